@@ -1,0 +1,148 @@
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// A File is written under a temporary name until Commit gives it its own.
+type File struct {
+	*os.File
+	path string
+	done bool
+}
+
+// Create starts a new version of path. Nothing is visible under path until
+// Commit; a symbolic link is followed, so that its target is replaced and the
+// link stays. The file gets mode 0644 less the umask. Call Abort (a no-op after
+// Commit) in a defer.
+func Create(path string) (*File, error) {
+	path, err := target(path)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		f, err := createLocked(path)
+		if err != nil || f != nil {
+			return f, err
+		}
+	}
+}
+
+// createLocked returns nil without an error when RemoveStale of another process
+// took the new file away before it was locked.
+func createLocked(path string) (*File, error) {
+	dir, name := filepath.Split(path)
+	tmp := filepath.Join(dir, tempName(name))
+	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, err)
+	}
+	lock(f)
+	if !sameFile(f, tmp) {
+		return nil, f.Close()
+	}
+	return &File{File: f, path: path}, nil
+}
+
+// target resolves a symbolic link and refuses what a rename would destroy
+// without being a file: devices, pipes, directories.
+func target(path string) (string, error) {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		return "", fmt.Errorf("create %s: exists and is not a regular file (%s)", path, info.Mode().Type())
+	}
+	return path, nil
+}
+
+// Commit makes the content durable and gives it its final name. On error the
+// previous content of the name is untouched.
+func (f *File) Commit() error {
+	if f.done {
+		return fmt.Errorf("commit %s: already finished", f.path)
+	}
+	if err := f.File.Sync(); err != nil {
+		f.Abort()
+		return fmt.Errorf("write %s: %w", f.path, err)
+	}
+	f.done = true
+	tmp := f.File.Name()
+	if err := renameClosing(f.File, tmp, f.path); err != nil {
+		os.Remove(tmp)
+		return fmt.Errorf("write %s: %w", f.path, err)
+	}
+	return SyncDir(filepath.Dir(f.path))
+}
+
+// renameClosing renames while the lock is still held where the system allows
+// it, so that no RemoveStale can come between.
+func renameClosing(f *os.File, from, to string) error {
+	if runtime.GOOS != "windows" {
+		return errors.Join(os.Rename(from, to), f.Close())
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// Abort drops the temporary file. After Commit or another Abort it does
+// nothing.
+func (f *File) Abort() {
+	if f.done {
+		return
+	}
+	f.done = true
+	os.Remove(f.File.Name())
+	f.File.Close()
+	if runtime.GOOS == "windows" {
+		os.Remove(f.File.Name())
+	}
+}
+
+// WriteFile replaces path with data, all or nothing.
+func WriteFile(path string, data []byte) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(data); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return f.Commit()
+}
+
+// SyncDir makes renames inside dir durable. Systems that cannot sync a
+// directory order renames themselves; there it does nothing.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync folder %s: %w", dir, err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !cannotSync(err) {
+		return fmt.Errorf("sync folder %s: %w", dir, err)
+	}
+	return nil
+}
+
+// sameFile says whether name still leads to the open file f.
+func sameFile(f *os.File, name string) bool {
+	open, err1 := f.Stat()
+	named, err2 := os.Stat(name)
+	return err1 == nil && err2 == nil && os.SameFile(open, named)
+}

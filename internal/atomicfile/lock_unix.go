@@ -1,0 +1,43 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock marks f as being written. A file system without locks (some network
+// mounts) is not an error: stale files there age out instead.
+func lock(f *os.File) { _ = flock(f, unix.LOCK_EX) }
+
+// abandoned says whether the writer of f is gone, and if so keeps the lock
+// until f is closed.
+func abandoned(f *os.File) bool {
+	err := flock(f, unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return true
+	}
+	return !errors.Is(err, unix.EWOULDBLOCK) && untouched(f)
+}
+
+func flock(f *os.File, how int) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var lockErr error
+	err = raw.Control(func(fd uintptr) {
+		for lockErr = unix.EINTR; lockErr == unix.EINTR; {
+			lockErr = unix.Flock(int(fd), how)
+		}
+	})
+	return errors.Join(err, lockErr)
+}
+
+// cannotSync marks file systems that refuse fsync on directories.
+func cannotSync(err error) bool {
+	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP)
+}

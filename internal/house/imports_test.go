@@ -1,0 +1,102 @@
+package house
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/seed-90d10d51/pipeline/"
+
+// allowed says which of the project's packages a package may import: images
+// flow one way, classifiers see only embeddings, commands only wire. A rule
+// for "classifier/*" covers every method that has none of its own. Test files
+// may import anything.
+var allowed = map[string][]string{
+	"preprocess":                {},
+	"internal/atomicfile":       {},
+	"internal/house":            {},
+	"internal/linalg":           {},
+	"internal/onnx":             {},
+	"internal/ort":              {},
+	"internal/ort/orttest":      {"internal/ort"},
+	"setup/locate":              {"internal/ort"},
+	"internal/safetensors":      {},
+	"internal/shared":           {},
+	"extractor":                 {"internal/onnx", "internal/ort"},
+	"dataset":                   {"internal/atomicfile"},
+	"embedding":                 {"dataset", "internal/atomicfile"},
+	"classifier":                {"internal/linalg"},
+	"classifier/classifiertest": {"classifier"},
+	"classifier/moments":        {"classifier", "internal/linalg"},
+	"classifier/heads":          {"classifier", "classifier/*"},
+	"classifier/*":              {"classifier", "classifier/moments", "internal/linalg"},
+	"gp":                        {"internal/linalg"},
+	"gptree":                    {"gp", "classifier", "internal/linalg"},
+	"dkl":                       {"gp", "gptree", "classifier", "internal/linalg"},
+	"metrics":                   {},
+	"models":                    {},
+	"backbone":                  {"models", "preprocess", "internal/onnx", "internal/atomicfile"},
+	"model":                     {"classifier", "classifier/heads", "preprocess", "internal/safetensors", "internal/atomicfile"},
+	"label":                     {"classifier", "dataset", "embedding", "internal/atomicfile"},
+	"report":                    {"metrics"},
+	"demo":                      {},
+	"internal/config":           {"classifier/heads", "extractor", "label", "preprocess"},
+}
+
+func TestImportDirection(t *testing.T) {
+	for _, file := range goFiles(t) {
+		pkg := filepath.ToSlash(filepath.Dir(file))
+		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(pkg, "cmd/") {
+			continue
+		}
+		rule, ok := ruleFor(pkg)
+		if !ok {
+			t.Errorf("%s: package %s has no rule; add one to %s", file, pkg, "internal/house/imports_test.go")
+			continue
+		}
+		for _, imported := range projectImports(t, file) {
+			if !permits(rule, imported) {
+				t.Errorf("%s imports %s, which %s may not", file, imported, pkg)
+			}
+		}
+	}
+}
+
+func ruleFor(pkg string) ([]string, bool) {
+	if rule, ok := allowed[pkg]; ok {
+		return rule, true
+	}
+	rule, ok := allowed[filepath.ToSlash(filepath.Dir(pkg))+"/*"]
+	return rule, ok
+}
+
+func permits(rule []string, pkg string) bool {
+	return slices.ContainsFunc(rule, func(r string) bool {
+		family, isFamily := strings.CutSuffix(r, "*")
+		return r == pkg || isFamily && strings.HasPrefix(pkg, family)
+	})
+}
+
+func projectImports(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var imports []string
+	for _, spec := range parsed.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pkg, ok := strings.CutPrefix(path, module); ok {
+			imports = append(imports, pkg)
+		}
+	}
+	return imports
+}

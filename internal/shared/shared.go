@@ -1,0 +1,49 @@
+// Package shared finds the folder of real photos, backbones and reference
+// numbers that some tests use. The project works without it.
+package shared
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Variable names the environment variable that points at the folder. Where it
+// is set, as in CI, a test may not skip for want of the folder.
+const Variable = "PIPELINE_SHARED"
+
+// Path returns the path of an entry of the folder. It skips the test where
+// there is no such folder, and fails it where Variable promised one.
+func Path(tb testing.TB, elem ...string) string {
+	tb.Helper()
+	dir, promised := os.LookupEnv(Variable)
+	if !promised {
+		dir = filepath.Join(moduleRoot(tb), "..", "shared")
+	}
+	path := filepath.Join(append([]string{dir}, elem...)...)
+	if _, err := os.Stat(path); err == nil {
+		return path
+	} else if promised {
+		tb.Fatalf("%s is set, but: %v", Variable, err)
+	}
+	tb.Skipf("needs ../shared (%s)", filepath.Join(elem...))
+	return ""
+}
+
+func moduleRoot(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			tb.Fatal("no go.mod above the working directory")
+		}
+		dir = parent
+	}
+}
