@@ -1,0 +1,95 @@
+package preprocess
+
+import (
+	"bytes"
+	"image/jpeg"
+	"math"
+	"testing"
+)
+
+// photo makes a smooth picture with texture, which compresses as photos do.
+func photo(width, height int) *Image {
+	m := &Image{Width: width, Height: height, Pix: make([]byte, 3*width*height)}
+	state := uint32(1)
+	for i := range m.Pix {
+		x, y, c := float64(i/3%width), float64(i/3/width), float64(i%3)
+		state = state*1664525 + 1013904223
+		noise := float64(state>>24)/255 - 0.5
+		m.Pix[i] = byte(128 + 60*math.Sin(x/23+c) + 40*math.Cos(y/17-c) + 24*noise)
+	}
+	return m
+}
+
+// photoJPEG encodes it as 4:2:0, quality 90.
+func photoJPEG(tb testing.TB, width, height int) []byte {
+	tb.Helper()
+	rgb := photo(width, height).NRGBA()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, rgb, &jpeg.Options{Quality: 90}); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func benchmarkTensor(b *testing.B, file []byte) {
+	s, err := Preset("imagenet")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := New(s, DefaultLimits())
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst := make([]float32, 3*224*224)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.Tensor(dst, file); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkTensor(b *testing.B) {
+	b.Run("JPEG_500x375_to_224", func(b *testing.B) { benchmarkTensor(b, photoJPEG(b, 500, 375)) })
+	b.Run("JPEG_4000x3000_to_224", func(b *testing.B) { benchmarkTensor(b, photoJPEG(b, 4000, 3000)) })
+}
+
+func BenchmarkDecode(b *testing.B) {
+	file := photoJPEG(b, 500, 375)
+	b.Run("image_jpeg_only_500x375", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := jpeg.Decode(bytes.NewReader(file)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("JPEG_500x375_to_RGB", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Decode(file, DefaultLimits(), true); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkResize(b *testing.B) {
+	s, err := Preset("imagenet")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := New(s, DefaultLimits())
+	if err != nil {
+		b.Fatal(err)
+	}
+	img, dst := photo(500, 375), make([]float32, 3*224*224)
+	b.Run("500x375_to_224", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := p.FromImage(dst, img); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"strings"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+)
+
+// What can be wrong with an image file; every error of Decode, Tensor and
+// Thumbnail that is about the file wraps one of these.
+var (
+	// ErrEmpty says that the file has no bytes.
+	ErrEmpty = errors.New("empty file")
+	// ErrFormat says that the bytes are no image, or one of a kind that is not
+	// read here (HEIC, AVIF, SVG, …); the text names it and says what to do.
+	ErrFormat = errors.New("unsupported image format")
+	// ErrTooLarge says that the file or the picture exceeds the Limits.
+	ErrTooLarge = errors.New("image too large")
+	// ErrTruncated says that the file ends before the picture does.
+	ErrTruncated = errors.New("image file is cut short")
+	// ErrCorrupt says that the data contradicts its own format.
+	ErrCorrupt = errors.New("image data is damaged")
+)
+
+// decodeError gives a decoder's error one of our kinds and a way out.
+func decodeError(f format, err error) error {
+	switch {
+	case hasKind(err):
+		return err
+	case isTruncated(err):
+		return fmt.Errorf("decode %s: %w: copy the file again from its source (%v)", f, ErrTruncated, err)
+	case isTooLarge(err):
+		return fmt.Errorf("decode %s: %w: scale the picture down (%v)", f, ErrTooLarge, err)
+	case isUnsupported(err):
+		return fmt.Errorf("decode %s: %w: a kind of %s that is not read here; convert it to baseline JPEG or PNG (%v)", f, ErrFormat, f, err)
+	}
+	return fmt.Errorf("decode %s: %w (%v)", f, ErrCorrupt, err)
+}
+
+func hasKind(err error) bool {
+	for _, kind := range []error{ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTruncated also looks at the text: image/gif and x/image do not wrap io.EOF.
+func isTruncated(err error) bool {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return true
+	}
+	text := err.Error()
+	return strings.Contains(text, "EOF") || strings.Contains(text, "not enough")
+}
+
+// isTooLarge recognises what decoders refuse before our limits are asked.
+func isTooLarge(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "dimension overflow") || strings.Contains(text, "image too large")
+}
+
+func isUnsupported(err error) bool {
+	var j jpeg.UnsupportedError
+	var p png.UnsupportedError
+	var t tiff.UnsupportedError
+	return errors.As(err, &j) || errors.As(err, &p) || errors.As(err, &t) || errors.Is(err, bmp.ErrUnsupported)
+}
+
+// guard turns a panic of a decoder into an error. None of the decoders starts
+// goroutines, so nothing escapes it.
+func guard(f *format, err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("decode %s: %w (decoder: %v)", *f, ErrCorrupt, r)
+	}
+}

@@ -1,0 +1,72 @@
+package preprocess
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Versions of the steps that change pixels. Raise one whenever its output
+// changes for any file: cached features of the old pixels are then not mixed
+// with new ones.
+const (
+	// fingerprintVersion is the version of the canonical text itself.
+	fingerprintVersion = 1
+	// decoderVersion covers format decisions, alpha, palettes and 16 bits.
+	decoderVersion = 1
+	// chromaVersion covers chroma upsampling and YCbCr → RGB of JPEG and WebP.
+	chromaVersion = 1
+	// resizerVersion covers the resize and the rounding of sizes and crops.
+	resizerVersion = 1
+	// xImageVersion is the golang.org/x/image that go.mod pins (BMP, TIFF,
+	// WebP); a test compares the two.
+	xImageVersion = "v0.47.0"
+)
+
+// Fingerprint returns the hex SHA-256 of everything that changes pixels: the
+// spec, the versions of our own steps, and those of the decoders, which are
+// the Go release (image/jpeg changed in 1.26) and golang.org/x/image. Limits
+// only decide whether there are pixels and are not part of it.
+func (s Spec) Fingerprint() string {
+	sum := sha256.Sum256([]byte(s.canonical(runtime.Version())))
+	return hex.EncodeToString(sum[:])
+}
+
+func (s Spec) canonical(goVersion string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pipeline preprocess %d\n", fingerprintVersion)
+	fmt.Fprintf(&b, "decoder %d go %s x/image %s\n", decoderVersion, goRelease(goVersion), xImageVersion)
+	fmt.Fprintf(&b, "chroma %d\nresizer %d\n", chromaVersion, resizerVersion)
+	fmt.Fprintf(&b, "resize %q\nsize %d\ncrop %d\ninterpolation %q\n", s.Resize, s.Size, s.Crop, s.Interpolation)
+	fmt.Fprintf(&b, "mean %s\nstd %s\norientation %t\n", exactFloats(s.Mean), exactFloats(s.Std), s.Orientation)
+	return b.String()
+}
+
+// goRelease cuts "go1.26.8" to "1.26": patch releases do not change decoders.
+// A development version is kept whole.
+func goRelease(version string) string {
+	rest, ok := strings.CutPrefix(version, "go")
+	if !ok {
+		return version
+	}
+	rest, _, _ = strings.Cut(rest, " ")
+	parts := strings.SplitN(rest, ".", 3)
+	if len(parts) < 2 {
+		return rest
+	}
+	minor, _, _ := strings.Cut(parts[1], "rc")
+	minor, _, _ = strings.Cut(minor, "beta")
+	return parts[0] + "." + minor
+}
+
+// exactFloats prints floats so that different values never look alike.
+func exactFloats(v [3]float64) string {
+	text := make([]string, len(v))
+	for i, x := range v {
+		text[i] = strconv.FormatFloat(x, 'x', -1, 64)
+	}
+	return strings.Join(text, " ")
+}

@@ -1,0 +1,152 @@
+package preprocess
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A format is the kind of a file by its content.
+type format string
+
+const (
+	formatUnknown format = "file"
+	formatJPEG    format = "JPEG"
+	formatPNG     format = "PNG"
+	formatGIF     format = "GIF"
+	formatBMP     format = "BMP"
+	formatTIFF    format = "TIFF"
+	formatWebP    format = "WebP"
+)
+
+// A signature is a prefix that tells a format; '?' stands for any byte.
+type signature struct {
+	prefix string
+	format format
+}
+
+func readable() []signature {
+	return []signature{
+		{"\xff\xd8\xff", formatJPEG},
+		{"\x89PNG\r\n\x1a\n", formatPNG},
+		{"GIF87a", formatGIF},
+		{"GIF89a", formatGIF},
+		{"BM????????????\x28\x00\x00\x00", formatBMP},
+		{"BM????????????\x6c\x00\x00\x00", formatBMP},
+		{"BM????????????\x7c\x00\x00\x00", formatBMP},
+		{"II*\x00", formatTIFF},
+		{"MM\x00*", formatTIFF},
+		{"RIFF????WEBP", formatWebP},
+	}
+}
+
+// foreign lists kinds that people do put into photo folders.
+func foreign() []signature {
+	return []signature{
+		{"\xff\x0a", "JPEG XL"},
+		{"\x00\x00\x00\x0cJXL \r\n\x87\n", "JPEG XL"},
+		{"\x00\x00\x00\x0cjP  \r\n\x87\n", "JPEG 2000"},
+		{"\xff\x4f\xff\x51", "JPEG 2000"},
+		{"II\xbc\x01", "JPEG XR"},
+		{"II+\x00", "BigTIFF"}, {"MM\x00+", "BigTIFF"},
+		{"IIRO", "Olympus raw"}, {"IIU\x00", "Panasonic raw"}, {"FUJIFILMCCD-RAW", "Fujifilm raw"},
+		{"8BPS", "Photoshop (PSD)"},
+		{"%PDF", "PDF"}, {"%!PS", "PostScript"},
+		{"\x00\x00\x01\x00", "Windows icon"},
+		{"\x76\x2f\x31\x01", "OpenEXR"},
+		{"#?RADIANCE", "Radiance HDR"}, {"qoif", "QOI"}, {"DDS ", "DDS"}, {"gimp xcf", "GIMP (XCF)"},
+		{"P1\n", "PNM"}, {"P2\n", "PNM"}, {"P3\n", "PNM"}, {"P4\n", "PNM"}, {"P5\n", "PNM"}, {"P6\n", "PNM"},
+		{"BM????????????\x0c\x00\x00\x00", "OS/2 BMP"},
+		{"RIFF????AVI ", "AVI video"}, {"\x1aE\xdf\xa3", "Matroska video"},
+		{"PK\x03\x04", "ZIP archive"}, {"\x1f\x8b", "gzip archive"},
+		{"version https://git-lfs", "Git LFS pointer"},
+	}
+}
+
+// identify tells a readable format from the first bytes, or says why not.
+func identify(file []byte) (format, error) {
+	if f, ok := match(file, readable()); ok {
+		return f, nil
+	}
+	if f, ok := matchForeign(file); ok {
+		return formatUnknown, fmt.Errorf("read image: %w: this is %s; convert it to JPEG or PNG first", ErrFormat, f)
+	}
+	if len(bytes.Trim(file, "\x00")) == 0 {
+		return formatUnknown, fmt.Errorf("read image: %w: all %d bytes are zero; copy the file again from its source", ErrCorrupt, len(file))
+	}
+	return formatUnknown, fmt.Errorf("read image: %w: the content is not JPEG, PNG, GIF, BMP, TIFF or WebP", ErrFormat)
+}
+
+func matchForeign(file []byte) (format, bool) {
+	if f, ok := match(file, foreign()); ok {
+		return f, true
+	}
+	if f, ok := mediaBrand(file); ok {
+		return f, true
+	}
+	return markup(file)
+}
+
+func match(file []byte, list []signature) (format, bool) {
+	for _, s := range list {
+		if hasPrefix(file, s.prefix) {
+			return s.format, true
+		}
+	}
+	return formatUnknown, false
+}
+
+func hasPrefix(file []byte, pattern string) bool {
+	if len(file) < len(pattern) {
+		return false
+	}
+	for i := range len(pattern) {
+		if pattern[i] != '?' && pattern[i] != file[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// mediaBrand reads the brands of an ISO base media file ("ftyp" box).
+func mediaBrand(file []byte) (format, bool) {
+	if len(file) < 12 || string(file[4:8]) != "ftyp" {
+		return formatUnknown, false
+	}
+	brands := []string{string(file[8:12])}
+	for i := 16; i+4 <= min(len(file), 64); i += 4 {
+		brands = append(brands, string(file[i:i+4]))
+	}
+	return brandName(brands), true
+}
+
+func brandName(brands []string) format {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(brands, n) })
+	}
+	switch {
+	case has("avif", "avis"):
+		return "AVIF"
+	case has("heic", "heix", "heim", "heis", "hevc", "hevx"):
+		return "HEIC"
+	case brands[0] == "crx ":
+		return "Canon raw (CR3)"
+	case has("mif1", "msf1"):
+		return "HEIF"
+	}
+	return "a video (MP4 or MOV)"
+}
+
+// markup recognises pictures and error pages that are text.
+func markup(file []byte) (format, bool) {
+	head := strings.ToLower(string(file[:min(len(file), 512)]))
+	head = strings.TrimLeft(strings.TrimPrefix(head, "\xef\xbb\xbf"), " \t\r\n")
+	switch {
+	case strings.HasPrefix(head, "<") && strings.Contains(head, "<svg"):
+		return "SVG", true
+	case strings.HasPrefix(head, "<!doctype html"), strings.HasPrefix(head, "<html"):
+		return "an HTML page (a failed download?)", true
+	}
+	return formatUnknown, false
+}

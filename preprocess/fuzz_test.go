@@ -1,0 +1,60 @@
+package preprocess
+
+import (
+	"math"
+	"testing"
+)
+
+// fuzzLimits keep single inputs quick.
+func fuzzLimits() Limits { return Limits{MaxPixels: 1 << 18, MaxBytes: 1 << 20} }
+
+// FuzzDecode checks that any bytes give a picture within the limits or one of
+// our errors, and never a panic.
+func FuzzDecode(f *testing.F) {
+	for _, file := range seedImages(f) {
+		f.Add(file)
+	}
+	for _, file := range bombs() {
+		f.Add(file)
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		img, err := Decode(file, fuzzLimits(), true)
+		if err != nil {
+			if !hasKind(err) {
+				t.Fatalf("unknown kind of error: %v", err)
+			}
+			return
+		}
+		if err := img.check(); err != nil {
+			t.Fatal(err)
+		}
+		if int64(img.Width)*int64(img.Height) > fuzzLimits().MaxPixels {
+			t.Fatalf("%d×%d pixels pass the limit", img.Width, img.Height)
+		}
+	})
+}
+
+// FuzzTensor checks that Tensor agrees with Decode on what is a picture, and
+// that its values stay in range.
+func FuzzTensor(f *testing.F) {
+	for _, file := range seedImages(f) {
+		f.Add(file)
+	}
+	half := [3]float64{0.5, 0.5, 0.5}
+	p, err := New(Spec{Resize: ResizeShorter, Size: 24, Crop: 17, Interpolation: Bicubic, Mean: half, Std: half, Orientation: true}, fuzzLimits())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		dst := make([]float32, 3*17*17)
+		err := p.Tensor(dst, file)
+		if _, decodeErr := Decode(file, fuzzLimits(), true); (err == nil) != (decodeErr == nil) {
+			t.Fatalf("tensor: %v, decode: %v", err, decodeErr)
+		}
+		for i, v := range dst {
+			if err == nil && !(math.Abs(float64(v)) <= 1) {
+				t.Fatalf("value %d is %g", i, v)
+			}
+		}
+	})
+}

@@ -1,0 +1,173 @@
+package preprocess
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"io"
+)
+
+// openJPEG decodes the stored channels with image/jpeg and leaves upsampling
+// and colour to rasters that follow libjpeg.
+func openJPEG(file []byte, lim Limits) (raster, error) {
+	c, err := jpeg.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	if err := lim.checkPixels(formatJPEG, c.Width, c.Height); err != nil {
+		return nil, err
+	}
+	h, err := readJPEGHeader(file)
+	if err != nil {
+		return nil, err
+	}
+	if h.width != c.Width || h.height != c.Height {
+		return nil, fmt.Errorf("%w: two frame headers that differ", ErrCorrupt)
+	}
+	complete, err := checkScans(file, h.firstScan)
+	if err != nil {
+		return nil, err
+	}
+	m, err := jpeg.Decode(h.raw(file))
+	if err != nil && !complete {
+		return nil, io.ErrUnexpectedEOF // image/jpeg may say "short Huffman data"
+	}
+	if err != nil {
+		return nil, err
+	}
+	return jpegRaster(h, m)
+}
+
+func jpegRaster(h *jpegHeader, m image.Image) (raster, error) {
+	switch m := m.(type) {
+	case *image.Gray:
+		return newRaster(m)
+	case *image.YCbCr:
+		return newYCbCrRaster(h, m)
+	case *image.CMYK:
+		return newCMYKRaster(h, m)
+	}
+	return nil, fmt.Errorf("%w: unexpected channels %T", ErrCorrupt, m)
+}
+
+// A plane is one stored channel at its own resolution, without the padding to
+// whole blocks: libjpeg's upsampling must not look at that either.
+type plane struct {
+	pix           []byte
+	stride        int
+	width, height int
+}
+
+// line returns row y; rows beyond an edge repeat it.
+func (p plane) line(y int) []byte {
+	y = min(max(y, 0), p.height-1)
+	return p.pix[y*p.stride : y*p.stride+p.width]
+}
+
+// newPlane cuts a channel to the size that a picture of width×height has when
+// it is stretched by the given factors.
+func newPlane(pix []byte, stride, width, height, across, down int) plane {
+	return plane{
+		pix: pix, stride: stride,
+		width:  (width + across - 1) / across,
+		height: (height + down - 1) / down,
+	}
+}
+
+// A colourRow converts luma (or red) and upsampled chroma to RGB.
+type colourRow func(dst, luma []byte, chroma []uint32)
+
+// A ycbcrRaster upsamples and converts three channels.
+type ycbcrRaster struct {
+	width, height int
+	luma, cb, cr  plane
+	upsample      upsampler
+	convert       colourRow
+	chroma        []uint32
+}
+
+func newYCbCrRaster(h *jpegHeader, m *image.YCbCr) (raster, error) {
+	if len(h.components) != 3 {
+		return nil, fmt.Errorf("%w: three channels where the header says %d", ErrCorrupt, len(h.components))
+	}
+	across, down := h.factors(1)
+	r := &ycbcrRaster{
+		width: h.width, height: h.height,
+		luma:    newPlane(m.Y, m.YStride, h.width, h.height, 1, 1),
+		cb:      newPlane(m.Cb, m.CStride, h.width, h.height, across, down),
+		cr:      newPlane(m.Cr, m.CStride, h.width, h.height, across, down),
+		convert: ycbcrRow,
+	}
+	if h.isRGB() {
+		r.convert = rgbRow
+	}
+	r.upsample = libjpegUpsampler(across, down, r.cb.width)
+	r.chroma = make([]uint32, r.cb.width*across)
+	return r, nil
+}
+
+func (r *ycbcrRaster) size() (width, height int) { return r.width, r.height }
+
+func (r *ycbcrRaster) row(dst []byte, y, x0, x1 int) {
+	r.upsample(r.chroma, r.cb, r.cr, y)
+	r.convert(dst[:3*(x1-x0)], r.luma.line(y)[x0:x1], r.chroma[x0:x1])
+}
+
+// A cmykRaster does the same for four channels: the second and third may be
+// subsampled, the fourth (black) has full size. All are stored inverted.
+type cmykRaster struct {
+	ycbcrRaster
+	black plane
+	flip  byte // xor that turns what convert gives into ink
+	cmy   []byte
+}
+
+// newCMYKRaster takes the stored samples out of image.CMYK, where they are
+// interleaved, inverted and, if subsampled, repeated 2×2.
+func newCMYKRaster(h *jpegHeader, m *image.CMYK) (raster, error) {
+	if len(h.components) != 4 {
+		return nil, fmt.Errorf("%w: four channels where the header says %d", ErrCorrupt, len(h.components))
+	}
+	across, down := h.factors(1)
+	r := &cmykRaster{cmy: make([]byte, 3*h.width)}
+	r.width, r.height = h.width, h.height
+	r.luma = extract(m, h, 0, 1, 1)
+	r.cb = extract(m, h, 1, across, down)
+	r.cr = extract(m, h, 2, across, down)
+	r.black = extract(m, h, 3, 1, 1)
+	r.convert, r.flip = rgbRow, 0xff
+	if h.isYCCK() {
+		r.convert, r.flip = ycbcrRow, 0
+	}
+	r.upsample = libjpegUpsampler(across, down, r.cb.width)
+	r.chroma = make([]uint32, r.cb.width*across)
+	return r, nil
+}
+
+func extract(m *image.CMYK, h *jpegHeader, channel, across, down int) plane {
+	p := newPlane(nil, 0, h.width, h.height, across, down)
+	p.stride = p.width
+	p.pix = make([]byte, p.width*p.height)
+	for y := range p.height {
+		src := m.Pix[y*down*m.Stride+channel:]
+		dst := p.line(y)
+		for x := range dst {
+			dst[x] = 255 - src[4*x*across]
+		}
+	}
+	return p
+}
+
+// row follows Pillow's cmyk2rgb: k − ink·k/255, where k is the light that
+// black leaves. Stored inks are inverted; YCCK's colour part, converted to
+// RGB, is not.
+func (r *cmykRaster) row(dst []byte, y, x0, x1 int) {
+	n := 3 * (x1 - x0)
+	r.ycbcrRaster.row(r.cmy[:n], y, x0, x1)
+	black := r.black.line(y)[x0:x1]
+	for i, v := range r.cmy[:n] {
+		k := uint32(black[i/3])
+		dst[i] = byte(k) - div255(uint32(v^r.flip)*k)
+	}
+}

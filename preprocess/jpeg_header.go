@@ -1,0 +1,208 @@
+package preprocess
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// maxScans bounds the scans of a progressive JPEG: encoders write about ten,
+// and every scan, however few bytes it has, costs a pass over the picture.
+const maxScans = 64
+
+// Markers of a JPEG file (ITU-T T.81, table B.1) and parts of its segments.
+const (
+	markerSOF0  = 0xc0
+	markerSOF1  = 0xc1
+	markerSOF2  = 0xc2
+	markerRST0  = 0xd0
+	markerRST7  = 0xd7
+	markerSOI   = 0xd8
+	markerEOI   = 0xd9
+	markerSOS   = 0xda
+	markerAPP0  = 0xe0
+	markerAPP14 = 0xee
+	markerTEM   = 0x01
+)
+
+// A component is one channel of a frame with its sampling factors.
+type component struct{ id, h, v int }
+
+// A jpegHeader is what image/jpeg keeps to itself: how the channels are to be
+// understood, and where the first scan starts.
+type jpegHeader struct {
+	width, height int
+	components    []component
+	jfif          bool
+	adobe         int // APP14 transform, −1 without the segment
+	firstScan     int // offset of the first SOS marker
+}
+
+// readJPEGHeader walks the segments up to the first scan.
+func readJPEGHeader(file []byte) (*jpegHeader, error) {
+	h := &jpegHeader{adobe: -1}
+	for at := 2; ; {
+		marker, start, err := nextMarker(file, at)
+		if err != nil {
+			return nil, err
+		}
+		if marker == markerSOS {
+			h.firstScan = start
+			return h, h.check()
+		}
+		if marker == markerEOI {
+			return nil, fmt.Errorf("%w: no picture before the end marker", ErrCorrupt)
+		}
+		body, end, err := segment(file, marker, start)
+		if err != nil {
+			return nil, err
+		}
+		h.take(marker, body)
+		at = end
+	}
+}
+
+// nextMarker finds the next marker at or after an offset and returns it with
+// the offset of its 0xff.
+func nextMarker(file []byte, at int) (marker byte, start int, err error) {
+	for at < len(file) {
+		skip := bytes.IndexByte(file[at:], 0xff)
+		if skip < 0 {
+			break
+		}
+		at += skip
+		for at+1 < len(file) && file[at+1] == 0xff {
+			at++
+		}
+		if at+1 < len(file) && file[at+1] != 0 {
+			return file[at+1], at, nil
+		}
+		at++
+	}
+	return 0, 0, io.ErrUnexpectedEOF
+}
+
+// segment returns the body of the segment of the marker at start, and the
+// offset after it.
+func segment(file []byte, marker byte, start int) (body []byte, end int, err error) {
+	body = file[start+2:]
+	if marker == markerTEM || (marker >= markerRST0 && marker <= markerSOI) {
+		return nil, start + 2, nil
+	}
+	if len(body) < 2 {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	n := int(body[0])<<8 | int(body[1])
+	if n < 2 {
+		return nil, 0, fmt.Errorf("%w: segment %#02x has length %d", ErrCorrupt, marker, n)
+	}
+	if n > len(body) {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	return body[2:n], start + 2 + n, nil
+}
+
+func (h *jpegHeader) take(marker byte, body []byte) {
+	switch marker {
+	case markerSOF0, markerSOF1, markerSOF2:
+		h.takeFrame(body)
+	case markerAPP0:
+		h.jfif = h.jfif || bytes.HasPrefix(body, []byte("JFIF\x00"))
+	case markerAPP14:
+		if len(body) >= 12 && bytes.HasPrefix(body, []byte("Adobe")) {
+			h.adobe = int(body[11])
+		}
+	}
+}
+
+func (h *jpegHeader) takeFrame(body []byte) {
+	if len(body) < 6 || len(body) < 6+3*int(body[5]) {
+		return
+	}
+	h.height = int(body[1])<<8 | int(body[2])
+	h.width = int(body[3])<<8 | int(body[4])
+	h.components = nil
+	for c := range int(body[5]) {
+		p := body[6+3*c:]
+		h.components = append(h.components, component{id: int(p[0]), h: int(p[1] >> 4), v: int(p[1] & 15)})
+	}
+}
+
+func (h *jpegHeader) check() error {
+	for _, c := range h.components {
+		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 {
+			return fmt.Errorf("%w: sampling factors %d×%d", ErrCorrupt, c.h, c.v)
+		}
+	}
+	return nil
+}
+
+// isRGB follows libjpeg's default_decompress_parms for three components.
+func (h *jpegHeader) isRGB() bool {
+	if h.jfif || len(h.components) != 3 {
+		return false
+	}
+	if h.adobe >= 0 {
+		return h.adobe == 0
+	}
+	c := h.components
+	return c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B'
+}
+
+// isYCCK follows the same function for four components.
+func (h *jpegHeader) isYCCK() bool { return len(h.components) == 4 && h.adobe > 0 }
+
+// factors returns how often channel c is stretched to reach full size.
+func (h *jpegHeader) factors(c int) (across, down int) {
+	maxH, maxV := 1, 1
+	for _, k := range h.components {
+		maxH, maxV = max(maxH, k.h), max(maxV, k.v)
+	}
+	return maxH / h.components[c].h, maxV / h.components[c].v
+}
+
+// checkScans walks the rest of the file, refuses countless scans, which hide
+// work, and tells whether there is an end marker.
+func checkScans(file []byte, firstScan int) (complete bool, err error) {
+	scans := 0
+	for at := firstScan; ; {
+		marker, start, err := nextMarker(file, at)
+		if err != nil {
+			return false, nil
+		}
+		if marker == markerEOI {
+			return true, nil
+		}
+		if marker == markerSOS {
+			scans++
+		}
+		if scans > maxScans {
+			return false, fmt.Errorf("%w: more than %d scans", ErrTooLarge, maxScans)
+		}
+		_, end, err := segment(file, marker, start)
+		if err != nil {
+			return false, nil
+		}
+		at = end
+	}
+}
+
+// raw returns a reader that makes image/jpeg hand out the channels as they are
+// stored. A marker put before the first scan says "YCbCr" of three channels,
+// which stops it from box-upsampling RGB, and "CMYK" of four.
+func (h *jpegHeader) raw(file []byte) io.Reader {
+	var marker string
+	switch len(h.components) {
+	case 3:
+		marker = "\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
+	case 4:
+		marker = "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
+	default:
+		return bytes.NewReader(file)
+	}
+	return io.MultiReader(
+		bytes.NewReader(file[:h.firstScan]),
+		bytes.NewReader([]byte(marker)),
+		bytes.NewReader(file[h.firstScan:]),
+	)
+}

@@ -1,0 +1,77 @@
+package preprocess
+
+import (
+	"bytes"
+	"image"
+	"testing"
+
+	"github.com/disintegration/imaging"
+)
+
+// TestReorientAgreesWithImaging uses an independent implementation.
+func TestReorientAgreesWithImaging(t *testing.T) {
+	same := func(m image.Image) *image.NRGBA { return imaging.Clone(m) }
+	turns := map[int]func(image.Image) *image.NRGBA{
+		0: same, 1: same, 9: same,
+		2: imaging.FlipH, 3: imaging.Rotate180, 4: imaging.FlipV,
+		5: imaging.Transpose, 6: imaging.Rotate270, 7: imaging.Transverse, 8: imaging.Rotate90,
+	}
+	for _, size := range [][2]int{{1, 1}, {1, 7}, {70, 33}, {64, 32}} {
+		img := photo(size[0], size[1])
+		for o, turn := range turns {
+			want := turn(img.NRGBA())
+			got := reorient(img, o, nil).NRGBA()
+			if got.Rect != want.Rect || !bytes.Equal(got.Pix, want.Pix) {
+				t.Errorf("%v, orientation %d differs", size, o)
+			}
+		}
+	}
+}
+
+func TestOrientationSwitch(t *testing.T) {
+	file := readFile(t, "images", "orientation_6.jpg")
+	for _, on := range []bool{false, true} {
+		img, err := Decode(file, DefaultLimits(), on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turned := img.Height > img.Width; turned != on {
+			t.Errorf("orientation %t: %d×%d pixels", on, img.Width, img.Height)
+		}
+	}
+}
+
+// TestTensorOfTurnedPicture compares the row-wise path with the full picture.
+func TestTensorOfTurnedPicture(t *testing.T) {
+	s := preset(t, "clip")
+	s.Size, s.Crop = 20, 13
+	p, err := New(s, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := readFile(t, "images", "orientation_8.jpg")
+	img, err := Decode(file, DefaultLimits(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := make([]float32, 3*13*13), make([]float32, 3*13*13)
+	if err := p.Tensor(got, file); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.FromImage(want, img); err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("value %d: %g, want %g", i, got[i], want[i])
+		}
+	}
+}
+
+func TestOrientationValueOutOfRange(t *testing.T) {
+	for v, want := range map[any]int{uint16(0): 1, uint16(9): 1, uint16(8): 8, uint32(3): 3, uint8(6): 6, "6": 1, nil: 1} {
+		if got := orientationValue(v); got != want {
+			t.Errorf("%v: %d, want %d", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package preprocess
+
+import "encoding/binary"
+
+// half is one half in fixed point, for rounding, in both lanes.
+const half = 1<<(precisionBits-1) | 1<<(precisionBits-1+32)
+
+// wordBytes is the room that a filtered sample takes: pairs of them are read
+// back as one uint64 with two lanes.
+const wordBytes = 4
+
+// groupSamples is how many samples the vertical pass handles at once.
+const groupSamples = 8
+
+// A resampler repeats Pillow's 8-bit ImagingResample: a pass along each axis,
+// rounded to bytes in between. It computes just the rows and columns that the
+// crop keeps, and keeps just the rows that the next output row needs.
+//
+// Two samples share one 64-bit multiplication: (a + b·2³²)·w = a·w + (b·w)·2³²,
+// and since every sum fits 32 bits with its sign, both come apart again (see
+// lanes). The horizontal pass pairs two rows, the vertical one two neighbours.
+type resampler struct {
+	across, down taps
+	rgb          [2][]byte // two input rows
+	paired       []uint64  // the same, interleaved: lane 0 is the upper row
+	ring         []byte    // input of the vertical pass, wordBytes a sample
+	ringRows     int
+	rowBytes     int
+	offset       []int  // where the rows of one output row's taps begin in ring
+	out          []byte // output of the vertical pass, one row
+	filtered     [2][]byte
+}
+
+// run resizes src to g.width×g.height and calls emit with each row, packed
+// RGB, of the window that g keeps.
+func (r *resampler) run(src raster, f filter, g geometry, emit func(y int, rgb []byte)) {
+	w, h := src.size()
+	r.across.compute(f, w, g.width, g.left, g.side)
+	r.down.compute(f, h, g.height, g.top, g.side)
+	if g.verticalFirst(w, h) {
+		r.verticalFirst(src, g.side, emit)
+	} else {
+		r.horizontalFirst(src, g.side, emit)
+	}
+}
+
+func (r *resampler) horizontalFirst(src raster, side int, emit func(y int, rgb []byte)) {
+	r.prepare(3 * side)
+	next, rows := r.down.span()
+	for y := range side {
+		start, weight := r.down.of(y)
+		for next < min(start+len(weight), rows) {
+			r.filterPair(src, next, rows)
+			next += 2
+		}
+		r.combine(start, weight)
+		emit(y, r.out[:3*side])
+	}
+}
+
+// verticalFirst is for tall pictures, see geometry.verticalFirst.
+func (r *resampler) verticalFirst(src raster, side int, emit func(y int, rgb []byte)) {
+	lo, hi := r.across.span()
+	r.prepare(3 * (hi - lo))
+	for i := range r.filtered {
+		r.filtered[i] = grow(r.filtered[i], 3*side*wordBytes)
+	}
+	next, _ := r.down.span()
+	for y := range side {
+		start, weight := r.down.of(y)
+		for ; next < start+len(weight); next++ {
+			src.row(r.rgb[0], next, lo, hi)
+			widen(r.ringRow(next), r.rgb[0])
+		}
+		r.combine(start, weight)
+		pair(r.paired, r.out, r.out)
+		r.filterRows(r.filtered[0], r.filtered[1], lo)
+		emit(y, narrow(r.filtered[0]))
+	}
+}
+
+// prepare makes room for rows of the given number of samples between passes.
+func (r *resampler) prepare(samples int) {
+	samples = (samples + groupSamples - 1) / groupSamples * groupSamples
+	r.rowBytes = samples * wordBytes
+	r.ringRows = r.down.size + 2
+	r.ring = grow(r.ring, r.ringRows*r.rowBytes)
+	r.offset = grow(r.offset, r.down.size)
+	r.out = grow(r.out, samples)
+	lo, hi := r.across.span()
+	for i := range r.rgb {
+		r.rgb[i] = grow(r.rgb[i], 3*(hi-lo))
+	}
+	r.paired = grow(r.paired, 3*(hi-lo))
+}
+
+// widen turns bytes into words, narrow words into bytes, in place.
+func widen(words, bytes []byte) {
+	for i, b := range bytes {
+		binary.LittleEndian.PutUint32(words[wordBytes*i:], uint32(b))
+	}
+}
+
+func narrow(words []byte) []byte {
+	n := len(words) / wordBytes
+	for i := range n {
+		words[i] = words[wordBytes*i]
+	}
+	return words[:n]
+}
+
+// filterPair runs the horizontal pass over rows y and y+1 of src. A last odd
+// row is paired with itself.
+func (r *resampler) filterPair(src raster, y, rows int) {
+	lo, hi := r.across.span()
+	upper, lower := r.rgb[0], r.rgb[1]
+	src.row(upper, y, lo, hi)
+	if y+1 < rows {
+		src.row(lower, y+1, lo, hi)
+	} else {
+		copy(lower, upper)
+	}
+	pair(r.paired, upper, lower)
+	r.filterRows(r.ringRow(y), r.ringRow(y+1), lo)
+}
+
+func (r *resampler) ringRow(y int) []byte {
+	at := y % r.ringRows * r.rowBytes
+	return r.ring[at : at+r.rowBytes]
+}
+
+func pair(dst []uint64, upper, lower []byte) {
+	upper, lower = upper[:len(dst)], lower[:len(dst)]
+	for i := range dst {
+		dst[i] = uint64(upper[i]) | uint64(lower[i])<<32
+	}
+}
+
+// filterRows writes one filtered sample per channel and output column to both
+// ring rows.
+func (r *resampler) filterRows(upper, lower []byte, lo int) {
+	for x := range r.across.start {
+		start, weight := r.across.of(x)
+		p := r.paired[3*(start-lo) : 3*(start-lo+len(weight))]
+		red, green, blue := uint64(half), uint64(half), uint64(half)
+		for _, w := range weight {
+			if len(p) < 3 {
+				break
+			}
+			red += p[0] * uint64(w)
+			green += p[1] * uint64(w)
+			blue += p[2] * uint64(w)
+			p = p[3:]
+		}
+		u, l := upper[3*wordBytes*x:][:3*wordBytes], lower[3*wordBytes*x:][:3*wordBytes]
+		putLanes(u, l, red)
+		putLanes(u[wordBytes:], l[wordBytes:], green)
+		putLanes(u[2*wordBytes:], l[2*wordBytes:], blue)
+	}
+}
+
+func putLanes(upper, lower []byte, sum uint64) {
+	a, b := lanes(sum)
+	binary.LittleEndian.PutUint32(upper, uint32(a))
+	binary.LittleEndian.PutUint32(lower, uint32(b))
+}
+
+// lanes takes the two signed sums apart and rounds them to bytes. The lower
+// one, when negative, has borrowed from the upper one.
+func lanes(sum uint64) (a, b byte) {
+	low := int32(sum)
+	high := int32((sum - uint64(int64(low))) >> 32)
+	return clip8(low >> precisionBits), clip8(high >> precisionBits)
+}
+
+// combine runs the vertical pass for one output row.
+func (r *resampler) combine(start int, weight []int64) {
+	offset := r.offset[:len(weight)]
+	for i := range offset {
+		offset[i] = (start + i) % r.ringRows * r.rowBytes
+	}
+	for at := 0; at+groupSamples <= len(r.out); at += groupSamples {
+		r.combineGroup(r.out[at:at+groupSamples], at*wordBytes, offset, weight)
+	}
+}
+
+// combineGroup handles eight neighbouring samples, in four words of two lanes.
+func (r *resampler) combineGroup(dst []byte, at int, offset []int, weight []int64) {
+	s0, s1, s2, s3 := uint64(half), uint64(half), uint64(half), uint64(half)
+	for i, w := range weight {
+		p := r.ring[offset[i]+at:][:groupSamples*wordBytes]
+		s0 += binary.LittleEndian.Uint64(p) * uint64(w)
+		s1 += binary.LittleEndian.Uint64(p[8:]) * uint64(w)
+		s2 += binary.LittleEndian.Uint64(p[16:]) * uint64(w)
+		s3 += binary.LittleEndian.Uint64(p[24:]) * uint64(w)
+	}
+	dst = dst[:8]
+	dst[0], dst[1] = lanes(s0)
+	dst[2], dst[3] = lanes(s1)
+	dst[4], dst[5] = lanes(s2)
+	dst[6], dst[7] = lanes(s3)
+}

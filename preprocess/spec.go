@@ -1,0 +1,162 @@
+package preprocess
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+	"strings"
+)
+
+// Values of Spec.Resize.
+const (
+	// ResizeShorter scales the shorter side to Spec.Size and keeps the aspect
+	// ratio; the longer side is ⌊Size·long/short⌋, as in torchvision.
+	ResizeShorter = "shorter"
+	// ResizeExact scales to Size×Size whatever the aspect ratio.
+	ResizeExact = "exact"
+)
+
+// Values of Spec.Interpolation, both antialiased as in Pillow.
+const (
+	// Bicubic is Keys' cubic with a = −0.5.
+	Bicubic = "bicubic"
+	// Bilinear is the triangle filter.
+	Bilinear = "bilinear"
+)
+
+// maxSide bounds Size and Crop: nobody's backbone sees more, and it keeps
+// every buffer of the resizer small.
+const maxSide = 4096
+
+// A Spec says everything that changes the pixels of a tensor.
+type Spec struct {
+	// Resize is ResizeShorter or ResizeExact.
+	Resize string `json:"resize"`
+	// Size is the shorter side, or both sides, after the resize, in pixels.
+	Size int `json:"size"`
+	// Crop is the side of the centre crop in pixels; 0 is none, which only
+	// ResizeExact allows.
+	Crop int `json:"crop"`
+	// Interpolation is Bicubic or Bilinear.
+	Interpolation string `json:"interpolation"`
+	// Mean and Std normalise each channel (R, G, B) as (v/255 − mean)/std.
+	Mean [3]float64 `json:"mean"`
+	Std  [3]float64 `json:"std"`
+	// Orientation applies the EXIF orientation first. On for users' photos;
+	// off where torchvision's loader is to be matched.
+	Orientation bool `json:"orientation"`
+}
+
+func presets() map[string]Spec {
+	of := func(mean, std [3]float64) Spec {
+		return Spec{
+			Resize: ResizeShorter, Size: 224, Crop: 224, Interpolation: Bicubic,
+			Mean: mean, Std: std, Orientation: true,
+		}
+	}
+	half := [3]float64{0.5, 0.5, 0.5}
+	return map[string]Spec{
+		"imagenet": of([3]float64{0.485, 0.456, 0.406}, [3]float64{0.229, 0.224, 0.225}),
+		"clip":     of([3]float64{0.48145466, 0.4578275, 0.40821073}, [3]float64{0.26862954, 0.26130258, 0.27577711}),
+		"vit-0.5":  of(half, half),
+	}
+}
+
+// Presets returns the names that Preset knows, sorted.
+func Presets() []string {
+	names := make([]string, 0, 3)
+	for name := range presets() {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Preset returns a named Spec: "imagenet" (torchvision and timm ResNets),
+// "clip" (OpenAI and OpenCLIP) or "vit-0.5" (timm's augreg ViTs). All are
+// bicubic, shorter side 224, centre crop 224, orientation applied.
+func Preset(name string) (Spec, error) {
+	s, ok := presets()[name]
+	if !ok {
+		return Spec{}, fmt.Errorf("preprocess: unknown preset %q: the presets are %s", name, strings.Join(Presets(), ", "))
+	}
+	return s, nil
+}
+
+// ParseSpec reads a Spec from JSON, refusing unknown keys, and validates it.
+func ParseSpec(text []byte) (Spec, error) {
+	var s Spec
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return Spec{}, fmt.Errorf("preprocess: read spec: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return Spec{}, fmt.Errorf("preprocess: read spec: more than one JSON value")
+	}
+	return s, s.Validate()
+}
+
+// Side returns the side of the square tensor in pixels.
+func (s Spec) Side() int {
+	if s.Crop > 0 {
+		return s.Crop
+	}
+	return s.Size
+}
+
+// Validate names the first field that is out of its range.
+func (s Spec) Validate() error {
+	for _, check := range []func() error{s.checkResize, s.checkSides, s.checkInterpolation, s.checkMoments} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Spec) checkResize() error {
+	if s.Resize != ResizeShorter && s.Resize != ResizeExact {
+		return fieldError("resize", fmt.Sprintf("%q", s.Resize), `"shorter" or "exact"`)
+	}
+	return nil
+}
+
+func (s Spec) checkSides() error {
+	if s.Size < 1 || s.Size > maxSide {
+		return fieldError("size", s.Size, fmt.Sprintf("1 to %d", maxSide))
+	}
+	if s.Crop < 0 || s.Crop > s.Size {
+		return fieldError("crop", s.Crop, fmt.Sprintf("0 to size (%d)", s.Size))
+	}
+	if s.Crop == 0 && s.Resize == ResizeShorter {
+		return fieldError("crop", s.Crop, fmt.Sprintf("1 to size (%d) when resize is \"shorter\"", s.Size))
+	}
+	return nil
+}
+
+func (s Spec) checkInterpolation() error {
+	if s.Interpolation != Bicubic && s.Interpolation != Bilinear {
+		return fieldError("interpolation", fmt.Sprintf("%q", s.Interpolation), `"bicubic" or "bilinear"`)
+	}
+	return nil
+}
+
+func (s Spec) checkMoments() error {
+	for c := range 3 {
+		if m := s.Mean[c]; math.IsNaN(m) || math.Abs(m) > 255 {
+			return fieldError(fmt.Sprintf("mean[%d]", c), m, "−255 to 255")
+		}
+		if d := s.Std[c]; math.IsNaN(d) || d < 1e-6 || d > 255 {
+			return fieldError(fmt.Sprintf("std[%d]", c), d, "1e-6 to 255")
+		}
+	}
+	return nil
+}
+
+func fieldError(field string, value any, allowed string) error {
+	return fmt.Errorf("preprocess: spec field %s is %v: allowed is %s", field, value, allowed)
+}
