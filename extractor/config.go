@@ -1,0 +1,94 @@
+package extractor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+)
+
+// Layouts, pools and the special output name of Config.
+const (
+	Auto        = "auto"
+	LayoutNCHW  = "nchw"
+	LayoutNHWC  = "nhwc"
+	PoolMean    = "mean"
+	PoolMax     = "max"
+	PoolNone    = "none"
+	Penultimate = "penultimate"
+)
+
+// maxBatch and maxSide bound the memory of one run.
+const (
+	maxBatch    = 1024
+	maxSide     = 4096
+	defaultSide = 224 // tried where model and configuration leave the side open
+)
+
+// Config says how to use a backbone. The zero value of each field but Provider,
+// Layout and Pool means "find out"; start from DefaultConfig.
+type Config struct {
+	// Provider is the hardware backend: cpu, cuda, coreml or openvino.
+	Provider string `json:"provider"`
+	// Input names the image input; "" finds it.
+	Input string `json:"input"`
+	// Output names the tensor to read; "" finds it, "penultimate" is the input
+	// of the last linear layer.
+	Output string `json:"output"`
+	// Layout of the input (and of a spatial output): auto, nchw or nhwc.
+	Layout string `json:"layout"`
+	// Pool reduces maps and tokens to one vector: auto (mean of a map, one
+	// token of a sequence), mean, max, or none (flattened).
+	Pool string `json:"pool"`
+	// Token is the one that pool auto takes from [n,T,d]; 0 is CLS.
+	Token int `json:"token"`
+	// Batch is the number of photos per run of the model; 0 takes the model's
+	// own where it is fixed and 1 otherwise.
+	Batch int `json:"batch"`
+	// Side is the input side in pixels for models that leave it open; 0 takes
+	// what each call brings.
+	Side int `json:"side"`
+}
+
+// DefaultConfig works for most exported backbones.
+func DefaultConfig() Config {
+	return Config{Provider: string(ort.CPU), Layout: Auto, Pool: Auto}
+}
+
+// Validate names the first field that is out of range.
+func (c Config) Validate() error {
+	if _, err := ort.ParseProvider(c.Provider); err != nil {
+		return fmt.Errorf("extractor.%w", err)
+	}
+	if err := oneOf("layout", c.Layout, Auto, LayoutNCHW, LayoutNHWC); err != nil {
+		return err
+	}
+	if err := oneOf("pool", c.Pool, Auto, PoolMean, PoolMax, PoolNone); err != nil {
+		return err
+	}
+	if err := inRange("token", c.Token, 1<<20); err != nil {
+		return err
+	}
+	if c.Token > 0 && c.Pool != Auto {
+		return fmt.Errorf("extractor.token %d: only pool auto picks a token, pool is %q", c.Token, c.Pool)
+	}
+	if err := inRange("batch", c.Batch, maxBatch); err != nil {
+		return err
+	}
+	return inRange("side", c.Side, maxSide)
+}
+
+func oneOf(key, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("extractor.%s %q: not one of %s", key, value, strings.Join(allowed, ", "))
+}
+
+func inRange(key string, value, most int) error {
+	if value < 0 || value > most {
+		return fmt.Errorf("extractor.%s %d: not in 0…%d", key, value, most)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package extractor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+)
+
+// An Extractor is a backbone ready to run. It is safe for concurrent use; one
+// goroutine per core gives the best throughput.
+type Extractor struct {
+	rt     *ort.Runtime
+	name   string
+	cfg    Config
+	plan   plan
+	meta   map[string]string
+	sha256 string
+	dim    int
+	slots  *slots
+
+	running sync.RWMutex // Extract reads, Close writes
+	session *ort.Session // nil after Close
+}
+
+// Open prepares a model from its bytes, which must not change afterwards, and
+// runs it once on a black image to see that it works. The name is for
+// messages. Errors say what is wrong with the file or the configuration and
+// what to do. Cost: 0.1–1 s.
+func Open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extractor, error) {
+	if rt == nil {
+		return nil, fmt.Errorf("backbone %s: %w: %s", name, ort.ErrNoLibrary, ort.Remedy)
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	e, err := open(rt, modelBytes, name, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("backbone %s: %w", name, err)
+	}
+	return e, nil
+}
+
+func open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extractor, error) {
+	m, err := onnx.Parse(modelBytes)
+	if err != nil {
+		return nil, err
+	}
+	p, err := makePlan(m, cfg)
+	if err != nil {
+		return nil, err
+	}
+	session, err := rt.NewSession(p.model, []string{p.input}, []string{p.output}, ort.Provider(cfg.Provider))
+	if err != nil {
+		return nil, err
+	}
+	p.model = nil // the session has its own copy
+	sum := sha256.Sum256(modelBytes)
+	e := &Extractor{rt: rt, name: name, cfg: cfg, plan: p, meta: m.Metadata, sha256: hex.EncodeToString(sum[:]), session: session}
+	e.slots = newSlots(rt, session, p, cfg)
+	if err := e.probe(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// probe runs the model once and learns d.
+func (e *Extractor) probe() error {
+	side := e.plan.side
+	if side == 0 {
+		side = defaultSide
+	}
+	s, err := e.slots.take(side)
+	if err != nil {
+		if e.plan.side == 0 {
+			return fmt.Errorf("does not run at %d pixels a side, and leaves its side open: set extractor.side: %w", side, err)
+		}
+		return err
+	}
+	e.dim = s.reduction.channels
+	e.slots.put(s)
+	return nil
+}
+
+// Dim is the length d of an embedding.
+func (e *Extractor) Dim() int { return e.dim }
+
+// Side is the input side in pixels, or 0 when the model takes any.
+func (e *Extractor) Side() int { return e.plan.side }
+
+// Batch is the most photos that one Extract takes, and the number that each
+// run of the model is padded to.
+func (e *Extractor) Batch() int { return e.plan.batch }
+
+// Output is the name of the tensor that embeddings are read from.
+func (e *Extractor) Output() string { return e.plan.tensor }
+
+// Metadata returns an entry of the model file, such as
+// onnx.MetadataPreprocess, the JSON of the preprocessing that an export script
+// stored; false when it is not there.
+func (e *Extractor) Metadata(key string) (string, bool) {
+	value, ok := e.meta[key]
+	return value, ok
+}
+
+// SHA256 is the hex digest of the model's bytes.
+func (e *Extractor) SHA256() string { return e.sha256 }
+
+// Fingerprint is the hex SHA-256 over everything here that changes an
+// embedding, to the last bit: the model, what is read from it and how, the
+// provider, the batch size and ONNX Runtime's major.minor version. Pixels have
+// a fingerprint of their own (package preprocess).
+func (e *Extractor) Fingerprint() string {
+	b, err := json.Marshal(struct {
+		Format, Model, Input, Output, Layout, Pool, Provider, Runtime string
+		Token, Batch                                                  int
+	}{
+		Format: "extractor/1", Model: e.sha256, Input: e.plan.input, Output: e.plan.tensor,
+		Layout: e.plan.layout, Pool: e.cfg.Pool, Provider: e.cfg.Provider, Runtime: e.rt.MajorMinor(),
+		Token: e.cfg.Token, Batch: e.plan.batch,
+	})
+	if err != nil { // strings and integers always marshal
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Close frees the model, after waiting for running calls. Later calls of
+// Extract fail.
+func (e *Extractor) Close() error {
+	e.running.Lock()
+	defer e.running.Unlock()
+	if e.session == nil {
+		return nil
+	}
+	err := errors.Join(e.slots.close(), e.session.Close())
+	e.session = nil
+	return err
+}

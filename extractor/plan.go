@@ -1,0 +1,167 @@
+package extractor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+)
+
+// A plan is how one model is fed and read, decided from the file alone.
+type plan struct {
+	input  string
+	half   bool   // input is float16
+	layout string // LayoutNCHW or LayoutNHWC
+	side   int    // 0: any
+	batch  int    // ≥ 1
+
+	tensor string // what is read, as people know it
+	model  []byte // the file, with that tensor as an output
+	output string // its name there, float32
+}
+
+func makePlan(m *onnx.Model, cfg Config) (plan, error) {
+	in, err := chooseInput(m, cfg)
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{input: in.Name, half: in.Elem == onnx.Float16}
+	if err := p.readInputShape(in, cfg); err != nil {
+		return plan{}, err
+	}
+	p.tensor, err = chooseOutput(m, cfg)
+	if err != nil {
+		return plan{}, err
+	}
+	p.model, p.output, err = m.WithOutput(p.tensor)
+	if err != nil {
+		return plan{}, fmt.Errorf("%w; set extractor.output", err)
+	}
+	return p, nil
+}
+
+// chooseInput finds the image input; every other input would have to be fed
+// too, so there must be none.
+func chooseInput(m *onnx.Model, cfg Config) (onnx.Value, error) {
+	if len(m.Inputs) != 1 {
+		return onnx.Value{}, fmt.Errorf("has %d inputs (%s), but only images are fed: export the image encoder alone", len(m.Inputs), onnx.Names(m.Inputs))
+	}
+	in := m.Inputs[0]
+	if cfg.Input != "" && cfg.Input != in.Name {
+		return onnx.Value{}, fmt.Errorf("has no input %q, its input is %s: correct extractor.input", cfg.Input, in)
+	}
+	if !in.Elem.IsFloat() {
+		return onnx.Value{}, fmt.Errorf("input %s: only float32 and float16 images are fed; export without the built-in normalisation", in)
+	}
+	if in.HasShape && len(in.Shape) != 4 {
+		return onnx.Value{}, fmt.Errorf("input %s: an image input has 4 axes, [n,3,H,W] or [n,H,W,3]", in)
+	}
+	return in, nil
+}
+
+func (p *plan) readInputShape(in onnx.Value, cfg Config) error {
+	shape := in.Shape
+	if !in.HasShape {
+		shape = []int64{onnx.Free, onnx.Free, onnx.Free, onnx.Free}
+	}
+	layout, err := chooseLayout(in, shape, cfg.Layout)
+	if err != nil {
+		return err
+	}
+	p.layout = layout
+	height, width := shape[2], shape[3]
+	if layout == LayoutNHWC {
+		height, width = shape[1], shape[2]
+	}
+	if p.side, err = chooseSide(in, height, width, cfg.Side); err != nil {
+		return err
+	}
+	p.batch, err = chooseBatch(shape[0], cfg.Batch)
+	return err
+}
+
+// chooseLayout finds the colour axis: the one of size 3.
+func chooseLayout(in onnx.Value, shape []int64, want string) (string, error) {
+	first, last := shape[1] == 3, shape[3] == 3
+	switch {
+	case want == LayoutNCHW && (first || shape[1] == onnx.Free):
+		return LayoutNCHW, nil
+	case want == LayoutNHWC && (last || shape[3] == onnx.Free):
+		return LayoutNHWC, nil
+	case want != Auto:
+		return "", fmt.Errorf("input %s: not of layout %s, colour axis of size 3: correct extractor.layout", in, want)
+	case first && !last:
+		return LayoutNCHW, nil
+	case last && !first:
+		return LayoutNHWC, nil
+	case first || shape[1] == onnx.Free || shape[3] == onnx.Free:
+		return "", fmt.Errorf("input %s: cannot tell which axis is colour: set extractor.layout to nchw or nhwc", in)
+	}
+	return "", fmt.Errorf("input %s: no axis of size 3; images are fed as 3 colours", in)
+}
+
+func chooseSide(in onnx.Value, height, width int64, want int) (int, error) {
+	side := height
+	if side == onnx.Free {
+		side = width
+	}
+	switch {
+	case width != onnx.Free && height != onnx.Free && width != height:
+		return 0, fmt.Errorf("input %s: %d×%d, but only square images are fed: export with equal sides", in, height, width)
+	case side == onnx.Free:
+		return want, nil
+	case side > maxSide:
+		return 0, fmt.Errorf("input %s: more than %d pixels a side", in, maxSide)
+	case want != 0 && int64(want) != side:
+		return 0, fmt.Errorf("input %s: takes %d pixels a side, but %d are given: preprocess to side %d", in, side, want, side)
+	}
+	return int(side), nil
+}
+
+func chooseBatch(fixed int64, want int) (int, error) {
+	switch {
+	case fixed == onnx.Free:
+		return max(want, 1), nil
+	case fixed > maxBatch:
+		return 0, fmt.Errorf("fixed batch of %d: more than %d", fixed, maxBatch)
+	case want != 0 && int64(want) != fixed:
+		return 0, fmt.Errorf("has a fixed batch of %d, but extractor.batch is %d: set it to 0 or %d, or export with a free batch axis", fixed, want, fixed)
+	}
+	return int(fixed), nil
+}
+
+// usualOutputs are names under which exporters put embeddings, best first.
+var usualOutputs = [...]string{"features", "embedding", "embeddings", "image_embeds", "image_embeddings", "pooler_output"}
+
+func chooseOutput(m *onnx.Model, cfg Config) (string, error) {
+	if cfg.Output == Penultimate {
+		t, err := m.Penultimate()
+		if err != nil {
+			return "", fmt.Errorf("extractor.output penultimate: %w; name a tensor instead", err)
+		}
+		return t, nil
+	}
+	if cfg.Output != "" {
+		return cfg.Output, nil
+	}
+	names := floatOutputs(m)
+	if len(names) == 1 {
+		return names[0], nil
+	}
+	for _, usual := range usualOutputs {
+		if slices.Contains(names, usual) {
+			return usual, nil
+		}
+	}
+	return "", fmt.Errorf("which output is the embedding? It has %s: set extractor.output to one of them, or to penultimate", onnx.Names(m.Outputs))
+}
+
+func floatOutputs(m *onnx.Model) []string {
+	var names []string
+	for _, v := range m.Outputs {
+		if v.Elem.IsFloat() || v.Elem == onnx.Float64 || v.Elem == onnx.BFloat16 {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}

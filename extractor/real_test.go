@@ -1,0 +1,161 @@
+package extractor
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/shared"
+)
+
+// realModel reads a pretrained backbone from outside the project.
+func realModel(tb testing.TB, name string) []byte {
+	tb.Helper()
+	b, err := os.ReadFile(shared.Path(tb, "models", name+".onnx"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+func openReal(tb testing.TB, name string, cfg Config) *Extractor {
+	tb.Helper()
+	b := realModel(tb, name)
+	e, err := Open(orttest.Open(tb), b, name+".onnx", cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return e
+}
+
+// hashedPhoto is photo n of testdata/make_reference.py.
+func hashedPhoto(n int) []float32 {
+	const size = 3 * 224 * 224
+	pixels := make([]float32, size)
+	for i := range pixels {
+		h := uint32(i+n*size) * 2654435761 >> 8
+		pixels[i] = float32(h)/(1<<23) - 1
+	}
+	return pixels
+}
+
+// TestReference compares with Python's onnxruntime (testdata/reference.json,
+// made by make_reference.py).
+func TestReference(t *testing.T) {
+	b, err := os.ReadFile("testdata/reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reference struct {
+		Cases []struct {
+			Model, Output, SHA256 string
+			Dim                   int
+			First                 [][]float32
+		}
+	}
+	if err := json.Unmarshal(b, &reference); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range reference.Cases {
+		cfg := DefaultConfig()
+		if c.Output != "features" { // that one is found by itself
+			cfg.Output = c.Output
+		}
+		e := openReal(t, c.Model, cfg)
+		if e.Output() != c.Output || e.Dim() != c.Dim || e.Side() != 224 || e.SHA256() != c.SHA256 {
+			t.Errorf("%s: output %s, d %d, side %d, SHA-256 %s", c.Model, e.Output(), e.Dim(), e.Side(), e.SHA256())
+		}
+		dst := newMatrix(1, c.Dim)
+		for n, want := range c.First {
+			if err := e.Extract(dst, hashedPhoto(n)); err != nil {
+				t.Fatal(err)
+			}
+			for i, w := range want {
+				if math.Abs(float64(dst.Data[i]-w)) > 1e-4 {
+					t.Errorf("%s %s, photo %d, value %d: %v, want %v", c.Model, c.Output, n, i, dst.Data[i], w)
+				}
+			}
+		}
+	}
+}
+
+// TestNeighboursDoNotMatter: in batches too a photo's embedding is the same to
+// the last bit wherever it stands and whatever stands beside it.
+func TestNeighboursDoNotMatter(t *testing.T) {
+	for _, name := range []string{"vit_tiny_patch16_224", "mobilenetv2_features"} {
+		cfg := DefaultConfig()
+		cfg.Batch = 4
+		e := openReal(t, name, cfg)
+		probe := hashedPhoto(0)
+		alone := newMatrix(1, e.Dim())
+		if err := e.Extract(alone, probe); err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		for position := range cfg.Batch {
+			if got := amongOthers(t, e, probe, position, rng); !slices.Equal(got, alone.Data) {
+				t.Errorf("%s: position %d differs from alone", name, position)
+			}
+		}
+	}
+}
+
+// amongOthers embeds probe at that position between random photos.
+func amongOthers(t *testing.T, e *Extractor, probe []float32, position int, rng *rand.Rand) []float32 {
+	t.Helper()
+	var pixels []float32
+	for i := range e.Batch() {
+		if i == position {
+			pixels = append(pixels, probe...)
+			continue
+		}
+		for range probe {
+			pixels = append(pixels, rng.Float32()*4-2)
+		}
+	}
+	dst := newMatrix(e.Batch(), e.Dim())
+	if err := e.Extract(dst, pixels); err != nil {
+		t.Fatal(err)
+	}
+	return dst.Data[position*e.Dim() : (position+1)*e.Dim()]
+}
+
+// BenchmarkExtract runs one goroutine per core; ns/op is per batch, photos/s
+// of all cores together.
+func BenchmarkExtract(b *testing.B) {
+	for _, m := range []struct{ label, file string }{{"vit_tiny", "vit_tiny_patch16_224"}, {"mobilenetv2", "mobilenetv2_features"}} {
+		for _, n := range []int{1, 2, 4, 8} {
+			b.Run(fmt.Sprintf("%s/batch=%d", m.label, n), func(b *testing.B) { benchmarkExtract(b, m.file, n) })
+		}
+	}
+}
+
+func benchmarkExtract(b *testing.B, file string, n int) {
+	cfg := DefaultConfig()
+	cfg.Batch = n
+	e := openReal(b, file, cfg)
+	pixels := slices.Repeat(hashedPhoto(0), n)
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		dst := newMatrix(n, e.Dim())
+		for pb.Next() {
+			if err := e.Extract(dst, pixels); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	photos := float64(b.N * n)
+	b.ReportMetric(photos/b.Elapsed().Seconds(), "photos/s")
+}

@@ -1,0 +1,106 @@
+package extractor
+
+import (
+	"fmt"
+	"math"
+)
+
+// A reduction turns one photo's part of the model's output into its embedding:
+// channel c of the embedding is the value, mean or maximum over positions p of
+// part[offset + c·channelStride + p·positionStride].
+type reduction struct {
+	partLen        int // numbers per photo in the output
+	offset         int
+	channels       int // = d
+	positions      int
+	channelStride  int
+	positionStride int
+	max            bool
+}
+
+// newReduction decides from the output's shape, batch axis first.
+func newReduction(shape []int64, batch int, layout string, cfg Config) (reduction, error) {
+	if len(shape) < 2 || shape[0] != int64(batch) {
+		return reduction{}, fmt.Errorf("output shape %v for %d photos: not one row per photo: set extractor.output to another tensor", shape, batch)
+	}
+	partLen := 1
+	for _, n := range shape[1:] {
+		partLen *= int(n)
+	}
+	if partLen < 1 {
+		return reduction{}, fmt.Errorf("output shape %v: empty: set extractor.output to another tensor", shape)
+	}
+	r := reduction{partLen: partLen, channels: partLen, positions: 1, channelStride: 1, max: cfg.Pool == PoolMax}
+	if len(shape) == 2 || cfg.Pool == PoolNone {
+		return r, nil
+	}
+	switch len(shape) {
+	case 3:
+		return r.tokens(int(shape[1]), int(shape[2]), cfg)
+	case 4:
+		return r.spatial(shape, layout), nil
+	}
+	return reduction{}, fmt.Errorf("output shape %v: %d axes; set extractor.pool to none to flatten it, or extractor.output to another tensor", shape, len(shape))
+}
+
+// tokens reads [T,d]: one token, or a pool over all of them.
+func (r reduction) tokens(T, d int, cfg Config) (reduction, error) {
+	r.channels = d
+	if cfg.Pool != Auto {
+		r.positions, r.positionStride = T, d
+		return r, nil
+	}
+	if cfg.Token >= T {
+		return reduction{}, fmt.Errorf("extractor.token %d: the output has %d tokens, 0…%d", cfg.Token, T, T-1)
+	}
+	r.offset = cfg.Token * d
+	return r, nil
+}
+
+// spatial pools [C,H,W] or [H,W,C] over the map.
+func (r reduction) spatial(shape []int64, layout string) reduction {
+	if layout == LayoutNHWC {
+		r.channels, r.positions = int(shape[3]), int(shape[1]*shape[2])
+		r.positionStride = r.channels
+		return r
+	}
+	r.channels, r.positions = int(shape[1]), int(shape[2]*shape[3])
+	r.channelStride, r.positionStride = r.positions, 1
+	return r
+}
+
+// apply writes the embedding of one photo.
+func (r reduction) apply(dst, part []float32) {
+	if r.positions == 1 && r.channelStride == 1 {
+		copy(dst, part[r.offset:r.offset+r.channels])
+		return
+	}
+	for c := range dst {
+		dst[c] = r.channel(part[r.offset+c*r.channelStride:])
+	}
+}
+
+func (r reduction) channel(part []float32) float32 {
+	if r.max {
+		best := part[0]
+		for p := 1; p < r.positions; p++ {
+			best = max(best, part[p*r.positionStride]) // NaN wins, and is found later
+		}
+		return best
+	}
+	var sum float64
+	for p := range r.positions {
+		sum += float64(part[p*r.positionStride])
+	}
+	return float32(sum / float64(r.positions))
+}
+
+// finite says whether no number is NaN or infinite.
+func finite(row []float32) bool {
+	for _, v := range row {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,169 @@
+package extractor
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+)
+
+// A slot is the memory of one run: input and output tensors of one side.
+// Photo values stay in input until the next use.
+type slot struct {
+	side      int
+	in, out   *ort.Tensor
+	reduction reduction
+}
+
+// slots hands out slots and takes them back, so that there are as many as
+// concurrent calls. A sync.Pool would drop them without freeing what the
+// library holds.
+type slots struct {
+	rt      *ort.Runtime
+	session *ort.Session
+	plan    plan
+	cfg     Config
+
+	mu     sync.Mutex
+	free   []*slot
+	shapes map[int][]int64 // output shape by side
+}
+
+func newSlots(rt *ort.Runtime, session *ort.Session, p plan, cfg Config) *slots {
+	return &slots{rt: rt, session: session, plan: p, cfg: cfg, shapes: map[int][]int64{}}
+}
+
+// take returns a slot for that side; the caller puts it back.
+func (s *slots) take(side int) (*slot, error) {
+	if free := s.takeFree(side); free != nil {
+		return free, nil
+	}
+	return s.make(side)
+}
+
+func (s *slots) takeFree(side int) *slot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, free := range s.free {
+		if free.side == side {
+			last := len(s.free) - 1
+			s.free[i] = s.free[last]
+			s.free = s.free[:last]
+			return free
+		}
+	}
+	return nil
+}
+
+func (s *slots) put(free *slot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, free)
+}
+
+func (s *slots) make(side int) (*slot, error) {
+	in, err := s.newInput(side)
+	if err != nil {
+		return nil, err
+	}
+	made, err := s.complete(side, in)
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return made, nil
+}
+
+func (s *slots) complete(side int, in *ort.Tensor) (*slot, error) {
+	shape, err := s.outputShape(side, in)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReduction(shape, s.plan.batch, s.plan.layout, s.cfg)
+	if err != nil {
+		return nil, fmt.Errorf("output %q: %w", s.plan.tensor, err)
+	}
+	out, err := s.rt.NewTensor(shape...)
+	if err != nil {
+		return nil, fmt.Errorf("output %q: %w", s.plan.tensor, err)
+	}
+	return &slot{side: side, in: in, out: out, reduction: r}, nil
+}
+
+func (s *slots) newInput(side int) (*ort.Tensor, error) {
+	n, a := int64(s.plan.batch), int64(side)
+	shape := []int64{n, 3, a, a}
+	if s.plan.layout == LayoutNHWC {
+		shape = []int64{n, a, a, 3}
+	}
+	if s.plan.half {
+		return s.rt.NewHalfTensor(shape...)
+	}
+	return s.rt.NewTensor(shape...)
+}
+
+// outputShape runs the model once per side.
+func (s *slots) outputShape(side int, in *ort.Tensor) ([]int64, error) {
+	s.mu.Lock()
+	shape := s.shapes[side]
+	s.mu.Unlock()
+	if shape != nil {
+		return shape, nil
+	}
+	shapes, err := s.session.Shapes([]*ort.Tensor{in}, 1)
+	if err != nil {
+		return nil, fmt.Errorf("running the model on %d×3×%d×%d: %w", s.plan.batch, side, side, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shapes[side] = shapes[0]
+	return shapes[0], nil
+}
+
+// close frees the slots that are not in use.
+func (s *slots) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all error
+	for _, free := range s.free {
+		all = errors.Join(all, free.in.Close(), free.out.Close())
+	}
+	s.free = nil
+	return all
+}
+
+// fill writes n photos (CHW) into the input, and repeats the last one up to
+// the batch size: real values, so padding cannot raise NaN or slow denormals.
+func (s *slot) fill(pixels []float32, n, batch int, layout string) {
+	photo := 3 * s.side * s.side
+	for i := range batch {
+		from := min(i, n-1) * photo
+		s.fillPhoto(i*photo, pixels[from:from+photo], layout)
+	}
+}
+
+func (s *slot) fillPhoto(at int, chw []float32, layout string) {
+	half, data := s.in.Half(), s.in.Data()
+	switch {
+	case half == nil && layout == LayoutNCHW:
+		copy(data[at:], chw)
+	case half == nil:
+		toHWC(chw, func(i int, v float32) { data[at+i] = v })
+	case layout == LayoutNCHW:
+		for i, v := range chw {
+			half[at+i] = halfBits(v)
+		}
+	default:
+		toHWC(chw, func(i int, v float32) { half[at+i] = halfBits(v) })
+	}
+}
+
+// toHWC visits a CHW photo with the index of each value in HWC order.
+func toHWC(chw []float32, set func(i int, v float32)) {
+	plane := len(chw) / 3
+	for c := range 3 {
+		for p, v := range chw[c*plane : (c+1)*plane] {
+			set(3*p+c, v)
+		}
+	}
+}

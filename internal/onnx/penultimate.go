@@ -1,0 +1,90 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoPenultimate says that a graph does not end in a linear layer.
+var ErrNoPenultimate = errors.New("no penultimate tensor")
+
+// Penultimate returns the tensor that enters the last linear layer (Gemm or
+// MatMul) before the output: the features that a classification network
+// computes for its classifier. A bias, a softmax and operators that only
+// rearrange are seen through. Where several outputs end in different linear
+// layers the choice is the caller's, and the error (wrapping
+// ErrNoPenultimate) lists them.
+func (m *Model) Penultimate() (string, error) {
+	var found []string
+	var firstErr error
+	for _, out := range m.Outputs {
+		t, err := m.beforeLastLinear(out.Name)
+		if err != nil {
+			firstErr = errors.Join(firstErr, err)
+			continue
+		}
+		if len(found) == 0 || found[len(found)-1] != t {
+			found = append(found, t)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("%w: the outputs end in several linear layers, fed by %q: name one of these", ErrNoPenultimate, found)
+	}
+	return "", fmt.Errorf("%w: %w", ErrNoPenultimate, firstErr)
+}
+
+func (m *Model) beforeLastLinear(output string) (string, error) {
+	t := output
+	for range len(m.Nodes) + 1 { // a cyclic (hostile) graph ends here too
+		i, ok := m.producer[t]
+		if !ok {
+			return "", fmt.Errorf("output %q: reached %q, which no operator computes", output, t)
+		}
+		n := m.Nodes[i]
+		next, ok := m.activation(n)
+		if !ok || !isONNXDomain(n.Domain) {
+			return "", fmt.Errorf("output %q: comes from %s, not from a linear layer", output, n.Op)
+		}
+		switch n.Op {
+		case "Gemm", "MatMul":
+			return next, nil
+		case "Add", "Softmax", "LogSoftmax", "Sigmoid", "Flatten", "Identity", "Dropout", "Cast", "Reshape", "Squeeze":
+			t = next
+		default:
+			return "", fmt.Errorf("output %q: comes from %s, not from a linear layer", output, n.Op)
+		}
+	}
+	return "", fmt.Errorf("output %q: the graph runs in a circle", output)
+}
+
+// activation returns the first input that is not a weight.
+func (m *Model) activation(n Node) (string, bool) {
+	for _, in := range n.Inputs {
+		if in != "" && !m.isConstant(in, maxDepth) {
+			return in, true
+		}
+	}
+	return "", false
+}
+
+// isConstant says whether a tensor depends on weights only, looking a few
+// operators back (a transposed or dequantised weight).
+func (m *Model) isConstant(t string, depth int) bool {
+	if m.constants[t] {
+		return true
+	}
+	i, ok := m.producer[t]
+	if !ok || depth == 0 {
+		return false
+	}
+	switch n := m.Nodes[i]; n.Op {
+	case "Constant":
+		return true
+	case "Transpose", "Cast", "Identity", "DequantizeLinear":
+		return len(n.Inputs) > 0 && m.isConstant(n.Inputs[0], depth-1)
+	}
+	return false
+}

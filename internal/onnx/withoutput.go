@@ -1,0 +1,89 @@
+package onnx
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// WithOutput returns the model's bytes with one of its tensors readable as a
+// float32 graph output, and the name of that output. A float32 output of the
+// graph is returned as it is; another tensor, or an output of another type,
+// gets a Cast to float32 behind it (which runtimes drop where it does
+// nothing), so that callers read one type only.
+//
+// The file is not rewritten: protobuf readers merge a repeated sub-message
+// into the first, so a second graph that holds nothing but the new node and
+// output is appended.
+func (m *Model) WithOutput(tensor string) (model []byte, output string, err error) {
+	if v, ok := m.Output(tensor); ok && v.Elem == Float32 {
+		return m.raw, tensor, nil
+	}
+	if !m.HasTensor(tensor) {
+		return nil, "", fmt.Errorf("model output %q: the graph computes no tensor of that name; its outputs are %s", tensor, Names(m.Outputs))
+	}
+	output = m.freshName("pipeline/" + tensor)
+	var graph []byte
+	graph = appendMessage(graph, graphNode, castNode(tensor, output))
+	graph = appendMessage(graph, graphOutput, float32Value(output))
+	model = make([]byte, len(m.raw), len(m.raw)+len(graph)+16)
+	copy(model, m.raw)
+	return appendMessage(model, modelGraph, graph), output, nil
+}
+
+// freshName adds quotes to name until no tensor has it.
+func (m *Model) freshName(name string) string {
+	for m.HasTensor(name) || m.constants[name] {
+		name += "'"
+	}
+	return name
+}
+
+// castNode is the NodeProto of output = Cast(input, to: float32).
+func castNode(input, output string) []byte {
+	const attrName, attrInt, attrType, typeInt = 1, 3, 20, 2
+	var to []byte
+	to = appendMessage(to, attrName, []byte("to"))
+	to = appendNumber(to, attrInt, uint64(Float32))
+	to = appendNumber(to, attrType, typeInt)
+	var node []byte
+	node = appendMessage(node, nodeInput, []byte(input))
+	node = appendMessage(node, nodeOutput, []byte(output))
+	node = appendMessage(node, nodeOp, []byte("Cast"))
+	return appendMessage(node, nodeAttribute, to)
+}
+
+// float32Value is the ValueInfoProto of a float32 tensor of any shape.
+func float32Value(name string) []byte {
+	const valueName, valueType, typeTensor, tensorElem = 1, 2, 1, 1
+	tensor := appendNumber(nil, tensorElem, uint64(Float32))
+	value := appendMessage(nil, valueName, []byte(name))
+	return appendMessage(value, valueType, appendMessage(nil, typeTensor, tensor))
+}
+
+func appendMessage(b []byte, id protowire.Number, message []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, id, protowire.BytesType), message)
+}
+
+func appendNumber(b []byte, id protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, id, protowire.VarintType), v)
+}
+
+// Names lists values for a message: name, type and shape of at most eight.
+func Names(values []Value) string {
+	const most = 8
+	text := ""
+	for i, v := range values {
+		if i == most {
+			return fmt.Sprintf("%s and %d more", text, len(values)-most)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += v.String()
+	}
+	if text == "" {
+		return "none"
+	}
+	return text
+}

@@ -1,0 +1,70 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Library is a usable ONNX Runtime library on this machine.
+type Library struct {
+	// Path is absolute.
+	Path string
+	// Version is "major.minor.patch", or "" where only loading tells.
+	Version string
+	// Source says where it was found, in words for people.
+	Source string
+}
+
+// An Attempt is a place that Locate looked at and what was wrong with it.
+type Attempt struct {
+	Path   string
+	Source string
+	Err    error
+}
+
+// ErrNoLibrary says that no usable library was found.
+var ErrNoLibrary = errors.New("no usable ONNX Runtime library")
+
+// Remedy is what to tell people who have no library.
+const Remedy = "run `make setup`, or install ONNX Runtime " + minVersionText + " or newer and set ONNXRUNTIME_LIB to its library file"
+
+// The binding asks for API version 24; 1.24 is the first release that has it.
+// Newer releases keep older APIs, so there is no upper bound.
+const (
+	minMajor, minMinor = 1, 24
+	minVersionText     = "1.24"
+)
+
+// checkVersion refuses releases without the API that the binding needs.
+// Unknown ("") passes: Open finds out.
+func checkVersion(version string) error {
+	if version == "" {
+		return nil
+	}
+	major, minor, err := majorMinor(version)
+	if err != nil {
+		return err
+	}
+	if major < minMajor || major == minMajor && minor < minMinor {
+		return fmt.Errorf("ONNX Runtime %s is too old, %s or newer is needed: %s", version, minVersionText, Remedy)
+	}
+	return nil
+}
+
+func majorMinor(version string) (major, minor int, err error) {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return 0, 0, fmt.Errorf("version %q: not major.minor.patch", version)
+	}
+	major, err = strconv.Atoi(parts[0])
+	if err != nil {
+		return 0, 0, fmt.Errorf("version %q: %w", version, err)
+	}
+	minor, err = strconv.Atoi(parts[1])
+	if err != nil {
+		return 0, 0, fmt.Errorf("version %q: %w", version, err)
+	}
+	return major, minor, nil
+}

@@ -1,0 +1,205 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+)
+
+// CachedVersion is the release that `make setup` puts into the user's cache.
+const CachedVersion = "1.30.0"
+
+// EnvLibrary is the environment variable that names the library file.
+const EnvLibrary = "ONNXRUNTIME_LIB"
+
+// Locate finds the library to use, in this order: explicit (from the
+// configuration), $ONNXRUNTIME_LIB, the user's cache filled by `make setup`,
+// beside the executable, the usual places of the system. The first two are
+// orders: when one is given and does not work, that is the error and nothing
+// else is tried. Attempts lists what was rejected and why, also on success.
+// No candidate is loaded. Errors wrap ErrNoLibrary.
+func Locate(explicit string) (Library, []Attempt, error) {
+	return thisMachine().locate(explicit)
+}
+
+// A machine is what Locate depends on, so that tests can make one up.
+type machine struct {
+	env          func(string) string
+	home         string // "" when unknown
+	executable   string // folder of this program, "" when unknown
+	root         string // prefix of system folders, "" in real life
+	goos, goarch string
+}
+
+func thisMachine() machine {
+	m := machine{env: os.Getenv, goos: runtime.GOOS, goarch: runtime.GOARCH}
+	if home, err := os.UserHomeDir(); err == nil {
+		m.home = home
+	}
+	if exe, err := os.Executable(); err == nil {
+		m.executable = filepath.Dir(exe)
+	}
+	return m
+}
+
+func (m machine) locate(explicit string) (Library, []Attempt, error) {
+	if explicit != "" {
+		return m.ordered(explicit, "the configuration")
+	}
+	if path := m.env(EnvLibrary); path != "" {
+		return m.ordered(path, "$"+EnvLibrary)
+	}
+	var attempts []Attempt
+	for _, p := range m.places() {
+		for _, path := range p.candidates(m.patterns()) {
+			version, err := inspect(path, m.goos, m.goarch)
+			if err == nil {
+				return Library{Path: path, Version: version, Source: p.source}, attempts, nil
+			}
+			attempts = append(attempts, Attempt{Path: path, Source: p.source, Err: err})
+		}
+		attempts = append(attempts, p.nothing(m.patterns())...)
+	}
+	return Library{}, attempts, fmt.Errorf("%w: %s", ErrNoLibrary, Remedy)
+}
+
+// ordered checks the one file that somebody asked for.
+func (m machine) ordered(path, source string) (Library, []Attempt, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	version, err := inspect(abs, m.goos, m.goarch)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = errors.New("no such file")
+		}
+		return Library{}, []Attempt{{Path: abs, Source: source, Err: err}},
+			fmt.Errorf("%w: %s, named by %s: %w; correct it, or remove the setting and run `make setup`", ErrNoLibrary, abs, source, err)
+	}
+	return Library{Path: abs, Version: version, Source: source}, nil, nil
+}
+
+// CacheDir is the folder that `make setup` fills; setup/onnxruntime.sh
+// computes the same.
+func CacheDir() (string, error) {
+	dir := thisMachine().cacheDir()
+	if dir == "" {
+		return "", errors.New("no home folder: set XDG_CACHE_HOME")
+	}
+	return dir, nil
+}
+
+func (m machine) cacheDir() string {
+	base := m.env("XDG_CACHE_HOME")
+	if !filepath.IsAbs(base) { // as its specification asks
+		if m.home == "" {
+			return ""
+		}
+		base = filepath.Join(m.home, ".cache")
+	}
+	return filepath.Join(base, "pipeline", "onnxruntime", CachedVersion)
+}
+
+// A place is a folder that may hold the library.
+type place struct {
+	dir    string
+	source string
+}
+
+func (m machine) places() []place {
+	var all []place
+	add := func(source string, dirs ...string) {
+		for _, d := range dirs {
+			if d != "" {
+				all = append(all, place{dir: d, source: source})
+			}
+		}
+	}
+	add("the user's cache (make setup)", m.cacheDir())
+	add("beside the program", m.executable)
+	for _, d := range m.systemDirs() {
+		add("a usual place", filepath.Join(m.root, d))
+	}
+	if m.home != "" {
+		add("a usual place", filepath.Join(m.home, ".local", "lib"))
+	}
+	return all
+}
+
+func (m machine) systemDirs() []string {
+	switch m.goos {
+	case "windows":
+		if programs := m.env("ProgramFiles"); programs != "" {
+			return []string{filepath.Join(programs, "onnxruntime", "lib")}
+		}
+		return nil
+	case "darwin":
+		return []string{"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib", "/usr/local/lib", "/usr/local/opt/onnxruntime/lib", "/opt/onnxruntime/lib"}
+	}
+	triplet := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[m.goarch]
+	dirs := []string{"/usr/local/lib", "/opt/onnxruntime/lib", "/usr/lib", "/usr/lib64"}
+	if triplet != "" {
+		dirs = append(dirs, "/usr/lib/"+triplet)
+	}
+	return dirs
+}
+
+// patterns are the names of the library, best first.
+func (m machine) patterns() []string {
+	switch m.goos {
+	case "windows":
+		return []string{"onnxruntime.dll"}
+	case "darwin":
+		return []string{"libonnxruntime.dylib", "libonnxruntime.*.dylib"}
+	}
+	return []string{"libonnxruntime.so", "libonnxruntime.so.*"}
+}
+
+// candidates lists the files of the folder that match, each real file once.
+func (p place) candidates(patterns []string) []string {
+	var found, real []string
+	for _, pattern := range patterns {
+		matches, err := filepath.Glob(filepath.Join(escapeGlob(p.dir), pattern))
+		if err != nil {
+			continue
+		}
+		for _, path := range matches {
+			target, err := filepath.EvalSymlinks(path)
+			if err != nil {
+				target = path
+			}
+			if !slices.Contains(real, target) {
+				real = append(real, target)
+				found = append(found, path)
+			}
+		}
+	}
+	return found
+}
+
+// nothing records a folder without any candidate, for doctor's list.
+func (p place) nothing(patterns []string) []Attempt {
+	if len(p.candidates(patterns)) > 0 {
+		return nil
+	}
+	return []Attempt{{Path: p.dir, Source: p.source, Err: fmt.Errorf("no %s here", patterns[0])}}
+}
+
+// escapeGlob makes a folder's own name match itself only.
+func escapeGlob(dir string) string {
+	if runtime.GOOS == "windows" { // Glob has no escapes there
+		return dir
+	}
+	escaped := make([]rune, 0, len(dir))
+	for _, r := range dir {
+		if r == '*' || r == '?' || r == '[' || r == '\\' {
+			escaped = append(escaped, '\\')
+		}
+		escaped = append(escaped, r)
+	}
+	return string(escaped)
+}

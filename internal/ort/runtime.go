@@ -1,0 +1,103 @@
+package ort
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	onnxruntime "github.com/yalue/onnxruntime_go"
+)
+
+// A Runtime is the loaded library with its environment. It is safe for
+// concurrent use and lives as long as the process.
+type Runtime struct {
+	library Library
+}
+
+// process holds the one Runtime: ONNX Runtime and its binding are process-wide
+// themselves (see the package comment).
+var process struct {
+	sync.Mutex
+	runtime *Runtime
+}
+
+// Open loads the library, about 30 ms the first time. A second call with the
+// same file returns the same Runtime; another file is an error.
+func Open(lib Library) (*Runtime, error) {
+	process.Lock()
+	defer process.Unlock()
+	if rt := process.runtime; rt != nil {
+		if sameFile(rt.library.Path, lib.Path) {
+			return rt, nil
+		}
+		return nil, fmt.Errorf("ONNX Runtime library %s: this process already uses %s, and there can be only one", lib.Path, rt.library.Path)
+	}
+	rt, err := load(lib)
+	if err != nil {
+		return nil, err
+	}
+	process.runtime = rt
+	return rt, nil
+}
+
+// sameFile compares through links, since a library usually has several names.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// load looks at the headers again before loading: a Library need not come from
+// Locate, and a file may change in between.
+func load(lib Library) (*Runtime, error) {
+	path, err := filepath.Abs(lib.Path)
+	if err != nil {
+		return nil, fmt.Errorf("ONNX Runtime library %s: %w", lib.Path, err)
+	}
+	m := thisMachine()
+	if _, err := inspect(path, m.goos, m.goarch); err != nil {
+		return nil, fmt.Errorf("ONNX Runtime library %s: %w", path, err)
+	}
+	if err := forbidTelemetry(); err != nil {
+		return nil, fmt.Errorf("ONNX Runtime library %s: %w", path, err)
+	}
+	onnxruntime.SetSharedLibraryPath(path)
+	// Failures come back as errors; the library's own log would only repeat
+	// them on stderr, together with warnings about processors and devices.
+	if err := onnxruntime.InitializeEnvironment(onnxruntime.WithLogLevelFatal()); err != nil {
+		return nil, fmt.Errorf("ONNX Runtime library %s cannot be loaded: %w; %s", path, err, Remedy)
+	}
+	lib.Path, lib.Version = path, onnxruntime.GetVersion()
+	return &Runtime{library: lib}, nil
+}
+
+// forbidTelemetry must come before loading: since 1.29 the official builds
+// write a device number and a database into the user's cache folder and send
+// reports, names of models among them, from the moment they start. The
+// library's own switch exists only after that.
+func forbidTelemetry() error {
+	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
+		return fmt.Errorf("switching its telemetry off: %w", err)
+	}
+	return nil
+}
+
+// Library returns what was loaded; Version is now the library's own answer.
+func (rt *Runtime) Library() Library { return rt.library }
+
+// Version is the library's release, such as "1.30.0".
+func (rt *Runtime) Version() string { return rt.library.Version }
+
+// MajorMinor is the part of the version that fingerprints use: results differ
+// in their last bits between minor releases.
+func (rt *Runtime) MajorMinor() string {
+	major, minor, err := majorMinor(rt.library.Version)
+	if err != nil {
+		return rt.library.Version
+	}
+	return fmt.Sprintf("%d.%d", major, minor)
+}

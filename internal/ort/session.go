@@ -1,0 +1,126 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	onnxruntime "github.com/yalue/onnxruntime_go"
+)
+
+// A Session is a loaded model. Run is safe for concurrent use; Close is not.
+type Session struct {
+	session *onnxruntime.DynamicAdvancedSession
+}
+
+// NewSession loads a model from its bytes, which are not kept. The session
+// computes the named outputs from the named inputs on the calling goroutine,
+// with all graph optimisations. Cost: optimising the graph, typically 0.1–1 s.
+func (rt *Runtime) NewSession(model []byte, inputs, outputs []string, p Provider) (*Session, error) {
+	options, err := sessionOptions()
+	if err != nil {
+		return nil, fmt.Errorf("session options: %w", err)
+	}
+	defer options.Destroy()
+	if err := p.enable(options); err != nil {
+		return nil, fmt.Errorf("provider %s: the library %s (%s) cannot use it here: %w; use provider cpu, or point %s at a build of ONNX Runtime with %s",
+			p, rt.library.Path, rt.library.Version, firstLine(err), EnvLibrary, p)
+	}
+	s, err := onnxruntime.NewDynamicAdvancedSessionWithONNXData(model, inputs, outputs, options)
+	if err != nil {
+		return nil, rt.explainLoad(err)
+	}
+	return &Session{session: s}, nil
+}
+
+func sessionOptions() (*onnxruntime.SessionOptions, error) {
+	o, err := onnxruntime.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(
+		o.SetIntraOpNumThreads(1),
+		o.SetInterOpNumThreads(1),
+		o.SetExecutionMode(onnxruntime.ExecutionModeSequential),
+		o.SetGraphOptimizationLevel(onnxruntime.GraphOptimizationLevelEnableAll),
+		o.SetMemPattern(true),
+		o.SetCpuMemArena(true),
+		o.SetLogSeverityLevel(onnxruntime.LoggingLevelFatal),
+	)
+	if err != nil {
+		return nil, errors.Join(err, o.Destroy())
+	}
+	return o, nil
+}
+
+// explainLoad adds what to do to the usual reasons why a model does not load.
+func (rt *Runtime) explainLoad(err error) error {
+	text := strings.ToLower(err.Error())
+	remedy := "export the model again; `pipeline backbones inspect` shows what is in it"
+	switch {
+	case strings.Contains(text, "not a registered function"), strings.Contains(text, "not implemented"), strings.Contains(text, "no opset import"):
+		remedy = "the model uses an operator that this library lacks: export it with ONNX's standard operators"
+	case strings.Contains(text, "ir version"), strings.Contains(text, "opset"):
+		remedy = "this library is older than the model: export with a lower opset (17 works everywhere) or use a newer ONNX Runtime"
+	case strings.Contains(text, "protobuf"):
+		remedy = "the file is damaged: download or export it again"
+	}
+	return fmt.Errorf("ONNX Runtime %s cannot load the model: %w; %s", rt.library.Version, firstLine(err), remedy)
+}
+
+// sourceLocation matches "/path/file.h:46 void function(arguments) ".
+var sourceLocation = regexp.MustCompile(`/\S*\.(?:h|cc):\d+ [^\n]*?\)(?: const)? `)
+
+// firstLine keeps stack traces and source locations of the library out of
+// messages for people.
+func firstLine(err error) error {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	text = strings.TrimPrefix(text, "Error creating C session: ")
+	return errors.New(strings.TrimSpace(sourceLocation.ReplaceAllString(text, "")))
+}
+
+// Run computes outputs from inputs, in the order given to NewSession. Shapes
+// must be what the model computes.
+func (s *Session) Run(inputs, outputs []*Tensor) error {
+	in, out := values(inputs), values(outputs)
+	if err := s.session.Run(in, out); err != nil {
+		return firstLine(err)
+	}
+	return nil
+}
+
+// Shapes runs the session once and returns the shapes of its outputs, which
+// must be float32.
+func (s *Session) Shapes(inputs []*Tensor, outputs int) ([][]int64, error) {
+	out := make([]onnxruntime.Value, outputs)
+	if err := s.session.Run(values(inputs), out); err != nil {
+		return nil, firstLine(err)
+	}
+	shapes := make([][]int64, outputs)
+	for i, v := range out {
+		shapes[i] = v.GetShape()
+		if err := v.Destroy(); err != nil {
+			return nil, err
+		}
+	}
+	return shapes, nil
+}
+
+// Close frees the model; the session must not be running or be used again.
+func (s *Session) Close() error {
+	if s.session == nil {
+		return nil
+	}
+	err := s.session.Destroy()
+	s.session = nil
+	return err
+}
+
+func values(tensors []*Tensor) []onnxruntime.Value {
+	v := make([]onnxruntime.Value, len(tensors))
+	for i, t := range tensors {
+		v[i] = t.value
+	}
+	return v
+}

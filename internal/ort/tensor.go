@@ -1,0 +1,86 @@
+package ort
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	onnxruntime "github.com/yalue/onnxruntime_go"
+)
+
+// A Tensor is a block of Go memory that sessions read and write in place. It
+// belongs to one Run at a time.
+type Tensor struct {
+	value  onnxruntime.Value
+	f32    []float32
+	f16    []uint16
+	pinner runtime.Pinner
+}
+
+// NewTensor makes a float32 tensor of zeros. Every axis must be positive.
+func (rt *Runtime) NewTensor(shape ...int64) (*Tensor, error) {
+	n, err := elements(shape)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tensor{f32: make([]float32, n)}
+	t.pinner.Pin(&t.f32[0]) // the library keeps the address between calls
+	t.value, err = onnxruntime.NewTensor(shape, t.f32)
+	if err != nil {
+		t.pinner.Unpin()
+		return nil, fmt.Errorf("tensor %v: %w", shape, err)
+	}
+	return t, nil
+}
+
+// NewHalfTensor makes a float16 tensor of zeros, filled through Half.
+func (rt *Runtime) NewHalfTensor(shape ...int64) (*Tensor, error) {
+	n, err := elements(shape)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tensor{f16: make([]uint16, n)}
+	t.pinner.Pin(&t.f16[0])
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&t.f16[0])), 2*n)
+	t.value, err = onnxruntime.NewCustomDataTensor(shape, bytes, onnxruntime.TensorElementDataTypeFloat16)
+	if err != nil {
+		t.pinner.Unpin()
+		return nil, fmt.Errorf("tensor %v: %w", shape, err)
+	}
+	return t, nil
+}
+
+// maxElements bounds one tensor at 4 GiB of float32.
+const maxElements = 1 << 30
+
+func elements(shape []int64) (int, error) {
+	n := int64(1)
+	for _, s := range shape {
+		if s < 1 || s > maxElements || n*s > maxElements {
+			return 0, fmt.Errorf("tensor %v: every axis must be at least 1 and the whole at most %d numbers", shape, maxElements)
+		}
+		n *= s
+	}
+	if len(shape) == 0 {
+		return 0, fmt.Errorf("tensor %v: no axes", shape)
+	}
+	return int(n), nil
+}
+
+// Data is the tensor's memory, row-major; nil for a float16 tensor.
+func (t *Tensor) Data() []float32 { return t.f32 }
+
+// Half is the memory of a float16 tensor as IEEE 754 binary16 bits, row-major;
+// nil for a float32 one.
+func (t *Tensor) Half() []uint16 { return t.f16 }
+
+// Close frees the tensor; its memory must not be used afterwards.
+func (t *Tensor) Close() error {
+	if t.value == nil {
+		return nil
+	}
+	err := t.value.Destroy()
+	t.value = nil
+	t.pinner.Unpin()
+	return err
+}
