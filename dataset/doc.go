@@ -1,0 +1,7 @@
+// Package dataset finds samples: image folders ([Scan]), list files ([ReadList]),
+// and feature folders, FEATDIR ([ReadFeatures], [FeatureWriter]), as described in
+// docs/formats.md.
+//
+// A bad entry never ends a scan: it becomes a [Problem] and the rest goes on.
+// File names are kept byte for byte; [EscapePath] writes them as text.
+package dataset

@@ -1,0 +1,88 @@
+package dataset
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const upperHex = "0123456789ABCDEF"
+
+// EscapePath writes a file name, which may be any bytes, as valid UTF-8 text.
+// Nearly every name stays as it is. Three things are written as "%XX" (upper
+// case hex):
+//
+//   - a byte that is not part of valid UTF-8,
+//   - a carriage return before a line feed, which CSV readers would merge,
+//   - a "%" that would otherwise be read as one of these or as "%25".
+//
+// So "100%.jpg" and "a%20b.jpg" stay, "caf\xe9.jpg" becomes "caf%E9.jpg", and a
+// file really called "caf%E9.jpg" becomes "caf%25E9.jpg". UnescapePath brings
+// back the exact bytes.
+func EscapePath(name string) string {
+	if !needsEscape(name) {
+		return name
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		r, size := utf8.DecodeRuneInString(name[i:])
+		if escapedAt(name[i:], r, size) {
+			b.WriteByte('%')
+			b.WriteByte(upperHex[name[i]>>4])
+			b.WriteByte(upperHex[name[i]&15])
+		} else {
+			b.WriteString(name[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func needsEscape(name string) bool {
+	return !utf8.ValidString(name) || strings.Contains(name, "%") || strings.Contains(name, "\r\n")
+}
+
+// escapedAt says whether the first rune of rest is written as %XX.
+func escapedAt(rest string, r rune, size int) bool {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return true
+	case r == '\r':
+		return strings.HasPrefix(rest, "\r\n")
+	case r == '%':
+		_, ok := escapeCode(rest)
+		return ok
+	}
+	return false
+}
+
+// UnescapePath is the inverse of EscapePath: UnescapePath(EscapePath(s)) == s.
+// Text that EscapePath would not have written, such as "%20", stays.
+func UnescapePath(text string) string {
+	if !strings.Contains(text, "%") {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c, ok := escapeCode(text[i:])
+		if !ok {
+			b.WriteByte(text[i])
+			continue
+		}
+		b.WriteByte(c)
+		i += 2
+	}
+	return b.String()
+}
+
+// escapeCode reads an escape that EscapePath can write: %0D, %25, %80–%FF.
+func escapeCode(s string) (byte, bool) {
+	if len(s) < 3 || s[0] != '%' {
+		return 0, false
+	}
+	hi, lo := strings.IndexByte(upperHex, s[1]), strings.IndexByte(upperHex, s[2])
+	if hi < 0 || lo < 0 {
+		return 0, false
+	}
+	c := byte(hi<<4 | lo)
+	return c, c == '\r' || c == '%' || c >= 0x80
+}

@@ -1,0 +1,34 @@
+package dataset
+
+import (
+	"testing"
+	"unicode/utf8"
+)
+
+func TestEscapePath(t *testing.T) {
+	for name, want := range map[string]string{
+		"plain/é.jpg": "plain/é.jpg", "100%.jpg": "100%.jpg", "a%20b": "a%20b", "%": "%", "%%": "%%", "%f": "%f",
+		"caf\xe9": "caf%E9", "caf%E9": "caf%25E9", "caf%e9": "caf%e9", "%25": "%2525", "%\xff": "%%FF",
+		"%2\xff": "%2%FF", "a\nb": "a\nb", "a\r\nb": "a%0D\nb", "a%0Db": "a%250Db", "\r": "\r", "\ufffd": "\ufffd",
+		"\xed\xa0\x80": "%ED%A0%80", "\xe2\x82": "%E2%82", "%\r\n": "%%0D\n",
+	} {
+		if got := EscapePath(name); got != want {
+			t.Errorf("EscapePath(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func FuzzEscapePath(f *testing.F) {
+	for _, s := range []string{"a%25\xff", "%%0D\r\n", "\x80%80"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		text := EscapePath(name)
+		if !utf8.ValidString(text) {
+			t.Fatalf("%q → %q is not UTF-8", name, text)
+		}
+		if back := UnescapePath(text); back != name {
+			t.Fatalf("%q → %q → %q", name, text, back)
+		}
+	})
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package dataset
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// fileID tells whether two paths lead to the same folder.
+type fileID struct{ dev, ino uint64 }
+
+func idOf(_ string, info fs.FileInfo) fileID {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}
+	}
+	return fileID{dev: uint64(st.Dev), ino: uint64(st.Ino)}
+}

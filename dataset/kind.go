@@ -1,0 +1,112 @@
+package dataset
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// kindImage marks what goes on to the preprocessor; every other kind is a key
+// of Listing.Skipped.
+const kindImage = "image"
+
+// kindByExtension maps lower-case extensions. HEIC, AVIF and JPEG XL count as
+// images although nothing here decodes them: the user shall get a row that
+// says so rather than silence.
+func kindByExtension(ext string) string {
+	switch ext {
+	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp",
+		".heic", ".heif", ".avif", ".jxl":
+		return kindImage
+	case ".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".wmv", ".flv", ".3gp", ".mts", ".m2ts", ".ogv":
+		return "video"
+	case ".mp3", ".wav", ".m4a", ".aac", ".flac", ".ogg", ".opus", ".wma":
+		return "audio"
+	case ".xmp", ".json", ".txt", ".xml", ".csv", ".aae", ".thm", ".yaml", ".yml", ".md":
+		return "sidecar"
+	case ".cr2", ".cr3", ".nef", ".arw", ".dng", ".orf", ".rw2", ".raf", ".pef", ".srw":
+		return "raw"
+	case ".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst":
+		return "archive"
+	}
+	return "other"
+}
+
+// kindByName decides from the base name alone; "" means that only the content
+// can tell.
+func kindByName(name string) string {
+	if hiddenName(name) {
+		return "hidden"
+	}
+	switch lower := strings.ToLower(name); lower {
+	case "thumbs.db", "ehthumbs.db", "desktop.ini":
+		return "system"
+	default:
+		ext := filepath.Ext(lower)
+		if ext == "" {
+			return ""
+		}
+		return kindByExtension(ext)
+	}
+}
+
+// hiddenName covers dot files, AppleDouble resource forks (._photo.jpg), and
+// the folders that NAS systems and macOS archives put beside photos.
+func hiddenName(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "@eaDir" || name == "__MACOSX"
+}
+
+const magicBytes = 16
+
+// kindByContent sniffs the first bytes of a regular file.
+func kindByContent(file string) (string, error) {
+	// Without blocking: what was a regular file may be a pipe by now.
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var magic [magicBytes]byte
+	n, err := io.ReadFull(f, magic[:])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return "", err
+	}
+	if imageMagic(magic[:n]) {
+		return kindImage, nil
+	}
+	return "other", nil
+}
+
+// imageMagic knows the formats of kindByExtension by their first bytes.
+func imageMagic(head []byte) bool {
+	for _, prefix := range []string{
+		"\xff\xd8\xff", "\x89PNG\r\n\x1a\n", "GIF87a", "GIF89a", "II*\x00", "MM\x00*",
+		"\xff\x0a", "\x00\x00\x00\x0cJXL ",
+	} {
+		if bytes.HasPrefix(head, []byte(prefix)) {
+			return true
+		}
+	}
+	if len(head) < 12 {
+		return false
+	}
+	switch {
+	case string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
+		return true
+	case string(head[4:8]) == "ftyp":
+		return heifBrand(string(head[8:12]))
+	}
+	// BMP: "BM", and the two reserved words are zero.
+	return string(head[:2]) == "BM" && string(head[6:10]) == "\x00\x00\x00\x00"
+}
+
+func heifBrand(brand string) bool {
+	switch brand {
+	case "heic", "heix", "hevc", "heim", "heis", "mif1", "msf1", "avif", "avis":
+		return true
+	}
+	return false
+}

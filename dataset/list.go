@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// ReadList reads a list of images that lie under root. The file is one of
+//
+//   - CSV with a header line that has a column "path" and, in any order,
+//     optionally "label", "split", "session" (other columns are ignored),
+//   - plain lines, each a path, or a path, a tab and a label.
+//
+// Blank lines and lines that start with "#" are ignored; a byte order mark and
+// CR LF line ends are fine. Paths are relative to root or absolute; only an
+// absolute one may lead outside root, and then stays absolute in Sample.Path.
+// Without a label column or tab the label is the name of the folder that holds
+// the file. In CSV, a path that does not exist as written is tried unescaped
+// (UnescapePath), so that labels.csv can serve as a list.
+//
+// A path that is missing, not a regular file, escapes root by "..", or comes
+// back with another label is a Problem that names the line; a plain repetition
+// is counted as skipped "repeated". When no line is usable the error wraps
+// ErrNoImages and the Listing still holds the Problems.
+func ReadList(file, root string) (Listing, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return Listing{}, fmt.Errorf("read list: %w", err)
+	}
+	defer f.Close()
+	if info, err := os.Stat(root); err != nil {
+		return Listing{}, rootError(root, err)
+	} else if !info.IsDir() {
+		return Listing{}, fmt.Errorf("read list %s: root %s: %w", file, root, ErrNotFolder)
+	}
+	rows, err := parseList(f)
+	if err != nil {
+		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
+	}
+	absRoot, err := filepath.Abs(root)
+	if err != nil {
+		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
+	}
+	r := listReader{name: filepath.Base(file), root: absRoot, listing: newListing(root), seen: map[string]int{}}
+	for _, row := range rows {
+		r.add(row)
+	}
+	r.listing.sort()
+	if len(r.listing.Samples) == 0 {
+		return r.listing, fmt.Errorf("read list %s: %w in it that can be used (%d lines have problems)",
+			file, ErrNoImages, len(r.listing.Problems))
+	}
+	return r.listing, nil
+}
+
+type listReader struct {
+	name, root string
+	listing    Listing
+	seen       map[string]int // path → index in listing.Samples
+}
+
+func (r *listReader) add(row listRow) {
+	sample, err := r.sample(row)
+	if err != nil {
+		r.listing.problem(row.sample.Path, fmt.Errorf("line %d of %s: %w", row.line, r.name, err))
+		return
+	}
+	first, repeated := r.seen[sample.Path]
+	switch {
+	case !repeated:
+		r.seen[sample.Path] = len(r.listing.Samples)
+		r.listing.Samples = append(r.listing.Samples, sample)
+	case r.listing.Samples[first] == sample:
+		r.listing.Skipped["repeated"]++
+	default:
+		r.listing.problem(sample.Path, fmt.Errorf("line %d of %s: listed before as %q, now as %q; the first one is kept",
+			row.line, r.name, r.listing.Samples[first].Label, sample.Label))
+	}
+}
+
+// sample checks one row and gives it its final path and label.
+func (r *listReader) sample(row listRow) (Sample, error) {
+	s := row.sample
+	rel, err := r.locate(s.Path)
+	if unescaped := UnescapePath(s.Path); row.csv && unescaped != s.Path && errors.Is(err, fs.ErrNotExist) {
+		rel, err = r.locate(unescaped)
+	}
+	if err != nil {
+		return Sample{}, err
+	}
+	s.Path = rel
+	if !row.labelled {
+		s.Label = parentName(rel)
+	}
+	return s, nil
+}
+
+// locate turns a listed path into Sample.Path and checks that a regular file
+// is there.
+func (r *listReader) locate(listed string) (string, error) {
+	rel, err := relativeTo(r.root, listed)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(FullPath(r.root, rel))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: %w under %s", listed, fs.ErrNotExist, r.root)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", listed, cause(err))
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s: not a regular file", listed)
+	}
+	return rel, nil
+}
+
+func relativeTo(root, listed string) (string, error) {
+	if !filepath.IsAbs(listed) {
+		rel := path.Clean(filepath.ToSlash(listed))
+		if rel == ".." || strings.HasPrefix(rel, "../") {
+			return "", fmt.Errorf("%s leads out of the image folder; give an absolute path if that is meant", listed)
+		}
+		return rel, nil
+	}
+	rel, err := filepath.Rel(root, listed)
+	if err != nil || rel == ".." || strings.HasPrefix(filepath.ToSlash(rel), "../") {
+		return filepath.ToSlash(filepath.Clean(listed)), nil
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// FullPath is where the file of a Sample lies: Sample.Path may be absolute when
+// it comes from a list.
+func FullPath(root, samplePath string) string {
+	local := filepath.FromSlash(samplePath)
+	if filepath.IsAbs(local) {
+		return local
+	}
+	return filepath.Join(root, local)
+}
+
+func parentName(rel string) string {
+	dir := path.Base(path.Dir(rel))
+	if dir == "." || dir == "/" {
+		return ""
+	}
+	return dir
+}

@@ -1,0 +1,65 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Errors of Scan and ReadList about the whole input; a single bad entry is a
+// Problem instead.
+var (
+	// ErrNoRoot says that the image folder does not exist.
+	ErrNoRoot = errors.New("no such folder")
+	// ErrNotFolder says that the image folder is something else.
+	ErrNotFolder = errors.New("not a folder")
+	// ErrNoImages says that nothing there is an image.
+	ErrNoImages = errors.New("no images")
+)
+
+// A Listing is what was found under a root.
+type Listing struct {
+	Root string
+	// Samples are sorted by the bytes of Path.
+	Samples []Sample
+	// Problems are entries that should have counted and cannot: broken links,
+	// unreadable folders, missing list entries.
+	Problems []Problem
+	// Skipped counts, by kind, the entries that are not images: "archive",
+	// "audio", "excluded", "hidden", "linked twice", "other", "raw",
+	// "repeated", "sidecar", "special", "system", "video".
+	Skipped map[string]int
+}
+
+// A Problem is one entry that could not be used.
+type Problem struct {
+	Path string
+	Err  error
+}
+
+func newListing(root string) Listing {
+	return Listing{Root: root, Skipped: map[string]int{}}
+}
+
+func (l *Listing) problem(path string, err error) {
+	l.Problems = append(l.Problems, Problem{Path: path, Err: err})
+}
+
+func (l *Listing) sort() {
+	slices.SortFunc(l.Samples, func(a, b Sample) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(l.Problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// skippedText is "2 hidden, 3 video", or "nothing at all".
+func (l *Listing) skippedText() string {
+	if len(l.Skipped) == 0 {
+		return "nothing at all"
+	}
+	var parts []string
+	for kind, n := range l.Skipped {
+		parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}

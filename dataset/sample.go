@@ -1,0 +1,12 @@
+package dataset
+
+// A Sample is one image (or one row of a feature file) and what is known of it.
+type Sample struct {
+	// Path is relative to the root it was found under, with forward slashes.
+	Path string
+	// Label is the class name, "" when unknown.
+	Label string
+	// Split and Session are the optional columns of a feature folder's
+	// samples.csv.
+	Split, Session string
+}

@@ -1,0 +1,90 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A table reads samples.csv and CSV lists: columns by name, in any order, the
+// others ignored.
+type table struct {
+	csv                         *csv.Reader
+	path, label, split, session int // column numbers, -1 when absent
+}
+
+// newTable reads the header line. Lines that start with comment (0: none) are
+// ignored.
+func newTable(r io.Reader, comment rune) (*table, error) {
+	reader := csv.NewReader(newLineLimiter(r))
+	reader.Comment = comment
+	reader.ReuseRecord = true
+	header, err := reader.Read()
+	if err == io.EOF {
+		return nil, errors.New("it is empty; the first line must name the columns: path,label")
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &table{csv: reader}
+	for _, column := range []struct {
+		name  string
+		index *int
+	}{{"path", &t.path}, {"label", &t.label}, {"split", &t.split}, {"session", &t.session}} {
+		*column.index = slices.Index(header, column.name)
+	}
+	if t.path < 0 {
+		return nil, fmt.Errorf("no column \"path\" in the header %q", strings.Join(header, ","))
+	}
+	return t, nil
+}
+
+// next returns the next row and the line that it starts on, or io.EOF.
+func (t *table) next() (Sample, int, error) {
+	record, err := t.csv.Read()
+	if err != nil {
+		return Sample{}, 0, err
+	}
+	line, _ := t.csv.FieldPos(0)
+	return Sample{
+		Path:    field(record, t.path),
+		Label:   field(record, t.label),
+		Split:   field(record, t.split),
+		Session: field(record, t.session),
+	}, line, nil
+}
+
+// field copies one cell, so that a row does not keep its whole line alive.
+func field(record []string, i int) string {
+	if i < 0 || i >= len(record) {
+		return ""
+	}
+	return strings.Clone(record[i])
+}
+
+// A lineLimiter fails on a line longer than maxLineBytes instead of letting the
+// CSV reader collect it, so that a binary file costs no memory.
+type lineLimiter struct {
+	r      *bufio.Reader
+	length int
+}
+
+func newLineLimiter(r io.Reader) *lineLimiter { return &lineLimiter{r: bufio.NewReader(r)} }
+
+func (l *lineLimiter) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for _, c := range p[:n] {
+		l.length++
+		if c == '\n' {
+			l.length = 0
+		}
+		if l.length > maxLineBytes {
+			return 0, fmt.Errorf("a line longer than %d bytes (is this a text file?)", maxLineBytes)
+		}
+	}
+	return n, err
+}
