@@ -1,0 +1,87 @@
+package classifier
+
+import (
+	"context"
+	"errors"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Sentinel errors that every head wraps, so that callers can tell them apart
+// with errors.Is.
+var (
+	// ErrNotFitted says that a head was asked about before its base session.
+	ErrNotFitted = errors.New("not fitted: learn a base session first")
+	// ErrUnknownClass names a class that the head never learned.
+	ErrUnknownClass = errors.New("unknown class")
+	// ErrUnsupported marks an operation that the method cannot do exactly.
+	ErrUnsupported = errors.New("not supported by this method")
+)
+
+// A Classifier gives every embedding a proper distribution over its classes.
+// It is pure: safe for concurrent use as long as nobody learns or forgets.
+type Classifier interface {
+	// Classes returns the class names in column order. New classes are
+	// appended, forgotten ones vanish; the caller must not change the slice.
+	Classes() []string
+	// Dim returns the embedding dimension d, 0 before the base session.
+	Dim() int
+	// LogProb writes log p(class | x) in nats for the n rows of x (n×d) into
+	// dst (n×C, columns as in Classes). The caller owns dst.
+	LogProb(dst blas64.General, x blas32.General) error
+}
+
+// A Learner is a Classifier that takes in one session after another.
+type Learner interface {
+	Classifier
+	// Learn takes one session: row i of x (n×d) is an example of class y[i].
+	// The first call is the base session. Later ones may add classes and
+	// examples of old classes. On error the learner is unchanged; it keeps no
+	// reference to x or y.
+	Learn(ctx context.Context, x blas32.General, y []string) error
+}
+
+// A Forgetter can remove a whole class.
+type Forgetter interface {
+	// Forget removes a class; the error wraps ErrUnknownClass when it is not
+	// there.
+	Forget(class string) error
+}
+
+// A SampleForgetter can remove single examples, exactly: the result equals a
+// learner that never saw them.
+type SampleForgetter interface {
+	// ForgetSamples removes row i of x (n×d) from class y[i]; a class that
+	// loses its last example vanishes. On error the learner is unchanged.
+	ForgetSamples(x blas32.General, y []string) error
+}
+
+// A Noveltier scores how little an embedding resembles anything learned.
+type Noveltier interface {
+	// Novelty writes a score for each row of x (n×d) into dst (n); higher
+	// means less known. Only the order means something across heads.
+	Novelty(dst []float64, x blas32.General) error
+}
+
+// A Scorer is a Noveltier that does both at once, for little more than one.
+type Scorer interface {
+	// Score is LogProb into dst and Novelty into novelty.
+	Score(dst blas64.General, novelty []float64, x blas32.General) error
+}
+
+// A Saver turns itself into named tensors and settings. Its package has a
+// matching Load.
+type Saver interface {
+	Save() (State, error)
+}
+
+// A StatisticsKeeper has exact training statistics that are too large for the
+// model file and live in a side file; without them its learned classes cannot
+// take or lose examples.
+type StatisticsKeeper interface {
+	// Statistics returns what the side file holds.
+	Statistics() (State, error)
+	// RestoreStatistics takes back what Statistics returned.
+	RestoreStatistics(State) error
+}

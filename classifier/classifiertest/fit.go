@@ -1,0 +1,253 @@
+package classifiertest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+func checkUnfitted(t *testing.T, f Factory) {
+	h := f.learned(t)
+	if len(h.Classes()) != 0 || h.Dim() != 0 {
+		t.Errorf("classes %v, dimension %d", h.Classes(), h.Dim())
+	}
+	if err := h.LogProb(blas64.General{Rows: 1}, classifier.Rows(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
+		t.Errorf("LogProb: %v", err)
+	}
+	if n, ok := h.(classifier.Noveltier); ok {
+		if err := n.Novelty(make([]float64, 1), classifier.Rows(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
+			t.Errorf("Novelty: %v", err)
+		}
+	}
+	if _, err := classifier.Predict(h, queries(), 1); !errors.Is(err, classifier.ErrNotFitted) {
+		t.Errorf("Predict: %v", err)
+	}
+	if s, ok := h.(classifier.Saver); ok {
+		back := must(f.Load(must(s.Save())(t)))(t)
+		learn(t, back, base())
+		f.sameHead(t, "saved and loaded unfitted", back, f.learned(t, base()))
+	}
+}
+
+func checkColumns(t *testing.T, f Factory) {
+	h := f.learned(t, base())
+	if want := []string{"ant", "bee", "cat"}; !slices.Equal(h.Classes(), want) || h.Dim() != dim {
+		t.Fatalf("after the base session %v, dimension %d; want %v, %d", h.Classes(), h.Dim(), want, dim)
+	}
+	learn(t, h, novel())
+	if want := []string{"ant", "bee", "cat", "dog", "eel"}; !slices.Equal(h.Classes(), want) {
+		t.Errorf("new classes go to the end: %v, want %v", h.Classes(), want)
+	}
+	if g, ok := h.(classifier.Forgetter); ok {
+		if err := g.Forget("bee"); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"ant", "cat", "dog", "eel"}; !slices.Equal(h.Classes(), want) {
+			t.Errorf("forgotten ones vanish: %v, want %v", h.Classes(), want)
+		}
+		logProb(t, h, queries())
+	}
+}
+
+func checkPermutation(t *testing.T, f Factory) {
+	s := base()
+	order := rand.New(rand.NewPCG(1, 2)).Perm(len(s.y))
+	mixed := session{x: classifier.Gather(s.x, order)}
+	for _, i := range order {
+		mixed.y = append(mixed.y, s.y[i])
+	}
+	a, b := f.learned(t, s), f.learned(t, mixed)
+	if !slices.Equal(a.Classes(), b.Classes()) {
+		t.Errorf("columns %v and %v", a.Classes(), b.Classes())
+	}
+	f.sameHead(t, "examples in another order", b, a)
+}
+
+func checkSessions(t *testing.T, f Factory) {
+	if !f.OrderFree {
+		t.Skip("depends on the order of sessions")
+	}
+	all := join(base(), novel())
+	f.sameHead(t, "two sessions", f.learned(t, base(), novel()), f.learned(t, all))
+	f.sameHead(t, "the other way round", f.learned(t, novel(), base()), f.learned(t, all))
+	one := f.learned(t)
+	for i := range all.y {
+		learn(t, one, all.only(func(j int) bool { return i == j }))
+	}
+	f.sameHead(t, "one by one", one, f.learned(t, all))
+}
+
+// badSessions are refused by every head that has learned base.
+func badSessions() map[string]session {
+	with := func(v float64) session {
+		s := novel()
+		s.x.Data[3*dim+2] = float32(v)
+		return s
+	}
+	s := novel()
+	narrow := blas32.General{Rows: 2, Cols: dim - 1, Stride: dim - 1, Data: make([]float32, 2*dim)}
+	return map[string]session{
+		"NaN":            with(math.NaN()),
+		"+Inf":           with(math.Inf(1)),
+		"-Inf":           with(math.Inf(-1)),
+		"empty":          {x: blas32.General{Cols: dim, Stride: dim}},
+		"width":          {x: narrow, y: []string{"dog", "dog"}},
+		"few labels":     {x: s.x, y: s.y[1:]},
+		"empty label":    {x: s.x, y: append([]string{""}, s.y[1:]...)},
+		"negative":       {x: blas32.General{Rows: -1, Cols: dim, Stride: dim}},
+		"short data":     {x: blas32.General{Rows: 2, Cols: dim, Stride: dim, Data: make([]float32, dim)}, y: []string{"dog", "dog"}},
+		"stride too low": {x: blas32.General{Rows: 1, Cols: dim, Stride: 1, Data: make([]float32, dim)}, y: []string{"dog"}},
+	}
+}
+
+func checkFailedLearn(t *testing.T, f Factory) {
+	h := f.learned(t, base())
+	before := everything(t, h)
+	for name, s := range badSessions() {
+		err := h.Learn(context.Background(), s.x, s.y)
+		var bad *classifier.NotFiniteError
+		if name == "NaN" && (!errors.As(err, &bad) || bad.Row != 3) {
+			t.Errorf("NaN in row 3: %v", err)
+		}
+		if err == nil {
+			t.Errorf("%s was learned", name)
+		}
+		unchanged(t, name, h, before)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := h.Learn(ctx, novel().x, novel().y); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	unchanged(t, "a cancelled session", h, before)
+	checkCancelledMidway(t, f, h, before)
+	fresh := f.learned(t)
+	if err := fresh.Learn(ctx, base().x, base().y); !errors.Is(err, context.Canceled) || len(fresh.Classes()) != 0 {
+		t.Errorf("cancelled base session: %v", err)
+	}
+	learn(t, h, novel())
+	f.sameHead(t, "after failures", h, f.learned(t, base(), novel()))
+}
+
+// A fading context is cancelled once it was asked a number of times.
+type fading struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *fading) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// checkCancelledMidway cancels a session at each point where the head looks.
+func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before []classifier.State) {
+	t.Helper()
+	if _, ok := h.(classifier.Saver); !ok {
+		return // no copies to try it on
+	}
+	for looks := range int64(100) {
+		ctx := &fading{Context: context.Background()}
+		ctx.left.Store(looks)
+		victim := f.reloaded(t, h)
+		if err := victim.Learn(ctx, novel().x, novel().y); err == nil {
+			return
+		}
+		unchanged(t, "a session cancelled midway", victim, before)
+	}
+	t.Error("a session asks the context without end")
+}
+
+func checkNoReference(t *testing.T, f Factory) {
+	s := base()
+	h := f.learned(t, s)
+	before := everything(t, h)
+	for i := range s.x.Data {
+		s.x.Data[i] = 99
+	}
+	for i := range s.y {
+		s.y[i] = "gone"
+	}
+	unchanged(t, "overwriting what it learned from", h, before)
+	f.sameHead(t, "after overwriting", h, f.learned(t, base()))
+}
+
+func checkForget(t *testing.T, f Factory) {
+	h := f.learned(t, base(), novel())
+	g, ok := h.(classifier.Forgetter)
+	if !ok {
+		t.Skip("cannot forget")
+	}
+	before := everything(t, h)
+	if err := g.Forget("yak"); !errors.Is(err, classifier.ErrUnknownClass) {
+		t.Errorf("unknown class: %v", err)
+	}
+	unchanged(t, "forgetting an unknown class", h, before)
+	if err := g.Forget("dog"); err != nil {
+		t.Fatal(err)
+	}
+	n := novel()
+	notDog := n.only(func(i int) bool { return n.y[i] != "dog" })
+	f.sameHead(t, "forgotten", h, f.learned(t, base(), notDog))
+	learn(t, h, n.only(func(i int) bool { return n.y[i] == "dog" }))
+	f.sameHead(t, "forgotten and learned again", h, f.learned(t, base(), n))
+}
+
+func checkForgetAll(t *testing.T, f Factory) {
+	h := f.learned(t, base())
+	g, ok := h.(classifier.Forgetter)
+	if !ok {
+		t.Skip("cannot forget")
+	}
+	for _, c := range []string{"bee", "ant", "cat"} {
+		if err := g.Forget(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(h.Classes()) != 0 || h.Dim() != 0 {
+		t.Errorf("left: %v, dimension %d", h.Classes(), h.Dim())
+	}
+	learn(t, h, base())
+	f.sameHead(t, "from nothing again", h, f.learned(t, base()))
+}
+
+func checkForgetSamples(t *testing.T, f Factory) {
+	h := f.learned(t, base())
+	g, ok := h.(classifier.SampleForgetter)
+	if !ok {
+		t.Skip("cannot forget examples")
+	}
+	learn(t, h, novel())
+	before := everything(t, h)
+	far := draw(77, 1, "eel")
+	for j := range far.x.Data {
+		far.x.Data[j] *= -1
+	}
+	for name, s := range map[string]session{
+		"unknown class": draw(2, 1, "yak"), "a known and an unknown class": join(novel(), draw(2, 1, "yak")), "too many": join(draw(3, 1, "eel"), draw(3, 1, "eel")), "never learned": far, "none": {x: blas32.General{Cols: dim, Stride: dim}},
+	} {
+		if err := g.ForgetSamples(s.x, s.y); err == nil {
+			t.Errorf("%s: was forgotten", name)
+		}
+		unchanged(t, "refusing "+name, h, before)
+	}
+	gone := novel()
+	if err := g.ForgetSamples(gone.x, gone.y); err != nil {
+		t.Fatal(err)
+	}
+	f.sameHead(t, "learned and forgotten", h, f.learned(t, base()))
+	if want := f.learned(t, base()).Classes(); !slices.Equal(h.Classes(), want) {
+		t.Errorf("classes %v, want %v: those without examples vanish", h.Classes(), want)
+	}
+}

@@ -1,0 +1,57 @@
+package classifiertest
+
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// A Factory makes the heads under test.
+type Factory struct {
+	// New returns an unfitted head.
+	New func() (classifier.Learner, error)
+	// Load brings back what a head's Save described.
+	Load func(classifier.State) (classifier.Learner, error)
+	// OrderFree says that learning in one session or in several makes the
+	// same head.
+	OrderFree bool
+	// Tolerance bounds the difference in log-probability (nats) of heads that
+	// are equal but for rounding; 0 means 1e-8.
+	Tolerance float64
+}
+
+// Run runs the whole contract. What a head cannot do (it is no Forgetter, say)
+// is left out.
+func Run(t *testing.T, f Factory) {
+	if f.Tolerance == 0 {
+		f.Tolerance = 1e-8
+	}
+	for _, c := range []struct {
+		name  string
+		check func(*testing.T, Factory)
+	}{
+		{"unfitted", checkUnfitted},
+		{"columns", checkColumns},
+		{"distribution", checkDistribution},
+		{"strides", checkStrides},
+		{"batches", checkBatches},
+		{"score equals parts", checkScore},
+		{"permuted examples", checkPermutation},
+		{"sessions", checkSessions},
+		{"failed learn", checkFailedLearn},
+		{"bad queries", checkBadQueries},
+		{"no reference kept", checkNoReference},
+		{"forget and relearn", checkForget},
+		{"forget samples", checkForgetSamples},
+		{"forget the last class", checkForgetAll},
+		{"degenerate data", checkDegenerate},
+		{"save and load", checkSaveLoad},
+		{"learn after load", checkLearnAfterLoad},
+		{"damaged state", checkDamagedState},
+		{"concurrency", checkConcurrency},
+		{"novelty", checkNovelty},
+		{"number of cores", checkCores},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.check(t, f) })
+	}
+}

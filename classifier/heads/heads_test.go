@@ -1,0 +1,178 @@
+package heads_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-viper/mapstructure/v2"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+)
+
+var (
+	examples = blas32.General{Rows: 6, Cols: 3, Stride: 3, Data: []float32{1, 0, 0, 1, .1, 0, 0, 1, 0, .1, 1, 0, 0, 0, 1, 0, .1, 1}}
+	labels   = []string{"x", "x", "y", "y", "z", "z"}
+)
+
+func TestEveryMethodGoesRoundTrip(t *testing.T) {
+	for _, m := range heads.Methods() {
+		head, err := heads.New(m.Name, heads.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := head.Learn(context.Background(), examples, labels); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := head.(classifier.StatisticsKeeper); ok != m.Statistics {
+			t.Errorf("%s: Statistics is %v", m.Name, m.Statistics)
+		}
+		s, err := head.(classifier.Saver).Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := heads.Load(m.Name, s)
+		if err != nil || !slices.Equal(back.Classes(), head.Classes()) {
+			t.Errorf("%s: %v", m.Name, err)
+		}
+	}
+}
+
+func TestMethodsAreSortedAndDescribed(t *testing.T) {
+	methods := heads.Methods()
+	if !slices.IsSortedFunc(methods, func(a, b heads.Method) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("not sorted")
+	}
+	for _, m := range methods {
+		if m.Summary == "" || m.Novelty == "" || m.Extend == "" || m.Forget == "" {
+			t.Errorf("%s is not described", m.Name)
+		}
+	}
+}
+
+func TestUnknownMethodNamesTheNearest(t *testing.T) {
+	_, err := heads.New("pcca", heads.DefaultConfig())
+	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "ncm, plda, ppca") {
+		t.Error(err)
+	}
+	if _, err := heads.Load("", classifier.State{}); err == nil {
+		t.Error("the empty name was accepted")
+	}
+}
+
+func TestErrorsNameTheKey(t *testing.T) {
+	for key, change := range map[string]func(*heads.Config){
+		"ncm.metric": func(c *heads.Config) { c.NCM.Metric = "manhattan" }, "ncm.temperature": func(c *heads.Config) { c.NCM.Temperature = -1 },
+		"ppca.q": func(c *heads.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *heads.Config) { c.PPCA.Lambda = 0 },
+		"ppca.preset": func(c *heads.Config) { c.PPCA.Preset = "fast" }, "plda.epsilon": func(c *heads.Config) { c.PLDA.Epsilon = 1.5 },
+	} {
+		c := heads.DefaultConfig()
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		change(&c)
+		method, _, _ := strings.Cut(key, ".")
+		_, err := heads.New(method, c)
+		for _, err := range []error{err, c.Validate()} {
+			if err == nil || !strings.HasPrefix(err.Error(), key+":") {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
+	}
+}
+
+// TestConfigGoesThroughMaps: settings come from maps of keys; a switch that is
+// not set stays unset.
+func TestConfigGoesThroughMaps(t *testing.T) {
+	var tree map[string]any
+	if err := mapstructure.Decode(heads.DefaultConfig(), &tree); err != nil {
+		t.Fatal(err)
+	}
+	back := heads.DefaultConfig()
+	if err := mapstructure.Decode(tree, &back); err != nil || !reflect.DeepEqual(back, heads.DefaultConfig()) {
+		t.Errorf("%+v, %v", back, err)
+	}
+	text, err := json.Marshal(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again heads.Config
+	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, back) {
+		t.Errorf("%s, %v", text, err)
+	}
+	change := map[string]any{"ppca": map[string]any{"preset": "paper", "logdet": true}}
+	if err := mapstructure.Decode(change, &back); err != nil {
+		t.Fatal(err)
+	}
+	if r := back.PPCA.Resolve(); !*r.LogDet || *r.Normalize || r.Q != 20 {
+		t.Errorf("preset paper with logdet: %+v", r)
+	}
+}
+
+// FuzzLoad takes settings and a few array values from anywhere: no panic, and
+// whatever loads can score.
+func FuzzLoad(f *testing.F) {
+	for _, m := range heads.Methods() {
+		head, err := heads.New(m.Name, heads.DefaultConfig())
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := head.Learn(context.Background(), examples, labels); err != nil {
+			f.Fatal(err)
+		}
+		s, err := head.(classifier.Saver).Save()
+		if err != nil {
+			f.Fatal(err)
+		}
+		if k, ok := head.(classifier.StatisticsKeeper); ok {
+			statistics, err := k.Statistics()
+			if err != nil {
+				f.Fatal(err)
+			}
+			maps.Copy(s.Tensors, statistics.Tensors)
+		}
+		tensors, err := json.Marshal(s.Tensors)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(m.Name, s.Settings, tensors)
+	}
+	f.Fuzz(func(t *testing.T, name string, settings, tensors []byte) {
+		s := classifier.State{Settings: settings}
+		if json.Unmarshal(tensors, &s.Tensors) != nil {
+			return
+		}
+		head, err := heads.Load(name, s)
+		if err != nil || head.Dim() > 100 {
+			return
+		}
+		if k, ok := head.(classifier.StatisticsKeeper); ok {
+			_ = k.RestoreStatistics(s)
+		}
+		x := blas32.General{Rows: 2, Cols: head.Dim(), Stride: max(head.Dim(), 1), Data: make([]float32, 2*head.Dim())}
+		_, _ = classifier.Predict(head, x, 3)
+	})
+}
+
+func ExampleNew() {
+	head, err := heads.New("plda", heads.DefaultConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := head.Learn(context.Background(), examples, labels); err != nil {
+		fmt.Println(err)
+		return
+	}
+	query := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.1, 0.9, 0.1}}
+	predictions, err := classifier.Predict(head, query, 1)
+	fmt.Println(predictions[0].Label, err)
+	// Output: y <nil>
+}

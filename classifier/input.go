@@ -1,0 +1,205 @@
+package classifier
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// NotFiniteError says that an embedding holds a NaN or an infinity.
+type NotFiniteError struct {
+	// Row is the row of the matrix, counted from 0.
+	Row int
+}
+
+func (e *NotFiniteError) Error() string {
+	return fmt.Sprintf("embedding in row %d holds a NaN or an infinity: embed that image again or leave it out", e.Row)
+}
+
+// CheckRows returns an error unless x is a well-formed matrix of finite
+// values with dim columns (any number when dim is 0). A value that is not
+// finite is a *NotFiniteError.
+func CheckRows(x blas32.General, dim int) error {
+	if err := linalg.Valid32(x); err != nil {
+		return fmt.Errorf("embeddings: %w", err)
+	}
+	if x.Cols == 0 {
+		return fmt.Errorf("embeddings: no columns")
+	}
+	if dim != 0 && x.Cols != dim {
+		return fmt.Errorf("embeddings have %d values each, this model takes %d: they come from another backbone", x.Cols, dim)
+	}
+	for i := range x.Rows {
+		for _, v := range Row(x, i) {
+			if v-v != 0 { // NaN for NaN and for ±Inf
+				return &NotFiniteError{Row: i}
+			}
+		}
+	}
+	return nil
+}
+
+// CheckExamples is CheckRows for labelled rows: there is at least one, each
+// has a label, and no label is empty.
+func CheckExamples(x blas32.General, y []string, dim int) error {
+	if x.Rows == 0 {
+		return fmt.Errorf("no examples")
+	}
+	if len(y) != x.Rows {
+		return fmt.Errorf("%d examples with %d labels", x.Rows, len(y))
+	}
+	if i := slices.Index(y, ""); i >= 0 {
+		return fmt.Errorf("example %d has an empty label", i)
+	}
+	return CheckRows(x, dim)
+}
+
+// CheckLogProb returns an error unless a head of c can write log-probabilities
+// of the rows of x into dst. It wraps ErrNotFitted before the base session.
+func CheckLogProb(c Classifier, dst blas64.General, x blas32.General) error {
+	classes := len(c.Classes())
+	if classes == 0 {
+		return ErrNotFitted
+	}
+	if err := linalg.Valid64(dst); err != nil {
+		return fmt.Errorf("log-probabilities: %w", err)
+	}
+	if dst.Rows != x.Rows || dst.Cols != classes {
+		return fmt.Errorf("log-probabilities: a matrix of %d×%d for %d examples and %d classes", dst.Rows, dst.Cols, x.Rows, classes)
+	}
+	return CheckRows(x, c.Dim())
+}
+
+// CheckScore is CheckLogProb and CheckNovelty.
+func CheckScore(c Classifier, dst blas64.General, novelty []float64, x blas32.General) error {
+	if err := CheckLogProb(c, dst, x); err != nil {
+		return err
+	}
+	if len(novelty) != x.Rows {
+		return fmt.Errorf("novelty: room for %d scores of %d examples", len(novelty), x.Rows)
+	}
+	return nil
+}
+
+// CheckNovelty is CheckLogProb for novelty scores.
+func CheckNovelty(c Classifier, dst []float64, x blas32.General) error {
+	if len(c.Classes()) == 0 {
+		return ErrNotFitted
+	}
+	if len(dst) != x.Rows {
+		return fmt.Errorf("novelty: room for %d scores of %d examples", len(dst), x.Rows)
+	}
+	return CheckRows(x, c.Dim())
+}
+
+// Row returns row i of x, sharing its memory.
+func Row(x blas32.General, i int) []float32 {
+	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
+}
+
+// Rows returns rows first … last−1 of x, sharing their memory.
+func Rows(x blas32.General, first, last int) blas32.General {
+	v := blas32.General{Rows: last - first, Cols: x.Cols, Stride: x.Stride}
+	if v.Rows > 0 {
+		v.Data = x.Data[first*x.Stride : (last-1)*x.Stride+x.Cols]
+	}
+	return v
+}
+
+// A Group is the examples of one class within a session.
+type Group struct {
+	Class string
+	// Rows are the positions of its examples, ascending.
+	Rows []int
+}
+
+// GroupByClass sorts examples by class, classes by name, so that the columns
+// of new classes do not depend on the order of the examples.
+func GroupByClass(y []string) []Group {
+	position := make(map[string]int)
+	var groups []Group
+	for i, class := range y {
+		p, ok := position[class]
+		if !ok {
+			p = len(groups)
+			position[class] = p
+			groups = append(groups, Group{Class: class})
+		}
+		groups[p].Rows = append(groups[p].Rows, i)
+	}
+	slices.SortFunc(groups, func(a, b Group) int {
+		if a.Class < b.Class {
+			return -1
+		}
+		return 1
+	})
+	return groups
+}
+
+// Gather copies the given rows of x into a new matrix.
+func Gather(x blas32.General, rows []int) blas32.General {
+	out := linalg.New32(len(rows), x.Cols)
+	for i, r := range rows {
+		copy(Row(out, i), Row(x, r))
+	}
+	return out
+}
+
+// Unit writes x scaled to Euclidean length 1 into dst; a zero vector stays
+// zero. The length is taken in float64, so that no float32 overflows.
+func Unit(dst []float64, x []float32) {
+	var sq float64
+	for _, v := range x {
+		sq += float64(v) * float64(v)
+	}
+	scale := 0.0
+	if sq > 0 {
+		scale = 1 / math.Sqrt(sq)
+	}
+	for j, v := range x {
+		dst[j] = float64(v) * scale
+	}
+}
+
+// UnitRows returns a copy of x with every row scaled to length 1.
+func UnitRows(x blas32.General) blas32.General {
+	out := linalg.New32(x.Rows, x.Cols)
+	unit := make([]float64, x.Cols)
+	for i := range x.Rows {
+		Unit(unit, Row(x, i))
+		for j, v := range unit {
+			out.Data[i*out.Stride+j] = float32(v)
+		}
+	}
+	return out
+}
+
+// Placed returns the given rows of x in float64, scaled to length 1 when unit.
+func Placed(x blas32.General, rows []int, unit bool) blas64.General {
+	z := linalg.New64(len(rows), x.Cols)
+	for i, r := range rows {
+		dst := z.Data[i*z.Stride : i*z.Stride+z.Cols]
+		if unit {
+			Unit(dst, Row(x, r))
+			continue
+		}
+		for j, v := range Row(x, r) {
+			dst[j] = float64(v)
+		}
+	}
+	return z
+}
+
+// Range returns first … last−1.
+func Range(first, last int) []int {
+	r := make([]int, last-first)
+	for i := range r {
+		r[i] = first + i
+	}
+	return r
+}

@@ -1,0 +1,198 @@
+package moments
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// ErrRemove says that rows cannot have been part of the statistics.
+var ErrRemove = errors.New("these examples were not learned as part of this class")
+
+// chunkRows bounds the rows centred in float64 at a time.
+const chunkRows = 512
+
+// Moments are the statistics of one class. They are not safe for concurrent
+// changes; reading is.
+type Moments struct {
+	d, n int
+	// rows is the thin form, n×d; nil in the full form.
+	rows []float32
+	// mean and m2 are the full form; m2 is the upper triangle row by row.
+	mean, m2 []float64
+}
+
+// New returns statistics of no examples of d values each.
+func New(d int) *Moments { return &Moments{d: d} }
+
+// N returns the number of examples.
+func (m *Moments) N() int { return m.n }
+
+// Dim returns the number of values of an example.
+func (m *Moments) Dim() int { return m.d }
+
+// Thin says whether the examples themselves are kept.
+func (m *Moments) Thin() bool { return m.m2 == nil }
+
+// Clone returns an independent copy.
+func (m *Moments) Clone() *Moments {
+	return &Moments{
+		d: m.d, n: m.n,
+		rows: append([]float32(nil), m.rows...),
+		mean: append([]float64(nil), m.mean...),
+		m2:   append([]float64(nil), m.m2...),
+	}
+}
+
+// Mean returns a copy of the mean (d), zeros where there are no examples.
+func (m *Moments) Mean() []float64 {
+	if !m.Thin() {
+		return append([]float64(nil), m.mean...)
+	}
+	return meanOf(m.matrix())
+}
+
+// Add takes in the rows of x (b×d). On error nothing changes.
+func (m *Moments) Add(x blas32.General) error {
+	if err := classifier.CheckRows(x, m.d); err != nil {
+		return fmt.Errorf("add examples: %w", err)
+	}
+	if m.Thin() && m.n+x.Rows <= m.d {
+		for i := range x.Rows {
+			m.rows = append(m.rows, classifier.Row(x, i)...)
+		}
+		m.n += x.Rows
+		return nil
+	}
+	if err := m.fill(); err != nil {
+		return err
+	}
+	return m.addFull(x)
+}
+
+// Merge takes in what o has seen; o stays as it is. On error nothing changes.
+func (m *Moments) Merge(o *Moments) error {
+	if m.d != o.d {
+		return fmt.Errorf("merge statistics: %d values an example and %d", m.d, o.d)
+	}
+	if o.n == 0 {
+		return nil
+	}
+	if o.Thin() {
+		return m.Add(o.matrix())
+	}
+	if err := m.fill(); err != nil {
+		return err
+	}
+	m.combine(o.n, o.mean, o.m2)
+	return nil
+}
+
+// matrix shows the thin form as n×d.
+func (m *Moments) matrix() blas32.General {
+	return blas32.General{Rows: m.n, Cols: m.d, Stride: m.d, Data: m.rows}
+}
+
+// fill turns the thin form into the full one.
+func (m *Moments) fill() error {
+	if !m.Thin() {
+		return nil
+	}
+	full := &Moments{d: m.d, mean: make([]float64, m.d), m2: make([]float64, m.d*(m.d+1)/2)}
+	if err := full.addFull(m.matrix()); err != nil {
+		return err
+	}
+	*m = *full
+	return nil
+}
+
+func (m *Moments) addFull(x blas32.General) error {
+	for first := 0; first < x.Rows; first += chunkRows {
+		mean, m2, err := chunkMoments(classifier.Rows(x, first, min(first+chunkRows, x.Rows)))
+		if err != nil {
+			return err
+		}
+		m.combine(min(chunkRows, x.Rows-first), mean, m2)
+	}
+	return nil
+}
+
+// combine adds the moments of b further examples: Chan's pairwise update.
+func (m *Moments) combine(b int, mean, m2 []float64) {
+	n := m.n + b
+	delta := make([]float64, m.d)
+	for j := range delta {
+		delta[j] = mean[j] - m.mean[j]
+		m.mean[j] += delta[j] * float64(b) / float64(n)
+	}
+	m.addOuter(m2, 1, delta, float64(m.n)*float64(b)/float64(n))
+	m.n = n
+}
+
+// addOuter adds sign·m2 (skipped when nil) and weight·δδᵀ.
+func (m *Moments) addOuter(m2 []float64, sign float64, delta []float64, weight float64) {
+	p := 0
+	for i, di := range delta {
+		row := m.m2[p : p+m.d-i]
+		if m2 != nil {
+			for j, v := range m2[p : p+m.d-i] {
+				row[j] += sign * v
+			}
+		}
+		w := weight * di
+		for j, dj := range delta[i:] {
+			row[j] += w * dj
+		}
+		p += m.d - i
+	}
+}
+
+// chunkMoments returns mean and packed M2 of the rows of x; M2 is nil for a
+// single row.
+func chunkMoments(x blas32.General) (mean, m2 []float64, err error) {
+	mean = meanOf(x)
+	if x.Rows == 1 {
+		return mean, nil, nil
+	}
+	s, err := linalg.Scatter(centred(x, mean))
+	if err != nil {
+		return nil, nil, err
+	}
+	return mean, pack(s), nil
+}
+
+func meanOf(x blas32.General) []float64 {
+	mean := make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range classifier.Row(x, i) {
+			mean[j] += float64(v)
+		}
+	}
+	for j := range mean {
+		mean[j] /= float64(max(x.Rows, 1))
+	}
+	return mean
+}
+
+func centred(x blas32.General, mean []float64) blas64.General {
+	c := linalg.New64(x.Rows, x.Cols)
+	for i := range x.Rows {
+		for j, v := range classifier.Row(x, i) {
+			c.Data[i*c.Stride+j] = float64(v) - mean[j]
+		}
+	}
+	return c
+}
+
+func pack(s blas64.General) []float64 {
+	out := make([]float64, 0, s.Rows*(s.Rows+1)/2)
+	for i := range s.Rows {
+		out = append(out, s.Data[i*s.Stride+i:i*s.Stride+s.Cols]...)
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package moments
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+var errEmpty = errors.New("no examples")
+
+// Covariance returns the sample covariance (d×d, both triangles), divisor
+// n−1; zeros for a single example.
+func (m *Moments) Covariance() (blas64.General, error) {
+	if m.n == 0 {
+		return blas64.General{}, fmt.Errorf("covariance: %w", errEmpty)
+	}
+	divisor := float64(max(m.n-1, 1))
+	if !m.Thin() {
+		return m.unpack(1 / divisor), nil
+	}
+	s, err := linalg.Scatter(centred(m.matrix(), m.Mean()))
+	if err != nil {
+		return blas64.General{}, fmt.Errorf("covariance: %w", err)
+	}
+	for i := range s.Data {
+		s.Data[i] /= divisor
+	}
+	return s, nil
+}
+
+// TopEigen returns the leading eigenpairs of the sample covariance (divisor
+// n−1): at most q, at most n−1, and none that is zero to working precision.
+func (m *Moments) TopEigen(q int) (linalg.Eigen, error) {
+	if m.n == 0 {
+		return linalg.Eigen{}, fmt.Errorf("eigenpairs: %w", errEmpty)
+	}
+	q = min(q, m.n-1, m.d)
+	if q <= 0 {
+		return linalg.Eigen{Vectors: linalg.New64(0, m.d)}, nil
+	}
+	if m.Thin() {
+		return linalg.ThinEigen(centred(m.matrix(), m.Mean()), q, float64(m.n-1))
+	}
+	e, err := linalg.TopEigen(m.unpack(1/float64(m.n-1)), q)
+	if err != nil {
+		return linalg.Eigen{}, err
+	}
+	return positive(e), nil
+}
+
+// positive cuts off eigenvalues that are zero or less, up to rounding.
+func positive(e linalg.Eigen) linalg.Eigen {
+	rank := 0
+	for rank < len(e.Values) && e.Values[rank] > max(0, 1e-14*e.Values[0]) {
+		rank++
+	}
+	v := e.Vectors
+	v.Rows, v.Data = rank, v.Data[:rank*v.Stride]
+	return linalg.Eigen{Values: e.Values[:rank], Vectors: v}
+}
+
+// unpack returns scale·M2 of the full form with both triangles.
+func (m *Moments) unpack(scale float64) blas64.General {
+	s := linalg.New64(m.d, m.d)
+	p := 0
+	for i := range m.d {
+		for j := i; j < m.d; j++ {
+			v := scale * m.m2[p]
+			s.Data[i*m.d+j], s.Data[j*m.d+i] = v, v
+			p++
+		}
+	}
+	return s
+}

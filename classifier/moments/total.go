@@ -1,0 +1,76 @@
+package moments
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// A Total is the first moment of a class alone: how many examples, and their
+// sum. It is never changed, only replaced; the zero Total has no examples.
+type Total struct {
+	N   int
+	Sum []float64 // d
+}
+
+// Plus returns the total with the rows of z (b×d) added.
+func (t Total) Plus(z blas64.General) Total {
+	sum := make([]float64, z.Cols)
+	copy(sum, t.Sum)
+	return Total{N: t.N + z.Rows, Sum: accumulate(sum, z, 1)}
+}
+
+// Minus returns the total without the rows of z, no longer than longest
+// (+Inf where nothing is known). It wraps ErrRemove when they cannot have been
+// part of it: there are more of them, the rest is longer than so many
+// examples can be, or all are gone and something is left.
+func (t Total) Minus(z blas64.General, longest float64) (Total, error) {
+	const tol = 1e-9
+	if z.Rows > t.N {
+		return t, fmt.Errorf("remove %d examples of %d: %w", z.Rows, t.N, ErrRemove)
+	}
+	rest := Total{N: t.N - z.Rows, Sum: accumulate(slices.Clone(t.Sum), z, -1)}
+	left, before := length(rest.Sum), length(t.Sum)
+	if (rest.N == 0 && left > tol*(1+before)) || (rest.N > 0 && left > longest*(float64(rest.N)+tol)) {
+		return t, fmt.Errorf("remove %d examples: %w", z.Rows, ErrRemove)
+	}
+	return rest, nil
+}
+
+// Mean returns the mean of the examples (d).
+func (t Total) Mean() []float64 {
+	mean := make([]float64, len(t.Sum))
+	for j, v := range t.Sum {
+		mean[j] = v / float64(max(t.N, 1))
+	}
+	return mean
+}
+
+// Direction returns the sum scaled to length 1, zeros where it is zero.
+func (t Total) Direction() []float64 {
+	m := make([]float64, len(t.Sum))
+	if l := length(t.Sum); l > 0 {
+		for j, v := range t.Sum {
+			m[j] = v / l
+		}
+	}
+	return m
+}
+
+func accumulate(sum []float64, z blas64.General, sign float64) []float64 {
+	for i := range z.Rows {
+		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+			sum[j] += sign * v
+		}
+	}
+	return sum
+}
+
+// length is the Euclidean length.
+func length(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return blas64.Nrm2(blas64.Vector{N: len(v), Data: v, Inc: 1})
+}

@@ -1,0 +1,30 @@
+// Package ncm is the nearest class mean classifier: a class is the mean of its
+// examples, the nearest mean wins.
+//
+// It is the baseline that users would try first; the use of means of deep
+// embeddings for class-incremental learning goes back to Mensink et al. 2013
+// and Rebuffi et al. 2017 (iCaRL).
+//
+//	symbol   field      shape  meaning
+//	n        counts     C      examples of a class
+//	Σx       sums       C×d    sum of the examples, scaled to length 1 (cosine) or raw (Euclidean)
+//	m        mean       C×d    the direction of the sum (cosine), the mean (Euclidean)
+//	τ        tau        1      temperature
+//
+//	cosine     log p(c|x) = log-softmax_c  cos(x, m_c)/τ
+//	euclidean  log p(c|x) = log-softmax_c −‖x−m_c‖²/2τ
+//
+// Assumptions: classes differ in their means and share one round spread.
+//
+// τ makes the probabilities honest; it never changes which class wins. It is
+// fitted once, on the base session, by minimising the negative log-likelihood
+// of every example under means that leave it out, with a golden-section search
+// on log τ, in which the objective has one minimum (it is convex in 1/τ).
+// Examples that are alone in their class say nothing and are left out; where
+// none is left, a default takes over (see DefaultTemperature). Later sessions
+// do not change τ. Forgetting the last class makes the head unfitted again.
+//
+// Cost: learning O(nd), scoring O(Cd) an example, in float64. Learning and
+// forgetting are exact, classes and single examples; order does not matter
+// but for the last bits of a sum.
+package ncm

@@ -1,0 +1,202 @@
+package ncm_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+)
+
+func learned(t *testing.T, cfg ncm.Config, x blas32.General, y []string) *ncm.NCM {
+	t.Helper()
+	h, err := ncm.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Learn(context.Background(), x, y); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+var (
+	square = blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{3, 0, 1, 0, 0, 2, 0, 4}}
+	sides  = []string{"x", "x", "y", "y"}
+)
+
+func TestExactValues(t *testing.T) {
+	q := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{3, 4}}
+	for _, c := range []struct {
+		cfg            ncm.Config
+		scoreX, scoreY float64
+		novelty, tol   float64
+	}{
+		// means (1,0), (0,1) on the circle; q = (0.6, 0.8)
+		{ncm.Config{Metric: ncm.Cosine, Temperature: 0.5}, 0.6 / 0.5, 0.8 / 0.5, 0.2, 1e-15},
+		// means (2,0), (0,3): squared distances 17 and 10
+		{ncm.Config{Metric: ncm.Euclidean, Temperature: 2}, -17.0 / 4, -10.0 / 4, math.Sqrt(10), 1e-12},
+	} {
+		h := learned(t, c.cfg, square, sides)
+		dst, nov := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, make([]float64, 1)
+		if err := h.Score(dst, nov, q); err != nil {
+			t.Fatal(err)
+		}
+		want := []float64{c.scoreX, c.scoreY}
+		classifier.LogSoftmax(want)
+		for j := range want {
+			if math.Abs(dst.Data[j]-want[j]) > c.tol {
+				t.Errorf("%s: log p(%d) = %.17g, want %.17g", c.cfg.Metric, j, dst.Data[j], want[j])
+			}
+		}
+		if math.Abs(nov[0]-c.novelty) > c.tol {
+			t.Errorf("%s: novelty %.17g, want %.17g", c.cfg.Metric, nov[0], c.novelty)
+		}
+	}
+}
+
+// overlapping returns classes that are often confused.
+func overlapping(seed uint64) (blas32.General, []string) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	x := blas32.General{Cols: 5, Stride: 5}
+	var y []string
+	for c, n := range []int{12, 7, 1, 9} {
+		for range n {
+			for j := range 5 {
+				centre := 0.0
+				if j == c {
+					centre = 2.5
+				}
+				x.Data = append(x.Data, float32(centre+rng.NormFloat64()))
+			}
+			y = append(y, string(rune('a'+c)))
+		}
+	}
+	x.Rows = len(y)
+	return x, y
+}
+
+// TestTemperatureMinimisesLeaveOneOut: the loss at the fitted τ, computed by
+// really leaving each example out, is no higher than anywhere on a grid.
+func TestTemperatureMinimisesLeaveOneOut(t *testing.T) {
+	x, y := overlapping(1)
+	for _, metric := range []string{ncm.Cosine, ncm.Euclidean} {
+		tau := learned(t, ncm.Config{Metric: metric}, x, y).Temperature()
+		best := leaveOneOut(t, metric, tau, x, y)
+		for f := -2.0; f <= 2; f += 0.16 {
+			if loss := leaveOneOut(t, metric, tau*math.Exp(f), x, y); loss < best-1e-7 {
+				t.Errorf("%s: loss %.9g at τ = %.4g, %.9g at %.4g", metric, best, tau, loss, tau*math.Exp(f))
+			}
+		}
+		t.Logf("%s: τ = %.4g, loss %.4g", metric, tau, best)
+	}
+}
+
+func leaveOneOut(t *testing.T, metric string, tau float64, x blas32.General, y []string) float64 {
+	t.Helper()
+	var sum float64
+	var n int
+	h := learned(t, ncm.Config{Metric: metric, Temperature: tau}, x, y)
+	for i, class := range y {
+		if class == "c" { // its only example
+			continue
+		}
+		row, label := classifier.Rows(x, i, i+1), []string{class}
+		if err := h.ForgetSamples(row, label); err != nil {
+			t.Fatal(err)
+		}
+		dst := blas64.General{Rows: 1, Cols: 4, Stride: 4, Data: make([]float64, 4)}
+		if err := h.LogProb(dst, row); err != nil {
+			t.Fatal(err)
+		}
+		sum -= dst.Data[class[0]-'a']
+		n++
+		if err := h.Learn(context.Background(), row, label); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sum / float64(n)
+}
+
+func TestTemperatureDefaultsAndStays(t *testing.T) {
+	one := classifier.Gather(square, []int{0, 2})
+	h := learned(t, ncm.DefaultConfig(), one, []string{"x", "y"})
+	if h.Temperature() != ncm.DefaultTemperature {
+		t.Errorf("one example a class: τ = %g", h.Temperature())
+	}
+	x, y := overlapping(1)
+	h = learned(t, ncm.DefaultConfig(), x, y)
+	tau := h.Temperature()
+	if err := h.Learn(context.Background(), x, y); err != nil || h.Temperature() != tau {
+		t.Errorf("a later session moved τ from %g to %g, %v", tau, h.Temperature(), err)
+	}
+	apart := learned(t, ncm.DefaultConfig(), square, sides)
+	if tau := apart.Temperature(); !(tau > 0.0005 && tau < 3) {
+		t.Errorf("classes that are never confused: τ = %g", tau)
+	}
+}
+
+func TestValidateNamesTheField(t *testing.T) {
+	for field, cfg := range map[string]ncm.Config{"metric": {Metric: "l1"}, "temperature": {Metric: ncm.Cosine, Temperature: math.NaN()}} {
+		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func ExampleNCM() {
+	head, err := ncm.New(ncm.DefaultConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := head.Learn(context.Background(), square, sides); err != nil {
+		fmt.Println(err)
+		return
+	}
+	predictions, err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{3, 4}}, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s, novelty %.2f\n", predictions[0].Label, predictions[0].Novelty)
+	// Output: y, novelty 0.20
+}
+
+func BenchmarkNCMScore(b *testing.B) {
+	const n, d = 256, 640
+	for _, K := range []int{100, 1000} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		x := blas32.General{Rows: 2 * K, Cols: d, Stride: d, Data: make([]float32, 2*K*d)}
+		for i := range x.Data {
+			x.Data[i] = rng.Float32()
+		}
+		y := make([]string, 2*K)
+		for i := range y {
+			y[i] = fmt.Sprint(i % K)
+		}
+		h, err := ncm.New(ncm.DefaultConfig())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := h.Learn(context.Background(), x, y); err != nil {
+			b.Fatal(err)
+		}
+		q := classifier.Rows(x, 0, min(n, 2*K))
+		dst := blas64.General{Rows: q.Rows, Cols: K, Stride: K, Data: make([]float64, q.Rows*K)}
+		b.Run(fmt.Sprintf("K=%d_d=%d_n=%d", K, d, q.Rows), func(b *testing.B) {
+			for b.Loop() {
+				if err := h.LogProb(dst, q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

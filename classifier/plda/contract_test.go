@@ -1,0 +1,20 @@
+package plda_test
+
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+)
+
+func TestContract(t *testing.T) {
+	for name, epsilon := range map[string]float64{"default": 0.3, "pooled": 1e-3, "round": 1} {
+		t.Run(name, func(t *testing.T) {
+			classifiertest.Run(t, classifiertest.Factory{
+				New:  func() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: epsilon}) },
+				Load: func(s classifier.State) (classifier.Learner, error) { return plda.Load(s) },
+			})
+		})
+	}
+}

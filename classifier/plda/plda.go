@@ -1,0 +1,179 @@
+package plda
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+)
+
+// PLDA is a two-covariance head.
+type PLDA struct {
+	cfg     Config
+	space   *space // nil before the base session; never changed
+	classes classifier.Table[class]
+	scorer  *scorer
+}
+
+// class is one class, with what scoring needs of it. It is never changed,
+// only replaced.
+type class struct {
+	moments.Total
+	posterior
+}
+
+var (
+	_ classifier.Learner         = (*PLDA)(nil)
+	_ classifier.Forgetter       = (*PLDA)(nil)
+	_ classifier.SampleForgetter = (*PLDA)(nil)
+	_ classifier.Noveltier       = (*PLDA)(nil)
+	_ classifier.Scorer          = (*PLDA)(nil)
+	_ classifier.Saver           = (*PLDA)(nil)
+)
+
+// New returns an unfitted head.
+func New(cfg Config) (*PLDA, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &PLDA{cfg: cfg}, nil
+}
+
+// Classes implements classifier.Classifier.
+func (h *PLDA) Classes() []string { return h.classes.Names() }
+
+// Dim implements classifier.Classifier.
+func (h *PLDA) Dim() int {
+	if h.space == nil {
+		return 0
+	}
+	return len(h.space.origin)
+}
+
+// Learn implements classifier.Learner: O(nd² + d³) for the base session, O(d²)
+// a class afterwards.
+func (h *PLDA) Learn(ctx context.Context, x blas32.General, y []string) error {
+	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
+		return fmt.Errorf("plda: learn: %w", err)
+	}
+	groups := classifier.GroupByClass(y)
+	totals := make([]moments.Total, len(groups))
+	for i, g := range groups {
+		old, _ := h.classes.Get(g.Class)
+		totals[i] = old.Plus(classifier.Placed(x, g.Rows, true))
+	}
+	sp := h.space
+	if sp == nil {
+		var err error
+		if sp, err = fitSpace(ctx, h.cfg, x, groups, totals); err != nil {
+			return fmt.Errorf("plda: learn: %w", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("plda: learn: %w", err)
+	}
+	return h.replace(sp, groups, totals)
+}
+
+// Forget implements classifier.Forgetter.
+func (h *PLDA) Forget(name string) error {
+	if _, ok := h.classes.Get(name); !ok {
+		return fmt.Errorf("plda: forget %q: %w", name, classifier.ErrUnknownClass)
+	}
+	return h.replace(h.space, []classifier.Group{{Class: name}}, make([]moments.Total, 1))
+}
+
+// ForgetSamples implements classifier.SampleForgetter.
+func (h *PLDA) ForgetSamples(x blas32.General, y []string) error {
+	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
+		return fmt.Errorf("plda: forget samples: %w", err)
+	}
+	groups := classifier.GroupByClass(y)
+	totals := make([]moments.Total, len(groups))
+	for i, g := range groups {
+		old, ok := h.classes.Get(g.Class)
+		err := classifier.ErrUnknownClass
+		if ok {
+			totals[i], err = old.Minus(classifier.Placed(x, g.Rows, true), 1)
+		}
+		if err != nil {
+			return fmt.Errorf("plda: forget samples of %q: %w", g.Class, err)
+		}
+	}
+	return h.replace(h.space, groups, totals)
+}
+
+// replace puts new totals in their columns, dropping classes without
+// examples, and makes the scorer anew. Nothing changes on error.
+func (h *PLDA) replace(sp *space, groups []classifier.Group, totals []moments.Total) error {
+	posteriors, err := sp.posteriors(totals)
+	if err != nil {
+		return fmt.Errorf("plda: %w", err)
+	}
+	classes := h.classes.Clone()
+	for i, g := range groups {
+		if totals[i].N == 0 {
+			classes.Drop(g.Class)
+		} else {
+			classes.Put(g.Class, class{totals[i], posteriors[i]})
+		}
+	}
+	if classes.Len() == 0 {
+		*h = PLDA{cfg: h.cfg}
+		return nil
+	}
+	h.space, h.classes, h.scorer = sp, classes, newScorer(sp, classes.Values())
+	return nil
+}
+
+// LogProb implements classifier.Classifier in O(d² + Cd) a row.
+func (h *PLDA) LogProb(dst blas64.General, x blas32.General) error {
+	if err := classifier.CheckLogProb(h, dst, x); err != nil {
+		return fmt.Errorf("plda: %w", err)
+	}
+	return h.each(x, func(i int, s []float64) { logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s) })
+}
+
+// Novelty implements classifier.Noveltier: −max log-density, up to a constant
+// that all classes share.
+func (h *PLDA) Novelty(dst []float64, x blas32.General) error {
+	if err := classifier.CheckNovelty(h, dst, x); err != nil {
+		return fmt.Errorf("plda: %w", err)
+	}
+	return h.each(x, func(i int, s []float64) { dst[i] = -slices.Max(s) })
+}
+
+// Score implements classifier.Scorer.
+func (h *PLDA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
+		return fmt.Errorf("plda: %w", err)
+	}
+	return h.each(x, func(i int, s []float64) {
+		novelty[i] = -slices.Max(s)
+		logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s)
+	})
+}
+
+func logProb(dst, s []float64) {
+	copy(dst, s)
+	classifier.LogSoftmax(dst)
+}
+
+// each calls do with the log-densities of every row of x under all classes.
+func (h *PLDA) each(x blas32.General, do func(i int, s []float64)) error {
+	for first := 0; first < x.Rows; first += batchRows {
+		s, err := h.scorer.batch(classifier.Rows(x, first, min(first+batchRows, x.Rows)))
+		if err != nil {
+			return fmt.Errorf("plda: %w", err)
+		}
+		for i := range s.Rows {
+			do(first+i, s.Data[i*s.Stride:i*s.Stride+s.Cols])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,311 @@
+package plda_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+)
+
+// data returns n examples of each of C classes in d dimensions.
+func data(C, n, d int, seed uint64) (blas32.General, []string) {
+	x := blas32.General{Rows: C * n, Cols: d, Stride: d}
+	var y []string
+	for c := range C {
+		centre := rand.New(rand.NewPCG(seed, uint64(c)))
+		mean := make([]float64, d)
+		for j := range mean {
+			mean[j] = centre.NormFloat64()
+		}
+		for range n {
+			for j := range d {
+				x.Data = append(x.Data, float32(1+mean[j]+0.7*centre.NormFloat64()/float64(1+j%5)))
+			}
+			y = append(y, fmt.Sprintf("c%03d", c))
+		}
+	}
+	return x, y
+}
+
+// direct is the model as reference_numbers.md writes it, with full d×d
+// eigenvectors.
+type direct struct {
+	d      int
+	m0     *mat.VecDense
+	P      mat.Dense
+	beta   []float64
+	counts map[string]int
+	means  map[string]*mat.VecDense
+}
+
+func unit(x []float32) *mat.VecDense {
+	v := make([]float64, len(x))
+	classifier.Unit(v, x)
+	return mat.NewVecDense(len(v), v)
+}
+
+func newDirect(x blas32.General, y []string, epsilon float64) *direct {
+	m := &direct{d: x.Cols, m0: mat.NewVecDense(x.Cols, nil), counts: map[string]int{}, means: map[string]*mat.VecDense{}}
+	m.add(x, y)
+	C := float64(len(m.means))
+	var noise float64
+	for c, mean := range m.means {
+		m.m0.AddScaledVec(m.m0, 1/C, mean)
+		noise += 1 / float64(m.counts[c]) / C
+	}
+	S := mat.NewSymDense(m.d, nil)
+	for i, c := range y {
+		var r mat.VecDense
+		r.SubVec(unit(classifier.Row(x, i)), m.means[c])
+		S.SymRankOne(S, 1/(float64(len(y))-C), &r)
+	}
+	W := mat.NewSymDense(m.d, nil)
+	W.ScaleSym(1-epsilon, S)
+	for j := range m.d {
+		W.SetSym(j, j, W.At(j, j)+epsilon*mat.Trace(S)/float64(m.d))
+	}
+	var chol mat.Cholesky
+	chol.Factorize(W)
+	var L mat.TriDense
+	chol.LTo(&L)
+	if err := L.InverseTri(&L); err != nil {
+		panic(err)
+	}
+	B := mat.NewSymDense(m.d, nil)
+	for _, mean := range m.means {
+		var r, w mat.VecDense
+		r.SubVec(mean, m.m0)
+		w.MulVec(&L, &r)
+		B.SymRankOne(B, 1/(C-1), &w)
+	}
+	var e mat.EigenSym
+	e.Factorize(B, true)
+	var V mat.Dense
+	e.VectorsTo(&V)
+	m.P.Mul(V.T(), &L)
+	m.beta = e.Values(nil)
+	var mean float64
+	for i := range m.beta {
+		m.beta[i] = math.Max(m.beta[i]-noise, 1e-6)
+		mean += m.beta[i] / float64(m.d)
+	}
+	for i := range m.beta {
+		m.beta[i] = m.beta[i]/2 + mean/2
+	}
+	return m
+}
+
+func (m *direct) add(x blas32.General, y []string) {
+	for i, c := range y {
+		if m.means[c] == nil {
+			m.means[c] = mat.NewVecDense(m.d, nil)
+		}
+		n := float64(m.counts[c])
+		m.means[c].ScaleVec(n/(n+1), m.means[c])
+		m.means[c].AddScaledVec(m.means[c], 1/(n+1), unit(classifier.Row(x, i)))
+		m.counts[c]++
+	}
+}
+
+func (m *direct) logDensity(x []float32, c string) float64 {
+	var dx, dm, px, pm mat.VecDense
+	dx.SubVec(unit(x), m.m0)
+	dm.SubVec(m.means[c], m.m0)
+	px.MulVec(&m.P, &dx)
+	pm.MulVec(&m.P, &dm)
+	n := float64(m.counts[c])
+	var sum float64
+	for i, b := range m.beta {
+		mu, v := b/(b+1/n)*pm.AtVec(i), b/(1+n*b)
+		sum -= math.Pow(px.AtVec(i)-mu, 2)/(1+v)/2 + math.Log(1+v)/2
+	}
+	return sum
+}
+
+func learned(t *testing.T, epsilon float64, x blas32.General, y []string) *plda.PLDA {
+	t.Helper()
+	h, err := plda.New(plda.Config{Epsilon: epsilon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, h, x, y)
+	return h
+}
+
+func learn(t *testing.T, h *plda.PLDA, x blas32.General, y []string) {
+	t.Helper()
+	if err := h.Learn(context.Background(), x, y); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEqualsDirectFormula: classes fewer and more than dimensions, examples
+// fewer than dimensions, new classes with one and with several examples, more
+// examples of an old class.
+func TestEqualsDirectFormula(t *testing.T) {
+	for _, c := range []struct{ C, n, d int }{{5, 20, 8}, {12, 9, 8}, {3, 4, 30}, {9, 30, 8}, {2, 2, 5}, {40, 3, 20}} {
+		x, y := data(c.C, c.n, c.d, 1)
+		h, want := learned(t, 0.3, x, y), newDirect(x, y, 0.3)
+		more, labels := data(2, 3, c.d, 2)
+		for i := range labels {
+			labels[i] = []string{"c001", "new five", "new five", "new five", "new one", "c001"}[i]
+		}
+		learn(t, h, more, labels)
+		want.add(more, labels)
+		queries, _ := data(6, 4, c.d, 3)
+		got := blas64.General{Rows: queries.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()), Data: make([]float64, queries.Rows*len(h.Classes()))}
+		nov := make([]float64, queries.Rows)
+		if err := h.Score(got, nov, queries); err != nil {
+			t.Fatal(err)
+		}
+		for i := range queries.Rows {
+			scores := make([]float64, got.Cols)
+			for k, class := range h.Classes() {
+				scores[k] = want.logDensity(classifier.Row(queries, i), class)
+			}
+			if largest := slices.Max(scores); math.Abs(nov[i]+largest) > 1e-9*(1+math.Abs(largest)) {
+				t.Fatalf("%+v: novelty %.12g, direct %.12g", c, nov[i], -largest)
+			}
+			classifier.LogSoftmax(scores)
+			for k, s := range scores {
+				if math.Abs(got.Data[i*got.Stride+k]-s) > 1e-8*(1+math.Abs(s)) {
+					t.Fatalf("%+v: log p(%s | %d) = %.12g, direct %.12g", c, h.Classes()[k], i, got.Data[i*got.Stride+k], s)
+				}
+			}
+		}
+	}
+}
+
+// TestLittleData: bases that say nothing about W, about B, or about either
+// still learn new classes that can be told apart.
+func TestLittleData(t *testing.T) {
+	for _, c := range []struct{ C, n int }{{1, 1}, {1, 20}, {20, 1}, {2, 1}} {
+		x, y := data(c.C, c.n, 10, 1)
+		h := learned(t, 0.3, x, y)
+		more, _ := data(30, 1, 10, 2)
+		labels := make([]string, more.Rows)
+		for i := range labels {
+			labels[i] = fmt.Sprint("new ", i)
+		}
+		learn(t, h, more, labels)
+		predictions, err := classifier.Predict(h, more, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := 0
+		for i, p := range predictions {
+			if p.Label == labels[i] {
+				right++
+			}
+		}
+		// A mean of one example is drawn towards the origin, so that a longer
+		// neighbour may win now and then.
+		if right < 24 {
+			t.Errorf("base of %d×%d: %d of 30 single examples are recognised", c.C, c.n, right)
+		}
+	}
+}
+
+func TestMoreExamplesMakeSurer(t *testing.T) {
+	x, y := data(5, 20, 8, 1)
+	h := learned(t, 0.3, x, y)
+	one, _ := data(1, 1, 8, 9)
+	learn(t, h, one, []string{"new"})
+	before, err := classifier.Predict(h, one, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		learn(t, h, one, []string{"new"})
+	}
+	after, err := classifier.Predict(h, one, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(after[0].Probability > before[0].Probability) || after[0].Label != "new" {
+		t.Errorf("%g with one example, %g with six", before[0].Probability, after[0].Probability)
+	}
+}
+
+func TestValidateNamesTheField(t *testing.T) {
+	for _, e := range []float64{0, -1, 1.1, math.NaN(), math.Inf(1)} {
+		if err := (plda.Config{Epsilon: e}).Validate(); err == nil || !strings.HasPrefix(err.Error(), "epsilon:") {
+			t.Errorf("%g: %v", e, err)
+		}
+	}
+}
+
+func ExamplePLDA() {
+	head, err := plda.New(plda.DefaultConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	base := blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: []float32{1, 0.1, 0, 1, 0.2, 0, 0.1, 1, 0, 0.3, 1, 0}}
+	if err := head.Learn(context.Background(), base, []string{"cat", "cat", "dog", "dog"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	one := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.1, 0.1, 1}}
+	if err := head.Learn(context.Background(), one, []string{"newt"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	predictions, err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.2, 0, 1}}, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(head.Classes(), predictions[0].Label)
+	// Output: [cat dog newt] newt
+}
+
+func BenchmarkPLDAFit(b *testing.B) {
+	for _, c := range []struct{ C, n, d int }{{60, 50, 192}, {60, 50, 640}, {60, 50, 1280}} {
+		x, y := data(c.C, c.n, c.d, 1)
+		b.Run(fmt.Sprintf("C=%d_n=%d_d=%d", c.C, c.C*c.n, c.d), func(b *testing.B) {
+			for b.Loop() {
+				h, err := plda.New(plda.DefaultConfig())
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := h.Learn(context.Background(), x, y); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkPLDAScore(b *testing.B) {
+	const n = 256
+	for _, c := range []struct{ C, d int }{{100, 192}, {100, 1280}, {1000, 640}} {
+		x, y := data(c.C, 2, c.d, 1)
+		h, err := plda.New(plda.DefaultConfig())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := h.Learn(context.Background(), x, y); err != nil {
+			b.Fatal(err)
+		}
+		q, _ := data(n, 1, c.d, 2)
+		dst := blas64.General{Rows: n, Cols: c.C, Stride: c.C, Data: make([]float64, n*c.C)}
+		b.Run(fmt.Sprintf("C=%d_d=%d_n=%d", c.C, c.d, n), func(b *testing.B) {
+			for b.Loop() {
+				if err := h.LogProb(dst, q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package plda
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+)
+
+type settings struct {
+	Config  Config   `json:"config"`
+	Dim     int      `json:"dim"`
+	Rank    int      `json:"rank"`
+	Rest    float64  `json:"beta_rest"`
+	Classes []string `json:"classes"`
+}
+
+// Save implements classifier.Saver: tensors "count" (C), "sum" (C×d),
+// "origin" (d), "whiten" (d×d), "directions" (r×d) and "beta" (r).
+func (h *PLDA) Save() (classifier.State, error) {
+	if h.space == nil {
+		return classifier.NewState(settings{Config: h.cfg}, nil)
+	}
+	d, r, sp := h.Dim(), len(h.space.beta), h.space
+	counts := make([]int, h.classes.Len())
+	sums := make([]float64, 0, len(counts)*d)
+	for i, c := range h.classes.Values() {
+		counts[i] = c.N
+		sums = append(sums, c.Sum...)
+	}
+	return classifier.NewState(settings{h.cfg, d, r, sp.rest, h.Classes()}, map[string]classifier.Tensor{
+		"count":      classifier.CountTensor(counts),
+		"sum":        {Shape: []int{len(counts), d}, F64: sums},
+		"origin":     copied(sp.origin, d),
+		"whiten":     copied(sp.whiten.Data, d, d),
+		"directions": copied(sp.directions.Data, r, d),
+		"beta":       copied(sp.beta, r),
+	})
+}
+
+func copied(values []float64, shape ...int) classifier.Tensor {
+	return classifier.Tensor{Shape: shape, F64: append([]float64{}, values...)}
+}
+
+// Load returns the head that Save described.
+func Load(s classifier.State) (*PLDA, error) {
+	h, err := load(s)
+	if err != nil {
+		return nil, fmt.Errorf("plda: load: %w", err)
+	}
+	return h, nil
+}
+
+func load(s classifier.State) (*PLDA, error) {
+	var set settings
+	if err := s.Decode(&set); err != nil {
+		return nil, err
+	}
+	h, err := New(set.Config)
+	if err != nil || len(set.Classes) == 0 {
+		return h, err
+	}
+	if err := classifier.CheckClasses(set.Classes); err != nil {
+		return nil, err
+	}
+	if set.Dim < 1 || set.Rank < 0 || set.Rank > set.Dim || !(set.Rest > 0 && set.Rest < 1e100) {
+		return nil, fmt.Errorf("dimension %d, rank %d, remaining variance %g", set.Dim, set.Rank, set.Rest)
+	}
+	sp, err := loadSpace(s, set)
+	if err != nil {
+		return nil, err
+	}
+	totals, err := loadTotals(s, len(set.Classes), set.Dim)
+	if err != nil {
+		return nil, err
+	}
+	return h, h.replace(sp, named(set.Classes), totals)
+}
+
+func loadSpace(s classifier.State, set settings) (*space, error) {
+	d, r := set.Dim, set.Rank
+	sp := &space{rest: set.Rest}
+	for _, t := range []struct {
+		name  string
+		shape []int
+		dst   *[]float64
+	}{{"origin", []int{d}, &sp.origin}, {"beta", []int{r}, &sp.beta}, {"whiten", []int{d, d}, &sp.whiten.Data}, {"directions", []int{r, d}, &sp.directions.Data}} {
+		var err error
+		if *t.dst, err = s.Float64(t.name, t.shape...); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range sp.beta {
+		if !(b > 0 && b < 1e100) {
+			return nil, fmt.Errorf("tensor beta: %g is not a variance", b)
+		}
+	}
+	sp.whiten = blas64.General{Rows: d, Cols: d, Stride: d, Data: sp.whiten.Data}
+	sp.directions = blas64.General{Rows: r, Cols: d, Stride: d, Data: sp.directions.Data}
+	return sp, nil
+}
+
+func loadTotals(s classifier.State, n, d int) ([]moments.Total, error) {
+	counts, err := s.Counts("count", n, 1, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := s.Float64("sum", n, d)
+	if err != nil {
+		return nil, err
+	}
+	totals := make([]moments.Total, n)
+	for i, k := range counts {
+		totals[i] = moments.Total{N: k, Sum: sums[i*d : (i+1)*d]}
+	}
+	return totals, nil
+}
+
+func named(classes []string) []classifier.Group {
+	groups := make([]classifier.Group, len(classes))
+	for i, c := range classes {
+		groups[i].Class = c
+	}
+	return groups
+}

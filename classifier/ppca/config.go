@@ -1,0 +1,63 @@
+package ppca
+
+import "fmt"
+
+// Presets.
+const (
+	PresetDefault = "default"
+	PresetPaper   = "paper"
+)
+
+// maxQ bounds the components of a class.
+const maxQ = 1 << 16
+
+// Config holds the settings of PPCA.
+type Config struct {
+	// Preset is "default" or "paper": what Normalize and LogDet mean where
+	// they are not set.
+	Preset string `json:"preset" mapstructure:"preset"`
+	// Q is the most principal components of a class; 0 leaves the mean and λ.
+	Q int `json:"q" mapstructure:"q"`
+	// Lambda is λ, the noise variance, on the scale of the embeddings.
+	Lambda float64 `json:"lambda" mapstructure:"lambda"`
+	// Normalize scales embeddings to length 1; nil means as the preset says.
+	Normalize *bool `json:"normalize" mapstructure:"normalize"`
+	// LogDet uses the log-determinant, making the scores log-densities; nil
+	// means as the preset says.
+	LogDet *bool `json:"logdet" mapstructure:"logdet"`
+	// Statistics keeps what is needed to learn more examples of an old class
+	// and to forget single ones: up to 4d² bytes a class. It is no key of its
+	// own in a configuration file: classifier.statistics sets it.
+	Statistics bool `json:"statistics" mapstructure:"-"`
+}
+
+// DefaultConfig returns q = 20, λ = 0.01, embeddings of length 1, with
+// log-determinant and statistics.
+func DefaultConfig() Config {
+	return Config{Preset: PresetDefault, Q: 20, Lambda: 0.01, Statistics: true}
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if c.Preset != PresetDefault && c.Preset != PresetPaper {
+		return fmt.Errorf("preset: %q is neither %s nor %s", c.Preset, PresetDefault, PresetPaper)
+	}
+	if c.Q < 0 || c.Q > maxQ {
+		return fmt.Errorf("q: %d is outside 0 … %d", c.Q, maxQ)
+	}
+	if !(c.Lambda >= 1e-12 && c.Lambda <= 1e12) {
+		return fmt.Errorf("lambda: %g is outside 1e-12 … 1e12", c.Lambda)
+	}
+	return nil
+}
+
+// Resolve returns the configuration with Normalize and LogDet set.
+func (c Config) Resolve() Config {
+	if c.Normalize == nil {
+		c.Normalize = new(c.Preset == PresetDefault)
+	}
+	if c.LogDet == nil {
+		c.LogDet = new(c.Preset == PresetDefault)
+	}
+	return c
+}

@@ -1,0 +1,47 @@
+// Package ppca is incremental probabilistic PCA classification: one Gaussian
+// per class, N(μ, L·D·Lᵀ + λI), fitted to the examples of that class alone.
+//
+// Source: Wang, "Incremental and Hierarchical Probabilistic PCA", 2023,
+// chapters 2 and 3, after Tipping and Bishop 1999.
+//
+//	symbol  field   shape  meaning
+//	μ       mean    d      mean of the class
+//	D       values  q      leading eigenvalues of its sample covariance, divisor n−1 (eq. 2.9)
+//	L       basis   q×d    their eigenvectors, as rows
+//	λ       Lambda  1      noise variance of all classes
+//	q       Q       1      most components of a class
+//	r       –       1      squared Mahalanobis distance (eq. 2.7)
+//
+// Scoring needs no d×d matrix (Theorem 1, eq. 2.10 and 2.11):
+//
+//	r(x)     = (‖x−μ‖² − ‖u‖²)/λ,  u = diag(√(D/(D+λ)))·Lᵀ(x−μ)
+//	log|Σ|   = (d−q)·log λ + Σ log(D+λ)
+//	log p(c|x) = log-softmax_c −½(r + log|Σ|)    with log-determinant
+//	             log-softmax_c −½r               without
+//
+// Lᵀ(x−c) and (μ−c)ᵀ(x−c) of all classes come from float32 products per
+// batch, c being the mean of the class means. Where the difference in r
+// cancels most of its digits (λ small beside D, or a class far from c) the
+// pair is computed again in float64 from x−μ itself, with the residual formed
+// as a vector: (‖δ−L·a‖²)/λ + Σ a²/(D+λ), a = Lᵀδ. r is good to 1e−4 relative.
+//
+// Assumptions: classes are Gaussian, λ is on the scale of the embeddings: 0.01
+// suits embeddings of length 1, which is why they are scaled by default.
+//
+// Presets: "default" scales embeddings to length 1 and uses the
+// log-determinant; "paper" does neither. Normalize and LogDet, when set,
+// override the preset. Both have q = 20, λ = 0.01. q = 0 is the paper's RBF
+// baseline.
+//
+// Few examples: a class has at most n−1 components and none whose variance is
+// zero, so that one example gives N(μ, λI), as do equal ones. With q ≥ d the
+// model is N(μ, S + λI).
+//
+// Cost: fitting O(n²d) a class for n ≤ d and O(nd² + d²q) beyond, scoring
+// O(Cqd) an example. Memory 4qd + 8d bytes a class, and the exact statistics
+// (package moments) for learning more of an old class and for forgetting
+// single examples; they are saved apart (Statistics) and can be left out.
+//
+// Deviations from the paper: the log-determinant by default; L is held in
+// float32; the paper does not say what n ≤ q means.
+package ppca

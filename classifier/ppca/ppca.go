@@ -1,0 +1,249 @@
+package ppca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// ErrNoStatistics says that a class cannot take or lose examples.
+var ErrNoStatistics = errors.New("the statistics side file is missing (or statistics were switched off), without which a learned class cannot take or lose examples: put it back beside the model, or forget the class and learn all of its examples again")
+
+// PPCA is a head with one low-rank Gaussian per class.
+type PPCA struct {
+	cfg     Config // resolved
+	dim     int
+	classes classifier.Table[class]
+	scorer  *scorer // nil before the base session
+}
+
+// class is one Gaussian. It is never changed, only replaced.
+type class struct {
+	n      int
+	mean   []float64 // μ
+	values []float64 // D, positive, descending
+	basis  []float32 // L, one row of d per value
+	stats  *moments.Moments
+}
+
+var (
+	_ classifier.Learner          = (*PPCA)(nil)
+	_ classifier.Forgetter        = (*PPCA)(nil)
+	_ classifier.SampleForgetter  = (*PPCA)(nil)
+	_ classifier.Noveltier        = (*PPCA)(nil)
+	_ classifier.Scorer           = (*PPCA)(nil)
+	_ classifier.Saver            = (*PPCA)(nil)
+	_ classifier.StatisticsKeeper = (*PPCA)(nil)
+)
+
+// New returns an unfitted head.
+func New(cfg Config) (*PPCA, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &PPCA{cfg: cfg.Resolve()}, nil
+}
+
+// Classes implements classifier.Classifier.
+func (h *PPCA) Classes() []string { return h.classes.Names() }
+
+// Dim implements classifier.Classifier.
+func (h *PPCA) Dim() int { return h.dim }
+
+// Learn implements classifier.Learner. More examples of an old class need the
+// statistics; the error wraps ErrNoStatistics when they are missing.
+func (h *PPCA) Learn(ctx context.Context, x blas32.General, y []string) error {
+	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
+		return fmt.Errorf("ppca: learn: %w", err)
+	}
+	groups := classifier.GroupByClass(y)
+	fitted, err := eachGroup(ctx, groups, func(g classifier.Group) (class, error) {
+		return h.extend(x, g)
+	})
+	if err != nil {
+		return fmt.Errorf("ppca: learn: %w", err)
+	}
+	return h.replace(x.Cols, groups, fitted)
+}
+
+// Forget implements classifier.Forgetter.
+func (h *PPCA) Forget(name string) error {
+	if _, ok := h.classes.Get(name); !ok {
+		return fmt.Errorf("ppca: forget %q: %w", name, classifier.ErrUnknownClass)
+	}
+	return h.replace(h.dim, []classifier.Group{{Class: name}}, []class{{}})
+}
+
+// ForgetSamples implements classifier.SampleForgetter, from the statistics.
+func (h *PPCA) ForgetSamples(x blas32.General, y []string) error {
+	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
+		return fmt.Errorf("ppca: forget samples: %w", err)
+	}
+	groups := classifier.GroupByClass(y)
+	fitted, err := eachGroup(context.Background(), groups, func(g classifier.Group) (class, error) {
+		return h.shrink(x, g)
+	})
+	if err != nil {
+		return fmt.Errorf("ppca: forget samples: %w", err)
+	}
+	return h.replace(h.dim, groups, fitted)
+}
+
+// eachGroup fits the classes of a session in parallel; of several errors, the
+// first in class order is returned.
+func eachGroup(ctx context.Context, groups []classifier.Group, fit func(classifier.Group) (class, error)) ([]class, error) {
+	fitted, errs := make([]class, len(groups)), make([]error, len(groups))
+	linalg.Parallel(len(groups), func(i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			fitted[i], errs[i] = fit(groups[i])
+		}
+	})
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("class %q: %w", groups[i].Class, err)
+		}
+	}
+	return fitted, nil
+}
+
+// extend fits the class with the examples of g added.
+func (h *PPCA) extend(x blas32.General, g classifier.Group) (class, error) {
+	stats := moments.New(x.Cols)
+	if old, ok := h.classes.Get(g.Class); ok {
+		if old.stats == nil {
+			return class{}, ErrNoStatistics
+		}
+		stats = old.stats.Clone()
+	}
+	if err := stats.Add(h.place(x, g.Rows)); err != nil {
+		return class{}, err
+	}
+	return h.fit(stats)
+}
+
+// shrink fits the class with the examples of g removed; n = 0 where none is
+// left.
+func (h *PPCA) shrink(x blas32.General, g classifier.Group) (class, error) {
+	old, ok := h.classes.Get(g.Class)
+	if !ok {
+		return class{}, classifier.ErrUnknownClass
+	}
+	if old.stats == nil {
+		return class{}, ErrNoStatistics
+	}
+	stats := old.stats.Clone()
+	if err := stats.Remove(h.place(x, g.Rows)); err != nil || stats.N() == 0 {
+		return class{}, err
+	}
+	return h.fit(stats)
+}
+
+// place copies rows of x, scaled to length 1 if so configured.
+func (h *PPCA) place(x blas32.General, rows []int) blas32.General {
+	z := classifier.Gather(x, rows)
+	if *h.cfg.Normalize {
+		return classifier.UnitRows(z)
+	}
+	return z
+}
+
+// fit computes μ, L and D (eq. 2.8, 2.9).
+func (h *PPCA) fit(stats *moments.Moments) (class, error) {
+	e, err := stats.TopEigen(h.cfg.Q)
+	if err != nil {
+		return class{}, err
+	}
+	c := class{n: stats.N(), mean: stats.Mean(), values: e.Values, basis: make([]float32, len(e.Vectors.Data))}
+	for i, v := range e.Vectors.Data {
+		c.basis[i] = float32(v)
+	}
+	if h.cfg.Statistics {
+		c.stats = stats
+	}
+	return c, nil
+}
+
+// replace puts fitted classes in their columns, dropping those of n = 0, and
+// makes the scorer anew. Nothing changes when that fails.
+func (h *PPCA) replace(dim int, groups []classifier.Group, fitted []class) error {
+	classes := h.classes.Clone()
+	for i, g := range groups {
+		if fitted[i].n == 0 {
+			classes.Drop(g.Class)
+		} else {
+			classes.Put(g.Class, fitted[i])
+		}
+	}
+	if classes.Len() == 0 {
+		*h = PPCA{cfg: h.cfg}
+		return nil
+	}
+	h.dim, h.classes = dim, classes
+	h.scorer = newScorer(h.cfg, dim, classes.Values())
+	h.scorer.share(classes.Values())
+	return nil
+}
+
+// LogProb implements classifier.Classifier in O(Cqd) a row.
+func (h *PPCA) LogProb(dst blas64.General, x blas32.General) error {
+	if err := classifier.CheckLogProb(h, dst, x); err != nil {
+		return fmt.Errorf("ppca: %w", err)
+	}
+	return h.each(x, func(i int, s []float64) { logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s) })
+}
+
+// Novelty implements classifier.Noveltier: −max log-density, up to a constant
+// that all classes share, or min r without log-determinant.
+func (h *PPCA) Novelty(dst []float64, x blas32.General) error {
+	if err := classifier.CheckNovelty(h, dst, x); err != nil {
+		return fmt.Errorf("ppca: %w", err)
+	}
+	return h.each(x, func(i int, s []float64) { dst[i] = h.novelty(s) })
+}
+
+// Score implements classifier.Scorer.
+func (h *PPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
+		return fmt.Errorf("ppca: %w", err)
+	}
+	return h.each(x, func(i int, s []float64) {
+		novelty[i] = h.novelty(s)
+		logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s)
+	})
+}
+
+func logProb(dst, s []float64) {
+	copy(dst, s)
+	classifier.LogSoftmax(dst)
+}
+
+// novelty takes −½(r + log|Σ|) of all classes.
+func (h *PPCA) novelty(s []float64) float64 {
+	if *h.cfg.LogDet {
+		return -slices.Max(s)
+	}
+	return -2 * slices.Max(s)
+}
+
+// each calls do with −½(r + log|Σ|) of every row for all classes.
+func (h *PPCA) each(x blas32.General, do func(i int, s []float64)) error {
+	size := h.scorer.batchSize()
+	for first := 0; first < x.Rows; first += size {
+		s, err := h.scorer.batch(classifier.Rows(x, first, min(first+size, x.Rows)))
+		if err != nil {
+			return fmt.Errorf("ppca: %w", err)
+		}
+		for i := range s.Rows {
+			do(first+i, s.Data[i*s.Stride:i*s.Stride+s.Cols])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package classifier
+
+import "math"
+
+// LogSumExp returns log Σ exp(v), exact at any finite size of v; −Inf for no
+// values.
+func LogSumExp(v []float64) float64 {
+	largest := math.Inf(-1)
+	for _, x := range v {
+		largest = max(largest, x)
+	}
+	if math.IsInf(largest, 0) {
+		return largest
+	}
+	var sum float64
+	for _, x := range v {
+		sum += math.Exp(x - largest)
+	}
+	return largest + math.Log(sum)
+}
+
+// LogSoftmax turns scores into log-probabilities in place. The largest score
+// is subtracted first and only the small rest is logged: nothing is lost when
+// scores are huge.
+func LogSoftmax(v []float64) {
+	if len(v) == 0 {
+		return
+	}
+	largest := v[0]
+	for _, x := range v {
+		largest = max(largest, x)
+	}
+	var sum float64
+	for j := range v {
+		v[j] -= largest
+		sum += math.Exp(v[j])
+	}
+	logSum := math.Log(sum)
+	for j := range v {
+		v[j] -= logSum
+	}
+}
+
+// Entropy returns −Σ p log p in nats from log-probabilities.
+func Entropy(logProb []float64) float64 {
+	var h float64
+	for _, l := range logProb {
+		if p := math.Exp(l); p > 0 {
+			h -= p * l
+		}
+	}
+	return max(h, 0)
+}

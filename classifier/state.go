@@ -1,0 +1,130 @@
+package classifier
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// A State is a head at rest: small settings as JSON, arrays as tensors.
+type State struct {
+	// Settings is the JSON of whatever the head needs beside its arrays.
+	Settings []byte
+	// Tensors holds the arrays by name.
+	Tensors map[string]Tensor
+}
+
+// A Tensor is a dense row-major array. Exactly one of F32, F64 and I64 is set.
+type Tensor struct {
+	Shape []int
+	F32   []float32
+	F64   []float64
+	I64   []int64
+}
+
+// NewState returns a State with settings as its JSON.
+func NewState(settings any, tensors map[string]Tensor) (State, error) {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return State{}, fmt.Errorf("settings: %w", err)
+	}
+	return State{Settings: text, Tensors: tensors}, nil
+}
+
+// Decode reads the settings into v.
+func (s State) Decode(v any) error {
+	if err := json.Unmarshal(s.Settings, v); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	return nil
+}
+
+// Float32 returns a copy of the named tensor, which must have the given
+// shape and hold finite values only.
+func (s State) Float32(name string, shape ...int) ([]float32, error) {
+	t := s.Tensors[name]
+	if err := s.check(name, len(t.F32), shape); err != nil {
+		return nil, err
+	}
+	for _, v := range t.F32 {
+		if v-v != 0 {
+			return nil, fmt.Errorf("tensor %s holds a NaN or an infinity", name)
+		}
+	}
+	return slices.Clone(t.F32), nil
+}
+
+// Float64 is Float32 for float64.
+func (s State) Float64(name string, shape ...int) ([]float64, error) {
+	t := s.Tensors[name]
+	if err := s.check(name, len(t.F64), shape); err != nil {
+		return nil, err
+	}
+	for _, v := range t.F64 {
+		if v-v != 0 {
+			return nil, fmt.Errorf("tensor %s holds a NaN or an infinity", name)
+		}
+	}
+	return slices.Clone(t.F64), nil
+}
+
+// Counts returns a copy of the named int64 vector of the given length, whose
+// values must lie between least and most.
+func (s State) Counts(name string, length, least, most int) ([]int, error) {
+	t := s.Tensors[name]
+	if err := s.check(name, len(t.I64), []int{length}); err != nil {
+		return nil, err
+	}
+	out := make([]int, length)
+	for i, v := range t.I64 {
+		if v < int64(least) || v > int64(most) {
+			return nil, fmt.Errorf("tensor %s: value %d is outside %d … %d", name, v, least, most)
+		}
+		out[i] = int(v)
+	}
+	return out, nil
+}
+
+// CountTensor is the inverse of Counts.
+func CountTensor(counts []int) Tensor {
+	t := Tensor{Shape: []int{len(counts)}, I64: make([]int64, len(counts))}
+	for i, v := range counts {
+		t.I64[i] = int64(v)
+	}
+	return t
+}
+
+func (s State) check(name string, values int, shape []int) error {
+	t, ok := s.Tensors[name]
+	if !ok {
+		return fmt.Errorf("tensor %s is missing", name)
+	}
+	if !slices.Equal(t.Shape, shape) {
+		return fmt.Errorf("tensor %s has shape %v, want %v", name, t.Shape, shape)
+	}
+	size := 1
+	for _, n := range shape {
+		if n < 0 || (n > 0 && size > values/n && size > 0) {
+			size = -1
+			break
+		}
+		size *= n
+	}
+	if size != values {
+		return fmt.Errorf("tensor %s: %d values do not fill %v", name, values, shape)
+	}
+	return nil
+}
+
+// CheckClasses returns an error unless the names of a saved head are distinct
+// and not empty.
+func CheckClasses(classes []string) error {
+	seen := make(map[string]bool, len(classes))
+	for _, c := range classes {
+		if c == "" || seen[c] {
+			return fmt.Errorf("class %q is empty or there twice", c)
+		}
+		seen[c] = true
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// smallOrder is the order up to which a full decomposition is quicker than
+// finding the leading eigenpairs alone.
+const smallOrder = 96
+
+// rankTolerance is the share of the largest eigenvalue below which a thin
+// Gram matrix says nothing about direction.
+const rankTolerance = 1e-12
+
+// Eigen holds eigenpairs, largest first. Row i of Vectors (k×d) belongs to
+// Values[i]; its entry of largest size is positive.
+type Eigen struct {
+	Values  []float64
+	Vectors blas64.General
+}
+
+// TopEigen returns the q leading eigenpairs of the symmetric matrix a (m×m,
+// both triangles filled), or all m when q ≥ m. It costs O(m²q) per sweep and
+// never decomposes the whole matrix where q is small beside m.
+func TopEigen(a blas64.General, q int) (Eigen, error) {
+	if err := valid(shape64(a)); err != nil {
+		return Eigen{}, fmt.Errorf("eigenpairs: %w", err)
+	}
+	if a.Rows != a.Cols {
+		return Eigen{}, fmt.Errorf("eigenpairs: matrix of %d×%d is not square", a.Rows, a.Cols)
+	}
+	q = min(q, a.Rows)
+	if q <= 0 {
+		return Eigen{Vectors: New64(0, a.Cols)}, nil
+	}
+	e, err := topEigen(a, q)
+	if err != nil {
+		return Eigen{}, err
+	}
+	fixSigns(e.Vectors)
+	return e, nil
+}
+
+func topEigen(a blas64.General, q int) (Eigen, error) {
+	if a.Rows > smallOrder && 4*q < a.Rows {
+		if e, ok := krylov(a, q); ok {
+			return e, nil
+		}
+	}
+	return fullEigen(a, q)
+}
+
+// ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
+// matrix of the rows of x (n×d), leaving out those that are zero to working
+// precision: at most n remain. It costs O(n²d) and needs no d×d matrix.
+func ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
+	g, err := Gram(x)
+	if err != nil {
+		return Eigen{}, err
+	}
+	e, err := TopEigen(g, q)
+	if err != nil {
+		return Eigen{}, err
+	}
+	rank := 0
+	for rank < len(e.Values) && e.Values[rank] > max(0, rankTolerance*e.Values[0]) {
+		rank++
+	}
+	v := New64(rank, x.Cols)
+	if rank > 0 {
+		if err := mulInto(v, rows64(e.Vectors, rank), x); err != nil {
+			return Eigen{}, err
+		}
+	}
+	return Eigen{Values: scaled(e.Values[:rank], 1/divisor), Vectors: thinVectors(v)}, nil
+}
+
+// thinVectors makes the rows orthonormal; they already are but for rounding,
+// which matters for the smallest eigenvalues.
+func thinVectors(v blas64.General) blas64.General {
+	out := New64(v.Rows, v.Cols)
+	kept := 0
+	for i := range v.Rows {
+		row := out.Data[kept*out.Stride : kept*out.Stride+out.Cols]
+		copy(row, v.Data[i*v.Stride:i*v.Stride+v.Cols])
+		if orthonormalise(row, out, kept) {
+			kept++
+		}
+	}
+	out = rows64(out, kept)
+	fixSigns(out)
+	return out
+}
+
+func fullEigen(a blas64.General, q int) (Eigen, error) {
+	m := a.Rows
+	s := mat.NewSymDense(m, nil)
+	for i := range m {
+		for j := i; j < m; j++ {
+			s.SetSym(i, j, a.Data[i*a.Stride+j])
+		}
+	}
+	var es mat.EigenSym
+	if !es.Factorize(s, true) {
+		return Eigen{}, errors.New("eigenpairs: the decomposition did not converge")
+	}
+	values := es.Values(nil)
+	var u mat.Dense
+	es.VectorsTo(&u)
+	e := Eigen{Values: make([]float64, q), Vectors: New64(q, m)}
+	for i := range q {
+		e.Values[i] = values[m-1-i]
+		mat.Col(e.Vectors.Data[i*m:(i+1)*m], m-1-i, &u)
+	}
+	return e, nil
+}
+
+// fixSigns makes the entry of largest size of every row positive, so that the
+// same matrix always gives the same vectors.
+func fixSigns(v blas64.General) {
+	for i := range v.Rows {
+		row := v.Data[i*v.Stride : i*v.Stride+v.Cols]
+		var largest float64
+		for _, x := range row {
+			if math.Abs(x) > math.Abs(largest) {
+				largest = x
+			}
+		}
+		if largest < 0 {
+			blas64.Scal(-1, blas64.Vector{N: len(row), Data: row, Inc: 1})
+		}
+	}
+}
+
+func rows64(m blas64.General, n int) blas64.General {
+	m.Rows = n
+	m.Data = m.Data[:max(0, (n-1)*m.Stride+m.Cols)*min(n, 1)]
+	return m
+}
+
+func scaled(x []float64, by float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = by * v
+	}
+	return out
+}

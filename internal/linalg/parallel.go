@@ -1,0 +1,29 @@
+package linalg
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Parallel calls do(0) … do(tasks−1), each once, on all cores. What the tasks
+// are must not depend on the number of cores, so that results do not either.
+func Parallel(tasks int, do func(task int)) {
+	workers := min(tasks, runtime.GOMAXPROCS(0))
+	if workers <= 1 {
+		for i := range tasks {
+			do(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < tasks; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+}

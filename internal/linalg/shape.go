@@ -1,0 +1,47 @@
+package linalg
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+type shape struct{ rows, cols, stride, len int }
+
+func shape32(m blas32.General) shape { return shape{m.Rows, m.Cols, m.Stride, len(m.Data)} }
+func shape64(m blas64.General) shape { return shape{m.Rows, m.Cols, m.Stride, len(m.Data)} }
+
+// Valid32 says what is wrong with a matrix whose rows, columns, stride and
+// data do not belong together.
+func Valid32(m blas32.General) error { return valid(shape32(m)) }
+
+// Valid64 is Valid32 for float64.
+func Valid64(m blas64.General) error { return valid(shape64(m)) }
+
+func valid(s shape) error {
+	switch {
+	case s.rows < 0 || s.cols < 0:
+		return fmt.Errorf("matrix of %d×%d", s.rows, s.cols)
+	case s.rows == 0 || s.cols == 0:
+		return nil
+	case s.stride < s.cols:
+		return fmt.Errorf("matrix of %d×%d: stride %d is less than the columns", s.rows, s.cols, s.stride)
+	case (s.len-s.cols)/s.stride < s.rows-1 || s.len < s.cols:
+		return fmt.Errorf("matrix of %d×%d, stride %d: only %d values", s.rows, s.cols, s.stride, s.len)
+	}
+	return nil
+}
+
+// fits checks dst = a·bᵀ.
+func fits(dst, a, b shape) error {
+	for _, s := range []shape{dst, a, b} {
+		if err := valid(s); err != nil {
+			return fmt.Errorf("product: %w", err)
+		}
+	}
+	if a.cols != b.cols || dst.rows != a.rows || dst.cols != b.rows || a.cols == 0 {
+		return fmt.Errorf("product: %d×%d from %d×%d and %d×%d transposed", dst.rows, dst.cols, a.rows, a.cols, b.rows, b.cols)
+	}
+	return nil
+}
