@@ -1,0 +1,53 @@
+package safetensors
+
+import (
+	"bytes"
+	"flag"
+	"math"
+	"os"
+	"reflect"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/go.safetensors")
+
+// The bytes that testdata/golden.py checked with the reference implementation.
+func TestGoldenBytes(t *testing.T) {
+	tensors, metadata := sample()
+	raw, _ := encode(t, tensors, metadata)
+	if *update {
+		if err := os.WriteFile("testdata/go.safetensors", raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/go.safetensors")
+	if err != nil || !bytes.Equal(raw, want) {
+		t.Fatalf("the bytes changed (%v): run golden.py again", err)
+	}
+}
+
+func TestReadsReferenceFile(t *testing.T) {
+	raw, err := os.ReadFile("testdata/python.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := open(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Tensor{
+		"single":  {Shape: []int{2, 3}, F32: []float32{0, 0.25, 0.5, 0.75, 1, 1.25}},
+		"double":  {Shape: []int{3}, F64: []float64{1e300, -1e-300, math.Pi}},
+		"integer": {Shape: []int{2, 1}, I64: []int64{math.MinInt64, math.MaxInt64}},
+		"byte":    {Shape: []int{8}, U8: []byte("pipeline")},
+		"empty":   {Shape: []int{0, 4}, F32: []float32{}},
+	}
+	for name, w := range want {
+		if got, err := f.Read(name); err != nil || !reflect.DeepEqual(got, w) {
+			t.Errorf("%s: got %v (%v), want %v", name, got, err, w)
+		}
+	}
+	if len(f.Tensors()) != len(want) || f.Metadata()["made"] != `by "Python" ü` {
+		t.Errorf("tensors %v, metadata %v", f.Tensors(), f.Metadata())
+	}
+}

@@ -1,0 +1,209 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// DigestName is the tensor that holds the SHA-256 of all bytes before it.
+const DigestName = "sha256"
+
+const (
+	metadataKey = "__metadata__"
+	// maxHeader is the reference implementation's limit.
+	maxHeader   = 100_000_000
+	chunkBytes  = 1 << 16
+	digestBytes = sha256.Size
+)
+
+// A Written says what was written.
+type Written struct {
+	// Bytes is the length of the file.
+	Bytes int64
+	// Digest is the content of the closing sha256 tensor: the hash of every
+	// byte before it.
+	Digest [digestBytes]byte
+	// SHA256 is the hash of the whole file, as sha256sum shows it.
+	SHA256 [digestBytes]byte
+}
+
+// Write writes tensors and metadata to w and closes the file with the sha256
+// tensor. The same content gives the same bytes. Nothing larger than the
+// header and one small chunk is held in memory. The name sha256 is reserved.
+func Write(w io.Writer, tensors map[string]Tensor, metadata map[string]string) (Written, error) {
+	names, err := layout(tensors)
+	if err != nil {
+		return Written{}, err
+	}
+	head, err := header(names, tensors, metadata)
+	if err != nil {
+		return Written{}, err
+	}
+	out := &hashingWriter{w: w, sum: sha256.New(), buf: make([]byte, 0, chunkBytes)}
+	out.bytes(head)
+	for _, name := range names {
+		out.tensor(tensors[name])
+	}
+	return out.close()
+}
+
+// layout validates the tensors and returns their names in file order.
+func layout(tensors map[string]Tensor) ([]string, error) {
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		if name == DigestName || name == metadataKey || !utf8.ValidString(name) {
+			return nil, fmt.Errorf("write safetensors: the tensor name %q is reserved or not UTF-8", name)
+		}
+		if err := tensors[name].validate(); err != nil {
+			return nil, fmt.Errorf("write safetensors: tensor %q: %w", name, err)
+		}
+	}
+	return slices.SortedFunc(maps.Keys(tensors), func(a, b string) int {
+		return cmp.Or(
+			cmp.Compare(tensors[b].DType().Size(), tensors[a].DType().Size()),
+			cmp.Compare(a, b))
+	}), nil
+}
+
+// entry is one tensor of the JSON header; the field order is the file's.
+type entry struct {
+	DType   DType    `json:"dtype"`
+	Shape   []int    `json:"shape"`
+	Offsets [2]int64 `json:"data_offsets"`
+}
+
+// header returns the length prefix and the JSON, padded with spaces so that the
+// data starts on a multiple of eight bytes.
+func header(names []string, tensors map[string]Tensor, metadata map[string]string) ([]byte, error) {
+	var b headerBuilder
+	b.json.WriteString("{")
+	if len(metadata) > 0 {
+		if err := validMetadata(metadata); err != nil {
+			return nil, err
+		}
+		b.field(metadataKey, metadata)
+	}
+	var at int64
+	for _, name := range names {
+		t := tensors[name]
+		end := at + t.count()*t.DType().Size()
+		b.field(name, entry{t.DType(), append([]int{}, t.Shape...), [2]int64{at, end}})
+		at = end
+	}
+	b.field(DigestName, entry{U8, []int{digestBytes}, [2]int64{at, at + digestBytes}})
+	b.json.WriteString("}")
+	return b.finish()
+}
+
+func validMetadata(metadata map[string]string) error {
+	for k, v := range metadata {
+		if !utf8.ValidString(k) || !utf8.ValidString(v) {
+			return fmt.Errorf("write safetensors: metadata %q is not UTF-8", k)
+		}
+	}
+	return nil
+}
+
+type headerBuilder struct {
+	json bytes.Buffer
+	err  error
+}
+
+func (b *headerBuilder) field(name string, value any) {
+	if b.json.Len() > 1 {
+		b.json.WriteString(",")
+	}
+	b.value(name)
+	b.json.WriteString(":")
+	b.value(value)
+}
+
+func (b *headerBuilder) value(v any) {
+	enc := json.NewEncoder(&b.json)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil && b.err == nil {
+		b.err = fmt.Errorf("write safetensors: header: %w", err)
+	}
+	b.json.Truncate(len(bytes.TrimRight(b.json.Bytes(), "\n")))
+}
+
+func (b *headerBuilder) finish() ([]byte, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	for b.json.Len()%8 != 0 {
+		b.json.WriteByte(' ')
+	}
+	if b.json.Len() > maxHeader {
+		return nil, fmt.Errorf("write safetensors: header of %d bytes, at most %d are allowed", b.json.Len(), maxHeader)
+	}
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(b.json.Len())), b.json.Bytes()...), nil
+}
+
+// hashingWriter writes in chunks, hashing on the way; the first error sticks.
+type hashingWriter struct {
+	w   io.Writer
+	sum hash.Hash
+	n   int64
+	buf []byte
+	err error
+}
+
+func (o *hashingWriter) bytes(b []byte) {
+	if o.err != nil {
+		return
+	}
+	o.sum.Write(b)
+	n, err := o.w.Write(b)
+	o.n += int64(n)
+	o.err = err
+}
+
+func (o *hashingWriter) flush() {
+	o.bytes(o.buf)
+	o.buf = o.buf[:0]
+}
+
+func (o *hashingWriter) tensor(t Tensor) {
+	o.bytes(t.U8)
+	for _, v := range t.F32 {
+		o.buf = binary.LittleEndian.AppendUint32(o.buf, math.Float32bits(v))
+		o.flushFull()
+	}
+	for _, v := range t.F64 {
+		o.buf = binary.LittleEndian.AppendUint64(o.buf, math.Float64bits(v))
+		o.flushFull()
+	}
+	for _, v := range t.I64 {
+		o.buf = binary.LittleEndian.AppendUint64(o.buf, uint64(v))
+		o.flushFull()
+	}
+	o.flush()
+}
+
+func (o *hashingWriter) flushFull() {
+	if len(o.buf) > chunkBytes-8 {
+		o.flush()
+	}
+}
+
+func (o *hashingWriter) close() (Written, error) {
+	var done Written
+	o.sum.Sum(done.Digest[:0])
+	o.bytes(done.Digest[:])
+	o.sum.Sum(done.SHA256[:0])
+	done.Bytes = o.n
+	if o.err != nil {
+		return Written{}, fmt.Errorf("write safetensors: %w", o.err)
+	}
+	return done, nil
+}

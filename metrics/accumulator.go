@@ -1,0 +1,140 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// An Accumulator takes predictions in batches, so that an evaluation needs no
+// n×C matrix: it keeps counts, and one number per sample when there is novelty.
+// How the samples were cut into batches never changes the result. It is not
+// safe for concurrent use.
+type Accumulator struct {
+	classes []string
+	column  map[string]int
+	counts  map[cell]int
+	bins    [Bins]binSum
+	nll     float64
+
+	n, nUnknown, unlabelled int
+
+	// Novelty of the samples of known and of unknown classes.
+	known, unknown []float64
+	hasNovelty     bool
+}
+
+type cell struct{ truth, predicted int }
+
+type binSum struct {
+	n, right   int
+	confidence float64
+}
+
+// NewAccumulator starts an evaluation over the model's classes, in column
+// order. A name that occurs twice is an error.
+func NewAccumulator(classes []string) (*Accumulator, error) {
+	if len(classes) == 0 {
+		return nil, fmt.Errorf("evaluate: the model has no classes")
+	}
+	a := &Accumulator{classes: slices.Clone(classes), column: map[string]int{}, counts: map[cell]int{}}
+	for i, c := range classes {
+		if _, twice := a.column[c]; twice {
+			return nil, fmt.Errorf("evaluate: the class %q occurs twice", c)
+		}
+		a.column[c] = i
+	}
+	return a, nil
+}
+
+// Add takes one batch: row i of logProb (n×C, nats) and novelty[i] belong to
+// truth[i]. An empty truth is a sample without a label. Novelty is nil in every
+// batch or in none. NaN is refused with its row; on error nothing was added.
+func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []float64) error {
+	if err := a.check(truth, logProb, novelty); err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
+	a.hasNovelty = a.hasNovelty || novelty != nil && len(truth) > 0
+	for i, label := range truth {
+		known := a.addSample(label, row(logProb, i))
+		if novelty != nil && label != "" {
+			a.addNovelty(known, novelty[i])
+		}
+	}
+	return nil
+}
+
+func row(m blas64.General, i int) []float64 {
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+}
+
+func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []float64) error {
+	n := len(truth)
+	if logProb.Rows != n || logProb.Cols != len(a.classes) {
+		return fmt.Errorf("probabilities are %d×%d, the truth is %d×%d", logProb.Rows, logProb.Cols, n, len(a.classes))
+	}
+	if n > 0 && (logProb.Stride < logProb.Cols || len(logProb.Data) < (n-1)*logProb.Stride+logProb.Cols) {
+		return fmt.Errorf("the probability matrix is shorter than its %d rows", n)
+	}
+	if novelty != nil && len(novelty) != n {
+		return fmt.Errorf("%d novelties for %d samples", len(novelty), n)
+	}
+	if a.n+a.nUnknown > 0 && n > 0 && a.hasNovelty != (novelty != nil) {
+		return fmt.Errorf("novelty was given for some batches only")
+	}
+	for i := range n {
+		if r := row(logProb, i); floats.HasNaN(r) || slices.Contains(r, math.Inf(1)) {
+			return fmt.Errorf("row %d: a log-probability is NaN or +Inf", i)
+		}
+	}
+	if i := slices.IndexFunc(novelty, math.IsNaN); i >= 0 {
+		return fmt.Errorf("row %d: the novelty is NaN", i)
+	}
+	return nil
+}
+
+// addSample returns whether the model knows the sample's class.
+func (a *Accumulator) addSample(label string, logProb []float64) bool {
+	column, known := a.column[label]
+	switch {
+	case label == "":
+		a.unlabelled++
+		return false
+	case known:
+		a.addKnown(column, logProb)
+	default:
+		a.nUnknown++
+	}
+	return known
+}
+
+func (a *Accumulator) addKnown(truth int, logProb []float64) {
+	predicted := floats.MaxIdx(logProb)
+	a.n++
+	a.counts[cell{truth, predicted}]++
+	a.nll += min(-logProb[truth], MaxNLLNats)
+
+	confidence := min(math.Exp(logProb[predicted]), 1)
+	b := &a.bins[binOf(confidence)]
+	b.n++
+	b.confidence += confidence
+	if predicted == truth {
+		b.right++
+	}
+}
+
+// binOf returns b with b/Bins < p ≤ (b+1)/Bins, and 0 for p = 0.
+func binOf(p float64) int {
+	return min(max(int(math.Ceil(p*Bins))-1, 0), Bins-1)
+}
+
+func (a *Accumulator) addNovelty(known bool, score float64) {
+	if known {
+		a.known = append(a.known, score)
+	} else {
+		a.unknown = append(a.unknown, score)
+	}
+}

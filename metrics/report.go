@@ -1,0 +1,145 @@
+package metrics
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Bins is the number of equal-width confidence bins of the calibration error.
+const Bins = 15
+
+// MaxNLLNats is the most that one sample adds to the sum of the negative
+// log-likelihood: −log of the smallest positive float64.
+const MaxNLLNats = 744.4400719213812
+
+// A Report is what is known after an evaluation; its JSON is that of
+// `pipeline eval --json`.
+type Report struct {
+	// N counts the samples of known classes, those that Accuracy is about.
+	N                int     `json:"n"`
+	Accuracy         float64 `json:"accuracy"`
+	BalancedAccuracy float64 `json:"balanced_accuracy"`
+	// NLLNats is the mean negative log-likelihood in nats.
+	NLLNats float64 `json:"nll"`
+	ECE     float64 `json:"ece"`
+	// NoveltyAUROC is nil when no sample of an unknown class was present or
+	// no novelty was given.
+	NoveltyAUROC *float64 `json:"novelty_auroc"`
+	PerClass     []Class  `json:"per_class"`
+	// Confusion counts samples: row = true class, column = predicted class,
+	// both in the order of Classes.
+	Confusion [][]int  `json:"confusion"`
+	Classes   []string `json:"classes"`
+	// NUnknown counts samples of classes that the model does not know,
+	// NUnlabelled those without a label.
+	NUnknown    int `json:"n_unknown"`
+	NUnlabelled int `json:"n_unlabelled"`
+	// Reliability holds the bins behind ECE, lowest confidence first.
+	Reliability [Bins]Bin `json:"-"`
+}
+
+// A Class is one line of the per-class table.
+type Class struct {
+	Name string `json:"class"`
+	N    int    `json:"n"`
+	// Accuracy is the share of the class's samples that were recognised, nil
+	// (null) when it has none.
+	Accuracy *float64 `json:"accuracy"`
+}
+
+// A Bin is one bar of the reliability diagram.
+type Bin struct {
+	N int
+	// Confidence is the mean highest probability, Accuracy the share that was
+	// right; both are 0 in an empty bin.
+	Confidence, Accuracy float64
+}
+
+// WriteJSON writes the report as `pipeline eval --json` does.
+func (r *Report) WriteJSON(w io.Writer) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("write metrics: %w", err)
+	}
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
+
+// Evaluate compares n predictions over C classes with the truth. Row i of
+// logProb (n×C, nats) belongs to truth[i]; novelty (n) may be nil. It is an
+// [Accumulator] that was fed once; see there for errors and cost.
+func Evaluate(classes, truth []string, logProb blas64.General, novelty []float64) (*Report, error) {
+	a, err := NewAccumulator(classes)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Add(truth, logProb, novelty); err != nil {
+		return nil, err
+	}
+	return a.Report()
+}
+
+// Report sums up what was added. It fails when there was no sample of a known
+// class. Cost: C² for the confusion matrix, n log n for the AUROC.
+func (a *Accumulator) Report() (*Report, error) {
+	if a.n == 0 {
+		return nil, fmt.Errorf("evaluate: no sample belongs to any of the model's %d classes (%d of other classes, %d without a label)",
+			len(a.classes), len(a.unknown), a.unlabelled)
+	}
+	r := &Report{
+		N: a.n, Classes: a.classes, NUnknown: a.nUnknown, NUnlabelled: a.unlabelled,
+		NLLNats: a.nll / float64(a.n), Confusion: a.matrix(),
+	}
+	r.fillAccuracies()
+	r.fillReliability(a.bins)
+	if a.hasNovelty {
+		r.NoveltyAUROC = AUROC(a.known, a.unknown)
+	}
+	return r, nil
+}
+
+func (a *Accumulator) matrix() [][]int {
+	rows := make([][]int, len(a.classes))
+	for i := range rows {
+		rows[i] = make([]int, len(a.classes))
+	}
+	for at, n := range a.counts {
+		rows[at.truth][at.predicted] = n
+	}
+	return rows
+}
+
+func (r *Report) fillAccuracies() {
+	right, present := 0, 0
+	for i, row := range r.Confusion {
+		c := Class{Name: r.Classes[i]}
+		for _, n := range row {
+			c.N += n
+		}
+		if c.N > 0 {
+			share := float64(row[i]) / float64(c.N)
+			c.Accuracy = &share
+			r.BalancedAccuracy += share
+			right += row[i]
+			present++
+		}
+		r.PerClass = append(r.PerClass, c)
+	}
+	r.Accuracy = float64(right) / float64(r.N)
+	r.BalancedAccuracy /= float64(present)
+}
+
+func (r *Report) fillReliability(bins [Bins]binSum) {
+	for i, b := range bins {
+		if b.n == 0 {
+			continue
+		}
+		n := float64(b.n)
+		r.Reliability[i] = Bin{N: b.n, Confidence: b.confidence / n, Accuracy: float64(b.right) / n}
+		r.ECE += math.Abs(float64(b.right)-b.confidence) / float64(r.N)
+	}
+}

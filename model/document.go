@@ -1,0 +1,106 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+const (
+	formatKey, versionKey, documentKey = "format", "version", "model"
+
+	modelFormat      = "pipeline-model"
+	statisticsFormat = "pipeline-statistics"
+	formatVersion    = 1
+)
+
+// document is the JSON inside a MODEL; arrays are tensors.
+type document struct {
+	Method                string             `json:"method"`
+	HeadConfig            json.RawMessage    `json:"head_config,omitempty"`
+	HeadSettings          json.RawMessage    `json:"head_settings,omitempty"`
+	Dim                   int                `json:"dim"`
+	Classes               []string           `json:"classes"`
+	Backbone              *Backbone          `json:"backbone"`
+	Preprocess            *preprocess.Spec   `json:"preprocess"`
+	PreprocessFingerprint string             `json:"preprocess_fingerprint"`
+	Seed                  uint64             `json:"seed"`
+	ToolVersion           string             `json:"tool_version"`
+	Sessions              []sessionEntry     `json:"sessions"`
+	Calibration           calibrationEntry   `json:"calibration"`
+	KeepStatistics        bool               `json:"keep_statistics"`
+	Statistics            *statisticsPointer `json:"statistics"`
+}
+
+type sessionEntry struct {
+	Index      int      `json:"index"`
+	NewClasses []string `json:"new_classes"`
+	// Count is how many rows of samples.content belong to the session.
+	Count int `json:"count"`
+}
+
+type calibrationEntry struct {
+	Samples int    `json:"samples"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// statisticsPointer names a side file by its content.
+type statisticsPointer struct {
+	// SHA256 is the hash of the whole file in hex.
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+func (d document) check() error {
+	if d.Method == "" || d.Dim < 0 {
+		return fmt.Errorf("the method is missing or the dimension is %d", d.Dim)
+	}
+	if s := d.Statistics; s != nil && (!isHex(s.SHA256, 64) || s.Bytes < 0) {
+		return fmt.Errorf("the reference to the statistics is damaged")
+	}
+	if len(set(d.Classes)) != len(d.Classes) {
+		return fmt.Errorf("a class is listed twice")
+	}
+	last := -1
+	for _, s := range d.Sessions {
+		if s.Index <= last || s.Count < 0 {
+			return fmt.Errorf("session %d is out of order or has %d samples", s.Index, s.Count)
+		}
+		last = s.Index
+	}
+	if d.Preprocess != nil {
+		return d.Preprocess.Validate()
+	}
+	return nil
+}
+
+func isHex(s string, n int) bool {
+	return len(s) == n && len(bytes.Trim([]byte(s), "0123456789abcdef")) == 0
+}
+
+// rawJSON lets a head have no settings at all.
+func rawJSON(raw []byte) (json.RawMessage, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	if !json.Valid(raw) {
+		return nil, fmt.Errorf("the settings are not JSON: %.80q", raw)
+	}
+	return raw, nil
+}
+
+// decodePointer reads only the reference to the side file.
+func decodePointer(text string) (*statisticsPointer, error) {
+	var d struct {
+		Statistics *statisticsPointer `json:"statistics"`
+	}
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		return nil, err
+	}
+	if d.Statistics != nil && !isHex(d.Statistics.SHA256, 64) {
+		return nil, fmt.Errorf("the reference to the statistics is damaged")
+	}
+	return d.Statistics, nil
+}

@@ -1,0 +1,137 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// An Outcome says what a Learn did.
+type Outcome struct {
+	// Added samples are new; AlreadyKnown ones were learned before under the
+	// same label; Duplicates repeat another sample of the same batch.
+	Added, AlreadyKnown, Duplicates int
+	// NewClasses joined the model; MoreOf are classes that were there and
+	// got more samples. Both are sorted in column order.
+	NewClasses, MoreOf []string
+	// Conflicts lists added samples whose content is also learned under
+	// another label. That is allowed, but rarely meant.
+	Conflicts []Conflict
+}
+
+// Changed says whether the model is different from before. When it is not,
+// there is nothing to save.
+func (o Outcome) Changed() bool { return o.Added > 0 }
+
+// A Conflict is one content under several labels.
+type Conflict struct {
+	Path   string
+	Labels []string
+}
+
+// plan is a batch less everything that need not be learned.
+type plan struct {
+	Outcome
+	rows    []int
+	labels  []string
+	samples []SampleID
+}
+
+func (b Batch) plan(known index) plan {
+	var p plan
+	fresh := map[SampleID]bool{}
+	for i, label := range b.Labels {
+		id := SampleID{b.Content[i], label}
+		switch {
+		case fresh[id]:
+			p.Duplicates++
+			continue
+		case known.has(id):
+			p.AlreadyKnown++
+			continue
+		}
+		fresh[id] = true
+		p.rows = append(p.rows, i)
+		p.labels = append(p.labels, label)
+		p.samples = append(p.samples, id)
+		known.add(id)
+	}
+	p.Added = len(p.rows)
+	for _, i := range p.rows {
+		if labels := known.classes(b.Content[i]); len(labels) > 1 {
+			p.Conflicts = append(p.Conflicts, Conflict{b.name(i), labels})
+		}
+	}
+	return p
+}
+
+// Learn takes one more session. Samples are a set: what is already learned
+// under the same label is skipped, so that learning a batch again changes
+// nothing. On error the model is unchanged. Statistics that the head keeps in
+// the side file are read first.
+func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
+	if err := b.validate(m.Dim()); err != nil {
+		return Outcome{}, fmt.Errorf("learn: %w", err)
+	}
+	if err := b.validateLabels(); err != nil {
+		return Outcome{}, fmt.Errorf("learn: %w", err)
+	}
+	p := b.plan(m.index())
+	if !p.Changed() {
+		return p.Outcome, nil
+	}
+	m.restoreStatistics()
+	before := slices.Clone(m.Classes())
+	if err := m.Head.Learn(ctx, b.rows(p.rows), p.labels); err != nil {
+		return Outcome{}, fmt.Errorf("learn: %w", m.explain(err))
+	}
+	p.NewClasses, p.MoreOf = split(m.Classes(), before, p.labels)
+	m.Sessions = append(m.Sessions, Session{Index: m.nextSession(), NewClasses: slices.Clone(p.NewClasses), Samples: p.samples})
+	m.changed = true
+	return p.Outcome, nil
+}
+
+func (m *Model) nextSession() int {
+	if len(m.Sessions) == 0 {
+		return 0
+	}
+	return m.Sessions[len(m.Sessions)-1].Index + 1
+}
+
+// split sorts the learned labels into new classes and old ones.
+func split(after, before, labels []string) (newClasses, moreOf []string) {
+	old, learned := set(before), set(labels)
+	for _, c := range after {
+		switch {
+		case !learned[c]:
+		case old[c]:
+			moreOf = append(moreOf, c)
+		default:
+			newClasses = append(newClasses, c)
+		}
+	}
+	return newClasses, moreOf
+}
+
+func set(names []string) map[string]bool {
+	s := make(map[string]bool, len(names))
+	for _, n := range names {
+		s[n] = true
+	}
+	return s
+}
+
+// explain adds to a head's refusal why its statistics are missing, unless it is
+// clear that the reason is another one.
+func (m *Model) explain(err error) error {
+	problem := m.StatisticsProblem()
+	for _, other := range []error{context.Canceled, context.DeadlineExceeded, classifier.ErrUnknownClass} {
+		if problem == nil || errors.Is(err, other) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w (%w)", err, problem)
+}

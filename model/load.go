@@ -1,0 +1,201 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+)
+
+// previousSuffix names the version before the current one.
+const previousSuffix = ".prev"
+
+func load(path string, heads loader) (*Model, error) {
+	path = resolve(path)
+	f, size, err := openRegular(path)
+	if err != nil {
+		return nil, fmt.Errorf("load model: %w", err)
+	}
+	defer f.Close()
+	m, written, err := decode(f, size, heads)
+	if err != nil {
+		return nil, fmt.Errorf("load model %s: %w%s", path, err, hintPrevious(path, err))
+	}
+	m.statistics.model = path
+	m.onDisk = version{path, written}
+	return m, nil
+}
+
+func openRegular(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w: it is not a regular file", path, ErrNotModel)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// resolve follows a symbolic link, so that side files lie beside the real
+// file and a rename replaces it, not the link.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// hintPrevious says where an undamaged version is.
+func hintPrevious(path string, err error) string {
+	if !errors.Is(err, ErrTooShort) && !errors.Is(err, ErrAltered) {
+		return ""
+	}
+	if _, err := os.Stat(path + previousSuffix); err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (the version before it is in %s)", path+previousSuffix)
+}
+
+func notModel(err error) error {
+	if errors.Is(err, safetensors.ErrFormat) {
+		return fmt.Errorf("%w, or damaged at its beginning: %w", ErrNotModel, err)
+	}
+	return err
+}
+
+func wrongFormat(format string) error {
+	switch format {
+	case statisticsFormat:
+		return fmt.Errorf("%w: it is the statistics side file of one", ErrNotModel)
+	case modelFormat:
+		return fmt.Errorf("it is a pipeline model, not a statistics file")
+	}
+	return fmt.Errorf("%w: it is a safetensors file of another kind", ErrNotModel)
+}
+
+// decode reads a MODEL. Whatever the bytes, the result is a model or an error.
+func decode(r io.ReaderAt, size int64, heads loader) (*Model, safetensors.Written, error) {
+	f, written, err := openContainer(r, size, modelFormat)
+	if err != nil {
+		return nil, written, err
+	}
+	var d document
+	if err := json.Unmarshal([]byte(f.Metadata()[documentKey]), &d); err != nil {
+		return nil, written, fmt.Errorf("its description: %w", err)
+	}
+	if err := d.check(); err != nil {
+		return nil, written, fmt.Errorf("its description: %w", err)
+	}
+	m := d.model()
+	if m.Sessions, err = readSessions(f, d); err != nil {
+		return nil, written, fmt.Errorf("its sessions: %w", err)
+	}
+	if m.Calibration, err = readCalibration(f, d.Calibration); err != nil {
+		return nil, written, fmt.Errorf("its calibration: %w", err)
+	}
+	if err := m.loadHead(f, d, heads); err != nil {
+		return nil, written, err
+	}
+	return m, written, nil
+}
+
+func (d document) model() *Model {
+	return &Model{
+		Method: d.Method, HeadConfig: d.HeadConfig,
+		Backbone: d.Backbone, Preprocess: d.Preprocess, PreprocessFingerprint: d.PreprocessFingerprint,
+		Seed: d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
+		statistics: statistics{pointer: d.Statistics},
+	}
+}
+
+func (m *Model) loadHead(f *safetensors.File, d document, heads loader) error {
+	state, err := readState(f, d.HeadSettings)
+	if err != nil {
+		return err
+	}
+	if m.Head, err = heads(d.Method, state); err != nil {
+		return fmt.Errorf("its %s head: %w", d.Method, err)
+	}
+	sameDim := m.Head.Dim() == d.Dim || len(d.Classes) == 0
+	if !sameDim || !slices.Equal(m.Head.Classes(), d.Classes) {
+		return fmt.Errorf("its %s head has %d dimensions and %d classes, its description says %d and %d (or names others)",
+			d.Method, m.Head.Dim(), len(m.Head.Classes()), d.Dim, len(d.Classes))
+	}
+	return nil
+}
+
+const (
+	contentTensor     = "samples.content"
+	classTensor       = "samples.class"
+	calibrationTensor = "calibration.novelty"
+)
+
+func readSessions(f *safetensors.File, d document) ([]Session, error) {
+	content, err := f.Read(contentTensor)
+	if err != nil {
+		return nil, err
+	}
+	class, err := f.Read(classTensor)
+	if err != nil {
+		return nil, err
+	}
+	n := len(class.I64)
+	if class.I64 == nil || content.U8 == nil || !slices.Equal(content.Shape, []int{n, len(Hash{})}) || len(class.Shape) != 1 {
+		return nil, fmt.Errorf("hashes of shape %v and classes of shape %v do not belong together", content.Shape, class.Shape)
+	}
+	samples := make([]SampleID, n)
+	for i, c := range class.I64 {
+		if c < 0 || c >= int64(len(d.Classes)) {
+			return nil, fmt.Errorf("sample %d has class number %d of %d", i, c, len(d.Classes))
+		}
+		samples[i].Class = d.Classes[c]
+		copy(samples[i].Content[:], content.U8[i*len(Hash{}):])
+	}
+	return cut(samples, d.Sessions)
+}
+
+// cut shares the samples out among the sessions.
+func cut(samples []SampleID, entries []sessionEntry) ([]Session, error) {
+	var sessions []Session
+	for _, e := range entries {
+		if e.Count > len(samples) {
+			return nil, fmt.Errorf("session %d has %d samples, %d are left", e.Index, e.Count, len(samples))
+		}
+		sessions = append(sessions, Session{e.Index, e.NewClasses, samples[:e.Count:e.Count]})
+		samples = samples[e.Count:]
+	}
+	if len(samples) > 0 {
+		return nil, fmt.Errorf("%d samples belong to no session", len(samples))
+	}
+	return sessions, nil
+}
+
+func readCalibration(f *safetensors.File, e calibrationEntry) (Calibration, error) {
+	c := Calibration{Samples: e.Samples, Reason: e.Reason}
+	t, err := f.Read(calibrationTensor)
+	if errors.Is(err, safetensors.ErrNoTensor) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	if len(t.F64) != calibrationQuantiles || !slices.IsSorted(t.F64) || slices.ContainsFunc(t.F64, notFinite) {
+		return c, fmt.Errorf("%d quantiles, or not ascending finite numbers", len(t.F64))
+	}
+	c.Quantiles = t.F64
+	return c, nil
+}
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

@@ -1,0 +1,173 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+)
+
+func TestLoadSaysWhatIsWrong(t *testing.T) {
+	path := saved(t)
+	raw := contents(t, path)
+	side := contents(t, loaded(t, path).StatisticsPath())
+	flipped := bytes.Clone(raw)
+	flipped[len(raw)-100] ^= 1
+	for name, c := range map[string]struct {
+		raw  []byte
+		want error
+		says string
+	}{
+		"cut":        {raw[:len(raw)-1], ErrTooShort, "promises"},
+		"cut early":  {raw[:100], ErrTooShort, "does not fit"},
+		"empty":      {nil, ErrTooShort, "0 bytes"},
+		"altered":    {flipped, ErrAltered, "checksum"},
+		"longer":     {append(bytes.Clone(raw), 1), ErrNotModel, "follow"},
+		"photo":      {append([]byte("\xff\xd8\xff\xe0"), make([]byte, 100)...), ErrNotModel, ""},
+		"text":       {[]byte("this is a text file, not a model"), ErrNotModel, ""},
+		"side file":  {side, ErrNotModel, "side file"},
+		"newer":      {repack(t, raw, func(c *container) { c.metadata[versionKey] = "2" }), ErrNewerVersion, "update pipeline"},
+		"no version": {repack(t, raw, func(c *container) { delete(c.metadata, versionKey) }), ErrNotModel, "version"},
+		"foreign":    {repack(t, raw, func(c *container) { c.metadata = nil }), ErrNotModel, "another kind"},
+	} {
+		bad := filepath.Join(t.TempDir(), "bad.model")
+		if err := os.WriteFile(bad, c.raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := load(bad, loadFake); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), bad) {
+			t.Errorf("%s: %v, want %v saying %q", name, err, c.want, c.says)
+		}
+	}
+	if err := os.WriteFile(path+previousSuffix, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 300); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(path, loadFake); err == nil || !strings.Contains(err.Error(), path+previousSuffix) {
+		t.Errorf("no hint at the previous version: %v", err)
+	}
+	if _, err := load(t.TempDir(), loadFake); err == nil {
+		t.Error("a folder was loaded")
+	}
+	if _, err := load(filepath.Join(t.TempDir(), "absent"), loadFake); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+}
+
+// repack changes a file and gives it a right checksum again.
+func repack(t testing.TB, raw []byte, change func(*container)) []byte {
+	t.Helper()
+	f, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := container{map[string]safetensors.Tensor{}, f.Metadata()}
+	for _, info := range f.Tensors() {
+		if info.Name == safetensors.DigestName {
+			continue
+		}
+		if c.tensors[info.Name], err = f.Read(info.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(&c)
+	var b bytes.Buffer
+	if _, err := safetensors.Write(&b, c.tensors, c.metadata); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Files with a right checksum and wrong content.
+func TestLoadRefusesInconsistentFiles(t *testing.T) {
+	raw := contents(t, saved(t))
+	replace := func(old, new string) func(*container) {
+		return func(c *container) {
+			if !strings.Contains(c.metadata[documentKey], old) {
+				t.Fatalf("%s is not in the document %s", old, c.metadata[documentKey])
+			}
+			c.metadata[documentKey] = strings.Replace(c.metadata[documentKey], old, new, 1)
+		}
+	}
+	for name, change := range map[string]func(*container){
+		"no document":    func(c *container) { delete(c.metadata, documentKey) },
+		"no JSON":        func(c *container) { c.metadata[documentKey] = "{" },
+		"no method":      replace(`"method":"fake"`, `"method":""`),
+		"dimension":      replace(`"dim":3`, `"dim":4`),
+		"classes":        replace(`"bee"`, `"bea"`),
+		"class twice":    replace(`"bee"`, `"ant"`),
+		"count":          replace(`"count":24`, `"count":23`),
+		"large count":    replace(`"count":24`, `"count":25`),
+		"negative count": replace(`"count":24`, `"count":-1`),
+		"index":          replace(`"index":0`, `"index":-1`),
+		"spec":           replace(`"size":96`, `"size":0`),
+		"pointer":        replace(`"statistics":{"sha256":"`, `"statistics":{"sha256":"../`),
+		"no samples":     func(c *container) { delete(c.tensors, contentTensor) },
+		"no class":       func(c *container) { delete(c.tensors, classTensor) },
+		"class range":    func(c *container) { c.tensors[classTensor].I64[3] = 4 },
+		"class negative": func(c *container) { c.tensors[classTensor].I64[3] = -1 },
+		"quantile order": func(c *container) { c.tensors[calibrationTensor].F64[3] = 1e9 },
+		"quantiles": func(c *container) {
+			c.tensors[calibrationTensor] = safetensors.Tensor{Shape: []int{1}, F64: []float64{1}}
+		},
+		"byte tensor": func(c *container) { c.tensors["head.x"] = safetensors.Tensor{Shape: []int{1}, U8: []byte{1}} },
+		"no head":     func(c *container) { delete(c.tensors, "head.mean") },
+		"class dtype": func(c *container) {
+			c.tensors[classTensor] = safetensors.Tensor{Shape: []int{24}, F64: make([]float64, 24)}
+		},
+	} {
+		bad := repack(t, raw, change)
+		if m, _, err := decode(bytes.NewReader(bad), int64(len(bad)), loadFake); err == nil {
+			t.Errorf("%s: accepted as %+v", name, m)
+		}
+	}
+	same := repack(t, raw, func(*container) {})
+	if !bytes.Equal(same, raw) {
+		t.Error("repacking changes the bytes")
+	}
+}
+
+// FuzzLoad mutates the document and the bytes of one tensor behind a right
+// checksum, and raw files.
+func FuzzLoad(f *testing.F) {
+	raw := contents(f, saved(f))
+	file, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw, file.Metadata()[documentKey], "1", []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	f.Add(raw[:50], `{"method":"fake"}`, "2", []byte{})
+	f.Fuzz(func(t *testing.T, whole []byte, document, version string, class []byte) {
+		try(t, whole)
+		var out bytes.Buffer
+		c := container{map[string]safetensors.Tensor{}, map[string]string{formatKey: modelFormat, versionKey: version, documentKey: document}}
+		for _, info := range file.Tensors() {
+			if info.Name != safetensors.DigestName {
+				c.tensors[info.Name], _ = file.Read(info.Name)
+			}
+		}
+		for i, v := range class {
+			c.tensors[classTensor].I64[i%24] = int64(int8(v))
+		}
+		if _, err := safetensors.Write(&out, c.tensors, c.metadata); err == nil {
+			try(t, out.Bytes())
+		}
+	})
+}
+
+func try(t *testing.T, raw []byte) {
+	m, _, err := decode(bytes.NewReader(raw), int64(len(raw)), loadFake)
+	if err != nil {
+		return
+	}
+	_ = m.ClassSizes()
+	_, _ = m.Reject(1, 0.5)
+	if _, err := m.encode(m.statistics.pointer); err != nil {
+		t.Fatalf("a loaded model cannot be encoded: %v", err)
+	}
+}

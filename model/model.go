@@ -1,0 +1,173 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// What can be wrong with a MODEL file or its use, for errors.Is.
+var (
+	// ErrNotModel says that the file is something else.
+	ErrNotModel = errors.New("not a pipeline model")
+	// ErrNewerVersion says that a later program wrote the file.
+	ErrNewerVersion = errors.New("written by a newer version of pipeline")
+	// ErrTooShort says that the end of the file is missing.
+	ErrTooShort = safetensors.ErrTooShort
+	// ErrAltered says that the bytes are not those that were written.
+	ErrAltered = safetensors.ErrDigest
+	// ErrChangedMeanwhile says that another process saved a new version
+	// between Load and Save.
+	ErrChangedMeanwhile = errors.New("another process changed the model meanwhile, run the command again")
+	// ErrNoStatistics says that an operation needs statistics that are gone.
+	ErrNoStatistics = errors.New("the exact statistics are not available")
+)
+
+// A Hash is the SHA-256 of a sample's content: of the image file's bytes, or of
+// the float32 bytes of a row without a file (see HashRow).
+type Hash = [sha256.Size]byte
+
+// HashRow returns the content hash of an embedding row: the SHA-256 of its
+// little-endian float32 bytes.
+func HashRow(row []float32) Hash {
+	raw := make([]byte, 0, 4*len(row))
+	for _, v := range row {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return sha256.Sum256(raw)
+}
+
+// HashRows returns HashRow of each row of x.
+func HashRows(x blas32.General) []Hash {
+	hashes := make([]Hash, x.Rows)
+	for i := range hashes {
+		hashes[i] = HashRow(row(x, i))
+	}
+	return hashes
+}
+
+// A SampleID is one learned example.
+type SampleID struct {
+	Content Hash
+	Class   string
+}
+
+// A Session is what one successful Learn added and is still learned.
+type Session struct {
+	// Index counts from 0, the base session.
+	Index int
+	// NewClasses are the classes that this session brought, in column order.
+	NewClasses []string
+	// Samples is what was learned, in the order it came.
+	Samples []SampleID
+}
+
+// Count returns the number of samples.
+func (s Session) Count() int { return len(s.Samples) }
+
+// A Backbone is the extractor that made the embeddings.
+type Backbone struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	// Path is where the file was at training time, a hint only.
+	Path string `json:"path,omitempty"`
+	Dim  int    `json:"dim"`
+	// ExtractorFingerprint covers the file and every setting that changes
+	// values; Extractor is those settings as JSON.
+	ExtractorFingerprint string          `json:"extractor_fingerprint"`
+	Extractor            json.RawMessage `json:"extractor,omitempty"`
+}
+
+// A Model is a head and its history. It is safe for concurrent use as long as
+// nobody calls Learn, a Forget method or Save.
+type Model struct {
+	Method string
+	Head   classifier.Learner
+	// HeadConfig is the resolved configuration that the head was made with.
+	HeadConfig json.RawMessage
+	// Backbone is nil for a model that was trained on a foreign FEATDIR.
+	Backbone *Backbone
+	// Preprocess made the pixels, nil when unknown; PreprocessFingerprint is
+	// its fingerprint on the machine that trained, "" when unknown.
+	Preprocess            *preprocess.Spec
+	PreprocessFingerprint string
+	Seed                  uint64
+	// ToolVersion is the program that last changed the model; the caller
+	// sets it after a Learn that added something.
+	ToolVersion string
+	Sessions    []Session
+	Calibration Calibration
+	// KeepStatistics says whether Save writes the side file, for heads that
+	// have one.
+	KeepStatistics bool
+
+	statistics statistics
+	changed    bool // since Load or Save
+	onDisk     version
+}
+
+// version is the file that the model was loaded from or saved to.
+type version struct {
+	path    string
+	written safetensors.Written
+}
+
+// Dim returns the embedding dimension.
+func (m *Model) Dim() int { return m.Head.Dim() }
+
+// Classes returns the class names in column order.
+func (m *Model) Classes() []string { return m.Head.Classes() }
+
+// A ClassInfo is one class as `inspect` shows it.
+type ClassInfo struct {
+	Name    string
+	Samples int
+	// Session is the index of the session that brought the class.
+	Session int
+}
+
+// ClassSizes lists the classes in column order. Cost: one pass over the
+// learned samples.
+func (m *Model) ClassSizes() []ClassInfo {
+	classes := m.Classes()
+	out := make([]ClassInfo, len(classes))
+	column := make(map[string]int, len(classes))
+	for i, c := range classes {
+		out[i].Name = c
+		column[c] = i
+	}
+	for _, s := range m.Sessions {
+		for _, c := range s.NewClasses {
+			if i, ok := column[c]; ok {
+				out[i].Session = s.Index
+			}
+		}
+		for _, id := range s.Samples {
+			if i, ok := column[id.Class]; ok {
+				out[i].Samples++
+			}
+		}
+	}
+	return out
+}
+
+// SampleCount returns how many samples are learned.
+func (m *Model) SampleCount() int {
+	n := 0
+	for _, s := range m.Sessions {
+		n += s.Count()
+	}
+	return n
+}
+
+func row(x blas32.General, i int) []float32 {
+	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
+}

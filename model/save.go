@@ -1,0 +1,204 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+)
+
+// Save writes the model, all or nothing. The version that was there before
+// becomes path.prev; when it is the same, byte for byte, nothing is written. A
+// file that is not a complete model is never replaced, nor one that another
+// process saved since this model was loaded from it (ErrChangedMeanwhile; the
+// check is no lock, two renames within milliseconds still leave the later one).
+// Leftovers of killed runs beside it are removed.
+func (m *Model) Save(path string) error {
+	if err := m.save(resolve(path)); err != nil {
+		return fmt.Errorf("save model %s: %w", path, err)
+	}
+	return nil
+}
+
+func (m *Model) save(path string) error {
+	current, err := existing(path)
+	if err != nil {
+		return err
+	}
+	if current != nil && m.onDisk.path == path && m.onDisk.written != *current {
+		return ErrChangedMeanwhile
+	}
+	_, _ = atomicfile.RemoveStale(filepath.Dir(path)) // leftovers do no harm
+	pointer, err := m.saveStatistics(path)
+	if err != nil {
+		return fmt.Errorf("statistics: %w", err)
+	}
+	c, err := m.encode(pointer)
+	if err != nil {
+		return err
+	}
+	next, err := c.digest()
+	if err != nil {
+		return err
+	}
+	if current == nil || *current != next {
+		if err := c.write(path, func() error { return keepPrevious(path) }); err != nil {
+			return err
+		}
+	}
+	m.statistics.saved(path, pointer)
+	m.changed, m.onDisk = false, version{path, next}
+	return removeUnreferenced(path)
+}
+
+// existing verifies what is at path now: nil for nothing (or an empty file), an
+// error for anything that is not a complete model.
+func existing(path string) (*safetensors.Written, error) {
+	f, size, err := openRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size == 0 {
+		return nil, nil
+	}
+	_, written, err := openContainer(f, size, modelFormat)
+	if err != nil {
+		return nil, fmt.Errorf("the file that is there is no complete model and is not replaced (%w): move it away or choose another name", err)
+	}
+	return &written, nil
+}
+
+// keepPrevious gives the current version its second name. A link costs
+// nothing; where there are none, a copy does.
+func keepPrevious(path string) error {
+	current, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && current.Size() == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	previous := path + previousSuffix
+	if same, err := os.Stat(previous); err == nil && os.SameFile(current, same) {
+		return nil // a run was killed between the link and the rename
+	}
+	if linkPrevious(path, previous) == nil {
+		return nil
+	}
+	return copyFile(previous, path)
+}
+
+// linkPrevious goes through a temporary name of atomicfile's form, which
+// RemoveStale knows, because a link cannot replace a name.
+func linkPrevious(path, previous string) error {
+	tmp := linkName(previous)
+	if err := os.Link(path, tmp); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, previous); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	return nil
+}
+
+func linkName(previous string) string {
+	dir, base := filepath.Split(previous)
+	return filepath.Join(dir, "."+base+".tmp-pipeline-"+strconv.FormatUint(rand.Uint64(), 36))
+}
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := atomicfile.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// encode lays the model out as a file.
+func (m *Model) encode(pointer *statisticsPointer) (container, error) {
+	saver, ok := m.Head.(classifier.Saver)
+	if !ok {
+		return container{}, fmt.Errorf("a %s head cannot be saved: %w", m.Method, classifier.ErrUnsupported)
+	}
+	state, err := saver.Save()
+	if err != nil {
+		return container{}, fmt.Errorf("%s head: %w", m.Method, err)
+	}
+	d := m.document(pointer)
+	if d.HeadSettings, err = rawJSON(state.Settings); err != nil {
+		return container{}, fmt.Errorf("%s head: %w", m.Method, err)
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		return container{}, err
+	}
+	c := newContainer(modelFormat, string(text))
+	c.addState(state)
+	if len(m.Calibration.Quantiles) > 0 {
+		q := m.Calibration.Quantiles
+		c.tensors[calibrationTensor] = safetensors.Tensor{Shape: []int{len(q)}, F64: q}
+	}
+	return c, m.addSamples(c)
+}
+
+func (m *Model) document(pointer *statisticsPointer) document {
+	d := document{
+		Method: m.Method, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
+		Backbone: m.Backbone, Preprocess: m.Preprocess, PreprocessFingerprint: m.PreprocessFingerprint,
+		Seed: m.Seed, ToolVersion: m.ToolVersion,
+		Calibration:    calibrationEntry{m.Calibration.Samples, m.Calibration.Reason},
+		KeepStatistics: m.KeepStatistics, Statistics: pointer,
+	}
+	for _, s := range m.Sessions {
+		d.Sessions = append(d.Sessions, sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count()})
+	}
+	if len(d.Classes) == 0 {
+		d.Dim = 0 // a head that forgot everything starts afresh
+	}
+	return d
+}
+
+func (m *Model) addSamples(c container) error {
+	column := map[string]int64{}
+	for i, name := range m.Classes() {
+		column[name] = int64(i)
+	}
+	n := m.SampleCount()
+	content, class := make([]byte, 0, n*len(Hash{})), make([]int64, 0, n)
+	for _, s := range m.Sessions {
+		for _, id := range s.Samples {
+			i, ok := column[id.Class]
+			if !ok {
+				return fmt.Errorf("session %d has a sample of class %q, which the head does not have", s.Index, id.Class)
+			}
+			content = append(content, id.Content[:]...)
+			class = append(class, i)
+		}
+	}
+	c.tensors[contentTensor] = safetensors.Tensor{Shape: []int{n, len(Hash{})}, U8: content}
+	c.tensors[classTensor] = safetensors.Tensor{Shape: []int{n}, I64: class}
+	return nil
+}

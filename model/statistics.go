@@ -1,0 +1,195 @@
+package model
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+const (
+	statisticsInfix   = ".stats-"
+	statisticsHashLen = 16
+)
+
+// statistics is what a model knows of its side file. It is read only when an
+// operation may need it: it can be many times the size of the model.
+type statistics struct {
+	model   string // path of the MODEL that the pointer is relative to
+	pointer *statisticsPointer
+	// tried says that the head has what the side file had, or that problem
+	// says why not.
+	tried   bool
+	problem error
+}
+
+// saved records where the side file lies now. A head that learned everything
+// in this process has no need to read it.
+func (s *statistics) saved(model string, pointer *statisticsPointer) {
+	s.tried = s.tried || s.model == ""
+	s.model, s.pointer = model, pointer
+}
+
+func statisticsPath(model string, p statisticsPointer) string {
+	return model + statisticsInfix + p.SHA256[:statisticsHashLen]
+}
+
+// StatisticsBytes returns the size of the side file, 0 when there is none.
+func (m *Model) StatisticsBytes() int64 {
+	if m.statistics.pointer == nil {
+		return 0
+	}
+	return m.statistics.pointer.Bytes
+}
+
+// StatisticsPath returns where the side file should be, "" when there is none.
+func (m *Model) StatisticsPath() string {
+	if m.statistics.pointer == nil {
+		return ""
+	}
+	return statisticsPath(m.statistics.model, *m.statistics.pointer)
+}
+
+// StatisticsProblem says why operations that need the exact statistics are
+// refused; nil when they are there, not needed, or not yet looked for (Learn
+// and the Forget methods look).
+func (m *Model) StatisticsProblem() error { return m.statistics.problem }
+
+// restoreStatistics reads the side file into the head, once. A failure is kept:
+// the head goes on without, and refuses what needs them.
+func (m *Model) restoreStatistics() {
+	keeper, ok := m.Head.(classifier.StatisticsKeeper)
+	if !ok || m.statistics.tried || m.statistics.model == "" {
+		return // no need, or a head that learned everything itself
+	}
+	m.statistics.tried = true
+	if m.statistics.pointer == nil {
+		m.statistics.problem = fmt.Errorf("%w: the model was saved without them", ErrNoStatistics)
+		return
+	}
+	if err := m.readStatistics(keeper); err != nil {
+		m.statistics.problem = fmt.Errorf("%w: side file %s: %w", ErrNoStatistics, m.StatisticsPath(), err)
+	}
+}
+
+func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
+	f, size, err := openRegular(m.StatisticsPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("it is missing")
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	file, written, err := openContainer(f, size, statisticsFormat)
+	if err != nil {
+		return err
+	}
+	if hex.EncodeToString(written.SHA256[:]) != m.statistics.pointer.SHA256 {
+		return fmt.Errorf("%w: it is not the one that belongs to this model", ErrAltered)
+	}
+	state, err := readState(file, []byte(file.Metadata()[documentKey]))
+	if err != nil {
+		return err
+	}
+	return keeper.RestoreStatistics(state)
+}
+
+// saveStatistics writes the side file for a MODEL at path, unless it is there
+// already, and returns the pointer to it, nil when there is nothing to point to.
+func (m *Model) saveStatistics(path string) (*statisticsPointer, error) {
+	keeper, ok := m.Head.(classifier.StatisticsKeeper)
+	if !ok || !m.KeepStatistics {
+		return nil, nil
+	}
+	m.restoreStatistics()
+	if m.statistics.problem != nil && !m.changed {
+		return m.statistics.pointer, nil // the file may come back
+	}
+	state, err := keeper.Statistics()
+	if errors.Is(err, classifier.ErrUnsupported) || err == nil && len(state.Tensors) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return writeStatistics(path, state)
+}
+
+func writeStatistics(path string, state classifier.State) (*statisticsPointer, error) {
+	c := newContainer(statisticsFormat, string(state.Settings))
+	c.addState(state)
+	written, err := c.digest()
+	if err != nil {
+		return nil, err
+	}
+	p := statisticsPointer{hex.EncodeToString(written.SHA256[:]), written.Bytes}
+	side := statisticsPath(path, p)
+	if intact(side, p) {
+		return &p, nil
+	}
+	return &p, c.write(side, nil)
+}
+
+// intact says whether the side file is there, byte for byte.
+func intact(side string, p statisticsPointer) bool {
+	f, size, err := openRegular(side)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, written, err := openContainer(f, size, statisticsFormat)
+	return err == nil && hex.EncodeToString(written.SHA256[:]) == p.SHA256
+}
+
+// removeUnreferenced removes side files that neither the model nor its
+// previous version points to. When one of the two cannot be read, everything
+// stays.
+func removeUnreferenced(path string) error {
+	keep := map[string]bool{}
+	for _, version := range []string{path, path + previousSuffix} {
+		p, err := pointerOf(version)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil
+		}
+		if p != nil {
+			keep[filepath.Base(statisticsPath(path, *p))] = true
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		hash, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+statisticsInfix)
+		if !ok || !isHex(hash, statisticsHashLen) || keep[e.Name()] {
+			continue
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(path), e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pointerOf reads a model's reference to its side file; only the header is
+// read.
+func pointerOf(path string) (*statisticsPointer, error) {
+	f, size, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	file, err := openHeader(f, size, modelFormat)
+	if err != nil {
+		return nil, err
+	}
+	return decodePointer(file.Metadata()[documentKey])
+}

@@ -1,0 +1,65 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// creator makes a fresh head, loader brings one back.
+type (
+	creator func() (classifier.Learner, error)
+	loader  func(method string, s classifier.State) (classifier.Learner, error)
+)
+
+// origin is what a new model records beside its head.
+type origin struct {
+	method     string
+	headConfig json.RawMessage
+	backbone   *Backbone
+	preprocess *preprocess.Spec
+	// fingerprint is that of preprocess, or of a FEATDIR's meta.json.
+	fingerprint string
+	seed        uint64
+	toolVersion string
+	statistics  bool
+	calibrate   bool
+}
+
+// train learns the base session and calibrates the novelty threshold.
+func train(ctx context.Context, o origin, create creator, b Batch) (*Model, Outcome, error) {
+	head, err := create()
+	if err != nil {
+		return nil, Outcome{}, fmt.Errorf("train: %w", err)
+	}
+	m := &Model{
+		Method: o.method, Head: head, HeadConfig: o.headConfig,
+		Backbone: o.backbone, Preprocess: o.preprocess, PreprocessFingerprint: o.fingerprint,
+		Seed: o.seed, ToolVersion: o.toolVersion, KeepStatistics: o.statistics,
+	}
+	outcome, err := m.Learn(ctx, b)
+	if err != nil {
+		return nil, Outcome{}, fmt.Errorf("train: %w", err)
+	}
+	m.Calibration.Reason = "calibration was switched off in training"
+	if o.calibrate {
+		once := b.only(b.plan(index{map[Hash]string{}, map[Hash][]string{}}).rows)
+		if m.Calibration, err = calibrate(ctx, create, once, o.seed); err != nil {
+			return nil, Outcome{}, fmt.Errorf("train: %w", err)
+		}
+	}
+	return m, outcome, nil
+}
+
+// only returns the batch of some rows.
+func (b Batch) only(rows []int) Batch {
+	out := Batch{X: b.rows(rows)}
+	for _, i := range rows {
+		out.Labels = append(out.Labels, b.Labels[i])
+		out.Content = append(out.Content, b.Content[i])
+	}
+	return out
+}
