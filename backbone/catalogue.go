@@ -1,0 +1,123 @@
+package backbone
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-90d10d51/pipeline/models"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// An Entry of the catalogue is one ONNX file that somebody published.
+type Entry struct {
+	// Name is what --backbone takes.
+	Name        string `yaml:"name"`
+	Description string `yaml:"description"`
+	// SHA256 of the file, 64 lower-case hexadecimal digits.
+	SHA256 string `yaml:"sha256"`
+	// Bytes is the size of the file; 0 where nobody states it.
+	Bytes int64 `yaml:"bytes"`
+	// URLs of the same file, in the order to try. Without one the file is
+	// recognised by its hash but cannot be pulled.
+	URLs []string `yaml:"urls"`
+	// StatedAt says where the hash was read.
+	StatedAt string `yaml:"stated_at"`
+	Licence  string `yaml:"licence"`
+	// Output is the tensor to read: a name, "penultimate" (the input of the
+	// last linear layer), or "" for the only output.
+	Output string `yaml:"output"`
+	// Dimension is the length d of an embedding.
+	Dimension int `yaml:"dimension"`
+	// Preprocess is what the network was trained for.
+	Preprocess preprocess.Spec `yaml:"preprocess"`
+}
+
+// Pullable says whether the catalogue knows where the file can be had.
+func (e Entry) Pullable() bool { return len(e.URLs) > 0 }
+
+// Catalogue returns the entries that are built into the program, in the order
+// of the file. An error means a broken build.
+func Catalogue() ([]Entry, error) { return parseCatalogue(models.Catalogue()) }
+
+// Lookup returns the catalogue's entry of that name; any other name is an
+// *UnknownNameError.
+func Lookup(name string) (Entry, error) {
+	entries, err := Catalogue()
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, e := range entries {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return Entry{}, unknownName(name, entries)
+}
+
+// entryOf returns the catalogue's entry of a hash, or nil.
+func entryOf(sha256Hex string) (*Entry, error) {
+	entries, err := Catalogue()
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		if entries[i].SHA256 == sha256Hex {
+			return &entries[i], nil
+		}
+	}
+	return nil, nil
+}
+
+func parseCatalogue(text []byte) ([]Entry, error) {
+	var entries []Entry
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&entries); err != nil {
+		return nil, fmt.Errorf("read the catalogue of backbones: %w", err)
+	}
+	names, hashes := map[string]bool{}, map[string]bool{}
+	for i, e := range entries {
+		if names[e.Name] || hashes[e.SHA256] {
+			return nil, fmt.Errorf("catalogue of backbones, entry %d (%q): name or sha256 is there twice", i+1, e.Name)
+		}
+		names[e.Name], hashes[e.SHA256] = true, true
+		if err := e.validate(); err != nil {
+			return nil, fmt.Errorf("catalogue of backbones, entry %d (%q): %w", i+1, e.Name, err)
+		}
+	}
+	return entries, nil
+}
+
+func (e Entry) validate() error {
+	if e.Name == "" || e.Name == Default || looksLikePath(e.Name) {
+		return errors.New("name: must not be empty, \"default\" or look like a path")
+	}
+	if err := checkHash(e.SHA256); err != nil {
+		return fmt.Errorf("sha256: %w", err)
+	}
+	if e.Bytes < 0 || e.Dimension < 1 {
+		return fmt.Errorf("bytes %d, dimension %d: out of range", e.Bytes, e.Dimension)
+	}
+	if e.Licence == "" || e.StatedAt == "" {
+		return errors.New("licence and stated_at must be given")
+	}
+	for _, address := range e.URLs {
+		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Host == "" {
+			return fmt.Errorf("url %q: not an https address", address)
+		}
+	}
+	return e.Preprocess.Validate()
+}
+
+func checkHash(s string) error {
+	raw, err := hex.DecodeString(s)
+	if err != nil || len(raw) != 32 || hex.EncodeToString(raw) != s {
+		return fmt.Errorf("%q is not a SHA-256 in lower-case hexadecimal", s)
+	}
+	return nil
+}

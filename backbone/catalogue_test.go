@@ -1,0 +1,94 @@
+package backbone
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/models"
+)
+
+func TestCatalogueIsSound(t *testing.T) {
+	entries, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pullable := 0
+	for _, e := range entries {
+		if e.Pullable() {
+			pullable++
+		}
+		if e.Pullable() && e.Bytes == 0 && e.Name != "clip-vit-b32" {
+			t.Errorf("%s: no size", e.Name)
+		}
+	}
+	if pullable < 5 {
+		t.Errorf("only %d entries can be pulled", pullable)
+	}
+}
+
+func TestCatalogueKnowsTheDevelopmentBackbones(t *testing.T) {
+	for hash, want := range map[string]int{
+		"004614d585a2e57f33333e75d3982301c0b2e731f12ecb8dfcf6ec62849f55f9": 192,
+		"94bc2b0b3d24eb4c735c17b5ace56e74942ed8365605b60b015cc920be0b205c": 1280,
+	} {
+		e, err := entryOf(hash)
+		if err != nil || e == nil || e.Dimension != want || e.Pullable() {
+			t.Errorf("%s: %+v, %v", hash, e, err)
+		}
+	}
+}
+
+func TestParseCatalogueRefuses(t *testing.T) {
+	good := string(models.Catalogue())
+	for name, change := range map[string][2]string{
+		"unknown key":   {"licence:", "license:"},
+		"short hash":    {"sha256: 4e8f", "sha256: 8f"},
+		"upper case":    {"sha256: 4e8f", "sha256: 4E8F"},
+		"plain http":    {"https://huggingface", "http://huggingface"},
+		"twice":         {"name: resnet34-v1", "name: resnet18-v1"},
+		"path as name":  {"name: resnet18-v1", "name: a/b"},
+		"built-in name": {"name: resnet18-v1", "name: default"},
+		"bad spec":      {"crop: 224", "crop: 300"},
+		"no dimension":  {"dimension: 512", "dimension: 0"},
+		"negative size": {"bytes: 46820737", "bytes: -1"},
+		"not a list":    {good, "a: b"},
+	} {
+		if _, err := parseCatalogue([]byte(strings.Replace(good, change[0], change[1], 1))); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestLookupNamesTheNearest(t *testing.T) {
+	for ref, want := range map[string]string{"resnet-18-v1": "resnet18-v1", "DINOv2-vits14": "dinov2-vits14", "defualt": "default", "zzzzzz": ""} {
+		_, err := Lookup(ref)
+		unknown, ok := err.(*UnknownNameError)
+		if !ok || unknown.Nearest != want {
+			t.Errorf("%s: %v", ref, err)
+			continue
+		}
+		if !slices.Contains(unknown.Names, "clip-vit-b32") || !strings.Contains(err.Error(), ref) {
+			t.Errorf("%s: message %q", ref, err)
+		}
+	}
+}
+
+func FuzzParseCatalogue(f *testing.F) {
+	first, _, _ := bytes.Cut(models.Catalogue(), []byte("\n\n- name: resnet34"))
+	f.Add(first) // the whole would take the fuzzer minutes to cut down
+	f.Add([]byte("- name: x\n  sha256: 00\n"))
+	f.Add([]byte("- &a [*a]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		entries, err := parseCatalogue(text)
+		if err != nil && entries != nil {
+			t.Error("entries beside an error")
+		}
+		for _, e := range entries {
+			if err := e.validate(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

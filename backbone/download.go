@@ -1,0 +1,189 @@
+package backbone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+)
+
+// stallLimit is how long a transfer may stand still before it counts as cut.
+const stallLimit = time.Minute
+
+// A download fills one part file.
+type download struct {
+	entry    Entry
+	part     string
+	client   *http.Client
+	progress func(doneBytes, totalBytes int64)
+}
+
+// A brokenError is a transfer that ended early; another attempt may go on.
+type brokenError struct{ cause error }
+
+func (e *brokenError) Error() string { return "connection broken: " + e.cause.Error() }
+func (e *brokenError) Unwrap() error { return e.cause }
+
+// attempt does one request, for the bytes that the part file lacks. It returns
+// nil when the part file is as long as it should be, and whether older
+// content is in it.
+func (d *download) attempt(ctx context.Context, address string) (resumed bool, err error) {
+	file, err := os.OpenFile(d.part, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	have, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return false, err
+	}
+	if d.entry.Bytes > 0 && have == d.entry.Bytes {
+		return true, nil
+	}
+	if have > d.limit() {
+		have = 0
+	}
+	return d.request(ctx, address, file, have)
+}
+
+// limit is the size that the file may have at most.
+func (d *download) limit() int64 {
+	if d.entry.Bytes > 0 {
+		return d.entry.Bytes
+	}
+	return maxFileBytes
+}
+
+func (d *download) request(ctx context.Context, address string, file *os.File, have int64) (resumed bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	response, err := d.get(ctx, address, have)
+	if err != nil {
+		return false, err
+	}
+	defer response.Body.Close()
+	start, err := startOf(response, have)
+	if err != nil {
+		return false, errors.Join(err, truncateTo(file, start))
+	}
+	if err := truncateTo(file, start); err != nil {
+		return false, err
+	}
+	return start > 0, d.copy(ctx, cancel, file, response, start)
+}
+
+func (d *download) get(ctx context.Context, address string, have int64) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept-Encoding", "identity") // the hash is that of the plain file
+	if have > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+	}
+	response, err := d.client.Do(request)
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // the caller names the address
+	}
+	return response, err
+}
+
+// startOf returns the offset in the file at which the body begins. With an
+// error it is how much of the part file is worth keeping.
+func startOf(response *http.Response, have int64) (int64, error) {
+	switch response.StatusCode {
+	case http.StatusOK: // no ranges here: the whole file comes
+		return 0, nil
+	case http.StatusPartialContent:
+		var first int64
+		if _, err := fmt.Sscanf(response.Header.Get("Content-Range"), "bytes %d-", &first); err != nil || first != have {
+			return 0, &brokenError{fmt.Errorf("asked for bytes from %d, got %q", have, response.Header.Get("Content-Range"))}
+		}
+		return have, nil
+	case http.StatusRequestedRangeNotSatisfiable:
+		return 0, &brokenError{errors.New("the server has no bytes after those that are here; starting again")}
+	case http.StatusNotFound, http.StatusGone:
+		return have, fmt.Errorf("the server says %s: the file is not there any more", response.Status)
+	default:
+		return have, fmt.Errorf("the server says %s", response.Status)
+	}
+}
+
+// truncateTo cuts the file to n bytes and goes there to write on.
+func truncateTo(file *os.File, n int64) error {
+	if err := file.Truncate(n); err != nil {
+		return err
+	}
+	_, err := file.Seek(n, io.SeekStart)
+	return err
+}
+
+// copy appends the body from offset start on. What was written stays whatever
+// happens, synced, for the next attempt.
+func (d *download) copy(ctx context.Context, cancel context.CancelCauseFunc, file *os.File, response *http.Response, start int64) error {
+	total := d.entry.Bytes
+	if total == 0 && response.ContentLength >= 0 {
+		total = start + response.ContentLength
+	}
+	stalled := time.AfterFunc(stallLimit, func() { cancel(fmt.Errorf("nothing came for %s", stallLimit)) })
+	defer stalled.Stop()
+	body := &watched{from: response.Body, done: start, onRead: func(done int64) {
+		stalled.Reset(stallLimit)
+		if d.progress != nil {
+			d.progress(done, total)
+		}
+	}}
+	_, err := io.Copy(file, io.LimitReader(body, d.limit()-start+1))
+	if body.err != nil {
+		err = &brokenError{cause(ctx, body.err)}
+	}
+	if err := errors.Join(err, file.Sync()); err != nil {
+		return err
+	}
+	return d.checkLength(body.done)
+}
+
+// checkLength holds the number of bytes that came against the catalogue's.
+func (d *download) checkLength(done int64) error {
+	if d.entry.Bytes > 0 && done < d.entry.Bytes {
+		return &brokenError{fmt.Errorf("%d of %d bytes came", done, d.entry.Bytes)}
+	}
+	if done > d.limit() {
+		return errors.Join(fmt.Errorf("the file is longer than the %d bytes that it should have: refused and removed", d.limit()), os.Remove(d.part))
+	}
+	return nil
+}
+
+// cause prefers why a context was cancelled over the bare fact.
+func cause(ctx context.Context, err error) error {
+	if why := context.Cause(ctx); why != nil {
+		return why
+	}
+	return err
+}
+
+// watched counts what is read and remembers a failure to read, so that it can
+// be told from a failure to write.
+type watched struct {
+	from   io.Reader
+	done   int64
+	err    error
+	onRead func(done int64)
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.from.Read(p)
+	w.done += int64(n)
+	if n > 0 {
+		w.onRead(w.done)
+	}
+	if err != nil && err != io.EOF {
+		w.err = err
+	}
+	return n, err
+}

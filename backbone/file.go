@@ -1,0 +1,139 @@
+package backbone
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/models"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// Default is the name of the built-in backbone.
+const Default = "default"
+
+// maxFileBytes is protobuf's limit for one message, hence for one ONNX file.
+const maxFileBytes = math.MaxInt32
+
+// A Source says where a File or its preprocessing comes from.
+type Source string
+
+// Sources of a File, and (FromMetadata, FromCatalogue, Unknown) of its
+// preprocessing.
+const (
+	BuiltIn       Source = "built-in"
+	FromPath      Source = "path"
+	FromCatalogue Source = "catalogue"
+	FromMetadata  Source = "metadata"
+	Unknown       Source = "unknown"
+)
+
+// A File is one backbone, read and hashed.
+type File struct {
+	// Name is for people: "default", a catalogue name, or the path as given.
+	Name string
+	// Path is "" for the built-in backbone.
+	Path string
+	// SHA256 of the bytes, in hexadecimal.
+	SHA256 string
+	// Source is BuiltIn, FromPath or FromCatalogue (pulled into the cache).
+	Source Source
+	// Entry is the catalogue's entry of this hash, or nil.
+	Entry *Entry
+	// Preprocess is how images are to be prepared, nil when nobody says.
+	Preprocess *preprocess.Spec
+	// PreprocessSource is FromMetadata, FromCatalogue or Unknown.
+	PreprocessSource Source
+	// Output is the tensor that the catalogue says to read, "" to find out.
+	Output string
+
+	data []byte
+}
+
+// Bytes returns the ONNX file; the caller must not change it.
+func (f File) Bytes() []byte { return f.data }
+
+// builtIn returns the backbone that is part of the program.
+func builtIn() (File, error) { return newFile(Default, "", BuiltIn, models.Default()) }
+
+// load reads the file at path.
+func load(name, path string, source Source) (File, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return File{}, fmt.Errorf("read backbone %s: %w", name, err)
+	}
+	return newFile(name, path, source, data)
+}
+
+// newFile takes over data.
+func newFile(name, path string, source Source, data []byte) (File, error) {
+	f := File{Name: name, Path: path, Source: source, SHA256: hashOf(data), data: data}
+	var err error
+	if f.Entry, err = entryOf(f.SHA256); err != nil {
+		return File{}, err
+	}
+	if f.Entry != nil {
+		f.Output = f.Entry.Output
+	}
+	if err := f.findPreprocess(); err != nil {
+		return File{}, fmt.Errorf("backbone %s: %w", name, err)
+	}
+	return f, nil
+}
+
+// findPreprocess asks the file itself first: its author knew best.
+func (f *File) findPreprocess() error {
+	parsed, err := onnx.Parse(f.data)
+	if err != nil {
+		return err
+	}
+	text, stated := parsed.Metadata[onnx.MetadataPreprocess]
+	switch {
+	case stated:
+		spec, err := preprocess.ParseSpec([]byte(text))
+		if err != nil {
+			return fmt.Errorf("metadata %s: %w; export the file again or remove the key", onnx.MetadataPreprocess, err)
+		}
+		f.Preprocess, f.PreprocessSource = &spec, FromMetadata
+	case f.Entry != nil:
+		spec := f.Entry.Preprocess
+		f.Preprocess, f.PreprocessSource = &spec, FromCatalogue
+	default:
+		f.PreprocessSource = Unknown
+	}
+	return nil
+}
+
+// readFile reads a regular file of at most maxFileBytes.
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	if info.Size() > maxFileBytes {
+		return nil, fmt.Errorf("%d bytes, but an ONNX file has at most %d", info.Size(), maxFileBytes)
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, data); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,98 @@
+package backbone
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// FindByHash returns the backbone with the SHA-256 that a model recorded. It
+// looks at the built-in one, the cache, the path that the model recorded and
+// explicit (what the user gave as --backbone: a path or name), either of which
+// may be "". An explicit backbone with another hash is always an error, a
+// *HashError that names both, even where the right one is at hand: embeddings
+// of two networks have nothing in common.
+func FindByHash(sha256Hex, recordedPath, explicit string, dirs Dirs) (File, error) {
+	if err := checkHash(sha256Hex); err != nil {
+		return File{}, fmt.Errorf("backbone of the model: %w", err)
+	}
+	if explicit != "" {
+		return explicitWithHash(sha256Hex, explicit, dirs)
+	}
+	var wrong error
+	for _, find := range []func() (File, error){
+		builtIn,
+		func() (File, error) { return inCache(sha256Hex, dirs) },
+		func() (File, error) { return atRecordedPath(recordedPath) },
+	} {
+		f, err := find()
+		if err == nil && f.SHA256 == sha256Hex {
+			return f, nil
+		}
+		switch {
+		case err == nil && f.Source != BuiltIn:
+			wrong = also(wrong, &HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256})
+		case err != nil && !errors.Is(err, errNotThere):
+			wrong = also(wrong, err)
+		}
+	}
+	return File{}, notFound(sha256Hex, wrong)
+}
+
+func explicitWithHash(sha256Hex, ref string, dirs Dirs) (File, error) {
+	f, err := Resolve(ref, dirs)
+	if err != nil {
+		return File{}, err
+	}
+	if f.SHA256 != sha256Hex {
+		return File{}, fmt.Errorf("the model was trained with another backbone: %w", &HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256})
+	}
+	return f, nil
+}
+
+var errNotThere = errors.New("not there")
+
+// inCache finds the file by the start of the hash in its name, so that files
+// whose entry left the catalogue are found too.
+func inCache(sha256Hex string, dirs Dirs) (File, error) {
+	if dirs.Cache == "" {
+		return File{}, errNotThere
+	}
+	names, err := os.ReadDir(dirs.Cache)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, errNotThere
+	}
+	for _, name := range names {
+		if base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex)); ok {
+			return load(base, filepath.Join(dirs.Cache, name.Name()), FromCatalogue)
+		}
+	}
+	return File{}, cmp.Or(err, errNotThere)
+}
+
+func atRecordedPath(path string) (File, error) {
+	if path == "" {
+		return File{}, errNotThere
+	}
+	if _, err := os.Stat(path); err != nil {
+		return File{}, err
+	}
+	return load(path, path, FromPath)
+}
+
+// notFound names files that should have been the right one, and the way out.
+func notFound(sha256Hex string, wrong error) error {
+	remedy := "give the file with --backbone"
+	if e, err := entryOf(sha256Hex); err == nil && e != nil && e.Pullable() {
+		remedy = "run: pipeline backbones pull " + e.Name
+	}
+	const where = "not the built-in one, not in the cache, not at the path that the model recorded"
+	if wrong != nil {
+		return fmt.Errorf("no backbone with SHA-256 %s here (%s): %w; %s", sha256Hex, where, wrong, remedy)
+	}
+	return fmt.Errorf("no backbone with SHA-256 %s here (%s); %s", sha256Hex, where, remedy)
+}

@@ -1,0 +1,195 @@
+package backbone
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+)
+
+// PullOptions say where to and how.
+type PullOptions struct {
+	// Dir is Dirs.Cache; it is made when absent.
+	Dir string
+	// Client does the requests; nil takes one that gives up on a silent server.
+	Client *http.Client
+	// Progress, when given, hears how much of the file is there; totalBytes is
+	// 0 while unknown. It is called from the goroutine that called Pull.
+	Progress func(doneBytes, totalBytes int64)
+}
+
+// attemptsPerURL bounds how often a connection that breaks is made again;
+// each attempt goes on where the last one stopped.
+const attemptsPerURL = 4
+
+// lockPoll is how often a second process looks whether the first one is done.
+const lockPoll = 200 * time.Millisecond
+
+// Pull downloads the file of e into opts.Dir and returns its path. A file that
+// is there with the right hash is not downloaded again. An interrupted download stays as
+// "<name>.part" and is gone on with by the next call. The final name appears
+// only when size and SHA-256 are those of the catalogue; a file with another
+// hash is removed, and the error is a *HashError. The URLs of e are tried in
+// order. Two processes may pull at once: the second waits.
+func Pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
+	path, err := pull(ctx, e, opts)
+	if err != nil {
+		return "", fmt.Errorf("pull backbone %s: %w", e.Name, err)
+	}
+	return path, nil
+}
+
+func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
+	if !e.Pullable() {
+		return "", fmt.Errorf("the catalogue knows no address; %s", e.howToGet())
+	}
+	if err := checkHash(e.SHA256); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(opts.Dir, 0o755); err != nil {
+		return "", err
+	}
+	unlock, err := lockDir(ctx, opts.Dir)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	path := Dirs{Cache: opts.Dir}.CachePath(e)
+	if verify(path, e) == nil {
+		return path, nil
+	}
+	d := download{entry: e, part: path + ".part", client: opts.Client, progress: opts.Progress}
+	if d.client == nil {
+		d.client = defaultClient()
+	}
+	if err := d.fromAny(ctx); err != nil {
+		return "", err
+	}
+	return path, finish(d.part, path)
+}
+
+func lockDir(ctx context.Context, dir string) (unlock func() error, err error) {
+	lock := flock.New(filepath.Join(dir, ".pull.lock"))
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		return nil, fmt.Errorf("wait for another pull: %w", err)
+	}
+	return lock.Unlock, nil
+}
+
+// finish gives the verified file its final name.
+func finish(part, path string) error {
+	if err := os.Rename(part, path); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(path))
+}
+
+// verify says whether the file at path is the one of e.
+func verify(path string, e Entry) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != e.SHA256 {
+		return &HashError{Path: path, Want: e.SHA256, Got: got}
+	}
+	return nil
+}
+
+// fromAny tries the addresses in order until the part file is complete and
+// has the right hash.
+func (d *download) fromAny(ctx context.Context) error {
+	var failures error
+	for _, address := range d.entry.URLs {
+		err := d.from(ctx, address)
+		if err == nil {
+			return nil
+		}
+		failures = also(failures, fmt.Errorf("%s: %w", address, err))
+		var local *fs.PathError
+		if ctx.Err() != nil || errors.As(err, &local) {
+			break // another address would fare no better
+		}
+	}
+	return fmt.Errorf("%w; %s", failures, d.remedy())
+}
+
+// also is errors.Join on one line.
+func also(first, second error) error {
+	if first == nil {
+		return second
+	}
+	return fmt.Errorf("%w; %w", first, second)
+}
+
+func (d *download) remedy() string {
+	advice := "without a connection, download the file elsewhere and give its path with --backbone"
+	if info, err := os.Stat(d.part); err == nil && info.Size() > 0 {
+		return fmt.Sprintf("%d bytes are kept, the same command goes on from there; %s", info.Size(), advice)
+	}
+	return advice
+}
+
+// from fills the part file from one address and verifies it.
+func (d *download) from(ctx context.Context, address string) error {
+	var err error
+	for range attemptsPerURL {
+		var resumed bool
+		resumed, err = d.attempt(ctx, address)
+		if err == nil {
+			if err = d.checkPart(); err == nil {
+				return nil
+			}
+			if !resumed {
+				return err
+			}
+			continue // the old part may have been the culprit: once more from nothing
+		}
+		var broken *brokenError
+		if !errors.As(err, &broken) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// checkPart verifies the part file and removes one that is wrong.
+func (d *download) checkPart() error {
+	err := verify(d.part, d.entry)
+	var wrong *HashError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	if removeErr := os.Remove(d.part); removeErr != nil {
+		return removeErr
+	}
+	return fmt.Errorf("refused and removed: %w", wrong)
+}
+
+// defaultClient has no limit on the whole transfer, which may be long, but
+// gives up on a server that does not answer.
+func defaultClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   30 * time.Second,
+		ResponseHeaderTimeout: time.Minute,
+	}}
+}

@@ -1,0 +1,85 @@
+package backbone
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Dirs are the folders to look in.
+type Dirs struct {
+	// Cache is where Pull puts files; "" is none.
+	Cache string
+}
+
+// Resolve returns the backbone that ref names: "" or "default" the built-in
+// one, a name of the catalogue the pulled file (ErrNotPulled when it is not in
+// the cache), anything else a path. Neither a file nor a name is an
+// *UnknownNameError. A name of the catalogue wins over a file of that name;
+// write ./name for the file.
+func Resolve(ref string, dirs Dirs) (File, error) {
+	if ref == "" || ref == Default {
+		return builtIn()
+	}
+	entry, err := Lookup(ref)
+	if err == nil {
+		return pulled(entry, dirs)
+	}
+	var unknown *UnknownNameError
+	if !errors.As(err, &unknown) {
+		return File{}, err
+	}
+	if _, statErr := os.Stat(ref); looksLikePath(ref) || !errors.Is(statErr, fs.ErrNotExist) {
+		return load(ref, ref, FromPath)
+	}
+	return File{}, err
+}
+
+// CachePath is where Pull puts the file of e. The start of the hash is part of
+// the name, so that a later catalogue with another file of that name cannot
+// mistake the one for the other.
+func (d Dirs) CachePath(e Entry) string {
+	return filepath.Join(d.Cache, e.Name+cacheSuffix(e.SHA256))
+}
+
+func cacheSuffix(sha256Hex string) string { return "-" + sha256Hex[:12] + ".onnx" }
+
+// Pulled says whether the file of e is in the cache; it looks at the name
+// only, Resolve checks the hash.
+func (d Dirs) Pulled(e Entry) bool {
+	if d.Cache == "" {
+		return false
+	}
+	info, err := os.Stat(d.CachePath(e))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// pulled loads the file of a catalogue entry and holds it against its hash.
+func pulled(e Entry, dirs Dirs) (File, error) {
+	if !dirs.Pulled(e) {
+		return File{}, fmt.Errorf("backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet())
+	}
+	path := dirs.CachePath(e)
+	f, err := load(e.Name, path, FromCatalogue)
+	if err == nil && f.SHA256 == e.SHA256 {
+		return f, nil
+	}
+	if err == nil {
+		err = &HashError{Path: path, Want: e.SHA256, Got: f.SHA256}
+	}
+	return File{}, fmt.Errorf("backbone %s: %w; delete the file and run: pipeline backbones pull %s", e.Name, err, e.Name)
+}
+
+func (e Entry) howToGet() string {
+	if e.Pullable() {
+		return "run: pipeline backbones pull " + e.Name
+	}
+	return "it cannot be downloaded: give the path of the file instead"
+}
+
+func looksLikePath(ref string) bool {
+	return strings.ContainsAny(ref, `/\`) || strings.EqualFold(filepath.Ext(ref), ".onnx")
+}

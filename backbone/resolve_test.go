@@ -1,0 +1,169 @@
+package backbone
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+func TestResolveBuiltIn(t *testing.T) {
+	for _, ref := range []string{"", "default"} {
+		f, err := Resolve(ref, Dirs{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Source != BuiltIn || f.Path != "" || f.Name != Default || f.SHA256 != hashOf(f.Bytes()) {
+			t.Errorf("%q: %+v", ref, f)
+		}
+		if f.Preprocess == nil || f.PreprocessSource != FromMetadata {
+			t.Errorf("the built-in backbone does not say how to preprocess")
+		}
+	}
+}
+
+func TestResolvePathReadsMetadata(t *testing.T) {
+	data := tinyONNX("a", specJSON)
+	path := writeFile(t, filepath.Join(t.TempDir(), "a.onnx"), data)
+	f, err := Resolve(path, Dirs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := preprocess.ParseSpec([]byte(specJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Preprocess == nil || *f.Preprocess != want || f.PreprocessSource != FromMetadata {
+		t.Errorf("preprocess %+v from %s", f.Preprocess, f.PreprocessSource)
+	}
+	if f.Source != FromPath || f.Path != path || f.SHA256 != hashOf(data) || f.Entry != nil || f.Output != "" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestResolveForeignFile(t *testing.T) {
+	path := writeFile(t, filepath.Join(t.TempDir(), "noending"), tinyONNX("a", ""))
+	f, err := Resolve(path, Dirs{})
+	if err != nil || f.Preprocess != nil || f.PreprocessSource != Unknown {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestResolveErrors(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "bad-spec.onnx"), tinyONNX("a", `{"resize":"sideways"}`))
+	writeFile(t, filepath.Join(dir, "text.onnx"), []byte("version https://git-lfs.github.com/spec/v1\n"))
+	writeFile(t, filepath.Join(dir, "empty.onnx"), nil)
+	for ref, want := range map[string]string{
+		filepath.Join(dir, "none.onnx"):     "no such file",
+		filepath.Join(dir, "bad-spec.onnx"): "pipeline.preprocess",
+		filepath.Join(dir, "text.onnx"):     "text.onnx",
+		filepath.Join(dir, "empty.onnx"):    "empty.onnx",
+		dir:                                 "not a regular file",
+		"resnet18-v9":                       `did you mean "resnet18-v1"`,
+		"resnet18-v1":                       "pipeline backbones pull resnet18-v1",
+		"vit-tiny-16-dev":                   "cannot be downloaded",
+	} {
+		_, err := Resolve(ref, Dirs{Cache: dir})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", ref, err, want)
+		}
+	}
+	if _, err := Resolve("resnet18-v1", Dirs{}); !errors.Is(err, ErrNotPulled) {
+		t.Errorf("not ErrNotPulled: %v", err)
+	}
+	if _, err := Resolve(filepath.Join(dir, "text.onnx"), Dirs{}); !errors.Is(err, onnx.ErrNotONNX) {
+		t.Errorf("not ErrNotONNX: %v", err)
+	}
+}
+
+func TestResolveRefusesAlteredCacheFile(t *testing.T) {
+	dirs := Dirs{Cache: t.TempDir()}
+	e, err := Lookup("resnet18-v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, dirs.CachePath(e), tinyONNX("altered", ""))
+	_, err = Resolve(e.Name, dirs)
+	var wrong *HashError
+	if !errors.As(err, &wrong) || wrong.Want != e.SHA256 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFindByHash(t *testing.T) {
+	dir := t.TempDir()
+	dirs := Dirs{Cache: filepath.Join(dir, "cache")}
+	a, b := tinyONNX("a", ""), tinyONNX("b", "")
+	recorded := writeFile(t, filepath.Join(dir, "a.onnx"), a)
+	other := writeFile(t, filepath.Join(dir, "b.onnx"), b)
+	def, err := Resolve(Default, dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	f, err := FindByHash(def.SHA256, "/gone", "", dirs)
+	if err != nil || f.Source != BuiltIn {
+		t.Errorf("built-in: %+v, %v", f, err)
+	}
+	f, err = FindByHash(hashOf(a), recorded, "", dirs)
+	if err != nil || f.Path != recorded {
+		t.Errorf("recorded path: %+v, %v", f, err)
+	}
+	f, err = FindByHash(hashOf(b), recorded, other, dirs)
+	if err != nil || f.Path != other {
+		t.Errorf("explicit: %+v, %v", f, err)
+	}
+	cached := writeFile(t, filepath.Join(dirs.Cache, "old-name"+cacheSuffix(hashOf(b))), b)
+	f, err = FindByHash(hashOf(b), recorded, "", dirs)
+	if err != nil || f.Path != cached || f.Source != FromCatalogue {
+		t.Errorf("cache: %+v, %v", f, err)
+	}
+}
+
+func TestFindByHashRefusesAnother(t *testing.T) {
+	dir := t.TempDir()
+	a, b := tinyONNX("a", ""), tinyONNX("b", "")
+	pathA := writeFile(t, filepath.Join(dir, "a.onnx"), a)
+	pathB := writeFile(t, filepath.Join(dir, "b.onnx"), b)
+
+	_, err := FindByHash(hashOf(a), pathA, pathB, Dirs{}) // the right one is at hand, but another was asked for
+	var wrong *HashError
+	if !errors.As(err, &wrong) || wrong.Want != hashOf(a) || wrong.Got != hashOf(b) {
+		t.Errorf("explicit: %v", err)
+	}
+	_, err = FindByHash(hashOf(a), pathB, "", Dirs{Cache: dir}) // the recorded file was replaced
+	if err == nil || !strings.Contains(err.Error(), hashOf(a)) || !strings.Contains(err.Error(), hashOf(b)) {
+		t.Errorf("replaced: %v", err)
+	}
+	_, err = FindByHash(strings.Repeat("0", 64), "", "", Dirs{Cache: filepath.Join(dir, "absent")})
+	if err == nil || !strings.Contains(err.Error(), "--backbone") {
+		t.Errorf("nowhere: %v", err)
+	}
+	e, _ := Lookup("resnet18-v1")
+	if _, err = FindByHash(e.SHA256, "", "", Dirs{}); err == nil || !strings.Contains(err.Error(), "backbones pull resnet18-v1") {
+		t.Errorf("pullable: %v", err)
+	}
+	if _, err = FindByHash("../../etc", "", "", Dirs{Cache: dir}); err == nil {
+		t.Error("a hash that is none was taken")
+	}
+}
+
+func TestDevelopmentBackbonesAreRecognised(t *testing.T) {
+	path := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
+	f, err := Resolve(path, Dirs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Entry == nil || f.Entry.Dimension != 192 || f.Output != "features" || f.Preprocess == nil || f.Preprocess.Mean[0] != 0.5 {
+		t.Errorf("%+v", f)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != f.Entry.Bytes {
+		t.Errorf("size %v, %v", info, err)
+	}
+}

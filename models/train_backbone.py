@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Trains a small 84-px image backbone on packed images and exports it as ONNX.
+
+    python3 train_backbone.py --data base.npz --arch compact --out runs/compact
+
+The defaults are the recipe of the built-in backbone (training.md says why). Everything
+runs on the device: images, augmentation, network. A run can be stopped (SIGTERM,
+--stop-seconds) and taken up again with --resume. Output folder: checkpoint.pt,
+log.csv, final.json, backbone.onnx.
+"""
+import argparse
+import contextlib
+import json
+import os
+import signal
+import time
+from dataclasses import fields
+
+import torch
+
+from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule
+
+SIDE = 84
+
+
+def parse_arguments(argv):
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    run, recipe, check = p.add_argument_group("run"), p.add_argument_group("recipe"), p.add_argument_group("validation")
+    add_run_flags(run)
+    add_recipe_flags(recipe)
+    check.add_argument("--holdout", type=int, default=0, help="images of each base class kept aside (default 0)")
+    check.add_argument("--pseudo-novel", type=int, default=0, help="base classes left out and learned from 5 shots at the end (default 0)")
+    check.add_argument("--limit", type=int, default=0, help="use only this many images of each class (for trials)")
+    check.add_argument("--eval-every", type=int, default=10, help="epochs between accuracy checks (default 10)")
+    check.add_argument("--bench", type=float, default=0, metavar="SECONDS", help="only measure images/s for this long, then exit")
+    return p.parse_args(argv)
+
+
+def add_run_flags(g):
+    g.add_argument("--data", nargs="+", required=True, help="file or parts written by pack_images.py")
+    g.add_argument("--arch", choices=nets.ARCHS, default="compact")
+    g.add_argument("--out", required=True, help="output folder")
+    g.add_argument("--resume", action="store_true", help="continue from the folder's checkpoint if there is one")
+    g.add_argument("--seed", type=int, default=1)
+    g.add_argument("--epochs", type=float, default=200, help="length of the schedule (default 200)")
+    g.add_argument("--budget-seconds", type=float, default=0, help="length of the schedule in training seconds, over all resumed runs; replaces --epochs")
+    g.add_argument("--stop-seconds", type=float, default=0, help="stop this process with a checkpoint after so many seconds")
+    g.add_argument("--checkpoint-minutes", type=float, default=2)
+    g.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    g.add_argument("--precision", choices=("auto", "bf16", "fp32"), default="auto", help="auto: bf16 where the hardware has it")
+    g.add_argument("--compile", action="store_true", help="torch.compile: faster steps after about a minute; falls back by itself")
+    g.add_argument("--threads", type=int, default=0, help="CPU threads of torch (default: all)")
+    g.add_argument("--workers", type=int, default=os.cpu_count(), help="processes that decode images at the start")
+
+
+def add_recipe_flags(g):
+    g.add_argument("--batch", type=int, default=256)
+    g.add_argument("--lr", type=float, default=0.2, help="peak rate for the whole batch (default 0.2 at 256)")
+    g.add_argument("--weight-decay", type=float, default=5e-4)
+    g.add_argument("--warmup", type=float, default=2, help="epochs of rising rate (default 2)")
+    g.add_argument("--smoothing", type=float, default=0.05, help="label smoothing (default 0.05)")
+    g.add_argument("--cosine-scale", type=float, default=16, help="scale of the cosine head (default 16)")
+    g.add_argument("--ema", type=float, default=0.999, help="decay of the moving average per step (default 0.999)")
+    g.add_argument("--sizes", default="0:64,0.35:84", help="image side from each progress on (default 0:64,0.35:84)")
+    g.add_argument("--mix-until", type=float, default=0.9, help="progress after which nothing is mixed (default 0.9)")
+    g.add_argument("--clean-bn", type=int, default=1, choices=(0, 1), help="re-estimate batch norm on plain images before export (default 1)")
+    g.add_argument("--teacher", default="", help="checkpoint of a network to distil from (same data and head)")
+    g.add_argument("--distill", type=float, default=0.5, help="weight of the distillation loss where there is a teacher (default 0.5)")
+    d = augment.Policy()
+    for name, text in (("scale", "smallest share of the image that a crop keeps"),
+                       ("native", "share of views that are only shifted, not resized"),
+                       ("shift", "largest shift of those, in pixels"),
+                       ("rotate", "share of views turned by 90, 180 or 270°, each turn a class of its own; 0: no such classes"),
+                       ("jitter", "range of brightness, contrast and saturation around 1"), ("grey", "share of grey views"),
+                       ("erase", "share of views with a rectangle erased"), ("cutmix", "share of batches with CutMix"),
+                       ("mixup", "share of batches with mixup")):
+        value = getattr(d, name)
+        g.add_argument("--" + name, type=type(value), default=value, help=f"{text} (default {value})")
+
+
+# ---- data ----
+
+def split(labels, holdout, pseudo_novel, limit, seed):
+    """Index tensors (train, held out, pseudo-novel) and the kept classes, drawn by seed."""
+    g = torch.Generator().manual_seed(seed)
+    classes = int(labels.max()) + 1
+    novel = set(torch.randperm(classes, generator=g)[:pseudo_novel].tolist())
+    parts = ([], [], [])
+    for c in range(classes):
+        index = (labels == c).nonzero().flatten()
+        index = index[torch.randperm(len(index), generator=g)]
+        index = index[:limit] if limit else index
+        if c in novel:
+            parts[2].append(index)
+        else:
+            parts[0].append(index[holdout:])
+            parts[1].append(index[:holdout])
+    joined = [torch.cat(x) if x else torch.zeros(0, dtype=torch.long) for x in parts]
+    return joined, [c for c in range(classes) if c not in novel]
+
+
+class Data:
+    """The three image sets on the device; base labels are renumbered 0…, novel ones follow."""
+
+    def __init__(self, o, device):
+        begun = time.monotonic()
+        pack = packed.load(o.data)
+        pixels, labels = torch.from_numpy(packed.decode(pack, SIDE, o.workers)), torch.from_numpy(pack.labels)
+        (train, held, novel), kept = split(labels, o.holdout, o.pseudo_novel, o.limit, o.seed)
+        left_out = sorted(set(labels.tolist()) - set(kept))
+        number = {c: i for i, c in enumerate(kept + left_out)}
+        labels = torch.tensor([number[c] for c in labels.tolist()])
+        take = lambda index: (pixels[index].to(device), labels[index].to(device))
+        self.train, self.held, self.novel = take(train), take(held), take(novel)
+        self.classes = [pack.classes[c] for c in kept]
+        print(f"{len(pack)} images of {len(pack.classes)} classes decoded in {time.monotonic() - begun:.1f} s; "
+              f"train {len(train)}, held out {len(held)}, pseudo-novel {len(novel)}", flush=True)
+
+
+# ---- setting up ----
+
+def has_cpu_bf16():
+    """Whether this CPU multiplies bfloat16 in hardware (AVX512-BF16 or AMX)."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as f:
+            text = f.read()
+    except OSError:
+        return False
+    return "avx512_bf16" in text or "amx_bf16" in text
+
+
+def autocast(device, wanted):
+    """A context-manager factory for the forward pass."""
+    if wanted == "auto":
+        wanted = "bf16" if device.type == "cuda" or has_cpu_bf16() else "fp32"
+    if wanted == "fp32":
+        return contextlib.nullcontext
+    return lambda: torch.autocast(device.type, dtype=torch.bfloat16)
+
+
+def configure_torch(o):
+    torch.manual_seed(o.seed)
+    if o.threads:
+        torch.set_num_threads(o.threads)
+    torch.backends.cudnn.benchmark = True
+    torch.set_float32_matmul_precision("high")
+    if o.compile:
+        import torch._dynamo as dynamo
+        dynamo.config.suppress_errors = True  # a graph that does not compile runs as it is
+
+
+def load_teacher(o, classes, device):
+    """The averaged network of another run's checkpoint, frozen."""
+    state = torch.load(o.teacher, map_location=device, weights_only=True)
+    model = nets.Classifier(state["options"]["arch"], classes, state["options"]["cosine_scale"])
+    model.load_state_dict(state["average"])
+    return model.to(device, memory_format=torch.channels_last).eval().requires_grad_(False)
+
+
+def make_trainer(o, data, device):
+    policy = augment.Policy(**{f.name: getattr(o, f.name) for f in fields(augment.Policy)})
+    outputs = len(data.classes) * (4 if policy.rotate else 1)
+    model = nets.Classifier(o.arch, outputs, o.cosine_scale).to(device, memory_format=torch.channels_last)
+    per_epoch = len(data.train[1]) // o.batch
+    if not per_epoch:
+        raise SystemExit(f"--batch {o.batch} is more than the {len(data.train[1])} training images")
+    plan = schedule.Schedule(o.epochs * per_epoch, o.warmup * per_epoch, o.lr, schedule.parse_sizes(o.sizes),
+                             o.mix_until, o.budget_seconds or None)
+    trainer = loop.Trainer(model, *data.train, o, plan, policy, autocast(device, o.precision), device)
+    if o.teacher:
+        trainer.teacher = load_teacher(o, outputs, device)
+        trainer.teacher = torch.compile(trainer.teacher, dynamic=False) if o.compile else trainer.teacher
+    return trainer
+
+
+def stopper(o, begun):
+    """A function that says when this process must stop: SIGTERM, SIGINT or --stop-seconds."""
+    asked = []
+    for s in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(s, lambda *_: asked.append(True))
+    return lambda: bool(asked) or bool(o.stop_seconds and time.monotonic() - begun > o.stop_seconds)
+
+
+def epoch_hook(o, data, log):
+    """Adds accuracies every --eval-every epochs and writes the row."""
+    def hook(trainer, row):
+        if trainer.epoch % o.eval_every == o.eval_every - 1:
+            sets = {"train_acc": [t[:2000] for t in shuffled(data.train)], "held_acc": data.held}
+            for name, (x, y) in sets.items():
+                if len(y):
+                    row[name] = f"{evaluate.classifier_accuracy(trainer.average.model, x, y, o.rotate > 0, trainer.precision):.4f}"
+        log.write(row)
+    return hook
+
+
+def shuffled(pair):
+    """The first 2000 of a fixed random order: the subset whose accuracy is logged."""
+    index = torch.randperm(len(pair[1]), generator=torch.Generator().manual_seed(0))[:2000].to(pair[1].device)
+    return pair[0][index], pair[1][index]
+
+
+# ---- the end ----
+
+def final_numbers(o, data, trainer):
+    """Accuracy of the averaged backbone on what training did not see."""
+    backbone, out = trainer.average.model.backbone, {}
+    pairs = [(evaluate.features(backbone, x, trainer.precision), y) for x, y in (data.train, data.held, data.novel) if len(y)]
+    if o.holdout:
+        out["classifier_held"] = 100 * evaluate.classifier_accuracy(trainer.average.model, *data.held, o.rotate > 0, trainer.precision)
+        out["nearest_mean_held"] = evaluate.nearest_mean(*pairs[:2])
+    if o.holdout and o.pseudo_novel:
+        out["session_base"], out["session_novel"] = evaluate.pseudo_session(*pairs)
+    return {k: round(v, 2) for k, v in out.items()}
+
+
+def export(o, data, trainer, numbers):
+    """backbone.onnx from the averaged weights, checked against torch."""
+    backbone = trainer.average.model.backbone.float()
+    recipe = {k: v for k, v in vars(o).items() if k not in ("data", "out", "teacher", "device", "resume", "workers", "threads")}
+    info = {"recipe": recipe, "epochs": trainer.epoch, "steps": trainer.step, "train_seconds": round(trainer.elapsed),
+            "images": len(data.train[1]), "classes": data.classes, "validation": numbers}
+    model = onnx_writer.build(backbone.cpu(), SIDE, {
+        "pipeline.preprocess": onnx_writer.preprocess_spec(SIDE), "pipeline.training": info})
+    path = os.path.join(o.out, "backbone.onnx")
+    size = onnx_writer.save(path, model)
+    sample = augment.plain(data.train[0][:8].cpu()).contiguous()
+    worst, single, largest = onnx_writer.difference(model.SerializeToString(), backbone, sample)
+    print(f"{path}: {size} bytes; max |onnx − torch| {worst:.2e}, batch 1 against 8 {single:.2e}, largest feature {largest:.2f}", flush=True)
+
+
+def finish(o, data, trainer):
+    numbers = final_numbers(o, data, trainer)
+    if o.clean_bn:
+        evaluate.clean_batch_norm(trainer.average.model.backbone, shuffled_images(data.train[0]), trainer.precision)
+        numbers = {"averaged": numbers, "clean": final_numbers(o, data, trainer)}
+    print("final", json.dumps(numbers), flush=True)
+    with open(os.path.join(o.out, "final.json"), "w", encoding="utf-8") as f:
+        json.dump({"epochs": trainer.epoch, "steps": trainer.step, "seconds": trainer.elapsed, "validation": numbers}, f, indent=1)
+    export(o, data, trainer, numbers)
+
+
+def shuffled_images(images):
+    order = torch.randperm(len(images), generator=torch.Generator().manual_seed(0)).to(images.device)
+    return images[order]
+
+
+def bench(o, trainer):
+    """Prints images/s at each image size and the peak memory."""
+    order, sizes = trainer.order(), trainer.schedule.sizes
+    for start, size in sizes:
+        index = order[:o.batch]
+        for _ in range(5):
+            trainer.train_step(index, start)
+        trainer.loss_sum.item()
+        begun, steps = time.monotonic(), 0
+        while time.monotonic() - begun < o.bench / len(sizes):
+            trainer.train_step(index, start)
+            steps += 1
+        trainer.loss_sum.item()
+        took = time.monotonic() - begun
+        peak = torch.cuda.max_memory_allocated() / 2 ** 30 if trainer.device.type == "cuda" else 0
+        print(f"bench {o.arch} size {size} batch {o.batch} compile {o.compile}: {steps * o.batch / took:.0f} images/s, "
+              f"{1000 * took / steps:.1f} ms a step, peak {peak:.1f} GiB", flush=True)
+
+
+def main(argv=None):
+    begun = time.monotonic()
+    o = parse_arguments(argv)
+    os.makedirs(o.out, exist_ok=True)
+    configure_torch(o)
+    device = torch.device(o.device)
+    data = Data(o, device)
+    torch.manual_seed(o.seed)
+    trainer = make_trainer(o, data, device)
+    if o.bench:
+        return bench(o, trainer)
+    checkpoint = os.path.join(o.out, "checkpoint.pt")
+    if o.resume and os.path.exists(checkpoint):
+        trainer.restore(torch.load(checkpoint, map_location=device, weights_only=True))
+        print(f"resumed at epoch {trainer.epoch}, step {trainer.step}, {trainer.elapsed:.0f} s", flush=True)
+    log = loop.Log(os.path.join(o.out, "log.csv"), trainer.history)
+    done = trainer.run(stopper(o, begun), epoch_hook(o, data, log), lambda t: loop.atomic_save(checkpoint, t.state()))
+    print(f"{'finished' if done else 'stopped'} at epoch {trainer.epoch}, step {trainer.step}, {trainer.elapsed:.0f} s", flush=True)
+    if done:
+        finish(o, data, trainer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Parts of train_backbone.py: packed images, networks, augmentation, evaluation, checkpoints, ONNX."""

@@ -1,0 +1,219 @@
+"""The training loop: one model, its moving average, a resumable position."""
+import copy
+import csv
+import os
+import time
+from collections import deque
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from . import augment
+
+COLUMNS = ("epoch", "step", "progress", "seconds", "loss", "lr", "size", "images_per_second", "train_acc", "held_acc")
+RUN_AHEAD = 8  # steps that the host may queue before it waits for the GPU
+
+
+def atomic_save(path, state):
+    torch.save(state, path + ".partial")
+    os.replace(path + ".partial", path)
+
+
+def make_optimizer(model, lr, weight_decay, device):
+    """Nesterov SGD; batch-norm gains and biases are not decayed."""
+    groups = [{"params": [p for p in model.parameters() if p.ndim > 1], "weight_decay": weight_decay},
+              {"params": [p for p in model.parameters() if p.ndim <= 1], "weight_decay": 0.0}]
+    settings = {"lr": lr, "momentum": 0.9, "nesterov": True}
+    if device.type == "cuda":
+        try:
+            return torch.optim.SGD(groups, fused=True, **settings)
+        except TypeError:  # torch < 2.3
+            pass
+    return torch.optim.SGD(groups, foreach=True, **settings)
+
+
+class Average:
+    """Exponential moving average of weights and batch-norm statistics."""
+
+    def __init__(self, model, decay):
+        self.model, self.decay = copy.deepcopy(model).eval().requires_grad_(False), decay
+        self.pairs = list(zip(self._floats(self.model), self._floats(model)))
+
+    @staticmethod
+    def _floats(model):
+        return [t for t in list(model.parameters()) + list(model.buffers()) if t.is_floating_point()]
+
+    @torch.no_grad()
+    def update(self, step):
+        decay = min(self.decay, (1 + step) / (10 + step))
+        mine, theirs = zip(*self.pairs)
+        torch._foreach_lerp_(list(mine), [t.detach() for t in theirs], 1 - decay)
+
+
+def mixed_loss(logits, target, partner, share, smoothing):
+    """Cross-entropy with both labels of a mixed image, in their shares."""
+    own = F.cross_entropy(logits, target, reduction="none", label_smoothing=smoothing)
+    other = F.cross_entropy(logits, partner, reduction="none", label_smoothing=smoothing)
+    return (share * own + (1 - share) * other).mean()
+
+
+def distillation_loss(logits, teacher, temperature=2.0):
+    """KL divergence from the teacher's softened classes, scaled to the size of a cross-entropy."""
+    return temperature ** 2 * F.kl_div(F.log_softmax(logits / temperature, 1),
+                                       F.log_softmax(teacher / temperature, 1), reduction="batchmean", log_target=True)
+
+
+class Trainer:
+    """Holds everything that a checkpoint must restore.
+
+    `images` are N×3×S×S uint8 and `labels` N int64, both on the device.
+    """
+
+    def __init__(self, model, images, labels, options, schedule, policy, precision, device):
+        self.model, self.images, self.labels = model, images, labels
+        self.o, self.schedule, self.policy = options, schedule, policy
+        self.precision, self.device = precision, device
+        self.average = Average(model, options.ema)
+        self.optimizer = make_optimizer(model, options.lr, options.weight_decay, device)
+        self.forward = torch.compile(model, dynamic=False) if options.compile else model
+        self.teacher = None
+        self.rng = np.random.default_rng(options.seed)
+        self.step = self.epoch = self.position = 0
+        self.elapsed = 0.0
+        self.history = []
+        self.loss_sum = torch.zeros((), device=device)
+        self.events = deque()
+        self.size = None
+
+    # ---- position ----
+
+    def steps_per_epoch(self):
+        return len(self.labels) // self.o.batch
+
+    def order(self):
+        """This epoch's order of images: a function of seed and epoch alone."""
+        g = torch.Generator().manual_seed(self.o.seed * 1_000_003 + self.epoch)
+        return torch.randperm(len(self.labels), generator=g).to(self.device)
+
+    def state(self):
+        cuda = torch.cuda.get_rng_state() if self.device.type == "cuda" else None
+        return {"model": self.model.state_dict(), "average": self.average.model.state_dict(),
+                "optimizer": self.optimizer.state_dict(), "rng": (torch.get_rng_state(), cuda, self.rng.bit_generator.state),
+                "position": (self.step, self.epoch, self.position, self.elapsed), "loss_sum": self.loss_sum.item(),
+                "history": self.history, "options": vars(self.o)}
+
+    def restore(self, state):
+        """Takes up a saved state; the flags that fix the position must be the same."""
+        for key in ("arch", "seed", "batch", "holdout", "pseudo_novel", "rotate"):
+            if state["options"][key] != getattr(self.o, key):
+                raise SystemExit(f"--resume: the checkpoint has --{key.replace('_', '-')} {state['options'][key]}, "
+                                 f"this run {getattr(self.o, key)}; use the same or start anew")
+        self.model.load_state_dict(state["model"])
+        self.average.model.load_state_dict(state["average"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        cpu, cuda, numpy_state = state["rng"]
+        torch.set_rng_state(cpu.cpu())
+        if cuda is not None and self.device.type == "cuda":
+            torch.cuda.set_rng_state(cuda.cpu())
+        self.rng.bit_generator.state = numpy_state
+        self.step, self.epoch, self.position, self.elapsed = state["position"]
+        self.loss_sum.fill_(state["loss_sum"])
+        self.history = state["history"]
+
+    # ---- one step ----
+
+    def loss(self, index, progress):
+        size = self.size = self.schedule.size(progress)
+        x, turns = augment.view(self.images[index], self.policy, size)
+        target = self.labels[index] * 4 + turns if self.policy.rotate else self.labels[index]
+        if self.schedule.mixing(progress):
+            x, partner, share = augment.mix(x, self.policy, self.rng)
+        else:
+            partner, share = torch.arange(len(x), device=self.device), torch.ones(len(x), device=self.device)
+        with self.precision():
+            logits = self.forward(x)
+        value = mixed_loss(logits.float(), target, target[partner], share, self.o.smoothing)
+        if self.teacher is not None:
+            with torch.no_grad(), self.precision():
+                wanted = self.teacher(x)
+            value = (1 - self.o.distill) * value + self.o.distill * distillation_loss(logits.float(), wanted.float())
+        return value
+
+    def train_step(self, index, progress):
+        rate = self.schedule.rate(self.step, progress)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        loss = self.loss(index, progress)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+        self.average.update(self.step)
+        self.loss_sum += loss.detach()
+        self.step += 1
+        self.position += 1
+        self._bound_queue()
+
+    def _bound_queue(self):
+        """Keeps the host at most RUN_AHEAD steps before the GPU, so that elapsed time means work done."""
+        if self.device.type != "cuda":
+            return
+        event = torch.cuda.Event()
+        event.record()
+        self.events.append(event)
+        if len(self.events) > RUN_AHEAD:
+            self.events.popleft().synchronize()
+
+    # ---- the run ----
+
+    def run(self, stop, on_epoch, save):
+        """Trains to the end of the schedule or until stop() asks; returns whether it reached the end.
+
+        `on_epoch(trainer, row)` may add to each finished epoch's row before it is logged.
+        """
+        begun, before, saved = time.monotonic(), self.elapsed, time.monotonic()
+        self.model.train()
+        while True:
+            order, at_step, at_time = self.order(), self.step, time.monotonic()
+            while self.position < self.steps_per_epoch():
+                self.elapsed = before + time.monotonic() - begun
+                progress = self.schedule.progress(self.step, self.elapsed)
+                if progress >= 1 or stop():
+                    save(self)
+                    return progress >= 1
+                at = self.position * self.o.batch
+                self.train_step(order[at:at + self.o.batch], progress)
+            self._end_epoch(at_step, at_time, on_epoch)
+            if time.monotonic() - saved > 60 * self.o.checkpoint_minutes:
+                save(self)
+                saved = time.monotonic()
+
+    def _end_epoch(self, at_step, at_time, on_epoch):
+        loss = self.loss_sum.item() / self.steps_per_epoch()  # the one wait per epoch
+        took = time.monotonic() - at_time
+        progress = self.schedule.progress(self.step, self.elapsed)
+        row = dict.fromkeys(COLUMNS, "")
+        row.update(epoch=self.epoch + 1, step=self.step, progress=f"{progress:.4f}", seconds=f"{self.elapsed:.1f}",
+                   loss=f"{loss:.4f}", lr=f"{self.optimizer.param_groups[0]['lr']:.5f}", size=self.size,
+                   images_per_second=f"{(self.step - at_step) * self.o.batch / took:.0f}")
+        on_epoch(self, row)
+        self.history.append(row)
+        self.epoch, self.position = self.epoch + 1, 0
+        self.loss_sum.zero_()
+        self.model.train()
+
+
+class Log:
+    """Epoch rows to a CSV file and to stdout."""
+
+    def __init__(self, path, history):
+        self.path = path
+        with open(path, "w", newline="", encoding="utf-8") as f:
+            writer = csv.DictWriter(f, COLUMNS)
+            writer.writeheader()
+            writer.writerows(history)
+
+    def write(self, row):
+        with open(self.path, "a", newline="", encoding="utf-8") as f:
+            csv.DictWriter(f, COLUMNS).writerow(row)
+        print(" ".join(f"{k}={v}" for k, v in row.items() if v != ""), flush=True)

@@ -1,0 +1,36 @@
+"""Where training stands between 0 and 1, and what follows from it: learning rate, image size, mixing."""
+import math
+
+
+def parse_sizes(text):
+    """"0:64,0.4:84" as [(0.0, 64), (0.4, 84)]: from that progress on, that image size."""
+    pairs = [item.split(":") for item in text.split(",")]
+    sizes = [(float(a), int(b)) for a, b in pairs]
+    if sizes != sorted(sizes) or sizes[0][0] != 0:
+        raise ValueError(f"sizes {text!r}: progress must start at 0 and rise")
+    return sizes
+
+
+class Schedule:
+    """Cosine decay by progress, with a warm-up counted in steps.
+
+    Progress is step/total, or elapsed/budget seconds where a budget is set: then a
+    lease of known length is used fully, however fast the machine turns out to be.
+    """
+
+    def __init__(self, total_steps, warm_steps, peak, sizes, mix_until, budget=None):
+        self.total_steps, self.warm_steps, self.peak = total_steps, max(1, warm_steps), peak
+        self.sizes, self.mix_until, self.budget = sizes, mix_until, budget
+
+    def progress(self, step, elapsed):
+        done = elapsed / self.budget if self.budget else step / self.total_steps
+        return min(1.0, done)
+
+    def rate(self, step, progress):
+        return self.peak * min(1.0, (step + 1) / self.warm_steps) * 0.5 * (1 + math.cos(math.pi * progress))
+
+    def size(self, progress):
+        return [s for start, s in self.sizes if start <= progress][-1]
+
+    def mixing(self, progress):
+        return progress < self.mix_until
