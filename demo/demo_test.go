@@ -1,0 +1,199 @@
+package demo
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"image/jpeg"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const testSeed = 1
+
+// contents reads every file under dir by slash path.
+func contents(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		files[filepath.ToSlash(rel)], err = os.ReadFile(p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestGenerate(t *testing.T) {
+	dir := t.TempDir()
+	set, err := Generate(dir, testSeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := contents(t, dir)
+	t.Run("counts", func(t *testing.T) { checkCounts(t, set, files) })
+	t.Run("pictures", func(t *testing.T) { checkPictures(t, files) })
+	t.Run("truth", func(t *testing.T) { checkTruth(t, set, files) })
+	t.Run("order of work", func(t *testing.T) { checkOrderFree(t, set, files) })
+}
+
+func checkCounts(t *testing.T, set Set, files map[string][]byte) {
+	got := map[string]int{}
+	for p := range files {
+		got[filepath.Dir(p)]++
+	}
+	want := map[string]int{"photos": 16*photosPerClass + 2*photosPerUnknown + 2}
+	for _, c := range set.Base {
+		want["base/"+c], want["test/"+c] = basePerClass, testPerClass
+	}
+	for _, c := range set.New {
+		want["new/"+c], want["test/"+c] = shotsPerNewClass, testPerClass
+	}
+	for _, c := range set.Unknown {
+		want["test/"+c] = testPerClass
+	}
+	if len(set.Base) != 12 || len(set.New) != 4 || len(set.Unknown) != 2 {
+		t.Errorf("%d base, %d new, %d unknown classes, want 12, 4, 2", len(set.Base), len(set.New), len(set.Unknown))
+	}
+	for folder, n := range want {
+		if got[folder] != n {
+			t.Errorf("%s has %d files, want %d", folder, got[folder], n)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d folders, want %d", len(got), len(want))
+	}
+	if set.BaseImages != 240 || set.NewImages != 20 || set.TestImages != 144 {
+		t.Errorf("counts in Set: %d base, %d new, %d test", set.BaseImages, set.NewImages, set.TestImages)
+	}
+}
+
+func checkPictures(t *testing.T, files map[string][]byte) {
+	seen := map[[32]byte]string{}
+	for p, data := range files {
+		if other, twice := seen[sha256.Sum256(data)]; twice {
+			t.Errorf("%s equals %s", p, other)
+		}
+		seen[sha256.Sum256(data)] = p
+		img, err := jpeg.Decode(bytes.NewReader(data))
+		if p == "photos/IMG_9998.jpg" || strings.HasSuffix(p, ".txt") {
+			if err == nil {
+				t.Errorf("%s decodes but should not", p)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", p, err)
+			continue
+		}
+		size := img.Bounds().Size()
+		if min(size.X, size.Y) < 160 || max(size.X, size.Y) > 240 {
+			t.Errorf("%s is %v pixels, want sides of 160 to 240", p, size)
+		}
+	}
+}
+
+func checkTruth(t *testing.T, set Set, files map[string][]byte) {
+	perClass := map[string]int{}
+	for _, p := range set.Photos {
+		if files["photos/"+p.Path] == nil {
+			t.Errorf("photo %s does not exist", p.Path)
+		}
+		perClass[p.Class]++
+	}
+	for c, n := range perClass {
+		if n != photosPerClass && n != photosPerUnknown {
+			t.Errorf("%d photos of %s", n, c)
+		}
+	}
+	if len(perClass) != 18 {
+		t.Errorf("photos show %d classes, want 18", len(perClass))
+	}
+}
+
+// checkOrderFree paints single pictures alone, in another order than Generate.
+func checkOrderFree(t *testing.T, set Set, files map[string][]byte) {
+	_, jobs := plan(set.Dir, set.Seed)
+	for i := len(jobs) - 1; i >= 0; i -= 37 {
+		data, err := jobs[i].bytes(set.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(data, files[jobs[i].path]) {
+			t.Errorf("%s depends on the order of work", jobs[i].path)
+		}
+	}
+}
+
+func TestPictureDependsOnSeedNameAndClass(t *testing.T) {
+	seen := map[[32]byte]string{}
+	record := func(what string, c class, seed uint64, name string) {
+		data, err := c.picture(seed, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[sha256.Sum256(data)]; twice {
+			t.Errorf("%s of %s equals %s", what, c.name, other)
+		}
+		seen[sha256.Sum256(data)] = c.name
+	}
+	for _, c := range append(knownClasses(), unknownClasses()...) {
+		record("first picture", c, 7, "x")
+	}
+	record("other seed", baseClasses()[0], 8, "x")
+	record("other name", baseClasses()[0], 7, "y")
+}
+
+func TestClassNamesAreSortedAndUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, group := range [][]string{names(baseClasses()), names(newClasses()), names(unknownClasses())} {
+		for i, name := range group {
+			if seen[name] || i > 0 && group[i-1] >= name {
+				t.Errorf("class %q is repeated or out of order", name)
+			}
+			seen[name] = true
+		}
+	}
+}
+
+func TestWriteIfChanged(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sub", "a.jpg")
+	write := func(text string) os.FileInfo {
+		if err := writeIfChanged(file, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	first, again, other := write("one"), write("one"), write("two")
+	if !os.SameFile(first, again) {
+		t.Error("an unchanged file was replaced")
+	}
+	if os.SameFile(again, other) {
+		t.Error("a changed file was overwritten in place")
+	}
+	left, _ := filepath.Glob(file + "*")
+	if len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestGenerateSaysWhereItFailed(t *testing.T) {
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Generate(blocked, testSeed); err == nil || !strings.Contains(err.Error(), blocked) {
+		t.Errorf("error %v does not name %s", err, blocked)
+	}
+}

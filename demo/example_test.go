@@ -1,0 +1,19 @@
+package demo_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-90d10d51/pipeline/demo"
+)
+
+// Not run as a test: it paints 480 pictures.
+func ExampleGenerate() {
+	set, err := demo.Generate(filepath.Join(os.TempDir(), "pictures"), 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(set.Base), "base classes in", set.BaseDir())
+}

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestInBrowser uses the page in headless Chromium where there is one: the
+// filters work, nothing is wider than a phone, and the content security policy
+// lets no foreign script run.
+func TestInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	seen := browse(t, samplePage())
+	for name, want := range map[string]string{
+		"start": "5", "wrong": "3", "rejected": "2", "groups": "1", "no choice of that name": "true", "emu": "1", "path": "1",
+		"shown": "1 of 5 shown", "overflow": "0", "injected script ran": "false",
+	} {
+		if seen[name] != want {
+			t.Errorf("%s: %q, want %q", name, seen[name], want)
+		}
+	}
+}
+
+// browse opens the page with testdata/browser.html and returns what that saw.
+func browse(t *testing.T, p Page) map[string]string {
+	t.Helper()
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium here")
+	}
+	dir := t.TempDir()
+	driver, err := os.ReadFile("testdata/browser.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"browser.html": driver, "page.html": []byte(render(t, p))} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, chromium, append(chromiumFlags(dir), "file://"+filepath.Join(dir, "browser.html"))...).Output()
+	if err != nil {
+		t.Skipf("chromium does not run here: %v", err)
+	}
+	return readLog(string(out))
+}
+
+func chromiumFlags(dir string) []string {
+	return []string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--allow-file-access-from-files",
+		"--user-data-dir=" + filepath.Join(dir, "profile"), "--dump-dom",
+	}
+}
+
+func readLog(dom string) map[string]string {
+	seen := map[string]string{}
+	_, log, _ := strings.Cut(dom, `<pre id="log">`)
+	log, _, _ = strings.Cut(log, "</pre>")
+	for line := range strings.Lines(log) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			seen[name] = value
+		}
+	}
+	return seen
+}

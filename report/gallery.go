@@ -1,0 +1,216 @@
+package report
+
+import (
+	"cmp"
+	"encoding/base64"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// worthNaming is the probability below which a further class is not named.
+const worthNaming = 0.0005
+
+// gallery is the pictures in the order in which a person should see them.
+type gallery struct {
+	Groups      []group
+	Shown, Left int
+	HasTruth    bool
+}
+
+// group is a heading and its cards. Left counts those that did not fit.
+type group struct {
+	ID, Title, Hint string
+	New             bool
+	Cards           []card
+	Left            int
+}
+
+// card is one picture as shown.
+type card struct {
+	Path, Predicted, Truth string
+	Source                 template.URL
+	Probability, Bar       string
+	Runners                []runner
+	Details                string
+	State                  string // wrong, right or "" as the truth says
+	Rejected, Uncertain    bool
+}
+
+// runner is a class that came after the predicted one.
+type runner struct{ Label, Probability string }
+
+// newGallery sorts the predictions into groups: rejected, uncertain, then one
+// group a class, and cuts them to the page's limit.
+func newGallery(p Page) gallery {
+	groups := groupPredictions(p)
+	room := allot(groups, p.maxThumbnails())
+	known := knownNames(p.Classes)
+	g := gallery{HasTruth: slices.ContainsFunc(p.Predictions, func(q Prediction) bool { return q.Truth != "" })}
+	for i, members := range groups {
+		if len(members.predictions) == 0 {
+			continue
+		}
+		out := members.group
+		out.Left = len(members.predictions) - room[i]
+		for _, q := range members.predictions[:room[i]] {
+			out.Cards = append(out.Cards, newCard(q, known, p.uncertainMargin()))
+		}
+		g.Shown, g.Left = g.Shown+room[i], g.Left+out.Left
+		g.Groups = append(g.Groups, out)
+	}
+	return g
+}
+
+// members is a group before it is cut.
+type members struct {
+	group       group
+	predictions []Prediction
+}
+
+// groupPredictions always returns rejected and uncertain first, even empty.
+func groupPredictions(p Page) []members {
+	groups := []members{
+		{group: group{ID: "rejected", Title: "Rejected: perhaps none of the classes", Hint: "Least known first. Several of one kind? Name them and let the model learn them."}},
+		{group: group{ID: "uncertain", Title: "Uncertain", Hint: "The two best classes are close. Closest first; a label here teaches the model most."}},
+	}
+	index := map[string]int{}
+	add := func(c Class) {
+		index[c.Name] = len(groups)
+		groups = append(groups, members{group: group{ID: "class-" + strconv.Itoa(len(groups)-1), Title: showName(c.Name), New: c.New}})
+	}
+	for _, c := range p.Classes {
+		if _, twice := index[c.Name]; !twice {
+			add(c)
+		}
+	}
+	for _, q := range p.Predictions {
+		if _, known := index[q.Predicted]; !known && !q.Rejected && !uncertain(q, p.uncertainMargin()) {
+			add(Class{Name: q.Predicted})
+		}
+		at := groupOf(q, index, p.uncertainMargin())
+		groups[at].predictions = append(groups[at].predictions, q)
+	}
+	sortGroups(groups)
+	return groups
+}
+
+func groupOf(q Prediction, index map[string]int, margin float64) int {
+	switch {
+	case q.Rejected:
+		return 0
+	case uncertain(q, margin):
+		return 1
+	default:
+		return index[q.Predicted]
+	}
+}
+
+func uncertain(q Prediction, margin float64) bool { return !q.Rejected && q.Margin < margin }
+
+func sortGroups(groups []members) {
+	for i, m := range groups {
+		slices.SortStableFunc(m.predictions, func(a, b Prediction) int {
+			order := cmp.Compare(b.Probability, a.Probability)
+			switch i {
+			case 0:
+				order = cmp.Compare(b.Novelty, a.Novelty)
+			case 1:
+				order = cmp.Compare(a.Margin, b.Margin)
+			}
+			return cmp.Or(order, cmp.Compare(a.Path, b.Path))
+		})
+	}
+}
+
+// allot shares the room for cards: half of it is for rejected and uncertain
+// pictures if they need it (more if the classes leave it over), the rest goes
+// to the classes.
+func allot(groups []members, limit int) []int {
+	sizes := make([]int, len(groups))
+	inClasses := 0
+	for i, m := range groups {
+		sizes[i] = len(m.predictions)
+		if i >= 2 {
+			inClasses += sizes[i]
+		}
+	}
+	first := fairShares(sizes[:2], max(limit/2, limit-inClasses))
+	return append(first, fairShares(sizes[2:], limit-first[0]-first[1])...)
+}
+
+// fairShares gives every group the same room as long as there is some, and
+// what small groups do not need to the others.
+func fairShares(sizes []int, room int) []int {
+	out := make([]int, len(sizes))
+	for room > 0 {
+		hungry := 0
+		for i := range sizes {
+			if out[i] < sizes[i] {
+				hungry++
+			}
+		}
+		if hungry == 0 {
+			break
+		}
+		each := max(1, room/hungry)
+		for i := range sizes {
+			more := min(each, sizes[i]-out[i], room)
+			out[i], room = out[i]+more, room-more
+		}
+	}
+	return out
+}
+
+func knownNames(classes []Class) map[string]bool {
+	known := make(map[string]bool, len(classes))
+	for _, c := range classes {
+		known[c.Name] = true
+	}
+	return known
+}
+
+func newCard(q Prediction, known map[string]bool, margin float64) card {
+	c := card{
+		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
+		Source: dataURI(q.Thumbnail), Probability: percent(q.Probability), Bar: barWidth(q.Probability),
+		State: verdict(q, known), Rejected: q.Rejected, Uncertain: uncertain(q, margin),
+		Details: "margin " + percent(q.Margin) + ", entropy " + figure(q.EntropyNats) + " nats, novelty " + figure(q.Novelty),
+	}
+	for _, r := range q.TopK {
+		if r.Label != q.Predicted && r.Probability >= worthNaming && len(c.Runners) < 2 {
+			c.Runners = append(c.Runners, runner{showName(r.Label), percent(r.Probability)})
+		}
+	}
+	return c
+}
+
+// verdict compares a prediction with the truth: an image of a known class must
+// be labelled so, one of an unknown class must be rejected.
+func verdict(q Prediction, known map[string]bool) string {
+	right := q.Truth == q.Predicted && !q.Rejected
+	if !known[q.Truth] {
+		right = q.Rejected
+	}
+	switch {
+	case q.Truth == "":
+		return ""
+	case right:
+		return "right"
+	default:
+		return "wrong"
+	}
+}
+
+// dataURI holds the picture itself. Base64 contains nothing that could end the
+// attribute, which is what makes the conversion safe.
+func dataURI(jpeg []byte) template.URL {
+	if len(jpeg) == 0 {
+		return ""
+	}
+	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(jpeg))
+}
+
+// isNumber says that v can be shown and compared.
+func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

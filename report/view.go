@@ -1,0 +1,154 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"html/template"
+)
+
+// view is the page as the template sees it.
+type view struct {
+	Page        Page
+	Style       template.CSS
+	Script      template.JS
+	ScriptHash  string
+	Headlines   []headline
+	Facts       []Setting
+	Gallery     gallery
+	ClassNames  []string
+	Confusion   *confusion
+	Bars        []classBar
+	Calibration *calibration
+	Settings    []Setting
+	Errors      []Failure
+	Skipped     []Skip
+}
+
+func newView(p Page) (view, error) {
+	style, err := assets.ReadFile("assets/style.css")
+	if err != nil {
+		return view{}, err
+	}
+	script, err := assets.ReadFile("assets/filter.js")
+	if err != nil {
+		return view{}, err
+	}
+	hash := sha256.Sum256(script)
+	v := view{
+		Page: shown(p), Style: template.CSS(style), Script: template.JS(script),
+		ScriptHash: "sha256-" + base64.StdEncoding.EncodeToString(hash[:]),
+		Headlines:  headlines(p), Facts: facts(p), Gallery: newGallery(p), ClassNames: classNames(p),
+		Settings: shownSettings(p.Settings), Errors: shownFailures(p.Errors), Skipped: shownSkips(p.Skipped),
+	}
+	v.evaluate(p)
+	return v, nil
+}
+
+// evaluate adds what needs the truth.
+func (v *view) evaluate(p Page) {
+	if p.Evaluation == nil {
+		return
+	}
+	confusion, calibration := newConfusion(p.Evaluation, p.Classes), newCalibration(p.Evaluation)
+	v.Confusion, v.Calibration, v.Bars = &confusion, &calibration, newClassBars(p.Evaluation, p.Classes)
+}
+
+// shown makes the texts of the page fit to be seen.
+func shown(p Page) Page {
+	if p.Title == "" {
+		p.Title = "Report"
+	}
+	p.Title, p.Subtitle = showName(p.Title), showName(p.Subtitle)
+	notes := make([]string, len(p.Notes))
+	for i, n := range p.Notes {
+		notes[i] = showName(n)
+	}
+	p.Notes = notes
+	return p
+}
+
+func shownSettings(in []Setting) []Setting {
+	out := make([]Setting, len(in))
+	for i, s := range in {
+		out[i] = Setting{showName(s.Name), showName(s.Value)}
+	}
+	return out
+}
+
+func shownFailures(in []Failure) []Failure {
+	out := make([]Failure, len(in))
+	for i, f := range in {
+		out[i] = Failure{showName(f.Path), showName(f.Reason)}
+	}
+	return out
+}
+
+func shownSkips(in []Skip) []Skip {
+	out := make([]Skip, len(in))
+	for i, s := range in {
+		out[i] = Skip{showName(s.Kind), s.N}
+	}
+	return out
+}
+
+// facts are the short lines under the title.
+func facts(p Page) []Setting {
+	all := []Setting{
+		{"Backbone", showName(p.Summary.Backbone)}, {"Method", showName(p.Summary.Method)},
+		{"Classes", classCount(p.Classes)}, {"Sessions", sessionList(p.Summary.Sessions)},
+	}
+	var out []Setting
+	for _, f := range all {
+		if f.Value != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func classCount(classes []Class) string {
+	fresh := 0
+	for _, c := range classes {
+		if c.New {
+			fresh++
+		}
+	}
+	switch {
+	case len(classes) == 0:
+		return ""
+	case fresh == 0:
+		return count(len(classes))
+	default:
+		return count(len(classes)) + ", " + count(fresh) + " of them new"
+	}
+}
+
+func sessionList(sessions []Session) string {
+	text := ""
+	for i, s := range sessions {
+		if i > 0 {
+			text += ", then "
+		}
+		text += plural(s.Classes, "class", "classes") + " from " + plural(s.Images, "image", "images")
+	}
+	return text
+}
+
+// classNames are the choices of the filter: everything predicted or known.
+func classNames(p Page) []string {
+	seen := map[string]bool{}
+	var out []string
+	add := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	for _, c := range p.Classes {
+		add(showName(c.Name))
+	}
+	for _, q := range p.Predictions {
+		add(showName(q.Predicted))
+	}
+	return out
+}

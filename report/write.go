@@ -1,0 +1,36 @@
+package report
+
+import (
+	"bufio"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Write writes the page to w. It fails on an invalid page and when w does; what
+// was written by then is of no use, so write to a temporary file.
+func Write(w io.Writer, p Page) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	v, err := newView(p)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	t, err := template.New("page.html").Funcs(template.FuncMap{"count": count, "plural": plural}).ParseFS(assets, "assets/*.html")
+	if err != nil {
+		return fmt.Errorf("report: parse template: %w", err)
+	}
+	out := bufio.NewWriter(w)
+	if err := t.Execute(out, v); err != nil {
+		return fmt.Errorf("report: write page: %w", err)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("report: write page: %w", err)
+	}
+	return nil
+}
