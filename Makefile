@@ -1,0 +1,66 @@
+# The entrance to the project: `make demo` shows it at work, `make test` tests
+# it. Both do all the set-up they need.
+
+GO         ?= go
+STATICCHECK = $(GO) tool -modfile=tools/go.mod staticcheck
+
+.PHONY: help
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.PHONY: setup
+setup: ## find or obtain the ONNX Runtime library
+	@setup/onnxruntime.sh
+
+.PHONY: build
+build: ## build bin/pipeline
+	$(GO) build -trimpath -o bin/pipeline ./cmd/pipeline
+
+.PHONY: demo
+demo: setup build ## make images, learn, label, and write a report; offline after the set-up
+	bin/pipeline demo --out out/demo
+
+.PHONY: test
+test: setup ## run the tests
+	$(GO) test ./...
+
+.PHONY: check
+check: setup format vet lint race docs ## everything CI checks beside the tests
+
+.PHONY: format
+format:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+
+.PHONY: lint
+lint: ## staticcheck, and the rules of the house (imports, sizes, links)
+	$(STATICCHECK) ./...
+	$(GO) test ./internal/house
+
+.PHONY: race
+race:
+	$(GO) test -race -short ./...
+
+.PHONY: docs
+docs: ## fail when docs/cli is out of date (make docs-update writes it)
+	$(GO) test -run TestCommandDocs ./cmd/pipeline
+
+.PHONY: docs-update
+docs-update:
+	$(GO) test -run TestCommandDocs ./cmd/pipeline -update
+
+.PHONY: exports
+exports: setup build ## export random-weight CLIP, ResNet-50 and DINOv2, and run the pipeline on them
+	models/verify_exports.sh
+
+.PHONY: bench
+bench: setup ## the benchmarks; takes minutes
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: fuzz
+fuzz: setup ## run every fuzz target for FUZZTIME (default 2m) each
+	@tools/fuzz.sh $(or $(FUZZTIME),2m)

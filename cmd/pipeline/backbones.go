@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/backbone"
+)
+
+func newBackbones() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backbones",
+		Short: "List, pull and look into backbones",
+		Args:  knownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:     "list",
+			Short:   "List the catalogue",
+			Example: "  pipeline backbones list",
+			Args:    arguments(cobra.NoArgs),
+			RunE:    command(func(_ context.Context, w *workbench, _ []string) error { return w.listBackbones() }),
+		},
+		&cobra.Command{
+			Use:     "pull NAME",
+			Short:   "Download a backbone of the catalogue and verify it",
+			Example: "  pipeline backbones pull resnet50-v2-7",
+			Args:    exactly(1),
+			RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+				return w.pullBackbone(ctx, args[0])
+			}),
+		},
+		&cobra.Command{
+			Use:     "inspect FILE",
+			Short:   "Show what an ONNX file takes and gives",
+			Example: "  pipeline backbones inspect resnet50.onnx",
+			Args:    exactly(1),
+			RunE: command(func(_ context.Context, w *workbench, args []string) error {
+				return w.inspectBackboneFile(args[0])
+			}),
+		},
+	)
+	return cmd
+}
+
+func (w *workbench) listBackbones() error {
+	entries, err := backbone.Catalogue()
+	if err != nil {
+		return err
+	}
+	dirs, err := w.backboneDirs()
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
+	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out: 84 px, trained on 60 classes\n", backbone.Default)
+	for _, e := range entries {
+		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, whereabouts(e, dirs), e.Description)
+	}
+	return table.Flush()
+}
+
+func whereabouts(e backbone.Entry, dirs backbone.Dirs) string {
+	switch {
+	case dirs.Pulled(e):
+		return "pulled"
+	case e.Pullable():
+		return "can be pulled"
+	}
+	return "bring the file"
+}
+
+func (w *workbench) pullBackbone(ctx context.Context, name string) error {
+	entry, err := backbone.Lookup(name)
+	if err != nil {
+		return usageError{err}
+	}
+	dirs, err := w.backboneDirs()
+	if err != nil {
+		return err
+	}
+	p := w.newTransfer(entry.Bytes)
+	defer p.finish()
+	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{Dir: dirs.Cache, Progress: p.set})
+	if err != nil {
+		return err
+	}
+	w.say("%s is in %s", name, path)
+	return nil
+}
+
+func (w *workbench) inspectBackboneFile(ref string) error {
+	dirs, err := w.backboneDirs()
+	if err != nil {
+		return err
+	}
+	file, err := backbone.Resolve(ref, dirs)
+	if err != nil {
+		return err
+	}
+	w.say("SHA-256     %s", file.SHA256)
+	if err := w.describeGraph(file); err != nil {
+		return err
+	}
+	if file.Preprocess == nil {
+		w.say("preprocess  not stated; the preset imagenet would be taken")
+		return nil
+	}
+	p := file.Preprocess
+	w.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
+	return nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/cpu"
+
+	"github.com/seed-90d10d51/pipeline/backbone"
+	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+)
+
+var errUnwell = errors.New("the main job cannot run here; what is marked with ✗ says what to do")
+
+func newDoctor() *cobra.Command {
+	return &cobra.Command{
+		Use:     "doctor",
+		Short:   "Check what works on this machine, and what to do where it does not",
+		Example: "  pipeline doctor",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    command(func(_ context.Context, w *workbench, _ []string) error { return w.doctor() }),
+	}
+}
+
+func (w *workbench) doctor() error {
+	w.say("pipeline %s, %s, %s/%s, %d cores%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), vectorUnits())
+	well := true
+	for _, check := range []struct {
+		name string
+		run  func() (string, error)
+	}{
+		{"ONNX Runtime", w.checkRuntime},
+		{"built-in backbone", w.checkBackbone},
+		{"cache folder", w.checkCache},
+	} {
+		text, err := check.run()
+		if err != nil {
+			well = false
+			w.say("✗ %s: %v", check.name, err)
+			continue
+		}
+		w.say("✓ %s: %s", check.name, text)
+	}
+	if !well {
+		return errUnwell
+	}
+	return w.sayPulled()
+}
+
+func vectorUnits() string {
+	switch {
+	case cpu.X86.HasAVX512F:
+		return ", AVX-512"
+	case cpu.X86.HasAVX2:
+		return ", AVX2"
+	}
+	return ""
+}
+
+func (w *workbench) checkRuntime() (string, error) {
+	library, attempts, err := ort.Locate(w.config.Runtime.Library)
+	for _, a := range attempts {
+		w.say("  looked at %s (%s): %v", a.Path, a.Source, a.Err)
+	}
+	if err != nil {
+		return "", err
+	}
+	rt, err := ort.Open(library)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %s (%s)", rt.Version(), library.Path, library.Source), nil
+}
+
+func (w *workbench) checkBackbone() (string, error) {
+	library, _, err := ort.Locate(w.config.Runtime.Library)
+	if err != nil {
+		return "", errors.New("not tried: it needs ONNX Runtime")
+	}
+	rt, err := ort.Open(library)
+	if err != nil {
+		return "", err
+	}
+	file, err := backbone.Resolve(backbone.Default, backbone.Dirs{})
+	if err != nil {
+		return "", err
+	}
+	e, err := extractor.Open(rt, file.Bytes(), file.Name, extractor.DefaultConfig())
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d dimensions from %d px", e.Dim(), e.Side()), e.Close()
+}
+
+func (w *workbench) checkCache() (string, error) {
+	dir, err := w.cacheDir()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("%w; choose another with --cache", err)
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return "", fmt.Errorf("%w; choose another with --cache", err)
+	}
+	err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return dir, err
+}
+
+func (w *workbench) sayPulled() error {
+	dirs, err := w.backboneDirs()
+	if err != nil {
+		return err
+	}
+	entries, err := backbone.Catalogue()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if dirs.Pulled(e) {
+			w.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+func newEmbed() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "embed --images DIR | --list FILE --out FEATDIR",
+		Short: "Compute the embeddings of a folder of images",
+		Long: `Writes embeddings.npy (float32, n×d), samples.csv, meta.json and errors.csv into
+FEATDIR. The class of an image is the first-level sub-folder that it lies in.`,
+		Example: "  pipeline embed --images photos --backbone resnet50.onnx --out features",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.embedFolder(ctx) }),
+	}
+	inputFlags(cmd, "images", "list")
+	outFlag(cmd, "`folder` for the embeddings")
+	backboneFlag(cmd)
+	return cmd
+}
+
+func (w *workbench) embedFolder(ctx context.Context) (err error) {
+	if err := require([2]string{"out", w.config.Out}); err != nil {
+		return err
+	}
+	images, err := w.listing(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := w.newEye()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	out, err := w.newFeatureWriter(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	return w.writeFeatures(ctx, e, images, out)
+}
+
+func (w *workbench) newFeatureWriter(e *eye) (*dataset.FeatureWriter, error) {
+	spec, err := json.Marshal(e.spec)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.NewFeatureWriter(w.config.Out, dataset.Meta{
+		ToolVersion:           version,
+		Backbone:              dataset.BackboneMeta{Name: e.file.Name, SHA256: e.file.SHA256},
+		Extractor:             e.extractor.Fingerprint(),
+		Preprocess:            spec,
+		PreprocessFingerprint: e.spec.Fingerprint(),
+		Dimension:             e.extractor.Dim(),
+	})
+}
+
+func (w *workbench) writeFeatures(ctx context.Context, e *eye, images dataset.Listing, out *dataset.FeatureWriter) error {
+	problems := images.Problems
+	counts, err := w.stream(ctx, e, images, func(item embedding.Item) error {
+		if item.Err != nil {
+			problems = append(problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
+			return nil
+		}
+		return out.Write(item.Sample, item.Vector)
+	})
+	if err != nil {
+		return err
+	}
+	if err := label.WriteProblems(filepath.Join(out.TempDir(), "errors.csv"), problems); err != nil {
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	w.say("embedded %d images (%d from the cache, %d failed) into %s", counts.Cached+counts.Inferred, counts.Cached, len(problems), w.config.Out)
+	return partial(len(problems), filepath.Join(w.config.Out, "errors.csv"))
+}

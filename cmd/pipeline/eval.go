@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/metrics"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+func newEval() *cobra.Command {
+	var jsonFile, reportDir string
+	cmd := &cobra.Command{
+		Use:   "eval MODEL --images DIR | --features FEATDIR",
+		Short: "Measure a model on labelled images",
+		Long: `Accuracy, per class and balanced, confusion, negative log-likelihood, calibration
+error, and how well unknown classes are told apart when there are any. Images
+without a class are left out.`,
+		Example: "  pipeline eval photos.model --images held-out --json eval.json --report report",
+		Args:    exactly(1),
+		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+			return w.eval(ctx, args[0], jsonFile, reportDir)
+		}),
+	}
+	inputFlags(cmd, "images", "list", "features")
+	backboneFlag(cmd)
+	cmd.Flags().StringVar(&jsonFile, "json", "", "write all figures to this `file`, fractions from 0 to 1")
+	cmd.Flags().StringVar(&reportDir, "report", "", "write report.html into this `folder`")
+	return cmd
+}
+
+func (w *workbench) eval(ctx context.Context, file, jsonFile, reportDir string) error {
+	if reportDir != "" && w.config.Features != "" {
+		return usagef("--report shows images; features have none: give --images")
+	}
+	m, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	c, err := w.input(ctx, func() (*eye, error) { return w.eyeOf(m) })
+	if err != nil {
+		return err
+	}
+	if c, err = w.labelled(c); err != nil {
+		return err
+	}
+	if err := m.CheckBackbone(c.source()); err != nil {
+		return err
+	}
+	report, err := evaluate(m.Head, c)
+	if err != nil {
+		return err
+	}
+	w.sayReport(report)
+	if jsonFile != "" {
+		if err := writeReport(report, jsonFile); err != nil {
+			return err
+		}
+	}
+	if reportDir != "" {
+		if err := w.writePage(reportDir, m, c, report); err != nil {
+			return err
+		}
+	}
+	return w.evalProblems(c, jsonFile, reportDir)
+}
+
+// evalProblems writes the images that failed to where the results are, or
+// else into the log.
+func (w *workbench) evalProblems(c collection, jsonFile, reportDir string) error {
+	switch {
+	case reportDir != "":
+		return w.problemsOf(c, filepath.Join(reportDir, "errors.csv"))
+	case jsonFile != "":
+		return w.problemsOf(c, jsonFile+".errors.csv")
+	}
+	for _, p := range c.problems {
+		w.log.Warn("image left out", "path", p.Path, "error", p.Err)
+	}
+	return partial(len(c.problems), "the log")
+}
+
+// evaluate compares a head with the truth, in batches.
+func evaluate(head classifier.Classifier, c collection) (*metrics.Report, error) {
+	a, err := metrics.NewAccumulator(head.Classes())
+	if err != nil {
+		return nil, err
+	}
+	err = classifier.Batches(head, c.X, func(first int, logProb blas64.General) error {
+		last := first + logProb.Rows
+		novelty, err := novelty(head, c, first, last)
+		if err != nil {
+			return err
+		}
+		return a.Add(c.Labels[first:last], logProb, novelty)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.Report()
+}
+
+func novelty(head classifier.Classifier, c collection, first, last int) ([]float64, error) {
+	n, ok := head.(classifier.Noveltier)
+	if !ok {
+		return nil, nil
+	}
+	dst := make([]float64, last-first)
+	return dst, n.Novelty(dst, classifier.Rows(c.X, first, last))
+}
+
+func (w *workbench) sayReport(r *metrics.Report) {
+	w.say("images             %d of %d classes", r.N, len(r.Classes))
+	w.say("accuracy           %.1f %%", 100*r.Accuracy)
+	w.say("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
+	w.say("log-likelihood     %.3f nats (negative, mean)", r.NLLNats)
+	w.say("calibration error  %.3f", r.ECE)
+	if r.NoveltyAUROC != nil {
+		w.say("unknown classes    AUROC %.3f over %d images", *r.NoveltyAUROC, r.NUnknown)
+	}
+}
+
+func writeReport(r *metrics.Report, file string) error {
+	f, err := atomicfile.Create(file)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := r.WriteJSON(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// writeIn makes a folder and writes one file into it, whole or not at all.
+func writeIn(dir, name string, write func(*atomicfile.File) error) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := atomicfile.Create(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}

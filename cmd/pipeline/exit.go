@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes are part of the command line's contract.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitPartial     = 3
+	exitInterrupted = 130
+)
+
+// A usageError is a wrong command line or configuration.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// A partialError says that the work is done, but for some inputs.
+type partialError struct {
+	failed int
+	file   string
+}
+
+func (e partialError) Error() string {
+	return fmt.Sprintf("%d of the inputs failed; %s says why", e.failed, e.file)
+}
+
+func exitCode(err error) int {
+	var usage usageError
+	var partial partialError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &partial):
+		return exitPartial
+	}
+	return exitFailed
+}
+
+func message(err error) string {
+	var partial partialError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "interrupted; nothing is lost: run the same command again to continue"
+	case errors.As(err, &partial):
+		return "warning: " + err.Error()
+	}
+	return "error: " + err.Error()
+}
+
+// arguments turns cobra's complaint about the number of arguments into a
+// usage error that shows how the command is called.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usagef("%s: %w\nusage: %s", cmd.CommandPath(), err, cmd.UseLine())
+		}
+		return nil
+	}
+}

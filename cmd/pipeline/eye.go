@@ -1,0 +1,210 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed-90d10d51/pipeline/backbone"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// An eye is everything between an image file and its embedding: backbone,
+// preprocessing, extractor and cache.
+type eye struct {
+	file      backbone.File
+	spec      preprocess.Spec
+	settings  extractor.Config
+	extractor *extractor.Extractor
+	cache     *embedding.Cache
+	stream    *embedding.Stream
+}
+
+// newEye opens the backbone that the settings name.
+func (w *workbench) newEye() (*eye, error) {
+	dirs, err := w.backboneDirs()
+	if err != nil {
+		return nil, err
+	}
+	file, err := backbone.Resolve(w.config.Backbone, dirs)
+	if err != nil {
+		return nil, err
+	}
+	return w.openEye(file, file.Preprocess, w.config.Extractor)
+}
+
+// eyeOf opens the backbone that a model was trained with, by its hash. A model
+// that was trained on foreign features has none: then the user must name it.
+func (w *workbench) eyeOf(m *model.Model) (*eye, error) {
+	if m.Backbone == nil {
+		if w.config.Backbone == "" {
+			return nil, usagef("the model was trained on features of an unknown backbone: say with --backbone which one made them")
+		}
+		return w.newEye()
+	}
+	dirs, err := w.backboneDirs()
+	if err != nil {
+		return nil, err
+	}
+	file, err := backbone.FindByHash(m.Backbone.SHA256, m.Backbone.Path, w.config.Backbone, dirs)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := w.extractorSettings(m.Backbone)
+	if err != nil {
+		return nil, err
+	}
+	e, err := w.openEye(file, m.Preprocess, settings)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.CheckBackbone(e.source()); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// extractorSettings are those that the model recorded. The user may choose
+// other hardware, but not other values.
+func (w *workbench) extractorSettings(b *model.Backbone) (extractor.Config, error) {
+	recorded := extractor.DefaultConfig()
+	if len(b.Extractor) > 0 {
+		if err := json.Unmarshal(b.Extractor, &recorded); err != nil {
+			return recorded, fmt.Errorf("extractor settings in the model: %w", err)
+		}
+	}
+	settings := config.Override(recorded, w.config.Extractor, extractor.DefaultConfig())
+	recorded.Provider, recorded.Batch = settings.Provider, settings.Batch
+	if settings != recorded {
+		return settings, usagef("the model was trained with the extractor settings %s; others would give other embeddings", b.Extractor)
+	}
+	return settings, nil
+}
+
+func (w *workbench) openEye(file backbone.File, wanted *preprocess.Spec, settings extractor.Config) (*eye, error) {
+	if settings.Output == "" {
+		settings.Output = file.Output
+	}
+	e := &eye{file: file, settings: settings}
+	steps := []func() error{
+		func() error { return e.openExtractor(w) },
+		func() error { return e.chooseSpec(w, wanted) },
+		func() error { return e.openStream(w) },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	}
+	return e, nil
+}
+
+func (e *eye) openExtractor(w *workbench) error {
+	library, _, err := ort.Locate(w.config.Runtime.Library)
+	if err != nil {
+		return err
+	}
+	runtime, err := ort.Open(library)
+	if err != nil {
+		return err
+	}
+	e.extractor, err = extractor.Open(runtime, e.file.Bytes(), e.file.Name, e.settings)
+	return err
+}
+
+// chooseSpec takes what the backbone asks for; where nothing says what that
+// is, the ImageNet preset at the side that the backbone takes.
+func (e *eye) chooseSpec(w *workbench, wanted *preprocess.Spec) error {
+	if wanted == nil {
+		guess, err := preprocess.Preset("imagenet")
+		if err != nil {
+			return err
+		}
+		if side := e.extractor.Side(); side > 0 {
+			guess.Size, guess.Crop = side, side
+		}
+		wanted = &guess
+		if w.config.Preprocess.Preset == config.PresetAuto {
+			w.log.Warn("the backbone does not say how its images are prepared; taking the preset imagenet (set preprocess.preset to choose)", "backbone", e.file.Name)
+		}
+	}
+	var err error
+	e.spec, err = w.config.Preprocess.Spec(*wanted)
+	if err != nil {
+		return usageError{err}
+	}
+	if side := e.extractor.Side(); side > 0 && side != e.spec.Side() {
+		return usagef("backbone %s takes images of side %d, the preprocessing gives %d: set preprocess.size and preprocess.crop", e.file.Name, side, e.spec.Side())
+	}
+	return nil
+}
+
+func (e *eye) openStream(w *workbench) error {
+	pre, err := preprocess.New(e.spec, w.config.Preprocess.Limits())
+	if err != nil {
+		return usageError{err}
+	}
+	dir, err := w.cacheDir()
+	if err != nil {
+		return err
+	}
+	e.cache, err = embedding.OpenCache(dir, e.namespace(), w.log)
+	if err != nil {
+		return err
+	}
+	e.stream = &embedding.Stream{
+		Cache: e.cache, Preprocessor: pre, Open: embedding.Opened(e.extractor), Side: e.spec.Side(),
+		Workers: w.config.Workers(), MaxBytes: w.config.Preprocess.MaxBytes,
+	}
+	return nil
+}
+
+func (e *eye) namespace() embedding.Namespace {
+	return embedding.Namespace{Extractor: e.extractor.Fingerprint(), Preprocess: e.spec.Fingerprint()}
+}
+
+// source says what made the embeddings, for a model to compare with its own.
+// The extractor's fingerprint is left out: it also tells hardware and library
+// versions apart, which change nothing but the last bits.
+func (e *eye) source() model.Source {
+	return model.Source{
+		BackboneSHA256: e.file.SHA256, Preprocess: &e.spec,
+		PreprocessFingerprint: e.spec.Fingerprint(), Dim: e.extractor.Dim(),
+	}
+}
+
+// Close makes the cache durable and frees the backbone.
+func (e *eye) Close() error {
+	var err error
+	if e.cache != nil {
+		err = e.cache.Close()
+	}
+	if e.extractor != nil {
+		err = errors.Join(err, e.extractor.Close())
+	}
+	return err
+}
+
+// backboneRecord is what a model keeps of the eye.
+func (e *eye) backboneRecord() (*model.Backbone, error) {
+	settings, err := json.Marshal(e.settings)
+	if err != nil {
+		return nil, err
+	}
+	path := e.file.Path
+	if path != "" {
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+	}
+	return &model.Backbone{
+		Name: e.file.Name, SHA256: e.file.SHA256, Path: path, Dim: e.extractor.Dim(),
+		ExtractorFingerprint: e.extractor.Fingerprint(), Extractor: settings,
+	}, nil
+}

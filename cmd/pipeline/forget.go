@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+func newForget() *cobra.Command {
+	var class, samples string
+	cmd := &cobra.Command{
+		Use:   "forget MODEL --class NAME | --samples FILE",
+		Short: "Remove a class, or single images, from a model",
+		Long: `Removes a class with everything learned about it, or the images of a list file
+(paths relative to --images, or to the working directory). The result is that of
+a model which never saw them; where the method cannot do that, the error says so.`,
+		Example: "  pipeline forget photos.model --class dalmatian",
+		Args:    exactly(1),
+		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+			if (class == "") == (samples == "") {
+				return usagef("give either --class or --samples")
+			}
+			if class != "" {
+				return w.forgetClass(args[0], class)
+			}
+			return w.forgetSamples(ctx, args[0], samples)
+		}),
+	}
+	cmd.Flags().StringVar(&class, "class", "", "`name` of the class")
+	cmd.Flags().StringVar(&samples, "samples", "", "`file` that lists the images (path, or CSV with a header path,label)")
+	inputFlags(cmd, "images")
+	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
+	backboneFlag(cmd)
+	return cmd
+}
+
+func (w *workbench) forgetClass(file, class string) error {
+	m, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	if err := m.ForgetClass(class); err != nil {
+		return err
+	}
+	if err := w.save(m, file); err != nil {
+		return err
+	}
+	w.say("forgot the class %s; %d classes are left", class, len(m.Classes()))
+	return nil
+}
+
+func (w *workbench) forgetSamples(ctx context.Context, file, list string) error {
+	m, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	w.config.List = list
+	if w.config.Images == "" {
+		w.config.Images = "."
+	}
+	c, err := w.input(ctx, func() (*eye, error) { return w.eyeOf(m) })
+	if err != nil {
+		return err
+	}
+	if err := c.whole(filepath.Base(list)); err != nil {
+		return err
+	}
+	if err := m.ForgetSamples(c.Batch); err != nil {
+		return err
+	}
+	if err := w.save(m, file); err != nil {
+		return err
+	}
+	w.say("forgot %d samples; %d are left in %d classes", c.X.Rows, m.SampleCount(), len(m.Classes()))
+	return nil
+}

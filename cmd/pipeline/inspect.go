@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+func newInspect() *cobra.Command {
+	return &cobra.Command{
+		Use:     "inspect MODEL",
+		Short:   "Show what a model knows and how it came to know it",
+		Example: "  pipeline inspect photos.model",
+		Args:    exactly(1),
+		RunE: command(func(_ context.Context, w *workbench, args []string) error {
+			m, err := model.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return w.inspect(m, args[0])
+		}),
+	}
+}
+
+func (w *workbench) inspect(m *model.Model, file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	w.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
+	w.say("settings   %s", m.HeadConfig)
+	w.inspectBackbone(m)
+	w.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
+	if m.Calibration.Reason != "" {
+		w.say("rejection  not calibrated: %s", m.Calibration.Reason)
+	} else {
+		w.say("rejection  calibrated on %d held-out samples", m.Calibration.Samples)
+	}
+	return w.inspectSessions(m)
+}
+
+func (w *workbench) inspectBackbone(m *model.Model) {
+	if m.Backbone == nil {
+		w.say("backbone   unknown: the model was trained on features")
+	} else {
+		w.say("backbone   %s, SHA-256 %s", m.Backbone.Name, m.Backbone.SHA256)
+	}
+	if p := m.Preprocess; p != nil {
+		w.say("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, p.Orientation)
+	}
+}
+
+func (w *workbench) inspectSessions(m *model.Model) error {
+	sizes := m.ClassSizes()
+	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
+	for _, s := range m.Sessions {
+		fmt.Fprintf(table, "\nsession %d\t%d samples\t\n", s.Index+1, s.Count())
+		for _, c := range sizes {
+			if c.Session == s.Index {
+				fmt.Fprintf(table, "  %s\t%d samples\t\n", c.Name, c.Samples)
+			}
+		}
+	}
+	return table.Flush()
+}

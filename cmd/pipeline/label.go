@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+func newLabel() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "label MODEL --images DIR --out OUTDIR",
+		Short: "Label a folder of images",
+		Long: `Writes labels.csv (or .jsonl), errors.csv and summary.json into OUTDIR. A run
+that was stopped is continued by the same command: what was embedded is cached.
+Exit code 3 means that some images could not be read; errors.csv says why.`,
+		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
+		Args:    exactly(1),
+		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+			return w.label(ctx, args[0])
+		}),
+	}
+	inputFlags(cmd, "images", "list")
+	outFlag(cmd, "`folder` for the results")
+	backboneFlag(cmd)
+	standard := label.DefaultConfig()
+	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl")
+	cmd.Flags().Int("top-k", standard.TopK, "ranked classes in the column top_k")
+	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	config.Bind(cmd.Flags(), "format", "label.format")
+	config.Bind(cmd.Flags(), "top-k", "label.top_k")
+	config.Bind(cmd.Flags(), "reject", "label.reject")
+	return cmd
+}
+
+func (w *workbench) label(ctx context.Context, file string) (err error) {
+	if err := require([2]string{"images", w.config.Images}, [2]string{"out", w.config.Out}); err != nil {
+		return err
+	}
+	m, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	images, err := w.listing(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := w.eyeOf(m)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	job, err := w.labelJob(m, e, file)
+	if err != nil {
+		return err
+	}
+	job.Images = images
+	summary, err := job.Run(ctx)
+	if err != nil {
+		return err
+	}
+	w.say("labelled %d images (%d rejected, %d failed) into %s", summary.Labelled, summary.Rejected, summary.Failed, w.config.Out)
+	return partial(summary.Failed, filepath.Join(w.config.Out, "errors.csv"))
+}
+
+func (w *workbench) labelJob(m *model.Model, e *eye, file string) (label.Job, error) {
+	hash, err := hashFile(file)
+	if err != nil {
+		return label.Job{}, err
+	}
+	job := label.Job{
+		Config: w.config.Label, Head: m.Head, Embedder: watched{w, e}, Out: w.config.Out,
+		Settings: map[string]any{"classifier": m.Method, "label": w.config.Label, "preprocess": e.spec, "backbone": e.file.Name},
+		Hashes: map[string]string{
+			"model": hash, "backbone": e.file.SHA256,
+			"extractor": e.extractor.Fingerprint(), "preprocess": e.spec.Fingerprint(),
+		},
+	}
+	job.Threshold, err = m.Calibration.Threshold(w.config.Label.Reject)
+	return job, err
+}
+
+// partial is the error of a run that was done but for some inputs.
+func partial(failed int, file string) error {
+	if failed == 0 {
+		return nil
+	}
+	return partialError{failed, file}
+}
+
+func hashFile(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// A progress shows images done, images per second and the time left, on a
+// terminal only.
+type progress struct{ bar *progressbar.ProgressBar }
+
+func (w *workbench) newProgress(total int) progress {
+	f, ok := w.terminal()
+	if !ok {
+		return progress{}
+	}
+	return progress{progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(f),
+		progressbar.OptionSetDescription("images"),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("images"),
+		progressbar.OptionThrottle(100e6),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+func (p progress) add() {
+	if p.bar != nil {
+		_ = p.bar.Add(1) // a display that fails must not stop the work
+	}
+}
+
+func (p progress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}
+
+// newTransfer is the progress of a download in bytes.
+func (w *workbench) newTransfer(total int64) progress {
+	f, ok := w.terminal()
+	if !ok {
+		return progress{}
+	}
+	return progress{progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(f),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+func (p progress) set(done, _ int64) {
+	if p.bar != nil {
+		_ = p.bar.Set64(done)
+	}
+}
+
+// terminal returns stderr where a person watches it.
+func (w *workbench) terminal() (*os.File, bool) {
+	f, ok := w.stderr.(*os.File)
+	return f, ok && w.config.Log == "text" && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/internal/config"
+)
+
+// version is set by release builds with -ldflags "-X main.version=…".
+var version = "0.1.0-dev"
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pipeline",
+		Short: "Label folders of photos; learn new classes from a few of them",
+		Long: `Images are resized, normalised and passed through a frozen ONNX backbone;
+probabilistic classifiers learn from the embeddings, new classes from a few
+images and without forgetting the old ones.`,
+		Example:       "  pipeline demo",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
+	})
+	commonFlags(root)
+	root.AddCommand(
+		newDemo(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
+		newLabel(), newEval(), newInspect(), newBackbones(),
+	)
+	return root
+}
+
+// knownCommand refuses a word that is no command and names the nearest one.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 3
+	for _, s := range cmd.SuggestionsFor(args[0]) {
+		return usagef("there is no command %q; did you mean %q? %s --help lists them", args[0], s, cmd.CommandPath())
+	}
+	return usagef("there is no command %q; %s --help lists them", args[0], cmd.CommandPath())
+}
+
+func commonFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.String("config", "", "YAML `file` with settings (see configs/reference.yaml)")
+	flags.StringArray("set", nil, "set any `key=value`; may be repeated")
+	flags.Uint64("seed", 0, "seed of everything random")
+	flags.Int("threads", 0, "images worked on at once (default: all cores)")
+	flags.String("cache", "", "`folder` for embeddings and backbones (default: the user's cache folder)")
+	flags.String("log", "text", "format of the log on stderr: text or json")
+	for _, name := range []string{"seed", "threads", "cache", "log"} {
+		config.Bind(flags, name, name)
+	}
+}
+
+// inputFlags adds the flags that name images or features.
+func inputFlags(cmd *cobra.Command, names ...string) {
+	usage := map[string]string{
+		"images":   "`folder` of images; a first-level sub-folder is a class",
+		"list":     "`file` that lists images (path, or CSV with a header path,label), relative to --images",
+		"features": "`folder` of embeddings made by pipeline embed, or of embeddings.npy and samples.csv",
+	}
+	for _, name := range names {
+		cmd.Flags().String(name, "", usage[name])
+		config.Bind(cmd.Flags(), name, name)
+	}
+}
+
+// outFlag adds --out.
+func outFlag(cmd *cobra.Command, usage string) {
+	cmd.Flags().String("out", "", usage)
+	config.Bind(cmd.Flags(), "out", "out")
+}
+
+// backboneFlag adds --backbone.
+func backboneFlag(cmd *cobra.Command) {
+	cmd.Flags().String("backbone", "", "ONNX `file`, or name from pipeline backbones list (default: the built-in one)")
+	config.Bind(cmd.Flags(), "backbone", "backbone")
+}
+
+// exactly and friends say how many arguments a command takes.
+func exactly(n int) cobra.PositionalArgs { return arguments(cobra.ExactArgs(n)) }

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+func newTrain() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "train --images DIR | --features FEATDIR --out MODEL",
+		Short: "Learn the base classes",
+		Long: `Trains a model on images in one folder per class (DIR/<class>/<image>), or on
+embeddings made before. More classes come later, with pipeline learn.`,
+		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.train(ctx) }),
+	}
+	inputFlags(cmd, "images", "list", "features")
+	outFlag(cmd, "`file` for the model")
+	backboneFlag(cmd)
+	cmd.Flags().String("classifier", heads.Default, "method: "+methodNames())
+	config.Bind(cmd.Flags(), "classifier", "classifier.name")
+	return cmd
+}
+
+func methodNames() string {
+	var names []string
+	for _, m := range heads.Methods() {
+		names = append(names, m.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (w *workbench) train(ctx context.Context) error {
+	if err := require([2]string{"out", w.config.Out}); err != nil {
+		return err
+	}
+	settings := w.modelSettings()
+	c, err := w.input(ctx, func() (*eye, error) {
+		e, err := w.newEye()
+		if err != nil {
+			return nil, err
+		}
+		return e, w.rememberEye(&settings, e)
+	})
+	if err == nil {
+		c, err = w.labelled(c)
+	}
+	if err == nil {
+		err = rememberMeta(&settings, c)
+	}
+	if err != nil {
+		return err
+	}
+	m, outcome, err := model.Train(ctx, settings, c.Batch)
+	if err != nil {
+		return err
+	}
+	if err := w.save(m, w.config.Out); err != nil {
+		return err
+	}
+	w.sayOutcome("trained "+m.Method, outcome)
+	return w.problemsOf(c, w.config.Out+".errors.csv")
+}
+
+func (w *workbench) modelSettings() model.Settings {
+	c := w.config.Classifier
+	return model.Settings{
+		Method: c.Name, Heads: c.Heads(), WithoutStatistics: !c.Statistics,
+		Seed: w.config.Seed, ToolVersion: version,
+	}
+}
+
+func (w *workbench) rememberEye(s *model.Settings, e *eye) error {
+	record, err := e.backboneRecord()
+	if err != nil {
+		return errors.Join(err, e.Close())
+	}
+	s.Backbone, s.Preprocess = record, &e.spec
+	return nil
+}
+
+// rememberMeta takes the backbone of a feature folder that we made. Its
+// extractor settings are not in there: labelling takes the defaults.
+func rememberMeta(s *model.Settings, c collection) error {
+	if c.meta == nil {
+		return nil
+	}
+	if c.meta.Backbone.SHA256 != "" {
+		s.Backbone = &model.Backbone{
+			Name: c.meta.Backbone.Name, SHA256: c.meta.Backbone.SHA256, Dim: c.X.Cols,
+			ExtractorFingerprint: c.meta.Extractor,
+		}
+	}
+	s.PreprocessFingerprint = c.meta.PreprocessFingerprint
+	if len(c.meta.Preprocess) == 0 {
+		return nil
+	}
+	spec, err := preprocess.ParseSpec(c.meta.Preprocess)
+	if err != nil {
+		return fmt.Errorf("meta.json: %w", err)
+	}
+	s.Preprocess = &spec
+	return nil
+}
+
+func newLearn() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "learn MODEL --images DIR | --features FEATDIR [--out MODEL2]",
+		Short: "Learn new classes, or more images of old ones",
+		Long: `Teaches a model one more session, from as little as one image a class, without
+touching what it knows. Images that it has learned already change nothing, so an
+interrupted session is simply learned again.`,
+		Example: "  pipeline learn photos.model --images new-classes",
+		Args:    exactly(1),
+		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+			return w.learn(ctx, args[0])
+		}),
+	}
+	inputFlags(cmd, "images", "list", "features")
+	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
+	backboneFlag(cmd)
+	return cmd
+}
+
+func (w *workbench) learn(ctx context.Context, file string) error {
+	m, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	c, err := w.input(ctx, func() (*eye, error) { return w.eyeOf(m) })
+	if err == nil {
+		c, err = w.labelled(c)
+	}
+	if err == nil {
+		err = m.CheckBackbone(c.source())
+	}
+	if err != nil {
+		return err
+	}
+	outcome, err := m.Learn(ctx, c.Batch)
+	if err != nil {
+		return err
+	}
+	if outcome.Changed() {
+		m.ToolVersion = version
+	}
+	if err := w.save(m, file); err != nil {
+		return err
+	}
+	w.sayOutcome("learned", outcome)
+	return w.problemsOf(c, w.destination(file)+".errors.csv")
+}
+
+// destination is --out, or the model itself.
+func (w *workbench) destination(file string) string {
+	if w.config.Out != "" {
+		return w.config.Out
+	}
+	return file
+}
+
+func (w *workbench) save(m *model.Model, file string) error {
+	return m.Save(w.destination(file))
+}
+
+func (w *workbench) sayOutcome(what string, o model.Outcome) {
+	w.say("%s: %d samples, %d new classes", what, o.Added, len(o.NewClasses))
+	if len(o.MoreOf) > 0 {
+		w.say("more samples of %s", strings.Join(o.MoreOf, ", "))
+	}
+	if n := o.AlreadyKnown + o.Duplicates; n > 0 {
+		w.say("%d samples were known already or occur twice; they count once", n)
+	}
+	for _, c := range o.Conflicts {
+		w.log.Warn("one image is learned under several labels", "image", c.Path, "labels", strings.Join(c.Labels, ", "))
+	}
+}

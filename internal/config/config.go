@@ -1,0 +1,132 @@
+package config
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// Config holds every setting of every command. It is saved, resolved, with
+// the results that it produced.
+type Config struct {
+	// Seed makes a run repeatable bit for bit, at any number of threads.
+	Seed uint64 `mapstructure:"seed" json:"seed"`
+	// Threads is the number of images worked on at once; 0 means all cores.
+	Threads int `mapstructure:"threads" json:"threads"`
+	// Cache is the folder of embeddings and pulled backbones; "" means the
+	// user's cache folder.
+	Cache string `mapstructure:"cache" json:"cache"`
+	// Log is the format of the log on stderr: "text" or "json".
+	Log string `mapstructure:"log" json:"log"`
+	// Images, List and Features are a command's input, Out is its output.
+	Images   string `mapstructure:"images" json:"images"`
+	List     string `mapstructure:"list" json:"list"`
+	Features string `mapstructure:"features" json:"features"`
+	Out      string `mapstructure:"out" json:"out"`
+	// Backbone is a name of the catalogue, "default", or an ONNX file; ""
+	// means the model's own, or "default" where there is no model yet.
+	Backbone   string           `mapstructure:"backbone" json:"backbone"`
+	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
+	Preprocess Preprocess       `mapstructure:"preprocess" json:"preprocess"`
+	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
+	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
+	Label      label.Config     `mapstructure:"label" json:"label"`
+}
+
+// Runtime says where ONNX Runtime is.
+type Runtime struct {
+	// Library is the path of the shared library; "" means look for it.
+	Library string `mapstructure:"library" json:"library"`
+}
+
+// Preprocess chooses a preprocess.Spec: what the backbone asks for, or a
+// preset, with single settings overridden.
+type Preprocess struct {
+	// Preset is "auto" (what the backbone file or the catalogue says) or a
+	// name known to preprocess.Preset.
+	Preset string `mapstructure:"preset" json:"preset"`
+	// Resize, Size, Crop, Interpolation, Mean and Std override the preset
+	// where they are not empty or zero.
+	Resize        string    `mapstructure:"resize" json:"resize"`
+	Size          int       `mapstructure:"size" json:"size"`
+	Crop          int       `mapstructure:"crop" json:"crop"`
+	Interpolation string    `mapstructure:"interpolation" json:"interpolation"`
+	Mean          []float64 `mapstructure:"mean" json:"mean"`
+	Std           []float64 `mapstructure:"std" json:"std"`
+	// Orientation applies the EXIF orientation of photos.
+	Orientation bool `mapstructure:"orientation" json:"orientation"`
+	// MaxPixels and MaxBytes refuse larger images before decoding them.
+	MaxPixels int64 `mapstructure:"max_pixels" json:"max_pixels"`
+	MaxBytes  int64 `mapstructure:"max_bytes" json:"max_bytes"`
+}
+
+// Classifier chooses the method and holds the settings of all of them.
+type Classifier struct {
+	// Name is one of heads.Methods.
+	Name string `mapstructure:"name" json:"name"`
+	// Statistics keeps exact training statistics in a side file, so that old
+	// classes can take and lose examples.
+	Statistics   bool `mapstructure:"statistics" json:"statistics"`
+	heads.Config `mapstructure:",squash"`
+}
+
+// Default returns the settings that hold when nothing is said.
+func Default() Config {
+	limits := preprocess.DefaultLimits()
+	return Config{
+		Log:        "text",
+		Preprocess: Preprocess{Preset: "auto", Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
+		Extractor:  extractor.DefaultConfig(),
+		Classifier: Classifier{Name: heads.Default, Statistics: true, Config: heads.DefaultConfig()},
+		Label:      label.DefaultConfig(),
+	}
+}
+
+// Validate names the first setting that is out of range.
+func (c Config) Validate() error {
+	if c.Threads < 0 {
+		return fmt.Errorf("threads: %d is negative; use 0 for all cores", c.Threads)
+	}
+	if c.Log != "text" && c.Log != "json" {
+		return fmt.Errorf("log: %q is neither text nor json", c.Log)
+	}
+	if err := c.Preprocess.validate(); err != nil {
+		return fmt.Errorf("preprocess.%w", err)
+	}
+	if err := c.Extractor.Validate(); err != nil {
+		return fmt.Errorf("extractor.%w", err)
+	}
+	if err := c.Label.Validate(); err != nil {
+		return fmt.Errorf("label.%w", err)
+	}
+	return c.Classifier.validate()
+}
+
+func (c Classifier) validate() error {
+	if _, err := heads.Find(c.Name); err != nil {
+		return fmt.Errorf("classifier.name: %w", err)
+	}
+	if err := c.Config.Validate(); err != nil {
+		return fmt.Errorf("classifier.%w", err)
+	}
+	return nil
+}
+
+// Heads returns the settings of the methods, with those that concern all of
+// them handed down.
+func (c Classifier) Heads() heads.Config {
+	c.PPCA.Statistics = c.Statistics
+	return c.Config
+}
+
+// Workers is the number of images worked on at once.
+func (c Config) Workers() int {
+	if c.Threads > 0 {
+		return c.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}

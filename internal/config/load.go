@@ -1,0 +1,249 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	envPrefix = "PIPELINE_"
+	// envShared is read by the tests only.
+	envShared = "PIPELINE_SHARED"
+	// keyAnnotation marks a flag with the key that it sets.
+	keyAnnotation = "pipeline_config_key"
+)
+
+// Sources says where settings come from, beside the defaults.
+type Sources struct {
+	// File is a YAML file, "" for none.
+	File string
+	// Environ holds NAME=value pairs, as os.Environ gives them.
+	Environ []string
+	// Flags are a command's flags; those marked with Bind and given by the
+	// user override file and environment.
+	Flags *pflag.FlagSet
+	// Set holds key=value pairs, as given with --set.
+	Set []string
+}
+
+// Bind marks a flag as another way to set a key.
+func Bind(flags *pflag.FlagSet, flag, key string) {
+	if err := flags.SetAnnotation(flag, keyAnnotation, []string{key}); err != nil {
+		panic(err) // the flag was not defined: a mistake in the program
+	}
+}
+
+// Load resolves the settings from their sources and validates them.
+func Load(s Sources) (Config, error) {
+	v, known, err := withDefaults()
+	if err != nil {
+		return Config{}, err
+	}
+	l := loader{v: v, known: known, defaults: map[string]any{}}
+	for _, k := range known {
+		l.defaults[k] = v.Get(k)
+	}
+	for _, step := range []func(Sources) error{l.readFile, l.readEnviron, l.readFlags, l.readSet} {
+		if err := step(s); err != nil {
+			return Config{}, err
+		}
+	}
+	var c Config
+	if err := v.UnmarshalExact(&c); err != nil {
+		return Config{}, fmt.Errorf("settings: %w", err)
+	}
+	return c, c.Validate()
+}
+
+// Keys returns every key with its default value, sorted by key.
+func Keys() ([]string, map[string]any, error) {
+	v, known, err := withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	values := make(map[string]any, len(known))
+	for _, k := range known {
+		values[k] = v.Get(k)
+	}
+	return known, values, nil
+}
+
+func withDefaults() (*viper.Viper, []string, error) {
+	var tree map[string]any
+	if err := mapstructure.Decode(Default(), &tree); err != nil {
+		return nil, nil, fmt.Errorf("default settings: %w", err)
+	}
+	v := viper.New()
+	setDefaults(v, "", tree)
+	known := v.AllKeys()
+	slices.Sort(known)
+	return v, known, nil
+}
+
+// setDefaults registers the leaves of a tree of settings. mapstructure leaves
+// nested structs as they are when they sit inside a map, hence the second
+// decode.
+func setDefaults(v *viper.Viper, prefix string, tree map[string]any) {
+	for k, x := range tree {
+		if reflect.ValueOf(x).Kind() == reflect.Struct {
+			var sub map[string]any
+			if mapstructure.Decode(x, &sub) == nil {
+				x = sub
+			}
+		}
+		if sub, ok := x.(map[string]any); ok {
+			setDefaults(v, prefix+k+".", sub)
+			continue
+		}
+		v.SetDefault(prefix+k, x)
+	}
+}
+
+type loader struct {
+	v        *viper.Viper
+	known    []string
+	defaults map[string]any
+}
+
+func (l loader) readFile(s Sources) error {
+	if s.File == "" {
+		return nil
+	}
+	text, err := os.ReadFile(s.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("config %s: no such file", s.File)
+	} else if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	if err := l.mergeYAML(text); err != nil {
+		return fmt.Errorf("config %s: %w", s.File, err)
+	}
+	return nil
+}
+
+func (l loader) mergeYAML(text []byte) error {
+	var tree map[string]any
+	if err := yaml.Unmarshal(text, &tree); err != nil {
+		return err
+	}
+	for _, key := range leaves("", tree) {
+		if err := l.check(key); err != nil {
+			return err
+		}
+	}
+	return l.v.MergeConfigMap(tree)
+}
+
+func leaves(prefix string, tree map[string]any) []string {
+	var keys []string
+	for k, x := range tree {
+		if sub, ok := x.(map[string]any); ok {
+			keys = append(keys, leaves(prefix+k+".", sub)...)
+			continue
+		}
+		keys = append(keys, prefix+k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// readEnviron merges the variables into the file's level: they override what
+// the file said and yield to flags.
+func (l loader) readEnviron(s Sources) error {
+	for _, pair := range s.Environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, envPrefix) || name == envShared {
+			continue
+		}
+		key, err := l.keyOfVariable(name)
+		if err != nil {
+			return err
+		}
+		if err := l.merge(key, value); err != nil {
+			return fmt.Errorf("environment variable %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (l loader) keyOfVariable(name string) (string, error) {
+	variables := make([]string, len(l.known))
+	for i, k := range l.known {
+		variables[i] = envPrefix + strings.ToUpper(strings.ReplaceAll(k, ".", "_"))
+	}
+	if i := slices.Index(variables, name); i >= 0 {
+		return l.known[i], nil
+	}
+	return "", fmt.Errorf("environment variable %s sets nothing; did you mean %s?", name, nearest(name, variables))
+}
+
+func (l loader) readFlags(s Sources) error {
+	if s.Flags == nil {
+		return nil
+	}
+	var err error
+	s.Flags.Visit(func(f *pflag.Flag) {
+		if key := f.Annotations[keyAnnotation]; len(key) == 1 && err == nil {
+			err = l.merge(key[0], f.Value.String())
+		}
+	})
+	return err
+}
+
+func (l loader) readSet(s Sources) error {
+	for _, pair := range s.Set {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return fmt.Errorf("--set %s: want key=value", pair)
+		}
+		if err := l.merge(strings.ToLower(strings.TrimSpace(key)), value); err != nil {
+			return fmt.Errorf("--set %s: %w", pair, err)
+		}
+	}
+	return nil
+}
+
+// merge sets one key from text. The default's type says how to read it: a text
+// stays as it is, a list may be bare and comma-separated, the rest is YAML.
+func (l loader) merge(key, text string) error {
+	if err := l.check(key); err != nil {
+		return err
+	}
+	var value any = text
+	switch l.defaults[key].(type) {
+	case string:
+		l.v.Set(key, value)
+		return nil
+	case []string, []float64:
+		text = "[" + strings.Trim(text, "[]") + "]"
+	}
+	if err := yaml.Unmarshal([]byte(text), &value); err != nil || value == nil {
+		return fmt.Errorf("%s: cannot read %q as a value like %v", key, text, l.defaults[key])
+	}
+	l.v.Set(key, value)
+	return nil
+}
+
+func (l loader) check(key string) error {
+	if slices.Contains(l.known, strings.ToLower(key)) {
+		return nil
+	}
+	return fmt.Errorf("unknown key %q; did you mean %q?", key, nearest(strings.ToLower(key), l.known))
+}
+
+func nearest(name string, names []string) string {
+	return slices.MinFunc(names, func(a, b string) int {
+		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
+	})
+}

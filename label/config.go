@@ -1,0 +1,42 @@
+package label
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Config says what is written.
+type Config struct {
+	// Format lists the files to write: "csv", "jsonl" or both.
+	Format []string `mapstructure:"format" json:"format"`
+	// TopK is the number of ranked classes in the column top_k.
+	TopK int `mapstructure:"top_k" json:"top_k"`
+	// Reject is the share of known-class images that may be rejected as
+	// unknown, 0 to reject nothing.
+	Reject float64 `mapstructure:"reject" json:"reject"`
+}
+
+// DefaultConfig writes CSV with the five best classes and rejects nothing.
+func DefaultConfig() Config {
+	return Config{Format: []string{"csv"}, TopK: 5}
+}
+
+// Validate names the field, its value and what is allowed.
+func (c Config) Validate() error {
+	if len(c.Format) == 0 {
+		return fmt.Errorf("format: empty; choose from %s", strings.Join(formats(), ", "))
+	}
+	for _, f := range c.Format {
+		if !slices.Contains(formats(), f) {
+			return fmt.Errorf("format: %q is not one of %s", f, strings.Join(formats(), ", "))
+		}
+	}
+	if c.TopK < 1 {
+		return fmt.Errorf("top_k: %d is not positive", c.TopK)
+	}
+	if c.Reject < 0 || c.Reject >= 1 {
+		return fmt.Errorf("reject: %g is not in [0, 1)", c.Reject)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package label
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+)
+
+// A Summary counts what a run did. Timing is the only part in which two runs
+// over the same images differ.
+type Summary struct {
+	Labelled int `json:"labelled"`
+	Failed   int `json:"failed"`
+	// Rejected images are among the labelled ones.
+	Rejected int `json:"rejected"`
+	// Skipped counts the files that are not images, by kind.
+	Skipped map[string]int `json:"skipped"`
+	// Settings and Hashes say what made the labels.
+	Settings map[string]any    `json:"settings"`
+	Hashes   map[string]string `json:"hashes"`
+	Timing   Timing            `json:"timing"`
+}
+
+// Timing says how fast a run was, and how much of it was already known.
+type Timing struct {
+	Seconds         number `json:"seconds"`
+	ImagesPerSecond number `json:"images_per_second"`
+	// Cached embeddings came from the cache, Inferred ones from the backbone;
+	// Read counts the files that were opened.
+	Cached   int `json:"cached"`
+	Inferred int `json:"inferred"`
+	Read     int `json:"read"`
+}
+
+func (s Summary) write(dir string) error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(filepath.Join(dir, "summary.json"), append(text, '\n'))
+}
+
+// WriteProblems writes the failed inputs as path,error rows sorted by path. An
+// empty file is written too: it says that nothing failed.
+func WriteProblems(file string, problems []dataset.Problem) error {
+	sorted := slices.SortedFunc(slices.Values(problems), func(a, b dataset.Problem) int {
+		return strings.Compare(a.Path, b.Path)
+	})
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	rows := [][]string{{"path", "error"}}
+	for _, p := range sorted {
+		rows = append(rows, []string{neutral(dataset.EscapePath(p.Path)), neutral(oneLine(p.Err))})
+	}
+	if err := errors.Join(w.WriteAll(rows), w.Error()); err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(file, text.Bytes())
+}
+
+func oneLine(err error) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "�")
+}
