@@ -1,0 +1,60 @@
+package dkl
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// forward writes x·wᵀ + b into dst.
+func (l affine) forward(dst, x blas64.General) error {
+	if err := linalg.MulTrans64(dst, x, l.w); err != nil {
+		return err
+	}
+	for i := range dst.Rows {
+		for j, b := range l.b {
+			dst.Data[i*dst.Stride+j] += b
+		}
+	}
+	return nil
+}
+
+// gradient writes into l the gradients gᵀ·x of the weights and Σ g of the
+// biases, g being that of the output.
+func (l affine) gradient(x, g blas64.General) error {
+	clear(l.b)
+	for i := range g.Rows {
+		for j := range l.b {
+			l.b[j] += g.Data[i*g.Stride+j]
+		}
+	}
+	return linalg.MulTrans64(l.w, transposed(g), transposed(x))
+}
+
+// input writes g·w, the gradient of the input, into dst.
+func (l affine) input(dst, g blas64.General) error {
+	return linalg.MulTrans64(dst, g, transposed(l.w))
+}
+
+func transposed(m blas64.General) blas64.General {
+	t := linalg.New64(m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, v := range row(m, i) {
+			t.Data[j*t.Stride+i] = v
+		}
+	}
+	return t
+}
+
+// add adds x to dst.
+func add(dst, x blas64.General) {
+	for i := range dst.Rows {
+		to := row(dst, i)
+		for j, v := range row(x, i) {
+			to[j] += v
+		}
+	}
+}
+
+// row returns row i of m, which has columns, sharing its memory.
+func row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }

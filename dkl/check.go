@@ -1,0 +1,77 @@
+package dkl
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+func (h *Head) checkForward(dst, x blas64.General) error {
+	if err := checkMatrix("result", dst, x.Rows, h.Dim()); err != nil {
+		return err
+	}
+	return h.checkEmbeddings(x)
+}
+
+func (h *Head) checkEmbeddings(x blas64.General) error {
+	if err := checkMatrix("embeddings", x, x.Rows, h.In()); err != nil {
+		return err
+	}
+	if i := oddRow(x); i >= 0 {
+		return &classifier.NotFiniteError{Row: i}
+	}
+	return nil
+}
+
+func (h *Head) checkBackward(gradTheta []float64, gradX, x, gradZ blas64.General) error {
+	if x.Rows == 0 {
+		return fmt.Errorf("no examples")
+	}
+	if len(gradTheta) != len(h.theta) {
+		return fmt.Errorf("room for %d of %d parameters", len(gradTheta), len(h.theta))
+	}
+	if gradX.Rows != 0 || gradX.Cols != 0 {
+		if err := checkMatrix("input gradient", gradX, x.Rows, h.In()); err != nil {
+			return err
+		}
+	}
+	if err := h.checkEmbeddings(x); err != nil {
+		return err
+	}
+	return checkFinite("output gradient", gradZ, x.Rows, h.Dim())
+}
+
+func checkMatrix(what string, m blas64.General, rows, cols int) error {
+	if err := linalg.Valid64(m); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if m.Rows != rows || m.Cols != cols {
+		return fmt.Errorf("%s: a matrix of %d×%d, want %d×%d", what, m.Rows, m.Cols, rows, cols)
+	}
+	return nil
+}
+
+func checkFinite(what string, m blas64.General, rows, cols int) error {
+	if err := checkMatrix(what, m, rows, cols); err != nil {
+		return err
+	}
+	if i := oddRow(m); i >= 0 {
+		return fmt.Errorf("%s: row %d holds a NaN or an infinity: training diverged, lower the rate", what, i)
+	}
+	return nil
+}
+
+// oddRow returns the first row with a value that is not finite, or −1.
+func oddRow(m blas64.General) int {
+	for i := range m.Rows {
+		for _, v := range row(m, i) {
+			if v-v != 0 { // NaN for NaN and for ±Inf
+				return i
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,38 @@
+package dkl
+
+import "fmt"
+
+// maxWidth bounds the width of a layer, maxParameters those of a head (2 GiB).
+const (
+	maxWidth      = 1 << 16
+	maxParameters = 1 << 28
+)
+
+// Config holds the settings of a projection head.
+type Config struct {
+	// Dim is D, the width of the projection.
+	Dim int `json:"dim" mapstructure:"dim"`
+	// Hidden is the width of a layer of ReLUs before the projection; 0 for a
+	// linear head.
+	Hidden int `json:"hidden" mapstructure:"hidden"`
+	// Residual adds x itself, or a trained linear map of it where d ≠ D. A
+	// linear head can have it only where d = D.
+	Residual bool `json:"residual" mapstructure:"residual"`
+	// Seed decides the initial values.
+	Seed uint64 `json:"seed" mapstructure:"seed"`
+}
+
+// DefaultConfig returns a linear head to 512 values, the paper's width for
+// few-shot learning.
+func DefaultConfig() Config { return Config{Dim: 512} }
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if c.Dim < 1 || c.Dim > maxWidth {
+		return fmt.Errorf("dim: %d is outside 1 … %d", c.Dim, maxWidth)
+	}
+	if c.Hidden < 0 || c.Hidden > maxWidth {
+		return fmt.Errorf("hidden: %d is outside 0 … %d", c.Hidden, maxWidth)
+	}
+	return nil
+}

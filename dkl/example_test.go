@@ -1,0 +1,54 @@
+package dkl_test
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/dkl"
+)
+
+// Phase 1: the projection learns under a softmax until it tells the inside of
+// a ring from the ring, which no linear head can.
+func Example() {
+	x := blas64.General{Rows: 8, Cols: 2, Stride: 2, Data: []float64{
+		2, 0, 0, 2, -2, 0, 0, -2,
+		0.3, 0.3, -0.3, 0.3, 0.3, -0.3, -0.3, -0.3,
+	}}
+	y := []int{0, 0, 0, 0, 1, 1, 1, 1}
+	head, err := dkl.New(2, dkl.Config{Dim: 3, Hidden: 16, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	softmax, _ := dkl.NewSoftmax(head.Dim(), 2)
+	cfg := dkl.SGDConfig{Rate: 0.1, Momentum: 0.9}
+	sgdHead, _ := dkl.NewSGD(cfg, len(head.Theta()))
+	sgdSoftmax, _ := dkl.NewSGD(cfg, len(softmax.Theta()))
+
+	z := blas64.General{Rows: 8, Cols: 3, Stride: 3, Data: make([]float64, 24)}
+	gradZ := blas64.General{Rows: 8, Cols: 3, Stride: 3, Data: make([]float64, 24)}
+	gradHead, gradSoftmax := make([]float64, len(head.Theta())), make([]float64, len(softmax.Theta()))
+	for epoch := range 101 {
+		if err := head.Forward(z, x); err != nil {
+			fmt.Println(err)
+			return
+		}
+		loss, err := softmax.Loss(gradSoftmax, gradZ, z, y)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if epoch%50 == 0 {
+			fmt.Printf("epoch %3d  loss %.2f nats\n", epoch, loss)
+		}
+		// the zero matrix: the backbone is frozen, nobody needs ∂L/∂x
+		_ = head.Backward(gradHead, blas64.General{}, x, gradZ)
+		_ = sgdHead.Step(head.Theta(), gradHead, epoch)
+		_ = sgdSoftmax.Step(softmax.Theta(), gradSoftmax, epoch)
+	}
+	// Output:
+	// epoch   0  loss 0.69 nats
+	// epoch  50  loss 0.00 nats
+	// epoch 100  loss 0.00 nats
+}

@@ -1,0 +1,172 @@
+package dkl
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Head is the projection g_θ. Forward and Backward are safe for concurrent
+// use as long as nobody changes Theta.
+type Head struct {
+	cfg   Config
+	shape shape
+	theta []float64
+	w     weights // views of theta
+}
+
+// New returns a head for embeddings of in values with its initial θ.
+func New(in int, cfg Config) (*Head, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("projection head: %w", err)
+	}
+	s, err := newShape(in, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("projection head: %w", err)
+	}
+	h := newHead(cfg, s, make([]float64, s.parameters()))
+	h.initialise()
+	return h, nil
+}
+
+func newHead(cfg Config, s shape, theta []float64) *Head {
+	return &Head{cfg: cfg, shape: s, theta: theta, w: s.view(theta)}
+}
+
+// Config returns the settings of the head.
+func (h *Head) Config() Config { return h.cfg }
+
+// In returns d, the width of the embeddings that the head takes.
+func (h *Head) In() int { return h.shape.in }
+
+// Dim returns D, the width of the projection.
+func (h *Head) Dim() int { return h.shape.out }
+
+// Theta returns all parameters as one vector: an optimiser changes the head
+// through it. The gradient that Backward writes has the same order.
+func (h *Head) Theta() []float64 { return h.theta }
+
+// Forward writes z = g_θ(x) into dst (n×D) for the rows of x (n×d). A row of
+// x that is not finite is a *classifier.NotFiniteError; a result that is not is
+// an error too. dst must not overlap x.
+func (h *Head) Forward(dst, x blas64.General) error {
+	if err := h.checkForward(dst, x); err != nil {
+		return fmt.Errorf("projection head: %w", err)
+	}
+	if x.Rows == 0 {
+		return nil
+	}
+	if err := h.forward(dst, x); err != nil {
+		return fmt.Errorf("projection head: %w", err)
+	}
+	return checkFinite("projection head: result", dst, x.Rows, h.Dim())
+}
+
+func (h *Head) forward(dst, x blas64.General) error {
+	a, err := h.beforeOut(x)
+	if err != nil {
+		return err
+	}
+	if err := h.w.out.forward(dst, a); err != nil {
+		return err
+	}
+	return h.addSkip(dst, x)
+}
+
+// beforeOut returns what the last layer sees: relu(U x + a), or x.
+func (h *Head) beforeOut(x blas64.General) (blas64.General, error) {
+	if h.shape.hidden == 0 {
+		return x, nil
+	}
+	a := linalg.New64(x.Rows, h.shape.hidden)
+	if err := h.w.hidden.forward(a, x); err != nil {
+		return a, err
+	}
+	for i, v := range a.Data {
+		a.Data[i] = max(v, 0)
+	}
+	return a, nil
+}
+
+func (h *Head) addSkip(dst, x blas64.General) error {
+	if !h.shape.residual {
+		return nil
+	}
+	if h.shape.trainedSkip() {
+		skip := linalg.New64(x.Rows, h.shape.out)
+		if err := h.w.skip.forward(skip, x); err != nil {
+			return err
+		}
+		x = skip
+	}
+	add(dst, x)
+	return nil
+}
+
+// Backward takes ∂L/∂z (gradZ, n×D) of a loss at z = g_θ(x) back to ∂L/∂θ,
+// written into gradTheta in the order of Theta, and to ∂L/∂x, written into
+// gradX (n×d) unless gradX is the zero matrix. The derivative of a ReLU at 0
+// is taken as 0. There is at least one row; nothing may overlap. On error the
+// gradients hold no meaning.
+func (h *Head) Backward(gradTheta []float64, gradX, x, gradZ blas64.General) error {
+	if err := h.checkBackward(gradTheta, gradX, x, gradZ); err != nil {
+		return fmt.Errorf("projection head: gradient: %w", err)
+	}
+	if err := h.backward(h.shape.view(gradTheta), gradX, x, gradZ); err != nil {
+		return fmt.Errorf("projection head: gradient: %w", err)
+	}
+	return nil
+}
+
+func (h *Head) backward(g weights, gradX, x, gradZ blas64.General) error {
+	a, err := h.beforeOut(x)
+	if err != nil {
+		return err
+	}
+	if err := g.out.gradient(a, gradZ); err != nil {
+		return err
+	}
+	if h.shape.trainedSkip() {
+		if err := g.skip.gradient(x, gradZ); err != nil {
+			return err
+		}
+	}
+	if h.shape.hidden == 0 {
+		return h.inputGradient(gradX, h.w.out, gradZ, gradZ)
+	}
+	gradA := linalg.New64(a.Rows, a.Cols)
+	if err := h.w.out.input(gradA, gradZ); err != nil {
+		return err
+	}
+	for i, v := range a.Data {
+		if v == 0 {
+			gradA.Data[i] = 0
+		}
+	}
+	if err := g.hidden.gradient(x, gradA); err != nil {
+		return err
+	}
+	return h.inputGradient(gradX, h.w.hidden, gradA, gradZ)
+}
+
+// inputGradient writes ∂L/∂x, given the first layer and the gradient of what
+// it puts out.
+func (h *Head) inputGradient(gradX blas64.General, first affine, grad, gradZ blas64.General) error {
+	if gradX.Rows == 0 {
+		return nil
+	}
+	if err := first.input(gradX, grad); err != nil || !h.shape.residual {
+		return err
+	}
+	if h.shape.trainedSkip() {
+		skip := linalg.New64(gradX.Rows, gradX.Cols)
+		if err := h.w.skip.input(skip, gradZ); err != nil {
+			return err
+		}
+		gradZ = skip
+	}
+	add(gradX, gradZ)
+	return nil
+}

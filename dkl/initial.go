@@ -1,0 +1,60 @@
+package dkl
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// Streams of the initial values, one a tensor.
+const (
+	hiddenStream = 1 + iota
+	outStream
+	skipStream
+)
+
+// initialise draws θ as doc.go says; biases stay 0.
+func (h *Head) initialise() {
+	if h.shape.hidden > 0 {
+		gaussian(h.w.hidden.w, math.Sqrt(2/float64(h.shape.in)), h.draws(hiddenStream))
+	}
+	if !h.shape.residual {
+		orthogonal(h.w.out.w, h.draws(outStream))
+	}
+	if h.shape.trainedSkip() {
+		orthogonal(h.w.skip.w, h.draws(skipStream))
+	}
+}
+
+func (h *Head) draws(stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(h.cfg.Seed, stream))
+}
+
+func gaussian(w blas64.General, deviation float64, rng *rand.Rand) {
+	for i := range w.Data {
+		w.Data[i] = deviation * rng.NormFloat64()
+	}
+}
+
+// orthogonal fills w with orthonormal columns, or rows where there are fewer
+// of them: the Q of a Gaussian matrix.
+func orthogonal(w blas64.General, rng *rand.Rand) {
+	tall := linalg.New64(max(w.Rows, w.Cols), min(w.Rows, w.Cols))
+	gaussian(tall, 1, rng)
+	tau := make([]float64, tall.Cols)
+	size := []float64{0}
+	lapack64.Geqrf(tall, tau, size, -1)
+	work := make([]float64, int(size[0]))
+	lapack64.Geqrf(tall, tau, work, len(work))
+	lapack64.Orgqr(tall, tau, size, -1)
+	work = make([]float64, int(size[0]))
+	lapack64.Orgqr(tall, tau, work, len(work))
+	if w.Rows < w.Cols {
+		tall = transposed(tall)
+	}
+	copy(w.Data, tall.Data)
+}

@@ -1,0 +1,143 @@
+package dkl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// Presets of the schedule: the benchmarks of §5.3.
+const (
+	PresetCUB          = "cub"
+	PresetMiniImageNet = "mini-imagenet"
+)
+
+// maxMilestones bounds the steps of a schedule.
+const maxMilestones = 1 << 10
+
+// SGDConfig holds the settings of stochastic gradient descent.
+type SGDConfig struct {
+	// Rate is the learning rate of the first epoch.
+	Rate float64 `json:"rate" mapstructure:"rate"`
+	// Momentum is the share of the last step that the next one keeps.
+	Momentum float64 `json:"momentum" mapstructure:"momentum"`
+	// WeightDecay times θ is added to the gradient.
+	WeightDecay float64 `json:"weight_decay" mapstructure:"weight_decay"`
+	// Milestones are the epochs, counted from 0 and ascending, from which on
+	// the rate is multiplied by Decay once more.
+	Milestones []int `json:"milestones" mapstructure:"milestones"`
+	// Decay is what a milestone multiplies the rate by.
+	Decay float64 `json:"decay" mapstructure:"decay"`
+}
+
+// SGDPreset returns the paper's schedule for a benchmark (§C.3): rate 0.01
+// (cub) or 0.1 (mini-imagenet), a tenth from epochs 40 and 60 on, momentum
+// 0.9, and the official code's weight decay of 1e-4.
+func SGDPreset(name string) (SGDConfig, error) {
+	rates := map[string]float64{PresetCUB: 0.01, PresetMiniImageNet: 0.1}
+	rate, ok := rates[name]
+	if !ok {
+		return SGDConfig{}, fmt.Errorf("preset: %q is neither %s nor %s", name, PresetCUB, PresetMiniImageNet)
+	}
+	return SGDConfig{Rate: rate, Momentum: 0.9, WeightDecay: 1e-4, Milestones: []int{40, 60}, Decay: 0.1}, nil
+}
+
+// Validate names the field that is out of range.
+func (c SGDConfig) Validate() error {
+	if !(c.Rate > 0 && c.Rate <= 1e6) {
+		return fmt.Errorf("rate: %g is not above 0 and at most 1e6", c.Rate)
+	}
+	if !(c.Momentum >= 0 && c.Momentum < 1) {
+		return fmt.Errorf("momentum: %g is not within 0 … 1, 1 excluded", c.Momentum)
+	}
+	if !(c.WeightDecay >= 0 && c.WeightDecay <= 1e6) {
+		return fmt.Errorf("weight_decay: %g is outside 0 … 1e6", c.WeightDecay)
+	}
+	return c.validateSchedule()
+}
+
+func (c SGDConfig) validateSchedule() error {
+	if len(c.Milestones) > maxMilestones || !slices.IsSorted(c.Milestones) {
+		return fmt.Errorf("milestones: want at most %d epochs, ascending", maxMilestones)
+	}
+	if len(c.Milestones) > 0 && (c.Milestones[0] < 0 || !(c.Decay > 0 && c.Decay <= 1)) {
+		return fmt.Errorf("milestones, decay: want epochs from 0 and a factor in 0 … 1, 0 excluded; got %v and %g", c.Milestones, c.Decay)
+	}
+	return nil
+}
+
+// RateAt returns the learning rate of an epoch, counted from 0.
+func (c SGDConfig) RateAt(epoch int) float64 {
+	rate := c.Rate
+	for _, m := range c.Milestones {
+		if m <= epoch {
+			rate *= c.Decay
+		}
+	}
+	return rate
+}
+
+// An SGD minimises a loss over one parameter vector, as PyTorch's SGD does:
+//
+//	g ← ∂L/∂θ + decay·θ,  v ← momentum·v + g,  θ ← θ − rate·v
+type SGD struct {
+	cfg      SGDConfig
+	velocity []float64
+}
+
+// NewSGD returns an optimiser of parameters values with v = 0.
+func NewSGD(cfg SGDConfig, parameters int) (*SGD, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("sgd: %w", err)
+	}
+	if parameters < 1 || parameters > maxParameters {
+		return nil, fmt.Errorf("sgd: %d parameters, want 1 … %d", parameters, maxParameters)
+	}
+	cfg.Milestones = slices.Clone(cfg.Milestones)
+	return &SGD{cfg: cfg, velocity: make([]float64, parameters)}, nil
+}
+
+// Step moves theta against its gradient at the rate of an epoch, counted from
+// 0. A gradient that is not finite is an error that changes nothing.
+func (s *SGD) Step(theta, gradient []float64, epoch int) error {
+	if len(theta) != len(s.velocity) || len(gradient) != len(s.velocity) {
+		return fmt.Errorf("sgd: %d parameters and %d gradients, want %d", len(theta), len(gradient), len(s.velocity))
+	}
+	for i, g := range gradient {
+		if g-g != 0 { // NaN for NaN and for ±Inf
+			return fmt.Errorf("sgd: the gradient of parameter %d is not finite: training diverged, lower the rate", i)
+		}
+	}
+	rate := s.cfg.RateAt(epoch)
+	for i, g := range gradient {
+		s.velocity[i] = s.cfg.Momentum*s.velocity[i] + (g + s.cfg.WeightDecay*theta[i])
+		theta[i] -= rate * s.velocity[i]
+	}
+	return nil
+}
+
+// Save returns the settings and the tensor "velocity": training that goes on
+// from them takes the same steps, bit for bit.
+func (s *SGD) Save() (classifier.State, error) {
+	return classifier.NewState(s.cfg, toTensors(s.velocity, []tensor{{"velocity", []int{len(s.velocity)}}}))
+}
+
+// LoadSGD returns the optimiser that Save described.
+func LoadSGD(state classifier.State) (*SGD, error) {
+	var cfg SGDConfig
+	if err := state.Decode(&cfg); err != nil {
+		return nil, fmt.Errorf("sgd: load: %w", err)
+	}
+	n := len(state.Tensors["velocity"].F64)
+	velocity, err := state.Float64("velocity", n)
+	if err != nil {
+		return nil, fmt.Errorf("sgd: load: %w", err)
+	}
+	s, err := NewSGD(cfg, n)
+	if err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	s.velocity = velocity
+	return s, nil
+}

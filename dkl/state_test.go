@@ -1,0 +1,159 @@
+package dkl_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dkl"
+)
+
+func TestHeadRoundTrip(t *testing.T) {
+	for name, v := range variants {
+		h := newHead(t, v.in, v.cfg)
+		scatter(h.Theta(), 1, 8)
+		state := saved(t, h)
+		back, err := dkl.Load(state)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !reflect.DeepEqual(back, h) {
+			t.Errorf("%s: came back different", name)
+		}
+		back.Theta()[0]++
+		if !reflect.DeepEqual(saved(t, h), state) {
+			t.Errorf("%s: two heads share their parameters", name)
+		}
+	}
+}
+
+func TestTensorNamesAndShapes(t *testing.T) {
+	want := map[string][]int{
+		"hidden.weight": {7, 6}, "hidden.bias": {7}, "out.weight": {3, 7}, "out.bias": {3}, "skip.weight": {3, 6},
+	}
+	got := map[string][]int{}
+	for name, tensor := range saved(t, newHead(t, 6, dkl.Config{Dim: 3, Hidden: 7, Residual: true})).Tensors {
+		got[name] = tensor.Shape
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("tensors %v, want %v", got, want)
+	}
+}
+
+// damage returns the state with each of its parts broken in turn.
+func damage(state classifier.State) map[string]classifier.State {
+	out := map[string]classifier.State{
+		"no settings": {Tensors: state.Tensors},
+		"empty":       {Settings: []byte("{}"), Tensors: state.Tensors},
+		"not JSON":    {Settings: []byte("{"), Tensors: state.Tensors},
+		"no tensors":  {Settings: state.Settings},
+	}
+	for name, tensor := range state.Tensors {
+		for how, broken := range map[string]classifier.Tensor{
+			"gone":    {},
+			"short":   {Shape: tensor.Shape, F64: tensor.F64[1:]},
+			"shape":   {Shape: append([]int{1}, tensor.Shape...), F64: tensor.F64},
+			"NaN":     {Shape: tensor.Shape, F64: append([]float64{math.NaN()}, tensor.F64[1:]...)},
+			"float32": {Shape: tensor.Shape, F32: make([]float32, len(tensor.F64))},
+		} {
+			tensors := maps.Clone(state.Tensors)
+			tensors[name] = broken
+			out[name+" "+how] = classifier.State{Settings: state.Settings, Tensors: tensors}
+		}
+	}
+	return out
+}
+
+func TestLoadRefusesDamage(t *testing.T) {
+	for _, v := range variants {
+		for name, state := range damage(saved(t, newHead(t, v.in, v.cfg))) {
+			if _, err := dkl.Load(state); err == nil {
+				t.Errorf("head of %+v, %s: loaded", v.cfg, name)
+			}
+		}
+	}
+	for name, state := range damage(saved(t, newSoftmax(t, 3, 2))) {
+		if _, err := dkl.LoadSoftmax(state); err == nil {
+			t.Errorf("softmax, %s: loaded", name)
+		}
+	}
+	for name, state := range damage(saved(t, newSGD(t, dkl.SGDConfig{Rate: 1}, 3))) {
+		if _, err := dkl.LoadSGD(state); err == nil && name != "velocity short" {
+			t.Errorf("optimiser, %s: loaded", name)
+		}
+	}
+}
+
+// Settings that promise more than the tensors hold must fail before anything
+// of that size is made.
+func TestLoadRefusesHugeSettings(t *testing.T) {
+	huge := `{"config":{"dim":%d,"hidden":%d,"residual":%t},"in":%d}`
+	for _, text := range []string{
+		fmt.Sprintf(huge, 4096, 0, false, 65536), fmt.Sprintf(huge, 65536, 65536, true, 65536),
+		fmt.Sprintf(huge, math.MaxInt64, 0, false, 5), fmt.Sprintf(huge, 5, -4, false, 5),
+		fmt.Sprintf(huge, 5, 0, true, 4), fmt.Sprintf(huge, 5, 0, false, -5),
+	} {
+		state := saved(t, newHead(t, 5, dkl.Config{Dim: 5}))
+		state.Settings = []byte(text)
+		if _, err := dkl.Load(state); err == nil {
+			t.Errorf("%s: loaded", text)
+		}
+	}
+	state := saved(t, newSoftmax(t, 3, 2))
+	for _, text := range []string{`{"classes":100000000,"dim":1}`, `{"classes":9223372036854775807,"dim":65536}`, `{"classes":-2,"dim":-3}`} {
+		state.Settings = []byte(text)
+		if _, err := dkl.LoadSoftmax(state); err == nil {
+			t.Errorf("%s: loaded", text)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	for _, v := range variants {
+		h, err := dkl.New(v.in, v.cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		state, err := h.Save()
+		if err != nil {
+			f.Fatal(err)
+		}
+		tensors, err := json.Marshal(state.Tensors)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(state.Settings, tensors)
+	}
+	f.Add([]byte(`{"classes":2,"dim":1}`), []byte(`{"weight":{"Shape":[2,1],"F64":[1,2]},"bias":{"Shape":[2],"F64":[0,0]}}`))
+	f.Add([]byte(`{"rate":0.1,"milestones":[4],"decay":0.1}`), []byte(`{"velocity":{"Shape":[2],"F64":[1,2]}}`))
+	f.Fuzz(func(t *testing.T, settings, tensors []byte) {
+		state := classifier.State{Settings: settings}
+		if json.Unmarshal(tensors, &state.Tensors) != nil {
+			return
+		}
+		if h, err := dkl.Load(state); err == nil {
+			checkAgain(t, h, dkl.Load)
+			_ = h.Forward(normal(2, h.Dim(), 0, 1), normal(2, h.In(), 1, 1)) // may overflow, must not panic
+		}
+		if s, err := dkl.LoadSoftmax(state); err == nil {
+			checkAgain(t, s, dkl.LoadSoftmax)
+			_ = s.LogProb(normal(2, s.Classes(), 0, 1), normal(2, s.Dim(), 1, 1))
+		}
+		if s, err := dkl.LoadSGD(state); err == nil {
+			checkAgain(t, s, dkl.LoadSGD)
+		}
+	})
+}
+
+// checkAgain tests that what was loaded is saved and loaded as it is.
+func checkAgain[T classifier.Saver](t *testing.T, v T, load func(classifier.State) (T, error)) {
+	t.Helper()
+	back, err := load(saved(t, v))
+	if err != nil || !reflect.DeepEqual(saved(t, back), saved(t, v)) {
+		t.Fatalf("does not come back: %v", err)
+	}
+}

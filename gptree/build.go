@@ -1,0 +1,129 @@
+package gptree
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// StickBreaking returns the tree of the stick-breaking likelihood (eq. 8):
+// split k parts class k, to its left, from all later ones.
+func StickBreaking(classes int) (*Tree, error) {
+	if err := checkClasses(classes); err != nil {
+		return nil, fmt.Errorf("stick-breaking tree: %w", err)
+	}
+	preorder := make([]int, 0, 2*classes-1)
+	for c := range classes - 1 {
+		preorder = append(preorder, internal, c)
+	}
+	return assemble(append(preorder, classes-1))
+}
+
+// RandomBalanced returns a tree of the least possible depth whose splits part
+// their classes at random into halves, or as nearly as can be.
+func RandomBalanced(classes int, seed uint64) (*Tree, error) {
+	if err := checkClasses(classes); err != nil {
+		return nil, fmt.Errorf("random balanced tree: %w", err)
+	}
+	return build(classes, func(classes []int, node uint64) ([]bool, error) {
+		right := inOrder(len(classes))
+		rng := rand.New(rand.NewPCG(seed, node))
+		rng.Shuffle(len(right), func(i, j int) { right[i], right[j] = right[j], right[i] })
+		return right, nil
+	})
+}
+
+// Join returns the tree of §3.4: a new root with base to its left and novel
+// to its right. Class k of novel becomes class C_base + k. Split 0 is the new
+// root, split k of base becomes 1 + k, split k of novel becomes C_base + k.
+// Neither tree changes.
+func Join(base, novel *Tree) (*Tree, error) {
+	for _, t := range []*Tree{base, novel} {
+		if t == nil || t.Classes() == 0 {
+			return nil, fmt.Errorf("join: a tree has no classes")
+		}
+	}
+	if err := checkClasses(base.Classes() + novel.Classes()); err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	preorder := append([]int{internal}, base.preorder()...)
+	for _, class := range novel.preorder() {
+		if class >= 0 {
+			class += base.Classes()
+		}
+		preorder = append(preorder, class)
+	}
+	return assemble(preorder)
+}
+
+func checkClasses(classes int) error {
+	if classes < 1 || classes > MaxClasses {
+		return fmt.Errorf("%d classes, want 1 … %d", classes, MaxClasses)
+	}
+	return nil
+}
+
+// halve parts the classes of a node, two or more, ascending: right[i] is the
+// side of classes[i], and both sides get some.
+type halve func(classes []int, node uint64) (right []bool, err error)
+
+// build grows a tree over the classes from its root.
+func build(classes int, by halve) (*Tree, error) {
+	all := make([]int, classes)
+	for c := range all {
+		all[c] = c
+	}
+	preorder, err := grow(make([]int, 0, 2*classes-1), all, rootStream, by)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(preorder)
+}
+
+func grow(preorder, classes []int, node uint64, by halve) ([]int, error) {
+	if len(classes) == 1 {
+		return append(preorder, classes[0]), nil
+	}
+	right, err := by(classes, node)
+	if err != nil {
+		return nil, err
+	}
+	l, r := part(classes, right)
+	preorder, err = grow(append(preorder, internal), l, stream(node, 0), by)
+	if err != nil {
+		return nil, err
+	}
+	return grow(preorder, r, stream(node, 1), by)
+}
+
+// part keeps the order of the classes; the side of the first is the left.
+func part(classes []int, right []bool) (l, r []int) {
+	for i, c := range classes {
+		if right[i] == right[0] {
+			l = append(l, c)
+		} else {
+			r = append(r, c)
+		}
+	}
+	return l, r
+}
+
+// inOrder puts the first half of n classes, rounded up, to the left.
+func inOrder(n int) []bool {
+	right := make([]bool, n)
+	for i := (n + 1) / 2; i < n; i++ {
+		right[i] = true
+	}
+	return right
+}
+
+// rootStream is the stream of the root; the value is arbitrary but fixed.
+const rootStream = 0x67707472656500
+
+// stream derives the stream of a branch from that of its node with the
+// finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+func stream(node, branch uint64) uint64 {
+	z := node + (branch+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

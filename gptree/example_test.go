@@ -1,0 +1,75 @@
+package gptree_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/gptree"
+)
+
+func ExampleKMeans() {
+	names := []string{"cat", "truck", "dog", "car"}
+	means := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{
+		9, 1,
+		1, 9,
+		9, 2,
+		2, 9,
+	}}
+	tree, err := gptree.KMeans(context.Background(), means, gptree.DefaultKMeansConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_ = tree.WriteText(os.Stdout, names)
+	text, _ := json.Marshal(tree)
+	fmt.Println(string(text))
+	// Output:
+	// split 0 (2|2)
+	// ├── split 1 (1|1)
+	// │   ├── cat
+	// │   └── dog
+	// └── split 2 (1|1)
+	//     ├── truck
+	//     └── car
+	// [-1,-1,0,2,-1,1,3]
+}
+
+func ExampleTree_LogProb() {
+	tree, _ := gptree.StickBreaking(3)
+	logOdds := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{0, math.Log(0.9 / 0.1)}}
+	logProb := blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: make([]float64, 3)}
+	if err := tree.LogProb(logProb, logOdds); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for class, l := range logProb.Data {
+		fmt.Printf("%d %.2f\n", class, math.Exp(l))
+	}
+	// Output:
+	// 0 0.50
+	// 1 0.45
+	// 2 0.05
+}
+
+func ExampleJoin() {
+	base, _ := gptree.StickBreaking(2)
+	novel, _ := gptree.RandomBalanced(2, 1)
+	grown, _ := gptree.Join(base, novel)
+	fmt.Print(grown)
+	path, _ := grown.Path(3)
+	fmt.Println(path)
+	// Output:
+	// split 0 (2|2)
+	// ├── split 1 (1|1)
+	// │   ├── 0
+	// │   └── 1
+	// └── split 2 (1|1)
+	//     ├── 2
+	//     └── 3
+	// [{0 false} {2 false}]
+}

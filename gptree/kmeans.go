@@ -1,0 +1,239 @@
+package gptree
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// same is the squared distance of vectors of length 1 up to which they differ
+// by rounding only.
+const same = 1e-28
+
+// maxTries bounds restarts and iterations.
+const maxTries = 1 << 20
+
+// KMeansConfig holds the settings of the k-means tree.
+type KMeansConfig struct {
+	// Seed decides the k-means++ draws.
+	Seed uint64 `json:"seed" mapstructure:"seed"`
+	// Restarts is the number of k-means runs a split; the one with the
+	// smallest spread within its two clusters wins, the first among equals.
+	Restarts int `json:"restarts" mapstructure:"restarts"`
+	// MaxIter bounds the iterations of one run.
+	MaxIter int `json:"max_iter" mapstructure:"max_iter"`
+}
+
+// DefaultKMeansConfig returns the restarts of the official code, 50, of at
+// most 300 iterations.
+func DefaultKMeansConfig() KMeansConfig { return KMeansConfig{Restarts: 50, MaxIter: 300} }
+
+// Validate names the field that is out of range.
+func (c KMeansConfig) Validate() error {
+	if c.Restarts < 1 || c.Restarts > maxTries {
+		return fmt.Errorf("restarts: %d is outside 1 … %d", c.Restarts, maxTries)
+	}
+	if c.MaxIter < 1 || c.MaxIter > maxTries {
+		return fmt.Errorf("max_iter: %d is outside 1 … %d", c.MaxIter, maxTries)
+	}
+	return nil
+}
+
+// KMeans returns the tree of §3.1: row c of means (C×d) is the mean of class
+// c; the rows are scaled to length 1, and every split is a 2-means clustering
+// seeded with k-means++ (Arthur and Vassilvitskii 2007). A value that is not
+// finite is a *classifier.NotFiniteError. means is only read.
+func KMeans(ctx context.Context, means blas64.General, cfg KMeansConfig) (*Tree, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("k-means tree: %w", err)
+	}
+	x, err := unitRows(means)
+	if err != nil {
+		return nil, fmt.Errorf("k-means tree: %w", err)
+	}
+	return build(x.Rows, func(classes []int, node uint64) ([]bool, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("k-means tree: %w", err)
+		}
+		return twoMeans(centred(x, classes), cfg, node), nil
+	})
+}
+
+// unitRows checks means and returns a copy with rows of length 1. Dividing by
+// the largest value first keeps squares from overflowing.
+func unitRows(means blas64.General) (blas64.General, error) {
+	if err := linalg.Valid64(means); err != nil {
+		return blas64.General{}, err
+	}
+	if err := checkClasses(means.Rows); err != nil {
+		return blas64.General{}, err
+	}
+	x := linalg.New64(means.Rows, means.Cols)
+	for i := range x.Rows {
+		var largest float64
+		for _, v := range row(means, i) {
+			if v-v != 0 { // NaN for NaN and for ±Inf
+				return blas64.General{}, &classifier.NotFiniteError{Row: i}
+			}
+			largest = max(largest, math.Abs(v))
+		}
+		if largest > 0 {
+			unit(row(x, i), row(means, i), largest)
+		}
+	}
+	return x, nil
+}
+
+func unit(dst, src []float64, largest float64) {
+	for j, v := range src {
+		dst[j] = v / largest
+	}
+	blas64.Scal(1/blas64.Nrm2(vector(dst)), vector(dst))
+}
+
+// centred gathers the rows of some classes about their mean, which makes the
+// assignment of close points exact enough.
+func centred(x blas64.General, classes []int) blas64.General {
+	out := linalg.New64(len(classes), x.Cols)
+	mean := make([]float64, x.Cols)
+	for i, c := range classes {
+		copy(row(out, i), row(x, c))
+		blas64.Axpy(1/float64(len(classes)), vector(row(x, c)), vector(mean))
+	}
+	for i := range classes {
+		blas64.Axpy(-1, vector(mean), vector(row(out, i)))
+	}
+	return out
+}
+
+// twoMeans clusters the rows of x; where they are all the same, it halves
+// them in order.
+func twoMeans(x blas64.General, cfg KMeansConfig, node uint64) []bool {
+	if x.Rows == 2 {
+		return inOrder(2)
+	}
+	runs := make([]clustering, cfg.Restarts)
+	linalg.Parallel(len(runs), func(r int) {
+		runs[r] = cluster(x, cfg.MaxIter, rand.New(rand.NewPCG(cfg.Seed, stream(node, uint64(r)+2))))
+	})
+	best := clustering{right: inOrder(x.Rows)}
+	for _, run := range runs {
+		if run.between > best.between {
+			best = run
+		}
+	}
+	return best.right
+}
+
+// A clustering is the outcome of one run. between is the spread between the
+// two clusters, n_l·n_r/n·‖c_l − c_r‖²: what is largest when the spread
+// within is smallest, and 0 for a run that failed to part the rows.
+type clustering struct {
+	right   []bool
+	between float64
+}
+
+// cluster runs k-means++ and Lloyd's iterations once.
+func cluster(x blas64.General, maxIter int, rng *rand.Rand) clustering {
+	first := rng.IntN(x.Rows)
+	second, ok := farther(x, first, rng)
+	if !ok {
+		return clustering{}
+	}
+	l, r := append([]float64{}, row(x, first)...), append([]float64{}, row(x, second)...)
+	c := clustering{right: make([]bool, x.Rows)}
+	for range maxIter {
+		if !assign(c.right, x, l, r) {
+			break
+		}
+		c.between = centre(l, r, x, c.right)
+		if c.between == 0 {
+			break
+		}
+	}
+	return c
+}
+
+// farther draws the second seed with a probability proportional to its
+// squared distance from the first. It fails when all rows are the same.
+func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) {
+	sq := make([]float64, x.Rows)
+	var total float64
+	for i := range sq {
+		if d := squaredDistance(row(x, i), row(x, first)); d > same {
+			sq[i] = d
+			total += d
+		}
+	}
+	left := rng.Float64() * total
+	for i, d := range sq {
+		if d == 0 {
+			continue
+		}
+		second, ok = i, true
+		if left -= d; left < 0 {
+			break
+		}
+	}
+	return second, ok
+}
+
+// assign sends every row to the nearer centre, left when there is none, and
+// says whether that changed anything.
+func assign(right []bool, x blas64.General, l, r []float64) bool {
+	w := append([]float64{}, r...)
+	blas64.Axpy(-1, vector(l), vector(w))
+	middle := (blas64.Dot(vector(w), vector(l)) + blas64.Dot(vector(w), vector(r))) / 2
+	changed := false
+	for i := range right {
+		side := blas64.Dot(vector(w), vector(row(x, i))) > middle
+		changed = changed || side != right[i]
+		right[i] = side
+	}
+	return changed
+}
+
+// centre moves l and r to the means of their rows and returns between.
+func centre(l, r []float64, x blas64.General, right []bool) float64 {
+	centres, n := [2][]float64{l, r}, [2]float64{}
+	clear(l)
+	clear(r)
+	for i, side := range right {
+		k := 0
+		if side {
+			k = 1
+		}
+		n[k]++
+		blas64.Axpy(1, vector(row(x, i)), vector(centres[k]))
+	}
+	if n[0] == 0 || n[1] == 0 {
+		return 0
+	}
+	blas64.Scal(1/n[0], vector(l))
+	blas64.Scal(1/n[1], vector(r))
+	return n[0] * n[1] / (n[0] + n[1]) * squaredDistance(l, r)
+}
+
+func squaredDistance(a, b []float64) float64 {
+	var sum float64
+	for j, v := range a {
+		sum += (v - b[j]) * (v - b[j])
+	}
+	return sum
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
+
+// row returns row i of m, sharing its memory.
+func row(m blas64.General, i int) []float64 {
+	if m.Cols == 0 {
+		return nil
+	}
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+}

@@ -1,0 +1,63 @@
+package gptree
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// LogProb writes log p(class | row) in nats into dst (n×C) from the log-odds
+// log p(left)/p(right) of every split (n×(C−1), columns as the splits are
+// numbered): eq. 9 in log space. Every row of dst is a proper distribution
+// whatever the log-odds are; finite ones, however large, give finite
+// log-probabilities. ±Inf is a certain decision, NaN is refused. dst and
+// logOdds must not overlap. On error dst is unchanged.
+func (t *Tree) LogProb(dst, logOdds blas64.General) error {
+	if err := t.checkLogProb(dst, logOdds); err != nil {
+		return fmt.Errorf("tree of %d classes: log-probabilities: %w", t.Classes(), err)
+	}
+	at := make([]float64, len(t.nodes))
+	for i := range dst.Rows {
+		t.logProb(row(dst, i), at, row(logOdds, i))
+	}
+	return nil
+}
+
+// logProb fills at with the log-probability of reaching every node, parents
+// first, and dst with those of the leaves.
+func (t *Tree) logProb(dst, at, logOdds []float64) {
+	for i, n := range t.nodes {
+		if n.Class >= 0 {
+			dst[n.Class] = at[i]
+			continue
+		}
+		f := logOdds[n.Split]
+		at[n.Left] = at[i] - softplus(-f)
+		at[n.Right] = at[i] - softplus(f)
+	}
+}
+
+// softplus returns log(1 + eᶠ) = −log σ(−f).
+func softplus(f float64) float64 { return max(f, 0) + math.Log1p(math.Exp(-math.Abs(f))) }
+
+func (t *Tree) checkLogProb(dst, logOdds blas64.General) error {
+	for _, m := range []blas64.General{dst, logOdds} {
+		if err := linalg.Valid64(m); err != nil {
+			return err
+		}
+	}
+	if t.Classes() == 0 || dst.Cols != t.Classes() || logOdds.Cols != t.Splits() || dst.Rows != logOdds.Rows {
+		return fmt.Errorf("%d×%d from log-odds of %d×%d", dst.Rows, dst.Cols, logOdds.Rows, logOdds.Cols)
+	}
+	for i := range logOdds.Rows {
+		for split, f := range row(logOdds, i) {
+			if math.IsNaN(f) {
+				return fmt.Errorf("log-odds of row %d at split %d are NaN", i, split)
+			}
+		}
+	}
+	return nil
+}

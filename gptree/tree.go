@@ -1,0 +1,215 @@
+package gptree
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// MaxClasses is the most classes a tree may have.
+const MaxClasses = 1 << 20
+
+// internal marks a split in a preorder list of classes.
+const internal = -1
+
+// A Tree is a full binary tree whose leaves are the classes 0 … C−1. It is
+// immutable and safe for concurrent use. The zero Tree has no classes.
+type Tree struct {
+	nodes  []Node // in preorder
+	end    []int  // one past the last descendant of each node
+	leaves []int  // position of each class
+	splits []int  // position of each split
+	depth  int
+}
+
+// A Node is a leaf, which holds one class, or a split with two children.
+// Positions count nodes in preorder: the root is 0, a left child follows its
+// parent.
+type Node struct {
+	// Class is the class of a leaf, −1 at a split.
+	Class int
+	// Split is the number of a split, 0 … C−2, −1 at a leaf.
+	Split int
+	// Parent is the position of the parent, −1 at the root.
+	Parent int
+	// Left and Right are the positions of the children, −1 at a leaf.
+	Left, Right int
+	// Depth is the number of decisions above this node.
+	Depth int
+}
+
+// A Decision is one step of a path: which way it goes at which split.
+type Decision struct {
+	Split int
+	// Left is y_v of eq. 9.
+	Left bool
+}
+
+// Classes returns C.
+func (t *Tree) Classes() int { return len(t.leaves) }
+
+// Splits returns the number of internal nodes: C−1, or 0 of the zero Tree.
+func (t *Tree) Splits() int { return len(t.splits) }
+
+// Depth returns the number of decisions on the longest path.
+func (t *Tree) Depth() int { return t.depth }
+
+// All walks the nodes with their positions in preorder: parents before
+// children, left before right.
+func (t *Tree) All() iter.Seq2[int, Node] {
+	return func(yield func(int, Node) bool) {
+		for i, n := range t.nodes {
+			if !yield(i, n) {
+				return
+			}
+		}
+	}
+}
+
+// Path returns P^c, the decisions from the root to the leaf of a class: none
+// in a tree of one class.
+func (t *Tree) Path(class int) ([]Decision, error) {
+	if class < 0 || class >= t.Classes() {
+		return nil, fmt.Errorf("path: class %d is not among the %d of the tree", class, t.Classes())
+	}
+	at := t.leaves[class]
+	path := make([]Decision, t.nodes[at].Depth)
+	for i := len(path) - 1; i >= 0; i-- {
+		parent := t.nodes[at].Parent
+		path[i] = Decision{Split: t.nodes[parent].Split, Left: t.nodes[parent].Left == at}
+		at = parent
+	}
+	return path, nil
+}
+
+// Split returns C_l and C_r, the classes on the two sides of a split in the
+// order of their leaves. It costs their number.
+func (t *Tree) Split(split int) (left, right []int, err error) {
+	if split < 0 || split >= t.Splits() {
+		return nil, nil, fmt.Errorf("split %d is not among the %d of the tree", split, t.Splits())
+	}
+	n := t.nodes[t.splits[split]]
+	return t.under(n.Left), t.under(n.Right), nil
+}
+
+// under returns the classes at and below a position.
+func (t *Tree) under(at int) []int {
+	classes := make([]int, 0, t.size(at))
+	for _, n := range t.nodes[at:t.end[at]] {
+		if n.Class >= 0 {
+			classes = append(classes, n.Class)
+		}
+	}
+	return classes
+}
+
+// size returns the number of leaves at and below a position.
+func (t *Tree) size(at int) int { return (t.end[at] - at + 1) / 2 }
+
+// preorder lists the classes of the leaves, and internal for every split.
+func (t *Tree) preorder() []int {
+	list := make([]int, len(t.nodes))
+	for i, n := range t.nodes {
+		list[i] = n.Class
+	}
+	return list
+}
+
+var errPreorder = errors.New("the list of nodes does not form a binary tree")
+
+// assemble builds the tree that preorder describes and checks all of it.
+func assemble(preorder []int) (*Tree, error) {
+	if len(preorder)%2 == 0 || len(preorder) > 2*MaxClasses-1 {
+		return nil, fmt.Errorf("%d nodes: a tree of C classes has 2C−1, C between 1 and %d", len(preorder), MaxClasses)
+	}
+	t := &Tree{nodes: make([]Node, len(preorder))}
+	if err := t.link(preorder); err != nil {
+		return nil, err
+	}
+	if err := t.number(preorder); err != nil {
+		return nil, err
+	}
+	return t, t.checkOrder()
+}
+
+// link sets parents, children and depths. waiting holds the splits that still
+// lack a right child.
+func (t *Tree) link(preorder []int) error {
+	waiting := make([]int, 0, 64)
+	parent := -1
+	for i, class := range preorder {
+		if i > 0 && parent < 0 {
+			return errPreorder
+		}
+		t.nodes[i] = Node{Class: class, Split: -1, Parent: parent, Left: -1, Right: -1}
+		if parent >= 0 {
+			t.adopt(parent, i)
+		}
+		if class == internal {
+			waiting = append(waiting, i)
+			parent = i
+			continue
+		}
+		parent = -1
+		if last := len(waiting) - 1; last >= 0 {
+			parent, waiting = waiting[last], waiting[:last]
+		}
+	}
+	if parent >= 0 {
+		return errPreorder
+	}
+	return nil
+}
+
+func (t *Tree) adopt(parent, child int) {
+	p := &t.nodes[parent]
+	if child == parent+1 {
+		p.Left = child
+	} else {
+		p.Right = child
+	}
+	t.nodes[child].Depth = p.Depth + 1
+	t.depth = max(t.depth, p.Depth+1)
+}
+
+// number finds the leaf of every class and numbers the splits.
+func (t *Tree) number(preorder []int) error {
+	t.leaves = make([]int, (len(preorder)+1)/2)
+	t.splits = make([]int, 0, len(preorder)/2)
+	for c := range t.leaves {
+		t.leaves[c] = -1
+	}
+	for i, class := range preorder {
+		switch {
+		case class == internal:
+			t.nodes[i].Split = len(t.splits)
+			t.splits = append(t.splits, i)
+		case class < 0 || class >= len(t.leaves):
+			return fmt.Errorf("class %d is outside 0 … %d", class, len(t.leaves)-1)
+		case t.leaves[class] >= 0:
+			return fmt.Errorf("class %d has two leaves", class)
+		default:
+			t.leaves[class] = i
+		}
+	}
+	return nil
+}
+
+// checkOrder makes sure that the smallest class below every split is to its
+// left, and fills end on the way.
+func (t *Tree) checkOrder() error {
+	smallest := make([]int, len(t.nodes))
+	t.end = make([]int, len(t.nodes))
+	for i := len(t.nodes) - 1; i >= 0; i-- {
+		n := t.nodes[i]
+		if n.Class >= 0 {
+			smallest[i], t.end[i] = n.Class, i+1
+			continue
+		}
+		smallest[i], t.end[i] = smallest[n.Left], t.end[n.Right]
+		if smallest[n.Left] > smallest[n.Right] {
+			return fmt.Errorf("split %d: the child with class %d belongs to the left", n.Split, smallest[n.Right])
+		}
+	}
+	return nil
+}
