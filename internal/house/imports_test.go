@@ -45,7 +45,13 @@ var allowed = map[string][]string{
 	"label":                     {"classifier", "dataset", "embedding", "internal/atomicfile"},
 	"report":                    {"metrics"},
 	"demo":                      {},
-	"internal/config":           {"classifier/heads", "extractor", "label", "preprocess"},
+	"fscil":                     {"classifier", "dataset", "metrics", "internal/atomicfile"},
+	"fscil/figure":              {"fscil"},
+	"fscil/benchmark":           {"internal/atomicfile"},
+	"configs":                   {},
+	"bench":                     {"dataset"},
+	"bench/compare":             {"bench", "dataset"},
+	"internal/config":           {"classifier/heads", "configs", "extractor", "fscil", "label", "preprocess"},
 }
 
 func TestImportDirection(t *testing.T) {

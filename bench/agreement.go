@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+// An Agreement says how much alike two sets of features of the same files are.
+type Agreement struct {
+	// Files is the number of files, which both sets have.
+	Files int
+	// Median and Min are cosines between the two embeddings of a file.
+	Median, Min float64
+	// Worst is the path of the file with the smallest cosine.
+	Worst string
+}
+
+// Agree compares features of the same files, in any order. Each path may be
+// there once.
+func Agree(a, b dataset.Features) (Agreement, error) {
+	if a.X.Cols != b.X.Cols || a.X.Rows != b.X.Rows || a.X.Rows == 0 {
+		return Agreement{}, fmt.Errorf("compare features: %d×%d and %d×%d: need the same files and dimension", a.X.Rows, a.X.Cols, b.X.Rows, b.X.Cols)
+	}
+	unmatched := make(map[string]int, b.X.Rows)
+	for i, s := range b.Samples {
+		unmatched[s.Path] = i
+	}
+	result := Agreement{Files: a.X.Rows, Min: math.Inf(1)}
+	cosines := make([]float64, 0, a.X.Rows)
+	for i, s := range a.Samples {
+		j, ok := unmatched[s.Path]
+		if !ok {
+			return Agreement{}, fmt.Errorf("compare features: %s: not once in both sets", s.Path)
+		}
+		delete(unmatched, s.Path)
+		c := cosine(row(a, i), row(b, j))
+		if math.IsNaN(c) {
+			return Agreement{}, fmt.Errorf("compare features: %s: the embedding is zero or not finite", s.Path)
+		}
+		cosines = append(cosines, c)
+		if c < result.Min {
+			result.Min, result.Worst = c, s.Path
+		}
+	}
+	result.Median = median(cosines)
+	return result, nil
+}
+
+func row(f dataset.Features, i int) []float32 {
+	return f.X.Data[i*f.X.Stride : i*f.X.Stride+f.X.Cols]
+}
+
+func cosine(a, b []float32) float64 {
+	var ab, aa, bb float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+// median of at least one value, which it sorts.
+func median(v []float64) float64 {
+	slices.Sort(v)
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}

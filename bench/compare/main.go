@@ -1,0 +1,47 @@
+// Compare prints how much alike the features of two folders are.
+//
+//	go run ./bench/compare [-median 0.9995] [-min 0.996] FEATDIR FEATDIR
+//
+// It exits with 1 when the cosines are below the thresholds.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/seed-90d10d51/pipeline/bench"
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+func main() {
+	medianWanted := flag.Float64("median", 0, "smallest median cosine that is good enough")
+	minWanted := flag.Float64("min", 0, "smallest cosine that is good enough")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: compare [-median X] [-min X] FEATDIR FEATDIR")
+		os.Exit(2)
+	}
+	a, err := compare(flag.Arg(0), flag.Arg(1))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Printf("files %d  median cosine %.7f  minimum %.7f (%s)\n", a.Files, a.Median, a.Min, a.Worst)
+	if a.Median < *medianWanted || a.Min < *minWanted {
+		fmt.Fprintf(os.Stderr, "wanted: median %g, minimum %g\n", *medianWanted, *minWanted)
+		os.Exit(1)
+	}
+}
+
+func compare(dirA, dirB string) (bench.Agreement, error) {
+	a, err := dataset.ReadFeatures(dirA)
+	if err != nil {
+		return bench.Agreement{}, err
+	}
+	b, err := dataset.ReadFeatures(dirB)
+	if err != nil {
+		return bench.Agreement{}, err
+	}
+	return bench.Agree(a, b)
+}

@@ -1,0 +1,47 @@
+"""The peer of `pipeline embed`: Pillow + onnxruntime in one process per core.
+
+    python embed_peer.py --backbone M.onnx --preset vit-0.5 --workers 2 < PATHS
+
+Reads paths of photos up to an empty line and says "ready". For each further
+line it embeds them all and prints the seconds that took; start-up and warm-up
+are not in it. Each worker has its own single-threaded session.
+"""
+
+import argparse
+import multiprocessing
+import sys
+import time
+
+import photo
+
+worker = {}
+
+
+def start(backbone, preset):
+    worker["model"], worker["preset"] = photo.session(backbone, threads=1), preset
+
+
+def embed(path):
+    return photo.embed(worker["model"], photo.tensor(photo.decode(path), worker["preset"]))
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("--backbone", required=True)
+    a.add_argument("--preset", required=True, choices=photo.PRESETS)
+    a.add_argument("--workers", type=int, required=True)
+    args = a.parse_args()
+    paths = [line.strip() for line in iter(sys.stdin.readline, "\n")]
+    context = multiprocessing.get_context("spawn")  # a fork would copy a library with threads
+    with context.Pool(args.workers, start, (args.backbone, args.preset)) as pool:
+        pool.map(embed, paths[:20], chunksize=1)
+        print("ready", flush=True)
+        for _ in sys.stdin:
+            begin = time.perf_counter()
+            rows = list(pool.imap(embed, paths, chunksize=4))
+            print(time.perf_counter() - begin, flush=True)
+            assert len(rows) == len(paths)
+
+
+if __name__ == "__main__":
+    main()
