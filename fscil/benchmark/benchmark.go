@@ -1,0 +1,138 @@
+package benchmark
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+)
+
+//go:embed lists.yaml
+var listsYAML []byte
+
+// maxListBytes bounds a download; the longest list has 1.6 MB.
+const maxListBytes = 16 << 20
+
+// Lists is one benchmark's folder of index lists.
+type Lists struct {
+	Name        string `yaml:"name"`
+	Description string `yaml:"description"`
+	// Address is the folder's; it ends with a slash.
+	Address string `yaml:"address"`
+	Licence string `yaml:"licence"`
+	// Files holds the SHA-256 of every file, in hexadecimal.
+	Files map[string]string `yaml:"files"`
+}
+
+// All returns every benchmark, in the order of lists.yaml. An error means a
+// broken build.
+func All() ([]Lists, error) {
+	var all []Lists
+	d := yaml.NewDecoder(bytes.NewReader(listsYAML))
+	d.KnownFields(true)
+	if err := d.Decode(&all); err != nil {
+		return nil, fmt.Errorf("catalogue of lists: %w", err)
+	}
+	return all, nil
+}
+
+// Find returns the lists of a name; the error names all there are.
+func Find(name string) (Lists, error) {
+	all, err := All()
+	if err != nil {
+		return Lists{}, err
+	}
+	var names []string
+	for _, l := range all {
+		if l.Name == name {
+			return l, nil
+		}
+		names = append(names, l.Name)
+	}
+	return Lists{}, fmt.Errorf("there are no lists %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Dir is where Pull puts the lists below a folder of data sets.
+func (l Lists) Dir(datasets string) string { return filepath.Join(datasets, l.Name+"-lists") }
+
+// Pulled says whether all files are in dir, unaltered.
+func (l Lists) Pulled(dir string) bool {
+	for name := range l.Files {
+		if !l.has(dir, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l Lists) has(dir, name string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	return err == nil && l.verify(name, text) == nil
+}
+
+func (l Lists) verify(name string, text []byte) error {
+	sum := sha256.Sum256(text)
+	if got := hex.EncodeToString(sum[:]); got != l.Files[name] {
+		return fmt.Errorf("%s has the SHA-256 %s, not %s: refused", name, got, l.Files[name])
+	}
+	return nil
+}
+
+// Pull downloads into dir what is not there yet, so that an interrupted pull
+// goes on where it stopped. A file appears only when its hash is right. client
+// may be nil.
+func (l Lists) Pull(ctx context.Context, dir string, client *http.Client) error {
+	if client == nil {
+		client = &http.Client{Timeout: time.Minute}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("pull lists %s: %w", l.Name, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Files)) {
+		if l.has(dir, name) {
+			continue
+		}
+		text, err := l.download(ctx, name, client)
+		if err == nil {
+			err = atomicfile.WriteFile(filepath.Join(dir, name), text)
+		}
+		if err != nil {
+			return fmt.Errorf("pull lists %s: %w", l.Name, err)
+		}
+	}
+	return nil
+}
+
+func (l Lists) download(ctx context.Context, name string, client *http.Client) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.Address+name, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: the server says %s", l.Address+name, response.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxListBytes))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; run it again to go on", l.Address+name, err)
+	}
+	return text, l.verify(name, text)
+}

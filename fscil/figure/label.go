@@ -1,0 +1,84 @@
+package figure
+
+import (
+	"image/color"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// lineShare is the height of a label as a share of the plot's.
+const lineShare = 0.034
+
+// A tag is a label at the right end of a line.
+type tag struct {
+	text   string
+	end, y float64 // where the line ends, and where the label stands
+	colour color.NRGBA
+}
+
+// label writes the names of the lines at their right ends, moved apart where
+// they would overlap and joined to their lines by a hair.
+func label(p *plot.Plot, lines []series, sessions int) error {
+	var tags []tag
+	for _, s := range lines {
+		if xys := s.points(); len(xys) > 0 {
+			y := xys[len(xys)-1].Y
+			tags = append(tags, tag{s.label, y, y, s.colour})
+		}
+	}
+	spread(tags, p.Y.Min, p.Y.Max, lineShare*(p.Y.Max-p.Y.Min))
+	x := float64(sessions)
+	gap := 0.03 * max(x-1, 1)
+	for _, t := range tags {
+		hair, err := plotter.NewLine(plotter.XYs{{X: x, Y: t.end}, {X: x + gap, Y: t.y}})
+		if err != nil {
+			return err
+		}
+		hair.Color, hair.Width = t.colour, vg.Points(0.4)
+		p.Add(hair)
+		if err := write(p, t, x+1.25*gap); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(p *plot.Plot, t tag, x float64) error {
+	l, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: t.y}}, Labels: []string{t.text}})
+	if err != nil {
+		return err
+	}
+	l.TextStyle[0].Color = t.colour
+	l.TextStyle[0].YAlign = draw.YCenter
+	l.TextStyle[0].Font.Size, l.TextStyle[0].Font.Variant = vg.Points(9), sans
+	p.Add(l)
+	return nil
+}
+
+// spread sorts tags from low to high and moves them at least gap apart, within
+// low and high, as little as one pass up and one pass down allow.
+func spread(tags []tag, low, high, gap float64) {
+	slices.SortStableFunc(tags, func(a, b tag) int {
+		switch {
+		case a.end < b.end:
+			return -1
+		case a.end > b.end:
+			return 1
+		}
+		return 0
+	})
+	floor := low
+	for i := range tags {
+		tags[i].y = max(tags[i].y, floor)
+		floor = tags[i].y + gap
+	}
+	ceiling := high
+	for i := len(tags) - 1; i >= 0; i-- {
+		tags[i].y = min(tags[i].y, ceiling)
+		ceiling = tags[i].y - gap
+	}
+}

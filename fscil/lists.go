@@ -1,0 +1,163 @@
+package fscil
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+// Lists are the lines of the official lists, before anything is known of the
+// images.
+type Lists struct {
+	sessions []listed
+}
+
+type listed struct{ train, test []string }
+
+// A Namer turns a line of a training or test list into a sample.
+type Namer func(line string, test bool) (Sample, error)
+
+// ReadLists reads a folder of official lists: session_1.txt … session_S.txt
+// with the training images of each session, test_1.txt … test_S.txt with the
+// test images of the classes that it brings. A line is a path with forward
+// slashes, or a number (CIFAR-100). Blank lines are ignored.
+func ReadLists(dir string) (*Lists, error) {
+	l := &Lists{}
+	for n := 1; ; n++ {
+		train, err := readLines(dir, fmt.Sprintf("session_%d.txt", n))
+		if errors.Is(err, fs.ErrNotExist) && n > 1 {
+			return l, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lists: %w; the folder must hold session_1.txt … and test_1.txt …", err)
+		}
+		test, err := readLines(dir, fmt.Sprintf("test_%d.txt", n))
+		if err != nil {
+			return nil, fmt.Errorf("lists: %w; every session_N.txt needs its test_N.txt", err)
+		}
+		l.sessions = append(l.sessions, listed{train, test})
+	}
+}
+
+func readLines(dir, name string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	lines, err := parseLines(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
+	}
+	return lines, nil
+}
+
+// parseLines returns the lines that are not blank. Each must be a number or a
+// clean relative path.
+func parseLines(text []byte) ([]string, error) {
+	var lines []string
+	scan := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; scan.Scan(); n++ {
+		line := strings.TrimSpace(scan.Text())
+		if line == "" {
+			continue
+		}
+		if path.IsAbs(line) || path.Clean(line) != line || line == ".." || strings.HasPrefix(line, "../") || strings.ContainsRune(line, 0) {
+			return nil, fmt.Errorf("line %d: %q is not a path below the image folder", n, line)
+		}
+		lines = append(lines, line)
+	}
+	if err := scan.Err(); err != nil {
+		return nil, fmt.Errorf("%w (is this a list of images?)", err)
+	}
+	if len(lines) == 0 {
+		return nil, errors.New("is empty")
+	}
+	return lines, nil
+}
+
+// Numbered says whether the lines are numbers, as CIFAR-100's are.
+func (l *Lists) Numbered() bool {
+	_, err := strconv.ParseUint(l.sessions[0].train[0], 10, 32)
+	return err == nil
+}
+
+// Protocol names every line and checks the result, as [New] does.
+func (l *Lists) Protocol(name Namer) (*Protocol, error) {
+	var sessions []Session
+	for i, s := range l.sessions {
+		train, err := named(s.train, false, name)
+		if err != nil {
+			return nil, fmt.Errorf("session_%d.txt: %w", i+1, err)
+		}
+		test, err := named(s.test, true, name)
+		if err != nil {
+			return nil, fmt.Errorf("test_%d.txt: %w", i+1, err)
+		}
+		sessions = append(sessions, Session{Train: train, Test: test})
+	}
+	return given(sessions)
+}
+
+func named(lines []string, test bool, name Namer) ([]Sample, error) {
+	samples := make([]Sample, len(lines))
+	for i, line := range lines {
+		var err error
+		if samples[i], err = name(line, test); err != nil {
+			return nil, err
+		}
+	}
+	return samples, nil
+}
+
+// Stripped names lines that are paths: n leading folders fall away, the class
+// is the folder that holds the file.
+func Stripped(n int) Namer {
+	return func(line string, _ bool) (Sample, error) {
+		short, ok := strip(line, n)
+		if !ok || path.Base(path.Dir(line)) == "." {
+			return Sample{}, fmt.Errorf("%s: has no class folder, or fewer than %d leading folders to strip", line, n)
+		}
+		return Sample{Path: short, Class: dataset.EscapePath(path.Base(path.Dir(line)))}, nil
+	}
+}
+
+func strip(line string, n int) (string, bool) {
+	for range n {
+		var ok bool
+		if _, line, ok = strings.Cut(line, "/"); !ok {
+			return "", false
+		}
+	}
+	return line, true
+}
+
+// FindStrip returns how many leading folders must be stripped from the listed
+// paths so that the images exist: the first number for which the first image
+// of any list does. The error names what was looked for.
+func (l *Lists) FindStrip(exists func(path string) bool) (int, error) {
+	var tried []string
+	first := l.sessions[0].train[0]
+	for n := 0; ; n++ {
+		short, ok := strip(first, n)
+		if !ok {
+			return 0, fmt.Errorf("missing image: none of %s is there", strings.Join(tried, ", "))
+		}
+		tried = append(tried, short)
+		for _, s := range l.sessions {
+			for _, line := range []string{s.train[0], s.test[0]} {
+				if short, ok := strip(line, n); ok && exists(short) {
+					return n, nil
+				}
+			}
+		}
+	}
+}

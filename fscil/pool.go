@@ -1,0 +1,138 @@
+package fscil
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+// The names of splits, in columns and folders.
+const (
+	splitTrain = "train"
+	splitTest  = "test"
+	splitVal   = "val" // ImageNet tests on it
+)
+
+// A Pool holds the images that sessions are drawn from, by class.
+type Pool struct {
+	classes []string // sorted
+	train   map[string][]Sample
+	test    map[string][]Sample // nil where test images are held out by seed
+	holdOut int
+}
+
+// NewPool sorts images into classes. With testPerClass > 0 that many of each
+// class are held out for testing by every draw. With 0 the images say
+// themselves: by their split, or by lying in train/CLASS/… and test/CLASS/…
+// (or val/CLASS/…).
+//
+// content tells images apart; of those that are the same only the first, by
+// path, is kept. It may be nil.
+func NewPool(samples []dataset.Sample, testPerClass int, content func(i int) [32]byte) (*Pool, error) {
+	p := &Pool{train: map[string][]Sample{}, holdOut: testPerClass}
+	if testPerClass == 0 {
+		p.test = map[string][]Sample{}
+	}
+	for _, s := range distinct(samples, content) {
+		if err := p.add(s); err != nil {
+			return nil, err
+		}
+	}
+	for c := range p.train {
+		p.classes = append(p.classes, c)
+	}
+	slices.Sort(p.classes)
+	return p, p.check()
+}
+
+// distinct returns the samples sorted by path, without copies.
+func distinct(samples []dataset.Sample, content func(i int) [32]byte) []dataset.Sample {
+	order := make([]int, len(samples))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(samples[a].Path, samples[b].Path) })
+	seen := map[[32]byte]bool{}
+	var kept []dataset.Sample
+	for _, i := range order {
+		if content != nil {
+			h := content(i)
+			if seen[h] {
+				continue
+			}
+			seen[h] = true
+		}
+		kept = append(kept, samples[i])
+	}
+	return kept
+}
+
+func (p *Pool) add(s dataset.Sample) error {
+	x := Sample{Path: s.Path, Class: dataset.EscapePath(s.Label)}
+	if p.holdOut > 0 {
+		p.train[x.Class] = append(p.train[x.Class], x)
+		return nil
+	}
+	split := strings.ToLower(s.Split)
+	if split == "" {
+		parts := strings.Split(s.Path, "/")
+		if len(parts) < 3 {
+			return p.unsplit(s)
+		}
+		split, x.Class = parts[0], dataset.EscapePath(parts[1])
+	}
+	switch split {
+	case splitTrain:
+		p.train[x.Class] = append(p.train[x.Class], x)
+	case splitTest, splitVal:
+		p.test[x.Class] = append(p.test[x.Class], x)
+	default:
+		return p.unsplit(s)
+	}
+	return nil
+}
+
+func (p *Pool) unsplit(s dataset.Sample) error {
+	return fmt.Errorf("%s: is neither for training nor for testing: it has no split and does not lie in train/CLASS or test/CLASS; set fscil.test_per_class to hold images out by seed", s.Path)
+}
+
+func (p *Pool) check() error {
+	for _, c := range p.classes {
+		if c == "" {
+			return fmt.Errorf("%s: has no class; put each class into a folder of its own", p.train[c][0].Path)
+		}
+		if n := len(p.train[c]); p.holdOut > 0 && n <= p.holdOut {
+			return fmt.Errorf("class %s has %d images, which leaves none to learn when %d are held out (fscil.test_per_class)", c, n, p.holdOut)
+		}
+		if p.holdOut == 0 && len(p.test[c]) == 0 {
+			return fmt.Errorf("class %s has no test images", c)
+		}
+	}
+	return nil
+}
+
+// stream is the generator of one draw.
+func stream(seed uint64, run int) *rand.Rand {
+	const draws = 0x6673_6369_6c00_0000 // "fscil"
+	return rand.New(rand.NewPCG(seed, draws+uint64(run)))
+}
+
+// draw shuffles the classes and their training images, and holds out the test
+// images where that is wanted.
+func (p *Pool) draw(rng *rand.Rand) (classes []string, train, test map[string][]Sample) {
+	train, test = map[string][]Sample{}, map[string][]Sample{}
+	for _, c := range p.classes {
+		images := slices.Clone(p.train[c])
+		rng.Shuffle(len(images), func(i, j int) { images[i], images[j] = images[j], images[i] })
+		train[c], test[c] = images[p.holdOut:], images[:p.holdOut]
+		if p.holdOut == 0 {
+			test[c] = p.test[c]
+		}
+	}
+	classes = slices.Clone(p.classes)
+	rng.Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
+	return classes, train, test
+}

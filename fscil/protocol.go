@@ -1,0 +1,76 @@
+package fscil
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A Sample is one image of a protocol.
+type Sample struct {
+	Path, Class string
+}
+
+// A Session is what is learned at once, and the test images of the classes
+// that it brings.
+type Session struct {
+	Train, Test []Sample
+}
+
+// A Protocol is a sequence of sessions that leaks nothing. It cannot be changed.
+type Protocol struct {
+	sessions []Session
+	classes  [][]string // of each session, sorted
+	given    bool       // published or recorded, not drawn here
+}
+
+// New checks sessions that were drawn and freezes them. A leak is a *LeakError.
+func New(sessions []Session) (*Protocol, error) {
+	if len(sessions) == 0 {
+		return nil, errors.New("protocol: no sessions")
+	}
+	p := &Protocol{}
+	for i, s := range sessions {
+		if len(s.Train) == 0 || len(s.Test) == 0 {
+			return nil, fmt.Errorf("protocol: session %d has %d training and %d test images; both are needed", i+1, len(s.Train), len(s.Test))
+		}
+		p.sessions = append(p.sessions, Session{Train: slices.Clone(s.Train), Test: slices.Clone(s.Test)})
+		p.classes = append(p.classes, classesOf(s.Train))
+	}
+	return p, p.check()
+}
+
+// given is New for sessions that somebody published.
+func given(sessions []Session) (*Protocol, error) {
+	p, err := New(sessions)
+	if err != nil {
+		return nil, err
+	}
+	p.given = true
+	return p, nil
+}
+
+func classesOf(samples []Sample) []string {
+	var classes []string
+	for _, s := range samples {
+		classes = append(classes, s.Class)
+	}
+	slices.Sort(classes)
+	return slices.Compact(classes)
+}
+
+// Sessions is the number of sessions.
+func (p *Protocol) Sessions() int { return len(p.sessions) }
+
+// Classes returns the classes that session s brings (0 is the base session),
+// sorted.
+func (p *Protocol) Classes(s int) []string { return slices.Clone(p.classes[s]) }
+
+// Samples returns every image, training before test, session after session.
+func (p *Protocol) Samples() []Sample {
+	var all []Sample
+	for _, s := range p.sessions {
+		all = append(append(all, s.Train...), s.Test...)
+	}
+	return all
+}

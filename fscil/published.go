@@ -1,0 +1,97 @@
+package fscil
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed published.yaml
+var publishedYAML []byte
+
+// A PublishedRow is a result that somebody printed, in percent.
+type PublishedRow struct {
+	Dataset  string `yaml:"dataset"`
+	Track    string `yaml:"track"`
+	Method   string `yaml:"method"`
+	Backbone string `yaml:"backbone"`
+	// Source says where the numbers were printed.
+	Source string `yaml:"source"`
+	// Accuracy holds every session, or nothing.
+	Accuracy []float64 `yaml:"accuracy"`
+	// First and Last session, and Average over sessions, where they stand
+	// alone.
+	First   *float64 `yaml:"first"`
+	Last    *float64 `yaml:"last"`
+	Average *float64 `yaml:"average"`
+}
+
+// Published returns the published rows of a data set and track, in the order
+// of published.yaml.
+func Published(dataset, track string) ([]PublishedRow, error) {
+	all, err := parsePublished(publishedYAML)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(r PublishedRow) bool { return r.Dataset != dataset || r.Track != track }), nil
+}
+
+func parsePublished(text []byte) ([]PublishedRow, error) {
+	var rows []PublishedRow
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&rows); err != nil {
+		return nil, fmt.Errorf("published rows: %w", err)
+	}
+	for i, r := range rows {
+		if err := r.check(); err != nil {
+			return nil, fmt.Errorf("published row %d (%s): %w", i+1, r.Method, err)
+		}
+	}
+	return rows, nil
+}
+
+func (r PublishedRow) check() error {
+	if err := oneOf("track", r.Track, BaseOnly, PretrainedDisjoint, Foundation); err != nil {
+		return err
+	}
+	if r.Dataset == "" || r.Method == "" || r.Backbone == "" || r.Source == "" {
+		return fmt.Errorf("dataset, method, backbone and source must be given")
+	}
+	if len(r.Accuracy) > 0 == (r.First != nil || r.Last != nil || r.Average != nil) {
+		return fmt.Errorf("either all sessions are given, or some of first, last and average")
+	}
+	for _, v := range append(slices.Clone(r.Accuracy), thoseGiven(r.First, r.Last, r.Average)...) {
+		if !(v >= 0 && v <= 100) {
+			return fmt.Errorf("%v is not a percentage", v)
+		}
+	}
+	return nil
+}
+
+func thoseGiven(values ...*float64) []float64 {
+	var out []float64
+	for _, v := range values {
+		if v != nil {
+			out = append(out, *v)
+		}
+	}
+	return out
+}
+
+// Curve returns the accuracy (percent) of every session, NaN where it is not
+// known.
+func (r PublishedRow) Curve(sessions int) []float64 {
+	curve := make([]float64, sessions)
+	for i, v := range r.curve(sessions) {
+		curve[i] = math.NaN()
+		if v != nil {
+			curve[i] = *v
+		}
+	}
+	return curve
+}

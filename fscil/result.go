@@ -1,0 +1,124 @@
+package fscil
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Info says what was measured.
+type Info struct {
+	Dataset  string `json:"dataset"`
+	Method   string `json:"method"`
+	Backbone string `json:"backbone"`
+	// Track is BaseOnly, PretrainedDisjoint or Foundation.
+	Track string `json:"track"`
+}
+
+// A Result is what several runs of one head came to: results.json. Everything
+// is a mean over runs; fractions but NLL (nats).
+type Result struct {
+	Info
+	Runs              int             `json:"runs"`
+	Sessions          []SessionResult `json:"sessions"`
+	AverageAccuracy   float64         `json:"average_accuracy"`
+	FinalAccuracy     float64         `json:"final_accuracy"`
+	PerformanceDrop   float64         `json:"performance_drop"`
+	AverageForgetting float64         `json:"average_forgetting"`
+}
+
+// A SessionResult is the mean over runs of what was measured after a session.
+type SessionResult struct {
+	Session  int     `json:"session"`
+	Classes  int     `json:"classes"`
+	Accuracy float64 `json:"accuracy"`
+	// AccuracySEM is the standard error of the mean, nil for a single run.
+	AccuracySEM *float64 `json:"accuracy_sem"`
+	Base        float64  `json:"base_accuracy"`
+	// Novel and Harmonic are nil after the base session.
+	Novel      *float64 `json:"novel_accuracy"`
+	Harmonic   *float64 `json:"harmonic_mean"`
+	Forgetting float64  `json:"forgetting"`
+	NLLNats    float64  `json:"nll"`
+	ECE        float64  `json:"ece"`
+}
+
+// Summarise averages runs, which must have the same number of sessions.
+func Summarise(info Info, runs []Run) (Result, error) {
+	if len(runs) == 0 || len(runs[0].Sessions) == 0 {
+		return Result{}, fmt.Errorf("summarise %s: nothing was run", info.Method)
+	}
+	r := Result{Info: info, Runs: len(runs)}
+	for s := range runs[0].Sessions {
+		var at []Measures
+		for _, run := range runs {
+			if len(run.Sessions) != len(runs[0].Sessions) {
+				return Result{}, fmt.Errorf("summarise %s: runs of %d and of %d sessions", info.Method, len(runs[0].Sessions), len(run.Sessions))
+			}
+			at = append(at, run.Sessions[s])
+		}
+		r.Sessions = append(r.Sessions, summariseSession(at))
+		r.AverageAccuracy += r.Sessions[s].Accuracy / float64(len(runs[0].Sessions))
+	}
+	last := r.Sessions[len(r.Sessions)-1]
+	r.FinalAccuracy = last.Accuracy
+	r.PerformanceDrop = r.Sessions[0].Accuracy - last.Accuracy
+	r.AverageForgetting = last.Forgetting
+	return r, nil
+}
+
+// summariseSession averages the same session of several runs.
+func summariseSession(at []Measures) SessionResult {
+	accuracy := pick(at, func(m Measures) float64 { return m.Accuracy })
+	r := SessionResult{
+		Session: at[0].Session, Classes: at[0].Classes, Accuracy: stat.Mean(accuracy, nil), AccuracySEM: sem(accuracy),
+		Base:       stat.Mean(pick(at, func(m Measures) float64 { return m.Base }), nil),
+		Forgetting: stat.Mean(pick(at, func(m Measures) float64 { return m.Forgetting }), nil),
+		NLLNats:    stat.Mean(pick(at, func(m Measures) float64 { return m.NLLNats }), nil),
+		ECE:        stat.Mean(pick(at, func(m Measures) float64 { return m.ECE }), nil),
+	}
+	if at[0].Novel != nil {
+		novel := stat.Mean(pick(at, func(m Measures) float64 { return *m.Novel }), nil)
+		harmonic := stat.Mean(pick(at, func(m Measures) float64 { return *m.Harmonic }), nil)
+		r.Novel, r.Harmonic = &novel, &harmonic
+	}
+	return r
+}
+
+func pick(at []Measures, value func(Measures) float64) []float64 {
+	values := make([]float64, len(at))
+	for i, m := range at {
+		values[i] = value(m)
+	}
+	return values
+}
+
+// sem is the standard error of the mean, nil where one value tells nothing.
+func sem(values []float64) *float64 {
+	if len(values) < 2 {
+		return nil
+	}
+	s := stat.StdDev(values, nil) / math.Sqrt(float64(len(values)))
+	return &s
+}
+
+// Details are what results.json has no room for: details.json.
+type Details struct {
+	// Duplicates of a published protocol; none in a drawn one.
+	Duplicates Duplicates `json:"duplicates"`
+	// Runs holds every run.
+	Runs []RunDetails `json:"runs"`
+}
+
+// RunDetails is one run in full.
+type RunDetails struct {
+	// Classes of every session.
+	Classes [][]string `json:"classes"`
+	// TaskAccuracy has a row for every session: the accuracy on the classes of
+	// session 1, 2, … so far.
+	TaskAccuracy [][]float64 `json:"task_accuracy"`
+	// ClassAccuracy has a row for every session: the accuracy of every class so
+	// far, in the order of Classes.
+	ClassAccuracy [][]float64 `json:"class_accuracy"`
+}

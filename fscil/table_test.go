@@ -1,0 +1,150 @@
+package fscil
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/shared"
+)
+
+func two(track string, sem *float64) Result {
+	novel, harmonic := 0.25, 1./3
+	return Result{
+		Info: Info{Dataset: "mini_imagenet", Method: "a|b", Backbone: "net", Track: track}, Runs: 1,
+		Sessions: []SessionResult{
+			{Session: 1, Classes: 60, Accuracy: 0.75, AccuracySEM: sem, Base: 0.75},
+			{Session: 2, Classes: 65, Accuracy: 0.5, AccuracySEM: sem, Base: 0.5, Novel: &novel, Harmonic: &harmonic, Forgetting: 0.25},
+		},
+		AverageAccuracy: 0.625, FinalAccuracy: 0.5, PerformanceDrop: 0.25, AverageForgetting: 0.25,
+	}
+}
+
+func TestTableOfOurs(t *testing.T) {
+	sem := 0.01
+	table, err := NewTable([]Result{two(Foundation, nil), two(Foundation, &sem)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var csv, md strings.Builder
+	if err := table.WriteCSV(&csv); err != nil {
+		t.Fatal(err)
+	}
+	const want = `method,backbone,source,1,2,average,final,drop,base,novel,harmonic mean,forgetting
+a|b,net,this run,75.00,50.00,62.50,50.00,25.00,50.00,25.00,33.33,25.00
+a|b,net,this run,75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00,25.00,33.33,25.00
+`
+	if csv.String() != want {
+		t.Errorf("got\n%swant\n%s", csv.String(), want)
+	}
+	if err := table.WriteMarkdown(&md); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`| a\|b | net | this run | 75.00 |`, "No published row", "Not comparable with other tracks"} {
+		if !strings.Contains(md.String(), want) {
+			t.Errorf("%q is not in\n%s", want, md.String())
+		}
+	}
+}
+
+// TestTracksNeverMeet: published rows stand beside results of their own track
+// only, and results of two tracks make no table.
+func TestTracksNeverMeet(t *testing.T) {
+	table, err := NewTable([]Result{two(BaseOnly, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Published != 12 || len(table.Rows) != 13 {
+		t.Fatalf("%d published rows", table.Published)
+	}
+	for _, row := range table.Rows {
+		if len(row) != len(table.Header) || row[1] == "" || row[2] == "" {
+			t.Errorf("row %v has no source or backbone, or not as many cells as the header", row)
+		}
+	}
+	for _, track := range []string{PretrainedDisjoint, Foundation} {
+		table, err := NewTable([]Result{two(track, nil)})
+		if err != nil || table.Published != 0 {
+			t.Errorf("%s: %d published rows, %v", track, table.Published, err)
+		}
+	}
+	if _, err := NewTable([]Result{two(BaseOnly, nil), two(Foundation, nil)}); err == nil {
+		t.Error("two tracks share a table")
+	}
+	if _, err := NewTable(nil); err == nil {
+		t.Error("a table of nothing")
+	}
+}
+
+func TestPublishedRows(t *testing.T) {
+	rows, err := Published("mini_imagenet", BaseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(rows, func(r PublishedRow) bool { return r.Method == "TOPIC" })
+	if i < 0 || rows[i].Accuracy[8] != 24.42 || len(rows[i].Accuracy) != 9 {
+		t.Fatalf("TOPIC: %+v", rows)
+	}
+	cells := rows[i].row(9)
+	if cells[3] != "61.31" || cells[12] != "39.64" || cells[13] != "24.42" || cells[14] != "36.89" {
+		t.Errorf("cells %v", cells)
+	}
+	for want, text := range map[string]string{
+		"imagenet":      `[{dataset: d, track: imagenet, method: m, backbone: b, source: s, last: 1}]`,
+		"must be given": `[{dataset: d, track: foundation, method: m, backbone: b, last: 1}]`,
+		"percentage":    `[{dataset: d, track: foundation, method: m, backbone: b, source: s, last: 101}]`,
+		"either all":    `[{dataset: d, track: foundation, method: m, backbone: b, source: s}]`,
+		"field acc":     `[{acc: 1}]`,
+	} {
+		if _, err := parsePublished([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// TestPublishedNumbersAreThePapers: every number of published.yaml stands in
+// the collection of the papers' numbers.
+func TestPublishedNumbersAreThePapers(t *testing.T) {
+	text, err := os.ReadFile(shared.Path(t, "spec", "paper_tables.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := map[float64]bool{}
+	for _, n := range regexp.MustCompile(`\d+\.\d+`).FindAllString(string(text), -1) {
+		v, err := strconv.ParseFloat(n, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed[v] = true
+	}
+	rows, err := parsePublished(publishedYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		for _, v := range append(slices.Clone(r.Accuracy), thoseGiven(r.First, r.Last, r.Average)...) {
+			if !printed[v] {
+				t.Errorf("%s on %s: %v is in no paper", r.Method, r.Dataset, v)
+			}
+		}
+	}
+}
+
+// TestResultJSON pins the contract of results.json.
+func TestResultJSON(t *testing.T) {
+	text, err := json.Marshal(two(Foundation, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"dataset":"mini_imagenet","method":"a|b","backbone":"net","track":"foundation","runs":1,"sessions":[` +
+		`{"session":1,"classes":60,"accuracy":0.75,"accuracy_sem":null,"base_accuracy":0.75,"novel_accuracy":null,"harmonic_mean":null,"forgetting":0,"nll":0,"ece":0},` +
+		`{"session":2,"classes":65,"accuracy":0.5,"accuracy_sem":null,"base_accuracy":0.5,"novel_accuracy":0.25,"harmonic_mean":0.3333333333333333,"forgetting":0.25,"nll":0,"ece":0}],` +
+		`"average_accuracy":0.625,"final_accuracy":0.5,"performance_drop":0.25,"average_forgetting":0.25}`
+	if string(text) != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
