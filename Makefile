@@ -54,8 +54,9 @@ docs-update:
 	$(GO) test -run TestCommandDocs ./cmd/pipeline -update
 
 .PHONY: exports
-exports: setup build ## export random-weight CLIP, ResNet-50 and DINOv2, and run the pipeline on them
-	models/verify_exports.sh
+exports: setup ## export random-weight CLIP, ResNet-50 and DINOv2, and run the pipeline on them (needs Python)
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && models/verify_exports.sh "$$folder" && \
+	PIPELINE_EXPORTS="$$folder" $(GO) test -count=1 -v -run TestExports ./cmd/pipeline
 
 .PHONY: bench
 bench: setup ## the benchmarks; takes minutes

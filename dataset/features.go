@@ -39,9 +39,10 @@ type Meta struct {
 	Format      int          `json:"format"`
 	ToolVersion string       `json:"tool_version"`
 	Backbone    BackboneMeta `json:"backbone"`
-	// Extractor is the fingerprint of the model and of the settings that
-	// change its values.
-	Extractor             string          `json:"extractor_fingerprint"`
+	// ExtractorFingerprint covers the model and the settings that change its
+	// values; Extractor is those settings.
+	ExtractorFingerprint  string          `json:"extractor_fingerprint"`
+	Extractor             json.RawMessage `json:"extractor,omitempty"`
 	Preprocess            json.RawMessage `json:"preprocess,omitempty"`
 	PreprocessFingerprint string          `json:"preprocess_fingerprint"`
 	// Dimension is d.
@@ -52,6 +53,8 @@ type Meta struct {
 type BackboneMeta struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
+	// Path is where the file was, a hint only.
+	Path string `json:"path,omitempty"`
 }
 
 // ReadFeatures reads a feature folder: embeddings.npy (float32 or float16, n×d,

@@ -154,7 +154,7 @@ func writeFeatures(t *testing.T, path string, samples []Sample, meta Meta) {
 func TestFeatureWriterRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feat")
 	meta := Meta{
-		ToolVersion: "1", Backbone: BackboneMeta{Name: "b", SHA256: "ab"}, Extractor: "ef", Dimension: 5,
+		ToolVersion: "1", Backbone: BackboneMeta{Name: "b", SHA256: "ab"}, ExtractorFingerprint: "ef", Extractor: []byte(`{"token":1}`), Dimension: 5,
 		Preprocess: []byte(`{"size":224}`), PreprocessFingerprint: "cd",
 	}
 	writeFeatures(t, path, []Sample{{Path: "old"}}, meta)

@@ -21,7 +21,8 @@ import (
 // absolute one may lead outside root, and then stays absolute in Sample.Path.
 // Without a label column or tab the label is the name of the folder that holds
 // the file. In CSV, a path that does not exist as written is tried unescaped
-// (UnescapePath), so that labels.csv can serve as a list.
+// (UnescapePath) and without a leading apostrophe, so that labels.csv can serve
+// as a list.
 //
 // A path that is missing, not a regular file, escapes root by "..", or comes
 // back with another label is a Problem that names the line; a plain repetition
@@ -87,8 +88,8 @@ func (r *listReader) add(row listRow) {
 func (r *listReader) sample(row listRow) (Sample, error) {
 	s := row.sample
 	rel, err := r.locate(s.Path)
-	if unescaped := UnescapePath(s.Path); row.csv && unescaped != s.Path && errors.Is(err, fs.ErrNotExist) {
-		rel, err = r.locate(unescaped)
+	if row.csv && errors.Is(err, fs.ErrNotExist) {
+		rel, err = r.locateAsWritten(s.Path, err)
 	}
 	if err != nil {
 		return Sample{}, err
@@ -98,6 +99,19 @@ func (r *listReader) sample(row listRow) (Sample, error) {
 		s.Label = parentName(rel)
 	}
 	return s, nil
+}
+
+// locateAsWritten undoes what was done to a path to make it a cell of
+// labels.csv: escaped, and kept from spreadsheets by an apostrophe. Where that
+// leads nowhere either, the error stays what it was.
+func (r *listReader) locateAsWritten(cell string, err error) (string, error) {
+	bare, _ := strings.CutPrefix(cell, "'")
+	for _, name := range []string{UnescapePath(cell), bare, UnescapePath(bare)} {
+		if rel, errName := r.locate(name); !errors.Is(errName, fs.ErrNotExist) {
+			return rel, errName
+		}
+	}
+	return "", err
 }
 
 // locate turns a listed path into Sample.Path and checks that a regular file

@@ -46,26 +46,27 @@ func (s Set) TestDir() string { return filepath.Join(s.Dir, "test") }
 // Generate paints the image collection into dir, creating it when needed. The
 // same seed gives the same files. Files that already hold the right bytes are
 // left untouched, so that a second run finds an unchanged folder; other files
-// in dir are left alone.
-func Generate(dir string, seed uint64) (Set, error) {
+// in dir are left alone. When ctx is cancelled, Generate returns its error after
+// the pictures in hand.
+func Generate(ctx context.Context, dir string, seed uint64) (Set, error) {
 	set, jobs := plan(dir, seed)
-	if err := runAll(jobs, dir, seed); err != nil {
+	if err := runAll(ctx, jobs, dir, seed); err != nil {
 		return Set{}, fmt.Errorf("generate demo images in %s: %w", dir, err)
 	}
 	return set, nil
 }
 
 // runAll does the jobs on all cores and starts no more after a failure.
-func runAll(jobs []job, dir string, seed uint64) error {
+func runAll(ctx context.Context, jobs []job, dir string, seed uint64) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(context.Background())
+	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, j := range jobs {
 		group.Go(func() error {
-			if ctx.Err() != nil {
-				return nil
+			if err := ctx.Err(); err != nil {
+				return err
 			}
 			return j.run(dir, seed)
 		})

@@ -33,7 +33,7 @@ func contents(t *testing.T, dir string) map[string][]byte {
 
 func TestGenerate(t *testing.T) {
 	dir := t.TempDir()
-	set, err := Generate(dir, testSeed)
+	set, err := Generate(t.Context(), dir, testSeed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestGenerateSaysWhereItFailed(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Generate(blocked, testSeed); err == nil || !strings.Contains(err.Error(), blocked) {
+	if _, err := Generate(t.Context(), blocked, testSeed); err == nil || !strings.Contains(err.Error(), blocked) {
 		t.Errorf("error %v does not name %s", err, blocked)
 	}
 }

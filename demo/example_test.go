@@ -1,6 +1,7 @@
 package demo_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 
 // Not run as a test: it paints 480 pictures.
 func ExampleGenerate() {
-	set, err := demo.Generate(filepath.Join(os.TempDir(), "pictures"), 1)
+	set, err := demo.Generate(context.Background(), filepath.Join(os.TempDir(), "pictures"), 1)
 	if err != nil {
 		fmt.Println(err)
 		return

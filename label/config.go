@@ -27,15 +27,18 @@ func (c Config) Validate() error {
 	if len(c.Format) == 0 {
 		return fmt.Errorf("format: empty; choose from %s", strings.Join(formats(), ", "))
 	}
-	for _, f := range c.Format {
+	for i, f := range c.Format {
 		if !slices.Contains(formats(), f) {
 			return fmt.Errorf("format: %q is not one of %s", f, strings.Join(formats(), ", "))
+		}
+		if slices.Contains(c.Format[:i], f) {
+			return fmt.Errorf("format: %q is listed twice", f)
 		}
 	}
 	if c.TopK < 1 {
 		return fmt.Errorf("top_k: %d is not positive", c.TopK)
 	}
-	if c.Reject < 0 || c.Reject >= 1 {
+	if !(c.Reject >= 0 && c.Reject < 1) { // NaN is neither
 		return fmt.Errorf("reject: %g is not in [0, 1)", c.Reject)
 	}
 	return nil

@@ -117,6 +117,9 @@ func (r *run) take(item embedding.Item) error {
 		r.problems = append(r.problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 		return nil
 	}
+	if d := r.Head.Dim(); len(item.Vector) != d {
+		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path, len(item.Vector), d)
+	}
 	r.paths = append(r.paths, item.Sample.Path)
 	r.pending = append(r.pending, item.Vector...)
 	if len(r.paths) < batchRows {
@@ -161,6 +164,7 @@ func (r *run) write(path string, p classifier.Prediction) error {
 }
 
 func (r *run) summarise(counts embedding.Counts, took time.Duration) {
+	took = max(took, time.Nanosecond) // a coarse clock must not make it infinite
 	r.summary.Failed = len(r.problems)
 	r.summary.Skipped = r.Images.Skipped
 	if r.summary.Skipped == nil {

@@ -67,7 +67,7 @@ func (p pair) MarshalJSON() ([]byte, error) {
 
 // neutral keeps a spreadsheet from running a cell as a formula.
 func neutral(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
 		return "'" + cell
 	}
 	return cell

@@ -17,8 +17,10 @@ import warnings
 
 import numpy as np
 import onnx
-import onnxruntime
 import torch
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime loads
+import onnxruntime
 
 INPUT_NAME = "input"
 OUTPUT_NAME = "features"

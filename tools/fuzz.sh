@@ -6,6 +6,6 @@ time=${1:-2m}
 for package in $(go list ./...); do
 	for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
 		echo "== $package $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 20x "$package"
 	done
 done

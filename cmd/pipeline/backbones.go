@@ -13,10 +13,11 @@ import (
 
 func newBackbones() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "backbones",
-		Short: "List, pull and look into backbones",
-		Args:  knownCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     "backbones",
+		Short:   "List, pull and look into backbones",
+		Example: "  pipeline backbones list",
+		Args:    knownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
@@ -29,7 +30,7 @@ func newBackbones() *cobra.Command {
 		&cobra.Command{
 			Use:     "pull NAME",
 			Short:   "Download a backbone of the catalogue and verify it",
-			Example: "  pipeline backbones pull resnet50-v2-7",
+			Example: "  pipeline backbones pull resnet50-v2",
 			Args:    exactly(1),
 			RunE: command(func(ctx context.Context, w *workbench, args []string) error {
 				return w.pullBackbone(ctx, args[0])

@@ -25,16 +25,36 @@ type collection struct {
 	meta *dataset.Meta
 }
 
-// listing finds the images that the settings name.
-func (w *workbench) listing(ctx context.Context) (dataset.Listing, error) {
-	c := w.config
-	switch {
+// listing finds the images that the settings name. A folder in which nothing
+// can be read is a result, with its problems; one without any image is not.
+func (w *workbench) listing(ctx context.Context) (images dataset.Listing, err error) {
+	switch c := w.config; {
 	case c.List != "":
-		return dataset.ReadList(c.List, c.Images)
+		images, err = dataset.ReadList(c.List, c.Images)
 	case c.Images != "":
-		return dataset.Scan(ctx, c.Images, dataset.ScanOptions{})
+		images, err = w.scan(ctx)
+	default:
+		return images, usagef("say with --images which folder to read")
 	}
-	return dataset.Listing{}, usagef("say with --images which folder to read")
+	if errors.Is(err, dataset.ErrNoImages) && len(images.Problems) > 0 {
+		err = nil
+	}
+	return images, err
+}
+
+// scan passes by what the run itself writes. That is not counted as skipped:
+// the first run would not count it and the second would.
+func (w *workbench) scan(ctx context.Context) (dataset.Listing, error) {
+	var own []string
+	if w.config.Out != "" {
+		own = append(own, w.config.Out)
+	}
+	if cache, err := w.cacheDir(); err == nil {
+		own = append(own, cache)
+	}
+	images, err := dataset.Scan(ctx, w.config.Images, dataset.ScanOptions{Exclude: own})
+	delete(images.Skipped, "excluded")
+	return images, err
 }
 
 // embed collects the embeddings of a listing; images that fail are problems.
@@ -105,7 +125,7 @@ func (w *workbench) input(ctx context.Context, open func() (*eye, error)) (c col
 	if err != nil {
 		return c, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	defer e.closeInto(&err)
 	return w.embed(ctx, e, images)
 }
 

@@ -38,19 +38,11 @@ func (w *workbench) demo(ctx context.Context) error {
 		return err
 	}
 	w.say("painting images into %s", filepath.Join(dir, "images"))
-	set, err := demo.Generate(filepath.Join(dir, "images"), w.config.Seed)
+	set, err := demo.Generate(ctx, filepath.Join(dir, "images"), w.config.Seed)
 	if err != nil {
 		return err
 	}
-	file, labels := filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
-	steps := []demoStep{
-		{"embed", nil, set.BaseDir(), filepath.Join(dir, "features"), func(s *workbench) error { return s.embedFolder(ctx) }},
-		{"train", nil, set.BaseDir(), file, func(s *workbench) error { return s.train(ctx) }},
-		{"learn", []string{file}, set.NewDir(), "", func(s *workbench) error { return s.learn(ctx, file) }},
-		{"label", []string{file}, set.PhotosDir(), labels, func(s *workbench) error { return s.label(ctx, file) }},
-		{"eval", []string{file, "--report", dir}, set.TestDir(), "", func(s *workbench) error { return s.eval(ctx, file, "", dir) }},
-	}
-	for _, step := range steps {
+	for _, step := range w.demoSteps(ctx, dir, set) {
 		if err := w.demoStep(step); err != nil {
 			return err
 		}
@@ -61,30 +53,32 @@ func (w *workbench) demo(ctx context.Context) error {
 
 // A demoStep is one command of the demo, as a user would type it.
 type demoStep struct {
-	name        string
-	args        []string
+	command     string
 	images, out string
+	reject      float64
 	run         func(*workbench) error
 }
+
+func (w *workbench) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
+	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
+	return []demoStep{
+		{"embed", set.BaseDir(), features, 0, func(s *workbench) error { return s.embedFolder(ctx) }},
+		{"train", set.BaseDir(), file, 0, func(s *workbench) error { return s.train(ctx) }},
+		{"learn " + file, set.NewDir(), "", 0, func(s *workbench) error { return s.learn(ctx, file) }},
+		{"label " + file, set.PhotosDir(), labels, demoReject, func(s *workbench) error { return s.label(ctx, file) }},
+		{"eval " + file + " --report " + dir, set.TestDir(), "", demoReject, func(s *workbench) error { return s.eval(ctx, file, "", dir) }},
+	}
+}
+
+// demoReject is the share of known images that the demo may turn away.
+const demoReject = 0.05
 
 // demoStep runs a step on a workbench of its own. That some photo is broken is
 // part of the show.
 func (w *workbench) demoStep(step demoStep) error {
 	sub := *w
-	sub.config.Images, sub.config.Out = step.images, step.out
-	sub.config.Label.Reject = demoReject
-	line := fmt.Sprintf("\n$ pipeline %s", step.name)
-	for _, a := range step.args {
-		line += " " + a
-	}
-	line += " --images " + step.images
-	if step.out != "" {
-		line += " --out " + step.out
-	}
-	if step.name == "label" {
-		line += fmt.Sprintf(" --reject %g", demoReject)
-	}
-	w.say("%s", line)
+	sub.config.Images, sub.config.Out, sub.config.Label.Reject = step.images, step.out, step.reject
+	w.say("\n$ pipeline %s", step.line())
 	err := step.run(&sub)
 	if exitCode(err) == exitPartial {
 		w.say("%s", message(err))
@@ -93,5 +87,13 @@ func (w *workbench) demoStep(step demoStep) error {
 	return err
 }
 
-// demoReject is the share of known images that the demo may turn away.
-const demoReject = 0.05
+func (s demoStep) line() string {
+	line := s.command + " --images " + s.images
+	if s.out != "" {
+		line += " --out " + s.out
+	}
+	if s.reject > 0 {
+		line += fmt.Sprintf(" --reject %g", s.reject)
+	}
+	return line
+}

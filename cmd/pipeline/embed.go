@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -41,7 +40,7 @@ func (w *workbench) embedFolder(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	defer e.closeInto(&err)
 	out, err := w.newFeatureWriter(e)
 	if err != nil {
 		return err
@@ -55,13 +54,18 @@ func (w *workbench) newFeatureWriter(e *eye) (*dataset.FeatureWriter, error) {
 	if err != nil {
 		return nil, err
 	}
+	record, err := e.backboneRecord()
+	if err != nil {
+		return nil, err
+	}
 	return dataset.NewFeatureWriter(w.config.Out, dataset.Meta{
 		ToolVersion:           version,
-		Backbone:              dataset.BackboneMeta{Name: e.file.Name, SHA256: e.file.SHA256},
-		Extractor:             e.extractor.Fingerprint(),
+		Backbone:              dataset.BackboneMeta{Name: record.Name, SHA256: record.SHA256, Path: record.Path},
+		Extractor:             record.Extractor,
+		ExtractorFingerprint:  record.ExtractorFingerprint,
 		Preprocess:            spec,
 		PreprocessFingerprint: e.spec.Fingerprint(),
-		Dimension:             e.extractor.Dim(),
+		Dimension:             record.Dim,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/metrics"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -30,6 +31,8 @@ without a class are left out.`,
 	}
 	inputFlags(cmd, "images", "list", "features")
 	backboneFlag(cmd)
+	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	config.Bind(cmd.Flags(), "reject", "label.reject")
 	cmd.Flags().StringVar(&jsonFile, "json", "", "write all figures to this `file`, fractions from 0 to 1")
 	cmd.Flags().StringVar(&reportDir, "report", "", "write report.html into this `folder`")
 	return cmd
@@ -53,18 +56,25 @@ func (w *workbench) eval(ctx context.Context, file, jsonFile, reportDir string) 
 	if err := m.CheckBackbone(c.source()); err != nil {
 		return err
 	}
-	report, err := evaluate(m.Head, c)
+	novelty, err := noveltyOf(m.Head, c)
+	if err != nil {
+		return err
+	}
+	report, err := evaluate(m.Head, c, novelty)
 	if err != nil {
 		return err
 	}
 	w.sayReport(report)
+	if err := w.sayRejected(m, c, novelty); err != nil {
+		return err
+	}
 	if jsonFile != "" {
 		if err := writeReport(report, jsonFile); err != nil {
 			return err
 		}
 	}
 	if reportDir != "" {
-		if err := w.writePage(reportDir, m, c, report); err != nil {
+		if err := w.writePage(ctx, reportDir, m, c, report); err != nil {
 			return err
 		}
 	}
@@ -87,18 +97,17 @@ func (w *workbench) evalProblems(c collection, jsonFile, reportDir string) error
 }
 
 // evaluate compares a head with the truth, in batches.
-func evaluate(head classifier.Classifier, c collection) (*metrics.Report, error) {
+func evaluate(head classifier.Classifier, c collection, novelty []float64) (*metrics.Report, error) {
 	a, err := metrics.NewAccumulator(head.Classes())
 	if err != nil {
 		return nil, err
 	}
 	err = classifier.Batches(head, c.X, func(first int, logProb blas64.General) error {
 		last := first + logProb.Rows
-		novelty, err := novelty(head, c, first, last)
-		if err != nil {
-			return err
+		if novelty == nil {
+			return a.Add(c.Labels[first:last], logProb, nil)
 		}
-		return a.Add(c.Labels[first:last], logProb, novelty)
+		return a.Add(c.Labels[first:last], logProb, novelty[first:last])
 	})
 	if err != nil {
 		return nil, err
@@ -106,13 +115,42 @@ func evaluate(head classifier.Classifier, c collection) (*metrics.Report, error)
 	return a.Report()
 }
 
-func novelty(head classifier.Classifier, c collection, first, last int) ([]float64, error) {
+// noveltyOf scores every row, nil for a head that cannot.
+func noveltyOf(head classifier.Classifier, c collection) ([]float64, error) {
 	n, ok := head.(classifier.Noveltier)
 	if !ok {
 		return nil, nil
 	}
-	dst := make([]float64, last-first)
-	return dst, n.Novelty(dst, classifier.Rows(c.X, first, last))
+	dst := make([]float64, c.X.Rows)
+	return dst, n.Novelty(dst, c.X)
+}
+
+// sayRejected says what --reject would turn away.
+func (w *workbench) sayRejected(m *model.Model, c collection, novelty []float64) error {
+	if w.config.Label.Reject == 0 {
+		return nil
+	}
+	threshold, err := m.Calibration.Threshold(w.config.Label.Reject)
+	if err != nil {
+		return err
+	}
+	unknownness := map[string]int{} // 0 for the classes of the model, 1 for others
+	for _, class := range c.Labels {
+		unknownness[class] = 1
+	}
+	for _, class := range m.Classes() {
+		unknownness[class] = 0
+	}
+	var rejected, total [2]int
+	for i, v := range novelty {
+		unknown := unknownness[c.Labels[i]]
+		total[unknown]++
+		if v > threshold {
+			rejected[unknown]++
+		}
+	}
+	w.say("rejected           %d of %d known, %d of %d unknown", rejected[0], total[0], rejected[1], total[1])
+	return nil
 }
 
 func (w *workbench) sayReport(r *metrics.Report) {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The exit codes are part of the command line's contract.
@@ -37,7 +39,6 @@ func (e partialError) Error() string {
 
 func exitCode(err error) int {
 	var usage usageError
-	var partial partialError
 	switch {
 	case err == nil:
 		return exitDone
@@ -45,18 +46,24 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &partial):
+	case isPartial(err):
 		return exitPartial
 	}
 	return exitFailed
 }
 
+// isPartial does not look into joined errors: a run that is partial and then
+// fails, at closing the cache say, has failed.
+func isPartial(err error) bool {
+	_, ok := err.(partialError)
+	return ok
+}
+
 func message(err error) string {
-	var partial partialError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "interrupted; nothing is lost: run the same command again to continue"
-	case errors.As(err, &partial):
+	case isPartial(err):
 		return "warning: " + err.Error()
 	}
 	return "error: " + err.Error()
@@ -71,4 +78,24 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// wrongFlag names the nearest flag where there is none as given.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	hint := "see " + cmd.CommandPath() + " --help"
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		hint = fmt.Sprintf("did you mean --%s? %s", nearestFlag(cmd, unknown.GetSpecifiedName()), hint)
+	}
+	return usagef("%s: %w; %s", cmd.CommandPath(), err, hint)
+}
+
+func nearestFlag(cmd *cobra.Command, name string) string {
+	nearest, least := "help", levenshtein.ComputeDistance(name, "help")
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := levenshtein.ComputeDistance(name, f.Name); d < least {
+			nearest, least = f.Name, d
+		}
+	})
+	return nearest
 }

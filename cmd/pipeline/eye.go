@@ -46,7 +46,11 @@ func (w *workbench) eyeOf(m *model.Model) (*eye, error) {
 		if w.config.Backbone == "" {
 			return nil, usagef("the model was trained on features of an unknown backbone: say with --backbone which one made them")
 		}
-		return w.newEye()
+		e, err := w.newEye()
+		if err != nil {
+			return nil, err
+		}
+		return e.checked(m)
 	}
 	dirs, err := w.backboneDirs()
 	if err != nil {
@@ -64,6 +68,12 @@ func (w *workbench) eyeOf(m *model.Model) (*eye, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.checked(m)
+}
+
+// checked returns the eye if its embeddings belong to the model, and closes it
+// otherwise.
+func (e *eye) checked(m *model.Model) (*eye, error) {
 	if err := m.CheckBackbone(e.source()); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -189,6 +199,14 @@ func (e *eye) Close() error {
 		err = errors.Join(err, e.extractor.Close())
 	}
 	return err
+}
+
+// closeInto closes the eye and adds what goes wrong to err, which stays as it is
+// otherwise.
+func (e *eye) closeInto(err *error) {
+	if closing := e.Close(); closing != nil {
+		*err = errors.Join(*err, closing)
+	}
 }
 
 // backboneRecord is what a model keeps of the eye.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -58,7 +57,7 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	defer e.closeInto(&err)
 	job, err := w.labelJob(m, e, file)
 	if err != nil {
 		return err

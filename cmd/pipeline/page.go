@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -17,7 +21,7 @@ import (
 const thumbnailSide = 160
 
 // writePage writes the evaluation as report.html into a folder.
-func (w *workbench) writePage(dir string, m *model.Model, c collection, evaluation *metrics.Report) error {
+func (w *workbench) writePage(ctx context.Context, dir string, m *model.Model, c collection, evaluation *metrics.Report) error {
 	predictions, err := classifier.Predict(m.Head, c.X, 3)
 	if err != nil {
 		return err
@@ -26,14 +30,16 @@ func (w *workbench) writePage(dir string, m *model.Model, c collection, evaluati
 	page.Title = "Evaluation"
 	page.Evaluation = evaluation
 	page.Summary.Labelled, page.Summary.Failed = c.X.Rows, len(c.problems)
-	page.Predictions = w.cards(m, c, predictions)
+	if page.Predictions, err = w.cards(ctx, m, c, predictions); err != nil {
+		return err
+	}
 	for _, p := range c.problems {
 		page.Errors = append(page.Errors, report.Failure{Path: p.Path, Reason: p.Err.Error()})
 	}
 	for kind, n := range c.skipped {
 		page.Skipped = append(page.Skipped, report.Skip{Kind: kind, N: n})
 	}
-	slices.SortFunc(page.Skipped, func(a, b report.Skip) int { return slices.Compare([]string{a.Kind}, []string{b.Kind}) })
+	slices.SortFunc(page.Skipped, func(a, b report.Skip) int { return cmp.Compare(a.Kind, b.Kind) })
 	return writeIn(dir, "report.html", func(f *atomicfile.File) error { return report.Write(f, page) })
 }
 
@@ -57,20 +63,35 @@ func (w *workbench) pageOf(m *model.Model) report.Page {
 	return page
 }
 
-func (w *workbench) cards(m *model.Model, c collection, predictions []classifier.Prediction) []report.Prediction {
-	cards := make([]report.Prediction, len(predictions))
-	for i, p := range predictions {
-		rejected, err := m.Reject(p.Novelty, w.config.Label.Reject)
-		cards[i] = report.Prediction{
-			Path: c.Paths[i], Thumbnail: w.thumbnail(i, c.Paths[i]), Truth: c.Labels[i],
-			Predicted: p.Label, Probability: p.Probability, Margin: p.Margin,
-			EntropyNats: p.Entropy, Novelty: p.Novelty, Rejected: rejected && err == nil,
-		}
-		for _, t := range p.TopK {
-			cards[i].TopK = append(cards[i].TopK, report.Ranked{Label: t.Label, Probability: t.Probability})
-		}
+// cards makes one card a prediction. Thumbnails are made on all cores.
+func (w *workbench) cards(ctx context.Context, m *model.Model, c collection, predictions []classifier.Prediction) ([]report.Prediction, error) {
+	threshold, err := m.Calibration.Threshold(w.config.Label.Reject)
+	if err != nil {
+		return nil, err
 	}
-	return cards
+	cards := make([]report.Prediction, len(predictions))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(w.config.Workers())
+	for i, p := range predictions {
+		cards[i] = card(p)
+		cards[i].Path, cards[i].Truth, cards[i].Rejected = c.Paths[i], c.Labels[i], p.Novelty > threshold
+		group.Go(func() error {
+			cards[i].Thumbnail = w.thumbnail(i, c.Paths[i])
+			return ctx.Err()
+		})
+	}
+	return cards, group.Wait()
+}
+
+func card(p classifier.Prediction) report.Prediction {
+	r := report.Prediction{
+		Predicted: p.Label, Probability: p.Probability, Margin: p.Margin,
+		EntropyNats: p.Entropy, Novelty: p.Novelty,
+	}
+	for _, t := range p.TopK {
+		r.TopK = append(r.TopK, report.Ranked{Label: t.Label, Probability: t.Probability})
+	}
+	return r
 }
 
 // thumbnail is a small picture for the page, none where the file is gone by

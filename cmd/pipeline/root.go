@@ -24,13 +24,11 @@ images and without forgetting the old ones.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	commonFlags(root)
 	root.AddCommand(
 		newDemo(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newEval(), newInspect(), newBackbones(),
+		newLabel(), newEval(), newInspect(), newBackbones(), newFSCIL(), newDatasets(),
 	)
 	return root
 }

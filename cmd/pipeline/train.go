@@ -18,7 +18,7 @@ func newTrain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train --images DIR | --features FEATDIR --out MODEL",
 		Short: "Learn the base classes",
-		Long: `Trains a model on images in one folder per class (DIR/<class>/<image>), or on
+		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), or on
 embeddings made before. More classes come later, with pipeline learn.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
 		Args:    arguments(cobra.NoArgs),
@@ -89,16 +89,16 @@ func (w *workbench) rememberEye(s *model.Settings, e *eye) error {
 	return nil
 }
 
-// rememberMeta takes the backbone of a feature folder that we made. Its
-// extractor settings are not in there: labelling takes the defaults.
+// rememberMeta takes the backbone of a feature folder from its meta.json, so
+// that the model can label images later.
 func rememberMeta(s *model.Settings, c collection) error {
 	if c.meta == nil {
 		return nil
 	}
-	if c.meta.Backbone.SHA256 != "" {
+	if b := c.meta.Backbone; b.SHA256 != "" {
 		s.Backbone = &model.Backbone{
-			Name: c.meta.Backbone.Name, SHA256: c.meta.Backbone.SHA256, Dim: c.X.Cols,
-			ExtractorFingerprint: c.meta.Extractor,
+			Name: b.Name, SHA256: b.SHA256, Path: b.Path, Dim: c.X.Cols,
+			Extractor: c.meta.Extractor, ExtractorFingerprint: c.meta.ExtractorFingerprint,
 		}
 	}
 	s.PreprocessFingerprint = c.meta.PreprocessFingerprint

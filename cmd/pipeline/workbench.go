@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,9 @@ func open(cmd *cobra.Command) (*workbench, error) {
 	c, err := config.Load(config.Sources{File: file, Environ: os.Environ(), Flags: flags, Set: set})
 	if err != nil {
 		return nil, usageError{err}
+	}
+	if c.Threads > 0 {
+		runtime.GOMAXPROCS(c.Threads) // the matrix kernels take as many goroutines as there are
 	}
 	return &workbench{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}, nil
 }

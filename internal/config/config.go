@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -35,6 +36,7 @@ type Config struct {
 	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
 	Label      label.Config     `mapstructure:"label" json:"label"`
+	FSCIL      fscil.Config     `mapstructure:"fscil" json:"fscil"`
 }
 
 // Runtime says where ONNX Runtime is.
@@ -83,6 +85,7 @@ func Default() Config {
 		Extractor:  extractor.DefaultConfig(),
 		Classifier: Classifier{Name: heads.Default, Statistics: true, Config: heads.DefaultConfig()},
 		Label:      label.DefaultConfig(),
+		FSCIL:      fscil.DefaultConfig(),
 	}
 }
 
@@ -102,6 +105,14 @@ func (c Config) Validate() error {
 	}
 	if err := c.Label.Validate(); err != nil {
 		return fmt.Errorf("label.%w", err)
+	}
+	if err := c.FSCIL.Validate(); err != nil {
+		return fmt.Errorf("fscil.%w", err)
+	}
+	for _, m := range c.FSCIL.Methods {
+		if _, err := heads.Find(m); err != nil {
+			return fmt.Errorf("fscil.methods: %w", err)
+		}
 	}
 	return c.Classifier.validate()
 }

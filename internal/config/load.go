@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
+
+	builtin "github.com/seed-90d10d51/pipeline/configs"
 )
 
 const (
@@ -26,7 +29,7 @@ const (
 
 // Sources says where settings come from, beside the defaults.
 type Sources struct {
-	// File is a YAML file, "" for none.
+	// File is a YAML file or the bare name of a built-in one, "" for none.
 	File string
 	// Environ holds NAME=value pairs, as os.Environ gives them.
 	Environ []string
@@ -120,16 +123,33 @@ func (l loader) readFile(s Sources) error {
 	if s.File == "" {
 		return nil
 	}
-	text, err := os.ReadFile(s.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("config %s: no such file", s.File)
-	} else if err != nil {
-		return fmt.Errorf("config: %w", err)
+	text, err := readNamed(s.File)
+	if err != nil {
+		return err
 	}
 	if err := l.mergeYAML(text); err != nil {
 		return fmt.Errorf("config %s: %w", s.File, err)
 	}
 	return nil
+}
+
+// readNamed reads a file, or the configuration of that name that is built into
+// the program: a bare name that is no file.
+func readNamed(name string) ([]byte, error) {
+	text, err := os.ReadFile(name)
+	switch {
+	case err == nil:
+		return text, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("config: %w", err)
+	case filepath.Base(name) != name || filepath.Ext(name) != "":
+		return nil, fmt.Errorf("config %s: no such file", name)
+	}
+	text, names, err := builtin.Named(name)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: no such file, and no built-in configuration; did you mean %s? There are %s", name, nearest(name, names), strings.Join(names, ", "))
+	}
+	return text, nil
 }
 
 func (l loader) mergeYAML(text []byte) error {

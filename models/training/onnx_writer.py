@@ -94,6 +94,7 @@ def save(path, model):
 
 def difference(model_bytes, backbone, x):
     """Largest |ONNX Runtime − torch| over a batch, and over the same images one by one, with the features' scale."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime loads
     import onnxruntime
     import torch
     session = onnxruntime.InferenceSession(model_bytes, providers=["CPUExecutionProvider"])

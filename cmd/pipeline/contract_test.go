@@ -1,0 +1,389 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/backbone"
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+const smallSide = 48 // pixels; enough for a contract
+
+// trained makes a base folder of three classes and a model of it.
+func (l *lab) trained(args ...string) (model, images string) {
+	l.Helper()
+	images = l.photos(l.path("base"), smallSide, 8, "kiwi", "lime", "plum")
+	model = l.path("base.model")
+	l.must(append([]string{"train", "--images", images, "--out", model}, args...)...)
+	return model, images
+}
+
+// TestEmbedFolder: the class is the first-level folder, the folder is readable
+// by the library, and a bad image costs exit code 3 and one row.
+func TestEmbedFolder(t *testing.T) {
+	l := newLab(t)
+	images := l.photos(l.path("images"), smallSide, 3, "kiwi", "lime")
+	l.write(l.path("images", "loose.jpg"), photo("loose", 0, smallSide))
+	l.write(l.path("images", "lime", "notes.txt"), []byte("no image"))
+	out := l.path("features")
+	l.must("embed", "--images", images, "--out", out)
+	f, err := dataset.ReadFeatures(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range f.Samples {
+		got = append(got, s.Label+" "+s.Path)
+	}
+	want := []string{
+		"kiwi kiwi/000.jpg", "kiwi kiwi/001.jpg", "kiwi kiwi/002.jpg",
+		"lime lime/000.jpg", "lime lime/001.jpg", "lime lime/002.jpg", " loose.jpg",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("samples %q", got)
+	}
+	if f.Meta == nil || f.Meta.Dimension != f.X.Cols || len(f.Meta.Backbone.SHA256) != 64 || f.X.Rows != 7 {
+		t.Errorf("meta %+v, %d×%d", f.Meta, f.X.Rows, f.X.Cols)
+	}
+	l.write(l.path("images", "lime", "bad.jpg"), []byte("no JPEG"))
+	l.expect(exitPartial, "embed", "--images", images, "--out", out)
+	if rows := l.table(out, "errors.csv"); len(rows) != 2 || rows[1][0] != "lime/bad.jpg" {
+		t.Errorf("errors.csv: %q", rows)
+	}
+}
+
+// TestFeaturesAreTheImages: training on a folder and on its embeddings gives
+// the same answers, and the model finds its backbone again.
+func TestFeaturesAreTheImages(t *testing.T) {
+	l := newLab(t)
+	model, images := l.trained()
+	l.must("embed", "--images", images, "--out", l.path("features"))
+	l.must("train", "--features", l.path("features"), "--out", l.path("f.model"))
+	l.must("label", model, "--images", images, "--out", l.path("a"))
+	l.must("label", l.path("f.model"), "--images", images, "--out", l.path("b"))
+	if !bytes.Equal(l.read(l.path("a", "labels.csv")), l.read(l.path("b", "labels.csv"))) {
+		t.Error("the labels differ")
+	}
+	l.must("eval", model, "--features", l.path("features"), "--json", l.path("a.json"))
+	l.must("eval", model, "--images", images, "--json", l.path("b.json"))
+	if !bytes.Equal(l.read(l.path("a.json")), l.read(l.path("b.json"))) {
+		t.Error("the evaluations differ")
+	}
+}
+
+// TestSessions walks a model through its life, with every method.
+func TestSessions(t *testing.T) {
+	for _, method := range []string{"ncm", "plda", "ppca"} {
+		t.Run(method, func(t *testing.T) { sessions(t, method) })
+	}
+}
+
+func sessions(t *testing.T, method string) {
+	l := newLab(t)
+	model, images := l.trained("--classifier", method)
+	base := l.read(model)
+	more := l.photos(l.path("more"), smallSide, 5, "fig", "pear")
+
+	l.must("learn", model, "--images", images) // nothing new
+	l.same("learning the base session again", base, model)
+
+	l.must("learn", model, "--images", more)
+	taught := l.read(model)
+	if bytes.Equal(taught, base) {
+		t.Fatal("learning new classes left the model as it was")
+	}
+	if again := l.must("learn", model, "--images", more); !strings.Contains(again.stdout, "10 samples were known already") {
+		t.Errorf("learning again says %q", again.stdout)
+	}
+	l.same("learning the second session again", taught, model)
+
+	forgetAndRelearn(l, model, more)
+}
+
+func forgetAndRelearn(l *lab, model, more string) {
+	l.Helper()
+	shows := func(class string, samples int) bool {
+		for line := range strings.Lines(l.must("inspect", model).stdout) {
+			if words := strings.Fields(line); len(words) == 3 && words[0] == class && words[1] == fmt.Sprint(samples) {
+				return true
+			}
+		}
+		return false
+	}
+	l.must("forget", model, "--class", "fig")
+	if shows("fig", 5) || !shows("pear", 5) {
+		l.Error("forget --class fig did not forget fig alone")
+	}
+	l.refused(exitFailed, []string{"fig"}, "forget", model, "--class", "fig")
+	l.write(l.path("gone.txt"), []byte("pear/000.jpg\npear/003.jpg\n"))
+	l.must("forget", model, "--samples", l.path("gone.txt"), "--images", more)
+	if !shows("pear", 3) {
+		l.Error("forget --samples did not leave three pears")
+	}
+	before := l.read(model)
+	l.refused(exitFailed, []string{"pear/000.jpg"}, "forget", model, "--samples", l.path("gone.txt"), "--images", more)
+	l.same("a refused forget", before, model)
+	l.must("learn", model, "--images", more)
+	if !shows("fig", 5) || !shows("pear", 5) {
+		l.Error("what was forgotten is not learned again")
+	}
+}
+
+func (l *lab) same(what string, want []byte, file string) {
+	l.Helper()
+	if !bytes.Equal(want, l.read(file)) {
+		l.Errorf("%s changed %s", what, filepath.Base(file))
+	}
+}
+
+// TestLearnElsewhere: with --out the model itself stays.
+func TestLearnElsewhere(t *testing.T) {
+	l := newLab(t)
+	model, _ := l.trained()
+	base := l.read(model)
+	l.must("learn", model, "--images", l.photos(l.path("more"), smallSide, 2, "fig"), "--out", l.path("next.model"))
+	l.same("learn --out", base, model)
+	if shown := l.must("inspect", l.path("next.model")).stdout; !strings.Contains(shown, "4 classes from 26 samples") {
+		t.Errorf("the new model: %s", shown)
+	}
+}
+
+// foreign writes a feature folder of two files as another program would.
+func (l *lab) foreign(dim int) string {
+	l.Helper()
+	w, err := dataset.NewFeatureWriter(l.path("foreign"), dataset.Meta{Dimension: dim})
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer w.Abort()
+	for i := range 12 {
+		row := make([]float32, dim)
+		for j := range row {
+			row[j] = float32(math.Sin(float64(i%3*7+j)) + 0.1*math.Cos(float64(i*31+j)))
+		}
+		if err := w.Write(dataset.Sample{Path: fmt.Sprint(i), Label: []string{"a", "b", "c"}[i%3]}, row); err != nil {
+			l.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		l.Fatal(err)
+	}
+	if err := os.Remove(l.path("foreign", "meta.json")); err != nil {
+		l.Fatal(err)
+	}
+	return l.path("foreign")
+}
+
+// TestForeignFeatures: two files are enough to train and evaluate; labelling
+// images needs to be told the backbone.
+func TestForeignFeatures(t *testing.T) {
+	l := newLab(t)
+	images := l.photos(l.path("images"), smallSide, 2, "kiwi")
+	l.must("embed", "--images", images, "--out", l.path("own"))
+	own, err := dataset.ReadFeatures(l.path("own"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	features, model := l.foreign(own.X.Cols), l.path("foreign.model")
+	l.must("train", "--features", features, "--out", model)
+	l.must("eval", model, "--features", features, "--json", l.path("e.json"))
+	if accuracy := l.object(l.path("e.json"))["accuracy"]; accuracy != 1.0 {
+		t.Errorf("accuracy %v on its own well-separated data", accuracy)
+	}
+	l.refused(exitUsage, []string{"--backbone"}, "label", model, "--images", images, "--out", l.path("out"))
+	l.must("label", model, "--images", images, "--out", l.path("out"), "--backbone", "default")
+
+	l.must("train", "--features", l.foreign(own.X.Cols+1), "--out", model)
+	l.refused(exitFailed, []string{fmt.Sprint(own.X.Cols), fmt.Sprint(own.X.Cols + 1)}, "label", model, "--images", images, "--out", l.path("out"), "--backbone", "default")
+}
+
+// TestFeaturesOfAnotherSize are refused, naming both sizes.
+func TestFeaturesOfAnotherSize(t *testing.T) {
+	l := newLab(t)
+	model, _ := l.trained()
+	l.refused(exitFailed, []string{"7"}, "learn", model, "--features", l.foreign(7))
+	l.refused(exitFailed, []string{"7"}, "eval", model, "--features", l.path("foreign"))
+}
+
+// TestAnotherBackbone is an error that names both hashes.
+func TestAnotherBackbone(t *testing.T) {
+	l := newLab(t)
+	model, images := l.trained()
+	builtIn, err := backbone.Resolve(backbone.Default, backbone.Dirs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := l.path("other.onnx")
+	altered := append(slices.Clone(builtIn.Bytes()), 0x32, 0x00) // an empty doc_string
+	l.write(other, altered)
+	otherHash := fmt.Sprintf("%x", sha256.Sum256(altered))
+	for _, args := range [][]string{
+		{"label", model, "--images", images, "--out", l.path("out")},
+		{"learn", model, "--images", images},
+		{"eval", model, "--images", images},
+	} {
+		words := []string{builtIn.SHA256[:8], otherHash[:8], "other.onnx"}
+		l.refused(exitFailed, words, append(args, "--backbone", other)...)
+	}
+	l.refused(exitFailed, []string{"nowhere.onnx"}, "train", "--images", images, "--out", l.path("x"), "--backbone", "nowhere.onnx")
+}
+
+// TestOtherPixels: settings that would change the embeddings under a model are
+// refused; those that only change how they are computed are not.
+func TestOtherPixels(t *testing.T) {
+	l := newLab(t)
+	model, images := l.trained()
+	l.refused(exitFailed, []string{"preprocessing"}, "label", model, "--images", images, "--out", l.path("out"), "--set", "preprocess.orientation=false")
+	l.refused(exitUsage, []string{"extractor"}, "label", model, "--images", images, "--out", l.path("out"), "--set", "extractor.pool=max")
+	l.must("label", model, "--images", images, "--out", l.path("out"), "--set", "extractor.batch=3")
+}
+
+// TestDamagedModel: whatever was cut off or altered is refused, by every
+// command that reads models.
+func TestDamagedModel(t *testing.T) {
+	l := newLab(t)
+	model, images := l.trained()
+	whole := l.read(model)
+	altered := slices.Clone(whole)
+	altered[len(altered)/2] ^= 1
+	for name, data := range map[string][]byte{"cut": whole[:len(whole)/2], "altered": altered, "empty": nil, "text": []byte("hello")} {
+		file := l.path(name + ".model")
+		l.write(file, data)
+		for _, args := range [][]string{
+			{"inspect", file}, {"label", file, "--images", images, "--out", l.path("out")},
+			{"eval", file, "--images", images}, {"learn", file, "--images", images}, {"forget", file, "--class", "kiwi"},
+		} {
+			l.refused(exitFailed, []string{name + ".model"}, args...)
+		}
+		l.same("a refused command", data, file)
+	}
+	l.refused(exitFailed, []string{"nothing.model"}, "inspect", l.path("nothing.model"))
+}
+
+// TestEvalJSON: the keys are a contract, figures are fractions, and classes
+// that the model does not know give the AUROC of novelty.
+func TestEvalJSON(t *testing.T) {
+	l := newLab(t)
+	model, images := l.trained()
+	file := l.path("eval.json")
+	l.must("eval", model, "--images", images, "--json", file)
+	e := l.object(file)
+	for _, key := range []string{"n", "accuracy", "balanced_accuracy", "nll", "ece", "novelty_auroc", "per_class", "confusion"} {
+		if _, ok := e[key]; !ok {
+			t.Errorf("no key %s in %q", key, slices.Sorted(maps.Keys(e)))
+		}
+	}
+	if e["n"] != 24.0 || e["novelty_auroc"] != nil {
+		t.Errorf("n = %v, novelty_auroc = %v", e["n"], e["novelty_auroc"])
+	}
+	for _, key := range []string{"accuracy", "balanced_accuracy", "ece"} {
+		if x, ok := e[key].(float64); !ok || x < 0 || x > 1 {
+			t.Errorf("%s = %v is no fraction", key, e[key])
+		}
+	}
+	checkConfusion(t, e)
+	l.photos(images, smallSide, 4, "unheard-of")
+	l.must("eval", model, "--images", images, "--json", file)
+	e = l.object(file)
+	if x, ok := e["novelty_auroc"].(float64); !ok || x < 0 || x > 1 || e["n"] != 24.0 {
+		t.Errorf("with unknown classes: n = %v, novelty_auroc = %v", e["n"], e["novelty_auroc"])
+	}
+}
+
+// checkConfusion: rows sum to the class sizes, the diagonal is the accuracy.
+func checkConfusion(t *testing.T, e map[string]any) {
+	t.Helper()
+	var right, all float64
+	for i, class := range e["per_class"].([]any) {
+		c := class.(map[string]any)
+		var sum float64
+		row := e["confusion"].([]any)[i].([]any)
+		for _, x := range row {
+			sum += x.(float64)
+		}
+		diagonal := row[i].(float64)
+		if sum != c["n"] || math.Abs(diagonal/sum-c["accuracy"].(float64)) > 1e-12 {
+			t.Errorf("class %v: row %v of the confusion matrix, accuracy %v", c["class"], row, c["accuracy"])
+		}
+		right, all = right+diagonal, all+sum
+	}
+	if math.Abs(right/all-e["accuracy"].(float64)) > 1e-12 {
+		t.Errorf("accuracy %v, the confusion matrix says %g", e["accuracy"], right/all)
+	}
+}
+
+// TestEvalReport writes a page; broken images are in errors.csv beside it.
+func TestEvalReport(t *testing.T) {
+	l := newLab(t)
+	model, images := l.trained()
+	l.write(filepath.Join(images, "kiwi", "bad.jpg"), []byte("no JPEG"))
+	l.expect(exitPartial, "eval", model, "--images", images, "--report", l.path("report"))
+	if page := l.read(l.path("report", "report.html")); !bytes.Contains(page, []byte("kiwi/bad.jpg")) || !bytes.Contains(page, []byte("data:image/jpeg")) {
+		t.Error("the page lacks the failure or the pictures")
+	}
+	if rows := l.table(l.path("report", "errors.csv")); len(rows) != 2 || rows[1][0] != "kiwi/bad.jpg" {
+		t.Errorf("errors.csv: %q", rows)
+	}
+}
+
+// TestTrainReports: broken images are beside the model, and the file goes when
+// they do.
+func TestTrainReports(t *testing.T) {
+	l := newLab(t)
+	_, images := l.trained()
+	l.write(filepath.Join(images, "lime", "bad.jpg"), nil)
+	model := l.path("m")
+	l.expect(exitPartial, "train", "--images", images, "--out", model)
+	rows, err := csv.NewReader(bytes.NewReader(l.read(model + ".errors.csv"))).ReadAll()
+	if err != nil || len(rows) != 2 || rows[1][0] != "lime/bad.jpg" {
+		t.Errorf("errors.csv: %q, %v", rows, err)
+	}
+	if err := os.Remove(filepath.Join(images, "lime", "bad.jpg")); err != nil {
+		t.Fatal(err)
+	}
+	l.must("train", "--images", images, "--out", model)
+	if l.exists(model + ".errors.csv") {
+		t.Error("the list of failures outlived them")
+	}
+}
+
+// TestNothingToDo: folders without images, without classes, or not there.
+func TestNothingToDo(t *testing.T) {
+	l := newLab(t)
+	l.write(l.path("loose", "a.jpg"), photo("a", 0, smallSide))
+	l.write(l.path("texts", "a", "a.txt"), []byte("hello"))
+	l.refused(exitFailed, []string{"nowhere"}, "train", "--images", l.path("nowhere"), "--out", l.path("m"))
+	l.refused(exitFailed, []string{"no images"}, "train", "--images", l.path("texts"), "--out", l.path("m"))
+	l.refused(exitFailed, []string{"<class>"}, "train", "--images", l.path("loose"), "--out", l.path("m"))
+	if l.exists(l.path("m")) {
+		t.Error("a model of nothing")
+	}
+}
+
+func TestInformation(t *testing.T) {
+	l := newLab(t)
+	if r := l.must("doctor"); !strings.Contains(r.stdout, "✓ ONNX Runtime") || strings.Contains(r.stdout, "✗") {
+		t.Errorf("doctor: %s", r.stdout)
+	}
+	if r := l.must("backbones", "list"); !strings.Contains(r.stdout, "built in") {
+		t.Errorf("backbones list: %s", r.stdout)
+	}
+	if r := l.must("backbones", "inspect", "default"); !strings.Contains(r.stdout, "SHA-256") {
+		t.Errorf("backbones inspect: %s", r.stdout)
+	}
+	t.Setenv("ONNXRUNTIME_LIB", l.path("nothing.so"))
+	r := l.expect(exitFailed, "doctor")
+	if !strings.Contains(r.stdout, "✗ ONNX Runtime") || !strings.Contains(r.stdout, "nothing.so") {
+		t.Errorf("doctor without the library: %s", r.stdout)
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/fscil/benchmark"
+)
+
+func newDatasets() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "datasets",
+		Short: "List and pull the index lists of benchmarks",
+		Long: `The official lists say which image is learned and tested in which session. They
+come from their authors' repository, at a pinned commit; the images are for you to
+bring.`,
+		Example: "  pipeline datasets list",
+		Args:    knownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:     "list",
+			Short:   "List the benchmarks",
+			Example: "  pipeline datasets list",
+			Args:    arguments(cobra.NoArgs),
+			RunE:    command(func(_ context.Context, w *workbench, _ []string) error { return w.listDatasets() }),
+		},
+		&cobra.Command{
+			Use:     "pull NAME",
+			Short:   "Download the lists of a benchmark and verify them",
+			Example: "  pipeline datasets pull mini_imagenet",
+			Args:    exactly(1),
+			RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+				return w.pullDataset(ctx, args[0])
+			}),
+		},
+	)
+	return cmd
+}
+
+func (w *workbench) listsDir(l benchmark.Lists) (string, error) {
+	cache, err := w.cacheDir()
+	return l.Dir(filepath.Join(cache, "datasets")), err
+}
+
+func (w *workbench) listDatasets() error {
+	all, err := benchmark.All()
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tLISTS\tLICENCE\tWHERE\tWHAT")
+	for _, l := range all {
+		dir, err := w.listsDir(l)
+		if err != nil {
+			return err
+		}
+		where := "can be pulled"
+		if l.Pulled(dir) {
+			where = "pulled"
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\n", l.Name, len(l.Files), l.Licence, where, l.Description)
+	}
+	return table.Flush()
+}
+
+func (w *workbench) pullDataset(ctx context.Context, name string) error {
+	l, err := benchmark.Find(name)
+	if err != nil {
+		return usageError{err}
+	}
+	dir, err := w.listsDir(l)
+	if err != nil {
+		return err
+	}
+	if err := l.Pull(ctx, dir, nil); err != nil {
+		return err
+	}
+	w.say("the lists of %s are in %s; pipeline fscil finds them there", name, dir)
+	return nil
+}
+
+// pulledLists returns the folder of the benchmark's lists where they have been
+// pulled; the error says how to get them.
+func (w *workbench) pulledLists(dataset string) (string, error) {
+	l, err := benchmark.Find(dataset)
+	if err != nil {
+		return "", usagef("--lists is missing: the official protocol needs the folder of session_1.txt, test_1.txt, …; fscil.protocol=few-shot draws sessions by seed")
+	}
+	dir, err := w.listsDir(l)
+	if err == nil && !l.Pulled(dir) {
+		err = usagef("--lists is missing: give the folder of session_1.txt, test_1.txt, …, or get them with pipeline datasets pull %s", dataset)
+	}
+	return dir, err
+}

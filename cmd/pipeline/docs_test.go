@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+const docsDir = "../../docs/cli"
+
+// TestCommandDocs compares docs/cli with what the commands say of themselves;
+// with -update it writes them.
+func TestCommandDocs(t *testing.T) {
+	want := commandDocs(t)
+	if *update {
+		writeDocs(t, want)
+	}
+	have := map[string]string{}
+	entries, err := os.ReadDir(docsDir)
+	if err != nil {
+		t.Fatalf("%v: run make docs-update", err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(docsDir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		have[e.Name()] = string(text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if have[name] != want[name] {
+			t.Errorf("docs/cli/%s is out of date: run make docs-update", name)
+		}
+		delete(have, name)
+	}
+	for name := range have {
+		t.Errorf("docs/cli/%s belongs to no command: run make docs-update", name)
+	}
+}
+
+func writeDocs(t *testing.T, pages map[string]string) {
+	t.Helper()
+	if err := os.RemoveAll(docsDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(docsDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(docsDir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// commandDocs returns a page for every command, and README.md that lists them.
+func commandDocs(t *testing.T) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	contents := "# The commands\n\nWritten by `make docs-update` from the program's own help; do not edit.\n\n"
+	everyCommand(newRoot(), func(cmd *cobra.Command) {
+		cmd.DisableAutoGenTag = true
+		var page bytes.Buffer
+		if err := doc.GenMarkdown(cmd, &page); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
+		pages[name] = strings.TrimRight(page.String(), "\n") + "\n"
+		contents += fmt.Sprintf("- [%s](%s): %s\n", cmd.CommandPath(), name, cmd.Short)
+	})
+	pages["README.md"] = contents
+	return pages
+}
+
+// everyCommand visits a command and all below it that help shows.
+func everyCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			everyCommand(sub, visit)
+		}
+	}
+}
+
+// TestCommandDocsAreTheSameEverywhere: nothing of this machine may show.
+func TestCommandDocsAreTheSameEverywhere(t *testing.T) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Skip("no home folder")
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range commandDocs(t) {
+		for _, place := range []string{home + "/", filepath.Dir(cwd), os.TempDir() + "/"} {
+			if strings.Contains(text, place) {
+				t.Errorf("%s mentions %s", name, place)
+			}
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/fscil"
+	"github.com/seed-90d10d51/pipeline/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/internal/config"
+)
+
+func newFSCIL() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "fscil --config NAME --images DIR | --features FEATDIR --out DIR",
+		Short: "Measure heads on few-shot class-incremental sessions",
+		Long: `Learns a base session and then sessions of new classes, tests all classes so far
+after each, and writes results.json, details.json, table.md, table.csv, figures and
+config.yaml. With several fscil.methods each head has its results in a sub-folder,
+and table and figures compare them.
+
+Sessions come from the official lists (--lists, or pipeline datasets pull), from
+the columns split and session of --features, or are drawn by seed (fscil.protocol).
+Sessions never return to a class, so no statistics are kept. Published numbers
+stand beside results of their own data set and track only. The benchmarks are
+configurations by name: miniimagenet_fscil, cub200_fscil, cifar100_fscil,
+wang_5steps, wang_10steps.`,
+		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.fscil(ctx) }),
+	}
+	inputFlags(cmd, "images", "features")
+	outFlag(cmd, "`folder` for the results")
+	backboneFlag(cmd)
+	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
+	config.Bind(cmd.Flags(), "lists", "fscil.lists")
+	cmd.Flags().String("classifier", heads.Default, "methods to compare, with commas between: "+methodNames())
+	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
+	return cmd
+}
+
+func (w *workbench) fscil(ctx context.Context) error {
+	if err := w.readyForFSCIL(); err != nil {
+		return err
+	}
+	gallery, err := w.gallery(ctx)
+	if err != nil {
+		return err
+	}
+	benches, err := w.benches(gallery)
+	if err != nil {
+		return err
+	}
+	var outcomes []outcome
+	for _, method := range w.methods() {
+		o, err := w.measure(ctx, method, gallery, benches)
+		if err != nil {
+			return fmt.Errorf("fscil %s: %w", method, err)
+		}
+		outcomes = append(outcomes, o)
+	}
+	if err := w.writeOutcomes(outcomes); err != nil {
+		return err
+	}
+	w.sayOutcomes(outcomes)
+	return nil
+}
+
+func (w *workbench) readyForFSCIL() error {
+	c := &w.config
+	c.Classifier.Statistics = false // no session returns to an old class
+	if err := require([2]string{"out", c.Out}); err != nil {
+		return err
+	}
+	switch {
+	case c.Features != "" && c.Images != "":
+		return usagef("--features and --images are two different inputs: give one")
+	case c.Features == "" && c.Images == "":
+		return usagef("say with --images or --features what to measure on")
+	case c.List != "":
+		return usagef("list: fscil reads sessions from --lists, a folder")
+	case c.FSCIL.Protocol == fscil.Official && c.FSCIL.Lists == "" && c.Features == "":
+		var err error
+		c.FSCIL.Lists, err = w.pulledLists(c.FSCIL.Dataset)
+		return err
+	}
+	return nil
+}
+
+// methods are the heads to compare; --classifier is another way to set them.
+func (w *workbench) methods() []string {
+	if len(w.config.FSCIL.Methods) > 0 {
+		return w.config.FSCIL.Methods
+	}
+	return []string{w.config.Classifier.Name}
+}
+
+// benches are the protocols of all runs, bound to the embeddings.
+func (w *workbench) benches(g *gallery) ([]*fscil.Bench, error) {
+	var benches []*fscil.Bench
+	for run := range w.config.FSCIL.Runs {
+		p, err := w.protocol(g, run)
+		if err != nil {
+			return nil, err
+		}
+		b, err := p.Bind(g.embeddings)
+		if err != nil {
+			return nil, err
+		}
+		benches = append(benches, b)
+	}
+	w.warnOfOtherLists()
+	if d := benches[0].Duplicates(); d.Any() {
+		w.log.Warn("the published lists hold images twice; the numbers are those of the lists as they are",
+			"test_images_learned", d.TestLearned, "images_of_two_classes", d.TwoClasses,
+			"training_images_of_two_sessions", d.LearnedBefore, "example", d.Example)
+	}
+	return benches, nil
+}
+
+// warnOfOtherLists says when lists under the name of a benchmark are not the
+// published ones.
+func (w *workbench) warnOfOtherLists() {
+	c := w.config.FSCIL
+	known, err := benchmark.Find(c.Dataset)
+	if err == nil && c.Lists != "" && !known.Pulled(c.Lists) {
+		w.log.Warn("these are not the published lists; published rows in the table are not comparable", "lists", c.Lists, "dataset", c.Dataset)
+	}
+}
+
+// An outcome is one head's result.
+type outcome struct {
+	result  fscil.Result
+	details fscil.Details
+}
+
+// measure takes one head through all runs. A fresh head is made for each, from
+// the same settings.
+func (w *workbench) measure(ctx context.Context, method string, g *gallery, benches []*fscil.Bench) (outcome, error) {
+	settings := w.config.Classifier.Heads()
+	var runs []fscil.Run
+	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
+	for i, b := range benches {
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.New(method, settings) }, func(m fscil.Measures) {
+			w.log.Info("measured", "method", method, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
+		})
+		if err != nil {
+			return o, err
+		}
+		runs = append(runs, run)
+		o.details.Runs = append(o.details.Runs, b.Detail(run))
+	}
+	var err error
+	o.result, err = fscil.Summarise(fscil.Info{
+		Dataset: w.config.FSCIL.Benchmark(), Method: method, Backbone: g.backbone, Track: w.track(g),
+	}, runs)
+	return o, err
+}
+
+// track is what the user says; else the one that claims least, but for the
+// built-in backbone, which was trained on mini-ImageNet's base classes.
+func (w *workbench) track(g *gallery) string {
+	switch c := w.config.FSCIL; {
+	case c.Track != fscil.TrackAuto:
+		return c.Track
+	case g.builtIn && c.Benchmark() == "mini_imagenet":
+		return fscil.BaseOnly
+	}
+	return fscil.Foundation
+}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+)
+
+var update = flag.Bool("update", false, "write docs/cli instead of comparing with it")
+
+const (
+	// actAsPipeline makes the test binary the real command. Its name does not
+	// begin as the settings do, so that the command ignores it.
+	actAsPipeline = "TEST_BINARY_IS_PIPELINE"
+	// longForm and exportsDir are for the tests, not settings: the command
+	// would refuse them, hence TestMain puts them away.
+	longForm   = "PIPELINE_LONG"
+	exportsDir = "PIPELINE_EXPORTS"
+)
+
+// wanted is what TestMain found in the environment.
+var wanted struct {
+	long    bool
+	exports string
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(actAsPipeline) != "" {
+		main()
+		return
+	}
+	wanted.long = os.Getenv(longForm) != ""
+	wanted.exports = os.Getenv(exportsDir)
+	forgetSettings()
+	os.Exit(m.Run())
+}
+
+// forgetSettings removes the user's own PIPELINE_… settings, which would change
+// what the tests see.
+func forgetSettings() {
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "PIPELINE_") && name != "PIPELINE_SHARED" {
+			_ = os.Unsetenv(name)
+		}
+	}
+}
+
+// A lab is a folder in which commands are run, with a cache of its own.
+type lab struct {
+	testing.TB
+	dir string
+	env []string // for commands in a process of their own
+}
+
+// newLab keeps every command away from the user's cache. It skips the test on a
+// machine without ONNX Runtime.
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	runtime := orttest.Open(t)
+	dir := t.TempDir()
+	settings := map[string]string{
+		ort.EnvLibrary:   runtime.Library().Path, // else a new home would hide it
+		"XDG_CACHE_HOME": filepath.Join(dir, "user-cache"),
+	}
+	l := &lab{TB: t, dir: dir, env: append(os.Environ(), actAsPipeline+"=1")}
+	for name, value := range settings {
+		t.Setenv(name, value)
+		l.env = append(l.env, name+"="+value)
+	}
+	return l
+}
+
+func (l *lab) path(elem ...string) string {
+	return filepath.Join(append([]string{l.dir}, elem...)...)
+}
+
+// A result is what a command left behind.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run executes a command in this process, with the lab's cache.
+func (l *lab) run(args ...string) result {
+	l.Helper()
+	return l.runWith(l.path("cache"), args...)
+}
+
+func (l *lab) runWith(cache string, args ...string) result {
+	l.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(context.Background(), append(args, "--cache", cache), &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// must runs a command that has to succeed.
+func (l *lab) must(args ...string) result {
+	l.Helper()
+	return l.expect(exitDone, args...)
+}
+
+func (l *lab) expect(code int, args ...string) result {
+	l.Helper()
+	r := l.run(args...)
+	if r.code != code {
+		l.Fatalf("pipeline %q: exit code %d, want %d\n%s%s", args, r.code, code, r.stdout, r.stderr)
+	}
+	return r
+}
+
+// refused runs a command that must fail and whose message must hold all words.
+func (l *lab) refused(code int, words []string, args ...string) {
+	l.Helper()
+	r := l.expect(code, args...)
+	for _, word := range words {
+		if !strings.Contains(r.stderr, word) {
+			l.Errorf("pipeline %q does not say %q:\n%s", args, word, r.stderr)
+		}
+	}
+}
+
+// process makes the command as a process of its own, not yet started.
+func (l *lab) process(cache string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	cmd := exec.Command(os.Args[0], append(args, "--cache", cache)...)
+	var stderr bytes.Buffer
+	cmd.Env, cmd.Stderr = l.env, &stderr
+	return cmd, &stderr
+}
+
+// photos writes n different pictures of each class into dir/<class>/.
+func (l *lab) photos(dir string, side, n int, classes ...string) string {
+	l.Helper()
+	for _, class := range classes {
+		for i := range n {
+			l.write(filepath.Join(dir, class, fmt.Sprintf("%03d.jpg", i)), photo(class, i, side))
+		}
+	}
+	return dir
+}
+
+func (l *lab) write(file string, data []byte) {
+	l.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		l.Fatal(err)
+	}
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		l.Fatal(err)
+	}
+}
+
+func (l *lab) read(elem ...string) []byte {
+	l.Helper()
+	data, err := os.ReadFile(filepath.Join(elem...))
+	if err != nil {
+		l.Fatal(err)
+	}
+	return data
+}
+
+func (l *lab) exists(elem ...string) bool {
+	_, err := os.Lstat(filepath.Join(elem...))
+	return err == nil
+}
+
+// table reads a CSV file.
+func (l *lab) table(elem ...string) [][]string {
+	l.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(l.read(elem...))).ReadAll()
+	if err != nil {
+		l.Fatalf("%s: %v", filepath.Join(elem...), err)
+	}
+	return rows
+}
+
+// object reads a JSON file.
+func (l *lab) object(elem ...string) map[string]any {
+	l.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(l.read(elem...), &v); err != nil {
+		l.Fatalf("%s: %v", filepath.Join(elem...), err)
+	}
+	return v
+}
+
+// timing returns a count of summary.json.
+func (l *lab) timing(out, key string) int {
+	l.Helper()
+	v, ok := l.object(out, "summary.json")["timing"].(map[string]any)[key].(float64)
+	if !ok {
+		l.Fatalf("summary.json has no timing.%s", key)
+	}
+	return int(v)
+}
+
+// photo paints a picture: a wave whose colour and direction belong to the
+// class, with noise of its own. The same arguments give the same bytes.
+func photo(class string, number, side int) []byte {
+	rng := rand.New(rand.NewPCG(hashText(class), uint64(number)))
+	look := rand.New(rand.NewPCG(hashText(class), 1<<32))
+	base := [3]float64{look.Float64(), look.Float64(), look.Float64()}
+	fx, fy := look.Float64()*0.6, look.Float64()*0.6
+	img := image.NewRGBA(image.Rect(0, 0, side, side))
+	phase := rng.Float64() * 6
+	for y := range side {
+		for x := range side {
+			wave := 60 * math.Sin(fx*float64(x)+fy*float64(y)+phase)
+			grain := rng.Float64() * 20
+			img.SetRGBA(x, y, color.RGBA{level(base[0], wave+grain), level(base[1], wave-grain), level(base[2], grain-wave), 255})
+		}
+	}
+	var buf bytes.Buffer
+	if err := jpeg.Encode(&buf, img, nil); err != nil {
+		panic(err) // into memory it cannot fail
+	}
+	return buf.Bytes()
+}
+
+func level(base, change float64) uint8 {
+	return uint8(min(max(80+base*120+change, 0), 255))
+}
+
+func hashText(s string) uint64 {
+	var h uint64 = 14695981039346656037
+	for _, b := range []byte(s) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h
+}
+
+// column returns one column of a table without its header.
+func column(t testing.TB, rows [][]string, name string) []string {
+	t.Helper()
+	i := slices.Index(rows[0], name)
+	if i < 0 {
+		t.Fatalf("no column %q in %q", name, rows[0])
+	}
+	var cells []string
+	for _, row := range rows[1:] {
+		cells = append(cells, row[i])
+	}
+	return cells
+}

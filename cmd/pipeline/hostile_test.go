@@ -1,0 +1,143 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A menagerie is a folder of odd things and what is expected of each.
+type menagerie struct {
+	*lab
+	root    string
+	good    []string          // paths that get a label, escaped as they are written
+	bad     map[string]string // path to a word of the reason
+	skipped map[string]int
+}
+
+// TestHostileFolder: every good image is labelled, every bad one explained,
+// the rest counted, and nothing ends the run; in this process and as a real
+// command.
+func TestHostileFolder(t *testing.T) {
+	l := newLab(t)
+	model, _ := l.trained()
+	m := &menagerie{lab: l, root: l.path("zoo"), bad: map[string]string{}, skipped: map[string]int{}}
+	m.goodImages()
+	m.goldens()
+	m.oddNames()
+	m.badImages()
+	m.damagedPalettes()
+	m.links()
+	m.specials(t)
+	m.noImages()
+	m.unreadable()
+	args := []string{"label", model, "--images", m.root, "--out", l.path("out"), "--format", "csv,jsonl", "--set", "preprocess.max_bytes=1000000"}
+
+	l.expect(exitPartial, args...)
+	m.check(t, l.path("out"))
+
+	want := l.read(l.path("out", "labels.csv"))
+	cmd, stderr := l.process(l.path("second cache"), args...)
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != exitPartial {
+		t.Fatalf("as a process: %v\n%s", err, stderr)
+	}
+	if strings.Contains(stderr.String(), "goroutine ") {
+		t.Errorf("it panicked:\n%s", stderr)
+	}
+	m.check(t, l.path("out"))
+	l.same("the real command", want, l.path("out", "labels.csv"))
+	l.must("label", model, "--images", m.root, "--list", l.path("out", "labels.csv"), "--out", l.path("listed"))
+	l.same("labels.csv as a list", want, l.path("listed", "labels.csv"))
+	m.otherCommands(model)
+}
+
+// otherCommands must survive the folder too.
+func (m *menagerie) otherCommands(model string) {
+	m.Helper()
+	small := []string{"--set", "preprocess.max_bytes=1000000"}
+	m.expect(exitPartial, append(small, "embed", "--images", m.root, "--out", m.path("features"))...)
+	if rows := m.table(m.path("features", "samples.csv")); len(rows)-1 != len(m.good) {
+		m.Errorf("embed: %d rows, want %d", len(rows)-1, len(m.good))
+	}
+	if rows := m.table(m.path("features", "errors.csv")); len(rows)-1 != len(m.bad) {
+		m.Errorf("embed: %d errors, want %d", len(rows)-1, len(m.bad))
+	}
+	m.expect(exitPartial, append(small, "learn", model, "--images", m.root)...)
+	m.must("eval", model, "--features", m.path("features"))
+	m.expect(exitPartial, append(small, "eval", model, "--images", m.root, "--report", m.path("report"))...)
+}
+
+func (m *menagerie) check(t *testing.T, out string) {
+	t.Helper()
+	rows := m.table(out, "labels.csv")
+	labelled := column(t, rows, "path")
+	slices.Sort(m.good)
+	for _, path := range m.good {
+		if !slices.Contains(labelled, path) {
+			t.Errorf("%q is good and has no label", path)
+		}
+	}
+	for _, path := range labelled {
+		if !slices.Contains(m.good, path) {
+			t.Errorf("%q has a label", path)
+		}
+	}
+	reasons := map[string]string{}
+	for _, row := range m.table(out, "errors.csv")[1:] {
+		reasons[row[0]] = row[1]
+	}
+	for path, word := range m.bad {
+		if reason, ok := reasons[path]; !ok || !strings.Contains(strings.ToLower(reason), word) {
+			t.Errorf("%q: reason %q, want %q", path, reason, word)
+		}
+		delete(reasons, path)
+	}
+	for path, reason := range reasons {
+		t.Errorf("%q is no error: %s", path, reason)
+	}
+	m.checkSummary(t, out)
+	t.Logf("%d good, %d bad, skipped %v", len(m.good), len(m.bad), m.skipped)
+}
+
+func (m *menagerie) checkSummary(t *testing.T, out string) {
+	t.Helper()
+	s := m.object(out, "summary.json")
+	if s["labelled"] != float64(len(m.good)) || s["failed"] != float64(len(m.bad)) {
+		t.Errorf("summary: labelled %v, failed %v; want %d and %d", s["labelled"], s["failed"], len(m.good), len(m.bad))
+	}
+	skipped := map[string]int{}
+	for kind, n := range s["skipped"].(map[string]any) {
+		skipped[kind] = int(n.(float64))
+	}
+	if !maps.Equal(skipped, m.skipped) {
+		t.Errorf("skipped %v, want %v", skipped, m.skipped)
+	}
+}
+
+// TestHostileLists: lists that lead outside, to nothing, or to nonsense.
+func TestHostileLists(t *testing.T) {
+	l := newLab(t)
+	model, images := l.trained()
+	for name, text := range map[string]string{
+		"outside": "../../../../etc/passwd\nkiwi/000.jpg\n",
+		"missing": "nothing.jpg\nkiwi/000.jpg\n",
+		"folder":  "kiwi\nkiwi/000.jpg\n",
+		"bytes":   "\x00\xfe\xff\nkiwi/000.jpg\n",
+	} {
+		l.write(l.path(name), []byte(text))
+		out := l.path(name + "-out")
+		l.expect(exitPartial, "label", model, "--images", images, "--list", l.path(name), "--out", out)
+		if rows := l.table(out, "labels.csv"); len(rows) != 2 {
+			t.Errorf("%s: labels %q", name, rows)
+		}
+		if rows := l.table(out, "errors.csv"); len(rows) != 2 || !strings.Contains(fmt.Sprint(rows[1]), "line 1") {
+			t.Errorf("%s: errors %q", name, rows)
+		}
+	}
+	l.write(l.path("empty"), nil)
+	l.refused(exitFailed, []string{"no images"}, "label", model, "--images", images, "--list", l.path("empty"), "--out", l.path("out"))
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/backbone"
+)
+
+// TestUsageErrors: a wrong word costs exit code 2 and names the nearest right
+// one. None of these commands gets far enough to need ONNX Runtime.
+func TestUsageErrors(t *testing.T) {
+	l := &lab{TB: t, dir: t.TempDir()}
+	t.Setenv("XDG_CACHE_HOME", l.path("user-cache"))
+	l.write(l.path("typo.yaml"), []byte("classifier:\n  plda:\n    epsilom: 0.1\n"))
+	l.write(l.path("broken.yaml"), []byte("classifier: [\n"))
+	for _, c := range []struct {
+		args  string
+		words []string
+	}{
+		{"lable", []string{"lable", "label"}},
+		{"backbones lst", []string{"lst", "list"}},
+		{"train --imagse x", []string{"--imagse", "--images"}},
+		{"train --set classifier.nmae=ncm", []string{"classifier.nmae", "classifier.name"}},
+		{"train --set classifier.name", []string{"key=value"}},
+		{"train --out m --images x --classifier nmc", []string{"nmc", "ncm"}},
+		{"train --config typo.yaml", []string{"classifier.plda.epsilom", "classifier.plda.epsilon"}},
+		{"train --config broken.yaml", []string{"broken.yaml"}},
+		{"train --config nowhere.yaml", []string{"nowhere.yaml", "no such file"}},
+		{"train --set label.top_k=none", []string{"label.top_k"}},
+		{"train --images x", []string{"--out"}},
+		{"train --out m", []string{"--images"}},
+		{"train --out m --images x --features y", []string{"--features", "--images"}},
+		{"label m --images x", []string{"--out"}},
+		{"label m --out x", []string{"--images"}},
+		{"label", []string{"label MODEL"}},
+		{"label m --images x --out y --format parqet", []string{"parqet", "csv", "jsonl"}},
+		{"label m --images x --out y --top-k 0", []string{"top_k"}},
+		{"label m --images x --out y --reject 1", []string{"reject"}},
+		{"label m --images x --out y --threads -1", []string{"threads"}},
+		{"label m --images x --out y --threads many", []string{"--threads"}},
+		{"label m --images x --out y --log xml", []string{"log", "json"}},
+		{"forget m", []string{"--class", "--samples"}},
+		{"forget m --class a --samples b", []string{"--class", "--samples"}},
+		{"eval m --features f --report r", []string{"--report", "--images"}},
+		{"backbones pull restnet50-v2", []string{"restnet50-v2", "resnet50-v2"}},
+	} {
+		args := strings.Fields(c.args)
+		if i := slices.Index(args, "--config"); i >= 0 {
+			args[i+1] = l.path(args[i+1])
+		}
+		t.Run(c.args, func(t *testing.T) {
+			sub := &lab{TB: t, dir: l.dir}
+			sub.refused(exitUsage, c.words, args...)
+		})
+	}
+}
+
+func TestUnknownEnvironmentVariable(t *testing.T) {
+	l := &lab{TB: t, dir: t.TempDir()}
+	t.Setenv("PIPELINE_CLASIFIER_NAME", "ncm")
+	l.refused(exitUsage, []string{"PIPELINE_CLASIFIER_NAME", "PIPELINE_CLASSIFIER_NAME"}, "backbones", "list")
+}
+
+// TestHelp: every command explains itself on stdout, with an example that a
+// user can type.
+func TestHelp(t *testing.T) {
+	everyCommand(newRoot(), func(cmd *cobra.Command) {
+		words := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		var stdout, stderr bytes.Buffer
+		if code := run(context.Background(), words, &stdout, &stderr); code != exitDone || stderr.Len() > 0 {
+			t.Errorf("%q: exit code %d, stderr %q", words, code, stderr.String())
+		}
+		if cmd.Short == "" || !strings.Contains(stdout.String(), "Usage:") {
+			t.Errorf("%q does not explain itself", words)
+		}
+		if example := strings.Fields(cmd.Example); len(example) == 0 || example[0] != "pipeline" {
+			t.Errorf("%q has no example that begins with pipeline: %q", words, cmd.Example)
+		} else {
+			examplePasses(t, example[1:])
+		}
+	})
+}
+
+// examplePasses checks that an example names a command and flags that exist.
+func examplePasses(t *testing.T, example []string) {
+	t.Helper()
+	cmd, rest, err := newRoot().Find(example)
+	if err != nil {
+		t.Errorf("example %q: %v", example, err)
+		return
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		t.Errorf("example %q: %v", example, err)
+		return
+	}
+	args := cmd.Flags().Args()
+	if err := cmd.ValidateArgs(args); err != nil {
+		t.Errorf("example %q: %v", example, err)
+	}
+	if cmd.CommandPath() == "pipeline backbones pull" {
+		if _, err := backbone.Lookup(args[0]); err != nil {
+			t.Errorf("example %q: %v", example, err)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), []string{"--version"}, &stdout, &stderr); code != exitDone || !strings.Contains(stdout.String(), version) {
+		t.Errorf("exit code %d, %q", code, stdout.String())
+	}
+}
+
+// TestSettingSources: flags override the environment, which overrides the
+// file; --set overrides all. What was chosen stands in the model.
+func TestSettingSources(t *testing.T) {
+	l := newLab(t)
+	images := l.photos(l.path("images"), 48, 4, "kiwi", "lime")
+	l.write(l.path("settings.yaml"), []byte("classifier:\n  name: ppca\nseed: 3\n"))
+	for _, c := range []struct {
+		name, want string
+		env        string
+		args       []string
+	}{
+		{name: "default", want: "plda, seed 0"},
+		{name: "file", want: "ppca, seed 3", args: []string{"--config", l.path("settings.yaml")}},
+		{name: "env over file", want: "ncm, seed 3", env: "ncm", args: []string{"--config", l.path("settings.yaml")}},
+		{name: "flag over env", want: "plda, seed 3", env: "ncm", args: []string{"--config", l.path("settings.yaml"), "--classifier", "plda"}},
+		{name: "set over flag", want: "ncm, seed 9", args: []string{"--classifier", "plda", "--set", "classifier.name=ncm", "--set", "seed=9", "--seed", "4"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.env != "" {
+				t.Setenv("PIPELINE_CLASSIFIER_NAME", c.env)
+			}
+			model := l.path(c.name + ".model")
+			l.must(append([]string{"train", "--images", images, "--out", model}, c.args...)...)
+			shown := l.must("inspect", model).stdout
+			method, seed, _ := strings.Cut(c.want, ", ")
+			if !strings.Contains(shown, ": "+method+",") || !strings.Contains(shown, seed+"\n") {
+				t.Errorf("want %s:\n%s", c.want, shown)
+			}
+		})
+	}
+}
+
+// TestLogLines: the log goes to stderr only, and is JSON where that was asked
+// for.
+func TestLogLines(t *testing.T) {
+	l := newLab(t)
+	images := l.photos(l.path("images"), 48, 4, "kiwi", "lime")
+	l.write(l.path("images", "loose.jpg"), photo("loose", 0, 48)) // no class: a warning
+	r := l.must("train", "--images", images, "--out", l.path("m"), "--log", "json")
+	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
+	if len(lines) == 0 || lines[0] == "" {
+		t.Fatal("no log lines")
+	}
+	for _, line := range lines {
+		var entry struct{ Time, Level, Msg string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" || entry.Msg == "" {
+			t.Errorf("log line %q: %v", line, err)
+		}
+	}
+	for _, word := range []string{"level=", `"level"`, "WARN"} {
+		if strings.Contains(r.stdout, word) {
+			t.Errorf("stdout holds log lines: %s", r.stdout)
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package label_test
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// A table of embeddings by path stands in for backbone and images; what it
+// lacks cannot be read.
+type table map[string][]float32
+
+func (e table) Run(ctx context.Context, _ string, samples []dataset.Sample, emit func(embedding.Item) error) (embedding.Counts, error) {
+	counts := embedding.Counts{Total: len(samples)}
+	for _, s := range samples {
+		if err := ctx.Err(); err != nil {
+			return counts, err
+		}
+		item := embedding.Item{Sample: s, Vector: e[s.Path]}
+		if item.Vector == nil {
+			item.Err = errors.New("no such picture")
+			counts.Failed++
+		} else {
+			counts.Inferred++
+		}
+		if err := emit(item); err != nil {
+			return counts, err
+		}
+	}
+	return counts, nil
+}
+
+// line is a head with the classes left, at −1, and right, at 1; at τ = 1 the
+// probability of right is 1/(1+exp(−2x)).
+func line(tb testing.TB) *ncm.NCM {
+	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
+	if err == nil {
+		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}}, []string{"left", "right"})
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return head
+}
+
+func newJob(tb testing.TB, e table, out string) label.Job {
+	paths := make([]string, 0, len(e))
+	for path := range e {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	job := label.Job{
+		Config: label.DefaultConfig(), Head: line(tb), Embedder: e, Threshold: math.Inf(1), Out: out,
+		Images: dataset.Listing{Root: "nowhere", Skipped: map[string]int{"video": 2}},
+	}
+	for _, path := range paths {
+		job.Images.Samples = append(job.Images.Samples, dataset.Sample{Path: path})
+	}
+	return job
+}
+
+func readTable(tb testing.TB, file string) [][]string {
+	tb.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return rows[1:]
+}
+
+func TestRunWritesTheProbabilities(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "new", "folder")
+	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-3}, "c.jpg": nil}, out)
+	job.Threshold = 1 // the distance to the nearest mean is 0.5 and 2
+	job.Images.Problems = []dataset.Problem{{Path: "Z", Err: errors.New("loop")}}
+	summary, err := job.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := readTable(t, filepath.Join(out, "labels.csv"))
+	right := 1 / (1 + math.Exp(-1))
+	if len(rows) != 2 || rows[0][1] != "right" || rows[0][2] != fmt.Sprintf("%.7g", right) || rows[0][3] != fmt.Sprintf("%.7g", 2*right-1) {
+		t.Errorf("rows %q", rows)
+	}
+	if rows[0][6] != "false" || rows[1][6] != "true" || rows[1][1] != "left" {
+		t.Errorf("rejected: %q", rows)
+	}
+	if problems := readTable(t, filepath.Join(out, "errors.csv")); fmt.Sprint(problems) != "[[Z loop] [c.jpg no such picture]]" {
+		t.Errorf("errors %q", problems)
+	}
+	if summary.Labelled != 2 || summary.Failed != 2 || summary.Rejected != 1 || summary.Skipped["video"] != 2 || summary.Timing.Inferred != 2 {
+		t.Errorf("summary %+v", summary)
+	}
+	if len(job.Images.Problems) != 1 {
+		t.Error("the caller's listing was changed")
+	}
+}
+
+// TestBatchesDoNotShow: a thousand rows cross several batches; each is where it
+// belongs and what it would be alone.
+func TestBatchesDoNotShow(t *testing.T) {
+	e := table{}
+	for i := range 1000 {
+		e[fmt.Sprintf("%04d.jpg", i)] = []float32{float32(i-500) / 250}
+	}
+	out := t.TempDir()
+	if _, err := newJob(t, e, out).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	rows := readTable(t, filepath.Join(out, "labels.csv"))
+	for i, row := range rows {
+		p := 1 / (1 + math.Exp(-2*math.Abs(float64(float32(i-500)/250))))
+		if row[0] != fmt.Sprintf("%04d.jpg", i) || row[2] != fmt.Sprintf("%.7g", p) {
+			t.Fatalf("row %d: %q, want probability %.7g", i, row, p)
+		}
+	}
+	if len(rows) != 1000 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+func TestNoImages(t *testing.T) {
+	out := t.TempDir()
+	job := newJob(t, table{}, out)
+	job.Images.Skipped = nil
+	if _, err := job.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var summary map[string]any
+	text, err := os.ReadFile(filepath.Join(out, "summary.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &summary)
+	}
+	if err != nil || fmt.Sprint(summary["skipped"]) != "map[]" {
+		t.Errorf("summary.json %s, %v", text, err)
+	}
+}
+
+// A meddler does something in the middle of a run.
+type meddler struct {
+	table
+	meddle func() error
+}
+
+func (e meddler) Run(ctx context.Context, root string, samples []dataset.Sample, emit func(embedding.Item) error) (embedding.Counts, error) {
+	if err := e.meddle(); err != nil {
+		return embedding.Counts{}, err
+	}
+	return e.table.Run(ctx, root, samples, emit)
+}
+
+// TestSecondJobIsRefused while the first one writes, and welcome after it.
+func TestSecondJobIsRefused(t *testing.T) {
+	out := t.TempDir()
+	second := newJob(t, table{"a.jpg": {1}}, out)
+	first := second
+	first.Embedder = meddler{table{"a.jpg": {1}}, func() error {
+		_, err := second.Run(context.Background())
+		if err == nil || !strings.Contains(err.Error(), "another job") {
+			t.Errorf("the second job: %v", err)
+		}
+		return nil
+	}}
+	if _, err := first.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Run(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInterruptedRunLeavesTheOldResults, and clears what a killed one left.
+func TestInterruptedRunLeavesTheOldResults(t *testing.T) {
+	out := t.TempDir()
+	e := table{"a.jpg": {1}, "b.jpg": {-1}}
+	if _, err := newJob(t, e, out).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.ReadFile(filepath.Join(out, "labels.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale, err := atomicfile.Create(filepath.Join(out, "labels.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stale.Close(); err != nil { // its writer is gone
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	job := newJob(t, table{"c.jpg": {1}}, out)
+	job.Embedder = meddler{table{"c.jpg": {1}}, func() error { cancel(); return nil }}
+	if _, err := job.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if now, err := os.ReadFile(filepath.Join(out, "labels.csv")); err != nil || string(now) != string(old) {
+		t.Errorf("labels.csv is now %q (%v)", now, err)
+	}
+	noTemporaryFiles(t, out)
+}
+
+func noTemporaryFiles(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if atomicfile.IsTemp(entry.Name()) {
+			t.Errorf("%s was left over", entry.Name())
+		}
+	}
+}
+
+// TestErrorsNameTheImage: what the head cannot take is an error of the run.
+func TestErrorsNameTheImage(t *testing.T) {
+	for name, e := range map[string]table{
+		"size": {"odd.jpg": {1, 2}},
+		"mix":  {"fine.jpg": {1}, "odd.jpg": {1, 2}},
+		"NaN":  {"odd.jpg": {float32(math.NaN())}},
+	} {
+		out := t.TempDir()
+		_, err := newJob(t, e, out).Run(context.Background())
+		if err == nil || !strings.Contains(err.Error(), "odd.jpg") {
+			t.Errorf("%s: %v", name, err)
+		}
+		noTemporaryFiles(t, out)
+	}
+}
+
+func TestOutputFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newJob(t, table{"a.jpg": {1}}, file).Run(context.Background()); err == nil || !strings.Contains(err.Error(), "output folder") {
+		t.Errorf("a file as the output folder: %v", err)
+	}
+}
+
+func ExampleJob_Run() {
+	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
+	if err != nil {
+		panic(err)
+	}
+	shots := blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{0, 1, 1, 0}}
+	if err := head.Learn(context.Background(), shots, []string{"kiwi", "lime"}); err != nil {
+		panic(err)
+	}
+	out, err := os.MkdirTemp("", "labels-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(out)
+	summary, err := label.Job{
+		Config:    label.Config{Format: []string{"jsonl"}, TopK: 1},
+		Head:      head,
+		Embedder:  table{"a.jpg": {0, 2}, "b.jpg": {3, 0}}, // an *embedding.Stream in earnest
+		Threshold: math.Inf(1),
+		Images:    dataset.Listing{Samples: []dataset.Sample{{Path: "a.jpg"}, {Path: "b.jpg"}, {Path: "c.jpg"}}},
+		Out:       out,
+	}.Run(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	labels, err := os.ReadFile(filepath.Join(out, "labels.jsonl"))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(summary.Labelled, "labelled,", summary.Failed, "failed")
+	fmt.Print(string(labels))
+	// Output:
+	// 2 labelled, 1 failed
+	// {"path":"a.jpg","label":"kiwi","probability":0.8807971,"margin":0.7615942,"entropy":0.3653339,"novelty":1,"rejected":false,"top_k":[["kiwi",0.8807971]]}
+	// {"path":"b.jpg","label":"lime","probability":0.9525741,"margin":0.9051483,"entropy":0.190865,"novelty":2,"rejected":false,"top_k":[["lime",0.9525741]]}
+}

@@ -1,0 +1,170 @@
+package label
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+func TestNeutral(t *testing.T) {
+	for cell, want := range map[string]string{
+		"":                 "",
+		"a.jpg":            "a.jpg",
+		"a=b":              "a=b",
+		"=cmd|' /C calc'!": "'=cmd|' /C calc'!",
+		"+1":               "'+1",
+		"-1":               "'-1",
+		"@SUM(A1)":         "'@SUM(A1)",
+		"\t=1":             "'\t=1",
+		"\r=1":             "'\r=1",
+		"\n=1":             "'\n=1",
+		"'=1":              "'=1",
+		"é":                "é",
+	} {
+		if got := neutral(cell); got != want {
+			t.Errorf("neutral(%q) = %q, want %q", cell, got, want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for x, want := range map[number]string{
+		0: "0", 1: "1", 0.1: "0.1", 1. / 3: "0.3333333", 1e-10: "1e-10", 123456789: "1.234568e+08", -0.5: "-0.5",
+	} {
+		text, err := json.Marshal(x)
+		if err != nil || x.String() != want || string(text) != want {
+			t.Errorf("%g: String %s, JSON %s (%v), want %s", float64(x), x, text, err, want)
+		}
+	}
+}
+
+// oddRow has every character that a format must take care of.
+func oddRow() Row {
+	return newRow("=a,\"b\"\n\xe9<&.jpg", classifier.Prediction{
+		Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351446, Novelty: -1.5,
+		TopK: []classifier.Ranked{{Label: "cat, \"big\"", Probability: 0.75}, {Label: "dog", Probability: 0.25}},
+	}, true)
+}
+
+func TestFormatsOfARow(t *testing.T) {
+	dir := t.TempDir()
+	for format, want := range map[string]string{
+		"csv": "path,label,probability,margin,entropy,novelty,rejected,top_k\n" +
+			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",0.75,0.5,0.5623351,-1.5,true,\"[[\"\"cat, \\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n",
+		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,"entropy":0.5623351,"novelty":-1.5,"rejected":true,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n",
+	} {
+		o, err := createOutput(dir, format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(o.write(oddRow()), o.commit()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(dir, "labels."+format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("%s:\n%s\nwant\n%s", format, got, want)
+		}
+	}
+}
+
+// TestCSVCellsReadBack: a CSV reader gets each cell as it was, top_k as JSON.
+func TestCSVCellsReadBack(t *testing.T) {
+	dir := t.TempDir()
+	o, err := createOutput(dir, "csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(o.write(oddRow()), o.commit()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "labels.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%q, %v", rows, err)
+	}
+	if name := dataset.UnescapePath(strings.TrimPrefix(rows[1][0], "'")); name != "=a,\"b\"\n\xe9<&.jpg" {
+		t.Errorf("path %q", name)
+	}
+	var ranked [][2]any
+	if err := json.Unmarshal([]byte(rows[1][7]), &ranked); err != nil || len(ranked) != 2 || ranked[1] != [2]any{"dog", 0.25} {
+		t.Errorf("top_k %v, %v", ranked, err)
+	}
+}
+
+// TestWriteErrorsSurface: what cannot be written is an error at the latest when
+// the file would get its name, and then it does not.
+func TestWriteErrorsSurface(t *testing.T) {
+	for _, format := range formats() {
+		dir := t.TempDir()
+		o, err := createOutput(dir, format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.file.Close(); err != nil { // as if the disk were gone
+			t.Fatal(err)
+		}
+		if err := errors.Join(o.write(oddRow()), o.commit()); err == nil {
+			t.Errorf("%s: no error", format)
+		}
+		o.file.Abort()
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+			t.Errorf("%s: left %v (%v)", format, entries, err)
+		}
+	}
+}
+
+func TestWriteProblems(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "errors.csv")
+	err := WriteProblems(file, []dataset.Problem{
+		{Path: "z.jpg", Err: errors.New("first line\nsecond \xff")},
+		{Path: "@a.jpg", Err: errors.New("-1 bytes")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "path,error\n'@a.jpg,'-1 bytes\nz.jpg,first line; second �\n"; string(got) != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	if err := DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+	for field, c := range map[string]Config{
+		"format":       {TopK: 1},
+		"parqet":       {Format: []string{"parqet"}, TopK: 1},
+		"top_k: 0":     {Format: []string{"csv"}},
+		"reject: 1":    {Format: []string{"csv"}, TopK: 1, Reject: 1},
+		"reject: -0.1": {Format: []string{"csv"}, TopK: 1, Reject: -0.1},
+		"twice":        {Format: []string{"csv", "csv"}, TopK: 1},
+		"reject: NaN":  {Format: []string{"csv"}, TopK: 1, Reject: nan()},
+	} {
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%+v: %v, want %q", c, err, field)
+		}
+	}
+}
+
+func nan() float64 {
+	zero := 0.0
+	return zero / zero
+}
