@@ -70,7 +70,7 @@ func TestUnknownMethodNamesTheNearest(t *testing.T) {
 func TestErrorsNameTheKey(t *testing.T) {
 	for key, change := range map[string]func(*heads.Config){
 		"ncm.metric": func(c *heads.Config) { c.NCM.Metric = "manhattan" }, "ncm.temperature": func(c *heads.Config) { c.NCM.Temperature = -1 },
-		"ppca.q": func(c *heads.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *heads.Config) { c.PPCA.Lambda = 0 },
+		"ppca.q": func(c *heads.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *heads.Config) { c.PPCA.Lambda = -1 },
 		"ppca.preset": func(c *heads.Config) { c.PPCA.Preset = "fast" }, "plda.epsilon": func(c *heads.Config) { c.PLDA.Epsilon = 1.5 },
 	} {
 		c := heads.DefaultConfig()
@@ -116,17 +116,35 @@ func TestConfigGoesThroughMaps(t *testing.T) {
 	}
 }
 
+// fuzzed are learned heads: every method by default, and with its settings
+// chosen on the base session.
+func fuzzed(f *testing.F) []classifier.Learner {
+	f.Helper()
+	var all []classifier.Learner
+	for _, c := range []heads.Config{heads.DefaultConfig(), auto()} {
+		for _, m := range heads.Methods() {
+			head, err := heads.New(m.Name, c)
+			if err != nil {
+				f.Fatal(err)
+			}
+			if err := head.Learn(context.Background(), examples, labels); err != nil {
+				f.Fatal(err)
+			}
+			all = append(all, head)
+		}
+	}
+	return all
+}
+
+// name returns the method of a head.
+func name(head classifier.Learner) string {
+	return strings.ToLower(reflect.TypeOf(head).Elem().Name())
+}
+
 // FuzzLoad takes settings and a few array values from anywhere: no panic, and
 // whatever loads can score.
 func FuzzLoad(f *testing.F) {
-	for _, m := range heads.Methods() {
-		head, err := heads.New(m.Name, heads.DefaultConfig())
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := head.Learn(context.Background(), examples, labels); err != nil {
-			f.Fatal(err)
-		}
+	for _, head := range fuzzed(f) {
 		s, err := head.(classifier.Saver).Save()
 		if err != nil {
 			f.Fatal(err)
@@ -142,7 +160,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(m.Name, s.Settings, tensors)
+		f.Add(name(head), s.Settings, tensors)
 	}
 	f.Fuzz(func(t *testing.T, name string, settings, tensors []byte) {
 		s := classifier.State{Settings: settings}

@@ -163,6 +163,28 @@ func TestReferenceMiniImageNet(t *testing.T) {
 	}
 }
 
+// TestReferenceAuto: what the base session chooses comes within ±0.7 points of
+// the settings that were found with test accuracy in view, or above, after the
+// last session.
+func TestReferenceAuto(t *testing.T) {
+	for backbone, methods := range map[string]map[string]float64{"vit": {"plda": 78.26, "ppca": 73.52}, "mnet": {"plda": 66.15, "ppca": 60.15}} {
+		f := readFeatures(t, backbone, "mini_imagenet")
+		for method, want := range methods {
+			head := newHead(t, method, auto())
+			for s := range 9 {
+				x, y := f.pick(true, s+1, s+1)
+				teach(t, head, x, y)
+			}
+			x, y := f.pick(false, 1, 9)
+			got := percentRight(t, head, x, y)
+			t.Logf("%s %s: %.2f with %+v", backbone, method, got, *chosenBy(head))
+			if got < want-0.7 {
+				t.Errorf("%s %s: accuracy %.2f, reference %.2f", backbone, method, got, want)
+			}
+		}
+	}
+}
+
 func runSessions(t *testing.T, f features, head classifier.Learner, want [9]float64) {
 	t.Helper()
 	row, avg, wantAvg := "", 0.0, 0.0

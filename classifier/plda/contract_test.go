@@ -9,7 +9,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	for name, epsilon := range map[string]float64{"default": 0.3, "pooled": 1e-3, "round": 1} {
+	for name, epsilon := range map[string]float64{"default": 0.3, "pooled": 1e-3, "round": 1, "auto": plda.Auto} {
 		t.Run(name, func(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{
 				New:  func() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: epsilon}) },

@@ -27,6 +27,11 @@
 // share one β₀, one v₀, and need only the length of what is left of z beside
 // V and one dot product: exact, with no d×d eigenvectors.
 //
+// ε may be left to pseudo-sessions inside the base session (Config.Epsilon 0,
+// package pseudo): the best of seven values from 0.02 to 0.7, or 0.3 where the
+// session is too small to tell. The choice and the scores are saved with the
+// head (setting epsilon_choice) and stay until the last class is forgotten.
+//
 // W, B and m₀ are frozen after the base session; a class is (n, Σx) alone.
 // Learning and forgetting classes and examples is exact given them; what they
 // themselves owe to a forgotten base class stays until the last class is

@@ -15,7 +15,8 @@ import (
 // PLDA is a two-covariance head.
 type PLDA struct {
 	cfg     Config
-	space   *space // nil before the base session; never changed
+	choice  *Choice // of ε; nil before the base session, and where it was given
+	space   *space  // nil before the base session; never changed
 	classes classifier.Table[class]
 	scorer  *scorer
 }
@@ -56,28 +57,57 @@ func (h *PLDA) Dim() int {
 }
 
 // Learn implements classifier.Learner: O(nd² + d³) for the base session, O(d²)
-// a class afterwards.
+// a class afterwards. With ε left to it (Auto), the base session costs about
+// ten times that; later sessions do not change the choice.
 func (h *PLDA) Learn(ctx context.Context, x blas32.General, y []string) error {
 	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
 		return fmt.Errorf("plda: learn: %w", err)
 	}
-	groups := classifier.GroupByClass(y)
-	totals := make([]moments.Total, len(groups))
-	for i, g := range groups {
-		old, _ := h.classes.Get(g.Class)
-		totals[i] = old.Plus(classifier.Placed(x, g.Rows, true))
-	}
-	sp := h.space
+	groups, totals := h.extended(x, y)
+	sp, choice := h.space, h.choice
 	if sp == nil {
 		var err error
-		if sp, err = fitSpace(ctx, h.cfg, x, groups, totals); err != nil {
+		if sp, choice, err = h.fitBase(ctx, x, y, groups, totals); err != nil {
 			return fmt.Errorf("plda: learn: %w", err)
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("plda: learn: %w", err)
 	}
-	return h.replace(sp, groups, totals)
+	if err := h.replace(sp, groups, totals); err != nil {
+		return err
+	}
+	h.choice = choice
+	return nil
+}
+
+// extended returns the classes of a session and their totals with it.
+func (h *PLDA) extended(x blas32.General, y []string) ([]classifier.Group, []moments.Total) {
+	groups := classifier.GroupByClass(y)
+	totals := make([]moments.Total, len(groups))
+	for i, g := range groups {
+		old, _ := h.classes.Get(g.Class)
+		totals[i] = old.Plus(classifier.Placed(x, g.Rows, true))
+	}
+	return groups, totals
+}
+
+// fitBase computes the shared part, and chooses ε if that is left to it.
+func (h *PLDA) fitBase(ctx context.Context, x blas32.General, y []string, groups []classifier.Group, totals []moments.Total) (*space, *Choice, error) {
+	b, err := fitBasis(ctx, x, groups, totals)
+	if err != nil {
+		return nil, nil, err
+	}
+	epsilon := h.cfg.Epsilon
+	var choice *Choice
+	if epsilon == Auto {
+		if choice, err = choose(ctx, x, y); err != nil {
+			return nil, nil, fmt.Errorf("choose epsilon: %w", err)
+		}
+		epsilon = choice.Value
+	}
+	sp, err := b.space(epsilon)
+	return sp, choice, err
 }
 
 // Forget implements classifier.Forgetter.

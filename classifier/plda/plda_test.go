@@ -238,7 +238,7 @@ func TestMoreExamplesMakeSurer(t *testing.T) {
 }
 
 func TestValidateNamesTheField(t *testing.T) {
-	for _, e := range []float64{0, -1, 1.1, math.NaN(), math.Inf(1)} {
+	for _, e := range []float64{1e-7, -1, 1.1, math.NaN(), math.Inf(1)} {
 		if err := (plda.Config{Epsilon: e}).Validate(); err == nil || !strings.HasPrefix(err.Error(), "epsilon:") {
 			t.Errorf("%g: %v", e, err)
 		}

@@ -3,6 +3,7 @@ package plda
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -33,25 +34,40 @@ type space struct {
 	rest       float64        // β₀ in the other d−r directions
 }
 
-// fitSpace computes the shared part from the base session.
-func fitSpace(ctx context.Context, cfg Config, x blas32.General, groups []classifier.Group, totals []moments.Total) (*space, error) {
-	means := linalg.New64(len(totals), x.Cols)
+// A basis is what the base session says before ε is chosen.
+type basis struct {
+	groups []classifier.Group
+	totals []moments.Total
+	means  blas64.General // C×d
+	within blas64.General // S, d×d
+}
+
+// fitBasis computes means and S from the base session.
+func fitBasis(ctx context.Context, x blas32.General, groups []classifier.Group, totals []moments.Total) (*basis, error) {
+	b := &basis{groups: groups, totals: totals, means: linalg.New64(len(totals), x.Cols)}
 	for i, t := range totals {
-		copy(means.Data[i*means.Stride:], t.Mean())
+		copy(b.means.Data[i*b.means.Stride:], t.Mean())
 	}
+	var err error
+	b.within, err = within(ctx, x, groups, totals)
+	return b, err
+}
+
+// space returns the shared part for one ε.
+func (b *basis) space(epsilon float64) (*space, error) {
+	means, W := clone(b.means), clone(b.within)
 	sp := &space{origin: meanRow(means)}
-	W, err := within(ctx, x, groups, totals)
-	if err != nil {
-		return nil, err
-	}
-	shrink(W, cfg.Epsilon, spread(means, sp.origin))
+	shrink(W, epsilon, spread(means, sp.origin))
+	var err error
 	if sp.whiten, err = linalg.InverseCholesky(W); err != nil {
 		return nil, err
 	}
-	if err := sp.fitBetween(means, totals); err != nil {
-		return nil, err
-	}
-	return sp, nil
+	return sp, sp.fitBetween(means, b.totals)
+}
+
+func clone(m blas64.General) blas64.General {
+	m.Data = slices.Clone(m.Data)
+	return m
 }
 
 // within returns S, the covariance pooled within the classes, divisor Σ(n−1);

@@ -16,6 +16,7 @@ type settings struct {
 	Rank    int      `json:"rank"`
 	Rest    float64  `json:"beta_rest"`
 	Classes []string `json:"classes"`
+	Choice  *Choice  `json:"epsilon_choice,omitempty"`
 }
 
 // Save implements classifier.Saver: tensors "count" (C), "sum" (C×d),
@@ -31,7 +32,7 @@ func (h *PLDA) Save() (classifier.State, error) {
 		counts[i] = c.N
 		sums = append(sums, c.Sum...)
 	}
-	return classifier.NewState(settings{h.cfg, d, r, sp.rest, h.Classes()}, map[string]classifier.Tensor{
+	return classifier.NewState(settings{h.cfg, d, r, sp.rest, h.Classes(), h.choice}, map[string]classifier.Tensor{
 		"count":      classifier.CountTensor(counts),
 		"sum":        {Shape: []int{len(counts), d}, F64: sums},
 		"origin":     copied(sp.origin, d),
@@ -60,9 +61,16 @@ func load(s classifier.State) (*PLDA, error) {
 		return nil, err
 	}
 	h, err := New(set.Config)
-	if err != nil || len(set.Classes) == 0 {
-		return h, err
+	if err != nil {
+		return nil, err
 	}
+	if len(set.Classes) == 0 {
+		return h, checkUnfitted(s)
+	}
+	if err := checkChoice(set.Config, set.Choice); err != nil {
+		return nil, err
+	}
+	h.choice = set.Choice
 	if err := classifier.CheckClasses(set.Classes); err != nil {
 		return nil, err
 	}
@@ -78,6 +86,14 @@ func load(s classifier.State) (*PLDA, error) {
 		return nil, err
 	}
 	return h, h.replace(sp, named(set.Classes), totals)
+}
+
+// checkUnfitted refuses a head that has arrays but no classes.
+func checkUnfitted(s classifier.State) error {
+	if len(s.Tensors) > 0 {
+		return fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
+	}
+	return nil
 }
 
 func loadSpace(s classifier.State, set settings) (*space, error) {

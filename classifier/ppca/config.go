@@ -8,6 +8,12 @@ const (
 	PresetPaper   = "paper"
 )
 
+// Auto as Config.Lambda lets pseudo-sessions inside the base session choose.
+const Auto = 0
+
+// defaultLambda is meant for embeddings of length 1.
+const defaultLambda = 0.01
+
 // maxQ bounds the components of a class.
 const maxQ = 1 << 16
 
@@ -18,7 +24,8 @@ type Config struct {
 	Preset string `json:"preset" mapstructure:"preset"`
 	// Q is the most principal components of a class; 0 leaves the mean and λ.
 	Q int `json:"q" mapstructure:"q"`
-	// Lambda is λ, the noise variance, on the scale of the embeddings.
+	// Lambda is λ, the noise variance of all classes, on the scale of the
+	// embeddings; 0 (Auto) means choose it on the base session.
 	Lambda float64 `json:"lambda" mapstructure:"lambda"`
 	// Normalize scales embeddings to length 1; nil means as the preset says.
 	Normalize *bool `json:"normalize" mapstructure:"normalize"`
@@ -34,7 +41,7 @@ type Config struct {
 // DefaultConfig returns q = 20, λ = 0.01, embeddings of length 1, with
 // log-determinant and statistics.
 func DefaultConfig() Config {
-	return Config{Preset: PresetDefault, Q: 20, Lambda: 0.01, Statistics: true}
+	return Config{Preset: PresetDefault, Q: 20, Lambda: defaultLambda, Statistics: true}
 }
 
 // Validate names the field that is out of range.
@@ -45,8 +52,15 @@ func (c Config) Validate() error {
 	if c.Q < 0 || c.Q > maxQ {
 		return fmt.Errorf("q: %d is outside 0 … %d", c.Q, maxQ)
 	}
-	if !(c.Lambda >= 1e-12 && c.Lambda <= 1e12) {
-		return fmt.Errorf("lambda: %g is outside 1e-12 … 1e12", c.Lambda)
+	if c.Lambda == Auto {
+		return nil
+	}
+	return checkLambda(c.Lambda)
+}
+
+func checkLambda(lambda float64) error {
+	if !(lambda >= 1e-12 && lambda <= 1e12) {
+		return fmt.Errorf("lambda: %g is outside 1e-12 … 1e12; 0 means choose it on the base session", lambda)
 	}
 	return nil
 }

@@ -28,6 +28,12 @@
 // Assumptions: classes are Gaussian, λ is on the scale of the embeddings: 0.01
 // suits embeddings of length 1, which is why they are scaled by default.
 //
+// λ may be left to pseudo-sessions inside the base session (Config.Lambda 0,
+// package pseudo): one λ for all classes, the best of nine multiples, from 1/4
+// to 128, of the variance within the classes, tr(S)/d; or 0.01 where the
+// session is too small to tell. The choice and the scores are saved with the
+// head (setting lambda_choice) and stay until the last class is forgotten.
+//
 // Presets: "default" scales embeddings to length 1 and uses the
 // log-determinant; "paper" does neither. Normalize and LogDet, when set,
 // override the preset. Both have q = 20, λ = 0.01. q = 0 is the paper's RBF

@@ -19,7 +19,8 @@ var ErrNoStatistics = errors.New("the statistics side file is missing (or statis
 
 // PPCA is a head with one low-rank Gaussian per class.
 type PPCA struct {
-	cfg     Config // resolved
+	cfg     Config  // resolved
+	choice  *Choice // of λ; nil before the base session, and where it was given
 	dim     int
 	classes classifier.Table[class]
 	scorer  *scorer // nil before the base session
@@ -59,7 +60,9 @@ func (h *PPCA) Classes() []string { return h.classes.Names() }
 func (h *PPCA) Dim() int { return h.dim }
 
 // Learn implements classifier.Learner. More examples of an old class need the
-// statistics; the error wraps ErrNoStatistics when they are missing.
+// statistics; the error wraps ErrNoStatistics when they are missing. With λ
+// left to it (Auto), the base session costs about ten times as much; later
+// sessions do not change the choice.
 func (h *PPCA) Learn(ctx context.Context, x blas32.General, y []string) error {
 	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
 		return fmt.Errorf("ppca: learn: %w", err)
@@ -71,7 +74,17 @@ func (h *PPCA) Learn(ctx context.Context, x blas32.General, y []string) error {
 	if err != nil {
 		return fmt.Errorf("ppca: learn: %w", err)
 	}
-	return h.replace(x.Cols, groups, fitted)
+	next := *h
+	if h.scorer == nil && h.cfg.Lambda == Auto {
+		if next.choice, err = h.choose(ctx, x, y); err != nil {
+			return fmt.Errorf("ppca: learn: choose lambda: %w", err)
+		}
+	}
+	if err := next.replace(x.Cols, groups, fitted); err != nil {
+		return err
+	}
+	*h = next
+	return nil
 }
 
 // Forget implements classifier.Forgetter.
@@ -187,7 +200,7 @@ func (h *PPCA) replace(dim int, groups []classifier.Group, fitted []class) error
 		return nil
 	}
 	h.dim, h.classes = dim, classes
-	h.scorer = newScorer(h.cfg, dim, classes.Values())
+	h.scorer = newScorer(h.chosen(), dim, classes.Values())
 	h.scorer.share(classes.Values())
 	return nil
 }

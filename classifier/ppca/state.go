@@ -14,6 +14,7 @@ type settings struct {
 	Config  Config   `json:"config"`
 	Dim     int      `json:"dim"`
 	Classes []string `json:"classes"`
+	Choice  *Choice  `json:"lambda_choice,omitempty"`
 }
 
 // Save implements classifier.Saver: tensors "count" and "components" (C),
@@ -29,7 +30,7 @@ func (h *PPCA) Save() (classifier.State, error) {
 		mean, values = append(mean, c.mean...), append(values, c.values...)
 		basis = append(basis, c.basis...)
 	}
-	return classifier.NewState(settings{h.cfg, h.dim, h.classes.Names()}, map[string]classifier.Tensor{
+	return classifier.NewState(settings{h.cfg, h.dim, h.classes.Names(), h.choice}, map[string]classifier.Tensor{
 		"count":      classifier.CountTensor(counts),
 		"components": classifier.CountTensor(components),
 		"mean":       {Shape: []int{n, h.dim}, F64: append([]float64{}, mean...)},
@@ -62,12 +63,16 @@ func load(s classifier.State) (*PPCA, error) {
 	if err := classifier.CheckClasses(set.Classes); err != nil {
 		return nil, err
 	}
+	if err := checkChoice(set.Config, set.Choice); err != nil {
+		return nil, err
+	}
+	h.choice = set.Choice
 	classes, err := loadClasses(s, len(set.Classes), set.Dim, h.cfg.Q)
 	if err != nil {
 		return nil, err
 	}
 	h.dim, h.classes = set.Dim, classifier.NewTable(set.Classes, classes)
-	h.scorer = newScorer(h.cfg, h.dim, classes)
+	h.scorer = newScorer(h.chosen(), h.dim, classes)
 	h.scorer.share(h.classes.Values())
 	return h, nil
 }

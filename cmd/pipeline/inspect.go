@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -34,6 +35,7 @@ func (w *workbench) inspect(m *model.Model, file string) error {
 	}
 	w.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
 	w.say("settings   %s", m.HeadConfig)
+	w.inspectChoice(m)
 	w.inspectBackbone(m)
 	w.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	if m.Calibration.Reason != "" {
@@ -42,6 +44,23 @@ func (w *workbench) inspect(m *model.Model, file string) error {
 		w.say("rejection  calibrated on %d held-out samples", m.Calibration.Samples)
 	}
 	return w.inspectSessions(m)
+}
+
+// inspectChoice says what a head chose by pseudo-sessions where a setting was
+// left to it.
+func (w *workbench) inspectChoice(m *model.Model) {
+	chooser, ok := m.Head.(interface {
+		Choice() *pseudo.Choice[float64]
+	})
+	if !ok || chooser.Choice() == nil {
+		return
+	}
+	c := chooser.Choice()
+	how := fmt.Sprintf("by %d pseudo-sessions on the base images", c.Config.Splits)
+	if c.Fallback != "" {
+		how = "the default: " + c.Fallback
+	}
+	w.say("chosen     %.4g (%s)", c.Value, how)
 }
 
 func (w *workbench) inspectBackbone(m *model.Model) {

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 )
 
 const configs = "../../configs"
@@ -98,6 +101,17 @@ func TestSetReadsWhatTheKeyWants(t *testing.T) {
 	}
 }
 
+// TestZeroLeavesTheChoiceToTheHead: 0 is a value of its own, not the default.
+func TestZeroLeavesTheChoiceToTheHead(t *testing.T) {
+	c, err := Load(Sources{Set: []string{"classifier.plda.epsilon=0", "classifier.ppca.lambda=0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := c.Classifier.Heads(); h.PLDA.Epsilon != plda.Auto || h.PPCA.Lambda != ppca.Auto {
+		t.Errorf("epsilon %g, lambda %g", h.PLDA.Epsilon, h.PPCA.Lambda)
+	}
+}
+
 func TestMistakesAreExplained(t *testing.T) {
 	cases := []struct {
 		name, file string
@@ -115,6 +129,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		{name: "out of range", set: []string{"label.reject=2"}, want: "label.reject: 2"},
 		{name: "unknown method", set: []string{"classifier.name=ppcaa"}, want: `did you mean "ppca"`},
 		{name: "method's setting", set: []string{"classifier.ppca.q=-1"}, want: "classifier.ppca.q: -1"},
+		{name: "almost chosen by the head", set: []string{"classifier.plda.epsilon=-0.1"}, want: "0 means choose it on the base session"},
 		{name: "unknown preset", set: []string{"preprocess.preset=resnet"}, want: "preprocess."},
 		{name: "two means", set: []string{"preprocess.mean=1,2"}, want: "preprocess.mean"},
 		{name: "unknown provider", set: []string{"extractor.provider=gpu"}, want: "extractor.provider"},

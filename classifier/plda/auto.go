@@ -1,0 +1,59 @@
+package plda
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+)
+
+// A Choice is the ε that pseudo-sessions chose, with the scores of all
+// candidates.
+type Choice = pseudo.Choice[float64]
+
+// candidates are the values of ε that Auto chooses from.
+func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02} }
+
+// Choice returns what Auto chose, nil before the base session and where ε was
+// given.
+func (h *PLDA) Choice() *Choice { return h.choice }
+
+// choose returns the best ε for a base session.
+func choose(ctx context.Context, x blas32.General, y []string) (*Choice, error) {
+	c, err := pseudo.ChooseOr(ctx, x, y, pseudo.DefaultConfig(), candidates(), defaultEpsilon, fitShared)
+	return &c, err
+}
+
+// fitShared is a pseudo.Fit: S is the same for all ε.
+func fitShared(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
+	groups, totals := new(PLDA).extended(x, y)
+	b, err := fitBasis(ctx, x, groups, totals)
+	if err != nil {
+		return nil, err
+	}
+	return func(epsilon float64) (classifier.Learner, error) {
+		sp, err := b.space(epsilon)
+		if err != nil {
+			return nil, err
+		}
+		h := &PLDA{cfg: Config{Epsilon: epsilon}}
+		return h, h.replace(sp, groups, totals)
+	}, nil
+}
+
+// checkChoice returns an error unless a saved choice belongs to the settings.
+func checkChoice(cfg Config, c *Choice) error {
+	if (cfg.Epsilon == Auto) != (c != nil) {
+		return fmt.Errorf("epsilon %g of the configuration does not go with the recorded choice", cfg.Epsilon)
+	}
+	if c == nil {
+		return nil
+	}
+	if err := pseudo.Valid(*c, checkEpsilon); err != nil {
+		return fmt.Errorf("choice of epsilon: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package pseudo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// splitValues bounds the embeddings of the splits in work at a time.
+const splitValues = 64 << 20
+
+// A Choice is a candidate and why it was chosen, as it is recorded.
+type Choice[T any] struct {
+	Value T `json:"value"`
+	// Config is how the pseudo-sessions were drawn.
+	Config Config `json:"pseudo_sessions"`
+	// Scores are those of the candidates, in their order.
+	Scores []Score[T] `json:"scores,omitempty"`
+	// Fallback is why Value is the default and there are no scores.
+	Fallback string `json:"fallback,omitempty"`
+}
+
+// A Score is what a candidate reached.
+type Score[T any] struct {
+	Candidate T `json:"candidate"`
+	// Mean over the splits of half the sum of base and novel accuracy, 0 to
+	// 1, and its standard error.
+	Mean float64 `json:"mean"`
+	SEM  float64 `json:"sem"`
+	// NLL is the negative log-likelihood of the held-out examples in nats,
+	// averaged in the same way.
+	NLL float64 `json:"nll"`
+}
+
+// A Fit learns from a pseudo-base session (row i of x is an example of y[i])
+// what the candidates share, and returns what makes a head of one of them
+// that has learned this session. Fits run at the same time, the candidates of
+// one Fit one after the other.
+type Fit[T any] func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error)
+
+// Fresh is the Fit of heads whose candidates share nothing.
+func Fresh[T any](unfitted func(T) (classifier.Learner, error)) Fit[T] {
+	return func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error) {
+		return func(candidate T) (classifier.Learner, error) {
+			head, err := unfitted(candidate)
+			if err != nil {
+				return nil, err
+			}
+			return head, head.Learn(ctx, x, y)
+		}, nil
+	}
+}
+
+// Choose returns the best candidate for a base session (row i of x is an
+// example of y[i]). The error is a *TooLittleError where there is too little
+// data.
+func Choose[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, fit Fit[T]) (Choice[T], error) {
+	if len(candidates) == 0 {
+		return Choice[T]{}, errors.New("pseudo-sessions: no candidates")
+	}
+	plan, err := NewPlan(x, y, cfg)
+	if err != nil {
+		return Choice[T]{}, err
+	}
+	results, err := evaluate(ctx, session{x, y}, plan, candidates, fit)
+	if err != nil {
+		return Choice[T]{}, fmt.Errorf("pseudo-sessions: %w", err)
+	}
+	c := Choice[T]{Config: cfg}
+	for i, candidate := range candidates {
+		c.Scores = append(c.Scores, score(candidate, column(results, i)))
+	}
+	c.Value = candidates[pick(results, c.Scores)]
+	return c, nil
+}
+
+// ChooseOr is Choose with a value for base sessions that are too small; the
+// choice then says so.
+func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, otherwise T, fit Fit[T]) (Choice[T], error) {
+	c, err := Choose(ctx, x, y, cfg, candidates, fit)
+	var little *TooLittleError
+	if errors.As(err, &little) {
+		return Choice[T]{Value: otherwise, Config: cfg, Fallback: little.Error()}, nil
+	}
+	return c, err
+}
+
+// evaluate returns the results by split and candidate; of several errors,
+// that of the first split.
+func evaluate[T any](ctx context.Context, s session, plan *Plan, candidates []T, fit Fit[T]) ([][]result, error) {
+	results, errs := make([][]result, len(plan.Splits)), make([]error, len(plan.Splits))
+	var group errgroup.Group
+	group.SetLimit(splitsAtOnce(s.x))
+	for i, split := range plan.Splits {
+		group.Go(func() error {
+			results[i], errs[i] = evaluateSplit(ctx, s, split, candidates, fit)
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in errs
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+func splitsAtOnce(x blas32.General) int {
+	return max(1, min(runtime.GOMAXPROCS(0), splitValues/(x.Rows*x.Cols)))
+}
+
+// evaluateSplit returns the results of all candidates in one split.
+func evaluateSplit[T any](ctx context.Context, s session, split Split, candidates []T, fit Fit[T]) ([]result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	base, shots := s.pick(split.Base), s.pick(split.Shots)
+	baseTest, novelTest := s.pick(split.BaseTest), s.pick(split.NovelTest)
+	finish, err := fit(ctx, base.x, base.y)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]result, len(candidates))
+	for i, candidate := range candidates {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		head, err := finish(candidate)
+		if err == nil {
+			err = head.Learn(ctx, shots.x, shots.y)
+		}
+		if err == nil {
+			results[i], err = both(head, baseTest, novelTest)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("candidate %v: %w", candidate, err)
+		}
+	}
+	return results, nil
+}
+
+// A session is labelled rows.
+type session struct {
+	x blas32.General
+	y []string
+}
+
+func (s session) pick(rows []int) session {
+	out := session{x: classifier.Gather(s.x, rows)}
+	for _, r := range rows {
+		out.y = append(out.y, s.y[r])
+	}
+	return out
+}
+
+// column is the results of one candidate.
+func column(results [][]result, candidate int) []result {
+	out := make([]result, len(results))
+	for i := range results {
+		out[i] = results[i][candidate]
+	}
+	return out
+}
+
+// Valid returns an error unless a recorded choice of numbers can be one: its
+// value and its candidates pass the check.
+func Valid[T comparable](c Choice[T], check func(T) error) error {
+	if err := check(c.Value); err != nil {
+		return fmt.Errorf("value: %w", err)
+	}
+	if c.Fallback != "" && len(c.Scores) > 0 {
+		return errors.New("a fallback with scores")
+	}
+	if c.Fallback == "" && !slices.ContainsFunc(c.Scores, func(s Score[T]) bool { return s.Candidate == c.Value }) {
+		return errors.New("the value is none of the candidates")
+	}
+	return nil
+}
