@@ -21,6 +21,7 @@ import torch
 from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule
 
 SIDE = 84
+CLEAN_BN_IMAGES = 8192  # enough for the statistics of a batch norm, and quick on a CPU
 
 
 def parse_arguments(argv):
@@ -203,12 +204,13 @@ def shuffled(pair):
 
 def final_numbers(o, data, trainer):
     """Accuracy of the averaged backbone on what training did not see."""
+    if not o.holdout:
+        return {}
     backbone, out = trainer.average.model.backbone, {}
     pairs = [(evaluate.features(backbone, x, trainer.precision), y) for x, y in (data.train, data.held, data.novel) if len(y)]
-    if o.holdout:
-        out["classifier_held"] = 100 * evaluate.classifier_accuracy(trainer.average.model, *data.held, o.rotate > 0, trainer.precision)
-        out["nearest_mean_held"] = evaluate.nearest_mean(*pairs[:2])
-    if o.holdout and o.pseudo_novel:
+    out["classifier_held"] = 100 * evaluate.classifier_accuracy(trainer.average.model, *data.held, o.rotate > 0, trainer.precision)
+    out["nearest_mean_held"] = evaluate.nearest_mean(*pairs[:2])
+    if o.pseudo_novel:
         out["session_base"], out["session_novel"] = evaluate.pseudo_session(*pairs)
     return {k: round(v, 2) for k, v in out.items()}
 
@@ -231,7 +233,7 @@ def export(o, data, trainer, numbers):
 def finish(o, data, trainer):
     numbers = final_numbers(o, data, trainer)
     if o.clean_bn:
-        evaluate.clean_batch_norm(trainer.average.model.backbone, shuffled_images(data.train[0]), trainer.precision)
+        evaluate.clean_batch_norm(trainer.average.model.backbone, shuffled_images(data.train[0])[:CLEAN_BN_IMAGES], trainer.precision)
         numbers = {"averaged": numbers, "clean": final_numbers(o, data, trainer)}
     print("final", json.dumps(numbers), flush=True)
     with open(os.path.join(o.out, "final.json"), "w", encoding="utf-8") as f:

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-90d10d51/pipeline/backbone"
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
@@ -53,6 +54,9 @@ func (w *workbench) pageOf(m *model.Model) report.Page {
 	if m.Backbone != nil {
 		page.Summary.Backbone = m.Backbone.Name
 		page.Settings = append(page.Settings, report.Setting{Name: "backbone SHA-256", Value: m.Backbone.SHA256})
+		if m.Backbone.Name == backbone.Default {
+			page.Notes = append(page.Notes, "The built-in backbone is for trying things out: take an exported CLIP, DINOv2 or ResNet for real photos.")
+		}
 	}
 	for _, s := range m.Sessions {
 		page.Summary.Sessions = append(page.Summary.Sessions, report.Session{Classes: len(s.NewClasses), Images: s.Count()})
