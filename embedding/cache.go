@@ -28,12 +28,15 @@ func OpenCache(dir string, ns Namespace, log *slog.Logger) (*Cache, error) {
 	if ns.Extractor == "" || ns.Preprocess == "" {
 		return nil, fmt.Errorf("open cache %s: the fingerprints of extractor and preprocessing must be given", dir)
 	}
-	home := filepath.Join(dir, "embeddings", ns.Key())
+	home, paths := filepath.Join(dir, "embeddings", ns.Key()), filepath.Join(dir, "paths")
+	for _, folder := range []string{home, paths} {
+		_, _ = atomicfile.RemoveStale(folder) // what killed runs left does no harm
+	}
 	store, err := OpenStore(home, log)
 	if err != nil {
 		return nil, err
 	}
-	index, err := OpenIndex(filepath.Join(dir, "paths"), log)
+	index, err := OpenIndex(paths, log)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
