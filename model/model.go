@@ -3,6 +3,7 @@ package model
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"math"
@@ -118,6 +119,15 @@ type Model struct {
 type version struct {
 	path    string
 	written safetensors.Written
+}
+
+// SHA256 is the hash of the MODEL file as it was loaded or last saved, in
+// hexadecimal; "" for a model that has no file yet.
+func (m *Model) SHA256() string {
+	if m.onDisk.path == "" {
+		return ""
+	}
+	return hex.EncodeToString(m.onDisk.written.SHA256[:])
 }
 
 // Dim returns the embedding dimension.

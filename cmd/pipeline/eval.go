@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ func (w *workbench) eval(ctx context.Context, file, jsonFile, reportDir string) 
 		return err
 	}
 	if jsonFile != "" {
-		if err := writeReport(report, jsonFile); err != nil {
+		if err := writeWhole(jsonFile, func(f *atomicfile.File) error { return report.WriteJSON(f) }); err != nil {
 			return err
 		}
 	}
@@ -164,24 +163,9 @@ func (w *workbench) sayReport(r *metrics.Report) {
 	}
 }
 
-func writeReport(r *metrics.Report, file string) error {
+// writeWhole gives a file its name only when all of it is written.
+func writeWhole(file string, write func(*atomicfile.File) error) error {
 	f, err := atomicfile.Create(file)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := r.WriteJSON(f); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
-// writeIn makes a folder and writes one file into it, whole or not at all.
-func writeIn(dir, name string, write func(*atomicfile.File) error) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := atomicfile.Create(filepath.Join(dir, name))
 	if err != nil {
 		return err
 	}

@@ -115,12 +115,17 @@ func (w *workbench) openEye(file backbone.File, wanted *preprocess.Spec, setting
 	return e, nil
 }
 
-func (e *eye) openExtractor(w *workbench) error {
+// runtime finds and loads ONNX Runtime.
+func (w *workbench) runtime() (*ort.Runtime, error) {
 	library, _, err := ort.Locate(w.config.Runtime.Library)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	runtime, err := ort.Open(library)
+	return ort.Open(library)
+}
+
+func (e *eye) openExtractor(w *workbench) error {
+	runtime, err := w.runtime()
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -58,7 +54,7 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer e.closeInto(&err)
-	job, err := w.labelJob(m, e, file)
+	job, err := w.labelJob(m, e)
 	if err != nil {
 		return err
 	}
@@ -71,16 +67,12 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	return partial(summary.Failed, filepath.Join(w.config.Out, "errors.csv"))
 }
 
-func (w *workbench) labelJob(m *model.Model, e *eye, file string) (label.Job, error) {
-	hash, err := hashFile(file)
-	if err != nil {
-		return label.Job{}, err
-	}
-	job := label.Job{
+func (w *workbench) labelJob(m *model.Model, e *eye) (job label.Job, err error) {
+	job = label.Job{
 		Config: w.config.Label, Head: m.Head, Embedder: watched{w, e}, Out: w.config.Out,
 		Settings: map[string]any{"classifier": m.Method, "label": w.config.Label, "preprocess": e.spec, "backbone": e.file.Name},
 		Hashes: map[string]string{
-			"model": hash, "backbone": e.file.SHA256,
+			"model": m.SHA256(), "backbone": e.file.SHA256,
 			"extractor": e.extractor.Fingerprint(), "preprocess": e.spec.Fingerprint(),
 		},
 	}
@@ -94,17 +86,4 @@ func partial(failed int, file string) error {
 		return nil
 	}
 	return partialError{failed, file}
-}
-
-func hashFile(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

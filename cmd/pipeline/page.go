@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -41,7 +42,10 @@ func (w *workbench) writePage(ctx context.Context, dir string, m *model.Model, c
 		page.Skipped = append(page.Skipped, report.Skip{Kind: kind, N: n})
 	}
 	slices.SortFunc(page.Skipped, func(a, b report.Skip) int { return cmp.Compare(a.Kind, b.Kind) })
-	return writeIn(dir, "report.html", func(f *atomicfile.File) error { return report.Write(f, page) })
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return writeWhole(filepath.Join(dir, "report.html"), func(f *atomicfile.File) error { return report.Write(f, page) })
 }
 
 // pageOf is a page with everything that the model alone can say.
