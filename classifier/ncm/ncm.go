@@ -117,30 +117,23 @@ func (h *NCM) ForgetSamples(x blas32.General, y []string) error {
 
 // LogProb implements classifier.Classifier in O(Cd) a row.
 func (h *NCM) LogProb(dst blas64.General, x blas32.General) error {
-	if err := classifier.CheckLogProb(h, dst, x); err != nil {
-		return fmt.Errorf("ncm: %w", err)
-	}
-	return h.each(x, func(i int, s []float64) { h.logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s) })
+	return h.scoring().LogProbs(dst, x)
 }
 
 // Novelty implements classifier.Noveltier: the distance to the nearest mean,
 // 1−cos or Euclidean.
-func (h *NCM) Novelty(dst []float64, x blas32.General) error {
-	if err := classifier.CheckNovelty(h, dst, x); err != nil {
-		return fmt.Errorf("ncm: %w", err)
-	}
-	return h.each(x, func(i int, s []float64) { dst[i] = h.novelty(s) })
-}
+func (h *NCM) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
 
 // Score implements classifier.Scorer.
 func (h *NCM) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
-		return fmt.Errorf("ncm: %w", err)
+	return h.scoring().Both(dst, novelty, x)
+}
+
+func (h *NCM) scoring() classifier.Scoring {
+	return classifier.Scoring{
+		Method: "ncm", Head: h, LogProb: h.logProb, Novelty: h.novelty,
+		Scores: func(x blas32.General) (blas64.General, error) { return h.scores(h.cfg, x) },
 	}
-	return h.each(x, func(i int, s []float64) {
-		novelty[i] = h.novelty(s)
-		h.logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s)
-	})
 }
 
 func (h *NCM) logProb(dst, s []float64) {
@@ -156,20 +149,6 @@ func (h *NCM) novelty(s []float64) float64 {
 		return 1 - best
 	}
 	return math.Sqrt(-2 * best)
-}
-
-// each calls do with cos or −distance²/2 of every row to all classes.
-func (h *NCM) each(x blas32.General, do func(i int, s []float64)) error {
-	for first := 0; first < x.Rows; first += batchRows {
-		s, err := h.scores(h.cfg, classifier.Rows(x, first, min(first+batchRows, x.Rows)))
-		if err != nil {
-			return fmt.Errorf("ncm: %w", err)
-		}
-		for i := range s.Rows {
-			do(first+i, s.Data[i*s.Stride:i*s.Stride+s.Cols])
-		}
-	}
-	return nil
 }
 
 // scores returns cos(x, m) or −‖x−m‖²/2 (n×C) in float64.

@@ -2,7 +2,6 @@ package ncm
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
@@ -17,16 +16,7 @@ type settings struct {
 
 // Save implements classifier.Saver: tensors "count" (C) and "sum" (C×d).
 func (h *NCM) Save() (classifier.State, error) {
-	counts := make([]int, h.classes.Len())
-	sums := make([]float64, 0, len(counts)*h.dim)
-	for i, c := range h.classes.Values() {
-		counts[i] = c.N
-		sums = append(sums, c.Sum...)
-	}
-	return classifier.NewState(settings{h.cfg, h.dim, h.tau, h.classes.Names()}, map[string]classifier.Tensor{
-		"count": classifier.CountTensor(counts),
-		"sum":   {Shape: []int{len(counts), h.dim}, F64: sums},
-	})
+	return classifier.NewState(settings{h.cfg, h.dim, h.tau, h.classes.Names()}, moments.TotalTensors(h.classes.Values(), h.dim))
 }
 
 // Load returns the head that Save described.
@@ -53,17 +43,9 @@ func load(s classifier.State) (*NCM, error) {
 	if !(set.Tau >= 1e-120 && set.Tau <= 1e120) || set.Dim < 1 {
 		return nil, fmt.Errorf("temperature %g, dimension %d", set.Tau, set.Dim)
 	}
-	counts, err := s.Counts("count", len(set.Classes), 1, math.MaxInt32)
+	classes, err := moments.LoadTotals(s, len(set.Classes), set.Dim)
 	if err != nil {
 		return nil, err
-	}
-	sums, err := s.Float64("sum", len(set.Classes), set.Dim)
-	if err != nil {
-		return nil, err
-	}
-	classes := make([]moments.Total, len(counts))
-	for i, n := range counts {
-		classes[i] = moments.Total{N: n, Sum: sums[i*set.Dim : (i+1)*set.Dim : (i+1)*set.Dim]}
 	}
 	m := model{dim: set.Dim, tau: set.Tau, classes: classifier.NewTable(set.Classes, classes)}
 	m.derive(h.cfg)

@@ -3,7 +3,6 @@ package plda
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -163,47 +162,18 @@ func (h *PLDA) replace(sp *space, groups []classifier.Group, totals []moments.To
 
 // LogProb implements classifier.Classifier in O(d² + Cd) a row.
 func (h *PLDA) LogProb(dst blas64.General, x blas32.General) error {
-	if err := classifier.CheckLogProb(h, dst, x); err != nil {
-		return fmt.Errorf("plda: %w", err)
-	}
-	return h.each(x, func(i int, s []float64) { logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s) })
+	return h.scoring().LogProbs(dst, x)
 }
 
 // Novelty implements classifier.Noveltier: −max log-density, up to a constant
 // that all classes share.
-func (h *PLDA) Novelty(dst []float64, x blas32.General) error {
-	if err := classifier.CheckNovelty(h, dst, x); err != nil {
-		return fmt.Errorf("plda: %w", err)
-	}
-	return h.each(x, func(i int, s []float64) { dst[i] = -slices.Max(s) })
-}
+func (h *PLDA) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
 
 // Score implements classifier.Scorer.
 func (h *PLDA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
-		return fmt.Errorf("plda: %w", err)
-	}
-	return h.each(x, func(i int, s []float64) {
-		novelty[i] = -slices.Max(s)
-		logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s)
-	})
+	return h.scoring().Both(dst, novelty, x)
 }
 
-func logProb(dst, s []float64) {
-	copy(dst, s)
-	classifier.LogSoftmax(dst)
-}
-
-// each calls do with the log-densities of every row of x under all classes.
-func (h *PLDA) each(x blas32.General, do func(i int, s []float64)) error {
-	for first := 0; first < x.Rows; first += batchRows {
-		s, err := h.scorer.batch(classifier.Rows(x, first, min(first+batchRows, x.Rows)))
-		if err != nil {
-			return fmt.Errorf("plda: %w", err)
-		}
-		for i := range s.Rows {
-			do(first+i, s.Data[i*s.Stride:i*s.Stride+s.Cols])
-		}
-	}
-	return nil
+func (h *PLDA) scoring() classifier.Scoring {
+	return classifier.Scoring{Method: "plda", Head: h, Scores: func(x blas32.General) (blas64.General, error) { return h.scorer.batch(x) }}
 }

@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// batchRows bounds the rows held in float64 at a time.
-	batchRows = 256
 	// scatterRows is the number of rows from which a d×d product pays.
 	scatterRows = 512
 	// floor is the least between-class variance before shrinkage.

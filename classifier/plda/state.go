@@ -2,7 +2,6 @@ package plda
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -26,20 +25,16 @@ func (h *PLDA) Save() (classifier.State, error) {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
 	d, r, sp := h.Dim(), len(h.space.beta), h.space
-	counts := make([]int, h.classes.Len())
-	sums := make([]float64, 0, len(counts)*d)
+	totals := make([]moments.Total, h.classes.Len())
 	for i, c := range h.classes.Values() {
-		counts[i] = c.N
-		sums = append(sums, c.Sum...)
+		totals[i] = c.Total
 	}
-	return classifier.NewState(settings{h.cfg, d, r, sp.rest, h.Classes(), h.choice}, map[string]classifier.Tensor{
-		"count":      classifier.CountTensor(counts),
-		"sum":        {Shape: []int{len(counts), d}, F64: sums},
-		"origin":     copied(sp.origin, d),
-		"whiten":     copied(sp.whiten.Data, d, d),
-		"directions": copied(sp.directions.Data, r, d),
-		"beta":       copied(sp.beta, r),
-	})
+	tensors := moments.TotalTensors(totals, d)
+	tensors["origin"] = copied(sp.origin, d)
+	tensors["whiten"] = copied(sp.whiten.Data, d, d)
+	tensors["directions"] = copied(sp.directions.Data, r, d)
+	tensors["beta"] = copied(sp.beta, r)
+	return classifier.NewState(settings{h.cfg, d, r, sp.rest, h.Classes(), h.choice}, tensors)
 }
 
 func copied(values []float64, shape ...int) classifier.Tensor {
@@ -81,7 +76,7 @@ func load(s classifier.State) (*PLDA, error) {
 	if err != nil {
 		return nil, err
 	}
-	totals, err := loadTotals(s, len(set.Classes), set.Dim)
+	totals, err := moments.LoadTotals(s, len(set.Classes), set.Dim)
 	if err != nil {
 		return nil, err
 	}
@@ -117,22 +112,6 @@ func loadSpace(s classifier.State, set settings) (*space, error) {
 	sp.whiten = blas64.General{Rows: d, Cols: d, Stride: d, Data: sp.whiten.Data}
 	sp.directions = blas64.General{Rows: r, Cols: d, Stride: d, Data: sp.directions.Data}
 	return sp, nil
-}
-
-func loadTotals(s classifier.State, n, d int) ([]moments.Total, error) {
-	counts, err := s.Counts("count", n, 1, math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	sums, err := s.Float64("sum", n, d)
-	if err != nil {
-		return nil, err
-	}
-	totals := make([]moments.Total, n)
-	for i, k := range counts {
-		totals[i] = moments.Total{N: k, Sum: sums[i*d : (i+1)*d]}
-	}
-	return totals, nil
 }
 
 func named(classes []string) []classifier.Group {

@@ -207,35 +207,24 @@ func (h *PPCA) replace(dim int, groups []classifier.Group, fitted []class) error
 
 // LogProb implements classifier.Classifier in O(Cqd) a row.
 func (h *PPCA) LogProb(dst blas64.General, x blas32.General) error {
-	if err := classifier.CheckLogProb(h, dst, x); err != nil {
-		return fmt.Errorf("ppca: %w", err)
-	}
-	return h.each(x, func(i int, s []float64) { logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s) })
+	return h.scoring().LogProbs(dst, x)
 }
 
 // Novelty implements classifier.Noveltier: −max log-density, up to a constant
 // that all classes share, or min r without log-determinant.
-func (h *PPCA) Novelty(dst []float64, x blas32.General) error {
-	if err := classifier.CheckNovelty(h, dst, x); err != nil {
-		return fmt.Errorf("ppca: %w", err)
-	}
-	return h.each(x, func(i int, s []float64) { dst[i] = h.novelty(s) })
-}
+func (h *PPCA) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
 
 // Score implements classifier.Scorer.
 func (h *PPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
-		return fmt.Errorf("ppca: %w", err)
-	}
-	return h.each(x, func(i int, s []float64) {
-		novelty[i] = h.novelty(s)
-		logProb(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], s)
-	})
+	return h.scoring().Both(dst, novelty, x)
 }
 
-func logProb(dst, s []float64) {
-	copy(dst, s)
-	classifier.LogSoftmax(dst)
+func (h *PPCA) scoring() classifier.Scoring {
+	s := classifier.Scoring{Method: "ppca", Head: h, Novelty: h.novelty}
+	if h.scorer != nil {
+		s.Scores, s.Batch = h.scorer.batch, h.scorer.batchSize()
+	}
+	return s
 }
 
 // novelty takes −½(r + log|Σ|) of all classes.
@@ -244,19 +233,4 @@ func (h *PPCA) novelty(s []float64) float64 {
 		return -slices.Max(s)
 	}
 	return -2 * slices.Max(s)
-}
-
-// each calls do with −½(r + log|Σ|) of every row for all classes.
-func (h *PPCA) each(x blas32.General, do func(i int, s []float64)) error {
-	size := h.scorer.batchSize()
-	for first := 0; first < x.Rows; first += size {
-		s, err := h.scorer.batch(classifier.Rows(x, first, min(first+size, x.Rows)))
-		if err != nil {
-			return fmt.Errorf("ppca: %w", err)
-		}
-		for i := range s.Rows {
-			do(first+i, s.Data[i*s.Stride:i*s.Stride+s.Cols])
-		}
-	}
-	return nil
 }

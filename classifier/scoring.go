@@ -1,0 +1,96 @@
+package classifier
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// scoringRows is how many rows a Scoring hands to Scores at a time where the
+// head does not say.
+const scoringRows = 256
+
+// A Scoring makes LogProb, Novelty and Score of a head that can score a few
+// rows against all classes: the checks, the batches and the normalisation are
+// the same for all of them.
+type Scoring struct {
+	// Method names the head in errors.
+	Method string
+	// Head is asked for its classes and its dimension.
+	Head Classifier
+	// Scores returns the scores (n×C) of at most Batch rows, in most heads
+	// log-densities up to a constant that all classes share.
+	Scores func(x blas32.General) (blas64.General, error)
+	// Batch is the most rows to score at a time; 0 means 256.
+	Batch int
+	// LogProb writes the log-probabilities that belong to the scores of one
+	// row; nil means their log-softmax.
+	LogProb func(dst, scores []float64)
+	// Novelty is that of one row; nil means the negative largest score.
+	Novelty func(scores []float64) float64
+}
+
+// LogProbs is Classifier.LogProb.
+func (s Scoring) LogProbs(dst blas64.General, x blas32.General) error {
+	if err := CheckLogProb(s.Head, dst, x); err != nil {
+		return fmt.Errorf("%s: %w", s.Method, err)
+	}
+	return s.each(x, func(i int, scores []float64) { s.logProb(row64(dst, i), scores) })
+}
+
+// Novelties is Noveltier.Novelty.
+func (s Scoring) Novelties(dst []float64, x blas32.General) error {
+	if err := CheckNovelty(s.Head, dst, x); err != nil {
+		return fmt.Errorf("%s: %w", s.Method, err)
+	}
+	return s.each(x, func(i int, scores []float64) { dst[i] = s.novelty(scores) })
+}
+
+// Both is Scorer.Score.
+func (s Scoring) Both(dst blas64.General, novelty []float64, x blas32.General) error {
+	if err := CheckScore(s.Head, dst, novelty, x); err != nil {
+		return fmt.Errorf("%s: %w", s.Method, err)
+	}
+	return s.each(x, func(i int, scores []float64) {
+		novelty[i] = s.novelty(scores)
+		s.logProb(row64(dst, i), scores)
+	})
+}
+
+func (s Scoring) logProb(dst, scores []float64) {
+	if s.LogProb != nil {
+		s.LogProb(dst, scores)
+		return
+	}
+	copy(dst, scores)
+	LogSoftmax(dst)
+}
+
+func (s Scoring) novelty(scores []float64) float64 {
+	if s.Novelty != nil {
+		return s.Novelty(scores)
+	}
+	return -slices.Max(scores)
+}
+
+// each calls do with the scores of every row of x.
+func (s Scoring) each(x blas32.General, do func(i int, scores []float64)) error {
+	size := s.Batch
+	if size == 0 {
+		size = scoringRows
+	}
+	for first := 0; first < x.Rows; first += size {
+		scores, err := s.Scores(Rows(x, first, min(first+size, x.Rows)))
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Method, err)
+		}
+		for i := range scores.Rows {
+			do(first+i, row64(scores, i))
+		}
+	}
+	return nil
+}
+
+func row64(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
