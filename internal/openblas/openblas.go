@@ -52,22 +52,23 @@ func (b *BLAS) Library() Library { return b.library }
 // Version is the release, such as "0.3.21", or "" where it does not say.
 func (b *BLAS) Version() string { return b.version }
 
-// Mul32 writes a·bᵀ into dst on the calling goroutine: a is n×d, b is K×d,
+// Mul64 writes a·bᵀ into dst on the calling goroutine: a is n×d, b is K×d,
 // dst is n×K, none of them empty. Shapes must fit.
-func (b *BLAS) Mul32(dst, x, y blas32.General) error {
-	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
-		return err
-	}
-	b.sgemm(dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
-	return nil
-}
-
-// Mul64 is Mul32 in float64.
 func (b *BLAS) Mul64(dst, x, y blas64.General) error {
 	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
 		return err
 	}
 	b.dgemm(dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
+	return nil
+}
+
+// Mul32 is Mul64 in float32. A row's result depends in its last bits on the
+// row's place.
+func (b *BLAS) Mul32(dst, x, y blas32.General) error {
+	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
+		return err
+	}
+	b.sgemm(dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
 	return nil
 }
 
