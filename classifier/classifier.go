@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // Sentinel errors that every head wraps, so that callers can tell them apart
@@ -68,6 +70,21 @@ type Noveltier interface {
 type Scorer interface {
 	// Score is LogProb into dst and Novelty into novelty.
 	Score(dst blas64.General, novelty []float64, x blas32.General) error
+}
+
+// A MultiplierUser has large products to compute and lets the caller choose
+// with what. Without a choice it is gonum.
+type MultiplierUser interface {
+	// UseMultiplier takes the backend for everything from now on. It is not
+	// safe for concurrent use with other methods.
+	UseMultiplier(linalg.Multiplier)
+}
+
+// UseMultiplier hands m to a head that has a use for it.
+func UseMultiplier(head Classifier, m linalg.Multiplier) {
+	if u, ok := head.(MultiplierUser); ok {
+		u.UseMultiplier(m)
+	}
 }
 
 // A Saver turns itself into named tensors and settings. Its package has a
