@@ -59,6 +59,10 @@ func Locate(explicit string) (Library, error) {
 	return search(places())
 }
 
+// Ordered says whether somebody named the library, so that not using it would
+// be wrong.
+func Ordered(explicit string) bool { return explicit != "" || os.Getenv(EnvLibrary) != "" }
+
 func ordered(path, source string) (Library, error) {
 	lib, err := inspect(path, source)
 	if err != nil {

@@ -88,7 +88,7 @@ func Choose(c Config, runtime func() (*ort.Runtime, error)) (Choice, error) {
 	switch {
 	case c.Backend == ONNXRuntime && noRuntime != nil:
 		return Choice{}, noRuntime
-	case noBLAS != nil && (c.Backend == OpenBLAS || c.OpenBLAS != ""): // somebody asked for it
+	case noBLAS != nil && (c.Backend == OpenBLAS || openblas.Ordered(c.OpenBLAS)):
 		return Choice{}, noBLAS
 	}
 	return b.result(errors.Join(noRuntime, noBLAS)), nil
