@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
 // Sentinel errors that every head wraps, so that callers can tell them apart
@@ -85,6 +86,15 @@ func UseMultiplier(head Classifier, m linalg.Multiplier) {
 	if u, ok := head.(MultiplierUser); ok {
 		u.UseMultiplier(m)
 	}
+}
+
+// An Exporter writes what it computes as an ONNX graph.
+type Exporter interface {
+	// Export adds to g what turns the tensor x, embeddings (n×d float32, any
+	// n), into log-probabilities in nats (n×C float32, columns as in Classes),
+	// and returns the name of that tensor. They are LogProb's to 1e-5 in
+	// probability. The error wraps ErrNotFitted before the base session.
+	Export(g *onnx.Graph, x string) (string, error)
 }
 
 // A Saver turns itself into named tensors and settings. Its package has a
