@@ -140,11 +140,13 @@ func eachGroup(ctx context.Context, groups []classifier.Group, fit func(classifi
 // extend fits the class with the examples of g added.
 func (h *PPCA) extend(x blas32.General, g classifier.Group) (class, error) {
 	stats := moments.New(x.Cols)
+	stats.Use(h.mul)
 	if old, ok := h.classes.Get(g.Class); ok {
 		if old.stats == nil {
 			return class{}, ErrNoStatistics
 		}
 		stats = old.stats.Clone()
+		stats.Use(h.mul)
 	}
 	if err := stats.Add(h.place(x, g.Rows)); err != nil {
 		return class{}, err
@@ -163,6 +165,7 @@ func (h *PPCA) shrink(x blas32.General, g classifier.Group) (class, error) {
 		return class{}, ErrNoStatistics
 	}
 	stats := old.stats.Clone()
+	stats.Use(h.mul)
 	if err := stats.Remove(h.place(x, g.Rows)); err != nil || stats.N() == 0 {
 		return class{}, err
 	}

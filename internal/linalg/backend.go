@@ -23,7 +23,11 @@ const (
 
 // On returns a Multiplier that gives large products to k and small ones to
 // gonum. Which of them depends on b alone.
-func On(k Kernel) Multiplier { return backend{kernel: k, least: leastValues} }
+func On(k Kernel) Multiplier { return OnFrom(k, leastValues) }
+
+// OnFrom is On with another bound: products whose b has fewer values go to
+// gonum.
+func OnFrom(k Kernel, least int) Multiplier { return backend{kernel: k, least: least} }
 
 type backend struct {
 	kernel Kernel

@@ -27,13 +27,13 @@ type Eigen struct {
 // TopEigen returns the q leading eigenpairs of the symmetric matrix a (m×m,
 // both triangles filled), or all m when q ≥ m. It costs O(m²q) per sweep and
 // never decomposes the whole matrix where q is small beside m.
-func TopEigen(a blas64.General, q int) (Eigen, error) { return Solver{Gonum{}}.TopEigen(a, q) }
+func TopEigen(a blas64.General, q int) (Eigen, error) { return Solver{}.TopEigen(a, q) }
 
 // ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
 // matrix of the rows of x (n×d), leaving out those that are zero to working
 // precision: at most n remain. It costs O(n²d) and needs no d×d matrix.
 func ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
-	return Solver{Gonum{}}.ThinEigen(x, q, divisor)
+	return Solver{}.ThinEigen(x, q, divisor)
 }
 
 // TopEigen is the function of that name with the solver's backend.

@@ -6,19 +6,26 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// A Solver computes Gram matrices and leading eigenpairs with a backend.
-// The functions of the same names take gonum.
+// A Solver computes Gram matrices and leading eigenpairs with a backend, gonum
+// where it has none. The functions of the same names take gonum.
 type Solver struct{ Multiplier Multiplier }
+
+func (s Solver) multiplier() Multiplier {
+	if s.Multiplier == nil {
+		return Gonum{}
+	}
+	return s.Multiplier
+}
 
 // gramBlock is the side of the blocks of a Gram matrix.
 const gramBlock = 192
 
 // Gram returns x·xᵀ (n×n) with gonum.
-func Gram(x blas64.General) (blas64.General, error) { return Solver{Gonum{}}.Gram(x) }
+func Gram(x blas64.General) (blas64.General, error) { return Solver{}.Gram(x) }
 
 // Scatter returns xᵀ·x (d×d), the sum of the outer products of the rows, with
 // gonum.
-func Scatter(x blas64.General) (blas64.General, error) { return Solver{Gonum{}}.Scatter(x) }
+func Scatter(x blas64.General) (blas64.General, error) { return Solver{}.Scatter(x) }
 
 // Gram returns x·xᵀ (n×n), computing one triangle only.
 func (s Solver) Gram(x blas64.General) (blas64.General, error) {
@@ -35,7 +42,7 @@ func (s Solver) Gram(x blas64.General) (blas64.General, error) {
 		i, j := triangle(t)
 		i, j = i*gramBlock, j*gramBlock
 		n, m := min(gramBlock, x.Rows-i), min(gramBlock, x.Rows-j)
-		first.keep(s.Multiplier.Mul64(view64(g, j, i, m, n), view64(x, j, 0, m, x.Cols), view64(x, i, 0, n, x.Cols)))
+		first.keep(s.multiplier().Mul64(view64(g, j, i, m, n), view64(x, j, 0, m, x.Cols), view64(x, i, 0, n, x.Cols)))
 	})
 	mirror(g)
 	return g, first.err

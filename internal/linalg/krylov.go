@@ -58,7 +58,7 @@ func startBlock(b, m int) blas64.General {
 }
 
 func (s Solver) newSubspace(depth, m int) *subspace {
-	return &subspace{mul: s.Multiplier, s: New64(depth, m), as: New64(depth, m)}
+	return &subspace{mul: s.multiplier(), s: New64(depth, m), as: New64(depth, m)}
 }
 
 // grow fills the basis with block, block·a, block·a², … A block that adds

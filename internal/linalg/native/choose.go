@@ -48,6 +48,8 @@ func (c Config) Validate() error {
 // A Choice is the backend of a process.
 type Choice struct {
 	linalg.Multiplier
+	// Kernel is what the Multiplier gives large products to.
+	Kernel linalg.Kernel
 	// Float32 and Float64 say what multiplies either kind.
 	Float32, Float64 Origin
 	// Rejected says why auto did not take something faster, nil where it did.
@@ -102,9 +104,9 @@ type bench struct {
 
 func (b *bench) result(rejected error) Choice {
 	b.choice.Rejected = rejected
-	b.choice.Multiplier = linalg.Gonum{}
+	b.choice.Multiplier, b.choice.Kernel = linalg.Gonum{}, pair{b.single, b.double}
 	if b.choice.Float32.Backend != Gonum || b.choice.Float64.Backend != Gonum {
-		b.choice.Multiplier = linalg.On(pair{b.single, b.double})
+		b.choice.Multiplier = linalg.On(b.choice.Kernel)
 	}
 	return b.choice
 }

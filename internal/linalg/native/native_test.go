@@ -13,28 +13,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
-	"github.com/seed-90d10d51/pipeline/internal/ort"
-	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
-
-// eachBackend runs one body for every backend that is here.
-func eachBackend(t *testing.T, body func(t *testing.T, m linalg.Multiplier)) {
-	for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
-		t.Run(name, func(t *testing.T) { body(t, backend(t, name)) })
-	}
-}
-
-func backend(tb testing.TB, name string) native.Choice {
-	tb.Helper()
-	if name != native.Gonum {
-		orttest.Open(tb)
-	}
-	c, err := native.Choose(native.Config{Backend: name}, func() (*ort.Runtime, error) { return orttest.Open(tb), nil })
-	if err != nil {
-		tb.Skip(err)
-	}
-	return c
-}
 
 func random32(rows, cols, stride int, seed uint64) blas32.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -58,7 +38,7 @@ func random64(rows, cols, stride int, seed uint64) blas64.General {
 var shapes = [][3]int{{1, 1, 1}, {3, 5, 7}, {1, 512, 128}, {15, 513, 128}, {16, 103, 640}, {17, 104, 640}, {130, 700, 96}, {256, 1003, 33}, {33, 3, 30000}}
 
 func TestProducts(t *testing.T) {
-	eachBackend(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
 		for _, s := range shapes {
 			for _, gap := range []int{0, 3} {
 				a, b := random64(s[0], s[2], s[2]+gap, 1), random64(s[1], s[2], s[2]+gap, 2)
@@ -132,7 +112,7 @@ func gapKept[F float32 | float64](t *testing.T, got, before []F, cols, stride in
 // rows and of cores, in one goroutine or in several.
 func TestRowsDoNotDependOnTheirCompany(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	eachBackend(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
 		for _, s := range [][3]int{{300, 1003, 640}, {300, 20, 64}, {300, 128, 512}, {300, 400, 192}} {
 			a, b := random32(s[0], s[2], s[2], 1), random32(s[1], s[2], s[2], 2)
 			a64, b64 := random64(s[0], s[2], s[2], 1), random64(s[1], s[2], s[2], 2)
@@ -171,12 +151,12 @@ func BenchmarkProduct(b *testing.B) {
 	for _, s := range [][3]int{{256, 640, 640}, {16, 640, 640}, {256, 20000, 640}} {
 		for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
 			b.Run(fmt.Sprintf("f32/n=%d_K=%d_d=%d/%s", s[0], s[1], s[2], name), func(b *testing.B) {
-				m := backend(b, name)
+				m := nativetest.Open(b, name)
 				x, y, dst := random32(s[0], s[2], s[2], 1), random32(s[1], s[2], s[2], 2), linalg.New32(s[0], s[1])
 				report(b, s, func() error { return m.Mul32(dst, x, y) })
 			})
 			b.Run(fmt.Sprintf("f64/n=%d_K=%d_d=%d/%s", s[0], s[1], s[2], name), func(b *testing.B) {
-				m := backend(b, name)
+				m := nativetest.Open(b, name)
 				x, y, dst := random64(s[0], s[2], s[2], 1), random64(s[1], s[2], s[2], 2), linalg.New64(s[0], s[1])
 				report(b, s, func() error { return m.Mul64(dst, x, y) })
 			})
