@@ -130,7 +130,7 @@ func foldNovelty(ctx context.Context, create creator, b Batch, fold []int, f int
 	if err != nil {
 		return nil, err
 	}
-	scorer, ok := head.(classifier.Noveltier)
+	scorer, ok := classifier.As[classifier.Noveltier](head)
 	if !ok {
 		return nil, fmt.Errorf("the method gives no novelty: %w", classifier.ErrUnsupported)
 	}

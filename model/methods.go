@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -16,6 +17,8 @@ type Settings struct {
 	// Method is one of heads.Methods, Heads the settings of all of them.
 	Method string
 	Heads  heads.Config
+	// Temperature is that of the probabilities; the zero Config fits it.
+	Temperature tempered.Config
 	// Backbone made the embeddings, nil when unknown.
 	Backbone *Backbone
 	// Preprocess made the pixels, nil when unknown. PreprocessFingerprint is
@@ -41,7 +44,7 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
 	}
-	create := func() (classifier.Learner, error) { return heads.New(s.Method, s.Heads) }
+	create := func() (classifier.Learner, error) { return heads.Tempered(s.Method, s.Heads, s.Temperature) }
 	return train(ctx, o, create, b)
 }
 

@@ -139,7 +139,7 @@ func copyFile(to, from string) error {
 
 // encode lays the model out as a file.
 func (m *Model) encode(pointer *statisticsPointer) (container, error) {
-	saver, ok := m.Head.(classifier.Saver)
+	saver, ok := classifier.As[classifier.Saver](m.Head)
 	if !ok {
 		return container{}, fmt.Errorf("a %s head cannot be saved: %w", m.Method, classifier.ErrUnsupported)
 	}

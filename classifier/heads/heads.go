@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 )
 
 // Default is the method for those who do not choose.
@@ -95,11 +96,20 @@ func New(name string, c Config) (classifier.Learner, error) {
 	return head, nil
 }
 
-// Load returns the head that its Save described.
+// Tempered returns an unfitted head whose probabilities have a temperature.
+func Tempered(name string, c Config, t tempered.Config) (classifier.Learner, error) {
+	return tempered.New(t, func() (classifier.Learner, error) { return New(name, c) })
+}
+
+// Load returns the head that its Save described, with its temperature if it has
+// one.
 func Load(name string, s classifier.State) (classifier.Learner, error) {
 	m, err := Find(name)
 	if err != nil {
 		return nil, err
+	}
+	if tempered.Is(s) {
+		return tempered.Load(s, m.load)
 	}
 	return m.load(s)
 }

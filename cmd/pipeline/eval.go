@@ -116,7 +116,7 @@ func evaluate(head classifier.Classifier, c collection, novelty []float64) (*met
 
 // noveltyOf scores every row, nil for a head that cannot.
 func noveltyOf(head classifier.Classifier, c collection) ([]float64, error) {
-	n, ok := head.(classifier.Noveltier)
+	n, ok := classifier.As[classifier.Noveltier](head)
 	if !ok {
 		return nil, nil
 	}

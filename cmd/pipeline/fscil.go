@@ -140,11 +140,11 @@ type outcome struct {
 // measure takes one head through all runs. A fresh head is made for each, from
 // the same settings.
 func (w *workbench) measure(ctx context.Context, method string, g *gallery, benches []*fscil.Bench) (outcome, error) {
-	settings := w.config.Classifier.Heads()
+	settings, temperature := w.config.Classifier.Heads(), w.config.Classifier.Tempered()
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.New(method, settings) }, func(m fscil.Measures) {
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.Tempered(method, settings, temperature) }, func(m fscil.Measures) {
 			w.log.Info("measured", "method", method, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 		})
 		if err != nil {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -36,6 +38,7 @@ func (w *workbench) inspect(m *model.Model, file string) error {
 	w.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
 	w.say("settings   %s", m.HeadConfig)
 	w.inspectChoice(m)
+	w.inspectTemperature(m)
 	w.inspectBackbone(m)
 	w.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	if m.Calibration.Reason != "" {
@@ -49,9 +52,9 @@ func (w *workbench) inspect(m *model.Model, file string) error {
 // inspectChoice says what a head chose by pseudo-sessions where a setting was
 // left to it.
 func (w *workbench) inspectChoice(m *model.Model) {
-	chooser, ok := m.Head.(interface {
+	chooser, ok := classifier.As[interface {
 		Choice() *pseudo.Choice[float64]
-	})
+	}](m.Head)
 	if !ok || chooser.Choice() == nil {
 		return
 	}
@@ -61,6 +64,21 @@ func (w *workbench) inspectChoice(m *model.Model) {
 		how = "the default: " + c.Fallback
 	}
 	w.say("chosen     %.4g (%s)", c.Value, how)
+}
+
+// inspectTemperature says what log-probabilities are divided by, and why.
+func (w *workbench) inspectTemperature(m *model.Model) {
+	f := tempered.Of(m.Head)
+	switch {
+	case f == nil:
+		w.say("temperature 1: probabilities are as the method gives them")
+	case f.Fallback != "":
+		w.say("temperature 1: %s", f.Fallback)
+	case f.Config == nil:
+		w.say("temperature %.4g, as given", f.Temperature)
+	default:
+		w.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", f.Temperature, f.Config.Splits, f.After, f.Before)
+	}
 }
 
 func (w *workbench) inspectBackbone(m *model.Model) {

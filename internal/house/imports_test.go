@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"metrics":                   {},
 	"models":                    {},
 	"backbone":                  {"models", "preprocess", "internal/onnx", "internal/atomicfile"},
-	"model":                     {"classifier", "classifier/heads", "preprocess", "internal/safetensors", "internal/atomicfile"},
+	"model":                     {"classifier", "classifier/heads", "classifier/moments", "classifier/pseudo", "classifier/tempered", "preprocess", "internal/safetensors", "internal/atomicfile"},
 	"label":                     {"classifier", "dataset", "embedding", "internal/atomicfile"},
 	"report":                    {"metrics"},
 	"demo":                      {},
@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 	"configs":                   {},
 	"bench":                     {"dataset"},
 	"bench/compare":             {"bench", "dataset"},
-	"internal/config":           {"classifier/heads", "configs", "extractor", "fscil", "label", "preprocess"},
+	"internal/config":           {"classifier/heads", "classifier/tempered", "configs", "extractor", "fscil", "label", "preprocess"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -1,0 +1,181 @@
+package tempered
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+)
+
+// A Tempered is a Learner with a temperature. What the head within can do
+// beside, it finds with classifier.As; scores and what is saved are tempered
+// here, where the head has them.
+type Tempered struct {
+	cfg  Config
+	head classifier.Learner
+	fit  *Fit // nil before the base session
+	// again makes an unfitted head of the same settings.
+	again func() (classifier.Learner, error)
+}
+
+var (
+	_ classifier.Learner = (*Tempered)(nil)
+	_ classifier.Wrapper = (*Tempered)(nil)
+	_ classifier.Scorer  = scorer{}
+	_ classifier.Saver   = saver{}
+)
+
+// New returns an unfitted head as unfitted makes them, with a temperature; with
+// one of 1 it is the head itself.
+func New(cfg Config, unfitted func() (classifier.Learner, error)) (classifier.Learner, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	head, err := unfitted()
+	if err != nil || cfg.Temperature == 1 {
+		return head, err
+	}
+	t := &Tempered{cfg: cfg, head: head, again: unfitted}
+	return t.capable(), nil
+}
+
+// capable adds the methods that need tempering to what the head within has.
+func (t *Tempered) capable() classifier.Learner {
+	_, scores := t.head.(classifier.Scorer)
+	_, saves := t.head.(classifier.Saver)
+	switch {
+	case scores && saves:
+		return struct {
+			*Tempered
+			scorer
+			saver
+		}{t, scorer{t}, saver{t}}
+	case scores:
+		return struct {
+			*Tempered
+			scorer
+		}{t, scorer{t}}
+	case saves:
+		return struct {
+			*Tempered
+			saver
+		}{t, saver{t}}
+	}
+	return t
+}
+
+// Unwrap implements classifier.Wrapper.
+func (t *Tempered) Unwrap() classifier.Classifier { return t.head }
+
+// Classes implements classifier.Classifier.
+func (t *Tempered) Classes() []string { return t.head.Classes() }
+
+// Dim implements classifier.Classifier.
+func (t *Tempered) Dim() int { return t.head.Dim() }
+
+// Fit returns the temperature and how it was found, nil before the base
+// session.
+func (t *Tempered) Fit() *Fit {
+	if len(t.head.Classes()) == 0 {
+		return nil
+	}
+	return t.fit
+}
+
+// Of returns the temperature of a head, nil for a head without one or before
+// its base session.
+func Of(c classifier.Classifier) *Fit {
+	if t, ok := classifier.As[interface{ Fit() *Fit }](c); ok {
+		return t.Fit()
+	}
+	return nil
+}
+
+// Learn implements classifier.Learner. The base session, the first after New
+// and after forgetting everything, also fits T.
+func (t *Tempered) Learn(ctx context.Context, x blas32.General, y []string) error {
+	if len(t.head.Classes()) > 0 {
+		return t.head.Learn(ctx, x, y)
+	}
+	head, err := t.again()
+	if err != nil {
+		return err
+	}
+	if err := head.Learn(ctx, x, y); err != nil {
+		return err
+	}
+	fit, err := t.temperature(ctx, head, x, y)
+	if err != nil {
+		return fmt.Errorf("fit the temperature: %w", err)
+	}
+	t.head, t.fit = head, fit
+	return nil
+}
+
+// temperature is the one given, or the one that fits a head that has learned
+// the base session.
+func (t *Tempered) temperature(ctx context.Context, head classifier.Learner, x blas32.General, y []string) (*Fit, error) {
+	if t.cfg.Temperature != Auto {
+		return &Fit{Temperature: t.cfg.Temperature}, nil
+	}
+	again := t.again
+	if u, ok := classifier.As[pseudo.Unfitter](head); ok {
+		again = u.Unfitted
+	}
+	return fit(ctx, x, y, again)
+}
+
+// LogProb implements classifier.Classifier.
+func (t *Tempered) LogProb(dst blas64.General, x blas32.General) error {
+	if err := t.head.LogProb(dst, x); err != nil {
+		return err
+	}
+	t.temper(dst)
+	return nil
+}
+
+// temper divides by T and normalises again.
+func (t *Tempered) temper(logProb blas64.General) {
+	if t.fit == nil || t.fit.Temperature == 1 {
+		return
+	}
+	for i := range logProb.Rows {
+		row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
+		best := firstMax(row)
+		for j := range row {
+			row[j] /= t.fit.Temperature
+		}
+		classifier.LogSoftmax(row)
+		if now := firstMax(row); now != best { // they were equal but for a last bit
+			row[best] = math.Nextafter(row[now], math.Inf(1))
+		}
+	}
+}
+
+// firstMax is the class that wins.
+func firstMax(row []float64) int {
+	best := 0
+	for j, v := range row {
+		if v > row[best] {
+			best = j
+		}
+	}
+	return best
+}
+
+// A scorer is what tempers a classifier.Scorer.
+type scorer struct{ t *Tempered }
+
+// Score implements classifier.Scorer; the novelty is that of the head within.
+func (s scorer) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	if err := s.t.head.(classifier.Scorer).Score(dst, novelty, x); err != nil {
+		return err
+	}
+	s.t.temper(dst)
+	return nil
+}
