@@ -51,24 +51,21 @@ func Load(s classifier.State, load func(classifier.State) (classifier.Learner, e
 		return nil, err
 	}
 	t := &Tempered{cfg: *set.Tempered, head: head, fit: set.Fit}
-	t.again = func() (classifier.Learner, error) { return emptied(t.head, load) }
+	t.fresh = func() (func() (classifier.Learner, error), error) { return copies(t.head, load) }
 	if err := t.checkFit(); err != nil {
 		return nil, fmt.Errorf("temperature: %w", err)
 	}
 	return t.capable(), nil
 }
 
-// emptied returns another head like one that has learned nothing.
-func emptied(head classifier.Learner, load func(classifier.State) (classifier.Learner, error)) (classifier.Learner, error) {
+// copies returns what makes heads like this one is now.
+func copies(head classifier.Learner, load func(classifier.State) (classifier.Learner, error)) (func() (classifier.Learner, error), error) {
 	s, ok := head.(classifier.Saver)
 	if !ok {
-		return nil, fmt.Errorf("temperature: %w", classifier.ErrUnsupported)
+		return nil, fmt.Errorf("copy an unfitted head: %w", classifier.ErrUnsupported)
 	}
 	state, err := s.Save()
-	if err != nil {
-		return nil, err
-	}
-	return load(state)
+	return func() (classifier.Learner, error) { return load(state) }, err
 }
 
 // checkFit returns an error unless a fitted head has a temperature that its

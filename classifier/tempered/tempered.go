@@ -2,8 +2,10 @@ package tempered
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -19,8 +21,8 @@ type Tempered struct {
 	cfg  Config
 	head classifier.Learner
 	fit  *Fit // nil before the base session
-	// again makes an unfitted head of the same settings.
-	again func() (classifier.Learner, error)
+	// fresh returns what makes unfitted heads like this one, which is unfitted.
+	fresh func() (func() (classifier.Learner, error), error)
 }
 
 var (
@@ -40,7 +42,7 @@ func New(cfg Config, unfitted func() (classifier.Learner, error)) (classifier.Le
 	if err != nil || cfg.Temperature == 1 {
 		return head, err
 	}
-	t := &Tempered{cfg: cfg, head: head, again: unfitted}
+	t := &Tempered{cfg: cfg, head: head, fresh: func() (func() (classifier.Learner, error), error) { return unfitted, nil }}
 	return t.capable(), nil
 }
 
@@ -102,32 +104,50 @@ func (t *Tempered) Learn(ctx context.Context, x blas32.General, y []string) erro
 	if len(t.head.Classes()) > 0 {
 		return t.head.Learn(ctx, x, y)
 	}
-	head, err := t.again()
+	blank, err := t.fresh()
 	if err != nil {
 		return err
 	}
-	if err := head.Learn(ctx, x, y); err != nil {
+	if err := t.head.Learn(ctx, x, y); err != nil {
 		return err
 	}
-	fit, err := t.temperature(ctx, head, x, y)
-	if err != nil {
-		return fmt.Errorf("fit the temperature: %w", err)
+	again := blank
+	if u, ok := classifier.As[pseudo.Unfitter](t.head); ok {
+		again = u.Unfitted
 	}
-	t.head, t.fit = head, fit
+	found, err := t.temperature(ctx, x, y, again)
+	if err != nil {
+		return fmt.Errorf("fit the temperature: %w", errors.Join(err, t.unlearn(blank)))
+	}
+	t.fit = found
 	return nil
 }
 
-// temperature is the one given, or the one that fits a head that has learned
-// the base session.
-func (t *Tempered) temperature(ctx context.Context, head classifier.Learner, x blas32.General, y []string) (*Fit, error) {
+// temperature is the one given, or the one that fits heads as again makes them.
+func (t *Tempered) temperature(ctx context.Context, x blas32.General, y []string, again func() (classifier.Learner, error)) (*Fit, error) {
 	if t.cfg.Temperature != Auto {
 		return &Fit{Temperature: t.cfg.Temperature}, nil
 	}
-	again := t.again
-	if u, ok := classifier.As[pseudo.Unfitter](head); ok {
-		again = u.Unfitted
-	}
 	return fit(ctx, x, y, again)
+}
+
+// unlearn takes the base session back: a head that forgets its last class is
+// unfitted. One that forgets nothing is exchanged.
+func (t *Tempered) unlearn(blank func() (classifier.Learner, error)) error {
+	f, ok := classifier.As[classifier.Forgetter](t.head)
+	if !ok {
+		head, err := blank()
+		if err == nil {
+			t.head = head
+		}
+		return err
+	}
+	for _, class := range slices.Clone(t.head.Classes()) {
+		if err := f.Forget(class); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // LogProb implements classifier.Classifier.
