@@ -74,6 +74,16 @@ func (t *Tempered) capable() classifier.Learner {
 // Unwrap implements classifier.Wrapper.
 func (t *Tempered) Unwrap() classifier.Classifier { return t.head }
 
+// Within returns the head within one that New made, and any other as it is.
+func Within(l classifier.Learner) classifier.Learner {
+	if t, ok := l.(interface{ within() classifier.Learner }); ok {
+		return t.within()
+	}
+	return l
+}
+
+func (t *Tempered) within() classifier.Learner { return t.head }
+
 // Classes implements classifier.Classifier.
 func (t *Tempered) Classes() []string { return t.head.Classes() }
 

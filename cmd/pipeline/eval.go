@@ -129,7 +129,7 @@ func (w *workbench) sayRejected(m *model.Model, c collection, novelty []float64)
 	if w.config.Label.Reject == 0 {
 		return nil
 	}
-	threshold, err := m.Calibration.Threshold(w.config.Label.Reject)
+	threshold, err := m.Threshold(w.config.Label.Reject)
 	if err != nil {
 		return err
 	}

@@ -44,9 +44,18 @@ func (w *workbench) inspect(m *model.Model, file string) error {
 	if m.Calibration.Reason != "" {
 		w.say("rejection  not calibrated: %s", m.Calibration.Reason)
 	} else {
-		w.say("rejection  calibrated on %d held-out samples", m.Calibration.Samples)
+		w.say("rejection  calibrated on %d held-out samples%s", m.Calibration.Samples, fewShot(m.Calibration))
 	}
 	return w.inspectSessions(m)
+}
+
+// fewShot says whether the threshold knows what novelty is like in classes of a
+// few shots.
+func fewShot(c model.Calibration) string {
+	if c.Shots == 0 {
+		return " of base classes; the base session is too small to say what classes of a few shots are like"
+	}
+	return fmt.Sprintf(", of base classes and of classes learned from %d shots", c.Shots)
 }
 
 // inspectChoice says what a head chose by pseudo-sessions where a setting was
