@@ -80,7 +80,9 @@ func wrongFormat(format string) error {
 	case statisticsFormat:
 		return fmt.Errorf("%w: it is the statistics side file of one", ErrNotModel)
 	case modelFormat:
-		return fmt.Errorf("it is a pipeline model, not a statistics file")
+		return fmt.Errorf("%w: it is a model", ErrNotStats)
+	case statsFormat:
+		return fmt.Errorf("%w: it holds statistics of classes; pipeline train --stats makes a model of them", ErrNotModel)
 	}
 	return fmt.Errorf("%w: it is a safetensors file of another kind", ErrNotModel)
 }

@@ -91,12 +91,18 @@ func (t *Tempered) Classes() []string { return t.head.Classes() }
 func (t *Tempered) Dim() int { return t.head.Dim() }
 
 // Fit returns the temperature and how it was found, nil before the base
-// session.
+// session. A head that learned its base session from statistics, which does not
+// pass by here, has the one given or 1.
 func (t *Tempered) Fit() *Fit {
-	if len(t.head.Classes()) == 0 {
+	switch {
+	case len(t.head.Classes()) == 0:
 		return nil
+	case t.fit != nil:
+		return t.fit
+	case t.cfg.Temperature != Auto:
+		return &Fit{Temperature: t.cfg.Temperature}
 	}
-	return t.fit
+	return &Fit{Temperature: 1, Fallback: "the base session was learned from statistics, which have no examples for pseudo-sessions"}
 }
 
 // Of returns the temperature of a head, nil for a head without one or before
@@ -171,14 +177,15 @@ func (t *Tempered) LogProb(dst blas64.General, x blas32.General) error {
 
 // temper divides by T and normalises again.
 func (t *Tempered) temper(logProb blas64.General) {
-	if t.fit == nil || t.fit.Temperature == 1 {
+	fit := t.Fit()
+	if fit == nil || fit.Temperature == 1 {
 		return
 	}
 	for i := range logProb.Rows {
 		row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
 		best := firstMax(row)
 		for j := range row {
-			row[j] /= t.fit.Temperature
+			row[j] /= fit.Temperature
 		}
 		classifier.LogSoftmax(row)
 		if now := firstMax(row); now != best { // they were equal but for a last bit

@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"metrics":                   {},
 	"models":                    {},
 	"backbone":                  {"models", "preprocess", "internal/onnx", "internal/atomicfile"},
-	"model":                     {"classifier", "classifier/heads", "classifier/moments", "classifier/pseudo", "classifier/tempered", "preprocess", "internal/safetensors", "internal/atomicfile"},
+	"model":                     {"classifier", "classifier/heads", "classifier/moments", "classifier/pseudo", "classifier/tempered", "internal/linalg", "preprocess", "internal/safetensors", "internal/atomicfile"},
 	"label":                     {"classifier", "dataset", "embedding", "internal/atomicfile"},
 	"report":                    {"metrics"},
 	"demo":                      {},
