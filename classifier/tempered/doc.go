@@ -15,9 +15,10 @@
 //	–       Fit.After        the same at T
 //
 // The likelihood is the mean over held-out examples of classes with most of
-// their examples and that over classes with a few shots, each weighted with
-// its share of the classes, pooled over the splits. It is followed on a grid
-// of log T from −3 to 6 in steps of 1/4, with a parabola through the least
+// their examples and that over classes with a few shots, pooled over the splits;
+// the latter weighs half of its share of the classes, 0.2, since later sessions
+// bring such classes one by one. It is followed on a grid
+// of log T from −3 to 6 in steps of 1/8, with a parabola through the least
 // point and its neighbours; memory does not grow with examples or classes.
 //
 // T never changes which class wins, nor the novelty, which is that of the head

@@ -27,9 +27,9 @@ type Fit struct {
 // The grid of log T.
 const (
 	gridFirst = -3.0
-	gridStep  = 0.25
-	gridSize  = 37
-	gridOne   = 12 // where log T is 0
+	gridStep  = 0.125
+	gridSize  = 73
+	gridOne   = 24 // where log T is 0
 )
 
 // maxScores bounds the scores of held-out examples of a split, examples ×
@@ -91,7 +91,8 @@ func (t *tally) add(a pseudo.Answer) {
 }
 
 // loss is the mean negative log-likelihood on the grid, a share of it that of
-// the classes with a few shots.
+// the classes with a few shots. The sessions that bring these come one by one:
+// on average over their course the share is half of what it is at the end.
 func loss(bySplit [][2]tally, novelShare float64) (nll [gridSize]float64) {
 	var total [2]tally
 	for _, split := range bySplit {
@@ -102,7 +103,7 @@ func loss(bySplit [][2]tally, novelShare float64) (nll [gridSize]float64) {
 			}
 		}
 	}
-	weight := [2]float64{1 - novelShare, novelShare}
+	weight := [2]float64{1 - novelShare/2, novelShare / 2}
 	if total[0].n == 0 { // every other class has one example, and none to hold out
 		weight = [2]float64{0, 1}
 	}
