@@ -25,20 +25,22 @@ type Settings struct {
 	// that of the machine that made them; "" takes Preprocess's own here.
 	Preprocess            *preprocess.Spec
 	PreprocessFingerprint string
-	// Seed chooses the folds of the calibration.
+	// Seed chooses the pseudo-sessions or folds of the calibration.
 	Seed        uint64
 	ToolVersion string
 	// WithoutStatistics leaves the side file away: a smaller model whose
 	// classes cannot take or lose examples with methods that need it.
 	WithoutStatistics bool
-	// WithoutCalibration trains once instead of six times; the model then
-	// has no rejection threshold.
+	// WithoutCalibration leaves away the five fits that the rejection
+	// threshold costs; the model then has none.
 	WithoutCalibration bool
 }
 
 // Train learns a base session and calibrates the rejection threshold on it.
 // The same settings and batch give the same model, byte for byte when saved.
-// Cost: one fit, and five of four fifths of the data for the calibration.
+// Cost: one fit, five of most of the data for the temperature unless it is given,
+// and five for the calibration; a method that chooses settings on the base
+// session does so once.
 func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	o, err := s.origin()
 	if err != nil {

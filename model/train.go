@@ -31,7 +31,8 @@ type origin struct {
 	calibrate   bool
 }
 
-// train learns the base session and calibrates the novelty threshold.
+// train learns the base session, temperature included, and calibrates the novelty
+// threshold.
 func train(ctx context.Context, o origin, create creator, b Batch) (*Model, Outcome, error) {
 	head, err := create()
 	if err != nil {
