@@ -83,7 +83,7 @@ type MultiplierUser interface {
 
 // UseMultiplier hands m to a head that has a use for it.
 func UseMultiplier(head Classifier, m linalg.Multiplier) {
-	if u, ok := head.(MultiplierUser); ok {
+	if u, ok := As[MultiplierUser](head); ok {
 		u.UseMultiplier(m)
 	}
 }

@@ -71,11 +71,11 @@ func Predict(c Classifier, x blas32.General, topK int) ([]Prediction, error) {
 
 // logProbAndNovelty fills both, in one pass where the head can.
 func logProbAndNovelty(c Classifier, dst blas64.General, novelty []float64, x blas32.General) error {
-	switch c := c.(type) {
-	case Scorer:
-		return c.Score(dst, novelty, x)
-	case Noveltier:
-		if err := c.Novelty(novelty, x); err != nil {
+	if s, ok := c.(Scorer); ok { // no As: what a wrapper makes of the scores counts
+		return s.Score(dst, novelty, x)
+	}
+	if n, ok := As[Noveltier](c); ok {
+		if err := n.Novelty(novelty, x); err != nil {
 			return err
 		}
 	}

@@ -71,29 +71,46 @@ func ReadFeatures(dir string) (Features, error) {
 }
 
 func readFeatures(dir string) (Features, error) {
-	if err := checkFeatureDir(dir); err != nil {
+	meta, samples, err := describeFeatures(dir)
+	if err != nil {
 		return Features{}, err
+	}
+	x, err := readFile(filepath.Join(dir, embeddingsName), func(r io.Reader, size int64) (blas32.General, error) {
+		return parseEmbeddings(r, size, samples)
+	})
+	if err == nil {
+		err = meta.checkDimension(x.Cols)
+	}
+	if err != nil {
+		return Features{}, fmt.Errorf("%s: %w", embeddingsName, err)
+	}
+	return Features{X: x, Samples: samples, Meta: meta}, nil
+}
+
+// describeFeatures reads all but the embeddings.
+func describeFeatures(dir string) (*Meta, []Sample, error) {
+	if err := checkFeatureDir(dir); err != nil {
+		return nil, nil, err
 	}
 	meta, err := readMeta(filepath.Join(dir, metaName))
 	if err != nil {
-		return Features{}, fmt.Errorf("%s: %w", metaName, err)
+		return nil, nil, fmt.Errorf("%s: %w", metaName, err)
 	}
 	samples, err := readFile(filepath.Join(dir, samplesName), func(r io.Reader, _ int64) ([]Sample, error) {
 		return parseSamples(r, meta != nil && meta.Format >= 1)
 	})
 	if err != nil {
-		return Features{}, fmt.Errorf("%s: %w", samplesName, err)
+		return nil, nil, fmt.Errorf("%s: %w", samplesName, err)
 	}
-	x, err := readFile(filepath.Join(dir, embeddingsName), func(r io.Reader, size int64) (blas32.General, error) {
-		return parseEmbeddings(r, size, samples)
-	})
-	if err != nil {
-		return Features{}, fmt.Errorf("%s: %w", embeddingsName, err)
+	return meta, samples, nil
+}
+
+// checkDimension compares the dimension with what meta.json says, if it does.
+func (m *Meta) checkDimension(d int) error {
+	if m != nil && m.Dimension != 0 && m.Dimension != d {
+		return fmt.Errorf("dimension %d, %s says dimension %d", d, metaName, m.Dimension)
 	}
-	if meta != nil && meta.Dimension != 0 && meta.Dimension != x.Cols {
-		return Features{}, fmt.Errorf("%s says dimension %d, %s has %d", metaName, meta.Dimension, embeddingsName, x.Cols)
-	}
-	return Features{X: x, Samples: samples, Meta: meta}, nil
+	return nil
 }
 
 func checkFeatureDir(dir string) error {
@@ -186,28 +203,42 @@ func parseSamples(r io.Reader, escaped bool) ([]Sample, error) {
 }
 
 func parseEmbeddings(r io.Reader, size int64, samples []Sample) (blas32.General, error) {
-	h, err := readNpyHeader(r, size)
+	h, err := embeddingsHeader(r, size, samples)
 	if err != nil {
 		return blas32.General{}, err
 	}
-	if h.n != len(samples) {
-		return blas32.General{}, fmt.Errorf("%d rows, but %s has %d", h.n, samplesName, len(samples))
-	}
-	if h.n == 0 {
-		return blas32.General{}, errors.New("no rows: there is nothing in this feature folder")
-	}
 	x := blas32.General{Rows: h.n, Cols: h.d, Stride: h.d, Data: make([]float32, h.n*h.d)}
-	if err := readNpyData(x.Data, r, h.itemBytes); err != nil {
-		return blas32.General{}, err
+	return x, h.read(x.Data, r, samples)
+}
+
+// embeddingsHeader reads what goes before the values, and compares the number
+// of rows.
+func embeddingsHeader(r io.Reader, size int64, samples []Sample) (npyHeader, error) {
+	h, err := readNpyHeader(r, size)
+	switch {
+	case err != nil:
+		return h, err
+	case h.n != len(samples):
+		return h, fmt.Errorf("%d rows, but %s has %d", h.n, samplesName, len(samples))
+	case h.n == 0:
+		return h, errors.New("no rows: there is nothing in this feature folder")
 	}
-	for i, v := range x.Data {
+	return h, nil
+}
+
+// read fills dst with rows; samples[0] belongs to the first of them.
+func (h npyHeader) read(dst []float32, r io.Reader, samples []Sample) error {
+	if err := readNpyData(dst, r, h.itemBytes); err != nil {
+		return err
+	}
+	for i, v := range dst {
 		if !finite(v) {
-			row := i / h.d
-			return blas32.General{}, fmt.Errorf("row %d of %d (%s), value %d is %v; remove the row or make its embedding again",
-				row+1, h.n, samples[row].Path, i%h.d+1, v)
+			row := h.n - len(samples) + i/h.d
+			return fmt.Errorf("row %d of %d (%s), value %d is %v; remove the row or make its embedding again",
+				row+1, h.n, samples[i/h.d].Path, i%h.d+1, v)
 		}
 	}
-	return x, nil
+	return nil
 }
 
 func finite(v float32) bool {

@@ -1,43 +1,43 @@
 package model
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 )
 
-const (
-	calibrationFolds     = 5
-	calibrationQuantiles = 1001
-	// minCalibration is the fewest held-out samples that a threshold may
-	// stand on: with fewer, 5 % is less than one sample.
-	minCalibration = 20
-	// calibrationStream names the random stream of the folds.
-	calibrationStream = 0x63616c6962726174
-)
+// calibrationQuantiles is the number of quantiles kept.
+const calibrationQuantiles = 1001
 
 // A Calibration holds what novelty looks like for samples of known classes
-// that the head has not seen: five-fold cross-validation on the base session,
-// every fold with a fresh head of the same configuration.
+// that the head has not seen, from pseudo-sessions inside the base session
+// (package pseudo): of classes learned from most of their samples, and of
+// classes learned later from a few. Where the base session is too small for
+// that, the former only, by five-fold cross-validation. Every fit is that of a
+// fresh head of the same settings.
 type Calibration struct {
 	// Samples is the number of held-out samples behind the quantiles.
 	Samples int
 	// Quantiles are those of order 0, 0.001, …, 1; nil when there are none.
 	Quantiles []float64
-	// Reason says why there are none.
+	// Few are the quantiles of classes learned from Shots samples; nil when
+	// there are none.
+	Few   []float64
+	Shots int
+	// Reason says why there are no quantiles.
 	Reason string
 }
 
 // Threshold returns the novelty that a share p of known-class samples exceeds,
-// by linear interpolation; p = 0 gives +Inf, rejecting nothing. The error says
-// why there is no calibration, or that p is not in [0, 1).
-func (c Calibration) Threshold(p float64) (float64, error) {
+// where a share few of the classes was learned from a few samples and all
+// classes are equally frequent; p = 0 gives +Inf, rejecting nothing. The error
+// says why there is no calibration, or that p is not in [0, 1).
+func (c Calibration) Threshold(p, few float64) (float64, error) {
 	if !(p >= 0 && p < 1) {
 		return 0, fmt.Errorf("rejection share %v: it must be at least 0 and less than 1", p)
 	}
@@ -47,14 +47,85 @@ func (c Calibration) Threshold(p float64) (float64, error) {
 	if len(c.Quantiles) != calibrationQuantiles {
 		return 0, fmt.Errorf("no novelty threshold: %s", cmp.Or(c.Reason, "the model was not calibrated"))
 	}
-	return quantile(c.Quantiles, 1-p), nil
+	if len(c.Few) != calibrationQuantiles || !(few > 0) {
+		return quantile(c.Quantiles, 1-p), nil
+	}
+	return c.mixed(p, min(few, 1)), nil
 }
 
-// Reject says whether a sample of this novelty is rejected when a share p of
-// known-class samples may be. For many samples call Threshold once.
-func (m *Model) Reject(novelty, p float64) (bool, error) {
-	threshold, err := m.Calibration.Threshold(p)
-	return novelty > threshold, err
+// mixed halves the interval that holds the threshold until nothing lies between
+// its ends.
+func (c Calibration) mixed(p, few float64) float64 {
+	last := calibrationQuantiles - 1
+	low, high := min(c.Quantiles[0], c.Few[0]), max(c.Quantiles[last], c.Few[last])
+	for {
+		middle := low + (high-low)/2
+		if !(low < middle && middle < high) {
+			return high
+		}
+		if (1-few)*above(c.Quantiles, middle)+few*above(c.Few, middle) > p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+}
+
+// above is the share above v: quantile backwards.
+func above(sorted []float64, v float64) float64 {
+	i, _ := slices.BinarySearch(sorted, v) // sorted[i-1] < v <= sorted[i]
+	switch {
+	case i == 0:
+		return 1
+	case i == len(sorted):
+		return 0
+	}
+	at := float64(i-1) + (v-sorted[i-1])/(sorted[i]-sorted[i-1])
+	return 1 - at/float64(len(sorted)-1)
+}
+
+// Threshold is that of the model's calibration for the classes that it has now.
+func (m *Model) Threshold(p float64) (float64, error) {
+	return m.Calibration.Threshold(p, m.fewShare())
+}
+
+// fewShare is the share of classes that were learned from a few samples. One
+// that came after the base session counts in part, on a logarithmic scale, when
+// it has more than Shots samples but fewer than base classes do.
+func (m *Model) fewShare() float64 {
+	if m.Calibration.Shots < 1 || len(m.Classes()) == 0 {
+		return 0
+	}
+	sizes := m.ClassSizes()
+	var base []float64
+	for _, c := range sizes {
+		if c.Session == 0 {
+			base = append(base, float64(c.Samples))
+		}
+	}
+	if len(base) == 0 {
+		return 1
+	}
+	slices.Sort(base)
+	many, few := quantile(base, 0.5), float64(m.Calibration.Shots)
+	var sum float64
+	for _, c := range sizes {
+		if c.Session > 0 {
+			sum += between(float64(c.Samples), few, many)
+		}
+	}
+	return sum / float64(len(sizes))
+}
+
+// between is 1 up to few samples and 0 from many on.
+func between(n, few, many float64) float64 {
+	switch {
+	case n <= few:
+		return 1
+	case n >= many:
+		return 0
+	}
+	return math.Log(many/n) / math.Log(many/few)
 }
 
 // quantile interpolates linearly between order statistics (Hyndman and Fan's
@@ -68,111 +139,33 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
+// quantiles returns those of order 0, 0.001, …, 1.
+func quantiles(held []float64) []float64 {
+	slices.Sort(held)
+	out := make([]float64, calibrationQuantiles)
+	for i := range out {
+		out[i] = quantile(held, float64(i)/(calibrationQuantiles-1))
+	}
+	slices.Sort(out) // interpolation may break ties by a last bit
+	return out
+}
+
 // calibrate never fails but for ctx: what prevents a calibration becomes its
 // Reason.
 func calibrate(ctx context.Context, create creator, b Batch, seed uint64) (Calibration, error) {
-	held, err := heldOutNovelty(ctx, create, b, seed)
+	c, err := pseudoNovelty(ctx, create, b, seed)
+	var little *pseudo.TooLittleError
+	if errors.As(err, &little) {
+		var held []float64
+		if held, err = heldOutNovelty(ctx, create, b, seed); err == nil {
+			c = Calibration{Samples: len(held), Quantiles: quantiles(held)}
+		}
+	}
 	if ctx.Err() != nil {
 		return Calibration{}, ctx.Err()
 	}
 	if err != nil {
 		return Calibration{Reason: err.Error()}, nil
 	}
-	slices.Sort(held)
-	quantiles := make([]float64, calibrationQuantiles)
-	for i := range quantiles {
-		quantiles[i] = quantile(held, float64(i)/(calibrationQuantiles-1))
-	}
-	slices.Sort(quantiles) // interpolation may break ties by a last bit
-	return Calibration{Samples: len(held), Quantiles: quantiles}, nil
-}
-
-func heldOutNovelty(ctx context.Context, create creator, b Batch, seed uint64) ([]float64, error) {
-	fold := folds(b, seed)
-	n := 0
-	for _, f := range fold {
-		if f >= 0 {
-			n++
-		}
-	}
-	if n < minCalibration {
-		return nil, fmt.Errorf("calibration needs at least %d base samples in classes of two or more, there are %d", minCalibration, n)
-	}
-	held := make([]float64, 0, n)
-	for f := range calibrationFolds {
-		novelty, err := foldNovelty(ctx, create, b, fold, f)
-		if err != nil {
-			return nil, fmt.Errorf("calibration fold %d: %w", f, err)
-		}
-		held = append(held, novelty...)
-	}
-	for _, v := range held {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("calibration: a held-out sample has novelty %v", v)
-		}
-	}
-	return held, nil
-}
-
-// foldNovelty fits on everything but fold f and scores fold f.
-func foldNovelty(ctx context.Context, create creator, b Batch, fold []int, f int) ([]float64, error) {
-	var train, test []int
-	var labels []string
-	for i, of := range fold {
-		if of == f {
-			test = append(test, i)
-			continue
-		}
-		train = append(train, i)
-		labels = append(labels, b.Labels[i])
-	}
-	head, err := create()
-	if err != nil {
-		return nil, err
-	}
-	scorer, ok := head.(classifier.Noveltier)
-	if !ok {
-		return nil, fmt.Errorf("the method gives no novelty: %w", classifier.ErrUnsupported)
-	}
-	if len(test) == 0 {
-		return nil, nil
-	}
-	if err := head.Learn(ctx, b.rows(train), labels); err != nil {
-		return nil, err
-	}
-	dst := make([]float64, len(test))
-	return dst, scorer.Novelty(dst, b.rows(test))
-}
-
-// folds gives each sample the fold that holds it out, −1 for a class's only
-// sample, which every fold trains on. It is stratified, and depends on content
-// hashes, labels and seed but not on the order of the samples. A class of n has
-// at most ⌈n/5⌉ samples in a fold, so every fold trains on every class.
-func folds(b Batch, seed uint64) []int {
-	byClass := map[string][]int{}
-	for i, label := range b.Labels {
-		byClass[label] = append(byClass[label], i)
-	}
-	names := make([]string, 0, len(byClass))
-	for name := range byClass {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	rng := rand.New(rand.NewPCG(seed, calibrationStream))
-	fold := make([]int, len(b.Labels))
-	next := 0
-	for _, name := range names {
-		members := byClass[name]
-		if len(members) == 1 {
-			fold[members[0]] = -1
-			continue
-		}
-		slices.SortFunc(members, func(i, j int) int { return bytes.Compare(b.Content[i][:], b.Content[j][:]) })
-		rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-		for _, i := range members {
-			fold[i] = next % calibrationFolds
-			next++
-		}
-	}
-	return fold
+	return c, nil
 }

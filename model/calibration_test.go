@@ -75,9 +75,7 @@ func TestThresholdHoldsOnCalibrationData(t *testing.T) {
 	for _, p := range []float64{0.01, 0.05, 0.2, 0.5} {
 		rejected := 0
 		for _, v := range held {
-			if r, err := m.Reject(v, p); err != nil {
-				t.Fatal(err)
-			} else if r {
+			if v > threshold(t, m, p) {
 				rejected++
 			}
 		}
@@ -85,11 +83,11 @@ func TestThresholdHoldsOnCalibrationData(t *testing.T) {
 			t.Errorf("p = %v rejects %v of the held-out samples", p, share)
 		}
 	}
-	if r, err := m.Reject(1e300, 0); r || err != nil {
-		t.Errorf("p = 0 rejects: %v", err)
+	if v := threshold(t, m, 0); !math.IsInf(v, 1) {
+		t.Errorf("p = 0 rejects from %v on", v)
 	}
 	for _, p := range []float64{-0.1, 1, math.NaN()} {
-		if _, err := m.Reject(0, p); err == nil {
+		if _, err := m.Threshold(p); err == nil {
 			t.Errorf("p = %v accepted", p)
 		}
 	}
@@ -121,7 +119,7 @@ func TestNoCalibrationSaysWhy(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, err := m.Calibration.Threshold(0.05); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := m.Threshold(0.05); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name == "NaN" {
@@ -135,7 +133,7 @@ func TestNoCalibrationSaysWhy(t *testing.T) {
 			t.Errorf("%s: loaded %+v, want %+v", name, got, m.Calibration)
 		}
 	}
-	if _, err := (Calibration{}).Threshold(0.1); err == nil {
+	if _, err := (Calibration{}).Threshold(0.1, 0); err == nil {
 		t.Error("the zero calibration has a threshold")
 	}
 }
@@ -177,4 +175,13 @@ func TestCalibrationStops(t *testing.T) {
 	if _, _, err := train(ctx, testOrigin(), create, batch(0, 12, 3, "ant", "bee")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
+}
+
+func threshold(t *testing.T, m *Model, p float64) float64 {
+	t.Helper()
+	v, err := m.Threshold(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

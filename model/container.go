@@ -28,9 +28,7 @@ func newContainer(format, document string) container {
 }
 
 func (c container) addState(s classifier.State) {
-	for name, t := range s.Tensors {
-		c.tensors[headPrefix+name] = safetensors.Tensor{Shape: t.Shape, F32: t.F32, F64: t.F64, I64: t.I64}
-	}
+	c.addTensors(headPrefix, s.Tensors)
 }
 
 // digest returns what write would write.
@@ -96,20 +94,33 @@ func openHeader(r io.ReaderAt, size int64, format string) (*safetensors.File, er
 
 // readState collects the head's tensors.
 func readState(f *safetensors.File, settings []byte) (classifier.State, error) {
-	s := classifier.State{Settings: settings, Tensors: map[string]classifier.Tensor{}}
+	tensors, err := readTensors(f, headPrefix)
+	return classifier.State{Settings: settings, Tensors: tensors}, err
+}
+
+// addTensors puts tensors into the file under a prefix.
+func (c container) addTensors(prefix string, tensors map[string]classifier.Tensor) {
+	for name, t := range tensors {
+		c.tensors[prefix+name] = safetensors.Tensor{Shape: t.Shape, F32: t.F32, F64: t.F64, I64: t.I64}
+	}
+}
+
+// readTensors collects the tensors under a prefix.
+func readTensors(f *safetensors.File, prefix string) (map[string]classifier.Tensor, error) {
+	out := map[string]classifier.Tensor{}
 	for _, info := range f.Tensors() {
-		name, ok := strings.CutPrefix(info.Name, headPrefix)
+		name, ok := strings.CutPrefix(info.Name, prefix)
 		if !ok {
 			continue
 		}
 		t, err := f.Read(info.Name)
 		if err != nil {
-			return s, err
+			return nil, err
 		}
 		if t.U8 != nil {
-			return s, fmt.Errorf("tensor %q: heads have no byte tensors", info.Name)
+			return nil, fmt.Errorf("tensor %q: there should be no byte tensors here", info.Name)
 		}
-		s.Tensors[name] = classifier.Tensor{Shape: t.Shape, F32: t.F32, F64: t.F64, I64: t.I64}
+		out[name] = classifier.Tensor{Shape: t.Shape, F32: t.F32, F64: t.F64, I64: t.I64}
 	}
-	return s, nil
+	return out, nil
 }

@@ -43,6 +43,7 @@ type sessionEntry struct {
 
 type calibrationEntry struct {
 	Samples int    `json:"samples"`
+	Shots   int    `json:"shots,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 }
 

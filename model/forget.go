@@ -18,7 +18,7 @@ func (e *NotLearnedError) Error() string {
 // be learned again. The error wraps classifier.ErrUnknownClass or
 // classifier.ErrUnsupported.
 func (m *Model) ForgetClass(name string) error {
-	f, ok := m.Head.(classifier.Forgetter)
+	f, ok := classifier.As[classifier.Forgetter](m.Head)
 	if !ok {
 		return fmt.Errorf("forget class %q: %s: %w", name, m.Method, classifier.ErrUnsupported)
 	}
@@ -36,7 +36,7 @@ func (m *Model) ForgetClass(name string) error {
 // learned the error is a *NotLearnedError and nothing changes; it wraps
 // classifier.ErrUnsupported when the method or missing statistics forbid it.
 func (m *Model) ForgetSamples(b Batch) error {
-	f, ok := m.Head.(classifier.SampleForgetter)
+	f, ok := classifier.As[classifier.SampleForgetter](m.Head)
 	if !ok {
 		return fmt.Errorf("forget samples: %s can only forget whole classes: %w", m.Method, classifier.ErrUnsupported)
 	}

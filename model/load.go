@@ -80,7 +80,9 @@ func wrongFormat(format string) error {
 	case statisticsFormat:
 		return fmt.Errorf("%w: it is the statistics side file of one", ErrNotModel)
 	case modelFormat:
-		return fmt.Errorf("it is a pipeline model, not a statistics file")
+		return fmt.Errorf("%w: it is a model", ErrNotStats)
+	case statsFormat:
+		return fmt.Errorf("%w: it holds statistics of classes; pipeline train --stats makes a model of them", ErrNotModel)
 	}
 	return fmt.Errorf("%w: it is a safetensors file of another kind", ErrNotModel)
 }
@@ -140,6 +142,7 @@ const (
 	contentTensor     = "samples.content"
 	classTensor       = "samples.class"
 	calibrationTensor = "calibration.novelty"
+	fewTensor         = "calibration.novelty_few"
 )
 
 func readSessions(f *safetensors.File, d document) ([]Session, error) {
@@ -183,19 +186,33 @@ func cut(samples []SampleID, entries []sessionEntry) ([]Session, error) {
 }
 
 func readCalibration(f *safetensors.File, e calibrationEntry) (Calibration, error) {
-	c := Calibration{Samples: e.Samples, Reason: e.Reason}
-	t, err := f.Read(calibrationTensor)
-	if errors.Is(err, safetensors.ErrNoTensor) {
-		return c, nil
-	}
-	if err != nil {
+	c := Calibration{Samples: e.Samples, Shots: e.Shots, Reason: e.Reason}
+	var err error
+	if c.Quantiles, err = readQuantiles(f, calibrationTensor); err != nil {
 		return c, err
 	}
-	if len(t.F64) != calibrationQuantiles || !slices.IsSorted(t.F64) || slices.ContainsFunc(t.F64, notFinite) {
-		return c, fmt.Errorf("%d quantiles, or not ascending finite numbers", len(t.F64))
+	if c.Few, err = readQuantiles(f, fewTensor); err != nil {
+		return c, err
 	}
-	c.Quantiles = t.F64
+	if (c.Few != nil) != (c.Shots > 0) || c.Few != nil && c.Quantiles == nil {
+		return c, fmt.Errorf("%d shots do not go with the quantiles that are there", c.Shots)
+	}
 	return c, nil
+}
+
+// readQuantiles returns nil where there are none.
+func readQuantiles(f *safetensors.File, name string) ([]float64, error) {
+	t, err := f.Read(name)
+	if errors.Is(err, safetensors.ErrNoTensor) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(t.F64) != calibrationQuantiles || !slices.IsSorted(t.F64) || slices.ContainsFunc(t.F64, notFinite) {
+		return nil, fmt.Errorf("%s: %d quantiles, or not ascending finite numbers", name, len(t.F64))
+	}
+	return t.F64, nil
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

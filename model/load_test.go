@@ -166,7 +166,7 @@ func try(t *testing.T, raw []byte) {
 		return
 	}
 	_ = m.ClassSizes()
-	_, _ = m.Reject(1, 0.5)
+	_, _ = m.Threshold(0.5)
 	if _, err := m.encode(m.statistics.pointer); err != nil {
 		t.Fatalf("a loaded model cannot be encoded: %v", err)
 	}

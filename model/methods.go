@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -17,20 +18,22 @@ type Settings struct {
 	// Method is one of heads.Methods, Heads the settings of all of them.
 	Method string
 	Heads  heads.Config
+	// Temperature is that of the probabilities; the zero Config fits it.
+	Temperature tempered.Config
 	// Backbone made the embeddings, nil when unknown.
 	Backbone *Backbone
 	// Preprocess made the pixels, nil when unknown. PreprocessFingerprint is
 	// that of the machine that made them; "" takes Preprocess's own here.
 	Preprocess            *preprocess.Spec
 	PreprocessFingerprint string
-	// Seed chooses the folds of the calibration.
+	// Seed chooses the pseudo-sessions or folds of the calibration.
 	Seed        uint64
 	ToolVersion string
 	// WithoutStatistics leaves the side file away: a smaller model whose
 	// classes cannot take or lose examples with methods that need it.
 	WithoutStatistics bool
-	// WithoutCalibration trains once instead of six times; the model then
-	// has no rejection threshold.
+	// WithoutCalibration leaves away the five fits that the rejection
+	// threshold costs; the model then has none.
 	WithoutCalibration bool
 	// Multiplier is the backend of the head's large products; nil is gonum.
 	Multiplier linalg.Multiplier
@@ -38,13 +41,17 @@ type Settings struct {
 
 // Train learns a base session and calibrates the rejection threshold on it.
 // The same settings and batch give the same model, byte for byte when saved.
-// Cost: one fit, and five of four fifths of the data for the calibration.
+// Cost: one fit, five of most of the data for the temperature unless it is given,
+// and five for the calibration; a method that chooses settings on the base
+// session does so once.
 func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	o, err := s.origin()
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
 	}
-	create := func() (classifier.Learner, error) { return heads.NewOn(s.Multiplier, s.Method, s.Heads) }
+	create := func() (classifier.Learner, error) {
+		return heads.Tempered(s.Multiplier, s.Method, s.Heads, s.Temperature)
+	}
 	return train(ctx, o, create, b)
 }
 

@@ -139,7 +139,7 @@ func copyFile(to, from string) error {
 
 // encode lays the model out as a file.
 func (m *Model) encode(pointer *statisticsPointer) (container, error) {
-	saver, ok := m.Head.(classifier.Saver)
+	saver, ok := classifier.As[classifier.Saver](m.Head)
 	if !ok {
 		return container{}, fmt.Errorf("a %s head cannot be saved: %w", m.Method, classifier.ErrUnsupported)
 	}
@@ -157,9 +157,10 @@ func (m *Model) encode(pointer *statisticsPointer) (container, error) {
 	}
 	c := newContainer(modelFormat, string(text))
 	c.addState(state)
-	if len(m.Calibration.Quantiles) > 0 {
-		q := m.Calibration.Quantiles
-		c.tensors[calibrationTensor] = safetensors.Tensor{Shape: []int{len(q)}, F64: q}
+	for name, q := range map[string][]float64{calibrationTensor: m.Calibration.Quantiles, fewTensor: m.Calibration.Few} {
+		if len(q) > 0 {
+			c.tensors[name] = safetensors.Tensor{Shape: []int{len(q)}, F64: q}
+		}
 	}
 	return c, m.addSamples(c)
 }
@@ -169,7 +170,7 @@ func (m *Model) document(pointer *statisticsPointer) document {
 		Method: m.Method, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
 		Backbone: m.Backbone, Preprocess: m.Preprocess, PreprocessFingerprint: m.PreprocessFingerprint,
 		Seed: m.Seed, ToolVersion: m.ToolVersion,
-		Calibration:    calibrationEntry{m.Calibration.Samples, m.Calibration.Reason},
+		Calibration:    calibrationEntry{m.Calibration.Samples, m.Calibration.Shots, m.Calibration.Reason},
 		KeepStatistics: m.KeepStatistics, Statistics: pointer,
 	}
 	for _, s := range m.Sessions {

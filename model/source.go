@@ -54,7 +54,7 @@ func (m *Model) checkPreprocess(s Source) error {
 		return nil
 	}
 	if s.Preprocess != nil && m.Preprocess != nil {
-		if fields := differences(*s.Preprocess, *m.Preprocess); len(fields) > 0 {
+		if fields := differences(*s.Preprocess, *m.Preprocess, "here", "in the model"); len(fields) > 0 {
 			return fmt.Errorf("%w: %s", ErrOtherPreprocessing, strings.Join(fields, ", "))
 		}
 		return fmt.Errorf("%w: the settings are the same, but the decoders are not (fingerprint %.12s… here, %.12s… in the model): "+
@@ -64,12 +64,12 @@ func (m *Model) checkPreprocess(s Source) error {
 }
 
 // differences compares two specs by their JSON fields.
-func differences(here, model preprocess.Spec) []string {
-	a, b := fields(here), fields(model)
+func differences(one, other preprocess.Spec, where, elsewhere string) []string {
+	a, b := fields(one), fields(other)
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(a)) {
 		if !bytes.Equal(a[key], b[key]) {
-			out = append(out, fmt.Sprintf("%s is %s here, %s in the model", key, a[key], b[key]))
+			out = append(out, fmt.Sprintf("%s is %s %s, %s %s", key, a[key], where, b[key], elsewhere))
 		}
 	}
 	return out

@@ -62,7 +62,7 @@ func (m *Model) StatisticsProblem() error { return m.statistics.problem }
 // restoreStatistics reads the side file into the head, once. A failure is kept:
 // the head goes on without, and refuses what needs them.
 func (m *Model) restoreStatistics() {
-	keeper, ok := m.Head.(classifier.StatisticsKeeper)
+	keeper, ok := classifier.As[classifier.StatisticsKeeper](m.Head)
 	if !ok || m.statistics.tried || m.statistics.model == "" {
 		return // no need, or a head that learned everything itself
 	}
@@ -102,7 +102,7 @@ func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
 // saveStatistics writes the side file for a MODEL at path, unless it is there
 // already, and returns the pointer to it, nil when there is nothing to point to.
 func (m *Model) saveStatistics(path string) (*statisticsPointer, error) {
-	keeper, ok := m.Head.(classifier.StatisticsKeeper)
+	keeper, ok := classifier.As[classifier.StatisticsKeeper](m.Head)
 	if !ok || !m.KeepStatistics {
 		return nil, nil
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -29,7 +31,8 @@ type origin struct {
 	calibrate   bool
 }
 
-// train learns the base session and calibrates the novelty threshold.
+// train learns the base session, temperature included, and calibrates the novelty
+// threshold.
 func train(ctx context.Context, o origin, create creator, b Batch) (*Model, Outcome, error) {
 	head, err := create()
 	if err != nil {
@@ -47,11 +50,27 @@ func train(ctx context.Context, o origin, create creator, b Batch) (*Model, Outc
 	m.Calibration.Reason = "calibration was switched off in training"
 	if o.calibrate {
 		once := b.only(b.plan(index{map[Hash]string{}, map[Hash][]string{}}).rows)
-		if m.Calibration, err = calibrate(ctx, create, once, o.seed); err != nil {
+		if m.Calibration, err = calibrate(ctx, m.again(create), once, o.seed); err != nil {
 			return nil, Outcome{}, fmt.Errorf("train: %w", err)
 		}
 	}
 	return m, outcome, nil
+}
+
+// again returns what makes heads that calibrate the novelty of a trained one:
+// what it chose on its session is as it chose it, and without a temperature,
+// which changes no novelty.
+func (m *Model) again(create creator) creator {
+	if u, ok := classifier.As[pseudo.Unfitter](m.Head); ok {
+		return u.Unfitted
+	}
+	return func() (classifier.Learner, error) {
+		head, err := create()
+		if err != nil {
+			return nil, err
+		}
+		return tempered.Within(head), nil
+	}
 }
 
 // only returns the batch of some rows.

@@ -158,7 +158,7 @@ func checkBadQueries(t *testing.T, f Factory) {
 			t.Errorf("%s: was accepted", name)
 		}
 	}
-	if n, ok := h.(classifier.Noveltier); ok && n.Novelty(nil, q) == nil {
+	if n, ok := classifier.As[classifier.Noveltier](h); ok && n.Novelty(nil, q) == nil {
 		t.Error("no room for novelty was accepted")
 	}
 }

@@ -104,7 +104,7 @@ func logProb(t *testing.T, h classifier.Classifier, x blas32.General) blas64.Gen
 
 func novelty(t *testing.T, h classifier.Classifier, x blas32.General) []float64 {
 	t.Helper()
-	n, ok := h.(classifier.Noveltier)
+	n, ok := classifier.As[classifier.Noveltier](h)
 	if !ok {
 		t.Skip("has no novelty score")
 	}
@@ -119,10 +119,10 @@ func novelty(t *testing.T, h classifier.Classifier, x blas32.General) []float64 
 func everything(t *testing.T, h classifier.Learner) []classifier.State {
 	t.Helper()
 	var states []classifier.State
-	if s, ok := h.(classifier.Saver); ok {
+	if s, ok := classifier.As[classifier.Saver](h); ok {
 		states = append(states, must(s.Save())(t))
 	}
-	if k, ok := h.(classifier.StatisticsKeeper); ok {
+	if k, ok := classifier.As[classifier.StatisticsKeeper](h); ok {
 		states = append(states, must(k.Statistics())(t))
 	}
 	return states

@@ -65,7 +65,7 @@ func checkDegenerate(t *testing.T, f Factory) {
 			}
 			learn(t, h, draw(8, 3, "dog", "eel"))
 			proper(t, "after another session", logProb(t, h, queries()))
-			if _, ok := h.(classifier.Saver); ok {
+			if _, ok := classifier.As[classifier.Saver](h); ok {
 				f.reloaded(t, h)
 			}
 		})
@@ -75,13 +75,17 @@ func checkDegenerate(t *testing.T, f Factory) {
 // reloaded saves and loads a head, with its statistics.
 func (f Factory) reloaded(t *testing.T, h classifier.Learner) classifier.Learner {
 	t.Helper()
-	s, ok := h.(classifier.Saver)
+	s, ok := classifier.As[classifier.Saver](h)
 	if !ok {
 		t.Skip("cannot be saved")
 	}
 	back := must(f.Load(must(s.Save())(t)))(t)
-	if k, ok := h.(classifier.StatisticsKeeper); ok {
-		if err := back.(classifier.StatisticsKeeper).RestoreStatistics(must(k.Statistics())(t)); err != nil {
+	if k, ok := classifier.As[classifier.StatisticsKeeper](h); ok {
+		to, ok := classifier.As[classifier.StatisticsKeeper](back)
+		if !ok {
+			t.Fatal("keeps no statistics any more")
+		}
+		if err := to.RestoreStatistics(must(k.Statistics())(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,7 +105,7 @@ func checkSaveLoad(t *testing.T, f Factory) {
 	if !slices.Equal(novelty(t, back, queries()), novelty(t, h, queries())) {
 		t.Error("novelty changed in the last bits")
 	}
-	saved := must(h.(classifier.Saver).Save())(t)
+	saved := everything(t, h)[0]
 	for name, tensor := range saved.Tensors {
 		clear(tensor.F32)
 		clear(tensor.F64)
@@ -117,18 +121,18 @@ func checkLearnAfterLoad(t *testing.T, f Factory) {
 	learn(t, h, novel())
 	learn(t, back, novel())
 	unchanged(t, "loading before the second session", back, everything(t, h))
-	k, ok := h.(classifier.StatisticsKeeper)
+	k, ok := classifier.As[classifier.StatisticsKeeper](h)
 	if !ok {
 		return
 	}
-	bare := must(f.Load(must(h.(classifier.Saver).Save())(t)))(t)
+	bare := must(f.Load(everything(t, h)[0]))(t)
 	before := everything(t, bare)
 	if err := bare.Learn(context.Background(), novel().x, novel().y); err == nil {
 		t.Error("an old class took examples without statistics")
 	}
 	unchanged(t, "learning without statistics", bare, before)
 	learn(t, bare, draw(9, 3, "fox"))
-	other := f.learned(t, draw(8, 9, "cat", "ant", "bee")).(classifier.StatisticsKeeper)
+	other, _ := classifier.As[classifier.StatisticsKeeper](f.learned(t, draw(8, 9, "cat", "ant", "bee")))
 	if err := other.RestoreStatistics(must(k.Statistics())(t)); err == nil {
 		t.Error("the statistics of another model were taken")
 	}
@@ -138,7 +142,7 @@ func checkLearnAfterLoad(t *testing.T, f Factory) {
 // gives a head that answers; it never panics.
 func checkDamagedState(t *testing.T, f Factory) {
 	h := f.learned(t, base(), novel())
-	s, ok := h.(classifier.Saver)
+	s, ok := classifier.As[classifier.Saver](h)
 	if !ok {
 		t.Skip("cannot be saved")
 	}

@@ -23,7 +23,7 @@ func checkUnfitted(t *testing.T, f Factory) {
 	if err := h.LogProb(blas64.General{Rows: 1}, classifier.Rows(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
 		t.Errorf("LogProb: %v", err)
 	}
-	if n, ok := h.(classifier.Noveltier); ok {
+	if n, ok := classifier.As[classifier.Noveltier](h); ok {
 		if err := n.Novelty(make([]float64, 1), classifier.Rows(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
 			t.Errorf("Novelty: %v", err)
 		}
@@ -31,7 +31,7 @@ func checkUnfitted(t *testing.T, f Factory) {
 	if _, err := classifier.Predict(h, queries(), 1); !errors.Is(err, classifier.ErrNotFitted) {
 		t.Errorf("Predict: %v", err)
 	}
-	if s, ok := h.(classifier.Saver); ok {
+	if s, ok := classifier.As[classifier.Saver](h); ok {
 		back := must(f.Load(must(s.Save())(t)))(t)
 		learn(t, back, base())
 		f.sameHead(t, "saved and loaded unfitted", back, f.learned(t, base()))
@@ -47,7 +47,7 @@ func checkColumns(t *testing.T, f Factory) {
 	if want := []string{"ant", "bee", "cat", "dog", "eel"}; !slices.Equal(h.Classes(), want) {
 		t.Errorf("new classes go to the end: %v, want %v", h.Classes(), want)
 	}
-	if g, ok := h.(classifier.Forgetter); ok {
+	if g, ok := classifier.As[classifier.Forgetter](h); ok {
 		if err := g.Forget("bee"); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func (c *fading) Err() error {
 // checkCancelledMidway cancels a session at each point where the head looks.
 func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before []classifier.State) {
 	t.Helper()
-	if _, ok := h.(classifier.Saver); !ok {
+	if _, ok := classifier.As[classifier.Saver](h); !ok {
 		return // no copies to try it on
 	}
 	for looks := range int64(100) {
@@ -185,7 +185,7 @@ func checkNoReference(t *testing.T, f Factory) {
 
 func checkForget(t *testing.T, f Factory) {
 	h := f.learned(t, base(), novel())
-	g, ok := h.(classifier.Forgetter)
+	g, ok := classifier.As[classifier.Forgetter](h)
 	if !ok {
 		t.Skip("cannot forget")
 	}
@@ -206,7 +206,7 @@ func checkForget(t *testing.T, f Factory) {
 
 func checkForgetAll(t *testing.T, f Factory) {
 	h := f.learned(t, base())
-	g, ok := h.(classifier.Forgetter)
+	g, ok := classifier.As[classifier.Forgetter](h)
 	if !ok {
 		t.Skip("cannot forget")
 	}
@@ -224,7 +224,7 @@ func checkForgetAll(t *testing.T, f Factory) {
 
 func checkForgetSamples(t *testing.T, f Factory) {
 	h := f.learned(t, base())
-	g, ok := h.(classifier.SampleForgetter)
+	g, ok := classifier.As[classifier.SampleForgetter](h)
 	if !ok {
 		t.Skip("cannot forget examples")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -69,7 +70,7 @@ func Methods() []Method {
 		},
 		{
 			Name: "plda", Summary: "two-covariance model: shared covariance, uncertain class means; learns a class from one example",
-			Novelty: "negative largest log-density", Extend: "exact, shared covariances stay as the base session set them", Forget: "classes and examples, exact likewise",
+			Novelty: "log-likelihood ratio of a class of which nothing is known to the likeliest class", Extend: "exact, shared covariances stay as the base session set them", Forget: "classes and examples, exact likewise",
 			make: func(c Config) (classifier.Learner, error) { return learner(plda.New(c.PLDA)) },
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(plda.Load(s)) },
 		},
@@ -105,11 +106,21 @@ func NewOn(m linalg.Multiplier, name string, c Config) (classifier.Learner, erro
 	return head, err
 }
 
-// Load returns the head that its Save described.
+// Tempered returns an unfitted head whose probabilities have a temperature, and
+// which multiplies with m; nil is gonum.
+func Tempered(m linalg.Multiplier, name string, c Config, t tempered.Config) (classifier.Learner, error) {
+	return tempered.New(t, func() (classifier.Learner, error) { return NewOn(m, name, c) })
+}
+
+// Load returns the head that its Save described, with its temperature if it has
+// one.
 func Load(name string, s classifier.State) (classifier.Learner, error) {
 	m, err := Find(name)
 	if err != nil {
 		return nil, err
+	}
+	if tempered.Is(s) {
+		return tempered.Load(s, m.load)
 	}
 	return m.load(s)
 }

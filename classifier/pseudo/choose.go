@@ -92,25 +92,37 @@ func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Conf
 	return c, err
 }
 
-// evaluate returns the results by split and candidate; of several errors,
-// that of the first split.
+// evaluate returns the results by split and candidate.
 func evaluate[T any](ctx context.Context, s session, plan *Plan, candidates []T, fit Fit[T]) ([][]result, error) {
-	results, errs := make([][]result, len(plan.Splits)), make([]error, len(plan.Splits))
+	results := make([][]result, len(plan.Splits))
+	err := eachSplit(ctx, s, plan, func(i int, split Split) (err error) {
+		results[i], err = evaluateSplit(ctx, s, split, candidates, fit)
+		return err
+	})
+	return results, err
+}
+
+// eachSplit calls do for all splits, several at a time; of several errors, that
+// of the first split is returned.
+func eachSplit(ctx context.Context, s session, plan *Plan, do func(i int, split Split) error) error {
+	errs := make([]error, len(plan.Splits))
 	var group errgroup.Group
 	group.SetLimit(splitsAtOnce(s.x))
 	for i, split := range plan.Splits {
 		group.Go(func() error {
-			results[i], errs[i] = evaluateSplit(ctx, s, split, candidates, fit)
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				errs[i] = do(i, split)
+			}
 			return nil
 		})
 	}
 	_ = group.Wait() // the errors are in errs
 	for _, err := range errs {
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return results, nil
+	return nil
 }
 
 func splitsAtOnce(x blas32.General) int {
@@ -119,9 +131,6 @@ func splitsAtOnce(x blas32.General) int {
 
 // evaluateSplit returns the results of all candidates in one split.
 func evaluateSplit[T any](ctx context.Context, s session, split Split, candidates []T, fit Fit[T]) ([]result, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	base, shots := s.pick(split.Base), s.pick(split.Shots)
 	baseTest, novelTest := s.pick(split.BaseTest), s.pick(split.NovelTest)
 	finish, err := fit(ctx, base.x, base.y)

@@ -116,7 +116,7 @@ func evaluate(head classifier.Classifier, c collection, novelty []float64) (*met
 
 // noveltyOf scores every row, nil for a head that cannot.
 func noveltyOf(head classifier.Classifier, c collection) ([]float64, error) {
-	n, ok := head.(classifier.Noveltier)
+	n, ok := classifier.As[classifier.Noveltier](head)
 	if !ok {
 		return nil, nil
 	}
@@ -129,7 +129,7 @@ func (w *workbench) sayRejected(m *model.Model, c collection, novelty []float64)
 	if w.config.Label.Reject == 0 {
 		return nil
 	}
-	threshold, err := m.Calibration.Threshold(w.config.Label.Reject)
+	threshold, err := m.Threshold(w.config.Label.Reject)
 	if err != nil {
 		return err
 	}

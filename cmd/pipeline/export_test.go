@@ -138,7 +138,7 @@ func TestExport(t *testing.T) {
 	for _, method := range []string{"ncm", "plda", "ppca"} {
 		t.Run(method, func(t *testing.T) {
 			l := newLab(t)
-			modelFile, images := l.trained("--classifier", method)
+			modelFile, images := l.trained("--classifier", method, "--set", "classifier.temperature=2.5")
 			l.checkExport(t, modelFile, images)
 		})
 	}

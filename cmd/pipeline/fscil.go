@@ -140,7 +140,7 @@ type outcome struct {
 // measure takes one head through all runs. A fresh head is made for each, from
 // the same settings.
 func (w *workbench) measure(ctx context.Context, method string, g *gallery, benches []*fscil.Bench) (outcome, error) {
-	settings := w.config.Classifier.Heads()
+	settings, temperature := w.config.Classifier.Heads(), w.config.Classifier.Tempered()
 	products, err := w.products()
 	if err != nil {
 		return outcome{}, err
@@ -148,7 +148,7 @@ func (w *workbench) measure(ctx context.Context, method string, g *gallery, benc
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.NewOn(products, method, settings) }, func(m fscil.Measures) {
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.Tempered(products, method, settings, temperature) }, func(m fscil.Measures) {
 			w.log.Info("measured", "method", method, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 		})
 		if err != nil {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -36,22 +38,32 @@ func (w *workbench) inspect(m *model.Model, file string) error {
 	w.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
 	w.say("settings   %s", m.HeadConfig)
 	w.inspectChoice(m)
+	w.inspectTemperature(m)
 	w.inspectBackbone(m)
 	w.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	if m.Calibration.Reason != "" {
 		w.say("rejection  not calibrated: %s", m.Calibration.Reason)
 	} else {
-		w.say("rejection  calibrated on %d held-out samples", m.Calibration.Samples)
+		w.say("rejection  calibrated on %d held-out samples%s", m.Calibration.Samples, fewShot(m.Calibration))
 	}
 	return w.inspectSessions(m)
+}
+
+// fewShot says whether the threshold knows what novelty is like in classes of a
+// few shots.
+func fewShot(c model.Calibration) string {
+	if c.Shots == 0 {
+		return " of base classes; the base session is too small to say what classes of a few shots are like"
+	}
+	return fmt.Sprintf(", of base classes and of classes learned from %d shots", c.Shots)
 }
 
 // inspectChoice says what a head chose by pseudo-sessions where a setting was
 // left to it.
 func (w *workbench) inspectChoice(m *model.Model) {
-	chooser, ok := m.Head.(interface {
+	chooser, ok := classifier.As[interface {
 		Choice() *pseudo.Choice[float64]
-	})
+	}](m.Head)
 	if !ok || chooser.Choice() == nil {
 		return
 	}
@@ -61,6 +73,21 @@ func (w *workbench) inspectChoice(m *model.Model) {
 		how = "the default: " + c.Fallback
 	}
 	w.say("chosen     %.4g (%s)", c.Value, how)
+}
+
+// inspectTemperature says what log-probabilities are divided by, and why.
+func (w *workbench) inspectTemperature(m *model.Model) {
+	f := tempered.Of(m.Head)
+	switch {
+	case f == nil:
+		w.say("temperature 1: probabilities are as the method gives them")
+	case f.Fallback != "":
+		w.say("temperature 1: %s", f.Fallback)
+	case f.Config == nil:
+		w.say("temperature %.4g, as given", f.Temperature)
+	default:
+		w.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", f.Temperature, f.Config.Splits, f.After, f.Before)
+	}
 }
 
 func (w *workbench) inspectBackbone(m *model.Model) {

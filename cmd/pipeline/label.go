@@ -76,7 +76,7 @@ func (w *workbench) labelJob(m *model.Model, e *eye) (job label.Job, err error) 
 			"extractor": e.extractor.Fingerprint(), "preprocess": e.spec.Fingerprint(),
 		},
 	}
-	job.Threshold, err = m.Calibration.Threshold(w.config.Label.Reject)
+	job.Threshold, err = m.Threshold(w.config.Label.Reject)
 	return job, err
 }
 

@@ -73,7 +73,7 @@ func (w *workbench) pageOf(m *model.Model) report.Page {
 
 // cards makes one card a prediction. Thumbnails are made on all cores.
 func (w *workbench) cards(ctx context.Context, m *model.Model, c collection, predictions []classifier.Prediction) ([]report.Prediction, error) {
-	threshold, err := m.Calibration.Threshold(w.config.Label.Reject)
+	threshold, err := m.Threshold(w.config.Label.Reject)
 	if err != nil {
 		return nil, err
 	}

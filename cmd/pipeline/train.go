@@ -9,22 +9,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 func newTrain() *cobra.Command {
+	var stats string
 	cmd := &cobra.Command{
-		Use:   "train --images DIR | --features FEATDIR --out MODEL",
+		Use:   "train --images DIR | --features FEATDIR | --stats STATS --out MODEL",
 		Short: "Learn the base classes",
 		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), or on
-embeddings made before. More classes come later, with pipeline learn.`,
+embeddings made before, or on statistics that pipeline stats collected, perhaps on
+other machines. More classes come later, with pipeline learn.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.train(ctx) }),
+		RunE: command(func(ctx context.Context, w *workbench, _ []string) error {
+			if stats != "" {
+				return w.trainStats(ctx, stats)
+			}
+			return w.train(ctx)
+		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
 	backboneFlag(cmd)
 	cmd.Flags().String("classifier", heads.Default, "method: "+methodNames())
@@ -56,7 +65,7 @@ func (w *workbench) train(ctx context.Context) error {
 		c, err = w.labelled(c)
 	}
 	if err == nil {
-		err = rememberMeta(&settings, c)
+		err = rememberMeta(&settings, c.meta, c.X.Cols)
 	}
 	if err != nil {
 		return err
@@ -77,10 +86,34 @@ func (w *workbench) train(ctx context.Context) error {
 	return w.problemsOf(c, w.config.Out+".errors.csv")
 }
 
+// trainStats trains on a STATS file.
+func (w *workbench) trainStats(ctx context.Context, file string) error {
+	c := w.config
+	if err := require([2]string{"out", c.Out}); err != nil {
+		return err
+	}
+	if c.Images != "" || c.List != "" || c.Features != "" {
+		return usagef("--stats and --images, --list or --features are different inputs: give one")
+	}
+	s, err := model.LoadStats(file)
+	if err != nil {
+		return err
+	}
+	m, outcome, err := model.TrainStats(ctx, w.modelSettings(), s)
+	if err != nil {
+		return err
+	}
+	if err := w.save(m, c.Out); err != nil {
+		return err
+	}
+	w.sayOutcome("trained "+m.Method, outcome)
+	return nil
+}
+
 func (w *workbench) modelSettings() model.Settings {
 	c := w.config.Classifier
 	return model.Settings{
-		Method: c.Name, Heads: c.Heads(), WithoutStatistics: !c.Statistics,
+		Method: c.Name, Heads: c.Heads(), Temperature: c.Tempered(), WithoutStatistics: !c.Statistics,
 		Seed: w.config.Seed, ToolVersion: version,
 	}
 }
@@ -96,21 +129,21 @@ func (w *workbench) rememberEye(s *model.Settings, e *eye) error {
 
 // rememberMeta takes the backbone of a feature folder from its meta.json, so
 // that the model can label images later.
-func rememberMeta(s *model.Settings, c collection) error {
-	if c.meta == nil {
+func rememberMeta(s *model.Settings, meta *dataset.Meta, d int) error {
+	if meta == nil {
 		return nil
 	}
-	if b := c.meta.Backbone; b.SHA256 != "" {
+	if b := meta.Backbone; b.SHA256 != "" {
 		s.Backbone = &model.Backbone{
-			Name: b.Name, SHA256: b.SHA256, Path: b.Path, Dim: c.X.Cols,
-			Extractor: c.meta.Extractor, ExtractorFingerprint: c.meta.ExtractorFingerprint,
+			Name: b.Name, SHA256: b.SHA256, Path: b.Path, Dim: d,
+			Extractor: meta.Extractor, ExtractorFingerprint: meta.ExtractorFingerprint,
 		}
 	}
-	s.PreprocessFingerprint = c.meta.PreprocessFingerprint
-	if len(c.meta.Preprocess) == 0 {
+	s.PreprocessFingerprint = meta.PreprocessFingerprint
+	if len(meta.Preprocess) == 0 {
 		return nil
 	}
-	spec, err := preprocess.ParseSpec(c.meta.Preprocess)
+	spec, err := preprocess.ParseSpec(meta.Preprocess)
 	if err != nil {
 		return fmt.Errorf("meta.json: %w", err)
 	}

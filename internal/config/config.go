@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
@@ -74,7 +75,10 @@ type Classifier struct {
 	Name string `mapstructure:"name" json:"name"`
 	// Statistics keeps exact training statistics in a side file, so that old
 	// classes can take and lose examples.
-	Statistics   bool `mapstructure:"statistics" json:"statistics"`
+	Statistics bool `mapstructure:"statistics" json:"statistics"`
+	// Temperature divides log-probabilities; 0 means fit it by pseudo-sessions
+	// inside the base session, 1 leaves them as the method gives them.
+	Temperature  float64 `mapstructure:"temperature" json:"temperature"`
 	heads.Config `mapstructure:",squash"`
 }
 
@@ -86,7 +90,7 @@ func Default() Config {
 		Linalg:     native.DefaultConfig(),
 		Preprocess: Preprocess{Preset: "auto", Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
 		Extractor:  extractor.DefaultConfig(),
-		Classifier: Classifier{Name: heads.Default, Statistics: true, Config: heads.DefaultConfig()},
+		Classifier: Classifier{Name: heads.Default, Statistics: true, Temperature: tempered.Auto, Config: heads.DefaultConfig()},
 		Label:      label.DefaultConfig(),
 		FSCIL:      fscil.DefaultConfig(),
 	}
@@ -127,11 +131,17 @@ func (c Classifier) validate() error {
 	if _, err := heads.Find(c.Name); err != nil {
 		return fmt.Errorf("classifier.name: %w", err)
 	}
+	if err := c.Tempered().Validate(); err != nil {
+		return fmt.Errorf("classifier.%w", err)
+	}
 	if err := c.Config.Validate(); err != nil {
 		return fmt.Errorf("classifier.%w", err)
 	}
 	return nil
 }
+
+// Tempered returns the settings of the temperature.
+func (c Classifier) Tempered() tempered.Config { return tempered.Config{Temperature: c.Temperature} }
 
 // Heads returns the settings of the methods, with those that concern all of
 // them handed down.

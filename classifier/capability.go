@@ -1,0 +1,26 @@
+package classifier
+
+// A Wrapper is a Classifier that answers through another one.
+type Wrapper interface {
+	// Unwrap returns the head within.
+	Unwrap() Classifier
+}
+
+// As returns c as a T, one of the optional interfaces, or else the head within
+// it that is one. Capabilities of heads are looked up with As and not with a
+// type assertion, so that a Wrapper has those of the head within, no more and no
+// fewer, without a method for each of them.
+func As[T any](c Classifier) (T, bool) {
+	for c != nil {
+		if t, ok := c.(T); ok {
+			return t, true
+		}
+		w, ok := c.(Wrapper)
+		if !ok {
+			break
+		}
+		c = w.Unwrap()
+	}
+	var none T
+	return none, false
+}

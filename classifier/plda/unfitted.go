@@ -1,0 +1,17 @@
+package plda
+
+import (
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+)
+
+var _ pseudo.Unfitter = (*PLDA)(nil)
+
+// Unfitted implements pseudo.Unfitter: ε is as this head chose it.
+func (h *PLDA) Unfitted() (classifier.Learner, error) {
+	cfg := h.cfg
+	if h.choice != nil {
+		cfg.Epsilon = h.choice.Value
+	}
+	return New(cfg)
+}

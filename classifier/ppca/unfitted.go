@@ -1,0 +1,16 @@
+package ppca
+
+import (
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+)
+
+var _ pseudo.Unfitter = (*PPCA)(nil)
+
+// Unfitted implements pseudo.Unfitter: λ is as this head chose it, and no
+// statistics are kept.
+func (h *PPCA) Unfitted() (classifier.Learner, error) {
+	cfg := h.chosen()
+	cfg.Statistics = false
+	return New(cfg)
+}

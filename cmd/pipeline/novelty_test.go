@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/shared"
+)
+
+// unknownDraws is how often 20 classes are drawn.
+const unknownDraws = 5
+
+// TestUnknownClasses measures on Caltech-101, photos through ViT-Tiny, how well
+// each head tells 20 unknown classes from the others: of those the first five
+// photos of each class train, and the last five of every class are tested.
+func TestUnknownClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("embeds 1000 photos with ViT-Tiny")
+	}
+	photos := shared.Path(t, "data", "caltech101_10")
+	vit := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
+	l := newLab(t)
+	l.must("embed", "--images", photos, "--backbone", vit, "--out", l.path("features"))
+	f, err := dataset.ReadFeatures(l.path("features"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The mean over the draws, measured once; 0.005 is room for another machine.
+	for _, c := range []struct {
+		head string
+		mean float64
+	}{{"ncm", 0.874}, {"plda", 0.884}, {"ppca", 0.878}} {
+		var auroc []float64
+		for draw := range unknownDraws {
+			train, test := l.holdOut(f, uint64(draw))
+			model, file := l.path(c.head+".model"), l.path("e.json")
+			l.must("train", "--features", train, "--classifier", c.head, "--set", "classifier.temperature=1", "--set", "classifier.statistics=false", "--out", model)
+			l.must("eval", model, "--features", test, "--json", file)
+			auroc = append(auroc, l.object(file)["novelty_auroc"].(float64))
+		}
+		mean, sem := meanAndSEM(auroc)
+		t.Logf("%s: AUROC of unknown classes %.4f ± %.4f (SEM over %d draws)", c.head, mean, sem, unknownDraws)
+		if math.Abs(mean-c.mean) > 0.005 {
+			t.Errorf("%s: AUROC %.4f, was %.4f", c.head, mean, c.mean)
+		}
+	}
+}
+
+// holdOut writes two feature folders: five photos of every class but 20 that
+// are drawn, and five others of every class.
+func (l *lab) holdOut(f dataset.Features, draw uint64) (train, test string) {
+	l.Helper()
+	byClass := map[string][]int{}
+	var classes []string
+	for i, s := range f.Samples {
+		if byClass[s.Label] == nil {
+			classes = append(classes, s.Label)
+		}
+		byClass[s.Label] = append(byClass[s.Label], i)
+	}
+	slices.Sort(classes)
+	rand.New(rand.NewPCG(draw, 20)).Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
+	var learn, try []int
+	for k, class := range classes {
+		rows := byClass[class]
+		slices.SortFunc(rows, func(i, j int) int {
+			if f.Samples[i].Path < f.Samples[j].Path {
+				return -1
+			}
+			return 1
+		})
+		if k >= 20 {
+			learn = append(learn, rows[:5]...)
+		}
+		try = append(try, rows[5:]...)
+	}
+	return l.part(f, fmt.Sprint("train", draw), learn), l.part(f, fmt.Sprint("test", draw), try)
+}
+
+// part writes some rows as a feature folder.
+func (l *lab) part(f dataset.Features, name string, rows []int) string {
+	l.Helper()
+	dir := filepath.Join(l.dir, name)
+	if l.exists(dir) {
+		return dir
+	}
+	w, err := dataset.NewFeatureWriter(dir, dataset.Meta{Dimension: f.X.Cols})
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer w.Abort()
+	for _, i := range rows {
+		if err := w.Write(f.Samples[i], f.X.Data[i*f.X.Stride:i*f.X.Stride+f.X.Cols]); err != nil {
+			l.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		l.Fatal(err)
+	}
+	return dir
+}
+
+func meanAndSEM(values []float64) (mean, sem float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		sem += (v - mean) * (v - mean) / (n - 1) / n
+	}
+	return mean, math.Sqrt(sem)
+}

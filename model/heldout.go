@@ -1,0 +1,156 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+)
+
+const (
+	calibrationFolds = 5
+	// minCalibration is the fewest held-out samples that a threshold may
+	// stand on: with fewer, 5 % is less than one sample.
+	minCalibration = 20
+	// calibrationStream names the random stream of the folds.
+	calibrationStream = 0x63616c6962726174
+)
+
+// pseudoNovelty calibrates on pseudo-sessions. The error is a
+// *pseudo.TooLittleError where there is too little data.
+func pseudoNovelty(ctx context.Context, create creator, b Batch, seed uint64) (Calibration, error) {
+	if err := givesNovelty(create); err != nil {
+		return Calibration{}, err
+	}
+	cfg := pseudo.DefaultConfig()
+	cfg.Splits, cfg.Seed = calibrationFolds, seed
+	bySplit := make([][2][]float64, cfg.Splits)
+	err := pseudo.HeldOut(ctx, b.X, b.Labels, cfg, create, func(split int, a pseudo.Answer) {
+		held := &bySplit[split][0]
+		if a.Novel {
+			held = &bySplit[split][1]
+		}
+		*held = append(*held, a.Novelty)
+	})
+	if err != nil {
+		return Calibration{}, err
+	}
+	var many, few []float64
+	for _, held := range bySplit {
+		many, few = append(many, held[0]...), append(few, held[1]...)
+	}
+	if len(many) < minCalibration || len(few) < minCalibration {
+		return Calibration{}, &pseudo.TooLittleError{Shots: cfg.Shots}
+	}
+	if err := checkNovelty(slices.Concat(many, few)); err != nil {
+		return Calibration{}, err
+	}
+	return Calibration{Samples: len(many) + len(few), Quantiles: quantiles(many), Few: quantiles(few), Shots: cfg.Shots}, nil
+}
+
+func givesNovelty(create creator) error {
+	head, err := create()
+	if err != nil {
+		return err
+	}
+	if _, ok := classifier.As[classifier.Noveltier](head); !ok {
+		return fmt.Errorf("the method gives no novelty: %w", classifier.ErrUnsupported)
+	}
+	return nil
+}
+
+func heldOutNovelty(ctx context.Context, create creator, b Batch, seed uint64) ([]float64, error) {
+	fold := folds(b, seed)
+	n := 0
+	for _, f := range fold {
+		if f >= 0 {
+			n++
+		}
+	}
+	if n < minCalibration {
+		return nil, fmt.Errorf("calibration needs at least %d base samples in classes of two or more, there are %d", minCalibration, n)
+	}
+	held := make([]float64, 0, n)
+	for f := range calibrationFolds {
+		novelty, err := foldNovelty(ctx, create, b, fold, f)
+		if err != nil {
+			return nil, fmt.Errorf("calibration fold %d: %w", f, err)
+		}
+		held = append(held, novelty...)
+	}
+	return held, checkNovelty(held)
+}
+
+func checkNovelty(held []float64) error {
+	if i := slices.IndexFunc(held, notFinite); i >= 0 {
+		return fmt.Errorf("calibration: a held-out sample has novelty %v", held[i])
+	}
+	return nil
+}
+
+// foldNovelty fits on everything but fold f and scores fold f.
+func foldNovelty(ctx context.Context, create creator, b Batch, fold []int, f int) ([]float64, error) {
+	var train, test []int
+	var labels []string
+	for i, of := range fold {
+		if of == f {
+			test = append(test, i)
+			continue
+		}
+		train = append(train, i)
+		labels = append(labels, b.Labels[i])
+	}
+	head, err := create()
+	if err != nil {
+		return nil, err
+	}
+	scorer, ok := classifier.As[classifier.Noveltier](head)
+	if !ok {
+		return nil, fmt.Errorf("the method gives no novelty: %w", classifier.ErrUnsupported)
+	}
+	if len(test) == 0 {
+		return nil, nil
+	}
+	if err := head.Learn(ctx, b.rows(train), labels); err != nil {
+		return nil, err
+	}
+	dst := make([]float64, len(test))
+	return dst, scorer.Novelty(dst, b.rows(test))
+}
+
+// folds gives each sample the fold that holds it out, −1 for a class's only
+// sample, which every fold trains on. It is stratified, and depends on content
+// hashes, labels and seed but not on the order of the samples. A class of n has
+// at most ⌈n/5⌉ samples in a fold, so every fold trains on every class.
+func folds(b Batch, seed uint64) []int {
+	byClass := map[string][]int{}
+	for i, label := range b.Labels {
+		byClass[label] = append(byClass[label], i)
+	}
+	names := make([]string, 0, len(byClass))
+	for name := range byClass {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	rng := rand.New(rand.NewPCG(seed, calibrationStream))
+	fold := make([]int, len(b.Labels))
+	next := 0
+	for _, name := range names {
+		members := byClass[name]
+		if len(members) == 1 {
+			fold[members[0]] = -1
+			continue
+		}
+		slices.SortFunc(members, func(i, j int) int { return bytes.Compare(b.Content[i][:], b.Content[j][:]) })
+		rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		for _, i := range members {
+			fold[i] = next % calibrationFolds
+			next++
+		}
+	}
+	return fold
+}

@@ -1,0 +1,208 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"unicode/utf8"
+
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// ErrNotStats says that a file is something else than a STATS file.
+var ErrNotStats = errors.New("not a statistics file")
+
+const (
+	statsFormat = "pipeline-class-statistics"
+	// classPrefix begins the names of the moments' tensors, as in
+	// "class.3.rows".
+	classPrefix  = "class."
+	statsContent = "content"
+)
+
+// statsDocument is the JSON inside a STATS file; arrays are tensors.
+type statsDocument struct {
+	Dim                   int              `json:"dim"`
+	Unit                  bool             `json:"unit"`
+	Classes               []statsClass     `json:"classes"`
+	Backbone              *Backbone        `json:"backbone"`
+	Preprocess            *preprocess.Spec `json:"preprocess"`
+	PreprocessFingerprint string           `json:"preprocess_fingerprint"`
+	ToolVersion           string           `json:"tool_version"`
+}
+
+type statsClass struct {
+	Name string `json:"name"`
+	N    int    `json:"n"`
+}
+
+// Save writes the statistics, all or nothing. What is in it does not depend on
+// the order in which samples were added, but for the last bits of the moments of
+// classes with more than d samples. A file of another kind is never replaced.
+func (s *Stats) Save(path string) error {
+	if err := s.save(path); err != nil {
+		return fmt.Errorf("save statistics %s: %w", path, err)
+	}
+	return nil
+}
+
+func (s *Stats) save(path string) error {
+	if err := replaceableStats(path); err != nil {
+		return err
+	}
+	c, err := s.container()
+	if err != nil {
+		return err
+	}
+	return c.write(path, nil)
+}
+
+func replaceableStats(path string) error {
+	f, size, err := openRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if size == 0 {
+		return nil
+	}
+	if _, err := openHeader(f, size, statsFormat); err != nil {
+		return fmt.Errorf("what is there is %w and is not replaced: move it away or choose another name", ErrNotStats)
+	}
+	return nil
+}
+
+func (s *Stats) container() (container, error) {
+	if err := s.settle(); err != nil {
+		return container{}, err
+	}
+	d := statsDocument{
+		Dim: s.dim, Unit: s.Unit, Classes: []statsClass{}, Backbone: s.Backbone, Preprocess: s.Preprocess,
+		PreprocessFingerprint: s.PreprocessFingerprint, ToolVersion: s.ToolVersion,
+	}
+	content := []byte{}
+	var stats []*moments.Moments
+	for _, name := range s.Classes() {
+		c, err := s.classes[name].ordered()
+		if err != nil {
+			return container{}, fmt.Errorf("class %q: %w", name, err)
+		}
+		d.Classes = append(d.Classes, statsClass{name, len(c.content)})
+		stats = append(stats, c.stats)
+		for _, h := range c.content {
+			content = append(content, h[:]...)
+		}
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		return container{}, err
+	}
+	c := newContainer(statsFormat, string(text))
+	c.tensors[statsContent] = safetensors.Tensor{Shape: []int{len(content) / len(Hash{}), len(Hash{})}, U8: content}
+	c.addTensors(classPrefix, moments.Stack(stats))
+	return c, nil
+}
+
+// LoadStats reads a STATS file and checks all of it. The error wraps
+// ErrNotStats, ErrNewerVersion, ErrTooShort or ErrAltered when that is what is
+// wrong.
+func LoadStats(path string) (*Stats, error) {
+	s, err := loadStats(path)
+	if err != nil {
+		return nil, fmt.Errorf("load statistics %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func loadStats(path string) (*Stats, error) {
+	f, size, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return decodeStats(f, size)
+}
+
+// decodeStats reads a STATS file. Whatever the bytes, the result is statistics
+// or an error.
+func decodeStats(r io.ReaderAt, size int64) (*Stats, error) {
+	f, _, err := openContainer(r, size, statsFormat)
+	if errors.Is(err, ErrNotModel) {
+		return nil, fmt.Errorf("%w: make one with pipeline stats collect", ErrNotStats)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var d statsDocument
+	if err := json.Unmarshal([]byte(f.Metadata()[documentKey]), &d); err != nil {
+		return nil, fmt.Errorf("its description: %w", err)
+	}
+	if err := d.check(); err != nil {
+		return nil, fmt.Errorf("its description: %w", err)
+	}
+	s := NewStats(d.Dim, d.Unit)
+	s.Backbone, s.Preprocess, s.PreprocessFingerprint, s.ToolVersion = d.Backbone, d.Preprocess, d.PreprocessFingerprint, d.ToolVersion
+	return s, s.readClasses(f, d.Classes)
+}
+
+func (d statsDocument) check() error {
+	if d.Dim < 1 {
+		return fmt.Errorf("the dimension is %d", d.Dim)
+	}
+	for i, c := range d.Classes {
+		if c.Name == "" || !utf8.ValidString(c.Name) || i > 0 && d.Classes[i-1].Name >= c.Name {
+			return fmt.Errorf("class %q is empty, not UTF-8, or out of order", c.Name)
+		}
+		if c.N < 1 {
+			return fmt.Errorf("class %q has %d samples", c.Name, c.N)
+		}
+	}
+	if d.Preprocess != nil {
+		return d.Preprocess.Validate()
+	}
+	return nil
+}
+
+func (s *Stats) readClasses(f *safetensors.File, classes []statsClass) error {
+	tensors, err := readTensors(f, classPrefix)
+	if err != nil {
+		return err
+	}
+	stats, err := moments.Unstack(s.dim, len(classes), tensors)
+	if err != nil {
+		return err
+	}
+	content, err := f.Read(statsContent)
+	if err != nil {
+		return err
+	}
+	if len(content.Shape) != 2 || content.Shape[1] != len(Hash{}) || content.U8 == nil {
+		return fmt.Errorf("content hashes of shape %v", content.Shape)
+	}
+	hashes := content.U8
+	for i, c := range classes {
+		if stats[i].N() != c.N || c.N > len(hashes)/len(Hash{}) {
+			return fmt.Errorf("class %q: %d samples, statistics of %d, %d hashes", c.Name, c.N, stats[i].N(), len(hashes)/len(Hash{}))
+		}
+		k := &counted{stats: stats[i], content: make([]Hash, c.N), known: make(map[Hash]bool, c.N)}
+		for j := range k.content {
+			hashes = hashes[copy(k.content[j][:], hashes):]
+			k.known[k.content[j]] = true
+		}
+		if len(k.known) != c.N {
+			return fmt.Errorf("class %q: a content hash is there twice", c.Name)
+		}
+		s.classes[c.Name] = k
+	}
+	if len(hashes) > 0 {
+		return fmt.Errorf("%d content hashes belong to no class", len(hashes)/len(Hash{}))
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+)
+
+// noHeldOut is why a model that learned statistics has no threshold.
+const noHeldOut = "the model was trained from statistics, which have no examples to hold out"
+
+// TrainStats learns a base session from statistics, whose backbone and
+// preprocessing it records. The model is that of Train on the same samples, but
+// that nothing which needs single examples can be had: what is left to
+// pseudo-sessions is the default, the temperature is 1 unless it is given, and
+// there is no rejection threshold. The error wraps classifier.ErrUnsupported
+// where the method cannot learn from statistics.
+func TrainStats(ctx context.Context, settings Settings, s *Stats) (*Model, Outcome, error) {
+	m, err := trainStats(ctx, settings, s)
+	if err != nil {
+		return nil, Outcome{}, fmt.Errorf("train from statistics: %w", err)
+	}
+	return m, Outcome{Added: m.SampleCount(), NewClasses: slices.Clone(m.Classes())}, nil
+}
+
+func trainStats(ctx context.Context, settings Settings, s *Stats) (*Model, error) {
+	settings.Backbone, settings.Preprocess, settings.PreprocessFingerprint = s.Backbone, s.Preprocess, s.PreprocessFingerprint
+	o, err := settings.origin()
+	if err != nil {
+		return nil, err
+	}
+	head, err := heads.Tempered(settings.Multiplier, settings.Method, settings.Heads, settings.Temperature)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.teach(ctx, settings.Method, head); err != nil {
+		return nil, err
+	}
+	return &Model{
+		Method: o.method, Head: head, HeadConfig: o.headConfig,
+		Backbone: o.backbone, Preprocess: o.preprocess, PreprocessFingerprint: o.fingerprint,
+		Seed: o.seed, ToolVersion: o.toolVersion, KeepStatistics: o.statistics,
+		Sessions:    []Session{{NewClasses: slices.Clone(head.Classes()), Samples: s.Samples()}},
+		Calibration: Calibration{Reason: noHeldOut},
+		changed:     true,
+	}, nil
+}
+
+// teach lets a head learn the statistics.
+func (s *Stats) teach(ctx context.Context, method string, head classifier.Learner) error {
+	learner, ok := classifier.As[moments.Learner](head)
+	if !ok {
+		return fmt.Errorf("%s needs the examples themselves: train with --images or --features, or choose another method: %w", method, classifier.ErrUnsupported)
+	}
+	if len(s.classes) == 0 {
+		return fmt.Errorf("there are no samples in them")
+	}
+	if learner.TakesUnit() != s.Unit {
+		wants, advice := "as they are", "with --raw"
+		if learner.TakesUnit() {
+			wants, advice = "scaled to length 1", "without --raw"
+		}
+		return fmt.Errorf("%s with these settings takes embeddings %s: collect the statistics again %s", method, wants, advice)
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	var stats []*moments.Moments
+	for _, name := range s.Classes() {
+		stats = append(stats, s.classes[name].stats)
+	}
+	return learner.LearnMoments(ctx, s.Classes(), stats)
+}
