@@ -69,7 +69,7 @@ func Methods() []Method {
 		},
 		{
 			Name: "plda", Summary: "two-covariance model: shared covariance, uncertain class means; learns a class from one example",
-			Novelty: "log-likelihood ratio of a class of which nothing is known to the likeliest class", Extend: "exact, shared covariances stay as the base session set them", Forget: "classes and examples, exact likewise",
+			Novelty: "negative largest log-density", Extend: "exact, shared covariances stay as the base session set them", Forget: "classes and examples, exact likewise",
 			make: func(c Config) (classifier.Learner, error) { return learner(plda.New(c.PLDA)) },
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(plda.Load(s)) },
 		},
