@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -34,6 +35,8 @@ type Settings struct {
 	// WithoutCalibration leaves away the five fits that the rejection
 	// threshold costs; the model then has none.
 	WithoutCalibration bool
+	// Multiplier is the backend of the head's large products; nil is gonum.
+	Multiplier linalg.Multiplier
 }
 
 // Train learns a base session and calibrates the rejection threshold on it.
@@ -46,7 +49,9 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
 	}
-	create := func() (classifier.Learner, error) { return heads.Tempered(s.Method, s.Heads, s.Temperature) }
+	create := func() (classifier.Learner, error) {
+		return heads.Tempered(s.Multiplier, s.Method, s.Heads, s.Temperature)
+	}
 	return train(ctx, o, create, b)
 }
 

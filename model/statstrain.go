@@ -33,7 +33,7 @@ func trainStats(ctx context.Context, settings Settings, s *Stats) (*Model, error
 	if err != nil {
 		return nil, err
 	}
-	head, err := heads.Tempered(settings.Method, settings.Heads, settings.Temperature)
+	head, err := heads.Tempered(settings.Multiplier, settings.Method, settings.Heads, settings.Temperature)
 	if err != nil {
 		return nil, err
 	}

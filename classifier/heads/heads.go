@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // Default is the method for those who do not choose.
@@ -96,9 +97,19 @@ func New(name string, c Config) (classifier.Learner, error) {
 	return head, nil
 }
 
-// Tempered returns an unfitted head whose probabilities have a temperature.
-func Tempered(name string, c Config, t tempered.Config) (classifier.Learner, error) {
-	return tempered.New(t, func() (classifier.Learner, error) { return New(name, c) })
+// NewOn is New for a head that multiplies with m; nil is gonum.
+func NewOn(m linalg.Multiplier, name string, c Config) (classifier.Learner, error) {
+	head, err := New(name, c)
+	if err == nil && m != nil {
+		classifier.UseMultiplier(head, m)
+	}
+	return head, err
+}
+
+// Tempered returns an unfitted head as NewOn does, whose probabilities have a
+// temperature.
+func Tempered(m linalg.Multiplier, name string, c Config, t tempered.Config) (classifier.Learner, error) {
+	return tempered.New(t, func() (classifier.Learner, error) { return NewOn(m, name, c) })
 }
 
 // Load returns the head that its Save described, with its temperature if it has

@@ -15,7 +15,7 @@ func TestContract(t *testing.T) {
 			t.Run(name+" "+setting, func(t *testing.T) {
 				classifiertest.Run(t, classifiertest.Factory{
 					New: func() (classifier.Learner, error) {
-						return heads.Tempered(name, heads.DefaultConfig(), tempered.Config{Temperature: T})
+						return heads.Tempered(nil, name, heads.DefaultConfig(), tempered.Config{Temperature: T})
 					},
 					Load:      func(s classifier.State) (classifier.Learner, error) { return heads.Load(name, s) },
 					OrderFree: name == "ppca" && T != tempered.Auto, // as the head within; the base session chooses
