@@ -71,7 +71,7 @@ func Predict(c Classifier, x blas32.General, topK int) ([]Prediction, error) {
 
 // logProbAndNovelty fills both, in one pass where the head can.
 func logProbAndNovelty(c Classifier, dst blas64.General, novelty []float64, x blas32.General) error {
-	if s, ok := c.(Scorer); ok { // no As: what a wrapper makes of the scores counts
+	if s, ok := As[Scorer](c); ok {
 		return s.Score(dst, novelty, x)
 	}
 	if n, ok := As[Noveltier](c); ok {

@@ -114,7 +114,7 @@ func checkBatches(t *testing.T, f Factory) {
 
 func checkScore(t *testing.T, f Factory) {
 	h := f.learned(t, base(), novel())
-	s, ok := h.(classifier.Scorer)
+	s, ok := classifier.As[classifier.Scorer](h)
 	if !ok {
 		t.Skip("does not score in one pass")
 	}

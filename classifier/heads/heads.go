@@ -70,7 +70,7 @@ func Methods() []Method {
 		},
 		{
 			Name: "plda", Summary: "two-covariance model: shared covariance, uncertain class means; learns a class from one example",
-			Novelty: "log-likelihood ratio of a class of which nothing is known to the likeliest class", Extend: "exact, shared covariances stay as the base session set them", Forget: "classes and examples, exact likewise",
+			Novelty: "negative largest log-density", Extend: "exact, shared covariances stay as the base session set them", Forget: "classes and examples, exact likewise",
 			make: func(c Config) (classifier.Learner, error) { return learner(plda.New(c.PLDA)) },
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(plda.Load(s)) },
 		},
@@ -106,8 +106,8 @@ func NewOn(m linalg.Multiplier, name string, c Config) (classifier.Learner, erro
 	return head, err
 }
 
-// Tempered returns an unfitted head whose probabilities have a temperature, and
-// which multiplies with m; nil is gonum.
+// Tempered returns an unfitted head as NewOn does, whose probabilities have a
+// temperature.
 func Tempered(m linalg.Multiplier, name string, c Config, t tempered.Config) (classifier.Learner, error) {
 	return tempered.New(t, func() (classifier.Learner, error) { return NewOn(m, name, c) })
 }

@@ -34,7 +34,7 @@ func exact(n, first, classes int, seed uint64) (blas32.General, []string) {
 		}
 		for range n + c - first {
 			row := make([]float32, exactDim)
-			for _, j := range order[rng.IntN(3) : 16+rng.IntN(1)] {
+			for _, j := range order[rng.IntN(3):16] {
 				row[j] = signs[j]
 			}
 			for left := 16 - nonzero(row); left > 0; {

@@ -23,9 +23,6 @@
 //	μ = β/(β+1/n)·L⁻¹(m̄−m₀),   v = β/(1+nβ)
 //	log p(x|c) = −½ Σ (z−μ)²/(1+v) − ½ Σ log(1+v)   (+ a constant)
 //
-// Novelty is the same log-density for n = 0, a class of which nothing is known,
-// less the largest one (the log-likelihood ratio by which PLDA verifies).
-//
 // B has rank r ≤ C−1, so V comes from a C×C Gram matrix; the other directions
 // share one β₀, one v₀, and need only the length of what is left of z beside
 // V and one dot product: exact, with no d×d eigenvectors.

@@ -14,12 +14,12 @@ func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {
 	if h.scorer == nil {
 		return "", fmt.Errorf("plda: export: %w", classifier.ErrNotFitted)
 	}
-	s, sp, d, C := h.scorer, h.space, h.Dim(), h.classes.Len() // the stranger behind them has no part in the probabilities
+	s, sp, d := h.scorer, h.space, h.Dim()
 	z := g.Op("Sub", classifier.PlacedGraph(g, x, true), g.Float64s(sp.origin, d))
 	white := classifier.MulTransGraph(g, z, sp.whiten.Data, d, d)
 	quadratic := classifier.MulTransGraph(g, squaresGraph(g, sp, white), s.precision.Data, s.precision.Rows, s.precision.Cols)
-	perClass := g.Node("Gather", []string{quadratic, g.Int64s(int64s(s.size[:C])...)}, onnx.Int("axis", 1))
-	linear := g.Op("Add", classifier.MulTransGraph(g, white, s.weights.Data[:C*d], C, d), g.Float64s(s.offset[:C], C))
+	perClass := g.Node("Gather", []string{quadratic, g.Int64s(int64s(s.size)...)}, onnx.Int("axis", 1))
+	linear := g.Op("Add", classifier.MulTransGraph(g, white, s.weights.Data, len(s.offset), d), g.Float64s(s.offset, len(s.offset)))
 	return classifier.LogSoftmaxGraph(g, g.Op("Sub", linear, g.Op("Div", perClass, g.Scalar(2)))), nil
 }
 

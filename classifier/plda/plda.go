@@ -3,7 +3,6 @@ package plda
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -157,7 +156,7 @@ func (h *PLDA) replace(sp *space, groups []classifier.Group, totals []moments.To
 		*h = PLDA{cfg: h.cfg}
 		return nil
 	}
-	h.space, h.classes, h.scorer = sp, classes, newScorer(sp, append(slices.Clip(classes.Values()), sp.stranger()))
+	h.space, h.classes, h.scorer = sp, classes, newScorer(sp, classes.Values())
 	return nil
 }
 
@@ -166,8 +165,8 @@ func (h *PLDA) LogProb(dst blas64.General, x blas32.General) error {
 	return h.scoring().LogProbs(dst, x)
 }
 
-// Novelty implements classifier.Noveltier: log-density of a class of which
-// nothing is known yet, less the largest one of the classes.
+// Novelty implements classifier.Noveltier: −max log-density, up to a constant
+// that all classes share.
 func (h *PLDA) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
 
 // Score implements classifier.Scorer.
@@ -176,8 +175,5 @@ func (h *PLDA) Score(dst blas64.General, novelty []float64, x blas32.General) er
 }
 
 func (h *PLDA) scoring() classifier.Scoring {
-	return classifier.Scoring{
-		Method: "plda", Head: h, Novelty: novelty, // the log-softmax leaves the stranger out: dst has no room for it
-		Scores: func(x blas32.General) (blas64.General, error) { return h.scorer.batch(x) },
-	}
+	return classifier.Scoring{Method: "plda", Head: h, Scores: func(x blas32.General) (blas64.General, error) { return h.scorer.batch(x) }}
 }

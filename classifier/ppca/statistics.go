@@ -56,5 +56,6 @@ func (h *PPCA) merge(name string, stats *moments.Moments) (class, error) {
 			return class{}, err
 		}
 	}
+	sum.Use(h.mul)
 	return h.fit(sum)
 }

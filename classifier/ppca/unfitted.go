@@ -12,5 +12,10 @@ var _ pseudo.Unfitter = (*PPCA)(nil)
 func (h *PPCA) Unfitted() (classifier.Learner, error) {
 	cfg := h.chosen()
 	cfg.Statistics = false
-	return New(cfg)
+	head, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	head.mul = h.mul
+	return head, nil
 }

@@ -15,12 +15,15 @@ type settings struct {
 }
 
 // A saver is what saves a temperature beside a classifier.Saver.
-type saver struct{ t *Tempered }
+type saver struct {
+	t    *Tempered
+	head classifier.Saver
+}
 
 // Save implements classifier.Saver: the tensors are those of the head within,
 // whose settings lie under "head".
 func (s saver) Save() (classifier.State, error) {
-	inner, err := s.t.head.(classifier.Saver).Save()
+	inner, err := s.head.Save()
 	if err != nil {
 		return classifier.State{}, err
 	}
@@ -55,12 +58,12 @@ func Load(s classifier.State, load func(classifier.State) (classifier.Learner, e
 	if err := t.checkFit(); err != nil {
 		return nil, fmt.Errorf("temperature: %w", err)
 	}
-	return t.capable(), nil
+	return t, nil
 }
 
 // copies returns what makes heads like this one is now.
 func copies(head classifier.Learner, load func(classifier.State) (classifier.Learner, error)) (func() (classifier.Learner, error), error) {
-	s, ok := head.(classifier.Saver)
+	s, ok := classifier.As[classifier.Saver](head)
 	if !ok {
 		return nil, fmt.Errorf("copy an unfitted head: %w", classifier.ErrUnsupported)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
 // A Tempered is a Learner with a temperature. What the head within can do
@@ -30,6 +31,8 @@ var (
 	_ classifier.Wrapper = (*Tempered)(nil)
 	_ classifier.Scorer  = scorer{}
 	_ classifier.Saver   = saver{}
+
+	_ classifier.Exporter = exporter{}
 )
 
 // New returns an unfitted head as unfitted makes them, with a temperature; with
@@ -43,32 +46,22 @@ func New(cfg Config, unfitted func() (classifier.Learner, error)) (classifier.Le
 		return head, err
 	}
 	t := &Tempered{cfg: cfg, head: head, fresh: func() (func() (classifier.Learner, error), error) { return unfitted, nil }}
-	return t.capable(), nil
+	return t, nil
 }
 
-// capable adds the methods that need tempering to what the head within has.
-func (t *Tempered) capable() classifier.Learner {
-	_, scores := t.head.(classifier.Scorer)
-	_, saves := t.head.(classifier.Saver)
-	switch {
-	case scores && saves:
-		return struct {
-			*Tempered
-			scorer
-			saver
-		}{t, scorer{t}, saver{t}}
-	case scores:
-		return struct {
-			*Tempered
-			scorer
-		}{t, scorer{t}}
-	case saves:
-		return struct {
-			*Tempered
-			saver
-		}{t, saver{t}}
+// Parts implements classifier.Wrapper.
+func (t *Tempered) Parts() []any {
+	var parts []any
+	if s, ok := classifier.As[classifier.Scorer](t.head); ok {
+		parts = append(parts, scorer{t, s})
 	}
-	return t
+	if s, ok := classifier.As[classifier.Saver](t.head); ok {
+		parts = append(parts, saver{t, s})
+	}
+	if e, ok := classifier.As[classifier.Exporter](t.head); ok {
+		parts = append(parts, exporter{t, e})
+	}
+	return parts
 }
 
 // Unwrap implements classifier.Wrapper.
@@ -206,13 +199,35 @@ func firstMax(row []float64) int {
 }
 
 // A scorer is what tempers a classifier.Scorer.
-type scorer struct{ t *Tempered }
+type scorer struct {
+	t    *Tempered
+	head classifier.Scorer
+}
 
 // Score implements classifier.Scorer; the novelty is that of the head within.
 func (s scorer) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	if err := s.t.head.(classifier.Scorer).Score(dst, novelty, x); err != nil {
+	if err := s.head.Score(dst, novelty, x); err != nil {
 		return err
 	}
 	s.t.temper(dst)
 	return nil
+}
+
+// An exporter is what tempers a classifier.Exporter.
+type exporter struct {
+	t    *Tempered
+	head classifier.Exporter
+}
+
+// Export implements classifier.Exporter.
+func (e exporter) Export(g *onnx.Graph, x string) (string, error) {
+	logProb, err := e.head.Export(g, x)
+	if err != nil {
+		return "", err
+	}
+	fit := e.t.Fit()
+	if fit == nil || fit.Temperature == 1 {
+		return logProb, nil
+	}
+	return classifier.LogSoftmaxGraph(g, g.Op("Div", g.Cast(logProb, onnx.Float64), g.Scalar(fit.Temperature))), nil
 }

@@ -214,11 +214,11 @@ func TestOneLeavesTheHeadAlone(t *testing.T) {
 func TestLaterSessionsDoNotFit(t *testing.T) {
 	x, y := line(50, 4)
 	n := 0
-	h := learnedOn(t, tempered.Config{Temperature: 2}, x, y, func() (classifier.Learner, error) { return &sharp{learned: &n}, nil })
+	learnedOn(t, tempered.Config{Temperature: 2}, x, y, func() (classifier.Learner, error) { return &sharp{learned: &n}, nil })
 	if n != 1 {
 		t.Fatalf("a given temperature took %d sessions to learn one", n)
 	}
-	h = learnedOn(t, tempered.DefaultConfig(), x, y, newSharp)
+	h := learnedOn(t, tempered.DefaultConfig(), x, y, newSharp)
 	before := *tempered.Of(h)
 	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}}, []string{"c020"}); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
-	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
@@ -60,7 +59,7 @@ func (w *workbench) export(modelFile, file string, withBackbone bool) error {
 	if err != nil {
 		return err
 	}
-	head, ok := tempered.ExporterOf(m.Head)
+	head, ok := classifier.As[classifier.Exporter](m.Head)
 	if !ok {
 		return fmt.Errorf("export %s: method %s has no ONNX form; these have: %s", modelFile, m.Method, strings.Join(exportable(), ", "))
 	}
@@ -92,10 +91,7 @@ func exportable() []string {
 	var names []string
 	for _, method := range heads.Methods() {
 		head, err := heads.New(method.Name, heads.DefaultConfig())
-		if err != nil {
-			continue
-		}
-		if _, ok := tempered.ExporterOf(head); ok {
+		if _, ok := classifier.As[classifier.Exporter](head); ok && err == nil {
 			names = append(names, method.Name)
 		}
 	}

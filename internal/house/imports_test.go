@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"metrics":                           {},
 	"models":                            {},
 	"backbone":                          {"models", "preprocess", "internal/onnx", "internal/atomicfile"},
-	"model":                             {"classifier", "classifier/heads", "preprocess", "internal/linalg", "internal/safetensors", "internal/atomicfile", "classifier/moments", "classifier/pseudo", "classifier/tempered"},
+	"model":                             {"classifier", "classifier/heads", "classifier/moments", "classifier/pseudo", "classifier/tempered", "preprocess", "internal/linalg", "internal/safetensors", "internal/atomicfile"},
 	"label":                             {"classifier", "dataset", "embedding", "internal/atomicfile"},
 	"report":                            {"metrics"},
 	"demo":                              {},
@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"configs":                           {},
 	"bench":                             {"dataset"},
 	"bench/compare":                     {"bench", "dataset"},
-	"internal/config":                   {"classifier/heads", "configs", "extractor", "fscil", "internal/linalg/native", "label", "preprocess", "classifier/tempered"},
+	"internal/config":                   {"classifier/heads", "classifier/tempered", "configs", "extractor", "fscil", "internal/linalg/native", "label", "preprocess"},
 }
 
 func TestImportDirection(t *testing.T) {
