@@ -70,6 +70,14 @@ type Scorer interface {
 	Score(dst blas64.General, novelty []float64, x blas32.General) error
 }
 
+// A Refresher keeps something that goes out of date as classes come and go,
+// and can make it anew.
+type Refresher interface {
+	// Refresh brings everything up to date with the classes there are. On
+	// error the learner is unchanged.
+	Refresh(ctx context.Context) error
+}
+
 // A Saver turns itself into named tensors and settings. Its package has a
 // matching Load.
 type Saver interface {

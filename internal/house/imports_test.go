@@ -33,6 +33,8 @@ var allowed = map[string][]string{
 	"classifier":                {"internal/linalg"},
 	"classifier/classifiertest": {"classifier"},
 	"classifier/moments":        {"classifier", "internal/linalg"},
+	"classifier/lowrank":        {"classifier", "classifier/moments", "internal/linalg"},
+	"classifier/hppca":          {"classifier", "classifier/lowrank", "classifier/moments", "internal/linalg"},
 	"classifier/heads":          {"classifier", "classifier/*"},
 	"classifier/pseudo":         {"classifier"},
 	"classifier/*":              {"classifier", "classifier/moments", "classifier/pseudo", "internal/linalg"},
