@@ -19,6 +19,9 @@ const (
 	rawStream     = 0x6870706361800000
 )
 
+// assignChunk is how many Gaussians are compared at a time.
+const assignChunk = 64
+
 // clusters are super-classes of some Gaussians.
 type clusters struct {
 	of      []int // the super-class of each
@@ -30,13 +33,13 @@ type clusters struct {
 // weights are the numbers of classes behind each of gs, so that super-classes
 // of any level have the moments of the classes below them. No super-class is
 // empty.
-func (c Config) cluster(ctx context.Context, gs []lowrank.Gaussian, weights []float64, size int, level uint64) (clusters, error) {
-	set := lowrank.NewSet(gs)
+func (c Config) cluster(ctx context.Context, mul linalg.Multiplier, gs []lowrank.Gaussian, weights []float64, size int, level uint64) (clusters, error) {
+	set := lowrank.NewSet(gs, mul)
 	seeds, err := c.seeds(ctx, set, gs, size, level)
 	if err != nil {
 		return clusters{}, err
 	}
-	k := means{cfg: c, set: set, gs: gs, weights: weights, kl: linalg.New64(len(gs), size), supers: make([]lowrank.Gaussian, size)}
+	k := means{cfg: c, set: set, gs: gs, weights: weights, kl: linalg.New64(len(gs), size), exact: make([]bool, len(gs)*size), supers: make([]lowrank.Gaussian, size)}
 	changed := make([]int, size)
 	for i, j := range seeds { // (x_j, I)
 		changed[i], k.supers[i] = i, lowrank.Gaussian{Mean: gs[j].Mean, Lambda: 1}
@@ -127,34 +130,88 @@ type means struct {
 	gs      []lowrank.Gaussian
 	weights []float64
 	supers  []lowrank.Gaussian
-	kl      blas64.General // of each Gaussian from each super-class
+	kl      blas64.General // of each Gaussian from each super-class, or a lower bound
+	exact   []bool         // which of the two
+	order   []int          // Gaussians, similar ones together
 }
 
 // assign returns the super-class of smallest KL divergence (eq. 4.11) for
-// every Gaussian; only divergences from super-classes that changed are
-// computed again. A super-class that would be empty gets the Gaussian that is
+// every Gaussian. Of super-classes that changed only lower bounds are computed
+// at first. A super-class that would be empty gets the Gaussian that is
 // farthest from its own.
 func (k *means) assign(changed []int) ([]int, error) {
-	supers := make([]lowrank.Gaussian, len(changed))
-	for i, s := range changed {
-		supers[i] = k.supers[s]
-	}
-	kl := linalg.New64(len(k.gs), len(changed))
-	if err := k.set.KL(kl, supers); err != nil {
+	bounds := linalg.New64(len(k.gs), len(changed))
+	if err := k.set.KLBound(bounds, k.some(changed)); err != nil {
 		return nil, err
 	}
-	of := make([]int, len(k.gs))
-	distance := make([]float64, len(k.gs))
 	for i := range k.gs {
-		row := k.kl.Data[i*k.kl.Stride : i*k.kl.Stride+k.kl.Cols]
 		for j, s := range changed {
-			row[s] = kl.Data[i*kl.Stride+j]
+			k.kl.Data[i*k.kl.Stride+s], k.exact[i*k.kl.Stride+s] = bounds.Data[i*bounds.Stride+j], false
 		}
-		of[i] = smallest(row)
-		distance[i] = row[of[i]]
+	}
+	of, distance := make([]int, len(k.gs)), make([]float64, len(k.gs))
+	if k.order == nil {
+		k.order = allOf(len(k.gs))
+		for i := range of {
+			of[i] = smallest(k.row(i))
+		}
+		k.sort(of)
+	}
+	for first := 0; first < len(k.order); first += assignChunk {
+		if err := k.settle(k.order[first:min(first+assignChunk, len(k.order))]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range of {
+		of[i] = smallest(k.row(i))
+		distance[i] = k.row(i)[of[i]]
 	}
 	fillEmpty(of, distance, k.kl.Cols)
+	k.sort(of)
 	return of, nil
+}
+
+// settle computes exact divergences, best first, until the smallest value of
+// each of these Gaussians is one: no bound below it is left. Gaussians that
+// are similar want the same super-classes.
+func (k *means) settle(which []int) error {
+	for {
+		var wanted []int
+		for _, i := range which {
+			if s := smallest(k.row(i)); !k.exact[i*k.kl.Stride+s] {
+				wanted = append(wanted, s)
+			}
+		}
+		if len(wanted) == 0 {
+			return nil
+		}
+		slices.Sort(wanted)
+		wanted = slices.Compact(wanted)
+		kl, err := k.set.KLOf(which, k.some(wanted))
+		if err != nil {
+			return err
+		}
+		for n, i := range which {
+			for j, s := range wanted {
+				k.kl.Data[i*k.kl.Stride+s], k.exact[i*k.kl.Stride+s] = kl.Data[n*kl.Stride+j], true
+			}
+		}
+	}
+}
+
+func (k *means) row(i int) []float64 { return k.kl.Data[i*k.kl.Stride : i*k.kl.Stride+k.kl.Cols] }
+
+func (k *means) some(supers []int) []lowrank.Gaussian {
+	gs := make([]lowrank.Gaussian, len(supers))
+	for i, s := range supers {
+		gs[i] = k.supers[s]
+	}
+	return gs
+}
+
+// sort puts Gaussians of one super-class together.
+func (k *means) sort(of []int) {
+	slices.SortStableFunc(k.order, func(a, b int) int { return of[a] - of[b] })
 }
 
 // fillEmpty moves the farthest Gaussians that are not alone into the clusters

@@ -28,6 +28,7 @@ type HPPCA struct {
 	classes classifier.Table[class]
 	tree    tree
 	scorer  *scorer // nil before the base session
+	mul     linalg.Multiplier
 }
 
 // class is one Gaussian and its place. It is never changed, only replaced.
@@ -54,7 +55,16 @@ func New(cfg Config) (*HPPCA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &HPPCA{cfg: cfg}, nil
+	return &HPPCA{cfg: cfg, mul: linalg.Default()}, nil
+}
+
+// UseMultiplier takes the backend of the products of clustering and scoring.
+// It is not safe for concurrent use with other methods.
+func (h *HPPCA) UseMultiplier(m linalg.Multiplier) {
+	h.mul = m
+	if h.scorer != nil {
+		h.rescore()
+	}
 }
 
 // Classes implements classifier.Classifier.
@@ -188,7 +198,7 @@ func (h *HPPCA) ForgetSamples(x blas32.General, y []string) error {
 // with returns a head whose classes are replaced by the fitted ones, less
 // those of n = 0. It has no scorer yet.
 func (h *HPPCA) with(groups []classifier.Group, fitted []class) *HPPCA {
-	next := &HPPCA{cfg: h.cfg, dim: h.dim, classes: h.classes.Clone(), tree: h.tree}
+	next := &HPPCA{cfg: h.cfg, mul: h.mul, dim: h.dim, classes: h.classes.Clone(), tree: h.tree}
 	for i, g := range groups {
 		if fitted[i].n == 0 {
 			next.classes.Drop(g.Class)
@@ -202,7 +212,7 @@ func (h *HPPCA) with(groups []classifier.Group, fitted []class) *HPPCA {
 // become takes over a head that has lost examples.
 func (h *HPPCA) become(next *HPPCA) error {
 	if next.classes.Len() == 0 {
-		*h = HPPCA{cfg: h.cfg}
+		*h = HPPCA{cfg: h.cfg, mul: h.mul}
 		return nil
 	}
 	if h.cfg.Refresh {
@@ -231,7 +241,7 @@ func (h *HPPCA) gaussians() []lowrank.Gaussian {
 func (h *HPPCA) rescore() {
 	classes := h.classes.Values()
 	gs := h.gaussians()
-	h.scorer = newScorer(h.cfg, h.tree, gs, supersOf(classes))
+	h.scorer = newScorer(h.mul, h.cfg, h.tree, gs, supersOf(classes))
 	for i := range classes {
 		classes[i].Basis = gs[i].Basis
 	}

@@ -48,7 +48,7 @@ func (h *HPPCA) rawClusters(ctx context.Context, gs []lowrank.Gaussian, names []
 		x = blas32.General{Rows: x.Rows + own.Rows, Cols: own.Cols, Stride: own.Cols, Data: append(x.Data, own.Data...)}
 		owner = append(owner, slices.Repeat([]int{i}, own.Rows)...)
 	}
-	at, err := kMeans(ctx, x, min(size, x.Rows), h.cfg.MaxIter, rand.New(rand.NewPCG(h.cfg.Seed, rawStream-1)))
+	at, err := kMeans(ctx, h.mul, x, min(size, x.Rows), h.cfg.MaxIter, rand.New(rand.NewPCG(h.cfg.Seed, rawStream-1)))
 	if err != nil {
 		return clusters{}, err
 	}
@@ -86,7 +86,7 @@ func majority(owner, at []int, owners, size int) []int {
 
 // kMeans returns the cluster of every row of x: k-means++ and Lloyd's rounds,
 // until nothing moves. A cluster that runs empty keeps its centre.
-func kMeans(ctx context.Context, x blas32.General, size, rounds int, rng *rand.Rand) ([]int, error) {
+func kMeans(ctx context.Context, mul linalg.Multiplier, x blas32.General, size, rounds int, rng *rand.Rand) ([]int, error) {
 	centres := linalg.New64(size, x.Cols)
 	nearest := make([]float64, x.Rows)
 	for i := range nearest {
@@ -110,7 +110,7 @@ func kMeans(ctx context.Context, x blas32.General, size, rounds int, rng *rand.R
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		next, err := nearestCentres(x, centres)
+		next, err := nearestCentres(mul, x, centres)
 		if err != nil || slices.Equal(next, of) {
 			return next, err
 		}
@@ -129,7 +129,7 @@ func squaredTo(x []float32, centre []float64) float64 {
 }
 
 // nearestCentres returns the nearest centre of every row, by ‖c‖² − 2xᵀc.
-func nearestCentres(x blas32.General, centres blas64.General) ([]int, error) {
+func nearestCentres(mul linalg.Multiplier, x blas32.General, centres blas64.General) ([]int, error) {
 	c := linalg.New32(centres.Rows, centres.Cols)
 	norms := make([]float64, centres.Rows)
 	for i, v := range centres.Data {
@@ -140,7 +140,7 @@ func nearestCentres(x blas32.General, centres blas64.General) ([]int, error) {
 	for first := 0; first < x.Rows; first += rawChunk {
 		rows := classifier.Rows(x, first, min(first+rawChunk, x.Rows))
 		product := linalg.New32(rows.Rows, c.Rows)
-		if err := linalg.Default().MulTrans(product, rows, c); err != nil {
+		if err := mul.MulTrans(product, rows, c); err != nil {
 			return nil, err
 		}
 		linalg.Parallel(rows.Rows, func(i int) {

@@ -22,6 +22,7 @@ const (
 // A scorer holds what scoring needs of all nodes and classes, those of one
 // parent stacked for one product a batch. It is immutable.
 type scorer struct {
+	mul               linalg.Multiplier
 	normalize, logDet bool
 	t                 int
 	gap               float64
@@ -40,9 +41,9 @@ type step struct {
 }
 
 // newScorer stacks everything; the components of gs move (lowrank.NewStack).
-func newScorer(cfg Config, t tree, gs []lowrank.Gaussian, supers []int) *scorer {
+func newScorer(mul linalg.Multiplier, cfg Config, t tree, gs []lowrank.Gaussian, supers []int) *scorer {
 	s := &scorer{
-		normalize: cfg.Normalize, logDet: cfg.LogDet, t: cfg.T, gap: cfg.Gap,
+		mul: mul, normalize: cfg.Normalize, logDet: cfg.LogDet, t: cfg.T, gap: cfg.Gap,
 		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1),
 	}
 	parents := 1
@@ -76,7 +77,7 @@ func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents int) step {
 		for i, item := range st.items[p] {
 			own[i] = gs[item]
 		}
-		st.stacks[p] = lowrank.NewStack(own, s.centre, s.logDet)
+		st.stacks[p] = lowrank.NewStack(own, s.centre, s.logDet, s.mul)
 		for i, item := range st.items[p] {
 			gs[item].Basis = own[i].Basis
 		}

@@ -46,7 +46,7 @@ func (h *HPPCA) regroup(ctx context.Context, examples func(class string) blas32.
 		if i == 0 && h.cfg.Cluster == ClusterRaw {
 			found, err = h.rawClusters(ctx, gs, sorted, size, examples)
 		} else {
-			found, err = h.cfg.cluster(ctx, gs, weights, size, uint64(i))
+			found, err = h.cfg.cluster(ctx, h.mul, gs, weights, size, uint64(i))
 		}
 		if err != nil {
 			return fmt.Errorf("super-classes: %w", err)
@@ -77,7 +77,7 @@ func (h *HPPCA) place(known int) error {
 	}
 	gs := h.gaussians()[known:]
 	kl := linalg.New64(len(gs), len(h.tree.lowest().nodes))
-	if err := lowrank.NewSet(gs).KL(kl, h.tree.lowest().nodes); err != nil {
+	if err := lowrank.NewSet(gs, h.mul).KL(kl, h.tree.lowest().nodes); err != nil {
 		return err
 	}
 	for i := range gs {

@@ -13,7 +13,7 @@ import (
 func (s *Set) Bhattacharyya(dst []float64, q Gaussian, meanOnly bool) error {
 	o := s.against([]Gaussian{q})
 	o.rows = withRow(o.rows, minus(q.Mean, s.centre))
-	return s.each(o, func(i int, c *compared) {
+	return s.each(&o, func(i int, c *compared) {
 		mean, spread := s.bhattacharyya(i, &o, c)
 		if dst[i] = mean; !meanOnly {
 			dst[i] = mean + spread
@@ -24,12 +24,12 @@ func (s *Set) Bhattacharyya(dst []float64, q Gaussian, meanOnly bool) error {
 // Bhattacharyya returns the distance of eq. 4.9.
 func Bhattacharyya(p, q Gaussian) (float64, error) {
 	dst := make([]float64, 1)
-	err := NewSet([]Gaussian{p}).Bhattacharyya(dst, q, false)
+	err := NewSet([]Gaussian{p}, linalg.Default()).Bhattacharyya(dst, q, false)
 	return dst[0], err
 }
 
 func withRow(m blas32.General, row []float64) blas32.General {
-	out := linalg.New32(m.Rows+1, len(row))
+	out := fresh(m.Rows+1, len(row))
 	copy(out.Data, m.Data)
 	copy(out.Data[m.Rows*out.Stride:], narrowed(row))
 	return out

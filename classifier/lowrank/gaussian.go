@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // A Gaussian is N(Mean, Basisᵀ·diag(Values)·Basis + Lambda·I). It is never
@@ -77,7 +76,7 @@ func Block(gs []Gaussian) blas32.General {
 	if b, ok := adjacent(gs, rows*d); ok {
 		return blas32.General{Rows: rows, Cols: d, Stride: max(d, 1), Data: b}
 	}
-	out := linalg.New32(rows, d)
+	out := fresh(rows, d)
 	at := 0
 	for i := range gs {
 		at += copy(out.Data[at:], gs[i].Basis)
@@ -85,10 +84,19 @@ func Block(gs []Gaussian) blas32.General {
 	return out
 }
 
+// fresh returns a zero matrix that begins at a multiple of 16 bytes, as Go
+// places everything of 32 bytes or more: the float32 kernels sum in an order
+// that depends on where a row lies between such multiples.
+func fresh(rows, cols int) blas32.General {
+	const least = 8
+	m := blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1)}
+	m.Data = make([]float32, max(rows*cols, least))[:rows*cols]
+	return m
+}
+
 // adjacent returns the memory of all components where it is in one piece.
-// Rows that are no multiple of 16 bytes are always copied: the float32 kernels
-// sum in an order that depends on where a row lies between such multiples, and
-// a fresh matrix begins at one.
+// Rows that are no multiple of 16 bytes are always copied, to where they lie
+// as in any other fresh matrix.
 func adjacent(gs []Gaussian, size int) ([]float32, bool) {
 	if len(gs) == 0 || gs[0].Dim()%4 != 0 {
 		return nil, size == 0

@@ -1,6 +1,7 @@
 package lowrank_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -116,7 +117,7 @@ const tolerance = 2e-5
 
 func TestDivergencesEqualDense(t *testing.T) {
 	gs := family(9)
-	set := lowrank.NewSet(gs)
+	set := lowrank.NewSet(gs, linalg.Default())
 	kl := linalg.New64(len(gs), len(gs))
 	if err := set.KL(kl, gs); err != nil {
 		t.Fatal(err)
@@ -141,6 +142,29 @@ func TestDivergencesEqualDense(t *testing.T) {
 	}
 }
 
+// TestBoundsAreBelow, also of a part of the set.
+func TestBoundsAreBelow(t *testing.T) {
+	gs := family(9)
+	set := lowrank.NewSet(gs, linalg.Default())
+	kl, bound := linalg.New64(len(gs), len(gs)), linalg.New64(len(gs), len(gs))
+	if err := errors.Join(set.KL(kl, gs), set.KLBound(bound, gs)); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range bound.Data {
+		if !(v >= 0 && v <= kl.Data[i]*(1+tolerance)+tolerance) {
+			t.Errorf("%d, %d: bound %g of %g", i/len(gs), i%len(gs), v, kl.Data[i])
+		}
+	}
+	part, err := set.KLOf([]int{4, 2}, gs[1:4])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range 3 {
+		near(t, "part of a set", part.Data[j], kl.Data[4*len(gs)+1+j], tolerance)
+		near(t, "part of a set", part.Data[3+j], kl.Data[2*len(gs)+1+j], tolerance)
+	}
+}
+
 func TestPairsEqualSets(t *testing.T) {
 	gs := family(7)
 	a, err := lowrank.KL(gs[0], gs[3])
@@ -161,7 +185,7 @@ func TestExtremesStayFinite(t *testing.T) {
 			gs[i].Mean[j] *= 1e30
 		}
 	}
-	set := lowrank.NewSet(gs)
+	set := lowrank.NewSet(gs, linalg.Default())
 	kl, b := linalg.New64(3, 3), make([]float64, 3)
 	if err := set.KL(kl, gs); err != nil {
 		t.Fatal(err)
@@ -286,7 +310,7 @@ func TestStackEqualsDense(t *testing.T) {
 			}
 		}
 		for _, logDet := range []bool{true, false} {
-			stack := lowrank.NewStack(gs, make([]float64, d), logDet)
+			stack := lowrank.NewStack(gs, make([]float64, d), logDet, linalg.Default())
 			rows := []int{0, 2, 5}
 			got, err := stack.Scores(lowrank.NewQueries(z, make([]float64, d)), rows)
 			if err != nil {
@@ -353,7 +377,7 @@ func BenchmarkSetKL(b *testing.B) {
 		for i := range gs {
 			gs[i] = gaussian(c.d, c.q, 0.01, 0.1, uint64(i%50))
 		}
-		set, dst := lowrank.NewSet(gs), linalg.New64(c.k, c.s)
+		set, dst := lowrank.NewSet(gs, linalg.Default()), linalg.New64(c.k, c.s)
 		b.Run(fmt.Sprintf("K=%d_S=%d_d=%d_q=r=%d", c.k, c.s, c.d, c.q), func(b *testing.B) {
 			for b.Loop() {
 				if err := set.KL(dst, gs[:c.s]); err != nil {
@@ -371,7 +395,7 @@ func BenchmarkSetBhattacharyya(b *testing.B) {
 			gs[i] = gaussian(c.d, c.q, 0.01, 0.1, uint64(i%50))
 		}
 		lowrank.Pack(gs)
-		set, dst := lowrank.NewSet(gs), make([]float64, c.k)
+		set, dst := lowrank.NewSet(gs, linalg.Default()), make([]float64, c.k)
 		b.Run(fmt.Sprintf("K=%d_d=%d_q=%d", c.k, c.d, c.q), func(b *testing.B) {
 			for b.Loop() {
 				if err := set.Bhattacharyya(dst, gs[0], false); err != nil {

@@ -50,6 +50,7 @@ type Stack struct {
 	basis blas32.General
 	means blas32.General // μ − centre
 	items []stacked
+	mul   linalg.Multiplier
 }
 
 // stacked is one Gaussian as a Stack sees it.
@@ -65,10 +66,10 @@ type stacked struct {
 // NewStack stacks Gaussians, the origin of its products being at centre. Their
 // components are moved into one piece of memory (Pack), so that they are held
 // once; gs is kept.
-func NewStack(gs []Gaussian, centre []float64, logDet bool) *Stack {
+func NewStack(gs []Gaussian, centre []float64, logDet bool, mul linalg.Multiplier) *Stack {
 	block := Block(gs)
 	share(gs, block)
-	s := &Stack{basis: block, means: linalg.New32(len(gs), len(centre)), items: make([]stacked, len(gs))}
+	s := &Stack{mul: mul, basis: block, means: fresh(len(gs), len(centre)), items: make([]stacked, len(gs))}
 	row := 0
 	for i := range gs {
 		s.items[i] = s.stacked(i, row, &gs[i], centre, logDet)
@@ -108,13 +109,12 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 	z32 := q.gather(rows)
 	projected := linalg.New32(len(rows), s.basis.Rows)
 	crossed := linalg.New32(len(rows), len(s.items))
-	mul := linalg.Default()
 	if s.basis.Rows > 0 {
-		if err := mul.MulTrans(projected, z32, s.basis); err != nil {
+		if err := s.mul.MulTrans(projected, z32, s.basis); err != nil {
 			return blas64.General{}, err
 		}
 	}
-	if err := mul.MulTrans(crossed, z32, s.means); err != nil {
+	if err := s.mul.MulTrans(crossed, z32, s.means); err != nil {
 		return blas64.General{}, err
 	}
 	scores := linalg.New64(len(rows), len(s.items))

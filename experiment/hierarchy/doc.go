@@ -1,0 +1,2 @@
+// Package hierarchy measures hierarchical PPCA.
+package hierarchy
