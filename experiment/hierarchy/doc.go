@@ -5,7 +5,7 @@
 //
 // Data are a feature folder, whose column split says train and test, or drawn
 // Gaussians (Synthetic). Both heads get the same examples. Speed-up by the
-// clock is the median, over several rounds in turn, of the time of the flat
+// clock is the median, over rounds in turn, of the time of the flat
 // head's LogProb over that of the hierarchical one on the same rows. It and the
 // seconds of fits depend on the machine: everything else in the results is the
 // same in every run.

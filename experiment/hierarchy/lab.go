@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// clockRows are scored per round, clockRounds taken, for the speed-up by
-	// the clock.
-	clockRows   = 256
-	clockRounds = 3
+	// clockRows are scored per round, for the speed-up by the clock; rounds go
+	// on until clockTime is used up, within these limits.
+	clockRows              = 256
+	leastRounds, maxRounds = 3, 41
+	clockTime              = 2 * time.Second
 )
 
 // A Cell is one setting of the hierarchy.
@@ -220,12 +221,14 @@ func (l *lab) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) 
 	return head, head.Learn(ctx, l.data.train.X, l.data.train.Y)
 }
 
-// clock returns how many times as long the flat head takes.
+// clock returns how many times as long the flat head takes: the median over
+// rounds in which both take their turn.
 func (l *lab) clock(ctx context.Context, head classifier.Classifier) (float64, error) {
 	dst := blas64.General{Rows: l.clockTest.Rows, Cols: l.data.classes, Stride: l.data.classes}
 	dst.Data = make([]float64, dst.Rows*dst.Cols)
-	ratios := make([]float64, clockRounds)
-	for i := range ratios {
+	var ratios []float64
+	var used time.Duration
+	for len(ratios) < leastRounds || len(ratios) < maxRounds && used < clockTime {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -237,8 +240,9 @@ func (l *lab) clock(ctx context.Context, head classifier.Classifier) (float64, e
 			}
 			took[k] = time.Since(start)
 		}
-		ratios[i] = took[0].Seconds() / max(took[1].Seconds(), 1e-9)
+		used += took[0] + took[1]
+		ratios = append(ratios, took[0].Seconds()/max(took[1].Seconds(), 1e-9))
 	}
 	slices.Sort(ratios)
-	return ratios[clockRounds/2], nil
+	return ratios[len(ratios)/2], nil
 }
