@@ -6,6 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
 // Sentinel errors that every head wraps, so that callers can tell them apart
@@ -76,6 +79,30 @@ type Refresher interface {
 	// Refresh brings everything up to date with the classes there are. On
 	// error the learner is unchanged.
 	Refresh(ctx context.Context) error
+}
+
+// A MultiplierUser has large products to compute and lets the caller choose
+// with what. Without a choice it is gonum.
+type MultiplierUser interface {
+	// UseMultiplier takes the backend for everything from now on. It is not
+	// safe for concurrent use with other methods.
+	UseMultiplier(linalg.Multiplier)
+}
+
+// UseMultiplier hands m to a head that has a use for it.
+func UseMultiplier(head Classifier, m linalg.Multiplier) {
+	if u, ok := head.(MultiplierUser); ok {
+		u.UseMultiplier(m)
+	}
+}
+
+// An Exporter writes what it computes as an ONNX graph.
+type Exporter interface {
+	// Export adds to g what turns the tensor x, embeddings (n×d float32, any
+	// n), into log-probabilities in nats (n×C float32, columns as in Classes),
+	// and returns the name of that tensor. They are LogProb's to 1e-5 in
+	// probability. The error wraps ErrNotFitted before the base session.
+	Export(g *onnx.Graph, x string) (string, error)
 }
 
 // A Saver turns itself into named tensors and settings. Its package has a

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // scoringRows is how many rows a Scoring hands to Scores at a time where the
@@ -75,7 +77,7 @@ func (s Scoring) novelty(scores []float64) float64 {
 	return -slices.Max(scores)
 }
 
-// each calls do with the scores of every row of x.
+// each calls do with the scores of every row of x, of several rows at once.
 func (s Scoring) each(x blas32.General, do func(i int, scores []float64)) error {
 	size := s.Batch
 	if size == 0 {
@@ -86,9 +88,7 @@ func (s Scoring) each(x blas32.General, do func(i int, scores []float64)) error 
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Method, err)
 		}
-		for i := range scores.Rows {
-			do(first+i, row64(scores, i))
-		}
+		linalg.Parallel(scores.Rows, func(i int) { do(first+i, row64(scores, i)) })
 	}
 	return nil
 }

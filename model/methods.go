@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -31,6 +32,8 @@ type Settings struct {
 	// WithoutCalibration trains once instead of six times; the model then
 	// has no rejection threshold.
 	WithoutCalibration bool
+	// Multiplier is the backend of the head's large products; nil is gonum.
+	Multiplier linalg.Multiplier
 }
 
 // Train learns a base session and calibrates the rejection threshold on it.
@@ -41,7 +44,7 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
 	}
-	create := func() (classifier.Learner, error) { return heads.New(s.Method, s.Heads) }
+	create := func() (classifier.Learner, error) { return heads.NewOn(s.Multiplier, s.Method, s.Heads) }
 	return train(ctx, o, create, b)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // Default is the method for those who do not choose.
@@ -102,6 +103,15 @@ func New(name string, c Config) (classifier.Learner, error) {
 		return nil, fmt.Errorf("%s.%w", name, err)
 	}
 	return head, nil
+}
+
+// NewOn is New for a head that multiplies with m; nil is gonum.
+func NewOn(m linalg.Multiplier, name string, c Config) (classifier.Learner, error) {
+	head, err := New(name, c)
+	if err == nil && m != nil {
+		classifier.UseMultiplier(head, m)
+	}
+	return head, err
 }
 
 // Load returns the head that its Save described.

@@ -39,7 +39,7 @@ func (c Config) cluster(ctx context.Context, mul linalg.Multiplier, gs []lowrank
 	if err != nil {
 		return clusters{}, err
 	}
-	k := means{cfg: c, set: set, gs: gs, weights: weights, kl: linalg.New64(len(gs), size), exact: make([]bool, len(gs)*size), supers: make([]lowrank.Gaussian, size)}
+	k := means{cfg: c, mul: mul, set: set, gs: gs, weights: weights, kl: linalg.New64(len(gs), size), exact: make([]bool, len(gs)*size), supers: make([]lowrank.Gaussian, size)}
 	changed := make([]int, size)
 	for i, j := range seeds { // (x_j, I)
 		changed[i], k.supers[i] = i, lowrank.Gaussian{Mean: gs[j].Mean, Lambda: 1}
@@ -126,6 +126,7 @@ func draw(rng *rand.Rand, weights []float64, before []int) int {
 // means is the state of k-means of Gaussians.
 type means struct {
 	cfg     Config
+	mul     linalg.Multiplier
 	set     *lowrank.Set
 	gs      []lowrank.Gaussian
 	weights []float64
@@ -240,7 +241,7 @@ func fillEmpty(of []int, distance []float64, size int) {
 func (k *means) update(of []int, changed []int) error {
 	errs := make([]error, len(changed))
 	linalg.Parallel(len(changed), func(i int) {
-		k.supers[changed[i]], errs[i] = mixtureOf(k.gs, k.weights, of, changed[i], k.cfg.R)
+		k.supers[changed[i]], errs[i] = mixtureOf(k.mul, k.gs, k.weights, of, changed[i], k.cfg.R)
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -250,7 +251,7 @@ func (k *means) update(of []int, changed []int) error {
 	return nil
 }
 
-func mixtureOf(gs []lowrank.Gaussian, weights []float64, of []int, super, r int) (lowrank.Gaussian, error) {
+func mixtureOf(mul linalg.Multiplier, gs []lowrank.Gaussian, weights []float64, of []int, super, r int) (lowrank.Gaussian, error) {
 	var members []lowrank.Gaussian
 	var w []float64
 	for i, s := range of {
@@ -258,7 +259,7 @@ func mixtureOf(gs []lowrank.Gaussian, weights []float64, of []int, super, r int)
 			members, w = append(members, gs[i]), append(w, weights[i])
 		}
 	}
-	return lowrank.Mixture(members, w, r)
+	return lowrank.Mixture(members, w, r, mul)
 }
 
 // moved returns the clusters whose members differ.

@@ -68,7 +68,7 @@ func TestClustersAreAFixedPoint(t *testing.T) {
 				}
 			}
 			for s := range nodes {
-				want, err := mixtureOf(below, weights, parent, s, cfg.R)
+				want, err := mixtureOf(h.mul, below, weights, parent, s, cfg.R)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func TestNodesHaveTheMomentsOfTheirClasses(t *testing.T) {
 		for _, c := range columns {
 			members = append(members, h.gaussians()[c])
 		}
-		want, err := lowrank.Mixture(members, slices.Repeat([]float64{1}, len(members)), 12)
+		want, err := lowrank.Mixture(members, slices.Repeat([]float64{1}, len(members)), 12, h.mul)
 		if err != nil {
 			t.Fatal(err)
 		}

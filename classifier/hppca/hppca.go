@@ -48,6 +48,7 @@ var (
 	_ classifier.Saver            = (*HPPCA)(nil)
 	_ classifier.StatisticsKeeper = (*HPPCA)(nil)
 	_ classifier.Refresher        = (*HPPCA)(nil)
+	_ classifier.MultiplierUser   = (*HPPCA)(nil)
 )
 
 // New returns an unfitted head.
@@ -58,8 +59,8 @@ func New(cfg Config) (*HPPCA, error) {
 	return &HPPCA{cfg: cfg, mul: linalg.Default()}, nil
 }
 
-// UseMultiplier takes the backend of the products of clustering and scoring.
-// It is not safe for concurrent use with other methods.
+// UseMultiplier implements classifier.MultiplierUser, for fits, clustering and
+// scores.
 func (h *HPPCA) UseMultiplier(m linalg.Multiplier) {
 	h.mul = m
 	if h.scorer != nil {
@@ -297,6 +298,7 @@ func (h *HPPCA) extend(x blas32.General, g classifier.Group) (class, error) {
 		}
 		stats = old.stats.Clone()
 	}
+	stats.Use(h.mul)
 	if err := stats.Add(h.scaled(x, g.Rows)); err != nil {
 		return class{}, err
 	}
@@ -314,6 +316,7 @@ func (h *HPPCA) shrink(x blas32.General, g classifier.Group) (class, error) {
 		return class{}, ErrNoStatistics
 	}
 	stats := old.stats.Clone()
+	stats.Use(h.mul)
 	if err := stats.Remove(h.scaled(x, g.Rows)); err != nil || stats.N() == 0 {
 		return class{}, err
 	}

@@ -59,7 +59,7 @@ func (h *HPPCA) rawClusters(ctx context.Context, gs []lowrank.Gaussian, names []
 		of[i], _ = slices.BinarySearch(used, s)
 		weights[i] = 1
 	}
-	k := means{cfg: h.cfg, gs: gs, weights: weights, supers: make([]lowrank.Gaussian, len(used))}
+	k := means{cfg: h.cfg, mul: h.mul, gs: gs, weights: weights, supers: make([]lowrank.Gaussian, len(used))}
 	if err := k.update(of, allOf(len(used))); err != nil {
 		return clusters{}, err
 	}

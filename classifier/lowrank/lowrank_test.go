@@ -205,7 +205,7 @@ func TestExtremesStayFinite(t *testing.T) {
 
 func mixture(t *testing.T, gs []lowrank.Gaussian, weights []float64, r int) lowrank.Gaussian {
 	t.Helper()
-	g, err := lowrank.Mixture(gs, weights, r)
+	g, err := lowrank.Mixture(gs, weights, r, linalg.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ const mixtureRows = 2048
 // Mixture returns the Gaussian with the mean and the leading r components of
 // the covariance of the mixture of gs (at least one), which minimises the sum
 // of the KL divergences from them to it (eq. 4.13, 4.14). Weights need not sum
-// to 1. The components' values do not contain λ, which eq. 4.14 does.
-func Mixture(gs []Gaussian, weights []float64, r int) (Gaussian, error) {
+// to 1; mul multiplies. The components' values do not contain λ, which eq. 4.14 does.
+func Mixture(gs []Gaussian, weights []float64, r int, mul linalg.Multiplier) (Gaussian, error) {
 	share := shares(weights)
 	out := Gaussian{Mean: make([]float64, gs[0].Dim())}
 	spread := 0 // whether λ differs
@@ -31,7 +31,7 @@ func Mixture(gs []Gaussian, weights []float64, r int) (Gaussian, error) {
 	if spread == 0 {
 		out.Lambda = gs[0].Lambda // free of rounding
 	}
-	e, err := factorEigen(gs, share, out.Mean, r)
+	e, err := factorEigen(linalg.Solver{Multiplier: mul}, gs, share, out.Mean, r)
 	out.Values, out.Basis = e.Values, narrowed(e.Vectors.Data)
 	return out, err
 }
@@ -50,7 +50,7 @@ func shares(weights []float64) []float64 {
 
 // factorEigen returns the leading eigenpairs of
 // Σ share·(δδᵀ + L·D·Lᵀ), δ = μ − mean.
-func factorEigen(gs []Gaussian, share, mean []float64, r int) (linalg.Eigen, error) {
+func factorEigen(solver linalg.Solver, gs []Gaussian, share, mean []float64, r int) (linalg.Eigen, error) {
 	d, rows := len(mean), len(gs)
 	for i := range gs {
 		rows += len(gs[i].Values)
@@ -59,7 +59,7 @@ func factorEigen(gs []Gaussian, share, mean []float64, r int) (linalg.Eigen, err
 		return linalg.Eigen{Vectors: linalg.New64(0, d)}, nil
 	}
 	if rows <= d {
-		return linalg.ThinEigen(factor(gs, share, mean, rows), r, 1)
+		return solver.ThinEigen(factor(gs, share, mean, rows), r, 1)
 	}
 	sum := linalg.New64(d, d)
 	for first := 0; first < len(gs); {
@@ -68,7 +68,7 @@ func factorEigen(gs []Gaussian, share, mean []float64, r int) (linalg.Eigen, err
 			n += 1 + len(gs[last].Values)
 			last++
 		}
-		s, err := linalg.Scatter(factor(gs[first:last], share[first:last], mean, n))
+		s, err := solver.Scatter(factor(gs[first:last], share[first:last], mean, n))
 		if err != nil {
 			return linalg.Eigen{}, err
 		}
@@ -77,7 +77,7 @@ func factorEigen(gs []Gaussian, share, mean []float64, r int) (linalg.Eigen, err
 		}
 		first = last
 	}
-	e, err := linalg.TopEigen(sum, r)
+	e, err := solver.TopEigen(sum, r)
 	return positive(e), err
 }
 

@@ -25,7 +25,12 @@ type Moments struct {
 	rows []float32
 	// mean and m2 are the full form; m2 is the upper triangle row by row.
 	mean, m2 []float64
+	// solver computes products and eigenpairs; its zero value is gonum's.
+	solver linalg.Solver
 }
+
+// Use takes the backend of large products, in place of gonum.
+func (m *Moments) Use(mul linalg.Multiplier) { m.solver.Multiplier = mul }
 
 // New returns statistics of no examples of d values each.
 func New(d int) *Moments { return &Moments{d: d} }
@@ -42,7 +47,7 @@ func (m *Moments) Thin() bool { return m.m2 == nil }
 // Clone returns an independent copy.
 func (m *Moments) Clone() *Moments {
 	return &Moments{
-		d: m.d, n: m.n,
+		d: m.d, n: m.n, solver: m.solver,
 		rows: append([]float32(nil), m.rows...),
 		mean: append([]float64(nil), m.mean...),
 		m2:   append([]float64(nil), m.m2...),
@@ -103,7 +108,7 @@ func (m *Moments) fill() error {
 	if !m.Thin() {
 		return nil
 	}
-	full := &Moments{d: m.d, mean: make([]float64, m.d), m2: make([]float64, m.d*(m.d+1)/2)}
+	full := &Moments{d: m.d, solver: m.solver, mean: make([]float64, m.d), m2: make([]float64, m.d*(m.d+1)/2)}
 	if err := full.addFull(m.matrix()); err != nil {
 		return err
 	}
@@ -113,7 +118,7 @@ func (m *Moments) fill() error {
 
 func (m *Moments) addFull(x blas32.General) error {
 	for first := 0; first < x.Rows; first += chunkRows {
-		mean, m2, err := chunkMoments(classifier.Rows(x, first, min(first+chunkRows, x.Rows)))
+		mean, m2, err := m.chunkMoments(classifier.Rows(x, first, min(first+chunkRows, x.Rows)))
 		if err != nil {
 			return err
 		}
@@ -154,12 +159,12 @@ func (m *Moments) addOuter(m2 []float64, sign float64, delta []float64, weight f
 
 // chunkMoments returns mean and packed M2 of the rows of x; M2 is nil for a
 // single row.
-func chunkMoments(x blas32.General) (mean, m2 []float64, err error) {
+func (m *Moments) chunkMoments(x blas32.General) (mean, m2 []float64, err error) {
 	mean = meanOf(x)
 	if x.Rows == 1 {
 		return mean, nil, nil
 	}
-	s, err := linalg.Scatter(centred(x, mean))
+	s, err := m.solver.Scatter(centred(x, mean))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -70,7 +70,7 @@ func (m *Moments) removeFull(x blas32.General) error {
 	}
 	rest := m.Clone()
 	for first := 0; first < x.Rows; first += chunkRows {
-		mean, m2, err := chunkMoments(classifier.Rows(x, first, min(first+chunkRows, x.Rows)))
+		mean, m2, err := m.chunkMoments(classifier.Rows(x, first, min(first+chunkRows, x.Rows)))
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (m *Moments) removeAll(x blas32.General) error {
 			return fmt.Errorf("remove all %d examples: %w", m.n, ErrRemove)
 		}
 	}
-	*m = *New(m.d)
+	*m = Moments{d: m.d, solver: m.solver}
 	return nil
 }
 

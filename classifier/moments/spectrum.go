@@ -21,7 +21,7 @@ func (m *Moments) Covariance() (blas64.General, error) {
 	if !m.Thin() {
 		return m.unpack(1 / divisor), nil
 	}
-	s, err := linalg.Scatter(centred(m.matrix(), m.Mean()))
+	s, err := m.solver.Scatter(centred(m.matrix(), m.Mean()))
 	if err != nil {
 		return blas64.General{}, fmt.Errorf("covariance: %w", err)
 	}
@@ -42,9 +42,9 @@ func (m *Moments) TopEigen(q int) (linalg.Eigen, error) {
 		return linalg.Eigen{Vectors: linalg.New64(0, m.d)}, nil
 	}
 	if m.Thin() {
-		return linalg.ThinEigen(centred(m.matrix(), m.Mean()), q, float64(m.n-1))
+		return m.solver.ThinEigen(centred(m.matrix(), m.Mean()), q, float64(m.n-1))
 	}
-	e, err := linalg.TopEigen(m.unpack(1/float64(m.n-1)), q)
+	e, err := m.solver.TopEigen(m.unpack(1/float64(m.n-1)), q)
 	if err != nil {
 		return linalg.Eigen{}, err
 	}

@@ -79,14 +79,14 @@ func (h *PPCA) scatter(x blas32.General, rows []int) float64 {
 func (h *PPCA) fitShared(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
 	cfg := h.cfg
 	cfg.Lambda, cfg.Statistics = defaultLambda, false
-	shared := &PPCA{cfg: cfg}
+	shared := &PPCA{cfg: cfg, mul: h.mul}
 	if err := shared.Learn(ctx, x, y); err != nil {
 		return nil, err
 	}
 	return func(lambda float64) (classifier.Learner, error) {
 		head := *shared
 		head.cfg.Lambda = lambda
-		head.scorer = newScorer(head.cfg, head.dim, head.classes.Values())
+		head.scorer = newScorer(head.mul, head.cfg, head.dim, head.classes.Values())
 		return &head, nil
 	}, nil
 }

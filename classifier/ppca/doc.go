@@ -24,6 +24,9 @@
 // cancels most of its digits (λ small beside D, or a class far from c) the
 // pair is computed again in float64 from x−μ itself, with the residual formed
 // as a vector: (‖δ−L·a‖²)/λ + Σ a²/(D+λ), a = Lᵀδ. r is good to 1e−4 relative.
+// So are, beyond that, the classes within 14 nats of the best where the
+// products may be off by more than 2.5e−5 nats: probabilities are good to
+// 1e−5. Export writes r in float64.
 //
 // Assumptions: classes are Gaussian, λ is on the scale of the embeddings: 0.01
 // suits embeddings of length 1, which is why they are scaled by default.

@@ -24,6 +24,7 @@ type PPCA struct {
 	dim     int
 	classes classifier.Table[class]
 	scorer  *scorer // nil before the base session
+	mul     linalg.Multiplier
 }
 
 // class is one Gaussian. It is never changed, only replaced.
@@ -50,7 +51,16 @@ func New(cfg Config) (*PPCA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &PPCA{cfg: cfg.Resolve()}, nil
+	return &PPCA{cfg: cfg.Resolve(), mul: linalg.Default()}, nil
+}
+
+// UseMultiplier implements classifier.MultiplierUser, for fits and scores.
+func (h *PPCA) UseMultiplier(m linalg.Multiplier) {
+	h.mul = m
+	if h.scorer != nil {
+		h.scorer = newScorer(m, h.chosen(), h.dim, h.classes.Values())
+		h.scorer.share(h.classes.Values())
+	}
 }
 
 // Classes implements classifier.Classifier.
@@ -130,11 +140,13 @@ func eachGroup(ctx context.Context, groups []classifier.Group, fit func(classifi
 // extend fits the class with the examples of g added.
 func (h *PPCA) extend(x blas32.General, g classifier.Group) (class, error) {
 	stats := moments.New(x.Cols)
+	stats.Use(h.mul)
 	if old, ok := h.classes.Get(g.Class); ok {
 		if old.stats == nil {
 			return class{}, ErrNoStatistics
 		}
 		stats = old.stats.Clone()
+		stats.Use(h.mul)
 	}
 	if err := stats.Add(h.place(x, g.Rows)); err != nil {
 		return class{}, err
@@ -153,6 +165,7 @@ func (h *PPCA) shrink(x blas32.General, g classifier.Group) (class, error) {
 		return class{}, ErrNoStatistics
 	}
 	stats := old.stats.Clone()
+	stats.Use(h.mul)
 	if err := stats.Remove(h.place(x, g.Rows)); err != nil || stats.N() == 0 {
 		return class{}, err
 	}
@@ -196,11 +209,11 @@ func (h *PPCA) replace(dim int, groups []classifier.Group, fitted []class) error
 		}
 	}
 	if classes.Len() == 0 {
-		*h = PPCA{cfg: h.cfg}
+		*h = PPCA{cfg: h.cfg, mul: h.mul}
 		return nil
 	}
 	h.dim, h.classes = dim, classes
-	h.scorer = newScorer(h.chosen(), dim, classes.Values())
+	h.scorer = newScorer(h.mul, h.chosen(), dim, classes.Values())
 	h.scorer.share(classes.Values())
 	return nil
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
 // cloud returns n rows of d values about offset, their standard deviations
@@ -169,13 +171,16 @@ func TestLogProbEqualsDense(t *testing.T) {
 
 // TestCancellation: where D is 10⁵ times λ, or an offset dwarfs the spread,
 // float32 throughout loses r altogether; the guard keeps it to 1e-4.
-func TestCancellation(t *testing.T) {
+func TestCancellation(t *testing.T) { nativetest.Each(t, cancellation) }
+
+func cancellation(t *testing.T, m linalg.Multiplier) {
 	const d, q, lambda = 32, 20, 1e-3
 	for name, c := range map[string]struct{ offset, wide float64 }{"small λ": {0, 10}, "offset": {300, 1}, "both": {300, 10}} {
 		a, b := cloud(400, d, c.offset, c.wide, 1), cloud(400, d, -c.offset, c.wide, 2)
 		x := blas32.General{Rows: 800, Cols: d, Stride: d, Data: slices.Concat(a.Data, b.Data)}
 		y := append(labels(400, "a"), labels(400, "b")...)
 		h := learned(t, raw(q, lambda, false), x, y)
+		h.UseMultiplier(m)
 		want := denseModel(t, a, q, lambda)
 		queries := cloud(50, d, c.offset, c.wide, 3)
 		got := make([]float64, 50)

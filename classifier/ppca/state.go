@@ -72,7 +72,7 @@ func load(s classifier.State) (*PPCA, error) {
 		return nil, err
 	}
 	h.dim, h.classes = set.Dim, classifier.NewTable(set.Classes, classes)
-	h.scorer = newScorer(h.chosen(), h.dim, classes)
+	h.scorer = newScorer(h.mul, h.chosen(), h.dim, classes)
 	h.scorer.share(h.classes.Values())
 	return h, nil
 }

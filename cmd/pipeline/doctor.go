@@ -38,6 +38,7 @@ func (w *workbench) doctor() error {
 		{"ONNX Runtime", w.checkRuntime},
 		{"built-in backbone", w.checkBackbone},
 		{"cache folder", w.checkCache},
+		{"matrix products", w.checkProducts},
 	} {
 		text, err := check.run()
 		if err != nil {
@@ -112,6 +113,18 @@ func (w *workbench) checkCache() (string, error) {
 	}
 	err = errors.Join(probe.Close(), os.Remove(probe.Name()))
 	return dir, err
+}
+
+// checkProducts says what multiplies, and what would be faster.
+func (w *workbench) checkProducts() (string, error) {
+	products, err := w.products()
+	if err != nil {
+		return "", err
+	}
+	if products.Rejected != nil {
+		w.say("  not used: %v", products.Rejected)
+	}
+	return products.String(), nil
 }
 
 func (w *workbench) sayPulled() error {

@@ -41,7 +41,7 @@ func (w *workbench) eval(ctx context.Context, file, jsonFile, reportDir string) 
 	if reportDir != "" && w.config.Features != "" {
 		return usagef("--report shows images; features have none: give --images")
 	}
-	m, err := model.Load(file)
+	m, err := w.loadModel(file)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-
-	"github.com/seed-90d10d51/pipeline/model"
 )
 
 func newForget() *cobra.Command {
@@ -38,7 +36,7 @@ a model which never saw them; where the method cannot do that, the error says so
 }
 
 func (w *workbench) forgetClass(file, class string) error {
-	m, err := model.Load(file)
+	m, err := w.loadModel(file)
 	if err != nil {
 		return err
 	}
@@ -53,7 +51,7 @@ func (w *workbench) forgetClass(file, class string) error {
 }
 
 func (w *workbench) forgetSamples(ctx context.Context, file, list string) error {
-	m, err := model.Load(file)
+	m, err := w.loadModel(file)
 	if err != nil {
 		return err
 	}

@@ -141,10 +141,14 @@ type outcome struct {
 // the same settings.
 func (w *workbench) measure(ctx context.Context, method string, g *gallery, benches []*fscil.Bench) (outcome, error) {
 	settings := w.config.Classifier.Heads()
+	products, err := w.products()
+	if err != nil {
+		return outcome{}, err
+	}
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.New(method, settings) }, func(m fscil.Measures) {
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.NewOn(products, method, settings) }, func(m fscil.Measures) {
 			w.log.Info("measured", "method", method, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 		})
 		if err != nil {
@@ -153,7 +157,6 @@ func (w *workbench) measure(ctx context.Context, method string, g *gallery, benc
 		runs = append(runs, run)
 		o.details.Runs = append(o.details.Runs, b.Detail(run))
 	}
-	var err error
 	o.result, err = fscil.Summarise(fscil.Info{
 		Dataset: w.config.FSCIL.Benchmark(), Method: method, Backbone: g.backbone, Track: w.track(g),
 	}, runs)

@@ -41,7 +41,7 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	if err := require([2]string{"images", w.config.Images}, [2]string{"out", w.config.Out}); err != nil {
 		return err
 	}
-	m, err := model.Load(file)
+	m, err := w.loadModel(file)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,11 @@ func (w *workbench) train(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	products, err := w.products()
+	if err != nil {
+		return err
+	}
+	settings.Multiplier = products
 	m, outcome, err := model.Train(ctx, settings, c.Batch)
 	if err != nil {
 		return err
@@ -136,7 +141,7 @@ New classes of an hppca model join its super-classes as they are; with
 }
 
 func (w *workbench) learn(ctx context.Context, file string) error {
-	m, err := model.Load(file)
+	m, err := w.loadModel(file)
 	if err != nil {
 		return err
 	}

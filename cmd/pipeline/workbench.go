@@ -8,11 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/backbone"
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // A workbench is what every command starts from: the resolved settings, and
@@ -22,6 +26,8 @@ type workbench struct {
 	log    *slog.Logger
 	stdout io.Writer
 	stderr io.Writer
+	// products is the backend of large products, chosen when first needed.
+	products func() (native.Choice, error)
 }
 
 // open resolves the settings of a command.
@@ -42,7 +48,23 @@ func open(cmd *cobra.Command) (*workbench, error) {
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels take as many goroutines as there are
 	}
-	return &workbench{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}, nil
+	w := &workbench{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	w.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, w.runtime) })
+	return w, nil
+}
+
+// loadModel reads a MODEL, whose head then uses the chosen backend.
+func (w *workbench) loadModel(file string) (*model.Model, error) {
+	m, err := model.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	products, err := w.products()
+	if err != nil {
+		return nil, err
+	}
+	classifier.UseMultiplier(m.Head, products)
+	return m, nil
 }
 
 func newLog(w io.Writer, format string) *slog.Logger {

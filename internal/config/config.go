@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/experiment/kinds"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/fscil"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -33,6 +34,7 @@ type Config struct {
 	// means the model's own, or "default" where there is no model yet.
 	Backbone   string           `mapstructure:"backbone" json:"backbone"`
 	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
+	Linalg     native.Config    `mapstructure:"linalg" json:"linalg"`
 	Preprocess Preprocess       `mapstructure:"preprocess" json:"preprocess"`
 	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
@@ -83,6 +85,7 @@ func Default() Config {
 	limits := preprocess.DefaultLimits()
 	return Config{
 		Log:        "text",
+		Linalg:     native.DefaultConfig(),
 		Preprocess: Preprocess{Preset: "auto", Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
 		Extractor:  extractor.DefaultConfig(),
 		Classifier: Classifier{Name: heads.Default, Statistics: true, Config: heads.DefaultConfig()},
@@ -99,6 +102,9 @@ func (c Config) Validate() error {
 	}
 	if c.Log != "text" && c.Log != "json" {
 		return fmt.Errorf("log: %q is neither text nor json", c.Log)
+	}
+	if err := c.Linalg.Validate(); err != nil {
+		return fmt.Errorf("linalg.%w", err)
 	}
 	if err := c.Preprocess.validate(); err != nil {
 		return fmt.Errorf("preprocess.%w", err)

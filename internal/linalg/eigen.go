@@ -27,7 +27,17 @@ type Eigen struct {
 // TopEigen returns the q leading eigenpairs of the symmetric matrix a (m×m,
 // both triangles filled), or all m when q ≥ m. It costs O(m²q) per sweep and
 // never decomposes the whole matrix where q is small beside m.
-func TopEigen(a blas64.General, q int) (Eigen, error) {
+func TopEigen(a blas64.General, q int) (Eigen, error) { return Solver{}.TopEigen(a, q) }
+
+// ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
+// matrix of the rows of x (n×d), leaving out those that are zero to working
+// precision: at most n remain. It costs O(n²d) and needs no d×d matrix.
+func ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
+	return Solver{}.ThinEigen(x, q, divisor)
+}
+
+// TopEigen is the function of that name with the solver's backend.
+func (s Solver) TopEigen(a blas64.General, q int) (Eigen, error) {
 	if err := valid(shape64(a)); err != nil {
 		return Eigen{}, fmt.Errorf("eigenpairs: %w", err)
 	}
@@ -38,7 +48,7 @@ func TopEigen(a blas64.General, q int) (Eigen, error) {
 	if q <= 0 {
 		return Eigen{Vectors: New64(0, a.Cols)}, nil
 	}
-	e, err := topEigen(a, q)
+	e, err := s.topEigen(a, q)
 	if err != nil {
 		return Eigen{}, err
 	}
@@ -46,24 +56,22 @@ func TopEigen(a blas64.General, q int) (Eigen, error) {
 	return e, nil
 }
 
-func topEigen(a blas64.General, q int) (Eigen, error) {
+func (s Solver) topEigen(a blas64.General, q int) (Eigen, error) {
 	if a.Rows > smallOrder && 4*q < a.Rows {
-		if e, ok := krylov(a, q); ok {
+		if e, ok := s.krylov(a, q); ok {
 			return e, nil
 		}
 	}
 	return fullEigen(a, q)
 }
 
-// ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
-// matrix of the rows of x (n×d), leaving out those that are zero to working
-// precision: at most n remain. It costs O(n²d) and needs no d×d matrix.
-func ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
-	g, err := Gram(x)
+// ThinEigen is the function of that name with the solver's backend.
+func (s Solver) ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
+	g, err := s.Gram(x)
 	if err != nil {
 		return Eigen{}, err
 	}
-	e, err := TopEigen(g, q)
+	e, err := s.TopEigen(g, q)
 	if err != nil {
 		return Eigen{}, err
 	}

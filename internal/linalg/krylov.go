@@ -20,6 +20,7 @@ const (
 
 // A subspace is an orthonormal basis s (rows) with its image as = s·a.
 type subspace struct {
+	mul   Multiplier
 	s, as blas64.General
 	n     int // rows in use
 }
@@ -28,12 +29,12 @@ type subspace struct {
 // Rayleigh–Ritz on the Krylov space of each block (block Lanczos with full
 // re-orthogonalisation, restarted from the best vectors). The start is fixed.
 // It returns false when it does not converge.
-func krylov(a blas64.General, q int) (Eigen, bool) {
+func (s Solver) krylov(a blas64.General, q int) (Eigen, bool) {
 	b := min(q+krylovExtra, a.Rows)
 	depth := min(krylovDepth*b, a.Rows)
 	block := startBlock(b, a.Rows)
 	for range krylovSweeps {
-		sp := newSubspace(depth, a.Rows)
+		sp := s.newSubspace(depth, a.Rows)
 		sp.grow(a, block)
 		e, image, err := sp.ritz(b)
 		if err != nil {
@@ -56,8 +57,8 @@ func startBlock(b, m int) blas64.General {
 	return block
 }
 
-func newSubspace(depth, m int) *subspace {
-	return &subspace{s: New64(depth, m), as: New64(depth, m)}
+func (s Solver) newSubspace(depth, m int) *subspace {
+	return &subspace{mul: s.multiplier(), s: New64(depth, m), as: New64(depth, m)}
 }
 
 // grow fills the basis with block, block·a, block·a², … A block that adds
@@ -76,7 +77,7 @@ func (sp *subspace) grow(a, block blas64.General) {
 		}
 		m := a.Cols
 		image := view64(sp.as, first, 0, added, m)
-		if MulTrans64(image, view64(sp.s, first, 0, added, m), a) != nil {
+		if sp.mul.MulTrans64(image, view64(sp.s, first, 0, added, m), a) != nil {
 			return
 		}
 		block = image
@@ -118,7 +119,7 @@ func (sp *subspace) row(i int) []float64 {
 func (sp *subspace) ritz(b int) (Eigen, blas64.General, error) {
 	s, as := rows64(sp.s, sp.n), rows64(sp.as, sp.n)
 	h := New64(sp.n, sp.n)
-	if err := MulTrans64(h, s, as); err != nil {
+	if err := sp.mul.MulTrans64(h, s, as); err != nil {
 		return Eigen{}, h, err
 	}
 	b = min(b, sp.n)

@@ -1,4 +1,5 @@
-// Package onnx reads what the pipeline needs to know about a .onnx file
+// Package onnx reads what the pipeline needs to know about a .onnx file, and
+// writes small graphs (Graph) or puts them behind an existing one (Extend),
 // without any runtime library: inputs and outputs, metadata, the names of the
 // operators, and whether the file points at weights outside itself.
 //

@@ -1,10 +1,6 @@
 package onnx
 
-import (
-	"fmt"
-
-	"google.golang.org/protobuf/encoding/protowire"
-)
+import "fmt"
 
 // WithOutput returns the model's bytes with one of its tensors readable as a
 // float32 graph output, and the name of that output. A float32 output of the
@@ -41,16 +37,11 @@ func (m *Model) freshName(name string) string {
 
 // castNode is the NodeProto of output = Cast(input, to: float32).
 func castNode(input, output string) []byte {
-	const attrName, attrInt, attrType, typeInt = 1, 3, 20, 2
-	var to []byte
-	to = appendMessage(to, attrName, []byte("to"))
-	to = appendNumber(to, attrInt, uint64(Float32))
-	to = appendNumber(to, attrType, typeInt)
 	var node []byte
 	node = appendMessage(node, nodeInput, []byte(input))
 	node = appendMessage(node, nodeOutput, []byte(output))
 	node = appendMessage(node, nodeOp, []byte("Cast"))
-	return appendMessage(node, nodeAttribute, to)
+	return appendMessage(node, nodeAttribute, Int("to", int64(Float32)))
 }
 
 // float32Value is the ValueInfoProto of a float32 tensor of any shape.
@@ -59,14 +50,6 @@ func float32Value(name string) []byte {
 	tensor := appendNumber(nil, tensorElem, uint64(Float32))
 	value := appendMessage(nil, valueName, []byte(name))
 	return appendMessage(value, valueType, appendMessage(nil, typeTensor, tensor))
-}
-
-func appendMessage(b []byte, id protowire.Number, message []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(b, id, protowire.BytesType), message)
-}
-
-func appendNumber(b []byte, id protowire.Number, v uint64) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(b, id, protowire.VarintType), v)
 }
 
 // Names lists values for a message: name, type and shape of at most eight.

@@ -13,6 +13,7 @@ import (
 type Tensor struct {
 	value  onnxruntime.Value
 	f32    []float32
+	f64    []float64
 	f16    []uint16
 	pinner runtime.Pinner
 }
@@ -50,6 +51,37 @@ func (rt *Runtime) NewHalfTensor(shape ...int64) (*Tensor, error) {
 	return t, nil
 }
 
+// WrapTensor makes a float32 tensor of the caller's memory, row-major, which
+// must not be freed or moved before Close; it is not copied.
+func (rt *Runtime) WrapTensor(data []float32, shape ...int64) (*Tensor, error) {
+	t := &Tensor{f32: data}
+	return t, wrapInto(t, data, shape)
+}
+
+// WrapTensor64 is WrapTensor for float64.
+func (rt *Runtime) WrapTensor64(data []float64, shape ...int64) (*Tensor, error) {
+	t := &Tensor{f64: data}
+	return t, wrapInto(t, data, shape)
+}
+
+func wrapInto[F float32 | float64](t *Tensor, data []F, shape []int64) error {
+	n, err := elements(shape)
+	if err != nil {
+		return err
+	}
+	if n > len(data) {
+		return fmt.Errorf("tensor %v: only %d values", shape, len(data))
+	}
+	t.pinner.Pin(&data[0])
+	value, err := onnxruntime.NewTensor(shape, data)
+	if err != nil {
+		t.pinner.Unpin()
+		return fmt.Errorf("tensor %v: %w", shape, err)
+	}
+	t.value = value
+	return nil
+}
+
 // maxElements bounds one tensor at 4 GiB of float32.
 const maxElements = 1 << 30
 
@@ -67,8 +99,11 @@ func elements(shape []int64) (int, error) {
 	return int(n), nil
 }
 
-// Data is the tensor's memory, row-major; nil for a float16 tensor.
+// Data is the memory of a float32 tensor, row-major; nil for others.
 func (t *Tensor) Data() []float32 { return t.f32 }
+
+// Data64 is the memory of a float64 tensor, row-major; nil for others.
+func (t *Tensor) Data64() []float64 { return t.f64 }
 
 // Half is the memory of a float16 tensor as IEEE 754 binary16 bits, row-major;
 // nil for a float32 one.

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// Names inside an exported file; docs/formats.md describes them.
+const (
+	exportInput      = "embedding"
+	exportOutput     = "log_probabilities"
+	metadataClasses  = "pipeline.classes"
+	metadataMethod   = "pipeline.method"
+	metadataModel    = "pipeline.model_sha256"
+	metadataBackbone = "pipeline.backbone_sha256"
+)
+
+func newExport() *cobra.Command {
+	var file string
+	var withBackbone bool
+	cmd := &cobra.Command{
+		Use:   "export MODEL --onnx FILE",
+		Short: "Write a trained model as one ONNX file",
+		Long: `Writes the trained head, embeddings to log-probabilities, or with --with-backbone
+the whole model, pixels to log-probabilities. Class names, preprocessing and
+hashes are in the file's metadata. Pixels must be prepared as the metadata say:
+decoding, resizing and normalising are not part of the file.`,
+		Example: "  pipeline export photos.model --onnx photos.onnx --with-backbone",
+		Args:    exactly(1),
+		RunE: command(func(_ context.Context, w *workbench, args []string) error {
+			if err := require([2]string{"onnx", file}); err != nil {
+				return err
+			}
+			return w.export(args[0], file, withBackbone)
+		}),
+	}
+	cmd.Flags().StringVar(&file, "onnx", "", "`file` to write")
+	cmd.Flags().BoolVar(&withBackbone, "with-backbone", false, "put the backbone in front of the head")
+	cmd.Flags().String("backbone", "", "ONNX `file` or name of the backbone, where the model's own is not found")
+	config.Bind(cmd.Flags(), "backbone", "backbone")
+	return cmd
+}
+
+func (w *workbench) export(modelFile, file string, withBackbone bool) error {
+	m, err := model.Load(modelFile)
+	if err != nil {
+		return err
+	}
+	head, ok := m.Head.(classifier.Exporter)
+	if !ok {
+		return fmt.Errorf("export %s: method %s has no ONNX form; these have: %s", modelFile, m.Method, strings.Join(exportable(), ", "))
+	}
+	metadata, err := exportMetadata(m)
+	if err != nil {
+		return err
+	}
+	var b []byte
+	if withBackbone {
+		b, err = w.exportWhole(m, head, metadata)
+	} else {
+		b, err = exportHead(m, head, metadata)
+	}
+	if err != nil {
+		return fmt.Errorf("export %s: %w", modelFile, err)
+	}
+	err = writeWhole(file, func(f *atomicfile.File) error {
+		_, err := f.Write(b)
+		return err
+	})
+	if err == nil {
+		w.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
+	}
+	return err
+}
+
+// exportable lists the methods whose heads are Exporters.
+func exportable() []string {
+	var names []string
+	for _, method := range heads.Methods() {
+		head, err := heads.New(method.Name, heads.DefaultConfig())
+		if _, ok := head.(classifier.Exporter); ok && err == nil {
+			names = append(names, method.Name)
+		}
+	}
+	return names
+}
+
+func exportMetadata(m *model.Model) (map[string]string, error) {
+	classes, err := json.Marshal(m.Classes())
+	if err != nil {
+		return nil, err
+	}
+	metadata := map[string]string{metadataClasses: string(classes), metadataMethod: m.Method, metadataModel: m.SHA256()}
+	if m.Backbone != nil {
+		metadata[metadataBackbone] = m.Backbone.SHA256
+	}
+	if m.Preprocess != nil {
+		spec, err := json.Marshal(m.Preprocess)
+		if err != nil {
+			return nil, err
+		}
+		metadata[onnx.MetadataPreprocess] = string(spec)
+	}
+	return metadata, nil
+}
+
+func exportHead(m *model.Model, head classifier.Exporter, metadata map[string]string) ([]byte, error) {
+	g := onnx.NewGraph("")
+	out, err := head.Export(g, g.Input(exportInput, onnx.Float32, onnx.Free, int64(m.Dim())))
+	if err != nil {
+		return nil, err
+	}
+	g.Output(exportOutput, out, onnx.Float32, onnx.Free, int64(len(m.Classes())))
+	return g.Model(producer(), metadata)
+}
+
+// exportWhole joins the backbone that the model was trained with and its head.
+func (w *workbench) exportWhole(m *model.Model, head classifier.Exporter, metadata map[string]string) (b []byte, err error) {
+	e, err := w.eyeOf(m)
+	if err != nil {
+		return nil, err
+	}
+	defer e.closeInto(&err)
+	backbone, err := onnx.Parse(e.file.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	spec, err := json.Marshal(e.spec)
+	if err != nil {
+		return nil, err
+	}
+	metadata = maps.Clone(metadata)
+	metadata[onnx.MetadataPreprocess], metadata[metadataBackbone] = string(spec), e.file.SHA256
+	g := onnx.NewGraph(backbone.FreshPrefix("pipeline.head/"))
+	x, err := e.extractor.Graph(g)
+	if err != nil {
+		return nil, err
+	}
+	out, err := head.Export(g, x)
+	if err != nil {
+		return nil, err
+	}
+	if backbone.HasTensor(exportOutput) {
+		return nil, errors.New("the backbone has a tensor called " + exportOutput + " itself: export the head alone")
+	}
+	g.Output(exportOutput, out, onnx.Float32, onnx.Free, int64(len(m.Classes())))
+	return backbone.Extend(g, producer(), metadata)
+}
+
+func producer() string { return "pipeline " + version }

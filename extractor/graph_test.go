@@ -1,0 +1,118 @@
+package extractor
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+)
+
+// TestGraphEqualsExtract: a model with its reduction as one graph gives the
+// embeddings that Extract gives.
+func TestGraphEqualsExtract(t *testing.T) {
+	for name, c := range map[string]struct {
+		model  string
+		change func(*Config)
+	}{
+		"plain":            {"nchw", nil},
+		"NHWC":             {"nhwc", nil},
+		"float16":          {"half", nil},
+		"fixed batch":      {"batch4", nil},
+		"map, mean":        {"map", nil},
+		"map, max":         {"map", pool(PoolMax)},
+		"map, flat":        {"map", pool(PoolNone)},
+		"token 0":          {"tokens", nil},
+		"token 3":          {"tokens", token(3)},
+		"tokens, mean":     {"tokens", pool(PoolMean)},
+		"tokens, max":      {"tokens", pool(PoolMax)},
+		"penultimate":      {"classifier", output(Penultimate)},
+		"any side, as 224": {"free_side", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := openTiny(t, c.model, c.change)
+			m, err := onnx.Parse(modelBytes(t, c.model))
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := onnx.NewGraph(m.FreshPrefix("test/"))
+			x, err := e.Graph(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Output("embeddings", x, onnx.Float32, onnx.Free, int64(e.Dim()))
+			joined, err := m.Extend(g, "test", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareGraph(t, e, joined, e.plan.half)
+		})
+	}
+}
+
+// compareGraph runs both on a batch of photos of noise.
+func compareGraph(t *testing.T, e *Extractor, joined []byte, half bool) {
+	t.Helper()
+	side := e.Side()
+	if side == 0 {
+		side = defaultSide
+	}
+	n := e.plan.batch
+	rng := rand.New(rand.NewPCG(1, 1))
+	pixels := make([]float32, n*3*side*side)
+	for i := range pixels {
+		pixels[i] = float32(rng.IntN(9)) / 8 // exact in float16
+	}
+	want := newMatrix(n, e.Dim())
+	if err := e.Extract(want, pixels); err != nil {
+		t.Fatal(err)
+	}
+	if half {
+		t.Skip("the joined graph loads, but takes float16 pixels")
+	}
+	rt := orttest.Open(t)
+	s, err := rt.NewSession(joined, []string{e.plan.input}, []string{"embeddings"}, ort.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	shape := []int64{int64(n), 3, int64(side), int64(side)}
+	input := pixels
+	if e.plan.layout == LayoutNHWC {
+		shape = []int64{int64(n), int64(side), int64(side), 3}
+		input = interleaved(pixels, n, side*side)
+	}
+	in, err := rt.WrapTensor(input, shape...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := rt.NewTensor(int64(n), int64(e.Dim()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if err := s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range out.Data() {
+		if math.Abs(float64(v-want.Data[i])) > 1e-6*(1+math.Abs(float64(want.Data[i]))) {
+			t.Errorf("value %d is %g, Extract gives %g", i, v, want.Data[i])
+		}
+	}
+}
+
+// interleaved turns planes of colours into pixels of colours.
+func interleaved(chw []float32, n, plane int) []float32 {
+	hwc := make([]float32, len(chw))
+	for i := range n {
+		for c := range 3 {
+			for p := range plane {
+				hwc[(i*plane+p)*3+c] = chw[(i*3+c)*plane+p]
+			}
+		}
+	}
+	return hwc
+}

@@ -1,0 +1,178 @@
+package linalg
+
+import (
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+const (
+	// leastValues is the size of b below which gonum is as quick, and below
+	// which libraries have kernels of their own whose last bits differ. It
+	// must not depend on the number of rows: a row's result does not depend on
+	// its company.
+	leastValues = 1 << 16
+	// rowUnit: rows are multiplied in multiples of it, the rest filled up with
+	// zeros, so that no row meets a kernel for the edge.
+	rowUnit = 16
+	// rowBlock × panel is what one goroutine multiplies at a time.
+	rowBlock = 8 * rowUnit
+	panelMin = 256
+)
+
+// On returns a Multiplier that gives large products to k and small ones to
+// gonum. Which of them depends on b alone.
+func On(k Kernel) Multiplier { return OnFrom(k, leastValues) }
+
+// OnFrom is On with another bound: products whose b has fewer values go to
+// gonum.
+func OnFrom(k Kernel, least int) Multiplier { return backend{kernel: k, least: least} }
+
+type backend struct {
+	kernel Kernel
+	least  int
+}
+
+func (m backend) small(b shape) bool { return b.rows*b.cols < m.least }
+
+// Mul32 implements Kernel.
+func (m backend) Mul32(dst, a, b blas32.General) error {
+	if err := fits(shape32(dst), shape32(a), shape32(b)); err != nil {
+		return err
+	}
+	switch {
+	case m.small(shape32(b)):
+		return Gonum{}.Mul32(dst, a, b)
+	case dst.Rows == 0:
+		return nil
+	}
+	return m.whole32(dst, a, b)
+}
+
+// whole32 multiplies all rows but the last few as they are.
+func (m backend) whole32(dst, a, b blas32.General) error {
+	whole := a.Rows / rowUnit * rowUnit
+	if whole > 0 {
+		if err := m.kernel.Mul32(view32(dst, 0, 0, whole, dst.Cols), view32(a, 0, 0, whole, a.Cols), b); err != nil {
+			return err
+		}
+	}
+	rest := a.Rows - whole
+	if rest == 0 {
+		return nil
+	}
+	filled, product := New32(rowUnit, a.Cols), New32(rowUnit, dst.Cols)
+	copy32(filled, view32(a, whole, 0, rest, a.Cols))
+	if err := m.kernel.Mul32(product, filled, b); err != nil {
+		return err
+	}
+	copy32(view32(dst, whole, 0, rest, dst.Cols), view32(product, 0, 0, rest, dst.Cols))
+	return nil
+}
+
+// Mul64 implements Kernel.
+func (m backend) Mul64(dst, a, b blas64.General) error {
+	if err := fits(shape64(dst), shape64(a), shape64(b)); err != nil {
+		return err
+	}
+	switch {
+	case m.small(shape64(b)):
+		return Gonum{}.Mul64(dst, a, b)
+	case dst.Rows == 0:
+		return nil
+	}
+	return m.whole64(dst, a, b)
+}
+
+func (m backend) whole64(dst, a, b blas64.General) error {
+	whole := a.Rows / rowUnit * rowUnit
+	if whole > 0 {
+		if err := m.kernel.Mul64(view64(dst, 0, 0, whole, dst.Cols), view64(a, 0, 0, whole, a.Cols), b); err != nil {
+			return err
+		}
+	}
+	rest := a.Rows - whole
+	if rest == 0 {
+		return nil
+	}
+	filled, product := New64(rowUnit, a.Cols), New64(rowUnit, dst.Cols)
+	copy64(filled, view64(a, whole, 0, rest, a.Cols))
+	if err := m.kernel.Mul64(product, filled, b); err != nil {
+		return err
+	}
+	copy64(view64(dst, whole, 0, rest, dst.Cols), view64(product, 0, 0, rest, dst.Cols))
+	return nil
+}
+
+// MulTrans implements Multiplier.
+func (m backend) MulTrans(dst, a, b blas32.General) error {
+	if err := fits(shape32(dst), shape32(a), shape32(b)); err != nil {
+		return err
+	}
+	if m.small(shape32(b)) {
+		return Gonum{}.MulTrans(dst, a, b)
+	}
+	return m.eachBlock(dst.Rows, b.Rows, b.Cols, func(i, j, n, k int) error {
+		return m.whole32(view32(dst, i, j, n, k), view32(a, i, 0, n, a.Cols), view32(b, j, 0, k, b.Cols))
+	})
+}
+
+// MulTrans64 implements Multiplier.
+func (m backend) MulTrans64(dst, a, b blas64.General) error {
+	if err := fits(shape64(dst), shape64(a), shape64(b)); err != nil {
+		return err
+	}
+	if m.small(shape64(b)) {
+		return Gonum{}.MulTrans64(dst, a, b)
+	}
+	return m.eachBlock(dst.Rows, b.Rows, b.Cols, func(i, j, n, k int) error {
+		return m.whole64(view64(dst, i, j, n, k), view64(a, i, 0, n, a.Cols), view64(b, j, 0, k, b.Cols))
+	})
+}
+
+// eachBlock covers an n×K result with blocks, in parallel. No panel is narrow:
+// the last takes what is left over.
+func (m backend) eachBlock(n, K, d int, do func(i, j, n, k int) error) error {
+	panel := max(panelMin, (m.least+d-1)/d)
+	across, down := max(1, K/panel), (n+rowBlock-1)/rowBlock
+	var first firstError
+	Parallel(across*down, func(t int) {
+		i, j := t%down*rowBlock, t/down*panel
+		width := panel
+		if t/down == across-1 {
+			width = K - j
+		}
+		first.keep(do(i, j, min(rowBlock, n-i), width))
+	})
+	return first.err
+}
+
+// firstError keeps one of the errors of several goroutines.
+type firstError struct {
+	sync.Mutex
+	err error
+}
+
+func (f *firstError) keep(err error) {
+	if err == nil {
+		return
+	}
+	f.Lock()
+	defer f.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func copy32(dst, src blas32.General) {
+	for i := range src.Rows {
+		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
+	}
+}
+
+func copy64(dst, src blas64.General) {
+	for i := range src.Rows {
+		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
+	}
+}

@@ -1,0 +1,149 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/openblas"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+)
+
+// Names of the backends.
+const (
+	Auto        = "auto"
+	Gonum       = "gonum"
+	ONNXRuntime = "onnxruntime"
+	OpenBLAS    = "openblas"
+)
+
+// Config says which backend to take and where its library is.
+type Config struct {
+	// Backend is auto, gonum, onnxruntime or openblas.
+	Backend string `mapstructure:"backend" json:"backend"`
+	// OpenBLAS is the path of that library; "" means look for it.
+	OpenBLAS string `mapstructure:"openblas" json:"openblas"`
+}
+
+// DefaultConfig is auto.
+func DefaultConfig() Config { return Config{Backend: Auto} }
+
+// Names lists the values of Config.Backend.
+func Names() []string { return []string{Auto, Gonum, ONNXRuntime, OpenBLAS} }
+
+// Validate names the field that is wrong.
+func (c Config) Validate() error {
+	for _, name := range Names() {
+		if c.Backend == name {
+			return nil
+		}
+	}
+	return fmt.Errorf("backend: %q is not one of %s", c.Backend, strings.Join(Names(), ", "))
+}
+
+// A Choice is the backend of a process.
+type Choice struct {
+	linalg.Multiplier
+	// Kernel is what the Multiplier gives large products to.
+	Kernel linalg.Kernel
+	// Float32 and Float64 say what multiplies either kind.
+	Float32, Float64 Origin
+	// Rejected says why auto did not take something faster, nil where it did.
+	Rejected error
+}
+
+// An Origin names a backend; Version and Path are those of its library, ""
+// for gonum.
+type Origin struct{ Backend, Version, Path string }
+
+func (o Origin) String() string {
+	return strings.Join(strings.Fields(o.Backend+" "+o.Version+" "+o.Path), " ")
+}
+
+func (c Choice) String() string {
+	if c.Float32 == c.Float64 {
+		return c.Float32.String()
+	}
+	return fmt.Sprintf("float32 by %s, float64 by %s", c.Float32, c.Float64)
+}
+
+// Choose loads the libraries of the backend that c names; auto takes what
+// works and fails only on a wrong order. runtime gives ONNX Runtime, loading
+// it if need be.
+func Choose(c Config, runtime func() (*ort.Runtime, error)) (Choice, error) {
+	if err := c.Validate(); err != nil {
+		return Choice{}, err
+	}
+	b := bench{single: linalg.Gonum{}, double: linalg.Gonum{}}
+	b.choice.Float32, b.choice.Float64 = Origin{Backend: Gonum}, Origin{Backend: Gonum}
+	var noRuntime, noBLAS error
+	if c.Backend != Gonum {
+		noRuntime = b.takeRuntime(runtime)
+	}
+	if c.Backend == OpenBLAS || c.Backend == Auto {
+		noBLAS = b.takeOpenBLAS(c.OpenBLAS)
+	}
+	switch {
+	case c.Backend == ONNXRuntime && noRuntime != nil:
+		return Choice{}, noRuntime
+	case noBLAS != nil && (c.Backend == OpenBLAS || openblas.Ordered(c.OpenBLAS)):
+		return Choice{}, noBLAS
+	}
+	return b.result(errors.Join(noRuntime, noBLAS)), nil
+}
+
+// A bench is a Choice in the making.
+type bench struct {
+	single, double linalg.Kernel
+	choice         Choice
+}
+
+func (b *bench) result(rejected error) Choice {
+	b.choice.Rejected = rejected
+	b.choice.Multiplier, b.choice.Kernel = linalg.Gonum{}, pair{b.single, b.double}
+	if b.choice.Float32.Backend != Gonum || b.choice.Float64.Backend != Gonum {
+		b.choice.Multiplier = linalg.On(b.choice.Kernel)
+	}
+	return b.choice
+}
+
+// takeRuntime multiplies both kinds with ONNX Runtime.
+func (b *bench) takeRuntime(runtime func() (*ort.Runtime, error)) error {
+	rt, err := runtime()
+	if err != nil {
+		return fmt.Errorf("backend %s: %w", ONNXRuntime, err)
+	}
+	k, err := newRuntimeKernel(rt)
+	if err != nil {
+		return fmt.Errorf("backend %s: %w", ONNXRuntime, err)
+	}
+	origin := Origin{ONNXRuntime, rt.Version(), rt.Library().Path}
+	b.single, b.double, b.choice.Float32, b.choice.Float64 = k, k, origin, origin
+	return nil
+}
+
+// takeOpenBLAS multiplies float64 with OpenBLAS. Its float32 kernels for
+// AVX-512 give a row other last bits at other places of a batch, which
+// scores must not have.
+func (b *bench) takeOpenBLAS(path string) error {
+	lib, err := openblas.Locate(path)
+	if err != nil {
+		return fmt.Errorf("backend %s: %w", OpenBLAS, err)
+	}
+	blas, err := openblas.Open(lib)
+	if err != nil {
+		return fmt.Errorf("backend %s: %w", OpenBLAS, err)
+	}
+	b.double, b.choice.Float64 = blas, Origin{OpenBLAS, blas.Version(), blas.Library().Path}
+	return nil
+}
+
+// pair takes a kernel for each kind.
+type pair struct{ single, double linalg.Kernel }
+
+func (p pair) Mul32(dst, a, b blas32.General) error { return p.single.Mul32(dst, a, b) }
+func (p pair) Mul64(dst, a, b blas64.General) error { return p.double.Mul64(dst, a, b) }

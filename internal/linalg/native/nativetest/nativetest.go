@@ -1,0 +1,39 @@
+// Package nativetest runs one test body for every backend of products.
+package nativetest
+
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+)
+
+// Each runs body for gonum, ONNX Runtime and OpenBLAS, as far as they are on
+// this machine. Products of any size go to the backend.
+func Each(t *testing.T, body func(t *testing.T, m linalg.Multiplier)) {
+	for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
+		t.Run(name, func(t *testing.T) {
+			c := Open(t, name)
+			if name == native.Gonum {
+				body(t, c)
+				return
+			}
+			body(t, linalg.OnFrom(c.Kernel, 0))
+		})
+	}
+}
+
+// Open returns a backend, or skips.
+func Open(tb testing.TB, name string) native.Choice {
+	tb.Helper()
+	if name != native.Gonum {
+		orttest.Open(tb)
+	}
+	c, err := native.Choose(native.Config{Backend: name}, func() (*ort.Runtime, error) { return orttest.Open(tb), nil })
+	if err != nil {
+		tb.Skip(err)
+	}
+	return c
+}

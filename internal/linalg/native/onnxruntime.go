@@ -1,0 +1,113 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+)
+
+// runtimeKernel is a graph of one product for each element type. Both
+// operands are inputs: with b as a constant of the graph, packed beforehand, a
+// product of 256×640×640 is no faster (see the benchmark).
+type runtimeKernel struct {
+	rt       *ort.Runtime
+	f32, f64 *ort.Session
+}
+
+func newRuntimeKernel(rt *ort.Runtime) (runtimeKernel, error) {
+	k := runtimeKernel{rt: rt}
+	var err error
+	if k.f32, err = productSession(rt, onnx.Float32); err != nil {
+		return k, err
+	}
+	k.f64, err = productSession(rt, onnx.Float64)
+	return k, err
+}
+
+// productSession computes c = a·bᵀ.
+func productSession(rt *ort.Runtime, elem onnx.ElemType) (*ort.Session, error) {
+	g := onnx.NewGraph("")
+	a, b := g.Input("a", elem, onnx.Free, onnx.Free), g.Input("b", elem, onnx.Free, onnx.Free)
+	g.Output("c", g.Node("Gemm", []string{a, b}, onnx.Int("transB", 1)), elem, onnx.Free, onnx.Free)
+	model, err := g.Model("pipeline", nil)
+	if err != nil {
+		return nil, err
+	}
+	return rt.NewSession(model, []string{"a", "b"}, []string{"c"}, ort.CPU)
+}
+
+// Mul32 implements linalg.Kernel.
+func (k runtimeKernel) Mul32(dst, a, b blas32.General) error {
+	out := dst
+	if dst.Stride != dst.Cols {
+		out = linalg.New32(dst.Rows, dst.Cols)
+	}
+	err := product(k.f32, k.rt.WrapTensor, []dense[float32]{dense32(a), dense32(b), dense32(out)})
+	if err == nil && dst.Stride != dst.Cols {
+		for i := range dst.Rows {
+			copy(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], out.Data[i*out.Cols:])
+		}
+	}
+	return err
+}
+
+// Mul64 implements linalg.Kernel.
+func (k runtimeKernel) Mul64(dst, a, b blas64.General) error {
+	out := dst
+	if dst.Stride != dst.Cols {
+		out = linalg.New64(dst.Rows, dst.Cols)
+	}
+	err := product(k.f64, k.rt.WrapTensor64, []dense[float64]{dense64(a), dense64(b), dense64(out)})
+	if err == nil && dst.Stride != dst.Cols {
+		for i := range dst.Rows {
+			copy(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], out.Data[i*out.Cols:])
+		}
+	}
+	return err
+}
+
+// dense is a matrix without gaps.
+type dense[F float32 | float64] struct {
+	data       []F
+	rows, cols int
+}
+
+func dense32(m blas32.General) dense[float32] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
+
+func dense64(m blas64.General) dense[float64] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
+
+// packed copies a matrix that has gaps.
+func packed[F float32 | float64](data []F, rows, cols, stride int) dense[F] {
+	if stride == cols {
+		return dense[F]{data[:rows*cols], rows, cols}
+	}
+	p := make([]F, 0, rows*cols)
+	for i := range rows {
+		p = append(p, data[i*stride:i*stride+cols]...)
+	}
+	return dense[F]{p, rows, cols}
+}
+
+// product runs the session on a and b, the last matrix being the result.
+func product[F float32 | float64](s *ort.Session, wrap func([]F, ...int64) (*ort.Tensor, error), matrices []dense[F]) (err error) {
+	var tensors []*ort.Tensor
+	defer func() {
+		for _, t := range tensors {
+			err = errors.Join(err, t.Close())
+		}
+	}()
+	for _, m := range matrices {
+		t, err := wrap(m.data, int64(m.rows), int64(m.cols))
+		if err != nil {
+			return fmt.Errorf("product: %w", err)
+		}
+		tensors = append(tensors, t)
+	}
+	return s.Run(tensors[:2], tensors[2:])
+}

@@ -1,0 +1,88 @@
+//go:build (linux || darwin) && (amd64 || arm64)
+
+package openblas
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/ebitengine/purego"
+)
+
+// threadsVar is read by the library while it loads.
+const threadsVar = "OPENBLAS_NUM_THREADS"
+
+// load resolves the functions. Nothing ever unloads the library.
+func (b *BLAS) load() error {
+	handle, err := dlopen(b.library.Path)
+	if err != nil {
+		return fmt.Errorf("cannot be loaded: %w", err)
+	}
+	lookup := func(target any, function string) {
+		if err != nil {
+			return
+		}
+		var address uintptr
+		if address, err = purego.Dlsym(handle, b.library.naming.of(function)); err == nil {
+			purego.RegisterFunc(target, address)
+		}
+	}
+	var parallel func() int32
+	var config func() string
+	var threads func(int32)
+	lookup(&parallel, "openblas_get_parallel")
+	lookup(&config, "openblas_get_config")
+	lookup(&threads, setThreads)
+	if b.library.naming.wide() {
+		b.lookupWide(lookup)
+	} else {
+		b.lookupNarrow(lookup)
+	}
+	if err != nil {
+		return err
+	}
+	if p := parallel(); p != threadsPosix {
+		return fmt.Errorf("built without POSIX threads (%d); %s", p, Remedy)
+	}
+	threads(1)
+	b.version = versionOf(config())
+	return nil
+}
+
+// dlopen keeps the library from starting threads of its own.
+func dlopen(path string) (uintptr, error) {
+	if before, ok := os.LookupEnv(threadsVar); ok {
+		defer os.Setenv(threadsVar, before)
+	} else {
+		defer os.Unsetenv(threadsVar)
+	}
+	if err := os.Setenv(threadsVar, "1"); err != nil {
+		return 0, err
+	}
+	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+}
+
+// gemm is cblas_sgemm or cblas_dgemm with integers of 32 or 64 bits.
+type gemm[I int32 | int64, F float32 | float64] func(order, transA, transB int32, m, n, k I, alpha F, a *F, lda I, b *F, ldb I, beta F, c *F, ldc I)
+
+func plain[I int32 | int64, F float32 | float64](f gemm[I, F]) func(m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {
+	return func(m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {
+		f(rowMajor, noTrans, trans, I(m), I(n), I(k), 1, &a[0], I(lda), &b[0], I(ldb), 0, &c[0], I(ldc))
+	}
+}
+
+func (b *BLAS) lookupNarrow(lookup func(any, string)) {
+	var s gemm[int32, float32]
+	var d gemm[int32, float64]
+	lookup(&s, "cblas_sgemm")
+	lookup(&d, "cblas_dgemm")
+	b.sgemm, b.dgemm = plain(s), plain(d)
+}
+
+func (b *BLAS) lookupWide(lookup func(any, string)) {
+	var s gemm[int64, float32]
+	var d gemm[int64, float64]
+	lookup(&s, "cblas_sgemm")
+	lookup(&d, "cblas_dgemm")
+	b.sgemm, b.dgemm = plain(s), plain(d)
+}

@@ -1,0 +1,106 @@
+package openblas
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// A BLAS is a loaded library. It is safe for concurrent use and lives as long
+// as the process.
+type BLAS struct {
+	library Library
+	version string
+	sgemm   func(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int)
+	dgemm   func(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
+}
+
+// Numbers of the C interface (cblas.h).
+const (
+	rowMajor = 101
+	noTrans  = 111
+	trans    = 112
+)
+
+// threadsPosix is what openblas_get_parallel says of a build with POSIX
+// threads; 0 is sequential, 2 OpenMP.
+const threadsPosix = 1
+
+// Open loads the library, limits it to one thread a call, and tries it out.
+func Open(lib Library) (*BLAS, error) {
+	lib, err := ordered(lib.Path, lib.Source) // a file may have changed since
+	if err != nil {
+		return nil, err
+	}
+	b := &BLAS{library: lib}
+	if err := b.load(); err != nil {
+		return nil, fmt.Errorf("OpenBLAS library %s: %w", lib.Path, err)
+	}
+	if err := b.tryOut(); err != nil {
+		return nil, fmt.Errorf("OpenBLAS library %s: %w", lib.Path, err)
+	}
+	return b, nil
+}
+
+// Library returns what was loaded.
+func (b *BLAS) Library() Library { return b.library }
+
+// Version is the release, such as "0.3.21", or "" where it does not say.
+func (b *BLAS) Version() string { return b.version }
+
+// Mul64 writes a·bᵀ into dst on the calling goroutine: a is n×d, b is K×d,
+// dst is n×K, none of them empty. Shapes must fit.
+func (b *BLAS) Mul64(dst, x, y blas64.General) error {
+	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
+		return err
+	}
+	b.dgemm(dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
+	return nil
+}
+
+// Mul32 is Mul64 in float32. A row's result depends in its last bits on the
+// row's place.
+func (b *BLAS) Mul32(dst, x, y blas32.General) error {
+	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
+		return err
+	}
+	b.sgemm(dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
+	return nil
+}
+
+// small refuses what 32-bit integers do not hold.
+func small(sizes ...int) error {
+	for _, n := range sizes {
+		if n < 1 || n > math.MaxInt32 {
+			return fmt.Errorf("product: a side of %d", n)
+		}
+	}
+	return nil
+}
+
+// tryOut makes sure that the functions are what their names say.
+func (b *BLAS) tryOut() error {
+	x32, y32, out32 := []float32{1, 2, 3, 4}, []float32{5, 6, 7, 8}, make([]float32, 4)
+	b.sgemm(2, 2, 2, x32, 2, y32, 2, out32, 2)
+	x64, y64, out64 := []float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}, make([]float64, 4)
+	b.dgemm(2, 2, 2, x64, 2, y64, 2, out64, 2)
+	for i, want := range []float64{17, 23, 39, 53} {
+		if float64(out32[i]) != want || out64[i] != want {
+			return errors.New("gives wrong products")
+		}
+	}
+	return nil
+}
+
+// versionOf takes "0.3.21" from "OpenBLAS 0.3.21 DYNAMIC_ARCH …".
+func versionOf(config string) string {
+	fields := strings.Fields(config)
+	if len(fields) > 1 {
+		return fields[1]
+	}
+	return ""
+}
