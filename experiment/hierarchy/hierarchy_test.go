@@ -69,6 +69,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("all visited: %+v, flat %g", m, flat)
 		case m.T == 1 && !(m.Density < 0.8 && m.SpeedUp > 1.2 && m.ClockSpeedUp > 0):
 			t.Errorf("one visited: %+v", m)
+		case m.FitSeconds <= 0:
+			t.Errorf("made in no time: %+v", m)
 		case m.Accuracy > m.SuperAccuracy+1e-9:
 			t.Errorf("right in the wrong super-class: %+v", m)
 		}
