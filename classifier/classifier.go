@@ -73,6 +73,14 @@ type Scorer interface {
 	Score(dst blas64.General, novelty []float64, x blas32.General) error
 }
 
+// A Refresher keeps something that goes out of date as classes come and go,
+// and can make it anew.
+type Refresher interface {
+	// Refresh brings everything up to date with the classes there are. On
+	// error the learner is unchanged.
+	Refresh(ctx context.Context) error
+}
+
 // A MultiplierUser has large products to compute and lets the caller choose
 // with what. Without a choice it is gonum.
 type MultiplierUser interface {

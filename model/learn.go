@@ -94,6 +94,20 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	return p.Outcome, nil
 }
 
+// Refresh brings what the head derived from its classes up to date, such as
+// super-classes. The error wraps classifier.ErrUnsupported where there is
+// nothing of the kind; on error the model is unchanged.
+func (m *Model) Refresh(ctx context.Context) error {
+	r, ok := m.Head.(classifier.Refresher)
+	if !ok {
+		return fmt.Errorf("refresh: %s has nothing to refresh: %w", m.Method, classifier.ErrUnsupported)
+	}
+	if err := r.Refresh(ctx); err != nil {
+		return fmt.Errorf("refresh: %w", err)
+	}
+	return nil // the classes are the same, and so are their statistics
+}
+
 func (m *Model) nextSession() int {
 	if len(m.Sessions) == 0 {
 		return 0

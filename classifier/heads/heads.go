@@ -8,6 +8,7 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
@@ -20,14 +21,15 @@ const Default = "plda"
 
 // Config holds the settings of every method.
 type Config struct {
-	NCM  ncm.Config  `json:"ncm" mapstructure:"ncm"`
-	PLDA plda.Config `json:"plda" mapstructure:"plda"`
-	PPCA ppca.Config `json:"ppca" mapstructure:"ppca"`
+	HPPCA hppca.Config `json:"hppca" mapstructure:"hppca"`
+	NCM   ncm.Config   `json:"ncm" mapstructure:"ncm"`
+	PLDA  plda.Config  `json:"plda" mapstructure:"plda"`
+	PPCA  ppca.Config  `json:"ppca" mapstructure:"ppca"`
 }
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	return Config{NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig()}
+	return Config{HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig()}
 }
 
 // Validate names the method and the field that is out of range.
@@ -35,7 +37,7 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name string
 		err  error
-	}{{"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}} {
+	}{{"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}} {
 		if m.err != nil {
 			return fmt.Errorf("%s.%w", m.name, m.err)
 		}
@@ -62,6 +64,13 @@ type Method struct {
 // Methods returns all methods, sorted by name.
 func Methods() []Method {
 	return []Method{
+		{
+			Name: "hppca", Summary: "ppca under super-classes (Wang 2023): an example visits a few of them, not all classes; for thousands of classes",
+			Novelty: "negative largest log-density of the visited classes", Extend: "exact, from the statistics; super-classes stay until they are refreshed", Forget: "classes; examples from the statistics, exact likewise",
+			Statistics: true,
+			make:       func(c Config) (classifier.Learner, error) { return learner(hppca.New(c.HPPCA)) },
+			load:       func(s classifier.State) (classifier.Learner, error) { return learner(hppca.Load(s)) },
+		},
 		{
 			Name: "ncm", Summary: "nearest class mean, cosine or Euclidean",
 			Novelty: "distance to the nearest mean", Extend: "exact", Forget: "classes and examples, exact",

@@ -83,9 +83,29 @@ func TestFeaturesAreTheImages(t *testing.T) {
 
 // TestSessions walks a model through its life, with every method.
 func TestSessions(t *testing.T) {
-	for _, method := range []string{"ncm", "plda", "ppca"} {
+	for _, method := range []string{"hppca", "ncm", "plda", "ppca"} {
 		t.Run(method, func(t *testing.T) { sessions(t, method) })
 	}
+}
+
+// TestRefresh: new classes join super-classes as they are, until a learn says
+// otherwise, with images or without; then it does not matter when.
+func TestRefresh(t *testing.T) {
+	l := newLab(t)
+	model, _ := l.trained("--classifier", "hppca", "--set", "classifier.statistics=false")
+	base := l.read(model)
+	more := l.photos(l.path("more"), smallSide, 5, "fig", "pear")
+	refresh := []string{"--images", more, "--set", "classifier.hppca.refresh=true"}
+
+	l.must(append([]string{"learn", model}, refresh...)...)
+	at := l.read(model)
+	l.write(l.path("late.model"), base)
+	l.must("learn", l.path("late.model"), "--images", more)
+	if bytes.Equal(l.read(l.path("late.model")), at) {
+		t.Error("the super-classes were made anew without being asked to")
+	}
+	l.must(append([]string{"learn", l.path("late.model")}, refresh...)...)
+	l.same("refreshing later", at, l.path("late.model"))
 }
 
 func sessions(t *testing.T, method string) {

@@ -157,7 +157,10 @@ func newLearn() *cobra.Command {
 		Short: "Learn new classes, or more images of old ones",
 		Long: `Teaches a model one more session, from as little as one image a class, without
 touching what it knows. Images that it has learned already change nothing, so an
-interrupted session is simply learned again.`,
+interrupted session is simply learned again.
+
+New classes of an hppca model join its super-classes as they are; with
+--set classifier.hppca.refresh=true all super-classes are made anew.`,
 		Example: "  pipeline learn photos.model --images new-classes",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
@@ -186,6 +189,9 @@ func (w *workbench) learn(ctx context.Context, file string) error {
 		return err
 	}
 	outcome, err := m.Learn(ctx, c.Batch)
+	if err == nil {
+		err = w.refresh(ctx, m)
+	}
 	if err != nil {
 		return err
 	}
@@ -197,6 +203,15 @@ func (w *workbench) learn(ctx context.Context, file string) error {
 	}
 	w.sayOutcome("learned", outcome)
 	return w.problemsOf(c, w.destination(file)+".errors.csv")
+}
+
+// refresh makes the super-classes of a model anew where the configuration asks
+// for it; a model whose own configuration does, has done so already.
+func (w *workbench) refresh(ctx context.Context, m *model.Model) error {
+	if m.Method != "hppca" || !w.config.Classifier.HPPCA.Refresh {
+		return nil
+	}
+	return m.Refresh(ctx)
 }
 
 // destination is --out, or the model itself.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/experiment/kinds"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
@@ -40,6 +41,7 @@ type Config struct {
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
 	Label      label.Config     `mapstructure:"label" json:"label"`
 	FSCIL      fscil.Config     `mapstructure:"fscil" json:"fscil"`
+	Experiment kinds.Config     `mapstructure:"experiment" json:"experiment"`
 }
 
 // Runtime says where ONNX Runtime is.
@@ -93,6 +95,7 @@ func Default() Config {
 		Classifier: Classifier{Name: heads.Default, Statistics: true, Temperature: tempered.Auto, Config: heads.DefaultConfig()},
 		Label:      label.DefaultConfig(),
 		FSCIL:      fscil.DefaultConfig(),
+		Experiment: kinds.DefaultConfig(),
 	}
 }
 
@@ -124,6 +127,9 @@ func (c Config) Validate() error {
 			return fmt.Errorf("fscil.methods: %w", err)
 		}
 	}
+	if err := c.Experiment.Validate(); err != nil {
+		return fmt.Errorf("experiment.%w", err)
+	}
 	return c.Classifier.validate()
 }
 
@@ -146,7 +152,7 @@ func (c Classifier) Tempered() tempered.Config { return tempered.Config{Temperat
 // Heads returns the settings of the methods, with those that concern all of
 // them handed down.
 func (c Classifier) Heads() heads.Config {
-	c.PPCA.Statistics = c.Statistics
+	c.HPPCA.Statistics, c.PPCA.Statistics = c.Statistics, c.Statistics
 	return c.Config
 }
 

@@ -51,12 +51,19 @@ var allowed = map[string][]string{
 	"report":                            {"metrics"},
 	"demo":                              {},
 	"fscil":                             {"classifier", "dataset", "metrics", "internal/atomicfile"},
-	"fscil/figure":                      {"fscil"},
+	"fscil/figure":                      {"fscil", "internal/chart"},
 	"fscil/benchmark":                   {"internal/atomicfile"},
 	"configs":                           {},
 	"bench":                             {"dataset"},
 	"bench/compare":                     {"bench", "dataset"},
-	"internal/config":                   {"classifier/heads", "classifier/tempered", "configs", "extractor", "fscil", "internal/linalg/native", "label", "preprocess"},
+	"internal/config":                   {"classifier/heads", "classifier/tempered", "configs", "extractor", "fscil", "internal/linalg/native", "label", "preprocess", "experiment/kinds"},
+	"internal/chart":                    {},
+	"classifier/lowrank":                {"classifier", "classifier/moments", "internal/linalg"},
+	"classifier/hppca":                  {"classifier", "classifier/lowrank", "classifier/moments", "internal/linalg"},
+	"classifier/online/oem":             {"internal/linalg"},
+	"experiment":                        {"classifier/heads", "fscil", "internal/atomicfile", "internal/chart"},
+	"experiment/kinds":                  {"experiment", "experiment/*"},
+	"experiment/*":                      {"experiment", "classifier", "classifier/*", "fscil", "dataset", "internal/chart", "internal/linalg"},
 }
 
 func TestImportDirection(t *testing.T) {

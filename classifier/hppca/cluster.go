@@ -1,0 +1,291 @@
+package hppca
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// clusterStream and rawStream name the random streams of the two ways of
+// clustering; the level follows.
+const (
+	clusterStream = 0x6870706361000000
+	rawStream     = 0x6870706361800000
+)
+
+// assignChunk is how many Gaussians are compared at a time.
+const assignChunk = 64
+
+// clusters are super-classes of some Gaussians.
+type clusters struct {
+	of      []int // the super-class of each
+	supers  []lowrank.Gaussian
+	weights []float64 // how many classes are below each
+}
+
+// cluster is Algorithm 2 without the fit of the classes: k-means of Gaussians.
+// weights are the numbers of classes behind each of gs, so that super-classes
+// of any level have the moments of the classes below them. No super-class is
+// empty.
+func (c Config) cluster(ctx context.Context, mul linalg.Multiplier, gs []lowrank.Gaussian, weights []float64, size int, level uint64) (clusters, error) {
+	set := lowrank.NewSet(gs, mul)
+	seeds, err := c.seeds(ctx, set, gs, size, level)
+	if err != nil {
+		return clusters{}, err
+	}
+	k := means{cfg: c, mul: mul, set: set, gs: gs, weights: weights, kl: linalg.New64(len(gs), size), exact: make([]bool, len(gs)*size), supers: make([]lowrank.Gaussian, size)}
+	changed := make([]int, size)
+	for i, j := range seeds { // (x_j, I)
+		changed[i], k.supers[i] = i, lowrank.Gaussian{Mean: gs[j].Mean, Lambda: 1}
+	}
+	var seen [][]int
+	for range c.MaxIter {
+		if err := ctx.Err(); err != nil {
+			return clusters{}, err
+		}
+		of, err := k.assign(changed)
+		if err != nil {
+			return clusters{}, err
+		}
+		last := len(seen) - 1
+		if last >= 0 && slices.Equal(of, seen[last]) {
+			break
+		}
+		if changed = allOf(size); last >= 0 {
+			changed = moved(seen[last], of)
+		}
+		again := slices.ContainsFunc(seen, func(s []int) bool { return slices.Equal(s, of) })
+		seen = append(seen, of)
+		if err := k.update(of, changed); err != nil {
+			return clusters{}, err
+		}
+		if again {
+			break
+		}
+	}
+	of := seen[len(seen)-1]
+	return clusters{of: of, supers: k.supers, weights: weightsOf(of, weights, size)}, nil
+}
+
+// seeds is Algorithm 3: k-means++ with the Bhattacharyya distance as weight,
+// from each Gaussian to the nearest seed so far.
+func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussian, size int, level uint64) ([]int, error) {
+	rng := rand.New(rand.NewPCG(c.Seed, clusterStream+level))
+	seeds := []int{rng.IntN(len(gs))}
+	nearest := make([]float64, len(gs))
+	for i := range nearest {
+		nearest[i] = math.Inf(1)
+	}
+	distance := make([]float64, len(gs))
+	for len(seeds) < size {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		last := seeds[len(seeds)-1]
+		if err := set.Bhattacharyya(distance, gs[last], c.SeedDistance == SeedMean); err != nil {
+			return nil, err
+		}
+		for i, v := range distance {
+			nearest[i] = min(nearest[i], v)
+		}
+		nearest[last] = 0
+		seeds = append(seeds, draw(rng, nearest, seeds))
+	}
+	return seeds, nil
+}
+
+// draw returns an index with a probability in proportion to its weight; where
+// all weights are 0, the first index that was not drawn before.
+func draw(rng *rand.Rand, weights []float64, before []int) int {
+	var sum float64
+	for _, w := range weights {
+		sum += w
+	}
+	left := rng.Float64() * sum
+	at := -1
+	for i, w := range weights {
+		if w > 0 {
+			at = i
+			if left -= w; left < 0 {
+				break
+			}
+		}
+	}
+	for at < 0 || slices.Contains(before, at) {
+		at++
+	}
+	return at
+}
+
+// means is the state of k-means of Gaussians.
+type means struct {
+	cfg     Config
+	mul     linalg.Multiplier
+	set     *lowrank.Set
+	gs      []lowrank.Gaussian
+	weights []float64
+	supers  []lowrank.Gaussian
+	kl      blas64.General // of each Gaussian from each super-class, or a lower bound
+	exact   []bool         // which of the two
+	order   []int          // Gaussians, similar ones together
+}
+
+// assign returns the super-class of smallest KL divergence (eq. 4.11) for
+// every Gaussian. Of super-classes that changed only lower bounds are computed
+// at first. A super-class that would be empty gets the Gaussian that is
+// farthest from its own.
+func (k *means) assign(changed []int) ([]int, error) {
+	bounds := linalg.New64(len(k.gs), len(changed))
+	if err := k.set.KLBound(bounds, k.some(changed)); err != nil {
+		return nil, err
+	}
+	for i := range k.gs {
+		for j, s := range changed {
+			k.kl.Data[i*k.kl.Stride+s], k.exact[i*k.kl.Stride+s] = bounds.Data[i*bounds.Stride+j], false
+		}
+	}
+	of, distance := make([]int, len(k.gs)), make([]float64, len(k.gs))
+	if k.order == nil {
+		k.order = allOf(len(k.gs))
+		for i := range of {
+			of[i] = smallest(k.row(i))
+		}
+		k.sort(of)
+	}
+	for first := 0; first < len(k.order); first += assignChunk {
+		if err := k.settle(k.order[first:min(first+assignChunk, len(k.order))]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range of {
+		of[i] = smallest(k.row(i))
+		distance[i] = k.row(i)[of[i]]
+	}
+	fillEmpty(of, distance, k.kl.Cols)
+	k.sort(of)
+	return of, nil
+}
+
+// settle computes exact divergences, best first, until the smallest value of
+// each of these Gaussians is one: no bound below it is left. Gaussians that
+// are similar want the same super-classes.
+func (k *means) settle(which []int) error {
+	for {
+		var wanted []int
+		for _, i := range which {
+			if s := smallest(k.row(i)); !k.exact[i*k.kl.Stride+s] {
+				wanted = append(wanted, s)
+			}
+		}
+		if len(wanted) == 0 {
+			return nil
+		}
+		slices.Sort(wanted)
+		wanted = slices.Compact(wanted)
+		kl, err := k.set.KLOf(which, k.some(wanted))
+		if err != nil {
+			return err
+		}
+		for n, i := range which {
+			for j, s := range wanted {
+				k.kl.Data[i*k.kl.Stride+s], k.exact[i*k.kl.Stride+s] = kl.Data[n*kl.Stride+j], true
+			}
+		}
+	}
+}
+
+func (k *means) row(i int) []float64 { return k.kl.Data[i*k.kl.Stride : i*k.kl.Stride+k.kl.Cols] }
+
+func (k *means) some(supers []int) []lowrank.Gaussian {
+	gs := make([]lowrank.Gaussian, len(supers))
+	for i, s := range supers {
+		gs[i] = k.supers[s]
+	}
+	return gs
+}
+
+// sort puts Gaussians of one super-class together.
+func (k *means) sort(of []int) {
+	slices.SortStableFunc(k.order, func(a, b int) int { return of[a] - of[b] })
+}
+
+// fillEmpty moves the farthest Gaussians that are not alone into the clusters
+// that have none.
+func fillEmpty(of []int, distance []float64, size int) {
+	count := make([]int, size)
+	for _, s := range of {
+		count[s]++
+	}
+	for s := range size {
+		if count[s] > 0 {
+			continue
+		}
+		farthest := -1
+		for i, v := range distance {
+			if count[of[i]] > 1 && (farthest < 0 || v > distance[farthest]) {
+				farthest = i
+			}
+		}
+		count[of[farthest]]--
+		of[farthest], distance[farthest], count[s] = s, 0, 1
+	}
+}
+
+// update computes the super-classes that changed (eq. 4.13, 4.14).
+func (k *means) update(of []int, changed []int) error {
+	errs := make([]error, len(changed))
+	linalg.Parallel(len(changed), func(i int) {
+		k.supers[changed[i]], errs[i] = mixtureOf(k.mul, k.gs, k.weights, of, changed[i], k.cfg.R)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mixtureOf(mul linalg.Multiplier, gs []lowrank.Gaussian, weights []float64, of []int, super, r int) (lowrank.Gaussian, error) {
+	var members []lowrank.Gaussian
+	var w []float64
+	for i, s := range of {
+		if s == super {
+			members, w = append(members, gs[i]), append(w, weights[i])
+		}
+	}
+	return lowrank.Mixture(members, w, r, mul)
+}
+
+// moved returns the clusters whose members differ.
+func moved(before, after []int) []int {
+	var changed []int
+	for i, s := range after {
+		if before[i] != s {
+			changed = append(changed, before[i], s)
+		}
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed)
+}
+
+func allOf(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func weightsOf(of []int, weights []float64, size int) []float64 {
+	out := make([]float64, size)
+	for i, s := range of {
+		out[s] += weights[i]
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+package hppca
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+func drawn(t *testing.T, k int, cfg Config) *HPPCA {
+	t.Helper()
+	const n, d = 7, 12
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := linalg.New32(k*n, d)
+	y := make([]string, k*n)
+	for i := range y {
+		own := rand.New(rand.NewPCG(5, uint64(i/n)))
+		y[i] = fmt.Sprintf("c%02d", i/n)
+		for j := range d {
+			x.Data[i*d+j] = float32(2*own.NormFloat64() + 0.7*rng.NormFloat64())
+		}
+	}
+	h, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Learn(context.Background(), x, y); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func kl(t *testing.T, p, q lowrank.Gaussian) float64 {
+	t.Helper()
+	v, err := lowrank.KL(p, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestClustersAreAFixedPoint: every class is in the super-class of smallest KL
+// divergence, and every super-class is the mixture of its classes, at each
+// level.
+func TestClustersAreAFixedPoint(t *testing.T) {
+	for _, levels := range []int{2, 3} {
+		cfg := DefaultConfig()
+		cfg.S, cfg.Levels = 6, levels
+		h := drawn(t, 25, cfg)
+		below, parent := h.gaussians(), supersOf(h.classes.Values())
+		weights := slices.Repeat([]float64{1}, len(below))
+		for l := len(h.tree.levels) - 1; l >= 0; l-- {
+			nodes := h.tree.levels[l].nodes
+			for i, g := range below {
+				for s := range nodes {
+					if a, b := kl(t, g, nodes[parent[i]]), kl(t, g, nodes[s]); a > b*(1+1e-5) {
+						t.Errorf("level %d: %d is in %d at %g, but %d is at %g", l, i, parent[i], a, s, b)
+					}
+				}
+			}
+			for s := range nodes {
+				want, err := mixtureOf(h.mul, below, weights, parent, s, cfg.R)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := kl(t, nodes[s], want); d > 1e-5 {
+					t.Errorf("level %d: super-class %d is %g nats from the mixture of its own", l, s, d)
+				}
+			}
+			weights = weightsOf(parent, weights, len(nodes))
+			below, parent = nodes, h.tree.levels[l].parent
+		}
+	}
+}
+
+// TestNodesHaveTheMomentsOfTheirClasses, whatever is between.
+func TestNodesHaveTheMomentsOfTheirClasses(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.S, cfg.Levels, cfg.R = 9, 3, 12
+	h := drawn(t, 30, cfg)
+	if len(h.tree.levels) != 2 {
+		t.Fatalf("%d levels", len(h.tree.levels))
+	}
+	for node, columns := range h.scorer.steps[0].under {
+		var members []lowrank.Gaussian
+		for _, c := range columns {
+			members = append(members, h.gaussians()[c])
+		}
+		want, err := lowrank.Mixture(members, slices.Repeat([]float64{1}, len(members)), 12, h.mul)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := kl(t, h.tree.levels[0].nodes[node], want); d > 1e-4 {
+			t.Errorf("node %d is %g nats from the mixture of its %d classes", node, d, len(columns))
+		}
+	}
+}
+
+// TestNewClassesJoinTheNearest, and leave the super-classes as they are.
+func TestNewClassesJoinTheNearest(t *testing.T) {
+	h := drawn(t, 20, DefaultConfig())
+	before := h.tree
+	x := classifier.UnitRows(blas32.General{Rows: 3, Cols: 12, Stride: 12, Data: make([]float32, 36)})
+	rng := rand.New(rand.NewPCG(8, 8))
+	for i := range x.Data {
+		x.Data[i] = float32(rng.NormFloat64())
+	}
+	if err := h.Learn(context.Background(), x, []string{"new2", "new1", "new2"}); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(before, h.tree) {
+		t.Error("the super-classes changed")
+	}
+	for _, name := range []string{"new1", "new2"} {
+		c, _ := h.classes.Get(name)
+		for s, g := range h.tree.lowest().nodes {
+			if a, b := kl(t, c.Gaussian, h.tree.lowest().nodes[c.super]), kl(t, c.Gaussian, g); a > b*(1+1e-5) {
+				t.Errorf("%s joined %d at %g, but %d is at %g", name, c.super, a, s, b)
+			}
+		}
+	}
+}
+
+// TestUnvisitedClassesGetTheBound of the nearest node above them that was
+// scored: its score and the logarithm of the number of classes below.
+func TestUnvisitedClassesGetTheBound(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.S, cfg.T, cfg.Levels = 9, 1, 3
+	h := drawn(t, 30, cfg)
+	x := linalg.New32(5, 12)
+	for i := range x.Data {
+		x.Data[i] = float32(i%7) - 3
+	}
+	q := lowrank.NewQueries(h.scorer.place(x), h.scorer.centre)
+	dst := linalg.New64(5, 30)
+	if err := h.LogProb(dst, x); err != nil {
+		t.Fatal(err)
+	}
+	everything, err := lowrank.NewStack(h.gaussians(), h.scorer.centre, true, h.mul).Scores(q, classifier.Range(0, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := h.scorer.find(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range found {
+		best := math.Inf(-1)
+		want := make([]float64, 30)
+		visited := make([]bool, 30)
+		for _, c := range f.classes {
+			visited[c.item], want[c.item] = true, everything.Data[i*30+c.item]
+			best = max(best, want[c.item])
+		}
+		seen := len(f.classes)
+		for l, nodes := range f.skipped {
+			for _, n := range nodes {
+				under := h.scorer.steps[l].under[n.item]
+				seen += len(under)
+				for _, c := range under {
+					want[c] = min(n.score+math.Log(float64(len(under))), best-math.Ln2)
+				}
+			}
+		}
+		if seen != 30 {
+			t.Fatalf("%d classes are accounted for", seen)
+		}
+		classifier.LogSoftmax(want)
+		for c, v := range dst.Data[i*30 : (i+1)*30] {
+			if math.Abs(v-want[c]) > 1e-6*(1+math.Abs(v)) {
+				t.Errorf("row %d, class %d (visited: %v): %g, want %g", i, c, visited[c], v, want[c])
+			}
+		}
+	}
+}
+
+func TestFillEmpty(t *testing.T) {
+	of, distance := []int{0, 0, 2, 0}, []float64{1, 5, 9, 3}
+	fillEmpty(of, distance, 4)
+	if !slices.Equal(of, []int{0, 1, 2, 3}) { // the 9 is alone and stays
+		t.Errorf("%v", of)
+	}
+}
+
+func TestDrawFollowsTheWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	count := make([]int, 4)
+	for range 4000 {
+		count[draw(rng, []float64{1, 0, 3, 0}, nil)]++
+	}
+	if count[1]+count[3] > 0 || count[0] < 900 || count[0] > 1100 {
+		t.Errorf("%v", count)
+	}
+	if at := draw(rng, []float64{0, 0, 0}, []int{0, 2}); at != 1 {
+		t.Errorf("without weights: %d", at)
+	}
+}
+
+// TestEqualClasses: as many super-classes as asked for, none empty.
+func TestEqualClasses(t *testing.T) {
+	x := linalg.New32(6, 4)
+	for i := range x.Data {
+		x.Data[i] = 1
+	}
+	for _, cluster := range []string{ClusterGaussians, ClusterRaw} {
+		cfg := DefaultConfig()
+		cfg.S, cfg.Cluster = 3, cluster
+		h, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Learn(context.Background(), x, []string{"a", "b", "c", "d", "e", "f"}); err != nil {
+			t.Fatal(err)
+		}
+		if cluster == ClusterGaussians && h.Supers() != 3 || h.Supers() < 1 {
+			t.Errorf("%s: %d super-classes", cluster, h.Supers())
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for _, c := range []struct {
+		k, s, levels int
+		want         []int
+	}{
+		{10450, 0, 2, []int{102}}, {10450, 33, 2, []int{33}}, {1000, 0, 3, []int{100, 10}}, {1000, 100, 3, []int{100, 10}},
+		{1, 0, 2, []int{1}}, {5, 100, 2, []int{5}}, {2, 0, 4, []int{2}}, {3, 0, 2, []int{2}}, {10000, 0, 4, []int{1000, 100, 10}},
+	} {
+		cfg := Config{S: c.s, Levels: c.levels}
+		if got := cfg.sizes(c.k); !slices.Equal(got, c.want) {
+			t.Errorf("K=%d S=%d levels=%d: %v, want %v", c.k, c.s, c.levels, got, c.want)
+		}
+	}
+}
+
+// TestKMeans finds clusters that are far apart, and ends.
+func TestKMeans(t *testing.T) {
+	x := linalg.New32(90, 3)
+	rng := rand.New(rand.NewPCG(2, 2))
+	for i := range x.Data {
+		x.Data[i] = float32(20*(i/3%3) + int(rng.NormFloat64()))
+	}
+	of, err := kMeans(context.Background(), linalg.Default(), x, 3, 50, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range of {
+		if s != of[i%3] || s == of[(i+1)%3] {
+			t.Fatalf("row %d is in cluster %d of %v", i, s, of[:3])
+		}
+	}
+	if got := majority([]int{0, 0, 0, 1, 1}, []int{2, 1, 2, 0, 1}, 2, 3); !slices.Equal(got, []int{2, 0}) {
+		t.Errorf("majority %v", got)
+	}
+}

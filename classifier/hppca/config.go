@@ -1,0 +1,127 @@
+package hppca
+
+import (
+	"fmt"
+	"math"
+)
+
+// What is clustered into super-classes (Config.Cluster).
+const (
+	// ClusterGaussians clusters the class models (Algorithm 2).
+	ClusterGaussians = "gaussians"
+	// ClusterRaw clusters examples and sends a class where most of its own
+	// went (section 5.1.4).
+	ClusterRaw = "raw"
+)
+
+// What of the Bhattacharyya distance draws the seeds (Config.SeedDistance).
+const (
+	SeedFull = "full" // eq. 4.9
+	SeedMean = "mean" // its mean term only
+)
+
+// maxCount bounds the settings that are counts.
+const maxCount = 1 << 16
+
+// Config holds the settings of hierarchical PPCA.
+type Config struct {
+	// Q and R are the most principal components of a class and of a
+	// super-class.
+	Q int `json:"q" mapstructure:"q"`
+	R int `json:"r" mapstructure:"r"`
+	// Lambda is λ, the noise variance, on the scale of the embeddings.
+	Lambda float64 `json:"lambda" mapstructure:"lambda"`
+	// S is the number of super-classes; 0 means K^((Levels−1)/Levels) of K
+	// classes, √K with two levels.
+	S int `json:"s" mapstructure:"s"`
+	// T is how many super-classes an example visits at most.
+	T int `json:"t" mapstructure:"t"`
+	// Gap, in nats, leaves out super-classes whose score is further than this
+	// below the best; 0 means visit T whatever their scores.
+	Gap float64 `json:"gap" mapstructure:"gap"`
+	// Levels is 2 for classes and super-classes, as in the paper; more put
+	// super-classes of super-classes above.
+	Levels int `json:"levels" mapstructure:"levels"`
+	// Cluster is "gaussians" or "raw".
+	Cluster string `json:"cluster" mapstructure:"cluster"`
+	// SeedDistance is "full" or "mean".
+	SeedDistance string `json:"seed_distance" mapstructure:"seed_distance"`
+	// MaxIter bounds the rounds of assignment and update.
+	MaxIter int `json:"max_iter" mapstructure:"max_iter"`
+	// Refresh makes the super-classes anew whenever the head changes;
+	// otherwise new classes join those of the base session.
+	Refresh bool `json:"refresh" mapstructure:"refresh"`
+	// Normalize scales embeddings to length 1.
+	Normalize bool `json:"normalize" mapstructure:"normalize"`
+	// LogDet uses the log-determinant, making the scores log-densities.
+	LogDet bool `json:"logdet" mapstructure:"logdet"`
+	// Seed draws the first super-classes.
+	Seed uint64 `json:"seed" mapstructure:"seed"`
+	// Statistics keeps what is needed to learn more examples of an old class
+	// and to forget single ones: up to 4d² bytes a class. It is no key of its
+	// own in a configuration file: classifier.statistics sets it.
+	Statistics bool `json:"statistics" mapstructure:"-"`
+}
+
+// DefaultConfig returns the paper's q = r = 20 and λ = 0.01, S = √K, T = 4, on
+// embeddings of length 1, with log-determinant and statistics.
+func DefaultConfig() Config {
+	return Config{
+		Q: 20, R: 20, Lambda: 0.01, T: 4, Levels: 2, Cluster: ClusterGaussians, SeedDistance: SeedFull,
+		MaxIter: 50, Normalize: true, LogDet: true, Statistics: true,
+	}
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"q", c.Q, 0, maxCount}, {"r", c.R, 0, maxCount}, {"s", c.S, 0, 1 << 24}, {"t", c.T, 1, 1 << 24},
+		{"levels", c.Levels, 2, 8}, {"max_iter", c.MaxIter, 1, maxCount},
+	} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	if !(c.Lambda >= 1e-12 && c.Lambda <= 1e12) {
+		return fmt.Errorf("lambda: %g is outside 1e-12 … 1e12", c.Lambda)
+	}
+	if !(c.Gap >= 0 && c.Gap <= math.MaxFloat64) {
+		return fmt.Errorf("gap: %g is not 0 or more", c.Gap)
+	}
+	return c.validateNames()
+}
+
+func (c Config) validateNames() error {
+	if c.Cluster != ClusterGaussians && c.Cluster != ClusterRaw {
+		return fmt.Errorf("cluster: %q is neither %s nor %s", c.Cluster, ClusterGaussians, ClusterRaw)
+	}
+	if c.SeedDistance != SeedFull && c.SeedDistance != SeedMean {
+		return fmt.Errorf("seed_distance: %q is neither %s nor %s", c.SeedDistance, SeedFull, SeedMean)
+	}
+	if c.Refresh && c.Cluster == ClusterRaw {
+		return fmt.Errorf("refresh: with cluster %s it needs all examples again, which are not kept; use %s", ClusterRaw, ClusterGaussians)
+	}
+	return nil
+}
+
+// sizes returns how many nodes each level above k classes has, lowest first.
+// Levels that would not narrow are left out, but for the lowest.
+func (c Config) sizes(k int) []int {
+	lowest := float64(c.S)
+	if c.S == 0 {
+		lowest = math.Pow(float64(k), float64(c.Levels-1)/float64(c.Levels))
+	}
+	var sizes []int
+	for level := range c.Levels - 1 {
+		n := int(math.Round(math.Pow(lowest, float64(c.Levels-1-level)/float64(c.Levels-1))))
+		n = min(max(n, 1), k)
+		if level > 0 && (n >= sizes[level-1] || n == 1) {
+			break
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes
+}

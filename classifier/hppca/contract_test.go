@@ -1,0 +1,62 @@
+package hppca_test
+
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+)
+
+func config(change func(*hppca.Config)) hppca.Config {
+	c := hppca.DefaultConfig()
+	change(&c)
+	return c
+}
+
+func TestContract(t *testing.T) {
+	for name, cfg := range map[string]hppca.Config{
+		"default":      hppca.DefaultConfig(),
+		"one visit":    config(func(c *hppca.Config) { c.S, c.T = 3, 1 }),
+		"refresh":      config(func(c *hppca.Config) { c.S, c.T, c.Refresh, c.SeedDistance = 2, 1, true, hppca.SeedMean }),
+		"raw":          config(func(c *hppca.Config) { c.S, c.T, c.Cluster = 2, 1, hppca.ClusterRaw }),
+		"three levels": config(func(c *hppca.Config) { c.S, c.T, c.Levels, c.Gap = 3, 1, 3, 5 }),
+		"paper":        config(func(c *hppca.Config) { c.Q, c.R, c.LogDet, c.Normalize, c.T = 3, 0, false, false, 1 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			classifiertest.Run(t, classifiertest.Factory{
+				New:       func() (classifier.Learner, error) { return hppca.New(cfg) },
+				Load:      func(s classifier.State) (classifier.Learner, error) { return hppca.Load(s) },
+				OrderFree: cfg.Refresh, // otherwise the base session makes the super-classes
+				Tolerance: 2e-5,        // float32 components, squared and divided by λ
+			})
+		})
+	}
+}
+
+// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+func TestContractOnEachBackend(t *testing.T) {
+	cfg := config(func(c *hppca.Config) { c.S, c.T = 3, 1 })
+	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		classifiertest.Run(t, classifiertest.Factory{
+			New: func() (classifier.Learner, error) {
+				h, err := hppca.New(cfg)
+				if err == nil {
+					h.UseMultiplier(m)
+				}
+				return h, err
+			},
+			Load: func(s classifier.State) (classifier.Learner, error) {
+				h, err := hppca.Load(s)
+				if err != nil {
+					return nil, err
+				}
+				h.UseMultiplier(m)
+				return h, nil
+			},
+			Tolerance: 2e-5,
+		})
+	})
+}

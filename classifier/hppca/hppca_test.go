@@ -1,0 +1,416 @@
+package hppca_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
+	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+)
+
+// world returns n examples each of k classes that fall into groups.
+func world(k, groups, n, d int, seed uint64) (blas32.General, []string) {
+	x := blas32.General{Rows: k * n, Cols: d, Stride: d, Data: make([]float32, 0, k*n*d)}
+	var y []string
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for c := range k {
+		group, own := rand.New(rand.NewPCG(77, uint64(c%groups))), rand.New(rand.NewPCG(78, uint64(c)))
+		mean := make([]float64, d)
+		for j := range mean {
+			mean[j] = 2*group.NormFloat64() + own.NormFloat64()
+		}
+		for range n {
+			for j := range d {
+				x.Data = append(x.Data, float32(mean[j]+rng.NormFloat64()/float64(1+(j+c)%4)))
+			}
+			y = append(y, fmt.Sprintf("c%03d", c))
+		}
+	}
+	return x, y
+}
+
+func learned(t testing.TB, cfg hppca.Config, x blas32.General, y []string) *hppca.HPPCA {
+	t.Helper()
+	h, err := hppca.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, h, x, y)
+	return h
+}
+
+func learn(t testing.TB, h classifier.Learner, x blas32.General, y []string) {
+	t.Helper()
+	if err := h.Learn(context.Background(), x, y); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func logProb(t testing.TB, h classifier.Classifier, x blas32.General) blas64.General {
+	t.Helper()
+	C := len(h.Classes())
+	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
+	if err := h.LogProb(dst, x); err != nil {
+		t.Fatal(err)
+	}
+	return dst
+}
+
+// TestAllVisitedIsPPCA: with T = S nothing is left out, and the answers are
+// those of the flat head, up to what float32 products allow.
+func TestAllVisitedIsPPCA(t *testing.T) {
+	const tolerance = 1e-4
+	for _, d := range []int{10, 32} {
+		x, y := world(17, 4, 9, d, 1)
+		queries, _ := world(17, 4, 2, d, 2)
+		for _, logDet := range []bool{true, false} {
+			for _, levels := range []int{2, 3} {
+				flat, err := ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: 5, Lambda: 0.01, LogDet: &logDet})
+				if err != nil {
+					t.Fatal(err)
+				}
+				learn(t, flat, x, y)
+				h := learned(t, config(func(c *hppca.Config) { c.Q, c.S, c.T, c.Levels, c.LogDet = 5, 6, 6, levels, logDet }), x, y)
+				got, want := logProb(t, h, queries), logProb(t, flat, queries)
+				for i, v := range want.Data {
+					if math.Abs(got.Data[i]-v) > tolerance*(1+math.Abs(v)) {
+						t.Fatalf("d=%d levels=%d logdet=%v: %g, flat %g", d, levels, logDet, got.Data[i], v)
+					}
+				}
+				a, b := make([]float64, queries.Rows), make([]float64, queries.Rows)
+				if err := errors.Join(h.Novelty(a, queries), flat.Novelty(b, queries)); err != nil {
+					t.Fatal(err)
+				}
+				for i := range a {
+					if math.Abs(a[i]-b[i]) > tolerance*(1+math.Abs(b[i])) {
+						t.Errorf("novelty %g, flat %g", a[i], b[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestTheDecisionIsThatOfTheVisits: the most probable class is the best of the
+// visited ones, also where a super-class outdoes all of its classes; every
+// class has a probability.
+func TestTheDecisionIsThatOfTheVisits(t *testing.T) {
+	x, y := world(30, 5, 6, 12, 1)
+	near, _ := world(30, 5, 1, 12, 2)
+	far := blas32.General{Rows: 40, Cols: 12, Stride: 12, Data: make([]float32, 480)}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range far.Data {
+		far.Data[i] = float32(4 * rng.NormFloat64())
+	}
+	for _, cfg := range []hppca.Config{
+		config(func(c *hppca.Config) { c.S, c.T = 6, 1 }),
+		config(func(c *hppca.Config) { c.S, c.T = 30, 1 }),
+		config(func(c *hppca.Config) { c.S, c.T, c.LogDet = 6, 2, false }),
+		config(func(c *hppca.Config) { c.S, c.T, c.Levels = 9, 2, 3 }),
+	} {
+		h := learned(t, cfg, x, y)
+		for _, q := range []blas32.General{near, far} {
+			visits, err := h.Visits(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lp := logProb(t, h, q)
+			for i, v := range visits {
+				row := lp.Data[i*lp.Stride : i*lp.Stride+lp.Cols]
+				if best := slices.Index(row, slices.Max(row)); best != v.Column {
+					t.Errorf("%+v: row %d: most probable is class %d, of the visited ones %d", cfg, i, best, v.Column)
+				}
+				if math.Abs(classifier.LogSumExp(row)) > 1e-9 || math.IsInf(slices.Min(row), 0) {
+					t.Errorf("row %d sums to exp(%g), least %g", i, classifier.LogSumExp(row), slices.Min(row))
+				}
+			}
+		}
+	}
+}
+
+// TestVisitsCountWhatWasScored: S super-classes and the classes below those
+// visited (eq. 5.1).
+func TestVisitsCountWhatWasScored(t *testing.T) {
+	x, y := world(20, 4, 5, 8, 1)
+	for T := 1; T <= 4; T++ {
+		h := learned(t, config(func(c *hppca.Config) { c.S, c.T = 4, T }), x, y)
+		size := make([]int, h.Supers())
+		for _, c := range h.Classes() {
+			s, err := h.SuperClass(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size[s]++
+		}
+		visits, err := h.Visits(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range visits {
+			want := h.Supers()
+			for _, s := range v.Supers {
+				want += size[s]
+			}
+			if v.Neurons != want || len(v.Supers) != T {
+				t.Fatalf("T=%d: %+v, want %d neurons", T, v, want)
+			}
+		}
+	}
+}
+
+// TestGapVisitsFewerWhereItIsClear.
+func TestGapVisitsFewerWhereItIsClear(t *testing.T) {
+	x, y := world(20, 4, 5, 8, 1)
+	all := learned(t, config(func(c *hppca.Config) { c.S, c.T = 4, 4 }), x, y)
+	mean := func(gap float64) (supers float64) {
+		cfg := config(func(c *hppca.Config) { c.S, c.T, c.Gap = 4, 4, gap })
+		h, err := all.Regroup(context.Background(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		visits, err := h.Visits(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range visits {
+			supers += float64(len(v.Supers)) / float64(len(visits))
+		}
+		return supers
+	}
+	none, narrow, wide, infinite := mean(1e-9), mean(5), mean(50), mean(1e9)
+	if math.Abs(none-1) > 1e-9 || !(narrow >= none && wide > narrow) || math.Abs(infinite-4) > 1e-9 {
+		t.Errorf("visited %g, %g, %g, %g", none, narrow, wide, infinite)
+	}
+}
+
+// TestRefreshIsLearningAtOnce: whatever came when, and from a saved model too.
+func TestRefreshIsLearningAtOnce(t *testing.T) {
+	x, y := world(18, 4, 6, 12, 1)
+	cfg := config(func(c *hppca.Config) { c.T, c.Q = 1, 4 })
+	once := learned(t, cfg, x, y)
+	h := learned(t, cfg, classifier.Rows(x, 60, 108), y[60:])
+	learn(t, h, classifier.Rows(x, 0, 60), y[:60])
+	state, err := h.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := hppca.Load(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, head := range []*hppca.HPPCA{h, back} {
+		if err := head.Refresh(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		a, b := logProb(t, head, x), logProb(t, once, x)
+		for i := range a.Rows {
+			for j, c := range head.Classes() {
+				v, w := a.Data[i*a.Stride+j], b.Data[i*b.Stride+slices.Index(once.Classes(), c)]
+				if math.Abs(v-w) > 1e-6*(1+math.Abs(w)) {
+					t.Fatalf("log p(%s | %d) = %g, at once %g", c, i, v, w)
+				}
+			}
+		}
+	}
+	raw := learned(t, config(func(c *hppca.Config) { c.Cluster = hppca.ClusterRaw }), x, y)
+	if err := raw.Refresh(context.Background()); !errors.Is(err, classifier.ErrUnsupported) {
+		t.Errorf("raw: %v", err)
+	}
+}
+
+func TestRegroup(t *testing.T) {
+	x, y := world(18, 4, 6, 12, 1)
+	cfg := config(func(c *hppca.Config) { c.S, c.T = 4, 1 })
+	h := learned(t, cfg, x, y)
+	for name, change := range map[string]func(*hppca.Config){
+		"visits": func(c *hppca.Config) { c.T, c.LogDet = 3, false },
+		"supers": func(c *hppca.Config) { c.S, c.R, c.SeedDistance, c.Seed = 6, 2, hppca.SeedMean, 5 },
+		"levels": func(c *hppca.Config) { c.S, c.Levels = 9, 3 },
+	} {
+		other := cfg
+		change(&other)
+		got, err := h.Regroup(context.Background(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := learned(t, other, x, y); !slices.Equal(logProb(t, got, x).Data, logProb(t, want, x).Data) {
+			t.Errorf("%s: differs from a head that learned with these settings", name)
+		}
+	}
+	if !slices.Equal(logProb(t, h, x).Data, logProb(t, learned(t, cfg, x, y), x).Data) {
+		t.Error("regrouping changed the head")
+	}
+	for name, change := range map[string]func(*hppca.Config){
+		"q": func(c *hppca.Config) { c.Q = 3 }, "lambda": func(c *hppca.Config) { c.Lambda = 1 }, "normalize": func(c *hppca.Config) { c.Normalize = false },
+	} {
+		other := cfg
+		change(&other)
+		if _, err := h.Regroup(context.Background(), other); !errors.Is(err, classifier.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestForgettingEmptiesASuperClass: it goes, and the others stay.
+func TestForgettingEmptiesASuperClass(t *testing.T) {
+	x, y := world(12, 4, 6, 12, 1)
+	h := learned(t, config(func(c *hppca.Config) { c.S, c.T, c.Levels = 6, 1, 3 }), x, y)
+	for left := len(h.Classes()); left > 1; left-- {
+		before := h.Supers()
+		alone := map[int]int{}
+		for _, c := range h.Classes() {
+			s, err := h.SuperClass(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone[s]++
+		}
+		gone, _ := h.SuperClass(h.Classes()[0])
+		if err := h.Forget(h.Classes()[0]); err != nil {
+			t.Fatal(err)
+		}
+		want := before
+		if alone[gone] == 1 {
+			want--
+		}
+		if h.Supers() != want {
+			t.Errorf("%d super-classes, want %d", h.Supers(), want)
+		}
+		logProb(t, h, x)
+	}
+	if _, err := h.SuperClass("yak"); !errors.Is(err, classifier.ErrUnknownClass) {
+		t.Error(err)
+	}
+}
+
+// TestHierarchyFindsTheGroups: classes of one group, and no others, share a
+// super-class, however they are clustered.
+func TestHierarchyFindsTheGroups(t *testing.T) {
+	x, y := world(24, 4, 8, 32, 1)
+	for _, cfg := range []hppca.Config{
+		config(func(c *hppca.Config) { c.S = 4 }),
+		config(func(c *hppca.Config) { c.S, c.SeedDistance = 4, hppca.SeedMean }),
+		config(func(c *hppca.Config) { c.S, c.Cluster = 4, hppca.ClusterRaw }),
+	} {
+		h := learned(t, cfg, x, y)
+		of := map[int]int{}
+		for i := range 24 {
+			s, err := h.SuperClass(fmt.Sprintf("c%03d", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if known, ok := of[i%4]; ok && known != s {
+				t.Errorf("%s, %s: group %d is torn apart", cfg.Cluster, cfg.SeedDistance, i%4)
+			}
+			of[i%4] = s
+		}
+		if h.Supers() != 4 {
+			t.Errorf("%d super-classes", h.Supers())
+		}
+	}
+}
+
+func TestValidateNamesTheField(t *testing.T) {
+	for field, change := range map[string]func(*hppca.Config){
+		"q": func(c *hppca.Config) { c.Q = -1 }, "r": func(c *hppca.Config) { c.R = 1 << 20 }, "s": func(c *hppca.Config) { c.S = -1 },
+		"t": func(c *hppca.Config) { c.T = 0 }, "levels": func(c *hppca.Config) { c.Levels = 1 }, "max_iter": func(c *hppca.Config) { c.MaxIter = 0 },
+		"lambda": func(c *hppca.Config) { c.Lambda = 0 }, "gap": func(c *hppca.Config) { c.Gap = math.NaN() },
+		"cluster": func(c *hppca.Config) { c.Cluster = "means" }, "seed_distance": func(c *hppca.Config) { c.SeedDistance = "" },
+		"refresh": func(c *hppca.Config) { c.Refresh, c.Cluster = true, hppca.ClusterRaw },
+	} {
+		if _, err := hppca.New(config(change)); err == nil || !strings.HasPrefix(err.Error(), field+":") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestStatisticsSwitchedOff(t *testing.T) {
+	x, y := world(3, 1, 5, 6, 1)
+	h := learned(t, config(func(c *hppca.Config) { c.Statistics = false }), x, y)
+	if err := h.Learn(context.Background(), x, y); !errors.Is(err, hppca.ErrNoStatistics) {
+		t.Errorf("learn: %v", err)
+	}
+	if err := h.ForgetSamples(x, y); !errors.Is(err, hppca.ErrNoStatistics) {
+		t.Errorf("forget samples: %v", err)
+	}
+}
+
+func ExampleHPPCA() {
+	cfg := hppca.DefaultConfig()
+	cfg.S, cfg.T = 2, 1 // two super-classes, one visited
+	head, err := hppca.New(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 0, 1, 0.1, 0, 1, 0.1, 1}}
+	if err := head.Learn(context.Background(), x, []string{"flat", "flatter", "steep", "steeper"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	visits, err := head.Visits(blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{0.01, 2}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(head.Classes()[visits[0].Column], "after scoring", visits[0].Neurons, "Gaussians")
+	// Output: steep after scoring 4 Gaussians
+}
+
+func BenchmarkHPPCAScore(b *testing.B) {
+	for _, c := range []struct{ k, d, q int }{{100, 640, 20}, {1000, 640, 20}, {1000, 192, 20}, {1000, 640, 5}} {
+		x, y := world(c.k, 30, c.q+2, c.d, 1)
+		cfg := config(func(h *hppca.Config) { h.Q, h.R, h.Statistics = c.q, c.q, false })
+		h := learned(b, cfg, x, y)
+		queries, _ := world(c.k, 30, 1, c.d, 2)
+		queries = classifier.Rows(queries, 0, min(256, queries.Rows))
+		dst := blas64.General{Rows: queries.Rows, Cols: c.k, Stride: c.k, Data: make([]float64, queries.Rows*c.k)}
+		for _, T := range []int{1, 4, h.Supers()} {
+			cfg.T = T
+			head, err := h.Regroup(context.Background(), cfg)
+			if err != nil {
+				b.Fatal(err)
+			}
+			visits, err := head.Visits(queries)
+			if err != nil {
+				b.Fatal(err)
+			}
+			neurons := 0
+			for _, v := range visits {
+				neurons += v.Neurons
+			}
+			b.Run(fmt.Sprintf("K=%d_S=%d_T=%d_d=%d_q=%d_n=%d", c.k, h.Supers(), T, c.d, c.q, queries.Rows), func(b *testing.B) {
+				for b.Loop() {
+					if err := head.LogProb(dst, queries); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(neurons)/float64(len(visits)*c.k), "density")
+			})
+		}
+	}
+}
+
+func BenchmarkHPPCAHierarchy(b *testing.B) {
+	for _, c := range []struct{ k, d, q int }{{100, 640, 20}, {300, 640, 20}, {1000, 640, 20}, {300, 192, 20}, {300, 640, 5}} {
+		x, y := world(c.k, 30, c.q+2, c.d, 1)
+		h := learned(b, config(func(h *hppca.Config) { h.Q, h.R, h.Statistics = c.q, c.q, false }), x, y)
+		b.Run(fmt.Sprintf("K=%d_S=%d_d=%d_q=r=%d", c.k, h.Supers(), c.d, c.q), func(b *testing.B) {
+			for b.Loop() {
+				if err := h.Refresh(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

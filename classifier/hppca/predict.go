@@ -1,0 +1,76 @@
+package hppca
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// LogProb implements classifier.Classifier. Besides the C values of a row it
+// costs O((S + A)qd) a row, A being the classes visited.
+func (h *HPPCA) LogProb(dst blas64.General, x blas32.General) error {
+	err := classifier.CheckLogProb(h, dst, x)
+	if err == nil {
+		err = h.scorer.each(x, func(i int, f *found) { h.scorer.logProb(rowOf(dst, i), f) })
+	}
+	return named(err)
+}
+
+// Novelty implements classifier.Noveltier: −max log-density over the visited
+// classes, up to a constant that all classes share, or min r without
+// log-determinant.
+func (h *HPPCA) Novelty(dst []float64, x blas32.General) error {
+	err := classifier.CheckNovelty(h, dst, x)
+	if err == nil {
+		err = h.scorer.each(x, func(i int, f *found) { dst[i] = h.scorer.novelty(f) })
+	}
+	return named(err)
+}
+
+// Score implements classifier.Scorer.
+func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	err := classifier.CheckScore(h, dst, novelty, x)
+	if err == nil {
+		err = h.scorer.each(x, func(i int, f *found) {
+			novelty[i] = h.scorer.novelty(f)
+			h.scorer.logProb(rowOf(dst, i), f)
+		})
+	}
+	return named(err)
+}
+
+// A Visit is how one example was classified.
+type Visit struct {
+	// Column is the class, as in Classes.
+	Column int
+	// Neurons is how many nodes and classes were scored: S + A of eq. 5.1.
+	Neurons int
+	// Supers are the super-classes whose classes were scored, ascending.
+	Supers []int
+}
+
+// Visits classifies the rows of x (n×d) by Algorithm 1 alone, without the
+// distribution over all classes.
+func (h *HPPCA) Visits(x blas32.General) ([]Visit, error) {
+	out := make([]Visit, max(x.Rows, 0))
+	err := classifier.CheckNovelty(h, make([]float64, len(out)), x)
+	if err == nil {
+		err = h.scorer.each(x, func(i int, f *found) {
+			out[i] = Visit{Column: f.best().item, Neurons: f.neurons, Supers: slices.Sorted(slices.Values(f.supers))}
+		})
+	}
+	return out, named(err)
+}
+
+func named(err error) error {
+	if err != nil {
+		return fmt.Errorf("hppca: %w", err)
+	}
+	return nil
+}
+
+func rowOf(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }

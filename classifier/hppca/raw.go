@@ -1,0 +1,175 @@
+package hppca
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+const (
+	// rawSamples is how many examples of a class are clustered (5.1.4).
+	rawSamples = 20
+	// rawChunk bounds the rows multiplied at a time.
+	rawChunk = 4096
+)
+
+// examplesOf returns what gives the examples of a class of a session.
+func (h *HPPCA) examplesOf(x blas32.General, groups []classifier.Group) func(string) blas32.General {
+	return func(class string) blas32.General {
+		i, _ := slices.BinarySearchFunc(groups, class, func(g classifier.Group, name string) int { return strings.Compare(g.Class, name) })
+		rng := rand.New(rand.NewPCG(h.cfg.Seed, rawStream+uint64(i)))
+		rows := slices.Clone(groups[i].Rows)
+		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+		return h.scaled(x, rows[:min(rawSamples, len(rows))])
+	}
+}
+
+// rawClusters clusters examples by k-means; a class goes to the cluster with
+// most of its own, of equals the first. Clusters without a class are dropped.
+// The super-classes are those of eq. 4.13 and 4.14.
+func (h *HPPCA) rawClusters(ctx context.Context, gs []lowrank.Gaussian, names []string, size int, examples func(string) blas32.General) (clusters, error) {
+	if examples == nil {
+		return clusters{}, fmt.Errorf("cluster %s needs the examples of all classes, which are not kept: %w", ClusterRaw, classifier.ErrUnsupported)
+	}
+	var x blas32.General
+	var owner []int
+	for i, name := range names {
+		own := examples(name)
+		x = blas32.General{Rows: x.Rows + own.Rows, Cols: own.Cols, Stride: own.Cols, Data: append(x.Data, own.Data...)}
+		owner = append(owner, slices.Repeat([]int{i}, own.Rows)...)
+	}
+	at, err := kMeans(ctx, h.mul, x, min(size, x.Rows), h.cfg.MaxIter, rand.New(rand.NewPCG(h.cfg.Seed, rawStream-1)))
+	if err != nil {
+		return clusters{}, err
+	}
+	of := majority(owner, at, len(gs), size)
+	used := slices.Compact(slices.Sorted(slices.Values(of)))
+	weights := make([]float64, len(gs))
+	for i, s := range of {
+		of[i], _ = slices.BinarySearch(used, s)
+		weights[i] = 1
+	}
+	k := means{cfg: h.cfg, mul: h.mul, gs: gs, weights: weights, supers: make([]lowrank.Gaussian, len(used))}
+	if err := k.update(of, allOf(len(used))); err != nil {
+		return clusters{}, err
+	}
+	return clusters{of: of, supers: k.supers, weights: weightsOf(of, weights, len(used))}, nil
+}
+
+// majority returns the cluster with most examples of each owner.
+func majority(owner, at []int, owners, size int) []int {
+	votes := make([]int, owners*size)
+	for i, o := range owner {
+		votes[o*size+at[i]]++
+	}
+	of := make([]int, owners)
+	for o := range of {
+		own := votes[o*size : (o+1)*size]
+		for s, v := range own {
+			if v > own[of[o]] {
+				of[o] = s
+			}
+		}
+	}
+	return of
+}
+
+// kMeans returns the cluster of every row of x: k-means++ and Lloyd's rounds,
+// until nothing moves. A cluster that runs empty keeps its centre.
+func kMeans(ctx context.Context, mul linalg.Multiplier, x blas32.General, size, rounds int, rng *rand.Rand) ([]int, error) {
+	centres := linalg.New64(size, x.Cols)
+	nearest := make([]float64, x.Rows)
+	for i := range nearest {
+		nearest[i] = math.Inf(1)
+	}
+	var chosen []int
+	for s := range size {
+		at := rng.IntN(x.Rows)
+		if s > 0 {
+			at = draw(rng, nearest, chosen)
+		}
+		chosen = append(chosen, at)
+		centre := centres.Data[s*centres.Stride : (s+1)*centres.Stride]
+		for j, v := range classifier.Row(x, at) {
+			centre[j] = float64(v)
+		}
+		linalg.Parallel(x.Rows, func(i int) { nearest[i] = min(nearest[i], squaredTo(classifier.Row(x, i), centre)) })
+	}
+	var of []int
+	for range rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		next, err := nearestCentres(mul, x, centres)
+		if err != nil || slices.Equal(next, of) {
+			return next, err
+		}
+		of = next
+		average(centres, x, of)
+	}
+	return of, nil
+}
+
+func squaredTo(x []float32, centre []float64) float64 {
+	var sum float64
+	for j, v := range x {
+		sum += (float64(v) - centre[j]) * (float64(v) - centre[j])
+	}
+	return sum
+}
+
+// nearestCentres returns the nearest centre of every row, by ‖c‖² − 2xᵀc.
+func nearestCentres(mul linalg.Multiplier, x blas32.General, centres blas64.General) ([]int, error) {
+	c := linalg.New32(centres.Rows, centres.Cols)
+	norms := make([]float64, centres.Rows)
+	for i, v := range centres.Data {
+		c.Data[i] = float32(v)
+		norms[i/centres.Stride] += v * v
+	}
+	of := make([]int, x.Rows)
+	for first := 0; first < x.Rows; first += rawChunk {
+		rows := classifier.Rows(x, first, min(first+rawChunk, x.Rows))
+		product := linalg.New32(rows.Rows, c.Rows)
+		if err := mul.MulTrans(product, rows, c); err != nil {
+			return nil, err
+		}
+		linalg.Parallel(rows.Rows, func(i int) {
+			best := math.Inf(1)
+			for s, v := range classifier.Row(product, i) {
+				if t := norms[s] - 2*float64(v); t < best {
+					best, of[first+i] = t, s
+				}
+			}
+		})
+	}
+	return of, nil
+}
+
+// average moves the centres to the means of their rows.
+func average(centres blas64.General, x blas32.General, of []int) {
+	count := make([]int, centres.Rows)
+	for _, s := range of {
+		count[s]++
+	}
+	for s, n := range count {
+		if n > 0 {
+			clear(centres.Data[s*centres.Stride : (s+1)*centres.Stride])
+		}
+	}
+	for i, s := range of {
+		centre := centres.Data[s*centres.Stride : (s+1)*centres.Stride]
+		for j, v := range classifier.Row(x, i) {
+			centre[j] += float64(v) / float64(count[s])
+		}
+	}
+}

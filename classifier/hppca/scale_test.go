@@ -1,0 +1,145 @@
+package hppca_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
+	"github.com/seed-90d10d51/pipeline/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// TestScale trains, saves, loads and predicts as many classes as ImageNet-10k
+// has, within 6 GiB in all: with PIPELINE_LONG set, alone in its process.
+func TestScale(t *testing.T) {
+	if os.Getenv("PIPELINE_LONG") == "" {
+		t.Skip("minutes and gigabytes; set PIPELINE_LONG=1 to run it")
+	}
+	const limit = 6 << 30
+	s := hierarchy.Synthetic{K: 10450, Dim: 640, Train: 22, Test: 1}
+	train, test := s.Draw(1)
+	note(t, "drawn", time.Now())
+	path := filepath.Join(t.TempDir(), "large.model")
+	trainAndSave(t, train, path)
+	train = hierarchy.Sample{}
+
+	start := time.Now()
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note(t, "loaded", start)
+	head := m.Head.(*hppca.HPPCA)
+	x, y := every(test, 10)
+	right, hierTime, density := measure(t, head, x, y)
+	cfg := heads.DefaultConfig().HPPCA
+	cfg.Statistics, cfg.T = false, head.Supers()
+	flat, err := head.Regroup(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flatRight, flatTime, _ := measure(t, flat, x, y)
+	speedUp, wall := 1/density, flatTime.Seconds()/hierTime.Seconds()
+	t.Logf("%d rows: accuracy %.4f, all visited %.4f; density %.4f, speed-up %.1f in neurons, %.1f by the clock (%.2f of it)",
+		x.Rows, right, flatRight, density, speedUp, wall, wall/speedUp)
+	if right < flatRight-0.03 {
+		t.Errorf("accuracy %.4f of %.4f", right, flatRight)
+	}
+	if peak := peakBytes(t); peak > limit {
+		t.Errorf("peak memory %.2f GiB, limit %.0f", gib(peak), gib(limit))
+	}
+}
+
+func trainAndSave(t *testing.T, train hierarchy.Sample, path string) {
+	t.Helper()
+	settings := model.Settings{Method: "hppca", Heads: heads.DefaultConfig(), WithoutStatistics: true, WithoutCalibration: true}
+	settings.Heads.HPPCA.Statistics = false
+	start := time.Now()
+	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: model.HashRows(train.X)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	note(t, "fitted", start)
+	start = time.Now()
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	note(t, "saved", start)
+}
+
+// every takes one row of so many.
+func every(s hierarchy.Sample, step int) (blas32.General, []string) {
+	var rows []int
+	var y []string
+	for i := 0; i < s.X.Rows; i += step {
+		rows, y = append(rows, i), append(y, s.Y[i])
+	}
+	return classifier.Gather(s.X, rows), y
+}
+
+// measure returns accuracy, the time of LogProb in batches of 256, and the
+// density.
+func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (right float64, took time.Duration, density float64) {
+	t.Helper()
+	C := len(head.Classes())
+	room := make([]float64, 256*C)
+	for first := 0; first < x.Rows; first += 256 {
+		rows := classifier.Rows(x, first, min(first+256, x.Rows))
+		dst := blas64.General{Rows: rows.Rows, Cols: C, Stride: C, Data: room[:rows.Rows*C]}
+		start := time.Now()
+		if err := head.LogProb(dst, rows); err != nil {
+			t.Fatal(err)
+		}
+		took += time.Since(start)
+		for i := range rows.Rows {
+			p := dst.Data[i*C : (i+1)*C]
+			if head.Classes()[slices.Index(p, slices.Max(p))] == y[first+i] {
+				right += 1 / float64(x.Rows)
+			}
+		}
+	}
+	visits, err := head.Visits(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range visits {
+		density += float64(v.Neurons) / float64(C*len(visits))
+	}
+	return right, took, density
+}
+
+func note(t *testing.T, what string, start time.Time) {
+	t.Helper()
+	t.Logf("%s in %.1f s, peak memory %.2f GiB", what, time.Since(start).Seconds(), gib(peakBytes(t)))
+}
+
+func gib(bytes int) float64 { return float64(bytes) / (1 << 30) }
+
+// peakBytes is the largest resident memory of this process so far.
+func peakBytes(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("needs /proc")
+	}
+	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
+	if m == nil {
+		t.Skip("/proc/self/status has no VmHWM")
+	}
+	kb, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kb << 10
+}

@@ -1,0 +1,275 @@
+package hppca
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+)
+
+type settings struct {
+	Config  Config   `json:"config"`
+	Dim     int      `json:"dim"`
+	Classes []string `json:"classes"`
+	// Levels is the number of nodes of each level, from the top.
+	Levels []int `json:"levels,omitempty"`
+}
+
+// Save implements classifier.Saver: tensors "count" and "super" (C), "parent"
+// (of all nodes, level after level from the top), and, for the classes and
+// with the prefix "node_" for the nodes, "components", "mean" (×d), and
+// stacked, "values" and "basis" (×d, float32). The stacked tensors of the
+// classes are in the order of the super-classes. The statistics are not part
+// of it.
+func (h *HPPCA) Save() (classifier.State, error) {
+	set := settings{Config: h.cfg, Dim: h.dim, Classes: h.classes.Names()}
+	counts := make([]int, h.classes.Len())
+	for i, c := range h.classes.Values() {
+		counts[i] = c.n
+	}
+	var nodes []lowrank.Gaussian
+	parents := []int{}
+	for _, l := range h.tree.levels {
+		nodes, parents = append(nodes, l.nodes...), append(parents, l.parent...)
+		set.Levels = append(set.Levels, len(l.nodes))
+	}
+	supers := supersOf(h.classes.Values())
+	tensors := map[string]classifier.Tensor{
+		"count": classifier.CountTensor(counts), "super": classifier.CountTensor(supers), "parent": classifier.CountTensor(parents),
+	}
+	addGaussians(tensors, "", h.gaussians(), bySuper(supers, h.Supers()), h.dim)
+	addGaussians(tensors, "node_", nodes, classifier.Range(0, len(nodes)), h.dim)
+	return classifier.NewState(set, tensors)
+}
+
+// bySuper returns the columns in the order of their super-classes.
+func bySuper(supers []int, n int) []int {
+	columns := make([][]int, n)
+	for i, s := range supers {
+		columns[s] = append(columns[s], i)
+	}
+	order := make([]int, 0, len(supers))
+	for _, c := range columns {
+		order = append(order, c...)
+	}
+	return order
+}
+
+// addGaussians adds the tensors of gs, stacking in the given order.
+func addGaussians(tensors map[string]classifier.Tensor, prefix string, gs []lowrank.Gaussian, order []int, d int) {
+	components, rows := make([]int, len(gs)), 0
+	mean := make([]float64, 0, len(gs)*d)
+	for i := range gs {
+		components[i] = len(gs[i].Values)
+		rows += components[i]
+		mean = append(mean, gs[i].Mean...)
+	}
+	values, basis := make([]float64, 0, rows), make([]float32, 0, rows*d)
+	for _, i := range order {
+		values, basis = append(values, gs[i].Values...), append(basis, gs[i].Basis...)
+	}
+	tensors[prefix+"components"] = classifier.CountTensor(components)
+	tensors[prefix+"mean"] = classifier.Tensor{Shape: []int{len(gs), d}, F64: mean}
+	tensors[prefix+"values"] = classifier.Tensor{Shape: []int{rows}, F64: values}
+	tensors[prefix+"basis"] = classifier.Tensor{Shape: []int{rows, d}, F32: basis}
+}
+
+// Load returns the head that Save described, without statistics.
+func Load(s classifier.State) (*HPPCA, error) {
+	h, err := load(s)
+	if err != nil {
+		return nil, fmt.Errorf("hppca: load: %w", err)
+	}
+	return h, nil
+}
+
+func load(s classifier.State) (*HPPCA, error) {
+	var set settings
+	if err := s.Decode(&set); err != nil {
+		return nil, err
+	}
+	h, err := New(set.Config)
+	if err != nil || len(set.Classes) == 0 {
+		return h, err
+	}
+	if set.Dim < 1 {
+		return nil, fmt.Errorf("dimension %d", set.Dim)
+	}
+	if err := classifier.CheckClasses(set.Classes); err != nil {
+		return nil, err
+	}
+	if h.tree, err = loadTree(s, set); err != nil {
+		return nil, fmt.Errorf("super-classes: %w", err)
+	}
+	classes, err := loadClasses(s, set, len(h.tree.lowest().nodes))
+	if err != nil {
+		return nil, err
+	}
+	h.dim, h.classes = set.Dim, classifier.NewTable(set.Classes, classes)
+	h.rescore()
+	return h, nil
+}
+
+func loadClasses(s classifier.State, set settings, supers int) ([]class, error) {
+	n := len(set.Classes)
+	counts, err := s.Counts("count", n, 1, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.Counts("super", n, 0, supers-1)
+	if err != nil {
+		return nil, err
+	}
+	if err := allUsed(of, supers); err != nil {
+		return nil, err
+	}
+	gs, err := loadGaussians(s, "", n, set.Dim, set.Config.Q, set.Config.Lambda, bySuper(of, supers))
+	if err != nil {
+		return nil, err
+	}
+	classes := make([]class, n)
+	for i := range classes {
+		classes[i] = class{Gaussian: gs[i], n: counts[i], super: of[i]}
+	}
+	return classes, nil
+}
+
+func loadTree(s classifier.State, set settings) (tree, error) {
+	total := 0
+	for _, n := range set.Levels {
+		if n < 1 || n > len(set.Classes) {
+			return tree{}, fmt.Errorf("a level of %d nodes", n)
+		}
+		total += n
+	}
+	if len(set.Levels) == 0 || len(set.Levels) > set.Config.Levels {
+		return tree{}, fmt.Errorf("%d levels", len(set.Levels))
+	}
+	parents, err := s.Counts("parent", total, 0, total)
+	if err != nil {
+		return tree{}, err
+	}
+	nodes, err := loadGaussians(s, "node_", total, set.Dim, set.Config.R, set.Config.Lambda, classifier.Range(0, total))
+	if err != nil {
+		return tree{}, err
+	}
+	t := tree{levels: make([]level, len(set.Levels))}
+	above := 1
+	for l, n := range set.Levels {
+		t.levels[l] = level{nodes[:n:n], parents[:n:n]}
+		if err := allUsed(parents[:n], above); err != nil {
+			return tree{}, err
+		}
+		nodes, parents, above = nodes[n:], parents[n:], n
+	}
+	return t, nil
+}
+
+// allUsed returns an error unless the values are exactly 0 … n−1.
+func allUsed(values []int, n int) error {
+	used, distinct := make([]bool, n), 0
+	for _, v := range values {
+		if v < 0 || v >= n {
+			return fmt.Errorf("node %d of %d", v, n)
+		}
+		if !used[v] {
+			used[v] = true
+			distinct++
+		}
+	}
+	if distinct < n {
+		return fmt.Errorf("%d of %d nodes have nothing below them", n-distinct, n)
+	}
+	return nil
+}
+
+func loadGaussians(s classifier.State, prefix string, n, d, q int, lambda float64, order []int) ([]lowrank.Gaussian, error) {
+	components, err := s.Counts(prefix+"components", n, 0, min(q, d))
+	if err != nil {
+		return nil, err
+	}
+	rows := 0
+	for _, k := range components {
+		rows += k
+	}
+	mean, err := s.Float64(prefix+"mean", n, d)
+	if err != nil {
+		return nil, err
+	}
+	values, err := s.Float64(prefix+"values", rows)
+	if err != nil {
+		return nil, err
+	}
+	basis, err := s.Float32(prefix+"basis", rows, d)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range values {
+		if v <= 0 {
+			return nil, fmt.Errorf("tensor %svalues: %g is not a variance", prefix, v)
+		}
+	}
+	gs := make([]lowrank.Gaussian, n)
+	row := 0
+	for _, i := range order {
+		k := components[i]
+		gs[i] = lowrank.Gaussian{Mean: mean[i*d : (i+1)*d], Values: values[row : row+k], Basis: basis[row*d : (row+k)*d], Lambda: lambda}
+		row += k
+	}
+	return gs, nil
+}
+
+// Statistics implements classifier.StatisticsKeeper: the exact statistics of
+// every class that has them; tensors carry the class's position in the
+// settings in front, as in "3.rows". Of classes with up to d examples they
+// are the embeddings themselves.
+func (h *HPPCA) Statistics() (classifier.State, error) {
+	var names []string
+	var kept []*moments.Moments
+	for i, name := range h.classes.Names() {
+		if stats := h.classes.Values()[i].stats; stats != nil {
+			names, kept = append(names, name), append(kept, stats)
+		}
+	}
+	return classifier.NewState(settings{Config: h.cfg, Dim: h.dim, Classes: names}, moments.SideTensors(kept))
+}
+
+// RestoreStatistics implements classifier.StatisticsKeeper. Statistics that
+// belong to another model are refused; on error nothing changes.
+func (h *HPPCA) RestoreStatistics(s classifier.State) error {
+	classes, err := h.restored(s)
+	if err != nil {
+		return fmt.Errorf("hppca: restore statistics: %w", err)
+	}
+	h.classes = classes
+	return nil
+}
+
+func (h *HPPCA) restored(s classifier.State) (classifier.Table[class], error) {
+	classes := h.classes.Clone()
+	var set settings
+	if err := s.Decode(&set); err != nil {
+		return classes, err
+	}
+	if len(set.Classes) > 0 && set.Dim != h.dim {
+		return classes, fmt.Errorf("statistics of %d values an example; the model has %d", set.Dim, h.dim)
+	}
+	kept, err := moments.FromSideTensors(h.dim, len(set.Classes), s.Tensors)
+	if err != nil {
+		return classes, err
+	}
+	for i, name := range set.Classes {
+		c, ok := classes.Get(name)
+		if !ok {
+			return classes, fmt.Errorf("%q: %w: the statistics belong to another model", name, classifier.ErrUnknownClass)
+		}
+		if !kept[i].Made(c.n, c.Mean) {
+			return classes, fmt.Errorf("class %q: the statistics belong to another model or to an older session", name)
+		}
+		c.stats = kept[i]
+		classes.Put(name, c)
+	}
+	return classes, nil
+}

@@ -1,0 +1,127 @@
+package hppca
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A tree is the super-classes, level by level from the top; classes hang below
+// the last level. Every node has something below it. It is immutable.
+type tree struct{ levels []level }
+
+type level struct {
+	nodes []lowrank.Gaussian
+	// parent is the node of the level above; 0 in the top level.
+	parent []int
+}
+
+func (t tree) lowest() level { return t.levels[len(t.levels)-1] }
+
+// regroup makes the tree anew (Algorithm 2), level by level from the classes.
+// It does not depend on the order of the columns. examples are only asked for
+// with Config.Cluster "raw".
+func (h *HPPCA) regroup(ctx context.Context, examples func(class string) blas32.General) error {
+	names := h.classes.Names()
+	order := classifier.Range(0, len(names))
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
+	all := h.gaussians()
+	gs, weights := make([]lowrank.Gaussian, len(order)), make([]float64, len(order))
+	sorted := make([]string, len(order))
+	for i, column := range order {
+		gs[i], sorted[i], weights[i] = all[column], names[column], 1
+	}
+	var t tree
+	var classSupers, below []int
+	for i, size := range h.cfg.sizes(len(gs)) {
+		var found clusters
+		var err error
+		if i == 0 && h.cfg.Cluster == ClusterRaw {
+			found, err = h.rawClusters(ctx, gs, sorted, size, examples)
+		} else {
+			found, err = h.cfg.cluster(ctx, h.mul, gs, weights, size, uint64(i))
+		}
+		if err != nil {
+			return fmt.Errorf("super-classes: %w", err)
+		}
+		if i == 0 {
+			classSupers = found.of
+		} else {
+			copy(below, found.of)
+		}
+		below = make([]int, len(found.supers))
+		t.levels = slices.Insert(t.levels, 0, level{nodes: found.supers, parent: below})
+		gs, weights = found.supers, found.weights
+	}
+	classes := h.classes.Values()
+	for i, column := range order {
+		classes[column].super = classSupers[i]
+	}
+	h.tree = t
+	return nil
+}
+
+// place puts the classes from column known on into the super-class of smallest
+// KL divergence.
+func (h *HPPCA) place(known int) error {
+	classes := h.classes.Values()
+	if known == len(classes) {
+		return nil
+	}
+	gs := h.gaussians()[known:]
+	kl := linalg.New64(len(gs), len(h.tree.lowest().nodes))
+	if err := lowrank.NewSet(gs, h.mul).KL(kl, h.tree.lowest().nodes); err != nil {
+		return err
+	}
+	for i := range gs {
+		classes[known+i].super = smallest(kl.Data[i*kl.Stride : i*kl.Stride+kl.Cols])
+	}
+	return nil
+}
+
+// pruned returns the tree without the nodes that have nothing below them, and
+// puts the classes right.
+func (t tree) pruned(classes []class) tree {
+	supers := supersOf(classes)
+	out := tree{levels: make([]level, len(t.levels))}
+	below := supers
+	for l := len(t.levels) - 1; l >= 0; l-- {
+		old := t.levels[l]
+		place := make([]int, len(old.nodes))
+		for _, p := range below {
+			place[p] = 1
+		}
+		var kept level
+		for i, used := range place {
+			if used == 1 {
+				place[i] = len(kept.nodes)
+				kept.nodes, kept.parent = append(kept.nodes, old.nodes[i]), append(kept.parent, old.parent[i])
+			}
+		}
+		for i, p := range below {
+			below[i] = place[p]
+		}
+		out.levels[l], below = kept, kept.parent
+	}
+	for i := range classes {
+		classes[i].super = supers[i]
+	}
+	return out
+}
+
+func smallest(values []float64) int {
+	best := 0
+	for i, v := range values {
+		if v < values[best] {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,166 @@
+package lowrank
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+)
+
+// A Gaussian is N(Mean, Basisᵀ·diag(Values)·Basis + Lambda·I). It is never
+// changed, only replaced.
+type Gaussian struct {
+	Mean   []float64
+	Values []float64 // positive
+	Basis  []float32 // one row of d per value
+	Lambda float64
+}
+
+// Fit returns the Gaussian of the examples behind m with at most q components
+// (eq. 2.8, 2.9): fewer where there are no more than q examples or they do not
+// vary.
+func Fit(m *moments.Moments, q int, lambda float64) (Gaussian, error) {
+	e, err := m.TopEigen(q)
+	if err != nil {
+		return Gaussian{}, err
+	}
+	return Gaussian{Mean: m.Mean(), Values: e.Values, Basis: narrowed(e.Vectors.Data), Lambda: lambda}, nil
+}
+
+func narrowed(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+// Dim returns d.
+func (g *Gaussian) Dim() int { return len(g.Mean) }
+
+// LogDet returns log|Σ| (eq. 2.11).
+func (g *Gaussian) LogDet() float64 {
+	return float64(g.Dim())*math.Log(g.Lambda) + g.logDetBeyond()
+}
+
+// logDetBeyond is log|Σ| − d·log λ.
+func (g *Gaussian) logDetBeyond() float64 {
+	var sum float64
+	for _, v := range g.Values {
+		sum += math.Log1p(v / g.Lambda)
+	}
+	return sum
+}
+
+func (g *Gaussian) row(i int) []float32 {
+	return g.Basis[i*g.Dim() : (i+1)*g.Dim()]
+}
+
+// project returns L·v.
+func (g *Gaussian) project(v []float64) []float64 {
+	out := make([]float64, len(g.Values))
+	for i := range out {
+		out[i] = dot(g.row(i), v)
+	}
+	return out
+}
+
+// Block shows the components of all Gaussians as one matrix, copying them
+// unless they lie one after the other in memory already.
+func Block(gs []Gaussian) blas32.General {
+	rows, d := 0, 0
+	for i := range gs {
+		rows, d = rows+len(gs[i].Values), max(d, gs[i].Dim())
+	}
+	if b, ok := adjacent(gs, rows*d); ok {
+		return blas32.General{Rows: rows, Cols: d, Stride: max(d, 1), Data: b}
+	}
+	out := fresh(rows, d)
+	at := 0
+	for i := range gs {
+		at += copy(out.Data[at:], gs[i].Basis)
+	}
+	return out
+}
+
+// fresh returns a zero matrix that begins at a multiple of 16 bytes, as Go
+// places everything of 32 bytes or more: the float32 kernels sum in an order
+// that depends on where a row lies between such multiples.
+func fresh(rows, cols int) blas32.General {
+	const least = 8
+	m := blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1)}
+	m.Data = make([]float32, max(rows*cols, least))[:rows*cols]
+	return m
+}
+
+// adjacent returns the memory of all components where it is in one piece.
+// Rows that are no multiple of 16 bytes are always copied, to where they lie
+// as in any other fresh matrix.
+func adjacent(gs []Gaussian, size int) ([]float32, bool) {
+	if len(gs) == 0 || gs[0].Dim()%4 != 0 {
+		return nil, size == 0
+	}
+	var all []float32
+	at := 0
+	for i := range gs {
+		b := gs[i].Basis
+		if len(b) == 0 {
+			continue
+		}
+		if all == nil {
+			if cap(b) < size {
+				return nil, false
+			}
+			all = b[:size]
+		}
+		if &all[at] != &b[0] {
+			return nil, false
+		}
+		at += len(b)
+	}
+	return all, true
+}
+
+// Pack moves the components of all Gaussians into one piece of memory, which
+// Block then finds, and lets go of where they were.
+func Pack(gs []Gaussian) { share(gs, Block(gs)) }
+
+func share(gs []Gaussian, block blas32.General) {
+	at := 0
+	for i := range gs {
+		n := len(gs[i].Basis)
+		gs[i].Basis = block.Data[at : at+n : len(block.Data)]
+		at += n
+	}
+}
+
+// MeanOfMeans returns the mean of the means (d), a good origin for float32.
+func MeanOfMeans(gs []Gaussian) []float64 {
+	if len(gs) == 0 {
+		return nil
+	}
+	centre := make([]float64, gs[0].Dim())
+	for i := range gs {
+		for j, v := range gs[i].Mean {
+			centre[j] += v / float64(len(gs))
+		}
+	}
+	return centre
+}
+
+func minus(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for j, v := range a {
+		out[j] = v - b[j]
+	}
+	return out
+}
+
+func dot(a []float32, b []float64) float64 {
+	var sum float64
+	for j, v := range a {
+		sum += float64(v) * b[j]
+	}
+	return sum
+}

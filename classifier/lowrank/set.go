@@ -1,0 +1,230 @@
+package lowrank
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// setChunk is how many Gaussians are compared at a time: their components are
+// multiplied as one matrix.
+const setChunk = 64
+
+// A Set is Gaussians of one dimension, made ready for being compared with
+// others many times.
+type Set struct {
+	gs     []Gaussian
+	centre []float64      // mean of the means: the origin of all products
+	means  blas32.General // μ − centre
+	origin [][]float64    // L(μ − centre), for Bhattacharyya
+	logDet []float64      // log|Σ| − d·log λ
+	mul    linalg.Multiplier
+}
+
+// NewSet takes at least one Gaussian, and what multiplies.
+func NewSet(gs []Gaussian, mul linalg.Multiplier) *Set {
+	s := &Set{gs: gs, centre: MeanOfMeans(gs), origin: make([][]float64, len(gs)), logDet: make([]float64, len(gs)), mul: mul}
+	s.means = fresh(len(gs), len(s.centre))
+	linalg.Parallel(len(gs), func(i int) {
+		shift := minus(gs[i].Mean, s.centre)
+		for j, v := range shift {
+			s.means.Data[i*s.means.Stride+j] = float32(v)
+		}
+		s.origin[i] = gs[i].project(shift)
+		s.logDet[i] = gs[i].logDetBeyond()
+	})
+	return s
+}
+
+// Len returns the number of Gaussians.
+func (s *Set) Len() int { return len(s.gs) }
+
+// others is what the Gaussians of a Set are compared with.
+type others struct {
+	gs     []Gaussian
+	rows   blas32.General // their components; for Bhattacharyya, μ − centre below
+	first  []int
+	origin [][]float64 // L(μ − centre) of each
+	weight [][]float64 // D/(D+λ) of each
+	logDet []float64   // log|Σ| − d·log λ of each
+}
+
+func (s *Set) against(gs []Gaussian) others {
+	n := len(gs)
+	o := others{gs: gs, rows: Block(gs), first: make([]int, n), origin: make([][]float64, n), weight: make([][]float64, n), logDet: make([]float64, n)}
+	row := 0
+	for i := range gs {
+		o.first[i] = row
+		row += len(gs[i].Values)
+		o.origin[i] = gs[i].project(minus(gs[i].Mean, s.centre))
+		o.logDet[i] = gs[i].logDetBeyond()
+		for _, v := range gs[i].Values {
+			o.weight[i] = append(o.weight[i], v/(v+gs[i].Lambda))
+		}
+	}
+	return o
+}
+
+// A compared chunk holds products of Gaussians first … of the set with the
+// rows of others.
+type compared struct {
+	first   int
+	basis   blas32.General // components × rows
+	means   blas32.General // Gaussians × rows
+	offsets []int          // first component of each Gaussian
+}
+
+// each compares all Gaussians of the set with o and calls do for each of them,
+// on all cores.
+func (s *Set) each(o *others, do func(i int, c *compared)) error {
+	for first := 0; first < len(s.gs); first += setChunk {
+		last := min(first+setChunk, len(s.gs))
+		c, err := s.compare(s.gs[first:last], classifier.Rows(s.means, first, last), o.rows)
+		if err != nil {
+			return err
+		}
+		c.first = first
+		linalg.Parallel(last-first, func(i int) { do(first+i, &c) })
+	}
+	return nil
+}
+
+func (s *Set) compare(gs []Gaussian, means, rows blas32.General) (compared, error) {
+	block := Block(gs)
+	c := compared{offsets: make([]int, len(gs)), basis: linalg.New32(block.Rows, rows.Rows)}
+	at := 0
+	for i := range c.offsets {
+		c.offsets[i] = at
+		at += len(gs[i].Values)
+	}
+	var err error
+	if block.Rows > 0 && rows.Rows > 0 {
+		err = s.mul.MulTrans(c.basis, block, rows)
+	}
+	if err == nil {
+		c.means, err = s.project(means, rows)
+	}
+	return c, err
+}
+
+// project multiplies means, less the centre, with components.
+func (s *Set) project(means, rows blas32.General) (blas32.General, error) {
+	out := linalg.New32(means.Rows, rows.Rows)
+	if rows.Rows == 0 {
+		return out, nil
+	}
+	return out, s.mul.MulTrans(out, means, rows)
+}
+
+// of returns the products of component b of Gaussian i with m rows from the
+// given one on.
+func (c *compared) of(i, b, row, m int) []float32 {
+	r := c.offsets[i-c.first] + b
+	return c.basis.Data[r*c.basis.Cols+row : r*c.basis.Cols+row+m]
+}
+
+// meanOf returns the products of the mean of Gaussian i, less the centre.
+func (c *compared) meanOf(i, row, m int) []float32 {
+	at := (i-c.first)*c.means.Cols + row
+	return c.means.Data[at : at+m]
+}
+
+// KL writes KL(i ‖ q[j]) in nats (eq. 4.11) of every Gaussian i of the set into
+// dst (Len × len(q)).
+func (s *Set) KL(dst blas64.General, q []Gaussian) error {
+	o := s.against(q)
+	return s.each(&o, func(i int, c *compared) {
+		row := dst.Data[i*dst.Stride : i*dst.Stride+len(q)]
+		for j := range q {
+			row[j] = s.kl(i, j, &o, c.meanOf(i, o.first[j], len(q[j].Values)), func(b int) []float32 {
+				return c.of(i, b, o.first[j], len(q[j].Values))
+			})
+		}
+	})
+}
+
+// KLOf is KL of some Gaussians of the set only (len(which) × len(q)).
+func (s *Set) KLOf(which []int, q []Gaussian) (blas64.General, error) {
+	part := &Set{
+		gs: make([]Gaussian, len(which)), centre: s.centre, means: fresh(len(which), len(s.centre)),
+		logDet: make([]float64, len(which)), mul: s.mul,
+	}
+	for k, i := range which {
+		part.gs[k], part.logDet[k] = s.gs[i], s.logDet[i]
+		copy(classifier.Row(part.means, k), classifier.Row(s.means, i))
+	}
+	dst := linalg.New64(len(which), len(q))
+	return dst, part.KL(dst, q)
+}
+
+// KLBound writes lower bounds of what KL writes, for the cost of the means
+// alone: the mean term is exact, and the trace is at least the sum of products
+// of the eigenvalues, the largest of one matrix with the smallest of the
+// inverse of the other (von Neumann).
+func (s *Set) KLBound(dst blas64.General, q []Gaussian) error {
+	o := s.against(q)
+	projected, err := s.project(s.means, o.rows)
+	if err != nil {
+		return err
+	}
+	linalg.Parallel(len(s.gs), func(i int) {
+		row := dst.Data[i*dst.Stride : i*dst.Stride+len(q)]
+		for j := range q {
+			at := i*projected.Cols + o.first[j]
+			row[j] = s.kl(i, j, &o, projected.Data[at:at+len(q[j].Values)], nil)
+		}
+	})
+	return nil
+}
+
+// kl is eq. 4.11 with Σ⁻¹ = (I − L·diag(W)·Lᵀ)/λ, W = D/(D+λ) of q, from the
+// products of the mean and of each component of p with the components of q;
+// without the latter it is a lower bound. What cannot be negative but for
+// rounding is kept from being so.
+func (s *Set) kl(i, j int, o *others, mean []float32, component func(b int) []float32) float64 {
+	p, q := &s.gs[i], &o.gs[j]
+	var within, used float64 // of δ and of the identity, in the components of q
+	w := o.weight[j]
+	for a, x := range mean {
+		t := float64(x) - o.origin[j][a]
+		within += w[a] * t * t
+		used += w[a]
+	}
+	var trace float64
+	for b, v := range p.Values {
+		outside := 1.0
+		switch {
+		case component != nil:
+			for a, x := range component(b) {
+				outside -= w[a] * float64(x) * float64(x)
+			}
+		case b < len(w):
+			outside -= w[b]
+		}
+		trace += v * max(outside, 0)
+	}
+	d, ratio := float64(p.Dim()), p.Lambda/q.Lambda
+	quadratic := max(squared(p.Mean, q.Mean)-within, 0)
+	logDets := o.logDet[j] - s.logDet[i]
+	return max(0, (logDets-d*math.Log(ratio)+d*(ratio-1)-used*ratio+(trace+quadratic)/q.Lambda)/2)
+}
+
+// squared is the squared distance.
+func squared(a, b []float64) float64 {
+	var sum float64
+	for j, v := range a {
+		sum += (v - b[j]) * (v - b[j])
+	}
+	return sum
+}
+
+// KL returns KL(p ‖ q) in nats (eq. 4.11).
+func KL(p, q Gaussian) (float64, error) {
+	dst := linalg.New64(1, 1)
+	err := NewSet([]Gaussian{p}, linalg.Default()).KL(dst, []Gaussian{q})
+	return dst.Data[0], err
+}

@@ -1,0 +1,173 @@
+package lowrank
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// guard is the share of the terms of a difference below which float32
+// products leave too few digits of it. They are good to about 1e−6 of
+// ‖x‖·‖y‖, so that what passes is good to 1e−4.
+const guard = 1.0 / 50
+
+// Queries are the rows to be scored, made ready once for all stacks of one
+// centre.
+type Queries struct {
+	z      blas64.General
+	z32    blas32.General // z − centre
+	sq     []float64      // ‖z − centre‖²
+	centre []float64
+}
+
+// NewQueries takes the rows of z (n×d), which must not change afterwards.
+func NewQueries(z blas64.General, centre []float64) *Queries {
+	q := &Queries{z: z, z32: linalg.New32(z.Rows, z.Cols), sq: make([]float64, z.Rows), centre: centre}
+	for i := range z.Rows {
+		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+			q.z32.Data[i*q.z32.Stride+j] = float32(v - centre[j])
+			q.sq[i] += (v - centre[j]) * (v - centre[j])
+		}
+	}
+	return q
+}
+
+// gather returns the given rows in float32, without a copy where it is all.
+func (q *Queries) gather(rows []int) blas32.General {
+	if len(rows) == q.z32.Rows {
+		return q.z32
+	}
+	return classifier.Gather(q.z32, rows)
+}
+
+// A Stack is Gaussians that are scored together, with one product for the
+// components of all of them. It is immutable.
+type Stack struct {
+	basis blas32.General
+	means blas32.General // μ − centre
+	items []stacked
+	mul   linalg.Multiplier
+}
+
+// stacked is one Gaussian as a Stack sees it.
+type stacked struct {
+	*Gaussian
+	first  int       // its first row in basis
+	origin []float64 // L(μ−c)
+	weight []float64 // D/(D+λ)
+	norm   float64   // ‖μ−c‖
+	logDet float64   // log|Σ| − d·log λ, or 0 without log-determinant
+}
+
+// NewStack stacks Gaussians, the origin of its products being at centre. Their
+// components are moved into one piece of memory (Pack), so that they are held
+// once; gs is kept.
+func NewStack(gs []Gaussian, centre []float64, logDet bool, mul linalg.Multiplier) *Stack {
+	block := Block(gs)
+	share(gs, block)
+	s := &Stack{mul: mul, basis: block, means: fresh(len(gs), len(centre)), items: make([]stacked, len(gs))}
+	row := 0
+	for i := range gs {
+		s.items[i] = s.stacked(i, row, &gs[i], centre, logDet)
+		row += len(gs[i].Values)
+	}
+	return s
+}
+
+func (s *Stack) stacked(i, row int, g *Gaussian, centre []float64, logDet bool) stacked {
+	shift := minus(g.Mean, centre)
+	k := stacked{Gaussian: g, first: row, origin: g.project(shift), weight: make([]float64, len(g.Values))}
+	for j, v := range shift {
+		s.means.Data[i*s.means.Stride+j] = float32(v)
+		k.norm += v * v
+	}
+	k.norm = math.Sqrt(k.norm)
+	for r, v := range g.Values {
+		k.weight[r] = v / (v + g.Lambda)
+	}
+	if logDet {
+		k.logDet = g.logDetBeyond()
+	}
+	return k
+}
+
+// Len returns the number of Gaussians.
+func (s *Stack) Len() int { return len(s.items) }
+
+// Components returns the components of all Gaussians, a row each; not to be
+// changed.
+func (s *Stack) Components() blas32.General { return s.basis }
+
+// Scores returns −½(r + log|Σ| − d·log λ) of the given rows of q for every
+// Gaussian (len(rows) × Len), r being the squared Mahalanobis distance. Values
+// that share λ are log-densities up to one constant.
+func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
+	z32 := q.gather(rows)
+	projected := linalg.New32(len(rows), s.basis.Rows)
+	crossed := linalg.New32(len(rows), len(s.items))
+	if s.basis.Rows > 0 {
+		if err := s.mul.MulTrans(projected, z32, s.basis); err != nil {
+			return blas64.General{}, err
+		}
+	}
+	if err := s.mul.MulTrans(crossed, z32, s.means); err != nil {
+		return blas64.General{}, err
+	}
+	scores := linalg.New64(len(rows), len(s.items))
+	linalg.Parallel(len(rows), func(i int) {
+		z := q.z.Data[rows[i]*q.z.Stride : rows[i]*q.z.Stride+q.z.Cols]
+		s.scoreRow(scores.Data[i*scores.Stride:(i+1)*scores.Stride], z, q.sq[rows[i]],
+			projected.Data[i*s.basis.Rows:(i+1)*s.basis.Rows], classifier.Row(crossed, i))
+	})
+	return scores, nil
+}
+
+// scoreRow takes L(z−c) of all Gaussians and (μ−c)ᵀ(z−c).
+func (s *Stack) scoreRow(dst, z []float64, sq float64, projected, crossed []float32) {
+	for i := range s.items {
+		k := &s.items[i]
+		r, ok := k.quick(sq, projected[k.first:], float64(crossed[i]))
+		if !ok {
+			r = k.exact(z)
+		}
+		dst[i] = -(r + k.logDet) / 2
+	}
+}
+
+// quick returns r by Theorem 1 (eq. 2.10) from float32 products, and whether
+// enough digits of it are left.
+func (k *stacked) quick(sq float64, projected []float32, cross float64) (float64, bool) {
+	var uu float64
+	for i, w := range k.weight {
+		a := float64(projected[i]) - k.origin[i]
+		uu += w * a * a
+	}
+	t := sq - 2*cross + k.norm*k.norm - uu
+	terms := math.Sqrt(sq) * (k.norm + math.Sqrt(uu))
+	return t / k.Lambda, t > guard*terms && t <= math.MaxFloat64
+}
+
+// exact returns r in float64 from δ = z−μ: the residual is formed as a
+// vector, so that nothing cancels. O(qd).
+func (g *Gaussian) exact(z []float64) float64 {
+	delta := minus(z, g.Mean)
+	residual := append([]float64(nil), delta...)
+	within := 0.0
+	for i, v := range g.Values {
+		row := g.row(i)
+		a := dot(row, delta)
+		within += a * a / (v + g.Lambda)
+		for j, l := range row {
+			residual[j] -= a * float64(l)
+		}
+	}
+	var sq float64
+	for _, v := range residual {
+		sq += v * v
+	}
+	return sq/g.Lambda + within
+}

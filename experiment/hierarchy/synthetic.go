@@ -1,0 +1,136 @@
+package hierarchy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// Synthetic describes drawn data: Gaussian classes that form groups. All of it
+// lies in a random subspace of Latent dimensions, but for isotropic noise of
+// Dim.
+type Synthetic struct {
+	// K is the number of classes, Groups that of the groups they fall into;
+	// 0 means √K.
+	K      int `mapstructure:"k" json:"k"`
+	Groups int `mapstructure:"groups" json:"groups"`
+	// Dim is d. Train and Test are examples a class.
+	Dim   int `mapstructure:"dim" json:"dim"`
+	Train int `mapstructure:"train" json:"train"`
+	Test  int `mapstructure:"test" json:"test"`
+}
+
+// The shape of what is drawn: dimensions of the subspace, components of a
+// class, and root mean squared lengths of the centre of a group, the offset of
+// a class in it, and the spread of an example within the class along its first
+// component (each further one is a tenth less) and beside the subspace.
+const (
+	latent     = 32
+	components = 20
+	groupSpan  = 1.0
+	classSpan  = 0.5
+	firstSpan  = 0.35
+	decay      = 0.9
+	noiseSpan  = 0.4
+)
+
+// Streams of the random numbers.
+const (
+	frameStream = 1 << 40
+	groupStream = 2 << 40
+	classStream = 3 << 40
+)
+
+// A Sample set is embeddings with their classes.
+type Sample struct {
+	X blas32.General
+	Y []string
+}
+
+func (s Synthetic) validate() error {
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{{"k", s.K, 1, 1 << 20}, {"groups", s.Groups, 0, 1 << 20}, {"dim", s.Dim, 1, 1 << 16}, {"train", s.Train, 1, 1 << 16}, {"test", s.Test, 1, 1 << 16}} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	return nil
+}
+
+// Draw returns training and test examples, those of a class one after the
+// other. Every class has random numbers of its own: the same seed gives the
+// same examples on any number of cores, and more classes leave the first ones
+// alone.
+func (s Synthetic) Draw(seed uint64) (train, test Sample) {
+	groups := s.Groups
+	if groups == 0 {
+		groups = max(1, int(math.Round(math.Sqrt(float64(s.K)))))
+	}
+	frame := normals(rand.New(rand.NewPCG(seed, frameStream)), latent*s.Dim, 1/math.Sqrt(float64(s.Dim)))
+	train, test = s.room(s.Train), s.room(s.Test)
+	linalg.Parallel(s.K, func(k int) {
+		rng := rand.New(rand.NewPCG(seed, classStream+uint64(k)))
+		g := rng.IntN(groups)
+		mean := normals(rand.New(rand.NewPCG(seed, groupStream+uint64(g))), latent, groupSpan/math.Sqrt(latent))
+		for j, v := range normals(rng, latent, classSpan/math.Sqrt(latent)) {
+			mean[j] += v
+		}
+		c := cluster{mean: mean, axes: normals(rng, components*latent, 1/math.Sqrt(latent)), frame: frame, dim: s.Dim}
+		name := fmt.Sprintf("class%05d", k)
+		for _, part := range []struct {
+			Sample
+			n int
+		}{{train, s.Train}, {test, s.Test}} {
+			for i := k * part.n; i < (k+1)*part.n; i++ {
+				c.draw(part.X.Data[i*s.Dim:(i+1)*s.Dim], rng)
+				part.Y[i] = name
+			}
+		}
+	})
+	return train, test
+}
+
+func (s Synthetic) room(n int) Sample {
+	return Sample{X: linalg.New32(s.K*n, s.Dim), Y: make([]string, s.K*n)}
+}
+
+// cluster is one class: x = frameᵀ·(mean + axesᵀ·t) + noise.
+type cluster struct {
+	mean, axes, frame []float64
+	dim               int
+}
+
+func (c *cluster) draw(dst []float32, rng *rand.Rand) {
+	z := append([]float64(nil), c.mean...)
+	span := firstSpan
+	for b := range components {
+		t := span * rng.NormFloat64()
+		for j, a := range c.axes[b*latent : (b+1)*latent] {
+			z[j] += t * a
+		}
+		span *= decay
+	}
+	x := normals(rng, c.dim, noiseSpan/math.Sqrt(float64(c.dim)))
+	for i, v := range z {
+		for j, f := range c.frame[i*c.dim : (i+1)*c.dim] {
+			x[j] += v * f
+		}
+	}
+	for j, v := range x {
+		dst[j] = float32(v)
+	}
+}
+
+func normals(rng *rand.Rand, n int, scale float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = scale * rng.NormFloat64()
+	}
+	return out
+}
