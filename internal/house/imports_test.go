@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"classifier/moments":        {"classifier", "internal/linalg"},
 	"classifier/heads":          {"classifier", "classifier/*"},
 	"classifier/pseudo":         {"classifier"},
+	"classifier/online":         {"classifier", "classifier/moments", "classifier/online/oem", "internal/linalg"},
 	"classifier/online/oem":     {"internal/linalg"},
 	"classifier/*":              {"classifier", "classifier/moments", "classifier/pseudo", "internal/linalg"},
 	"gp":                        {"internal/linalg"},
