@@ -61,7 +61,8 @@ func overClasses(test [][]float64) []float64 {
 }
 
 // differences are the curves of all forms with the first γ, less that of plain
-// online EM, means over seeds; the band is one standard deviation.
+// online EM, means over seeds; the band, of the forms that the other figure
+// draws, is one standard deviation.
 func (c Config) differences(seeds [][]trial, chosen []Row) (chart.Figure, error) {
 	none := c.plain(c.Gamma[0])
 	var lines []chart.Series
@@ -78,7 +79,10 @@ func (c Config) differences(seeds [][]trial, chosen []Row) (chart.Figure, error)
 				}
 				return sum
 			})
-			s.Y, s.Band = append(s.Y, d.Mean), append(s.Band, d.SD)
+			s.Y = append(s.Y, d.Mean)
+			if r.RStep == c.RStep[0] && (r.Fisher == c.Fisher[0] || r.Fisher == "") {
+				s.Band = append(s.Band, d.SD)
+			}
 		}
 		lines = append(lines, s)
 	}

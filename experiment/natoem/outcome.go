@@ -2,6 +2,7 @@ package natoem
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -132,7 +133,10 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func (s Spread) text(plus bool) string {
 	format := "%.3f ± %.3f"
-	if plus {
+	switch {
+	case plus && s.Mean != 0 && math.Abs(s.Mean) < 1e-3:
+		format = "%+.0e ± %.0e"
+	case plus:
 		format = "%+.3f ± %.3f"
 	}
 	return fmt.Sprintf(format, s.Mean, s.SD)
