@@ -2,6 +2,7 @@ package natoem
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier/online/oem"
 )
@@ -42,12 +43,15 @@ func (c Config) finding(r Row) string {
 func (c Config) count(chosen []Row) []string {
 	var out []string
 	for _, p := range c.policies() {
-		better, worse, all := 0, 0, 0
+		better, worse, all, weakest := 0, 0, 0, 0
 		for _, r := range chosen {
 			if r.Policy != p {
 				continue
 			}
 			all++
+			if r.Beta == slices.Min(c.Beta) {
+				weakest++
+			}
 			switch c.measure(r).Sign() {
 			case 1:
 				better++
@@ -55,8 +59,8 @@ func (c Config) count(chosen []Row) []string {
 				worse++
 			}
 		}
-		out = append(out, fmt.Sprintf("%s, all %d forms (R-step, Fisher, γ) %s: %d better than none with the same γ, %d worse, %d undecided (two-sided t test of the paired differences, 5 %%).",
-			p, all, c.measured(), better, worse, all-better-worse))
+		out = append(out, fmt.Sprintf("%s, all %d forms (R-step, Fisher, γ) %s: %d better than none with the same γ, %d worse, %d undecided (two-sided t test of the paired differences, 5 %%); validation chose the weakest β for %d.",
+			p, all, c.measured(), better, worse, all-better-worse, weakest))
 	}
 	return out
 }
