@@ -85,5 +85,5 @@ func methodConfig(method string, c heads.Config) (json.RawMessage, error) {
 	if err := json.Unmarshal(all, &byMethod); err != nil {
 		return nil, err
 	}
-	return byMethod[method], nil
+	return byMethod[heads.Key(method)], nil
 }

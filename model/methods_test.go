@@ -92,14 +92,20 @@ func checkEveryMethod(t *testing.T, m *Model, path string) {
 	if !bytes.Equal(after, contents(t, path)) {
 		t.Error("the same session again changed the bytes")
 	}
-	if err := again.ForgetSamples(more.only([]int{0, 1, 5})); err != nil {
+	left := 39
+	if _, ok := classifier.As[classifier.SampleForgetter](again.Head); !ok {
+		left = 41
+		if err := again.ForgetSamples(more.only([]int{0, 1, 5})); !errors.Is(err, classifier.ErrUnsupported) {
+			t.Errorf("forget samples: %v", err)
+		}
+	} else if err := again.ForgetSamples(more.only([]int{0, 1, 5})); err != nil {
 		t.Errorf("forget samples: %v", err)
 	}
 	if err := again.ForgetClass("dog"); err != nil {
 		t.Errorf("forget class: %v", err)
 	}
 	save(t, again, path)
-	if got := mustLoad(t, path); !slices.Equal(got.Classes(), []string{"ant", "bee", "cat"}) || got.SampleCount() != 39 {
+	if got := mustLoad(t, path); !slices.Equal(got.Classes(), []string{"ant", "bee", "cat"}) || got.SampleCount() != left {
 		t.Errorf("%v, %d samples", got.Classes(), got.SampleCount())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+	"github.com/seed-90d10d51/pipeline/classifier/online"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
@@ -25,11 +26,13 @@ type Config struct {
 	NCM   ncm.Config   `json:"ncm" mapstructure:"ncm"`
 	PLDA  plda.Config  `json:"plda" mapstructure:"plda"`
 	PPCA  ppca.Config  `json:"ppca" mapstructure:"ppca"`
+
+	PPCAOnline online.Config `json:"ppca_online" mapstructure:"ppca_online"`
 }
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	return Config{HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig()}
+	return Config{HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), PPCAOnline: online.DefaultConfig()}
 }
 
 // Validate names the method and the field that is out of range.
@@ -37,7 +40,7 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name string
 		err  error
-	}{{"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}} {
+	}{{"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}, {"ppca_online", c.PPCAOnline.Validate()}} {
 		if m.err != nil {
 			return fmt.Errorf("%s.%w", m.name, m.err)
 		}
@@ -90,6 +93,12 @@ func Methods() []Method {
 			make:       func(c Config) (classifier.Learner, error) { return learner(ppca.New(c.PPCA)) },
 			load:       func(s classifier.State) (classifier.Learner, error) { return learner(ppca.Load(s)) },
 		},
+		{
+			Name: "ppca-online", Summary: "one low-rank Gaussian per class that learns one image at a time (NAT-oEM, Pamplona and Manzanera 2020)",
+			Novelty: "negative largest log-density", Extend: "one example after the other; their order matters", Forget: "classes",
+			make: func(c Config) (classifier.Learner, error) { return learner(online.New(c.PPCAOnline)) },
+			load: func(s classifier.State) (classifier.Learner, error) { return learner(online.Load(s)) },
+		},
 	}
 }
 
@@ -101,7 +110,7 @@ func New(name string, c Config) (classifier.Learner, error) {
 	}
 	head, err := m.make(c)
 	if err != nil {
-		return nil, fmt.Errorf("%s.%w", name, err)
+		return nil, fmt.Errorf("%s.%w", Key(name), err)
 	}
 	return head, nil
 }
@@ -157,3 +166,7 @@ func learner[T classifier.Learner](head T, err error) (classifier.Learner, error
 	}
 	return head, nil
 }
+
+// Key returns the name of a method as a key of Config and of configuration
+// files, which have no hyphens.
+func Key(method string) string { return strings.ReplaceAll(method, "-", "_") }

@@ -77,10 +77,15 @@ func TestExperimentsByName(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	features, other := l.pool(l.path("small")), l.pool(l.path("larger"))
 	small := []string{"--set", "experiment.ablation.q=0,2,20", "--features", features}
+	synthetic := []string{"--set", "experiment.natoem.train=40", "--set", "experiment.natoem.test=8", "--set", "experiment.natoem.seeds=2", "--set", "experiment.natoem.d=4", "--set", "experiment.natoem.q=1", "--set", "experiment.natoem.beta=1"}
 	for name, args := range map[string][]string{
 		"ablation_q":      small,
 		"ablation_lambda": append([]string{"--set", "experiment.ablation.lambda=0.01,0.1"}, small...),
 		"ablation_input":  {"--set", "experiment.ablation.q=0,2", "--set", "experiment.ablation.inputs=small=" + features + "," + other},
+		"natoem_fig1":     synthetic,
+		"natoem_fig2":     synthetic,
+		"natoem_fig3":     synthetic,
+		"natoem_fig4":     synthetic,
 	} {
 		out := l.path("out", name)
 		command := append([]string{"experiment", "--config", name}, args...)

@@ -64,6 +64,7 @@ var allowed = map[string][]string{
 	"experiment":                        {"classifier/heads", "fscil", "internal/atomicfile", "internal/chart"},
 	"experiment/kinds":                  {"experiment", "experiment/*"},
 	"experiment/*":                      {"experiment", "classifier", "classifier/*", "fscil", "dataset", "internal/chart", "internal/linalg"},
+	"classifier/online":                 {"classifier", "classifier/moments", "classifier/online/oem", "internal/linalg"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -42,7 +42,7 @@ type Config struct {
 	// β_k = Beta·k^−BetaExponent.
 	Beta         float64 `json:"beta" mapstructure:"beta"`
 	BetaExponent float64 `json:"beta_exponent" mapstructure:"beta_exponent"`
-	// MinSigma2 is the least σ².
+	// MinSigma2 is the least σ²; that of 1e-100 holds in any case.
 	MinSigma2 float64 `json:"min_sigma2" mapstructure:"-"`
 }
 
@@ -51,7 +51,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Policy: Step, Fisher: Exact, RStep: Paper,
-		Gamma: 0.9, GammaExponent: 0.9, Beta: 1, BetaExponent: 0.9, MinSigma2: 1e-12,
+		Gamma: 0.9, GammaExponent: 0.9, Beta: 1, BetaExponent: 0.9,
 	}
 }
 
@@ -70,7 +70,7 @@ func (c Config) Validate() error {
 		value, least, most float64
 	}{
 		{"gamma", c.Gamma, 1e-6, 1}, {"gamma_exponent", c.GammaExponent, 0, 1}, {"offset", c.Offset, 0, 1e6},
-		{"beta", c.Beta, 0, 1e12}, {"beta_exponent", c.BetaExponent, 0, 10}, {"min_sigma2", c.MinSigma2, 1e-100, 1e100},
+		{"beta", c.Beta, 0, 1e12}, {"beta_exponent", c.BetaExponent, 0, 10}, {"min_sigma2", c.MinSigma2, 0, 1e100},
 	} {
 		if !(f.value >= f.least && f.value <= f.most) {
 			return fmt.Errorf("%s: %g is outside %g … %g", f.name, f.value, f.least, f.most)
@@ -78,6 +78,8 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
+
+const leastSigma2 = 1e-100
 
 // gamma is γ_k.
 func (c Config) gamma(k int) float64 {

@@ -126,3 +126,24 @@ func sumSquares(x []float64) float64 {
 	}
 	return sum
 }
+
+// Root returns R (q×d) with RᵀR = W·M⁻¹·Wᵀ, so that the squared Mahalanobis
+// distance is (‖δ‖² − ‖Rδ‖²)/σ². O(dq²).
+func (g *Gaussian) Root() (blas64.General, error) {
+	q, d := g.W.Cols, g.W.Rows
+	root := linalg.New64(q, d)
+	if q == 0 {
+		return root, nil
+	}
+	m := linalg.New64(q, q)
+	copy(m.Data, g.wtw.Data)
+	for j := range q {
+		m.Data[j*q+j] += g.Sigma2
+	}
+	l, err := linalg.InverseCholesky(m)
+	if err != nil {
+		return root, fmt.Errorf("gaussian: %w", err)
+	}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, l, g.W, 0, root)
+	return root, nil
+}

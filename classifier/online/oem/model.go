@@ -157,7 +157,7 @@ func (m *Model) maximise() (Params, error) {
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.W, p.W, 0, wtw)
 		sum += blas64.Dot(vector(s.S2.Data), vector(wtw.Data)) - 2*blas64.Dot(vector(s.S1.Data), vector(p.W.Data))
 	}
-	p.Sigma2 = max(sum/float64(d), m.cfg.MinSigma2)
+	p.Sigma2 = max(sum/float64(d), m.cfg.MinSigma2, leastSigma2)
 	return p, nil
 }
 

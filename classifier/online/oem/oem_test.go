@@ -579,7 +579,7 @@ func TestMistakes(t *testing.T) {
 	for field, c := range map[string]Config{
 		"policy": with(func(c *Config) { c.Policy = "often" }), "fisher": with(func(c *Config) { c.Fisher = "" }), "rstep": with(func(c *Config) { c.RStep = "x" }),
 		"gamma": with(func(c *Config) { c.Gamma = 1.1 }), "gamma_exponent": with(func(c *Config) { c.GammaExponent = math.NaN() }), "offset": with(func(c *Config) { c.Offset = -1 }),
-		"beta": with(func(c *Config) { c.Beta = -1 }), "beta_exponent": with(func(c *Config) { c.BetaExponent = -1 }), "min_sigma2": with(func(c *Config) { c.MinSigma2 = 0 }),
+		"beta": with(func(c *Config) { c.Beta = -1 }), "beta_exponent": with(func(c *Config) { c.BetaExponent = -1 }), "min_sigma2": with(func(c *Config) { c.MinSigma2 = -1 }),
 	} {
 		if _, err := New(c, params(3, 1, 1, 1)); err == nil || !strings.HasPrefix(err.Error(), field+":") {
 			t.Errorf("%s: %v", field, err)
