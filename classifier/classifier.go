@@ -70,6 +70,13 @@ type Scorer interface {
 	Score(dst blas64.General, novelty []float64, x blas32.General) error
 }
 
+// A Varier knows how uncertain it is of an embedding, whatever the class.
+type Varier interface {
+	// Variance writes the predictive variance of each row of x (n×d) into dst
+	// (n), in squared units of the score that the head predicts.
+	Variance(dst []float64, x blas32.General) error
+}
+
 // A Saver turns itself into named tensors and settings. Its package has a
 // matching Load.
 type Saver interface {

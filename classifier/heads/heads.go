@@ -8,6 +8,7 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
@@ -18,6 +19,7 @@ const Default = "plda"
 
 // Config holds the settings of every method.
 type Config struct {
+	GPR  gpr.Config  `json:"gpr" mapstructure:"gpr"`
 	NCM  ncm.Config  `json:"ncm" mapstructure:"ncm"`
 	PLDA plda.Config `json:"plda" mapstructure:"plda"`
 	PPCA ppca.Config `json:"ppca" mapstructure:"ppca"`
@@ -25,7 +27,7 @@ type Config struct {
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	return Config{NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig()}
+	return Config{GPR: gpr.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig()}
 }
 
 // Validate names the method and the field that is out of range.
@@ -33,7 +35,7 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name string
 		err  error
-	}{{"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}} {
+	}{{"gpr", c.GPR.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}} {
 		if m.err != nil {
 			return fmt.Errorf("%s.%w", m.name, m.err)
 		}
@@ -60,6 +62,12 @@ type Method struct {
 // Methods returns all methods, sorted by name.
 func Methods() []Method {
 	return []Method{
+		{
+			Name: "gpr", Summary: "Gaussian process regression, one against all (Lütz 2011); keeps its examples, 30 a class",
+			Novelty: "predictive variance", Extend: "exact", Forget: "classes and examples, exact",
+			make: func(c Config) (classifier.Learner, error) { return learner(gpr.New(c.GPR)) },
+			load: func(s classifier.State) (classifier.Learner, error) { return learner(gpr.Load(s)) },
+		},
 		{
 			Name: "ncm", Summary: "nearest class mean, cosine or Euclidean",
 			Novelty: "distance to the nearest mean", Extend: "exact", Forget: "classes and examples, exact",

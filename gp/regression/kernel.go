@@ -49,10 +49,12 @@ func (k RBF) Diag(dst []float64, _ blas64.General) {
 	}
 }
 
-// Linear is s·aᵀb.
+// Linear is s·aᵀb + c.
 type Linear struct {
-	// Outputscale is s.
+	// Outputscale is s, the prior variance of each weight.
 	Outputscale float64
+	// Bias is c, the prior variance of a constant.
+	Bias float64
 }
 
 // Block implements Kernel in O(nmd).
@@ -63,7 +65,7 @@ func (k Linear) Block(dst, a, b blas64.General) error {
 	for i := range dst.Rows {
 		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
 		for j := range row {
-			row[j] *= k.Outputscale
+			row[j] = k.Outputscale*row[j] + k.Bias
 		}
 	}
 	return nil
@@ -72,7 +74,7 @@ func (k Linear) Block(dst, a, b blas64.General) error {
 // Diag implements Kernel.
 func (k Linear) Diag(dst []float64, a blas64.General) {
 	for i, sq := range squares(a) {
-		dst[i] = k.Outputscale * sq
+		dst[i] = k.Outputscale*sq + k.Bias
 	}
 }
 
