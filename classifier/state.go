@@ -103,6 +103,9 @@ func (s State) check(name string, values int, shape []int) error {
 		return fmt.Errorf("tensor %s has shape %v, want %v", name, t.Shape, shape)
 	}
 	size := 1
+	if slices.Contains(shape, 0) { // whatever the other sides
+		size, shape = 0, nil
+	}
 	for _, n := range shape {
 		if n < 0 || (n > 0 && size > values/n && size > 0) {
 			size = -1
@@ -111,7 +114,7 @@ func (s State) check(name string, values int, shape []int) error {
 		size *= n
 	}
 	if size != values {
-		return fmt.Errorf("tensor %s: %d values do not fill %v", name, values, shape)
+		return fmt.Errorf("tensor %s: %d values do not fill %v", name, values, t.Shape)
 	}
 	return nil
 }

@@ -69,6 +69,9 @@ func checkPermutation(t *testing.T, f Factory) {
 	if !slices.Equal(a.Classes(), b.Classes()) {
 		t.Errorf("columns %v and %v", a.Classes(), b.Classes())
 	}
+	if f.Ordered {
+		return // the columns are all that does not depend on it
+	}
 	f.sameHead(t, "examples in another order", b, a)
 }
 

@@ -15,6 +15,9 @@ type Factory struct {
 	// OrderFree says that learning in one session or in several makes the
 	// same head.
 	OrderFree bool
+	// Ordered says that the head learns example by example, so that their order
+	// within a session matters.
+	Ordered bool
 	// Tolerance bounds the difference in log-probability (nats) of heads that
 	// are equal but for rounding; 0 means 1e-8.
 	Tolerance float64

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+	"github.com/seed-90d10d51/pipeline/classifier/online"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 )
@@ -23,11 +24,13 @@ type Config struct {
 	NCM  ncm.Config  `json:"ncm" mapstructure:"ncm"`
 	PLDA plda.Config `json:"plda" mapstructure:"plda"`
 	PPCA ppca.Config `json:"ppca" mapstructure:"ppca"`
+
+	PPCAOnline online.Config `json:"ppca_online" mapstructure:"ppca_online"`
 }
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	return Config{GPR: gpr.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig()}
+	return Config{GPR: gpr.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), PPCAOnline: online.DefaultConfig()}
 }
 
 // Validate names the method and the field that is out of range.
@@ -35,7 +38,7 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name string
 		err  error
-	}{{"gpr", c.GPR.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}} {
+	}{{"gpr", c.GPR.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}, {"ppca_online", c.PPCAOnline.Validate()}} {
 		if m.err != nil {
 			return fmt.Errorf("%s.%w", m.name, m.err)
 		}
@@ -87,6 +90,12 @@ func Methods() []Method {
 			make:       func(c Config) (classifier.Learner, error) { return learner(ppca.New(c.PPCA)) },
 			load:       func(s classifier.State) (classifier.Learner, error) { return learner(ppca.Load(s)) },
 		},
+		{
+			Name: "ppca-online", Summary: "one low-rank Gaussian per class that learns one image at a time (NAT-oEM, Pamplona and Manzanera 2020)",
+			Novelty: "negative largest log-density", Extend: "one example after the other; their order matters", Forget: "classes",
+			make: func(c Config) (classifier.Learner, error) { return learner(online.New(c.PPCAOnline)) },
+			load: func(s classifier.State) (classifier.Learner, error) { return learner(online.Load(s)) },
+		},
 	}
 }
 
@@ -98,7 +107,7 @@ func New(name string, c Config) (classifier.Learner, error) {
 	}
 	head, err := m.make(c)
 	if err != nil {
-		return nil, fmt.Errorf("%s.%w", name, err)
+		return nil, fmt.Errorf("%s.%w", strings.ReplaceAll(name, "-", "_"), err) // as the keys are written
 	}
 	return head, nil
 }

@@ -73,6 +73,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		"ncm.metric": func(c *heads.Config) { c.NCM.Metric = "manhattan" }, "ncm.temperature": func(c *heads.Config) { c.NCM.Temperature = -1 },
 		"ppca.q": func(c *heads.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *heads.Config) { c.PPCA.Lambda = -1 },
 		"ppca.preset": func(c *heads.Config) { c.PPCA.Preset = "fast" }, "plda.epsilon": func(c *heads.Config) { c.PLDA.Epsilon = 1.5 },
+		"ppca_online.q": func(c *heads.Config) { c.PPCAOnline.Q = -1 }, "ppca_online.policy": func(c *heads.Config) { c.PPCAOnline.Policy = "x" },
 	} {
 		c := heads.DefaultConfig()
 		if err := c.Validate(); err != nil {
@@ -80,7 +81,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		}
 		change(&c)
 		method, _, _ := strings.Cut(key, ".")
-		_, err := heads.New(method, c)
+		_, err := heads.New(strings.ReplaceAll(method, "_", "-"), c)
 		for _, err := range []error{err, c.Validate()} {
 			if err == nil || !strings.HasPrefix(err.Error(), key+":") {
 				t.Errorf("%s: %v", key, err)
@@ -117,11 +118,17 @@ func TestConfigGoesThroughMaps(t *testing.T) {
 	}
 }
 
+// A namedHead is a head with its method.
+type namedHead struct {
+	method string
+	classifier.Learner
+}
+
 // fuzzed are learned heads: every method by default, and with its settings
 // chosen on the base session.
-func fuzzed(f *testing.F) []classifier.Learner {
+func fuzzed(f *testing.F) []namedHead {
 	f.Helper()
-	var all []classifier.Learner
+	var all []namedHead
 	for _, c := range []heads.Config{heads.DefaultConfig(), auto()} {
 		for _, m := range heads.Methods() {
 			head, err := heads.New(m.Name, c)
@@ -131,26 +138,21 @@ func fuzzed(f *testing.F) []classifier.Learner {
 			if err := head.Learn(context.Background(), examples, labels); err != nil {
 				f.Fatal(err)
 			}
-			all = append(all, head)
+			all = append(all, namedHead{m.Name, head})
 		}
 	}
 	return all
-}
-
-// name returns the method of a head.
-func name(head classifier.Learner) string {
-	return strings.ToLower(reflect.TypeOf(head).Elem().Name())
 }
 
 // FuzzLoad takes settings and a few array values from anywhere: no panic, and
 // whatever loads can score.
 func FuzzLoad(f *testing.F) {
 	for _, head := range fuzzed(f) {
-		s, err := head.(classifier.Saver).Save()
+		s, err := head.Learner.(classifier.Saver).Save()
 		if err != nil {
 			f.Fatal(err)
 		}
-		if k, ok := head.(classifier.StatisticsKeeper); ok {
+		if k, ok := head.Learner.(classifier.StatisticsKeeper); ok {
 			statistics, err := k.Statistics()
 			if err != nil {
 				f.Fatal(err)
@@ -161,7 +163,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(name(head), s.Settings, tensors)
+		f.Add(head.method, s.Settings, tensors)
 	}
 	f.Fuzz(func(t *testing.T, name string, settings, tensors []byte) {
 		s := classifier.State{Settings: settings}

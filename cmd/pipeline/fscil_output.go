@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/fscil/figure"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
 // writeOutcomes writes everything that cli.md promises of fscil --out.
@@ -98,7 +99,7 @@ func writeFigures(dir string, results []fscil.Result) error {
 	return nil
 }
 
-func writeFigure(dir string, f figure.Figure) error {
+func writeFigure(dir string, f chart.Figure) error {
 	for _, format := range []string{"png", "svg"} {
 		picture, err := f.Encode(format)
 		if err != nil {

@@ -28,7 +28,7 @@ images and without forgetting the old ones.`,
 	commonFlags(root)
 	root.AddCommand(
 		newDemo(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newEval(), newInspect(), newBackbones(), newFSCIL(), newDatasets(),
+		newLabel(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(),
 	)
 	return root
 }

@@ -10,30 +10,31 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/seed-90d10d51/pipeline/fscil"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
 // Classes returns the map of one run: a row for every class, session after
 // session from the top, a column for every session, the accuracy as colour.
-func Classes(r fscil.Result, run fscil.RunDetails) (Figure, error) {
+func Classes(r fscil.Result, run fscil.RunDetails) (chart.Figure, error) {
 	name := "classes"
 	cells := grades{run.ClassAccuracy}
 	columns, rows := cells.Dims()
 	if columns == 0 || rows == 0 {
-		return Figure{}, fmt.Errorf("draw %s: no classes", name)
+		return chart.Figure{}, fmt.Errorf("draw %s: no classes", name)
 	}
 	title := fmt.Sprintf("Accuracy of every class · %s on %s", r.Method, r.Dataset)
-	p := canvas(title, "after session", "classes, by the session that brought them")
+	p := chart.Canvas(title, "after session", "classes, by the session that brought them")
 	colours := ramp(64)
 	heat := plotter.NewHeatMap(cells, colours)
 	heat.Min, heat.Max, heat.NaN = 0, 1, color.Gray{240}
 	p.Add(heat)
-	p.X.Tick.Marker = wholeNumbers(columns)
+	p.X.Tick.Marker = chart.Labelled(chart.WholeNumbers(columns))
 	p.Y.Tick.Marker = sessionTicks(run.Classes, rows)
 	if err := addKey(p, colours, columns, rows); err != nil {
-		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
+		return chart.Figure{}, fmt.Errorf("draw %s: %w", name, err)
 	}
 	height := vg.Length(min(max(120+4*rows, 300), 900))
-	return Figure{name, p, 420, height}, nil
+	return chart.Figure{Name: name, Plot: p, Width: 420, Height: height}, nil
 }
 
 // grades is a plotter.GridXYZ: the first class is the top row.
@@ -107,8 +108,8 @@ func addKey(p *plot.Plot, colours scale, columns, rows int) error {
 		p.Add(box)
 	}
 	for _, percent := range []int{0, 25, 50, 75, 100} {
-		t := tag{text: fmt.Sprintf("%d %%", percent), y: keyAt(percent, 100, rows), colour: color.NRGBA{0, 0, 0, 255}}
-		if err := write(p, t, left+1.3*width); err != nil {
+		text, black := fmt.Sprintf("%d %%", percent), color.NRGBA{0, 0, 0, 255}
+		if err := chart.Write(p, text, black, left+1.3*width, keyAt(percent, 100, rows)); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/fscil"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
 func result(method string, runs int, accuracies ...float64) fscil.Result {
@@ -59,7 +60,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, f Figure, name string) {
+func check(t *testing.T, f chart.Figure, name string) {
 	t.Helper()
 	picture, err := f.Encode("png")
 	if err != nil {
@@ -69,7 +70,7 @@ func check(t *testing.T, f Figure, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := int(math.Round(float64(f.width) / 72 * 96)); math.Abs(float64(img.Bounds().Dx()-want)) > 1 {
+	if want := int(math.Round(float64(f.Width) / 72 * 96)); math.Abs(float64(img.Bounds().Dx()-want)) > 1 {
 		t.Errorf("%s of %s is %d pixels wide, want %d", f.Name, name, img.Bounds().Dx(), want)
 	}
 	svg, err := f.Encode("svg")
@@ -100,34 +101,5 @@ func TestClassMap(t *testing.T) {
 	}
 	if _, err := f.Encode("bmp"); err == nil {
 		t.Error("an unknown format was written")
-	}
-}
-
-func TestLabelsDoNotOverlap(t *testing.T) {
-	tags := []tag{{text: "c", end: 50, y: 50}, {text: "a", end: 49.9, y: 49.9}, {text: "d", end: 99.9, y: 99.9}, {text: "e", end: 99.8, y: 99.8}, {text: "b", end: 50, y: 50}}
-	spread(tags, 0, 100, 3)
-	names := ""
-	for i, g := range tags {
-		names += g.text
-		if g.y < 0 || g.y > 100 || i > 0 && g.y-tags[i-1].y < 3-1e-9 {
-			t.Errorf("label %s at %v", g.text, g.y)
-		}
-	}
-	if names != "acbed" {
-		t.Errorf("labels from below: %s", names)
-	}
-}
-
-func TestRoundTicks(t *testing.T) {
-	for _, c := range []struct{ low, high float64 }{{0, 1}, {0, 100}, {45, 90}, {-3, 4}, {83, 83.4}} {
-		ticks := roundTicks(c.low, c.high)
-		if len(ticks) < 2 || len(ticks) > 9 {
-			t.Errorf("%v … %v: %d ticks", c.low, c.high, len(ticks))
-		}
-		for _, k := range ticks {
-			if k.Label == "-0" || k.Value < c.low-1e-6 || k.Value > c.high+1e-6 {
-				t.Errorf("%v … %v: tick %q at %v", c.low, c.high, k.Label, k.Value)
-			}
-		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/experiment/kinds"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -37,6 +38,7 @@ type Config struct {
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
 	Label      label.Config     `mapstructure:"label" json:"label"`
 	FSCIL      fscil.Config     `mapstructure:"fscil" json:"fscil"`
+	Experiment kinds.Config     `mapstructure:"experiment" json:"experiment"`
 }
 
 // Runtime says where ONNX Runtime is.
@@ -86,6 +88,7 @@ func Default() Config {
 		Classifier: Classifier{Name: heads.Default, Statistics: true, Config: heads.DefaultConfig()},
 		Label:      label.DefaultConfig(),
 		FSCIL:      fscil.DefaultConfig(),
+		Experiment: kinds.DefaultConfig(),
 	}
 }
 
@@ -113,6 +116,9 @@ func (c Config) Validate() error {
 		if _, err := heads.Find(m); err != nil {
 			return fmt.Errorf("fscil.methods: %w", err)
 		}
+	}
+	if err := c.Experiment.Validate(); err != nil {
+		return fmt.Errorf("experiment.%w", err)
 	}
 	return c.Classifier.validate()
 }

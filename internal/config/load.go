@@ -245,7 +245,7 @@ func (l loader) merge(key, text string) error {
 	case string:
 		l.v.Set(key, value)
 		return nil
-	case []string, []float64:
+	case []string, []float64, []int:
 		text = "[" + strings.Trim(text, "[]") + "]"
 	}
 	if err := yaml.Unmarshal([]byte(text), &value); err != nil || value == nil {

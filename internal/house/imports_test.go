@@ -19,6 +19,7 @@ const module = "github.com/seed-90d10d51/pipeline/"
 var allowed = map[string][]string{
 	"preprocess":                {},
 	"internal/atomicfile":       {},
+	"internal/chart":            {},
 	"internal/house":            {},
 	"internal/linalg":           {},
 	"internal/onnx":             {},
@@ -36,6 +37,8 @@ var allowed = map[string][]string{
 	"classifier/heads":          {"classifier", "classifier/*"},
 	"classifier/pseudo":         {"classifier"},
 	"classifier/gpr":            {"classifier", "gp/regression", "internal/linalg"},
+	"classifier/online":         {"classifier", "classifier/moments", "classifier/online/oem", "internal/linalg"},
+	"classifier/online/oem":     {"internal/linalg"},
 	"classifier/*":              {"classifier", "classifier/moments", "classifier/pseudo", "internal/linalg"},
 	"gp":                        {"internal/linalg"},
 	"gp/regression":             {"internal/linalg"},
@@ -49,12 +52,15 @@ var allowed = map[string][]string{
 	"report":                    {"metrics"},
 	"demo":                      {},
 	"fscil":                     {"classifier", "dataset", "metrics", "internal/atomicfile"},
-	"fscil/figure":              {"fscil"},
+	"fscil/figure":              {"fscil", "internal/chart"},
 	"fscil/benchmark":           {"internal/atomicfile"},
+	"experiment":                {"classifier/heads", "fscil", "internal/atomicfile", "internal/chart"},
+	"experiment/kinds":          {"experiment", "experiment/*"},
+	"experiment/*":              {"experiment", "classifier", "classifier/*", "fscil", "dataset", "internal/chart", "internal/linalg"},
 	"configs":                   {},
 	"bench":                     {"dataset"},
 	"bench/compare":             {"bench", "dataset"},
-	"internal/config":           {"classifier/heads", "configs", "extractor", "fscil", "label", "preprocess"},
+	"internal/config":           {"classifier/heads", "configs", "experiment/kinds", "extractor", "fscil", "label", "preprocess"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -1,4 +1,4 @@
-package figure
+package chart
 
 import (
 	"image/color"
@@ -22,17 +22,16 @@ type tag struct {
 
 // label writes the names of the lines at their right ends, moved apart where
 // they would overlap and joined to their lines by a hair.
-func label(p *plot.Plot, lines []series, sessions int) error {
+func label(p *plot.Plot, lines []Series, x, reach float64) error {
 	var tags []tag
 	for _, s := range lines {
 		if xys := s.points(); len(xys) > 0 {
 			y := xys[len(xys)-1].Y
-			tags = append(tags, tag{s.label, y, y, s.colour})
+			tags = append(tags, tag{s.Label, y, y, s.Colour})
 		}
 	}
 	spread(tags, p.Y.Min, p.Y.Max, lineShare*(p.Y.Max-p.Y.Min))
-	x := float64(sessions)
-	gap := 0.03 * max(x-1, 1)
+	gap := 0.03 * reach
 	for _, t := range tags {
 		hair, err := plotter.NewLine(plotter.XYs{{X: x, Y: t.end}, {X: x + gap, Y: t.y}})
 		if err != nil {
@@ -40,19 +39,20 @@ func label(p *plot.Plot, lines []series, sessions int) error {
 		}
 		hair.Color, hair.Width = t.colour, vg.Points(0.4)
 		p.Add(hair)
-		if err := write(p, t, x+1.25*gap); err != nil {
+		if err := Write(p, t.text, t.colour, x+1.25*gap, t.y); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func write(p *plot.Plot, t tag, x float64) error {
-	l, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: t.y}}, Labels: []string{t.text}})
+// Write puts text to the right of a point, in the middle of its height.
+func Write(p *plot.Plot, text string, colour color.NRGBA, x, y float64) error {
+	l, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{text}})
 	if err != nil {
 		return err
 	}
-	l.TextStyle[0].Color = t.colour
+	l.TextStyle[0].Color = colour
 	l.TextStyle[0].YAlign = draw.YCenter
 	l.TextStyle[0].Font.Size, l.TextStyle[0].Font.Variant = vg.Points(9), sans
 	p.Add(l)

@@ -1,0 +1,36 @@
+package online_test
+
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
+	"github.com/seed-90d10d51/pipeline/classifier/online"
+	"github.com/seed-90d10d51/pipeline/classifier/online/oem"
+)
+
+func config(change func(*online.Config)) online.Config {
+	c := online.DefaultConfig()
+	change(&c)
+	return c
+}
+
+func TestContract(t *testing.T) {
+	for name, cfg := range map[string]online.Config{
+		"default":  online.DefaultConfig(),
+		"none":     config(func(c *online.Config) { c.Policy = oem.None }),
+		"class":    config(func(c *online.Config) { c.Policy, c.RStep = oem.Class, oem.ByFisher }),
+		"paper":    config(func(c *online.Config) { c.Fisher, c.Q = oem.Paper, 3 }),
+		"q=0":      config(func(c *online.Config) { c.Q = 0 }),
+		"raw":      config(func(c *online.Config) { c.Normalize, c.Q = false, 2 }),
+		"σ² given": config(func(c *online.Config) { c.Sigma2, c.Floor = 0.02, 0.01 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			classifiertest.Run(t, classifiertest.Factory{
+				New:     func() (classifier.Learner, error) { return online.New(cfg) },
+				Load:    func(s classifier.State) (classifier.Learner, error) { return online.Load(s) },
+				Ordered: true,
+			})
+		})
+	}
+}

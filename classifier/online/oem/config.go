@@ -1,0 +1,90 @@
+package oem
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// When the reference of the constraint is renewed.
+const (
+	None  = "none"
+	Step  = "step"
+	Class = "class"
+)
+
+// The Fisher information: that of the appendix, or of the main text.
+const (
+	Exact = "exact"
+	Paper = "paper"
+)
+
+// How strongly an element is pulled; RStepPaper is Paper.
+const (
+	ByFisher = "fisher"
+	Identity = "identity"
+)
+
+// Config says how a Model learns.
+type Config struct {
+	// Policy is None, Step or Class.
+	Policy string `json:"policy" mapstructure:"policy"`
+	// Fisher is Exact or Paper.
+	Fisher string `json:"fisher" mapstructure:"fisher"`
+	// RStep is Paper, ByFisher or Identity.
+	RStep string `json:"rstep" mapstructure:"rstep"`
+	// γ_k = Gamma·(k+Offset)^−GammaExponent, k = 1 for the first example, at
+	// most 1.
+	Gamma         float64 `json:"gamma" mapstructure:"gamma"`
+	GammaExponent float64 `json:"gamma_exponent" mapstructure:"gamma_exponent"`
+	Offset        float64 `json:"offset" mapstructure:"offset"`
+	// β_k = Beta·k^−BetaExponent.
+	Beta         float64 `json:"beta" mapstructure:"beta"`
+	BetaExponent float64 `json:"beta_exponent" mapstructure:"beta_exponent"`
+	// MinSigma2 is the least σ²; that of 1e-100 holds in any case.
+	MinSigma2 float64 `json:"min_sigma2" mapstructure:"-"`
+}
+
+// DefaultConfig returns the paper's step policy with the exact Fisher
+// information: γ = 0.9k^−0.9, β = k^−0.9.
+func DefaultConfig() Config {
+	return Config{
+		Policy: Step, Fisher: Exact, RStep: Paper,
+		Gamma: 0.9, GammaExponent: 0.9, Beta: 1, BetaExponent: 0.9,
+	}
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name, value string
+		allowed     []string
+	}{{"policy", c.Policy, []string{None, Step, Class}}, {"fisher", c.Fisher, []string{Exact, Paper}}, {"rstep", c.RStep, []string{Paper, ByFisher, Identity}}} {
+		if !slices.Contains(f.allowed, f.value) {
+			return fmt.Errorf("%s: %q is none of %s", f.name, f.value, strings.Join(f.allowed, ", "))
+		}
+	}
+	for _, f := range []struct {
+		name               string
+		value, least, most float64
+	}{
+		{"gamma", c.Gamma, 1e-6, 1}, {"gamma_exponent", c.GammaExponent, 0, 1}, {"offset", c.Offset, 0, 1e6},
+		{"beta", c.Beta, 0, 1e12}, {"beta_exponent", c.BetaExponent, 0, 10}, {"min_sigma2", c.MinSigma2, 0, 1e100},
+	} {
+		if !(f.value >= f.least && f.value <= f.most) {
+			return fmt.Errorf("%s: %g is outside %g … %g", f.name, f.value, f.least, f.most)
+		}
+	}
+	return nil
+}
+
+const leastSigma2 = 1e-100
+
+// gamma is γ_k.
+func (c Config) gamma(k int) float64 {
+	return math.Min(1, c.Gamma*math.Pow(float64(k)+c.Offset, -c.GammaExponent))
+}
+
+// beta is β_k.
+func (c Config) beta(k int) float64 { return c.Beta * math.Pow(float64(k), -c.BetaExponent) }

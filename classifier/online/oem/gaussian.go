@@ -1,0 +1,149 @@
+package oem
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// Params are those of a Gaussian of low rank.
+type Params struct {
+	Mean   []float64      // μ (d)
+	W      blas64.General // d×q
+	Sigma2 float64        // σ²
+}
+
+// A Gaussian is N(μ, W·Wᵀ + σ²I). It is immutable.
+type Gaussian struct {
+	Params
+	wtw, minv blas64.General // WᵀW and M⁻¹ (q×q)
+	logDet    float64        // of C
+}
+
+// NewGaussian takes over the parameters. q may be 0 … d; σ² is positive.
+// O(dq² + q³).
+func NewGaussian(p Params) (*Gaussian, error) {
+	d, q := len(p.Mean), p.W.Cols
+	if p.W.Rows != d || q > d || d == 0 {
+		return nil, fmt.Errorf("gaussian: a mean of %d values and directions of %d×%d", d, p.W.Rows, q)
+	}
+	if !(p.Sigma2 > 0) || math.IsInf(p.Sigma2, 0) {
+		return nil, fmt.Errorf("gaussian: σ² is %g", p.Sigma2)
+	}
+	g := &Gaussian{Params: p, wtw: linalg.New64(q, q), minv: linalg.New64(q, q), logDet: float64(d-q) * math.Log(p.Sigma2)}
+	if q == 0 {
+		return g, nil
+	}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.W, p.W, 0, g.wtw)
+	m := linalg.New64(q, q)
+	copy(m.Data, g.wtw.Data)
+	for j := range q {
+		m.Data[j*q+j] += p.Sigma2
+	}
+	inverse, logDet, err := invert(m)
+	if err != nil {
+		return nil, fmt.Errorf("gaussian: %w", err)
+	}
+	g.minv = inverse
+	g.logDet += logDet
+	return g, nil
+}
+
+// invert returns the inverse of a positive definite matrix and its
+// log-determinant. Where rounding has made it indefinite, a little is added to
+// its diagonal.
+func invert(a blas64.General) (blas64.General, float64, error) {
+	var trace float64
+	for i := range a.Rows {
+		trace += a.Data[i*a.Stride+i]
+	}
+	for jitter := 0.0; ; jitter = max(1e-12, 100*jitter) {
+		for i := range a.Rows {
+			a.Data[i*a.Stride+i] += jitter * trace / float64(a.Rows)
+		}
+		l, err := linalg.InverseCholesky(a)
+		if err == nil {
+			return fromFactor(l)
+		}
+		var indefinite *linalg.NotPSDError
+		if !errors.As(err, &indefinite) || jitter > 1e-3 || !(trace > 0) || math.IsInf(trace, 0) {
+			return l, 0, err
+		}
+	}
+}
+
+// fromFactor returns l ᵀ·l, the inverse of what l⁻¹ is the factor of.
+func fromFactor(l blas64.General) (blas64.General, float64, error) {
+	inverse := linalg.New64(l.Rows, l.Rows)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, l, l, 0, inverse)
+	logDet := 0.0
+	for i := range l.Rows {
+		logDet -= 2 * math.Log(l.Data[i*l.Stride+i])
+	}
+	return inverse, logDet, nil
+}
+
+// Latent writes z = M⁻¹Wᵀδ (q) for δ = x − μ. O(dq).
+func (g *Gaussian) Latent(z, delta []float64) {
+	if len(z) == 0 {
+		return
+	}
+	u := make([]float64, len(z))
+	blas64.Gemv(blas.Trans, 1, g.W, vector(delta), 0, vector(u))
+	blas64.Gemv(blas.NoTrans, 1, g.minv, vector(u), 0, vector(z))
+}
+
+// LogDensityNats returns log N(x; μ, C). The squared distance is
+// ‖δ − Wz‖²/σ² + ‖z‖², in which nothing cancels. O(dq).
+func (g *Gaussian) LogDensityNats(x []float64) float64 {
+	delta := make([]float64, len(x))
+	for j, m := range g.Mean {
+		delta[j] = x[j] - m
+	}
+	z := make([]float64, g.W.Cols)
+	g.Latent(z, delta)
+	if len(z) > 0 {
+		blas64.Gemv(blas.NoTrans, -1, g.W, vector(z), 1, vector(delta))
+	}
+	r := sumSquares(delta)/g.Sigma2 + sumSquares(z)
+	return -(float64(len(x))*math.Log(2*math.Pi) + g.logDet + r) / 2
+}
+
+// LogDetNats is log|C|.
+func (g *Gaussian) LogDetNats() float64 { return g.logDet }
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
+
+func sumSquares(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += v * v
+	}
+	return sum
+}
+
+// Root returns R (q×d) with RᵀR = W·M⁻¹·Wᵀ, so that the squared Mahalanobis
+// distance is (‖δ‖² − ‖Rδ‖²)/σ². O(dq²).
+func (g *Gaussian) Root() (blas64.General, error) {
+	q, d := g.W.Cols, g.W.Rows
+	root := linalg.New64(q, d)
+	if q == 0 {
+		return root, nil
+	}
+	m := linalg.New64(q, q)
+	copy(m.Data, g.wtw.Data)
+	for j := range q {
+		m.Data[j*q+j] += g.Sigma2
+	}
+	l, err := linalg.InverseCholesky(m)
+	if err != nil {
+		return root, fmt.Errorf("gaussian: %w", err)
+	}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, l, g.W, 0, root)
+	return root, nil
+}

@@ -1,0 +1,52 @@
+package oem
+
+import "fmt"
+
+// A Snapshot is a Model at rest.
+type Snapshot struct {
+	// Steps is the number of examples learned.
+	Steps      int
+	Now        Params
+	Statistics Statistics
+	// Reference is θ* of the class policy, nil where there is none yet.
+	Reference *Params
+}
+
+// Snapshot returns what Restore takes, sharing nothing that changes.
+func (m *Model) Snapshot() Snapshot {
+	s := Snapshot{Steps: m.k, Now: m.now.Params, Statistics: m.stats.clone()}
+	if m.ref != nil {
+		s.Reference = &m.ref.Params
+	}
+	return s
+}
+
+// Restore returns the model of a snapshot, which it takes over. The counts of
+// Pulls start at zero.
+func Restore(cfg Config, s Snapshot) (*Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if s.Steps < 0 {
+		return nil, fmt.Errorf("restore: %d steps", s.Steps)
+	}
+	g, err := NewGaussian(s.Now)
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	d, q := len(s.Now.Mean), s.Now.W.Cols
+	if st := s.Statistics; len(st.S3) != d || st.S1.Rows != d || st.S1.Cols != q || st.S2.Rows != q || st.S2.Cols != q {
+		return nil, fmt.Errorf("restore: statistics of another shape than %d×%d", d, q)
+	}
+	m := &Model{cfg: cfg, k: s.Steps, now: g, stats: s.Statistics}
+	if s.Reference == nil {
+		return m, nil
+	}
+	if len(s.Reference.Mean) != d || s.Reference.W.Cols != q {
+		return nil, fmt.Errorf("restore: a reference of another shape than %d×%d", d, q)
+	}
+	if m.ref, err = NewGaussian(*s.Reference); err != nil {
+		return nil, fmt.Errorf("restore: reference: %w", err)
+	}
+	return m, nil
+}

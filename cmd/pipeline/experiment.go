@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/experiment"
+	"github.com/seed-90d10d51/pipeline/experiment/kinds"
+	"github.com/seed-90d10d51/pipeline/internal/config"
+)
+
+func newExperiment() *cobra.Command {
+	var list strings.Builder
+	for _, k := range kinds.Kinds() {
+		fmt.Fprintf(&list, "  %-10s %s\n", k.Name, k.Summary)
+	}
+	cmd := &cobra.Command{
+		Use:   "experiment --config NAME --out DIR",
+		Short: "Reproduce a figure or a table of a paper",
+		Long: `Runs the experiment that experiment.kind names, and writes results.json, table.md,
+table.csv, figures and config.yaml. What is finished is kept: the same command goes
+on where it was stopped. The kinds are
+
+` + list.String() + `
+Few-shot class-incremental benchmarks have a command of their own, pipeline fscil.
+Kinds that need embeddings take --features; their sessions are those that the
+fscil.… settings describe.`,
+		Example: "  pipeline experiment --config ablation_q --features feats --out results",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.experiment(ctx) }),
+	}
+	inputFlags(cmd, "features")
+	outFlag(cmd, "`folder` for the results")
+	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
+	config.Bind(cmd.Flags(), "lists", "fscil.lists")
+	return cmd
+}
+
+func (w *workbench) experiment(ctx context.Context) error {
+	c := &w.config
+	if err := require([2]string{"out", c.Out}); err != nil {
+		return err
+	}
+	if c.Experiment.Kind == "" {
+		return usagef("experiment.kind is empty: give a configuration of an experiment with --config, or --set experiment.kind=…; pipeline experiment --help lists the kinds")
+	}
+	kind, err := kinds.Find(c.Experiment.Kind)
+	if err != nil {
+		return usageError{err}
+	}
+	o, err := kind.Run(ctx, c.Experiment, w.site())
+	var input *experiment.InputError
+	if errors.As(err, &input) {
+		return usageError{err}
+	}
+	if err != nil {
+		return fmt.Errorf("experiment %s: %w", kind.Name, err)
+	}
+	settings, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	if err := o.Write(c.Out, settings); err != nil {
+		return err
+	}
+	for _, f := range o.Findings {
+		w.say("%s", f)
+	}
+	w.say("tables and figures are in %s", c.Out)
+	return nil
+}
+
+func (w *workbench) site() experiment.Site {
+	return experiment.Site{
+		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(), Features: w.config.Features,
+		Open: w.material, Note: w.log.Info,
+	}
+}
+
+// material reads a feature folder and binds it to the sessions of fscil.….
+func (w *workbench) material(features string) (experiment.Material, error) {
+	here := *w
+	here.config.Features = features
+	g, err := here.galleryOfFeatures()
+	if err != nil {
+		return experiment.Material{}, err
+	}
+	benches, err := here.benches(g)
+	if err != nil {
+		return experiment.Material{}, err
+	}
+	sum := sha256.New()
+	err = json.NewEncoder(sum).Encode([]any{w.config.FSCIL, w.config.Seed, g.samples, g.content})
+	return experiment.Material{Benches: benches, Fingerprint: hex.EncodeToString(sum.Sum(nil))}, err
+}

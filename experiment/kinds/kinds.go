@@ -1,0 +1,78 @@
+package kinds
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/seed-90d10d51/pipeline/experiment"
+	"github.com/seed-90d10d51/pipeline/experiment/ablation"
+)
+
+// Config says which experiment to run and holds the settings of all kinds.
+type Config struct {
+	// Kind is one of Kinds, or "" where no experiment is meant.
+	Kind     string          `mapstructure:"kind" json:"kind"`
+	Ablation ablation.Config `mapstructure:"ablation" json:"ablation"`
+}
+
+// DefaultConfig returns the defaults of every kind.
+func DefaultConfig() Config {
+	return Config{Ablation: ablation.DefaultConfig()}
+}
+
+// A Kind is one sort of experiment.
+type Kind struct {
+	Name, Summary string
+	// Run carries it out.
+	Run func(context.Context, Config, experiment.Site) (experiment.Outcome, error)
+
+	validate func(Config) error
+}
+
+// Kinds returns all kinds, sorted by name.
+func Kinds() []Kind {
+	return []Kind{
+		{
+			Name: "ablation", Summary: "accuracy of ppca by components, λ and input size (Wang 2023, Tables 3.2–3.4)",
+			validate: func(c Config) error { return c.Ablation.Validate() },
+			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+				return ablation.Run(ctx, c.Ablation, s)
+			},
+		},
+	}
+}
+
+// Validate names the kind and the field that is out of range.
+func (c Config) Validate() error {
+	if c.Kind != "" {
+		if _, err := Find(c.Kind); err != nil {
+			return fmt.Errorf("kind: %w", err)
+		}
+	}
+	for _, k := range Kinds() {
+		if err := k.validate(c); err != nil {
+			return fmt.Errorf("%s.%w", k.Name, err)
+		}
+	}
+	return nil
+}
+
+// Find returns the kind of that name; the error names the nearest one and
+// lists all.
+func Find(name string) (Kind, error) {
+	kinds := Kinds()
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		if names[i] = k.Name; k.Name == name {
+			return k, nil
+		}
+	}
+	nearest := slices.MinFunc(names, func(a, b string) int {
+		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
+	})
+	return Kind{}, fmt.Errorf("unknown kind of experiment %q; did you mean %q? There are %s", name, nearest, strings.Join(names, ", "))
+}

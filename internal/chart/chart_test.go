@@ -1,0 +1,98 @@
+package chart
+
+import (
+	"bytes"
+	"image/png"
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestFigures: every figure is a picture of its size, the same each time, also
+// where there is hardly anything to draw.
+func TestFigures(t *testing.T) {
+	nan := math.NaN()
+	for name, draw := range map[string]func() (Figure, error){
+		"lines": func() (Figure, error) {
+			return Lines("f", Axes{Title: "t", X: "x", Y: "y", Events: []float64{1, 2.5}}, []Series{
+				{Label: "a", X: []float64{0, 1000, 3200}, Y: []float64{-30, nan, -12}, Band: []float64{1, 1, 2}, Bare: true},
+				{Label: "b", X: []float64{0, 1000, 3200}, Y: []float64{-31, -12, -11}, Thin: true},
+			})
+		},
+		"by name": func() (Figure, error) {
+			return Lines("f", Axes{Ticks: []string{"0", "many"}}, []Series{{Label: "a", Y: []float64{1, 1}}})
+		},
+		"nothing":      func() (Figure, error) { return Lines("f", Axes{}, nil) },
+		"not a number": func() (Figure, error) { return Lines("f", Axes{}, []Series{{Label: "a", Y: []float64{nan}}}) },
+		"one point":    func() (Figure, error) { return Lines("f", Axes{}, []Series{{Label: "a", Y: []float64{5}}}) },
+		"matrix": func() (Figure, error) {
+			return Matrix("f", Axes{Title: "t"}, []string{"A", "B"}, [][]float64{{0, -2}, {nan, 1}})
+		},
+		"zeros": func() (Figure, error) { return Matrix("f", Axes{}, []string{"A"}, [][]float64{{0}}) },
+	} {
+		first, again := encoded(t, name, draw), encoded(t, name, draw)
+		if !bytes.Equal(first, again) {
+			t.Errorf("%s: drawn twice, the picture differs", name)
+		}
+	}
+}
+
+func encoded(t *testing.T, name string, draw func() (Figure, error)) []byte {
+	t.Helper()
+	f, err := draw()
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	svg, err := f.Encode("svg")
+	if err != nil || !strings.Contains(string(svg), "<svg") || strings.Contains(string(svg), "NaN") {
+		t.Errorf("%s as SVG: %v", name, err)
+	}
+	picture, err := f.Encode("png")
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if _, err := png.Decode(bytes.NewReader(picture)); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if _, err := f.Encode("bmp"); err == nil {
+		t.Errorf("%s: an unknown format was written", name)
+	}
+	return picture
+}
+
+func TestMatrixMustBeSquare(t *testing.T) {
+	for _, cells := range [][][]float64{nil, {{1}}, {{1, 2}, {3}}} {
+		if _, err := Matrix("f", Axes{}, []string{"A", "B"}, cells); err == nil {
+			t.Errorf("%v was drawn", cells)
+		}
+	}
+}
+
+func TestLabelsDoNotOverlap(t *testing.T) {
+	tags := []tag{{text: "c", end: 50, y: 50}, {text: "a", end: 49.9, y: 49.9}, {text: "d", end: 99.9, y: 99.9}, {text: "e", end: 99.8, y: 99.8}, {text: "b", end: 50, y: 50}}
+	spread(tags, 0, 100, 3)
+	names := ""
+	for i, g := range tags {
+		names += g.text
+		if g.y < 0 || g.y > 100 || i > 0 && g.y-tags[i-1].y < 3-1e-9 {
+			t.Errorf("label %s at %v", g.text, g.y)
+		}
+	}
+	if names != "acbed" {
+		t.Errorf("labels from below: %s", names)
+	}
+}
+
+func TestRoundTicks(t *testing.T) {
+	for _, c := range []struct{ low, high float64 }{{0, 1}, {0, 100}, {45, 90}, {-3, 4}, {83, 83.4}, {0, 3200}, {-1e-4, 3e-4}, {0, 2e6}} {
+		ticks := roundTicks(c.low, c.high)
+		if len(ticks) < 2 || len(ticks) > 9 {
+			t.Errorf("%v … %v: %d ticks", c.low, c.high, len(ticks))
+		}
+		for _, k := range ticks {
+			if k.Label == "-0" || k.Value < c.low-1e-6 || k.Value > c.high+1e-6 {
+				t.Errorf("%v … %v: tick %q at %v", c.low, c.high, k.Label, k.Value)
+			}
+		}
+	}
+}

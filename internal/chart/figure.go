@@ -1,0 +1,40 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A Figure is a picture ready to be written.
+type Figure struct {
+	// Name is the file's name without its ending.
+	Name string
+	// Plot is what is drawn.
+	Plot *plot.Plot
+	// Width and Height are in points.
+	Width, Height vg.Length
+}
+
+// margin around a figure, in points.
+const margin = 9
+
+// Encode returns the picture as "png" or "svg".
+func (f Figure) Encode(format string) ([]byte, error) {
+	var buf bytes.Buffer
+	canvas, err := draw.NewFormattedCanvas(f.Width, f.Height, format)
+	if err == nil {
+		white := draw.New(canvas)
+		white.FillPolygon(color.White, white.ClipPolygonXY([]vg.Point{{}, {X: f.Width}, {X: f.Width, Y: f.Height}, {Y: f.Height}}))
+		f.Plot.Draw(draw.Crop(white, margin, -margin, margin, -margin))
+		_, err = canvas.WriteTo(&buf)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("draw %s.%s: %w", f.Name, format, err)
+	}
+	return buf.Bytes(), nil
+}
