@@ -56,6 +56,7 @@ var allowed = map[string][]string{
 	"fscil/benchmark":           {"internal/atomicfile"},
 	"experiment":                {"classifier/heads", "fscil", "internal/atomicfile", "internal/chart"},
 	"experiment/kinds":          {"experiment", "experiment/*"},
+	"experiment/gpregression":   {"experiment", "classifier", "classifier/*", "fscil", "gp/regression", "internal/chart"},
 	"experiment/*":              {"experiment", "classifier", "classifier/*", "fscil", "dataset", "internal/chart", "internal/linalg"},
 	"configs":                   {},
 	"bench":                     {"dataset"},
