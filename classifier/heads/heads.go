@@ -58,8 +58,18 @@ type Method struct {
 	// Statistics says that exact statistics are kept in a side file.
 	Statistics bool
 
-	make func(Config) (classifier.Learner, error)
-	load func(classifier.State) (classifier.Learner, error)
+	maxPerClass func(Config) int
+	make        func(Config) (classifier.Learner, error)
+	load        func(classifier.State) (classifier.Learner, error)
+}
+
+// MaxPerClass returns the most examples of a class that the head keeps and
+// needs, 0 for those that keep none.
+func (m Method) MaxPerClass(c Config) int {
+	if m.maxPerClass == nil {
+		return 0
+	}
+	return m.maxPerClass(c)
 }
 
 // Methods returns all methods, sorted by name.
@@ -68,8 +78,9 @@ func Methods() []Method {
 		{
 			Name: "gpr", Summary: "Gaussian process regression, one against all (Lütz 2011); keeps its examples, 30 a class",
 			Novelty: "predictive variance", Extend: "exact", Forget: "classes and examples, exact",
-			make: func(c Config) (classifier.Learner, error) { return learner(gpr.New(c.GPR)) },
-			load: func(s classifier.State) (classifier.Learner, error) { return learner(gpr.Load(s)) },
+			maxPerClass: func(c Config) int { return c.GPR.MaxPerClass },
+			make:        func(c Config) (classifier.Learner, error) { return learner(gpr.New(c.GPR)) },
+			load:        func(s classifier.State) (classifier.Learner, error) { return learner(gpr.Load(s)) },
 		},
 		{
 			Name: "ncm", Summary: "nearest class mean, cosine or Euclidean",
