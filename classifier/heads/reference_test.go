@@ -185,6 +185,21 @@ func TestReferenceAuto(t *testing.T) {
 	}
 }
 
+// TestReferenceOnline: seen once, one after the other, the base session gives
+// within a point what ppca makes of all of it at once.
+func TestReferenceOnline(t *testing.T) {
+	f := readFeatures(t, "vit", "mini_imagenet")
+	x, y := f.pick(true, 1, 1)
+	head := newHead(t, "ppca-online", heads.DefaultConfig())
+	teach(t, head, x, y)
+	x, y = f.pick(false, 1, 1)
+	got := percentRight(t, head, x, y)
+	t.Logf("ppca-online: %.2f", got)
+	if got < 86.50-1 {
+		t.Errorf("accuracy %.2f, of ppca 86.50", got)
+	}
+}
+
 func runSessions(t *testing.T, f features, head classifier.Learner, want [9]float64) {
 	t.Helper()
 	row, avg, wantAvg := "", 0.0, 0.0

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/experiment/ablation"
 	"github.com/seed-90d10d51/pipeline/experiment/gpregression"
+	"github.com/seed-90d10d51/pipeline/experiment/natoem"
 )
 
 // Config says which experiment to run and holds the settings of all kinds.
@@ -19,11 +20,12 @@ type Config struct {
 	Kind         string              `mapstructure:"kind" json:"kind"`
 	Ablation     ablation.Config     `mapstructure:"ablation" json:"ablation"`
 	GPRegression gpregression.Config `mapstructure:"gpregression" json:"gpregression"`
+	NATOEM       natoem.Config       `mapstructure:"natoem" json:"natoem"`
 }
 
 // DefaultConfig returns the defaults of every kind.
 func DefaultConfig() Config {
-	return Config{Ablation: ablation.DefaultConfig(), GPRegression: gpregression.DefaultConfig()}
+	return Config{Ablation: ablation.DefaultConfig(), GPRegression: gpregression.DefaultConfig(), NATOEM: natoem.DefaultConfig()}
 }
 
 // A Kind is one sort of experiment.
@@ -50,6 +52,13 @@ func Kinds() []Kind {
 			validate: func(c Config) error { return c.GPRegression.Validate() },
 			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
 				return gpregression.Run(ctx, c.GPRegression, s)
+			},
+		},
+		{
+			Name: "natoem", Summary: "naturally constrained online EM on synthetic classes (Pamplona and Manzanera 2020, Figures 1–4)",
+			validate: func(c Config) error { return c.NATOEM.Validate() },
+			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+				return natoem.Run(ctx, c.NATOEM, s)
 			},
 		},
 	}

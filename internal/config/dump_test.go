@@ -1,6 +1,7 @@
 package config
 
 import (
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -34,6 +35,13 @@ func TestBuiltInConfigsHaveNames(t *testing.T) {
 	c, err := Load(Sources{File: "ppca_paper"})
 	if err != nil || c.Classifier.Name != "ppca" {
 		t.Errorf("%v, %v", c.Classifier.Name, err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("ppca_paper", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load(Sources{File: "ppca_paper"}); err != nil || c.Classifier.Name != "ppca" {
+		t.Errorf("beside a folder of its name: %v, %v", c.Classifier.Name, err)
 	}
 	if _, err := Load(Sources{File: "ppca_papers"}); err == nil || !containsAll(err.Error(), "ppca_paper", "reference") {
 		t.Errorf("error %v", err)

@@ -137,12 +137,14 @@ func (l loader) readFile(s Sources) error {
 // the program: a bare name that is no file.
 func readNamed(name string) ([]byte, error) {
 	text, err := os.ReadFile(name)
+	bare := filepath.Base(name) == name && filepath.Ext(name) == ""
 	switch {
 	case err == nil:
 		return text, nil
+	case bare && isDir(name): // results may lie in a folder of that name
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("config: %w", err)
-	case filepath.Base(name) != name || filepath.Ext(name) != "":
+	case !bare:
 		return nil, fmt.Errorf("config %s: no such file", name)
 	}
 	text, names, err := builtin.Named(name)
@@ -150,6 +152,11 @@ func readNamed(name string) ([]byte, error) {
 		return nil, fmt.Errorf("config %s: no such file, and no built-in configuration; did you mean %s? There are %s", name, nearest(name, names), strings.Join(names, ", "))
 	}
 	return text, nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 func (l loader) mergeYAML(text []byte) error {
