@@ -105,6 +105,13 @@ type Exporter interface {
 	Export(g *onnx.Graph, x string) (string, error)
 }
 
+// A Varier knows how uncertain it is of an embedding, whatever the class.
+type Varier interface {
+	// Variance writes the predictive variance of each row of x (n×d) into dst
+	// (n), in squared units of the score that the head predicts.
+	Variance(dst []float64, x blas32.General) error
+}
+
 // A Saver turns itself into named tensors and settings. Its package has a
 // matching Load.
 type Saver interface {

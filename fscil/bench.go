@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -84,6 +86,20 @@ func (e *MissingError) count(path string, err error) {
 // Duplicates counts the images that a published protocol holds twice.
 func (b *Bench) Duplicates() Duplicates { return b.duplicates }
 
+// Sessions returns the number of sessions.
+func (b *Bench) Sessions() int { return len(b.train) }
+
+// Train returns a copy of the training embeddings of session s (from 0) and
+// their classes.
+func (b *Bench) Train(s int) (blas32.General, []string) { return b.copied(b.train[s]) }
+
+// Test is Train for the test images of the classes that session s brings.
+func (b *Bench) Test(s int) (blas32.General, []string) { return b.copied(b.test[s]) }
+
+func (b *Bench) copied(part split) (blas32.General, []string) {
+	return b.embeddings.gather(make([]float32, len(part.rows)*b.embeddings.Dim()), part.rows), slices.Clone(part.classes)
+}
+
 // Run takes one head, as makeHead returns it, through all sessions. The head
 // sees the training images of a session when it comes and nothing else.
 // progress, where not nil, is called after each session.
@@ -114,7 +130,7 @@ func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, er
 
 func (b *Bench) learn(ctx context.Context, head classifier.Learner, s int) error {
 	part := b.train[s]
-	x := b.embeddings.gather(make([]float32, len(part.rows)*b.embeddings.Dim()), part.rows)
+	x, _ := b.copied(part)
 	return head.Learn(ctx, x, part.classes)
 }
 

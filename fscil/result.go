@@ -14,6 +14,17 @@ type Info struct {
 	Backbone string `json:"backbone"`
 	// Track is BaseOnly, PretrainedDisjoint or Foundation.
 	Track string `json:"track"`
+	// MaxPerClass is the most examples of a class that the head keeps, 0 where
+	// it needs none.
+	MaxPerClass int `json:"max_per_class,omitempty"`
+}
+
+// method is the head's name with the limit that it worked under.
+func (i Info) method() string {
+	if i.MaxPerClass == 0 {
+		return i.Method
+	}
+	return fmt.Sprintf("%s (at most %d a class)", i.Method, i.MaxPerClass)
 }
 
 // A Result is what several runs of one head came to: results.json. Everything

@@ -65,7 +65,7 @@ func (r Result) row(sessions int) []string {
 	if r.Runs > 1 {
 		source = fmt.Sprintf("these %d runs, ± SEM", r.Runs)
 	}
-	row := []string{r.Method, r.Backbone, source}
+	row := []string{r.method(), r.Backbone, source}
 	for s := range sessions {
 		cell := none
 		if s < len(r.Sessions) {

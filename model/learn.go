@@ -98,7 +98,7 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 // super-classes. The error wraps classifier.ErrUnsupported where there is
 // nothing of the kind; on error the model is unchanged.
 func (m *Model) Refresh(ctx context.Context) error {
-	r, ok := m.Head.(classifier.Refresher)
+	r, ok := classifier.As[classifier.Refresher](m.Head)
 	if !ok {
 		return fmt.Errorf("refresh: %s has nothing to refresh: %w", m.Method, classifier.ErrUnsupported)
 	}

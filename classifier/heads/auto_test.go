@@ -28,7 +28,11 @@ type chooser interface {
 func choosers() []string { return []string{"plda", "ppca"} }
 
 // auto leaves to the heads what they can choose.
-func auto() heads.Config { return given(0) }
+func auto() heads.Config {
+	c := given(0)
+	c.GPR.Lengthscale, c.GPR.Noise = 0, 0
+	return c
+}
 
 // given sets what the heads could choose.
 func given(v float64) heads.Config {

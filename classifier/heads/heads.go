@@ -8,6 +8,7 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/online"
@@ -26,13 +27,14 @@ type Config struct {
 	NCM   ncm.Config   `json:"ncm" mapstructure:"ncm"`
 	PLDA  plda.Config  `json:"plda" mapstructure:"plda"`
 	PPCA  ppca.Config  `json:"ppca" mapstructure:"ppca"`
+	GPR   gpr.Config   `json:"gpr" mapstructure:"gpr"`
 
 	PPCAOnline online.Config `json:"ppca_online" mapstructure:"ppca_online"`
 }
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	return Config{HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), PPCAOnline: online.DefaultConfig()}
+	return Config{GPR: gpr.DefaultConfig(), HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), PPCAOnline: online.DefaultConfig()}
 }
 
 // Validate names the method and the field that is out of range.
@@ -40,7 +42,7 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name string
 		err  error
-	}{{"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}, {"ppca_online", c.PPCAOnline.Validate()}} {
+	}{{"gpr", c.GPR.Validate()}, {"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}, {"ppca_online", c.PPCAOnline.Validate()}} {
 		if m.err != nil {
 			return fmt.Errorf("%s.%w", m.name, m.err)
 		}
@@ -60,13 +62,30 @@ type Method struct {
 	// Statistics says that exact statistics are kept in a side file.
 	Statistics bool
 
-	make func(Config) (classifier.Learner, error)
-	load func(classifier.State) (classifier.Learner, error)
+	maxPerClass func(Config) int
+	make        func(Config) (classifier.Learner, error)
+	load        func(classifier.State) (classifier.Learner, error)
+}
+
+// MaxPerClass returns the most examples of a class that the head keeps and
+// needs, 0 for those that keep none.
+func (m Method) MaxPerClass(c Config) int {
+	if m.maxPerClass == nil {
+		return 0
+	}
+	return m.maxPerClass(c)
 }
 
 // Methods returns all methods, sorted by name.
 func Methods() []Method {
 	return []Method{
+		{
+			Name: "gpr", Summary: "Gaussian process regression, one against all (Lütz 2011); keeps its examples, 30 a class",
+			Novelty: "predictive variance", Extend: "exact", Forget: "classes and examples, exact",
+			maxPerClass: func(c Config) int { return c.GPR.MaxPerClass },
+			make:        func(c Config) (classifier.Learner, error) { return learner(gpr.New(c.GPR)) },
+			load:        func(s classifier.State) (classifier.Learner, error) { return learner(gpr.Load(s)) },
+		},
 		{
 			Name: "hppca", Summary: "ppca under super-classes (Wang 2023): an example visits a few of them, not all classes; for thousands of classes",
 			Novelty: "negative largest log-density of the visited classes", Extend: "exact, from the statistics; super-classes stay until they are refreshed", Forget: "classes; examples from the statistics, exact likewise",

@@ -69,6 +69,7 @@ func TestUnknownMethodNamesTheNearest(t *testing.T) {
 
 func TestErrorsNameTheKey(t *testing.T) {
 	for key, change := range map[string]func(*heads.Config){
+		"gpr.kernel": func(c *heads.Config) { c.GPR.Kernel = "cubic" }, "gpr.over_cap": func(c *heads.Config) { c.GPR.OverCap = "some" },
 		"ncm.metric": func(c *heads.Config) { c.NCM.Metric = "manhattan" }, "ncm.temperature": func(c *heads.Config) { c.NCM.Temperature = -1 },
 		"ppca.q": func(c *heads.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *heads.Config) { c.PPCA.Lambda = -1 },
 		"ppca.preset": func(c *heads.Config) { c.PPCA.Preset = "fast" }, "plda.epsilon": func(c *heads.Config) { c.PLDA.Epsilon = 1.5 },

@@ -82,10 +82,12 @@ func TestExperimentsByName(t *testing.T) {
 		"ablation_q":      small,
 		"ablation_lambda": append([]string{"--set", "experiment.ablation.lambda=0.01,0.1"}, small...),
 		"ablation_input":  {"--set", "experiment.ablation.q=0,2", "--set", "experiment.ablation.inputs=small=" + features + "," + other},
-		"natoem_fig1":     synthetic,
-		"natoem_fig2":     synthetic,
-		"natoem_fig3":     synthetic,
-		"natoem_fig4":     synthetic,
+		"gpr_incremental": {"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.gpregression.n=", "--set", "experiment.gpregression.classes=2", "--set", "experiment.gpregression.examples=2",
+			"--set", "experiment.gpregression.start=1", "--set", "experiment.gpregression.step=1", "--set", "experiment.gpregression.steps=1", "--set", "experiment.gpregression.runs=2"},
+		"natoem_fig1": synthetic,
+		"natoem_fig2": synthetic,
+		"natoem_fig3": synthetic,
+		"natoem_fig4": synthetic,
 	} {
 		out := l.path("out", name)
 		command := append([]string{"experiment", "--config", name}, args...)

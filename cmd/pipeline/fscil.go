@@ -157,8 +157,12 @@ func (w *workbench) measure(ctx context.Context, method string, g *gallery, benc
 		runs = append(runs, run)
 		o.details.Runs = append(o.details.Runs, b.Detail(run))
 	}
+	kind, err := heads.Find(method)
+	if err != nil {
+		return o, err
+	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: w.config.FSCIL.Benchmark(), Method: method, Backbone: g.backbone, Track: w.track(g),
+		Dataset: w.config.FSCIL.Benchmark(), Method: method, Backbone: g.backbone, Track: w.track(g), MaxPerClass: kind.MaxPerClass(settings),
 	}, runs)
 	return o, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/experiment/ablation"
+	"github.com/seed-90d10d51/pipeline/experiment/gpregression"
 	"github.com/seed-90d10d51/pipeline/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/experiment/natoem"
 )
@@ -17,15 +18,16 @@ import (
 // Config says which experiment to run and holds the settings of all kinds.
 type Config struct {
 	// Kind is one of Kinds, or "" where no experiment is meant.
-	Kind      string           `mapstructure:"kind" json:"kind"`
-	Ablation  ablation.Config  `mapstructure:"ablation" json:"ablation"`
-	Hierarchy hierarchy.Config `mapstructure:"hierarchy" json:"hierarchy"`
-	NATOEM    natoem.Config    `mapstructure:"natoem" json:"natoem"`
+	Kind         string              `mapstructure:"kind" json:"kind"`
+	Ablation     ablation.Config     `mapstructure:"ablation" json:"ablation"`
+	Hierarchy    hierarchy.Config    `mapstructure:"hierarchy" json:"hierarchy"`
+	NATOEM       natoem.Config       `mapstructure:"natoem" json:"natoem"`
+	GPRegression gpregression.Config `mapstructure:"gpregression" json:"gpregression"`
 }
 
 // DefaultConfig returns the defaults of every kind.
 func DefaultConfig() Config {
-	return Config{Ablation: ablation.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig()}
+	return Config{Ablation: ablation.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig()}
 }
 
 // A Kind is one sort of experiment.
@@ -45,6 +47,13 @@ func Kinds() []Kind {
 			validate: func(c Config) error { return c.Ablation.Validate() },
 			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
 				return ablation.Run(ctx, c.Ablation, s)
+			},
+		},
+		{
+			Name: "gpregression", Summary: "time and accuracy of incremental GP regression (Lütz 2011, Figs. 2–4)",
+			validate: func(c Config) error { return c.GPRegression.Validate() },
+			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+				return gpregression.Run(ctx, c.GPRegression, s)
 			},
 		},
 		{

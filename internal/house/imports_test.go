@@ -65,6 +65,9 @@ var allowed = map[string][]string{
 	"experiment/kinds":                  {"experiment", "experiment/*"},
 	"experiment/*":                      {"experiment", "classifier", "classifier/*", "fscil", "dataset", "internal/chart", "internal/linalg"},
 	"classifier/online":                 {"classifier", "classifier/moments", "classifier/online/oem", "internal/linalg"},
+	"classifier/gpr":                    {"classifier", "gp/regression", "internal/linalg"},
+	"gp/regression":                     {"internal/linalg"},
+	"experiment/gpregression":           {"experiment", "classifier", "classifier/*", "fscil", "gp/regression", "internal/chart"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -1,0 +1,100 @@
+package gpr
+
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/gp/regression"
+)
+
+// Auto as a length-scale or noise lets the marginal likelihood of the base
+// session choose.
+const Auto = 0
+
+// Kernels.
+const (
+	RBF    = "rbf"
+	Linear = "linear"
+)
+
+// What to do with more examples of a class than Config.MaxPerClass.
+const (
+	// Refuse is an error.
+	Refuse = "refuse"
+	// First keeps those that come first.
+	First = "first"
+	// Herd keeps those whose mean is nearest to that of all, one by one.
+	Herd = "herd"
+)
+
+// Config holds the settings of Gaussian process regression.
+type Config struct {
+	// Kernel is "rbf" or "linear".
+	Kernel string `json:"kernel" mapstructure:"kernel"`
+	// Lengthscale is ℓ of the RBF kernel, in the units of the embeddings; 0
+	// (Auto) means choose it on the base session.
+	Lengthscale float64 `json:"lengthscale" mapstructure:"lengthscale"`
+	// Noise is σ², the variance of a label about the function, where the
+	// kernel of an embedding with itself is 1; 0 (Auto) means choose it.
+	Noise float64 `json:"noise" mapstructure:"noise"`
+	// Normalize scales embeddings to length 1.
+	Normalize bool `json:"normalize" mapstructure:"normalize"`
+	// Update keeps the inverse up to date: "cholesky", "direct" or
+	// "iterative" (package regression).
+	Update regression.Method `json:"update" mapstructure:"update"`
+	// MaxPerClass is the most examples of a class that are kept, MaxTotal the
+	// most of all classes.
+	MaxPerClass int `json:"max_per_class" mapstructure:"max_per_class"`
+	MaxTotal    int `json:"max_total" mapstructure:"max_total"`
+	// OverCap says what to do with more of a class: "refuse", "first" or
+	// "herd".
+	OverCap string `json:"over_cap" mapstructure:"over_cap"`
+}
+
+// Defaults of what can be chosen; they suit image embeddings of length 1.
+const (
+	defaultLengthscale = 0.7
+	defaultNoise       = 0.03
+)
+
+// largestCap bounds the caps: a triangle of 1e5 rows is 40 GB.
+const largestCap = 100_000
+
+// DefaultConfig returns an RBF kernel on embeddings of length 1, and caps of
+// 30 a class and 5000 in all.
+func DefaultConfig() Config {
+	return Config{
+		Kernel: RBF, Lengthscale: defaultLengthscale, Noise: defaultNoise, Normalize: true,
+		Update: regression.DefaultConfig().Method, MaxPerClass: 30, MaxTotal: 5000, OverCap: Refuse,
+	}
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if c.Kernel != RBF && c.Kernel != Linear {
+		return fmt.Errorf("kernel: %q is neither %s nor %s", c.Kernel, RBF, Linear)
+	}
+	for _, f := range []struct {
+		name        string
+		value       float64
+		least, most float64
+	}{{"lengthscale", c.Lengthscale, 1e-3, 1e6}, {"noise", c.Noise, 1e-6, 1e6}} {
+		if f.value != Auto && !(f.value >= f.least && f.value <= f.most) {
+			return fmt.Errorf("%s: %g is neither 0 (choose it on the base session) nor within %g … %g", f.name, f.value, f.least, f.most)
+		}
+	}
+	if err := (regression.Config{Method: c.Update, Noise: 1}).Validate(); err != nil {
+		return fmt.Errorf("update: %q is none of %s, %s and %s", c.Update, regression.Cholesky, regression.Direct, regression.Iterative)
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"max_per_class", c.MaxPerClass}, {"max_total", c.MaxTotal}} {
+		if f.value < 1 || f.value > largestCap {
+			return fmt.Errorf("%s: %d is outside 1 … %d", f.name, f.value, largestCap)
+		}
+	}
+	if c.OverCap != Refuse && c.OverCap != First && c.OverCap != Herd {
+		return fmt.Errorf("over_cap: %q is none of %s, %s and %s", c.OverCap, Refuse, First, Herd)
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package gpr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gp/regression"
+)
+
+// A Choice is the length-scale and noise that the marginal likelihood of the
+// base session chose.
+type Choice struct {
+	Lengthscale float64 `json:"lengthscale"`
+	Noise       float64 `json:"noise"`
+	// Examples were looked at, as many of each class as could be.
+	Examples int `json:"examples"`
+	// Evidence holds the log marginal likelihoods of all candidates.
+	Evidence []Evidence `json:"evidence"`
+}
+
+// Evidence is the log marginal likelihood of one candidate.
+type Evidence struct {
+	Lengthscale float64 `json:"lengthscale"`
+	Noise       float64 `json:"noise"`
+	// PerLabel is the log marginal likelihood at the best prior variance,
+	// nats for each of the n·C labels.
+	PerLabel float64 `json:"per_label"`
+}
+
+// evidenceRows is the most examples that the evidence is computed on.
+const evidenceRows = 512
+
+// lengthscales are candidates in units of the root mean square distance of
+// two examples, over √2: embeddings of length 1 have about 1.
+func lengthscales() []float64 { return []float64{0.25, 0.35, 0.5, 0.7, 1, 1.4, 2} }
+
+// noises are candidates of σ².
+func noises() []float64 { return []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1} }
+
+// Choice returns what Auto chose, nil before the base session and where
+// nothing was left to it.
+func (h *GPR) Choice() *Choice { return h.choice }
+
+// choose returns the hyper-parameters for a base session.
+func choose(ctx context.Context, cfg Config, x blas32.General, groups []classifier.Group) (chosen, error) {
+	c := chosen{lengthscale: cfg.Lengthscale, noise: cfg.Noise}
+	if c.lengthscale != Auto && c.noise != Auto {
+		return c, nil
+	}
+	z, t := evidenceData(cfg, x, groups)
+	scale := spread(z)
+	c.choice = &Choice{Examples: z.Rows}
+	best := math.Inf(-1)
+	for _, l := range candidates(cfg.Lengthscale, lengthscales(), scale, cfg.Kernel == Linear) {
+		for _, noise := range candidates(cfg.Noise, noises(), 1, false) {
+			if err := ctx.Err(); err != nil {
+				return c, err
+			}
+			e, err := evidence(chosen{lengthscale: l, noise: noise}, cfg, z, t)
+			var singular *regression.NotPSDError
+			if errors.As(err, &singular) {
+				continue
+			}
+			if err != nil {
+				return c, fmt.Errorf("marginal likelihood: %w", err)
+			}
+			c.choice.Evidence = append(c.choice.Evidence, Evidence{l, noise, e})
+			if e > best {
+				best, c.lengthscale, c.noise = e, l, noise
+			}
+		}
+	}
+	if len(c.choice.Evidence) == 0 {
+		return c, errors.New("marginal likelihood: no candidate has a positive definite matrix: give classifier.gpr.noise")
+	}
+	c.choice.Lengthscale, c.choice.Noise = c.lengthscale, c.noise
+	return c, nil
+}
+
+// candidates returns the values to try for a setting: the given one, or all.
+func candidates(given float64, values []float64, scale float64, unused bool) []float64 {
+	if given != Auto {
+		return []float64{given}
+	}
+	if unused {
+		return []float64{defaultLengthscale}
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = min(max(v*scale, 1e-3), 1e6)
+	}
+	return out
+}
+
+// evidenceData returns the examples to look at, as many of each class as fit,
+// in an order that does not depend on that of the session, and their labels
+// less the mean of each class's: a constant that all classes share is no
+// news.
+func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t blas64.General) {
+	perClass := max(1, evidenceRows/len(groups))
+	var rows, columns []int
+	for c, g := range groups {
+		sorted := inContentOrder(x, g.Rows)
+		for _, r := range sorted[:min(perClass, len(sorted))] {
+			rows, columns = append(rows, r), append(columns, c)
+		}
+	}
+	rows, columns = rows[:min(len(rows), evidenceRows)], columns[:min(len(rows), evidenceRows)]
+	t = labels(columns, 0, len(groups))
+	for c := range t.Cols {
+		var mean float64
+		for i := range t.Rows {
+			mean += t.Data[i*t.Stride+c] / float64(t.Rows)
+		}
+		for i := range t.Rows {
+			t.Data[i*t.Stride+c] -= mean
+		}
+	}
+	return classifier.Placed(x, rows, cfg.Normalize), t
+}
+
+// spread is the root mean square distance of two rows, over √2; 1 where they
+// are all the same.
+func spread(z blas64.General) float64 {
+	mean := make([]float64, z.Cols)
+	var sq float64
+	for i := range z.Rows {
+		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+			mean[j] += v / float64(z.Rows)
+		}
+	}
+	for i := range z.Rows {
+		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+			sq += (v - mean[j]) * (v - mean[j])
+		}
+	}
+	if sq /= float64(z.Rows); sq > 1e-12 {
+		return math.Sqrt(sq)
+	}
+	return 1
+}
+
+// evidence is the log marginal likelihood a label of s·(κ+σ²) at the best s,
+// which is the mean of tᵀ(K+σ²I)⁻¹t over all labels; s changes no mean.
+func evidence(c chosen, cfg Config, z, t blas64.General) (float64, error) {
+	r, err := regression.New(c.kernel(cfg), c.regression(cfg))
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Add(z, t); err != nil {
+		return 0, err
+	}
+	n, alpha := float64(t.Rows), r.Alpha()
+	var quad float64
+	for i := range t.Rows {
+		for c := range t.Cols {
+			quad += t.Data[i*t.Stride+c] * alpha.Data[c*alpha.Stride+i]
+		}
+	}
+	s := max(quad/(n*float64(t.Cols)), leastScale)
+	// −½(log 2π + log|K+σ²I|/n) is what LogMarginalLikelihood has beside quad.
+	rest := (r.LogMarginalLikelihood() + quad/2) / (n * float64(t.Cols))
+	return rest - math.Log(s)/2 - quad/(n*float64(t.Cols))/s/2, nil
+}
+
+// leastScale keeps labels that are all the same from having a variance of
+// zero.
+const leastScale = 1e-12

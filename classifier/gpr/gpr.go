@@ -1,0 +1,204 @@
+package gpr
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gp/regression"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// GPR is a one-vs-all Gaussian process regression head.
+type GPR struct {
+	cfg Config
+	model
+}
+
+// model is the fitted part; every change makes a new one.
+type model struct {
+	reg     *regression.Regression // nil before the base session
+	x       blas32.General         // n×d, the examples as they came
+	own     []int                  // column of each
+	classes classifier.Table[int]  // number of examples of each
+	tau     float64
+	chosen
+}
+
+// chosen are the hyper-parameters in use.
+type chosen struct {
+	lengthscale, noise float64
+	choice             *Choice // nil where they were given
+}
+
+var (
+	_ classifier.Learner         = (*GPR)(nil)
+	_ classifier.Forgetter       = (*GPR)(nil)
+	_ classifier.SampleForgetter = (*GPR)(nil)
+	_ classifier.Noveltier       = (*GPR)(nil)
+	_ classifier.Varier          = (*GPR)(nil)
+	_ classifier.Scorer          = (*GPR)(nil)
+	_ classifier.Saver           = (*GPR)(nil)
+)
+
+// New returns an unfitted head.
+func New(cfg Config) (*GPR, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &GPR{cfg: cfg}, nil
+}
+
+// Classes implements classifier.Classifier.
+func (h *GPR) Classes() []string { return h.classes.Names() }
+
+// Dim implements classifier.Classifier.
+func (h *GPR) Dim() int { return h.x.Cols }
+
+// Temperature returns τ, 0 before the base session.
+func (h *GPR) Temperature() float64 { return h.tau }
+
+// Hyperparameters returns ℓ and σ² in use, 0 before the base session.
+func (h *GPR) Hyperparameters() (lengthscale, noise float64) { return h.lengthscale, h.noise }
+
+// Learn implements classifier.Learner. The base session costs O(n²d + n³),
+// later ones of k examples O(knd + kn²) and a copy of the state. A
+// *TooManyError says that there are more examples than the caps allow.
+func (h *GPR) Learn(ctx context.Context, x blas32.General, y []string) error {
+	next, err := h.learned(ctx, x, y)
+	if err != nil {
+		return fmt.Errorf("gpr: learn: %w", err)
+	}
+	h.model = *next
+	return nil
+}
+
+func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model, error) {
+	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
+		return nil, err
+	}
+	groups, err := h.kept(h.cfg, x, classifier.GroupByClass(y))
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	next := h.clone()
+	if next.reg == nil {
+		if next.chosen, err = choose(ctx, h.cfg, x, groups); err != nil {
+			return nil, err
+		}
+		if next.reg, err = regression.New(next.kernel(h.cfg), next.regression(h.cfg)); err != nil {
+			return nil, err
+		}
+	}
+	if err := next.add(h.cfg, x, groups); err != nil {
+		return nil, err
+	}
+	return next, next.settle(ctx)
+}
+
+// kernel is κ with the hyper-parameters in use. The linear one has a constant,
+// without which opposite embeddings would be equally novel.
+func (c chosen) kernel(cfg Config) regression.Kernel {
+	if cfg.Kernel == Linear {
+		return regression.Linear{Outputscale: 0.5, Bias: 0.5}
+	}
+	return regression.RBF{Lengthscale: c.lengthscale, Outputscale: 1}
+}
+
+func (c chosen) regression(cfg Config) regression.Config {
+	return regression.Config{Method: cfg.Update, Noise: c.noise}
+}
+
+// add takes in the examples of a session.
+func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) error {
+	var rows []int
+	var columns []int
+	C := m.classes.Len()
+	for _, g := range groups {
+		n, _ := m.classes.Get(g.Class)
+		m.classes.Put(g.Class, n+len(g.Rows))
+		column := slices.Index(m.classes.Names(), g.Class)
+		for _, r := range g.Rows {
+			rows, columns = append(rows, r), append(columns, column)
+		}
+	}
+	if more := m.classes.Len() - C; more > 0 && m.reg.Len() > 0 {
+		if err := m.reg.AddOutputs(labels(make([]int, m.reg.Len()), -1, more)); err != nil {
+			return err
+		}
+	}
+	if err := m.reg.Add(classifier.Placed(x, rows, cfg.Normalize), labels(columns, 0, m.classes.Len())); err != nil {
+		return err
+	}
+	m.x = stacked(m.x, classifier.Gather(x, rows))
+	m.own = append(m.own, columns...)
+	return nil
+}
+
+// labels returns targets (n×C): 1 in the column of each example, shifted by
+// shift and left out where that is negative, −1 elsewhere.
+func labels(columns []int, shift, C int) blas64.General {
+	t := linalg.New64(len(columns), C)
+	for i := range t.Data {
+		t.Data[i] = -1
+	}
+	for i, c := range columns {
+		if c+shift >= 0 {
+			t.Data[i*C+c+shift] = 1
+		}
+	}
+	return t
+}
+
+func stacked(a, b blas32.General) blas32.General {
+	out := linalg.New32(a.Rows+b.Rows, b.Cols)
+	copy(out.Data, a.Data)
+	copy(out.Data[len(a.Data):], b.Data)
+	return out
+}
+
+// settle brings the regression to rest, and fits τ to all examples by leaving
+// out each: a class with one example has none left, and says nothing.
+func (m *model) settle(ctx context.Context) error {
+	m.reg.Fold()
+	loo := m.reg.LeaveOneOut()
+	var own []int
+	for i, c := range m.own {
+		if m.classes.Values()[c] > 1 {
+			copy(loo.Data[len(own)*loo.Stride:], loo.Data[i*loo.Stride:i*loo.Stride+loo.Cols])
+			own = append(own, c)
+		}
+	}
+	var err error
+	m.tau, err = fitTemperature(ctx, loo, own)
+	return err
+}
+
+// clone returns a model that can change without changing this one.
+func (m *model) clone() *model {
+	next := *m
+	next.own, next.classes = slices.Clone(m.own), m.classes.Clone()
+	if m.reg != nil {
+		next.reg = m.reg.Clone()
+	}
+	return &next
+}
+
+// rowsOf returns the positions of the examples of a class.
+func (m *model) rowsOf(class string) []int {
+	column := slices.Index(m.classes.Names(), class)
+	var rows []int
+	for i, c := range m.own {
+		if c == column {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}

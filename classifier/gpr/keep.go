@@ -1,0 +1,118 @@
+package gpr
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// TooManyError says that a session has more examples than the head may keep:
+// time and memory grow with the cube and the square of their number.
+type TooManyError struct {
+	// Class has too many examples; "" means all classes together.
+	Class string
+	// Examples there would be, of at most Most.
+	Examples, Most int
+}
+
+func (e *TooManyError) Error() string {
+	if e.Class == "" {
+		return fmt.Sprintf("%d examples in all, at most %d are kept: give fewer a class (max_per_class with over_cap), forget classes, or raise classifier.gpr.max_total (memory grows with its square, time with its cube)", e.Examples, e.Most)
+	}
+	return fmt.Sprintf("%d examples of class %q, at most %d are kept: set classifier.gpr.over_cap to %s or %s to keep some of them, or raise classifier.gpr.max_per_class", e.Examples, e.Class, e.Most, Herd, First)
+}
+
+// kept returns the rows of a session that are kept, by class, given how many
+// of each there are.
+func (m *model) kept(cfg Config, x blas32.General, groups []classifier.Group) ([]classifier.Group, error) {
+	total := m.x.Rows
+	out := slices.Clone(groups)
+	for i, g := range groups {
+		before := m.rowsOf(g.Class)
+		room := cfg.MaxPerClass - len(before)
+		if len(g.Rows) > room {
+			switch cfg.OverCap {
+			case First:
+				out[i].Rows = g.Rows[:max(room, 0)]
+			case Herd:
+				out[i].Rows = herd(cfg, classifier.Gather(m.x, before), x, g.Rows, max(room, 0))
+			default:
+				return nil, &TooManyError{Class: g.Class, Examples: len(before) + len(g.Rows), Most: cfg.MaxPerClass}
+			}
+		}
+		total += len(out[i].Rows)
+	}
+	if total > cfg.MaxTotal {
+		return nil, &TooManyError{Examples: total, Most: cfg.MaxTotal}
+	}
+	return out, nil
+}
+
+// herd chooses count of the given rows of x, one after the other, each so
+// that the mean of what is kept comes nearest to that of everything. The order
+// of the rows makes no difference. O(count·n·d).
+func herd(cfg Config, before, x blas32.General, rows []int, count int) []int {
+	rows = inContentOrder(x, rows)
+	old := classifier.Placed(before, classifier.Range(0, before.Rows), cfg.Normalize)
+	z := classifier.Placed(x, rows, cfg.Normalize)
+	mean, sum := make([]float64, x.Cols), make([]float64, x.Cols)
+	all := float64(old.Rows + z.Rows)
+	for i := range old.Rows {
+		for j, v := range old.Data[i*old.Stride : i*old.Stride+old.Cols] {
+			mean[j] += v / all
+			sum[j] += v
+		}
+	}
+	for i := range z.Rows {
+		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+			mean[j] += v / all
+		}
+	}
+	var chosen []int
+	taken := make([]bool, len(rows))
+	for len(chosen) < count {
+		n := float64(old.Rows + len(chosen) + 1)
+		best, least := -1, math.Inf(1)
+		for i := range rows {
+			if taken[i] {
+				continue
+			}
+			if off := offset(mean, sum, z.Data[i*z.Stride:i*z.Stride+z.Cols], n, least); best < 0 || off < least {
+				best, least = i, off
+			}
+		}
+		taken[best] = true
+		chosen = append(chosen, rows[best])
+		for j, v := range z.Data[best*z.Stride : best*z.Stride+z.Cols] {
+			sum[j] += v
+		}
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+// offset is ‖n·mean − sum − z‖², or any larger value than enough.
+func offset(mean, sum, z []float64, n, enough float64) float64 {
+	var sq float64
+	for j, v := range z {
+		r := n*mean[j] - sum[j] - v
+		if sq += r * r; sq > enough {
+			break
+		}
+	}
+	return sq
+}
+
+// inContentOrder sorts rows by the values in them.
+func inContentOrder(x blas32.General, rows []int) []int {
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b int) int {
+		return slices.CompareFunc(classifier.Row(x, a), classifier.Row(x, b), cmp.Compare[float32])
+	})
+	return sorted
+}

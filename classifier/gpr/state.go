@@ -1,0 +1,145 @@
+package gpr
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gp/regression"
+)
+
+type settings struct {
+	Config      Config   `json:"config"`
+	Dim         int      `json:"dim"`
+	Classes     []string `json:"classes"`
+	Temperature float64  `json:"temperature"`
+	Lengthscale float64  `json:"lengthscale"`
+	Noise       float64  `json:"noise"`
+	Choice      *Choice  `json:"choice,omitempty"`
+	LogDet      float64  `json:"log_det"`
+	Changes     int      `json:"changes"`
+}
+
+// Save implements classifier.Saver: tensors "x" (n×d, the embeddings
+// themselves), "class" (n), "factor" (n(n+1)/2), "order" (n), "alpha" (C×n) and
+// "diagonal" (n).
+func (h *GPR) Save() (classifier.State, error) {
+	if h.reg == nil {
+		return classifier.NewState(settings{Config: h.cfg}, nil)
+	}
+	s := h.reg.Snapshot()
+	n := h.x.Rows
+	set := settings{h.cfg, h.Dim(), h.Classes(), h.tau, h.lengthscale, h.noise, h.choice, s.LogDet, s.Changes}
+	return classifier.NewState(set, map[string]classifier.Tensor{
+		"x":        {Shape: []int{n, h.x.Cols}, F32: slices.Clone(h.x.Data)},
+		"class":    classifier.CountTensor(h.own),
+		"factor":   {Shape: []int{len(s.Factor)}, F64: s.Factor},
+		"order":    classifier.CountTensor(s.Order),
+		"alpha":    {Shape: []int{s.Alpha.Rows, n}, F64: s.Alpha.Data},
+		"diagonal": {Shape: []int{n}, F64: s.Diagonal},
+	})
+}
+
+// Load returns the head that Save described.
+func Load(s classifier.State) (*GPR, error) {
+	h, err := load(s)
+	if err != nil {
+		return nil, fmt.Errorf("gpr: load: %w", err)
+	}
+	return h, nil
+}
+
+func load(s classifier.State) (*GPR, error) {
+	var set settings
+	if err := s.Decode(&set); err != nil {
+		return nil, err
+	}
+	h, err := New(set.Config)
+	if err != nil {
+		return nil, err
+	}
+	if len(set.Classes) == 0 {
+		if len(s.Tensors) > 0 {
+			return nil, fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
+		}
+		return h, nil
+	}
+	if err := set.check(); err != nil {
+		return nil, err
+	}
+	h.tau, h.chosen = set.Temperature, chosen{set.Lengthscale, set.Noise, set.Choice}
+	if err := h.loadExamples(s, set); err != nil {
+		return nil, err
+	}
+	return h, h.loadRegression(s, set)
+}
+
+// check returns an error unless the settings of a fitted head belong
+// together.
+func (s settings) check() error {
+	if err := classifier.CheckClasses(s.Classes); err != nil {
+		return err
+	}
+	if s.Dim < 1 || !(s.Temperature > 0 && s.Temperature < 1e100) || !(s.LogDet-s.LogDet == 0) {
+		return fmt.Errorf("dimension %d, temperature %g, log-determinant %g", s.Dim, s.Temperature, s.LogDet)
+	}
+	used := s.Config
+	used.Lengthscale, used.Noise = s.Lengthscale, s.Noise
+	if err := used.Validate(); err != nil || used.Lengthscale == Auto || used.Noise == Auto {
+		return fmt.Errorf("length-scale %g and noise %g in use (%w)", s.Lengthscale, s.Noise, err)
+	}
+	c := s.Config
+	if auto := c.Lengthscale == Auto || c.Noise == Auto; auto != (s.Choice != nil) {
+		return fmt.Errorf("length-scale %g and noise %g of the configuration do not go with the recorded choice", c.Lengthscale, c.Noise)
+	}
+	if s.Choice != nil && (s.Choice.Lengthscale != s.Lengthscale || s.Choice.Noise != s.Noise) {
+		return fmt.Errorf("length-scale %g and noise %g are not the recorded choice", s.Lengthscale, s.Noise)
+	}
+	return nil
+}
+
+// loadExamples reads the embeddings and their classes.
+func (h *GPR) loadExamples(s classifier.State, set settings) error {
+	n := len(s.Tensors["class"].I64)
+	var err error
+	if h.own, err = s.Counts("class", n, 0, len(set.Classes)-1); err != nil {
+		return err
+	}
+	h.x = blas32.General{Rows: n, Cols: set.Dim, Stride: set.Dim}
+	if h.x.Data, err = s.Float32("x", n, set.Dim); err != nil {
+		return err
+	}
+	counts := make([]int, len(set.Classes))
+	for _, c := range h.own {
+		counts[c]++
+	}
+	if c := slices.Index(counts, 0); c >= 0 {
+		return fmt.Errorf("class %q has no examples", set.Classes[c])
+	}
+	h.classes = classifier.NewTable(set.Classes, counts)
+	return nil
+}
+
+// loadRegression reads what was computed from the examples.
+func (h *GPR) loadRegression(s classifier.State, set settings) error {
+	n, C := h.x.Rows, h.classes.Len()
+	snap := regression.Snapshot{LogDet: set.LogDet, Changes: set.Changes, Alpha: blas64.General{Rows: C, Cols: n, Stride: n}}
+	var err error
+	if snap.Factor, err = s.Float64("factor", n*(n+1)/2); err != nil {
+		return err
+	}
+	if snap.Order, err = s.Counts("order", n, 0, n-1); err != nil {
+		return err
+	}
+	if snap.Alpha.Data, err = s.Float64("alpha", C, n); err != nil {
+		return err
+	}
+	if snap.Diagonal, err = s.Float64("diagonal", n); err != nil {
+		return err
+	}
+	h.reg, err = regression.Restore(h.kernel(h.cfg), h.regression(h.cfg), h.placed(h.x), labels(h.own, 0, C), snap)
+	return err
+}
