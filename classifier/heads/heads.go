@@ -61,6 +61,12 @@ type Method struct {
 func Methods() []Method {
 	return []Method{
 		{
+			Name: "lda", Summary: "linear discriminant analysis: shared covariance, class means taken as known; the plain relative of plda",
+			Novelty: "negative largest log-density", Extend: "exact, the shared covariance stays as the base session set it", Forget: "classes and examples, exact likewise",
+			make: func(Config) (classifier.Learner, error) { return learner(plda.New(plda.LDA())) },
+			load: func(s classifier.State) (classifier.Learner, error) { return learner(plda.LoadLDA(s)) },
+		},
+		{
 			Name: "ncm", Summary: "nearest class mean, cosine or Euclidean",
 			Novelty: "distance to the nearest mean", Extend: "exact", Forget: "classes and examples, exact",
 			make: func(c Config) (classifier.Learner, error) { return learner(ncm.New(c.NCM)) },

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 )
 
@@ -30,12 +31,12 @@ func choose(ctx context.Context, x blas32.General, y []string) (*Choice, error) 
 // fitShared is a pseudo.Fit: S is the same for all ε.
 func fitShared(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
 	groups, totals := new(PLDA).extended(x, y)
-	b, err := fitBasis(ctx, x, groups, totals)
+	b, err := gauss.Fit(ctx, x, groups, totals)
 	if err != nil {
 		return nil, err
 	}
 	return func(epsilon float64) (classifier.Learner, error) {
-		sp, err := b.space(epsilon)
+		sp, err := b.Space(epsilon)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +47,7 @@ func fitShared(ctx context.Context, x blas32.General, y []string) (func(float64)
 
 // checkChoice returns an error unless a saved choice belongs to the settings.
 func checkChoice(cfg Config, c *Choice) error {
-	if (cfg.Epsilon == Auto) != (c != nil) {
+	if cfg.auto() != (c != nil) {
 		return fmt.Errorf("epsilon %g of the configuration does not go with the recorded choice", cfg.Epsilon)
 	}
 	if c == nil {

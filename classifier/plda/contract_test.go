@@ -18,3 +18,10 @@ func TestContract(t *testing.T) {
 		})
 	}
 }
+
+func TestContractOfLDA(t *testing.T) {
+	classifiertest.Run(t, classifiertest.Factory{
+		New:  func() (classifier.Learner, error) { return plda.New(plda.LDA()) },
+		Load: func(s classifier.State) (classifier.Learner, error) { return plda.LoadLDA(s) },
+	})
+}

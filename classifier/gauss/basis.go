@@ -1,8 +1,7 @@
-package plda
+package gauss
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -22,27 +21,19 @@ const (
 	betaAlone = 1
 )
 
-// A space holds what all classes share: where the origin is, how to whiten,
-// and how much class means vary in each direction. It is immutable.
-type space struct {
-	origin     []float64      // m₀
-	whiten     blas64.General // L⁻¹, d×d lower triangle
-	directions blas64.General // V, r×d, orthonormal
-	beta       []float64      // β along V
-	rest       float64        // β₀ in the other d−r directions
-}
-
-// A basis is what the base session says before ε is chosen.
-type basis struct {
+// A Basis is what the base session says before ε is chosen.
+type Basis struct {
 	groups []classifier.Group
 	totals []moments.Total
 	means  blas64.General // C×d
 	within blas64.General // S, d×d
 }
 
-// fitBasis computes means and S from the base session.
-func fitBasis(ctx context.Context, x blas32.General, groups []classifier.Group, totals []moments.Total) (*basis, error) {
-	b := &basis{groups: groups, totals: totals, means: linalg.New64(len(totals), x.Cols)}
+// Fit computes class means and S from the base session: row i of x (n×d) is
+// scaled to length 1, groups are its classes and totals those of the scaled
+// rows. O(nd²).
+func Fit(ctx context.Context, x blas32.General, groups []classifier.Group, totals []moments.Total) (*Basis, error) {
+	b := &Basis{groups: groups, totals: totals, means: linalg.New64(len(totals), x.Cols)}
 	for i, t := range totals {
 		copy(b.means.Data[i*b.means.Stride:], t.Mean())
 	}
@@ -51,13 +42,28 @@ func fitBasis(ctx context.Context, x blas32.General, groups []classifier.Group, 
 	return b, err
 }
 
-// space returns the shared part for one ε.
-func (b *basis) space(epsilon float64) (*space, error) {
+// Degrees is Σ(n−1), the degrees of freedom of S.
+func (b *Basis) Degrees() int {
+	degrees := 0
+	for _, t := range b.totals {
+		degrees += t.N - 1
+	}
+	return degrees
+}
+
+// Examples is the number of rows of the base session.
+func (b *Basis) Examples() int { return b.Degrees() + len(b.totals) }
+
+// Dim returns d.
+func (b *Basis) Dim() int { return b.means.Cols }
+
+// Space returns the shared part for one ε, 0 < ε ≤ 1. O(d³).
+func (b *Basis) Space(epsilon float64) (*Space, error) {
 	means, W := clone(b.means), clone(b.within)
-	sp := &space{origin: meanRow(means)}
-	shrink(W, epsilon, spread(means, sp.origin))
+	sp := &Space{Origin: meanRow(means)}
+	shrink(W, epsilon, spread(means, sp.Origin))
 	var err error
-	if sp.whiten, err = linalg.InverseCholesky(W); err != nil {
+	if sp.Whiten, err = linalg.InverseCholesky(W); err != nil {
 		return nil, err
 	}
 	return sp, sp.fitBetween(means, b.totals)
@@ -145,9 +151,9 @@ func shrink(S blas64.General, epsilon, otherwise float64) {
 }
 
 // fitBetween finds V and β from the base class means.
-func (sp *space) fitBetween(means blas64.General, totals []moments.Total) error {
+func (sp *Space) fitBetween(means blas64.General, totals []moments.Total) error {
 	C, d := means.Rows, means.Cols
-	white, err := sp.whitened(means)
+	white, err := sp.Whitened(means)
 	if err != nil {
 		return err
 	}
@@ -157,7 +163,7 @@ func (sp *space) fitBetween(means blas64.General, totals []moments.Total) error 
 			return err
 		}
 	}
-	sp.directions, sp.rest = e.Vectors, betaAlone
+	sp.Directions, sp.Rest = e.Vectors, betaAlone
 	if C > 1 {
 		sp.setBeta(e.Values, totals)
 	}
@@ -184,38 +190,22 @@ func betweenPairs(white blas64.General) (linalg.Eigen, error) {
 
 // setBeta turns eigenvalues b, zero in the directions without one, into
 // β = max(b − mean(1/n), floor), then half of it and half of its mean.
-func (sp *space) setBeta(b []float64, totals []moments.Total) {
+func (sp *Space) setBeta(b []float64, totals []moments.Total) {
 	var noise float64
 	for _, t := range totals {
 		noise += 1 / float64(t.N) / float64(len(totals))
 	}
-	d := float64(len(sp.origin))
-	sp.beta = make([]float64, len(b))
+	d := float64(len(sp.Origin))
+	sp.Beta = make([]float64, len(b))
 	mean := floor * (d - float64(len(b))) / d
 	for i, v := range b {
-		sp.beta[i] = max(v-noise, floor)
-		mean += sp.beta[i] / d
+		sp.Beta[i] = max(v-noise, floor)
+		mean += sp.Beta[i] / d
 	}
-	for i := range sp.beta {
-		sp.beta[i] = (sp.beta[i] + mean) / 2
+	for i := range sp.Beta {
+		sp.Beta[i] = (sp.Beta[i] + mean) / 2
 	}
-	sp.rest = (floor + mean) / 2
-}
-
-// whitened returns L⁻¹(z−m₀) of the rows of z, which it centres.
-func (sp *space) whitened(z blas64.General) (blas64.General, error) {
-	subtractRow(z, sp.origin)
-	white := linalg.New64(z.Rows, z.Cols)
-	return white, linalg.MulTrans64(white, z, sp.whiten)
-}
-
-// along returns the coordinates V·z of whitened rows.
-func (sp *space) along(white blas64.General) (blas64.General, error) {
-	out := linalg.New64(white.Rows, len(sp.beta))
-	if len(sp.beta) == 0 {
-		return out, nil
-	}
-	return out, linalg.MulTrans64(out, white, sp.directions)
+	sp.Rest = (floor + mean) / 2
 }
 
 func meanRow(z blas64.General) []float64 {
@@ -235,18 +225,3 @@ func subtractRow(z blas64.General, row []float64) {
 		}
 	}
 }
-
-// logSum1 returns Σ log(1+v) for v = β/(1+nβ) along V and in the rest.
-func (sp *space) logSum1(n float64) float64 {
-	sum := (float64(len(sp.origin)) - float64(len(sp.beta))) * math.Log1p(variance(sp.rest, n))
-	for _, b := range sp.beta {
-		sum += math.Log1p(variance(b, n))
-	}
-	return sum
-}
-
-// variance is v = β/(1+nβ), that of a class mean after n examples.
-func variance(beta, n float64) float64 { return beta / (1 + n*beta) }
-
-// gain is β/(β+1/n), how far the posterior mean goes to that of the examples.
-func gain(beta, n float64) float64 { return n * beta / (1 + n*beta) }
