@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
 )
 
 // Default is the method for those who do not choose.
@@ -21,11 +22,14 @@ type Config struct {
 	NCM  ncm.Config  `json:"ncm" mapstructure:"ncm"`
 	PLDA plda.Config `json:"plda" mapstructure:"plda"`
 	PPCA ppca.Config `json:"ppca" mapstructure:"ppca"`
+	// Of the methods plda+ and ppca-eb: keys cannot hold their names.
+	PLDAPlus shrunk.Config `json:"plda_plus" mapstructure:"plda_plus"`
+	PPCAEB   shrunk.Config `json:"ppca_eb" mapstructure:"ppca_eb"`
 }
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	return Config{NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig()}
+	return Config{NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), PLDAPlus: shrunk.DefaultPLDAPlus(), PPCAEB: shrunk.DefaultPPCAEB()}
 }
 
 // Validate names the method and the field that is out of range.
@@ -33,7 +37,7 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name string
 		err  error
-	}{{"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}} {
+	}{{"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}, {"plda_plus", c.PLDAPlus.Validate()}, {"ppca_eb", c.PPCAEB.Validate()}} {
 		if m.err != nil {
 			return fmt.Errorf("%s.%w", m.name, m.err)
 		}
@@ -79,11 +83,25 @@ func Methods() []Method {
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(plda.Load(s)) },
 		},
 		{
+			Name: shrunk.PLDAPlus, Summary: "plda with class covariances shrunk to the shared one, and base classes calibrated against later ones on the base session; the most accurate with a large base session",
+			Novelty: "negative largest log-density, before calibration", Extend: "exact, from the statistics; what classes share stays as the base session set it", Forget: "classes; examples from the statistics, exact likewise",
+			Statistics: true,
+			make:       func(c Config) (classifier.Learner, error) { return learner(shrunk.New(shrunk.PLDAPlus, c.PLDAPlus)) },
+			load:       func(s classifier.State) (classifier.Learner, error) { return learner(shrunk.Load(shrunk.PLDAPlus, s)) },
+		},
+		{
 			Name: "ppca", Summary: "one low-rank Gaussian per class (Wang 2023); strong with hundreds of examples a class",
 			Novelty: "negative largest log-density; smallest Mahalanobis distance without log-determinant", Extend: "exact, from the statistics", Forget: "classes; examples from the statistics, exact",
 			Statistics: true,
 			make:       func(c Config) (classifier.Learner, error) { return learner(ppca.New(c.PPCA)) },
 			load:       func(s classifier.State) (classifier.Learner, error) { return learner(ppca.Load(s)) },
+		},
+		{
+			Name: shrunk.PPCAEB, Summary: "ppca with class covariances shrunk to the shared one and uncertain class means: between ppca and plda",
+			Novelty: "negative largest log-density", Extend: "exact, from the statistics; what classes share stays as the base session set it", Forget: "classes; examples from the statistics, exact likewise",
+			Statistics: true,
+			make:       func(c Config) (classifier.Learner, error) { return learner(shrunk.New(shrunk.PPCAEB, c.PPCAEB)) },
+			load:       func(s classifier.State) (classifier.Learner, error) { return learner(shrunk.Load(shrunk.PPCAEB, s)) },
 		},
 	}
 }
@@ -96,7 +114,7 @@ func New(name string, c Config) (classifier.Learner, error) {
 	}
 	head, err := m.make(c)
 	if err != nil {
-		return nil, fmt.Errorf("%s.%w", name, err)
+		return nil, fmt.Errorf("%s.%w", Key(name), err)
 	}
 	return head, nil
 }
@@ -108,6 +126,12 @@ func Load(name string, s classifier.State) (classifier.Learner, error) {
 		return nil, err
 	}
 	return m.load(s)
+}
+
+// Key returns where the settings of a method stand in Config: its name with
+// letters that a key may have, as in plda_plus for plda+.
+func Key(method string) string {
+	return strings.NewReplacer("+", "_plus", "-", "_").Replace(method)
 }
 
 // Find returns the method of that name; the error names the nearest one and

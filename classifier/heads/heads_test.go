@@ -59,7 +59,7 @@ func TestMethodsAreSortedAndDescribed(t *testing.T) {
 
 func TestUnknownMethodNamesTheNearest(t *testing.T) {
 	_, err := heads.New("pcca", heads.DefaultConfig())
-	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "lda, ncm, plda, ppca") {
+	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "lda, ncm, plda, plda+, ppca, ppca-eb") {
 		t.Error(err)
 	}
 	if _, err := heads.Load("", classifier.State{}); err == nil {
@@ -71,6 +71,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 	for key, change := range map[string]func(*heads.Config){
 		"ncm.metric": func(c *heads.Config) { c.NCM.Metric = "manhattan" }, "ncm.temperature": func(c *heads.Config) { c.NCM.Temperature = -1 },
 		"ppca.q": func(c *heads.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *heads.Config) { c.PPCA.Lambda = -1 },
+		"plda_plus.epsilon": func(c *heads.Config) { c.PLDAPlus.Epsilon = 0 }, "ppca_eb.nu": func(c *heads.Config) { c.PPCAEB.Nu = -1 }, "plda_plus.splits": func(c *heads.Config) { c.PLDAPlus.Splits = 0 },
 		"ppca.preset": func(c *heads.Config) { c.PPCA.Preset = "fast" }, "plda.epsilon": func(c *heads.Config) { c.PLDA.Epsilon = 1.5 },
 	} {
 		c := heads.DefaultConfig()
@@ -78,7 +79,11 @@ func TestErrorsNameTheKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(&c)
-		method, _, _ := strings.Cut(key, ".")
+		section, _, _ := strings.Cut(key, ".")
+		method := map[string]string{"plda_plus": "plda+", "ppca_eb": "ppca-eb"}[section]
+		if method == "" {
+			method = section
+		}
 		_, err := heads.New(method, c)
 		for _, err := range []error{err, c.Validate()} {
 			if err == nil || !strings.HasPrefix(err.Error(), key+":") {

@@ -167,6 +167,31 @@ func TestReferenceMiniImageNet(t *testing.T) {
 	}
 }
 
+// TestReferencePLDAPlus: session 1, last and average of plda+, whose settings
+// come from the base session alone; no lower than the reference's less 0.7
+// (0.3 on average), and no lower than what was asked for.
+func TestReferencePLDAPlus(t *testing.T) {
+	for backbone, want := range map[string][3]float64{"vit": {87.68, 79.3, 82.68}, "mnet": {81.90, 69.0, 74.14}} {
+		t.Run(backbone, func(t *testing.T) {
+			f := readFeatures(t, backbone, "mini_imagenet")
+			head := newHead(t, "plda+", heads.DefaultConfig())
+			var got [9]float64
+			var avg float64
+			for s := range 9 {
+				x, y := f.pick(true, s+1, s+1)
+				teach(t, head, x, y)
+				x, y = f.pick(false, 1, s+1)
+				got[s] = percentRight(t, head, x, y)
+				avg += got[s] / 9
+			}
+			t.Logf("%.2f, average %.2f, by %s", got, avg, saved(t, head).Settings)
+			if got[0] < want[0]-0.7 || got[8] < want[1] || avg < want[2]-0.3 {
+				t.Errorf("want %v", want)
+			}
+		})
+	}
+}
+
 // TestReferenceAuto: what the base session chooses comes within ±0.7 points of
 // the settings that were found with test accuracy in view, or above, after the
 // last session.

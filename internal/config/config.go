@@ -130,7 +130,7 @@ func (c Classifier) validate() error {
 // Heads returns the settings of the methods, with those that concern all of
 // them handed down.
 func (c Classifier) Heads() heads.Config {
-	c.PPCA.Statistics = c.Statistics
+	c.PPCA.Statistics, c.PLDAPlus.Statistics, c.PPCAEB.Statistics = c.Statistics, c.Statistics, c.Statistics
 	return c.Config
 }
 
