@@ -22,7 +22,7 @@ type Choice = pseudo.Choice[Setting]
 const leastGain = 0.01
 
 // Candidates. κ and T count in nats of the density.
-func nus() []float64          { return []float64{Pooled, 3000, 1000, 300, 100} }
+func nus() []float64          { return []float64{Pooled, 3000, 1000, 300, 100, 30} }
 func kappas() []float64       { return []float64{0, 30, 100, 200} }
 func temperatures() []float64 { return []float64{1, 4, 16, 32} }
 func reranks() []float64      { return []float64{0, 0.5, 1, 2} }
