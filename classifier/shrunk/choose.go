@@ -23,8 +23,8 @@ const leastGain = 0.01
 
 // Candidates. κ and T count in nats of the density.
 func nus() []float64          { return []float64{Pooled, 3000, 1000, 300, 100, 30} }
-func kappas() []float64       { return []float64{0, 30, 100, 200} }
-func temperatures() []float64 { return []float64{1, 4, 16, 32} }
+func kappas() []float64       { return []float64{0, 100, 200, 400, 800} }
+func temperatures() []float64 { return []float64{1, 16, 32, 64} }
 func reranks() []float64      { return []float64{0, 0.5, 1, 2} }
 
 // Choice returns what pseudo-sessions chose, nil before the base session and

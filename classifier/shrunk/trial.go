@@ -197,37 +197,97 @@ func (f *fittedTrial) scoreNu(t *trial, s *scorer, nu float64, first int, x blas
 		}
 		linalg.Parallel(rows.Rows, func(i int) {
 			density := v.density.Data[i*v.density.Cols : (i+1)*v.density.Cols]
-			for k, candidate := range t.candidates {
-				if candidate.Nu == nu {
-					t.rows[k][first+start+i] = judge(candidate, density, v.row(i), f.base, truth[start+i])
-				}
-			}
+			t.judge(nu, first+start+i, density, v.row(i), f.base, truth[start+i])
 		})
 	}
 	return nil
 }
 
-// judge is one candidate's verdict; the first base columns are base classes.
-func judge(s Setting, density []float64, v rowValues, base, truth int) verdict {
+// judge writes the verdicts of all candidates of one ν on one example; the
+// first base columns are base classes. Candidates that differ in g alone
+// follow each other and share what does not depend on it.
+func (t *trial) judge(nu float64, row int, density []float64, v rowValues, base, truth int) {
+	ranks := make(map[float64]ranked)
+	var w weighed
+	var last Setting
+	for k, s := range t.candidates {
+		if s.Nu != nu {
+			continue
+		}
+		if s.Kappa != last.Kappa || s.Temperature != last.Temperature {
+			w, last = weigh(s, density, v.cosine, base, truth), s
+		}
+		if s.Rerank == 0 {
+			t.rows[k][row] = w.verdict(w.base, truth, base)
+			continue
+		}
+		r, ok := ranks[s.Rerank]
+		if !ok {
+			r = rank(s.Rerank, v.rank, truth)
+			ranks[s.Rerank] = r
+		}
+		t.rows[k][row] = w.verdict(r, truth, base)
+	}
+}
+
+// ranked is what counts of the scores of base classes: the best of them, its
+// score and that of the true class.
+type ranked struct {
+	best     int
+	top, own float64
+}
+
+// rank takes log-softmax(g·logit), relative to the mass of the base classes.
+func rank(g float64, logits []float64, truth int) ranked {
+	scores := make([]float64, len(logits))
+	for i, l := range logits {
+		scores[i] = g * l
+	}
+	classifier.LogSoftmax(scores)
+	return rankedOf(scores, truth)
+}
+
+func rankedOf(scores []float64, truth int) ranked {
+	r := ranked{best: largest(scores)}
+	r.top = scores[r.best]
+	if truth < len(scores) {
+		r.own = scores[truth]
+	}
+	return r
+}
+
+// weighed is what one κ and T make of the log-densities.
+type weighed struct {
+	base            ranked // relative to mass
+	mass, laterMass float64
+	later           ranked // truth counted from the first later class
+}
+
+func weigh(s Setting, density, cosine []float64, base, truth int) weighed {
 	scores := make([]float64, len(density))
 	for c, l := range density {
-		scores[c] = (l + s.Kappa*v.cosine[c]) / s.Temperature
+		scores[c] = (l + s.Kappa*cosine[c]) / s.Temperature
 	}
-	own := scores[:base]
-	mass := classifier.LogSumExp(own)
-	if s.Rerank > 0 {
-		for i, r := range v.rank {
-			own[i] = s.Rerank * r
-		}
-		classifier.LogSoftmax(own)
-		for i := range own {
-			own[i] += mass
-		}
+	w := weighed{mass: classifier.LogSumExp(scores[:base]), laterMass: classifier.LogSumExp(scores[base:])}
+	w.base = rankedOf(scores[:base], truth)
+	w.base.top, w.base.own = w.base.top-w.mass, w.base.own-w.mass
+	w.later = ranked{best: largest(scores[base:])}
+	w.later.top = scores[base+w.later.best]
+	if truth >= base {
+		w.later.own = scores[truth]
 	}
-	b, l := largest(own), largest(scores[base:])
+	return w
+}
+
+// verdict joins them; r is the ranking of the base classes.
+func (w weighed) verdict(r ranked, truth, base int) verdict {
+	own := w.mass + r.own
+	if truth >= base {
+		own = w.later.own
+	}
 	return verdict{
-		gap: float32(scores[base+l] - own[b]), baseMass: float32(mass), laterMass: float32(classifier.LogSumExp(scores[base:])),
-		own: float32(scores[truth]), baseRight: b == truth, laterIsIt: base+l == truth,
+		gap: float32(w.later.top - w.mass - r.top), baseMass: float32(w.mass), laterMass: float32(w.laterMass),
+		own: float32(own), baseRight: r.best == truth, laterIsIt: base+w.later.best == truth,
 	}
 }
 
