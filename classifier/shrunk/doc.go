@@ -40,7 +40,7 @@
 // of more than five images) has ν = ∞: the head is then plda with this ε. The
 // choice is saved with the head.
 //
-// The regression (multinomial logistic, weight decay 1e−3, twelve steps of
+// The regression (multinomial logistic, weight decay 0.01, twelve steps of
 // L-BFGS from zero: stopping early is half of what keeps it from overfitting)
 // sees base examples only, stays as it is afterwards, and is left out where a
 // step would take more than 4e10 multiplications.

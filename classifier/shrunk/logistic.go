@@ -14,7 +14,7 @@ import (
 const (
 	// The regression is stopped early, which is half of its regularisation.
 	logisticSteps = 12
-	logisticDecay = 1e-3 // of ½·|w|² beside the mean loss in nats
+	logisticDecay = 1e-2 // of ½·|w|² beside the mean loss in nats
 	logisticChunk = 2048 // rows in work at a time
 	// logisticLimit bounds multiplications a step: beyond, there is none.
 	logisticLimit = 4e10
