@@ -40,3 +40,68 @@ func MulTransGraph(g *onnx.Graph, z string, b []float64, rows, cols int) string 
 func LogSoftmaxGraph(g *onnx.Graph, scores string) string {
 	return g.Cast(g.Node("LogSoftmax", []string{scores}, onnx.Int("axis", 1)), onnx.Float32)
 }
+
+// ColumnsGraph is the columns of z in that order.
+func ColumnsGraph(g *onnx.Graph, z string, columns []int) string {
+	index := make([]int64, len(columns))
+	for i, c := range columns {
+		index[i] = int64(c)
+	}
+	return g.Node("Gather", []string{z, g.Int64s(index...)}, onnx.Int("axis", 1))
+}
+
+// A LowRank is what the directions of its own take off the squared distance of
+// an example z from a class: Σ w·a² − aᵀ·H·a of a = F·z − Origin, H being what
+// rounding F to float32 adds.
+type LowRank struct {
+	Rows           []float32 // F, k×d
+	Origin, Weight []float64 // k
+	Excess         []float32 // H, k×k
+}
+
+// LowRankGraph is that of all classes for rows z (n×d in float64): n×C, those
+// of equally many directions at a time.
+func LowRankGraph(g *onnx.Graph, z string, d int, classes []LowRank) string {
+	byDirections := make(map[int][]int)
+	most := 0
+	for c, l := range classes {
+		byDirections[len(l.Weight)] = append(byDirections[len(l.Weight)], c)
+		most = max(most, len(l.Weight))
+	}
+	var parts []string
+	place, next := make([]int, len(classes)), 0
+	for k := range most + 1 {
+		members := byDirections[k]
+		if len(members) == 0 {
+			continue
+		}
+		parts = append(parts, lowRankGroup(g, z, d, classes, members))
+		for _, c := range members {
+			place[c] = next
+			next++
+		}
+	}
+	return ColumnsGraph(g, g.Node("Concat", parts, onnx.Int("axis", 1)), place)
+}
+
+// lowRankGroup is that of classes with equally many directions (n×members).
+func lowRankGroup(g *onnx.Graph, z string, d int, classes []LowRank, members []int) string {
+	var b LowRank
+	for _, c := range members {
+		l := classes[c]
+		b.Rows, b.Excess = append(b.Rows, l.Rows...), append(b.Excess, l.Excess...)
+		b.Origin, b.Weight = append(b.Origin, l.Origin...), append(b.Weight, l.Weight...)
+	}
+	m, k := len(members), len(b.Weight)/len(members)
+	if k == 0 {
+		return g.Op("Mul", SumGraph(g, z, 1, true), g.Float64s(make([]float64, m), m))
+	}
+	rows := g.Cast(g.Float32s(b.Rows, m*k, d), onnx.Float64)
+	projected := g.Op("MatMul", z, g.Node("Transpose", []string{rows}, onnx.Ints("perm", 1, 0)))
+	a := g.Op("Reshape", g.Op("Sub", projected, g.Float64s(b.Origin, m*k)), g.Int64s(-1, int64(m), int64(k)))
+	squares := SumGraph(g, g.Op("Mul", g.Op("Mul", a, a), g.Float64s(b.Weight, m, k)), 2, false)
+	turned := g.Node("Transpose", []string{a}, onnx.Ints("perm", 1, 0, 2))
+	product := g.Op("Mul", g.Op("MatMul", turned, g.Cast(g.Float32s(b.Excess, m, k, k), onnx.Float64)), turned)
+	rounding := g.Node("Transpose", []string{SumGraph(g, product, 2, false)}, onnx.Ints("perm", 1, 0))
+	return g.Op("Sub", squares, rounding)
+}

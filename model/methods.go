@@ -75,7 +75,8 @@ func (s Settings) origin() (origin, error) {
 	return o, err
 }
 
-// methodConfig returns the part of the configuration that concerns a method.
+// methodConfig returns the part of the configuration that concerns a method, {}
+// where it has no settings.
 func methodConfig(method string, c heads.Config) (json.RawMessage, error) {
 	all, err := json.Marshal(c)
 	if err != nil {
@@ -85,5 +86,8 @@ func methodConfig(method string, c heads.Config) (json.RawMessage, error) {
 	if err := json.Unmarshal(all, &byMethod); err != nil {
 		return nil, err
 	}
-	return byMethod[heads.Key(method)], nil
+	if own, ok := byMethod[heads.Key(method)]; ok {
+		return own, nil
+	}
+	return json.RawMessage("{}"), nil
 }

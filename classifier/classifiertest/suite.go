@@ -54,6 +54,7 @@ func Run(t *testing.T, f Factory) {
 		{"concurrency", checkConcurrency},
 		{"novelty", checkNovelty},
 		{"number of cores", checkCores},
+		{"export", checkExport},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.check(t, f) })
 	}

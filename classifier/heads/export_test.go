@@ -2,7 +2,6 @@ package heads_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,13 +11,9 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
-	"github.com/seed-90d10d51/pipeline/internal/ort"
-	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 )
 
 // exportCases are heads by their settings.
@@ -30,7 +25,11 @@ func exportCases() map[string]struct {
 		method string
 		change func(*heads.Config)
 	}{
+		"lda":                {"lda", func(*heads.Config) {}},
 		"plda":               {"plda", func(*heads.Config) {}},
+		"plda+":              {"plda+", func(*heads.Config) {}},
+		"plda+, nu=3":        {"plda+", func(c *heads.Config) { c.PLDAPlus.Nu = 3 }},
+		"ppca-eb, nu=3":      {"ppca-eb", func(c *heads.Config) { c.PPCAEB.Nu = 3 }},
 		"ncm cosine":         {"ncm", func(*heads.Config) {}},
 		"ncm euclidean":      {"ncm", func(c *heads.Config) { c.NCM.Metric = "euclidean" }},
 		"ppca":               {"ppca", func(*heads.Config) {}},
@@ -84,22 +83,10 @@ func TestExportEqualsLogProb(t *testing.T) {
 
 // TestExportOfOneClass: one class, one example.
 func TestExportOfOneClass(t *testing.T) {
-	for _, method := range []string{"ncm", "plda", "ppca"} {
+	for _, method := range []string{"lda", "ncm", "plda", "plda+", "ppca", "ppca-eb"} {
 		x, y := crowd(1, 5, 1, 1)
 		q, _ := crowd(7, 5, 1, 2)
 		compareExport(t, method, func(*heads.Config) {}, x, y, q)
-	}
-}
-
-func TestExportUnfitted(t *testing.T) {
-	for _, method := range []string{"ncm", "plda", "ppca"} {
-		head, err := heads.New(method, heads.DefaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := head.(classifier.Exporter).Export(onnx.NewGraph(""), "x"); !errors.Is(err, classifier.ErrNotFitted) {
-			t.Errorf("%s: %v", method, err)
-		}
 	}
 }
 
@@ -114,65 +101,7 @@ func compareExport(t *testing.T, method string, change func(*heads.Config), x bl
 	if err := head.Learn(context.Background(), x, y); err != nil {
 		t.Fatal(err)
 	}
-	model := exported(t, head)
-	C := len(head.Classes())
-	got := runGraph(t, model, q, C)
-	want := blas64.General{Rows: q.Rows, Cols: C, Stride: C, Data: make([]float64, q.Rows*C)}
-	if err := head.LogProb(want, q); err != nil {
-		t.Fatal(err)
-	}
-	worst := 0.0
-	for i, l := range want.Data {
-		worst = max(worst, math.Abs(math.Exp(l)-math.Exp(float64(got[i]))))
-	}
-	t.Logf("largest difference in probability %.1e", worst)
-	if !(worst <= 1e-5) {
-		t.Errorf("probabilities differ by %.1e", worst)
-	}
-}
-
-func exported(t *testing.T, head classifier.Classifier) []byte {
-	t.Helper()
-	g := onnx.NewGraph("")
-	out, err := head.(classifier.Exporter).Export(g, g.Input("x", onnx.Float32, onnx.Free, int64(head.Dim())))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Output("y", out, onnx.Float32, onnx.Free, int64(len(head.Classes())))
-	model, err := g.Model("test", map[string]string{"key": "value"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := onnx.Parse(model)
-	if err != nil || parsed.Opset != onnx.WriteOpset || parsed.Metadata["key"] != "value" || len(parsed.Inputs) != 1 || len(parsed.Outputs) != 1 {
-		t.Fatalf("our own parser: %+v, %v", parsed, err)
-	}
-	return model
-}
-
-func runGraph(t *testing.T, model []byte, q blas32.General, classes int) []float32 {
-	t.Helper()
-	rt := orttest.Open(t)
-	s, err := rt.NewSession(model, []string{"x"}, []string{"y"}, ort.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := rt.WrapTensor(q.Data, int64(q.Rows), int64(q.Cols))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := rt.NewTensor(int64(q.Rows), int64(classes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}); err != nil {
-		t.Fatal(err)
-	}
-	got := append([]float32(nil), out.Data()...)
-	if err := errors.Join(in.Close(), out.Close(), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return got
+	classifiertest.CheckExport(t, head, q)
 }
 
 // TestExportsPassTheChecker runs onnx.checker on all of them where
@@ -194,7 +123,7 @@ func TestExportsPassTheChecker(t *testing.T) {
 		if err := head.Learn(context.Background(), x, y); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+".onnx"), exported(t, head), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+".onnx"), classifiertest.Exported(t, head), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

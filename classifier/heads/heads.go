@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/online"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -23,18 +24,24 @@ const Default = "plda"
 
 // Config holds the settings of every method.
 type Config struct {
+	GPR   gpr.Config   `json:"gpr" mapstructure:"gpr"`
 	HPPCA hppca.Config `json:"hppca" mapstructure:"hppca"`
 	NCM   ncm.Config   `json:"ncm" mapstructure:"ncm"`
 	PLDA  plda.Config  `json:"plda" mapstructure:"plda"`
 	PPCA  ppca.Config  `json:"ppca" mapstructure:"ppca"`
-	GPR   gpr.Config   `json:"gpr" mapstructure:"gpr"`
-
+	// Of the methods plda+, ppca-eb and ppca-online: Key says how their names
+	// become keys.
+	PLDAPlus   shrunk.Config `json:"plda_plus" mapstructure:"plda_plus"`
+	PPCAEB     shrunk.Config `json:"ppca_eb" mapstructure:"ppca_eb"`
 	PPCAOnline online.Config `json:"ppca_online" mapstructure:"ppca_online"`
 }
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	return Config{GPR: gpr.DefaultConfig(), HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), PPCAOnline: online.DefaultConfig()}
+	return Config{
+		GPR: gpr.DefaultConfig(), HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(),
+		PLDAPlus: shrunk.DefaultPLDAPlus(), PPCAEB: shrunk.DefaultPPCAEB(), PPCAOnline: online.DefaultConfig(),
+	}
 }
 
 // Validate names the method and the field that is out of range.
@@ -42,7 +49,10 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name string
 		err  error
-	}{{"gpr", c.GPR.Validate()}, {"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}, {"ppca_online", c.PPCAOnline.Validate()}} {
+	}{
+		{"gpr", c.GPR.Validate()}, {"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()},
+		{"plda_plus", c.PLDAPlus.Validate()}, {"ppca_eb", c.PPCAEB.Validate()}, {"ppca_online", c.PPCAOnline.Validate()},
+	} {
 		if m.err != nil {
 			return fmt.Errorf("%s.%w", m.name, m.err)
 		}
@@ -94,6 +104,12 @@ func Methods() []Method {
 			load:       func(s classifier.State) (classifier.Learner, error) { return learner(hppca.Load(s)) },
 		},
 		{
+			Name: "lda", Summary: "linear discriminant analysis: shared covariance, class means taken as known; the plain relative of plda",
+			Novelty: "negative largest log-density", Extend: "exact, the shared covariance stays as the base session set it", Forget: "classes and examples, exact likewise",
+			make: func(Config) (classifier.Learner, error) { return learner(plda.New(plda.LDA())) },
+			load: func(s classifier.State) (classifier.Learner, error) { return learner(plda.LoadLDA(s)) },
+		},
+		{
 			Name: "ncm", Summary: "nearest class mean, cosine or Euclidean",
 			Novelty: "distance to the nearest mean", Extend: "exact", Forget: "classes and examples, exact",
 			make: func(c Config) (classifier.Learner, error) { return learner(ncm.New(c.NCM)) },
@@ -106,11 +122,25 @@ func Methods() []Method {
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(plda.Load(s)) },
 		},
 		{
+			Name: shrunk.PLDAPlus, Summary: "plda with class covariances shrunk to the shared one, and base classes calibrated against later ones on the base session; the most accurate with a large base session",
+			Novelty: "negative largest log-density, before calibration", Extend: "exact, from the statistics; what classes share stays as the base session set it", Forget: "classes; examples from the statistics, exact likewise",
+			Statistics: true,
+			make:       func(c Config) (classifier.Learner, error) { return learner(shrunk.New(shrunk.PLDAPlus, c.PLDAPlus)) },
+			load:       func(s classifier.State) (classifier.Learner, error) { return learner(shrunk.Load(shrunk.PLDAPlus, s)) },
+		},
+		{
 			Name: "ppca", Summary: "one low-rank Gaussian per class (Wang 2023); strong with hundreds of examples a class",
 			Novelty: "negative largest log-density; smallest Mahalanobis distance without log-determinant", Extend: "exact, from the statistics", Forget: "classes; examples from the statistics, exact",
 			Statistics: true,
 			make:       func(c Config) (classifier.Learner, error) { return learner(ppca.New(c.PPCA)) },
 			load:       func(s classifier.State) (classifier.Learner, error) { return learner(ppca.Load(s)) },
+		},
+		{
+			Name: shrunk.PPCAEB, Summary: "ppca with class covariances shrunk to the shared one and uncertain class means: between ppca and plda",
+			Novelty: "negative largest log-density", Extend: "exact, from the statistics; what classes share stays as the base session set it", Forget: "classes; examples from the statistics, exact likewise",
+			Statistics: true,
+			make:       func(c Config) (classifier.Learner, error) { return learner(shrunk.New(shrunk.PPCAEB, c.PPCAEB)) },
+			load:       func(s classifier.State) (classifier.Learner, error) { return learner(shrunk.Load(shrunk.PPCAEB, s)) },
 		},
 		{
 			Name: "ppca-online", Summary: "one low-rank Gaussian per class that learns one image at a time (NAT-oEM, Pamplona and Manzanera 2020)",
@@ -162,6 +192,12 @@ func Load(name string, s classifier.State) (classifier.Learner, error) {
 	return m.load(s)
 }
 
+// Key returns where the settings of a method stand in Config: its name with
+// letters that a key may have, as in plda_plus for plda+.
+func Key(method string) string {
+	return strings.NewReplacer("+", "_plus", "-", "_").Replace(method)
+}
+
 // Find returns the method of that name; the error names the nearest one and
 // lists all.
 func Find(name string) (Method, error) {
@@ -185,7 +221,3 @@ func learner[T classifier.Learner](head T, err error) (classifier.Learner, error
 	}
 	return head, nil
 }
-
-// Key returns the name of a method as a key of Config and of configuration
-// files, which have no hyphens.
-func Key(method string) string { return strings.ReplaceAll(method, "-", "_") }

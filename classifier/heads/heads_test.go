@@ -59,7 +59,7 @@ func TestMethodsAreSortedAndDescribed(t *testing.T) {
 
 func TestUnknownMethodNamesTheNearest(t *testing.T) {
 	_, err := heads.New("pcca", heads.DefaultConfig())
-	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "ncm, plda, ppca") {
+	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "lda, ncm, plda, plda+, ppca, ppca-eb") {
 		t.Error(err)
 	}
 	if _, err := heads.Load("", classifier.State{}); err == nil {
@@ -72,6 +72,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		"gpr.kernel": func(c *heads.Config) { c.GPR.Kernel = "cubic" }, "gpr.over_cap": func(c *heads.Config) { c.GPR.OverCap = "some" },
 		"ncm.metric": func(c *heads.Config) { c.NCM.Metric = "manhattan" }, "ncm.temperature": func(c *heads.Config) { c.NCM.Temperature = -1 },
 		"ppca.q": func(c *heads.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *heads.Config) { c.PPCA.Lambda = -1 },
+		"plda_plus.epsilon": func(c *heads.Config) { c.PLDAPlus.Epsilon = 0 }, "ppca_eb.nu": func(c *heads.Config) { c.PPCAEB.Nu = -1 }, "plda_plus.splits": func(c *heads.Config) { c.PLDAPlus.Splits = 0 },
 		"ppca.preset": func(c *heads.Config) { c.PPCA.Preset = "fast" }, "plda.epsilon": func(c *heads.Config) { c.PLDA.Epsilon = 1.5 },
 		"ppca_online.q": func(c *heads.Config) { c.PPCAOnline.Q = -1 }, "ppca_online.policy": func(c *heads.Config) { c.PPCAOnline.Policy = "x" },
 	} {
@@ -80,8 +81,10 @@ func TestErrorsNameTheKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(&c)
-		method, _, _ := strings.Cut(key, ".")
-		_, err := heads.New(strings.ReplaceAll(method, "_", "-"), c)
+		section, _, _ := strings.Cut(key, ".")
+		methods := heads.Methods()
+		method := methods[slices.IndexFunc(methods, func(m heads.Method) bool { return heads.Key(m.Name) == section })]
+		_, err := heads.New(method.Name, c)
 		for _, err := range []error{err, c.Validate()} {
 			if err == nil || !strings.HasPrefix(err.Error(), key+":") {
 				t.Errorf("%s: %v", key, err)

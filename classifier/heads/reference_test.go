@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
 )
 
 // features is a FEATDIR with samples.csv of path,label,split,session.
@@ -109,6 +110,8 @@ func TestReferenceCaltech(t *testing.T) {
 		{"vit", "ppca", "ppca", heads.DefaultConfig(), 85.6},
 		{"vit", "ppca without log-determinant", "ppca", plain, 0},
 		{"vit", "plda", "plda", heads.DefaultConfig(), 84.8},
+		{"vit", "lda", "lda", heads.DefaultConfig(), 85.2},
+		{"mnet", "lda", "lda", heads.DefaultConfig(), 80.6},
 		{"mnet", "ncm cosine", "ncm", heads.DefaultConfig(), 78.8},
 		{"mnet", "ppca", "ppca", heads.DefaultConfig(), 78.4},
 		{"mnet", "ppca without log-determinant", "ppca", plain, 0},
@@ -148,6 +151,8 @@ func TestReferenceMiniImageNet(t *testing.T) {
 		{"vit", "ppca L2", "ppca", changed(func(c *heads.Config) { c.PPCA.LogDet = new(false) }), [9]float64{86.58, 82.48, 78.71, 76.76, 74.66, 72.34, 70.39, 69.45, 69.17}},
 		{"vit", "ppca L2 logdet", "ppca", heads.DefaultConfig(), [9]float64{86.50, 83.54, 80.34, 78.75, 77.38, 75.54, 73.92, 73.52, 73.52}},
 		{"vit", "plda", "plda", heads.DefaultConfig(), [9]float64{85.18, 84.00, 81.76, 80.84, 80.12, 78.84, 77.90, 77.94, 78.26}},
+		{"vit", "lda", "lda", heads.DefaultConfig(), [9]float64{85.17, 82.78, 79.64, 78.57, 77.78, 76.31, 74.77, 74.56, 74.93}},
+		{"mnet", "lda", "lda", heads.DefaultConfig(), [9]float64{79.58, 74.20, 69.24, 65.69, 62.16, 59.09, 56.63, 54.48, 52.40}},
 		{"mnet", "ncm cosine", "ncm", heads.DefaultConfig(), [9]float64{74.97, 71.60, 68.39, 66.99, 65.44, 63.58, 62.07, 61.73, 61.63}},
 		{"mnet", "ppca L2", "ppca", changed(func(c *heads.Config) { c.PPCA.LogDet = new(false) }), [9]float64{79.63, 74.63, 70.10, 67.35, 64.58, 61.87, 59.64, 58.04, 56.88}},
 		{"mnet", "plda 0.1", "plda", changed(func(c *heads.Config) { c.PLDA.Epsilon = 0.1 }), [9]float64{79.67, 76.52, 73.47, 71.85, 70.39, 68.32, 66.93, 66.39, 66.15}},
@@ -159,6 +164,44 @@ func TestReferenceMiniImageNet(t *testing.T) {
 				t.Fatal(err)
 			}
 			runSessions(t, f, head, c.want)
+		})
+	}
+}
+
+// TestReferenceShrunk: session 1, last and average of plda+, whose settings
+// come from the base session alone: no lower than what was asked for (last) and
+// than the reference less 0.8. ppca-eb has no reference; it must not fall
+// behind plda by more.
+func TestReferenceShrunk(t *testing.T) {
+	for _, c := range []struct {
+		backbone, method string
+		want             [3]float64
+	}{
+		{"vit", "plda+", [3]float64{87.68 - 0.8, 79.3, 82.68 - 0.8}},
+		{"vit", "ppca-eb", [3]float64{85.18 - 0.8, 78.26 - 0.8, 80.54 - 0.8}},
+		{"mnet", "plda+", [3]float64{81.90 - 0.8, 69.0, 74.14 - 0.8}},
+		{"mnet", "ppca-eb", [3]float64{79.50 - 0.8, 65.31 - 0.8, 70.62 - 0.8}},
+	} {
+		t.Run(c.backbone+" "+c.method, func(t *testing.T) {
+			f := readFeatures(t, c.backbone, "mini_imagenet")
+			head := newHead(t, c.method, heads.DefaultConfig())
+			var row [9]float64
+			var got [3]float64
+			for s := range row {
+				x, y := f.pick(true, s+1, s+1)
+				teach(t, head, x, y)
+				x, y = f.pick(false, 1, s+1)
+				row[s] = percentRight(t, head, x, y)
+				got[2] += row[s] / 9
+			}
+			got[0], got[1] = row[0], row[8]
+			shrunkHead := head.(*shrunk.Head)
+			t.Logf("%.2f average %.2f, by %+v of %+v", row, got[2], shrunkHead.Setting(), shrunkHead.Choice().Scores)
+			for i, v := range got {
+				if v < c.want[i] {
+					t.Errorf("of session 1, last and average, number %d is %.2f, want at least %.2f", i+1, v, c.want[i])
+				}
+			}
 		})
 	}
 }

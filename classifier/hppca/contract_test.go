@@ -6,8 +6,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
 func config(change func(*hppca.Config)) hppca.Config {
@@ -39,24 +37,9 @@ func TestContract(t *testing.T) {
 // TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
 func TestContractOnEachBackend(t *testing.T) {
 	cfg := config(func(c *hppca.Config) { c.S, c.T = 3, 1 })
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
-		classifiertest.Run(t, classifiertest.Factory{
-			New: func() (classifier.Learner, error) {
-				h, err := hppca.New(cfg)
-				if err == nil {
-					h.UseMultiplier(m)
-				}
-				return h, err
-			},
-			Load: func(s classifier.State) (classifier.Learner, error) {
-				h, err := hppca.Load(s)
-				if err != nil {
-					return nil, err
-				}
-				h.UseMultiplier(m)
-				return h, nil
-			},
-			Tolerance: 2e-5,
-		})
+	classifiertest.RunOnEachBackend(t, classifiertest.Factory{
+		New:       func() (classifier.Learner, error) { return hppca.New(cfg) },
+		Load:      func(s classifier.State) (classifier.Learner, error) { return hppca.Load(s) },
+		Tolerance: 2e-5,
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 )
 
@@ -22,31 +23,31 @@ func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.
 func (h *PLDA) Choice() *Choice { return h.choice }
 
 // choose returns the best ε for a base session.
-func choose(ctx context.Context, x blas32.General, y []string) (*Choice, error) {
-	c, err := pseudo.ChooseOr(ctx, x, y, pseudo.DefaultConfig(), candidates(), defaultEpsilon, fitShared)
+func (h *PLDA) choose(ctx context.Context, x blas32.General, y []string) (*Choice, error) {
+	c, err := pseudo.ChooseOr(ctx, x, y, pseudo.DefaultConfig(), candidates(), defaultEpsilon, h.fitShared)
 	return &c, err
 }
 
 // fitShared is a pseudo.Fit: S is the same for all ε.
-func fitShared(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
+func (h *PLDA) fitShared(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
 	groups, totals := new(PLDA).extended(x, y)
-	b, err := fitBasis(ctx, x, groups, totals)
+	b, err := gauss.Fit(ctx, h.mul, x, groups, totals)
 	if err != nil {
 		return nil, err
 	}
 	return func(epsilon float64) (classifier.Learner, error) {
-		sp, err := b.space(epsilon)
+		sp, err := b.Space(epsilon)
 		if err != nil {
 			return nil, err
 		}
-		h := &PLDA{cfg: Config{Epsilon: epsilon}}
-		return h, h.replace(sp, groups, totals)
+		next := &PLDA{cfg: Config{Epsilon: epsilon}, mul: h.mul}
+		return next, next.replace(sp, groups, totals)
 	}, nil
 }
 
 // checkChoice returns an error unless a saved choice belongs to the settings.
 func checkChoice(cfg Config, c *Choice) error {
-	if (cfg.Epsilon == Auto) != (c != nil) {
+	if cfg.auto() != (c != nil) {
 		return fmt.Errorf("epsilon %g of the configuration does not go with the recorded choice", cfg.Epsilon)
 	}
 	if c == nil {

@@ -1,6 +1,10 @@
 package plda
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+)
 
 // Auto as Config.Epsilon lets pseudo-sessions inside the base session choose.
 const Auto = 0
@@ -11,6 +15,10 @@ type Config struct {
 	// by a multiple of I with the same trace; 0 (Auto) means choose it on the
 	// base session.
 	Epsilon float64 `json:"epsilon" mapstructure:"epsilon"`
+	// Certain makes it linear discriminant analysis, the limit in which class
+	// means are known: μ is the mean of the examples and v = 0. ε is then the
+	// one of LDA, and Epsilon must be 0. It is no key of a configuration file.
+	Certain bool `json:"certain,omitempty" mapstructure:"-"`
 }
 
 // defaultEpsilon suits many backbones, and holds where Auto finds too little
@@ -20,10 +28,42 @@ const defaultEpsilon = 0.3
 // DefaultConfig returns ε = 0.3.
 func DefaultConfig() Config { return Config{Epsilon: defaultEpsilon} }
 
+// LDA returns the settings of linear discriminant analysis with the shrinkage
+// Σ' = ((N−1)S + tr(S)·I)/(N−1+d), N being the examples of the base session.
+// It has none of its own: S and N stay as the base session set them, and a new
+// class adds its mean only.
+func LDA() Config { return Config{Certain: true} }
+
+// space returns what all classes share. LDA's Σ' is W with ε = d/(N−1+d).
+func (c Config) space(b *gauss.Basis, epsilon float64) (*gauss.Space, error) {
+	if c.Certain {
+		epsilon = float64(b.Dim()) / float64(b.Examples()-1+b.Dim())
+	}
+	sp, err := b.Space(epsilon)
+	if err == nil {
+		sp.Certain = c.Certain
+	}
+	return sp, err
+}
+
+// auto says that ε is left to pseudo-sessions.
+func (c Config) auto() bool { return c.Epsilon == Auto && !c.Certain }
+
+// method is the name of the head.
+func (c Config) method() string {
+	if c.Certain {
+		return "lda"
+	}
+	return "plda"
+}
+
 // Validate names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Epsilon == Auto {
 		return nil
+	}
+	if c.Certain {
+		return fmt.Errorf("epsilon: %g was given, but LDA has its own", c.Epsilon)
 	}
 	return checkEpsilon(c.Epsilon)
 }

@@ -18,3 +18,18 @@ func TestContract(t *testing.T) {
 		})
 	}
 }
+
+func TestContractOfLDA(t *testing.T) {
+	classifiertest.Run(t, classifiertest.Factory{
+		New:  func() (classifier.Learner, error) { return plda.New(plda.LDA()) },
+		Load: func(s classifier.State) (classifier.Learner, error) { return plda.LoadLDA(s) },
+	})
+}
+
+// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+func TestContractOnEachBackend(t *testing.T) {
+	classifiertest.RunOnEachBackend(t, classifiertest.Factory{
+		New:  func() (classifier.Learner, error) { return plda.New(plda.DefaultConfig()) },
+		Load: func(s classifier.State) (classifier.Learner, error) { return plda.Load(s) },
+	})
+}

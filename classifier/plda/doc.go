@@ -8,12 +8,14 @@
 // whose means are uncertain.
 //
 //	symbol  field       shape  meaning
-//	m₀      origin      d      mean of the base class means
+//	m₀      Origin      d      mean of the base class means
 //	W       –           d×d    (1−ε)·S + ε·tr(S)/d·I, S pooled within the base classes, divisor Σ(n−1)
-//	L⁻¹     whiten      d×d    W = L·Lᵀ
-//	V       directions  r×d    eigenvectors of the covariance of the whitened means, divisor C−1
-//	β       beta        r      between-class variances along V, β₀ (floor) elsewhere
+//	L⁻¹     Whiten      d×d    W = L·Lᵀ
+//	V       Directions  r×d    eigenvectors of the covariance of the whitened means, divisor C−1
+//	β       Beta, Rest  r, 1   between-class variances along V, β₀ (floor) elsewhere
 //	n, Σx   classes     C      examples of a class and their sum, of length 1 each
+//
+// (fields of gauss.Space, which is where the family of this head is described).
 //
 // Embeddings are scaled to length 1. With b the eigenvalues belonging to V,
 // zero in the d−r other directions, β = max(b − mean(1/n), 1e−6), then half of
@@ -32,13 +34,18 @@
 // session is too small to tell. The choice and the scores are saved with the
 // head (setting epsilon_choice) and stay until the last class is forgotten.
 //
+// Config.Certain makes it linear discriminant analysis (LDA), the limit of
+// known class means: μ = L⁻¹(m̄−m₀), v = 0, and ε = d/(N−1+d) for the N
+// examples of the base session, which is the usual shrinkage
+// Σ' = ((N−1)S + tr(S)·I)/(N−1+d) up to scale. A new class adds its mean only.
+//
 // W, B and m₀ are frozen after the base session; a class is (n, Σx) alone.
 // Learning and forgetting classes and examples is exact given them; what they
 // themselves owe to a forgotten base class stays until the last class is
 // forgotten, which makes the head unfitted.
 //
 // Little data is defined: where no base class has two different examples, W is
-// a multiple of I with the spread of all the data; with one base class nothing
+// a multiple of I with the spread of the class means; with one base class nothing
 // is known of B and β = 1, as much between classes as within. d > n is the
 // shrinkage's business (ε > 0).
 //

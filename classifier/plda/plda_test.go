@@ -186,6 +186,62 @@ func TestEqualsDirectFormula(t *testing.T) {
 	}
 }
 
+// TestLDAEqualsDirectFormula: Σ' = ((N−1)S + tr(S)·I)/(N−1+d), distances by its
+// inverse; a new class adds its mean only.
+func TestLDAEqualsDirectFormula(t *testing.T) {
+	const d = 8
+	x, y := data(5, 20, d, 1)
+	h, err := plda.New(plda.LDA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, h, x, y)
+	S := mat.NewSymDense(d, nil)
+	m := &direct{d: d, counts: map[string]int{}, means: map[string]*mat.VecDense{}}
+	m.add(x, y)
+	N, C := float64(len(y)), 5.0
+	for i, c := range y {
+		var r mat.VecDense
+		r.SubVec(unit(classifier.Row(x, i)), m.means[c])
+		S.SymRankOne(S, 1/(N-C), &r)
+	}
+	W := mat.NewSymDense(d, nil)
+	W.ScaleSym((N-1)/(N-1+d), S)
+	for j := range d {
+		W.SetSym(j, j, W.At(j, j)+mat.Trace(S)/(N-1+d))
+	}
+	var chol mat.Cholesky
+	chol.Factorize(W)
+	one, _ := data(1, 1, d, 7)
+	learn(t, h, one, []string{"new"})
+	m.add(one, []string{"new"})
+	queries, _ := data(6, 2, d, 3)
+	got := blas64.General{Rows: queries.Rows, Cols: 6, Stride: 6, Data: make([]float64, 6*queries.Rows)}
+	if err := h.LogProb(got, queries); err != nil {
+		t.Fatal(err)
+	}
+	for i := range queries.Rows {
+		scores := make([]float64, 6)
+		for k, c := range h.Classes() {
+			var r, w mat.VecDense
+			r.SubVec(unit(classifier.Row(queries, i)), m.means[c])
+			if err := chol.SolveVecTo(&w, &r); err != nil {
+				t.Fatal(err)
+			}
+			scores[k] = -mat.Dot(&r, &w) / 2
+		}
+		classifier.LogSoftmax(scores)
+		for k, s := range scores {
+			if v := got.Data[6*i+k]; math.Abs(v-s) > 1e-8*(1+math.Abs(s)) {
+				t.Fatalf("log p(%s | %d) = %.12g, direct %.12g", h.Classes()[k], i, v, s)
+			}
+		}
+	}
+	if _, err := plda.New(plda.Config{Certain: true, Epsilon: 0.3}); err == nil {
+		t.Error("LDA took an epsilon")
+	}
+}
+
 // TestLittleData: bases that say nothing about W, about B, or about either
 // still learn new classes that can be told apart.
 func TestLittleData(t *testing.T) {

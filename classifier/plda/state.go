@@ -2,10 +2,10 @@ package plda
 
 import (
 	"fmt"
-
-	"gonum.org/v1/gonum/blas/blas64"
+	"maps"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 )
 
@@ -24,28 +24,30 @@ func (h *PLDA) Save() (classifier.State, error) {
 	if h.space == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
-	d, r, sp := h.Dim(), len(h.space.beta), h.space
+	d, sp := h.Dim(), h.space
 	totals := make([]moments.Total, h.classes.Len())
 	for i, c := range h.classes.Values() {
 		totals[i] = c.Total
 	}
 	tensors := moments.TotalTensors(totals, d)
-	tensors["origin"] = copied(sp.origin, d)
-	tensors["whiten"] = copied(sp.whiten.Data, d, d)
-	tensors["directions"] = copied(sp.directions.Data, r, d)
-	tensors["beta"] = copied(sp.beta, r)
-	return classifier.NewState(settings{h.cfg, d, r, sp.rest, h.Classes(), h.choice}, tensors)
-}
-
-func copied(values []float64, shape ...int) classifier.Tensor {
-	return classifier.Tensor{Shape: shape, F64: append([]float64{}, values...)}
+	maps.Copy(tensors, sp.Tensors())
+	return classifier.NewState(settings{h.cfg, d, len(sp.Beta), sp.Rest, h.Classes(), h.choice}, tensors)
 }
 
 // Load returns the head that Save described.
-func Load(s classifier.State) (*PLDA, error) {
+func Load(s classifier.State) (*PLDA, error) { return loadAs(s, Config{}) }
+
+// LoadLDA is Load for linear discriminant analysis.
+func LoadLDA(s classifier.State) (*PLDA, error) { return loadAs(s, LDA()) }
+
+// loadAs loads a head of the kind that cfg is.
+func loadAs(s classifier.State, cfg Config) (*PLDA, error) {
 	h, err := load(s)
+	if err == nil && h.cfg.Certain != cfg.Certain {
+		err = fmt.Errorf("the head is %s", h.cfg.method())
+	}
 	if err != nil {
-		return nil, fmt.Errorf("plda: load: %w", err)
+		return nil, fmt.Errorf("%s: load: %w", cfg.method(), err)
 	}
 	return h, nil
 }
@@ -69,13 +71,11 @@ func load(s classifier.State) (*PLDA, error) {
 	if err := classifier.CheckClasses(set.Classes); err != nil {
 		return nil, err
 	}
-	if set.Dim < 1 || set.Rank < 0 || set.Rank > set.Dim || !(set.Rest > 0 && set.Rest < 1e100) {
-		return nil, fmt.Errorf("dimension %d, rank %d, remaining variance %g", set.Dim, set.Rank, set.Rest)
-	}
-	sp, err := loadSpace(s, set)
+	sp, err := gauss.LoadSpace(s, set.Dim, set.Rank, set.Rest)
 	if err != nil {
 		return nil, err
 	}
+	sp.Certain = set.Config.Certain
 	totals, err := moments.LoadTotals(s, len(set.Classes), set.Dim)
 	if err != nil {
 		return nil, err
@@ -89,29 +89,6 @@ func checkUnfitted(s classifier.State) error {
 		return fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
 	}
 	return nil
-}
-
-func loadSpace(s classifier.State, set settings) (*space, error) {
-	d, r := set.Dim, set.Rank
-	sp := &space{rest: set.Rest}
-	for _, t := range []struct {
-		name  string
-		shape []int
-		dst   *[]float64
-	}{{"origin", []int{d}, &sp.origin}, {"beta", []int{r}, &sp.beta}, {"whiten", []int{d, d}, &sp.whiten.Data}, {"directions", []int{r, d}, &sp.directions.Data}} {
-		var err error
-		if *t.dst, err = s.Float64(t.name, t.shape...); err != nil {
-			return nil, err
-		}
-	}
-	for _, b := range sp.beta {
-		if !(b > 0 && b < 1e100) {
-			return nil, fmt.Errorf("tensor beta: %g is not a variance", b)
-		}
-	}
-	sp.whiten = blas64.General{Rows: d, Cols: d, Stride: d, Data: sp.whiten.Data}
-	sp.directions = blas64.General{Rows: r, Cols: d, Stride: d, Data: sp.directions.Data}
-	return sp, nil
 }
 
 func named(classes []string) []classifier.Group {

@@ -13,5 +13,9 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	if h.choice != nil {
 		cfg.Epsilon = h.choice.Value
 	}
-	return New(cfg)
+	next, err := New(cfg)
+	if err == nil {
+		next.UseMultiplier(h.mul)
+	}
+	return next, err
 }

@@ -6,8 +6,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
 func config(change func(*ppca.Config)) ppca.Config {
@@ -37,25 +35,10 @@ func TestContract(t *testing.T) {
 
 // TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
 func TestContractOnEachBackend(t *testing.T) {
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
-		classifiertest.Run(t, classifiertest.Factory{
-			New: func() (classifier.Learner, error) {
-				h, err := ppca.New(ppca.DefaultConfig())
-				if err == nil {
-					h.UseMultiplier(m)
-				}
-				return h, err
-			},
-			Load: func(s classifier.State) (classifier.Learner, error) {
-				h, err := ppca.Load(s)
-				if err != nil {
-					return nil, err
-				}
-				h.UseMultiplier(m)
-				return h, nil
-			},
-			OrderFree: true,
-			Tolerance: 2e-5,
-		})
+	classifiertest.RunOnEachBackend(t, classifiertest.Factory{
+		New:       func() (classifier.Learner, error) { return ppca.New(ppca.DefaultConfig()) },
+		Load:      func(s classifier.State) (classifier.Learner, error) { return ppca.Load(s) },
+		OrderFree: true,
+		Tolerance: 2e-5,
 	})
 }

@@ -43,8 +43,8 @@
 // baseline.
 //
 // Few examples: a class has at most n−1 components and none whose variance is
-// zero, so that one example gives N(μ, λI), as do equal ones. With q ≥ d the
-// model is N(μ, S + λI).
+// zero or below 1e−9·λ, so that one example gives N(μ, λI), as do equal ones.
+// With q ≥ d the model is N(μ, S + λI).
 //
 // Cost: fitting O(n²d) a class for n ≤ d and O(nd² + d²q) beyond, scoring
 // O(Cqd) an example. Memory 4qd + 8d bytes a class, and the exact statistics

@@ -181,15 +181,23 @@ func (h *PPCA) place(x blas32.General, rows []int) blas32.General {
 	return z
 }
 
+// negligible is the share of λ below which a component says less than the
+// rounding of its direction to float32 would add.
+const negligible = 1e-9
+
 // fit computes μ, L and D (eq. 2.8, 2.9).
 func (h *PPCA) fit(stats *moments.Moments) (class, error) {
 	e, err := stats.TopEigen(h.cfg.Q)
 	if err != nil {
 		return class{}, err
 	}
-	c := class{n: stats.N(), mean: stats.Mean(), values: e.Values, basis: make([]float32, len(e.Vectors.Data))}
-	for i, v := range e.Vectors.Data {
-		c.basis[i] = float32(v)
+	q, least := len(e.Values), negligible*h.chosen().Lambda
+	for q > 0 && e.Values[q-1] < least {
+		q--
+	}
+	c := class{n: stats.N(), mean: stats.Mean(), values: e.Values[:q], basis: make([]float32, q*stats.Dim())}
+	for i := range c.basis {
+		c.basis[i] = float32(e.Vectors.Data[i])
 	}
 	if h.cfg.Statistics {
 		c.stats = stats

@@ -65,20 +65,34 @@ func Choose[T any](ctx context.Context, x blas32.General, y []string, cfg Config
 	if len(candidates) == 0 {
 		return Choice[T]{}, errors.New("pseudo-sessions: no candidates")
 	}
-	plan, err := NewPlan(x, y, cfg)
+	results, err := Each(ctx, x, y, cfg, func(ctx context.Context, d Draw) ([]Result, error) {
+		return evaluateSplit(ctx, d, candidates, fit)
+	})
 	if err != nil {
 		return Choice[T]{}, err
 	}
-	results, err := evaluate(ctx, session{x, y}, plan, candidates, fit)
-	if err != nil {
-		return Choice[T]{}, fmt.Errorf("pseudo-sessions: %w", err)
-	}
+	return Pick(cfg, candidates, results), nil
+}
+
+// Pick is the rule of the package for results that were measured otherwise:
+// results[i][j] is what candidate j reached in split i.
+func Pick[T any](cfg Config, candidates []T, results [][]Result) Choice[T] {
 	c := Choice[T]{Config: cfg}
 	for i, candidate := range candidates {
 		c.Scores = append(c.Scores, score(candidate, column(results, i)))
 	}
 	c.Value = candidates[pick(results, c.Scores)]
-	return c, nil
+	return c
+}
+
+// Gain returns by how much candidate a is more accurate than candidate b, and
+// the standard error of that over the splits, which are paired.
+func Gain(results [][]Result, a, b int) (mean, sem float64) {
+	gain := make([]float64, len(results))
+	for i, r := range results {
+		gain[i] = r[a].Accuracy - r[b].Accuracy
+	}
+	return meanAndError(gain)
 }
 
 // ChooseOr is Choose with a value for base sessions that are too small; the
@@ -92,26 +106,37 @@ func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Conf
 	return c, err
 }
 
-// evaluate returns the results by split and candidate.
-func evaluate[T any](ctx context.Context, s session, plan *Plan, candidates []T, fit Fit[T]) ([][]result, error) {
-	results := make([][]result, len(plan.Splits))
-	err := eachSplit(ctx, s, plan, func(i int, split Split) (err error) {
-		results[i], err = evaluateSplit(ctx, s, split, candidates, fit)
-		return err
-	})
-	return results, err
+// A Draw is one pseudo-session: what is learned, Base first and then Shots, and
+// what is held out of either.
+type Draw struct {
+	Number              int // of the split, from 0
+	Base, Shots         Session
+	BaseTest, NovelTest Session
 }
 
-// eachSplit calls do for all splits, several at a time; of several errors, that
-// of the first split is returned.
-func eachSplit(ctx context.Context, s session, plan *Plan, do func(i int, split Split) error) error {
-	errs := make([]error, len(plan.Splits))
+// A Session is labelled rows: row i of X (n×d) is an example of class Y[i].
+type Session struct {
+	X blas32.General
+	Y []string
+}
+
+// Each calls do with every pseudo-session of a base session (row i of x is an
+// example of y[i]), several at a time, and returns the answers in the order of
+// the splits; of several errors, that of the first split. The error is a
+// *TooLittleError where there is too little data.
+func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config, do func(context.Context, Draw) (R, error)) ([]R, error) {
+	plan, err := NewPlan(x, y, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := Session{x, y}
+	results, errs := make([]R, len(plan.Splits)), make([]error, len(plan.Splits))
 	var group errgroup.Group
-	group.SetLimit(splitsAtOnce(s.x))
+	group.SetLimit(splitsAtOnce(x))
 	for i, split := range plan.Splits {
 		group.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
-				errs[i] = do(i, split)
+				results[i], errs[i] = do(ctx, Draw{i, s.pick(split.Base), s.pick(split.Shots), s.pick(split.BaseTest), s.pick(split.NovelTest)})
 			}
 			return nil
 		})
@@ -119,10 +144,10 @@ func eachSplit(ctx context.Context, s session, plan *Plan, do func(i int, split 
 	_ = group.Wait() // the errors are in errs
 	for _, err := range errs {
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("pseudo-sessions: %w", err)
 		}
 	}
-	return nil
+	return results, nil
 }
 
 func splitsAtOnce(x blas32.General) int {
@@ -130,24 +155,22 @@ func splitsAtOnce(x blas32.General) int {
 }
 
 // evaluateSplit returns the results of all candidates in one split.
-func evaluateSplit[T any](ctx context.Context, s session, split Split, candidates []T, fit Fit[T]) ([]result, error) {
-	base, shots := s.pick(split.Base), s.pick(split.Shots)
-	baseTest, novelTest := s.pick(split.BaseTest), s.pick(split.NovelTest)
-	finish, err := fit(ctx, base.x, base.y)
+func evaluateSplit[T any](ctx context.Context, d Draw, candidates []T, fit Fit[T]) ([]Result, error) {
+	finish, err := fit(ctx, d.Base.X, d.Base.Y)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]result, len(candidates))
+	results := make([]Result, len(candidates))
 	for i, candidate := range candidates {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		head, err := finish(candidate)
 		if err == nil {
-			err = head.Learn(ctx, shots.x, shots.y)
+			err = head.Learn(ctx, d.Shots.X, d.Shots.Y)
 		}
 		if err == nil {
-			results[i], err = both(head, baseTest, novelTest)
+			results[i], err = both(head, d.BaseTest, d.NovelTest)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("candidate %v: %w", candidate, err)
@@ -156,23 +179,17 @@ func evaluateSplit[T any](ctx context.Context, s session, split Split, candidate
 	return results, nil
 }
 
-// A session is labelled rows.
-type session struct {
-	x blas32.General
-	y []string
-}
-
-func (s session) pick(rows []int) session {
-	out := session{x: classifier.Gather(s.x, rows)}
+func (s Session) pick(rows []int) Session {
+	out := Session{X: classifier.Gather(s.X, rows)}
 	for _, r := range rows {
-		out.y = append(out.y, s.y[r])
+		out.Y = append(out.Y, s.Y[r])
 	}
 	return out
 }
 
 // column is the results of one candidate.
-func column(results [][]result, candidate int) []result {
-	out := make([]result, len(results))
+func column(results [][]Result, candidate int) []Result {
+	out := make([]Result, len(results))
 	for i := range results {
 		out[i] = results[i][candidate]
 	}

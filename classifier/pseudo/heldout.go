@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // An Unfitter makes heads that are cheap to fit in pseudo-sessions.
@@ -39,49 +38,41 @@ type Answer struct {
 //
 // Cost: one fit and the scores of TestPerClass examples of every class a split.
 func HeldOut(ctx context.Context, x blas32.General, y []string, cfg Config, unfitted func() (classifier.Learner, error), visit func(split int, a Answer)) error {
-	plan, err := NewPlan(x, y, cfg)
-	if err != nil {
-		return err
-	}
-	s := session{x, y}
-	err = eachSplit(ctx, s, plan, func(i int, split Split) error {
+	_, err := Each(ctx, x, y, cfg, func(ctx context.Context, d Draw) (struct{}, error) {
 		head, err := unfitted()
 		if err != nil {
-			return err
+			return struct{}{}, err
 		}
-		for _, rows := range [][]int{split.Base, split.Shots} {
-			part := s.pick(rows)
-			if err := head.Learn(ctx, part.x, part.y); err != nil {
-				return err
+		for _, part := range []Session{d.Base, d.Shots} {
+			if err := head.Learn(ctx, part.X, part.Y); err != nil {
+				return struct{}{}, err
 			}
 		}
-		if err := answers(head, s.pick(split.BaseTest), false, i, visit); err != nil {
-			return err
+		answer := func(a Answer) { visit(d.Number, a) }
+		if err := answers(head, d.BaseTest, false, answer); err != nil {
+			return struct{}{}, err
 		}
-		return answers(head, s.pick(split.NovelTest), true, i, visit)
+		return struct{}{}, answers(head, d.NovelTest, true, answer)
 	})
-	if err != nil {
-		return fmt.Errorf("pseudo-sessions: %w", err)
-	}
-	return nil
+	return err
 }
 
 // answers visits what a head says of a session.
-func answers(head classifier.Classifier, s session, novel bool, split int, visit func(int, Answer)) error {
-	novelty := make([]float64, s.x.Rows)
+func answers(head classifier.Classifier, s Session, novel bool, visit func(Answer)) error {
+	novelty := make([]float64, s.X.Rows)
 	if n, ok := classifier.As[classifier.Noveltier](head); ok {
-		if err := n.Novelty(novelty, s.x); err != nil {
+		if err := n.Novelty(novelty, s.X); err != nil {
 			return err
 		}
 	}
-	return classifier.Batches(head, s.x, func(first int, logProb blas64.General) error {
+	return classifier.Batches(head, s.X, func(first int, logProb blas64.General) error {
 		for i := range logProb.Rows {
-			own := slices.Index(head.Classes(), s.y[first+i])
+			own := slices.Index(head.Classes(), s.Y[first+i])
 			if own < 0 {
-				return fmt.Errorf("%q: %w", s.y[first+i], classifier.ErrUnknownClass)
+				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
 			}
 			row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
-			visit(split, Answer{Novel: novel, LogProb: row, Own: own, Novelty: novelty[first+i]})
+			visit(Answer{Novel: novel, LogProb: row, Own: own, Novelty: novelty[first+i]})
 		}
 		return nil
 	})

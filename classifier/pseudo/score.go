@@ -10,31 +10,32 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// A result is what one head reached in one split.
-type result struct {
-	accuracy float64 // 0 to 1
-	nll      float64 // nats
+// A Result is what one head reached in one split: means of that on base and
+// that on novel examples.
+type Result struct {
+	Accuracy float64 // 0 to 1
+	NLL      float64 // nats
 }
 
 // both is the mean of the results on base and on novel examples.
-func both(head classifier.Classifier, base, novel session) (result, error) {
+func both(head classifier.Classifier, base, novel Session) (Result, error) {
 	a, err := measure(head, base)
 	if err != nil {
-		return result{}, err
+		return Result{}, err
 	}
 	b, err := measure(head, novel)
-	return result{(a.accuracy + b.accuracy) / 2, (a.nll + b.nll) / 2}, err
+	return Result{(a.Accuracy + b.Accuracy) / 2, (a.NLL + b.NLL) / 2}, err
 }
 
 // measure compares a head's answers with the labels.
-func measure(head classifier.Classifier, s session) (result, error) {
+func measure(head classifier.Classifier, s Session) (Result, error) {
 	var right, nll float64
-	err := classifier.Batches(head, s.x, func(first int, logProb blas64.General) error {
+	err := classifier.Batches(head, s.X, func(first int, logProb blas64.General) error {
 		for i := range logProb.Rows {
 			row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
-			own := slices.Index(head.Classes(), s.y[first+i])
+			own := slices.Index(head.Classes(), s.Y[first+i])
 			if own < 0 {
-				return fmt.Errorf("%q: %w", s.y[first+i], classifier.ErrUnknownClass)
+				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
 			}
 			nll -= row[own]
 			if own == firstMax(row) {
@@ -43,8 +44,8 @@ func measure(head classifier.Classifier, s session) (result, error) {
 		}
 		return nil
 	})
-	n := float64(s.x.Rows)
-	return result{right / n, nll / n}, err
+	n := float64(s.X.Rows)
+	return Result{right / n, nll / n}, err
 }
 
 // firstMax is the class that Predict would give.
@@ -59,19 +60,19 @@ func firstMax(row []float64) int {
 }
 
 // score sums up the splits of one candidate.
-func score[T any](candidate T, splits []result) Score[T] {
+func score[T any](candidate T, splits []Result) Score[T] {
 	s := Score[T]{Candidate: candidate}
 	values := make([]float64, len(splits))
 	for i, r := range splits {
-		values[i] = r.accuracy
-		s.NLL += r.nll / float64(len(splits))
+		values[i] = r.Accuracy
+		s.NLL += r.NLL / float64(len(splits))
 	}
 	s.Mean, s.SEM = meanAndError(values)
 	return s
 }
 
 // pick returns the candidate that the rule of the package chooses.
-func pick[T any](results [][]result, scores []Score[T]) int {
+func pick[T any](results [][]Result, scores []Score[T]) int {
 	best := 0
 	for i, s := range scores {
 		if s.Mean > scores[best].Mean {
@@ -89,10 +90,10 @@ func pick[T any](results [][]result, scores []Score[T]) int {
 }
 
 // tie says whether the loss against the best is within one standard error.
-func tie(best, other []result) bool {
+func tie(best, other []Result) bool {
 	loss := make([]float64, len(best))
 	for i := range best {
-		loss[i] = best[i].accuracy - other[i].accuracy
+		loss[i] = best[i].Accuracy - other[i].Accuracy
 	}
 	mean, sem := meanAndError(loss)
 	return mean <= sem

@@ -135,7 +135,7 @@ func contiguous(x blas32.General) []float32 {
 }
 
 func TestExport(t *testing.T) {
-	for _, method := range []string{"ncm", "plda", "ppca"} {
+	for _, method := range exportable() {
 		t.Run(method, func(t *testing.T) {
 			l := newLab(t)
 			modelFile, images := l.trained("--classifier", method, "--set", "classifier.temperature=2.5")
@@ -176,7 +176,7 @@ func TestExportRefuses(t *testing.T) {
 	if l.exists(l.path("x.onnx")) {
 		t.Error("a failed export leaves a file")
 	}
-	if got := strings.Join(exportable(), " "); !strings.Contains(got, "ncm plda ppca") {
+	if got := strings.Join(exportable(), " "); !strings.Contains(got, "lda ncm plda plda+ ppca ppca-eb") {
 		t.Errorf("exportable: %s", got)
 	}
 	features := l.path("foreign")

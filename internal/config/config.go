@@ -152,7 +152,9 @@ func (c Classifier) Tempered() tempered.Config { return tempered.Config{Temperat
 // Heads returns the settings of the methods, with those that concern all of
 // them handed down.
 func (c Classifier) Heads() heads.Config {
-	c.HPPCA.Statistics, c.PPCA.Statistics = c.Statistics, c.Statistics
+	for _, kept := range []*bool{&c.HPPCA.Statistics, &c.PLDAPlus.Statistics, &c.PPCA.Statistics, &c.PPCAEB.Statistics} {
+		*kept = c.Statistics
+	}
 	return c.Config
 }
 

@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"dataset":                           {"internal/atomicfile"},
 	"embedding":                         {"dataset", "internal/atomicfile"},
 	"classifier":                        {"internal/linalg", "internal/onnx"},
-	"classifier/classifiertest":         {"classifier"},
+	"classifier/classifiertest":         {"classifier", "internal/linalg", "internal/linalg/native/nativetest", "internal/onnx", "internal/ort/orttest"},
 	"classifier/moments":                {"classifier", "internal/linalg"},
 	"classifier/heads":                  {"classifier", "classifier/*", "internal/linalg"},
 	"classifier/pseudo":                 {"classifier"},
@@ -68,6 +68,9 @@ var allowed = map[string][]string{
 	"classifier/gpr":                    {"classifier", "gp/regression", "internal/linalg"},
 	"gp/regression":                     {"internal/linalg"},
 	"experiment/gpregression":           {"experiment", "classifier", "classifier/*", "fscil", "gp/regression", "internal/chart"},
+	"classifier/gauss":                  {"classifier", "classifier/moments", "internal/linalg", "internal/onnx"},
+	"classifier/plda":                   {"classifier", "classifier/gauss", "classifier/moments", "classifier/pseudo", "internal/linalg", "internal/onnx"},
+	"classifier/shrunk":                 {"classifier", "classifier/gauss", "classifier/moments", "classifier/pseudo", "internal/linalg", "internal/onnx"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -1,0 +1,32 @@
+package classifiertest
+
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+)
+
+// RunOnEachBackend is Run for heads that multiply with gonum, ONNX Runtime and
+// OpenBLAS, as far as they are on this machine.
+func RunOnEachBackend(t *testing.T, f Factory) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		on := f
+		on.New = func() (classifier.Learner, error) { return with(m, f.New) }
+		on.Load = func(s classifier.State) (classifier.Learner, error) {
+			return with(m, func() (classifier.Learner, error) { return f.Load(s) })
+		}
+		Run(t, on)
+	})
+}
+
+// with makes a head that multiplies with m.
+func with(m linalg.Multiplier, make func() (classifier.Learner, error)) (classifier.Learner, error) {
+	h, err := make()
+	if err != nil {
+		return nil, err
+	}
+	classifier.UseMultiplier(h, m)
+	return h, nil
+}

@@ -1,0 +1,226 @@
+package gauss
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Class is what a density is made from, in whitened coordinates.
+type Class struct {
+	N    int
+	Mean []float64 // L⁻¹(m̄−m₀), d
+	// Noise is a = 1−ρ+ρr, the variance in every direction before that of the
+	// mean is added; 1 where the shared covariance is all there is.
+	Noise float64
+	// Values and Vectors (k×d, orthonormal rows, float32) are the directions
+	// that vary more, ρ(w−r) > 0, beside Noise.
+	Values  []float64
+	Vectors []float32
+	// Degrees of freedom of Student's t; 0 means Gaussian.
+	Degrees float64
+}
+
+// A Density is the predictive density of a class, N or t with mean μ and
+// scale C = diag(a+v) + Uᵀ·diag(ρ(w−r))·U, made ready for a Stack. It is
+// immutable.
+type Density struct {
+	n, noise float64
+	mean     []float64 // μ, d
+	weight   []float64 // D⁻¹μ, d, D = diag(a+v)
+	square   float64   // μᵀD⁻¹μ
+	logDet   float64   // log|C|
+	degrees  float64
+	// The low-rank part by Woodbury: A = Λ⁻¹ + U·D⁻¹·Uᵀ = R·Rᵀ, and the rows of
+	// factor F = R⁻¹·U·D⁻¹, so that C⁻¹ = D⁻¹ − FᵀF.
+	factor []float32 // k×d
+	shift  []float64 // Fμ, k
+	values []float64 // Λ, k
+	inner  *mat.TriDense
+}
+
+// Densities returns those of classes, O(d(r+k)) a class beside O(dr) for all.
+func (sp *Space) Densities(classes []Class) ([]*Density, error) {
+	means := linalg.New64(len(classes), sp.Dim())
+	for i, c := range classes {
+		copy(means.Data[i*means.Stride:], c.Mean)
+	}
+	along, err := sp.Along(means)
+	if err != nil {
+		return nil, err
+	}
+	out, errs := make([]*Density, len(classes)), make([]error, len(classes))
+	linalg.Parallel(len(classes), func(i int) {
+		out[i], errs[i] = sp.density(classes[i], along.Data[i*along.Cols:(i+1)*along.Cols])
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// density takes a class and the coordinates of its mean along V.
+func (sp *Space) density(c Class, along []float64) (*Density, error) {
+	n := float64(c.N)
+	p := &Density{n: n, noise: c.Noise, degrees: c.Degrees, mean: make([]float64, len(c.Mean)), weight: make([]float64, len(c.Mean))}
+	rest := sp.gain(sp.Rest, n)
+	for j, v := range c.Mean {
+		p.mean[j] = rest * v
+	}
+	for i, a := range along {
+		extra := (sp.gain(sp.Beta[i], n) - rest) * a
+		for j, v := range sp.direction(i) {
+			p.mean[j] += extra * v
+		}
+	}
+	p.square = sp.divide(p.weight, p.mean, p)
+	p.logDet = sp.logDet(p)
+	if len(c.Values) == 0 {
+		return p, nil
+	}
+	return p, sp.addLowRank(p, c)
+}
+
+func (sp *Space) direction(i int) []float64 {
+	return sp.Directions.Data[i*sp.Directions.Stride : i*sp.Directions.Stride+sp.Directions.Cols]
+}
+
+// precisions returns 1/(a+v) along V, and in the rest.
+func (sp *Space) precisions(p *Density) ([]float64, float64) {
+	out := make([]float64, len(sp.Beta))
+	for i, b := range sp.Beta {
+		out[i] = 1 / (p.noise + sp.variance(b, p.n))
+	}
+	return out, 1 / (p.noise + sp.variance(sp.Rest, p.n))
+}
+
+// divide writes D⁻¹u into dst and returns uᵀD⁻¹u, by what u has along V and
+// what is left.
+func (sp *Space) divide(dst, u []float64, p *Density) float64 {
+	precision, rest := sp.precisions(p)
+	copy(dst, u)
+	var sum float64
+	for i, w := range precision {
+		v := sp.direction(i)
+		a := blas64.Dot(vector(u), vector(v))
+		sum += w * a * a
+		blas64.Axpy(-a, vector(v), vector(dst)) // what is left of u
+	}
+	sum += rest * blas64.Dot(vector(dst), vector(dst))
+	blas64.Scal(rest, vector(dst))
+	for i, w := range precision {
+		v := sp.direction(i)
+		blas64.Axpy(w*blas64.Dot(vector(u), vector(v)), vector(v), vector(dst))
+	}
+	return sum
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
+
+// logDet returns log|D| = Σ log(a+v).
+func (sp *Space) logDet(p *Density) float64 {
+	sum := float64(sp.Dim()-len(sp.Beta)) * math.Log(p.noise+sp.variance(sp.Rest, p.n))
+	for _, b := range sp.Beta {
+		sum += math.Log(p.noise + sp.variance(b, p.n))
+	}
+	return sum
+}
+
+// addLowRank fills in the Woodbury part.
+func (sp *Space) addLowRank(p *Density, c Class) error {
+	d, k := sp.Dim(), len(c.Values)
+	U, G := linalg.New64(k, d), linalg.New64(k, d) // G = U·D⁻¹
+	for i, v := range c.Vectors {
+		U.Data[i] = float64(v)
+	}
+	for i := range k {
+		sp.divide(G.Data[i*d:(i+1)*d], U.Data[i*d:(i+1)*d], p)
+	}
+	A := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := i; j < k; j++ {
+			A.SetSym(i, j, blas64.Dot(vector(U.Data[i*d:(i+1)*d]), vector(G.Data[j*d:(j+1)*d])))
+		}
+		A.SetSym(i, i, A.At(i, i)+1/c.Values[i])
+		p.logDet += math.Log(c.Values[i])
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(A) {
+		return &linalg.NotPSDError{Order: k}
+	}
+	p.logDet += chol.LogDet()
+	p.inner = new(mat.TriDense)
+	chol.LTo(p.inner)
+	F := mat.NewDense(k, d, G.Data)
+	if err := F.Solve(p.inner, F); err != nil {
+		return &linalg.NotPSDError{Order: k}
+	}
+	p.values, p.factor, p.shift = c.Values, make([]float32, k*d), make([]float64, k)
+	for i, v := range F.RawMatrix().Data {
+		p.factor[i] = float32(v)
+	}
+	for i := range k {
+		p.shift[i] = dot32(p.factor[i*d:(i+1)*d], p.mean)
+	}
+	return nil
+}
+
+func dot32(a []float32, b []float64) float64 {
+	var sum float64
+	for j, v := range a {
+		sum += float64(v) * b[j]
+	}
+	return sum
+}
+
+// exact returns the squared Mahalanobis distance of whitened z in float64 as a
+// sum of squares, so that nothing cancels: with f = F(z−μ) the minimiser of
+// |δ−Uᵀa|²_D + aᵀΛ⁻¹a is a = R⁻ᵀf, and Uᵀa = D·Fᵀf. O(d(r+k)).
+func (p *Density) exact(sp *Space, z []float64) float64 {
+	delta, scratch := make([]float64, len(z)), make([]float64, len(z))
+	for j, m := range p.mean {
+		delta[j] = z[j] - m
+	}
+	k, d := len(p.values), len(z)
+	if k == 0 {
+		return sp.divide(scratch, delta, p)
+	}
+	f := make([]float64, k)
+	back := make([]float64, d) // Fᵀf
+	for i := range k {
+		row := p.factor[i*d : (i+1)*d]
+		f[i] = dot32(row, delta)
+		for j, v := range row {
+			back[j] += f[i] * float64(v)
+		}
+	}
+	sp.multiply(scratch, back, p)
+	for j, v := range scratch {
+		delta[j] -= v
+	}
+	sum := sp.divide(scratch, delta, p)
+	var a mat.VecDense
+	if err := a.SolveVec(p.inner.T(), mat.NewVecDense(k, f)); err != nil {
+		return math.Inf(1) // not reached: R has a positive diagonal
+	}
+	for i, v := range p.values {
+		sum += a.AtVec(i) * a.AtVec(i) / v
+	}
+	return sum
+}
+
+// multiply writes D·u into dst.
+func (sp *Space) multiply(dst, u []float64, p *Density) {
+	precision, rest := sp.precisions(p)
+	copy(dst, u)
+	blas64.Scal(1/rest, vector(dst))
+	for i, w := range precision {
+		v := sp.direction(i)
+		blas64.Axpy((1/w-1/rest)*blas64.Dot(vector(u), vector(v)), vector(v), vector(dst))
+	}
+}

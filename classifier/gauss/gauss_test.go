@@ -1,0 +1,168 @@
+package gauss
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// fitted returns the space of a base session of C classes.
+func fitted(t *testing.T, C, n, d int) (*Basis, *Space) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := linalg.New32(C*n, d)
+	y := make([]string, C*n)
+	for i := range y {
+		y[i] = string(rune('a' + i%C))
+		for j := range d {
+			x.Data[i*d+j] = float32(rng.NormFloat64() + float64((i%C+j)%3))
+		}
+	}
+	b, err := basisOf(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp, err := b.Space(0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, sp
+}
+
+func basisOf(x blas32.General, y []string) (*Basis, error) {
+	groups := classifier.GroupByClass(y)
+	totals := make([]moments.Total, len(groups))
+	for i, g := range groups {
+		totals[i] = moments.Total{}.Plus(classifier.Placed(x, g.Rows, true))
+	}
+	return Fit(context.Background(), nil, x, groups, totals)
+}
+
+func TestBasisCounts(t *testing.T) {
+	b, sp := fitted(t, 4, 6, 5)
+	if b.Examples() != 24 || b.Degrees() != 20 || b.Dim() != 5 || sp.Dim() != 5 {
+		t.Errorf("%d examples, %d degrees, dimensions %d and %d", b.Examples(), b.Degrees(), b.Dim(), sp.Dim())
+	}
+}
+
+// TestDivideAndMultiply: D⁻¹ and D undo each other, and uᵀD⁻¹u is their
+// product.
+func TestDivideAndMultiply(t *testing.T) {
+	_, sp := fitted(t, 4, 6, 9)
+	rng := rand.New(rand.NewPCG(3, 4))
+	p := &Density{n: 5, noise: 0.3}
+	u, v, back := make([]float64, 9), make([]float64, 9), make([]float64, 9)
+	for j := range u {
+		u[j] = rng.NormFloat64()
+	}
+	square := sp.divide(v, u, p)
+	sp.multiply(back, v, p)
+	for j := range u {
+		if math.Abs(back[j]-u[j]) > 1e-12 {
+			t.Errorf("D·D⁻¹·u is %g at %d, want %g", back[j], j, u[j])
+		}
+	}
+	if want := blas64.Dot(vector(u), vector(v)); math.Abs(square-want) > 1e-12*want {
+		t.Errorf("uᵀD⁻¹u is %g, want %g", square, want)
+	}
+}
+
+// TestCancellation: where a class varies 10⁷ times more along its directions
+// than beside them, the difference of terms keeps no digit in float32; the
+// guard keeps the distance to 1e-4. The dense distance is Σ a²/(λ+…), by
+// vectors that U and V leave alone.
+func TestCancellation(t *testing.T) {
+	const d, k, noise, wide = 16, 3, 1e-4, 1e3
+	sp := &Space{Origin: make([]float64, d), Whiten: linalg.New64(d, d), Directions: linalg.New64(0, d), Rest: 1, Certain: true}
+	c := Class{N: 9, Mean: make([]float64, d), Noise: noise, Values: []float64{wide, wide, wide}, Vectors: make([]float32, k*d)}
+	for i := range k { // orthonormal: Hadamard rows over ½√d… of 16 entries ±¼
+		for j := range d {
+			c.Vectors[i*d+j] = []float32{0.25, -0.25}[j>>i&1]
+		}
+	}
+	p, err := sp.Densities([]Class{c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	white := linalg.New64(40, d)
+	want := make([]float64, white.Rows)
+	for i := range white.Rows {
+		z := white.Data[i*d : (i+1)*d]
+		for j := range z {
+			z[j] = 0.01 * rng.NormFloat64()
+		}
+		for r := range k {
+			a := 30 * rng.NormFloat64()
+			for j := range z {
+				z[j] += a * float64(c.Vectors[r*d+j])
+			}
+		}
+		rest := blas64.Dot(vector(z), vector(z))
+		for r := range k {
+			a := dot32(c.Vectors[r*d:(r+1)*d], z)
+			want[i] += a * a / (wide + noise)
+			rest -= a * a
+		}
+		want[i] += rest / noise
+	}
+	got, err := sp.Stack(p).LogDensities(white)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logDet := (d-k)*math.Log(noise) + k*math.Log(wide+noise)
+	for i, w := range want {
+		if r := -2*got.Data[i] - logDet; math.Abs(r-w) > 1e-4*w+1e-6 {
+			t.Errorf("distance %d is %.8g, want %.8g", i, r, w)
+		}
+	}
+}
+
+// TestStudentTendsToGaussian as the degrees of freedom grow.
+func TestStudentTendsToGaussian(t *testing.T) {
+	_, sp := fitted(t, 4, 6, 9)
+	mean := make([]float64, 9)
+	mean[2] = 1
+	densities, err := sp.Densities([]Class{{N: 3, Mean: mean, Noise: 1}, {N: 3, Mean: mean, Noise: 1, Degrees: 1e8}, {N: 3, Mean: mean, Noise: 1, Degrees: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := linalg.New64(1, 9)
+	far.Data[0] = 20
+	got, err := sp.Stack(densities).LogDensities(far)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(got.Data[0]-got.Data[1]) > 1e-3 || !(got.Data[2] > got.Data[0]+10) {
+		t.Errorf("Gaussian, t with many and with few degrees of freedom: %.4f", got.Data)
+	}
+}
+
+// TestLoadSpaceRefuses what cannot be a space.
+func TestLoadSpaceRefuses(t *testing.T) {
+	_, sp := fitted(t, 4, 6, 5)
+	s := classifier.State{Tensors: sp.Tensors()}
+	if _, err := LoadSpace(s, 5, len(sp.Beta), sp.Rest); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		d, r int
+		rest float64
+	}{{0, 0, 1}, {5, 6, 1}, {5, len(sp.Beta), 0}, {5, len(sp.Beta), math.NaN()}, {4, len(sp.Beta), 1}} {
+		if _, err := LoadSpace(s, c.d, c.r, c.rest); err == nil {
+			t.Errorf("%+v was loaded", c)
+		}
+	}
+	s.Tensors["beta"].F64[0] = -1
+	if _, err := LoadSpace(s, 5, len(sp.Beta), sp.Rest); err == nil {
+		t.Error("a negative variance was loaded")
+	}
+}

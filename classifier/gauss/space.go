@@ -1,0 +1,95 @@
+package gauss
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Space holds what all classes share: where the origin is, how to whiten,
+// and how much class means vary in each direction. It is immutable.
+type Space struct {
+	Origin     []float64      // m₀
+	Whiten     blas64.General // L⁻¹, d×d lower triangle
+	Directions blas64.General // V, r×d, orthonormal
+	Beta       []float64      // β along V
+	Rest       float64        // β₀ in the other d−r directions
+	// Certain takes class means as known: μ is the mean of the examples and
+	// v = 0.
+	Certain bool
+
+	mul linalg.Multiplier // nil is linalg.Default
+}
+
+// On returns the same space, which multiplies with m from now on.
+func (sp *Space) On(m linalg.Multiplier) *Space {
+	out := *sp
+	out.mul = m
+	return &out
+}
+
+// Multiplier is what the space multiplies with.
+func (sp *Space) Multiplier() linalg.Multiplier {
+	if sp.mul == nil {
+		return linalg.Default()
+	}
+	return sp.mul
+}
+
+// Dim returns d.
+func (sp *Space) Dim() int { return len(sp.Origin) }
+
+// variance is v = β/(1+nβ), that of a class mean after n examples.
+func (sp *Space) variance(beta, n float64) float64 {
+	if sp.Certain {
+		return 0
+	}
+	return beta / (1 + n*beta)
+}
+
+// gain is β/(β+1/n), how far the posterior mean goes to that of the examples.
+func (sp *Space) gain(beta, n float64) float64 {
+	if sp.Certain {
+		return 1
+	}
+	return n * beta / (1 + n*beta)
+}
+
+// Whitened returns L⁻¹(z−m₀) of the rows of z (n×d), which it centres. O(nd²).
+func (sp *Space) Whitened(z blas64.General) (blas64.General, error) {
+	subtractRow(z, sp.Origin)
+	return sp.Turned(z)
+}
+
+// Turned returns L⁻¹z of the rows of z (n×d): Whitened of what is centred
+// already.
+func (sp *Space) Turned(z blas64.General) (blas64.General, error) {
+	const block = 192
+	white := linalg.New64(z.Rows, z.Cols)
+	if z.Rows == 0 {
+		return white, nil
+	}
+	for j := 0; j < z.Cols; j += block {
+		end := min(j+block, z.Cols) // columns beyond are zero in these rows of L⁻¹
+		dst := columns(white, j, end)
+		rows := blas64.General{Rows: end - j, Cols: end, Stride: sp.Whiten.Stride, Data: sp.Whiten.Data[j*sp.Whiten.Stride:]}
+		if err := sp.Multiplier().MulTrans64(dst, columns(z, 0, end), rows); err != nil {
+			return white, err
+		}
+	}
+	return white, nil
+}
+
+// columns shows columns first … last−1 of m, sharing its memory.
+func columns(m blas64.General, first, last int) blas64.General {
+	return blas64.General{Rows: m.Rows, Cols: last - first, Stride: m.Stride, Data: m.Data[first:]}
+}
+
+// Along returns the coordinates V·z (n×r) of whitened rows. O(ndr).
+func (sp *Space) Along(white blas64.General) (blas64.General, error) {
+	out := linalg.New64(white.Rows, len(sp.Beta))
+	if len(sp.Beta) == 0 || white.Rows == 0 {
+		return out, nil
+	}
+	return out, sp.Multiplier().MulTrans64(out, white, sp.Directions)
+}

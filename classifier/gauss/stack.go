@@ -1,0 +1,196 @@
+package gauss
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+const (
+	// Rows scored at a time: batchValues bounds rows × low-rank rows, 16 MiB.
+	batchValues = 4 << 20
+	maxBatch    = 256
+	// guard is the share of the terms of a squared distance below which the
+	// float32 product leaves too few digits of it. The product is good to
+	// about 1e−6 of its terms, so that what passes is good to 1e−4.
+	guard = 1.0 / 50
+	// largestDegrees is where Student's t is Gaussian to working precision.
+	largestDegrees = 1e9
+)
+
+// A Stack scores whitened rows against all classes by one product a batch of
+// each kind. It is immutable.
+type Stack struct {
+	mul       linalg.Multiplier
+	space     *Space
+	densities []*Density
+	weights   blas64.General // C×d, D⁻¹μ
+	// Classes of equal D share a row of precision: 1/(a+v) along V, and last
+	// that of the rest.
+	precision blas64.General
+	shared    []int
+	factors   blas32.General // F of all classes, one above the other
+	first     []int          // where those of a class begin
+	constants []float64      // of Student's t
+}
+
+// Stack returns the scorer of densities of this space.
+func (sp *Space) Stack(densities []*Density) *Stack {
+	s := &Stack{
+		mul: sp.Multiplier(), space: sp, densities: densities, weights: linalg.New64(len(densities), sp.Dim()),
+		shared: make([]int, len(densities)), first: make([]int, len(densities)), constants: make([]float64, len(densities)),
+	}
+	rows := 0
+	for i, p := range densities {
+		s.first[i] = rows
+		s.constants[i] = p.constant()
+		rows += len(p.values)
+	}
+	s.stackFactors(rows)
+	s.stackPrecisions()
+	return s
+}
+
+// Densities returns those of the stack, in its order, sharing its memory: to
+// keep them and not the ones it was made from saves a copy.
+func (s *Stack) Densities() []*Density { return s.densities }
+
+// stackFactors makes the densities use the stack's copy of their factors and
+// weights, so that they are held once.
+func (s *Stack) stackFactors(rows int) {
+	d := s.space.Dim()
+	s.factors = linalg.New32(rows, d)
+	s.densities = append([]*Density(nil), s.densities...)
+	for i, p := range s.densities {
+		own := *p
+		own.factor = s.factors.Data[s.first[i]*d : (s.first[i]+len(p.values))*d]
+		copy(own.factor, p.factor)
+		own.weight = s.weights.Data[i*d : (i+1)*d]
+		copy(own.weight, p.weight)
+		s.densities[i] = &own
+	}
+}
+
+func (s *Stack) stackPrecisions() {
+	row := make(map[[2]float64]int)
+	var values []float64
+	for i, p := range s.densities {
+		key := [2]float64{p.n, p.noise}
+		at, ok := row[key]
+		if !ok {
+			at = len(row)
+			row[key] = at
+			along, rest := s.space.precisions(p)
+			values = append(append(values, along...), rest)
+		}
+		s.shared[i] = at
+	}
+	cols := len(s.space.Beta) + 1
+	s.precision = blas64.General{Rows: len(row), Cols: cols, Stride: cols, Data: values}
+}
+
+// constant is what Student's t has beside −½(df+d)·log(1+r/df) − ½·log|C|,
+// relative to the Gaussian without (2π)^(−d/2).
+func (p *Density) constant() float64 {
+	if !p.student() {
+		return 0
+	}
+	d, df := float64(len(p.mean)), p.degrees
+	a, _ := math.Lgamma((df + d) / 2)
+	b, _ := math.Lgamma(df / 2)
+	return a - b - d/2*math.Log(df/2)
+}
+
+func (p *Density) student() bool { return p.degrees > 0 && p.degrees < largestDegrees }
+
+// logDensity turns a squared Mahalanobis distance into nats.
+func (p *Density) logDensity(r, constant float64) float64 {
+	if !p.student() {
+		return -(r + p.logDet) / 2
+	}
+	d := float64(len(p.mean))
+	return constant - p.logDet/2 - (p.degrees+d)/2*math.Log1p(r/p.degrees)
+}
+
+// Batch is the number of rows to score at a time.
+func (s *Stack) Batch() int {
+	return min(maxBatch, max(8, batchValues/max(s.factors.Rows, 1)))
+}
+
+// LogDensities returns log p(z|c) (n×C, nats, without the (2π)^(−d/2) that all
+// share) of whitened rows. O(d(Σk + C + r) + Cr) a row.
+func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
+	out := linalg.New64(white.Rows, len(s.densities))
+	along, err := s.space.Along(white)
+	if err != nil {
+		return out, err
+	}
+	quadratic := linalg.New64(white.Rows, s.precision.Rows)
+	if err := s.mul.MulTrans64(quadratic, squares(white, along), s.precision); err != nil {
+		return out, err
+	}
+	if err := s.mul.MulTrans64(out, white, s.weights); err != nil {
+		return out, err
+	}
+	projected := linalg.New32(white.Rows, s.factors.Rows)
+	if s.factors.Rows > 0 {
+		if err := s.mul.MulTrans(projected, narrowed(white), s.factors); err != nil {
+			return out, err
+		}
+	}
+	linalg.Parallel(white.Rows, func(i int) {
+		s.finish(out.Data[i*out.Stride:i*out.Stride+out.Cols], white.Data[i*white.Stride:i*white.Stride+white.Cols],
+			quadratic.Data[i*quadratic.Stride:], projected.Data[i*s.factors.Rows:(i+1)*s.factors.Rows])
+	})
+	return out, nil
+}
+
+// finish turns cross products D⁻¹μ·z of one row into log-densities. quadratic
+// holds zᵀD⁻¹z, projected Fz.
+func (s *Stack) finish(row, z, quadratic []float64, projected []float32) {
+	for c, p := range s.densities {
+		terms := quadratic[s.shared[c]] + p.square
+		r := terms - 2*row[c]
+		for i, shift := range p.shift {
+			a := float64(projected[s.first[c]+i]) - shift
+			r -= a * a
+		}
+		if len(p.shift) > 0 && !(r > guard*terms) {
+			r = p.exact(s.space, z)
+		}
+		row[c] = p.logDensity(r, s.constants[c])
+	}
+}
+
+func narrowed(m blas64.General) blas32.General {
+	out := linalg.New32(m.Rows, m.Cols)
+	for i := range m.Rows {
+		for j, v := range m.Data[i*m.Stride : i*m.Stride+m.Cols] {
+			out.Data[i*out.Stride+j] = float32(v)
+		}
+	}
+	return out
+}
+
+// squares returns the squared coordinates along V of every row, and last the
+// squared length of what is beside them.
+func squares(white, along blas64.General) blas64.General {
+	r := along.Cols
+	out := linalg.New64(white.Rows, r+1)
+	for i := range white.Rows {
+		v := blas64.Vector{N: white.Cols, Data: white.Data[i*white.Stride:], Inc: 1}
+		beside := blas64.Dot(v, v)
+		for j := range r {
+			a := along.Data[i*along.Stride+j]
+			out.Data[i*out.Stride+j] = a * a
+			beside -= a * a
+		}
+		if r < white.Cols {
+			out.Data[i*out.Stride+r] = max(beside, 0)
+		}
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package gauss
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// Tensors returns a copy of the space as named arrays: "origin" (d), "whiten"
+// (d×d), "directions" (r×d) and "beta" (r). Rest and Certain are not part of
+// them.
+func (sp *Space) Tensors() map[string]classifier.Tensor {
+	d, r := sp.Dim(), len(sp.Beta)
+	return map[string]classifier.Tensor{
+		"origin":     copied(sp.Origin, d),
+		"whiten":     copied(sp.Whiten.Data, d, d),
+		"directions": copied(sp.Directions.Data, r, d),
+		"beta":       copied(sp.Beta, r),
+	}
+}
+
+func copied(values []float64, shape ...int) classifier.Tensor {
+	return classifier.Tensor{Shape: shape, F64: append([]float64{}, values...)}
+}
+
+// LoadSpace takes back what Tensors returned, of d values an example and r
+// directions.
+func LoadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
+	if d < 1 || r < 0 || r > d || !isVariance(rest) {
+		return nil, fmt.Errorf("dimension %d, rank %d, remaining variance %g", d, r, rest)
+	}
+	sp := &Space{Rest: rest}
+	for _, t := range []struct {
+		name  string
+		shape []int
+		dst   *[]float64
+	}{{"origin", []int{d}, &sp.Origin}, {"beta", []int{r}, &sp.Beta}, {"whiten", []int{d, d}, &sp.Whiten.Data}, {"directions", []int{r, d}, &sp.Directions.Data}} {
+		var err error
+		if *t.dst, err = s.Float64(t.name, t.shape...); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range sp.Beta {
+		if !isVariance(b) {
+			return nil, fmt.Errorf("tensor beta: %g is not a variance", b)
+		}
+	}
+	sp.Whiten = blas64.General{Rows: d, Cols: d, Stride: d, Data: sp.Whiten.Data}
+	sp.Directions = blas64.General{Rows: r, Cols: d, Stride: d, Data: sp.Directions.Data}
+	return sp, nil
+}
+
+func isVariance(v float64) bool { return v > 0 && v < 1e100 }
