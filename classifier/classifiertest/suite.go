@@ -15,6 +15,9 @@ type Factory struct {
 	// OrderFree says that learning in one session or in several makes the
 	// same head.
 	OrderFree bool
+	// FixedBase says that classes of the base session take no more examples
+	// and are not forgotten: both are errors that wrap ErrUnsupported.
+	FixedBase bool
 	// Tolerance bounds the difference in log-probability (nats) of heads that
 	// are equal but for rounding; 0 means 1e-8.
 	Tolerance float64
@@ -44,6 +47,7 @@ func Run(t *testing.T, f Factory) {
 		{"forget and relearn", checkForget},
 		{"forget samples", checkForgetSamples},
 		{"forget the last class", checkForgetAll},
+		{"fixed base", checkFixedBase},
 		{"degenerate data", checkDegenerate},
 		{"save and load", checkSaveLoad},
 		{"learn after load", checkLearnAfterLoad},

@@ -1,6 +1,7 @@
 package heads
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/gptree"
 )
 
 // Default is the method for those who do not choose.
@@ -18,14 +20,15 @@ const Default = "plda"
 
 // Config holds the settings of every method.
 type Config struct {
-	NCM  ncm.Config  `json:"ncm" mapstructure:"ncm"`
-	PLDA plda.Config `json:"plda" mapstructure:"plda"`
-	PPCA ppca.Config `json:"ppca" mapstructure:"ppca"`
+	NCM    ncm.Config    `json:"ncm" mapstructure:"ncm"`
+	PLDA   plda.Config   `json:"plda" mapstructure:"plda"`
+	PPCA   ppca.Config   `json:"ppca" mapstructure:"ppca"`
+	GPTree gptree.Config `json:"gptree" mapstructure:"gptree"`
 }
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	return Config{NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig()}
+	return Config{NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), GPTree: gptree.DefaultConfig()}
 }
 
 // Validate names the method and the field that is out of range.
@@ -33,7 +36,7 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name string
 		err  error
-	}{{"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}} {
+	}{{"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}, {"gptree", c.GPTree.Validate()}} {
 		if m.err != nil {
 			return fmt.Errorf("%s.%w", m.name, m.err)
 		}
@@ -53,6 +56,9 @@ type Method struct {
 	// Statistics says that exact statistics are kept in a side file.
 	Statistics bool
 
+	// config is the key of its settings where that is not its name.
+	config string
+
 	make func(Config) (classifier.Learner, error)
 	load func(classifier.State) (classifier.Learner, error)
 }
@@ -60,6 +66,8 @@ type Method struct {
 // Methods returns all methods, sorted by name.
 func Methods() []Method {
 	return []Method{
+		treeMethod("gptree", "Gaussian processes at the splits of a tree over the classes (GP-Tree); its files contain embeddings", ""),
+		treeMethod("gptree-random", "GP-Tree with a random balanced tree, a baseline", gptree.BuildRandom),
 		{
 			Name: "ncm", Summary: "nearest class mean, cosine or Euclidean",
 			Novelty: "distance to the nearest mean", Extend: "exact", Forget: "classes and examples, exact",
@@ -79,6 +87,24 @@ func Methods() []Method {
 			make:       func(c Config) (classifier.Learner, error) { return learner(ppca.New(c.PPCA)) },
 			load:       func(s classifier.State) (classifier.Learner, error) { return learner(ppca.Load(s)) },
 		},
+		treeMethod("sbm", "GP-Tree with the tree of the stick-breaking likelihood (SBM-GP), a baseline", gptree.BuildStickBreaking),
+	}
+}
+
+// treeMethod returns GP-Tree under a name, with its tree built in that way
+// whatever the settings say, or as they say.
+func treeMethod(name, summary string, tree gptree.Builder) Method {
+	return Method{
+		Name: name, Summary: summary, config: "gptree",
+		Novelty: "latent variance along the path, beside the prior's",
+		Extend:  "novel classes, refitted; base classes with base gibbs", Forget: "novel classes and examples, refitted; base ones with base gibbs",
+		make: func(c Config) (classifier.Learner, error) {
+			if tree != "" {
+				c.GPTree.Tree = tree
+			}
+			return learner(gptree.New(c.GPTree))
+		},
+		load: func(s classifier.State) (classifier.Learner, error) { return learner(gptree.Load(s)) },
 	}
 }
 
@@ -90,7 +116,7 @@ func New(name string, c Config) (classifier.Learner, error) {
 	}
 	head, err := m.make(c)
 	if err != nil {
-		return nil, fmt.Errorf("%s.%w", name, err)
+		return nil, fmt.Errorf("%s.%w", cmp.Or(m.config, name), err)
 	}
 	return head, nil
 }

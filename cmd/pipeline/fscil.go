@@ -140,7 +140,7 @@ type outcome struct {
 // measure takes one head through all runs. A fresh head is made for each, from
 // the same settings.
 func (w *workbench) measure(ctx context.Context, method string, g *gallery, benches []*fscil.Bench) (outcome, error) {
-	settings := w.config.Classifier.Heads()
+	settings := w.config.Classifier.Heads(w.config.Seed)
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {

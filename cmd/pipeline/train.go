@@ -75,7 +75,7 @@ func (w *workbench) train(ctx context.Context) error {
 func (w *workbench) modelSettings() model.Settings {
 	c := w.config.Classifier
 	return model.Settings{
-		Method: c.Name, Heads: c.Heads(), WithoutStatistics: !c.Statistics,
+		Method: c.Name, Heads: c.Heads(w.config.Seed), WithoutStatistics: !c.Statistics,
 		Seed: w.config.Seed, ToolVersion: version,
 	}
 }

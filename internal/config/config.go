@@ -128,9 +128,10 @@ func (c Classifier) validate() error {
 }
 
 // Heads returns the settings of the methods, with those that concern all of
-// them handed down.
-func (c Classifier) Heads() heads.Config {
+// them handed down, the seed of the run among them.
+func (c Classifier) Heads(seed uint64) heads.Config {
 	c.PPCA.Statistics = c.Statistics
+	c.GPTree.Seed = seed
 	return c.Config
 }
 
