@@ -95,20 +95,33 @@ func newLatent(rows blas64.General, prior []float64, width, chains int) (Latent,
 	return Latent{Mean: linalg.New64(rows.Rows, chains), Var: linalg.New64(rows.Rows, chains)}, nil
 }
 
+// band is how many rows of a triangular factor are multiplied at a time.
+const band = 64
+
 // addSquares adds sign·‖factor·row‖² of every row (q×k) to column c of dst.
+// factor is lower triangular: what is above its diagonal is not multiplied.
 func addSquares(dst blas64.General, c int, sign float64, rows, factor blas64.General) error {
 	if rows.Rows == 0 {
 		return nil
 	}
-	t := linalg.New64(rows.Rows, factor.Rows)
-	if err := linalg.MulTrans64(t, rows, factor); err != nil {
-		return fmt.Errorf("gp: predict: %w", err)
-	}
-	for i := range t.Rows {
-		r := vector(row(t, i))
-		row(dst, i)[c] += sign * blas64.Dot(r, r)
+	room := make([]float64, rows.Rows*min(band, factor.Rows))
+	for first := 0; first < factor.Rows; first += band {
+		last := min(first+band, factor.Rows)
+		t := blas64.General{Rows: rows.Rows, Cols: last - first, Stride: last - first, Data: room[:rows.Rows*(last-first)]}
+		if err := linalg.MulTrans64(t, view(rows, 0, rows.Rows, last), view(factor, first, last, last)); err != nil {
+			return fmt.Errorf("gp: predict: %w", err)
+		}
+		for i := range t.Rows {
+			r := vector(row(t, i))
+			row(dst, i)[c] += sign * blas64.Dot(r, r)
+		}
 	}
 	return nil
+}
+
+// view returns the first cols columns of rows first … last−1, sharing memory.
+func view(m blas64.General, first, last, cols int) blas64.General {
+	return blas64.General{Rows: last - first, Cols: cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (last-1)*m.Stride+cols]}
 }
 
 // project writes w·row of every row (q×k) into column c of dst.

@@ -237,6 +237,31 @@ func TestBoundNeverFalls(t *testing.T) {
 	}
 }
 
+// TestWarmIsNear: steps on every third example, then full ones, reach the same
+// maximum in fewer of those.
+func TestWarmIsNear(t *testing.T) {
+	x, z := inputs(300, 2, 1), inputs(10, 2, 2)
+	yes := make([]bool, 300)
+	for i := range yes {
+		yes[i] = row(x, i)[0]*row(x, i)[1] > 0
+	}
+	cold, warm := newSparse(t, x, z, yes), newSparse(t, x, z, yes)
+	if err := warm.vi.Warm(context.Background(), warm.batch, 15, 3); err != nil {
+		t.Fatal(err)
+	}
+	a, err := cold.vi.Fit(context.Background(), cold.batch, 300, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := warm.vi.Fit(context.Background(), warm.batch, 300, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := a[len(a)-1]; len(b) >= len(a) || b[0] < a[0] || math.Abs(b[len(b)-1]-last) > 1e-2 {
+		t.Errorf("cold %d steps to %g, warm %d steps from %g to %g", len(a), last, len(b), b[0], b[len(b)-1])
+	}
+}
+
 // TestBoundIsBruteForce: eq. 13 term by term, E log p(y|ω, f) by draws of ω and
 // f, KL(q(ω)‖p(ω)) by the density ratio at draws of ω, KL(q(f̄)‖p(f̄)) by that
 // at draws of f̄.
@@ -467,6 +492,8 @@ func TestVIRefuses(t *testing.T) {
 		"precision": second(LoadVI(s.kmm, eta, negative)),
 		"predict":   second(s.vi.Latent(s.knm, s.knn[1:])),
 		"cancelled": second(s.vi.Fit(ctx, s.batch, 3, 0)),
+		"stride":    s.vi.Warm(context.Background(), s.batch, 1, 0),
+		"warm":      s.vi.Warm(ctx, s.batch, 1, 1),
 	} {
 		if err == nil {
 			t.Errorf("%s was accepted", name)

@@ -101,6 +101,18 @@ func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool) (
 	if err != nil {
 		return nil, err
 	}
+	if stride := x.Len() / (perInducing * z.Len()); stride > 1 {
+		if err := v.Warm(ctx, batch, warmSteps, stride); err != nil {
+			return nil, err
+		}
+	}
 	_, err = v.Fit(ctx, batch, cfg.Iterations, tolerance)
 	return v, err
 }
+
+// Where there are many examples an inducing input, a few steps on perInducing
+// of them for each come first.
+const (
+	perInducing = 8
+	warmSteps   = 15
+)
