@@ -147,6 +147,9 @@ func (c Config) validateSizes() error {
 	if !(c.RootBias >= -maxBias && c.RootBias <= maxBias) {
 		return fmt.Errorf("root_bias: %g is outside ±%g", c.RootBias, float64(maxBias))
 	}
+	if c.Growth == GrowRebuild && (c.Calibrate || c.RootBias != 0) {
+		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias 0 and calibrate false", c.Growth)
+	}
 	if c.Calibrate && c.RootBias != 0 {
 		return fmt.Errorf("root_bias: %g is given, but calibrate asks to choose it; set one of them", c.RootBias)
 	}

@@ -141,6 +141,9 @@ func (h *GPTree) isVariational(k kept) bool { return h.base != nil && k.session 
 
 // refit makes the model of what is kept.
 func (h *GPTree) refit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	cfg := h.cfg
 	if h.choice != nil {
 		cfg.RootBias = h.choice.Value

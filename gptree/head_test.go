@@ -324,8 +324,9 @@ func TestConfigNamesTheField(t *testing.T) {
 		"steps": func(c *gptree.Config) { c.Steps = 0 }, "prediction": func(c *gptree.Config) { c.Prediction = "mode" },
 		"inducing": func(c *gptree.Config) { c.Inducing = 0 }, "iterations": func(c *gptree.Config) { c.Iterations = -1 },
 		"max_per_class": func(c *gptree.Config) { c.MaxPerClass = 0 }, "root_bias": func(c *gptree.Config) { c.RootBias, c.Calibrate = 1, true },
+		"root_bias: growth": func(c *gptree.Config) { c.RootBias, c.Growth = 1, gptree.GrowRebuild },
 	} {
-		if _, err := gptree.New(config(change)); err == nil || !strings.HasPrefix(err.Error(), field+":") {
+		if _, err := gptree.New(config(change)); err == nil || !strings.HasPrefix(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
