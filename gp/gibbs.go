@@ -81,7 +81,7 @@ type conditional struct {
 }
 
 // FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i. It
-// asks ctx before every chain.
+// asks ctx before it begins, and then runs to the end.
 func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream Stream) (*Gibbs, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
