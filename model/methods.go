@@ -67,7 +67,11 @@ func (s Settings) origin() (origin, error) {
 
 // methodConfig returns the part of the configuration that concerns a method.
 func methodConfig(method string, c heads.Config) (json.RawMessage, error) {
-	all, err := json.Marshal(c)
+	m, err := heads.Find(method)
+	if err != nil {
+		return nil, err
+	}
+	all, err := json.Marshal(m.Resolve(c))
 	if err != nil {
 		return nil, err
 	}
@@ -75,5 +79,5 @@ func methodConfig(method string, c heads.Config) (json.RawMessage, error) {
 	if err := json.Unmarshal(all, &byMethod); err != nil {
 		return nil, err
 	}
-	return byMethod[method], nil
+	return byMethod[m.Key()], nil
 }

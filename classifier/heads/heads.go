@@ -56,8 +56,10 @@ type Method struct {
 	// Statistics says that exact statistics are kept in a side file.
 	Statistics bool
 
-	// config is the key of its settings where that is not its name.
-	config string
+	// config is the key of its settings where that is not its name, and
+	// resolve, where there is one, what the method changes in them.
+	config  string
+	resolve func(Config) Config
 
 	make func(Config) (classifier.Learner, error)
 	load func(classifier.State) (classifier.Learner, error)
@@ -98,12 +100,11 @@ func treeMethod(name, summary string, tree gptree.Builder) Method {
 		Name: name, Summary: summary, config: "gptree",
 		Novelty: "latent variance along the path, beside the prior's",
 		Extend:  "novel classes, refitted; base classes with base gibbs", Forget: "novel classes and examples, refitted; base ones with base gibbs",
-		make: func(c Config) (classifier.Learner, error) {
-			if tree != "" {
-				c.GPTree.Tree = tree
-			}
-			return learner(gptree.New(c.GPTree))
+		resolve: func(c Config) Config {
+			c.GPTree.Tree = cmp.Or(tree, c.GPTree.Tree)
+			return c
 		},
+		make: func(c Config) (classifier.Learner, error) { return learner(gptree.New(c.GPTree)) },
 		load: func(s classifier.State) (classifier.Learner, error) { return learner(gptree.Load(s)) },
 	}
 }
@@ -114,11 +115,22 @@ func New(name string, c Config) (classifier.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := m.make(c)
+	head, err := m.make(m.Resolve(c))
 	if err != nil {
-		return nil, fmt.Errorf("%s.%w", cmp.Or(m.config, name), err)
+		return nil, fmt.Errorf("%s.%w", m.Key(), err)
 	}
 	return head, nil
+}
+
+// Key returns the key of the method's settings.
+func (m Method) Key() string { return cmp.Or(m.config, m.Name) }
+
+// Resolve returns the settings that the method is made with.
+func (m Method) Resolve(c Config) Config {
+	if m.resolve == nil {
+		return c
+	}
+	return m.resolve(c)
 }
 
 // Load returns the head that its Save described.
