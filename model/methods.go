@@ -78,7 +78,11 @@ func (s Settings) origin() (origin, error) {
 // methodConfig returns the part of the configuration that concerns a method, {}
 // where it has no settings.
 func methodConfig(method string, c heads.Config) (json.RawMessage, error) {
-	all, err := json.Marshal(c)
+	m, err := heads.Find(method)
+	if err != nil {
+		return nil, err
+	}
+	all, err := json.Marshal(m.Resolve(c))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +90,7 @@ func methodConfig(method string, c heads.Config) (json.RawMessage, error) {
 	if err := json.Unmarshal(all, &byMethod); err != nil {
 		return nil, err
 	}
-	if own, ok := byMethod[heads.Key(method)]; ok {
+	if own, ok := byMethod[m.Key()]; ok {
 		return own, nil
 	}
 	return json.RawMessage("{}"), nil

@@ -45,7 +45,7 @@ func extremes() blas32.General {
 }
 
 func checkDistribution(t *testing.T, f Factory) {
-	for name, h := range map[string]classifier.Learner{"base": f.learned(t, base()), "later": f.learned(t, base(), novel())} {
+	for name, h := range map[string]classifier.Learner{"base": f.learned(t, base()), "later": f.learned(t, base(), f.novel())} {
 		proper(t, name, logProb(t, h, queries()))
 		proper(t, name+", far away", logProb(t, h, extremes()))
 		for i, v := range novelty(t, h, extremes()) {
@@ -97,7 +97,7 @@ func checkStrides(t *testing.T, f Factory) {
 
 // checkBatches: a row's answer does not depend on its company.
 func checkBatches(t *testing.T, f Factory) {
-	h := f.learned(t, base(), novel())
+	h := f.learned(t, base(), f.novel())
 	q := draw(6, 70, "cat", "ant", "bee", "dog", "eel").x
 	whole := logProb(t, h, q)
 	for _, i := range []int{0, 63, 64, 255, 256, q.Rows - 1} {
@@ -113,7 +113,7 @@ func checkBatches(t *testing.T, f Factory) {
 }
 
 func checkScore(t *testing.T, f Factory) {
-	h := f.learned(t, base(), novel())
+	h := f.learned(t, base(), f.novel())
 	s, ok := classifier.As[classifier.Scorer](h)
 	if !ok {
 		t.Skip("does not score in one pass")
@@ -164,7 +164,7 @@ func checkBadQueries(t *testing.T, f Factory) {
 }
 
 func checkConcurrency(t *testing.T, f Factory) {
-	h := f.learned(t, base(), novel())
+	h := f.learned(t, base(), f.novel())
 	q := queries()
 	want := logProb(t, h, q)
 	var wg sync.WaitGroup
@@ -194,11 +194,11 @@ func checkNovelty(t *testing.T, f Factory) {
 }
 
 func checkCores(t *testing.T, f Factory) {
-	many := f.learned(t, base(), novel())
+	many := f.learned(t, base(), f.novel())
 	want := logProb(t, many, queries())
 	before := everything(t, many)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one := f.learned(t, base(), novel())
+	one := f.learned(t, base(), f.novel())
 	unchanged(t, "learning on one core", one, before)
 	if got := logProb(t, one, queries()); !slices.Equal(got.Data, want.Data) {
 		t.Error("scoring on one core gives other bits")

@@ -93,7 +93,7 @@ func (f Factory) reloaded(t *testing.T, h classifier.Learner) classifier.Learner
 }
 
 func checkSaveLoad(t *testing.T, f Factory) {
-	h := f.learned(t, base(), novel())
+	h := f.learned(t, base(), f.novel())
 	back := f.reloaded(t, h)
 	unchanged(t, "saving and loading", back, everything(t, h))
 	if !slices.Equal(back.Classes(), h.Classes()) || back.Dim() != h.Dim() {
@@ -118,8 +118,8 @@ func checkSaveLoad(t *testing.T, f Factory) {
 func checkLearnAfterLoad(t *testing.T, f Factory) {
 	h := f.learned(t, base())
 	back := f.reloaded(t, h)
-	learn(t, h, novel())
-	learn(t, back, novel())
+	learn(t, h, f.novel())
+	learn(t, back, f.novel())
 	unchanged(t, "loading before the second session", back, everything(t, h))
 	k, ok := classifier.As[classifier.StatisticsKeeper](h)
 	if !ok {
@@ -127,7 +127,7 @@ func checkLearnAfterLoad(t *testing.T, f Factory) {
 	}
 	bare := must(f.Load(everything(t, h)[0]))(t)
 	before := everything(t, bare)
-	if err := bare.Learn(context.Background(), novel().x, novel().y); err == nil {
+	if err := bare.Learn(context.Background(), f.novel().x, f.novel().y); err == nil {
 		t.Error("an old class took examples without statistics")
 	}
 	unchanged(t, "learning without statistics", bare, before)
@@ -141,7 +141,7 @@ func checkLearnAfterLoad(t *testing.T, f Factory) {
 // checkDamagedState: a state that lacks or alters something is refused, or
 // gives a head that answers; it never panics.
 func checkDamagedState(t *testing.T, f Factory) {
-	h := f.learned(t, base(), novel())
+	h := f.learned(t, base(), f.novel())
 	s, ok := classifier.As[classifier.Saver](h)
 	if !ok {
 		t.Skip("cannot be saved")

@@ -27,7 +27,7 @@ func checkExport(t *testing.T, f Factory) {
 	for name, s := range degenerate() {
 		t.Run(name, func(t *testing.T) { CheckExport(t, f.learned(t, s), queries()) })
 	}
-	CheckExport(t, f.learned(t, base(), novel()), queries())
+	CheckExport(t, f.learned(t, base(), f.novel()), queries())
 }
 
 // CheckExport compares the probabilities of a learned head with those of its

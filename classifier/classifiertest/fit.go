@@ -43,15 +43,20 @@ func checkColumns(t *testing.T, f Factory) {
 	if want := []string{"ant", "bee", "cat"}; !slices.Equal(h.Classes(), want) || h.Dim() != dim {
 		t.Fatalf("after the base session %v, dimension %d; want %v, %d", h.Classes(), h.Dim(), want, dim)
 	}
-	learn(t, h, novel())
+	learn(t, h, f.novel())
 	if want := []string{"ant", "bee", "cat", "dog", "eel"}; !slices.Equal(h.Classes(), want) {
 		t.Errorf("new classes go to the end: %v, want %v", h.Classes(), want)
 	}
 	if g, ok := classifier.As[classifier.Forgetter](h); ok {
-		if err := g.Forget("bee"); err != nil {
+		gone := "bee"
+		if f.FixedBase {
+			gone = "dog"
+		}
+		want := slices.DeleteFunc(slices.Clone(h.Classes()), func(c string) bool { return c == gone })
+		if err := g.Forget(gone); err != nil {
 			t.Fatal(err)
 		}
-		if want := []string{"ant", "cat", "dog", "eel"}; !slices.Equal(h.Classes(), want) {
+		if !slices.Equal(h.Classes(), want) {
 			t.Errorf("forgotten ones vanish: %v, want %v", h.Classes(), want)
 		}
 		logProb(t, h, queries())
@@ -79,9 +84,9 @@ func checkSessions(t *testing.T, f Factory) {
 	if !f.OrderFree {
 		t.Skip("depends on the order of sessions")
 	}
-	all := join(base(), novel())
-	f.sameHead(t, "two sessions", f.learned(t, base(), novel()), f.learned(t, all))
-	f.sameHead(t, "the other way round", f.learned(t, novel(), base()), f.learned(t, all))
+	all := join(base(), f.novel())
+	f.sameHead(t, "two sessions", f.learned(t, base(), f.novel()), f.learned(t, all))
+	f.sameHead(t, "the other way round", f.learned(t, f.novel(), base()), f.learned(t, all))
 	one := f.learned(t)
 	for i := range all.y {
 		learn(t, one, all.only(func(j int) bool { return i == j }))
@@ -90,13 +95,13 @@ func checkSessions(t *testing.T, f Factory) {
 }
 
 // badSessions are refused by every head that has learned base.
-func badSessions() map[string]session {
+func badSessions(f Factory) map[string]session {
 	with := func(v float64) session {
-		s := novel()
+		s := f.novel()
 		s.x.Data[3*dim+2] = float32(v)
 		return s
 	}
-	s := novel()
+	s := f.novel()
 	narrow := blas32.General{Rows: 2, Cols: dim - 1, Stride: dim - 1, Data: make([]float32, 2*dim)}
 	return map[string]session{
 		"NaN":            with(math.NaN()),
@@ -115,7 +120,7 @@ func badSessions() map[string]session {
 func checkFailedLearn(t *testing.T, f Factory) {
 	h := f.learned(t, base())
 	before := everything(t, h)
-	for name, s := range badSessions() {
+	for name, s := range badSessions(f) {
 		err := h.Learn(context.Background(), s.x, s.y)
 		var bad *classifier.NotFiniteError
 		if name == "NaN" && (!errors.As(err, &bad) || bad.Row != 3) {
@@ -128,7 +133,7 @@ func checkFailedLearn(t *testing.T, f Factory) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := h.Learn(ctx, novel().x, novel().y); !errors.Is(err, context.Canceled) {
+	if err := h.Learn(ctx, f.novel().x, f.novel().y); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	unchanged(t, "a cancelled session", h, before)
@@ -137,8 +142,8 @@ func checkFailedLearn(t *testing.T, f Factory) {
 	if err := fresh.Learn(ctx, base().x, base().y); !errors.Is(err, context.Canceled) || len(fresh.Classes()) != 0 {
 		t.Errorf("cancelled base session: %v", err)
 	}
-	learn(t, h, novel())
-	f.sameHead(t, "after failures", h, f.learned(t, base(), novel()))
+	learn(t, h, f.novel())
+	f.sameHead(t, "after failures", h, f.learned(t, base(), f.novel()))
 }
 
 // A fading context is cancelled once it was asked a number of times.
@@ -164,7 +169,7 @@ func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before 
 		ctx := &fading{Context: context.Background()}
 		ctx.left.Store(looks)
 		victim := f.reloaded(t, h)
-		if err := victim.Learn(ctx, novel().x, novel().y); err == nil {
+		if err := victim.Learn(ctx, f.novel().x, f.novel().y); err == nil {
 			return
 		}
 		unchanged(t, "a session cancelled midway", victim, before)
@@ -187,7 +192,7 @@ func checkNoReference(t *testing.T, f Factory) {
 }
 
 func checkForget(t *testing.T, f Factory) {
-	h := f.learned(t, base(), novel())
+	h := f.learned(t, base(), f.novel())
 	g, ok := classifier.As[classifier.Forgetter](h)
 	if !ok {
 		t.Skip("cannot forget")
@@ -200,7 +205,7 @@ func checkForget(t *testing.T, f Factory) {
 	if err := g.Forget("dog"); err != nil {
 		t.Fatal(err)
 	}
-	n := novel()
+	n := f.novel()
 	notDog := n.only(func(i int) bool { return n.y[i] != "dog" })
 	f.sameHead(t, "forgotten", h, f.learned(t, base(), notDog))
 	learn(t, h, n.only(func(i int) bool { return n.y[i] == "dog" }))
@@ -210,8 +215,8 @@ func checkForget(t *testing.T, f Factory) {
 func checkForgetAll(t *testing.T, f Factory) {
 	h := f.learned(t, base())
 	g, ok := classifier.As[classifier.Forgetter](h)
-	if !ok {
-		t.Skip("cannot forget")
+	if !ok || f.FixedBase {
+		t.Skip("cannot forget all")
 	}
 	for _, c := range []string{"bee", "ant", "cat"} {
 		if err := g.Forget(c); err != nil {
@@ -225,27 +230,51 @@ func checkForgetAll(t *testing.T, f Factory) {
 	f.sameHead(t, "from nothing again", h, f.learned(t, base()))
 }
 
+func checkFixedBase(t *testing.T, f Factory) {
+	if !f.FixedBase {
+		t.Skip("base classes are as others")
+	}
+	h := f.learned(t, base(), f.novel())
+	before := everything(t, h)
+	more := join(draw(2, 3, "fox"), draw(4, 4, "ant"))
+	if err := h.Learn(context.Background(), more.x, more.y); !errors.Is(err, classifier.ErrUnsupported) {
+		t.Errorf("more of a base class: %v", err)
+	}
+	if g, ok := classifier.As[classifier.Forgetter](h); ok {
+		if err := g.Forget("bee"); !errors.Is(err, classifier.ErrUnsupported) {
+			t.Errorf("forgetting a base class: %v", err)
+		}
+	}
+	if g, ok := classifier.As[classifier.SampleForgetter](h); ok {
+		s := base()
+		if err := g.ForgetSamples(s.x, s.y); !errors.Is(err, classifier.ErrUnsupported) {
+			t.Errorf("forgetting base examples: %v", err)
+		}
+	}
+	unchanged(t, "what was refused", h, before)
+}
+
 func checkForgetSamples(t *testing.T, f Factory) {
 	h := f.learned(t, base())
 	g, ok := classifier.As[classifier.SampleForgetter](h)
 	if !ok {
 		t.Skip("cannot forget examples")
 	}
-	learn(t, h, novel())
+	learn(t, h, f.novel())
 	before := everything(t, h)
 	far := draw(77, 1, "eel")
 	for j := range far.x.Data {
 		far.x.Data[j] *= -1
 	}
 	for name, s := range map[string]session{
-		"unknown class": draw(2, 1, "yak"), "a known and an unknown class": join(novel(), draw(2, 1, "yak")), "too many": join(draw(3, 1, "eel"), draw(3, 1, "eel")), "never learned": far, "none": {x: blas32.General{Cols: dim, Stride: dim}},
+		"unknown class": draw(2, 1, "yak"), "a known and an unknown class": join(f.novel(), draw(2, 1, "yak")), "too many": join(draw(3, 1, "eel"), draw(3, 1, "eel")), "never learned": far, "none": {x: blas32.General{Cols: dim, Stride: dim}},
 	} {
 		if err := g.ForgetSamples(s.x, s.y); err == nil {
 			t.Errorf("%s: was forgotten", name)
 		}
 		unchanged(t, "refusing "+name, h, before)
 	}
-	gone := novel()
+	gone := f.novel()
 	if err := g.ForgetSamples(gone.x, gone.y); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,9 @@ type Factory struct {
 	// Ordered says that the head learns example by example, so that their order
 	// within a session matters.
 	Ordered bool
+	// FixedBase says that classes of the base session take no more examples
+	// and are not forgotten: both are errors that wrap ErrUnsupported.
+	FixedBase bool
 	// Tolerance bounds the difference in log-probability (nats) of heads that
 	// are equal but for rounding; 0 means 1e-8.
 	Tolerance float64
@@ -47,6 +50,7 @@ func Run(t *testing.T, f Factory) {
 		{"forget and relearn", checkForget},
 		{"forget samples", checkForgetSamples},
 		{"forget the last class", checkForgetAll},
+		{"fixed base", checkFixedBase},
 		{"degenerate data", checkDegenerate},
 		{"save and load", checkSaveLoad},
 		{"learn after load", checkLearnAfterLoad},

@@ -1,6 +1,7 @@
 package heads
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -24,13 +26,14 @@ const Default = "plda"
 
 // Config holds the settings of every method.
 type Config struct {
-	GPR   gpr.Config   `json:"gpr" mapstructure:"gpr"`
-	HPPCA hppca.Config `json:"hppca" mapstructure:"hppca"`
-	NCM   ncm.Config   `json:"ncm" mapstructure:"ncm"`
-	PLDA  plda.Config  `json:"plda" mapstructure:"plda"`
-	PPCA  ppca.Config  `json:"ppca" mapstructure:"ppca"`
-	// Of the methods plda+, ppca-eb and ppca-online: Key says how their names
-	// become keys.
+	GPR    gpr.Config    `json:"gpr" mapstructure:"gpr"`
+	GPTree gptree.Config `json:"gptree" mapstructure:"gptree"`
+	HPPCA  hppca.Config  `json:"hppca" mapstructure:"hppca"`
+	NCM    ncm.Config    `json:"ncm" mapstructure:"ncm"`
+	PLDA   plda.Config   `json:"plda" mapstructure:"plda"`
+	PPCA   ppca.Config   `json:"ppca" mapstructure:"ppca"`
+	// Of the methods plda+, ppca-eb and ppca-online: Method.Key says how their
+	// names become keys.
 	PLDAPlus   shrunk.Config `json:"plda_plus" mapstructure:"plda_plus"`
 	PPCAEB     shrunk.Config `json:"ppca_eb" mapstructure:"ppca_eb"`
 	PPCAOnline online.Config `json:"ppca_online" mapstructure:"ppca_online"`
@@ -39,7 +42,7 @@ type Config struct {
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
 	return Config{
-		GPR: gpr.DefaultConfig(), HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(),
+		GPR: gpr.DefaultConfig(), GPTree: gptree.DefaultConfig(), HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(),
 		PLDAPlus: shrunk.DefaultPLDAPlus(), PPCAEB: shrunk.DefaultPPCAEB(), PPCAOnline: online.DefaultConfig(),
 	}
 }
@@ -50,7 +53,7 @@ func (c Config) Validate() error {
 		name string
 		err  error
 	}{
-		{"gpr", c.GPR.Validate()}, {"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()},
+		{"gpr", c.GPR.Validate()}, {"gptree", c.GPTree.Validate()}, {"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()},
 		{"plda_plus", c.PLDAPlus.Validate()}, {"ppca_eb", c.PPCAEB.Validate()}, {"ppca_online", c.PPCAOnline.Validate()},
 	} {
 		if m.err != nil {
@@ -71,6 +74,11 @@ type Method struct {
 	Extend, Forget string
 	// Statistics says that exact statistics are kept in a side file.
 	Statistics bool
+
+	// config is the key of its settings where that is not made of its name, and
+	// resolve, where there is one, what the method changes in them.
+	config  string
+	resolve func(Config) Config
 
 	maxPerClass func(Config) int
 	make        func(Config) (classifier.Learner, error)
@@ -96,6 +104,8 @@ func Methods() []Method {
 			make:        func(c Config) (classifier.Learner, error) { return learner(gpr.New(c.GPR)) },
 			load:        func(s classifier.State) (classifier.Learner, error) { return learner(gpr.Load(s)) },
 		},
+		treeMethod("gptree", "Gaussian processes at the splits of a tree over the classes (GP-Tree); its files contain embeddings", ""),
+		treeMethod("gptree-random", "GP-Tree with a random balanced tree, a baseline", gptree.BuildRandom),
 		{
 			Name: "hppca", Summary: "ppca under super-classes (Wang 2023): an example visits a few of them, not all classes; for thousands of classes",
 			Novelty: "negative largest log-density of the visited classes", Extend: "exact, from the statistics; super-classes stay until they are refreshed", Forget: "classes; examples from the statistics, exact likewise",
@@ -148,6 +158,23 @@ func Methods() []Method {
 			make: func(c Config) (classifier.Learner, error) { return learner(online.New(c.PPCAOnline)) },
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(online.Load(s)) },
 		},
+		treeMethod("sbm", "GP-Tree with the tree of the stick-breaking likelihood (SBM-GP), a baseline", gptree.BuildStickBreaking),
+	}
+}
+
+// treeMethod returns GP-Tree under a name, with its tree built in that way
+// whatever the settings say, or as they say.
+func treeMethod(name, summary string, tree gptree.Builder) Method {
+	return Method{
+		Name: name, Summary: summary, config: "gptree",
+		Novelty: "latent variance along the path, beside the prior's",
+		Extend:  "novel classes, refitted; base classes with base gibbs", Forget: "novel classes and examples, refitted; base ones with base gibbs",
+		resolve: func(c Config) Config {
+			c.GPTree.Tree = cmp.Or(tree, c.GPTree.Tree)
+			return c
+		},
+		make: func(c Config) (classifier.Learner, error) { return learner(gptree.New(c.GPTree)) },
+		load: func(s classifier.State) (classifier.Learner, error) { return learner(gptree.Load(s)) },
 	}
 }
 
@@ -157,9 +184,9 @@ func New(name string, c Config) (classifier.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := m.make(c)
+	head, err := m.make(m.Resolve(c))
 	if err != nil {
-		return nil, fmt.Errorf("%s.%w", Key(name), err)
+		return nil, fmt.Errorf("%s.%w", m.Key(), err)
 	}
 	return head, nil
 }
@@ -192,10 +219,19 @@ func Load(name string, s classifier.State) (classifier.Learner, error) {
 	return m.load(s)
 }
 
-// Key returns where the settings of a method stand in Config: its name with
-// letters that a key may have, as in plda_plus for plda+.
-func Key(method string) string {
-	return strings.NewReplacer("+", "_plus", "-", "_").Replace(method)
+// Key returns where the settings of the method stand in Config: its name with
+// letters that a key may have, as in plda_plus for plda+, or the key of the
+// method that it is a variant of.
+func (m Method) Key() string {
+	return cmp.Or(m.config, strings.NewReplacer("+", "_plus", "-", "_").Replace(m.Name))
+}
+
+// Resolve returns the settings that the method is made with.
+func (m Method) Resolve(c Config) Config {
+	if m.resolve == nil {
+		return c
+	}
+	return m.resolve(c)
 }
 
 // Find returns the method of that name; the error names the nearest one and

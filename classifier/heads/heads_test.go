@@ -83,7 +83,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		change(&c)
 		section, _, _ := strings.Cut(key, ".")
 		methods := heads.Methods()
-		method := methods[slices.IndexFunc(methods, func(m heads.Method) bool { return heads.Key(m.Name) == section })]
+		method := methods[slices.IndexFunc(methods, func(m heads.Method) bool { return m.Key() == section })]
 		_, err := heads.New(method.Name, c)
 		for _, err := range []error{err, c.Validate()} {
 			if err == nil || !strings.HasPrefix(err.Error(), key+":") {

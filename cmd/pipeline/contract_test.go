@@ -83,7 +83,7 @@ func TestFeaturesAreTheImages(t *testing.T) {
 
 // TestSessions walks a model through its life, with every method.
 func TestSessions(t *testing.T) {
-	for _, method := range []string{"hppca", "ncm", "plda", "ppca"} {
+	for _, method := range []string{"gptree", "hppca", "ncm", "plda", "ppca"} {
 		t.Run(method, func(t *testing.T) { sessions(t, method) })
 	}
 }

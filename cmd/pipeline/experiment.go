@@ -79,7 +79,7 @@ func (w *workbench) experiment(ctx context.Context) error {
 
 func (w *workbench) site() experiment.Site {
 	return experiment.Site{
-		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(), Features: w.config.Features,
+		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(w.config.Seed), Features: w.config.Features,
 		Open: w.material, Note: w.log.Info,
 	}
 }

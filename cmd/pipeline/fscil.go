@@ -140,7 +140,7 @@ type outcome struct {
 // measure takes one head through all runs. A fresh head is made for each, from
 // the same settings.
 func (w *workbench) measure(ctx context.Context, method string, g *gallery, benches []*fscil.Bench) (outcome, error) {
-	settings, temperature := w.config.Classifier.Heads(), w.config.Classifier.Tempered()
+	settings, temperature := w.config.Classifier.Heads(w.config.Seed), w.config.Classifier.Tempered()
 	products, err := w.products()
 	if err != nil {
 		return outcome{}, err

@@ -113,7 +113,7 @@ func (w *workbench) trainStats(ctx context.Context, file string) error {
 func (w *workbench) modelSettings() model.Settings {
 	c := w.config.Classifier
 	return model.Settings{
-		Method: c.Name, Heads: c.Heads(), Temperature: c.Tempered(), WithoutStatistics: !c.Statistics,
+		Method: c.Name, Heads: c.Heads(w.config.Seed), Temperature: c.Tempered(), WithoutStatistics: !c.Statistics,
 		Seed: w.config.Seed, ToolVersion: version,
 	}
 }

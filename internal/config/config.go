@@ -150,11 +150,12 @@ func (c Classifier) validate() error {
 func (c Classifier) Tempered() tempered.Config { return tempered.Config{Temperature: c.Temperature} }
 
 // Heads returns the settings of the methods, with those that concern all of
-// them handed down.
-func (c Classifier) Heads() heads.Config {
+// them handed down, the seed of the run among them.
+func (c Classifier) Heads(seed uint64) heads.Config {
 	for _, kept := range []*bool{&c.HPPCA.Statistics, &c.PLDAPlus.Statistics, &c.PPCA.Statistics, &c.PPCAEB.Statistics} {
 		*kept = c.Statistics
 	}
+	c.GPTree.Seed = seed
 	return c.Config
 }
 

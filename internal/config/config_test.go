@@ -38,8 +38,8 @@ func TestReferenceDocumentsEveryKeyWithItsDefault(t *testing.T) {
 	}
 	c.Preprocess.Mean, c.Preprocess.Std = nil, nil // [] and nothing mean the same
 	want := Default()
-	want.Classifier.Config = want.Classifier.Heads() // statistics is one key for all methods
-	c.Classifier.Config = c.Classifier.Heads()
+	want.Classifier.Config = want.Classifier.Heads(0) // statistics is one key for all methods
+	c.Classifier.Config = c.Classifier.Heads(0)
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("reference.yaml gives\n%+v\nthe defaults are\n%+v", c, want)
 	}
@@ -107,7 +107,7 @@ func TestZeroLeavesTheChoiceToTheHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := c.Classifier.Heads(); h.PLDA.Epsilon != plda.Auto || h.PPCA.Lambda != ppca.Auto {
+	if h := c.Classifier.Heads(7); h.GPTree.Seed != 7 || h.PLDA.Epsilon != plda.Auto || h.PPCA.Lambda != ppca.Auto {
 		t.Errorf("epsilon %g, lambda %g", h.PLDA.Epsilon, h.PPCA.Lambda)
 	}
 }

@@ -1,0 +1,68 @@
+package gp_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+func ExampleFitGibbs() {
+	k := kernel.Kernel{Kind: kernel.RBF, Lengthscale: 1, Outputscale: 4}
+	x, _ := k.Points(blas64.General{Rows: 6, Cols: 1, Stride: 1, Data: []float64{-2, -1.5, -1, 1, 1.5, 2}})
+	z, _ := k.Points(blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{-1.5, 1.5, 9}})
+	gram, _ := k.Gram(x)
+	prior, err := gp.FunctionSpace(gram)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	right := []bool{false, false, false, true, true, true}
+	node, err := gp.FitGibbs(context.Background(), prior, right, gp.OfficialSchedule(), gp.Stream{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, variances := linalg.New64(3, 6), make([]float64, 3)
+	_ = k.Cross(rows, z, x)
+	k.Diagonal(variances, z)
+	latent, err := node.Latent(rows, variances)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	yes, no := make([]float64, 3), make([]float64, 3)
+	latent.LogProbs(yes, no, gp.Quadrature)
+	for _, l := range yes {
+		fmt.Printf("%.1f ", math.Exp(l))
+	}
+	// Output: 0.2 0.8 0.5
+}
+
+func ExampleVI() {
+	k := kernel.Kernel{Kind: kernel.RBF, Lengthscale: 1, Outputscale: 4}
+	x, _ := k.Points(blas64.General{Rows: 6, Cols: 1, Stride: 1, Data: []float64{-2, -1.5, -1, 1, 1.5, 2}})
+	z, _ := k.Points(blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{-1.5, 1.5}})
+	gram, _ := k.Gram(z)
+	node, err := gp.NewVI(gram)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	knm, knn := linalg.New64(6, 2), make([]float64, 6)
+	_ = k.Cross(knm, x, z)
+	k.Diagonal(knn, x)
+	all, err := node.Batch(knm, knn, []bool{false, false, false, true, true, true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bounds, err := node.Fit(context.Background(), all, 100, 1e-9)
+	fmt.Printf("%.2f nats, then %.2f, %v\n", bounds[0], bounds[len(bounds)-1], err)
+	// Output: -6.76 nats, then -3.32, <nil>
+}

@@ -1,0 +1,126 @@
+package gp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// factorize overwrites the lower triangle of a with L, a = L·Lᵀ. It returns
+// false where a is not positive definite.
+func factorize(a blas64.General) (blas64.Triangular, bool) {
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
+	return l, ok
+}
+
+// copied returns a tight copy of m.
+func copied(m blas64.General) blas64.General {
+	out := linalg.New64(m.Rows, m.Cols)
+	for i := range m.Rows {
+		copy(row(out, i), row(m, i))
+	}
+	return out
+}
+
+// invert overwrites the lower triangle l, whose memory is that of a, with its
+// inverse, and clears what is above it.
+func invert(l blas64.Triangular, a blas64.General) {
+	lapack64.Trtri(l) // cannot fail: the diagonal is positive
+	clearAbove(a)
+}
+
+// clearAbove sets what is above the diagonal to zero.
+func clearAbove(a blas64.General) {
+	for i := range a.Rows {
+		clear(row(a, i)[i+1:])
+	}
+}
+
+// Jitter of K_mm: none while every pivot exceeds firm times the largest
+// variance, soft times that otherwise.
+const (
+	firm = 1e-8
+	soft = 1e-6
+)
+
+// firmFactor returns L and the jitter added to the diagonal of a, which is
+// only read.
+func firmFactor(a blas64.General) (l blas64.General, jitter float64, err error) {
+	var largest float64
+	for i := range a.Rows {
+		largest = max(largest, row(a, i)[i])
+	}
+	for _, jitter := range []float64{0, soft * largest} {
+		l := copied(a)
+		for i := range l.Rows {
+			row(l, i)[i] += jitter
+		}
+		if _, ok := factorize(l); ok && (jitter > 0 || smallestPivot(l) > firm*largest) {
+			clearAbove(l)
+			return l, jitter, nil
+		}
+	}
+	return l, 0, &linalg.NotPSDError{Order: a.Rows, Jitter: soft * largest}
+}
+
+func smallestPivot(l blas64.General) float64 {
+	smallest := row(l, 0)[0]
+	for i := range l.Rows {
+		smallest = min(smallest, row(l, i)[i])
+	}
+	return smallest * smallest
+}
+
+// pivotedRoot returns R (r×n) with RᵀR = k, of the rank r that k has to
+// working precision, by the Cholesky factorisation with complete pivoting: for
+// matrices that are singular, as those of duplicate inputs are.
+func pivotedRoot(k blas64.General) blas64.General {
+	n := k.Rows
+	root := linalg.New64(n, n)
+	left := make([]float64, n) // diagonal of k − RᵀR
+	for i := range left {
+		left[i] = row(k, i)[i]
+	}
+	var floor float64
+	for r := range n {
+		p := largestAt(left)
+		if r == 0 {
+			floor = 1e-14 * float64(n) * left[p]
+		}
+		if !(left[p] > floor) {
+			root.Rows = r
+			break
+		}
+		addPivot(root, r, k, p, left)
+	}
+	root.Data = root.Data[:root.Rows*root.Stride]
+	return root
+}
+
+// addPivot fills row r of root with the column of pivot p.
+func addPivot(root blas64.General, r int, k blas64.General, p int, left []float64) {
+	v := row(root, r)
+	copy(v, row(k, p))
+	for i := range r {
+		blas64.Axpy(-row(root, i)[p], vector(row(root, i)), vector(v))
+	}
+	blas64.Scal(1/math.Sqrt(left[p]), vector(v))
+	for i, x := range v {
+		left[i] -= x * x
+	}
+	left[p] = 0
+}
+
+func largestAt(v []float64) int {
+	at := 0
+	for i, x := range v {
+		if x > v[at] {
+			at = i
+		}
+	}
+	return at
+}

@@ -1,0 +1,333 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// Bounds of a schedule.
+const (
+	maxChains = 1 << 12
+	maxSteps  = 1 << 20
+)
+
+// A Schedule says how long to sample.
+type Schedule struct {
+	// Chains is the number of independent chains.
+	Chains int `json:"chains" mapstructure:"chains"`
+	// Steps is the number of draws of f, and then of ω, in each.
+	Steps int `json:"steps" mapstructure:"steps"`
+}
+
+// PaperSchedule is that of §C.1 from 30 classes on: 10 chains of one step.
+func PaperSchedule() Schedule { return Schedule{Chains: 10, Steps: 1} }
+
+// SmallPaperSchedule is that of §C.1 up to 20 classes: 20 chains of one step.
+func SmallPaperSchedule() Schedule { return Schedule{Chains: 20, Steps: 1} }
+
+// OfficialSchedule is that of the official code in few-shot sessions: 30
+// chains of ten steps.
+func OfficialSchedule() Schedule { return Schedule{Chains: 30, Steps: 10} }
+
+// Validate names the field that is out of range.
+func (s Schedule) Validate() error {
+	if s.Chains < 1 || s.Chains > maxChains {
+		return fmt.Errorf("chains: %d is outside 1 … %d", s.Chains, maxChains)
+	}
+	if s.Steps < 1 || s.Steps > maxSteps {
+		return fmt.Errorf("steps: %d is outside 1 … %d", s.Steps, maxSteps)
+	}
+	return nil
+}
+
+// A Stream is where the draws of a node come from: chains of it differ.
+type Stream struct {
+	// Seed is the user's, Node tells nodes of one model apart.
+	Seed, Node uint64
+}
+
+// chain returns the stream of a chain; the numbers are mixed as SplitMix64
+// does (Steele, Lea, Flood 2014).
+func (s Stream) chain(i int) *rand.Rand {
+	z := s.Node + (uint64(i)+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return rand.New(rand.NewPCG(s.Seed, z^z>>31))
+}
+
+// Gibbs is a binary classifier whose posterior is a mixture over the ω of
+// several chains. It is never changed: safe for concurrent use.
+type Gibbs struct {
+	prior Prior
+	omega [][]float64
+	given []conditional // by chain
+}
+
+// conditional is the posterior given ω. At a row k* of covariances (of
+// features in weight space),
+//
+//	μ* = weights·k*,  Σ* = k** − ‖factor·k*‖²  (‖factor·k*‖² in weight space)
+type conditional struct {
+	weights []float64
+	factor  blas64.General
+}
+
+// FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i. It
+// asks ctx before it begins, and then runs to the end.
+func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream Stream) (*Gibbs, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("gp: gibbs: %w", err)
+	}
+	if err := checkYes(prior.Len(), yes); err != nil {
+		return nil, fmt.Errorf("gp: gibbs: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("gp: gibbs: %w", err)
+	}
+	sampler := newSampler(prior, halves(yes))
+	omega, errs := make([][]float64, s.Chains), make([]error, s.Chains)
+	linalg.Parallel(s.Chains, func(c int) {
+		omega[c], errs[c] = sampler.run(s.Steps, stream.chain(c))
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("gp: gibbs: %w", err)
+		}
+	}
+	return NewGibbs(prior, yes, omega)
+}
+
+// NewGibbs returns the classifier of given ω, one set of n a chain, as Omega
+// returned it.
+func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
+	if err := checkYes(prior.Len(), yes); err != nil {
+		return nil, fmt.Errorf("gp: gibbs: %w", err)
+	}
+	if len(omega) == 0 {
+		return nil, fmt.Errorf("gp: gibbs: no chains")
+	}
+	g := &Gibbs{prior: prior, omega: omega, given: make([]conditional, len(omega))}
+	kappa := halves(yes)
+	known := prior.timesKappa(kappa)
+	errs := make([]error, len(omega))
+	linalg.Parallel(len(omega), func(c int) {
+		g.given[c], errs[c] = condition(prior, kappa, known, omega[c])
+	})
+	for c, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("gp: gibbs: chain %d: %w", c, err)
+		}
+	}
+	return g, nil
+}
+
+func checkYes(n int, yes []bool) error {
+	if n == 0 || len(yes) != n {
+		return fmt.Errorf("%d labels for %d examples", len(yes), n)
+	}
+	return nil
+}
+
+// halves returns κ.
+func halves(yes []bool) []float64 {
+	kappa := make([]float64, len(yes))
+	for i, y := range yes {
+		kappa[i] = -0.5
+		if y {
+			kappa[i] = 0.5
+		}
+	}
+	return kappa
+}
+
+// condition returns the posterior given ω; known is Kκ (Φᵀκ).
+func condition(p Prior, kappa, known, omega []float64) (conditional, error) {
+	half, err := roots(omega, len(kappa))
+	if err != nil {
+		return conditional{}, err
+	}
+	a := linalg.New64(p.Width(), p.Width())
+	if err := p.system(a, half); err != nil {
+		return conditional{}, err
+	}
+	l, ok := factorize(a)
+	if !ok {
+		return conditional{}, &linalg.NotPSDError{Order: a.Rows}
+	}
+	w := append([]float64{}, known...)
+	if p.weights { // A⁻¹Φᵀκ
+		solve(l, w)
+		invert(l, a)
+		return conditional{w, a}, nil
+	}
+	scale(w, half) // κ − Ω^½B⁻¹Ω^½Kκ = Ω^½B⁻¹Ω^−½κ without 0/0
+	solve(l, w)
+	for i := range w {
+		w[i] = kappa[i] - half[i]*w[i]
+	}
+	invert(l, a)
+	for i := range a.Rows {
+		scale(row(a, i), half)
+	}
+	return conditional{w, a}, nil
+}
+
+// roots returns Ω^½ of n values ≥ 0.
+func roots(omega []float64, n int) ([]float64, error) {
+	if len(omega) != n {
+		return nil, fmt.Errorf("%d values of ω for %d examples", len(omega), n)
+	}
+	half := make([]float64, n)
+	for i, w := range omega {
+		if !(w >= 0 && w <= math.MaxFloat32) {
+			return nil, fmt.Errorf("ω of example %d is %g", i, w)
+		}
+		half[i] = math.Sqrt(w)
+	}
+	return half, nil
+}
+
+func scale(v, by []float64) {
+	for i := range v {
+		v[i] *= by[i]
+	}
+}
+
+// solve overwrites v with (LLᵀ)⁻¹v.
+func solve(l blas64.Triangular, v []float64) {
+	blas64.Trsv(blas.NoTrans, l, vector(v))
+	blas64.Trsv(blas.Trans, l, vector(v))
+}
+
+// Omega returns ω, one set of n a chain; it must not be changed.
+func (g *Gibbs) Omega() [][]float64 { return g.omega }
+
+// Latent returns the moments of f (eq. 12) at q inputs: rows holds their
+// covariances with the examples (q×n) and prior their prior variances (q); in
+// weight space rows holds their features (q×r) and prior is nil.
+func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
+	if (prior == nil) != g.prior.weights {
+		return Latent{}, fmt.Errorf("gp: predict: prior variances go with function space, and with it alone")
+	}
+	l, err := newLatent(rows, prior, g.prior.Width(), len(g.given))
+	if err != nil {
+		return l, err
+	}
+	errs := make([]error, len(g.given))
+	linalg.Parallel(len(g.given), func(c int) { errs[c] = g.latent(l, c, rows, prior) })
+	for _, err := range errs {
+		if err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// latent fills the column of a chain.
+func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) error {
+	project(l.Mean, c, rows, g.given[c].weights)
+	if g.prior.weights {
+		return addSquares(l.Var, c, 1, rows, g.given[c].factor)
+	}
+	for i, v := range prior {
+		row(l.Var, i)[c] = v
+	}
+	err := addSquares(l.Var, c, -1, rows, g.given[c].factor)
+	for i := range prior {
+		row(l.Var, i)[c] = max(row(l.Var, i)[c], 0)
+	}
+	return err
+}
+
+// A sampler holds what the chains of a node share.
+type sampler struct {
+	prior Prior
+	kappa []float64
+	known []float64      // Kκ, or Φᵀκ
+	root  blas64.General // R, RᵀR = K, in function space
+}
+
+func newSampler(p Prior, kappa []float64) *sampler {
+	s := &sampler{prior: p, kappa: kappa, known: p.timesKappa(kappa)}
+	if !p.weights {
+		s.root = p.root()
+	}
+	return s
+}
+
+// run returns the last ω of a chain.
+func (s *sampler) run(steps int, rng *rand.Rand) ([]float64, error) {
+	omega, f := make([]float64, len(s.kappa)), make([]float64, len(s.kappa))
+	room := linalg.New64(s.prior.Width(), s.prior.Width())
+	drawOmega(omega, f, rng)
+	for range steps {
+		if err := s.draw(f, omega, room, rng); err != nil {
+			return nil, err
+		}
+		drawOmega(omega, f, rng)
+	}
+	return omega, nil
+}
+
+// drawOmega draws ω | f ~ PG(1, f).
+func drawOmega(omega, f []float64, rng *rand.Rand) {
+	for i := range omega {
+		omega[i] = polyagamma.Draw(rng, f[i])
+	}
+}
+
+// draw overwrites f with a draw from p(f | ω, y); room is for the system.
+func (s *sampler) draw(f, omega []float64, room blas64.General, rng *rand.Rand) error {
+	half, err := roots(omega, len(f))
+	if err != nil {
+		return err
+	}
+	if err := s.prior.system(room, half); err != nil {
+		return err
+	}
+	l, ok := factorize(room)
+	if !ok {
+		return &linalg.NotPSDError{Order: room.Rows}
+	}
+	if s.prior.weights {
+		s.weightDraw(f, l, rng)
+	} else {
+		s.matheronDraw(f, half, l, rng)
+	}
+	return nil
+}
+
+// weightDraw draws w = L⁻ᵀ(L⁻¹Φᵀκ + z), z ~ N(0, I), and f = Φw.
+func (s *sampler) weightDraw(f []float64, l blas64.Triangular, rng *rand.Rand) {
+	w, z := append([]float64{}, s.known...), make([]float64, len(s.known))
+	normals(rng, z)
+	blas64.Trsv(blas.NoTrans, l, vector(w))
+	blas64.Axpy(1, vector(z), vector(w))
+	blas64.Trsv(blas.Trans, l, vector(w))
+	blas64.Gemv(blas.NoTrans, 1, s.prior.phi, vector(w), 0, vector(f))
+}
+
+// matheronDraw draws f = g − KΩ^½B⁻¹(Ω^½g + ε) with g = f₀ + Kκ.
+func (s *sampler) matheronDraw(f, half []float64, l blas64.Triangular, rng *rand.Rand) {
+	z, v := make([]float64, s.root.Rows), make([]float64, len(f))
+	normals(rng, z)
+	normals(rng, v)
+	copy(f, s.known)
+	if len(z) > 0 {
+		blas64.Gemv(blas.Trans, 1, s.root, vector(z), 1, vector(f))
+	}
+	for i := range v {
+		v[i] += half[i] * f[i]
+	}
+	solve(l, v)
+	scale(v, half)
+	blas64.Gemv(blas.NoTrans, -1, s.prior.k, vector(v), 1, vector(f))
+}

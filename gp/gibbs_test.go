@@ -1,0 +1,540 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+func inputs(n, d int, seed uint64) blas64.General {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := linalg.New64(n, d)
+	normals(rng, m.Data)
+	return m
+}
+
+func labels(n int, seed uint64) []bool {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	yes := make([]bool, n)
+	for i := range yes {
+		yes[i] = rng.IntN(2) == 0
+	}
+	return yes
+}
+
+func rbf() kernel.Kernel {
+	return kernel.Kernel{Kind: kernel.RBF, Lengthscale: 1.3, Outputscale: 3}
+}
+
+// world is a prior of n inputs with covariances and variances of q new ones.
+type world struct {
+	prior Prior
+	k     blas64.General
+	rows  blas64.General
+	vars  []float64
+}
+
+func newWorld(t testing.TB, k kernel.Kernel, x, z blas64.General) world {
+	t.Helper()
+	px, err := k.Points(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pz, err := k.Points(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world{rows: linalg.New64(z.Rows, x.Rows), vars: make([]float64, z.Rows)}
+	if w.k, err = k.Gram(px); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Cross(w.rows, pz, px); err != nil {
+		t.Fatal(err)
+	}
+	k.Diagonal(w.vars, pz)
+	if w.prior, err = FunctionSpace(w.k); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func dense(m blas64.General) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, copied(m).Data) }
+
+func invDense(t testing.TB, m mat.Matrix) *mat.Dense {
+	t.Helper()
+	var inv mat.Dense
+	if err := inv.Inverse(m); err != nil {
+		t.Fatal(err)
+	}
+	return &inv
+}
+
+// TestConditionIsTheDenseFormula: eq. 12 as printed, with Ω⁻¹.
+func TestConditionIsTheDenseFormula(t *testing.T) {
+	const n, q = 12, 5
+	w := newWorld(t, rbf(), inputs(n, 3, 1), inputs(q, 3, 2))
+	yes := labels(n, 1)
+	omega := make([]float64, n)
+	for i := range omega {
+		omega[i] = 0.02 + 0.03*float64(i)
+	}
+	g, err := NewGibbs(w.prior, yes, [][]float64{omega})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := g.Latent(w.rows, w.vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := dense(w.k)
+	target := mat.NewVecDense(n, nil)
+	for i, kappa := range halves(yes) {
+		s.Set(i, i, s.At(i, i)+1/omega[i])
+		target.SetVec(i, kappa/omega[i])
+	}
+	inv, kz := invDense(t, s), dense(w.rows)
+	var alpha, mean mat.VecDense
+	var cov mat.Dense
+	alpha.MulVec(inv, target)
+	mean.MulVec(kz, &alpha)
+	cov.Product(kz, inv, kz.T())
+	for i := range q {
+		if v := w.vars[i] - cov.At(i, i); math.Abs(got.Mean.Data[i]-mean.AtVec(i)) > 1e-11 || math.Abs(got.Var.Data[i]-v) > 1e-11 {
+			t.Errorf("input %d: %.12g, %.12g; want %.12g, %.12g", i, got.Mean.Data[i], got.Var.Data[i], mean.AtVec(i), v)
+		}
+	}
+}
+
+// TestZeroOmegaIsNoExample: ω = 0 takes an example's likelihood away where its
+// κ is 0, as in the logistic-softmax; the rest stands as if it were not there.
+func TestZeroOmegaIsNoExample(t *testing.T) {
+	x, z := inputs(6, 2, 1), inputs(4, 2, 2)
+	w := newWorld(t, rbf(), x, z)
+	kappa, omega := halves(labels(6, 1)), []float64{0.2, 0, 0.1, 0.3, 0, 0.2}
+	kappa[1], kappa[4] = 0, 0
+	all, err := condition(w.prior, kappa, w.prior.timesKappa(kappa), omega)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := []int{0, 2, 3, 5}
+	few := linalg.New64(4, 2)
+	var k, o []float64
+	for i, r := range kept {
+		copy(row(few, i), row(x, r))
+		k, o = append(k, kappa[r]), append(o, omega[r])
+	}
+	v := newWorld(t, rbf(), few, z)
+	some, err := condition(v.prior, k, v.prior.timesKappa(k), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := Latent{linalg.New64(4, 1), linalg.New64(4, 1)}, Latent{linalg.New64(4, 1), linalg.New64(4, 1)}
+	project(a.Mean, 0, w.rows, all.weights)
+	project(b.Mean, 0, v.rows, some.weights)
+	for _, err := range []error{addSquares(a.Var, 0, 1, w.rows, all.factor), addSquares(b.Var, 0, 1, v.rows, some.factor)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 4 {
+		if math.Abs(a.Mean.Data[i]-b.Mean.Data[i]) > 1e-13 || math.Abs(a.Var.Data[i]-b.Var.Data[i]) > 1e-13 {
+			t.Errorf("input %d: %g, %g and %g, %g", i, a.Mean.Data[i], a.Var.Data[i], b.Mean.Data[i], b.Var.Data[i])
+		}
+	}
+}
+
+// TestDrawsHaveTheConditionalMoments: Matheron draws against Σ = (K⁻¹+Ω)⁻¹ and
+// Σκ (eq. 4), in both spaces, also with a singular K.
+func TestDrawsHaveTheConditionalMoments(t *testing.T) {
+	const draws = 60_000
+	phi := inputs(5, 2, 4)
+	k := linalg.New64(5, 5)
+	if err := linalg.MulTrans64(k, phi, phi); err != nil {
+		t.Fatal(err)
+	}
+	function, err := FunctionSpace(k) // rank 2
+	if err != nil {
+		t.Fatal(err)
+	}
+	weight, err := WeightSpace(phi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := newWorld(t, rbf(), inputs(5, 2, 1), inputs(1, 2, 2)).prior
+	omega := []float64{0.3, 0.05, 0, 0.2, 0.6}
+	kappa := []float64{0.5, -0.5, 0, 0.5, 0.5}
+	for name, c := range map[string]struct {
+		prior Prior
+		k     blas64.General
+	}{"full": {full, full.k}, "singular": {function, k}, "weights": {weight, k}} {
+		mean, cov := exact(t, c.k, omega, kappa)
+		s := newSampler(c.prior, kappa)
+		rng := Stream{Seed: 1}.chain(0)
+		f, room := make([]float64, 5), linalg.New64(c.prior.Width(), c.prior.Width())
+		var sum [5]float64
+		var squares [5][5]float64
+		for range draws {
+			if err := s.draw(f, omega, room, rng); err != nil {
+				t.Fatal(err)
+			}
+			for i := range f {
+				sum[i] += f[i] / draws
+				for j := range f {
+					squares[i][j] += (f[i] - mean[i]) * (f[j] - mean[j]) / draws
+				}
+			}
+		}
+		for i := range f {
+			if z := (sum[i] - mean[i]) / math.Sqrt(cov.At(i, i)/draws); math.Abs(z) > 5 {
+				t.Errorf("%s: mean %d off by %.1f standard errors", name, i, z)
+			}
+			for j := range f {
+				e := math.Sqrt((cov.At(i, i)*cov.At(j, j) + cov.At(i, j)*cov.At(i, j)) / draws)
+				if z := (squares[i][j] - cov.At(i, j)) / e; math.Abs(z) > 5 {
+					t.Errorf("%s: covariance %d, %d off by %.1f standard errors", name, i, j, z)
+				}
+			}
+		}
+	}
+}
+
+// exact returns K − KΩ^½B⁻¹Ω^½K and that times κ.
+func exact(t testing.TB, k blas64.General, omega, kappa []float64) ([]float64, *mat.Dense) {
+	t.Helper()
+	n := len(omega)
+	half := mat.NewDiagDense(n, nil)
+	for i, w := range omega {
+		half.SetDiag(i, math.Sqrt(w))
+	}
+	K := dense(k)
+	var b, cov mat.Dense
+	b.Product(half, K, half)
+	for i := range n {
+		b.Set(i, i, b.At(i, i)+1)
+	}
+	cov.Product(K, half, invDense(t, &b), half, K)
+	cov.Sub(K, &cov)
+	var mean mat.VecDense
+	mean.MulVec(&cov, mat.NewVecDense(n, kappa))
+	return mean.RawVector().Data, &cov
+}
+
+// posterior integrates the true posterior of f at n ≤ 3 inputs on a grid over
+// f = Lu, and returns its means and second moments.
+func posterior(t testing.TB, k blas64.General, yes []bool) (mean []float64, second *mat.Dense) {
+	t.Helper()
+	const steps, reach = 60, 6.0
+	n := k.Rows
+	l := copied(k)
+	if _, ok := factorize(l); !ok {
+		t.Fatal("singular")
+	}
+	mean, second = make([]float64, n), mat.NewDense(n, n, nil)
+	var total float64
+	index := make([]int, n)
+	f := make([]float64, n)
+	for {
+		logp := 0.0
+		for i := range n {
+			u := -reach + 2*reach*float64(index[i])/steps
+			logp -= u * u / 2
+		}
+		for i := range n {
+			f[i] = 0
+			for j := range i + 1 {
+				f[i] += row(l, i)[j] * (-reach + 2*reach*float64(index[j])/steps)
+			}
+			logp -= math.Log1p(math.Exp(-2 * halves(yes)[i] * f[i]))
+		}
+		p := math.Exp(logp)
+		total += p
+		for i := range n {
+			mean[i] += p * f[i]
+			for j := range n {
+				second.Set(i, j, second.At(i, j)+p*f[i]*f[j])
+			}
+		}
+		at := 0
+		for at < n {
+			if index[at]++; index[at] <= steps {
+				break
+			}
+			index[at] = 0
+			at++
+		}
+		if at == n {
+			break
+		}
+	}
+	for i := range mean {
+		mean[i] /= total
+	}
+	second.Scale(1/total, second)
+	return mean, second
+}
+
+// TestGibbsIsThePosterior: a long chain has the moments of the true posterior
+// by numerical integration, n ≤ 3.
+func TestGibbsIsThePosterior(t *testing.T) {
+	const chains, steps = 20, 2500
+	for n := 1; n <= 3; n++ {
+		w := newWorld(t, rbf(), inputs(n, 2, 7), inputs(1, 2, 2))
+		yes := []bool{true, false, true}[:n]
+		mean, second := posterior(t, w.k, yes)
+		s := newSampler(w.prior, halves(yes))
+		var means, squares [chains][3]float64
+		for c := range chains {
+			rng := Stream{Seed: 5, Node: uint64(n)}.chain(c)
+			omega, f, room := make([]float64, n), make([]float64, n), linalg.New64(n, n)
+			drawOmega(omega, f, rng)
+			for step := range steps + 50 {
+				if err := s.draw(f, omega, room, rng); err != nil {
+					t.Fatal(err)
+				}
+				drawOmega(omega, f, rng)
+				for i := range f {
+					if step >= 50 {
+						means[c][i] += f[i] / steps
+						squares[c][i] += f[i] * f[i] / steps
+					}
+				}
+			}
+		}
+		for i := range n {
+			within(t, fmt.Sprintf("n = %d, mean %d", n, i), column(means[:], i), mean[i])
+			within(t, fmt.Sprintf("n = %d, square %d", n, i), column(squares[:], i), second.At(i, i))
+		}
+	}
+}
+
+func column(m [][3]float64, i int) (out []float64) {
+	for _, r := range m {
+		out = append(out, r[i])
+	}
+	return out
+}
+
+// within compares the mean of independent estimates with the truth: five of
+// their standard errors.
+func within(t *testing.T, what string, estimates []float64, want float64) {
+	t.Helper()
+	n := float64(len(estimates))
+	var mean, sq float64
+	for _, e := range estimates {
+		mean += e / n
+	}
+	for _, e := range estimates {
+		sq += (e - mean) * (e - mean)
+	}
+	if sem := math.Sqrt(sq / (n - 1) / n); math.Abs(mean-want) > 5*sem {
+		t.Errorf("%s: %.5f ± %.5f, want %.5f", what, mean, sem, want)
+	}
+}
+
+// TestMixtureIsTheMarginal: the mixture over chains has the moments of the true
+// posterior at the examples and the predictive probability of a new input.
+func TestMixtureIsTheMarginal(t *testing.T) {
+	x := inputs(3, 2, 9)
+	w := newWorld(t, rbf(), x, x)
+	yes := []bool{true, true, false}
+	g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 4000, Steps: 20}, Stream{Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := g.Latent(w.rows, w.vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, second := posterior(t, w.k, yes)
+	variance := make([]float64, 3)
+	l.Variances(variance)
+	for i := range 3 {
+		within(t, fmt.Sprintf("mean %d", i), row(l.Mean, i), mean[i])
+		if want := second.At(i, i) - mean[i]*mean[i]; math.Abs(variance[i]-want) > 0.03*want {
+			t.Errorf("variance %d: %g, want %g", i, variance[i], want)
+		}
+	}
+}
+
+// TestSpacesAgree: the linear kernel in weight space and in function space has
+// the same conditional, exactly, and the same prediction from many chains.
+func TestSpacesAgree(t *testing.T) {
+	const n, q, d = 40, 6, 3
+	k := kernel.Kernel{Kind: kernel.Linear, Lengthscale: 1, Outputscale: 1}
+	x, z := inputs(n, d, 1), inputs(q, d, 2)
+	w := newWorld(t, k, x, z)
+	weight, err := WeightSpace(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := labels(n, 4)
+	for i := range yes {
+		yes[i] = row(x, i)[0]+0.5*row(x, i)[1] > 0
+	}
+	a, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 300, Steps: 8}, Stream{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := FitGibbs(context.Background(), weight, yes, Schedule{Chains: 300, Steps: 8}, Stream{Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	la, err := a.Latent(w.rows, w.vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lb, err := b.Latent(z, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := NewGibbs(weight, yes, a.Omega())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lc, err := same.Latent(z, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range la.Mean.Data {
+		if math.Abs(la.Mean.Data[i]-lc.Mean.Data[i]) > 1e-10 || math.Abs(la.Var.Data[i]-lc.Var.Data[i]) > 1e-10 {
+			t.Fatalf("same ω: %g, %g and %g, %g", la.Mean.Data[i], la.Var.Data[i], lc.Mean.Data[i], lc.Var.Data[i])
+		}
+	}
+	va, vb := make([]float64, q), make([]float64, q)
+	la.Variances(va)
+	lb.Variances(vb)
+	for i := range q {
+		difference := make([]float64, 300)
+		for c := range difference {
+			difference[c] = row(la.Mean, i)[c] - row(lb.Mean, i)[c]
+		}
+		within(t, fmt.Sprintf("input %d, difference of means", i), difference, 0)
+		if math.Abs(va[i]/vb[i]-1) > 0.25 {
+			t.Errorf("input %d: variances %g and %g", i, va[i], vb[i])
+		}
+	}
+}
+
+func TestGibbsRepeats(t *testing.T) {
+	w := newWorld(t, rbf(), inputs(30, 3, 1), inputs(70, 3, 2))
+	run := func(seed uint64) []float64 {
+		g, err := FitGibbs(context.Background(), w.prior, labels(30, 1), OfficialSchedule(), Stream{Seed: seed, Node: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := g.Latent(w.rows, w.vars)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Concat(l.Mean.Data, l.Var.Data)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	many := run(1)
+	runtime.GOMAXPROCS(1)
+	if !slices.Equal(run(1), many) {
+		t.Error("one thread gives other bytes")
+	}
+	if slices.Equal(run(2), many) {
+		t.Error("another seed gives the same bytes")
+	}
+}
+
+func TestDegenerateNodes(t *testing.T) {
+	same := linalg.New64(6, 2) // one input, six times
+	for _, k := range []kernel.Kernel{rbf(), {Kind: kernel.Linear, Normalize: true, Lengthscale: 1, Outputscale: 4}} {
+		w := newWorld(t, k, same, inputs(3, 2, 2))
+		for _, yes := range [][]bool{labels(6, 1), make([]bool, 6)} {
+			g, err := FitGibbs(context.Background(), w.prior, yes, SmallPaperSchedule(), Stream{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := g.Latent(w.rows, w.vars)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := make([]float64, 3), make([]float64, 3)
+			for _, by := range []Prediction{Quadrature, PlugIn} {
+				l.LogProbs(a, b, by)
+				for i := range a {
+					if s := math.Exp(a[i]) + math.Exp(b[i]); math.Abs(s-1) > 1e-12 || slices.Min(l.Var.Data) < 0 {
+						t.Errorf("%s: sum %g, least variance %g", k.Kind, s, slices.Min(l.Var.Data))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestGibbsRefuses(t *testing.T) {
+	w := newWorld(t, rbf(), inputs(3, 2, 1), inputs(2, 2, 2))
+	yes := []bool{true, false, true}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	bad := copied(w.k)
+	bad.Data[4] = math.NaN()
+	for name, err := range map[string]error{
+		"cancelled": second(FitGibbs(ctx, w.prior, yes, PaperSchedule(), Stream{})),
+		"labels":    second(FitGibbs(context.Background(), w.prior, yes[:2], PaperSchedule(), Stream{})),
+		"chains":    second(FitGibbs(context.Background(), w.prior, yes, Schedule{Steps: 1}, Stream{})),
+		"steps":     second(FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 1}, Stream{})),
+		"no omega":  second(NewGibbs(w.prior, yes, nil)),
+		"negative":  second(NewGibbs(w.prior, yes, [][]float64{{0.1, -1, 0.1}})),
+		"short":     second(NewGibbs(w.prior, yes, [][]float64{{0.1}})),
+		"NaN":       second(FunctionSpace(bad)),
+		"oblong":    second(FunctionSpace(w.rows)),
+		"empty":     second(WeightSpace(blas64.General{})),
+	} {
+		if err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+	g, err := FitGibbs(context.Background(), w.prior, yes, PaperSchedule(), Stream{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Latent(w.rows, nil); err == nil {
+		t.Error("no prior variances were accepted")
+	}
+	if _, err := g.Latent(w.k, w.vars); err == nil {
+		t.Error("too many rows were accepted")
+	}
+	if Prediction("mean").Validate() == nil {
+		t.Error("an unknown prediction was accepted")
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func BenchmarkFitGibbs(b *testing.B) {
+	for _, c := range []struct{ n, d int }{{100, 64}, {300, 64}, {600, 64}} {
+		x := inputs(c.n, c.d, 1)
+		yes := labels(c.n, 1)
+		k := kernel.Kernel{Kind: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 8}
+		w := newWorld(b, k, x, inputs(1, c.d, 2))
+		weight, err := WeightSpace(x)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for name, prior := range map[string]Prior{"rbf": w.prior, "linear": weight} {
+			for _, s := range []Schedule{PaperSchedule(), {Chains: 10, Steps: 10}} {
+				b.Run(fmt.Sprintf("%s/n=%d/d=%d/chains=%d/steps=%d", name, c.n, c.d, s.Chains, s.Steps), func(b *testing.B) {
+					for b.Loop() {
+						if _, err := FitGibbs(context.Background(), prior, yes, s, Stream{}); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Kind names a covariance function.
+type Kind string
+
+// The kinds.
+const (
+	RBF      Kind = "rbf"
+	Matern52 Kind = "matern52"
+	Linear   Kind = "linear"
+)
+
+// Kinds returns all of them.
+func Kinds() []Kind { return []Kind{RBF, Matern52, Linear} }
+
+// Bounds of ℓ and s: what lies outside makes numbers that mean nothing.
+const (
+	least = 1e-6
+	most  = 1e6
+)
+
+// A Kernel is a covariance function. It is a value: safe for concurrent use.
+type Kernel struct {
+	Kind Kind `json:"kind" mapstructure:"kind"`
+	// Normalize scales every input to length 1 first.
+	Normalize bool `json:"normalize" mapstructure:"normalize"`
+	// Lengthscale is ℓ, on the scale of the inputs.
+	Lengthscale float64 `json:"lengthscale" mapstructure:"lengthscale"`
+	// Outputscale is s, the variance of a normalised or stationary process.
+	Outputscale float64 `json:"outputscale" mapstructure:"outputscale"`
+}
+
+// Default returns the RBF kernel of GP-Tree: inputs of length 1, ℓ = 1, s = 4.
+func Default() Kernel { return Kernel{Kind: RBF, Normalize: true, Lengthscale: 1, Outputscale: 4} }
+
+// Validate names the field that is out of range.
+func (k Kernel) Validate() error {
+	if !slices.Contains(Kinds(), k.Kind) {
+		return fmt.Errorf("kind: %q is none of %v", k.Kind, Kinds())
+	}
+	if !(k.Lengthscale >= least && k.Lengthscale <= most) {
+		return fmt.Errorf("lengthscale: %g is outside %g … %g", k.Lengthscale, least, most)
+	}
+	if !(k.Outputscale >= least && k.Outputscale <= most) {
+		return fmt.Errorf("outputscale: %g is outside %g … %g", k.Outputscale, least, most)
+	}
+	return nil
+}
+
+// Points are inputs as a kernel sees them, ready for many matrices. They are
+// never changed: safe for concurrent use.
+type Points struct {
+	// X holds x̂ (n×d).
+	X blas64.General
+	// sq holds ‖x̂‖².
+	sq []float64
+	// length is ‖x‖ before scaling; nil for raw inputs.
+	length []float64
+}
+
+// Len returns n.
+func (p Points) Len() int { return p.X.Rows }
+
+// Points returns the rows of x (n×d) as the kernel sees them; x is copied.
+func (k Kernel) Points(x blas64.General) (Points, error) {
+	if err := linalg.Valid64(x); err != nil {
+		return Points{}, fmt.Errorf("kernel: inputs: %w", err)
+	}
+	if x.Cols == 0 {
+		return Points{}, fmt.Errorf("kernel: inputs have no columns")
+	}
+	p := Points{X: linalg.New64(x.Rows, x.Cols), sq: make([]float64, x.Rows)}
+	if k.Normalize {
+		p.length = make([]float64, x.Rows)
+	}
+	for i := range x.Rows {
+		dst := row(p.X, i)
+		copy(dst, row(x, i))
+		if k.Normalize {
+			p.length[i] = unit(dst)
+		}
+		p.sq[i] = dot(dst, dst)
+	}
+	return p, nil
+}
+
+// unit scales v to length 1 and returns the length it had. Dividing by the
+// largest value first keeps squares from overflowing and from vanishing.
+func unit(v []float64) float64 {
+	var largest float64
+	for _, x := range v {
+		largest = max(largest, math.Abs(x))
+	}
+	if largest == 0 {
+		return 0
+	}
+	for j := range v {
+		v[j] /= largest
+	}
+	length := math.Sqrt(dot(v, v))
+	for j := range v {
+		v[j] /= length
+	}
+	return largest * length
+}
+
+// Pick returns some of the points, in the order of rows.
+func (p Points) Pick(rows []int) Points {
+	out := Points{X: linalg.New64(len(rows), p.X.Cols), sq: make([]float64, len(rows))}
+	if p.length != nil {
+		out.length = make([]float64, len(rows))
+	}
+	for i, r := range rows {
+		copy(row(out.X, i), row(p.X, r))
+		out.sq[i] = p.sq[r]
+		if p.length != nil {
+			out.length[i] = p.length[r]
+		}
+	}
+	return out
+}
+
+// Cross writes k(xᵢ, zⱼ) into dst (n×m).
+func (k Kernel) Cross(dst blas64.General, x, z Points) error {
+	if err := linalg.MulTrans64(dst, x.X, z.X); err != nil {
+		return fmt.Errorf("kernel: %w", err)
+	}
+	linalg.Parallel(dst.Rows, func(i int) {
+		r := row(dst, i)
+		for j, xz := range r {
+			r[j] = k.value(xz, x.sq[i], z.sq[j])
+		}
+	})
+	return nil
+}
+
+// Gram returns k(xᵢ, xⱼ) (n×n), exactly symmetric.
+func (k Kernel) Gram(x Points) (blas64.General, error) {
+	g, err := linalg.Gram(x.X)
+	if err != nil {
+		return g, fmt.Errorf("kernel: %w", err)
+	}
+	diagonal := make([]float64, g.Rows)
+	k.Diagonal(diagonal, x)
+	linalg.Parallel(g.Rows, func(i int) {
+		r := row(g, i)
+		for j, xz := range r {
+			r[j] = k.value(xz, x.sq[i], x.sq[j])
+		}
+		r[i] = diagonal[i]
+	})
+	return g, nil
+}
+
+// Diagonal writes k(xᵢ, xᵢ) into dst (n).
+func (k Kernel) Diagonal(dst []float64, x Points) {
+	for i := range dst {
+		dst[i] = k.value(x.sq[i], x.sq[i], x.sq[i])
+	}
+}
+
+// value returns the kernel of two inputs from x̂·ẑ, ‖x̂‖² and ‖ẑ‖².
+func (k Kernel) value(xz, xx, zz float64) float64 {
+	if k.Kind == Linear {
+		return k.Weight() * xz
+	}
+	v, _ := k.stationary(k.distance(xz, xx, zz))
+	return v
+}
+
+// Weight returns s/ℓ²: the prior variance of the weights of a linear kernel.
+func (k Kernel) Weight() float64 { return k.Outputscale / (k.Lengthscale * k.Lengthscale) }
+
+// distance returns r².
+func (k Kernel) distance(xz, xx, zz float64) float64 {
+	return max(xx+zz-2*xz, 0) / (k.Lengthscale * k.Lengthscale)
+}
+
+// stationary returns a stationary kernel at r² and its derivative with
+// respect to r².
+func (k Kernel) stationary(r2 float64) (value, slope float64) {
+	if k.Kind == RBF {
+		v := k.Outputscale * math.Exp(-r2/2)
+		return v, -v / 2
+	}
+	a := math.Sqrt(5 * r2)
+	e := k.Outputscale * math.Exp(-a)
+	if e == 0 { // a² may be infinite
+		return 0, 0
+	}
+	return (1 + a + a*a/3) * e, -5.0 / 6 * (1 + a) * e
+}
+
+// row returns row i of m, sharing its memory.
+func row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+
+func dot(a, b []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
+}

@@ -1,0 +1,132 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/gp/quadrature"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Prediction says how probabilities come from the moments of f.
+type Prediction string
+
+// The predictions.
+const (
+	// Quadrature averages σ over f (eq. 11).
+	Quadrature Prediction = "quadrature"
+	// PlugIn takes σ at the mean of f (§C.1).
+	PlugIn Prediction = "plug-in"
+)
+
+// Validate says what there is.
+func (p Prediction) Validate() error {
+	if p != Quadrature && p != PlugIn {
+		return fmt.Errorf("%q is neither %s nor %s", p, Quadrature, PlugIn)
+	}
+	return nil
+}
+
+// A Latent holds the moments of f at q inputs under an equal mixture of
+// Gaussians, one column a chain.
+type Latent struct {
+	// Mean is μ*, Var is Σ* (both q×chains).
+	Mean, Var blas64.General
+}
+
+// LogProbs writes the logarithms of p(y* = 1) and of p(y* = 0) into yes and no
+// (q, nats): of each chain, then averaged.
+func (l Latent) LogProbs(yes, no []float64, by Prediction) {
+	chains := l.Mean.Cols
+	each := make([]float64, 2*chains)
+	for i := range l.Mean.Rows {
+		mean, variance := row(l.Mean, i), row(l.Var, i)
+		for c := range chains {
+			if by == PlugIn {
+				each[c], each[chains+c] = quadrature.PlugIn(mean[c])
+			} else {
+				each[c], each[chains+c] = quadrature.LogSigmoids(mean[c], variance[c])
+			}
+		}
+		yes[i], no[i] = logMean(each[:chains]), logMean(each[chains:])
+	}
+}
+
+// logMean returns log(1/n Σ eᵛ).
+func logMean(v []float64) float64 {
+	largest := v[0]
+	for _, x := range v {
+		largest = max(largest, x)
+	}
+	var sum float64
+	for _, x := range v {
+		sum += math.Exp(x - largest)
+	}
+	return largest + math.Log(sum/float64(len(v)))
+}
+
+// Variances writes the variance of f (q) into dst: the mean of those of the
+// chains and the variance of their means.
+func (l Latent) Variances(dst []float64) {
+	n := float64(l.Mean.Cols)
+	for i := range dst {
+		var mean, variance float64
+		for c, m := range row(l.Mean, i) {
+			mean += m / n
+			variance += row(l.Var, i)[c] / n
+		}
+		for _, m := range row(l.Mean, i) {
+			variance += (m - mean) * (m - mean) / n
+		}
+		dst[i] = variance
+	}
+}
+
+// newLatent returns room for q inputs and checks what is to be predicted.
+func newLatent(rows blas64.General, prior []float64, width, chains int) (Latent, error) {
+	if err := linalg.Valid64(rows); err != nil {
+		return Latent{}, fmt.Errorf("gp: predict: %w", err)
+	}
+	if rows.Cols != width || prior != nil && len(prior) != rows.Rows {
+		return Latent{}, fmt.Errorf("gp: predict: %d×%d covariances with %d prior variances, want %d columns", rows.Rows, rows.Cols, len(prior), width)
+	}
+	return Latent{Mean: linalg.New64(rows.Rows, chains), Var: linalg.New64(rows.Rows, chains)}, nil
+}
+
+// band is how many rows of a triangular factor are multiplied at a time.
+const band = 64
+
+// addSquares adds sign·‖factor·row‖² of every row (q×k) to column c of dst.
+// factor is lower triangular: what is above its diagonal is not multiplied.
+func addSquares(dst blas64.General, c int, sign float64, rows, factor blas64.General) error {
+	if rows.Rows == 0 {
+		return nil
+	}
+	room := make([]float64, rows.Rows*min(band, factor.Rows))
+	for first := 0; first < factor.Rows; first += band {
+		last := min(first+band, factor.Rows)
+		t := blas64.General{Rows: rows.Rows, Cols: last - first, Stride: last - first, Data: room[:rows.Rows*(last-first)]}
+		if err := linalg.MulTrans64(t, view(rows, 0, rows.Rows, last), view(factor, first, last, last)); err != nil {
+			return fmt.Errorf("gp: predict: %w", err)
+		}
+		for i := range t.Rows {
+			r := vector(row(t, i))
+			row(dst, i)[c] += sign * blas64.Dot(r, r)
+		}
+	}
+	return nil
+}
+
+// view returns the first cols columns of rows first … last−1, sharing memory.
+func view(m blas64.General, first, last, cols int) blas64.General {
+	return blas64.General{Rows: last - first, Cols: cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (last-1)*m.Stride+cols]}
+}
+
+// project writes w·row of every row (q×k) into column c of dst.
+func project(dst blas64.General, c int, rows blas64.General, w []float64) {
+	for i := range rows.Rows {
+		row(dst, i)[c] = blas64.Dot(vector(row(rows, i)), vector(w))
+	}
+}

@@ -1,0 +1,311 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// VI is a binary classifier with a Gaussian q(f̄) at m inducing inputs. Its
+// steps change it; between them it is safe for concurrent use.
+type VI struct {
+	l, inverse blas64.General // L and L⁻¹, K_mm + jitter·I = LLᵀ
+	jitter     float64
+	eta        []float64      // h, whitened: P times the mean
+	precision  blas64.General // P, whitened, ≥ I
+	q          gaussian       // what eta and precision say
+}
+
+// gaussian is q(u) ready for use.
+type gaussian struct {
+	mean []float64      // P⁻¹h
+	root blas64.General // lower triangle, rootᵀ·root = P⁻¹
+}
+
+// NewVI returns the node of a kernel matrix at the inducing inputs (m×m, only
+// read), with q the prior. Jitter is added to its diagonal only where it is
+// close to singular: see Jitter.
+func NewVI(kmm blas64.General) (*VI, error) {
+	if err := linalg.Valid64(kmm); err != nil {
+		return nil, fmt.Errorf("gp: vi: %w", err)
+	}
+	if kmm.Rows != kmm.Cols || kmm.Rows == 0 {
+		return nil, fmt.Errorf("gp: vi: kernel matrix of %d×%d", kmm.Rows, kmm.Cols)
+	}
+	l, jitter, err := firmFactor(kmm)
+	if err != nil {
+		return nil, fmt.Errorf("gp: vi: %w", err)
+	}
+	v := &VI{l: l, inverse: copied(l), jitter: jitter, eta: make([]float64, l.Rows), precision: linalg.New64(l.Rows, l.Rows)}
+	invert(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: v.inverse.Stride, Data: v.inverse.Data}, v.inverse)
+	for i := range l.Rows {
+		row(v.precision, i)[i] = 1
+	}
+	v.q, err = newGaussian(v.eta, v.precision)
+	return v, err
+}
+
+// LoadVI is NewVI with the natural parameters that State returned.
+func LoadVI(kmm blas64.General, eta []float64, precision blas64.General) (*VI, error) {
+	v, err := NewVI(kmm)
+	if err != nil {
+		return nil, err
+	}
+	if err := linalg.Valid64(precision); err != nil {
+		return nil, fmt.Errorf("gp: vi: %w", err)
+	}
+	if len(eta) != v.Len() || precision.Rows != v.Len() || precision.Cols != v.Len() {
+		return nil, fmt.Errorf("gp: vi: natural parameters of %d and %d×%d for %d inducing inputs", len(eta), precision.Rows, precision.Cols, v.Len())
+	}
+	v.eta, v.precision = append([]float64{}, eta...), copied(precision)
+	v.q, err = newGaussian(v.eta, v.precision)
+	return v, err
+}
+
+func newGaussian(eta []float64, precision blas64.General) (gaussian, error) {
+	root := copied(precision)
+	l, ok := factorize(root)
+	if !ok {
+		return gaussian{}, fmt.Errorf("gp: vi: %w", &linalg.NotPSDError{Order: root.Rows})
+	}
+	mean := append([]float64{}, eta...)
+	solve(l, mean)
+	invert(l, root)
+	return gaussian{mean, root}, nil
+}
+
+// Len returns m.
+func (v *VI) Len() int { return len(v.eta) }
+
+// Jitter returns what was added to the diagonal of K_mm: 0, or 1e-6 of its
+// largest value.
+func (v *VI) Jitter() float64 { return v.jitter }
+
+// State returns the natural parameters h (m) and P (m×m) in whitened
+// coordinates; they must not be changed.
+func (v *VI) State() (eta []float64, precision blas64.General) { return v.eta, v.precision }
+
+// Inducing returns m̃ (m) and S̃ (m×m).
+func (v *VI) Inducing() (mean []float64, cov blas64.General, err error) {
+	m := v.Len()
+	mean = make([]float64, m)
+	blas64.Gemv(blas.NoTrans, 1, v.l, vector(v.q.mean), 0, vector(mean))
+	half, cov := linalg.New64(m, m), linalg.New64(m, m) // L·rootᵀ
+	if err := linalg.MulTrans64(half, v.l, v.q.root); err != nil {
+		return nil, cov, err
+	}
+	return mean, cov, linalg.MulTrans64(cov, half, half)
+}
+
+// A Batch is examples as a VI sees them. It is never changed.
+type Batch struct {
+	a     blas64.General // K_nm·L⁻ᵀ (n×m)
+	rest  []float64      // Q_ii
+	kappa []float64
+}
+
+// Batch prepares examples from their covariances with the inducing inputs knm
+// (n×m), their prior variances knn (n), and their labels.
+func (v *VI) Batch(knm blas64.General, knn []float64, yes []bool) (*Batch, error) {
+	if err := checkYes(knm.Rows, yes); err != nil {
+		return nil, fmt.Errorf("gp: vi: %w", err)
+	}
+	if knm.Cols != v.Len() || len(knn) != knm.Rows {
+		return nil, fmt.Errorf("gp: vi: %d×%d covariances and %d variances for %d inducing inputs", knm.Rows, knm.Cols, len(knn), v.Len())
+	}
+	b := &Batch{a: linalg.New64(knm.Rows, v.Len()), rest: append([]float64{}, knn...), kappa: halves(yes)}
+	if err := linalg.MulTrans64(b.a, knm, v.inverse); err != nil {
+		return nil, fmt.Errorf("gp: vi: %w", err)
+	}
+	for i := range b.rest {
+		a := vector(row(b.a, i))
+		b.rest[i] = max(b.rest[i]-blas64.Dot(a, a), 0)
+	}
+	return b, nil
+}
+
+// moments returns the mean of f of every example, and its c (eq. 16).
+func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
+	l := Latent{Mean: linalg.New64(len(b.kappa), 1), Var: linalg.New64(len(b.kappa), 1)}
+	copy(l.Var.Data, b.rest)
+	project(l.Mean, 0, b.a, v.q.mean)
+	if err := addSquares(l.Var, 0, 1, b.a, v.q.root); err != nil {
+		return nil, nil, err
+	}
+	c = l.Var.Data
+	for i, m := range l.Mean.Data {
+		c[i] = math.Sqrt(c[i] + m*m)
+	}
+	return l.Mean.Data, c, nil
+}
+
+// Bound returns the lower bound of log p(y) in nats (eq. 13) with the best c,
+// all constants included; scale is n/|B|.
+func (v *VI) Bound(b *Batch, scale float64) (float64, error) {
+	mean, c, err := v.moments(b)
+	if err != nil {
+		return 0, err
+	}
+	return scale*fit(b.kappa, mean, c) - v.divergence(), nil
+}
+
+// fit returns E[log p(y|ω, f)] − KL(q(ω)‖p(ω)) at c² = E f²: the terms in λ
+// cancel and leave Σ κμ − log 2cosh(c/2).
+func fit(kappa, mean, c []float64) float64 {
+	var sum float64
+	for i, k := range kappa {
+		sum += k*mean[i] - c[i]/2 - math.Log1p(math.Exp(-c[i]))
+	}
+	return sum
+}
+
+// divergence returns KL(q(f̄)‖p(f̄)), which is that of u from N(0, I).
+func (v *VI) divergence() float64 {
+	var sum float64
+	for i, m := range v.q.mean {
+		r := vector(row(v.q.root, i))
+		sum += blas64.Dot(r, r) + m*m - 1 - 2*math.Log(row(v.q.root, i)[i])
+	}
+	return sum / 2
+}
+
+// Step updates c of the batch and takes a natural-gradient step of rate ρ in
+// 0 … 1 on q (eq. 16 and the corrected eq. 17); scale is n/|B|. On error
+// nothing has changed.
+func (v *VI) Step(b *Batch, scale, rate float64) error {
+	if !(scale > 0 && scale < math.MaxFloat32) || !(rate > 0 && rate <= 1) {
+		return fmt.Errorf("gp: vi: scale %g, rate %g: want n/|B| above 0 and a rate above 0, at most 1", scale, rate)
+	}
+	_, c, err := v.moments(b)
+	if err != nil {
+		return err
+	}
+	return v.step(b, c, scale, rate)
+}
+
+func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
+	p, err := weighted(b.a, c)
+	if err != nil {
+		return fmt.Errorf("gp: vi: %w", err)
+	}
+	h := make([]float64, v.Len())
+	blas64.Gemv(blas.Trans, rate*scale, b.a, vector(b.kappa), 0, vector(h))
+	for i := range h {
+		h[i] += (1 - rate) * v.eta[i]
+		old, fresh := row(v.precision, i), row(p, i)
+		for j := range fresh {
+			fresh[j] = (1-rate)*old[j] + rate*scale*fresh[j]
+		}
+		fresh[i] += rate
+	}
+	q, err := newGaussian(h, p)
+	if err != nil {
+		return err
+	}
+	v.eta, v.precision, v.q = h, p, q
+	return nil
+}
+
+// weightedRows bounds the transposed copy that weighted makes.
+const weightedRows = 4096
+
+// weighted returns AᵀΛA with λ = tanh(c/2)/(2c).
+func weighted(a blas64.General, c []float64) (blas64.General, error) {
+	sum := linalg.New64(a.Cols, a.Cols)
+	for first := 0; first < a.Rows; first += weightedRows {
+		rows := min(weightedRows, a.Rows-first)
+		t := linalg.New64(a.Cols, rows)
+		for i := range rows {
+			s := math.Sqrt(polyagamma.Mean(1, c[first+i]))
+			for j, x := range row(a, first+i) {
+				t.Data[j*t.Stride+i] = s * x
+			}
+		}
+		g, err := linalg.Gram(t)
+		if err != nil {
+			return sum, err
+		}
+		blas64.Axpy(1, vector(g.Data), vector(sum.Data))
+	}
+	return sum, nil
+}
+
+// Fit takes full steps of rate 1 on all examples, which is coordinate ascent:
+// the bound never falls. It stops after most steps, or when a step gains less
+// than tolerance nats an example, and returns the bounds before every step and
+// after the last. It asks ctx before each.
+func (v *VI) Fit(ctx context.Context, all *Batch, most int, tolerance float64) ([]float64, error) {
+	var bounds []float64
+	for {
+		if err := ctx.Err(); err != nil {
+			return bounds, fmt.Errorf("gp: vi: %w", err)
+		}
+		mean, c, err := v.moments(all)
+		if err != nil {
+			return bounds, err
+		}
+		bounds = append(bounds, fit(all.kappa, mean, c)-v.divergence())
+		n := len(bounds)
+		if n > most || n > 1 && bounds[n-1]-bounds[n-2] < tolerance*float64(len(c)) {
+			return bounds, nil
+		}
+		if err := v.step(all, c, 1, 1); err != nil {
+			return bounds, err
+		}
+	}
+}
+
+// Warm takes steps of rate 1 on every stride-th example, which brings q close
+// to where Fit takes it at a stride-th of the cost a step. It asks ctx before
+// each.
+func (v *VI) Warm(ctx context.Context, all *Batch, steps, stride int) error {
+	if stride < 1 {
+		return fmt.Errorf("gp: vi: stride %d", stride)
+	}
+	some := all.every(stride)
+	for range steps {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("gp: vi: %w", err)
+		}
+		if err := v.Step(some, float64(len(all.kappa))/float64(len(some.kappa)), 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// every returns examples 0, stride, 2·stride, …
+func (b *Batch) every(stride int) *Batch {
+	n := (len(b.kappa) + stride - 1) / stride
+	out := &Batch{a: linalg.New64(n, b.a.Cols), rest: make([]float64, n), kappa: make([]float64, n)}
+	for i := range n {
+		copy(row(out.a, i), row(b.a, i*stride))
+		out.rest[i], out.kappa[i] = b.rest[i*stride], b.kappa[i*stride]
+	}
+	return out
+}
+
+// Latent returns the moments of f (the corrected eq. 14) at q inputs from
+// their covariances with the inducing inputs (q×m) and prior variances (q).
+func (v *VI) Latent(rows blas64.General, prior []float64) (Latent, error) {
+	l, err := newLatent(rows, append([]float64{}, prior...), v.Len(), 1)
+	if err != nil || rows.Rows == 0 {
+		return l, err
+	}
+	a := linalg.New64(rows.Rows, v.Len())
+	if err := linalg.MulTrans64(a, rows, v.inverse); err != nil {
+		return l, fmt.Errorf("gp: predict: %w", err)
+	}
+	for i := range a.Rows {
+		r := vector(row(a, i))
+		row(l.Var, i)[0] = max(prior[i]-blas64.Dot(r, r), 0)
+	}
+	project(l.Mean, 0, a, v.q.mean)
+	return l, addSquares(l.Var, 0, 1, a, v.q.root)
+}

@@ -1,0 +1,171 @@
+package gptree
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
+)
+
+// A Builder names how a tree over classes is built.
+type Builder string
+
+// The builders.
+const (
+	BuildKMeans        Builder = "kmeans"
+	BuildRandom        Builder = "random-balanced"
+	BuildStickBreaking Builder = "stick-breaking"
+)
+
+// A Base names how the nodes of the base session are fitted.
+type Base string
+
+// The bases.
+const (
+	// BaseVI fits inducing inputs to any number of examples and keeps them
+	// instead.
+	BaseVI Base = "vi"
+	// BaseGibbs samples, and keeps every example.
+	BaseGibbs Base = "gibbs"
+)
+
+// A Growth names how later sessions change the tree (§3.4, Table 4).
+type Growth string
+
+// The growths.
+const (
+	// GrowShared puts a new root over the base tree and one tree of all novel
+	// classes.
+	GrowShared Growth = "shared-root"
+	// GrowSession puts a new root over all that is there and a tree of the
+	// session.
+	GrowSession Growth = "session-tree"
+	// GrowRebuild builds one tree over all classes from what is kept of them.
+	GrowRebuild Growth = "rebuild-tree"
+)
+
+// Bounds of the settings.
+const (
+	maxInducing = 1 << 12
+	maxPerClass = 1 << 16
+	maxBias     = 1e3
+)
+
+// Config holds the settings of the classifier.
+type Config struct {
+	// Tree is how trees over classes are built.
+	Tree Builder `json:"tree" mapstructure:"tree"`
+	// Kernel, Normalize and Lengthscale describe the kernel of every node.
+	Kernel      kernel.Kind `json:"kernel" mapstructure:"kernel"`
+	Normalize   bool        `json:"normalize" mapstructure:"normalize"`
+	Lengthscale float64     `json:"lengthscale" mapstructure:"lengthscale"`
+	// Outputscale is that of VI nodes, GibbsOutputscale that of Gibbs nodes.
+	Outputscale      float64 `json:"outputscale" mapstructure:"outputscale"`
+	GibbsOutputscale float64 `json:"gibbs_outputscale" mapstructure:"gibbs_outputscale"`
+	// Base is how the base session is fitted.
+	Base Base `json:"base" mapstructure:"base"`
+	// Inducing is the number of inducing inputs a base class, Iterations the
+	// most steps of a VI node.
+	Inducing   int `json:"inducing" mapstructure:"inducing"`
+	Iterations int `json:"iterations" mapstructure:"iterations"`
+	// Chains and Steps are the schedule of Gibbs nodes.
+	Chains int `json:"chains" mapstructure:"chains"`
+	Steps  int `json:"steps" mapstructure:"steps"`
+	// Prediction is how probabilities come from the latent function.
+	Prediction gp.Prediction `json:"prediction" mapstructure:"prediction"`
+	// Growth is how later sessions change the tree.
+	Growth Growth `json:"growth" mapstructure:"growth"`
+	// MaxPerClass is the most examples a class that Gibbs nodes hold.
+	MaxPerClass int `json:"max_per_class" mapstructure:"max_per_class"`
+	// RootBias is added to the log-odds of the novel side at every root that a
+	// session puts over what was there, in nats.
+	RootBias float64 `json:"root_bias" mapstructure:"root_bias"`
+	// Calibrate lets pseudo-sessions inside the base session choose RootBias,
+	// which must then be 0.
+	Calibrate bool `json:"calibrate" mapstructure:"calibrate"`
+	// Seed decides every draw. It is the seed of the run, not a key of its own.
+	Seed uint64 `json:"seed" mapstructure:"-"`
+}
+
+// DefaultConfig returns the few-shot settings of the paper (§C.3), with its
+// ten chains of one step.
+func DefaultConfig() Config {
+	s := gp.PaperSchedule()
+	return Config{
+		Tree: BuildKMeans, Kernel: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 4, GibbsOutputscale: 8,
+		Base: BaseVI, Inducing: 5, Iterations: 30, Chains: s.Chains, Steps: s.Steps,
+		Prediction: gp.Quadrature, Growth: GrowShared, MaxPerClass: 30,
+	}
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if err := oneOf("tree", c.Tree, BuildKMeans, BuildRandom, BuildStickBreaking); err != nil {
+		return err
+	}
+	if err := oneOf("base", c.Base, BaseVI, BaseGibbs); err != nil {
+		return err
+	}
+	if err := oneOf("growth", c.Growth, GrowShared, GrowSession, GrowRebuild); err != nil {
+		return err
+	}
+	if err := c.validateKernel(); err != nil {
+		return err
+	}
+	if err := c.schedule().Validate(); err != nil {
+		return err
+	}
+	if err := c.Prediction.Validate(); err != nil {
+		return fmt.Errorf("prediction: %w", err)
+	}
+	return c.validateSizes()
+}
+
+func (c Config) validateKernel() error {
+	if err := oneOf("kernel", c.Kernel, kernel.Kinds()...); err != nil {
+		return err
+	}
+	if err := c.kernel(c.Outputscale).Validate(); err != nil {
+		return err
+	}
+	if err := c.kernel(c.GibbsOutputscale).Validate(); err != nil {
+		return fmt.Errorf("gibbs_%w", err)
+	}
+	return nil
+}
+
+func (c Config) validateSizes() error {
+	for _, v := range []struct {
+		name        string
+		value, most int
+	}{{"inducing", c.Inducing, maxInducing}, {"iterations", c.Iterations, maxTries}, {"max_per_class", c.MaxPerClass, maxPerClass}} {
+		if v.value < 1 || v.value > v.most {
+			return fmt.Errorf("%s: %d is outside 1 … %d", v.name, v.value, v.most)
+		}
+	}
+	if !(c.RootBias >= -maxBias && c.RootBias <= maxBias) {
+		return fmt.Errorf("root_bias: %g is outside ±%g", c.RootBias, float64(maxBias))
+	}
+	if c.Growth == GrowRebuild && (c.Calibrate || c.RootBias != 0) {
+		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias 0 and calibrate false", c.Growth)
+	}
+	if c.Calibrate && c.RootBias != 0 {
+		return fmt.Errorf("root_bias: %g is given, but calibrate asks to choose it; set one of them", c.RootBias)
+	}
+	return nil
+}
+
+func oneOf[T ~string](name string, v T, all ...T) error {
+	if slices.Contains(all, v) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is none of %v", name, v, all)
+}
+
+// kernel returns the kernel of nodes with that outputscale.
+func (c Config) kernel(outputscale float64) kernel.Kernel {
+	return kernel.Kernel{Kind: c.Kernel, Normalize: c.Normalize, Lengthscale: c.Lengthscale, Outputscale: outputscale}
+}
+
+func (c Config) schedule() gp.Schedule { return gp.Schedule{Chains: c.Chains, Steps: c.Steps} }

@@ -1,0 +1,235 @@
+package gptree
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// GPTree is the classifier: a Gaussian process at every split of a tree over
+// the classes.
+type GPTree struct {
+	cfg    Config
+	dim    int
+	all    members
+	base   *vi     // nil under Gibbs, and where there is no base session
+	choice *Choice // of the root bias; nil where it was not asked for
+	model  *model  // nil before the base session
+}
+
+var (
+	_ classifier.Learner         = (*GPTree)(nil)
+	_ classifier.Forgetter       = (*GPTree)(nil)
+	_ classifier.SampleForgetter = (*GPTree)(nil)
+	_ classifier.Scorer          = (*GPTree)(nil)
+	_ classifier.Saver           = (*GPTree)(nil)
+)
+
+// New returns an unfitted classifier.
+func New(cfg Config) (*GPTree, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &GPTree{cfg: cfg}, nil
+}
+
+// Classes implements classifier.Classifier.
+func (h *GPTree) Classes() []string { return h.all.Names() }
+
+// Dim implements classifier.Classifier.
+func (h *GPTree) Dim() int { return h.dim }
+
+// Tree returns the tree over the classes and the class of every leaf, nil
+// before the base session.
+func (h *GPTree) Tree() (tree *Tree, leaves []string) {
+	if h.model == nil {
+		return nil, nil
+	}
+	for _, c := range h.model.column {
+		leaves = append(leaves, h.Classes()[c])
+	}
+	return h.model.tree, leaves
+}
+
+// Learn implements classifier.Learner. The base session costs what doc.go says
+// of its nodes; a later one refits the nodes of the novel classes and the
+// root, and leaves the base as it is. Under VI, base classes take no more
+// examples: the error wraps classifier.ErrUnsupported.
+func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error {
+	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
+		return fmt.Errorf("gptree: learn: %w", err)
+	}
+	next := &GPTree{cfg: h.cfg, dim: x.Cols, all: h.all.Clone(), base: h.base, choice: h.choice}
+	err := next.take(ctx, x, classifier.GroupByClass(y))
+	if err == nil && h.model == nil && h.cfg.Calibrate {
+		err = next.calibrate(ctx, x, y)
+	}
+	if err == nil {
+		err = next.refit(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("gptree: learn: %w", err)
+	}
+	*h = *next
+	return nil
+}
+
+// take adds a session to what is kept.
+func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier.Group) error {
+	if h.all.Len() == 0 && h.cfg.Base == BaseVI {
+		return h.takeBase(ctx, x, groups)
+	}
+	session := h.nextSession()
+	for _, g := range groups {
+		old, ok := h.all.Get(g.Class)
+		switch {
+		case !ok:
+			old.session = session
+		case h.isVariational(old):
+			return fmt.Errorf("class %q is of the base session, whose examples were not kept: learn the base session anew, or with base gibbs: %w", g.Class, classifier.ErrUnsupported)
+		}
+		if n := len(old.rows) + len(g.Rows); n > h.cfg.MaxPerClass {
+			return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d a class (max_per_class): give it fewer, raise the bound, or learn it in the base session with base vi", g.Class, n, h.cfg.MaxPerClass)
+		}
+		h.all.Put(g.Class, old.plus(rowsFor(x, g)))
+	}
+	return nil
+}
+
+// takeBase fits the base session by VI and keeps inducing inputs.
+func (h *GPTree) takeBase(ctx context.Context, x blas32.General, groups []classifier.Group) error {
+	var classes branch
+	rows := make(map[string][][]float32)
+	for _, g := range groups {
+		classes = append(classes, g.Class)
+		rows[g.Class] = kept{}.plus(rowsFor(x, g)).rows
+	}
+	base, points, err := fitVI(ctx, h.cfg, x.Cols, classes, rows)
+	if err != nil {
+		return err
+	}
+	for _, name := range classes {
+		h.all.Put(name, points[name])
+	}
+	h.base = base
+	return nil
+}
+
+func rowsFor(x blas32.General, g classifier.Group) [][]float32 {
+	rows := make([][]float32, len(g.Rows))
+	for i, r := range g.Rows {
+		rows[i] = classifier.Row(x, r)
+	}
+	return rows
+}
+
+// nextSession returns the number of a session of new classes.
+func (h *GPTree) nextSession() int {
+	next := baseSession
+	for _, k := range h.all.Values() {
+		next = max(next, k.session+1)
+	}
+	return next
+}
+
+// isVariational says whether of a class only inducing inputs were kept.
+func (h *GPTree) isVariational(k kept) bool { return h.base != nil && k.session == baseSession }
+
+// refit makes the model of what is kept.
+func (h *GPTree) refit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	cfg := h.cfg
+	if h.choice != nil {
+		cfg.RootBias = h.choice.Value
+	}
+	var err error
+	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.base, sampled(ctx, cfg.schedule()))
+	return err
+}
+
+// Forget implements classifier.Forgetter. A base class under VI is part of
+// every base node: the error wraps classifier.ErrUnsupported.
+func (h *GPTree) Forget(name string) error {
+	k, ok := h.all.Get(name)
+	if !ok {
+		return fmt.Errorf("gptree: forget %q: %w", name, classifier.ErrUnknownClass)
+	}
+	if h.isVariational(k) {
+		return fmt.Errorf("gptree: forget %q: it is of the base session; learn that anew without it: %w", name, classifier.ErrUnsupported)
+	}
+	all := h.all.Clone()
+	all.Drop(name)
+	return h.replace(all)
+}
+
+// ForgetSamples implements classifier.SampleForgetter, with the same limit.
+func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
+	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
+		return fmt.Errorf("gptree: forget samples: %w", err)
+	}
+	all := h.all.Clone()
+	for _, g := range classifier.GroupByClass(y) {
+		old, ok := all.Get(g.Class)
+		err := classifier.ErrUnknownClass
+		switch {
+		case ok && h.isVariational(old):
+			err = fmt.Errorf("its examples were not kept: %w", classifier.ErrUnsupported)
+		case ok:
+			old, err = old.minus(rowsFor(x, g))
+		}
+		if err != nil {
+			return fmt.Errorf("gptree: forget samples of %q: %w", g.Class, err)
+		}
+		if len(old.rows) == 0 {
+			all.Drop(g.Class)
+		} else {
+			all.Put(g.Class, old)
+		}
+	}
+	return h.replace(all)
+}
+
+// replace refits with other members; without any, the head is unfitted.
+func (h *GPTree) replace(all members) error {
+	if all.Len() == 0 {
+		*h = GPTree{cfg: h.cfg}
+		return nil
+	}
+	next := &GPTree{cfg: h.cfg, dim: h.dim, all: all, base: h.base, choice: h.choice}
+	if err := next.refit(context.Background()); err != nil {
+		return fmt.Errorf("gptree: %w", err)
+	}
+	*h = *next
+	return nil
+}
+
+// LogProb implements classifier.Classifier: eq. 9.
+func (h *GPTree) LogProb(dst blas64.General, x blas32.General) error {
+	return h.scoring().LogProbs(dst, x)
+}
+
+// Novelty implements classifier.Noveltier: the mean over the path to the most
+// probable class, root included, of the variance of the latent function beside
+// its prior variance. 0 where there is one class, and so no path.
+func (h *GPTree) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
+
+// Score implements classifier.Scorer.
+func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	return h.scoring().Both(dst, novelty, x)
+}
+
+// scoring answers with log-probabilities and, in one more column, novelty.
+func (h *GPTree) scoring() classifier.Scoring {
+	return classifier.Scoring{
+		Method: "gptree", Head: h,
+		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(x) },
+		LogProb: func(dst, scores []float64) { copy(dst, scores) },
+		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
+	}
+}

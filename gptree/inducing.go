@@ -1,0 +1,123 @@
+package gptree
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// inducingIterations bounds Lloyd's iterations for inducing inputs.
+const inducingIterations = 30
+
+// inducing returns at most count inducing inputs of a class (§3.3): centres of
+// k-means seeded by k-means++, of distinct rows all where there are few. Rows
+// are scaled to length 1 first where unit.
+func inducing(rows [][]float32, d, count int, unit bool, rng *rand.Rand) [][]float32 {
+	distinct := slices.CompactFunc(slices.Clone(rows), func(a, b []float32) bool { return compareRows(a, b) == 0 })
+	if len(distinct) <= count {
+		return distinct
+	}
+	x := float64s(rows, d)
+	if unit {
+		for i, r := range rows {
+			classifier.Unit(row(x, i), r)
+		}
+	}
+	centres := seedCentres(x, count, rng)
+	owner := make([]int, x.Rows)
+	for range inducingIterations {
+		if !assignNearest(owner, x, centres) {
+			break
+		}
+		moveCentres(centres, x, owner)
+	}
+	return float32s(centres)
+}
+
+func float32s(m blas64.General) [][]float32 {
+	out := make([][]float32, m.Rows)
+	for i := range out {
+		out[i] = make([]float32, m.Cols)
+		for j, v := range row(m, i) {
+			out[i][j] = float32(v)
+		}
+	}
+	slices.SortFunc(out, compareRows)
+	return out
+}
+
+// seedCentres draws rows of x by k-means++: each with a probability
+// proportional to its squared distance from those before.
+func seedCentres(x blas64.General, count int, rng *rand.Rand) blas64.General {
+	centres := linalg.New64(count, x.Cols)
+	copy(row(centres, 0), row(x, rng.IntN(x.Rows)))
+	nearest := make([]float64, x.Rows)
+	for i := range nearest {
+		nearest[i] = squaredDistance(row(x, i), row(centres, 0))
+	}
+	for c := 1; c < count; c++ {
+		copy(row(centres, c), row(x, drawFrom(nearest, rng)))
+		for i := range nearest {
+			nearest[i] = min(nearest[i], squaredDistance(row(x, i), row(centres, c)))
+		}
+	}
+	return centres
+}
+
+// drawFrom draws an index with a probability proportional to its weight; the
+// last one with any where rounding leaves something over.
+func drawFrom(weights []float64, rng *rand.Rand) int {
+	var total float64
+	for _, w := range weights {
+		total += w
+	}
+	left, at := rng.Float64()*total, 0
+	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
+		at = i
+		if left -= w; left < 0 {
+			break
+		}
+	}
+	return at
+}
+
+// assignNearest sends every row to its nearest centre, the first among equals,
+// and says whether that changed anything.
+func assignNearest(owner []int, x, centres blas64.General) bool {
+	var changed bool
+	for i := range owner {
+		best, least := 0, squaredDistance(row(x, i), row(centres, 0))
+		for c := 1; c < centres.Rows; c++ {
+			if sq := squaredDistance(row(x, i), row(centres, c)); sq < least {
+				best, least = c, sq
+			}
+		}
+		changed = changed || owner[i] != best
+		owner[i] = best
+	}
+	return changed
+}
+
+// moveCentres moves every centre to the mean of its rows; one without rows
+// stays.
+func moveCentres(centres, x blas64.General, owner []int) {
+	count := make([]float64, centres.Rows)
+	for _, c := range owner {
+		count[c]++
+	}
+	for c, n := range count {
+		if n > 0 {
+			clear(row(centres, c))
+		}
+	}
+	for i, c := range owner {
+		blas64.Axpy(1/count[c], vector(row(x, i)), vector(row(centres, c)))
+	}
+}

@@ -1,0 +1,249 @@
+package gptree
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A node answers at one split. lo … hi−1 are its points among all, leaves in
+// order: a split's points are contiguous.
+type node struct {
+	latent interface {
+		Latent(rows blas64.General, prior []float64) (gp.Latent, error)
+	}
+	lo, hi int
+	// variational says that it has the outputscale of VI nodes.
+	variational bool
+	// weights says that it takes features instead of covariances.
+	weights bool
+	// bias is added to its log-odds.
+	bias float64
+}
+
+// A model is what predicts. It is never changed.
+type model struct {
+	cfg   Config
+	tree  *Tree
+	nodes []node
+	// column is that of every leaf.
+	column []int
+	points kernel.Points
+	// first is the first point of every leaf, and last their number.
+	first []int
+	// parts are the trees that were joined.
+	parts []*Tree
+}
+
+// vi is the base session fitted by VI. It is never changed.
+type vi struct {
+	classes branch
+	tree    *Tree
+	nodes   []*gp.VI
+}
+
+// An omegaSource makes the Gibbs node of a split: sampled, or from a file.
+type omegaSource func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error)
+
+func sampled(ctx context.Context, s gp.Schedule) omegaSource {
+	return func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error) {
+		return gp.FitGibbs(ctx, prior, left, s, stream)
+	}
+}
+
+// assembleModel builds the trees of all parts, joins them, and fits what is
+// not base.
+func assembleModel(ctx context.Context, cfg Config, dim int, all *members, base *vi, from omegaSource) (*model, error) {
+	m := &model{cfg: cfg}
+	var leaves []string
+	for i, p := range cfg.parts(all) {
+		t, err := cfg.partTree(ctx, i, p, dim, all, base)
+		if err != nil {
+			return nil, err
+		}
+		if m.tree == nil {
+			m.tree = t
+		} else if m.tree, err = Join(m.tree, t); err != nil {
+			return nil, err
+		}
+		m.parts, leaves = append(m.parts, t), append(leaves, p...)
+	}
+	rows := m.place(leaves, all)
+	var err error
+	if m.points, err = cfg.kernel(1).Points(float64s(rows, dim)); err != nil {
+		return nil, err
+	}
+	return m, m.fill(base, from)
+}
+
+// place orders the points of the classes as their leaves are.
+func (m *model) place(leaves []string, all *members) [][]float32 {
+	columns := make(map[string]int)
+	for i, name := range all.Names() {
+		columns[name] = i
+	}
+	m.column = make([]int, len(leaves))
+	for leaf, name := range leaves {
+		m.column[leaf] = columns[name]
+	}
+	var rows [][]float32
+	for _, n := range m.tree.nodes {
+		if n.Class >= 0 {
+			m.first = append(m.first, len(rows))
+			k, _ := all.Get(leaves[n.Class])
+			rows = append(rows, k.rows...)
+		}
+	}
+	m.first = append(m.first, len(rows))
+	return rows
+}
+
+// partTree returns the tree of a part; that of a VI base stands.
+func (c Config) partTree(ctx context.Context, i int, p branch, dim int, all *members, base *vi) (*Tree, error) {
+	if base.owns(p) {
+		return base.tree, nil
+	}
+	means := linalg.New64(len(p), dim)
+	for k, name := range p {
+		m, _ := all.Get(name)
+		copy(row(means, k), meanOf(m.rows, dim, c.Normalize))
+	}
+	return c.build(ctx, means, uint64(i))
+}
+
+// owns says whether a part is the base session that b holds.
+func (b *vi) owns(p branch) bool { return b != nil && slices.Equal(p, b.classes) }
+
+// build returns the tree over the rows of means.
+func (c Config) build(ctx context.Context, means blas64.General, stream uint64) (*Tree, error) {
+	switch c.Tree {
+	case BuildStickBreaking:
+		return StickBreaking(means.Rows)
+	case BuildRandom:
+		return RandomBalanced(means.Rows, c.Seed+stream)
+	}
+	k := DefaultKMeansConfig()
+	k.Seed = c.Seed + stream
+	return KMeans(ctx, means, k)
+}
+
+// span returns the points under a node of the tree, in preorder leaves.
+func (m *model) span(leavesBefore []int, at int) (lo, hi int) {
+	return m.first[leavesBefore[at]], m.first[leavesBefore[m.tree.end[at]]]
+}
+
+// fill makes the nodes of all splits.
+func (m *model) fill(base *vi, from omegaSource) error {
+	before := make([]int, len(m.tree.nodes)+1) // leaves before every node
+	for i, n := range m.tree.nodes {
+		before[i+1] = before[i]
+		if n.Class >= 0 {
+			before[i+1]++
+		}
+	}
+	gram := sync.OnceValues(func() (blas64.General, error) { return m.gibbsKernel().Gram(m.points) })
+	ids := m.splitIDs()
+	m.nodes = make([]node, m.tree.Splits())
+	for s, at := range m.tree.splits {
+		n := &m.nodes[s]
+		n.lo, n.hi = m.span(before, at)
+		if ids[s].root {
+			n.bias = -m.cfg.RootBias
+		}
+		if base != nil && m.parts[0] == base.tree && ids[s].part == 0 {
+			n.latent, n.variational = base.nodes[ids[s].split], true
+			continue
+		}
+		_, middle := m.span(before, m.tree.nodes[at].Left)
+		if err := m.fillGibbs(n, middle, ids[s], gram, from); err != nil {
+			return fmt.Errorf("split %d: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// fillGibbs makes a Gibbs node whose left points end at middle.
+func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.General, error), from omegaSource) error {
+	prior, err := m.prior(n, gram)
+	if err != nil {
+		return err
+	}
+	left := make([]bool, n.hi-n.lo)
+	for i := range middle - n.lo {
+		left[i] = true
+	}
+	n.latent, err = from(prior, left, gp.Stream{Seed: m.cfg.Seed, Node: id.stream()})
+	return err
+}
+
+// gibbsKernel is the kernel of Gibbs nodes.
+func (m *model) gibbsKernel() kernel.Kernel { return m.cfg.kernel(m.cfg.GibbsOutputscale) }
+
+// prior returns that of a Gibbs node: in weight space where that is cheaper.
+func (m *model) prior(n *node, gram func() (blas64.General, error)) (gp.Prior, error) {
+	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights {
+		return gp.WeightSpace(features(rowsOf(m.points.X, n.lo, n.hi), m.gibbsKernel()))
+	}
+	k, err := gram()
+	if err != nil {
+		return gp.Prior{}, err
+	}
+	return gp.FunctionSpace(view(k, n.lo, n.lo, n.hi-n.lo, n.hi-n.lo))
+}
+
+// features returns Φ = √(s/ℓ²)·x̂ of a linear kernel.
+func features(x blas64.General, k kernel.Kernel) blas64.General {
+	out := linalg.New64(x.Rows, x.Cols)
+	w := math.Sqrt(k.Weight())
+	for i := range x.Rows {
+		blas64.Axpy(w, vector(row(x, i)), vector(row(out, i)))
+	}
+	return out
+}
+
+// A splitID tells splits apart whatever their number in the whole tree is.
+type splitID struct {
+	// root is a split that joins part to those before.
+	root        bool
+	part, split int
+}
+
+func (id splitID) stream() uint64 {
+	z := stream(rootStream, uint64(id.part)+1)
+	if id.root {
+		return stream(z, 0)
+	}
+	return stream(z, uint64(id.split)+1)
+}
+
+// splitIDs returns those of all splits: Join numbers the new root first, then
+// what was there, then the new part.
+func (m *model) splitIDs() []splitID {
+	var ids []splitID
+	for p, t := range m.parts {
+		own := make([]splitID, t.Splits())
+		for s := range own {
+			own[s] = splitID{part: p, split: s}
+		}
+		if p == 0 {
+			ids = own
+			continue
+		}
+		ids = append(append([]splitID{{root: true, part: p}}, ids...), own...)
+	}
+	return ids
+}
+
+func view(m blas64.General, i, j, rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]}
+}
+
+func rowsOf(m blas64.General, lo, hi int) blas64.General { return view(m, lo, 0, hi-lo, m.Cols) }

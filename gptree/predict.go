@@ -1,0 +1,134 @@
+package gptree
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A query is rows to predict at, with what the nodes share of them.
+type query struct {
+	prior            []float64      // k** at outputscale 1
+	cross            blas64.General // covariances with all points, outputscale 1
+	phi              blas64.General // features, where a node wants them
+	scaled           [2]blas64.General
+	scaledPrior      [2][]float64
+	logOdds, unknown blas64.General // by split
+}
+
+// predict returns the log-probabilities (n×C) of a few rows and, in column C,
+// their novelty.
+func (m *model) predict(x blas32.General) (blas64.General, error) {
+	q, err := m.query(x)
+	if err != nil {
+		return blas64.General{}, err
+	}
+	errs := make([]error, len(m.nodes))
+	linalg.Parallel(len(m.nodes), func(s int) { errs[s] = m.ask(q, s) })
+	for _, err := range errs {
+		if err != nil {
+			return blas64.General{}, err
+		}
+	}
+	leaves := linalg.New64(x.Rows, m.tree.Classes())
+	if err := m.tree.LogProb(leaves, q.logOdds); err != nil {
+		return blas64.General{}, err
+	}
+	out := linalg.New64(x.Rows, m.tree.Classes()+1)
+	for i := range x.Rows {
+		to, from := row(out, i), row(leaves, i)
+		best := 0
+		for leaf, l := range from {
+			to[m.column[leaf]] = l
+			if l > from[best] {
+				best = leaf
+			}
+		}
+		to[len(to)-1] = m.novelty(row(q.unknown, i), best)
+	}
+	return out, nil
+}
+
+// novelty averages what is unknown at the splits above a leaf.
+func (m *model) novelty(unknown []float64, leaf int) float64 {
+	at := m.leafOf(leaf)
+	depth := m.tree.nodes[at].Depth
+	if depth == 0 {
+		return 0
+	}
+	var sum float64
+	for m.tree.nodes[at].Parent >= 0 {
+		at = m.tree.nodes[at].Parent
+		sum += unknown[m.tree.nodes[at].Split]
+	}
+	return sum / float64(depth)
+}
+
+func (m *model) leafOf(class int) int { return m.tree.leaves[class] }
+
+// query computes what the nodes share.
+func (m *model) query(x blas32.General) (*query, error) {
+	k := m.cfg.kernel(1)
+	z, err := k.Points(classifier.Placed(x, classifier.Range(0, x.Rows), false))
+	if err != nil {
+		return nil, err
+	}
+	splits := m.tree.Splits()
+	q := &query{prior: make([]float64, x.Rows), logOdds: linalg.New64(x.Rows, splits), unknown: linalg.New64(x.Rows, splits)}
+	k.Diagonal(q.prior, z)
+	q.cross = linalg.New64(x.Rows, m.points.Len())
+	if err := k.Cross(q.cross, z, m.points); err != nil {
+		return nil, err
+	}
+	for i, s := range []float64{m.cfg.GibbsOutputscale, m.cfg.Outputscale} {
+		q.scaled[i], q.scaledPrior[i] = scaledBy(s, q.cross), make([]float64, x.Rows)
+		blas64.Axpy(s, vector(q.prior), vector(q.scaledPrior[i]))
+	}
+	if m.cfg.Kernel == kernel.Linear {
+		q.phi = features(z.X, m.gibbsKernel())
+	}
+	return q, nil
+}
+
+func scaledBy(s float64, m blas64.General) blas64.General {
+	out := linalg.New64(m.Rows, m.Cols)
+	blas64.Axpy(s, vector(m.Data), vector(out.Data))
+	return out
+}
+
+// ask fills the columns of a split.
+func (m *model) ask(q *query, s int) error {
+	n := m.nodes[s]
+	kind := 0
+	if n.variational {
+		kind = 1
+	}
+	rows, prior := view(q.scaled[kind], 0, n.lo, len(q.prior), n.hi-n.lo), q.scaledPrior[kind]
+	if n.weights {
+		rows, prior = q.phi, nil
+	}
+	latent, err := n.latent.Latent(rows, prior)
+	if err != nil {
+		return err
+	}
+	left, right, variance := make([]float64, len(q.prior)), make([]float64, len(q.prior)), make([]float64, len(q.prior))
+	latent.LogProbs(left, right, m.cfg.Prediction)
+	latent.Variances(variance)
+	for i := range left {
+		row(q.logOdds, i)[s] = left[i] - right[i] + n.bias
+		row(q.unknown, i)[s] = share(variance[i], q.scaledPrior[kind][i])
+	}
+	return nil
+}
+
+// share returns the variance beside its prior; where that is 0, nothing can
+// be known.
+func share(variance, prior float64) float64 {
+	if prior <= 0 {
+		return 1
+	}
+	return variance / prior
+}

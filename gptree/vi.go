@@ -1,0 +1,118 @@
+package gptree
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// tolerance is the gain in nats an example below which a VI node has settled.
+const tolerance = 1e-4
+
+// fitVI fits the base session and returns it with the inducing inputs of its
+// classes, which are sorted by name; rows are their examples.
+func fitVI(ctx context.Context, cfg Config, dim int, classes branch, rows map[string][][]float32) (*vi, map[string]kept, error) {
+	means := linalg.New64(len(classes), dim)
+	for i, name := range classes {
+		copy(row(means, i), meanOf(rows[name], dim, cfg.Normalize))
+	}
+	b := &vi{classes: classes}
+	var err error
+	if b.tree, err = cfg.build(ctx, means, 0); err != nil {
+		return nil, nil, err
+	}
+	fresh := make([]kept, len(classes))
+	linalg.Parallel(len(classes), func(i int) {
+		rng := rand.New(rand.NewPCG(cfg.Seed, stream(inducingStream, uint64(i))))
+		fresh[i] = kept{rows: inducing(rows[classes[i]], dim, cfg.Inducing, cfg.Normalize, rng)}
+	})
+	byName := make(map[string]kept, len(classes))
+	for i, name := range classes {
+		byName[name] = fresh[i]
+	}
+	if err := b.fit(ctx, cfg, dim, rows, byName); err != nil {
+		return nil, nil, err
+	}
+	return b, byName, nil
+}
+
+// inducingStream is the stream of inducing inputs; the value is arbitrary but
+// fixed.
+const inducingStream = 0x696e647563696e67
+
+// fit fits the nodes one after the other; each is parallel in itself.
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string][][]float32, points map[string]kept) error {
+	b.nodes = make([]*gp.VI, b.tree.Splits())
+	for s, at := range b.tree.splits {
+		x, z, left, err := b.gather(cfg, dim, at, rows, points)
+		if err != nil {
+			return err
+		}
+		if b.nodes[s], err = fitNode(ctx, cfg, x, z, left); err != nil {
+			return fmt.Errorf("split %d: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// gather returns the examples and inducing inputs below a node, leaves in
+// preorder, and which examples are to the left.
+func (b *vi) gather(cfg Config, dim, at int, rows map[string][][]float32, points map[string]kept) (x, z kernel.Points, left []bool, err error) {
+	var examples, inputs [][]float32
+	for i := at; i < b.tree.end[at]; i++ {
+		n := b.tree.nodes[i]
+		if n.Class < 0 {
+			continue
+		}
+		name := b.classes[n.Class]
+		examples, inputs = append(examples, rows[name]...), append(inputs, points[name].rows...)
+		for range rows[name] {
+			left = append(left, i < b.tree.nodes[at].Right)
+		}
+	}
+	k := cfg.kernel(cfg.Outputscale)
+	if x, err = k.Points(float64s(examples, dim)); err == nil {
+		z, err = k.Points(float64s(inputs, dim))
+	}
+	return x, z, left, err
+}
+
+// fitNode fits one node by full-batch coordinate ascent.
+func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool) (*gp.VI, error) {
+	k := cfg.kernel(cfg.Outputscale)
+	kmm, err := k.Gram(z)
+	if err != nil {
+		return nil, err
+	}
+	v, err := gp.NewVI(kmm)
+	if err != nil {
+		return nil, err
+	}
+	knm, knn := linalg.New64(x.Len(), z.Len()), make([]float64, x.Len())
+	if err := k.Cross(knm, x, z); err != nil {
+		return nil, err
+	}
+	k.Diagonal(knn, x)
+	batch, err := v.Batch(knm, knn, left)
+	if err != nil {
+		return nil, err
+	}
+	if stride := x.Len() / (perInducing * z.Len()); stride > 1 {
+		if err := v.Warm(ctx, batch, warmSteps, stride); err != nil {
+			return nil, err
+		}
+	}
+	_, err = v.Fit(ctx, batch, cfg.Iterations, tolerance)
+	return v, err
+}
+
+// Where there are many examples an inducing input, a few steps on perInducing
+// of them for each come first.
+const (
+	perInducing = 8
+	warmSteps   = 15
+)
