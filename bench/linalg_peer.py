@@ -1,10 +1,11 @@
 """The peer of PPCA: scikit-learn's PCA for fits, OpenBLAS's sgemm for scores.
 
-    echo "fit 500 640 20" | python linalg_peer.py        n, d, q
-    echo "product 256 640 20000" | python linalg_peer.py  n, d, K·q
+    echo "fit 10 500 640 20" | python linalg_peer.py        repeats, n, d, q
+    echo "product 10 256 640 20000" | python linalg_peer.py  repeats, n, d, K·q
 
 Reads the job up to an empty line, tries it out and says "ready". For each
-further line it does the job once and prints the seconds that took. PCA runs
+further line it does the job as often as it is told and prints the seconds that
+one took. PCA runs
 with the solver that is the fastest here, which it names on standard error;
 both on all cores, on float32.
 """
@@ -46,12 +47,12 @@ def product(n, d, columns):
 
 def main():
     lines = [line.split() for line in iter(sys.stdin.readline, "\n")]
-    kind, sizes = lines[0][0], [int(v) for v in lines[0][1:]]
+    kind, (repeats, *sizes) = lines[0][0], [int(v) for v in lines[0][1:]]
     job = {"fit": fit, "product": product}[kind](*sizes)
     job()
     print("ready", flush=True)
     for _ in sys.stdin:
-        print(timed(job), flush=True)
+        print(timed(lambda: [job() for _ in range(repeats)]) / repeats, flush=True)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ func thinVectors(v blas64.General) blas64.General {
 	for i := range v.Rows {
 		row := out.Data[kept*out.Stride : kept*out.Stride+out.Cols]
 		copy(row, v.Data[i*v.Stride:i*v.Stride+v.Cols])
-		if orthonormalise(row, out, kept) {
+		if orthonormalise(row, out, kept, dependent) {
 			kept++
 		}
 	}

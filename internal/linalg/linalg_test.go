@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -172,6 +173,68 @@ func TestTopEigenMultipleValues(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTopEigenCrowdedSpectra: values that repeat more often than a block of the
+// iteration has rows, and values that nearly do, in no special directions.
+func TestTopEigenCrowdedSpectra(t *testing.T) {
+	const m = 300
+	for name, value := range map[string]func(i int) float64{
+		"a dozen copies":     func(i int) float64 { return map[bool]float64{true: 10, false: 1 / float64(i+1)}[i < 12] },
+		"a dozen, later":     func(i int) float64 { return []float64{9, 8, 7}[min(i/12, 2)] / float64(1+i/36) },
+		"half of them":       func(i int) float64 { return map[bool]float64{true: 1, false: 0.9}[i < m/2] },
+		"a cluster":          func(i int) float64 { return 1 - 1e-7*float64(i) },
+		"copies in a slope":  func(i int) float64 { return math.Exp(-float64(i/9) / 5) },
+		"one, then equal":    func(i int) float64 { return map[bool]float64{true: 100, false: 1}[i == 0] },
+		"slowly falling":     func(i int) float64 { return 1 / math.Sqrt(float64(i+1)) },
+		"a dozen, then none": func(i int) float64 { return map[bool]float64{true: 10}[i < 12] },
+	} {
+		a := turnedDiagonal(m, value)
+		for _, q := range []int{1, 5, 20} {
+			e, err := TopEigen(a, q)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			want := make([]float64, m)
+			for i := range want {
+				want[i] = value(i)
+			}
+			slices.Sort(want)
+			for i := range q {
+				if w := want[m-1-i]; math.Abs(e.Values[i]-w) > 1e-9*want[m-1] {
+					t.Errorf("%s, q=%d: value %d = %.12g, want %.12g", name, q, i, e.Values[i], w)
+					break
+				}
+			}
+			checkPairs(t, a, e, 1e-9)
+		}
+	}
+}
+
+// turnedDiagonal returns H·diag(value)·H, H being a product of reflections.
+func turnedDiagonal(m int, value func(i int) float64) blas64.General {
+	a := New64(m, m)
+	for i := range m {
+		a.Data[i*m+i] = value(i)
+	}
+	rng := rand.New(rand.NewPCG(8, 9))
+	u, au := blas64.Vector{N: m, Data: make([]float64, m), Inc: 1}, blas64.Vector{N: m, Data: make([]float64, m), Inc: 1}
+	for range 4 { // (I − 2uuᵀ)·a·(I − 2uuᵀ) = a − w·uᵀ − u·wᵀ, w = 2(a·u − (uᵀau)u)
+		for i := range m {
+			u.Data[i] = rng.NormFloat64()
+		}
+		blas64.Scal(1/blas64.Nrm2(u), u)
+		blas64.Gemv(blas.NoTrans, 2, a, u, 0, au)
+		blas64.Axpy(-blas64.Dot(u, au), u, au)
+		blas64.Ger(-1, au, u, a)
+		blas64.Ger(-1, u, au, a)
+	}
+	for i := range m { // equal to the last bit across the diagonal
+		for j := range i {
+			a.Data[i*m+j] = a.Data[j*m+i]
+		}
+	}
+	return a
 }
 
 func TestThinEigenEqualsScatter(t *testing.T) {
