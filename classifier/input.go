@@ -153,29 +153,34 @@ func Gather(x blas32.General, rows []int) blas32.General {
 // Unit writes x scaled to Euclidean length 1 into dst; a zero vector stays
 // zero. The length is taken in float64, so that no float32 overflows.
 func Unit(dst []float64, x []float32) {
-	var sq float64
-	for _, v := range x {
-		sq += float64(v) * float64(v)
-	}
-	scale := 0.0
-	if sq > 0 {
-		scale = 1 / math.Sqrt(sq)
-	}
+	scale := unitScale(x)
 	for j, v := range x {
 		dst[j] = float64(v) * scale
 	}
 }
 
-// UnitRows returns a copy of x with every row scaled to length 1.
-func UnitRows(x blas32.General) blas32.General {
-	out := linalg.New32(x.Rows, x.Cols)
-	unit := make([]float64, x.Cols)
-	for i := range x.Rows {
-		Unit(unit, Row(x, i))
-		for j, v := range unit {
-			out.Data[i*out.Stride+j] = float32(v)
-		}
+// unitScale is what brings x to length 1, 0 for a zero vector.
+func unitScale(x []float32) float64 {
+	var sq float64
+	for _, v := range x {
+		sq += float64(v) * float64(v)
 	}
+	if sq > 0 {
+		return 1 / math.Sqrt(sq)
+	}
+	return 0
+}
+
+// UnitRows returns a copy of the given rows of x, scaled to length 1.
+func UnitRows(x blas32.General, rows []int) blas32.General {
+	out := linalg.New32(len(rows), x.Cols)
+	linalg.Parallel(len(rows), func(i int) {
+		from, to := Row(x, rows[i]), Row(out, i)
+		scale := unitScale(from)
+		for j, v := range from {
+			to[j] = float32(float64(v) * scale)
+		}
+	})
 	return out
 }
 

@@ -115,7 +115,7 @@ func (s *Stats) settle() error {
 	linalg.Parallel(len(names), func(i int) {
 		x := blas32.General{Rows: len(s.pending[names[i]]) / s.dim, Cols: s.dim, Stride: s.dim, Data: s.pending[names[i]]}
 		if s.Unit {
-			x = classifier.UnitRows(x)
+			x = classifier.UnitRows(x, classifier.Range(0, x.Rows))
 		}
 		errs[i] = s.classes[names[i]].stats.Add(x)
 	})

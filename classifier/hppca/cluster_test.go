@@ -109,7 +109,7 @@ func TestNodesHaveTheMomentsOfTheirClasses(t *testing.T) {
 func TestNewClassesJoinTheNearest(t *testing.T) {
 	h := drawn(t, 20, DefaultConfig())
 	before := h.tree
-	x := classifier.UnitRows(blas32.General{Rows: 3, Cols: 12, Stride: 12, Data: make([]float32, 36)})
+	x := blas32.General{Rows: 3, Cols: 12, Stride: 12, Data: make([]float32, 36)}
 	rng := rand.New(rand.NewPCG(8, 8))
 	for i := range x.Data {
 		x.Data[i] = float32(rng.NormFloat64())

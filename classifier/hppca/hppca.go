@@ -334,9 +334,8 @@ func (h *HPPCA) fit(stats *moments.Moments, super int) (class, error) {
 
 // scaled copies rows of x, scaled to length 1 if so configured.
 func (h *HPPCA) scaled(x blas32.General, rows []int) blas32.General {
-	z := classifier.Gather(x, rows)
 	if h.cfg.Normalize {
-		return classifier.UnitRows(z)
+		return classifier.UnitRows(x, rows)
 	}
-	return z
+	return classifier.Gather(x, rows)
 }

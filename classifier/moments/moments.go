@@ -3,6 +3,7 @@ package moments
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -68,6 +69,7 @@ func (m *Moments) Add(x blas32.General) error {
 		return fmt.Errorf("add examples: %w", err)
 	}
 	if m.Thin() && m.n+x.Rows <= m.d {
+		m.rows = slices.Grow(m.rows, x.Rows*x.Cols)
 		for i := range x.Rows {
 			m.rows = append(m.rows, classifier.Row(x, i)...)
 		}
@@ -186,11 +188,12 @@ func meanOf(x blas32.General) []float64 {
 
 func centred(x blas32.General, mean []float64) blas64.General {
 	c := linalg.New64(x.Rows, x.Cols)
-	for i := range x.Rows {
+	linalg.Parallel(x.Rows, func(i int) {
+		row := c.Data[i*c.Stride : i*c.Stride+c.Cols]
 		for j, v := range classifier.Row(x, i) {
-			c.Data[i*c.Stride+j] = float64(v) - mean[j]
+			row[j] = float64(v) - mean[j]
 		}
-	}
+	})
 	return c
 }
 

@@ -174,11 +174,10 @@ func (h *PPCA) shrink(x blas32.General, g classifier.Group) (class, error) {
 
 // place copies rows of x, scaled to length 1 if so configured.
 func (h *PPCA) place(x blas32.General, rows []int) blas32.General {
-	z := classifier.Gather(x, rows)
 	if *h.cfg.Normalize {
-		return classifier.UnitRows(z)
+		return classifier.UnitRows(x, rows)
 	}
-	return z
+	return classifier.Gather(x, rows)
 }
 
 // negligible is the share of λ below which a component says less than the

@@ -157,5 +157,5 @@ func densities(sp *gauss.Space, classes []class, nu float64, student bool) ([]*g
 
 // place copies rows of x, scaled to length 1.
 func place(x blas32.General, rows []int) blas32.General {
-	return classifier.UnitRows(classifier.Gather(x, rows))
+	return classifier.UnitRows(x, rows)
 }
