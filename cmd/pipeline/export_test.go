@@ -176,7 +176,7 @@ func TestExportRefuses(t *testing.T) {
 	if l.exists(l.path("x.onnx")) {
 		t.Error("a failed export leaves a file")
 	}
-	if got := strings.Join(exportable(), " "); !strings.Contains(got, "lda ncm plda plda+ ppca ppca-eb") {
+	if got := strings.Join(exportable(), " "); !strings.Contains(got, "lda ncm plda plda+ ppca ppca-eb ppca-online") {
 		t.Errorf("exportable: %s", got)
 	}
 	features := l.path("foreign")

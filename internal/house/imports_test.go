@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 	"experiment":                        {"classifier/heads", "fscil", "internal/atomicfile", "internal/chart"},
 	"experiment/kinds":                  {"experiment", "experiment/*"},
 	"experiment/*":                      {"experiment", "classifier", "classifier/*", "fscil", "dataset", "internal/chart", "internal/linalg"},
-	"classifier/online":                 {"classifier", "classifier/moments", "classifier/online/oem", "internal/linalg"},
+	"classifier/online":                 {"classifier", "classifier/moments", "classifier/online/oem", "internal/linalg", "internal/onnx"},
 	"classifier/gpr":                    {"classifier", "gp/regression", "internal/linalg"},
 	"gp/regression":                     {"internal/linalg"},
 	"experiment/gpregression":           {"experiment", "classifier", "classifier/*", "fscil", "gp/regression", "internal/chart"},
