@@ -26,6 +26,7 @@ var (
 	_ classifier.Forgetter       = (*GPTree)(nil)
 	_ classifier.SampleForgetter = (*GPTree)(nil)
 	_ classifier.Scorer          = (*GPTree)(nil)
+	_ classifier.Hierarchical    = (*GPTree)(nil)
 	_ classifier.Saver           = (*GPTree)(nil)
 )
 
@@ -232,4 +233,22 @@ func (h *GPTree) scoring() classifier.Scoring {
 		LogProb: func(dst, scores []float64) { copy(dst, scores) },
 		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
 	}
+}
+
+// Hierarchy implements classifier.Hierarchical.
+func (h *GPTree) Hierarchy() classifier.Branch {
+	tree, leaves := h.Tree()
+	if tree == nil || tree.Classes() == 0 {
+		return classifier.Branch{}
+	}
+	// From the last node to the first, so that children come before parents.
+	branches := make([]classifier.Branch, len(tree.nodes))
+	for i := len(tree.nodes) - 1; i >= 0; i-- {
+		if n := tree.nodes[i]; n.Class >= 0 {
+			branches[i].Class = leaves[n.Class]
+		} else {
+			branches[i].Below = []classifier.Branch{branches[n.Left], branches[n.Right]}
+		}
+	}
+	return branches[0]
 }

@@ -37,7 +37,7 @@ func data(C, n, d int, seed uint64) (blas32.General, []string) {
 	return x, y
 }
 
-// direct is the model as reference_numbers.md writes it, with full d×d
+// direct is the model as its formula is written, with full d×d
 // eigenvectors.
 type direct struct {
 	d      int

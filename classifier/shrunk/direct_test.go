@@ -76,7 +76,7 @@ func near(t *testing.T, what string, a, b classifier.Classifier, x blas32.Genera
 	}
 }
 
-// direct is the head as reference_numbers.md writes it, with dense matrices:
+// direct is the head as its formula is written, with dense matrices:
 // z = Vᵀ(x−m₀), BV = WVΛ.
 type direct struct {
 	cfg  shrunk.Config

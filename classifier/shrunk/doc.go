@@ -58,7 +58,7 @@
 // regression; later sessions O(d²) a row. Scoring O(d² + Cqd) a row. Memory
 // 8qd + 24d bytes a class beside the statistics.
 //
-// Deviations from the formula as first written (reference_numbers.md): the
+// Deviations from the formula as it was first tried (in NumPy): the
 // regression works on z without the rotation V, which changes nothing; the
 // variance of a class in directions without a component is at least 1e−9.
 package shrunk

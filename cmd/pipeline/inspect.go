@@ -11,23 +11,35 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
 func newInspect() *cobra.Command {
-	return &cobra.Command{
-		Use:     "inspect MODEL",
-		Short:   "Show what a model knows and how it came to know it",
-		Example: "  pipeline inspect photos.model",
+	var tree string
+	cmd := &cobra.Command{
+		Use:   "inspect MODEL",
+		Short: "Show what a model knows and how it came to know it",
+		Long: `Shows the method of a model, its settings and what it chose by itself, its backbone,
+sessions and classes. --tree draws how the classes are arranged, where the method
+arranges them (gptree, hppca); with --images each class has its first picture.`,
+		Example: "  pipeline inspect photos.model\n  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
-		RunE: command(func(_ context.Context, w *workbench, args []string) error {
+		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
 			m, err := model.Load(args[0])
 			if err != nil {
 				return err
 			}
+			if tree != "" {
+				return w.drawTree(ctx, m, args[0], tree)
+			}
 			return w.inspect(m, args[0])
 		}),
 	}
+	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
+	cmd.Flags().String("images", "", "`folder` of images for --tree; a first-level sub-folder is a class")
+	config.Bind(cmd.Flags(), "images", "images")
+	return cmd
 }
 
 func (w *workbench) inspect(m *model.Model, file string) error {

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+const (
+	// tries is how many files of a class are opened for its picture.
+	tries = 5
+	// pictureSide is the longer side of a picture, twice what it is shown with.
+	pictureSide = 80
+)
+
+// drawTree writes the tree of a model's classes as a picture.
+func (w *workbench) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
+	head, ok := classifier.As[classifier.Hierarchical](m.Head)
+	if !ok {
+		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(withTree(), ", "))
+	}
+	pictures, err := w.classPictures(ctx, m.Classes())
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("%s: %s, %d classes", filepath.Base(modelFile), m.Method, len(m.Classes()))
+	err = writeWhole(file, func(f *atomicfile.File) error {
+		return chart.Dendrogram(f, title, drawn(head.Hierarchy(), pictures))
+	})
+	if err == nil {
+		w.say("wrote %s: %d classes, %d with a picture", file, len(m.Classes()), len(pictures))
+	}
+	return err
+}
+
+// withTree lists the methods whose heads are Hierarchical.
+func withTree() []string {
+	var names []string
+	for _, m := range heads.Methods() {
+		if h, err := heads.New(m.Name, heads.DefaultConfig()); err == nil {
+			if _, ok := classifier.As[classifier.Hierarchical](h); ok {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return names
+}
+
+// drawn gives the classes their pictures.
+func drawn(b classifier.Branch, pictures map[string][]byte) chart.Branch {
+	out := chart.Branch{Label: b.Class, Picture: pictures[b.Class]}
+	for _, below := range b.Below {
+		out.Below = append(out.Below, drawn(below, pictures))
+	}
+	return out
+}
+
+// classPictures returns a thumbnail of every class that has an image in its
+// folder of --images; nothing without --images.
+func (w *workbench) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
+	if w.config.Images == "" {
+		return nil, nil
+	}
+	if _, err := os.Stat(w.config.Images); err != nil {
+		return nil, fmt.Errorf("pictures of classes: %w", err)
+	}
+	found := make([][]byte, len(classes))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(w.config.Workers())
+	for i, c := range classes {
+		group.Go(func() error {
+			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // names come from a file
+				found[i] = w.classPicture(filepath.Join(w.config.Images, dir))
+			}
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	pictures := make(map[string][]byte)
+	for i, c := range classes {
+		if found[i] != nil {
+			pictures[c] = found[i]
+		}
+	}
+	return pictures, nil
+}
+
+// classPicture is a thumbnail of the first image of a folder, nil where there
+// is none.
+func (w *workbench) classPicture(dir string) []byte {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	left := tries
+	for _, e := range entries {
+		if !e.Type().IsRegular() || left == 0 {
+			continue
+		}
+		left--
+		if b, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
+			if jpeg, err := preprocess.Thumbnail(b, w.config.Preprocess.Limits(), pictureSide); err == nil {
+				return jpeg
+			}
+		}
+	}
+	return nil
+}
