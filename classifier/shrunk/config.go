@@ -106,6 +106,20 @@ type Setting struct {
 // plain is the setting without calibration.
 func plain(nu float64) Setting { return Setting{Nu: nu, Temperature: 1} }
 
+// String names what is in force, as in "ν 3000, κ 800, T 64, b 2.27, g 2".
+func (s Setting) String() string {
+	nu := fmt.Sprintf("ν %.4g", s.Nu)
+	if s.Nu >= Pooled {
+		nu = "ν ∞"
+	}
+	if s.calibrated() {
+		return fmt.Sprintf("%s, κ %.4g, T %.4g, b %.4g, g %.4g", nu, s.Kappa, s.Temperature, s.Later, s.Rerank)
+	}
+	return nu
+}
+
+func (s Setting) calibrated() bool { return s != plain(s.Nu) }
+
 func checkSetting(s Setting) error {
 	if err := checkNu(s.Nu); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -73,18 +74,23 @@ func fewShot(c model.Calibration) string {
 // inspectChoice says what a head chose by pseudo-sessions where a setting was
 // left to it.
 func (w *workbench) inspectChoice(m *model.Model) {
-	chooser, ok := classifier.As[interface {
-		Choice() *pseudo.Choice[float64]
-	}](m.Head)
-	if !ok || chooser.Choice() == nil {
-		return
+	if head, ok := classifier.As[chooser[float64]](m.Head); ok && head.Choice() != nil {
+		w.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
-	c := chooser.Choice()
-	how := fmt.Sprintf("by %d pseudo-sessions on the base images", c.Config.Splits)
+	if head, ok := classifier.As[chooser[shrunk.Setting]](m.Head); ok && head.Choice() != nil {
+		w.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
+	}
+}
+
+// A chooser is a head that may choose a setting by pseudo-sessions.
+type chooser[T any] interface{ Choice() *pseudo.Choice[T] }
+
+// how says where a choice comes from.
+func how[T any](c *pseudo.Choice[T]) string {
 	if c.Fallback != "" {
-		how = "the default: " + c.Fallback
+		return "the default: " + c.Fallback
 	}
-	w.say("chosen     %.4g (%s)", c.Value, how)
+	return fmt.Sprintf("by %d pseudo-sessions on the base images", c.Config.Splits)
 }
 
 // inspectTemperature says what log-probabilities are divided by, and why.
