@@ -204,7 +204,7 @@ func TestDamagedArrays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := m.file(c.variable)
-			err, allocated := readX(data)
+			allocated, err := readX(data)
 			if err == nil || !strings.Contains(err.Error(), c.word) {
 				t.Errorf("%v, want %q", err, c.word)
 			}
@@ -216,7 +216,7 @@ func TestDamagedArrays(t *testing.T) {
 }
 
 // readX reads the variable x and tells what that allocated.
-func readX(data []byte) (err error, allocated uint64) {
+func readX(data []byte) (allocated uint64, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	f, err := parse(data)
@@ -224,7 +224,7 @@ func readX(data []byte) (err error, allocated uint64) {
 		_, err = f.Read("x")
 	}
 	runtime.ReadMemStats(&after)
-	return err, after.TotalAlloc - before.TotalAlloc
+	return after.TotalAlloc - before.TotalAlloc, err
 }
 
 func TestBombOfColumns(t *testing.T) {
