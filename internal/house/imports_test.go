@@ -33,6 +33,8 @@ var allowed = map[string][]string{
 	"internal/shared":                   {},
 	"extractor":                         {"internal/onnx", "internal/ort"},
 	"dataset":                           {"internal/atomicfile"},
+	"dataset/matlab":                    {},
+	"dataset/cub":                       {"dataset", "dataset/matlab"},
 	"embedding":                         {"dataset", "internal/atomicfile"},
 	"classifier":                        {"internal/linalg", "internal/onnx"},
 	"classifier/classifiertest":         {"classifier", "internal/linalg", "internal/linalg/native/nativetest", "internal/onnx", "internal/ort/orttest"},
