@@ -54,9 +54,9 @@ type Stream struct {
 	Seed, Node uint64
 }
 
-// chain returns the stream of a chain; the numbers are mixed as SplitMix64
+// Chain returns the stream of a chain; the numbers are mixed as SplitMix64
 // does (Steele, Lea, Flood 2014).
-func (s Stream) chain(i int) *rand.Rand {
+func (s Stream) Chain(i int) *rand.Rand {
 	z := s.Node + (uint64(i)+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
@@ -95,7 +95,7 @@ func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream S
 	sampler := newSampler(prior, halves(yes))
 	omega, errs := make([][]float64, s.Chains), make([]error, s.Chains)
 	linalg.Parallel(s.Chains, func(c int) {
-		omega[c], errs[c] = sampler.run(s.Steps, stream.chain(c))
+		omega[c], errs[c] = sampler.run(s.Steps, stream.Chain(c))
 	})
 	for _, err := range errs {
 		if err != nil {

@@ -179,7 +179,7 @@ func TestDrawsHaveTheConditionalMoments(t *testing.T) {
 	}{"full": {full, full.k}, "singular": {function, k}, "weights": {weight, k}} {
 		mean, cov := exact(t, c.k, omega, kappa)
 		s := newSampler(c.prior, kappa)
-		rng := Stream{Seed: 1}.chain(0)
+		rng := Stream{Seed: 1}.Chain(0)
 		f, room := make([]float64, 5), linalg.New64(c.prior.Width(), c.prior.Width())
 		var sum [5]float64
 		var squares [5][5]float64
@@ -294,7 +294,7 @@ func TestGibbsIsThePosterior(t *testing.T) {
 		s := newSampler(w.prior, halves(yes))
 		var means, squares [chains][3]float64
 		for c := range chains {
-			rng := Stream{Seed: 5, Node: uint64(n)}.chain(c)
+			rng := Stream{Seed: 5, Node: uint64(n)}.Chain(c)
 			omega, f, room := make([]float64, n), make([]float64, n), linalg.New64(n, n)
 			drawOmega(omega, f, rng)
 			for step := range steps + 50 {

@@ -76,13 +76,10 @@ func (p Prior) Width() int {
 func (p Prior) root() blas64.General {
 	r := copied(p.k)
 	if _, ok := factorize(r); !ok {
-		return pivotedRoot(p.k)
+		r, _ = pivotedRoot(p.k)
+		return r
 	}
-	for i := range r.Rows { // L becomes Lᵀ
-		for j := range i {
-			row(r, j)[i], row(r, i)[j] = row(r, i)[j], 0
-		}
-	}
+	transpose(r)
 	return r
 }
 

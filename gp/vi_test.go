@@ -288,7 +288,7 @@ func TestBoundIsBruteForce(t *testing.T) {
 		t.Fatal("S̃ is not positive definite")
 	}
 	constant := (math.Log(mat.Det(dense(s.kmm))) - math.Log(mat.Det(cov))) / 2
-	rng := Stream{Seed: 1}.chain(0)
+	rng := Stream{Seed: 1}.Chain(0)
 	var sum, squares float64
 	u := make([]float64, m)
 	for range draws {

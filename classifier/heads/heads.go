@@ -9,6 +9,7 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gpc"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
@@ -29,7 +30,9 @@ type Config struct {
 	GPR    gpr.Config    `json:"gpr" mapstructure:"gpr"`
 	GPTree gptree.Config `json:"gptree" mapstructure:"gptree"`
 	HPPCA  hppca.Config  `json:"hppca" mapstructure:"hppca"`
+	LSM    gpc.Config    `json:"lsm" mapstructure:"lsm"`
 	NCM    ncm.Config    `json:"ncm" mapstructure:"ncm"`
+	OVE    gpc.Config    `json:"ove" mapstructure:"ove"`
 	PLDA   plda.Config   `json:"plda" mapstructure:"plda"`
 	PPCA   ppca.Config   `json:"ppca" mapstructure:"ppca"`
 	// Of the methods plda+, ppca-eb and ppca-online: Method.Key says how their
@@ -42,7 +45,8 @@ type Config struct {
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
 	return Config{
-		GPR: gpr.DefaultConfig(), GPTree: gptree.DefaultConfig(), HPPCA: hppca.DefaultConfig(), NCM: ncm.DefaultConfig(), PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(),
+		GPR: gpr.DefaultConfig(), GPTree: gptree.DefaultConfig(), HPPCA: hppca.DefaultConfig(), LSM: gpc.DefaultLSM(), NCM: ncm.DefaultConfig(), OVE: gpc.DefaultOVE(),
+		PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(),
 		PLDAPlus: shrunk.DefaultPLDAPlus(), PPCAEB: shrunk.DefaultPPCAEB(), PPCAOnline: online.DefaultConfig(),
 	}
 }
@@ -53,7 +57,8 @@ func (c Config) Validate() error {
 		name string
 		err  error
 	}{
-		{"gpr", c.GPR.Validate()}, {"gptree", c.GPTree.Validate()}, {"hppca", c.HPPCA.Validate()}, {"ncm", c.NCM.Validate()}, {"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()},
+		{"gpr", c.GPR.Validate()}, {"gptree", c.GPTree.Validate()}, {"hppca", c.HPPCA.Validate()}, {"lsm", c.LSM.Validate()}, {"ncm", c.NCM.Validate()}, {"ove", c.OVE.Validate()},
+		{"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()},
 		{"plda_plus", c.PLDAPlus.Validate()}, {"ppca_eb", c.PPCAEB.Validate()}, {"ppca_online", c.PPCAOnline.Validate()},
 	} {
 		if m.err != nil {
@@ -119,12 +124,14 @@ func Methods() []Method {
 			make: func(Config) (classifier.Learner, error) { return learner(plda.New(plda.LDA())) },
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(plda.LoadLDA(s)) },
 		},
+		gpcMethod(gpc.LSM, "Gaussian process classification with the logistic-softmax likelihood, sampled (Galy-Fajou 2020), a baseline of gptree; its files contain embeddings", func(c Config) gpc.Config { return c.LSM }),
 		{
 			Name: "ncm", Summary: "nearest class mean, cosine or Euclidean",
 			Novelty: "distance to the nearest mean", Extend: "exact", Forget: "classes and examples, exact",
 			make: func(c Config) (classifier.Learner, error) { return learner(ncm.New(c.NCM)) },
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(ncm.Load(s)) },
 		},
+		gpcMethod(gpc.OVE, "Gaussian process classification with the one-vs-each likelihood, sampled (Snell 2021), a baseline of gptree for few classes; its files contain embeddings", func(c Config) gpc.Config { return c.OVE }),
 		{
 			Name: "plda", Summary: "two-covariance model: shared covariance, uncertain class means; learns a class from one example",
 			Novelty: "negative largest log-density", Extend: "exact, shared covariances stay as the base session set them", Forget: "classes and examples, exact likewise",
@@ -159,6 +166,18 @@ func Methods() []Method {
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(online.Load(s)) },
 		},
 		treeMethod("sbm", "GP-Tree with the tree of the stick-breaking likelihood (SBM-GP), a baseline", gptree.BuildStickBreaking),
+	}
+}
+
+// gpcMethod returns a multi-class Gaussian process with settings of its own.
+func gpcMethod(name, summary string, settings func(Config) gpc.Config) Method {
+	return Method{
+		Name: name, Summary: summary,
+		Novelty: "variance of the latent functions, beside the prior's",
+		Extend:  "exact, sampled anew", Forget: "classes and examples, exact, sampled anew",
+		maxPerClass: func(c Config) int { return settings(c).MaxPerClass },
+		make:        func(c Config) (classifier.Learner, error) { return learner(gpc.New(name, settings(c))) },
+		load:        func(s classifier.State) (classifier.Learner, error) { return learner(gpc.Load(name, s)) },
 	}
 }
 

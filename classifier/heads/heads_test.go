@@ -59,7 +59,7 @@ func TestMethodsAreSortedAndDescribed(t *testing.T) {
 
 func TestUnknownMethodNamesTheNearest(t *testing.T) {
 	_, err := heads.New("pcca", heads.DefaultConfig())
-	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "lda, ncm, plda, plda+, ppca, ppca-eb") {
+	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "lda, lsm, ncm, ove, plda, plda+, ppca, ppca-eb") {
 		t.Error(err)
 	}
 	if _, err := heads.Load("", classifier.State{}); err == nil {

@@ -24,7 +24,7 @@ func newInspect() *cobra.Command {
 		Long: `Shows the method of a model, its settings and what it chose by itself, its backbone,
 sessions and classes. --tree draws how the classes are arranged, where the method
 arranges them (gptree, hppca); with --images each class has its first picture.`,
-		Example: "  pipeline inspect photos.model\n  pipeline inspect photos.model --tree tree.svg --images photos",
+		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
 			m, err := model.Load(args[0])

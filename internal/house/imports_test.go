@@ -70,6 +70,7 @@ var allowed = map[string][]string{
 	"classifier/gpr":                    {"classifier", "gp/regression", "internal/linalg"},
 	"gp/regression":                     {"internal/linalg"},
 	"experiment/gpregression":           {"experiment", "classifier", "classifier/*", "fscil", "gp/regression", "internal/chart"},
+	"classifier/gpc":                    {"classifier", "gp", "gp/*", "internal/linalg"},
 	"classifier/gauss":                  {"classifier", "classifier/moments", "internal/linalg", "internal/onnx"},
 	"classifier/plda":                   {"classifier", "classifier/gauss", "classifier/moments", "classifier/pseudo", "internal/linalg", "internal/onnx"},
 	"classifier/shrunk":                 {"classifier", "classifier/gauss", "classifier/moments", "classifier/pseudo", "internal/linalg", "internal/onnx"},

@@ -1,0 +1,212 @@
+package gpc
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A basis writes a function of the prior as f = Φt with t ~ N(0, I): its values
+// at the examples, and at new inputs but for what these leave open. It is never
+// changed.
+type basis struct {
+	kernel kernel.Kernel
+	phi    blas64.General // Φ (n×r)
+	k      blas64.General // K = ΦΦᵀ (n×n)
+	// Of kernels that are not linear: the r inputs that t stands for, and the
+	// Cholesky factor of their covariances.
+	pivots kernel.Points
+	lower  blas64.Triangular
+}
+
+func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
+	gram, err := k.Gram(x)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range gram.Data {
+		if v-v != 0 {
+			return nil, fmt.Errorf("the kernel matrix holds a NaN or an infinity: set normalize, or a larger lengthscale")
+		}
+	}
+	b := &basis{kernel: k, k: gram}
+	if k.Kind == kernel.Linear {
+		b.phi = linearFeatures(k, x)
+		return b, nil
+	}
+	root, pivots := gp.Root(gram)
+	b.phi = linalg.New64(root.Cols, root.Rows)
+	for i := range root.Rows {
+		for j, v := range row(root, i) {
+			row(b.phi, j)[i] = v
+		}
+	}
+	lower := linalg.New64(root.Rows, root.Rows)
+	for i, p := range pivots {
+		copy(row(lower, i), row(b.phi, p)[:i+1])
+	}
+	b.lower = blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: lower.Rows, Stride: lower.Stride, Data: lower.Data}
+	b.pivots = x.Pick(pivots)
+	return b, nil
+}
+
+// linearFeatures returns x̂ times the deviation of its weights.
+func linearFeatures(k kernel.Kernel, x kernel.Points) blas64.General {
+	phi := linalg.New64(x.X.Rows, x.X.Cols)
+	blas64.Axpy(math.Sqrt(k.Weight()), vector(x.X.Data), vector(phi.Data))
+	return phi
+}
+
+// features returns Φ of new inputs (q×r), the variance of f there that t
+// leaves open, and the prior variance (q).
+func (b *basis) features(z kernel.Points) (phi blas64.General, open, prior []float64, err error) {
+	open, prior = make([]float64, z.Len()), make([]float64, z.Len())
+	b.kernel.Diagonal(prior, z)
+	if b.kernel.Kind == kernel.Linear {
+		return linearFeatures(b.kernel, z), open, prior, nil
+	}
+	phi = linalg.New64(z.Len(), b.pivots.Len())
+	if err := b.kernel.Cross(phi, z, b.pivots); err != nil {
+		return phi, nil, nil, err
+	}
+	linalg.Parallel(z.Len(), func(i int) {
+		v := vector(row(phi, i))
+		blas64.Trsv(blas.NoTrans, b.lower, v)
+		open[i] = max(prior[i]-blas64.Dot(v, v), 0)
+	})
+	return phi, open, prior, nil
+}
+
+// A gaussian is p(t | ω, κ) of one function, N(A⁻¹Φᵀκ, A⁻¹) with
+// A = I + ΦᵀΩΦ. Examples with ω = 0 (then κ = 0 too) play no part.
+type gaussian struct {
+	start []float64      // Φᵀκ
+	rows  blas64.General // Φ of the others (m×r)
+	half  []float64      // Ω^½ of them
+	// l is the factor of B = I + Ω^½KΩ^½ (m×m), or of A (r×r) where that is
+	// the smaller one.
+	l       blas64.Triangular
+	weights bool
+}
+
+// given returns the posterior of one function.
+func (b *basis) given(omega, kappa []float64) (*gaussian, error) {
+	g := &gaussian{start: make([]float64, b.phi.Cols)}
+	var active []int
+	for i, w := range omega {
+		if !(w >= 0 && w <= math.MaxFloat32) {
+			return nil, fmt.Errorf("ω of example %d is %g", i, w)
+		}
+		if w > 0 {
+			active = append(active, i)
+			g.half = append(g.half, math.Sqrt(w))
+			blas64.Axpy(kappa[i], vector(row(b.phi, i)), vector(g.start))
+		}
+	}
+	g.rows = linalg.New64(len(active), b.phi.Cols)
+	for i, r := range active {
+		copy(row(g.rows, i), row(b.phi, r))
+	}
+	g.weights = len(active) > b.phi.Cols
+	system, err := b.system(g, active)
+	if err != nil {
+		return nil, err
+	}
+	g.l, err = factorized(system)
+	return g, err
+}
+
+// system returns the lower triangle of B, or A.
+func (b *basis) system(g *gaussian, active []int) (blas64.General, error) {
+	if g.weights {
+		return precision(g.rows, g.half)
+	}
+	m := linalg.New64(len(active), len(active))
+	for i, r := range active {
+		to, from := row(m, i), row(b.k, r)
+		for j, s := range active[:i+1] {
+			to[j] = g.half[i] * from[s] * g.half[j]
+		}
+		to[i]++
+	}
+	return m, nil
+}
+
+// precision returns I + ΦᵀΩΦ.
+func precision(rows blas64.General, half []float64) (blas64.General, error) {
+	scaled := linalg.New64(rows.Cols, rows.Rows)
+	for i, h := range half {
+		for j, v := range row(rows, i) {
+			scaled.Data[j*scaled.Stride+i] = h * v
+		}
+	}
+	a, err := linalg.Gram(scaled)
+	if err != nil {
+		return a, err
+	}
+	for i := range a.Rows {
+		row(a, i)[i]++
+	}
+	return a, nil
+}
+
+// factorized overwrites the lower triangle of a with its Cholesky factor.
+func factorized(a blas64.General) (blas64.Triangular, error) {
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
+	if !ok {
+		return l, &linalg.NotPSDError{Order: a.Rows}
+	}
+	return l, nil
+}
+
+// draw overwrites t with a draw.
+func (g *gaussian) draw(t []float64, rng *rand.Rand) {
+	if g.weights { // L⁻ᵀ(L⁻¹Φᵀκ + z)
+		copy(t, g.start)
+		blas64.Trsv(blas.NoTrans, g.l, vector(t))
+		addNormals(rng, t)
+		blas64.Trsv(blas.Trans, g.l, vector(t))
+		return
+	}
+	// Matheron's rule: z − ΦᵀΩ^½B⁻¹(Ω^½Φz + ε) with z ~ N(Φᵀκ, I).
+	copy(t, g.start)
+	addNormals(rng, t)
+	if len(g.half) == 0 || len(t) == 0 {
+		return
+	}
+	v := make([]float64, len(g.half))
+	blas64.Gemv(blas.NoTrans, 1, g.rows, vector(t), 0, vector(v))
+	solveNoisy(g.l, v, g.half, rng)
+	blas64.Gemv(blas.Trans, -1, g.rows, vector(v), 1, vector(t))
+}
+
+// solveNoisy overwrites v with Ω^½B⁻¹(Ω^½v + ε).
+func solveNoisy(l blas64.Triangular, v, half []float64, rng *rand.Rand) {
+	for i, h := range half {
+		v[i] = h*v[i] + rng.NormFloat64()
+	}
+	blas64.Trsv(blas.NoTrans, l, vector(v))
+	blas64.Trsv(blas.Trans, l, vector(v))
+	for i, h := range half {
+		v[i] *= h
+	}
+}
+
+func addNormals(rng *rand.Rand, v []float64) {
+	for i := range v {
+		v[i] += rng.NormFloat64()
+	}
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
+
+// row returns row i of m, sharing its memory.
+func row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }

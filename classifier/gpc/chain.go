@@ -1,0 +1,98 @@
+package gpc
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// data is what the chains share. It is never changed.
+type data struct {
+	*basis
+	own     []int // class of every example
+	classes int
+}
+
+// A likelihood is p(y | f) with an augmentation that makes f Gaussian.
+type likelihood interface {
+	// order returns the order of its largest linear system.
+	order(examples, classes int) int
+	// augment draws the auxiliary variables given f (C×n).
+	augment(d data, f blas64.General, rng *rand.Rand) posterior
+	// logLikelihoods writes log p(y = c | f) of all classes into dst, with a
+	// constant or not.
+	logLikelihoods(dst, f []float64)
+}
+
+// A posterior is p(t | y) of all classes given auxiliary variables.
+type posterior interface {
+	// draw fills every matrix of dst (C×r) with a draw.
+	draw(dst []blas64.General, rng *rand.Rand) error
+}
+
+func likelihoodOf(method string) likelihood {
+	if method == OVE {
+		return oneVsEach{}
+	}
+	return logisticSoftmax{}
+}
+
+// sample runs all chains and returns the draws they keep: t of class c in draw
+// s is row s·C + c.
+func sample(ctx context.Context, cfg Config, l likelihood, d data) (blas64.General, error) {
+	C := d.classes
+	kept := linalg.New64(cfg.Chains*cfg.Draws*C, d.phi.Cols)
+	errs := make([]error, cfg.Chains)
+	linalg.Parallel(cfg.Chains, func(c int) {
+		if errs[c] = ctx.Err(); errs[c] != nil {
+			return
+		}
+		var own []blas64.General
+		for s := range cfg.Draws {
+			own = append(own, rowsOf(kept, (c*cfg.Draws+s)*C, C))
+		}
+		errs[c] = run(l, d, cfg.Steps, own, gp.Stream{Seed: cfg.Seed, Node: chainStream}.Chain(c))
+	})
+	for _, err := range errs {
+		if err != nil {
+			return kept, err
+		}
+	}
+	return kept, nil
+}
+
+// Streams of the chains and of what prediction draws; the values are arbitrary
+// but fixed.
+const (
+	chainStream = 0x6770632d636861
+	openStream  = 0x6770632d6f7065
+)
+
+// run is one chain: it starts at f = 0, and its last auxiliary variables give
+// all the draws that are kept.
+func run(l likelihood, d data, steps int, kept []blas64.General, rng *rand.Rand) error {
+	f, t := linalg.New64(d.classes, len(d.own)), linalg.New64(d.classes, d.phi.Cols)
+	for range steps {
+		if err := step(l, d, f, t, rng); err != nil {
+			return err
+		}
+	}
+	return l.augment(d, f, rng).draw(kept, rng)
+}
+
+// step draws the auxiliary variables given f, and then t and f = Φt.
+func step(l likelihood, d data, f, t blas64.General, rng *rand.Rand) error {
+	if err := l.augment(d, f, rng).draw([]blas64.General{t}, rng); err != nil {
+		return err
+	}
+	return linalg.MulTrans64(f, t, d.phi)
+}
+
+// rowsOf returns n rows of m from first on, sharing memory.
+func rowsOf(m blas64.General, first, n int) blas64.General {
+	return blas64.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (first+n)*m.Stride]}
+}

@@ -1,0 +1,135 @@
+package gpc
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A model is what predicts. It is never changed.
+type model struct {
+	like likelihood
+	data
+	// column is that of every class; here they are sorted by name, so that
+	// nothing depends on when they came.
+	column []int
+	// draws are t of all classes, one draw after the other (D·C×r).
+	draws blas64.General
+	// open are standard normals (D×C) for what t leaves open at new inputs.
+	open blas64.General
+}
+
+// newModel places the examples of all classes, and leaves the draws to be made.
+func newModel(method string, cfg Config, dim int, all *members) (*model, error) {
+	names := slices.Sorted(slices.Values(all.Names()))
+	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}}
+	var rows [][]float32
+	for c, name := range names {
+		k, _ := all.Get(name)
+		rows = append(rows, k...)
+		for range k {
+			m.own = append(m.own, c)
+		}
+		m.column = append(m.column, slices.Index(all.Names(), name))
+	}
+	k := cfg.kernel()
+	x, err := k.Points(float64s(rows, dim))
+	if err != nil {
+		return nil, err
+	}
+	if m.basis, err = newBasis(k, x); err != nil {
+		return nil, err
+	}
+	m.open = linalg.New64(cfg.Chains*cfg.Draws, m.classes)
+	addNormals(rand.New(rand.NewPCG(cfg.Seed, openStream)), m.open.Data)
+	return m, nil
+}
+
+// fit makes the draws.
+func (m *model) fit(ctx context.Context, cfg Config) error {
+	var err error
+	m.draws, err = sample(ctx, cfg, m.like, m.data)
+	return err
+}
+
+// predict returns the log-probabilities (n×C) of a few rows and, in column C,
+// their novelty.
+func (m *model) predict(x blas32.General) (blas64.General, error) {
+	z, err := m.kernel.Points(classifier.Placed(x, classifier.Range(0, x.Rows), false))
+	if err != nil {
+		return blas64.General{}, err
+	}
+	phi, open, prior, err := m.features(z)
+	if err != nil {
+		return blas64.General{}, err
+	}
+	f, out := linalg.New64(x.Rows, m.draws.Rows), linalg.New64(x.Rows, m.classes+1)
+	if err := linalg.MulTrans64(f, phi, m.draws); err != nil {
+		return out, err
+	}
+	linalg.Parallel(x.Rows, func(i int) {
+		to := row(out, i)
+		to[m.classes] = m.novelty(row(f, i), open[i], prior[i])
+		m.average(to[:m.classes], row(f, i), math.Sqrt(open[i]))
+	})
+	return out, nil
+}
+
+// average writes the logarithm of the mean likelihood over the draws,
+// normalised, and overwrites f.
+func (m *model) average(dst, f []float64, deviation float64) {
+	for s := range m.open.Rows {
+		own := f[s*m.classes : (s+1)*m.classes]
+		for c, e := range row(m.open, s) {
+			own[c] += deviation * e
+		}
+		m.like.logLikelihoods(dst, own)
+		copy(own, dst)
+	}
+	each := make([]float64, m.open.Rows)
+	for c, to := range m.column {
+		for s := range each {
+			each[s] = f[s*m.classes+c]
+		}
+		dst[to] = logSum(each)
+	}
+	classifier.LogSoftmax(dst)
+}
+
+// novelty is the variance of the functions beside that of their prior, the
+// mean over the classes; where the prior has none, nothing can be known.
+func (m *model) novelty(f []float64, open, prior float64) float64 {
+	if prior <= 0 {
+		return 1
+	}
+	n := float64(m.open.Rows)
+	var sum float64
+	for c := range m.classes {
+		var mean, squares float64
+		for i := c; i < len(f); i += m.classes {
+			mean += f[i] / n
+		}
+		for i := c; i < len(f); i += m.classes {
+			squares += (f[i] - mean) * (f[i] - mean)
+		}
+		sum += squares / n
+	}
+	return (sum/float64(m.classes) + open) / prior
+}
+
+// logSum returns log Σeᵛ.
+func logSum(v []float64) float64 {
+	largest := slices.Max(v)
+	var sum float64
+	for _, x := range v {
+		sum += math.Exp(x - largest)
+	}
+	return largest + math.Log(sum)
+}

@@ -1,0 +1,125 @@
+package gpc
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+type settings struct {
+	Method  string   `json:"method"`
+	Config  Config   `json:"config"`
+	Dim     int      `json:"dim"`
+	Classes []string `json:"classes"`
+}
+
+// Save implements classifier.Saver: tensors "count" (C) and "points" (n×d), the
+// embeddings themselves, by class, and "draws" (D×C×r), what the chains drew,
+// classes sorted by name.
+func (h *Head) Save() (classifier.State, error) {
+	set := settings{Method: h.method, Config: h.cfg, Dim: h.dim, Classes: h.Classes()}
+	if h.model == nil {
+		return classifier.NewState(set, nil)
+	}
+	var counts []int
+	var points []float32
+	for _, rows := range h.all.Values() {
+		counts = append(counts, len(rows))
+		points = append(points, slices.Concat(rows...)...)
+	}
+	return classifier.NewState(set, map[string]classifier.Tensor{
+		"count":  classifier.CountTensor(counts),
+		"points": {Shape: []int{len(points) / h.dim, h.dim}, F32: points},
+		"draws":  {Shape: h.model.shape(), F64: slices.Clone(h.model.draws.Data)},
+	})
+}
+
+// shape is that of the draws: number, classes, width of the basis.
+func (m *model) shape() []int { return []int{m.open.Rows, m.classes, m.phi.Cols} }
+
+// Load returns the head that Save described, which must be of that method.
+func Load(method string, s classifier.State) (*Head, error) {
+	h, err := load(method, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: load: %w", method, err)
+	}
+	return h, nil
+}
+
+func load(method string, s classifier.State) (*Head, error) {
+	var set settings
+	if err := s.Decode(&set); err != nil {
+		return nil, err
+	}
+	if set.Method != method {
+		return nil, fmt.Errorf("the head is %q", set.Method)
+	}
+	h, err := New(method, set.Config)
+	if err != nil {
+		return nil, err
+	}
+	if len(set.Classes) == 0 {
+		if len(s.Tensors) > 0 {
+			return nil, fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
+		}
+		return h, nil
+	}
+	if err := classifier.CheckClasses(set.Classes); err != nil {
+		return nil, err
+	}
+	if h.dim = set.Dim; h.dim < 1 {
+		return nil, fmt.Errorf("dimension %d", h.dim)
+	}
+	if err := h.loadKept(s, set.Classes); err != nil {
+		return nil, err
+	}
+	return h, h.loadModel(s)
+}
+
+// loadKept reads the embeddings.
+func (h *Head) loadKept(s classifier.State, classes []string) error {
+	counts, err := s.Counts("count", len(classes), 1, h.cfg.MaxPerClass)
+	if err != nil {
+		return err
+	}
+	var total int
+	for _, n := range counts {
+		total += n
+	}
+	points, err := s.Float32("points", total, h.dim)
+	if err != nil {
+		return err
+	}
+	for i, name := range classes {
+		var rows [][]float32
+		for range counts[i] {
+			rows, points = append(rows, points[:h.dim:h.dim]), points[h.dim:]
+		}
+		if !slices.IsSortedFunc(rows, compareRows) {
+			return fmt.Errorf("tensor points: those of class %q are not in order", name)
+		}
+		h.all.Put(name, rows)
+	}
+	return h.cfg.fits(h.method, &h.all)
+}
+
+// loadModel makes the basis anew and reads the draws in it.
+func (h *Head) loadModel(s classifier.State) error {
+	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < h.all.Len() { // before room is made for them
+		return fmt.Errorf("tensor draws: too few values for %d draws of %d classes", D, h.all.Len())
+	}
+	m, err := newModel(h.method, h.cfg, h.dim, &h.all)
+	if err != nil {
+		return err
+	}
+	draws, err := s.Float64("draws", m.shape()...)
+	if err != nil {
+		return err
+	}
+	m.draws = blas64.General{Rows: m.open.Rows * m.classes, Cols: m.phi.Cols, Stride: max(1, m.phi.Cols), Data: draws}
+	h.model = m
+	return nil
+}
