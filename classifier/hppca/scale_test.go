@@ -17,6 +17,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -40,7 +42,8 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	note(t, "loaded", start)
-	head := m.Head.(*hppca.HPPCA)
+	head := bare(t, m.Head)
+	classifier.UseMultiplier(head, nativetest.Open(t, native.Auto).Multiplier)
 	x, y := every(test, 10)
 	right, hierTime, density := measure(t, head, x, y)
 	cfg := heads.DefaultConfig().HPPCA
@@ -61,10 +64,21 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// bare returns the head within its temperature.
+func bare(t *testing.T, c classifier.Classifier) *hppca.HPPCA {
+	t.Helper()
+	h, ok := classifier.As[*hppca.HPPCA](c)
+	if !ok {
+		t.Fatalf("a %T", c)
+	}
+	return h
+}
+
 func trainAndSave(t *testing.T, train hierarchy.Sample, path string) {
 	t.Helper()
 	settings := model.Settings{Method: "hppca", Heads: heads.DefaultConfig(), WithoutStatistics: true, WithoutCalibration: true}
-	settings.Heads.HPPCA.Statistics = false
+	settings.Heads.HPPCA.Statistics, settings.Temperature.Temperature = false, 1
+	settings.Multiplier = nativetest.Open(t, native.Auto).Multiplier
 	start := time.Now()
 	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: model.HashRows(train.X)})
 	if err != nil {
@@ -88,14 +102,17 @@ func every(s hierarchy.Sample, step int) (blas32.General, []string) {
 	return classifier.Gather(s.X, rows), y
 }
 
-// measure returns accuracy, the time of LogProb in batches of 256, and the
+// batch is the number of rows scored in one call.
+const batch = 1024
+
+// measure returns accuracy, the time of LogProb in batches, and the
 // density.
 func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (right float64, took time.Duration, density float64) {
 	t.Helper()
 	C := len(head.Classes())
-	room := make([]float64, 256*C)
-	for first := 0; first < x.Rows; first += 256 {
-		rows := classifier.Rows(x, first, min(first+256, x.Rows))
+	room := make([]float64, batch*C)
+	for first := 0; first < x.Rows; first += batch {
+		rows := classifier.Rows(x, first, min(first+batch, x.Rows))
 		dst := blas64.General{Rows: rows.Rows, Cols: C, Stride: C, Data: room[:rows.Rows*C]}
 		start := time.Now()
 		if err := head.LogProb(dst, rows); err != nil {
