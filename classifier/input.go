@@ -141,6 +141,15 @@ func GroupByClass(y []string) []Group {
 	return groups
 }
 
+// Named returns groups without examples.
+func Named(classes []string) []Group {
+	groups := make([]Group, len(classes))
+	for i, c := range classes {
+		groups[i].Class = c
+	}
+	return groups
+}
+
 // Gather copies the given rows of x into a new matrix.
 func Gather(x blas32.General, rows []int) blas32.General {
 	out := linalg.New32(len(rows), x.Cols)

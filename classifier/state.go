@@ -39,6 +39,14 @@ func (s State) Decode(v any) error {
 	return nil
 }
 
+// CheckUnfitted returns an error where a head without classes has tensors.
+func (s State) CheckUnfitted() error {
+	if len(s.Tensors) > 0 {
+		return fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
+	}
+	return nil
+}
+
 // Float32 returns a copy of the named tensor, which must have the given
 // shape and hold finite values only.
 func (s State) Float32(name string, shape ...int) ([]float32, error) {

@@ -62,10 +62,7 @@ func load(s classifier.State) (*GPR, error) {
 		return nil, err
 	}
 	if len(set.Classes) == 0 {
-		if len(s.Tensors) > 0 {
-			return nil, fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
-		}
-		return h, nil
+		return h, s.CheckUnfitted()
 	}
 	if err := set.check(); err != nil {
 		return nil, err

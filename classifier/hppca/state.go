@@ -226,14 +226,8 @@ func loadGaussians(s classifier.State, prefix string, n, d, q int, lambda float6
 // settings in front, as in "3.rows". Of classes with up to d examples they
 // are the embeddings themselves.
 func (h *HPPCA) Statistics() (classifier.State, error) {
-	var names []string
-	var kept []*moments.Moments
-	for i, name := range h.classes.Names() {
-		if stats := h.classes.Values()[i].stats; stats != nil {
-			names, kept = append(names, name), append(kept, stats)
-		}
-	}
-	return classifier.NewState(settings{Config: h.cfg, Dim: h.dim, Classes: names}, moments.SideTensors(kept))
+	side := moments.SideOf(h.classes, h.dim, func(c class) *moments.Moments { return c.stats })
+	return classifier.NewState(settings{Config: h.cfg, Dim: side.Dim, Classes: side.Classes}, side.Tensors)
 }
 
 // RestoreStatistics implements classifier.StatisticsKeeper. Statistics that
@@ -248,28 +242,12 @@ func (h *HPPCA) RestoreStatistics(s classifier.State) error {
 }
 
 func (h *HPPCA) restored(s classifier.State) (classifier.Table[class], error) {
-	classes := h.classes.Clone()
 	var set settings
 	if err := s.Decode(&set); err != nil {
-		return classes, err
+		return h.classes, err
 	}
-	if len(set.Classes) > 0 && set.Dim != h.dim {
-		return classes, fmt.Errorf("statistics of %d values an example; the model has %d", set.Dim, h.dim)
-	}
-	kept, err := moments.FromSideTensors(h.dim, len(set.Classes), s.Tensors)
-	if err != nil {
-		return classes, err
-	}
-	for i, name := range set.Classes {
-		c, ok := classes.Get(name)
-		if !ok {
-			return classes, fmt.Errorf("%q: %w: the statistics belong to another model", name, classifier.ErrUnknownClass)
-		}
-		if !kept[i].Made(c.n, c.Mean) {
-			return classes, fmt.Errorf("class %q: the statistics belong to another model or to an older session", name)
-		}
-		c.stats = kept[i]
-		classes.Put(name, c)
-	}
-	return classes, nil
+	return moments.RestoreSide(h.classes, h.dim, moments.Side{Dim: set.Dim, Classes: set.Classes, Tensors: s.Tensors}, func(c class, stats *moments.Moments) (class, bool) {
+		c.stats = stats
+		return c, stats.Made(c.n, c.Mean)
+	})
 }

@@ -58,3 +58,50 @@ func (m *Moments) Made(n int, mean []float64) bool {
 	}
 	return true
 }
+
+// A Side is what a side file holds: the statistics of some classes of a head,
+// examples of Dim values, by SideTensors in the order of Classes.
+type Side struct {
+	Dim     int
+	Classes []string
+	Tensors map[string]classifier.Tensor
+}
+
+// SideOf returns the side file of a head: of the classes of a table that have
+// statistics.
+func SideOf[T any](table classifier.Table[T], d int, of func(T) *Moments) Side {
+	side := Side{Dim: d}
+	var stats []*Moments
+	for i, name := range table.Names() {
+		if m := of(table.Values()[i]); m != nil {
+			side.Classes, stats = append(side.Classes, name), append(stats, m)
+		}
+	}
+	side.Tensors = SideTensors(stats)
+	return side
+}
+
+// RestoreSide returns a copy of a table, of a head of d values an example, with
+// the statistics of its side file. give puts them into a class and returns
+// false where they are not what the class was fitted to.
+func RestoreSide[T any](table classifier.Table[T], d int, side Side, give func(T, *Moments) (T, bool)) (classifier.Table[T], error) {
+	classes := table.Clone()
+	if len(side.Classes) > 0 && side.Dim != d {
+		return classes, fmt.Errorf("statistics of %d values an example; the model has %d", side.Dim, d)
+	}
+	stats, err := FromSideTensors(d, len(side.Classes), side.Tensors)
+	if err != nil {
+		return classes, err
+	}
+	for i, name := range side.Classes {
+		c, ok := classes.Get(name)
+		if !ok {
+			return classes, fmt.Errorf("%q: %w: the statistics belong to another model", name, classifier.ErrUnknownClass)
+		}
+		if c, ok = give(c, stats[i]); !ok {
+			return classes, fmt.Errorf("class %q: the statistics belong to another model or to an older session", name)
+		}
+		classes.Put(name, c)
+	}
+	return classes, nil
+}

@@ -62,7 +62,7 @@ func (h *PLDA) UseMultiplier(m linalg.Multiplier) {
 	for i, c := range h.classes.Values() {
 		totals[i] = c.Total
 	}
-	if next.replace(h.space.On(m), named(h.Classes()), totals) == nil {
+	if next.replace(h.space.On(m), classifier.Named(h.Classes()), totals) == nil {
 		*h = next
 	}
 }

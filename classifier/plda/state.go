@@ -62,7 +62,7 @@ func load(s classifier.State) (*PLDA, error) {
 		return nil, err
 	}
 	if len(set.Classes) == 0 {
-		return h, checkUnfitted(s)
+		return h, s.CheckUnfitted()
 	}
 	if err := checkChoice(set.Config, set.Choice); err != nil {
 		return nil, err
@@ -80,21 +80,5 @@ func load(s classifier.State) (*PLDA, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h, h.replace(sp, named(set.Classes), totals)
-}
-
-// checkUnfitted refuses a head that has arrays but no classes.
-func checkUnfitted(s classifier.State) error {
-	if len(s.Tensors) > 0 {
-		return fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
-	}
-	return nil
-}
-
-func named(classes []string) []classifier.Group {
-	groups := make([]classifier.Group, len(classes))
-	for i, c := range classes {
-		groups[i].Class = c
-	}
-	return groups
+	return h, h.replace(sp, classifier.Named(set.Classes), totals)
 }

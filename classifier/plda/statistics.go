@@ -12,9 +12,6 @@ import (
 
 var _ moments.Learner = (*PLDA)(nil)
 
-// noExamples is why ε is the default.
-const noExamples = "the base session was learned from statistics, which have no examples for pseudo-sessions"
-
 // TakesUnit implements moments.Learner.
 func (h *PLDA) TakesUnit() bool { return true }
 
@@ -27,7 +24,7 @@ func (h *PLDA) LearnMoments(ctx context.Context, classes []string, stats []*mome
 	if err != nil {
 		return fmt.Errorf("%s: learn statistics: %w", h.cfg.method(), err)
 	}
-	groups, totals := named(names), make([]moments.Total, len(names))
+	groups, totals := classifier.Named(names), make([]moments.Total, len(names))
 	for i, m := range sorted {
 		old, _ := h.classes.Get(names[i])
 		totals[i] = old.And(m.Total())
@@ -54,7 +51,7 @@ func (h *PLDA) fitMoments(ctx context.Context, groups []classifier.Group, totals
 	epsilon, choice := h.cfg.Epsilon, (*Choice)(nil)
 	if h.cfg.auto() {
 		epsilon = defaultEpsilon
-		choice = &Choice{Value: epsilon, Config: pseudo.DefaultConfig(), Fallback: noExamples}
+		choice = &Choice{Value: epsilon, Config: pseudo.DefaultConfig(), Fallback: pseudo.NoExamples}
 	}
 	sp, err := h.cfg.space(b, epsilon)
 	return sp, choice, err

@@ -3,8 +3,6 @@ package ppca
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
@@ -120,17 +118,8 @@ func loadClasses(s classifier.State, n, d, q int) ([]class, error) {
 // settings in front, as in "3.rows". Of classes with up to d examples they
 // are the embeddings themselves.
 func (h *PPCA) Statistics() (classifier.State, error) {
-	tensors := make(map[string]classifier.Tensor)
-	var names []string
-	for i, name := range h.classes.Names() {
-		if stats := h.classes.Values()[i].stats; stats != nil {
-			for key, t := range stats.Tensors() {
-				tensors[strconv.Itoa(len(names))+"."+key] = t
-			}
-			names = append(names, name)
-		}
-	}
-	return classifier.NewState(settings{Config: h.cfg, Dim: h.dim, Classes: names}, tensors)
+	side := moments.SideOf(h.classes, h.dim, func(c class) *moments.Moments { return c.stats })
+	return classifier.NewState(settings{Config: h.cfg, Dim: side.Dim, Classes: side.Classes}, side.Tensors)
 }
 
 // RestoreStatistics implements classifier.StatisticsKeeper. Statistics that
@@ -145,56 +134,12 @@ func (h *PPCA) RestoreStatistics(s classifier.State) error {
 }
 
 func (h *PPCA) restored(s classifier.State) (classifier.Table[class], error) {
-	classes := h.classes.Clone()
 	var set settings
 	if err := s.Decode(&set); err != nil {
-		return classes, err
+		return h.classes, err
 	}
-	if len(set.Classes) > 0 && set.Dim != h.dim {
-		return classes, fmt.Errorf("statistics of %d values an example; the model has %d", set.Dim, h.dim)
-	}
-	byClass := splitTensors(s.Tensors)
-	for i, name := range set.Classes {
-		c, ok := classes.Get(name)
-		if !ok {
-			return classes, fmt.Errorf("%q: %w: the statistics belong to another model", name, classifier.ErrUnknownClass)
-		}
-		stats, err := moments.FromTensors(h.dim, byClass[strconv.Itoa(i)])
-		if err != nil {
-			return classes, fmt.Errorf("class %q: %w", name, err)
-		}
-		if !matches(stats, c) {
-			return classes, fmt.Errorf("class %q: the statistics belong to another model or to an older session", name)
-		}
+	return moments.RestoreSide(h.classes, h.dim, moments.Side{Dim: set.Dim, Classes: set.Classes, Tensors: s.Tensors}, func(c class, stats *moments.Moments) (class, bool) {
 		c.stats = stats
-		classes.Put(name, c)
-	}
-	return classes, nil
-}
-
-// splitTensors sorts "3.rows" under "3".
-func splitTensors(tensors map[string]classifier.Tensor) map[string]map[string]classifier.Tensor {
-	out := make(map[string]map[string]classifier.Tensor)
-	for name, t := range tensors {
-		class, key, _ := strings.Cut(name, ".")
-		if out[class] == nil {
-			out[class] = make(map[string]classifier.Tensor)
-		}
-		out[class][key] = t
-	}
-	return out
-}
-
-// matches says whether the class was fitted to these statistics: they are
-// saved exactly, so that count and mean are equal.
-func matches(stats *moments.Moments, c class) bool {
-	if stats.N() != c.n {
-		return false
-	}
-	for j, v := range stats.Mean() {
-		if v != c.mean[j] {
-			return false
-		}
-	}
-	return true
+		return c, stats.Made(c.n, c.mean)
+	})
 }

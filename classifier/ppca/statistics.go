@@ -34,8 +34,7 @@ func (h *PPCA) LearnMoments(ctx context.Context, classes []string, stats []*mome
 	}
 	next := *h
 	if h.scorer == nil && h.cfg.Lambda == Auto {
-		next.choice = &Choice{Value: defaultLambda, Config: pseudo.DefaultConfig(),
-			Fallback: "the base session was learned from statistics, which have no examples for pseudo-sessions"}
+		next.choice = &Choice{Value: defaultLambda, Config: pseudo.DefaultConfig(), Fallback: pseudo.NoExamples}
 	}
 	if err := next.replace(sorted[0].Dim(), groups, fitted); err != nil {
 		return err

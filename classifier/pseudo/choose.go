@@ -95,6 +95,10 @@ func Gain(results [][]Result, a, b int) (mean, sem float64) {
 	return meanAndError(gain)
 }
 
+// NoExamples is the Fallback of a head that learned its base session from
+// statistics.
+const NoExamples = "the base session was learned from statistics, which have no examples for pseudo-sessions"
+
 // ChooseOr is Choose with a value for base sessions that are too small; the
 // choice then says so.
 func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, otherwise T, fit Fit[T]) (Choice[T], error) {

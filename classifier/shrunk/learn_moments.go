@@ -7,12 +7,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 )
 
 var _ moments.Learner = (*Head)(nil)
-
-// noExamples is why the setting is the plain one.
-const noExamples = "the base session was learned from statistics, which have no examples for pseudo-sessions"
 
 // TakesUnit implements moments.Learner.
 func (h *Head) TakesUnit() bool { return true }
@@ -34,9 +32,8 @@ func (h *Head) learnedMoments(ctx context.Context, classes []string, stats []*mo
 	if err != nil {
 		return nil, err
 	}
-	groups, totals := make([]classifier.Group, len(names)), make([]moments.Total, len(names))
+	groups, totals := classifier.Named(names), make([]moments.Total, len(names))
 	for i, m := range sorted {
-		groups[i].Class = names[i]
 		old, _ := h.classes.Get(names[i])
 		totals[i] = old.And(m.Total())
 	}
@@ -58,7 +55,7 @@ func (h *Head) learnedMoments(ctx context.Context, classes []string, stats []*mo
 // fitMoments is fitBase without the examples.
 func (h *Head) fitMoments(ctx context.Context, groups []classifier.Group, totals []moments.Total, stats []*moments.Moments) error {
 	if h.cfg.chooses() {
-		choice := h.cfg.fallback(noExamples)
+		choice := h.cfg.fallback(pseudo.NoExamples)
 		h.choice = &choice
 	}
 	h.set()

@@ -62,18 +62,9 @@ func (h *Head) UseMultiplier(m linalg.Multiplier) {
 		return
 	}
 	next.space = h.space.On(m)
-	if next.replace(named(h.Classes()), h.classes.Values()) == nil {
+	if next.replace(classifier.Named(h.Classes()), h.classes.Values()) == nil {
 		*h = next
 	}
-}
-
-// named returns groups without rows.
-func named(classes []string) []classifier.Group {
-	groups := make([]classifier.Group, len(classes))
-	for i, c := range classes {
-		groups[i].Class = c
-	}
-	return groups
 }
 
 // Classes implements classifier.Classifier.

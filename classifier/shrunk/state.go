@@ -81,10 +81,7 @@ func load(s classifier.State) (*Head, error) {
 		return nil, err
 	}
 	if len(set.Classes) == 0 {
-		if len(s.Tensors) > 0 {
-			return nil, fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
-		}
-		return h, nil
+		return h, s.CheckUnfitted()
 	}
 	if err := set.check(); err != nil {
 		return nil, err
@@ -98,7 +95,7 @@ func load(s classifier.State) (*Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h, h.replace(named(set.Classes), classes)
+	return h, h.replace(classifier.Named(set.Classes), classes)
 }
 
 // check returns an error unless the setting belongs to the configuration.

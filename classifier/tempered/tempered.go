@@ -95,7 +95,7 @@ func (t *Tempered) Fit() *Fit {
 	case t.cfg.Temperature != Auto:
 		return &Fit{Temperature: t.cfg.Temperature}
 	}
-	return &Fit{Temperature: 1, Fallback: "the base session was learned from statistics, which have no examples for pseudo-sessions"}
+	return &Fit{Temperature: 1, Fallback: pseudo.NoExamples}
 }
 
 // Of returns the temperature of a head, nil for a head without one or before
