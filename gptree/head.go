@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
 )
 
 // GPTree is the classifier: a Gaussian process at every split of a tree over
@@ -96,7 +97,8 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 		if n := len(old.rows) + len(g.Rows); n > h.cfg.MaxPerClass {
 			return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d a class (max_per_class): give it fewer, raise the bound, or learn it in the base session with base vi", g.Class, n, h.cfg.MaxPerClass)
 		}
-		h.all.Put(g.Class, old.plus(rowsFor(x, g)))
+		old.rows = old.rows.Plus(x, g.Rows)
+		h.all.Put(g.Class, old)
 	}
 	return nil
 }
@@ -104,10 +106,10 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 // takeBase fits the base session by VI and keeps inducing inputs.
 func (h *GPTree) takeBase(ctx context.Context, x blas32.General, groups []classifier.Group) error {
 	var classes branch
-	rows := make(map[string][][]float32)
+	rows := make(map[string]examples.Rows)
 	for _, g := range groups {
 		classes = append(classes, g.Class)
-		rows[g.Class] = kept{}.plus(rowsFor(x, g)).rows
+		rows[g.Class] = examples.Rows(nil).Plus(x, g.Rows)
 	}
 	base, points, err := fitVI(ctx, h.cfg, x.Cols, classes, rows)
 	if err != nil {
@@ -118,14 +120,6 @@ func (h *GPTree) takeBase(ctx context.Context, x blas32.General, groups []classi
 	}
 	h.base = base
 	return nil
-}
-
-func rowsFor(x blas32.General, g classifier.Group) [][]float32 {
-	rows := make([][]float32, len(g.Rows))
-	for i, r := range g.Rows {
-		rows[i] = classifier.Row(x, r)
-	}
-	return rows
 }
 
 // nextSession returns the number of a session of new classes.
@@ -182,7 +176,7 @@ func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
 		case ok && h.isVariational(old):
 			err = fmt.Errorf("its examples were not kept: %w", classifier.ErrUnsupported)
 		case ok:
-			old, err = old.minus(rowsFor(x, g))
+			old.rows, err = old.rows.Minus(x, g.Rows)
 		}
 		if err != nil {
 			return fmt.Errorf("gptree: forget samples of %q: %w", g.Class, err)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -16,12 +17,12 @@ const inducingIterations = 30
 // inducing returns at most count inducing inputs of a class (§3.3): centres of
 // k-means seeded by k-means++, of distinct rows all where there are few. Rows
 // are scaled to length 1 first where unit.
-func inducing(rows [][]float32, d, count int, unit bool, rng *rand.Rand) [][]float32 {
-	distinct := slices.CompactFunc(slices.Clone(rows), func(a, b []float32) bool { return compareRows(a, b) == 0 })
+func inducing(rows examples.Rows, d, count int, unit bool, rng *rand.Rand) [][]float32 {
+	distinct := slices.CompactFunc(slices.Clone(rows), func(a, b []float32) bool { return examples.Compare(a, b) == 0 })
 	if len(distinct) <= count {
 		return distinct
 	}
-	x := float64s(rows, d)
+	x := rows.Matrix(d)
 	if unit {
 		for i, r := range rows {
 			classifier.Unit(row(x, i), r)
@@ -46,7 +47,7 @@ func float32s(m blas64.General) [][]float32 {
 			out[i][j] = float32(v)
 		}
 	}
-	slices.SortFunc(out, compareRows)
+	slices.SortFunc(out, examples.Compare)
 	return out
 }
 

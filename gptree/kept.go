@@ -1,79 +1,24 @@
 package gptree
 
 import (
-	"cmp"
-	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
 )
 
 // kept is what stays of a class: its embeddings, or its inducing inputs. It is
 // never changed, only replaced.
 type kept struct {
-	// rows (d values each) are sorted, so that nothing depends on the order in
-	// which examples came.
-	rows [][]float32
+	rows examples.Rows
 	// session is when the class came, 0 for the base session.
 	session int
 }
 
 // baseSession is the session of base classes.
 const baseSession = 0
-
-// plus returns the class with more rows, which are copied.
-func (k kept) plus(x [][]float32) kept {
-	rows := slices.Clone(k.rows)
-	for _, r := range x {
-		rows = append(rows, slices.Clone(r))
-	}
-	slices.SortFunc(rows, compareRows)
-	return kept{rows, k.session}
-}
-
-// compareRows orders rows by their values; −0 before 0, so that only identical
-// rows are equal.
-func compareRows(a, b []float32) int {
-	for j := range a {
-		if c := cmp.Compare(a[j], b[j]); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(math.Float32bits(b[j]), math.Float32bits(a[j])); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-// minus returns the class without some of its rows, each of which must be
-// there as often as it is taken away.
-func (k kept) minus(x [][]float32) (kept, error) {
-	rows := slices.Clone(k.rows)
-	for _, r := range x {
-		at, ok := slices.BinarySearchFunc(rows, r, compareRows)
-		if !ok {
-			return k, fmt.Errorf("an example was never learned, or is forgotten already")
-		}
-		rows = slices.Delete(rows, at, at+1)
-	}
-	return kept{rows, k.session}, nil
-}
-
-// float64s returns rows as a matrix.
-func float64s(rows [][]float32, d int) blas64.General {
-	m := linalg.New64(len(rows), d)
-	for i, r := range rows {
-		to := row(m, i)
-		for j, v := range r {
-			to[j] = float64(v)
-		}
-	}
-	return m
-}
 
 // meanOf returns the mean of rows, of length 1 each where unit.
 func meanOf(rows [][]float32, d int, unit bool) []float64 {

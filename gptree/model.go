@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -78,14 +79,14 @@ func assembleModel(ctx context.Context, cfg Config, dim int, all *members, base 
 	}
 	rows := m.place(leaves, all)
 	var err error
-	if m.points, err = cfg.kernel(1).Points(float64s(rows, dim)); err != nil {
+	if m.points, err = cfg.kernel(1).Points(rows.Matrix(dim)); err != nil {
 		return nil, err
 	}
 	return m, m.fill(base, from)
 }
 
 // place orders the points of the classes as their leaves are.
-func (m *model) place(leaves []string, all *members) [][]float32 {
+func (m *model) place(leaves []string, all *members) examples.Rows {
 	columns := make(map[string]int)
 	for i, name := range all.Names() {
 		columns[name] = i
@@ -94,7 +95,7 @@ func (m *model) place(leaves []string, all *members) [][]float32 {
 	for leaf, name := range leaves {
 		m.column[leaf] = columns[name]
 	}
-	var rows [][]float32
+	var rows examples.Rows
 	for _, n := range m.tree.nodes {
 		if n.Class >= 0 {
 			m.first = append(m.first, len(rows))

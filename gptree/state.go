@@ -131,7 +131,7 @@ func (h *GPTree) loadKept(s classifier.State, classes []string) error {
 		for range counts[i] {
 			k.rows, points = append(k.rows, points[:h.dim:h.dim]), points[h.dim:]
 		}
-		if !slices.IsSortedFunc(k.rows, compareRows) {
+		if !k.rows.Sorted() {
 			return fmt.Errorf("tensor points: those of class %q are not in order", name)
 		}
 		h.all.Put(name, k)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -15,7 +16,7 @@ const tolerance = 1e-4
 
 // fitVI fits the base session and returns it with the inducing inputs of its
 // classes, which are sorted by name; rows are their examples.
-func fitVI(ctx context.Context, cfg Config, dim int, classes branch, rows map[string][][]float32) (*vi, map[string]kept, error) {
+func fitVI(ctx context.Context, cfg Config, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
 	means := linalg.New64(len(classes), dim)
 	for i, name := range classes {
 		copy(row(means, i), meanOf(rows[name], dim, cfg.Normalize))
@@ -45,7 +46,7 @@ func fitVI(ctx context.Context, cfg Config, dim int, classes branch, rows map[st
 const inducingStream = 0x696e647563696e67
 
 // fit fits the nodes one after the other; each is parallel in itself.
-func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string][][]float32, points map[string]kept) error {
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]examples.Rows, points map[string]kept) error {
 	b.nodes = make([]*gp.VI, b.tree.Splits())
 	for s, at := range b.tree.splits {
 		x, z, left, err := b.gather(cfg, dim, at, rows, points)
@@ -61,22 +62,22 @@ func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string][][]f
 
 // gather returns the examples and inducing inputs below a node, leaves in
 // preorder, and which examples are to the left.
-func (b *vi) gather(cfg Config, dim, at int, rows map[string][][]float32, points map[string]kept) (x, z kernel.Points, left []bool, err error) {
-	var examples, inputs [][]float32
+func (b *vi) gather(cfg Config, dim, at int, rows map[string]examples.Rows, points map[string]kept) (x, z kernel.Points, left []bool, err error) {
+	var all, inputs examples.Rows
 	for i := at; i < b.tree.end[at]; i++ {
 		n := b.tree.nodes[i]
 		if n.Class < 0 {
 			continue
 		}
 		name := b.classes[n.Class]
-		examples, inputs = append(examples, rows[name]...), append(inputs, points[name].rows...)
+		all, inputs = append(all, rows[name]...), append(inputs, points[name].rows...)
 		for range rows[name] {
 			left = append(left, i < b.tree.nodes[at].Right)
 		}
 	}
 	k := cfg.kernel(cfg.Outputscale)
-	if x, err = k.Points(float64s(examples, dim)); err == nil {
-		z, err = k.Points(float64s(inputs, dim))
+	if x, err = k.Points(all.Matrix(dim)); err == nil {
+		z, err = k.Points(inputs.Matrix(dim))
 	}
 	return x, z, left, err
 }

@@ -54,7 +54,7 @@ func (h *Head) Learn(ctx context.Context, x blas32.General, y []string) error {
 	all := h.all.Clone()
 	for _, g := range classifier.GroupByClass(y) {
 		old, _ := all.Get(g.Class)
-		all.Put(g.Class, plus(old, x, g))
+		all.Put(g.Class, old.Plus(x, g.Rows))
 	}
 	if err := h.replace(ctx, x.Cols, all); err != nil {
 		return fmt.Errorf("%s: learn: %w", h.method, err)
@@ -109,7 +109,7 @@ func (h *Head) ForgetSamples(x blas32.General, y []string) error {
 		if !ok {
 			return fmt.Errorf("%s: forget samples of %q: %w", h.method, g.Class, classifier.ErrUnknownClass)
 		}
-		left, err := minus(old, x, g)
+		left, err := old.Minus(x, g.Rows)
 		if err != nil {
 			return fmt.Errorf("%s: forget samples of %q: %w", h.method, g.Class, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -30,7 +31,7 @@ type model struct {
 func newModel(method string, cfg Config, dim int, all *members) (*model, error) {
 	names := slices.Sorted(slices.Values(all.Names()))
 	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}}
-	var rows [][]float32
+	var rows examples.Rows
 	for c, name := range names {
 		k, _ := all.Get(name)
 		rows = append(rows, k...)
@@ -40,7 +41,7 @@ func newModel(method string, cfg Config, dim int, all *members) (*model, error) 
 		m.column = append(m.column, slices.Index(all.Names(), name))
 	}
 	k := cfg.kernel()
-	x, err := k.Points(float64s(rows, dim))
+	x, err := k.Points(rows.Matrix(dim))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
 )
 
 type settings struct {
@@ -91,11 +92,11 @@ func (h *Head) loadKept(s classifier.State, classes []string) error {
 		return err
 	}
 	for i, name := range classes {
-		var rows [][]float32
+		var rows examples.Rows
 		for range counts[i] {
 			rows, points = append(rows, points[:h.dim:h.dim]), points[h.dim:]
 		}
-		if !slices.IsSortedFunc(rows, compareRows) {
+		if !rows.Sorted() {
 			return fmt.Errorf("tensor points: those of class %q are not in order", name)
 		}
 		h.all.Put(name, rows)
