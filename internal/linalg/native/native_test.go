@@ -51,6 +51,30 @@ func TestProducts(t *testing.T) {
 	})
 }
 
+// TestRawProducts: a·bᵀ and a·b, of views with gaps.
+func TestRawProducts(t *testing.T) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		for _, s := range shapes {
+			for _, gap := range []int{0, 3} {
+				a, b := random64(s[0], s[2], s[2]+gap, 1), random64(s[1], s[2], s[2]+gap, 2)
+				check64(t, m.Raw().Mul64, a, b, s[1]+gap)
+				check64(t, func(dst, a, b blas64.General) error { return m.Raw().MulPlain64(dst, a, turned(b)) }, a, b, s[1]+gap)
+				check32(t, m.Raw().Mul32, a, b, s[1]+gap)
+			}
+		}
+	})
+}
+
+func turned(m blas64.General) blas64.General {
+	out := blas64.General{Rows: m.Cols, Cols: m.Rows, Stride: m.Rows + 2, Data: make([]float64, m.Cols*(m.Rows+2))}
+	for i := range m.Rows {
+		for j := range m.Cols {
+			out.Data[j*out.Stride+i] = m.Data[i*m.Stride+j]
+		}
+	}
+	return out
+}
+
 func check64(t *testing.T, mul func(dst, a, b blas64.General) error, a, b blas64.General, stride int) {
 	t.Helper()
 	dst := random64(a.Rows, b.Rows, stride, 3)
@@ -156,7 +180,7 @@ func BenchmarkProduct(b *testing.B) {
 				report(b, s, func() error { return m.Mul32(dst, x, y) })
 			})
 			b.Run(fmt.Sprintf("f64/n=%d_K=%d_d=%d/%s", s[0], s[1], s[2], name), func(b *testing.B) {
-				m := nativetest.Open(b, name)
+				m := nativetest.Open(b, name).Raw()
 				x, y, dst := random64(s[0], s[2], s[2], 1), random64(s[1], s[2], s[2], 2), linalg.New64(s[0], s[1])
 				report(b, s, func() error { return m.Mul64(dst, x, y) })
 			})
