@@ -65,6 +65,38 @@ func TestRawProducts(t *testing.T) {
 	})
 }
 
+// TestRawColumnsDoNotDependOnTheirPlace: of 16 rows on the right in float32,
+// each gives the same column to the last bit, wherever it stands and whatever
+// the others are. Scores of few rows rest on it.
+func TestRawColumnsDoNotDependOnTheirPlace(t *testing.T) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		for _, s := range [][2]int{{2048, 640}, {33, 640}, {1, 64}, {700, 2560}, {5, 30}, {130, 192}} {
+			x, row := random32(s[0], s[1], s[1], 1), random32(1, s[1], s[1], 2)
+			var want []float32
+			for place := range 16 {
+				stride := (s[1] + 3) / 4 * 4 // rows begin at multiples of 16 bytes
+				b := random32(16, s[1], stride, uint64(place+3))
+				if place%2 == 0 {
+					clear(b.Data)
+				}
+				copy(b.Data[place*stride:place*stride+s[1]], row.Data)
+				dst := linalg.New32(s[0], 16)
+				must(t, m.Raw().Mul32(dst, x, b))
+				var got []float32
+				for i := range s[0] {
+					got = append(got, dst.Data[i*16+place])
+				}
+				if want == nil {
+					want = got
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%v: column %d differs from column 0", s, place)
+				}
+			}
+		}
+	})
+}
+
 func turned(m blas64.General) blas64.General {
 	out := blas64.General{Rows: m.Cols, Cols: m.Rows, Stride: m.Rows + 2, Data: make([]float64, m.Cols*(m.Rows+2))}
 	for i := range m.Rows {
