@@ -158,22 +158,23 @@ func condition(p Prior, kappa, known, omega []float64) (conditional, error) {
 	if err := p.system(a, half); err != nil {
 		return conditional{}, err
 	}
-	l, ok := factorize(a)
+	l, ok := p.factorize(a)
 	if !ok {
 		return conditional{}, &linalg.NotPSDError{Order: a.Rows}
 	}
 	w := append([]float64{}, known...)
 	if p.weights { // A⁻¹Φᵀκ
 		solve(l, w)
-		invert(l, a)
-		return conditional{w, a}, nil
+		return conditional{w, a}, linalg.InvertLower(p.raw(), a)
 	}
 	scale(w, half) // κ − Ω^½B⁻¹Ω^½Kκ = Ω^½B⁻¹Ω^−½κ without 0/0
 	solve(l, w)
 	for i := range w {
 		w[i] = kappa[i] - half[i]*w[i]
 	}
-	invert(l, a)
+	if err := linalg.InvertLower(p.raw(), a); err != nil {
+		return conditional{}, err
+	}
 	for i := range a.Rows {
 		scale(row(a, i), half)
 	}
@@ -293,7 +294,7 @@ func (s *sampler) draw(f, omega []float64, room blas64.General, rng *rand.Rand) 
 	if err := s.prior.system(room, half); err != nil {
 		return err
 	}
-	l, ok := factorize(room)
+	l, ok := s.prior.factorize(room)
 	if !ok {
 		return &linalg.NotPSDError{Order: room.Rows}
 	}
