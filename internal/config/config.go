@@ -127,6 +127,9 @@ func (c Config) Validate() error {
 			return fmt.Errorf("fscil.methods: %w", err)
 		}
 	}
+	if err := heads.ValidateVariants(c.FSCIL.Variants, c.Classifier.Config); err != nil {
+		return fmt.Errorf("fscil.variants: %w", err)
+	}
 	if err := c.Experiment.Validate(); err != nil {
 		return fmt.Errorf("experiment.%w", err)
 	}
@@ -155,8 +158,7 @@ func (c Classifier) Heads(seed uint64) heads.Config {
 	for _, kept := range []*bool{&c.HPPCA.Statistics, &c.PLDAPlus.Statistics, &c.PPCA.Statistics, &c.PPCAEB.Statistics} {
 		*kept = c.Statistics
 	}
-	c.GPTree.Seed, c.LSM.Seed, c.OVE.Seed = seed, seed, seed
-	return c.Config
+	return c.Seeded(seed)
 }
 
 // Workers is the number of images worked on at once.
