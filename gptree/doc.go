@@ -34,8 +34,10 @@
 // Config.MaxPerClass examples in them.
 //
 // The root weighs base against novel from inducing inputs against a few
-// images: Config.RootBias shifts it, Config.Calibrate chooses that shift by
-// pseudo-sessions inside the base session (package classifier/pseudo).
+// images, and either side is spread over many places: Config.RootBias shifts
+// it, Config.RootLengthscale gives it a kernel of its own, Config.Calibrate
+// chooses both by pseudo-sessions inside the base session (package
+// classifier/pseudo).
 //
 // Novelty is the variance of the latent function beside its prior, averaged
 // over the path to the most probable class. With a linear kernel on inputs of

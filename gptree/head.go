@@ -18,7 +18,7 @@ type GPTree struct {
 	dim    int
 	all    members
 	base   *vi     // nil under Gibbs, and where there is no base session
-	choice *Choice // of the root bias; nil where it was not asked for
+	choice *Choice // of the root; nil where it was not asked for
 	model  *model  // nil before the base session
 }
 
@@ -139,10 +139,7 @@ func (h *GPTree) refit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	cfg := h.cfg
-	if h.choice != nil {
-		cfg.RootBias = h.choice.Value
-	}
+	cfg := h.effective()
 	var err error
 	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.base, sampled(ctx, cfg.schedule()))
 	return err

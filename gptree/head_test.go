@@ -295,8 +295,8 @@ func TestTooManyExamplesAreRefused(t *testing.T) {
 	}
 }
 
-// TestCalibrationChoosesTheBias and behaves as a head that was given it.
-func TestCalibrationChoosesTheBias(t *testing.T) {
+// TestCalibrationChoosesTheRoot and behaves as a head that was given it.
+func TestCalibrationChoosesTheRoot(t *testing.T) {
 	x, y := cloud(0, 10, 14, 12, 1)
 	h := newHead(t, config(func(c *gptree.Config) { c.Calibrate = true }))
 	learn(t, h, x, y)
@@ -304,14 +304,14 @@ func TestCalibrationChoosesTheBias(t *testing.T) {
 	if c == nil || c.Fallback != "" || len(c.Scores) < 5 {
 		t.Fatalf("%+v", c)
 	}
-	given := newHead(t, config(func(cfg *gptree.Config) { cfg.RootBias = c.Value }))
+	given := newHead(t, config(func(cfg *gptree.Config) { cfg.RootBias, cfg.RootLengthscale = c.Value.Bias, c.Value.Lengthscale }))
 	learn(t, given, x, y)
 	more, moreY := cloud(10, 13, 5, 12, 1)
 	learn(t, h, more, moreY)
 	learn(t, given, more, moreY)
 	test, _ := cloud(0, 13, 3, 12, 2)
 	if !slices.Equal(logProbs(t, h, test).Data, logProbs(t, given, test).Data) {
-		t.Errorf("not the head with bias %g", c.Value)
+		t.Errorf("not the head with the root %+v", c.Value)
 	}
 }
 
@@ -324,7 +324,9 @@ func TestConfigNamesTheField(t *testing.T) {
 		"steps": func(c *gptree.Config) { c.Steps = 0 }, "prediction": func(c *gptree.Config) { c.Prediction = "mode" },
 		"inducing": func(c *gptree.Config) { c.Inducing = 0 }, "iterations": func(c *gptree.Config) { c.Iterations = -1 },
 		"max_per_class": func(c *gptree.Config) { c.MaxPerClass = 0 }, "root_bias": func(c *gptree.Config) { c.RootBias, c.Calibrate = 1, true },
-		"root_bias: growth": func(c *gptree.Config) { c.RootBias, c.Growth = 1, gptree.GrowRebuild },
+		"root_lengthscale: a linear": func(c *gptree.Config) { c.RootLengthscale, c.Kernel = 1, kernel.Linear },
+		"root_lengthscale: -1":       func(c *gptree.Config) { c.RootLengthscale = -1 },
+		"root_bias: growth":          func(c *gptree.Config) { c.RootBias, c.Growth = 1, gptree.GrowRebuild },
 	} {
 		if _, err := gptree.New(config(change)); err == nil || !strings.HasPrefix(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)

@@ -15,6 +15,22 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
+// A nodeKind says which kernel a node has.
+type nodeKind int
+
+// The kinds. Roots are those over sessions.
+const (
+	gibbsNode nodeKind = iota
+	rootNode
+	variationalNode
+	nodeKinds
+)
+
+// kernels returns those of all kinds.
+func (c Config) kernels() [nodeKinds]kernel.Kernel {
+	return [nodeKinds]kernel.Kernel{gibbsNode: c.gibbsKernel(), rootNode: c.rootKernel(), variationalNode: c.kernel(c.Outputscale)}
+}
+
 // A node answers at one split. lo … hi−1 are its points among all, leaves in
 // order: a split's points are contiguous.
 type node struct {
@@ -22,8 +38,8 @@ type node struct {
 		Latent(rows blas64.General, prior []float64) (gp.Latent, error)
 	}
 	lo, hi int
-	// variational says that it has the outputscale of VI nodes.
-	variational bool
+	// kind says which kernel it has.
+	kind nodeKind
 	// weights says that it takes features instead of covariances.
 	weights bool
 	// bias is added to its log-odds.
@@ -150,21 +166,27 @@ func (m *model) fill(base *vi, from omegaSource) error {
 			before[i+1]++
 		}
 	}
-	gram := sync.OnceValues(func() (blas64.General, error) { return m.gibbsKernel().Gram(m.points) })
+	var grams [nodeKinds]func() (blas64.General, error)
+	for kind, k := range m.cfg.kernels() {
+		grams[kind] = sync.OnceValues(func() (blas64.General, error) { return k.Gram(m.points) })
+	}
+	if m.cfg.rootKernel() == m.cfg.gibbsKernel() {
+		grams[rootNode] = grams[gibbsNode]
+	}
 	ids := m.splitIDs()
 	m.nodes = make([]node, m.tree.Splits())
 	for s, at := range m.tree.splits {
 		n := &m.nodes[s]
 		n.lo, n.hi = m.span(before, at)
 		if ids[s].root {
-			n.bias = -m.cfg.RootBias
+			n.kind, n.bias = rootNode, -m.cfg.RootBias
 		}
 		if base != nil && m.parts[0] == base.tree && ids[s].part == 0 {
-			n.latent, n.variational = base.nodes[ids[s].split], true
+			n.latent, n.kind = base.nodes[ids[s].split], variationalNode
 			continue
 		}
 		_, middle := m.span(before, m.tree.nodes[at].Left)
-		if err := m.fillGibbs(n, middle, ids[s], gram, from); err != nil {
+		if err := m.fillGibbs(n, middle, ids[s], grams[n.kind], from); err != nil {
 			return fmt.Errorf("split %d: %w", s, err)
 		}
 	}
@@ -185,13 +207,10 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 	return err
 }
 
-// gibbsKernel is the kernel of Gibbs nodes.
-func (m *model) gibbsKernel() kernel.Kernel { return m.cfg.kernel(m.cfg.GibbsOutputscale) }
-
 // prior returns that of a Gibbs node: in weight space where that is cheaper.
 func (m *model) prior(n *node, gram func() (blas64.General, error)) (gp.Prior, error) {
 	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights {
-		return gp.WeightSpace(features(rowsOf(m.points.X, n.lo, n.hi), m.gibbsKernel()))
+		return gp.WeightSpace(features(rowsOf(m.points.X, n.lo, n.hi), m.cfg.gibbsKernel()))
 	}
 	k, err := gram()
 	if err != nil {

@@ -17,7 +17,7 @@ type settings struct {
 	Classes []string `json:"classes"`
 	// Base is the tree of a base session that was fitted by VI.
 	Base   *Tree   `json:"base,omitempty"`
-	Choice *Choice `json:"root_bias_choice,omitempty"`
+	Choice *Choice `json:"root_choice,omitempty"`
 }
 
 // Save implements classifier.Saver: tensors "count" and "session" (C), and
@@ -206,10 +206,7 @@ func (h *GPTree) loadModel(s classifier.State) error {
 	if err != nil {
 		return err
 	}
-	cfg := h.cfg
-	if h.choice != nil {
-		cfg.RootBias = h.choice.Value
-	}
+	cfg := h.effective()
 	from := func(prior gp.Prior, left []bool, _ gp.Stream) (*gp.Gibbs, error) {
 		n := prior.Len()
 		if len(omega)/n < cfg.Chains {
