@@ -22,6 +22,8 @@ type Summary struct {
 	Rejected int `json:"rejected"`
 	// Skipped counts the files that are not images, by kind.
 	Skipped map[string]int `json:"skipped"`
+	// Files are the result files, in order.
+	Files []string `json:"files"`
 	// Settings and Hashes say what made the labels.
 	Settings map[string]any    `json:"settings"`
 	Hashes   map[string]string `json:"hashes"`

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -13,22 +14,25 @@ import (
 
 func newLabel() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "label MODEL --images DIR --out OUTDIR",
+		Use:   "label MODEL --images DIR --out OUTDIR | --stdin",
 		Short: "Label a folder of images",
-		Long: `Writes labels.csv (or .jsonl), errors.csv and summary.json into OUTDIR. A run
+		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. A run
 that was stopped is continued by the same command: what was embedded is cached.
 Exit code 3 means that some images could not be read; errors.csv says why.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
-			return w.label(ctx, args[0])
-		}),
+		RunE: either(
+			func(ctx context.Context, w *workbench, args []string) error { return w.label(ctx, args[0]) },
+			func(ctx context.Context, w *workbench, args []string) error { return w.labelStdin(ctx, args) },
+		),
 	}
 	inputFlags(cmd, "images", "list")
+	scanFlags(cmd)
 	outFlag(cmd, "`folder` for the results")
 	backboneFlag(cmd)
+	stdinFlag(cmd)
 	standard := label.DefaultConfig()
-	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl")
+	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl, parquet")
 	cmd.Flags().Int("top-k", standard.TopK, "ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	config.Bind(cmd.Flags(), "format", "label.format")
@@ -45,7 +49,10 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	images, err := w.listing(ctx)
+	if err := w.shardOut(); err != nil {
+		return err
+	}
+	images, err := w.source(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,11 +61,10 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer e.closeInto(&err)
-	job, err := w.labelJob(m, e)
+	job, err := w.labelJob(m, e, images)
 	if err != nil {
 		return err
 	}
-	job.Images = images
 	summary, err := job.Run(ctx)
 	if err != nil {
 		return err
@@ -67,9 +73,9 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	return partial(summary.Failed, filepath.Join(w.config.Out, "errors.csv"))
 }
 
-func (w *workbench) labelJob(m *model.Model, e *eye) (job label.Job, err error) {
+func (w *workbench) labelJob(m *model.Model, e *eye, images *dataset.Source) (job label.Job, err error) {
 	job = label.Job{
-		Config: w.config.Label, Head: m.Head, Embedder: watched{w, e}, Out: w.config.Out,
+		Config: w.config.Label, Head: m.Head, Embedder: watched{w, e, images.Len()}, Out: w.config.Out, Images: images,
 		Settings: map[string]any{"classifier": m.Method, "label": w.config.Label, "preprocess": e.spec, "backbone": e.file.Name},
 		Hashes: map[string]string{
 			"model": m.SHA256(), "backbone": e.file.SHA256,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/experiment/kinds"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/fscil"
@@ -34,6 +35,7 @@ type Config struct {
 	// Backbone is a name of the catalogue, "default", or an ONNX file; ""
 	// means the model's own, or "default" where there is no model yet.
 	Backbone   string           `mapstructure:"backbone" json:"backbone"`
+	Scan       Scan             `mapstructure:"scan" json:"scan"`
 	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
 	Linalg     native.Config    `mapstructure:"linalg" json:"linalg"`
 	Preprocess Preprocess       `mapstructure:"preprocess" json:"preprocess"`
@@ -89,6 +91,7 @@ func Default() Config {
 	limits := preprocess.DefaultLimits()
 	return Config{
 		Log:        "text",
+		Scan:       Scan{Include: []string{}, Exclude: []string{}, Symlinks: string(dataset.FollowLinks)},
 		Linalg:     native.DefaultConfig(),
 		Preprocess: Preprocess{Preset: "auto", Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
 		Extractor:  extractor.DefaultConfig(),
@@ -106,6 +109,9 @@ func (c Config) Validate() error {
 	}
 	if c.Log != "text" && c.Log != "json" {
 		return fmt.Errorf("log: %q is neither text nor json", c.Log)
+	}
+	if _, err := c.Scan.Filter(); err != nil {
+		return fmt.Errorf("scan.%w", err)
 	}
 	if err := c.Linalg.Validate(); err != nil {
 		return fmt.Errorf("linalg.%w", err)
