@@ -319,7 +319,9 @@ func (s *scanner) file(rel string) {
 		}
 	}
 	if kind != kindImage {
-		s.skip(rel, kind)
+		if !besideImage(rel) {
+			s.skip(rel, kind)
+		}
 		return
 	}
 	s.emit(Sample{Path: rel, Label: firstFolder(rel)})

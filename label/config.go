@@ -15,6 +15,10 @@ type Config struct {
 	// Reject is the share of known-class images that may be rejected as
 	// unknown, 0 to reject nothing.
 	Reject float64 `mapstructure:"reject" json:"reject"`
+	// Organise is "link" or "copy" for class folders with the photos, "" for none.
+	Organise string `mapstructure:"organise" json:"organise"`
+	// XMP writes sidecars beside the photos.
+	XMP bool `mapstructure:"xmp" json:"xmp"`
 	// RowsPerFile is the most rows of a result file; those beyond go to
 	// labels-2.csv and so on. 0 means one file.
 	RowsPerFile int `mapstructure:"rows_per_file" json:"rows_per_file"`
@@ -43,6 +47,9 @@ func (c Config) Validate() error {
 	}
 	if c.TopK < 1 {
 		return fmt.Errorf("top_k: %d is not positive", c.TopK)
+	}
+	if c.Organise != "" && c.Organise != "link" && c.Organise != "copy" {
+		return fmt.Errorf("organise: %q is neither link nor copy", c.Organise)
 	}
 	if c.RowsPerFile < 0 {
 		return fmt.Errorf("rows_per_file: %d is negative; use 0 for one file", c.RowsPerFile)

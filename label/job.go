@@ -39,6 +39,8 @@ type Job struct {
 	Images    *dataset.Source
 	// Out is the folder of the results; it is made when missing.
 	Out string
+	// Sinks get every labelled image too.
+	Sinks []Sink
 	// Settings and Hashes go into summary.json.
 	Settings map[string]any
 	Hashes   map[string]string
@@ -48,13 +50,13 @@ type Job struct {
 // Images that fail are rows of errors.csv, not errors. A second job on the
 // same folder is refused.
 func (j Job) Run(ctx context.Context) (Summary, error) {
+	r := run{Job: j}
+	defer r.abort()
 	unlock, err := lock(j.Out)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer unlock()
-	r := run{Job: j}
-	defer r.abort()
 	return r.all(ctx)
 }
 
@@ -142,7 +144,7 @@ func (r *run) write(item embedding.Item, p classifier.Prediction) error {
 			return fmt.Errorf("write labels: %w", err)
 		}
 	}
-	return nil
+	return r.feed(Labelled{Path: item.Sample.Path, Given: item.Sample.Label, Row: row, Prediction: p, Vector: item.Vector})
 }
 
 func (r *run) summarise(counts embedding.Counts, skipped map[string]int, took time.Duration) {
@@ -169,6 +171,11 @@ func (r *run) commit() error {
 		}
 		r.summary.Files = append(r.summary.Files, names...)
 	}
+	for _, s := range r.Sinks {
+		if err := s.Commit(); err != nil {
+			return err
+		}
+	}
 	if err := WriteProblems(filepath.Join(r.Out, "errors.csv"), r.problems); err != nil {
 		return err
 	}
@@ -178,5 +185,8 @@ func (r *run) commit() error {
 func (r *run) abort() {
 	for _, o := range r.outputs {
 		o.abort()
+	}
+	for _, s := range r.Sinks {
+		s.Abort()
 	}
 }

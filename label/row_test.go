@@ -33,8 +33,8 @@ func TestNeutral(t *testing.T) {
 		"'=1":              "'=1",
 		"é":                "é",
 	} {
-		if got := neutral(cell); got != want {
-			t.Errorf("neutral(%q) = %q, want %q", cell, got, want)
+		if got := dataset.SafeCell(cell); got != want {
+			t.Errorf("dataset.SafeCell(%q) = %q, want %q", cell, got, want)
 		}
 	}
 }

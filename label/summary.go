@@ -59,7 +59,7 @@ func WriteProblems(file string, problems []dataset.Problem) error {
 	w := csv.NewWriter(&text)
 	rows := [][]string{{"path", "error"}}
 	for _, p := range sorted {
-		rows = append(rows, []string{neutral(dataset.EscapePath(p.Path)), neutral(oneLine(p.Err))})
+		rows = append(rows, []string{dataset.SafeCell(dataset.EscapePath(p.Path)), dataset.SafeCell(oneLine(p.Err))})
 	}
 	if err := errors.Join(w.WriteAll(rows), w.Error()); err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
 // A table is one result file in the making.
@@ -43,7 +45,7 @@ func (t csvTable) write(r Row) error {
 		return err
 	}
 	return t.w.Write([]string{
-		neutral(r.Path), neutral(r.Label),
+		dataset.SafeCell(r.Path), dataset.SafeCell(r.Label),
 		r.Probability.String(), r.Margin.String(), r.Entropy.String(), r.Novelty.String(),
 		strconv.FormatBool(r.Rejected), string(topK),
 	})

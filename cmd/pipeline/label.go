@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -10,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/organise"
 )
 
 func newLabel() *cobra.Command {
@@ -35,6 +38,10 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl, parquet")
 	cmd.Flags().Int("top-k", standard.TopK, "ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	cmd.Flags().String("organise", "", "class folders in OUTDIR/by-class: link to the photos, or copy them")
+	cmd.Flags().Bool("xmp", false, "write the class into PHOTO.xmp beside each photo (dc:subject)")
+	config.Bind(cmd.Flags(), "organise", "label.organise")
+	config.Bind(cmd.Flags(), "xmp", "label.xmp")
 	config.Bind(cmd.Flags(), "format", "label.format")
 	config.Bind(cmd.Flags(), "top-k", "label.top_k")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
@@ -65,6 +72,9 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
+	if job.Sinks, err = w.sinks(); err != nil {
+		return err
+	}
 	summary, err := job.Run(ctx)
 	if err != nil {
 		return err
@@ -84,6 +94,24 @@ func (w *workbench) labelJob(m *model.Model, e *eye, images *dataset.Source) (jo
 	}
 	job.Threshold, err = m.Threshold(w.config.Label.Reject)
 	return job, err
+}
+
+// sinks are what is done with labelled images beside the tables.
+func (w *workbench) sinks() (sinks []label.Sink, err error) {
+	if how := w.config.Label.Organise; how != "" {
+		if err := os.MkdirAll(w.config.Out, 0o755); err != nil {
+			return nil, fmt.Errorf("output folder: %w", err)
+		}
+		tree, err := organise.NewTree(organise.How(how), w.config.Images, filepath.Join(w.config.Out, "by-class"))
+		if err != nil {
+			return nil, err
+		}
+		sinks = append(sinks, tree)
+	}
+	if w.config.Label.XMP {
+		sinks = append(sinks, organise.NewSidecars(w.config.Images))
+	}
+	return sinks, nil
 }
 
 // partial is the error of a run that was done but for some inputs.

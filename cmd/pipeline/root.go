@@ -29,7 +29,7 @@ images and without forgetting the old ones.`,
 	commonFlags(root)
 	root.AddCommand(
 		newDemo(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
+		newLabel(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
 	)
 	return root
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/preprocess"
+	"github.com/seed-90d10d51/pipeline/rank"
 )
 
 // Config holds every setting of every command. It is saved, resolved, with
@@ -42,6 +43,7 @@ type Config struct {
 	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
 	Label      label.Config     `mapstructure:"label" json:"label"`
+	Rank       rank.Config      `mapstructure:"rank" json:"rank"`
 	FSCIL      fscil.Config     `mapstructure:"fscil" json:"fscil"`
 	Experiment kinds.Config     `mapstructure:"experiment" json:"experiment"`
 }
@@ -97,6 +99,7 @@ func Default() Config {
 		Extractor:  extractor.DefaultConfig(),
 		Classifier: Classifier{Name: heads.Default, Statistics: true, Temperature: tempered.Auto, Config: heads.DefaultConfig()},
 		Label:      label.DefaultConfig(),
+		Rank:       rank.DefaultConfig(),
 		FSCIL:      fscil.DefaultConfig(),
 		Experiment: kinds.DefaultConfig(),
 	}
@@ -124,6 +127,9 @@ func (c Config) Validate() error {
 	}
 	if err := c.Label.Validate(); err != nil {
 		return fmt.Errorf("label.%w", err)
+	}
+	if err := c.Rank.Validate(); err != nil {
+		return fmt.Errorf("rank.%w", err)
 	}
 	if err := c.FSCIL.Validate(); err != nil {
 		return fmt.Errorf("fscil.%w", err)
