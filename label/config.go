@@ -19,6 +19,9 @@ type Config struct {
 	Organise string `mapstructure:"organise" json:"organise"`
 	// XMP writes sidecars beside the photos.
 	XMP bool `mapstructure:"xmp" json:"xmp"`
+	// Report writes report.html, with at most Thumbnails pictures.
+	Report     bool `mapstructure:"report" json:"report"`
+	Thumbnails int  `mapstructure:"thumbnails" json:"thumbnails"`
 	// RowsPerFile is the most rows of a result file; those beyond go to
 	// labels-2.csv and so on. 0 means one file.
 	RowsPerFile int `mapstructure:"rows_per_file" json:"rows_per_file"`
@@ -27,9 +30,12 @@ type Config struct {
 // DefaultRowsPerFile is what a spreadsheet opens.
 const DefaultRowsPerFile = 1_000_000
 
+// maxThumbnails makes a page of about 100 MB, which browsers still open.
+const maxThumbnails = 20_000
+
 // DefaultConfig writes CSV with the five best classes and rejects nothing.
 func DefaultConfig() Config {
-	return Config{Format: []string{"csv"}, TopK: 5, RowsPerFile: DefaultRowsPerFile}
+	return Config{Format: []string{"csv"}, TopK: 5, RowsPerFile: DefaultRowsPerFile, Thumbnails: 2000}
 }
 
 // Validate names the field, its value and what is allowed.
@@ -50,6 +56,9 @@ func (c Config) Validate() error {
 	}
 	if c.Organise != "" && c.Organise != "link" && c.Organise != "copy" {
 		return fmt.Errorf("organise: %q is neither link nor copy", c.Organise)
+	}
+	if c.Thumbnails < 1 || c.Thumbnails > maxThumbnails {
+		return fmt.Errorf("thumbnails: %d is not from 1 to %d", c.Thumbnails, maxThumbnails)
 	}
 	if c.RowsPerFile < 0 {
 		return fmt.Errorf("rows_per_file: %d is negative; use 0 for one file", c.RowsPerFile)

@@ -172,7 +172,7 @@ func (r *run) commit() error {
 		r.summary.Files = append(r.summary.Files, names...)
 	}
 	for _, s := range r.Sinks {
-		if err := s.Commit(); err != nil {
+		if err := s.Commit(r.problems); err != nil {
 			return err
 		}
 	}

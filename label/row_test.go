@@ -218,14 +218,16 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 	for field, c := range map[string]Config{
-		"format":        {TopK: 1},
-		"rows_per_file": {Format: []string{"csv"}, TopK: 1, RowsPerFile: -1},
-		"parqet":        {Format: []string{"parqet"}, TopK: 1},
-		"top_k: 0":      {Format: []string{"csv"}},
-		"reject: 1":     {Format: []string{"csv"}, TopK: 1, Reject: 1},
-		"reject: -0.1":  {Format: []string{"csv"}, TopK: 1, Reject: -0.1},
-		"twice":         {Format: []string{"csv", "csv"}, TopK: 1},
-		"reject: NaN":   {Format: []string{"csv"}, TopK: 1, Reject: nan()},
+		"format":        {TopK: 1, Thumbnails: 1},
+		"rows_per_file": {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, RowsPerFile: -1},
+		"parqet":        {Format: []string{"parqet"}, TopK: 1, Thumbnails: 1},
+		"top_k: 0":      {Format: []string{"csv"}, Thumbnails: 1},
+		"reject: 1":     {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, Reject: 1},
+		"reject: -0.1":  {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, Reject: -0.1},
+		"thumbnails: 0": {Format: []string{"csv"}, TopK: 1},
+		"organise":      {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, Organise: "move"},
+		"twice":         {Format: []string{"csv", "csv"}, TopK: 1, Thumbnails: 1},
+		"reject: NaN":   {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, Reject: nan()},
 	} {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%+v: %v, want %q", c, err, field)

@@ -24,9 +24,9 @@ type Sink interface {
 	// Put takes one image. An *ItemError is a row of errors.csv; any other error
 	// ends the run.
 	Put(Labelled) error
-	// Commit is called once all rows are written, before the summary; Abort, a
-	// no-op after Commit, in any case.
-	Commit() error
+	// Commit is called once all rows are written, before the summary, with the
+	// images that failed; Abort, a no-op after Commit, in any case.
+	Commit(failed []dataset.Problem) error
 	Abort()
 }
 

@@ -38,7 +38,7 @@ func build(t *testing.T, how How, root, dir string, images ...label.Labelled) {
 			t.Fatal(err)
 		}
 	}
-	if err := tree.Commit(); err != nil {
+	if err := tree.Commit(nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -102,7 +102,7 @@ func sidecar(r label.Row) ([]byte, error) {
 }
 
 // Commit and Abort do nothing: a sidecar is whole as soon as it is there.
-func (s *Sidecars) Commit() error { return nil }
+func (s *Sidecars) Commit([]dataset.Problem) error { return nil }
 
 // Abort keeps what was written.
 func (s *Sidecars) Abort() {}

@@ -197,3 +197,29 @@ func TestUnknownGroupsBecomeClasses(t *testing.T) {
 	}
 	l.refused(exitUsage, []string{"not empty"}, "rank", model, "--images", all, "--by", "novelty", "--cluster-unknown", l.path("base"), "--out", l.path("novel.csv"))
 }
+
+// TestLabelReport: the page shows every photo of a small run, judges those whose
+// folder is a class, and names what failed; its limit holds.
+func TestLabelReport(t *testing.T) {
+	l := newLab(t)
+	model, images := l.trained()
+	l.photos(images, smallSide, 2, "2024 <b>summer")
+	l.write(filepath.Join(images, "broken & bad.jpg"), []byte("no picture"))
+	l.expect(exitPartial, "label", model, "--images", images, "--out", l.path("out"), "--report")
+	page := string(l.read(l.path("out"), "report.html"))
+	for what, want := range map[string]int{`<li class="card`: 26, "data:image/jpeg;base64,": 26, "broken &amp; bad.jpg": 1, "<b>summer": 0, `id="confusion"`: 1, `id="calibration"`: 1, "on 24 images of known classes": 1} {
+		if n := strings.Count(page, what); n != want {
+			t.Errorf("%q is there %d times, want %d", what, n, want)
+		}
+	}
+	l.expect(exitPartial, "label", model, "--images", images, "--out", l.path("few"), "--report", "--set", "label.thumbnails=5")
+	few := string(l.read(l.path("few"), "report.html"))
+	if n := strings.Count(few, `<li class="card`); n != 5 || !strings.Contains(few, "21 of 26 pictures are not shown") {
+		t.Errorf("%d cards with a limit of 5", n)
+	}
+	strange := l.photos(l.path("strange"), smallSide, 2, "2023")
+	l.must("label", model, "--images", strange, "--out", l.path("none"), "--report")
+	if page := string(l.read(l.path("none"), "report.html")); strings.Contains(page, `id="confusion"`) {
+		t.Error("folders that are no classes are taken for the truth")
+	}
+}

@@ -40,6 +40,8 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	cmd.Flags().String("organise", "", "class folders in OUTDIR/by-class: link to the photos, or copy them")
 	cmd.Flags().Bool("xmp", false, "write the class into PHOTO.xmp beside each photo (dc:subject)")
+	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
+	config.Bind(cmd.Flags(), "report", "label.report")
 	config.Bind(cmd.Flags(), "organise", "label.organise")
 	config.Bind(cmd.Flags(), "xmp", "label.xmp")
 	config.Bind(cmd.Flags(), "format", "label.format")
@@ -74,6 +76,13 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	}
 	if job.Sinks, err = w.sinks(); err != nil {
 		return err
+	}
+	if w.config.Label.Report {
+		page, err := w.newLabelPage(ctx, m, images)
+		if err != nil {
+			return err
+		}
+		job.Sinks = append(job.Sinks, page)
 	}
 	summary, err := job.Run(ctx)
 	if err != nil {
