@@ -51,6 +51,12 @@ func DefaultConfig() Config {
 	}
 }
 
+// Seeded returns c with the seed of everything that heads draw.
+func (c Config) Seeded(seed uint64) Config {
+	c.GPTree.Seed, c.LSM.Seed, c.OVE.Seed = seed, seed, seed
+	return c
+}
+
 // Validate names the method and the field that is out of range.
 func (c Config) Validate() error {
 	for _, m := range []struct {
