@@ -155,7 +155,7 @@ func (c Classifier) Heads(seed uint64) heads.Config {
 	for _, kept := range []*bool{&c.HPPCA.Statistics, &c.PLDAPlus.Statistics, &c.PPCA.Statistics, &c.PPCAEB.Statistics} {
 		*kept = c.Statistics
 	}
-	c.GPTree.Seed, c.LSM.Seed, c.OVE.Seed = seed, seed, seed
+	c.GPTree.Seed, c.LSM.Seed, c.OVE.Seed, c.VARGP.Seed = seed, seed, seed, seed
 	return c.Config
 }
 
