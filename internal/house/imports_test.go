@@ -37,6 +37,8 @@ var allowed = map[string][]string{
 	"extractor":                         {"internal/onnx", "internal/ort"},
 	"dataset":                           {"internal/atomicfile"},
 	"dataset/matlab":                    {},
+	"dataset/idx":                       {},
+	"experiment/vargp":                  {"experiment", "classifier", "dataset/idx", "fscil", "gp/vargp", "internal/chart", "internal/linalg"},
 	"dataset/cub":                       {"dataset", "dataset/matlab"},
 	"embedding":                         {"dataset", "internal/atomicfile"},
 	"classifier":                        {"internal/linalg", "internal/onnx"},
