@@ -17,6 +17,16 @@ const tolerance = 1e-4
 // fitVI fits the base session and returns it with the inducing inputs of its
 // classes, which are sorted by name; rows are their examples.
 func fitVI(ctx context.Context, cfg Config, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
+	b, points, err := startVI(ctx, cfg, dim, classes, rows)
+	if err == nil {
+		err = b.fit(ctx, cfg, dim, rows, points)
+	}
+	return b, points, err
+}
+
+// startVI returns the base session with its tree, but without nodes, and
+// inducing inputs by k-means.
+func startVI(ctx context.Context, cfg Config, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
 	means := linalg.New64(len(classes), dim)
 	for i, name := range classes {
 		copy(row(means, i), meanOf(rows[name], dim, cfg.Normalize))
@@ -34,9 +44,6 @@ func fitVI(ctx context.Context, cfg Config, dim int, classes branch, rows map[st
 	byName := make(map[string]kept, len(classes))
 	for i, name := range classes {
 		byName[name] = fresh[i]
-	}
-	if err := b.fit(ctx, cfg, dim, rows, byName); err != nil {
-		return nil, nil, err
 	}
 	return b, byName, nil
 }
