@@ -1,0 +1,66 @@
+package dkl
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Projection is what training came to: the head of its best epoch.
+type Projection struct {
+	Head *Head
+	// Start is the tree with its trained inducing inputs and kernel, nil where
+	// there was no second phase.
+	Start *gptree.Start
+	// Best is the epoch that it is of, 0 where there was none.
+	Best int
+}
+
+// Projection returns what training came to so far.
+func (t *Trainer) Projection() Projection {
+	p := Projection{Head: t.initial, Best: t.best.Epoch}
+	if t.best.vector == nil {
+		return p
+	}
+	n := len(t.initial.theta)
+	p.Head = newHead(t.initial.cfg, t.initial.shape, slices.Clone(t.best.vector[:n]))
+	p.Head.products = t.products
+	if t.two != nil {
+		o := *t.two
+		o.lay(t.initial, t.two.inducing.Rows)
+		copy(o.vector, t.best.vector)
+		s := o.start(t.data.classes)
+		p.Start = &s
+	}
+	return p
+}
+
+// projectRows is how many embeddings Project takes at a time.
+const projectRows = 1024
+
+// Project returns g_θ of the rows of x (n×d), as new embeddings (n×D).
+func (h *Head) Project(x blas32.General) (blas32.General, error) {
+	out := linalg.New32(x.Rows, h.Dim())
+	for first := 0; first < x.Rows; first += projectRows {
+		last := min(first+projectRows, x.Rows)
+		z := linalg.New64(last-first, h.Dim())
+		if err := h.Forward(z, classifier.Placed(x, classifier.Range(first, last), false)); err != nil {
+			return out, err
+		}
+		for i := range z.Rows {
+			to := classifier.Row(out, first+i)
+			for j, v := range row(z, i) {
+				to[j] = float32(v)
+				if to[j]-to[j] != 0 {
+					return out, fmt.Errorf("projection head: result of row %d is beyond float32: training diverged, lower the rate", first+i)
+				}
+			}
+		}
+	}
+	return out, nil
+}
