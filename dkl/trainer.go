@@ -41,6 +41,8 @@ type Trainer struct {
 	cfg  Training // resolved
 	tree gptree.Config
 	data *data
+	// fingerprint is that of data.
+	fingerprint string
 
 	initial *Head // θ before training
 	one     *entropy
@@ -80,7 +82,7 @@ func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Multiplier) 
 		return nil, fmt.Errorf("dkl: %w", err)
 	}
 	cfg.Calibrate, cfg.Seed, cfg.Inducing = false, t.Seed, t.Resolved().Inducing
-	tr := &Trainer{cfg: t.Resolved(), tree: cfg, data: d, initial: head, products: m}
+	tr := &Trainer{cfg: t.Resolved(), tree: cfg, data: d, fingerprint: d.fingerprint(), initial: head, products: m}
 	if tr.one, err = newEntropy(head, len(d.classes), m); err != nil {
 		return nil, fmt.Errorf("dkl: %w", err)
 	}
@@ -149,11 +151,15 @@ func (t *Trainer) grow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k := kernel.Kernel{Kind: t.tree.Kernel, Normalize: t.tree.Normalize}
-	if t.two, err = newObjective(t.one.head, start, k, t.data.sizes(), t.products); err != nil {
+	if t.two, err = newObjective(t.one.head, start, t.kernel(), t.data.sizes(), t.products); err != nil {
 		return err
 	}
 	return t.optimise(t.two.vector)
+}
+
+// kernel is that of the nodes without its scales.
+func (t *Trainer) kernel() kernel.Kernel {
+	return kernel.Kernel{Kind: t.tree.Kernel, Normalize: t.tree.Normalize}
 }
 
 // pass takes the steps of an epoch and returns their mean loss.
