@@ -116,7 +116,7 @@ func (d *data) epoch(seed uint64, epoch int) []pick {
 	return order
 }
 
-// gather returns the embeddings of a batch in float64.
+// gather returns the embeddings of a batch as the head takes them.
 func (d *data) gather(batch []pick) blas64.General {
 	out := linalg.New64(len(batch), d.examples.X.Cols)
 	for i, p := range batch {
@@ -124,12 +124,19 @@ func (d *data) gather(batch []pick) blas64.General {
 		if p.view > 0 {
 			from = d.examples.Views[p.view-1]
 		}
-		to := row(out, i)
-		for j, v := range classifier.Row(from, p.row) {
-			to[j] = float64(v)
-		}
+		rescale(row(out, i), classifier.Row(from, p.row))
 	}
 	return out
+}
+
+// rescale writes x scaled to length √d into dst: a head, and the rate that it
+// learns at, do not depend on the scale of a backbone.
+func rescale(dst []float64, x []float32) {
+	classifier.Unit(dst, x)
+	root := math.Sqrt(float64(len(x)))
+	for j := range dst {
+		dst[j] *= root
+	}
 }
 
 // plain returns picks of the examples themselves.

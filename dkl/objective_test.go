@@ -127,9 +127,9 @@ func kernels() []kernel.Kernel {
 // Central differences of the bound by θ, X̄ and φ, for every sort of head and
 // kernel, on a batch that has views of the examples in it.
 func TestBoundAgainstCentralDifferences(t *testing.T) {
-	for _, cfg := range []Config{{Dim: 5, Seed: 1}, {Dim: 4, Residual: true}, {Dim: 5, Hidden: 6, Seed: 2}, {Dim: 6, Hidden: 5, Residual: true, Seed: 3}} {
+	for _, cfg := range []Config{{Dim: 12, Seed: 1}, {Dim: 11, Residual: true}, {Dim: 12, Hidden: 6, Seed: 2}, {Dim: 12, Hidden: 5, Residual: true, Seed: 3}} {
 		for _, k := range kernels() {
-			b := newBench(t, cfg, k, blobs(5, 3, 4, 2, 0.4), 2)
+			b := newBench(t, cfg, k, blobs(5, 3, 11, 2, 0.4), 2)
 			b.update(t, 1)
 			b.update(t, 0.3)
 			grad := make([]float64, len(b.vector))

@@ -43,13 +43,17 @@ func (t *Trainer) Projection() Projection {
 // projectRows is how many embeddings Project takes at a time.
 const projectRows = 1024
 
-// Project returns g_θ of the rows of x (n×d), as new embeddings (n×D).
+// Project returns g_θ of the rows of x (n×d), each scaled to length √d first,
+// as new embeddings (n×D); a zero vector is taken as it is.
 func (h *Head) Project(x blas32.General) (blas32.General, error) {
 	out := linalg.New32(x.Rows, h.Dim())
 	for first := 0; first < x.Rows; first += projectRows {
 		last := min(first+projectRows, x.Rows)
-		z := linalg.New64(last-first, h.Dim())
-		if err := h.Forward(z, classifier.Placed(x, classifier.Range(first, last), false)); err != nil {
+		z, in := linalg.New64(last-first, h.Dim()), linalg.New64(last-first, x.Cols)
+		for i := range in.Rows {
+			rescale(row(in, i), classifier.Row(x, first+i))
+		}
+		if err := h.Forward(z, in); err != nil {
 			return out, err
 		}
 		for i := range z.Rows {

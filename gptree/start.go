@@ -104,3 +104,6 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 	next.cfg.Lengthscale, next.cfg.Outputscale = s.Lengthscale, s.Outputscale
 	return next, next.cfg.Validate()
 }
+
+// Settings returns those of the classifier.
+func (h *GPTree) Settings() Config { return h.cfg }
