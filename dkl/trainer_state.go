@@ -1,6 +1,9 @@
 package dkl
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"reflect"
 
@@ -42,13 +45,31 @@ func (t *Trainer) Save() (classifier.State, error) {
 	return classifier.NewState(c, tensors)
 }
 
+// Key is a name of the settings and the examples, 64 hexadecimal digits:
+// trainers of one key go through the same states.
+func (t *Trainer) Key() (string, error) {
+	text, err := json.Marshal(checkpoint{Training: t.cfg, GPTree: t.tree, Fingerprint: t.fingerprint})
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), err
+}
+
 // Restore goes on from what Save returned, bit for bit. It returns an error,
-// and the trainer is not to be used, where that belongs to other settings or
-// other examples or is damaged.
+// and changes nothing, where that belongs to other settings or other examples
+// or is damaged.
 func (t *Trainer) Restore(s classifier.State) error {
-	if err := t.restore(s); err != nil {
+	next := *t
+	next.two = nil
+	var err error
+	if next.one, err = newEntropy(t.initial, len(t.data.classes), t.products); err == nil {
+		err = next.optimise(next.one.vector)
+	}
+	if err == nil {
+		err = next.restore(s)
+	}
+	if err != nil {
 		return fmt.Errorf("dkl: checkpoint: %w", err)
 	}
+	*t = next
 	return nil
 }
 
