@@ -39,6 +39,7 @@ wang_5steps, wang_10steps.`,
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
 	cmd.Flags().String("classifier", heads.Default, "methods to compare, with commas between: "+methodNames())
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
+	dklFlags(cmd)
 	return cmd
 }
 
@@ -140,7 +141,7 @@ type outcome struct {
 // measure takes one head through all runs. A fresh head is made for each, from
 // the same settings.
 func (w *workbench) measure(ctx context.Context, method string, g *gallery, benches []*fscil.Bench) (outcome, error) {
-	settings, temperature := w.config.Classifier.Heads(w.config.Seed), w.config.Classifier.Tempered()
+	settings := w.config.Classifier.Heads(w.config.Seed)
 	products, err := w.products()
 	if err != nil {
 		return outcome{}, err
@@ -148,7 +149,7 @@ func (w *workbench) measure(ctx context.Context, method string, g *gallery, benc
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.Tempered(products, method, settings, temperature) }, func(m fscil.Measures) {
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return w.fresh(method, settings, products) }, func(m fscil.Measures) {
 			w.log.Info("measured", "method", method, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 		})
 		if err != nil {
@@ -162,7 +163,7 @@ func (w *workbench) measure(ctx context.Context, method string, g *gallery, benc
 		return o, err
 	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: w.config.FSCIL.Benchmark(), Method: method, Backbone: g.backbone, Track: w.track(g), MaxPerClass: kind.MaxPerClass(settings),
+		Dataset: w.config.FSCIL.Benchmark(), Method: w.methodName(method), Backbone: g.backbone, Track: w.track(g), MaxPerClass: kind.MaxPerClass(settings),
 	}, runs)
 	return o, err
 }
