@@ -163,11 +163,11 @@ func (o *objective) gradient(grad []float64, p placement) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	mm, err := p.k.Gradient(p.self, adj.Kmm)
+	mm, err := p.k.Gradient(p.self, p.problem.Kmm, adj.Kmm)
 	if err != nil {
 		return 0, err
 	}
-	nm, err := p.k.Gradient(p.cross, adj.Knm)
+	nm, err := p.k.Gradient(p.cross, p.problem.Knm, adj.Knm)
 	if err != nil {
 		return 0, err
 	}

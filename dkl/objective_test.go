@@ -14,6 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
 // blobs draws n examples of each class around points of their own, and views
@@ -221,7 +223,7 @@ func BenchmarkStep(b *testing.B) {
 			e := blobs(s.classes, max(20, 2*s.batch/s.classes), s.d, 0, 2)
 			cfg := DefaultTraining()
 			cfg.Preset, cfg.Pretrain, cfg.Batch, cfg.Inducing, cfg.Dim, cfg.Validation = PresetMiniImageNet, 0, s.batch, s.inducing, s.D, 0
-			tr, err := NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default())
+			tr, err := NewTrainer(cfg, gptree.DefaultConfig(), e, nativetest.Open(b, native.ONNXRuntime))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -41,26 +41,36 @@ func (k Kernel) Values(p Pair) blas64.General {
 	out := linalg.New64(p.products.Rows, p.products.Cols)
 	linalg.Parallel(out.Rows, func(i int) {
 		to := row(out, i)
-		for j, xz := range row(p.products, i) {
-			to[j] = k.value(xz, p.x.sq[i], p.z.sq[j])
-		}
 		if p.same {
-			to[i] = k.value(p.x.sq[i], p.x.sq[i], p.x.sq[i])
+			to = to[:i]
+		}
+		for j := range to {
+			to[j] = k.value(p.products.Data[i*p.products.Stride+j], p.x.sq[i], p.z.sq[j])
 		}
 	})
+	if p.same {
+		for i := range out.Rows {
+			row(out, i)[i] = k.value(p.x.sq[i], p.x.sq[i], p.x.sq[i])
+			for j, v := range row(out, i)[:i] {
+				row(out, j)[i] = v
+			}
+		}
+	}
 	return out
 }
 
-// Gradient returns what g = ∂L/∂K (n×m) implies where K is Values(p). g of a
+// Gradient returns what g = ∂L/∂K (n×m) implies where K = Values(p). g of a
 // self pair must be symmetric; its whole gradient is in X, and Z stays empty.
-func (k Kernel) Gradient(p Pair, g blas64.General) (Gradient, error) {
-	if err := linalg.Valid64(g); err != nil {
-		return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
+func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
+	for _, m := range []blas64.General{values, g} {
+		if err := linalg.Valid64(m); err != nil {
+			return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
+		}
+		if m.Rows != p.products.Rows || m.Cols != p.products.Cols {
+			return Gradient{}, fmt.Errorf("kernel: gradient: %d×%d for %d and %d inputs", m.Rows, m.Cols, p.x.Len(), p.z.Len())
+		}
 	}
-	if g.Rows != p.products.Rows || g.Cols != p.products.Cols {
-		return Gradient{}, fmt.Errorf("kernel: gradient: %d×%d for %d and %d inputs", g.Rows, g.Cols, p.x.Len(), p.z.Len())
-	}
-	w, across, down, out := k.weights(p, g)
+	w, across, down, out := k.weights(p, values, g)
 	var err error
 	if out.X, err = p.pull(w, across, p.x, p.z); err != nil || p.same {
 		for i := range out.X.Data {
@@ -75,16 +85,15 @@ func (k Kernel) Gradient(p Pair, g blas64.General) (Gradient, error) {
 // weights returns w with ∂L/∂x̂ᵢ = Σⱼ wᵢⱼ(ẑⱼ − x̂ᵢ), or Σⱼ wᵢⱼẑⱼ of a linear
 // kernel, its sums by row and by column (0 of a linear kernel), and the
 // gradients of the hyper-parameters.
-func (k Kernel) weights(p Pair, g blas64.General) (w blas64.General, across, down []float64, out Gradient) {
+func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, across, down []float64, out Gradient) {
 	w = linalg.New64(g.Rows, g.Cols)
 	across, down = make([]float64, g.Rows), make([]float64, g.Cols)
 	sums, slopes := make([]float64, g.Rows), make([]float64, g.Rows)
 	linalg.Parallel(g.Rows, func(i int) {
-		r, xz := row(w, i), row(p.products, i)
+		r, xz, value := row(w, i), row(p.products, i), row(values, i)
 		for j, gij := range row(g, i) {
-			value, slope := k.weigh(xz[j], p.x.sq[i], p.z.sq[j])
-			r[j] = gij * slope
-			sums[i] += gij * value
+			r[j] = gij * k.weigh(value[j], xz[j], p.x.sq[i], p.z.sq[j])
+			sums[i] += gij * value[j]
 			if k.Kind != Linear {
 				across[i] += r[j]
 				slopes[i] += r[j] * k.distance(xz[j], p.x.sq[i], p.z.sq[j])
@@ -107,14 +116,17 @@ func (k Kernel) weights(p Pair, g blas64.General) (w blas64.General, across, dow
 	return w, across, down, out
 }
 
-// weigh returns the kernel of two inputs and what multiplies ẑ − x̂, or ẑ of a
-// linear kernel, in its derivative with respect to x̂.
-func (k Kernel) weigh(xz, xx, zz float64) (value, weight float64) {
-	if k.Kind == Linear {
-		return k.Weight() * xz, k.Weight()
+// weigh returns what multiplies ẑ − x̂, or ẑ of a linear kernel, in the
+// derivative of the kernel of two inputs with respect to x̂.
+func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
+	switch k.Kind {
+	case Linear:
+		return k.Weight()
+	case RBF:
+		return value / (k.Lengthscale * k.Lengthscale)
 	}
-	value, slope := k.stationary(k.distance(xz, xx, zz))
-	return value, -2 * slope / (k.Lengthscale * k.Lengthscale)
+	_, slope := k.stationary(k.distance(xz, xx, zz))
+	return -2 * slope / (k.Lengthscale * k.Lengthscale)
 }
 
 // pull returns w·ẑ − across∘x̂, taken back through the scaling to length 1.
