@@ -25,12 +25,18 @@ func dklFlags(cmd *cobra.Command) {
 }
 
 // trainProjection asks for a projection in front of a model's head.
-func (w *workbench) trainProjection(s *model.Settings) {
+func (w *workbench) trainProjection(ctx context.Context, s *model.Settings, c collection) error {
 	if !w.config.Classifier.DKL.Enabled {
-		return
+		return nil
 	}
 	t := w.config.Classifier.Training(w.config.Seed)
 	s.DKL, s.Gym.Train = &t, w.training(w.config.Out+".dkl", false)
+	if t.Views == 0 || w.config.Features != "" {
+		return nil
+	}
+	images, err := w.listing(ctx)
+	s.Gym.Views = w.views(ctx, images.Root, c.X, c.Paths)
+	return err
 }
 
 // training is a long job with its state in a folder.
@@ -40,12 +46,12 @@ func (w *workbench) training(dir string, keyed bool) func(context.Context, *dkl.
 
 // fresh returns an unfitted head for a benchmark. Methods share a projection
 // that is trained on the same base session in the same way.
-func (w *workbench) fresh(method string, settings heads.Config, products linalg.Multiplier) (classifier.Learner, error) {
+func (w *workbench) fresh(method string, settings heads.Config, products linalg.Multiplier, g *gallery) (classifier.Learner, error) {
 	c := w.config.Classifier
 	if !c.DKL.Enabled {
 		return heads.Tempered(products, method, settings, c.Tempered())
 	}
-	gym := projected.Gym{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Multiplier: products}
+	gym := projected.Gym{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Views: g.views, Multiplier: products}
 	return heads.Projected(method, settings, c.Tempered(), c.Training(w.config.Seed), gym)
 }
 

@@ -149,7 +149,7 @@ func (w *workbench) measure(ctx context.Context, method string, g *gallery, benc
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return w.fresh(method, settings, products) }, func(m fscil.Measures) {
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return w.fresh(method, settings, products, g) }, func(m fscil.Measures) {
 			w.log.Info("measured", "method", method, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 		})
 		if err != nil {

@@ -79,7 +79,9 @@ func (w *workbench) train(ctx context.Context) error {
 		return err
 	}
 	settings.Multiplier = products
-	w.trainProjection(&settings)
+	if err := w.trainProjection(ctx, &settings, c); err != nil {
+		return err
+	}
 	m, outcome, err := model.Train(ctx, settings, c.Batch)
 	if err != nil {
 		return err
