@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
@@ -38,6 +39,40 @@ func (t *Trainer) Projection() Projection {
 		p.Start = &s
 	}
 	return p
+}
+
+// Softmax returns the classifier of the best epoch of phase 1: the projection
+// and the linear classifier on top. It is an error before the first epoch and in
+// phase 2.
+func (t *Trainer) Softmax() (classifier.Classifier, error) {
+	if t.two != nil || t.best.vector == nil {
+		return nil, fmt.Errorf("dkl: there is no softmax after %d epochs, %d of cross-entropy", len(t.history), t.cfg.Pretrain)
+	}
+	n := len(t.initial.theta)
+	c := softmaxed{classes: t.data.classes, head: t.Projection().Head, softmax: newSoftmax(t.initial.Dim(), len(t.data.classes), slices.Clone(t.best.vector[n:]))}
+	c.softmax.products = t.products
+	return c, nil
+}
+
+// softmaxed is a linear classifier behind a projection.
+type softmaxed struct {
+	classes []string
+	head    *Head
+	softmax *Softmax
+}
+
+func (c softmaxed) Classes() []string { return c.classes }
+func (c softmaxed) Dim() int          { return c.head.In() }
+
+func (c softmaxed) LogProb(dst blas64.General, x blas32.General) error {
+	if err := classifier.CheckLogProb(c, dst, x); err != nil {
+		return fmt.Errorf("softmax: %w", err)
+	}
+	z, err := c.head.Project(x)
+	if err != nil {
+		return err
+	}
+	return c.softmax.LogProb(dst, classifier.Placed(z, classifier.Range(0, z.Rows), false))
 }
 
 // projectRows is how many embeddings Project takes at a time.

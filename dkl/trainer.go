@@ -82,7 +82,9 @@ func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Multiplier) 
 		return nil, fmt.Errorf("dkl: %w", err)
 	}
 	cfg.Calibrate, cfg.Seed, cfg.Inducing = false, t.Seed, t.Resolved().Inducing
-	tr := &Trainer{cfg: t.Resolved(), tree: cfg, data: d, fingerprint: d.fingerprint(), initial: head, products: m}
+	resolved := t.Resolved()
+	resolved.HandOver = false // of no concern here
+	tr := &Trainer{cfg: resolved, tree: cfg, data: d, fingerprint: d.fingerprint(), initial: head, products: m}
 	if tr.one, err = newEntropy(head, len(d.classes), m); err != nil {
 		return nil, fmt.Errorf("dkl: %w", err)
 	}

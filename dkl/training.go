@@ -23,9 +23,9 @@ const FromPreset = -1
 type Training struct {
 	// Preset is one of Presets.
 	Preset string `json:"preset" mapstructure:"preset"`
-	// Dim, Hidden and Residual are those of Config; a Dim of 0 is as the preset
-	// says, and the width of the embeddings in a residual head without a hidden
-	// layer.
+	// Dim, Hidden and Residual are those of Config. A Dim of 0 is as the preset
+	// says; in a residual head without a hidden layer, as that of the preset
+	// frozen then is, it is the width of the embeddings.
 	Dim      int  `json:"dim" mapstructure:"dim"`
 	Hidden   int  `json:"hidden" mapstructure:"hidden"`
 	Residual bool `json:"residual" mapstructure:"residual"`
@@ -52,6 +52,9 @@ type Training struct {
 	// Views is the number of augmented views of every image, beside itself,
 	// that training draws from.
 	Views int `json:"views" mapstructure:"views"`
+	// HandOver says that a gptree behind the projection takes over the trained
+	// inducing inputs and kernel instead of making its own. Training is the same.
+	HandOver bool `json:"hand_over" mapstructure:"hand_over"`
 	// Seed decides every draw. It is the seed of the run, not a key of its own.
 	Seed uint64 `json:"seed" mapstructure:"-"`
 }
@@ -73,7 +76,7 @@ func preset(name string) Training {
 	case PresetCIFAR:
 		t.Dim, t.Epochs, t.Pretrain, t.Batch, t.Inducing = 1024, 200, 80, 256, 40
 	case PresetFrozen:
-		t.Epochs, t.Pretrain = 30, 10
+		t.Epochs, t.Pretrain, t.Anchor = 12, 6, 0.1
 	}
 	return t
 }
@@ -92,6 +95,7 @@ func milestones(preset string, epochs int) []int {
 // Resolved returns the settings with nothing open.
 func (t Training) Resolved() Training {
 	p := preset(t.Preset)
+	t.Residual = t.Residual || t.linear()
 	for _, v := range []struct{ to, from *int }{
 		{&t.Dim, &p.Dim}, {&t.Epochs, &p.Epochs}, {&t.Batch, &p.Batch}, {&t.Inducing, &p.Inducing},
 	} {
@@ -115,13 +119,16 @@ func (t Training) Resolved() Training {
 	return t
 }
 
+// linear says that the head is the residual one of the preset frozen.
+func (t Training) linear() bool { return t.Preset == PresetFrozen && t.Dim == 0 && t.Hidden == 0 }
+
 // head returns the settings of the head on embeddings of in values.
 func (t Training) head(in int) Config {
-	dim := t.Resolved().Dim
-	if t.Dim == 0 && t.Residual && t.Hidden == 0 {
-		dim = in
+	r := t.Resolved()
+	if t.Dim == 0 && r.Residual && r.Hidden == 0 {
+		r.Dim = in
 	}
-	return Config{Dim: dim, Hidden: t.Hidden, Residual: t.Residual, Seed: t.Seed}
+	return Config{Dim: r.Dim, Hidden: r.Hidden, Residual: r.Residual, Seed: r.Seed}
 }
 
 func (t Training) sgd() SGDConfig {
@@ -162,7 +169,7 @@ func (t Training) Validate() error {
 	if !(r.Validation >= 0 && r.Validation <= 0.5) {
 		return fmt.Errorf("validation: %g is outside 0 … 0.5", r.Validation)
 	}
-	if err := r.head(1).Validate(); err != nil {
+	if err := t.head(1).Validate(); err != nil {
 		return err
 	}
 	return r.sgd().Validate()

@@ -9,10 +9,10 @@
 //	g_θ(x)  –                 n×D    float32: what the head within learns and sees
 //
 // The base session trains g_θ through the bounds of a tree of Gaussian
-// processes, then teaches the head within. A gptree whose tree is built in the
-// same way takes over the trained inducing inputs and kernel; its posteriors
-// are fitted anew on all of the session, held-out examples included. Later
-// sessions train nothing.
+// processes, then teaches the head within, held-out examples included. Later
+// sessions train nothing. With Training.HandOver a gptree whose tree is built in
+// the same way takes over the trained inducing inputs and kernel, as in the
+// paper, and fits its posteriors anew; without, it makes its own.
 //
 // What pseudo-sessions choose inside the base session (a temperature, the
 // settings of plda+, the novelty threshold), they choose on projections that

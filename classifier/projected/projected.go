@@ -177,7 +177,7 @@ func (h *Head) teach(ctx context.Context, start *gptree.Start, z blas32.General,
 // made.
 func (h *Head) takesOver(c gptree.Config) bool {
 	t := h.cfg.GPTree
-	return c.Base == gptree.BaseVI && c.Tree == t.Tree && c.Kernel == t.Kernel && c.Normalize == t.Normalize
+	return h.cfg.Training.HandOver && c.Base == gptree.BaseVI && c.Tree == t.Tree && c.Kernel == t.Kernel && c.Normalize == t.Normalize
 }
 
 // LogProb implements classifier.Classifier.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/experiment/ablation"
+	"github.com/seed-90d10d51/pipeline/experiment/deepkernel"
 	"github.com/seed-90d10d51/pipeline/experiment/gpregression"
 	"github.com/seed-90d10d51/pipeline/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/experiment/natoem"
@@ -23,11 +24,12 @@ type Config struct {
 	Hierarchy    hierarchy.Config    `mapstructure:"hierarchy" json:"hierarchy"`
 	NATOEM       natoem.Config       `mapstructure:"natoem" json:"natoem"`
 	GPRegression gpregression.Config `mapstructure:"gpregression" json:"gpregression"`
+	DeepKernel   deepkernel.Config   `mapstructure:"deepkernel" json:"deepkernel"`
 }
 
 // DefaultConfig returns the defaults of every kind.
 func DefaultConfig() Config {
-	return Config{Ablation: ablation.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig()}
+	return Config{Ablation: ablation.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig(), DeepKernel: deepkernel.DefaultConfig()}
 }
 
 // A Kind is one sort of experiment.
@@ -47,6 +49,13 @@ func Kinds() []Kind {
 			validate: func(c Config) error { return c.Ablation.Validate() },
 			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
 				return ablation.Run(ctx, c.Ablation, s)
+			},
+		},
+		{
+			Name: "deepkernel", Summary: "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
+			validate: func(c Config) error { return c.DeepKernel.Validate() },
+			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+				return deepkernel.Run(ctx, c.DeepKernel, s)
 			},
 		},
 		{
