@@ -36,9 +36,19 @@ func (v variational) of(session int) *vi {
 	return nil
 }
 
-// fitVI fits a session and returns it with the inducing inputs of its classes,
-// which are sorted by name; rows are their examples.
+// fitVI fits a session and returns it with the inducing inputs of its
+// classes, which are sorted by name; rows are their examples.
 func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
+	b, points, err := startVI(ctx, cfg, session, dim, classes, rows)
+	if err == nil {
+		err = b.fit(ctx, cfg, dim, rows, points)
+	}
+	return b, points, err
+}
+
+// startVI returns a session with its tree, but without nodes, and
+// inducing inputs by k-means.
+func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
 	means := linalg.New64(len(classes), dim)
 	for i, name := range classes {
 		copy(row(means, i), meanOf(rows[name], dim, cfg.Normalize))
@@ -56,9 +66,6 @@ func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, ro
 	byName := make(map[string]kept, len(classes))
 	for i, name := range classes {
 		byName[name] = fresh[i]
-	}
-	if err := b.fit(ctx, cfg, dim, rows, byName); err != nil {
-		return nil, nil, err
 	}
 	return b, byName, nil
 }

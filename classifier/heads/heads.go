@@ -16,8 +16,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/online"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/classifier/projected"
 	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/classifier/vargp"
+	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -35,6 +38,7 @@ type Config struct {
 	OVE    gpc.Config    `json:"ove" mapstructure:"ove"`
 	PLDA   plda.Config   `json:"plda" mapstructure:"plda"`
 	PPCA   ppca.Config   `json:"ppca" mapstructure:"ppca"`
+	VARGP  vargp.Config  `json:"vargp" mapstructure:"vargp"`
 	// Of the methods plda+, ppca-eb and ppca-online: Method.Key says how their
 	// names become keys.
 	PLDAPlus   shrunk.Config `json:"plda_plus" mapstructure:"plda_plus"`
@@ -46,14 +50,14 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		GPR: gpr.DefaultConfig(), GPTree: gptree.DefaultConfig(), HPPCA: hppca.DefaultConfig(), LSM: gpc.DefaultLSM(), NCM: ncm.DefaultConfig(), OVE: gpc.DefaultOVE(),
-		PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(),
+		PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), VARGP: vargp.DefaultConfig(),
 		PLDAPlus: shrunk.DefaultPLDAPlus(), PPCAEB: shrunk.DefaultPPCAEB(), PPCAOnline: online.DefaultConfig(),
 	}
 }
 
 // Seeded returns c with the seed of everything that heads draw.
 func (c Config) Seeded(seed uint64) Config {
-	c.GPTree.Seed, c.LSM.Seed, c.OVE.Seed = seed, seed, seed
+	c.GPTree.Seed, c.LSM.Seed, c.OVE.Seed, c.VARGP.Seed = seed, seed, seed, seed
 	return c
 }
 
@@ -64,7 +68,7 @@ func (c Config) Validate() error {
 		err  error
 	}{
 		{"gpr", c.GPR.Validate()}, {"gptree", c.GPTree.Validate()}, {"hppca", c.HPPCA.Validate()}, {"lsm", c.LSM.Validate()}, {"ncm", c.NCM.Validate()}, {"ove", c.OVE.Validate()},
-		{"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()},
+		{"plda", c.PLDA.Validate()}, {"ppca", c.PPCA.Validate()}, {"vargp", c.VARGP.Validate()},
 		{"plda_plus", c.PLDAPlus.Validate()}, {"ppca_eb", c.PPCAEB.Validate()}, {"ppca_online", c.PPCAOnline.Validate()},
 	} {
 		if m.err != nil {
@@ -172,6 +176,12 @@ func Methods() []Method {
 			load: func(s classifier.State) (classifier.Learner, error) { return learner(online.Load(s)) },
 		},
 		treeMethod("sbm", "GP-Tree with the tree of the stick-breaking likelihood (SBM-GP), a baseline", gptree.BuildStickBreaking),
+		{
+			Name: "vargp", Summary: "a Gaussian process a class, trained session by session with a posterior that builds on those before (VAR-GP, Kapoor 2021); for a moderate number of sessions and classes",
+			Novelty: "entropy, with a class for what was never seen", Extend: "as a session of its own, not exact", Forget: "no",
+			make: func(c Config) (classifier.Learner, error) { return learner(vargp.New(c.VARGP)) },
+			load: func(s classifier.State) (classifier.Learner, error) { return learner(vargp.Load(s)) },
+		},
 	}
 }
 
@@ -231,15 +241,36 @@ func Tempered(m linalg.Multiplier, name string, c Config, t tempered.Config) (cl
 	return tempered.New(t, func() (classifier.Learner, error) { return NewOn(m, name, c) })
 }
 
-// Load returns the head that its Save described, with its temperature if it has
-// one.
+// Projected returns an unfitted head as Tempered does, behind a projection that
+// deep kernel learning trains through the tree of the gptree settings.
+func Projected(name string, c Config, t tempered.Config, d dkl.Training, gym projected.Gym) (classifier.Learner, error) {
+	method, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return tempered.New(t, func() (classifier.Learner, error) {
+		cfg := projected.Config{Training: d, GPTree: method.Resolve(c).GPTree}
+		return learner(projected.New(cfg, gym, func() (classifier.Learner, error) { return NewOn(gym.Multiplier, name, c) }))
+	})
+}
+
+// Load returns the head that its Save described, with its temperature and its
+// projection if it has them.
 func Load(name string, s classifier.State) (classifier.Learner, error) {
 	m, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
 	if tempered.Is(s) {
-		return tempered.Load(s, m.load)
+		return tempered.Load(s, m.loadProjected)
+	}
+	return m.loadProjected(s)
+}
+
+// loadProjected loads a head that may be behind a projection.
+func (m Method) loadProjected(s classifier.State) (classifier.Learner, error) {
+	if projected.Is(s) {
+		return learner(projected.Load(s, m.load))
 	}
 	return m.load(s)
 }

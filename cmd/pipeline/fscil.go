@@ -39,6 +39,7 @@ wang_5steps, wang_10steps.`,
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
 	cmd.Flags().String("classifier", heads.Default, "methods to compare, with commas between: "+methodNames())
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
+	dklFlags(cmd)
 	return cmd
 }
 
@@ -150,7 +151,6 @@ func (w *workbench) measure(ctx context.Context, v heads.Variant, g *gallery, be
 	if err != nil {
 		return outcome{}, err
 	}
-	temperature := w.config.Classifier.Tempered()
 	products, err := w.products()
 	if err != nil {
 		return outcome{}, err
@@ -158,9 +158,7 @@ func (w *workbench) measure(ctx context.Context, v heads.Variant, g *gallery, be
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) {
-			return heads.Tempered(products, v.Classifier, settings, temperature)
-		}, func(m fscil.Measures) {
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return w.fresh(v.Classifier, settings, products, g) }, func(m fscil.Measures) {
 			w.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 		})
 		if err != nil {
@@ -174,7 +172,7 @@ func (w *workbench) measure(ctx context.Context, v heads.Variant, g *gallery, be
 		return o, err
 	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: w.config.FSCIL.Benchmark(), Method: v.Name, Backbone: g.backbone, Track: w.track(g), MaxPerClass: kind.MaxPerClass(settings),
+		Dataset: w.config.FSCIL.Benchmark(), Method: w.methodName(v.Name), Backbone: g.backbone, Track: w.track(g), MaxPerClass: kind.MaxPerClass(settings),
 	}, runs)
 	return o, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/experiment/ablation"
 	"github.com/seed-90d10d51/pipeline/experiment/closedset"
+	"github.com/seed-90d10d51/pipeline/experiment/deepkernel"
 	"github.com/seed-90d10d51/pipeline/experiment/gpregression"
 	"github.com/seed-90d10d51/pipeline/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/experiment/natoem"
@@ -25,11 +26,12 @@ type Config struct {
 	Hierarchy    hierarchy.Config    `mapstructure:"hierarchy" json:"hierarchy"`
 	NATOEM       natoem.Config       `mapstructure:"natoem" json:"natoem"`
 	GPRegression gpregression.Config `mapstructure:"gpregression" json:"gpregression"`
+	DeepKernel   deepkernel.Config   `mapstructure:"deepkernel" json:"deepkernel"`
 }
 
 // DefaultConfig returns the defaults of every kind.
 func DefaultConfig() Config {
-	return Config{Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig()}
+	return Config{Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DeepKernel: deepkernel.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig()}
 }
 
 // A Kind is one sort of experiment.
@@ -56,6 +58,13 @@ func Kinds() []Kind {
 			validate: func(c Config) error { return c.ClosedSet.Validate() },
 			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
 				return closedset.Run(ctx, c.ClosedSet, s)
+			},
+		},
+		{
+			Name: "deepkernel", Summary: "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
+			validate: func(c Config) error { return c.DeepKernel.Validate() },
+			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+				return deepkernel.Run(ctx, c.DeepKernel, s)
 			},
 		},
 		{

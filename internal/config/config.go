@@ -7,6 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/experiment/kinds"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/fscil"
@@ -84,8 +85,18 @@ type Classifier struct {
 	Statistics bool `mapstructure:"statistics" json:"statistics"`
 	// Temperature divides log-probabilities; 0 means fit it by pseudo-sessions
 	// inside the base session, 1 leaves them as the method gives them.
-	Temperature  float64 `mapstructure:"temperature" json:"temperature"`
+	Temperature float64 `mapstructure:"temperature" json:"temperature"`
+	// DKL trains a projection in front of the method.
+	DKL          DKL `mapstructure:"dkl" json:"dkl"`
 	heads.Config `mapstructure:",squash"`
+}
+
+// DKL says whether and how a projection is trained in front of the method.
+type DKL struct {
+	Enabled bool `mapstructure:"enabled" json:"enabled"`
+	// Resume goes on from the checkpoint of a run that was stopped.
+	Resume       bool `mapstructure:"resume" json:"resume"`
+	dkl.Training `mapstructure:",squash"`
 }
 
 // Default returns the settings that hold when nothing is said.
@@ -97,7 +108,7 @@ func Default() Config {
 		Linalg:     native.DefaultConfig(),
 		Preprocess: Preprocess{Preset: "auto", Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
 		Extractor:  extractor.DefaultConfig(),
-		Classifier: Classifier{Name: heads.Default, Statistics: true, Temperature: tempered.Auto, Config: heads.DefaultConfig()},
+		Classifier: Classifier{Name: heads.Default, Statistics: true, Temperature: tempered.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Config: heads.DefaultConfig()},
 		Label:      label.DefaultConfig(),
 		Rank:       rank.DefaultConfig(),
 		FSCIL:      fscil.DefaultConfig(),
@@ -155,6 +166,9 @@ func (c Classifier) validate() error {
 	if err := c.Tempered().Validate(); err != nil {
 		return fmt.Errorf("classifier.%w", err)
 	}
+	if err := c.DKL.Validate(); err != nil {
+		return fmt.Errorf("classifier.dkl.%w", err)
+	}
 	if err := c.Config.Validate(); err != nil {
 		return fmt.Errorf("classifier.%w", err)
 	}
@@ -171,6 +185,14 @@ func (c Classifier) Heads(seed uint64) heads.Config {
 		*kept = c.Statistics
 	}
 	return c.Seeded(seed)
+}
+
+// Training returns the settings of deep kernel learning, with the seed of the
+// run.
+func (c Classifier) Training(seed uint64) dkl.Training {
+	t := c.DKL.Training
+	t.Seed = seed
+	return t
 }
 
 // Workers is the number of images worked on at once.

@@ -107,7 +107,7 @@ func TestZeroLeavesTheChoiceToTheHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := c.Classifier.Heads(7); h.GPTree.Seed != 7 || h.LSM.Seed != 7 || h.OVE.Seed != 7 || h.PLDA.Epsilon != plda.Auto || h.PPCA.Lambda != ppca.Auto {
+	if h := c.Classifier.Heads(7); h.GPTree.Seed != 7 || h.LSM.Seed != 7 || h.OVE.Seed != 7 || h.VARGP.Seed != 7 || h.PLDA.Epsilon != plda.Auto || h.PPCA.Lambda != ppca.Auto {
 		t.Errorf("epsilon %g, lambda %g", h.PLDA.Epsilon, h.PPCA.Lambda)
 	}
 }

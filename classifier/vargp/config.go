@@ -1,0 +1,93 @@
+package vargp
+
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/gp/vargp"
+)
+
+// Auto as a length-scale is that of the base session's spread.
+const Auto = 0
+
+// Config holds the settings of the head. Those that it shares with
+// gp/vargp.Config mean the same.
+type Config struct {
+	// Variant is "var-gp", or one that the paper compares it with.
+	Variant vargp.Variant `json:"variant" mapstructure:"variant"`
+	// Normalize scales embeddings to length 1.
+	Normalize bool `json:"normalize" mapstructure:"normalize"`
+	// Lengthscale is where all length-scales start; 0 (Auto) means the root
+	// mean square distance of two examples of the base session, over √2.
+	Lengthscale float64 `json:"lengthscale" mapstructure:"lengthscale"`
+	// Inducing is the number of inducing inputs for each class of a session,
+	// MaxInducing the most for a session.
+	Inducing    int `json:"inducing" mapstructure:"inducing"`
+	MaxInducing int `json:"max_inducing" mapstructure:"max_inducing"`
+	// OwnInputs gives every class inducing inputs of its own.
+	OwnInputs bool `json:"own_inputs" mapstructure:"own_inputs"`
+	// Beta is the weight of the divergence of the hyper-parameters.
+	Beta float64 `json:"beta" mapstructure:"beta"`
+	// Rate, Batch, Epochs and Steps are those of the optimiser, for a session.
+	Rate   float64 `json:"rate" mapstructure:"rate"`
+	Batch  int     `json:"batch" mapstructure:"batch"`
+	Epochs int     `json:"epochs" mapstructure:"epochs"`
+	Steps  int     `json:"steps" mapstructure:"steps"`
+	// Validation is the share of a session's examples that decides when to
+	// stop, of classes with at least ten; Patience in epochs.
+	Validation float64 `json:"validation" mapstructure:"validation"`
+	Patience   int     `json:"patience" mapstructure:"patience"`
+	// Draws of a training step and of a prediction.
+	HyperSamples     int `json:"hyper_samples" mapstructure:"hyper_samples"`
+	FunctionSamples  int `json:"function_samples" mapstructure:"function_samples"`
+	PredictHypers    int `json:"predict_hypers" mapstructure:"predict_hypers"`
+	PredictFunctions int `json:"predict_functions" mapstructure:"predict_functions"`
+	// Jitter is added to the diagonal of kernel matrices.
+	Jitter float64 `json:"jitter" mapstructure:"jitter"`
+	// Seed decides every draw. It is the seed of the run, not a key of its own.
+	Seed uint64 `json:"seed" mapstructure:"-"`
+}
+
+// DefaultConfig returns settings for image embeddings.
+func DefaultConfig() Config {
+	d := vargp.DefaultConfig()
+	return Config{
+		Variant: d.Variant, Normalize: true, Inducing: 5, MaxInducing: 120, Beta: d.Beta,
+		Rate: d.Rate, Batch: d.Batch, Epochs: d.Epochs, Steps: d.Steps, Validation: 0.1, Patience: d.Patience,
+		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions,
+		Jitter: d.Jitter,
+	}
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if c.Lengthscale != Auto && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
+		return fmt.Errorf("lengthscale: %g is neither 0 (from the base session) nor within 1e-6 … 1e6", c.Lengthscale)
+	}
+	if !(c.Validation >= 0 && c.Validation <= 0.5) {
+		return fmt.Errorf("validation: %g is outside 0 … 0.5", c.Validation)
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"inducing", c.Inducing}, {"max_inducing", c.MaxInducing}} {
+		if f.value < 1 || f.value > maxInducing {
+			return fmt.Errorf("%s: %d is outside 1 … %d", f.name, f.value, maxInducing)
+		}
+	}
+	return c.model().Validate()
+}
+
+// maxInducing bounds inducing inputs: kernel matrices have as many rows.
+const maxInducing = 1 << 12
+
+func (c Config) model() vargp.Config {
+	return vargp.Config{
+		Variant: c.Variant, OwnInputs: c.OwnInputs, Beta: c.Beta, HyperSamples: c.HyperSamples, FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
+		Rate: c.Rate, Batch: c.Batch, Epochs: c.Epochs, Steps: c.Steps, Stopping: vargp.Best, Patience: c.Patience, Tolerance: tolerance,
+		Start: vargp.FromPrior, PredictHypers: c.PredictHypers, PredictFunctions: c.PredictFunctions, Seed: c.Seed,
+	}
+}
+
+// tolerance is what the validation examples' mean log-probability must gain to
+// count, in nats.
+const tolerance = 1e-4

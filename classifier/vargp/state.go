@@ -1,0 +1,136 @@
+package vargp
+
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gp/vargp"
+)
+
+type settings struct {
+	Config  Config   `json:"config"`
+	Dim     int      `json:"dim"`
+	Classes []string `json:"classes"`
+	Tasks   int      `json:"tasks"`
+}
+
+// Save implements classifier.Saver, with H = C+1 heads in G groups (1, or H
+// with own_inputs) and inducing inputs of T sessions, M_t each: tensors "sizes"
+// (T), "hypers" (2×(1+d): means and log-variances of log γ and log σ), "z"
+// (G·ΣM × d), "mean" (H·ΣM) and "chol" (H·ΣM²), group by group and session by
+// session.
+func (h *VARGP) Save() (classifier.State, error) {
+	if h.model == nil {
+		return classifier.NewState(settings{Config: h.cfg}, nil)
+	}
+	s, d := h.model.Snapshot(), h.Dim()
+	var sizes []int
+	for _, b := range s.Blocks[0] {
+		sizes = append(sizes, b.Size)
+	}
+	var z, mean, chol []float64
+	for _, blocks := range s.Blocks {
+		for _, b := range blocks {
+			z, mean, chol = append(z, b.Z...), append(mean, b.Mean...), append(chol, b.Chol...)
+		}
+	}
+	return classifier.NewState(settings{h.cfg, d, h.classes, s.Tasks}, map[string]classifier.Tensor{
+		"sizes":  classifier.CountTensor(sizes),
+		"hypers": {Shape: []int{2, 1 + d}, F64: append(s.HyperMean, s.HyperLogVar...)},
+		"z":      {Shape: []int{len(z) / d, d}, F64: z},
+		"mean":   {Shape: []int{len(mean)}, F64: mean},
+		"chol":   {Shape: []int{len(chol)}, F64: chol},
+	})
+}
+
+// Load returns the head that Save described.
+func Load(s classifier.State) (*VARGP, error) {
+	h, err := load(s)
+	if err != nil {
+		return nil, fmt.Errorf("vargp: load: %w", err)
+	}
+	return h, nil
+}
+
+func load(s classifier.State) (*VARGP, error) {
+	var set settings
+	if err := s.Decode(&set); err != nil {
+		return nil, err
+	}
+	h, err := New(set.Config)
+	if err != nil {
+		return nil, err
+	}
+	if len(set.Classes) == 0 {
+		return h, s.CheckUnfitted()
+	}
+	if err := classifier.CheckClasses(set.Classes); err != nil {
+		return nil, err
+	}
+	if set.Dim < 1 {
+		return nil, fmt.Errorf("dimension %d", set.Dim)
+	}
+	snap, err := snapshot(s, set)
+	if err != nil {
+		return nil, err
+	}
+	h.classes = set.Classes
+	if h.model, err = vargp.Restore(h.cfg.model(), set.Dim, snap); err != nil {
+		return nil, err
+	}
+	h.answer, err = h.model.Predictor()
+	return h, err
+}
+
+// snapshot reads the tensors.
+func snapshot(s classifier.State, set settings) (vargp.Snapshot, error) {
+	out := vargp.Snapshot{Tasks: set.Tasks}
+	sizes, err := s.Counts("sizes", len(s.Tensors["sizes"].I64), 1, maxInducing)
+	if err != nil {
+		return out, err
+	}
+	groups, heads := 1, 1+len(set.Classes)
+	for h := range heads {
+		if set.Config.OwnInputs {
+			groups = heads
+			out.Group = append(out.Group, h)
+		} else {
+			out.Group = append(out.Group, 0)
+		}
+	}
+	var n, n2 int
+	for _, m := range sizes {
+		n, n2 = n+m, n2+m*m
+	}
+	hypers, err := s.Float64("hypers", 2, 1+set.Dim)
+	if err != nil {
+		return out, err
+	}
+	out.HyperMean, out.HyperLogVar = hypers[:1+set.Dim], hypers[1+set.Dim:]
+	z, err := s.Float64("z", groups*n, set.Dim)
+	if err != nil {
+		return out, err
+	}
+	mean, err := s.Float64("mean", heads*n)
+	if err != nil {
+		return out, err
+	}
+	chol, err := s.Float64("chol", heads*n2)
+	if err != nil {
+		return out, err
+	}
+	take := func(from *[]float64, n int) []float64 {
+		taken := (*from)[:n:n]
+		*from = (*from)[n:]
+		return taken
+	}
+	of := heads / groups // heads of a group
+	for range groups {
+		var blocks []vargp.Block
+		for _, m := range sizes {
+			blocks = append(blocks, vargp.Block{Size: m, Z: take(&z, m*set.Dim), Mean: take(&mean, of*m), Chol: take(&chol, of*m*m)})
+		}
+		out.Blocks = append(out.Blocks, blocks)
+	}
+	return out, nil
+}

@@ -1,0 +1,255 @@
+package vargp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// unseen is the number of the head that new classes are cloned from.
+const unseen = 0
+
+// VARGP is the head.
+type VARGP struct {
+	cfg Config
+	fitted
+}
+
+// fitted is what sessions change: every one makes a new one.
+type fitted struct {
+	classes []string // of heads 1, 2, …
+	model   *vargp.Model
+	answer  *vargp.Predictor
+}
+
+var (
+	_ classifier.Learner   = (*VARGP)(nil)
+	_ classifier.Noveltier = (*VARGP)(nil)
+	_ classifier.Scorer    = (*VARGP)(nil)
+	_ classifier.Saver     = (*VARGP)(nil)
+)
+
+// New returns an unfitted head.
+func New(cfg Config) (*VARGP, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &VARGP{cfg: cfg}, nil
+}
+
+// Classes implements classifier.Classifier.
+func (h *VARGP) Classes() []string { return h.classes }
+
+// Dim implements classifier.Classifier.
+func (h *VARGP) Dim() int {
+	if h.model == nil {
+		return 0
+	}
+	return h.model.Dim()
+}
+
+// Hypers returns mean and standard deviation of log γ and of the d logarithms of
+// length-scales, nil before the base session.
+func (h *VARGP) Hypers() (mean, sd []float64) {
+	if h.model == nil {
+		return nil, nil
+	}
+	return h.model.Hypers()
+}
+
+// Learn implements classifier.Learner: a training run of its own for every
+// session, whose cost doc.go states.
+func (h *VARGP) Learn(ctx context.Context, x blas32.General, y []string) error {
+	next, err := h.learned(ctx, x, y)
+	if err != nil {
+		return fmt.Errorf("vargp: learn: %w", err)
+	}
+	h.fitted = *next
+	return nil
+}
+
+func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fitted, error) {
+	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
+		return nil, err
+	}
+	groups := classifier.GroupByClass(y)
+	s := h.session(x, groups)
+	next := &fitted{classes: slices.Clone(h.classes)}
+	if h.model == nil {
+		scale := h.cfg.Lengthscale
+		if scale == Auto {
+			scale = spread(s.all())
+		}
+		var err error
+		if next.model, err = vargp.New(h.cfg.model(), x.Cols, 1, scale); err != nil {
+			return nil, err
+		}
+	} else {
+		next.model = h.model.Clone()
+	}
+	for _, g := range groups {
+		if !slices.Contains(next.classes, g.Class) {
+			next.classes = append(next.classes, g.Class)
+			next.model.Split(unseen)
+		}
+	}
+	if _, err := next.model.Learn(ctx, s.task(next.classes, next.model.Groups())); err != nil {
+		return nil, err
+	}
+	var err error
+	next.answer, err = next.model.Predictor()
+	return next, err
+}
+
+// A session is the examples of some classes, in an order that does not depend
+// on theirs.
+type session struct {
+	cfg     Config
+	dim     int
+	number  int // of the session
+	classes []string
+	rows    []blas64.General // of each class
+}
+
+func (h *VARGP) session(x blas32.General, groups []classifier.Group) session {
+	s := session{cfg: h.cfg, dim: x.Cols}
+	if h.model != nil {
+		s.number = h.model.Tasks()
+	}
+	for _, g := range groups {
+		rows := examples.Rows(nil).Plus(x, g.Rows)
+		m := rows.Matrix(x.Cols)
+		if h.cfg.Normalize {
+			for i, r := range rows {
+				classifier.Unit(m.Data[i*m.Stride:(i+1)*m.Stride], r)
+			}
+		}
+		s.classes, s.rows = append(s.classes, g.Class), append(s.rows, m)
+	}
+	return s
+}
+
+// all returns the examples of all classes.
+func (s session) all() blas64.General { return gathered(s.dim, s.rows...) }
+
+func gathered(dim int, parts ...blas64.General) blas64.General {
+	out := blas64.General{Cols: dim, Stride: dim}
+	for _, p := range parts {
+		out.Rows += p.Rows
+		out.Data = append(out.Data, p.Data...)
+	}
+	return out
+}
+
+// leastToValidate is how many examples a class has that can spare some.
+const leastToValidate = 10
+
+// task splits the session into what trains and what validates, and draws
+// inducing inputs.
+func (s session) task(classes []string, groups int) vargp.Task {
+	t := vargp.Task{X: linalg.New64(0, s.dim), ValidX: linalg.New64(0, s.dim)}
+	for i, rows := range s.rows {
+		head := slices.Index(classes, s.classes[i]) + 1
+		held := 0
+		if rows.Rows >= leastToValidate {
+			held = int(s.cfg.Validation * float64(rows.Rows))
+		}
+		for k, r := range s.stream(1, i).Perm(rows.Rows) {
+			row := rows.Data[r*s.dim : (r+1)*s.dim]
+			if k < held {
+				t.ValidX.Data, t.ValidY = append(t.ValidX.Data, row...), append(t.ValidY, head)
+			} else {
+				t.X.Data, t.Y = append(t.X.Data, row...), append(t.Y, head)
+			}
+		}
+	}
+	t.X.Rows, t.ValidX.Rows = len(t.Y), len(t.ValidY)
+	for g := range groups {
+		t.Inputs = append(t.Inputs, s.inducing(g))
+	}
+	return t
+}
+
+// stream is a source of random numbers of its own for every session, purpose
+// and index.
+func (s session) stream(purpose, index int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.cfg.Seed, 0x7661726770<<24|uint64(s.number)<<40^uint64(purpose)<<32^uint64(index)))
+}
+
+// inducing draws examples of each class, as many of all as the settings say.
+func (s session) inducing(g int) blas64.General {
+	each := max(1, min(s.cfg.Inducing, s.cfg.MaxInducing/len(s.rows)))
+	var parts []blas64.General
+	for i, rows := range s.rows {
+		if i == s.cfg.MaxInducing {
+			break
+		}
+		n := min(each, rows.Rows)
+		z := linalg.New64(n, s.dim)
+		for k, r := range s.stream(2+g, i).Perm(rows.Rows)[:n] {
+			copy(z.Data[k*s.dim:(k+1)*s.dim], rows.Data[r*s.dim:(r+1)*s.dim])
+		}
+		parts = append(parts, z)
+	}
+	return gathered(s.dim, parts...)
+}
+
+// spread is the root mean square distance of two rows, over √2; 1 where they
+// are all the same.
+func spread(z blas64.General) float64 {
+	mean := make([]float64, z.Cols)
+	var sq float64
+	for i := range z.Rows {
+		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+			mean[j] += v / float64(z.Rows)
+		}
+	}
+	for i := range z.Rows {
+		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+			sq += (v - mean[j]) * (v - mean[j])
+		}
+	}
+	if sq /= float64(z.Rows); sq > 1e-12 {
+		return math.Sqrt(sq)
+	}
+	return 1
+}
+
+// LogProb implements classifier.Classifier.
+func (h *VARGP) LogProb(dst blas64.General, x blas32.General) error {
+	return h.scoring().LogProbs(dst, x)
+}
+
+// Novelty implements classifier.Noveltier: the entropy in nats of the
+// distribution over the classes and the unseen head.
+func (h *VARGP) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
+
+// Score implements classifier.Scorer.
+func (h *VARGP) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	return h.scoring().Both(dst, novelty, x)
+}
+
+// scoring has log-probabilities of all heads as scores (n×(C+1)).
+func (h *VARGP) scoring() classifier.Scoring {
+	return classifier.Scoring{
+		Method: "vargp", Head: h, Novelty: classifier.Entropy,
+		LogProb: func(dst, scores []float64) {
+			copy(dst, scores[1:])
+			classifier.LogSoftmax(dst)
+		},
+		Scores: func(x blas32.General) (blas64.General, error) {
+			out := linalg.New64(x.Rows, 1+len(h.classes))
+			return out, h.answer.LogProb(out, classifier.Placed(x, classifier.Range(0, x.Rows), h.cfg.Normalize))
+		},
+	}
+}

@@ -1,0 +1,155 @@
+package vargp_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
+	"github.com/seed-90d10d51/pipeline/classifier/vargp"
+	gp "github.com/seed-90d10d51/pipeline/gp/vargp"
+)
+
+// short returns settings that take little time.
+func short(change func(*vargp.Config)) vargp.Config {
+	c := vargp.DefaultConfig()
+	c.Inducing, c.Epochs, c.Rate, c.HyperSamples, c.FunctionSamples, c.PredictHypers = 3, 25, 0.15, 1, 3, 2
+	change(&c)
+	return c
+}
+
+func TestContract(t *testing.T) {
+	for name, c := range map[string]vargp.Config{
+		"default":        short(func(*vargp.Config) {}),
+		"raw":            short(func(c *vargp.Config) { c.Normalize = false }),
+		"own inputs":     short(func(c *vargp.Config) { c.OwnInputs = true }),
+		"block-diagonal": short(func(c *vargp.Config) { c.Variant = gp.BlockDiagonal }),
+		"mle-hypers":     short(func(c *vargp.Config) { c.Variant = gp.PointHypers }),
+		"global":         short(func(c *vargp.Config) { c.Variant = gp.Global }),
+		"re-var-gp":      short(func(c *vargp.Config) { c.Variant = gp.Retrain }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			classifiertest.Run(t, classifiertest.Factory{
+				New:  func() (classifier.Learner, error) { return vargp.New(c) },
+				Load: func(s classifier.State) (classifier.Learner, error) { return vargp.Load(s) },
+			})
+		})
+	}
+}
+
+// blobs are n examples of each class on a circle of the plane.
+func blobs(n int, classes ...string) (x blas32.General, y []string) {
+	x = blas32.General{Cols: 3, Stride: 3}
+	for i := range n {
+		for _, c := range classes {
+			a := float64(c[0]-'a') * math.Pi / 3
+			wobble := 0.25 * math.Sin(float64(7*i)+a)
+			x.Data = append(x.Data, float32(math.Cos(a+wobble)), float32(math.Sin(a+wobble)), float32(0.3+0.1*math.Cos(float64(i))))
+			y = append(y, c)
+		}
+	}
+	x.Rows = len(y)
+	return x, y
+}
+
+func right(t *testing.T, h classifier.Classifier, x blas32.General, y []string) float64 {
+	t.Helper()
+	p, err := classifier.Predict(h, x, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0.0
+	for i := range p {
+		if p[i].Label == y[i] {
+			n++
+		}
+	}
+	return n / float64(len(p))
+}
+
+// TestSessions: classes come in two sessions, then more of an old one; examples
+// of a class that never came are novel.
+func TestSessions(t *testing.T) {
+	h, err := vargp.New(short(func(c *vargp.Config) { c.Epochs, c.Rate, c.Patience = 60, 0.05, 60 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, classes := range [][]string{{"a", "b"}, {"c", "d"}, {"a"}} {
+		x, y := blobs(20, classes...)
+		if err := h.Learn(context.Background(), x, y); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, y := blobs(11, "a", "b", "c", "d")
+	if a := right(t, h, x, y); a < 0.9 {
+		t.Errorf("accuracy %g", a)
+	}
+	odd, _ := blobs(11, "f")
+	known, strange := make([]float64, x.Rows), make([]float64, odd.Rows)
+	if err := h.Novelty(known, x); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Novelty(strange, odd); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := mean(known), mean(strange); a >= b {
+		t.Errorf("novelty of known classes %g, of another %g", a, b)
+	}
+	if m, sd := h.Hypers(); len(m) != 4 || len(sd) != 4 {
+		t.Errorf("hyper-parameters %v ± %v", m, sd)
+	}
+}
+
+func mean(v []float64) (m float64) {
+	for _, x := range v {
+		m += x / float64(len(v))
+	}
+	return m
+}
+
+func TestConfigRefuses(t *testing.T) {
+	for name, change := range map[string]func(*vargp.Config){
+		"variant": func(c *vargp.Config) { c.Variant = "full" }, "lengthscale": func(c *vargp.Config) { c.Lengthscale = -1 }, "validation": func(c *vargp.Config) { c.Validation = 0.9 },
+		"inducing": func(c *vargp.Config) { c.Inducing = 0 }, "max_inducing": func(c *vargp.Config) { c.MaxInducing = 1 << 20 }, "rate": func(c *vargp.Config) { c.Rate = 0 },
+	} {
+		c := vargp.DefaultConfig()
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if change(&c); c.Validate() == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}
+
+func Example() {
+	cfg := vargp.DefaultConfig()
+	cfg.Epochs, cfg.Rate = 60, 0.05
+	head, err := vargp.New(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, classes := range [][]string{{"a", "b"}, {"c"}} {
+		x, y := blobs(8, classes...)
+		if err := head.Learn(context.Background(), x, y); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	x, _ := blobs(1, "a", "b", "c")
+	predictions, err := classifier.Predict(head, x, 1)
+	for _, p := range predictions {
+		fmt.Println(p.Label)
+	}
+	fmt.Println(err)
+	// Output:
+	// a
+	// b
+	// c
+	// <nil>
+}

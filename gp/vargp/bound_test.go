@@ -1,0 +1,489 @@
+package vargp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+func random(rows, cols int, scale float64, seed uint64) blas64.General {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := linalg.New64(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = scale * rng.NormFloat64()
+	}
+	return m
+}
+
+func testConfig(v Variant, own bool) Config {
+	c := DefaultConfig()
+	c.Variant, c.OwnInputs, c.Jitter, c.Seed, c.Beta = v, own, 1e-3, 5, 1.7
+	return c
+}
+
+// learned returns a model of three heads with two blocks whose parameters are
+// arbitrary, and the one before.
+func learned(t testing.TB, c Config) (m, old *Model) {
+	t.Helper()
+	m, err := New(c, 2, 3, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for task := range 2 {
+		old = m.Clone()
+		var inputs []blas64.General
+		for g := range m.groups {
+			inputs = append(inputs, random(4-task, 2, 1, uint64(10*task+g)))
+		}
+		if err := m.extend(inputs); err != nil {
+			t.Fatal(err)
+		}
+		first := len(m.groups[0].blocks) - 1
+		p := m.pack(first)
+		for i, v := range random(1, len(p), 0.3, uint64(50+task)).Data {
+			p[i] += v
+		}
+		m.unpack(p, first)
+		m.tasks++
+	}
+	m.tasks--
+	return m, old
+}
+
+var someBatch = batch{x: random(5, 2, 1, 77), y: []int{0, 2, 1, 1, 0}, scale: 3}
+
+func fixed(s int) *rand.Rand { return rand.New(rand.NewPCG(9, uint64(s))) }
+
+// each runs a test for every variant with shared and with own inputs.
+func each(t *testing.T, test func(t *testing.T, c Config)) {
+	for _, v := range Variants() {
+		for _, own := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/own=%v", v, own), func(t *testing.T) { test(t, testConfig(v, own)) })
+		}
+	}
+}
+
+// TestGradients: central differences of the negative bound by every parameter,
+// relative error at most 1e-5.
+func TestGradients(t *testing.T) {
+	each(t, func(t *testing.T, c Config) {
+		m, old := learned(t, c)
+		p := newProblem(m, old)
+		at := m.pack(p.first)
+		loss := func() float64 {
+			m.unpack(at, p.first)
+			terms, _, err := p.evaluate(context.Background(), someBatch, fixed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return terms.loss(c.Beta)
+		}
+		loss()
+		_, gradient, err := p.evaluate(context.Background(), someBatch, fixed)
+		if err != nil || len(gradient) != len(at) {
+			t.Fatalf("%d derivatives of %d parameters, %v", len(gradient), len(at), err)
+		}
+		for i, old := range at {
+			if c.Variant == PointHypers && i >= 3 && i < 6 {
+				continue // log-variances play no part
+			}
+			const h = 1e-5
+			at[i] = old + h
+			up := loss()
+			at[i] = old - h
+			want := (up - loss()) / (2 * h)
+			at[i] = old
+			if math.Abs(gradient[i]-want) > 1e-5*max(math.Abs(want), 1e-2) {
+				t.Errorf("parameter %d: %.10g, central difference %.10g", i, gradient[i], want)
+			}
+		}
+	})
+}
+
+// dense is one head's q(u_≤t|θ) as eq. 22 writes it.
+type dense struct {
+	k, cov *mat.Dense
+	mean   *mat.VecDense
+	sizes  []int
+	chol   []*mat.Dense // S_t
+	m      []*mat.VecDense
+	z      blas64.General
+}
+
+func denseOf(m *Model, head int, theta []float64) dense {
+	at := m.home[head]
+	g := m.groups[at.group]
+	d := dense{}
+	d.z, d.sizes = g.all()
+	d.k = denseKernel(theta, d.z, d.z)
+	for i := range d.z.Rows {
+		d.k.Set(i, i, d.k.At(i, i)+m.cfg.Jitter)
+	}
+	for _, b := range g.blocks {
+		l := asDense(b.chol[at.row])
+		var s mat.Dense
+		s.Mul(l, l.T())
+		d.chol = append(d.chol, &s)
+		d.m = append(d.m, mat.NewVecDense(b.mean.Cols, append([]float64{}, tape.Row(b.mean, at.row)...)))
+	}
+	n := d.z.Rows
+	d.mean, d.cov = mat.NewVecDense(n, nil), mat.NewDense(n, n, nil)
+	from := 0
+	for t, size := range d.sizes {
+		mean, cov := mat.VecDenseCopyOf(d.m[t]), mat.DenseCopyOf(d.chol[t])
+		if from > 0 && m.cfg.autoRegressive() {
+			a := d.conditional(from, size)
+			var am mat.VecDense
+			am.MulVec(a, d.mean.SliceVec(0, from))
+			mean.AddVec(mean, &am)
+			var as, asa mat.Dense
+			as.Mul(a, d.cov.Slice(0, from, 0, from))
+			asa.Mul(&as, a.T())
+			cov.Add(cov, &asa)
+			d.cov.Slice(from, from+size, 0, from).(*mat.Dense).Copy(&as)
+			d.cov.Slice(0, from, from, from+size).(*mat.Dense).Copy(as.T())
+		}
+		d.mean.SliceVec(from, from+size).(*mat.VecDense).CopyVec(mean)
+		d.cov.Slice(from, from+size, from, from+size).(*mat.Dense).Copy(cov)
+		from += size
+	}
+	return d
+}
+
+// conditional is A_t = K_{t,<t}·K_{<t,<t}⁻¹.
+func (d dense) conditional(from, size int) *mat.Dense {
+	var inv, a mat.Dense
+	if err := inv.Inverse(d.k.Slice(0, from, 0, from)); err != nil {
+		panic(err)
+	}
+	a.Mul(d.k.Slice(from, from+size, 0, from), &inv)
+	return &a
+}
+
+func asDense(m blas64.General) *mat.Dense {
+	return mat.NewDense(m.Rows, m.Cols, append([]float64{}, m.Data...))
+}
+
+func denseKernel(theta []float64, a, b blas64.General) *mat.Dense {
+	k := mat.NewDense(a.Rows, b.Rows, nil)
+	for i := range a.Rows {
+		for j := range b.Rows {
+			sq := 0.0
+			for c := range a.Cols {
+				r := (a.Data[i*a.Stride+c] - b.Data[j*b.Stride+c]) / math.Exp(theta[1+c])
+				sq += r * r
+			}
+			k.Set(i, j, math.Exp(2*theta[0])*math.Exp(-sq/2))
+		}
+	}
+	return k
+}
+
+// at returns mean and covariance of the function at x, with jitter.
+func (d dense) at(theta []float64, x blas64.General, jitter float64) (*mat.VecDense, *mat.Dense) {
+	var inv, w, wk, ws, cov mat.Dense
+	if err := inv.Inverse(d.k); err != nil {
+		panic(err)
+	}
+	kx := denseKernel(theta, x, d.z)
+	w.Mul(kx, &inv)
+	var mean mat.VecDense
+	mean.MulVec(&w, d.mean)
+	wk.Mul(&w, kx.T())
+	ws.Mul(&w, d.cov)
+	cov.Mul(&ws, w.T())
+	cov.Sub(&cov, &wk)
+	cov.Add(&cov, denseKernel(theta, x, x))
+	for i := range x.Rows {
+		cov.Set(i, i, cov.At(i, i)+jitter)
+	}
+	return &mean, &cov
+}
+
+// TestMarginals: what the tape and what predictions compute is eq. 22 with
+// dense inverses.
+func TestMarginals(t *testing.T) {
+	each(t, func(t *testing.T, c Config) {
+		m, _ := learned(t, c)
+		q, err := m.predictor(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := random(6, 2, 1.2, 4)
+		theta := q.draws[0].theta
+		mean, v := linalg.New64(6, 3), linalg.New64(6, 3)
+		if err := q.marginals(mean, v, x, 0); err != nil {
+			t.Fatal(err)
+		}
+		tapeMean, tapeVar := onTape(t, m, theta, x)
+		for h := range 3 {
+			wantMean, wantCov := denseOf(m, h, theta).at(theta, x, 0)
+			row := m.rows()[h]
+			for i := range 6 {
+				for what, got := range map[string][2]float64{
+					"prediction": {mean.Data[i*3+h], v.Data[i*3+h]},
+					"tape":       {tapeMean.Data[row*6+i], tapeVar.Data[row*6+i]},
+				} {
+					if math.Abs(got[0]-wantMean.AtVec(i)) > 1e-9 || math.Abs(got[1]-wantCov.At(i, i)) > 1e-9 {
+						t.Errorf("%s, head %d, input %d: %v, want %g and %g", what, h, i, got, wantMean.AtVec(i), wantCov.At(i, i))
+					}
+				}
+			}
+		}
+	})
+}
+
+func onTape(t *testing.T, m *Model, theta []float64, x blas64.General) (mean, v blas64.General) {
+	t.Helper()
+	tp := &tape.Tape{}
+	p := newProblem(m, m)
+	var means, variances []*tape.Var
+	for g := range m.groups {
+		s, err := newSite(tp, m.cfg, tape.Constant(blas64.General{Rows: 1, Cols: len(theta), Stride: len(theta), Data: theta}), p.leaves(g), p.whole[g])
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := s.marginals(x)
+		means, variances = append(means, a), append(variances, b)
+	}
+	return tp.Stack(means...).Value, tp.Stack(variances...).Value
+}
+
+// logGauss is the log-density of N(mean, cov) at x.
+func logGauss(x, mean *mat.VecDense, cov *mat.Dense) float64 {
+	n := x.Len()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (cov.At(i, j)+cov.At(j, i))/2)
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(s) {
+		panic("not positive definite")
+	}
+	var r, sol mat.VecDense
+	r.SubVec(x, mean)
+	if err := chol.SolveVecTo(&sol, &r); err != nil {
+		panic(err)
+	}
+	return -0.5 * (mat.Dot(&r, &sol) + chol.LogDet() + float64(n)*math.Log(2*math.Pi))
+}
+
+// draw draws from N(mean, cov).
+func drawGauss(mean *mat.VecDense, cov *mat.Dense, rng *rand.Rand) *mat.VecDense {
+	n := mean.Len()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (cov.At(i, j)+cov.At(j, i))/2)
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(s) {
+		panic("not positive definite")
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	z := mat.NewVecDense(n, nil)
+	for i := range n {
+		z.SetVec(i, rng.NormFloat64())
+	}
+	var out mat.VecDense
+	out.MulVec(&l, z)
+	out.AddVec(&out, mean)
+	return &out
+}
+
+// TestBoundAgainstMonteCarlo: every term but the likelihood's is the mean over
+// draws of log-densities that were never simplified, and the likelihood that of
+// draws of u and then of f given u.
+func TestBoundAgainstMonteCarlo(t *testing.T) {
+	each(t, func(t *testing.T, c Config) {
+		c.HyperSamples, c.FunctionSamples = 1, 1000
+		m, old := learned(t, c)
+		for i := range m.logVar {
+			m.logVar[i] = -60 // one θ
+		}
+		p := newProblem(m, old)
+		terms, _, err := p.evaluate(context.Background(), someBatch, fixed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mc := monteCarlo(t, p, old)
+		for what, v := range map[string][2]float64{
+			"inducing":   {terms.Inducing, 0},
+			"correction": {terms.Correction, 1},
+			"likelihood": {terms.NLL / someBatch.scale, 2},
+		} {
+			mean, sd := mc[int(v[1])].of()
+			if math.Abs(mean-v[0]) > 10*sd+1e-9 { // the likelihood has draws of its own, a quarter as many
+				t.Errorf("%s: %g, %g ± %g by Monte Carlo", what, v[0], mean, sd)
+			}
+		}
+	})
+}
+
+// A tally is the mean of draws and its standard error.
+type tally struct{ n, sum, sq float64 }
+
+func (a *tally) add(v float64) { a.n, a.sum, a.sq = a.n+1, a.sum+v, a.sq+v*v }
+
+func (a *tally) of() (mean, sd float64) {
+	mean = a.sum / a.n
+	return mean, math.Sqrt(max(a.sq/a.n-mean*mean, 0) / a.n)
+}
+
+func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
+	t.Helper()
+	var out [3]tally
+	rng := rand.New(rand.NewPCG(3, 3))
+	theta := p.m.mean
+	heads := make([]dense, 3)
+	before := make([]dense, 3)
+	for h := range heads {
+		heads[h] = denseOf(p.m, h, theta)
+		if p.anchors[0] != nil {
+			before[h] = denseOf(old, h, theta)
+		}
+	}
+	for range 4000 {
+		var divergence, correction float64
+		f := linalg.New64(3, someBatch.x.Rows)
+		for h, d := range heads {
+			u := drawGauss(d.mean, d.cov, rng)
+			divergence += d.logRatio(u, p.first, p.m.cfg.autoRegressive())
+			mean, cov := d.given(theta, someBatch.x, u, 1e-9)
+			copy(tape.Row(f, h), drawGauss(mean, cov, rng).RawVector().Data)
+			if p.anchors[0] != nil {
+				b := before[h]
+				mean, cov := d.given(theta, b.z, u, p.m.cfg.Jitter)
+				v := drawGauss(mean, cov, rng)
+				correction += logGauss(v, mat.NewVecDense(v.Len(), nil), b.k) - logGauss(v, b.mean, b.cov)
+			}
+		}
+		nll := 0.0
+		for i, y := range someBatch.y {
+			sum := 0.0
+			for h := range 3 {
+				sum += math.Exp(f.Data[h*f.Stride+i])
+			}
+			nll += math.Log(sum) - f.Data[y*f.Stride+i]
+		}
+		out[0].add(divergence)
+		out[1].add(correction)
+		out[2].add(nll)
+	}
+	return out
+}
+
+// logRatio is log q(u_t|u_<t) − log p(u_t|u_<t) of the trained blocks.
+func (d dense) logRatio(u *mat.VecDense, first int, auto bool) float64 {
+	from, sum := 0, 0.0
+	for t, size := range d.sizes {
+		now := mat.VecDenseCopyOf(u.SliceVec(from, from+size))
+		prior, cov := mat.NewVecDense(size, nil), mat.DenseCopyOf(d.k.Slice(from, from+size, from, from+size))
+		mean := mat.VecDenseCopyOf(d.m[t])
+		if from > 0 {
+			a := d.conditional(from, size)
+			prior.MulVec(a, u.SliceVec(0, from))
+			var ak mat.Dense
+			ak.Mul(a, d.k.Slice(0, from, from, from+size))
+			cov.Sub(cov, &ak)
+			if auto {
+				mean.AddVec(mean, prior)
+			}
+		}
+		if t >= first {
+			sum += logGauss(now, mean, d.chol[t]) - logGauss(now, prior, cov)
+		}
+		from += size
+	}
+	return sum
+}
+
+// given is p(f(x)|u).
+func (d dense) given(theta []float64, x blas64.General, u *mat.VecDense, jitter float64) (*mat.VecDense, *mat.Dense) {
+	e := d
+	e.mean, e.cov = u, mat.NewDense(u.Len(), u.Len(), nil)
+	return e.at(theta, x, jitter)
+}
+
+// TestFirstTaskIsSVGP: with one task and one θ, the bound is that of Hensman et
+// al. 2015, written here with inverses.
+func TestFirstTaskIsSVGP(t *testing.T) {
+	for _, v := range Variants() {
+		c := testConfig(v, false)
+		c.HyperSamples = 1
+		m, err := New(c, 2, 3, 0.9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := m.Clone()
+		if err := m.extend([]blas64.General{random(4, 2, 1, 3)}); err != nil {
+			t.Fatal(err)
+		}
+		at := m.pack(0)
+		for i, v := range random(1, len(at), 0.3, 4).Data {
+			at[i] += v
+		}
+		m.unpack(at, 0)
+		for i := range m.logVar {
+			m.logVar[i] = -60
+		}
+		terms, _, err := newProblem(m, old).evaluate(context.Background(), someBatch, fixed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kl float64
+		b := m.groups[0].blocks[0]
+		for h := range 3 {
+			d := denseOf(m, h, m.mean)
+			var inv, s mat.Dense
+			if err := inv.Inverse(d.k); err != nil {
+				t.Fatal(err)
+			}
+			s.Mul(&inv, d.chol[0])
+			mu := mat.NewVecDense(4, append([]float64{}, tape.Row(b.mean, h)...))
+			logK, _ := mat.LogDet(d.k)
+			logS, _ := mat.LogDet(d.chol[0])
+			kl += (mat.Trace(&s) + mat.Inner(mu, &inv, mu) - 4 + logK - logS) / 2
+		}
+		if math.Abs(terms.Inducing-kl) > 1e-8*kl || terms.Correction != 0 {
+			t.Errorf("%s: %+v, KL of a sparse variational GP is %g", v, terms, kl)
+		}
+	}
+}
+
+// TestHypersDivergence is that of two Gaussians, by quadrature.
+func TestHypersDivergence(t *testing.T) {
+	m, old := learned(t, testConfig(Full, false))
+	old.mean[1], old.logVar[1] = 0.4, -2
+	p := newProblem(m, old)
+	terms, _, err := p.evaluate(context.Background(), someBatch, fixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0.0
+	for i, mu := range m.mean {
+		sd, sd0 := math.Exp(m.logVar[i]/2), math.Exp(old.logVar[i]/2)
+		const steps = 20000
+		for k := range steps {
+			z := -8 + 16*(float64(k)+0.5)/steps
+			q := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
+			r := (mu + sd*z - old.mean[i]) / sd0
+			want += 16.0 / steps * q * (-z*z/2 - math.Log(sd) + r*r/2 + math.Log(sd0))
+		}
+	}
+	if math.Abs(terms.Hypers-want) > 1e-6*want {
+		t.Errorf("%g, want %g", terms.Hypers, want)
+	}
+}

@@ -1,0 +1,154 @@
+package vargp
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Variant is the method of the paper or one that it compares with (Table 1,
+// appendix B.2).
+type Variant string
+
+// The variants.
+const (
+	// Full is VAR-GP: q(u_t | u_<t) = N(A_t u_<t + m_t, S_t).
+	Full Variant = "var-gp"
+	// BlockDiagonal has q(u_t) = N(m_t, S_t) instead, without u_<t.
+	BlockDiagonal Variant = "block-diagonal"
+	// PointHypers has one value of the hyper-parameters, that of the largest
+	// bound without their KL divergence ("MLE hypers").
+	PointHypers Variant = "mle-hypers"
+	// Global has one set of inducing inputs, new in each task (appendix B.1).
+	Global Variant = "global"
+	// Retrain goes on training old inducing inputs ("Re-VAR-GP", appendix B.2).
+	Retrain Variant = "re-var-gp"
+)
+
+// Variants returns all variants, VAR-GP first.
+func Variants() []Variant { return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain} }
+
+// A Start says what S_t is before training.
+type Start string
+
+// The starts.
+const (
+	// FromPrior is the prior's covariance given the old inducing outputs: the
+	// KL divergence starts at 0.
+	FromPrior Start = "prior"
+	// FromIdentity is I, as in the paper.
+	FromIdentity Start = "identity"
+)
+
+// A Stopping says when training of a task ends before all epochs are over.
+type Stopping string
+
+// The ways of stopping.
+const (
+	// Best takes the parameters of the epoch with the highest mean log
+	// probability of the validation examples, and ends when that did not grow
+	// by Tolerance for Patience epochs.
+	Best Stopping = "best"
+	// AsPaper is Algorithm 1: ends when the accuracy differs by less than
+	// Tolerance from that of Patience epochs ago, and takes the last ones.
+	AsPaper Stopping = "paper"
+)
+
+// Config holds the settings of a model and of its training.
+type Config struct {
+	Variant Variant `json:"variant"`
+	// OwnInputs gives every head inducing inputs of its own, as in the official
+	// code; without it all heads share them and one factor of K.
+	OwnInputs bool `json:"own_inputs"`
+	// Beta is β, the weight of the KL divergence of the hyper-parameters.
+	Beta float64 `json:"beta"`
+	// HyperSamples and FunctionSamples are the draws of θ, and of f for each,
+	// in a training step.
+	HyperSamples    int `json:"hyper_samples"`
+	FunctionSamples int `json:"function_samples"`
+	// Jitter is added to the diagonal of K.
+	Jitter float64 `json:"jitter"`
+	// Rate is that of Yogi, Batch the number of examples in a step.
+	Rate  float64 `json:"rate"`
+	Batch int     `json:"batch"`
+	// Epochs and Steps bound the training of a task; no Steps means as many as
+	// the epochs have.
+	Epochs int `json:"epochs"`
+	Steps  int `json:"steps"`
+	// Stopping, Patience in epochs and Tolerance are those of early stopping.
+	Stopping  Stopping `json:"stopping"`
+	Patience  int      `json:"patience"`
+	Tolerance float64  `json:"tolerance"`
+	Start     Start    `json:"start"`
+	// PredictHypers and PredictFunctions are the draws of a prediction.
+	PredictHypers    int `json:"predict_hypers"`
+	PredictFunctions int `json:"predict_functions"`
+	// Seed decides every draw.
+	Seed uint64 `json:"seed"`
+}
+
+// DefaultConfig returns settings for a few hundred examples of image
+// embeddings; Paper those of the paper.
+func DefaultConfig() Config {
+	return Config{
+		Variant: Full, Beta: 1, HyperSamples: 3, FunctionSamples: 10, Jitter: 1e-4,
+		Rate: 0.02, Batch: 512, Epochs: 200, Steps: 600, Stopping: Best, Patience: 20, Tolerance: 1e-4,
+		Start: FromPrior, PredictHypers: 10, PredictFunctions: 20,
+	}
+}
+
+// Paper returns the settings of the paper but for β, the rate and M, which
+// depend on the data.
+func Paper() Config {
+	c := DefaultConfig()
+	c.OwnInputs, c.Rate, c.Epochs, c.Steps = true, 0.003, 500, 0
+	c.Stopping, c.Patience, c.Start = AsPaper, 200, FromIdentity
+	c.PredictHypers, c.PredictFunctions = 3, 10
+	return c
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if !slices.Contains(Variants(), c.Variant) {
+		return fmt.Errorf("variant: %q is none of %v", c.Variant, Variants())
+	}
+	if c.Stopping != Best && c.Stopping != AsPaper {
+		return fmt.Errorf("stopping: %q is neither %s nor %s", c.Stopping, Best, AsPaper)
+	}
+	if c.Start != FromPrior && c.Start != FromIdentity {
+		return fmt.Errorf("start: %q is neither %s nor %s", c.Start, FromPrior, FromIdentity)
+	}
+	for _, f := range []struct {
+		name        string
+		value       float64
+		least, most float64
+	}{{"beta", c.Beta, 0, 1e6}, {"jitter", c.Jitter, 1e-10, 1}, {"rate", c.Rate, 1e-8, 10}, {"tolerance", c.Tolerance, 0, 1e6}} {
+		if !(f.value >= f.least && f.value <= f.most) {
+			return fmt.Errorf("%s: %g is outside %g … %g", f.name, f.value, f.least, f.most)
+		}
+	}
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"hyper_samples", c.HyperSamples, 1, 1000}, {"function_samples", c.FunctionSamples, 1, 1000}, {"batch", c.Batch, 1, 1 << 20},
+		{"epochs", c.Epochs, 1, 1e6}, {"steps", c.Steps, 0, 1e9}, {"patience", c.Patience, 1, 1e6},
+		{"predict_hypers", c.PredictHypers, 1, 1000}, {"predict_functions", c.PredictFunctions, 1, 10_000},
+	} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	return nil
+}
+
+// draws returns how often a step draws θ, and f for each: where θ is a number
+// all draws are of f.
+func (c Config) draws() (hypers, functions int) {
+	if c.Variant == PointHypers {
+		return 1, c.HyperSamples * c.FunctionSamples
+	}
+	return c.HyperSamples, c.FunctionSamples
+}
+
+// autoRegressive says whether inducing outputs of a task depend on older ones.
+func (c Config) autoRegressive() bool { return c.Variant != BlockDiagonal }

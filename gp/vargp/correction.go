@@ -1,0 +1,105 @@
+package vargp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// An anchor is the frozen posterior q(ũ) of a group's old inducing outputs,
+// which Global and Retrain replace by that of the new ones.
+type anchor struct {
+	z       blas64.General
+	sizes   []int
+	inverse []blas64.General // of each head, the inverse of its block-diagonal chol, transposed
+	target  []blas64.General // of each head, chol⁻¹·m, 1×ñ
+	logDet  float64          // of chol, the sum over heads
+}
+
+// anchorOf freezes a group; nil where it has seen no task.
+func anchorOf(g group, heads int) *anchor {
+	if len(g.blocks) == 0 {
+		return nil
+	}
+	a := &anchor{}
+	a.z, a.sizes = g.all()
+	for h := range heads {
+		inv, target := linalg.New64(a.z.Rows, a.z.Rows), linalg.New64(1, a.z.Rows)
+		at := 0
+		for _, b := range g.blocks {
+			n := b.z.Rows
+			block := tape.View(inv, at, at, n, n)
+			for i := range n {
+				block.Data[i*block.Stride+i] = 1
+				a.logDet += math.Log(b.chol[h].Data[i*n+i])
+			}
+			blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: n, Stride: n, Data: b.chol[h].Data}, block)
+			for i := range n {
+				for j, m := range tape.Row(b.mean, h) {
+					target.Data[at+i] += block.Data[i*block.Stride+j] * m
+				}
+			}
+			at += n
+		}
+		a.inverse, a.target = append(a.inverse, transposed(inv)), append(a.target, target)
+	}
+	return a
+}
+
+func transposed(m blas64.General) blas64.General {
+	out := linalg.New64(m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, v := range tape.Row(m, i) {
+			out.Data[j*out.Stride+i] = v
+		}
+	}
+	return out
+}
+
+// only is the site with one of its heads.
+func (s *site) only(h int) *site {
+	one := *s
+	one.mean, one.spreads = nil, nil
+	for t, m := range s.mean {
+		one.mean = append(one.mean, s.tp.Block(m, h, 0, 1, m.Value.Cols))
+		one.spreads = append(one.spreads, s.spreads[t][h:h+1])
+	}
+	return &one
+}
+
+// correction is E[log p(ũ|θ) − log q(ũ|θ)] under q(u)·p(ũ|u), the sum over
+// heads: the last term of eq. 16 and of eq. 19, negated.
+//
+// With y = L̃⁻¹ũ and ẽ = R̃·y, log p = −½‖y‖² − log|L̃| and
+// log q = −½‖chol⁻¹(ẽ − m̃)‖² − log|chol|, the determinants of L̃ and R̃ being
+// equal. Both are squares of linear maps of ũ, whose mean and covariance are
+// those of the functions at z̃.
+func (s *site) correction(old *anchor) (*tape.Var, error) {
+	tp, H, n := s.tp, float64(s.heads()), float64(old.z.Rows)
+	l, err := tp.Cholesky(gram(tp, s.theta, tape.Constant(old.z)), s.cfg.Jitter)
+	if err != nil {
+		return nil, err
+	}
+	r := tp.BlockDiagonal(l, old.sizes)
+	a := tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(old.z))))
+	mean, quad := s.moments(s.project(a))
+	prior := tp.Add(tp.Add(tp.SumSquares(mean), 1, tp.Sum(quad)), -H, tp.SumSquares(a))
+	sum := tp.Add(tp.Scale(-0.5, prior), -H*n/2, tape.Number(1))
+	e := tp.Mul(a, tp.Transpose(r))
+	for h, inverse := range old.inverse {
+		inv := tape.Constant(inverse)
+		ah := tp.Mul(e, inv)
+		one := s.only(h)
+		mean, quad := one.moments(one.project(ah))
+		posterior := tp.Add(tp.SumSquares(tp.Add(mean, -1, tape.Constant(old.target[h]))), 1, tp.Sum(quad))
+		posterior = tp.Add(posterior, -1, tp.SumSquares(ah))
+		posterior = tp.Add(posterior, 1, tp.SumSquares(tp.Mul(tp.Transpose(r), inv)))
+		sum = tp.Add(sum, 0.5, posterior)
+	}
+	sum = tp.Add(sum, -H, tp.LogDiagonal(l, 0, old.z.Rows))
+	return tp.Add(sum, 1, tape.Number(old.logDet)), nil
+}

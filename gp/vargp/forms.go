@@ -1,0 +1,179 @@
+package vargp
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// A spread is S_t of a head: by its factor where that is trained, whole where
+// it is not.
+type spread struct {
+	chol  *tape.Var      // M×M, nil where frozen
+	whole blas64.General // M×M
+}
+
+// quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
+func quadratic(tp *tape.Tape, b *tape.Var, heads []spread) *tape.Var {
+	out := linalg.New64(len(heads), b.Value.Cols)
+	half := make([]blas64.General, len(heads)) // cholᵀ·b, or S·b
+	inputs := []*tape.Var{b}
+	for h, s := range heads {
+		half[h] = linalg.New64(b.Value.Rows, b.Value.Cols)
+		other := half[h]
+		if s.chol != nil {
+			inputs = append(inputs, s.chol)
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1, s.chol.Value, b.Value, 0, half[h])
+		} else {
+			other = b.Value
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.whole, b.Value, 0, half[h])
+		}
+		to := tape.Row(out, h)
+		for i := range half[h].Rows {
+			r := tape.Row(other, i)
+			for j, v := range tape.Row(half[h], i) {
+				to[j] += v * r[j]
+			}
+		}
+	}
+	return tp.Op(out, func(g blas64.General) {
+		for h, s := range heads {
+			s.back(b, half[h], tape.Row(g, h))
+		}
+	}, inputs...)
+}
+
+// back adds the derivatives of one head's row; half is overwritten.
+func (s spread) back(b *tape.Var, half blas64.General, g []float64) {
+	for i := range half.Rows {
+		r := tape.Row(half, i)
+		for j, w := range g {
+			r[j] *= 2 * w
+		}
+	}
+	if s.chol == nil {
+		if b.Needs() {
+			to := b.Grad()
+			for i, v := range half.Data {
+				to.Data[i] += v
+			}
+		}
+		return
+	}
+	if b.Needs() {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.chol.Value, half, 1, b.Grad())
+	}
+	if s.chol.Needs() {
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.Value, half, 1, s.chol.Grad())
+	}
+}
+
+// leastVariance keeps rounding from making a variance negative.
+const leastVariance = 1e-12
+
+// marginal is γ² − ‖a‖² + quadratic, the variances of the functions: H×B.
+func marginal(tp *tape.Tape, theta, a, quad *tape.Var) *tape.Var {
+	gamma2 := variance(tape.Row(theta.Value, 0))
+	known := make([]float64, a.Value.Cols)
+	for i := range a.Value.Rows {
+		for j, v := range tape.Row(a.Value, i) {
+			known[j] += v * v
+		}
+	}
+	out := linalg.New64(quad.Value.Rows, quad.Value.Cols)
+	for h := range out.Rows {
+		to := tape.Row(out, h)
+		for j, q := range tape.Row(quad.Value, h) {
+			to[j] = max(gamma2-known[j]+q, leastVariance)
+		}
+	}
+	return tp.Op(out, func(g blas64.General) {
+		sum := make([]float64, out.Cols)
+		for h := range out.Rows {
+			from, v := tape.Row(g, h), tape.Row(out, h)
+			for j, w := range from {
+				if v[j] == leastVariance {
+					continue
+				}
+				sum[j] += w
+				if quad.Needs() {
+					quad.Grad().Data[h*out.Cols+j] += w
+				}
+			}
+		}
+		for _, w := range sum {
+			theta.Grad().Data[0] += 2 * gamma2 * w
+		}
+		if !a.Needs() {
+			return
+		}
+		for i := range a.Value.Rows {
+			to := tape.Row(a.Grad(), i)
+			for j, v := range tape.Row(a.Value, i) {
+				to[j] -= 2 * v * sum[j]
+			}
+		}
+	}, theta, a, quad)
+}
+
+// softmaxNLL is −Σ_b E[log softmax(f_b)_y] by Monte Carlo, f_hb ~ N(mean,
+// variance) with draws from rng: 1×1. y are rows of mean (H×B).
+func softmaxNLL(tp *tape.Tape, mean, variance *tape.Var, y []int, draws int, rng *rand.Rand) *tape.Var {
+	H, B := mean.Value.Rows, mean.Value.Cols
+	dMean, dVar := linalg.New64(H, B), linalg.New64(H, B)
+	sd, eps, f := make([]float64, H), make([]float64, H), make([]float64, H)
+	total := 0.0
+	for b := range B {
+		for h := range H {
+			sd[h] = math.Sqrt(variance.Value.Data[h*B+b])
+		}
+		for range draws {
+			for h := range H {
+				eps[h] = rng.NormFloat64()
+				f[h] = mean.Value.Data[h*B+b] + sd[h]*eps[h]
+			}
+			logSum := softmax(f)
+			total += logSum.less(mean.Value.Data[y[b]*B+b] + sd[y[b]]*eps[y[b]])
+			f[y[b]]--
+			for h, p := range f { // f holds the derivative now
+				dMean.Data[h*B+b] += p / float64(draws)
+				dVar.Data[h*B+b] += p * eps[h] / (2 * sd[h] * float64(draws))
+			}
+		}
+	}
+	return tp.Op(tape.Number(total/float64(draws)).Value, func(g blas64.General) {
+		for i, v := range dMean.Data {
+			mean.Grad().Data[i] += g.Data[0] * v
+			variance.Grad().Data[i] += g.Data[0] * dVar.Data[i]
+		}
+	}, mean, variance)
+}
+
+// A logSum is log Σ exp f as its two parts.
+type logSum struct{ largest, rest float64 }
+
+// less is log Σ exp f − f_y.
+func (l logSum) less(f float64) float64 { return l.largest - f + l.rest }
+
+// softmax turns values into probabilities in place.
+func softmax(f []float64) logSum {
+	l := logSum{largest: math.Inf(-1)}
+	for _, v := range f {
+		l.largest = max(l.largest, v)
+	}
+	sum := 0.0
+	for i, v := range f {
+		f[i] = math.Exp(v - l.largest)
+		sum += f[i]
+	}
+	for i := range f {
+		f[i] /= sum
+	}
+	l.rest = math.Log(sum)
+	return l
+}

@@ -1,0 +1,162 @@
+package vargp
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// A site is a group of heads on a tape, for one θ.
+//
+// With e_t = u_t − A_t·u_<t, which q makes independent N(m_t, S_t), and
+// K = L·Lᵀ, u = L·R⁻¹·e where R is L without what is off its diagonal blocks,
+// because L_tt⁻¹(u_t − A_t·u_<t) is block t of L⁻¹u. That is eq. 22. Without
+// auto-regression e = u and R = L.
+type site struct {
+	tp       *tape.Tape
+	cfg      Config
+	theta, z *tape.Var
+	l        *tape.Var
+	sizes    []int
+	at       []int
+	diagonal []*tape.Var // L_tt
+	mean     []*tape.Var // H×M
+	spreads  [][]spread  // of each block and head
+}
+
+// leaf is a block's parameters on a tape.
+type leaf struct {
+	z, mean *tape.Var
+	chol    []*tape.Var // nil where frozen
+}
+
+func (l leaf) spreads(whole []blas64.General) []spread {
+	if l.chol == nil {
+		out := make([]spread, len(whole))
+		for h, s := range whole {
+			out[h].whole = s
+		}
+		return out
+	}
+	out := make([]spread, len(l.chol))
+	for h, c := range l.chol {
+		out[h].chol = c
+	}
+	return out
+}
+
+// newSite factors K of all inducing inputs.
+func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole [][]blas64.General) (*site, error) {
+	s := &site{tp: tp, cfg: cfg, theta: theta}
+	var zs []*tape.Var
+	n := 0
+	for t, l := range leaves {
+		zs = append(zs, l.z)
+		s.at, s.sizes = append(s.at, n), append(s.sizes, l.z.Value.Rows)
+		n += l.z.Value.Rows
+		s.mean, s.spreads = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t]))
+	}
+	s.z = tp.Stack(zs...)
+	var err error
+	if s.l, err = tp.Cholesky(gram(tp, theta, s.z), cfg.Jitter); err != nil {
+		return nil, fmt.Errorf("kernel of the inducing inputs: %w", err)
+	}
+	for t, n := range s.sizes {
+		s.diagonal = append(s.diagonal, tp.Block(s.l, s.at[t], s.at[t], n, n))
+	}
+	return s, nil
+}
+
+// heads returns H.
+func (s *site) heads() int { return s.mean[0].Value.Rows }
+
+// whitened is a = L⁻¹·k(z, x), n×B.
+func (s *site) whitened(x blas64.General) *tape.Var {
+	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x))
+}
+
+// project is R⁻ᵀ·a, block by block; those of blocks before first are left out
+// where they are zero.
+func (s *site) project(a *tape.Var) []*tape.Var {
+	out := make([]*tape.Var, len(s.sizes))
+	whole := a
+	if !s.cfg.autoRegressive() {
+		whole = s.tp.SolveTrans(s.l, a)
+	}
+	for t, n := range s.sizes {
+		out[t] = s.tp.Block(whole, s.at[t], 0, n, a.Value.Cols)
+		if s.cfg.autoRegressive() {
+			out[t] = s.tp.SolveTrans(s.diagonal[t], out[t])
+		}
+	}
+	return out
+}
+
+// moments returns what e adds to the mean and the variance of Σ b·e for the
+// columns of b = R⁻ᵀ·a: mᵀb and bᵀSb, both H×B, of the blocks given by b.
+func (s *site) moments(b []*tape.Var) (mean, quad *tape.Var) {
+	for t, v := range b {
+		if v == nil {
+			continue
+		}
+		m, q := s.tp.Mul(s.mean[t], v), quadratic(s.tp, v, s.spreads[t])
+		if mean == nil {
+			mean, quad = m, q
+			continue
+		}
+		mean, quad = s.tp.Add(mean, 1, m), s.tp.Add(quad, 1, q)
+	}
+	return mean, quad
+}
+
+// marginals returns means and variances of the functions at x: H×B.
+func (s *site) marginals(x blas64.General) (mean, variance *tape.Var) {
+	a := s.whitened(x)
+	mean, quad := s.moments(s.project(a))
+	return mean, marginal(s.tp, s.theta, a, quad)
+}
+
+// unit has the columns of I that belong to block t.
+func (s *site) unit(t int) blas64.General {
+	e := linalg.New64(s.l.Value.Rows, s.sizes[t])
+	for i := range s.sizes[t] {
+		e.Data[(s.at[t]+i)*e.Stride+i] = 1
+	}
+	return e
+}
+
+// divergence is E[KL(q(u_t|u_<t) ‖ p(u_t|u_<t))] of block t, the sum over heads
+// (the last term of eq. 5 and of eq. 8):
+//
+//	½(‖P·chol‖² + ‖P·m‖² − M) + log|L_tt| − log|chol_t|,   P = block t of R⁻¹,
+//
+// where p's covariance is L_tt·L_ttᵀ. With auto-regression P is L_tt⁻¹.
+func (s *site) divergence(t int) *tape.Var {
+	tp, n := s.tp, s.sizes[t]
+	var b []*tape.Var
+	if s.cfg.autoRegressive() {
+		b = make([]*tape.Var, len(s.sizes))
+		b[t] = tp.SolveTrans(s.diagonal[t], tape.Constant(identity(n)))
+	} else {
+		b = s.project(tape.Constant(s.unit(t)))
+	}
+	mean, quad := s.moments(b)
+	sum := tp.Scale(0.5, tp.Add(tp.SumSquares(mean), 1, tp.Sum(quad)))
+	H := float64(s.heads())
+	sum = tp.Add(sum, H, tp.LogDiagonal(s.diagonal[t], 0, n))
+	for _, h := range s.spreads[t] {
+		sum = tp.Add(sum, -1, tp.LogDiagonal(h.chol, 0, n))
+	}
+	return tp.Add(sum, -H*float64(n)/2, tape.Number(1))
+}
+
+func identity(n int) blas64.General {
+	m := linalg.New64(n, n)
+	for i := range n {
+		m.Data[i*n+i] = 1
+	}
+	return m
+}

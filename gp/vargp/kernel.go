@@ -1,0 +1,149 @@
+package vargp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// variance returns γ² for θ.
+func variance(theta []float64) float64 { return math.Exp(2 * theta[0]) }
+
+// scaled divides the columns of x by the length-scales.
+func scaled(theta []float64, x blas64.General) blas64.General {
+	inverse := make([]float64, x.Cols)
+	for j := range inverse {
+		inverse[j] = math.Exp(-theta[1+j])
+	}
+	out := linalg.New64(x.Rows, x.Cols)
+	for i := range x.Rows {
+		to := tape.Row(out, i)
+		for j, v := range tape.Row(x, i) {
+			to[j] = v * inverse[j]
+		}
+	}
+	return out
+}
+
+// kernelOf returns γ²·exp(−½‖z_i − x_j‖²) of scaled inputs (n×B).
+func kernelOf(gamma2 float64, z, x blas64.General) blas64.General {
+	k := linalg.New64(z.Rows, x.Rows)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, z, x, 0, k)
+	xx := squares(x)
+	for i, zz := range squares(z) {
+		r := tape.Row(k, i)
+		for j, zx := range r {
+			r[j] = gamma2 * math.Exp(-max(zz+xx[j]-2*zx, 0)/2)
+		}
+	}
+	return k
+}
+
+func squares(x blas64.General) []float64 {
+	out := make([]float64, x.Rows)
+	for i := range out {
+		for _, v := range tape.Row(x, i) {
+			out[i] += v * v
+		}
+	}
+	return out
+}
+
+// cross is k(z, x) on a tape: z n×d, x B×d without a derivative.
+func cross(tp *tape.Tape, theta, z *tape.Var, x blas64.General) *tape.Var {
+	th := tape.Row(theta.Value, 0)
+	zs, xs := scaled(th, z.Value), scaled(th, x)
+	k := kernelOf(variance(th), zs, xs)
+	return tp.Op(k, func(g blas64.General) {
+		e, rows, columns := weighted(g, k)
+		ex := linalg.New64(zs.Rows, zs.Cols)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e, xs, 0, ex)
+		to := tape.Row(theta.Grad(), 0)
+		for i, w := range rows {
+			to[0] += 2 * w
+			for j, v := range tape.Row(zs, i) {
+				to[1+j] += v * (w*v - 2*ex.Data[i*ex.Stride+j])
+			}
+		}
+		for i, w := range columns {
+			for j, v := range tape.Row(xs, i) {
+				to[1+j] += w * v * v
+			}
+		}
+		if z.Needs() {
+			pull(z.Grad(), th, ex, rows, zs)
+		}
+	}, theta, z)
+}
+
+// gram is k(z, z) on a tape, exactly symmetric with γ² on its diagonal.
+func gram(tp *tape.Tape, theta, z *tape.Var) *tape.Var {
+	th := tape.Row(theta.Value, 0)
+	zs := scaled(th, z.Value)
+	k := gramOf(variance(th), zs)
+	return tp.Op(k, func(g blas64.General) {
+		e, _, _ := weighted(g, k)
+		both := linalg.New64(e.Rows, e.Cols)
+		rows := make([]float64, e.Rows)
+		to := tape.Row(theta.Grad(), 0)
+		for i := range e.Rows {
+			for j := range e.Cols {
+				v := e.Data[i*e.Stride+j] + e.Data[j*e.Stride+i]
+				both.Data[i*both.Stride+j] = v
+				rows[i] += v
+			}
+			to[0] += rows[i]
+		}
+		bz := linalg.New64(zs.Rows, zs.Cols)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, both, zs, 0, bz)
+		for i, w := range rows {
+			for j, v := range tape.Row(zs, i) {
+				to[1+j] += v * (w*v - bz.Data[i*bz.Stride+j])
+			}
+		}
+		if z.Needs() {
+			pull(z.Grad(), th, bz, rows, zs)
+		}
+	}, theta, z)
+}
+
+// gramOf is the kernel of all pairs of scaled inputs.
+func gramOf(gamma2 float64, z blas64.General) blas64.General {
+	k := kernelOf(gamma2, z, z)
+	for i := range k.Rows {
+		k.Data[i*k.Stride+i] = gamma2
+		for j := range i {
+			k.Data[i*k.Stride+j] = k.Data[j*k.Stride+i]
+		}
+	}
+	return k
+}
+
+// weighted returns g∘k with its sums over rows and over columns.
+func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
+	e, rows, columns = linalg.New64(k.Rows, k.Cols), make([]float64, k.Rows), make([]float64, k.Cols)
+	for i := range k.Rows {
+		to, from := tape.Row(e, i), tape.Row(g, i)
+		for j, v := range tape.Row(k, i) {
+			w := v * from[j]
+			to[j] = w
+			rows[i] += w
+			columns[j] += w
+		}
+	}
+	return e, rows, columns
+}
+
+// pull adds (E·x − r∘z)/σ, the derivative with respect to inducing inputs.
+func pull(dst blas64.General, theta []float64, ex blas64.General, rows []float64, zs blas64.General) {
+	for i, w := range rows {
+		to, from := tape.Row(dst, i), tape.Row(ex, i)
+		for j, v := range tape.Row(zs, i) {
+			to[j] += (from[j] - w*v) * math.Exp(-theta[1+j])
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package vargp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// A Model is the posterior of some functions ("heads") after a number of tasks.
+// Between changes it is safe for concurrent use.
+type Model struct {
+	cfg Config
+	dim int
+	hyper
+	groups []group
+	home   []place // of each head
+	tasks  int
+}
+
+// hyper is q(θ), θ = (log γ, log σ_1 … log σ_d): mean-field Gaussian.
+type hyper struct{ mean, logVar []float64 }
+
+// A group is heads with the same inducing inputs.
+type group struct{ blocks []block }
+
+// A block is one task's inducing inputs, and q(u_t | u_<t) of each head of the
+// group.
+type block struct {
+	z    blas64.General   // M×d
+	mean blas64.General   // H×M, m_t
+	chol []blas64.General // H of M×M, S_t = chol·cholᵀ
+}
+
+// A place is where a head is.
+type place struct{ group, row int }
+
+// initialLogVar is that of log-hyper-parameters before training: a standard
+// deviation of e⁻².
+const initialLogVar = -4
+
+// New returns a model of some heads that has seen no task. Length-scales start
+// at lengthscale and γ at 1, in the units of the inputs.
+func New(cfg Config, dim, heads int, lengthscale float64) (*Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if dim < 1 || heads < 1 {
+		return nil, fmt.Errorf("%d heads of %d dimensions", heads, dim)
+	}
+	if !(lengthscale > 0) || math.IsInf(lengthscale, 0) {
+		return nil, fmt.Errorf("lengthscale: %g is not positive", lengthscale)
+	}
+	m := &Model{cfg: cfg, dim: dim, hyper: hyper{make([]float64, 1+dim), make([]float64, 1+dim)}}
+	for i := range m.mean {
+		if i > 0 {
+			m.mean[i] = math.Log(lengthscale)
+		}
+		m.logVar[i] = initialLogVar
+	}
+	for h := range heads {
+		if h == 0 || cfg.OwnInputs {
+			m.groups = append(m.groups, group{})
+		}
+		m.home = append(m.home, place{len(m.groups) - 1, 0})
+	}
+	m.number()
+	return m, nil
+}
+
+// number gives the heads of each group rows in their order.
+func (m *Model) number() {
+	next := make([]int, len(m.groups))
+	for h := range m.home {
+		g := m.home[h].group
+		m.home[h].row = next[g]
+		next[g]++
+	}
+}
+
+// Heads returns the number of functions.
+func (m *Model) Heads() int { return len(m.home) }
+
+// Dim returns d.
+func (m *Model) Dim() int { return m.dim }
+
+// Tasks returns the number of tasks learned.
+func (m *Model) Tasks() int { return m.tasks }
+
+// Groups returns how many sets of inducing inputs a task has: one, or one for
+// each head with Config.OwnInputs.
+func (m *Model) Groups() int { return len(m.groups) }
+
+// Config returns the settings.
+func (m *Model) Config() Config { return m.cfg }
+
+// Inputs returns the inducing inputs of a group, task by task (M×d each), which
+// must not be changed.
+func (m *Model) Inputs(g int) []blas64.General {
+	var out []blas64.General
+	for _, b := range m.groups[g].blocks {
+		out = append(out, b.z)
+	}
+	return out
+}
+
+// Hypers returns mean and standard deviation of log γ and of the logarithms of
+// the d length-scales.
+func (m *Model) Hypers() (mean, sd []float64) {
+	sd = make([]float64, len(m.logVar))
+	for i, v := range m.logVar {
+		if m.cfg.Variant != PointHypers {
+			sd[i] = math.Exp(v / 2)
+		}
+	}
+	return slices.Clone(m.mean), sd
+}
+
+// Clone returns a model that can change without changing this one.
+func (m *Model) Clone() *Model {
+	c := *m
+	c.mean, c.logVar, c.home = slices.Clone(m.mean), slices.Clone(m.logVar), slices.Clone(m.home)
+	c.groups = nil
+	for _, g := range m.groups {
+		c.groups = append(c.groups, g.clone())
+	}
+	return &c
+}
+
+func (g group) clone() group {
+	var c group
+	for _, b := range g.blocks {
+		c.blocks = append(c.blocks, b.clone())
+	}
+	return c
+}
+
+func (b block) clone() block {
+	c := block{z: clone(b.z), mean: clone(b.mean)}
+	for _, l := range b.chol {
+		c.chol = append(c.chol, clone(l))
+	}
+	return c
+}
+
+func clone(m blas64.General) blas64.General {
+	m.Data = slices.Clone(m.Data)
+	return m
+}
+
+// Split adds a head that knows what the given one does, and returns its number.
+func (m *Model) Split(head int) int {
+	from := m.home[head]
+	if m.cfg.OwnInputs {
+		m.groups = append(m.groups, m.groups[from.group].clone())
+		m.home = append(m.home, place{len(m.groups) - 1, 0})
+		return len(m.home) - 1
+	}
+	for t := range m.groups[from.group].blocks {
+		b := &m.groups[from.group].blocks[t]
+		b.mean = stacked(b.mean, tape.View(b.mean, from.row, 0, 1, b.mean.Cols))
+		b.chol = append(b.chol, clone(b.chol[from.row]))
+	}
+	m.home = append(m.home, place{from.group, 0})
+	m.number()
+	return len(m.home) - 1
+}
+
+func stacked(a, b blas64.General) blas64.General {
+	out := linalg.New64(a.Rows+b.Rows, a.Cols)
+	for i := range out.Rows {
+		if i < a.Rows {
+			copy(tape.Row(out, i), tape.Row(a, i))
+		} else {
+			copy(tape.Row(out, i), tape.Row(b, i-a.Rows))
+		}
+	}
+	return out
+}
+
+// headsOf returns the number of heads of each group.
+func (m *Model) headsOf() []int {
+	n := make([]int, len(m.groups))
+	for _, p := range m.home {
+		n[p.group]++
+	}
+	return n
+}
+
+// rows returns the row of each head when those of all groups are stacked.
+func (m *Model) rows() []int {
+	first := make([]int, len(m.groups))
+	for g, n := range m.headsOf() {
+		if g+1 < len(first) {
+			first[g+1] = first[g] + n
+		}
+	}
+	out := make([]int, len(m.home))
+	for h, p := range m.home {
+		out[h] = first[p.group] + p.row
+	}
+	return out
+}
+
+// all returns the inducing inputs of all tasks (n×d), and how many each has.
+func (g group) all() (z blas64.General, sizes []int) {
+	for t, b := range g.blocks {
+		if t == 0 {
+			z = clone(b.z)
+		} else {
+			z = stacked(z, b.z)
+		}
+		sizes = append(sizes, b.z.Rows)
+	}
+	return z, sizes
+}

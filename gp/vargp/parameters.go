@@ -1,0 +1,108 @@
+package vargp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// The vector of what a task trains: means and log-variances of θ, then, for
+// each group and each of its trained blocks, Z (M×d), m (H×M) and the lower
+// triangles of chol row by row, their diagonals before softplus.
+
+// pack writes the trained parameters of m into a vector; first is the first
+// trained block.
+func (m *Model) pack(first int) []float64 {
+	p := append(append([]float64{}, m.mean...), m.logVar...)
+	for _, g := range m.groups {
+		for _, b := range g.blocks[first:] {
+			p = append(append(p, b.z.Data...), b.mean.Data...)
+			for _, l := range b.chol {
+				for i := range l.Rows {
+					p = append(p, tape.Row(l, i)[:i]...)
+					p = append(p, inverseSoftplus(l.Data[i*l.Stride+i]))
+				}
+			}
+		}
+	}
+	return p
+}
+
+// unpack is the inverse of pack.
+func (m *Model) unpack(p []float64, first int) {
+	take := func(dst []float64) { p = p[copy(dst, p):] }
+	take(m.mean)
+	take(m.logVar)
+	for _, g := range m.groups {
+		for _, b := range g.blocks[first:] {
+			take(b.z.Data)
+			take(b.mean.Data)
+			for _, l := range b.chol {
+				for i := range l.Rows {
+					r := tape.Row(l, i)
+					take(r[:i+1])
+					r[i] = softplus(r[i])
+				}
+			}
+		}
+	}
+}
+
+// A gradient has the derivatives of one block, as they come from a tape.
+type gradient struct {
+	z, mean blas64.General
+	chol    []blas64.General
+}
+
+func newGradient(b block) gradient {
+	g := gradient{z: linalg.New64(b.z.Rows, b.z.Cols), mean: linalg.New64(b.mean.Rows, b.mean.Cols)}
+	for _, l := range b.chol {
+		g.chol = append(g.chol, linalg.New64(l.Rows, l.Cols))
+	}
+	return g
+}
+
+func (g gradient) add(factor float64, l leaf) {
+	accumulate(g.z.Data, factor, l.z.Grad().Data)
+	accumulate(g.mean.Data, factor, l.mean.Grad().Data)
+	for h, c := range l.chol {
+		accumulate(g.chol[h].Data, factor, c.Grad().Data)
+	}
+}
+
+func accumulate(dst []float64, factor float64, x []float64) {
+	for i, v := range x {
+		dst[i] += factor * v
+	}
+}
+
+// appendTo writes the derivatives in the order of pack. That of softplus at its
+// value v is 1 − e^{−v}.
+func (g gradient) appendTo(p []float64, b block) []float64 {
+	p = append(append(p, g.z.Data...), g.mean.Data...)
+	for h, l := range g.chol {
+		for i := range l.Rows {
+			p = append(p, tape.Row(l, i)[:i]...)
+			p = append(p, l.Data[i*l.Stride+i]*-math.Expm1(-b.chol[h].Data[i*l.Stride+i]))
+		}
+	}
+	return p
+}
+
+// leastSoftplus keeps diagonals positive.
+const leastSoftplus = 1e-9
+
+func softplus(x float64) float64 {
+	return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) + leastSoftplus
+}
+
+func inverseSoftplus(y float64) float64 {
+	y = max(y-leastSoftplus, leastSoftplus)
+	if y > 30 {
+		return y
+	}
+	return math.Log(math.Expm1(y))
+}

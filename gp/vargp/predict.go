@@ -1,0 +1,273 @@
+package vargp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// A Predictor answers for a model with draws of θ and of the functions that are
+// the same for all inputs. It is safe for concurrent use.
+type Predictor struct {
+	m       *Model
+	draws   []draw
+	noise   [][]float64 // of each θ: functions × heads
+	perHead int
+}
+
+// A draw is one θ with what follows from it.
+type draw struct {
+	theta []float64
+	sites []answering
+}
+
+// answering is a group of heads for one θ.
+type answering struct {
+	z       blas64.General   // n×d, scaled
+	inverse blas64.General   // L⁻¹
+	project blas64.General   // R⁻ᵀ
+	mean    []blas64.General // H×M
+	chol    [][]blas64.General
+	at      []int
+}
+
+// Predictor draws what predictions need: n² numbers for each of
+// Config.PredictHypers and each group, twice.
+func (m *Model) Predictor() (*Predictor, error) {
+	return m.predictor(m.cfg.PredictHypers, m.cfg.PredictFunctions)
+}
+
+func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
+	if m.tasks == 0 && len(m.groups[0].blocks) == 0 {
+		return nil, fmt.Errorf("no task was learned")
+	}
+	if m.cfg.Variant == PointHypers {
+		hypers, functions = 1, functions*hypers
+	}
+	p := &Predictor{m: m, draws: make([]draw, hypers), noise: make([][]float64, hypers), perHead: functions}
+	errs := make([]error, hypers)
+	linalg.Parallel(hypers, func(s int) {
+		rng := rand.New(rand.NewPCG(m.cfg.Seed, predictStream+uint64(s)))
+		d := &p.draws[s]
+		d.theta = make([]float64, len(m.mean))
+		for i, v := range m.mean {
+			d.theta[i] = v
+			if m.cfg.Variant != PointHypers {
+				d.theta[i] += math.Exp(m.logVar[i]/2) * rng.NormFloat64()
+			}
+		}
+		p.noise[s] = antithetic(functions, len(m.home), rng)
+		for _, g := range m.groups {
+			a, err := m.answering(d.theta, g)
+			if err != nil {
+				errs[s] = err
+				return
+			}
+			d.sites = append(d.sites, a)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// predictStream is the stream of predictions; the value is arbitrary but fixed.
+const predictStream = 0x7661726770000000
+
+// antithetic draws normal numbers, of which the second half is the first with
+// the sign changed, so that the mean of a function is exact.
+func antithetic(functions, heads int, rng *rand.Rand) []float64 {
+	eps := make([]float64, functions*heads)
+	for j := range functions {
+		for h := range heads {
+			if j%2 == 0 {
+				eps[j*heads+h] = rng.NormFloat64()
+			} else {
+				eps[j*heads+h] = -eps[(j-1)*heads+h]
+			}
+		}
+	}
+	return eps
+}
+
+func (m *Model) answering(theta []float64, g group) (answering, error) {
+	z, sizes := g.all()
+	a := answering{z: scaled(theta, z)}
+	k := gramOf(variance(theta), a.z)
+	for i := range k.Rows {
+		k.Data[i*k.Stride+i] += m.cfg.Jitter
+	}
+	var err error
+	if a.inverse, err = linalg.InverseCholesky(k); err != nil {
+		return a, fmt.Errorf("kernel of the inducing inputs: %w", err)
+	}
+	a.project = transposed(a.inverse)
+	at := 0
+	for t, b := range g.blocks {
+		a.at, a.mean, a.chol = append(a.at, at), append(a.mean, b.mean), append(a.chol, nil)
+		for _, l := range b.chol {
+			a.chol[t] = append(a.chol[t], transposed(l))
+		}
+		at += sizes[t]
+	}
+	if m.cfg.autoRegressive() {
+		// the diagonal blocks of L⁻¹ are the inverses of those of L
+		r := linalg.New64(k.Rows, k.Rows)
+		for t, n := range sizes {
+			for i := range n {
+				copy(tape.Row(r, a.at[t]+i)[a.at[t]:], tape.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
+			}
+		}
+		a.project = r
+	}
+	return a, nil
+}
+
+// predictRows is how many inputs are answered at a time.
+const predictRows = 128
+
+// LogProb writes the logarithm of the mean softmax (nats) of the rows of x
+// (n×d) into dst, n×H, in O(n(Md + M² + HM²)) for each draw of θ, M being all
+// inducing inputs of a group. A row's answer does not depend on the others.
+func (p *Predictor) LogProb(dst, x blas64.General) error {
+	if dst.Rows != x.Rows || dst.Cols != len(p.m.home) || x.Rows > 0 && x.Cols != p.m.dim {
+		return fmt.Errorf("log-probabilities %d×%d of inputs %d×%d, the model has %d heads and %d dimensions", dst.Rows, dst.Cols, x.Rows, x.Cols, len(p.m.home), p.m.dim)
+	}
+	for first := 0; first < x.Rows; first += predictRows {
+		n := min(predictRows, x.Rows-first)
+		if err := p.some(tape.View(dst, first, 0, n, dst.Cols), tape.View(x, first, 0, n, x.Cols)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Predictor) some(dst, x blas64.General) error {
+	H := len(p.m.home)
+	total := len(p.draws) * p.perHead
+	means, variances := make([]blas64.General, len(p.draws)), make([]blas64.General, len(p.draws))
+	for s := range p.draws {
+		means[s], variances[s] = linalg.New64(x.Rows, H), linalg.New64(x.Rows, H)
+		if err := p.marginals(means[s], variances[s], x, s); err != nil {
+			return err
+		}
+	}
+	linalg.Parallel(x.Rows, func(i int) {
+		to, f := tape.Row(dst, i), make([]float64, H)
+		for h := range to {
+			to[h] = math.Inf(-1)
+		}
+		for s := range p.draws {
+			mean, v := tape.Row(means[s], i), tape.Row(variances[s], i)
+			for j := range p.perHead {
+				for h, e := range p.noise[s][j*H : (j+1)*H] {
+					f[h] = mean[h] + math.Sqrt(v[h])*e
+				}
+				addLogSoftmax(to, f)
+			}
+		}
+		for h := range to {
+			to[h] -= math.Log(float64(total))
+		}
+	})
+	return nil
+}
+
+// addLogSoftmax adds softmax f to e^to, in logarithms.
+func addLogSoftmax(to, f []float64) {
+	largest, sum := math.Inf(-1), 0.0
+	for _, v := range f {
+		largest = max(largest, v)
+	}
+	for _, v := range f {
+		sum += math.Exp(v - largest)
+	}
+	l := math.Log(sum)
+	for h, v := range f {
+		v -= largest
+		v -= l
+		high, low := max(to[h], v), min(to[h], v)
+		to[h] = high + math.Log1p(math.Exp(low-high))
+	}
+}
+
+// marginals writes mean and variance of the heads at x for draw s of θ, n×H.
+func (p *Predictor) marginals(mean, variances, x blas64.General, s int) error {
+	d := p.draws[s]
+	xs, gamma2 := scaled(d.theta, x), variance(d.theta)
+	heads := make([][]int, len(d.sites)) // of each group, in the order of rows
+	for h, at := range p.m.home {
+		heads[at.group] = append(heads[at.group], h)
+	}
+	for g, a := range d.sites {
+		if err := a.marginals(mean, variances, xs, gamma2, heads[g]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a answering) marginals(mean, variances, xs blas64.General, gamma2 float64, heads []int) error {
+	n := a.z.Rows
+	k, w, b := linalg.New64(xs.Rows, n), linalg.New64(xs.Rows, n), linalg.New64(xs.Rows, n)
+	if err := linalg.MulTrans64(k, xs, a.z); err != nil {
+		return err
+	}
+	zz := squares(a.z)
+	for i, xx := range squares(xs) {
+		r := tape.Row(k, i)
+		for j, zx := range r {
+			r[j] = gamma2 * math.Exp(-max(zz[j]+xx-2*zx, 0)/2)
+		}
+	}
+	if err := linalg.MulTrans64(w, k, a.inverse); err != nil {
+		return err
+	}
+	if err := linalg.MulTrans64(b, w, a.project); err != nil {
+		return err
+	}
+	for i, known := range squares(w) {
+		for _, h := range heads {
+			mean.Data[i*mean.Stride+h], variances.Data[i*variances.Stride+h] = 0, gamma2-known
+		}
+	}
+	for t, m := range a.mean {
+		if err := a.addBlock(mean, variances, tape.View(b, 0, a.at[t], b.Rows, m.Cols), t, heads); err != nil {
+			return err
+		}
+	}
+	for i := range xs.Rows {
+		for _, h := range heads {
+			v := &variances.Data[i*variances.Stride+h]
+			*v = max(*v, leastVariance)
+		}
+	}
+	return nil
+}
+
+// addBlock adds what one task's e_t adds to means and variances.
+func (a answering) addBlock(mean, variances, b blas64.General, t int, heads []int) error {
+	means := linalg.New64(b.Rows, len(heads))
+	if err := linalg.MulTrans64(means, b, a.mean[t]); err != nil {
+		return err
+	}
+	half := linalg.New64(b.Rows, b.Cols)
+	for row, h := range heads {
+		if err := linalg.MulTrans64(half, b, a.chol[t][row]); err != nil {
+			return err
+		}
+		for i, v := range squares(half) {
+			mean.Data[i*mean.Stride+h] += means.Data[i*means.Stride+row]
+			variances.Data[i*variances.Stride+h] += v
+		}
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+package vargp
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// A Task is what a model learns at a time.
+type Task struct {
+	// X (N×d) are examples of the heads Y.
+	X blas64.General
+	Y []int
+	// Inputs are where the inducing inputs of this task start, M×d for each
+	// group; the same number in all.
+	Inputs []blas64.General
+	// ValidX and ValidY decide when to stop; none means after all epochs.
+	ValidX blas64.General
+	ValidY []int
+	// Progress, where there is one, is told of each epoch.
+	Progress func(Epoch)
+}
+
+// An Epoch is how far training is.
+type Epoch struct {
+	// Number counts from 1 to at most Of.
+	Number int `json:"number"`
+	Of     int `json:"of"`
+	// Terms are those of the last batch.
+	Terms
+	// Accuracy and LogProb (nats, the mean) are those of the validation
+	// examples, 0 without any.
+	Accuracy float64 `json:"accuracy"`
+	LogProb  float64 `json:"log_prob"`
+}
+
+// A Trace is the epochs of a task, and which of them gave the parameters.
+type Trace struct {
+	Epochs []Epoch `json:"epochs"`
+	Kept   int     `json:"kept"`
+}
+
+// Learn takes in a task (Algorithm 1). On error the model is unchanged. A step
+// costs, for each θ and group with n inducing inputs in all and H heads,
+// about 3(n²(n/3+B) + nBd + H·M·nB) multiplications, B being the batch.
+func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
+	if err := m.check(task); err != nil {
+		return Trace{}, err
+	}
+	next := m.Clone()
+	if err := next.extend(task.Inputs); err != nil {
+		return Trace{}, err
+	}
+	r := &run{problem: newProblem(next, m), task: task}
+	trace, err := r.train(ctx)
+	if err != nil {
+		return trace, err
+	}
+	next.tasks++
+	*m = *next
+	return trace, nil
+}
+
+func (m *Model) check(t Task) error {
+	if t.X.Rows == 0 || len(t.Y) != t.X.Rows || len(t.ValidY) != t.ValidX.Rows {
+		return fmt.Errorf("%d examples with %d labels, %d with %d to validate", t.X.Rows, len(t.Y), t.ValidX.Rows, len(t.ValidY))
+	}
+	if len(t.Inputs) != len(m.groups) {
+		return fmt.Errorf("inducing inputs for %d groups of %d", len(t.Inputs), len(m.groups))
+	}
+	for _, x := range append([]blas64.General{t.X, t.ValidX}, t.Inputs...) {
+		if err := linalg.Valid64(x); err != nil {
+			return err
+		}
+		if x.Rows > 0 && x.Cols != m.dim {
+			return fmt.Errorf("inputs of %d values, the model has %d", x.Cols, m.dim)
+		}
+		for i := range x.Rows {
+			for _, v := range tape.Row(x, i) {
+				if v-v != 0 {
+					return fmt.Errorf("input %d holds a NaN or an infinity", i)
+				}
+			}
+		}
+	}
+	for _, z := range t.Inputs {
+		if z.Rows == 0 || z.Rows != t.Inputs[0].Rows {
+			return fmt.Errorf("%d inducing inputs of a group, %d of the first", z.Rows, t.Inputs[0].Rows)
+		}
+	}
+	for _, y := range [][]int{t.Y, t.ValidY} {
+		for i, h := range y {
+			if h < 0 || h >= len(m.home) {
+				return fmt.Errorf("example %d is of head %d of %d", i, h, len(m.home))
+			}
+		}
+	}
+	return nil
+}
+
+// extend appends the block of a new task to each group, in place of the old one
+// where there is only one.
+func (m *Model) extend(inputs []blas64.General) error {
+	heads := m.headsOf()
+	for g := range m.groups {
+		to := &m.groups[g]
+		if m.cfg.Variant == Global {
+			to.blocks = nil
+		}
+		z := linalg.New64(inputs[g].Rows, m.dim)
+		for i := range z.Rows {
+			copy(tape.Row(z, i), tape.Row(inputs[g], i))
+		}
+		to.blocks = append(to.blocks, block{z: z, mean: linalg.New64(heads[g], z.Rows)})
+		start := identity(z.Rows)
+		if m.cfg.Start == FromPrior {
+			l, err := m.factor(m.mean, *to)
+			if err != nil {
+				return fmt.Errorf("kernel of the inducing inputs: %w", err)
+			}
+			n := l.Rows - z.Rows
+			for i := range z.Rows {
+				copy(tape.Row(start, i), tape.Row(l, n+i)[n:])
+			}
+		}
+		last := &to.blocks[len(to.blocks)-1]
+		for range heads[g] {
+			last.chol = append(last.chol, clone(start))
+		}
+	}
+	return nil
+}
+
+// factor returns L of a group's inducing inputs.
+func (m *Model) factor(theta []float64, g group) (blas64.General, error) {
+	z, _ := g.all()
+	var tp tape.Tape
+	l, err := tp.Cholesky(tape.Constant(gramOf(variance(theta), scaled(theta, z))), m.cfg.Jitter)
+	if err != nil {
+		return blas64.General{}, err
+	}
+	return l.Value, nil
+}
+
+// A run is the training of a task.
+type run struct {
+	*problem
+	task  Task
+	trace Trace
+	best  []float64
+	top   float64
+}
+
+// stream returns a source of random numbers of its own for every purpose.
+func (r *run) stream(purpose string, numbers ...int) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "vargp/%s/%d/%v", purpose, r.m.tasks, numbers)
+	return rand.New(rand.NewPCG(r.m.cfg.Seed, h.Sum64()))
+}
+
+func (r *run) train(ctx context.Context) (Trace, error) {
+	p := r.m.pack(r.first)
+	opt := newYogi(r.m.cfg.Rate, len(p))
+	step := 0
+	for e := range r.epochs() {
+		if err := ctx.Err(); err != nil {
+			return r.trace, err
+		}
+		now := Epoch{Number: e + 1, Of: r.epochs()}
+		for _, rows := range r.batches(e) {
+			if r.m.cfg.Steps > 0 && step >= r.m.cfg.Steps {
+				break
+			}
+			terms, gradient, err := r.evaluate(ctx, r.pick(rows), func(s int) *rand.Rand { return r.stream("step", step, s) })
+			if err != nil {
+				return r.trace, err
+			}
+			opt.descend(p, gradient)
+			r.m.unpack(p, r.first)
+			now.Terms = terms
+			step++
+		}
+		over, err := r.look(ctx, &now, p)
+		if err != nil || over {
+			r.finish(p)
+			return r.trace, err
+		}
+	}
+	r.finish(p)
+	return r.trace, nil
+}
+
+// epochs is how many there are at most.
+func (r *run) epochs() int {
+	n, c := r.task.X.Rows, r.m.cfg
+	if c.Steps == 0 {
+		return c.Epochs
+	}
+	perEpoch := (n + c.Batch - 1) / c.Batch
+	return min(c.Epochs, (c.Steps+perEpoch-1)/perEpoch)
+}
+
+// batches are the examples in random order, as equal in size as they can be.
+func (r *run) batches(epoch int) [][]int {
+	n := r.task.X.Rows
+	order := r.stream("order", epoch).Perm(n)
+	count := (n + r.m.cfg.Batch - 1) / r.m.cfg.Batch
+	var out [][]int
+	for i := range count {
+		out = append(out, order[i*n/count:(i+1)*n/count])
+	}
+	return out
+}
+
+func (r *run) pick(rows []int) batch {
+	b := batch{x: linalg.New64(len(rows), r.m.dim), scale: float64(r.task.X.Rows) / float64(len(rows))}
+	for i, k := range rows {
+		copy(tape.Row(b.x, i), tape.Row(r.task.X, k))
+		b.y = append(b.y, r.task.Y[k])
+	}
+	return b
+}
+
+// look validates after an epoch, and says whether training is over.
+func (r *run) look(ctx context.Context, now *Epoch, p []float64) (bool, error) {
+	if len(r.task.ValidY) > 0 {
+		if err := r.validate(now); err != nil {
+			return true, err
+		}
+	}
+	r.trace.Epochs = append(r.trace.Epochs, *now)
+	if r.task.Progress != nil {
+		r.task.Progress(*now)
+	}
+	if len(r.task.ValidY) == 0 {
+		return false, ctx.Err()
+	}
+	c := r.m.cfg
+	if c.Stopping == AsPaper {
+		before := len(r.trace.Epochs) - 1 - c.Patience
+		return before >= 0 && math.Abs(now.Accuracy-r.trace.Epochs[before].Accuracy) < c.Tolerance, nil
+	}
+	if r.best == nil || now.LogProb > r.top+c.Tolerance {
+		r.best, r.top, r.trace.Kept = slices.Clone(p), now.LogProb, now.Number
+	}
+	return now.Number-r.trace.Kept >= c.Patience, nil
+}
+
+// validate asks with as many draws as a training step.
+func (r *run) validate(now *Epoch) error {
+	c := r.m.cfg
+	hypers, _ := c.draws()
+	q, err := r.m.predictor(hypers, c.FunctionSamples)
+	if err != nil {
+		return err
+	}
+	lp := linalg.New64(r.task.ValidX.Rows, r.m.Heads())
+	if err := q.LogProb(lp, r.task.ValidX); err != nil {
+		return err
+	}
+	n := float64(lp.Rows)
+	for i, y := range r.task.ValidY {
+		row := tape.Row(lp, i)
+		now.LogProb += row[y] / n
+		if slices.Max(row) == row[y] {
+			now.Accuracy += 1 / n
+		}
+	}
+	return nil
+}
+
+// finish leaves the parameters to keep in the model.
+func (r *run) finish(p []float64) {
+	if r.best != nil {
+		r.m.unpack(r.best, r.first)
+		return
+	}
+	r.trace.Kept = len(r.trace.Epochs)
+	r.m.unpack(p, r.first)
+}

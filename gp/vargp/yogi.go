@@ -1,0 +1,44 @@
+package vargp
+
+import "math"
+
+// Constants of Yogi as its authors give them.
+const (
+	yogiBeta1 = 0.9
+	yogiBeta2 = 0.999
+	yogiEps   = 1e-3
+	yogiStart = 1e-6 // of both accumulators
+)
+
+// yogi is the optimiser of Zaheer et al. 2018: Adam whose second moment moves
+// by at most (1−β₂)g², so that the effective rate cannot grow quickly.
+type yogi struct {
+	rate float64
+	m, v []float64
+	step int
+}
+
+func newYogi(rate float64, n int) *yogi {
+	y := &yogi{rate: rate, m: make([]float64, n), v: make([]float64, n)}
+	for i := range n {
+		y.m[i], y.v[i] = yogiStart, yogiStart
+	}
+	return y
+}
+
+// descend moves p against the gradient g.
+func (y *yogi) descend(p, g []float64) {
+	y.step++
+	c1, c2 := 1-math.Pow(yogiBeta1, float64(y.step)), 1-math.Pow(yogiBeta2, float64(y.step))
+	for i, gi := range g {
+		g2 := gi * gi
+		y.m[i] = yogiBeta1*y.m[i] + (1-yogiBeta1)*gi
+		switch {
+		case y.v[i] > g2:
+			y.v[i] -= (1 - yogiBeta2) * g2
+		case y.v[i] < g2:
+			y.v[i] += (1 - yogiBeta2) * g2
+		}
+		p[i] -= y.rate * y.m[i] / c1 / (math.Sqrt(y.v[i]/c2) + yogiEps)
+	}
+}
