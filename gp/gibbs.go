@@ -67,6 +67,7 @@ func (s Stream) Chain(i int) *rand.Rand {
 // several chains. It is never changed: safe for concurrent use.
 type Gibbs struct {
 	prior Prior
+	yes   []bool
 	omega [][]float64
 	given []conditional // by chain
 }
@@ -106,7 +107,7 @@ func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream S
 }
 
 // NewGibbs returns the classifier of given ω, one set of n a chain, as Omega
-// returned it.
+// returned it. It keeps yes and omega, which must not change.
 func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	if err := checkYes(prior.Len(), yes); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
@@ -114,7 +115,7 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	if len(omega) == 0 {
 		return nil, fmt.Errorf("gp: gibbs: no chains")
 	}
-	g := &Gibbs{prior: prior, omega: omega, given: make([]conditional, len(omega))}
+	g := &Gibbs{prior: prior, yes: yes, omega: omega, given: make([]conditional, len(omega))}
 	kappa := halves(yes)
 	known := prior.timesKappa(kappa)
 	errs := make([]error, len(omega))
@@ -127,6 +128,11 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 		}
 	}
 	return g, nil
+}
+
+// On returns the classifier of the same ω on another backend.
+func (g *Gibbs) On(m linalg.Multiplier) (*Gibbs, error) {
+	return NewGibbs(g.prior.On(m), g.yes, g.omega)
 }
 
 func checkYes(n int, yes []bool) error {

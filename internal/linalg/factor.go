@@ -59,16 +59,9 @@ func factorizeColumn(raw Raw, a blas64.General, j, w int, room []float64) bool {
 			}
 		}
 	}
-	corner := New64(w, w)
-	for i := range w {
-		copy(rowOf(corner, i)[:i+1], a.Data[(j+i)*a.Stride+j:])
-	}
-	inverse, smallest := inverseFactor(corner)
+	inverse, smallest := inverseFactor(view64(a, j, j, w, w))
 	if !(smallest > 0) {
 		return false
-	}
-	for i := range w {
-		copy(a.Data[(j+i)*a.Stride+j:], rowOf(corner, i)[:i+1])
 	}
 	below -= w
 	if below == 0 {
@@ -85,52 +78,55 @@ func factorizeColumn(raw Raw, a blas64.General, j, w int, room []float64) bool {
 // InvertLower overwrites the lower triangle of l (n×n), the factor of a positive
 // definite matrix, with its inverse, and what is above with zeros.
 func InvertLower(raw Raw, l blas64.General) error {
+	for i := range l.Rows {
+		clear(rowOf(l, i)[i+1:])
+	}
 	if _, ok := raw.(Gonum); ok || l.Rows < leastFactored {
 		lapack64.Trtri(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}) // the diagonal is positive
-		for i := range l.Rows {
-			clear(rowOf(l, i)[i+1:])
-		}
 		return nil
 	}
-	side := blockOf(l.Rows)
-	room, other := make([]float64, l.Rows*side), make([]float64, l.Rows*side)
-	for i := 0; i < l.Rows; i += side {
-		w := min(side, l.Rows-i)
-		if err := invertRows(raw, l, i, w, room, other); err != nil {
-			return err
+	return invertHalves(raw, l, make([]float64, l.Rows*l.Rows/2))
+}
+
+// invertHalves inverts both halves of the diagonal, and then what is below:
+// X₂₁ = −X₂₂·L₂₁·X₁₁. Zeros are multiplied too: twice the operations, in large
+// products.
+func invertHalves(raw Raw, l blas64.General, room []float64) error {
+	n := l.Rows
+	if n <= largeBlock {
+		copyLower(l, inverseLower(l))
+		return nil
+	}
+	top := n / 2
+	first, last := view64(l, 0, 0, top, top), view64(l, top, top, n-top, n-top)
+	if err := invertHalves(raw, first, room); err != nil {
+		return err
+	}
+	if err := invertHalves(raw, last, room); err != nil {
+		return err
+	}
+	below, half := view64(l, top, 0, n-top, top), (n-top)*top
+	product, result := tight(room, n-top, top), tight(room[half:], n-top, top)
+	if err := raw.MulPlain64(product, below, first); err != nil {
+		return err
+	}
+	if err := raw.MulPlain64(result, last, product); err != nil {
+		return err
+	}
+	for i := range below.Rows {
+		to := rowOf(below, i)
+		for k, x := range rowOf(result, i) {
+			to[k] = -x
 		}
 	}
 	return nil
 }
 
-// invertRows makes w rows of X = L⁻¹ from row i on; those before are done:
-// X_i = −L_ii⁻¹·L_i·X.
-func invertRows(raw Raw, l blas64.General, i, w int, room, other []float64) error {
-	corner := New64(w, w)
-	for r := range w {
-		copy(rowOf(corner, r)[:r+1], l.Data[(i+r)*l.Stride+i:])
+// copyLower copies the lower triangle.
+func copyLower(dst, src blas64.General) {
+	for i := range src.Rows {
+		copy(rowOf(dst, i)[:i+1], rowOf(src, i))
 	}
-	inverse := inverseLower(corner)
-	if i > 0 {
-		above, rows := tight(room, w, i), tight(other, w, i)
-		if err := raw.MulPlain64(above, view64(l, i, 0, w, i), view64(l, 0, 0, i, i)); err != nil {
-			return err
-		}
-		if err := raw.MulPlain64(rows, inverse, above); err != nil {
-			return err
-		}
-		for r := range w {
-			to := l.Data[(i+r)*l.Stride:]
-			for k, x := range rowOf(rows, r) {
-				to[k] = -x
-			}
-		}
-	}
-	for r := range w {
-		clear(rowOf(l, i+r)[i:])
-		copy(l.Data[(i+r)*l.Stride+i:], rowOf(inverse, r)[:r+1])
-	}
-	return nil
 }
 
 // tight is a matrix in room.
