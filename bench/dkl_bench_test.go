@@ -15,7 +15,7 @@ import (
 )
 
 // dklSteps is how many steps one round takes.
-const dklSteps = 10
+const dklSteps = 4
 
 // A dklSize is a step of phase 2.
 type dklSize struct{ classes, inducing, batch, d, width int }
