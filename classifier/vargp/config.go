@@ -51,7 +51,7 @@ type Config struct {
 func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
 	return Config{
-		Variant: d.Variant, Normalize: true, Inducing: 5, MaxInducing: 120, Beta: d.Beta,
+		Variant: d.Variant, Normalize: true, Inducing: 5, MaxInducing: 120, Beta: 10,
 		Rate: d.Rate, Batch: d.Batch, Epochs: d.Epochs, Steps: d.Steps, Validation: 0.1, Patience: d.Patience,
 		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions,
 		Jitter: d.Jitter,

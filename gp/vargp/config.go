@@ -22,10 +22,15 @@ const (
 	Global Variant = "global"
 	// Retrain goes on training old inducing inputs ("Re-VAR-GP", appendix B.2).
 	Retrain Variant = "re-var-gp"
+	// RetrainFree is Retrain without the last term of eq. 19, which alone
+	// knows of the old data.
+	RetrainFree Variant = "re-var-gp-free"
 )
 
 // Variants returns all variants, VAR-GP first.
-func Variants() []Variant { return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain} }
+func Variants() []Variant {
+	return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain, RetrainFree}
+}
 
 // A Start says what S_t is before training.
 type Start string
@@ -149,6 +154,9 @@ func (c Config) draws() (hypers, functions int) {
 	}
 	return c.HyperSamples, c.FunctionSamples
 }
+
+// retrains says whether old blocks are trained with the new one.
+func (c Config) retrains() bool { return c.Variant == Retrain || c.Variant == RetrainFree }
 
 // autoRegressive says whether inducing outputs of a task depend on older ones.
 func (c Config) autoRegressive() bool { return c.Variant != BlockDiagonal }

@@ -266,14 +266,15 @@ func (r *run) validate(now *Epoch) error {
 	if err := q.LogProb(lp, r.task.ValidX); err != nil {
 		return err
 	}
-	n := float64(lp.Rows)
 	for i, y := range r.task.ValidY {
 		row := tape.Row(lp, i)
-		now.LogProb += row[y] / n
+		now.LogProb += row[y]
 		if slices.Max(row) == row[y] {
-			now.Accuracy += 1 / n
+			now.Accuracy++
 		}
 	}
+	now.LogProb /= float64(lp.Rows)
+	now.Accuracy /= float64(lp.Rows)
 	return nil
 }
 
