@@ -51,6 +51,8 @@ type Config struct {
 	Lengthscale float64 `mapstructure:"lengthscale" json:"lengthscale"`
 	// Grid is the number of points a side of the toy's pictures.
 	Grid int `mapstructure:"grid" json:"-"`
+	// Checkpoint is the number of epochs between two saves of a training.
+	Checkpoint int `mapstructure:"checkpoint" json:"-"`
 	// The rest is that of gp/vargp.
 	OwnInputs        bool    `mapstructure:"own_inputs" json:"own_inputs"`
 	Beta             float64 `mapstructure:"beta" json:"beta"`
@@ -72,7 +74,7 @@ func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
 	return Config{
 		Data: Toy, Tasks: 2, Classes: 2, Train: 100, Test: 100, Validation: 0.1, Variants: vargp.Variants(), Seeds: 5,
-		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Beta: 1, Rate: 0.02, Batch: 512, Epochs: 500, Steps: 600, Patience: 50, Tolerance: d.Tolerance,
+		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Beta: 1, Rate: 0.02, Batch: 512, Epochs: 500, Steps: 600, Patience: 50, Tolerance: d.Tolerance,
 		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions, Jitter: d.Jitter,
 	}
 }
@@ -91,6 +93,7 @@ func (c Config) Validate() error {
 	}{
 		{"tasks", c.Tasks, 1, 1000}, {"classes", c.Classes, 1, 1000}, {"train", c.Train, 0, 1 << 24}, {"test", c.Test, 0, 1 << 24},
 		{"seeds", c.Seeds, 1, 1000}, {"inducing", c.Inducing, 1, 1 << 12}, {"grid", c.Grid, 2, 1000},
+		{"checkpoint", c.Checkpoint, 1, 1e6},
 	} {
 		if f.value < f.least || f.value > f.most {
 			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)

@@ -21,8 +21,9 @@
 // Entropy is that of the mean softmax over all heads, as a share of the
 // logarithm of their number, so that both protocols can be read alike.
 //
-// Every task of every run is kept when it is finished, with its model: a run
-// that was stopped goes on with the task that it was at.
+// Every task of every run is kept when it is finished, with its model, and
+// within a task its training every few epochs: a run that was stopped goes on
+// from there, to the same bits.
 //
 // Cost: see gp/vargp. The toy takes a minute, features tens of minutes; Split
 // MNIST with the paper's settings days on two cores.

@@ -100,8 +100,13 @@ func (c Config) follow(ctx context.Context, s experiment.Site, src source, p pla
 	var before step
 	for task := range c.Tasks {
 		name := fmt.Sprintf("%s_m%d_run%d_task%d", p.variant, p.inducing, run+1, task+1)
-		now, err := experiment.Part(ctx, s, name, []any{src.of, same, p.variant, p.inducing, run, task}, func() (step, error) {
-			return c.take(ctx, s, src, p, before, run, task)
+		of := []any{src.of, same, p.variant, p.inducing, run, task}
+		now, err := experiment.Part(ctx, s, name, of, func() (step, error) {
+			d, err := experiment.DraftOf[vargp.Checkpoint](s, name, of)
+			if err != nil {
+				return step{}, err
+			}
+			return c.take(ctx, s, src, p, before, d, run, task)
 		})
 		if err != nil {
 			return r, err
@@ -114,7 +119,7 @@ func (c Config) follow(ctx context.Context, s experiment.Site, src source, p pla
 }
 
 // take learns a task and tests all.
-func (c Config) take(ctx context.Context, s experiment.Site, src source, p plan, before step, run, task int) (step, error) {
+func (c Config) take(ctx context.Context, s experiment.Site, src source, p plan, before step, d experiment.Draft[vargp.Checkpoint], run, task int) (step, error) {
 	l, err := src.at(run, task)
 	if err != nil {
 		return step{}, err
@@ -143,7 +148,14 @@ func (c Config) take(ctx context.Context, s experiment.Site, src source, p plan,
 			s.Note("training", "variant", p.variant, "run", run+1, "task", task+1, "epoch", e.Number, "of", e.Of, "nll", math.Round(e.NLL), "accuracy", e.Accuracy)
 		}
 	}
+	if k.Resume, err = d.Read(); err != nil {
+		return step{}, err
+	}
+	k.Save, k.SaveEvery = d.Save, c.Checkpoint
 	trace, err := m.Learn(ctx, k)
+	if err == nil {
+		err = d.Drop()
+	}
 	if err != nil {
 		return step{}, err
 	}

@@ -179,20 +179,36 @@ func TestAllVariants(t *testing.T) {
 	}
 }
 
-// TestGoesOnWithTheTask that it was at.
-func TestGoesOnWithTheTask(t *testing.T) {
-	c, s := small(vargp.Toy), site(t)
-	c.Seeds = 1
-	ctx, cancel := context.WithCancel(context.Background())
-	finished := 0
-	s.Note = func(string, ...any) { finished++; cancel() }
-	if _, err := vargp.Run(ctx, c, s); !errors.Is(err, context.Canceled) || finished != 1 {
-		t.Fatalf("%d parts, %v", finished, err)
-	}
-	_, r := run(t, c, s)
-	fresh := site(t)
-	if _, whole := run(t, c, fresh); !reflect.DeepEqual(r, whole) || finished != 2 {
-		t.Errorf("%d parts; interrupted, the results differ", finished)
+// TestGoesOn with the task, and the epoch, that it was at.
+func TestGoesOn(t *testing.T) {
+	c := small(vargp.Toy)
+	c.Seeds, c.Epochs, c.Checkpoint, c.Patience = 1, 60, 7, 60
+	for stop, files := range map[string][]string{
+		"finished": {"var-gp_m6_run1_task1.json"},
+		"training": {"var-gp_m6_run1_task1.draft.json"}, // told of epoch 50
+	} {
+		s := site(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		s.Note = func(message string, _ ...any) {
+			if message == stop {
+				cancel()
+			}
+		}
+		if _, err := vargp.Run(ctx, c, s); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		there, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*"))
+		if err != nil || len(there) != 1 || filepath.Base(there[0]) != files[0] {
+			t.Errorf("stopped at %s there is %q, %v", stop, there, err)
+		}
+		s.Note = nil
+		_, r := run(t, c, s)
+		if _, whole := run(t, c, site(t)); !reflect.DeepEqual(r, whole) {
+			t.Errorf("stopped at %s, the results differ", stop)
+		}
+		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.json")); err != nil || len(drafts) > 0 {
+			t.Errorf("left %q, %v", drafts, err)
+		}
 	}
 }
 

@@ -27,6 +27,13 @@ type Task struct {
 	ValidY []int
 	// Progress, where there is one, is told of each epoch.
 	Progress func(Epoch)
+	// Save, where there is one, is given the state of training after every
+	// SaveEvery epochs; an error ends the training. It must not keep or change
+	// what it is given. Resume, where there is one, is such a state of the same
+	// task of the same model: training goes on from it to the same result.
+	Save      func(Checkpoint) error
+	SaveEvery int
+	Resume    *Checkpoint
 }
 
 // An Epoch is how far training is.
@@ -60,6 +67,12 @@ func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
 		return Trace{}, err
 	}
 	r := &run{problem: newProblem(next, m), task: task}
+	r.start()
+	if task.Resume != nil {
+		if err := r.resume(*task.Resume); err != nil {
+			return Trace{}, err
+		}
+	}
 	trace, err := r.train(ctx)
 	if err != nil {
 		return trace, err
@@ -154,9 +167,17 @@ func (m *Model) factor(theta []float64, g group) (blas64.General, error) {
 type run struct {
 	*problem
 	task  Task
+	p     []float64 // parameters
+	opt   *yogi
+	step  int
 	trace Trace
 	best  []float64
 	top   float64
+}
+
+func (r *run) start() {
+	r.p = r.m.pack(r.first)
+	r.opt = newYogi(r.m.cfg.Rate, len(r.p))
 }
 
 // stream returns a source of random numbers of its own for every purpose.
@@ -167,35 +188,45 @@ func (r *run) stream(purpose string, numbers ...int) *rand.Rand {
 }
 
 func (r *run) train(ctx context.Context) (Trace, error) {
-	p := r.m.pack(r.first)
-	opt := newYogi(r.m.cfg.Rate, len(p))
-	step := 0
-	for e := range r.epochs() {
-		if err := ctx.Err(); err != nil {
+	over := len(r.trace.Epochs) > 0 && r.over()
+	for e := len(r.trace.Epochs); e < r.epochs() && !over; e++ {
+		now := Epoch{Number: e + 1, Of: r.epochs()}
+		if err := r.epoch(ctx, &now); err != nil {
 			return r.trace, err
 		}
-		now := Epoch{Number: e + 1, Of: r.epochs()}
-		for _, rows := range r.batches(e) {
-			if r.m.cfg.Steps > 0 && step >= r.m.cfg.Steps {
-				break
-			}
-			terms, gradient, err := r.evaluate(ctx, r.pick(rows), func(s int) *rand.Rand { return r.stream("step", step, s) })
-			if err != nil {
+		if err := r.look(&now); err != nil {
+			return r.trace, err
+		}
+		over = r.over()
+		if s := r.task; s.Save != nil && s.SaveEvery > 0 && now.Number%s.SaveEvery == 0 {
+			if err := s.Save(r.checkpoint()); err != nil {
 				return r.trace, err
 			}
-			opt.descend(p, gradient)
-			r.m.unpack(p, r.first)
-			now.Terms = terms
-			step++
-		}
-		over, err := r.look(ctx, &now, p)
-		if err != nil || over {
-			r.finish(p)
-			return r.trace, err
 		}
 	}
-	r.finish(p)
-	return r.trace, nil
+	r.finish()
+	return r.trace, ctx.Err()
+}
+
+// epoch goes through the examples once.
+func (r *run) epoch(ctx context.Context, now *Epoch) error {
+	for _, rows := range r.batches(now.Number - 1) {
+		if r.m.cfg.Steps > 0 && r.step >= r.m.cfg.Steps {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		terms, gradient, err := r.evaluate(ctx, r.pick(rows), func(s int) *rand.Rand { return r.stream("step", r.step, s) })
+		if err != nil {
+			return err
+		}
+		r.opt.descend(r.p, gradient)
+		r.m.unpack(r.p, r.first)
+		now.Terms = terms
+		r.step++
+	}
+	return nil
 }
 
 // epochs is how many there are at most.
@@ -229,29 +260,34 @@ func (r *run) pick(rows []int) batch {
 	return b
 }
 
-// look validates after an epoch, and says whether training is over.
-func (r *run) look(ctx context.Context, now *Epoch, p []float64) (bool, error) {
+// look validates after an epoch and keeps the best parameters.
+func (r *run) look(now *Epoch) error {
 	if len(r.task.ValidY) > 0 {
 		if err := r.validate(now); err != nil {
-			return true, err
+			return err
 		}
 	}
 	r.trace.Epochs = append(r.trace.Epochs, *now)
+	c := r.m.cfg
+	if len(r.task.ValidY) > 0 && c.Stopping == Best && (r.best == nil || now.LogProb > r.top+c.Tolerance) {
+		r.best, r.top, r.trace.Kept = slices.Clone(r.p), now.LogProb, now.Number
+	}
 	if r.task.Progress != nil {
 		r.task.Progress(*now)
 	}
+	return nil
+}
+
+// over says whether early stopping ends the training.
+func (r *run) over() bool {
 	if len(r.task.ValidY) == 0 {
-		return false, ctx.Err()
+		return false
 	}
-	c := r.m.cfg
+	c, n := r.m.cfg, len(r.trace.Epochs)
 	if c.Stopping == AsPaper {
-		before := len(r.trace.Epochs) - 1 - c.Patience
-		return before >= 0 && math.Abs(now.Accuracy-r.trace.Epochs[before].Accuracy) < c.Tolerance, nil
+		return n > c.Patience && math.Abs(r.trace.Epochs[n-1].Accuracy-r.trace.Epochs[n-1-c.Patience].Accuracy) < c.Tolerance
 	}
-	if r.best == nil || now.LogProb > r.top+c.Tolerance {
-		r.best, r.top, r.trace.Kept = slices.Clone(p), now.LogProb, now.Number
-	}
-	return now.Number-r.trace.Kept >= c.Patience, nil
+	return n-r.trace.Kept >= c.Patience
 }
 
 // validate asks with as many draws as a training step.
@@ -279,11 +315,11 @@ func (r *run) validate(now *Epoch) error {
 }
 
 // finish leaves the parameters to keep in the model.
-func (r *run) finish(p []float64) {
+func (r *run) finish() {
 	if r.best != nil {
 		r.m.unpack(r.best, r.first)
 		return
 	}
 	r.trace.Kept = len(r.trace.Epochs)
-	r.m.unpack(p, r.first)
+	r.m.unpack(r.p, r.first)
 }
