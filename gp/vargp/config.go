@@ -137,7 +137,7 @@ func (c Config) Validate() error {
 	}{
 		{"hyper_samples", c.HyperSamples, 1, 1000}, {"function_samples", c.FunctionSamples, 1, 1000}, {"batch", c.Batch, 1, 1 << 20},
 		{"epochs", c.Epochs, 1, 1e6}, {"steps", c.Steps, 0, 1e9}, {"patience", c.Patience, 1, 1e6},
-		{"predict_hypers", c.PredictHypers, 1, 1000}, {"predict_functions", c.PredictFunctions, 1, 10_000},
+		{"predict_hypers", c.PredictHypers, 1, 100}, {"predict_functions", c.PredictFunctions, 1, 1000},
 	} {
 		if f.value < f.least || f.value > f.most {
 			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)

@@ -66,6 +66,9 @@ func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
 	if err := next.extend(task.Inputs); err != nil {
 		return Trace{}, err
 	}
+	if err := next.fits(); err != nil {
+		return Trace{}, err
+	}
 	r := &run{problem: newProblem(next, m), task: task}
 	r.start()
 	if task.Resume != nil {
@@ -115,6 +118,29 @@ func (m *Model) check(t Task) error {
 				return fmt.Errorf("example %d is of head %d of %d", i, h, len(m.home))
 			}
 		}
+	}
+	return nil
+}
+
+// Bounds of what a model holds: inducing inputs of a group, and numbers of a
+// predictor.
+const (
+	maxInputs  = 1 << 12
+	maxNumbers = 1 << 28
+)
+
+// fits returns an error where there are too many inducing inputs to factor
+// their kernel for every draw.
+func (m *Model) fits() error {
+	n := 0
+	for _, b := range m.groups[0].blocks {
+		n += b.z.Rows
+	}
+	if n > maxInputs {
+		return fmt.Errorf("%d inducing inputs of all tasks: a model takes %d; use fewer for a task, or start a new model", n, maxInputs)
+	}
+	if draws := m.cfg.PredictHypers * len(m.groups); n*n > maxNumbers/draws {
+		return fmt.Errorf("%d inducing inputs of all tasks, for %d draws and sets of them: more than %d numbers; use fewer inducing inputs or draws of a prediction", n, draws, maxNumbers)
 	}
 	return nil
 }

@@ -315,6 +315,17 @@ func TestRefuses(t *testing.T) {
 	if !reflect.DeepEqual(m.Snapshot(), before) {
 		t.Error("what was refused changed the model")
 	}
+	large := quick(Full, false)
+	large.PredictHypers = 100
+	if m, err = New(large, 1, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{maxInputs + 1, 2000} {
+		m.groups[0].blocks = []block{{z: linalg.New64(n, 1)}}
+		if m.fits() == nil {
+			t.Errorf("%d inducing inputs were accepted", n)
+		}
+	}
 	for name, change := range map[string]func(*Config){
 		"variant": func(c *Config) { c.Variant = "x" }, "stopping": func(c *Config) { c.Stopping = "" }, "start": func(c *Config) { c.Start = "" },
 		"beta": func(c *Config) { c.Beta = -1 }, "jitter": func(c *Config) { c.Jitter = 0 }, "rate": func(c *Config) { c.Rate = math.NaN() },
