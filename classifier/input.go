@@ -34,14 +34,38 @@ func CheckRows(x blas32.General, dim int) error {
 	if dim != 0 && x.Cols != dim {
 		return fmt.Errorf("embeddings have %d values each, this model takes %d: they come from another backbone", x.Cols, dim)
 	}
-	for i := range x.Rows {
-		for _, v := range Row(x, i) {
-			if v-v != 0 { // NaN for NaN and for ±Inf
-				return &NotFiniteError{Row: i}
-			}
-		}
+	if i := firstNotFinite(x); i < x.Rows {
+		return &NotFiniteError{Row: i}
 	}
 	return nil
+}
+
+// checkedRows are looked at by one goroutine at a time.
+const checkedRows = 256
+
+// firstNotFinite returns the first row that holds a NaN or an infinity, or the
+// number of rows.
+func firstNotFinite(x blas32.General) int {
+	blocks := make([]int, (x.Rows+checkedRows-1)/checkedRows)
+	linalg.Parallel(len(blocks), func(b int) {
+		blocks[b] = x.Rows
+		for i := b * checkedRows; i < min((b+1)*checkedRows, x.Rows); i++ {
+			if !finite(Row(x, i)) {
+				blocks[b] = i
+				return
+			}
+		}
+	})
+	return slices.Min(append(blocks, x.Rows))
+}
+
+func finite(row []float32) bool {
+	for _, v := range row {
+		if v-v != 0 { // NaN for NaN and for ±Inf
+			return false
+		}
+	}
+	return true
 }
 
 // CheckExamples is CheckRows for labelled rows: there is at least one, each

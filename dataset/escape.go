@@ -86,3 +86,11 @@ func escapeCode(s string) (byte, bool) {
 	c := byte(hi<<4 | lo)
 	return c, c == '\r' || c == '%' || c >= 0x80
 }
+
+// SafeCell keeps a spreadsheet from running a cell as a formula.
+func SafeCell(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}

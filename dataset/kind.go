@@ -59,6 +59,14 @@ func hiddenName(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "@eaDir" || name == "__MACOSX"
 }
 
+// besideImage says whether a file is the sidecar of one image (photo.jpg.xmp).
+// It belongs to the image and is not counted: label --xmp writes such files, and
+// a second run shall count what the first did.
+func besideImage(name string) bool {
+	image, isXMP := strings.CutSuffix(strings.ToLower(name), ".xmp")
+	return isXMP && kindByExtension(filepath.Ext(image)) == kindImage
+}
+
 const magicBytes = 16
 
 // kindByContent sniffs the first bytes of a regular file.

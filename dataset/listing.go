@@ -27,8 +27,8 @@ type Listing struct {
 	// unreadable folders, missing list entries.
 	Problems []Problem
 	// Skipped counts, by kind, the entries that are not images: "archive",
-	// "audio", "excluded", "hidden", "linked twice", "other", "raw",
-	// "repeated", "sidecar", "special", "system", "video".
+	// "audio", "filtered", "hidden", "link", "linked twice",
+	// "other", "raw", "repeated", "sidecar", "special", "system", "video".
 	Skipped map[string]int
 }
 

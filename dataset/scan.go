@@ -14,9 +14,13 @@ import (
 
 // ScanOptions narrows a Scan.
 type ScanOptions struct {
-	// Exclude lists folders that are not entered although they lie under the
+	// Avoid lists folders that are not entered although they lie under the
 	// root, for instance the output folder of the run.
-	Exclude []string
+	Avoid []string
+	// Filter says which files are wanted.
+	Filter Filter
+	// Symlinks is what happens to symbolic links; "" means FollowLinks.
+	Symlinks Symlinks
 }
 
 // Scan finds the images under root. The class of an image is the first-level
@@ -29,29 +33,30 @@ type ScanOptions struct {
 //
 // The order, and with it every result, is the same on every run. When nothing
 // is found the error wraps ErrNoImages and the Listing still says what was
-// skipped. Memory is one Sample a file plus the names of one folder chain.
+// skipped. Memory is one Sample a file plus the names of one folder chain; Walk
+// needs less.
 func Scan(ctx context.Context, root string, opts ScanOptions) (Listing, error) {
-	info, err := os.Stat(root)
+	s, err := newScanner(ctx, root, opts)
 	if err != nil {
-		return Listing{}, rootError(root, err)
-	}
-	if !info.IsDir() {
-		return Listing{}, fmt.Errorf("scan %s: %w (to label single files, name them in a --list file)", root, ErrNotFolder)
-	}
-	s := &scanner{ctx: ctx, listing: newListing(root), visited: map[fileID]bool{}}
-	if err := s.exclude(opts.Exclude); err != nil {
 		return Listing{}, err
 	}
-	s.pending = []folder{{rel: "", id: idOf(root, info)}}
+	var samples []Sample
+	s.emit = func(sample Sample) { samples = append(samples, sample) }
 	if err := s.run(); err != nil {
 		return Listing{}, err
 	}
+	s.listing.Samples = samples
 	s.listing.sort()
-	if len(s.listing.Samples) == 0 {
-		return s.listing, fmt.Errorf("scan %s: %w there (skipped: %s; problems: %d)",
-			root, ErrNoImages, s.listing.skippedText(), len(s.listing.Problems))
+	return s.listing, s.empty(len(samples))
+}
+
+// empty is the error of a scan that found no image.
+func (s *scanner) empty(images int) error {
+	if images > 0 {
+		return nil
 	}
-	return s.listing, nil
+	return fmt.Errorf("scan %s: %w there (skipped: %s; problems: %d)",
+		s.listing.Root, ErrNoImages, s.listing.skippedText(), len(s.listing.Problems))
 }
 
 func rootError(root string, err error) error {
@@ -79,15 +84,35 @@ func (f *folder) insideOf(id fileID) bool {
 }
 
 type scanner struct {
-	ctx      context.Context
-	listing  Listing
-	excluded map[fileID]bool
-	visited  map[fileID]bool
-	pending  []folder // linked folders, in the order they were found
+	ctx     context.Context
+	opts    ScanOptions
+	listing Listing
+	emit    func(Sample)
+	top     folder
+	avoided map[fileID]bool
+	visited map[fileID]bool
+	pending []folder           // linked folders, in the order they were found
+	refused map[string]refusal // folders that were not entered
 }
 
-func (s *scanner) exclude(folders []string) error {
-	s.excluded = map[fileID]bool{}
+func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, error) {
+	if err := errors.Join(opts.Filter.Validate(), opts.Symlinks.Validate()); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, rootError(root, err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("scan %s: %w (to label single files, name them in a --list file)", root, ErrNotFolder)
+	}
+	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), top: folder{id: idOf(root, info)}}
+	s.visited, s.refused = map[fileID]bool{}, map[string]refusal{}
+	return s, s.avoid(opts.Avoid)
+}
+
+func (s *scanner) avoid(folders []string) error {
+	s.avoided = map[fileID]bool{}
 	for _, dir := range folders {
 		info, err := os.Stat(dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -96,12 +121,23 @@ func (s *scanner) exclude(folders []string) error {
 		if err != nil {
 			return fmt.Errorf("exclude %s: %w", dir, err)
 		}
-		s.excluded[idOf(dir, info)] = true
+		s.avoided[idOf(dir, info)] = true
 	}
 	return nil
 }
 
+// A refusal is why a folder is not entered.
+type refusal int
+
+const (
+	entered refusal = iota
+	refusedAvoided
+	refusedLoop
+	refusedTwice
+)
+
 func (s *scanner) run() error {
+	s.pending = []folder{s.top}
 	for len(s.pending) > 0 {
 		next := s.pending[0]
 		s.pending = s.pending[1:]
@@ -112,100 +148,183 @@ func (s *scanner) run() error {
 	return nil
 }
 
+// judge decides whether a folder is entered.
+func (s *scanner) judge(f folder) refusal {
+	switch {
+	case f.parent != nil && s.avoided[f.id]:
+		return refusedAvoided
+	case f.parent != nil && f.parent.insideOf(f.id):
+		return refusedLoop
+	case s.visited[f.id]:
+		return refusedTwice
+	}
+	return entered
+}
+
+func (s *scanner) refuse(f folder, why refusal) {
+	switch why {
+	case refusedAvoided: // the first run would not count it and the second would
+	case refusedTwice:
+		s.skip(f.rel, "linked twice")
+	case refusedLoop:
+		s.problem(f.rel, fmt.Errorf("%s: symbolic link loop: it leads back to a folder that contains it", f.rel))
+	}
+}
+
+// skip and problem count what belongs to this shard.
+func (s *scanner) skip(rel, kind string) {
+	if s.opts.Filter.Shard.Holds(rel) {
+		s.listing.Skipped[kind]++
+	}
+}
+
+func (s *scanner) problem(rel string, err error) {
+	if s.opts.Filter.Shard.Holds(rel) {
+		s.listing.problem(rel, err)
+	}
+}
+
 func (s *scanner) full(rel string) string {
 	return filepath.Join(s.listing.Root, filepath.FromSlash(rel))
 }
 
 // enter reads one folder unless it was read before.
 func (s *scanner) enter(f folder) error {
-	switch {
-	case f.parent != nil && s.excluded[f.id]:
-		s.listing.Skipped["excluded"]++
-		return nil
-	case f.parent != nil && f.parent.insideOf(f.id):
-		s.listing.problem(f.rel, fmt.Errorf("%s: symbolic link loop: it leads back to a folder that contains it", f.rel))
-		return nil
-	case s.visited[f.id]:
-		s.listing.Skipped["linked twice"]++
+	if why := s.judge(f); why != entered {
+		s.refused[f.rel] = why
+		s.refuse(f, why)
 		return nil
 	}
 	s.visited[f.id] = true
-	entries, err := os.ReadDir(s.full(f.rel))
-	if err != nil {
-		s.listing.problem(f.rel, fmt.Errorf("read folder %s: %w", orDot(f.rel), cause(err)))
-	}
-	for _, e := range entries {
+	for _, e := range s.readFolder(f.rel) {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.entry(&f, e); err != nil {
+		found := s.look(&f, e)
+		var err error
+		switch {
+		case found.folder == nil:
+			s.report(found)
+		case found.linked:
+			s.pending = append(s.pending, *found.folder)
+		default:
+			err = s.enter(*found.folder)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *scanner) entry(parent *folder, e fs.DirEntry) error {
-	rel := path.Join(parent.rel, e.Name())
-	if hiddenName(e.Name()) {
-		s.listing.Skipped["hidden"]++
-		return nil
-	}
-	switch {
-	case e.IsDir():
-		return s.subfolder(parent, rel)
-	case e.Type()&fs.ModeSymlink != 0:
-		s.link(parent, rel)
-	case e.Type().IsRegular():
-		s.file(rel)
-	default:
-		s.listing.Skipped["special"]++
-	}
-	return nil
-}
-
-func (s *scanner) subfolder(parent *folder, rel string) error {
-	info, err := os.Lstat(s.full(rel))
+func (s *scanner) readFolder(rel string) []fs.DirEntry {
+	entries, err := os.ReadDir(s.full(rel))
 	if err != nil {
-		s.listing.problem(rel, fmt.Errorf("read folder %s: %w", rel, cause(err)))
-		return nil
+		s.problem(rel, fmt.Errorf("read folder %s: %w", orDot(rel), cause(err)))
 	}
-	return s.enter(folder{rel: rel, id: idOf(s.full(rel), info), parent: parent})
+	return entries
 }
 
-// link treats a link as what it leads to.
-func (s *scanner) link(parent *folder, rel string) {
+// An entry of a folder is another folder, a file, or neither.
+type entry struct {
+	rel    string
+	folder *folder
+	linked bool
+	file   bool
+	skip   string // why it does not count
+	err    error
+}
+
+// look finds out what a folder's entry is.
+func (s *scanner) look(parent *folder, e fs.DirEntry) entry {
+	found := entry{rel: path.Join(parent.rel, e.Name()), linked: e.Type()&fs.ModeSymlink != 0}
+	switch {
+	case hiddenName(e.Name()):
+		found.skip = "hidden"
+	case found.linked && s.opts.Symlinks == SkipLinks:
+		found.skip = "link"
+	case found.linked:
+		s.follow(parent, &found)
+	case e.IsDir():
+		info, err := os.Lstat(s.full(found.rel))
+		if err != nil {
+			found.err = fmt.Errorf("read folder %s: %w", found.rel, cause(err))
+			break
+		}
+		s.inside(parent, &found, info)
+	case e.Type().IsRegular():
+		found.file = true
+	default:
+		found.skip = "special"
+	}
+	return found
+}
+
+// inside makes the entry a folder, unless a pattern keeps us out.
+func (s *scanner) inside(parent *folder, found *entry, info fs.FileInfo) {
+	if matchesAny(s.opts.Filter.Exclude, found.rel) {
+		found.skip = "filtered"
+		return
+	}
+	found.folder = &folder{rel: found.rel, id: idOf(s.full(found.rel), info), parent: parent}
+}
+
+// follow treats a link as what it leads to.
+func (s *scanner) follow(parent *folder, found *entry) {
+	rel := found.rel
 	info, err := os.Stat(s.full(rel))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		s.listing.problem(rel, fmt.Errorf("%s: broken symbolic link: what it points to does not exist", rel))
+		found.err = fmt.Errorf("%s: broken symbolic link: what it points to does not exist", rel)
 	case errors.Is(err, syscall.ELOOP):
-		s.listing.problem(rel, fmt.Errorf("%s: symbolic link loop: it leads back to itself", rel))
+		found.err = fmt.Errorf("%s: symbolic link loop: it leads back to itself", rel)
 	case err != nil:
-		s.listing.problem(rel, fmt.Errorf("follow symbolic link %s: %w", rel, cause(err)))
+		found.err = fmt.Errorf("follow symbolic link %s: %w", rel, cause(err))
+	case info.IsDir() && s.opts.Symlinks == FollowFiles:
+		found.skip = "link"
 	case info.IsDir():
-		s.pending = append(s.pending, folder{rel: rel, id: idOf(s.full(rel), info), parent: parent})
+		s.inside(parent, found, info)
 	case info.Mode().IsRegular():
-		s.file(rel)
+		found.file = true
 	default:
-		s.listing.Skipped["special"]++
+		found.skip = "special"
+	}
+}
+
+// report counts an entry that is no folder, or hands it out.
+func (s *scanner) report(found entry) {
+	switch {
+	case found.err != nil:
+		s.problem(found.rel, found.err)
+	case found.skip != "":
+		s.skip(found.rel, found.skip)
+	case found.file && s.opts.Filter.Shard.Holds(found.rel):
+		s.file(found.rel)
 	}
 }
 
 func (s *scanner) file(rel string) {
 	kind := kindByName(path.Base(rel))
+	if kind == "" || kind == kindImage {
+		if !s.opts.Filter.wanted(rel) {
+			s.skip(rel, "filtered")
+			return
+		}
+	}
 	if kind == "" {
 		var err error
 		if kind, err = kindByContent(s.full(rel)); err != nil {
-			s.listing.problem(rel, fmt.Errorf("look into %s: %w", rel, cause(err)))
+			s.problem(rel, fmt.Errorf("look into %s: %w", rel, cause(err)))
 			return
 		}
 	}
 	if kind != kindImage {
-		s.listing.Skipped[kind]++
+		if !besideImage(rel) {
+			s.skip(rel, kind)
+		}
 		return
 	}
-	s.listing.Samples = append(s.listing.Samples, Sample{Path: rel, Label: firstFolder(rel)})
+	s.emit(Sample{Path: rel, Label: firstFolder(rel)})
 }
 
 // firstFolder is the class by folder: "cat" of "cat/a/b.jpg", "" of "b.jpg".

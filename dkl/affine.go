@@ -7,8 +7,8 @@ import (
 )
 
 // forward writes x·wᵀ + b into dst.
-func (l affine) forward(dst, x blas64.General) error {
-	if err := linalg.MulTrans64(dst, x, l.w); err != nil {
+func (l affine) forward(m linalg.Multiplier, dst, x blas64.General) error {
+	if err := m.MulTrans64(dst, x, l.w); err != nil {
 		return err
 	}
 	for i := range dst.Rows {
@@ -21,19 +21,19 @@ func (l affine) forward(dst, x blas64.General) error {
 
 // gradient writes into l the gradients gᵀ·x of the weights and Σ g of the
 // biases, g being that of the output.
-func (l affine) gradient(x, g blas64.General) error {
+func (l affine) gradient(m linalg.Multiplier, x, g blas64.General) error {
 	clear(l.b)
 	for i := range g.Rows {
 		for j := range l.b {
 			l.b[j] += g.Data[i*g.Stride+j]
 		}
 	}
-	return linalg.MulTrans64(l.w, transposed(g), transposed(x))
+	return m.MulTrans64(l.w, transposed(g), transposed(x))
 }
 
 // input writes g·w, the gradient of the input, into dst.
-func (l affine) input(dst, g blas64.General) error {
-	return linalg.MulTrans64(dst, g, transposed(l.w))
+func (l affine) input(m linalg.Multiplier, dst, g blas64.General) error {
+	return m.MulTrans64(dst, g, transposed(l.w))
 }
 
 func transposed(m blas64.General) blas64.General {

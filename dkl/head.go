@@ -15,6 +15,8 @@ type Head struct {
 	shape shape
 	theta []float64
 	w     weights // views of theta
+
+	products linalg.Multiplier
 }
 
 // New returns a head for embeddings of in values with its initial θ.
@@ -32,8 +34,11 @@ func New(in int, cfg Config) (*Head, error) {
 }
 
 func newHead(cfg Config, s shape, theta []float64) *Head {
-	return &Head{cfg: cfg, shape: s, theta: theta, w: s.view(theta)}
+	return &Head{cfg: cfg, shape: s, theta: theta, w: s.view(theta), products: linalg.Default()}
 }
+
+// UseMultiplier implements classifier.MultiplierUser.
+func (h *Head) UseMultiplier(m linalg.Multiplier) { h.products = m }
 
 // Config returns the settings of the head.
 func (h *Head) Config() Config { return h.cfg }
@@ -69,7 +74,7 @@ func (h *Head) forward(dst, x blas64.General) error {
 	if err != nil {
 		return err
 	}
-	if err := h.w.out.forward(dst, a); err != nil {
+	if err := h.w.out.forward(h.products, dst, a); err != nil {
 		return err
 	}
 	return h.addSkip(dst, x)
@@ -81,7 +86,7 @@ func (h *Head) beforeOut(x blas64.General) (blas64.General, error) {
 		return x, nil
 	}
 	a := linalg.New64(x.Rows, h.shape.hidden)
-	if err := h.w.hidden.forward(a, x); err != nil {
+	if err := h.w.hidden.forward(h.products, a, x); err != nil {
 		return a, err
 	}
 	for i, v := range a.Data {
@@ -96,7 +101,7 @@ func (h *Head) addSkip(dst, x blas64.General) error {
 	}
 	if h.shape.trainedSkip() {
 		skip := linalg.New64(x.Rows, h.shape.out)
-		if err := h.w.skip.forward(skip, x); err != nil {
+		if err := h.w.skip.forward(h.products, skip, x); err != nil {
 			return err
 		}
 		x = skip
@@ -125,11 +130,11 @@ func (h *Head) backward(g weights, gradX, x, gradZ blas64.General) error {
 	if err != nil {
 		return err
 	}
-	if err := g.out.gradient(a, gradZ); err != nil {
+	if err := g.out.gradient(h.products, a, gradZ); err != nil {
 		return err
 	}
 	if h.shape.trainedSkip() {
-		if err := g.skip.gradient(x, gradZ); err != nil {
+		if err := g.skip.gradient(h.products, x, gradZ); err != nil {
 			return err
 		}
 	}
@@ -137,7 +142,7 @@ func (h *Head) backward(g weights, gradX, x, gradZ blas64.General) error {
 		return h.inputGradient(gradX, h.w.out, gradZ, gradZ)
 	}
 	gradA := linalg.New64(a.Rows, a.Cols)
-	if err := h.w.out.input(gradA, gradZ); err != nil {
+	if err := h.w.out.input(h.products, gradA, gradZ); err != nil {
 		return err
 	}
 	for i, v := range a.Data {
@@ -145,7 +150,7 @@ func (h *Head) backward(g weights, gradX, x, gradZ blas64.General) error {
 			gradA.Data[i] = 0
 		}
 	}
-	if err := g.hidden.gradient(x, gradA); err != nil {
+	if err := g.hidden.gradient(h.products, x, gradA); err != nil {
 		return err
 	}
 	return h.inputGradient(gradX, h.w.hidden, gradA, gradZ)
@@ -157,12 +162,12 @@ func (h *Head) inputGradient(gradX blas64.General, first affine, grad, gradZ bla
 	if gradX.Rows == 0 {
 		return nil
 	}
-	if err := first.input(gradX, grad); err != nil || !h.shape.residual {
+	if err := first.input(h.products, gradX, grad); err != nil || !h.shape.residual {
 		return err
 	}
 	if h.shape.trainedSkip() {
 		skip := linalg.New64(gradX.Rows, gradX.Cols)
-		if err := h.w.skip.input(skip, gradZ); err != nil {
+		if err := h.w.skip.input(h.products, skip, gradZ); err != nil {
 			return err
 		}
 		gradZ = skip

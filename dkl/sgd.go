@@ -7,12 +7,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// Presets of the schedule: the benchmarks of §5.3.
-const (
-	PresetCUB          = "cub"
-	PresetMiniImageNet = "mini-imagenet"
-)
-
 // maxMilestones bounds the steps of a schedule.
 const maxMilestones = 1 << 10
 
@@ -29,18 +23,6 @@ type SGDConfig struct {
 	Milestones []int `json:"milestones" mapstructure:"milestones"`
 	// Decay is what a milestone multiplies the rate by.
 	Decay float64 `json:"decay" mapstructure:"decay"`
-}
-
-// SGDPreset returns the paper's schedule for a benchmark (§C.3): rate 0.01
-// (cub) or 0.1 (mini-imagenet), a tenth from epochs 40 and 60 on, momentum
-// 0.9, and the official code's weight decay of 1e-4.
-func SGDPreset(name string) (SGDConfig, error) {
-	rates := map[string]float64{PresetCUB: 0.01, PresetMiniImageNet: 0.1}
-	rate, ok := rates[name]
-	if !ok {
-		return SGDConfig{}, fmt.Errorf("preset: %q is neither %s nor %s", name, PresetCUB, PresetMiniImageNet)
-	}
-	return SGDConfig{Rate: rate, Momentum: 0.9, WeightDecay: 1e-4, Milestones: []int{40, 60}, Decay: 0.1}, nil
 }
 
 // Validate names the field that is out of range.

@@ -44,23 +44,6 @@ func TestSGDExactSteps(t *testing.T) {
 	}
 }
 
-func TestSGDPresets(t *testing.T) {
-	for name, rate := range map[string]float64{dkl.PresetCUB: 0.01, dkl.PresetMiniImageNet: 0.1} {
-		cfg, err := dkl.SGDPreset(name)
-		if err != nil || cfg.Validate() != nil || cfg.Momentum != 0.9 || cfg.WeightDecay != 1e-4 {
-			t.Errorf("%s: %+v, %v", name, cfg, err)
-		}
-		for epoch, want := range map[int]float64{0: rate, 39: rate, 40: rate / 10, 59: rate / 10, 60: rate / 100, 99: rate / 100} {
-			if got := cfg.RateAt(epoch); math.Abs(got/want-1) > 1e-15 {
-				t.Errorf("%s, epoch %d: rate %g, want %g", name, epoch, got, want)
-			}
-		}
-	}
-	if _, err := dkl.SGDPreset("imagenet"); err == nil {
-		t.Error("an unknown preset")
-	}
-}
-
 func TestSGDRefuses(t *testing.T) {
 	nan := math.NaN()
 	for _, cfg := range []dkl.SGDConfig{
@@ -117,10 +100,7 @@ type trainer struct {
 
 func newTrainer(t *testing.T) *trainer {
 	t.Helper()
-	cfg, err := dkl.SGDPreset(dkl.PresetMiniImageNet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := dkl.SGDConfig{Rate: 0.1, Momentum: 0.9, WeightDecay: 1e-4, Milestones: []int{40, 60}, Decay: 0.1}
 	p := newProblem(t, variant{70, dkl.Config{Dim: 200, Hidden: 65, Residual: true, Seed: 3}}, 150, 7)
 	return &trainer{p, newSGD(t, cfg, len(p.gradHead)), newSGD(t, cfg, len(p.gradSoftmax))}
 }

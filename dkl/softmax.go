@@ -16,6 +16,7 @@ type Softmax struct {
 	classes, dim int
 	theta        []float64
 	w            affine // views of theta
+	products     linalg.Multiplier
 }
 
 // NewSoftmax returns a classifier of projections of dim values.
@@ -38,8 +39,11 @@ func checkSoftmax(dim, classes int) error {
 
 func newSoftmax(dim, classes int, theta []float64) *Softmax {
 	w, _ := cutAffine(theta, classes, dim)
-	return &Softmax{classes: classes, dim: dim, theta: theta, w: w}
+	return &Softmax{classes: classes, dim: dim, theta: theta, w: w, products: linalg.Default()}
 }
+
+// UseMultiplier implements classifier.MultiplierUser.
+func (s *Softmax) UseMultiplier(m linalg.Multiplier) { s.products = m }
 
 // Classes returns C.
 func (s *Softmax) Classes() int { return s.classes }
@@ -68,7 +72,7 @@ func (s *Softmax) logProb(dst, z blas64.General) error {
 	if z.Rows == 0 {
 		return nil
 	}
-	if err := s.w.forward(dst, z); err != nil {
+	if err := s.w.forward(s.products, dst, z); err != nil {
 		return err
 	}
 	if err := checkFinite("logits", dst, z.Rows, s.classes); err != nil {
@@ -106,10 +110,10 @@ func (s *Softmax) loss(gradTheta []float64, gradZ, z blas64.General, y []int) (f
 		return 0, fmt.Errorf("the loss is not finite: training diverged, lower the rate")
 	}
 	g, _ := cutAffine(gradTheta, s.classes, s.dim)
-	if err := g.gradient(z, p); err != nil {
+	if err := g.gradient(s.products, z, p); err != nil {
 		return 0, err
 	}
-	return loss, s.w.input(gradZ, p)
+	return loss, s.w.input(s.products, gradZ, p)
 }
 
 // crossEntropy returns the mean of −log p(y) and turns the log-probabilities

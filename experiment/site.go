@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // A Site is where an experiment takes place: what it may use beside its own
@@ -31,6 +32,8 @@ type Site struct {
 	Features string
 	// Open binds a feature folder to the sessions that the settings ask for.
 	Open func(features string) (Material, error)
+	// Multiplier is the backend of large products; nil is gonum.
+	Multiplier linalg.Multiplier
 	// Note tells the user how far the work is; nil means in silence.
 	Note func(message string, args ...any)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
 )
 
 // The protocols that a configuration can name.
@@ -56,6 +58,8 @@ type Config struct {
 	Runs int `mapstructure:"runs" json:"runs"`
 	// Methods are the heads to compare; none means the classifier's name.
 	Methods []string `mapstructure:"methods" json:"methods"`
+	// Variants are heads with settings of their own, compared with Methods.
+	Variants []heads.Variant `mapstructure:"variants" json:"variants"`
 	// Track is one of the tracks, or TrackAuto.
 	Track string `mapstructure:"track" json:"track"`
 }
@@ -65,7 +69,7 @@ func DefaultConfig() Config {
 	return Config{
 		Dataset: "images", Protocol: Official, Strip: -1,
 		BaseClasses: 60, Ways: 5, Shots: 5, Steps: 5, TestPerClass: 0,
-		Runs: 1, Methods: []string{}, Track: TrackAuto,
+		Runs: 1, Methods: []string{}, Variants: []heads.Variant{}, Track: TrackAuto,
 	}
 }
 
@@ -116,6 +120,9 @@ func (c Config) validateTogether() error {
 	for i, m := range c.Methods {
 		if slices.Contains(c.Methods[:i], m) {
 			return fmt.Errorf("methods: %q is there twice", m)
+		}
+		if slices.ContainsFunc(c.Variants, func(v heads.Variant) bool { return v.Name == m }) {
+			return fmt.Errorf("variants: %q is also one of methods; give it another name", m)
 		}
 	}
 	return nil

@@ -3,48 +3,120 @@ package gptree
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
 )
 
-// A Choice is the root bias that pseudo-sessions chose, with the scores of all
-// candidates.
-type Choice = pseudo.Choice[float64]
+// A Root is how the roots over sessions weigh base against novel.
+type Root struct {
+	// Bias and Lengthscale are RootBias and RootLengthscale of Config.
+	Bias        float64 `json:"bias"`
+	Lengthscale float64 `json:"lengthscale"`
+}
 
-// candidates are the values of the root bias that calibration chooses from.
-func candidates() []float64 { return []float64{-2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2} }
+// A Choice is the root that pseudo-sessions chose, with the scores of all
+// candidates.
+type Choice = pseudo.Choice[Root]
+
+// candidates are the roots that calibration chooses from, those of one
+// lengthscale together.
+func (c Config) candidates() []Root {
+	shares := []float64{1, 0.7, 0.5}
+	if c.Kernel == kernel.Linear {
+		shares = []float64{0} // it has only an outputscale
+	}
+	var all []Root
+	for _, share := range shares {
+		for _, bias := range []float64{-2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2} {
+			all = append(all, Root{Bias: bias, Lengthscale: share * c.Lengthscale})
+		}
+	}
+	return all
+}
+
+// with returns the settings with a root.
+func (c Config) with(r Root) Config {
+	c.Calibrate, c.RootBias, c.RootLengthscale = false, r.Bias, r.Lengthscale
+	return c
+}
+
+// effective returns the settings that the model is made with.
+func (h *GPTree) effective() Config {
+	if h.choice == nil {
+		return h.cfg
+	}
+	return h.cfg.with(h.choice.Value)
+}
 
 // Choice returns what calibration chose, nil before the base session and where
 // it was not asked for.
 func (h *GPTree) Choice() *Choice { return h.choice }
 
-// calibrate chooses the root bias on the base session: some classes stay out
-// and come back with a few shots, and the sum of base and novel accuracy
-// decides. The base tree of a split is fitted once for all candidates.
+// calibrate chooses the root on the base session: some classes stay out and
+// come back with a few shots, and the sum of base and novel accuracy decides.
+// The base tree of a split is fitted once for all candidates, what is novel
+// once for every lengthscale.
 func (h *GPTree) calibrate(ctx context.Context, x blas32.General, y []string) error {
-	cfg := h.cfg
-	cfg.Calibrate = false
-	fit := func(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
+	cfg := h.cfg.with(Root{})
+	fit := func(ctx context.Context, x blas32.General, y []string) (func(Root) (classifier.Learner, error), error) {
 		base := &GPTree{cfg: cfg}
 		if err := base.Learn(ctx, x, y); err != nil {
 			return nil, err
 		}
-		return func(bias float64) (classifier.Learner, error) {
-			head := *base
-			head.all = base.all.Clone()
-			head.cfg.RootBias = bias
-			return &head, nil
-		}, nil
+		learned := make(map[float64]*GPTree)
+		return func(r Root) (classifier.Learner, error) { return &trial{GPTree: base, root: r, learned: learned}, nil }, nil
 	}
-	c, err := pseudo.ChooseOr(ctx, x, y, pseudo.DefaultConfig(), candidates(), 0, fit)
+	c, err := pseudo.ChooseOr(ctx, x, y, pseudo.DefaultConfig(), h.cfg.candidates(), Root{}, fit)
 	if err != nil {
 		return fmt.Errorf("calibrate: %w", err)
 	}
 	h.choice = &c
 	return nil
+}
+
+// A trial is a head of a base session that learns one session more, with a
+// root of its own.
+type trial struct {
+	*GPTree
+	root Root
+	// learned are the heads after that session, by lengthscale of the root and
+	// without bias: trials of one split share them.
+	learned map[float64]*GPTree
+}
+
+// Learn implements classifier.Learner. All trials that share what is learned
+// must be given the same session.
+func (t *trial) Learn(ctx context.Context, x blas32.General, y []string) error {
+	h, ok := t.learned[t.root.Lengthscale]
+	if !ok {
+		head := *t.GPTree
+		h = &head
+		h.cfg = h.cfg.with(Root{Lengthscale: t.root.Lengthscale})
+		if err := h.Learn(ctx, x, y); err != nil {
+			return err
+		}
+		t.learned[t.root.Lengthscale] = h
+	}
+	t.GPTree = &GPTree{cfg: h.cfg.with(t.root), dim: h.dim, all: h.all, fitted: h.fitted, model: h.model.biased(t.root.Bias)}
+	return nil
+}
+
+// biased returns the model with another bias at the roots over sessions.
+func (m *model) biased(bias float64) *model {
+	out := *m
+	out.cfg.RootBias = bias
+	out.nodes = slices.Clone(m.nodes)
+	for i := range out.nodes {
+		if out.nodes[i].kind == rootNode {
+			out.nodes[i].bias = -bias
+		}
+	}
+	return &out
 }
 
 // checkChoice returns an error unless a saved choice belongs to the settings.
@@ -55,12 +127,8 @@ func checkChoice(cfg Config, c *Choice) error {
 	if c == nil {
 		return nil
 	}
-	valid := func(bias float64) error {
-		cfg.Calibrate, cfg.RootBias = false, bias
-		return cfg.Validate()
-	}
-	if err := pseudo.Valid(*c, valid); err != nil {
-		return fmt.Errorf("choice of the root bias: %w", err)
+	if err := pseudo.Valid(*c, func(r Root) error { return cfg.with(r).Validate() }); err != nil {
+		return fmt.Errorf("choice of the root: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package gptree
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -81,8 +82,11 @@ type Config struct {
 	// RootBias is added to the log-odds of the novel side at every root that a
 	// session puts over what was there, in nats.
 	RootBias float64 `json:"root_bias" mapstructure:"root_bias"`
-	// Calibrate lets pseudo-sessions inside the base session choose RootBias,
-	// which must then be 0.
+	// RootLengthscale is that of such roots, 0 for Lengthscale: either side of
+	// a root is spread over many places, which a shorter one tells apart.
+	RootLengthscale float64 `json:"root_lengthscale" mapstructure:"root_lengthscale"`
+	// Calibrate lets pseudo-sessions inside the base session choose RootBias
+	// and, unless the kernel is linear, RootLengthscale; both must then be 0.
 	Calibrate bool `json:"calibrate" mapstructure:"calibrate"`
 	// Seed decides every draw. It is the seed of the run, not a key of its own.
 	Seed uint64 `json:"seed" mapstructure:"-"`
@@ -147,11 +151,24 @@ func (c Config) validateSizes() error {
 	if !(c.RootBias >= -maxBias && c.RootBias <= maxBias) {
 		return fmt.Errorf("root_bias: %g is outside ±%g", c.RootBias, float64(maxBias))
 	}
-	if c.Growth == GrowRebuild && (c.Calibrate || c.RootBias != 0) {
-		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias 0 and calibrate false", c.Growth)
+	return c.validateRoot()
+}
+
+func (c Config) validateRoot() error {
+	if c.RootLengthscale != 0 {
+		if err := c.rootKernel().Validate(); err != nil {
+			return fmt.Errorf("root_%w", err)
+		}
+		if c.Kernel == kernel.Linear {
+			return fmt.Errorf("root_lengthscale: a linear kernel has none beside its outputscale; set 0")
+		}
 	}
-	if c.Calibrate && c.RootBias != 0 {
-		return fmt.Errorf("root_bias: %g is given, but calibrate asks to choose it; set one of them", c.RootBias)
+	given := c.RootBias != 0 || c.RootLengthscale != 0
+	if c.Growth == GrowRebuild && (c.Calibrate || given) {
+		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias and root_lengthscale 0 and calibrate false", c.Growth)
+	}
+	if c.Calibrate && given {
+		return fmt.Errorf("root_bias: %g and root_lengthscale: %g are given, but calibrate asks to choose them; set either", c.RootBias, c.RootLengthscale)
 	}
 	return nil
 }
@@ -166,6 +183,16 @@ func oneOf[T ~string](name string, v T, all ...T) error {
 // kernel returns the kernel of nodes with that outputscale.
 func (c Config) kernel(outputscale float64) kernel.Kernel {
 	return kernel.Kernel{Kind: c.Kernel, Normalize: c.Normalize, Lengthscale: c.Lengthscale, Outputscale: outputscale}
+}
+
+// gibbsKernel is the kernel of Gibbs nodes, rootKernel that of the roots over
+// sessions among them.
+func (c Config) gibbsKernel() kernel.Kernel { return c.kernel(c.GibbsOutputscale) }
+
+func (c Config) rootKernel() kernel.Kernel {
+	k := c.gibbsKernel()
+	k.Lengthscale = cmp.Or(c.RootLengthscale, c.Lengthscale)
+	return k
 }
 
 func (c Config) schedule() gp.Schedule { return gp.Schedule{Chains: c.Chains, Steps: c.Steps} }

@@ -27,6 +27,7 @@ func TestContract(t *testing.T) {
 		"random":      config(func(c *gptree.Config) { gibbs(c); c.Tree = gptree.BuildRandom }),
 		"rebuild":     config(func(c *gptree.Config) { gibbs(c); c.Growth = gptree.GrowRebuild }),
 		"matérn, raw": config(func(c *gptree.Config) { gibbs(c); c.Kernel, c.Normalize, c.Lengthscale = kernel.Matern52, false, 4 }),
+		"root":        config(func(c *gptree.Config) { c.RootBias, c.RootLengthscale = -1, 0.5 }),
 		"plug-in":     config(func(c *gptree.Config) { c.Prediction, c.RootBias = gp.PlugIn, 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,15 +27,20 @@
 // novel classes, from their kept embeddings, goes under a new root beside it,
 // and its nodes and the root, whose left side are the inducing inputs, are
 // sampled anew. Nothing is trained. Config.Growth has the variants of Table 4.
+// A later session with more than Config.MaxPerClass examples of a class is too
+// large for that: it is fitted by VI as the base session was, stays as it is,
+// and gets a root of its own (end of §3.4).
 //
-// Under vi, base classes take no more examples and are not forgotten; all
+// Under vi, classes of sessions fitted so take no more examples and are not forgotten; all
 // other classes do and are, and the result is bit for bit that of a head which
 // learned what is left. Gibbs nodes hold n×n matrices: a class may have at most
 // Config.MaxPerClass examples in them.
 //
 // The root weighs base against novel from inducing inputs against a few
-// images: Config.RootBias shifts it, Config.Calibrate chooses that shift by
-// pseudo-sessions inside the base session (package classifier/pseudo).
+// images, and either side is spread over many places: Config.RootBias shifts
+// it, Config.RootLengthscale gives it a kernel of its own, Config.Calibrate
+// chooses both by pseudo-sessions inside the base session (package
+// classifier/pseudo).
 //
 // Novelty is the variance of the latent function beside its prior, averaged
 // over the path to the most probable class. With a linear kernel on inputs of

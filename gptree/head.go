@@ -3,6 +3,7 @@ package gptree
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -17,9 +18,9 @@ type GPTree struct {
 	cfg    Config
 	dim    int
 	all    members
-	base   *vi     // nil under Gibbs, and where there is no base session
-	choice *Choice // of the root bias; nil where it was not asked for
-	model  *model  // nil before the base session
+	fitted variational // none under Gibbs
+	choice *Choice     // of the root; nil where it was not asked for
+	model  *model      // nil before the base session
 }
 
 var (
@@ -59,13 +60,15 @@ func (h *GPTree) Tree() (tree *Tree, leaves []string) {
 
 // Learn implements classifier.Learner. The base session costs what doc.go says
 // of its nodes; a later one refits the nodes of the novel classes and the
-// root, and leaves the base as it is. Under VI, base classes take no more
-// examples: the error wraps classifier.ErrUnsupported.
+// root, and leaves the base as it is. Under VI, a later session of which a
+// class has more than Config.MaxPerClass examples is fitted as the base session
+// is, and joined by a root. Classes of such sessions take no more examples: the
+// error wraps classifier.ErrUnsupported.
 func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error {
 	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
 	}
-	next := &GPTree{cfg: h.cfg, dim: x.Cols, all: h.all.Clone(), base: h.base, choice: h.choice}
+	next := &GPTree{cfg: h.cfg, dim: x.Cols, all: h.all.Clone(), fitted: h.fitted, choice: h.choice}
 	err := next.take(ctx, x, classifier.GroupByClass(y))
 	if err == nil && h.model == nil && h.cfg.Calibrate {
 		err = next.calibrate(ctx, x, y)
@@ -80,45 +83,59 @@ func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error 
 	return nil
 }
 
-// take adds a session to what is kept.
+// take adds a session to what is kept: under VI, new classes as inducing
+// inputs where it is the first or too large for Gibbs nodes.
 func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier.Group) error {
-	if h.all.Len() == 0 && h.cfg.Base == BaseVI {
-		return h.takeBase(ctx, x, groups)
-	}
 	session := h.nextSession()
+	var fresh []classifier.Group
+	large := session == baseSession
 	for _, g := range groups {
-		old, ok := h.all.Get(g.Class)
-		switch {
-		case !ok:
-			old.session = session
-		case h.isVariational(old):
-			return fmt.Errorf("class %q is of the base session, whose examples were not kept: learn the base session anew, or with base gibbs: %w", g.Class, classifier.ErrUnsupported)
+		if old, ok := h.all.Get(g.Class); !ok {
+			fresh, large = append(fresh, g), large || len(g.Rows) > h.cfg.MaxPerClass
+		} else if err := h.extend(g.Class, old, x, g.Rows); err != nil {
+			return err
 		}
-		if n := len(old.rows) + len(g.Rows); n > h.cfg.MaxPerClass {
-			return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d a class (max_per_class): give it fewer, raise the bound, or learn it in the base session with base vi", g.Class, n, h.cfg.MaxPerClass)
+	}
+	if large && h.cfg.Base == BaseVI && len(fresh) > 0 {
+		return h.takeVI(ctx, session, x, fresh)
+	}
+	for _, g := range fresh {
+		if err := h.extend(g.Class, kept{session: session}, x, g.Rows); err != nil {
+			return err
 		}
-		old.rows = old.rows.Plus(x, g.Rows)
-		h.all.Put(g.Class, old)
 	}
 	return nil
 }
 
-// takeBase fits the base session by VI and keeps inducing inputs.
-func (h *GPTree) takeBase(ctx context.Context, x blas32.General, groups []classifier.Group) error {
+// extend adds rows of x to the examples of a class.
+func (h *GPTree) extend(name string, old kept, x blas32.General, rows []int) error {
+	if h.isVariational(old) {
+		return fmt.Errorf("class %q is of a session whose examples were not kept: learn that session anew, or with base gibbs: %w", name, classifier.ErrUnsupported)
+	}
+	if n := len(old.rows) + len(rows); n > h.cfg.MaxPerClass {
+		return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d a class (max_per_class): give it fewer, raise the bound, or learn all of them in one session with base vi", name, n, h.cfg.MaxPerClass)
+	}
+	old.rows = old.rows.Plus(x, rows)
+	h.all.Put(name, old)
+	return nil
+}
+
+// takeVI fits a session by VI and keeps inducing inputs.
+func (h *GPTree) takeVI(ctx context.Context, session int, x blas32.General, groups []classifier.Group) error {
 	var classes branch
 	rows := make(map[string]examples.Rows)
 	for _, g := range groups {
 		classes = append(classes, g.Class)
 		rows[g.Class] = examples.Rows(nil).Plus(x, g.Rows)
 	}
-	base, points, err := fitVI(ctx, h.cfg, x.Cols, classes, rows)
+	b, points, err := fitVI(ctx, h.cfg, session, x.Cols, classes, rows)
 	if err != nil {
 		return err
 	}
 	for _, name := range classes {
 		h.all.Put(name, points[name])
 	}
-	h.base = base
+	h.fitted = append(slices.Clone(h.fitted), b)
 	return nil
 }
 
@@ -132,23 +149,20 @@ func (h *GPTree) nextSession() int {
 }
 
 // isVariational says whether of a class only inducing inputs were kept.
-func (h *GPTree) isVariational(k kept) bool { return h.base != nil && k.session == baseSession }
+func (h *GPTree) isVariational(k kept) bool { return h.fitted.of(k.session) != nil }
 
 // refit makes the model of what is kept.
 func (h *GPTree) refit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	cfg := h.cfg
-	if h.choice != nil {
-		cfg.RootBias = h.choice.Value
-	}
+	cfg := h.effective()
 	var err error
-	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.base, sampled(ctx, cfg.schedule()))
+	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.fitted, sampled(ctx, cfg.schedule()))
 	return err
 }
 
-// Forget implements classifier.Forgetter. A base class under VI is part of
+// Forget implements classifier.Forgetter. A class of a session fitted by VI is part of
 // every base node: the error wraps classifier.ErrUnsupported.
 func (h *GPTree) Forget(name string) error {
 	k, ok := h.all.Get(name)
@@ -156,7 +170,7 @@ func (h *GPTree) Forget(name string) error {
 		return fmt.Errorf("gptree: forget %q: %w", name, classifier.ErrUnknownClass)
 	}
 	if h.isVariational(k) {
-		return fmt.Errorf("gptree: forget %q: it is of the base session; learn that anew without it: %w", name, classifier.ErrUnsupported)
+		return fmt.Errorf("gptree: forget %q: it is part of a session fitted by VI; learn that anew without it: %w", name, classifier.ErrUnsupported)
 	}
 	all := h.all.Clone()
 	all.Drop(name)
@@ -196,7 +210,7 @@ func (h *GPTree) replace(all members) error {
 		*h = GPTree{cfg: h.cfg}
 		return nil
 	}
-	next := &GPTree{cfg: h.cfg, dim: h.dim, all: all, base: h.base, choice: h.choice}
+	next := &GPTree{cfg: h.cfg, dim: h.dim, all: all, fitted: h.fitted, choice: h.choice}
 	if err := next.refit(context.Background()); err != nil {
 		return fmt.Errorf("gptree: %w", err)
 	}

@@ -273,6 +273,73 @@ func TestSameSeedSameBytes(t *testing.T) {
 	}
 }
 
+// TestLargeSessionIsFittedByVI: a later session with more examples a class
+// than Gibbs nodes take becomes a tree of its own that answers as a base
+// session of the same classes does; small sessions before and after it share
+// theirs.
+func TestLargeSessionIsFittedByVI(t *testing.T) {
+	for _, growth := range []gptree.Growth{gptree.GrowShared, gptree.GrowSession, gptree.GrowRebuild} {
+		h := newHead(t, config(func(c *gptree.Config) { c.MaxPerClass, c.Growth = 6, growth }))
+		for i, n := range []int{20, 5, 25, 4} {
+			x, y := cloud(3*i, 3*i+3, n, 8, 1)
+			learn(t, h, x, y)
+		}
+		test, want := cloud(0, 12, 10, 8, 2)
+		got := logProbs(t, h, test)
+		var right int
+		for i := range got.Rows {
+			row := got.Data[i*got.Stride : i*got.Stride+got.Cols]
+			if h.Classes()[slices.Index(row, slices.Max(row))] == want[i] {
+				right++
+			}
+		}
+		if right < got.Rows*6/10 {
+			t.Errorf("%s: %d of %d right", growth, right, got.Rows)
+		}
+		x, y := cloud(6, 7, 1, 8, 3)
+		if err := h.Learn(context.Background(), x, y); !errors.Is(err, classifier.ErrUnsupported) {
+			t.Errorf("%s: more of a class of the large session: %v", growth, err)
+		}
+		if err := h.Forget(y[0]); !errors.Is(err, classifier.ErrUnsupported) {
+			t.Errorf("%s: forget a class of the large session: %v", growth, err)
+		}
+		if again := logProbs(t, reloaded(t, h), test); !slices.Equal(again.Data, got.Data) {
+			t.Errorf("%s: the saved head answers otherwise", growth)
+		}
+		if growth == gptree.GrowShared {
+			sameAsBase(t, h)
+		}
+	}
+}
+
+// sameAsBase compares the third session of h with a head that has only that.
+func sameAsBase(t *testing.T, h *gptree.GPTree) {
+	t.Helper()
+	alone := newHead(t, gptree.DefaultConfig())
+	x, y := cloud(6, 9, 25, 8, 1)
+	learn(t, alone, x, y)
+	test, truth := cloud(6, 9, 10, 8, 2)
+	both := [2]blas64.General{logProbs(t, h, test), logProbs(t, alone, test)}
+	var agree int
+	for i := range truth {
+		var best [2]string
+		for k, head := range []*gptree.GPTree{h, alone} {
+			most := math.Inf(-1)
+			for j, c := range head.Classes() {
+				if l := both[k].Data[i*both[k].Stride+j]; slices.Contains(alone.Classes(), c) && l > most {
+					best[k], most = c, l
+				}
+			}
+		}
+		if best[0] == best[1] {
+			agree++
+		}
+	}
+	if agree < len(truth)*9/10 {
+		t.Errorf("among its own classes the large session agrees with a base session in %d of %d", agree, len(truth))
+	}
+}
+
 func TestTooManyExamplesAreRefused(t *testing.T) {
 	h := newHead(t, config(func(c *gptree.Config) { c.MaxPerClass = 6 }))
 	x, y := cloud(0, 3, 20, 8, 1)
@@ -295,8 +362,8 @@ func TestTooManyExamplesAreRefused(t *testing.T) {
 	}
 }
 
-// TestCalibrationChoosesTheBias and behaves as a head that was given it.
-func TestCalibrationChoosesTheBias(t *testing.T) {
+// TestCalibrationChoosesTheRoot and behaves as a head that was given it.
+func TestCalibrationChoosesTheRoot(t *testing.T) {
 	x, y := cloud(0, 10, 14, 12, 1)
 	h := newHead(t, config(func(c *gptree.Config) { c.Calibrate = true }))
 	learn(t, h, x, y)
@@ -304,14 +371,14 @@ func TestCalibrationChoosesTheBias(t *testing.T) {
 	if c == nil || c.Fallback != "" || len(c.Scores) < 5 {
 		t.Fatalf("%+v", c)
 	}
-	given := newHead(t, config(func(cfg *gptree.Config) { cfg.RootBias = c.Value }))
+	given := newHead(t, config(func(cfg *gptree.Config) { cfg.RootBias, cfg.RootLengthscale = c.Value.Bias, c.Value.Lengthscale }))
 	learn(t, given, x, y)
 	more, moreY := cloud(10, 13, 5, 12, 1)
 	learn(t, h, more, moreY)
 	learn(t, given, more, moreY)
 	test, _ := cloud(0, 13, 3, 12, 2)
 	if !slices.Equal(logProbs(t, h, test).Data, logProbs(t, given, test).Data) {
-		t.Errorf("not the head with bias %g", c.Value)
+		t.Errorf("not the head with the root %+v", c.Value)
 	}
 }
 
@@ -324,7 +391,9 @@ func TestConfigNamesTheField(t *testing.T) {
 		"steps": func(c *gptree.Config) { c.Steps = 0 }, "prediction": func(c *gptree.Config) { c.Prediction = "mode" },
 		"inducing": func(c *gptree.Config) { c.Inducing = 0 }, "iterations": func(c *gptree.Config) { c.Iterations = -1 },
 		"max_per_class": func(c *gptree.Config) { c.MaxPerClass = 0 }, "root_bias": func(c *gptree.Config) { c.RootBias, c.Calibrate = 1, true },
-		"root_bias: growth": func(c *gptree.Config) { c.RootBias, c.Growth = 1, gptree.GrowRebuild },
+		"root_lengthscale: a linear": func(c *gptree.Config) { c.RootLengthscale, c.Kernel = 1, kernel.Linear },
+		"root_lengthscale: -1":       func(c *gptree.Config) { c.RootLengthscale = -1 },
+		"root_bias: growth":          func(c *gptree.Config) { c.RootBias, c.Growth = 1, gptree.GrowRebuild },
 	} {
 		if _, err := gptree.New(config(change)); err == nil || !strings.HasPrefix(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
@@ -355,4 +424,18 @@ func BenchmarkHeadLogProb(b *testing.B) {
 			logProbs(b, h, test)
 		}
 	})
+}
+
+// reloaded returns what a saved head is read back as.
+func reloaded(t *testing.T, h *gptree.GPTree) *gptree.GPTree {
+	t.Helper()
+	s, err := h.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := gptree.Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
 }

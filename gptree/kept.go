@@ -1,6 +1,8 @@
 package gptree
 
 import (
+	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -42,34 +44,36 @@ type members = classifier.Table[kept]
 // branch is classes that have a tree of their own, sorted by name.
 type branch []string
 
-// parts returns what is joined, in the order of joining.
-func (c Config) parts(all *members) []branch {
-	bySession := make(map[int]branch)
-	var sessions []int
+// A subtree is classes under one tree.
+type subtree struct {
+	classes branch
+	// fitted is their session where it was fitted by VI, else nil.
+	fitted *vi
+}
+
+// parts returns what is joined, in the order of joining: sessions fitted by VI
+// first, each a part of its own.
+func (c Config) parts(all *members, fitted variational) []subtree {
+	byKey := make(map[int]subtree)
 	for i, name := range all.Names() {
-		s := c.partOf(all.Values()[i].session)
-		if _, ok := bySession[s]; !ok {
-			sessions = append(sessions, s)
-		}
-		bySession[s] = append(bySession[s], name)
+		key := c.partOf(all.Values()[i].session, fitted)
+		byKey[key] = subtree{append(byKey[key].classes, name), fitted.of(key)}
 	}
-	if c.Growth == GrowRebuild && len(sessions) > 1 {
-		every := slices.Sorted(slices.Values(all.Names()))
-		return []branch{every}
+	if c.Growth == GrowRebuild && len(byKey) > 1 {
+		return []subtree{{classes: slices.Sorted(slices.Values(all.Names()))}}
 	}
-	slices.Sort(sessions)
-	out := make([]branch, len(sessions))
-	for i, s := range sessions {
-		out[i] = bySession[s]
-		slices.Sort(out[i])
+	var out []subtree
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		slices.Sort(byKey[key].classes)
+		out = append(out, byKey[key])
 	}
 	return out
 }
 
 // partOf returns the number of the part that the classes of a session go to.
-func (c Config) partOf(session int) int {
-	if session == baseSession || c.Growth == GrowSession {
+func (c Config) partOf(session int, fitted variational) int {
+	if session == baseSession || c.Growth == GrowSession || fitted.of(session) != nil {
 		return session
 	}
-	return 1
+	return math.MaxInt
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -15,6 +14,22 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
+// A nodeKind says which kernel a node has.
+type nodeKind int
+
+// The kinds. Roots are those over sessions.
+const (
+	gibbsNode nodeKind = iota
+	rootNode
+	variationalNode
+	nodeKinds
+)
+
+// kernels returns those of all kinds.
+func (c Config) kernels() [nodeKinds]kernel.Kernel {
+	return [nodeKinds]kernel.Kernel{gibbsNode: c.gibbsKernel(), rootNode: c.rootKernel(), variationalNode: c.kernel(c.Outputscale)}
+}
+
 // A node answers at one split. lo … hi−1 are its points among all, leaves in
 // order: a split's points are contiguous.
 type node struct {
@@ -22,8 +37,8 @@ type node struct {
 		Latent(rows blas64.General, prior []float64) (gp.Latent, error)
 	}
 	lo, hi int
-	// variational says that it has the outputscale of VI nodes.
-	variational bool
+	// kind says which kernel it has.
+	kind nodeKind
 	// weights says that it takes features instead of covariances.
 	weights bool
 	// bias is added to its log-odds.
@@ -40,15 +55,9 @@ type model struct {
 	points kernel.Points
 	// first is the first point of every leaf, and last their number.
 	first []int
-	// parts are the trees that were joined.
-	parts []*Tree
-}
-
-// vi is the base session fitted by VI. It is never changed.
-type vi struct {
-	classes branch
-	tree    *Tree
-	nodes   []*gp.VI
+	// parts were joined, and trees are theirs.
+	parts []subtree
+	trees []*Tree
 }
 
 // An omegaSource makes the Gibbs node of a split: sampled, or from a file.
@@ -62,11 +71,11 @@ func sampled(ctx context.Context, s gp.Schedule) omegaSource {
 
 // assembleModel builds the trees of all parts, joins them, and fits what is
 // not base.
-func assembleModel(ctx context.Context, cfg Config, dim int, all *members, base *vi, from omegaSource) (*model, error) {
-	m := &model{cfg: cfg}
+func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, from omegaSource) (*model, error) {
+	m := &model{cfg: cfg, parts: cfg.parts(all, fitted)}
 	var leaves []string
-	for i, p := range cfg.parts(all) {
-		t, err := cfg.partTree(ctx, i, p, dim, all, base)
+	for i, p := range m.parts {
+		t, err := cfg.partTree(ctx, i, p, dim, all)
 		if err != nil {
 			return nil, err
 		}
@@ -75,14 +84,14 @@ func assembleModel(ctx context.Context, cfg Config, dim int, all *members, base 
 		} else if m.tree, err = Join(m.tree, t); err != nil {
 			return nil, err
 		}
-		m.parts, leaves = append(m.parts, t), append(leaves, p...)
+		m.trees, leaves = append(m.trees, t), append(leaves, p.classes...)
 	}
 	rows := m.place(leaves, all)
 	var err error
 	if m.points, err = cfg.kernel(1).Points(rows.Matrix(dim)); err != nil {
 		return nil, err
 	}
-	return m, m.fill(base, from)
+	return m, m.fill(from)
 }
 
 // place orders the points of the classes as their leaves are.
@@ -107,21 +116,18 @@ func (m *model) place(leaves []string, all *members) examples.Rows {
 	return rows
 }
 
-// partTree returns the tree of a part; that of a VI base stands.
-func (c Config) partTree(ctx context.Context, i int, p branch, dim int, all *members, base *vi) (*Tree, error) {
-	if base.owns(p) {
-		return base.tree, nil
+// partTree returns the tree of a part; that of a session fitted by VI stands.
+func (c Config) partTree(ctx context.Context, i int, p subtree, dim int, all *members) (*Tree, error) {
+	if p.fitted != nil {
+		return p.fitted.tree, nil
 	}
-	means := linalg.New64(len(p), dim)
-	for k, name := range p {
+	means := linalg.New64(len(p.classes), dim)
+	for k, name := range p.classes {
 		m, _ := all.Get(name)
 		copy(row(means, k), meanOf(m.rows, dim, c.Normalize))
 	}
 	return c.build(ctx, means, uint64(i))
 }
-
-// owns says whether a part is the base session that b holds.
-func (b *vi) owns(p branch) bool { return b != nil && slices.Equal(p, b.classes) }
 
 // build returns the tree over the rows of means.
 func (c Config) build(ctx context.Context, means blas64.General, stream uint64) (*Tree, error) {
@@ -142,7 +148,7 @@ func (m *model) span(leavesBefore []int, at int) (lo, hi int) {
 }
 
 // fill makes the nodes of all splits.
-func (m *model) fill(base *vi, from omegaSource) error {
+func (m *model) fill(from omegaSource) error {
 	before := make([]int, len(m.tree.nodes)+1) // leaves before every node
 	for i, n := range m.tree.nodes {
 		before[i+1] = before[i]
@@ -150,21 +156,27 @@ func (m *model) fill(base *vi, from omegaSource) error {
 			before[i+1]++
 		}
 	}
-	gram := sync.OnceValues(func() (blas64.General, error) { return m.gibbsKernel().Gram(m.points) })
+	var grams [nodeKinds]func() (blas64.General, error)
+	for kind, k := range m.cfg.kernels() {
+		grams[kind] = sync.OnceValues(func() (blas64.General, error) { return k.Gram(m.points) })
+	}
+	if m.cfg.rootKernel() == m.cfg.gibbsKernel() {
+		grams[rootNode] = grams[gibbsNode]
+	}
 	ids := m.splitIDs()
 	m.nodes = make([]node, m.tree.Splits())
 	for s, at := range m.tree.splits {
 		n := &m.nodes[s]
 		n.lo, n.hi = m.span(before, at)
 		if ids[s].root {
-			n.bias = -m.cfg.RootBias
+			n.kind, n.bias = rootNode, -m.cfg.RootBias
 		}
-		if base != nil && m.parts[0] == base.tree && ids[s].part == 0 {
-			n.latent, n.variational = base.nodes[ids[s].split], true
+		if b := m.parts[ids[s].part].fitted; b != nil && !ids[s].root {
+			n.latent, n.kind = b.nodes[ids[s].split], variationalNode
 			continue
 		}
 		_, middle := m.span(before, m.tree.nodes[at].Left)
-		if err := m.fillGibbs(n, middle, ids[s], gram, from); err != nil {
+		if err := m.fillGibbs(n, middle, ids[s], grams[n.kind], from); err != nil {
 			return fmt.Errorf("split %d: %w", s, err)
 		}
 	}
@@ -185,13 +197,10 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 	return err
 }
 
-// gibbsKernel is the kernel of Gibbs nodes.
-func (m *model) gibbsKernel() kernel.Kernel { return m.cfg.kernel(m.cfg.GibbsOutputscale) }
-
 // prior returns that of a Gibbs node: in weight space where that is cheaper.
 func (m *model) prior(n *node, gram func() (blas64.General, error)) (gp.Prior, error) {
 	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights {
-		return gp.WeightSpace(features(rowsOf(m.points.X, n.lo, n.hi), m.gibbsKernel()))
+		return gp.WeightSpace(features(rowsOf(m.points.X, n.lo, n.hi), m.cfg.gibbsKernel()))
 	}
 	k, err := gram()
 	if err != nil {
@@ -229,7 +238,7 @@ func (id splitID) stream() uint64 {
 // what was there, then the new part.
 func (m *model) splitIDs() []splitID {
 	var ids []splitID
-	for p, t := range m.parts {
+	for p, t := range m.trees {
 		own := make([]splitID, t.Splits())
 		for s := range own {
 			own[s] = splitID{part: p, split: s}

@@ -11,12 +11,11 @@ import (
 
 // A query is rows to predict at, with what the nodes share of them.
 type query struct {
-	prior            []float64      // k** at outputscale 1
-	cross            blas64.General // covariances with all points, outputscale 1
-	phi              blas64.General // features, where a node wants them
-	scaled           [2]blas64.General
-	scaledPrior      [2][]float64
-	logOdds, unknown blas64.General // by split
+	rows             int
+	cross            [nodeKinds]blas64.General // covariances with all points
+	prior            [nodeKinds][]float64      // variances
+	phi              blas64.General            // features, where a node wants them
+	logOdds, unknown blas64.General            // by split
 }
 
 // predict returns the log-probabilities (n×C) of a few rows and, in column C,
@@ -77,18 +76,25 @@ func (m *model) query(x blas32.General) (*query, error) {
 		return nil, err
 	}
 	splits := m.tree.Splits()
-	q := &query{prior: make([]float64, x.Rows), logOdds: linalg.New64(x.Rows, splits), unknown: linalg.New64(x.Rows, splits)}
-	k.Diagonal(q.prior, z)
-	q.cross = linalg.New64(x.Rows, m.points.Len())
-	if err := k.Cross(q.cross, z, m.points); err != nil {
+	q := &query{rows: x.Rows, logOdds: linalg.New64(x.Rows, splits), unknown: linalg.New64(x.Rows, splits)}
+	q.cross[gibbsNode] = linalg.New64(x.Rows, m.points.Len())
+	if err := m.cfg.gibbsKernel().Cross(q.cross[gibbsNode], z, m.points); err != nil {
 		return nil, err
 	}
-	for i, s := range []float64{m.cfg.GibbsOutputscale, m.cfg.Outputscale} {
-		q.scaled[i], q.scaledPrior[i] = scaledBy(s, q.cross), make([]float64, x.Rows)
-		blas64.Axpy(s, vector(q.prior), vector(q.scaledPrior[i]))
+	q.cross[variationalNode] = scaledBy(m.cfg.Outputscale/m.cfg.GibbsOutputscale, q.cross[gibbsNode])
+	q.cross[rootNode] = q.cross[gibbsNode]
+	if k := m.cfg.rootKernel(); k != m.cfg.gibbsKernel() {
+		q.cross[rootNode] = linalg.New64(x.Rows, m.points.Len())
+		if err := k.Cross(q.cross[rootNode], z, m.points); err != nil {
+			return nil, err
+		}
+	}
+	for kind, k := range m.cfg.kernels() {
+		q.prior[kind] = make([]float64, x.Rows)
+		k.Diagonal(q.prior[kind], z)
 	}
 	if m.cfg.Kernel == kernel.Linear {
-		q.phi = features(z.X, m.gibbsKernel())
+		q.phi = features(z.X, m.cfg.gibbsKernel())
 	}
 	return q, nil
 }
@@ -102,11 +108,7 @@ func scaledBy(s float64, m blas64.General) blas64.General {
 // ask fills the columns of a split.
 func (m *model) ask(q *query, s int) error {
 	n := m.nodes[s]
-	kind := 0
-	if n.variational {
-		kind = 1
-	}
-	rows, prior := view(q.scaled[kind], 0, n.lo, len(q.prior), n.hi-n.lo), q.scaledPrior[kind]
+	rows, prior := view(q.cross[n.kind], 0, n.lo, q.rows, n.hi-n.lo), q.prior[n.kind]
 	if n.weights {
 		rows, prior = q.phi, nil
 	}
@@ -114,12 +116,12 @@ func (m *model) ask(q *query, s int) error {
 	if err != nil {
 		return err
 	}
-	left, right, variance := make([]float64, len(q.prior)), make([]float64, len(q.prior)), make([]float64, len(q.prior))
+	left, right, variance := make([]float64, q.rows), make([]float64, q.rows), make([]float64, q.rows)
 	latent.LogProbs(left, right, m.cfg.Prediction)
 	latent.Variances(variance)
 	for i := range left {
 		row(q.logOdds, i)[s] = left[i] - right[i] + n.bias
-		row(q.unknown, i)[s] = share(variance[i], q.scaledPrior[kind][i])
+		row(q.unknown, i)[s] = share(variance[i], q.prior[n.kind][i])
 	}
 	return nil
 }

@@ -15,9 +15,16 @@ type settings struct {
 	Config  Config   `json:"config"`
 	Dim     int      `json:"dim"`
 	Classes []string `json:"classes"`
-	// Base is the tree of a base session that was fitted by VI.
-	Base   *Tree   `json:"base,omitempty"`
-	Choice *Choice `json:"root_bias_choice,omitempty"`
+	// Fitted are the sessions that were fitted by VI.
+	Fitted []fittedSession `json:"fitted,omitempty"`
+	Choice *Choice         `json:"root_choice,omitempty"`
+}
+
+// fittedSession is what a file says of a session fitted by VI beside its
+// tensors.
+type fittedSession struct {
+	Session int   `json:"session"`
+	Tree    *Tree `json:"tree"`
 }
 
 // Save implements classifier.Saver: tensors "count" and "session" (C), and
@@ -37,12 +44,14 @@ func (h *GPTree) Save() (classifier.State, error) {
 		}
 	}
 	tensors["omega"] = vectorTensor(omega)
-	if h.base != nil {
-		set.Base = h.base.tree
+	if len(h.fitted) > 0 {
 		var eta, precision []float64
-		for _, v := range h.base.nodes {
-			e, p := v.State()
-			eta, precision = append(eta, e...), append(precision, p.Data...)
+		for _, b := range h.fitted {
+			set.Fitted = append(set.Fitted, fittedSession{b.session, b.tree})
+			for _, v := range b.nodes {
+				e, p := v.State()
+				eta, precision = append(eta, e...), append(precision, p.Data...)
+			}
 		}
 		tensors["vi_eta"], tensors["vi_precision"] = vectorTensor(eta), vectorTensor(precision)
 	}
@@ -97,7 +106,7 @@ func load(s classifier.State) (*GPTree, error) {
 	if err := h.loadKept(s, set.Classes); err != nil {
 		return nil, err
 	}
-	if err := h.loadBase(s, set.Base); err != nil {
+	if err := h.loadFitted(s, set.Fitted); err != nil {
 		return nil, err
 	}
 	return h, h.loadModel(s)
@@ -139,63 +148,92 @@ func (h *GPTree) loadKept(s classifier.State, classes []string) error {
 	return nil
 }
 
-// loadBase restores the VI nodes of the base session.
-func (h *GPTree) loadBase(s classifier.State, tree *Tree) error {
-	if (h.cfg.Base == BaseVI) != (tree != nil) {
-		return fmt.Errorf("base %s, but the presence of its tree says otherwise", h.cfg.Base)
+// loadFitted restores the VI nodes of all sessions that have them.
+func (h *GPTree) loadFitted(s classifier.State, sessions []fittedSession) error {
+	if (h.cfg.Base == BaseVI) != (len(sessions) > 0) {
+		return fmt.Errorf("base %s, but %d sessions fitted by VI", h.cfg.Base, len(sessions))
 	}
-	if tree == nil {
+	if len(sessions) == 0 {
 		return nil
 	}
-	b := &vi{tree: tree}
+	if sessions[0].Session != baseSession {
+		return fmt.Errorf("the base session is not the first that was fitted by VI")
+	}
+	n := naturals{}
+	var err error
+	if n.eta, err = s.Float64("vi_eta", len(s.Tensors["vi_eta"].F64)); err != nil {
+		return err
+	}
+	if n.precision, err = s.Float64("vi_precision", len(s.Tensors["vi_precision"].F64)); err != nil {
+		return err
+	}
+	for i, f := range sessions {
+		if i > 0 && f.Session <= sessions[i-1].Session {
+			return fmt.Errorf("sessions fitted by VI are not in order")
+		}
+		b, err := h.loadSession(f, &n)
+		if err != nil {
+			return fmt.Errorf("session %d: %w", f.Session, err)
+		}
+		h.fitted = append(h.fitted, b)
+	}
+	if len(n.eta) > 0 || len(n.precision) > 0 {
+		return fmt.Errorf("tensors vi_eta, vi_precision: %d and %d values too many", len(n.eta), len(n.precision))
+	}
+	return nil
+}
+
+// naturals are natural parameters of nodes still to be restored.
+type naturals struct{ eta, precision []float64 }
+
+// next takes those of a node with m inducing inputs.
+func (n *naturals) next(m int) (eta []float64, precision blas64.General, err error) {
+	if len(n.eta) < m || len(n.precision)/m < m {
+		return nil, precision, fmt.Errorf("tensors vi_eta, vi_precision: too few values")
+	}
+	eta, precision = n.eta[:m], blas64.General{Rows: m, Cols: m, Stride: m, Data: n.precision[:m*m]}
+	n.eta, n.precision = n.eta[m:], n.precision[m*m:]
+	return eta, precision, nil
+}
+
+func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
+	if f.Tree == nil {
+		return nil, fmt.Errorf("there is no tree")
+	}
+	b := &vi{session: f.Session, tree: f.Tree}
+	points := make(map[string]kept)
 	for i, name := range h.all.Names() {
-		if h.all.Values()[i].session == baseSession {
-			b.classes = append(b.classes, name)
+		if k := h.all.Values()[i]; k.session == f.Session {
+			b.classes, points[name] = append(b.classes, name), k
 		}
 	}
 	slices.Sort(b.classes)
-	if len(b.classes) != tree.Classes() {
-		return fmt.Errorf("%d base classes in a tree of %d", len(b.classes), tree.Classes())
+	if len(b.classes) != f.Tree.Classes() {
+		return nil, fmt.Errorf("%d classes in a tree of %d", len(b.classes), f.Tree.Classes())
 	}
-	h.base = b
-	return b.load(s, h.cfg, h.dim, &h.all)
+	return b, b.load(h.cfg, h.dim, points, n)
 }
 
-func (b *vi) load(s classifier.State, cfg Config, dim int, all *members) error {
-	points := make(map[string]kept)
-	for _, name := range b.classes {
-		points[name], _ = all.Get(name)
-	}
-	eta, err := s.Float64("vi_eta", len(s.Tensors["vi_eta"].F64))
-	if err != nil {
-		return err
-	}
-	precision, err := s.Float64("vi_precision", len(s.Tensors["vi_precision"].F64))
-	if err != nil {
-		return err
-	}
+func (b *vi) load(cfg Config, dim int, points map[string]kept, n *naturals) error {
 	k := cfg.kernel(cfg.Outputscale)
 	for split, at := range b.tree.splits {
 		_, z, _, err := b.gather(cfg, dim, at, nil, points)
 		if err != nil {
 			return err
 		}
-		m := z.Len()
-		if len(eta) < m || len(precision)/m < m {
-			return fmt.Errorf("tensors vi_eta, vi_precision: too few values for split %d", split)
+		eta, precision, err := n.next(z.Len())
+		if err != nil {
+			return fmt.Errorf("split %d: %w", split, err)
 		}
 		gram, err := k.Gram(z)
 		if err != nil {
 			return err
 		}
-		v, err := gp.LoadVI(gram, eta[:m], blas64.General{Rows: m, Cols: m, Stride: m, Data: precision[:m*m]})
+		v, err := gp.LoadVI(gram, eta, precision)
 		if err != nil {
 			return fmt.Errorf("split %d: %w", split, err)
 		}
-		b.nodes, eta, precision = append(b.nodes, v), eta[m:], precision[m*m:]
-	}
-	if len(eta) > 0 || len(precision) > 0 {
-		return fmt.Errorf("tensors vi_eta, vi_precision: %d and %d values too many", len(eta), len(precision))
+		b.nodes = append(b.nodes, v)
 	}
 	return nil
 }
@@ -206,10 +244,7 @@ func (h *GPTree) loadModel(s classifier.State) error {
 	if err != nil {
 		return err
 	}
-	cfg := h.cfg
-	if h.choice != nil {
-		cfg.RootBias = h.choice.Value
-	}
+	cfg := h.effective()
 	from := func(prior gp.Prior, left []bool, _ gp.Stream) (*gp.Gibbs, error) {
 		n := prior.Len()
 		if len(omega)/n < cfg.Chains {
@@ -221,7 +256,7 @@ func (h *GPTree) loadModel(s classifier.State) error {
 		}
 		return gp.NewGibbs(prior, left, chains)
 	}
-	if h.model, err = assembleModel(context.Background(), cfg, h.dim, &h.all, h.base, from); err != nil {
+	if h.model, err = assembleModel(context.Background(), cfg, h.dim, &h.all, h.fitted, from); err != nil {
 		return err
 	}
 	if len(omega) > 0 {

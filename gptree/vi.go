@@ -14,29 +14,58 @@ import (
 // tolerance is the gain in nats an example below which a VI node has settled.
 const tolerance = 1e-4
 
-// fitVI fits the base session and returns it with the inducing inputs of its
+// vi is a session fitted by VI. It is never changed.
+type vi struct {
+	session int
+	classes branch
+	tree    *Tree
+	nodes   []*gp.VI
+}
+
+// variational is all sessions fitted by VI, in their order. It is never
+// changed.
+type variational []*vi
+
+// of returns that of a session, nil for one that was not fitted by VI.
+func (v variational) of(session int) *vi {
+	for _, b := range v {
+		if b.session == session {
+			return b
+		}
+	}
+	return nil
+}
+
+// fitVI fits a session and returns it with the inducing inputs of its
 // classes, which are sorted by name; rows are their examples.
-func fitVI(ctx context.Context, cfg Config, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
+func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
+	b, points, err := startVI(ctx, cfg, session, dim, classes, rows)
+	if err == nil {
+		err = b.fit(ctx, cfg, dim, rows, points)
+	}
+	return b, points, err
+}
+
+// startVI returns a session with its tree, but without nodes, and
+// inducing inputs by k-means.
+func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
 	means := linalg.New64(len(classes), dim)
 	for i, name := range classes {
 		copy(row(means, i), meanOf(rows[name], dim, cfg.Normalize))
 	}
-	b := &vi{classes: classes}
+	b := &vi{session: session, classes: classes}
 	var err error
-	if b.tree, err = cfg.build(ctx, means, 0); err != nil {
+	if b.tree, err = cfg.build(ctx, means, uint64(session)); err != nil {
 		return nil, nil, err
 	}
 	fresh := make([]kept, len(classes))
 	linalg.Parallel(len(classes), func(i int) {
-		rng := rand.New(rand.NewPCG(cfg.Seed, stream(inducingStream, uint64(i))))
-		fresh[i] = kept{rows: inducing(rows[classes[i]], dim, cfg.Inducing, cfg.Normalize, rng)}
+		rng := rand.New(rand.NewPCG(cfg.Seed, stream(inducingStream+uint64(session), uint64(i))))
+		fresh[i] = kept{rows: inducing(rows[classes[i]], dim, cfg.Inducing, cfg.Normalize, rng), session: session}
 	})
 	byName := make(map[string]kept, len(classes))
 	for i, name := range classes {
 		byName[name] = fresh[i]
-	}
-	if err := b.fit(ctx, cfg, dim, rows, byName); err != nil {
-		return nil, nil, err
 	}
 	return b, byName, nil
 }

@@ -8,18 +8,34 @@ import (
 
 // Config says what is written.
 type Config struct {
-	// Format lists the files to write: "csv", "jsonl" or both.
+	// Format lists the files to write: "csv", "jsonl", "parquet".
 	Format []string `mapstructure:"format" json:"format"`
 	// TopK is the number of ranked classes in the column top_k.
 	TopK int `mapstructure:"top_k" json:"top_k"`
 	// Reject is the share of known-class images that may be rejected as
 	// unknown, 0 to reject nothing.
 	Reject float64 `mapstructure:"reject" json:"reject"`
+	// Organise is "link" or "copy" for class folders with the photos, "" for none.
+	Organise string `mapstructure:"organise" json:"organise"`
+	// XMP writes sidecars beside the photos.
+	XMP bool `mapstructure:"xmp" json:"xmp"`
+	// Report writes report.html, with at most Thumbnails pictures.
+	Report     bool `mapstructure:"report" json:"report"`
+	Thumbnails int  `mapstructure:"thumbnails" json:"thumbnails"`
+	// RowsPerFile is the most rows of a result file; those beyond go to
+	// labels-2.csv and so on. 0 means one file.
+	RowsPerFile int `mapstructure:"rows_per_file" json:"rows_per_file"`
 }
+
+// DefaultRowsPerFile is what a spreadsheet opens.
+const DefaultRowsPerFile = 1_000_000
+
+// maxThumbnails makes a page of about 100 MB, which browsers still open.
+const maxThumbnails = 20_000
 
 // DefaultConfig writes CSV with the five best classes and rejects nothing.
 func DefaultConfig() Config {
-	return Config{Format: []string{"csv"}, TopK: 5}
+	return Config{Format: []string{"csv"}, TopK: 5, RowsPerFile: DefaultRowsPerFile, Thumbnails: 2000}
 }
 
 // Validate names the field, its value and what is allowed.
@@ -37,6 +53,15 @@ func (c Config) Validate() error {
 	}
 	if c.TopK < 1 {
 		return fmt.Errorf("top_k: %d is not positive", c.TopK)
+	}
+	if c.Organise != "" && c.Organise != "link" && c.Organise != "copy" {
+		return fmt.Errorf("organise: %q is neither link nor copy", c.Organise)
+	}
+	if c.Thumbnails < 1 || c.Thumbnails > maxThumbnails {
+		return fmt.Errorf("thumbnails: %d is not from 1 to %d", c.Thumbnails, maxThumbnails)
+	}
+	if c.RowsPerFile < 0 {
+		return fmt.Errorf("rows_per_file: %d is negative; use 0 for one file", c.RowsPerFile)
 	}
 	if !(c.Reject >= 0 && c.Reject < 1) { // NaN is neither
 		return fmt.Errorf("reject: %g is not in [0, 1)", c.Reject)

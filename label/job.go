@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -17,16 +17,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// batchRows embeddings are classified at a time. The cut depends on the input
-// alone, never on timing, so a repeated run gives the same bits.
-const batchRows = 256
+// batchRows embeddings are classified at a time, always exactly so many: a
+// batch that has fewer is filled up by repeating its first row. So the bits of a
+// row do not depend on how a run was cut into jobs, shards or worker calls.
+const batchRows = 64
 
 // An Embedder turns samples into embeddings and emits them in input order.
 type Embedder interface {
-	Run(ctx context.Context, root string, samples []dataset.Sample, emit func(embedding.Item) error) (embedding.Counts, error)
+	RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embedding.Item) error) (embedding.Counts, error)
 }
 
-// A Job labels the images of a listing.
+// A Job labels the images of a source, in memory that does not grow with their
+// number; only failures are kept.
 type Job struct {
 	Config   Config
 	Head     classifier.Classifier
@@ -34,9 +36,11 @@ type Job struct {
 	// Threshold is the novelty above which an image is rejected, +Inf to
 	// reject nothing.
 	Threshold float64
-	Images    dataset.Listing
+	Images    *dataset.Source
 	// Out is the folder of the results; it is made when missing.
 	Out string
+	// Sinks get every labelled image too.
+	Sinks []Sink
 	// Settings and Hashes go into summary.json.
 	Settings map[string]any
 	Hashes   map[string]string
@@ -46,13 +50,13 @@ type Job struct {
 // Images that fail are rows of errors.csv, not errors. A second job on the
 // same folder is refused.
 func (j Job) Run(ctx context.Context) (Summary, error) {
+	r := run{Job: j}
+	defer r.abort()
 	unlock, err := lock(j.Out)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer unlock()
-	r := run{Job: j, problems: j.Images.Problems}
-	defer r.abort()
 	return r.all(ctx)
 }
 
@@ -78,9 +82,8 @@ func lock(dir string) (unlock func(), err error) {
 // together and written to every output.
 type run struct {
 	Job
-	outputs  []output
-	paths    []string
-	pending  []float32
+	outputs  []*output
+	batch    batch
 	problems []dataset.Problem
 	summary  Summary
 }
@@ -90,24 +93,30 @@ func (r *run) all(ctx context.Context) (Summary, error) {
 	if err := r.createOutputs(); err != nil {
 		return r.summary, err
 	}
-	counts, err := r.Embedder.Run(ctx, r.Images.Root, r.Images.Samples, r.take)
+	r.batch = batch{head: r.Head, topK: r.Config.TopK}
+	counts, err := r.Embedder.RunSeq(ctx, r.Images.Root(), r.Images.Samples(ctx), r.take)
 	if err != nil {
 		return r.summary, err
 	}
-	if err := r.classify(); err != nil {
+	found, err := r.Images.Outcome()
+	if err != nil {
 		return r.summary, err
 	}
-	r.summarise(counts, time.Since(start))
+	if err := r.batch.classify(r.write); err != nil {
+		return r.summary, err
+	}
+	r.problems = append(r.problems, found.Problems...)
+	r.summarise(counts, found.Skipped, time.Since(start))
 	return r.summary, r.commit()
 }
 
 func (r *run) createOutputs() error {
 	for _, format := range r.Config.Format {
-		o, err := createOutput(r.Out, format)
+		o, err := createOutput(r.Out, format, r.Config.RowsPerFile)
+		r.outputs = append(r.outputs, o)
 		if err != nil {
 			return err
 		}
-		r.outputs = append(r.outputs, o)
 	}
 	return nil
 }
@@ -117,59 +126,31 @@ func (r *run) take(item embedding.Item) error {
 		r.problems = append(r.problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 		return nil
 	}
-	if d := r.Head.Dim(); len(item.Vector) != d {
-		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path, len(item.Vector), d)
+	if err := r.batch.add(item); err != nil || !r.batch.full() {
+		return err
 	}
-	r.paths = append(r.paths, item.Sample.Path)
-	r.pending = append(r.pending, item.Vector...)
-	if len(r.paths) < batchRows {
-		return nil
-	}
-	return r.classify()
+	return r.batch.classify(r.write)
 }
 
-func (r *run) classify() error {
-	n := len(r.paths)
-	if n == 0 {
-		return nil
-	}
-	d := len(r.pending) / n
-	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: r.pending}
-	predictions, err := classifier.Predict(r.Head, x, r.Config.TopK)
-	if err != nil {
-		return fmt.Errorf("classify %s and the %d images after it: %w", r.paths[0], n-1, err)
-	}
-	for i, p := range predictions {
-		if err := r.write(r.paths[i], p); err != nil {
-			return err
-		}
-	}
-	r.paths, r.pending = r.paths[:0], r.pending[:0]
-	return nil
-}
-
-func (r *run) write(path string, p classifier.Prediction) error {
+func (r *run) write(item embedding.Item, p classifier.Prediction) error {
 	rejected := p.Novelty > r.Threshold
 	if rejected {
 		r.summary.Rejected++
 	}
 	r.summary.Labelled++
-	row := newRow(path, p, rejected)
+	row := newRow(item.Sample.Path, p, rejected)
 	for _, o := range r.outputs {
 		if err := o.write(row); err != nil {
 			return fmt.Errorf("write labels: %w", err)
 		}
 	}
-	return nil
+	return r.feed(Labelled{Path: item.Sample.Path, Given: item.Sample.Label, Row: row, Prediction: p, Vector: item.Vector})
 }
 
-func (r *run) summarise(counts embedding.Counts, took time.Duration) {
+func (r *run) summarise(counts embedding.Counts, skipped map[string]int, took time.Duration) {
 	took = max(took, time.Nanosecond) // a coarse clock must not make it infinite
 	r.summary.Failed = len(r.problems)
-	r.summary.Skipped = r.Images.Skipped
-	if r.summary.Skipped == nil {
-		r.summary.Skipped = map[string]int{}
-	}
+	r.summary.Skipped = skipped
 	r.summary.Settings, r.summary.Hashes = r.Settings, r.Hashes
 	r.summary.Timing = Timing{
 		Seconds:         number(took.Seconds()),
@@ -184,8 +165,15 @@ func (r *run) summarise(counts embedding.Counts, took time.Duration) {
 // others are whole.
 func (r *run) commit() error {
 	for _, o := range r.outputs {
-		if err := o.commit(); err != nil {
+		names, err := o.commit()
+		if err != nil {
 			return fmt.Errorf("write labels: %w", err)
+		}
+		r.summary.Files = append(r.summary.Files, names...)
+	}
+	for _, s := range r.Sinks {
+		if err := s.Commit(r.problems); err != nil {
+			return err
 		}
 	}
 	if err := WriteProblems(filepath.Join(r.Out, "errors.csv"), r.problems); err != nil {
@@ -196,6 +184,9 @@ func (r *run) commit() error {
 
 func (r *run) abort() {
 	for _, o := range r.outputs {
-		o.file.Abort()
+		o.abort()
+	}
+	for _, s := range r.Sinks {
+		s.Abort()
 	}
 }

@@ -3,7 +3,6 @@ package label
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -63,12 +62,4 @@ type pair struct {
 // MarshalJSON writes [label, probability].
 func (p pair) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{p.label, p.probability})
-}
-
-// neutral keeps a spreadsheet from running a cell as a formula.
-func neutral(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
-		return "'" + cell
-	}
-	return cell
 }

@@ -5,10 +5,14 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -29,8 +33,8 @@ func TestNeutral(t *testing.T) {
 		"'=1":              "'=1",
 		"é":                "é",
 	} {
-		if got := neutral(cell); got != want {
-			t.Errorf("neutral(%q) = %q, want %q", cell, got, want)
+		if got := dataset.SafeCell(cell); got != want {
+			t.Errorf("dataset.SafeCell(%q) = %q, want %q", cell, got, want)
 		}
 	}
 }
@@ -44,6 +48,11 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%g: String %s, JSON %s (%v), want %s", float64(x), x, text, err, want)
 		}
 	}
+}
+
+func finish(o *output) error {
+	_, err := o.commit()
+	return err
 }
 
 // oddRow has every character that a format must take care of.
@@ -61,11 +70,11 @@ func TestFormatsOfARow(t *testing.T) {
 			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",0.75,0.5,0.5623351,-1.5,true,\"[[\"\"cat, \\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n",
 		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,"entropy":0.5623351,"novelty":-1.5,"rejected":true,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n",
 	} {
-		o, err := createOutput(dir, format)
+		o, err := createOutput(dir, format, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(o.write(oddRow()), o.commit()); err != nil {
+		if err := errors.Join(o.write(oddRow()), finish(o)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(filepath.Join(dir, "labels."+format))
@@ -78,14 +87,73 @@ func TestFormatsOfARow(t *testing.T) {
 	}
 }
 
-// TestCSVCellsReadBack: a CSV reader gets each cell as it was, top_k as JSON.
-func TestCSVCellsReadBack(t *testing.T) {
+func TestParquetReadsBack(t *testing.T) {
 	dir := t.TempDir()
-	o, err := createOutput(dir, "csv")
+	o, err := createOutput(dir, "parquet", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(o.write(oddRow()), o.commit()); err != nil {
+	for range 2*batchRows + 1 {
+		if err := o.write(oddRow()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := finish(o); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := parquet.ReadFile[parquetRow](filepath.Join(dir, "labels.parquet"))
+	if err != nil || len(rows) != 2*batchRows+1 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	want := parquetRow{
+		Path: "=a,\"b\"\n%E9<&.jpg", Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351, Novelty: -1.5, Rejected: true,
+		TopK: []parquetRanked{{"cat, \"big\"", 0.75}, {"dog", 0.25}},
+	}
+	if got := rows[2*batchRows]; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestParts: rows beyond the limit go to numbered files; a shorter second run
+// takes back what it does not need, and nothing else.
+func TestParts(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"labels-x.csv", "labels-3.txt", "labels-03.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		rows int
+		want string
+	}{{7, "[labels.csv labels-2.csv labels-3.csv]"}, {6, "[labels.csv labels-2.csv]"}, {1, "[labels.csv]"}, {0, "[labels.csv]"}} {
+		o, err := createOutput(dir, "csv", 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range c.rows {
+			if err := o.write(oddRow()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		names, err := o.commit()
+		if err != nil || fmt.Sprint(names) != c.want {
+			t.Errorf("%d rows: %v, %v; want %s", c.rows, names, err, c.want)
+		}
+		if found, err := filepath.Glob(filepath.Join(dir, "labels*")); err != nil || len(found) != len(names)+3 {
+			t.Errorf("%d rows: %v, %v", c.rows, found, err)
+		}
+	}
+}
+
+// TestCSVCellsReadBack: a CSV reader gets each cell as it was, top_k as JSON.
+func TestCSVCellsReadBack(t *testing.T) {
+	dir := t.TempDir()
+	o, err := createOutput(dir, "csv", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(o.write(oddRow()), finish(o)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "labels.csv"))
@@ -110,17 +178,17 @@ func TestCSVCellsReadBack(t *testing.T) {
 func TestWriteErrorsSurface(t *testing.T) {
 	for _, format := range formats() {
 		dir := t.TempDir()
-		o, err := createOutput(dir, format)
+		o, err := createOutput(dir, format, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := o.file.Close(); err != nil { // as if the disk were gone
+		if err := o.parts[0].file.Close(); err != nil { // as if the disk were gone
 			t.Fatal(err)
 		}
-		if err := errors.Join(o.write(oddRow()), o.commit()); err == nil {
+		if err := errors.Join(o.write(oddRow()), finish(o)); err == nil {
 			t.Errorf("%s: no error", format)
 		}
-		o.file.Abort()
+		o.abort()
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 			t.Errorf("%s: left %v (%v)", format, entries, err)
 		}
@@ -150,13 +218,16 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 	for field, c := range map[string]Config{
-		"format":       {TopK: 1},
-		"parqet":       {Format: []string{"parqet"}, TopK: 1},
-		"top_k: 0":     {Format: []string{"csv"}},
-		"reject: 1":    {Format: []string{"csv"}, TopK: 1, Reject: 1},
-		"reject: -0.1": {Format: []string{"csv"}, TopK: 1, Reject: -0.1},
-		"twice":        {Format: []string{"csv", "csv"}, TopK: 1},
-		"reject: NaN":  {Format: []string{"csv"}, TopK: 1, Reject: nan()},
+		"format":        {TopK: 1, Thumbnails: 1},
+		"rows_per_file": {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, RowsPerFile: -1},
+		"parqet":        {Format: []string{"parqet"}, TopK: 1, Thumbnails: 1},
+		"top_k: 0":      {Format: []string{"csv"}, Thumbnails: 1},
+		"reject: 1":     {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, Reject: 1},
+		"reject: -0.1":  {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, Reject: -0.1},
+		"thumbnails: 0": {Format: []string{"csv"}, TopK: 1},
+		"organise":      {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, Organise: "move"},
+		"twice":         {Format: []string{"csv", "csv"}, TopK: 1, Thumbnails: 1},
+		"reject: NaN":   {Format: []string{"csv"}, TopK: 1, Thumbnails: 1, Reject: nan()},
 	} {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%+v: %v, want %q", c, err, field)

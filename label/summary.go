@@ -22,6 +22,8 @@ type Summary struct {
 	Rejected int `json:"rejected"`
 	// Skipped counts the files that are not images, by kind.
 	Skipped map[string]int `json:"skipped"`
+	// Files are the result files, in order.
+	Files []string `json:"files"`
 	// Settings and Hashes say what made the labels.
 	Settings map[string]any    `json:"settings"`
 	Hashes   map[string]string `json:"hashes"`
@@ -57,7 +59,7 @@ func WriteProblems(file string, problems []dataset.Problem) error {
 	w := csv.NewWriter(&text)
 	rows := [][]string{{"path", "error"}}
 	for _, p := range sorted {
-		rows = append(rows, []string{neutral(dataset.EscapePath(p.Path)), neutral(oneLine(p.Err))})
+		rows = append(rows, []string{dataset.SafeCell(dataset.EscapePath(p.Path)), dataset.SafeCell(oneLine(p.Err))})
 	}
 	if err := errors.Join(w.WriteAll(rows), w.Error()); err != nil {
 		return err

@@ -5,52 +5,36 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
+	"io"
 	"strconv"
 
-	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
 // A table is one result file in the making.
 type table interface {
 	write(Row) error
-	// flush hands everything to the file; commit gives it its final name.
-	flush() error
+	// close hands everything to the file, which stays open.
+	close() error
 }
 
-func formats() []string { return []string{"csv", "jsonl"} }
+func formats() []string { return []string{"csv", "jsonl", "parquet"} }
 
-// An output is a table and the file under it.
-type output struct {
-	table
-	file *atomicfile.File
-}
-
-func createOutput(dir, format string) (output, error) {
-	file, err := atomicfile.Create(filepath.Join(dir, "labels."+format))
-	if err != nil {
-		return output{}, err
-	}
+func newTable(format string, file io.Writer) (table, error) {
 	switch format {
 	case "csv":
-		t, err := newCSVTable(file)
-		return output{t, file}, err
+		return newCSVTable(file)
 	case "jsonl":
-		return output{newJSONTable(file), file}, nil
+		return newJSONTable(file), nil
+	case "parquet":
+		return newParquetTable(file), nil
 	}
-	return output{}, fmt.Errorf("format %q is not one of %v", format, formats())
-}
-
-func (o output) commit() error {
-	if err := o.flush(); err != nil {
-		return err
-	}
-	return o.file.Commit()
+	return nil, fmt.Errorf("format %q is not one of %v", format, formats())
 }
 
 type csvTable struct{ w *csv.Writer }
 
-func newCSVTable(file *atomicfile.File) (csvTable, error) {
+func newCSVTable(file io.Writer) (csvTable, error) {
 	t := csvTable{csv.NewWriter(file)}
 	return t, t.w.Write([]string{"path", "label", "probability", "margin", "entropy", "novelty", "rejected", "top_k"})
 }
@@ -61,13 +45,13 @@ func (t csvTable) write(r Row) error {
 		return err
 	}
 	return t.w.Write([]string{
-		neutral(r.Path), neutral(r.Label),
+		dataset.SafeCell(r.Path), dataset.SafeCell(r.Label),
 		r.Probability.String(), r.Margin.String(), r.Entropy.String(), r.Novelty.String(),
 		strconv.FormatBool(r.Rejected), string(topK),
 	})
 }
 
-func (t csvTable) flush() error {
+func (t csvTable) close() error {
 	t.w.Flush()
 	return t.w.Error()
 }
@@ -77,7 +61,7 @@ type jsonTable struct {
 	enc *json.Encoder
 }
 
-func newJSONTable(file *atomicfile.File) jsonTable {
+func newJSONTable(file io.Writer) jsonTable {
 	buf := bufio.NewWriter(file)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
@@ -85,4 +69,4 @@ func newJSONTable(file *atomicfile.File) jsonTable {
 }
 
 func (t jsonTable) write(r Row) error { return t.enc.Encode(r) }
-func (t jsonTable) flush() error      { return t.buf.Flush() }
+func (t jsonTable) close() error      { return t.buf.Flush() }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/projected"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -20,6 +22,9 @@ type Settings struct {
 	Heads  heads.Config
 	// Temperature is that of the probabilities; the zero Config fits it.
 	Temperature tempered.Config
+	// DKL trains a projection in front of the head, in Gym; nil means none.
+	DKL *dkl.Training
+	Gym projected.Gym
 	// Backbone made the embeddings, nil when unknown.
 	Backbone *Backbone
 	// Preprocess made the pixels, nil when unknown. PreprocessFingerprint is
@@ -49,10 +54,17 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
 	}
-	create := func() (classifier.Learner, error) {
+	return train(ctx, o, s.head, b)
+}
+
+// head returns an unfitted head.
+func (s Settings) head() (classifier.Learner, error) {
+	if s.DKL == nil {
 		return heads.Tempered(s.Multiplier, s.Method, s.Heads, s.Temperature)
 	}
-	return train(ctx, o, create, b)
+	gym := s.Gym
+	gym.Multiplier = s.Multiplier
+	return heads.Projected(s.Method, s.Heads, s.Temperature, *s.DKL, gym)
 }
 
 // Load reads a MODEL file and checks all of it. The error wraps ErrNotModel,

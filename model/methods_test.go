@@ -104,6 +104,12 @@ func checkEveryMethod(t *testing.T, m *Model, path string) {
 	} else if err := again.ForgetSamples(more.only([]int{0, 1, 5})); err != nil {
 		t.Errorf("forget samples: %v", err)
 	}
+	if _, ok := classifier.As[classifier.Forgetter](again.Head); !ok {
+		if err := again.ForgetClass("dog"); !errors.Is(err, classifier.ErrUnsupported) {
+			t.Errorf("forget class: %v", err)
+		}
+		return
+	}
 	if err := again.ForgetClass("dog"); err != nil {
 		t.Errorf("forget class: %v", err)
 	}

@@ -119,7 +119,10 @@ func (p *Preprocessor) upright(r raster, file []byte, f format, s *scratch) rast
 
 // resample resizes, crops and normalises.
 func (p *Preprocessor) resample(dst []float32, r raster, s *scratch) {
-	g := p.spec.geometry(r.size())
+	p.resampleTo(dst, r, p.spec.geometry(r.size()), s)
+}
+
+func (p *Preprocessor) resampleTo(dst []float32, r raster, g geometry, s *scratch) {
 	area := g.side * g.side
 	s.resampler.run(r, p.filter, g, func(y int, rgb []byte) {
 		at := y * g.side

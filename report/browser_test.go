@@ -20,7 +20,26 @@ func TestInBrowser(t *testing.T) {
 	seen := browse(t, samplePage())
 	for name, want := range map[string]string{
 		"start": "5", "wrong": "3", "rejected": "2", "groups": "1", "no choice of that name": "true", "emu": "1", "path": "1",
-		"shown": "1 of 5 shown", "overflow": "0", "injected script ran": "false",
+		"shown": "1 of 5 shown", "pages": "none", "controls without a name": "0", "overflow": "0", "injected script ran": "false",
+	} {
+		if seen[name] != want {
+			t.Errorf("%s: %q, want %q", name, seen[name], want)
+		}
+	}
+}
+
+// TestManyPicturesInBrowser: ten thousand cards are turned page by page.
+func TestManyPicturesInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	p := manyPage(40, 250, 25)
+	p.MaxThumbnails = 10_000
+	seen := browse(t, p)
+	for name, want := range map[string]string{
+		"start": "200", "rejected": "200", "pages": "page 1 of 50, 200 shown", "next page": "page 2 of 50, 200 shown", "last page": "page 50 of 50, 200 shown",
+		"next at the end": "true", "one back": "page 49 of 50, 200 shown", "nothing matches": "0 none", "first again": "page 1 of 50, 200 shown",
+		"controls without a name": "0", "overflow": "0",
 	} {
 		if seen[name] != want {
 			t.Errorf("%s: %q, want %q", name, seen[name], want)

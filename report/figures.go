@@ -19,7 +19,7 @@ func figure(v float64) string {
 // headlines picks the numbers that a person looks for first.
 func headlines(p Page) []headline {
 	out := accuracyFigures(p)
-	if n := max(p.Summary.Labelled, len(p.Predictions)); n > 0 {
+	if n := max(p.Summary.Labelled, p.total()); n > 0 {
 		out = append(out, headline{count(n), "images labelled", throughput(n, p.Summary)})
 	}
 	rejected, unsure := attention(p)
@@ -45,6 +45,9 @@ func throughput(n int, s Summary) string {
 
 // attention counts the pictures that ask for a look.
 func attention(p Page) (rejected, unsure int) {
+	if p.totals != nil {
+		return p.totals["rejected"], p.totals["uncertain"]
+	}
 	for _, q := range p.Predictions {
 		switch {
 		case q.Rejected:

@@ -53,7 +53,7 @@ func newGallery(p Page) gallery {
 			continue
 		}
 		out := members.group
-		out.Left = len(members.predictions) - room[i]
+		out.Left = members.size(p) - room[i]
 		for _, q := range members.predictions[:room[i]] {
 			out.Cards = append(out.Cards, newCard(q, known, p.uncertainMargin()))
 		}
@@ -67,6 +67,14 @@ func newGallery(p Page) gallery {
 type members struct {
 	group       group
 	predictions []Prediction
+}
+
+// size counts the group's predictions, those too that a Selection dropped.
+func (m members) size(p Page) int {
+	if p.totals == nil || len(m.predictions) == 0 {
+		return len(m.predictions)
+	}
+	return p.totals[groupName(m.predictions[0], p.uncertainMargin())]
 }
 
 // groupPredictions always returns rejected and uncertain first, even empty.
@@ -111,17 +119,23 @@ func uncertain(q Prediction, margin float64) bool { return !q.Rejected && q.Marg
 
 func sortGroups(groups []members) {
 	for i, m := range groups {
-		slices.SortStableFunc(m.predictions, func(a, b Prediction) int {
-			order := cmp.Compare(b.Probability, a.Probability)
-			switch i {
-			case 0:
-				order = cmp.Compare(b.Novelty, a.Novelty)
-			case 1:
-				order = cmp.Compare(a.Margin, b.Margin)
-			}
-			return cmp.Or(order, cmp.Compare(a.Path, b.Path))
-		})
+		sortGroup(i, m.predictions)
 	}
+}
+
+// sortGroup puts first what should be seen first: in group 0 (rejected) the
+// least known, in 1 (uncertain) the closest, in the classes the surest.
+func sortGroup(i int, predictions []Prediction) {
+	slices.SortStableFunc(predictions, func(a, b Prediction) int {
+		order := cmp.Compare(b.Probability, a.Probability)
+		switch i {
+		case 0:
+			order = cmp.Compare(b.Novelty, a.Novelty)
+		case 1:
+			order = cmp.Compare(a.Margin, b.Margin)
+		}
+		return cmp.Or(order, cmp.Compare(a.Path, b.Path))
+	})
 }
 
 // allot shares the room for cards: half of it is for rejected and uncertain

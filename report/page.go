@@ -40,6 +40,20 @@ type Page struct {
 	// UncertainMargin: predictions whose two best probabilities are closer
 	// than this are shown first; 0 means DefaultUncertainMargin.
 	UncertainMargin float64
+	// totals are the sizes of the groups where Predictions are a Selection.
+	totals map[string]int
+}
+
+// total is the number of predictions in all.
+func (p Page) total() int {
+	if p.totals == nil {
+		return len(p.Predictions)
+	}
+	n := 0
+	for _, size := range p.totals {
+		n += size
+	}
+	return n
 }
 
 // Summary holds the facts of the run. Zero values are not shown.

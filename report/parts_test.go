@@ -147,3 +147,24 @@ func BenchmarkWrite2000Cards(b *testing.B) {
 		render(b, p)
 	}
 }
+
+// TestSelectionIsThePage: a page of a selection is the page of all predictions,
+// also where far more come than are kept.
+func TestSelectionIsThePage(t *testing.T) {
+	for _, c := range []struct{ classes, n, rejected, limit int }{{3, 5, 1, 2000}, {5, 3000, 400, 100}, {40, 3000, 20, 200}, {1, 500, 0, 20}, {0, 0, 0, 10}} {
+		p := manyPage(c.classes, c.n, c.rejected)
+		p.MaxThumbnails = c.limit
+		want := render(t, p)
+		s := NewSelection(p)
+		for _, q := range p.Predictions {
+			s.Add(q)
+		}
+		s.Fill(&p)
+		if len(p.Predictions) > c.limit {
+			t.Errorf("%+v: %d predictions are kept", c, len(p.Predictions))
+		}
+		if got := render(t, p); got != want {
+			t.Errorf("%+v: the pages differ (%d and %d bytes)", c, len(got), len(want))
+		}
+	}
+}

@@ -15,6 +15,7 @@ type view struct {
 	Headlines   []headline
 	Facts       []Setting
 	Gallery     gallery
+	Total       int
 	ClassNames  []string
 	Confusion   *confusion
 	Bars        []classBar
@@ -37,7 +38,7 @@ func newView(p Page) (view, error) {
 	v := view{
 		Page: shown(p), Style: template.CSS(style), Script: template.JS(script),
 		ScriptHash: "sha256-" + base64.StdEncoding.EncodeToString(hash[:]),
-		Headlines:  headlines(p), Facts: facts(p), Gallery: newGallery(p), ClassNames: classNames(p),
+		Headlines:  headlines(p), Facts: facts(p), Gallery: newGallery(p), Total: p.total(), ClassNames: classNames(p),
 		Settings: shownSettings(p.Settings), Errors: shownFailures(p.Errors), Skipped: shownSkips(p.Skipped),
 	}
 	v.evaluate(p)

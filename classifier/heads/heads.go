@@ -16,9 +16,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/online"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/classifier/projected"
 	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
+	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -51,6 +53,12 @@ func DefaultConfig() Config {
 		PLDA: plda.DefaultConfig(), PPCA: ppca.DefaultConfig(), VARGP: vargp.DefaultConfig(),
 		PLDAPlus: shrunk.DefaultPLDAPlus(), PPCAEB: shrunk.DefaultPPCAEB(), PPCAOnline: online.DefaultConfig(),
 	}
+}
+
+// Seeded returns c with the seed of everything that heads draw.
+func (c Config) Seeded(seed uint64) Config {
+	c.GPTree.Seed, c.LSM.Seed, c.OVE.Seed, c.VARGP.Seed = seed, seed, seed, seed
+	return c
 }
 
 // Validate names the method and the field that is out of range.
@@ -233,15 +241,36 @@ func Tempered(m linalg.Multiplier, name string, c Config, t tempered.Config) (cl
 	return tempered.New(t, func() (classifier.Learner, error) { return NewOn(m, name, c) })
 }
 
-// Load returns the head that its Save described, with its temperature if it has
-// one.
+// Projected returns an unfitted head as Tempered does, behind a projection that
+// deep kernel learning trains through the tree of the gptree settings.
+func Projected(name string, c Config, t tempered.Config, d dkl.Training, gym projected.Gym) (classifier.Learner, error) {
+	method, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return tempered.New(t, func() (classifier.Learner, error) {
+		cfg := projected.Config{Training: d, GPTree: method.Resolve(c).GPTree}
+		return learner(projected.New(cfg, gym, func() (classifier.Learner, error) { return NewOn(gym.Multiplier, name, c) }))
+	})
+}
+
+// Load returns the head that its Save described, with its temperature and its
+// projection if it has them.
 func Load(name string, s classifier.State) (classifier.Learner, error) {
 	m, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
 	if tempered.Is(s) {
-		return tempered.Load(s, m.load)
+		return tempered.Load(s, m.loadProjected)
+	}
+	return m.loadProjected(s)
+}
+
+// loadProjected loads a head that may be behind a projection.
+func (m Method) loadProjected(s classifier.State) (classifier.Learner, error) {
+	if projected.Is(s) {
+		return learner(projected.Load(s, m.load))
 	}
 	return m.load(s)
 }

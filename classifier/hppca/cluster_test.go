@@ -145,7 +145,7 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	if err := h.LogProb(dst, x); err != nil {
 		t.Fatal(err)
 	}
-	everything, err := lowrank.NewStack(h.gaussians(), h.scorer.centre, true, h.mul).Scores(q, classifier.Range(0, 5))
+	everything, err := lowrank.NewStack(h.gaussians(), h.scorer.centre, true, false, h.mul).Scores(q, classifier.Range(0, 5))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,10 +48,10 @@ func newScorer(mul linalg.Multiplier, cfg Config, t tree, gs []lowrank.Gaussian,
 	}
 	parents := 1
 	for l, level := range t.levels {
-		s.steps[l] = s.stack(level.nodes, level.parent, parents)
+		s.steps[l] = s.stack(level.nodes, level.parent, parents, cfg.T)
 		parents = len(level.nodes)
 	}
-	s.steps[len(t.levels)] = s.stack(gs, supers, parents)
+	s.steps[len(t.levels)] = s.stack(gs, supers, parents, cfg.T)
 	under := s.steps[len(t.levels)].items
 	for l := len(t.levels) - 1; l >= 0; l-- {
 		s.steps[l].under = under
@@ -66,8 +66,8 @@ func newScorer(mul linalg.Multiplier, cfg Config, t tree, gs []lowrank.Gaussian,
 	return s
 }
 
-// stack sorts Gaussians by their parents.
-func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents int) step {
+// stack sorts Gaussians by their parents, of which a row visits so many.
+func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents, visited int) step {
 	st := step{stacks: make([]*lowrank.Stack, parents), items: make([][]int, parents)}
 	for i, p := range parent {
 		st.items[p] = append(st.items[p], i)
@@ -77,7 +77,7 @@ func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents int) step {
 		for i, item := range st.items[p] {
 			own[i] = gs[item]
 		}
-		st.stacks[p] = lowrank.NewStack(own, s.centre, s.logDet, s.mul)
+		st.stacks[p] = lowrank.NewStack(own, s.centre, s.logDet, parents > visited, s.mul)
 		for i, item := range st.items[p] {
 			gs[item].Basis = own[i].Basis
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -309,9 +310,10 @@ func TestStackEqualsDense(t *testing.T) {
 				z.Data[i*d+j] = gs[i].Mean[j] + c.near*rng.NormFloat64()
 			}
 		}
-		for _, logDet := range []bool{true, false} {
-			stack := lowrank.NewStack(gs, make([]float64, d), logDet, linalg.Default())
-			rows := []int{0, 2, 5}
+		for _, way := range [][2]bool{{true, false}, {false, false}, {true, true}, {false, true}} {
+			logDet := way[0]
+			stack := lowrank.NewStack(gs, make([]float64, d), logDet, way[1], linalg.Default())
+			rows := append([]int{0, 2, 5}, slices.Repeat([]int{1}, 20)...)
 			got, err := stack.Scores(lowrank.NewQueries(z, make([]float64, d)), rows)
 			if err != nil {
 				t.Fatal(err)

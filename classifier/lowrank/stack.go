@@ -51,6 +51,7 @@ type Stack struct {
 	means blas32.General // μ − centre
 	items []stacked
 	mul   linalg.Multiplier
+	few   bool // rows come a handful at a time
 }
 
 // stacked is one Gaussian as a Stack sees it.
@@ -65,11 +66,12 @@ type stacked struct {
 
 // NewStack stacks Gaussians, the origin of its products being at centre. Their
 // components are moved into one piece of memory (Pack), so that they are held
-// once; gs is kept.
-func NewStack(gs []Gaussian, centre []float64, logDet bool, mul linalg.Multiplier) *Stack {
+// once; gs is kept. With few, rows are expected a handful at a time: scores
+// cost less then and more otherwise, and differ in the last bits.
+func NewStack(gs []Gaussian, centre []float64, logDet, few bool, mul linalg.Multiplier) *Stack {
 	block := Block(gs)
 	share(gs, block)
-	s := &Stack{mul: mul, basis: block, means: fresh(len(gs), len(centre)), items: make([]stacked, len(gs))}
+	s := &Stack{few: few, mul: mul, basis: block, means: fresh(len(gs), len(centre)), items: make([]stacked, len(gs))}
 	row := 0
 	for i := range gs {
 		s.items[i] = s.stacked(i, row, &gs[i], centre, logDet)
@@ -106,6 +108,9 @@ func (s *Stack) Components() blas32.General { return s.basis }
 // Gaussian (len(rows) × Len), r being the squared Mahalanobis distance. Values
 // that share λ are log-densities up to one constant.
 func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
+	if s.few {
+		return s.scoresOfFew(q, rows)
+	}
 	z32 := q.gather(rows)
 	projected := linalg.New32(len(rows), s.basis.Rows)
 	crossed := linalg.New32(len(rows), len(s.items))
@@ -130,22 +135,27 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 func (s *Stack) scoreRow(dst, z []float64, sq float64, projected, crossed []float32) {
 	for i := range s.items {
 		k := &s.items[i]
-		r, ok := k.quick(sq, projected[k.first:], float64(crossed[i]))
-		if !ok {
-			r = k.exact(z)
+		var uu float64
+		for j, w := range k.weight {
+			a := float64(projected[k.first+j]) - k.origin[j]
+			uu += w * a * a
 		}
-		dst[i] = -(r + k.logDet) / 2
+		dst[i] = k.score(z, sq, uu, float64(crossed[i]))
 	}
 }
 
-// quick returns r by Theorem 1 (eq. 2.10) from float32 products, and whether
-// enough digits of it are left.
-func (k *stacked) quick(sq float64, projected []float32, cross float64) (float64, bool) {
-	var uu float64
-	for i, w := range k.weight {
-		a := float64(projected[i]) - k.origin[i]
-		uu += w * a * a
+// score returns −½(r + log|Σ|) of z.
+func (k *stacked) score(z []float64, sq, uu, cross float64) float64 {
+	r, ok := k.quick(sq, uu, cross)
+	if !ok {
+		r = k.exact(z)
 	}
+	return -(r + k.logDet) / 2
+}
+
+// quick returns r by Theorem 1 (eq. 2.10) from uu = ‖u‖² and cross =
+// (μ−c)ᵀ(z−c) of float32 products, and whether enough digits of it are left.
+func (k *stacked) quick(sq, uu, cross float64) (float64, bool) {
 	t := sq - 2*cross + k.norm*k.norm - uu
 	terms := math.Sqrt(sq) * (k.norm + math.Sqrt(uu))
 	return t / k.Lambda, t > guard*terms && t <= math.MaxFloat64

@@ -15,8 +15,8 @@ import (
 // ErrRemove says that rows cannot have been part of the statistics.
 var ErrRemove = errors.New("these examples were not learned as part of this class")
 
-// chunkRows bounds the rows centred in float64 at a time.
-const chunkRows = 512
+// chunkValues bounds what is centred in float64 at a time.
+const chunkValues = 1 << 21
 
 // Moments are the statistics of one class. They are not safe for concurrent
 // changes; reading is.
@@ -118,13 +118,16 @@ func (m *Moments) fill() error {
 	return nil
 }
 
+func (m *Moments) chunkRows() int { return max(1, chunkValues/m.d) }
+
 func (m *Moments) addFull(x blas32.General) error {
-	for first := 0; first < x.Rows; first += chunkRows {
-		mean, m2, err := m.chunkMoments(classifier.Rows(x, first, min(first+chunkRows, x.Rows)))
+	rows := m.chunkRows()
+	for first := 0; first < x.Rows; first += rows {
+		mean, m2, err := m.chunkMoments(classifier.Rows(x, first, min(first+rows, x.Rows)))
 		if err != nil {
 			return err
 		}
-		m.combine(min(chunkRows, x.Rows-first), mean, m2)
+		m.combine(min(rows, x.Rows-first), mean, m2)
 	}
 	return nil
 }
@@ -173,16 +176,23 @@ func (m *Moments) chunkMoments(x blas32.General) (mean, m2 []float64, err error)
 	return mean, pack(s), nil
 }
 
+// meanColumns are summed by one goroutine at a time.
+const meanColumns = 160
+
 func meanOf(x blas32.General) []float64 {
 	mean := make([]float64, x.Cols)
-	for i := range x.Rows {
-		for j, v := range classifier.Row(x, i) {
-			mean[j] += float64(v)
+	linalg.Parallel((x.Cols+meanColumns-1)/meanColumns, func(t int) {
+		first := t * meanColumns
+		part := mean[first:min(first+meanColumns, x.Cols)]
+		for i := range x.Rows {
+			for j, v := range classifier.Row(x, i)[first : first+len(part)] {
+				part[j] += float64(v)
+			}
 		}
-	}
-	for j := range mean {
-		mean[j] /= float64(max(x.Rows, 1))
-	}
+		for j := range part {
+			part[j] /= float64(max(x.Rows, 1))
+		}
+	})
 	return mean
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 const d = 12
@@ -285,4 +286,36 @@ func BenchmarkAdd(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestTopEigenFarFromZero: examples about a mean a thousand times their spread
+// have the components that they have about zero, though directions may be
+// good to float32 only: they are centred in float64 first.
+func TestTopEigenFarFromZero(t *testing.T) {
+	const n, d, q = 150, 300, 10
+	rng := rand.New(rand.NewPCG(4, 4))
+	near, far := linalg.New32(n, d), linalg.New32(n, d)
+	for i := range near.Data { // sums that float32 holds exactly
+		near.Data[i] = float32(math.Round(rng.NormFloat64()*4096/math.Sqrt(float64(i%d+1)))) / 4096
+		far.Data[i] = near.Data[i] + 1024
+	}
+	want := topEigen(t, near, q)
+	for i, v := range topEigen(t, far, q).Values {
+		if math.Abs(v-want.Values[i]) > 1e-9*want.Values[0] {
+			t.Errorf("variance %d = %.12g, want %.12g", i, v, want.Values[i])
+		}
+	}
+}
+
+func topEigen(t *testing.T, x blas32.General, q int) linalg.Eigen {
+	t.Helper()
+	m := moments.New(x.Cols)
+	if err := m.Add(x); err != nil {
+		t.Fatal(err)
+	}
+	e, err := m.TopEigen(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }

@@ -68,13 +68,13 @@ func (m *Moments) removeFull(x blas32.General) error {
 	if x.Rows == m.n {
 		return m.removeAll(x)
 	}
-	rest := m.Clone()
-	for first := 0; first < x.Rows; first += chunkRows {
-		mean, m2, err := m.chunkMoments(classifier.Rows(x, first, min(first+chunkRows, x.Rows)))
+	rest, rows := m.Clone(), m.chunkRows()
+	for first := 0; first < x.Rows; first += rows {
+		mean, m2, err := m.chunkMoments(classifier.Rows(x, first, min(first+rows, x.Rows)))
 		if err != nil {
 			return err
 		}
-		rest.separate(min(chunkRows, x.Rows-first), mean, m2)
+		rest.separate(min(rows, x.Rows-first), mean, m2)
 	}
 	if err := rest.checkPSD(m.spread()); err != nil {
 		return fmt.Errorf("remove %d examples: %w", x.Rows, err)

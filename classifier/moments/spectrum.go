@@ -32,7 +32,8 @@ func (m *Moments) Covariance() (blas64.General, error) {
 }
 
 // TopEigen returns the leading eigenpairs of the sample covariance (divisor
-// n−1): at most q, at most n−1, and none that is zero to working precision.
+// n−1): at most q, at most n−1, and none that is zero to working precision. The
+// vectors are good enough to be rounded to float32.
 func (m *Moments) TopEigen(q int) (linalg.Eigen, error) {
 	if m.n == 0 {
 		return linalg.Eigen{}, fmt.Errorf("eigenpairs: %w", errEmpty)
@@ -41,10 +42,12 @@ func (m *Moments) TopEigen(q int) (linalg.Eigen, error) {
 	if q <= 0 {
 		return linalg.Eigen{Vectors: linalg.New64(0, m.d)}, nil
 	}
+	solver := m.solver
+	solver.Float32 = true
 	if m.Thin() {
-		return m.solver.ThinEigen(centred(m.matrix(), m.Mean()), q, float64(m.n-1))
+		return solver.ThinEigen(centred(m.matrix(), m.Mean()), q, float64(m.n-1))
 	}
-	e, err := m.solver.TopEigen(m.unpack(1/float64(m.n-1)), q)
+	e, err := solver.TopEigen(m.unpack(1/float64(m.n-1)), q)
 	if err != nil {
 		return linalg.Eigen{}, err
 	}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -30,7 +33,7 @@ type collection struct {
 func (w *workbench) listing(ctx context.Context) (images dataset.Listing, err error) {
 	switch c := w.config; {
 	case c.List != "":
-		images, err = dataset.ReadList(c.List, c.Images)
+		images, err = w.readList()
 	case c.Images != "":
 		images, err = w.scan(ctx)
 	default:
@@ -42,18 +45,73 @@ func (w *workbench) listing(ctx context.Context) (images dataset.Listing, err er
 	return images, err
 }
 
-// scan passes by what the run itself writes. That is not counted as skipped:
-// the first run would not count it and the second would.
-func (w *workbench) scan(ctx context.Context) (dataset.Listing, error) {
+// own is what the run itself writes, which a scan passes by.
+func (w *workbench) own() []string {
 	var own []string
-	if w.config.Out != "" {
-		own = append(own, w.config.Out)
+	for _, dir := range []string{w.config.Out, w.output} {
+		if dir != "" {
+			own = append(own, dir)
+		}
 	}
 	if cache, err := w.cacheDir(); err == nil {
 		own = append(own, cache)
 	}
-	images, err := dataset.Scan(ctx, w.config.Images, dataset.ScanOptions{Exclude: own})
-	delete(images.Skipped, "excluded")
+	return own
+}
+
+func (w *workbench) scanOptions() (dataset.ScanOptions, error) {
+	filter, err := w.config.Scan.Filter()
+	return dataset.ScanOptions{Avoid: w.own(), Filter: filter, Symlinks: dataset.Symlinks(w.config.Scan.Symlinks)}, err
+}
+
+func (w *workbench) scan(ctx context.Context) (dataset.Listing, error) {
+	opts, err := w.scanOptions()
+	if err != nil {
+		return dataset.Listing{}, err
+	}
+	return dataset.Scan(ctx, w.config.Images, opts)
+}
+
+func (w *workbench) readList() (dataset.Listing, error) {
+	images, err := dataset.ReadList(w.config.List, w.config.Images)
+	if err != nil && !errors.Is(err, dataset.ErrNoImages) {
+		return images, err
+	}
+	filter, filterErr := w.config.Scan.Filter()
+	return images, errors.Join(err, filterErr, images.Keep(filter))
+}
+
+// shardOut moves the output of a shard into its own sub-folder, so that all
+// shards can be started with one command line.
+func (w *workbench) shardOut() error {
+	shard, err := dataset.ParseShard(w.config.Scan.Shard)
+	if err != nil || shard.N == 0 {
+		return err
+	}
+	if err := os.MkdirAll(w.config.Out, 0o755); err != nil {
+		return fmt.Errorf("output folder: %w", err)
+	}
+	w.output, w.config.Out = w.config.Out, filepath.Join(w.config.Out, shard.Name())
+	return nil
+}
+
+// source is listing for jobs of any size: a folder is walked, not listed.
+func (w *workbench) source(ctx context.Context) (*dataset.Source, error) {
+	if w.config.List != "" || w.config.Images == "" {
+		images, err := w.listing(ctx)
+		return images.Source(), err
+	}
+	opts, err := w.scanOptions()
+	if err != nil {
+		return nil, err
+	}
+	images, err := dataset.Walk(ctx, w.config.Images, opts)
+	if errors.Is(err, dataset.ErrNoImages) {
+		found, _ := images.Outcome()
+		if len(found.Problems) > 0 || opts.Filter.Shard.N > 1 {
+			err = nil // a shard may be empty
+		}
+	}
 	return images, err
 }
 
@@ -84,12 +142,7 @@ func (c *collection) add(s dataset.Sample, content model.Hash, row []float32) {
 
 // stream runs the eye over a listing, with progress.
 func (w *workbench) stream(ctx context.Context, e *eye, images dataset.Listing, emit func(embedding.Item) error) (embedding.Counts, error) {
-	p := w.newProgress(len(images.Samples))
-	defer p.finish()
-	return e.stream.Run(ctx, images.Root, images.Samples, func(item embedding.Item) error {
-		p.add()
-		return emit(item)
-	})
+	return watched{w, e, len(images.Samples)}.RunSeq(ctx, images.Root, slices.Values(images.Samples), emit)
 }
 
 // features reads a feature folder as a collection.
@@ -155,12 +208,18 @@ func (w *workbench) labelled(c collection) (collection, error) {
 // watched is the eye as label.Job wants it: with progress.
 type watched struct {
 	*workbench
-	eye *eye
+	eye   *eye
+	total int
 }
 
-// Run implements label.Embedder.
-func (v watched) Run(ctx context.Context, root string, samples []dataset.Sample, emit func(embedding.Item) error) (embedding.Counts, error) {
-	return v.stream(ctx, v.eye, dataset.Listing{Root: root, Samples: samples}, emit)
+// RunSeq implements label.Embedder.
+func (v watched) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embedding.Item) error) (embedding.Counts, error) {
+	p := v.newProgress(v.total)
+	defer p.finish()
+	return v.eye.stream.RunSeq(ctx, root, samples, func(item embedding.Item) error {
+		p.add()
+		return emit(item)
+	})
 }
 
 // source says where a feature folder's embeddings come from, as far as its

@@ -14,17 +14,22 @@ import (
 
 func newEmbed() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "embed --images DIR | --list FILE --out FEATDIR",
+		Use:   "embed --images DIR | --list FILE --out FEATDIR | --stdin",
 		Short: "Compute the embeddings of a folder of images",
 		Long: `Writes embeddings.npy (float32, n×d), samples.csv, meta.json and errors.csv into
 FEATDIR. The class of an image is the first-level sub-folder that it lies in.`,
 		Example: "  pipeline embed --images photos --backbone resnet50.onnx --out features",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.embedFolder(ctx) }),
+		RunE: either(
+			func(ctx context.Context, w *workbench, _ []string) error { return w.embedFolder(ctx) },
+			func(ctx context.Context, w *workbench, args []string) error { return w.embedStdin(ctx, args) },
+		),
 	}
 	inputFlags(cmd, "images", "list")
+	scanFlags(cmd)
 	outFlag(cmd, "`folder` for the embeddings")
 	backboneFlag(cmd)
+	stdinFlag(cmd)
 	return cmd
 }
 
@@ -32,7 +37,10 @@ func (w *workbench) embedFolder(ctx context.Context) (err error) {
 	if err := require([2]string{"out", w.config.Out}); err != nil {
 		return err
 	}
-	images, err := w.listing(ctx)
+	if err := w.shardOut(); err != nil {
+		return err
+	}
+	images, err := w.source(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,9 +77,9 @@ func (w *workbench) newFeatureWriter(e *eye) (*dataset.FeatureWriter, error) {
 	})
 }
 
-func (w *workbench) writeFeatures(ctx context.Context, e *eye, images dataset.Listing, out *dataset.FeatureWriter) error {
-	problems := images.Problems
-	counts, err := w.stream(ctx, e, images, func(item embedding.Item) error {
+func (w *workbench) writeFeatures(ctx context.Context, e *eye, images *dataset.Source, out *dataset.FeatureWriter) error {
+	var problems []dataset.Problem
+	counts, err := watched{w, e, images.Len()}.RunSeq(ctx, images.Root(), images.Samples(ctx), func(item embedding.Item) error {
 		if item.Err != nil {
 			problems = append(problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 			return nil
@@ -81,6 +89,11 @@ func (w *workbench) writeFeatures(ctx context.Context, e *eye, images dataset.Li
 	if err != nil {
 		return err
 	}
+	found, err := images.Outcome()
+	if err != nil {
+		return err
+	}
+	problems = append(problems, found.Problems...)
 	if err := label.WriteProblems(filepath.Join(out.TempDir(), "errors.csv"), problems); err != nil {
 		return err
 	}

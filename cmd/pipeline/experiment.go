@@ -55,7 +55,11 @@ func (w *workbench) experiment(ctx context.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
-	o, err := kind.Run(ctx, c.Experiment, w.site())
+	site, err := w.site()
+	if err != nil {
+		return err
+	}
+	o, err := kind.Run(ctx, c.Experiment, site)
 	var input *experiment.InputError
 	if errors.As(err, &input) {
 		return usageError{err}
@@ -77,11 +81,12 @@ func (w *workbench) experiment(ctx context.Context) error {
 	return nil
 }
 
-func (w *workbench) site() experiment.Site {
+func (w *workbench) site() (experiment.Site, error) {
+	products, err := w.products()
 	return experiment.Site{
 		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(w.config.Seed), Features: w.config.Features,
-		Open: w.material, Note: w.log.Info,
-	}
+		Open: w.material, Multiplier: products, Note: w.log.Info,
+	}, err
 }
 
 // material reads a feature folder and binds it to the sessions of fscil.….

@@ -39,6 +39,7 @@ wang_5steps, wang_10steps.`,
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
 	cmd.Flags().String("classifier", heads.Default, "methods to compare, with commas between: "+methodNames())
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
+	dklFlags(cmd)
 	return cmd
 }
 
@@ -55,10 +56,10 @@ func (w *workbench) fscil(ctx context.Context) error {
 		return err
 	}
 	var outcomes []outcome
-	for _, method := range w.methods() {
-		o, err := w.measure(ctx, method, gallery, benches)
+	for _, v := range w.variants() {
+		o, err := w.measure(ctx, v, gallery, benches)
 		if err != nil {
-			return fmt.Errorf("fscil %s: %w", method, err)
+			return fmt.Errorf("fscil %s: %w", v.Name, err)
 		}
 		outcomes = append(outcomes, o)
 	}
@@ -90,12 +91,18 @@ func (w *workbench) readyForFSCIL() error {
 	return nil
 }
 
-// methods are the heads to compare; --classifier is another way to set them.
-func (w *workbench) methods() []string {
-	if len(w.config.FSCIL.Methods) > 0 {
-		return w.config.FSCIL.Methods
+// variants are the heads to compare; --classifier is another way to set those
+// without settings of their own.
+func (w *workbench) variants() []heads.Variant {
+	c := w.config.FSCIL
+	var all []heads.Variant
+	for _, m := range c.Methods {
+		all = append(all, heads.Plain(m))
 	}
-	return []string{w.config.Classifier.Name}
+	if all = append(all, c.Variants...); len(all) == 0 {
+		all = append(all, heads.Plain(w.config.Classifier.Name))
+	}
+	return all
 }
 
 // benches are the protocols of all runs, bound to the embeddings.
@@ -139,8 +146,11 @@ type outcome struct {
 
 // measure takes one head through all runs. A fresh head is made for each, from
 // the same settings.
-func (w *workbench) measure(ctx context.Context, method string, g *gallery, benches []*fscil.Bench) (outcome, error) {
-	settings, temperature := w.config.Classifier.Heads(w.config.Seed), w.config.Classifier.Tempered()
+func (w *workbench) measure(ctx context.Context, v heads.Variant, g *gallery, benches []*fscil.Bench) (outcome, error) {
+	settings, err := v.Settings(w.config.Classifier.Heads(w.config.Seed))
+	if err != nil {
+		return outcome{}, err
+	}
 	products, err := w.products()
 	if err != nil {
 		return outcome{}, err
@@ -148,8 +158,8 @@ func (w *workbench) measure(ctx context.Context, method string, g *gallery, benc
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.Tempered(products, method, settings, temperature) }, func(m fscil.Measures) {
-			w.log.Info("measured", "method", method, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return w.fresh(v.Classifier, settings, products, g) }, func(m fscil.Measures) {
+			w.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 		})
 		if err != nil {
 			return o, err
@@ -157,12 +167,12 @@ func (w *workbench) measure(ctx context.Context, method string, g *gallery, benc
 		runs = append(runs, run)
 		o.details.Runs = append(o.details.Runs, b.Detail(run))
 	}
-	kind, err := heads.Find(method)
+	kind, err := heads.Find(v.Classifier)
 	if err != nil {
 		return o, err
 	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: w.config.FSCIL.Benchmark(), Method: method, Backbone: g.backbone, Track: w.track(g), MaxPerClass: kind.MaxPerClass(settings),
+		Dataset: w.config.FSCIL.Benchmark(), Method: w.methodName(v.Name), Backbone: g.backbone, Track: w.track(g), MaxPerClass: kind.MaxPerClass(settings),
 	}, runs)
 	return o, err
 }

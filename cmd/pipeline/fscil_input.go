@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-90d10d51/pipeline/backbone"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/fscil"
@@ -26,6 +28,8 @@ type gallery struct {
 	// backbone is its name for tables, without folders.
 	backbone string
 	builtIn  bool
+	// views embeds augmented views of images; nil where there are none.
+	views func(blas32.General) ([]blas32.General, error)
 }
 
 func (w *workbench) gallery(ctx context.Context) (*gallery, error) {
@@ -61,6 +65,7 @@ func (w *workbench) embedGallery(ctx context.Context, g *gallery, images dataset
 	}
 	w.say("embedded %d images (%d from the cache)", c.counts.Cached+c.counts.Inferred, c.counts.Cached)
 	g.backbone, g.builtIn = filepath.Base(e.file.Name), e.file.Source == backbone.BuiltIn
+	g.views = w.views(ctx, images.Root, c.X, c.Paths)
 	return g.fill(c, images.Samples)
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,30 @@ func (l *lab) repeatedFromItsConfig(features string) {
 	if !bytes.Equal(l.read(l.path("first", "results.json")), l.read(l.path("again", "results.json"))) {
 		l.Error("the run that config.yaml describes gives other results")
 	}
+}
+
+// TestFSCILVariants: rows with settings of their own differ in these only, and
+// stand in config.yaml.
+func TestFSCILVariants(t *testing.T) {
+	l := &lab{TB: t, dir: t.TempDir()}
+	features := l.clouds(l.path("features"))
+	l.write(l.path("c.yaml"), []byte("fscil:\n  methods: [ncm]\n  variants:\n    - {name: far means, classifier: ncm, set: {metric: euclidean}}\n"))
+	l.must("fscil", "--config", l.path("c.yaml"), "--features", features, "--out", l.path("out"))
+	l.must("fscil", "--features", features, "--classifier", "ncm", "--set", "classifier.ncm.metric=euclidean", "--out", l.path("one"))
+	got, want := l.object(l.path("out", "far means"), "results.json"), l.object(l.path("one"), "results.json")
+	if got["method"] != "far means" || want["method"] != "ncm" {
+		t.Errorf("methods %v and %v", got["method"], want["method"])
+	}
+	got["method"] = want["method"]
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the variant gives\n%v, the setting\n%v", got, want)
+	}
+	l.must("fscil", "--config", l.path("out", "config.yaml"), "--out", l.path("again"))
+	if !bytes.Equal(l.read(l.path("out", "table.csv")), l.read(l.path("again", "table.csv"))) {
+		t.Error("the run that config.yaml describes gives another table")
+	}
+	l.write(l.path("bad.yaml"), []byte("fscil:\n  variants:\n    - {name: x, classifier: ncm, set: {metrik: euclidean}}\n"))
+	l.refused(exitUsage, []string{"fscil.variants", "metrik"}, "fscil", "--config", l.path("bad.yaml"), "--features", features, "--out", l.path("bad"))
 }
 
 // TestFSCILLeak: a list that tests on a training image is refused.

@@ -50,6 +50,7 @@ func (w *workbench) inspect(m *model.Model, file string) error {
 	}
 	w.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
 	w.say("settings   %s", m.HeadConfig)
+	w.inspectProjection(m)
 	w.inspectChoice(m)
 	w.inspectTemperature(m)
 	w.inspectBackbone(m)

@@ -2,35 +2,48 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/organise"
 )
 
 func newLabel() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "label MODEL --images DIR --out OUTDIR",
+		Use:   "label MODEL --images DIR --out OUTDIR | --stdin",
 		Short: "Label a folder of images",
-		Long: `Writes labels.csv (or .jsonl), errors.csv and summary.json into OUTDIR. A run
+		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. A run
 that was stopped is continued by the same command: what was embedded is cached.
 Exit code 3 means that some images could not be read; errors.csv says why.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
-			return w.label(ctx, args[0])
-		}),
+		RunE: either(
+			func(ctx context.Context, w *workbench, args []string) error { return w.label(ctx, args[0]) },
+			func(ctx context.Context, w *workbench, args []string) error { return w.labelStdin(ctx, args) },
+		),
 	}
 	inputFlags(cmd, "images", "list")
+	scanFlags(cmd)
 	outFlag(cmd, "`folder` for the results")
 	backboneFlag(cmd)
+	stdinFlag(cmd)
 	standard := label.DefaultConfig()
-	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl")
+	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl, parquet")
 	cmd.Flags().Int("top-k", standard.TopK, "ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	cmd.Flags().String("organise", "", "class folders in OUTDIR/by-class: link to the photos, or copy them")
+	cmd.Flags().Bool("xmp", false, "write the class into PHOTO.xmp beside each photo (dc:subject)")
+	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
+	config.Bind(cmd.Flags(), "report", "label.report")
+	config.Bind(cmd.Flags(), "organise", "label.organise")
+	config.Bind(cmd.Flags(), "xmp", "label.xmp")
 	config.Bind(cmd.Flags(), "format", "label.format")
 	config.Bind(cmd.Flags(), "top-k", "label.top_k")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
@@ -45,7 +58,10 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	images, err := w.listing(ctx)
+	if err := w.shardOut(); err != nil {
+		return err
+	}
+	images, err := w.source(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,11 +70,20 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer e.closeInto(&err)
-	job, err := w.labelJob(m, e)
+	job, err := w.labelJob(m, e, images)
 	if err != nil {
 		return err
 	}
-	job.Images = images
+	if job.Sinks, err = w.sinks(); err != nil {
+		return err
+	}
+	if w.config.Label.Report {
+		page, err := w.newLabelPage(ctx, m, images)
+		if err != nil {
+			return err
+		}
+		job.Sinks = append(job.Sinks, page)
+	}
 	summary, err := job.Run(ctx)
 	if err != nil {
 		return err
@@ -67,9 +92,9 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	return partial(summary.Failed, filepath.Join(w.config.Out, "errors.csv"))
 }
 
-func (w *workbench) labelJob(m *model.Model, e *eye) (job label.Job, err error) {
+func (w *workbench) labelJob(m *model.Model, e *eye, images *dataset.Source) (job label.Job, err error) {
 	job = label.Job{
-		Config: w.config.Label, Head: m.Head, Embedder: watched{w, e}, Out: w.config.Out,
+		Config: w.config.Label, Head: m.Head, Embedder: watched{w, e, images.Len()}, Out: w.config.Out, Images: images,
 		Settings: map[string]any{"classifier": m.Method, "label": w.config.Label, "preprocess": e.spec, "backbone": e.file.Name},
 		Hashes: map[string]string{
 			"model": m.SHA256(), "backbone": e.file.SHA256,
@@ -78,6 +103,24 @@ func (w *workbench) labelJob(m *model.Model, e *eye) (job label.Job, err error) 
 	}
 	job.Threshold, err = m.Threshold(w.config.Label.Reject)
 	return job, err
+}
+
+// sinks are what is done with labelled images beside the tables.
+func (w *workbench) sinks() (sinks []label.Sink, err error) {
+	if how := w.config.Label.Organise; how != "" {
+		if err := os.MkdirAll(w.config.Out, 0o755); err != nil {
+			return nil, fmt.Errorf("output folder: %w", err)
+		}
+		tree, err := organise.NewTree(organise.How(how), w.config.Images, filepath.Join(w.config.Out, "by-class"))
+		if err != nil {
+			return nil, err
+		}
+		sinks = append(sinks, tree)
+	}
+	if w.config.Label.XMP {
+		sinks = append(sinks, organise.NewSidecars(w.config.Images))
+	}
+	return sinks, nil
 }
 
 // partial is the error of a run that was done but for some inputs.

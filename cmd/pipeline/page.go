@@ -83,8 +83,11 @@ func (w *workbench) cards(ctx context.Context, m *model.Model, c collection, pre
 	for i, p := range predictions {
 		cards[i] = card(p)
 		cards[i].Path, cards[i].Truth, cards[i].Rejected = c.Paths[i], c.Labels[i], p.Novelty > threshold
+		if i >= report.DefaultMaxThumbnails {
+			continue
+		}
 		group.Go(func() error {
-			cards[i].Thumbnail = w.thumbnail(i, c.Paths[i])
+			cards[i].Thumbnail = w.thumbnail(c.Paths[i])
 			return ctx.Err()
 		})
 	}
@@ -103,11 +106,8 @@ func card(p classifier.Prediction) report.Prediction {
 }
 
 // thumbnail is a small picture for the page, none where the file is gone by
-// now or beyond the number of pictures that the page shows.
-func (w *workbench) thumbnail(i int, path string) []byte {
-	if i >= report.DefaultMaxThumbnails {
-		return nil
-	}
+// now.
+func (w *workbench) thumbnail(path string) []byte {
 	file, err := os.ReadFile(dataset.FullPath(w.config.Images, path))
 	if err != nil {
 		return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 )
 
@@ -28,7 +29,7 @@ images and without forgetting the old ones.`,
 	commonFlags(root)
 	root.AddCommand(
 		newDemo(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
+		newLabel(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
 	)
 	return root
 }
@@ -68,6 +69,18 @@ func inputFlags(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		cmd.Flags().String(name, "", usage[name])
 		config.Bind(cmd.Flags(), name, name)
+	}
+}
+
+// scanFlags adds the flags that narrow a folder or list.
+func scanFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArray("include", nil, "take only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
+	f.StringArray("exclude", nil, "leave out files and folders that match a glob `pattern`; may be repeated")
+	f.String("symlinks", string(dataset.FollowLinks), "symbolic links: follow, files (no linked folders) or skip")
+	f.String("shard", "", "take part `i/n` of the files only; results go to the sub-folder shard-i-of-n of --out")
+	for _, name := range []string{"include", "exclude", "symlinks", "shard"} {
+		config.Bind(f, name, "scan."+name)
 	}
 }
 

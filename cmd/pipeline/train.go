@@ -22,7 +22,10 @@ func newTrain() *cobra.Command {
 		Short: "Learn the base classes",
 		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), or on
 embeddings made before, or on statistics that pipeline stats collected, perhaps on
-other machines. More classes come later, with pipeline learn.`,
+other machines. More classes come later, with pipeline learn.
+--dkl first trains a projection of the embeddings on the base classes (classifier.dkl.…),
+for any method. That is a long job: every epoch is kept in OUT.dkl, and the same command
+goes on where it was stopped.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
 		Args:    arguments(cobra.NoArgs),
 		RunE: command(func(ctx context.Context, w *workbench, _ []string) error {
@@ -38,6 +41,7 @@ other machines. More classes come later, with pipeline learn.`,
 	backboneFlag(cmd)
 	cmd.Flags().String("classifier", heads.Default, "method: "+methodNames())
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
+	dklFlags(cmd)
 	return cmd
 }
 
@@ -75,6 +79,9 @@ func (w *workbench) train(ctx context.Context) error {
 		return err
 	}
 	settings.Multiplier = products
+	if err := w.trainProjection(ctx, &settings, c); err != nil {
+		return err
+	}
 	m, outcome, err := model.Train(ctx, settings, c.Batch)
 	if err != nil {
 		return err
@@ -94,6 +101,9 @@ func (w *workbench) trainStats(ctx context.Context, file string) error {
 	}
 	if c.Images != "" || c.List != "" || c.Features != "" {
 		return usagef("--stats and --images, --list or --features are different inputs: give one")
+	}
+	if c.Classifier.DKL.Enabled {
+		return usagef("--dkl needs examples, and --stats has none: give --images or --features")
 	}
 	s, err := model.LoadStats(file)
 	if err != nil {

@@ -24,8 +24,11 @@ import (
 type workbench struct {
 	config config.Config
 	log    *slog.Logger
+	stdin  io.Reader // of workers
 	stdout io.Writer
 	stderr io.Writer
+	// output is the folder around config.Out when that is one of a shard.
+	output string
 	// products is the backend of large products, chosen when first needed.
 	products func() (native.Choice, error)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/experiment"
 )
 
 // A Curve is a measure step by step, one row for every run.
@@ -15,17 +16,11 @@ type Curve [][]float64
 
 // mean and sem return those over the runs at step i.
 func (c Curve) at(i int) (mean, sem float64) {
-	n := float64(len(c))
-	for _, run := range c {
-		mean += run[i] / n
+	v := make([]float64, len(c))
+	for r, run := range c {
+		v[r] = run[i]
 	}
-	if len(c) < 2 {
-		return mean, 0
-	}
-	for _, run := range c {
-		sem += (run[i] - mean) * (run[i] - mean)
-	}
-	return mean, math.Sqrt(sem / (n - 1) / n)
+	return experiment.MeanSEM(v)
 }
 
 // A run is one draw of a figure.
@@ -65,7 +60,7 @@ func (c Config) byExamples(train [][]int) [][]int {
 }
 
 // follow takes both heads through the sessions.
-func (c Config) follow(ctx context.Context, settings heads.Config, p pool, sessions [][]int, test part) (run, error) {
+func (c Config) follow(ctx context.Context, settings heads.Config, p pool, sessions [][]int, test experiment.Labelled) (run, error) {
 	settings.GPR.MaxPerClass, settings.GPR.MaxTotal = c.most(), c.most()*c.Classes
 	var r run
 	g, err := heads.New("gpr", settings)
@@ -79,21 +74,21 @@ func (c Config) follow(ctx context.Context, settings heads.Config, p pool, sessi
 	var all []int
 	for _, rows := range sessions {
 		all = append(all, rows...)
-		s := p.train.pick(rows)
+		s := p.train.Pick(rows)
 		for _, h := range []struct {
 			head classifier.Learner
 			to   *[]float64
 		}{{g, &r.GPR}, {n, &r.NCM}} {
-			if err := h.head.Learn(ctx, s.x, s.y); err != nil {
+			if err := h.head.Learn(ctx, s.X, s.Y); err != nil {
 				return r, err
 			}
-			a, err := accuracy(h.head, test)
+			a, err := experiment.Accuracy(h.head, test)
 			if err != nil {
 				return r, err
 			}
 			*h.to = append(*h.to, a)
 		}
-		off, err := difference(ctx, settings, g, p.train.pick(all), test)
+		off, err := difference(ctx, settings, g, p.train.Pick(all), test)
 		if err != nil {
 			return r, err
 		}
@@ -102,28 +97,13 @@ func (c Config) follow(ctx context.Context, settings heads.Config, p pool, sessi
 	return r, nil
 }
 
-// accuracy counts classes that were not learned yet as mistakes.
-func accuracy(h classifier.Classifier, test part) (float64, error) {
-	predictions, err := classifier.Predict(h, test.x, 0)
-	if err != nil {
-		return 0, err
-	}
-	var right float64
-	for i, p := range predictions {
-		if p.Label == test.y[i] {
-			right++
-		}
-	}
-	return right / float64(len(predictions)), nil
-}
-
 // difference compares a head with one that learned the same at once.
-func difference(ctx context.Context, settings heads.Config, h classifier.Learner, s, test part) (float64, error) {
+func difference(ctx context.Context, settings heads.Config, h classifier.Learner, s, test experiment.Labelled) (float64, error) {
 	once, err := heads.New("gpr", settings)
 	if err != nil {
 		return 0, err
 	}
-	if err := once.Learn(ctx, s.x, s.y); err != nil {
+	if err := once.Learn(ctx, s.X, s.Y); err != nil {
 		return 0, err
 	}
 	a, err := logProbs(h, test)
@@ -147,8 +127,8 @@ func difference(ctx context.Context, settings heads.Config, h classifier.Learner
 	return worst, nil
 }
 
-func logProbs(h classifier.Classifier, s part) (blas64.General, error) {
+func logProbs(h classifier.Classifier, s experiment.Labelled) (blas64.General, error) {
 	C := len(h.Classes())
-	m := blas64.General{Rows: s.x.Rows, Cols: C, Stride: C, Data: make([]float64, s.x.Rows*C)}
-	return m, h.LogProb(m, s.x)
+	m := blas64.General{Rows: s.X.Rows, Cols: C, Stride: C, Data: make([]float64, s.X.Rows*C)}
+	return m, h.LogProb(m, s.X)
 }

@@ -76,12 +76,12 @@ func newTask(settings gpr.Config, p pool, seed uint64, count int) (task, error) 
 	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
 		return task{}, &experiment.InputError{Err: fmt.Errorf("classifier.gpr.lengthscale and noise are to be chosen; give them, so that all sizes are timed at the same")}
 	}
-	if p.train.x.Rows < count {
-		return task{}, &experiment.InputError{Err: fmt.Errorf("%d training images, %d are needed: lower experiment.gpregression.n or k", p.train.x.Rows, count)}
+	if p.train.X.Rows < count {
+		return task{}, &experiment.InputError{Err: fmt.Errorf("%d training images, %d are needed: lower experiment.gpregression.n or k", p.train.X.Rows, count)}
 	}
-	rows := stream(seed, 2, 0).Perm(p.train.x.Rows)[:count]
-	groups := classifier.GroupByClass(p.train.y)
-	w := task{settings: settings, x: classifier.Placed(p.train.x, rows, settings.Normalize)}
+	rows := stream(seed, 2, 0).Perm(p.train.X.Rows)[:count]
+	groups := classifier.GroupByClass(p.train.Y)
+	w := task{settings: settings, x: classifier.Placed(p.train.X, rows, settings.Normalize)}
 	w.t = blas64.General{Rows: count, Cols: len(groups), Stride: len(groups), Data: make([]float64, count*len(groups))}
 	column := map[string]int{}
 	for i, g := range groups {
@@ -91,7 +91,7 @@ func newTask(settings gpr.Config, p pool, seed uint64, count int) (task, error) 
 		for j := range groups {
 			w.t.Data[i*w.t.Stride+j] = -1
 		}
-		w.t.Data[i*w.t.Stride+column[p.train.y[r]]] = 1
+		w.t.Data[i*w.t.Stride+column[p.train.Y[r]]] = 1
 	}
 	return w, nil
 }

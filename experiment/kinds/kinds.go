@@ -10,6 +10,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/experiment/ablation"
+	"github.com/seed-90d10d51/pipeline/experiment/closedset"
+	"github.com/seed-90d10d51/pipeline/experiment/deepkernel"
 	"github.com/seed-90d10d51/pipeline/experiment/gpregression"
 	"github.com/seed-90d10d51/pipeline/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/experiment/natoem"
@@ -21,15 +23,17 @@ type Config struct {
 	// Kind is one of Kinds, or "" where no experiment is meant.
 	Kind         string              `mapstructure:"kind" json:"kind"`
 	Ablation     ablation.Config     `mapstructure:"ablation" json:"ablation"`
+	ClosedSet    closedset.Config    `mapstructure:"closedset" json:"closedset"`
 	Hierarchy    hierarchy.Config    `mapstructure:"hierarchy" json:"hierarchy"`
 	NATOEM       natoem.Config       `mapstructure:"natoem" json:"natoem"`
 	GPRegression gpregression.Config `mapstructure:"gpregression" json:"gpregression"`
 	VARGP        vargp.Config        `mapstructure:"vargp" json:"vargp"`
+	DeepKernel   deepkernel.Config   `mapstructure:"deepkernel" json:"deepkernel"`
 }
 
 // DefaultConfig returns the defaults of every kind.
 func DefaultConfig() Config {
-	return Config{Ablation: ablation.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig(), VARGP: vargp.DefaultConfig()}
+	return Config{Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DeepKernel: deepkernel.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig(), VARGP: vargp.DefaultConfig()}
 }
 
 // A Kind is one sort of experiment.
@@ -49,6 +53,20 @@ func Kinds() []Kind {
 			validate: func(c Config) error { return c.Ablation.Validate() },
 			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
 				return ablation.Run(ctx, c.Ablation, s)
+			},
+		},
+		{
+			Name: "closedset", Summary: "accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, Table 1, Fig. 4)",
+			validate: func(c Config) error { return c.ClosedSet.Validate() },
+			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+				return closedset.Run(ctx, c.ClosedSet, s)
+			},
+		},
+		{
+			Name: "deepkernel", Summary: "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
+			validate: func(c Config) error { return c.DeepKernel.Validate() },
+			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+				return deepkernel.Run(ctx, c.DeepKernel, s)
 			},
 		},
 		{

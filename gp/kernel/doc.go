@@ -23,6 +23,9 @@
 // Gradients take G = ∂L/∂K and return ∂L/∂x, ∂L/∂z (through the scaling to
 // length 1), ∂L/∂ℓ and ∂L/∂s. All is float64.
 //
+// A Pair keeps x̂·ẑ for training: values and gradients of one step take one large
+// product each, with any backend.
+//
 // Cost: n·m·d multiplications a matrix (Gram half of that), three times that a
 // gradient; memory for one more n×m matrix.
 package kernel

@@ -308,7 +308,7 @@ func drawGauss(mean *mat.VecDense, cov *mat.Dense, rng *rand.Rand) *mat.VecDense
 // draws of u and then of f given u.
 func TestBoundAgainstMonteCarlo(t *testing.T) {
 	each(t, func(t *testing.T, c Config) {
-		c.HyperSamples, c.FunctionSamples = 1, 1000
+		c.HyperSamples, c.FunctionSamples = 1, 500
 		m, old := learned(t, c)
 		for i := range m.logVar {
 			m.logVar[i] = -60 // one θ
@@ -355,7 +355,7 @@ func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
 			before[h] = denseOf(old, h, theta)
 		}
 	}
-	for range 2500 {
+	for range 800 {
 		var divergence, correction float64
 		f := linalg.New64(3, someBatch.x.Rows)
 		for h, d := range heads {

@@ -6,12 +6,15 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/experiment/kinds"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/preprocess"
+	"github.com/seed-90d10d51/pipeline/rank"
 )
 
 // Config holds every setting of every command. It is saved, resolved, with
@@ -34,12 +37,14 @@ type Config struct {
 	// Backbone is a name of the catalogue, "default", or an ONNX file; ""
 	// means the model's own, or "default" where there is no model yet.
 	Backbone   string           `mapstructure:"backbone" json:"backbone"`
+	Scan       Scan             `mapstructure:"scan" json:"scan"`
 	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
 	Linalg     native.Config    `mapstructure:"linalg" json:"linalg"`
 	Preprocess Preprocess       `mapstructure:"preprocess" json:"preprocess"`
 	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
 	Label      label.Config     `mapstructure:"label" json:"label"`
+	Rank       rank.Config      `mapstructure:"rank" json:"rank"`
 	FSCIL      fscil.Config     `mapstructure:"fscil" json:"fscil"`
 	Experiment kinds.Config     `mapstructure:"experiment" json:"experiment"`
 }
@@ -80,8 +85,18 @@ type Classifier struct {
 	Statistics bool `mapstructure:"statistics" json:"statistics"`
 	// Temperature divides log-probabilities; 0 means fit it by pseudo-sessions
 	// inside the base session, 1 leaves them as the method gives them.
-	Temperature  float64 `mapstructure:"temperature" json:"temperature"`
+	Temperature float64 `mapstructure:"temperature" json:"temperature"`
+	// DKL trains a projection in front of the method.
+	DKL          DKL `mapstructure:"dkl" json:"dkl"`
 	heads.Config `mapstructure:",squash"`
+}
+
+// DKL says whether and how a projection is trained in front of the method.
+type DKL struct {
+	Enabled bool `mapstructure:"enabled" json:"enabled"`
+	// Resume goes on from the checkpoint of a run that was stopped.
+	Resume       bool `mapstructure:"resume" json:"resume"`
+	dkl.Training `mapstructure:",squash"`
 }
 
 // Default returns the settings that hold when nothing is said.
@@ -89,11 +104,13 @@ func Default() Config {
 	limits := preprocess.DefaultLimits()
 	return Config{
 		Log:        "text",
+		Scan:       Scan{Include: []string{}, Exclude: []string{}, Symlinks: string(dataset.FollowLinks)},
 		Linalg:     native.DefaultConfig(),
 		Preprocess: Preprocess{Preset: "auto", Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
 		Extractor:  extractor.DefaultConfig(),
-		Classifier: Classifier{Name: heads.Default, Statistics: true, Temperature: tempered.Auto, Config: heads.DefaultConfig()},
+		Classifier: Classifier{Name: heads.Default, Statistics: true, Temperature: tempered.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Config: heads.DefaultConfig()},
 		Label:      label.DefaultConfig(),
+		Rank:       rank.DefaultConfig(),
 		FSCIL:      fscil.DefaultConfig(),
 		Experiment: kinds.DefaultConfig(),
 	}
@@ -107,6 +124,9 @@ func (c Config) Validate() error {
 	if c.Log != "text" && c.Log != "json" {
 		return fmt.Errorf("log: %q is neither text nor json", c.Log)
 	}
+	if _, err := c.Scan.Filter(); err != nil {
+		return fmt.Errorf("scan.%w", err)
+	}
 	if err := c.Linalg.Validate(); err != nil {
 		return fmt.Errorf("linalg.%w", err)
 	}
@@ -119,6 +139,9 @@ func (c Config) Validate() error {
 	if err := c.Label.Validate(); err != nil {
 		return fmt.Errorf("label.%w", err)
 	}
+	if err := c.Rank.Validate(); err != nil {
+		return fmt.Errorf("rank.%w", err)
+	}
 	if err := c.FSCIL.Validate(); err != nil {
 		return fmt.Errorf("fscil.%w", err)
 	}
@@ -126,6 +149,9 @@ func (c Config) Validate() error {
 		if _, err := heads.Find(m); err != nil {
 			return fmt.Errorf("fscil.methods: %w", err)
 		}
+	}
+	if err := heads.ValidateVariants(c.FSCIL.Variants, c.Classifier.Config); err != nil {
+		return fmt.Errorf("fscil.variants: %w", err)
 	}
 	if err := c.Experiment.Validate(); err != nil {
 		return fmt.Errorf("experiment.%w", err)
@@ -139,6 +165,9 @@ func (c Classifier) validate() error {
 	}
 	if err := c.Tempered().Validate(); err != nil {
 		return fmt.Errorf("classifier.%w", err)
+	}
+	if err := c.DKL.Validate(); err != nil {
+		return fmt.Errorf("classifier.dkl.%w", err)
 	}
 	if err := c.Config.Validate(); err != nil {
 		return fmt.Errorf("classifier.%w", err)
@@ -155,8 +184,15 @@ func (c Classifier) Heads(seed uint64) heads.Config {
 	for _, kept := range []*bool{&c.HPPCA.Statistics, &c.PLDAPlus.Statistics, &c.PPCA.Statistics, &c.PPCAEB.Statistics} {
 		*kept = c.Statistics
 	}
-	c.GPTree.Seed, c.LSM.Seed, c.OVE.Seed, c.VARGP.Seed = seed, seed, seed, seed
-	return c.Config
+	return c.Seeded(seed)
+}
+
+// Training returns the settings of deep kernel learning, with the seed of the
+// run.
+func (c Classifier) Training(seed uint64) dkl.Training {
+	t := c.DKL.Training
+	t.Seed = seed
+	return t
 }
 
 // Workers is the number of images worked on at once.

@@ -222,10 +222,24 @@ func (l loader) readFlags(s Sources) error {
 	var err error
 	s.Flags.Visit(func(f *pflag.Flag) {
 		if key := f.Annotations[keyAnnotation]; len(key) == 1 && err == nil {
-			err = l.merge(key[0], f.Value.String())
+			err = l.mergeFlag(key[0], f.Value)
 		}
 	})
 	return err
+}
+
+// mergeFlag takes lists as they are: as text, "*" and commas inside a value
+// would mean something else.
+func (l loader) mergeFlag(key string, value pflag.Value) error {
+	list, isList := value.(pflag.SliceValue)
+	if !isList {
+		return l.merge(key, value.String())
+	}
+	if err := l.check(key); err != nil {
+		return err
+	}
+	l.v.Set(key, list.GetSlice())
+	return nil
 }
 
 func (l loader) readSet(s Sources) error {

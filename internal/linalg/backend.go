@@ -22,15 +22,18 @@ const (
 )
 
 // On returns a Multiplier that gives large products to k and small ones to
-// gonum. Which of them depends on b alone.
-func On(k Kernel) Multiplier { return OnFrom(k, leastValues) }
+// gonum. Which of them depends on b alone. Its Raw is raw.
+func On(k Kernel, raw Raw) Multiplier { return OnFrom(k, raw, leastValues) }
 
 // OnFrom is On with another bound: products whose b has fewer values go to
 // gonum.
-func OnFrom(k Kernel, least int) Multiplier { return backend{kernel: k, least: least} }
+func OnFrom(k Kernel, raw Raw, least int) Multiplier {
+	return backend{kernel: k, raw: raw, least: least}
+}
 
 type backend struct {
 	kernel Kernel
+	raw    Raw
 	least  int
 }
 
@@ -84,6 +87,9 @@ func (m backend) Mul64(dst, a, b blas64.General) error {
 	}
 	return m.whole64(dst, a, b)
 }
+
+// Raw implements Multiplier.
+func (m backend) Raw() Raw { return m.raw }
 
 func (m backend) whole64(dst, a, b blas64.General) error {
 	whole := a.Rows / rowUnit * rowUnit

@@ -57,8 +57,8 @@ func (s Solver) TopEigen(a blas64.General, q int) (Eigen, error) {
 }
 
 func (s Solver) topEigen(a blas64.General, q int) (Eigen, error) {
-	if a.Rows > smallOrder && 4*q < a.Rows {
-		if e, ok := s.krylov(a, q); ok {
+	if few(q, a.Rows) {
+		if e, ok := s.filtered(a, q); ok {
 			return e, nil
 		}
 	}
@@ -67,11 +67,7 @@ func (s Solver) topEigen(a blas64.General, q int) (Eigen, error) {
 
 // ThinEigen is the function of that name with the solver's backend.
 func (s Solver) ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
-	g, err := s.Gram(x)
-	if err != nil {
-		return Eigen{}, err
-	}
-	e, err := s.TopEigen(g, q)
+	e, err := s.gramEigen(x, q)
 	if err != nil {
 		return Eigen{}, err
 	}
@@ -81,11 +77,53 @@ func (s Solver) ThinEigen(x blas64.General, q int, divisor float64) (Eigen, erro
 	}
 	v := New64(rank, x.Cols)
 	if rank > 0 {
-		if err := mulInto(v, rows64(e.Vectors, rank), x); err != nil {
+		if err := s.combine(v, rows64(e.Vectors, rank), x); err != nil {
 			return Eigen{}, err
 		}
 	}
 	return Eigen{Values: scaled(e.Values[:rank], 1/divisor), Vectors: thinVectors(v)}, nil
+}
+
+// gramEigen returns the q leading eigenpairs of x·xᵀ.
+func (s Solver) gramEigen(x blas64.General, q int) (Eigen, error) {
+	if err := valid(shape64(x)); err != nil {
+		return Eigen{}, fmt.Errorf("eigenpairs: %w", err)
+	}
+	if s.Float32 && few(q, x.Rows) {
+		if e, ok := s.thin(x, q); ok {
+			return e, nil
+		}
+	}
+	g, err := s.Gram(x)
+	if err != nil {
+		return Eigen{}, err
+	}
+	return s.TopEigen(g, q)
+}
+
+// few says whether q eigenpairs of a matrix of m rows are found sooner without
+// the others.
+func few(q, m int) bool { return m > smallOrder && 4*q < m && q > 0 }
+
+// combineRows of x are combined by one goroutine at a time.
+const combineRows = 256
+
+// combine writes w·x into dst on all cores.
+func (s Solver) combine(dst, w, x blas64.General) error {
+	parts := make([]blas64.General, (x.Rows+combineRows-1)/combineRows)
+	var first firstError
+	Parallel(len(parts), func(p int) {
+		from := p * combineRows
+		n := min(combineRows, x.Rows-from)
+		parts[p] = New64(dst.Rows, dst.Cols)
+		first.keep(s.multiplier().Raw().MulPlain64(parts[p], view64(w, 0, from, w.Rows, n), view64(x, from, 0, n, x.Cols)))
+	})
+	for _, part := range parts {
+		for i := range dst.Rows {
+			blas64.Axpy(1, blas64.Vector{N: dst.Cols, Data: rowOf(part, i), Inc: 1}, blas64.Vector{N: dst.Cols, Data: rowOf(dst, i), Inc: 1})
+		}
+	}
+	return first.err
 }
 
 // thinVectors makes the rows orthonormal; they already are but for rounding,

@@ -3,12 +3,25 @@ package linalg
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // A Solver computes Gram matrices and leading eigenpairs with a backend, gonum
 // where it has none. The functions of the same names take gonum.
-type Solver struct{ Multiplier Multiplier }
+type Solver struct {
+	Multiplier Multiplier
+	// Float32 says that eigenvectors are rounded to float32 afterwards, which
+	// allows them a residual of 1e−6 of the largest eigenvalue.
+	Float32 bool
+}
+
+func (s Solver) precision() precision {
+	if s.Float32 {
+		return single()
+	}
+	return full()
+}
 
 func (s Solver) multiplier() Multiplier {
 	if s.Multiplier == nil {
@@ -36,16 +49,44 @@ func (s Solver) Gram(x blas64.General) (blas64.General, error) {
 	if x.Rows == 0 || x.Cols == 0 {
 		return g, nil
 	}
+	kernel := s.kernel(x)
+	return g, eachTriangle(x.Rows, func(i, j, n, m int) error {
+		err := kernel.Mul64(view64(g, j, i, m, n), view64(x, j, 0, m, x.Cols), view64(x, i, 0, n, x.Cols))
+		mirror(g.Data, g.Stride, i, i+n, j, j+m)
+		return err
+	})
+}
+
+// gram32 returns x·xᵀ in float32.
+func (s Solver) gram32(x blas32.General) (blas32.General, error) {
+	g := New32(x.Rows, x.Rows)
+	kernel := s.multiplier().Raw()
+	return g, eachTriangle(x.Rows, func(i, j, n, m int) error {
+		err := kernel.Mul32(view32(g, j, i, m, n), view32(x, j, 0, m, x.Cols), view32(x, i, 0, n, x.Cols))
+		mirror(g.Data, g.Stride, i, i+n, j, j+m)
+		return err
+	})
+}
+
+// eachTriangle covers the upper triangle of a matrix with blocks of columns
+// i … i+n−1 and rows j … j+m−1, j ≤ i, in parallel.
+func eachTriangle(rows int, do func(i, j, n, m int) error) error {
 	var first firstError
-	side := (x.Rows + gramBlock - 1) / gramBlock
+	side := (rows + gramBlock - 1) / gramBlock
 	Parallel(side*(side+1)/2, func(t int) {
 		i, j := triangle(t)
 		i, j = i*gramBlock, j*gramBlock
-		n, m := min(gramBlock, x.Rows-i), min(gramBlock, x.Rows-j)
-		first.keep(s.multiplier().Mul64(view64(g, j, i, m, n), view64(x, j, 0, m, x.Cols), view64(x, i, 0, n, x.Cols)))
+		first.keep(do(i, j, min(gramBlock, rows-i), min(gramBlock, rows-j)))
 	})
-	mirror(g)
-	return g, first.err
+	return first.err
+}
+
+// kernel is what multiplies blocks of x by one another.
+func (s Solver) kernel(x blas64.General) Raw {
+	if x.Rows*x.Cols < leastValues {
+		return Gonum{}
+	}
+	return s.multiplier().Raw()
 }
 
 // triangle numbers the pairs j ≤ i: 0 is (0,0), 1 is (1,0), 2 is (1,1) …
@@ -57,11 +98,12 @@ func triangle(t int) (i, j int) {
 	return i, t
 }
 
-// mirror copies the upper triangle into the lower one.
-func mirror(g blas64.General) {
-	for i := range g.Rows {
-		for j := range i {
-			g.Data[i*g.Stride+j] = g.Data[j*g.Stride+i]
+// mirror copies rows j … jEnd−1 of the columns i … iEnd−1, as far as they are
+// above the diagonal, to below it.
+func mirror[F float32 | float64](g []F, stride, i, iEnd, j, jEnd int) {
+	for r := i; r < iEnd; r++ {
+		for c := j; c < min(r, jEnd); c++ {
+			g[r*stride+c] = g[c*stride+r]
 		}
 	}
 }

@@ -22,6 +22,17 @@ type Kernel interface {
 	Mul64(dst, a, b blas64.General) error
 }
 
+// A Raw is a backend for products whose shapes follow from the work itself, as
+// those of a fit do: an element may depend on where its rows lie in their
+// matrices. Matrices are not empty, and their shapes fit.
+type Raw interface {
+	// Mul32 and Mul64 write a·bᵀ into dst, on the calling goroutine.
+	Mul32(dst, a, b blas32.General) error
+	Mul64(dst, a, b blas64.General) error
+	// MulPlain64 writes a·b: a is n×k, b is k×m, dst is n×m.
+	MulPlain64(dst, a, b blas64.General) error
+}
+
 // A Multiplier is a Kernel that also uses all cores. Gonum is one; On makes
 // one of any Kernel. It is safe for concurrent use.
 type Multiplier interface {
@@ -30,6 +41,8 @@ type Multiplier interface {
 	MulTrans(dst, a, b blas32.General) error
 	// MulTrans64 is Mul64 on all cores.
 	MulTrans64(dst, a, b blas64.General) error
+	// Raw returns the quickest backend for large products within a fit.
+	Raw() Raw
 }
 
 // Gonum multiplies with gonum's pure Go and assembly kernels.
@@ -53,6 +66,21 @@ func (Gonum) Mul32(dst, a, b blas32.General) error { return mul32(dst, a, b, inT
 
 // Mul64 implements Kernel.
 func (Gonum) Mul64(dst, a, b blas64.General) error { return mul64(dst, a, b, inTurn) }
+
+// MulPlain64 implements Raw.
+func (Gonum) MulPlain64(dst, a, b blas64.General) error {
+	if err := fitsPlain(shape64(dst), shape64(a), shape64(b)); err != nil {
+		return err
+	}
+	eachTile(dst.Rows, dst.Cols, inTurn, func(i, j, n, m int) {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
+			view64(a, i, 0, n, a.Cols), view64(b, 0, j, b.Rows, m), 0, view64(dst, i, j, n, m))
+	})
+	return nil
+}
+
+// Raw implements Multiplier.
+func (g Gonum) Raw() Raw { return g }
 
 // MulTrans64 writes a·bᵀ into dst in float64 with gonum: a is n×d, b is K×d,
 // dst is n×K.

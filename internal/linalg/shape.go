@@ -33,6 +33,14 @@ func valid(s shape) error {
 	return nil
 }
 
+// fitsPlain checks dst = a·b.
+func fitsPlain(dst, a, b shape) error {
+	if err := valid(b); err != nil {
+		return fmt.Errorf("product: %w", err)
+	}
+	return fits(dst, a, shape{b.cols, b.rows, max(b.rows, 1), b.rows * b.cols})
+}
+
 // fits checks dst = a·bᵀ.
 func fits(dst, a, b shape) error {
 	for _, s := range []shape{dst, a, b} {

@@ -65,9 +65,9 @@ func dlopen(path string) (uintptr, error) {
 // gemm is cblas_sgemm or cblas_dgemm with integers of 32 or 64 bits.
 type gemm[I int32 | int64, F float32 | float64] func(order, transA, transB int32, m, n, k I, alpha F, a *F, lda I, b *F, ldb I, beta F, c *F, ldc I)
 
-func plain[I int32 | int64, F float32 | float64](f gemm[I, F]) func(m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {
-	return func(m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {
-		f(rowMajor, noTrans, trans, I(m), I(n), I(k), 1, &a[0], I(lda), &b[0], I(ldb), 0, &c[0], I(ldc))
+func plain[I int32 | int64, F float32 | float64](f gemm[I, F]) func(transB int32, m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {
+	return func(transB int32, m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {
+		f(rowMajor, noTrans, transB, I(m), I(n), I(k), 1, &a[0], I(lda), &b[0], I(ldb), 0, &c[0], I(ldc))
 	}
 }
 

@@ -15,8 +15,9 @@ import (
 type BLAS struct {
 	library Library
 	version string
-	sgemm   func(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int)
-	dgemm   func(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
+	sgemm   func(transB int32, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int)
+	// dgemm multiplies by b or its transpose.
+	dgemm func(transB int32, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
 }
 
 // Numbers of the C interface (cblas.h).
@@ -58,7 +59,16 @@ func (b *BLAS) Mul64(dst, x, y blas64.General) error {
 	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
 		return err
 	}
-	b.dgemm(dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
+	b.dgemm(trans, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
+	return nil
+}
+
+// MulPlain64 writes a·b into dst: a is n×k, b is k×m.
+func (b *BLAS) MulPlain64(dst, x, y blas64.General) error {
+	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
+		return err
+	}
+	b.dgemm(noTrans, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
 	return nil
 }
 
@@ -68,7 +78,7 @@ func (b *BLAS) Mul32(dst, x, y blas32.General) error {
 	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
 		return err
 	}
-	b.sgemm(dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
+	b.sgemm(trans, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
 	return nil
 }
 
@@ -85,9 +95,9 @@ func small(sizes ...int) error {
 // tryOut makes sure that the functions are what their names say.
 func (b *BLAS) tryOut() error {
 	x32, y32, out32 := []float32{1, 2, 3, 4}, []float32{5, 6, 7, 8}, make([]float32, 4)
-	b.sgemm(2, 2, 2, x32, 2, y32, 2, out32, 2)
+	b.sgemm(trans, 2, 2, 2, x32, 2, y32, 2, out32, 2)
 	x64, y64, out64 := []float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}, make([]float64, 4)
-	b.dgemm(2, 2, 2, x64, 2, y64, 2, out64, 2)
+	b.dgemm(trans, 2, 2, 2, x64, 2, y64, 2, out64, 2)
 	for i, want := range []float64{17, 23, 39, 53} {
 		if float64(out32[i]) != want || out64[i] != want {
 			return errors.New("gives wrong products")

@@ -12,17 +12,32 @@
     if (state) { if (!d.state.split(" ").includes(state)) { return false; } }
     return d.path.toLowerCase().includes(path);
   }
+  var size = 200, page = 0, pages = 1;
   function apply() {
     var name = inputs[0].value, state = inputs[1].value, path = inputs[2].value.toLowerCase();
     var n = 0;
     cards.forEach(function (card) {
-      card.hidden = !matches(card, name, state, path);
-      n += card.hidden ? 0 : 1;
+      var at = matches(card, name, state, path) ? n++ : -1;
+      card.hidden = page * size > at || at >= (page + 1) * size;
     });
     groups.forEach(function (g) { g.hidden = !g.querySelector(".card:not([hidden])"); });
-    byId("shown").textContent = n + " of " + cards.length + " shown";
+    pages = Math.max(1, Math.ceil(n / size));
+    byId("pages").hidden = pages === 1;
+    byId("page-of").textContent = "page " + (page + 1) + " of " + pages;
+    byId("previous").disabled = page === 0;
+    byId("next").disabled = page === pages - 1;
+    byId("shown").textContent = n + " of " + cards.length + (pages === 1 ? " shown" : " match");
   }
-  inputs.forEach(function (input) { input.addEventListener("input", apply); });
+  function turn(by) {
+    return function () {
+      page = Math.min(pages - 1, Math.max(0, page + by));
+      apply();
+      byId("pictures").scrollIntoView();
+    };
+  }
+  inputs.forEach(function (input) { input.addEventListener("input", function () { page = 0; apply(); }); });
+  byId("previous").addEventListener("click", turn(-1));
+  byId("next").addEventListener("click", turn(1));
   box.hidden = false;
   apply();
 }());

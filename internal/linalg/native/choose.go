@@ -48,9 +48,10 @@ func (c Config) Validate() error {
 // A Choice is the backend of a process.
 type Choice struct {
 	linalg.Multiplier
-	// Kernel is what the Multiplier gives large products to.
+	// Kernel is what the Multiplier gives large products to, but for those of
+	// fits, which Raw takes.
 	Kernel linalg.Kernel
-	// Float32 and Float64 say what multiplies either kind.
+	// Float32 and Float64 say what multiplies either kind; Float64 in fits.
 	Float32, Float64 Origin
 	// Rejected says why auto did not take something faster, nil where it did.
 	Rejected error
@@ -78,7 +79,7 @@ func Choose(c Config, runtime func() (*ort.Runtime, error)) (Choice, error) {
 	if err := c.Validate(); err != nil {
 		return Choice{}, err
 	}
-	b := bench{single: linalg.Gonum{}, double: linalg.Gonum{}}
+	b := bench{kernel: linalg.Gonum{}, raw: linalg.Gonum{}}
 	b.choice.Float32, b.choice.Float64 = Origin{Backend: Gonum}, Origin{Backend: Gonum}
 	var noRuntime, noBLAS error
 	if c.Backend != Gonum {
@@ -98,15 +99,16 @@ func Choose(c Config, runtime func() (*ort.Runtime, error)) (Choice, error) {
 
 // A bench is a Choice in the making.
 type bench struct {
-	single, double linalg.Kernel
-	choice         Choice
+	kernel linalg.Kernel
+	raw    linalg.Raw
+	choice Choice
 }
 
 func (b *bench) result(rejected error) Choice {
 	b.choice.Rejected = rejected
-	b.choice.Multiplier, b.choice.Kernel = linalg.Gonum{}, pair{b.single, b.double}
+	b.choice.Multiplier, b.choice.Kernel = linalg.Gonum{}, b.kernel
 	if b.choice.Float32.Backend != Gonum || b.choice.Float64.Backend != Gonum {
-		b.choice.Multiplier = linalg.On(b.choice.Kernel)
+		b.choice.Multiplier = linalg.On(b.kernel, b.raw)
 	}
 	return b.choice
 }
@@ -122,13 +124,13 @@ func (b *bench) takeRuntime(runtime func() (*ort.Runtime, error)) error {
 		return fmt.Errorf("backend %s: %w", ONNXRuntime, err)
 	}
 	origin := Origin{ONNXRuntime, rt.Version(), rt.Library().Path}
-	b.single, b.double, b.choice.Float32, b.choice.Float64 = k, k, origin, origin
+	b.kernel, b.raw, b.choice.Float32, b.choice.Float64 = k, k, origin, origin
 	return nil
 }
 
-// takeOpenBLAS multiplies float64 with OpenBLAS. Its float32 kernels for
-// AVX-512 give a row other last bits at other places of a batch, which
-// scores must not have.
+// takeOpenBLAS multiplies float64 with OpenBLAS, in fits only: its kernels for
+// AVX-512 give a row other last bits at other places of a batch, which scores
+// must not have.
 func (b *bench) takeOpenBLAS(path string) error {
 	lib, err := openblas.Locate(path)
 	if err != nil {
@@ -138,12 +140,18 @@ func (b *bench) takeOpenBLAS(path string) error {
 	if err != nil {
 		return fmt.Errorf("backend %s: %w", OpenBLAS, err)
 	}
-	b.double, b.choice.Float64 = blas, Origin{OpenBLAS, blas.Version(), blas.Library().Path}
+	b.raw, b.choice.Float64 = pair{b.kernel, blas}, Origin{OpenBLAS, blas.Version(), blas.Library().Path}
 	return nil
 }
 
-// pair takes a kernel for each kind.
-type pair struct{ single, double linalg.Kernel }
+// pair multiplies float32 with one library and float64 with another.
+type pair struct {
+	single linalg.Kernel
+	double *openblas.BLAS
+}
 
 func (p pair) Mul32(dst, a, b blas32.General) error { return p.single.Mul32(dst, a, b) }
 func (p pair) Mul64(dst, a, b blas64.General) error { return p.double.Mul64(dst, a, b) }
+func (p pair) MulPlain64(dst, a, b blas64.General) error {
+	return p.double.MulPlain64(dst, a, b)
+}

@@ -6,5 +6,7 @@
 // All of them run single-threaded kernels, one goroutine per core, on blocks
 // that do not depend on the number of goroutines: under one backend results
 // are the same at any number of threads, and a row's result does not depend on
-// the rows beside it. Two backends differ in the last bits.
+// the rows beside it. OpenBLAS cannot promise the latter: it multiplies for
+// fits alone (linalg.Raw), float64 products of scores are ONNX Runtime's then.
+// Two backends differ in the last bits.
 package native

@@ -51,6 +51,62 @@ func TestProducts(t *testing.T) {
 	})
 }
 
+// TestRawProducts: a·bᵀ and a·b, of views with gaps.
+func TestRawProducts(t *testing.T) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		for _, s := range shapes {
+			for _, gap := range []int{0, 3} {
+				a, b := random64(s[0], s[2], s[2]+gap, 1), random64(s[1], s[2], s[2]+gap, 2)
+				check64(t, m.Raw().Mul64, a, b, s[1]+gap)
+				check64(t, func(dst, a, b blas64.General) error { return m.Raw().MulPlain64(dst, a, turned(b)) }, a, b, s[1]+gap)
+				check32(t, m.Raw().Mul32, a, b, s[1]+gap)
+			}
+		}
+	})
+}
+
+// TestRawColumnsDoNotDependOnTheirPlace: of 16 rows on the right in float32,
+// each gives the same column to the last bit, wherever it stands and whatever
+// the others are. Scores of few rows rest on it.
+func TestRawColumnsDoNotDependOnTheirPlace(t *testing.T) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		for _, s := range [][2]int{{2048, 640}, {33, 640}, {1, 64}, {700, 2560}, {5, 30}, {130, 192}} {
+			x, row := random32(s[0], s[1], s[1], 1), random32(1, s[1], s[1], 2)
+			var want []float32
+			for place := range 16 {
+				stride := (s[1] + 3) / 4 * 4 // rows begin at multiples of 16 bytes
+				b := random32(16, s[1], stride, uint64(place+3))
+				if place%2 == 0 {
+					clear(b.Data)
+				}
+				copy(b.Data[place*stride:place*stride+s[1]], row.Data)
+				dst := linalg.New32(s[0], 16)
+				must(t, m.Raw().Mul32(dst, x, b))
+				var got []float32
+				for i := range s[0] {
+					got = append(got, dst.Data[i*16+place])
+				}
+				if want == nil {
+					want = got
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%v: column %d differs from column 0", s, place)
+				}
+			}
+		}
+	})
+}
+
+func turned(m blas64.General) blas64.General {
+	out := blas64.General{Rows: m.Cols, Cols: m.Rows, Stride: m.Rows + 2, Data: make([]float64, m.Cols*(m.Rows+2))}
+	for i := range m.Rows {
+		for j := range m.Cols {
+			out.Data[j*out.Stride+i] = m.Data[i*m.Stride+j]
+		}
+	}
+	return out
+}
+
 func check64(t *testing.T, mul func(dst, a, b blas64.General) error, a, b blas64.General, stride int) {
 	t.Helper()
 	dst := random64(a.Rows, b.Rows, stride, 3)
@@ -156,7 +212,7 @@ func BenchmarkProduct(b *testing.B) {
 				report(b, s, func() error { return m.Mul32(dst, x, y) })
 			})
 			b.Run(fmt.Sprintf("f64/n=%d_K=%d_d=%d/%s", s[0], s[1], s[2], name), func(b *testing.B) {
-				m := nativetest.Open(b, name)
+				m := nativetest.Open(b, name).Raw()
 				x, y, dst := random64(s[0], s[2], s[2], 1), random64(s[1], s[2], s[2], 2), linalg.New64(s[0], s[1])
 				report(b, s, func() error { return m.Mul64(dst, x, y) })
 			})

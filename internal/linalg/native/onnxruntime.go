@@ -17,24 +17,28 @@ import (
 // product of 256×640×640 is no faster (see the benchmark).
 type runtimeKernel struct {
 	rt       *ort.Runtime
-	f32, f64 *ort.Session
+	f32, f64 *ort.Session // a·bᵀ
+	plain    *ort.Session // a·b in float64
 }
 
 func newRuntimeKernel(rt *ort.Runtime) (runtimeKernel, error) {
 	k := runtimeKernel{rt: rt}
 	var err error
-	if k.f32, err = productSession(rt, onnx.Float32); err != nil {
+	if k.f32, err = productSession(rt, onnx.Float32, 1); err != nil {
 		return k, err
 	}
-	k.f64, err = productSession(rt, onnx.Float64)
+	if k.f64, err = productSession(rt, onnx.Float64, 1); err != nil {
+		return k, err
+	}
+	k.plain, err = productSession(rt, onnx.Float64, 0)
 	return k, err
 }
 
-// productSession computes c = a·bᵀ.
-func productSession(rt *ort.Runtime, elem onnx.ElemType) (*ort.Session, error) {
+// productSession computes c = a·bᵀ, or a·b where trans is 0.
+func productSession(rt *ort.Runtime, elem onnx.ElemType, trans int64) (*ort.Session, error) {
 	g := onnx.NewGraph("")
 	a, b := g.Input("a", elem, onnx.Free, onnx.Free), g.Input("b", elem, onnx.Free, onnx.Free)
-	g.Output("c", g.Node("Gemm", []string{a, b}, onnx.Int("transB", 1)), elem, onnx.Free, onnx.Free)
+	g.Output("c", g.Node("Gemm", []string{a, b}, onnx.Int("transB", trans)), elem, onnx.Free, onnx.Free)
 	model, err := g.Model("pipeline", nil)
 	if err != nil {
 		return nil, err
@@ -58,12 +62,19 @@ func (k runtimeKernel) Mul32(dst, a, b blas32.General) error {
 }
 
 // Mul64 implements linalg.Kernel.
-func (k runtimeKernel) Mul64(dst, a, b blas64.General) error {
+func (k runtimeKernel) Mul64(dst, a, b blas64.General) error { return k.double(k.f64, dst, a, b) }
+
+// MulPlain64 implements linalg.Raw.
+func (k runtimeKernel) MulPlain64(dst, a, b blas64.General) error {
+	return k.double(k.plain, dst, a, b)
+}
+
+func (k runtimeKernel) double(s *ort.Session, dst, a, b blas64.General) error {
 	out := dst
 	if dst.Stride != dst.Cols {
 		out = linalg.New64(dst.Rows, dst.Cols)
 	}
-	err := product(k.f64, k.rt.WrapTensor64, []dense[float64]{dense64(a), dense64(b), dense64(out)})
+	err := product(s, k.rt.WrapTensor64, []dense[float64]{dense64(a), dense64(b), dense64(out)})
 	if err == nil && dst.Stride != dst.Cols {
 		for i := range dst.Rows {
 			copy(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], out.Data[i*out.Cols:])

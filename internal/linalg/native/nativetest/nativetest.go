@@ -20,7 +20,7 @@ func Each(t *testing.T, body func(t *testing.T, m linalg.Multiplier)) {
 				body(t, c)
 				return
 			}
-			body(t, linalg.OnFrom(c.Kernel, 0))
+			body(t, linalg.OnFrom(c.Kernel, c.Raw(), 0))
 		})
 	}
 }

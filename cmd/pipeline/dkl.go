@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/projected"
+	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
+	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// dklFlags adds the flags of deep kernel learning.
+func dklFlags(cmd *cobra.Command) {
+	cmd.Flags().Bool("dkl", false, "first train a projection of the embeddings on the base classes (deep kernel learning)")
+	config.Bind(cmd.Flags(), "dkl", "classifier.dkl.enabled")
+	cmd.Flags().Bool("resume", true, "go on with a training that was stopped; --resume=false starts it anew")
+	config.Bind(cmd.Flags(), "resume", "classifier.dkl.resume")
+}
+
+// trainProjection asks for a projection in front of a model's head.
+func (w *workbench) trainProjection(ctx context.Context, s *model.Settings, c collection) error {
+	if !w.config.Classifier.DKL.Enabled {
+		return nil
+	}
+	t := w.config.Classifier.Training(w.config.Seed)
+	s.DKL, s.Gym.Train = &t, w.training(w.config.Out+".dkl", false)
+	if t.Views == 0 || w.config.Features != "" {
+		return nil
+	}
+	images, err := w.listing(ctx)
+	s.Gym.Views = w.views(ctx, images.Root, c.X, c.Paths)
+	return err
+}
+
+// training is a long job with its state in a folder.
+func (w *workbench) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
+	return checkpoint.Folder{Dir: dir, Keyed: keyed, Anew: !w.config.Classifier.DKL.Resume, Note: w.log.Info}.Train
+}
+
+// fresh returns an unfitted head for a benchmark. Methods share a projection
+// that is trained on the same base session in the same way.
+func (w *workbench) fresh(method string, settings heads.Config, products linalg.Multiplier, g *gallery) (classifier.Learner, error) {
+	c := w.config.Classifier
+	if !c.DKL.Enabled {
+		return heads.Tempered(products, method, settings, c.Tempered())
+	}
+	gym := projected.Gym{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Views: g.views, Multiplier: products}
+	return heads.Projected(method, settings, c.Tempered(), c.Training(w.config.Seed), gym)
+}
+
+// methodName is what tables call a method.
+func (w *workbench) methodName(method string) string {
+	if w.config.Classifier.DKL.Enabled {
+		return "dkl-" + method
+	}
+	return method
+}
+
+// inspectProjection says what stands in front of a head.
+func (w *workbench) inspectProjection(m *model.Model) {
+	head, ok := classifier.As[interface{ Projection() *dkl.Head }](m.Head)
+	if !ok || head.Projection() == nil {
+		return
+	}
+	p := head.Projection()
+	kind := "linear"
+	if h := p.Config().Hidden; h > 0 {
+		kind = "with a hidden layer"
+	}
+	if p.Config().Residual {
+		kind += ", residual"
+	}
+	w.say("projection %d values to %d, %s, trained on the base session (deep kernel learning)", p.In(), p.Dim(), kind)
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// quickly are settings under which a projection is trained in no time.
+func quickly(args ...string) []string {
+	return append(args, "--dkl", "--set", "classifier.dkl.dim=10", "--set", "classifier.dkl.epochs=4", "--set", "classifier.dkl.pretrain=2",
+		"--set", "classifier.dkl.batch=16", "--set", "classifier.dkl.inducing=2", "--set", "classifier.temperature=1")
+}
+
+// Every method learns behind a projection: the same bytes at any number of
+// threads, more classes after that, and an ONNX file.
+func TestTrainBehindAProjection(t *testing.T) {
+	l := newLab(t)
+	features := l.clouds(l.path("features"))
+	for _, method := range []string{"gptree", "plda", "plda+", "ppca", "gpr"} {
+		model := l.path(method + ".model")
+		l.must(quickly("train", "--features", features, "--classifier", method, "--out", model, "--set", "classifier.gpr.max_per_class=100", "--set", "classifier.gptree.max_per_class=100")...)
+		again := l.path(method + ".again")
+		l.must(quickly("train", "--features", features, "--classifier", method, "--out", again, "--set", "classifier.gpr.max_per_class=100", "--set", "classifier.gptree.max_per_class=100", "--threads", "1", "--resume=false")...)
+		l.same(method, l.read(l.path(method+".model")), again)
+		if r := l.must("inspect", model); !strings.Contains(r.stdout, "projection 8 values to 10, linear") {
+			t.Errorf("%s: inspect says %s", method, r.stdout)
+		}
+		l.must("eval", model, "--features", features, "--json", l.path("eval.json"))
+		if a := l.object(l.path("eval.json"))["accuracy"].(float64); a < 0.7 {
+			t.Errorf("%s: accuracy %g", method, a)
+		}
+		l.must("learn", model, "--features", l.relabelled(features))
+		if method != "gptree" && method != "gpr" {
+			l.must("export", model, "--onnx", l.path(method+".onnx"))
+		}
+	}
+	for _, name := range []string{"checkpoint.safetensors", "training.csv", "training.png", "loss.svg"} {
+		if !l.exists(l.path("plda.model.dkl", name)) {
+			t.Errorf("no %s", name)
+		}
+	}
+}
+
+// relabelled is a feature folder of two rows of a class of its own.
+func (l *lab) relabelled(features string) string {
+	l.Helper()
+	dir := l.path("more")
+	if l.exists(l.path("more")) {
+		return dir
+	}
+	rows := strings.SplitAfter(string(l.read(l.path("features", "samples.csv"))), "\n")
+	var b bytes.Buffer
+	for _, r := range rows {
+		b.WriteString(strings.ReplaceAll(r, ",c0,", ",another,"))
+	}
+	l.copyFolder(features, dir)
+	l.write(l.path("more", "samples.csv"), b.Bytes())
+	return dir
+}
+
+func (l *lab) copyFolder(from, to string) {
+	l.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// The same command goes on after any epoch, and ends with the bytes of a run
+// that was not stopped.
+func TestTrainingGoesOn(t *testing.T) {
+	l := newLab(t)
+	features := l.clouds(l.path("features"))
+	args := func(model string, epochs string) []string {
+		return append(quickly("train", "--features", features, "--out", l.path(model)), "--set", "classifier.dkl.epochs="+epochs)
+	}
+	l.must(args("whole.model", "4")...)
+	l.must(args("cut.model", "4")...)
+	// What is left of a run that was killed: a checkpoint and half a file.
+	if err := os.Remove(l.path("cut.model")); err != nil {
+		t.Fatal(err)
+	}
+	l.write(l.path("cut.model.dkl", ".checkpoint.safetensors.tmp-pipeline-1"), []byte("half"))
+	if r := l.must(args("cut.model", "4")...); !strings.Contains(r.stderr, "training goes on") {
+		t.Errorf("it does not say that it goes on: %s", r.stderr)
+	}
+	l.same("model", l.read(l.path("whole.model")), l.path("cut.model"))
+	if r := l.must(args("cut.model", "3")...); !strings.Contains(r.stderr, "other settings") {
+		t.Errorf("it does not say that the settings are others: %s", r.stderr)
+	}
+}
+
+func TestViewsOfPhotos(t *testing.T) {
+	l := newLab(t)
+	photos := l.photos(l.path("photos"), 40, 6, "cat", "dog", "owl")
+	args := quickly("train", "--images", photos, "--out", l.path("a.model"), "--set", "classifier.dkl.views=2")
+	r := l.must(args...)
+	if strings.Count(r.stderr, "embedded views") != 2 || !strings.Contains(r.stderr, "inferred=18") {
+		t.Errorf("views: %s", r.stderr)
+	}
+	first := l.read(l.path("a.model"))
+	r = l.must(append(args, "--resume=false")...)
+	if !strings.Contains(r.stderr, "cached=18") {
+		t.Errorf("views are not cached: %s", r.stderr)
+	}
+	l.same("model", first, l.path("a.model"))
+}
+
+func TestDKLUsage(t *testing.T) {
+	l := newLab(t)
+	features := l.clouds(l.path("features"))
+	l.refused(exitUsage, []string{"--stats"}, "train", "--dkl", "--stats", l.path("no.stats"), "--out", l.path("m"))
+	l.refused(exitUsage, []string{"classifier.dkl.preset", "cub"}, "train", "--dkl", "--features", features, "--out", l.path("m"), "--set", "classifier.dkl.preset=mini")
+	l.refused(1, []string{"views", "images"}, quickly("train", "--features", features, "--out", l.path("m"), "--set", "classifier.dkl.views=1")...)
+}
+
+// fscil shares a projection among methods, and says in tables what stands in
+// front of them.
+func TestFSCILBehindAProjection(t *testing.T) {
+	l := newLab(t)
+	features := l.clouds(l.path("features"))
+	r := l.must(quickly("fscil", "--features", features, "--classifier", "ncm,gptree", "--out", l.path("out"))...)
+	if n := strings.Count(r.stderr, "msg=trained"); n != 4 {
+		t.Errorf("%d epochs for two methods", n)
+	}
+	if name := l.object(l.path("out", "dkl-gptree", "results.json"))["method"]; name != "dkl-gptree" {
+		t.Errorf("method %v", name)
+	}
+	if !strings.Contains(string(l.read(l.path("out", "table.md"))), "dkl-ncm") {
+		t.Error("the table does not tell")
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/worker"
+)
+
+// stdinFlag adds --stdin.
+func stdinFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("stdin", false, "read paths, or JSON lines {\"path\": …, \"id\": …}, and write an answer a line to stdout")
+}
+
+// either runs work, or the worker when --stdin was given.
+func either(work, stdin func(context.Context, *workbench, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		asked, err := cmd.Flags().GetBool("stdin")
+		if err != nil {
+			return err
+		}
+		if !asked {
+			return command(work)(cmd, args)
+		}
+		return command(func(ctx context.Context, w *workbench, args []string) error {
+			w.stdin = cmd.InOrStdin()
+			if w.config.Out != "" || w.config.List != "" || w.config.Scan.Shard != "" {
+				return usagef("--stdin takes its images from stdin and answers on stdout: leave out --out, --list and --shard")
+			}
+			return stdin(ctx, w, args)
+		})(cmd, args)
+	}
+}
+
+// serve answers requests from stdin on stdout.
+func (w *workbench) serve(ctx context.Context, e *eye, answer func([]embedding.Item) ([]any, error)) error {
+	outcome, err := worker.Worker{
+		Embedder: e.stream, Root: w.config.Images, In: w.stdin, Out: w.stdout, Answer: answer,
+	}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	return partial(outcome.Failed, "the answer of each")
+}
+
+func (w *workbench) labelStdin(ctx context.Context, args []string) (err error) {
+	m, err := w.loadModel(args[0])
+	if err != nil {
+		return err
+	}
+	e, err := w.eyeOf(m)
+	if err != nil {
+		return err
+	}
+	defer e.closeInto(&err)
+	r := label.Responder{Head: m.Head, TopK: w.config.Label.TopK}
+	if r.Threshold, err = m.Threshold(w.config.Label.Reject); err != nil {
+		return err
+	}
+	return w.serve(ctx, e, r.Answer)
+}
+
+// An embedded image is an answer of embed --stdin.
+type embedded struct {
+	Path      string    `json:"path"`
+	Embedding []float32 `json:"embedding"`
+}
+
+func (w *workbench) embedStdin(ctx context.Context, _ []string) (err error) {
+	e, err := w.newEye()
+	if err != nil {
+		return err
+	}
+	defer e.closeInto(&err)
+	return w.serve(ctx, e, func(items []embedding.Item) ([]any, error) {
+		answers := make([]any, len(items))
+		for i, item := range items {
+			answers[i] = embedded{dataset.EscapePath(item.Sample.Path), item.Vector}
+		}
+		return answers, nil
+	})
+}

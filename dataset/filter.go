@@ -1,0 +1,136 @@
+package dataset
+
+import (
+	"fmt"
+	"hash/fnv"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// A Filter says which files of a folder or list are looked at. The zero Filter
+// takes all of them.
+type Filter struct {
+	// Include and Exclude are glob patterns: "*" stays inside a folder, "**"
+	// crosses folders, {a,b} is either. A pattern with a slash is compared with
+	// the whole path, one without with each part of it: "*.png", "2024/**",
+	// "thumbnails". A file is taken when Include is empty or matches, and Exclude
+	// does not match it.
+	Include, Exclude []string
+	// Shard takes one part of the files.
+	Shard Shard
+}
+
+// Validate names the pattern that cannot be read.
+func (f Filter) Validate() error {
+	for _, pattern := range append(append([]string(nil), f.Include...), f.Exclude...) {
+		if pattern == "" || !doublestar.ValidatePattern(pattern) {
+			return fmt.Errorf("glob pattern %q cannot be read; examples are *.jpg, 2024/**, **/{cat,dog}/*", pattern)
+		}
+	}
+	return f.Shard.Validate()
+}
+
+func (f Filter) wanted(rel string) bool {
+	return (len(f.Include) == 0 || matchesAny(f.Include, rel)) && !matchesAny(f.Exclude, rel)
+}
+
+func matchesAny(patterns []string, rel string) bool {
+	for _, p := range patterns {
+		if matches(p, rel) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(pattern, rel string) bool {
+	if strings.Contains(pattern, "/") {
+		return doublestar.MatchUnvalidated(strings.TrimPrefix(pattern, "/"), rel)
+	}
+	for part := range strings.SplitSeq(rel, "/") {
+		if doublestar.MatchUnvalidated(pattern, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// A Shard is part I of N, counted from 1; the zero Shard is everything. Which
+// part a file belongs to depends on its path alone: files that come or go move
+// no other one.
+type Shard struct{ I, N int }
+
+// ParseShard reads "i/n"; "" is everything.
+func ParseShard(text string) (Shard, error) {
+	if text == "" {
+		return Shard{}, nil
+	}
+	i, n, _ := strings.Cut(text, "/")
+	var s Shard
+	var errI, errN error
+	s.I, errI = strconv.Atoi(i)
+	s.N, errN = strconv.Atoi(n)
+	if errI != nil || errN != nil || s.N < 1 || s.Validate() != nil {
+		return Shard{}, fmt.Errorf("shard %q: want i/n with 1 ≤ i ≤ n, for example 2/8", text)
+	}
+	return s, nil
+}
+
+// Validate checks 1 ≤ I ≤ N.
+func (s Shard) Validate() error {
+	if s != (Shard{}) && (s.I < 1 || s.I > s.N) {
+		return fmt.Errorf("shard %d/%d: want i/n with 1 ≤ i ≤ n", s.I, s.N)
+	}
+	return nil
+}
+
+// Name is a name for the shard's results, "shard-2-of-8"; "" for everything.
+func (s Shard) Name() string {
+	if s.N == 0 {
+		return ""
+	}
+	return fmt.Sprintf("shard-%d-of-%d", s.I, s.N)
+}
+
+// Holds says whether a path is in the shard.
+func (s Shard) Holds(rel string) bool {
+	if s.N <= 1 {
+		return true
+	}
+	h := fnv.New64a()
+	h.Write([]byte(path.Clean(rel)))
+	// The low bits of FNV are weak on their own.
+	mixed := h.Sum64()
+	mixed ^= mixed >> 32
+	mixed *= 0x9e3779b97f4a7c15
+	return int((mixed>>33)%uint64(s.N)) == s.I-1
+}
+
+// Keep drops what the filter does not want, for a listing that was read from a
+// list: samples that do not match count as skipped "filtered", and what belongs
+// to other shards is left out without a word.
+func (l *Listing) Keep(f Filter) error {
+	if err := f.Validate(); err != nil {
+		return err
+	}
+	samples, problems := l.Samples[:0:0], l.Problems[:0:0]
+	for _, s := range l.Samples {
+		switch {
+		case !f.Shard.Holds(s.Path):
+		case !f.wanted(s.Path):
+			l.Skipped["filtered"]++
+		default:
+			samples = append(samples, s)
+		}
+	}
+	for _, p := range l.Problems {
+		if f.Shard.Holds(p.Path) {
+			problems = append(problems, p)
+		}
+	}
+	l.Samples, l.Problems = samples, problems
+	return nil
+}

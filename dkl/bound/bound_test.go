@@ -1,0 +1,346 @@
+package bound_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/dkl/bound"
+	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A rig is four leaves under three nodes, ((0 1) (2 3)), with 3, 2, 4 and 1
+// inducing inputs, and a batch whose kernel matrices come from features.
+type rig struct {
+	nodes   *bound.Nodes
+	problem bound.Problem
+	rng     *rand.Rand
+}
+
+var (
+	splits   = []bound.Split{{Lo: 0, Mid: 2, Hi: 4}, {Lo: 0, Mid: 1, Hi: 2}, {Lo: 2, Mid: 3, Hi: 4}}
+	inducing = []int{3, 2, 4, 1}
+	examples = []int{7, 9, 5, 4}
+)
+
+func newRig(t testing.TB, leaf []int, seed uint64) *rig {
+	t.Helper()
+	r := &rig{rng: rand.New(rand.NewPCG(seed, 1))}
+	var err error
+	if r.nodes, err = bound.New(splits, inducing, examples); err != nil {
+		t.Fatal(err)
+	}
+	r.problem.Leaf = leaf
+	z, x := r.normal(10, 14), r.normal(len(leaf), 14)
+	r.problem.Kmm, r.problem.Knm = linalg.New64(10, 10), linalg.New64(len(leaf), 10)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 0.2, z, z, 0, r.problem.Kmm)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 0.2, x, z, 0, r.problem.Knm)
+	for i := range leaf {
+		v := blas64.Vector{N: 14, Data: x.Data[i*14 : i*14+14], Inc: 1}
+		r.problem.Knn = append(r.problem.Knn, 0.2*blas64.Dot(v, v))
+	}
+	return r
+}
+
+func (r *rig) normal(n, d int) blas64.General {
+	m := linalg.New64(n, d)
+	for i := range m.Data {
+		m.Data[i] = r.rng.NormFloat64()
+	}
+	return m
+}
+
+func (r *rig) place(t testing.TB) {
+	t.Helper()
+	if err := r.nodes.Place(r.problem); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) update(t testing.TB, rate float64) {
+	t.Helper()
+	r.place(t)
+	if err := r.nodes.Update(rate); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) loss(t testing.TB) float64 {
+	t.Helper()
+	r.place(t)
+	loss, err := r.nodes.Loss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loss
+}
+
+func everyLeaf() []int { return slices.Repeat([]int{0, 1, 2, 3}, 1) }
+
+func allExamples() []int {
+	var leaf []int
+	for l, n := range examples {
+		leaf = append(leaf, slices.Repeat([]int{l}, n)...)
+	}
+	return leaf
+}
+
+// Central differences of every element of every matrix, also where a leaf, a
+// whole node, or all but one row are missing from the batch.
+func TestGradientAgainstCentralDifferences(t *testing.T) {
+	for name, leaf := range map[string][]int{
+		"all leaves": {0, 0, 1, 2, 2, 2, 3}, "one side": {0, 0, 1}, "one row": {2}, "no left": {2, 3, 3},
+	} {
+		r := newRig(t, leaf, 7)
+		r.update(t, 1)
+		r.update(t, 0.3) // away from the optimum
+		r.place(t)
+		_, adj, err := r.nodes.Gradient(len(leaf))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(what string, g float64, at ...*float64) {
+			t.Helper()
+			const step = 1e-5
+			move := func(by float64) float64 {
+				for _, p := range at {
+					*p += by
+				}
+				defer func() {
+					for _, p := range at {
+						*p -= by
+					}
+				}()
+				return r.loss(t)
+			}
+			want := (move(step) - move(-step)) / (2 * step)
+			if math.Abs(g-want) > 1e-5*max(math.Abs(want), 1e-3) {
+				t.Errorf("%s: %s: %.10g, central difference %.10g", name, what, g, want)
+			}
+		}
+		for i := range 10 {
+			check(fmt.Sprint("K_mm", i, i), adj.Kmm.Data[i*10+i], &r.problem.Kmm.Data[i*10+i])
+			for j := range i {
+				check(fmt.Sprint("K_mm", i, j), 2*adj.Kmm.Data[i*10+j], &r.problem.Kmm.Data[i*10+j], &r.problem.Kmm.Data[j*10+i])
+			}
+		}
+		for i := range adj.Knm.Data {
+			check(fmt.Sprint("K_nm", i), adj.Knm.Data[i], &r.problem.Knm.Data[i])
+		}
+		for i := range adj.Knn {
+			check(fmt.Sprint("K_nn", i), adj.Knn[i], &r.problem.Knn[i])
+		}
+	}
+}
+
+// Every node is the one of package gp: the same bound, posterior and steps.
+func TestNodesAreThoseOfPackageGP(t *testing.T) {
+	leaf := allExamples()
+	r := newRig(t, leaf, 3)
+	for i := range 10 {
+		r.problem.Kmm.Data[i*10+i] *= 1 + 1e-3 // no jitter in package gp
+	}
+	root := sub(r.problem.Kmm, 1+1e-6)
+	v, err := gp.NewVI(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := make([]bool, len(leaf))
+	for i, l := range leaf {
+		yes[i] = l < 2
+	}
+	b, err := v.Batch(r.problem.Knm, r.problem.Knn, yes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rate := range []float64{1, 0.3, 0.05} {
+		r.update(t, rate)
+		if err := v.Step(b, 1, rate); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mean, cov, err := r.nodes.Moments(0, r.problem.Kmm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMean, wantCov, err := v.Inducing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "mean", mean, wantMean)
+	near(t, "covariance", cov.Data, wantCov.Data)
+	want, err := v.Latent(r.problem.Knm, r.problem.Knn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, right := make([]float64, len(leaf)), make([]float64, len(leaf))
+	want.LogProbs(left, right, gp.Quadrature)
+	odds := linalg.New64(len(leaf), 3)
+	if err := r.nodes.LogOdds(odds, r.problem.Kmm, r.problem.Knm, r.problem.Knn); err != nil {
+		t.Fatal(err)
+	}
+	for i := range leaf {
+		near(t, "log-odds", []float64{odds.Data[i*3]}, []float64{left[i] - right[i]})
+	}
+}
+
+func sub(m blas64.General, diagonal float64) blas64.General {
+	out := linalg.New64(m.Rows, m.Cols)
+	copy(out.Data, m.Data)
+	for i := range m.Rows {
+		out.Data[i*m.Cols+i] *= diagonal
+	}
+	return out
+}
+
+// The loss of all examples is minus the sum of the bounds of package gp, each
+// divided by its number of examples.
+func TestLossIsTheSumOfBounds(t *testing.T) {
+	leaf := allExamples()
+	r := newRig(t, leaf, 5)
+	var want float64
+	first := []int{0, 3, 5, 9, 10}
+	for _, s := range splits {
+		lo, hi := first[s.Lo], first[s.Hi]
+		var rows []int
+		var yes []bool
+		for i, l := range leaf {
+			if s.Lo <= l && l < s.Hi {
+				rows, yes = append(rows, i), append(yes, l < s.Mid)
+			}
+		}
+		kmm, knm, knn := linalg.New64(hi-lo, hi-lo), linalg.New64(len(rows), hi-lo), make([]float64, len(rows))
+		for i := range hi - lo {
+			copy(kmm.Data[i*kmm.Cols:], r.problem.Kmm.Data[(lo+i)*10+lo:(lo+i)*10+hi])
+			kmm.Data[i*kmm.Cols+i] *= 1 + 1e-6
+		}
+		for i, j := range rows {
+			copy(knm.Data[i*knm.Cols:(i+1)*knm.Cols], r.problem.Knm.Data[j*10+lo:])
+			knn[i] = r.problem.Knn[j]
+		}
+		want -= boundOf(t, kmm, knm, knn, yes) / float64(len(rows))
+	}
+	r.update(t, 1)
+	r.update(t, 1)
+	near(t, "loss", []float64{r.loss(t)}, []float64{want})
+}
+
+func boundOf(t *testing.T, kmm, knm blas64.General, knn []float64, yes []bool) float64 {
+	t.Helper()
+	v, err := gp.NewVI(kmm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := v.Batch(knm, knn, yes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounds, err := v.Fit(context.Background(), b, 2, -math.MaxFloat64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bounds[len(bounds)-1]
+}
+
+func near(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i, w := range want {
+		if !(math.Abs(got[i]-w) <= 1e-8*max(1, math.Abs(w))) {
+			t.Fatalf("%s: %v, want %v", what, got, want)
+		}
+	}
+}
+
+// Full batches with rate 1 are coordinate ascent.
+func TestFullUpdatesNeverLoseGround(t *testing.T) {
+	r := newRig(t, allExamples(), 11)
+	before := r.loss(t)
+	for range 30 {
+		r.update(t, 1)
+		after := r.loss(t)
+		if after > before+1e-12 {
+			t.Fatalf("the loss rose from %.15g to %.15g", before, after)
+		}
+		before = after
+	}
+}
+
+func TestStateComesBack(t *testing.T) {
+	r := newRig(t, everyLeaf(), 2)
+	r.update(t, 0.5)
+	eta, precision := r.nodes.State()
+	other := newRig(t, everyLeaf(), 2)
+	if err := other.nodes.Restore(eta, precision); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		r.update(t, 0.1)
+		other.update(t, 0.1)
+	}
+	a, _ := r.nodes.State()
+	b, _ := other.nodes.State()
+	if !slices.Equal(a, b) {
+		t.Error("the steps after Restore differ")
+	}
+	if other.nodes.Restore(eta[1:], precision) == nil || other.nodes.Restore(eta, make([]float64, len(precision))) == nil {
+		t.Error("a state that is none was taken")
+	}
+}
+
+func TestThreadsDoNotMatter(t *testing.T) {
+	var want []float64
+	for _, threads := range []int{1, 2, 5} {
+		old := runtime.GOMAXPROCS(threads)
+		r := newRig(t, []int{0, 0, 1, 2, 2, 2, 3}, 7)
+		r.update(t, 0.4)
+		r.place(t)
+		_, adj, err := r.nodes.Gradient(7)
+		runtime.GOMAXPROCS(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Concat(adj.Kmm.Data, adj.Knm.Data, adj.Knn)
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d threads: other gradients", threads)
+		}
+	}
+}
+
+func TestMistakesAreErrors(t *testing.T) {
+	for _, s := range [][]bound.Split{nil, {{Lo: 0, Mid: 0, Hi: 1}}, {{Lo: 0, Mid: 1, Hi: 3}}} {
+		if _, err := bound.New(s, []int{1, 1}, []int{1, 1}); err == nil {
+			t.Errorf("%v: no error", s)
+		}
+	}
+	if _, err := bound.New(splits, inducing, []int{1, 0, 1, 1}); err == nil {
+		t.Error("a leaf without examples")
+	}
+	r := newRig(t, everyLeaf(), 1)
+	r.problem.Leaf = []int{3, 2, 1, 0}
+	if r.nodes.Place(r.problem) == nil {
+		t.Error("leaves that do not ascend")
+	}
+	r.problem.Leaf = []int{0, 1, 2, 4}
+	if r.nodes.Place(r.problem) == nil {
+		t.Error("a leaf that is not there")
+	}
+	if r.nodes.Update(0) == nil {
+		t.Error("a rate of 0")
+	}
+	r = newRig(t, everyLeaf(), 1)
+	r.problem.Kmm.Data[0] = math.NaN()
+	if r.nodes.Place(r.problem) == nil {
+		t.Error("a NaN")
+	}
+}

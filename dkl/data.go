@@ -1,0 +1,172 @@
+package dkl
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// Examples is what a projection is trained on: row i of X (n×d) is of class
+// Y[i], and Views holds augmented versions of the same rows.
+type Examples struct {
+	X     blas32.General
+	Y     []string
+	Views []blas32.General
+}
+
+// data is examples ready for training. The order of the examples does not
+// matter: those of a class are sorted.
+type data struct {
+	examples Examples
+	classes  []string
+	// class is that of every row.
+	class []int
+	// train and held are rows, by class.
+	train, held []int
+}
+
+func newData(e Examples, t Training) (*data, error) {
+	if err := classifier.CheckExamples(e.X, e.Y, 0); err != nil {
+		return nil, err
+	}
+	if len(e.Views) != t.Views {
+		return nil, fmt.Errorf("views: %d views of the examples, %d are asked for", len(e.Views), t.Views)
+	}
+	for k, v := range e.Views {
+		if v.Rows != e.X.Rows {
+			return nil, fmt.Errorf("view %d: %d rows of %d examples", k+1, v.Rows, e.X.Rows)
+		}
+		if err := classifier.CheckRows(v, e.X.Cols); err != nil {
+			return nil, fmt.Errorf("view %d: %w", k+1, err)
+		}
+	}
+	d := &data{examples: e, class: make([]int, e.X.Rows)}
+	for c, g := range classifier.GroupByClass(e.Y) {
+		d.classes = append(d.classes, g.Class)
+		for _, r := range g.Rows {
+			d.class[r] = c
+		}
+		d.share(d.sorted(g.Rows), c, t)
+	}
+	return d, nil
+}
+
+// sorted orders rows by their values.
+func (d *data) sorted(rows []int) []int {
+	out := slices.Clone(rows)
+	slices.SortStableFunc(out, func(a, b int) int {
+		return slices.Compare(classifier.Row(d.examples.X, a), classifier.Row(d.examples.X, b))
+	})
+	return out
+}
+
+// leastHeld is the number of examples from which on a class gives some away
+// for validation.
+const leastHeld = 5
+
+// share puts the rows of a class into train and held.
+func (d *data) share(rows []int, class int, t Training) {
+	held := 0
+	if t.Validation > 0 && len(rows) >= leastHeld {
+		held = max(1, int(math.Round(t.Validation*float64(len(rows)))))
+	}
+	rng := rand.New(rand.NewPCG(t.Seed, heldStream+uint64(class)))
+	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	d.held = append(d.held, rows[:held]...)
+	d.train = append(d.train, rows[held:]...)
+}
+
+// Streams of draws; the values are arbitrary but fixed, and far from those of
+// initial values.
+const (
+	heldStream  = 1 << 40
+	orderStream = 1 << 41
+)
+
+// sizes counts the training examples of every class.
+func (d *data) sizes() []int {
+	n := make([]int, len(d.classes))
+	for _, r := range d.train {
+		n[d.class[r]]++
+	}
+	return n
+}
+
+// A pick is a row of a batch: an example, and the view of it, 0 for itself.
+type pick struct{ row, view int }
+
+// epoch returns all training examples in the order of an epoch.
+func (d *data) epoch(seed uint64, epoch int) []pick {
+	rng := rand.New(rand.NewPCG(seed, orderStream+uint64(epoch)))
+	order := make([]pick, len(d.train))
+	for i, p := range rng.Perm(len(d.train)) {
+		order[i] = pick{row: d.train[p], view: rng.IntN(1 + len(d.examples.Views))}
+	}
+	return order
+}
+
+// gather returns the embeddings of a batch as the head takes them.
+func (d *data) gather(batch []pick) blas64.General {
+	out := linalg.New64(len(batch), d.examples.X.Cols)
+	for i, p := range batch {
+		from := d.examples.X
+		if p.view > 0 {
+			from = d.examples.Views[p.view-1]
+		}
+		rescale(row(out, i), classifier.Row(from, p.row))
+	}
+	return out
+}
+
+// rescale writes x scaled to length √d into dst: a head, and the rate that it
+// learns at, do not depend on the scale of a backbone.
+func rescale(dst []float64, x []float32) {
+	classifier.Unit(dst, x)
+	root := math.Sqrt(float64(len(x)))
+	for j := range dst {
+		dst[j] *= root
+	}
+}
+
+// plain returns picks of the examples themselves.
+func plain(rows []int) []pick {
+	out := make([]pick, len(rows))
+	for i, r := range rows {
+		out[i].row = r
+	}
+	return out
+}
+
+// fingerprint is the SHA-256 of the classes and all values, in training's
+// order.
+func (d *data) fingerprint() string {
+	sum := sha256.New()
+	var raw bytes.Buffer
+	for _, set := range [][]int{d.train, d.held} {
+		for _, r := range set {
+			raw.Reset()
+			raw.WriteString(d.classes[d.class[r]])
+			for k := range 1 + len(d.examples.Views) {
+				from := d.examples.X
+				if k > 0 {
+					from = d.examples.Views[k-1]
+				}
+				_ = binary.Write(&raw, binary.LittleEndian, classifier.Row(from, r)) // of a Buffer: cannot fail
+			}
+			sum.Write(raw.Bytes())
+		}
+		sum.Write([]byte{0xff})
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

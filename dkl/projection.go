@@ -1,0 +1,105 @@
+package dkl
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Projection is what training came to: the head of its best epoch.
+type Projection struct {
+	Head *Head
+	// Start is the tree with its trained inducing inputs and kernel, nil where
+	// there was no second phase.
+	Start *gptree.Start
+	// Best is the epoch that it is of, 0 where there was none.
+	Best int
+}
+
+// Projection returns what training came to so far.
+func (t *Trainer) Projection() Projection {
+	p := Projection{Head: t.initial, Best: t.best.Epoch}
+	if t.best.vector == nil {
+		return p
+	}
+	n := len(t.initial.theta)
+	p.Head = newHead(t.initial.cfg, t.initial.shape, slices.Clone(t.best.vector[:n]))
+	p.Head.products = t.products
+	if t.two != nil {
+		o := *t.two
+		o.lay(t.initial, t.two.inducing.Rows)
+		copy(o.vector, t.best.vector)
+		s := o.start(t.data.classes)
+		p.Start = &s
+	}
+	return p
+}
+
+// Softmax returns the classifier of the best epoch of phase 1: the projection
+// and the linear classifier on top. It is an error before the first epoch and in
+// phase 2.
+func (t *Trainer) Softmax() (classifier.Classifier, error) {
+	if t.two != nil || t.best.vector == nil {
+		return nil, fmt.Errorf("dkl: there is no softmax after %d epochs, %d of cross-entropy", len(t.history), t.cfg.Pretrain)
+	}
+	n := len(t.initial.theta)
+	c := softmaxed{classes: t.data.classes, head: t.Projection().Head, softmax: newSoftmax(t.initial.Dim(), len(t.data.classes), slices.Clone(t.best.vector[n:]))}
+	c.softmax.products = t.products
+	return c, nil
+}
+
+// softmaxed is a linear classifier behind a projection.
+type softmaxed struct {
+	classes []string
+	head    *Head
+	softmax *Softmax
+}
+
+func (c softmaxed) Classes() []string { return c.classes }
+func (c softmaxed) Dim() int          { return c.head.In() }
+
+func (c softmaxed) LogProb(dst blas64.General, x blas32.General) error {
+	if err := classifier.CheckLogProb(c, dst, x); err != nil {
+		return fmt.Errorf("softmax: %w", err)
+	}
+	z, err := c.head.Project(x)
+	if err != nil {
+		return err
+	}
+	return c.softmax.LogProb(dst, classifier.Placed(z, classifier.Range(0, z.Rows), false))
+}
+
+// projectRows is how many embeddings Project takes at a time.
+const projectRows = 1024
+
+// Project returns g_θ of the rows of x (n×d), each scaled to length √d first,
+// as new embeddings (n×D); a zero vector is taken as it is.
+func (h *Head) Project(x blas32.General) (blas32.General, error) {
+	out := linalg.New32(x.Rows, h.Dim())
+	for first := 0; first < x.Rows; first += projectRows {
+		last := min(first+projectRows, x.Rows)
+		z, in := linalg.New64(last-first, h.Dim()), linalg.New64(last-first, x.Cols)
+		for i := range in.Rows {
+			rescale(row(in, i), classifier.Row(x, first+i))
+		}
+		if err := h.Forward(z, in); err != nil {
+			return out, err
+		}
+		for i := range z.Rows {
+			to := classifier.Row(out, first+i)
+			for j, v := range row(z, i) {
+				to[j] = float32(v)
+				if to[j]-to[j] != 0 {
+					return out, fmt.Errorf("projection head: result of row %d is beyond float32: training diverged, lower the rate", first+i)
+				}
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,284 @@
+package dkl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// The phases, as they stand in an Epoch.
+const (
+	CrossEntropy = "cross-entropy"
+	Tree         = "tree"
+)
+
+// An Epoch is what one epoch came to.
+type Epoch struct {
+	// Epoch counts from 1.
+	Epoch int    `json:"epoch"`
+	Phase string `json:"phase"`
+	// Rate is the learning rate.
+	Rate float64 `json:"rate"`
+	// Loss is the mean over the steps: nats an example in phase 1, the sum over
+	// the nodes of nats an example in phase 2.
+	Loss float64 `json:"loss"`
+	// Accuracy (0 to 1) and NLL (nats) are those of the held-out examples, nil
+	// where there are none.
+	Accuracy *float64 `json:"accuracy"`
+	NLL      *float64 `json:"nll"`
+}
+
+// A Trainer trains a projection, an epoch at a time. It is not safe for
+// concurrent use.
+type Trainer struct {
+	cfg  Training // resolved
+	tree gptree.Config
+	data *data
+	// fingerprint is that of data.
+	fingerprint string
+
+	initial *Head // θ before training
+	one     *entropy
+	two     *objective // nil in phase 1
+	sgd     *SGD
+	grad    []float64
+	history []Epoch
+	best    best
+
+	products linalg.Multiplier
+}
+
+// best is the epoch of a phase with the best accuracy on what is held out, the
+// latest where nothing is.
+type best struct {
+	Epoch    int     `json:"epoch"`
+	Accuracy float64 `json:"accuracy"`
+	NLL      float64 `json:"nll"`
+	vector   []float64
+}
+
+// NewTrainer returns a trainer of the examples of a base session. The tree and
+// the kernel are those that cfg builds; m multiplies.
+func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Multiplier) (*Trainer, error) {
+	if err := t.Validate(); err != nil {
+		return nil, fmt.Errorf("dkl.%w", err)
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("gptree.%w", err)
+	}
+	d, err := newData(e, t)
+	if err != nil {
+		return nil, fmt.Errorf("dkl: %w", err)
+	}
+	head, err := New(e.X.Cols, t.head(e.X.Cols))
+	if err != nil {
+		return nil, fmt.Errorf("dkl: %w", err)
+	}
+	cfg.Calibrate, cfg.Seed, cfg.Inducing = false, t.Seed, t.Resolved().Inducing
+	resolved := t.Resolved()
+	resolved.HandOver = false // of no concern here
+	tr := &Trainer{cfg: resolved, tree: cfg, data: d, fingerprint: d.fingerprint(), initial: head, products: m}
+	if tr.one, err = newEntropy(head, len(d.classes), m); err != nil {
+		return nil, fmt.Errorf("dkl: %w", err)
+	}
+	return tr, tr.optimise(tr.one.vector)
+}
+
+// optimise starts with an optimiser at rest.
+func (t *Trainer) optimise(vector []float64) error {
+	var err error
+	t.sgd, err = NewSGD(t.cfg.sgd(), len(vector))
+	t.grad, t.best = make([]float64, len(vector)), best{}
+	return err
+}
+
+// History returns the epochs so far; it must not be changed.
+func (t *Trainer) History() []Epoch { return t.history }
+
+// Done says whether training is over: all epochs have passed, or the last
+// Patience of them brought nothing, or there is only one class.
+func (t *Trainer) Done() bool {
+	n := len(t.history)
+	if n >= t.cfg.Epochs || len(t.data.classes) < 2 {
+		return true
+	}
+	return t.two != nil && t.cfg.Patience > 0 && len(t.data.held) > 0 && n-t.best.Epoch >= t.cfg.Patience
+}
+
+// Epoch trains one epoch. It asks ctx before every step; after an error the
+// trainer is not to be used, but for what Save returned before.
+func (t *Trainer) Epoch(ctx context.Context) (Epoch, error) {
+	e := Epoch{Epoch: len(t.history) + 1, Phase: CrossEntropy}
+	if t.Done() {
+		return e, fmt.Errorf("dkl: training is over")
+	}
+	if t.two == nil && len(t.history) >= t.cfg.Pretrain {
+		if err := t.grow(ctx); err != nil {
+			return e, fmt.Errorf("dkl: %w", err)
+		}
+	}
+	if t.two != nil {
+		e.Phase = Tree
+	}
+	e.Rate = t.sgd.cfg.RateAt(len(t.history))
+	var err error
+	if e.Loss, err = t.pass(ctx); err == nil {
+		err = t.examine(&e)
+	}
+	if err != nil {
+		return e, fmt.Errorf("dkl: epoch %d: %w", e.Epoch, err)
+	}
+	t.history = append(t.history, e)
+	return e, nil
+}
+
+// grow goes on to phase 2.
+func (t *Trainer) grow(ctx context.Context) error {
+	z, err := t.one.head.Project(t.data.examples.X)
+	if err != nil {
+		return err
+	}
+	y := make([]string, len(t.data.train))
+	for i, r := range t.data.train {
+		y[i] = t.data.classes[t.data.class[r]]
+	}
+	start, err := t.tree.Start(ctx, classifier.Gather(z, t.data.train), y)
+	if err != nil {
+		return err
+	}
+	if t.two, err = newObjective(t.one.head, start, t.kernel(), t.data.sizes(), t.products); err != nil {
+		return err
+	}
+	return t.optimise(t.two.vector)
+}
+
+// kernel is that of the nodes without its scales.
+func (t *Trainer) kernel() kernel.Kernel {
+	return kernel.Kernel{Kind: t.tree.Kernel, Normalize: t.tree.Normalize}
+}
+
+// pass takes the steps of an epoch and returns their mean loss.
+func (t *Trainer) pass(ctx context.Context) (float64, error) {
+	order := t.data.epoch(t.cfg.Seed, len(t.history))
+	var sum float64
+	steps := 0
+	for batch := range slices.Chunk(order, t.cfg.Batch) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		loss, err := t.step(batch)
+		if err != nil {
+			return 0, err
+		}
+		sum, steps = sum+loss, steps+1
+	}
+	return sum / float64(steps), nil
+}
+
+func (t *Trainer) step(batch []pick) (float64, error) {
+	var loss float64
+	var err error
+	if t.two == nil {
+		class := make([]int, len(batch))
+		for i, p := range batch {
+			class[i] = t.data.class[p.row]
+		}
+		loss, err = t.one.gradient(t.grad, t.data.gather(batch), class)
+	} else {
+		loss, err = t.bound(batch)
+	}
+	if err != nil {
+		return 0, err
+	}
+	t.pullBack()
+	return loss, t.sgd.Step(t.vector(), t.grad, len(t.history))
+}
+
+// bound updates the nodes on a batch and writes the gradient of their loss. The
+// kernel is one for all nodes and moves by their mean, as one of each would by
+// its own.
+func (t *Trainer) bound(batch []pick) (float64, error) {
+	o := t.two
+	slices.SortStableFunc(batch, func(a, b pick) int {
+		return o.leaf[t.data.class[a.row]] - o.leaf[t.data.class[b.row]]
+	})
+	leaf := make([]int, len(batch))
+	for i, p := range batch {
+		leaf[i] = o.leaf[t.data.class[p.row]]
+	}
+	p, err := o.place(t.data.gather(batch), leaf)
+	if err != nil {
+		return 0, err
+	}
+	if err := o.nodes.Update(t.cfg.NaturalRate); err != nil {
+		return 0, err
+	}
+	loss, err := o.gradient(t.grad, p)
+	for i := len(t.grad) - scales; i < len(t.grad); i++ {
+		t.grad[i] /= float64(o.nodes.Splits())
+	}
+	return loss, err
+}
+
+// pullBack adds the gradient of the anchor.
+func (t *Trainer) pullBack() {
+	if t.cfg.Anchor == 0 {
+		return
+	}
+	vector := t.vector()
+	for i, start := range t.initial.theta {
+		t.grad[i] += t.cfg.Anchor * (vector[i] - start)
+	}
+}
+
+func (t *Trainer) vector() []float64 {
+	if t.two != nil {
+		return t.two.vector
+	}
+	return t.one.vector
+}
+
+// examineRows is how many held-out examples are asked about at a time.
+const examineRows = 512
+
+// examine measures the held-out examples and keeps the best epoch.
+func (t *Trainer) examine(e *Epoch) error {
+	if len(t.data.held) == 0 {
+		t.best = best{Epoch: e.Epoch, vector: slices.Clone(t.vector())}
+		return nil
+	}
+	var right, nll float64
+	for rows := range slices.Chunk(t.data.held, examineRows) {
+		p, err := t.logProb(t.data.gather(plain(rows)))
+		if err != nil {
+			return err
+		}
+		for i, r := range rows {
+			l, class := row(p, i), t.data.class[r]
+			nll -= l[class]
+			if l[class] == slices.Max(l) {
+				right++
+			}
+		}
+	}
+	accuracy, nll := right/float64(len(t.data.held)), nll/float64(len(t.data.held))
+	e.Accuracy, e.NLL = &accuracy, &nll
+	if t.best.vector == nil || accuracy > t.best.Accuracy || accuracy == t.best.Accuracy && nll < t.best.NLL {
+		t.best = best{e.Epoch, accuracy, nll, slices.Clone(t.vector())}
+	}
+	return nil
+}
+
+func (t *Trainer) logProb(x blas64.General) (blas64.General, error) {
+	if t.two != nil {
+		return t.two.logProb(x)
+	}
+	return t.one.logProb(x)
+}

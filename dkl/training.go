@@ -1,0 +1,176 @@
+package dkl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Presets of the schedule: those of the paper's benchmarks (§C.2, C.3), and one
+// for embeddings of a frozen backbone.
+const (
+	PresetFrozen       = "frozen"
+	PresetCUB          = "cub"
+	PresetMiniImageNet = "mini_imagenet"
+	PresetCIFAR        = "cifar"
+)
+
+// FromPreset as a setting takes that of the preset where 0 means something.
+const FromPreset = -1
+
+// A Training holds the settings of training a projection. What is 0, or
+// FromPreset where 0 means something, is as the preset says.
+type Training struct {
+	// Preset is one of Presets.
+	Preset string `json:"preset" mapstructure:"preset"`
+	// Dim, Hidden and Residual are those of Config. A Dim of 0 is as the preset
+	// says; in a residual head without a hidden layer, as that of the preset
+	// frozen then is, it is the width of the embeddings.
+	Dim      int  `json:"dim" mapstructure:"dim"`
+	Hidden   int  `json:"hidden" mapstructure:"hidden"`
+	Residual bool `json:"residual" mapstructure:"residual"`
+	// Epochs is the number of all epochs, Pretrain that of the first ones, of
+	// cross-entropy.
+	Epochs   int `json:"epochs" mapstructure:"epochs"`
+	Pretrain int `json:"pretrain" mapstructure:"pretrain"`
+	// Batch is the number of examples of a step, Rate the first learning rate.
+	Batch int     `json:"batch" mapstructure:"batch"`
+	Rate  float64 `json:"rate" mapstructure:"rate"`
+	// WeightDecay pulls all parameters to 0, Anchor those of the head to where
+	// they started.
+	WeightDecay float64 `json:"weight_decay" mapstructure:"weight_decay"`
+	Anchor      float64 `json:"anchor" mapstructure:"anchor"`
+	// NaturalRate is ρ of the natural-gradient steps.
+	NaturalRate float64 `json:"natural_rate" mapstructure:"natural_rate"`
+	// Inducing is the number of inducing inputs a class.
+	Inducing int `json:"inducing" mapstructure:"inducing"`
+	// Validation is the share of every class that is held out, Patience the
+	// number of epochs without a better accuracy on it after which the second
+	// phase ends; 0 means never.
+	Validation float64 `json:"validation" mapstructure:"validation"`
+	Patience   int     `json:"patience" mapstructure:"patience"`
+	// Views is the number of augmented views of every image, beside itself,
+	// that training draws from.
+	Views int `json:"views" mapstructure:"views"`
+	// HandOver says that a gptree behind the projection takes over the trained
+	// inducing inputs and kernel instead of making its own. Training is the same.
+	HandOver bool `json:"hand_over" mapstructure:"hand_over"`
+	// Seed decides every draw. It is the seed of the run, not a key of its own.
+	Seed uint64 `json:"seed" mapstructure:"-"`
+}
+
+// DefaultTraining returns the preset for frozen backbones.
+func DefaultTraining() Training {
+	return Training{Preset: PresetFrozen, Pretrain: FromPreset, WeightDecay: FromPreset, Anchor: FromPreset, Validation: 0.05, Patience: 10}
+}
+
+// Presets lists the names.
+func Presets() []string { return []string{PresetFrozen, PresetCUB, PresetMiniImageNet, PresetCIFAR} }
+
+// preset returns the settings of a name, none of which is open.
+func preset(name string) Training {
+	t := Training{Dim: 512, Epochs: 100, Pretrain: 20, Batch: 128, Rate: 0.01, WeightDecay: 1e-4, NaturalRate: 0.05, Inducing: 5}
+	switch name {
+	case PresetMiniImageNet:
+		t.Pretrain, t.Rate = 40, 0.1
+	case PresetCIFAR:
+		t.Dim, t.Epochs, t.Pretrain, t.Batch, t.Inducing = 1024, 200, 80, 256, 40
+	case PresetFrozen:
+		t.Epochs, t.Pretrain, t.Anchor = 12, 6, 0.1
+	}
+	return t
+}
+
+// milestones are the epochs of which each lowers the rate to a tenth.
+func milestones(preset string, epochs int) []int {
+	switch preset {
+	case PresetCIFAR:
+		return []int{100, 150}
+	case PresetFrozen:
+		return []int{2 * epochs / 3, 5 * epochs / 6}
+	}
+	return []int{40, 60}
+}
+
+// Resolved returns the settings with nothing open.
+func (t Training) Resolved() Training {
+	p := preset(t.Preset)
+	t.Residual = t.Residual || t.linear()
+	for _, v := range []struct{ to, from *int }{
+		{&t.Dim, &p.Dim}, {&t.Epochs, &p.Epochs}, {&t.Batch, &p.Batch}, {&t.Inducing, &p.Inducing},
+	} {
+		if *v.to == 0 {
+			*v.to = *v.from
+		}
+	}
+	if t.Pretrain == FromPreset {
+		t.Pretrain = min(p.Pretrain, t.Epochs)
+	}
+	for _, v := range []struct{ to, from *float64 }{{&t.Rate, &p.Rate}, {&t.NaturalRate, &p.NaturalRate}} {
+		if *v.to == 0 {
+			*v.to = *v.from
+		}
+	}
+	for _, v := range []struct{ to, from *float64 }{{&t.WeightDecay, &p.WeightDecay}, {&t.Anchor, &p.Anchor}} {
+		if *v.to == FromPreset {
+			*v.to = *v.from
+		}
+	}
+	return t
+}
+
+// linear says that the head is the residual one of the preset frozen.
+func (t Training) linear() bool { return t.Preset == PresetFrozen && t.Dim == 0 && t.Hidden == 0 }
+
+// head returns the settings of the head on embeddings of in values.
+func (t Training) head(in int) Config {
+	r := t.Resolved()
+	if t.Dim == 0 && r.Residual && r.Hidden == 0 {
+		r.Dim = in
+	}
+	return Config{Dim: r.Dim, Hidden: r.Hidden, Residual: r.Residual, Seed: r.Seed}
+}
+
+func (t Training) sgd() SGDConfig {
+	return SGDConfig{Rate: t.Rate, Momentum: 0.9, WeightDecay: t.WeightDecay, Milestones: milestones(t.Preset, t.Epochs), Decay: 0.1}
+}
+
+// Bounds of the settings.
+const (
+	maxEpochs   = 1 << 14
+	maxBatch    = 1 << 16
+	maxInducing = 1 << 12
+	maxViews    = 64
+)
+
+// Validate names the field that is out of range.
+func (t Training) Validate() error {
+	if !slices.Contains(Presets(), t.Preset) {
+		return fmt.Errorf("preset: %q is none of %s", t.Preset, strings.Join(Presets(), ", "))
+	}
+	r := t.Resolved()
+	for _, v := range []struct {
+		name                string
+		value, lowest, most int
+	}{
+		{"epochs", r.Epochs, 1, maxEpochs}, {"pretrain", r.Pretrain, 0, r.Epochs}, {"batch", r.Batch, 1, maxBatch},
+		{"inducing", r.Inducing, 1, maxInducing}, {"patience", r.Patience, 0, maxEpochs}, {"views", r.Views, 0, maxViews},
+	} {
+		if v.value < v.lowest || v.value > v.most {
+			return fmt.Errorf("%s: %d is outside %d … %d", v.name, v.value, v.lowest, v.most)
+		}
+	}
+	if !(r.Anchor >= 0 && r.Anchor <= 1e6) {
+		return fmt.Errorf("anchor: %g is outside 0 … 1e6", r.Anchor)
+	}
+	if !(r.NaturalRate > 0 && r.NaturalRate <= 1) {
+		return fmt.Errorf("natural_rate: %g is not above 0 and at most 1", r.NaturalRate)
+	}
+	if !(r.Validation >= 0 && r.Validation <= 0.5) {
+		return fmt.Errorf("validation: %g is outside 0 … 0.5", r.Validation)
+	}
+	if err := t.head(1).Validate(); err != nil {
+		return err
+	}
+	return r.sgd().Validate()
+}

@@ -1,0 +1,151 @@
+package deepkernel
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/experiment"
+	"github.com/seed-90d10d51/pipeline/metrics"
+)
+
+// A part is labelled embeddings.
+type part struct {
+	x blas32.General
+	y []string
+}
+
+func (p part) pick(rows []int) part {
+	out := part{x: classifier.Gather(p.x, rows)}
+	for _, r := range rows {
+		out.y = append(out.y, p.y[r])
+	}
+	return out
+}
+
+// judge measures a classifier on the part.
+func (p part) judge(c classifier.Classifier) (*metrics.Report, error) {
+	a, err := metrics.NewAccumulator(c.Classes())
+	if err != nil {
+		return nil, err
+	}
+	err = classifier.Batches(c, p.x, func(first int, logProb blas64.General) error {
+		return a.Add(p.y[first:first+logProb.Rows], logProb, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.Report()
+}
+
+// split holds some images of every class out.
+func (p part) split(held int, seed uint64) (learned, out part, err error) {
+	var in, test []int
+	for i, g := range classifier.GroupByClass(p.y) {
+		if len(g.Rows) <= held {
+			return learned, out, &experiment.InputError{Err: fmt.Errorf("class %s has %d training images, %d of them are to be held out: lower experiment.deepkernel.held_out", g.Class, len(g.Rows), held)}
+		}
+		rows := slices.Clone(g.Rows)
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		test, in = append(test, rows[:held]...), append(in, rows[held:]...)
+	}
+	return p.pick(in), p.pick(test), nil
+}
+
+// A figure is what one classifier reached with one seed.
+type figure struct {
+	Accuracy, NLL, ECE float64
+}
+
+// A contender is a classifier of the table on base classes.
+type contender struct {
+	name  string
+	learn func(context.Context, part, uint64) (classifier.Classifier, error)
+}
+
+func (l lab) contenders(setting string) []contender {
+	tree := func(with string) func(context.Context, part, uint64) (classifier.Classifier, error) {
+		return func(ctx context.Context, p part, seed uint64) (classifier.Classifier, error) {
+			head, err := l.head("gptree", with, seed)
+			if err == nil {
+				err = head.Learn(ctx, p.x, p.y)
+			}
+			return head, err
+		}
+	}
+	return []contender{
+		{"softmax", func(ctx context.Context, p part, seed uint64) (classifier.Classifier, error) {
+			return l.softmax(ctx, setting, p, seed)
+		}},
+		{"gptree", tree(none)},
+		{"gptree behind phase 1", tree(entropyOnly(setting))},
+		{"gptree behind both phases", tree(setting)},
+	}
+}
+
+// entropyOnly is the setting with as many epochs, all of phase 1.
+func entropyOnly(setting string) string {
+	t, err := parse(setting)
+	if err != nil {
+		return setting
+	}
+	return fmt.Sprintf("%s pretrain=%d", setting, t.Resolved().Epochs)
+}
+
+// softmax returns phase 1 with its classifier.
+func (l lab) softmax(ctx context.Context, setting string, p part, seed uint64) (classifier.Classifier, error) {
+	t, err := parse(entropyOnly(setting))
+	if err != nil {
+		return nil, err
+	}
+	t.Seed = seed
+	trainer, err := dkl.NewTrainer(t, l.s.Heads.GPTree, dkl.Examples{X: p.x, Y: p.y}, l.s.Multiplier)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.train(ctx, trainer); err != nil {
+		return nil, err
+	}
+	return trainer.Softmax()
+}
+
+// base is the table on base classes.
+func (l lab) base(ctx context.Context, setting string) ([]Quality, error) {
+	x, y := l.bench.Train(0)
+	all := part{x, y}
+	var list []Quality
+	for n, c := range l.contenders(setting) {
+		q := Quality{Classifier: c.name}
+		for i := range l.c.Seeds {
+			seed := l.s.Seed + uint64(i)
+			f, err := experiment.Part(ctx, l.s, fmt.Sprintf("base_%d_seed%d", n, i), []any{l.fingerprint, l.s.Heads, setting, l.c.HeldOut, c.name, i}, func() (figure, error) {
+				learned, out, err := all.split(l.c.HeldOut, seed)
+				if err != nil {
+					return figure{}, err
+				}
+				head, err := c.learn(ctx, learned, seed)
+				if err != nil {
+					return figure{}, err
+				}
+				r, err := out.judge(head)
+				if err != nil {
+					return figure{}, err
+				}
+				return figure{r.Accuracy, r.NLLNats, r.ECE}, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			q.Accuracy, q.NLL, q.ECE = append(q.Accuracy, f.Accuracy), append(q.NLL, f.NLL), append(q.ECE, f.ECE)
+		}
+		list = append(list, q)
+	}
+	return list, nil
+}

@@ -1,0 +1,158 @@
+package deepkernel_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/experiment"
+	"github.com/seed-90d10d51/pipeline/experiment/deepkernel"
+	"github.com/seed-90d10d51/pipeline/fscil"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// bench is a session of six classes and one of two more, with 5 shots.
+func bench(t *testing.T) *fscil.Bench {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := blas32.General{Cols: 8, Stride: 8}
+	var paths []string
+	var content [][32]byte
+	sessions := make([]fscil.Session, 2)
+	for class := range 8 {
+		centre := make([]float64, 8)
+		for j := range centre {
+			centre[j] = rng.NormFloat64()
+		}
+		session, train := 0, 30
+		if class >= 6 {
+			session, train = 1, 5
+		}
+		for i := range train + 10 {
+			s := fscil.Sample{Path: fmt.Sprintf("%d/%d", class, i), Class: fmt.Sprint(class)}
+			for _, c := range centre {
+				x.Data = append(x.Data, float32(c+0.6*rng.NormFloat64()))
+			}
+			paths, content = append(paths, s.Path), append(content, [32]byte{byte(class), byte(i)})
+			part := &sessions[session].Train
+			if i >= train {
+				part = &sessions[session].Test
+			}
+			*part = append(*part, s)
+		}
+	}
+	x.Rows = len(paths)
+	e, err := fscil.NewEmbeddings(x, paths, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := fscil.New(sessions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Bind(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func small() deepkernel.Config {
+	c := deepkernel.DefaultConfig()
+	c.Candidates = []string{"epochs=3 pretrain=1 batch=32 inducing=2", "epochs=2 pretrain=2 batch=32"}
+	c.Methods, c.HeldOut, c.Seeds, c.Splits = []string{"gptree", "ncm"}, 6, 1, 1
+	return c
+}
+
+func run(t *testing.T, c deepkernel.Config, dir string) (experiment.Outcome, []byte) {
+	t.Helper()
+	b := bench(t)
+	o, err := deepkernel.Run(context.Background(), c, experiment.Site{
+		Dir: dir, Heads: heads.DefaultConfig(), Features: "somewhere", Multiplier: linalg.Default(),
+		Open: func(string) (experiment.Material, error) {
+			return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(o.Results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, text
+}
+
+// Every cell is there, and a second run in the same folder, with the parts of
+// the first and without, says the same.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	o, first := run(t, small(), dir)
+	r := o.Results.(deepkernel.Results)
+	if len(r.Base) != 4 || len(r.Sessions) != 4 || len(r.Choice.Scores) != 3 || len(r.Base[0].Accuracy) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	for _, q := range r.Base {
+		if q.Accuracy[0] < 0.6 || q.NLL[0] <= 0 {
+			t.Errorf("%+v", q)
+		}
+	}
+	if r.Choice.Setting == "none" || r.Sessions[1].Runs[0].Sessions[1].Novel == nil || !r.Sessions[1].Projection || r.Sessions[0].Projection {
+		t.Errorf("%+v", r.Choice)
+	}
+	if len(o.Tables) != 3 || len(o.Tables[0].Rows) != 4 || len(o.Tables[1].Rows) != 4 || len(o.Tables[2].Rows) != 3 || len(o.Findings) != 5 {
+		t.Errorf("%d findings, tables %+v", len(o.Findings), o.Tables)
+	}
+	if _, again := run(t, small(), dir); !bytes.Equal(first, again) {
+		t.Error("parts give another result")
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "parts")); err != nil {
+		t.Fatal(err)
+	}
+	if _, again := run(t, small(), dir); !bytes.Equal(first, again) {
+		t.Error("a run from the beginning gives another result")
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	if err := deepkernel.DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*deepkernel.Config){
+		`candidates: "rat=1": rat: there is no such`: func(c *deepkernel.Config) { c.Candidates = []string{"rat=1"} },
+		`candidates: "rate"`:                         func(c *deepkernel.Config) { c.Candidates = []string{"rate"} },
+		"rate: -1":                                   func(c *deepkernel.Config) { c.Candidates = []string{"rate=-1"} },
+		"candidates: is empty":                       func(c *deepkernel.Config) { c.Candidates = nil },
+		"there twice":                                func(c *deepkernel.Config) { c.Candidates = []string{"dim=3", "dim=3"} },
+		"methods: unknown":                           func(c *deepkernel.Config) { c.Methods = []string{"gptee"} },
+		"choose_by: is empty":                        func(c *deepkernel.Config) { c.ChooseBy = nil },
+		"seeds: 0":                                   func(c *deepkernel.Config) { c.Seeds = 0 },
+	} {
+		c := deepkernel.DefaultConfig()
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	c := small()
+	c.HeldOut = 30
+	b := bench(t)
+	_, err := deepkernel.Run(context.Background(), c, experiment.Site{Dir: t.TempDir(), Heads: heads.DefaultConfig(), Features: "x", Multiplier: linalg.Default(), Open: func(string) (experiment.Material, error) {
+		return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil
+	}})
+	if err == nil || !strings.Contains(err.Error(), "held_out") {
+		t.Error(err)
+	}
+	if _, err := deepkernel.Run(context.Background(), small(), experiment.Site{}); err == nil || !strings.Contains(err.Error(), "--features") {
+		t.Error(err)
+	}
+}

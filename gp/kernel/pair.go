@@ -1,0 +1,158 @@
+package kernel
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Pair is two sets of inputs and their products: a kernel matrix and later
+// its gradient take one large product each from it, with any backend.
+type Pair struct {
+	x, z     Points
+	products blas64.General // x̂·ẑ
+	same     bool           // x and z are one set
+	backend  linalg.Multiplier
+}
+
+// NewPair multiplies x and z with a backend.
+func NewPair(m linalg.Multiplier, x, z Points) (Pair, error) {
+	p := Pair{x: x, z: z, products: linalg.New64(x.Len(), z.Len()), backend: m}
+	if err := m.MulTrans64(p.products, x.X, z.X); err != nil {
+		return p, fmt.Errorf("kernel: %w", err)
+	}
+	return p, nil
+}
+
+// NewSelfPair is NewPair of x and x, at half the cost.
+func NewSelfPair(m linalg.Multiplier, x Points) (Pair, error) {
+	g, err := linalg.Solver{Multiplier: m}.Gram(x.X)
+	if err != nil {
+		return Pair{}, fmt.Errorf("kernel: %w", err)
+	}
+	return Pair{x: x, z: x, products: g, same: true, backend: m}, nil
+}
+
+// Values returns the kernel matrix (n×m): Cross(x, z), or Gram(x) of a self
+// pair.
+func (k Kernel) Values(p Pair) blas64.General {
+	out := linalg.New64(p.products.Rows, p.products.Cols)
+	linalg.Parallel(out.Rows, func(i int) {
+		to := row(out, i)
+		if p.same {
+			to = to[:i]
+		}
+		for j := range to {
+			to[j] = k.value(p.products.Data[i*p.products.Stride+j], p.x.sq[i], p.z.sq[j])
+		}
+	})
+	if p.same {
+		for i := range out.Rows {
+			row(out, i)[i] = k.value(p.x.sq[i], p.x.sq[i], p.x.sq[i])
+			for j, v := range row(out, i)[:i] {
+				row(out, j)[i] = v
+			}
+		}
+	}
+	return out
+}
+
+// Gradient returns what g = ∂L/∂K (n×m) implies where K = Values(p). g of a
+// self pair must be symmetric; its whole gradient is in X, and Z stays empty.
+func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
+	for _, m := range []blas64.General{values, g} {
+		if err := linalg.Valid64(m); err != nil {
+			return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
+		}
+		if m.Rows != p.products.Rows || m.Cols != p.products.Cols {
+			return Gradient{}, fmt.Errorf("kernel: gradient: %d×%d for %d and %d inputs", m.Rows, m.Cols, p.x.Len(), p.z.Len())
+		}
+	}
+	w, across, down, out := k.weights(p, values, g)
+	var err error
+	if out.X, err = p.pull(w, across, p.x, p.z); err != nil || p.same {
+		for i := range out.X.Data {
+			out.X.Data[i] *= 2 // of its row and of its column
+		}
+		return out, err
+	}
+	out.Z, err = p.pull(transposed(w), down, p.z, p.x)
+	return out, err
+}
+
+// weights returns w with ∂L/∂x̂ᵢ = Σⱼ wᵢⱼ(ẑⱼ − x̂ᵢ), or Σⱼ wᵢⱼẑⱼ of a linear
+// kernel, its sums by row and by column (0 of a linear kernel), and the
+// gradients of the hyper-parameters.
+func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, across, down []float64, out Gradient) {
+	w = linalg.New64(g.Rows, g.Cols)
+	across, down = make([]float64, g.Rows), make([]float64, g.Cols)
+	sums, slopes := make([]float64, g.Rows), make([]float64, g.Rows)
+	linalg.Parallel(g.Rows, func(i int) {
+		r, xz, value := row(w, i), row(p.products, i), row(values, i)
+		for j, gij := range row(g, i) {
+			r[j] = gij * k.weigh(value[j], xz[j], p.x.sq[i], p.z.sq[j])
+			sums[i] += gij * value[j]
+			if k.Kind != Linear {
+				across[i] += r[j]
+				slopes[i] += r[j] * k.distance(xz[j], p.x.sq[i], p.z.sq[j])
+			}
+		}
+	})
+	var sum, slope float64
+	for i := range sums {
+		sum, slope = sum+sums[i], slope+slopes[i]
+		if k.Kind != Linear {
+			for j, v := range row(w, i) {
+				down[j] += v
+			}
+		}
+	}
+	out.Outputscale = sum / k.Outputscale
+	if out.Lengthscale = slope * k.Lengthscale; k.Kind == Linear {
+		out.Lengthscale = -2 * sum / k.Lengthscale
+	}
+	return w, across, down, out
+}
+
+// weigh returns what multiplies ẑ − x̂, or ẑ of a linear kernel, in the
+// derivative of the kernel of two inputs with respect to x̂.
+func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
+	switch k.Kind {
+	case Linear:
+		return k.Weight()
+	case RBF:
+		return value / (k.Lengthscale * k.Lengthscale)
+	}
+	_, slope := k.stationary(k.distance(xz, xx, zz))
+	return -2 * slope / (k.Lengthscale * k.Lengthscale)
+}
+
+// pull returns w·ẑ − across∘x̂, taken back through the scaling to length 1.
+func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.General, error) {
+	out := linalg.New64(x.Len(), x.X.Cols)
+	if x.Len() > 0 && z.Len() > 0 {
+		if err := p.backend.MulTrans64(out, w, transposed(z.X)); err != nil {
+			return out, fmt.Errorf("kernel: gradient: %w", err)
+		}
+	}
+	subtractScaled(out, across, x.X)
+	x.throughLength(out)
+	return out, nil
+}
+
+func transposed(m blas64.General) blas64.General {
+	t := linalg.New64(m.Cols, m.Rows)
+	const square = 32
+	for first := 0; first < m.Rows; first += square {
+		for left := 0; left < m.Cols; left += square {
+			for i := first; i < min(first+square, m.Rows); i++ {
+				for j := left; j < min(left+square, m.Cols); j++ {
+					t.Data[j*t.Stride+i] = m.Data[i*m.Stride+j]
+				}
+			}
+		}
+	}
+	return t
+}

@@ -1,0 +1,110 @@
+package gptree
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/examples"
+)
+
+// A Start is what a base session by VI is fitted on: deep kernel learning
+// takes it from Config.Start, trains it, and hands it to LearnFrom.
+type Start struct {
+	// Classes are sorted by name; the leaf of Classes[k] is class k of Tree.
+	Classes []string
+	Tree    *Tree
+	// Inducing holds the inducing inputs of every class.
+	Inducing [][][]float32
+	// Lengthscale and Outputscale are those of the kernel of VI nodes; the
+	// lengthscale is that of all nodes.
+	Lengthscale, Outputscale float64
+}
+
+// Start returns what Learn fits a base session on: the tree by Config.Tree,
+// inducing inputs by k-means, the kernel as it is set.
+func (c Config) Start(ctx context.Context, x blas32.General, y []string) (Start, error) {
+	if err := classifier.CheckExamples(x, y, 0); err != nil {
+		return Start{}, fmt.Errorf("gptree: start: %w", err)
+	}
+	classes, rows := byClass(x, y)
+	b, points, err := startVI(ctx, c, baseSession, x.Cols, classes, rows)
+	if err != nil {
+		return Start{}, fmt.Errorf("gptree: start: %w", err)
+	}
+	s := Start{Classes: classes, Tree: b.tree, Lengthscale: c.Lengthscale, Outputscale: c.Outputscale}
+	for _, name := range classes {
+		s.Inducing = append(s.Inducing, points[name].rows)
+	}
+	return s, nil
+}
+
+func byClass(x blas32.General, y []string) (branch, map[string]examples.Rows) {
+	var classes branch
+	rows := make(map[string]examples.Rows)
+	for _, g := range classifier.GroupByClass(y) {
+		classes = append(classes, g.Class)
+		rows[g.Class] = examples.Rows(nil).Plus(x, g.Rows)
+	}
+	return classes, rows
+}
+
+// LearnFrom is Learn for the base session under VI, with the tree, the inducing
+// inputs and the kernel given.
+func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []string) error {
+	next, err := h.from(s, x, y)
+	if err != nil {
+		return fmt.Errorf("gptree: learn: %w", err)
+	}
+	_, rows := byClass(x, y)
+	points := make(map[string]kept)
+	for i, name := range s.Classes {
+		in := examples.Rows(slices.Clone(s.Inducing[i]))
+		slices.SortFunc(in, examples.Compare)
+		points[name] = kept{rows: in}
+		next.all.Put(name, points[name])
+	}
+	base := &vi{classes: s.Classes, tree: s.Tree}
+	next.fitted = variational{base}
+	err = base.fit(ctx, next.cfg, x.Cols, rows, points)
+	if err == nil && h.cfg.Calibrate {
+		err = next.calibrate(ctx, x, y)
+	}
+	if err == nil {
+		err = next.refit(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("gptree: learn: %w", err)
+	}
+	*h = *next
+	return nil
+}
+
+// from returns an unfitted classifier with the kernel of s, which must fit the
+// examples.
+func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
+	if err := classifier.CheckExamples(x, y, 0); err != nil {
+		return nil, err
+	}
+	if h.all.Len() > 0 || h.cfg.Base != BaseVI {
+		return nil, fmt.Errorf("base %s with %d classes: a start is of an unfitted classifier under %s", h.cfg.Base, h.all.Len(), BaseVI)
+	}
+	classes, _ := byClass(x, y)
+	if !slices.Equal(classes, s.Classes) || s.Tree == nil || s.Tree.Classes() != len(classes) || len(s.Inducing) != len(classes) {
+		return nil, fmt.Errorf("the start has %d classes with inducing inputs of %d, the examples have %d (or others)", len(s.Classes), len(s.Inducing), len(classes))
+	}
+	for i, in := range s.Inducing {
+		if len(in) == 0 || slices.ContainsFunc(in, func(r []float32) bool { return len(r) != x.Cols }) {
+			return nil, fmt.Errorf("class %q has no inducing inputs of %d values", classes[i], x.Cols)
+		}
+	}
+	next := &GPTree{cfg: h.cfg, dim: x.Cols}
+	next.cfg.Lengthscale, next.cfg.Outputscale = s.Lengthscale, s.Outputscale
+	return next, next.cfg.Validate()
+}
+
+// Settings returns those of the classifier.
+func (h *GPTree) Settings() Config { return h.cfg }

@@ -1,0 +1,84 @@
+package gptree_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+func blobs(classes, n, d int) (blas32.General, []string) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	x := linalg.New32(classes*n, d)
+	var y []string
+	for i := range x.Rows {
+		for j := range d {
+			x.Data[i*d+j] = float32(rng.NormFloat64() / 3)
+		}
+		x.Data[i*d+i%classes]++
+		y = append(y, string(rune('a'+i%classes)))
+	}
+	return x, y
+}
+
+// A base session that starts from what it would have started from anyway is
+// that of Learn, to the byte.
+func TestLearnFromItsOwnStart(t *testing.T) {
+	x, y := blobs(5, 12, 6)
+	cfg := gptree.DefaultConfig()
+	start, err := cfg.Start(context.Background(), x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved [][]float64
+	for _, learn := range []func(*gptree.GPTree) error{
+		func(h *gptree.GPTree) error { return h.Learn(context.Background(), x, y) },
+		func(h *gptree.GPTree) error { return h.LearnFrom(context.Background(), start, x, y) },
+	} {
+		h, err := gptree.New(cfg)
+		if err == nil {
+			err = learn(h)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := h.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved = append(saved, slices.Concat(s.Tensors["vi_eta"].F64, s.Tensors["vi_precision"].F64))
+	}
+	if !slices.Equal(saved[0], saved[1]) {
+		t.Error("another posterior")
+	}
+}
+
+func TestStartsThatDoNotFit(t *testing.T) {
+	x, y := blobs(3, 8, 6)
+	cfg := gptree.DefaultConfig()
+	for name, change := range map[string]func(*gptree.Start){
+		"class":    func(s *gptree.Start) { s.Classes[0] = "z" },
+		"tree":     func(s *gptree.Start) { s.Tree = nil },
+		"inducing": func(s *gptree.Start) { s.Inducing[1] = nil },
+		"width":    func(s *gptree.Start) { s.Inducing[1][0] = s.Inducing[1][0][1:] },
+		"scale":    func(s *gptree.Start) { s.Lengthscale = 0 },
+	} {
+		start, err := cfg.Start(context.Background(), x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&start)
+		h, err := gptree.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.LearnFrom(context.Background(), start, x, y) == nil || len(h.Classes()) > 0 {
+			t.Errorf("%s: learned", name)
+		}
+	}
+}

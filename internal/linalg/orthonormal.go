@@ -1,0 +1,111 @@
+package linalg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// orthonormalise makes the rows of v orthonormal: twice by the Cholesky factor
+// of their products where that is safe, otherwise one after the other, with
+// random vectors in place of rows that add nothing.
+func (f *filter) orthonormalise(v blas64.General) error {
+	const safe = 1e-4 // a pivot; its square root is the share of a row's length that is left
+	for range 2 {
+		g := New64(v.Rows, v.Rows)
+		for i := range v.Rows {
+			unit(rowOf(v, i))
+		}
+		if err := f.kernel.Mul64(g, v, v); err != nil {
+			return err
+		}
+		inverse, smallest := inverseFactor(g)
+		if !(smallest > safe) {
+			f.orthonormaliseInTurn(v)
+			return nil
+		}
+		if err := f.turn(inverse, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *filter) orthonormaliseInTurn(v blas64.General) {
+	for i := range v.Rows {
+		for !orthonormalise(rowOf(v, i), v, i, dependent) {
+			copy(rowOf(v, i), f.random(1, v.Cols).Data)
+		}
+	}
+}
+
+// inverseFactor returns L⁻¹ where g = L·Lᵀ, and the smallest pivot; L⁻¹ is of
+// no use unless that is positive.
+func inverseFactor(g blas64.General) (inverse blas64.General, smallest float64) {
+	inverse, smallest = New64(g.Rows, g.Rows), math.Inf(1)
+	for i := range g.Rows {
+		li := rowOf(g, i)
+		for j := range i {
+			lj := rowOf(g, j)
+			for k := range j {
+				li[j] -= li[k] * lj[k]
+			}
+			li[j] /= lj[j]
+			li[i] -= li[j] * li[j]
+		}
+		smallest = min(smallest, li[i])
+		li[i] = math.Sqrt(li[i])
+		out := rowOf(inverse, i)
+		out[i] = 1
+		for j := range i {
+			for k, x := range rowOf(inverse, j)[:j+1] {
+				out[k] -= li[j] * x
+			}
+		}
+		for k := range i + 1 {
+			out[k] /= li[i]
+		}
+	}
+	return inverse, smallest
+}
+
+// dependent is the share of a vector's length below which it adds nothing.
+const dependent = 1e-10
+
+func norm(row []float64) float64 { return blas64.Nrm2(blas64.Vector{N: len(row), Data: row, Inc: 1}) }
+
+// unit scales a row to length 1, or to zeros where it has none.
+func unit(row []float64) {
+	if length := norm(row); length > 0 && !math.IsInf(length, 0) {
+		blas64.Scal(1/length, blas64.Vector{N: len(row), Data: row, Inc: 1})
+		return
+	}
+	clear(row)
+}
+
+// orthonormalise removes from row what the first n rows of basis span (twice,
+// which is enough) and scales it to length 1. It returns false, leaving row
+// undefined, when no more than the share least of it is left.
+func orthonormalise(row []float64, basis blas64.General, n int, least float64) bool {
+	v := blas64.Vector{N: len(row), Data: row, Inc: 1}
+	before := blas64.Nrm2(v)
+	if before == 0 || math.IsInf(before, 0) || math.IsNaN(before) {
+		return false
+	}
+	blas64.Scal(1/before, v)
+	if n > 0 {
+		b := view64(basis, 0, 0, n, basis.Cols)
+		c := blas64.Vector{N: n, Data: make([]float64, n), Inc: 1}
+		for range 2 {
+			blas64.Gemv(blas.NoTrans, 1, b, v, 0, c)
+			blas64.Gemv(blas.Trans, -1, b, c, 1, v)
+		}
+	}
+	after := blas64.Nrm2(v)
+	if !(after > least) {
+		return false
+	}
+	blas64.Scal(1/after, v)
+	return true
+}

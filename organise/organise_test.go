@@ -1,0 +1,248 @@
+package organise
+
+import (
+	"encoding/xml"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func labelled(path, class string, rejected bool) label.Labelled {
+	return label.Labelled{Path: path, Row: label.Row{Path: path, Label: class, Rejected: rejected}}
+}
+
+// build makes a tree of the images and commits it.
+func build(t *testing.T, how How, root, dir string, images ...label.Labelled) {
+	t.Helper()
+	tree, err := NewTree(how, root, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Abort()
+	for _, image := range images {
+		if err := tree.Put(image); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tree.Commit(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// contents maps the files of a tree to what is read through them.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			text = []byte("unreadable")
+		}
+		rel, relErr := filepath.Rel(dir, name)
+		found[filepath.ToSlash(rel)] = string(text)
+		return relErr
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func wantTree(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	got := contents(t, dir)
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s is %q, want %q", name, got[name], text)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("the tree holds %v, want %v", got, want)
+	}
+}
+
+// TestTreeIsMadeAnew: a second run moves what changed its class, keeps what is
+// not ours, and touches no original.
+func TestTreeIsMadeAnew(t *testing.T) {
+	for _, how := range []How{Links, Copies} {
+		t.Run(string(how), func(t *testing.T) {
+			root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
+			write(t, filepath.Join(root, "2024/a.jpg"), "a")
+			write(t, filepath.Join(root, "2025/a.jpg"), "another a")
+			write(t, filepath.Join(root, "b.jpg"), "b")
+			outside := filepath.Join(t.TempDir(), "far.jpg")
+			write(t, outside, "far")
+			first := []label.Labelled{labelled("2024/a.jpg", "cat", false), labelled("2025/a.jpg", "cat", false), labelled("b.jpg", "a/b", true), labelled(filepath.ToSlash(outside), "cat", false)}
+			build(t, how, root, dir, first...)
+			far := placeOf("cat", filepath.ToSlash(outside))
+			wantTree(t, dir, map[string]string{"cat/2024/a.jpg": "a", "cat/2025/a.jpg": "another a", "_rejected/b.jpg": "b", filepath.ToSlash(far): "far"})
+			write(t, filepath.Join(dir, "cat/mine.txt"), "my note")
+			write(t, filepath.Join(dir, "top.txt"), "mine too")
+			build(t, how, root, dir, labelled("2024/a.jpg", "dog", false), labelled("2025/a.jpg", "cat", false), labelled("b.jpg", "a/b", false))
+			want := map[string]string{"dog/2024/a.jpg": "a", "cat/2025/a.jpg": "another a", "a%2Fb/b.jpg": "b", "cat/mine.txt": "my note", "top.txt": "mine too"}
+			if how == Copies { // its original is not below the root: perhaps the last copy
+				want[filepath.ToSlash(far)] = "far"
+			}
+			wantTree(t, dir, want)
+			if got := contents(t, root); got["2024/a.jpg"] != "a" || len(got) != 3 {
+				t.Errorf("the originals are %v", got)
+			}
+		})
+	}
+}
+
+// TestLastCopyStays when the original is gone, or was changed.
+func TestLastCopyStays(t *testing.T) {
+	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
+	write(t, filepath.Join(root, "a.jpg"), "a")
+	write(t, filepath.Join(root, "b.jpg"), "b")
+	build(t, Copies, root, dir, labelled("a.jpg", "cat", false), labelled("b.jpg", "cat", false))
+	if err := os.Remove(filepath.Join(root, "a.jpg")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "b.jpg"), "edited")
+	for range 2 {
+		build(t, Copies, root, dir, labelled("b.jpg", "cat", false))
+		wantTree(t, dir, map[string]string{"cat/a.jpg": "a", "cat/b.jpg": "edited", "cat/b.jpg.kept-2": "b"})
+	}
+}
+
+// TestCopiesAreReused: a good copy is linked, not read again.
+func TestCopiesAreReused(t *testing.T) {
+	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
+	file := filepath.Join(root, "a.jpg")
+	write(t, file, "a")
+	old := time.Now().Add(-time.Hour).Truncate(time.Second)
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	build(t, Copies, root, dir, labelled("a.jpg", "cat", false))
+	before, err := os.Stat(filepath.Join(dir, "cat", "a.jpg"))
+	if err != nil || !before.ModTime().Equal(old) {
+		t.Fatalf("%v, %v", before, err)
+	}
+	build(t, Copies, root, dir, labelled("a.jpg", "cat", false))
+	after, err := os.Stat(filepath.Join(dir, "cat", "a.jpg"))
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("the copy was made again (%v)", err)
+	}
+}
+
+// TestAbortLeavesTheOldTree, and a photo that vanished is a problem of its own.
+func TestAbortLeavesTheOldTree(t *testing.T) {
+	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
+	write(t, filepath.Join(root, "a.jpg"), "a")
+	build(t, Links, root, dir, labelled("a.jpg", "cat", false))
+	tree, err := NewTree(Copies, root, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var item *label.ItemError
+	if err := tree.Put(labelled("gone.jpg", "cat", false)); !errors.As(err, &item) {
+		t.Errorf("a photo that is gone: %v", err)
+	}
+	tree.Abort()
+	wantTree(t, dir, map[string]string{"cat/a.jpg": "a"})
+	entries, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil || len(entries) != 1 || atomicfile.IsTemp(entries[0].Name()) {
+		t.Errorf("left %v, %v", entries, err)
+	}
+	if _, err := NewTree("move", root, dir); err == nil {
+		t.Error("photos are never moved")
+	}
+}
+
+func TestFolderNames(t *testing.T) {
+	seen := map[string]string{}
+	for _, class := range []string{"cat", "a/b", "a%2Fb", "..", ".", "", ".git", "_rejected", "%5Frejected", "x\x00y", "a\nb", "aux:", "tail.", "tail", "été", "-rf", strings.Repeat("long", 99), strings.Repeat("long", 98)} {
+		name := folderName(class)
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00\n") || len(name) > 255 || name == unknownFolder || strings.HasPrefix(name, ".") {
+			t.Errorf("%q gives %q", class, name)
+		}
+		if other, taken := seen[name]; taken {
+			t.Errorf("%q and %q both give %q", class, other, name)
+		}
+		seen[name] = class
+	}
+}
+
+func FuzzFolderName(f *testing.F) {
+	f.Add("a/b", "a%2Fb")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if na, nb := folderName(a), folderName(b); a != b && na == nb {
+			t.Errorf("%q and %q both give %q", a, b, na)
+		} else if strings.ContainsAny(na, "/\x00") || len(na) > 255 || na == ".." || na == "." || na == "" {
+			t.Errorf("%q gives %q", a, na)
+		}
+	})
+}
+
+// TestSidecars: ours are rewritten and taken back, those of others never.
+func TestSidecars(t *testing.T) {
+	root := t.TempDir()
+	s := NewSidecars(root)
+	side := filepath.Join(root, "a.jpg.xmp")
+	for _, class := range []string{"cat <&> \"co\"", "dog", "dog"} {
+		if err := s.Put(labelled("a.jpg", class, false)); err != nil {
+			t.Fatal(err)
+		}
+		if got := subjects(t, side); len(got) != 1 || got[0] != class {
+			t.Errorf("dc:subject is %q, want %q", got, class)
+		}
+	}
+	if err := s.Put(labelled("a.jpg", "dog", true)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(side); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a rejected image keeps its sidecar")
+	}
+	if err := s.Put(labelled("a.jpg", "dog", true)); err != nil {
+		t.Error(err)
+	}
+	foreign := `<x:xmpmeta xmlns:x="adobe:ns:meta/"/>`
+	write(t, side, foreign)
+	var item *label.ItemError
+	for _, rejected := range []bool{false, true} {
+		if err := s.Put(labelled("a.jpg", "cat", rejected)); !errors.As(err, &item) {
+			t.Errorf("a foreign sidecar: %v", err)
+		}
+	}
+	if text, err := os.ReadFile(side); err != nil || string(text) != foreign {
+		t.Errorf("the foreign sidecar is now %q (%v)", text, err)
+	}
+	if err := s.Put(labelled("gone/a.jpg", "cat", false)); !errors.As(err, &item) {
+		t.Errorf("a folder that is gone: %v", err)
+	}
+}
+
+func subjects(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var meta struct {
+		Subjects []string `xml:"RDF>Description>subject>Bag>li"`
+	}
+	if err := xml.Unmarshal(text, &meta); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return meta.Subjects
+}

@@ -1,0 +1,108 @@
+package organise
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// creator marks the sidecars that may be rewritten.
+const creator = `xmp:CreatorTool="pipeline label"`
+
+// maxSidecarBytes is more than a sidecar of ours has.
+const maxSidecarBytes = 1 << 16
+
+// Sidecars writes photo.jpg.xmp beside photo.jpg, the name that darktable and
+// digiKam use, with the class in dc:subject. Rejected images get none, and lose
+// one from an earlier run.
+type Sidecars struct{ root string }
+
+// NewSidecars writes for images below root.
+func NewSidecars(root string) *Sidecars { return &Sidecars{root} }
+
+// Put writes or removes the sidecar of one image. A sidecar of somebody else,
+// and a folder that cannot be written, are a *label.ItemError.
+func (s *Sidecars) Put(done label.Labelled) error {
+	file := dataset.FullPath(s.root, done.Path) + ".xmp"
+	old, err := ours(file)
+	if err != nil {
+		return &label.ItemError{Err: err}
+	}
+	if done.Row.Rejected {
+		if old == nil {
+			return nil
+		}
+		return itemError(os.Remove(file))
+	}
+	text, err := sidecar(done.Row)
+	if err != nil || bytes.Equal(text, old) {
+		return err
+	}
+	return itemError(atomicfile.WriteFile(file, text))
+}
+
+// itemError leaves a full disk an error of the whole run.
+func itemError(err error) error {
+	if err == nil || !(errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || unwritable(err)) {
+		return err
+	}
+	return &label.ItemError{Err: fmt.Errorf("write sidecar: %w", err)}
+}
+
+// ours returns what an earlier run wrote, nil where there is nothing.
+func ours(file string) ([]byte, error) {
+	info, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sidecar: %w", err)
+	}
+	foreign := fmt.Errorf("sidecar: %s was not written by pipeline and is left alone", filepath.Base(file))
+	if !info.Mode().IsRegular() || info.Size() > maxSidecarBytes {
+		return nil, foreign
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("sidecar: %w", err)
+	}
+	if !bytes.Contains(text, []byte(creator)) {
+		return nil, foreign
+	}
+	return text, nil
+}
+
+func sidecar(r label.Row) ([]byte, error) {
+	var subject bytes.Buffer
+	if err := xml.EscapeText(&subject, []byte(r.Label)); err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, `<?xpacket begin="%s" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/">
+ <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+  <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" %s>
+   <dc:subject>
+    <rdf:Bag>
+     <rdf:li>%s</rdf:li>
+    </rdf:Bag>
+   </dc:subject>
+  </rdf:Description>
+ </rdf:RDF>
+</x:xmpmeta>
+<?xpacket end="w"?>
+`, "\ufeff", creator, subject.Bytes()), nil
+}
+
+// Commit and Abort do nothing: a sidecar is whole as soon as it is there.
+func (s *Sidecars) Commit([]dataset.Problem) error { return nil }
+
+// Abort keeps what was written.
+func (s *Sidecars) Abort() {}

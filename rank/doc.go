@@ -1,0 +1,23 @@
+// Package rank puts images in the order in which a person should look at them:
+// those whose label would teach a model most, those that it has never seen the
+// like of, those that are likely labelled wrongly. It also groups images of no
+// known class, so that a person can name a group and have it learned.
+//
+// # Scores, higher first
+//
+//	entropy      of the distribution over classes, nats
+//	margin       1 − (best probability − second), 0 to 1
+//	variance     predictive variance, of heads that have one (gpr, gptree)
+//	novelty      the head's open-set score
+//	label-error  best probability of another class − that of the class given,
+//	             −1 to 1: the normalised margin of confident learning
+//	             (Northcutt, Jiang and Chuang, JAIR 2021). Images that the model
+//	             has learned under a wrong label look less wrong to it than new
+//	             ones do.
+//
+// # Groups
+//
+// [Groups] is average linkage on cosine distances, cut where the mean
+// silhouette (Rousseeuw 1987) is largest. Cost O(n²) time and memory, n is
+// bounded by Config.ClusterImages.
+package rank

@@ -1,0 +1,75 @@
+package report
+
+// A Selection takes the predictions of a run of any length one by one and keeps
+// those that the page can show, with their numbers. Memory is bounded by the
+// page's limit and the number of classes.
+type Selection struct {
+	page   Page
+	groups map[string][]Prediction // by groupName
+	totals map[string]int
+}
+
+// NewSelection chooses for a page with these classes and limits.
+func NewSelection(p Page) *Selection {
+	p.Predictions = nil
+	return &Selection{page: p, groups: map[string][]Prediction{}, totals: map[string]int{}}
+}
+
+// groupName tells the groups of the gallery apart.
+func groupName(q Prediction, margin float64) string {
+	switch {
+	case q.Rejected:
+		return "rejected"
+	case uncertain(q, margin):
+		return "uncertain"
+	}
+	return "class " + q.Predicted
+}
+
+// Add takes one prediction.
+func (s *Selection) Add(q Prediction) {
+	name := groupName(q, s.page.uncertainMargin())
+	s.totals[name]++
+	s.groups[name] = append(s.groups[name], q)
+	if most := s.most(name); len(s.groups[name]) >= 2*most {
+		s.groups[name] = first(s.groups[name], name, most)
+	}
+}
+
+// most is how many of a group can matter. A class gets some times its fair
+// share of the page, since others may leave room.
+func (s *Selection) most(name string) int {
+	limit := s.page.maxThumbnails()
+	if name == "rejected" || name == "uncertain" {
+		return limit
+	}
+	return min(limit, 50+4*limit/max(1, len(s.page.Classes)))
+}
+
+// first returns those of a group that the page would show first.
+func first(predictions []Prediction, name string, most int) []Prediction {
+	at := map[string]int{"rejected": 0, "uncertain": 1}
+	i, special := at[name]
+	if !special {
+		i = 2
+	}
+	sortGroup(i, predictions)
+	kept := predictions[:min(most, len(predictions))]
+	clear(predictions[len(kept):])
+	return kept
+}
+
+// Fill puts what is shown into a page with the same classes and limits.
+// Thumbnails can be added to Predictions afterwards.
+func (s *Selection) Fill(p *Page) {
+	all := s.page
+	for _, group := range s.groups {
+		all.Predictions = append(all.Predictions, group...)
+	}
+	groups := groupPredictions(all)
+	room := allot(groups, all.maxThumbnails())
+	p.Predictions, p.totals = nil, s.totals
+	for i, m := range groups {
+		p.Predictions = append(p.Predictions, m.predictions[:room[i]]...)
+	}
+}
