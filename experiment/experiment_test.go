@@ -89,6 +89,45 @@ func TestPartFails(t *testing.T) {
 	}
 }
 
+// TestDraft: a draft comes back to the same inputs only, and goes when it is
+// dropped.
+func TestDraft(t *testing.T) {
+	s := experiment.Site{Dir: t.TempDir(), Seed: 1}
+	draft := func(of any) experiment.Draft[[]int] {
+		d, err := experiment.DraftOf[[]int](s, "one", of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	read := func(of any) []int {
+		v, err := draft(of).Read()
+		if err != nil || v == nil {
+			return nil
+		}
+		return *v
+	}
+	if read("a") != nil {
+		t.Error("a draft from nowhere")
+	}
+	for _, v := range [][]int{{1}, {1, 2}} {
+		if err := draft("a").Save(v); err != nil {
+			t.Fatal(err)
+		}
+		if got := read("a"); len(got) != len(v) || read("b") != nil {
+			t.Errorf("%v, %v", got, read("b"))
+		}
+	}
+	for range 2 {
+		if err := draft("a").Drop(); err != nil || read("a") != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := experiment.DraftOf[int](s, "one", math.NaN()); err == nil {
+		t.Error("inputs that are no JSON were taken")
+	}
+}
+
 func outcome(t *testing.T) experiment.Outcome {
 	t.Helper()
 	f, err := chart.Lines("by_x", chart.Axes{}, []chart.Series{{Label: "a", Y: []float64{1, 2}}})

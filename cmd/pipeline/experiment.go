@@ -19,7 +19,7 @@ import (
 func newExperiment() *cobra.Command {
 	var list strings.Builder
 	for _, k := range kinds.Kinds() {
-		fmt.Fprintf(&list, "  %-10s %s\n", k.Name, k.Summary)
+		fmt.Fprintf(&list, "  %-12s %s\n", k.Name, k.Summary)
 	}
 	cmd := &cobra.Command{
 		Use:   "experiment --config NAME --out DIR",

@@ -78,16 +78,19 @@ func TestExperimentsByName(t *testing.T) {
 	features, other := l.pool(l.path("small")), l.pool(l.path("larger"))
 	small := []string{"--set", "experiment.ablation.q=0,2,20", "--features", features}
 	synthetic := []string{"--set", "experiment.natoem.train=40", "--set", "experiment.natoem.test=8", "--set", "experiment.natoem.seeds=2", "--set", "experiment.natoem.d=4", "--set", "experiment.natoem.q=1", "--set", "experiment.natoem.beta=1"}
+	tiny := []string{"--set", "experiment.vargp.seeds=2", "--set", "experiment.vargp.epochs=2", "--set", "experiment.vargp.inducing=3", "--set", "experiment.vargp.predict_hypers=2"}
 	for name, args := range map[string][]string{
 		"ablation_q":      small,
 		"ablation_lambda": append([]string{"--set", "experiment.ablation.lambda=0.01,0.1"}, small...),
 		"ablation_input":  {"--set", "experiment.ablation.q=0,2", "--set", "experiment.ablation.inputs=small=" + features + "," + other},
 		"gpr_incremental": {"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.gpregression.n=", "--set", "experiment.gpregression.classes=2", "--set", "experiment.gpregression.examples=2",
 			"--set", "experiment.gpregression.start=1", "--set", "experiment.gpregression.step=1", "--set", "experiment.gpregression.steps=1", "--set", "experiment.gpregression.runs=2"},
-		"natoem_fig1": synthetic,
-		"natoem_fig2": synthetic,
-		"natoem_fig3": synthetic,
-		"natoem_fig4": synthetic,
+		"vargp_features": append([]string{"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.vargp.tasks=2", "--set", "experiment.vargp.classes=1", "--set", "experiment.vargp.sweep=3,4"}, tiny...),
+		"vargp_toy":      append([]string{"--set", "experiment.vargp.grid=5", "--set", "experiment.vargp.train=10"}, tiny...),
+		"natoem_fig1":    synthetic,
+		"natoem_fig2":    synthetic,
+		"natoem_fig3":    synthetic,
+		"natoem_fig4":    synthetic,
 	} {
 		out := l.path("out", name)
 		command := append([]string{"experiment", "--config", name}, args...)

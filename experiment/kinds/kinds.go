@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/experiment/gpregression"
 	"github.com/seed-90d10d51/pipeline/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/experiment/natoem"
+	"github.com/seed-90d10d51/pipeline/experiment/vargp"
 )
 
 // Config says which experiment to run and holds the settings of all kinds.
@@ -26,12 +27,13 @@ type Config struct {
 	Hierarchy    hierarchy.Config    `mapstructure:"hierarchy" json:"hierarchy"`
 	NATOEM       natoem.Config       `mapstructure:"natoem" json:"natoem"`
 	GPRegression gpregression.Config `mapstructure:"gpregression" json:"gpregression"`
+	VARGP        vargp.Config        `mapstructure:"vargp" json:"vargp"`
 	DeepKernel   deepkernel.Config   `mapstructure:"deepkernel" json:"deepkernel"`
 }
 
 // DefaultConfig returns the defaults of every kind.
 func DefaultConfig() Config {
-	return Config{Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DeepKernel: deepkernel.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig()}
+	return Config{Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DeepKernel: deepkernel.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: natoem.DefaultConfig(), GPRegression: gpregression.DefaultConfig(), VARGP: vargp.DefaultConfig()}
 }
 
 // A Kind is one sort of experiment.
@@ -86,6 +88,13 @@ func Kinds() []Kind {
 			validate: func(c Config) error { return c.NATOEM.Validate() },
 			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
 				return natoem.Run(ctx, c.NATOEM, s)
+			},
+		},
+		{
+			Name: "vargp", Summary: "VAR-GP and its ablations, task by task (Kapoor 2021, Table 1, Figs. 1, 3–7 and 9)",
+			validate: func(c Config) error { return c.VARGP.Validate() },
+			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+				return vargp.Run(ctx, c.VARGP, s)
 			},
 		},
 	}

@@ -43,7 +43,7 @@ func newProblem(m, old *Model) *problem {
 	if old.tasks == 0 {
 		p.prior = hyper{make([]float64, len(m.mean)), make([]float64, len(m.mean))}
 	}
-	if m.cfg.Variant == Retrain {
+	if m.cfg.retrains() {
 		p.first = 0
 	}
 	heads := m.headsOf()

@@ -22,10 +22,15 @@ const (
 	Global Variant = "global"
 	// Retrain goes on training old inducing inputs ("Re-VAR-GP", appendix B.2).
 	Retrain Variant = "re-var-gp"
+	// RetrainFree is Retrain without the last term of eq. 19, which alone
+	// knows of the old data.
+	RetrainFree Variant = "re-var-gp-free"
 )
 
 // Variants returns all variants, VAR-GP first.
-func Variants() []Variant { return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain} }
+func Variants() []Variant {
+	return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain, RetrainFree}
+}
 
 // A Start says what S_t is before training.
 type Start string
@@ -132,7 +137,7 @@ func (c Config) Validate() error {
 	}{
 		{"hyper_samples", c.HyperSamples, 1, 1000}, {"function_samples", c.FunctionSamples, 1, 1000}, {"batch", c.Batch, 1, 1 << 20},
 		{"epochs", c.Epochs, 1, 1e6}, {"steps", c.Steps, 0, 1e9}, {"patience", c.Patience, 1, 1e6},
-		{"predict_hypers", c.PredictHypers, 1, 1000}, {"predict_functions", c.PredictFunctions, 1, 10_000},
+		{"predict_hypers", c.PredictHypers, 1, 100}, {"predict_functions", c.PredictFunctions, 1, 1000},
 	} {
 		if f.value < f.least || f.value > f.most {
 			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
@@ -149,6 +154,9 @@ func (c Config) draws() (hypers, functions int) {
 	}
 	return c.HyperSamples, c.FunctionSamples
 }
+
+// retrains says whether old blocks are trained with the new one.
+func (c Config) retrains() bool { return c.Variant == Retrain || c.Variant == RetrainFree }
 
 // autoRegressive says whether inducing outputs of a task depend on older ones.
 func (c Config) autoRegressive() bool { return c.Variant != BlockDiagonal }

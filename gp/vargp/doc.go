@@ -36,7 +36,8 @@
 // # Variants
 //
 // BlockDiagonal, PointHypers and Global are the ablations of Table 1, Retrain is
-// Re-VAR-GP (appendix B.2). The additional terms of eq. 16 and eq. 19 are
+// Re-VAR-GP (appendix B.2), RetrainFree the same without the term that
+// remembers. The additional terms of eq. 16 and eq. 19 are
 // computed exactly, in closed form, not by draws of u. Global needs no
 // q(u_{t−1}) but the last.
 //

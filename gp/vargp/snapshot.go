@@ -73,7 +73,10 @@ func Restore(cfg Config, dim int, s Snapshot) (*Model, error) {
 	if err := m.restoreHeads(s); err != nil {
 		return nil, err
 	}
-	return m, m.restoreBlocks(s)
+	if err := m.restoreBlocks(s); err != nil {
+		return nil, err
+	}
+	return m, m.fits()
 }
 
 func (m *Model) restoreHeads(s Snapshot) error {

@@ -27,6 +27,13 @@ type Task struct {
 	ValidY []int
 	// Progress, where there is one, is told of each epoch.
 	Progress func(Epoch)
+	// Save, where there is one, is given the state of training after every
+	// SaveEvery epochs; an error ends the training. It must not keep or change
+	// what it is given. Resume, where there is one, is such a state of the same
+	// task of the same model: training goes on from it to the same result.
+	Save      func(Checkpoint) error
+	SaveEvery int
+	Resume    *Checkpoint
 }
 
 // An Epoch is how far training is.
@@ -59,7 +66,16 @@ func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
 	if err := next.extend(task.Inputs); err != nil {
 		return Trace{}, err
 	}
+	if err := next.fits(); err != nil {
+		return Trace{}, err
+	}
 	r := &run{problem: newProblem(next, m), task: task}
+	r.start()
+	if task.Resume != nil {
+		if err := r.resume(*task.Resume); err != nil {
+			return Trace{}, err
+		}
+	}
 	trace, err := r.train(ctx)
 	if err != nil {
 		return trace, err
@@ -102,6 +118,29 @@ func (m *Model) check(t Task) error {
 				return fmt.Errorf("example %d is of head %d of %d", i, h, len(m.home))
 			}
 		}
+	}
+	return nil
+}
+
+// Bounds of what a model holds: inducing inputs of a group, and numbers of a
+// predictor.
+const (
+	maxInputs  = 1 << 12
+	maxNumbers = 1 << 28
+)
+
+// fits returns an error where there are too many inducing inputs to factor
+// their kernel for every draw.
+func (m *Model) fits() error {
+	n := 0
+	for _, b := range m.groups[0].blocks {
+		n += b.z.Rows
+	}
+	if n > maxInputs {
+		return fmt.Errorf("%d inducing inputs of all tasks: a model takes %d; use fewer for a task, or start a new model", n, maxInputs)
+	}
+	if draws := m.cfg.PredictHypers * len(m.groups); n*n > maxNumbers/draws {
+		return fmt.Errorf("%d inducing inputs of all tasks, for %d draws and sets of them: more than %d numbers; use fewer inducing inputs or draws of a prediction", n, draws, maxNumbers)
 	}
 	return nil
 }
@@ -154,9 +193,17 @@ func (m *Model) factor(theta []float64, g group) (blas64.General, error) {
 type run struct {
 	*problem
 	task  Task
+	p     []float64 // parameters
+	opt   *yogi
+	step  int
 	trace Trace
 	best  []float64
 	top   float64
+}
+
+func (r *run) start() {
+	r.p = r.m.pack(r.first)
+	r.opt = newYogi(r.m.cfg.Rate, len(r.p))
 }
 
 // stream returns a source of random numbers of its own for every purpose.
@@ -167,35 +214,45 @@ func (r *run) stream(purpose string, numbers ...int) *rand.Rand {
 }
 
 func (r *run) train(ctx context.Context) (Trace, error) {
-	p := r.m.pack(r.first)
-	opt := newYogi(r.m.cfg.Rate, len(p))
-	step := 0
-	for e := range r.epochs() {
-		if err := ctx.Err(); err != nil {
+	over := len(r.trace.Epochs) > 0 && r.over()
+	for e := len(r.trace.Epochs); e < r.epochs() && !over; e++ {
+		now := Epoch{Number: e + 1, Of: r.epochs()}
+		if err := r.epoch(ctx, &now); err != nil {
 			return r.trace, err
 		}
-		now := Epoch{Number: e + 1, Of: r.epochs()}
-		for _, rows := range r.batches(e) {
-			if r.m.cfg.Steps > 0 && step >= r.m.cfg.Steps {
-				break
-			}
-			terms, gradient, err := r.evaluate(ctx, r.pick(rows), func(s int) *rand.Rand { return r.stream("step", step, s) })
-			if err != nil {
+		if err := r.look(&now); err != nil {
+			return r.trace, err
+		}
+		over = r.over()
+		if s := r.task; s.Save != nil && s.SaveEvery > 0 && now.Number%s.SaveEvery == 0 {
+			if err := s.Save(r.checkpoint()); err != nil {
 				return r.trace, err
 			}
-			opt.descend(p, gradient)
-			r.m.unpack(p, r.first)
-			now.Terms = terms
-			step++
-		}
-		over, err := r.look(ctx, &now, p)
-		if err != nil || over {
-			r.finish(p)
-			return r.trace, err
 		}
 	}
-	r.finish(p)
-	return r.trace, nil
+	r.finish()
+	return r.trace, ctx.Err()
+}
+
+// epoch goes through the examples once.
+func (r *run) epoch(ctx context.Context, now *Epoch) error {
+	for _, rows := range r.batches(now.Number - 1) {
+		if r.m.cfg.Steps > 0 && r.step >= r.m.cfg.Steps {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		terms, gradient, err := r.evaluate(ctx, r.pick(rows), func(s int) *rand.Rand { return r.stream("step", r.step, s) })
+		if err != nil {
+			return err
+		}
+		r.opt.descend(r.p, gradient)
+		r.m.unpack(r.p, r.first)
+		now.Terms = terms
+		r.step++
+	}
+	return nil
 }
 
 // epochs is how many there are at most.
@@ -229,29 +286,34 @@ func (r *run) pick(rows []int) batch {
 	return b
 }
 
-// look validates after an epoch, and says whether training is over.
-func (r *run) look(ctx context.Context, now *Epoch, p []float64) (bool, error) {
+// look validates after an epoch and keeps the best parameters.
+func (r *run) look(now *Epoch) error {
 	if len(r.task.ValidY) > 0 {
 		if err := r.validate(now); err != nil {
-			return true, err
+			return err
 		}
 	}
 	r.trace.Epochs = append(r.trace.Epochs, *now)
+	c := r.m.cfg
+	if len(r.task.ValidY) > 0 && c.Stopping == Best && (r.best == nil || now.LogProb > r.top+c.Tolerance) {
+		r.best, r.top, r.trace.Kept = slices.Clone(r.p), now.LogProb, now.Number
+	}
 	if r.task.Progress != nil {
 		r.task.Progress(*now)
 	}
+	return nil
+}
+
+// over says whether early stopping ends the training.
+func (r *run) over() bool {
 	if len(r.task.ValidY) == 0 {
-		return false, ctx.Err()
+		return false
 	}
-	c := r.m.cfg
+	c, n := r.m.cfg, len(r.trace.Epochs)
 	if c.Stopping == AsPaper {
-		before := len(r.trace.Epochs) - 1 - c.Patience
-		return before >= 0 && math.Abs(now.Accuracy-r.trace.Epochs[before].Accuracy) < c.Tolerance, nil
+		return n > c.Patience && math.Abs(r.trace.Epochs[n-1].Accuracy-r.trace.Epochs[n-1-c.Patience].Accuracy) < c.Tolerance
 	}
-	if r.best == nil || now.LogProb > r.top+c.Tolerance {
-		r.best, r.top, r.trace.Kept = slices.Clone(p), now.LogProb, now.Number
-	}
-	return now.Number-r.trace.Kept >= c.Patience, nil
+	return n-r.trace.Kept >= c.Patience
 }
 
 // validate asks with as many draws as a training step.
@@ -266,23 +328,24 @@ func (r *run) validate(now *Epoch) error {
 	if err := q.LogProb(lp, r.task.ValidX); err != nil {
 		return err
 	}
-	n := float64(lp.Rows)
 	for i, y := range r.task.ValidY {
 		row := tape.Row(lp, i)
-		now.LogProb += row[y] / n
+		now.LogProb += row[y]
 		if slices.Max(row) == row[y] {
-			now.Accuracy += 1 / n
+			now.Accuracy++
 		}
 	}
+	now.LogProb /= float64(lp.Rows)
+	now.Accuracy /= float64(lp.Rows)
 	return nil
 }
 
 // finish leaves the parameters to keep in the model.
-func (r *run) finish(p []float64) {
+func (r *run) finish() {
 	if r.best != nil {
 		r.m.unpack(r.best, r.first)
 		return
 	}
 	r.trace.Kept = len(r.trace.Epochs)
-	r.m.unpack(p, r.first)
+	r.m.unpack(r.p, r.first)
 }

@@ -2,6 +2,7 @@ package vargp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -219,6 +220,71 @@ func TestEarlyStopping(t *testing.T) {
 	}
 }
 
+// TestResumes: from any checkpoint, through JSON, training comes to the same
+// bits.
+func TestResumes(t *testing.T) {
+	for _, v := range []Variant{Full, Retrain} {
+		fresh := func() (*Model, Task) {
+			c := quick(v, false)
+			c.Epochs, c.Patience = 14, 6
+			m, err := New(c, 2, 4, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			learn(t, m, task(m, 10, 5, 0, 1))
+			k := task(m, 10, 5, 2, 3)
+			k.ValidX, k.ValidY = corners(5, 4, 2, 3)
+			return m, k
+		}
+		whole, k := fresh()
+		var kept [][]byte
+		k.SaveEvery, k.Save = 5, func(c Checkpoint) error {
+			text, err := json.Marshal(c)
+			kept = append(kept, text)
+			return err
+		}
+		trace := learn(t, whole, k)
+		if len(kept) < 2 {
+			t.Fatalf("%d checkpoints of %d epochs", len(kept), len(trace.Epochs))
+		}
+		for _, text := range kept {
+			var c Checkpoint
+			if err := json.Unmarshal(text, &c); err != nil {
+				t.Fatal(err)
+			}
+			m, k := fresh()
+			k.Resume = &c
+			if got := learn(t, m, k); !reflect.DeepEqual(got, trace) || !reflect.DeepEqual(m.Snapshot(), whole.Snapshot()) {
+				t.Errorf("%s: resumed after %d epochs, training came to something else", v, len(c.Trace.Epochs))
+			}
+			for name, damage := range map[string]func(*Checkpoint){
+				"parameters": func(c *Checkpoint) { c.Parameters = c.Parameters[1:] }, "NaN": func(c *Checkpoint) { c.M = append([]float64{math.NaN()}, c.M[1:]...) },
+				"variance": func(c *Checkpoint) { c.V = append([]float64{-1}, c.V[1:]...) }, "kept": func(c *Checkpoint) { c.Trace.Kept = 99 }, "steps": func(c *Checkpoint) { c.Steps = -1 },
+			} {
+				bad := c
+				damage(&bad)
+				m, k := fresh()
+				k.Resume = &bad
+				if _, err := m.Learn(context.Background(), k); err == nil {
+					t.Errorf("%s was accepted", name)
+				}
+			}
+		}
+	}
+	m, k := func() (*Model, Task) {
+		m, err := New(quick(Full, false), 2, 2, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, task(m, 10, 5, 0, 1)
+	}()
+	full := errors.New("disk full")
+	k.SaveEvery, k.Save = 1, func(Checkpoint) error { return full }
+	if _, err := m.Learn(context.Background(), k); !errors.Is(err, full) || m.Tasks() != 0 {
+		t.Error(err)
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	m, err := New(quick(Full, true), 2, 2, 1)
 	if err != nil {
@@ -248,6 +314,17 @@ func TestRefuses(t *testing.T) {
 	}
 	if !reflect.DeepEqual(m.Snapshot(), before) {
 		t.Error("what was refused changed the model")
+	}
+	large := quick(Full, false)
+	large.PredictHypers = 100
+	if m, err = New(large, 1, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{maxInputs + 1, 2000} {
+		m.groups[0].blocks = []block{{z: linalg.New64(n, 1)}}
+		if m.fits() == nil {
+			t.Errorf("%d inducing inputs were accepted", n)
+		}
 	}
 	for name, change := range map[string]func(*Config){
 		"variant": func(c *Config) { c.Variant = "x" }, "stopping": func(c *Config) { c.Stopping = "" }, "start": func(c *Config) { c.Start = "" },

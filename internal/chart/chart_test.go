@@ -28,11 +28,24 @@ func TestFigures(t *testing.T) {
 		"matrix": func() (Figure, error) {
 			return Matrix("f", Axes{Title: "t"}, []string{"A", "B"}, [][]float64{{0, -2}, {nan, 1}})
 		},
+		"panels": func() (Figure, error) {
+			p := Panel{Title: "p", Z: [][]float64{{0, 1}, {nan, 0.5}}, Points: []Points{{XY: [][2]float64{{-1, 1}, {9, 9}}, Ring: true}, {XY: [][2]float64{{7, 7}}}}}
+			return Panels("f", "t", -1, 1, [][]Panel{{p, p}, {p}})
+		},
 		"zeros": func() (Figure, error) { return Matrix("f", Axes{}, []string{"A"}, [][]float64{{0}}) },
 	} {
 		first, again := encoded(t, name, draw), encoded(t, name, draw)
 		if !bytes.Equal(first, again) {
 			t.Errorf("%s: drawn twice, the picture differs", name)
+		}
+	}
+}
+
+func TestPanelsMustMatch(t *testing.T) {
+	small, large := Panel{Z: [][]float64{{0, 1}, {0, 1}}}, Panel{Z: [][]float64{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}}}
+	for _, rows := range [][][]Panel{nil, {nil}, {{Panel{}}}, {{small, large}}} {
+		if _, err := Panels("f", "", -1, 1, rows); err == nil {
+			t.Errorf("%v was drawn", rows)
 		}
 	}
 }

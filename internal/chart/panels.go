@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"image"
 	"image/color"
 	"math"
 
@@ -37,9 +38,8 @@ func Panels(name, title string, low, high float64, rows [][]Panel) (Figure, erro
 		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
 	}
 	p := Canvas(title, "", "")
-	heat := plotter.NewHeatMap(g, glow(128))
-	heat.Min, heat.Max, heat.NaN = 0, 1, color.White
-	p.Add(heat)
+	columns, height := g.Dims()
+	p.Add(plotter.NewImage(g.picture(), -0.5, -0.5, float64(columns)-0.5, float64(height)-0.5))
 	for i, row := range rows {
 		for j, panel := range row {
 			if err := g.decorate(p, panel, i, j, low, high); err != nil {
@@ -52,7 +52,7 @@ func Panels(name, title string, low, high float64, rows [][]Panel) (Figure, erro
 	return Figure{name, p, side*vg.Length(g.across) + 20, side*1.1*vg.Length(len(rows)) + 40}, nil
 }
 
-// mosaic is a plotter.GridXYZ of panels with gaps between them.
+// mosaic is panels with gaps between them.
 type mosaic struct {
 	rows         [][]Panel
 	across, n    int
@@ -79,8 +79,28 @@ func newMosaic(rows [][]Panel) (mosaic, error) {
 func (m mosaic) Dims() (columns, rows int) {
 	return m.across * (m.n + m.gapX), len(m.rows) * (m.n + m.gapTop)
 }
-func (m mosaic) X(column int) float64 { return float64(column) }
-func (m mosaic) Y(row int) float64    { return float64(row) }
+
+// magnify is the side of a value in pixels.
+const magnify = 4
+
+// picture paints each value as a square: a picture has no seams, as shapes
+// side by side have.
+func (m mosaic) picture() image.Image {
+	columns, rows := m.Dims()
+	img := image.NewNRGBA(image.Rect(0, 0, magnify*columns, magnify*rows))
+	colours := glow(256)
+	for y := range magnify * rows {
+		for x := range magnify * columns {
+			v := m.Z(x/magnify, rows-1-y/magnify)
+			if v != v {
+				img.Set(x, y, color.White)
+				continue
+			}
+			img.Set(x, y, colours[int(255*min(max(v, 0), 1))])
+		}
+	}
+	return img
+}
 
 // Z looks up the panel; row 0 is at the bottom.
 func (m mosaic) Z(column, row int) float64 {

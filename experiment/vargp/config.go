@@ -1,0 +1,156 @@
+package vargp
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/gp/vargp"
+)
+
+// What the tasks are made of.
+const (
+	Toy      = "toy"
+	Features = "features"
+	Split    = "split"
+	Permuted = "permuted"
+)
+
+// Protocols.
+const (
+	Own   = "own"
+	Paper = "paper"
+)
+
+// Config holds the tasks, the variants and the settings of training.
+type Config struct {
+	// Data is "toy", "features", "split" or "permuted", Folder that of IDX
+	// files.
+	Data   string `mapstructure:"data" json:"data"`
+	Folder string `mapstructure:"folder" json:"-"`
+	// Tasks, and Classes in each; of toy, split and permuted they are given by
+	// the data where 0.
+	Tasks   int `mapstructure:"tasks" json:"tasks"`
+	Classes int `mapstructure:"classes" json:"classes"`
+	// Train and Test are the most examples of a class, 0 for all; Validation
+	// the share of the training examples that is held out.
+	Train      int     `mapstructure:"train" json:"train"`
+	Test       int     `mapstructure:"test" json:"test"`
+	Validation float64 `mapstructure:"validation" json:"validation"`
+	// Variants, each with Seeds runs.
+	Variants []vargp.Variant `mapstructure:"variants" json:"variants"`
+	Seeds    int             `mapstructure:"seeds" json:"-"`
+	// Inducing is M, of each task; Sweep are others for the first variant
+	// (Fig. 9).
+	Inducing int   `mapstructure:"inducing" json:"-"`
+	Sweep    []int `mapstructure:"sweep" json:"-"`
+	// Protocol is "own" or "paper".
+	Protocol string `mapstructure:"protocol" json:"protocol"`
+	// Normalize scales inputs to length 1. Lengthscale is where length-scales
+	// start; 0 means the spread of the first task.
+	Normalize   bool    `mapstructure:"normalize" json:"normalize"`
+	Lengthscale float64 `mapstructure:"lengthscale" json:"lengthscale"`
+	// Grid is the number of points a side of the toy's pictures.
+	Grid int `mapstructure:"grid" json:"-"`
+	// Checkpoint is the number of epochs between two saves of a training.
+	Checkpoint int `mapstructure:"checkpoint" json:"-"`
+	// The rest is that of gp/vargp.
+	OwnInputs        bool    `mapstructure:"own_inputs" json:"own_inputs"`
+	Beta             float64 `mapstructure:"beta" json:"beta"`
+	Rate             float64 `mapstructure:"rate" json:"rate"`
+	Batch            int     `mapstructure:"batch" json:"batch"`
+	Epochs           int     `mapstructure:"epochs" json:"epochs"`
+	Steps            int     `mapstructure:"steps" json:"steps"`
+	Patience         int     `mapstructure:"patience" json:"patience"`
+	Tolerance        float64 `mapstructure:"tolerance" json:"tolerance"`
+	HyperSamples     int     `mapstructure:"hyper_samples" json:"hyper_samples"`
+	FunctionSamples  int     `mapstructure:"function_samples" json:"function_samples"`
+	PredictHypers    int     `mapstructure:"predict_hypers" json:"predict_hypers"`
+	PredictFunctions int     `mapstructure:"predict_functions" json:"predict_functions"`
+	Jitter           float64 `mapstructure:"jitter" json:"jitter"`
+}
+
+// DefaultConfig returns the toy with the paper's M, all variants, five seeds.
+func DefaultConfig() Config {
+	d := vargp.DefaultConfig()
+	return Config{
+		Data: Toy, Tasks: 2, Classes: 2, Train: 100, Test: 100, Validation: 0.1, Variants: vargp.Variants(), Seeds: 5,
+		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Beta: 1, Rate: 0.02, Batch: 512, Epochs: 500, Steps: 600, Patience: 50, Tolerance: d.Tolerance,
+		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions, Jitter: d.Jitter,
+	}
+}
+
+// Validate names the first field that is out of range.
+func (c Config) Validate() error {
+	if !slices.Contains([]string{Toy, Features, Split, Permuted}, c.Data) {
+		return fmt.Errorf("data: %q is none of %s, %s, %s and %s", c.Data, Toy, Features, Split, Permuted)
+	}
+	if c.Protocol != Own && c.Protocol != Paper {
+		return fmt.Errorf("protocol: %q is neither %s nor %s", c.Protocol, Own, Paper)
+	}
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"tasks", c.Tasks, 1, 1000}, {"classes", c.Classes, 1, 1000}, {"train", c.Train, 0, 1 << 24}, {"test", c.Test, 0, 1 << 24},
+		{"seeds", c.Seeds, 1, 1000}, {"inducing", c.Inducing, 1, 1 << 12}, {"grid", c.Grid, 2, 1000},
+		{"checkpoint", c.Checkpoint, 1, 1e6},
+	} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	if c.Data == Toy && c.Tasks*c.Classes > maxToy {
+		return fmt.Errorf("classes: the toy has at most %d in all, not %d", maxToy, c.Tasks*c.Classes)
+	}
+	if !(c.Validation >= 0 && c.Validation <= 0.9) {
+		return fmt.Errorf("validation: %g is outside 0 … 0.9", c.Validation)
+	}
+	if c.Lengthscale != 0 && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
+		return fmt.Errorf("lengthscale: %g is neither 0 (from the data) nor within 1e-6 … 1e6", c.Lengthscale)
+	}
+	return c.validateVariants()
+}
+
+func (c Config) validateVariants() error {
+	if len(c.Variants) == 0 {
+		return fmt.Errorf("variants: is empty; there are %v", vargp.Variants())
+	}
+	for i, v := range c.Variants {
+		if slices.Contains(c.Variants[:i], v) {
+			return fmt.Errorf("variants: %q is there twice", v)
+		}
+		if err := c.model(v, 0).Validate(); err != nil {
+			if !slices.Contains(vargp.Variants(), v) {
+				return fmt.Errorf("variants: %q is none of %v", v, vargp.Variants())
+			}
+			return err
+		}
+	}
+	for i, m := range c.Sweep {
+		if m < 1 || m > 1<<12 || slices.Contains(c.Sweep[:i], m) {
+			return fmt.Errorf("sweep: %d is outside 1 … %d, or there twice", m, 1<<12)
+		}
+	}
+	return nil
+}
+
+// model returns the settings of a run's model.
+func (c Config) model(v vargp.Variant, seed uint64) vargp.Config {
+	m := vargp.Config{
+		Variant: v, OwnInputs: c.OwnInputs, Beta: c.Beta, HyperSamples: c.HyperSamples, FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
+		Rate: c.Rate, Batch: c.Batch, Epochs: c.Epochs, Steps: c.Steps, Stopping: vargp.Best, Patience: c.Patience, Tolerance: c.Tolerance,
+		Start: vargp.FromPrior, PredictHypers: c.PredictHypers, PredictFunctions: c.PredictFunctions, Seed: seed,
+	}
+	if c.Protocol == Paper {
+		m.Stopping, m.Start = vargp.AsPaper, vargp.FromIdentity
+	}
+	return m
+}
+
+// classesInAll is how many classes there are after the last task.
+func (c Config) classesInAll() int {
+	if c.Data == Permuted {
+		return c.Classes
+	}
+	return c.Tasks * c.Classes
+}

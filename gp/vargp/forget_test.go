@@ -1,0 +1,26 @@
+package vargp
+
+import "testing"
+
+// TestWhatRemembers: after two tasks VAR-GP still knows the first; Re-VAR-GP
+// too, as long as its bound has the last term of eq. 19.
+func TestWhatRemembers(t *testing.T) {
+	known := map[Variant]float64{}
+	for _, v := range []Variant{Full, Retrain, RetrainFree} {
+		m, err := New(quick(v, false), 2, 4, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn(t, m, task(m, 20, 8, 0, 1))
+		k := task(m, 20, 8, 2, 3)
+		learn(t, m, k)
+		x, y := corners(50, 9, 0, 1)
+		lp := logProb(t, m, x)
+		for i, c := range y {
+			known[v] -= lp.Data[i*lp.Stride+c] / float64(len(y))
+		}
+	}
+	if known[Full] > 0.3 || known[Retrain] > 0.3 || known[RetrainFree] < 2*known[Full] {
+		t.Errorf("negative log-probabilities of the first task: %v", known)
+	}
+}
