@@ -44,22 +44,24 @@ const (
 	scaleKeep = 2
 )
 
-// reduction is the divisor for scaled decoding: 1, 2, 4 or 8.
-func (s Spec) reduction(width, height int) int {
+// reduction is the divisor for scaled decoding where the shorter side is to
+// become size: 1, 2, 4 or 8.
+func reduction(size, width, height int) int {
 	short := min(width, height)
-	if short < scaleFrom*s.Size {
+	if short < scaleFrom*size {
 		return 1
 	}
 	by := 1
-	for by < 8 && short/(2*by) >= scaleKeep*s.Size {
+	for by < 8 && short/(2*by) >= scaleKeep*size {
 		by *= 2
 	}
 	return by
 }
 
-// openNative decodes what the native decoder is good at; false leaves the file
+// openNative decodes what the native decoder is good at, for a resize of the
+// shorter side to size; false leaves the file
 // to the decoders in Go, which then say what is wrong with it.
-func (p *Preprocessor) openNative(file []byte) (*Image, bool) {
+func (p *Preprocessor) openNative(file []byte, size int) (*Image, bool) {
 	if p.jpeg == nil {
 		return nil, false
 	}
@@ -76,7 +78,7 @@ func (p *Preprocessor) openNative(file []byte) (*Image, bool) {
 	if complete, err := checkScans(file, h.firstScan); err != nil || !complete {
 		return nil, false
 	}
-	by := p.spec.reduction(h.width, h.height)
+	by := reduction(size, h.width, h.height)
 	m := &Image{Width: (h.width + by - 1) / by, Height: (h.height + by - 1) / by}
 	m.Pix = make([]byte, 3*m.Width*m.Height)
 	if p.jpeg.Decode(m.Pix, file, h.width, h.height, by) != nil {

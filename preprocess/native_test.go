@@ -56,7 +56,7 @@ func TestReduction(t *testing.T) {
 	for _, c := range []struct{ width, height, want int }{
 		{500, 375, 1}, {1194, 895, 1}, {1195, 896, 2}, {4000, 896, 2}, {4000, 1792, 4}, {4000, 3000, 4}, {3000, 4000, 4}, {4776, 3583, 4}, {4778, 3584, 8}, {30000, 20000, 8},
 	} {
-		by := s.reduction(c.width, c.height)
+		by := reduction(s.Size, c.width, c.height)
 		if by != c.want || by > 1 && min(c.width, c.height)/by < 2*s.Size {
 			t.Errorf("%d×%d: 1/%d, want 1/%d", c.width, c.height, by, c.want)
 		}
@@ -115,6 +115,26 @@ func TestDecoderIsPartOfTheSpec(t *testing.T) {
 		if s.Validate() == nil {
 			t.Errorf("%q is allowed", bad)
 		}
+	}
+}
+
+// TestNativeThumbnail: scaled decoding for the thumbnail's own size, and Go's
+// decoders for the rest.
+func TestNativeThumbnail(t *testing.T) {
+	d := &fakeDecoder{level: 255}
+	p := native(t, d)
+	jpg, err := p.Thumbnail(photoJPEG(t, 2000, 1500), 160)
+	if err != nil || len(d.by) != 1 || d.by[0] != 4 {
+		t.Fatalf("%v, scales %v", err, d.by)
+	}
+	if c, err := jpeg.DecodeConfig(bytes.NewReader(jpg)); err != nil || c.Width != 160 || c.Height != 120 {
+		t.Errorf("%d×%d, %v", c.Width, c.Height, err)
+	}
+	if _, err := p.Thumbnail([]byte("no picture"), 160); !errors.Is(err, ErrFormat) {
+		t.Errorf("%v", err)
+	}
+	if _, err := p.Thumbnail(nil, 0); err == nil {
+		t.Error("a thumbnail of 0 pixels")
 	}
 }
 

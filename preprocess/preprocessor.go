@@ -84,7 +84,7 @@ func (p *Preprocessor) Tensor(dst []float32, file []byte) (err error) {
 
 // open decodes with the native decoder where there is one for the file.
 func (p *Preprocessor) open(file []byte) (raster, format, error) {
-	if m, done := p.openNative(file); done {
+	if m, done := p.openNative(file, p.spec.Size); done {
 		return m, formatJPEG, nil
 	}
 	return open(file, p.lim)

@@ -24,6 +24,7 @@ type eye struct {
 	spec      preprocess.Spec
 	decoder   *turbojpeg.Decoder // where spec.JPEG names it
 	settings  extractor.Config
+	pre       *preprocess.Preprocessor
 	extractor *extractor.Extractor
 	cache     *embedding.Cache
 	stream    *embedding.Stream
@@ -212,6 +213,7 @@ func (e *eye) openStream(w *workbench) error {
 	if err != nil {
 		return err
 	}
+	e.pre = pre
 	e.stream = &embedding.Stream{
 		Cache: e.cache, Preprocessor: pre, Open: embedding.Opened(e.extractor), Side: e.spec.Side(),
 		Workers: w.config.Workers(), MaxBytes: w.config.Preprocess.MaxBytes,

@@ -158,10 +158,12 @@ class SparkTest(unittest.TestCase):
         self.assertEqual(float(np.abs(np.array([r["embedding"] for r in rows], dtype=np.float32) - want).max()), 0.0)
 
     def test_training(self):
-        """A model trained by parts labels as one trained in one piece."""
+        """A model trained by parts labels as one trained on one machine from the
+        statistics of all images."""
         base, photos = os.path.join(self.images, "base"), os.path.join(self.images, "test")
         self.submit("train.py", "--images", base, "--out", self.path("parts.model"), "--cache", self.path("cache-train"), "--partitions", "5")
-        pipeline("train", "--images", base, "--out", self.path("whole.model"), "--cache", self.path("cache"))
+        pipeline("stats", "collect", "--images", base, "--out", self.path("whole.stats"), "--cache", self.path("cache"))
+        pipeline("train", "--stats", self.path("whole.stats"), "--out", self.path("whole.model"))
         labels = {}
         for name in ("parts", "whole"):
             pipeline("label", self.path(name + ".model"), "--images", photos, "--out", self.path(name), "--cache", self.path("cache"), "--format", "jsonl")
