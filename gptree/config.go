@@ -86,7 +86,8 @@ type Config struct {
 	// a root is spread over many places, which a shorter one tells apart.
 	RootLengthscale float64 `json:"root_lengthscale" mapstructure:"root_lengthscale"`
 	// Calibrate lets pseudo-sessions inside the base session choose RootBias
-	// and, unless the kernel is linear, RootLengthscale; both must then be 0.
+	// and, unless the kernel is linear, RootLengthscale; both must then be 0, and
+	// Growth GrowShared.
 	Calibrate bool `json:"calibrate" mapstructure:"calibrate"`
 	// Seed decides every draw. It is the seed of the run, not a key of its own.
 	Seed uint64 `json:"seed" mapstructure:"-"`
@@ -166,6 +167,9 @@ func (c Config) validateRoot() error {
 	given := c.RootBias != 0 || c.RootLengthscale != 0
 	if c.Growth == GrowRebuild && (c.Calibrate || given) {
 		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias and root_lengthscale 0 and calibrate false", c.Growth)
+	}
+	if c.Growth == GrowSession && c.Calibrate {
+		return fmt.Errorf("calibrate: growth %s puts a root over every session, and what suits one adds up over several; set growth %s, or root_bias by hand", c.Growth, GrowShared)
 	}
 	if c.Calibrate && given {
 		return fmt.Errorf("root_bias: %g and root_lengthscale: %g are given, but calibrate asks to choose them; set either", c.RootBias, c.RootLengthscale)

@@ -393,6 +393,7 @@ func TestConfigNamesTheField(t *testing.T) {
 		"max_per_class": func(c *gptree.Config) { c.MaxPerClass = 0 }, "root_bias": func(c *gptree.Config) { c.RootBias, c.Calibrate = 1, true },
 		"root_lengthscale: a linear": func(c *gptree.Config) { c.RootLengthscale, c.Kernel = 1, kernel.Linear },
 		"root_lengthscale: -1":       func(c *gptree.Config) { c.RootLengthscale = -1 },
+		"calibrate: growth":          func(c *gptree.Config) { c.Calibrate, c.Growth = true, gptree.GrowSession },
 		"root_bias: growth":          func(c *gptree.Config) { c.RootBias, c.Growth = 1, gptree.GrowRebuild },
 	} {
 		if _, err := gptree.New(config(change)); err == nil || !strings.HasPrefix(err.Error(), field) {
