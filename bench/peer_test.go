@@ -30,6 +30,9 @@ func newPeer(b *testing.B, files []string, script string, args ...string) peer {
 	if python == "" {
 		b.Skipf("set %s to a Python with onnxruntime and Pillow", pythonVariable)
 	}
+	if kernels := os.Getenv("OPENBLAS_CORETYPE"); kernels != "" {
+		b.Logf("OPENBLAS_CORETYPE is %s: OpenBLAS takes those kernels, not the ones for this machine", kernels)
+	}
 	cmd := exec.Command(python, append([]string{script}, args...)...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
