@@ -53,6 +53,10 @@ docs: ## fail when docs/cli is out of date (make docs-update writes it)
 docs-update:
 	$(GO) test -run TestCommandDocs ./cmd/pipeline -update
 
+.PHONY: spark-test
+spark-test: setup build ## try the Spark jobs in deploy/spark (needs Java, and pyspark and pyarrow in $$PYTHON; skipped without)
+	$${PYTHON:-python3} -m unittest -v deploy/spark/test_spark.py
+
 .PHONY: exports
 exports: setup ## export random-weight CLIP, ResNet-50 and DINOv2, and run the pipeline on them (needs Python)
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && models/verify_exports.sh "$$folder" && \

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -59,6 +60,27 @@ func newPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
 		tb.Fatal(err)
 	}
 	p, err := preprocess.New(spec, preprocess.DefaultLimits())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// turboPreprocessor decodes with libjpeg-turbo; without one the benchmark is
+// skipped.
+func turboPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
+	tb.Helper()
+	path, err := turbojpeg.Locate()
+	if err != nil {
+		tb.Skip(err)
+	}
+	decoder, err := turbojpeg.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	spec := newPreprocessor(tb, preset).Spec()
+	spec.JPEG = preprocess.TurboJPEG(decoder)
+	p, err := preprocess.NewNative(spec, preprocess.DefaultLimits(), decoder)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
 // ScanOptions narrows a Scan.
@@ -239,6 +241,7 @@ type entry struct {
 func (s *scanner) look(parent *folder, e fs.DirEntry) entry {
 	found := entry{rel: path.Join(parent.rel, e.Name()), linked: e.Type()&fs.ModeSymlink != 0}
 	switch {
+	case atomicfile.IsTemp(e.Name()): // of a run that was killed, or is at work
 	case hiddenName(e.Name()):
 		found.skip = "hidden"
 	case found.linked && s.opts.Symlinks == SkipLinks:

@@ -1,11 +1,16 @@
 package dkl_test
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // Phase 1: the projection learns under a softmax until it tells the inside of
@@ -51,4 +56,37 @@ func Example() {
 	// epoch   0  loss 0.69 nats
 	// epoch  50  loss 0.00 nats
 	// epoch 100  loss 0.00 nats
+}
+
+// A base session of three classes: two phases, then a projection for whichever
+// head.
+func ExampleTrainer() {
+	rng := rand.New(rand.NewPCG(1, 1))
+	e := dkl.Examples{X: blas32.General{Rows: 60, Cols: 4, Stride: 4}}
+	for i := range 60 {
+		for j := range 4 {
+			x := 0.3 * rng.NormFloat64()
+			if j == i%3 {
+				x++
+			}
+			e.X.Data = append(e.X.Data, float32(x))
+		}
+		e.Y = append(e.Y, []string{"cat", "dog", "owl"}[i%3])
+	}
+	cfg := dkl.DefaultTraining()
+	cfg.Epochs, cfg.Pretrain, cfg.Batch, cfg.Validation = 4, 2, 16, 0.2
+	t, err := dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default())
+	for err == nil && !t.Done() {
+		var epoch dkl.Epoch
+		epoch, err = t.Epoch(context.Background())
+		fmt.Println(epoch.Epoch, epoch.Phase)
+	}
+	p := t.Projection()
+	fmt.Println(p.Head.In(), p.Head.Dim(), p.Start.Classes, err)
+	// Output:
+	// 1 cross-entropy
+	// 2 cross-entropy
+	// 3 tree
+	// 4 tree
+	// 4 4 [cat dog owl] <nil>
 }

@@ -312,3 +312,37 @@ func TestTrainingMistakes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The softmax of phase 1 has the accuracy that its best epoch says.
+func TestSoftmaxOfTheBestEpoch(t *testing.T) {
+	cfg := small()
+	cfg.Epochs, cfg.Pretrain = 5, 5
+	tr := newTestTrainer(t, cfg, blobs(5, 20, 6, 0, 0.9))
+	if _, err := tr.Softmax(); err == nil {
+		t.Error("a softmax before the first epoch")
+	}
+	finish(t, tr)
+	c, err := tr.Softmax()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := classifier.Gather(tr.data.examples.X, tr.data.held)
+	p, err := classifier.Predict(c, x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, r := range tr.data.held {
+		if p[i].Label == tr.data.classes[tr.data.class[r]] {
+			right++
+		}
+	}
+	if want := *tr.History()[tr.Projection().Best-1].Accuracy; float64(right)/float64(len(p)) != want {
+		t.Errorf("%d of %d, the epoch says %g", right, len(p), want)
+	}
+	both := newTestTrainer(t, small(), blobs(3, 10, 4, 0, 0.5))
+	finish(t, both)
+	if _, err := both.Softmax(); err == nil {
+		t.Error("a softmax in phase 2")
+	}
+}

@@ -162,10 +162,12 @@ func (x *Index) Record(abs string, state FileState, h Hash) error {
 	}
 	now := x.now()
 	d := digestPath(abs)
-	if old, known := x.entries[d]; racy(state, now) || (known && old.state == state && old.hash == h) {
+	old, known := x.entries[d]
+	if racy(state, now) || (known && old.state == state && old.hash == h) {
 		return nil
 	}
-	e := indexEntry{state: state, recordedNs: now.UnixNano(), hash: h}
+	// A clock that went back must not make the new entry look like the old one.
+	e := indexEntry{state: state, recordedNs: max(now.UnixNano(), old.recordedNs+1), hash: h}
 	if !x.readOnly {
 		if err := x.write(d, e); err != nil {
 			return err

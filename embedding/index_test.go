@@ -205,3 +205,30 @@ func FuzzOpenIndex(f *testing.F) {
 		}
 	})
 }
+
+// TestIndexWhenTheClockGoesBack: a file that changed is read once more and then
+// known, also when the clock says that this was long before.
+func TestIndexWhenTheClockGoesBack(t *testing.T) {
+	dir := t.TempDir()
+	clock := time.Unix(1_000_000, 500_000_000)
+	for i, went := range []time.Duration{0, -24 * time.Hour, -48 * time.Hour, time.Hour} {
+		x := mustIndex(t, dir)
+		x.now = func() time.Time { return clock.Add(went) }
+		if _, ok := x.Lookup("/p", stateNo(i+1)); ok {
+			t.Fatalf("clock %v: the new state is known before it was read", went)
+		}
+		if err := x.Record("/p", stateNo(i+1), key(i+1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		x = mustIndex(t, dir)
+		if h, ok := x.Lookup("/p", stateNo(i+1)); !ok || h != key(i+1) {
+			t.Errorf("clock %v: the newest entry is not the one that counts", went)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -67,6 +67,7 @@ func (s Stream) Chain(i int) *rand.Rand {
 // several chains. It is never changed: safe for concurrent use.
 type Gibbs struct {
 	prior Prior
+	yes   []bool
 	omega [][]float64
 	given []conditional // by chain
 }
@@ -106,7 +107,7 @@ func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream S
 }
 
 // NewGibbs returns the classifier of given ω, one set of n a chain, as Omega
-// returned it.
+// returned it. It keeps yes and omega, which must not change.
 func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	if err := checkYes(prior.Len(), yes); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
@@ -114,7 +115,7 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	if len(omega) == 0 {
 		return nil, fmt.Errorf("gp: gibbs: no chains")
 	}
-	g := &Gibbs{prior: prior, omega: omega, given: make([]conditional, len(omega))}
+	g := &Gibbs{prior: prior, yes: yes, omega: omega, given: make([]conditional, len(omega))}
 	kappa := halves(yes)
 	known := prior.timesKappa(kappa)
 	errs := make([]error, len(omega))
@@ -127,6 +128,11 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 		}
 	}
 	return g, nil
+}
+
+// On returns the classifier of the same ω on another backend.
+func (g *Gibbs) On(m linalg.Multiplier) (*Gibbs, error) {
+	return NewGibbs(g.prior.On(m), g.yes, g.omega)
 }
 
 func checkYes(n int, yes []bool) error {
@@ -158,22 +164,23 @@ func condition(p Prior, kappa, known, omega []float64) (conditional, error) {
 	if err := p.system(a, half); err != nil {
 		return conditional{}, err
 	}
-	l, ok := factorize(a)
+	l, ok := p.factorize(a)
 	if !ok {
 		return conditional{}, &linalg.NotPSDError{Order: a.Rows}
 	}
 	w := append([]float64{}, known...)
 	if p.weights { // A⁻¹Φᵀκ
 		solve(l, w)
-		invert(l, a)
-		return conditional{w, a}, nil
+		return conditional{w, a}, linalg.InvertLower(p.raw(), a)
 	}
 	scale(w, half) // κ − Ω^½B⁻¹Ω^½Kκ = Ω^½B⁻¹Ω^−½κ without 0/0
 	solve(l, w)
 	for i := range w {
 		w[i] = kappa[i] - half[i]*w[i]
 	}
-	invert(l, a)
+	if err := linalg.InvertLower(p.raw(), a); err != nil {
+		return conditional{}, err
+	}
 	for i := range a.Rows {
 		scale(row(a, i), half)
 	}
@@ -293,7 +300,7 @@ func (s *sampler) draw(f, omega []float64, room blas64.General, rng *rand.Rand) 
 	if err := s.prior.system(room, half); err != nil {
 		return err
 	}
-	l, ok := factorize(room)
+	l, ok := s.prior.factorize(room)
 	if !ok {
 		return &linalg.NotPSDError{Order: room.Rows}
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
 func inputs(n, d int, seed uint64) blas64.General {
@@ -515,6 +517,41 @@ func TestGibbsRefuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// TestGibbsOnEveryBackend: the same ω to rounding, and the same predictions.
+func TestGibbsOnEveryBackend(t *testing.T) {
+	const n, d = 150, 140
+	x := inputs(n, d, 1)
+	w := newWorld(t, kernel.Kernel{Kind: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 8}, x, inputs(1, d, 2))
+	weight, err := WeightSpace(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, prior := range map[string]Prior{"rbf": w.prior, "linear": weight} {
+		want, err := FitGibbs(context.Background(), prior, labels(n, 1), Schedule{Chains: 2, Steps: 3}, Stream{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+			got, err := FitGibbs(context.Background(), prior.On(m), labels(n, 1), Schedule{Chains: 2, Steps: 3}, Stream{Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c, omega := range got.Omega() {
+				for i, v := range omega {
+					if math.Abs(v-want.Omega()[c][i]) > 1e-9 {
+						t.Fatalf("%s: ω of example %d in chain %d is %g, want %g", name, i, c, v, want.Omega()[c][i])
+					}
+				}
+				for i, v := range got.given[c].factor.Data {
+					if math.Abs(v-want.given[c].factor.Data[i]) > 1e-9 {
+						t.Fatalf("%s: factor %d of chain %d is %g, want %g", name, i, c, v, want.given[c].factor.Data[i])
+					}
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkFitGibbs(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{100, 64}, {300, 64}, {600, 64}} {
 		x := inputs(c.n, c.d, 1)
@@ -527,13 +564,16 @@ func BenchmarkFitGibbs(b *testing.B) {
 		}
 		for name, prior := range map[string]Prior{"rbf": w.prior, "linear": weight} {
 			for _, s := range []Schedule{PaperSchedule(), {Chains: 10, Steps: 10}} {
-				b.Run(fmt.Sprintf("%s/n=%d/d=%d/chains=%d/steps=%d", name, c.n, c.d, s.Chains, s.Steps), func(b *testing.B) {
-					for b.Loop() {
-						if _, err := FitGibbs(context.Background(), prior, yes, s, Stream{}); err != nil {
-							b.Fatal(err)
+				for _, backend := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
+					b.Run(fmt.Sprintf("%s/n=%d/d=%d/chains=%d/steps=%d/%s", name, c.n, c.d, s.Chains, s.Steps, backend), func(b *testing.B) {
+						on := prior.On(nativetest.Open(b, backend))
+						for b.Loop() {
+							if _, err := FitGibbs(context.Background(), on, yes, s, Stream{}); err != nil {
+								b.Fatal(err)
+							}
 						}
-					}
-				})
+					})
+				}
 			}
 		}
 	}

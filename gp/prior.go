@@ -18,6 +18,28 @@ type Prior struct {
 	// phi is Φ (n×r) in weight space, where f = Φw and w ~ N(0, I).
 	phi     blas64.General
 	weights bool
+	mul     linalg.Multiplier // nil is gonum
+}
+
+// On returns the prior with m as the backend of everything that is done with
+// it, in place of gonum. Fits by two backends differ in the last bits, and so
+// may, rarely, their draws.
+func (p Prior) On(m linalg.Multiplier) Prior {
+	p.mul = m
+	return p
+}
+
+func (p Prior) raw() linalg.Raw {
+	if p.mul == nil {
+		return linalg.Gonum{}
+	}
+	return p.mul.Raw()
+}
+
+// factorize is the function of that name on the prior's backend.
+func (p Prior) factorize(a blas64.General) (blas64.Triangular, bool) {
+	ok := linalg.Factorize(p.raw(), a)
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}, ok
 }
 
 // FunctionSpace returns the prior of a kernel matrix (n×n, both triangles
@@ -75,7 +97,7 @@ func (p Prior) Width() int {
 // root returns R (r×n) with RᵀR = K in function space.
 func (p Prior) root() blas64.General {
 	r := copied(p.k)
-	if _, ok := factorize(r); !ok {
+	if _, ok := p.factorize(r); !ok {
 		r, _ = pivotedRoot(p.k)
 		return r
 	}
@@ -117,7 +139,7 @@ func (p Prior) weightSystem(dst blas64.General, half []float64) error {
 			scaled.Data[j*scaled.Stride+i] = h * v
 		}
 	}
-	g, err := linalg.Gram(scaled)
+	g, err := linalg.Solver{Multiplier: p.mul}.Gram(scaled)
 	if err != nil {
 		return err
 	}

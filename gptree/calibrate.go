@@ -64,7 +64,7 @@ func (h *GPTree) Choice() *Choice { return h.choice }
 func (h *GPTree) calibrate(ctx context.Context, x blas32.General, y []string) error {
 	cfg := h.cfg.with(Root{})
 	fit := func(ctx context.Context, x blas32.General, y []string) (func(Root) (classifier.Learner, error), error) {
-		base := &GPTree{cfg: cfg}
+		base := &GPTree{cfg: cfg, mul: h.mul}
 		if err := base.Learn(ctx, x, y); err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func (t *trial) Learn(ctx context.Context, x blas32.General, y []string) error {
 		}
 		t.learned[t.root.Lengthscale] = h
 	}
-	t.GPTree = &GPTree{cfg: h.cfg.with(t.root), dim: h.dim, all: h.all, fitted: h.fitted, model: h.model.biased(t.root.Bias)}
+	t.GPTree = &GPTree{cfg: h.cfg.with(t.root), dim: h.dim, all: h.all, fitted: h.fitted, model: h.model.biased(t.root.Bias), mul: h.mul}
 	return nil
 }
 

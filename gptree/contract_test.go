@@ -31,11 +31,20 @@ func TestContract(t *testing.T) {
 		"plug-in":     config(func(c *gptree.Config) { c.Prediction, c.RootBias = gp.PlugIn, 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			classifiertest.Run(t, classifiertest.Factory{
-				New:       func() (classifier.Learner, error) { return gptree.New(cfg) },
-				Load:      func(s classifier.State) (classifier.Learner, error) { return gptree.Load(s) },
-				FixedBase: cfg.Base == gptree.BaseVI,
-			})
+			classifiertest.Run(t, factory(cfg))
 		})
 	}
+}
+
+func factory(cfg gptree.Config) classifiertest.Factory {
+	return classifiertest.Factory{
+		New:       func() (classifier.Learner, error) { return gptree.New(cfg) },
+		Load:      func(s classifier.State) (classifier.Learner, error) { return gptree.Load(s) },
+		FixedBase: cfg.Base == gptree.BaseVI,
+	}
+}
+
+// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+func TestContractOnEachBackend(t *testing.T) {
+	classifiertest.RunOnEachBackend(t, factory(config(gibbs)))
 }

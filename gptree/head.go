@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // GPTree is the classifier: a Gaussian process at every split of a tree over
@@ -21,6 +22,7 @@ type GPTree struct {
 	fitted variational // none under Gibbs
 	choice *Choice     // of the root; nil where it was not asked for
 	model  *model      // nil before the base session
+	mul    linalg.Multiplier
 }
 
 var (
@@ -30,6 +32,7 @@ var (
 	_ classifier.Scorer          = (*GPTree)(nil)
 	_ classifier.Hierarchical    = (*GPTree)(nil)
 	_ classifier.Saver           = (*GPTree)(nil)
+	_ classifier.MultiplierUser  = (*GPTree)(nil)
 )
 
 // New returns an unfitted classifier.
@@ -38,6 +41,17 @@ func New(cfg Config) (*GPTree, error) {
 		return nil, err
 	}
 	return &GPTree{cfg: cfg}, nil
+}
+
+// UseMultiplier implements classifier.MultiplierUser, for Gibbs nodes.
+func (h *GPTree) UseMultiplier(m linalg.Multiplier) {
+	h.mul = m
+	if h.model == nil {
+		return
+	}
+	if on, err := h.model.on(m); err == nil { // it was fitted before, so that it can be
+		h.model = on
+	}
 }
 
 // Classes implements classifier.Classifier.
@@ -68,7 +82,7 @@ func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error 
 	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
 	}
-	next := &GPTree{cfg: h.cfg, dim: x.Cols, all: h.all.Clone(), fitted: h.fitted, choice: h.choice}
+	next := &GPTree{cfg: h.cfg, dim: x.Cols, all: h.all.Clone(), fitted: h.fitted, choice: h.choice, mul: h.mul}
 	err := next.take(ctx, x, classifier.GroupByClass(y))
 	if err == nil && h.model == nil && h.cfg.Calibrate {
 		err = next.calibrate(ctx, x, y)
@@ -158,7 +172,7 @@ func (h *GPTree) refit(ctx context.Context) error {
 	}
 	cfg := h.effective()
 	var err error
-	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.fitted, sampled(ctx, cfg.schedule()))
+	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.fitted, sampled(ctx, cfg.schedule(), h.mul))
 	return err
 }
 
@@ -207,10 +221,10 @@ func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
 // replace refits with other members; without any, the head is unfitted.
 func (h *GPTree) replace(all members) error {
 	if all.Len() == 0 {
-		*h = GPTree{cfg: h.cfg}
+		*h = GPTree{cfg: h.cfg, mul: h.mul}
 		return nil
 	}
-	next := &GPTree{cfg: h.cfg, dim: h.dim, all: all, fitted: h.fitted, choice: h.choice}
+	next := &GPTree{cfg: h.cfg, dim: h.dim, all: all, fitted: h.fitted, choice: h.choice, mul: h.mul}
 	if err := next.refit(context.Background()); err != nil {
 		return fmt.Errorf("gptree: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -63,10 +64,26 @@ type model struct {
 // An omegaSource makes the Gibbs node of a split: sampled, or from a file.
 type omegaSource func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error)
 
-func sampled(ctx context.Context, s gp.Schedule) omegaSource {
+func sampled(ctx context.Context, s gp.Schedule, on linalg.Multiplier) omegaSource {
 	return func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error) {
-		return gp.FitGibbs(ctx, prior, left, s, stream)
+		return gp.FitGibbs(ctx, prior.On(on), left, s, stream)
 	}
+}
+
+// on returns the model whose Gibbs nodes are on another backend.
+func (m *model) on(mul linalg.Multiplier) (*model, error) {
+	out := *m
+	out.nodes = slices.Clone(m.nodes)
+	for i := range out.nodes {
+		if g, ok := out.nodes[i].latent.(*gp.Gibbs); ok {
+			next, err := g.On(mul)
+			if err != nil {
+				return nil, err
+			}
+			out.nodes[i].latent = next
+		}
+	}
+	return &out, nil
 }
 
 // assembleModel builds the trees of all parts, joins them, and fits what is

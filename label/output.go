@@ -45,6 +45,7 @@ func (o *output) next() error {
 		if err := o.parts[n-1].close(); err != nil {
 			return err
 		}
+		o.parts[n-1].table = nil // lets go of its buffers
 	}
 	file, err := atomicfile.Create(filepath.Join(o.dir, o.name(len(o.parts)+1)))
 	if err != nil {

@@ -5,11 +5,10 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // rowGroup bounds the rows that the parquet writer holds in memory.
-const rowGroup = 1 << 16
+const rowGroup = 1 << 14
 
 // A parquetRow is a Row as parquet sees it; the numbers are those that the
 // other formats print.
@@ -36,7 +35,7 @@ type parquetTable struct {
 
 func newParquetTable(file io.Writer) *parquetTable {
 	return &parquetTable{w: parquet.NewGenericWriter[parquetRow](file,
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
+		parquet.Compression(&parquet.Snappy),
 		parquet.CreatedBy("pipeline", "1", "labels"),
 		parquet.MaxRowsPerRowGroup(rowGroup),
 	)}

@@ -80,5 +80,8 @@ func fields(s preprocess.Spec) map[string]json.RawMessage {
 	if raw, err := json.Marshal(s); err == nil {
 		_ = json.Unmarshal(raw, &out) // what Marshal wrote is JSON
 	}
+	if s.JPEG == "" { // left out of the JSON
+		out["jpeg"] = json.RawMessage(`"go"`)
+	}
 	return out
 }

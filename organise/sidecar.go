@@ -23,15 +23,19 @@ const maxSidecarBytes = 1 << 16
 // Sidecars writes photo.jpg.xmp beside photo.jpg, the name that darktable and
 // digiKam use, with the class in dc:subject. Rejected images get none, and lose
 // one from an earlier run.
-type Sidecars struct{ root string }
+type Sidecars struct {
+	root    string
+	cleaned string // the last folder that was rid of what killed runs left
+}
 
 // NewSidecars writes for images below root.
-func NewSidecars(root string) *Sidecars { return &Sidecars{root} }
+func NewSidecars(root string) *Sidecars { return &Sidecars{root: root} }
 
 // Put writes or removes the sidecar of one image. A sidecar of somebody else,
 // and a folder that cannot be written, are a *label.ItemError.
 func (s *Sidecars) Put(done label.Labelled) error {
 	file := dataset.FullPath(s.root, done.Path) + ".xmp"
+	s.clean(filepath.Dir(file))
 	old, err := ours(file)
 	if err != nil {
 		return &label.ItemError{Err: err}
@@ -47,6 +51,15 @@ func (s *Sidecars) Put(done label.Labelled) error {
 		return err
 	}
 	return itemError(atomicfile.WriteFile(file, text))
+}
+
+// clean removes temporary files of ours; when they cannot go they only take
+// space.
+func (s *Sidecars) clean(dir string) {
+	if dir != s.cleaned {
+		s.cleaned = dir
+		_, _ = atomicfile.RemoveStale(dir)
+	}
 }
 
 // itemError leaves a full disk an error of the whole run.

@@ -21,6 +21,9 @@ const (
 	chromaVersion = 1
 	// resizerVersion covers the resize and the rounding of sizes and crops.
 	resizerVersion = 1
+	// scaledVersion covers when and how far photos are decoded at a part of
+	// their size.
+	scaledVersion = 1
 	// xImageVersion is the golang.org/x/image that go.mod pins (BMP, TIFF,
 	// WebP); a test compares the two.
 	xImageVersion = "v0.47.0"
@@ -42,6 +45,9 @@ func (s Spec) canonical(goVersion string) string {
 	fmt.Fprintf(&b, "chroma %d\nresizer %d\n", chromaVersion, resizerVersion)
 	fmt.Fprintf(&b, "resize %q\nsize %d\ncrop %d\ninterpolation %q\n", s.Resize, s.Size, s.Crop, s.Interpolation)
 	fmt.Fprintf(&b, "mean %s\nstd %s\norientation %t\n", exactFloats(s.Mean), exactFloats(s.Std), s.Orientation)
+	if s.JPEG != "" {
+		fmt.Fprintf(&b, "jpeg %q scaled %d\n", s.JPEG, scaledVersion)
+	}
 	return b.String()
 }
 

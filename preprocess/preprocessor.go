@@ -11,6 +11,7 @@ import (
 type Preprocessor struct {
 	spec    Spec
 	lim     Limits
+	jpeg    JPEGDecoder // nil for Go's
 	filter  filter
 	value   [3][256]float32 // normalised value of each level, per channel
 	scratch sync.Pool       // of *scratch
@@ -27,7 +28,12 @@ const keepBytes = 64 << 20
 
 // New returns a Preprocessor, or an error that names the field of the spec or
 // the limit that is out of range.
-func New(spec Spec, lim Limits) (*Preprocessor, error) {
+// A spec with a native JPEG decoder needs NewNative.
+func New(spec Spec, lim Limits) (*Preprocessor, error) { return NewNative(spec, lim, nil) }
+
+// NewNative is New with a native decoder for JPEG, which must be the one that
+// spec.JPEG names; it is not used when spec.JPEG is empty.
+func NewNative(spec Spec, lim Limits, native JPEGDecoder) (*Preprocessor, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
@@ -35,6 +41,12 @@ func New(spec Spec, lim Limits) (*Preprocessor, error) {
 		return nil, err
 	}
 	p := &Preprocessor{spec: spec, lim: lim, filter: filterOf(spec.Interpolation)}
+	if spec.JPEG != "" {
+		if native == nil || TurboJPEG(native) != spec.JPEG {
+			return nil, fmt.Errorf("preprocess: %w: the pixels are to be those of libjpeg-turbo (%s)", ErrNoDecoder, spec.JPEG)
+		}
+		p.jpeg = native
+	}
 	p.scratch.New = func() any { return new(scratch) }
 	for c := range p.value {
 		mean, std := float32(spec.Mean[c]), float32(spec.Std[c])
@@ -60,7 +72,7 @@ func (p *Preprocessor) Tensor(dst []float32, file []byte) (err error) {
 	if err := p.checkLength(dst); err != nil {
 		return err
 	}
-	r, f, err := open(file, p.lim)
+	r, f, err := p.open(file)
 	if err != nil {
 		return err
 	}
@@ -68,6 +80,14 @@ func (p *Preprocessor) Tensor(dst []float32, file []byte) (err error) {
 	defer p.release(s)
 	p.resample(dst, p.upright(r, file, f, s), s)
 	return nil
+}
+
+// open decodes with the native decoder where there is one for the file.
+func (p *Preprocessor) open(file []byte) (raster, format, error) {
+	if m, done := p.openNative(file, p.spec.Size); done {
+		return m, formatJPEG, nil
+	}
+	return open(file, p.lim)
 }
 
 // FromImage writes the tensor of an already decoded, upright picture to dst,

@@ -48,6 +48,9 @@ type Spec struct {
 	// Orientation applies the EXIF orientation first. On for users' photos;
 	// off where torchvision's loader is to be matched.
 	Orientation bool `json:"orientation"`
+	// JPEG is "" for Go's decoder, or TurboJPEG of a native one, which decodes
+	// large photos at a part of their size.
+	JPEG string `json:"jpeg,omitempty"`
 }
 
 func presets() map[string]Spec {
@@ -110,7 +113,7 @@ func (s Spec) Side() int {
 
 // Validate names the first field that is out of its range.
 func (s Spec) Validate() error {
-	for _, check := range []func() error{s.checkResize, s.checkSides, s.checkInterpolation, s.checkMoments} {
+	for _, check := range []func() error{s.checkResize, s.checkSides, s.checkInterpolation, s.checkMoments, s.checkJPEG} {
 		if err := check(); err != nil {
 			return err
 		}

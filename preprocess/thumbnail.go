@@ -23,6 +23,23 @@ func Thumbnail(file []byte, lim Limits, side int) (thumbnail []byte, err error) 
 	if err != nil {
 		return nil, err
 	}
+	return shrink(img, side)
+}
+
+// Thumbnail is the function of that name with the Preprocessor's limits and,
+// where it has one, its native decoder.
+func (p *Preprocessor) Thumbnail(file []byte, side int) (thumbnail []byte, err error) {
+	f := formatUnknown
+	defer guard(&f, &err)
+	if side >= 1 && side <= maxSide {
+		if m, done := p.openNative(file, side); done {
+			return shrink(reorient(m, orientation(file, formatJPEG), nil), side)
+		}
+	}
+	return Thumbnail(file, p.lim, side)
+}
+
+func shrink(img *Image, side int) ([]byte, error) {
 	var b bytes.Buffer
 	small := imaging.Fit(img.NRGBA(), side, side, imaging.Linear)
 	if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {

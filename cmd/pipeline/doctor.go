@@ -13,7 +13,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/backbone"
 	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
 var errUnwell = errors.New("the main job cannot run here; what is marked with ✗ says what to do")
@@ -39,6 +41,7 @@ func (w *workbench) doctor() error {
 		{"built-in backbone", w.checkBackbone},
 		{"cache folder", w.checkCache},
 		{"matrix products", w.checkProducts},
+		{"JPEG decoder", w.checkJPEG},
 	} {
 		text, err := check.run()
 		if err != nil {
@@ -125,6 +128,20 @@ func (w *workbench) checkProducts() (string, error) {
 		w.say("  not used: %v", products.Rejected)
 	}
 	return products.String(), nil
+}
+
+// checkJPEG says what decodes photos. Without the library all works, slower.
+func (w *workbench) checkJPEG() (string, error) {
+	d, err := w.jpeg()
+	switch {
+	case w.config.Preprocess.JPEG == config.JPEGGo:
+		return "Go's, as preprocess.jpeg says", nil
+	case err == nil:
+		return fmt.Sprintf("libjpeg-turbo %s (pixels %s), scaled decoding of large photos", d.Path(), d.ID()), nil
+	case w.config.Preprocess.JPEG == config.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
+		return "", err
+	}
+	return "Go's; for large photos libjpeg-turbo is several times as fast: " + turbojpeg.Remedy, nil
 }
 
 func (w *workbench) sayPulled() error {

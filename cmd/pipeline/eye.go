@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/backbone"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -20,7 +22,9 @@ import (
 type eye struct {
 	file      backbone.File
 	spec      preprocess.Spec
+	decoder   *turbojpeg.Decoder // where spec.JPEG names it
 	settings  extractor.Config
+	pre       *preprocess.Preprocessor
 	extractor *extractor.Extractor
 	cache     *embedding.Cache
 	stream    *embedding.Stream
@@ -36,7 +40,7 @@ func (w *workbench) newEye() (*eye, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.openEye(file, file.Preprocess, w.config.Extractor)
+	return w.openEye(file, file.Preprocess, w.config.Extractor, "")
 }
 
 // eyeOf opens the backbone that a model was trained with, by its hash. A model
@@ -64,7 +68,11 @@ func (w *workbench) eyeOf(m *model.Model) (*eye, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := w.openEye(file, m.Preprocess, settings)
+	jpeg := config.JPEGGo
+	if m.Preprocess != nil && m.Preprocess.JPEG != "" {
+		jpeg = m.Preprocess.JPEG
+	}
+	e, err := w.openEye(file, m.Preprocess, settings, jpeg)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +105,9 @@ func (w *workbench) extractorSettings(b *model.Backbone) (extractor.Config, erro
 	return settings, nil
 }
 
-func (w *workbench) openEye(file backbone.File, wanted *preprocess.Spec, settings extractor.Config) (*eye, error) {
+// openEye opens a backbone. The model's JPEG decoder holds where there is a
+// model; "" leaves the choice to the settings.
+func (w *workbench) openEye(file backbone.File, wanted *preprocess.Spec, settings extractor.Config, jpeg string) (*eye, error) {
 	if settings.Output == "" {
 		settings.Output = file.Output
 	}
@@ -105,6 +115,7 @@ func (w *workbench) openEye(file backbone.File, wanted *preprocess.Spec, setting
 	steps := []func() error{
 		func() error { return e.openExtractor(w) },
 		func() error { return e.chooseSpec(w, wanted) },
+		func() error { return e.chooseJPEG(w, jpeg) },
 		func() error { return e.openStream(w) },
 	}
 	for _, step := range steps {
@@ -160,8 +171,37 @@ func (e *eye) chooseSpec(w *workbench, wanted *preprocess.Spec) error {
 	return nil
 }
 
+// chooseJPEG makes the decoder part of the spec.
+func (e *eye) chooseJPEG(w *workbench, model string) error {
+	e.spec.JPEG = ""
+	chosen := w.config.Preprocess.JPEG
+	if chosen == config.JPEGGo || (chosen == config.JPEGAuto && model == config.JPEGGo) {
+		return nil
+	}
+	var err error
+	e.decoder, err = w.jpeg()
+	switch {
+	case err == nil:
+		e.spec.JPEG = preprocess.TurboJPEG(e.decoder)
+	case chosen == config.JPEGTurbo:
+		return fmt.Errorf("preprocess.jpeg: turbo: %w", err)
+	case model != "":
+		return fmt.Errorf("the model was trained on photos decoded by libjpeg-turbo: %w; or train again with preprocess.jpeg=go", err)
+	case !errors.Is(err, turbojpeg.ErrNoLibrary) || os.Getenv(turbojpeg.EnvLibrary) != "":
+		w.log.Warn("libjpeg-turbo is not used", "reason", err)
+	}
+	if model != "" && model != config.JPEGGo && e.spec.JPEG != model {
+		return fmt.Errorf("the model was trained on photos decoded by another libjpeg-turbo (%s, here %s), whose pixels differ; train again, or set %s to that library", model, e.spec.JPEG, turbojpeg.EnvLibrary)
+	}
+	return nil
+}
+
 func (e *eye) openStream(w *workbench) error {
-	pre, err := preprocess.New(e.spec, w.config.Preprocess.Limits())
+	var native preprocess.JPEGDecoder
+	if e.spec.JPEG != "" {
+		native = e.decoder
+	}
+	pre, err := preprocess.NewNative(e.spec, w.config.Preprocess.Limits(), native)
 	if err != nil {
 		return usageError{err}
 	}
@@ -173,6 +213,7 @@ func (e *eye) openStream(w *workbench) error {
 	if err != nil {
 		return err
 	}
+	e.pre = pre
 	e.stream = &embedding.Stream{
 		Cache: e.cache, Preprocessor: pre, Open: embedding.Opened(e.extractor), Side: e.spec.Side(),
 		Workers: w.config.Workers(), MaxBytes: w.config.Preprocess.MaxBytes,

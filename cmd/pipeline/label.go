@@ -78,7 +78,7 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 		return err
 	}
 	if w.config.Label.Report {
-		page, err := w.newLabelPage(ctx, m, images)
+		page, err := w.newLabelPage(ctx, m, e, images)
 		if err != nil {
 			return err
 		}

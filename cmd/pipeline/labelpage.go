@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/metrics"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 	"github.com/seed-90d10d51/pipeline/report"
 )
 
@@ -24,14 +25,14 @@ type labelPage struct {
 	*workbench
 	ctx    context.Context
 	images *dataset.Source
-	model  *model.Model
+	pre    *preprocess.Preprocessor
 	page   report.Page
 	shown  *report.Selection
 	truth  truth
 }
 
-func (w *workbench) newLabelPage(ctx context.Context, m *model.Model, images *dataset.Source) (*labelPage, error) {
-	p := &labelPage{workbench: w, ctx: ctx, images: images, model: m, page: w.pageOf(m)}
+func (w *workbench) newLabelPage(ctx context.Context, m *model.Model, e *eye, images *dataset.Source) (*labelPage, error) {
+	p := &labelPage{workbench: w, ctx: ctx, images: images, pre: e.pre, page: w.pageOf(m)}
 	p.page.Title = "Labels"
 	p.page.MaxThumbnails = w.config.Label.Thumbnails
 	p.shown = report.NewSelection(p.page)
@@ -87,7 +88,7 @@ func (p *labelPage) thumbnails() error {
 	for i := range p.page.Predictions {
 		group.Go(func() error {
 			if ctx.Err() == nil {
-				p.page.Predictions[i].Thumbnail = p.thumbnail(p.page.Predictions[i].Path)
+				p.page.Predictions[i].Thumbnail = p.thumbnail(p.page.Predictions[i].Path, p.pre.Thumbnail)
 			}
 			return ctx.Err()
 		})

@@ -87,7 +87,7 @@ func (w *workbench) cards(ctx context.Context, m *model.Model, c collection, pre
 			continue
 		}
 		group.Go(func() error {
-			cards[i].Thumbnail = w.thumbnail(c.Paths[i])
+			cards[i].Thumbnail = w.thumbnail(c.Paths[i], w.plainThumbnail)
 			return ctx.Err()
 		})
 	}
@@ -107,14 +107,18 @@ func card(p classifier.Prediction) report.Prediction {
 
 // thumbnail is a small picture for the page, none where the file is gone by
 // now.
-func (w *workbench) thumbnail(path string) []byte {
+func (w *workbench) thumbnail(path string, shrink func(file []byte, side int) ([]byte, error)) []byte {
 	file, err := os.ReadFile(dataset.FullPath(w.config.Images, path))
 	if err != nil {
 		return nil
 	}
-	jpeg, err := preprocess.Thumbnail(file, w.config.Preprocess.Limits(), thumbnailSide)
+	jpeg, err := shrink(file, thumbnailSide)
 	if err != nil {
 		return nil
 	}
 	return jpeg
+}
+
+func (w *workbench) plainThumbnail(file []byte, side int) ([]byte, error) {
+	return preprocess.Thumbnail(file, w.config.Preprocess.Limits(), side)
 }

@@ -129,7 +129,12 @@ func TestEmbedStdin(t *testing.T) {
 			t.Errorf("answer %d: %.80s", i, lines[i])
 		}
 	}
-	l.refused(exitUsage, []string{"--stdin", "--out"}, "embed", "--stdin", "--out", l.path("f"))
+	for _, flag := range []string{"--out=f", "--list=f", "--shard=1/2", "--include=*.jpg"} {
+		name, _, _ := strings.Cut(flag, "=")
+		l.refused(exitUsage, []string{"--stdin", name}, "embed", "--stdin", flag)
+	}
+	l.refused(exitUsage, []string{"--stdin", "--report", "--xmp"}, "label", l.path("no.model"), "--stdin", "--report", "--xmp")
+	l.refused(exitUsage, []string{"--stdin", "label.report"}, "label", l.path("no.model"), "--stdin", "--set", "label.report=true")
 }
 
 func TestRowsPerFile(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,12 +29,31 @@ func either(work, stdin func(context.Context, *workbench, []string) error) func(
 		}
 		return command(func(ctx context.Context, w *workbench, args []string) error {
 			w.stdin = cmd.InOrStdin()
-			if w.config.Out != "" || w.config.List != "" || w.config.Scan.Shard != "" {
-				return usagef("--stdin takes its images from stdin and answers on stdout: leave out --out, --list and --shard")
+			if err := meaningless(cmd, w); err != nil {
+				return err
 			}
 			return stdin(ctx, w, args)
 		})(cmd, args)
 	}
+}
+
+// meaningless refuses what a worker, which has neither a folder to look through
+// nor one to write to, would have to ignore.
+func meaningless(cmd *cobra.Command, w *workbench) error {
+	said := []string{}
+	for _, name := range []string{"out", "list", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+			said = append(said, "--"+name)
+		}
+	}
+	c := w.config
+	if len(said) == 0 && (c.Out != "" || c.List != "" || c.Scan.Shard != "" || c.Label.Organise != "" || c.Label.XMP || c.Label.Report) {
+		said = append(said, "out, list, scan.shard, label.organise, label.xmp and label.report in the settings")
+	}
+	if len(said) > 0 {
+		return usagef("--stdin takes its images from stdin and answers on stdout: leave out %s", strings.Join(said, ", "))
+	}
+	return nil
 }
 
 // serve answers requests from stdin on stdout.

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -29,6 +30,8 @@ type workbench struct {
 	stderr io.Writer
 	// output is the folder around config.Out when that is one of a shard.
 	output string
+	// jpeg is libjpeg-turbo, loaded when first needed.
+	jpeg func() (*turbojpeg.Decoder, error)
 	// products is the backend of large products, chosen when first needed.
 	products func() (native.Choice, error)
 }
@@ -52,8 +55,17 @@ func open(cmd *cobra.Command) (*workbench, error) {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels take as many goroutines as there are
 	}
 	w := &workbench{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	w.jpeg = sync.OnceValues(openTurboJPEG)
 	w.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, w.runtime) })
 	return w, nil
+}
+
+func openTurboJPEG() (*turbojpeg.Decoder, error) {
+	path, err := turbojpeg.Locate()
+	if err != nil {
+		return nil, err
+	}
+	return turbojpeg.Open(path)
 }
 
 // loadModel reads a MODEL, whose head then uses the chosen backend.

@@ -16,15 +16,18 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	o := experiment.Outcome{
 		Title: "Deep kernel learning on a frozen backbone", Results: r,
 		Findings: append(baseFindings(r.Base), sessionFindings(r.Sessions)...),
-		Tables:   []experiment.Table{c.baseTable(r.Base), sessions, choiceTable(c, r.Choice)},
+		Tables:   []experiment.Table{c.baseTable(r.Base, r.Choice.Setting), sessions},
+	}
+	if len(r.Choice.Scores) > 0 {
+		o.Tables = append(o.Tables, choiceTable(c, r.Choice))
 	}
 	return o, nil
 }
 
-func (c Config) baseTable(rows []Quality) experiment.Table {
+func (c Config) baseTable(rows []Quality, setting string) experiment.Table {
 	t := experiment.Table{
 		Title: "Base classes (Achituve 2021, Table 2 in shape)", Header: []string{"classifier", "accuracy %", "NLL", "ECE %"},
-		Note: fmt.Sprintf("%d training images of every base class held out, the others learned; mean ± standard error over %d seeds; no temperature. Softmax is phase 1 with its linear classifier, as many epochs.", c.HeldOut, c.Seeds),
+		Note: fmt.Sprintf("%d training images of every base class held out, the others learned; mean ± standard error over %d seeds; no temperature. Softmax is phase 1 with its linear classifier, as many epochs. Setting: %s.", c.HeldOut, c.Seeds, setting),
 	}
 	for _, q := range rows {
 		t.Rows = append(t.Rows, []string{q.Classifier, spread(q.Accuracy, 100, "%.2f"), spread(q.NLL, 1, "%.3f"), spread(q.ECE, 100, "%.2f")})

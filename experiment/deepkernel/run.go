@@ -142,9 +142,13 @@ func key(method string) string {
 	return m.Key()
 }
 
-// choose takes the best candidate by pseudo-sessions.
+// choose takes the best candidate by pseudo-sessions; where there is one only,
+// nothing is measured.
 func (l lab) choose(ctx context.Context) (Choice, error) {
 	var choice Choice
+	if len(l.c.Candidates) == 1 {
+		return Choice{Setting: l.c.Candidates[0]}, nil
+	}
 	best := -1.0
 	for i, setting := range append([]string{none}, l.c.Candidates...) {
 		name := fmt.Sprintf("choose_%d", i)

@@ -71,6 +71,9 @@ type Preprocess struct {
 	Std           []float64 `mapstructure:"std" json:"std"`
 	// Orientation applies the EXIF orientation of photos.
 	Orientation bool `mapstructure:"orientation" json:"orientation"`
+	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
+	// model keeps to what it was trained with.
+	JPEG string `mapstructure:"jpeg" json:"jpeg"`
 	// MaxPixels and MaxBytes refuse larger images before decoding them.
 	MaxPixels int64 `mapstructure:"max_pixels" json:"max_pixels"`
 	MaxBytes  int64 `mapstructure:"max_bytes" json:"max_bytes"`
@@ -106,7 +109,7 @@ func Default() Config {
 		Log:        "text",
 		Scan:       Scan{Include: []string{}, Exclude: []string{}, Symlinks: string(dataset.FollowLinks)},
 		Linalg:     native.DefaultConfig(),
-		Preprocess: Preprocess{Preset: "auto", Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
+		Preprocess: Preprocess{Preset: "auto", JPEG: JPEGAuto, Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
 		Extractor:  extractor.DefaultConfig(),
 		Classifier: Classifier{Name: heads.Default, Statistics: true, Temperature: tempered.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Config: heads.DefaultConfig()},
 		Label:      label.DefaultConfig(),

@@ -9,7 +9,17 @@ import (
 // PresetAuto takes the preprocessing that the backbone asks for.
 const PresetAuto = "auto"
 
+// Values of Preprocess.JPEG.
+const (
+	JPEGAuto  = "auto"
+	JPEGGo    = "go"
+	JPEGTurbo = "turbo"
+)
+
 func (p Preprocess) validate() error {
+	if p.JPEG != JPEGAuto && p.JPEG != JPEGGo && p.JPEG != JPEGTurbo {
+		return fmt.Errorf("jpeg: %q is not one of auto, go, turbo", p.JPEG)
+	}
 	if p.MaxPixels <= 0 {
 		return fmt.Errorf("max_pixels: %d is not positive", p.MaxPixels)
 	}

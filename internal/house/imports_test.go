@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"internal/sharedlib":                {},
 	"internal/linalg/native/nativetest": {"internal/linalg", "internal/linalg/native", "internal/ort", "internal/ort/orttest"},
 	"internal/openblas":                 {"internal/sharedlib"},
+	"internal/turbojpeg":                {"internal/sharedlib"},
 	"internal/ort":                      {"internal/sharedlib"},
 	"internal/ort/orttest":              {"internal/ort"},
 	"setup/locate":                      {"internal/ort"},

@@ -40,34 +40,45 @@ func (f *filter) orthonormaliseInTurn(v blas64.General) {
 	}
 }
 
-// inverseFactor returns L⁻¹ where g = L·Lᵀ, and the smallest pivot; L⁻¹ is of
-// no use unless that is positive.
+// inverseFactor returns L⁻¹ where g = L·Lᵀ, with L in place of the lower triangle
+// of g, and the smallest pivot; neither is of use unless that is positive.
 func inverseFactor(g blas64.General) (inverse blas64.General, smallest float64) {
-	inverse, smallest = New64(g.Rows, g.Rows), math.Inf(1)
+	smallest = math.Inf(1)
 	for i := range g.Rows {
-		li := rowOf(g, i)
+		li := rowOf(g, i)[:i+1]
 		for j := range i {
-			lj := rowOf(g, j)
-			for k := range j {
-				li[j] -= li[k] * lj[k]
+			lj := rowOf(g, j)[:j+1]
+			x := li[j]
+			for k, y := range lj[:j] {
+				x -= li[k] * y
 			}
-			li[j] /= lj[j]
-			li[i] -= li[j] * li[j]
+			x /= lj[j]
+			li[j] = x
+			li[i] -= x * x
 		}
 		smallest = min(smallest, li[i])
 		li[i] = math.Sqrt(li[i])
-		out := rowOf(inverse, i)
-		out[i] = 1
+	}
+	return inverseLower(g), smallest
+}
+
+// inverseLower returns the inverse of the lower triangle of l.
+func inverseLower(l blas64.General) blas64.General {
+	inverse := New64(l.Rows, l.Rows)
+	for i := range l.Rows {
+		li, out := rowOf(l, i), rowOf(inverse, i)
 		for j := range i {
-			for k, x := range rowOf(inverse, j)[:j+1] {
-				out[k] -= li[j] * x
+			x := li[j]
+			for k, y := range rowOf(inverse, j)[:j+1] {
+				out[k] -= x * y
 			}
 		}
+		out[i] = 1
 		for k := range i + 1 {
 			out[k] /= li[i]
 		}
 	}
-	return inverse, smallest
+	return inverse
 }
 
 // dependent is the share of a vector's length below which it adds nothing.

@@ -1,0 +1,87 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+)
+
+// officialVariable names the folder of the authors' code of GP-Tree.
+const officialVariable = "GPTREE_OFFICIAL"
+
+// gpTreeJob is one fit: Gibbs nodes over all classes, RBF kernel.
+type gpTreeJob struct{ classes, n, d, chains, steps int }
+
+func (j gpTreeJob) String() string {
+	return fmt.Sprintf("classes=%d_n=%d_d=%d_chains=%d_steps=%d", j.classes, j.n, j.d, j.chains, j.steps)
+}
+
+// fit returns the work of one fit.
+func (j gpTreeJob) fit(b *testing.B, c native.Choice) func() error {
+	x, y := spectrum(j.classes*j.n, j.d, j.classes)
+	cfg := heads.DefaultConfig()
+	cfg.GPTree.Base, cfg.GPTree.Calibrate = "gibbs", false
+	cfg.GPTree.Chains, cfg.GPTree.Steps, cfg.GPTree.MaxPerClass = j.chains, j.steps, max(cfg.GPTree.MaxPerClass, j.n)
+	return func() error {
+		h, err := heads.NewOn(c, "gptree", cfg)
+		if err != nil {
+			return err
+		}
+		return learned(h, x, y)
+	}
+}
+
+func learned(h classifier.Learner, x blas32.General, y []string) error {
+	return h.Learn(context.Background(), x, y)
+}
+
+// BenchmarkGPTreeFit compares with the authors' code on all cores; of_official
+// is how many times as fast as it we are.
+func BenchmarkGPTreeFit(b *testing.B) {
+	if os.Getenv(officialVariable) == "" {
+		b.Skipf("set %s to a copy of github.com/IdanAchituve/GP-Tree", officialVariable)
+	}
+	for _, j := range []gpTreeJob{{20, 30, 512, 10, 1}, {60, 30, 512, 10, 1}} {
+		b.Run(j.String(), func(b *testing.B) {
+			p := newPeer(b, []string{fmt.Sprintf("fit 1 %d %d %d %d %d", j.classes, j.n, j.d, j.chains, j.steps)}, "gptree_peer.py")
+			eachBackend(b, func(b *testing.B, c native.Choice) {
+				work := j.fit(b, c)
+				versus(b, p, "of_official", func() time.Duration {
+					begin := time.Now()
+					if err := work(); err != nil {
+						b.Fatal(err)
+					}
+					return time.Since(begin)
+				})
+			})
+		})
+	}
+}
+
+// BenchmarkGPTreeGrowth is how the cost grows with classes, images a class,
+// chains and steps.
+func BenchmarkGPTreeGrowth(b *testing.B) {
+	for _, j := range []gpTreeJob{
+		{15, 30, 512, 10, 1}, {30, 30, 512, 10, 1}, {60, 30, 512, 10, 1},
+		{60, 5, 512, 10, 1}, {60, 10, 512, 10, 1}, {30, 30, 512, 20, 1}, {30, 30, 512, 40, 1}, {30, 30, 512, 10, 5}, {30, 30, 512, 10, 20},
+	} {
+		b.Run(j.String(), func(b *testing.B) {
+			eachBackend(b, func(b *testing.B, c native.Choice) {
+				work := j.fit(b, c)
+				for b.Loop() {
+					if err := work(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}

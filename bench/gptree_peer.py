@@ -1,0 +1,86 @@
+"""The peer of GP-Tree: the authors' own code (github.com/IdanAchituve/GP-Tree),
+whose folder $GPTREE_OFFICIAL names. It is used as it is and none of it is here.
+
+    echo "fit 1 60 30 512 10 1" | python gptree_peer.py   repeats, classes, images a class, d, chains, steps
+
+Reads the job up to an empty line, tries it out and says "ready". For each
+further line it builds a tree over all classes and samples a Gibbs node at each
+split, as often as it is told, and prints the seconds that one took: on all
+cores, in float32 as the authors train, RBF kernel, without gradients.
+
+Needs torch, gpytorch, scikit-learn and polyagamma. The code was written for
+torch 1.7 and pypolyagamma, which does not build any more: functions that have
+other names today get their old ones, and draws come from polyagamma, which is
+faster.
+"""
+
+import os
+import sys
+import time
+import types
+
+import numpy as np
+import torch
+from linear_operator import LinearOperator
+from polyagamma import random_polyagamma
+
+
+class PyPolyaGamma:
+    """pypolyagamma's class, as far as it is used."""
+
+    def __init__(self, seed=0):
+        self.rng = np.random.default_rng(seed)
+
+    def pgdrawv(self, h, z, out):
+        out[:] = random_polyagamma(h, z, random_state=self.rng)
+
+
+def official():
+    sys.modules["pypolyagamma"] = types.SimpleNamespace(PyPolyaGamma=PyPolyaGamma)
+    LinearOperator.evaluate = LinearOperator.to_dense
+    torch.cholesky = lambda a, upper=False, out=None: torch.linalg.cholesky(a, upper=upper)
+    sys.path.insert(0, os.environ["GPTREE_OFFICIAL"])
+    from GP_Tree.node import Node_Gibbs
+    from GP_Tree.tree import BinaryTree
+    return BinaryTree, Node_Gibbs
+
+
+def rows(classes, n, d):
+    rng = np.random.default_rng(1)
+    scale = 1 / np.sqrt(np.arange(1, d + 1))
+    centres = rng.standard_normal((classes, d)) * scale
+    x = np.repeat(centres, n, axis=0) + rng.standard_normal((classes * n, d)) * scale
+    return torch.tensor(x, dtype=torch.float32), torch.arange(classes).repeat_interleave(n)
+
+
+def fit(classes, n, d, chains, steps):
+    BinaryTree, Node_Gibbs = official()
+    x, y = rows(classes, n, d)
+    args = types.SimpleNamespace(kernel_function="RBFKernel", num_steps=steps, num_draws=chains,
+                                 gibbs_outputscale=8.0, gibbs_lengthscale=1.0)
+
+    def job():
+        with torch.no_grad():
+            tree = BinaryTree(args, "cpu")
+            tree.root = Node_Gibbs()
+            tree.build_tree_gibbs(tree.root, x, y)
+            tree._gibbs_train_tree(tree.root, x, y, to_print=False)
+
+    return job
+
+
+def main():
+    lines = [line.split() for line in iter(sys.stdin.readline, "\n")]
+    repeats, *sizes = [int(v) for v in lines[0][1:]]
+    job = fit(*sizes)
+    job()
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            job()
+        print((time.perf_counter() - begin) / repeats, flush=True)
+
+
+if __name__ == "__main__":
+    main()

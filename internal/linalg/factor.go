@@ -1,0 +1,135 @@
+package linalg
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"gonum.org/v1/gonum/blas"
+)
+
+// Sides of the diagonal blocks that are factored without a library, and the
+// order from which the larger one pays.
+const (
+	smallBlock = 32
+	largeBlock = 64
+	manyBlocks = 768
+)
+
+// leastFactored is the order below which gonum alone is as quick.
+const leastFactored = 128
+
+func blockOf(n int) int {
+	if n < manyBlocks {
+		return smallBlock
+	}
+	return largeBlock
+}
+
+// Factorize overwrites the lower triangle of a (n×n) with L, a = L·Lᵀ, on the
+// calling goroutine, and leaves what is above the diagonal as it is. It returns
+// false where a is not positive definite; then a is undefined. Nearly all of
+// its n³/3 multiplications are products by raw (block columns, left-looking).
+func Factorize(raw Raw, a blas64.General) bool {
+	if _, ok := raw.(Gonum); ok || a.Rows < leastFactored {
+		_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
+		return ok
+	}
+	side := blockOf(a.Rows)
+	room := make([]float64, a.Rows*side)
+	for j := 0; j < a.Rows; j += side {
+		if !factorizeColumn(raw, a, j, min(side, a.Rows-j), room) {
+			return false
+		}
+	}
+	return true
+}
+
+// factorizeColumn makes w columns of L from column j on; those before are done.
+func factorizeColumn(raw Raw, a blas64.General, j, w int, room []float64) bool {
+	below := a.Rows - j
+	if j > 0 {
+		done := tight(room, below, w)
+		if raw.Mul64(done, view64(a, j, 0, below, j), view64(a, j, 0, w, j)) != nil {
+			return false
+		}
+		for i := range below {
+			to := a.Data[(j+i)*a.Stride+j:]
+			for k, x := range rowOf(done, i)[:min(i+1, w)] {
+				to[k] -= x
+			}
+		}
+	}
+	inverse, smallest := inverseFactor(view64(a, j, j, w, w))
+	if !(smallest > 0) {
+		return false
+	}
+	below -= w
+	if below == 0 {
+		return true
+	}
+	rest, out := view64(a, j+w, j, below, w), tight(room, below, w)
+	if raw.Mul64(out, rest, inverse) != nil {
+		return false
+	}
+	copy64(rest, out)
+	return true
+}
+
+// InvertLower overwrites the lower triangle of l (n×n), the factor of a positive
+// definite matrix, with its inverse, and what is above with zeros.
+func InvertLower(raw Raw, l blas64.General) error {
+	for i := range l.Rows {
+		clear(rowOf(l, i)[i+1:])
+	}
+	if _, ok := raw.(Gonum); ok || l.Rows < leastFactored {
+		lapack64.Trtri(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}) // the diagonal is positive
+		return nil
+	}
+	return invertHalves(raw, l, make([]float64, l.Rows*l.Rows/2))
+}
+
+// invertHalves inverts both halves of the diagonal, and then what is below:
+// X₂₁ = −X₂₂·L₂₁·X₁₁. Zeros are multiplied too: twice the operations, in large
+// products.
+func invertHalves(raw Raw, l blas64.General, room []float64) error {
+	n := l.Rows
+	if n <= largeBlock {
+		copyLower(l, inverseLower(l))
+		return nil
+	}
+	top := n / 2
+	first, last := view64(l, 0, 0, top, top), view64(l, top, top, n-top, n-top)
+	if err := invertHalves(raw, first, room); err != nil {
+		return err
+	}
+	if err := invertHalves(raw, last, room); err != nil {
+		return err
+	}
+	below, half := view64(l, top, 0, n-top, top), (n-top)*top
+	product, result := tight(room, n-top, top), tight(room[half:], n-top, top)
+	if err := raw.MulPlain64(product, below, first); err != nil {
+		return err
+	}
+	if err := raw.MulPlain64(result, last, product); err != nil {
+		return err
+	}
+	for i := range below.Rows {
+		to := rowOf(below, i)
+		for k, x := range rowOf(result, i) {
+			to[k] = -x
+		}
+	}
+	return nil
+}
+
+// copyLower copies the lower triangle.
+func copyLower(dst, src blas64.General) {
+	for i := range src.Rows {
+		copy(rowOf(dst, i)[:i+1], rowOf(src, i))
+	}
+}
+
+// tight is a matrix in room.
+func tight(room []float64, rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: room[:rows*cols]}
+}

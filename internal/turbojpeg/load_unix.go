@@ -1,0 +1,21 @@
+//go:build (linux || darwin) && (amd64 || arm64)
+
+package turbojpeg
+
+import "github.com/ebitengine/purego"
+
+// load resolves the functions. Nothing ever unloads the library.
+func (d *Decoder) load() error {
+	handle, err := purego.Dlopen(d.path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return err
+	}
+	for name, target := range map[string]any{"tjInitDecompress": &d.open, "tjDestroy": &d.destroy, decompress: &d.decode} {
+		address, err := purego.Dlsym(handle, name)
+		if err != nil {
+			return err
+		}
+		purego.RegisterFunc(target, address)
+	}
+	return nil
+}
