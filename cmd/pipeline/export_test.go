@@ -75,7 +75,15 @@ func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Samp
 	if err := json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec); err != nil {
 		t.Fatal(err)
 	}
-	p, err := preprocess.New(spec, preprocess.DefaultLimits())
+	var native preprocess.JPEGDecoder
+	if spec.JPEG != "" {
+		decoder, err := openTurboJPEG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		native = decoder
+	}
+	p, err := preprocess.NewNative(spec, preprocess.DefaultLimits(), native)
 	if err != nil {
 		t.Fatal(err)
 	}
