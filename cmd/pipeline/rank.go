@@ -34,9 +34,8 @@ class it knows. By label-error: the folder that these lie in is probably wrong.
 --cluster-unknown puts links to the images of no known class into folders
 group-001, group-002 and so on, like to like. Delete what does not belong,
 rename a folder to what it shows, and give it to pipeline learn.`,
-		Example: `  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv
-  pipeline rank photos.model --images ~/Pictures --by novelty --cluster-unknown unknown --out novel.csv`,
-		Args: exactly(1),
+		Example: `  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
+		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
 			return w.rank(ctx, args[0], groups)
 		}),
