@@ -49,6 +49,11 @@
 // With augmented views every epoch draws, for every example, itself or one of
 // its views.
 //
+// With Whiten a linear residual head starts as x ↦ √(tr Σ/d)·Σ^{−½}(x − μ), Σ the
+// covariance within base classes, shrunk, and μ the mean of their examples: it is
+// not in the paper, and the kernels then see distances as plda does. The preset
+// whiten is that and no training.
+//
 // Presets (Training): the paper's schedules for CUB, mini-ImageNet and CIFAR, and
 // one for frozen backbones, whose features are good to begin with: fewer epochs.
 // Anchor pulls θ to its start; for a residual head, which starts as its skip,

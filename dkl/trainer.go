@@ -81,6 +81,11 @@ func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Multiplier) 
 	if err != nil {
 		return nil, fmt.Errorf("dkl: %w", err)
 	}
+	if t.Resolved().Whiten {
+		if err := head.whiten(d); err != nil {
+			return nil, fmt.Errorf("dkl: %w", err)
+		}
+	}
 	cfg.Calibrate, cfg.Seed, cfg.Inducing = false, t.Seed, t.Resolved().Inducing
 	resolved := t.Resolved()
 	resolved.HandOver = false // of no concern here

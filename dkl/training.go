@@ -13,6 +13,9 @@ const (
 	PresetCUB          = "cub"
 	PresetMiniImageNet = "mini_imagenet"
 	PresetCIFAR        = "cifar"
+	// PresetWhiten trains nothing: the projection is Whiten alone, in closed
+	// form.
+	PresetWhiten = "whiten"
 )
 
 // FromPreset as a setting takes that of the preset where 0 means something.
@@ -29,6 +32,9 @@ type Training struct {
 	Dim      int  `json:"dim" mapstructure:"dim"`
 	Hidden   int  `json:"hidden" mapstructure:"hidden"`
 	Residual bool `json:"residual" mapstructure:"residual"`
+	// Whiten lets a linear residual head start as the whitening by the
+	// covariance within base classes instead of as the identity.
+	Whiten bool `json:"whiten" mapstructure:"whiten"`
 	// Epochs is the number of all epochs, Pretrain that of the first ones, of
 	// cross-entropy.
 	Epochs   int `json:"epochs" mapstructure:"epochs"`
@@ -65,7 +71,9 @@ func DefaultTraining() Training {
 }
 
 // Presets lists the names.
-func Presets() []string { return []string{PresetFrozen, PresetCUB, PresetMiniImageNet, PresetCIFAR} }
+func Presets() []string {
+	return []string{PresetFrozen, PresetCUB, PresetMiniImageNet, PresetCIFAR, PresetWhiten}
+}
 
 // preset returns the settings of a name, none of which is open.
 func preset(name string) Training {
@@ -77,9 +85,14 @@ func preset(name string) Training {
 		t.Dim, t.Epochs, t.Pretrain, t.Batch, t.Inducing = 1024, 200, 80, 256, 40
 	case PresetFrozen:
 		t.Epochs, t.Pretrain, t.Anchor = 12, 6, 0.1
+	case PresetWhiten:
+		t.Epochs, t.Pretrain, t.Whiten = 0, 0, true
 	}
 	return t
 }
+
+// leastEpochs is 0 for a preset that trains nothing.
+func (t Training) leastEpochs() int { return min(1, t.Epochs) }
 
 // milestones are the epochs of which each lowers the rate to a tenth.
 func milestones(preset string, epochs int) []int {
@@ -95,7 +108,7 @@ func milestones(preset string, epochs int) []int {
 // Resolved returns the settings with nothing open.
 func (t Training) Resolved() Training {
 	p := preset(t.Preset)
-	t.Residual = t.Residual || t.linear()
+	t.Residual, t.Whiten = t.Residual || t.linear(), t.Whiten || p.Whiten
 	for _, v := range []struct{ to, from *int }{
 		{&t.Dim, &p.Dim}, {&t.Epochs, &p.Epochs}, {&t.Batch, &p.Batch}, {&t.Inducing, &p.Inducing},
 	} {
@@ -119,8 +132,11 @@ func (t Training) Resolved() Training {
 	return t
 }
 
-// linear says that the head is the residual one of the preset frozen.
-func (t Training) linear() bool { return t.Preset == PresetFrozen && t.Dim == 0 && t.Hidden == 0 }
+// linear says that the head is the residual one of the presets frozen and
+// whiten.
+func (t Training) linear() bool {
+	return (t.Preset == PresetFrozen || t.Preset == PresetWhiten) && t.Dim == 0 && t.Hidden == 0
+}
 
 // head returns the settings of the head on embeddings of in values.
 func (t Training) head(in int) Config {
@@ -153,12 +169,15 @@ func (t Training) Validate() error {
 		name                string
 		value, lowest, most int
 	}{
-		{"epochs", r.Epochs, 1, maxEpochs}, {"pretrain", r.Pretrain, 0, r.Epochs}, {"batch", r.Batch, 1, maxBatch},
+		{"epochs", r.Epochs, preset(t.Preset).leastEpochs(), maxEpochs}, {"pretrain", r.Pretrain, 0, r.Epochs}, {"batch", r.Batch, 1, maxBatch},
 		{"inducing", r.Inducing, 1, maxInducing}, {"patience", r.Patience, 0, maxEpochs}, {"views", r.Views, 0, maxViews},
 	} {
 		if v.value < v.lowest || v.value > v.most {
 			return fmt.Errorf("%s: %d is outside %d … %d", v.name, v.value, v.lowest, v.most)
 		}
+	}
+	if r.Whiten && !(r.Residual && r.Hidden == 0) {
+		return fmt.Errorf("whiten: needs a residual head without hidden layer: set residual true, and hidden and dim 0")
 	}
 	if !(r.Anchor >= 0 && r.Anchor <= 1e6) {
 		return fmt.Errorf("anchor: %g is outside 0 … 1e6", r.Anchor)
