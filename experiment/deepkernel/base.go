@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -15,28 +14,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/metrics"
 )
 
-// A part is labelled embeddings.
-type part struct {
-	x blas32.General
-	y []string
-}
-
-func (p part) pick(rows []int) part {
-	out := part{x: classifier.Gather(p.x, rows)}
-	for _, r := range rows {
-		out.y = append(out.y, p.y[r])
-	}
-	return out
-}
-
-// judge measures a classifier on the part.
-func (p part) judge(c classifier.Classifier) (*metrics.Report, error) {
+// judge measures a classifier on p.
+func judge(c classifier.Classifier, p experiment.Labelled) (*metrics.Report, error) {
 	a, err := metrics.NewAccumulator(c.Classes())
 	if err != nil {
 		return nil, err
 	}
-	err = classifier.Batches(c, p.x, func(first int, logProb blas64.General) error {
-		return a.Add(p.y[first:first+logProb.Rows], logProb, nil)
+	err = classifier.Batches(c, p.X, func(first int, logProb blas64.General) error {
+		return a.Add(p.Y[first:first+logProb.Rows], logProb, nil)
 	})
 	if err != nil {
 		return nil, err
@@ -45,9 +30,9 @@ func (p part) judge(c classifier.Classifier) (*metrics.Report, error) {
 }
 
 // split holds some images of every class out.
-func (p part) split(held int, seed uint64) (learned, out part, err error) {
+func split(p experiment.Labelled, held int, seed uint64) (learned, out experiment.Labelled, err error) {
 	var in, test []int
-	for i, g := range classifier.GroupByClass(p.y) {
+	for i, g := range classifier.GroupByClass(p.Y) {
 		if len(g.Rows) <= held {
 			return learned, out, &experiment.InputError{Err: fmt.Errorf("class %s has %d training images, %d of them are to be held out: lower experiment.deepkernel.held_out", g.Class, len(g.Rows), held)}
 		}
@@ -56,7 +41,7 @@ func (p part) split(held int, seed uint64) (learned, out part, err error) {
 		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		test, in = append(test, rows[:held]...), append(in, rows[held:]...)
 	}
-	return p.pick(in), p.pick(test), nil
+	return p.Pick(in), p.Pick(test), nil
 }
 
 // A figure is what one classifier reached with one seed.
@@ -67,21 +52,21 @@ type figure struct {
 // A contender is a classifier of the table on base classes.
 type contender struct {
 	name  string
-	learn func(context.Context, part, uint64) (classifier.Classifier, error)
+	learn func(context.Context, experiment.Labelled, uint64) (classifier.Classifier, error)
 }
 
 func (l lab) contenders(setting string) []contender {
-	tree := func(with string) func(context.Context, part, uint64) (classifier.Classifier, error) {
-		return func(ctx context.Context, p part, seed uint64) (classifier.Classifier, error) {
+	tree := func(with string) func(context.Context, experiment.Labelled, uint64) (classifier.Classifier, error) {
+		return func(ctx context.Context, p experiment.Labelled, seed uint64) (classifier.Classifier, error) {
 			head, err := l.head("gptree", with, seed)
 			if err == nil {
-				err = head.Learn(ctx, p.x, p.y)
+				err = head.Learn(ctx, p.X, p.Y)
 			}
 			return head, err
 		}
 	}
 	return []contender{
-		{"softmax", func(ctx context.Context, p part, seed uint64) (classifier.Classifier, error) {
+		{"softmax", func(ctx context.Context, p experiment.Labelled, seed uint64) (classifier.Classifier, error) {
 			return l.softmax(ctx, setting, p, seed)
 		}},
 		{"gptree", tree(none)},
@@ -100,13 +85,13 @@ func entropyOnly(setting string) string {
 }
 
 // softmax returns phase 1 with its classifier.
-func (l lab) softmax(ctx context.Context, setting string, p part, seed uint64) (classifier.Classifier, error) {
+func (l lab) softmax(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Classifier, error) {
 	t, err := parse(entropyOnly(setting))
 	if err != nil {
 		return nil, err
 	}
 	t.Seed = seed
-	trainer, err := dkl.NewTrainer(t, l.s.Heads.GPTree, dkl.Examples{X: p.x, Y: p.y}, l.s.Multiplier)
+	trainer, err := dkl.NewTrainer(t, l.s.Heads.GPTree, dkl.Examples{X: p.X, Y: p.Y}, l.s.Multiplier)
 	if err != nil {
 		return nil, err
 	}
@@ -119,14 +104,14 @@ func (l lab) softmax(ctx context.Context, setting string, p part, seed uint64) (
 // base is the table on base classes.
 func (l lab) base(ctx context.Context, setting string) ([]Quality, error) {
 	x, y := l.bench.Train(0)
-	all := part{x, y}
+	all := experiment.Labelled{X: x, Y: y}
 	var list []Quality
 	for n, c := range l.contenders(setting) {
 		q := Quality{Classifier: c.name}
 		for i := range l.c.Seeds {
 			seed := l.s.Seed + uint64(i)
 			f, err := experiment.Part(ctx, l.s, fmt.Sprintf("base_%d_seed%d", n, i), []any{l.fingerprint, l.s.Heads, setting, l.c.HeldOut, c.name, i}, func() (figure, error) {
-				learned, out, err := all.split(l.c.HeldOut, seed)
+				learned, out, err := split(all, l.c.HeldOut, seed)
 				if err != nil {
 					return figure{}, err
 				}
@@ -134,7 +119,7 @@ func (l lab) base(ctx context.Context, setting string) ([]Quality, error) {
 				if err != nil {
 					return figure{}, err
 				}
-				r, err := out.judge(head)
+				r, err := judge(head, out)
 				if err != nil {
 					return figure{}, err
 				}

@@ -175,7 +175,7 @@ func (l lab) score(ctx context.Context, setting string) (Score, error) {
 	if err != nil {
 		return score, err
 	}
-	all := part{x, y}
+	all := experiment.Labelled{X: x, Y: y}
 	n := float64(l.c.Splits)
 	for _, split := range plan.Splits {
 		for _, method := range l.c.ChooseBy {
@@ -184,13 +184,13 @@ func (l lab) score(ctx context.Context, setting string) (Score, error) {
 				return score, err
 			}
 			for _, rows := range [][]int{split.Base, split.Shots} {
-				session := all.pick(rows)
-				if err := head.Learn(ctx, session.x, session.y); err != nil {
+				session := all.Pick(rows)
+				if err := head.Learn(ctx, session.X, session.Y); err != nil {
 					return score, err
 				}
 			}
 			for to, rows := range map[*map[string]float64][]int{&score.Base: split.BaseTest, &score.Novel: split.NovelTest} {
-				report, err := all.pick(rows).judge(head)
+				report, err := judge(head, all.Pick(rows))
 				if err != nil {
 					return score, err
 				}
