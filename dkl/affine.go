@@ -28,22 +28,12 @@ func (l affine) gradient(m linalg.Multiplier, x, g blas64.General) error {
 			l.b[j] += g.Data[i*g.Stride+j]
 		}
 	}
-	return m.MulTrans64(l.w, transposed(g), transposed(x))
+	return m.MulTrans64(l.w, linalg.Transposed64(g), linalg.Transposed64(x))
 }
 
 // input writes g·w, the gradient of the input, into dst.
 func (l affine) input(m linalg.Multiplier, dst, g blas64.General) error {
-	return m.MulTrans64(dst, g, transposed(l.w))
-}
-
-func transposed(m blas64.General) blas64.General {
-	t := linalg.New64(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, v := range row(m, i) {
-			t.Data[j*t.Stride+i] = v
-		}
-	}
-	return t
+	return m.MulTrans64(dst, g, linalg.Transposed64(l.w))
 }
 
 // add adds x to dst.

@@ -54,7 +54,7 @@ func orthogonal(w blas64.General, rng *rand.Rand) {
 	work = make([]float64, int(size[0]))
 	lapack64.Orgqr(tall, tau, work, len(work))
 	if w.Rows < w.Cols {
-		tall = transposed(tall)
+		tall = linalg.Transposed64(tall)
 	}
 	copy(w.Data, tall.Data)
 }

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -84,14 +83,25 @@ func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error 
 	}
 	next := &GPTree{cfg: h.cfg, dim: x.Cols, all: h.all.Clone(), fitted: h.fitted, choice: h.choice, mul: h.mul}
 	err := next.take(ctx, x, classifier.GroupByClass(y))
-	if err == nil && h.model == nil && h.cfg.Calibrate {
-		err = next.calibrate(ctx, x, y)
-	}
 	if err == nil {
-		err = next.refit(ctx)
+		err = h.become(ctx, next, x, y)
 	}
 	if err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
+	}
+	return nil
+}
+
+// become turns h into next, which has taken the session (x, y): calibrated
+// where that is the base session, with its model made.
+func (h *GPTree) become(ctx context.Context, next *GPTree, x blas32.General, y []string) error {
+	if h.model == nil && h.cfg.Calibrate {
+		if err := next.calibrate(ctx, x, y); err != nil {
+			return err
+		}
+	}
+	if err := next.refit(ctx); err != nil {
+		return err
 	}
 	*h = *next
 	return nil
@@ -136,12 +146,7 @@ func (h *GPTree) extend(name string, old kept, x blas32.General, rows []int) err
 
 // takeVI fits a session by VI and keeps inducing inputs.
 func (h *GPTree) takeVI(ctx context.Context, session int, x blas32.General, groups []classifier.Group) error {
-	var classes branch
-	rows := make(map[string]examples.Rows)
-	for _, g := range groups {
-		classes = append(classes, g.Class)
-		rows[g.Class] = examples.Rows(nil).Plus(x, g.Rows)
-	}
+	classes, rows := byClass(x, groups)
 	b, points, err := fitVI(ctx, h.cfg, session, x.Cols, classes, rows)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func (c Config) Start(ctx context.Context, x blas32.General, y []string) (Start,
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
 		return Start{}, fmt.Errorf("gptree: start: %w", err)
 	}
-	classes, rows := byClass(x, y)
+	classes, rows := byClass(x, classifier.GroupByClass(y))
 	b, points, err := startVI(ctx, c, baseSession, x.Cols, classes, rows)
 	if err != nil {
 		return Start{}, fmt.Errorf("gptree: start: %w", err)
@@ -42,10 +42,12 @@ func (c Config) Start(ctx context.Context, x blas32.General, y []string) (Start,
 	return s, nil
 }
 
-func byClass(x blas32.General, y []string) (branch, map[string]examples.Rows) {
+// byClass returns the classes of groups, in their order, and the rows of x that
+// belong to each.
+func byClass(x blas32.General, groups []classifier.Group) (branch, map[string]examples.Rows) {
 	var classes branch
 	rows := make(map[string]examples.Rows)
-	for _, g := range classifier.GroupByClass(y) {
+	for _, g := range groups {
 		classes = append(classes, g.Class)
 		rows[g.Class] = examples.Rows(nil).Plus(x, g.Rows)
 	}
@@ -59,7 +61,7 @@ func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []s
 	if err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
 	}
-	_, rows := byClass(x, y)
+	_, rows := byClass(x, classifier.GroupByClass(y))
 	points := make(map[string]kept)
 	for i, name := range s.Classes {
 		in := examples.Rows(slices.Clone(s.Inducing[i]))
@@ -70,16 +72,12 @@ func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []s
 	base := &vi{classes: s.Classes, tree: s.Tree}
 	next.fitted = variational{base}
 	err = base.fit(ctx, next.cfg, x.Cols, rows, points)
-	if err == nil && h.cfg.Calibrate {
-		err = next.calibrate(ctx, x, y)
-	}
 	if err == nil {
-		err = next.refit(ctx)
+		err = h.become(ctx, next, x, y)
 	}
 	if err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
 	}
-	*h = *next
 	return nil
 }
 
@@ -92,7 +90,7 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 	if h.all.Len() > 0 || h.cfg.Base != BaseVI {
 		return nil, fmt.Errorf("base %s with %d classes: a start is of an unfitted classifier under %s", h.cfg.Base, h.all.Len(), BaseVI)
 	}
-	classes, _ := byClass(x, y)
+	classes, _ := byClass(x, classifier.GroupByClass(y))
 	if !slices.Equal(classes, s.Classes) || s.Tree == nil || s.Tree.Classes() != len(classes) || len(s.Inducing) != len(classes) {
 		return nil, fmt.Errorf("the start has %d classes with inducing inputs of %d, the examples have %d (or others)", len(s.Classes), len(s.Inducing), len(classes))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gp/regression"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // A Choice is the length-scale and noise that the marginal likelihood of the
@@ -54,7 +55,7 @@ func choose(ctx context.Context, cfg Config, x blas32.General, groups []classifi
 		return c, nil
 	}
 	z, t := evidenceData(cfg, x, groups)
-	scale := spread(z)
+	scale := linalg.Spread64(z)
 	c.choice = &Choice{Examples: z.Rows}
 	best := math.Inf(-1)
 	for _, l := range candidates(cfg.Lengthscale, lengthscales(), scale, cfg.Kernel == Linear) {
@@ -123,27 +124,6 @@ func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t
 		}
 	}
 	return classifier.Placed(x, rows, cfg.Normalize), t
-}
-
-// spread is the root mean square distance of two rows, over √2; 1 where they
-// are all the same.
-func spread(z blas64.General) float64 {
-	mean := make([]float64, z.Cols)
-	var sq float64
-	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
-			mean[j] += v / float64(z.Rows)
-		}
-	}
-	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
-			sq += (v - mean[j]) * (v - mean[j])
-		}
-	}
-	if sq /= float64(z.Rows); sq > 1e-12 {
-		return math.Sqrt(sq)
-	}
-	return 1
 }
 
 // evidence is the log marginal likelihood a label of s·(κ+σ²) at the best s,

@@ -3,7 +3,6 @@ package vargp
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -88,7 +87,7 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	if h.model == nil {
 		scale := h.cfg.Lengthscale
 		if scale == Auto {
-			scale = spread(s.all())
+			scale = linalg.Spread64(s.all())
 		}
 		var err error
 		if next.model, err = vargp.New(h.cfg.model(), x.Cols, 1, scale); err != nil {
@@ -202,27 +201,6 @@ func (s session) inducing(g int) blas64.General {
 		parts = append(parts, z)
 	}
 	return gathered(s.dim, parts...)
-}
-
-// spread is the root mean square distance of two rows, over √2; 1 where they
-// are all the same.
-func spread(z blas64.General) float64 {
-	mean := make([]float64, z.Cols)
-	var sq float64
-	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
-			mean[j] += v / float64(z.Rows)
-		}
-	}
-	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
-			sq += (v - mean[j]) * (v - mean[j])
-		}
-	}
-	if sq /= float64(z.Rows); sq > 1e-12 {
-		return math.Sqrt(sq)
-	}
-	return 1
 }
 
 // LogProb implements classifier.Classifier.

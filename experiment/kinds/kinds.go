@@ -48,55 +48,31 @@ type Kind struct {
 // Kinds returns all kinds, sorted by name.
 func Kinds() []Kind {
 	return []Kind{
-		{
-			Name: "ablation", Summary: "accuracy of ppca by components, λ and input size (Wang 2023, Tables 3.2–3.4)",
-			validate: func(c Config) error { return c.Ablation.Validate() },
-			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-				return ablation.Run(ctx, c.Ablation, s)
-			},
+		kind("ablation", "accuracy of ppca by components, λ and input size (Wang 2023, Tables 3.2–3.4)",
+			func(c Config) ablation.Config { return c.Ablation }, ablation.Run),
+		kind("closedset", "accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, Table 1, Fig. 4)",
+			func(c Config) closedset.Config { return c.ClosedSet }, closedset.Run),
+		kind("deepkernel", "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
+			func(c Config) deepkernel.Config { return c.DeepKernel }, deepkernel.Run),
+		kind("gpregression", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 2–4)",
+			func(c Config) gpregression.Config { return c.GPRegression }, gpregression.Run),
+		kind("hierarchy", "hppca against ppca, speed-up in neurons and by the clock (Wang 2023, Tables 5.1–5.7)",
+			func(c Config) hierarchy.Config { return c.Hierarchy }, hierarchy.Run),
+		kind("natoem", "naturally constrained online EM on synthetic classes (Pamplona and Manzanera 2020, Figures 1–4)",
+			func(c Config) natoem.Config { return c.NATOEM }, natoem.Run),
+		kind("vargp", "VAR-GP and its ablations, task by task (Kapoor 2021, Table 1, Figs. 1, 3–7 and 9)",
+			func(c Config) vargp.Config { return c.VARGP }, vargp.Run),
+	}
+}
+
+// kind returns a row of Kinds: of picks its settings, run is its package's Run.
+func kind[C interface{ Validate() error }](name, summary string, of func(Config) C, run func(context.Context, C, experiment.Site) (experiment.Outcome, error)) Kind {
+	return Kind{
+		Name: name, Summary: summary,
+		Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+			return run(ctx, of(c), s)
 		},
-		{
-			Name: "closedset", Summary: "accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, Table 1, Fig. 4)",
-			validate: func(c Config) error { return c.ClosedSet.Validate() },
-			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-				return closedset.Run(ctx, c.ClosedSet, s)
-			},
-		},
-		{
-			Name: "deepkernel", Summary: "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
-			validate: func(c Config) error { return c.DeepKernel.Validate() },
-			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-				return deepkernel.Run(ctx, c.DeepKernel, s)
-			},
-		},
-		{
-			Name: "gpregression", Summary: "time and accuracy of incremental GP regression (Lütz 2011, Figs. 2–4)",
-			validate: func(c Config) error { return c.GPRegression.Validate() },
-			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-				return gpregression.Run(ctx, c.GPRegression, s)
-			},
-		},
-		{
-			Name: "hierarchy", Summary: "hppca against ppca, speed-up in neurons and by the clock (Wang 2023, Tables 5.1–5.7)",
-			validate: func(c Config) error { return c.Hierarchy.Validate() },
-			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-				return hierarchy.Run(ctx, c.Hierarchy, s)
-			},
-		},
-		{
-			Name: "natoem", Summary: "naturally constrained online EM on synthetic classes (Pamplona and Manzanera 2020, Figures 1–4)",
-			validate: func(c Config) error { return c.NATOEM.Validate() },
-			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-				return natoem.Run(ctx, c.NATOEM, s)
-			},
-		},
-		{
-			Name: "vargp", Summary: "VAR-GP and its ablations, task by task (Kapoor 2021, Table 1, Figs. 1, 3–7 and 9)",
-			validate: func(c Config) error { return c.VARGP.Validate() },
-			Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-				return vargp.Run(ctx, c.VARGP, s)
-			},
-		},
+		validate: func(c Config) error { return of(c).Validate() },
 	}
 }
 

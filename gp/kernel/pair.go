@@ -78,7 +78,7 @@ func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 		}
 		return out, err
 	}
-	out.Z, err = p.pull(transposed(w), down, p.z, p.x)
+	out.Z, err = p.pull(linalg.Transposed64(w), down, p.z, p.x)
 	return out, err
 }
 
@@ -133,26 +133,11 @@ func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
 func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.General, error) {
 	out := linalg.New64(x.Len(), x.X.Cols)
 	if x.Len() > 0 && z.Len() > 0 {
-		if err := p.backend.MulTrans64(out, w, transposed(z.X)); err != nil {
+		if err := p.backend.MulTrans64(out, w, linalg.Transposed64(z.X)); err != nil {
 			return out, fmt.Errorf("kernel: gradient: %w", err)
 		}
 	}
 	subtractScaled(out, across, x.X)
 	x.throughLength(out)
 	return out, nil
-}
-
-func transposed(m blas64.General) blas64.General {
-	t := linalg.New64(m.Cols, m.Rows)
-	const square = 32
-	for first := 0; first < m.Rows; first += square {
-		for left := 0; left < m.Cols; left += square {
-			for i := first; i < min(first+square, m.Rows); i++ {
-				for j := left; j < min(left+square, m.Cols); j++ {
-					t.Data[j*t.Stride+i] = m.Data[i*m.Stride+j]
-				}
-			}
-		}
-	}
-	return t
 }

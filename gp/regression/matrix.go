@@ -38,16 +38,6 @@ func copied(m blas64.General) blas64.General {
 	return out
 }
 
-func transposed(m blas64.General) blas64.General {
-	out := newMatrix(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, v := range rowOf(m, i) {
-			out.Data[j*out.Stride+i] = v
-		}
-	}
-	return out
-}
-
 // picked returns the given columns of m.
 func picked(m blas64.General, columns []int) blas64.General {
 	out := newMatrix(m.Rows, len(columns))

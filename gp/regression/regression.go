@@ -81,7 +81,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 		return nil
 	}
 	if r.Len() == 0 {
-		return wrap("add", r.fit(copied(x), transposed(t)))
+		return wrap("add", r.fit(copied(x), linalg.Transposed64(t)))
 	}
 	all := withRows(clipped(r.x), x)
 	b, err := r.kernelRows(all, upTo(r.Len(), all.Rows))
@@ -118,7 +118,7 @@ func (r *Regression) AddOutputs(t blas64.General) error {
 	if err := checkMatrix(t); err != nil {
 		return fmt.Errorf("add outputs: %w", err)
 	}
-	targets := transposed(t)
+	targets := linalg.Transposed64(t)
 	alpha := copied(targets)
 	r.solver.solve(alpha)
 	r.t, r.alpha = stacked(r.t, targets), stacked(r.alpha, alpha)
@@ -258,7 +258,7 @@ func (r *Regression) apply(u update) {
 		if c.y.Rows == 0 {
 			continue
 		}
-		y := transposed(c.y)
+		y := linalg.Transposed64(c.y)
 		weights := newMatrix(r.Outputs(), y.Rows)
 		subtract(weights, r.t, y)
 		linalg.Parallel(r.Outputs(), func(i int) { addTo(rowOf(r.alpha, i), correction{c.y, -c.sign}, rowOf(weights, i)) })

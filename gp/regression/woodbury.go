@@ -113,7 +113,7 @@ func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
 	if err != nil {
 		return update{}, err
 	}
-	y := transposed(v)
+	y := linalg.Transposed64(v)
 	border(y, small, rows)
 	s.pending = append(s.pending, correction{y, 1})
 	s.off = slices.DeleteFunc(s.off, func(e int) bool { return slices.Contains(rows, e) })
@@ -129,7 +129,7 @@ func (s *woodbury) detach(rows []int) (update, error) {
 	if err != nil {
 		return update{}, err
 	}
-	y := transposed(g)
+	y := linalg.Transposed64(g)
 	small.forward(y)
 	s.pending = append(s.pending, correction{y, -1})
 	s.off = append(s.off, rows...)

@@ -45,19 +45,9 @@ func anchorOf(g group, heads int) *anchor {
 			}
 			at += n
 		}
-		a.inverse, a.target = append(a.inverse, transposed(inv)), append(a.target, target)
+		a.inverse, a.target = append(a.inverse, linalg.Transposed64(inv)), append(a.target, target)
 	}
 	return a
-}
-
-func transposed(m blas64.General) blas64.General {
-	out := linalg.New64(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, v := range tape.Row(m, i) {
-			out.Data[j*out.Stride+i] = v
-		}
-	}
-	return out
 }
 
 // only is the site with one of its heads.

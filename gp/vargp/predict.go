@@ -109,12 +109,12 @@ func (m *Model) answering(theta []float64, g group) (answering, error) {
 	if a.inverse, err = linalg.InverseCholesky(k); err != nil {
 		return a, fmt.Errorf("kernel of the inducing inputs: %w", err)
 	}
-	a.project = transposed(a.inverse)
+	a.project = linalg.Transposed64(a.inverse)
 	at := 0
 	for t, b := range g.blocks {
 		a.at, a.mean, a.chol = append(a.at, at), append(a.mean, b.mean), append(a.chol, nil)
 		for _, l := range b.chol {
-			a.chol[t] = append(a.chol[t], transposed(l))
+			a.chol[t] = append(a.chol[t], linalg.Transposed64(l))
 		}
 		at += sizes[t]
 	}

@@ -113,11 +113,12 @@ func (s Solver) Scatter(x blas64.General) (blas64.General, error) {
 	if err := valid(shape64(x)); err != nil {
 		return blas64.General{}, fmt.Errorf("scatter: %w", err)
 	}
-	return s.Gram(transposed(x))
+	return s.Gram(Transposed64(x))
 }
 
-// transposed works in squares, so that both sides stay in the cache.
-func transposed(x blas64.General) blas64.General {
+// Transposed64 returns xᵀ (d×n of n×d). It works in squares, so that both sides
+// stay in the cache.
+func Transposed64(x blas64.General) blas64.General {
 	const square = 32
 	t := New64(x.Cols, x.Rows)
 	across := (x.Cols + square - 1) / square

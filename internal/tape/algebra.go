@@ -26,17 +26,7 @@ func (t *Tape) Mul(a, b *Var) *Var {
 
 // Transpose is aᵀ.
 func (t *Tape) Transpose(a *Var) *Var {
-	return t.Op(transposed(a.Value), func(g blas64.General) { addTo(a.Grad(), 1, transposed(g)) }, a)
-}
-
-func transposed(m blas64.General) blas64.General {
-	out := linalg.New64(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, v := range Row(m, i) {
-			out.Data[j*out.Stride+i] = v
-		}
-	}
-	return out
+	return t.Op(linalg.Transposed64(a.Value), func(g blas64.General) { addTo(a.Grad(), 1, linalg.Transposed64(g)) }, a)
 }
 
 // Cholesky is the lower triangular L of a + jitter·I = L·Lᵀ, a being symmetric,
