@@ -99,7 +99,7 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 			return nil, fmt.Errorf("class %q has no inducing inputs of %d values", classes[i], x.Cols)
 		}
 	}
-	next := &GPTree{cfg: h.cfg, dim: x.Cols}
+	next := &GPTree{cfg: h.cfg, dim: x.Cols, mul: h.mul}
 	next.cfg.Lengthscale, next.cfg.Outputscale = s.Lengthscale, s.Outputscale
 	return next, next.cfg.Validate()
 }
