@@ -44,9 +44,9 @@ func (h *Head) whiten(d *data) error {
 	out := h.w.out
 	for i := range root.Rows {
 		copy(row(out.w, i), row(root, i))
-		out.b[i] = -dot(row(root, i), mu)
 		out.w.Data[i*out.w.Stride+i]-- // the residual adds x
 	}
+	blas64.Gemv(blas.NoTrans, -1, root, blas64.Vector{N: len(mu), Data: mu, Inc: 1}, 0, blas64.Vector{N: len(out.b), Data: out.b, Inc: 1})
 	return nil
 }
 
@@ -98,14 +98,6 @@ func trace(s blas64.General) float64 {
 	var sum float64
 	for i := range s.Rows {
 		sum += s.Data[i*s.Stride+i]
-	}
-	return sum
-}
-
-func dot(a, b []float64) float64 {
-	var sum float64
-	for i, v := range a {
-		sum += v * b[i]
 	}
 	return sum
 }
