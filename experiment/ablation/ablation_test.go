@@ -2,17 +2,15 @@ package ablation_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/experiment/ablation"
+	"github.com/seed-90d10d51/pipeline/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/fscil"
 )
 
@@ -21,57 +19,24 @@ import (
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	x := blas32.General{Cols: 8, Stride: 8}
-	var paths []string
-	var content [][32]byte
-	sessions := make([]fscil.Session, 3)
-	for class := range 6 {
-		for i := range 60 {
-			s := fscil.Sample{Path: fmt.Sprintf("%d/%d", class, i), Class: fmt.Sprint(class)}
-			for j := range 8 {
-				width := 0.1
-				if j == class {
-					width = 3
-				}
-				x.Data = append(x.Data, float32(width*rng.NormFloat64()))
+	return experimenttest.Bench(t, 6, 8, func(k int) experimenttest.Class {
+		return experimenttest.Class{Session: k / 2, Train: 40, Test: 20, Draw: func(j int) float64 {
+			if j == k {
+				return 3 * rng.NormFloat64()
 			}
-			paths, content = append(paths, s.Path), append(content, [32]byte{byte(class), byte(i)})
-			part := &sessions[class/2].Train
-			if i >= 40 {
-				part = &sessions[class/2].Test
-			}
-			*part = append(*part, s)
-		}
-	}
-	x.Rows = len(paths)
-	e, err := fscil.NewEmbeddings(x, paths, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := fscil.New(sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := p.Bind(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+			return 0.1 * rng.NormFloat64()
+		}}
+	})
 }
 
 // TestCells: every cell is the accuracy of that head, in its place in the
 // tables; one component is what these classes need.
 func TestCells(t *testing.T) {
 	b := bench(t)
-	settings := heads.DefaultConfig()
-	settings.PPCA.Preset = "paper"
+	s := experimenttest.Site(t, b)
+	s.Heads.PPCA.Preset = "paper"
 	c := ablation.Config{Inputs: []string{"x=somewhere"}, Q: []int{0, 1, 5}, Lambda: []float64{0.01, 1}, Published: "table3_3"}
-	o, err := ablation.Run(context.Background(), c, experiment.Site{
-		Dir: t.TempDir(), Heads: settings,
-		Open: func(string) (experiment.Material, error) {
-			return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil
-		},
-	})
+	o, err := ablation.Run(context.Background(), c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +44,7 @@ func TestCells(t *testing.T) {
 	if len(results) != 6 || results[0].Accuracy > 0.5 || results[1].Accuracy < 0.9 {
 		t.Fatalf("%+v", results)
 	}
+	settings := s.Heads
 	for i, r := range results {
 		settings.PPCA.Q, settings.PPCA.Lambda = r.Q, r.Lambda
 		run, err := b.Run(context.Background(), func() (classifier.Learner, error) { return heads.New("ppca", settings) }, nil)

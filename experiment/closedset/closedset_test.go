@@ -3,18 +3,15 @@ package closedset_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/experiment/closedset"
+	"github.com/seed-90d10d51/pipeline/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/fscil"
 )
 
@@ -22,54 +19,12 @@ import (
 // 10 held out of each.
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
-	x := blas32.General{Cols: 6, Stride: 6}
-	var paths []string
-	var content [][32]byte
-	var session fscil.Session
-	for class := range 8 {
-		rng := rand.New(rand.NewPCG(1, uint64(class)))
-		mean := make([]float64, x.Cols)
-		for j := range mean {
-			mean[j] = rng.NormFloat64()
-		}
-		for i := range 22 {
-			s := fscil.Sample{Path: fmt.Sprintf("%d/%d", class, i), Class: fmt.Sprint(class)}
-			for j := range mean {
-				x.Data = append(x.Data, float32(mean[j]+0.4*rng.NormFloat64()))
-			}
-			paths, content = append(paths, s.Path), append(content, [32]byte{byte(class), byte(i)})
-			if i < 12 {
-				session.Train = append(session.Train, s)
-			} else {
-				session.Test = append(session.Test, s)
-			}
-		}
-	}
-	x.Rows = len(paths)
-	e, err := fscil.NewEmbeddings(x, paths, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := fscil.New([]fscil.Session{session})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := p.Bind(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return experimenttest.Bench(t, 8, 6, func(k int) experimenttest.Class {
+		return experimenttest.Class{Train: 12, Test: 10, Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 6, 0.4)}
+	})
 }
 
-func site(t *testing.T) experiment.Site {
-	b := bench(t)
-	return experiment.Site{
-		Dir: t.TempDir(), Heads: heads.DefaultConfig(), Features: "somewhere", Seed: 3,
-		Open: func(string) (experiment.Material, error) {
-			return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil
-		},
-	}
-}
+func site(t *testing.T) experiment.Site { return experimenttest.Site(t, bench(t)) }
 
 func small() closedset.Config {
 	return closedset.Config{

@@ -4,18 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/experiment/deepkernel"
+	"github.com/seed-90d10d51/pipeline/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -24,46 +21,13 @@ import (
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	x := blas32.General{Cols: 8, Stride: 8}
-	var paths []string
-	var content [][32]byte
-	sessions := make([]fscil.Session, 2)
-	for class := range 8 {
-		centre := make([]float64, 8)
-		for j := range centre {
-			centre[j] = rng.NormFloat64()
+	return experimenttest.Bench(t, 8, 8, func(k int) experimenttest.Class {
+		c := experimenttest.Class{Train: 30, Test: 10, Draw: experimenttest.Around(rng, 8, 0.6)}
+		if k >= 6 {
+			c.Session, c.Train = 1, 5
 		}
-		session, train := 0, 30
-		if class >= 6 {
-			session, train = 1, 5
-		}
-		for i := range train + 10 {
-			s := fscil.Sample{Path: fmt.Sprintf("%d/%d", class, i), Class: fmt.Sprint(class)}
-			for _, c := range centre {
-				x.Data = append(x.Data, float32(c+0.6*rng.NormFloat64()))
-			}
-			paths, content = append(paths, s.Path), append(content, [32]byte{byte(class), byte(i)})
-			part := &sessions[session].Train
-			if i >= train {
-				part = &sessions[session].Test
-			}
-			*part = append(*part, s)
-		}
-	}
-	x.Rows = len(paths)
-	e, err := fscil.NewEmbeddings(x, paths, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := fscil.New(sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := p.Bind(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+		return c
+	})
 }
 
 func small() deepkernel.Config {
@@ -75,13 +39,9 @@ func small() deepkernel.Config {
 
 func run(t *testing.T, c deepkernel.Config, dir string) (experiment.Outcome, []byte) {
 	t.Helper()
-	b := bench(t)
-	o, err := deepkernel.Run(context.Background(), c, experiment.Site{
-		Dir: dir, Heads: heads.DefaultConfig(), Features: "somewhere", Multiplier: linalg.Default(),
-		Open: func(string) (experiment.Material, error) {
-			return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil
-		},
-	})
+	s := experimenttest.Site(t, bench(t))
+	s.Dir, s.Seed, s.Multiplier = dir, 0, linalg.Default()
+	o, err := deepkernel.Run(context.Background(), c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,10 +105,9 @@ func TestMistakes(t *testing.T) {
 	}
 	c := small()
 	c.HeldOut = 30
-	b := bench(t)
-	_, err := deepkernel.Run(context.Background(), c, experiment.Site{Dir: t.TempDir(), Heads: heads.DefaultConfig(), Features: "x", Multiplier: linalg.Default(), Open: func(string) (experiment.Material, error) {
-		return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil
-	}})
+	s := experimenttest.Site(t, bench(t))
+	s.Multiplier = linalg.Default()
+	_, err := deepkernel.Run(context.Background(), c, s)
 	if err == nil || !strings.Contains(err.Error(), "held_out") {
 		t.Error(err)
 	}

@@ -3,17 +3,14 @@ package gpregression_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/experiment"
+	"github.com/seed-90d10d51/pipeline/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/experiment/gpregression"
 	"github.com/seed-90d10d51/pipeline/fscil"
 )
@@ -22,54 +19,12 @@ import (
 // 10 to test each.
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
-	x := blas32.General{Cols: 8, Stride: 8}
-	var paths []string
-	var content [][32]byte
-	sessions := make([]fscil.Session, 2)
-	for class := range 6 {
-		rng := rand.New(rand.NewPCG(1, uint64(class)))
-		mean := make([]float64, 8)
-		for j := range mean {
-			mean[j] = rng.NormFloat64()
-		}
-		for i := range 40 {
-			s := fscil.Sample{Path: fmt.Sprintf("%d/%d", class, i), Class: fmt.Sprint(class)}
-			for j := range mean {
-				x.Data = append(x.Data, float32(mean[j]+0.8*rng.NormFloat64()))
-			}
-			paths, content = append(paths, s.Path), append(content, [32]byte{byte(class), byte(i)})
-			part := &sessions[class/3].Train
-			if i >= 30 {
-				part = &sessions[class/3].Test
-			}
-			*part = append(*part, s)
-		}
-	}
-	x.Rows = len(paths)
-	e, err := fscil.NewEmbeddings(x, paths, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := fscil.New(sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := p.Bind(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return experimenttest.Bench(t, 6, 8, func(k int) experimenttest.Class {
+		return experimenttest.Class{Session: k / 3, Train: 30, Test: 10, Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 8, 0.8)}
+	})
 }
 
-func site(t *testing.T) experiment.Site {
-	b := bench(t)
-	return experiment.Site{
-		Dir: t.TempDir(), Heads: heads.DefaultConfig(), Features: "somewhere", Seed: 3,
-		Open: func(string) (experiment.Material, error) {
-			return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil
-		},
-	}
-}
+func site(t *testing.T) experiment.Site { return experimenttest.Site(t, bench(t)) }
 
 func small() gpregression.Config {
 	return gpregression.Config{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
 	"github.com/seed-90d10d51/pipeline/experiment"
+	"github.com/seed-90d10d51/pipeline/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/experiment/vargp"
 	"github.com/seed-90d10d51/pipeline/fscil"
 	gp "github.com/seed-90d10d51/pipeline/gp/vargp"
@@ -29,56 +27,14 @@ func small(data string) vargp.Config {
 	return c
 }
 
-func site(t *testing.T) experiment.Site {
-	b := bench(t)
-	return experiment.Site{
-		Dir: t.TempDir(), Features: "somewhere", Seed: 3,
-		Open: func(string) (experiment.Material, error) {
-			return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil
-		},
-	}
-}
+func site(t *testing.T) experiment.Site { return experimenttest.Site(t, bench(t)) }
 
 // bench is a session of five classes, 12 images to train and 6 to test each.
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
-	x := blas32.General{Cols: 6, Stride: 6}
-	var paths []string
-	var content [][32]byte
-	sessions := make([]fscil.Session, 1)
-	for class := range 5 {
-		rng := rand.New(rand.NewPCG(1, uint64(class)))
-		mean := make([]float64, 6)
-		for j := range mean {
-			mean[j] = rng.NormFloat64()
-		}
-		for i := range 18 {
-			s := fscil.Sample{Path: fmt.Sprintf("%d/%d", class, i), Class: fmt.Sprint(class)}
-			for j := range mean {
-				x.Data = append(x.Data, float32(mean[j]+0.3*rng.NormFloat64()))
-			}
-			paths, content = append(paths, s.Path), append(content, [32]byte{byte(class), byte(i)})
-			part := &sessions[0].Train
-			if i >= 12 {
-				part = &sessions[0].Test
-			}
-			*part = append(*part, s)
-		}
-	}
-	x.Rows = len(paths)
-	e, err := fscil.NewEmbeddings(x, paths, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := fscil.New(sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := p.Bind(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return experimenttest.Bench(t, 5, 6, func(k int) experimenttest.Class {
+		return experimenttest.Class{Train: 12, Test: 6, Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 6, 0.3)}
+	})
 }
 
 // digits writes IDX files of 4×4 images: class k has row k bright.
