@@ -21,6 +21,7 @@ const unseen = 0
 // VARGP is the head.
 type VARGP struct {
 	cfg Config
+	on  linalg.Multiplier // nil is gonum
 	fitted
 }
 
@@ -36,6 +37,8 @@ var (
 	_ classifier.Noveltier = (*VARGP)(nil)
 	_ classifier.Scorer    = (*VARGP)(nil)
 	_ classifier.Saver     = (*VARGP)(nil)
+
+	_ classifier.MultiplierUser = (*VARGP)(nil)
 )
 
 // New returns an unfitted head.
@@ -44,6 +47,15 @@ func New(cfg Config) (*VARGP, error) {
 		return nil, err
 	}
 	return &VARGP{cfg: cfg}, nil
+}
+
+// UseMultiplier implements classifier.MultiplierUser, for training and scores.
+func (h *VARGP) UseMultiplier(m linalg.Multiplier) {
+	h.on = m
+	if h.model != nil {
+		h.model = h.model.On(m)
+		h.answer = h.answer.On(m)
+	}
 }
 
 // Classes implements classifier.Classifier.
@@ -92,6 +104,9 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 		var err error
 		if next.model, err = vargp.New(h.cfg.model(), x.Cols, 1, scale); err != nil {
 			return nil, err
+		}
+		if h.on != nil {
+			next.model = next.model.On(h.on)
 		}
 	} else {
 		next.model = h.model.Clone()

@@ -1,7 +1,9 @@
 package vargp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -53,23 +55,38 @@ func (r Result) after(task int) float64 {
 	return sum
 }
 
-// Run carries out all runs.
+// Run carries out all runs, as many at a time as there are cores.
 func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
 	src, err := c.source(s)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	var results []Result
-	for _, p := range c.plan() {
-		for run := range c.Seeds {
-			r, err := c.follow(ctx, s, src, p, run)
-			if err != nil {
-				return experiment.Outcome{}, err
-			}
-			results = append(results, r)
+	plans := c.plan()
+	results := make([]Result, len(plans)*c.Seeds)
+	errs := make([]error, len(results))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	linalg.Parallel(len(results), func(i int) {
+		if results[i], errs[i] = c.follow(ctx, s, src, plans[i/c.Seeds], i%c.Seeds); errs[i] != nil {
+			cancel() // the others
 		}
+	})
+	if err := cause(errs); err != nil {
+		return experiment.Outcome{}, err
 	}
 	return c.outcome(s, src, results)
+}
+
+// cause is the first error that is not the end of others.
+func cause(errs []error) error {
+	var ended error
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		ended = cmp.Or(ended, err)
+	}
+	return ended
 }
 
 // A plan is a variant with a number of inducing inputs.
@@ -174,6 +191,9 @@ func (c Config) model0(s experiment.Site, p plan, before step, run, task int, l 
 	m, err := c.begin(cfg, before, task, l)
 	if err != nil {
 		return nil, nil, err
+	}
+	if s.Multiplier != nil {
+		m = m.On(s.Multiplier)
 	}
 	if task == 0 {
 		for class := range c.classesInAll() {

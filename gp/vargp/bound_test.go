@@ -247,7 +247,7 @@ func onTape(t *testing.T, m *Model, theta []float64, x blas64.General) (mean, v 
 	p := newProblem(m, m)
 	var means, variances []*tape.Var
 	for g := range m.groups {
-		s, err := newSite(tp, m.cfg, tape.Constant(blas64.General{Rows: 1, Cols: len(theta), Stride: len(theta), Data: theta}), p.leaves(g), p.whole[g])
+		s, err := newSite(tp, m.cfg, tape.Constant(blas64.General{Rows: 1, Cols: len(theta), Stride: len(theta), Data: theta}), p.leaves(g, p.trainedRows()[g]), p.whole[g])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func anchorOf(g group, heads int) *anchor {
 // only is the site with one of its heads.
 func (s *site) only(h int) *site {
 	one := *s
-	one.mean, one.spreads = nil, nil
+	one.mean, one.spreads, one.packs = nil, nil, make([]*pack, len(s.packs))
 	for t, m := range s.mean {
 		one.mean = append(one.mean, s.tp.Block(m, h, 0, 1, m.Value.Cols))
 		one.spreads = append(one.spreads, s.spreads[t][h:h+1])

@@ -25,12 +25,14 @@ type site struct {
 	diagonal []*tape.Var // L_tt
 	mean     []*tape.Var // H×M
 	spreads  [][]spread  // of each block and head
+	packs    []*pack     // of each block, nil where heads come one after the other
 }
 
 // leaf is a block's parameters on a tape.
 type leaf struct {
 	z, mean *tape.Var
 	chol    []*tape.Var // nil where frozen
+	pack    *pack       // nil where heads come one after the other
 }
 
 func (l leaf) spreads(whole []blas64.General) []spread {
@@ -57,7 +59,7 @@ func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole []
 		zs = append(zs, l.z)
 		s.at, s.sizes = append(s.at, n), append(s.sizes, l.z.Value.Rows)
 		n += l.z.Value.Rows
-		s.mean, s.spreads = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t]))
+		s.mean, s.spreads, s.packs = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t])), append(s.packs, l.pack)
 	}
 	s.z = tp.Stack(zs...)
 	var err error
@@ -102,7 +104,7 @@ func (s *site) moments(b []*tape.Var) (mean, quad *tape.Var) {
 		if v == nil {
 			continue
 		}
-		m, q := s.tp.Mul(s.mean[t], v), quadratic(s.tp, v, s.spreads[t])
+		m, q := s.tp.Mul(s.mean[t], v), s.quadratic(t, v)
 		if mean == nil {
 			mean, quad = m, q
 			continue
@@ -110,6 +112,14 @@ func (s *site) moments(b []*tape.Var) (mean, quad *tape.Var) {
 		mean, quad = s.tp.Add(mean, 1, m), s.tp.Add(quad, 1, q)
 	}
 	return mean, quad
+}
+
+// quadratic is bᵀ·S_t·b for each column of b and each head: H×B.
+func (s *site) quadratic(t int, b *tape.Var) *tape.Var {
+	if p := s.packs[t]; p != nil {
+		return p.quadratic(s.tp, b)
+	}
+	return quadratic(s.tp, b, s.spreads[t])
 }
 
 // marginals returns means and variances of the functions at x: H×B.

@@ -20,6 +20,7 @@ type Model struct {
 	groups []group
 	home   []place // of each head
 	tasks  int
+	on     linalg.Multiplier // of large products
 }
 
 // hyper is q(θ), θ = (log γ, log σ_1 … log σ_d): mean-field Gaussian.
@@ -55,7 +56,7 @@ func New(cfg Config, dim, heads int, lengthscale float64) (*Model, error) {
 	if !(lengthscale > 0) || math.IsInf(lengthscale, 0) {
 		return nil, fmt.Errorf("lengthscale: %g is not positive", lengthscale)
 	}
-	m := &Model{cfg: cfg, dim: dim, hyper: hyper{make([]float64, 1+dim), make([]float64, 1+dim)}}
+	m := &Model{cfg: cfg, dim: dim, on: linalg.Default(), hyper: hyper{make([]float64, 1+dim), make([]float64, 1+dim)}}
 	for i := range m.mean {
 		if i > 0 {
 			m.mean[i] = math.Log(lengthscale)
@@ -94,6 +95,23 @@ func (m *Model) Tasks() int { return m.tasks }
 // Groups returns how many sets of inducing inputs a task has: one, or one for
 // each head with Config.OwnInputs.
 func (m *Model) Groups() int { return len(m.groups) }
+
+// On returns the model whose large products on computes, gonum without. It
+// shares everything else with m.
+func (m *Model) On(on linalg.Multiplier) *Model {
+	c := *m
+	c.on = on
+	return &c
+}
+
+// tape returns an empty tape.
+func (m *Model) tape() *tape.Tape {
+	raw := m.on.Raw()
+	if _, ok := raw.(linalg.Gonum); ok {
+		raw = nil
+	}
+	return &tape.Tape{Products: raw}
+}
 
 // Config returns the settings.
 func (m *Model) Config() Config { return m.cfg }

@@ -55,12 +55,16 @@ func (m *Model) unpack(p []float64, first int) {
 type gradient struct {
 	z, mean blas64.General
 	chol    []blas64.General
+	rows    blas64.General // of the pack, where there is one
 }
 
 func newGradient(b block) gradient {
 	g := gradient{z: linalg.New64(b.z.Rows, b.z.Cols), mean: linalg.New64(b.mean.Rows, b.mean.Cols)}
 	for _, l := range b.chol {
 		g.chol = append(g.chol, linalg.New64(l.Rows, l.Cols))
+	}
+	if len(b.chol) >= leastPacked {
+		g.rows = linalg.New64(len(b.chol), b.z.Rows*(b.z.Rows+1)/2)
 	}
 	return g
 }
@@ -70,6 +74,16 @@ func (g gradient) add(factor float64, l leaf) {
 	accumulate(g.mean.Data, factor, l.mean.Grad().Data)
 	for h, c := range l.chol {
 		accumulate(g.chol[h].Data, factor, c.Grad().Data)
+	}
+	if l.pack != nil {
+		accumulate(g.rows.Data, factor, l.pack.rows.Grad().Data)
+	}
+}
+
+// unpack passes the derivatives with respect to a pack on to the factors.
+func (g gradient) unpack(b block) {
+	if g.rows.Data != nil {
+		unpackGradient(g.chol, b.chol, g.rows)
 	}
 }
 
