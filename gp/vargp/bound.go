@@ -60,10 +60,7 @@ func newProblem(m, old *Model) *problem {
 			for _, l := range b.chol {
 				whole[t] = append(whole[t], outer(l))
 			}
-			if heads[g] >= leastPacked {
-				many := shared(b.chol)
-				p.packs[g] = append(p.packs[g], &many)
-			}
+			p.packs[g] = append(p.packs[g], packOf(b))
 		}
 		p.whole = append(p.whole, whole)
 	}
@@ -127,15 +124,17 @@ type sample struct {
 	terms  Terms
 }
 
-// trainedRows packs the covariances of the trained blocks of each group, where
-// that is quicker.
+// trainedRows packs the covariances of the trained blocks of each group; none
+// where that is not quicker.
 func (p *problem) trainedRows() [][]blas64.General {
 	out := make([][]blas64.General, len(p.m.groups))
 	for g, group := range p.m.groups {
 		for _, b := range group.blocks[p.first:] {
-			if len(b.chol) >= leastPacked {
-				out[g] = append(out[g], packed(b.chol))
+			var rows blas64.General
+			if packs(len(b.chol), b.z.Rows) {
+				rows = packed(b.chol)
 			}
+			out[g] = append(out[g], rows)
 		}
 	}
 	return out
@@ -193,18 +192,14 @@ func (p *problem) leaves(g int, rows []blas64.General) []leaf {
 	var out []leaf
 	for t, b := range p.m.groups[g].blocks {
 		if t < p.first {
-			l := leaf{z: tape.Constant(b.z), mean: tape.Constant(b.mean)}
-			if p.packs[g] != nil {
-				l.pack = p.packs[g][t]
-			}
-			out = append(out, l)
+			out = append(out, leaf{z: tape.Constant(b.z), mean: tape.Constant(b.mean), pack: p.packs[g][t]})
 			continue
 		}
 		l := leaf{z: tape.Variable(b.z), mean: tape.Variable(b.mean)}
 		for _, c := range b.chol {
 			l.chol = append(l.chol, tape.Variable(c))
 		}
-		if rows != nil {
+		if rows[t-p.first].Data != nil {
 			l.pack = &pack{tape.Variable(rows[t-p.first]), inOrder(len(b.chol))}
 		}
 		out = append(out, l)

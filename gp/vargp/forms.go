@@ -24,14 +24,14 @@ func quadratic(tp *tape.Tape, b *tape.Var, heads []spread) *tape.Var {
 	half := make([]blas64.General, len(heads)) // cholᵀ·b, or S·b
 	inputs := []*tape.Var{b}
 	for h, s := range heads {
-		half[h] = linalg.New64(b.Value.Rows, b.Value.Cols)
-		other := half[h]
+		var other blas64.General
 		if s.chol != nil {
 			inputs = append(inputs, s.chol)
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1, s.chol.Value, b.Value, 0, half[h])
+			half[h] = tp.Product(s.chol.Value, blas.Trans, b.Value, blas.NoTrans)
+			other = half[h]
 		} else {
+			half[h] = tp.Product(s.whole, blas.NoTrans, b.Value, blas.NoTrans)
 			other = b.Value
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.whole, b.Value, 0, half[h])
 		}
 		to := tape.Row(out, h)
 		for i := range half[h].Rows {
@@ -43,13 +43,13 @@ func quadratic(tp *tape.Tape, b *tape.Var, heads []spread) *tape.Var {
 	}
 	return tp.Op(out, func(g blas64.General) {
 		for h, s := range heads {
-			s.back(b, half[h], tape.Row(g, h))
+			s.back(tp, b, half[h], tape.Row(g, h))
 		}
 	}, inputs...)
 }
 
 // back adds the derivatives of one head's row; half is overwritten.
-func (s spread) back(b *tape.Var, half blas64.General, g []float64) {
+func (s spread) back(tp *tape.Tape, b *tape.Var, half blas64.General, g []float64) {
 	for i := range half.Rows {
 		r := tape.Row(half, i)
 		for j, w := range g {
@@ -66,10 +66,10 @@ func (s spread) back(b *tape.Var, half blas64.General, g []float64) {
 		return
 	}
 	if b.Needs() {
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.chol.Value, half, 1, b.Grad())
+		tp.AddProduct(b.Grad(), 1, s.chol.Value, blas.NoTrans, half, blas.NoTrans)
 	}
 	if s.chol.Needs() {
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.Value, half, 1, s.chol.Grad())
+		tp.AddProduct(s.chol.Grad(), 1, b.Value, blas.NoTrans, half, blas.Trans)
 	}
 }
 

@@ -19,9 +19,18 @@ type pack struct {
 	row  []int // of each head
 }
 
-// leastPacked is the number of heads from which that is quicker than one after
-// the other.
-const leastPacked = 3
+// packs says whether that is quicker than one head after the other: it is for
+// many heads, since the pairs are M²/2 rows to be written and read.
+func packs(heads, M int) bool { return heads >= 3 && 3*heads >= M }
+
+// packOf returns that of a frozen block, nil where it is not quicker.
+func packOf(b block) *pack {
+	if !packs(len(b.chol), b.z.Rows) {
+		return nil
+	}
+	p := shared(b.chol)
+	return &p
+}
 
 // shared returns the pack of heads whose covariances have those factors.
 func shared(chol []blas64.General) pack {

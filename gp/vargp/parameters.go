@@ -63,7 +63,7 @@ func newGradient(b block) gradient {
 	for _, l := range b.chol {
 		g.chol = append(g.chol, linalg.New64(l.Rows, l.Cols))
 	}
-	if len(b.chol) >= leastPacked {
+	if packs(len(b.chol), b.z.Rows) {
 		g.rows = linalg.New64(len(b.chol), b.z.Rows*(b.z.Rows+1)/2)
 	}
 	return g

@@ -51,10 +51,8 @@ type memory struct {
 }
 
 func memoryOf(b block) memory {
-	m := memory{mean: b.mean}
-	if len(b.chol) >= leastPacked {
-		all := shared(b.chol)
-		m.pack = &all
+	m := memory{mean: b.mean, pack: packOf(b)}
+	if m.pack != nil {
 		return m
 	}
 	for _, l := range b.chol {
