@@ -417,52 +417,6 @@ func (d dense) given(theta []float64, x blas64.General, u *mat.VecDense, jitter 
 	return e.at(theta, x, jitter)
 }
 
-// TestFirstTaskIsSVGP: with one task and one θ, the bound is that of Hensman et
-// al. 2015, written here with inverses.
-func TestFirstTaskIsSVGP(t *testing.T) {
-	for _, v := range Variants() {
-		c := testConfig(v, false)
-		c.HyperSamples = 1
-		m, err := New(c, 2, 3, 0.9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		old := m.Clone()
-		if err := m.extend([]blas64.General{random(4, 2, 1, 3)}); err != nil {
-			t.Fatal(err)
-		}
-		at := m.pack(0)
-		for i, v := range random(1, len(at), 0.3, 4).Data {
-			at[i] += v
-		}
-		m.unpack(at, 0)
-		for i := range m.logVar {
-			m.logVar[i] = -60
-		}
-		terms, _, err := newProblem(m, old).evaluate(context.Background(), someBatch, fixed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var kl float64
-		b := m.groups[0].blocks[0]
-		for h := range 3 {
-			d := denseOf(m, h, m.mean)
-			var inv, s mat.Dense
-			if err := inv.Inverse(d.k); err != nil {
-				t.Fatal(err)
-			}
-			s.Mul(&inv, d.chol[0])
-			mu := mat.NewVecDense(4, append([]float64{}, tape.Row(b.mean, h)...))
-			logK, _ := mat.LogDet(d.k)
-			logS, _ := mat.LogDet(d.chol[0])
-			kl += (mat.Trace(&s) + mat.Inner(mu, &inv, mu) - 4 + logK - logS) / 2
-		}
-		if math.Abs(terms.Inducing-kl) > 1e-8*kl || terms.Correction != 0 {
-			t.Errorf("%s: %+v, KL of a sparse variational GP is %g", v, terms, kl)
-		}
-	}
-}
-
 // TestHypersDivergence is that of two Gaussians, by quadrature.
 func TestHypersDivergence(t *testing.T) {
 	m, old := learned(t, testConfig(Full, false))
