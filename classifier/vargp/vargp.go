@@ -69,8 +69,8 @@ func (h *VARGP) Dim() int {
 	return h.model.Dim()
 }
 
-// Hypers returns mean and standard deviation of log γ and of the d logarithms of
-// length-scales, nil before the base session.
+// Hypers returns mean and standard deviation of log γ and of the logarithms of
+// length-scales, as many as the kernel sees values; nil before the base session.
 func (h *VARGP) Hypers() (mean, sd []float64) {
 	if h.model == nil {
 		return nil, nil
@@ -97,16 +97,9 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	s := h.session(x, groups)
 	next := &fitted{classes: slices.Clone(h.classes)}
 	if h.model == nil {
-		scale := h.cfg.Lengthscale
-		if scale == Auto {
-			scale = linalg.Spread64(s.all())
-		}
 		var err error
-		if next.model, err = vargp.New(h.cfg.model(), x.Cols, 1, scale); err != nil {
+		if next.model, err = h.begin(s); err != nil {
 			return nil, err
-		}
-		if h.on != nil {
-			next.model = next.model.On(h.on)
 		}
 	} else {
 		next.model = h.model.Clone()
@@ -123,6 +116,25 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	var err error
 	next.answer, err = next.model.Predictor()
 	return next, err
+}
+
+// begin returns a model that has seen no session.
+func (h *VARGP) begin(s session) (*vargp.Model, error) {
+	scale := h.cfg.Lengthscale
+	if scale == Auto {
+		scale = 1 // until the spread is known
+	}
+	m, err := vargp.New(h.cfg.model(), s.dim, 1, scale)
+	if err != nil {
+		return nil, err
+	}
+	if h.on != nil {
+		m = m.On(h.on)
+	}
+	if h.cfg.Lengthscale == Auto {
+		err = m.StartAtSpread(s.all())
+	}
+	return m, err
 }
 
 // A session is the examples of some classes, in an order that does not depend

@@ -217,13 +217,17 @@ func (c Config) begin(cfg vargp.Config, before step, task int, l lesson) (*vargp
 		return vargp.Restore(cfg, l.train.x.Cols, before.Model)
 	}
 	scale, heads := c.Lengthscale, 1
-	if scale == 0 {
-		scale = spread(l.train.x)
-	}
 	if c.Protocol == Paper {
 		heads = c.classesInAll()
 	}
-	return vargp.New(cfg, l.train.x.Cols, heads, scale)
+	if scale > 0 {
+		return vargp.New(cfg, l.train.x.Cols, heads, scale)
+	}
+	m, err := vargp.New(cfg, l.train.x.Cols, heads, 1)
+	if err == nil {
+		err = m.StartAtSpread(l.train.x)
+	}
+	return m, err
 }
 
 func headsOf(heads, y []int) []int {
@@ -242,26 +246,6 @@ func inducing(x blas64.General, n int, order []int) blas64.General {
 		copy(z.Data[i*z.Stride:(i+1)*z.Stride], x.Data[r*x.Stride:r*x.Stride+x.Cols])
 	}
 	return z
-}
-
-// spread is the root mean square distance of two rows, over √2; 1 where all are
-// the same.
-func spread(x blas64.General) float64 {
-	mean, sq := make([]float64, x.Cols), 0.0
-	for i := range x.Rows {
-		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
-			mean[j] += v / float64(x.Rows)
-		}
-	}
-	for i := range x.Rows {
-		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
-			sq += (v - mean[j]) * (v - mean[j]) / float64(x.Rows)
-		}
-	}
-	if sq > 0 {
-		return math.Sqrt(sq)
-	}
-	return 1
 }
 
 // test tests all tasks.

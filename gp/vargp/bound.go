@@ -87,10 +87,10 @@ type batch struct {
 func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int) *rand.Rand) (Terms, []float64, error) {
 	hypers, functions := p.m.cfg.draws()
 	samples, errs := make([]sample, hypers), make([]error, hypers)
-	rows := p.trainedRows()
+	rows, seen := p.trainedRows(), p.view(b.x)
 	linalg.Parallel(hypers, func(s int) {
 		if errs[s] = ctx.Err(); errs[s] == nil {
-			errs[s] = p.sample(&samples[s], b, rows, functions, stream(s))
+			errs[s] = p.sample(&samples[s], b, seen, rows, functions, stream(s))
 		}
 	})
 	for _, err := range errs {
@@ -99,10 +99,11 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 		}
 	}
 	terms, mean, logVar := p.hyperTerms(samples)
-	out := append(mean, logVar...)
+	seen.back(samples)
+	out := seen.appendTo(append(mean, logVar...))
 	for g, group := range p.m.groups {
 		for t, block := range group.blocks[p.first:] {
-			sum := newGradient(block)
+			sum := newGradient(block, seen.inputs[g][p.first+t].Grad())
 			for _, s := range samples {
 				sum.add(1/float64(hypers), s.leaves[g][p.first+t])
 			}
@@ -120,6 +121,7 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 type sample struct {
 	eps    []float64
 	theta  *tape.Var
+	x      *tape.Var
 	leaves [][]leaf
 	terms  Terms
 }
@@ -141,7 +143,7 @@ func (p *problem) trainedRows() [][]blas64.General {
 }
 
 // sample fills s.
-func (p *problem) sample(s *sample, b batch, rows [][]blas64.General, functions int, rng *rand.Rand) error {
+func (p *problem) sample(s *sample, b batch, seen *view, rows [][]blas64.General, functions int, rng *rand.Rand) error {
 	theta := linalg.New64(1, len(p.m.mean))
 	s.eps = make([]float64, len(p.m.mean))
 	for i, v := range p.m.mean {
@@ -150,18 +152,18 @@ func (p *problem) sample(s *sample, b batch, rows [][]blas64.General, functions 
 		}
 		theta.Data[i] = v + math.Exp(p.m.logVar[i]/2)*s.eps[i]
 	}
-	s.theta = tape.Variable(theta)
+	s.theta, s.x = tape.Variable(theta), again(seen.x)
 	tp := p.m.tape()
 	total := tape.Number(0)
 	var means, variances []*tape.Var
 	for g := range p.m.groups {
-		leaves := p.leaves(g, rows[g])
+		leaves := p.leaves(g, seen.z[g], rows[g])
 		s.leaves = append(s.leaves, leaves)
 		at, err := newSite(tp, p.m.cfg, s.theta, leaves, p.whole[g])
 		if err != nil {
 			return err
 		}
-		mean, variance := at.marginals(b.x)
+		mean, variance := at.marginals(s.x)
 		means, variances = append(means, mean), append(variances, variance)
 		for t := p.first; t < len(leaves); t++ {
 			d := at.divergence(t)
@@ -187,15 +189,16 @@ func (p *problem) sample(s *sample, b batch, rows [][]blas64.General, functions 
 	return nil
 }
 
-// leaves puts the blocks of a group on a tape; rows are those of trainedRows.
-func (p *problem) leaves(g int, rows []blas64.General) []leaf {
+// leaves puts the blocks of a group on a tape; z are those of a view, rows those
+// of trainedRows.
+func (p *problem) leaves(g int, z []*tape.Var, rows []blas64.General) []leaf {
 	var out []leaf
 	for t, b := range p.m.groups[g].blocks {
 		if t < p.first {
-			out = append(out, leaf{z: tape.Constant(b.z), mean: tape.Constant(b.mean), pack: p.packs[g][t]})
+			out = append(out, leaf{z: again(z[t]), mean: tape.Constant(b.mean), pack: p.packs[g][t]})
 			continue
 		}
-		l := leaf{z: tape.Variable(b.z), mean: tape.Variable(b.mean)}
+		l := leaf{z: again(z[t]), mean: tape.Variable(b.mean)}
 		for _, c := range b.chol {
 			l.chol = append(l.chol, tape.Variable(c))
 		}

@@ -75,7 +75,7 @@ func (s *site) correction(old *anchor) (*tape.Var, error) {
 		return nil, err
 	}
 	r := tp.BlockDiagonal(l, old.sizes)
-	a := tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(old.z))))
+	a := tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(tape.Constant(old.z)))))
 	mean, quad := s.moments(s.project(a))
 	prior := tp.Add(tp.Add(tp.SumSquares(mean), 1, tp.Sum(quad)), -H, tp.SumSquares(a))
 	sum := tp.Add(tp.Scale(-0.5, prior), -H*n/2, tape.Number(1))

@@ -30,7 +30,7 @@ type site struct {
 
 // leaf is a block's parameters on a tape.
 type leaf struct {
-	z, mean *tape.Var
+	z, mean *tape.Var   // z as the kernel sees it
 	chol    []*tape.Var // nil where frozen
 	pack    *pack       // nil where heads come one after the other
 }
@@ -76,7 +76,7 @@ func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole []
 func (s *site) heads() int { return s.mean[0].Value.Rows }
 
 // whitened is a = L⁻¹·k(z, x), n×B.
-func (s *site) whitened(x blas64.General) *tape.Var {
+func (s *site) whitened(x *tape.Var) *tape.Var {
 	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x))
 }
 
@@ -123,7 +123,7 @@ func (s *site) quadratic(t int, b *tape.Var) *tape.Var {
 }
 
 // marginals returns means and variances of the functions at x: H×B.
-func (s *site) marginals(x blas64.General) (mean, variance *tape.Var) {
+func (s *site) marginals(x *tape.Var) (mean, variance *tape.Var) {
 	a := s.whitened(x)
 	mean, quad := s.moments(s.project(a))
 	return mean, marginal(s.tp, s.theta, a, quad)

@@ -52,10 +52,10 @@ func squares(x blas64.General) []float64 {
 	return out
 }
 
-// cross is k(z, x) on a tape: z n×d, x B×d without a derivative.
-func cross(tp *tape.Tape, theta, z *tape.Var, x blas64.General) *tape.Var {
+// cross is k(z, x) on a tape: z n×d, x B×d.
+func cross(tp *tape.Tape, theta, z, x *tape.Var) *tape.Var {
 	th := tape.Row(theta.Value, 0)
-	zs, xs := scaled(th, z.Value), scaled(th, x)
+	zs, xs := scaled(th, z.Value), scaled(th, x.Value)
 	k := kernelOf(tp, variance(th), zs, xs)
 	return tp.Op(k, func(g blas64.General) {
 		e, rows, columns := weighted(g, k)
@@ -75,7 +75,10 @@ func cross(tp *tape.Tape, theta, z *tape.Var, x blas64.General) *tape.Var {
 		if z.Needs() {
 			pull(z.Grad(), th, ex, rows, zs)
 		}
-	}, theta, z)
+		if x.Needs() {
+			pull(x.Grad(), th, tp.Product(e, blas.Trans, zs, blas.NoTrans), columns, xs)
+		}
+	}, theta, z, x)
 }
 
 // gram is k(z, z) on a tape, exactly symmetric with γ² on its diagonal.
@@ -138,7 +141,7 @@ func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
 	return e, rows, columns
 }
 
-// pull adds (E·x − r∘z)/σ, the derivative with respect to inducing inputs.
+// pull adds (E·x − r∘z)/σ, the derivative with respect to inputs.
 func pull(dst blas64.General, theta []float64, ex blas64.General, rows []float64, zs blas64.General) {
 	for i, w := range rows {
 		to, from := tape.Row(dst, i), tape.Row(ex, i)

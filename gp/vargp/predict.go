@@ -132,6 +132,10 @@ func antithetic(functions, heads int, rng *rand.Rand) []float64 {
 
 func (m *Model) answering(theta []float64, g group) (answering, error) {
 	z, sizes := g.all()
+	z, err := m.net.apply(m.on, z)
+	if err != nil {
+		return answering{}, err
+	}
 	a := answering{z: scaled(theta, z)}
 	l, err := m.factor(theta, a.z)
 	if err == nil {
@@ -169,6 +173,10 @@ const predictRows = 128
 func (p *Predictor) LogProb(dst, x blas64.General) error {
 	if dst.Rows != x.Rows || dst.Cols != len(p.m.home) || x.Rows > 0 && x.Cols != p.m.dim {
 		return fmt.Errorf("log-probabilities %d×%d of inputs %d×%d, the model has %d heads and %d dimensions", dst.Rows, dst.Cols, x.Rows, x.Cols, len(p.m.home), p.m.dim)
+	}
+	x, err := p.m.net.apply(p.on, x)
+	if err != nil {
+		return err
 	}
 	for first := 0; first < x.Rows; first += predictRows {
 		n := min(predictRows, x.Rows-first)

@@ -162,6 +162,10 @@ func (m *Model) extend(inputs []blas64.General) error {
 		start := identity(z.Rows)
 		if m.cfg.Start == FromPrior {
 			all, _ := to.all()
+			all, err := m.net.apply(m.on, all)
+			if err != nil {
+				return err
+			}
 			l, err := m.factor(m.mean, scaled(m.mean, all))
 			if err != nil {
 				return fmt.Errorf("kernel of the inducing inputs: %w", err)
