@@ -55,7 +55,7 @@ type Config struct {
 func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
 	return Config{
-		Variant: d.Variant, Normalize: true, Inducing: 5, MaxInducing: 60, Beta: 10,
+		Variant: d.Variant, Normalize: true, Network: []int{}, Inducing: 5, MaxInducing: 60, Beta: 10,
 		Rate: 0.03, Batch: 256, Epochs: d.Epochs, Steps: 300, Validation: 0.1, Patience: d.Patience,
 		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions,
 		Jitter: d.Jitter,

@@ -75,7 +75,7 @@ func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
 	return Config{
 		Data: Toy, Tasks: 2, Classes: 2, Train: 100, Test: 100, Validation: 0.1, Variants: vargp.Variants(), Seeds: 5,
-		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Beta: 1, Rate: 0.02, Batch: 512, Epochs: 500, Steps: 600, Patience: 50, Tolerance: d.Tolerance,
+		Inducing: 20, Sweep: []int{}, Network: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Beta: 1, Rate: 0.02, Batch: 512, Epochs: 500, Steps: 600, Patience: 50, Tolerance: d.Tolerance,
 		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions, Jitter: d.Jitter,
 	}
 }
