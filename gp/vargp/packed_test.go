@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // grown returns a model of many heads in the middle of its last task, of which
@@ -121,6 +122,39 @@ func TestPackIsEachHeadOnItsOwn(t *testing.T) {
 			if got := out.Data[r*7+h]; math.Abs(got-want) > 1e-12*want {
 				t.Errorf("head %d, row %d: %g, want %g", h, r, got, want)
 			}
+		}
+	}
+}
+
+// TestProbabilitiesOrTheirLogarithms: draws are added as probabilities, or as
+// logarithms where those underflow, to the same answer.
+func TestProbabilitiesOrTheirLogarithms(t *testing.T) {
+	f := random(40, 5, 3, 8)
+	p, lp := make([]float64, 5), make([]float64, 5)
+	for h := range lp {
+		lp[h] = math.Inf(-1)
+	}
+	for i := range f.Rows {
+		addLogSoftmax(lp, tape.Row(f, i))
+		addSoftmax(p, tape.Row(f, i))
+	}
+	for h := range p {
+		if d := math.Abs(math.Log(p[h]) - lp[h]); d > 1e-12 {
+			t.Errorf("function %d: %g by probabilities, %g by logarithms", h, math.Log(p[h]), lp[h])
+		}
+	}
+	m, err := New(quick(Full, false), 2, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, m, task(m, 10, 5, 0, 1))
+	for i := range m.groups[0].blocks[0].mean.Data {
+		m.groups[0].blocks[0].mean.Data[i] *= 1e4
+	}
+	x := task(m, 2, 2, 0, 1).X
+	for i, v := range logProb(t, m, x).Data {
+		if math.IsInf(v, 0) || math.IsNaN(v) || v > 0 {
+			t.Errorf("log-probability %d of functions far apart is %g", i, v)
 		}
 	}
 }

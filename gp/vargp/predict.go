@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -198,24 +199,63 @@ func (p *Predictor) some(dst, x blas64.General) error {
 		}
 	}
 	linalg.Parallel(x.Rows, func(i int) {
-		to, f := tape.Row(dst, i), make([]float64, H)
-		for h := range to {
-			to[h] = math.Inf(-1)
-		}
-		for s := range p.draws {
-			mean, v := tape.Row(means[s], i), tape.Row(variances[s], i)
-			for j := range p.perHead {
-				for h, e := range p.noise[s][j*H : (j+1)*H] {
-					f[h] = mean[h] + math.Sqrt(v[h])*e
-				}
-				addLogSoftmax(to, f)
+		to := tape.Row(dst, i)
+		p.mix(to, 0, means, variances, i, addSoftmax)
+		if slices.Min(to) > leastSum {
+			for h, v := range to {
+				to[h] = min(math.Log(v/float64(total)), 0) // rounding
 			}
+			return
 		}
+		p.mix(to, math.Inf(-1), means, variances, i, addLogSoftmax)
 		for h := range to {
-			to[h] -= math.Log(float64(total))
+			to[h] = min(to[h]-math.Log(float64(total)), 0)
 		}
 	})
 	return nil
+}
+
+// leastSum is the sum of probabilities below which logarithms are added
+// instead: nothing underflows.
+const leastSum = 1e-280
+
+// mix adds the draws of input i to what to starts with.
+func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.General, i int, add func(to, f []float64)) {
+	H := len(to)
+	f, sd := make([]float64, H), make([]float64, H)
+	for h := range to {
+		to[h] = start
+	}
+	for s := range p.draws {
+		mean := tape.Row(means[s], i)
+		for h, v := range tape.Row(variances[s], i) {
+			sd[h] = math.Sqrt(v)
+		}
+		for j := range p.perHead {
+			for h, e := range p.noise[s][j*H : (j+1)*H] {
+				f[h] = mean[h] + sd[h]*e
+			}
+			add(to, f)
+		}
+	}
+}
+
+// addSoftmax adds softmax f, and overwrites f.
+func addSoftmax(to, f []float64) {
+	largest, sum := math.Inf(-1), 0.0
+	for _, v := range f {
+		if v > largest {
+			largest = v
+		}
+	}
+	for h, v := range f {
+		f[h] = math.Exp(v - largest)
+		sum += f[h]
+	}
+	inverse := 1 / sum
+	for h, v := range f {
+		to[h] += v * inverse
+	}
 }
 
 // addLogSoftmax adds softmax f to e^to, in logarithms.
