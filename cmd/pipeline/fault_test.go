@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -234,99 +233,4 @@ func TestEverythingIsKilled(t *testing.T) {
 			t.Errorf("%s: photos or sidecars differ", moment)
 		}
 	}
-}
-
-// belowPermissions makes a command one that may not read what nobody may read,
-// also where the tests are run by root.
-func belowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		return cmd
-	}
-	setpriv, err := exec.LookPath("setpriv")
-	if err != nil {
-		t.Skip("root, and no setpriv (util-linux): ", err)
-	}
-	cmd.Path, cmd.Args = setpriv, append([]string{"setpriv", "--bounding-set=-dac_override,-dac_read_search", os.Args[0]}, cmd.Args[1:]...)
-	return cmd
-}
-
-// TestPermissionIsLost, of some photos and of a folder, before or half-way
-// through a run: each of them is labelled as ever or is a row of errors.csv,
-// and when it may be read again the same command ends with the bytes of an
-// undisturbed run.
-func TestPermissionIsLost(t *testing.T) {
-	l := newLab(t)
-	model, _ := l.trained()
-	images := l.photos(l.path("photos"), killSide, 30, "a", "b", "c")
-	args := func(out string) []string {
-		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise", "link"}
-	}
-	if r := l.runWith(l.path("other"), args(l.path("want"))...); r.code != exitDone {
-		t.Fatal(r.stderr)
-	}
-	for _, rows := range []int{0, 5} {
-		out, cache := l.path(fmt.Sprint("out", rows)), l.path(fmt.Sprint("cache", rows))
-		permit := func(mode os.FileMode) {
-			for _, name := range []string{"a/029.jpg", "b/003.jpg", "b/027.jpg", "c"} {
-				if err := os.Chmod(filepath.Join(images, name), mode); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		cmd, stderr := l.process(cache, args(out)...)
-		belowPermissions(t, cmd)
-		if rows == 0 {
-			permit(0)
-		}
-		code := l.signalWhen(cmd, syscall.SIGCONT, func() bool { // that signal changes nothing
-			if rows == 0 || l.cachedRows(cache) < rows {
-				return false
-			}
-			permit(0)
-			return true
-		})
-		permit(0o755)
-		failed := l.labelledOrDenied(out)
-		t.Logf("taken after %d photos: exit code %d, %d rows of errors.csv", rows, code, failed)
-		if code != exitPartial && (failed > 0 || code != exitDone) || rows == 0 && failed != 3+1 {
-			t.Errorf("after %d rows: exit code %d, %d rows of errors.csv\n%s", rows, code, failed, stderr)
-		}
-		if r := l.runWith(cache, args(out)...); r.code != exitDone {
-			t.Fatal(r.stderr)
-		}
-		l.sameLabels("permitted again", out)
-	}
-}
-
-// labelledOrDenied compares the labels that a disturbed run wrote with those of
-// the folder "want", and returns the rows of errors.csv, which must be about
-// permissions and cover the rest.
-func (l *lab) labelledOrDenied(out string) int {
-	l.Helper()
-	want := map[string]string{}
-	for _, row := range l.table(l.path("want"), "labels.csv") {
-		want[row[0]] = strings.Join(row, ",")
-	}
-	for _, row := range l.table(out, "labels.csv") {
-		if got := strings.Join(row, ","); got != want[row[0]] {
-			l.Errorf("%q, undisturbed %q", got, want[row[0]])
-		}
-		delete(want, row[0])
-	}
-	failed := l.table(out, "errors.csv")[1:]
-	for _, row := range failed {
-		if !strings.Contains(row[1], "permission denied") {
-			l.Errorf("%q", row)
-		}
-		for path := range want {
-			if path == row[0] || strings.HasPrefix(path, row[0]+"/") {
-				delete(want, path)
-			}
-		}
-	}
-	if len(want) > 0 {
-		l.Errorf("neither labelled nor in errors.csv: %q", want)
-	}
-	return len(failed)
 }
