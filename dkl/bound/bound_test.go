@@ -35,7 +35,7 @@ func newRig(t testing.TB, leaf []int, seed uint64) *rig {
 	t.Helper()
 	r := &rig{rng: rand.New(rand.NewPCG(seed, 1))}
 	var err error
-	if r.nodes, err = bound.New(splits, inducing, examples); err != nil {
+	if r.nodes, err = bound.New(splits, inducing, examples, linalg.Gonum{}); err != nil {
 		t.Fatal(err)
 	}
 	r.problem.Leaf = leaf
@@ -319,11 +319,11 @@ func TestThreadsDoNotMatter(t *testing.T) {
 
 func TestMistakesAreErrors(t *testing.T) {
 	for _, s := range [][]bound.Split{nil, {{Lo: 0, Mid: 0, Hi: 1}}, {{Lo: 0, Mid: 1, Hi: 3}}} {
-		if _, err := bound.New(s, []int{1, 1}, []int{1, 1}); err == nil {
+		if _, err := bound.New(s, []int{1, 1}, []int{1, 1}, linalg.Gonum{}); err == nil {
 			t.Errorf("%v: no error", s)
 		}
 	}
-	if _, err := bound.New(splits, inducing, []int{1, 0, 1, 1}); err == nil {
+	if _, err := bound.New(splits, inducing, []int{1, 0, 1, 1}, linalg.Gonum{}); err == nil {
 		t.Error("a leaf without examples")
 	}
 	r := newRig(t, everyLeaf(), 1)

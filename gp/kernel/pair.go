@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -44,9 +45,7 @@ func (k Kernel) Values(p Pair) blas64.General {
 		if p.same {
 			to = to[:i]
 		}
-		for j := range to {
-			to[j] = k.value(p.products.Data[i*p.products.Stride+j], p.x.sq[i], p.z.sq[j])
-		}
+		k.values(to, row(p.products, i), p.x.sq[i], p.z.sq)
 	})
 	if p.same {
 		for i := range out.Rows {
@@ -57,6 +56,21 @@ func (k Kernel) Values(p Pair) blas64.General {
 		}
 	}
 	return out
+}
+
+// values writes the kernel of one input, of squared length xx, and others into
+// dst, from their products and squared lengths.
+func (k Kernel) values(dst, xz []float64, xx float64, zz []float64) {
+	if k.Kind != RBF {
+		for j := range dst {
+			dst[j] = k.value(xz[j], xx, zz[j])
+		}
+		return
+	}
+	scale := -1 / (2 * k.Lengthscale * k.Lengthscale)
+	for j := range dst {
+		dst[j] = k.Outputscale * math.Exp(scale*max(xx+zz[j]-2*xz[j], 0))
+	}
 }
 
 // Gradient returns what g = ∂L/∂K (n×m) implies where K = Values(p). g of a
@@ -133,7 +147,7 @@ func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
 func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.General, error) {
 	out := linalg.New64(x.Len(), x.X.Cols)
 	if x.Len() > 0 && z.Len() > 0 {
-		if err := p.backend.MulTrans64(out, w, linalg.Transposed64(z.X)); err != nil {
+		if err := linalg.Plain64(p.backend, out, w, z.X); err != nil {
 			return out, fmt.Errorf("kernel: gradient: %w", err)
 		}
 	}
