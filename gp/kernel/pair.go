@@ -105,13 +105,15 @@ func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, acr
 	sums, slopes := make([]float64, g.Rows), make([]float64, g.Rows)
 	linalg.Parallel(g.Rows, func(i int) {
 		r, xz, value := row(w, i), row(p.products, i), row(values, i)
+		var all, sum, slope float64 // not in the slices, whose cache lines goroutines share
 		for j, gij := range row(g, i) {
 			r[j] = gij * k.weigh(value[j], xz[j], p.x.sq[i], p.z.sq[j])
-			sums[i] += gij * value[j]
-			if k.Kind != Linear {
-				across[i] += r[j]
-				slopes[i] += r[j] * k.distance(xz[j], p.x.sq[i], p.z.sq[j])
-			}
+			sum += gij * value[j]
+			all += r[j]
+			slope += r[j] * k.distance(xz[j], p.x.sq[i], p.z.sq[j])
+		}
+		if sums[i] = sum; k.Kind != Linear {
+			across[i], slopes[i] = all, slope
 		}
 	})
 	var sum, slope float64
