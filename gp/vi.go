@@ -21,7 +21,7 @@ type VI struct {
 	precision  blas64.General // P, whitened, ≥ I
 	q          gaussian       // what eta and precision say
 
-	mul linalg.Multiplier // of fits; nil is gonum
+	mul linalg.Multiplier // nil is gonum
 }
 
 // gaussian is q(u) ready for use.
@@ -82,9 +82,13 @@ func newGaussian(eta []float64, precision blas64.General) (gaussian, error) {
 	return gaussian{mean, root}, nil
 }
 
-// UseMultiplier makes m the backend of batches and steps, in place of gonum. What
-// is predicted is gonum's in any case: it depends on no other input.
-func (v *VI) UseMultiplier(m linalg.Multiplier) { v.mul = m }
+// On returns the node with m as the backend of its fits and of large predictions,
+// in place of gonum; v stays as it is.
+func (v *VI) On(m linalg.Multiplier) *VI {
+	next := *v
+	next.mul = m
+	return &next
+}
 
 func (v *VI) products() linalg.Multiplier {
 	if v.mul == nil {
@@ -163,17 +167,14 @@ func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
 func (v *VI) addSquares(dst, a blas64.General) error {
 	raw := v.products().Raw()
 	if _, ok := raw.(linalg.Gonum); ok {
-		return addSquares(dst, 0, 1, a, v.q.root)
+		return addSquares(nil, dst, 0, 1, a, v.q.root)
 	}
 	return linalg.EachPart(a.Rows, func(from, n int) error {
 		t := linalg.New64(n, a.Cols)
 		if err := raw.Mul64(t, view(a, from, from+n, a.Cols), v.q.root); err != nil {
 			return fmt.Errorf("gp: vi: %w", err)
 		}
-		for i := range n {
-			r := vector(row(t, i))
-			dst.Data[from+i] += blas64.Dot(r, r)
-		}
+		addLengths(view(dst, from, from+n, 1), 0, 1, t)
 		return nil
 	})
 }
@@ -332,7 +333,7 @@ func (v *VI) Latent(rows blas64.General, prior []float64) (Latent, error) {
 		return l, err
 	}
 	a := linalg.New64(rows.Rows, v.Len())
-	if err := linalg.MulTrans64(a, rows, v.inverse); err != nil {
+	if err := v.products().MulTrans64(a, rows, v.inverse); err != nil {
 		return l, fmt.Errorf("gp: predict: %w", err)
 	}
 	for i := range a.Rows {
@@ -340,5 +341,5 @@ func (v *VI) Latent(rows blas64.General, prior []float64) (Latent, error) {
 		row(l.Var, i)[0] = max(prior[i]-blas64.Dot(r, r), 0)
 	}
 	project(l.Mean, 0, a, v.q.mean)
-	return l, addSquares(l.Var, 0, 1, a, v.q.root)
+	return l, addSquares(v.mul, l.Var, 0, 1, a, v.q.root)
 }

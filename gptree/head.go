@@ -42,8 +42,7 @@ func New(cfg Config) (*GPTree, error) {
 	return &GPTree{cfg: cfg}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser: for Gibbs nodes, and for fits
-// by VI to come.
+// UseMultiplier implements classifier.MultiplierUser.
 func (h *GPTree) UseMultiplier(m linalg.Multiplier) {
 	h.mul = m
 	if h.model == nil {
@@ -178,7 +177,7 @@ func (h *GPTree) refit(ctx context.Context) error {
 	}
 	cfg := h.effective()
 	var err error
-	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.fitted, sampled(ctx, cfg.schedule(), h.mul))
+	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.fitted, h.mul, sampled(ctx, cfg.schedule(), h.mul))
 	return err
 }
 

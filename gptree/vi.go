@@ -126,7 +126,7 @@ func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m
 	if err != nil {
 		return nil, err
 	}
-	v.UseMultiplier(m)
+	v = v.On(m)
 	pair, err := kernel.NewPair(m, x, z)
 	if err != nil {
 		return nil, err
