@@ -259,12 +259,12 @@ func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) er
 		return err
 	}
 	if g.prior.weights {
-		return addSquares(l.Var, c, 1, rows, factor)
+		return addSquares(g.prior.mul, l.Var, c, 1, rows, factor)
 	}
 	for i, v := range prior {
 		row(l.Var, i)[c] = v
 	}
-	err = addSquares(l.Var, c, -1, rows, factor)
+	err = addSquares(g.prior.mul, l.Var, c, -1, rows, factor)
 	for i := range prior {
 		row(l.Var, i)[c] = max(row(l.Var, i)[c], 0)
 	}

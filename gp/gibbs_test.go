@@ -143,7 +143,7 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 	a, b := Latent{linalg.New64(4, 1), linalg.New64(4, 1)}, Latent{linalg.New64(4, 1), linalg.New64(4, 1)}
 	project(a.Mean, 0, w.rows, all.weights)
 	project(b.Mean, 0, v.rows, some.weights)
-	for _, err := range []error{addSquares(a.Var, 0, 1, w.rows, factorOf(t, all)), addSquares(b.Var, 0, 1, v.rows, factorOf(t, some))} {
+	for _, err := range []error{addSquares(nil, a.Var, 0, 1, w.rows, factorOf(t, all)), addSquares(nil, b.Var, 0, 1, v.rows, factorOf(t, some))} {
 		if err != nil {
 			t.Fatal(err)
 		}

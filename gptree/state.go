@@ -249,7 +249,7 @@ func (h *GPTree) loadModel(s classifier.State) error {
 		}
 		return gp.NewGibbs(prior, left, chains)
 	}
-	if h.model, err = assembleModel(context.Background(), cfg, h.dim, &h.all, h.fitted, from); err != nil {
+	if h.model, err = assembleModel(context.Background(), cfg, h.dim, &h.all, h.fitted, nil, from); err != nil {
 		return err
 	}
 	if len(omega) > 0 {
