@@ -161,7 +161,12 @@ func (m *Model) extend(inputs []blas64.General) error {
 		to.blocks = append(to.blocks, block{z: z, mean: linalg.New64(heads[g], z.Rows)})
 		start := identity(z.Rows)
 		if m.cfg.Start == FromPrior {
-			l, err := m.factor(m.mean, *to)
+			all, _ := to.all()
+			all, err := m.net.apply(m.on, all)
+			if err != nil {
+				return err
+			}
+			l, err := m.factor(m.mean, scaled(m.mean, all))
 			if err != nil {
 				return fmt.Errorf("kernel of the inducing inputs: %w", err)
 			}
@@ -178,11 +183,10 @@ func (m *Model) extend(inputs []blas64.General) error {
 	return nil
 }
 
-// factor returns L of a group's inducing inputs.
-func (m *Model) factor(theta []float64, g group) (blas64.General, error) {
-	z, _ := g.all()
-	var tp tape.Tape
-	l, err := tp.Cholesky(tape.Constant(gramOf(variance(theta), scaled(theta, z))), m.cfg.Jitter)
+// factor returns L of scaled inducing inputs.
+func (m *Model) factor(theta []float64, z blas64.General) (blas64.General, error) {
+	tp := m.tape()
+	l, err := tp.Cholesky(tape.Constant(gramOf(tp, variance(theta), z)), m.cfg.Jitter)
 	if err != nil {
 		return blas64.General{}, err
 	}
