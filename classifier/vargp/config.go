@@ -28,7 +28,7 @@ type Config struct {
 	OwnInputs bool `json:"own_inputs" mapstructure:"own_inputs"`
 	// Network is the widths of the layers of a network in front of the kernel,
 	// trained with every session (appendix B.3); empty means none.
-	Network []int `json:"network,omitempty" mapstructure:"network"`
+	Network []int `json:"network" mapstructure:"network"`
 	// Beta is the weight of the divergence of the hyper-parameters.
 	Beta float64 `json:"beta" mapstructure:"beta"`
 	// Rate, Batch, Epochs and Steps are those of the optimiser, for a session.

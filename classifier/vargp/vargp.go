@@ -20,8 +20,9 @@ const unseen = 0
 
 // VARGP is the head.
 type VARGP struct {
-	cfg Config
-	on  linalg.Multiplier // nil is gonum
+	cfg     Config
+	on      linalg.Multiplier  // nil is gonum
+	journal classifier.Journal // nil without
 	fitted
 }
 
@@ -39,6 +40,7 @@ var (
 	_ classifier.Saver     = (*VARGP)(nil)
 
 	_ classifier.MultiplierUser = (*VARGP)(nil)
+	_ classifier.JournalUser    = (*VARGP)(nil)
 )
 
 // New returns an unfitted head.
@@ -110,10 +112,14 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 			next.model.Split(unseen)
 		}
 	}
-	if _, err := next.model.Learn(ctx, s.task(next.classes, next.model.Groups())); err != nil {
+	task := s.task(next.classes, next.model.Groups())
+	err := h.follow(&task, next.model)
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	if _, err = next.model.Learn(ctx, task); err != nil {
+		return nil, err
+	}
 	next.answer, err = next.model.Predictor()
 	return next, err
 }

@@ -70,7 +70,7 @@ func BenchmarkStep(b *testing.B) {
 		func(*size) {},
 		func(s *size) { s.tasks = 1 }, func(s *size) { s.tasks = 5 }, func(s *size) { s.tasks = 10 },
 		func(s *size) { s.m = 60 }, func(s *size) { s.heads = 61 }, func(s *size) { s.d = 784 }, func(s *size) { s.batch = 512 },
-		func(s *size) { s.heads, s.tasks, s.m = 61, 5, 36 },
+		func(s *size) { s.heads, s.tasks, s.m = 61, 5, 36 }, func(s *size) { s.heads = 31 }, func(s *size) { s.m = 40 },
 	} {
 		s := base
 		change(&s)

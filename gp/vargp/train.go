@@ -28,7 +28,7 @@ type Task struct {
 	// Progress, where there is one, is told of each epoch.
 	Progress func(Epoch)
 	// Save, where there is one, is given the state of training after every
-	// SaveEvery epochs; an error ends the training. It must not keep or change
+	// SaveEvery epochs and after the last; an error ends the training. It must not keep or change
 	// what it is given. Resume, where there is one, is such a state of the same
 	// task of the same model: training goes on from it to the same result.
 	Save      func(Checkpoint) error
@@ -228,7 +228,8 @@ func (r *run) train(ctx context.Context) (Trace, error) {
 			return r.trace, err
 		}
 		over = r.over()
-		if s := r.task; s.Save != nil && s.SaveEvery > 0 && now.Number%s.SaveEvery == 0 {
+		last := over || now.Number == r.epochs()
+		if s := r.task; s.Save != nil && s.SaveEvery > 0 && (last || now.Number%s.SaveEvery == 0) {
 			if err := s.Save(r.checkpoint()); err != nil {
 				return r.trace, err
 			}
