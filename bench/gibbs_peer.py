@@ -28,8 +28,7 @@ def draw(rng, kernel, root, kappa, omega):
 def posterior(kernel, kappa, omega):
     half = np.sqrt(omega)
     lower = cholesky(np.eye(len(half)) + half[:, None] * kernel * half, lower=True, check_finite=False)
-    inverse = np.linalg.inv(lower)
-    return kappa - half * (inverse.T @ (inverse @ (half * (kernel @ kappa)))), inverse * half
+    return kappa - half * cho_solve((lower, True), half * (kernel @ kappa), check_finite=False), lower
 
 
 def fit(kernel, yes, chains, steps):

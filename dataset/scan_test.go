@@ -134,15 +134,15 @@ func TestScanExclude(t *testing.T) {
 }
 
 func TestScanUnreadableFolder(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root reads everything")
-	}
 	root := tree(t, map[string]string{"cat/a.jpg": "", "locked/b.jpg": ""})
 	locked := filepath.Join(root, "locked")
 	if err := os.Chmod(locked, 0); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(locked, 0o755) })
+	if _, err := os.ReadDir(locked); err == nil {
+		t.Skip("this user reads everything, as root does")
+	}
 	l := mustScan(t, root, ScanOptions{})
 	wantEqual(t, "problems", problems(l), []string{"read folder locked: permission denied"})
 }

@@ -12,8 +12,9 @@ func (l affine) forward(m linalg.Multiplier, dst, x blas64.General) error {
 		return err
 	}
 	for i := range dst.Rows {
+		to := row(dst, i)
 		for j, b := range l.b {
-			dst.Data[i*dst.Stride+j] += b
+			to[j] += b
 		}
 	}
 	return nil
@@ -24,16 +25,17 @@ func (l affine) forward(m linalg.Multiplier, dst, x blas64.General) error {
 func (l affine) gradient(m linalg.Multiplier, x, g blas64.General) error {
 	clear(l.b)
 	for i := range g.Rows {
+		from := row(g, i)
 		for j := range l.b {
-			l.b[j] += g.Data[i*g.Stride+j]
+			l.b[j] += from[j]
 		}
 	}
-	return m.MulTrans64(l.w, linalg.Transposed64(g), linalg.Transposed64(x))
+	return linalg.Plain64(m, l.w, linalg.Transposed64(g), x)
 }
 
 // input writes g·w, the gradient of the input, into dst.
 func (l affine) input(m linalg.Multiplier, dst, g blas64.General) error {
-	return m.MulTrans64(dst, g, linalg.Transposed64(l.w))
+	return linalg.Plain64(m, dst, g, l.w)
 }
 
 // add adds x to dst.

@@ -59,14 +59,15 @@
 // Anchor pulls θ to its start; for a residual head, which starts as its skip,
 // that is the identity.
 //
-// Cost: a step of phase 2 takes about 8·n·d·D multiplications in the head, 2·M²·D
-// + 3·n·M·D in the kernels, and what package bound says. A linear head takes n·d·D multiplications forward, as many for the
+// Cost: a step of phase 2 takes 2·n·d·D multiplications in a linear head, 1.5·M²·D
+// + 3·n·M·D in the kernels, and what package bound says; one of phase 1 2·n·d·D
+// + 3·n·D·C. A linear head takes n·d·D multiplications forward, as many for the
 // gradient of θ, and as many for that of x where it is asked for. A head is
 // stateless between Forward and Backward: Backward computes the hidden layer
 // again, in exchange for which both are safe for concurrent use and no buffer
 // has an owner. All is float64: parameters, gradients and momentum.
 //
-// Training holds 3 vectors of the parameters and 1.5·Σm² values of the nodes.
+// Training holds 3 vectors of the parameters and 5·Σm² values of the nodes.
 //
 // Repeatability: every sum has one order whatever the number of threads, and
 // draws come from a PCG stream per tensor: the same seed gives the same bytes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -76,9 +77,12 @@ type Gibbs struct {
 // features in weight space),
 //
 //	μ* = weights·k*,  Σ* = k** − ‖factor·k*‖²  (‖factor·k*‖² in weight space)
+//
+// The factor is half the work of a fit and for predictions alone: it is made
+// with the first of them.
 type conditional struct {
 	weights []float64
-	factor  blas64.General
+	factor  func() (blas64.General, error)
 }
 
 // FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i. It
@@ -171,20 +175,29 @@ func condition(p Prior, kappa, known, omega []float64) (conditional, error) {
 	w := append([]float64{}, known...)
 	if p.weights { // A⁻¹Φᵀκ
 		solve(l, w)
-		return conditional{w, a}, linalg.InvertLower(p.raw(), a)
+		half = nil
+	} else {
+		scale(w, half) // κ − Ω^½B⁻¹Ω^½Kκ = Ω^½B⁻¹Ω^−½κ without 0/0
+		solve(l, w)
+		for i := range w {
+			w[i] = kappa[i] - half[i]*w[i]
+		}
 	}
-	scale(w, half) // κ − Ω^½B⁻¹Ω^½Kκ = Ω^½B⁻¹Ω^−½κ without 0/0
-	solve(l, w)
-	for i := range w {
-		w[i] = kappa[i] - half[i]*w[i]
+	return conditional{w, sync.OnceValues(func() (blas64.General, error) { return inverted(p.raw(), a, half) })}, nil
+}
+
+// inverted overwrites l with its inverse, the columns scaled by half where
+// there is one.
+func inverted(raw linalg.Raw, l blas64.General, half []float64) (blas64.General, error) {
+	if err := linalg.InvertLower(raw, l); err != nil {
+		return l, fmt.Errorf("gp: predict: %w", err)
 	}
-	if err := linalg.InvertLower(p.raw(), a); err != nil {
-		return conditional{}, err
+	if half != nil {
+		for i := range l.Rows {
+			scale(row(l, i), half)
+		}
 	}
-	for i := range a.Rows {
-		scale(row(a, i), half)
-	}
-	return conditional{w, a}, nil
+	return l, nil
 }
 
 // roots returns Ω^½ of n values ≥ 0.
@@ -241,13 +254,17 @@ func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 // latent fills the column of a chain.
 func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) error {
 	project(l.Mean, c, rows, g.given[c].weights)
+	factor, err := g.given[c].factor()
+	if err != nil {
+		return err
+	}
 	if g.prior.weights {
-		return addSquares(l.Var, c, 1, rows, g.given[c].factor)
+		return addSquares(g.prior.mul, l.Var, c, 1, rows, factor)
 	}
 	for i, v := range prior {
 		row(l.Var, i)[c] = v
 	}
-	err := addSquares(l.Var, c, -1, rows, g.given[c].factor)
+	err = addSquares(g.prior.mul, l.Var, c, -1, rows, factor)
 	for i := range prior {
 		row(l.Var, i)[c] = max(row(l.Var, i)[c], 0)
 	}

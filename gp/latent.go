@@ -98,10 +98,23 @@ func newLatent(rows blas64.General, prior []float64, width, chains int) (Latent,
 // band is how many rows of a triangular factor are multiplied at a time.
 const band = 64
 
-// addSquares adds sign·‖factor·row‖² of every row (q×k) to column c of dst.
-// factor is lower triangular: what is above its diagonal is not multiplied.
-func addSquares(dst blas64.General, c int, sign float64, rows, factor blas64.General) error {
+// wholeValues is the size of a factor from which on a library is quicker with all
+// of it than gonum with its triangle; smaller ones would be gonum's anyway.
+const wholeValues = 1 << 16
+
+// addSquares adds sign·‖factor·row‖² of every row (q×k) to column c of dst; a row
+// does not depend on the others. factor is lower triangular with zeros above,
+// which gonum does not multiply.
+func addSquares(on linalg.Multiplier, dst blas64.General, c int, sign float64, rows, factor blas64.General) error {
 	if rows.Rows == 0 {
+		return nil
+	}
+	if _, gonum := on.(linalg.Gonum); on != nil && !gonum && factor.Rows*factor.Cols >= wholeValues {
+		t := linalg.New64(rows.Rows, factor.Rows)
+		if err := on.Mul64(t, rows, factor); err != nil {
+			return fmt.Errorf("gp: predict: %w", err)
+		}
+		addLengths(dst, c, sign, t)
 		return nil
 	}
 	room := make([]float64, rows.Rows*min(band, factor.Rows))
@@ -111,12 +124,17 @@ func addSquares(dst blas64.General, c int, sign float64, rows, factor blas64.Gen
 		if err := linalg.MulTrans64(t, view(rows, 0, rows.Rows, last), view(factor, first, last, last)); err != nil {
 			return fmt.Errorf("gp: predict: %w", err)
 		}
-		for i := range t.Rows {
-			r := vector(row(t, i))
-			row(dst, i)[c] += sign * blas64.Dot(r, r)
-		}
+		addLengths(dst, c, sign, t)
 	}
 	return nil
+}
+
+// addLengths adds sign·‖row‖² of every row of t to column c of dst.
+func addLengths(dst blas64.General, c int, sign float64, t blas64.General) {
+	for i := range t.Rows {
+		r := vector(row(t, i))
+		row(dst, i)[c] += sign * blas64.Dot(r, r)
+	}
 }
 
 // view returns the first cols columns of rows first … last−1, sharing memory.

@@ -20,6 +20,8 @@ type VI struct {
 	eta        []float64      // h, whitened: P times the mean
 	precision  blas64.General // P, whitened, ≥ I
 	q          gaussian       // what eta and precision say
+
+	mul linalg.Multiplier // nil is gonum
 }
 
 // gaussian is q(u) ready for use.
@@ -80,6 +82,21 @@ func newGaussian(eta []float64, precision blas64.General) (gaussian, error) {
 	return gaussian{mean, root}, nil
 }
 
+// On returns the node with m as the backend of its fits and of large predictions,
+// in place of gonum; v stays as it is.
+func (v *VI) On(m linalg.Multiplier) *VI {
+	next := *v
+	next.mul = m
+	return &next
+}
+
+func (v *VI) products() linalg.Multiplier {
+	if v.mul == nil {
+		return linalg.Default()
+	}
+	return v.mul
+}
+
 // Len returns m.
 func (v *VI) Len() int { return len(v.eta) }
 
@@ -120,7 +137,7 @@ func (v *VI) Batch(knm blas64.General, knn []float64, yes []bool) (*Batch, error
 		return nil, fmt.Errorf("gp: vi: %d×%d covariances and %d variances for %d inducing inputs", knm.Rows, knm.Cols, len(knn), v.Len())
 	}
 	b := &Batch{a: linalg.New64(knm.Rows, v.Len()), rest: append([]float64{}, knn...), kappa: halves(yes)}
-	if err := linalg.MulTrans64(b.a, knm, v.inverse); err != nil {
+	if err := v.products().MulTrans64(b.a, knm, v.inverse); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
 	for i := range b.rest {
@@ -135,7 +152,7 @@ func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
 	l := Latent{Mean: linalg.New64(len(b.kappa), 1), Var: linalg.New64(len(b.kappa), 1)}
 	copy(l.Var.Data, b.rest)
 	project(l.Mean, 0, b.a, v.q.mean)
-	if err := addSquares(l.Var, 0, 1, b.a, v.q.root); err != nil {
+	if err := v.addSquares(l.Var, b.a); err != nil {
 		return nil, nil, err
 	}
 	c = l.Var.Data
@@ -143,6 +160,23 @@ func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
 		c[i] = math.Sqrt(c[i] + m*m)
 	}
 	return l.Mean.Data, c, nil
+}
+
+// addSquares adds ‖root·row‖² of every row of a to dst (n×1). A library is
+// quickest with whole matrices, zeros too.
+func (v *VI) addSquares(dst, a blas64.General) error {
+	raw := v.products().Raw()
+	if _, ok := raw.(linalg.Gonum); ok {
+		return addSquares(nil, dst, 0, 1, a, v.q.root)
+	}
+	return linalg.EachPart(a.Rows, func(from, n int) error {
+		t := linalg.New64(n, a.Cols)
+		if err := raw.Mul64(t, view(a, from, from+n, a.Cols), v.q.root); err != nil {
+			return fmt.Errorf("gp: vi: %w", err)
+		}
+		addLengths(view(dst, from, from+n, 1), 0, 1, t)
+		return nil
+	})
 }
 
 // Bound returns the lower bound of log p(y) in nats (eq. 13) with the best c,
@@ -190,7 +224,7 @@ func (v *VI) Step(b *Batch, scale, rate float64) error {
 }
 
 func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
-	p, err := weighted(b.a, c)
+	p, err := v.weighted(b.a, c)
 	if err != nil {
 		return fmt.Errorf("gp: vi: %w", err)
 	}
@@ -212,22 +246,22 @@ func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
 	return nil
 }
 
-// weightedRows bounds the transposed copy that weighted makes.
+// weightedRows bounds the copies that weighted makes.
 const weightedRows = 4096
 
 // weighted returns AᵀΛA with λ = tanh(c/2)/(2c).
-func weighted(a blas64.General, c []float64) (blas64.General, error) {
+func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
 	sum := linalg.New64(a.Cols, a.Cols)
+	solver := linalg.Solver{Multiplier: v.mul}
 	for first := 0; first < a.Rows; first += weightedRows {
-		rows := min(weightedRows, a.Rows-first)
-		t := linalg.New64(a.Cols, rows)
-		for i := range rows {
-			s := math.Sqrt(polyagamma.Mean(1, c[first+i]))
+		scaled := linalg.New64(min(weightedRows, a.Rows-first), a.Cols)
+		linalg.Parallel(scaled.Rows, func(i int) {
+			s, to := math.Sqrt(polyagamma.Mean(1, c[first+i])), row(scaled, i)
 			for j, x := range row(a, first+i) {
-				t.Data[j*t.Stride+i] = s * x
+				to[j] = s * x
 			}
-		}
-		g, err := linalg.Gram(t)
+		})
+		g, err := solver.Scatter(scaled)
 		if err != nil {
 			return sum, err
 		}
@@ -299,7 +333,7 @@ func (v *VI) Latent(rows blas64.General, prior []float64) (Latent, error) {
 		return l, err
 	}
 	a := linalg.New64(rows.Rows, v.Len())
-	if err := linalg.MulTrans64(a, rows, v.inverse); err != nil {
+	if err := v.products().MulTrans64(a, rows, v.inverse); err != nil {
 		return l, fmt.Errorf("gp: predict: %w", err)
 	}
 	for i := range a.Rows {
@@ -307,5 +341,5 @@ func (v *VI) Latent(rows blas64.General, prior []float64) (Latent, error) {
 		row(l.Var, i)[0] = max(prior[i]-blas64.Dot(r, r), 0)
 	}
 	project(l.Mean, 0, a, v.q.mean)
-	return l, addSquares(l.Var, 0, 1, a, v.q.root)
+	return l, addSquares(v.mul, l.Var, 0, 1, a, v.q.root)
 }

@@ -42,7 +42,7 @@ func New(cfg Config) (*GPTree, error) {
 	return &GPTree{cfg: cfg}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser, for Gibbs nodes.
+// UseMultiplier implements classifier.MultiplierUser.
 func (h *GPTree) UseMultiplier(m linalg.Multiplier) {
 	h.mul = m
 	if h.model == nil {
@@ -147,7 +147,7 @@ func (h *GPTree) extend(name string, old kept, x blas32.General, rows []int) err
 // takeVI fits a session by VI and keeps inducing inputs.
 func (h *GPTree) takeVI(ctx context.Context, session int, x blas32.General, groups []classifier.Group) error {
 	classes, rows := byClass(x, groups)
-	b, points, err := fitVI(ctx, h.cfg, session, x.Cols, classes, rows)
+	b, points, err := fitVI(ctx, h.cfg, session, x.Cols, classes, rows, h.mul)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (h *GPTree) refit(ctx context.Context) error {
 	}
 	cfg := h.effective()
 	var err error
-	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.fitted, sampled(ctx, cfg.schedule(), h.mul))
+	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.fitted, h.mul, sampled(ctx, cfg.schedule(), h.mul))
 	return err
 }
 

@@ -59,6 +59,7 @@ type model struct {
 	// parts were joined, and trees are theirs.
 	parts []subtree
 	trees []*Tree
+	mul   linalg.Multiplier // nil is gonum
 }
 
 // An omegaSource makes the Gibbs node of a split: sampled, or from a file.
@@ -70,13 +71,16 @@ func sampled(ctx context.Context, s gp.Schedule, on linalg.Multiplier) omegaSour
 	}
 }
 
-// on returns the model whose Gibbs nodes are on another backend.
+// on returns the model on another backend.
 func (m *model) on(mul linalg.Multiplier) (*model, error) {
 	out := *m
-	out.nodes = slices.Clone(m.nodes)
+	out.mul, out.nodes = mul, slices.Clone(m.nodes)
 	for i := range out.nodes {
-		if g, ok := out.nodes[i].latent.(*gp.Gibbs); ok {
-			next, err := g.On(mul)
+		switch n := out.nodes[i].latent.(type) {
+		case *gp.VI:
+			out.nodes[i].latent = n.On(mul)
+		case *gp.Gibbs:
+			next, err := n.On(mul)
 			if err != nil {
 				return nil, err
 			}
@@ -87,9 +91,9 @@ func (m *model) on(mul linalg.Multiplier) (*model, error) {
 }
 
 // assembleModel builds the trees of all parts, joins them, and fits what is
-// not base.
-func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, from omegaSource) (*model, error) {
-	m := &model{cfg: cfg, parts: cfg.parts(all, fitted)}
+// not base, on a backend, nil for gonum.
+func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, mul linalg.Multiplier, from omegaSource) (*model, error) {
+	m := &model{cfg: cfg, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
 	for i, p := range m.parts {
 		t, err := cfg.partTree(ctx, i, p, dim, all)
@@ -189,7 +193,7 @@ func (m *model) fill(from omegaSource) error {
 			n.kind, n.bias = rootNode, -m.cfg.RootBias
 		}
 		if b := m.parts[ids[s].part].fitted; b != nil && !ids[s].root {
-			n.latent, n.kind = b.nodes[ids[s].split], variationalNode
+			n.latent, n.kind = b.nodes[ids[s].split].On(m.mul), variationalNode
 			continue
 		}
 		_, middle := m.span(before, m.tree.nodes[at].Left)

@@ -77,17 +77,15 @@ func (m *model) query(x blas32.General) (*query, error) {
 	}
 	splits := m.tree.Splits()
 	q := &query{rows: x.Rows, logOdds: linalg.New64(x.Rows, splits), unknown: linalg.New64(x.Rows, splits)}
-	q.cross[gibbsNode] = linalg.New64(x.Rows, m.points.Len())
-	if err := m.cfg.gibbsKernel().Cross(q.cross[gibbsNode], z, m.points); err != nil {
+	pair, err := kernel.NewPair(m.products(), z, m.points)
+	if err != nil {
 		return nil, err
 	}
+	q.cross[gibbsNode] = m.cfg.gibbsKernel().Values(pair)
 	q.cross[variationalNode] = scaledBy(m.cfg.Outputscale/m.cfg.GibbsOutputscale, q.cross[gibbsNode])
 	q.cross[rootNode] = q.cross[gibbsNode]
 	if k := m.cfg.rootKernel(); k != m.cfg.gibbsKernel() {
-		q.cross[rootNode] = linalg.New64(x.Rows, m.points.Len())
-		if err := k.Cross(q.cross[rootNode], z, m.points); err != nil {
-			return nil, err
-		}
+		q.cross[rootNode] = k.Values(pair)
 	}
 	for kind, k := range m.cfg.kernels() {
 		q.prior[kind] = make([]float64, x.Rows)
@@ -97,6 +95,13 @@ func (m *model) query(x blas32.General) (*query, error) {
 		q.phi = features(z.X, m.cfg.gibbsKernel())
 	}
 	return q, nil
+}
+
+func (m *model) products() linalg.Multiplier {
+	if m.mul == nil {
+		return linalg.Default()
+	}
+	return m.mul
 }
 
 func scaledBy(s float64, m blas64.General) blas64.General {

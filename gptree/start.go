@@ -71,7 +71,7 @@ func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []s
 	}
 	base := &vi{classes: s.Classes, tree: s.Tree}
 	next.fitted = variational{base}
-	err = base.fit(ctx, next.cfg, x.Cols, rows, points)
+	err = base.fit(ctx, next.cfg, x.Cols, rows, points, next.mul)
 	if err == nil {
 		err = h.become(ctx, next, x, y)
 	}

@@ -36,12 +36,13 @@ func (v variational) of(session int) *vi {
 	return nil
 }
 
-// fitVI fits a session and returns it with the inducing inputs of its
-// classes, which are sorted by name; rows are their examples.
-func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
+// fitVI fits a session, with m as its backend, nil for gonum, and returns it
+// with the inducing inputs of its classes, which are sorted by name; rows are
+// their examples.
+func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]examples.Rows, m linalg.Multiplier) (*vi, map[string]kept, error) {
 	b, points, err := startVI(ctx, cfg, session, dim, classes, rows)
 	if err == nil {
-		err = b.fit(ctx, cfg, dim, rows, points)
+		err = b.fit(ctx, cfg, dim, rows, points, m)
 	}
 	return b, points, err
 }
@@ -75,14 +76,17 @@ func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, 
 const inducingStream = 0x696e647563696e67
 
 // fit fits the nodes one after the other; each is parallel in itself.
-func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]examples.Rows, points map[string]kept) error {
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]examples.Rows, points map[string]kept, m linalg.Multiplier) error {
+	if m == nil {
+		m = linalg.Default()
+	}
 	b.nodes = make([]*gp.VI, b.tree.Splits())
 	for s, at := range b.tree.splits {
 		x, z, left, err := b.gather(cfg, dim, at, rows, points)
 		if err != nil {
 			return err
 		}
-		if b.nodes[s], err = fitNode(ctx, cfg, x, z, left); err != nil {
+		if b.nodes[s], err = fitNode(ctx, cfg, x, z, left, m); err != nil {
 			return fmt.Errorf("split %d: %w", s, err)
 		}
 	}
@@ -112,7 +116,7 @@ func (b *vi) gather(cfg Config, dim, at int, rows map[string]examples.Rows, poin
 }
 
 // fitNode fits one node by full-batch coordinate ascent.
-func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool) (*gp.VI, error) {
+func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m linalg.Multiplier) (*gp.VI, error) {
 	k := cfg.kernel(cfg.Outputscale)
 	kmm, err := k.Gram(z)
 	if err != nil {
@@ -122,12 +126,14 @@ func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool) (
 	if err != nil {
 		return nil, err
 	}
-	knm, knn := linalg.New64(x.Len(), z.Len()), make([]float64, x.Len())
-	if err := k.Cross(knm, x, z); err != nil {
+	v = v.On(m)
+	pair, err := kernel.NewPair(m, x, z)
+	if err != nil {
 		return nil, err
 	}
+	knn := make([]float64, x.Len())
 	k.Diagonal(knn, x)
-	batch, err := v.Batch(knm, knn, left)
+	batch, err := v.Batch(k.Values(pair), knn, left)
 	if err != nil {
 		return nil, err
 	}

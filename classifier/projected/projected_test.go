@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -183,10 +184,17 @@ func FuzzLoad(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(s.Settings)
+	names := slices.Sorted(maps.Keys(s.Tensors))
+	f.Add(s.Settings, 0, 0)
+	f.Add(s.Settings, 1, 2)
 	x, _ := blobs(2, 2, 6)
-	f.Fuzz(func(t *testing.T, settings []byte) {
-		h, err := heads.Load("ncm", classifier.State{Settings: settings, Tensors: s.Tensors})
+	// Settings with a tensor that is not there, too short or of another shape.
+	f.Fuzz(func(t *testing.T, settings []byte, which, how int) {
+		tensors := maps.Clone(s.Tensors)
+		if name := names[uint(which)%uint(len(names))]; how != 0 {
+			tensors[name] = damaged(tensors[name], how)
+		}
+		h, err := heads.Load("ncm", classifier.State{Settings: settings, Tensors: tensors})
 		if err != nil || len(h.Classes()) == 0 {
 			return
 		}
@@ -195,4 +203,17 @@ func FuzzLoad(f *testing.F) {
 		}
 		_ = h.LogProb(linalg.New64(x.Rows, len(h.Classes())), x)
 	})
+}
+
+// damaged returns one of a few faulty versions of a tensor.
+func damaged(t classifier.Tensor, how int) classifier.Tensor {
+	switch uint(how) % 4 {
+	case 1:
+		return classifier.Tensor{}
+	case 2:
+		t.F64, t.F32 = t.F64[:len(t.F64)/2], t.F32[:len(t.F32)/2]
+	case 3:
+		t.Shape = append(slices.Clone(t.Shape), how)
+	}
+	return t
 }

@@ -8,10 +8,9 @@ import (
 )
 
 type settings struct {
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Classes []string `json:"classes"`
-	Tasks   int      `json:"tasks"`
+	Config Config `json:"config"`
+	classifier.Learned
+	Tasks int `json:"tasks"`
 }
 
 // Save implements classifier.Saver, with H = C+1 heads in G groups (1, or H
@@ -45,7 +44,7 @@ func (h *VARGP) Save() (classifier.State, error) {
 	if n := len(s.Network); n > 0 {
 		tensors["network"] = classifier.Tensor{Shape: []int{n}, F64: s.Network}
 	}
-	return classifier.NewState(settings{h.cfg, d, h.classes, s.Tasks}, tensors)
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.classes}, s.Tasks}, tensors)
 }
 
 // Load returns the head that Save described.
@@ -66,14 +65,8 @@ func load(s classifier.State) (*VARGP, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(set.Classes) == 0 {
-		return h, s.CheckUnfitted()
-	}
-	if err := classifier.CheckClasses(set.Classes); err != nil {
-		return nil, err
-	}
-	if set.Dim < 1 {
-		return nil, fmt.Errorf("dimension %d", set.Dim)
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	snap, err := snapshot(s, set)
 	if err != nil {

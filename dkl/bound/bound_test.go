@@ -33,19 +33,26 @@ var (
 
 func newRig(t testing.TB, leaf []int, seed uint64) *rig {
 	t.Helper()
+	return rigOf(t, inducing, 14, linalg.Gonum{}, leaf, seed)
+}
+
+// rigOf has features of d values; the kernel is about 2.8 times the identity.
+func rigOf(t testing.TB, inducing []int, d int, raw linalg.Raw, leaf []int, seed uint64) *rig {
+	t.Helper()
 	r := &rig{rng: rand.New(rand.NewPCG(seed, 1))}
 	var err error
-	if r.nodes, err = bound.New(splits, inducing, examples); err != nil {
+	if r.nodes, err = bound.New(splits, inducing, examples, raw); err != nil {
 		t.Fatal(err)
 	}
 	r.problem.Leaf = leaf
-	z, x := r.normal(10, 14), r.normal(len(leaf), 14)
-	r.problem.Kmm, r.problem.Knm = linalg.New64(10, 10), linalg.New64(len(leaf), 10)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 0.2, z, z, 0, r.problem.Kmm)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 0.2, x, z, 0, r.problem.Knm)
+	M, scale := r.nodes.Inducing(), 2.8/float64(d)
+	z, x := r.normal(M, d), r.normal(len(leaf), d)
+	r.problem.Kmm, r.problem.Knm = linalg.New64(M, M), linalg.New64(len(leaf), M)
+	blas64.Gemm(blas.NoTrans, blas.Trans, scale, z, z, 0, r.problem.Kmm)
+	blas64.Gemm(blas.NoTrans, blas.Trans, scale, x, z, 0, r.problem.Knm)
 	for i := range leaf {
-		v := blas64.Vector{N: 14, Data: x.Data[i*14 : i*14+14], Inc: 1}
-		r.problem.Knn = append(r.problem.Knn, 0.2*blas64.Dot(v, v))
+		v := blas64.Vector{N: d, Data: x.Data[i*d : i*d+d], Inc: 1}
+		r.problem.Knn = append(r.problem.Knn, scale*blas64.Dot(v, v))
 	}
 	return r
 }
@@ -295,35 +302,44 @@ func TestStateComesBack(t *testing.T) {
 	}
 }
 
+// gradients are those after a step away from the prior, one after the other.
+func (r *rig) gradients(t testing.TB) []float64 {
+	t.Helper()
+	r.update(t, 0.4)
+	r.place(t)
+	loss, adj, err := r.nodes.Gradient(len(r.problem.Leaf))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat([]float64{loss}, adj.Kmm.Data, adj.Knm.Data, adj.Knn)
+}
+
 func TestThreadsDoNotMatter(t *testing.T) {
-	var want []float64
-	for _, threads := range []int{1, 2, 5} {
-		old := runtime.GOMAXPROCS(threads)
-		r := newRig(t, []int{0, 0, 1, 2, 2, 2, 3}, 7)
-		r.update(t, 0.4)
-		r.place(t)
-		_, adj, err := r.nodes.Gradient(7)
-		runtime.GOMAXPROCS(old)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := slices.Concat(adj.Kmm.Data, adj.Knm.Data, adj.Knn)
-		if want == nil {
-			want = got
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d threads: other gradients", threads)
+	for name, rig := range map[string]func() *rig{
+		"small": func() *rig { return newRig(t, []int{0, 0, 1, 2, 2, 2, 3}, 7) }, "large": func() *rig { return large(t, library{}) },
+	} {
+		var want []float64
+		for _, threads := range []int{1, 2, 5} {
+			old := runtime.GOMAXPROCS(threads)
+			got := rig().gradients(t)
+			runtime.GOMAXPROCS(old)
+			if want == nil {
+				want = got
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %d threads: other gradients", name, threads)
+			}
 		}
 	}
 }
 
 func TestMistakesAreErrors(t *testing.T) {
 	for _, s := range [][]bound.Split{nil, {{Lo: 0, Mid: 0, Hi: 1}}, {{Lo: 0, Mid: 1, Hi: 3}}} {
-		if _, err := bound.New(s, []int{1, 1}, []int{1, 1}); err == nil {
+		if _, err := bound.New(s, []int{1, 1}, []int{1, 1}, linalg.Gonum{}); err == nil {
 			t.Errorf("%v: no error", s)
 		}
 	}
-	if _, err := bound.New(splits, inducing, []int{1, 0, 1, 1}); err == nil {
+	if _, err := bound.New(splits, inducing, []int{1, 0, 1, 1}, linalg.Gonum{}); err == nil {
 		t.Error("a leaf without examples")
 	}
 	r := newRig(t, everyLeaf(), 1)

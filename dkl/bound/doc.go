@@ -9,10 +9,10 @@
 //	K_mm     Problem.Kmm      M×M      kernel at the inducing inputs, leaf after leaf
 //	K_nm     Problem.Knm      n×M      kernel between the batch and the inducing inputs
 //	K_ii     Problem.Knn      n        prior variances of the batch
-//	L        node.l           m×m      K_mm of the node, diagonal times 1+1e-6, is LLᵀ
+//	L⁻¹      node.l           m×m      K_mm of the node, diagonal times 1+1e-6, is LLᵀ
 //	A        node.a           B_v×m    K_nm·L⁻ᵀ
 //	h, P     node.eta, .p     m, m×m   natural parameters of q(u), u = L⁻¹f̄
-//	R, S     node.r           m×m      P = RRᵀ, S = P⁻¹
+//	R⁻¹, S   node.r           m×m      P = RRᵀ, S = P⁻¹
 //	c, λ, κ  –                B_v      as in package gp
 //
 // The loss of a batch is
@@ -44,7 +44,10 @@
 //
 // # Cost
 //
-// A node takes 1.7·m³ + 3·B_v·m² multiplications a step and 3·m² + 4·B_v·m
-// values; nodes run in parallel. Sums have one order whatever the number of
-// threads. All float64.
+// A node takes two factorisations, two inverses of factors and 1.3·m³ + 7·B_v·m²
+// multiplications more a step, nearly all in products of a backend: inverse
+// factors are multiplied as a whole, zeros too, which a library does several
+// times as fast as gonum solves with them. 5·m² + 3·B_v·m values. Nodes run in
+// parallel, and so do the products of a large one. Sums have one order whatever
+// the number of threads. All float64.
 package bound

@@ -3,30 +3,31 @@ package bound
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// band is how many rows of a triangle are multiplied at a time.
-const band = 64
+// times writes a·b into dst.
+func (v *node) times(dst, a, b blas64.General) error {
+	return linalg.EachPart(a.Rows, func(from, n int) error {
+		return v.raw.MulPlain64(rows(dst, from, n), rows(a, from, n), b)
+	})
+}
+
+// timesTrans writes a·bᵀ into dst.
+func (v *node) timesTrans(dst, a, b blas64.General) error {
+	return linalg.EachPart(a.Rows, func(from, n int) error {
+		return v.raw.Mul64(rows(dst, from, n), rows(a, from, n), b)
+	})
+}
 
 // factorize overwrites the lower triangle of a with its Cholesky factor.
-func factorize(a blas64.General) error {
-	if _, ok := lapack64.Potrf(symmetric(a)); !ok {
+func factorize(raw linalg.Raw, a blas64.General) error {
+	if !linalg.Factorize(raw, a) {
 		return fmt.Errorf("training diverged, lower the rate: %w", &linalg.NotPSDError{Order: a.Rows, Jitter: jitter})
 	}
 	return nil
-}
-
-func symmetric(a blas64.General) blas64.Symmetric {
-	return blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data}
-}
-
-func lower(a blas64.General) blas64.Triangular {
-	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
 }
 
 // sized returns a matrix of that size in the memory of m where it fits.
@@ -50,9 +51,12 @@ func copyRows(dst, src blas64.General) {
 	}
 }
 
-// block returns the first cols columns of rows first … last−1, sharing memory.
-func block(m blas64.General, first, last, cols int) blas64.General {
-	return blas64.General{Rows: last - first, Cols: cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (last-1)*m.Stride+cols]}
+// rows returns n rows, from one on, sharing memory.
+func rows(m blas64.General, from, n int) blas64.General { return part(m, from, n, 0, m.Cols) }
+
+// part returns some columns of n rows, from one on, sharing memory.
+func part(m blas64.General, from, n, left, right int) blas64.General {
+	return blas64.General{Rows: n, Cols: right - left, Stride: m.Stride, Data: m.Data[from*m.Stride+left : (from+n-1)*m.Stride+right]}
 }
 
 // row returns row i of m, which has columns, sharing its memory.

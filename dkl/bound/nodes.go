@@ -22,8 +22,9 @@ type Nodes struct {
 }
 
 // New returns nodes whose posteriors are the priors. inducing and examples
-// count, for every leaf, its inducing inputs and its training examples.
-func New(splits []Split, inducing, examples []int) (*Nodes, error) {
+// count, for every leaf, its inducing inputs and its training examples; raw
+// multiplies what is large.
+func New(splits []Split, inducing, examples []int, raw linalg.Raw) (*Nodes, error) {
 	if len(splits) == 0 || len(inducing) != len(splits)+1 || len(examples) != len(inducing) {
 		return nil, fmt.Errorf("bound: %d splits with inducing inputs of %d and examples of %d leaves", len(splits), len(inducing), len(examples))
 	}
@@ -42,7 +43,7 @@ func New(splits []Split, inducing, examples []int) (*Nodes, error) {
 		for _, e := range examples[s.Lo:s.Hi] {
 			total += e
 		}
-		n.nodes[v] = newNode(s, n.first[s.Lo], n.first[s.Hi], total)
+		n.nodes[v] = newNode(s, n.first[s.Lo], n.first[s.Hi], total, raw)
 	}
 	return n, nil
 }
@@ -96,8 +97,7 @@ func (n *Nodes) Place(p Problem) error {
 		if err := v.factor(p.Kmm); err != nil {
 			return err
 		}
-		v.place(p)
-		return nil
+		return v.place(p)
 	})
 }
 
@@ -136,7 +136,7 @@ type Adjoint struct {
 
 // Loss returns the loss of the batch in nats, each node's bound an example.
 func (n *Nodes) Loss() (float64, error) {
-	if err := n.each(func(v *node) error { v.evaluate(); return nil }); err != nil {
+	if err := n.each((*node).evaluate); err != nil {
 		return 0, err
 	}
 	return n.sum()
@@ -145,10 +145,10 @@ func (n *Nodes) Loss() (float64, error) {
 // Gradient returns the loss and its gradient.
 func (n *Nodes) Gradient(rows int) (float64, Adjoint, error) {
 	err := n.each(func(v *node) error {
-		if v.evaluate(); v.from < v.to {
-			return v.differentiate()
+		if err := v.evaluate(); err != nil || v.from == v.to {
+			return err
 		}
-		return nil
+		return v.differentiate()
 	})
 	if err != nil {
 		return 0, Adjoint{}, err

@@ -3,7 +3,6 @@ package bound
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
@@ -24,12 +23,10 @@ func (n *Nodes) LogOdds(dst, kmm, knm blas64.General, knn []float64) error {
 	errs := make([]error, len(n.nodes))
 	linalg.Parallel(len(n.nodes), func(i int) {
 		v := &n.nodes[i]
-		if errs[i] = v.factor(kmm); errs[i] != nil {
+		v.from, v.middle, v.to = 0, 0, len(knn)
+		if errs[i] = v.predict(p); errs[i] != nil {
 			return
 		}
-		v.from, v.middle, v.to = 0, 0, len(knn)
-		v.place(p)
-		v.moments()
 		for j, mean := range v.mu {
 			yes, no := quadrature.LogSigmoids(mean, max(v.c[j]*v.c[j]-mean*mean, 0))
 			row(dst, j)[i] = yes - no
@@ -43,18 +40,42 @@ func (n *Nodes) LogOdds(dst, kmm, knm blas64.General, knn []float64) error {
 	return nil
 }
 
+// predict computes the moments of the rows.
+func (v *node) predict(p Problem) error {
+	if err := v.factor(p.Kmm); err != nil {
+		return err
+	}
+	if err := v.place(p); err != nil {
+		return err
+	}
+	return v.moments()
+}
+
 // Moments returns the mean (m) and covariance (m×m) of f̄ at a split under the
 // kernel matrix of all inducing inputs.
 func (n *Nodes) Moments(split int, kmm blas64.General) ([]float64, blas64.General, error) {
 	v := &n.nodes[split]
-	if err := v.factor(kmm); err != nil {
-		return nil, blas64.General{}, fmt.Errorf("bound: split %d: %w", split, err)
+	mean, cov, err := v.inducing(kmm)
+	if err != nil {
+		return nil, cov, fmt.Errorf("bound: split %d: %w", split, err)
 	}
-	mean := append([]float64{}, v.mean...)
-	blas64.Trmv(blas.NoTrans, lower(v.l), vector(mean))
-	half := linalg.New64(v.len(), v.len()) // L·R⁻ᵀ
-	copyRows(half, v.l)
-	blas64.Trsm(blas.Right, blas.Trans, 1, lower(v.r), half)
+	return mean, cov, nil
+}
+
+// inducing returns L·Eu and L·S·Lᵀ.
+func (v *node) inducing(kmm blas64.General) ([]float64, blas64.General, error) {
+	l, half := linalg.New64(v.len(), v.len()), linalg.New64(v.len(), v.len())
+	if err := v.cholesky(l, kmm); err != nil {
+		return nil, l, err
+	}
+	mean := make([]float64, v.len())
+	for i := range mean {
+		clear(row(l, i)[i+1:])
+		mean[i] = blas64.Dot(vector(row(l, i)), vector(v.mean))
+	}
+	if err := v.timesTrans(half, l, v.r); err != nil {
+		return nil, l, err
+	}
 	cov, err := linalg.Gram(half)
 	return mean, cov, err
 }

@@ -94,24 +94,28 @@ func (k Kernel) Points(x blas64.General) (Points, error) {
 	return p, nil
 }
 
-// unit scales v to length 1 and returns the length it had. Dividing by the
-// largest value first keeps squares from overflowing and from vanishing.
+// unit scales v to length 1 and returns the length it had. Where squares could
+// overflow or vanish, v is divided by its largest value first.
 func unit(v []float64) float64 {
-	var largest float64
-	for _, x := range v {
-		largest = max(largest, math.Abs(x))
+	length, before := math.Sqrt(dot(v, v)), 1.0
+	if !(length > 1e-100 && length < 1e100) {
+		var largest float64
+		for _, x := range v {
+			largest = max(largest, math.Abs(x))
+		}
+		if largest == 0 {
+			return 0
+		}
+		for j := range v {
+			v[j] /= largest
+		}
+		length, before = math.Sqrt(dot(v, v)), largest
 	}
-	if largest == 0 {
-		return 0
-	}
+	by := 1 / length
 	for j := range v {
-		v[j] /= largest
+		v[j] *= by
 	}
-	length := math.Sqrt(dot(v, v))
-	for j := range v {
-		v[j] /= length
-	}
-	return largest * length
+	return before * length
 }
 
 // Pick returns some of the points, in the order of rows.

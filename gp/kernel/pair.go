@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -44,9 +45,7 @@ func (k Kernel) Values(p Pair) blas64.General {
 		if p.same {
 			to = to[:i]
 		}
-		for j := range to {
-			to[j] = k.value(p.products.Data[i*p.products.Stride+j], p.x.sq[i], p.z.sq[j])
-		}
+		k.values(to, row(p.products, i), p.x.sq[i], p.z.sq)
 	})
 	if p.same {
 		for i := range out.Rows {
@@ -57,6 +56,21 @@ func (k Kernel) Values(p Pair) blas64.General {
 		}
 	}
 	return out
+}
+
+// values writes the kernel of one input, of squared length xx, and others into
+// dst, from their products and squared lengths.
+func (k Kernel) values(dst, xz []float64, xx float64, zz []float64) {
+	if k.Kind != RBF {
+		for j := range dst {
+			dst[j] = k.value(xz[j], xx, zz[j])
+		}
+		return
+	}
+	scale := -1 / (2 * k.Lengthscale * k.Lengthscale)
+	for j := range dst {
+		dst[j] = k.Outputscale * math.Exp(scale*max(xx+zz[j]-2*xz[j], 0))
+	}
 }
 
 // Gradient returns what g = ∂L/∂K (n×m) implies where K = Values(p). g of a
@@ -91,13 +105,15 @@ func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, acr
 	sums, slopes := make([]float64, g.Rows), make([]float64, g.Rows)
 	linalg.Parallel(g.Rows, func(i int) {
 		r, xz, value := row(w, i), row(p.products, i), row(values, i)
+		var all, sum, slope float64 // not in the slices, whose cache lines goroutines share
 		for j, gij := range row(g, i) {
 			r[j] = gij * k.weigh(value[j], xz[j], p.x.sq[i], p.z.sq[j])
-			sums[i] += gij * value[j]
-			if k.Kind != Linear {
-				across[i] += r[j]
-				slopes[i] += r[j] * k.distance(xz[j], p.x.sq[i], p.z.sq[j])
-			}
+			sum += gij * value[j]
+			all += r[j]
+			slope += r[j] * k.distance(xz[j], p.x.sq[i], p.z.sq[j])
+		}
+		if sums[i] = sum; k.Kind != Linear {
+			across[i], slopes[i] = all, slope
 		}
 	})
 	var sum, slope float64
@@ -133,7 +149,7 @@ func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
 func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.General, error) {
 	out := linalg.New64(x.Len(), x.X.Cols)
 	if x.Len() > 0 && z.Len() > 0 {
-		if err := p.backend.MulTrans64(out, w, linalg.Transposed64(z.X)); err != nil {
+		if err := linalg.Plain64(p.backend, out, w, z.X); err != nil {
 			return out, fmt.Errorf("kernel: gradient: %w", err)
 		}
 	}

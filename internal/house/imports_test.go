@@ -74,6 +74,7 @@ var allowed = map[string][]string{
 	"internal/config":                   {"classifier/heads", "dkl", "classifier/tempered", "configs", "dataset", "extractor", "fscil", "internal/linalg/native", "label", "preprocess", "rank", "experiment/kinds"},
 	"internal/chart":                    {},
 	"classifier/lowrank":                {"classifier", "classifier/moments", "internal/linalg"},
+	"classifier/ppca":                   {"classifier", "classifier/lowrank", "classifier/moments", "classifier/pseudo", "internal/linalg", "internal/onnx"},
 	"classifier/hppca":                  {"classifier", "classifier/lowrank", "classifier/moments", "internal/linalg"},
 	"classifier/online/oem":             {"internal/linalg"},
 	"experiment":                        {"classifier", "classifier/heads", "fscil", "internal/atomicfile", "internal/chart", "internal/linalg"},

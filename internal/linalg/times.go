@@ -18,7 +18,7 @@ type times func(dst, v blas64.General) error
 func (s Solver) times64(a blas64.General) times {
 	kernel := s.multiplier().Raw()
 	return func(dst, v blas64.General) error {
-		return eachPart(a.Rows, func(from, n int) error {
+		return EachPart(a.Rows, func(from, n int) error {
 			return kernel.Mul64(view64(dst, 0, from, v.Rows, n), v, view64(a, from, 0, n, a.Cols))
 		})
 	}
@@ -33,7 +33,7 @@ func (s Solver) times32(a blas32.General) times {
 			v32, dst32 = New32(v.Rows, v.Cols), New32(v.Rows, v.Cols)
 		}
 		narrowInto(v32.Data, v.Data)
-		err := eachPart(a.Rows, func(from, n int) error {
+		err := EachPart(a.Rows, func(from, n int) error {
 			return kernel.Mul32(view32(dst32, 0, from, v.Rows, n), v32, view32(a, from, 0, n, a.Cols))
 		})
 		for i, x := range dst32.Data {
@@ -51,14 +51,25 @@ func (s Solver) timesThin(x blas64.General) times {
 		if err := s.combine(vx, v, x); err != nil {
 			return err
 		}
-		return eachPart(x.Rows, func(from, n int) error {
+		return EachPart(x.Rows, func(from, n int) error {
 			return kernel.Mul64(view64(dst, 0, from, v.Rows, n), vx, view64(x, from, 0, n, x.Cols))
 		})
 	}
 }
 
-// eachPart cuts rows into parts, in parallel.
-func eachPart(rows int, do func(from, n int) error) error {
+// Plain64 writes a·b (n×m of n×k and k×m) into dst on all cores, with the quickest
+// backend: for products within a fit, as Raw is.
+func Plain64(m Multiplier, dst, a, b blas64.General) error {
+	raw := m.Raw()
+	return EachPart(a.Rows, func(from, n int) error {
+		return raw.MulPlain64(view64(dst, from, 0, n, dst.Cols), view64(a, from, 0, n, a.Cols), b)
+	})
+}
+
+// EachPart cuts rows, of which there is at least one, into parts that depend on
+// nothing but their number, calls do for all, in parallel, and returns an error
+// of one.
+func EachPart(rows int, do func(from, n int) error) error {
 	var first firstError
 	tasks := max(1, rows/productRows)
 	Parallel(tasks, func(t int) {
