@@ -242,7 +242,7 @@ func (h *PPCA) Score(dst blas64.General, novelty []float64, x blas32.General) er
 func (h *PPCA) scoring() classifier.Scoring {
 	s := classifier.Scoring{Method: "ppca", Head: h, Novelty: h.novelty}
 	if h.scorer != nil {
-		s.Scores, s.Batch = h.scorer.batch, h.scorer.batchSize()
+		s.Scores = h.scorer.batch
 	}
 	return s
 }
