@@ -89,9 +89,13 @@ func narrow(m blas64.General) blas32.General {
 func largest(m blas64.General) float64 {
 	rows := make([]float64, m.Rows)
 	Parallel(m.Rows, func(i int) {
+		var most float64
 		for _, x := range rowOf(m, i) {
-			rows[i] = max(rows[i], math.Abs(x))
+			if x = math.Abs(x); x > most {
+				most = x
+			}
 		}
+		rows[i] = most
 	})
 	if most := slices.Max(rows); most > 0 {
 		return most
