@@ -82,6 +82,19 @@ func (m *Moments) Add(x blas32.General) error {
 	return m.addFull(x)
 }
 
+// Give is Add of rows that the caller gives up: the first ones are kept as they
+// are, without a copy.
+func (m *Moments) Give(x blas32.General) error {
+	if m.n > 0 || !m.Thin() || x.Rows > m.d || x.Stride != x.Cols {
+		return m.Add(x)
+	}
+	if err := classifier.CheckRows(x, m.d); err != nil {
+		return fmt.Errorf("add examples: %w", err)
+	}
+	m.n, m.rows = x.Rows, x.Data[:x.Rows*x.Cols]
+	return nil
+}
+
 // Merge takes in what o has seen; o stays as it is. On error nothing changes.
 func (m *Moments) Merge(o *Moments) error {
 	if m.d != o.d {

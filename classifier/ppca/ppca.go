@@ -148,7 +148,7 @@ func (h *PPCA) extend(x blas32.General, g classifier.Group) (class, error) {
 		stats = old.stats.Clone()
 		stats.Use(h.mul)
 	}
-	if err := stats.Add(h.place(x, g.Rows)); err != nil {
+	if err := stats.Give(h.place(x, g.Rows)); err != nil {
 		return class{}, err
 	}
 	return h.fit(stats)
