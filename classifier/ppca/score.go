@@ -24,9 +24,11 @@ const (
 	productError = 3e-7
 	doubtNats    = 2.5e-5
 	leaderNats   = 14
-	// spanRows is how many rows of the stack are multiplied at a time: 256 rows
-	// of products are 0.5 MiB.
-	spanRows = 512
+	// spanRows is how many rows of the stack are multiplied at a time, at most:
+	// 256 rows of products are 1.3 MiB. Spans get smaller towards the end, so
+	// that no core waits long for another, but not below lastRows.
+	spanRows = 1344
+	lastRows = spanRows / 4
 )
 
 // A scorer holds what scoring needs of all classes, stacked for one product a
@@ -69,7 +71,7 @@ func newScorer(mul linalg.Multiplier, cfg Config, dim int, classes []class) *sco
 		s.put(i, row, c, *cfg.LogDet)
 		row += len(c.values) + 1
 	}
-	s.spans = spansOf(s.classes)
+	s.spans = spansOf(s.classes, rows)
 	return s
 }
 
@@ -120,13 +122,15 @@ func (s *scorer) share(classes []class) {
 // products never leave its cache.
 type span struct{ first, last, from, to int }
 
-// spansOf divides the classes; a span ends with the class that fills it.
-func spansOf(classes []scored) []span {
+// spansOf divides the classes, which are so many rows; a span ends with the
+// class that fills it.
+func spansOf(classes []scored, rows int) []span {
 	var all []span
 	var next span
 	for i, k := range classes {
 		next.last, next.to = i+1, k.first+len(k.values)+1
-		if next.to-next.from >= spanRows || i == len(classes)-1 {
+		full := min(spanRows, max(lastRows, (rows-next.from)/4))
+		if next.to-next.from >= full || i == len(classes)-1 {
 			all = append(all, next)
 			next = span{first: next.last, from: next.to}
 		}
