@@ -101,33 +101,6 @@ func (w *workbench) train(ctx context.Context) error {
 	return w.problemsOf(c, w.config.Out+".errors.csv")
 }
 
-// trainStats trains on a STATS file.
-func (w *workbench) trainStats(ctx context.Context, file string) error {
-	c := w.config
-	if err := require([2]string{"out", c.Out}); err != nil {
-		return err
-	}
-	if c.Images != "" || c.List != "" || c.Features != "" {
-		return usagef("--stats and --images, --list or --features are different inputs: give one")
-	}
-	if c.Classifier.DKL.Enabled {
-		return usagef("--dkl needs examples, and --stats has none: give --images or --features")
-	}
-	s, err := model.LoadStats(file)
-	if err != nil {
-		return err
-	}
-	m, outcome, err := model.TrainStats(ctx, w.modelSettings(), s)
-	if err != nil {
-		return err
-	}
-	if err := w.save(m, c.Out); err != nil {
-		return err
-	}
-	w.sayOutcome("trained "+m.Method, outcome)
-	return nil
-}
-
 func (w *workbench) modelSettings() model.Settings {
 	c := w.config.Classifier
 	return model.Settings{
@@ -170,23 +143,31 @@ func rememberMeta(s *model.Settings, meta *dataset.Meta, d int) error {
 }
 
 func newLearn() *cobra.Command {
+	var stats string
 	cmd := &cobra.Command{
-		Use:   "learn MODEL --images DIR | --features FEATDIR [--out MODEL2]",
+		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS [--out MODEL2]",
 		Short: "Learn new classes, or more images of old ones",
 		Long: `Teaches a model one more session, from as little as one image a class, without
 touching what it knows. Images that it has learned already change nothing, so an
 interrupted session is simply learned again. A vargp model trains for every session; what
 that came to is kept in OUT.training, and the same command goes on with it.
 
+--stats takes what pipeline stats collected, perhaps on other machines: the model is
+then that of the images behind them, which count once.
+
 New classes of an hppca model join its super-classes as they are; with
 --set classifier.hppca.refresh=true all super-classes are made anew.`,
 		Example: "  pipeline learn photos.model --images new-classes",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+			if stats != "" {
+				return w.learnStats(ctx, args[0], stats)
+			}
 			return w.learn(ctx, args[0])
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
 	backboneFlag(cmd)
 	return cmd
