@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/fscil"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
@@ -36,6 +37,11 @@ type Site struct {
 	Multiplier linalg.Multiplier
 	// Note tells the user how far the work is; nil means in silence.
 	Note func(message string, args ...any)
+}
+
+// Head returns an unfitted head of the site's settings on its backend.
+func (s Site) Head(method string) (classifier.Learner, error) {
+	return heads.NewOn(s.Multiplier, method, s.Heads)
 }
 
 // A Material is embeddings bound to sessions.

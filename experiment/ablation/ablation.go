@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/experiment"
 	"github.com/seed-90d10d51/pipeline/fscil"
@@ -75,7 +74,7 @@ func (c Config) measure(ctx context.Context, s experiment.Site, input, part stri
 			cfg.Q, cfg.Lambda, cfg.Statistics = q, lambda, false
 			name := fmt.Sprintf("%s_q%d_lambda%g", part, q, lambda)
 			r, err := experiment.Part(ctx, s, name, []any{m.Fingerprint, cfg}, func() (Result, error) {
-				return cell(ctx, s.Heads, cfg, m.Benches)
+				return cell(ctx, s, cfg, m.Benches)
 			})
 			if err != nil {
 				return nil, err
@@ -88,11 +87,11 @@ func (c Config) measure(ctx context.Context, s experiment.Site, input, part stri
 }
 
 // cell runs one configuration on all benches.
-func cell(ctx context.Context, settings heads.Config, cfg ppca.Config, benches []*fscil.Bench) (Result, error) {
-	settings.PPCA = cfg
+func cell(ctx context.Context, s experiment.Site, cfg ppca.Config, benches []*fscil.Bench) (Result, error) {
+	s.Heads.PPCA = cfg
 	var runs []fscil.Run
 	for _, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return heads.New("ppca", settings) }, nil)
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return s.Head("ppca") }, nil)
 		if err != nil {
 			return Result{}, err
 		}

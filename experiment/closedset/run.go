@@ -178,7 +178,9 @@ func (l lab) measure(ctx context.Context, v heads.Variant, run int, train, test 
 	if err != nil {
 		return 0, err
 	}
-	head, err := heads.New(v.Classifier, settings.Seeded(l.site.Seed+uint64(run)))
+	site := l.site
+	site.Heads = settings.Seeded(site.Seed + uint64(run))
+	head, err := site.Head(v.Classifier)
 	if err != nil {
 		return 0, err
 	}

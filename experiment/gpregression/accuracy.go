@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/experiment"
 )
 
@@ -60,26 +59,26 @@ func (c Config) byExamples(train [][]int) [][]int {
 }
 
 // follow takes both heads through the sessions.
-func (c Config) follow(ctx context.Context, settings heads.Config, p pool, sessions [][]int, test experiment.Labelled) (run, error) {
-	settings.GPR.MaxPerClass, settings.GPR.MaxTotal = c.most(), c.most()*c.Classes
+func (c Config) follow(ctx context.Context, s experiment.Site, p pool, sessions [][]int, test experiment.Labelled) (run, error) {
+	s.Heads.GPR.MaxPerClass, s.Heads.GPR.MaxTotal = c.most(), c.most()*c.Classes
 	var r run
-	g, err := heads.New("gpr", settings)
+	g, err := s.Head("gpr")
 	if err != nil {
 		return r, err
 	}
-	n, err := heads.New("ncm", settings)
+	n, err := s.Head("ncm")
 	if err != nil {
 		return r, err
 	}
 	var all []int
 	for _, rows := range sessions {
 		all = append(all, rows...)
-		s := p.train.Pick(rows)
+		more := p.train.Pick(rows)
 		for _, h := range []struct {
 			head classifier.Learner
 			to   *[]float64
 		}{{g, &r.GPR}, {n, &r.NCM}} {
-			if err := h.head.Learn(ctx, s.X, s.Y); err != nil {
+			if err := h.head.Learn(ctx, more.X, more.Y); err != nil {
 				return r, err
 			}
 			a, err := experiment.Accuracy(h.head, test)
@@ -88,7 +87,7 @@ func (c Config) follow(ctx context.Context, settings heads.Config, p pool, sessi
 			}
 			*h.to = append(*h.to, a)
 		}
-		off, err := difference(ctx, settings, g, p.train.Pick(all), test)
+		off, err := difference(ctx, s, g, p.train.Pick(all), test)
 		if err != nil {
 			return r, err
 		}
@@ -98,12 +97,12 @@ func (c Config) follow(ctx context.Context, settings heads.Config, p pool, sessi
 }
 
 // difference compares a head with one that learned the same at once.
-func difference(ctx context.Context, settings heads.Config, h classifier.Learner, s, test experiment.Labelled) (float64, error) {
-	once, err := heads.New("gpr", settings)
+func difference(ctx context.Context, s experiment.Site, h classifier.Learner, train, test experiment.Labelled) (float64, error) {
+	once, err := s.Head("gpr")
 	if err != nil {
 		return 0, err
 	}
-	if err := once.Learn(ctx, s.X, s.Y); err != nil {
+	if err := once.Learn(ctx, train.X, train.Y); err != nil {
 		return 0, err
 	}
 	a, err := logProbs(h, test)

@@ -69,7 +69,7 @@ func (c Config) accuracies(ctx context.Context, s experiment.Site, m experiment.
 			if err != nil {
 				return run{}, err
 			}
-			return c.follow(ctx, s.Heads, p, sessions(c, train), test)
+			return c.follow(ctx, s, p, sessions(c, train), test)
 		})
 		if err != nil {
 			return nil, err
