@@ -19,6 +19,10 @@ func LogSumExp(v []float64) float64 {
 	return largest + math.Log(sum)
 }
 
+// nothing is a score, below the largest, that adds nothing to the sum: e⁻⁴⁰ is
+// 4e−18.
+const nothing = -40
+
 // LogSoftmax turns scores into log-probabilities in place. The largest score
 // is subtracted first and only the small rest is logged: nothing is lost when
 // scores are huge.
@@ -33,7 +37,9 @@ func LogSoftmax(v []float64) {
 	var sum float64
 	for j := range v {
 		v[j] -= largest
-		sum += math.Exp(v[j])
+		if v[j] > nothing {
+			sum += math.Exp(v[j])
+		}
 	}
 	logSum := math.Log(sum)
 	for j := range v {

@@ -39,6 +39,28 @@ func (s State) Decode(v any) error {
 	return nil
 }
 
+// Learned is what a saved head says of what it knows; heads embed it in their
+// settings.
+type Learned struct {
+	// Dim is d, the length of the embeddings.
+	Dim int `json:"dim"`
+	// Classes are the names, in the order of the head's tensors.
+	Classes []string `json:"classes"`
+}
+
+// Check tells whether the head of s had learned anything. Without classes it
+// must have no tensors, with them it needs a dimension and distinct names.
+func (l Learned) Check(s State) (fitted bool, err error) {
+	if len(l.Classes) == 0 {
+		return false, s.CheckUnfitted()
+	}
+	if l.Dim < 1 {
+		return false, fmt.Errorf("dimension %d", l.Dim)
+	}
+	err = CheckClasses(l.Classes)
+	return err == nil, err
+}
+
 // CheckUnfitted returns an error where a head without classes has tensors.
 func (s State) CheckUnfitted() error {
 	if len(s.Tensors) > 0 {

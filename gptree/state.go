@@ -12,9 +12,8 @@ import (
 )
 
 type settings struct {
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Classes []string `json:"classes"`
+	Config Config `json:"config"`
+	classifier.Learned
 	// Fitted are the sessions that were fitted by VI.
 	Fitted []fittedSession `json:"fitted,omitempty"`
 	Choice *Choice         `json:"root_choice,omitempty"`
@@ -35,7 +34,7 @@ func (h *GPTree) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
-	set := settings{Config: h.cfg, Dim: h.dim, Classes: h.Classes(), Choice: h.choice}
+	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.dim, Classes: h.Classes()}, Choice: h.choice}
 	tensors := h.keptTensors()
 	var omega []float64
 	for _, n := range h.model.nodes {
@@ -93,11 +92,8 @@ func load(s classifier.State) (*GPTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(set.Classes) == 0 {
-		return h, s.CheckUnfitted()
-	}
-	if err := classifier.CheckClasses(set.Classes); err != nil {
-		return nil, err
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	if err := checkChoice(set.Config, set.Choice); err != nil {
 		return nil, err
@@ -127,9 +123,6 @@ func (h *GPTree) loadKept(s classifier.State, classes []string) error {
 	var total int
 	for _, n := range counts {
 		total += n
-	}
-	if h.dim < 1 {
-		return fmt.Errorf("dimension %d", h.dim)
 	}
 	points, err := s.Float32("points", total, h.dim)
 	if err != nil {

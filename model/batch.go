@@ -64,13 +64,29 @@ func (b Batch) validateLabels() error {
 	return nil
 }
 
-// rows copies some rows out.
+// rows copies some rows out, or returns X itself where they are all: heads keep
+// no reference to what they learn.
 func (b Batch) rows(which []int) blas32.General {
+	if b.isAll(which) {
+		return b.X
+	}
 	x := blas32.General{Rows: len(which), Cols: b.X.Cols, Stride: b.X.Cols, Data: make([]float32, 0, len(which)*b.X.Cols)}
 	for _, i := range which {
 		x.Data = append(x.Data, row(b.X, i)...)
 	}
 	return x
+}
+
+func (b Batch) isAll(which []int) bool {
+	if len(which) != b.X.Rows {
+		return false
+	}
+	for i, row := range which {
+		if i != row {
+			return false
+		}
+	}
+	return true
 }
 
 // An index answers which classes a content was learned as.

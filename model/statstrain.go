@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/projected"
 )
 
 // noHeldOut is why a model that learned statistics has no threshold.
@@ -52,19 +53,12 @@ func trainStats(ctx context.Context, settings Settings, s *Stats) (*Model, error
 
 // teach lets a head learn the statistics.
 func (s *Stats) teach(ctx context.Context, method string, head classifier.Learner) error {
-	learner, ok := classifier.As[moments.Learner](head)
-	if !ok {
-		return fmt.Errorf("%s needs the examples themselves: train with --images or --features, or choose another method: %w", method, classifier.ErrUnsupported)
+	learner, err := s.learner(method, head)
+	if err != nil {
+		return err
 	}
 	if len(s.classes) == 0 {
 		return fmt.Errorf("there are no samples in them")
-	}
-	if learner.TakesUnit() != s.Unit {
-		wants, advice := "as they are", "with --raw"
-		if learner.TakesUnit() {
-			wants, advice = "scaled to length 1", "without --raw"
-		}
-		return fmt.Errorf("%s with these settings takes embeddings %s: collect the statistics again %s", method, wants, advice)
 	}
 	if err := s.settle(); err != nil {
 		return err
@@ -74,4 +68,23 @@ func (s *Stats) teach(ctx context.Context, method string, head classifier.Learne
 		stats = append(stats, s.classes[name].stats)
 	}
 	return learner.LearnMoments(ctx, s.Classes(), stats)
+}
+
+// learner is what of a head can learn these statistics.
+func (s *Stats) learner(method string, head classifier.Classifier) (moments.Learner, error) {
+	if _, ok := classifier.As[*projected.Head](head); ok {
+		return nil, fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give --images or --features: %w", classifier.ErrUnsupported)
+	}
+	learner, ok := classifier.As[moments.Learner](head)
+	if !ok {
+		return nil, fmt.Errorf("%s needs the examples themselves: give --images or --features, or choose another method: %w", method, classifier.ErrUnsupported)
+	}
+	if learner.TakesUnit() != s.Unit {
+		wants, advice := "as they are", "with --raw"
+		if learner.TakesUnit() {
+			wants, advice = "scaled to length 1", "without --raw"
+		}
+		return nil, fmt.Errorf("%s with these settings takes embeddings %s: collect the statistics again %s", method, wants, advice)
+	}
+	return learner, nil
 }

@@ -11,17 +11,16 @@ import (
 )
 
 type settings struct {
-	Method  string   `json:"method"`
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Classes []string `json:"classes"`
+	Method string `json:"method"`
+	Config Config `json:"config"`
+	classifier.Learned
 }
 
 // Save implements classifier.Saver: tensors "count" (C) and "points" (n×d), the
 // embeddings themselves, by class, and "draws" (D×C×r), what the chains drew,
 // classes sorted by name.
 func (h *Head) Save() (classifier.State, error) {
-	set := settings{Method: h.method, Config: h.cfg, Dim: h.dim, Classes: h.Classes()}
+	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.dim, Classes: h.Classes()}}
 	if h.model == nil {
 		return classifier.NewState(set, nil)
 	}
@@ -62,15 +61,10 @@ func load(method string, s classifier.State) (*Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(set.Classes) == 0 {
-		return h, s.CheckUnfitted()
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
-	if err := classifier.CheckClasses(set.Classes); err != nil {
-		return nil, err
-	}
-	if h.dim = set.Dim; h.dim < 1 {
-		return nil, fmt.Errorf("dimension %d", h.dim)
-	}
+	h.dim = set.Dim
 	if err := h.loadKept(s, set.Classes); err != nil {
 		return nil, err
 	}

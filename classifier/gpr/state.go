@@ -12,15 +12,14 @@ import (
 )
 
 type settings struct {
-	Config      Config   `json:"config"`
-	Dim         int      `json:"dim"`
-	Classes     []string `json:"classes"`
-	Temperature float64  `json:"temperature"`
-	Lengthscale float64  `json:"lengthscale"`
-	Noise       float64  `json:"noise"`
-	Choice      *Choice  `json:"choice,omitempty"`
-	LogDet      float64  `json:"log_det"`
-	Changes     int      `json:"changes"`
+	Config Config `json:"config"`
+	classifier.Learned
+	Temperature float64 `json:"temperature"`
+	Lengthscale float64 `json:"lengthscale"`
+	Noise       float64 `json:"noise"`
+	Choice      *Choice `json:"choice,omitempty"`
+	LogDet      float64 `json:"log_det"`
+	Changes     int     `json:"changes"`
 }
 
 // Save implements classifier.Saver: tensors "x" (n×d, the embeddings
@@ -32,7 +31,7 @@ func (h *GPR) Save() (classifier.State, error) {
 	}
 	s := h.reg.Snapshot()
 	n := h.x.Rows
-	set := settings{h.cfg, h.Dim(), h.Classes(), h.tau, h.lengthscale, h.noise, h.choice, s.LogDet, s.Changes}
+	set := settings{h.cfg, classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, h.tau, h.lengthscale, h.noise, h.choice, s.LogDet, s.Changes}
 	return classifier.NewState(set, map[string]classifier.Tensor{
 		"x":        {Shape: []int{n, h.x.Cols}, F32: slices.Clone(h.x.Data)},
 		"class":    classifier.CountTensor(h.own),
@@ -61,8 +60,8 @@ func load(s classifier.State) (*GPR, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(set.Classes) == 0 {
-		return h, s.CheckUnfitted()
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	if err := set.check(); err != nil {
 		return nil, err
@@ -77,11 +76,8 @@ func load(s classifier.State) (*GPR, error) {
 // check returns an error unless the settings of a fitted head belong
 // together.
 func (s settings) check() error {
-	if err := classifier.CheckClasses(s.Classes); err != nil {
-		return err
-	}
-	if s.Dim < 1 || !(s.Temperature > 0 && s.Temperature < 1e100) || !(s.LogDet-s.LogDet == 0) {
-		return fmt.Errorf("dimension %d, temperature %g, log-determinant %g", s.Dim, s.Temperature, s.LogDet)
+	if !(s.Temperature > 0 && s.Temperature < 1e100) || !(s.LogDet-s.LogDet == 0) {
+		return fmt.Errorf("temperature %g, log-determinant %g", s.Temperature, s.LogDet)
 	}
 	used := s.Config
 	used.Lengthscale, used.Noise = s.Lengthscale, s.Noise

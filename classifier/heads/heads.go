@@ -44,6 +44,8 @@ type Config struct {
 	PLDAPlus   shrunk.Config `json:"plda_plus" mapstructure:"plda_plus"`
 	PPCAEB     shrunk.Config `json:"ppca_eb" mapstructure:"ppca_eb"`
 	PPCAOnline online.Config `json:"ppca_online" mapstructure:"ppca_online"`
+	// Journal is what long trainings are kept in; nil means nothing.
+	Journal classifier.Journal `json:"-" mapstructure:"-"`
 }
 
 // DefaultConfig returns the defaults of every method.
@@ -222,6 +224,9 @@ func New(name string, c Config) (classifier.Learner, error) {
 	head, err := m.make(m.Resolve(c))
 	if err != nil {
 		return nil, fmt.Errorf("%s.%w", m.Key(), err)
+	}
+	if c.Journal != nil {
+		classifier.UseJournal(head, c.Journal)
 	}
 	return head, nil
 }

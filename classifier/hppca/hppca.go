@@ -299,7 +299,7 @@ func (h *HPPCA) extend(x blas32.General, g classifier.Group) (class, error) {
 		stats = old.stats.Clone()
 	}
 	stats.Use(h.mul)
-	if err := stats.Add(h.scaled(x, g.Rows)); err != nil {
+	if err := stats.Give(h.scaled(x, g.Rows)); err != nil {
 		return class{}, err
 	}
 	return h.fit(stats, old.super)

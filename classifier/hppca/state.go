@@ -10,9 +10,8 @@ import (
 )
 
 type settings struct {
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Classes []string `json:"classes"`
+	Config Config `json:"config"`
+	classifier.Learned
 	// Levels is the number of nodes of each level, from the top.
 	Levels []int `json:"levels,omitempty"`
 }
@@ -24,7 +23,10 @@ type settings struct {
 // classes are in the order of the super-classes. The statistics are not part
 // of it.
 func (h *HPPCA) Save() (classifier.State, error) {
-	set := settings{Config: h.cfg, Dim: h.dim, Classes: h.classes.Names()}
+	if h.classes.Len() == 0 {
+		return classifier.NewState(settings{Config: h.cfg}, nil)
+	}
+	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.dim, Classes: h.classes.Names()}}
 	counts := make([]int, h.classes.Len())
 	for i, c := range h.classes.Values() {
 		counts[i] = c.n
@@ -39,8 +41,8 @@ func (h *HPPCA) Save() (classifier.State, error) {
 	tensors := map[string]classifier.Tensor{
 		"count": classifier.CountTensor(counts), "super": classifier.CountTensor(supers), "parent": classifier.CountTensor(parents),
 	}
-	addGaussians(tensors, "", h.gaussians(), bySuper(supers, h.Supers()), h.dim)
-	addGaussians(tensors, "node_", nodes, classifier.Range(0, len(nodes)), h.dim)
+	lowrank.AddTensors(tensors, "", h.gaussians(), bySuper(supers, h.Supers()), h.dim)
+	lowrank.AddTensors(tensors, "node_", nodes, classifier.Range(0, len(nodes)), h.dim)
 	return classifier.NewState(set, tensors)
 }
 
@@ -55,25 +57,6 @@ func bySuper(supers []int, n int) []int {
 		order = append(order, c...)
 	}
 	return order
-}
-
-// addGaussians adds the tensors of gs, stacking in the given order.
-func addGaussians(tensors map[string]classifier.Tensor, prefix string, gs []lowrank.Gaussian, order []int, d int) {
-	components, rows := make([]int, len(gs)), 0
-	mean := make([]float64, 0, len(gs)*d)
-	for i := range gs {
-		components[i] = len(gs[i].Values)
-		rows += components[i]
-		mean = append(mean, gs[i].Mean...)
-	}
-	values, basis := make([]float64, 0, rows), make([]float32, 0, rows*d)
-	for _, i := range order {
-		values, basis = append(values, gs[i].Values...), append(basis, gs[i].Basis...)
-	}
-	tensors[prefix+"components"] = classifier.CountTensor(components)
-	tensors[prefix+"mean"] = classifier.Tensor{Shape: []int{len(gs), d}, F64: mean}
-	tensors[prefix+"values"] = classifier.Tensor{Shape: []int{rows}, F64: values}
-	tensors[prefix+"basis"] = classifier.Tensor{Shape: []int{rows, d}, F32: basis}
 }
 
 // Load returns the head that Save described, without statistics.
@@ -91,14 +74,11 @@ func load(s classifier.State) (*HPPCA, error) {
 		return nil, err
 	}
 	h, err := New(set.Config)
-	if err != nil || len(set.Classes) == 0 {
-		return h, err
-	}
-	if set.Dim < 1 {
-		return nil, fmt.Errorf("dimension %d", set.Dim)
-	}
-	if err := classifier.CheckClasses(set.Classes); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	if h.tree, err = loadTree(s, set); err != nil {
 		return nil, fmt.Errorf("super-classes: %w", err)
@@ -125,7 +105,7 @@ func loadClasses(s classifier.State, set settings, supers int) ([]class, error) 
 	if err := allUsed(of, supers); err != nil {
 		return nil, err
 	}
-	gs, err := loadGaussians(s, "", n, set.Dim, set.Config.Q, set.Config.Lambda, bySuper(of, supers))
+	gs, err := lowrank.FromTensors(s, "", n, set.Dim, set.Config.Q, set.Config.Lambda, bySuper(of, supers))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +131,7 @@ func loadTree(s classifier.State, set settings) (tree, error) {
 	if err != nil {
 		return tree{}, err
 	}
-	nodes, err := loadGaussians(s, "node_", total, set.Dim, set.Config.R, set.Config.Lambda, classifier.Range(0, total))
+	nodes, err := lowrank.FromTensors(s, "node_", total, set.Dim, set.Config.R, set.Config.Lambda, classifier.Range(0, total))
 	if err != nil {
 		return tree{}, err
 	}
@@ -185,49 +165,13 @@ func allUsed(values []int, n int) error {
 	return nil
 }
 
-func loadGaussians(s classifier.State, prefix string, n, d, q int, lambda float64, order []int) ([]lowrank.Gaussian, error) {
-	components, err := s.Counts(prefix+"components", n, 0, min(q, d))
-	if err != nil {
-		return nil, err
-	}
-	rows := 0
-	for _, k := range components {
-		rows += k
-	}
-	mean, err := s.Float64(prefix+"mean", n, d)
-	if err != nil {
-		return nil, err
-	}
-	values, err := s.Float64(prefix+"values", rows)
-	if err != nil {
-		return nil, err
-	}
-	basis, err := s.Float32(prefix+"basis", rows, d)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range values {
-		if v <= 0 {
-			return nil, fmt.Errorf("tensor %svalues: %g is not a variance", prefix, v)
-		}
-	}
-	gs := make([]lowrank.Gaussian, n)
-	row := 0
-	for _, i := range order {
-		k := components[i]
-		gs[i] = lowrank.Gaussian{Mean: mean[i*d : (i+1)*d], Values: values[row : row+k], Basis: basis[row*d : (row+k)*d], Lambda: lambda}
-		row += k
-	}
-	return gs, nil
-}
-
 // Statistics implements classifier.StatisticsKeeper: the exact statistics of
 // every class that has them; tensors carry the class's position in the
 // settings in front, as in "3.rows". Of classes with up to d examples they
 // are the embeddings themselves.
 func (h *HPPCA) Statistics() (classifier.State, error) {
 	side := moments.SideOf(h.classes, h.dim, func(c class) *moments.Moments { return c.stats })
-	return classifier.NewState(settings{Config: h.cfg, Dim: side.Dim, Classes: side.Classes}, side.Tensors)
+	return classifier.NewState(settings{Config: h.cfg, Learned: side.Learned}, side.Tensors)
 }
 
 // RestoreStatistics implements classifier.StatisticsKeeper. Statistics that
@@ -246,7 +190,7 @@ func (h *HPPCA) restored(s classifier.State) (classifier.Table[class], error) {
 	if err := s.Decode(&set); err != nil {
 		return h.classes, err
 	}
-	return moments.RestoreSide(h.classes, h.dim, moments.Side{Dim: set.Dim, Classes: set.Classes, Tensors: s.Tensors}, func(c class, stats *moments.Moments) (class, bool) {
+	return moments.RestoreSide(h.classes, h.dim, moments.Side{Learned: set.Learned, Tensors: s.Tensors}, func(c class, stats *moments.Moments) (class, bool) {
 		c.stats = stats
 		return c, stats.Made(c.n, c.Mean)
 	})

@@ -82,6 +82,19 @@ func (m *Moments) Add(x blas32.General) error {
 	return m.addFull(x)
 }
 
+// Give is Add of rows that the caller gives up: the first ones are kept as they
+// are, without a copy.
+func (m *Moments) Give(x blas32.General) error {
+	if m.n > 0 || !m.Thin() || x.Rows > m.d || x.Stride != x.Cols {
+		return m.Add(x)
+	}
+	if err := classifier.CheckRows(x, m.d); err != nil {
+		return fmt.Errorf("add examples: %w", err)
+	}
+	m.n, m.rows = x.Rows, x.Data[:x.Rows*x.Cols]
+	return nil
+}
+
 // Merge takes in what o has seen; o stays as it is. On error nothing changes.
 func (m *Moments) Merge(o *Moments) error {
 	if m.d != o.d {
@@ -177,23 +190,36 @@ func (m *Moments) chunkMoments(x blas32.General) (mean, m2 []float64, err error)
 }
 
 // meanColumns are summed by one goroutine at a time.
-const meanColumns = 160
+const meanColumns = 320
 
 func meanOf(x blas32.General) []float64 {
 	mean := make([]float64, x.Cols)
 	linalg.Parallel((x.Cols+meanColumns-1)/meanColumns, func(t int) {
 		first := t * meanColumns
 		part := mean[first:min(first+meanColumns, x.Cols)]
-		for i := range x.Rows {
-			for j, v := range classifier.Row(x, i)[first : first+len(part)] {
-				part[j] += float64(v)
-			}
-		}
+		addColumns(part, x, first)
 		for j := range part {
 			part[j] /= float64(max(x.Rows, 1))
 		}
 	})
 	return mean
+}
+
+// addColumns adds the sums of the columns from first on, four rows at a time.
+func addColumns(part []float64, x blas32.General, first int) {
+	row := func(i int) []float32 { return classifier.Row(x, i)[first : first+len(part)] }
+	i := 0
+	for ; i+4 <= x.Rows; i += 4 {
+		a, b, c, d := row(i), row(i+1), row(i+2), row(i+3)
+		for j, v := range a {
+			part[j] += (float64(v) + float64(b[j])) + (float64(c[j]) + float64(d[j]))
+		}
+	}
+	for ; i < x.Rows; i++ {
+		for j, v := range row(i) {
+			part[j] += float64(v)
+		}
+	}
 }
 
 func centred(x blas32.General, mean []float64) blas64.General {

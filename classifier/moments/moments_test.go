@@ -127,6 +127,29 @@ func TestStreamingBatchMergedAddRemoveAgree(t *testing.T) {
 	}
 }
 
+// TestGiveIsAdd: in the thin form, beyond it, and on top of others.
+func TestGiveIsAdd(t *testing.T) {
+	for _, n := range []int{1, 5, d, d + 1, 40} {
+		want, got := batch(t, sample(n, 2)), moments.New(d)
+		tight := classifier.Gather(sample(n, 2), classifier.Range(0, n))
+		more := classifier.Gather(sample(3, 4), classifier.Range(0, 3))
+		for _, x := range []blas32.General{tight, more} {
+			if err := got.Give(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := want.Add(sample(3, 4)); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, fmt.Sprintf("given, n=%d", n), got, want)
+	}
+	bad := sample(1, 1)
+	bad.Data[0] = float32(math.NaN())
+	if m := moments.New(d); m.Give(classifier.Gather(bad, []int{0})) == nil || m.N() != 0 {
+		t.Error("NaN was taken")
+	}
+}
+
 func TestRemoveRefusesWhatWasNotThere(t *testing.T) {
 	far := sample(1, 9)
 	far.Data[0] = 1e4

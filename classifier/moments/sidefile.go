@@ -62,15 +62,14 @@ func (m *Moments) Made(n int, mean []float64) bool {
 // A Side is what a side file holds: the statistics of some classes of a head,
 // examples of Dim values, by SideTensors in the order of Classes.
 type Side struct {
-	Dim     int
-	Classes []string
+	classifier.Learned
 	Tensors map[string]classifier.Tensor
 }
 
 // SideOf returns the side file of a head: of the classes of a table that have
 // statistics.
 func SideOf[T any](table classifier.Table[T], d int, of func(T) *Moments) Side {
-	side := Side{Dim: d}
+	side := Side{Learned: classifier.Learned{Dim: d}}
 	var stats []*Moments
 	for i, name := range table.Names() {
 		if m := of(table.Values()[i]); m != nil {

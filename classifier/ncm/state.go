@@ -8,15 +8,17 @@ import (
 )
 
 type settings struct {
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Tau     float64  `json:"tau"`
-	Classes []string `json:"classes"`
+	Config Config `json:"config"`
+	classifier.Learned
+	Tau float64 `json:"tau"`
 }
 
 // Save implements classifier.Saver: tensors "count" (C) and "sum" (C×d).
 func (h *NCM) Save() (classifier.State, error) {
-	return classifier.NewState(settings{h.cfg, h.dim, h.tau, h.classes.Names()}, moments.TotalTensors(h.classes.Values(), h.dim))
+	if h.classes.Len() == 0 {
+		return classifier.NewState(settings{Config: h.cfg}, nil)
+	}
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: h.dim, Classes: h.classes.Names()}, h.tau}, moments.TotalTensors(h.classes.Values(), h.dim))
 }
 
 // Load returns the head that Save described.
@@ -34,14 +36,14 @@ func load(s classifier.State) (*NCM, error) {
 		return nil, err
 	}
 	h, err := New(set.Config)
-	if err != nil || len(set.Classes) == 0 {
-		return h, err
-	}
-	if err := classifier.CheckClasses(set.Classes); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if !(set.Tau >= 1e-120 && set.Tau <= 1e120) || set.Dim < 1 {
-		return nil, fmt.Errorf("temperature %g, dimension %d", set.Tau, set.Dim)
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
+	}
+	if !(set.Tau >= 1e-120 && set.Tau <= 1e120) {
+		return nil, fmt.Errorf("temperature %g", set.Tau)
 	}
 	classes, err := moments.LoadTotals(s, len(set.Classes), set.Dim)
 	if err != nil {

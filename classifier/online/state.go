@@ -11,10 +11,9 @@ import (
 )
 
 type settings struct {
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Classes []string `json:"classes"`
-	Sigma2  float64  `json:"starting_sigma2"`
+	Config Config `json:"config"`
+	classifier.Learned
+	Sigma2 float64 `json:"starting_sigma2"`
 }
 
 // tensors holds what is saved of C classes, stacked: parameters (μ C×d, W
@@ -42,6 +41,9 @@ func (t *tensors) add(s oem.Snapshot) {
 // "w", "s1" (C×d×q), "sigma2", "s0" (C), "s2" (C×q×q); with the class policy
 // also "reference.mean", "reference.w" and "reference.sigma2".
 func (h *Online) Save() (classifier.State, error) {
+	if h.classes.Len() == 0 {
+		return classifier.NewState(settings{Config: h.cfg}, nil)
+	}
 	var t tensors
 	for _, m := range h.classes.Values() {
 		t.add(m.Snapshot())
@@ -57,7 +59,7 @@ func (h *Online) Save() (classifier.State, error) {
 	if h.cfg.Policy == oem.Class {
 		all["reference.mean"], all["reference.w"], all["reference.sigma2"] = f64(t.rmean, d), f64(t.rw, d, q), f64(t.rsigma2)
 	}
-	return classifier.NewState(settings{h.cfg, h.dim, h.classes.Names(), h.sigma2}, all)
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: h.dim, Classes: h.classes.Names()}, h.sigma2}, all)
 }
 
 // Load returns the head that Save described.
@@ -75,14 +77,11 @@ func load(s classifier.State) (*Online, error) {
 		return nil, err
 	}
 	h, err := New(set.Config)
-	if err != nil || len(set.Classes) == 0 {
-		return h, err
-	}
-	if set.Dim < 1 {
-		return nil, fmt.Errorf("dimension %d", set.Dim)
-	}
-	if err := classifier.CheckClasses(set.Classes); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	if !(set.Sigma2 >= 1e-12 && set.Sigma2 <= 1e12) {
 		return nil, fmt.Errorf("starting_sigma2: %g is outside 1e-12 … 1e12", set.Sigma2)

@@ -10,12 +10,11 @@ import (
 )
 
 type settings struct {
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Rank    int      `json:"rank"`
-	Rest    float64  `json:"beta_rest"`
-	Classes []string `json:"classes"`
-	Choice  *Choice  `json:"epsilon_choice,omitempty"`
+	Config Config `json:"config"`
+	classifier.Learned
+	Rank   int     `json:"rank"`
+	Rest   float64 `json:"beta_rest"`
+	Choice *Choice `json:"epsilon_choice,omitempty"`
 }
 
 // Save implements classifier.Saver: tensors "count" (C), "sum" (C×d),
@@ -31,7 +30,7 @@ func (h *PLDA) Save() (classifier.State, error) {
 	}
 	tensors := moments.TotalTensors(totals, d)
 	maps.Copy(tensors, sp.Tensors())
-	return classifier.NewState(settings{h.cfg, d, len(sp.Beta), sp.Rest, h.Classes(), h.choice}, tensors)
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.Classes()}, len(sp.Beta), sp.Rest, h.choice}, tensors)
 }
 
 // Load returns the head that Save described.
@@ -61,16 +60,13 @@ func load(s classifier.State) (*PLDA, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(set.Classes) == 0 {
-		return h, s.CheckUnfitted()
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	if err := checkChoice(set.Config, set.Choice); err != nil {
 		return nil, err
 	}
 	h.choice = set.Choice
-	if err := classifier.CheckClasses(set.Classes); err != nil {
-		return nil, err
-	}
 	sp, err := gauss.LoadSpace(s, set.Dim, set.Rank, set.Rest)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (s *scorer) shifts() (means, norms, logDets []float64) {
 
 // lowRank returns Lᵀ, Lᵀ(μ−c), w and H of a class.
 func (s *scorer) lowRank(k scored) classifier.LowRank {
-	q, d := len(k.values), s.basis.Cols
+	q, d := len(k.values), s.stack.Cols
 	l := classifier.LowRank{Rows: k.basis[:q*d]}
 	shift := make([]float64, d)
 	for j, v := range k.mean {

@@ -148,7 +148,7 @@ func (h *PPCA) extend(x blas32.General, g classifier.Group) (class, error) {
 		stats = old.stats.Clone()
 		stats.Use(h.mul)
 	}
-	if err := stats.Add(h.place(x, g.Rows)); err != nil {
+	if err := stats.Give(h.place(x, g.Rows)); err != nil {
 		return class{}, err
 	}
 	return h.fit(stats)
@@ -242,7 +242,7 @@ func (h *PPCA) Score(dst blas64.General, novelty []float64, x blas32.General) er
 func (h *PPCA) scoring() classifier.Scoring {
 	s := classifier.Scoring{Method: "ppca", Head: h, Novelty: h.novelty}
 	if h.scorer != nil {
-		s.Scores, s.Batch = h.scorer.batch, h.scorer.batchSize()
+		s.Scores = h.scorer.batch
 	}
 	return s
 }

@@ -13,9 +13,6 @@ import (
 )
 
 const (
-	// Rows scored at a time: batchValues bounds rows × components, 16 MiB.
-	batchValues = 4 << 20
-	maxBatch    = 256
 	// guard is the share of the terms of a difference below which float32
 	// products leave too few digits of it. They are good to about 1e−6 of
 	// ‖x‖·‖y‖, so that what passes is good to 1e−4.
@@ -27,9 +24,11 @@ const (
 	productError = 3e-7
 	doubtNats    = 2.5e-5
 	leaderNats   = 14
-	// spanRows is how many components are multiplied at a time: 256 rows of
-	// products are 0.5 MiB.
-	spanRows = 512
+	// spanRows is how many rows of the stack are multiplied at a time, at most:
+	// 256 rows of products are 1.3 MiB. Spans get smaller towards the end, so
+	// that no core waits long for another, but not below lastRows.
+	spanRows = 1344
+	lastRows = spanRows / 4
 )
 
 // A scorer holds what scoring needs of all classes, stacked for one product a
@@ -38,17 +37,20 @@ type scorer struct {
 	mul       linalg.Multiplier
 	normalize bool
 	lambda    float64
+	precision float64   // 1/λ
 	centre    []float64 // c, the mean of the class means
-	basis     blas32.General
-	means     blas32.General // μ − c (C×d)
-	classes   []scored
-	buffers   sync.Pool // of *[]float32, for the products of a span
+	// stack is, class by class, its components and below them μ − c.
+	stack   blas32.General
+	classes []scored
+	spans   []span
+	buffers sync.Pool // of *[]float32, for the products of a span
+	batches sync.Pool // of *pairs
 }
 
 // scored is one class as the scorer sees it.
 type scored struct {
 	class
-	first    int       // its first row in basis
+	first    int       // its first row in the stack
 	origin32 []float32 // Lᵀ(μ−c)
 	weight32 []float32 // D/(D+λ)
 	norm     float64   // ‖μ−c‖
@@ -56,19 +58,20 @@ type scored struct {
 }
 
 func newScorer(mul linalg.Multiplier, cfg Config, dim int, classes []class) *scorer {
-	rows := 0
+	rows := len(classes)
 	for _, c := range classes {
 		rows += len(c.values)
 	}
 	s := &scorer{
-		mul: mul, normalize: *cfg.Normalize, lambda: cfg.Lambda, centre: meanOfMeans(dim, classes),
-		basis: linalg.New32(rows, dim), means: linalg.New32(len(classes), dim), classes: make([]scored, len(classes)),
+		mul: mul, normalize: *cfg.Normalize, lambda: cfg.Lambda, precision: 1 / cfg.Lambda, centre: meanOfMeans(dim, classes),
+		stack: linalg.New32(rows, dim), classes: make([]scored, len(classes)),
 	}
 	row := 0
 	for i, c := range classes {
-		s.stack(i, row, c, *cfg.LogDet)
-		row += len(c.values)
+		s.put(i, row, c, *cfg.LogDet)
+		row += len(c.values) + 1
 	}
+	s.spans = spansOf(s.classes, rows)
 	return s
 }
 
@@ -82,16 +85,17 @@ func meanOfMeans(dim int, classes []class) []float64 {
 	return centre
 }
 
-// stack puts class i into the scorer, its components from the given row on.
-func (s *scorer) stack(i, row int, c class, logDet bool) {
-	d := len(c.mean)
-	k := scored{class: c, first: row, origin32: make([]float32, len(c.values)), weight32: make([]float32, len(c.values))}
-	k.basis = s.basis.Data[row*d : (row+len(c.values))*d]
+// put stacks class i from the given row on.
+func (s *scorer) put(i, row int, c class, logDet bool) {
+	d, q := len(c.mean), len(c.values)
+	k := scored{class: c, first: row, origin32: make([]float32, q), weight32: make([]float32, q)}
+	k.basis = s.stack.Data[row*d : (row+q)*d : (row+q)*d]
 	copy(k.basis, c.basis)
 	shift := make([]float64, d)
+	below := classifier.Row(s.stack, row+q)
 	for j, v := range c.mean {
 		shift[j] = v - s.centre[j]
-		s.means.Data[i*d+j] = float32(shift[j])
+		below[j] = float32(shift[j])
 		k.norm += shift[j] * shift[j]
 	}
 	k.norm = math.Sqrt(k.norm)
@@ -113,23 +117,20 @@ func (s *scorer) share(classes []class) {
 	}
 }
 
-// batchSize is the number of rows to score at a time.
-func (s *scorer) batchSize() int {
-	return min(maxBatch, max(8, batchValues/max(s.basis.Rows, 1)))
-}
-
-// A span is the classes first … last−1, whose components are rows from …
-// to−1 of the basis: what one goroutine multiplies and scores at a time, so
-// that the products never leave its cache.
+// A span is the classes first … last−1, which are rows from … to−1 of the
+// stack: what one goroutine multiplies and scores at a time, so that the
+// products never leave its cache.
 type span struct{ first, last, from, to int }
 
-// spans divides the classes; a span ends with the class that fills it.
-func (s *scorer) spans() []span {
+// spansOf divides the classes, which are so many rows; a span ends with the
+// class that fills it.
+func spansOf(classes []scored, rows int) []span {
 	var all []span
 	var next span
-	for i, k := range s.classes {
-		next.last, next.to = i+1, k.first+len(k.values)
-		if next.to-next.from >= spanRows || i == len(s.classes)-1 {
+	for i, k := range classes {
+		next.last, next.to = i+1, k.first+len(k.values)+1
+		full := min(spanRows, max(lastRows, (rows-next.from)/4))
+		if next.to-next.from >= full || i == len(classes)-1 {
 			all = append(all, next)
 			next = span{first: next.last, from: next.to}
 		}
@@ -140,18 +141,10 @@ func (s *scorer) spans() []span {
 // batch scores a few rows: float32 products span by span, then float64 where
 // they leave too few digits.
 func (s *scorer) batch(x blas32.General) (blas64.General, error) {
-	b := pairs{z: s.place(x), crossed: linalg.New32(x.Rows, len(s.classes)), scores: linalg.New64(x.Rows, len(s.classes))}
-	b.z32 = s.relative(b.z)
-	b.sq = make([]float64, x.Rows)
-	for i := range b.sq {
-		b.sq[i] = s.squaredDistance(b.z.Data[i*b.z.Stride : (i+1)*b.z.Stride])
-	}
-	if err := s.mul.MulTrans(b.crossed, b.z32, s.means); err != nil {
-		return blas64.General{}, err
-	}
-	spans := s.spans()
-	errs := make([]error, len(spans))
-	linalg.Parallel(len(spans), func(i int) { errs[i] = s.scoreSpan(b, spans[i]) })
+	b := s.pairs(x)
+	defer s.batches.Put(b)
+	errs := make([]error, len(s.spans))
+	linalg.Parallel(len(s.spans), func(i int) { errs[i] = s.scoreSpan(b, s.spans[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return blas64.General{}, err
 	}
@@ -159,96 +152,100 @@ func (s *scorer) batch(x blas32.General) (blas64.General, error) {
 	return b.scores, nil
 }
 
-// pairs is a batch: rows relative to c, their squared length, (μ−c)ᵀ(z−c),
-// and the scores.
+// pairs is a batch: its rows z, relative to c in float32, ‖z−c‖, and by class
+// the scores and what those may be off by (nats).
 type pairs struct {
-	z       blas64.General
-	z32     blas32.General
-	sq      []float64
-	crossed blas32.General
-	scores  blas64.General
+	z      blas64.General
+	z32    blas32.General
+	length []float64
+	scores blas64.General
+	doubts blas32.General
 }
 
-// squaredDistance is ‖z−c‖².
-func (s *scorer) squaredDistance(z []float64) float64 {
-	var sq float64
-	for j, v := range z {
-		sq += (v - s.centre[j]) * (v - s.centre[j])
-	}
-	return sq
-}
-
-// scoreSpan writes −½(r + log|Σ|) of all rows for the classes of a span.
-func (s *scorer) scoreSpan(b pairs, sp span) error {
-	width := sp.to - sp.from
-	d := s.basis.Cols
-	buffer, _ := s.buffers.Get().(*[]float32)
-	if buffer == nil || cap(*buffer) < b.z.Rows*width {
-		buffer = new(make([]float32, b.z.Rows*width))
-	}
-	defer s.buffers.Put(buffer)
-	projected := blas32.General{Rows: b.z.Rows, Cols: width, Stride: max(width, 1), Data: (*buffer)[:b.z.Rows*width]}
-	if width > 0 {
-		components := blas32.General{Rows: width, Cols: d, Stride: d, Data: s.basis.Data[sp.from*d : sp.to*d]}
-		if err := s.mul.Mul32(projected, b.z32, components); err != nil {
-			return err
+// pairs makes rows of x ready to be scored.
+func (s *scorer) pairs(x blas32.General) *pairs {
+	b, _ := s.batches.Get().(*pairs)
+	if b == nil || b.z.Rows != x.Rows {
+		b = &pairs{
+			z: linalg.New64(x.Rows, x.Cols), z32: linalg.New32(x.Rows, x.Cols),
+			length: make([]float64, x.Rows), doubts: linalg.New32(x.Rows, len(s.classes)),
 		}
 	}
-	for i := range b.z.Rows {
-		s.scoreRow(b, i, sp, projected.Data[i*width:(i+1)*width])
+	b.scores = linalg.New64(x.Rows, len(s.classes)) // the caller's
+	linalg.Parallel(x.Rows, func(i int) {
+		s.place(rowOf(b.z, i), classifier.Row(x, i))
+		b.length[i] = s.relative(classifier.Row(b.z32, i), rowOf(b.z, i))
+	})
+	return b
+}
+
+func rowOf(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+
+// scoreSpan writes −½(r + log|Σ|) of all rows for the classes of a span.
+func (s *scorer) scoreSpan(b *pairs, sp span) error {
+	width, n := sp.to-sp.from, b.z.Rows
+	buffer, _ := s.buffers.Get().(*[]float32)
+	if buffer == nil || cap(*buffer) < n*width {
+		buffer = new(make([]float32, n*width))
+	}
+	defer s.buffers.Put(buffer)
+	products := blas32.General{Rows: n, Cols: width, Stride: width, Data: (*buffer)[:n*width]}
+	if err := s.mul.Mul32(products, b.z32, classifier.Rows(s.stack, sp.from, sp.to)); err != nil {
+		return err
+	}
+	for i := range n {
+		s.scoreRow(b, i, sp, classifier.Row(products, i))
 	}
 	return nil
 }
 
-// place returns x in float64, of length 1 if so configured. It rounds to
+// place writes x in float64, of length 1 if so configured. It rounds to
 // float32 in between, as learning does.
-func (s *scorer) place(x blas32.General) blas64.General {
-	z := classifier.Placed(x, classifier.Range(0, x.Rows), s.normalize)
-	if s.normalize {
-		for i, v := range z.Data {
-			z.Data[i] = float64(float32(v))
+func (s *scorer) place(z []float64, x []float32) {
+	if !s.normalize {
+		for j, v := range x {
+			z[j] = float64(v)
 		}
+		return
 	}
-	return z
+	classifier.Unit(z, x)
+	for j, v := range z {
+		z[j] = float64(float32(v))
+	}
 }
 
-// relative returns z − c in float32.
-func (s *scorer) relative(z blas64.General) blas32.General {
-	out := linalg.New32(z.Rows, z.Cols)
-	for i := range z.Rows {
-		for j, c := range s.centre {
-			out.Data[i*out.Stride+j] = float32(z.Data[i*z.Stride+j] - c)
-		}
+// relative writes z − c in float32 and returns its length.
+func (s *scorer) relative(dst []float32, z []float64) float64 {
+	var sq float64
+	for j, c := range s.centre {
+		v := z[j] - c
+		dst[j] = float32(v)
+		sq += v * v
 	}
-	return out
+	return math.Sqrt(sq)
 }
 
-// scoreRow scores one row for the classes of a span; projected is Lᵀ(z−c) of
-// these.
-func (s *scorer) scoreRow(b pairs, i int, sp span, projected []float32) {
-	dst := b.scores.Data[i*b.scores.Stride : i*b.scores.Stride+b.scores.Cols]
-	crossed := classifier.Row(b.crossed, i)
+// scoreRow scores one row for the classes of a span; products are those of
+// z − c with the rows of the span.
+func (s *scorer) scoreRow(b *pairs, i int, sp span, products []float32) {
+	scores, doubts := rowOf(b.scores, i), classifier.Row(b.doubts, i)
+	length := b.length[i]
+	sq := length * length
 	for c := sp.first; c < sp.last; c++ {
 		k := &s.classes[c]
-		r, ok := s.quick(k, b.sq[i], projected[k.first-sp.from:], float64(crossed[c]))
-		if !ok {
-			r = k.exact(b.z.Data[i*b.z.Stride:(i+1)*b.z.Stride], s.lambda)
+		q := len(k.weight32)
+		p := products[:q+1]
+		products = products[q+1:]
+		uu := weightedSquares(p[:q], k.origin32, k.weight32)
+		t := sq - 2*float64(p[q]) + k.norm*k.norm - uu
+		terms := length * (k.norm + math.Sqrt(uu))
+		if t > guard*terms && t <= math.MaxFloat64 {
+			scores[c] = -(t*s.precision + k.logDet) / 2
+			doubts[c] = float32(productError / 2 * terms * s.precision)
+			continue
 		}
-		dst[c] = -(r + k.logDet) / 2
+		scores[c], doubts[c] = -(k.exact(rowOf(b.z, i), s.lambda)+k.logDet)/2, 0
 	}
-}
-
-// quick returns r by Theorem 1 (eq. 2.10) from float32 products, and whether
-// enough digits of it are left.
-func (s *scorer) quick(k *scored, sq float64, projected []float32, cross float64) (float64, bool) {
-	uu := weightedSquares(projected, k.origin32, k.weight32)
-	t := sq - 2*cross + k.norm*k.norm - uu
-	return t / s.lambda, t > guard*k.terms(sq, uu) && t <= math.MaxFloat64
-}
-
-// terms bounds the terms of the difference that t is.
-func (k *scored) terms(sq, uu float64) float64 {
-	return math.Sqrt(sq) * (k.norm + math.Sqrt(max(uu, 0)))
 }
 
 // weightedSquares returns ‖u‖² = Σ w·(p−o)², in four sums that the processor
@@ -275,29 +272,19 @@ func weightedSquares(p, o, w []float32) float64 {
 // refineLeaders computes again, in float64, the classes that may share in the
 // probability of a row, where the float32 products leave r with an error that
 // would show in it.
-func (s *scorer) refineLeaders(b pairs, i int) {
-	dst := b.scores.Data[i*b.scores.Stride : i*b.scores.Stride+b.scores.Cols]
-	crossed := classifier.Row(b.crossed, i)
+func (s *scorer) refineLeaders(b *pairs, i int) {
+	scores, doubts := rowOf(b.scores, i), classifier.Row(b.doubts, i)
 	floor := math.Inf(-1)
-	for c := range dst {
-		floor = max(floor, dst[c]-s.doubt(c, dst[c], b.sq[i], float64(crossed[c])))
+	for c, doubt := range doubts {
+		floor = max(floor, scores[c]-float64(doubt))
 	}
 	floor -= leaderNats
-	for c, score := range dst {
-		doubt := s.doubt(c, score, b.sq[i], float64(crossed[c]))
-		if doubt > doubtNats && score+doubt >= floor {
+	for c, doubt := range doubts {
+		if doubt > doubtNats && scores[c]+float64(doubt) >= floor {
 			k := &s.classes[c]
-			dst[c] = -(k.exact(b.z.Data[i*b.z.Stride:(i+1)*b.z.Stride], s.lambda) + k.logDet) / 2
+			scores[c] = -(k.exact(rowOf(b.z, i), s.lambda) + k.logDet) / 2
 		}
 	}
-}
-
-// doubt bounds the error of a score (nats) that comes from float32 products.
-func (s *scorer) doubt(c int, score, sq, cross float64) float64 {
-	k := &s.classes[c]
-	t := (-2*score - k.logDet) * s.lambda
-	uu := sq - 2*cross + k.norm*k.norm - t
-	return productError * k.terms(sq, uu) / (2 * s.lambda)
 }
 
 // exact returns r in float64 from δ = z−μ: the residual is formed as a

@@ -5,14 +5,14 @@ import (
 	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 )
 
 type settings struct {
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Classes []string `json:"classes"`
-	Choice  *Choice  `json:"lambda_choice,omitempty"`
+	Config Config `json:"config"`
+	classifier.Learned
+	Choice *Choice `json:"lambda_choice,omitempty"`
 }
 
 // Save implements classifier.Saver: tensors "count" and "components" (C),
@@ -20,21 +20,16 @@ type settings struct {
 // (Σq×d, float32). The statistics are not part of it.
 func (h *PPCA) Save() (classifier.State, error) {
 	n := h.classes.Len()
-	counts, components := make([]int, n), make([]int, n)
-	var mean, values []float64
-	basis := []float32{}
-	for i, c := range h.classes.Values() {
-		counts[i], components[i] = c.n, len(c.values)
-		mean, values = append(mean, c.mean...), append(values, c.values...)
-		basis = append(basis, c.basis...)
+	if n == 0 {
+		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
-	return classifier.NewState(settings{h.cfg, h.dim, h.classes.Names(), h.choice}, map[string]classifier.Tensor{
-		"count":      classifier.CountTensor(counts),
-		"components": classifier.CountTensor(components),
-		"mean":       {Shape: []int{n, h.dim}, F64: append([]float64{}, mean...)},
-		"values":     {Shape: []int{len(values)}, F64: append([]float64{}, values...)},
-		"basis":      {Shape: []int{len(values), h.dim}, F32: basis},
-	})
+	counts, gs := make([]int, n), make([]lowrank.Gaussian, n)
+	for i, c := range h.classes.Values() {
+		counts[i], gs[i] = c.n, lowrank.Gaussian{Mean: c.mean, Values: c.values, Basis: c.basis}
+	}
+	tensors := map[string]classifier.Tensor{"count": classifier.CountTensor(counts)}
+	lowrank.AddTensors(tensors, "", gs, classifier.Range(0, n), h.dim)
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: h.dim, Classes: h.classes.Names()}, h.choice}, tensors)
 }
 
 // Load returns the head that Save described, without statistics.
@@ -52,14 +47,11 @@ func load(s classifier.State) (*PPCA, error) {
 		return nil, err
 	}
 	h, err := New(set.Config)
-	if err != nil || len(set.Classes) == 0 {
-		return h, err
-	}
-	if set.Dim < 1 {
-		return nil, fmt.Errorf("dimension %d", set.Dim)
-	}
-	if err := classifier.CheckClasses(set.Classes); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	if err := checkChoice(set.Config, set.Choice); err != nil {
 		return nil, err
@@ -80,35 +72,13 @@ func loadClasses(s classifier.State, n, d, q int) ([]class, error) {
 	if err != nil {
 		return nil, err
 	}
-	components, err := s.Counts("components", n, 0, min(q, d))
+	gs, err := lowrank.FromTensors(s, "", n, d, q, 0, classifier.Range(0, n))
 	if err != nil {
 		return nil, err
 	}
-	rows := 0
-	for _, k := range components {
-		rows += k
-	}
-	mean, err := s.Float64("mean", n, d)
-	if err != nil {
-		return nil, err
-	}
-	values, err := s.Float64("values", rows)
-	if err != nil {
-		return nil, err
-	}
-	basis, err := s.Float32("basis", rows, d)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range values {
-		if v <= 0 {
-			return nil, fmt.Errorf("tensor values: %g is not a variance", v)
-		}
-	}
-	classes, row := make([]class, n), 0
-	for i, k := range components {
-		classes[i] = class{n: counts[i], mean: mean[i*d : (i+1)*d], values: values[row : row+k], basis: basis[row*d : (row+k)*d]}
-		row += k
+	classes := make([]class, n)
+	for i, g := range gs {
+		classes[i] = class{n: counts[i], mean: g.Mean, values: g.Values, basis: g.Basis}
 	}
 	return classes, nil
 }
@@ -119,7 +89,7 @@ func loadClasses(s classifier.State, n, d, q int) ([]class, error) {
 // are the embeddings themselves.
 func (h *PPCA) Statistics() (classifier.State, error) {
 	side := moments.SideOf(h.classes, h.dim, func(c class) *moments.Moments { return c.stats })
-	return classifier.NewState(settings{Config: h.cfg, Dim: side.Dim, Classes: side.Classes}, side.Tensors)
+	return classifier.NewState(settings{Config: h.cfg, Learned: side.Learned}, side.Tensors)
 }
 
 // RestoreStatistics implements classifier.StatisticsKeeper. Statistics that
@@ -138,7 +108,7 @@ func (h *PPCA) restored(s classifier.State) (classifier.Table[class], error) {
 	if err := s.Decode(&set); err != nil {
 		return h.classes, err
 	}
-	return moments.RestoreSide(h.classes, h.dim, moments.Side{Dim: set.Dim, Classes: set.Classes, Tensors: s.Tensors}, func(c class, stats *moments.Moments) (class, bool) {
+	return moments.RestoreSide(h.classes, h.dim, moments.Side{Learned: set.Learned, Tensors: s.Tensors}, func(c class, stats *moments.Moments) (class, bool) {
 		c.stats = stats
 		return c, stats.Made(c.n, c.mean)
 	})

@@ -12,14 +12,13 @@ import (
 )
 
 type settings struct {
-	Method  string   `json:"method"`
-	Config  Config   `json:"config"`
-	Setting Setting  `json:"setting"`
-	Dim     int      `json:"dim"`
-	Rank    int      `json:"rank"`
-	Rest    float64  `json:"beta_rest"`
-	Classes []string `json:"classes"`
-	Choice  *Choice  `json:"choice,omitempty"`
+	Method  string  `json:"method"`
+	Config  Config  `json:"config"`
+	Setting Setting `json:"setting"`
+	classifier.Learned
+	Rank   int     `json:"rank"`
+	Rest   float64 `json:"beta_rest"`
+	Choice *Choice `json:"choice,omitempty"`
 }
 
 // Save implements classifier.Saver: tensors "count" (C), "sum" (C×d) and
@@ -35,7 +34,7 @@ func (h *Head) Save() (classifier.State, error) {
 	d := h.Dim()
 	tensors := saveClasses(h.classes.Values(), d)
 	maps.Copy(tensors, h.space.Tensors())
-	return classifier.NewState(settings{h.method, h.cfg, h.setting, d, len(h.space.Beta), h.space.Rest, h.Classes(), h.choice}, tensors)
+	return classifier.NewState(settings{h.method, h.cfg, h.setting, classifier.Learned{Dim: d, Classes: h.Classes()}, len(h.space.Beta), h.space.Rest, h.choice}, tensors)
 }
 
 func saveClasses(classes []class, d int) map[string]classifier.Tensor {
@@ -80,8 +79,8 @@ func load(s classifier.State) (*Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(set.Classes) == 0 {
-		return h, s.CheckUnfitted()
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	if err := set.check(); err != nil {
 		return nil, err
@@ -100,9 +99,6 @@ func load(s classifier.State) (*Head, error) {
 
 // check returns an error unless the setting belongs to the configuration.
 func (set settings) check() error {
-	if err := classifier.CheckClasses(set.Classes); err != nil {
-		return err
-	}
 	if err := checkSetting(set.Setting); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ const meanTol = 1e-6
 // are the embeddings themselves, scaled to length 1.
 func (h *Head) Statistics() (classifier.State, error) {
 	side := moments.SideOf(h.classes, h.Dim(), func(c class) *moments.Moments { return c.stats })
-	return classifier.NewState(settings{Method: h.method, Config: h.cfg, Dim: side.Dim, Classes: side.Classes}, side.Tensors)
+	return classifier.NewState(settings{Method: h.method, Config: h.cfg, Learned: side.Learned}, side.Tensors)
 }
 
 // RestoreStatistics implements classifier.StatisticsKeeper. Statistics that
@@ -37,7 +37,7 @@ func (h *Head) restored(s classifier.State) (classifier.Table[class], error) {
 	if err := s.Decode(&set); err != nil {
 		return h.classes, err
 	}
-	return moments.RestoreSide(h.classes, h.Dim(), moments.Side{Dim: set.Dim, Classes: set.Classes, Tensors: s.Tensors}, func(c class, stats *moments.Moments) (class, bool) {
+	return moments.RestoreSide(h.classes, h.Dim(), moments.Side{Learned: set.Learned, Tensors: s.Tensors}, func(c class, stats *moments.Moments) (class, bool) {
 		known := matches(stats, c)
 		c.stats = stats
 		return c, known

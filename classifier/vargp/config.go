@@ -17,7 +17,8 @@ type Config struct {
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
 	// Lengthscale is where all length-scales start; 0 (Auto) means the root
-	// mean square distance of two examples of the base session, over √2.
+	// mean square distance of two examples of the base session, over √2, as the
+	// kernel sees them.
 	Lengthscale float64 `json:"lengthscale" mapstructure:"lengthscale"`
 	// Inducing is the number of inducing inputs for each class of a session,
 	// MaxInducing the most for a session.
@@ -25,6 +26,9 @@ type Config struct {
 	MaxInducing int `json:"max_inducing" mapstructure:"max_inducing"`
 	// OwnInputs gives every class inducing inputs of its own.
 	OwnInputs bool `json:"own_inputs" mapstructure:"own_inputs"`
+	// Network is the widths of the layers of a network in front of the kernel,
+	// trained with every session (appendix B.3); empty means none.
+	Network []int `json:"network" mapstructure:"network"`
 	// Beta is the weight of the divergence of the hyper-parameters.
 	Beta float64 `json:"beta" mapstructure:"beta"`
 	// Rate, Batch, Epochs and Steps are those of the optimiser, for a session.
@@ -51,7 +55,7 @@ type Config struct {
 func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
 	return Config{
-		Variant: d.Variant, Normalize: true, Inducing: 5, MaxInducing: 60, Beta: 10,
+		Variant: d.Variant, Normalize: true, Network: []int{}, Inducing: 5, MaxInducing: 60, Beta: 10,
 		Rate: 0.03, Batch: 256, Epochs: d.Epochs, Steps: 300, Validation: 0.1, Patience: d.Patience,
 		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions,
 		Jitter: d.Jitter,
@@ -82,7 +86,7 @@ const maxInducing = 1 << 12
 
 func (c Config) model() vargp.Config {
 	return vargp.Config{
-		Variant: c.Variant, OwnInputs: c.OwnInputs, Beta: c.Beta, HyperSamples: c.HyperSamples, FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
+		Variant: c.Variant, OwnInputs: c.OwnInputs, Network: c.Network, Beta: c.Beta, HyperSamples: c.HyperSamples, FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
 		Rate: c.Rate, Batch: c.Batch, Epochs: c.Epochs, Steps: c.Steps, Stopping: vargp.Best, Patience: c.Patience, Tolerance: tolerance,
 		Start: vargp.FromPrior, PredictHypers: c.PredictHypers, PredictFunctions: c.PredictFunctions, Seed: c.Seed,
 	}

@@ -30,6 +30,9 @@
 // not. Nothing can be forgotten: what a class left in the hyper-posterior and in
 // the other functions cannot be taken out.
 //
+// With a journal (classifier.Journal) the state of a training is kept after every
+// twenty steps or so, and one that was stopped goes on to the same result.
+//
 // A saved head contains inducing inputs, which begin as embeddings.
 //
 // One class, one example, and duplicates are legal. Where no example can be
@@ -38,13 +41,19 @@
 // # Cost
 //
 // With M inducing inputs a session, n = ΣM, batch B and C classes: a step takes
-// about 3·S·(n³/3 + n²B + nBd + (C+1)nMB) multiplications, S draws of θ
-// (hyper_samples), twice that time forwards and backwards; memory S·(C+1)·n·B
+// about 3·S·(n³/3 + n²B + nBd + (C+1)nMB/2) multiplications, S draws of θ
+// (hyper_samples), twice that time forwards and backwards; memory S·n·M·B/2
 // numbers. A prediction takes predict_hypers·(nd + n² + (C+1)·nM)
 // multiplications. With own_inputs all but the last term is (C+1) times as much.
 // So it grows with the cube of the number of sessions: a method for a moderate
 // number of them, as the paper says. A temperature fitted by pseudo-sessions
 // (classifier.temperature 0) trains the head several times more.
+//
+// # Deep kernel
+//
+// With network the kernel sees embeddings through a small network, trained with
+// every session (appendix B.3 of the paper, which finds that it forgets more:
+// gp/vargp). High rates switch its relus off for good: 0.01 and less.
 //
 // # Deviations from the paper
 //

@@ -8,17 +8,17 @@ import (
 )
 
 type settings struct {
-	Config  Config   `json:"config"`
-	Dim     int      `json:"dim"`
-	Classes []string `json:"classes"`
-	Tasks   int      `json:"tasks"`
+	Config Config `json:"config"`
+	classifier.Learned
+	Tasks int `json:"tasks"`
 }
 
 // Save implements classifier.Saver, with H = C+1 heads in G groups (1, or H
 // with own_inputs) and inducing inputs of T sessions, M_t each: tensors "sizes"
-// (T), "hypers" (2×(1+d): means and log-variances of log γ and log σ), "z"
+// (T), "hypers" (2×(1+D): means and log-variances of log γ and log σ), "z"
 // (G·ΣM × d), "mean" (H·ΣM) and "chol" (H·ΣM²), group by group and session by
-// session.
+// session; "network" (weights and biases, layer by layer) where there is one, D
+// being its output, d without.
 func (h *VARGP) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
@@ -34,13 +34,17 @@ func (h *VARGP) Save() (classifier.State, error) {
 			z, mean, chol = append(z, b.Z...), append(mean, b.Mean...), append(chol, b.Chol...)
 		}
 	}
-	return classifier.NewState(settings{h.cfg, d, h.classes, s.Tasks}, map[string]classifier.Tensor{
+	tensors := map[string]classifier.Tensor{
 		"sizes":  classifier.CountTensor(sizes),
-		"hypers": {Shape: []int{2, 1 + d}, F64: append(s.HyperMean, s.HyperLogVar...)},
+		"hypers": {Shape: []int{2, len(s.HyperMean)}, F64: append(s.HyperMean, s.HyperLogVar...)},
 		"z":      {Shape: []int{len(z) / d, d}, F64: z},
 		"mean":   {Shape: []int{len(mean)}, F64: mean},
 		"chol":   {Shape: []int{len(chol)}, F64: chol},
-	})
+	}
+	if n := len(s.Network); n > 0 {
+		tensors["network"] = classifier.Tensor{Shape: []int{n}, F64: s.Network}
+	}
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.classes}, s.Tasks}, tensors)
 }
 
 // Load returns the head that Save described.
@@ -61,14 +65,8 @@ func load(s classifier.State) (*VARGP, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(set.Classes) == 0 {
-		return h, s.CheckUnfitted()
-	}
-	if err := classifier.CheckClasses(set.Classes); err != nil {
-		return nil, err
-	}
-	if set.Dim < 1 {
-		return nil, fmt.Errorf("dimension %d", set.Dim)
+	if fitted, err := set.Check(s); !fitted {
+		return h, err
 	}
 	snap, err := snapshot(s, set)
 	if err != nil {
@@ -102,11 +100,18 @@ func snapshot(s classifier.State, set settings) (vargp.Snapshot, error) {
 	for _, m := range sizes {
 		n, n2 = n+m, n2+m*m
 	}
-	hypers, err := s.Float64("hypers", 2, 1+set.Dim)
+	kernelDim := set.Dim
+	if n := len(set.Config.Network); n > 0 {
+		kernelDim = set.Config.Network[n-1]
+		if out.Network, err = s.Float64("network", set.Config.model().Parameters(set.Dim)); err != nil {
+			return out, err
+		}
+	}
+	hypers, err := s.Float64("hypers", 2, 1+kernelDim)
 	if err != nil {
 		return out, err
 	}
-	out.HyperMean, out.HyperLogVar = hypers[:1+set.Dim], hypers[1+set.Dim:]
+	out.HyperMean, out.HyperLogVar = hypers[:1+kernelDim], hypers[1+kernelDim:]
 	z, err := s.Float64("z", groups*n, set.Dim)
 	if err != nil {
 		return out, err

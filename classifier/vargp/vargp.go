@@ -20,7 +20,9 @@ const unseen = 0
 
 // VARGP is the head.
 type VARGP struct {
-	cfg Config
+	cfg     Config
+	on      linalg.Multiplier  // nil is gonum
+	journal classifier.Journal // nil without
 	fitted
 }
 
@@ -36,6 +38,9 @@ var (
 	_ classifier.Noveltier = (*VARGP)(nil)
 	_ classifier.Scorer    = (*VARGP)(nil)
 	_ classifier.Saver     = (*VARGP)(nil)
+
+	_ classifier.MultiplierUser = (*VARGP)(nil)
+	_ classifier.JournalUser    = (*VARGP)(nil)
 )
 
 // New returns an unfitted head.
@@ -44,6 +49,15 @@ func New(cfg Config) (*VARGP, error) {
 		return nil, err
 	}
 	return &VARGP{cfg: cfg}, nil
+}
+
+// UseMultiplier implements classifier.MultiplierUser, for training and scores.
+func (h *VARGP) UseMultiplier(m linalg.Multiplier) {
+	h.on = m
+	if h.model != nil {
+		h.model = h.model.On(m)
+		h.answer = h.answer.On(m)
+	}
 }
 
 // Classes implements classifier.Classifier.
@@ -57,8 +71,8 @@ func (h *VARGP) Dim() int {
 	return h.model.Dim()
 }
 
-// Hypers returns mean and standard deviation of log γ and of the d logarithms of
-// length-scales, nil before the base session.
+// Hypers returns mean and standard deviation of log γ and of the logarithms of
+// length-scales, as many as the kernel sees values; nil before the base session.
 func (h *VARGP) Hypers() (mean, sd []float64) {
 	if h.model == nil {
 		return nil, nil
@@ -85,12 +99,8 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	s := h.session(x, groups)
 	next := &fitted{classes: slices.Clone(h.classes)}
 	if h.model == nil {
-		scale := h.cfg.Lengthscale
-		if scale == Auto {
-			scale = linalg.Spread64(s.all())
-		}
 		var err error
-		if next.model, err = vargp.New(h.cfg.model(), x.Cols, 1, scale); err != nil {
+		if next.model, err = h.begin(s); err != nil {
 			return nil, err
 		}
 	} else {
@@ -102,12 +112,35 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 			next.model.Split(unseen)
 		}
 	}
-	if _, err := next.model.Learn(ctx, s.task(next.classes, next.model.Groups())); err != nil {
+	task := s.task(next.classes, next.model.Groups())
+	err := h.follow(&task, next.model)
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	if _, err = next.model.Learn(ctx, task); err != nil {
+		return nil, err
+	}
 	next.answer, err = next.model.Predictor()
 	return next, err
+}
+
+// begin returns a model that has seen no session.
+func (h *VARGP) begin(s session) (*vargp.Model, error) {
+	scale := h.cfg.Lengthscale
+	if scale == Auto {
+		scale = 1 // until the spread is known
+	}
+	m, err := vargp.New(h.cfg.model(), s.dim, 1, scale)
+	if err != nil {
+		return nil, err
+	}
+	if h.on != nil {
+		m = m.On(h.on)
+	}
+	if h.cfg.Lengthscale == Auto {
+		err = m.StartAtSpread(s.all())
+	}
+	return m, err
 }
 
 // A session is the examples of some classes, in an order that does not depend

@@ -27,6 +27,7 @@ func TestContract(t *testing.T) {
 		"default":        short(func(*vargp.Config) {}),
 		"raw":            short(func(c *vargp.Config) { c.Normalize = false }),
 		"own inputs":     short(func(c *vargp.Config) { c.OwnInputs = true }),
+		"network":        short(func(c *vargp.Config) { c.Network, c.Rate, c.Epochs = []int{32, 8}, 0.05, 30 }),
 		"block-diagonal": short(func(c *vargp.Config) { c.Variant = gp.BlockDiagonal }),
 		"mle-hypers":     short(func(c *vargp.Config) { c.Variant = gp.PointHypers }),
 		"global":         short(func(c *vargp.Config) { c.Variant = gp.Global }),

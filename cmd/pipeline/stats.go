@@ -16,7 +16,8 @@ func newStats() *cobra.Command {
 		Long: `A head with a Gaussian per class needs count, mean and covariance of each class and
 not the images. Machines that each see some of the images collect these statistics;
 merged, in any order and grouping, they are those of all images, exactly, and
-pipeline train --stats makes a model of them. Images that two machines have both
+pipeline train --stats makes a model of them; pipeline learn --stats adds them to one.
+Images that two machines have both
 counted count once, as long as one of the two statistics still has the examples
 of their class (it keeps up to as many as an embedding has values); else merging is
 refused.`,

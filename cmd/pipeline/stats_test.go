@@ -54,6 +54,45 @@ func TestStatsAcrossMachines(t *testing.T) {
 	}
 }
 
+// What other machines have counted joins a model: it then is that of all images.
+func TestLearnStats(t *testing.T) {
+	l := newLab(t)
+	all := l.photos(l.path("all"), 40, 6, "ant", "bee", "cat")
+	for i, part := range []string{"here", "there"} {
+		for _, class := range []string{"ant", "bee", "cat"} {
+			for k := 3 * i; k < 3*i+3; k++ {
+				if class != "cat" || part == "there" { // no cat here
+					l.write(l.path(part, class, string(rune('a'+k))+".jpg"), photo(class, k, 40))
+				}
+			}
+		}
+	}
+	l.write(l.path("there", "cat", "x.jpg"), photo("cat", 0, 40))
+	l.write(l.path("there", "cat", "y.jpg"), photo("cat", 1, 40))
+	l.write(l.path("there", "cat", "z.jpg"), photo("cat", 2, 40))
+	same := []string{"--classifier", "ppca", "--set", "classifier.ppca.lambda=0.01", "--set", "classifier.temperature=1"}
+	l.must(append([]string{"train", "--images", l.path("here"), "--out", l.path("here.model")}, same...)...)
+	l.must(append([]string{"train", "--images", all, "--out", l.path("all.model")}, same...)...)
+	l.must("stats", "collect", "--images", l.path("there"), "--out", l.path("there.stats"))
+	r := l.must("learn", l.path("here.model"), "--stats", l.path("there.stats"), "--out", l.path("sum.model"))
+	if !strings.Contains(r.stdout, "learned: 12 samples, 1 new classes") || !strings.Contains(r.stdout, "more samples of ant, bee") {
+		t.Errorf("learn says:\n%s", r.stdout)
+	}
+	for _, m := range []string{"sum", "all"} {
+		l.must("label", l.path(m+".model"), "--images", all, "--out", l.path(m))
+	}
+	a, b := l.table(l.path("sum", "labels.csv")), l.table(l.path("all", "labels.csv"))
+	if !slices.Equal(column(t, a, "label"), column(t, b, "label")) || !slices.Equal(column(t, a, "probability"), column(t, b, "probability")) || len(a) != 19 {
+		t.Errorf("the models label differently:\n%v\n%v", a, b)
+	}
+	if r := l.must("learn", l.path("sum.model"), "--stats", l.path("there.stats")); !strings.Contains(r.stdout, "12 samples were known already") {
+		t.Errorf("statistics are learned twice:\n%s", r.stdout)
+	}
+	l.refused(exitUsage, []string{"different inputs"}, "learn", l.path("sum.model"), "--stats", l.path("there.stats"), "--images", all)
+	l.must("train", "--images", all, "--classifier", "hppca", "--out", l.path("h.model"))
+	l.refused(exitFailed, []string{"there.stats", "hppca needs the examples"}, "learn", l.path("h.model"), "--stats", l.path("there.stats"))
+}
+
 // Features and images of the same folder give the same statistics, but count
 // different contents.
 func TestStatsOfFeatures(t *testing.T) {

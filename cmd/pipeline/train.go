@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/classifier/journal"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -25,7 +27,8 @@ embeddings made before, or on statistics that pipeline stats collected, perhaps 
 other machines. More classes come later, with pipeline learn.
 --dkl first trains a projection of the embeddings on the base classes (classifier.dkl.…),
 for any method. That is a long job: every epoch is kept in OUT.dkl, and the same command
-goes on where it was stopped.`,
+goes on where it was stopped. So does --classifier vargp, whose trainings are kept in
+OUT.training until the model is written.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
 		Args:    arguments(cobra.NoArgs),
 		RunE: command(func(ctx context.Context, w *workbench, _ []string) error {
@@ -79,6 +82,8 @@ func (w *workbench) train(ctx context.Context) error {
 		return err
 	}
 	settings.Multiplier = products
+	kept := w.journal(w.config.Out)
+	settings.Heads.Journal = kept
 	if err := w.trainProjection(ctx, &settings, c); err != nil {
 		return err
 	}
@@ -89,35 +94,11 @@ func (w *workbench) train(ctx context.Context) error {
 	if err := w.save(m, w.config.Out); err != nil {
 		return err
 	}
+	if err := kept.Close(); err != nil {
+		return err
+	}
 	w.sayOutcome("trained "+m.Method, outcome)
 	return w.problemsOf(c, w.config.Out+".errors.csv")
-}
-
-// trainStats trains on a STATS file.
-func (w *workbench) trainStats(ctx context.Context, file string) error {
-	c := w.config
-	if err := require([2]string{"out", c.Out}); err != nil {
-		return err
-	}
-	if c.Images != "" || c.List != "" || c.Features != "" {
-		return usagef("--stats and --images, --list or --features are different inputs: give one")
-	}
-	if c.Classifier.DKL.Enabled {
-		return usagef("--dkl needs examples, and --stats has none: give --images or --features")
-	}
-	s, err := model.LoadStats(file)
-	if err != nil {
-		return err
-	}
-	m, outcome, err := model.TrainStats(ctx, w.modelSettings(), s)
-	if err != nil {
-		return err
-	}
-	if err := w.save(m, c.Out); err != nil {
-		return err
-	}
-	w.sayOutcome("trained "+m.Method, outcome)
-	return nil
 }
 
 func (w *workbench) modelSettings() model.Settings {
@@ -162,22 +143,31 @@ func rememberMeta(s *model.Settings, meta *dataset.Meta, d int) error {
 }
 
 func newLearn() *cobra.Command {
+	var stats string
 	cmd := &cobra.Command{
-		Use:   "learn MODEL --images DIR | --features FEATDIR [--out MODEL2]",
+		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS [--out MODEL2]",
 		Short: "Learn new classes, or more images of old ones",
 		Long: `Teaches a model one more session, from as little as one image a class, without
 touching what it knows. Images that it has learned already change nothing, so an
-interrupted session is simply learned again.
+interrupted session is simply learned again. A vargp model trains for every session; what
+that came to is kept in OUT.training, and the same command goes on with it.
+
+--stats takes what pipeline stats collected, perhaps on other machines: the model is
+then that of the images behind them, which count once.
 
 New classes of an hppca model join its super-classes as they are; with
 --set classifier.hppca.refresh=true all super-classes are made anew.`,
 		Example: "  pipeline learn photos.model --images new-classes",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+			if stats != "" {
+				return w.learnStats(ctx, args[0], stats)
+			}
 			return w.learn(ctx, args[0])
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
 	backboneFlag(cmd)
 	return cmd
@@ -198,6 +188,8 @@ func (w *workbench) learn(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	kept := w.journal(w.destination(file))
+	classifier.UseJournal(m.Head, kept)
 	outcome, err := m.Learn(ctx, c.Batch)
 	if err == nil {
 		err = w.refresh(ctx, m)
@@ -211,6 +203,9 @@ func (w *workbench) learn(ctx context.Context, file string) error {
 	if err := w.save(m, file); err != nil {
 		return err
 	}
+	if err := kept.Close(); err != nil {
+		return err
+	}
 	w.sayOutcome("learned", outcome)
 	return w.problemsOf(c, w.destination(file)+".errors.csv")
 }
@@ -222,6 +217,12 @@ func (w *workbench) refresh(ctx context.Context, m *model.Model) error {
 		return nil
 	}
 	return m.Refresh(ctx)
+}
+
+// journal keeps long trainings of a model's head until the model is saved, so
+// that the same command goes on where it was stopped.
+func (w *workbench) journal(file string) *journal.Folder {
+	return &journal.Folder{Dir: file + ".training", Anew: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
 }
 
 // destination is --out, or the model itself.

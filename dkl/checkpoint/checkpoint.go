@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,20 +9,16 @@ import (
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/journal"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 )
 
 // File is the name of the checkpoint in its folder.
 const File = "checkpoint.safetensors"
 
-// What the metadata of the file say.
-const (
-	formatKey   = "format"
-	format      = "pipeline-dkl-checkpoint"
-	settingsKey = "settings"
-)
+// format is what the file says that it is.
+const format = "pipeline-dkl-checkpoint"
 
 // A Folder is where training leaves its state.
 type Folder struct {
@@ -134,56 +129,7 @@ func (f Folder) keep(dir string, t *dkl.Trainer) error {
 }
 
 // Write writes a trainer's state under its name, all or nothing.
-func Write(file string, s classifier.State) error {
-	tensors := make(map[string]safetensors.Tensor, len(s.Tensors))
-	for name, t := range s.Tensors {
-		tensors[name] = safetensors.Tensor{Shape: t.Shape, F64: t.F64}
-	}
-	out, err := atomicfile.Create(file)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	w := bufio.NewWriterSize(out, 1<<20)
-	if _, err := safetensors.Write(w, tensors, map[string]string{formatKey: format, settingsKey: string(s.Settings)}); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return out.Commit()
-}
+func Write(file string, s classifier.State) error { return journal.Write(file, format, s) }
 
 // Read reads what Write wrote. A damaged file is an error.
-func Read(file string) (classifier.State, error) {
-	in, err := os.Open(file)
-	if err != nil {
-		return classifier.State{}, err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return classifier.State{}, err
-	}
-	f, err := safetensors.Open(in, info.Size())
-	if err == nil {
-		_, err = f.VerifyDigest()
-	}
-	if err == nil && f.Metadata()[formatKey] != format {
-		err = fmt.Errorf("its format is %q, not %s", f.Metadata()[formatKey], format)
-	}
-	if err != nil {
-		return classifier.State{}, fmt.Errorf("%s: %w", file, err)
-	}
-	s := classifier.State{Settings: []byte(f.Metadata()[settingsKey]), Tensors: make(map[string]classifier.Tensor)}
-	for _, t := range f.Tensors() {
-		v, err := f.Read(t.Name)
-		if err != nil {
-			return s, fmt.Errorf("%s: %w", file, err)
-		}
-		if v.F64 != nil {
-			s.Tensors[t.Name] = classifier.Tensor{Shape: v.Shape, F64: v.F64}
-		}
-	}
-	return s, nil
-}
+func Read(file string) (classifier.State, error) { return journal.Read(file, format) }

@@ -55,6 +55,7 @@ type Config struct {
 	Checkpoint int `mapstructure:"checkpoint" json:"-"`
 	// The rest is that of gp/vargp.
 	OwnInputs        bool    `mapstructure:"own_inputs" json:"own_inputs"`
+	Network          []int   `mapstructure:"network" json:"network,omitempty"`
 	Beta             float64 `mapstructure:"beta" json:"beta"`
 	Rate             float64 `mapstructure:"rate" json:"rate"`
 	Batch            int     `mapstructure:"batch" json:"batch"`
@@ -74,7 +75,7 @@ func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
 	return Config{
 		Data: Toy, Tasks: 2, Classes: 2, Train: 100, Test: 100, Validation: 0.1, Variants: vargp.Variants(), Seeds: 5,
-		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Beta: 1, Rate: 0.02, Batch: 512, Epochs: 500, Steps: 600, Patience: 50, Tolerance: d.Tolerance,
+		Inducing: 20, Sweep: []int{}, Network: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Beta: 1, Rate: 0.02, Batch: 512, Epochs: 500, Steps: 600, Patience: 50, Tolerance: d.Tolerance,
 		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions, Jitter: d.Jitter,
 	}
 }
@@ -137,7 +138,7 @@ func (c Config) validateVariants() error {
 // model returns the settings of a run's model.
 func (c Config) model(v vargp.Variant, seed uint64) vargp.Config {
 	m := vargp.Config{
-		Variant: v, OwnInputs: c.OwnInputs, Beta: c.Beta, HyperSamples: c.HyperSamples, FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
+		Variant: v, OwnInputs: c.OwnInputs, Network: c.Network, Beta: c.Beta, HyperSamples: c.HyperSamples, FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
 		Rate: c.Rate, Batch: c.Batch, Epochs: c.Epochs, Steps: c.Steps, Stopping: vargp.Best, Patience: c.Patience, Tolerance: c.Tolerance,
 		Start: vargp.FromPrior, PredictHypers: c.PredictHypers, PredictFunctions: c.PredictFunctions, Seed: seed,
 	}

@@ -25,6 +25,9 @@
 // within a task its training every few epochs: a run that was stopped goes on
 // from there, to the same bits.
 //
-// Cost: see gp/vargp. The toy takes a minute, features tens of minutes; Split
-// MNIST with the paper's settings days on two cores.
+// With network the kernel is behind a network that every task trains (Fig. 8,
+// appendix B.3).
+//
+// Cost: see gp/vargp. Runs share the cores. The toy takes a minute, features ten
+// to twenty; Split MNIST with the paper's settings days on two cores.
 package vargp

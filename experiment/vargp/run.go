@@ -1,7 +1,9 @@
 package vargp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -53,23 +55,38 @@ func (r Result) after(task int) float64 {
 	return sum
 }
 
-// Run carries out all runs.
+// Run carries out all runs, as many at a time as there are cores.
 func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
 	src, err := c.source(s)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	var results []Result
-	for _, p := range c.plan() {
-		for run := range c.Seeds {
-			r, err := c.follow(ctx, s, src, p, run)
-			if err != nil {
-				return experiment.Outcome{}, err
-			}
-			results = append(results, r)
+	plans := c.plan()
+	results := make([]Result, len(plans)*c.Seeds)
+	errs := make([]error, len(results))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	linalg.Parallel(len(results), func(i int) {
+		if results[i], errs[i] = c.follow(ctx, s, src, plans[i/c.Seeds], i%c.Seeds); errs[i] != nil {
+			cancel() // the others
 		}
+	})
+	if err := cause(errs); err != nil {
+		return experiment.Outcome{}, err
 	}
 	return c.outcome(s, src, results)
+}
+
+// cause is the first error that is not the end of others.
+func cause(errs []error) error {
+	var ended error
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		ended = cmp.Or(ended, err)
+	}
+	return ended
 }
 
 // A plan is a variant with a number of inducing inputs.
@@ -175,6 +192,9 @@ func (c Config) model0(s experiment.Site, p plan, before step, run, task int, l 
 	if err != nil {
 		return nil, nil, err
 	}
+	if s.Multiplier != nil {
+		m = m.On(s.Multiplier)
+	}
 	if task == 0 {
 		for class := range c.classesInAll() {
 			h := -1
@@ -197,13 +217,17 @@ func (c Config) begin(cfg vargp.Config, before step, task int, l lesson) (*vargp
 		return vargp.Restore(cfg, l.train.x.Cols, before.Model)
 	}
 	scale, heads := c.Lengthscale, 1
-	if scale == 0 {
-		scale = spread(l.train.x)
-	}
 	if c.Protocol == Paper {
 		heads = c.classesInAll()
 	}
-	return vargp.New(cfg, l.train.x.Cols, heads, scale)
+	if scale > 0 {
+		return vargp.New(cfg, l.train.x.Cols, heads, scale)
+	}
+	m, err := vargp.New(cfg, l.train.x.Cols, heads, 1)
+	if err == nil {
+		err = m.StartAtSpread(l.train.x)
+	}
+	return m, err
 }
 
 func headsOf(heads, y []int) []int {
@@ -222,26 +246,6 @@ func inducing(x blas64.General, n int, order []int) blas64.General {
 		copy(z.Data[i*z.Stride:(i+1)*z.Stride], x.Data[r*x.Stride:r*x.Stride+x.Cols])
 	}
 	return z
-}
-
-// spread is the root mean square distance of two rows, over √2; 1 where all are
-// the same.
-func spread(x blas64.General) float64 {
-	mean, sq := make([]float64, x.Cols), 0.0
-	for i := range x.Rows {
-		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
-			mean[j] += v / float64(x.Rows)
-		}
-	}
-	for i := range x.Rows {
-		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
-			sq += (v - mean[j]) * (v - mean[j]) / float64(x.Rows)
-		}
-	}
-	if sq > 0 {
-		return math.Sqrt(sq)
-	}
-	return 1
 }
 
 // test tests all tasks.

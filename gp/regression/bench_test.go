@@ -15,13 +15,16 @@ const (
 	benchOutputs = 10
 )
 
-func benchData(n int) (x, t blas64.General) {
+func benchData(n int) (x, t blas64.General) { return benchClasses(n, benchOutputs) }
+
+// benchClasses is data with a target for each of C classes.
+func benchClasses(n, C int) (x, t blas64.General) {
 	rng := rand.New(rand.NewPCG(uint64(n), 1))
 	x = blas64.General{Rows: n, Cols: benchDim, Stride: benchDim, Data: make([]float64, n*benchDim)}
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64() / 14 // length about 1
 	}
-	t = blas64.General{Rows: n, Cols: benchOutputs, Stride: benchOutputs, Data: make([]float64, n*benchOutputs)}
+	t = blas64.General{Rows: n, Cols: C, Stride: C, Data: make([]float64, n*C)}
 	for i := range t.Data {
 		t.Data[i] = float64(2*rng.IntN(2) - 1)
 	}
@@ -68,6 +71,33 @@ func BenchmarkAdd(b *testing.B) {
 					r := base.Clone()
 					for b.Loop() {
 						if r.Len()+k > n+1000 || r.Len()+k > n+n/8+k {
+							b.StopTimer()
+							r = base.Clone()
+							b.StartTimer()
+						}
+						if err := r.Add(part(x, r.Len(), k), part(t, r.Len(), k)); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkAddByClasses adds one example, and 25 as a session of five classes
+// with five each, to n = 2000 of C classes.
+func BenchmarkAddByClasses(b *testing.B) {
+	const n = 2000
+	for _, C := range []int{10, 100, 300} {
+		x, t := benchClasses(n+250, C)
+		for _, method := range methods() {
+			base := benchFit(b, method, part(x, 0, n), part(t, 0, n))
+			for _, k := range []int{1, 25} {
+				b.Run(fmt.Sprintf("%s/n=%d/C=%d/k=%d", method, n, C, k), func(b *testing.B) {
+					r := base.Clone()
+					for b.Loop() {
+						if r.Len()+k > n+250 {
 							b.StopTimer()
 							r = base.Clone()
 							b.StartTimer()

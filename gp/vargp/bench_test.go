@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
 // A size is that of a benchmark: heads, tasks, inducing inputs of each,
@@ -34,6 +36,12 @@ func sized(b *testing.B, v Variant, s size) (*Model, *Model) {
 		if err := m.extend([]blas64.General{random(s.m, s.d, 1, uint64(t))}); err != nil {
 			b.Fatal(err)
 		}
+		first := len(m.groups[0].blocks) - 1
+		p := m.pack(first)
+		for i, v := range random(1, len(p), 0.01, uint64(100+t)).Data {
+			p[i] += v // heads that differ
+		}
+		m.unpack(p, first)
 		m.tasks++
 	}
 	m.tasks--
@@ -42,7 +50,7 @@ func sized(b *testing.B, v Variant, s size) (*Model, *Model) {
 
 func benchmarkStep(b *testing.B, v Variant, s size) {
 	m, old := sized(b, v, s)
-	p := newProblem(m, old)
+	p := newProblem(m.On(nativetest.Open(b, native.Auto)), old)
 	data := batch{x: random(s.batch, s.d, 1, 99), y: make([]int, s.batch), scale: 1}
 	for i := range data.y {
 		data.y[i] = i % s.heads
@@ -62,6 +70,7 @@ func BenchmarkStep(b *testing.B) {
 		func(*size) {},
 		func(s *size) { s.tasks = 1 }, func(s *size) { s.tasks = 5 }, func(s *size) { s.tasks = 10 },
 		func(s *size) { s.m = 60 }, func(s *size) { s.heads = 61 }, func(s *size) { s.d = 784 }, func(s *size) { s.batch = 512 },
+		func(s *size) { s.heads, s.tasks, s.m = 61, 5, 36 }, func(s *size) { s.heads = 31 }, func(s *size) { s.m = 40 },
 	} {
 		s := base
 		change(&s)
@@ -83,7 +92,7 @@ func BenchmarkPredict(b *testing.B) {
 		b.Run(s.name(), func(b *testing.B) {
 			m, _ := sized(b, Full, s)
 			m.tasks++
-			q, err := m.Predictor()
+			q, err := m.On(nativetest.Open(b, native.Auto)).Predictor()
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -34,6 +34,7 @@ type problem struct {
 	prior   hyper
 	anchors []*anchor            // of each group; nil without
 	whole   [][][]blas64.General // S_t of frozen blocks, by group, block and head
+	packs   [][]*pack            // the same in groups of many heads, by group and block
 	rows    []int                // of each head among the stacked ones
 }
 
@@ -47,6 +48,7 @@ func newProblem(m, old *Model) *problem {
 		p.first = 0
 	}
 	heads := m.headsOf()
+	p.packs = make([][]*pack, len(m.groups))
 	for g := range m.groups {
 		var a *anchor
 		if m.cfg.Variant == Retrain || m.cfg.Variant == Global {
@@ -58,6 +60,7 @@ func newProblem(m, old *Model) *problem {
 			for _, l := range b.chol {
 				whole[t] = append(whole[t], outer(l))
 			}
+			p.packs[g] = append(p.packs[g], packOf(b))
 		}
 		p.whole = append(p.whole, whole)
 	}
@@ -84,9 +87,10 @@ type batch struct {
 func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int) *rand.Rand) (Terms, []float64, error) {
 	hypers, functions := p.m.cfg.draws()
 	samples, errs := make([]sample, hypers), make([]error, hypers)
+	rows, seen := p.trainedRows(), p.view(b.x)
 	linalg.Parallel(hypers, func(s int) {
 		if errs[s] = ctx.Err(); errs[s] == nil {
-			errs[s] = p.sample(&samples[s], b, functions, stream(s))
+			errs[s] = p.sample(&samples[s], b, seen, rows, functions, stream(s))
 		}
 	})
 	for _, err := range errs {
@@ -95,13 +99,15 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 		}
 	}
 	terms, mean, logVar := p.hyperTerms(samples)
-	out := append(mean, logVar...)
+	seen.back(samples)
+	out := seen.appendTo(append(mean, logVar...))
 	for g, group := range p.m.groups {
 		for t, block := range group.blocks[p.first:] {
-			sum := newGradient(block)
+			sum := newGradient(block, seen.inputs[g][p.first+t].Grad())
 			for _, s := range samples {
 				sum.add(1/float64(hypers), s.leaves[g][p.first+t])
 			}
+			sum.unpack(block)
 			out = sum.appendTo(out, block)
 		}
 	}
@@ -115,12 +121,29 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 type sample struct {
 	eps    []float64
 	theta  *tape.Var
+	x      *tape.Var
 	leaves [][]leaf
 	terms  Terms
 }
 
+// trainedRows packs the covariances of the trained blocks of each group; none
+// where that is not quicker.
+func (p *problem) trainedRows() [][]blas64.General {
+	out := make([][]blas64.General, len(p.m.groups))
+	for g, group := range p.m.groups {
+		for _, b := range group.blocks[p.first:] {
+			var rows blas64.General
+			if packs(len(b.chol), b.z.Rows) {
+				rows = packed(b.chol)
+			}
+			out[g] = append(out[g], rows)
+		}
+	}
+	return out
+}
+
 // sample fills s.
-func (p *problem) sample(s *sample, b batch, functions int, rng *rand.Rand) error {
+func (p *problem) sample(s *sample, b batch, seen *view, rows [][]blas64.General, functions int, rng *rand.Rand) error {
 	theta := linalg.New64(1, len(p.m.mean))
 	s.eps = make([]float64, len(p.m.mean))
 	for i, v := range p.m.mean {
@@ -129,18 +152,18 @@ func (p *problem) sample(s *sample, b batch, functions int, rng *rand.Rand) erro
 		}
 		theta.Data[i] = v + math.Exp(p.m.logVar[i]/2)*s.eps[i]
 	}
-	s.theta = tape.Variable(theta)
-	tp := &tape.Tape{}
+	s.theta, s.x = tape.Variable(theta), again(seen.x)
+	tp := p.m.tape()
 	total := tape.Number(0)
 	var means, variances []*tape.Var
 	for g := range p.m.groups {
-		leaves := p.leaves(g)
+		leaves := p.leaves(g, seen.z[g], rows[g])
 		s.leaves = append(s.leaves, leaves)
 		at, err := newSite(tp, p.m.cfg, s.theta, leaves, p.whole[g])
 		if err != nil {
 			return err
 		}
-		mean, variance := at.marginals(b.x)
+		mean, variance := at.marginals(s.x)
 		means, variances = append(means, mean), append(variances, variance)
 		for t := p.first; t < len(leaves); t++ {
 			d := at.divergence(t)
@@ -166,17 +189,21 @@ func (p *problem) sample(s *sample, b batch, functions int, rng *rand.Rand) erro
 	return nil
 }
 
-// leaves puts the blocks of a group on a tape.
-func (p *problem) leaves(g int) []leaf {
+// leaves puts the blocks of a group on a tape; z are those of a view, rows those
+// of trainedRows.
+func (p *problem) leaves(g int, z []*tape.Var, rows []blas64.General) []leaf {
 	var out []leaf
 	for t, b := range p.m.groups[g].blocks {
 		if t < p.first {
-			out = append(out, leaf{z: tape.Constant(b.z), mean: tape.Constant(b.mean)})
+			out = append(out, leaf{z: again(z[t]), mean: tape.Constant(b.mean), pack: p.packs[g][t]})
 			continue
 		}
-		l := leaf{z: tape.Variable(b.z), mean: tape.Variable(b.mean)}
+		l := leaf{z: again(z[t]), mean: tape.Variable(b.mean)}
 		for _, c := range b.chol {
 			l.chol = append(l.chol, tape.Variable(c))
+		}
+		if rows[t-p.first].Data != nil {
+			l.pack = &pack{tape.Variable(rows[t-p.first]), inOrder(len(b.chol))}
 		}
 		out = append(out, l)
 	}

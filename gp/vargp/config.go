@@ -64,6 +64,10 @@ type Config struct {
 	// OwnInputs gives every head inducing inputs of its own, as in the official
 	// code; without it all heads share them and one factor of K.
 	OwnInputs bool `json:"own_inputs"`
+	// Network, where there is one, is the widths of the layers of a network in
+	// front of the kernel, the last being its output (appendix B.3): trained with
+	// every task, by its point estimate.
+	Network []int `json:"network,omitempty"`
 	// Beta is β, the weight of the KL divergence of the hyper-parameters.
 	Beta float64 `json:"beta"`
 	// HyperSamples and FunctionSamples are the draws of θ, and of f for each,
@@ -116,6 +120,9 @@ func (c Config) Validate() error {
 	if !slices.Contains(Variants(), c.Variant) {
 		return fmt.Errorf("variant: %q is none of %v", c.Variant, Variants())
 	}
+	if err := c.validateNetwork(); err != nil {
+		return err
+	}
 	if c.Stopping != Best && c.Stopping != AsPaper {
 		return fmt.Errorf("stopping: %q is neither %s nor %s", c.Stopping, Best, AsPaper)
 	}
@@ -142,6 +149,21 @@ func (c Config) Validate() error {
 		if f.value < f.least || f.value > f.most {
 			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
 		}
+	}
+	return nil
+}
+
+func (c Config) validateNetwork() error {
+	for _, w := range c.Network {
+		if w < 1 || w > maxWidth {
+			return fmt.Errorf("network: a layer of %d is outside 1 … %d", w, maxWidth)
+		}
+	}
+	if len(c.Network) > maxLayers {
+		return fmt.Errorf("network: %d layers, at most %d", len(c.Network), maxLayers)
+	}
+	if len(c.Network) > 0 && (c.Variant == Global || c.Variant == Retrain) {
+		return fmt.Errorf("network: variant %s has none, its old inducing inputs do not go through one", c.Variant)
 	}
 	return nil
 }

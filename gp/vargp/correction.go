@@ -53,7 +53,7 @@ func anchorOf(g group, heads int) *anchor {
 // only is the site with one of its heads.
 func (s *site) only(h int) *site {
 	one := *s
-	one.mean, one.spreads = nil, nil
+	one.mean, one.spreads, one.packs = nil, nil, make([]*pack, len(s.packs))
 	for t, m := range s.mean {
 		one.mean = append(one.mean, s.tp.Block(m, h, 0, 1, m.Value.Cols))
 		one.spreads = append(one.spreads, s.spreads[t][h:h+1])
@@ -75,7 +75,7 @@ func (s *site) correction(old *anchor) (*tape.Var, error) {
 		return nil, err
 	}
 	r := tp.BlockDiagonal(l, old.sizes)
-	a := tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(old.z))))
+	a := tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(tape.Constant(old.z)))))
 	mean, quad := s.moments(s.project(a))
 	prior := tp.Add(tp.Add(tp.SumSquares(mean), 1, tp.Sum(quad)), -H, tp.SumSquares(a))
 	sum := tp.Add(tp.Scale(-0.5, prior), -H*n/2, tape.Number(1))

@@ -10,6 +10,7 @@
 //	θ            hyper                1+d      log γ, log σ_1 … log σ_d, mean-field Gaussian
 //	Z_t          block.z              M×d      inducing inputs of task t, shared by heads or each head's own
 //	m_t, S_t     block.mean, .chol    M, M×M   q(u_t|u_<t) = N(A_t·u_<t + m_t, S_t), S_t = chol·cholᵀ, softplus diagonal
+//	φ            network              –        weights and biases of g_φ in front of the kernel, where there is one
 //	β            Config.Beta          1        weight of KL[q_t(θ) ‖ q_{t−1}(θ)]
 //
 // The kernel is γ²·exp(−½‖(x−x')/σ‖²): eq. 20 of the paper lacks the minus sign
@@ -41,6 +42,16 @@
 // computed exactly, in closed form, not by draws of u. Global needs no
 // q(u_{t−1}) but the last.
 //
+// # Deep kernel (appendix B.3)
+//
+// With Config.Network the kernel is of g_φ(x), a network with relus between its
+// layers; θ then has a length-scale for each of its outputs. φ is a point estimate
+// without a prior, trained with every task from where the last one left it, and
+// inducing inputs stay in the space of x: those of old tasks, whose posteriors
+// are frozen, move with φ in the space of the kernel, which is how it forgets.
+// One pass of the network serves all draws of θ. The paper starts φ nobody says
+// how; here as He et al. 2015.
+//
 // # Deviations from the paper
 //
 // S_t may start at the prior's conditional covariance (FromPrior, the default)
@@ -53,9 +64,12 @@
 // # Assumptions and cost
 //
 // The number of inducing inputs n grows with every task, and the cost of a step
-// with its cube: for each θ and group, about 3·(n³/3 + n²B + nBd + H·nMB)
-// multiplications for a batch of B, n = ΣM. Memory a step: as many numbers as
-// the tape holds, (n + d)·B + H·n·B for each θ. Float64.
+// with its cube: for each θ and group, about 3·(n³/3 + n²B + nBd + H·nMB/2)
+// multiplications for a batch of B, n = ΣM, nearly all in large products on the
+// backend of Model.On. bᵀ·S_t·b of all heads is one product (type pack) where they
+// are many; those that are clones of each other in an old task count once. Memory
+// a step: as many numbers as the tape holds, (n + d)·B + nMB/2 for each θ, or
+// H·n·B where heads are few. Float64.
 //
 // Repeatability: every draw comes from a PCG stream of the seed, the task, the
 // step and the number of the draw; sums have one order. The same seed gives the

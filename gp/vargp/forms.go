@@ -24,14 +24,14 @@ func quadratic(tp *tape.Tape, b *tape.Var, heads []spread) *tape.Var {
 	half := make([]blas64.General, len(heads)) // cholᵀ·b, or S·b
 	inputs := []*tape.Var{b}
 	for h, s := range heads {
-		half[h] = linalg.New64(b.Value.Rows, b.Value.Cols)
-		other := half[h]
+		var other blas64.General
 		if s.chol != nil {
 			inputs = append(inputs, s.chol)
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1, s.chol.Value, b.Value, 0, half[h])
+			half[h] = tp.Product(s.chol.Value, blas.Trans, b.Value, blas.NoTrans)
+			other = half[h]
 		} else {
+			half[h] = tp.Product(s.whole, blas.NoTrans, b.Value, blas.NoTrans)
 			other = b.Value
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.whole, b.Value, 0, half[h])
 		}
 		to := tape.Row(out, h)
 		for i := range half[h].Rows {
@@ -43,13 +43,13 @@ func quadratic(tp *tape.Tape, b *tape.Var, heads []spread) *tape.Var {
 	}
 	return tp.Op(out, func(g blas64.General) {
 		for h, s := range heads {
-			s.back(b, half[h], tape.Row(g, h))
+			s.back(tp, b, half[h], tape.Row(g, h))
 		}
 	}, inputs...)
 }
 
 // back adds the derivatives of one head's row; half is overwritten.
-func (s spread) back(b *tape.Var, half blas64.General, g []float64) {
+func (s spread) back(tp *tape.Tape, b *tape.Var, half blas64.General, g []float64) {
 	for i := range half.Rows {
 		r := tape.Row(half, i)
 		for j, w := range g {
@@ -66,10 +66,10 @@ func (s spread) back(b *tape.Var, half blas64.General, g []float64) {
 		return
 	}
 	if b.Needs() {
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.chol.Value, half, 1, b.Grad())
+		tp.AddProduct(b.Grad(), 1, s.chol.Value, blas.NoTrans, half, blas.NoTrans)
 	}
 	if s.chol.Needs() {
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.Value, half, 1, s.chol.Grad())
+		tp.AddProduct(s.chol.Grad(), 1, b.Value, blas.NoTrans, half, blas.Trans)
 	}
 }
 
@@ -124,56 +124,57 @@ func marginal(tp *tape.Tape, theta, a, quad *tape.Var) *tape.Var {
 // softmaxNLL is −Σ_b E[log softmax(f_b)_y] by Monte Carlo, f_hb ~ N(mean,
 // variance) with draws from rng: 1×1. y are rows of mean (H×B).
 func softmaxNLL(tp *tape.Tape, mean, variance *tape.Var, y []int, draws int, rng *rand.Rand) *tape.Var {
-	H, B := mean.Value.Rows, mean.Value.Cols
-	dMean, dVar := linalg.New64(H, B), linalg.New64(H, B)
-	sd, eps, f := make([]float64, H), make([]float64, H), make([]float64, H)
+	means, dMean := linalg.Transposed64(mean.Value), linalg.New64(mean.Value.Cols, mean.Value.Rows)
+	sds, dVar := linalg.Transposed64(variance.Value), linalg.New64(mean.Value.Cols, mean.Value.Rows)
+	one := likelihood{eps: make([]float64, mean.Value.Rows), f: make([]float64, mean.Value.Rows)}
 	total := 0.0
-	for b := range B {
-		for h := range H {
-			sd[h] = math.Sqrt(variance.Value.Data[h*B+b])
+	for b, y := range y {
+		one.mean, one.sd, one.dMean, one.dSD = tape.Row(means, b), tape.Row(sds, b), tape.Row(dMean, b), tape.Row(dVar, b)
+		for h, v := range one.sd {
+			one.sd[h] = math.Sqrt(v)
 		}
 		for range draws {
-			for h := range H {
-				eps[h] = rng.NormFloat64()
-				f[h] = mean.Value.Data[h*B+b] + sd[h]*eps[h]
-			}
-			logSum := softmax(f)
-			total += logSum.less(mean.Value.Data[y[b]*B+b] + sd[y[b]]*eps[y[b]])
-			f[y[b]]--
-			for h, p := range f { // f holds the derivative now
-				dMean.Data[h*B+b] += p / float64(draws)
-				dVar.Data[h*B+b] += p * eps[h] / (2 * sd[h] * float64(draws))
-			}
+			total += one.draw(y, rng)
+		}
+		for h, sd := range one.sd {
+			one.dMean[h] /= float64(draws)
+			one.dSD[h] /= 2 * sd * float64(draws) // by the variance now
 		}
 	}
 	return tp.Op(tape.Number(total/float64(draws)).Value, func(g blas64.General) {
-		for i, v := range dMean.Data {
-			mean.Grad().Data[i] += g.Data[0] * v
-			variance.Grad().Data[i] += g.Data[0] * dVar.Data[i]
-		}
+		accumulate(mean.Grad().Data, g.Data[0], linalg.Transposed64(dMean).Data)
+		accumulate(variance.Grad().Data, g.Data[0], linalg.Transposed64(dVar).Data)
 	}, mean, variance)
 }
 
-// A logSum is log Σ exp f as its two parts.
-type logSum struct{ largest, rest float64 }
+// A likelihood is that of one example, with the sums of its derivatives.
+type likelihood struct{ mean, sd, dMean, dSD, eps, f []float64 }
 
-// less is log Σ exp f − f_y.
-func (l logSum) less(f float64) float64 { return l.largest - f + l.rest }
-
-// softmax turns values into probabilities in place.
-func softmax(f []float64) logSum {
-	l := logSum{largest: math.Inf(-1)}
-	for _, v := range f {
-		l.largest = max(l.largest, v)
+// draw returns −log softmax(f)_y for a draw of f, and adds its derivatives.
+func (l likelihood) draw(y int, rng *rand.Rand) float64 {
+	n := len(l.f)
+	mean, sd, eps, f := l.mean[:n], l.sd[:n], l.eps[:n], l.f
+	largest := math.Inf(-1)
+	for h := range f {
+		eps[h] = rng.NormFloat64()
+		f[h] = mean[h] + sd[h]*eps[h]
+		if f[h] > largest {
+			largest = f[h]
+		}
 	}
-	sum := 0.0
-	for i, v := range f {
-		f[i] = math.Exp(v - l.largest)
-		sum += f[i]
+	sum, fy := 0.0, f[y]
+	for h, v := range f {
+		f[h] = math.Exp(v - largest)
+		sum += f[h]
 	}
-	for i := range f {
-		f[i] /= sum
+	inverse := 1 / sum
+	dMean, dSD := l.dMean[:n], l.dSD[:n]
+	dMean[y]--
+	dSD[y] -= eps[y]
+	for h, v := range f {
+		p := v * inverse
+		dMean[h] += p
+		dSD[h] += p * eps[h]
 	}
-	l.rest = math.Log(sum)
-	return l
+	return largest - fy + math.Log(sum)
 }

@@ -25,12 +25,14 @@ type site struct {
 	diagonal []*tape.Var // L_tt
 	mean     []*tape.Var // H×M
 	spreads  [][]spread  // of each block and head
+	packs    []*pack     // of each block, nil where heads come one after the other
 }
 
 // leaf is a block's parameters on a tape.
 type leaf struct {
-	z, mean *tape.Var
+	z, mean *tape.Var   // z as the kernel sees it
 	chol    []*tape.Var // nil where frozen
+	pack    *pack       // nil where heads come one after the other
 }
 
 func (l leaf) spreads(whole []blas64.General) []spread {
@@ -57,7 +59,7 @@ func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole []
 		zs = append(zs, l.z)
 		s.at, s.sizes = append(s.at, n), append(s.sizes, l.z.Value.Rows)
 		n += l.z.Value.Rows
-		s.mean, s.spreads = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t]))
+		s.mean, s.spreads, s.packs = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t])), append(s.packs, l.pack)
 	}
 	s.z = tp.Stack(zs...)
 	var err error
@@ -74,7 +76,7 @@ func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole []
 func (s *site) heads() int { return s.mean[0].Value.Rows }
 
 // whitened is a = L⁻¹·k(z, x), n×B.
-func (s *site) whitened(x blas64.General) *tape.Var {
+func (s *site) whitened(x *tape.Var) *tape.Var {
 	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x))
 }
 
@@ -102,7 +104,7 @@ func (s *site) moments(b []*tape.Var) (mean, quad *tape.Var) {
 		if v == nil {
 			continue
 		}
-		m, q := s.tp.Mul(s.mean[t], v), quadratic(s.tp, v, s.spreads[t])
+		m, q := s.tp.Mul(s.mean[t], v), s.quadratic(t, v)
 		if mean == nil {
 			mean, quad = m, q
 			continue
@@ -112,8 +114,16 @@ func (s *site) moments(b []*tape.Var) (mean, quad *tape.Var) {
 	return mean, quad
 }
 
+// quadratic is bᵀ·S_t·b for each column of b and each head: H×B.
+func (s *site) quadratic(t int, b *tape.Var) *tape.Var {
+	if p := s.packs[t]; p != nil {
+		return p.quadratic(s.tp, b)
+	}
+	return quadratic(s.tp, b, s.spreads[t])
+}
+
 // marginals returns means and variances of the functions at x: H×B.
-func (s *site) marginals(x blas64.General) (mean, variance *tape.Var) {
+func (s *site) marginals(x *tape.Var) (mean, variance *tape.Var) {
 	a := s.whitened(x)
 	mean, quad := s.moments(s.project(a))
 	return mean, marginal(s.tp, s.theta, a, quad)

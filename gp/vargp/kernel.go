@@ -30,9 +30,8 @@ func scaled(theta []float64, x blas64.General) blas64.General {
 }
 
 // kernelOf returns γ²·exp(−½‖z_i − x_j‖²) of scaled inputs (n×B).
-func kernelOf(gamma2 float64, z, x blas64.General) blas64.General {
-	k := linalg.New64(z.Rows, x.Rows)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, z, x, 0, k)
+func kernelOf(tp *tape.Tape, gamma2 float64, z, x blas64.General) blas64.General {
+	k := tp.Product(z, blas.NoTrans, x, blas.Trans)
 	xx := squares(x)
 	for i, zz := range squares(z) {
 		r := tape.Row(k, i)
@@ -53,15 +52,14 @@ func squares(x blas64.General) []float64 {
 	return out
 }
 
-// cross is k(z, x) on a tape: z n×d, x B×d without a derivative.
-func cross(tp *tape.Tape, theta, z *tape.Var, x blas64.General) *tape.Var {
+// cross is k(z, x) on a tape: z n×d, x B×d.
+func cross(tp *tape.Tape, theta, z, x *tape.Var) *tape.Var {
 	th := tape.Row(theta.Value, 0)
-	zs, xs := scaled(th, z.Value), scaled(th, x)
-	k := kernelOf(variance(th), zs, xs)
+	zs, xs := scaled(th, z.Value), scaled(th, x.Value)
+	k := kernelOf(tp, variance(th), zs, xs)
 	return tp.Op(k, func(g blas64.General) {
 		e, rows, columns := weighted(g, k)
-		ex := linalg.New64(zs.Rows, zs.Cols)
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e, xs, 0, ex)
+		ex := tp.Product(e, blas.NoTrans, xs, blas.NoTrans)
 		to := tape.Row(theta.Grad(), 0)
 		for i, w := range rows {
 			to[0] += 2 * w
@@ -77,14 +75,17 @@ func cross(tp *tape.Tape, theta, z *tape.Var, x blas64.General) *tape.Var {
 		if z.Needs() {
 			pull(z.Grad(), th, ex, rows, zs)
 		}
-	}, theta, z)
+		if x.Needs() {
+			pull(x.Grad(), th, tp.Product(e, blas.Trans, zs, blas.NoTrans), columns, xs)
+		}
+	}, theta, z, x)
 }
 
 // gram is k(z, z) on a tape, exactly symmetric with γ² on its diagonal.
 func gram(tp *tape.Tape, theta, z *tape.Var) *tape.Var {
 	th := tape.Row(theta.Value, 0)
 	zs := scaled(th, z.Value)
-	k := gramOf(variance(th), zs)
+	k := gramOf(tp, variance(th), zs)
 	return tp.Op(k, func(g blas64.General) {
 		e, _, _ := weighted(g, k)
 		both := linalg.New64(e.Rows, e.Cols)
@@ -98,8 +99,7 @@ func gram(tp *tape.Tape, theta, z *tape.Var) *tape.Var {
 			}
 			to[0] += rows[i]
 		}
-		bz := linalg.New64(zs.Rows, zs.Cols)
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, both, zs, 0, bz)
+		bz := tp.Product(both, blas.NoTrans, zs, blas.NoTrans)
 		for i, w := range rows {
 			for j, v := range tape.Row(zs, i) {
 				to[1+j] += v * (w*v - bz.Data[i*bz.Stride+j])
@@ -112,13 +112,16 @@ func gram(tp *tape.Tape, theta, z *tape.Var) *tape.Var {
 }
 
 // gramOf is the kernel of all pairs of scaled inputs.
-func gramOf(gamma2 float64, z blas64.General) blas64.General {
-	k := kernelOf(gamma2, z, z)
+func gramOf(tp *tape.Tape, gamma2 float64, z blas64.General) blas64.General {
+	k := tp.Product(z, blas.NoTrans, z, blas.Trans)
+	zz := squares(z)
 	for i := range k.Rows {
-		k.Data[i*k.Stride+i] = gamma2
-		for j := range i {
-			k.Data[i*k.Stride+j] = k.Data[j*k.Stride+i]
+		r := tape.Row(k, i)
+		for j, zx := range r[:i] {
+			r[j] = gamma2 * math.Exp(-max(zz[i]+zz[j]-2*zx, 0)/2)
+			k.Data[j*k.Stride+i] = r[j]
 		}
+		r[i] = gamma2
 	}
 	return k
 }
@@ -138,7 +141,7 @@ func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
 	return e, rows, columns
 }
 
-// pull adds (E·x − r∘z)/σ, the derivative with respect to inducing inputs.
+// pull adds (E·x − r∘z)/σ, the derivative with respect to inputs.
 func pull(dst blas64.General, theta []float64, ex blas64.General, rows []float64, zs blas64.General) {
 	for i, w := range rows {
 		to, from := tape.Row(dst, i), tape.Row(ex, i)

@@ -17,9 +17,11 @@ type Model struct {
 	cfg Config
 	dim int
 	hyper
+	net    network
 	groups []group
 	home   []place // of each head
 	tasks  int
+	on     linalg.Multiplier // of large products
 }
 
 // hyper is q(θ), θ = (log γ, log σ_1 … log σ_d): mean-field Gaussian.
@@ -44,7 +46,8 @@ type place struct{ group, row int }
 const initialLogVar = -4
 
 // New returns a model of some heads that has seen no task. Length-scales start
-// at lengthscale and γ at 1, in the units of the inputs.
+// at lengthscale and γ at 1, in the units of the inputs or of what the network
+// makes of them.
 func New(cfg Config, dim, heads int, lengthscale float64) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -55,13 +58,16 @@ func New(cfg Config, dim, heads int, lengthscale float64) (*Model, error) {
 	if !(lengthscale > 0) || math.IsInf(lengthscale, 0) {
 		return nil, fmt.Errorf("lengthscale: %g is not positive", lengthscale)
 	}
-	m := &Model{cfg: cfg, dim: dim, hyper: hyper{make([]float64, 1+dim), make([]float64, 1+dim)}}
+	kernelDim := dim
+	if n := len(cfg.Network); n > 0 {
+		kernelDim = cfg.Network[n-1]
+	}
+	m := &Model{cfg: cfg, dim: dim, net: newNetwork(dim, cfg.Network, cfg.Seed), on: linalg.Default()}
+	m.hyper = hyper{make([]float64, 1+kernelDim), make([]float64, 1+kernelDim)}
 	for i := range m.mean {
-		if i > 0 {
-			m.mean[i] = math.Log(lengthscale)
-		}
 		m.logVar[i] = initialLogVar
 	}
+	m.startAt(lengthscale)
 	for h := range heads {
 		if h == 0 || cfg.OwnInputs {
 			m.groups = append(m.groups, group{})
@@ -70,6 +76,24 @@ func New(cfg Config, dim, heads int, lengthscale float64) (*Model, error) {
 	}
 	m.number()
 	return m, nil
+}
+
+// startAt sets all length-scales.
+func (m *Model) startAt(lengthscale float64) {
+	for i := range m.mean[1:] {
+		m.mean[1+i] = math.Log(lengthscale)
+	}
+}
+
+// StartAtSpread sets all length-scales to the spread (linalg.Spread64) of what
+// the network makes of x (n×d), of x itself without. It is for a model that has
+// seen no task.
+func (m *Model) StartAtSpread(x blas64.General) error {
+	z, err := m.net.apply(m.on, x)
+	if err == nil {
+		m.startAt(linalg.Spread64(z))
+	}
+	return err
 }
 
 // number gives the heads of each group rows in their order.
@@ -95,6 +119,23 @@ func (m *Model) Tasks() int { return m.tasks }
 // each head with Config.OwnInputs.
 func (m *Model) Groups() int { return len(m.groups) }
 
+// On returns the model whose large products on computes, gonum without. It
+// shares everything else with m.
+func (m *Model) On(on linalg.Multiplier) *Model {
+	c := *m
+	c.on = on
+	return &c
+}
+
+// tape returns an empty tape.
+func (m *Model) tape() *tape.Tape {
+	raw := m.on.Raw()
+	if _, ok := raw.(linalg.Gonum); ok {
+		raw = nil
+	}
+	return &tape.Tape{Products: raw}
+}
+
 // Config returns the settings.
 func (m *Model) Config() Config { return m.cfg }
 
@@ -109,7 +150,7 @@ func (m *Model) Inputs(g int) []blas64.General {
 }
 
 // Hypers returns mean and standard deviation of log γ and of the logarithms of
-// the d length-scales.
+// the length-scales.
 func (m *Model) Hypers() (mean, sd []float64) {
 	sd = make([]float64, len(m.logVar))
 	for i, v := range m.logVar {
@@ -124,7 +165,7 @@ func (m *Model) Hypers() (mean, sd []float64) {
 func (m *Model) Clone() *Model {
 	c := *m
 	c.mean, c.logVar, c.home = slices.Clone(m.mean), slices.Clone(m.logVar), slices.Clone(m.home)
-	c.groups = nil
+	c.groups, c.net = nil, m.net.clone()
 	for _, g := range m.groups {
 		c.groups = append(c.groups, g.clone())
 	}

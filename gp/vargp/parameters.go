@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
-// The vector of what a task trains: means and log-variances of θ, then, for
+// The vector of what a task trains: means and log-variances of θ, φ, then, for
 // each group and each of its trained blocks, Z (M×d), m (H×M) and the lower
 // triangles of chol row by row, their diagonals before softplus.
 
@@ -17,6 +17,9 @@ import (
 // trained block.
 func (m *Model) pack(first int) []float64 {
 	p := append(append([]float64{}, m.mean...), m.logVar...)
+	for _, part := range m.net.parts() {
+		p = append(p, part...)
+	}
 	for _, g := range m.groups {
 		for _, b := range g.blocks[first:] {
 			p = append(append(p, b.z.Data...), b.mean.Data...)
@@ -36,6 +39,9 @@ func (m *Model) unpack(p []float64, first int) {
 	take := func(dst []float64) { p = p[copy(dst, p):] }
 	take(m.mean)
 	take(m.logVar)
+	for _, part := range m.net.parts() {
+		take(part)
+	}
 	for _, g := range m.groups {
 		for _, b := range g.blocks[first:] {
 			take(b.z.Data)
@@ -55,21 +61,34 @@ func (m *Model) unpack(p []float64, first int) {
 type gradient struct {
 	z, mean blas64.General
 	chol    []blas64.General
+	rows    blas64.General // of the pack, where there is one
 }
 
-func newGradient(b block) gradient {
-	g := gradient{z: linalg.New64(b.z.Rows, b.z.Cols), mean: linalg.New64(b.mean.Rows, b.mean.Cols)}
+func newGradient(b block, z blas64.General) gradient {
+	g := gradient{z: z, mean: linalg.New64(b.mean.Rows, b.mean.Cols)}
 	for _, l := range b.chol {
 		g.chol = append(g.chol, linalg.New64(l.Rows, l.Cols))
+	}
+	if packs(len(b.chol), b.z.Rows) {
+		g.rows = linalg.New64(len(b.chol), b.z.Rows*(b.z.Rows+1)/2)
 	}
 	return g
 }
 
 func (g gradient) add(factor float64, l leaf) {
-	accumulate(g.z.Data, factor, l.z.Grad().Data)
 	accumulate(g.mean.Data, factor, l.mean.Grad().Data)
 	for h, c := range l.chol {
 		accumulate(g.chol[h].Data, factor, c.Grad().Data)
+	}
+	if l.pack != nil {
+		accumulate(g.rows.Data, factor, l.pack.rows.Grad().Data)
+	}
+}
+
+// unpack passes the derivatives with respect to a pack on to the factors.
+func (g gradient) unpack(b block) {
+	if g.rows.Data != nil {
+		unpackGradient(g.chol, b.chol, g.rows)
 	}
 }
 

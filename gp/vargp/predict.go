@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -15,9 +16,18 @@ import (
 // the same for all inputs. It is safe for concurrent use.
 type Predictor struct {
 	m       *Model
+	on      linalg.Multiplier
 	draws   []draw
+	known   [][]memory  // of each group and task
 	noise   [][]float64 // of each θ: functions × heads
 	perHead int
+}
+
+// On returns the predictor whose large products on computes.
+func (p *Predictor) On(on linalg.Multiplier) *Predictor {
+	c := *p
+	c.on = on
+	return &c
 }
 
 // A draw is one θ with what follows from it.
@@ -28,12 +38,28 @@ type draw struct {
 
 // answering is a group of heads for one θ.
 type answering struct {
-	z       blas64.General   // n×d, scaled
-	inverse blas64.General   // L⁻¹
-	project blas64.General   // R⁻ᵀ
-	mean    []blas64.General // H×M
-	chol    [][]blas64.General
+	z       blas64.General // n×d, scaled
+	inverse blas64.General // L⁻¹
+	project blas64.General // R⁻ᵀ
 	at      []int
+}
+
+// A memory is what a task left in a group, whatever θ is.
+type memory struct {
+	mean blas64.General   // H×M
+	pack *pack            // S_t of all heads, or
+	chol []blas64.General // of each head, transposed
+}
+
+func memoryOf(b block) memory {
+	m := memory{mean: b.mean, pack: packOf(b)}
+	if m.pack != nil {
+		return m
+	}
+	for _, l := range b.chol {
+		m.chol = append(m.chol, linalg.Transposed64(l))
+	}
+	return m
 }
 
 // Predictor draws what predictions need: n² numbers for each of
@@ -49,7 +75,14 @@ func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
 	if m.cfg.Variant == PointHypers {
 		hypers, functions = 1, functions*hypers
 	}
-	p := &Predictor{m: m, draws: make([]draw, hypers), noise: make([][]float64, hypers), perHead: functions}
+	p := &Predictor{m: m, on: m.on, draws: make([]draw, hypers), noise: make([][]float64, hypers), perHead: functions}
+	for _, g := range m.groups {
+		var known []memory
+		for _, b := range g.blocks {
+			known = append(known, memoryOf(b))
+		}
+		p.known = append(p.known, known)
+	}
 	errs := make([]error, hypers)
 	linalg.Parallel(hypers, func(s int) {
 		rng := rand.New(rand.NewPCG(m.cfg.Seed, predictStream+uint64(s)))
@@ -100,27 +133,28 @@ func antithetic(functions, heads int, rng *rand.Rand) []float64 {
 
 func (m *Model) answering(theta []float64, g group) (answering, error) {
 	z, sizes := g.all()
-	a := answering{z: scaled(theta, z)}
-	k := gramOf(variance(theta), a.z)
-	for i := range k.Rows {
-		k.Data[i*k.Stride+i] += m.cfg.Jitter
+	z, err := m.net.apply(m.on, z)
+	if err != nil {
+		return answering{}, err
 	}
-	var err error
-	if a.inverse, err = linalg.InverseCholesky(k); err != nil {
+	a := answering{z: scaled(theta, z)}
+	l, err := m.factor(theta, a.z)
+	if err == nil {
+		a.inverse = l
+		err = linalg.InvertLower(m.on.Raw(), a.inverse)
+	}
+	if err != nil {
 		return a, fmt.Errorf("kernel of the inducing inputs: %w", err)
 	}
 	a.project = linalg.Transposed64(a.inverse)
 	at := 0
-	for t, b := range g.blocks {
-		a.at, a.mean, a.chol = append(a.at, at), append(a.mean, b.mean), append(a.chol, nil)
-		for _, l := range b.chol {
-			a.chol[t] = append(a.chol[t], linalg.Transposed64(l))
-		}
-		at += sizes[t]
+	for _, n := range sizes {
+		a.at = append(a.at, at)
+		at += n
 	}
 	if m.cfg.autoRegressive() {
 		// the diagonal blocks of L⁻¹ are the inverses of those of L
-		r := linalg.New64(k.Rows, k.Rows)
+		r := linalg.New64(z.Rows, z.Rows)
 		for t, n := range sizes {
 			for i := range n {
 				copy(tape.Row(r, a.at[t]+i)[a.at[t]:], tape.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
@@ -140,6 +174,10 @@ const predictRows = 128
 func (p *Predictor) LogProb(dst, x blas64.General) error {
 	if dst.Rows != x.Rows || dst.Cols != len(p.m.home) || x.Rows > 0 && x.Cols != p.m.dim {
 		return fmt.Errorf("log-probabilities %d×%d of inputs %d×%d, the model has %d heads and %d dimensions", dst.Rows, dst.Cols, x.Rows, x.Cols, len(p.m.home), p.m.dim)
+	}
+	x, err := p.m.net.apply(p.on, x)
+	if err != nil {
+		return err
 	}
 	for first := 0; first < x.Rows; first += predictRows {
 		n := min(predictRows, x.Rows-first)
@@ -161,24 +199,63 @@ func (p *Predictor) some(dst, x blas64.General) error {
 		}
 	}
 	linalg.Parallel(x.Rows, func(i int) {
-		to, f := tape.Row(dst, i), make([]float64, H)
-		for h := range to {
-			to[h] = math.Inf(-1)
-		}
-		for s := range p.draws {
-			mean, v := tape.Row(means[s], i), tape.Row(variances[s], i)
-			for j := range p.perHead {
-				for h, e := range p.noise[s][j*H : (j+1)*H] {
-					f[h] = mean[h] + math.Sqrt(v[h])*e
-				}
-				addLogSoftmax(to, f)
+		to := tape.Row(dst, i)
+		p.mix(to, 0, means, variances, i, addSoftmax)
+		if slices.Min(to) > leastSum {
+			for h, v := range to {
+				to[h] = min(math.Log(v/float64(total)), 0) // rounding
 			}
+			return
 		}
+		p.mix(to, math.Inf(-1), means, variances, i, addLogSoftmax)
 		for h := range to {
-			to[h] -= math.Log(float64(total))
+			to[h] = min(to[h]-math.Log(float64(total)), 0)
 		}
 	})
 	return nil
+}
+
+// leastSum is the sum of probabilities below which logarithms are added
+// instead: nothing underflows.
+const leastSum = 1e-280
+
+// mix adds the draws of input i to what to starts with.
+func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.General, i int, add func(to, f []float64)) {
+	H := len(to)
+	f, sd := make([]float64, H), make([]float64, H)
+	for h := range to {
+		to[h] = start
+	}
+	for s := range p.draws {
+		mean := tape.Row(means[s], i)
+		for h, v := range tape.Row(variances[s], i) {
+			sd[h] = math.Sqrt(v)
+		}
+		for j := range p.perHead {
+			for h, e := range p.noise[s][j*H : (j+1)*H] {
+				f[h] = mean[h] + sd[h]*e
+			}
+			add(to, f)
+		}
+	}
+}
+
+// addSoftmax adds softmax f, and overwrites f.
+func addSoftmax(to, f []float64) {
+	largest, sum := math.Inf(-1), 0.0
+	for _, v := range f {
+		if v > largest {
+			largest = v
+		}
+	}
+	for h, v := range f {
+		f[h] = math.Exp(v - largest)
+		sum += f[h]
+	}
+	inverse := 1 / sum
+	for h, v := range f {
+		to[h] += v * inverse
+	}
 }
 
 // addLogSoftmax adds softmax f to e^to, in logarithms.
@@ -208,17 +285,17 @@ func (p *Predictor) marginals(mean, variances, x blas64.General, s int) error {
 		heads[at.group] = append(heads[at.group], h)
 	}
 	for g, a := range d.sites {
-		if err := a.marginals(mean, variances, xs, gamma2, heads[g]); err != nil {
+		if err := a.marginals(p, mean, variances, xs, gamma2, g, heads[g]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a answering) marginals(mean, variances, xs blas64.General, gamma2 float64, heads []int) error {
-	n := a.z.Rows
+func (a answering) marginals(p *Predictor, mean, variances, xs blas64.General, gamma2 float64, g int, heads []int) error {
+	n, on := a.z.Rows, p.on
 	k, w, b := linalg.New64(xs.Rows, n), linalg.New64(xs.Rows, n), linalg.New64(xs.Rows, n)
-	if err := linalg.MulTrans64(k, xs, a.z); err != nil {
+	if err := on.MulTrans64(k, xs, a.z); err != nil {
 		return err
 	}
 	zz := squares(a.z)
@@ -228,10 +305,10 @@ func (a answering) marginals(mean, variances, xs blas64.General, gamma2 float64,
 			r[j] = gamma2 * math.Exp(-max(zz[j]+xx-2*zx, 0)/2)
 		}
 	}
-	if err := linalg.MulTrans64(w, k, a.inverse); err != nil {
+	if err := on.MulTrans64(w, k, a.inverse); err != nil {
 		return err
 	}
-	if err := linalg.MulTrans64(b, w, a.project); err != nil {
+	if err := on.MulTrans64(b, w, a.project); err != nil {
 		return err
 	}
 	for i, known := range squares(w) {
@@ -239,8 +316,8 @@ func (a answering) marginals(mean, variances, xs blas64.General, gamma2 float64,
 			mean.Data[i*mean.Stride+h], variances.Data[i*variances.Stride+h] = 0, gamma2-known
 		}
 	}
-	for t, m := range a.mean {
-		if err := a.addBlock(mean, variances, tape.View(b, 0, a.at[t], b.Rows, m.Cols), t, heads); err != nil {
+	for t, m := range p.known[g] {
+		if err := m.add(on, mean, variances, tape.View(b, 0, a.at[t], b.Rows, m.mean.Cols), heads); err != nil {
 			return err
 		}
 	}
@@ -253,20 +330,36 @@ func (a answering) marginals(mean, variances, xs blas64.General, gamma2 float64,
 	return nil
 }
 
-// addBlock adds what one task's e_t adds to means and variances.
-func (a answering) addBlock(mean, variances, b blas64.General, t int, heads []int) error {
-	means := linalg.New64(b.Rows, len(heads))
-	if err := linalg.MulTrans64(means, b, a.mean[t]); err != nil {
+// add adds what one task's e_t adds to means and variances.
+func (m memory) add(on linalg.Multiplier, mean, variances, b blas64.General, heads []int) error {
+	means, quad := linalg.New64(b.Rows, len(heads)), linalg.New64(b.Rows, len(heads))
+	if err := on.MulTrans64(means, b, m.mean); err != nil {
 		return err
 	}
+	if err := m.quadratic(on, quad, b); err != nil {
+		return err
+	}
+	for i := range b.Rows {
+		for row, h := range heads {
+			mean.Data[i*mean.Stride+h] += means.Data[i*means.Stride+row]
+			variances.Data[i*variances.Stride+h] += quad.Data[i*quad.Stride+row]
+		}
+	}
+	return nil
+}
+
+// quadratic writes bᵀ·S_t·b for each row of b and each head into dst.
+func (m memory) quadratic(on linalg.Multiplier, dst, b blas64.General) error {
+	if m.pack != nil {
+		return m.pack.rowwise(on, dst, b)
+	}
 	half := linalg.New64(b.Rows, b.Cols)
-	for row, h := range heads {
-		if err := linalg.MulTrans64(half, b, a.chol[t][row]); err != nil {
+	for h, l := range m.chol {
+		if err := on.MulTrans64(half, b, l); err != nil {
 			return err
 		}
 		for i, v := range squares(half) {
-			mean.Data[i*mean.Stride+h] += means.Data[i*means.Stride+row]
-			variances.Data[i*variances.Stride+h] += v
+			dst.Data[i*dst.Stride+h] = v
 		}
 	}
 	return nil

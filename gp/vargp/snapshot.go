@@ -17,6 +17,8 @@ type Snapshot struct {
 	// HyperMean and HyperLogVar (1+d) are those of log γ and log σ.
 	HyperMean   []float64 `json:"hyper_mean"`
 	HyperLogVar []float64 `json:"hyper_log_var"`
+	// Network holds φ, layer by layer W and b; empty without.
+	Network []float64 `json:"network,omitempty"`
 	// Group is that of each head.
 	Group []int `json:"group"`
 	// Blocks are those of each group, task by task.
@@ -35,6 +37,7 @@ type Block struct {
 // Snapshot returns a copy of everything but the settings.
 func (m *Model) Snapshot() Snapshot {
 	s := Snapshot{Tasks: m.tasks, HyperMean: slices.Clone(m.mean), HyperLogVar: slices.Clone(m.logVar)}
+	s.Network = slices.Concat(m.net.parts()...)
 	for _, p := range m.home {
 		s.Group = append(s.Group, p.group)
 	}
@@ -57,16 +60,22 @@ func Restore(cfg Config, dim int, s Snapshot) (*Model, error) {
 	if len(s.Group) == 0 || s.Tasks < 1 {
 		return nil, fmt.Errorf("%d heads after %d tasks", len(s.Group), s.Tasks)
 	}
-	if dim < 1 || len(s.HyperMean) != 1+dim || len(s.HyperLogVar) != 1+dim {
-		return nil, fmt.Errorf("%d and %d hyper-parameters of %d dimensions", len(s.HyperMean), len(s.HyperLogVar), dim)
-	}
 	for _, v := range slices.Concat(s.HyperMean, s.HyperLogVar) {
 		if !(math.Abs(v) < 300) {
 			return nil, fmt.Errorf("log-hyper-parameter %g is outside ±300", v)
 		}
 	}
+	if n := cfg.Parameters(dim); dim < 1 || len(s.Network) != n {
+		return nil, fmt.Errorf("%d parameters of a network of %d", len(s.Network), n)
+	}
 	m, err := New(cfg, dim, 1, 1)
 	if err != nil {
+		return nil, err
+	}
+	if len(s.HyperMean) != len(m.mean) || len(s.HyperLogVar) != len(m.mean) {
+		return nil, fmt.Errorf("%d and %d hyper-parameters, the kernel has %d", len(s.HyperMean), len(s.HyperLogVar), len(m.mean))
+	}
+	if err := m.net.restore(s.Network); err != nil {
 		return nil, err
 	}
 	m.mean, m.logVar, m.tasks, m.home = slices.Clone(s.HyperMean), slices.Clone(s.HyperLogVar), s.Tasks, nil

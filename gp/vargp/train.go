@@ -28,7 +28,7 @@ type Task struct {
 	// Progress, where there is one, is told of each epoch.
 	Progress func(Epoch)
 	// Save, where there is one, is given the state of training after every
-	// SaveEvery epochs; an error ends the training. It must not keep or change
+	// SaveEvery epochs and after the last; an error ends the training. It must not keep or change
 	// what it is given. Resume, where there is one, is such a state of the same
 	// task of the same model: training goes on from it to the same result.
 	Save      func(Checkpoint) error
@@ -161,7 +161,12 @@ func (m *Model) extend(inputs []blas64.General) error {
 		to.blocks = append(to.blocks, block{z: z, mean: linalg.New64(heads[g], z.Rows)})
 		start := identity(z.Rows)
 		if m.cfg.Start == FromPrior {
-			l, err := m.factor(m.mean, *to)
+			all, _ := to.all()
+			all, err := m.net.apply(m.on, all)
+			if err != nil {
+				return err
+			}
+			l, err := m.factor(m.mean, scaled(m.mean, all))
 			if err != nil {
 				return fmt.Errorf("kernel of the inducing inputs: %w", err)
 			}
@@ -178,11 +183,10 @@ func (m *Model) extend(inputs []blas64.General) error {
 	return nil
 }
 
-// factor returns L of a group's inducing inputs.
-func (m *Model) factor(theta []float64, g group) (blas64.General, error) {
-	z, _ := g.all()
-	var tp tape.Tape
-	l, err := tp.Cholesky(tape.Constant(gramOf(variance(theta), scaled(theta, z))), m.cfg.Jitter)
+// factor returns L of scaled inducing inputs.
+func (m *Model) factor(theta []float64, z blas64.General) (blas64.General, error) {
+	tp := m.tape()
+	l, err := tp.Cholesky(tape.Constant(gramOf(tp, variance(theta), z)), m.cfg.Jitter)
 	if err != nil {
 		return blas64.General{}, err
 	}
@@ -224,7 +228,8 @@ func (r *run) train(ctx context.Context) (Trace, error) {
 			return r.trace, err
 		}
 		over = r.over()
-		if s := r.task; s.Save != nil && s.SaveEvery > 0 && now.Number%s.SaveEvery == 0 {
+		last := over || now.Number == r.epochs()
+		if s := r.task; s.Save != nil && s.SaveEvery > 0 && (last || now.Number%s.SaveEvery == 0) {
 			if err := s.Save(r.checkpoint()); err != nil {
 				return r.trace, err
 			}

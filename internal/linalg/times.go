@@ -1,7 +1,6 @@
 package linalg
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -9,37 +8,51 @@ import (
 )
 
 // productRows of the matrix are multiplied by one goroutine at a time.
-const productRows = 64
+const productRows = 128
 
-// times writes v·a (b×m) into dst, a being the symmetric matrix.
+// times writes v·a (b×m) into dst, a being the symmetric matrix. All of them
+// multiply the rows of a by those of v, fewer, which backends copy into an order
+// of their own, and turn the result.
 type times func(dst, v blas64.General) error
 
 // times64 multiplies by a (m×m) on all cores.
 func (s Solver) times64(a blas64.General) times {
 	kernel := s.multiplier().Raw()
-	return func(dst, v blas64.General) error {
-		return EachPart(a.Rows, func(from, n int) error {
-			return kernel.Mul64(view64(dst, 0, from, v.Rows, n), v, view64(a, from, 0, n, a.Cols))
-		})
-	}
+	return func(dst, v blas64.General) error { return timesRows64(kernel, dst, v, a) }
+}
+
+// timesRows64 writes v·aᵀ (b×m) into dst.
+func timesRows64(kernel Raw, dst, v, a blas64.General) error {
+	product := New64(a.Rows, v.Rows)
+	return EachPart(a.Rows, func(from, n int) error {
+		err := kernel.Mul64(view64(product, from, 0, n, v.Rows), view64(a, from, 0, n, a.Cols), v)
+		for i := from; i < from+n; i++ {
+			for j, x := range rowOf(product, i) {
+				dst.Data[j*dst.Stride+i] = x
+			}
+		}
+		return err
+	})
 }
 
 // times32 is times64 in float32.
 func (s Solver) times32(a blas32.General) times {
 	kernel := s.multiplier().Raw()
-	var v32, dst32 blas32.General
+	var v32, product blas32.General
 	return func(dst, v blas64.General) error {
 		if v32.Rows == 0 {
-			v32, dst32 = New32(v.Rows, v.Cols), New32(v.Rows, v.Cols)
+			v32, product = New32(v.Rows, v.Cols), New32(a.Rows, v.Rows)
 		}
 		narrowInto(v32.Data, v.Data)
-		err := EachPart(a.Rows, func(from, n int) error {
-			return kernel.Mul32(view32(dst32, 0, from, v.Rows, n), v32, view32(a, from, 0, n, a.Cols))
+		return EachPart(a.Rows, func(from, n int) error {
+			err := kernel.Mul32(view32(product, from, 0, n, v.Rows), view32(a, from, 0, n, a.Cols), v32)
+			for i := from; i < from+n; i++ {
+				for j, x := range product.Data[i*product.Stride : i*product.Stride+product.Cols] {
+					dst.Data[j*dst.Stride+i] = float64(x)
+				}
+			}
+			return err
 		})
-		for i, x := range dst32.Data {
-			dst.Data[i] = float64(x)
-		}
-		return err
 	}
 }
 
@@ -51,9 +64,7 @@ func (s Solver) timesThin(x blas64.General) times {
 		if err := s.combine(vx, v, x); err != nil {
 			return err
 		}
-		return EachPart(x.Rows, func(from, n int) error {
-			return kernel.Mul64(view64(dst, 0, from, v.Rows, n), vx, view64(x, from, 0, n, x.Cols))
-		})
+		return timesRows64(kernel, dst, vx, x)
 	}
 }
 
@@ -100,9 +111,16 @@ func narrow(m blas64.General) blas32.General {
 func largest(m blas64.General) float64 {
 	rows := make([]float64, m.Rows)
 	Parallel(m.Rows, func(i int) {
+		var most float64
 		for _, x := range rowOf(m, i) {
-			rows[i] = max(rows[i], math.Abs(x))
+			switch {
+			case x > most:
+				most = x
+			case -x > most:
+				most = -x
+			}
 		}
+		rows[i] = most
 	})
 	if most := slices.Max(rows); most > 0 {
 		return most

@@ -5,21 +5,18 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // Mul is a·b.
 func (t *Tape) Mul(a, b *Var) *Var {
-	c := linalg.New64(a.Value.Rows, b.Value.Cols)
-	gemm(c, 1, a.Value, blas.NoTrans, b.Value, blas.NoTrans)
-	return t.Op(c, func(g blas64.General) {
+	return t.Op(t.Product(a.Value, blas.NoTrans, b.Value, blas.NoTrans), func(g blas64.General) {
 		if a.needs {
-			gemm(a.Grad(), 1, g, blas.NoTrans, b.Value, blas.Trans)
+			t.AddProduct(a.Grad(), 1, g, blas.NoTrans, b.Value, blas.Trans)
 		}
 		if b.needs {
-			gemm(b.Grad(), 1, a.Value, blas.Trans, g, blas.NoTrans)
+			t.AddProduct(b.Grad(), 1, a.Value, blas.Trans, g, blas.NoTrans)
 		}
 	}, a, b)
 }
@@ -36,27 +33,27 @@ func (t *Tape) Cholesky(a *Var, jitter float64) (*Var, error) {
 	for i := range l.Rows {
 		l.Data[i*l.Stride+i] += jitter
 	}
-	if _, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: l.Rows, Stride: l.Stride, Data: l.Data}); !ok {
+	if !linalg.Factorize(t.raw(), l) {
 		return nil, &linalg.NotPSDError{Order: l.Rows, Jitter: jitter}
 	}
 	for i := range l.Rows {
 		clear(Row(l, i)[i+1:])
 	}
-	return t.Op(l, func(g blas64.General) { choleskyBack(a.Grad(), l, g) }, a), nil
+	var v *Var
+	v = t.Op(l, func(g blas64.General) { t.choleskyBack(a.Grad(), v, g) }, a)
+	return v, nil
 }
 
 // choleskyBack adds sym(L⁻ᵀ·Φ(Lᵀ·L̄)·L⁻¹) to dst.
-func choleskyBack(dst, l, g blas64.General) {
-	p := linalg.New64(l.Rows, l.Rows)
-	gemm(p, 1, l, blas.Trans, g, blas.NoTrans)
+func (t *Tape) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
+	p := t.Product(l.Value, blas.Trans, g, blas.NoTrans)
 	for i := range p.Rows {
 		r := Row(p, i)
 		r[i] /= 2
 		clear(r[i+1:])
 	}
-	lower := triangle(l)
-	blas64.Trsm(blas.Left, blas.Trans, 1, lower, p)
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, lower, p)
+	p = linalg.Transposed64(t.solved(l, blas.Trans, p))
+	p = t.solved(l, blas.Trans, p) // the transpose of L⁻ᵀ·Φ·L⁻¹, of which sym is the same
 	for i := range p.Rows {
 		to := Row(dst, i)
 		for j := range to {
@@ -76,11 +73,9 @@ func (t *Tape) Solve(l, b *Var) *Var { return t.solve(l, b, blas.NoTrans, blas.T
 func (t *Tape) SolveTrans(l, b *Var) *Var { return t.solve(l, b, blas.Trans, blas.NoTrans) }
 
 func (t *Tape) solve(l, b *Var, forth, back blas.Transpose) *Var {
-	y := clone(b.Value)
-	blas64.Trsm(blas.Left, forth, 1, triangle(l.Value), y)
+	y := t.solved(l, forth, b.Value)
 	return t.Op(y, func(g blas64.General) {
-		adjoint := clone(g)
-		blas64.Trsm(blas.Left, back, 1, triangle(l.Value), adjoint)
+		adjoint := t.solved(l, back, g)
 		if b.needs {
 			addTo(b.Grad(), 1, adjoint)
 		}
@@ -88,21 +83,22 @@ func (t *Tape) solve(l, b *Var, forth, back blas.Transpose) *Var {
 			return
 		}
 		if forth == blas.NoTrans {
-			addLower(l.Grad(), adjoint, y)
+			t.addLower(l.Grad(), adjoint, y)
 		} else {
-			addLower(l.Grad(), y, adjoint)
+			t.addLower(l.Grad(), y, adjoint)
 		}
 	}, l, b)
 }
 
 // addLower takes the lower triangle of a·bᵀ off dst.
-func addLower(dst, a, b blas64.General) {
-	p := linalg.New64(dst.Rows, dst.Cols)
-	gemm(p, -1, a, blas.NoTrans, b, blas.Trans)
+func (t *Tape) addLower(dst, a, b blas64.General) {
+	p := t.Product(a, blas.NoTrans, b, blas.Trans)
 	for i := range p.Rows {
-		clear(Row(p, i)[i+1:])
+		to := Row(dst, i)[:i+1]
+		for j, v := range Row(p, i)[:i+1] {
+			to[j] -= v
+		}
 	}
-	addTo(dst, 1, p)
 }
 
 // BlockDiagonal keeps the square blocks of those sizes on the diagonal of a and

@@ -1,14 +1,17 @@
 package tape
 
 import (
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // A Tape holds what was computed. The zero Tape is empty and ready for use.
-type Tape struct{ back []func() }
+type Tape struct {
+	// Products multiplies what is large; nil is gonum.
+	Products linalg.Raw
+	back     []func()
+}
 
 // A Var is a matrix on a tape.
 type Var struct {
@@ -16,6 +19,8 @@ type Var struct {
 	Value blas64.General
 	grad  blas64.General
 	needs bool // a derivative
+	// inverse of a triangle that equations were solved with
+	inverse blas64.General
 }
 
 // Constant returns a matrix that nothing is differentiated with respect to.
@@ -64,11 +69,6 @@ func (t *Tape) Backward(v *Var) {
 	for i := len(t.back) - 1; i >= 0; i-- {
 		t.back[i]()
 	}
-}
-
-// gemm adds factor·op(a)·op(b) to dst.
-func gemm(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) {
-	blas64.Gemm(ta, tb, factor, a, b, 1, dst)
 }
 
 // Row returns row i of m, sharing its memory.

@@ -1,0 +1,96 @@
+package vargp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gp/vargp"
+)
+
+// saveSteps is how many steps there are at least between two saves of a
+// training.
+const saveSteps = 20
+
+// UseJournal implements classifier.JournalUser: sessions from now on are kept
+// while they are trained.
+func (h *VARGP) UseJournal(j classifier.Journal) { h.journal = j }
+
+// follow makes a task keep its state in the journal, and go on from what is
+// there.
+func (h *VARGP) follow(t *vargp.Task, model *vargp.Model) error {
+	if h.journal == nil {
+		return nil
+	}
+	key, err := keyOf(h.cfg, model, t)
+	if err != nil {
+		return err
+	}
+	note := []any{"session", model.Tasks() + 1, "training", key[:8]}
+	if s, ok := h.journal.Open(key); ok {
+		if t.Resume, err = checkpointOf(s); err != nil {
+			h.journal.Note("training starts from the beginning", append(note, "reason", err)...)
+		} else {
+			h.journal.Note("training goes on", append(note, "epochs done", len(t.Resume.Trace.Epochs))...)
+		}
+	}
+	perEpoch := (t.X.Rows + h.cfg.Batch - 1) / h.cfg.Batch
+	t.SaveEvery = (saveSteps + perEpoch - 1) / perEpoch
+	t.Save = func(c vargp.Checkpoint) error {
+		e := c.Trace.Epochs[len(c.Trace.Epochs)-1]
+		args := append(note, "epoch", e.Number, "of", e.Of, "nll", math.Round(e.NLL))
+		if len(t.ValidY) > 0 {
+			args = append(args, "held-out accuracy", e.Accuracy)
+		}
+		h.journal.Note("trained", args...)
+		s, err := stateOf(c)
+		if err != nil {
+			return err
+		}
+		return h.journal.Save(key, s)
+	}
+	return nil
+}
+
+// keyOf changes with everything that a training depends on.
+func keyOf(cfg Config, model *vargp.Model, t *vargp.Task) (string, error) {
+	sum := sha256.New()
+	err := json.NewEncoder(sum).Encode(struct {
+		Config   Config
+		Model    vargp.Snapshot
+		Examples [][]float64
+		Labels   [][]int
+	}{cfg, model.Snapshot(), [][]float64{t.X.Data, t.ValidX.Data}, [][]int{t.Y, t.ValidY}})
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// progress is what is no vector of a checkpoint.
+type progress struct {
+	Steps int         `json:"steps"`
+	Trace vargp.Trace `json:"trace"`
+	Top   float64     `json:"top"`
+}
+
+func stateOf(c vargp.Checkpoint) (classifier.State, error) {
+	tensors := map[string]classifier.Tensor{}
+	for name, v := range map[string][]float64{"parameters": c.Parameters, "m": c.M, "v": c.V, "best": c.Best} {
+		if v != nil {
+			tensors[name] = classifier.Tensor{Shape: []int{len(v)}, F64: v}
+		}
+	}
+	return classifier.NewState(progress{c.Steps, c.Trace, c.Top}, tensors)
+}
+
+// checkpointOf reads what stateOf wrote; gp/vargp checks what it means.
+func checkpointOf(s classifier.State) (*vargp.Checkpoint, error) {
+	var p progress
+	if err := s.Decode(&p); err != nil {
+		return nil, err
+	}
+	return &vargp.Checkpoint{
+		Parameters: s.Tensors["parameters"].F64, M: s.Tensors["m"].F64, V: s.Tensors["v"].F64, Best: s.Tensors["best"].F64,
+		Steps: p.Steps, Trace: p.Trace, Top: p.Top,
+	}, nil
+}

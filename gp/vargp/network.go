@@ -1,0 +1,218 @@
+package vargp
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// A network is g_φ of appendix B.3, which the kernel sees inputs through:
+// layers z = relu(W·x + b), the last without relu. Without layers it is x.
+type network struct{ layers []layer }
+
+// A layer is W (out×in) and b (1×out).
+type layer struct{ w, b blas64.General }
+
+// Bounds of a network.
+const (
+	maxWidth  = 1 << 12
+	maxLayers = 8
+)
+
+// networkStream is the stream of the first φ; the value is arbitrary but fixed.
+const networkStream = 0x7661726771000000
+
+// newNetwork draws W as He et al. 2015 propose for layers before a relu, with
+// half that variance for the last; b is 0.
+func newNetwork(dim int, widths []int, seed uint64) network {
+	var n network
+	for i, width := range widths {
+		rng := rand.New(rand.NewPCG(seed, networkStream+uint64(i)))
+		l := layer{linalg.New64(width, dim), linalg.New64(1, width)}
+		sd := math.Sqrt(2 / float64(dim))
+		if i == len(widths)-1 {
+			sd = math.Sqrt(1 / float64(dim))
+		}
+		for k := range l.w.Data {
+			l.w.Data[k] = sd * rng.NormFloat64()
+		}
+		n.layers, dim = append(n.layers, l), width
+	}
+	return n
+}
+
+// Parameters is how many numbers the network has for inputs of dim values.
+func (c Config) Parameters(dim int) (n int) {
+	for _, width := range c.Network {
+		n += width * (dim + 1)
+		dim = width
+	}
+	return n
+}
+
+// parts are the parameters, sharing their memory.
+func (n network) parts() [][]float64 {
+	var out [][]float64
+	for _, l := range n.layers {
+		out = append(out, l.w.Data, l.b.Data)
+	}
+	return out
+}
+
+func (n network) clone() network {
+	var c network
+	for _, l := range n.layers {
+		c.layers = append(c.layers, layer{clone(l.w), clone(l.b)})
+	}
+	return c
+}
+
+// restore takes parameters, as many as there are.
+func (n network) restore(p []float64) error {
+	if slices.ContainsFunc(p, func(v float64) bool { return v-v != 0 }) {
+		return errors.New("the network holds a NaN or an infinity")
+	}
+	for _, part := range n.parts() {
+		p = p[copy(part, p):]
+	}
+	return nil
+}
+
+// apply returns g_φ of the rows of x. A row's answer does not depend on the
+// others.
+func (n network) apply(on linalg.Multiplier, x blas64.General) (blas64.General, error) {
+	for i, l := range n.layers {
+		y := linalg.New64(x.Rows, l.w.Rows)
+		if err := on.MulTrans64(y, x, l.w); err != nil {
+			return y, err
+		}
+		l.finish(y, i < len(n.layers)-1)
+		x = y
+	}
+	return x, nil
+}
+
+// finish adds b to W·x, and clears what is negative.
+func (l layer) finish(y blas64.General, relu bool) {
+	for i := range y.Rows {
+		r := tape.Row(y, i)
+		for j, b := range l.b.Data {
+			if r[j] += b; relu {
+				r[j] = max(r[j], 0)
+			}
+		}
+	}
+}
+
+// onTape is a network whose parameters have derivatives.
+type onTape struct {
+	network
+	w, b []*tape.Var
+}
+
+func (n network) onTape() onTape {
+	o := onTape{network: n}
+	for _, l := range n.layers {
+		o.w, o.b = append(o.w, tape.Variable(l.w)), append(o.b, tape.Variable(l.b))
+	}
+	return o
+}
+
+// of is g_φ(x).
+func (o onTape) of(tp *tape.Tape, x *tape.Var) *tape.Var {
+	for i := range o.layers {
+		x = o.layer(tp, i, x)
+	}
+	return x
+}
+
+func (o onTape) layer(tp *tape.Tape, i int, x *tape.Var) *tape.Var {
+	relu, w, b := i < len(o.layers)-1, o.w[i], o.b[i]
+	y := tp.Product(x.Value, blas.NoTrans, w.Value, blas.Trans)
+	o.layers[i].finish(y, relu)
+	return tp.Op(y, func(g blas64.General) {
+		g = clone(g)
+		for k, v := range y.Data {
+			if relu && v == 0 {
+				g.Data[k] = 0
+			}
+		}
+		for r := range g.Rows {
+			accumulate(b.Grad().Data, 1, tape.Row(g, r))
+		}
+		tp.AddProduct(w.Grad(), 1, g, blas.Trans, x.Value, blas.NoTrans)
+		if x.Needs() {
+			tp.AddProduct(x.Grad(), 1, g, blas.NoTrans, w.Value, blas.NoTrans)
+		}
+	}, x, w, b)
+}
+
+// A view is what the kernel of a step sees, for every θ alike: the batch and the
+// inducing inputs through the network, or as they are.
+type view struct {
+	tp  *tape.Tape
+	net onTape
+	x   *tape.Var
+	// of each group and block: inducing inputs, and what the network makes of
+	// them (the same where there is none)
+	inputs, z [][]*tape.Var
+}
+
+func (p *problem) view(x blas64.General) *view {
+	v := &view{tp: p.m.tape(), net: p.m.net.onTape()}
+	v.x = v.net.of(v.tp, tape.Constant(x))
+	for _, group := range p.m.groups {
+		var inputs, z []*tape.Var
+		for t, b := range group.blocks {
+			in := tape.Constant(b.z)
+			if t >= p.first {
+				in = tape.Variable(b.z)
+			}
+			inputs, z = append(inputs, in), append(z, v.net.of(v.tp, in))
+		}
+		v.inputs, v.z = append(v.inputs, inputs), append(v.z, z)
+	}
+	return v
+}
+
+// again is a variable of its own with the same value.
+func again(v *tape.Var) *tape.Var {
+	if v.Needs() {
+		return tape.Variable(v.Value)
+	}
+	return tape.Constant(v.Value)
+}
+
+// back takes the mean derivatives of the samples through the network.
+func (v *view) back(samples []sample) {
+	w := 1 / float64(len(samples))
+	add := func(to, from *tape.Var) {
+		if to.Needs() {
+			accumulate(to.Grad().Data, w, from.Grad().Data)
+		}
+	}
+	for _, s := range samples {
+		add(v.x, s.x)
+		for g, leaves := range s.leaves {
+			for t, l := range leaves {
+				add(v.z[g][t], l.z)
+			}
+		}
+	}
+	v.tp.Backward(tape.Number(0)) // the derivatives are there already
+}
+
+// appendTo writes the derivatives with respect to φ in the order of parts.
+func (v *view) appendTo(p []float64) []float64 {
+	for i := range v.net.layers {
+		p = append(append(p, v.net.w[i].Grad().Data...), v.net.b[i].Grad().Data...)
+	}
+	return p
+}

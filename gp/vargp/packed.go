@@ -1,0 +1,187 @@
+package vargp
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// A pack is the S_t of many heads of a group as the rows of a matrix, U×P with
+// P = M(M+1)/2: bᵀ·S·b is then the product of a row and of the products b_i·b_j
+// of all pairs i ≥ j, and all heads are one product of matrices. What is off the
+// diagonal counts twice. Heads that are clones of each other have one row.
+type pack struct {
+	rows *tape.Var
+	row  []int // of each head
+}
+
+// packs says whether that is quicker than one head after the other: it is for
+// many heads, since the pairs are M²/2 rows to be written and read.
+func packs(heads, M int) bool { return heads >= 3 && 3*heads >= M }
+
+// packOf returns that of a frozen block, nil where it is not quicker.
+func packOf(b block) *pack {
+	if !packs(len(b.chol), b.z.Rows) {
+		return nil
+	}
+	p := shared(b.chol)
+	return &p
+}
+
+// shared returns the pack of heads whose covariances have those factors.
+func shared(chol []blas64.General) pack {
+	row, first := distinct(chol)
+	var some []blas64.General
+	for _, h := range first {
+		some = append(some, chol[h])
+	}
+	return pack{tape.Constant(packed(some)), row}
+}
+
+// packed returns the rows of covariances with those factors.
+func packed(chol []blas64.General) blas64.General {
+	M := chol[0].Rows
+	rows := linalg.New64(len(chol), M*(M+1)/2)
+	for h, l := range chol {
+		to := tape.Row(rows, h)
+		for i := range M {
+			a := tape.Row(l, i)
+			for j := range i + 1 {
+				v := 0.0
+				for k, x := range tape.Row(l, j)[:j+1] {
+					v += x * a[k]
+				}
+				to[j] = 2 * v
+			}
+			to[i] /= 2
+			to = to[i+1:]
+		}
+	}
+	return rows
+}
+
+// distinct numbers matrices that differ: of each its number, and of each number
+// the first that has it.
+func distinct(m []blas64.General) (number, first []int) {
+	number = make([]int, len(m))
+	for h := range m {
+		number[h] = slices.IndexFunc(first, func(f int) bool { return slices.Equal(m[f].Data, m[h].Data) })
+		if number[h] < 0 {
+			number[h] = len(first)
+			first = append(first, h)
+		}
+	}
+	return number, first
+}
+
+// quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
+func (p pack) quadratic(tp *tape.Tape, b *tape.Var) *tape.Var {
+	pairs := pairsOf(b.Value)
+	some := tp.Product(p.rows.Value, blas.NoTrans, pairs, blas.NoTrans)
+	out := linalg.New64(len(p.row), b.Value.Cols)
+	for h, u := range p.row {
+		copy(tape.Row(out, h), tape.Row(some, u))
+	}
+	return tp.Op(out, func(g blas64.General) {
+		sum := linalg.New64(p.rows.Value.Rows, g.Cols)
+		for h, u := range p.row {
+			accumulate(tape.Row(sum, u), 1, tape.Row(g, h))
+		}
+		if p.rows.Needs() {
+			tp.AddProduct(p.rows.Grad(), 1, sum, blas.NoTrans, pairs, blas.Trans)
+		}
+		if b.Needs() {
+			pullPairs(b.Grad(), b.Value, tp.Product(p.rows.Value, blas.Trans, sum, blas.NoTrans))
+		}
+	}, b, p.rows)
+}
+
+// pairsOf has b_i∘b_j for the rows i ≥ j of b: P×B.
+func pairsOf(b blas64.General) blas64.General {
+	out := linalg.New64(b.Rows*(b.Rows+1)/2, b.Cols)
+	at := 0
+	for i := range b.Rows {
+		bi := tape.Row(b, i)
+		for j := range i + 1 {
+			to, bj := tape.Row(out, at)[:len(bi)], tape.Row(b, j)[:len(bi)]
+			for c, v := range bi {
+				to[c] = v * bj[c]
+			}
+			at++
+		}
+	}
+	return out
+}
+
+// pullPairs adds the derivative with respect to b, given that of its pairs.
+func pullPairs(dst, b, pairs blas64.General) {
+	at := 0
+	for i := range b.Rows {
+		bi, di := tape.Row(b, i), tape.Row(dst, i)
+		for j := range i + 1 {
+			g, bj, dj := tape.Row(pairs, at)[:len(bi)], tape.Row(b, j)[:len(bi)], tape.Row(dst, j)[:len(bi)]
+			di := di[:len(bi)]
+			for c, v := range bi {
+				w := g[c]
+				di[c] += w * bj[c]
+				dj[c] += w * v
+			}
+			at++
+		}
+	}
+}
+
+// rowwise writes bᵀ·S·b for each row of b and each head into dst. A row's answer
+// does not depend on the others.
+func (p pack) rowwise(on linalg.Multiplier, dst, b blas64.General) error {
+	pairs, some := linalg.New64(b.Rows, p.rows.Value.Cols), linalg.New64(b.Rows, p.rows.Value.Rows)
+	for r := range b.Rows {
+		v, to := tape.Row(b, r), tape.Row(pairs, r)
+		for i, x := range v {
+			for j, y := range v[:i+1] {
+				to[j] = x * y
+			}
+			to = to[i+1:]
+		}
+	}
+	if err := on.MulTrans64(some, pairs, p.rows.Value); err != nil {
+		return err
+	}
+	for r := range b.Rows {
+		from, to := tape.Row(some, r), tape.Row(dst, r)
+		for h, u := range p.row {
+			to[h] = from[u]
+		}
+	}
+	return nil
+}
+
+// unpackGradient adds the derivatives with respect to the factors, given those
+// with respect to their rows: 2·Γ·L, Γ being the row as a symmetric matrix.
+func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
+	M := chol[0].Rows
+	gamma := linalg.New64(M, M)
+	for h, l := range chol {
+		from := tape.Row(rows, h)
+		for i := range M {
+			for j, v := range from[:i+1] {
+				gamma.Data[i*M+j], gamma.Data[j*M+i] = v, v
+			}
+			from = from[i+1:]
+		}
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 2, gamma, l, 1, dst[h])
+	}
+}
+
+// inOrder is 0, 1, … n−1.
+func inOrder(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
