@@ -24,11 +24,11 @@ func (s dklSize) String() string {
 	return fmt.Sprintf("classes=%d/inducing=%d/batch=%d/d=%d/D=%d", s.classes, s.inducing, s.batch, s.d, s.width)
 }
 
-// dklSizes sweep classes, inducing inputs, batch and width around the first.
+// dklSizes sweep classes, inducing inputs, batch, d and width around the first.
 func dklSizes() []dklSize {
 	return []dklSize{
 		{60, 5, 128, 192, 512}, {20, 5, 128, 192, 512}, {120, 5, 128, 192, 512},
-		{60, 10, 128, 192, 512}, {60, 5, 256, 192, 512}, {60, 5, 128, 192, 1024},
+		{60, 10, 128, 192, 512}, {60, 5, 256, 192, 512}, {60, 5, 128, 768, 512}, {60, 5, 128, 192, 1024},
 	}
 }
 
