@@ -28,20 +28,28 @@ func belowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
+// undisturbed labels 90 photos into out, and returns their folder and the
+// arguments to do so again.
+func (l *lab) undisturbed(out string) (images string, args func(out string) []string) {
+	l.Helper()
+	model, _ := l.trained()
+	images = l.photos(l.path("photos"), killSide, 30, "a", "b", "c")
+	args = func(out string) []string {
+		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise", "link"}
+	}
+	if r := l.runWith(l.path("other"), args(out)...); r.code != exitDone {
+		l.Fatal(r.stderr)
+	}
+	return images, args
+}
+
 // TestPermissionIsLost, of some photos and of a folder, before or half-way
 // through a run: each of them is labelled as ever or is a row of errors.csv,
 // and when it may be read again the same command ends with the bytes of an
 // undisturbed run.
 func TestPermissionIsLost(t *testing.T) {
 	l := newLab(t)
-	model, _ := l.trained()
-	images := l.photos(l.path("photos"), killSide, 30, "a", "b", "c")
-	args := func(out string) []string {
-		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise", "link"}
-	}
-	if r := l.runWith(l.path("other"), args(l.path("want"))...); r.code != exitDone {
-		t.Fatal(r.stderr)
-	}
+	images, args := l.undisturbed(l.path("want"))
 	for _, rows := range []int{0, 5} {
 		out, cache := l.path(fmt.Sprint("out", rows)), l.path(fmt.Sprint("cache", rows))
 		permit := func(mode os.FileMode) {
@@ -112,14 +120,7 @@ func (l *lab) labelledOrDenied(out string) int {
 // another picture, and the next run finds nothing stale in its cache.
 func TestPhotosVanishAndChange(t *testing.T) {
 	l := newLab(t)
-	model, _ := l.trained()
-	images := l.photos(l.path("photos"), killSide, 30, "a", "b", "c")
-	args := func(out string) []string {
-		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise", "link"}
-	}
-	if r := l.runWith(l.path("other"), args(l.path("before"))...); r.code != exitDone {
-		t.Fatal(r.stderr)
-	}
+	images, args := l.undisturbed(l.path("before"))
 	disturb := func() {
 		for _, err := range []error{
 			os.Remove(filepath.Join(images, "a/028.jpg")),
