@@ -52,11 +52,11 @@ func Palette(i int) color.NRGBA {
 func Grey() color.NRGBA { return color.NRGBA{135, 135, 135, 255} }
 
 // Lines draws lines, labelled at their right ends. Thin lines stay behind the
-// others.
+// others; of two that look the same the second is dashed.
 func Lines(name string, a Axes, lines []Series) (Figure, error) {
 	p := Canvas(a.Title, a.X, a.Y)
 	p.Add(grid())
-	ordered := slices.Clone(lines)
+	ordered := distinct(lines)
 	slices.SortStableFunc(ordered, func(a, b Series) int { return rank(b) - rank(a) })
 	low, high := limits(lines)
 	err := events(p, a.Events, low, high)
@@ -76,6 +76,16 @@ func Lines(name string, a Axes, lines []Series) (Figure, error) {
 		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
 	}
 	return Figure{name, p, width, height}, nil
+}
+
+// distinct returns the lines, dashed where one before has the colour.
+func distinct(lines []Series) []Series {
+	out := slices.Clone(lines)
+	for i := range out {
+		s := &out[i]
+		s.Dashed = s.Dashed || !s.Thin && slices.ContainsFunc(out[:i], func(o Series) bool { return o.Colour == s.Colour && o.Thin == s.Thin })
+	}
+	return out
 }
 
 // finishX sets the range of x with room for the labels at the right.
