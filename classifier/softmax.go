@@ -37,7 +37,7 @@ func LogSoftmax(v []float64) {
 	var sum float64
 	for j := range v {
 		v[j] -= largest
-		if v[j] > nothing {
+		if !(v[j] <= nothing) { // a NaN is to show
 			sum += math.Exp(v[j])
 		}
 	}
