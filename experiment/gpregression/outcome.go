@@ -134,16 +134,17 @@ func logLog(name string, axes chart.Axes, timings []Timing, keep func(Timing) bo
 	return figure, nil
 }
 
-// decades are ticks at powers of ten, and without a label at 2 … 9 times them,
-// for axes that hold decimal logarithms up to most.
+// decades are ticks at 1 … 9 times powers of ten, for axes that hold decimal
+// logarithms up to most. Powers have labels, and 2 and 5 times them where the
+// axis is short.
 func decades(most float64) plot.Ticker {
 	return plot.TickerFunc(func(low, _ float64) []plot.Tick {
 		var ticks []plot.Tick
 		for d := math.Floor(low); d <= most; d++ {
 			for m := 1; m <= 9; m++ {
 				tick := plot.Tick{Value: d + math.Log10(float64(m))}
-				if m == 1 {
-					tick.Label = strconv.FormatFloat(math.Pow(10, d), 'g', 3, 64)
+				if m == 1 || most-low < 1.5 && (m == 2 || m == 5) {
+					tick.Label = strconv.FormatFloat(float64(m)*math.Pow(10, d), 'f', -1, 64)
 				}
 				if tick.Value >= low && tick.Value <= most+1e-9 {
 					ticks = append(ticks, tick)
