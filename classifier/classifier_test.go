@@ -99,23 +99,23 @@ func TestFromLogProb(t *testing.T) {
 func TestPredictWorksInBatches(t *testing.T) {
 	calls := 0
 	c := fixed{classes: []string{"a", "b"}, calls: &calls}
-	x := blas32.General{Rows: 1000, Cols: 2, Stride: 3, Data: make([]float32, 3000)}
-	for i := range 1000 {
-		x.Data[3*i] = float32(i) - 499.5
+	x := blas32.General{Rows: 4000, Cols: 2, Stride: 3, Data: make([]float32, 12000)}
+	for i := range 4000 {
+		x.Data[3*i] = float32(i) - 1999.5
 	}
 	got, err := classifier.Predict(c, x, 1)
-	if err != nil || len(got) != 1000 || calls != 4 {
+	if err != nil || len(got) != 4000 || calls != 4 {
 		t.Fatalf("%d predictions, %d calls, %v", len(got), calls, err)
 	}
 	for i, p := range got {
-		if want := map[bool]string{true: "a", false: "b"}[i >= 500]; p.Label != want {
+		if want := map[bool]string{true: "a", false: "b"}[i >= 2000]; p.Label != want {
 			t.Fatalf("row %d is %s, want %s", i, p.Label, want)
 		}
 	}
-	x.Data[3*700] = float32(math.NaN())
+	x.Data[3*2700] = float32(math.NaN())
 	var bad *classifier.NotFiniteError
-	if _, err := classifier.Predict(c, x, 1); !errors.As(err, &bad) || bad.Row != 700 {
-		t.Errorf("NaN in row 700: %v", err)
+	if _, err := classifier.Predict(c, x, 1); !errors.As(err, &bad) || bad.Row != 2700 {
+		t.Errorf("NaN in row 2700: %v", err)
 	}
 }
 

@@ -221,16 +221,20 @@ func UnitRows(x blas32.General, rows []int) blas32.General {
 func Placed(x blas32.General, rows []int, unit bool) blas64.General {
 	z := linalg.New64(len(rows), x.Cols)
 	for i, r := range rows {
-		dst := z.Data[i*z.Stride : i*z.Stride+z.Cols]
-		if unit {
-			Unit(dst, Row(x, r))
-			continue
-		}
-		for j, v := range Row(x, r) {
-			dst[j] = float64(v)
-		}
+		Place(z.Data[i*z.Stride:i*z.Stride+z.Cols], Row(x, r), unit)
 	}
 	return z
+}
+
+// Place writes an embedding in float64, of length 1 if unit.
+func Place(dst []float64, x []float32, unit bool) {
+	if unit {
+		Unit(dst, x)
+		return
+	}
+	for j, v := range x {
+		dst[j] = float64(v)
+	}
 }
 
 // Range returns first … last−1.

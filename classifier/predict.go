@@ -12,12 +12,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// batchValues bounds the log-probabilities held at once by Batches: 4 Mi
-// values, 32 MiB.
-const batchValues = 4 << 20
+// batchValues bounds the log-probabilities held at once by Batches: 8 Mi
+// values, 64 MiB.
+const batchValues = 8 << 20
 
-// maxBatch bounds the rows of a batch where classes are few.
-const maxBatch = 256
+// maxBatch bounds the rows of a batch where classes are few; hppca takes half
+// as long for an image in such batches as in those of 256.
+const maxBatch = 1024
 
 // A Prediction is what one embedding was taken for.
 type Prediction struct {

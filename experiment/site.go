@@ -35,6 +35,8 @@ type Site struct {
 	Open func(features string) (Material, error)
 	// Multiplier is the backend of large products; nil is gonum.
 	Multiplier linalg.Multiplier
+	// Backend names the Multiplier: parts made with another one are not used.
+	Backend string
 	// Note tells the user how far the work is; nil means in silence.
 	Note func(message string, args ...any)
 }
@@ -98,10 +100,10 @@ func (s Site) note(message string, args ...any) {
 
 func (s Site) key(of Inputs) (string, error) {
 	text, err := json.Marshal(struct {
-		Version string
-		Seed    uint64
-		Of      Inputs
-	}{s.Version, s.Seed, of})
+		Version, Backend string
+		Seed             uint64
+		Of               Inputs
+	}{s.Version, s.Backend, s.Seed, of})
 	if err != nil {
 		return "", err
 	}

@@ -14,9 +14,13 @@ import (
 )
 
 const (
-	// Rows scored at a time: batchValues bounds rows × visited components.
+	// Rows scored at a time: batchValues bounds what is held for them. The more
+	// there are, the less often the components are read.
 	batchValues = 8 << 20
-	maxBatch    = 1024
+	maxBatch    = 4096
+	// What is further than this below the largest, in nats, is nothing in a sum
+	// of exponentials, of however many classes.
+	leastExponent = -64
 )
 
 // A scorer holds what scoring needs of all nodes and classes, those of one
@@ -30,7 +34,9 @@ type scorer struct {
 	centre            []float64
 	// steps are the levels from the top; the last holds the classes.
 	steps []step
-	batch int
+	// supers are the nodes of the lowest level above the columns.
+	supers []int
+	batch  int
 }
 
 // step is one level below one parent or several.
@@ -38,13 +44,14 @@ type step struct {
 	stacks []*lowrank.Stack // by parent
 	items  [][]int          // what each stack holds: nodes of this level, or columns
 	under  [][]int          // the columns below each node of this level; nil for classes
+	lowest [][]int          // the nodes of the lowest level at or below each node of this one; nil for classes
 }
 
 // newScorer stacks everything; the components of gs move (lowrank.NewStack).
 func newScorer(mul linalg.Multiplier, cfg Config, t tree, gs []lowrank.Gaussian, supers []int) *scorer {
 	s := &scorer{
 		mul: mul, normalize: cfg.Normalize, logDet: cfg.LogDet, t: cfg.T, gap: cfg.Gap,
-		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1),
+		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1), supers: supers,
 	}
 	parents := 1
 	for l, level := range t.levels {
@@ -52,18 +59,27 @@ func newScorer(mul linalg.Multiplier, cfg Config, t tree, gs []lowrank.Gaussian,
 		parents = len(level.nodes)
 	}
 	s.steps[len(t.levels)] = s.stack(gs, supers, parents, cfg.T)
-	under := s.steps[len(t.levels)].items
+	under, lowest := s.steps[len(t.levels)].items, make([][]int, parents)
+	for node := range lowest {
+		lowest[node] = []int{node}
+	}
 	for l := len(t.levels) - 1; l >= 0; l-- {
-		s.steps[l].under = under
-		under = make([][]int, len(s.steps[l].stacks))
-		for parent, items := range s.steps[l].items {
-			for _, node := range items {
-				under[parent] = append(under[parent], s.steps[l].under[node]...)
-			}
-		}
+		s.steps[l].under, s.steps[l].lowest = under, lowest
+		under, lowest = gathered(s.steps[l].items, under), gathered(s.steps[l].items, lowest)
 	}
 	s.batch = s.batchSize()
 	return s
+}
+
+// gathered joins, for every parent, what its items have.
+func gathered(items, have [][]int) [][]int {
+	all := make([][]int, len(items))
+	for parent, own := range items {
+		for _, item := range own {
+			all[parent] = append(all[parent], have[item]...)
+		}
+	}
+	return all
 }
 
 // stack sorts Gaussians by their parents, of which a row visits so many.
@@ -85,12 +101,12 @@ func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents, visited int
 	return st
 }
 
-// batchSize is the number of rows to score at a time, from the components of
-// the T largest stacks of classes.
+// batchSize is the number of rows to score at a time, from the scores of the T
+// largest stacks of classes.
 func (s *scorer) batchSize() int {
 	var sizes []int
 	for _, stack := range s.steps[len(s.steps)-1].stacks {
-		sizes = append(sizes, stack.Components().Rows+stack.Len())
+		sizes = append(sizes, stack.Len())
 	}
 	slices.SortFunc(sizes, func(a, b int) int { return cmp.Compare(b, a) })
 	visited := 1
@@ -140,31 +156,45 @@ func (s *scorer) find(x blas32.General) ([]found, error) {
 			}
 			break
 		}
-		visits := make([][]int, len(s.steps[l+1].stacks))
-		for i := range out {
-			out[i].neurons += len(candidates[i])
-			n := s.visited(candidates[i])
-			out[i].supers = out[i].supers[:0]
-			for _, c := range candidates[i][:n] {
-				visits[c.item] = append(visits[c.item], i)
-				out[i].supers = append(out[i].supers, c.item)
-			}
-			out[i].skipped = append(out[i].skipped, candidates[i][n:])
-		}
-		groups = groups[:0:0]
-		for parent, rows := range visits {
-			if len(rows) > 0 {
-				groups = append(groups, group{parent, rows})
-			}
-		}
+		linalg.Parallel(len(out), func(i int) { out[i].descend(candidates[i], s.visited(candidates[i])) })
+		groups = s.steps[l+1].visits(out)
 	}
 	return out, nil
+}
+
+// descend notes that the first n candidates are visited.
+func (f *found) descend(candidates []ranked, n int) {
+	f.neurons += len(candidates)
+	f.supers = f.supers[:0]
+	for _, c := range candidates[:n] {
+		f.supers = append(f.supers, c.item)
+	}
+	f.skipped = append(f.skipped, candidates[n:])
+}
+
+// visits sorts the rows by the parents that they visit.
+func (st step) visits(of []found) []group {
+	rows := make([][]int, len(st.stacks))
+	for i := range of {
+		for _, parent := range of[i].supers {
+			rows[parent] = append(rows[parent], i)
+		}
+	}
+	var groups []group
+	for parent, r := range rows {
+		if len(r) > 0 {
+			groups = append(groups, group{parent, r})
+		}
+	}
+	return groups
 }
 
 // score returns what is below the parents of every row, with scores.
 func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, error) {
 	scores, errs := make([]blas64.General, len(groups)), make([]error, len(groups))
-	linalg.Parallel(len(groups), func(g int) {
+	order := st.largestFirst(groups)
+	linalg.Parallel(len(groups), func(i int) {
+		g := order[i]
 		scores[g], errs[g] = st.stacks[groups[g].parent].Scores(q, groups[g].rows)
 	})
 	type place struct{ group, row int }
@@ -194,13 +224,29 @@ func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, 
 	return out, nil
 }
 
+// largestFirst orders groups by their work, so that no core ends with a large
+// one while the others wait.
+func (st step) largestFirst(groups []group) []int {
+	work := func(g int) int { return len(groups[g].rows) * st.stacks[groups[g].parent].Components().Rows }
+	order := classifier.Range(0, len(groups))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(work(b), work(a)), cmp.Compare(a, b)) })
+	return order
+}
+
 // visited moves the nodes to visit to the front, best first (of equals, the
 // lower node), and returns how many there are.
 func (s *scorer) visited(candidates []ranked) int {
-	slices.SortFunc(candidates, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.item, b.item))
-	})
 	n := min(s.t, len(candidates))
+	for i := range n {
+		best := i
+		for j := i + 1; j < len(candidates); j++ {
+			a, b := candidates[j], candidates[best]
+			if a.score > b.score || a.score == b.score && a.item < b.item {
+				best = j
+			}
+		}
+		candidates[i], candidates[best] = candidates[best], candidates[i]
+	}
 	for s.gap > 0 && n > 1 && candidates[0].score-candidates[n-1].score > s.gap {
 		n--
 	}
@@ -210,12 +256,14 @@ func (s *scorer) visited(candidates []ranked) int {
 // place returns x in float64, of length 1 if so configured. It rounds to
 // float32 in between, as learning does.
 func (s *scorer) place(x blas32.General) blas64.General {
-	z := classifier.Placed(x, classifier.Range(0, x.Rows), s.normalize)
-	if s.normalize {
-		for i, v := range z.Data {
-			z.Data[i] = float64(float32(v))
+	z := linalg.New64(x.Rows, x.Cols)
+	linalg.Parallel(x.Rows, func(i int) {
+		row := rowOf(z, i)
+		classifier.Place(row, classifier.Row(x, i), s.normalize)
+		for j, v := range row {
+			row[j] = float64(float32(v))
 		}
-	}
+	})
 	return z
 }
 
@@ -255,26 +303,33 @@ func (s *scorer) logProb(dst []float64, f *found) {
 	most := min(best-math.Ln2, math.Nextafter(best, math.Inf(-1)))
 	var sum float64
 	for _, c := range f.classes {
-		sum += math.Exp(c.score - best)
+		if !(c.score-best <= leastExponent) { // a NaN is to show
+			sum += math.Exp(c.score - best)
+		}
 	}
 	for l, nodes := range f.skipped {
 		for i := range nodes {
 			n := float64(len(s.steps[l].under[nodes[i].item]))
 			nodes[i].score = min(nodes[i].score+math.Log(n), most)
-			sum += n * math.Exp(nodes[i].score-best)
+			if !(nodes[i].score-best <= leastExponent) {
+				sum += n * math.Exp(nodes[i].score-best)
+			}
 		}
 	}
 	logSum := math.Log(sum)
-	for _, c := range f.classes {
-		dst[c.item] = c.score - best - logSum
-	}
+	bounds := make([]float64, len(s.steps[len(s.steps)-1].stacks)) // by node of the lowest level
 	for l, nodes := range f.skipped {
 		for _, node := range nodes {
-			v := node.score - best - logSum
-			for _, column := range s.steps[l].under[node.item] {
-				dst[column] = v
+			for _, lowest := range s.steps[l].lowest[node.item] {
+				bounds[lowest] = node.score - best - logSum
 			}
 		}
+	}
+	for column, super := range s.supers {
+		dst[column] = bounds[super]
+	}
+	for _, c := range f.classes {
+		dst[c.item] = c.score - best - logSum
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -11,27 +12,27 @@ import (
 // so that no row meets another kernel for being alone.
 const fewRows = 16
 
-// scoresOfFew multiplies the other way round, the components by a few rows: the
-// components, by far the larger matrix, are then read once as they lie, where
-// a right operand would be packed first. For a handful of rows that takes half
-// of the time.
-func (s *Stack) scoresOfFew(q *Queries, rows []int) (blas64.General, error) {
-	d := q.z32.Cols
-	z, crossed := aligned(fewRows, d), linalg.New32(len(s.items), fewRows)
-	projected := linalg.New32(s.basis.Rows, fewRows)
-	scores := linalg.New64(len(rows), len(s.items))
-	for first := 0; first < len(rows); first += fewRows {
-		part := rows[first:min(first+fewRows, len(rows))]
-		for i, r := range part {
-			copy(z.Data[i*z.Stride:i*z.Stride+d], q.z32.Data[r*q.z32.Stride:])
-		}
-		clear(z.Data[len(part)*z.Stride:])
-		if err := s.multiplyFew(projected, crossed, z); err != nil {
-			return scores, err
-		}
-		s.scoreFew(scores.Data[first*scores.Stride:], q, part, projected, crossed)
+// room is what scoring a few rows takes, used again and again.
+type room struct{ z, projected, crossed blas32.General }
+
+// room returns one for so many components of so many Gaussians, with zeros or
+// anything else in it. It goes back to q.rooms.
+func (q *Queries) room(components, items int) *room {
+	r, _ := q.rooms.Get().(*room)
+	if r == nil {
+		r = &room{z: aligned(fewRows, q.z32.Cols)}
 	}
-	return scores, nil
+	r.projected, r.crossed = resized(r.projected, components), resized(r.crossed, items)
+	return r
+}
+
+// resized returns m with so many rows of fewRows, in its memory where that is
+// enough.
+func resized(m blas32.General, rows int) blas32.General {
+	if cap(m.Data) < rows*fewRows {
+		return fresh(rows, fewRows)
+	}
+	return blas32.General{Rows: rows, Cols: fewRows, Stride: fewRows, Data: m.Data[:rows*fewRows]}
 }
 
 // aligned returns a zero matrix all rows of which begin at multiples of 16
@@ -42,32 +43,70 @@ func aligned(rows, cols int) blas32.General {
 	return m
 }
 
+// fill puts rows of q into z, and zeros below them.
+func (r *room) fill(q *Queries, rows []int) {
+	for i, row := range rows {
+		copy(classifier.Row(r.z, i), classifier.Row(q.z32, row))
+	}
+	clear(r.z.Data[len(rows)*r.z.Stride:])
+}
+
+// scoresOfFew multiplies the other way round, the components by a few rows: the
+// components, by far the larger matrix, are then read once as they lie, where
+// a right operand would be packed first. For a handful of rows that takes half
+// of the time.
+func (s *Stack) scoresOfFew(q *Queries, rows []int) (blas64.General, error) {
+	scores := linalg.New64(len(rows), len(s.items))
+	r := q.room(s.basis.Rows, len(s.items))
+	defer q.rooms.Put(r)
+	for first := 0; first < len(rows); first += fewRows {
+		part := rows[first:min(first+fewRows, len(rows))]
+		r.fill(q, part)
+		if err := s.multiplyFew(r); err != nil {
+			return scores, err
+		}
+		s.scoreFew(scores.Data[first*scores.Stride:], q, part, r)
+	}
+	return scores, nil
+}
+
 // multiplyFew writes L(z−c) of all Gaussians and (μ−c)ᵀ(z−c), a column a row of z.
-func (s *Stack) multiplyFew(projected, crossed, z blas32.General) error {
+func (s *Stack) multiplyFew(r *room) error {
 	raw := s.mul.Raw()
-	if projected.Rows > 0 {
-		if err := raw.Mul32(projected, s.basis, z); err != nil {
+	if s.basis.Rows > 0 {
+		if err := raw.Mul32(r.projected, s.basis, r.z); err != nil {
 			return err
 		}
 	}
-	return raw.Mul32(crossed, s.means, z)
+	return raw.Mul32(r.crossed, s.means, r.z)
 }
 
 // scoreFew is scoreRow for all of the rows.
-func (s *Stack) scoreFew(dst []float64, q *Queries, rows []int, projected, crossed blas32.General) {
+func (s *Stack) scoreFew(dst []float64, q *Queries, rows []int, r *room) {
 	for i := range s.items {
 		k := &s.items[i]
-		var uu [fewRows]float64
-		for j, w := range k.weight {
-			along := (*[fewRows]float32)(projected.Data[(k.first+j)*fewRows:])
-			for c, p := range along {
-				a := float64(p) - k.origin[j]
-				uu[c] += w * a * a
-			}
-		}
-		for c, r := range rows {
-			z := q.z.Data[r*q.z.Stride : r*q.z.Stride+q.z.Cols]
-			dst[c*len(s.items)+i] = k.score(z, q.sq[r], uu[c], float64(crossed.Data[i*fewRows+c]))
+		uu := k.squares(r.projected.Data[k.first*fewRows:])
+		for c, row := range rows {
+			z := q.z.Data[row*q.z.Stride : row*q.z.Stride+q.z.Cols]
+			dst[c*len(s.items)+i] = k.score(z, q.sq[row], uu[c], float64(r.crossed.Data[i*fewRows+c]))
 		}
 	}
+}
+
+// squares returns ‖u‖² of the rows, whose products with the components are the
+// columns of projected; four columns at a time stay in registers.
+func (k *stacked) squares(projected []float32) (uu [fewRows]float64) {
+	for c := 0; c < fewRows; c += 4 {
+		var s0, s1, s2, s3 float64
+		for j, w := range k.weight {
+			p, o := projected[j*fewRows+c:j*fewRows+c+4:j*fewRows+c+4], k.origin[j]
+			a0, a1, a2, a3 := float64(p[0])-o, float64(p[1])-o, float64(p[2])-o, float64(p[3])-o
+			s0 += w * a0 * a0
+			s1 += w * a1 * a1
+			s2 += w * a2 * a2
+			s3 += w * a3 * a3
+		}
+		uu[c], uu[c+1], uu[c+2], uu[c+3] = s0, s1, s2, s3
+	}
+	return uu
 }

@@ -1,7 +1,9 @@
 package lowrank
 
 import (
+	"errors"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -15,6 +17,10 @@ import (
 // ‖x‖·‖y‖, so that what passes is good to 1e−4.
 const guard = 1.0 / 50
 
+// blockRows are multiplied and scored by one goroutine at a time, while their
+// products are in its cache.
+const blockRows = 128
+
 // Queries are the rows to be scored, made ready once for all stacks of one
 // centre.
 type Queries struct {
@@ -22,17 +28,21 @@ type Queries struct {
 	z32    blas32.General // z − centre
 	sq     []float64      // ‖z − centre‖²
 	centre []float64
+	rooms  sync.Pool // of *room
 }
 
 // NewQueries takes the rows of z (n×d), which must not change afterwards.
 func NewQueries(z blas64.General, centre []float64) *Queries {
 	q := &Queries{z: z, z32: linalg.New32(z.Rows, z.Cols), sq: make([]float64, z.Rows), centre: centre}
-	for i := range z.Rows {
+	linalg.Parallel(z.Rows, func(i int) {
+		row := classifier.Row(q.z32, i)
+		var sq float64
 		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
-			q.z32.Data[i*q.z32.Stride+j] = float32(v - centre[j])
-			q.sq[i] += (v - centre[j]) * (v - centre[j])
+			shift := v - centre[j]
+			row[j], sq = float32(shift), sq+shift*shift
 		}
-	}
+		q.sq[i] = sq
+	})
 	return q
 }
 
@@ -47,11 +57,12 @@ func (q *Queries) gather(rows []int) blas32.General {
 // A Stack is Gaussians that are scored together, with one product for the
 // components of all of them. It is immutable.
 type Stack struct {
-	basis blas32.General
-	means blas32.General // μ − centre
-	items []stacked
-	mul   linalg.Multiplier
-	few   bool // rows come a handful at a time
+	basis  blas32.General
+	means  blas32.General // μ − centre
+	joined blas32.General // both, unless few
+	items  []stacked
+	mul    linalg.Multiplier
+	few    bool // rows come a handful at a time
 }
 
 // stacked is one Gaussian as a Stack sees it.
@@ -69,15 +80,33 @@ type stacked struct {
 // once; gs is kept. With few, rows are expected a handful at a time: scores
 // cost less then and more otherwise, and differ in the last bits.
 func NewStack(gs []Gaussian, centre []float64, logDet, few bool, mul linalg.Multiplier) *Stack {
-	block := Block(gs)
-	share(gs, block)
-	s := &Stack{few: few, mul: mul, basis: block, means: fresh(len(gs), len(centre)), items: make([]stacked, len(gs))}
+	s := &Stack{few: few, mul: mul, items: make([]stacked, len(gs))}
+	if few {
+		s.basis, s.means = Block(gs), fresh(len(gs), len(centre))
+	} else {
+		s.join(gs, len(centre))
+	}
+	share(gs, s.basis)
 	row := 0
 	for i := range gs {
 		s.items[i] = s.stacked(i, row, &gs[i], centre, logDet)
 		row += len(gs[i].Values)
 	}
 	return s
+}
+
+// join puts the components and, below them, room for the means into one matrix.
+func (s *Stack) join(gs []Gaussian, d int) {
+	rows := 0
+	for i := range gs {
+		rows += len(gs[i].Values)
+	}
+	s.joined = fresh(rows+len(gs), d)
+	s.basis, s.means = classifier.Rows(s.joined, 0, rows), classifier.Rows(s.joined, rows, rows+len(gs))
+	at := 0
+	for i := range gs {
+		at += copy(s.basis.Data[at:], gs[i].Basis)
+	}
 }
 
 func (s *Stack) stacked(i, row int, g *Gaussian, centre []float64, logDet bool) stacked {
@@ -111,24 +140,28 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 	if s.few {
 		return s.scoresOfFew(q, rows)
 	}
-	z32 := q.gather(rows)
-	projected := linalg.New32(len(rows), s.basis.Rows)
-	crossed := linalg.New32(len(rows), len(s.items))
-	if s.basis.Rows > 0 {
-		if err := s.mul.MulTrans(projected, z32, s.basis); err != nil {
-			return blas64.General{}, err
-		}
-	}
-	if err := s.mul.MulTrans(crossed, z32, s.means); err != nil {
-		return blas64.General{}, err
-	}
-	scores := linalg.New64(len(rows), len(s.items))
-	linalg.Parallel(len(rows), func(i int) {
-		z := q.z.Data[rows[i]*q.z.Stride : rows[i]*q.z.Stride+q.z.Cols]
-		s.scoreRow(scores.Data[i*scores.Stride:(i+1)*scores.Stride], z, q.sq[rows[i]],
-			projected.Data[i*s.basis.Rows:(i+1)*s.basis.Rows], classifier.Row(crossed, i))
+	z32, scores := q.gather(rows), linalg.New64(len(rows), len(s.items))
+	errs := make([]error, (len(rows)+blockRows-1)/blockRows)
+	linalg.Parallel(len(errs), func(b int) {
+		first := b * blockRows
+		n := min(blockRows, len(rows)-first)
+		errs[b] = s.scoreBlock(scores.Data[first*scores.Stride:], q, rows[first:first+n], classifier.Rows(z32, first, first+n))
 	})
-	return scores, nil
+	return scores, errors.Join(errs...)
+}
+
+// scoreBlock writes the scores of rows, which z32 are.
+func (s *Stack) scoreBlock(dst []float64, q *Queries, rows []int, z32 blas32.General) error {
+	products := linalg.New32(len(rows), s.joined.Rows)
+	if err := s.mul.Mul32(products, z32, s.joined); err != nil {
+		return err
+	}
+	for i, row := range rows {
+		z := q.z.Data[row*q.z.Stride : row*q.z.Stride+q.z.Cols]
+		projected := classifier.Row(products, i)
+		s.scoreRow(dst[i*len(s.items):(i+1)*len(s.items)], z, q.sq[row], projected, projected[s.basis.Rows:])
+	}
+	return nil
 }
 
 // scoreRow takes L(z−c) of all Gaussians and (μ−c)ᵀ(z−c).

@@ -202,13 +202,7 @@ func (s *scorer) scoreSpan(b *pairs, sp span) error {
 // place writes x in float64, of length 1 if so configured. It rounds to
 // float32 in between, as learning does.
 func (s *scorer) place(z []float64, x []float32) {
-	if !s.normalize {
-		for j, v := range x {
-			z[j] = float64(v)
-		}
-		return
-	}
-	classifier.Unit(z, x)
+	classifier.Place(z, x, s.normalize)
 	for j, v := range z {
 		z[j] = float64(float32(v))
 	}

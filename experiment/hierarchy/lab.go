@@ -18,7 +18,7 @@ import (
 const (
 	// clockRows are scored per round, for the speed-up by the clock; rounds go
 	// on until clockTime is used up, within these limits.
-	clockRows              = 256
+	clockRows              = 1024
 	leastRounds, maxRounds = 3, 41
 	clockTime              = 2 * time.Second
 )
@@ -113,7 +113,7 @@ func (l *lab) prepare(ctx context.Context, q int) error {
 		return err
 	}
 	start := time.Now()
-	if err := flat.Learn(ctx, l.data.train.X, l.data.train.Y); err != nil {
+	if err := l.learn(ctx, flat); err != nil {
 		return err
 	}
 	l.flatFit = time.Since(start)
@@ -122,7 +122,7 @@ func (l *lab) prepare(ctx context.Context, q int) error {
 	if err != nil {
 		return err
 	}
-	if err := classes.Learn(ctx, l.data.train.X, l.data.train.Y); err != nil {
+	if err := l.learn(ctx, classes); err != nil {
 		return err
 	}
 	l.column = make(map[string]int)
@@ -238,7 +238,15 @@ func (l *lab) make(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) 
 	if err != nil {
 		return nil, err
 	}
-	return head, head.Learn(ctx, l.data.train.X, l.data.train.Y)
+	return head, l.learn(ctx, head)
+}
+
+// learn fits a head on the training data, with the backend of the site.
+func (l *lab) learn(ctx context.Context, head classifier.Learner) error {
+	if l.site.Multiplier != nil {
+		classifier.UseMultiplier(head, l.site.Multiplier)
+	}
+	return head.Learn(ctx, l.data.train.X, l.data.train.Y)
 }
 
 // clock returns how many times as long the flat head takes: the median over

@@ -65,6 +65,13 @@ func (o Origin) String() string {
 	return strings.Join(strings.Fields(o.Backend+" "+o.Version+" "+o.Path), " ")
 }
 
+// Kinds names both backends with their versions but not where they lie: what
+// the last bits of results depend on.
+func (c Choice) Kinds() string {
+	c.Float32.Path, c.Float64.Path = "", ""
+	return c.String()
+}
+
 func (c Choice) String() string {
 	if c.Float32 == c.Float64 {
 		return c.Float32.String()
