@@ -15,7 +15,8 @@ import (
 
 // GPR is a one-vs-all Gaussian process regression head.
 type GPR struct {
-	cfg Config
+	cfg      Config
+	products linalg.Multiplier // of batch fits
 	model
 }
 
@@ -43,6 +44,7 @@ var (
 	_ classifier.Varier          = (*GPR)(nil)
 	_ classifier.Scorer          = (*GPR)(nil)
 	_ classifier.Saver           = (*GPR)(nil)
+	_ classifier.MultiplierUser  = (*GPR)(nil)
 )
 
 // New returns an unfitted head.
@@ -50,7 +52,16 @@ func New(cfg Config) (*GPR, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &GPR{cfg: cfg}, nil
+	return &GPR{cfg: cfg, products: linalg.Default()}, nil
+}
+
+// UseMultiplier implements classifier.MultiplierUser: m multiplies in batch
+// fits. Predictions multiply with gonum.
+func (h *GPR) UseMultiplier(m linalg.Multiplier) {
+	h.products = m
+	if h.reg != nil {
+		h.reg.UseMultiplier(m)
+	}
 }
 
 // Classes implements classifier.Classifier.
@@ -90,10 +101,10 @@ func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model
 	}
 	next := h.clone()
 	if next.reg == nil {
-		if next.chosen, err = choose(ctx, h.cfg, x, groups); err != nil {
+		if next.chosen, err = choose(ctx, h.cfg, h.products, x, groups); err != nil {
 			return nil, err
 		}
-		if next.reg, err = regression.New(next.kernel(h.cfg), next.regression(h.cfg)); err != nil {
+		if next.reg, err = next.unfitted(h.cfg, h.products); err != nil {
 			return nil, err
 		}
 	}
@@ -114,6 +125,15 @@ func (c chosen) kernel(cfg Config) regression.Kernel {
 
 func (c chosen) regression(cfg Config) regression.Config {
 	return regression.Config{Method: cfg.Update, Noise: c.noise}
+}
+
+// unfitted is the regression with the hyper-parameters in use.
+func (c chosen) unfitted(cfg Config, products linalg.Multiplier) (*regression.Regression, error) {
+	r, err := regression.New(c.kernel(cfg), c.regression(cfg))
+	if err == nil {
+		r.UseMultiplier(products)
+	}
+	return r, err
 }
 
 // add takes in the examples of a session.

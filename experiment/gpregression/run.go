@@ -40,7 +40,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 	r := Results{Kind: "gpregression"}
 	for _, n := range c.N {
 		t, err := experiment.Part(ctx, s, fmt.Sprintf("timing_n%d", n), []any{m.Fingerprint, s.Heads.GPR, n, c.K, c.Repeats}, func() ([]Timing, error) {
-			return c.timings(ctx, s.Heads.GPR, p, s.Seed, n)
+			return c.timings(ctx, s, p, n)
 		})
 		if err != nil {
 			return experiment.Outcome{}, err

@@ -33,13 +33,13 @@ const inARow = 33
 
 // task is the examples that are added, as the regression takes them.
 type task struct {
-	settings gpr.Config
-	x, t     blas64.General
+	site experiment.Site
+	x, t blas64.General
 }
 
 // timings measures one n at every k.
-func (c Config) timings(ctx context.Context, settings gpr.Config, p pool, seed uint64, n int) ([]Timing, error) {
-	w, err := newTask(settings, p, seed, n+max(slices.Max(c.K), inARow))
+func (c Config) timings(ctx context.Context, s experiment.Site, p pool, n int) ([]Timing, error) {
+	w, err := newTask(s, p, n+max(slices.Max(c.K), inARow))
 	if err != nil {
 		return nil, err
 	}
@@ -72,16 +72,17 @@ func (c Config) timings(ctx context.Context, settings gpr.Config, p pool, seed u
 }
 
 // newTask draws examples of all classes, with labels of ±1 for each.
-func newTask(settings gpr.Config, p pool, seed uint64, count int) (task, error) {
+func newTask(s experiment.Site, p pool, count int) (task, error) {
+	settings := s.Heads.GPR
 	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
 		return task{}, &experiment.InputError{Err: fmt.Errorf("classifier.gpr.lengthscale and noise are to be chosen; give them, so that all sizes are timed at the same")}
 	}
 	if p.train.X.Rows < count {
 		return task{}, &experiment.InputError{Err: fmt.Errorf("%d training images, %d are needed: lower experiment.gpregression.n or k", p.train.X.Rows, count)}
 	}
-	rows := stream(seed, 2, 0).Perm(p.train.X.Rows)[:count]
+	rows := stream(s.Seed, 2, 0).Perm(p.train.X.Rows)[:count]
 	groups := classifier.GroupByClass(p.train.Y)
-	w := task{settings: settings, x: classifier.Placed(p.train.X, rows, settings.Normalize)}
+	w := task{site: s, x: classifier.Placed(p.train.X, rows, settings.Normalize)}
 	w.t = blas64.General{Rows: count, Cols: len(groups), Stride: len(groups), Data: make([]float64, count*len(groups))}
 	column := map[string]int{}
 	for i, g := range groups {
@@ -97,13 +98,17 @@ func newTask(settings gpr.Config, p pool, seed uint64, count int) (task, error) 
 }
 
 func (w task) fit(m regression.Method, n int) (*regression.Regression, error) {
-	var kernel regression.Kernel = regression.RBF{Lengthscale: w.settings.Lengthscale, Outputscale: 1}
-	if w.settings.Kernel == gpr.Linear {
+	settings := w.site.Heads.GPR
+	var kernel regression.Kernel = regression.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
+	if settings.Kernel == gpr.Linear {
 		kernel = regression.Linear{Outputscale: 0.5, Bias: 0.5}
 	}
-	r, err := regression.New(kernel, regression.Config{Method: m, Noise: w.settings.Noise})
+	r, err := regression.New(kernel, regression.Config{Method: m, Noise: settings.Noise})
 	if err != nil {
 		return nil, err
+	}
+	if w.site.Multiplier != nil {
+		r.UseMultiplier(w.site.Multiplier)
 	}
 	return r, r.Add(span(w.x, 0, n), span(w.t, 0, n))
 }

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/regression"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
 const (
@@ -35,25 +37,40 @@ func part(m blas64.General, first, rows int) blas64.General {
 	return blas64.General{Rows: rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (first+rows)*m.Stride]}
 }
 
-func benchFit(b *testing.B, method regression.Method, x, t blas64.General) *regression.Regression {
+func benchNew(b *testing.B, method regression.Method) *regression.Regression {
 	b.Helper()
 	r, err := regression.New(regression.RBF{Lengthscale: 0.7, Outputscale: 1}, regression.Config{Method: method, Noise: 0.03})
 	if err != nil {
 		b.Fatal(err)
 	}
+	return r
+}
+
+func benchFit(b *testing.B, method regression.Method, x, t blas64.General) *regression.Regression {
+	b.Helper()
+	r := benchNew(b, method)
 	if err := r.Add(x, t); err != nil {
 		b.Fatal(err)
 	}
 	return r
 }
 
-// BenchmarkBatch is the fastest batch solve: kernel matrix, factor, weights.
+// BenchmarkBatch is a batch solve: kernel matrix, factor, weights.
 func BenchmarkBatch(b *testing.B) {
-	for _, n := range []int{500, 1000, 2000, 4000} {
-		x, t := benchData(n)
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			for b.Loop() {
-				benchFit(b, regression.Cholesky, x, t)
+	for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
+		b.Run(name, func(b *testing.B) {
+			products := nativetest.Open(b, name)
+			for _, s := range []struct{ n, C int }{{500, 10}, {1000, 10}, {2000, 10}, {4000, 10}, {4000, 100}} {
+				x, t := benchClasses(s.n, s.C)
+				b.Run(fmt.Sprintf("n=%d/C=%d", s.n, s.C), func(b *testing.B) {
+					for b.Loop() {
+						r := benchNew(b, regression.Cholesky)
+						r.UseMultiplier(products)
+						if err := r.Add(x, t); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
 			}
 		})
 	}

@@ -27,14 +27,14 @@ func (s *cholesky) add(b blas64.General) (update, error) {
 func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 	z, own := picked(b, s.order), picked(b, examples)
 	diagonal := diagonalOf(own)
-	s.l.forward(z)
+	s.l.forwardFew(z)
 	subtract(own, z, z)
 	small, err := smallFactor(own, diagonal)
 	if err != nil {
 		return update{}, err
 	}
 	v := copied(z)
-	s.l.backward(v)
+	s.l.backwardFew(v)
 	plus := s.scatter(v, b.Cols)
 	border(plus, small, examples)
 	n := s.l.n
@@ -91,8 +91,8 @@ func (s *cholesky) detach(rows []int) (update, error) {
 			units.Data[i*units.Stride+at] = 1
 		}
 	}
-	s.l.forward(units)
-	s.l.backward(units)
+	s.l.forwardFew(units)
+	s.l.backwardFew(units)
 	minus := s.scatter(units, len(s.order))
 	small, err := smallFactor(gathered(minus, rows), nil)
 	if err != nil {
@@ -225,6 +225,12 @@ func (s *cholesky) diagonal() []float64 {
 func (s *cholesky) refit(k int) bool {
 	n, left := float64(s.l.n), float64(s.l.n-k)
 	return 18*n*n*float64(k) > left*left*left
+}
+
+// outgrown: 2kn² operations at the rate of tiles against a third of n³ at that
+// of a library, which is about four times as high from some hundred rows on.
+func (s *cholesky) outgrown(k int, raw linalg.Raw) bool {
+	return k > max(2*side, s.l.n/26) && byLibrary(raw, s.l.n+k)
 }
 
 func (s *cholesky) state() ([]float64, []int) { return s.l.packed(), slices.Clone(s.order) }

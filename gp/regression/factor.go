@@ -14,6 +14,12 @@ const (
 	chunk = 32
 	// strip is the number of columns that one goroutine updates.
 	strip = 192
+	// fewSolved is the number of right sides up to which a solve for each is
+	// faster than one for all in tiles, by parts of gemvColumns columns; of
+	// less than leastShared numbers in a row on one core.
+	fewSolved   = 3
+	gemvColumns = 512
+	leastShared = 512
 	// singular is the share of a diagonal value below which what is left of
 	// it is taken for rounding.
 	singular = 1e-10
@@ -120,6 +126,58 @@ func (t *triangle) backward(m blas64.General) {
 			})
 		}
 	})
+}
+
+// forwardFew is forward, faster for a few rows; values differ from it, and
+// with the rows beside, in the last bits.
+func (t *triangle) forwardFew(m blas64.General) {
+	if m.Rows > fewSolved {
+		t.forward(m)
+		return
+	}
+	for r := range m.Rows {
+		z := rowOf(m, r)
+		for p := range t.panels {
+			first, rows := p*side, t.rowsIn(p)
+			done := blas64.Vector{N: first, Data: z, Inc: 1}
+			inTasks(rows, gemvRows, first, func(from, count int) {
+				part := rowsOf(t.view(p, 0, first), from, count)
+				blas64.Gemv(blas.NoTrans, -1, part, done, 1, blas64.Vector{N: count, Data: z[first+from:], Inc: 1})
+			})
+			t.forwardTile(sub(m, r, first, 1, rows), p)
+		}
+	}
+}
+
+// backwardFew is backward likewise.
+func (t *triangle) backwardFew(m blas64.General) {
+	if m.Rows > fewSolved {
+		t.backward(m)
+		return
+	}
+	for r := range m.Rows {
+		z := rowOf(m, r)
+		for p := len(t.panels) - 1; p >= 0; p-- {
+			first, rows := p*side, t.rowsIn(p)
+			t.backwardTile(sub(m, r, first, 1, rows), p)
+			v := blas64.Vector{N: rows, Data: z[first:], Inc: 1}
+			inTasks(first, gemvColumns, first, func(from, count int) {
+				blas64.Gemv(blas.Trans, -1, t.view(p, from, count), v, 1, blas64.Vector{N: count, Data: z[from:], Inc: 1})
+			})
+		}
+	}
+}
+
+// inTasks cuts 0 … n into parts of a size, worked on on all cores unless there
+// is little to do for each of them.
+func inTasks(n, size, work int, do func(from, count int)) {
+	run := parallel(linalg.Parallel)
+	if work < leastShared {
+		run = inOrder
+	}
+	if work > 0 {
+		run((n+size-1)/size, func(task int) { do(task*size, min(size, n-task*size)) })
+	}
 }
 
 // A parallel calls a function for every task.

@@ -27,8 +27,10 @@ type RBF struct {
 }
 
 // Block implements Kernel in O(nmd).
-func (k RBF) Block(dst, a, b blas64.General) error {
-	if err := linalg.MulTrans64(dst, a, b); err != nil {
+func (k RBF) Block(dst, a, b blas64.General) error { return k.blockOn(linalg.Default(), dst, a, b) }
+
+func (k RBF) blockOn(m linalg.Multiplier, dst, a, b blas64.General) error {
+	if err := m.MulTrans64(dst, a, b); err != nil {
 		return err
 	}
 	as, bs := squares(a), squares(b)
@@ -58,8 +60,10 @@ type Linear struct {
 }
 
 // Block implements Kernel in O(nmd).
-func (k Linear) Block(dst, a, b blas64.General) error {
-	if err := linalg.MulTrans64(dst, a, b); err != nil {
+func (k Linear) Block(dst, a, b blas64.General) error { return k.blockOn(linalg.Default(), dst, a, b) }
+
+func (k Linear) blockOn(m linalg.Multiplier, dst, a, b blas64.General) error {
+	if err := m.MulTrans64(dst, a, b); err != nil {
 		return err
 	}
 	for i := range dst.Rows {
@@ -80,20 +84,33 @@ func (k Linear) Diag(dst []float64, a blas64.General) {
 
 // squares returns the squared lengths of the rows.
 func squares(a blas64.General) []float64 {
+	const rows = 256 // for one goroutine
 	out := make([]float64, a.Rows)
-	for i := range out {
-		v := blas64.Vector{N: a.Cols, Data: a.Data[i*a.Stride:], Inc: 1}
-		out[i] = blas64.Dot(v, v)
-	}
+	linalg.Parallel((a.Rows+rows-1)/rows, func(task int) {
+		for i := task * rows; i < min(a.Rows, (task+1)*rows); i++ {
+			v := blas64.Vector{N: a.Cols, Data: a.Data[i*a.Stride:], Inc: 1}
+			out[i] = blas64.Dot(v, v)
+		}
+	})
 	return out
 }
 
-// gram writes K+σ²I of the rows of x into the triangle t, which has as many.
-func gram(t *triangle, kernel Kernel, x blas64.General, noise float64) error {
+// multiplied is a Kernel of inner products, which any backend may multiply.
+type multiplied interface {
+	blockOn(m linalg.Multiplier, dst, a, b blas64.General) error
+}
+
+// gram writes K+σ²I of the rows of x into the triangle t, which has as many;
+// inner products are m's.
+func gram(m linalg.Multiplier, t *triangle, kernel Kernel, x blas64.General, noise float64) error {
+	write := kernel.Block
+	if k, ok := kernel.(multiplied); ok {
+		write = func(dst, a, b blas64.General) error { return k.blockOn(m, dst, a, b) }
+	}
 	for p := range t.panels {
 		first, rows := p*side, t.rowsIn(p)
 		view := t.view(p, 0, first+rows)
-		if err := kernel.Block(view, rowsOf(x, first, rows), rowsOf(x, 0, first+rows)); err != nil {
+		if err := write(view, rowsOf(x, first, rows), rowsOf(x, 0, first+rows)); err != nil {
 			return err
 		}
 		for i := range rows {

@@ -13,14 +13,15 @@ import (
 // one for each of C outputs. Reading methods are safe for concurrent use as
 // long as nobody changes it. After an error it is as it was.
 type Regression struct {
-	cfg    Config
-	kernel Kernel
-	x      blas64.General // n×d
-	t      blas64.General // C×n targets
-	alpha  blas64.General // C×n, (K+σ²I)⁻¹t
-	solver solver
-	diag   []float64 // of the inverse; nil until asked for
-	logDet float64   // of K+σ²I
+	cfg      Config
+	kernel   Kernel
+	products linalg.Multiplier // of batch fits
+	x        blas64.General    // n×d
+	t        blas64.General    // C×n targets
+	alpha    blas64.General    // C×n, (K+σ²I)⁻¹t
+	solver   solver
+	diag     []float64 // of the inverse; nil until asked for
+	logDet   float64   // of K+σ²I
 
 	watch
 }
@@ -30,14 +31,24 @@ func New(kernel Kernel, cfg Config) (*Regression, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Regression{cfg: cfg, kernel: kernel, solver: empty(cfg.Method)}, nil
+	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: empty(cfg.Method)}, nil
+}
+
+// UseMultiplier makes m multiply in batch fits, and where corrections are
+// folded into an inverse, from now on; without it gonum does. Everything else
+// multiplies with gonum.
+func (r *Regression) UseMultiplier(m linalg.Multiplier) {
+	r.products = m
+	if w, ok := r.solver.(*woodbury); ok {
+		w.raw = m.Raw()
+	}
 }
 
 func empty(m Method) solver {
 	if m == Cholesky {
 		return &cholesky{l: &triangle{}}
 	}
-	return &woodbury{a: &triangle{}, iterative: m == Iterative}
+	return &woodbury{a: &triangle{}, raw: linalg.Gonum{}, iterative: m == Iterative}
 }
 
 // Len returns the number of examples n.
@@ -70,7 +81,8 @@ func (r *Regression) Clone() *Regression {
 }
 
 // Add appends examples: inputs x (k×d) with targets t (k×C). The first ones
-// cost a batch fit, O(n²d + n³), later ones O(knd + k(n+k)² + k³). The error
+// cost a batch fit, O(n²d + n³), later ones O(knd + k(n+k)² + k³), or again a
+// batch fit where they are many and that is faster. The error
 // wraps a *NotPSDError where an example says nothing new and σ² is too small
 // to tell.
 func (r *Regression) Add(x, t blas64.General) error {
@@ -83,7 +95,12 @@ func (r *Regression) Add(x, t blas64.General) error {
 	if r.Len() == 0 {
 		return wrap("add", r.fit(copied(x), linalg.Transposed64(t)))
 	}
-	all := withRows(clipped(r.x), x)
+	if r.solver.outgrown(x.Rows, r.products.Raw()) {
+		more := withColumns(copied(r.t), x.Rows)
+		setColumns(more, upTo(r.Len(), more.Cols), t)
+		return wrap("add", r.fit(withRows(copied(r.x), x), more))
+	}
+	all := withRows(r.x, x) // beyond the rows of r.x, which an error leaves as they are
 	b, err := r.kernelRows(all, upTo(r.Len(), all.Rows))
 	if err != nil {
 		return fmt.Errorf("add: %w", err)
@@ -277,16 +294,18 @@ func (r *Regression) fit(x, t blas64.General) error {
 		x, t = blas64.General{}, blas64.General{}
 	} else {
 		tr := newTriangle(x.Rows)
-		err := gram(tr, r.kernel, x, r.cfg.Noise)
+		err := gram(r.products, tr, r.kernel, x, r.cfg.Noise)
 		if err == nil {
-			s, logDet, err = newSolver(r.cfg.Method, tr)
+			s, logDet, err = newSolver(r.cfg.Method, tr, r.products.Raw())
 		}
 		if err != nil {
 			return err
 		}
 	}
 	alpha := copied(t)
-	s.solve(alpha)
+	if err := solveOn(r.products.Raw(), s, alpha); err != nil {
+		return err
+	}
 	r.x, r.t, r.alpha, r.solver, r.logDet, r.diag = x, t, alpha, s, logDet, nil
 	r.watch = watch{}
 	return nil

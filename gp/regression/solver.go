@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // A solver holds the inverse of K+σ²I of n examples in one form or another.
@@ -27,6 +29,9 @@ type solver interface {
 	diagonal() []float64
 	// refit says that removing k is dearer than beginning anew without them.
 	refit(k int) bool
+	// outgrown says that adding k is dearer than beginning anew with them,
+	// where raw multiplies in batch fits.
+	outgrown(k int, raw linalg.Raw) bool
 	// state returns what loadSolver takes; a Woodbury inverse must be folded.
 	state() (values []float64, order []int)
 	clone() solver
@@ -78,9 +83,10 @@ func smallFactor(m blas64.General, diagonal []float64) (*triangle, error) {
 	return t, factor(t)
 }
 
-// newSolver factorises the matrix in t, which it takes over.
-func newSolver(method Method, t *triangle) (solver, float64, error) {
-	if err := factor(t); err != nil {
+// newSolver factorises the matrix in t, which it takes over, with products by
+// raw.
+func newSolver(method Method, t *triangle, raw linalg.Raw) (solver, float64, error) {
+	if err := factorOn(raw, t); err != nil {
 		return nil, 0, err
 	}
 	logDet := t.logDet()
@@ -88,7 +94,7 @@ func newSolver(method Method, t *triangle) (solver, float64, error) {
 		return &cholesky{l: t, order: upTo(0, t.n)}, logDet, nil
 	}
 	invert(t)
-	return &woodbury{a: t, iterative: method == Iterative}, logDet, nil
+	return &woodbury{a: t, raw: raw, iterative: method == Iterative}, logDet, nil
 }
 
 // loadSolver is the inverse of solver.state.
@@ -114,7 +120,7 @@ func loadSolver(method Method, values []float64, order []int) (solver, error) {
 	if method == Cholesky {
 		return &cholesky{l: t, order: order}, nil
 	}
-	return &woodbury{a: t, iterative: method == Iterative}, nil
+	return &woodbury{a: t, raw: linalg.Gonum{}, iterative: method == Iterative}, nil
 }
 
 // packed returns the rows of a triangle one after the other.

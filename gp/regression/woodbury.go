@@ -15,13 +15,14 @@ const (
 	pendingRank = 32
 	// fewRows is the number of right sides up to which one pass over the
 	// triangle for each is faster than tiles.
-	fewRows = 3
+	fewRows = 8
 )
 
 // woodbury is the inverse of K+σ²I itself: the triangle a and corrections
 // that are not folded into it yet.
 type woodbury struct {
 	a         *triangle
+	raw       linalg.Raw // of folds
 	pending   []correction
 	iterative bool  // one example at a time
 	off       []int // examples whose rows and columns count as zero, ascending
@@ -211,57 +212,6 @@ func (c correction) weights(b blas64.General) blas64.General {
 	return out
 }
 
-// multiplyOne writes the product of the symmetric matrix with x into dst in
-// one pass over the triangle. Parts of about equal size have sums of their
-// own, added in order, so that cores make no difference.
-func (t *triangle) multiplyOne(dst, x []float64) {
-	parts := t.parts(16)
-	sums := make([][]float64, len(parts)-1)
-	linalg.Parallel(len(sums), func(task int) {
-		sum := make([]float64, parts[task+1])
-		for i := parts[task]; i < parts[task+1]; i++ {
-			row := t.row(i)
-			sum[i] += dot(row, x[:i+1])
-			axpy(x[i], row[:i], sum[:i])
-		}
-		sums[task] = sum
-	})
-	for _, sum := range sums {
-		axpy(1, sum, dst[:len(sum)])
-	}
-}
-
-// parts cuts the rows into at most k ranges of about equal area.
-func (t *triangle) parts(k int) []int {
-	cuts := []int{0}
-	for i, area := 0, 0; i < t.n; i++ {
-		if area += i + 1; area*k >= t.n*(t.n+1)/2*len(cuts) || i == t.n-1 {
-			cuts = append(cuts, i+1)
-		}
-	}
-	return cuts
-}
-
-// multiplyMany is multiplyOne for the rows of b, by tiles of the result.
-func (t *triangle) multiplyMany(dst, b blas64.General) {
-	chunks := (b.Rows + chunk - 1) / chunk
-	linalg.Parallel(chunks*len(t.panels), func(task int) {
-		p, i := task/chunks, task%chunks*chunk
-		rows, first := min(chunk, b.Rows-i), p*side
-		out := sub(dst, i, first, rows, t.rowsIn(p))
-		subtractProduct(out, sub(b, i, 0, rows, first), t.view(p, 0, first))
-		for q := p + 1; q < len(t.panels); q++ {
-			addInner(out, -1, sub(b, i, q*side, rows, t.rowsIn(q)), t.view(q, first, out.Cols))
-		}
-		addInner(out, -1, sub(b, i, first, rows, out.Cols), t.diagonalTile(p))
-		for r := range rows {
-			for j, v := range rowOf(out, r) {
-				out.Data[r*out.Stride+j] = -v
-			}
-		}
-	})
-}
-
 func (s *woodbury) solve(b blas64.General) { s.multiply(b) }
 
 // quad needs one triangle only: bᵀAb = Σ b_i(2 Σ_{j<i} A_ij b_j + A_ii b_i).
@@ -323,19 +273,31 @@ func (s *woodbury) fold() {
 	if left.Cols == 0 {
 		return
 	}
-	count := len(s.a.panels)
-	linalg.Parallel(count*count, func(task int) {
-		p, q := task/count, task%count
-		if q > p {
-			return
-		}
-		tile := s.a.view(p, q*side, s.a.rowsIn(q))
-		subtractProduct(tile, rowsOf(left, p*side, tile.Rows), rowsOf(right, q*side, tile.Cols))
-		for i := 0; p == q && i < tile.Rows; i++ {
-			clear(rowOf(tile, i)[i+1:])
+	linalg.Parallel(len(s.a.panels), func(task int) {
+		p := len(s.a.panels) - 1 - task // the largest first
+		s.foldPanel(p, rowsOf(left, p*side, s.a.rowsIn(p)), rowsOf(right, 0, min(s.a.n, (p+1)*side)))
+		for i := range s.a.rowsIn(p) {
+			clear(s.a.wide(p*side + i)[p*side+i+1:])
 		}
 	})
 	s.pending = nil
+}
+
+// foldPanel takes left·rightᵀ off panel p.
+func (s *woodbury) foldPanel(p int, left, right blas64.General) {
+	if byLibrary(s.raw, s.a.n) {
+		product := newMatrix(left.Rows, right.Rows)
+		if s.raw.Mul64(product, left, right) == nil {
+			for i := range product.Rows {
+				axpy(-1, rowOf(product, i), s.a.wide(p*side + i)[:product.Cols])
+			}
+			return
+		}
+	}
+	for q := range p + 1 {
+		tile := s.a.view(p, q*side, s.a.rowsIn(q))
+		subtractProduct(tile, left, rowsOf(right, q*side, tile.Cols))
+	}
 }
 
 // gatherPending puts the corrections side by side (n×rank), those on the
@@ -382,10 +344,13 @@ func (s *woodbury) refit(k int) bool {
 	return 2*n*n*float64(k) > left*left*left
 }
 
+// outgrown: the inverse that a batch fit makes costs as much as updates do.
+func (s *woodbury) outgrown(int, linalg.Raw) bool { return false }
+
 func (s *woodbury) state() ([]float64, []int) { return s.a.packed(), upTo(0, s.a.n) }
 
 func (s *woodbury) clone() solver {
-	return &woodbury{a: s.a.clone(), pending: slices.Clone(s.pending), iterative: s.iterative}
+	return &woodbury{a: s.a.clone(), raw: s.raw, pending: slices.Clone(s.pending), iterative: s.iterative}
 }
 
 func (s *woodbury) bytes() int {

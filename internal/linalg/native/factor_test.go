@@ -73,7 +73,7 @@ func TestFactorize(t *testing.T) {
 }
 
 func BenchmarkFactorize(b *testing.B) {
-	for _, n := range []int{100, 300, 600, 1800} {
+	for _, n := range []int{100, 300, 600, 1800, 4000} {
 		for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
 			b.Run(fmt.Sprintf("n=%d/%s", n, name), func(b *testing.B) {
 				raw, a := nativetest.Open(b, name).Raw(), definite(n, 0)
