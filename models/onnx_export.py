@@ -103,12 +103,12 @@ def export(module, side, spec, source, options):
         _trace(module, side, temporary, options.opset)
         model = onnx.load(temporary)
         _finish(model, spec, source, options)
-        _save(model, temporary)
+        save(model, temporary)
         _verify(module, side, temporary, options)
         os.replace(temporary, options.out)
     finally:
         temporary.unlink(missing_ok=True)
-    _report(options.out, spec, source)
+    report(options.out, spec.to_json(), source)
 
 
 def _trace(module, side, path, opset):
@@ -179,7 +179,7 @@ def _fits_fp16(values):
     return bool(np.all(np.abs(values) <= np.finfo(np.float16).max))
 
 
-def _save(model, path):
+def save(model, path):
     size = model.ByteSize()
     if size > MAX_FILE_BYTES:
         raise SystemExit(f"{path}: {size} bytes do not fit one ONNX file (limit 2 GiB); try --fp16-weights")
@@ -210,10 +210,10 @@ def _compare(features, expected, batch, options):
         raise SystemExit(f"batch {batch}: ONNX and PyTorch differ by more than {tolerance:g} of the largest feature")
 
 
-def _report(path, spec, source):
+def report(path, preprocess, source):
     data = path.read_bytes()
     print(f"source: {source}")
-    print(f"preprocess: {spec.to_json()}")
+    print(f"preprocess: {preprocess}")
     print(f"bytes: {len(data)}")
     print(f"sha256: {hashlib.sha256(data).hexdigest()}")
     print(f"written: {path}")

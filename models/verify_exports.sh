@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Check that the export scripts work: export three networks with random weights into a folder.
+# Check that the export scripts work: export three networks with random weights into a folder, and join our own two.
 #
 #   models/verify_exports.sh FOLDER
 #
@@ -75,3 +75,6 @@ make_environment
 export_one export_clip.py clip-vit-b32-random.onnx --model ViT-B-32 --fp16-weights
 export_one export_torchvision.py resnet50-random.onnx --model resnet50
 export_one export_dinov2.py dinov2-vits14-random.onnx --model vits14
+say "join_backbones.py default.onnx resnet18.onnx --mirror"
+"$venv/bin/python" "$here/join_backbones.py" "$here/default.onnx" "$here/resnet18.onnx" --mirror --out "$folder/joined.onnx" >&2
+echo "$folder/joined.onnx"

@@ -275,16 +275,27 @@ func (r *Regression) apply(u update) {
 		if c.y.Rows == 0 {
 			continue
 		}
-		y := linalg.Transposed64(c.y)
-		weights := newMatrix(r.Outputs(), y.Rows)
-		subtract(weights, r.t, y)
-		linalg.Parallel(r.Outputs(), func(i int) { addTo(rowOf(r.alpha, i), correction{c.y, -c.sign}, rowOf(weights, i)) })
+		r.correctAlpha(c)
 		if r.diag != nil {
 			for i, sq := range squares(c.y) {
 				r.diag[i] += c.sign * sq
 			}
 		}
 	}
+}
+
+// correctAlpha is α += sign·y(yᵀt).
+func (r *Regression) correctAlpha(c correction) {
+	if c.y.Cols == 1 && c.y.Stride == 1 {
+		linalg.Parallel(r.Outputs(), func(i int) {
+			axpy(c.sign*dot(rowOf(r.t, i), c.y.Data), c.y.Data, rowOf(r.alpha, i))
+		})
+		return
+	}
+	y := linalg.Transposed64(c.y)
+	weights := newMatrix(r.Outputs(), y.Rows)
+	subtract(weights, r.t, y)
+	linalg.Parallel(r.Outputs(), func(i int) { addTo(rowOf(r.alpha, i), correction{c.y, -c.sign}, rowOf(weights, i)) })
 }
 
 // fit replaces everything by a batch fit; it takes over x and t.

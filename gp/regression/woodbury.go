@@ -16,6 +16,8 @@ const (
 	// fewRows is the number of right sides up to which one pass over the
 	// triangle for each is faster than tiles.
 	fewRows = 8
+	// foldColumns of a panel are multiplied by a library at a time.
+	foldColumns = 512
 )
 
 // woodbury is the inverse of K+σ²I itself: the triangle a and corrections
@@ -283,21 +285,32 @@ func (s *woodbury) fold() {
 	s.pending = nil
 }
 
-// foldPanel takes left·rightᵀ off panel p.
+// foldPanel takes left·rightᵀ off panel p, in pieces that stay in the cache.
 func (s *woodbury) foldPanel(p int, left, right blas64.General) {
-	if byLibrary(s.raw, s.a.n) {
-		product := newMatrix(left.Rows, right.Rows)
-		if s.raw.Mul64(product, left, right) == nil {
-			for i := range product.Rows {
-				axpy(-1, rowOf(product, i), s.a.wide(p*side + i)[:product.Cols])
-			}
-			return
+	size, fast := side, byLibrary(s.raw, s.a.n)
+	if fast {
+		size = foldColumns
+	}
+	for from := 0; from < right.Rows; from += size {
+		part := rowsOf(right, from, min(size, right.Rows-from))
+		to := s.a.view(p, from, part.Rows)
+		if !fast || !subtractByLibrary(s.raw, to, left, part) {
+			subtractProduct(to, left, part)
 		}
 	}
-	for q := range p + 1 {
-		tile := s.a.view(p, q*side, s.a.rowsIn(q))
-		subtractProduct(tile, left, rowsOf(right, q*side, tile.Cols))
+}
+
+// subtractByLibrary is c −= a·bᵀ; a and b have no gaps. It returns false, and
+// changes nothing, where raw fails.
+func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General) bool {
+	product := newMatrix(c.Rows, c.Cols)
+	if raw.Mul64(product, a, b) != nil {
+		return false
 	}
+	for i := range c.Rows {
+		axpy(-1, rowOf(product, i), rowOf(c, i))
+	}
+	return true
 }
 
 // gatherPending puts the corrections side by side (n×rank), those on the
