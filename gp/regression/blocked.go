@@ -2,6 +2,7 @@ package regression
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -188,28 +189,29 @@ func (b *blocked) solve(z blas64.General) error {
 	if err := errors.Join(b.invertBlocks(inverses)...); err != nil {
 		return err
 	}
-	errs := make([]error, (z.Rows+chunk-1)/chunk)
 	for i, inverse := range inverses {
-		_, at, _ := b.columnOf(i * blockPanels)
-		above := b.above(at, inverse.Rows)
-		linalg.Parallel(len(errs), func(task int) {
-			errs[task] = b.forwardBlock(rowsOf(z, task*chunk, min(chunk, z.Rows-task*chunk)), at, above, inverse)
-		})
-		if err := errors.Join(errs...); err != nil {
+		if err := b.solveBlock(z, i, inverse, b.forwardBlock); err != nil {
 			return err
 		}
 	}
-	for i := len(inverses) - 1; i >= 0; i-- {
-		_, at, _ := b.columnOf(i * blockPanels)
-		above := b.above(at, inverses[i].Rows)
-		linalg.Parallel(len(errs), func(task int) {
-			errs[task] = b.backwardBlock(rowsOf(z, task*chunk, min(chunk, z.Rows-task*chunk)), at, above, inverses[i])
-		})
-		if err := errors.Join(errs...); err != nil {
+	for i, inverse := range slices.Backward(inverses) {
+		if err := b.solveBlock(z, i, inverse, b.backwardBlock); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// solveBlock does one step of a solve, for the columns of block i, on all
+// cores: some rows of z on each.
+func (b *blocked) solveBlock(z blas64.General, i int, inverse blas64.General, step func(z blas64.General, at int, above, inverse blas64.General) error) error {
+	_, at, w := b.columnOf(i * blockPanels)
+	above := b.above(at, w)
+	errs := make([]error, (z.Rows+chunk-1)/chunk)
+	linalg.Parallel(len(errs), func(task int) {
+		errs[task] = step(rowsOf(z, task*chunk, min(chunk, z.Rows-task*chunk)), at, above, inverse)
+	})
+	return errors.Join(errs...)
 }
 
 // invertBlocks writes the inverses of the diagonal blocks.
