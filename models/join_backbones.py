@@ -16,7 +16,7 @@ from onnx import compose, helper, numpy_helper
 
 import onnx_export
 
-import onnxruntime
+import onnxruntime  # after onnx_export, which sets what it reads when it loads
 
 SHORTEST = 1e-12  # an embedding of zeros stays one
 TOLERANCE = 1e-4
@@ -62,6 +62,7 @@ class Part:
         if self.output not in names:
             raise SystemExit(f"{path}: no output {self.output}; there are {', '.join(names)}")
         metadata = {p.key: p.value for p in self.model.metadata_props}
+        self.session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
         self.preprocess = metadata.get(onnx_export.PREPROCESS_KEY, "")
         self.source = metadata.get(onnx_export.SOURCE_KEY, path.name)
 
@@ -69,8 +70,7 @@ class Part:
         return {o.domain: o.version for o in self.model.opset_import}
 
     def run(self, pixels):
-        session = onnxruntime.InferenceSession(str(self.path), providers=["CPUExecutionProvider"])
-        features, = session.run([self.output], {self.input: pixels})
+        features, = self.session.run([self.output], {self.input: pixels})
         if features.ndim != 2:
             raise SystemExit(f"{self.path}: {self.output} is {features.shape}; [N,d] is wanted")
         return features
@@ -79,13 +79,11 @@ class Part:
 def check_alike(parts):
     first = parts[0]
     for part in parts[1:]:
-        for what in ("shape", "preprocess"):
-            mine, theirs = getattr(first, what), getattr(part, what)
-            if mine[1:] != theirs[1:] if what == "shape" else mine != theirs:
-                raise SystemExit(f"{part.path}: {what} {theirs or 'not stated'}, but {first.path} has {mine or 'none stated'}")
-        if part.opset() != first.opset():
-            raise SystemExit(f"{part.path}: operator set {part.opset()}, but {first.path} has {first.opset()}; "
-                             "export both with the same --opset")
+        for what, mine, theirs in (("shape", first.shape, part.shape),
+                                   ("preprocess", first.preprocess or "not stated", part.preprocess or "not stated"),
+                                   ("operator set", first.opset(), part.opset())):
+            if theirs != mine:
+                raise SystemExit(f"{part.path}: {what} {theirs}, but {first.path} has {mine}")
 
 
 class Joint:
