@@ -89,9 +89,10 @@ type MultiplierUser interface {
 	UseMultiplier(linalg.Multiplier)
 }
 
-// UseMultiplier hands m to a head that has a use for it.
+// UseMultiplier hands m to a head that has a use for it; nil leaves the head's
+// own.
 func UseMultiplier(head Classifier, m linalg.Multiplier) {
-	if u, ok := As[MultiplierUser](head); ok {
+	if u, ok := As[MultiplierUser](head); ok && m != nil {
 		u.UseMultiplier(m)
 	}
 }

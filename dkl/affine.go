@@ -30,12 +30,12 @@ func (l affine) gradient(m linalg.Multiplier, x, g blas64.General) error {
 			l.b[j] += from[j]
 		}
 	}
-	return linalg.Plain64(m, l.w, linalg.Transposed64(g), x)
+	return linalg.Plain64(m.Raw(), l.w, linalg.Transposed64(g), x)
 }
 
 // input writes g·w, the gradient of the input, into dst.
 func (l affine) input(m linalg.Multiplier, dst, g blas64.General) error {
-	return linalg.Plain64(m, dst, g, l.w)
+	return linalg.Plain64(m.Raw(), dst, g, l.w)
 }
 
 // add adds x to dst.

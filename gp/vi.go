@@ -90,12 +90,7 @@ func (v *VI) On(m linalg.Multiplier) *VI {
 	return &next
 }
 
-func (v *VI) products() linalg.Multiplier {
-	if v.mul == nil {
-		return linalg.Default()
-	}
-	return v.mul
-}
+func (v *VI) products() linalg.Multiplier { return linalg.OrDefault(v.mul) }
 
 // Len returns m.
 func (v *VI) Len() int { return len(v.eta) }

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
@@ -60,16 +61,6 @@ func learn(t testing.TB, h *gptree.GPTree, x blas32.General, y []string) {
 	}
 }
 
-func logProbs(t testing.TB, h *gptree.GPTree, x blas32.General) blas64.General {
-	t.Helper()
-	C := len(h.Classes())
-	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
-	if err := h.LogProb(dst, x); err != nil {
-		t.Fatal(err)
-	}
-	return dst
-}
-
 func accuracy(t testing.TB, h *gptree.GPTree, x blas32.General, y []string) float64 {
 	t.Helper()
 	predictions, err := classifier.Predict(h, x, 0)
@@ -96,7 +87,7 @@ func TestProbabilitiesAreTheProductOfTheNodes(t *testing.T) {
 	h := newHead(t, cfg)
 	learn(t, h, x, y)
 	learn(t, h, more, moreY)
-	got := logProbs(t, h, test)
+	got := classifiertest.LogProb(t, h, test)
 
 	k := kernel.Kernel{Kind: cfg.Kernel, Normalize: true, Lengthscale: 1, Outputscale: cfg.Outputscale}
 	points := func(m blas32.General) kernel.Points {
@@ -143,7 +134,7 @@ func TestProbabilitiesAreTheProductOfTheNodes(t *testing.T) {
 	learn(t, plain, x, y)
 	learn(t, plain, more, moreY)
 	odds := func(p []float64) float64 { return p[2] - math.Log(math.Exp(p[0])+math.Exp(p[1])) }
-	for i, want := range logProbsRows(logProbs(t, plain, test)) {
+	for i, want := range logProbsRows(classifiertest.LogProb(t, plain, test)) {
 		if got := odds(got.Data[3*i : 3*i+3]); math.Abs(got-odds(want)-0.7) > 1e-9 {
 			t.Errorf("row %d: the root bias shifts by %g", i, got-odds(want))
 		}
@@ -164,12 +155,12 @@ func TestBaseIsUntouched(t *testing.T) {
 		h := newHead(t, config(func(c *gptree.Config) { c.Growth = growth }))
 		x, y := cloud(0, 4, 12, 8, 1)
 		learn(t, h, x, y)
-		before := logProbs(t, h, test)
+		before := classifiertest.LogProb(t, h, test)
 		for s := range 2 {
 			x, y := cloud(4+s, 5+s, 5, 8, 1)
 			learn(t, h, x, y)
 		}
-		after := logProbs(t, h, test)
+		after := classifiertest.LogProb(t, h, test)
 		for i := range test.Rows {
 			for c := 1; c < 4; c++ {
 				a, b := before.Data[4*i+c]-before.Data[4*i], after.Data[6*i+c]-after.Data[6*i]
@@ -241,7 +232,7 @@ func TestEveryKernelAndTreeClassifies(t *testing.T) {
 			t.Fatal(err)
 		}
 		back, err := gptree.Load(state)
-		if err != nil || !slices.Equal(logProbs(t, back, test).Data, logProbs(t, h, test).Data) {
+		if err != nil || !slices.Equal(classifiertest.LogProb(t, back, test).Data, classifiertest.LogProb(t, h, test).Data) {
 			t.Errorf("%v: reloaded, other bits, %v", c, err)
 		}
 	}
@@ -285,7 +276,7 @@ func TestLargeSessionIsFittedByVI(t *testing.T) {
 			learn(t, h, x, y)
 		}
 		test, want := cloud(0, 12, 10, 8, 2)
-		got := logProbs(t, h, test)
+		got := classifiertest.LogProb(t, h, test)
 		var right int
 		for i := range got.Rows {
 			row := got.Data[i*got.Stride : i*got.Stride+got.Cols]
@@ -303,7 +294,7 @@ func TestLargeSessionIsFittedByVI(t *testing.T) {
 		if err := h.Forget(y[0]); !errors.Is(err, classifier.ErrUnsupported) {
 			t.Errorf("%s: forget a class of the large session: %v", growth, err)
 		}
-		if again := logProbs(t, reloaded(t, h), test); !slices.Equal(again.Data, got.Data) {
+		if again := classifiertest.LogProb(t, reloaded(t, h), test); !slices.Equal(again.Data, got.Data) {
 			t.Errorf("%s: the saved head answers otherwise", growth)
 		}
 		if growth == gptree.GrowShared {
@@ -319,7 +310,7 @@ func sameAsBase(t *testing.T, h *gptree.GPTree) {
 	x, y := cloud(6, 9, 25, 8, 1)
 	learn(t, alone, x, y)
 	test, truth := cloud(6, 9, 10, 8, 2)
-	both := [2]blas64.General{logProbs(t, h, test), logProbs(t, alone, test)}
+	both := [2]blas64.General{classifiertest.LogProb(t, h, test), classifiertest.LogProb(t, alone, test)}
 	var agree int
 	for i := range truth {
 		var best [2]string
@@ -377,7 +368,7 @@ func TestCalibrationChoosesTheRoot(t *testing.T) {
 	learn(t, h, more, moreY)
 	learn(t, given, more, moreY)
 	test, _ := cloud(0, 13, 3, 12, 2)
-	if !slices.Equal(logProbs(t, h, test).Data, logProbs(t, given, test).Data) {
+	if !slices.Equal(classifiertest.LogProb(t, h, test).Data, classifiertest.LogProb(t, given, test).Data) {
 		t.Errorf("not the head with the root %+v", c.Value)
 	}
 }
@@ -422,7 +413,7 @@ func BenchmarkHeadLogProb(b *testing.B) {
 	test, _ := cloud(0, 16, 16, 64, 2)
 	b.Run("vi/classes=20/rows=256/d=64", func(b *testing.B) {
 		for b.Loop() {
-			logProbs(b, h, test)
+			classifiertest.LogProb(b, h, test)
 		}
 	})
 }

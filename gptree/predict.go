@@ -77,7 +77,7 @@ func (m *model) query(x blas32.General) (*query, error) {
 	}
 	splits := m.tree.Splits()
 	q := &query{rows: x.Rows, logOdds: linalg.New64(x.Rows, splits), unknown: linalg.New64(x.Rows, splits)}
-	pair, err := kernel.NewPair(m.products(), z, m.points)
+	pair, err := kernel.NewPair(linalg.OrDefault(m.mul), z, m.points)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +95,6 @@ func (m *model) query(x blas32.General) (*query, error) {
 		q.phi = features(z.X, m.cfg.gibbsKernel())
 	}
 	return q, nil
-}
-
-func (m *model) products() linalg.Multiplier {
-	if m.mul == nil {
-		return linalg.Default()
-	}
-	return m.mul
 }
 
 func scaledBy(s float64, m blas64.General) blas64.General {

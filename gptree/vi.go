@@ -77,9 +77,7 @@ const inducingStream = 0x696e647563696e67
 
 // fit fits the nodes one after the other; each is parallel in itself.
 func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]examples.Rows, points map[string]kept, m linalg.Multiplier) error {
-	if m == nil {
-		m = linalg.Default()
-	}
+	m = linalg.OrDefault(m)
 	b.nodes = make([]*gp.VI, b.tree.Splits())
 	for s, at := range b.tree.splits {
 		x, z, left, err := b.gather(cfg, dim, at, rows, points)

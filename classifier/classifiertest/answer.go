@@ -46,8 +46,8 @@ func extremes() blas32.General {
 
 func checkDistribution(t *testing.T, f Factory) {
 	for name, h := range map[string]classifier.Learner{"base": f.learned(t, base()), "later": f.learned(t, base(), f.novel())} {
-		proper(t, name, logProb(t, h, queries()))
-		proper(t, name+", far away", logProb(t, h, extremes()))
+		proper(t, name, LogProb(t, h, queries()))
+		proper(t, name+", far away", LogProb(t, h, extremes()))
 		for i, v := range novelty(t, h, extremes()) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("%s: novelty of extreme %d is %g", name, i, v)
@@ -71,7 +71,7 @@ func checkDistribution(t *testing.T, f Factory) {
 func checkStrides(t *testing.T, f Factory) {
 	h := f.learned(t, base())
 	q := queries()
-	want := logProb(t, h, q)
+	want := LogProb(t, h, q)
 	wide := blas32.General{Rows: q.Rows, Cols: dim, Stride: dim + 3, Data: make([]float32, q.Rows*(dim+3)-3)}
 	for i := range q.Rows {
 		copy(classifier.Row(wide, i), classifier.Row(q, i))
@@ -99,14 +99,14 @@ func checkStrides(t *testing.T, f Factory) {
 func checkBatches(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
 	q := draw(6, 70, "cat", "ant", "bee", "dog", "eel").x
-	whole := logProb(t, h, q)
+	whole := LogProb(t, h, q)
 	for _, i := range []int{0, 63, 64, 255, 256, q.Rows - 1} {
-		alone := logProb(t, h, classifier.Rows(q, i, i+1))
+		alone := LogProb(t, h, classifier.Rows(q, i, i+1))
 		if !slices.Equal(alone.Data, whole.Data[i*whole.Stride:(i+1)*whole.Stride]) {
 			t.Errorf("row %d alone differs from the row within a batch", i)
 		}
 	}
-	empty := logProb(t, h, classifier.Rows(q, 0, 0))
+	empty := LogProb(t, h, classifier.Rows(q, 0, 0))
 	if len(empty.Data) != 0 {
 		t.Error("no rows, but log-probabilities")
 	}
@@ -119,7 +119,7 @@ func checkScore(t *testing.T, f Factory) {
 		t.Skip("does not score in one pass")
 	}
 	q := queries()
-	want := logProb(t, h, q)
+	want := LogProb(t, h, q)
 	dst, nov := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols, Data: make([]float64, len(want.Data))}, make([]float64, q.Rows)
 	if err := s.Score(dst, nov, q); err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func checkBadQueries(t *testing.T, f Factory) {
 func checkConcurrency(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
 	q := queries()
-	want := logProb(t, h, q)
+	want := LogProb(t, h, q)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -195,12 +195,12 @@ func checkNovelty(t *testing.T, f Factory) {
 
 func checkCores(t *testing.T, f Factory) {
 	many := f.learned(t, base(), f.novel())
-	want := logProb(t, many, queries())
+	want := LogProb(t, many, queries())
 	before := everything(t, many)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	one := f.learned(t, base(), f.novel())
 	unchanged(t, "learning on one core", one, before)
-	if got := logProb(t, one, queries()); !slices.Equal(got.Data, want.Data) {
+	if got := LogProb(t, one, queries()); !slices.Equal(got.Data, want.Data) {
 		t.Error("scoring on one core gives other bits")
 	}
 }

@@ -96,8 +96,8 @@ func learn(t *testing.T, h classifier.Learner, s session) {
 	}
 }
 
-// logProb returns the log-probabilities of x (n×C, tight).
-func logProb(t *testing.T, h classifier.Classifier, x blas32.General) blas64.General {
+// LogProb returns the log-probabilities of x (n×C, tight).
+func LogProb(t testing.TB, h classifier.Classifier, x blas32.General) blas64.General {
 	t.Helper()
 	C := len(h.Classes())
 	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
@@ -156,7 +156,7 @@ func (f Factory) sameHead(t *testing.T, what string, got, want classifier.Classi
 	if !equalSets(got.Classes(), want.Classes()) {
 		t.Fatalf("%s: classes %v, want %v", what, got.Classes(), want.Classes())
 	}
-	a, b := logProb(t, got, queries()), logProb(t, want, queries())
+	a, b := LogProb(t, got, queries()), LogProb(t, want, queries())
 	for i := range a.Rows {
 		for j, c := range got.Classes() {
 			x, y := a.Data[i*a.Stride+j], b.Data[i*b.Stride+slices.Index(want.Classes(), c)]

@@ -52,7 +52,7 @@ func checkDegenerate(t *testing.T, f Factory) {
 		t.Run(name, func(t *testing.T) {
 			h := f.learned(t, s)
 			for what, x := range map[string]session{"itself": s, "queries": {x: queries()}, "extremes": {x: extremes()}} {
-				lp := logProb(t, h, x.x)
+				lp := LogProb(t, h, x.x)
 				proper(t, what, lp)
 				if lp.Cols == 1 && slices.Max(lp.Data) != slices.Min(lp.Data) {
 					t.Errorf("%s: one class has log-probability %g … %g", what, slices.Min(lp.Data), slices.Max(lp.Data))
@@ -64,7 +64,7 @@ func checkDegenerate(t *testing.T, f Factory) {
 				}
 			}
 			learn(t, h, draw(8, 3, "dog", "eel"))
-			proper(t, "after another session", logProb(t, h, queries()))
+			proper(t, "after another session", LogProb(t, h, queries()))
 			if _, ok := classifier.As[classifier.Saver](h); ok {
 				f.reloaded(t, h)
 			}
@@ -99,7 +99,7 @@ func checkSaveLoad(t *testing.T, f Factory) {
 	if !slices.Equal(back.Classes(), h.Classes()) || back.Dim() != h.Dim() {
 		t.Errorf("classes %v, dimension %d", back.Classes(), back.Dim())
 	}
-	if !slices.Equal(logProb(t, back, queries()).Data, logProb(t, h, queries()).Data) {
+	if !slices.Equal(LogProb(t, back, queries()).Data, LogProb(t, h, queries()).Data) {
 		t.Error("log-probabilities changed in the last bits")
 	}
 	if !slices.Equal(novelty(t, back, queries()), novelty(t, h, queries())) {

@@ -34,7 +34,7 @@ func checkExport(t *testing.T, f Factory) {
 // graph in ONNX Runtime, which are to be equal to 1e-5.
 func CheckExport(t *testing.T, head classifier.Classifier, q blas32.General) {
 	t.Helper()
-	want := logProb(t, head, q)
+	want := LogProb(t, head, q)
 	got := orttest.Run(t, Exported(t, head), q.Data, q.Rows, q.Cols, want.Cols)
 	worst := 0.0
 	for i, l := range want.Data {

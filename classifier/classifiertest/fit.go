@@ -59,7 +59,7 @@ func checkColumns(t *testing.T, f Factory) {
 		if !slices.Equal(h.Classes(), want) {
 			t.Errorf("forgotten ones vanish: %v, want %v", h.Classes(), want)
 		}
-		logProb(t, h, queries())
+		LogProb(t, h, queries())
 	}
 }
 

@@ -29,12 +29,7 @@ func (sp *Space) On(m linalg.Multiplier) *Space {
 }
 
 // Multiplier is what the space multiplies with.
-func (sp *Space) Multiplier() linalg.Multiplier {
-	if sp.mul == nil {
-		return linalg.Default()
-	}
-	return sp.mul
-}
+func (sp *Space) Multiplier() linalg.Multiplier { return linalg.OrDefault(sp.mul) }
 
 // Dim returns d.
 func (sp *Space) Dim() int { return len(sp.Origin) }

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 )
 
@@ -49,16 +49,6 @@ func learned(t *testing.T, cfg gpr.Config, x blas32.General, y []string) *gpr.GP
 		t.Fatal(err)
 	}
 	return h
-}
-
-func logProb(t *testing.T, h *gpr.GPR, x blas32.General) blas64.General {
-	t.Helper()
-	C := len(h.Classes())
-	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
-	if err := h.LogProb(dst, x); err != nil {
-		t.Fatal(err)
-	}
-	return dst
 }
 
 // plain is eq. 2–4 with dense matrices.
@@ -129,7 +119,7 @@ func TestEqualsTheEquations(t *testing.T) {
 	h := learned(t, gpr.DefaultConfig(), x, y)
 	p := newPlain(x, y, h.Classes())
 	q, _ := data(5, 2, 6, 2)
-	lp, variance := logProb(t, h, q), make([]float64, q.Rows)
+	lp, variance := classifiertest.LogProb(t, h, q), make([]float64, q.Rows)
 	if err := h.Variance(variance, q); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +224,7 @@ func TestHerdFollowsTheMean(t *testing.T) {
 		t.Error("the order of the examples makes a difference")
 	}
 	again := learned(t, gpr.DefaultConfig(), kept(t, herd), y[:30])
-	a, b := logProb(t, herd, x), logProb(t, again, x)
+	a, b := classifiertest.LogProb(t, herd, x), classifiertest.LogProb(t, again, x)
 	if !slices.Equal(a.Data, b.Data) {
 		t.Error("what was left out left a trace")
 	}
@@ -300,7 +290,7 @@ func TestAutoChoosesTheLargestEvidence(t *testing.T) {
 		}
 	}
 	given := learned(t, with(func(g *gpr.Config) { g.Lengthscale, g.Noise = c.Lengthscale, c.Noise }), x, y)
-	if !slices.Equal(logProb(t, h, x).Data, logProb(t, given, x).Data) || given.Choice() != nil {
+	if !slices.Equal(classifiertest.LogProb(t, h, x).Data, classifiertest.LogProb(t, given, x).Data) || given.Choice() != nil {
 		t.Error("differs from a head that was given what was chosen")
 	}
 	more, labels := data(8, 4, 8, 7)

@@ -234,7 +234,7 @@ func New(name string, c Config) (classifier.Learner, error) {
 // NewOn is New for a head that multiplies with m; nil is gonum.
 func NewOn(m linalg.Multiplier, name string, c Config) (classifier.Learner, error) {
 	head, err := New(name, c)
-	if err == nil && m != nil {
+	if err == nil {
 		classifier.UseMultiplier(head, m)
 	}
 	return head, err

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 )
@@ -56,16 +57,6 @@ func learn(t testing.TB, h classifier.Learner, x blas32.General, y []string) {
 	}
 }
 
-func logProb(t testing.TB, h classifier.Classifier, x blas32.General) blas64.General {
-	t.Helper()
-	C := len(h.Classes())
-	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
-	if err := h.LogProb(dst, x); err != nil {
-		t.Fatal(err)
-	}
-	return dst
-}
-
 // TestAllVisitedIsPPCA: with T = S nothing is left out, and the answers are
 // those of the flat head, up to what float32 products allow.
 func TestAllVisitedIsPPCA(t *testing.T) {
@@ -81,7 +72,7 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 				}
 				learn(t, flat, x, y)
 				h := learned(t, config(func(c *hppca.Config) { c.Q, c.S, c.T, c.Levels, c.LogDet = 5, 6, 6, levels, logDet }), x, y)
-				got, want := logProb(t, h, queries), logProb(t, flat, queries)
+				got, want := classifiertest.LogProb(t, h, queries), classifiertest.LogProb(t, flat, queries)
 				for i, v := range want.Data {
 					if math.Abs(got.Data[i]-v) > tolerance*(1+math.Abs(v)) {
 						t.Fatalf("d=%d levels=%d logdet=%v: %g, flat %g", d, levels, logDet, got.Data[i], v)
@@ -124,7 +115,7 @@ func TestTheDecisionIsThatOfTheVisits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lp := logProb(t, h, q)
+			lp := classifiertest.LogProb(t, h, q)
 			for i, v := range visits {
 				row := lp.Data[i*lp.Stride : i*lp.Stride+lp.Cols]
 				if best := slices.Index(row, slices.Max(row)); best != v.Column {
@@ -212,7 +203,7 @@ func TestRefreshIsLearningAtOnce(t *testing.T) {
 		if err := head.Refresh(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		a, b := logProb(t, head, x), logProb(t, once, x)
+		a, b := classifiertest.LogProb(t, head, x), classifiertest.LogProb(t, once, x)
 		for i := range a.Rows {
 			for j, c := range head.Classes() {
 				v, w := a.Data[i*a.Stride+j], b.Data[i*b.Stride+slices.Index(once.Classes(), c)]
@@ -243,11 +234,11 @@ func TestRegroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := learned(t, other, x, y); !slices.Equal(logProb(t, got, x).Data, logProb(t, want, x).Data) {
+		if want := learned(t, other, x, y); !slices.Equal(classifiertest.LogProb(t, got, x).Data, classifiertest.LogProb(t, want, x).Data) {
 			t.Errorf("%s: differs from a head that learned with these settings", name)
 		}
 	}
-	if !slices.Equal(logProb(t, h, x).Data, logProb(t, learned(t, cfg, x, y), x).Data) {
+	if !slices.Equal(classifiertest.LogProb(t, h, x).Data, classifiertest.LogProb(t, learned(t, cfg, x, y), x).Data) {
 		t.Error("regrouping changed the head")
 	}
 	for name, change := range map[string]func(*hppca.Config){
@@ -286,7 +277,7 @@ func TestForgettingEmptiesASuperClass(t *testing.T) {
 		if h.Supers() != want {
 			t.Errorf("%d super-classes, want %d", h.Supers(), want)
 		}
-		logProb(t, h, x)
+		classifiertest.LogProb(t, h, x)
 	}
 	if _, err := h.SuperClass("yak"); !errors.Is(err, classifier.ErrUnknownClass) {
 		t.Error(err)

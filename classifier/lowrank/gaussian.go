@@ -77,11 +77,18 @@ func Block(gs []Gaussian) blas32.General {
 		return blas32.General{Rows: rows, Cols: d, Stride: max(d, 1), Data: b}
 	}
 	out := fresh(rows, d)
+	copyComponents(out, gs)
+	return out
+}
+
+// copyComponents writes those of all Gaussians into dst, from its first row on,
+// and returns how many rows they are.
+func copyComponents(dst blas32.General, gs []Gaussian) int {
 	at := 0
 	for i := range gs {
-		at += copy(out.Data[at:], gs[i].Basis)
+		at += copy(dst.Data[at:], gs[i].Basis)
 	}
-	return out
+	return at / max(dst.Cols, 1)
 }
 
 // fresh returns a zero matrix that begins at a multiple of 16 bytes, as Go

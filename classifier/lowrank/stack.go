@@ -97,16 +97,13 @@ func NewStack(gs []Gaussian, centre []float64, logDet, few bool, mul linalg.Mult
 
 // join puts the components and, below them, room for the means into one matrix.
 func (s *Stack) join(gs []Gaussian, d int) {
-	rows := 0
+	n := len(gs)
 	for i := range gs {
-		rows += len(gs[i].Values)
+		n += len(gs[i].Values)
 	}
-	s.joined = fresh(rows+len(gs), d)
-	s.basis, s.means = classifier.Rows(s.joined, 0, rows), classifier.Rows(s.joined, rows, rows+len(gs))
-	at := 0
-	for i := range gs {
-		at += copy(s.basis.Data[at:], gs[i].Basis)
-	}
+	s.joined = fresh(n, d)
+	rows := copyComponents(s.joined, gs)
+	s.basis, s.means = classifier.Rows(s.joined, 0, rows), classifier.Rows(s.joined, rows, n)
 }
 
 func (s *Stack) stacked(i, row int, g *Gaussian, centre []float64, logDet bool) stacked {

@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
@@ -47,10 +46,10 @@ func TestManyClasses(t *testing.T) {
 	}
 	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
 		h.UseMultiplier(m)
-		whole := logProbs(t, h, queries)
+		whole := classifiertest.LogProb(t, h, queries)
 		for _, i := range []int{0, 13, 255, 256, 299} {
 			got := whole.Data[i*classes : (i+1)*classes]
-			if !slices.Equal(logProbs(t, h, classifier.Rows(queries, i, i+1)).Data, got) {
+			if !slices.Equal(classifiertest.LogProb(t, h, classifier.Rows(queries, i, i+1)).Data, got) {
 				t.Errorf("row %d alone differs", i)
 			}
 			row := classifier.Row(queries, i)
@@ -62,14 +61,4 @@ func TestManyClasses(t *testing.T) {
 			}
 		}
 	})
-}
-
-func logProbs(t *testing.T, h *ppca.PPCA, x blas32.General) blas64.General {
-	t.Helper()
-	C := len(h.Classes())
-	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
-	if err := h.LogProb(dst, x); err != nil {
-		t.Fatal(err)
-	}
-	return dst
 }

@@ -131,11 +131,7 @@ func (h *Head) train(ctx context.Context, x blas32.General, y []string) (dkl.Pro
 			return dkl.Projection{}, fmt.Errorf("dkl: views: %w", err)
 		}
 	}
-	products := h.gym.Multiplier
-	if products == nil {
-		products = linalg.Default()
-	}
-	t, err := dkl.NewTrainer(h.cfg.Training, h.cfg.GPTree, e, products)
+	t, err := dkl.NewTrainer(h.cfg.Training, h.cfg.GPTree, e, linalg.OrDefault(h.gym.Multiplier))
 	if err != nil {
 		return dkl.Projection{}, err
 	}
@@ -205,7 +201,7 @@ func (h *Head) unfitted() (classifier.Learner, error) {
 		}
 	}
 	head, err := fresh()
-	if err == nil && h.gym.Multiplier != nil {
+	if err == nil {
 		classifier.UseMultiplier(head, h.gym.Multiplier)
 	}
 	return head, err

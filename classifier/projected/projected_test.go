@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/projected"
 	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
@@ -51,15 +51,6 @@ func learned(t testing.TB, method string, cfg dkl.Training, gym projected.Gym) c
 	return h
 }
 
-func logProb(t testing.TB, h classifier.Classifier, x blas32.General) blas64.General {
-	t.Helper()
-	out := linalg.New64(x.Rows, len(h.Classes()))
-	if err := h.LogProb(out, x); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // The head is the one within at the projections: the same answers as of one
 // that was taught them by hand.
 func TestIsTheHeadAtTheProjections(t *testing.T) {
@@ -80,7 +71,7 @@ func TestIsTheHeadAtTheProjections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(logProb(t, h, x).Data, logProb(t, byHand, z).Data) {
+	if !slices.Equal(classifiertest.LogProb(t, h, x).Data, classifiertest.LogProb(t, byHand, z).Data) {
 		t.Error("other answers")
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
 )
 
@@ -54,21 +54,10 @@ func learn(t *testing.T, h classifier.Learner, x blas32.General, y []string) {
 	}
 }
 
-// logProbs returns the log-probabilities (n×C).
-func logProbs(t *testing.T, h classifier.Classifier, x blas32.General) blas64.General {
-	t.Helper()
-	C := len(h.Classes())
-	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
-	if err := h.LogProb(dst, x); err != nil {
-		t.Fatal(err)
-	}
-	return dst
-}
-
 // near compares two heads of equal columns.
 func near(t *testing.T, what string, a, b classifier.Classifier, x blas32.General, tol float64) {
 	t.Helper()
-	got, want := logProbs(t, a, x), logProbs(t, b, x)
+	got, want := classifiertest.LogProb(t, a, x), classifiertest.LogProb(t, b, x)
 	for i, v := range want.Data {
 		if math.Abs(got.Data[i]-v) > tol*(1+math.Abs(v)) {
 			t.Fatalf("%s: log-probability %d is %.12g, want %.12g", what, i, got.Data[i], v)
@@ -330,7 +319,7 @@ func TestEqualsDirectFormula(t *testing.T) {
 func compare(t *testing.T, what string, h *shrunk.Head, want *direct) {
 	t.Helper()
 	queries, _ := data(0, 6, 3, want.d, 3)
-	got := logProbs(t, h, queries)
+	got := classifiertest.LogProb(t, h, queries)
 	for i := range queries.Rows {
 		scores := want.scores(t, h, want.place(classifier.Row(queries, i)))
 		classifier.LogSoftmax(scores)

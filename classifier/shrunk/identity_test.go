@@ -159,7 +159,7 @@ func TestRerankedGoesRoundTrip(t *testing.T) {
 		}
 	}
 	classifiertest.CheckExport(t, h, queries)
-	for i, l := range logProbs(t, h, queries).Data {
+	for i, l := range classifiertest.LogProb(t, h, queries).Data {
 		if !(l <= 1e-12) {
 			t.Fatalf("log-probability %d is %g", i, l)
 		}

@@ -8,7 +8,7 @@ import (
 // differentiate turns abar into the gradient of K_nm, knn into that of K_ii, and
 // kmm into that of K_mm.
 func (v *node) differentiate() error {
-	if err := v.times(v.abar, v.t, v.r); err != nil { // rows S·aᵢ
+	if err := linalg.Plain64(v.raw, v.abar, v.t, v.r); err != nil { // rows S·aᵢ
 		return err
 	}
 	n := float64(len(v.c))
@@ -22,10 +22,10 @@ func (v *node) differentiate() error {
 		}
 		v.knn[i] = lambda / (2 * n)
 	}
-	if err := v.times(v.abar, g, v.l); err != nil {
+	if err := linalg.Plain64(v.raw, v.abar, g, v.l); err != nil {
 		return err
 	}
-	if err := v.times(v.kmm, linalg.Transposed64(g), v.a); err != nil {
+	if err := linalg.Plain64(v.raw, v.kmm, linalg.Transposed64(g), v.a); err != nil {
 		return err
 	}
 	return v.differentiateFactor()

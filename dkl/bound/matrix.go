@@ -8,13 +8,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// times writes a·b into dst.
-func (v *node) times(dst, a, b blas64.General) error {
-	return linalg.EachPart(a.Rows, func(from, n int) error {
-		return v.raw.MulPlain64(rows(dst, from, n), rows(a, from, n), b)
-	})
-}
-
 // timesTrans writes a·bᵀ into dst.
 func (v *node) timesTrans(dst, a, b blas64.General) error {
 	return linalg.EachPart(a.Rows, func(from, n int) error {

@@ -132,7 +132,7 @@ func (v *node) update(rate float64) error {
 			v.eta[j] += kappa * a
 		}
 	}
-	if err := v.times(v.room, linalg.Transposed64(scaled), v.a); err != nil {
+	if err := linalg.Plain64(v.raw, v.room, linalg.Transposed64(scaled), v.a); err != nil {
 		return err
 	}
 	for i := range m {

@@ -243,9 +243,7 @@ func (l *lab) make(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) 
 
 // learn fits a head on the training data, with the backend of the site.
 func (l *lab) learn(ctx context.Context, head classifier.Learner) error {
-	if l.site.Multiplier != nil {
-		classifier.UseMultiplier(head, l.site.Multiplier)
-	}
+	classifier.UseMultiplier(head, l.site.Multiplier)
 	return head.Learn(ctx, l.data.train.X, l.data.train.Y)
 }
 

@@ -149,7 +149,7 @@ func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
 func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.General, error) {
 	out := linalg.New64(x.Len(), x.X.Cols)
 	if x.Len() > 0 && z.Len() > 0 {
-		if err := linalg.Plain64(p.backend, out, w, z.X); err != nil {
+		if err := linalg.Plain64(p.backend.Raw(), out, w, z.X); err != nil {
 			return out, fmt.Errorf("kernel: gradient: %w", err)
 		}
 	}

@@ -95,12 +95,12 @@ func (r *Regression) Add(x, t blas64.General) error {
 	if r.Len() == 0 {
 		return wrap("add", r.fit(copied(x), linalg.Transposed64(t)))
 	}
-	if r.solver.outgrown(x.Rows, r.products.Raw()) {
-		more := withColumns(copied(r.t), x.Rows)
-		setColumns(more, upTo(r.Len(), more.Cols), t)
-		return wrap("add", r.fit(withRows(copied(r.x), x), more))
-	}
 	all := withRows(r.x, x) // beyond the rows of r.x, which an error leaves as they are
+	if r.solver.outgrown(x.Rows, r.products.Raw()) {
+		targets := withColumns(r.t, x.Rows) // likewise
+		setColumns(targets, upTo(r.Len(), all.Rows), t)
+		return wrap("add", r.fit(all, targets))
+	}
 	b, err := r.kernelRows(all, upTo(r.Len(), all.Rows))
 	if err != nil {
 		return fmt.Errorf("add: %w", err)

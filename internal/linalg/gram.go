@@ -23,12 +23,7 @@ func (s Solver) precision() precision {
 	return full()
 }
 
-func (s Solver) multiplier() Multiplier {
-	if s.Multiplier == nil {
-		return Gonum{}
-	}
-	return s.Multiplier
-}
+func (s Solver) multiplier() Multiplier { return OrDefault(s.Multiplier) }
 
 // gramBlock is the side of the blocks of a Gram matrix.
 const gramBlock = 192

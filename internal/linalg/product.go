@@ -51,6 +51,14 @@ type Gonum struct{}
 // Default returns the backend of those who choose none.
 func Default() Multiplier { return Gonum{} }
 
+// OrDefault is m, or Default where m is nil.
+func OrDefault(m Multiplier) Multiplier {
+	if m == nil {
+		return Default()
+	}
+	return m
+}
+
 // MulTrans implements Multiplier.
 func (Gonum) MulTrans(dst, a, b blas32.General) error {
 	return mul32(dst, a, b, Parallel)

@@ -68,10 +68,9 @@ func (s Solver) timesThin(x blas64.General) times {
 	}
 }
 
-// Plain64 writes a·b (n×m of n×k and k×m) into dst on all cores, with the quickest
-// backend: for products within a fit, as Raw is.
-func Plain64(m Multiplier, dst, a, b blas64.General) error {
-	raw := m.Raw()
+// Plain64 writes a·b (n×m of n×k and k×m) into dst on all cores: for products
+// within a fit, as Raw is.
+func Plain64(raw Raw, dst, a, b blas64.General) error {
 	return EachPart(a.Rows, func(from, n int) error {
 		return raw.MulPlain64(view64(dst, from, 0, n, dst.Cols), view64(a, from, 0, n, a.Cols), b)
 	})
