@@ -25,7 +25,7 @@ const (
 type blocked struct {
 	*triangle
 	raw   linalg.Raw
-	rooms sync.Pool // of *[]float64
+	rooms rooms
 }
 
 // byLibrary says whether raw is worth its copies for order n.
@@ -55,15 +55,24 @@ func solveOn(raw linalg.Raw, s solver, z blas64.General) error {
 	return b.solve(z)
 }
 
-// room returns memory for so many values, anything in it.
-func (b *blocked) room(values int) *[]float64 {
-	r, _ := b.rooms.Get().(*[]float64)
-	if r == nil || cap(*r) < values {
-		r = new(make([]float64, values))
-	}
-	*r = (*r)[:values]
-	return r
+// rooms are memory that tasks take and give back, so that there is no more of
+// it than tasks that run at once.
+type rooms struct {
+	pool sync.Pool // of *[]float64
 }
+
+// take returns memory for so many values, anything in it.
+func (r *rooms) take(values int) *[]float64 {
+	room, _ := r.pool.Get().(*[]float64)
+	if room == nil || cap(*room) < values {
+		room = new(make([]float64, values))
+	}
+	*room = (*room)[:values]
+	return room
+}
+
+// put gives back what take returned.
+func (r *rooms) put(room *[]float64) { r.pool.Put(room) }
 
 // cut takes a matrix off the front of room.
 func cut(room *[]float64, rows, cols int) blas64.General {
@@ -109,8 +118,8 @@ func (b *blocked) subtractDone(p, at, w int) error {
 	done := b.above(at, w)
 	return b.each(p, func(q int) error {
 		rows, width := b.rowsIn(q), min(w, (q+1)*side-at)
-		r := b.room(rows * (at + w))
-		defer b.rooms.Put(r)
+		r := b.rooms.take(rows * (at + w))
+		defer b.rooms.put(r)
 		rest := *r
 		own, product := cut(&rest, rows, at), cut(&rest, rows, w)
 		copyInto(own, b.view(q, 0, at))
@@ -163,8 +172,8 @@ func (b *blocked) inverseAt(at, w int) (blas64.General, error) {
 func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
 	return b.each(last, func(q int) error {
 		rows := b.rowsIn(q)
-		r := b.room(2 * rows * w)
-		defer b.rooms.Put(r)
+		r := b.rooms.take(2 * rows * w)
+		defer b.rooms.put(r)
 		rest := *r
 		own, product := cut(&rest, rows, w), cut(&rest, rows, w)
 		to := b.view(q, at, w)
@@ -236,8 +245,8 @@ func (b *blocked) above(at, w int) blas64.General {
 // forwardBlock solves for the columns from at on, those before being solved.
 func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
 	w := inverse.Rows
-	r := b.room(z.Rows * (at + 2*w))
-	defer b.rooms.Put(r)
+	r := b.rooms.take(z.Rows * (at + 2*w))
+	defer b.rooms.put(r)
 	rest := *r
 	done, own, product := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
 	copyInto(own, sub(z, 0, at, z.Rows, w))
@@ -259,8 +268,8 @@ func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.G
 // and takes them off those before.
 func (b *blocked) backwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
 	w := inverse.Rows
-	r := b.room(z.Rows * (at + 2*w))
-	defer b.rooms.Put(r)
+	r := b.rooms.take(z.Rows * (at + 2*w))
+	defer b.rooms.put(r)
 	rest := *r
 	before, own, solved := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
 	copyInto(own, sub(z, 0, at, z.Rows, w))

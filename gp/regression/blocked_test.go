@@ -171,7 +171,7 @@ func drawnGram(t *testing.T, m linalg.Multiplier, n int, noise float64) *triangl
 	t.Helper()
 	x, _ := drawnExamples(n, 24, 1)
 	g := newTriangle(n)
-	if err := gram(m, g, RBF{Lengthscale: 2, Outputscale: 1}, x, noise); err != nil {
+	if err := gram(m, g, RBF{Lengthscale: 2, Outputscale: 1}, measured(x), noise); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -30,8 +30,8 @@ type Config struct {
 	Noise float64
 }
 
-// DefaultConfig returns the method that is the fastest at fitting and at adding
-// several examples (see the package comment), and σ² = 0.03.
+// DefaultConfig returns the method that is the fastest at fitting (see the
+// package comment), and σ² = 0.03.
 func DefaultConfig() Config { return Config{Method: Cholesky, Noise: 0.03} }
 
 // Validate names the field that is out of range.

@@ -6,7 +6,7 @@
 // learning using Gaussian processes".
 //
 //	symbol      field   shape  meaning
-//	x           x       n×d    inputs
+//	x           x       n×d    inputs, with their squared lengths (n)
 //	t           t       C×n    targets, a row for each output
 //	K           –       n×n    κ(x_i, x_j); never kept
 //	σ²          Noise   1      variance of a target about the function
@@ -35,14 +35,14 @@
 //
 // Corrections are kept beside the triangle until their rank exceeds 32 and
 // then folded in together: one such update reads the triangle once and does
-// not write it.
+// not write it. Several right sides share such a pass, up to 32 of them: rows
+// of the triangle that are in the cache are multiplied by all.
 //
 // Method iterative does one example after the other, direct all at once.
 // Method cholesky is the twin: rows are appended to the factor, and deleted by
-// plane rotations. It is the default: a fit takes it a third of the time, adding
-// several examples at once two thirds, and it is the most accurate. Woodbury is
-// faster for one example at a time among thousands, above all when it is
-// changed or removed, to a quarter of the time.
+// plane rotations. It is the default: a fit takes it a third of the time, and it
+// is the most accurate. Woodbury is faster at adding up to a hundred examples to
+// thousands, in half of the time, and at changing or removing one, in a quarter.
 //
 // # Deviations from the paper
 //
@@ -69,7 +69,7 @@
 //	remove k examples    kn² + k³
 //	add c outputs, or change k targets of C outputs   cn², Cn²
 //	mean, variance of one input                       n(d+C), n(d+n)
-//	memory               4n² + 8nd + 16nC bytes, 256n more for tiles, and for Woodbury 256n for corrections
+//	memory               4n² + 8n(d+1) + 16nC bytes, 256n more for tiles, and for Woodbury 256n for corrections
 //
 // Float64 throughout. Results do not depend on the number of cores.
 package regression

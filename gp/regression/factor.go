@@ -99,6 +99,12 @@ func (t *triangle) backwardTile(z blas64.General, p int) {
 
 // forward replaces every row b of m (k×n) by L⁻¹b: O(kn²).
 func (t *triangle) forward(m blas64.General) {
+	if t.n == 1 { // that of every update by one example: not worth tasks
+		for i := range m.Rows {
+			m.Data[i*m.Stride] /= t.row(0)[0]
+		}
+		return
+	}
 	eachChunk(m, func(b blas64.General, inner parallel) {
 		for p := range t.panels {
 			first, rows := p*side, t.rowsIn(p)

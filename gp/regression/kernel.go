@@ -27,18 +27,23 @@ type RBF struct {
 }
 
 // Block implements Kernel in O(nmd).
-func (k RBF) Block(dst, a, b blas64.General) error { return k.blockOn(linalg.Default(), dst, a, b) }
+func (k RBF) Block(dst, a, b blas64.General) error {
+	return k.blockOn(linalg.Default(), dst, measured(a), measured(b))
+}
 
-func (k RBF) blockOn(m linalg.Multiplier, dst, a, b blas64.General) error {
-	if err := m.MulTrans64(dst, a, b); err != nil {
+func (k RBF) blockOn(m linalg.Multiplier, dst blas64.General, a, b inputs) error {
+	if err := m.MulTrans64(dst, a.General, b.General); err != nil {
 		return err
 	}
-	as, bs := squares(a), squares(b)
+	const values = 1024 // of a row, for one goroutine
 	scale := -1 / (2 * k.Lengthscale * k.Lengthscale)
-	linalg.Parallel(dst.Rows, func(i int) {
-		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
+	across := (dst.Cols + values - 1) / values
+	linalg.Parallel(dst.Rows*across, func(task int) {
+		i, from := task/across, task%across*values
+		as, bs := a.squares[i], b.squares[from:]
+		row := rowOf(dst, i)[from:min(from+values, dst.Cols)]
 		for j, dot := range row {
-			row[j] = k.Outputscale * math.Exp(scale*max(0, as[i]+bs[j]-2*dot))
+			row[j] = k.Outputscale * math.Exp(scale*max(0, as+bs[j]-2*dot))
 		}
 	})
 	return nil
@@ -60,10 +65,12 @@ type Linear struct {
 }
 
 // Block implements Kernel in O(nmd).
-func (k Linear) Block(dst, a, b blas64.General) error { return k.blockOn(linalg.Default(), dst, a, b) }
+func (k Linear) Block(dst, a, b blas64.General) error {
+	return k.blockOn(linalg.Default(), dst, inputs{General: a}, inputs{General: b})
+}
 
-func (k Linear) blockOn(m linalg.Multiplier, dst, a, b blas64.General) error {
-	if err := m.MulTrans64(dst, a, b); err != nil {
+func (k Linear) blockOn(m linalg.Multiplier, dst blas64.General, a, b inputs) error {
+	if err := m.MulTrans64(dst, a.General, b.General); err != nil {
 		return err
 	}
 	for i := range dst.Rows {
@@ -95,22 +102,13 @@ func squares(a blas64.General) []float64 {
 	return out
 }
 
-// multiplied is a Kernel of inner products, which any backend may multiply.
-type multiplied interface {
-	blockOn(m linalg.Multiplier, dst, a, b blas64.General) error
-}
-
 // gram writes K+σ²I of the rows of x into the triangle t, which has as many;
 // inner products are m's.
-func gram(m linalg.Multiplier, t *triangle, kernel Kernel, x blas64.General, noise float64) error {
-	write := kernel.Block
-	if k, ok := kernel.(multiplied); ok {
-		write = func(dst, a, b blas64.General) error { return k.blockOn(m, dst, a, b) }
-	}
+func gram(m linalg.Multiplier, t *triangle, kernel Kernel, x inputs, noise float64) error {
 	for p := range t.panels {
 		first, rows := p*side, t.rowsIn(p)
 		view := t.view(p, 0, first+rows)
-		if err := write(view, rowsOf(x, first, rows), rowsOf(x, 0, first+rows)); err != nil {
+		if err := covariances(m, kernel, view, x.rows(first, rows), x.rows(0, first+rows)); err != nil {
 			return err
 		}
 		for i := range rows {

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 func newMatrix(rows, cols int) blas64.General {
@@ -48,6 +50,15 @@ func picked(m blas64.General, columns []int) blas64.General {
 		}
 	}
 	return out
+}
+
+// transposed returns the transpose of m, which has no gaps: of a single row
+// without a copy.
+func transposed(m blas64.General) blas64.General {
+	if m.Rows == 1 {
+		return blas64.General{Rows: m.Cols, Cols: 1, Stride: 1, Data: m.Data}
+	}
+	return linalg.Transposed64(m)
 }
 
 // withColumns returns m with room for more columns, its memory reused where

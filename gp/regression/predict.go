@@ -20,7 +20,7 @@ func (r *Regression) Mean(dst, x blas64.General) error {
 		return nil
 	}
 	b := newMatrix(x.Rows, r.Len())
-	if err := r.kernel.Block(b, x, r.x); err != nil {
+	if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
 		return fmt.Errorf("mean: %w", err)
 	}
 	return linalg.MulTrans64(dst, b, r.alpha)
@@ -46,7 +46,7 @@ func (r *Regression) Variance(dst []float64, x blas64.General) error {
 	clear(dst)
 	if r.Len() > 0 {
 		b := newMatrix(x.Rows, r.Len())
-		if err := r.kernel.Block(b, x, r.x); err != nil {
+		if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
 			return fmt.Errorf("variance: %w", err)
 		}
 		r.solver.quad(dst, b)

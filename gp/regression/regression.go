@@ -16,7 +16,7 @@ type Regression struct {
 	cfg      Config
 	kernel   Kernel
 	products linalg.Multiplier // of batch fits
-	x        blas64.General    // n×d
+	x        inputs            // n×d
 	t        blas64.General    // C×n targets
 	alpha    blas64.General    // C×n, (K+σ²I)⁻¹t
 	solver   solver
@@ -61,21 +61,21 @@ func (r *Regression) Dim() int { return r.x.Cols }
 func (r *Regression) Outputs() int { return r.t.Rows }
 
 // Inputs returns the inputs (n×d); the caller must not change them.
-func (r *Regression) Inputs() blas64.General { return r.x }
+func (r *Regression) Inputs() blas64.General { return r.x.General }
 
 // Alpha returns α = (K+σ²I)⁻¹t (C×n); the caller must not change it.
 func (r *Regression) Alpha() blas64.General { return r.alpha }
 
 // Bytes returns the memory that the regression holds: 4n² for the inverse and
-// its factor, 8nd for the inputs, 16nC for targets and weights, and a little.
+// its factor, 8n(d+1) for the inputs, 16nC for targets and weights, and a little.
 func (r *Regression) Bytes() int {
-	return r.solver.bytes() + 8*(cap(r.x.Data)+cap(r.t.Data)+cap(r.alpha.Data)+cap(r.diag))
+	return r.solver.bytes() + r.x.bytes() + 8*(cap(r.t.Data)+cap(r.alpha.Data)+cap(r.diag))
 }
 
 // Clone returns a copy that changes on its own.
 func (r *Regression) Clone() *Regression {
 	c := *r
-	c.x, c.t, c.alpha = copied(r.x), copied(r.t), copied(r.alpha)
+	c.x, c.t, c.alpha = r.x.clone(), copied(r.t), copied(r.alpha)
 	c.solver, c.diag = r.solver.clone(), slices.Clone(r.diag)
 	return &c
 }
@@ -93,9 +93,9 @@ func (r *Regression) Add(x, t blas64.General) error {
 		return nil
 	}
 	if r.Len() == 0 {
-		return wrap("add", r.fit(copied(x), linalg.Transposed64(t)))
+		return wrap("add", r.fit(measured(copied(x)), linalg.Transposed64(t)))
 	}
-	all := withRows(r.x, x) // beyond the rows of r.x, which an error leaves as they are
+	all := r.x.with(x) // beyond the rows of r.x, which an error leaves as they are
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
 		targets := withColumns(r.t, x.Rows) // likewise
 		setColumns(targets, upTo(r.Len(), all.Rows), t)
@@ -209,12 +209,12 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	}
 	old := copied(x)
 	for i, e := range examples {
-		copy(rowOf(old, i), rowOf(r.x, e))
-		copy(rowOf(r.x, e), rowOf(x, i))
+		copy(rowOf(old, i), rowOf(r.x.General, e))
+		r.x.set(e, rowOf(x, i))
 	}
 	if err := r.moved(rows); err != nil {
 		for i, e := range examples {
-			copy(rowOf(r.x, e), rowOf(old, i))
+			r.x.set(e, rowOf(old, i))
 		}
 		return wrap("set inputs", err)
 	}
@@ -250,7 +250,7 @@ func (r *Regression) Remove(examples []int) error {
 		return nil
 	}
 	if len(rows) == r.Len() || r.solver.refit(len(rows)) {
-		x, t := withoutRows(copied(r.x), rows), withoutColumns(copied(r.t), rows)
+		x, t := r.x.clone().without(rows), withoutColumns(copied(r.t), rows)
 		return wrap("remove", r.fit(x, t))
 	}
 	u, err := r.solver.remove(rows)
@@ -258,7 +258,7 @@ func (r *Regression) Remove(examples []int) error {
 		return wrap("remove", err)
 	}
 	r.apply(u)
-	r.x = withoutRows(r.x, rows)
+	r.x = r.x.without(rows)
 	r.t, r.alpha = withoutColumns(r.t, rows), withoutColumns(r.alpha, rows)
 	if r.diag != nil {
 		r.diag = without(r.diag[:0], r.diag, rows)
@@ -299,10 +299,10 @@ func (r *Regression) correctAlpha(c correction) {
 }
 
 // fit replaces everything by a batch fit; it takes over x and t.
-func (r *Regression) fit(x, t blas64.General) error {
+func (r *Regression) fit(x inputs, t blas64.General) error {
 	s, logDet := empty(r.cfg.Method), 0.0
 	if x.Rows == 0 {
-		x, t = blas64.General{}, blas64.General{}
+		x, t = inputs{}, blas64.General{}
 	} else {
 		tr := newTriangle(x.Rows)
 		err := gram(r.products, tr, r.kernel, x, r.cfg.Noise)
@@ -323,13 +323,9 @@ func (r *Regression) fit(x, t blas64.General) error {
 }
 
 // kernelRows returns K+σ²I between examples of all inputs and all of them.
-func (r *Regression) kernelRows(all blas64.General, examples []int) (blas64.General, error) {
-	x := newMatrix(len(examples), all.Cols)
-	for i, e := range examples {
-		copy(rowOf(x, i), rowOf(all, e))
-	}
+func (r *Regression) kernelRows(all inputs, examples []int) (blas64.General, error) {
 	b := newMatrix(len(examples), all.Rows)
-	if err := r.kernel.Block(b, x, all); err != nil {
+	if err := covariances(linalg.Default(), r.kernel, b, all.pick(examples), all); err != nil {
 		return b, err
 	}
 	for i, e := range examples {

@@ -79,7 +79,7 @@ func restore(kernel Kernel, cfg Config, x, t blas64.General, s Snapshot) (*Regre
 	if r.solver, err = loadSolver(cfg.Method, s.Factor, s.Order); err != nil {
 		return nil, err
 	}
-	r.x, r.t, r.alpha, r.diag, r.logDet, r.changes = clipped(x), linalg.Transposed64(t), s.Alpha, s.Diagonal, s.LogDet, s.Changes
+	r.x, r.t, r.alpha, r.diag, r.logDet, r.changes = measured(clipped(x)), linalg.Transposed64(t), s.Alpha, s.Diagonal, s.LogDet, s.Changes
 	some := make([]int, min(n, 2*lookAt))
 	for i := range some {
 		some[i] = i * n / len(some)

@@ -11,40 +11,64 @@ import (
 // a symmetric matrix.
 const gemvRows = 16
 
-// multiplyOne writes the product of the symmetric matrix with x into dst in
-// one pass over the triangle. Parts of about equal size have sums of their
-// own, added in order, so that cores make no difference.
-func (t *triangle) multiplyOne(dst, x []float64) {
+// multiply writes the products of the symmetric matrix with the rows of b
+// (k×n) into those of dst, in a pass over the triangle for every chunk of them:
+// O(kn²). A row's result does not depend on the rows beside it.
+func (t *triangle) multiply(dst, b blas64.General) {
+	for i := 0; i < b.Rows; i += chunk {
+		rows := min(chunk, b.Rows-i)
+		t.multiplyChunk(rowsOf(dst, i, rows), rowsOf(b, i, rows))
+	}
+}
+
+// multiplyChunk is multiply in one pass over the triangle. Parts of about
+// equal size have sums of their own, added in order, so that cores make no
+// difference.
+func (t *triangle) multiplyChunk(dst, b blas64.General) {
 	parts := t.parts(16)
-	sums := make([][]float64, len(parts)-1)
+	sums := make([]blas64.General, len(parts)-1)
 	linalg.Parallel(len(sums), func(task int) {
-		sum := make([]float64, min(t.n, parts[task+1]*side))
+		sum := newMatrix(b.Rows, min(t.n, parts[task+1]*side))
 		for p := parts[task]; p < parts[task+1]; p++ {
-			t.addPanel(sum, x, p)
+			for i := 0; i < t.rowsIn(p); i += gemvRows {
+				t.addRows(sum, b, p, i)
+			}
 		}
 		sums[task] = sum
 	})
 	for _, sum := range sums {
-		axpy(1, sum, dst[:len(sum)])
+		for r := range sum.Rows {
+			axpy(1, rowOf(sum, r), rowOf(dst, r)[:sum.Cols])
+		}
 	}
 }
 
-// addPanel adds what panel p, and its mirror image above the diagonal, take x
-// to; a few rows at a time, which stay in the cache for the second product.
-func (t *triangle) addPanel(sum, x []float64, p int) {
-	first, rows := p*side, t.rowsIn(p)
-	for i := 0; first > 0 && i < rows; i += gemvRows {
-		m := rowsOf(t.view(p, 0, first), i, min(gemvRows, rows-i))
-		across := blas64.Vector{N: first, Data: x, Inc: 1}
-		blas64.Gemv(blas.NoTrans, 1, m, across, 1, blas64.Vector{N: m.Rows, Data: sum[first+i:], Inc: 1})
-		across.Data = sum
-		blas64.Gemv(blas.Trans, 1, m, blas64.Vector{N: m.Rows, Data: x[first+i:], Inc: 1}, 1, across)
+// addRows adds what a few rows of panel p from i on, and their mirror image
+// above the diagonal, take the rows of b to; they stay in the cache from the
+// first product to the last.
+func (t *triangle) addRows(sum, b blas64.General, p, i int) {
+	first := p*side + i
+	m := rowsOf(t.view(p, 0, first), i, min(gemvRows, t.rowsIn(p)-i))
+	for r := range b.Rows {
+		x, sum := rowOf(b, r), rowOf(sum, r)
+		if first > 0 {
+			blas64.Gemv(blas.NoTrans, 1, m, blas64.Vector{N: first, Data: x, Inc: 1}, 1, blas64.Vector{N: m.Rows, Data: sum[first:], Inc: 1})
+			blas64.Gemv(blas.Trans, 1, m, blas64.Vector{N: m.Rows, Data: x[first:], Inc: 1}, 1, blas64.Vector{N: first, Data: sum, Inc: 1})
+		}
+		t.addCorner(sum[first:], x[first:], first, m.Rows)
 	}
-	x, sum = x[first:], sum[first:]
+}
+
+// addCorner is addRows for the columns of those rows themselves.
+func (t *triangle) addCorner(sum, x []float64, first, rows int) {
 	for i := range rows {
 		row := t.row(first + i)[first:]
-		sum[i] += dot(row, x[:i+1])
-		axpy(x[i], row[:i], sum[:i])
+		var own float64
+		for j, v := range row[:i] {
+			own += v * x[j]
+			sum[j] += v * x[i]
+		}
+		sum[i] += own + row[i]*x[i]
 	}
 }
 
@@ -57,24 +81,4 @@ func (t *triangle) parts(k int) []int {
 		}
 	}
 	return cuts
-}
-
-// multiplyMany is multiplyOne for the rows of b, by tiles of the result.
-func (t *triangle) multiplyMany(dst, b blas64.General) {
-	chunks := (b.Rows + chunk - 1) / chunk
-	linalg.Parallel(chunks*len(t.panels), func(task int) {
-		p, i := task/chunks, task%chunks*chunk
-		rows, first := min(chunk, b.Rows-i), p*side
-		out := sub(dst, i, first, rows, t.rowsIn(p))
-		subtractProduct(out, sub(b, i, 0, rows, first), t.view(p, 0, first))
-		for q := p + 1; q < len(t.panels); q++ {
-			addInner(out, -1, sub(b, i, q*side, rows, t.rowsIn(q)), t.view(q, first, out.Cols))
-		}
-		addInner(out, -1, sub(b, i, first, rows, out.Cols), t.diagonalTile(p))
-		for r := range rows {
-			for j, v := range rowOf(out, r) {
-				out.Data[r*out.Stride+j] = -v
-			}
-		}
-	})
 }

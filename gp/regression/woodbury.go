@@ -13,9 +13,6 @@ const (
 	// before they are folded into it: each saves a pass over the triangle
 	// that reads and writes.
 	pendingRank = 32
-	// fewRows is the number of right sides up to which one pass over the
-	// triangle for each is faster than tiles.
-	fewRows = 8
 	// foldColumns of a panel are multiplied by a library at a time.
 	foldColumns = 512
 )
@@ -116,7 +113,7 @@ func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
 	if err != nil {
 		return update{}, err
 	}
-	y := linalg.Transposed64(v)
+	y := transposed(v)
 	border(y, small, rows)
 	s.pending = append(s.pending, correction{y, 1})
 	s.off = slices.DeleteFunc(s.off, func(e int) bool { return slices.Contains(rows, e) })
@@ -132,7 +129,7 @@ func (s *woodbury) detach(rows []int) (update, error) {
 	if err != nil {
 		return update{}, err
 	}
-	y := linalg.Transposed64(g)
+	y := transposed(g)
 	small.forward(y)
 	s.pending = append(s.pending, correction{y, -1})
 	s.off = append(s.off, rows...)
@@ -179,13 +176,7 @@ func addTo(dst []float64, c correction, weights []float64) {
 // multiply replaces every row of b (k×n) by its product with the inverse.
 func (s *woodbury) multiply(b blas64.General) {
 	product := newMatrix(b.Rows, b.Cols)
-	if b.Rows <= fewRows {
-		for i := range b.Rows {
-			s.a.multiplyOne(rowOf(product, i), rowOf(b, i))
-		}
-	} else {
-		s.a.multiplyMany(product, b)
-	}
+	s.a.multiply(product, b)
 	for _, c := range s.pending {
 		weights := c.weights(b)
 		linalg.Parallel(b.Rows, func(i int) { addTo(rowOf(product, i), c, rowOf(weights, i)) })
@@ -275,9 +266,10 @@ func (s *woodbury) fold() {
 	if left.Cols == 0 {
 		return
 	}
-	linalg.Parallel(len(s.a.panels), func(task int) {
-		p := len(s.a.panels) - 1 - task // the largest first
-		s.foldPanel(p, rowsOf(left, p*side, s.a.rowsIn(p)), rowsOf(right, 0, min(s.a.n, (p+1)*side)))
+	var products rooms
+	// In order: after a product the largest first take a third longer (measured).
+	linalg.Parallel(len(s.a.panels), func(p int) {
+		s.foldPanel(p, rowsOf(left, p*side, s.a.rowsIn(p)), rowsOf(right, 0, min(s.a.n, (p+1)*side)), &products)
 		for i := range s.a.rowsIn(p) {
 			clear(s.a.wide(p*side + i)[p*side+i+1:])
 		}
@@ -286,7 +278,7 @@ func (s *woodbury) fold() {
 }
 
 // foldPanel takes left·rightᵀ off panel p, in pieces that stay in the cache.
-func (s *woodbury) foldPanel(p int, left, right blas64.General) {
+func (s *woodbury) foldPanel(p int, left, right blas64.General, products *rooms) {
 	size, fast := side, byLibrary(s.raw, s.a.n)
 	if fast {
 		size = foldColumns
@@ -294,7 +286,7 @@ func (s *woodbury) foldPanel(p int, left, right blas64.General) {
 	for from := 0; from < right.Rows; from += size {
 		part := rowsOf(right, from, min(size, right.Rows-from))
 		to := s.a.view(p, from, part.Rows)
-		if !fast || !subtractByLibrary(s.raw, to, left, part) {
+		if !fast || !subtractByLibrary(s.raw, to, left, part, products) {
 			subtractProduct(to, left, part)
 		}
 	}
@@ -302,8 +294,11 @@ func (s *woodbury) foldPanel(p int, left, right blas64.General) {
 
 // subtractByLibrary is c −= a·bᵀ; a and b have no gaps. It returns false, and
 // changes nothing, where raw fails.
-func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General) bool {
-	product := newMatrix(c.Rows, c.Cols)
+func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *rooms) bool {
+	r := products.take(c.Rows * c.Cols)
+	defer products.put(r)
+	rest := *r
+	product := cut(&rest, c.Rows, c.Cols)
 	if raw.Mul64(product, a, b) != nil {
 		return false
 	}
