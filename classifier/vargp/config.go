@@ -14,6 +14,9 @@ const Auto = 0
 type Config struct {
 	// Variant is "var-gp", or one that the paper compares it with.
 	Variant vargp.Variant `json:"variant" mapstructure:"variant"`
+	// Balance makes examples of a session whose classes have fewer of them than
+	// those of the richest session count as many (package comment).
+	Balance bool `json:"balance" mapstructure:"balance"`
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
 	// Lengthscale is where all length-scales start; 0 (Auto) means the root
@@ -55,7 +58,7 @@ type Config struct {
 func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
 	return Config{
-		Variant: d.Variant, Normalize: true, Network: []int{}, Inducing: 5, MaxInducing: 60, Beta: 10,
+		Variant: d.Variant, Balance: true, Normalize: true, Network: []int{}, Inducing: 5, MaxInducing: 60, Beta: 10,
 		Rate: 0.03, Batch: 256, Epochs: d.Epochs, Steps: 300, Validation: 0.1, Patience: d.Patience,
 		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions,
 		Jitter: d.Jitter,

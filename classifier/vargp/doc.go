@@ -19,6 +19,18 @@
 //	log p(c|x)  = log of the mean softmax over draws of θ and f, over the classes
 //	novelty(x)  = entropy of the same with the unseen head as one class more, nats
 //
+// # Balance
+//
+// A function of a class that comes later has learned in earlier sessions to be
+// low at all their examples, and to raise it near five images costs more
+// divergence than five likelihoods gain: by the bound it is right to learn
+// nothing. So with Config.Balance (the default, not the paper's) a session whose
+// classes have n examples each on average, where those of the richest session
+// had N, is learned at temperature n/N (gp/vargp, cold posteriors): its classes
+// count as much as those. Sessions alike in size are learned as in the paper.
+// Heads that start at the prior instead, knowing nothing of earlier sessions,
+// learn from five images too but take the old classes' images.
+//
 // # Sessions
 //
 // Each session, of new classes, old classes or both, is a task: inducing inputs
@@ -57,7 +69,7 @@
 //
 // # Deviations from the paper
 //
-// The unseen head; early stopping on the session's own slice, keeping the best
+// The unseen head; balance; early stopping on the session's own slice, keeping the best
 // epoch; S_t starts at the prior's covariance; inducing inputs shared by all
 // classes unless own_inputs. Experiment kind vargp has the paper's protocol.
 package vargp

@@ -11,6 +11,8 @@ type settings struct {
 	Config Config `json:"config"`
 	classifier.Learned
 	Tasks int `json:"tasks"`
+	// Richest is the most examples of a class of a session, on average.
+	Richest float64 `json:"richest"`
 }
 
 // Save implements classifier.Saver, with H = C+1 heads in G groups (1, or H
@@ -44,7 +46,7 @@ func (h *VARGP) Save() (classifier.State, error) {
 	if n := len(s.Network); n > 0 {
 		tensors["network"] = classifier.Tensor{Shape: []int{n}, F64: s.Network}
 	}
-	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.classes}, s.Tasks}, tensors)
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.classes}, s.Tasks, h.richest}, tensors)
 }
 
 // Load returns the head that Save described.
@@ -72,7 +74,10 @@ func load(s classifier.State) (*VARGP, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.classes = set.Classes
+	if !(set.Richest >= 0 && set.Richest < 1e15) {
+		return nil, fmt.Errorf("%g examples of a class", set.Richest)
+	}
+	h.classes, h.richest = set.Classes, set.Richest
 	if h.model, err = vargp.Restore(h.cfg.model(), set.Dim, snap); err != nil {
 		return nil, err
 	}

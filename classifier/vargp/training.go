@@ -58,11 +58,12 @@ func (h *VARGP) follow(t *vargp.Task, model *vargp.Model) error {
 func keyOf(cfg Config, model *vargp.Model, t *vargp.Task) (string, error) {
 	sum := sha256.New()
 	err := json.NewEncoder(sum).Encode(struct {
-		Config   Config
-		Model    vargp.Snapshot
-		Examples [][]float64
-		Labels   [][]int
-	}{cfg, model.Snapshot(), [][]float64{t.X.Data, t.ValidX.Data}, [][]int{t.Y, t.ValidY}})
+		Config      Config
+		Model       vargp.Snapshot
+		Examples    [][]float64
+		Labels      [][]int
+		Temperature float64
+	}{cfg, model.Snapshot(), [][]float64{t.X.Data, t.ValidX.Data}, [][]int{t.Y, t.ValidY}, t.Temperature})
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 

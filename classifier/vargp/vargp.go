@@ -29,6 +29,7 @@ type VARGP struct {
 // fitted is what sessions change: every one makes a new one.
 type fitted struct {
 	classes []string // of heads 1, 2, …
+	richest float64  // most examples of a class of a session, on average
 	model   *vargp.Model
 	answer  *vargp.Predictor
 }
@@ -97,7 +98,8 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	}
 	groups := classifier.GroupByClass(y)
 	s := h.session(x, groups)
-	next := &fitted{classes: slices.Clone(h.classes)}
+	each := float64(len(y)) / float64(len(groups))
+	next := &fitted{classes: slices.Clone(h.classes), richest: max(each, h.richest)}
 	if h.model == nil {
 		var err error
 		if next.model, err = h.begin(s); err != nil {
@@ -113,6 +115,9 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 		}
 	}
 	task := s.task(next.classes, next.model.Groups())
+	if h.cfg.Balance {
+		task.Temperature = each / next.richest
+	}
 	err := h.follow(&task, next.model)
 	if err != nil {
 		return nil, err

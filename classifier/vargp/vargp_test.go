@@ -112,6 +112,35 @@ func mean(v []float64) (m float64) {
 	return m
 }
 
+// TestBalance: three examples of a new class beside eighty of each old one are
+// recognised if they count as many, and not by the paper's bound.
+func TestBalance(t *testing.T) {
+	recognised := map[bool]float64{}
+	for _, balance := range []bool{true, false} {
+		h, err := vargp.New(short(func(c *vargp.Config) { c.Balance, c.Epochs, c.Rate = balance, 60, 0.05 }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := blobs(80, "a", "b", "c", "d")
+		if err := h.Learn(context.Background(), x, y); err != nil {
+			t.Fatal(err)
+		}
+		old := right(t, h, x, y)
+		few, of := blobs(3, "e")
+		if err := h.Learn(context.Background(), few, of); err != nil {
+			t.Fatal(err)
+		}
+		if now := right(t, h, x, y); now < old-0.1 {
+			t.Errorf("balance %v: old classes %g, before %g", balance, now, old)
+		}
+		x, y = blobs(40, "e")
+		recognised[balance] = right(t, h, x, y)
+	}
+	if recognised[true] < 0.9 || recognised[false] > 0.1 {
+		t.Errorf("images of the new class recognised, by balance: %v", recognised)
+	}
+}
+
 func TestConfigRefuses(t *testing.T) {
 	for name, change := range map[string]func(*vargp.Config){
 		"variant": func(c *vargp.Config) { c.Variant = "full" }, "lengthscale": func(c *vargp.Config) { c.Lengthscale = -1 }, "validation": func(c *vargp.Config) { c.Validation = 0.9 },

@@ -100,8 +100,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
 		}
 	}
-	if c.Data == Toy && c.Tasks*c.Classes > maxToy {
-		return fmt.Errorf("classes: the toy has at most %d in all, not %d", maxToy, c.Tasks*c.Classes)
+	if c.Data == Toy && c.Tasks*c.Classes > len(clouds) {
+		return fmt.Errorf("classes: the toy has at most %d in all, not %d", len(clouds), c.Tasks*c.Classes)
 	}
 	if !(c.Validation >= 0 && c.Validation <= 0.9) {
 		return fmt.Errorf("validation: %g is outside 0 … 0.9", c.Validation)

@@ -62,31 +62,39 @@ func (c Config) source(s experiment.Site) (source, error) {
 	return c.idx(s.Seed)
 }
 
-// maxToy is the most classes of the toy.
-const maxToy = 8
+// A cloud is a normal distribution in the plane: x and y have deviations sx and
+// sy and the correlation r.
+type cloud struct{ x, y, sx, sy, r float64 }
 
-// toy draws a lesson in the plane: each class a bent cloud, all around the
-// middle in [−3, 3]².
+// clouds are the classes of the toy (Fig. 2), with the numbers of the authors'
+// program, in the order in which they come.
+var clouds = [...]cloud{
+	{0.3, 0.5, 0.4, 0.4, 0},
+	{0, -1.2, 0.6, 0.1, 0},
+	{2, 0, 0.1, 0.6, 0},
+	{-1, 0.5, math.Sqrt(0.2), math.Sqrt(0.1), math.Sqrt(0.5)},
+}
+
+// draw returns a point of the cloud.
+func (c cloud) draw(rng *rand.Rand) []float64 {
+	a, b := rng.NormFloat64(), rng.NormFloat64()
+	return []float64{c.x + c.sx*a, c.y + c.sy*(c.r*a+math.Sqrt(1-c.r*c.r)*b)}
+}
+
+// toy draws a lesson in the plane.
 func (c Config) toy(seed uint64, run, task int) lesson {
 	var l lesson
-	all := c.classesInAll()
 	for k := range c.Classes {
 		class := task*c.Classes + k
 		rng := stream(seed, "toy", run, class)
 		sizes := []int{c.Train, int(c.Validation * float64(c.Train)), c.Test}
 		for i, p := range []*part{&l.train, &l.valid, &l.test} {
 			for range sizes[i] {
-				p.add(toyPoint(float64(class)*2*math.Pi/float64(all), rng), class)
+				p.add(clouds[class].draw(rng), class)
 			}
 		}
 	}
 	return l
-}
-
-// toyPoint is near the arc of radius 1.7 around the angle of the class.
-func toyPoint(angle float64, rng *rand.Rand) []float64 {
-	a, r := angle+0.28*rng.NormFloat64(), 1.7+0.28*rng.NormFloat64()
-	return []float64{r * math.Cos(a), r * math.Sin(a)}
 }
 
 // features draws classes of the first session.

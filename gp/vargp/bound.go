@@ -29,18 +29,19 @@ func (t Terms) loss(beta float64) float64 { return t.NLL + beta*t.Hypers + t.Ind
 
 // A problem is the bound of one task as a function of its parameters.
 type problem struct {
-	m       *Model // holds the parameters
-	first   int    // trained blocks
-	prior   hyper
-	anchors []*anchor            // of each group; nil without
-	whole   [][][]blas64.General // S_t of frozen blocks, by group, block and head
-	packs   [][]*pack            // the same in groups of many heads, by group and block
-	rows    []int                // of each head among the stacked ones
+	m           *Model  // holds the parameters
+	first       int     // trained blocks
+	temperature float64 // weight of the divergence of inducing outputs
+	prior       hyper
+	anchors     []*anchor            // of each group; nil without
+	whole       [][][]blas64.General // S_t of frozen blocks, by group, block and head
+	packs       [][]*pack            // the same in groups of many heads, by group and block
+	rows        []int                // of each head among the stacked ones
 }
 
 // newProblem takes a model whose last blocks are new; old is that before.
 func newProblem(m, old *Model) *problem {
-	p := &problem{m: m, first: len(m.groups[0].blocks) - 1, prior: hyper{old.mean, old.logVar}, rows: m.rows()}
+	p := &problem{m: m, first: len(m.groups[0].blocks) - 1, temperature: 1, prior: hyper{old.mean, old.logVar}, rows: m.rows()}
 	if old.tasks == 0 {
 		p.prior = hyper{make([]float64, len(m.mean)), make([]float64, len(m.mean))}
 	}
@@ -51,7 +52,7 @@ func newProblem(m, old *Model) *problem {
 	p.packs = make([][]*pack, len(m.groups))
 	for g := range m.groups {
 		var a *anchor
-		if m.cfg.Variant == Retrain || m.cfg.Variant == Global {
+		if m.cfg.remembers() {
 			a = anchorOf(old.groups[g], heads[g])
 		}
 		p.anchors = append(p.anchors, a)
@@ -171,7 +172,11 @@ func (p *problem) sample(s *sample, b batch, seen *view, rows [][]blas64.General
 			total = tp.Add(total, 1, d)
 		}
 		if a := p.anchors[g]; a != nil {
-			c, err := at.correction(a)
+			correction := at.correction
+			if p.m.cfg.Variant == RetrainPublished {
+				correction = at.published
+			}
+			c, err := correction(a)
 			if err != nil {
 				return err
 			}
@@ -185,7 +190,7 @@ func (p *problem) sample(s *sample, b batch, seen *view, rows [][]blas64.General
 	}
 	nll := softmaxNLL(tp, tp.Stack(means...), tp.Stack(variances...), y, functions, rng)
 	s.terms.NLL = b.scale * nll.Number()
-	tp.Backward(tp.Add(total, b.scale, nll))
+	tp.Backward(tp.Add(tp.Scale(p.temperature, total), b.scale, nll))
 	return nil
 }
 

@@ -31,17 +31,19 @@ func testConfig(v Variant, own bool) Config {
 
 // learned returns a model of three heads with two blocks whose parameters are
 // arbitrary, and the one before.
-func learned(t testing.TB, c Config) (m, old *Model) {
+func learned(t testing.TB, c Config) (m, old *Model) { return learnedTasks(t, c, 2) }
+
+func learnedTasks(t testing.TB, c Config, tasks int) (m, old *Model) {
 	t.Helper()
 	m, err := New(c, 2, 3, 0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for task := range 2 {
+	for task := range tasks {
 		old = m.Clone()
 		var inputs []blas64.General
 		for g := range m.groups {
-			inputs = append(inputs, random(4-task, 2, 1, uint64(10*task+g)))
+			inputs = append(inputs, random(4-task%2, 2, 1, uint64(10*task+g)))
 		}
 		if err := m.extend(inputs); err != nil {
 			t.Fatal(err)
@@ -73,7 +75,7 @@ func each(t *testing.T, test func(t *testing.T, c Config)) {
 
 // eachNetwork runs a test with networks in front of the kernel.
 func eachNetwork(t *testing.T, test func(t *testing.T, c Config)) {
-	for _, v := range []Variant{Full, BlockDiagonal, PointHypers, RetrainFree} {
+	for _, v := range []Variant{Full, BlockDiagonal, PointHypers} {
 		for _, widths := range [][]int{{3}, {4, 3}, {4, 5, 2}} {
 			t.Run(fmt.Sprintf("%s/network=%v", v, widths), func(t *testing.T) {
 				c := testConfig(v, false)
@@ -90,7 +92,8 @@ func eachNetwork(t *testing.T, test func(t *testing.T, c Config)) {
 }
 
 // TestGradients: central differences of the negative bound by every parameter,
-// relative error at most 1e-5.
+// relative error at most 1e-5. RetrainPublished leaves the last term out of the
+// derivatives, but for those by θ, which TestPublished checks.
 func TestGradients(t *testing.T) { each(t, checkGradients) }
 
 // TestNetworkGradients: the same, of the parameters of a network too.
@@ -106,6 +109,9 @@ func checkGradients(t *testing.T, c Config) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if c.Variant == RetrainPublished {
+			terms.Correction = 0
+		}
 		return terms.loss(c.Beta)
 	}
 	loss()
@@ -117,6 +123,9 @@ func checkGradients(t *testing.T, c Config) {
 		if n := len(m.mean); c.Variant == PointHypers && i >= n && i < 2*n {
 			continue // log-variances play no part
 		}
+		if c.Variant == RetrainPublished && i < 2*len(m.mean) {
+			continue
+		}
 		const h = 1e-5
 		at[i] = old + h
 		up := loss()
@@ -127,6 +136,33 @@ func checkGradients(t *testing.T, c Config) {
 			t.Errorf("parameter %d: %.10g, central difference %.10g", i, gradient[i], want)
 		}
 	}
+}
+
+// TestTemperature: the gradient at 1/w is that of examples that are there w times
+// and of a w-fold β, divided by w.
+func TestTemperature(t *testing.T) {
+	const w = 20
+	each(t, func(t *testing.T, c Config) {
+		gradient := func(temperature, copies, beta float64) []float64 {
+			c.Beta = beta
+			m, old := learned(t, c)
+			p := newProblem(m, old)
+			p.temperature = temperature
+			b := someBatch
+			b.scale *= copies
+			_, g, err := p.evaluate(context.Background(), b, fixed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		cold, copied := gradient(1.0/w, 1, 1.7), gradient(1, w, 1.7*w)
+		for i, v := range copied {
+			if math.Abs(cold[i]-v/w) > 1e-10*max(1, math.Abs(v)) {
+				t.Fatalf("parameter %d: %g at a temperature of 1/%d, %g of copies", i, cold[i], w, v/w)
+			}
+		}
+	})
 }
 
 // dense is one head's q(u_≤t|θ) as eq. 22 writes it.

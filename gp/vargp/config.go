@@ -22,14 +22,15 @@ const (
 	Global Variant = "global"
 	// Retrain goes on training old inducing inputs ("Re-VAR-GP", appendix B.2).
 	Retrain Variant = "re-var-gp"
-	// RetrainFree is Retrain without the last term of eq. 19, which alone
-	// knows of the old data.
-	RetrainFree Variant = "re-var-gp-free"
+	// RetrainPublished is Retrain as the authors' program computes it, whose
+	// last term of eq. 19, which alone knows of the old data, has a derivative
+	// by θ only.
+	RetrainPublished Variant = "re-var-gp-published"
 )
 
 // Variants returns all variants, VAR-GP first.
 func Variants() []Variant {
-	return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain, RetrainFree}
+	return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain, RetrainPublished}
 }
 
 // A Start says what S_t is before training.
@@ -162,7 +163,7 @@ func (c Config) validateNetwork() error {
 	if len(c.Network) > maxLayers {
 		return fmt.Errorf("network: %d layers, at most %d", len(c.Network), maxLayers)
 	}
-	if len(c.Network) > 0 && (c.Variant == Global || c.Variant == Retrain) {
+	if len(c.Network) > 0 && c.remembers() {
 		return fmt.Errorf("network: variant %s has none, its old inducing inputs do not go through one", c.Variant)
 	}
 	return nil
@@ -178,7 +179,11 @@ func (c Config) draws() (hypers, functions int) {
 }
 
 // retrains says whether old blocks are trained with the new one.
-func (c Config) retrains() bool { return c.Variant == Retrain || c.Variant == RetrainFree }
+func (c Config) retrains() bool { return c.Variant == Retrain || c.Variant == RetrainPublished }
 
 // autoRegressive says whether inducing outputs of a task depend on older ones.
 func (c Config) autoRegressive() bool { return c.Variant != BlockDiagonal }
+
+// remembers says whether the bound has a term of q(ũ), that of old inducing
+// outputs before the task.
+func (c Config) remembers() bool { return c.Variant == Global || c.retrains() }

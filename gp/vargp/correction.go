@@ -93,3 +93,56 @@ func (s *site) correction(old *anchor) (*tape.Var, error) {
 	sum = tp.Add(sum, -H, tp.LogDiagonal(l, 0, old.z.Rows))
 	return tp.Add(sum, 1, tape.Number(old.logDet)), nil
 }
+
+// published is correction as the authors' program has it: the same number, but
+// ũ is drawn there in a way that lets no derivative through. So nothing that is
+// trained gets one but θ, by the densities of a ũ that stays where it is.
+func (s *site) published(old *anchor) (*tape.Var, error) {
+	tp, H, n := s.tp, s.heads(), old.z.Rows
+	l, err := tp.Cholesky(gram(tp, s.theta, tape.Constant(old.z)), s.cfg.Jitter)
+	if err != nil {
+		return nil, err
+	}
+	a := tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(tape.Constant(old.z)))))
+	b := s.project(a)
+	mean, _ := s.moments(b)
+	y := tp.Solve(l, tape.Constant(l.Value)) // I: what another θ would make of the y of ũ
+	e := tp.Transpose(tp.Mul(tp.BlockDiagonal(l, old.sizes), y))
+	sum := tp.Scale(-float64(H), tp.LogDiagonal(l, 0, n))
+	for h, inverse := range old.inverse {
+		cov, mu := s.covariance(a.Value, b, h), tape.View(mean.Value, h, 0, 1, n)
+		u := tp.Transpose(tp.Mul(e, tape.Constant(inverse)))
+		off := tp.Add(tp.Mul(tape.Constant(mu), tp.Transpose(u)), -1, tape.Constant(old.target[h]))
+		posterior := tp.Add(trace(tp, u, cov), 1, tp.SumSquares(off))
+		prior := tp.Add(trace(tp, y, cov), 1, tp.SumSquares(tp.Mul(tape.Constant(mu), tp.Transpose(y))))
+		sum = tp.Add(tp.Add(sum, 0.5, posterior), -0.5, prior)
+	}
+	return tp.Add(sum, 1, tape.Number(old.logDet)), nil
+}
+
+// covariance is that of L̃⁻¹ũ under q(u)·p(ũ|u) for one head, ñ×ñ:
+// I − aᵀa + Σ_t b_tᵀ·S_t·b_t.
+func (s *site) covariance(a blas64.General, b []*tape.Var, head int) blas64.General {
+	cov := identity(a.Cols)
+	s.tp.AddProduct(cov, -1, a, blas.Trans, a, blas.NoTrans)
+	for t, v := range b {
+		half := s.tp.Product(s.spreads[t][head].chol.Value, blas.Trans, v.Value, blas.NoTrans)
+		s.tp.AddProduct(cov, 1, half, blas.Trans, half, blas.NoTrans)
+	}
+	return cov
+}
+
+// trace is tr(u·cov·uᵀ), 1×1; cov is symmetric.
+func trace(tp *tape.Tape, u *tape.Var, cov blas64.General) *tape.Var {
+	half, sum := tp.Product(u.Value, blas.NoTrans, cov, blas.NoTrans), 0.0
+	for i := range half.Rows {
+		for j, v := range tape.Row(u.Value, i) {
+			sum += v * tape.Row(half, i)[j]
+		}
+	}
+	return tp.Op(tape.Number(sum).Value, func(g blas64.General) {
+		for i := range half.Rows {
+			accumulate(tape.Row(u.Grad(), i), 2*g.Data[0], tape.Row(half, i))
+		}
+	}, u)
+}

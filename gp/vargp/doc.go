@@ -37,10 +37,24 @@
 // # Variants
 //
 // BlockDiagonal, PointHypers and Global are the ablations of Table 1, Retrain is
-// Re-VAR-GP (appendix B.2), RetrainFree the same without the term that
-// remembers. The additional terms of eq. 16 and eq. 19 are
+// Re-VAR-GP (appendix B.2). The additional terms of eq. 16 and eq. 19 are
 // computed exactly, in closed form, not by draws of u. Global needs no
 // q(u_{t−1}) but the last.
+//
+// RetrainPublished is Re-VAR-GP as the authors' program trains it. The last term
+// of eq. 19 alone knows of old data. The program estimates it by draws of ũ that
+// let no derivative through (sample, where rsample was meant), so that what is
+// trained never hears of it, and forgets as Fig. 7 shows. (Its frozen parameters
+// also share their memory with the trained ones; mending that alone changes
+// nothing.) With the derivative Re-VAR-GP keeps old tasks: docs/results/vargp.md.
+//
+// # Cold posteriors
+//
+// Task.Temperature T weighs the divergence of the inducing outputs. Below 1 the
+// posterior is colder than Bayes' (Wenzel et al. 2020), for tasks with few
+// examples of classes that should count as much as those with many: at T = 1/w
+// the bound is, but for a factor, that of examples that are there w times and
+// of a w-fold β, so that q(θ) is not drawn away by what few examples say.
 //
 // # Deep kernel (appendix B.3)
 //

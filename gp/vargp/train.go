@@ -1,6 +1,7 @@
 package vargp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -19,6 +20,10 @@ type Task struct {
 	// X (N×d) are examples of the heads Y.
 	X blas64.General
 	Y []int
+	// Temperature weighs the divergence of the inducing outputs; 0 means 1. A
+	// colder posterior than Bayes' leaves the prior further behind: at 1/w it is
+	// that of examples that are there w times, and of w·β.
+	Temperature float64
 	// Inputs are where the inducing inputs of this task start, M×d for each
 	// group; the same number in all.
 	Inputs []blas64.General
@@ -70,6 +75,7 @@ func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
 		return Trace{}, err
 	}
 	r := &run{problem: newProblem(next, m), task: task}
+	r.temperature = cmp.Or(task.Temperature, 1)
 	r.start()
 	if task.Resume != nil {
 		if err := r.resume(*task.Resume); err != nil {
@@ -88,6 +94,9 @@ func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
 func (m *Model) check(t Task) error {
 	if t.X.Rows == 0 || len(t.Y) != t.X.Rows || len(t.ValidY) != t.ValidX.Rows {
 		return fmt.Errorf("%d examples with %d labels, %d with %d to validate", t.X.Rows, len(t.Y), t.ValidX.Rows, len(t.ValidY))
+	}
+	if !(t.Temperature >= 0 && t.Temperature <= maxTemperature) {
+		return fmt.Errorf("temperature: %g is outside 0 … %g", t.Temperature, maxTemperature)
 	}
 	if len(t.Inputs) != len(m.groups) {
 		return fmt.Errorf("inducing inputs for %d groups of %d", len(t.Inputs), len(m.groups))
@@ -122,9 +131,11 @@ func (m *Model) check(t Task) error {
 	return nil
 }
 
-// Bounds of what a model holds: inducing inputs of a group, and numbers of a
-// predictor.
+// Bounds of a task, and of what a model holds: inducing inputs of a group, and
+// numbers of a predictor.
 const (
+	maxTemperature = 1e6
+
 	maxInputs  = 1 << 12
 	maxNumbers = 1 << 28
 )

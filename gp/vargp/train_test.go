@@ -299,6 +299,7 @@ func TestRefuses(t *testing.T) {
 		"groups": func(k *Task) { k.Inputs = k.Inputs[1:] }, "sizes": func(k *Task) { k.Inputs[1] = tape.View(k.X, 0, 0, 1, 2) },
 		"width": func(k *Task) { k.X = linalg.New64(len(k.Y), 3) }, "NaN": func(k *Task) { k.X.Data[3] = math.NaN() },
 		"validation": func(k *Task) { k.ValidY = []int{0} }, "stride": func(k *Task) { k.X.Stride = 1 },
+		"temperature": func(k *Task) { k.Temperature = -1 }, "no temperature": func(k *Task) { k.Temperature = math.NaN() },
 	} {
 		k := task(m, 3, 2, 0, 1)
 		k.Y = slices.Clone(k.Y)
