@@ -25,9 +25,10 @@
 // low at all their examples, and to raise it near five images costs more
 // divergence than five likelihoods gain: by the bound it is right to learn
 // nothing. So with Config.Balance (the default, not the paper's) a session whose
-// classes have n examples each on average, where those of the richest session
-// had N, is learned at temperature n/N (gp/vargp, cold posteriors): its classes
-// count as much as those. Sessions alike in size are learned as in the paper.
+// classes have n examples each by now, on average, where those of the richest
+// session had N, is learned at temperature n/N (gp/vargp, cold posteriors): its
+// classes count as much as those. Sessions alike in size, and more of classes
+// that have many, are learned as in the paper.
 // Heads that start at the prior instead, knowing nothing of earlier sessions,
 // learn from five images too but take the old classes' images.
 //

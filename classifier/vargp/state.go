@@ -2,6 +2,7 @@ package vargp
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
@@ -11,7 +12,7 @@ type settings struct {
 	Config Config `json:"config"`
 	classifier.Learned
 	Tasks int `json:"tasks"`
-	// Richest is the most examples of a class of a session, on average.
+	// Richest is the largest mean of Counts of a session's classes, after it.
 	Richest float64 `json:"richest"`
 }
 
@@ -20,7 +21,7 @@ type settings struct {
 // (T), "hypers" (2×(1+D): means and log-variances of log γ and log σ), "z"
 // (G·ΣM × d), "mean" (H·ΣM) and "chol" (H·ΣM²), group by group and session by
 // session; "network" (weights and biases, layer by layer) where there is one, D
-// being its output, d without.
+// being its output, d without; "count" (C), examples of each class.
 func (h *VARGP) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
@@ -42,6 +43,7 @@ func (h *VARGP) Save() (classifier.State, error) {
 		"z":      {Shape: []int{len(z) / d, d}, F64: z},
 		"mean":   {Shape: []int{len(mean)}, F64: mean},
 		"chol":   {Shape: []int{len(chol)}, F64: chol},
+		"count":  classifier.CountTensor(h.counts),
 	}
 	if n := len(s.Network); n > 0 {
 		tensors["network"] = classifier.Tensor{Shape: []int{n}, F64: s.Network}
@@ -74,8 +76,11 @@ func load(s classifier.State) (*VARGP, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !(set.Richest >= 0 && set.Richest < 1e15) {
-		return nil, fmt.Errorf("%g examples of a class", set.Richest)
+	if h.counts, err = s.Counts("count", len(set.Classes), 1, math.MaxInt32); err != nil {
+		return nil, err
+	}
+	if !(set.Richest >= 1 && set.Richest <= math.MaxInt32) {
+		return nil, fmt.Errorf("richest: %g examples of a class", set.Richest)
 	}
 	h.classes, h.richest = set.Classes, set.Richest
 	if h.model, err = vargp.Restore(h.cfg.model(), set.Dim, snap); err != nil {

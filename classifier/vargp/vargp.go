@@ -29,7 +29,8 @@ type VARGP struct {
 // fitted is what sessions change: every one makes a new one.
 type fitted struct {
 	classes []string // of heads 1, 2, …
-	richest float64  // most examples of a class of a session, on average
+	counts  []int    // examples of each class so far
+	richest float64  // the largest mean of those of a session's classes, after it
 	model   *vargp.Model
 	answer  *vargp.Predictor
 }
@@ -98,8 +99,7 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	}
 	groups := classifier.GroupByClass(y)
 	s := h.session(x, groups)
-	each := float64(len(y)) / float64(len(groups))
-	next := &fitted{classes: slices.Clone(h.classes), richest: max(each, h.richest)}
+	next := &fitted{classes: slices.Clone(h.classes), counts: slices.Clone(h.counts), richest: h.richest}
 	if h.model == nil {
 		var err error
 		if next.model, err = h.begin(s); err != nil {
@@ -110,13 +110,14 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	}
 	for _, g := range groups {
 		if !slices.Contains(next.classes, g.Class) {
-			next.classes = append(next.classes, g.Class)
+			next.classes, next.counts = append(next.classes, g.Class), append(next.counts, 0)
 			next.model.Split(unseen)
 		}
 	}
+	temperature := next.count(groups)
 	task := s.task(next.classes, next.model.Groups())
 	if h.cfg.Balance {
-		task.Temperature = each / next.richest
+		task.Temperature = temperature
 	}
 	err := h.follow(&task, next.model)
 	if err != nil {
@@ -127,6 +128,20 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	}
 	next.answer, err = next.model.Predictor()
 	return next, err
+}
+
+// count adds a session's examples to those of their classes and returns how
+// many these have, on average, of as many as those of the richest session: at
+// most 1.
+func (f *fitted) count(groups []classifier.Group) float64 {
+	each := 0.0
+	for _, g := range groups {
+		n := &f.counts[slices.Index(f.classes, g.Class)]
+		*n += len(g.Rows)
+		each += float64(*n) / float64(len(groups))
+	}
+	f.richest = max(f.richest, each)
+	return each / f.richest
 }
 
 // begin returns a model that has seen no session.

@@ -61,6 +61,17 @@ func (s *site) only(h int) *site {
 	return &one
 }
 
+// before returns L̃ (ñ×ñ) and a = L⁻¹·k(z, z̃)·L̃⁻ᵀ (n×ñ), which is to y = L̃⁻¹ũ what
+// whitened is to the functions.
+func (s *site) before(old *anchor) (l, a *tape.Var, err error) {
+	tp, z := s.tp, tape.Constant(old.z)
+	l, err = tp.Cholesky(gram(tp, s.theta, z), s.cfg.Jitter)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l, tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(z)))), nil
+}
+
 // correction is E[log p(ũ|θ) − log q(ũ|θ)] under q(u)·p(ũ|u), the sum over
 // heads: the last term of eq. 16 and of eq. 19, negated.
 //
@@ -70,12 +81,11 @@ func (s *site) only(h int) *site {
 // those of the functions at z̃.
 func (s *site) correction(old *anchor) (*tape.Var, error) {
 	tp, H, n := s.tp, float64(s.heads()), float64(old.z.Rows)
-	l, err := tp.Cholesky(gram(tp, s.theta, tape.Constant(old.z)), s.cfg.Jitter)
+	l, a, err := s.before(old)
 	if err != nil {
 		return nil, err
 	}
 	r := tp.BlockDiagonal(l, old.sizes)
-	a := tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(tape.Constant(old.z)))))
 	mean, quad := s.moments(s.project(a))
 	prior := tp.Add(tp.Add(tp.SumSquares(mean), 1, tp.Sum(quad)), -H, tp.SumSquares(a))
 	sum := tp.Add(tp.Scale(-0.5, prior), -H*n/2, tape.Number(1))
@@ -99,11 +109,10 @@ func (s *site) correction(old *anchor) (*tape.Var, error) {
 // trained gets one but θ, by the densities of a ũ that stays where it is.
 func (s *site) published(old *anchor) (*tape.Var, error) {
 	tp, H, n := s.tp, s.heads(), old.z.Rows
-	l, err := tp.Cholesky(gram(tp, s.theta, tape.Constant(old.z)), s.cfg.Jitter)
+	l, a, err := s.before(old)
 	if err != nil {
 		return nil, err
 	}
-	a := tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(tape.Constant(old.z)))))
 	b := s.project(a)
 	mean, _ := s.moments(b)
 	y := tp.Solve(l, tape.Constant(l.Value)) // I: what another θ would make of the y of ũ

@@ -1,0 +1,30 @@
+package vargp
+
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// TestCount: a session counts by what its classes have by then, beside the
+// richest one.
+func TestCount(t *testing.T) {
+	rows := func(class string, n int) classifier.Group {
+		return classifier.Group{Class: class, Rows: make([]int, n)}
+	}
+	f := fitted{classes: []string{"ant", "bee", "cat"}, counts: make([]int, 3)}
+	for i, session := range []struct {
+		groups []classifier.Group
+		want   float64
+	}{
+		{[]classifier.Group{rows("ant", 300), rows("bee", 100)}, 1},
+		{[]classifier.Group{rows("cat", 4)}, 4.0 / 200},
+		{[]classifier.Group{rows("cat", 16)}, 20.0 / 200},
+		{[]classifier.Group{rows("ant", 1)}, 1}, // 301 are the richest now
+		{[]classifier.Group{rows("ant", 1), rows("cat", 1)}, 161.5 / 301},
+	} {
+		if got := f.count(session.groups); got != session.want {
+			t.Errorf("session %d: %g, want %g", i+1, got, session.want)
+		}
+	}
+}
