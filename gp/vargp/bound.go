@@ -87,18 +87,17 @@ type batch struct {
 // parameters. Draw s of θ, and those of f with it, come from stream(s).
 func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int) *rand.Rand) (Terms, []float64, error) {
 	hypers, functions := p.m.cfg.draws()
-	samples, errs := make([]sample, hypers), make([]error, hypers)
 	rows, seen := p.trainedRows(), p.view(b.x)
-	linalg.Parallel(hypers, func(s int) {
-		if errs[s] = ctx.Err(); errs[s] == nil {
-			errs[s] = p.sample(&samples[s], b, seen, rows, functions, stream(s))
-		}
-	})
-	for _, err := range errs {
-		if err != nil {
-			return Terms{}, nil, err
-		}
+	samples := make([]sample, hypers)
+	for s := range samples {
+		samples[s] = p.draw(seen, stream(s))
 	}
+	if err := p.forward(ctx, samples, seen, rows); err != nil {
+		return Terms{}, nil, err
+	}
+	linalg.Parallel(hypers, func(s int) { samples[s].meet(p.rowsOf(b.y), b.scale, functions) })
+	p.eachShare(samples, func(s *share, _ int) { s.back(p.temperature) })
+
 	terms, mean, logVar := p.hyperTerms(samples)
 	seen.back(samples)
 	out := seen.appendTo(append(mean, logVar...))
@@ -106,7 +105,7 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 		for t, block := range group.blocks[p.first:] {
 			sum := newGradient(block, seen.inputs[g][p.first+t].Grad())
 			for _, s := range samples {
-				sum.add(1/float64(hypers), s.leaves[g][p.first+t])
+				sum.add(1/float64(hypers), s.shares[g].leaves[p.first+t])
 			}
 			sum.unpack(block)
 			out = sum.appendTo(out, block)
@@ -118,13 +117,30 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 	return terms, out, nil
 }
 
-// A sample is the bound for one θ.
-type sample struct {
-	eps    []float64
-	theta  *tape.Var
-	x      *tape.Var
-	leaves [][]leaf
-	terms  Terms
+// forward computes all shares.
+func (p *problem) forward(ctx context.Context, samples []sample, seen *view, rows [][]blas64.General) error {
+	errs := make([]error, len(samples)*len(p.m.groups))
+	p.eachShare(samples, func(s *share, i int) {
+		g := i % len(p.m.groups)
+		if g == 0 && ctx.Err() != nil { // once for each θ
+			errs[i] = ctx.Err()
+			return
+		}
+		s.leaves = p.leaves(g, seen.z[g], rows[g])
+		errs[i] = p.fill(s, g)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachShare calls do for the shares of all samples, on all cores.
+func (p *problem) eachShare(samples []sample, do func(s *share, i int)) {
+	groups := len(p.m.groups)
+	linalg.Parallel(len(samples)*groups, func(i int) { do(&samples[i/groups].shares[i%groups], i) })
 }
 
 // trainedRows packs the covariances of the trained blocks of each group; none
@@ -143,88 +159,19 @@ func (p *problem) trainedRows() [][]blas64.General {
 	return out
 }
 
-// sample fills s.
-func (p *problem) sample(s *sample, b batch, seen *view, rows [][]blas64.General, functions int, rng *rand.Rand) error {
-	theta := linalg.New64(1, len(p.m.mean))
-	s.eps = make([]float64, len(p.m.mean))
-	for i, v := range p.m.mean {
-		if p.m.cfg.Variant != PointHypers {
-			s.eps[i] = rng.NormFloat64()
-		}
-		theta.Data[i] = v + math.Exp(p.m.logVar[i]/2)*s.eps[i]
-	}
-	s.theta, s.x = tape.Variable(theta), again(seen.x)
-	tp := p.m.tape()
-	total := tape.Number(0)
-	var means, variances []*tape.Var
-	for g := range p.m.groups {
-		leaves := p.leaves(g, seen.z[g], rows[g])
-		s.leaves = append(s.leaves, leaves)
-		at, err := newSite(tp, p.m.cfg, s.theta, leaves, p.whole[g])
-		if err != nil {
-			return err
-		}
-		mean, variance := at.marginals(s.x)
-		means, variances = append(means, mean), append(variances, variance)
-		for t := p.first; t < len(leaves); t++ {
-			d := at.divergence(t)
-			s.terms.Inducing += d.Number()
-			total = tp.Add(total, 1, d)
-		}
-		if a := p.anchors[g]; a != nil {
-			correction := at.correction
-			if p.m.cfg.Variant == RetrainPublished {
-				correction = at.published
-			}
-			c, err := correction(a)
-			if err != nil {
-				return err
-			}
-			s.terms.Correction += c.Number()
-			total = tp.Add(total, 1, c)
-		}
-	}
-	y := make([]int, len(b.y))
-	for i, h := range b.y {
-		y[i] = p.rows[h]
-	}
-	nll := softmaxNLL(tp, tp.Stack(means...), tp.Stack(variances...), y, functions, rng)
-	s.terms.NLL = b.scale * nll.Number()
-	tp.Backward(tp.Add(tp.Scale(p.temperature, total), b.scale, nll))
-	return nil
-}
-
-// leaves puts the blocks of a group on a tape; z are those of a view, rows those
-// of trainedRows.
-func (p *problem) leaves(g int, z []*tape.Var, rows []blas64.General) []leaf {
-	var out []leaf
-	for t, b := range p.m.groups[g].blocks {
-		if t < p.first {
-			out = append(out, leaf{z: again(z[t]), mean: tape.Constant(b.mean), pack: p.packs[g][t]})
-			continue
-		}
-		l := leaf{z: again(z[t]), mean: tape.Variable(b.mean)}
-		for _, c := range b.chol {
-			l.chol = append(l.chol, tape.Variable(c))
-		}
-		if rows[t-p.first].Data != nil {
-			l.pack = &pack{tape.Variable(rows[t-p.first]), inOrder(len(b.chol))}
-		}
-		out = append(out, l)
-	}
-	return out
-}
-
 // hyperTerms returns the mean terms, and the gradient by q(θ): through the
 // samples and through β·KL.
 func (p *problem) hyperTerms(samples []sample) (terms Terms, mean, logVar []float64) {
 	mean, logVar = make([]float64, len(p.m.mean)), make([]float64, len(p.m.mean))
 	w := 1 / float64(len(samples))
 	for _, s := range samples {
-		terms.NLL, terms.Inducing, terms.Correction = terms.NLL+w*s.terms.NLL, terms.Inducing+w*s.terms.Inducing, terms.Correction+w*s.terms.Correction
-		for i, g := range s.theta.Grad().Data {
-			mean[i] += w * g
-			logVar[i] += w * g * s.eps[i] * math.Exp(p.m.logVar[i]/2) / 2
+		terms.NLL += w * s.nll
+		for _, share := range s.shares {
+			terms.Inducing, terms.Correction = terms.Inducing+w*share.inducing, terms.Correction+w*share.correction
+			for i, g := range share.theta.Grad().Data {
+				mean[i] += w * g
+				logVar[i] += w * g * s.eps[i] * math.Exp(p.m.logVar[i]/2) / 2
+			}
 		}
 	}
 	if p.m.cfg.Variant == PointHypers {

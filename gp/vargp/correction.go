@@ -69,7 +69,7 @@ func (s *site) before(old *anchor) (l, a *tape.Var, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return l, tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(z)))), nil
+	return l, tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(z, placedAt(s.theta.Value.Data, old.z))))), nil
 }
 
 // correction is E[log p(ũ|θ) − log q(ũ|θ)] under q(u)·p(ũ|u), the sum over

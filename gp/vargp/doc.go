@@ -85,6 +85,8 @@
 // a step: as many numbers as the tape holds, (n + d)·B + nMB/2 for each θ, or
 // H·n·B where heads are few. Float64.
 //
+// Groups of heads, one without own inputs, are computed side by side for each θ.
+//
 // Repeatability: every draw comes from a PCG stream of the seed, the task, the
 // step and the number of the draw; sums have one order. The same seed gives the
 // same bits with any number of threads.

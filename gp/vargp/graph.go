@@ -75,9 +75,9 @@ func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole []
 // heads returns H.
 func (s *site) heads() int { return s.mean[0].Value.Rows }
 
-// whitened is a = L⁻¹·k(z, x), n×B.
-func (s *site) whitened(x *tape.Var) *tape.Var {
-	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x))
+// whitened is a = L⁻¹·k(z, x), n×B; at is x.
+func (s *site) whitened(x *tape.Var, at placed) *tape.Var {
+	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x, at))
 }
 
 // project is R⁻ᵀ·a, block by block; those of blocks before first are left out
@@ -123,8 +123,8 @@ func (s *site) quadratic(t int, b *tape.Var) *tape.Var {
 }
 
 // marginals returns means and variances of the functions at x: H×B.
-func (s *site) marginals(x *tape.Var) (mean, variance *tape.Var) {
-	a := s.whitened(x)
+func (s *site) marginals(x *tape.Var, at placed) (mean, variance *tape.Var) {
+	a := s.whitened(x, at)
 	mean, quad := s.moments(s.project(a))
 	return mean, marginal(s.tp, s.theta, a, quad)
 }

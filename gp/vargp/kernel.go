@@ -13,12 +13,18 @@ import (
 // variance returns γ² for θ.
 func variance(theta []float64) float64 { return math.Exp(2 * theta[0]) }
 
+// inverses returns those of the length-scales.
+func inverses(theta []float64) []float64 {
+	out := make([]float64, len(theta)-1)
+	for j := range out {
+		out[j] = math.Exp(-theta[1+j])
+	}
+	return out
+}
+
 // scaled divides the columns of x by the length-scales.
 func scaled(theta []float64, x blas64.General) blas64.General {
-	inverse := make([]float64, x.Cols)
-	for j := range inverse {
-		inverse[j] = math.Exp(-theta[1+j])
-	}
+	inverse := inverses(theta)
 	out := linalg.New64(x.Rows, x.Cols)
 	for i := range x.Rows {
 		to := tape.Row(out, i)
@@ -29,14 +35,25 @@ func scaled(theta []float64, x blas64.General) blas64.General {
 	return out
 }
 
-// kernelOf returns γ²·exp(−½‖z_i − x_j‖²) of scaled inputs (n×B).
-func kernelOf(tp *tape.Tape, gamma2 float64, z, x blas64.General) blas64.General {
-	k := tp.Product(z, blas.NoTrans, x, blas.Trans)
-	xx := squares(x)
-	for i, zz := range squares(z) {
+// placed is scaled inputs with their squared lengths, which all groups of heads
+// share.
+type placed struct {
+	scaled  blas64.General
+	squares []float64
+}
+
+func placedAt(theta []float64, x blas64.General) placed {
+	s := scaled(theta, x)
+	return placed{s, squares(s)}
+}
+
+// kernelOf returns γ²·exp(−½‖z_i − x_j‖²) (n×B).
+func kernelOf(tp *tape.Tape, gamma2 float64, z, x placed) blas64.General {
+	k := tp.Product(z.scaled, blas.NoTrans, x.scaled, blas.Trans)
+	for i, zz := range z.squares {
 		r := tape.Row(k, i)
 		for j, zx := range r {
-			r[j] = gamma2 * math.Exp(-max(zz+xx[j]-2*zx, 0)/2)
+			r[j] = gamma2 * math.Exp(-max(zz+x.squares[j]-2*zx, 0)/2)
 		}
 	}
 	return k
@@ -52,11 +69,12 @@ func squares(x blas64.General) []float64 {
 	return out
 }
 
-// cross is k(z, x) on a tape: z n×d, x B×d.
-func cross(tp *tape.Tape, theta, z, x *tape.Var) *tape.Var {
+// cross is k(z, x) on a tape: z n×d, x B×d; at is x.
+func cross(tp *tape.Tape, theta, z, x *tape.Var, at placed) *tape.Var {
 	th := tape.Row(theta.Value, 0)
-	zs, xs := scaled(th, z.Value), scaled(th, x.Value)
-	k := kernelOf(tp, variance(th), zs, xs)
+	own := placedAt(th, z.Value)
+	zs, xs := own.scaled, at.scaled
+	k := kernelOf(tp, variance(th), own, at)
 	return tp.Op(k, func(g blas64.General) {
 		e, rows, columns := weighted(g, k)
 		ex := tp.Product(e, blas.NoTrans, xs, blas.NoTrans)
@@ -143,10 +161,11 @@ func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
 
 // pull adds (E·x − r∘z)/σ, the derivative with respect to inputs.
 func pull(dst blas64.General, theta []float64, ex blas64.General, rows []float64, zs blas64.General) {
+	inverse := inverses(theta)
 	for i, w := range rows {
 		to, from := tape.Row(dst, i), tape.Row(ex, i)
 		for j, v := range tape.Row(zs, i) {
-			to[j] += (from[j] - w*v) * math.Exp(-theta[1+j])
+			to[j] += (from[j] - w*v) * inverse[j]
 		}
 	}
 }

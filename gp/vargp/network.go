@@ -199,9 +199,9 @@ func (v *view) back(samples []sample) {
 		}
 	}
 	for _, s := range samples {
-		add(v.x, s.x)
-		for g, leaves := range s.leaves {
-			for t, l := range leaves {
+		for g, share := range s.shares {
+			add(v.x, share.x)
+			for t, l := range share.leaves {
 				add(v.z[g][t], l.z)
 			}
 		}

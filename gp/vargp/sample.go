@@ -1,0 +1,128 @@
+package vargp
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/tape"
+)
+
+// A sample is the bound for one θ.
+type sample struct {
+	eps    []float64 // θ's
+	rng    *rand.Rand
+	shares []share // of each group
+	nll    float64
+}
+
+// A share is a group's part of a sample, on a tape of its own: shares are
+// computed side by side and meet in the likelihood only.
+type share struct {
+	tp             *tape.Tape
+	theta, x       *tape.Var
+	at             placed // x
+	leaves         []leaf
+	mean, variance *tape.Var // H×B
+	divergence     *tape.Var // and the correction, if any
+	inducing       float64
+	correction     float64
+}
+
+// draw draws θ.
+func (p *problem) draw(seen *view, rng *rand.Rand) sample {
+	theta := linalg.New64(1, len(p.m.mean))
+	s := sample{eps: make([]float64, len(p.m.mean)), rng: rng, shares: make([]share, len(p.m.groups))}
+	for i, v := range p.m.mean {
+		if p.m.cfg.Variant != PointHypers {
+			s.eps[i] = rng.NormFloat64()
+		}
+		theta.Data[i] = v + math.Exp(p.m.logVar[i]/2)*s.eps[i]
+	}
+	at := placedAt(theta.Data, seen.x.Value)
+	for g := range s.shares {
+		s.shares[g] = share{tp: p.m.tape(), theta: tape.Variable(theta), x: again(seen.x), at: at}
+	}
+	return s
+}
+
+// fill computes the share of group g, whose leaves are there.
+func (p *problem) fill(s *share, g int) error {
+	at, err := newSite(s.tp, p.m.cfg, s.theta, s.leaves, p.whole[g])
+	if err != nil {
+		return err
+	}
+	s.mean, s.variance = at.marginals(s.x, s.at)
+	s.divergence = tape.Number(0)
+	for t := p.first; t < len(s.leaves); t++ {
+		s.divergence = s.tp.Add(s.divergence, 1, at.divergence(t))
+	}
+	s.inducing = s.divergence.Number()
+	a := p.anchors[g]
+	if a == nil {
+		return nil
+	}
+	correction := at.correction
+	if p.m.cfg.Variant == RetrainPublished {
+		correction = at.published
+	}
+	c, err := correction(a)
+	if err != nil {
+		return err
+	}
+	s.correction = c.Number()
+	s.divergence = s.tp.Add(s.divergence, 1, c)
+	return nil
+}
+
+// meet computes the likelihood of labels y, rows of the stacked heads, and hands
+// its derivatives to the shares.
+func (s *sample) meet(y []int, scale float64, functions int) {
+	var means, variances []*tape.Var
+	for _, share := range s.shares {
+		means, variances = append(means, tape.Variable(share.mean.Value)), append(variances, tape.Variable(share.variance.Value))
+	}
+	tp := &tape.Tape{}
+	nll := tp.Scale(scale, softmaxNLL(tp, tp.Stack(means...), tp.Stack(variances...), y, functions, s.rng))
+	s.nll = nll.Number()
+	tp.Backward(nll)
+	for g, share := range s.shares {
+		accumulate(share.mean.Grad().Data, 1, means[g].Grad().Data)
+		accumulate(share.variance.Grad().Data, 1, variances[g].Grad().Data)
+	}
+}
+
+// back finds the derivatives of the share's leaves.
+func (s *share) back(temperature float64) { s.tp.Backward(s.tp.Scale(temperature, s.divergence)) }
+
+// rowsOf returns the rows of heads among the stacked ones.
+func (p *problem) rowsOf(heads []int) []int {
+	out := make([]int, len(heads))
+	for i, h := range heads {
+		out[i] = p.rows[h]
+	}
+	return out
+}
+
+// leaves puts the blocks of a group on a tape; z are those of a view, rows those
+// of trainedRows.
+func (p *problem) leaves(g int, z []*tape.Var, rows []blas64.General) []leaf {
+	var out []leaf
+	for t, b := range p.m.groups[g].blocks {
+		if t < p.first {
+			out = append(out, leaf{z: again(z[t]), mean: tape.Constant(b.mean), pack: p.packs[g][t]})
+			continue
+		}
+		l := leaf{z: again(z[t]), mean: tape.Variable(b.mean)}
+		for _, c := range b.chol {
+			l.chol = append(l.chol, tape.Variable(c))
+		}
+		if rows[t-p.first].Data != nil {
+			l.pack = &pack{tape.Variable(rows[t-p.first]), inOrder(len(b.chol))}
+		}
+		out = append(out, l)
+	}
+	return out
+}
