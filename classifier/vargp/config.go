@@ -14,9 +14,10 @@ const Auto = 0
 type Config struct {
 	// Variant is "var-gp", or one that the paper compares it with.
 	Variant vargp.Variant `json:"variant" mapstructure:"variant"`
-	// Balance makes examples of a session whose classes have fewer of them than
-	// those of the richest session count as many (package comment).
-	Balance bool `json:"balance" mapstructure:"balance"`
+	// CountAs is how many examples those of a class count as, on average of its
+	// session's, or as many as those of the richest session where these are more
+	// (package comment); 0 means what they are, as in the paper.
+	CountAs int `json:"count_as" mapstructure:"count_as"`
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
 	// Lengthscale is where all length-scales start; 0 (Auto) means the root
@@ -58,7 +59,7 @@ type Config struct {
 func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
 	return Config{
-		Variant: d.Variant, Balance: true, Normalize: true, Network: []int{}, Inducing: 5, MaxInducing: 60, Beta: 10,
+		Variant: d.Variant, CountAs: 100, Normalize: true, Network: []int{}, Inducing: 5, MaxInducing: 60, Beta: 10,
 		Rate: 0.03, Batch: 256, Epochs: d.Epochs, Steps: 300, Validation: 0.1, Patience: d.Patience,
 		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions,
 		Jitter: d.Jitter,
@@ -69,6 +70,9 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	if c.Lengthscale != Auto && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
 		return fmt.Errorf("lengthscale: %g is neither 0 (from the base session) nor within 1e-6 … 1e6", c.Lengthscale)
+	}
+	if c.CountAs < 0 || c.CountAs > maxCountAs {
+		return fmt.Errorf("count_as: %d is outside 0 … %d", c.CountAs, maxCountAs)
 	}
 	if !(c.Validation >= 0 && c.Validation <= 0.5) {
 		return fmt.Errorf("validation: %g is outside 0 … 0.5", c.Validation)
@@ -84,8 +88,11 @@ func (c Config) Validate() error {
 	return c.model().Validate()
 }
 
-// maxInducing bounds inducing inputs: kernel matrices have as many rows.
-const maxInducing = 1 << 12
+const (
+	// maxInducing bounds inducing inputs: kernel matrices have as many rows.
+	maxInducing = 1 << 12
+	maxCountAs  = 1 << 20
+)
 
 func (c Config) model() vargp.Config {
 	return vargp.Config{

@@ -19,16 +19,16 @@
 //	log p(c|x)  = log of the mean softmax over draws of θ and f, over the classes
 //	novelty(x)  = entropy of the same with the unseen head as one class more, nats
 //
-// # Balance
+// # Few examples
 //
-// A function of a class that comes later has learned in earlier sessions to be
-// low at all their examples, and to raise it near five images costs more
-// divergence than five likelihoods gain: by the bound it is right to learn
-// nothing. So with Config.Balance (the default, not the paper's) a session whose
-// classes have n examples each by now, on average, where those of the richest
-// session had N, is learned at temperature n/N (gp/vargp, cold posteriors): its
-// classes count as much as those. Sessions alike in size, and more of classes
-// that have many, are learned as in the paper.
+// To raise a function near five images costs more divergence than five
+// likelihoods gain, all the more where it has learned in earlier sessions to be
+// low at all their examples: by the bound it is right to learn nothing. So with
+// Config.CountAs (100; the paper has none, 0) a session whose classes have n
+// examples each by then, on average, where those of the richest session had N, is
+// learned at temperature n/max(N, 100) (gp/vargp, cold posteriors): five count
+// as many. Sessions of 100 images a class and more that are alike in size, and
+// more of classes that have many, are learned as in the paper.
 // Heads that start at the prior instead, knowing nothing of earlier sessions,
 // learn from five images too but take the old classes' images.
 //
@@ -70,7 +70,7 @@
 //
 // # Deviations from the paper
 //
-// The unseen head; balance; early stopping on the session's own slice, keeping the best
+// The unseen head; few examples that count as many; early stopping on the session's own slice, keeping the best
 // epoch; S_t starts at the prior's covariance; inducing inputs shared by all
 // classes unless own_inputs. Experiment kind vargp has the paper's protocol.
 package vargp

@@ -114,10 +114,10 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 			next.model.Split(unseen)
 		}
 	}
-	temperature := next.count(groups)
+	each := next.count(groups)
 	task := s.task(next.classes, next.model.Groups())
-	if h.cfg.Balance {
-		task.Temperature = temperature
+	if as := float64(h.cfg.CountAs); as > 0 {
+		task.Temperature = each / max(as, next.richest)
 	}
 	err := h.follow(&task, next.model)
 	if err != nil {
@@ -131,8 +131,7 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 }
 
 // count adds a session's examples to those of their classes and returns how
-// many these have, on average, of as many as those of the richest session: at
-// most 1.
+// many these have by then, on average.
 func (f *fitted) count(groups []classifier.Group) float64 {
 	each := 0.0
 	for _, g := range groups {
@@ -141,7 +140,7 @@ func (f *fitted) count(groups []classifier.Group) float64 {
 		each += float64(*n) / float64(len(groups))
 	}
 	f.richest = max(f.richest, each)
-	return each / f.richest
+	return each
 }
 
 // begin returns a model that has seen no session.

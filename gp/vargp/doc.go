@@ -71,7 +71,7 @@
 // S_t may start at the prior's conditional covariance (FromPrior, the default)
 // instead of I: KL starts at 0, and fewer steps are needed. Early stopping may
 // keep the best epoch (Best). q(θ) starts with a standard deviation of e⁻²;
-// the paper does not say. Inducing inputs may be shared by all heads, as the
+// the paper does not say, the official code has e⁻¹. Inducing inputs may be shared by all heads, as the
 // paper's Algorithm 1 has them; the official code has a set for each head
 // (OwnInputs).
 //
