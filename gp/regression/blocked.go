@@ -126,10 +126,7 @@ func (b *blocked) subtractDone(p, at, w int) error {
 		if err := b.raw.Mul64(product, own, done); err != nil {
 			return err
 		}
-		to := b.view(q, at, width)
-		for i := range rows {
-			axpy(-1, rowOf(product, i)[:width], rowOf(to, i))
-		}
+		subtractFrom(b.view(q, at, width), product)
 		return nil
 	})
 }
@@ -189,6 +186,13 @@ func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
 func copyInto(dst, src blas64.General) {
 	for i := range dst.Rows {
 		copy(rowOf(dst, i), rowOf(src, i))
+	}
+}
+
+// subtractFrom takes a product, of which more columns may be there, off dst.
+func subtractFrom(dst, product blas64.General) {
+	for i := range dst.Rows {
+		axpy(-1, rowOf(product, i)[:dst.Cols], rowOf(dst, i))
 	}
 }
 
@@ -283,8 +287,6 @@ func (b *blocked) backwardBlock(z blas64.General, at int, above, inverse blas64.
 	if err := b.raw.MulPlain64(before, solved, above); err != nil {
 		return err
 	}
-	for i := range z.Rows {
-		axpy(-1, rowOf(before, i), rowOf(z, i)[:at])
-	}
+	subtractFrom(sub(z, 0, 0, z.Rows, at), before)
 	return nil
 }

@@ -302,9 +302,7 @@ func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *rooms) 
 	if raw.Mul64(product, a, b) != nil {
 		return false
 	}
-	for i := range c.Rows {
-		axpy(-1, rowOf(product, i), rowOf(c, i))
-	}
+	subtractFrom(c, product)
 	return true
 }
 

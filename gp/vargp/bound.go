@@ -89,13 +89,12 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 	hypers, functions := p.m.cfg.draws()
 	rows, seen := p.trainedRows(), p.view(b.x)
 	samples := make([]sample, hypers)
-	for s := range samples {
-		samples[s] = p.draw(seen, stream(s))
-	}
+	linalg.Parallel(hypers, func(s int) { samples[s] = p.draw(seen, stream(s)) })
 	if err := p.forward(ctx, samples, seen, rows); err != nil {
 		return Terms{}, nil, err
 	}
-	linalg.Parallel(hypers, func(s int) { samples[s].meet(p.rowsOf(b.y), b.scale, functions) })
+	y := p.rowsOf(b.y)
+	linalg.Parallel(hypers, func(s int) { samples[s].meet(y, b.scale, functions) })
 	p.eachShare(samples, func(s *share, _ int) { s.back(p.temperature) })
 
 	terms, mean, logVar := p.hyperTerms(samples)

@@ -308,7 +308,7 @@ func tapeMarginals(t *testing.T, m *Model, theta []float64, x blas64.General) (m
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := s.marginals(tape.Constant(x), placedAt(theta, x))
+		a, b := s.marginals(pointsAt(s.theta, tape.Constant(x)))
 		means, variances = append(means, a), append(variances, b)
 	}
 	return tp.Stack(means...).Value, tp.Stack(variances...).Value

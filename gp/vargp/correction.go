@@ -64,12 +64,12 @@ func (s *site) only(h int) *site {
 // before returns L̃ (ñ×ñ) and a = L⁻¹·k(z, z̃)·L̃⁻ᵀ (n×ñ), which is to y = L̃⁻¹ũ what
 // whitened is to the functions.
 func (s *site) before(old *anchor) (l, a *tape.Var, err error) {
-	tp, z := s.tp, tape.Constant(old.z)
+	tp, z := s.tp, pointsAt(s.theta, tape.Constant(old.z))
 	l, err = tp.Cholesky(gram(tp, s.theta, z), s.cfg.Jitter)
 	if err != nil {
 		return nil, nil, err
 	}
-	return l, tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(z, placedAt(s.theta.Value.Data, old.z))))), nil
+	return l, tp.Transpose(tp.Solve(l, tp.Transpose(s.whitened(z)))), nil
 }
 
 // correction is E[log p(ũ|θ) − log q(ũ|θ)] under q(u)·p(ũ|u), the sum over

@@ -18,7 +18,8 @@ import (
 type site struct {
 	tp       *tape.Tape
 	cfg      Config
-	theta, z *tape.Var
+	theta    *tape.Var
+	z        points
 	l        *tape.Var
 	sizes    []int
 	at       []int
@@ -61,7 +62,7 @@ func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole []
 		n += l.z.Value.Rows
 		s.mean, s.spreads, s.packs = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t])), append(s.packs, l.pack)
 	}
-	s.z = tp.Stack(zs...)
+	s.z = pointsAt(theta, tp.Stack(zs...))
 	var err error
 	if s.l, err = tp.Cholesky(gram(tp, theta, s.z), cfg.Jitter); err != nil {
 		return nil, fmt.Errorf("kernel of the inducing inputs: %w", err)
@@ -75,9 +76,9 @@ func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole []
 // heads returns H.
 func (s *site) heads() int { return s.mean[0].Value.Rows }
 
-// whitened is a = L⁻¹·k(z, x), n×B; at is x.
-func (s *site) whitened(x *tape.Var, at placed) *tape.Var {
-	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x, at))
+// whitened is a = L⁻¹·k(z, x), n×B.
+func (s *site) whitened(x points) *tape.Var {
+	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x))
 }
 
 // project is R⁻ᵀ·a, block by block; those of blocks before first are left out
@@ -123,8 +124,8 @@ func (s *site) quadratic(t int, b *tape.Var) *tape.Var {
 }
 
 // marginals returns means and variances of the functions at x: H×B.
-func (s *site) marginals(x *tape.Var, at placed) (mean, variance *tape.Var) {
-	a := s.whitened(x, at)
+func (s *site) marginals(x points) (mean, variance *tape.Var) {
+	a := s.whitened(x)
 	mean, quad := s.moments(s.project(a))
 	return mean, marginal(s.tp, s.theta, a, quad)
 }

@@ -22,8 +22,14 @@ func inverses(theta []float64) []float64 {
 	return out
 }
 
-// scaled divides the columns of x by the length-scales.
-func scaled(theta []float64, x blas64.General) blas64.General {
+// placed is inputs scaled by a θ, with their squared lengths.
+type placed struct {
+	scaled  blas64.General
+	squares []float64
+}
+
+// placedAt divides the columns of x by the length-scales.
+func placedAt(theta []float64, x blas64.General) placed {
 	inverse := inverses(theta)
 	out := linalg.New64(x.Rows, x.Cols)
 	for i := range x.Rows {
@@ -32,31 +38,25 @@ func scaled(theta []float64, x blas64.General) blas64.General {
 			to[j] = v * inverse[j]
 		}
 	}
-	return out
+	return placed{out, squares(out)}
 }
 
-// placed is scaled inputs with their squared lengths, which all groups of heads
-// share.
-type placed struct {
-	scaled  blas64.General
-	squares []float64
+// points are inputs on a tape, and where its θ places them.
+type points struct {
+	*tape.Var
+	placed
 }
 
-func placedAt(theta []float64, x blas64.General) placed {
-	s := scaled(theta, x)
-	return placed{s, squares(s)}
-}
+func pointsAt(theta, x *tape.Var) points { return points{x, placedAt(theta.Value.Data, x.Value)} }
 
-// kernelOf returns γ²·exp(−½‖z_i − x_j‖²) (n×B).
-func kernelOf(tp *tape.Tape, gamma2 float64, z, x placed) blas64.General {
-	k := tp.Product(z.scaled, blas.NoTrans, x.scaled, blas.Trans)
-	for i, zz := range z.squares {
+// toKernel makes γ²·exp(−½‖a_i − b_j‖²) of the inner products in k.
+func toKernel(k blas64.General, gamma2 float64, a, b placed) {
+	for i, aa := range a.squares {
 		r := tape.Row(k, i)
-		for j, zx := range r {
-			r[j] = gamma2 * math.Exp(-max(zz+x.squares[j]-2*zx, 0)/2)
+		for j, ab := range r {
+			r[j] = gamma2 * math.Exp(-max(aa+b.squares[j]-2*ab, 0)/2)
 		}
 	}
-	return k
 }
 
 func squares(x blas64.General) []float64 {
@@ -69,12 +69,12 @@ func squares(x blas64.General) []float64 {
 	return out
 }
 
-// cross is k(z, x) on a tape: z n×d, x B×d; at is x.
-func cross(tp *tape.Tape, theta, z, x *tape.Var, at placed) *tape.Var {
+// cross is k(z, x) on a tape: z n×d, x B×d.
+func cross(tp *tape.Tape, theta *tape.Var, z, x points) *tape.Var {
 	th := tape.Row(theta.Value, 0)
-	own := placedAt(th, z.Value)
-	zs, xs := own.scaled, at.scaled
-	k := kernelOf(tp, variance(th), own, at)
+	zs, xs := z.scaled, x.scaled
+	k := tp.Product(zs, blas.NoTrans, xs, blas.Trans)
+	toKernel(k, variance(th), z.placed, x.placed)
 	return tp.Op(k, func(g blas64.General) {
 		e, rows, columns := weighted(g, k)
 		ex := tp.Product(e, blas.NoTrans, xs, blas.NoTrans)
@@ -96,14 +96,13 @@ func cross(tp *tape.Tape, theta, z, x *tape.Var, at placed) *tape.Var {
 		if x.Needs() {
 			pull(x.Grad(), th, tp.Product(e, blas.Trans, zs, blas.NoTrans), columns, xs)
 		}
-	}, theta, z, x)
+	}, theta, z.Var, x.Var)
 }
 
 // gram is k(z, z) on a tape, exactly symmetric with γ² on its diagonal.
-func gram(tp *tape.Tape, theta, z *tape.Var) *tape.Var {
-	th := tape.Row(theta.Value, 0)
-	zs := scaled(th, z.Value)
-	k := gramOf(tp, variance(th), zs)
+func gram(tp *tape.Tape, theta *tape.Var, z points) *tape.Var {
+	th, zs := tape.Row(theta.Value, 0), z.scaled
+	k := gramOf(tp, variance(th), z.placed)
 	return tp.Op(k, func(g blas64.General) {
 		e, _, _ := weighted(g, k)
 		both := linalg.New64(e.Rows, e.Cols)
@@ -126,13 +125,13 @@ func gram(tp *tape.Tape, theta, z *tape.Var) *tape.Var {
 		if z.Needs() {
 			pull(z.Grad(), th, bz, rows, zs)
 		}
-	}, theta, z)
+	}, theta, z.Var)
 }
 
-// gramOf is the kernel of all pairs of scaled inputs.
-func gramOf(tp *tape.Tape, gamma2 float64, z blas64.General) blas64.General {
-	k := tp.Product(z, blas.NoTrans, z, blas.Trans)
-	zz := squares(z)
+// gramOf is the kernel of all pairs of inputs.
+func gramOf(tp *tape.Tape, gamma2 float64, z placed) blas64.General {
+	k := tp.Product(z.scaled, blas.NoTrans, z.scaled, blas.Trans)
+	zz := z.squares
 	for i := range k.Rows {
 		r := tape.Row(k, i)
 		for j, zx := range r[:i] {

@@ -200,7 +200,7 @@ func (v *view) back(samples []sample) {
 	}
 	for _, s := range samples {
 		for g, share := range s.shares {
-			add(v.x, share.x)
+			add(v.x, share.x.Var)
 			for t, l := range share.leaves {
 				add(v.z[g][t], l.z)
 			}

@@ -38,7 +38,7 @@ type draw struct {
 
 // answering is a group of heads for one θ.
 type answering struct {
-	z       blas64.General // n×d, scaled
+	z       placed         // n×d
 	inverse blas64.General // L⁻¹
 	project blas64.General // R⁻ᵀ
 	at      []int
@@ -137,7 +137,7 @@ func (m *Model) answering(theta []float64, g group) (answering, error) {
 	if err != nil {
 		return answering{}, err
 	}
-	a := answering{z: scaled(theta, z)}
+	a := answering{z: placedAt(theta, z)}
 	l, err := m.factor(theta, a.z)
 	if err == nil {
 		a.inverse = l
@@ -279,7 +279,7 @@ func addLogSoftmax(to, f []float64) {
 // marginals writes mean and variance of the heads at x for draw s of θ, n×H.
 func (p *Predictor) marginals(mean, variances, x blas64.General, s int) error {
 	d := p.draws[s]
-	xs, gamma2 := scaled(d.theta, x), variance(d.theta)
+	xs, gamma2 := placedAt(d.theta, x), variance(d.theta)
 	heads := make([][]int, len(d.sites)) // of each group, in the order of rows
 	for h, at := range p.m.home {
 		heads[at.group] = append(heads[at.group], h)
@@ -292,19 +292,13 @@ func (p *Predictor) marginals(mean, variances, x blas64.General, s int) error {
 	return nil
 }
 
-func (a answering) marginals(p *Predictor, mean, variances, xs blas64.General, gamma2 float64, g int, heads []int) error {
-	n, on := a.z.Rows, p.on
-	k, w, b := linalg.New64(xs.Rows, n), linalg.New64(xs.Rows, n), linalg.New64(xs.Rows, n)
-	if err := on.MulTrans64(k, xs, a.z); err != nil {
+func (a answering) marginals(p *Predictor, mean, variances blas64.General, xs placed, gamma2 float64, g int, heads []int) error {
+	rows, n, on := xs.scaled.Rows, a.z.scaled.Rows, p.on
+	k, w, b := linalg.New64(rows, n), linalg.New64(rows, n), linalg.New64(rows, n)
+	if err := on.MulTrans64(k, xs.scaled, a.z.scaled); err != nil {
 		return err
 	}
-	zz := squares(a.z)
-	for i, xx := range squares(xs) {
-		r := tape.Row(k, i)
-		for j, zx := range r {
-			r[j] = gamma2 * math.Exp(-max(zz[j]+xx-2*zx, 0)/2)
-		}
-	}
+	toKernel(k, gamma2, xs, a.z)
 	if err := on.MulTrans64(w, k, a.inverse); err != nil {
 		return err
 	}
@@ -321,7 +315,7 @@ func (a answering) marginals(p *Predictor, mean, variances, xs blas64.General, g
 			return err
 		}
 	}
-	for i := range xs.Rows {
+	for i := range rows {
 		for _, h := range heads {
 			v := &variances.Data[i*variances.Stride+h]
 			*v = max(*v, leastVariance)

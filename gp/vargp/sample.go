@@ -22,8 +22,8 @@ type sample struct {
 // computed side by side and meet in the likelihood only.
 type share struct {
 	tp             *tape.Tape
-	theta, x       *tape.Var
-	at             placed // x
+	theta          *tape.Var
+	x              points
 	leaves         []leaf
 	mean, variance *tape.Var // H×B
 	divergence     *tape.Var // and the correction, if any
@@ -43,7 +43,7 @@ func (p *problem) draw(seen *view, rng *rand.Rand) sample {
 	}
 	at := placedAt(theta.Data, seen.x.Value)
 	for g := range s.shares {
-		s.shares[g] = share{tp: p.m.tape(), theta: tape.Variable(theta), x: again(seen.x), at: at}
+		s.shares[g] = share{tp: p.m.tape(), theta: tape.Variable(theta), x: points{again(seen.x), at}}
 	}
 	return s
 }
@@ -54,7 +54,7 @@ func (p *problem) fill(s *share, g int) error {
 	if err != nil {
 		return err
 	}
-	s.mean, s.variance = at.marginals(s.x, s.at)
+	s.mean, s.variance = at.marginals(s.x)
 	s.divergence = tape.Number(0)
 	for t := p.first; t < len(s.leaves); t++ {
 		s.divergence = s.tp.Add(s.divergence, 1, at.divergence(t))

@@ -177,7 +177,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 			if err != nil {
 				return err
 			}
-			l, err := m.factor(m.mean, scaled(m.mean, all))
+			l, err := m.factor(m.mean, placedAt(m.mean, all))
 			if err != nil {
 				return fmt.Errorf("kernel of the inducing inputs: %w", err)
 			}
@@ -194,8 +194,8 @@ func (m *Model) extend(inputs []blas64.General) error {
 	return nil
 }
 
-// factor returns L of scaled inducing inputs.
-func (m *Model) factor(theta []float64, z blas64.General) (blas64.General, error) {
+// factor returns L of inducing inputs.
+func (m *Model) factor(theta []float64, z placed) (blas64.General, error) {
 	tp := m.tape()
 	l, err := tp.Cholesky(tape.Constant(gramOf(tp, variance(theta), z)), m.cfg.Jitter)
 	if err != nil {
