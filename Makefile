@@ -39,7 +39,7 @@ vet:
 .PHONY: lint
 lint: ## staticcheck, and the rules of the house (imports, sizes, links)
 	$(STATICCHECK) ./...
-	$(GO) test ./internal/house
+	$(GO) test ./internal/archtest
 
 .PHONY: race
 race:

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // officialVariable names the folder of the authors' code of GP-Tree.
@@ -27,11 +27,11 @@ func (j gpTreeJob) String() string {
 // fit returns the work of one fit.
 func (j gpTreeJob) fit(b *testing.B, c native.Choice) func() error {
 	x, y := spectrum(j.classes*j.n, j.d, j.classes)
-	cfg := heads.DefaultConfig()
+	cfg := method.DefaultConfig()
 	cfg.GPTree.Base, cfg.GPTree.Calibrate = "gibbs", false
 	cfg.GPTree.Chains, cfg.GPTree.Steps, cfg.GPTree.MaxPerClass = j.chains, j.steps, max(cfg.GPTree.MaxPerClass, j.n)
 	return func() error {
-		h, err := heads.NewOn(c, "gptree", cfg)
+		h, err := method.NewOn(c, "gptree", cfg)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
@@ -96,7 +96,7 @@ func (r rig) tensorLen() int {
 // embed runs a whole Stream, with an empty cache, and returns its features.
 func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) dataset.Features {
 	tb.Helper()
-	cache, err := embedding.OpenCache(tb.TempDir(), embedding.Namespace{
+	cache, err := embed.OpenCache(tb.TempDir(), embed.Namespace{
 		Extractor: r.extractor.Fingerprint(), Preprocess: r.pre.Spec().Fingerprint(),
 	}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
@@ -104,8 +104,8 @@ func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) dataset
 	}
 	d := r.extractor.Dim()
 	f := dataset.Features{Samples: samples, X: blas32.General{Cols: d, Stride: d}}
-	s := embedding.Stream{Preprocessor: r.pre, Open: embedding.Opened(r.extractor), Side: r.pre.Spec().Side(), Cache: cache}
-	_, err = s.Run(context.Background(), root, samples, func(item embedding.Item) error {
+	s := embed.Stream{Preprocessor: r.pre, Open: embed.Opened(r.extractor), Side: r.pre.Spec().Side(), Cache: cache}
+	_, err = s.Run(context.Background(), root, samples, func(item embed.Item) error {
 		f.X.Rows++
 		f.X.Data = append(f.X.Data, item.Vector...)
 		return item.Err

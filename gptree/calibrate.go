@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 )
 
@@ -21,7 +21,7 @@ type Root struct {
 
 // A Choice is the root that pseudo-sessions chose, with the scores of all
 // candidates.
-type Choice = pseudo.Choice[Root]
+type Choice = episodes.Choice[Root]
 
 // candidates are the roots that calibration chooses from, those of one
 // lengthscale together.
@@ -71,7 +71,7 @@ func (h *GPTree) calibrate(ctx context.Context, x blas32.General, y []string) er
 		learned := make(map[float64]*GPTree)
 		return func(r Root) (classifier.Learner, error) { return &trial{GPTree: base, root: r, learned: learned}, nil }, nil
 	}
-	c, err := pseudo.ChooseOr(ctx, x, y, pseudo.DefaultConfig(), h.cfg.candidates(), Root{}, fit)
+	c, err := episodes.ChooseOr(ctx, x, y, episodes.DefaultConfig(), h.cfg.candidates(), Root{}, fit)
 	if err != nil {
 		return fmt.Errorf("calibrate: %w", err)
 	}
@@ -127,7 +127,7 @@ func checkChoice(cfg Config, c *Choice) error {
 	if c == nil {
 		return nil
 	}
-	if err := pseudo.Valid(*c, func(r Root) error { return cfg.with(r).Validate() }); err != nil {
+	if err := episodes.Valid(*c, func(r Root) error { return cfg.with(r).Validate() }); err != nil {
 		return fmt.Errorf("choice of the root: %w", err)
 	}
 	return nil

@@ -40,7 +40,7 @@
 // images, and either side is spread over many places: Config.RootBias shifts
 // it, Config.RootLengthscale gives it a kernel of its own, Config.Calibrate
 // chooses both by pseudo-sessions inside the base session (package
-// classifier/pseudo).
+// classifier/episodes).
 //
 // Novelty is the variance of the latent function beside its prior, averaged
 // over the path to the most probable class. With a linear kernel on inputs of

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -17,8 +17,8 @@ const inducingIterations = 30
 // inducing returns at most count inducing inputs of a class (§3.3): centres of
 // k-means seeded by k-means++, of distinct rows all where there are few. Rows
 // are scaled to length 1 first where unit.
-func inducing(rows examples.Rows, d, count int, unit bool, rng *rand.Rand) [][]float32 {
-	distinct := slices.CompactFunc(slices.Clone(rows), func(a, b []float32) bool { return examples.Compare(a, b) == 0 })
+func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]float32 {
+	distinct := slices.CompactFunc(slices.Clone(rows), func(a, b []float32) bool { return exemplars.Compare(a, b) == 0 })
 	if len(distinct) <= count {
 		return distinct
 	}
@@ -47,7 +47,7 @@ func float32s(m blas64.General) [][]float32 {
 			out[i][j] = float32(v)
 		}
 	}
-	slices.SortFunc(out, examples.Compare)
+	slices.SortFunc(out, exemplars.Compare)
 	return out
 }
 

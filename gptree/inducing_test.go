@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
 
 func draws(n, d int, seed uint64) [][]float32 {
@@ -23,7 +23,7 @@ func draws(n, d int, seed uint64) [][]float32 {
 
 func sorted(rows [][]float32) [][]float32 {
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, examples.Compare)
+	slices.SortFunc(rows, exemplars.Compare)
 	return rows
 }
 
@@ -55,7 +55,7 @@ func TestInducingOfFewRows(t *testing.T) {
 			t.Errorf("unit %v: %v of three distinct rows %v", unit, got, rows)
 		}
 	}
-	if got := centres(draws(40, 2, 2), 2, 5, true); len(got) != 5 || !slices.IsSortedFunc(got, examples.Compare) {
+	if got := centres(draws(40, 2, 2), 2, 5, true); len(got) != 5 || !slices.IsSortedFunc(got, exemplars.Compare) {
 		t.Errorf("%v", got)
 	}
 }

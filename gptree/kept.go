@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
 
 // kept is what stays of a class: its embeddings, or its inducing inputs. It is
 // never changed, only replaced.
 type kept struct {
-	rows examples.Rows
+	rows exemplars.Rows
 	// session is when the class came, 0 for the base session.
 	session int
 }

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -116,7 +116,7 @@ func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitte
 }
 
 // place orders the points of the classes as their leaves are.
-func (m *model) place(leaves []string, all *members) examples.Rows {
+func (m *model) place(leaves []string, all *members) exemplars.Rows {
 	columns := make(map[string]int)
 	for i, name := range all.Names() {
 		columns[name] = i
@@ -125,7 +125,7 @@ func (m *model) place(leaves []string, all *members) examples.Rows {
 	for leaf, name := range leaves {
 		m.column[leaf] = columns[name]
 	}
-	var rows examples.Rows
+	var rows exemplars.Rows
 	for _, n := range m.tree.nodes {
 		if n.Class >= 0 {
 			m.first = append(m.first, len(rows))

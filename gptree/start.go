@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
 
 // A Start is what a base session by VI is fitted on: deep kernel learning
@@ -44,12 +44,12 @@ func (c Config) Start(ctx context.Context, x blas32.General, y []string) (Start,
 
 // byClass returns the classes of groups, in their order, and the rows of x that
 // belong to each.
-func byClass(x blas32.General, groups []classifier.Group) (branch, map[string]examples.Rows) {
+func byClass(x blas32.General, groups []classifier.Group) (branch, map[string]exemplars.Rows) {
 	var classes branch
-	rows := make(map[string]examples.Rows)
+	rows := make(map[string]exemplars.Rows)
 	for _, g := range groups {
 		classes = append(classes, g.Class)
-		rows[g.Class] = examples.Rows(nil).Plus(x, g.Rows)
+		rows[g.Class] = exemplars.Rows(nil).Plus(x, g.Rows)
 	}
 	return classes, rows
 }
@@ -64,8 +64,8 @@ func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []s
 	_, rows := byClass(x, classifier.GroupByClass(y))
 	points := make(map[string]kept)
 	for i, name := range s.Classes {
-		in := examples.Rows(slices.Clone(s.Inducing[i]))
-		slices.SortFunc(in, examples.Compare)
+		in := exemplars.Rows(slices.Clone(s.Inducing[i]))
+		slices.SortFunc(in, exemplars.Compare)
 		points[name] = kept{rows: in}
 		next.all.Put(name, points[name])
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -39,7 +39,7 @@ func (v variational) of(session int) *vi {
 // fitVI fits a session, with m as its backend, nil for gonum, and returns it
 // with the inducing inputs of its classes, which are sorted by name; rows are
 // their examples.
-func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]examples.Rows, m linalg.Multiplier) (*vi, map[string]kept, error) {
+func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows, m linalg.Multiplier) (*vi, map[string]kept, error) {
 	b, points, err := startVI(ctx, cfg, session, dim, classes, rows)
 	if err == nil {
 		err = b.fit(ctx, cfg, dim, rows, points, m)
@@ -49,7 +49,7 @@ func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, ro
 
 // startVI returns a session with its tree, but without nodes, and
 // inducing inputs by k-means.
-func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]examples.Rows) (*vi, map[string]kept, error) {
+func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows) (*vi, map[string]kept, error) {
 	means := linalg.New64(len(classes), dim)
 	for i, name := range classes {
 		copy(row(means, i), meanOf(rows[name], dim, cfg.Normalize))
@@ -76,7 +76,7 @@ func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, 
 const inducingStream = 0x696e647563696e67
 
 // fit fits the nodes one after the other; each is parallel in itself.
-func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]examples.Rows, points map[string]kept, m linalg.Multiplier) error {
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemplars.Rows, points map[string]kept, m linalg.Multiplier) error {
 	m = linalg.OrDefault(m)
 	b.nodes = make([]*gp.VI, b.tree.Splits())
 	for s, at := range b.tree.splits {
@@ -93,8 +93,8 @@ func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]examp
 
 // gather returns the examples and inducing inputs below a node, leaves in
 // preorder, and which examples are to the left.
-func (b *vi) gather(cfg Config, dim, at int, rows map[string]examples.Rows, points map[string]kept) (x, z kernel.Points, left []bool, err error) {
-	var all, inputs examples.Rows
+func (b *vi) gather(cfg Config, dim, at int, rows map[string]exemplars.Rows, points map[string]kept) (x, z kernel.Points, left []bool, err error) {
+	var all, inputs exemplars.Rows
 	for i := at; i < b.tree.end[at]; i++ {
 		n := b.tree.nodes[i]
 		if n.Class < 0 {

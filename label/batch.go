@@ -6,19 +6,19 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 // A batch gathers embeddings to be classified together.
 type batch struct {
 	head  classifier.Classifier
 	topK  int
-	items []embedding.Item
+	items []embed.Item
 	x     []float32 // batchRows×d
 }
 
 // add takes an item that has an embedding.
-func (b *batch) add(item embedding.Item) error {
+func (b *batch) add(item embed.Item) error {
 	if d := b.head.Dim(); len(item.Vector) != d {
 		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path, len(item.Vector), d)
 	}
@@ -31,7 +31,7 @@ func (b *batch) full() bool { return len(b.items) == batchRows }
 
 // classify hands what was gathered, with its prediction, to emit and empties
 // the batch.
-func (b *batch) classify(emit func(embedding.Item, classifier.Prediction) error) error {
+func (b *batch) classify(emit func(embed.Item, classifier.Prediction) error) error {
 	n := len(b.items)
 	if n == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -20,11 +20,11 @@ type flood struct {
 	most *uint64
 }
 
-func (f flood) RunSeq(_ context.Context, _ string, _ iter.Seq[dataset.Sample], emit func(embedding.Item) error) (embedding.Counts, error) {
+func (f flood) RunSeq(_ context.Context, _ string, _ iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
 	for i := range f.n {
-		item := embedding.Item{Sample: dataset.Sample{Path: fmt.Sprintf("2024/%03d/IMG_%07d.jpg", i/1000, i)}, Vector: []float32{float32(i%100) / 50}}
+		item := embed.Item{Sample: dataset.Sample{Path: fmt.Sprintf("2024/%03d/IMG_%07d.jpg", i/1000, i)}, Vector: []float32{float32(i%100) / 50}}
 		if err := emit(item); err != nil {
-			return embedding.Counts{}, err
+			return embed.Counts{}, err
 		}
 		if i%10_000 == 9_999 {
 			var m runtime.MemStats
@@ -33,7 +33,7 @@ func (f flood) RunSeq(_ context.Context, _ string, _ iter.Seq[dataset.Sample], e
 			*f.most = max(*f.most, m.HeapAlloc)
 		}
 	}
-	return embedding.Counts{}, nil
+	return embed.Counts{}, nil
 }
 
 // TestMemoryDoesNotGrow: five times the images, no more memory.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
@@ -24,7 +24,7 @@ const batchRows = 64
 
 // An Embedder turns samples into embeddings and emits them in input order.
 type Embedder interface {
-	RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embedding.Item) error) (embedding.Counts, error)
+	RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error)
 }
 
 // A Job labels the images of a source, in memory that does not grow with their
@@ -121,7 +121,7 @@ func (r *run) createOutputs() error {
 	return nil
 }
 
-func (r *run) take(item embedding.Item) error {
+func (r *run) take(item embed.Item) error {
 	if item.Err != nil {
 		r.problems = append(r.problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 		return nil
@@ -132,7 +132,7 @@ func (r *run) take(item embedding.Item) error {
 	return r.batch.classify(r.write)
 }
 
-func (r *run) write(item embedding.Item, p classifier.Prediction) error {
+func (r *run) write(item embed.Item, p classifier.Prediction) error {
 	rejected := p.Novelty > r.Threshold
 	if rejected {
 		r.summary.Rejected++
@@ -147,7 +147,7 @@ func (r *run) write(item embedding.Item, p classifier.Prediction) error {
 	return r.feed(Labelled{Path: item.Sample.Path, Given: item.Sample.Label, Row: row, Prediction: p, Vector: item.Vector})
 }
 
-func (r *run) summarise(counts embedding.Counts, skipped map[string]int, took time.Duration) {
+func (r *run) summarise(counts embed.Counts, skipped map[string]int, took time.Duration) {
 	took = max(took, time.Nanosecond) // a coarse clock must not make it infinite
 	r.summary.Failed = len(r.problems)
 	r.summary.Skipped = skipped

@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -27,14 +27,14 @@ import (
 // lacks cannot be read.
 type table map[string][]float32
 
-func (e table) RunSeq(ctx context.Context, _ string, samples iter.Seq[dataset.Sample], emit func(embedding.Item) error) (embedding.Counts, error) {
-	var counts embedding.Counts
+func (e table) RunSeq(ctx context.Context, _ string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
+	var counts embed.Counts
 	for s := range samples {
 		if err := ctx.Err(); err != nil {
 			return counts, err
 		}
 		counts.Total++
-		item := embedding.Item{Sample: s, Vector: e[s.Path]}
+		item := embed.Item{Sample: s, Vector: e[s.Path]}
 		if item.Vector == nil {
 			item.Err = errors.New("no such picture")
 			counts.Failed++
@@ -162,9 +162,9 @@ type meddler struct {
 	meddle func() error
 }
 
-func (e meddler) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embedding.Item) error) (embedding.Counts, error) {
+func (e meddler) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
 	if err := e.meddle(); err != nil {
-		return embedding.Counts{}, err
+		return embed.Counts{}, err
 	}
 	return e.table.RunSeq(ctx, root, samples, emit)
 }
@@ -275,7 +275,7 @@ func ExampleJob_Run() {
 	summary, err := label.Job{
 		Config:    label.Config{Format: []string{"jsonl"}, TopK: 1},
 		Head:      head,
-		Embedder:  table{"a.jpg": {0, 2}, "b.jpg": {3, 0}}, // an *embedding.Stream in earnest
+		Embedder:  table{"a.jpg": {0, 2}, "b.jpg": {3, 0}}, // an *embed.Stream in earnest
 		Threshold: math.Inf(1),
 		Images:    dataset.Listing{Samples: []dataset.Sample{{Path: "a.jpg"}, {Path: "b.jpg"}, {Path: "c.jpg"}}}.Source(),
 		Out:       out,

@@ -2,7 +2,7 @@ package label
 
 import (
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 // A Responder answers single requests with the rows that a Job would write, to
@@ -16,10 +16,10 @@ type Responder struct {
 
 // Answer returns a Row for each item; all of them must have embeddings. It is
 // made for worker.Worker.
-func (r Responder) Answer(items []embedding.Item) ([]any, error) {
+func (r Responder) Answer(items []embed.Item) ([]any, error) {
 	b := batch{head: r.Head, topK: r.TopK}
 	var rows []any
-	emit := func(item embedding.Item, p classifier.Prediction) error {
+	emit := func(item embed.Item, p classifier.Prediction) error {
 		rows = append(rows, newRow(item.Sample.Path, p, p.Novelty > r.Threshold))
 		return nil
 	}

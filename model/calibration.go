@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 )
 
 // calibrationQuantiles is the number of quantiles kept.
@@ -154,7 +154,7 @@ func quantiles(held []float64) []float64 {
 // Reason.
 func calibrate(ctx context.Context, create creator, b Batch, seed uint64) (Calibration, error) {
 	c, err := pseudoNovelty(ctx, create, b, seed)
-	var little *pseudo.TooLittleError
+	var little *episodes.TooLittleError
 	if errors.As(err, &little) {
 		var held []float64
 		if held, err = heldOutNovelty(ctx, create, b, seed); err == nil {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -38,7 +38,7 @@ func learnTwice() error {
 	ctx := context.Background()
 
 	base := rows([]string{"cat", "cat", "dog", "dog"}, 5, 1, 6, 1, 1, 5, 1, 6)
-	m, o, err := model.Train(ctx, model.Settings{Method: "ncm", Heads: heads.DefaultConfig()}, base)
+	m, o, err := model.Train(ctx, model.Settings{Method: "ncm", Heads: method.DefaultConfig()}, base)
 	if err != nil {
 		return err
 	}

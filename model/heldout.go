@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 )
 
 const (
@@ -21,15 +21,15 @@ const (
 )
 
 // pseudoNovelty calibrates on pseudo-sessions. The error is a
-// *pseudo.TooLittleError where there is too little data.
+// *episodes.TooLittleError where there is too little data.
 func pseudoNovelty(ctx context.Context, create creator, b Batch, seed uint64) (Calibration, error) {
 	if err := givesNovelty(create); err != nil {
 		return Calibration{}, err
 	}
-	cfg := pseudo.DefaultConfig()
+	cfg := episodes.DefaultConfig()
 	cfg.Splits, cfg.Seed = calibrationFolds, seed
 	bySplit := make([][2][]float64, cfg.Splits)
-	err := pseudo.HeldOut(ctx, b.X, b.Labels, cfg, create, func(split int, a pseudo.Answer) {
+	err := episodes.HeldOut(ctx, b.X, b.Labels, cfg, create, func(split int, a episodes.Answer) {
 		held := &bySplit[split][0]
 		if a.Novel {
 			held = &bySplit[split][1]
@@ -44,7 +44,7 @@ func pseudoNovelty(ctx context.Context, create creator, b Batch, seed uint64) (C
 		many, few = append(many, held[0]...), append(few, held[1]...)
 	}
 	if len(many) < minCalibration || len(few) < minCalibration {
-		return Calibration{}, &pseudo.TooLittleError{Shots: cfg.Shots}
+		return Calibration{}, &episodes.TooLittleError{Shots: cfg.Shots}
 	}
 	if err := checkNovelty(slices.Concat(many, few)); err != nil {
 		return Calibration{}, err

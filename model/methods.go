@@ -7,21 +7,21 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
-	"github.com/seed-90d10d51/pipeline/classifier/projected"
-	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/dkl/projected"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // Settings says how to train a model.
 type Settings struct {
-	// Method is one of heads.Methods, Heads the settings of all of them.
+	// Method is one of method.Methods, Heads the settings of all of them.
 	Method string
-	Heads  heads.Config
+	Heads  method.Config
 	// Temperature is that of the probabilities; the zero Config fits it.
-	Temperature tempered.Config
+	Temperature temperature.Config
 	// DKL trains a projection in front of the head, in Gym; nil means none.
 	DKL *dkl.Training
 	Gym projected.Gym
@@ -60,18 +60,18 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 // head returns an unfitted head.
 func (s Settings) head() (classifier.Learner, error) {
 	if s.DKL == nil {
-		return heads.Tempered(s.Multiplier, s.Method, s.Heads, s.Temperature)
+		return method.Tempered(s.Multiplier, s.Method, s.Heads, s.Temperature)
 	}
 	gym := s.Gym
 	gym.Multiplier = s.Multiplier
-	return heads.Projected(s.Method, s.Heads, s.Temperature, *s.DKL, gym)
+	return method.Projected(s.Method, s.Heads, s.Temperature, *s.DKL, gym)
 }
 
 // Load reads a MODEL file and checks all of it. The error wraps ErrNotModel,
 // ErrNewerVersion, ErrTooShort or ErrAltered when that is what is wrong, and
 // names MODEL.prev where that could help. The statistics side file is not read
 // before an operation needs it; without it the model still predicts.
-func Load(path string) (*Model, error) { return load(path, heads.Load) }
+func Load(path string) (*Model, error) { return load(path, method.Load) }
 
 func (s Settings) origin() (origin, error) {
 	config, err := methodConfig(s.Method, s.Heads)
@@ -89,8 +89,8 @@ func (s Settings) origin() (origin, error) {
 
 // methodConfig returns the part of the configuration that concerns a method, {}
 // where it has no settings.
-func methodConfig(method string, c heads.Config) (json.RawMessage, error) {
-	m, err := heads.Find(method)
+func methodConfig(name string, c method.Config) (json.RawMessage, error) {
+	m, err := method.Find(name)
 	if err != nil {
 		return nil, err
 	}

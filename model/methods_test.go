@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // noisy is a batch with some spread, so that every method has a covariance.
@@ -33,10 +33,10 @@ func noisy(session, n int, classes ...string) Batch {
 	return b
 }
 
-func settings(method string) Settings {
-	c := heads.DefaultConfig()
+func settings(name string) Settings {
+	c := method.DefaultConfig()
 	c.GPTree.Base = gptree.BaseGibbs // old classes take and lose examples
-	return Settings{Method: method, Heads: c, Preprocess: spec(), Seed: 3, ToolVersion: "test"}
+	return Settings{Method: name, Heads: c, Preprocess: spec(), Seed: 3, ToolVersion: "test"}
 }
 
 func logProb(t *testing.T, m *Model, b Batch) []float64 {
@@ -52,7 +52,7 @@ func logProb(t *testing.T, m *Model, b Batch) []float64 {
 // Every method: train, save, load, learn new and old classes, forget; what is
 // loaded predicts the same bits, and the same session again changes no byte.
 func TestEveryMethod(t *testing.T) {
-	for _, method := range heads.Methods() {
+	for _, method := range method.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
 			m, o, err := Train(context.Background(), settings(method.Name), noisy(0, 12, "ant", "bee", "cat"))
 			if err != nil || o.Added != 36 {
@@ -152,7 +152,7 @@ func TestPPCAWithoutItsStatistics(t *testing.T) {
 // wrote, behind a right checksum.
 func FuzzLoadHeads(f *testing.F) {
 	files := map[string]*safetensors.File{}
-	for _, method := range heads.Methods() {
+	for _, method := range method.Methods() {
 		m, _, err := Train(context.Background(), settings(method.Name), noisy(0, 4, "ant", "bee"))
 		if err != nil {
 			f.Fatal(err)
@@ -165,13 +165,13 @@ func FuzzLoadHeads(f *testing.F) {
 		files[method.Name] = file
 		f.Add(method.Name, file.Metadata()[documentKey], uint16(0), uint8(0), 1.5)
 	}
-	f.Fuzz(func(t *testing.T, method, document string, at uint16, dim uint8, value float64) {
-		file := files[method]
+	f.Fuzz(func(t *testing.T, name, document string, at uint16, dim uint8, value float64) {
+		file := files[name]
 		if file == nil {
 			return
 		}
 		raw := mutated(t, file, document, int(at), int(dim), value)
-		m, _, err := decode(bytes.NewReader(raw), int64(len(raw)), heads.Load)
+		m, _, err := decode(bytes.NewReader(raw), int64(len(raw)), method.Load)
 		if err != nil || m.Dim() != 6 || len(m.Classes()) == 0 {
 			return
 		}

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/classifier/projected"
+	"github.com/seed-90d10d51/pipeline/dkl/projected"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // noHeldOut is why a model that learned statistics has no threshold.
@@ -34,7 +34,7 @@ func trainStats(ctx context.Context, settings Settings, s *Stats) (*Model, error
 	if err != nil {
 		return nil, err
 	}
-	head, err := heads.Tempered(settings.Multiplier, settings.Method, settings.Heads, settings.Temperature)
+	head, err := method.Tempered(settings.Multiplier, settings.Method, settings.Heads, settings.Temperature)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // calibrated is a model whose base session allows pseudo-sessions.
@@ -130,7 +130,7 @@ func TestShareOfFewShotClasses(t *testing.T) {
 
 // Every method gets a threshold for few-shot classes.
 func TestEveryMethodIsCalibrated(t *testing.T) {
-	for _, method := range heads.Methods() {
+	for _, method := range method.Methods() {
 		m, _, err := Train(context.Background(), settings(method.Name), noisy(0, 12, strings.Fields("ant bee cat dog eel")...))
 		if err != nil || len(m.Calibration.Few) == 0 {
 			t.Errorf("%s: %v, %s", method.Name, err, m.Calibration.Reason)

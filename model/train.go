@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
-	"github.com/seed-90d10d51/pipeline/classifier/tempered"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -61,7 +61,7 @@ func train(ctx context.Context, o origin, create creator, b Batch) (*Model, Outc
 // what it chose on its session is as it chose it, and without a temperature,
 // which changes no novelty.
 func (m *Model) again(create creator) creator {
-	if u, ok := classifier.As[pseudo.Unfitter](m.Head); ok {
+	if u, ok := classifier.As[episodes.Unfitter](m.Head); ok {
 		return u.Unfitted
 	}
 	return func() (classifier.Learner, error) {
@@ -69,7 +69,7 @@ func (m *Model) again(create creator) creator {
 		if err != nil {
 			return nil, err
 		}
-		return tempered.Within(head), nil
+		return temperature.Within(head), nil
 	}
 }
 

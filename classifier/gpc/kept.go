@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
 
 // members are the examples of every class, in column order.
-type members = classifier.Table[examples.Rows]
+type members = classifier.Table[exemplars.Rows]
 
 // TooManyError says that a session has more examples than the head may take.
 type TooManyError struct {

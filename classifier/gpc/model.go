@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -31,7 +31,7 @@ type model struct {
 func newModel(method string, cfg Config, dim int, all *members) (*model, error) {
 	names := slices.Sorted(slices.Values(all.Names()))
 	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}}
-	var rows examples.Rows
+	var rows exemplars.Rows
 	for c, name := range names {
 		k, _ := all.Get(name)
 		rows = append(rows, k...)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
 
 type settings struct {
@@ -86,7 +86,7 @@ func (h *Head) loadKept(s classifier.State, classes []string) error {
 		return err
 	}
 	for i, name := range classes {
-		var rows examples.Rows
+		var rows exemplars.Rows
 		for range counts[i] {
 			rows, points = append(rows, points[:h.dim:h.dim]), points[h.dim:]
 		}

@@ -3,7 +3,7 @@ package gpr
 import (
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/gp/regression"
+	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 )
 
 // Auto as a length-scale or noise lets the marginal likelihood of the base
@@ -40,7 +40,7 @@ type Config struct {
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
 	// Update keeps the inverse up to date: "cholesky", "direct" or
 	// "iterative" (package regression).
-	Update regression.Method `json:"update" mapstructure:"update"`
+	Update engine.Method `json:"update" mapstructure:"update"`
 	// MaxPerClass is the most examples of a class that are kept, MaxTotal the
 	// most of all classes.
 	MaxPerClass int `json:"max_per_class" mapstructure:"max_per_class"`
@@ -64,7 +64,7 @@ const largestCap = 100_000
 func DefaultConfig() Config {
 	return Config{
 		Kernel: RBF, Lengthscale: defaultLengthscale, Noise: defaultNoise, Normalize: true,
-		Update: regression.DefaultConfig().Method, MaxPerClass: 30, MaxTotal: 5000, OverCap: Refuse,
+		Update: engine.DefaultConfig().Method, MaxPerClass: 30, MaxTotal: 5000, OverCap: Refuse,
 	}
 }
 
@@ -82,8 +82,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("%s: %g is neither 0 (choose it on the base session) nor within %g … %g", f.name, f.value, f.least, f.most)
 		}
 	}
-	if err := (regression.Config{Method: c.Update, Noise: 1}).Validate(); err != nil {
-		return fmt.Errorf("update: %q is none of %s, %s and %s", c.Update, regression.Cholesky, regression.Direct, regression.Iterative)
+	if err := (engine.Config{Method: c.Update, Noise: 1}).Validate(); err != nil {
+		return fmt.Errorf("update: %q is none of %s, %s and %s", c.Update, engine.Cholesky, engine.Direct, engine.Iterative)
 	}
 	for _, f := range []struct {
 		name  string

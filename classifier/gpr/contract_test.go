@@ -6,7 +6,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
-	"github.com/seed-90d10d51/pipeline/gp/regression"
+	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 )
 
 func with(change func(*gpr.Config)) gpr.Config {
@@ -21,8 +21,8 @@ func TestContract(t *testing.T) {
 		orderFree bool
 	}{
 		"default":   {gpr.DefaultConfig(), true},
-		"direct":    {with(func(c *gpr.Config) { c.Update = regression.Direct }), true},
-		"iterative": {with(func(c *gpr.Config) { c.Update = regression.Iterative }), true},
+		"direct":    {with(func(c *gpr.Config) { c.Update = engine.Direct }), true},
+		"iterative": {with(func(c *gpr.Config) { c.Update = engine.Iterative }), true},
 		"raw":       {with(func(c *gpr.Config) { c.Normalize, c.Lengthscale = false, 5 }), true},
 		"linear":    {with(func(c *gpr.Config) { c.Kernel = gpr.Linear }), true},
 		"herd":      {with(func(c *gpr.Config) { c.OverCap, c.MaxPerClass = gpr.Herd, 25 }), true},

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/gp/regression"
+	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -64,7 +64,7 @@ func choose(ctx context.Context, cfg Config, products linalg.Multiplier, x blas3
 				return c, err
 			}
 			e, err := evidence(chosen{lengthscale: l, noise: noise}, cfg, products, z, t)
-			var singular *regression.NotPSDError
+			var singular *engine.NotPSDError
 			if errors.As(err, &singular) {
 				continue
 			}

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/gp/regression"
+	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -22,10 +22,10 @@ type GPR struct {
 
 // model is the fitted part; every change makes a new one.
 type model struct {
-	reg     *regression.Regression // nil before the base session
-	x       blas32.General         // n×d, the examples as they came
-	own     []int                  // column of each
-	classes classifier.Table[int]  // number of examples of each
+	reg     *engine.Regression    // nil before the base session
+	x       blas32.General        // n×d, the examples as they came
+	own     []int                 // column of each
+	classes classifier.Table[int] // number of examples of each
 	tau     float64
 	chosen
 }
@@ -116,20 +116,20 @@ func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model
 
 // kernel is κ with the hyper-parameters in use. The linear one has a constant,
 // without which opposite embeddings would be equally novel.
-func (c chosen) kernel(cfg Config) regression.Kernel {
+func (c chosen) kernel(cfg Config) engine.Kernel {
 	if cfg.Kernel == Linear {
-		return regression.Linear{Outputscale: 0.5, Bias: 0.5}
+		return engine.Linear{Outputscale: 0.5, Bias: 0.5}
 	}
-	return regression.RBF{Lengthscale: c.lengthscale, Outputscale: 1}
+	return engine.RBF{Lengthscale: c.lengthscale, Outputscale: 1}
 }
 
-func (c chosen) regression(cfg Config) regression.Config {
-	return regression.Config{Method: cfg.Update, Noise: c.noise}
+func (c chosen) regression(cfg Config) engine.Config {
+	return engine.Config{Method: cfg.Update, Noise: c.noise}
 }
 
 // unfitted is the regression with the hyper-parameters in use.
-func (c chosen) unfitted(cfg Config, products linalg.Multiplier) (*regression.Regression, error) {
-	r, err := regression.New(c.kernel(cfg), c.regression(cfg))
+func (c chosen) unfitted(cfg Config, products linalg.Multiplier) (*engine.Regression, error) {
+	r, err := engine.New(c.kernel(cfg), c.regression(cfg))
 	if err == nil {
 		r.UseMultiplier(products)
 	}

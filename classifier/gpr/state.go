@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/gp/regression"
+	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 )
 
 type settings struct {
@@ -119,7 +119,7 @@ func (h *GPR) loadExamples(s classifier.State, set settings) error {
 // loadRegression reads what was computed from the examples.
 func (h *GPR) loadRegression(s classifier.State, set settings) error {
 	n, C := h.x.Rows, h.classes.Len()
-	snap := regression.Snapshot{LogDet: set.LogDet, Changes: set.Changes, Alpha: blas64.General{Rows: C, Cols: n, Stride: n}}
+	snap := engine.Snapshot{LogDet: set.LogDet, Changes: set.Changes, Alpha: blas64.General{Rows: C, Cols: n, Stride: n}}
 	var err error
 	if snap.Factor, err = s.Float64("factor", n*(n+1)/2); err != nil {
 		return err
@@ -133,6 +133,6 @@ func (h *GPR) loadRegression(s classifier.State, set settings) error {
 	if snap.Diagonal, err = s.Float64("diagonal", n); err != nil {
 		return err
 	}
-	h.reg, err = regression.Restore(h.kernel(h.cfg), h.regression(h.cfg), h.placed(h.x), labels(h.own, 0, C), snap)
+	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg), h.placed(h.x), labels(h.own, 0, C), snap)
 	return err
 }

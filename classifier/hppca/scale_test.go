@@ -14,11 +14,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
-	"github.com/seed-90d10d51/pipeline/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -46,7 +46,7 @@ func TestScale(t *testing.T) {
 	classifier.UseMultiplier(head, nativetest.Open(t, native.Auto).Multiplier)
 	x, y := every(test, 10)
 	right, took, density := measure(t, head, x, y)
-	cfg := heads.DefaultConfig().HPPCA
+	cfg := method.DefaultConfig().HPPCA
 	cfg.Statistics, cfg.T = false, head.Supers()
 	all, err := head.Regroup(context.Background(), cfg)
 	if err != nil {
@@ -74,7 +74,7 @@ func bare(t *testing.T, c classifier.Classifier) *hppca.HPPCA {
 
 func trainAndSave(t *testing.T, train hierarchy.Sample, path string) {
 	t.Helper()
-	settings := model.Settings{Method: "hppca", Heads: heads.DefaultConfig(), WithoutStatistics: true, WithoutCalibration: true}
+	settings := model.Settings{Method: "hppca", Heads: method.DefaultConfig(), WithoutStatistics: true, WithoutCalibration: true}
 	settings.Heads.HPPCA.Statistics, settings.Temperature.Temperature = false, 1
 	settings.Multiplier = nativetest.Open(t, native.Auto).Multiplier
 	start := time.Now()

@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 )
 
 // A Choice is the ε that pseudo-sessions chose, with the scores of all
 // candidates.
-type Choice = pseudo.Choice[float64]
+type Choice = episodes.Choice[float64]
 
 // candidates are the values of ε that Auto chooses from.
 func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02} }
@@ -24,11 +24,11 @@ func (h *PLDA) Choice() *Choice { return h.choice }
 
 // choose returns the best ε for a base session.
 func (h *PLDA) choose(ctx context.Context, x blas32.General, y []string) (*Choice, error) {
-	c, err := pseudo.ChooseOr(ctx, x, y, pseudo.DefaultConfig(), candidates(), defaultEpsilon, h.fitShared)
+	c, err := episodes.ChooseOr(ctx, x, y, episodes.DefaultConfig(), candidates(), defaultEpsilon, h.fitShared)
 	return &c, err
 }
 
-// fitShared is a pseudo.Fit: S is the same for all ε.
+// fitShared is a episodes.Fit: S is the same for all ε.
 func (h *PLDA) fitShared(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
 	groups, totals := new(PLDA).extended(x, y)
 	b, err := gauss.Fit(ctx, h.mul, x, groups, totals)
@@ -53,7 +53,7 @@ func checkChoice(cfg Config, c *Choice) error {
 	if c == nil {
 		return nil
 	}
-	if err := pseudo.Valid(*c, checkEpsilon); err != nil {
+	if err := episodes.Valid(*c, checkEpsilon); err != nil {
 		return fmt.Errorf("choice of epsilon: %w", err)
 	}
 	return nil

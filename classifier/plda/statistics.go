@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 )
 
 var _ moments.Learner = (*PLDA)(nil)
@@ -51,7 +51,7 @@ func (h *PLDA) fitMoments(ctx context.Context, groups []classifier.Group, totals
 	epsilon, choice := h.cfg.Epsilon, (*Choice)(nil)
 	if h.cfg.auto() {
 		epsilon = defaultEpsilon
-		choice = &Choice{Value: epsilon, Config: pseudo.DefaultConfig(), Fallback: pseudo.NoExamples}
+		choice = &Choice{Value: epsilon, Config: episodes.DefaultConfig(), Fallback: episodes.NoExamples}
 	}
 	sp, err := h.cfg.space(b, epsilon)
 	return sp, choice, err

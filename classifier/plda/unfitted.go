@@ -2,12 +2,12 @@ package plda
 
 import (
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 )
 
-var _ pseudo.Unfitter = (*PLDA)(nil)
+var _ episodes.Unfitter = (*PLDA)(nil)
 
-// Unfitted implements pseudo.Unfitter: ε is as this head chose it.
+// Unfitted implements episodes.Unfitter: ε is as this head chose it.
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
 	if h.choice != nil {

@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 )
 
 // A Choice is the λ that pseudo-sessions chose, with the scores of all
 // candidates.
-type Choice = pseudo.Choice[float64]
+type Choice = episodes.Choice[float64]
 
 // multiples of the within-class variance of a coordinate are what Auto chooses
 // from. With few shots λ stands in for the components that are not known, so
@@ -35,12 +35,12 @@ func (h *PPCA) chosen() Config {
 
 // choose returns the best λ for a base session.
 func (h *PPCA) choose(ctx context.Context, x blas32.General, y []string) (*Choice, error) {
-	cfg := pseudo.DefaultConfig()
+	cfg := episodes.DefaultConfig()
 	candidates := h.candidates(x, y)
 	if len(candidates) == 0 {
 		return &Choice{Value: defaultLambda, Config: cfg, Fallback: "the spread within the classes of the base session is nothing, or nothing that a lambda of 1e-12 … 1e12 fits"}, nil
 	}
-	c, err := pseudo.ChooseOr(ctx, x, y, cfg, candidates, defaultLambda, h.fitShared)
+	c, err := episodes.ChooseOr(ctx, x, y, cfg, candidates, defaultLambda, h.fitShared)
 	return &c, err
 }
 
@@ -75,7 +75,7 @@ func (h *PPCA) scatter(x blas32.General, rows []int) float64 {
 	return sq
 }
 
-// fitShared is a pseudo.Fit: means and components are the same for all λ.
+// fitShared is a episodes.Fit: means and components are the same for all λ.
 func (h *PPCA) fitShared(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
 	cfg := h.cfg
 	cfg.Lambda, cfg.Statistics = defaultLambda, false
@@ -99,7 +99,7 @@ func checkChoice(cfg Config, c *Choice) error {
 	if c == nil {
 		return nil
 	}
-	if err := pseudo.Valid(*c, checkLambda); err != nil {
+	if err := episodes.Valid(*c, checkLambda); err != nil {
 		return fmt.Errorf("choice of lambda: %w", err)
 	}
 	return nil

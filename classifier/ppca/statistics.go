@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
 )
 
 var _ moments.Learner = (*PPCA)(nil)
@@ -34,7 +34,7 @@ func (h *PPCA) LearnMoments(ctx context.Context, classes []string, stats []*mome
 	}
 	next := *h
 	if h.scorer == nil && h.cfg.Lambda == Auto {
-		next.choice = &Choice{Value: defaultLambda, Config: pseudo.DefaultConfig(), Fallback: pseudo.NoExamples}
+		next.choice = &Choice{Value: defaultLambda, Config: episodes.DefaultConfig(), Fallback: episodes.NoExamples}
 	}
 	if err := next.replace(sorted[0].Dim(), groups, fitted); err != nil {
 		return err

@@ -2,12 +2,12 @@ package ppca
 
 import (
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 )
 
-var _ pseudo.Unfitter = (*PPCA)(nil)
+var _ episodes.Unfitter = (*PPCA)(nil)
 
-// Unfitted implements pseudo.Unfitter: λ is as this head chose it, and no
+// Unfitted implements episodes.Unfitter: λ is as this head chose it, and no
 // statistics are kept.
 func (h *PPCA) Unfitted() (classifier.Learner, error) {
 	cfg := h.chosen()

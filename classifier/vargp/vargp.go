@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/examples"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -178,7 +178,7 @@ func (h *VARGP) session(x blas32.General, groups []classifier.Group) session {
 		s.number = h.model.Tasks()
 	}
 	for _, g := range groups {
-		rows := examples.Rows(nil).Plus(x, g.Rows)
+		rows := exemplars.Rows(nil).Plus(x, g.Rows)
 		m := rows.Matrix(x.Cols)
 		if h.cfg.Normalize {
 			for i, r := range rows {

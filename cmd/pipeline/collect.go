@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -23,7 +23,7 @@ type collection struct {
 	model.Batch
 	problems []dataset.Problem
 	skipped  map[string]int
-	counts   embedding.Counts
+	counts   embed.Counts
 	// meta is that of a feature folder, nil for images and foreign folders.
 	meta *dataset.Meta
 }
@@ -120,7 +120,7 @@ func (w *workbench) embed(ctx context.Context, e *eye, images dataset.Listing) (
 	d := e.extractor.Dim()
 	c := collection{problems: images.Problems, skipped: images.Skipped}
 	c.X = blas32.General{Cols: d, Stride: d}
-	counts, err := w.stream(ctx, e, images, func(item embedding.Item) error {
+	counts, err := w.stream(ctx, e, images, func(item embed.Item) error {
 		if item.Err != nil {
 			c.problems = append(c.problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 			return nil
@@ -141,7 +141,7 @@ func (c *collection) add(s dataset.Sample, content model.Hash, row []float32) {
 }
 
 // stream runs the eye over a listing, with progress.
-func (w *workbench) stream(ctx context.Context, e *eye, images dataset.Listing, emit func(embedding.Item) error) (embedding.Counts, error) {
+func (w *workbench) stream(ctx context.Context, e *eye, images dataset.Listing, emit func(embed.Item) error) (embed.Counts, error) {
 	return watched{w, e, len(images.Samples)}.RunSeq(ctx, images.Root, slices.Values(images.Samples), emit)
 }
 
@@ -213,10 +213,10 @@ type watched struct {
 }
 
 // RunSeq implements label.Embedder.
-func (v watched) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embedding.Item) error) (embedding.Counts, error) {
+func (v watched) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
 	p := v.newProgress(v.total)
 	defer p.finish()
-	return v.eye.stream.RunSeq(ctx, root, samples, func(item embedding.Item) error {
+	return v.eye.stream.RunSeq(ctx, root, samples, func(item embed.Item) error {
 		p.add()
 		return emit(item)
 	})

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/backbone"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 )
 
 const smallSide = 48 // pixels; enough for a contract

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
 )
 
 func newDatasets() *cobra.Command {

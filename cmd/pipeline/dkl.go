@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
-	"github.com/seed-90d10d51/pipeline/classifier/projected"
+	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/dkl/projected"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -46,13 +46,13 @@ func (w *workbench) training(dir string, keyed bool) func(context.Context, *dkl.
 
 // fresh returns an unfitted head for a benchmark. Methods share a projection
 // that is trained on the same base session in the same way.
-func (w *workbench) fresh(method string, settings heads.Config, products linalg.Multiplier, g *gallery) (classifier.Learner, error) {
+func (w *workbench) fresh(name string, settings method.Config, products linalg.Multiplier, g *gallery) (classifier.Learner, error) {
 	c := w.config.Classifier
 	if !c.DKL.Enabled {
-		return heads.Tempered(products, method, settings, c.Tempered())
+		return method.Tempered(products, name, settings, c.Tempered())
 	}
 	gym := projected.Gym{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Views: g.views, Multiplier: products}
-	return heads.Projected(method, settings, c.Tempered(), c.Training(w.config.Seed), gym)
+	return method.Projected(name, settings, c.Tempered(), c.Training(w.config.Seed), gym)
 }
 
 // methodName is what tables call a method.

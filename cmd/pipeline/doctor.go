@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/cpu"
 
-	"github.com/seed-90d10d51/pipeline/backbone"
+	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/extractor"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -79,7 +79,7 @@ func (w *workbench) newFeatureWriter(e *eye) (*dataset.FeatureWriter, error) {
 
 func (w *workbench) writeFeatures(ctx context.Context, e *eye, images *dataset.Source, out *dataset.FeatureWriter) error {
 	var problems []dataset.Problem
-	counts, err := watched{w, e, images.Len()}.RunSeq(ctx, images.Root(), images.Samples(ctx), func(item embedding.Item) error {
+	counts, err := watched{w, e, images.Len()}.RunSeq(ctx, images.Root(), images.Samples(ctx), func(item embed.Item) error {
 		if item.Err != nil {
 			problems = append(problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 			return nil

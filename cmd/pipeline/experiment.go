@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/experiment"
-	"github.com/seed-90d10d51/pipeline/experiment/kinds"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/experiment/kind"
 )
 
 func newExperiment() *cobra.Command {
 	var list strings.Builder
-	for _, k := range kinds.Kinds() {
+	for _, k := range kind.Kinds() {
 		fmt.Fprintf(&list, "  %-12s %s\n", k.Name, k.Summary)
 	}
 	cmd := &cobra.Command{
@@ -51,7 +51,7 @@ func (w *workbench) experiment(ctx context.Context) error {
 	if c.Experiment.Kind == "" {
 		return usagef("experiment.kind is empty: give a configuration of an experiment with --config, or --set experiment.kind=…; pipeline experiment --help lists the kinds")
 	}
-	kind, err := kinds.Find(c.Experiment.Kind)
+	kind, err := kind.Find(c.Experiment.Kind)
 	if err != nil {
 		return usageError{err}
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
+	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/config"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -89,10 +89,10 @@ func (w *workbench) export(modelFile, file string, withBackbone bool) error {
 // exportable lists the methods whose heads are Exporters.
 func exportable() []string {
 	var names []string
-	for _, method := range heads.Methods() {
-		head, err := heads.New(method.Name, heads.DefaultConfig())
+	for _, m := range method.Methods() {
+		head, err := method.New(m.Name, method.DefaultConfig())
 		if _, ok := classifier.As[classifier.Exporter](head); ok && err == nil {
-			names = append(names, method.Name)
+			names = append(names, m.Name)
 		}
 	}
 	return names

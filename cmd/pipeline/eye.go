@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-90d10d51/pipeline/backbone"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -26,8 +26,8 @@ type eye struct {
 	settings  extractor.Config
 	pre       *preprocess.Preprocessor
 	extractor *extractor.Extractor
-	cache     *embedding.Cache
-	stream    *embedding.Stream
+	cache     *embed.Cache
+	stream    *embed.Stream
 }
 
 // newEye opens the backbone that the settings name.
@@ -209,20 +209,20 @@ func (e *eye) openStream(w *workbench) error {
 	if err != nil {
 		return err
 	}
-	e.cache, err = embedding.OpenCache(dir, e.namespace(), w.log)
+	e.cache, err = embed.OpenCache(dir, e.namespace(), w.log)
 	if err != nil {
 		return err
 	}
 	e.pre = pre
-	e.stream = &embedding.Stream{
-		Cache: e.cache, Preprocessor: pre, Open: embedding.Opened(e.extractor), Side: e.spec.Side(),
+	e.stream = &embed.Stream{
+		Cache: e.cache, Preprocessor: pre, Open: embed.Opened(e.extractor), Side: e.spec.Side(),
 		Workers: w.config.Workers(), MaxBytes: w.config.Preprocess.MaxBytes,
 	}
 	return nil
 }
 
-func (e *eye) namespace() embedding.Namespace {
-	return embedding.Namespace{Extractor: e.extractor.Fingerprint(), Preprocess: e.spec.Fingerprint()}
+func (e *eye) namespace() embed.Namespace {
+	return embed.Namespace{Extractor: e.extractor.Fingerprint(), Preprocess: e.spec.Fingerprint()}
 }
 
 // source says what made the embeddings, for a model to compare with its own.

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
-	"github.com/seed-90d10d51/pipeline/fscil"
-	"github.com/seed-90d10d51/pipeline/fscil/benchmark"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 func newFSCIL() *cobra.Command {
@@ -37,7 +37,7 @@ wang_5steps, wang_10steps.`,
 	backboneFlag(cmd)
 	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
-	cmd.Flags().String("classifier", heads.Default, "methods to compare, with commas between: "+methodNames())
+	cmd.Flags().String("classifier", method.Default, "methods to compare, with commas between: "+methodNames())
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
 	dklFlags(cmd)
 	return cmd
@@ -93,14 +93,14 @@ func (w *workbench) readyForFSCIL() error {
 
 // variants are the heads to compare; --classifier is another way to set those
 // without settings of their own.
-func (w *workbench) variants() []heads.Variant {
+func (w *workbench) variants() []method.Variant {
 	c := w.config.FSCIL
-	var all []heads.Variant
+	var all []method.Variant
 	for _, m := range c.Methods {
-		all = append(all, heads.Plain(m))
+		all = append(all, method.Plain(m))
 	}
 	if all = append(all, c.Variants...); len(all) == 0 {
-		all = append(all, heads.Plain(w.config.Classifier.Name))
+		all = append(all, method.Plain(w.config.Classifier.Name))
 	}
 	return all
 }
@@ -146,7 +146,7 @@ type outcome struct {
 
 // measure takes one head through all runs. A fresh head is made for each, from
 // the same settings.
-func (w *workbench) measure(ctx context.Context, v heads.Variant, g *gallery, benches []*fscil.Bench) (outcome, error) {
+func (w *workbench) measure(ctx context.Context, v method.Variant, g *gallery, benches []*fscil.Bench) (outcome, error) {
 	settings, err := v.Settings(w.config.Classifier.Heads(w.config.Seed))
 	if err != nil {
 		return outcome{}, err
@@ -167,7 +167,7 @@ func (w *workbench) measure(ctx context.Context, v heads.Variant, g *gallery, be
 		runs = append(runs, run)
 		o.details.Runs = append(o.details.Runs, b.Detail(run))
 	}
-	kind, err := heads.Find(v.Classifier)
+	kind, err := method.Find(v.Classifier)
 	if err != nil {
 		return o, err
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/backbone"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/pseudo"
-	"github.com/seed-90d10d51/pipeline/classifier/shrunk"
-	"github.com/seed-90d10d51/pipeline/classifier/tempered"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -78,16 +78,16 @@ func (w *workbench) inspectChoice(m *model.Model) {
 	if head, ok := classifier.As[chooser[float64]](m.Head); ok && head.Choice() != nil {
 		w.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
-	if head, ok := classifier.As[chooser[shrunk.Setting]](m.Head); ok && head.Choice() != nil {
+	if head, ok := classifier.As[chooser[shrinkage.Setting]](m.Head); ok && head.Choice() != nil {
 		w.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
 	}
 }
 
 // A chooser is a head that may choose a setting by pseudo-sessions.
-type chooser[T any] interface{ Choice() *pseudo.Choice[T] }
+type chooser[T any] interface{ Choice() *episodes.Choice[T] }
 
 // how says where a choice comes from.
-func how[T any](c *pseudo.Choice[T]) string {
+func how[T any](c *episodes.Choice[T]) string {
 	if c.Fallback != "" {
 		return "the default: " + c.Fallback
 	}
@@ -96,7 +96,7 @@ func how[T any](c *pseudo.Choice[T]) string {
 
 // inspectTemperature says what log-probabilities are divided by, and why.
 func (w *workbench) inspectTemperature(m *model.Model) {
-	f := tempered.Of(m.Head)
+	f := temperature.Of(m.Head)
 	switch {
 	case f == nil:
 		w.say("temperature 1: probabilities are as the method gives them")

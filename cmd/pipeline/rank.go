@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
-	"github.com/seed-90d10d51/pipeline/rank"
 )
 
 // novelShare is the --reject of rank --cluster-unknown where none is given.
@@ -109,7 +109,7 @@ func (w *workbench) newRanking(m *model.Model, grouping bool) (*rank.Ranking, er
 
 func (w *workbench) rankAll(ctx context.Context, e *eye, images *dataset.Source, ranking *rank.Ranking) ([]dataset.Problem, error) {
 	var problems []dataset.Problem
-	_, err := watched{w, e, images.Len()}.RunSeq(ctx, images.Root(), images.Samples(ctx), func(item embedding.Item) error {
+	_, err := watched{w, e, images.Len()}.RunSeq(ctx, images.Root(), images.Samples(ctx), func(item embed.Item) error {
 		if item.Err != nil {
 			problems = append(problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 			return nil

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -89,7 +89,7 @@ func (w *workbench) countImages(ctx context.Context, t *tally, unit bool) (err e
 	}
 	t.begin(model.Settings{Backbone: record, Preprocess: &e.spec}, e.extractor.Dim(), unit)
 	t.problems = images.Problems
-	_, err = w.stream(ctx, e, images, func(item embedding.Item) error {
+	_, err = w.stream(ctx, e, images, func(item embed.Item) error {
 		if item.Err != nil {
 			t.problems = append(t.problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 			return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
-	"github.com/seed-90d10d51/pipeline/worker"
+	"github.com/seed-90d10d51/pipeline/label/worker"
 )
 
 // stdinFlag adds --stdin.
@@ -57,7 +57,7 @@ func meaningless(cmd *cobra.Command, w *workbench) error {
 }
 
 // serve answers requests from stdin on stdout.
-func (w *workbench) serve(ctx context.Context, e *eye, answer func([]embedding.Item) ([]any, error)) error {
+func (w *workbench) serve(ctx context.Context, e *eye, answer func([]embed.Item) ([]any, error)) error {
 	outcome, err := worker.Worker{
 		Embedder: e.stream, Root: w.config.Images, In: w.stdin, Out: w.stdout, Answer: answer,
 	}.Run(ctx)
@@ -96,7 +96,7 @@ func (w *workbench) embedStdin(ctx context.Context, _ []string) (err error) {
 		return err
 	}
 	defer e.closeInto(&err)
-	return w.serve(ctx, e, func(items []embedding.Item) ([]any, error) {
+	return w.serve(ctx, e, func(items []embed.Item) ([]any, error) {
 		answers := make([]any, len(items))
 		for i, item := range items {
 			answers[i] = embedded{dataset.EscapePath(item.Sample.Path), item.Vector}

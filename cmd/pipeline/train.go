@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
-	"github.com/seed-90d10d51/pipeline/classifier/journal"
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -42,7 +42,7 @@ OUT.training until the model is written.`,
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
 	backboneFlag(cmd)
-	cmd.Flags().String("classifier", heads.Default, "method: "+methodNames())
+	cmd.Flags().String("classifier", method.Default, "method: "+methodNames())
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
 	dklFlags(cmd)
 	return cmd
@@ -50,7 +50,7 @@ OUT.training until the model is written.`,
 
 func methodNames() string {
 	var names []string
-	for _, m := range heads.Methods() {
+	for _, m := range method.Methods() {
 		names = append(names, m.Name)
 	}
 	return strings.Join(names, ", ")
@@ -221,8 +221,8 @@ func (w *workbench) refresh(ctx context.Context, m *model.Model) error {
 
 // journal keeps long trainings of a model's head until the model is saved, so
 // that the same command goes on where it was stopped.
-func (w *workbench) journal(file string) *journal.Folder {
-	return &journal.Folder{Dir: file + ".training", Anew: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
+func (w *workbench) journal(file string) *checkpoint.Folder {
+	return &checkpoint.Folder{Dir: file + ".training", Anew: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
 }
 
 // destination is --out, or the model itself.

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/heads"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -47,8 +47,8 @@ func (w *workbench) drawTree(ctx context.Context, m *model.Model, modelFile, fil
 // withTree lists the methods whose heads are Hierarchical.
 func withTree() []string {
 	var names []string
-	for _, m := range heads.Methods() {
-		if h, err := heads.New(m.Name, heads.DefaultConfig()); err == nil {
+	for _, m := range method.Methods() {
+		if h, err := method.New(m.Name, method.DefaultConfig()); err == nil {
 			if _, ok := classifier.As[classifier.Hierarchical](h); ok {
 				names = append(names, m.Name)
 			}

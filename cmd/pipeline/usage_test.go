@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/backbone"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 )
 
 // TestUsageErrors: a wrong word costs exit code 2 and names the nearest right

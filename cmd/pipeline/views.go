@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
@@ -73,7 +73,7 @@ func (v viewer) embedView(ctx context.Context, e *eye, number int, samples []dat
 	if err != nil {
 		return m, err
 	}
-	cache, err := embedding.OpenCache(dir, embedding.Namespace{Extractor: e.extractor.Fingerprint(), Preprocess: view.Fingerprint()}, v.log)
+	cache, err := embed.OpenCache(dir, embed.Namespace{Extractor: e.extractor.Fingerprint(), Preprocess: view.Fingerprint()}, v.log)
 	if err != nil {
 		return m, err
 	}
@@ -82,15 +82,15 @@ func (v viewer) embedView(ctx context.Context, e *eye, number int, samples []dat
 			err = closing
 		}
 	}()
-	stream := &embedding.Stream{
-		Cache: cache, Preprocessor: view, Open: embedding.Opened(e.extractor), Side: e.spec.Side(),
+	stream := &embed.Stream{
+		Cache: cache, Preprocessor: view, Open: embed.Opened(e.extractor), Side: e.spec.Side(),
 		Workers: v.config.Workers(), MaxBytes: v.config.Preprocess.MaxBytes,
 	}
 	m = linalg.New32(len(samples), d)
 	p := v.newProgress(len(samples))
 	defer p.finish()
 	row := 0
-	counts, err := stream.Run(ctx, v.root, samples, func(item embedding.Item) error {
+	counts, err := stream.Run(ctx, v.root, samples, func(item embed.Item) error {
 		if item.Err != nil {
 			return fmt.Errorf("%s: %w", item.Sample.Path, item.Err)
 		}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/journal"
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
@@ -129,7 +129,7 @@ func (f Folder) keep(dir string, t *dkl.Trainer) error {
 }
 
 // Write writes a trainer's state under its name, all or nothing.
-func Write(file string, s classifier.State) error { return journal.Write(file, format, s) }
+func Write(file string, s classifier.State) error { return checkpoint.Write(file, format, s) }
 
 // Read reads what Write wrote. A damaged file is an error.
-func Read(file string) (classifier.State, error) { return journal.Read(file, format) }
+func Read(file string) (classifier.State, error) { return checkpoint.Read(file, format) }

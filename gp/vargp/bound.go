@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // Terms are what the negative bound consists of, in nats of all examples.
@@ -70,8 +70,8 @@ func newProblem(m, old *Model) *problem {
 
 // outer is l·lᵀ.
 func outer(l blas64.General) blas64.General {
-	s, t := linalg.New64(l.Rows, l.Rows), tape.Tape{}
-	v := tape.Constant(l)
+	s, t := linalg.New64(l.Rows, l.Rows), autodiff.Tape{}
+	v := autodiff.Constant(l)
 	copy(s.Data, t.Mul(v, t.Transpose(v)).Value.Data)
 	return s
 }

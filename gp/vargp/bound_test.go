@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 func random(rows, cols int, scale float64, seed uint64) blas64.General {
@@ -189,7 +189,7 @@ func denseOf(m *Model, head int, theta []float64) dense {
 		var s mat.Dense
 		s.Mul(l, l.T())
 		d.chol = append(d.chol, &s)
-		d.m = append(d.m, mat.NewVecDense(b.mean.Cols, append([]float64{}, tape.Row(b.mean, at.row)...)))
+		d.m = append(d.m, mat.NewVecDense(b.mean.Cols, append([]float64{}, autodiff.Row(b.mean, at.row)...)))
 	}
 	n := d.z.Rows
 	d.mean, d.cov = mat.NewVecDense(n, nil), mat.NewDense(n, n, nil)
@@ -300,15 +300,15 @@ func TestMarginals(t *testing.T) {
 
 func tapeMarginals(t *testing.T, m *Model, theta []float64, x blas64.General) (mean, v blas64.General) {
 	t.Helper()
-	tp := &tape.Tape{}
+	tp := &autodiff.Tape{}
 	p := newProblem(m, m)
-	var means, variances []*tape.Var
+	var means, variances []*autodiff.Var
 	for g := range m.groups {
-		s, err := newSite(tp, m.cfg, tape.Constant(blas64.General{Rows: 1, Cols: len(theta), Stride: len(theta), Data: theta}), p.leaves(g, p.view(x).z[g], p.trainedRows()[g]), p.whole[g])
+		s, err := newSite(tp, m.cfg, autodiff.Constant(blas64.General{Rows: 1, Cols: len(theta), Stride: len(theta), Data: theta}), p.leaves(g, p.view(x).z[g], p.trainedRows()[g]), p.whole[g])
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := s.marginals(pointsAt(s.theta, tape.Constant(x)))
+		a, b := s.marginals(pointsAt(s.theta, autodiff.Constant(x)))
 		means, variances = append(means, a), append(variances, b)
 	}
 	return tp.Stack(means...).Value, tp.Stack(variances...).Value
@@ -419,7 +419,7 @@ func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
 			u := drawGauss(d.mean, d.cov, rng)
 			divergence += d.logRatio(u, p.first, p.m.cfg.autoRegressive())
 			mean, cov := d.given(theta, someBatch.x, u, 1e-9)
-			copy(tape.Row(f, h), drawGauss(mean, cov, rng).RawVector().Data)
+			copy(autodiff.Row(f, h), drawGauss(mean, cov, rng).RawVector().Data)
 			if p.anchors[0] != nil {
 				b := before[h]
 				mean, cov := d.given(theta, b.z, u, p.m.cfg.Jitter)

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // An anchor is the frozen posterior q(ũ) of a group's old inducing outputs,
@@ -32,14 +32,14 @@ func anchorOf(g group, heads int) *anchor {
 		at := 0
 		for _, b := range g.blocks {
 			n := b.z.Rows
-			block := tape.View(inv, at, at, n, n)
+			block := autodiff.View(inv, at, at, n, n)
 			for i := range n {
 				block.Data[i*block.Stride+i] = 1
 				a.logDet += math.Log(b.chol[h].Data[i*n+i])
 			}
 			blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: n, Stride: n, Data: b.chol[h].Data}, block)
 			for i := range n {
-				for j, m := range tape.Row(b.mean, h) {
+				for j, m := range autodiff.Row(b.mean, h) {
 					target.Data[at+i] += block.Data[i*block.Stride+j] * m
 				}
 			}
@@ -63,8 +63,8 @@ func (s *site) only(h int) *site {
 
 // before returns L̃ (ñ×ñ) and a = L⁻¹·k(z, z̃)·L̃⁻ᵀ (n×ñ), which is to y = L̃⁻¹ũ what
 // whitened is to the functions.
-func (s *site) before(old *anchor) (l, a *tape.Var, err error) {
-	tp, z := s.tp, pointsAt(s.theta, tape.Constant(old.z))
+func (s *site) before(old *anchor) (l, a *autodiff.Var, err error) {
+	tp, z := s.tp, pointsAt(s.theta, autodiff.Constant(old.z))
 	l, err = tp.Cholesky(gram(tp, s.theta, z), s.cfg.Jitter)
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +79,7 @@ func (s *site) before(old *anchor) (l, a *tape.Var, err error) {
 // log q = −½‖chol⁻¹(ẽ − m̃)‖² − log|chol|, the determinants of L̃ and R̃ being
 // equal. Both are squares of linear maps of ũ, whose mean and covariance are
 // those of the functions at z̃.
-func (s *site) correction(old *anchor) (*tape.Var, error) {
+func (s *site) correction(old *anchor) (*autodiff.Var, error) {
 	tp, H, n := s.tp, float64(s.heads()), float64(old.z.Rows)
 	l, a, err := s.before(old)
 	if err != nil {
@@ -88,26 +88,26 @@ func (s *site) correction(old *anchor) (*tape.Var, error) {
 	r := tp.BlockDiagonal(l, old.sizes)
 	mean, quad := s.moments(s.project(a))
 	prior := tp.Add(tp.Add(tp.SumSquares(mean), 1, tp.Sum(quad)), -H, tp.SumSquares(a))
-	sum := tp.Add(tp.Scale(-0.5, prior), -H*n/2, tape.Number(1))
+	sum := tp.Add(tp.Scale(-0.5, prior), -H*n/2, autodiff.Number(1))
 	e := tp.Mul(a, tp.Transpose(r))
 	for h, inverse := range old.inverse {
-		inv := tape.Constant(inverse)
+		inv := autodiff.Constant(inverse)
 		ah := tp.Mul(e, inv)
 		one := s.only(h)
 		mean, quad := one.moments(one.project(ah))
-		posterior := tp.Add(tp.SumSquares(tp.Add(mean, -1, tape.Constant(old.target[h]))), 1, tp.Sum(quad))
+		posterior := tp.Add(tp.SumSquares(tp.Add(mean, -1, autodiff.Constant(old.target[h]))), 1, tp.Sum(quad))
 		posterior = tp.Add(posterior, -1, tp.SumSquares(ah))
 		posterior = tp.Add(posterior, 1, tp.SumSquares(tp.Mul(tp.Transpose(r), inv)))
 		sum = tp.Add(sum, 0.5, posterior)
 	}
 	sum = tp.Add(sum, -H, tp.LogDiagonal(l, 0, old.z.Rows))
-	return tp.Add(sum, 1, tape.Number(old.logDet)), nil
+	return tp.Add(sum, 1, autodiff.Number(old.logDet)), nil
 }
 
 // published is correction as the authors' program has it: the same number, but
 // ũ is drawn there in a way that lets no derivative through. So nothing that is
 // trained gets one but θ, by the densities of a ũ that stays where it is.
-func (s *site) published(old *anchor) (*tape.Var, error) {
+func (s *site) published(old *anchor) (*autodiff.Var, error) {
 	tp, H, n := s.tp, s.heads(), old.z.Rows
 	l, a, err := s.before(old)
 	if err != nil {
@@ -115,23 +115,23 @@ func (s *site) published(old *anchor) (*tape.Var, error) {
 	}
 	b := s.project(a)
 	mean, _ := s.moments(b)
-	y := tp.Solve(l, tape.Constant(l.Value)) // I: what another θ would make of the y of ũ
+	y := tp.Solve(l, autodiff.Constant(l.Value)) // I: what another θ would make of the y of ũ
 	e := tp.Transpose(tp.Mul(tp.BlockDiagonal(l, old.sizes), y))
 	sum := tp.Scale(-float64(H), tp.LogDiagonal(l, 0, n))
 	for h, inverse := range old.inverse {
-		cov, mu := s.covariance(a.Value, b, h), tape.View(mean.Value, h, 0, 1, n)
-		u := tp.Transpose(tp.Mul(e, tape.Constant(inverse)))
-		off := tp.Add(tp.Mul(tape.Constant(mu), tp.Transpose(u)), -1, tape.Constant(old.target[h]))
+		cov, mu := s.covariance(a.Value, b, h), autodiff.View(mean.Value, h, 0, 1, n)
+		u := tp.Transpose(tp.Mul(e, autodiff.Constant(inverse)))
+		off := tp.Add(tp.Mul(autodiff.Constant(mu), tp.Transpose(u)), -1, autodiff.Constant(old.target[h]))
 		posterior := tp.Add(trace(tp, u, cov), 1, tp.SumSquares(off))
-		prior := tp.Add(trace(tp, y, cov), 1, tp.SumSquares(tp.Mul(tape.Constant(mu), tp.Transpose(y))))
+		prior := tp.Add(trace(tp, y, cov), 1, tp.SumSquares(tp.Mul(autodiff.Constant(mu), tp.Transpose(y))))
 		sum = tp.Add(tp.Add(sum, 0.5, posterior), -0.5, prior)
 	}
-	return tp.Add(sum, 1, tape.Number(old.logDet)), nil
+	return tp.Add(sum, 1, autodiff.Number(old.logDet)), nil
 }
 
 // covariance is that of L̃⁻¹ũ under q(u)·p(ũ|u) for one head, ñ×ñ:
 // I − aᵀa + Σ_t b_tᵀ·S_t·b_t.
-func (s *site) covariance(a blas64.General, b []*tape.Var, head int) blas64.General {
+func (s *site) covariance(a blas64.General, b []*autodiff.Var, head int) blas64.General {
 	cov := identity(a.Cols)
 	s.tp.AddProduct(cov, -1, a, blas.Trans, a, blas.NoTrans)
 	for t, v := range b {
@@ -142,16 +142,16 @@ func (s *site) covariance(a blas64.General, b []*tape.Var, head int) blas64.Gene
 }
 
 // trace is tr(u·cov·uᵀ), 1×1; cov is symmetric.
-func trace(tp *tape.Tape, u *tape.Var, cov blas64.General) *tape.Var {
+func trace(tp *autodiff.Tape, u *autodiff.Var, cov blas64.General) *autodiff.Var {
 	half, sum := tp.Product(u.Value, blas.NoTrans, cov, blas.NoTrans), 0.0
 	for i := range half.Rows {
-		for j, v := range tape.Row(u.Value, i) {
-			sum += v * tape.Row(half, i)[j]
+		for j, v := range autodiff.Row(u.Value, i) {
+			sum += v * autodiff.Row(half, i)[j]
 		}
 	}
-	return tp.Op(tape.Number(sum).Value, func(g blas64.General) {
+	return tp.Op(autodiff.Number(sum).Value, func(g blas64.General) {
 		for i := range half.Rows {
-			accumulate(tape.Row(u.Grad(), i), 2*g.Data[0], tape.Row(half, i))
+			accumulate(autodiff.Row(u.Grad(), i), 2*g.Data[0], autodiff.Row(half, i))
 		}
 	}, u)
 }

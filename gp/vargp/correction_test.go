@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-90d10d51/pipeline/internal/tape"
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 )
 
 // TestPublished: the authors' estimate of the last term of eq. 19 is the same
@@ -17,7 +17,7 @@ func TestPublished(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		c := testConfig(RetrainPublished, own)
 		m, old := learnedTasks(t, c, 3)
-		theta := tape.Variable(row(m.mean))
+		theta := autodiff.Variable(row(m.mean))
 		tp, s, leaves := siteOf(t, m, old, theta)
 		a := anchorOf(old.groups[0], old.headsOf()[0])
 		exact, err := s.correction(a)
@@ -33,7 +33,7 @@ func TestPublished(t *testing.T) {
 		}
 		tp.Backward(got)
 		for _, l := range leaves {
-			for _, v := range append([]*tape.Var{l.z, l.mean}, l.chol...) {
+			for _, v := range append([]*autodiff.Var{l.z, l.mean}, l.chol...) {
 				for _, g := range v.Grad().Data {
 					if g != 0 {
 						t.Fatalf("own %v: a derivative of %g by what it treats as drawn", own, g)
@@ -61,9 +61,9 @@ func row(v []float64) blas64.General {
 }
 
 // siteOf puts the first group of a model on a tape.
-func siteOf(t *testing.T, m, old *Model, theta *tape.Var) (*tape.Tape, *site, []leaf) {
+func siteOf(t *testing.T, m, old *Model, theta *autodiff.Var) (*autodiff.Tape, *site, []leaf) {
 	t.Helper()
-	tp, p := &tape.Tape{}, newProblem(m, old)
+	tp, p := &autodiff.Tape{}, newProblem(m, old)
 	leaves := p.leaves(0, p.view(someBatch.x).z[0], p.trainedRows()[0])
 	s, err := newSite(tp, m.cfg, theta, leaves, p.whole[0])
 	if err != nil {

@@ -21,7 +21,7 @@
 //	β·KL(θ) + KL[q(u_t|u_<t) ‖ p(u_t|u_<t)] + (N/|B|)·Σ_B −E log softmax(f)_y
 //
 // the last by draws of f from its marginals, all with gradients through the
-// draws (package internal/tape), and Yogi as the optimiser.
+// draws (package internal/autodiff), and Yogi as the optimiser.
 //
 // # Closed form of q(u_≤t) (eq. 22)
 //

@@ -7,22 +7,22 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // A spread is S_t of a head: by its factor where that is trained, whole where
 // it is not.
 type spread struct {
-	chol  *tape.Var      // M×M, nil where frozen
+	chol  *autodiff.Var  // M×M, nil where frozen
 	whole blas64.General // M×M
 }
 
 // quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
-func quadratic(tp *tape.Tape, b *tape.Var, heads []spread) *tape.Var {
+func quadratic(tp *autodiff.Tape, b *autodiff.Var, heads []spread) *autodiff.Var {
 	out := linalg.New64(len(heads), b.Value.Cols)
 	half := make([]blas64.General, len(heads)) // cholᵀ·b, or S·b
-	inputs := []*tape.Var{b}
+	inputs := []*autodiff.Var{b}
 	for h, s := range heads {
 		var other blas64.General
 		if s.chol != nil {
@@ -33,25 +33,25 @@ func quadratic(tp *tape.Tape, b *tape.Var, heads []spread) *tape.Var {
 			half[h] = tp.Product(s.whole, blas.NoTrans, b.Value, blas.NoTrans)
 			other = b.Value
 		}
-		to := tape.Row(out, h)
+		to := autodiff.Row(out, h)
 		for i := range half[h].Rows {
-			r := tape.Row(other, i)
-			for j, v := range tape.Row(half[h], i) {
+			r := autodiff.Row(other, i)
+			for j, v := range autodiff.Row(half[h], i) {
 				to[j] += v * r[j]
 			}
 		}
 	}
 	return tp.Op(out, func(g blas64.General) {
 		for h, s := range heads {
-			s.back(tp, b, half[h], tape.Row(g, h))
+			s.back(tp, b, half[h], autodiff.Row(g, h))
 		}
 	}, inputs...)
 }
 
 // back adds the derivatives of one head's row; half is overwritten.
-func (s spread) back(tp *tape.Tape, b *tape.Var, half blas64.General, g []float64) {
+func (s spread) back(tp *autodiff.Tape, b *autodiff.Var, half blas64.General, g []float64) {
 	for i := range half.Rows {
-		r := tape.Row(half, i)
+		r := autodiff.Row(half, i)
 		for j, w := range g {
 			r[j] *= 2 * w
 		}
@@ -77,25 +77,25 @@ func (s spread) back(tp *tape.Tape, b *tape.Var, half blas64.General, g []float6
 const leastVariance = 1e-12
 
 // marginal is γ² − ‖a‖² + quadratic, the variances of the functions: H×B.
-func marginal(tp *tape.Tape, theta, a, quad *tape.Var) *tape.Var {
-	gamma2 := variance(tape.Row(theta.Value, 0))
+func marginal(tp *autodiff.Tape, theta, a, quad *autodiff.Var) *autodiff.Var {
+	gamma2 := variance(autodiff.Row(theta.Value, 0))
 	known := make([]float64, a.Value.Cols)
 	for i := range a.Value.Rows {
-		for j, v := range tape.Row(a.Value, i) {
+		for j, v := range autodiff.Row(a.Value, i) {
 			known[j] += v * v
 		}
 	}
 	out := linalg.New64(quad.Value.Rows, quad.Value.Cols)
 	for h := range out.Rows {
-		to := tape.Row(out, h)
-		for j, q := range tape.Row(quad.Value, h) {
+		to := autodiff.Row(out, h)
+		for j, q := range autodiff.Row(quad.Value, h) {
 			to[j] = max(gamma2-known[j]+q, leastVariance)
 		}
 	}
 	return tp.Op(out, func(g blas64.General) {
 		sum := make([]float64, out.Cols)
 		for h := range out.Rows {
-			from, v := tape.Row(g, h), tape.Row(out, h)
+			from, v := autodiff.Row(g, h), autodiff.Row(out, h)
 			for j, w := range from {
 				if v[j] == leastVariance {
 					continue
@@ -113,8 +113,8 @@ func marginal(tp *tape.Tape, theta, a, quad *tape.Var) *tape.Var {
 			return
 		}
 		for i := range a.Value.Rows {
-			to := tape.Row(a.Grad(), i)
-			for j, v := range tape.Row(a.Value, i) {
+			to := autodiff.Row(a.Grad(), i)
+			for j, v := range autodiff.Row(a.Value, i) {
 				to[j] -= 2 * v * sum[j]
 			}
 		}
@@ -123,13 +123,13 @@ func marginal(tp *tape.Tape, theta, a, quad *tape.Var) *tape.Var {
 
 // softmaxNLL is −Σ_b E[log softmax(f_b)_y] by Monte Carlo, f_hb ~ N(mean,
 // variance) with draws from rng: 1×1. y are rows of mean (H×B).
-func softmaxNLL(tp *tape.Tape, mean, variance *tape.Var, y []int, draws int, rng *rand.Rand) *tape.Var {
+func softmaxNLL(tp *autodiff.Tape, mean, variance *autodiff.Var, y []int, draws int, rng *rand.Rand) *autodiff.Var {
 	means, dMean := linalg.Transposed64(mean.Value), linalg.New64(mean.Value.Cols, mean.Value.Rows)
 	sds, dVar := linalg.Transposed64(variance.Value), linalg.New64(mean.Value.Cols, mean.Value.Rows)
 	one := likelihood{eps: make([]float64, mean.Value.Rows), f: make([]float64, mean.Value.Rows)}
 	total := 0.0
 	for b, y := range y {
-		one.mean, one.sd, one.dMean, one.dSD = tape.Row(means, b), tape.Row(sds, b), tape.Row(dMean, b), tape.Row(dVar, b)
+		one.mean, one.sd, one.dMean, one.dSD = autodiff.Row(means, b), autodiff.Row(sds, b), autodiff.Row(dMean, b), autodiff.Row(dVar, b)
 		for h, v := range one.sd {
 			one.sd[h] = math.Sqrt(v)
 		}
@@ -141,7 +141,7 @@ func softmaxNLL(tp *tape.Tape, mean, variance *tape.Var, y []int, draws int, rng
 			one.dSD[h] /= 2 * sd * float64(draws) // by the variance now
 		}
 	}
-	return tp.Op(tape.Number(total/float64(draws)).Value, func(g blas64.General) {
+	return tp.Op(autodiff.Number(total/float64(draws)).Value, func(g blas64.General) {
 		accumulate(mean.Grad().Data, g.Data[0], linalg.Transposed64(dMean).Data)
 		accumulate(variance.Grad().Data, g.Data[0], linalg.Transposed64(dVar).Data)
 	}, mean, variance)

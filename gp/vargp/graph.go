@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // A site is a group of heads on a tape, for one θ.
@@ -16,24 +16,24 @@ import (
 // because L_tt⁻¹(u_t − A_t·u_<t) is block t of L⁻¹u. That is eq. 22. Without
 // auto-regression e = u and R = L.
 type site struct {
-	tp       *tape.Tape
+	tp       *autodiff.Tape
 	cfg      Config
-	theta    *tape.Var
+	theta    *autodiff.Var
 	z        points
-	l        *tape.Var
+	l        *autodiff.Var
 	sizes    []int
 	at       []int
-	diagonal []*tape.Var // L_tt
-	mean     []*tape.Var // H×M
-	spreads  [][]spread  // of each block and head
-	packs    []*pack     // of each block, nil where heads come one after the other
+	diagonal []*autodiff.Var // L_tt
+	mean     []*autodiff.Var // H×M
+	spreads  [][]spread      // of each block and head
+	packs    []*pack         // of each block, nil where heads come one after the other
 }
 
 // leaf is a block's parameters on a tape.
 type leaf struct {
-	z, mean *tape.Var   // z as the kernel sees it
-	chol    []*tape.Var // nil where frozen
-	pack    *pack       // nil where heads come one after the other
+	z, mean *autodiff.Var   // z as the kernel sees it
+	chol    []*autodiff.Var // nil where frozen
+	pack    *pack           // nil where heads come one after the other
 }
 
 func (l leaf) spreads(whole []blas64.General) []spread {
@@ -52,9 +52,9 @@ func (l leaf) spreads(whole []blas64.General) []spread {
 }
 
 // newSite factors K of all inducing inputs.
-func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole [][]blas64.General) (*site, error) {
+func newSite(tp *autodiff.Tape, cfg Config, theta *autodiff.Var, leaves []leaf, whole [][]blas64.General) (*site, error) {
 	s := &site{tp: tp, cfg: cfg, theta: theta}
-	var zs []*tape.Var
+	var zs []*autodiff.Var
 	n := 0
 	for t, l := range leaves {
 		zs = append(zs, l.z)
@@ -77,14 +77,14 @@ func newSite(tp *tape.Tape, cfg Config, theta *tape.Var, leaves []leaf, whole []
 func (s *site) heads() int { return s.mean[0].Value.Rows }
 
 // whitened is a = L⁻¹·k(z, x), n×B.
-func (s *site) whitened(x points) *tape.Var {
+func (s *site) whitened(x points) *autodiff.Var {
 	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x))
 }
 
 // project is R⁻ᵀ·a, block by block; those of blocks before first are left out
 // where they are zero.
-func (s *site) project(a *tape.Var) []*tape.Var {
-	out := make([]*tape.Var, len(s.sizes))
+func (s *site) project(a *autodiff.Var) []*autodiff.Var {
+	out := make([]*autodiff.Var, len(s.sizes))
 	whole := a
 	if !s.cfg.autoRegressive() {
 		whole = s.tp.SolveTrans(s.l, a)
@@ -100,7 +100,7 @@ func (s *site) project(a *tape.Var) []*tape.Var {
 
 // moments returns what e adds to the mean and the variance of Σ b·e for the
 // columns of b = R⁻ᵀ·a: mᵀb and bᵀSb, both H×B, of the blocks given by b.
-func (s *site) moments(b []*tape.Var) (mean, quad *tape.Var) {
+func (s *site) moments(b []*autodiff.Var) (mean, quad *autodiff.Var) {
 	for t, v := range b {
 		if v == nil {
 			continue
@@ -116,7 +116,7 @@ func (s *site) moments(b []*tape.Var) (mean, quad *tape.Var) {
 }
 
 // quadratic is bᵀ·S_t·b for each column of b and each head: H×B.
-func (s *site) quadratic(t int, b *tape.Var) *tape.Var {
+func (s *site) quadratic(t int, b *autodiff.Var) *autodiff.Var {
 	if p := s.packs[t]; p != nil {
 		return p.quadratic(s.tp, b)
 	}
@@ -124,7 +124,7 @@ func (s *site) quadratic(t int, b *tape.Var) *tape.Var {
 }
 
 // marginals returns means and variances of the functions at x: H×B.
-func (s *site) marginals(x points) (mean, variance *tape.Var) {
+func (s *site) marginals(x points) (mean, variance *autodiff.Var) {
 	a := s.whitened(x)
 	mean, quad := s.moments(s.project(a))
 	return mean, marginal(s.tp, s.theta, a, quad)
@@ -145,14 +145,14 @@ func (s *site) unit(t int) blas64.General {
 //	½(‖P·chol‖² + ‖P·m‖² − M) + log|L_tt| − log|chol_t|,   P = block t of R⁻¹,
 //
 // where p's covariance is L_tt·L_ttᵀ. With auto-regression P is L_tt⁻¹.
-func (s *site) divergence(t int) *tape.Var {
+func (s *site) divergence(t int) *autodiff.Var {
 	tp, n := s.tp, s.sizes[t]
-	var b []*tape.Var
+	var b []*autodiff.Var
 	if s.cfg.autoRegressive() {
-		b = make([]*tape.Var, len(s.sizes))
-		b[t] = tp.SolveTrans(s.diagonal[t], tape.Constant(identity(n)))
+		b = make([]*autodiff.Var, len(s.sizes))
+		b[t] = tp.SolveTrans(s.diagonal[t], autodiff.Constant(identity(n)))
 	} else {
-		b = s.project(tape.Constant(s.unit(t)))
+		b = s.project(autodiff.Constant(s.unit(t)))
 	}
 	mean, quad := s.moments(b)
 	sum := tp.Scale(0.5, tp.Add(tp.SumSquares(mean), 1, tp.Sum(quad)))
@@ -161,7 +161,7 @@ func (s *site) divergence(t int) *tape.Var {
 	for _, h := range s.spreads[t] {
 		sum = tp.Add(sum, -1, tp.LogDiagonal(h.chol, 0, n))
 	}
-	return tp.Add(sum, -H*float64(n)/2, tape.Number(1))
+	return tp.Add(sum, -H*float64(n)/2, autodiff.Number(1))
 }
 
 func identity(n int) blas64.General {

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // variance returns γ² for θ.
@@ -33,8 +33,8 @@ func placedAt(theta []float64, x blas64.General) placed {
 	inverse := inverses(theta)
 	out := linalg.New64(x.Rows, x.Cols)
 	for i := range x.Rows {
-		to := tape.Row(out, i)
-		for j, v := range tape.Row(x, i) {
+		to := autodiff.Row(out, i)
+		for j, v := range autodiff.Row(x, i) {
 			to[j] = v * inverse[j]
 		}
 	}
@@ -43,16 +43,16 @@ func placedAt(theta []float64, x blas64.General) placed {
 
 // points are inputs on a tape, and where its θ places them.
 type points struct {
-	*tape.Var
+	*autodiff.Var
 	placed
 }
 
-func pointsAt(theta, x *tape.Var) points { return points{x, placedAt(theta.Value.Data, x.Value)} }
+func pointsAt(theta, x *autodiff.Var) points { return points{x, placedAt(theta.Value.Data, x.Value)} }
 
 // toKernel makes γ²·exp(−½‖a_i − b_j‖²) of the inner products in k.
 func toKernel(k blas64.General, gamma2 float64, a, b placed) {
 	for i, aa := range a.squares {
-		r := tape.Row(k, i)
+		r := autodiff.Row(k, i)
 		for j, ab := range r {
 			r[j] = gamma2 * math.Exp(-max(aa+b.squares[j]-2*ab, 0)/2)
 		}
@@ -62,7 +62,7 @@ func toKernel(k blas64.General, gamma2 float64, a, b placed) {
 func squares(x blas64.General) []float64 {
 	out := make([]float64, x.Rows)
 	for i := range out {
-		for _, v := range tape.Row(x, i) {
+		for _, v := range autodiff.Row(x, i) {
 			out[i] += v * v
 		}
 	}
@@ -70,23 +70,23 @@ func squares(x blas64.General) []float64 {
 }
 
 // cross is k(z, x) on a tape: z n×d, x B×d.
-func cross(tp *tape.Tape, theta *tape.Var, z, x points) *tape.Var {
-	th := tape.Row(theta.Value, 0)
+func cross(tp *autodiff.Tape, theta *autodiff.Var, z, x points) *autodiff.Var {
+	th := autodiff.Row(theta.Value, 0)
 	zs, xs := z.scaled, x.scaled
 	k := tp.Product(zs, blas.NoTrans, xs, blas.Trans)
 	toKernel(k, variance(th), z.placed, x.placed)
 	return tp.Op(k, func(g blas64.General) {
 		e, rows, columns := weighted(g, k)
 		ex := tp.Product(e, blas.NoTrans, xs, blas.NoTrans)
-		to := tape.Row(theta.Grad(), 0)
+		to := autodiff.Row(theta.Grad(), 0)
 		for i, w := range rows {
 			to[0] += 2 * w
-			for j, v := range tape.Row(zs, i) {
+			for j, v := range autodiff.Row(zs, i) {
 				to[1+j] += v * (w*v - 2*ex.Data[i*ex.Stride+j])
 			}
 		}
 		for i, w := range columns {
-			for j, v := range tape.Row(xs, i) {
+			for j, v := range autodiff.Row(xs, i) {
 				to[1+j] += w * v * v
 			}
 		}
@@ -100,14 +100,14 @@ func cross(tp *tape.Tape, theta *tape.Var, z, x points) *tape.Var {
 }
 
 // gram is k(z, z) on a tape, exactly symmetric with γ² on its diagonal.
-func gram(tp *tape.Tape, theta *tape.Var, z points) *tape.Var {
-	th, zs := tape.Row(theta.Value, 0), z.scaled
+func gram(tp *autodiff.Tape, theta *autodiff.Var, z points) *autodiff.Var {
+	th, zs := autodiff.Row(theta.Value, 0), z.scaled
 	k := gramOf(tp, variance(th), z.placed)
 	return tp.Op(k, func(g blas64.General) {
 		e, _, _ := weighted(g, k)
 		both := linalg.New64(e.Rows, e.Cols)
 		rows := make([]float64, e.Rows)
-		to := tape.Row(theta.Grad(), 0)
+		to := autodiff.Row(theta.Grad(), 0)
 		for i := range e.Rows {
 			for j := range e.Cols {
 				v := e.Data[i*e.Stride+j] + e.Data[j*e.Stride+i]
@@ -118,7 +118,7 @@ func gram(tp *tape.Tape, theta *tape.Var, z points) *tape.Var {
 		}
 		bz := tp.Product(both, blas.NoTrans, zs, blas.NoTrans)
 		for i, w := range rows {
-			for j, v := range tape.Row(zs, i) {
+			for j, v := range autodiff.Row(zs, i) {
 				to[1+j] += v * (w*v - bz.Data[i*bz.Stride+j])
 			}
 		}
@@ -129,11 +129,11 @@ func gram(tp *tape.Tape, theta *tape.Var, z points) *tape.Var {
 }
 
 // gramOf is the kernel of all pairs of inputs.
-func gramOf(tp *tape.Tape, gamma2 float64, z placed) blas64.General {
+func gramOf(tp *autodiff.Tape, gamma2 float64, z placed) blas64.General {
 	k := tp.Product(z.scaled, blas.NoTrans, z.scaled, blas.Trans)
 	zz := z.squares
 	for i := range k.Rows {
-		r := tape.Row(k, i)
+		r := autodiff.Row(k, i)
 		for j, zx := range r[:i] {
 			r[j] = gamma2 * math.Exp(-max(zz[i]+zz[j]-2*zx, 0)/2)
 			k.Data[j*k.Stride+i] = r[j]
@@ -147,8 +147,8 @@ func gramOf(tp *tape.Tape, gamma2 float64, z placed) blas64.General {
 func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
 	e, rows, columns = linalg.New64(k.Rows, k.Cols), make([]float64, k.Rows), make([]float64, k.Cols)
 	for i := range k.Rows {
-		to, from := tape.Row(e, i), tape.Row(g, i)
-		for j, v := range tape.Row(k, i) {
+		to, from := autodiff.Row(e, i), autodiff.Row(g, i)
+		for j, v := range autodiff.Row(k, i) {
 			w := v * from[j]
 			to[j] = w
 			rows[i] += w
@@ -162,8 +162,8 @@ func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
 func pull(dst blas64.General, theta []float64, ex blas64.General, rows []float64, zs blas64.General) {
 	inverse := inverses(theta)
 	for i, w := range rows {
-		to, from := tape.Row(dst, i), tape.Row(ex, i)
-		for j, v := range tape.Row(zs, i) {
+		to, from := autodiff.Row(dst, i), autodiff.Row(ex, i)
+		for j, v := range autodiff.Row(zs, i) {
 			to[j] += (from[j] - w*v) * inverse[j]
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // A Model is the posterior of some functions ("heads") after a number of tasks.
@@ -128,12 +128,12 @@ func (m *Model) On(on linalg.Multiplier) *Model {
 }
 
 // tape returns an empty tape.
-func (m *Model) tape() *tape.Tape {
+func (m *Model) tape() *autodiff.Tape {
 	raw := m.on.Raw()
 	if _, ok := raw.(linalg.Gonum); ok {
 		raw = nil
 	}
-	return &tape.Tape{Products: raw}
+	return &autodiff.Tape{Products: raw}
 }
 
 // Config returns the settings.
@@ -203,7 +203,7 @@ func (m *Model) Split(head int) int {
 	}
 	for t := range m.groups[from.group].blocks {
 		b := &m.groups[from.group].blocks[t]
-		b.mean = stacked(b.mean, tape.View(b.mean, from.row, 0, 1, b.mean.Cols))
+		b.mean = stacked(b.mean, autodiff.View(b.mean, from.row, 0, 1, b.mean.Cols))
 		b.chol = append(b.chol, clone(b.chol[from.row]))
 	}
 	m.home = append(m.home, place{from.group, 0})
@@ -215,9 +215,9 @@ func stacked(a, b blas64.General) blas64.General {
 	out := linalg.New64(a.Rows+b.Rows, a.Cols)
 	for i := range out.Rows {
 		if i < a.Rows {
-			copy(tape.Row(out, i), tape.Row(a, i))
+			copy(autodiff.Row(out, i), autodiff.Row(a, i))
 		} else {
-			copy(tape.Row(out, i), tape.Row(b, i-a.Rows))
+			copy(autodiff.Row(out, i), autodiff.Row(b, i-a.Rows))
 		}
 	}
 	return out

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // A network is g_φ of appendix B.3, which the kernel sees inputs through:
@@ -102,7 +102,7 @@ func (n network) apply(on linalg.Multiplier, x blas64.General) (blas64.General, 
 // finish adds b to W·x, and clears what is negative.
 func (l layer) finish(y blas64.General, relu bool) {
 	for i := range y.Rows {
-		r := tape.Row(y, i)
+		r := autodiff.Row(y, i)
 		for j, b := range l.b.Data {
 			if r[j] += b; relu {
 				r[j] = max(r[j], 0)
@@ -114,26 +114,26 @@ func (l layer) finish(y blas64.General, relu bool) {
 // onTape is a network whose parameters have derivatives.
 type onTape struct {
 	network
-	w, b []*tape.Var
+	w, b []*autodiff.Var
 }
 
 func (n network) onTape() onTape {
 	o := onTape{network: n}
 	for _, l := range n.layers {
-		o.w, o.b = append(o.w, tape.Variable(l.w)), append(o.b, tape.Variable(l.b))
+		o.w, o.b = append(o.w, autodiff.Variable(l.w)), append(o.b, autodiff.Variable(l.b))
 	}
 	return o
 }
 
 // of is g_φ(x).
-func (o onTape) of(tp *tape.Tape, x *tape.Var) *tape.Var {
+func (o onTape) of(tp *autodiff.Tape, x *autodiff.Var) *autodiff.Var {
 	for i := range o.layers {
 		x = o.layer(tp, i, x)
 	}
 	return x
 }
 
-func (o onTape) layer(tp *tape.Tape, i int, x *tape.Var) *tape.Var {
+func (o onTape) layer(tp *autodiff.Tape, i int, x *autodiff.Var) *autodiff.Var {
 	relu, w, b := i < len(o.layers)-1, o.w[i], o.b[i]
 	y := tp.Product(x.Value, blas.NoTrans, w.Value, blas.Trans)
 	o.layers[i].finish(y, relu)
@@ -145,7 +145,7 @@ func (o onTape) layer(tp *tape.Tape, i int, x *tape.Var) *tape.Var {
 			}
 		}
 		for r := range g.Rows {
-			accumulate(b.Grad().Data, 1, tape.Row(g, r))
+			accumulate(b.Grad().Data, 1, autodiff.Row(g, r))
 		}
 		tp.AddProduct(w.Grad(), 1, g, blas.Trans, x.Value, blas.NoTrans)
 		if x.Needs() {
@@ -157,23 +157,23 @@ func (o onTape) layer(tp *tape.Tape, i int, x *tape.Var) *tape.Var {
 // A view is what the kernel of a step sees, for every θ alike: the batch and the
 // inducing inputs through the network, or as they are.
 type view struct {
-	tp  *tape.Tape
+	tp  *autodiff.Tape
 	net onTape
-	x   *tape.Var
+	x   *autodiff.Var
 	// of each group and block: inducing inputs, and what the network makes of
 	// them (the same where there is none)
-	inputs, z [][]*tape.Var
+	inputs, z [][]*autodiff.Var
 }
 
 func (p *problem) view(x blas64.General) *view {
 	v := &view{tp: p.m.tape(), net: p.m.net.onTape()}
-	v.x = v.net.of(v.tp, tape.Constant(x))
+	v.x = v.net.of(v.tp, autodiff.Constant(x))
 	for _, group := range p.m.groups {
-		var inputs, z []*tape.Var
+		var inputs, z []*autodiff.Var
 		for t, b := range group.blocks {
-			in := tape.Constant(b.z)
+			in := autodiff.Constant(b.z)
 			if t >= p.first {
-				in = tape.Variable(b.z)
+				in = autodiff.Variable(b.z)
 			}
 			inputs, z = append(inputs, in), append(z, v.net.of(v.tp, in))
 		}
@@ -183,17 +183,17 @@ func (p *problem) view(x blas64.General) *view {
 }
 
 // again is a variable of its own with the same value.
-func again(v *tape.Var) *tape.Var {
+func again(v *autodiff.Var) *autodiff.Var {
 	if v.Needs() {
-		return tape.Variable(v.Value)
+		return autodiff.Variable(v.Value)
 	}
-	return tape.Constant(v.Value)
+	return autodiff.Constant(v.Value)
 }
 
 // back takes the mean derivatives of the samples through the network.
 func (v *view) back(samples []sample) {
 	w := 1 / float64(len(samples))
-	add := func(to, from *tape.Var) {
+	add := func(to, from *autodiff.Var) {
 		if to.Needs() {
 			accumulate(to.Grad().Data, w, from.Grad().Data)
 		}
@@ -206,7 +206,7 @@ func (v *view) back(samples []sample) {
 			}
 		}
 	}
-	v.tp.Backward(tape.Number(0)) // the derivatives are there already
+	v.tp.Backward(autodiff.Number(0)) // the derivatives are there already
 }
 
 // appendTo writes the derivatives with respect to φ in the order of parts.

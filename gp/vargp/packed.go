@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // A pack is the S_t of many heads of a group as the rows of a matrix, U×P with
@@ -15,7 +15,7 @@ import (
 // of all pairs i ≥ j, and all heads are one product of matrices. What is off the
 // diagonal counts twice. Heads that are clones of each other have one row.
 type pack struct {
-	rows *tape.Var
+	rows *autodiff.Var
 	row  []int // of each head
 }
 
@@ -39,7 +39,7 @@ func shared(chol []blas64.General) pack {
 	for _, h := range first {
 		some = append(some, chol[h])
 	}
-	return pack{tape.Constant(packed(some)), row}
+	return pack{autodiff.Constant(packed(some)), row}
 }
 
 // packed returns the rows of covariances with those factors.
@@ -47,12 +47,12 @@ func packed(chol []blas64.General) blas64.General {
 	M := chol[0].Rows
 	rows := linalg.New64(len(chol), M*(M+1)/2)
 	for h, l := range chol {
-		to := tape.Row(rows, h)
+		to := autodiff.Row(rows, h)
 		for i := range M {
-			a := tape.Row(l, i)
+			a := autodiff.Row(l, i)
 			for j := range i + 1 {
 				v := 0.0
-				for k, x := range tape.Row(l, j)[:j+1] {
+				for k, x := range autodiff.Row(l, j)[:j+1] {
 					v += x * a[k]
 				}
 				to[j] = 2 * v
@@ -79,17 +79,17 @@ func distinct(m []blas64.General) (number, first []int) {
 }
 
 // quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
-func (p pack) quadratic(tp *tape.Tape, b *tape.Var) *tape.Var {
+func (p pack) quadratic(tp *autodiff.Tape, b *autodiff.Var) *autodiff.Var {
 	pairs := pairsOf(b.Value)
 	some := tp.Product(p.rows.Value, blas.NoTrans, pairs, blas.NoTrans)
 	out := linalg.New64(len(p.row), b.Value.Cols)
 	for h, u := range p.row {
-		copy(tape.Row(out, h), tape.Row(some, u))
+		copy(autodiff.Row(out, h), autodiff.Row(some, u))
 	}
 	return tp.Op(out, func(g blas64.General) {
 		sum := linalg.New64(p.rows.Value.Rows, g.Cols)
 		for h, u := range p.row {
-			accumulate(tape.Row(sum, u), 1, tape.Row(g, h))
+			accumulate(autodiff.Row(sum, u), 1, autodiff.Row(g, h))
 		}
 		if p.rows.Needs() {
 			tp.AddProduct(p.rows.Grad(), 1, sum, blas.NoTrans, pairs, blas.Trans)
@@ -105,9 +105,9 @@ func pairsOf(b blas64.General) blas64.General {
 	out := linalg.New64(b.Rows*(b.Rows+1)/2, b.Cols)
 	at := 0
 	for i := range b.Rows {
-		bi := tape.Row(b, i)
+		bi := autodiff.Row(b, i)
 		for j := range i + 1 {
-			to, bj := tape.Row(out, at)[:len(bi)], tape.Row(b, j)[:len(bi)]
+			to, bj := autodiff.Row(out, at)[:len(bi)], autodiff.Row(b, j)[:len(bi)]
 			for c, v := range bi {
 				to[c] = v * bj[c]
 			}
@@ -121,9 +121,9 @@ func pairsOf(b blas64.General) blas64.General {
 func pullPairs(dst, b, pairs blas64.General) {
 	at := 0
 	for i := range b.Rows {
-		bi, di := tape.Row(b, i), tape.Row(dst, i)
+		bi, di := autodiff.Row(b, i), autodiff.Row(dst, i)
 		for j := range i + 1 {
-			g, bj, dj := tape.Row(pairs, at)[:len(bi)], tape.Row(b, j)[:len(bi)], tape.Row(dst, j)[:len(bi)]
+			g, bj, dj := autodiff.Row(pairs, at)[:len(bi)], autodiff.Row(b, j)[:len(bi)], autodiff.Row(dst, j)[:len(bi)]
 			di := di[:len(bi)]
 			for c, v := range bi {
 				w := g[c]
@@ -140,7 +140,7 @@ func pullPairs(dst, b, pairs blas64.General) {
 func (p pack) rowwise(on linalg.Multiplier, dst, b blas64.General) error {
 	pairs, some := linalg.New64(b.Rows, p.rows.Value.Cols), linalg.New64(b.Rows, p.rows.Value.Rows)
 	for r := range b.Rows {
-		v, to := tape.Row(b, r), tape.Row(pairs, r)
+		v, to := autodiff.Row(b, r), autodiff.Row(pairs, r)
 		for i, x := range v {
 			for j, y := range v[:i+1] {
 				to[j] = x * y
@@ -152,7 +152,7 @@ func (p pack) rowwise(on linalg.Multiplier, dst, b blas64.General) error {
 		return err
 	}
 	for r := range b.Rows {
-		from, to := tape.Row(some, r), tape.Row(dst, r)
+		from, to := autodiff.Row(some, r), autodiff.Row(dst, r)
 		for h, u := range p.row {
 			to[h] = from[u]
 		}
@@ -166,7 +166,7 @@ func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 	M := chol[0].Rows
 	gamma := linalg.New64(M, M)
 	for h, l := range chol {
-		from := tape.Row(rows, h)
+		from := autodiff.Row(rows, h)
 		for i := range M {
 			for j, v := range from[:i+1] {
 				gamma.Data[i*M+j], gamma.Data[j*M+i] = v, v

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // grown returns a model of many heads in the middle of its last task, of which
@@ -135,8 +135,8 @@ func TestProbabilitiesOrTheirLogarithms(t *testing.T) {
 		lp[h] = math.Inf(-1)
 	}
 	for i := range f.Rows {
-		addLogSoftmax(lp, tape.Row(f, i))
-		addSoftmax(p, tape.Row(f, i))
+		addLogSoftmax(lp, autodiff.Row(f, i))
+		addSoftmax(p, autodiff.Row(f, i))
 	}
 	for h := range p {
 		if d := math.Abs(math.Log(p[h]) - lp[h]); d > 1e-12 {

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // A Predictor answers for a model with draws of θ and of the functions that are
@@ -157,7 +157,7 @@ func (m *Model) answering(theta []float64, g group) (answering, error) {
 		r := linalg.New64(z.Rows, z.Rows)
 		for t, n := range sizes {
 			for i := range n {
-				copy(tape.Row(r, a.at[t]+i)[a.at[t]:], tape.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
+				copy(autodiff.Row(r, a.at[t]+i)[a.at[t]:], autodiff.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
 			}
 		}
 		a.project = r
@@ -181,7 +181,7 @@ func (p *Predictor) LogProb(dst, x blas64.General) error {
 	}
 	for first := 0; first < x.Rows; first += predictRows {
 		n := min(predictRows, x.Rows-first)
-		if err := p.some(tape.View(dst, first, 0, n, dst.Cols), tape.View(x, first, 0, n, x.Cols)); err != nil {
+		if err := p.some(autodiff.View(dst, first, 0, n, dst.Cols), autodiff.View(x, first, 0, n, x.Cols)); err != nil {
 			return err
 		}
 	}
@@ -199,7 +199,7 @@ func (p *Predictor) some(dst, x blas64.General) error {
 		}
 	}
 	linalg.Parallel(x.Rows, func(i int) {
-		to := tape.Row(dst, i)
+		to := autodiff.Row(dst, i)
 		p.mix(to, 0, means, variances, i, addSoftmax)
 		if slices.Min(to) > leastSum {
 			for h, v := range to {
@@ -227,8 +227,8 @@ func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.G
 		to[h] = start
 	}
 	for s := range p.draws {
-		mean := tape.Row(means[s], i)
-		for h, v := range tape.Row(variances[s], i) {
+		mean := autodiff.Row(means[s], i)
+		for h, v := range autodiff.Row(variances[s], i) {
 			sd[h] = math.Sqrt(v)
 		}
 		for j := range p.perHead {
@@ -311,7 +311,7 @@ func (a answering) marginals(p *Predictor, mean, variances blas64.General, xs pl
 		}
 	}
 	for t, m := range p.known[g] {
-		if err := m.add(on, mean, variances, tape.View(b, 0, a.at[t], b.Rows, m.mean.Cols), heads); err != nil {
+		if err := m.add(on, mean, variances, autodiff.View(b, 0, a.at[t], b.Rows, m.mean.Cols), heads); err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // A sample is the bound for one θ.
@@ -21,12 +21,12 @@ type sample struct {
 // A share is a group's part of a sample, on a tape of its own: shares are
 // computed side by side and meet in the likelihood only.
 type share struct {
-	tp             *tape.Tape
-	theta          *tape.Var
+	tp             *autodiff.Tape
+	theta          *autodiff.Var
 	x              points
 	leaves         []leaf
-	mean, variance *tape.Var // H×B
-	divergence     *tape.Var // and the correction, if any
+	mean, variance *autodiff.Var // H×B
+	divergence     *autodiff.Var // and the correction, if any
 	inducing       float64
 	correction     float64
 }
@@ -43,7 +43,7 @@ func (p *problem) draw(seen *view, rng *rand.Rand) sample {
 	}
 	at := placedAt(theta.Data, seen.x.Value)
 	for g := range s.shares {
-		s.shares[g] = share{tp: p.m.tape(), theta: tape.Variable(theta), x: points{again(seen.x), at}}
+		s.shares[g] = share{tp: p.m.tape(), theta: autodiff.Variable(theta), x: points{again(seen.x), at}}
 	}
 	return s
 }
@@ -55,7 +55,7 @@ func (p *problem) fill(s *share, g int) error {
 		return err
 	}
 	s.mean, s.variance = at.marginals(s.x)
-	s.divergence = tape.Number(0)
+	s.divergence = autodiff.Number(0)
 	for t := p.first; t < len(s.leaves); t++ {
 		s.divergence = s.tp.Add(s.divergence, 1, at.divergence(t))
 	}
@@ -80,11 +80,11 @@ func (p *problem) fill(s *share, g int) error {
 // meet computes the likelihood of labels y, rows of the stacked heads, and hands
 // its derivatives to the shares.
 func (s *sample) meet(y []int, scale float64, functions int) {
-	var means, variances []*tape.Var
+	var means, variances []*autodiff.Var
 	for _, share := range s.shares {
-		means, variances = append(means, tape.Variable(share.mean.Value)), append(variances, tape.Variable(share.variance.Value))
+		means, variances = append(means, autodiff.Variable(share.mean.Value)), append(variances, autodiff.Variable(share.variance.Value))
 	}
-	tp := &tape.Tape{}
+	tp := &autodiff.Tape{}
 	nll := tp.Scale(scale, softmaxNLL(tp, tp.Stack(means...), tp.Stack(variances...), y, functions, s.rng))
 	s.nll = nll.Number()
 	tp.Backward(nll)
@@ -108,19 +108,19 @@ func (p *problem) rowsOf(heads []int) []int {
 
 // leaves puts the blocks of a group on a tape; z are those of a view, rows those
 // of trainedRows.
-func (p *problem) leaves(g int, z []*tape.Var, rows []blas64.General) []leaf {
+func (p *problem) leaves(g int, z []*autodiff.Var, rows []blas64.General) []leaf {
 	var out []leaf
 	for t, b := range p.m.groups[g].blocks {
 		if t < p.first {
-			out = append(out, leaf{z: again(z[t]), mean: tape.Constant(b.mean), pack: p.packs[g][t]})
+			out = append(out, leaf{z: again(z[t]), mean: autodiff.Constant(b.mean), pack: p.packs[g][t]})
 			continue
 		}
-		l := leaf{z: again(z[t]), mean: tape.Variable(b.mean)}
+		l := leaf{z: again(z[t]), mean: autodiff.Variable(b.mean)}
 		for _, c := range b.chol {
-			l.chol = append(l.chol, tape.Variable(c))
+			l.chol = append(l.chol, autodiff.Variable(c))
 		}
 		if rows[t-p.first].Data != nil {
-			l.pack = &pack{tape.Variable(rows[t-p.first]), inOrder(len(b.chol))}
+			l.pack = &pack{autodiff.Variable(rows[t-p.first]), inOrder(len(b.chol))}
 		}
 		out = append(out, l)
 	}

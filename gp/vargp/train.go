@@ -11,8 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/tape"
 )
 
 // A Task is what a model learns at a time.
@@ -109,7 +109,7 @@ func (m *Model) check(t Task) error {
 			return fmt.Errorf("inputs of %d values, the model has %d", x.Cols, m.dim)
 		}
 		for i := range x.Rows {
-			for _, v := range tape.Row(x, i) {
+			for _, v := range autodiff.Row(x, i) {
 				if v-v != 0 {
 					return fmt.Errorf("input %d holds a NaN or an infinity", i)
 				}
@@ -167,7 +167,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 		}
 		z := linalg.New64(inputs[g].Rows, m.dim)
 		for i := range z.Rows {
-			copy(tape.Row(z, i), tape.Row(inputs[g], i))
+			copy(autodiff.Row(z, i), autodiff.Row(inputs[g], i))
 		}
 		to.blocks = append(to.blocks, block{z: z, mean: linalg.New64(heads[g], z.Rows)})
 		start := identity(z.Rows)
@@ -183,7 +183,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 			}
 			n := l.Rows - z.Rows
 			for i := range z.Rows {
-				copy(tape.Row(start, i), tape.Row(l, n+i)[n:])
+				copy(autodiff.Row(start, i), autodiff.Row(l, n+i)[n:])
 			}
 		}
 		last := &to.blocks[len(to.blocks)-1]
@@ -197,7 +197,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 // factor returns L of inducing inputs.
 func (m *Model) factor(theta []float64, z placed) (blas64.General, error) {
 	tp := m.tape()
-	l, err := tp.Cholesky(tape.Constant(gramOf(tp, variance(theta), z)), m.cfg.Jitter)
+	l, err := tp.Cholesky(autodiff.Constant(gramOf(tp, variance(theta), z)), m.cfg.Jitter)
 	if err != nil {
 		return blas64.General{}, err
 	}
@@ -296,7 +296,7 @@ func (r *run) batches(epoch int) [][]int {
 func (r *run) pick(rows []int) batch {
 	b := batch{x: linalg.New64(len(rows), r.m.dim), scale: float64(r.task.X.Rows) / float64(len(rows))}
 	for i, k := range rows {
-		copy(tape.Row(b.x, i), tape.Row(r.task.X, k))
+		copy(autodiff.Row(b.x, i), autodiff.Row(r.task.X, k))
 		b.y = append(b.y, r.task.Y[k])
 	}
 	return b
@@ -345,7 +345,7 @@ func (r *run) validate(now *Epoch) error {
 		return err
 	}
 	for i, y := range r.task.ValidY {
-		row := tape.Row(lp, i)
+		row := autodiff.Row(lp, i)
 		now.LogProb += row[y]
 		if slices.Max(row) == row[y] {
 			now.Accuracy++

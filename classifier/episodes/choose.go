@@ -1,0 +1,216 @@
+package episodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// splitValues bounds the embeddings of the splits in work at a time.
+const splitValues = 64 << 20
+
+// A Choice is a candidate and why it was chosen, as it is recorded.
+type Choice[T any] struct {
+	Value T `json:"value"`
+	// Config is how the pseudo-sessions were drawn.
+	Config Config `json:"pseudo_sessions"`
+	// Scores are those of the candidates, in their order.
+	Scores []Score[T] `json:"scores,omitempty"`
+	// Fallback is why Value is the default and there are no scores.
+	Fallback string `json:"fallback,omitempty"`
+}
+
+// A Score is what a candidate reached.
+type Score[T any] struct {
+	Candidate T `json:"candidate"`
+	// Mean over the splits of half the sum of base and novel accuracy, 0 to
+	// 1, and its standard error.
+	Mean float64 `json:"mean"`
+	SEM  float64 `json:"sem"`
+	// NLL is the negative log-likelihood of the held-out examples in nats,
+	// averaged in the same way.
+	NLL float64 `json:"nll"`
+}
+
+// A Fit learns from a pseudo-base session (row i of x is an example of y[i])
+// what the candidates share, and returns what makes a head of one of them
+// that has learned this session. Fits run at the same time, the candidates of
+// one Fit one after the other.
+type Fit[T any] func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error)
+
+// Fresh is the Fit of heads whose candidates share nothing.
+func Fresh[T any](unfitted func(T) (classifier.Learner, error)) Fit[T] {
+	return func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error) {
+		return func(candidate T) (classifier.Learner, error) {
+			head, err := unfitted(candidate)
+			if err != nil {
+				return nil, err
+			}
+			return head, head.Learn(ctx, x, y)
+		}, nil
+	}
+}
+
+// Choose returns the best candidate for a base session (row i of x is an
+// example of y[i]). The error is a *TooLittleError where there is too little
+// data.
+func Choose[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, fit Fit[T]) (Choice[T], error) {
+	if len(candidates) == 0 {
+		return Choice[T]{}, errors.New("pseudo-sessions: no candidates")
+	}
+	results, err := Each(ctx, x, y, cfg, func(ctx context.Context, d Draw) ([]Result, error) {
+		return evaluateSplit(ctx, d, candidates, fit)
+	})
+	if err != nil {
+		return Choice[T]{}, err
+	}
+	return Pick(cfg, candidates, results), nil
+}
+
+// Pick is the rule of the package for results that were measured otherwise:
+// results[i][j] is what candidate j reached in split i.
+func Pick[T any](cfg Config, candidates []T, results [][]Result) Choice[T] {
+	c := Choice[T]{Config: cfg}
+	for i, candidate := range candidates {
+		c.Scores = append(c.Scores, score(candidate, column(results, i)))
+	}
+	c.Value = candidates[pick(results, c.Scores)]
+	return c
+}
+
+// Gain returns by how much candidate a is more accurate than candidate b, and
+// the standard error of that over the splits, which are paired.
+func Gain(results [][]Result, a, b int) (mean, sem float64) {
+	gain := make([]float64, len(results))
+	for i, r := range results {
+		gain[i] = r[a].Accuracy - r[b].Accuracy
+	}
+	return meanAndError(gain)
+}
+
+// NoExamples is the Fallback of a head that learned its base session from
+// statistics.
+const NoExamples = "the base session was learned from statistics, which have no examples for pseudo-sessions"
+
+// ChooseOr is Choose with a value for base sessions that are too small; the
+// choice then says so.
+func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, otherwise T, fit Fit[T]) (Choice[T], error) {
+	c, err := Choose(ctx, x, y, cfg, candidates, fit)
+	var little *TooLittleError
+	if errors.As(err, &little) {
+		return Choice[T]{Value: otherwise, Config: cfg, Fallback: little.Error()}, nil
+	}
+	return c, err
+}
+
+// A Draw is one pseudo-session: what is learned, Base first and then Shots, and
+// what is held out of either.
+type Draw struct {
+	Number              int // of the split, from 0
+	Base, Shots         Session
+	BaseTest, NovelTest Session
+}
+
+// A Session is labelled rows: row i of X (n×d) is an example of class Y[i].
+type Session struct {
+	X blas32.General
+	Y []string
+}
+
+// Each calls do with every pseudo-session of a base session (row i of x is an
+// example of y[i]), several at a time, and returns the answers in the order of
+// the splits; of several errors, that of the first split. The error is a
+// *TooLittleError where there is too little data.
+func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config, do func(context.Context, Draw) (R, error)) ([]R, error) {
+	plan, err := NewPlan(x, y, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := Session{x, y}
+	results, errs := make([]R, len(plan.Splits)), make([]error, len(plan.Splits))
+	var group errgroup.Group
+	group.SetLimit(splitsAtOnce(x))
+	for i, split := range plan.Splits {
+		group.Go(func() error {
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				results[i], errs[i] = do(ctx, Draw{i, s.pick(split.Base), s.pick(split.Shots), s.pick(split.BaseTest), s.pick(split.NovelTest)})
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in errs
+	for _, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("pseudo-sessions: %w", err)
+		}
+	}
+	return results, nil
+}
+
+func splitsAtOnce(x blas32.General) int {
+	return max(1, min(runtime.GOMAXPROCS(0), splitValues/(x.Rows*x.Cols)))
+}
+
+// evaluateSplit returns the results of all candidates in one split.
+func evaluateSplit[T any](ctx context.Context, d Draw, candidates []T, fit Fit[T]) ([]Result, error) {
+	finish, err := fit(ctx, d.Base.X, d.Base.Y)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]Result, len(candidates))
+	for i, candidate := range candidates {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		head, err := finish(candidate)
+		if err == nil {
+			err = head.Learn(ctx, d.Shots.X, d.Shots.Y)
+		}
+		if err == nil {
+			results[i], err = both(head, d.BaseTest, d.NovelTest)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("candidate %v: %w", candidate, err)
+		}
+	}
+	return results, nil
+}
+
+func (s Session) pick(rows []int) Session {
+	out := Session{X: classifier.Gather(s.X, rows)}
+	for _, r := range rows {
+		out.Y = append(out.Y, s.Y[r])
+	}
+	return out
+}
+
+// column is the results of one candidate.
+func column(results [][]Result, candidate int) []Result {
+	out := make([]Result, len(results))
+	for i := range results {
+		out[i] = results[i][candidate]
+	}
+	return out
+}
+
+// Valid returns an error unless a recorded choice of numbers can be one: its
+// value and its candidates pass the check.
+func Valid[T comparable](c Choice[T], check func(T) error) error {
+	if err := check(c.Value); err != nil {
+		return fmt.Errorf("value: %w", err)
+	}
+	if c.Fallback != "" && len(c.Scores) > 0 {
+		return errors.New("a fallback with scores")
+	}
+	if c.Fallback == "" && !slices.ContainsFunc(c.Scores, func(s Score[T]) bool { return s.Candidate == c.Value }) {
+		return errors.New("the value is none of the candidates")
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package episodes
+
+import "fmt"
+
+// minClasses is the least number of classes that can be split in a way that
+// says something: two of either kind.
+const minClasses = 4
+
+// maxCount bounds the settings that are counts.
+const maxCount = 1 << 20
+
+// Config says how pseudo-sessions are drawn.
+type Config struct {
+	// Splits is the number of draws.
+	Splits int `json:"splits"`
+	// NovelShare is the share of the classes that play later ones.
+	NovelShare float64 `json:"novel_share"`
+	// Shots is the number of examples that these are learned from.
+	Shots int `json:"shots"`
+	// KeepShare is the share of its examples that any other class is learned
+	// from.
+	KeepShare float64 `json:"keep_share"`
+	// TestPerClass is the most held-out examples of a class that are scored.
+	TestPerClass int `json:"test_per_class"`
+	// Seed is that of the draws.
+	Seed uint64 `json:"seed"`
+}
+
+// DefaultConfig returns 9 splits, 40 % of the classes learned from 5 shots,
+// the others from 80 % of their examples, and 20 examples of each scored.
+func DefaultConfig() Config {
+	return Config{Splits: 9, NovelShare: 0.4, Shots: 5, KeepShare: 0.8, TestPerClass: 20, Seed: 1}
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"splits", c.Splits}, {"shots", c.Shots}, {"test_per_class", c.TestPerClass}} {
+		if f.value < 1 || f.value > maxCount {
+			return fmt.Errorf("%s: %d is outside 1 … %d", f.name, f.value, maxCount)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"novel_share", c.NovelShare}, {"keep_share", c.KeepShare}} {
+		if !(f.value > 0 && f.value < 1) {
+			return fmt.Errorf("%s: %g is not between 0 and 1", f.name, f.value)
+		}
+	}
+	return nil
+}
+
+// TooLittleError says that the base session is too small for pseudo-sessions.
+type TooLittleError struct {
+	// Classes of the base session, of which Usable have more than Shots
+	// examples.
+	Classes, Usable, Shots int
+}
+
+func (e *TooLittleError) Error() string {
+	return fmt.Sprintf("pseudo-sessions need %d classes with more than %d examples each; of the %d classes of the base session %d have as many",
+		minClasses, e.Shots, e.Classes, e.Usable)
+}

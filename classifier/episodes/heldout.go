@@ -1,0 +1,79 @@
+package episodes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// An Unfitter makes heads that are cheap to fit in pseudo-sessions.
+type Unfitter interface {
+	// Unfitted returns an unfitted head with the settings of this one; what
+	// was left to be chosen on the base session is as this one chose it.
+	Unfitted() (classifier.Learner, error)
+}
+
+// An Answer is what a head says of one held-out example.
+type Answer struct {
+	// Novel says that its class was learned from a few examples after the
+	// others.
+	Novel bool
+	// LogProb are those of all classes; they are overwritten by the next
+	// answer. Own is the column of the example's class.
+	LogProb []float64
+	Own     int
+	// Novelty is 0 from a head that is no classifier.Noveltier.
+	Novelty float64
+}
+
+// HeldOut takes heads that unfitted makes through the pseudo-sessions of a base
+// session (row i of x is an example of y[i]) and hands what they say of the
+// held-out examples to visit: those of one split in order, several splits at
+// the same time. The error is a *TooLittleError where there is too little data.
+//
+// Cost: one fit and the scores of TestPerClass examples of every class a split.
+func HeldOut(ctx context.Context, x blas32.General, y []string, cfg Config, unfitted func() (classifier.Learner, error), visit func(split int, a Answer)) error {
+	_, err := Each(ctx, x, y, cfg, func(ctx context.Context, d Draw) (struct{}, error) {
+		head, err := unfitted()
+		if err != nil {
+			return struct{}{}, err
+		}
+		for _, part := range []Session{d.Base, d.Shots} {
+			if err := head.Learn(ctx, part.X, part.Y); err != nil {
+				return struct{}{}, err
+			}
+		}
+		answer := func(a Answer) { visit(d.Number, a) }
+		if err := answers(head, d.BaseTest, false, answer); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, answers(head, d.NovelTest, true, answer)
+	})
+	return err
+}
+
+// answers visits what a head says of a session.
+func answers(head classifier.Classifier, s Session, novel bool, visit func(Answer)) error {
+	novelty := make([]float64, s.X.Rows)
+	if n, ok := classifier.As[classifier.Noveltier](head); ok {
+		if err := n.Novelty(novelty, s.X); err != nil {
+			return err
+		}
+	}
+	return classifier.Batches(head, s.X, func(first int, logProb blas64.General) error {
+		for i := range logProb.Rows {
+			own := slices.Index(head.Classes(), s.Y[first+i])
+			if own < 0 {
+				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
+			}
+			row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
+			visit(Answer{Novel: novel, LogProb: row, Own: own, Novelty: novelty[first+i]})
+		}
+		return nil
+	})
+}

@@ -1,0 +1,118 @@
+package episodes
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// A Plan is the pseudo-sessions of one base session.
+type Plan struct {
+	Splits []Split
+}
+
+// A Split is one draw: rows of the base session, none of them twice.
+type Split struct {
+	// Base are learned first, then Shots.
+	Base, Shots []int
+	// BaseTest are held-out examples of the classes in Base, NovelTest of
+	// those in Shots.
+	BaseTest, NovelTest []int
+}
+
+// NewPlan draws the splits of a base session: row i of x is an example of
+// class y[i]. The error is a *TooLittleError where there is too little data.
+//
+// The classes in Shots are drawn from those with more than cfg.Shots examples
+// and have exactly that many in Shots. Any other class has cfg.KeepShare of
+// its examples in Base, at least one, and at least one held out unless it has
+// no second.
+func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("pseudo-sessions: %w", err)
+	}
+	if err := classifier.CheckExamples(x, y, 0); err != nil {
+		return nil, fmt.Errorf("pseudo-sessions: %w", err)
+	}
+	groups := classifier.GroupByClass(y)
+	var usable []int
+	for i, g := range groups {
+		if len(g.Rows) > cfg.Shots {
+			usable = append(usable, i)
+		}
+	}
+	if len(usable) < minClasses {
+		return nil, &TooLittleError{Classes: len(groups), Usable: len(usable), Shots: cfg.Shots}
+	}
+	for _, g := range groups {
+		sortByContent(x, g.Rows)
+	}
+	p := &Plan{}
+	for s := range cfg.Splits {
+		p.Splits = append(p.Splits, draw(groups, usable, cfg, uint64(s)))
+	}
+	return p, nil
+}
+
+// sortByContent gives examples an order that does not depend on where they
+// stand; equal ones can stand for each other.
+func sortByContent(x blas32.General, rows []int) {
+	slices.SortFunc(rows, func(a, b int) int {
+		return slices.Compare(classifier.Row(x, a), classifier.Row(x, b))
+	})
+}
+
+// draw makes one split.
+func draw(groups []classifier.Group, usable []int, cfg Config, split uint64) Split {
+	novel := drawNovel(usable, cfg, split)
+	var s Split
+	for i, g := range groups {
+		rows := shuffled(g, cfg.Seed, split)
+		if slices.Contains(novel, i) {
+			s.Shots = append(s.Shots, rows[:cfg.Shots]...)
+			s.NovelTest = append(s.NovelTest, first(rows[cfg.Shots:], cfg.TestPerClass)...)
+			continue
+		}
+		keep := kept(len(rows), cfg.KeepShare)
+		s.Base = append(s.Base, rows[:keep]...)
+		s.BaseTest = append(s.BaseTest, first(rows[keep:], cfg.TestPerClass)...)
+	}
+	return s
+}
+
+// drawNovel returns which of the usable classes play later ones: at least one,
+// and all but one at most.
+func drawNovel(usable []int, cfg Config, split uint64) []int {
+	n := int(math.Round(cfg.NovelShare * float64(len(usable))))
+	n = min(max(n, 1), len(usable)-1)
+	order := slices.Clone(usable)
+	shuffle(order, cfg.Seed, split)
+	return order[:n]
+}
+
+// shuffled returns the rows of a class in an order of its own.
+func shuffled(g classifier.Group, seed, split uint64) []int {
+	name := fnv.New64a()
+	name.Write([]byte(g.Class)) // never fails
+	rows := slices.Clone(g.Rows)
+	shuffle(rows, seed^name.Sum64(), split)
+	return rows
+}
+
+func shuffle(rows []int, seed, split uint64) {
+	rng := rand.New(rand.NewPCG(seed, split))
+	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+}
+
+// kept is the number of n examples to learn from.
+func kept(n int, share float64) int {
+	return max(1, min(n-1, int(math.Round(share*float64(n)))))
+}
+
+func first(rows []int, n int) []int { return rows[:min(n, len(rows))] }

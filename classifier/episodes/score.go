@@ -1,0 +1,115 @@
+package episodes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// A Result is what one head reached in one split: means of that on base and
+// that on novel examples.
+type Result struct {
+	Accuracy float64 // 0 to 1
+	NLL      float64 // nats
+}
+
+// both is the mean of the results on base and on novel examples.
+func both(head classifier.Classifier, base, novel Session) (Result, error) {
+	a, err := measure(head, base)
+	if err != nil {
+		return Result{}, err
+	}
+	b, err := measure(head, novel)
+	return Result{(a.Accuracy + b.Accuracy) / 2, (a.NLL + b.NLL) / 2}, err
+}
+
+// measure compares a head's answers with the labels.
+func measure(head classifier.Classifier, s Session) (Result, error) {
+	var right, nll float64
+	err := classifier.Batches(head, s.X, func(first int, logProb blas64.General) error {
+		for i := range logProb.Rows {
+			row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
+			own := slices.Index(head.Classes(), s.Y[first+i])
+			if own < 0 {
+				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
+			}
+			nll -= row[own]
+			if own == firstMax(row) {
+				right++
+			}
+		}
+		return nil
+	})
+	n := float64(s.X.Rows)
+	return Result{right / n, nll / n}, err
+}
+
+// firstMax is the class that Predict would give.
+func firstMax(row []float64) int {
+	best := 0
+	for j, v := range row {
+		if v > row[best] {
+			best = j
+		}
+	}
+	return best
+}
+
+// score sums up the splits of one candidate.
+func score[T any](candidate T, splits []Result) Score[T] {
+	s := Score[T]{Candidate: candidate}
+	values := make([]float64, len(splits))
+	for i, r := range splits {
+		values[i] = r.Accuracy
+		s.NLL += r.NLL / float64(len(splits))
+	}
+	s.Mean, s.SEM = meanAndError(values)
+	return s
+}
+
+// pick returns the candidate that the rule of the package chooses.
+func pick[T any](results [][]Result, scores []Score[T]) int {
+	best := 0
+	for i, s := range scores {
+		if s.Mean > scores[best].Mean {
+			best = i
+		}
+	}
+	chosen := best
+	for i, s := range scores {
+		tied := i == best || tie(column(results, best), column(results, i))
+		if tied && (s.NLL < scores[chosen].NLL || s.NLL == scores[chosen].NLL && i < chosen) {
+			chosen = i
+		}
+	}
+	return chosen
+}
+
+// tie says whether the loss against the best is within one standard error.
+func tie(best, other []Result) bool {
+	loss := make([]float64, len(best))
+	for i := range best {
+		loss[i] = best[i].Accuracy - other[i].Accuracy
+	}
+	mean, sem := meanAndError(loss)
+	return mean <= sem
+}
+
+// meanAndError returns the mean and its standard error, 0 for one value.
+func meanAndError(values []float64) (mean, sem float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	if n < 2 {
+		return mean, 0
+	}
+	for _, v := range values {
+		sem += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(sem / (n - 1) / n)
+}

@@ -1,0 +1,51 @@
+package ppcaonline
+
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+)
+
+// Auto as Config.Sigma2 takes the variance within the classes of the base
+// session.
+const Auto = 0
+
+// maxQ bounds the components of a class.
+const maxQ = 1 << 12
+
+// Config holds the settings of ppca-online.
+type Config struct {
+	// Q is the number of components of a class, at most d−1.
+	Q int `json:"q" mapstructure:"q"`
+	// Sigma2 is the noise variance that a class starts with, on the scale of
+	// the embeddings; 0 (Auto) means take it from the base session.
+	Sigma2 float64 `json:"sigma2" mapstructure:"sigma2"`
+	// Floor is the least noise variance in units of that. It stands in for the
+	// directions that few examples do not show, as λ does in ppca.
+	Floor float64 `json:"floor" mapstructure:"floor"`
+	// Normalize scales embeddings to length 1.
+	Normalize bool `json:"normalize" mapstructure:"normalize"`
+	// Seed of the directions that a class starts with.
+	Seed       uint64 `json:"seed" mapstructure:"-"`
+	oem.Config `mapstructure:",squash"`
+}
+
+// DefaultConfig returns 20 components, a floor of twice the variance within
+// the classes, and the paper's step policy.
+func DefaultConfig() Config {
+	return Config{Q: 20, Floor: 2, Normalize: true, Config: oem.DefaultConfig()}
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if c.Q < 0 || c.Q > maxQ {
+		return fmt.Errorf("q: %d is outside 0 … %d", c.Q, maxQ)
+	}
+	if c.Sigma2 != Auto && !(c.Sigma2 >= 1e-12 && c.Sigma2 <= 1e12) {
+		return fmt.Errorf("sigma2: %g is outside 1e-12 … 1e12; 0 means take it from the base session", c.Sigma2)
+	}
+	if !(c.Floor >= 1e-6 && c.Floor <= 1e6) {
+		return fmt.Errorf("floor: %g is outside 1e-6 … 1e6", c.Floor)
+	}
+	return c.Config.Validate()
+}

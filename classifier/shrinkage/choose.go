@@ -1,0 +1,161 @@
+package shrinkage
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Choice is the setting that pseudo-sessions chose, with the scores of the
+// plain ones and of the best calibrated one.
+type Choice = episodes.Choice[Setting]
+
+// leastGain is by how much (in accuracy, 0 to 1) the calibrated form must beat
+// the plain one, and by two standard errors.
+const leastGain = 0.01
+
+// Candidates. κ and T count in nats of the density.
+func nus() []float64          { return []float64{Pooled, 3000, 1000, 300, 100, 30} }
+func kappas() []float64       { return []float64{0, 100, 200, 400, 800} }
+func temperatures() []float64 { return []float64{1, 16, 32, 64} }
+func reranks() []float64      { return []float64{0, 0.5, 1, 2} }
+
+// Choice returns what pseudo-sessions chose, nil before the base session and
+// where everything was given.
+func (h *Head) Choice() *Choice { return h.choice }
+
+// plains are the candidates without calibration.
+func (c Config) plains() []Setting {
+	if c.Nu != Auto {
+		return []Setting{plain(c.Nu)}
+	}
+	var out []Setting
+	for _, nu := range nus() {
+		out = append(out, plain(nu))
+	}
+	return out
+}
+
+// calibrated are the candidates with calibration, but for b; rerank says
+// whether there is a regression.
+func (c Config) calibrated(rerank bool) []Setting {
+	if !c.Calibrate {
+		return nil
+	}
+	var out []Setting
+	for _, p := range c.plains() {
+		for _, kappa := range kappas() {
+			for _, temperature := range temperatures() {
+				for _, g := range reranks() {
+					if g == 0 || rerank {
+						out = append(out, Setting{Nu: p.Nu, Kappa: kappa, Temperature: temperature, Rerank: g})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// drawn says how pseudo-sessions are drawn.
+func (c Config) drawn() episodes.Config {
+	d := episodes.DefaultConfig()
+	d.Splits = c.Splits
+	return d
+}
+
+// choose returns the best setting for a base session: ν by the rule of package
+// pseudo, and the calibrated form where it gains enough.
+func (c Config) choose(ctx context.Context, mul linalg.Multiplier, x blas32.General, y []string) (Choice, error) {
+	rerank := c.Calibrate && logisticFits(x.Rows, x.Cols, len(classifier.GroupByClass(y)))
+	trials, err := episodes.Each(ctx, x, y, c.drawn(), func(ctx context.Context, d episodes.Draw) (*trial, error) {
+		return c.try(ctx, mul, d, rerank)
+	})
+	var little *episodes.TooLittleError
+	if errors.As(err, &little) {
+		return c.fallback(little.Error()), nil
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	return c.decide(trials), nil
+}
+
+// fallback is the choice where there is nothing to choose by.
+func (c Config) fallback(reason string) Choice {
+	nu := c.Nu
+	if nu == Auto {
+		nu = Pooled
+	}
+	return Choice{Value: plain(nu), Config: c.drawn(), Fallback: reason}
+}
+
+// decide compares the candidates over all splits.
+func (c Config) decide(trials []*trial) Choice {
+	plains := c.plains()
+	n := len(plains)
+	candidates := append(slices.Clone(plains), trials[0].candidates[n:]...)
+	linalg.Parallel(len(candidates)-n, func(i int) { candidates[n+i].Later = bestShift(trials, n+i) })
+	results := make([][]episodes.Result, len(trials))
+	for i, t := range trials {
+		results[i] = make([]episodes.Result, len(candidates))
+		linalg.Parallel(len(candidates), func(k int) { results[i][k] = t.result(k, candidates[k].Later) })
+	}
+	only := make([][]episodes.Result, len(results))
+	for i, r := range results {
+		only[i] = r[:n]
+	}
+	choice := episodes.Pick(c.drawn(), plains, only)
+	if len(candidates) == n {
+		return choice
+	}
+	all := episodes.Pick(c.drawn(), candidates, results)
+	best := slices.Index(candidates, all.Value)
+	if best < n {
+		return choice
+	}
+	choice.Scores = append(choice.Scores, all.Scores[best])
+	if gain, sem := episodes.Gain(results, best, slices.Index(candidates, choice.Value)); gain > leastGain && gain > 2*sem {
+		choice.Value = all.Value
+	}
+	return choice
+}
+
+// bestShift returns the b that is most accurate over the splits, from the
+// quantiles of what would bring a later class level with the base classes; of
+// equals, the smallest.
+func bestShift(trials []*trial, k int) float64 {
+	var gaps []float64
+	for _, t := range trials {
+		for _, r := range t.rows[k] {
+			gaps = append(gaps, -float64(r.gap))
+		}
+	}
+	slices.Sort(gaps)
+	best, most := 0.0, accuracy(trials, k, 0)
+	for i := range shifts {
+		b := gaps[(len(gaps)-1)*(2*i+1)/(2*shifts)]
+		if a := accuracy(trials, k, b); a > most+1e-12 || a > most-1e-12 && math.Abs(b) < math.Abs(best) {
+			best, most = b, a
+		}
+	}
+	return best
+}
+
+// shifts is the number of values of b that are tried.
+const shifts = 80
+
+func accuracy(trials []*trial, k int, b float64) float64 {
+	var sum float64
+	for _, t := range trials {
+		sum += t.accuracy(k, b) / float64(len(trials))
+	}
+	return sum
+}

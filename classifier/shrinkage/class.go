@@ -1,0 +1,161 @@
+package shrinkage
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// class is one class, with what scoring needs of it. It is never changed,
+// only replaced.
+type class struct {
+	moments.Total
+	base bool // of the first session
+	own  spread
+	// logit is its row of the logistic regression, d weights and a constant;
+	// nil without one.
+	logit   []float64
+	stats   *moments.Moments // nil where they were not kept
+	density *gauss.Density
+	unit    []float64 // the whitened mean, of length 1
+}
+
+// spread is how a class varies by itself, in whitened coordinates.
+type spread struct {
+	values   []float64 // w, leading eigenvalues of its covariance, divisor n−1
+	vectors  []float32 // U, one row of d per value
+	residual float64   // r, mean variance in the directions left
+}
+
+// fitSpread finds the q leading eigenpairs of a class, whitened.
+func fitSpread(sp *gauss.Space, m *moments.Moments, q int) (spread, error) {
+	d := sp.Dim()
+	if m.N() < 2 {
+		return spread{}, nil
+	}
+	e, trace, err := eigenpairs(sp, m, min(q, m.N()-1, d))
+	if err != nil {
+		return spread{}, err
+	}
+	out := spread{values: e.Values, vectors: make([]float32, len(e.Values)*d)}
+	for i, v := range e.Vectors.Data {
+		out.vectors[i] = float32(v)
+	}
+	for _, w := range e.Values {
+		trace -= w
+	}
+	if left := d - len(e.Values); left > 0 {
+		out.residual = max(trace, 0) / float64(left)
+	}
+	return out, nil
+}
+
+// eigenpairs returns those of the whitened covariance, and its trace.
+func eigenpairs(sp *gauss.Space, m *moments.Moments, q int) (linalg.Eigen, float64, error) {
+	solver := linalg.Solver{Multiplier: sp.Multiplier()}
+	if rows, ok := m.Centred(); ok {
+		white, err := sp.Turned(rows)
+		if err != nil {
+			return linalg.Eigen{}, 0, err
+		}
+		var sq float64
+		for _, v := range white.Data {
+			sq += v * v
+		}
+		e, err := solver.ThinEigen(white, q, float64(m.N()-1))
+		return e, sq / float64(m.N()-1), err
+	}
+	S, err := whitenedCovariance(sp, m)
+	if err != nil {
+		return linalg.Eigen{}, 0, err
+	}
+	var trace float64
+	for i := range S.Rows {
+		trace += S.Data[i*S.Stride+i]
+	}
+	e, err := solver.TopEigen(S, q)
+	return positive(e), trace, err
+}
+
+// whitenedCovariance returns L⁻¹·S·L⁻ᵀ.
+func whitenedCovariance(sp *gauss.Space, m *moments.Moments) (blas64.General, error) {
+	S, err := m.Covariance()
+	if err != nil {
+		return S, err
+	}
+	half, err := sp.Turned(S) // S·L⁻ᵀ
+	if err != nil {
+		return S, err
+	}
+	for i := range S.Rows {
+		for j := range S.Cols {
+			S.Data[i*S.Stride+j] = half.Data[j*half.Stride+i]
+		}
+	}
+	return sp.Turned(S)
+}
+
+// positive cuts off eigenvalues that are zero or less, up to rounding.
+func positive(e linalg.Eigen) linalg.Eigen {
+	rank := 0
+	for rank < len(e.Values) && e.Values[rank] > max(0, 1e-12*e.Values[0]) {
+		rank++
+	}
+	e.Vectors.Rows, e.Vectors.Data = rank, e.Vectors.Data[:rank*e.Vectors.Stride]
+	return linalg.Eigen{Values: e.Values[:rank], Vectors: e.Vectors}
+}
+
+// leastNoise keeps the covariance of equal examples from being singular.
+const leastNoise = 1e-9
+
+// shrunkTo returns the class model for one ν: with ρ = (n−1)/(n−1+ν),
+// C = diag(1−ρ+ρr+v) + ρ·U·diag(w−r)₊·Uᵀ and df = ν+n−1.
+func (s spread) shrunkTo(nu float64, n int, mean []float64, student bool) gauss.Class {
+	c := gauss.Class{N: n, Mean: mean, Noise: 1}
+	if nu >= Pooled {
+		return c
+	}
+	rho := float64(n-1) / (float64(n-1) + nu)
+	c.Noise = max(1-rho+rho*s.residual, leastNoise)
+	d := len(mean)
+	for i, w := range s.values {
+		if more := rho * (w - s.residual); more > 1e-12*c.Noise {
+			c.Values = append(c.Values, more)
+			c.Vectors = append(c.Vectors, s.vectors[i*d:(i+1)*d]...)
+		}
+	}
+	if student {
+		c.Degrees = nu + float64(n-1)
+	}
+	return c
+}
+
+// densities returns the predictive densities of classes, and their whitened
+// means scaled to length 1.
+func densities(sp *gauss.Space, classes []class, nu float64, student bool) ([]*gauss.Density, [][]float64, error) {
+	means := linalg.New64(len(classes), sp.Dim())
+	for i, c := range classes {
+		copy(means.Data[i*means.Stride:], c.Mean())
+	}
+	white, err := sp.Whitened(means)
+	if err != nil {
+		return nil, nil, err
+	}
+	models, units := make([]gauss.Class, len(classes)), make([][]float64, len(classes))
+	for i, c := range classes {
+		mean := white.Data[i*white.Stride : i*white.Stride+white.Cols]
+		models[i] = c.own.shrunkTo(nu, c.N, mean, student)
+		units[i] = moments.Total{N: 1, Sum: mean}.Direction()
+	}
+	out, err := sp.Densities(models)
+	return out, units, err
+}
+
+// place copies rows of x, scaled to length 1.
+func place(x blas32.General, rows []int) blas32.General {
+	return classifier.UnitRows(x, rows)
+}

@@ -1,0 +1,138 @@
+package shrinkage
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Names of the two heads.
+const (
+	PLDAPlus = "plda+"
+	PPCAEB   = "ppca-eb"
+)
+
+// Auto as Config.Nu lets pseudo-sessions inside the base session choose.
+const Auto = 0
+
+// Pooled as ν means infinity: every class has the pooled covariance.
+const Pooled = 1e12
+
+// maxQ bounds the components of a class.
+const maxQ = 1 << 16
+
+// Config holds the settings of a head of the family.
+type Config struct {
+	// Epsilon is ε, the share of the within-class covariance that is replaced
+	// by a multiple of I with the same trace.
+	Epsilon float64 `json:"epsilon" mapstructure:"epsilon"`
+	// Q is the most directions in which a class has a variance of its own.
+	Q int `json:"q" mapstructure:"q"`
+	// Nu is ν: the covariance of a class counts as n−1 examples, the pooled
+	// one as ν; 0 (Auto) means choose it on the base session, 1e12 (Pooled)
+	// infinity.
+	Nu float64 `json:"nu" mapstructure:"nu"`
+	// Uncertain takes the mean of a class as uncertain, the more the fewer
+	// examples it has.
+	Uncertain bool `json:"uncertain" mapstructure:"uncertain"`
+	// Student uses the multivariate t in place of the Gaussian: the covariance
+	// is uncertain as well.
+	Student bool `json:"student" mapstructure:"student"`
+	// Calibrate lets pseudo-sessions choose how classes of the base session
+	// are weighed against later ones: κ, T, b and g of Setting.
+	Calibrate bool `json:"calibrate" mapstructure:"calibrate"`
+	// Splits is the number of pseudo-sessions to choose by.
+	Splits int `json:"splits" mapstructure:"splits"`
+	// Statistics keeps what is needed to learn more examples of an old class
+	// and to forget single ones: up to 4d² bytes a class. It is no key of its
+	// own in a configuration file: classifier.statistics sets it.
+	Statistics bool `json:"statistics" mapstructure:"-"`
+}
+
+// DefaultPLDAPlus returns ε = ½, q = 20, and everything else chosen by nine
+// pseudo-sessions.
+func DefaultPLDAPlus() Config {
+	return Config{Epsilon: 0.5, Q: 20, Nu: Auto, Uncertain: true, Student: true, Calibrate: true, Splits: 9, Statistics: true}
+}
+
+// DefaultPPCAEB returns ε = ½, q = 20, ν by nine pseudo-sessions, the Gaussian
+// and no calibration.
+func DefaultPPCAEB() Config {
+	c := DefaultPLDAPlus()
+	c.Student, c.Calibrate = false, false
+	return c
+}
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if !(c.Epsilon >= 1e-6 && c.Epsilon <= 1) {
+		return fmt.Errorf("epsilon: %g is outside 1e-6 … 1", c.Epsilon)
+	}
+	if c.Q < 0 || c.Q > maxQ {
+		return fmt.Errorf("q: %d is outside 0 … %d", c.Q, maxQ)
+	}
+	if c.Splits < 1 || c.Splits > 1000 {
+		return fmt.Errorf("splits: %d is outside 1 … 1000", c.Splits)
+	}
+	if c.Nu == Auto {
+		return nil
+	}
+	return checkNu(c.Nu)
+}
+
+func checkNu(nu float64) error {
+	if !(nu >= 1e-6 && nu <= Pooled) {
+		return fmt.Errorf("nu: %g is outside 1e-6 … 1e12; 0 means choose it on the base session, 1e12 infinity", nu)
+	}
+	return nil
+}
+
+// chooses says that there is something to choose by pseudo-sessions.
+func (c Config) chooses() bool { return c.Nu == Auto || c.Calibrate }
+
+// A Setting is what pseudo-sessions choose: ν, and the weights of
+//
+//	s_c = (ℓ_c + κ·cos(z, m_c))/T
+//
+// of which the score of a later class has b added, and those of the base
+// classes may be ranked anew by a logistic regression, keeping their sum.
+type Setting struct {
+	Nu          float64 `json:"nu"`          // ν
+	Kappa       float64 `json:"kappa"`       // κ
+	Temperature float64 `json:"temperature"` // T
+	Later       float64 `json:"later"`       // b
+	Rerank      float64 `json:"rerank"`      // g; 0 leaves the ranking
+}
+
+// plain is the setting without calibration.
+func plain(nu float64) Setting { return Setting{Nu: nu, Temperature: 1} }
+
+// String names what is in force, as in "ν 3000, κ 800, T 64, b 2.27, g 2".
+func (s Setting) String() string {
+	nu := fmt.Sprintf("ν %.4g", s.Nu)
+	if s.Nu >= Pooled {
+		nu = "ν ∞"
+	}
+	if s.calibrated() {
+		return fmt.Sprintf("%s, κ %.4g, T %.4g, b %.4g, g %.4g", nu, s.Kappa, s.Temperature, s.Later, s.Rerank)
+	}
+	return nu
+}
+
+func (s Setting) calibrated() bool { return s != plain(s.Nu) }
+
+func checkSetting(s Setting) error {
+	if err := checkNu(s.Nu); err != nil {
+		return err
+	}
+	if !(s.Kappa >= 0 && s.Kappa <= 1e9) || !(s.Temperature >= 1e-9 && s.Temperature <= 1e9) || !(s.Later >= -1e9 && s.Later <= 1e9) || !(s.Rerank >= 0 && s.Rerank <= 1e9) {
+		return fmt.Errorf("setting %+v is out of range", s)
+	}
+	return nil
+}
+
+func checkMethod(method string) error {
+	if !slices.Contains([]string{PLDAPlus, PPCAEB}, method) {
+		return fmt.Errorf("method %q is neither %s nor %s", method, PLDAPlus, PPCAEB)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+// Package shrinkage is two heads of one family (package gauss): ppca-eb, PPCA
+// whose class covariances are shrunk to the pooled one and whose class means
+// are uncertain, by empirical Bayes; and plda+, the same with Student's t and
+// a calibration of base classes against later ones.
+//
+// Source: no paper; it joins Tipping and Bishop 1999, Wang 2023 and the
+// two-covariance model (package plda). Embeddings are scaled to length 1 and
+// whitened, z = L⁻¹(x−m₀).
+//
+//	symbol  field           shape  meaning
+//	n, Σx   class.Total     1, d   examples of a class and their sum
+//	w, U    spread.values   q, q×d leading eigenpairs of the class covariance in z, divisor n−1; q ≤ n−1
+//	r       spread.residual 1      its mean variance in the other directions
+//	ν       Setting.Nu      1      examples that the shared covariance counts as
+//	ρ       –               1      (n−1)/(n−1+ν)
+//	κ, T    Setting         1      weight of the cosine with the class mean, temperature
+//	b       Setting.Later   1      added to the scores of classes of later sessions
+//	g       Setting.Rerank  1      weight of the regression among base classes
+//	–       class.logit     d+1    its row of the regression
+//
+//	ℓ_c = log N or t(z; μ, C), df = ν+n−1,
+//	C   = diag(1−ρ+ρr+v) + ρ·U·diag(w−r)₊·Uᵀ
+//	s_c = (ℓ_c + κ·cos(z, z̄_c))/T                 + b for later classes
+//	s_c = LSE_base(s) + log-softmax(g·logit)_c    for base classes, where g > 0
+//	log p(c|x) = log-softmax(s)
+//
+// ν = ∞ (Pooled) is plda exactly; ν → 0 without uncertainty of the mean is
+// PPCA in whitened coordinates with λ = r; with q ≥ d the Gaussian of full
+// covariance.
+//
+// Classes of the first session are base classes, also when they take more
+// examples; one that was forgotten and learned again is a later class.
+//
+// Pseudo-sessions inside the base session choose (package pseudo): first ν
+// among ∞, 3000, 1000, 300, 100 and 30, then, with Config.Calibrate, the best
+// of ν, κ, T, b and g together. That is used only where it is more accurate by
+// more than one point and by two standard errors (paired); otherwise κ = b = g
+// = 0 and T = 1. b is tried at 80 quantiles of what would bring a later class
+// level. A base session too small for pseudo-sessions (fewer than four classes
+// of more than five images) has ν = ∞: the head is then plda with this ε. The
+// choice is saved with the head.
+//
+// The regression (multinomial logistic, weight decay 0.01, twelve steps of
+// L-BFGS from zero: stopping early is half of what keeps it from overfitting)
+// sees base examples only, stays as it is afterwards, and is left out where a
+// step would take more than 4e10 multiplications.
+//
+// Learning more of a class and forgetting are exact given what the base
+// session set, from the statistics of the class (package moments), which are
+// saved apart. What the space and the regression owe to a forgotten base class
+// stays until the last class is forgotten.
+//
+// Little data is defined: one example gives the shared covariance alone, equal
+// examples a variance of at least 1e−9.
+//
+// Cost: base session O(nd² + d³) and a fit of every class, O(min(n²d, nd²)),
+// about five times as much for nine pseudo-sessions and O(nCd) a step for the
+// regression; later sessions O(d²) a row. Scoring O(d² + Cqd) a row. Memory
+// 8qd + 24d bytes a class beside the statistics.
+//
+// Deviations from the formula as it was first tried (in NumPy): the
+// regression works on z without the rotation V, which changes nothing; the
+// variance of a class in directions without a component is at least 1e−9.
+package shrinkage

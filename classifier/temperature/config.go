@@ -1,0 +1,35 @@
+package temperature
+
+import "fmt"
+
+// Auto as Config.Temperature lets pseudo-sessions inside the base session
+// choose.
+const Auto = 0
+
+// Limits of a temperature that is given or loaded.
+const least, most = 1e-3, 1e4
+
+// Config holds the settings of the temperature.
+type Config struct {
+	// Temperature is T; 1 leaves a head's probabilities as they are, 0 (Auto)
+	// means fit it on the base session.
+	Temperature float64 `json:"temperature"`
+}
+
+// DefaultConfig returns Auto.
+func DefaultConfig() Config { return Config{Temperature: Auto} }
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if c.Temperature == Auto {
+		return nil
+	}
+	return check(c.Temperature)
+}
+
+func check(T float64) error {
+	if !(T >= least && T <= most) {
+		return fmt.Errorf("temperature: %g is outside %g … %g; 0 means fit it on the base session, 1 leaves probabilities as they are", T, float64(least), float64(most))
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package config
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/eval/experiment/kind"
+	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/rank"
+	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// Config holds every setting of every command. It is saved, resolved, with
+// the results that it produced.
+type Config struct {
+	// Seed makes a run repeatable bit for bit, at any number of threads.
+	Seed uint64 `mapstructure:"seed" json:"seed"`
+	// Threads is the number of images worked on at once; 0 means all cores.
+	Threads int `mapstructure:"threads" json:"threads"`
+	// Cache is the folder of embeddings and pulled backbones; "" means the
+	// user's cache folder.
+	Cache string `mapstructure:"cache" json:"cache"`
+	// Log is the format of the log on stderr: "text" or "json".
+	Log string `mapstructure:"log" json:"log"`
+	// Images, List and Features are a command's input, Out is its output.
+	Images   string `mapstructure:"images" json:"images"`
+	List     string `mapstructure:"list" json:"list"`
+	Features string `mapstructure:"features" json:"features"`
+	Out      string `mapstructure:"out" json:"out"`
+	// Backbone is a name of the catalogue, "default", or an ONNX file; ""
+	// means the model's own, or "default" where there is no model yet.
+	Backbone   string           `mapstructure:"backbone" json:"backbone"`
+	Scan       Scan             `mapstructure:"scan" json:"scan"`
+	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
+	Linalg     native.Config    `mapstructure:"linalg" json:"linalg"`
+	Preprocess Preprocess       `mapstructure:"preprocess" json:"preprocess"`
+	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
+	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
+	Label      label.Config     `mapstructure:"label" json:"label"`
+	Rank       rank.Config      `mapstructure:"rank" json:"rank"`
+	FSCIL      fscil.Config     `mapstructure:"fscil" json:"fscil"`
+	Experiment kind.Config      `mapstructure:"experiment" json:"experiment"`
+}
+
+// Runtime says where ONNX Runtime is.
+type Runtime struct {
+	// Library is the path of the shared library; "" means look for it.
+	Library string `mapstructure:"library" json:"library"`
+}
+
+// Preprocess chooses a preprocess.Spec: what the backbone asks for, or a
+// preset, with single settings overridden.
+type Preprocess struct {
+	// Preset is "auto" (what the backbone file or the catalogue says) or a
+	// name known to preprocess.Preset.
+	Preset string `mapstructure:"preset" json:"preset"`
+	// Resize, Size, Crop, Interpolation, Mean and Std override the preset
+	// where they are not empty or zero.
+	Resize        string    `mapstructure:"resize" json:"resize"`
+	Size          int       `mapstructure:"size" json:"size"`
+	Crop          int       `mapstructure:"crop" json:"crop"`
+	Interpolation string    `mapstructure:"interpolation" json:"interpolation"`
+	Mean          []float64 `mapstructure:"mean" json:"mean"`
+	Std           []float64 `mapstructure:"std" json:"std"`
+	// Orientation applies the EXIF orientation of photos.
+	Orientation bool `mapstructure:"orientation" json:"orientation"`
+	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
+	// model keeps to what it was trained with.
+	JPEG string `mapstructure:"jpeg" json:"jpeg"`
+	// MaxPixels and MaxBytes refuse larger images before decoding them.
+	MaxPixels int64 `mapstructure:"max_pixels" json:"max_pixels"`
+	MaxBytes  int64 `mapstructure:"max_bytes" json:"max_bytes"`
+}
+
+// Classifier chooses the method and holds the settings of all of them.
+type Classifier struct {
+	// Name is one of method.Methods.
+	Name string `mapstructure:"name" json:"name"`
+	// Statistics keeps exact training statistics in a side file, so that old
+	// classes can take and lose examples.
+	Statistics bool `mapstructure:"statistics" json:"statistics"`
+	// Temperature divides log-probabilities; 0 means fit it by pseudo-sessions
+	// inside the base session, 1 leaves them as the method gives them.
+	Temperature float64 `mapstructure:"temperature" json:"temperature"`
+	// DKL trains a projection in front of the method.
+	DKL           DKL `mapstructure:"dkl" json:"dkl"`
+	method.Config `mapstructure:",squash"`
+}
+
+// DKL says whether and how a projection is trained in front of the method.
+type DKL struct {
+	Enabled bool `mapstructure:"enabled" json:"enabled"`
+	// Resume goes on from the checkpoint of a run that was stopped.
+	Resume       bool `mapstructure:"resume" json:"resume"`
+	dkl.Training `mapstructure:",squash"`
+}
+
+// Default returns the settings that hold when nothing is said.
+func Default() Config {
+	limits := preprocess.DefaultLimits()
+	return Config{
+		Log:        "text",
+		Scan:       Scan{Include: []string{}, Exclude: []string{}, Symlinks: string(dataset.FollowLinks)},
+		Linalg:     native.DefaultConfig(),
+		Preprocess: Preprocess{Preset: "auto", JPEG: JPEGAuto, Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
+		Extractor:  extractor.DefaultConfig(),
+		Classifier: Classifier{Name: method.Default, Statistics: true, Temperature: temperature.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Config: method.DefaultConfig()},
+		Label:      label.DefaultConfig(),
+		Rank:       rank.DefaultConfig(),
+		FSCIL:      fscil.DefaultConfig(),
+		Experiment: kind.DefaultConfig(),
+	}
+}
+
+// Validate names the first setting that is out of range.
+func (c Config) Validate() error {
+	if c.Threads < 0 {
+		return fmt.Errorf("threads: %d is negative; use 0 for all cores", c.Threads)
+	}
+	if c.Log != "text" && c.Log != "json" {
+		return fmt.Errorf("log: %q is neither text nor json", c.Log)
+	}
+	if _, err := c.Scan.Filter(); err != nil {
+		return fmt.Errorf("scan.%w", err)
+	}
+	if err := c.Linalg.Validate(); err != nil {
+		return fmt.Errorf("linalg.%w", err)
+	}
+	if err := c.Preprocess.validate(); err != nil {
+		return fmt.Errorf("preprocess.%w", err)
+	}
+	if err := c.Extractor.Validate(); err != nil {
+		return fmt.Errorf("extractor.%w", err)
+	}
+	if err := c.Label.Validate(); err != nil {
+		return fmt.Errorf("label.%w", err)
+	}
+	if err := c.Rank.Validate(); err != nil {
+		return fmt.Errorf("rank.%w", err)
+	}
+	if err := c.FSCIL.Validate(); err != nil {
+		return fmt.Errorf("fscil.%w", err)
+	}
+	for _, m := range c.FSCIL.Methods {
+		if _, err := method.Find(m); err != nil {
+			return fmt.Errorf("fscil.methods: %w", err)
+		}
+	}
+	if err := method.ValidateVariants(c.FSCIL.Variants, c.Classifier.Config); err != nil {
+		return fmt.Errorf("fscil.variants: %w", err)
+	}
+	if err := c.Experiment.Validate(); err != nil {
+		return fmt.Errorf("experiment.%w", err)
+	}
+	return c.Classifier.validate()
+}
+
+func (c Classifier) validate() error {
+	if _, err := method.Find(c.Name); err != nil {
+		return fmt.Errorf("classifier.name: %w", err)
+	}
+	if err := c.Tempered().Validate(); err != nil {
+		return fmt.Errorf("classifier.%w", err)
+	}
+	if err := c.DKL.Validate(); err != nil {
+		return fmt.Errorf("classifier.dkl.%w", err)
+	}
+	if err := c.Config.Validate(); err != nil {
+		return fmt.Errorf("classifier.%w", err)
+	}
+	return nil
+}
+
+// Tempered returns the settings of the temperature.
+func (c Classifier) Tempered() temperature.Config {
+	return temperature.Config{Temperature: c.Temperature}
+}
+
+// Heads returns the settings of the methods, with those that concern all of
+// them handed down, the seed of the run among them.
+func (c Classifier) Heads(seed uint64) method.Config {
+	for _, kept := range []*bool{&c.HPPCA.Statistics, &c.PLDAPlus.Statistics, &c.PPCA.Statistics, &c.PPCAEB.Statistics} {
+		*kept = c.Statistics
+	}
+	return c.Seeded(seed)
+}
+
+// Training returns the settings of deep kernel learning, with the seed of the
+// run.
+func (c Classifier) Training(seed uint64) dkl.Training {
+	t := c.DKL.Training
+	t.Seed = seed
+	return t
+}
+
+// Workers is the number of images worked on at once.
+func (c Config) Workers() int {
+	if c.Threads > 0 {
+		return c.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,178 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+)
+
+const configs = "../configs"
+
+func TestReferenceDocumentsEveryKeyWithItsDefault(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(configs, "reference.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree map[string]any
+	if err := yaml.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	known, _, err := Keys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := leaves("", tree); !reflect.DeepEqual(got, known) {
+		t.Errorf("keys of reference.yaml:\n%v\nkeys of the program:\n%v", got, known)
+	}
+	c, err := Load(Sources{File: filepath.Join(configs, "reference.yaml")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Preprocess.Mean, c.Preprocess.Std = nil, nil // [] and nothing mean the same
+	want := Default()
+	want.Classifier.Config = want.Classifier.Heads(0) // statistics is one key for all methods
+	c.Classifier.Config = c.Classifier.Heads(0)
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("reference.yaml gives\n%+v\nthe defaults are\n%+v", c, want)
+	}
+}
+
+func TestEveryConfigLoads(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(configs, "*.yaml"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		if _, err := Load(Sources{File: f}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestLaterSourcesWin(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	write(t, file, "label: {top_k: 2}\nclassifier: {name: ncm}\nthreads: 1\nseed: 1\n")
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.Int("threads", 0, "")
+	flags.Uint64("seed", 0, "")
+	Bind(flags, "threads", "threads")
+	Bind(flags, "seed", "seed")
+	if err := flags.Parse([]string{"--threads", "3", "--seed", "3"}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(Sources{
+		File: file, Flags: flags,
+		Environ: []string{"PIPELINE_THREADS=2", "PIPELINE_CLASSIFIER_NAME=ppca", "PIPELINE_SHARED=x", "OTHER=1"},
+		Set:     []string{"seed=4"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Label.TopK != 2 || c.Classifier.Name != "ppca" || c.Threads != 3 || c.Seed != 4 {
+		t.Errorf("top_k %d (want 2: file), name %s (want ppca: environment), threads %d (want 3: flag), seed %d (want 4: --set)",
+			c.Label.TopK, c.Classifier.Name, c.Threads, c.Seed)
+	}
+}
+
+func TestSetReadsWhatTheKeyWants(t *testing.T) {
+	c, err := Load(Sources{Set: []string{
+		"preprocess.mean=0.1,0.2,0.3", "label.format=[csv, jsonl]", "images=a: b, c", "classifier.ppca.logdet=false",
+		"Classifier.PLDA.Epsilon=0.1", "preprocess.orientation=false", "cache=123",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(c.Preprocess.Mean, []float64{0.1, 0.2, 0.3}) || !reflect.DeepEqual(c.Label.Format, []string{"csv", "jsonl"}) {
+		t.Errorf("lists %v %v", c.Preprocess.Mean, c.Label.Format)
+	}
+	if c.Images != "a: b, c" || c.Cache != "123" {
+		t.Errorf("texts %q %q", c.Images, c.Cache)
+	}
+	if c.Classifier.PPCA.LogDet == nil || *c.Classifier.PPCA.LogDet || c.Preprocess.Orientation || c.Classifier.PLDA.Epsilon != 0.1 {
+		t.Errorf("switches %v %v %v", c.Classifier.PPCA.LogDet, c.Preprocess.Orientation, c.Classifier.PLDA.Epsilon)
+	}
+}
+
+// TestZeroLeavesTheChoiceToTheHead: 0 is a value of its own, not the default.
+func TestZeroLeavesTheChoiceToTheHead(t *testing.T) {
+	c, err := Load(Sources{Set: []string{"classifier.plda.epsilon=0", "classifier.ppca.lambda=0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := c.Classifier.Heads(7); h.GPTree.Seed != 7 || h.LSM.Seed != 7 || h.OVE.Seed != 7 || h.VARGP.Seed != 7 || h.PLDA.Epsilon != plda.Auto || h.PPCA.Lambda != ppca.Auto {
+		t.Errorf("epsilon %g, lambda %g", h.PLDA.Epsilon, h.PPCA.Lambda)
+	}
+}
+
+func TestMistakesAreExplained(t *testing.T) {
+	cases := []struct {
+		name, file string
+		environ    []string
+		set        []string
+		want       string
+	}{
+		{name: "unknown key in the file", file: "clasifier: {name: ncm}", want: `"clasifier.name"; did you mean "classifier.name"`},
+		{name: "unknown key in --set", set: []string{"label.topk=3"}, want: `did you mean "label.top_k"`},
+		{name: "unknown variable", environ: []string{"PIPELINE_THREAD=2"}, want: "did you mean PIPELINE_THREADS"},
+		{name: "no value", set: []string{"seed"}, want: "want key=value"},
+		{name: "not a number", set: []string{"seed=many"}, want: "seed"},
+		{name: "broken YAML", file: "a: [", want: "c.yaml"},
+		{name: "a section that is a value", file: "label: 3", want: `"label"`},
+		{name: "out of range", set: []string{"label.reject=2"}, want: "label.reject: 2"},
+		{name: "unknown method", set: []string{"classifier.name=ppcaa"}, want: `did you mean "ppca"`},
+		{name: "method's setting", set: []string{"classifier.ppca.q=-1"}, want: "classifier.ppca.q: -1"},
+		{name: "almost chosen by the head", set: []string{"classifier.plda.epsilon=-0.1"}, want: "0 means choose it on the base session"},
+		{name: "unknown preset", set: []string{"preprocess.preset=resnet"}, want: "preprocess."},
+		{name: "two means", set: []string{"preprocess.mean=1,2"}, want: "preprocess.mean"},
+		{name: "unknown provider", set: []string{"extractor.provider=gpu"}, want: "extractor.provider"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := Sources{Environ: c.environ, Set: c.set}
+			if c.file != "" {
+				s.File = filepath.Join(t.TempDir(), "c.yaml")
+				write(t, s.File, c.file)
+			}
+			_, err := Load(s)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	_, err := Load(Sources{File: filepath.Join(t.TempDir(), "none.yaml")})
+	if err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add("label: {top_k: 2}", "seed=1", "PIPELINE_LOG=json")
+	f.Add("a: &x [*x]", "preprocess.mean=[1,2", "PIPELINE_")
+	f.Add("? [1]: 2", "label.format={a: b}", "PIPELINE_SEED=-1")
+	f.Fuzz(func(t *testing.T, file, set, environ string) {
+		path := filepath.Join(t.TempDir(), "c.yaml")
+		write(t, path, file)
+		c, err := Load(Sources{File: path, Set: []string{set}, Environ: []string{environ}})
+		if err == nil && c.Validate() != nil {
+			t.Errorf("loaded settings are invalid: %v", c.Validate())
+		}
+	})
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,140 @@
+package projected
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+)
+
+// Parts implements classifier.Wrapper.
+func (h *Head) Parts() []any {
+	parts := []any{unfitter{h}, multiplierUser{h}}
+	if s, ok := classifier.As[classifier.Scorer](h.head); ok {
+		parts = append(parts, scorer{h, s})
+	}
+	if n, ok := classifier.As[classifier.Noveltier](h.head); ok {
+		parts = append(parts, noveltier{h, n})
+	}
+	if v, ok := classifier.As[classifier.Varier](h.head); ok {
+		parts = append(parts, varier{h, v})
+	}
+	if f, ok := classifier.As[classifier.SampleForgetter](h.head); ok {
+		parts = append(parts, sampleForgetter{h, f})
+	}
+	if s, ok := classifier.As[classifier.Saver](h.head); ok {
+		parts = append(parts, saver{h, s})
+	}
+	if e, ok := classifier.As[classifier.Exporter](h.head); ok {
+		parts = append(parts, exporter{h, e})
+	}
+	return parts
+}
+
+type scorer struct {
+	h    *Head
+	head classifier.Scorer
+}
+
+// Score implements classifier.Scorer.
+func (s scorer) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	z, err := s.h.rows(x)
+	if err != nil {
+		return fmt.Errorf("dkl: %w", err)
+	}
+	return s.head.Score(dst, novelty, z)
+}
+
+type noveltier struct {
+	h    *Head
+	head classifier.Noveltier
+}
+
+// Novelty implements classifier.Noveltier.
+func (n noveltier) Novelty(dst []float64, x blas32.General) error {
+	z, err := n.h.rows(x)
+	if err != nil {
+		return fmt.Errorf("dkl: %w", err)
+	}
+	return n.head.Novelty(dst, z)
+}
+
+type varier struct {
+	h    *Head
+	head classifier.Varier
+}
+
+// Variance implements classifier.Varier.
+func (v varier) Variance(dst []float64, x blas32.General) error {
+	z, err := v.h.rows(x)
+	if err != nil {
+		return fmt.Errorf("dkl: %w", err)
+	}
+	return v.head.Variance(dst, z)
+}
+
+type sampleForgetter struct {
+	h    *Head
+	head classifier.SampleForgetter
+}
+
+// ForgetSamples implements classifier.SampleForgetter.
+func (f sampleForgetter) ForgetSamples(x blas32.General, y []string) error {
+	z, err := f.h.rows(x)
+	if err != nil {
+		return fmt.Errorf("dkl: %w", err)
+	}
+	return f.head.ForgetSamples(z, y)
+}
+
+type multiplierUser struct{ h *Head }
+
+// UseMultiplier implements classifier.MultiplierUser.
+func (u multiplierUser) UseMultiplier(m linalg.Multiplier) {
+	u.h.use(m)
+	classifier.UseMultiplier(u.h.head, m)
+}
+
+type unfitter struct{ h *Head }
+
+// Unfitted implements episodes.Unfitter: heads behind the projection as it is,
+// which they do not train.
+func (u unfitter) Unfitted() (classifier.Learner, error) {
+	head, err := u.h.unfitted()
+	if err != nil {
+		return nil, err
+	}
+	out := *u.h
+	out.head = head
+	out.fixed = out.projection != nil
+	return &out, nil
+}
+
+type exporter struct {
+	h    *Head
+	head classifier.Exporter
+}
+
+// Export implements classifier.Exporter.
+func (e exporter) Export(g *onnx.Graph, x string) (string, error) {
+	if len(e.h.head.Classes()) == 0 {
+		return "", fmt.Errorf("dkl: export: %w", classifier.ErrNotFitted)
+	}
+	return e.head.Export(g, e.h.projection.Graph(g, x))
+}
+
+var (
+	_ classifier.Scorer          = scorer{}
+	_ classifier.Noveltier       = noveltier{}
+	_ classifier.Varier          = varier{}
+	_ classifier.SampleForgetter = sampleForgetter{}
+	_ classifier.MultiplierUser  = multiplierUser{}
+	_ classifier.Saver           = saver{}
+	_ classifier.Exporter        = exporter{}
+	_ episodes.Unfitter          = unfitter{}
+)

@@ -1,0 +1,148 @@
+package embed
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+// A Preprocessor turns the bytes of an image file into network input. It is
+// safe for concurrent use and keeps neither slice.
+type Preprocessor interface {
+	// Tensor fills dst, which has length 3·side·side (CHW).
+	Tensor(dst []float32, file []byte) error
+}
+
+// An Extractor turns network input into embeddings. It is safe for concurrent
+// use.
+type Extractor interface {
+	// Extract computes rows 0…n-1 of dst (n×Dim, n ≤ Batch) from pixels
+	// (n×3×side×side).
+	Extract(dst blas32.General, pixels []float32) error
+	// Dim is the embedding dimension d.
+	Dim() int
+	// Side is the input side in pixels, 0 when the model takes any.
+	Side() int
+	// Batch is the number of images to give at once.
+	Batch() int
+}
+
+// An Item is the result for one sample.
+type Item struct {
+	Sample dataset.Sample
+	// Hash is that of the file's content; zero when it could not be read.
+	Hash Hash
+	// Vector is the embedding (length d), the receiver's own; nil when Err is
+	// set.
+	Vector []float32
+	// Err says why this file has no embedding. It does not repeat the path.
+	Err error
+	// Cached says that no inference was needed for this item.
+	Cached bool
+}
+
+// A Stream computes embeddings of many files. Fill in the fields, then Run;
+// one Run at a time.
+type Stream struct {
+	Preprocessor Preprocessor
+	// Open returns the extractor. It is called once in a Run, at the first
+	// image that the cache does not have, so that a fully cached run loads no
+	// model; it may be called again in the next Run.
+	Open func() (Extractor, error)
+	// Side is the input side that the Preprocessor makes, in pixels.
+	Side int
+	// Cache may be nil: everything is computed.
+	Cache *Cache
+	// Workers is the number of goroutines, 0 for one a core.
+	Workers int
+	// MaxBytes refuses larger files unread, 0 for no limit.
+	MaxBytes int64
+	// Window bounds how many samples may be under way or waiting for an
+	// earlier one, and so the memory; 0 for a default.
+	Window int
+
+	progress counters
+}
+
+// Opened is an Open function for an extractor that is there already.
+func Opened(e Extractor) func() (Extractor, error) {
+	return func() (Extractor, error) { return e, nil }
+}
+
+func (s *Stream) validate() error {
+	switch {
+	case s.Preprocessor == nil || s.Open == nil:
+		return fmt.Errorf("embed: Preprocessor and Open must be set")
+	case s.Side <= 0:
+		return fmt.Errorf("embed: Side is %d, need the input side in pixels", s.Side)
+	case s.Workers < 0 || s.Window < 0 || s.MaxBytes < 0:
+		return fmt.Errorf("embed: Workers %d, Window %d, MaxBytes %d: none may be negative", s.Workers, s.Window, s.MaxBytes)
+	}
+	return nil
+}
+
+func (s *Stream) workers() int {
+	if s.Workers > 0 {
+		return s.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// windowPerWorker lets the others go on for a while when one meets a photo that
+// takes a hundred times longer than the rest.
+const windowPerWorker = 128
+
+func (s *Stream) window() int {
+	if s.Window > 0 {
+		return s.Window
+	}
+	return windowPerWorker * s.workers()
+}
+
+// Counts returns the progress of the Run under way, or of the last one. Any
+// goroutine may call it at any time.
+func (s *Stream) Counts() Counts { return s.progress.counts() }
+
+// Run computes the embeddings of samples, whose paths are relative to root (or
+// absolute), and calls emit with one Item each, in the order of samples, on the
+// calling goroutine.
+//
+// A file that cannot be read or decoded is an Item with Err, and the run goes
+// on. An error of emit, of Open, of the extractor or of a full cache disk ends
+// it. When ctx is cancelled, Run returns ctx.Err() as soon as each worker is
+// done with the image or batch in its hands; what was computed is in the cache.
+func (s *Stream) Run(ctx context.Context, root string, samples []dataset.Sample, emit func(Item) error) (Counts, error) {
+	return s.RunSeq(ctx, root, slices.Values(samples), emit)
+}
+
+// RunSeq is Run for samples that are not all known yet: memory does not grow
+// with their number, and an item is emitted without waiting for the next
+// sample. The sequence is read on another goroutine; when it can block, it must
+// end when ctx does, because RunSeq waits for it.
+func (s *Stream) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(Item) error) (Counts, error) {
+	if err := s.validate(); err != nil {
+		return Counts{}, err
+	}
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return Counts{}, fmt.Errorf("embed %s: %w", root, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return Counts{}, err
+	}
+	s.progress.reset()
+	r := newRun(ctx, s, root)
+	defer r.fail(nil)
+	err = r.process(samples, emit)
+	if err != nil && err == context.Cause(ctx) {
+		err = ctx.Err()
+	}
+	return s.Counts(), err
+}

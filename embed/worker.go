@@ -1,0 +1,194 @@
+package embed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+// A worker takes one sample after another and gathers its own batch of those
+// that need inference.
+type worker struct {
+	*run
+	extractor Extractor
+	pixels    []float32 // batch×3×side×side
+	batch     []claimed
+	file      []byte // reused between files
+}
+
+// claimed is a job whose pixels are in the batch.
+type claimed struct {
+	job
+	hash Hash
+}
+
+// loop works until the samples end. A worker that holds an unfinished batch
+// never waits for more samples, which may in turn wait for that batch: when
+// none is at hand it computes what it has.
+func (w *worker) loop() error {
+	for {
+		j, more, atHand := w.take()
+		var err error
+		switch {
+		case w.ctx.Err() != nil:
+			return nil
+		case !atHand:
+			err = w.flush()
+		case !more:
+			return w.flush()
+		default:
+			err = w.do(j)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take returns the next job; more is false after the last. With a batch begun
+// it does not wait, and atHand is false when there is nothing to take now.
+func (w *worker) take() (j job, more, atHand bool) {
+	if len(w.batch) == 0 {
+		select {
+		case j, more = <-w.jobs:
+		case <-w.ctx.Done():
+		}
+		return j, more, true
+	}
+	select {
+	case j, more = <-w.jobs:
+		return j, more, true
+	default:
+		return job{}, true, false
+	}
+}
+
+// do brings one job to its end or into the batch. The error is one that ends
+// the run.
+func (w *worker) do(j job) error {
+	abs := dataset.FullPath(w.root, j.sample.Path)
+	state, err := stateOfFile(abs, w.MaxBytes)
+	if err != nil {
+		w.finish(j, Item{Err: err})
+		return nil
+	}
+	if h, known := w.Cache.lookup(abs, state); known {
+		if v, hit := w.Cache.get(h); hit {
+			w.finish(j, Item{Hash: h, Vector: v, Cached: true})
+			return nil
+		}
+	}
+	if state, err = w.read(abs); err != nil {
+		w.finish(j, Item{Err: err})
+		return nil
+	}
+	h := HashOf(w.file)
+	if err := w.Cache.record(abs, state, h); err != nil {
+		return err
+	}
+	return w.resolve(j, h)
+}
+
+// read fills w.file and counts.
+func (w *worker) read(abs string) (FileState, error) {
+	const keepBytes = 32 << 20 // one huge file shall not cost memory for ever
+	if cap(w.file) > keepBytes {
+		w.file = nil
+	}
+	file, state, err := readStable(abs, w.file, w.MaxBytes)
+	w.file = file
+	if err == nil {
+		w.progress.read.Add(1)
+		w.progress.bytes.Add(int64(len(file)))
+	}
+	return state, err
+}
+
+// resolve finds the embedding of content h, which is in w.file.
+func (w *worker) resolve(j job, h Hash) error {
+	if !w.claim(h, j) {
+		return nil
+	}
+	if v, hit := w.Cache.get(h); hit {
+		w.land(j, Item{Hash: h, Vector: v, Cached: true})
+		return nil
+	}
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	size := 3 * w.Side * w.Side
+	at := len(w.batch) * size
+	if err := w.Preprocessor.Tensor(w.pixels[at:at+size], w.file); err != nil {
+		w.land(j, Item{Hash: h, Err: err})
+		return nil
+	}
+	w.batch = append(w.batch, claimed{job: j, hash: h})
+	if len(w.batch) == w.extractor.Batch() {
+		return w.flush()
+	}
+	return nil
+}
+
+// prepare gets the extractor and room for a batch at the first miss.
+func (w *worker) prepare() error {
+	if w.extractor != nil {
+		return nil
+	}
+	e, err := w.open()
+	if err != nil {
+		return err
+	}
+	w.extractor = e
+	w.pixels = make([]float32, e.Batch()*3*w.Side*w.Side)
+	return nil
+}
+
+// flush computes the batch and hands in its items.
+func (w *worker) flush() error {
+	n := len(w.batch)
+	if n == 0 {
+		return nil
+	}
+	d := w.extractor.Dim()
+	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+	if err := w.extractor.Extract(x, w.pixels[:n*3*w.Side*w.Side]); err != nil {
+		return fmt.Errorf("compute embeddings: %w", err)
+	}
+	for i, c := range w.batch {
+		if err := w.keep(c, x.Data[i*d:(i+1)*d:(i+1)*d]); err != nil {
+			return err
+		}
+	}
+	w.batch = w.batch[:0]
+	return nil
+}
+
+// errNotFinite is a row error rather than the end of the run: half-precision
+// models overflow on single images.
+var errNotFinite = errors.New("the backbone returned NaN or Inf for this image")
+
+// keep stores a computed embedding before anybody sees it.
+func (w *worker) keep(c claimed, v []float32) error {
+	if !allFinite(v) {
+		w.land(c.job, Item{Hash: c.hash, Err: errNotFinite})
+		return nil
+	}
+	if err := w.Cache.put(c.hash, v); err != nil {
+		return err
+	}
+	w.land(c.job, Item{Hash: c.hash, Vector: v})
+	return nil
+}
+
+func allFinite(v []float32) bool {
+	for _, x := range v {
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+			return false
+		}
+	}
+	return true
+}

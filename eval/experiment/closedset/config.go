@@ -1,0 +1,125 @@
+package closedset
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/method"
+)
+
+// mostCombinations bounds the grid of a row.
+const mostCombinations = 10_000
+
+// Config says what is compared.
+type Config struct {
+	Rows     []Row `mapstructure:"rows" json:"rows"`
+	Classes  []int `mapstructure:"classes" json:"classes"`
+	PerClass int   `mapstructure:"per_class" json:"per_class"`
+	HeldOut  int   `mapstructure:"held_out" json:"held_out"`
+	Runs     int   `mapstructure:"runs" json:"runs"`
+	GridRuns int   `mapstructure:"grid_runs" json:"grid_runs"`
+	GridMost int   `mapstructure:"grid_most" json:"grid_most"`
+	// Published is the name of a table whose rows stand beside ours, or "".
+	Published string `mapstructure:"published" json:"published"`
+}
+
+// A Row is a head with settings of its own.
+type Row struct {
+	Name string `mapstructure:"name" json:"name"`
+	// Classifier is the method's name.
+	Classifier string `mapstructure:"classifier" json:"classifier"`
+	// Set holds settings, Grid for some others the values to choose from.
+	Set  map[string]any   `mapstructure:"set" json:"set,omitempty" yaml:",omitempty"`
+	Grid map[string][]any `mapstructure:"grid" json:"grid,omitempty" yaml:",omitempty"`
+}
+
+// DefaultConfig returns the sizes of Table 1, and no rows.
+func DefaultConfig() Config {
+	return Config{Rows: []Row{}, Classes: []int{4, 6, 8, 10, 20, 30, 40, 50, 60}, PerClass: 30, HeldOut: 60, Runs: 10, GridRuns: 1, GridMost: 60}
+}
+
+// Validate names the first field that is out of range; settings of rows are
+// checked against the defaults of their heads.
+func (c Config) Validate() error {
+	for i, n := range c.Classes {
+		if n < 2 || n > 100_000 || i > 0 && n <= c.Classes[i-1] {
+			return fmt.Errorf("classes: %d is less than 2, more than 100000, or not more than the one before", n)
+		}
+	}
+	if len(c.Classes) == 0 {
+		return fmt.Errorf("classes: is empty; give at least one number of classes")
+	}
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"per_class", c.PerClass, 1, 1 << 20}, {"held_out", c.HeldOut, 2, 1 << 20}, {"runs", c.Runs, 1, 1000},
+		{"grid_runs", c.GridRuns, 1, 1000}, {"grid_most", c.GridMost, c.Classes[0], 100_000},
+	} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	if _, ok := publishedTables()[c.Published]; c.Published != "" && !ok {
+		return fmt.Errorf("published: %q is none of %v", c.Published, slices.Sorted(maps.Keys(publishedTables())))
+	}
+	return c.validateRows(method.DefaultConfig())
+}
+
+// validateRows checks the rows against the settings that they change.
+func (c Config) validateRows(settings method.Config) error {
+	for i, r := range c.Rows {
+		if slices.ContainsFunc(c.Rows[:i], func(other Row) bool { return other.Name == r.Name }) {
+			return fmt.Errorf("rows: the name %q is there twice", r.Name)
+		}
+		if err := r.validate(settings); err != nil {
+			return fmt.Errorf("rows: %d (%s): %w", i+1, cmp.Or(r.Name, "no name"), err)
+		}
+	}
+	return nil
+}
+
+func (r Row) validate(settings method.Config) error {
+	n := 1
+	for key, values := range r.Grid {
+		if n *= len(values); n == 0 || n > mostCombinations {
+			return fmt.Errorf("grid.%s: is empty, or there are more than %d combinations", key, mostCombinations)
+		}
+		if _, ok := r.Set[key]; ok {
+			return fmt.Errorf("grid.%s: is in set too", key)
+		}
+	}
+	for _, v := range r.variants() {
+		if err := v.Validate(settings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variants returns the row with every combination of its grid: keys in
+// order, the values of the last key change first.
+func (r Row) variants() []method.Variant {
+	sets := []map[string]any{r.Set}
+	for _, key := range slices.Sorted(maps.Keys(r.Grid)) {
+		var longer []map[string]any
+		for _, set := range sets {
+			for _, value := range r.Grid[key] {
+				s := maps.Clone(set)
+				if s == nil {
+					s = map[string]any{}
+				}
+				s[key] = value
+				longer = append(longer, s)
+			}
+		}
+		sets = longer
+	}
+	out := make([]method.Variant, len(sets))
+	for i, set := range sets {
+		out[i] = method.Variant{Name: r.Name, Classifier: r.Classifier, Set: set}
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package closedset
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
+)
+
+// A pool is what is drawn from.
+type pool struct {
+	train, test experiment.Labelled
+	// able are the classes that have images enough.
+	able []string
+}
+
+func (c Config) pool(m experiment.Material) (pool, error) {
+	var p pool
+	p.train, p.test = experiment.All(m.Benches[0])
+	held := map[string]int{}
+	for _, y := range p.test.Y {
+		held[y]++
+	}
+	for _, g := range classifier.GroupByClass(p.train.Y) {
+		if len(g.Rows) >= c.PerClass && held[g.Class] >= 2 {
+			p.able = append(p.able, g.Class)
+		}
+	}
+	if most := c.Classes[len(c.Classes)-1]; len(p.able) < most {
+		return p, &experiment.InputError{Err: fmt.Errorf("%d classes have %d training images and 2 held-out ones, %d are needed: lower experiment.closedset.classes or per_class", len(p.able), c.PerClass, most)}
+	}
+	return p, nil
+}
+
+// A sample is what heads are compared on.
+type sample struct{ train, validation, test experiment.Labelled }
+
+// draw returns the first so many classes of a run, drawn with their images.
+// Neither more classes nor another run change what is drawn of a class.
+func (p pool) draw(c Config, seed uint64, run, classes int) sample {
+	order := rand.New(rand.NewPCG(seed, uint64(run)<<32)).Perm(len(p.able))
+	var train, validation, test []int
+	for _, k := range order[:classes] {
+		rng := rand.New(rand.NewPCG(seed, uint64(run)<<32|uint64(k+1)))
+		own := shuffled(p.train.Of(p.able[k]), rng)
+		train = append(train, own[:c.PerClass]...)
+		held := shuffled(p.test.Of(p.able[k]), rng)
+		held = held[:min(len(held), c.HeldOut)]
+		validation = append(validation, held[:len(held)/2]...)
+		test = append(test, held[len(held)/2:]...)
+	}
+	return sample{p.train.Pick(train), p.test.Pick(validation), p.test.Pick(test)}
+}
+
+func shuffled(rows []int, rng *rand.Rand) []int {
+	rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+	return rows
+}

@@ -1,0 +1,70 @@
+package gpr
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Config holds the sizes of the figures.
+type Config struct {
+	// N are numbers of examples, K numbers added to them; no N leaves Fig. 2
+	// out.
+	N []int `mapstructure:"n" json:"n"`
+	K []int `mapstructure:"k" json:"k"`
+	// Repeats is the number of times that everything is timed.
+	Repeats int `mapstructure:"repeats" json:"repeats"`
+	// Classes are in Figs. 3 and 4, 0 leaves these out; TestPerClass is the
+	// most test images of each, Runs the number of draws.
+	Classes      int `mapstructure:"classes" json:"classes"`
+	TestPerClass int `mapstructure:"test_per_class" json:"test_per_class"`
+	Runs         int `mapstructure:"runs" json:"runs"`
+	// Examples is the number a class in Fig. 3.
+	Examples int `mapstructure:"examples" json:"examples"`
+	// Start, Step and Steps are those of Fig. 4, examples a class.
+	Start int `mapstructure:"start" json:"start"`
+	Step  int `mapstructure:"step" json:"step"`
+	Steps int `mapstructure:"steps" json:"steps"`
+}
+
+// DefaultConfig returns the sizes of the paper where it says them.
+func DefaultConfig() Config {
+	return Config{
+		N: []int{500, 1000, 2000, 4000}, K: []int{1, 3, 10, 30, 100, 300, 1000}, Repeats: 3,
+		Classes: 15, TestPerClass: 100, Runs: 10, Examples: 25, Start: 5, Step: 10, Steps: 5,
+	}
+}
+
+// Validate names the first field that is out of range.
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name   string
+		values []int
+	}{{"n", c.N}, {"k", c.K}} {
+		for i, v := range f.values {
+			if v < 1 || v > 20_000 || slices.Contains(f.values[:i], v) {
+				return fmt.Errorf("%s: %d is outside 1 … 20000, or there twice", f.name, v)
+			}
+		}
+	}
+	if len(c.N) > 0 && len(c.K) == 0 {
+		return fmt.Errorf("k: is empty; give at least one number of examples to add, or no n")
+	}
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"repeats", c.Repeats, 1, 1000}, {"classes", c.Classes, 0, 1000}, {"test_per_class", c.TestPerClass, 1, 1 << 20}, {"runs", c.Runs, 1, 1000},
+		{"examples", c.Examples, 1, 1000}, {"start", c.Start, 1, 1000}, {"step", c.Step, 1, 1000}, {"steps", c.Steps, 0, 1000},
+	} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	if c.Classes == 1 {
+		return fmt.Errorf("classes: 1 leaves nothing to tell apart; give at least 2, or 0")
+	}
+	return nil
+}
+
+// most is the largest number of examples a class that Figs. 3 and 4 take.
+func (c Config) most() int { return max(c.Examples, c.Start+c.Step*c.Steps) }

@@ -1,0 +1,274 @@
+package hierarchy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
+	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
+)
+
+const (
+	// clockRows are scored per round, for the speed-up by the clock; rounds go
+	// on until clockTime is used up, within these limits.
+	clockRows              = 1024
+	leastRounds, maxRounds = 3, 41
+	clockTime              = 2 * time.Second
+)
+
+// A Cell is one setting of the hierarchy.
+type Cell struct {
+	Variant string `json:"variant"`
+	Q       int    `json:"q"`
+	R       int    `json:"r"`
+	S       int    `json:"s"` // 0: automatic
+	T       int    `json:"t"`
+	Levels  int    `json:"levels"`
+}
+
+// A Measure is what a cell came to, the mean over runs. Accuracies and density
+// are fractions.
+type Measure struct {
+	Cell
+	// Supers is the number of super-classes there are.
+	Supers        float64 `json:"supers"`
+	Accuracy      float64 `json:"accuracy"`
+	SuperAccuracy float64 `json:"super_accuracy"`
+	Density       float64 `json:"density"`
+	SpeedUp       float64 `json:"speed_up"`
+	// ClockSpeedUp and FitSeconds (of the hierarchy alone; of everything for
+	// raw data) depend on the machine.
+	ClockSpeedUp float64 `json:"clock_speed_up"`
+	FitSeconds   float64 `json:"fit_seconds"`
+}
+
+// A Flat is what the flat head came to.
+type Flat struct {
+	Q          int     `json:"q"`
+	Accuracy   float64 `json:"accuracy"`
+	FitSeconds float64 `json:"fit_seconds"`
+}
+
+// lab measures cells. Heads are made when first needed: what an earlier run
+// measured needs none.
+type lab struct {
+	site experiment.Site
+	cfg  Config
+	data data
+	// flat and classes are the flat head and one with class models, of q
+	// components.
+	q         int
+	flat      *ppca.PPCA
+	flatFit   time.Duration
+	classes   *hppca.HPPCA
+	column    map[string]int
+	clockTest blas32.General
+	// made is the last hierarchy, which cells that differ in T alone share,
+	// madeOf its settings, madeIn the time that it took.
+	made   *hppca.HPPCA
+	madeOf hppca.Config
+	madeIn time.Duration
+}
+
+func newLab(s experiment.Site, c Config, d data) *lab {
+	clock := evenly(d.test, clockRows)
+	return &lab{site: s, cfg: c, data: d, q: -1, clockTest: clock.X}
+}
+
+// base is the cell that classifier.hppca describes.
+func (l *lab) base() Cell {
+	h := l.site.Heads.HPPCA
+	return Cell{Variant: Gaussians, Q: h.Q, R: h.R, S: h.S, T: h.T, Levels: h.Levels}
+}
+
+func (l *lab) config(c Cell, run int) hppca.Config {
+	h := l.site.Heads.HPPCA
+	h.Q, h.R, h.S, h.T, h.Levels, h.Statistics, h.Refresh = c.Q, c.R, c.S, c.T, c.Levels, false, false
+	h.Seed += l.site.Seed + uint64(run)
+	switch c.Variant {
+	case MeanSeeds:
+		h.SeedDistance = hppca.SeedMean
+	case Raw:
+		h.Cluster = hppca.ClusterRaw
+	}
+	return h
+}
+
+// prepare fits the flat head and the class models with q components.
+func (l *lab) prepare(ctx context.Context, q int) error {
+	if l.q == q {
+		return nil
+	}
+	l.flat, l.classes, l.made, l.q = nil, nil, nil, -1 // let go of the old ones first
+	h := l.site.Heads.HPPCA
+	flat, err := ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: q, Lambda: h.Lambda, Normalize: &h.Normalize, LogDet: &h.LogDet})
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := l.learn(ctx, flat); err != nil {
+		return err
+	}
+	l.flatFit = time.Since(start)
+	one := l.config(Cell{Variant: Gaussians, Q: q, S: 1, T: 1, Levels: 2}, 0) // the cheapest hierarchy
+	classes, err := hppca.New(one)
+	if err != nil {
+		return err
+	}
+	if err := l.learn(ctx, classes); err != nil {
+		return err
+	}
+	l.column = make(map[string]int)
+	for i, c := range flat.Classes() {
+		l.column[c] = i
+	}
+	l.flat, l.classes, l.q = flat, classes, q
+	return nil
+}
+
+// measureFlat returns what the flat head comes to with q components.
+func (l *lab) measureFlat(ctx context.Context, q int) (Flat, error) {
+	h := l.site.Heads.HPPCA
+	of := []any{l.data.fingerprint, "flat", q, h.Lambda, h.Normalize, h.LogDet}
+	return experiment.Part(ctx, l.site, fmt.Sprintf("flat_q%d", q), of, func() (Flat, error) {
+		if err := l.prepare(ctx, q); err != nil {
+			return Flat{}, err
+		}
+		right := 0
+		err := classifier.Batches(l.flat, l.data.test.X, func(first int, p blas64.General) error {
+			for i := range p.Rows {
+				row := p.Data[i*p.Stride : i*p.Stride+p.Cols]
+				if slices.Index(row, slices.Max(row)) == l.column[l.data.test.Y[first+i]] {
+					right++
+				}
+			}
+			return ctx.Err()
+		})
+		return Flat{q, float64(right) / float64(len(l.data.test.Y)), l.flatFit.Seconds()}, err
+	})
+}
+
+// measure returns what a cell comes to.
+func (l *lab) measure(ctx context.Context, c Cell) (Measure, error) {
+	mean := Measure{Cell: c}
+	for run := range l.cfg.Runs {
+		cfg := l.config(c, run)
+		name := fmt.Sprintf("%s_q%d_r%d_s%d_t%d_levels%d_run%d", c.Variant, c.Q, c.R, c.S, c.T, c.Levels, run+1)
+		m, err := experiment.Part(ctx, l.site, name, []any{l.data.fingerprint, cfg}, func() (Measure, error) { return l.once(ctx, c, cfg) })
+		if err != nil {
+			return mean, err
+		}
+		n := float64(l.cfg.Runs)
+		mean.Supers += m.Supers / n
+		mean.Accuracy += m.Accuracy / n
+		mean.SuperAccuracy += m.SuperAccuracy / n
+		mean.Density += m.Density / n
+		mean.SpeedUp += m.SpeedUp / n
+		mean.ClockSpeedUp += m.ClockSpeedUp / n
+		mean.FitSeconds += m.FitSeconds / n
+	}
+	return mean, nil
+}
+
+func (l *lab) once(ctx context.Context, c Cell, cfg hppca.Config) (Measure, error) {
+	if err := l.prepare(ctx, c.Q); err != nil {
+		return Measure{}, err
+	}
+	head, err := l.head(ctx, cfg)
+	if err != nil {
+		return Measure{}, err
+	}
+	m := Measure{Cell: c, FitSeconds: l.madeIn.Seconds(), Supers: float64(head.Supers())}
+	visits, err := head.Visits(l.data.test.X)
+	if err != nil {
+		return m, err
+	}
+	supers := make(map[string]int)
+	for _, class := range head.Classes() {
+		if supers[class], err = head.SuperClass(class); err != nil {
+			return m, err
+		}
+	}
+	n := float64(len(visits))
+	for i, v := range visits {
+		class := l.data.test.Y[i]
+		m.Density += float64(v.Neurons) / float64(l.data.classes) / n
+		if slices.Contains(v.Supers, supers[class]) {
+			m.SuperAccuracy += 1 / n
+		}
+		if head.Classes()[v.Column] == class {
+			m.Accuracy += 1 / n
+		}
+	}
+	m.SpeedUp = 1 / m.Density
+	m.ClockSpeedUp, err = l.clock(ctx, head)
+	return m, err
+}
+
+// head returns the hierarchy of these settings.
+func (l *lab) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
+	of := cfg
+	of.T = 1
+	if l.made == nil || of != l.madeOf {
+		l.made = nil
+		start := time.Now()
+		made, err := l.make(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		l.made, l.madeOf, l.madeIn = made, of, time.Since(start)
+	}
+	return l.made.Regroup(ctx, cfg) // T alone differs
+}
+
+// make makes the hierarchy on the class models that are there; raw data need
+// the examples again.
+func (l *lab) make(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
+	if cfg.Cluster != hppca.ClusterRaw {
+		return l.classes.Regroup(ctx, cfg)
+	}
+	head, err := hppca.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return head, l.learn(ctx, head)
+}
+
+// learn fits a head on the training data, with the backend of the site.
+func (l *lab) learn(ctx context.Context, head classifier.Learner) error {
+	classifier.UseMultiplier(head, l.site.Multiplier)
+	return head.Learn(ctx, l.data.train.X, l.data.train.Y)
+}
+
+// clock returns how many times as long the flat head takes: the median over
+// rounds in which both take their turn.
+func (l *lab) clock(ctx context.Context, head classifier.Classifier) (float64, error) {
+	dst := blas64.General{Rows: l.clockTest.Rows, Cols: l.data.classes, Stride: l.data.classes}
+	dst.Data = make([]float64, dst.Rows*dst.Cols)
+	var ratios []float64
+	var used time.Duration
+	for len(ratios) < leastRounds || len(ratios) < maxRounds && used < clockTime {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		var took [2]time.Duration
+		for k, h := range []classifier.Classifier{l.flat, head} {
+			start := time.Now()
+			if err := h.LogProb(dst, l.clockTest); err != nil {
+				return 0, err
+			}
+			took[k] = time.Since(start)
+		}
+		used += took[0] + took[1]
+		ratios = append(ratios, took[0].Seconds()/max(took[1].Seconds(), 1e-9))
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2], nil
+}

@@ -1,0 +1,85 @@
+package experiment
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/eval/fscil"
+)
+
+// Labelled is embeddings with their classes, Y[i] that of row i of X (n×d).
+type Labelled struct {
+	X blas32.General
+	Y []string
+}
+
+// Pick returns copies of some rows.
+func (l Labelled) Pick(rows []int) Labelled {
+	out := Labelled{X: classifier.Gather(l.X, rows)}
+	for _, r := range rows {
+		out.Y = append(out.Y, l.Y[r])
+	}
+	return out
+}
+
+// Of returns the rows of a class.
+func (l Labelled) Of(class string) []int {
+	var rows []int
+	for i, y := range l.Y {
+		if y == class {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+func (l *Labelled) add(x blas32.General, y []string) {
+	if x.Rows == 0 {
+		return
+	}
+	l.X = blas32.General{Rows: l.X.Rows + x.Rows, Cols: x.Cols, Stride: x.Cols, Data: append(l.X.Data, x.Data...)}
+	l.Y = append(l.Y, y...)
+}
+
+// All returns the training and the test images of all sessions.
+func All(b *fscil.Bench) (train, test Labelled) {
+	for s := range b.Sessions() {
+		train.add(b.Train(s))
+		test.add(b.Test(s))
+	}
+	return train, test
+}
+
+// Accuracy is the share of rows that h gives their class; classes that it does
+// not know count as mistakes.
+func Accuracy(h classifier.Classifier, test Labelled) (float64, error) {
+	predictions, err := classifier.Predict(h, test.X, 0)
+	if err != nil {
+		return 0, err
+	}
+	var right float64
+	for i, p := range predictions {
+		if p.Label == test.Y[i] {
+			right++
+		}
+	}
+	return right / float64(len(predictions)), nil
+}
+
+// MeanSEM returns the mean of a sample and its standard error, which is 0 for
+// one value.
+func MeanSEM(v []float64) (mean, sem float64) {
+	n := float64(len(v))
+	for _, x := range v {
+		mean += x / n
+	}
+	if len(v) < 2 {
+		return mean, 0
+	}
+	for _, x := range v {
+		sem += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(sem / (n - 1) / n)
+}

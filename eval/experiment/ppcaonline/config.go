@@ -1,0 +1,165 @@
+package ppcaonline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+)
+
+// Config describes the data, the grid and the figure.
+type Config struct {
+	// Figure is 1, 2, 3 or 4.
+	Figure int `mapstructure:"figure" json:"figure"`
+	// D and Q shape the data and the models.
+	D int `mapstructure:"d" json:"d"`
+	Q int `mapstructure:"q" json:"q"`
+	// Classes, with Train and Test examples in all.
+	Classes int `mapstructure:"classes" json:"classes"`
+	Train   int `mapstructure:"train" json:"train"`
+	Test    int `mapstructure:"test" json:"test"`
+	// CentroidNoise is the standard deviation of what is added to a centroid.
+	CentroidNoise float64 `mapstructure:"centroid_noise" json:"centroid_noise"`
+	// Seeds is the number of runs.
+	Seeds int `mapstructure:"seeds" json:"seeds"`
+	// Gamma are the factors of γ; the first is that of the paper's plain online
+	// EM and step policy, the last that of its class policy.
+	Gamma []float64 `mapstructure:"gamma" json:"gamma"`
+	// Exponent is that of γ and β.
+	Exponent float64 `mapstructure:"exponent" json:"exponent"`
+	// Beta are the factors of β to choose from.
+	Beta []float64 `mapstructure:"beta" json:"beta"`
+	// Fisher and RStep are the forms of the R-step.
+	Fisher []string `mapstructure:"fisher" json:"fisher"`
+	RStep  []string `mapstructure:"rstep" json:"rstep"`
+	// Every says how many steps lie between two points of a curve.
+	Every int `mapstructure:"every" json:"every"`
+}
+
+// DefaultConfig returns the paper's settings, Figure 1.
+func DefaultConfig() Config {
+	return Config{
+		Figure: 1, D: 16, Q: 3, Classes: 4, Train: 3200, Test: 800, CentroidNoise: 0.1, Seeds: 5,
+		Gamma: []float64{0.9, 0.5}, Exponent: 0.9, Beta: []float64{0.01, 0.1, 1, 10, 100},
+		Fisher: []string{oem.Exact, oem.Paper}, RStep: []string{oem.Paper, oem.ByFisher, oem.Identity}, Every: 50,
+	}
+}
+
+// Validate names the first field that is out of range.
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"figure", c.Figure, 1, 4}, {"d", c.D, 2, 1024}, {"q", c.Q, 1, min(64, c.D-1)}, {"classes", c.Classes, 2, 26},
+		{"train", c.Train, 2 * c.Classes, 1e6}, {"test", c.Test, c.Classes, 1e6}, {"seeds", c.Seeds, 1, 1000}, {"every", c.Every, 1, 1e6},
+	} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	if !(c.CentroidNoise >= 0 && c.CentroidNoise <= 100) {
+		return fmt.Errorf("centroid_noise: %g is outside 0 … 100", c.CentroidNoise)
+	}
+	return c.validateGrid()
+}
+
+func (c Config) validateGrid() error {
+	if len(c.Gamma) == 0 || len(c.Beta) == 0 {
+		return fmt.Errorf("gamma and beta: give at least one value of each")
+	}
+	for _, l := range []struct {
+		name    string
+		values  []string
+		allowed []string
+	}{{"fisher", c.Fisher, []string{oem.Exact, oem.Paper}}, {"rstep", c.RStep, []string{oem.Paper, oem.ByFisher, oem.Identity}}} {
+		if len(l.values) == 0 {
+			return fmt.Errorf("%s: is empty; there are %s", l.name, strings.Join(l.allowed, ", "))
+		}
+		for i, v := range l.values {
+			if slices.Contains(l.values[:i], v) {
+				return fmt.Errorf("%s: %q is there twice", l.name, v)
+			}
+		}
+	}
+	for _, s := range c.grid() {
+		if err := s.config(c.Exponent).Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A setting is one way to learn.
+type setting struct {
+	Policy string  `json:"policy"`
+	Fisher string  `json:"fisher,omitempty"`
+	RStep  string  `json:"rstep,omitempty"`
+	Gamma  float64 `json:"gamma"`
+	Beta   float64 `json:"beta"`
+}
+
+func (s setting) config(exponent float64) oem.Config {
+	c := oem.DefaultConfig()
+	c.Policy, c.Gamma, c.Beta = s.Policy, s.Gamma, s.Beta
+	c.GammaExponent, c.BetaExponent = exponent, exponent
+	if s.Fisher != "" {
+		c.Fisher = s.Fisher
+	}
+	if s.RStep != "" {
+		c.RStep = s.RStep
+	}
+	return c
+}
+
+// form is the setting without its β.
+func (s setting) form() setting {
+	s.Beta = 0
+	return s
+}
+
+// forms are all settings without their β: for every γ, plain online EM first.
+// With identity the Fisher information plays no part.
+func (c Config) forms() []setting {
+	var forms []setting
+	for _, gamma := range c.Gamma {
+		forms = append(forms, setting{Policy: oem.None, Gamma: gamma})
+		for _, policy := range c.policies() {
+			for _, rstep := range c.RStep {
+				if rstep == oem.Identity {
+					forms = append(forms, setting{Policy: policy, RStep: rstep, Gamma: gamma})
+					continue
+				}
+				for _, fisher := range c.Fisher {
+					forms = append(forms, setting{Policy: policy, Fisher: fisher, RStep: rstep, Gamma: gamma})
+				}
+			}
+		}
+	}
+	return forms
+}
+
+// policies are those that the figure compares with none.
+func (c Config) policies() []string {
+	if c.Figure == 1 {
+		return []string{oem.Step} // no class ends
+	}
+	return []string{oem.Step, oem.Class}
+}
+
+// grid are all settings with every β.
+func (c Config) grid() []setting {
+	var grid []setting
+	for _, f := range c.forms() {
+		if f.Policy == oem.None {
+			grid = append(grid, f)
+			continue
+		}
+		for _, beta := range c.Beta {
+			f.Beta = beta
+			grid = append(grid, f)
+		}
+	}
+	return grid
+}

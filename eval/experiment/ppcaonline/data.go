@@ -1,0 +1,176 @@
+package ppcaonline
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A world is what one seed draws. Examples are by class.
+type world struct {
+	train, validation, test [][][]float64
+	// order is that of independent examples: positions in the training data,
+	// class after class.
+	order []int
+	start oem.Params
+}
+
+// stream is a source of random numbers of its own for every purpose.
+func stream(seed uint64, run int, purpose string) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "natoem/%s/%d", purpose, run)
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+// draws bounds the points drawn in search of enough of every class, and the
+// centroids tried.
+const (
+	drawsPerExample = 2000
+	centroidTries   = 30
+)
+
+// draw makes the world of a run. Centroids one of whose cells is so small that
+// it does not fill are drawn again.
+func (c Config) draw(seed uint64, run int) (*world, error) {
+	rng := stream(seed, run, "model")
+	truth, err := c.truth(rng)
+	if err != nil {
+		return nil, err
+	}
+	points := stream(seed, run, "points")
+	for range centroidTries {
+		w := &world{}
+		if c.fill(w, truth, c.centroids(truth, rng), points) {
+			w.order = stream(seed, run, "order").Perm(len(w.train) * len(w.train[0]))
+			w.start = c.start(stream(seed, run, "start"))
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("run %d: none of %d draws of centroids gives %d classes of %d examples: use fewer classes or less noise", run+1, centroidTries, c.Classes, c.Train/c.Classes)
+}
+
+// truth draws the model of the data.
+func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
+	r := mat.NewDense(c.D, c.Q, nil)
+	r.Apply(func(int, int, float64) float64 { return rng.Float64() - 0.5 }, r)
+	var svd mat.SVD
+	if !svd.Factorize(r, mat.SVDThin) {
+		return oem.Params{}, fmt.Errorf("draw W: the decomposition did not converge")
+	}
+	var u mat.Dense
+	svd.UTo(&u)
+	sigma := 0.0
+	for sigma < 1e-3 { // (0, 1) is open
+		sigma = rng.Float64()
+	}
+	p := oem.Params{Mean: make([]float64, c.D), W: linalg.New64(c.D, c.Q), Sigma2: sigma * sigma}
+	for i := range c.D {
+		mat.Row(p.W.Data[i*c.Q:(i+1)*c.Q], i, &u)
+	}
+	return p, nil
+}
+
+// start draws the parameters that learning starts from.
+func (c Config) start(rng *rand.Rand) oem.Params {
+	p := oem.Params{Mean: make([]float64, c.D), W: linalg.New64(c.D, c.Q), Sigma2: 1}
+	for i := range p.Mean {
+		p.Mean[i] = rng.Float64() - 0.5
+	}
+	for i := range p.W.Data {
+		p.W.Data[i] = rng.Float64() - 0.5
+	}
+	return p
+}
+
+// point draws x = Wz + ε.
+func point(p oem.Params, rng *rand.Rand) []float64 {
+	x := make([]float64, len(p.Mean))
+	z := make([]float64, p.W.Cols)
+	for j := range z {
+		z[j] = rng.NormFloat64()
+	}
+	for i := range x {
+		x[i] = math.Sqrt(p.Sigma2) * rng.NormFloat64()
+	}
+	v := func(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
+	for i := range x {
+		x[i] += blas64.Dot(v(p.W.Data[i*p.W.Cols:(i+1)*p.W.Cols]), v(z))
+	}
+	return x
+}
+
+// centroids are points with noise added.
+func (c Config) centroids(truth oem.Params, rng *rand.Rand) [][]float64 {
+	out := make([][]float64, c.Classes)
+	for k := range out {
+		out[k] = point(truth, rng)
+		for i := range out[k] {
+			out[k][i] += c.CentroidNoise * rng.NormFloat64()
+		}
+	}
+	return out
+}
+
+// fill draws points until every class has its training, validation and test
+// examples, and says whether that came to an end.
+func (c Config) fill(w *world, truth oem.Params, centroids [][]float64, rng *rand.Rand) bool {
+	sizes := []int{c.Train / c.Classes, c.Test / c.Classes, c.Test / c.Classes}
+	parts := []*[][][]float64{&w.train, &w.validation, &w.test}
+	for _, p := range parts {
+		*p = make([][][]float64, c.Classes)
+	}
+	missing := c.Classes * (sizes[0] + sizes[1] + sizes[2])
+	for range drawsPerExample * (sizes[0] + sizes[1] + sizes[2]) {
+		x := point(truth, rng)
+		class := nearest(centroids, x)
+		for i, p := range parts {
+			if len((*p)[class]) < sizes[i] {
+				(*p)[class] = append((*p)[class], x)
+				missing--
+				break
+			}
+		}
+		if missing == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func nearest(centroids [][]float64, x []float64) int {
+	best, least := 0, math.Inf(1)
+	for k, c := range centroids {
+		var sq float64
+		for i, v := range c {
+			sq += (x[i] - v) * (x[i] - v)
+		}
+		if sq < least {
+			best, least = k, sq
+		}
+	}
+	return best
+}
+
+// sequence is the training data in the order in which they come: mixed, or one
+// class after the other.
+func (w *world) sequence(mixed bool) [][]float64 {
+	var all [][]float64
+	for _, class := range w.train {
+		all = append(all, class...)
+	}
+	if !mixed {
+		return all
+	}
+	out := make([][]float64, len(all))
+	for i, k := range w.order {
+		out[i] = all[k]
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package ppcaonline
+
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
+)
+
+// figures are those of the paper, and beside Figures 1 and 2 the differences
+// to plain online EM.
+func (c Config) figures(seeds [][]trial, chosen []Row, r Results) ([]chart.Figure, error) {
+	switch c.Figure {
+	case 3:
+		return c.byClass(r)
+	case 4:
+		return c.matrices(r)
+	}
+	var lines []chart.Series
+	for i, curve := range r.Curves {
+		lines = append(lines, chart.Series{Label: label(curve.setting), X: r.Steps, Y: overClasses(curve.Test), Colour: chart.Palette(i), Bare: true})
+	}
+	axes := chart.Axes{Title: "Test data of all classes · " + c.subject(), X: "step", Y: "log-likelihood (nats an example)", Events: c.starts()}
+	whole, err := chart.Lines(fmt.Sprintf("figure%d", c.Figure), axes, lines)
+	if err != nil {
+		return nil, err
+	}
+	differences, err := c.differences(seeds, chosen)
+	return []chart.Figure{whole, differences}, err
+}
+
+// starts are the first steps of the classes after the first.
+func (c Config) starts() []float64 {
+	if c.Figure == 1 {
+		return nil
+	}
+	var steps []float64
+	for k := 1; k < c.Classes; k++ {
+		steps = append(steps, float64(k*(c.Train/c.Classes)))
+	}
+	return steps
+}
+
+func label(s setting) string {
+	text := s.Policy + ", γ " + number(s.Gamma)
+	if s.Policy != oem.None {
+		text += ", β " + number(s.Beta)
+	}
+	return text
+}
+
+// overClasses is the mean over classes at every point.
+func overClasses(test [][]float64) []float64 {
+	y := make([]float64, len(test[0]))
+	for _, row := range test {
+		for i, v := range row {
+			y[i] += v / float64(len(test))
+		}
+	}
+	return y
+}
+
+// differences are the curves of all forms with the first γ, less that of plain
+// online EM, means over seeds; the band, of the forms that the other figure
+// draws, is one standard deviation.
+func (c Config) differences(seeds [][]trial, chosen []Row) (chart.Figure, error) {
+	none := c.plain(c.Gamma[0])
+	var lines []chart.Series
+	for _, r := range chosen {
+		if r.Policy == oem.None || r.Gamma != c.Gamma[0] {
+			continue
+		}
+		s := chart.Series{Label: short(r.setting), X: c.steps(), Colour: chart.Palette(len(lines) % 5), Bare: true, Dashed: r.Policy == oem.Class}
+		for point := range s.X {
+			d := c.each(seeds, r.index, none, func(t trial) float64 {
+				var sum float64
+				for _, row := range t.Test {
+					sum += row[point] / float64(len(t.Test))
+				}
+				return sum
+			})
+			s.Y = append(s.Y, d.Mean)
+			if r.RStep == c.RStep[0] && (r.Fisher == c.Fisher[0] || r.Fisher == "") {
+				s.Band = append(s.Band, d.SD)
+			}
+		}
+		lines = append(lines, s)
+	}
+	axes := chart.Axes{
+		Title: "Less plain online EM on the same seed · " + c.subject(), X: "step (band: one standard deviation over seeds)",
+		Y: "difference (nats an example)", Events: c.starts(),
+	}
+	return chart.Lines(fmt.Sprintf("figure%d_differences", c.Figure), axes, lines)
+}
+
+// short names a form within a figure.
+func short(s setting) string {
+	text := s.Policy + ", " + s.RStep
+	if s.Fisher != "" {
+		text += "/" + s.Fisher
+	}
+	return text
+}
+
+// byClass is Figure 3: a picture for every setting, a line for every class.
+func (c Config) byClass(r Results) ([]chart.Figure, error) {
+	var figures []chart.Figure
+	for i, curve := range r.Curves {
+		var lines []chart.Series
+		for k, row := range curve.Test {
+			lines = append(lines, chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
+		}
+		axes := chart.Axes{Title: "Test data by class · " + label(curve.setting), X: "step", Y: "log-likelihood (nats an example)", Events: c.starts()}
+		f, err := chart.Lines(fmt.Sprintf("figure3_%d_%s", i+1, curve.Policy), axes, lines)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// matrices is Figure 4.
+func (c Config) matrices(r Results) ([]chart.Figure, error) {
+	var figures []chart.Figure
+	for i, curve := range r.Curves {
+		axes := chart.Axes{Title: label(curve.setting), X: "learned second", Y: "learned first"}
+		f, err := chart.Matrix(fmt.Sprintf("figure4_%d_%s", i+1, curve.Policy), axes, r.Classes, curve.Test)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}

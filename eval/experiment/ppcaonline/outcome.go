@@ -1,0 +1,227 @@
+package ppcaonline
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
+)
+
+// Results is results.json.
+type Results struct {
+	Kind   string `json:"kind"`
+	Figure int    `json:"figure"`
+	Seeds  int    `json:"seeds"`
+	// Classes are the names of the classes, Steps the points of the curves.
+	Classes []string  `json:"classes"`
+	Steps   []float64 `json:"steps,omitempty"`
+	// Chosen has every form of learning with the β that validation data chose,
+	// Grid every setting that was tried.
+	Chosen []Row `json:"chosen"`
+	Grid   []Row `json:"grid"`
+	// Curves are those that are drawn, means over seeds, a row for every class;
+	// in Figure 4 the matrices.
+	Curves []Curve `json:"curves"`
+	// Findings is what table.md says.
+	Findings []string `json:"findings"`
+}
+
+// A Curve is a setting with its test log-likelihood, nats an example.
+type Curve struct {
+	setting
+	Test [][]float64 `json:"test"`
+}
+
+func (c Config) outcome(seeds [][]trial) (experiment.Outcome, error) {
+	rows := c.rows(seeds)
+	chosen := c.chosen(rows)
+	r := Results{Kind: "natoem", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen, Grid: rows}
+	if c.Figure != 4 {
+		r.Steps = c.steps()
+	}
+	drawn := c.drawn(chosen)
+	for _, d := range drawn {
+		r.Curves = append(r.Curves, Curve{d.setting, meanTest(seeds, d.index)})
+	}
+	r.Findings = c.findings(chosen, drawn)
+	o := experiment.Outcome{
+		Title:    fmt.Sprintf("NAT-oEM, Figure %d: %s", c.Figure, c.subject()),
+		Findings: r.Findings, Results: r, Tables: c.tables(chosen, rows),
+	}
+	var err error
+	o.Figures, err = c.figures(seeds, chosen, r)
+	return o, err
+}
+
+func (c Config) subject() string {
+	return []string{
+		"independent examples", "one class after the other", "what is forgotten of every class", "interference between two classes",
+	}[c.Figure-1]
+}
+
+// names are A, B, ….
+func (c Config) names() []string {
+	names := make([]string, c.Classes)
+	for i := range names {
+		names[i] = string(rune('A' + i))
+	}
+	return names
+}
+
+// drawn are the settings that the figure shows: plain online EM and the step
+// policy with the first γ, the class policy with the last, the R-step as the
+// first of the configuration has it; and the class policy with the first γ.
+func (c Config) drawn(chosen []Row) []Row {
+	wanted := []setting{{Policy: oem.None, Gamma: c.Gamma[0]}}
+	form := setting{RStep: c.RStep[0], Fisher: c.Fisher[0]}
+	if form.RStep == oem.Identity {
+		form.Fisher = ""
+	}
+	for _, p := range c.policies() {
+		for _, gamma := range []float64{c.Gamma[len(c.Gamma)-1], c.Gamma[0]} {
+			if p == oem.Step && gamma != c.Gamma[0] {
+				continue
+			}
+			form.Policy, form.Gamma = p, gamma
+			wanted = append(wanted, form)
+		}
+	}
+	var drawn []Row
+	for _, w := range wanted {
+		for _, r := range chosen {
+			if r.form() == w && (len(drawn) == 0 || drawn[len(drawn)-1].index != r.index) {
+				drawn = append(drawn, r)
+			}
+		}
+	}
+	return drawn
+}
+
+// meanTest is the mean over seeds of a setting's test values.
+func meanTest(seeds [][]trial, i int) [][]float64 {
+	out := make([][]float64, len(seeds[0][i].Test))
+	for k, row := range seeds[0][i].Test {
+		out[k] = make([]float64, len(row))
+		for _, trials := range seeds {
+			for j, v := range trials[i].Test[k] {
+				out[k][j] += v / float64(len(seeds))
+			}
+		}
+	}
+	return out
+}
+
+func (s setting) String() string {
+	text := s.Policy
+	if s.RStep != "" {
+		text += ", R-step " + s.RStep
+	}
+	if s.Fisher != "" {
+		text += ", Fisher " + s.Fisher
+	}
+	text += ", γ " + number(s.Gamma)
+	if s.Policy != oem.None {
+		text += ", β " + number(s.Beta)
+	}
+	return text
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func (s Spread) text(plus bool) string {
+	format := "%.3f ± %.3f"
+	switch {
+	case plus && s.Mean != 0 && math.Abs(s.Mean) < 1e-3:
+		format = "%+.0e ± %.0e"
+	case plus:
+		format = "%+.3f ± %.3f"
+	}
+	return fmt.Sprintf(format, s.Mean, s.SD)
+}
+
+// gain is a difference with the seeds on which it is positive.
+func (s Spread) gain() string {
+	return fmt.Sprintf("%s (%d/%d)", s.text(true), s.Above, len(s.Seeds))
+}
+
+// verdict says in a word what a difference shows.
+func (s Spread) verdict() string {
+	switch s.Sign() {
+	case 1:
+		return "better"
+	case -1:
+		return "worse"
+	}
+	return "no clear difference"
+}
+
+func (c Config) tables(chosen, rows []Row) []experiment.Table {
+	list := func(values []float64) string {
+		var texts []string
+		for _, v := range values {
+			texts = append(texts, number(v))
+		}
+		return strings.Join(texts, ", ")
+	}
+	note := fmt.Sprintf("Nats an example on test data, mean ± standard deviation over %d seeds; in brackets the seeds on which a difference is positive. "+
+		"Differences are to plain online EM (none) on the same seed. γ = factor·k^−%g, β likewise; β is chosen on validation data from %s; γ from %s. "+
+		"Clamped: the share of pulled elements whose pull would have overshot its reference.", len(chosen[0].End.Seeds), c.Exponent, list(c.Beta), list(c.Gamma))
+	tables := []experiment.Table{c.table("chosen", "Every form of learning, with the best β", note, chosen)}
+	if c.Figure == 3 {
+		tables = append(tables, c.forgettingTable(chosen))
+	}
+	return append(tables, c.table("grid", "The whole grid", "As above, every β.", rows))
+}
+
+func (c Config) table(name, title, note string, rows []Row) experiment.Table {
+	t := experiment.Table{
+		Name: name, Title: title, Note: note,
+		Header: []string{"policy", "R-step", "Fisher", "γ", "β", "over the run", "at the end", "over the run − none", "at the end − none", "over the run − none, first γ", "at the end − none, first γ", "clamped %"},
+	}
+	if c.Figure == 4 {
+		t.Header = []string{"policy", "R-step", "Fisher", "γ", "β", "interference", "interference − none", "interference − none, first γ", "clamped %"}
+	}
+	for _, r := range rows {
+		cells := []string{r.Policy, orNone(r.RStep), orNone(r.Fisher), number(r.Gamma), experiment.None}
+		if r.Policy != oem.None {
+			cells[4] = number(r.Beta)
+		}
+		if c.Figure == 4 {
+			cells = append(cells, r.End.text(true), r.EndGain.gain(), r.EndGainPaper.gain())
+		} else {
+			cells = append(cells, r.OverRun.text(false), r.End.text(false), r.OverRunGain.gain(), r.EndGain.gain(), r.OverRunGainPaper.gain(), r.EndGainPaper.gain())
+		}
+		t.Rows = append(t.Rows, append(cells, experiment.Percent(r.ClampedShare)))
+	}
+	return t
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return experiment.None
+	}
+	return s
+}
+
+func (c Config) forgettingTable(rows []Row) experiment.Table {
+	t := experiment.Table{
+		Name: "forgetting", Title: "What is forgotten",
+		Note:   "Log-likelihood of a class at the end of its own examples less that at the end of all: positive means forgotten. The last column is what none lost less what this one lost, mean over all classes but the last: positive means that less is forgotten.",
+		Header: []string{"policy", "R-step", "Fisher", "γ", "β"},
+	}
+	for _, name := range c.names() {
+		t.Header = append(t.Header, "lost of "+name)
+	}
+	t.Header = append(t.Header, "less than none")
+	for _, r := range rows {
+		cells := []string{r.Policy, orNone(r.RStep), orNone(r.Fisher), number(r.Gamma), number(r.Beta)}
+		for _, f := range r.Forgotten {
+			cells = append(cells, f.text(true))
+		}
+		t.Rows = append(t.Rows, append(cells, r.ForgottenGain.gain()))
+	}
+	return t
+}

@@ -1,0 +1,175 @@
+package ppcaonline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A trial is what one setting came to on one seed.
+type trial struct {
+	Setting setting `json:"setting"`
+	// Validation is what β is chosen by, nats an example: the mean over the
+	// curve of all classes, in Figure 4 over all pairs.
+	Validation float64 `json:"validation"`
+	// Test has a row for every class and a column for every point of the curve;
+	// in Figure 4 for every first and second class, their interference.
+	Test [][]float64 `json:"test"`
+	// Pulled counts elements that an R-step moved, Clamped those of them whose
+	// share would have left [0, 1].
+	Pulled  int `json:"pulled"`
+	Clamped int `json:"clamped"`
+}
+
+// Run carries out a figure. A seed is a part.
+func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+	var seeds [][]trial
+	for run := range c.Seeds {
+		same := c
+		same.Seeds = 0 // more seeds leave those before as they are
+		if c.Figure == 3 {
+			same.Figure = 2 // two looks at the same runs
+		}
+		trials, err := experiment.Part(ctx, s, fmt.Sprintf("seed%d", run+1), same, func() ([]trial, error) {
+			return c.trials(ctx, s.Seed, run)
+		})
+		if err != nil {
+			return experiment.Outcome{}, err
+		}
+		seeds = append(seeds, trials)
+	}
+	return c.outcome(seeds)
+}
+
+// trials takes the whole grid through one seed.
+func (c Config) trials(ctx context.Context, seed uint64, run int) ([]trial, error) {
+	w, err := c.draw(seed, run)
+	if err != nil {
+		return nil, err
+	}
+	grid := c.grid()
+	trials, errs := make([]trial, len(grid)), make([]error, len(grid))
+	linalg.Parallel(len(grid), func(i int) {
+		if errs[i] = ctx.Err(); errs[i] != nil {
+			return
+		}
+		if c.Figure == 4 {
+			trials[i], errs[i] = c.interference(w, grid[i])
+		} else {
+			trials[i], errs[i] = c.curve(w, grid[i])
+		}
+	})
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("%+v: %w", grid[i], err)
+		}
+	}
+	return trials, nil
+}
+
+// curve is Figures 1 to 3: learning all training examples.
+func (c Config) curve(w *world, s setting) (trial, error) {
+	m, err := oem.New(s.config(c.Exponent), w.start)
+	if err != nil {
+		return trial{}, err
+	}
+	t := trial{Setting: s, Test: make([][]float64, c.Classes)}
+	points := 0
+	look := func() {
+		for k := range c.Classes {
+			t.Test[k] = append(t.Test[k], meanLogDensityNats(m, w.test[k]))
+		}
+		points++
+		t.Validation += (meanOverClasses(m, w.validation) - t.Validation) / float64(points)
+	}
+	each := len(w.train[0])
+	for i, x := range w.sequence(c.Figure == 1) {
+		if err := m.Step(x); err != nil {
+			return t, err
+		}
+		if c.Figure != 1 && (i+1)%each == 0 {
+			m.EndClass()
+		}
+		if c.looksAt(i+1, each) {
+			look()
+		}
+	}
+	t.Pulled, t.Clamped = m.Pulls().All, m.Pulls().Clamped
+	return t, nil
+}
+
+// looksAt says whether a curve has a point after step k: every so often, and
+// where a class ends.
+func (c Config) looksAt(k, each int) bool { return k%c.Every == 0 || k%each == 0 }
+
+// steps are the points of a curve.
+func (c Config) steps() []float64 {
+	each := c.Train / c.Classes
+	var steps []float64
+	for k := 1; k <= each*c.Classes; k++ {
+		if c.looksAt(k, each) {
+			steps = append(steps, float64(k))
+		}
+	}
+	return steps
+}
+
+// interference is Figure 4: the log-likelihood of class j learned after class
+// i, less that of j learned alone.
+func (c Config) interference(w *world, s setting) (trial, error) {
+	t := trial{Setting: s, Test: make([][]float64, c.Classes)}
+	first := make([]*oem.Model, c.Classes)
+	for i := range first {
+		var err error
+		if first[i], err = oem.New(s.config(c.Exponent), w.start); err != nil {
+			return t, err
+		}
+		if err := learn(first[i], w.train[i]); err != nil {
+			return t, err
+		}
+	}
+	for i := range first {
+		t.Test[i] = make([]float64, c.Classes)
+		for j := range first {
+			m := first[i].Clone()
+			if err := learn(m, w.train[j]); err != nil {
+				return t, err
+			}
+			t.Test[i][j] = meanLogDensityNats(m, w.test[j]) - meanLogDensityNats(first[j], w.test[j])
+			t.Validation += meanLogDensityNats(m, w.validation[j]) / float64(c.Classes*c.Classes)
+			t.Pulled, t.Clamped = t.Pulled+m.Pulls().All, t.Clamped+m.Pulls().Clamped
+		}
+	}
+	return t, nil
+}
+
+// learn takes in the examples of one class.
+func learn(m *oem.Model, x [][]float64) error {
+	for _, v := range x {
+		if err := m.Step(v); err != nil {
+			return err
+		}
+	}
+	m.EndClass()
+	return nil
+}
+
+func meanLogDensityNats(m *oem.Model, x [][]float64) float64 {
+	g := m.Gaussian()
+	var sum float64
+	for _, v := range x {
+		sum += g.LogDensityNats(v)
+	}
+	return sum / float64(len(x))
+}
+
+func meanOverClasses(m *oem.Model, classes [][][]float64) float64 {
+	var sum float64
+	for _, x := range classes {
+		sum += meanLogDensityNats(m, x)
+	}
+	return sum / float64(len(classes))
+}

@@ -1,0 +1,201 @@
+package ppcaonline
+
+import (
+	"math"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+)
+
+// A Spread is a value on every seed, in nats an example.
+type Spread struct {
+	Seeds []float64 `json:"seeds"`
+	Mean  float64   `json:"mean"`
+	// SD is over seeds, divisor n−1; 0 for one seed.
+	SD float64 `json:"sd"`
+	// Above counts the seeds on which the value is positive.
+	Above int `json:"above_zero"`
+}
+
+func spread(values []float64) Spread {
+	s := Spread{Seeds: values}
+	for _, v := range values {
+		s.Mean += v / float64(len(values))
+		if v > 0 {
+			s.Above++
+		}
+	}
+	for _, v := range values {
+		s.SD += (v - s.Mean) * (v - s.Mean) / float64(max(1, len(values)-1))
+	}
+	s.SD = math.Sqrt(s.SD)
+	return s
+}
+
+// Sign is 1 or −1 where the mean is more than tSigma standard errors from
+// zero, else 0.
+func (s Spread) Sign() int {
+	n := len(s.Seeds)
+	if n < 2 || !(math.Abs(s.Mean) > quantile(n-1)*s.SD/math.Sqrt(float64(n))) {
+		return 0
+	}
+	if s.Mean > 0 {
+		return 1
+	}
+	return -1
+}
+
+// quantile is the 97.5 % quantile of Student's t.
+func quantile(freedom int) float64 {
+	table := []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
+	if freedom <= len(table) {
+		return table[freedom-1]
+	}
+	return 1.96 + 2.6/float64(freedom)
+}
+
+// A Row is one setting in the results: β as chosen, or one of the grid.
+type Row struct {
+	setting
+	// Validation is the mean over seeds of what β is chosen by.
+	Validation float64 `json:"validation"`
+	// OverRun is the mean over the curve, End its last point; in Figure 4 both
+	// are the mean interference of different classes.
+	OverRun Spread `json:"over_run"`
+	End     Spread `json:"end"`
+	// The same less plain online EM on the same seed: with the same γ, and with
+	// the paper's, which is the first.
+	OverRunGain      Spread `json:"over_run_less_none"`
+	EndGain          Spread `json:"end_less_none"`
+	OverRunGainPaper Spread `json:"over_run_less_none_first_gamma"`
+	EndGainPaper     Spread `json:"end_less_none_first_gamma"`
+	// ClampedShare is that of the elements pulled.
+	ClampedShare float64 `json:"clamped_share"`
+	// Forgotten is for every class what it lost from the end of its own
+	// examples to the end of all; Figure 3 only.
+	Forgotten []Spread `json:"forgotten,omitempty"`
+	// ForgottenGain is what none lost less what this one lost, mean over the
+	// classes but the last.
+	ForgottenGain *Spread `json:"forgotten_none_less_this,omitempty"`
+
+	index int // in the grid
+}
+
+// rows summarises every setting of the grid.
+func (c Config) rows(seeds [][]trial) []Row {
+	grid := c.grid()
+	rows := make([]Row, len(grid))
+	for i, s := range grid {
+		r := Row{setting: s, index: i}
+		pulled, clamped := 0, 0
+		for _, trials := range seeds {
+			r.Validation += trials[i].Validation / float64(len(seeds))
+			pulled, clamped = pulled+trials[i].Pulled, clamped+trials[i].Clamped
+		}
+		r.ClampedShare = float64(clamped) / float64(max(1, pulled))
+		none, paper := c.plain(s.Gamma), c.plain(c.Gamma[0])
+		r.OverRun, r.End = c.each(seeds, i, -1, c.overRun), c.each(seeds, i, -1, c.end)
+		r.OverRunGain, r.EndGain = c.each(seeds, i, none, c.overRun), c.each(seeds, i, none, c.end)
+		r.OverRunGainPaper, r.EndGainPaper = c.each(seeds, i, paper, c.overRun), c.each(seeds, i, paper, c.end)
+		if c.Figure == 3 {
+			c.addForgetting(&r, seeds, none)
+		}
+		rows[i] = r
+	}
+	return rows
+}
+
+// addForgetting fills in what every class lost.
+func (c Config) addForgetting(r *Row, seeds [][]trial, none int) {
+	for k := range c.Classes {
+		r.Forgotten = append(r.Forgotten, c.each(seeds, r.index, -1, func(t trial) float64 { return c.forgotten(t, k) }))
+	}
+	gain := c.each(seeds, none, r.index, func(t trial) float64 {
+		var sum float64
+		for k := range c.Classes - 1 {
+			sum += c.forgotten(t, k) / float64(c.Classes-1)
+		}
+		return sum
+	})
+	r.ForgottenGain = &gain
+}
+
+// plain is the position in the grid of plain online EM with that γ.
+func (c Config) plain(gamma float64) int {
+	for i, s := range c.grid() {
+		if s.Policy == oem.None && s.Gamma == gamma {
+			return i
+		}
+	}
+	return 0
+}
+
+// each is a value of setting i on every seed, less that of setting minus where
+// it is one.
+func (c Config) each(seeds [][]trial, i, minus int, value func(trial) float64) Spread {
+	values := make([]float64, len(seeds))
+	for k, trials := range seeds {
+		values[k] = value(trials[i])
+		if minus >= 0 {
+			values[k] -= value(trials[minus])
+		}
+	}
+	return spread(values)
+}
+
+// overRun is the mean over the curve of the mean over classes, or over the
+// pairs of different classes.
+func (c Config) overRun(t trial) float64 {
+	if c.Figure == 4 {
+		return c.end(t)
+	}
+	var sum float64
+	for _, row := range t.Test {
+		for _, v := range row {
+			sum += v / float64(len(row)*len(t.Test))
+		}
+	}
+	return sum
+}
+
+// end is the last point of the curve, or as overRun.
+func (c Config) end(t trial) float64 {
+	var sum float64
+	for i, row := range t.Test {
+		if c.Figure != 4 {
+			sum += row[len(row)-1] / float64(len(t.Test))
+			continue
+		}
+		for j, v := range row {
+			if i != j {
+				sum += v / float64(len(row)*(len(row)-1))
+			}
+		}
+	}
+	return sum
+}
+
+// forgotten is what class k lost since the end of its own examples.
+func (c Config) forgotten(t trial, k int) float64 {
+	ownEnd := float64((k + 1) * (c.Train / c.Classes))
+	for i, step := range c.steps() {
+		if step == ownEnd {
+			return t.Test[k][i] - t.Test[k][len(t.Test[k])-1]
+		}
+	}
+	return 0
+}
+
+// chosen are the rows with the best β of every form, in the order of forms.
+func (c Config) chosen(rows []Row) []Row {
+	var best []Row
+	for _, f := range c.forms() {
+		at := -1
+		for i, r := range rows {
+			if r.form() == f && (at < 0 || r.Validation > rows[at].Validation) {
+				at = i
+			}
+		}
+		best = append(best, rows[at])
+	}
+	return best
+}

@@ -1,0 +1,133 @@
+package vargp
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// reach is half the side of the square that pictures of the toy show.
+const reach = 3
+
+// addPictures draws the toy of the first run: probabilities of each class after
+// each task (Figs. 1 and 7), and where the inducing inputs went (Fig. 4).
+func (c Config) addPictures(o *experiment.Outcome, s experiment.Site, src source, results []Result) error {
+	if c.Data != Toy {
+		return nil
+	}
+	for _, v := range c.Variants {
+		r := of(results, plan{v, c.Inducing})[0]
+		var density [][]chart.Panel
+		var places []chart.Panel
+		for task := range c.Tasks {
+			m, err := vargp.Restore(c.model(v, s.Seed), 2, r.steps[task].Model)
+			if err != nil {
+				return err
+			}
+			lp, err := c.onGrid(m)
+			if err != nil {
+				return err
+			}
+			row, err := c.densities(lp, r.steps[task], src, task)
+			if err != nil {
+				return err
+			}
+			density = append(density, row)
+			places = append(places, c.places(lp, m, task))
+		}
+		d, err := chart.Panels("density_"+string(v), fmt.Sprintf("%s: probability of each class, after each task", v), -reach, reach, density)
+		if err != nil {
+			return err
+		}
+		i, err := chart.Panels("inducing_"+string(v), fmt.Sprintf("%s: entropy and inducing inputs", v), -reach, reach, [][]chart.Panel{places})
+		if err != nil {
+			return err
+		}
+		o.Figures = append(o.Figures, d, i)
+	}
+	return nil
+}
+
+// onGrid returns log-probabilities at the points of the square, the lowest row
+// first.
+func (c Config) onGrid(m *vargp.Model) (blas64.General, error) {
+	x := linalg.New64(c.Grid*c.Grid, 2)
+	for i := range c.Grid {
+		for j := range c.Grid {
+			x.Data[2*(i*c.Grid+j)] = -reach + 2*reach*float64(j)/float64(c.Grid-1)
+			x.Data[2*(i*c.Grid+j)+1] = -reach + 2*reach*float64(i)/float64(c.Grid-1)
+		}
+	}
+	lp := linalg.New64(x.Rows, m.Heads())
+	q, err := m.Predictor()
+	if err != nil {
+		return lp, err
+	}
+	return lp, q.LogProb(lp, x)
+}
+
+// field makes a grid of values.
+func (c Config) field(value func(at int) float64) [][]float64 {
+	z := make([][]float64, c.Grid)
+	for i := range z {
+		for j := range c.Grid {
+			z[i] = append(z[i], value(i*c.Grid+j))
+		}
+	}
+	return z
+}
+
+// densities are the panels after a task; classes to come have the probability
+// of the head that is none of those that came.
+func (c Config) densities(lp blas64.General, now step, src source, task int) ([]chart.Panel, error) {
+	var row []chart.Panel
+	for class, h := range now.Heads {
+		title := fmt.Sprintf("class %d", class)
+		if h < 0 {
+			h, title = 0, title+" (unseen)"
+		}
+		p := chart.Panel{Title: title, Z: c.field(func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
+		if class/c.Classes <= task {
+			l, err := src.at(0, class/c.Classes)
+			if err != nil {
+				return nil, err
+			}
+			dots := chart.Points{Colour: color.NRGBA{220, 60, 60, 255}}
+			for i, k := range l.train.y {
+				if k == class {
+					dots.XY = append(dots.XY, [2]float64{l.train.x.Data[2*i], l.train.x.Data[2*i+1]})
+				}
+			}
+			p.Points = append(p.Points, dots)
+		}
+		row = append(row, p)
+	}
+	return row, nil
+}
+
+// places is the entropy with the inducing inputs of each task.
+func (c Config) places(lp blas64.General, m *vargp.Model, task int) chart.Panel {
+	most := math.Log(float64(m.Heads()))
+	p := chart.Panel{
+		Title: fmt.Sprintf("after task %d", task+1),
+		Z:     c.field(func(at int) float64 { return classifier.Entropy(lp.Data[at*lp.Stride:at*lp.Stride+lp.Cols]) / most }),
+	}
+	blocks := m.Inputs(0)
+	for t, z := range blocks {
+		of := t + task + 1 - len(blocks) // Global keeps the last
+		ring := chart.Points{Colour: []color.NRGBA{{220, 60, 60, 255}, {255, 255, 255, 255}, {0, 0, 0, 255}}[of%3], Ring: true}
+		for i := range z.Rows {
+			ring.XY = append(ring.XY, [2]float64{z.Data[i*z.Stride], z.Data[i*z.Stride+1]})
+		}
+		p.Points = append(p.Points, ring)
+	}
+	return p
+}

@@ -1,0 +1,215 @@
+package vargp_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/dataset/idx"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/experiment/experimenttest"
+	"github.com/seed-90d10d51/pipeline/eval/experiment/vargp"
+	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	gp "github.com/seed-90d10d51/pipeline/gp/vargp"
+)
+
+// small returns settings that take little time.
+func small(data string) vargp.Config {
+	c := vargp.DefaultConfig()
+	c.Data, c.Train, c.Test, c.Seeds, c.Epochs, c.Inducing, c.Grid = data, 20, 10, 2, 10, 6, 8
+	c.Rate, c.HyperSamples, c.PredictHypers, c.Variants = 0.1, 1, 2, []gp.Variant{gp.Full}
+	return c
+}
+
+func site(t *testing.T) experiment.Site { return experimenttest.Site(t, bench(t)) }
+
+// bench is a session of five classes, 12 images to train and 6 to test each.
+func bench(t *testing.T) *fscil.Bench {
+	t.Helper()
+	return experimenttest.Bench(t, 5, 6, func(k int) experimenttest.Class {
+		return experimenttest.Class{Train: 12, Test: 6, Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 6, 0.3)}
+	})
+}
+
+// digits writes IDX files of 4×4 images: class k has row k bright.
+func digits(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for part, n := range map[string]int{idx.Train: 40, idx.Test: 16} {
+		images, labels := []byte{0, 0, 8, 3}, []byte{0, 0, 8, 1}
+		for _, v := range []int{n, 4, 4} {
+			images = binary.BigEndian.AppendUint32(images, uint32(v))
+		}
+		labels = binary.BigEndian.AppendUint32(labels, uint32(n))
+		rng := rand.New(rand.NewPCG(uint64(n), 1))
+		for i := range n {
+			class := i % 4
+			labels = append(labels, byte(class))
+			for pixel := range 16 {
+				v := rng.IntN(60)
+				if pixel/4 == class {
+					v += 180
+				}
+				images = append(images, byte(v))
+			}
+		}
+		for name, b := range map[string][]byte{"-images-idx3-ubyte": images, "-labels-idx1-ubyte": labels} {
+			if err := os.WriteFile(filepath.Join(dir, part+name), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+func run(t *testing.T, c vargp.Config, s experiment.Site) (experiment.Outcome, vargp.Results) {
+	t.Helper()
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	o, err := vargp.Run(context.Background(), c, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, o.Results.(vargp.Results)
+}
+
+// TestEveryKindOfData runs, under both protocols, to all tables and figures, and
+// again from its parts to the same.
+func TestEveryKindOfData(t *testing.T) {
+	folder := digits(t)
+	for data, figures := range map[string]int{vargp.Toy: 4, vargp.Features: 3, vargp.Split: 2, vargp.Permuted: 2} {
+		for _, protocol := range []string{vargp.Own, vargp.Paper} {
+			c := small(data)
+			c.Folder, c.Protocol = folder, protocol
+			if data == vargp.Permuted {
+				c.Classes = 4
+			}
+			if data == vargp.Toy {
+				c.Epochs = 40 // its clouds touch
+			}
+			if data == vargp.Features {
+				c.Sweep = []int{3, 6}
+			}
+			s := site(t)
+			o, r := run(t, c, s)
+			if want := 2 * len(append([]int{1}, c.Sweep[:len(c.Sweep)/2]...)); len(r.Runs) != want || len(o.Figures) != figures {
+				t.Errorf("%s, %s: %d runs, want %d, %d figures, want %d", data, protocol, len(r.Runs), want, len(o.Figures), figures)
+			}
+			for _, x := range r.Runs {
+				first, last := x.Accuracy[0], x.Accuracy[1]
+				if first[0] < 0.7 || last[1] < 0.5 || len(first) != 2 || len(x.Entropy) != 2 {
+					t.Errorf("%s, %s, run %d: accuracies %v, entropies %v", data, protocol, x.Run, x.Accuracy, x.Entropy)
+				}
+				if data != vargp.Permuted && protocol == vargp.Own && first[1] != 0 {
+					t.Errorf("%s: classes to come are right in %g", data, first[1])
+				}
+			}
+			if err := o.Write(t.TempDir(), nil); err != nil {
+				t.Error(err)
+			}
+			if _, again := run(t, c, s); !reflect.DeepEqual(again, r) {
+				t.Errorf("%s, %s: from its parts the results differ", data, protocol)
+			}
+			if data == vargp.Split && o.Tables[0].Rows[0][5] != "90.57 ± 1.06" || data == vargp.Permuted && o.Tables[0].Rows[0][5] != "97.20 ± 0.08" {
+				t.Errorf("%s: the paper's figure is %q", data, o.Tables[0].Rows[0][5])
+			}
+		}
+	}
+}
+
+// TestAllVariants run on the toy, each the same whatever others are run.
+func TestAllVariants(t *testing.T) {
+	c := small(vargp.Toy)
+	c.Variants, c.Seeds = gp.Variants(), 1
+	o, all := run(t, c, site(t))
+	if len(all.Runs) != len(c.Variants) || len(o.Findings) != len(c.Variants) {
+		t.Errorf("%d runs, findings %q", len(all.Runs), o.Findings)
+	}
+	c.Variants = []gp.Variant{gp.Global}
+	if _, one := run(t, c, site(t)); !reflect.DeepEqual(one.Runs[0].Accuracy, all.Runs[3].Accuracy) {
+		t.Error("alone, a variant finds something else")
+	}
+}
+
+// TestGoesOn with the task, and the epoch, that it was at.
+func TestGoesOn(t *testing.T) {
+	c := small(vargp.Toy)
+	c.Seeds, c.Epochs, c.Checkpoint, c.Patience = 1, 60, 7, 60
+	for stop, files := range map[string][]string{
+		"finished": {"var-gp_m6_run1_task1.json"},
+		"training": {"var-gp_m6_run1_task1.draft.json"}, // told of epoch 50
+	} {
+		s := site(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		s.Note = func(message string, _ ...any) {
+			if message == stop {
+				cancel()
+			}
+		}
+		if _, err := vargp.Run(ctx, c, s); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		there, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*"))
+		if err != nil || len(there) != 1 || filepath.Base(there[0]) != files[0] {
+			t.Errorf("stopped at %s there is %q, %v", stop, there, err)
+		}
+		s.Note = nil
+		_, r := run(t, c, s)
+		if _, whole := run(t, c, site(t)); !reflect.DeepEqual(r, whole) {
+			t.Errorf("stopped at %s, the results differ", stop)
+		}
+		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.json")); err != nil || len(drafts) > 0 {
+			t.Errorf("left %q, %v", drafts, err)
+		}
+	}
+}
+
+func TestMistakesAreExplained(t *testing.T) {
+	for want, change := range map[string]func(*vargp.Config, *experiment.Site){
+		"--features":              func(c *vargp.Config, s *experiment.Site) { c.Data, s.Features = vargp.Features, "" },
+		"5 classes in the first":  func(c *vargp.Config, _ *experiment.Site) { c.Data, c.Tasks = vargp.Features, 3 },
+		"experiment.vargp.folder": func(c *vargp.Config, _ *experiment.Site) { c.Data = vargp.Split },
+		"train-images-idx3-ubyte": func(c *vargp.Config, _ *experiment.Site) { c.Data, c.Folder = vargp.Split, "nowhere" },
+		"6 classes are needed":    func(c *vargp.Config, _ *experiment.Site) { c.Data, c.Folder, c.Tasks = vargp.Split, digits(t), 3 },
+	} {
+		c, s := small(vargp.Toy), site(t)
+		change(&c, &s)
+		var input *experiment.InputError
+		if _, err := vargp.Run(context.Background(), c, s); !errors.As(err, &input) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for field, change := range map[string]func(*vargp.Config){
+		"data":        func(c *vargp.Config) { c.Data = "mnist" },
+		"protocol":    func(c *vargp.Config) { c.Protocol = "" },
+		"tasks":       func(c *vargp.Config) { c.Tasks = 0 },
+		"classes":     func(c *vargp.Config) { c.Classes = 9 },
+		"validation":  func(c *vargp.Config) { c.Validation = 1 },
+		"lengthscale": func(c *vargp.Config) { c.Lengthscale = -1 },
+		"variants":    func(c *vargp.Config) { c.Variants = nil },
+		"sweep":       func(c *vargp.Config) { c.Sweep = []int{3, 3} },
+		"rate":        func(c *vargp.Config) { c.Rate = 0 },
+	} {
+		c := vargp.DefaultConfig()
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	for _, v := range [][]gp.Variant{{"x"}, {gp.Full, gp.Full}} {
+		c := vargp.DefaultConfig()
+		if c.Variants = v; c.Validate() == nil {
+			t.Errorf("variants %v were accepted", v)
+		}
+	}
+}

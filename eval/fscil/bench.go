@@ -1,0 +1,174 @@
+package fscil
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/eval/metrics"
+)
+
+// testBatch is the number of test rows that are copied at once.
+const testBatch = 1024
+
+// A Bench is a protocol with its embeddings. It is safe for concurrent use.
+type Bench struct {
+	protocol   *Protocol
+	embeddings *Embeddings
+	train      []split
+	test       []split
+	duplicates Duplicates
+}
+
+// A split is rows with their classes.
+type split struct {
+	rows    []int
+	classes []string
+}
+
+// A MissingError names the images of a protocol that have no embedding.
+type MissingError struct {
+	// Path is the first of Count images.
+	Path  string
+	Count int
+	Err   error
+}
+
+func (e *MissingError) Error() string {
+	if e.Count == 1 {
+		return fmt.Sprintf("image %s %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("image %s %v, and so with %d other images", e.Path, e.Err, e.Count-1)
+}
+
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// Bind finds the embedding of every image and compares contents. The error is
+// a *MissingError or a *LeakError.
+func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
+	b := &Bench{protocol: p, embeddings: e, train: make([]split, len(p.sessions)), test: make([]split, len(p.sessions))}
+	missing := &MissingError{}
+	rows := map[string]int{}
+	_ = p.each(func(x Sample, u use) error {
+		row, err := e.find(x.Path)
+		if err != nil {
+			missing.count(x.Path, err)
+			return nil
+		}
+		rows[x.Path] = row
+		part := &b.train[u.session]
+		if u.test {
+			part = &b.test[u.session]
+		}
+		part.rows, part.classes = append(part.rows, row), append(part.classes, x.Class)
+		return nil
+	})
+	if missing.Count > 0 {
+		return nil, missing
+	}
+	var err error
+	b.duplicates, err = p.duplicates(func(path string) [32]byte { return e.content[rows[path]] })
+	return b, err
+}
+
+func (e *MissingError) count(path string, err error) {
+	if e.Count == 0 {
+		e.Path, e.Err = path, err
+	}
+	e.Count++
+}
+
+// Duplicates counts the images that a published protocol holds twice.
+func (b *Bench) Duplicates() Duplicates { return b.duplicates }
+
+// Sessions returns the number of sessions.
+func (b *Bench) Sessions() int { return len(b.train) }
+
+// Train returns a copy of the training embeddings of session s (from 0) and
+// their classes.
+func (b *Bench) Train(s int) (blas32.General, []string) { return b.copied(b.train[s]) }
+
+// Test is Train for the test images of the classes that session s brings.
+func (b *Bench) Test(s int) (blas32.General, []string) { return b.copied(b.test[s]) }
+
+func (b *Bench) copied(part split) (blas32.General, []string) {
+	return b.embeddings.gather(make([]float32, len(part.rows)*b.embeddings.Dim()), part.rows), slices.Clone(part.classes)
+}
+
+// Run takes one head, as makeHead returns it, through all sessions. The head
+// sees the training images of a session when it comes and nothing else.
+// progress, where not nil, is called after each session.
+func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, error), progress func(Measures)) (Run, error) {
+	head, err := makeHead()
+	if err != nil {
+		return Run{}, err
+	}
+	if len(head.Classes()) != 0 {
+		return Run{}, errors.New("the head has learned something before the base session")
+	}
+	var run Run
+	for s := range b.train {
+		if err := b.learn(ctx, head, s); err != nil {
+			return Run{}, fmt.Errorf("session %d: learn: %w", s+1, err)
+		}
+		report, err := b.evaluate(ctx, head, s)
+		if err != nil {
+			return Run{}, fmt.Errorf("session %d: %w", s+1, err)
+		}
+		run.add(b.protocol, report)
+		if progress != nil {
+			progress(run.Sessions[s])
+		}
+	}
+	return run, nil
+}
+
+func (b *Bench) learn(ctx context.Context, head classifier.Learner, s int) error {
+	part := b.train[s]
+	x, _ := b.copied(part)
+	return head.Learn(ctx, x, part.classes)
+}
+
+// evaluate tests all classes of sessions 0 … s.
+func (b *Bench) evaluate(ctx context.Context, head classifier.Classifier, s int) (*metrics.Report, error) {
+	a, err := metrics.NewAccumulator(head.Classes())
+	if err != nil {
+		return nil, err
+	}
+	room := make([]float32, testBatch*b.embeddings.Dim())
+	for _, part := range b.test[:s+1] {
+		for first := 0; first < len(part.rows); first += testBatch {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			last := min(first+testBatch, len(part.rows))
+			batch := split{part.rows[first:last], part.classes[first:last]}
+			if err := b.score(a, head, batch, room); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a.Report()
+}
+
+func (b *Bench) score(a *metrics.Accumulator, head classifier.Classifier, part split, room []float32) error {
+	x := b.embeddings.gather(room, part.rows)
+	return classifier.Batches(head, x, func(first int, logProb blas64.General) error {
+		return a.Add(part.classes[first:first+logProb.Rows], logProb, nil)
+	})
+}
+
+// Detail puts a run of this bench beside the protocol that it followed.
+func (b *Bench) Detail(r Run) RunDetails {
+	d := RunDetails{TaskAccuracy: r.Tasks()}
+	for s, m := range r.Sessions {
+		d.Classes = append(d.Classes, b.protocol.Classes(s))
+		d.ClassAccuracy = append(d.ClassAccuracy, m.PerClass)
+	}
+	return d
+}

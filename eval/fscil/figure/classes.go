@@ -1,0 +1,122 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
+)
+
+// Classes returns the map of one run: a row for every class, session after
+// session from the top, a column for every session, the accuracy as colour.
+func Classes(r fscil.Result, run fscil.RunDetails) (chart.Figure, error) {
+	name := "classes"
+	cells := grades{run.ClassAccuracy}
+	columns, rows := cells.Dims()
+	if columns == 0 || rows == 0 {
+		return chart.Figure{}, fmt.Errorf("draw %s: no classes", name)
+	}
+	title := fmt.Sprintf("Accuracy of every class · %s on %s", r.Method, r.Dataset)
+	p := chart.Canvas(title, "after session", "classes, by the session that brought them")
+	colours := ramp(64)
+	heat := plotter.NewHeatMap(cells, colours)
+	heat.Min, heat.Max, heat.NaN = 0, 1, color.Gray{240}
+	p.Add(heat)
+	p.X.Tick.Marker = chart.Labelled(chart.WholeNumbers(columns))
+	p.Y.Tick.Marker = sessionTicks(run.Classes, rows)
+	if err := addKey(p, colours, columns, rows); err != nil {
+		return chart.Figure{}, fmt.Errorf("draw %s: %w", name, err)
+	}
+	height := vg.Length(min(max(120+4*rows, 300), 900))
+	return chart.Figure{Name: name, Plot: p, Width: 420, Height: height}, nil
+}
+
+// grades is a plotter.GridXYZ: the first class is the top row.
+type grades struct{ accuracy [][]float64 }
+
+func (g grades) Dims() (columns, rows int) {
+	if len(g.accuracy) == 0 {
+		return 0, 0
+	}
+	return len(g.accuracy), len(g.accuracy[len(g.accuracy)-1])
+}
+
+func (g grades) Z(column, row int) float64 {
+	_, rows := g.Dims()
+	class := rows - 1 - row
+	if class >= len(g.accuracy[column]) {
+		return math.NaN()
+	}
+	return g.accuracy[column][class]
+}
+
+func (g grades) X(column int) float64 { return float64(column + 1) }
+func (g grades) Y(row int) float64    { return float64(row) }
+
+// sessionTicks puts the number of a session beside the middle of its classes.
+func sessionTicks(classes [][]string, rows int) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	before := 0
+	for s, names := range classes {
+		middle := float64(rows) - float64(before) - float64(len(names)+1)/2
+		ticks = append(ticks, plot.Tick{Value: middle, Label: fmt.Sprint(s + 1)})
+		before += len(names)
+	}
+	return ticks
+}
+
+// A scale is a palette.Palette from light to dark.
+type scale []color.Color
+
+func (s scale) Colors() []color.Color { return s }
+
+// ramp goes from cream over orange to dark red, evenly in lightness.
+func ramp(n int) scale {
+	stops := [][3]float64{{255, 247, 236}, {253, 187, 132}, {199, 64, 60}, {72, 6, 34}}
+	s := make(scale, n)
+	for i := range s {
+		t := float64(i) / float64(n-1) * float64(len(stops)-1)
+		k := min(int(t), len(stops)-2)
+		f := t - float64(k)
+		var c [3]uint8
+		for j := range c {
+			c[j] = uint8(math.Round(stops[k][j]*(1-f) + stops[k+1][j]*f))
+		}
+		s[i] = color.NRGBA{c[0], c[1], c[2], 255}
+	}
+	return s
+}
+
+// addKey draws the scale at the right of the map.
+func addKey(p *plot.Plot, colours scale, columns, rows int) error {
+	left := float64(columns) + 0.9
+	width := 0.045 * float64(columns)
+	for i, c := range colours {
+		// Overlapping boxes leave no seams.
+		low, high := keyAt(i, len(colours), rows), keyAt(min(i+2, len(colours)), len(colours), rows)
+		box, err := plotter.NewPolygon(plotter.XYs{{X: left, Y: low}, {X: left + width, Y: low}, {X: left + width, Y: high}, {X: left, Y: high}})
+		if err != nil {
+			return err
+		}
+		box.Color, box.LineStyle.Width = c, 0
+		p.Add(box)
+	}
+	for _, percent := range []int{0, 25, 50, 75, 100} {
+		text, black := fmt.Sprintf("%d %%", percent), color.NRGBA{0, 0, 0, 255}
+		if err := chart.Write(p, text, black, left+1.3*width, keyAt(percent, 100, rows)); err != nil {
+			return err
+		}
+	}
+	p.X.Max = left + width + 0.13*float64(columns)
+	return nil
+}
+
+func keyAt(i, n, rows int) float64 {
+	return -0.5 + float64(rows)*float64(i)/float64(n)
+}

@@ -1,0 +1,292 @@
+package gpr
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+const (
+	// blockPanels are factored together where a library multiplies: its
+	// products are the faster the wider they are.
+	blockPanels = 2
+	block       = blockPanels * side
+	// leastBlocked is the order from which that pays.
+	leastBlocked = 4 * block
+)
+
+// blocked does what factor, forward and backward do, with the products of a
+// library, which takes matrices without gaps only: parts of the triangle are
+// copied to where a task works on them.
+type blocked struct {
+	*triangle
+	raw   linalg.Raw
+	rooms rooms
+}
+
+// byLibrary says whether raw is worth its copies for order n.
+func byLibrary(raw linalg.Raw, n int) bool {
+	_, gonum := raw.(linalg.Gonum)
+	return !gonum && n >= leastBlocked
+}
+
+// factorOn is factor with products by raw where that is faster.
+func factorOn(raw linalg.Raw, t *triangle) error {
+	if !byLibrary(raw, t.n) {
+		return factor(t)
+	}
+	b := blocked{triangle: t, raw: raw}
+	return b.factor()
+}
+
+// solveOn is solve with products by raw where that is faster, for a solver as
+// newSolver made it.
+func solveOn(raw linalg.Raw, s solver, z blas64.General) error {
+	c, ok := s.(*cholesky)
+	if !ok || !byLibrary(raw, s.size()) {
+		s.solve(z)
+		return nil
+	}
+	b := blocked{triangle: c.l, raw: raw}
+	return b.solve(z)
+}
+
+// rooms are memory that tasks take and give back, so that there is no more of
+// it than tasks that run at once.
+type rooms struct {
+	pool sync.Pool // of *[]float64
+}
+
+// take returns memory for so many values, anything in it.
+func (r *rooms) take(values int) *[]float64 {
+	room, _ := r.pool.Get().(*[]float64)
+	if room == nil || cap(*room) < values {
+		room = new(make([]float64, values))
+	}
+	*room = (*room)[:values]
+	return room
+}
+
+// put gives back what take returned.
+func (r *rooms) put(room *[]float64) { r.pool.Put(room) }
+
+// cut takes a matrix off the front of room.
+func cut(room *[]float64, rows, cols int) blas64.General {
+	m := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: (*room)[:rows*cols]}
+	*room = (*room)[rows*cols:]
+	return m
+}
+
+// columnOf is the block of columns from panel p on: the panels first … last−1
+// hold its diagonal block, which begins at row and column at and is w wide.
+func (b *blocked) columnOf(p int) (last, at, w int) {
+	last = min(p+blockPanels, len(b.panels))
+	return last, p * side, min(b.n, last*side) - p*side
+}
+
+// factor is triangle's factor: block columns, left-looking.
+func (b *blocked) factor() error {
+	for p := 0; p < len(b.panels); p += blockPanels {
+		last, at, w := b.columnOf(p)
+		diagonal := make([]float64, w)
+		for i := range diagonal {
+			diagonal[i] = b.row(at + i)[at+i]
+		}
+		if err := b.subtractDone(p, at, w); err != nil {
+			return err
+		}
+		inverse, err := b.factorDiagonal(p, last, at, diagonal)
+		if err != nil {
+			return err
+		}
+		if err := b.solveBelow(last, at, w, inverse); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subtractDone takes the columns before at off those of the block.
+func (b *blocked) subtractDone(p, at, w int) error {
+	if at == 0 {
+		return nil
+	}
+	done := b.above(at, w)
+	return b.each(p, func(q int) error {
+		rows, width := b.rowsIn(q), min(w, (q+1)*side-at)
+		r := b.rooms.take(rows * (at + w))
+		defer b.rooms.put(r)
+		rest := *r
+		own, product := cut(&rest, rows, at), cut(&rest, rows, w)
+		copyInto(own, b.view(q, 0, at))
+		if err := b.raw.Mul64(product, own, done); err != nil {
+			return err
+		}
+		subtractFrom(b.view(q, at, width), product)
+		return nil
+	})
+}
+
+// each calls do for the panels from p on, on all cores.
+func (b *blocked) each(p int, do func(q int) error) error {
+	errs := make([]error, len(b.panels)-p)
+	linalg.Parallel(len(errs), func(task int) { errs[task] = do(p + task) })
+	return errors.Join(errs...)
+}
+
+// factorDiagonal factors the diagonal block, of panels p … last−1, and returns
+// the inverse of its factor.
+func (b *blocked) factorDiagonal(p, last, at int, diagonal []float64) (blas64.General, error) {
+	for q := p; q < last; q++ {
+		first, rows := q*side, b.rowsIn(q)
+		for s := q; s < last; s++ { // what the panels of this block before q take off
+			subtractProduct(b.view(s, first, rows), b.view(s, at, first-at), b.view(q, at, first-at))
+		}
+		if !b.factorTile(q, diagonal[first-at:first-at+rows]) {
+			return blas64.General{}, &NotPSDError{Order: b.n}
+		}
+		for s := q + 1; s < last; s++ {
+			b.forwardTile(b.view(s, first, rows), q)
+		}
+	}
+	return b.inverseAt(at, len(diagonal))
+}
+
+// inverseAt returns the inverse of the diagonal block of L at a place.
+func (b *blocked) inverseAt(at, w int) (blas64.General, error) {
+	inverse := newMatrix(w, w)
+	for i := range w {
+		copy(rowOf(inverse, i), b.row(at + i)[at:])
+	}
+	return inverse, linalg.InvertLower(linalg.Gonum{}, inverse)
+}
+
+// solveBelow divides what is below the diagonal block by its factor.
+func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
+	return b.each(last, func(q int) error {
+		rows := b.rowsIn(q)
+		r := b.rooms.take(2 * rows * w)
+		defer b.rooms.put(r)
+		rest := *r
+		own, product := cut(&rest, rows, w), cut(&rest, rows, w)
+		to := b.view(q, at, w)
+		copyInto(own, to)
+		if err := b.raw.Mul64(product, own, inverse); err != nil {
+			return err
+		}
+		copyInto(to, product)
+		return nil
+	})
+}
+
+func copyInto(dst, src blas64.General) {
+	for i := range dst.Rows {
+		copy(rowOf(dst, i), rowOf(src, i))
+	}
+}
+
+// subtractFrom takes a product, of which more columns may be there, off dst.
+func subtractFrom(dst, product blas64.General) {
+	for i := range dst.Rows {
+		axpy(-1, rowOf(product, i)[:dst.Cols], rowOf(dst, i))
+	}
+}
+
+// solve replaces every row t of z (C×n) by (L·Lᵀ)⁻¹t, after factor.
+func (b *blocked) solve(z blas64.General) error {
+	inverses := make([]blas64.General, (len(b.panels)+blockPanels-1)/blockPanels)
+	if err := errors.Join(b.invertBlocks(inverses)...); err != nil {
+		return err
+	}
+	for i, inverse := range inverses {
+		if err := b.solveBlock(z, i, inverse, b.forwardBlock); err != nil {
+			return err
+		}
+	}
+	for i, inverse := range slices.Backward(inverses) {
+		if err := b.solveBlock(z, i, inverse, b.backwardBlock); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// solveBlock does one step of a solve, for the columns of block i, on all
+// cores: some rows of z on each.
+func (b *blocked) solveBlock(z blas64.General, i int, inverse blas64.General, step func(z blas64.General, at int, above, inverse blas64.General) error) error {
+	_, at, w := b.columnOf(i * blockPanels)
+	above := b.above(at, w)
+	errs := make([]error, (z.Rows+chunk-1)/chunk)
+	linalg.Parallel(len(errs), func(task int) {
+		errs[task] = step(rowsOf(z, task*chunk, min(chunk, z.Rows-task*chunk)), at, above, inverse)
+	})
+	return errors.Join(errs...)
+}
+
+// invertBlocks writes the inverses of the diagonal blocks.
+func (b *blocked) invertBlocks(inverses []blas64.General) []error {
+	errs := make([]error, len(inverses))
+	linalg.Parallel(len(inverses), func(i int) {
+		_, at, w := b.columnOf(i * blockPanels)
+		inverses[i], errs[i] = b.inverseAt(at, w)
+	})
+	return errs
+}
+
+// above is a copy of the w rows from at on, as far as column at.
+func (b *blocked) above(at, w int) blas64.General {
+	m := newMatrix(w, at)
+	for i := range w {
+		copy(rowOf(m, i), b.wide(at + i)[:at])
+	}
+	return m
+}
+
+// forwardBlock solves for the columns from at on, those before being solved.
+func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
+	w := inverse.Rows
+	r := b.rooms.take(z.Rows * (at + 2*w))
+	defer b.rooms.put(r)
+	rest := *r
+	done, own, product := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
+	copyInto(own, sub(z, 0, at, z.Rows, w))
+	if at > 0 {
+		copyInto(done, sub(z, 0, 0, z.Rows, at))
+		if err := b.raw.Mul64(product, done, above); err != nil {
+			return err
+		}
+		axpy(-1, product.Data, own.Data)
+	}
+	if err := b.raw.Mul64(product, own, inverse); err != nil {
+		return err
+	}
+	copyInto(sub(z, 0, at, z.Rows, w), product)
+	return nil
+}
+
+// backwardBlock solves for the columns from at on, those after being solved,
+// and takes them off those before.
+func (b *blocked) backwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
+	w := inverse.Rows
+	r := b.rooms.take(z.Rows * (at + 2*w))
+	defer b.rooms.put(r)
+	rest := *r
+	before, own, solved := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
+	copyInto(own, sub(z, 0, at, z.Rows, w))
+	if err := b.raw.MulPlain64(solved, own, inverse); err != nil {
+		return err
+	}
+	copyInto(sub(z, 0, at, z.Rows, w), solved)
+	if at == 0 {
+		return nil
+	}
+	if err := b.raw.MulPlain64(before, solved, above); err != nil {
+		return err
+	}
+	subtractFrom(sub(z, 0, 0, z.Rows, at), before)
+	return nil
+}

@@ -1,0 +1,159 @@
+package gpr
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// indices returns distinct positions below n in ascending order, or an
+// *IndexError.
+func indices(what string, given []int, n int) ([]int, error) {
+	sorted := slices.Sorted(slices.Values(given))
+	for i, v := range sorted {
+		if v < 0 || v >= n || i > 0 && sorted[i-1] == v {
+			return nil, &IndexError{What: what, Index: v, N: n}
+		}
+	}
+	return sorted, nil
+}
+
+func (r *Regression) checkExamples(x, t blas64.General) error {
+	for _, m := range []blas64.General{x, t} {
+		if err := checkMatrix(m); err != nil {
+			return err
+		}
+	}
+	if x.Rows != t.Rows {
+		return fmt.Errorf("%d inputs with %d targets", x.Rows, t.Rows)
+	}
+	if r.Len() > 0 && (x.Cols != r.Dim() || t.Cols != r.Outputs()) {
+		return fmt.Errorf("inputs of %d values and %d outputs, want %d and %d", x.Cols, t.Cols, r.Dim(), r.Outputs())
+	}
+	if x.Rows > 0 && x.Cols == 0 {
+		return fmt.Errorf("inputs without values")
+	}
+	return nil
+}
+
+// checkMatrix returns an error unless m is well formed and finite.
+func checkMatrix(m blas64.General) error {
+	if err := linalg.Valid64(m); err != nil {
+		return err
+	}
+	for i := range m.Rows {
+		if m.Cols == 0 {
+			break
+		}
+		for _, v := range rowOf(m, i) {
+			if v-v != 0 {
+				return fmt.Errorf("row %d holds %g", i, v)
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	// lookEvery is the number of changes after which drift is looked for, in
+	// lookAt examples.
+	lookEvery = 32
+	lookAt    = 4
+	// tolerance is the drift that is always let pass; more is compared with
+	// what a fresh fit has.
+	tolerance = 1e-10
+	slack     = 100
+)
+
+// A watch counts changes and remembers what drift is unavoidable.
+type watch struct {
+	changes, refreshes int
+	fresh              float64 // drift right after the last refresh
+}
+
+// look bounds the drift: every so many changes some examples are checked, and
+// the state is computed anew where they are off. Where that fails, what there
+// is is the best there is.
+func (r *Regression) look() {
+	r.changes++
+	if r.changes%lookEvery != 0 || r.Len() == 0 {
+		return
+	}
+	rows := make([]int, min(lookAt, r.Len()))
+	for i := range rows {
+		rows[i] = (r.changes/lookEvery + i*r.Len()/len(rows)) % r.Len()
+	}
+	drift, err := r.drift(rows)
+	if err != nil || drift <= max(tolerance, slack*r.fresh) || r.Refresh() != nil {
+		return
+	}
+	if drift, err = r.drift(rows); err == nil {
+		r.fresh = drift
+	}
+}
+
+// Drift returns how far the state is from solving its equations: the largest
+// of |(K+σ²I)α − t| and of |(K+σ²I)⁻¹(K+σ²I) − I|, with the kernel computed from
+// the inputs: O(n²(d+C) + n³).
+func (r *Regression) Drift() (float64, error) {
+	var worst float64
+	for first := 0; first < r.Len(); first += lookAt {
+		d, err := r.drift(upTo(first, min(first+lookAt, r.Len())))
+		if err != nil {
+			return 0, fmt.Errorf("drift: %w", err)
+		}
+		worst = max(worst, d)
+	}
+	return worst, nil
+}
+
+// drift is Drift for some examples.
+func (r *Regression) drift(examples []int) (float64, error) {
+	b, err := r.kernelRows(r.x, examples)
+	if err != nil {
+		return 0, err
+	}
+	var worst float64
+	residual := newMatrix(len(examples), r.Outputs())
+	subtract(residual, b, r.alpha)
+	for i, e := range examples {
+		for c, v := range rowOf(residual, i) {
+			worst = max(worst, abs(v+r.t.Data[c*r.t.Stride+e]))
+		}
+	}
+	r.solver.solve(b)
+	for i, e := range examples {
+		row := rowOf(b, i)
+		row[e]--
+		for _, v := range row {
+			worst = max(worst, abs(v))
+		}
+	}
+	return worst, nil
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// Refresh computes the state anew from inputs and targets: O(n²d + n³).
+func (r *Regression) Refresh() error {
+	count, changes := r.refreshes, r.changes
+	if err := r.fit(r.x, r.t); err != nil {
+		return wrap("refresh", err)
+	}
+	r.refreshes, r.changes = count+1, changes
+	return nil
+}
+
+// Refreshes returns how often drift made the state be computed anew.
+func (r *Regression) Refreshes() int { return r.refreshes }
+
+// Fold takes the corrections that Woodbury updates keep beside the inverse
+// into it; values change in the last bits. It does nothing for Cholesky.
+func (r *Regression) Fold() {
+	if w, ok := r.solver.(*woodbury); ok {
+		w.fold()
+	}
+}

@@ -1,0 +1,260 @@
+package gpr
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// cholesky is the factor L of K+σ²I = L·Lᵀ with append and delete. Its rows
+// are in the order in which examples came or last changed.
+type cholesky struct {
+	l     *triangle
+	order []int // the example of each row
+}
+
+func (s *cholesky) size() int { return s.l.n }
+
+func (s *cholesky) add(b blas64.General) (update, error) {
+	return s.attach(upTo(s.l.n, s.l.n+b.Rows), b)
+}
+
+// attach appends rows of L for the given examples; b has a column for each
+// example that is there then.
+func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
+	z, own := picked(b, s.order), picked(b, examples)
+	diagonal := diagonalOf(own)
+	s.l.forwardFew(z)
+	subtract(own, z, z)
+	small, err := smallFactor(own, diagonal)
+	if err != nil {
+		return update{}, err
+	}
+	v := copied(z)
+	s.l.backwardFew(v)
+	plus := s.scatter(v, b.Cols)
+	border(plus, small, examples)
+	n := s.l.n
+	s.l.grow(b.Rows)
+	for i := range b.Rows {
+		row := s.l.row(n + i)
+		copy(row, rowOf(z, i))
+		copy(row[n:], small.row(i))
+	}
+	s.order = append(s.order, examples...)
+	return update{plus: plus, logDet: small.logDet()}, nil
+}
+
+// border turns the columns V = K⁻¹B of examples that are there into those of
+// the update: (V above −I)·L⁻ᵀ for the factor L of their Schur complement.
+func border(v blas64.General, l *triangle, examples []int) {
+	for i, e := range examples {
+		clear(rowOf(v, e))
+		v.Data[e*v.Stride+i] = -1
+	}
+	l.forward(v)
+}
+
+// scatter turns columns by row of L (k×n) into rows by example (size×k).
+func (s *cholesky) scatter(m blas64.General, size int) blas64.General {
+	out := newMatrix(size, m.Rows)
+	for i := range m.Rows {
+		for j, v := range rowOf(m, i) {
+			out.Data[s.order[j]*out.Stride+i] = v
+		}
+	}
+	return out
+}
+
+func (s *cholesky) remove(rows []int) (update, error) {
+	u, err := s.detach(rows)
+	if err != nil {
+		return u, err
+	}
+	for i, e := range s.order {
+		before, _ := slices.BinarySearch(rows, e)
+		s.order[i] = e - before
+	}
+	return u, nil
+}
+
+// detach deletes the rows of examples and leaves the numbers of the others.
+func (s *cholesky) detach(rows []int) (update, error) {
+	places := make([]int, 0, len(rows))
+	units := newMatrix(len(rows), s.l.n)
+	for at, e := range s.order {
+		if i, found := slices.BinarySearch(rows, e); found {
+			places = append(places, at)
+			units.Data[i*units.Stride+at] = 1
+		}
+	}
+	s.l.forwardFew(units)
+	s.l.backwardFew(units)
+	minus := s.scatter(units, len(s.order))
+	small, err := smallFactor(gathered(minus, rows), nil)
+	if err != nil {
+		return update{}, err
+	}
+	small.forward(minus)
+	for i := len(places) - 1; i >= 0; i-- {
+		s.l.rotateOut(places[i], places[i+1:])
+	}
+	s.l.drop(places)
+	s.order = without(s.order[:0], s.order, places)
+	return update{minus: minus, logDet: small.logDet()}, nil
+}
+
+// gathered returns the given rows of m, transposed.
+func gathered(m blas64.General, rows []int) blas64.General {
+	out := newMatrix(m.Cols, len(rows))
+	for j, r := range rows {
+		for i, v := range rowOf(m, r) {
+			out.Data[i*out.Stride+j] = v
+		}
+	}
+	return out
+}
+
+func (s *cholesky) replace(rows []int, b blas64.General) (update, error) {
+	before := s.clone().(*cholesky)
+	u, err := s.detach(rows)
+	if err == nil {
+		var step update
+		step, err = s.attach(rows, b)
+		u.merge(step)
+	}
+	if err != nil {
+		*s = *before
+	}
+	return u, err
+}
+
+// A rotation is a plane rotation of a column of L with the removed column.
+type rotation struct{ cos, sin float64 }
+
+// rotateOut turns L into a factor of the matrix without row and column p,
+// which stay in place and mean nothing afterwards, as do those in gone. The
+// rows below p take up the column by plane rotations.
+func (t *triangle) rotateOut(p int, gone []int) {
+	x := make([]float64, t.n)
+	for i := p + 1; i < t.n; i++ {
+		x[i] = t.row(i)[p]
+	}
+	for panel := p / side; panel < len(t.panels); panel++ {
+		first := max(p+1, panel*side)
+		last := panel*side + t.rowsIn(panel)
+		rotations := make([]rotation, 0, side)
+		for i := first; i < last; i++ {
+			row := t.row(i)
+			x[i] = rotate(row[first:i], x[i], rotations)
+			rotations = append(rotations, newRotation(&row[i], &x[i], i, gone))
+		}
+		rest := t.n - last
+		linalg.Parallel((rest+side-1)/side, func(task int) {
+			for i := last + task*side; i < min(last+(task+1)*side, t.n); i++ {
+				x[i] = rotate(t.row(i)[first:last], x[i], rotations)
+			}
+		})
+	}
+}
+
+// newRotation takes x into the diagonal value of row i; rows that are gone do
+// not turn.
+func newRotation(diagonal, x *float64, i int, gone []int) rotation {
+	if _, found := slices.BinarySearch(gone, i); found {
+		return rotation{cos: 1}
+	}
+	r := math.Hypot(*diagonal, *x)
+	turn := rotation{*diagonal / r, *x / r}
+	*diagonal, *x = r, 0
+	return turn
+}
+
+// rotate applies rotations to a row and its value x in the removed column,
+// and returns the new x.
+func rotate(row []float64, x float64, rotations []rotation) float64 {
+	rotations = rotations[:len(row)]
+	for j, l := range row {
+		r := rotations[j]
+		row[j] = r.cos*l + r.sin*x
+		x = r.cos*x - r.sin*l
+	}
+	return x
+}
+
+func (s *cholesky) solve(b blas64.General) {
+	z := picked(b, s.order)
+	s.l.forward(z)
+	s.l.backward(z)
+	for i := range b.Rows {
+		row := rowOf(b, i)
+		for j, v := range rowOf(z, i) {
+			row[s.order[j]] = v
+		}
+	}
+}
+
+func (s *cholesky) quad(dst []float64, b blas64.General) {
+	z := picked(b, s.order)
+	s.l.forward(z)
+	copy(dst, squares(z))
+}
+
+func (s *cholesky) diagonal() []float64 {
+	inverse := s.l.clone()
+	for p := range inverse.panels {
+		inverse.invertPanel(p)
+	}
+	sums := make([]float64, s.l.n)
+	for i := range s.l.n {
+		for j, v := range inverse.row(i) {
+			sums[j] += v * v
+		}
+	}
+	out := make([]float64, s.l.n)
+	for i, e := range s.order {
+		out[e] = sums[i]
+	}
+	return out
+}
+
+// refit: k passes of rotations against n³/3.
+func (s *cholesky) refit(k int) bool {
+	n, left := float64(s.l.n), float64(s.l.n-k)
+	return 18*n*n*float64(k) > left*left*left
+}
+
+// outgrown: 2kn² operations at the rate of tiles against a third of n³ at that
+// of a library, which is about four times as high from some hundred rows on.
+func (s *cholesky) outgrown(k int, raw linalg.Raw) bool {
+	return k > max(2*side, s.l.n/26) && byLibrary(raw, s.l.n+k)
+}
+
+func (s *cholesky) state() ([]float64, []int) { return s.l.packed(), slices.Clone(s.order) }
+
+func (s *cholesky) clone() solver {
+	return &cholesky{l: s.l.clone(), order: slices.Clone(s.order)}
+}
+
+func (s *cholesky) bytes() int { return s.l.bytes() + 8*cap(s.order) }
+
+func diagonalOf(m blas64.General) []float64 {
+	out := make([]float64, m.Rows)
+	for i := range out {
+		out[i] = m.Data[i*m.Stride+i]
+	}
+	return out
+}
+
+// subtract is c −= a·bᵀ of any size, in tiles.
+func subtract(c, a, b blas64.General) {
+	down, across := (c.Rows+side-1)/side, (c.Cols+side-1)/side
+	linalg.Parallel(down*across, func(t int) {
+		i, j := t%down*side, t/down*side
+		rows, cols := min(side, c.Rows-i), min(side, c.Cols-j)
+		subtractProduct(sub(c, i, j, rows, cols), rowsOf(a, i, rows), rowsOf(b, j, cols))
+	})
+}

@@ -1,0 +1,59 @@
+package gpr
+
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Method is a way to keep the inverse up to date.
+type Method string
+
+// Methods.
+const (
+	// Cholesky appends rows to a Cholesky factor and deletes them.
+	Cholesky Method = "cholesky"
+	// Direct updates the inverse once for all examples of an operation.
+	Direct Method = "direct"
+	// Iterative updates the inverse once for each example.
+	Iterative Method = "iterative"
+)
+
+// NotPSDError says that K+σ²I is not positive definite to working precision.
+type NotPSDError = linalg.NotPSDError
+
+// Config holds the settings of a regression.
+type Config struct {
+	// Method keeps the inverse up to date.
+	Method Method
+	// Noise is σ², the variance of a target about the function.
+	Noise float64
+}
+
+// DefaultConfig returns the method that is the fastest at fitting (see the
+// package comment), and σ² = 0.03.
+func DefaultConfig() Config { return Config{Method: Cholesky, Noise: 0.03} }
+
+// Validate names the field that is out of range.
+func (c Config) Validate() error {
+	if c.Method != Cholesky && c.Method != Direct && c.Method != Iterative {
+		return fmt.Errorf("method: %q is none of %s, %s and %s", c.Method, Cholesky, Direct, Iterative)
+	}
+	if !(c.Noise > 0 && c.Noise < 1e100) {
+		return fmt.Errorf("noise: %g is not a variance", c.Noise)
+	}
+	return nil
+}
+
+// IndexError says that there is no such example or output, or that it was
+// named twice.
+type IndexError struct {
+	// What is "example" or "output".
+	What string
+	// Index was asked for, of N.
+	Index, N int
+}
+
+func (e *IndexError) Error() string {
+	return fmt.Sprintf("%s %d of %d: there is none, or it is named twice", e.What, e.Index, e.N)
+}

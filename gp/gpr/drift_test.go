@@ -1,0 +1,78 @@
+package gpr
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestDriftIsFoundAndEnds: damage to the inverse is what drift would be. It is
+// seen within the examples that are looked at, and a fresh fit ends it.
+func TestDriftIsFoundAndEnds(t *testing.T) {
+	for _, method := range []Method{Cholesky, Direct, Iterative} {
+		r, err := New(RBF{Lengthscale: 1, Outputscale: 1}, Config{Method: method, Noise: 0.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		x, y := newMatrix(90, 3), newMatrix(90, 2)
+		for _, m := range [][]float64{x.Data, y.Data} {
+			for i := range m {
+				m[i] = rng.NormFloat64()
+			}
+		}
+		if err := r.Add(x, y); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []func(){func() { damage(r.solver) }, func() { r.alpha.Data[0] += 1e-6 }} {
+			part()
+			before := r.Refreshes()
+			if d, err := r.Drift(); err != nil || d < 1e-8 {
+				t.Fatalf("%s: drift %g, %v", method, d, err)
+			}
+			for range 90 * lookEvery { // at least every example is looked at
+				if err := r.SetTargets([]int{3}, rowsOf(y, 3, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d, err := r.Drift(); err != nil || d > 1e-12 || r.Refreshes() != before+1 {
+				t.Errorf("%s: drift %g after %d refreshes, %v", method, d, r.Refreshes(), err)
+			}
+		}
+	}
+}
+
+func damage(s solver) {
+	switch s := s.(type) {
+	case *cholesky:
+		s.l.row(5)[2] += 1e-6
+	case *woodbury:
+		s.a.row(5)[2] += 1e-6
+	}
+}
+
+// TestNoEndlessRefreshing: where a fresh fit is no better, there is one.
+func TestNoEndlessRefreshing(t *testing.T) {
+	r, err := New(Linear{Outputscale: 1e8}, Config{Method: Cholesky, Noise: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := newMatrix(20, 3), newMatrix(20, 1)
+	for i := range x.Data {
+		x.Data[i] = math.Sin(float64(i * i))
+	}
+	for i := range y.Data {
+		y.Data[i] = 1e6 * float64(i%3)
+	}
+	if err := r.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 * lookEvery {
+		if err := r.SetTargets([]int{3}, rowsOf(y, 3, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.Refreshes() > 2 {
+		t.Errorf("%d refreshes", r.Refreshes())
+	}
+}

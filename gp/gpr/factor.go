@@ -1,0 +1,277 @@
+package gpr
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+const (
+	// chunk is the number of right sides that one goroutine solves for.
+	chunk = 32
+	// strip is the number of columns that one goroutine updates.
+	strip = 192
+	// fewSolved is the number of right sides up to which a solve for each is
+	// faster than one for all in tiles, by parts of gemvColumns columns; of
+	// less than leastShared numbers in a row on one core.
+	fewSolved   = 3
+	gemvColumns = 512
+	leastShared = 512
+	// singular is the share of a diagonal value below which what is left of
+	// it is taken for rounding.
+	singular = 1e-10
+)
+
+// factor turns a symmetric matrix into its Cholesky factor L, tile column by
+// tile column, or returns a *NotPSDError. O(n³/3).
+func factor(t *triangle) error {
+	for p := range t.panels {
+		first, rows := p*side, t.rowsIn(p)
+		diagonal := make([]float64, rows)
+		for i := range diagonal {
+			diagonal[i] = t.row(first + i)[first+i]
+		}
+		done := t.view(p, 0, first)
+		linalg.Parallel(len(t.panels)-p, func(task int) {
+			q := p + task
+			subtractProduct(t.view(q, first, rows), t.view(q, 0, first), done)
+		})
+		if !t.factorTile(p, diagonal) {
+			return &NotPSDError{Order: t.n}
+		}
+		linalg.Parallel(len(t.panels)-p-1, func(task int) {
+			t.forwardTile(t.view(p+1+task, first, rows), p)
+		})
+	}
+	return nil
+}
+
+// factorTile factors the diagonal tile of panel p; diagonal is that of the
+// matrix itself.
+func (t *triangle) factorTile(p int, diagonal []float64) bool {
+	first := p * side
+	for i, before := range diagonal {
+		row := t.wide(first + i)[first:]
+		for j := range i {
+			other := t.row(first + j)[first:]
+			row[j] = (row[j] - dot(row[:j], other[:j])) / other[j]
+		}
+		pivot := row[i] - dot(row[:i], row[:i])
+		if !(pivot > singular*before) {
+			return false
+		}
+		row[i] = math.Sqrt(pivot)
+		clear(row[i+1:])
+	}
+	return true
+}
+
+// forwardTile solves z·Lᵀ = b in place for the rows of b, with the diagonal
+// tile of panel p as L.
+func (t *triangle) forwardTile(b blas64.General, p int) {
+	first := p * side
+	for r := range b.Rows {
+		z := rowOf(b, r)
+		for i := range z {
+			l := t.row(first + i)[first:]
+			z[i] = (z[i] - dot(l[:i], z[:i])) / l[i]
+		}
+	}
+}
+
+// backwardTile solves v·L = z in place likewise.
+func (t *triangle) backwardTile(z blas64.General, p int) {
+	first := p * side
+	for r := range z.Rows {
+		v := rowOf(z, r)
+		for i := len(v) - 1; i >= 0; i-- {
+			l := t.row(first + i)[first:]
+			v[i] /= l[i]
+			for j, w := range l[:i] {
+				v[j] -= v[i] * w
+			}
+		}
+	}
+}
+
+// forward replaces every row b of m (k×n) by L⁻¹b: O(kn²).
+func (t *triangle) forward(m blas64.General) {
+	if t.n == 1 { // that of every update by one example: not worth tasks
+		for i := range m.Rows {
+			m.Data[i*m.Stride] /= t.row(0)[0]
+		}
+		return
+	}
+	eachChunk(m, func(b blas64.General, inner parallel) {
+		for p := range t.panels {
+			first, rows := p*side, t.rowsIn(p)
+			inner((rows+chunk/2-1)/(chunk/2), func(task int) {
+				from := task * chunk / 2
+				count := min(chunk/2, rows-from)
+				subtractProduct(sub(b, 0, first+from, b.Rows, count), sub(b, 0, 0, b.Rows, first), rowsOf(t.view(p, 0, first), from, count))
+			})
+			t.forwardTile(sub(b, 0, first, b.Rows, rows), p)
+		}
+	})
+}
+
+// backward replaces every row z of m (k×n) by L⁻ᵀz: O(kn²).
+func (t *triangle) backward(m blas64.General) {
+	eachChunk(m, func(z blas64.General, inner parallel) {
+		for p := len(t.panels) - 1; p >= 0; p-- {
+			first, rows := p*side, t.rowsIn(p)
+			v := sub(z, 0, first, z.Rows, rows)
+			t.backwardTile(v, p)
+			inner((first+strip-1)/strip, func(task int) {
+				from := task * strip
+				count := min(strip, first-from)
+				addInner(sub(z, 0, from, z.Rows, count), -1, v, t.view(p, from, count))
+			})
+		}
+	})
+}
+
+// forwardFew is forward, faster for a few rows; values differ from it, and
+// with the rows beside, in the last bits.
+func (t *triangle) forwardFew(m blas64.General) {
+	if m.Rows > fewSolved {
+		t.forward(m)
+		return
+	}
+	for r := range m.Rows {
+		z := rowOf(m, r)
+		for p := range t.panels {
+			first, rows := p*side, t.rowsIn(p)
+			done := blas64.Vector{N: first, Data: z, Inc: 1}
+			inTasks(rows, gemvRows, first, func(from, count int) {
+				part := rowsOf(t.view(p, 0, first), from, count)
+				blas64.Gemv(blas.NoTrans, -1, part, done, 1, blas64.Vector{N: count, Data: z[first+from:], Inc: 1})
+			})
+			t.forwardTile(sub(m, r, first, 1, rows), p)
+		}
+	}
+}
+
+// backwardFew is backward likewise.
+func (t *triangle) backwardFew(m blas64.General) {
+	if m.Rows > fewSolved {
+		t.backward(m)
+		return
+	}
+	for r := range m.Rows {
+		z := rowOf(m, r)
+		for p := len(t.panels) - 1; p >= 0; p-- {
+			first, rows := p*side, t.rowsIn(p)
+			t.backwardTile(sub(m, r, first, 1, rows), p)
+			v := blas64.Vector{N: rows, Data: z[first:], Inc: 1}
+			inTasks(first, gemvColumns, first, func(from, count int) {
+				blas64.Gemv(blas.Trans, -1, t.view(p, from, count), v, 1, blas64.Vector{N: count, Data: z[from:], Inc: 1})
+			})
+		}
+	}
+}
+
+// inTasks cuts 0 … n into parts of a size, worked on on all cores unless there
+// is little to do for each of them.
+func inTasks(n, size, work int, do func(from, count int)) {
+	run := parallel(linalg.Parallel)
+	if work < leastShared {
+		run = inOrder
+	}
+	if work > 0 {
+		run((n+size-1)/size, func(task int) { do(task*size, min(size, n-task*size)) })
+	}
+}
+
+// A parallel calls a function for every task.
+type parallel func(tasks int, do func(task int))
+
+// eachChunk cuts the rows of m: few of them are solved for on all cores
+// together, many of them one chunk a core. Values are the same either way.
+func eachChunk(m blas64.General, do func(part blas64.General, inner parallel)) {
+	if m.Rows == 0 || m.Cols == 0 {
+		return
+	}
+	if m.Rows <= chunk {
+		do(m, linalg.Parallel)
+		return
+	}
+	linalg.Parallel((m.Rows+chunk-1)/chunk, func(task int) {
+		do(rowsOf(m, task*chunk, min(chunk, m.Rows-task*chunk)), inOrder)
+	})
+}
+
+func inOrder(tasks int, do func(task int)) {
+	for i := range tasks {
+		do(i)
+	}
+}
+
+// invert turns L into (L·Lᵀ)⁻¹ in place: O(2n³/3).
+func invert(l *triangle) {
+	for p := range l.panels {
+		l.invertPanel(p)
+	}
+	// (LLᵀ)⁻¹ = MᵀM for M = L⁻¹; panel p of it needs the panels of M from p on.
+	for p := range l.panels {
+		first, rows := p*side, l.rowsIn(p)
+		out := newMatrix(rows, first+rows)
+		linalg.Parallel(p+1, func(j int) {
+			part := sub(out, 0, j*side, rows, min(side, out.Cols-j*side))
+			for q := p; q < len(l.panels); q++ {
+				blas64.Gemm(blas.Trans, blas.NoTrans, 1, l.view(q, first, rows), l.view(q, j*side, part.Cols), 1, part)
+			}
+		})
+		for i := range rows {
+			copy(l.row(first+i), rowOf(out, i))
+		}
+	}
+}
+
+// invertPanel turns panel p of L into that of L⁻¹; those before already are.
+func (t *triangle) invertPanel(p int) {
+	first, rows := p*side, t.rowsIn(p)
+	old := copied(t.view(p, 0, first))
+	inverse := newMatrix(rows, rows)
+	for i := range rows {
+		inverse.Data[i*rows+i] = 1
+	}
+	t.forwardTile(inverse, p) // its rows are the columns of the tile's inverse
+	linalg.Parallel(p, func(j int) {
+		sum := newMatrix(rows, side)
+		for q := j; q < p; q++ {
+			addInner(sum, 1, sub(old, 0, q*side, rows, side), t.view(q, j*side, side))
+		}
+		blas64.Gemm(blas.Trans, blas.NoTrans, -1, inverse, sum, 0, t.view(p, j*side, side))
+	})
+	for i := range rows {
+		for j := range i + 1 {
+			t.row(first + i)[first+j] = inverse.Data[j*rows+i]
+		}
+	}
+}
+
+// logDet returns log|L·Lᵀ| of a factor.
+func (t *triangle) logDet() float64 {
+	var sum float64
+	for i := range t.n {
+		sum += 2 * math.Log(t.row(i)[i])
+	}
+	return sum
+}
+
+func dot(a, b []float64) float64 {
+	if len(a) == 0 {
+		return 0
+	}
+	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
+}
+
+func axpy(scale float64, x, y []float64) {
+	if len(x) > 0 {
+		blas64.Axpy(scale, blas64.Vector{N: len(x), Data: x, Inc: 1}, blas64.Vector{N: len(y), Data: y, Inc: 1})
+	}
+}

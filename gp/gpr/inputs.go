@@ -1,0 +1,73 @@
+package gpr
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// inputs are those of examples (n×d) with their squared lengths (n), which a
+// kernel of distances needs of all n for a single row of K: kept, they spare
+// it reading the inputs a second time.
+type inputs struct {
+	blas64.General
+	squares []float64
+}
+
+// measured returns inputs with their squared lengths: O(nd).
+func measured(x blas64.General) inputs { return inputs{x, squares(x)} }
+
+// clone returns a tight copy.
+func (x inputs) clone() inputs {
+	return inputs{copied(x.General), append(make([]float64, 0, x.Rows), x.squares...)}
+}
+
+// with returns x with more inputs behind its own, in the memory behind those
+// where it suffices.
+func (x inputs) with(more blas64.General) inputs {
+	return inputs{withRows(x.General, more), append(x.squares[:x.Rows], squares(more)...)}
+}
+
+// without removes examples, in ascending order, in place.
+func (x inputs) without(gone []int) inputs {
+	return inputs{withoutRows(x.General, gone), without(x.squares[:0], x.squares, gone)}
+}
+
+// set gives example i another input.
+func (x inputs) set(i int, row []float64) {
+	copy(rowOf(x.General, i), row)
+	x.squares[i] = dot(row, row)
+}
+
+// rows returns some inputs, sharing their memory.
+func (x inputs) rows(first, count int) inputs {
+	return inputs{rowsOf(x.General, first, count), x.squares[first : first+count]}
+}
+
+// pick returns a copy of the inputs of some examples.
+func (x inputs) pick(examples []int) inputs {
+	out := inputs{newMatrix(len(examples), x.Cols), make([]float64, len(examples))}
+	for i, e := range examples {
+		copy(rowOf(out.General, i), rowOf(x.General, e))
+		out.squares[i] = x.squares[e]
+	}
+	return out
+}
+
+// bytes is the memory that x holds.
+func (x inputs) bytes() int { return 8 * (cap(x.Data) + cap(x.squares)) }
+
+// multiplied is a Kernel of inner products, which any backend may multiply.
+// Values are those of Block with that backend, to the last bit.
+type multiplied interface {
+	blockOn(m linalg.Multiplier, dst blas64.General, a, b inputs) error
+}
+
+// covariances writes κ(a_i, b_j) into dst (n×m); inner products are m's where the
+// kernel has any.
+func covariances(m linalg.Multiplier, kernel Kernel, dst blas64.General, a, b inputs) error {
+	if k, ok := kernel.(multiplied); ok {
+		return k.blockOn(m, dst, a, b)
+	}
+	return kernel.Block(dst, a.General, b.General)
+}

@@ -1,0 +1,133 @@
+package gpr
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Kernel is a covariance function κ. A value of a block must not depend on
+// what else is in the block, to the last bit.
+type Kernel interface {
+	// Block writes κ(a_i, b_j) into dst; a is n×d, b is m×d, dst is n×m.
+	Block(dst, a, b blas64.General) error
+	// Diag writes κ(a_i, a_i) into dst (n).
+	Diag(dst []float64, a blas64.General)
+}
+
+// RBF is s·exp(−‖a−b‖²/2ℓ²).
+type RBF struct {
+	// Lengthscale is ℓ, in the units of the inputs.
+	Lengthscale float64
+	// Outputscale is s, the prior variance.
+	Outputscale float64
+}
+
+// Block implements Kernel in O(nmd).
+func (k RBF) Block(dst, a, b blas64.General) error {
+	return k.blockOn(linalg.Default(), dst, measured(a), measured(b))
+}
+
+func (k RBF) blockOn(m linalg.Multiplier, dst blas64.General, a, b inputs) error {
+	if err := m.MulTrans64(dst, a.General, b.General); err != nil {
+		return err
+	}
+	const values = 1024 // of a row, for one goroutine
+	scale := -1 / (2 * k.Lengthscale * k.Lengthscale)
+	across := (dst.Cols + values - 1) / values
+	linalg.Parallel(dst.Rows*across, func(task int) {
+		i, from := task/across, task%across*values
+		as, bs := a.squares[i], b.squares[from:]
+		row := rowOf(dst, i)[from:min(from+values, dst.Cols)]
+		for j, dot := range row {
+			row[j] = k.Outputscale * math.Exp(scale*max(0, as+bs[j]-2*dot))
+		}
+	})
+	return nil
+}
+
+// Diag implements Kernel.
+func (k RBF) Diag(dst []float64, _ blas64.General) {
+	for i := range dst {
+		dst[i] = k.Outputscale
+	}
+}
+
+// Linear is s·aᵀb + c.
+type Linear struct {
+	// Outputscale is s, the prior variance of each weight.
+	Outputscale float64
+	// Bias is c, the prior variance of a constant.
+	Bias float64
+}
+
+// Block implements Kernel in O(nmd).
+func (k Linear) Block(dst, a, b blas64.General) error {
+	return k.blockOn(linalg.Default(), dst, inputs{General: a}, inputs{General: b})
+}
+
+func (k Linear) blockOn(m linalg.Multiplier, dst blas64.General, a, b inputs) error {
+	if err := m.MulTrans64(dst, a.General, b.General); err != nil {
+		return err
+	}
+	for i := range dst.Rows {
+		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
+		for j := range row {
+			row[j] = k.Outputscale*row[j] + k.Bias
+		}
+	}
+	return nil
+}
+
+// Diag implements Kernel.
+func (k Linear) Diag(dst []float64, a blas64.General) {
+	for i, sq := range squares(a) {
+		dst[i] = k.Outputscale*sq + k.Bias
+	}
+}
+
+// squares returns the squared lengths of the rows.
+func squares(a blas64.General) []float64 {
+	const rows = 256 // for one goroutine
+	out := make([]float64, a.Rows)
+	linalg.Parallel((a.Rows+rows-1)/rows, func(task int) {
+		for i := task * rows; i < min(a.Rows, (task+1)*rows); i++ {
+			v := blas64.Vector{N: a.Cols, Data: a.Data[i*a.Stride:], Inc: 1}
+			out[i] = blas64.Dot(v, v)
+		}
+	})
+	return out
+}
+
+// gram writes K+σ²I of the rows of x into the triangle t, which has as many;
+// inner products are m's.
+func gram(m linalg.Multiplier, t *triangle, kernel Kernel, x inputs, noise float64) error {
+	for p := range t.panels {
+		first, rows := p*side, t.rowsIn(p)
+		view := t.view(p, 0, first+rows)
+		if err := covariances(m, kernel, view, x.rows(first, rows), x.rows(0, first+rows)); err != nil {
+			return err
+		}
+		for i := range rows {
+			row := view.Data[i*view.Stride : i*view.Stride+view.Cols]
+			row[first+i] += noise
+			clear(row[first+i+1:])
+			if err := finite(row); err != nil {
+				return fmt.Errorf("example %d: %w", first+i, err)
+			}
+		}
+	}
+	return nil
+}
+
+func finite(values []float64) error {
+	for _, v := range values {
+		if v-v != 0 {
+			return fmt.Errorf("the kernel gives %g", v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package gpr
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// Mean writes the predictive means (eq. 2 and 4) of inputs x (m×d) into dst
+// (m×C): O(mn(d+C)). A row does not depend on those beside it.
+func (r *Regression) Mean(dst, x blas64.General) error {
+	if err := r.checkQuery(x, dst.Rows); err != nil {
+		return fmt.Errorf("mean: %w", err)
+	}
+	if r.Len() == 0 {
+		zero(dst)
+		return nil
+	}
+	b := newMatrix(x.Rows, r.Len())
+	if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
+		return fmt.Errorf("mean: %w", err)
+	}
+	return linalg.MulTrans64(dst, b, r.alpha)
+}
+
+func zero(m blas64.General) {
+	for i := range m.Rows {
+		clear(rowOf(m, i))
+	}
+}
+
+// Variance writes the predictive variances (eq. 3, with σ²) of inputs x (m×d)
+// into dst (m): O(mn(d+n)). It is the same for all outputs.
+func (r *Regression) Variance(dst []float64, x blas64.General) error {
+	if err := r.checkQuery(x, len(dst)); err != nil {
+		return fmt.Errorf("variance: %w", err)
+	}
+	if x.Rows == 0 {
+		return nil
+	}
+	prior := make([]float64, x.Rows)
+	r.kernel.Diag(prior, x)
+	clear(dst)
+	if r.Len() > 0 {
+		b := newMatrix(x.Rows, r.Len())
+		if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
+			return fmt.Errorf("variance: %w", err)
+		}
+		r.solver.quad(dst, b)
+	}
+	for i, known := range dst {
+		dst[i] = max(0, prior[i]-known) + r.cfg.Noise
+	}
+	return nil
+}
+
+func (r *Regression) checkQuery(x blas64.General, room int) error {
+	if err := linalg.Valid64(x); err != nil {
+		return err
+	}
+	if room != x.Rows {
+		return fmt.Errorf("room for %d results of %d inputs", room, x.Rows)
+	}
+	if r.Len() > 0 && x.Rows > 0 && x.Cols != r.Dim() {
+		return fmt.Errorf("inputs of %d values, want %d", x.Cols, r.Dim())
+	}
+	return nil
+}
+
+// LeaveOneOut returns the mean (n×C) that each example would have if it had
+// not been learned: t − α/diag((K+σ²I)⁻¹). O(nC), and O(n³/3) the first time.
+// It must not run beside other methods.
+func (r *Regression) LeaveOneOut() blas64.General {
+	if r.diag == nil {
+		r.diag = r.solver.diagonal()
+	}
+	out := newMatrix(r.Len(), r.Outputs())
+	for c := range out.Cols {
+		t, alpha := rowOf(r.t, c), rowOf(r.alpha, c)
+		for i, d := range r.diag {
+			out.Data[i*out.Stride+c] = t[i] - alpha[i]/d
+		}
+	}
+	return out
+}
+
+// LogMarginalLikelihood returns Σ_c log N(t_c | 0, K+σ²I) in nats: O(nC).
+func (r *Regression) LogMarginalLikelihood() float64 {
+	n, C := float64(r.Len()), float64(r.Outputs())
+	sum := -C / 2 * (r.logDet + n*math.Log(2*math.Pi))
+	for c := range r.Outputs() {
+		sum -= dot(rowOf(r.t, c), rowOf(r.alpha, c)) / 2
+	}
+	return sum
+}

@@ -1,0 +1,355 @@
+package gpr
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Regression is a set of Gaussian process regressions on the same n inputs,
+// one for each of C outputs. Reading methods are safe for concurrent use as
+// long as nobody changes it. After an error it is as it was.
+type Regression struct {
+	cfg      Config
+	kernel   Kernel
+	products linalg.Multiplier // of batch fits
+	x        inputs            // n×d
+	t        blas64.General    // C×n targets
+	alpha    blas64.General    // C×n, (K+σ²I)⁻¹t
+	solver   solver
+	diag     []float64 // of the inverse; nil until asked for
+	logDet   float64   // of K+σ²I
+
+	watch
+}
+
+// New returns a regression without examples and outputs.
+func New(kernel Kernel, cfg Config) (*Regression, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: empty(cfg.Method)}, nil
+}
+
+// UseMultiplier makes m multiply in batch fits, and where corrections are
+// folded into an inverse, from now on; without it gonum does. Everything else
+// multiplies with gonum.
+func (r *Regression) UseMultiplier(m linalg.Multiplier) {
+	r.products = m
+	if w, ok := r.solver.(*woodbury); ok {
+		w.raw = m.Raw()
+	}
+}
+
+func empty(m Method) solver {
+	if m == Cholesky {
+		return &cholesky{l: &triangle{}}
+	}
+	return &woodbury{a: &triangle{}, raw: linalg.Gonum{}, iterative: m == Iterative}
+}
+
+// Len returns the number of examples n.
+func (r *Regression) Len() int { return r.x.Rows }
+
+// Dim returns the number of values d of an input, 0 before the first.
+func (r *Regression) Dim() int { return r.x.Cols }
+
+// Outputs returns the number of outputs C.
+func (r *Regression) Outputs() int { return r.t.Rows }
+
+// Inputs returns the inputs (n×d); the caller must not change them.
+func (r *Regression) Inputs() blas64.General { return r.x.General }
+
+// Alpha returns α = (K+σ²I)⁻¹t (C×n); the caller must not change it.
+func (r *Regression) Alpha() blas64.General { return r.alpha }
+
+// Bytes returns the memory that the regression holds: 4n² for the inverse and
+// its factor, 8n(d+1) for the inputs, 16nC for targets and weights, and a little.
+func (r *Regression) Bytes() int {
+	return r.solver.bytes() + r.x.bytes() + 8*(cap(r.t.Data)+cap(r.alpha.Data)+cap(r.diag))
+}
+
+// Clone returns a copy that changes on its own.
+func (r *Regression) Clone() *Regression {
+	c := *r
+	c.x, c.t, c.alpha = r.x.clone(), copied(r.t), copied(r.alpha)
+	c.solver, c.diag = r.solver.clone(), slices.Clone(r.diag)
+	return &c
+}
+
+// Add appends examples: inputs x (k×d) with targets t (k×C). The first ones
+// cost a batch fit, O(n²d + n³), later ones O(knd + k(n+k)² + k³), or again a
+// batch fit where they are many and that is faster. The error
+// wraps a *NotPSDError where an example says nothing new and σ² is too small
+// to tell.
+func (r *Regression) Add(x, t blas64.General) error {
+	if err := r.checkExamples(x, t); err != nil {
+		return fmt.Errorf("add: %w", err)
+	}
+	if x.Rows == 0 {
+		return nil
+	}
+	if r.Len() == 0 {
+		return wrap("add", r.fit(measured(copied(x)), linalg.Transposed64(t)))
+	}
+	all := r.x.with(x) // beyond the rows of r.x, which an error leaves as they are
+	if r.solver.outgrown(x.Rows, r.products.Raw()) {
+		targets := withColumns(r.t, x.Rows) // likewise
+		setColumns(targets, upTo(r.Len(), all.Rows), t)
+		return wrap("add", r.fit(all, targets))
+	}
+	b, err := r.kernelRows(all, upTo(r.Len(), all.Rows))
+	if err != nil {
+		return fmt.Errorf("add: %w", err)
+	}
+	u, err := r.solver.add(b)
+	if err != nil {
+		return wrap("add", err)
+	}
+	n := r.Len()
+	r.x = all
+	r.t, r.alpha = withColumns(r.t, x.Rows), withColumns(r.alpha, x.Rows)
+	if r.diag != nil {
+		r.diag = append(r.diag, make([]float64, x.Rows)...)
+	}
+	setColumns(r.t, upTo(n, all.Rows), t)
+	r.apply(u)
+	r.look()
+	return nil
+}
+
+// clipped makes appending copy where it would overwrite memory beyond.
+func clipped(m blas64.General) blas64.General {
+	m.Data = m.Data[:m.Rows*m.Stride]
+	return m
+}
+
+// AddOutputs appends outputs with targets t (n×c): O(cn²).
+func (r *Regression) AddOutputs(t blas64.General) error {
+	if t.Rows != r.Len() || t.Rows == 0 {
+		return fmt.Errorf("add outputs: targets of %d examples, there are %d", t.Rows, r.Len())
+	}
+	if err := checkMatrix(t); err != nil {
+		return fmt.Errorf("add outputs: %w", err)
+	}
+	targets := linalg.Transposed64(t)
+	alpha := copied(targets)
+	r.solver.solve(alpha)
+	r.t, r.alpha = stacked(r.t, targets), stacked(r.alpha, alpha)
+	return nil
+}
+
+// stacked puts b below a.
+func stacked(a, b blas64.General) blas64.General {
+	if a.Rows == 0 {
+		return b
+	}
+	return withRows(clipped(a), b)
+}
+
+// RemoveOutputs drops outputs.
+func (r *Regression) RemoveOutputs(outputs []int) error {
+	gone, err := indices("output", outputs, r.Outputs())
+	if err != nil {
+		return fmt.Errorf("remove outputs: %w", err)
+	}
+	r.t, r.alpha = withoutRows(copied(r.t), gone), withoutRows(copied(r.alpha), gone)
+	return nil
+}
+
+// SetTargets gives examples new targets (k×C), which leaves the inverse as it
+// is: O(kn²).
+func (r *Regression) SetTargets(examples []int, t blas64.General) error {
+	if err := r.checkTargets(examples, t); err != nil {
+		return fmt.Errorf("set targets: %w", err)
+	}
+	change := newMatrix(r.Outputs(), r.Len())
+	setColumns(change, examples, t)
+	for c := range change.Rows {
+		for _, e := range examples {
+			change.Data[c*change.Stride+e] -= r.t.Data[c*r.t.Stride+e]
+		}
+	}
+	r.solver.solve(change)
+	setColumns(r.t, examples, t)
+	for c := range change.Rows {
+		axpy(1, rowOf(change, c), rowOf(r.alpha, c))
+	}
+	r.look()
+	return nil
+}
+
+func (r *Regression) checkTargets(examples []int, t blas64.General) error {
+	if _, err := indices("example", examples, r.Len()); err != nil {
+		return err
+	}
+	if t.Rows != len(examples) || t.Cols != r.Outputs() {
+		return fmt.Errorf("targets of %d×%d for %d examples and %d outputs", t.Rows, t.Cols, len(examples), r.Outputs())
+	}
+	return checkMatrix(t)
+}
+
+// SetInputs moves examples to new inputs x (k×d): O(knd + kn² + k³).
+func (r *Regression) SetInputs(examples []int, x blas64.General) error {
+	rows, err := indices("example", examples, r.Len())
+	if err == nil && (x.Rows != len(examples) || x.Cols != r.Dim()) {
+		err = fmt.Errorf("inputs of %d×%d for %d examples of %d values", x.Rows, x.Cols, len(examples), r.Dim())
+	}
+	if err == nil {
+		err = checkMatrix(x)
+	}
+	if err != nil {
+		return fmt.Errorf("set inputs: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	old := copied(x)
+	for i, e := range examples {
+		copy(rowOf(old, i), rowOf(r.x.General, e))
+		r.x.set(e, rowOf(x, i))
+	}
+	if err := r.moved(rows); err != nil {
+		for i, e := range examples {
+			r.x.set(e, rowOf(old, i))
+		}
+		return wrap("set inputs", err)
+	}
+	r.look()
+	return nil
+}
+
+// moved brings everything up to date with new inputs of examples.
+func (r *Regression) moved(rows []int) error {
+	if r.solver.refit(len(rows)) {
+		return r.fit(r.x, r.t)
+	}
+	// Changed against changed examples: both new, unlike eq. 8–9 as printed.
+	b, err := r.kernelRows(r.x, rows)
+	if err != nil {
+		return err
+	}
+	u, err := r.solver.replace(rows, b)
+	if err != nil {
+		return err
+	}
+	r.apply(u)
+	return nil
+}
+
+// Remove drops examples; those behind move up: O(kn² + k³).
+func (r *Regression) Remove(examples []int) error {
+	rows, err := indices("example", examples, r.Len())
+	if err != nil {
+		return fmt.Errorf("remove: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if len(rows) == r.Len() || r.solver.refit(len(rows)) {
+		x, t := r.x.clone().without(rows), withoutColumns(copied(r.t), rows)
+		return wrap("remove", r.fit(x, t))
+	}
+	u, err := r.solver.remove(rows)
+	if err != nil {
+		return wrap("remove", err)
+	}
+	r.apply(u)
+	r.x = r.x.without(rows)
+	r.t, r.alpha = withoutColumns(r.t, rows), withoutColumns(r.alpha, rows)
+	if r.diag != nil {
+		r.diag = without(r.diag[:0], r.diag, rows)
+	}
+	r.look()
+	return nil
+}
+
+// apply brings α, the diagonal and the determinant up to date with the
+// inverse: α += ∓y(yᵀt), at low rank.
+func (r *Regression) apply(u update) {
+	r.logDet += u.logDet
+	for _, c := range []correction{{u.minus, -1}, {u.plus, 1}} {
+		if c.y.Rows == 0 {
+			continue
+		}
+		r.correctAlpha(c)
+		if r.diag != nil {
+			for i, sq := range squares(c.y) {
+				r.diag[i] += c.sign * sq
+			}
+		}
+	}
+}
+
+// correctAlpha is α += sign·y(yᵀt).
+func (r *Regression) correctAlpha(c correction) {
+	if c.y.Cols == 1 && c.y.Stride == 1 {
+		linalg.Parallel(r.Outputs(), func(i int) {
+			axpy(c.sign*dot(rowOf(r.t, i), c.y.Data), c.y.Data, rowOf(r.alpha, i))
+		})
+		return
+	}
+	y := linalg.Transposed64(c.y)
+	weights := newMatrix(r.Outputs(), y.Rows)
+	subtract(weights, r.t, y)
+	linalg.Parallel(r.Outputs(), func(i int) { addTo(rowOf(r.alpha, i), correction{c.y, -c.sign}, rowOf(weights, i)) })
+}
+
+// fit replaces everything by a batch fit; it takes over x and t.
+func (r *Regression) fit(x inputs, t blas64.General) error {
+	s, logDet := empty(r.cfg.Method), 0.0
+	if x.Rows == 0 {
+		x, t = inputs{}, blas64.General{}
+	} else {
+		tr := newTriangle(x.Rows)
+		err := gram(r.products, tr, r.kernel, x, r.cfg.Noise)
+		if err == nil {
+			s, logDet, err = newSolver(r.cfg.Method, tr, r.products.Raw())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	alpha := copied(t)
+	if err := solveOn(r.products.Raw(), s, alpha); err != nil {
+		return err
+	}
+	r.x, r.t, r.alpha, r.solver, r.logDet, r.diag = x, t, alpha, s, logDet, nil
+	r.watch = watch{}
+	return nil
+}
+
+// kernelRows returns K+σ²I between examples of all inputs and all of them.
+func (r *Regression) kernelRows(all inputs, examples []int) (blas64.General, error) {
+	b := newMatrix(len(examples), all.Rows)
+	if err := covariances(linalg.Default(), r.kernel, b, all.pick(examples), all); err != nil {
+		return b, err
+	}
+	for i, e := range examples {
+		row := rowOf(b, i)
+		row[e] += r.cfg.Noise
+		if err := finite(row); err != nil {
+			return b, fmt.Errorf("example %d: %w", e, err)
+		}
+	}
+	return b, nil
+}
+
+// setColumns writes the rows of t (k×C) into columns of m (C×n).
+func setColumns(m blas64.General, columns []int, t blas64.General) {
+	for i, e := range columns {
+		for c, v := range rowOf(t, i) {
+			m.Data[c*m.Stride+e] = v
+		}
+	}
+}
+
+func wrap(operation string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: K+σ²I: %w; raise the noise σ²", operation, err)
+}

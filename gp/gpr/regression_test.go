@@ -1,0 +1,435 @@
+package gpr_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/gp/gpr"
+)
+
+// step does one random operation on both.
+func step(t *testing.T, rng *rand.Rand, m *model, r *gpr.Regression) string {
+	t.Helper()
+	n, k := len(m.x), 1+rng.IntN(4)
+	if rng.IntN(40) == 0 {
+		k = 40
+	}
+	k = min(k, max(1, n/2))
+	some := rng.Perm(n)[:min(k, n)]
+	operation := rng.IntN(6)
+	if n < 60 {
+		operation = 0
+	}
+	if n > 150 {
+		operation = 1
+	}
+	var err error
+	switch operation {
+	case 0:
+		x, y := random(rng, k, 3), random(rng, k, len(m.t[0]))
+		m.x, m.t = append(m.x, x...), append(m.t, y...)
+		err = r.Add(dense(x), dense(y))
+	case 1:
+		err = r.Remove(some)
+		gone := slices.Sorted(slices.Values(some))
+		for i := len(gone) - 1; i >= 0; i-- {
+			m.x, m.t = slices.Delete(m.x, gone[i], gone[i]+1), slices.Delete(m.t, gone[i], gone[i]+1)
+		}
+	case 2:
+		x := random(rng, len(some), 3)
+		for i, e := range some {
+			m.x[e] = x[i]
+		}
+		err = r.SetInputs(some, dense(x))
+	case 3:
+		y := random(rng, len(some), len(m.t[0]))
+		for i, e := range some {
+			m.t[e] = y[i]
+		}
+		err = r.SetTargets(some, dense(y))
+	case 4:
+		y := random(rng, n, 1)
+		for i := range m.t {
+			m.t[i] = append(m.t[i], y[i]...)
+		}
+		err = r.AddOutputs(dense(y))
+	case 5:
+		if C := len(m.t[0]); C > 2 {
+			c := rng.IntN(C)
+			for i := range m.t {
+				m.t[i] = slices.Delete(slices.Clone(m.t[i]), c, c+1)
+			}
+			err = r.RemoveOutputs([]int{c})
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint("operation ", operation, " of ", k)
+}
+
+// TestThousandOperations: after any sequence of operations the state is that
+// of a batch fit.
+func TestThousandOperations(t *testing.T) {
+	for _, method := range methods() {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+			m := newModel(1, 100, 3, 3)
+			r := fresh(t, method, m)
+			rng := rand.New(rand.NewPCG(7, 7))
+			for i := range 1000 {
+				what := step(t, rng, m, r)
+				if i%50 == 49 {
+					m.same(t, fmt.Sprintf("step %d, %s", i, what), r, 1e-8)
+				}
+			}
+			drift, err := r.Drift()
+			if err != nil || drift > 1e-10 || r.Refreshes() != 0 {
+				t.Errorf("drift %g, %d refreshes, %v", drift, r.Refreshes(), err)
+			}
+			t.Logf("%d examples, %d outputs, drift %.2g", r.Len(), r.Outputs(), drift)
+		})
+	}
+}
+
+// TestEveryOperationAtTileBorders: sizes on either side of a tile, one and
+// many examples, all of them.
+func TestEveryOperationAtTileBorders(t *testing.T) {
+	for _, method := range methods() {
+		for _, n := range []int{1, 2, 63, 64, 65, 130} {
+			for _, k := range []int{1, 5, n} {
+				if k > n {
+					continue
+				}
+				m := newModel(uint64(n), n, 2, 2)
+				r := fresh(t, method, m)
+				m.same(t, fmt.Sprintf("%s: %d", method, n), r, 1e-9)
+				rng := rand.New(rand.NewPCG(1, uint64(k)))
+				x, y := random(rng, k, 2), random(rng, k, 2)
+				if err := r.SetInputs(rng.Perm(n)[:0], blas64.General{Cols: 2, Stride: 2}); err != nil {
+					t.Fatal(err)
+				}
+				some := rng.Perm(n)[:k]
+				for i, e := range some {
+					m.x[e] = x[i]
+				}
+				if err := r.SetInputs(some, dense(x)); err != nil {
+					t.Fatal(err)
+				}
+				m.same(t, fmt.Sprintf("%s: %d of %d changed", method, k, n), r, 1e-9)
+				m.x, m.t = append(m.x, x...), append(m.t, y...)
+				if err := r.Add(dense(x), dense(y)); err != nil {
+					t.Fatal(err)
+				}
+				m.same(t, fmt.Sprintf("%s: %d added to %d", method, k, n), r, 1e-9)
+				if err := r.Remove(upTo(n)); err != nil {
+					t.Fatal(err)
+				}
+				m.x, m.t = m.x[n:], m.t[n:]
+				m.same(t, fmt.Sprintf("%s: %d removed", method, n), r, 1e-9)
+			}
+		}
+	}
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// TestRemovingAll leaves a regression that answers the prior and can begin
+// anew, in another dimension.
+func TestRemovingAll(t *testing.T) {
+	for _, method := range methods() {
+		r := fresh(t, method, newModel(1, 5, 2, 2))
+		if err := r.Remove([]int{4, 0, 2, 1, 3}); err != nil {
+			t.Fatal(err)
+		}
+		v := make([]float64, 1)
+		if err := r.Variance(v, dense([][]float64{{1, 2}})); err != nil || v[0] != 1.75 || r.Len()+r.Dim()+r.Outputs() != 0 {
+			t.Errorf("%s: variance %v, %d examples, %v", method, v, r.Len(), err)
+		}
+		m := newModel(2, 7, 4, 1)
+		if err := r.Add(dense(m.x), dense(m.t)); err != nil {
+			t.Fatal(err)
+		}
+		m.same(t, string(method), r, 1e-9)
+	}
+}
+
+// TestDuplicates: the same input many times is only noise averaged.
+func TestDuplicates(t *testing.T) {
+	for _, method := range methods() {
+		m := newModel(1, 40, 2, 1)
+		for i := range m.x {
+			m.x[i] = m.x[i/20*20]
+		}
+		r := fresh(t, method, m)
+		m.same(t, string(method), r, 1e-9)
+		m.x, m.t = append(m.x, m.x[0], m.x[0]), append(m.t, []float64{1}, []float64{-1})
+		if err := r.Add(dense(m.x[40:]), dense(m.t[40:])); err != nil {
+			t.Fatal(err)
+		}
+		m.same(t, string(method), r, 1e-9)
+	}
+}
+
+// TestTinyNoiseIsRefused: a second copy of an input has no inverse; what was
+// there stays to the last bit.
+func TestTinyNoiseIsRefused(t *testing.T) {
+	for _, method := range methods() {
+		m := newModel(1, 70, 30, 1)
+		m.noise = 1e-14
+		r := fresh(t, method, m)
+		if err := r.SetInputs([]int{3}, dense(m.x[3:4])); err != nil {
+			t.Fatal(err)
+		}
+		before, loo := slices.Clone(r.Alpha().Data), r.LeaveOneOut()
+		var bad *gpr.NotPSDError
+		others := random(rand.New(rand.NewPCG(8, 8)), 30, 30)
+		for name, err := range map[string]error{
+			"add":        r.Add(dense(m.x[5:6]), dense(m.t[5:6])),
+			"add many":   r.Add(dense(append(others, m.x[5])), dense(random(rand.New(rand.NewPCG(1, 1)), 31, 1))),
+			"set inputs": r.SetInputs([]int{1, 2}, dense([][]float64{m.x[7], m.x[8]})),
+			"fit":        fresh(t, method, &model{kernel: m.kernel, noise: m.noise}).Add(dense([][]float64{{1}, {1}}), dense([][]float64{{1}, {1}})),
+		} {
+			if !errors.As(err, &bad) || !strings.Contains(err.Error(), "raise the noise") {
+				t.Errorf("%s, %s: %v", method, name, err)
+			}
+		}
+		if !slices.Equal(before, r.Alpha().Data) || !slices.Equal(loo.Data, r.LeaveOneOut().Data) || r.Len() != 70 {
+			t.Errorf("%s: changed by what was refused", method)
+		}
+		m.same(t, string(method), r, 1e-6)
+	}
+}
+
+func TestWrongArgumentsAreRefused(t *testing.T) {
+	one := [][]float64{{1, 2}}
+	for _, method := range methods() {
+		r := fresh(t, method, newModel(1, 4, 2, 2))
+		before := slices.Clone(r.Alpha().Data)
+		var index *gpr.IndexError
+		for name, err := range map[string]error{
+			"remove 4":        r.Remove([]int{4}),
+			"remove -1":       r.Remove([]int{-1}),
+			"remove twice":    r.Remove([]int{1, 0, 1}),
+			"remove output":   r.RemoveOutputs([]int{2}),
+			"set inputs of 9": r.SetInputs([]int{9}, dense(one)),
+			"set targets":     r.SetTargets([]int{0, 4}, dense([][]float64{{1, 2}, {3, 4}})),
+		} {
+			if !errors.As(err, &index) {
+				t.Errorf("%s, %s: %v", method, name, err)
+			}
+		}
+		nan := [][]float64{{math.NaN(), 1}}
+		for name, err := range map[string]error{
+			"wide input":      r.Add(dense([][]float64{{1, 2, 3}}), dense(one)),
+			"few targets":     r.Add(dense([][]float64{{1, 2}, {3, 4}}), dense(one)),
+			"fewer outputs":   r.Add(dense(one), dense([][]float64{{1}})),
+			"NaN input":       r.Add(dense(nan), dense(one)),
+			"NaN target":      r.Add(dense(one), dense(nan)),
+			"NaN set":         r.SetInputs([]int{1}, dense(nan)),
+			"NaN set targets": r.SetTargets([]int{1}, dense(nan)),
+			"short outputs":   r.AddOutputs(dense(one)),
+			"malformed":       r.Add(blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: make([]float64, 3)}, dense(one)),
+			"room":            r.Variance(nil, dense(one)),
+			"width of mean":   r.Mean(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, dense([][]float64{{1}})),
+		} {
+			if err == nil {
+				t.Errorf("%s, %s: was accepted", method, name)
+			}
+		}
+		if !slices.Equal(before, r.Alpha().Data) || r.Len() != 4 {
+			t.Errorf("%s: changed by what was refused", method)
+		}
+	}
+	for _, c := range []gpr.Config{{Method: "fast", Noise: 1}, {Method: gpr.Direct}, {Method: gpr.Direct, Noise: math.NaN()}} {
+		if _, err := gpr.New(gpr.Linear{Outputscale: 1}, c); err == nil {
+			t.Errorf("%+v was accepted", c)
+		}
+	}
+}
+
+// TestCoresAndBatchesMakeNoDifference, to the last bit.
+func TestCoresAndBatchesMakeNoDifference(t *testing.T) {
+	for _, method := range methods() {
+		run := func() (*gpr.Regression, []float64) {
+			m := newModel(4, 150, 3, 3)
+			r := fresh(t, method, m)
+			rng := rand.New(rand.NewPCG(2, 2))
+			for range 60 {
+				step(t, rng, m, r)
+			}
+			return r, slices.Concat(r.Alpha().Data, r.LeaveOneOut().Data)
+		}
+		r, want := run()
+		cores := runtime.GOMAXPROCS(1)
+		_, got := run()
+		runtime.GOMAXPROCS(cores)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: one core gives other bits", method)
+		}
+		q := dense(random(rand.New(rand.NewPCG(9, 9)), 70, 3))
+		all, one := make([]float64, 70), make([]float64, 1)
+		if err := r.Variance(all, q); err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range []int{0, 31, 32, 69} {
+			row := blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: q.Data[3*i : 3*i+3]}
+			if err := r.Variance(one, row); err != nil || one[0] != all[i] {
+				t.Errorf("%s: variance %d alone is %g, among others %g, %v", method, i, one[0], all[i], err)
+			}
+		}
+	}
+}
+
+// TestCloneIsApart and can go on where the original was.
+func TestCloneIsApart(t *testing.T) {
+	for _, method := range methods() {
+		m := newModel(1, 20, 2, 2)
+		r := fresh(t, method, m)
+		if err := r.Add(dense(m.x[:2]), dense(m.t[:2])); err != nil {
+			t.Fatal(err)
+		}
+		before := slices.Clone(r.Alpha().Data)
+		c := r.Clone()
+		if err := errors.Join(c.Remove([]int{0, 1}), c.Add(dense(m.x[:9]), dense(m.t[:9])), c.SetTargets([]int{0}, dense(m.t[:1]))); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(before, r.Alpha().Data) || r.Len() != 22 {
+			t.Errorf("%s: the original changed", method)
+		}
+		m.x, m.t = append(m.x, m.x[:2]...), append(m.t, m.t[:2]...)
+		m.same(t, string(method), r, 1e-9)
+	}
+}
+
+// TestRestore goes on where the snapshot was, to the last bit, and refuses what
+// does not belong together.
+func TestRestore(t *testing.T) {
+	for _, method := range methods() {
+		m := newModel(1, 80, 3, 2)
+		r := fresh(t, method, m)
+		rng := rand.New(rand.NewPCG(6, 6))
+		for range 20 {
+			step(t, rng, m, r)
+		}
+		r.Fold()
+		cfg := gpr.Config{Method: method, Noise: m.noise}
+		back, err := gpr.Restore(m.kernel, cfg, dense(m.x), dense(m.t), r.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := &model{m.kernel, m.noise, slices.Clone(m.x), slices.Clone(m.t)}
+		one, two := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 1))
+		for range 20 {
+			step(t, one, m, r)
+			step(t, two, other, back)
+		}
+		if a, b := r.Snapshot(), back.Snapshot(); !slices.Equal(a.Factor, b.Factor) || !slices.Equal(a.Alpha.Data, b.Alpha.Data) || !slices.Equal(a.Diagonal, b.Diagonal) {
+			t.Errorf("%s: differs after it was restored", method)
+		}
+		for name, forge := range map[string]func(*gpr.Snapshot){
+			"factor":   func(s *gpr.Snapshot) { s.Factor[1] += 0.3 },
+			"NaN":      func(s *gpr.Snapshot) { s.Factor[0] = math.NaN() },
+			"short":    func(s *gpr.Snapshot) { s.Factor = s.Factor[1:] },
+			"order":    func(s *gpr.Snapshot) { s.Order[0] = s.Order[1] },
+			"outside":  func(s *gpr.Snapshot) { s.Order[0] = -1 },
+			"alpha":    func(s *gpr.Snapshot) { s.Alpha.Data[0] += 0.3 },
+			"diagonal": func(s *gpr.Snapshot) { s.Diagonal[0] = 0 },
+			"examples": func(s *gpr.Snapshot) { s.Diagonal = s.Diagonal[1:] },
+		} {
+			s := r.Snapshot()
+			forge(&s)
+			if _, err := gpr.Restore(m.kernel, cfg, dense(m.x), dense(m.t), s); err == nil {
+				t.Errorf("%s, %s: was restored", method, name)
+			}
+		}
+	}
+}
+
+// TestMemoryIsAsStated: half a matrix, and a little.
+func TestMemoryIsAsStated(t *testing.T) {
+	for _, method := range methods() {
+		r := fresh(t, method, newModel(1, 1000, 4, 3))
+		stated := 4*1000*1000 + 256*1000 + 8*1000*4 + 16*1000*3
+		if got := r.Bytes(); float64(got) > 1.1*float64(stated) {
+			t.Errorf("%s: %d bytes, stated %d", method, got, stated)
+		}
+	}
+}
+
+// TestLinearKernel equals ridge regression: (XᵀX+σ²I)⁻¹Xᵀt.
+func TestLinearKernel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	x, y := random(rng, 50, 3), random(rng, 50, 1)
+	r, err := gpr.New(gpr.Linear{Outputscale: 1}, gpr.Config{Method: gpr.Direct, Noise: 0.3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(dense(x), dense(y)); err != nil {
+		t.Fatal(err)
+	}
+	X := mat.NewDense(50, 3, dense(x).Data)
+	var gram, right, w mat.Dense
+	gram.Mul(X.T(), X)
+	for j := range 3 {
+		gram.Set(j, j, gram.At(j, j)+0.3)
+	}
+	right.Mul(X.T(), mat.NewDense(50, 1, dense(y).Data))
+	if err := w.Solve(&gram, &right); err != nil {
+		t.Fatal(err)
+	}
+	got := blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: make([]float64, 1)}
+	if err := r.Mean(got, dense([][]float64{{1, 2, 3}})); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "mean", got.Data[0], w.At(0, 0)+2*w.At(1, 0)+3*w.At(2, 0), 1e-10)
+	v := make([]float64, 1)
+	if err := r.Variance(v, dense([][]float64{{1, 2, 3}})); err != nil {
+		t.Fatal(err)
+	}
+	var inv mat.Dense
+	if err := inv.Inverse(&gram); err != nil {
+		t.Fatal(err)
+	}
+	q := mat.NewVecDense(3, []float64{1, 2, 3})
+	near(t, "variance", v[0], 0.3*mat.Inner(q, &inv, q)+0.3, 1e-10)
+}
+
+// ExampleRegression learns the sign of a number, one example at a time.
+func ExampleRegression() {
+	r, err := gpr.New(gpr.RBF{Lengthscale: 1, Outputscale: 1}, gpr.DefaultConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, v := range []float64{-2, -1, 1, 2} {
+		x, t := dense([][]float64{{v}}), dense([][]float64{{math.Copysign(1, v)}})
+		if err := r.Add(x, t); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	mean, variance := dense([][]float64{{0}, {0}}), make([]float64, 2)
+	query := dense([][]float64{{1.5}, {9}})
+	if err := errors.Join(r.Mean(mean, query), r.Variance(variance, query)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("at 1.5: %.2f ± %.2f, at 9: %.2f ± %.2f\n", mean.Data[0], math.Sqrt(variance[0]), mean.Data[1], math.Sqrt(variance[1]))
+	// Output: at 1.5: 1.11 ± 0.28, at 9: 0.00 ± 1.01
+}

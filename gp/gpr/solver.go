@@ -1,0 +1,141 @@
+package gpr
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A solver holds the inverse of K+σ²I of n examples in one form or another.
+// Blocks of kernel values b are k×n: a row for each example in question, σ²
+// added where it meets itself. An error changes nothing.
+type solver interface {
+	// size is n.
+	size() int
+	// add appends k examples; b is k×(n+k).
+	add(b blas64.General) (update, error)
+	// replace gives the examples at rows (ascending) new kernel values.
+	replace(rows []int, b blas64.General) (update, error)
+	// remove drops the examples at rows (ascending).
+	remove(rows []int) (update, error)
+	// solve replaces every row of b (k×n) by its product with the inverse.
+	solve(b blas64.General)
+	// quad writes bᵢᵀ(K+σ²I)⁻¹bᵢ for the rows of b, which it may overwrite. A
+	// value does not depend on the rows beside it.
+	quad(dst []float64, b blas64.General)
+	// diagonal returns that of the inverse (n).
+	diagonal() []float64
+	// refit says that removing k is dearer than beginning anew without them.
+	refit(k int) bool
+	// outgrown says that adding k is dearer than beginning anew with them,
+	// where raw multiplies in batch fits.
+	outgrown(k int, raw linalg.Raw) bool
+	// state returns what loadSolver takes; a Woodbury inverse must be folded.
+	state() (values []float64, order []int)
+	clone() solver
+	bytes() int
+}
+
+// An update says how the inverse changed, in the size that it had in between:
+// the old one for remove, the new one otherwise. With zeros for examples that
+// were not there,
+//
+//	new = old − minus·minusᵀ + plus·plusᵀ
+type update struct {
+	minus, plus blas64.General // n×k, or without rows
+	logDet      float64        // of K+σ²I, new less old
+}
+
+// merge appends the columns of one step to those of the steps before.
+func (u *update) merge(step update) {
+	u.minus, u.plus = beside(u.minus, step.minus), beside(u.plus, step.plus)
+	u.logDet += step.logDet
+}
+
+// beside puts b to the right of a; a matrix without rows is left out.
+func beside(a, b blas64.General) blas64.General {
+	if b.Rows == 0 || b.Cols == 0 {
+		return a
+	}
+	if a.Rows == 0 {
+		return copied(b)
+	}
+	at := a.Cols
+	out := withColumns(a, b.Cols)
+	for i := range b.Rows {
+		copy(rowOf(out, i)[at:], rowOf(b, i))
+	}
+	return out
+}
+
+// smallFactor returns the Cholesky factor of a symmetric k×k matrix, pivots
+// judged against the given diagonal; nil means its own.
+func smallFactor(m blas64.General, diagonal []float64) (*triangle, error) {
+	t := newTriangle(m.Rows)
+	for i := range m.Rows {
+		copy(t.row(i), rowOf(m, i)[:i+1])
+		if diagonal != nil && !(m.Data[i*m.Stride+i] > singular*diagonal[i]) {
+			return nil, &NotPSDError{Order: m.Rows}
+		}
+	}
+	return t, factor(t)
+}
+
+// newSolver factorises the matrix in t, which it takes over, with products by
+// raw.
+func newSolver(method Method, t *triangle, raw linalg.Raw) (solver, float64, error) {
+	if err := factorOn(raw, t); err != nil {
+		return nil, 0, err
+	}
+	logDet := t.logDet()
+	if method == Cholesky {
+		return &cholesky{l: t, order: upTo(0, t.n)}, logDet, nil
+	}
+	invert(t)
+	return &woodbury{a: t, raw: raw, iterative: method == Iterative}, logDet, nil
+}
+
+// loadSolver is the inverse of solver.state.
+func loadSolver(method Method, values []float64, order []int) (solver, error) {
+	n := len(order)
+	if len(values) != n*(n+1)/2 {
+		return nil, fmt.Errorf("%d values do not fill a triangle of %d rows", len(values), n)
+	}
+	t := newTriangle(n)
+	for i, at := 0, 0; i < n; i++ {
+		copy(t.row(i), values[at:at+i+1])
+		if at += i + 1; !(values[at-1] > 0) {
+			return nil, fmt.Errorf("diagonal value %g", values[at-1])
+		}
+	}
+	seen := make([]bool, n)
+	for _, i := range order {
+		if i < 0 || i >= n || seen[i] {
+			return nil, fmt.Errorf("the order of the examples is no permutation")
+		}
+		seen[i] = true
+	}
+	if method == Cholesky {
+		return &cholesky{l: t, order: order}, nil
+	}
+	return &woodbury{a: t, raw: linalg.Gonum{}, iterative: method == Iterative}, nil
+}
+
+// packed returns the rows of a triangle one after the other.
+func (t *triangle) packed() []float64 {
+	out := make([]float64, 0, t.n*(t.n+1)/2)
+	for i := range t.n {
+		out = append(out, t.row(i)...)
+	}
+	return out
+}
+
+func upTo(first, last int) []int {
+	r := make([]int, last-first)
+	for i := range r {
+		r[i] = first + i
+	}
+	return r
+}

@@ -1,0 +1,84 @@
+package gpr
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// gemvRows of a panel are multiplied at a time, both ways where it stands for
+// a symmetric matrix.
+const gemvRows = 16
+
+// multiply writes the products of the symmetric matrix with the rows of b
+// (k×n) into those of dst, in a pass over the triangle for every chunk of them:
+// O(kn²). A row's result does not depend on the rows beside it.
+func (t *triangle) multiply(dst, b blas64.General) {
+	for i := 0; i < b.Rows; i += chunk {
+		rows := min(chunk, b.Rows-i)
+		t.multiplyChunk(rowsOf(dst, i, rows), rowsOf(b, i, rows))
+	}
+}
+
+// multiplyChunk is multiply in one pass over the triangle. Parts of about
+// equal size have sums of their own, added in order, so that cores make no
+// difference.
+func (t *triangle) multiplyChunk(dst, b blas64.General) {
+	parts := t.parts(16)
+	sums := make([]blas64.General, len(parts)-1)
+	linalg.Parallel(len(sums), func(task int) {
+		sum := newMatrix(b.Rows, min(t.n, parts[task+1]*side))
+		for p := parts[task]; p < parts[task+1]; p++ {
+			for i := 0; i < t.rowsIn(p); i += gemvRows {
+				t.addRows(sum, b, p, i)
+			}
+		}
+		sums[task] = sum
+	})
+	for _, sum := range sums {
+		for r := range sum.Rows {
+			axpy(1, rowOf(sum, r), rowOf(dst, r)[:sum.Cols])
+		}
+	}
+}
+
+// addRows adds what a few rows of panel p from i on, and their mirror image
+// above the diagonal, take the rows of b to; they stay in the cache from the
+// first product to the last.
+func (t *triangle) addRows(sum, b blas64.General, p, i int) {
+	first := p*side + i
+	m := rowsOf(t.view(p, 0, first), i, min(gemvRows, t.rowsIn(p)-i))
+	for r := range b.Rows {
+		x, sum := rowOf(b, r), rowOf(sum, r)
+		if first > 0 {
+			blas64.Gemv(blas.NoTrans, 1, m, blas64.Vector{N: first, Data: x, Inc: 1}, 1, blas64.Vector{N: m.Rows, Data: sum[first:], Inc: 1})
+			blas64.Gemv(blas.Trans, 1, m, blas64.Vector{N: m.Rows, Data: x[first:], Inc: 1}, 1, blas64.Vector{N: first, Data: sum, Inc: 1})
+		}
+		t.addCorner(sum[first:], x[first:], first, m.Rows)
+	}
+}
+
+// addCorner is addRows for the columns of those rows themselves.
+func (t *triangle) addCorner(sum, x []float64, first, rows int) {
+	for i := range rows {
+		row := t.row(first + i)[first:]
+		var own float64
+		for j, v := range row[:i] {
+			own += v * x[j]
+			sum[j] += v * x[i]
+		}
+		sum[i] += own + row[i]*x[i]
+	}
+}
+
+// parts cuts the panels into at most k ranges of about equal area.
+func (t *triangle) parts(k int) []int {
+	cuts, count := []int{0}, len(t.panels)
+	for p, area := 0, 0; p < count; p++ {
+		if area += p + 1; area*k >= count*(count+1)/2*len(cuts) || p == count-1 {
+			cuts = append(cuts, p+1)
+		}
+	}
+	return cuts
+}

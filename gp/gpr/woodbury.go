@@ -1,0 +1,368 @@
+package gpr
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+const (
+	// pendingRank is the rank of corrections that are kept beside the inverse
+	// before they are folded into it: each saves a pass over the triangle
+	// that reads and writes.
+	pendingRank = 32
+	// foldColumns of a panel are multiplied by a library at a time.
+	foldColumns = 512
+)
+
+// woodbury is the inverse of K+σ²I itself: the triangle a and corrections
+// that are not folded into it yet.
+type woodbury struct {
+	a         *triangle
+	raw       linalg.Raw // of folds
+	pending   []correction
+	iterative bool  // one example at a time
+	off       []int // examples whose rows and columns count as zero, ascending
+}
+
+// A correction adds sign·y·yᵀ; y is m×k, m ≤ n, zero below.
+type correction struct {
+	y    blas64.General
+	sign float64
+}
+
+func (s *woodbury) size() int { return s.a.n }
+
+func (s *woodbury) add(b blas64.General) (update, error) {
+	before := s.checkpoint(b.Rows)
+	n := s.a.n
+	s.a.grow(b.Rows)
+	s.off = upTo(n, n+b.Rows)
+	u, err := s.each(s.off, func(rows []int, i int) (update, error) { return s.attach(rows, rowsOf(b, i, len(rows))) })
+	if err != nil {
+		s.restore(before)
+		return u, err
+	}
+	s.settle()
+	return u, nil
+}
+
+func (s *woodbury) replace(rows []int, b blas64.General) (update, error) {
+	before := s.checkpoint(2 * len(rows))
+	u, err := s.each(rows, func(rows []int, _ int) (update, error) { return s.detach(rows) })
+	if err == nil {
+		var step update
+		step, err = s.each(rows, func(rows []int, i int) (update, error) { return s.attach(rows, rowsOf(b, i, len(rows))) })
+		u.merge(step)
+	}
+	if err != nil {
+		s.restore(before)
+		return u, err
+	}
+	s.settle()
+	return u, nil
+}
+
+func (s *woodbury) remove(rows []int) (update, error) {
+	before := s.checkpoint(len(rows))
+	u, err := s.each(rows, func(rows []int, _ int) (update, error) { return s.detach(rows) })
+	if err != nil {
+		s.restore(before)
+		return u, err
+	}
+	s.a.drop(rows)
+	for i, c := range s.pending {
+		s.pending[i].y = withoutRows(copied(c.y), rows)
+	}
+	s.off = nil
+	s.settle()
+	return u, nil
+}
+
+// each does one step for all rows, or one for each where it is iterative.
+func (s *woodbury) each(rows []int, step func(rows []int, first int) (update, error)) (update, error) {
+	if !s.iterative {
+		return step(slices.Clone(rows), 0)
+	}
+	var all update
+	for i, r := range slices.Clone(rows) {
+		u, err := step([]int{r}, i)
+		if err != nil {
+			return update{}, err
+		}
+		all.merge(u)
+		s.settle()
+	}
+	return all, nil
+}
+
+// attach gives rows that are off their kernel values (k×n): eq. 6 with
+// K⁻¹ of the others, in the form that package comment derives.
+func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
+	own := picked(b, rows)
+	diagonal := diagonalOf(own)
+	v := copied(b)
+	s.mask(v)
+	b = copied(v)
+	s.multiply(v)
+	s.mask(v)
+	subtract(own, v, b)
+	small, err := smallFactor(own, diagonal)
+	if err != nil {
+		return update{}, err
+	}
+	y := transposed(v)
+	border(y, small, rows)
+	s.pending = append(s.pending, correction{y, 1})
+	s.off = slices.DeleteFunc(s.off, func(e int) bool { return slices.Contains(rows, e) })
+	return update{plus: y, logDet: small.logDet()}, nil
+}
+
+// detach makes rows and columns of the inverse zero, which is the inverse
+// without these examples.
+func (s *woodbury) detach(rows []int) (update, error) {
+	g := s.columns(rows)
+	own := picked(g, rows)
+	small, err := smallFactor(own, nil)
+	if err != nil {
+		return update{}, err
+	}
+	y := transposed(g)
+	small.forward(y)
+	s.pending = append(s.pending, correction{y, -1})
+	s.off = append(s.off, rows...)
+	slices.Sort(s.off)
+	return update{minus: y, logDet: small.logDet()}, nil
+}
+
+// mask makes the columns of examples that are off zero.
+func (s *woodbury) mask(b blas64.General) {
+	for i := range b.Rows {
+		row := rowOf(b, i)
+		for _, e := range s.off {
+			row[e] = 0
+		}
+	}
+}
+
+// columns returns columns of the inverse, as rows (k×n).
+func (s *woodbury) columns(rows []int) blas64.General {
+	g := newMatrix(len(rows), s.a.n)
+	for i, r := range rows {
+		s.a.column(rowOf(g, i), r)
+		for _, c := range s.pending {
+			if r < c.y.Rows {
+				addTo(rowOf(g, i), c, rowOf(c.y, r))
+			}
+		}
+	}
+	s.mask(g)
+	return g
+}
+
+// addTo is dst += sign·y·weights.
+func addTo(dst []float64, c correction, weights []float64) {
+	if c.y.Cols == 1 && c.y.Stride == 1 {
+		axpy(c.sign*weights[0], c.y.Data[:c.y.Rows], dst[:c.y.Rows])
+		return
+	}
+	for i := range c.y.Rows {
+		dst[i] += c.sign * dot(rowOf(c.y, i), weights)
+	}
+}
+
+// multiply replaces every row of b (k×n) by its product with the inverse.
+func (s *woodbury) multiply(b blas64.General) {
+	product := newMatrix(b.Rows, b.Cols)
+	s.a.multiply(product, b)
+	for _, c := range s.pending {
+		weights := c.weights(b)
+		linalg.Parallel(b.Rows, func(i int) { addTo(rowOf(product, i), c, rowOf(weights, i)) })
+	}
+	for i := range b.Rows {
+		copy(rowOf(b, i), rowOf(product, i))
+	}
+}
+
+// weights returns b·y (rows of b × k). A value does not depend on the rows
+// beside it.
+func (c correction) weights(b blas64.General) blas64.General {
+	out := newMatrix(b.Rows, c.y.Cols)
+	if c.y.Cols == 1 && c.y.Stride == 1 {
+		for i := range b.Rows {
+			out.Data[i] = dot(rowOf(b, i)[:c.y.Rows], c.y.Data[:c.y.Rows])
+		}
+		return out
+	}
+	across := (c.y.Cols + strip - 1) / strip
+	linalg.Parallel((b.Rows+chunk-1)/chunk*across, func(t int) {
+		i, j := t/across*chunk, t%across*strip
+		rows, cols := min(chunk, b.Rows-i), min(strip, c.y.Cols-j)
+		addInner(sub(out, i, j, rows, cols), 1, sub(b, i, 0, rows, c.y.Rows), sub(c.y, 0, j, c.y.Rows, cols))
+	})
+	return out
+}
+
+func (s *woodbury) solve(b blas64.General) { s.multiply(b) }
+
+// quad needs one triangle only: bᵀAb = Σ b_i(2 Σ_{j<i} A_ij b_j + A_ii b_i).
+func (s *woodbury) quad(dst []float64, b blas64.General) {
+	clear(dst)
+	linalg.Parallel((b.Rows+chunk-1)/chunk, func(task int) {
+		i := task * chunk
+		part := rowsOf(b, i, min(chunk, b.Rows-i))
+		for p := range s.a.panels {
+			first, rows := p*side, s.a.rowsIn(p)
+			product := newMatrix(part.Rows, rows)
+			subtractProduct(product, sub(part, 0, 0, part.Rows, first), s.a.view(p, 0, first))
+			own := newMatrix(part.Rows, rows)
+			addInner(own, 1, sub(part, 0, first, part.Rows, rows), s.a.diagonalTile(p))
+			for r := range part.Rows {
+				x := rowOf(part, r)[first : first+rows]
+				dst[i+r] += dot(x, rowOf(own, r)) - 2*dot(x, rowOf(product, r))
+			}
+		}
+	})
+	for _, c := range s.pending {
+		for i, sq := range squares(c.weights(b)) {
+			dst[i] += c.sign * sq
+		}
+	}
+}
+
+func (s *woodbury) diagonal() []float64 {
+	out := make([]float64, s.a.n)
+	for i := range out {
+		out[i] = s.a.row(i)[i]
+	}
+	for _, c := range s.pending {
+		for i, sq := range squares(c.y) {
+			out[i] += c.sign * sq
+		}
+	}
+	return out
+}
+
+func (s *woodbury) rank() int {
+	var r int
+	for _, c := range s.pending {
+		r += c.y.Cols
+	}
+	return r
+}
+
+// settle folds the corrections once there are many.
+func (s *woodbury) settle() {
+	if s.rank() > pendingRank {
+		s.fold()
+	}
+}
+
+// fold adds all corrections to the triangle: O(kn²).
+func (s *woodbury) fold() {
+	left, right := s.gatherPending()
+	if left.Cols == 0 {
+		return
+	}
+	var products rooms
+	// In order: after a product the largest first take a third longer (measured).
+	linalg.Parallel(len(s.a.panels), func(p int) {
+		s.foldPanel(p, rowsOf(left, p*side, s.a.rowsIn(p)), rowsOf(right, 0, min(s.a.n, (p+1)*side)), &products)
+		for i := range s.a.rowsIn(p) {
+			clear(s.a.wide(p*side + i)[p*side+i+1:])
+		}
+	})
+	s.pending = nil
+}
+
+// foldPanel takes left·rightᵀ off panel p, in pieces that stay in the cache.
+func (s *woodbury) foldPanel(p int, left, right blas64.General, products *rooms) {
+	size, fast := side, byLibrary(s.raw, s.a.n)
+	if fast {
+		size = foldColumns
+	}
+	for from := 0; from < right.Rows; from += size {
+		part := rowsOf(right, from, min(size, right.Rows-from))
+		to := s.a.view(p, from, part.Rows)
+		if !fast || !subtractByLibrary(s.raw, to, left, part, products) {
+			subtractProduct(to, left, part)
+		}
+	}
+}
+
+// subtractByLibrary is c −= a·bᵀ; a and b have no gaps. It returns false, and
+// changes nothing, where raw fails.
+func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *rooms) bool {
+	r := products.take(c.Rows * c.Cols)
+	defer products.put(r)
+	rest := *r
+	product := cut(&rest, c.Rows, c.Cols)
+	if raw.Mul64(product, a, b) != nil {
+		return false
+	}
+	subtractFrom(c, product)
+	return true
+}
+
+// gatherPending puts the corrections side by side (n×rank), those on the
+// right with the opposite sign.
+func (s *woodbury) gatherPending() (left, right blas64.General) {
+	left = newMatrix(s.a.n, s.rank())
+	right = newMatrix(s.a.n, left.Cols)
+	at := 0
+	for _, c := range s.pending {
+		for i := range c.y.Rows {
+			for j, v := range rowOf(c.y, i) {
+				left.Data[i*left.Stride+at+j], right.Data[i*right.Stride+at+j] = v, -c.sign*v
+			}
+		}
+		at += c.y.Cols
+	}
+	return left, right
+}
+
+// checkpoint is what restore needs should k steps fail.
+func (s *woodbury) checkpoint(k int) woodbury {
+	before := *s
+	before.pending, before.off = slices.Clone(s.pending), nil
+	folds := s.iterative && s.rank()+k > pendingRank
+	if folds {
+		before.a = s.a.clone()
+	} else {
+		before.a = &triangle{n: s.a.n}
+	}
+	return before
+}
+
+func (s *woodbury) restore(before woodbury) {
+	if len(before.a.panels) == 0 {
+		s.a.shrink(before.a.n)
+		before.a = s.a
+	}
+	*s = before
+}
+
+// refit: two rank-k products against n³.
+func (s *woodbury) refit(k int) bool {
+	n, left := float64(s.a.n), float64(s.a.n-k)
+	return 2*n*n*float64(k) > left*left*left
+}
+
+// outgrown: the inverse that a batch fit makes costs as much as updates do.
+func (s *woodbury) outgrown(int, linalg.Raw) bool { return false }
+
+func (s *woodbury) state() ([]float64, []int) { return s.a.packed(), upTo(0, s.a.n) }
+
+func (s *woodbury) clone() solver {
+	return &woodbury{a: s.a.clone(), raw: s.raw, pending: slices.Clone(s.pending), iterative: s.iterative}
+}
+
+func (s *woodbury) bytes() int {
+	total := s.a.bytes()
+	for _, c := range s.pending {
+		total += 8 * cap(c.y.Data)
+	}
+	return total
+}

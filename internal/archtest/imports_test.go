@@ -1,0 +1,91 @@
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/seed-90d10d51/pipeline/"
+
+// layers lists the top-level folders from the ground up. A package imports
+// packages of its own folder and of folders on lower layers, never of folders
+// on its own layer or above: so there is no import that runs upward, and no
+// circle of folders. Test files may import anything.
+var layers = [][]string{
+	{"internal", "configs", "models", "preprocess", "demo"},
+	{"dataset", "gp"},
+	{"extractor", "classifier", "bench"},
+	{"embed", "gptree"},
+	{"dkl"},
+	{"method"},
+	{"model"},
+	{"eval"},
+	{"label"},
+	{"config"},
+	{"cmd", "scripts", "setup"},
+}
+
+// forbidden says which folders a folder must not import although they lie on a
+// lower layer: classifiers see only embeddings, never how they came about, and
+// whatever turns pixels into embeddings knows no classifier.
+var forbidden = map[string][]string{
+	"classifier": {"preprocess", "dataset", "extractor"},
+	"gp":         {"preprocess", "dataset", "extractor"},
+	"gptree":     {"preprocess", "dataset", "extractor", "embed"},
+	"dkl":        {"preprocess", "dataset", "extractor", "embed"},
+	"method":     {"preprocess", "dataset", "extractor", "embed"},
+	"embed":      {"classifier", "gp"},
+	"internal":   {"configs", "models", "preprocess", "demo"},
+}
+
+func TestNoImportRunsUpward(t *testing.T) {
+	for _, file := range goFiles(t) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		folder, _, _ := strings.Cut(file, "/")
+		layer := layerOf(folder)
+		if layer < 0 {
+			t.Errorf("%s: the folder %s is on no layer; add it in internal/archtest/imports_test.go", file, folder)
+			continue
+		}
+		for _, imported := range projectImports(t, file) {
+			other, _, _ := strings.Cut(imported, "/")
+			switch below := layerOf(other); {
+			case other == folder:
+			case below >= layer:
+				t.Errorf("%s imports %s, which lies on layer %d, not below layer %d of %s", file, imported, below, layer, folder)
+			case slices.Contains(forbidden[folder], other):
+				t.Errorf("%s imports %s, which %s must not know", file, imported, folder)
+			}
+		}
+	}
+}
+
+func layerOf(folder string) int {
+	return slices.IndexFunc(layers, func(folders []string) bool { return slices.Contains(folders, folder) })
+}
+
+func projectImports(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var imports []string
+	for _, spec := range parsed.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pkg, ok := strings.CutPrefix(path, module); ok {
+			imports = append(imports, pkg)
+		}
+	}
+	return imports
+}

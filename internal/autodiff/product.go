@@ -1,0 +1,89 @@
+package autodiff
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// leastProduct is the number of multiplications below which gonum is as quick
+// as a library.
+const leastProduct = 1 << 14
+
+func (t *Tape) small(rows, inner, cols int) bool {
+	return t.Products == nil || rows*inner*cols < leastProduct
+}
+
+// raw is what factors matrices.
+func (t *Tape) raw() linalg.Raw {
+	if t.Products == nil {
+		return linalg.Gonum{}
+	}
+	return t.Products
+}
+
+// Product is op(a)·op(b). Nothing is written down.
+func (t *Tape) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) blas64.General {
+	rows, inner, cols := a.Rows, a.Cols, b.Cols
+	if ta == blas.Trans {
+		rows, inner = inner, rows
+	}
+	if tb == blas.Trans {
+		cols = b.Rows
+	}
+	dst := linalg.New64(rows, cols)
+	if t.small(rows, inner, cols) || !t.large(dst, a, ta, b, tb) {
+		blas64.Gemm(ta, tb, 1, a, b, 0, dst)
+	}
+	return dst
+}
+
+// large says whether the library did it.
+func (t *Tape) large(dst, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) bool {
+	if ta == blas.Trans {
+		a = linalg.Transposed64(a)
+	}
+	if tb == blas.Trans {
+		return t.Products.Mul64(dst, a, b) == nil
+	}
+	return t.Products.MulPlain64(dst, a, b) == nil
+}
+
+// AddProduct adds factor·op(a)·op(b) to dst. Nothing is written down.
+func (t *Tape) AddProduct(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) {
+	inner := a.Cols
+	if ta == blas.Trans {
+		inner = a.Rows
+	}
+	if t.small(dst.Rows, inner, dst.Cols) {
+		blas64.Gemm(ta, tb, factor, a, b, 1, dst)
+		return
+	}
+	addTo(dst, factor, t.Product(a, ta, b, tb))
+}
+
+// solved is op(l)⁻¹·b for a lower triangular l. A library has no solver, but it
+// multiplies by the inverse sooner than gonum solves.
+func (t *Tape) solved(l *Var, op blas.Transpose, b blas64.General) blas64.General {
+	if !t.small(l.Value.Rows, l.Value.Rows, b.Cols) {
+		if inverse, ok := t.inverted(l); ok {
+			return t.Product(inverse, op, b, blas.NoTrans)
+		}
+	}
+	y := clone(b)
+	blas64.Trsm(blas.Left, op, 1, triangle(l.Value), y)
+	return y
+}
+
+// inverted is l⁻¹, computed once.
+func (t *Tape) inverted(l *Var) (blas64.General, bool) {
+	if l.inverse.Data == nil {
+		inverse := clone(l.Value)
+		if linalg.InvertLower(t.Products, inverse) != nil {
+			return inverse, false
+		}
+		l.inverse = inverse
+	}
+	return l.inverse, true
+}

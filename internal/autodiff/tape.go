@@ -1,0 +1,99 @@
+package autodiff
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Tape holds what was computed. The zero Tape is empty and ready for use.
+type Tape struct {
+	// Products multiplies what is large; nil is gonum.
+	Products linalg.Raw
+	back     []func()
+}
+
+// A Var is a matrix on a tape.
+type Var struct {
+	// Value must not be changed.
+	Value blas64.General
+	grad  blas64.General
+	needs bool // a derivative
+	// inverse of a triangle that equations were solved with
+	inverse blas64.General
+}
+
+// Constant returns a matrix that nothing is differentiated with respect to.
+func Constant(m blas64.General) *Var { return &Var{Value: m} }
+
+// Variable returns a matrix whose derivative Backward finds.
+func Variable(m blas64.General) *Var { return &Var{Value: m, needs: true} }
+
+// Needs says whether anything asks for the derivative with respect to v.
+func (v *Var) Needs() bool { return v.needs }
+
+// Grad returns the derivative with respect to v, zero where nothing depends on
+// it: after Backward, or inside an Op to add to.
+func (v *Var) Grad() blas64.General {
+	if v.grad.Data == nil {
+		v.grad = linalg.New64(v.Value.Rows, v.Value.Cols)
+	}
+	return v.grad
+}
+
+// Number returns the only element of a 1×1 matrix.
+func (v *Var) Number() float64 { return v.Value.Data[0] }
+
+// Op writes down a value computed from inputs, and back, which gets its
+// derivative and adds to the Grad of those inputs that Needs one. Back is not
+// called where none does.
+func (t *Tape) Op(value blas64.General, back func(grad blas64.General), inputs ...*Var) *Var {
+	v := &Var{Value: value}
+	for _, in := range inputs {
+		v.needs = v.needs || in.needs
+	}
+	if v.needs {
+		t.back = append(t.back, func() {
+			if v.grad.Data != nil {
+				back(v.grad)
+			}
+		})
+	}
+	return v
+}
+
+// Backward finds the derivative of v, a 1×1 matrix, with respect to everything.
+// It is called once.
+func (t *Tape) Backward(v *Var) {
+	v.Grad().Data[0] = 1
+	for i := len(t.back) - 1; i >= 0; i-- {
+		t.back[i]()
+	}
+}
+
+// Row returns row i of m, sharing its memory.
+func Row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+
+// clone returns a copy of m without gaps between its rows.
+func clone(m blas64.General) blas64.General {
+	c := linalg.New64(m.Rows, m.Cols)
+	for i := range m.Rows {
+		copy(Row(c, i), Row(m, i))
+	}
+	return c
+}
+
+// View returns rows × cols of m from (i, j) on, sharing its memory.
+func View(m blas64.General, i, j, rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]}
+}
+
+// addTo adds factor·m to dst.
+func addTo(dst blas64.General, factor float64, m blas64.General) {
+	for i := range m.Rows {
+		to := Row(dst, i)
+		for j, v := range Row(m, i) {
+			to[j] += factor * v
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"strconv"
+
+	"github.com/seed-90d10d51/pipeline/eval/metrics"
+)
+
+// headline is one large number at the top of the page.
+type headline struct{ Value, Label, Hint string }
+
+func figure(v float64) string {
+	if !isNumber(v) {
+		return "–"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// headlines picks the numbers that a person looks for first.
+func headlines(p Page) []headline {
+	out := accuracyFigures(p)
+	if n := max(p.Summary.Labelled, p.total()); n > 0 {
+		out = append(out, headline{count(n), "images labelled", throughput(n, p.Summary)})
+	}
+	rejected, unsure := attention(p)
+	if rejected > 0 {
+		out = append(out, headline{count(rejected), "rejected", "perhaps none of the classes"})
+	}
+	if unsure > 0 {
+		out = append(out, headline{count(unsure), "uncertain", "best two classes less than " + percent(p.uncertainMargin()) + " apart"})
+	}
+	if failed := max(p.Summary.Failed, len(p.Errors)); failed > 0 {
+		out = append(out, headline{count(failed), "failed", "reasons below"})
+	}
+	return out
+}
+
+func throughput(n int, s Summary) string {
+	if s.Elapsed <= 0 {
+		return ""
+	}
+	perSecond := float64(n) / s.Elapsed.Seconds()
+	return "in " + duration(s.Elapsed) + ", " + strconv.FormatFloat(perSecond, 'f', 1, 64) + " a second"
+}
+
+// attention counts the pictures that ask for a look.
+func attention(p Page) (rejected, unsure int) {
+	if p.totals != nil {
+		return p.totals["rejected"], p.totals["uncertain"]
+	}
+	for _, q := range p.Predictions {
+		switch {
+		case q.Rejected:
+			rejected++
+		case uncertain(q, p.uncertainMargin()):
+			unsure++
+		}
+	}
+	return rejected, unsure
+}
+
+func accuracyFigures(p Page) []headline {
+	e := p.Evaluation
+	if e == nil {
+		return nil
+	}
+	hint := "on " + plural(e.N, "image", "images") + " of known classes"
+	if rejected, _ := attention(p); rejected > 0 {
+		hint += ", rejection aside"
+	}
+	out := []headline{{percent(e.Accuracy), "accuracy", hint}}
+	base, fresh := splitAccuracy(e, p.Classes)
+	if fresh.n > 0 && base.n > 0 {
+		out = append(out,
+			headline{percent(base.share()), "on base classes", plural(base.n, "image", "images")},
+			headline{percent(fresh.share()), "on new classes", plural(fresh.n, "image", "images")})
+	}
+	if e.NoveltyAUROC != nil {
+		out = append(out, headline{percent(*e.NoveltyAUROC), "novelty AUROC", "known against unknown classes"})
+	}
+	return append(out, headline{percent(e.ECE), "calibration error", "expected (ECE); 0 is perfect"})
+}
+
+// tally counts right answers.
+type tally struct{ right, n int }
+
+func (t tally) share() float64 { return float64(t.right) / float64(t.n) }
+
+func splitAccuracy(e *metrics.Report, classes []Class) (base, fresh tally) {
+	isNew := newNames(classes)
+	for i, row := range e.Confusion {
+		t := &base
+		if isNew[e.Classes[i]] {
+			t = &fresh
+		}
+		t.right += row[i]
+		for _, n := range row {
+			t.n += n
+		}
+	}
+	return base, fresh
+}
+
+func newNames(classes []Class) map[string]bool {
+	isNew := map[string]bool{}
+	for _, c := range classes {
+		isNew[c.Name] = c.New
+	}
+	return isNew
+}

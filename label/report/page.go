@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/eval/metrics"
+)
+
+const (
+	// DefaultMaxThumbnails keeps a page around 20 MB.
+	DefaultMaxThumbnails = 2000
+	// DefaultUncertainMargin separates the predictions worth a look.
+	DefaultUncertainMargin = 0.2
+	// MaxMatrixClasses is the most classes for which the confusion matrix is
+	// written in full.
+	MaxMatrixClasses = 150
+)
+
+// Page is everything that a report shows. The zero value is a valid, empty
+// page.
+type Page struct {
+	Title, Subtitle string
+	Summary         Summary
+	// Classes are those that the model knows, in column order.
+	Classes []Class
+	// Predictions may come in any order; every image appears once.
+	Predictions []Prediction
+	// Evaluation is nil where no truth is known; then confusion matrix,
+	// per-class accuracy and calibration are left out.
+	Evaluation *metrics.Report
+	Errors     []Failure
+	Skipped    []Skip
+	// Settings tell how the page was made: options, versions, hashes.
+	Settings []Setting
+	Notes    []string
+	// MaxThumbnails limits the number of cards; 0 means DefaultMaxThumbnails.
+	// The page says how many were left out.
+	MaxThumbnails int
+	// UncertainMargin: predictions whose two best probabilities are closer
+	// than this are shown first; 0 means DefaultUncertainMargin.
+	UncertainMargin float64
+	// totals are the sizes of the groups where Predictions are a Selection.
+	totals map[string]int
+}
+
+// total is the number of predictions in all.
+func (p Page) total() int {
+	if p.totals == nil {
+		return len(p.Predictions)
+	}
+	n := 0
+	for _, size := range p.totals {
+		n += size
+	}
+	return n
+}
+
+// Summary holds the facts of the run. Zero values are not shown.
+type Summary struct {
+	Labelled, Failed int
+	Elapsed          time.Duration
+	Backbone, Method string
+	Sessions         []Session
+}
+
+// Session is one step of training.
+type Session struct {
+	Classes, Images int
+}
+
+// Class is a class of the model.
+type Class struct {
+	Name string
+	// New marks classes that were added after the base session.
+	New bool
+}
+
+// Prediction is one labelled image.
+type Prediction struct {
+	Path string
+	// Thumbnail is a small JPEG; without one the card shows only text.
+	Thumbnail []byte
+	Predicted string
+	// Truth is "" when nobody knows. A truth outside Page.Classes is an
+	// unknown class, which is right to reject.
+	Truth       string
+	Probability float64
+	Margin      float64 // best minus second-best probability
+	EntropyNats float64
+	Novelty     float64 // higher: less known
+	Rejected    bool
+	TopK        []Ranked // best first, the predicted class included
+}
+
+// Ranked is a class and its probability.
+type Ranked struct {
+	Label       string
+	Probability float64
+}
+
+// Failure is an image that could not be labelled.
+type Failure struct{ Path, Reason string }
+
+// Skip counts files that are no images, by kind.
+type Skip struct {
+	Kind string
+	N    int
+}
+
+// Setting is a line of "how this was made".
+type Setting struct{ Name, Value string }
+
+// Validate checks what would otherwise make a misleading page.
+func (p Page) Validate() error {
+	if p.MaxThumbnails < 0 {
+		return fmt.Errorf("report: MaxThumbnails is %d, must not be negative", p.MaxThumbnails)
+	}
+	if !(p.UncertainMargin >= 0 && p.UncertainMargin <= 1) {
+		return fmt.Errorf("report: UncertainMargin is %v, must be in [0, 1]", p.UncertainMargin)
+	}
+	return p.validateEvaluation()
+}
+
+func (p Page) validateEvaluation() error {
+	if p.Evaluation == nil {
+		return nil
+	}
+	n := len(p.Evaluation.Classes)
+	if len(p.Evaluation.Confusion) != n {
+		return fmt.Errorf("report: confusion matrix has %d rows for %d classes", len(p.Evaluation.Confusion), n)
+	}
+	for i, row := range p.Evaluation.Confusion {
+		if len(row) != n {
+			return fmt.Errorf("report: row %d of the confusion matrix has %d columns for %d classes", i, len(row), n)
+		}
+	}
+	return nil
+}
+
+func (p Page) maxThumbnails() int {
+	if p.MaxThumbnails == 0 {
+		return DefaultMaxThumbnails
+	}
+	return p.MaxThumbnails
+}
+
+func (p Page) uncertainMargin() float64 {
+	if p.UncertainMargin == 0 {
+		return DefaultUncertainMargin
+	}
+	return p.UncertainMargin
+}

@@ -1,0 +1,371 @@
+package method_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/method"
+)
+
+// A chooser is a head that chose a setting on its base session.
+type chooser interface {
+	Choice() *episodes.Choice[float64]
+}
+
+func choosers() []string { return []string{"plda", "ppca"} }
+
+// auto leaves to the heads what they can choose.
+func auto() method.Config {
+	c := given(0)
+	c.GPR.Lengthscale, c.GPR.Noise = 0, 0
+	return c
+}
+
+// given sets what the heads could choose.
+func given(v float64) method.Config {
+	c := method.DefaultConfig()
+	c.PLDA.Epsilon, c.PPCA.Lambda = v, v
+	return c
+}
+
+// world returns n examples each of classes first … last−1. Some directions
+// vary much more within the classes than others.
+func world(first, last, n, d int) (blas32.General, []string) {
+	x := blas32.General{Cols: d, Stride: d}
+	var y []string
+	for c := first; c < last; c++ {
+		rng := rand.New(rand.NewPCG(11, uint64(c)))
+		mean := make([]float64, d)
+		for j := range mean {
+			mean[j] = rng.NormFloat64()
+		}
+		for range n {
+			for j := range d {
+				x.Data = append(x.Data, float32(mean[j]+rng.NormFloat64()*6/float64(1+j%4)))
+			}
+			y = append(y, fmt.Sprintf("c%03d", c))
+		}
+	}
+	x.Rows = len(y)
+	return x, y
+}
+
+func chosenBy(head classifier.Learner) *episodes.Choice[float64] { return head.(chooser).Choice() }
+
+func newHead(t *testing.T, name string, c method.Config) classifier.Learner {
+	t.Helper()
+	head, err := method.New(name, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+func taught(t *testing.T, method string, c method.Config, x blas32.General, y []string) classifier.Learner {
+	t.Helper()
+	head := newHead(t, method, c)
+	teach(t, head, x, y)
+	return head
+}
+
+func teach(t *testing.T, head classifier.Learner, x blas32.General, y []string) {
+	t.Helper()
+	if err := head.Learn(context.Background(), x, y); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func saved(t *testing.T, head classifier.Learner) classifier.State {
+	t.Helper()
+	s, err := head.(classifier.Saver).Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestAutoFindsTheMiddle: the best setting lies within the candidates, and
+// what was chosen without test data does better on it than either end.
+func TestAutoFindsTheMiddle(t *testing.T) {
+	for method, d := range map[string]int{"plda": 96, "ppca": 48} {
+		x, y := world(0, 12, 12, d)
+		shots, shotLabels := firstOf(world(12, 20, 25, d))
+		test, testLabels := world(0, 20, 25, d)
+		head := taught(t, method, auto(), x, y)
+		c := chosenBy(head)
+		least, most := c.Scores[len(c.Scores)-1].Candidate, c.Scores[0].Candidate
+		if c.Value <= least || c.Value >= most {
+			t.Errorf("%s: chose %g of %+v", method, c.Value, c.Scores)
+		}
+		right := func(v float64) float64 {
+			head := taught(t, method, given(v), x, y)
+			teach(t, head, shots, shotLabels)
+			return percentRight(t, head, test, testLabels)
+		}
+		if mine, a, b := right(c.Value), right(least), right(most); mine <= a || mine <= b {
+			t.Errorf("%s: %.1f %% right with %g, %.1f %% with %g, %.1f %% with %g", method, mine, c.Value, a, least, b, most)
+		}
+	}
+}
+
+// firstOf keeps five examples of every class.
+func firstOf(x blas32.General, y []string) (blas32.General, []string) {
+	var rows []int
+	var labels []string
+	for _, g := range classifier.GroupByClass(y) {
+		for _, r := range g.Rows[:5] {
+			rows, labels = append(rows, r), append(labels, g.Class)
+		}
+	}
+	return classifier.Gather(x, rows), labels
+}
+
+// TestAutoIsTheChosenSettingGiven: base session, later sessions and forgetting
+// are bit for bit those of a head that was given what was chosen, also after
+// saving and loading.
+func TestAutoIsTheChosenSettingGiven(t *testing.T) {
+	x, y := world(0, 8, 9, 6)
+	more, moreLabels := world(8, 16, 9, 6)
+	for _, name := range choosers() {
+		head := taught(t, name, auto(), x, y)
+		before := *chosenBy(head)
+		back, err := method.Load(name, saved(t, head))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := taught(t, name, given(before.Value), x, y)
+		if chosenBy(want) != nil {
+			t.Errorf("%s: a given setting was chosen", name)
+		}
+		for _, h := range []classifier.Learner{head, back, want} {
+			teach(t, h, more, moreLabels)
+			if err := h.(classifier.Forgetter).Forget("c003"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, h := range []classifier.Learner{head, back} {
+			if !reflect.DeepEqual(*chosenBy(h), before) {
+				t.Errorf("%s: a later session changed the choice", name)
+			}
+			if !reflect.DeepEqual(saved(t, h).Tensors, saved(t, want).Tensors) || !reflect.DeepEqual(answers(t, h, more), answers(t, want, more)) {
+				t.Errorf("%s: differs from a head with %g given", name, before.Value)
+			}
+		}
+		if !reflect.DeepEqual(saved(t, back), saved(t, head)) {
+			t.Errorf("%s: loading before the second session makes a difference", name)
+		}
+	}
+}
+
+func answers(t *testing.T, head classifier.Classifier, x blas32.General) []classifier.Prediction {
+	t.Helper()
+	p, err := classifier.Predict(head, x, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestSharedWorkChangesNoScore: what the candidates share is fitted once; every
+// score is that of heads made from nothing.
+func TestSharedWorkChangesNoScore(t *testing.T) {
+	x, y := world(0, 9, 12, 10)
+	for _, method := range choosers() {
+		got := *chosenBy(taught(t, method, auto(), x, y))
+		var candidates []float64
+		for _, s := range got.Scores {
+			candidates = append(candidates, s.Candidate)
+		}
+		want, err := episodes.Choose(context.Background(), x, y, got.Config, candidates, episodes.Fresh(func(v float64) (classifier.Learner, error) {
+			return method.New(method, given(v))
+		}))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v\nfrom nothing %+v", method, got, err, want)
+		}
+	}
+}
+
+// TestForgettingAllMeansChoosingAgain: the next base session has its own.
+func TestForgettingAllMeansChoosingAgain(t *testing.T) {
+	x, y := world(0, 5, 8, 4)
+	for _, method := range choosers() {
+		head := taught(t, method, auto(), x, y)
+		for _, c := range slices.Clone(head.Classes()) {
+			if err := head.(classifier.Forgetter).Forget(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if chosenBy(head) != nil {
+			t.Errorf("%s: a choice outlived its classes", method)
+		}
+		other, otherLabels := world(5, 10, 8, 4)
+		teach(t, head, other, otherLabels)
+		if !reflect.DeepEqual(saved(t, head), saved(t, taught(t, method, auto(), other, otherLabels))) {
+			t.Errorf("%s: differs from a fresh head", method)
+		}
+	}
+}
+
+// TestAutoReadsTheBaseSessionOnly: nor its padding, nor the memory behind it;
+// and neither the order of the rows nor the number of cores matters.
+func TestAutoReadsTheBaseSessionOnly(t *testing.T) {
+	x, y := world(0, 6, 12, 7)
+	wide := blas32.General{Rows: x.Rows, Cols: 7, Stride: 9, Data: slices.Repeat([]float32{float32(math.NaN())}, 9*2*x.Rows)}
+	for i := range x.Rows {
+		copy(classifier.Row(wide, i), classifier.Row(x, i))
+	}
+	order := rand.New(rand.NewPCG(1, 2)).Perm(len(y))
+	mixed := make([]string, len(y))
+	for i, r := range order {
+		mixed[i] = y[r]
+	}
+	for _, method := range choosers() {
+		head := taught(t, method, auto(), x, y)
+		if !reflect.DeepEqual(saved(t, taught(t, method, auto(), wide, y)), saved(t, head)) {
+			t.Errorf("%s: what lies beside the base session makes a difference", method)
+		}
+		want := chosenBy(head)
+		got := chosenBy(taught(t, method, auto(), classifier.Gather(x, order), mixed))
+		if math.Abs(got.Value/want.Value-1) > 1e-12 {
+			t.Errorf("%s: another order of rows: %g, want %g", method, got.Value, want.Value)
+		}
+		processors := runtime.GOMAXPROCS(1)
+		if !reflect.DeepEqual(saved(t, taught(t, method, auto(), x, y)), saved(t, head)) {
+			t.Errorf("%s: one core makes a difference", method)
+		}
+		runtime.GOMAXPROCS(processors)
+	}
+}
+
+// TestAutoOnLittleData: the default, with the reason.
+func TestAutoOnLittleData(t *testing.T) {
+	x, y := world(0, 3, 30, 4)
+	defaults := map[string]float64{"plda": method.DefaultConfig().PLDA.Epsilon, "ppca": method.DefaultConfig().PPCA.Lambda}
+	for _, method := range choosers() {
+		head := taught(t, method, auto(), x, y)
+		c := chosenBy(head)
+		if c.Value != defaults[method] || !strings.Contains(c.Fallback, "4 classes") || c.Scores != nil {
+			t.Errorf("%s: %+v", method, c)
+		}
+		if !strings.Contains(string(saved(t, head).Settings), c.Fallback) {
+			t.Errorf("%s: the reason is not saved", method)
+		}
+	}
+}
+
+// TestAutoOnDegenerateData has enough classes and examples to choose from, but
+// nothing in them.
+func TestAutoOnDegenerateData(t *testing.T) {
+	for name, change := range map[string]func(x blas32.General){
+		"zero":        func(x blas32.General) { clear(x.Data) },
+		"equal":       func(x blas32.General) { copies(x, func(int) int { return 0 }) },
+		"duplicates":  func(x blas32.General) { copies(x, func(i int) int { return i / 8 * 8 }) },
+		"two of each": func(x blas32.General) { copies(x, func(i int) int { return i / 4 * 4 }) },
+		"huge":        func(x blas32.General) { scale(x, 1e30) },
+		"tiny":        func(x blas32.General) { scale(x, 1e-30) },
+		"largest":     func(x blas32.General) { scale(x, 1e37) },
+	} {
+		x, y := world(0, 5, 8, 4)
+		change(x)
+		for _, preset := range []string{"default", "paper"} {
+			for _, method := range choosers() {
+				c := auto()
+				c.PPCA.Preset = preset
+				head := taught(t, method, c, x, y)
+				for _, p := range answers(t, head, x) {
+					if !(p.Probability > 0 && p.Probability <= 1) {
+						t.Fatalf("%s, %s %s: probability %g", name, method, preset, p.Probability)
+					}
+				}
+				if _, err := method.Load(method, saved(t, head)); err != nil {
+					t.Errorf("%s, %s %s: %v", name, method, preset, err)
+				}
+			}
+		}
+	}
+}
+
+func copies(x blas32.General, from func(i int) int) {
+	for i := range x.Rows {
+		copy(classifier.Row(x, i), classifier.Row(x, from(i)))
+	}
+}
+
+func scale(x blas32.General, by float32) {
+	for i := range x.Data {
+		x.Data[i] *= by
+	}
+}
+
+// A fading context is cancelled once it was asked a number of times.
+type fading struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *fading) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancelledChoiceChangesNothing at any of the points where a head looks.
+func TestCancelledChoiceChangesNothing(t *testing.T) {
+	x, y := world(0, 4, 6, 3)
+	for _, method := range choosers() {
+		empty := saved(t, newHead(t, method, auto()))
+		for looks := int64(0); ; looks += 7 {
+			ctx := &fading{Context: context.Background()}
+			ctx.left.Store(looks)
+			head := newHead(t, method, auto())
+			err := head.Learn(ctx, x, y)
+			if err == nil {
+				if looks < 20 {
+					t.Errorf("%s: looks at the context only %d times", method, looks)
+				}
+				break
+			}
+			if !errors.Is(err, context.Canceled) || chosenBy(head) != nil || !reflect.DeepEqual(saved(t, head), empty) {
+				t.Fatalf("%s, cancelled after %d looks: %v, %+v", method, looks, err, chosenBy(head))
+			}
+		}
+	}
+}
+
+// TestLoadRefusesForgedChoices: out of range, not a candidate, missing, or
+// beside a setting that was given.
+func TestLoadRefusesForgedChoices(t *testing.T) {
+	x, y := world(0, 3, 6, 3)
+	for _, method := range choosers() {
+		good := saved(t, taught(t, method, auto(), x, y))
+		value := fmt.Sprintf(`"value":%g`, chosenBy(taught(t, method, auto(), x, y)).Value)
+		setting := map[string]string{"plda": "epsilon", "ppca": "lambda"}[method]
+		for name, replace := range map[string][2]string{
+			"out of range": {value, `"value":-1`}, "zero": {value, `"value":0`}, "no reason": {`"fallback"`, `"other"`},
+			"missing": {setting + "_choice", "other"}, "given as well": {`"` + setting + `":0`, `"` + setting + `":0.5`},
+		} {
+			s := saved(t, taught(t, method, auto(), x, y))
+			s.Settings = []byte(strings.Replace(string(good.Settings), replace[0], replace[1], 1))
+			if string(s.Settings) == string(good.Settings) {
+				t.Fatalf("%s, %s: nothing to forge in %s", method, name, good.Settings)
+			}
+			if _, err := method.Load(method, s); err == nil {
+				t.Errorf("%s, %s: was loaded", method, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package method_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-viper/mapstructure/v2"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/method"
+)
+
+var (
+	examples = blas32.General{Rows: 6, Cols: 3, Stride: 3, Data: []float32{1, 0, 0, 1, .1, 0, 0, 1, 0, .1, 1, 0, 0, 0, 1, 0, .1, 1}}
+	labels   = []string{"x", "x", "y", "y", "z", "z"}
+)
+
+func TestEveryMethodGoesRoundTrip(t *testing.T) {
+	for _, m := range method.Methods() {
+		head, err := method.New(m.Name, method.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := head.Learn(context.Background(), examples, labels); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := head.(classifier.StatisticsKeeper); ok != m.Statistics {
+			t.Errorf("%s: Statistics is %v", m.Name, m.Statistics)
+		}
+		s, err := head.(classifier.Saver).Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := method.Load(m.Name, s)
+		if err != nil || !slices.Equal(back.Classes(), head.Classes()) {
+			t.Errorf("%s: %v", m.Name, err)
+		}
+	}
+}
+
+func TestMethodsAreSortedAndDescribed(t *testing.T) {
+	methods := method.Methods()
+	if !slices.IsSortedFunc(methods, func(a, b method.Method) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("not sorted")
+	}
+	for _, m := range methods {
+		if m.Summary == "" || m.Novelty == "" || m.Extend == "" || m.Forget == "" {
+			t.Errorf("%s is not described", m.Name)
+		}
+	}
+}
+
+func TestUnknownMethodNamesTheNearest(t *testing.T) {
+	_, err := method.New("pcca", method.DefaultConfig())
+	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "lda, lsm, ncm, ove, plda, plda+, ppca, ppca-eb") {
+		t.Error(err)
+	}
+	if _, err := method.Load("", classifier.State{}); err == nil {
+		t.Error("the empty name was accepted")
+	}
+}
+
+func TestErrorsNameTheKey(t *testing.T) {
+	for key, change := range map[string]func(*method.Config){
+		"gpr.kernel": func(c *method.Config) { c.GPR.Kernel = "cubic" }, "gpr.over_cap": func(c *method.Config) { c.GPR.OverCap = "some" },
+		"ncm.metric": func(c *method.Config) { c.NCM.Metric = "manhattan" }, "ncm.temperature": func(c *method.Config) { c.NCM.Temperature = -1 },
+		"ppca.q": func(c *method.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *method.Config) { c.PPCA.Lambda = -1 },
+		"plda_plus.epsilon": func(c *method.Config) { c.PLDAPlus.Epsilon = 0 }, "ppca_eb.nu": func(c *method.Config) { c.PPCAEB.Nu = -1 }, "plda_plus.splits": func(c *method.Config) { c.PLDAPlus.Splits = 0 },
+		"ppca.preset": func(c *method.Config) { c.PPCA.Preset = "fast" }, "plda.epsilon": func(c *method.Config) { c.PLDA.Epsilon = 1.5 },
+		"ppca_online.q": func(c *method.Config) { c.PPCAOnline.Q = -1 }, "ppca_online.policy": func(c *method.Config) { c.PPCAOnline.Policy = "x" },
+	} {
+		c := method.DefaultConfig()
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		change(&c)
+		section, _, _ := strings.Cut(key, ".")
+		methods := method.Methods()
+		method := methods[slices.IndexFunc(methods, func(m method.Method) bool { return m.Key() == section })]
+		_, err := method.New(method.Name, c)
+		for _, err := range []error{err, c.Validate()} {
+			if err == nil || !strings.HasPrefix(err.Error(), key+":") {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
+	}
+}
+
+// TestConfigGoesThroughMaps: settings come from maps of keys; a switch that is
+// not set stays unset.
+func TestConfigGoesThroughMaps(t *testing.T) {
+	var tree map[string]any
+	if err := mapstructure.Decode(method.DefaultConfig(), &tree); err != nil {
+		t.Fatal(err)
+	}
+	back := method.DefaultConfig()
+	if err := mapstructure.Decode(tree, &back); err != nil || !reflect.DeepEqual(back, method.DefaultConfig()) {
+		t.Errorf("%+v, %v", back, err)
+	}
+	text, err := json.Marshal(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again method.Config
+	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, back) {
+		t.Errorf("%s, %v", text, err)
+	}
+	change := map[string]any{"ppca": map[string]any{"preset": "paper", "logdet": true}}
+	if err := mapstructure.Decode(change, &back); err != nil {
+		t.Fatal(err)
+	}
+	if r := back.PPCA.Resolve(); !*r.LogDet || *r.Normalize || r.Q != 20 {
+		t.Errorf("preset paper with logdet: %+v", r)
+	}
+}
+
+// A namedHead is a head with its method.
+type namedHead struct {
+	method string
+	classifier.Learner
+}
+
+// fuzzed are learned heads: every method by default, and with its settings
+// chosen on the base session.
+func fuzzed(f *testing.F) []namedHead {
+	f.Helper()
+	var all []namedHead
+	for _, c := range []method.Config{method.DefaultConfig(), auto()} {
+		for _, m := range method.Methods() {
+			head, err := method.New(m.Name, c)
+			if err != nil {
+				f.Fatal(err)
+			}
+			if err := head.Learn(context.Background(), examples, labels); err != nil {
+				f.Fatal(err)
+			}
+			all = append(all, namedHead{m.Name, head})
+		}
+	}
+	return all
+}
+
+// FuzzLoad takes settings and a few array values from anywhere: no panic, and
+// whatever loads can score.
+func FuzzLoad(f *testing.F) {
+	for _, head := range fuzzed(f) {
+		s, err := head.Learner.(classifier.Saver).Save()
+		if err != nil {
+			f.Fatal(err)
+		}
+		if k, ok := head.Learner.(classifier.StatisticsKeeper); ok {
+			statistics, err := k.Statistics()
+			if err != nil {
+				f.Fatal(err)
+			}
+			maps.Copy(s.Tensors, statistics.Tensors)
+		}
+		tensors, err := json.Marshal(s.Tensors)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(head.method, s.Settings, tensors)
+	}
+	f.Fuzz(func(t *testing.T, name string, settings, tensors []byte) {
+		s := classifier.State{Settings: settings}
+		if json.Unmarshal(tensors, &s.Tensors) != nil {
+			return
+		}
+		head, err := method.Load(name, s)
+		if err != nil || head.Dim() > 100 {
+			return
+		}
+		if k, ok := head.(classifier.StatisticsKeeper); ok {
+			_ = k.RestoreStatistics(s)
+		}
+		x := blas32.General{Rows: 2, Cols: head.Dim(), Stride: max(head.Dim(), 1), Data: make([]float32, 2*head.Dim())}
+		_, _ = classifier.Predict(head, x, 3)
+	})
+}
+
+func ExampleNew() {
+	head, err := method.New("plda", method.DefaultConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := head.Learn(context.Background(), examples, labels); err != nil {
+		fmt.Println(err)
+		return
+	}
+	query := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.1, 0.9, 0.1}}
+	predictions, err := classifier.Predict(head, query, 1)
+	fmt.Println(predictions[0].Label, err)
+	// Output: y <nil>
+}

@@ -1,0 +1,89 @@
+package method_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/method"
+)
+
+// clouds returns n examples of each of so many classes.
+func clouds(classes, n, d int) (blas32.General, []string) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	x := linalg.New32(classes*n, d)
+	y := make([]string, x.Rows)
+	for i := range x.Rows {
+		y[i] = fmt.Sprint("class", i%classes)
+		for j := range d {
+			x.Data[i*d+j] = float32(rng.NormFloat64())
+		}
+		x.Data[i*d+i%classes] += 4
+	}
+	return x, y
+}
+
+// TestGaussianProcessesDoNotDependOnThreads: the same seed gives the same
+// bytes with one thread and with eight, saved and loaded too, on every backend
+// and beyond the size from which it is used.
+func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for name, classes := range map[string]int{"gptree": 5, "gptree-random": 5, "sbm": 5, "lsm": 3, "ove": 3} {
+		x, y := clouds(classes, 30, 12)
+		cfg := method.DefaultConfig()
+		cfg.GPTree.Base, cfg.GPTree.Calibrate = "gibbs", false
+		nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+			type result struct {
+				state classifier.State
+				probs []float64
+			}
+			var results []result
+			for _, threads := range []int{1, 8} {
+				runtime.GOMAXPROCS(threads)
+				h, err := method.NewOn(m, name, cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := h.Learn(context.Background(), x, y); err != nil {
+					t.Fatal(err)
+				}
+				s, err := h.(classifier.Saver).Save()
+				if err != nil {
+					t.Fatal(err)
+				}
+				results = append(results, result{s, probabilities(t, h, x)})
+				loaded, err := method.Load(name, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				classifier.UseMultiplier(loaded, m)
+				if !slices.Equal(probabilities(t, loaded, x), results[0].probs) {
+					t.Errorf("%s, %d threads: loaded, it says something else", name, threads)
+				}
+			}
+			if a, b := results[0], results[1]; !bytes.Equal(a.state.Settings, b.state.Settings) || !reflect.DeepEqual(a.state.Tensors, b.state.Tensors) || !slices.Equal(a.probs, b.probs) {
+				t.Errorf("%s: eight threads and one differ", name)
+			}
+		})
+	}
+}
+
+func probabilities(t *testing.T, h classifier.Classifier, x blas32.General) []float64 {
+	t.Helper()
+	dst := linalg.New64(x.Rows, len(h.Classes()))
+	if err := h.LogProb(blas64.General(dst), x); err != nil {
+		t.Fatal(err)
+	}
+	return dst.Data
+}

@@ -1,0 +1,85 @@
+package method
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-viper/mapstructure/v2"
+)
+
+// longestName bounds that of a variant, in bytes: it names a folder.
+const longestName = 80
+
+// A Variant is a method with some of its settings changed, under a name of its
+// own: how rows of one table differ.
+type Variant struct {
+	Name string `mapstructure:"name" json:"name"`
+	// Classifier is the method's name.
+	Classifier string `mapstructure:"classifier" json:"classifier"`
+	// Set holds what differs from Config, by the keys of the method.
+	Set map[string]any `mapstructure:"set" json:"set,omitempty"`
+}
+
+// Plain returns a method with the settings as they are.
+func Plain(method string) Variant { return Variant{Name: method, Classifier: method} }
+
+// Settings returns c with what the variant changes. The error names the key.
+func (v Variant) Settings(c Config) (Config, error) {
+	m, err := Find(v.Classifier)
+	if err != nil {
+		return c, err
+	}
+	if len(v.Set) == 0 {
+		return c, nil
+	}
+	c = c.clone()
+	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &c, ErrorUnused: true, TagName: "mapstructure"})
+	if err != nil {
+		return c, fmt.Errorf("set: %w", err)
+	}
+	if err := d.Decode(map[string]any{m.Key(): v.Set}); err != nil {
+		return c, fmt.Errorf("set: %w", err)
+	}
+	if err := c.Validate(); err != nil {
+		return c, fmt.Errorf("set: %w", err)
+	}
+	return c, nil
+}
+
+// clone returns a copy that shares nothing which decoding writes to.
+func (c Config) clone() Config {
+	for _, p := range []**bool{&c.PPCA.LogDet, &c.PPCA.Normalize} {
+		if *p != nil {
+			value := **p
+			*p = &value
+		}
+	}
+	return c
+}
+
+// Validate checks the name, and whether the settings go with c.
+func (v Variant) Validate(c Config) error {
+	if v.Name == "" || len(v.Name) > longestName || v.Name != strings.TrimSpace(v.Name) || strings.HasPrefix(v.Name, ".") {
+		return fmt.Errorf("name: %q must have 1 to %d bytes and start neither with a space nor with a dot", v.Name, longestName)
+	}
+	if i := strings.IndexFunc(v.Name, func(r rune) bool { return strings.ContainsRune(`/\:*?"<>|`, r) || !unicode.IsPrint(r) }); i >= 0 {
+		return fmt.Errorf("name: %q names a folder and cannot have %q in it", v.Name, v.Name[i:i+1])
+	}
+	_, err := v.Settings(c)
+	return err
+}
+
+// ValidateVariants checks each, and that no two have one name.
+func ValidateVariants(all []Variant, c Config) error {
+	for i, v := range all {
+		if err := v.Validate(c); err != nil {
+			return fmt.Errorf("%d (%s): %w", i+1, v.Name, err)
+		}
+		if slices.ContainsFunc(all[:i], func(other Variant) bool { return strings.EqualFold(other.Name, v.Name) }) {
+			return fmt.Errorf("%d: the name %q is there twice", i+1, v.Name)
+		}
+	}
+	return nil
+}
