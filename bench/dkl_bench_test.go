@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
@@ -34,11 +35,11 @@ func dklSizes() []dklSize {
 
 // epochs returns what takes dklSteps steps, all of phase 2, after the tree was
 // built.
-func (s dklSize) epochs(b *testing.B, m linalg.Multiplier) func() time.Duration {
+func (s dklSize) epochs(b *testing.B, m linalg.Backend) func() time.Duration {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
 	each := (dklSteps*s.batch + s.classes - 1) / s.classes
-	e := dkl.Examples{X: linalg.New32(dklSteps*s.batch, s.d)}
+	e := dkl.Examples{X: dense.New32(dklSteps*s.batch, s.d)}
 	centres := make([]float64, s.classes*s.d)
 	for i := range centres {
 		centres[i] = rng.NormFloat64()

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
@@ -45,7 +46,7 @@ func newHPPCA(b *testing.B, c native.Choice) *hppca.HPPCA {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h.UseMultiplier(c)
+	h.UseBackend(c)
 	return h
 }
 
@@ -55,7 +56,7 @@ func scattered(x blas32.General, rows int) blas32.General {
 	for i := range of {
 		of[i] = i * x.Rows / rows
 	}
-	return classifier.Gather(x, of)
+	return dense.Gather32(x, of)
 }
 
 func flatAgainstTall(b *testing.B, flat, tall classifier.Classifier, x blas32.General) {

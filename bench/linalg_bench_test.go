@@ -58,7 +58,7 @@ func newPPCA(b *testing.B, c native.Choice, q int) *ppca.PPCA {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h.UseMultiplier(c)
+	h.UseBackend(c)
 	return h
 }
 

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
@@ -42,7 +42,7 @@ func (s vargpSize) steps(b *testing.B, own bool) func() time.Duration {
 	m = m.On(nativetest.Open(b, native.ONNXRuntime))
 	rng := rand.New(rand.NewPCG(1, 1))
 	normal := func(rows int) blas64.General {
-		x := linalg.New64(rows, s.d)
+		x := dense.New(rows, s.d)
 		for i := range x.Data {
 			x.Data[i] = rng.NormFloat64()
 		}

@@ -81,19 +81,19 @@ type Refresher interface {
 	Refresh(ctx context.Context) error
 }
 
-// A MultiplierUser has large products to compute and lets the caller choose
+// A BackendUser has large products to compute and lets the caller choose
 // with what. Without a choice it is gonum.
-type MultiplierUser interface {
-	// UseMultiplier takes the backend for everything from now on. It is not
+type BackendUser interface {
+	// UseBackend takes the backend for everything from now on. It is not
 	// safe for concurrent use with other methods.
-	UseMultiplier(linalg.Multiplier)
+	UseBackend(linalg.Backend)
 }
 
-// UseMultiplier hands m to a head that has a use for it; nil leaves the head's
+// UseBackend hands m to a head that has a use for it; nil leaves the head's
 // own.
-func UseMultiplier(head Classifier, m linalg.Multiplier) {
-	if u, ok := As[MultiplierUser](head); ok && m != nil {
-		u.UseMultiplier(m)
+func UseBackend(head Classifier, m linalg.Backend) {
+	if u, ok := As[BackendUser](head); ok && m != nil {
+		u.UseBackend(m)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // NotFiniteError says that an embedding holds a NaN or an infinity.
@@ -25,7 +25,7 @@ func (e *NotFiniteError) Error() string {
 // values with dim columns (any number when dim is 0). A value that is not
 // finite is a *NotFiniteError.
 func CheckRows(x blas32.General, dim int) error {
-	if err := linalg.Valid32(x); err != nil {
+	if err := dense.Valid32(x); err != nil {
 		return fmt.Errorf("embeddings: %w", err)
 	}
 	if x.Cols == 0 {
@@ -47,10 +47,10 @@ const checkedRows = 256
 // number of rows.
 func firstNotFinite(x blas32.General) int {
 	blocks := make([]int, (x.Rows+checkedRows-1)/checkedRows)
-	linalg.Parallel(len(blocks), func(b int) {
+	dense.Parallel(len(blocks), func(b int) {
 		blocks[b] = x.Rows
 		for i := b * checkedRows; i < min((b+1)*checkedRows, x.Rows); i++ {
-			if !finite(Row(x, i)) {
+			if !finite(dense.Row32(x, i)) {
 				blocks[b] = i
 				return
 			}
@@ -90,7 +90,7 @@ func CheckLogProb(c Classifier, dst blas64.General, x blas32.General) error {
 	if classes == 0 {
 		return ErrNotFitted
 	}
-	if err := linalg.Valid64(dst); err != nil {
+	if err := dense.Valid(dst); err != nil {
 		return fmt.Errorf("log-probabilities: %w", err)
 	}
 	if dst.Rows != x.Rows || dst.Cols != classes {
@@ -119,20 +119,6 @@ func CheckNovelty(c Classifier, dst []float64, x blas32.General) error {
 		return fmt.Errorf("novelty: room for %d scores of %d examples", len(dst), x.Rows)
 	}
 	return CheckRows(x, c.Dim())
-}
-
-// Row returns row i of x, sharing its memory.
-func Row(x blas32.General, i int) []float32 {
-	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
-}
-
-// Rows returns rows first … last−1 of x, sharing their memory.
-func Rows(x blas32.General, first, last int) blas32.General {
-	v := blas32.General{Rows: last - first, Cols: x.Cols, Stride: x.Stride}
-	if v.Rows > 0 {
-		v.Data = x.Data[first*x.Stride : (last-1)*x.Stride+x.Cols]
-	}
-	return v
 }
 
 // A Group is the examples of one class within a session.
@@ -174,15 +160,6 @@ func Named(classes []string) []Group {
 	return groups
 }
 
-// Gather copies the given rows of x into a new matrix.
-func Gather(x blas32.General, rows []int) blas32.General {
-	out := linalg.New32(len(rows), x.Cols)
-	for i, r := range rows {
-		copy(Row(out, i), Row(x, r))
-	}
-	return out
-}
-
 // Unit writes x scaled to Euclidean length 1 into dst; a zero vector stays
 // zero. The length is taken in float64, so that no float32 overflows.
 func Unit(dst []float64, x []float32) {
@@ -206,9 +183,9 @@ func unitScale(x []float32) float64 {
 
 // UnitRows returns a copy of the given rows of x, scaled to length 1.
 func UnitRows(x blas32.General, rows []int) blas32.General {
-	out := linalg.New32(len(rows), x.Cols)
-	linalg.Parallel(len(rows), func(i int) {
-		from, to := Row(x, rows[i]), Row(out, i)
+	out := dense.New32(len(rows), x.Cols)
+	dense.Parallel(len(rows), func(i int) {
+		from, to := dense.Row32(x, rows[i]), dense.Row32(out, i)
 		scale := unitScale(from)
 		for j, v := range from {
 			to[j] = float32(float64(v) * scale)
@@ -219,9 +196,9 @@ func UnitRows(x blas32.General, rows []int) blas32.General {
 
 // Placed returns the given rows of x in float64, scaled to length 1 when unit.
 func Placed(x blas32.General, rows []int, unit bool) blas64.General {
-	z := linalg.New64(len(rows), x.Cols)
+	z := dense.New(len(rows), x.Cols)
 	for i, r := range rows {
-		Place(z.Data[i*z.Stride:i*z.Stride+z.Cols], Row(x, r), unit)
+		Place(z.Data[i*z.Stride:i*z.Stride+z.Cols], dense.Row32(x, r), unit)
 	}
 	return z
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // batchValues bounds the log-probabilities held at once by Batches: 8 Mi
@@ -102,13 +102,13 @@ func eachBatch(c Classifier, x blas32.General, do func(first int, dst blas64.Gen
 	if classes == 0 {
 		return ErrNotFitted
 	}
-	if err := linalg.Valid32(x); err != nil {
+	if err := dense.Valid32(x); err != nil {
 		return fmt.Errorf("embeddings: %w", err)
 	}
 	size := min(maxBatch, max(1, batchValues/classes))
-	buf := linalg.New64(min(size, x.Rows), classes)
+	buf := dense.New(min(size, x.Rows), classes)
 	for first := 0; first < x.Rows; first += size {
-		rows := Rows(x, first, min(first+size, x.Rows))
+		rows := dense.Rows32(x, first, min(first+size, x.Rows))
 		dst := blas64.General{Rows: rows.Rows, Cols: classes, Stride: classes, Data: buf.Data[:rows.Rows*classes]}
 		if err := do(first, dst, rows); err != nil {
 			return offsetRow(err, first)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // scoringRows is how many rows a Scoring hands to Scores at a time where the
@@ -39,7 +39,7 @@ func (s Scoring) LogProbs(dst blas64.General, x blas32.General) error {
 	if err := CheckLogProb(s.Head, dst, x); err != nil {
 		return fmt.Errorf("%s: %w", s.Method, err)
 	}
-	return s.each(x, func(i int, scores []float64) { s.logProb(row64(dst, i), scores) })
+	return s.each(x, func(i int, scores []float64) { s.logProb(dense.Row(dst, i), scores) })
 }
 
 // Novelties is Noveltier.Novelty.
@@ -57,7 +57,7 @@ func (s Scoring) Both(dst blas64.General, novelty []float64, x blas32.General) e
 	}
 	return s.each(x, func(i int, scores []float64) {
 		novelty[i] = s.novelty(scores)
-		s.logProb(row64(dst, i), scores)
+		s.logProb(dense.Row(dst, i), scores)
 	})
 }
 
@@ -84,13 +84,11 @@ func (s Scoring) each(x blas32.General, do func(i int, scores []float64)) error 
 		size = scoringRows
 	}
 	for first := 0; first < x.Rows; first += size {
-		scores, err := s.Scores(Rows(x, first, min(first+size, x.Rows)))
+		scores, err := s.Scores(dense.Rows32(x, first, min(first+size, x.Rows)))
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Method, err)
 		}
-		linalg.Parallel(scores.Rows, func(i int) { do(first+i, row64(scores, i)) })
+		dense.Parallel(scores.Rows, func(i int) { do(first+i, dense.Row(scores, i)) })
 	}
 	return nil
 }
-
-func row64(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func (h *Head) checkForward(dst, x blas64.General) error {
@@ -45,7 +45,7 @@ func (h *Head) checkBackward(gradTheta []float64, gradX, x, gradZ blas64.General
 }
 
 func checkMatrix(what string, m blas64.General, rows, cols int) error {
-	if err := linalg.Valid64(m); err != nil {
+	if err := dense.Valid(m); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	if m.Rows != rows || m.Cols != cols {
@@ -67,7 +67,7 @@ func checkFinite(what string, m blas64.General, rows, cols int) error {
 // oddRow returns the first row with a value that is not finite, or −1.
 func oddRow(m blas64.General) int {
 	for i := range m.Rows {
-		for _, v := range row(m, i) {
+		for _, v := range dense.Row(m, i) {
 			if v-v != 0 { // NaN for NaN and for ±Inf
 				return i
 			}

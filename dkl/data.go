@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Examples is what a projection is trained on: row i of X (n×d) is of class
@@ -66,7 +66,7 @@ func newData(e Examples, t Training) (*data, error) {
 func (d *data) sorted(rows []int) []int {
 	out := slices.Clone(rows)
 	slices.SortStableFunc(out, func(a, b int) int {
-		return slices.Compare(classifier.Row(d.examples.X, a), classifier.Row(d.examples.X, b))
+		return slices.Compare(dense.Row32(d.examples.X, a), dense.Row32(d.examples.X, b))
 	})
 	return out
 }
@@ -118,13 +118,13 @@ func (d *data) epoch(seed uint64, epoch int) []pick {
 
 // gather returns the embeddings of a batch as the head takes them.
 func (d *data) gather(batch []pick) blas64.General {
-	out := linalg.New64(len(batch), d.examples.X.Cols)
+	out := dense.New(len(batch), d.examples.X.Cols)
 	for i, p := range batch {
 		from := d.examples.X
 		if p.view > 0 {
 			from = d.examples.Views[p.view-1]
 		}
-		rescale(row(out, i), classifier.Row(from, p.row))
+		rescale(dense.Row(out, i), dense.Row32(from, p.row))
 	}
 	return out
 }
@@ -162,7 +162,7 @@ func (d *data) fingerprint() string {
 				if k > 0 {
 					from = d.examples.Views[k-1]
 				}
-				_ = binary.Write(&raw, binary.LittleEndian, classifier.Row(from, r)) // of a Buffer: cannot fail
+				_ = binary.Write(&raw, binary.LittleEndian, dense.Row32(from, r)) // of a Buffer: cannot fail
 			}
 			sum.Write(raw.Bytes())
 		}

@@ -3,6 +3,7 @@ package dkl
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -14,7 +15,7 @@ type entropy struct {
 	vector  []float64
 }
 
-func newEntropy(h *Head, classes int, m linalg.Multiplier) (*entropy, error) {
+func newEntropy(h *Head, classes int, m linalg.Backend) (*entropy, error) {
 	if err := checkSoftmax(h.Dim(), classes); err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func newEntropy(h *Head, classes int, m linalg.Multiplier) (*entropy, error) {
 
 // gradient returns the loss of a batch and writes its gradient.
 func (e *entropy) gradient(grad []float64, x blas64.General, class []int) (float64, error) {
-	z, gradZ := linalg.New64(x.Rows, e.head.Dim()), linalg.New64(x.Rows, e.head.Dim())
+	z, gradZ := dense.New(x.Rows, e.head.Dim()), dense.New(x.Rows, e.head.Dim())
 	if err := e.head.Forward(z, x); err != nil {
 		return 0, err
 	}
@@ -42,7 +43,7 @@ func (e *entropy) gradient(grad []float64, x blas64.General, class []int) (float
 }
 
 func (e *entropy) logProb(x blas64.General) (blas64.General, error) {
-	out, z := linalg.New64(x.Rows, e.softmax.Classes()), linalg.New64(x.Rows, e.head.Dim())
+	out, z := dense.New(x.Rows, e.softmax.Classes()), dense.New(x.Rows, e.head.Dim())
 	if err := e.head.Forward(z, x); err != nil {
 		return out, err
 	}

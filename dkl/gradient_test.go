@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A problem is a head, a softmax on top, and a labelled batch.
@@ -34,7 +34,7 @@ func newProblem(t *testing.T, v variant, n, classes int) *problem {
 	}
 	p.gradHead = make([]float64, len(p.head.Theta()))
 	p.gradSoftmax = make([]float64, len(softmax.Theta()))
-	p.gradX, p.gradZ = linalg.New64(n, v.in), linalg.New64(n, v.cfg.Dim)
+	p.gradX, p.gradZ = dense.New(n, v.in), dense.New(n, v.cfg.Dim)
 	return p
 }
 
@@ -104,7 +104,7 @@ func TestReLUDerivativeAtZero(t *testing.T) {
 	if z := forward(t, h, x); z.Data[0] != 1.5 {
 		t.Fatalf("z = %g", z.Data[0])
 	}
-	theta, gradX := make([]float64, 13), linalg.New64(1, 2)
+	theta, gradX := make([]float64, 13), dense.New(1, 2)
 	if err := h.Backward(theta, gradX, x, blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{2}}); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func benchmarkStep(b *testing.B, n, d int, cfg dkl.Config) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, z, gradZ, y := normal(n, d, 1, 1), linalg.New64(n, cfg.Dim), linalg.New64(n, cfg.Dim), make([]int, n)
+	x, z, gradZ, y := normal(n, d, 1, 1), dense.New(n, cfg.Dim), dense.New(n, cfg.Dim), make([]int, n)
 	gradSoftmax, gradHead := make([]float64, len(softmax.Theta())), make([]float64, len(h.Theta()))
 	for b.Loop() {
 		if err := h.Forward(z, x); err != nil {

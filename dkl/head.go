@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -16,7 +17,7 @@ type Head struct {
 	theta []float64
 	w     weights // views of theta
 
-	products linalg.Multiplier
+	products linalg.Backend
 }
 
 // New returns a head for embeddings of in values with its initial θ.
@@ -37,8 +38,8 @@ func newHead(cfg Config, s shape, theta []float64) *Head {
 	return &Head{cfg: cfg, shape: s, theta: theta, w: s.view(theta), products: linalg.Default()}
 }
 
-// UseMultiplier implements classifier.MultiplierUser.
-func (h *Head) UseMultiplier(m linalg.Multiplier) { h.products = m }
+// UseBackend implements classifier.BackendUser.
+func (h *Head) UseBackend(m linalg.Backend) { h.products = m }
 
 // Config returns the settings of the head.
 func (h *Head) Config() Config { return h.cfg }
@@ -85,7 +86,7 @@ func (h *Head) beforeOut(x blas64.General) (blas64.General, error) {
 	if h.shape.hidden == 0 {
 		return x, nil
 	}
-	a := linalg.New64(x.Rows, h.shape.hidden)
+	a := dense.New(x.Rows, h.shape.hidden)
 	if err := h.w.hidden.forward(h.products, a, x); err != nil {
 		return a, err
 	}
@@ -100,7 +101,7 @@ func (h *Head) addSkip(dst, x blas64.General) error {
 		return nil
 	}
 	if h.shape.trainedSkip() {
-		skip := linalg.New64(x.Rows, h.shape.out)
+		skip := dense.New(x.Rows, h.shape.out)
 		if err := h.w.skip.forward(h.products, skip, x); err != nil {
 			return err
 		}
@@ -141,7 +142,7 @@ func (h *Head) backward(g weights, gradX, x, gradZ blas64.General) error {
 	if h.shape.hidden == 0 {
 		return h.inputGradient(gradX, h.w.out, gradZ, gradZ)
 	}
-	gradA := linalg.New64(a.Rows, a.Cols)
+	gradA := dense.New(a.Rows, a.Cols)
 	if err := h.w.out.input(h.products, gradA, gradZ); err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (h *Head) inputGradient(gradX blas64.General, first affine, grad, gradZ bla
 		return err
 	}
 	if h.shape.trainedSkip() {
-		skip := linalg.New64(gradX.Rows, gradX.Cols)
+		skip := dense.New(gradX.Rows, gradX.Cols)
 		if err := h.w.skip.input(h.products, skip, gradZ); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A variant is one of the forms that a head can have.
@@ -32,7 +32,7 @@ var variants = map[string]variant{
 }
 
 func normal(rows, cols int, scale float64, seed uint64) blas64.General {
-	m := linalg.New64(rows, cols)
+	m := dense.New(rows, cols)
 	scatter(m.Data, scale, seed)
 	return m
 }
@@ -55,7 +55,7 @@ func newHead(t *testing.T, in int, cfg dkl.Config) *dkl.Head {
 
 func forward(t *testing.T, h *dkl.Head, x blas64.General) blas64.General {
 	t.Helper()
-	z := linalg.New64(x.Rows, h.Dim())
+	z := dense.New(x.Rows, h.Dim())
 	if err := h.Forward(z, x); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestForwardRowsAreIndependent(t *testing.T) {
 			t.Errorf("row %d alone is another", i)
 		}
 	}
-	if z := forward(t, h, linalg.New64(0, 30)); z.Rows != 0 {
+	if z := forward(t, h, dense.New(0, 30)); z.Rows != 0 {
 		t.Error("rows from nowhere")
 	}
 }
@@ -231,15 +231,15 @@ func TestForwardRefuses(t *testing.T) {
 	nan := normal(4, 3, 1, 1)
 	nan.Data[7] = math.NaN()
 	var notFinite *classifier.NotFiniteError
-	if err := h.Forward(linalg.New64(4, 2), nan); !errors.As(err, &notFinite) || notFinite.Row != 2 {
+	if err := h.Forward(dense.New(4, 2), nan); !errors.As(err, &notFinite) || notFinite.Row != 2 {
 		t.Errorf("NaN: %v", err)
 	}
 	for name, c := range map[string][2]blas64.General{
-		"columns of x": {linalg.New64(4, 2), linalg.New64(4, 2)},
-		"rows":         {linalg.New64(3, 2), linalg.New64(4, 3)},
-		"columns":      {linalg.New64(4, 3), linalg.New64(4, 3)},
-		"bad matrix":   {linalg.New64(4, 2), {Rows: 4, Cols: 3, Stride: 3, Data: make([]float64, 11)}},
-		"too large":    {linalg.New64(4, 2), normal(4, 3, 1e308, 2)},
+		"columns of x": {dense.New(4, 2), dense.New(4, 2)},
+		"rows":         {dense.New(3, 2), dense.New(4, 3)},
+		"columns":      {dense.New(4, 3), dense.New(4, 3)},
+		"bad matrix":   {dense.New(4, 2), {Rows: 4, Cols: 3, Stride: 3, Data: make([]float64, 11)}},
+		"too large":    {dense.New(4, 2), normal(4, 3, 1e308, 2)},
 	} {
 		scatter(h.Theta(), 10, 1)
 		if err := h.Forward(c[0], c[1]); err == nil {
@@ -260,9 +260,9 @@ func TestBackwardRefuses(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"parameters": h.Backward(theta[1:], none, x, z),
-		"no rows":    h.Backward(theta, none, linalg.New64(0, 3), linalg.New64(0, 2)),
-		"gradX":      h.Backward(theta, linalg.New64(4, 2), x, z),
-		"gradX rows": h.Backward(theta, linalg.New64(0, 3), x, z),
+		"no rows":    h.Backward(theta, none, dense.New(0, 3), dense.New(0, 2)),
+		"gradX":      h.Backward(theta, dense.New(4, 2), x, z),
+		"gradX rows": h.Backward(theta, dense.New(0, 3), x, z),
 		"gradZ":      h.Backward(theta, none, x, x),
 		"gradZ NaN":  h.Backward(theta, none, x, nan),
 		"x NaN":      h.Backward(theta, none, nanX, z),
@@ -281,7 +281,7 @@ func TestConcurrentUse(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			z, theta := linalg.New64(40, 30), make([]float64, len(h.Theta()))
+			z, theta := dense.New(40, 30), make([]float64, len(h.Theta()))
 			if err := errors.Join(h.Forward(z, x), h.Backward(theta, blas64.General{}, x, z)); err != nil {
 				t.Error(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Streams of the initial values, one a tensor.
@@ -43,7 +43,7 @@ func gaussian(w blas64.General, deviation float64, rng *rand.Rand) {
 // orthogonal fills w with orthonormal columns, or rows where there are fewer
 // of them: the Q of a Gaussian matrix.
 func orthogonal(w blas64.General, rng *rand.Rand) {
-	tall := linalg.New64(max(w.Rows, w.Cols), min(w.Rows, w.Cols))
+	tall := dense.New(max(w.Rows, w.Cols), min(w.Rows, w.Cols))
 	gaussian(tall, 1, rng)
 	tau := make([]float64, tall.Cols)
 	size := []float64{0}
@@ -54,7 +54,7 @@ func orthogonal(w blas64.General, rng *rand.Rand) {
 	work = make([]float64, int(size[0]))
 	lapack64.Orgqr(tall, tau, work, len(work))
 	if w.Rows < w.Cols {
-		tall = linalg.Transposed64(tall)
+		tall = dense.Transposed(tall)
 	}
 	copy(w.Data, tall.Data)
 }

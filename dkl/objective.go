@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl/bound"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -26,7 +27,7 @@ type objective struct {
 	leaf     []int // of every class
 	class    []int // of every leaf
 	counts   []int // inducing inputs of every leaf
-	products linalg.Multiplier
+	products linalg.Backend
 }
 
 // scales is the number of hyper-parameters of the kernel.
@@ -34,7 +35,7 @@ const scales = 2
 
 // newObjective lays an objective over a head, whose θ it copies, and a start.
 // sizes counts the training examples of every class.
-func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linalg.Multiplier) (*objective, error) {
+func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linalg.Backend) (*objective, error) {
 	o := &objective{kernel: k, tree: s.Tree, products: m, leaf: make([]int, len(s.Classes))}
 	var splits []bound.Split
 	splits, o.class = arrange(s.Tree)
@@ -52,7 +53,7 @@ func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linal
 	copy(o.vector, h.theta)
 	for i, r := range rows {
 		for j, v := range r {
-			row(o.inducing, i)[j] = float64(v)
+			dense.Row(o.inducing, i)[j] = float64(v)
 		}
 	}
 	o.phi[0], o.phi[1] = math.Log(s.Lengthscale), math.Log(s.Outputscale)
@@ -125,7 +126,7 @@ func (o *objective) matrices(x blas64.General) (placement, error) {
 	if p.k, err = o.scaled(); err != nil {
 		return p, err
 	}
-	z := linalg.New64(x.Rows, o.head.Dim())
+	z := dense.New(x.Rows, o.head.Dim())
 	if err := o.head.Forward(z, x); err != nil {
 		return p, err
 	}
@@ -190,12 +191,12 @@ func (o *objective) gradient(grad []float64, p placement) (float64, error) {
 
 // logProb returns the log-probabilities of embeddings, columns as the classes.
 func (o *objective) logProb(x blas64.General) (blas64.General, error) {
-	out := linalg.New64(x.Rows, len(o.leaf))
+	out := dense.New(x.Rows, len(o.leaf))
 	p, err := o.matrices(x)
 	if err != nil {
 		return out, err
 	}
-	odds := linalg.New64(x.Rows, o.nodes.Splits())
+	odds := dense.New(x.Rows, o.nodes.Splits())
 	if err := o.nodes.LogOdds(odds, p.problem.Kmm, p.problem.Knm, p.problem.Knn); err != nil {
 		return out, err
 	}
@@ -212,7 +213,7 @@ func (o *objective) start(classes []string) gptree.Start {
 	for leaf, c := range o.class {
 		for range o.counts[leaf] {
 			r := make([]float32, o.inducing.Cols)
-			for j, v := range row(o.inducing, at) {
+			for j, v := range dense.Row(o.inducing, at) {
 				r[j] = float32(v)
 			}
 			s.Inducing[c] = append(s.Inducing[c], r)

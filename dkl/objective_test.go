@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
@@ -26,9 +27,9 @@ func blobs(classes, n, d, views int, spread float64) Examples {
 	for i := range centres {
 		centres[i] = rng.NormFloat64()
 	}
-	e := Examples{X: linalg.New32(classes*n, d)}
+	e := Examples{X: dense.New32(classes*n, d)}
 	for range views {
-		e.Views = append(e.Views, linalg.New32(classes*n, d))
+		e.Views = append(e.Views, dense.New32(classes*n, d))
 	}
 	for i := range classes * n {
 		c := i % classes

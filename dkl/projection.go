@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Projection is what training came to: the head of its best epoch.
@@ -81,19 +81,19 @@ const projectRows = 1024
 // Project returns g_θ of the rows of x (n×d), each scaled to length √d first,
 // as new embeddings (n×D); a zero vector is taken as it is.
 func (h *Head) Project(x blas32.General) (blas32.General, error) {
-	out := linalg.New32(x.Rows, h.Dim())
+	out := dense.New32(x.Rows, h.Dim())
 	for first := 0; first < x.Rows; first += projectRows {
 		last := min(first+projectRows, x.Rows)
-		z, in := linalg.New64(last-first, h.Dim()), linalg.New64(last-first, x.Cols)
+		z, in := dense.New(last-first, h.Dim()), dense.New(last-first, x.Cols)
 		for i := range in.Rows {
-			rescale(row(in, i), classifier.Row(x, first+i))
+			rescale(dense.Row(in, i), dense.Row32(x, first+i))
 		}
 		if err := h.Forward(z, in); err != nil {
 			return out, err
 		}
 		for i := range z.Rows {
-			to := classifier.Row(out, first+i)
-			for j, v := range row(z, i) {
+			to := dense.Row32(out, first+i)
+			for j, v := range dense.Row(z, i) {
 				to[j] = float32(v)
 				if to[j]-to[j] != 0 {
 					return out, fmt.Errorf("projection head: result of row %d is beyond float32: training diverged, lower the rate", first+i)

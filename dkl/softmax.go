@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -16,7 +17,7 @@ type Softmax struct {
 	classes, dim int
 	theta        []float64
 	w            affine // views of theta
-	products     linalg.Multiplier
+	products     linalg.Backend
 }
 
 // NewSoftmax returns a classifier of projections of dim values.
@@ -42,8 +43,8 @@ func newSoftmax(dim, classes int, theta []float64) *Softmax {
 	return &Softmax{classes: classes, dim: dim, theta: theta, w: w, products: linalg.Default()}
 }
 
-// UseMultiplier implements classifier.MultiplierUser.
-func (s *Softmax) UseMultiplier(m linalg.Multiplier) { s.products = m }
+// UseBackend implements classifier.BackendUser.
+func (s *Softmax) UseBackend(m linalg.Backend) { s.products = m }
 
 // Classes returns C.
 func (s *Softmax) Classes() int { return s.classes }
@@ -79,7 +80,7 @@ func (s *Softmax) logProb(dst, z blas64.General) error {
 		return err
 	}
 	for i := range dst.Rows {
-		classifier.LogSoftmax(row(dst, i))
+		classifier.LogSoftmax(dense.Row(dst, i))
 	}
 	return nil
 }
@@ -101,7 +102,7 @@ func (s *Softmax) loss(gradTheta []float64, gradZ, z blas64.General, y []int) (f
 	if err := s.checkLoss(gradTheta, gradZ, z, y); err != nil {
 		return 0, err
 	}
-	p := linalg.New64(z.Rows, s.classes)
+	p := dense.New(z.Rows, s.classes)
 	if err := s.logProb(p, z); err != nil {
 		return 0, err
 	}
@@ -123,7 +124,7 @@ func crossEntropy(logProb blas64.General, y []int) float64 {
 	var sum float64
 	n := float64(len(y))
 	for i, class := range y {
-		r := row(logProb, i)
+		r := dense.Row(logProb, i)
 		sum -= r[class]
 		var others float64
 		for c, l := range r {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func newSoftmax(t *testing.T, dim, classes int) *dkl.Softmax {
@@ -24,7 +24,7 @@ func newSoftmax(t *testing.T, dim, classes int) *dkl.Softmax {
 func TestFirstLossIsLogC(t *testing.T) {
 	for _, classes := range []int{1, 2, 60} {
 		s := newSoftmax(t, 5, classes)
-		loss, err := s.Loss(make([]float64, len(s.Theta())), linalg.New64(3, 5), normal(3, 5, 9, 1), []int{0, classes - 1, 0})
+		loss, err := s.Loss(make([]float64, len(s.Theta())), dense.New(3, 5), normal(3, 5, 9, 1), []int{0, classes - 1, 0})
 		if err != nil || math.Abs(loss-math.Log(float64(classes))) > 1e-14 {
 			t.Errorf("%d classes: %g, %v", classes, loss, err)
 		}
@@ -36,7 +36,7 @@ func TestSoftmaxExactValues(t *testing.T) {
 	// logits of (1, 2): log 1, log 2, log 5 with the biases
 	copy(s.Theta(), []float64{0, 0, 1, 0, 0, 1, 0, math.Log(2) - 1, math.Log(5) - 2})
 	z := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 2}}
-	dst := linalg.New64(1, 3)
+	dst := dense.New(1, 3)
 	if err := s.LogProb(dst, z); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestSoftmaxExactValues(t *testing.T) {
 			t.Errorf("p(%d) = %g, want %g", c, math.Exp(dst.Data[c]), want)
 		}
 	}
-	grad, gradZ := make([]float64, 9), linalg.New64(1, 2)
+	grad, gradZ := make([]float64, 9), dense.New(1, 2)
 	loss, err := s.Loss(grad, gradZ, z, []int{1})
 	if err != nil || math.Abs(loss-math.Log(4)) > 1e-15 {
 		t.Errorf("loss %g, %v", loss, err)
@@ -65,7 +65,7 @@ func TestSoftmaxExactValues(t *testing.T) {
 func TestLossOfCertainExample(t *testing.T) {
 	s := newSoftmax(t, 1, 2)
 	copy(s.Theta(), []float64{50, 0, 0, 0})
-	grad, gradZ := make([]float64, 4), linalg.New64(1, 1)
+	grad, gradZ := make([]float64, 4), dense.New(1, 1)
 	loss, err := s.Loss(grad, gradZ, blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1}}, []int{0})
 	if err != nil || loss < 0 {
 		t.Fatalf("%g, %v", loss, err)
@@ -85,7 +85,7 @@ func TestSoftmaxRefuses(t *testing.T) {
 	if s.Classes() != 3 || s.Dim() != 2 {
 		t.Errorf("%d classes, dimension %d", s.Classes(), s.Dim())
 	}
-	theta, z, g := make([]float64, 9), normal(2, 2, 1, 1), linalg.New64(2, 2)
+	theta, z, g := make([]float64, 9), normal(2, 2, 1, 1), dense.New(2, 2)
 	nan := normal(2, 2, 1, 1)
 	nan.Data[3] = math.NaN()
 	for name, c := range map[string]struct {
@@ -93,23 +93,23 @@ func TestSoftmaxRefuses(t *testing.T) {
 		g, z  blas64.General
 		y     []int
 	}{
-		"no rows":    {theta, linalg.New64(0, 2), linalg.New64(0, 2), nil},
+		"no rows":    {theta, dense.New(0, 2), dense.New(0, 2), nil},
 		"labels":     {theta, g, z, []int{1}},
 		"class 3":    {theta, g, z, []int{1, 3}},
 		"class −1":   {theta, g, z, []int{-1, 0}},
 		"parameters": {theta[1:], g, z, []int{1, 0}},
-		"gradient":   {theta, linalg.New64(2, 3), z, []int{1, 0}},
-		"columns":    {theta, g, linalg.New64(2, 3), []int{1, 0}},
+		"gradient":   {theta, dense.New(2, 3), z, []int{1, 0}},
+		"columns":    {theta, g, dense.New(2, 3), []int{1, 0}},
 		"NaN":        {theta, g, nan, []int{1, 0}},
 	} {
 		if _, err := s.Loss(c.theta, c.g, c.z, c.y); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if err := s.LogProb(linalg.New64(2, 2), z); err == nil {
+	if err := s.LogProb(dense.New(2, 2), z); err == nil {
 		t.Error("log-probabilities of 3 classes in 2 columns")
 	}
-	if err := s.LogProb(linalg.New64(0, 3), linalg.New64(0, 2)); err != nil {
+	if err := s.LogProb(dense.New(0, 3), dense.New(0, 2)); err != nil {
 		t.Error(err)
 	}
 }
@@ -121,7 +121,7 @@ func TestDivergenceIsAnError(t *testing.T) {
 		"loss": {1e298, -1e298, 0, 0}, "logits": {1e300, 0, 0, 0},
 	} {
 		copy(s.Theta(), v)
-		_, err := s.Loss(make([]float64, 4), linalg.New64(1, 1), z, []int{1})
+		_, err := s.Loss(make([]float64, 4), dense.New(1, 1), z, []int{1})
 		if err == nil || !strings.Contains(err.Error(), "lower the rate") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -52,7 +52,7 @@ type Trainer struct {
 	history []Epoch
 	best    best
 
-	products linalg.Multiplier
+	products linalg.Backend
 }
 
 // best is the epoch of a phase with the best accuracy on what is held out, the
@@ -66,7 +66,7 @@ type best struct {
 
 // NewTrainer returns a trainer of the examples of a base session. The tree and
 // the kernel are those that cfg builds; m multiplies.
-func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Multiplier) (*Trainer, error) {
+func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*Trainer, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("dkl.%w", err)
 	}
@@ -154,7 +154,7 @@ func (t *Trainer) grow(ctx context.Context) error {
 	for i, r := range t.data.train {
 		y[i] = t.data.classes[t.data.class[r]]
 	}
-	start, err := t.tree.Start(ctx, classifier.Gather(z, t.data.train), y)
+	start, err := t.tree.Start(ctx, dense.Gather32(z, t.data.train), y)
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (t *Trainer) examine(e *Epoch) error {
 			return err
 		}
 		for i, r := range rows {
-			l, class := row(p, i), t.data.class[r]
+			l, class := dense.Row(p, i), t.data.class[r]
 			nll -= l[class]
 			if l[class] == slices.Max(l) {
 				right++

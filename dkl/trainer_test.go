@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -118,12 +119,12 @@ func TestTrainingRepeatsBitForBit(t *testing.T) {
 func turned(e Examples) Examples {
 	rows := classifier.Range(0, e.X.Rows)
 	slices.Reverse(rows)
-	out := Examples{X: classifier.Gather(e.X, rows)}
+	out := Examples{X: dense.Gather32(e.X, rows)}
 	for _, r := range rows {
 		out.Y = append(out.Y, e.Y[r])
 	}
 	for _, v := range e.Views {
-		out.Views = append(out.Views, classifier.Gather(v, rows))
+		out.Views = append(out.Views, dense.Gather32(v, rows))
 	}
 	return out
 }
@@ -326,7 +327,7 @@ func TestSoftmaxOfTheBestEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := classifier.Gather(tr.data.examples.X, tr.data.held)
+	x := dense.Gather32(tr.data.examples.X, tr.data.held)
 	p, err := classifier.Predict(c, x, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -43,7 +44,7 @@ func (h *Head) whiten(d *data) error {
 	root := inverseRoot(e, scale)
 	out := h.w.out
 	for i := range root.Rows {
-		copy(row(out.w, i), row(root, i))
+		copy(dense.Row(out.w, i), dense.Row(root, i))
 		out.w.Data[i*out.w.Stride+i]-- // the residual adds x
 	}
 	blas64.Gemv(blas.NoTrans, -1, root, blas64.Vector{N: len(mu), Data: mu, Inc: 1}, 0, blas64.Vector{N: len(out.b), Data: out.b, Inc: 1})
@@ -53,14 +54,14 @@ func (h *Head) whiten(d *data) error {
 // inverseRoot returns √scale·Σ^{−½} from all eigenpairs of Σ.
 func inverseRoot(e linalg.Eigen, scale float64) blas64.General {
 	d := len(e.Values)
-	half := linalg.New64(d, d) // row k is the eigenvector k over λ_k^¼
+	half := dense.New(d, d) // row k is the eigenvector k over λ_k^¼
 	for k, v := range e.Values {
 		w := math.Sqrt(math.Sqrt(scale / v))
 		for j := range d {
 			half.Data[k*d+j] = w * e.Vectors.Data[k*e.Vectors.Stride+j]
 		}
 	}
-	out := linalg.New64(d, d)
+	out := dense.New(d, d)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, half, half, 0, out)
 	return out
 }
@@ -68,7 +69,7 @@ func inverseRoot(e linalg.Eigen, scale float64) blas64.General {
 func columnMeans(x blas64.General) []float64 {
 	mu := make([]float64, x.Cols)
 	for i := range x.Rows {
-		for j, v := range row(x, i) {
+		for j, v := range dense.Row(x, i) {
 			mu[j] += v / float64(x.Rows)
 		}
 	}
@@ -89,7 +90,7 @@ func withinClasses(x blas64.General, sizes []int) blas64.General {
 		}
 		first += n
 	}
-	s := linalg.New64(x.Cols, x.Cols)
+	s := dense.New(x.Cols, x.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1/float64(max(1, x.Rows-len(sizes))), x, x, 0, s)
 	return s
 }

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // stretched is classes around different places that vary by widths, one a
@@ -19,7 +19,7 @@ import (
 func stretched(classes, n int, widths []float64) Examples {
 	rng := rand.New(rand.NewPCG(5, 6))
 	d := len(widths)
-	e := Examples{X: linalg.New32(classes*n, d)}
+	e := Examples{X: dense.New32(classes*n, d)}
 	for c := range classes {
 		place := make([]float64, d)
 		for j := range place {
@@ -53,7 +53,7 @@ func TestWhitening(t *testing.T) {
 	tr, h := whitening(t, e)
 	x := tr.data.gather(plain(tr.data.train))
 	mean := columnMeans(x)
-	z := linalg.New64(1, h.Dim())
+	z := dense.New(1, h.Dim())
 	if err := h.Forward(z, blas64.General{Rows: 1, Cols: len(mean), Stride: len(mean), Data: mean}); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestWhitening(t *testing.T) {
 		s.Data[i*5+i] += 0.3 * scale
 	}
 	m := blas64.General{Rows: 5, Cols: 5, Stride: 5, Data: w}
-	half, all := linalg.New64(5, 5), linalg.New64(5, 5)
+	half, all := dense.New(5, 5), dense.New(5, 5)
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, m, s, 0, half)
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1/scale, half, m, 0, all)
 	for i := range 5 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func ExampleFitGibbs() {
@@ -28,7 +28,7 @@ func ExampleFitGibbs() {
 		fmt.Println(err)
 		return
 	}
-	rows, variances := linalg.New64(3, 6), make([]float64, 3)
+	rows, variances := dense.New(3, 6), make([]float64, 3)
 	_ = k.Cross(rows, z, x)
 	k.Diagonal(variances, z)
 	latent, err := node.Latent(rows, variances)
@@ -54,7 +54,7 @@ func ExampleVI() {
 		fmt.Println(err)
 		return
 	}
-	knm, knn := linalg.New64(6, 2), make([]float64, 6)
+	knm, knn := dense.New(6, 2), make([]float64, 6)
 	_ = k.Cross(knm, x, z)
 	k.Diagonal(knn, x)
 	all, err := node.Batch(knm, knn, []bool{false, false, false, true, true, true})

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -19,9 +20,9 @@ func factorize(a blas64.General) (blas64.Triangular, bool) {
 
 // copied returns a tight copy of m.
 func copied(m blas64.General) blas64.General {
-	out := linalg.New64(m.Rows, m.Cols)
+	out := dense.New(m.Rows, m.Cols)
 	for i := range m.Rows {
-		copy(row(out, i), row(m, i))
+		copy(dense.Row(out, i), dense.Row(m, i))
 	}
 	return out
 }
@@ -36,7 +37,7 @@ func invert(l blas64.Triangular, a blas64.General) {
 // clearAbove sets what is above the diagonal to zero.
 func clearAbove(a blas64.General) {
 	for i := range a.Rows {
-		clear(row(a, i)[i+1:])
+		clear(dense.Row(a, i)[i+1:])
 	}
 }
 
@@ -52,12 +53,12 @@ const (
 func firmFactor(a blas64.General) (l blas64.General, jitter float64, err error) {
 	var largest float64
 	for i := range a.Rows {
-		largest = max(largest, row(a, i)[i])
+		largest = max(largest, dense.Row(a, i)[i])
 	}
 	for _, jitter := range []float64{0, soft * largest} {
 		l := copied(a)
 		for i := range l.Rows {
-			row(l, i)[i] += jitter
+			dense.Row(l, i)[i] += jitter
 		}
 		if _, ok := factorize(l); ok && (jitter > 0 || smallestPivot(l) > firm*largest) {
 			clearAbove(l)
@@ -68,9 +69,9 @@ func firmFactor(a blas64.General) (l blas64.General, jitter float64, err error) 
 }
 
 func smallestPivot(l blas64.General) float64 {
-	smallest := row(l, 0)[0]
+	smallest := dense.Row(l, 0)[0]
 	for i := range l.Rows {
-		smallest = min(smallest, row(l, i)[i])
+		smallest = min(smallest, dense.Row(l, i)[i])
 	}
 	return smallest * smallest
 }
@@ -89,7 +90,7 @@ func Root(k blas64.General) (r blas64.General, pivots []int) {
 	r = copied(k)
 	var largest float64
 	for i := range k.Rows {
-		largest = max(largest, row(k, i)[i])
+		largest = max(largest, dense.Row(k, i)[i])
 	}
 	if _, ok := factorize(r); !ok || smallestPivot(r) <= safe*largest {
 		return pivotedRoot(k)
@@ -106,7 +107,7 @@ func Root(k blas64.General) (r blas64.General, pivots []int) {
 func transpose(l blas64.General) {
 	for i := range l.Rows {
 		for j := range i {
-			row(l, j)[i], row(l, i)[j] = row(l, i)[j], 0
+			dense.Row(l, j)[i], dense.Row(l, i)[j] = dense.Row(l, i)[j], 0
 		}
 	}
 }
@@ -116,10 +117,10 @@ func transpose(l blas64.General) {
 // matrices that are singular, as those of duplicate inputs are.
 func pivotedRoot(k blas64.General) (blas64.General, []int) {
 	n := k.Rows
-	root := linalg.New64(n, n)
+	root := dense.New(n, n)
 	left := make([]float64, n) // diagonal of k − RᵀR
 	for i := range left {
-		left[i] = row(k, i)[i]
+		left[i] = dense.Row(k, i)[i]
 	}
 	var pivots []int
 	var floor float64
@@ -141,12 +142,12 @@ func pivotedRoot(k blas64.General) (blas64.General, []int) {
 
 // addPivot fills row r of root with the column of pivot p.
 func addPivot(root blas64.General, r int, k blas64.General, p int, left []float64) {
-	v := row(root, r)
-	copy(v, row(k, p))
+	v := dense.Row(root, r)
+	copy(v, dense.Row(k, p))
 	for i := range r {
-		blas64.Axpy(-row(root, i)[p], vector(row(root, i)), vector(v))
+		blas64.Axpy(-dense.Row(root, i)[p], dense.Vector(dense.Row(root, i)), dense.Vector(v))
 	}
-	blas64.Scal(1/math.Sqrt(left[p]), vector(v))
+	blas64.Scal(1/math.Sqrt(left[p]), dense.Vector(v))
 	for i, x := range v {
 		left[i] -= x * x
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -99,7 +100,7 @@ func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream S
 	}
 	sampler := newSampler(prior, halves(yes))
 	omega, errs := make([][]float64, s.Chains), make([]error, s.Chains)
-	linalg.Parallel(s.Chains, func(c int) {
+	dense.Parallel(s.Chains, func(c int) {
 		omega[c], errs[c] = sampler.run(s.Steps, stream.Chain(c))
 	})
 	for _, err := range errs {
@@ -123,7 +124,7 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	kappa := halves(yes)
 	known := prior.timesKappa(kappa)
 	errs := make([]error, len(omega))
-	linalg.Parallel(len(omega), func(c int) {
+	dense.Parallel(len(omega), func(c int) {
 		g.given[c], errs[c] = condition(prior, kappa, known, omega[c])
 	})
 	for c, err := range errs {
@@ -135,7 +136,7 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 }
 
 // On returns the classifier of the same ω on another backend.
-func (g *Gibbs) On(m linalg.Multiplier) (*Gibbs, error) {
+func (g *Gibbs) On(m linalg.Backend) (*Gibbs, error) {
 	return NewGibbs(g.prior.On(m), g.yes, g.omega)
 }
 
@@ -164,7 +165,7 @@ func condition(p Prior, kappa, known, omega []float64) (conditional, error) {
 	if err != nil {
 		return conditional{}, err
 	}
-	a := linalg.New64(p.Width(), p.Width())
+	a := dense.New(p.Width(), p.Width())
 	if err := p.system(a, half); err != nil {
 		return conditional{}, err
 	}
@@ -194,7 +195,7 @@ func inverted(raw linalg.Raw, l blas64.General, half []float64) (blas64.General,
 	}
 	if half != nil {
 		for i := range l.Rows {
-			scale(row(l, i), half)
+			scale(dense.Row(l, i), half)
 		}
 	}
 	return l, nil
@@ -223,8 +224,8 @@ func scale(v, by []float64) {
 
 // solve overwrites v with (LLᵀ)⁻¹v.
 func solve(l blas64.Triangular, v []float64) {
-	blas64.Trsv(blas.NoTrans, l, vector(v))
-	blas64.Trsv(blas.Trans, l, vector(v))
+	blas64.Trsv(blas.NoTrans, l, dense.Vector(v))
+	blas64.Trsv(blas.Trans, l, dense.Vector(v))
 }
 
 // Omega returns ω, one set of n a chain; it must not be changed.
@@ -242,7 +243,7 @@ func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 		return l, err
 	}
 	errs := make([]error, len(g.given))
-	linalg.Parallel(len(g.given), func(c int) { errs[c] = g.latent(l, c, rows, prior) })
+	dense.Parallel(len(g.given), func(c int) { errs[c] = g.latent(l, c, rows, prior) })
 	for _, err := range errs {
 		if err != nil {
 			return l, err
@@ -262,11 +263,11 @@ func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) er
 		return addSquares(g.prior.mul, l.Var, c, 1, rows, factor)
 	}
 	for i, v := range prior {
-		row(l.Var, i)[c] = v
+		dense.Row(l.Var, i)[c] = v
 	}
 	err = addSquares(g.prior.mul, l.Var, c, -1, rows, factor)
 	for i := range prior {
-		row(l.Var, i)[c] = max(row(l.Var, i)[c], 0)
+		dense.Row(l.Var, i)[c] = max(dense.Row(l.Var, i)[c], 0)
 	}
 	return err
 }
@@ -290,7 +291,7 @@ func newSampler(p Prior, kappa []float64) *sampler {
 // run returns the last ω of a chain.
 func (s *sampler) run(steps int, rng *rand.Rand) ([]float64, error) {
 	omega, f := make([]float64, len(s.kappa)), make([]float64, len(s.kappa))
-	room := linalg.New64(s.prior.Width(), s.prior.Width())
+	room := dense.New(s.prior.Width(), s.prior.Width())
 	drawOmega(omega, f, rng)
 	for range steps {
 		if err := s.draw(f, omega, room, rng); err != nil {
@@ -333,10 +334,10 @@ func (s *sampler) draw(f, omega []float64, room blas64.General, rng *rand.Rand) 
 func (s *sampler) weightDraw(f []float64, l blas64.Triangular, rng *rand.Rand) {
 	w, z := append([]float64{}, s.known...), make([]float64, len(s.known))
 	normals(rng, z)
-	blas64.Trsv(blas.NoTrans, l, vector(w))
-	blas64.Axpy(1, vector(z), vector(w))
-	blas64.Trsv(blas.Trans, l, vector(w))
-	blas64.Gemv(blas.NoTrans, 1, s.prior.phi, vector(w), 0, vector(f))
+	blas64.Trsv(blas.NoTrans, l, dense.Vector(w))
+	blas64.Axpy(1, dense.Vector(z), dense.Vector(w))
+	blas64.Trsv(blas.Trans, l, dense.Vector(w))
+	blas64.Gemv(blas.NoTrans, 1, s.prior.phi, dense.Vector(w), 0, dense.Vector(f))
 }
 
 // matheronDraw draws f = g − KΩ^½B⁻¹(Ω^½g + ε) with g = f₀ + Kκ.
@@ -346,12 +347,12 @@ func (s *sampler) matheronDraw(f, half []float64, l blas64.Triangular, rng *rand
 	normals(rng, v)
 	copy(f, s.known)
 	if len(z) > 0 {
-		blas64.Gemv(blas.Trans, 1, s.root, vector(z), 1, vector(f))
+		blas64.Gemv(blas.Trans, 1, s.root, dense.Vector(z), 1, dense.Vector(f))
 	}
 	for i := range v {
 		v[i] += half[i] * f[i]
 	}
 	solve(l, v)
 	scale(v, half)
-	blas64.Gemv(blas.NoTrans, -1, s.prior.k, vector(v), 1, vector(f))
+	blas64.Gemv(blas.NoTrans, -1, s.prior.k, dense.Vector(v), 1, dense.Vector(f))
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
@@ -20,7 +21,7 @@ import (
 
 func inputs(n, d int, seed uint64) blas64.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	m := linalg.New64(n, d)
+	m := dense.New(n, d)
 	normals(rng, m.Data)
 	return m
 }
@@ -56,7 +57,7 @@ func newWorld(t testing.TB, k kernel.Kernel, x, z blas64.General) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world{rows: linalg.New64(z.Rows, x.Rows), vars: make([]float64, z.Rows)}
+	w := world{rows: dense.New(z.Rows, x.Rows), vars: make([]float64, z.Rows)}
 	if w.k, err = k.Gram(px); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func newWorld(t testing.TB, k kernel.Kernel, x, z blas64.General) world {
 	return w
 }
 
-func dense(m blas64.General) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, copied(m).Data) }
+func denseOf(m blas64.General) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, copied(m).Data) }
 
 func invDense(t testing.TB, m mat.Matrix) *mat.Dense {
 	t.Helper()
@@ -98,13 +99,13 @@ func TestConditionIsTheDenseFormula(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := dense(w.k)
+	s := denseOf(w.k)
 	target := mat.NewVecDense(n, nil)
 	for i, kappa := range halves(yes) {
 		s.Set(i, i, s.At(i, i)+1/omega[i])
 		target.SetVec(i, kappa/omega[i])
 	}
-	inv, kz := invDense(t, s), dense(w.rows)
+	inv, kz := invDense(t, s), denseOf(w.rows)
 	var alpha, mean mat.VecDense
 	var cov mat.Dense
 	alpha.MulVec(inv, target)
@@ -129,10 +130,10 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := []int{0, 2, 3, 5}
-	few := linalg.New64(4, 2)
+	few := dense.New(4, 2)
 	var k, o []float64
 	for i, r := range kept {
-		copy(row(few, i), row(x, r))
+		copy(dense.Row(few, i), dense.Row(x, r))
 		k, o = append(k, kappa[r]), append(o, omega[r])
 	}
 	v := newWorld(t, rbf(), few, z)
@@ -140,7 +141,7 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := Latent{linalg.New64(4, 1), linalg.New64(4, 1)}, Latent{linalg.New64(4, 1), linalg.New64(4, 1)}
+	a, b := Latent{dense.New(4, 1), dense.New(4, 1)}, Latent{dense.New(4, 1), dense.New(4, 1)}
 	project(a.Mean, 0, w.rows, all.weights)
 	project(b.Mean, 0, v.rows, some.weights)
 	for _, err := range []error{addSquares(nil, a.Var, 0, 1, w.rows, factorOf(t, all)), addSquares(nil, b.Var, 0, 1, v.rows, factorOf(t, some))} {
@@ -160,7 +161,7 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 func TestDrawsHaveTheConditionalMoments(t *testing.T) {
 	const draws = 60_000
 	phi := inputs(5, 2, 4)
-	k := linalg.New64(5, 5)
+	k := dense.New(5, 5)
 	if err := linalg.MulTrans64(k, phi, phi); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func TestDrawsHaveTheConditionalMoments(t *testing.T) {
 		mean, cov := exact(t, c.k, omega, kappa)
 		s := newSampler(c.prior, kappa)
 		rng := Stream{Seed: 1}.Chain(0)
-		f, room := make([]float64, 5), linalg.New64(c.prior.Width(), c.prior.Width())
+		f, room := make([]float64, 5), dense.New(c.prior.Width(), c.prior.Width())
 		var sum [5]float64
 		var squares [5][5]float64
 		for range draws {
@@ -218,7 +219,7 @@ func exact(t testing.TB, k blas64.General, omega, kappa []float64) ([]float64, *
 	for i, w := range omega {
 		half.SetDiag(i, math.Sqrt(w))
 	}
-	K := dense(k)
+	K := denseOf(k)
 	var b, cov mat.Dense
 	b.Product(half, K, half)
 	for i := range n {
@@ -254,7 +255,7 @@ func posterior(t testing.TB, k blas64.General, yes []bool) (mean []float64, seco
 		for i := range n {
 			f[i] = 0
 			for j := range i + 1 {
-				f[i] += row(l, i)[j] * (-reach + 2*reach*float64(index[j])/steps)
+				f[i] += dense.Row(l, i)[j] * (-reach + 2*reach*float64(index[j])/steps)
 			}
 			logp -= math.Log1p(math.Exp(-2 * halves(yes)[i] * f[i]))
 		}
@@ -297,7 +298,7 @@ func TestGibbsIsThePosterior(t *testing.T) {
 		var means, squares [chains][3]float64
 		for c := range chains {
 			rng := Stream{Seed: 5, Node: uint64(n)}.Chain(c)
-			omega, f, room := make([]float64, n), make([]float64, n), linalg.New64(n, n)
+			omega, f, room := make([]float64, n), make([]float64, n), dense.New(n, n)
 			drawOmega(omega, f, rng)
 			for step := range steps + 50 {
 				if err := s.draw(f, omega, room, rng); err != nil {
@@ -361,7 +362,7 @@ func TestMixtureIsTheMarginal(t *testing.T) {
 	variance := make([]float64, 3)
 	l.Variances(variance)
 	for i := range 3 {
-		within(t, fmt.Sprintf("mean %d", i), row(l.Mean, i), mean[i])
+		within(t, fmt.Sprintf("mean %d", i), dense.Row(l.Mean, i), mean[i])
 		if want := second.At(i, i) - mean[i]*mean[i]; math.Abs(variance[i]-want) > 0.03*want {
 			t.Errorf("variance %d: %g, want %g", i, variance[i], want)
 		}
@@ -381,7 +382,7 @@ func TestSpacesAgree(t *testing.T) {
 	}
 	yes := labels(n, 4)
 	for i := range yes {
-		yes[i] = row(x, i)[0]+0.5*row(x, i)[1] > 0
+		yes[i] = dense.Row(x, i)[0]+0.5*dense.Row(x, i)[1] > 0
 	}
 	a, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 300, Steps: 8}, Stream{Seed: 1})
 	if err != nil {
@@ -418,7 +419,7 @@ func TestSpacesAgree(t *testing.T) {
 	for i := range q {
 		difference := make([]float64, 300)
 		for c := range difference {
-			difference[c] = row(la.Mean, i)[c] - row(lb.Mean, i)[c]
+			difference[c] = dense.Row(la.Mean, i)[c] - dense.Row(lb.Mean, i)[c]
 		}
 		within(t, fmt.Sprintf("input %d, difference of means", i), difference, 0)
 		if math.Abs(va[i]/vb[i]-1) > 0.25 {
@@ -452,7 +453,7 @@ func TestGibbsRepeats(t *testing.T) {
 }
 
 func TestDegenerateNodes(t *testing.T) {
-	same := linalg.New64(6, 2) // one input, six times
+	same := dense.New(6, 2) // one input, six times
 	for _, k := range []kernel.Kernel{rbf(), {Kind: kernel.Linear, Normalize: true, Lengthscale: 1, Outputscale: 4}} {
 		w := newWorld(t, k, same, inputs(3, 2, 2))
 		for _, yes := range [][]bool{labels(6, 1), make([]bool, 6)} {
@@ -531,7 +532,7 @@ func TestGibbsOnEveryBackend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 			got, err := FitGibbs(context.Background(), prior.On(m), labels(n, 1), Schedule{Chains: 2, Steps: 3}, Stream{Seed: 1})
 			if err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -42,7 +43,7 @@ func (l Latent) LogProbs(yes, no []float64, by Prediction) {
 	chains := l.Mean.Cols
 	each := make([]float64, 2*chains)
 	for i := range l.Mean.Rows {
-		mean, variance := row(l.Mean, i), row(l.Var, i)
+		mean, variance := dense.Row(l.Mean, i), dense.Row(l.Var, i)
 		for c := range chains {
 			if by == PlugIn {
 				each[c], each[chains+c] = quadrature.PlugIn(mean[c])
@@ -73,11 +74,11 @@ func (l Latent) Variances(dst []float64) {
 	n := float64(l.Mean.Cols)
 	for i := range dst {
 		var mean, variance float64
-		for c, m := range row(l.Mean, i) {
+		for c, m := range dense.Row(l.Mean, i) {
 			mean += m / n
-			variance += row(l.Var, i)[c] / n
+			variance += dense.Row(l.Var, i)[c] / n
 		}
-		for _, m := range row(l.Mean, i) {
+		for _, m := range dense.Row(l.Mean, i) {
 			variance += (m - mean) * (m - mean) / n
 		}
 		dst[i] = variance
@@ -86,13 +87,13 @@ func (l Latent) Variances(dst []float64) {
 
 // newLatent returns room for q inputs and checks what is to be predicted.
 func newLatent(rows blas64.General, prior []float64, width, chains int) (Latent, error) {
-	if err := linalg.Valid64(rows); err != nil {
+	if err := dense.Valid(rows); err != nil {
 		return Latent{}, fmt.Errorf("gp: predict: %w", err)
 	}
 	if rows.Cols != width || prior != nil && len(prior) != rows.Rows {
 		return Latent{}, fmt.Errorf("gp: predict: %d×%d covariances with %d prior variances, want %d columns", rows.Rows, rows.Cols, len(prior), width)
 	}
-	return Latent{Mean: linalg.New64(rows.Rows, chains), Var: linalg.New64(rows.Rows, chains)}, nil
+	return Latent{Mean: dense.New(rows.Rows, chains), Var: dense.New(rows.Rows, chains)}, nil
 }
 
 // band is how many rows of a triangular factor are multiplied at a time.
@@ -105,12 +106,12 @@ const wholeValues = 1 << 16
 // addSquares adds sign·‖factor·row‖² of every row (q×k) to column c of dst; a row
 // does not depend on the others. factor is lower triangular with zeros above,
 // which gonum does not multiply.
-func addSquares(on linalg.Multiplier, dst blas64.General, c int, sign float64, rows, factor blas64.General) error {
+func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows, factor blas64.General) error {
 	if rows.Rows == 0 {
 		return nil
 	}
 	if _, gonum := on.(linalg.Gonum); on != nil && !gonum && factor.Rows*factor.Cols >= wholeValues {
-		t := linalg.New64(rows.Rows, factor.Rows)
+		t := dense.New(rows.Rows, factor.Rows)
 		if err := on.Mul64(t, rows, factor); err != nil {
 			return fmt.Errorf("gp: predict: %w", err)
 		}
@@ -132,8 +133,8 @@ func addSquares(on linalg.Multiplier, dst blas64.General, c int, sign float64, r
 // addLengths adds sign·‖row‖² of every row of t to column c of dst.
 func addLengths(dst blas64.General, c int, sign float64, t blas64.General) {
 	for i := range t.Rows {
-		r := vector(row(t, i))
-		row(dst, i)[c] += sign * blas64.Dot(r, r)
+		r := dense.Vector(dense.Row(t, i))
+		dense.Row(dst, i)[c] += sign * blas64.Dot(r, r)
 	}
 }
 
@@ -145,6 +146,6 @@ func view(m blas64.General, first, last, cols int) blas64.General {
 // project writes w·row of every row (q×k) into column c of dst.
 func project(dst blas64.General, c int, rows blas64.General, w []float64) {
 	for i := range rows.Rows {
-		row(dst, i)[c] = blas64.Dot(vector(row(rows, i)), vector(w))
+		dense.Row(dst, i)[c] = blas64.Dot(dense.Vector(dense.Row(rows, i)), dense.Vector(w))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -18,13 +19,13 @@ type Prior struct {
 	// phi is Φ (n×r) in weight space, where f = Φw and w ~ N(0, I).
 	phi     blas64.General
 	weights bool
-	mul     linalg.Multiplier // nil is gonum
+	mul     linalg.Backend // nil is gonum
 }
 
 // On returns the prior with m as the backend of everything that is done with
 // it, in place of gonum. Fits by two backends differ in the last bits, and so
 // may, rarely, their draws.
-func (p Prior) On(m linalg.Multiplier) Prior {
+func (p Prior) On(m linalg.Backend) Prior {
 	p.mul = m
 	return p
 }
@@ -45,7 +46,7 @@ func (p Prior) factorize(a blas64.General) (blas64.Triangular, bool) {
 // FunctionSpace returns the prior of a kernel matrix (n×n, both triangles
 // filled, positive semi-definite), which is kept and must not change.
 func FunctionSpace(k blas64.General) (Prior, error) {
-	if err := linalg.Valid64(k); err != nil {
+	if err := dense.Valid(k); err != nil {
 		return Prior{}, fmt.Errorf("gp: prior: %w", err)
 	}
 	if k.Rows != k.Cols || k.Rows == 0 {
@@ -57,7 +58,7 @@ func FunctionSpace(k blas64.General) (Prior, error) {
 // WeightSpace returns the prior K = ΦΦᵀ of features (n×r), which are kept and
 // must not change.
 func WeightSpace(phi blas64.General) (Prior, error) {
-	if err := linalg.Valid64(phi); err != nil {
+	if err := dense.Valid(phi); err != nil {
 		return Prior{}, fmt.Errorf("gp: prior: %w", err)
 	}
 	if phi.Rows == 0 || phi.Cols == 0 {
@@ -68,7 +69,7 @@ func WeightSpace(phi blas64.General) (Prior, error) {
 
 func finite(m blas64.General) error {
 	for i := range m.Rows {
-		for _, v := range row(m, i) {
+		for _, v := range dense.Row(m, i) {
 			if v-v != 0 { // NaN for NaN and for ±Inf
 				return fmt.Errorf("gp: prior: row %d holds a NaN or an infinity", i)
 			}
@@ -109,9 +110,9 @@ func (p Prior) root() blas64.General {
 func (p Prior) timesKappa(kappa []float64) []float64 {
 	out := make([]float64, p.Width())
 	if p.weights {
-		blas64.Gemv(blas.Trans, 1, p.phi, vector(kappa), 0, vector(out))
+		blas64.Gemv(blas.Trans, 1, p.phi, dense.Vector(kappa), 0, dense.Vector(out))
 	} else {
-		blas64.Gemv(blas.NoTrans, 1, p.k, vector(kappa), 0, vector(out))
+		blas64.Gemv(blas.NoTrans, 1, p.k, dense.Vector(kappa), 0, dense.Vector(out))
 	}
 	return out
 }
@@ -123,7 +124,7 @@ func (p Prior) system(dst blas64.General, half []float64) error {
 		return p.weightSystem(dst, half)
 	}
 	for i := range dst.Rows {
-		to, from := row(dst, i), row(p.k, i)
+		to, from := dense.Row(dst, i), dense.Row(p.k, i)
 		for j := range i + 1 {
 			to[j] = half[i] * from[j] * half[j]
 		}
@@ -133,19 +134,19 @@ func (p Prior) system(dst blas64.General, half []float64) error {
 }
 
 func (p Prior) weightSystem(dst blas64.General, half []float64) error {
-	scaled := linalg.New64(p.phi.Cols, p.phi.Rows)
+	scaled := dense.New(p.phi.Cols, p.phi.Rows)
 	for i, h := range half {
-		for j, v := range row(p.phi, i) {
+		for j, v := range dense.Row(p.phi, i) {
 			scaled.Data[j*scaled.Stride+i] = h * v
 		}
 	}
-	g, err := linalg.Solver{Multiplier: p.mul}.Gram(scaled)
+	g, err := linalg.Solver{Backend: p.mul}.Gram(scaled)
 	if err != nil {
 		return err
 	}
 	for i := range dst.Rows {
-		copy(row(dst, i), row(g, i))
-		row(dst, i)[i]++
+		copy(dense.Row(dst, i), dense.Row(g, i))
+		dense.Row(dst, i)[i]++
 	}
 	return nil
 }
@@ -155,8 +156,3 @@ func normals(rng *rand.Rand, dst []float64) {
 		dst[i] = rng.NormFloat64()
 	}
 }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
-
-// row returns row i of m, sharing its memory.
-func row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }

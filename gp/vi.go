@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -21,7 +22,7 @@ type VI struct {
 	precision  blas64.General // P, whitened, ≥ I
 	q          gaussian       // what eta and precision say
 
-	mul linalg.Multiplier // nil is gonum
+	mul linalg.Backend // nil is gonum
 }
 
 // gaussian is q(u) ready for use.
@@ -34,7 +35,7 @@ type gaussian struct {
 // read), with q the prior. Jitter is added to its diagonal only where it is
 // close to singular: see Jitter.
 func NewVI(kmm blas64.General) (*VI, error) {
-	if err := linalg.Valid64(kmm); err != nil {
+	if err := dense.Valid(kmm); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
 	if kmm.Rows != kmm.Cols || kmm.Rows == 0 {
@@ -44,10 +45,10 @@ func NewVI(kmm blas64.General) (*VI, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
-	v := &VI{l: l, inverse: copied(l), jitter: jitter, eta: make([]float64, l.Rows), precision: linalg.New64(l.Rows, l.Rows)}
+	v := &VI{l: l, inverse: copied(l), jitter: jitter, eta: make([]float64, l.Rows), precision: dense.New(l.Rows, l.Rows)}
 	invert(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: v.inverse.Stride, Data: v.inverse.Data}, v.inverse)
 	for i := range l.Rows {
-		row(v.precision, i)[i] = 1
+		dense.Row(v.precision, i)[i] = 1
 	}
 	v.q, err = newGaussian(v.eta, v.precision)
 	return v, err
@@ -59,7 +60,7 @@ func LoadVI(kmm blas64.General, eta []float64, precision blas64.General) (*VI, e
 	if err != nil {
 		return nil, err
 	}
-	if err := linalg.Valid64(precision); err != nil {
+	if err := dense.Valid(precision); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
 	if len(eta) != v.Len() || precision.Rows != v.Len() || precision.Cols != v.Len() {
@@ -84,13 +85,13 @@ func newGaussian(eta []float64, precision blas64.General) (gaussian, error) {
 
 // On returns the node with m as the backend of its fits and of large predictions,
 // in place of gonum; v stays as it is.
-func (v *VI) On(m linalg.Multiplier) *VI {
+func (v *VI) On(m linalg.Backend) *VI {
 	next := *v
 	next.mul = m
 	return &next
 }
 
-func (v *VI) products() linalg.Multiplier { return linalg.OrDefault(v.mul) }
+func (v *VI) products() linalg.Backend { return linalg.OrDefault(v.mul) }
 
 // Len returns m.
 func (v *VI) Len() int { return len(v.eta) }
@@ -107,8 +108,8 @@ func (v *VI) State() (eta []float64, precision blas64.General) { return v.eta, v
 func (v *VI) Inducing() (mean []float64, cov blas64.General, err error) {
 	m := v.Len()
 	mean = make([]float64, m)
-	blas64.Gemv(blas.NoTrans, 1, v.l, vector(v.q.mean), 0, vector(mean))
-	half, cov := linalg.New64(m, m), linalg.New64(m, m) // L·rootᵀ
+	blas64.Gemv(blas.NoTrans, 1, v.l, dense.Vector(v.q.mean), 0, dense.Vector(mean))
+	half, cov := dense.New(m, m), dense.New(m, m) // L·rootᵀ
 	if err := linalg.MulTrans64(half, v.l, v.q.root); err != nil {
 		return nil, cov, err
 	}
@@ -131,12 +132,12 @@ func (v *VI) Batch(knm blas64.General, knn []float64, yes []bool) (*Batch, error
 	if knm.Cols != v.Len() || len(knn) != knm.Rows {
 		return nil, fmt.Errorf("gp: vi: %d×%d covariances and %d variances for %d inducing inputs", knm.Rows, knm.Cols, len(knn), v.Len())
 	}
-	b := &Batch{a: linalg.New64(knm.Rows, v.Len()), rest: append([]float64{}, knn...), kappa: halves(yes)}
+	b := &Batch{a: dense.New(knm.Rows, v.Len()), rest: append([]float64{}, knn...), kappa: halves(yes)}
 	if err := v.products().MulTrans64(b.a, knm, v.inverse); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
 	for i := range b.rest {
-		a := vector(row(b.a, i))
+		a := dense.Vector(dense.Row(b.a, i))
 		b.rest[i] = max(b.rest[i]-blas64.Dot(a, a), 0)
 	}
 	return b, nil
@@ -144,7 +145,7 @@ func (v *VI) Batch(knm blas64.General, knn []float64, yes []bool) (*Batch, error
 
 // moments returns the mean of f of every example, and its c (eq. 16).
 func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
-	l := Latent{Mean: linalg.New64(len(b.kappa), 1), Var: linalg.New64(len(b.kappa), 1)}
+	l := Latent{Mean: dense.New(len(b.kappa), 1), Var: dense.New(len(b.kappa), 1)}
 	copy(l.Var.Data, b.rest)
 	project(l.Mean, 0, b.a, v.q.mean)
 	if err := v.addSquares(l.Var, b.a); err != nil {
@@ -165,7 +166,7 @@ func (v *VI) addSquares(dst, a blas64.General) error {
 		return addSquares(nil, dst, 0, 1, a, v.q.root)
 	}
 	return linalg.EachPart(a.Rows, func(from, n int) error {
-		t := linalg.New64(n, a.Cols)
+		t := dense.New(n, a.Cols)
 		if err := raw.Mul64(t, view(a, from, from+n, a.Cols), v.q.root); err != nil {
 			return fmt.Errorf("gp: vi: %w", err)
 		}
@@ -198,8 +199,8 @@ func fit(kappa, mean, c []float64) float64 {
 func (v *VI) divergence() float64 {
 	var sum float64
 	for i, m := range v.q.mean {
-		r := vector(row(v.q.root, i))
-		sum += blas64.Dot(r, r) + m*m - 1 - 2*math.Log(row(v.q.root, i)[i])
+		r := dense.Vector(dense.Row(v.q.root, i))
+		sum += blas64.Dot(r, r) + m*m - 1 - 2*math.Log(dense.Row(v.q.root, i)[i])
 	}
 	return sum / 2
 }
@@ -224,10 +225,10 @@ func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
 		return fmt.Errorf("gp: vi: %w", err)
 	}
 	h := make([]float64, v.Len())
-	blas64.Gemv(blas.Trans, rate*scale, b.a, vector(b.kappa), 0, vector(h))
+	blas64.Gemv(blas.Trans, rate*scale, b.a, dense.Vector(b.kappa), 0, dense.Vector(h))
 	for i := range h {
 		h[i] += (1 - rate) * v.eta[i]
-		old, fresh := row(v.precision, i), row(p, i)
+		old, fresh := dense.Row(v.precision, i), dense.Row(p, i)
 		for j := range fresh {
 			fresh[j] = (1-rate)*old[j] + rate*scale*fresh[j]
 		}
@@ -246,13 +247,13 @@ const weightedRows = 4096
 
 // weighted returns AᵀΛA with λ = tanh(c/2)/(2c).
 func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
-	sum := linalg.New64(a.Cols, a.Cols)
-	solver := linalg.Solver{Multiplier: v.mul}
+	sum := dense.New(a.Cols, a.Cols)
+	solver := linalg.Solver{Backend: v.mul}
 	for first := 0; first < a.Rows; first += weightedRows {
-		scaled := linalg.New64(min(weightedRows, a.Rows-first), a.Cols)
-		linalg.Parallel(scaled.Rows, func(i int) {
-			s, to := math.Sqrt(polyagamma.Mean(1, c[first+i])), row(scaled, i)
-			for j, x := range row(a, first+i) {
+		scaled := dense.New(min(weightedRows, a.Rows-first), a.Cols)
+		dense.Parallel(scaled.Rows, func(i int) {
+			s, to := math.Sqrt(polyagamma.Mean(1, c[first+i])), dense.Row(scaled, i)
+			for j, x := range dense.Row(a, first+i) {
 				to[j] = s * x
 			}
 		})
@@ -260,7 +261,7 @@ func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
 		if err != nil {
 			return sum, err
 		}
-		blas64.Axpy(1, vector(g.Data), vector(sum.Data))
+		blas64.Axpy(1, dense.Vector(g.Data), dense.Vector(sum.Data))
 	}
 	return sum, nil
 }
@@ -312,9 +313,9 @@ func (v *VI) Warm(ctx context.Context, all *Batch, steps, stride int) error {
 // every returns examples 0, stride, 2·stride, …
 func (b *Batch) every(stride int) *Batch {
 	n := (len(b.kappa) + stride - 1) / stride
-	out := &Batch{a: linalg.New64(n, b.a.Cols), rest: make([]float64, n), kappa: make([]float64, n)}
+	out := &Batch{a: dense.New(n, b.a.Cols), rest: make([]float64, n), kappa: make([]float64, n)}
 	for i := range n {
-		copy(row(out.a, i), row(b.a, i*stride))
+		copy(dense.Row(out.a, i), dense.Row(b.a, i*stride))
 		out.rest[i], out.kappa[i] = b.rest[i*stride], b.kappa[i*stride]
 	}
 	return out
@@ -327,13 +328,13 @@ func (v *VI) Latent(rows blas64.General, prior []float64) (Latent, error) {
 	if err != nil || rows.Rows == 0 {
 		return l, err
 	}
-	a := linalg.New64(rows.Rows, v.Len())
+	a := dense.New(rows.Rows, v.Len())
 	if err := v.products().MulTrans64(a, rows, v.inverse); err != nil {
 		return l, fmt.Errorf("gp: predict: %w", err)
 	}
 	for i := range a.Rows {
-		r := vector(row(a, i))
-		row(l.Var, i)[0] = max(prior[i]-blas64.Dot(r, r), 0)
+		r := dense.Vector(dense.Row(a, i))
+		dense.Row(l.Var, i)[0] = max(prior[i]-blas64.Dot(r, r), 0)
 	}
 	project(l.Mean, 0, a, v.q.mean)
 	return l, addSquares(v.mul, l.Var, 0, 1, a, v.q.root)

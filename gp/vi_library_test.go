@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -20,20 +21,20 @@ type library struct{ linalg.Gonum }
 func TestVIOnALibrary(t *testing.T) {
 	const m, n, d = 260, 300, 280
 	rng := rand.New(rand.NewPCG(4, 4))
-	x := linalg.New64(m+n, d)
+	x := dense.New(m+n, d)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
-	gram := linalg.New64(m+n, m+n)
+	gram := dense.New(m+n, m+n)
 	blas64.Gemm(blas.NoTrans, blas.Trans, 3./d, x, x, 0, gram)
-	kmm, knm := linalg.New64(m, m), linalg.New64(n, m)
+	kmm, knm := dense.New(m, m), dense.New(n, m)
 	yes, knn := make([]bool, n), make([]float64, n)
 	for i := range m {
-		copy(row(kmm, i), row(gram, i))
+		copy(dense.Row(kmm, i), dense.Row(gram, i))
 	}
 	for i := range n {
-		copy(row(knm, i), row(gram, m+i))
-		yes[i], knn[i] = row(x, m+i)[0] > 0, row(gram, m+i)[m+i]
+		copy(dense.Row(knm, i), dense.Row(gram, m+i))
+		yes[i], knn[i] = dense.Row(x, m+i)[0] > 0, dense.Row(gram, m+i)[m+i]
 	}
 	own, err := NewVI(kmm)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -31,7 +32,7 @@ type sparse struct {
 
 func newSparse(t testing.TB, x, z blas64.General, yes []bool) *sparse {
 	t.Helper()
-	s := &sparse{k: rbf(), yes: yes, examples: x, ind: z, knm: linalg.New64(x.Rows, z.Rows), knn: make([]float64, x.Rows)}
+	s := &sparse{k: rbf(), yes: yes, examples: x, ind: z, knm: dense.New(x.Rows, z.Rows), knn: make([]float64, x.Rows)}
 	var err error
 	check := func() {
 		t.Helper()
@@ -77,7 +78,7 @@ func (s *sparse) inducing(t testing.TB) (*mat.VecDense, *mat.Dense) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mat.NewVecDense(len(mean), mean), dense(cov)
+	return mat.NewVecDense(len(mean), mean), denseOf(cov)
 }
 
 // TestStepIsEquation17: a mini-batch step of rate 0.3 from a posterior that is
@@ -95,7 +96,7 @@ func TestStepIsEquation17(t *testing.T) {
 	s.step(t, part, scale, rate)
 	after, afterCov := s.inducing(t)
 
-	inv := invDense(t, dense(s.kmm))
+	inv := invDense(t, denseOf(s.kmm))
 	knm := mat.NewDense(size, m, s.knm.Data[:size*m])
 	var w, q mat.Dense // K_nm K_mm⁻¹
 	w.Mul(knm, inv)
@@ -140,9 +141,9 @@ func TestLatentIsEquation14(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, cov := s.inducing(t)
-	inv, knm := invDense(t, dense(s.kmm)), dense(s.knm)
+	inv, knm := invDense(t, denseOf(s.kmm)), denseOf(s.knm)
 	var inner mat.Dense
-	inner.Sub(dense(s.kmm), cov)
+	inner.Sub(denseOf(s.kmm), cov)
 	inner.Product(inv, &inner, inv)
 	var w mat.Dense
 	w.Mul(knm, inv)
@@ -199,7 +200,7 @@ func TestBoundNeverFalls(t *testing.T) {
 	x := inputs(n, 2, 1)
 	yes := make([]bool, n)
 	for i := range yes {
-		yes[i] = row(x, i)[0]*row(x, i)[1] > 0
+		yes[i] = dense.Row(x, i)[0]*dense.Row(x, i)[1] > 0
 	}
 	s := newSparse(t, x, inputs(12, 2, 2), yes)
 	bounds, err := s.vi.Fit(context.Background(), s.batch, 60, 0)
@@ -243,7 +244,7 @@ func TestWarmIsNear(t *testing.T) {
 	x, z := inputs(300, 2, 1), inputs(10, 2, 2)
 	yes := make([]bool, 300)
 	for i := range yes {
-		yes[i] = row(x, i)[0]*row(x, i)[1] > 0
+		yes[i] = dense.Row(x, i)[0]*dense.Row(x, i)[1] > 0
 	}
 	cold, warm := newSparse(t, x, z, yes), newSparse(t, x, z, yes)
 	if err := warm.vi.Warm(context.Background(), warm.batch, 15, 3); err != nil {
@@ -274,20 +275,20 @@ func TestBoundIsBruteForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, cov := s.inducing(t)
-	inv, covInv := invDense(t, dense(s.kmm)), invDense(t, cov)
+	inv, covInv := invDense(t, denseOf(s.kmm)), invDense(t, cov)
 	var w, q mat.Dense
-	w.Mul(dense(s.knm), inv)
-	q.Mul(&w, dense(s.knm).T())
-	l := linalg.New64(m, m)
+	w.Mul(denseOf(s.knm), inv)
+	q.Mul(&w, denseOf(s.knm).T())
+	l := dense.New(m, m)
 	for i := range m {
 		for j := range m {
-			row(l, i)[j] = cov.At(i, j)
+			dense.Row(l, i)[j] = cov.At(i, j)
 		}
 	}
 	if _, ok := factorize(l); !ok {
 		t.Fatal("S̃ is not positive definite")
 	}
-	constant := (math.Log(mat.Det(dense(s.kmm))) - math.Log(mat.Det(cov))) / 2
+	constant := (math.Log(mat.Det(denseOf(s.kmm))) - math.Log(mat.Det(cov))) / 2
 	rng := Stream{Seed: 1}.Chain(0)
 	var sum, squares float64
 	u := make([]float64, m)
@@ -297,7 +298,7 @@ func TestBoundIsBruteForce(t *testing.T) {
 		var centred mat.VecDense
 		for i := range m {
 			for j := range i + 1 {
-				f.SetVec(i, f.AtVec(i)+row(l, i)[j]*u[j])
+				f.SetVec(i, f.AtVec(i)+dense.Row(l, i)[j]*u[j])
 			}
 		}
 		centred.SubVec(f, mean)
@@ -338,7 +339,7 @@ func evidence(t testing.TB, k blas64.General, yes []bool) float64 {
 		for i := range u {
 			var f float64
 			for j := range i + 1 {
-				f += row(l, i)[j] * u[j]
+				f += dense.Row(l, i)[j] * u[j]
 			}
 			p /= 1 + math.Exp(-2*halves(yes)[i]*f)
 		}
@@ -395,7 +396,7 @@ func TestVIMatchesGibbs(t *testing.T) {
 	x, z := inputs(n, 2, 1), inputs(30, 2, 2)
 	yes := make([]bool, n)
 	for i := range yes {
-		yes[i] = row(x, i)[0] > 0.3
+		yes[i] = dense.Row(x, i)[0] > 0.3
 	}
 	s := newSparse(t, x, x, yes)
 	if _, err := s.vi.Fit(context.Background(), s.batch, 200, 1e-9); err != nil {
@@ -455,7 +456,7 @@ func TestVIRepeatsAndReloads(t *testing.T) {
 
 func TestSingularInducingInputsGetJitter(t *testing.T) {
 	z := inputs(4, 2, 2)
-	copy(row(z, 3), row(z, 0))
+	copy(dense.Row(z, 3), dense.Row(z, 0))
 	s := newSparse(t, inputs(10, 2, 1), z, labels(10, 1))
 	if want := 1e-6 * s.k.Outputscale; s.vi.Jitter() != want {
 		t.Errorf("jitter %g, want %g", s.vi.Jitter(), want)

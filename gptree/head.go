@@ -21,7 +21,7 @@ type GPTree struct {
 	fitted variational // none under Gibbs
 	choice *Choice     // of the root; nil where it was not asked for
 	model  *model      // nil before the base session
-	mul    linalg.Multiplier
+	mul    linalg.Backend
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 	_ classifier.Scorer          = (*GPTree)(nil)
 	_ classifier.Hierarchical    = (*GPTree)(nil)
 	_ classifier.Saver           = (*GPTree)(nil)
-	_ classifier.MultiplierUser  = (*GPTree)(nil)
+	_ classifier.BackendUser     = (*GPTree)(nil)
 )
 
 // New returns an unfitted classifier.
@@ -42,8 +42,8 @@ func New(cfg Config) (*GPTree, error) {
 	return &GPTree{cfg: cfg}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser.
-func (h *GPTree) UseMultiplier(m linalg.Multiplier) {
+// UseBackend implements classifier.BackendUser.
+func (h *GPTree) UseBackend(m linalg.Backend) {
 	h.mul = m
 	if h.model == nil {
 		return

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // inducingIterations bounds Lloyd's iterations for inducing inputs.
@@ -25,7 +25,7 @@ func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]
 	x := rows.Matrix(d)
 	if unit {
 		for i, r := range rows {
-			classifier.Unit(row(x, i), r)
+			classifier.Unit(dense.Row(x, i), r)
 		}
 	}
 	centres := seedCentres(x, count, rng)
@@ -43,7 +43,7 @@ func float32s(m blas64.General) [][]float32 {
 	out := make([][]float32, m.Rows)
 	for i := range out {
 		out[i] = make([]float32, m.Cols)
-		for j, v := range row(m, i) {
+		for j, v := range dense.Row(m, i) {
 			out[i][j] = float32(v)
 		}
 	}
@@ -54,16 +54,16 @@ func float32s(m blas64.General) [][]float32 {
 // seedCentres draws rows of x by k-means++: each with a probability
 // proportional to its squared distance from those before.
 func seedCentres(x blas64.General, count int, rng *rand.Rand) blas64.General {
-	centres := linalg.New64(count, x.Cols)
-	copy(row(centres, 0), row(x, rng.IntN(x.Rows)))
+	centres := dense.New(count, x.Cols)
+	copy(dense.Row(centres, 0), dense.Row(x, rng.IntN(x.Rows)))
 	nearest := make([]float64, x.Rows)
 	for i := range nearest {
-		nearest[i] = squaredDistance(row(x, i), row(centres, 0))
+		nearest[i] = squaredDistance(dense.Row(x, i), dense.Row(centres, 0))
 	}
 	for c := 1; c < count; c++ {
-		copy(row(centres, c), row(x, drawFrom(nearest, rng)))
+		copy(dense.Row(centres, c), dense.Row(x, drawFrom(nearest, rng)))
 		for i := range nearest {
-			nearest[i] = min(nearest[i], squaredDistance(row(x, i), row(centres, c)))
+			nearest[i] = min(nearest[i], squaredDistance(dense.Row(x, i), dense.Row(centres, c)))
 		}
 	}
 	return centres
@@ -94,9 +94,9 @@ func drawFrom(weights []float64, rng *rand.Rand) int {
 func assignNearest(owner []int, x, centres blas64.General) bool {
 	var changed bool
 	for i := range owner {
-		best, least := 0, squaredDistance(row(x, i), row(centres, 0))
+		best, least := 0, squaredDistance(dense.Row(x, i), dense.Row(centres, 0))
 		for c := 1; c < centres.Rows; c++ {
-			if sq := squaredDistance(row(x, i), row(centres, c)); sq < least {
+			if sq := squaredDistance(dense.Row(x, i), dense.Row(centres, c)); sq < least {
 				best, least = c, sq
 			}
 		}
@@ -115,10 +115,10 @@ func moveCentres(centres, x blas64.General, owner []int) {
 	}
 	for c, n := range count {
 		if n > 0 {
-			clear(row(centres, c))
+			clear(dense.Row(centres, c))
 		}
 	}
 	for i, c := range owner {
-		blas64.Axpy(1/count[c], vector(row(x, i)), vector(row(centres, c)))
+		blas64.Axpy(1/count[c], dense.Vector(dense.Row(x, i)), dense.Vector(dense.Row(centres, c)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // kept is what stays of a class: its embeddings, or its inducing inputs. It is
@@ -33,7 +34,7 @@ func meanOf(rows [][]float32, d int, unit bool) []float64 {
 				x[j] = float64(v)
 			}
 		}
-		blas64.Axpy(1/float64(len(rows)), vector(x), vector(mean))
+		blas64.Axpy(1/float64(len(rows)), dense.Vector(x), dense.Vector(mean))
 	}
 	return mean
 }

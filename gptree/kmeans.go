@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // same is the squared distance of vectors of length 1 up to which they differ
@@ -68,23 +68,23 @@ func KMeans(ctx context.Context, means blas64.General, cfg KMeansConfig) (*Tree,
 // unitRows checks means and returns a copy with rows of length 1. Dividing by
 // the largest value first keeps squares from overflowing.
 func unitRows(means blas64.General) (blas64.General, error) {
-	if err := linalg.Valid64(means); err != nil {
+	if err := dense.Valid(means); err != nil {
 		return blas64.General{}, err
 	}
 	if err := checkClasses(means.Rows); err != nil {
 		return blas64.General{}, err
 	}
-	x := linalg.New64(means.Rows, means.Cols)
+	x := dense.New(means.Rows, means.Cols)
 	for i := range x.Rows {
 		var largest float64
-		for _, v := range row(means, i) {
+		for _, v := range dense.Row(means, i) {
 			if v-v != 0 { // NaN for NaN and for ±Inf
 				return blas64.General{}, &classifier.NotFiniteError{Row: i}
 			}
 			largest = max(largest, math.Abs(v))
 		}
 		if largest > 0 {
-			unit(row(x, i), row(means, i), largest)
+			unit(dense.Row(x, i), dense.Row(means, i), largest)
 		}
 	}
 	return x, nil
@@ -94,20 +94,20 @@ func unit(dst, src []float64, largest float64) {
 	for j, v := range src {
 		dst[j] = v / largest
 	}
-	blas64.Scal(1/blas64.Nrm2(vector(dst)), vector(dst))
+	blas64.Scal(1/blas64.Nrm2(dense.Vector(dst)), dense.Vector(dst))
 }
 
 // centred gathers the rows of some classes about their mean, which makes the
 // assignment of close points exact enough.
 func centred(x blas64.General, classes []int) blas64.General {
-	out := linalg.New64(len(classes), x.Cols)
+	out := dense.New(len(classes), x.Cols)
 	mean := make([]float64, x.Cols)
 	for i, c := range classes {
-		copy(row(out, i), row(x, c))
-		blas64.Axpy(1/float64(len(classes)), vector(row(x, c)), vector(mean))
+		copy(dense.Row(out, i), dense.Row(x, c))
+		blas64.Axpy(1/float64(len(classes)), dense.Vector(dense.Row(x, c)), dense.Vector(mean))
 	}
 	for i := range classes {
-		blas64.Axpy(-1, vector(mean), vector(row(out, i)))
+		blas64.Axpy(-1, dense.Vector(mean), dense.Vector(dense.Row(out, i)))
 	}
 	return out
 }
@@ -119,7 +119,7 @@ func twoMeans(x blas64.General, cfg KMeansConfig, node uint64) []bool {
 		return inOrder(2)
 	}
 	runs := make([]clustering, cfg.Restarts)
-	linalg.Parallel(len(runs), func(r int) {
+	dense.Parallel(len(runs), func(r int) {
 		runs[r] = cluster(x, cfg.MaxIter, rand.New(rand.NewPCG(cfg.Seed, stream(node, uint64(r)+2))))
 	})
 	best := clustering{right: inOrder(x.Rows)}
@@ -146,7 +146,7 @@ func cluster(x blas64.General, maxIter int, rng *rand.Rand) clustering {
 	if !ok {
 		return clustering{}
 	}
-	l, r := append([]float64{}, row(x, first)...), append([]float64{}, row(x, second)...)
+	l, r := append([]float64{}, dense.Row(x, first)...), append([]float64{}, dense.Row(x, second)...)
 	c := clustering{right: make([]bool, x.Rows)}
 	for range maxIter {
 		if !assign(c.right, x, l, r) {
@@ -166,7 +166,7 @@ func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) 
 	sq := make([]float64, x.Rows)
 	var total float64
 	for i := range sq {
-		if d := squaredDistance(row(x, i), row(x, first)); d > same {
+		if d := squaredDistance(dense.Row(x, i), dense.Row(x, first)); d > same {
 			sq[i] = d
 			total += d
 		}
@@ -188,11 +188,11 @@ func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) 
 // says whether that changed anything.
 func assign(right []bool, x blas64.General, l, r []float64) bool {
 	w := append([]float64{}, r...)
-	blas64.Axpy(-1, vector(l), vector(w))
-	middle := (blas64.Dot(vector(w), vector(l)) + blas64.Dot(vector(w), vector(r))) / 2
+	blas64.Axpy(-1, dense.Vector(l), dense.Vector(w))
+	middle := (blas64.Dot(dense.Vector(w), dense.Vector(l)) + blas64.Dot(dense.Vector(w), dense.Vector(r))) / 2
 	changed := false
 	for i := range right {
-		side := blas64.Dot(vector(w), vector(row(x, i))) > middle
+		side := blas64.Dot(dense.Vector(w), dense.Vector(dense.Row(x, i))) > middle
 		changed = changed || side != right[i]
 		right[i] = side
 	}
@@ -210,13 +210,13 @@ func centre(l, r []float64, x blas64.General, right []bool) float64 {
 			k = 1
 		}
 		n[k]++
-		blas64.Axpy(1, vector(row(x, i)), vector(centres[k]))
+		blas64.Axpy(1, dense.Vector(dense.Row(x, i)), dense.Vector(centres[k]))
 	}
 	if n[0] == 0 || n[1] == 0 {
 		return 0
 	}
-	blas64.Scal(1/n[0], vector(l))
-	blas64.Scal(1/n[1], vector(r))
+	blas64.Scal(1/n[0], dense.Vector(l))
+	blas64.Scal(1/n[1], dense.Vector(r))
 	return n[0] * n[1] / (n[0] + n[1]) * squaredDistance(l, r)
 }
 
@@ -226,14 +226,4 @@ func squaredDistance(a, b []float64) float64 {
 		sum += (v - b[j]) * (v - b[j])
 	}
 	return sum
-}
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
-
-// row returns row i of m, sharing its memory.
-func row(m blas64.General, i int) []float64 {
-	if m.Cols == 0 {
-		return nil
-	}
-	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func kmeans(t *testing.T, means blas64.General, seed uint64) *gptree.Tree {
@@ -31,7 +31,7 @@ func kmeans(t *testing.T, means blas64.General, seed uint64) *gptree.Tree {
 }
 
 func rows(values ...[]float64) blas64.General {
-	m := linalg.New64(len(values), len(values[0]))
+	m := dense.New(len(values), len(values[0]))
 	for i, v := range values {
 		copy(m.Data[i*m.Stride:], v)
 	}
@@ -71,7 +71,7 @@ func spread(x blas64.General, of []int) float64 {
 func TestKMeansRootIsTheBestSplit(t *testing.T) {
 	for seed := range uint64(10) {
 		means := normal(9, 4, 1, seed)
-		x := linalg.New64(9, 4)
+		x := dense.New(9, 4)
 		for i := range 9 {
 			v := means.Data[i*4 : i*4+4]
 			norm := math.Sqrt(v[0]*v[0] + v[1]*v[1] + v[2]*v[2] + v[3]*v[3])
@@ -149,7 +149,7 @@ func stable(t *testing.T, tree *gptree.Tree, means blas64.General) bool {
 
 func TestKMeansFindsNestedGroups(t *testing.T) {
 	// directions in the plane, in degrees: {0,2} near 0, {1,3} near 20; {4,5} near 150
-	means := linalg.New64(6, 2)
+	means := dense.New(6, 2)
 	for i, degrees := range []float64{0, 20, 2, 24, 150, 155} {
 		means.Data[2*i], means.Data[2*i+1] = math.Cos(degrees*math.Pi/180), math.Sin(degrees*math.Pi/180)
 		blas64.Scal(float64(1+i), blas64.Vector{N: 2, Data: means.Data[2*i:], Inc: 1}) // length must not matter
@@ -161,14 +161,14 @@ func TestKMeansFindsNestedGroups(t *testing.T) {
 
 func TestKMeansDegenerateMeans(t *testing.T) {
 	direction := []float64{0.3, -0.7, 1.1}
-	parallel := linalg.New64(9, 3)
+	parallel := dense.New(9, 3)
 	for i := range 9 {
 		for j, v := range direction {
 			parallel.Data[i*3+j] = v * float64(3*i+1) // equal but for rounding after scaling
 		}
 	}
 	for name, means := range map[string]blas64.General{
-		"zero": linalg.New64(9, 3), "parallel": parallel, "no columns": linalg.New64(9, 0),
+		"zero": dense.New(9, 3), "parallel": parallel, "no columns": dense.New(9, 0),
 	} {
 		tree := kmeans(t, means, 1)
 		if want := bits.Len(8); tree.Depth() != want {
@@ -248,7 +248,7 @@ func TestKMeansRefuses(t *testing.T) {
 		}
 	}
 	for name, means := range map[string]blas64.General{
-		"no classes": linalg.New64(0, 3), "bad matrix": {Rows: 2, Cols: 3, Stride: 3, Data: make([]float64, 5)},
+		"no classes": dense.New(0, 3), "bad matrix": {Rows: 2, Cols: 3, Stride: 3, Data: make([]float64, 5)},
 	} {
 		if _, err := gptree.KMeans(context.Background(), means, gptree.DefaultKMeansConfig()); err == nil {
 			t.Errorf("%s: no error", name)

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // LogProb writes log p(class | row) in nats into dst (n×C) from the log-odds
@@ -21,7 +21,7 @@ func (t *Tree) LogProb(dst, logOdds blas64.General) error {
 	}
 	at := make([]float64, len(t.nodes))
 	for i := range dst.Rows {
-		t.logProb(row(dst, i), at, row(logOdds, i))
+		t.logProb(dense.Row(dst, i), at, dense.Row(logOdds, i))
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func softplus(f float64) float64 { return max(f, 0) + math.Log1p(math.Exp(-math.
 
 func (t *Tree) checkLogProb(dst, logOdds blas64.General) error {
 	for _, m := range []blas64.General{dst, logOdds} {
-		if err := linalg.Valid64(m); err != nil {
+		if err := dense.Valid(m); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func (t *Tree) checkLogProb(dst, logOdds blas64.General) error {
 		return fmt.Errorf("%d×%d from log-odds of %d×%d", dst.Rows, dst.Cols, logOdds.Rows, logOdds.Cols)
 	}
 	for i := range logOdds.Rows {
-		for split, f := range row(logOdds, i) {
+		for split, f := range dense.Row(logOdds, i) {
 			if math.IsNaN(f) {
 				return fmt.Errorf("log-odds of row %d at split %d are NaN", i, split)
 			}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func normal(rows, cols int, scale float64, seed uint64) blas64.General {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	m := linalg.New64(rows, cols)
+	m := dense.New(rows, cols)
 	for i := range m.Data {
 		m.Data[i] = scale * rng.NormFloat64()
 	}
@@ -26,7 +26,7 @@ func normal(rows, cols int, scale float64, seed uint64) blas64.General {
 func TestLogProbIsProductAlongThePath(t *testing.T) {
 	tree := must(t)(gptree.RandomBalanced(11, 1))
 	f := normal(5, 10, 2, 2)
-	dst := linalg.New64(5, 11)
+	dst := dense.New(5, 11)
 	if err := tree.LogProb(dst, f); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestLogProbIsProductAlongThePath(t *testing.T) {
 func TestStickBreakingLogProb(t *testing.T) {
 	tree := must(t)(gptree.StickBreaking(4))
 	f := blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: []float64{0, math.Log(0.25 / 0.75), math.Log(0.9 / 0.1)}}
-	dst := linalg.New64(1, 4)
+	dst := dense.New(1, 4)
 	if err := tree.LogProb(dst, f); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestLogProbSumsToOne(t *testing.T) {
 			"balanced": must(t)(gptree.RandomBalanced(classes, 1)),
 		} {
 			for _, scale := range []float64{0, 1, 30, 1e300} {
-				dst := linalg.New64(3, classes)
+				dst := dense.New(3, classes)
 				if err := tree.LogProb(dst, normal(3, classes-1, scale, 4)); err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +96,7 @@ func TestLogProbExtremes(t *testing.T) {
 		{[]float64{inf, -inf}, []float64{0, -inf, -inf}},
 		{[]float64{-inf, inf}, []float64{-inf, 0, -inf}},
 	} {
-		dst := linalg.New64(1, 3)
+		dst := dense.New(1, 3)
 		if err := tree.LogProb(dst, blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: c.f}); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestJoinScalesBaseProbabilities(t *testing.T) {
 	base, novel := must(t)(gptree.RandomBalanced(6, 1)), must(t)(gptree.RandomBalanced(4, 2))
 	joined := must(t)(gptree.Join(base, novel))
 	f := normal(1, 9, 1, 3)
-	alone, both := linalg.New64(1, 6), linalg.New64(1, 10)
+	alone, both := dense.New(1, 6), dense.New(1, 10)
 	if err := base.LogProb(alone, blas64.General{Rows: 1, Cols: 5, Stride: 5, Data: f.Data[1:6]}); err != nil {
 		t.Fatal(err)
 	}
@@ -131,17 +131,17 @@ func TestJoinScalesBaseProbabilities(t *testing.T) {
 func TestLogProbStridesAndRefusals(t *testing.T) {
 	tree := parse(t, "[-1,0,-1,1,2]")
 	wide := blas64.General{Rows: 2, Cols: 3, Stride: 5, Data: make([]float64, 8)}
-	if err := tree.LogProb(wide, linalg.New64(2, 2)); err != nil || wide.Data[3] != 0 || wide.Data[5] != -math.Ln2 {
+	if err := tree.LogProb(wide, dense.New(2, 2)); err != nil || wide.Data[3] != 0 || wide.Data[5] != -math.Ln2 {
 		t.Errorf("stride 5: %v, %v", wide.Data, err)
 	}
-	nan := linalg.New64(1, 2)
+	nan := dense.New(1, 2)
 	nan.Data[1] = math.NaN()
 	for name, c := range map[string][2]blas64.General{
-		"NaN":        {linalg.New64(1, 3), nan},
-		"columns":    {linalg.New64(1, 2), linalg.New64(1, 2)},
-		"rows":       {linalg.New64(2, 3), linalg.New64(1, 2)},
-		"log-odds":   {linalg.New64(1, 3), linalg.New64(1, 3)},
-		"bad matrix": {{Rows: 1, Cols: 3, Stride: 3}, linalg.New64(1, 2)},
+		"NaN":        {dense.New(1, 3), nan},
+		"columns":    {dense.New(1, 2), dense.New(1, 2)},
+		"rows":       {dense.New(2, 3), dense.New(1, 2)},
+		"log-odds":   {dense.New(1, 3), dense.New(1, 3)},
+		"bad matrix": {{Rows: 1, Cols: 3, Stride: 3}, dense.New(1, 2)},
 	} {
 		if err := tree.LogProb(c[0], c[1]); err == nil {
 			t.Errorf("%s: no error", name)
@@ -153,7 +153,7 @@ func TestLogProbStridesAndRefusals(t *testing.T) {
 	}
 	single := parse(t, "[0]")
 	dst := blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{5, 5}}
-	if err := single.LogProb(dst, linalg.New64(2, 0)); err != nil || dst.Data[0] != 0 || dst.Data[1] != 0 {
+	if err := single.LogProb(dst, dense.New(2, 0)); err != nil || dst.Data[0] != 0 || dst.Data[1] != 0 {
 		t.Errorf("one class: %v, %v", dst.Data, err)
 	}
 }
@@ -164,7 +164,7 @@ func BenchmarkLogProb(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		f, dst := normal(64, classes-1, 1, 1), linalg.New64(64, classes)
+		f, dst := normal(64, classes-1, 1, 1), dense.New(64, classes)
 		b.Run(fmt.Sprintf("n=64_C=%d", classes), func(b *testing.B) {
 			for b.Loop() {
 				if err := tree.LogProb(dst, f); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -59,20 +60,20 @@ type model struct {
 	// parts were joined, and trees are theirs.
 	parts []subtree
 	trees []*Tree
-	mul   linalg.Multiplier // nil is gonum
+	mul   linalg.Backend // nil is gonum
 }
 
 // An omegaSource makes the Gibbs node of a split: sampled, or from a file.
 type omegaSource func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error)
 
-func sampled(ctx context.Context, s gp.Schedule, on linalg.Multiplier) omegaSource {
+func sampled(ctx context.Context, s gp.Schedule, on linalg.Backend) omegaSource {
 	return func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error) {
 		return gp.FitGibbs(ctx, prior.On(on), left, s, stream)
 	}
 }
 
 // on returns the model on another backend.
-func (m *model) on(mul linalg.Multiplier) (*model, error) {
+func (m *model) on(mul linalg.Backend) (*model, error) {
 	out := *m
 	out.mul, out.nodes = mul, slices.Clone(m.nodes)
 	for i := range out.nodes {
@@ -92,7 +93,7 @@ func (m *model) on(mul linalg.Multiplier) (*model, error) {
 
 // assembleModel builds the trees of all parts, joins them, and fits what is
 // not base, on a backend, nil for gonum.
-func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, mul linalg.Multiplier, from omegaSource) (*model, error) {
+func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, mul linalg.Backend, from omegaSource) (*model, error) {
 	m := &model{cfg: cfg, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
 	for i, p := range m.parts {
@@ -142,10 +143,10 @@ func (c Config) partTree(ctx context.Context, i int, p subtree, dim int, all *me
 	if p.fitted != nil {
 		return p.fitted.tree, nil
 	}
-	means := linalg.New64(len(p.classes), dim)
+	means := dense.New(len(p.classes), dim)
 	for k, name := range p.classes {
 		m, _ := all.Get(name)
-		copy(row(means, k), meanOf(m.rows, dim, c.Normalize))
+		copy(dense.Row(means, k), meanOf(m.rows, dim, c.Normalize))
 	}
 	return c.build(ctx, means, uint64(i))
 }
@@ -221,21 +222,21 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 // prior returns that of a Gibbs node: in weight space where that is cheaper.
 func (m *model) prior(n *node, gram func() (blas64.General, error)) (gp.Prior, error) {
 	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights {
-		return gp.WeightSpace(features(rowsOf(m.points.X, n.lo, n.hi), m.cfg.gibbsKernel()))
+		return gp.WeightSpace(features(dense.Rows(m.points.X, n.lo, n.hi), m.cfg.gibbsKernel()))
 	}
 	k, err := gram()
 	if err != nil {
 		return gp.Prior{}, err
 	}
-	return gp.FunctionSpace(view(k, n.lo, n.lo, n.hi-n.lo, n.hi-n.lo))
+	return gp.FunctionSpace(dense.View(k, n.lo, n.lo, n.hi-n.lo, n.hi-n.lo))
 }
 
 // features returns Φ = √(s/ℓ²)·x̂ of a linear kernel.
 func features(x blas64.General, k kernel.Kernel) blas64.General {
-	out := linalg.New64(x.Rows, x.Cols)
+	out := dense.New(x.Rows, x.Cols)
 	w := math.Sqrt(k.Weight())
 	for i := range x.Rows {
-		blas64.Axpy(w, vector(row(x, i)), vector(row(out, i)))
+		blas64.Axpy(w, dense.Vector(dense.Row(x, i)), dense.Vector(dense.Row(out, i)))
 	}
 	return out
 }
@@ -272,9 +273,3 @@ func (m *model) splitIDs() []splitID {
 	}
 	return ids
 }
-
-func view(m blas64.General, i, j, rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]}
-}
-
-func rowsOf(m blas64.General, lo, hi int) blas64.General { return view(m, lo, 0, hi-lo, m.Cols) }

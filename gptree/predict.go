@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -26,19 +27,19 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 		return blas64.General{}, err
 	}
 	errs := make([]error, len(m.nodes))
-	linalg.Parallel(len(m.nodes), func(s int) { errs[s] = m.ask(q, s) })
+	dense.Parallel(len(m.nodes), func(s int) { errs[s] = m.ask(q, s) })
 	for _, err := range errs {
 		if err != nil {
 			return blas64.General{}, err
 		}
 	}
-	leaves := linalg.New64(x.Rows, m.tree.Classes())
+	leaves := dense.New(x.Rows, m.tree.Classes())
 	if err := m.tree.LogProb(leaves, q.logOdds); err != nil {
 		return blas64.General{}, err
 	}
-	out := linalg.New64(x.Rows, m.tree.Classes()+1)
+	out := dense.New(x.Rows, m.tree.Classes()+1)
 	for i := range x.Rows {
-		to, from := row(out, i), row(leaves, i)
+		to, from := dense.Row(out, i), dense.Row(leaves, i)
 		best := 0
 		for leaf, l := range from {
 			to[m.column[leaf]] = l
@@ -46,7 +47,7 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 				best = leaf
 			}
 		}
-		to[len(to)-1] = m.novelty(row(q.unknown, i), best)
+		to[len(to)-1] = m.novelty(dense.Row(q.unknown, i), best)
 	}
 	return out, nil
 }
@@ -76,7 +77,7 @@ func (m *model) query(x blas32.General) (*query, error) {
 		return nil, err
 	}
 	splits := m.tree.Splits()
-	q := &query{rows: x.Rows, logOdds: linalg.New64(x.Rows, splits), unknown: linalg.New64(x.Rows, splits)}
+	q := &query{rows: x.Rows, logOdds: dense.New(x.Rows, splits), unknown: dense.New(x.Rows, splits)}
 	pair, err := kernel.NewPair(linalg.OrDefault(m.mul), z, m.points)
 	if err != nil {
 		return nil, err
@@ -98,15 +99,15 @@ func (m *model) query(x blas32.General) (*query, error) {
 }
 
 func scaledBy(s float64, m blas64.General) blas64.General {
-	out := linalg.New64(m.Rows, m.Cols)
-	blas64.Axpy(s, vector(m.Data), vector(out.Data))
+	out := dense.New(m.Rows, m.Cols)
+	blas64.Axpy(s, dense.Vector(m.Data), dense.Vector(out.Data))
 	return out
 }
 
 // ask fills the columns of a split.
 func (m *model) ask(q *query, s int) error {
 	n := m.nodes[s]
-	rows, prior := view(q.cross[n.kind], 0, n.lo, q.rows, n.hi-n.lo), q.prior[n.kind]
+	rows, prior := dense.View(q.cross[n.kind], 0, n.lo, q.rows, n.hi-n.lo), q.prior[n.kind]
 	if n.weights {
 		rows, prior = q.phi, nil
 	}
@@ -118,8 +119,8 @@ func (m *model) ask(q *query, s int) error {
 	latent.LogProbs(left, right, m.cfg.Prediction)
 	latent.Variances(variance)
 	for i := range left {
-		row(q.logOdds, i)[s] = left[i] - right[i] + n.bias
-		row(q.unknown, i)[s] = share(variance[i], q.prior[n.kind][i])
+		dense.Row(q.logOdds, i)[s] = left[i] - right[i] + n.bias
+		dense.Row(q.unknown, i)[s] = share(variance[i], q.prior[n.kind][i])
 	}
 	return nil
 }

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/gptree"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func blobs(classes, n, d int) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(4, 2))
-	x := linalg.New32(classes*n, d)
+	x := dense.New32(classes*n, d)
 	var y []string
 	for i := range x.Rows {
 		for j := range d {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -39,7 +40,7 @@ func (v variational) of(session int) *vi {
 // fitVI fits a session, with m as its backend, nil for gonum, and returns it
 // with the inducing inputs of its classes, which are sorted by name; rows are
 // their examples.
-func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows, m linalg.Multiplier) (*vi, map[string]kept, error) {
+func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows, m linalg.Backend) (*vi, map[string]kept, error) {
 	b, points, err := startVI(ctx, cfg, session, dim, classes, rows)
 	if err == nil {
 		err = b.fit(ctx, cfg, dim, rows, points, m)
@@ -50,9 +51,9 @@ func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, ro
 // startVI returns a session with its tree, but without nodes, and
 // inducing inputs by k-means.
 func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows) (*vi, map[string]kept, error) {
-	means := linalg.New64(len(classes), dim)
+	means := dense.New(len(classes), dim)
 	for i, name := range classes {
-		copy(row(means, i), meanOf(rows[name], dim, cfg.Normalize))
+		copy(dense.Row(means, i), meanOf(rows[name], dim, cfg.Normalize))
 	}
 	b := &vi{session: session, classes: classes}
 	var err error
@@ -60,7 +61,7 @@ func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, 
 		return nil, nil, err
 	}
 	fresh := make([]kept, len(classes))
-	linalg.Parallel(len(classes), func(i int) {
+	dense.Parallel(len(classes), func(i int) {
 		rng := rand.New(rand.NewPCG(cfg.Seed, stream(inducingStream+uint64(session), uint64(i))))
 		fresh[i] = kept{rows: inducing(rows[classes[i]], dim, cfg.Inducing, cfg.Normalize, rng), session: session}
 	})
@@ -76,7 +77,7 @@ func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, 
 const inducingStream = 0x696e647563696e67
 
 // fit fits the nodes one after the other; each is parallel in itself.
-func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemplars.Rows, points map[string]kept, m linalg.Multiplier) error {
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemplars.Rows, points map[string]kept, m linalg.Backend) error {
 	m = linalg.OrDefault(m)
 	b.nodes = make([]*gp.VI, b.tree.Splits())
 	for s, at := range b.tree.splits {
@@ -114,7 +115,7 @@ func (b *vi) gather(cfg Config, dim, at int, rows map[string]exemplars.Rows, poi
 }
 
 // fitNode fits one node by full-batch coordinate ascent.
-func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m linalg.Multiplier) (*gp.VI, error) {
+func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m linalg.Backend) (*gp.VI, error) {
 	k := cfg.kernel(cfg.Outputscale)
 	kmm, err := k.Gram(z)
 	if err != nil {

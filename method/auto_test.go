@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -74,9 +75,9 @@ func newHead(t *testing.T, name string, c method.Config) classifier.Learner {
 	return head
 }
 
-func taught(t *testing.T, method string, c method.Config, x blas32.General, y []string) classifier.Learner {
+func taught(t *testing.T, m string, c method.Config, x blas32.General, y []string) classifier.Learner {
 	t.Helper()
-	head := newHead(t, method, c)
+	head := newHead(t, m, c)
 	teach(t, head, x, y)
 	return head
 }
@@ -100,23 +101,23 @@ func saved(t *testing.T, head classifier.Learner) classifier.State {
 // TestAutoFindsTheMiddle: the best setting lies within the candidates, and
 // what was chosen without test data does better on it than either end.
 func TestAutoFindsTheMiddle(t *testing.T) {
-	for method, d := range map[string]int{"plda": 96, "ppca": 48} {
+	for m, d := range map[string]int{"plda": 96, "ppca": 48} {
 		x, y := world(0, 12, 12, d)
 		shots, shotLabels := firstOf(world(12, 20, 25, d))
 		test, testLabels := world(0, 20, 25, d)
-		head := taught(t, method, auto(), x, y)
+		head := taught(t, m, auto(), x, y)
 		c := chosenBy(head)
 		least, most := c.Scores[len(c.Scores)-1].Candidate, c.Scores[0].Candidate
 		if c.Value <= least || c.Value >= most {
-			t.Errorf("%s: chose %g of %+v", method, c.Value, c.Scores)
+			t.Errorf("%s: chose %g of %+v", m, c.Value, c.Scores)
 		}
 		right := func(v float64) float64 {
-			head := taught(t, method, given(v), x, y)
+			head := taught(t, m, given(v), x, y)
 			teach(t, head, shots, shotLabels)
 			return percentRight(t, head, test, testLabels)
 		}
 		if mine, a, b := right(c.Value), right(least), right(most); mine <= a || mine <= b {
-			t.Errorf("%s: %.1f %% right with %g, %.1f %% with %g, %.1f %% with %g", method, mine, c.Value, a, least, b, most)
+			t.Errorf("%s: %.1f %% right with %g, %.1f %% with %g, %.1f %% with %g", m, mine, c.Value, a, least, b, most)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func firstOf(x blas32.General, y []string) (blas32.General, []string) {
 			rows, labels = append(rows, r), append(labels, g.Class)
 		}
 	}
-	return classifier.Gather(x, rows), labels
+	return dense.Gather32(x, rows), labels
 }
 
 // TestAutoIsTheChosenSettingGiven: base session, later sessions and forgetting
@@ -183,17 +184,17 @@ func answers(t *testing.T, head classifier.Classifier, x blas32.General) []class
 // score is that of heads made from nothing.
 func TestSharedWorkChangesNoScore(t *testing.T) {
 	x, y := world(0, 9, 12, 10)
-	for _, method := range choosers() {
-		got := *chosenBy(taught(t, method, auto(), x, y))
+	for _, m := range choosers() {
+		got := *chosenBy(taught(t, m, auto(), x, y))
 		var candidates []float64
 		for _, s := range got.Scores {
 			candidates = append(candidates, s.Candidate)
 		}
 		want, err := episodes.Choose(context.Background(), x, y, got.Config, candidates, episodes.Fresh(func(v float64) (classifier.Learner, error) {
-			return method.New(method, given(v))
+			return method.New(m, given(v))
 		}))
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, %v\nfrom nothing %+v", method, got, err, want)
+			t.Errorf("%s: %+v, %v\nfrom nothing %+v", m, got, err, want)
 		}
 	}
 }
@@ -201,20 +202,20 @@ func TestSharedWorkChangesNoScore(t *testing.T) {
 // TestForgettingAllMeansChoosingAgain: the next base session has its own.
 func TestForgettingAllMeansChoosingAgain(t *testing.T) {
 	x, y := world(0, 5, 8, 4)
-	for _, method := range choosers() {
-		head := taught(t, method, auto(), x, y)
+	for _, m := range choosers() {
+		head := taught(t, m, auto(), x, y)
 		for _, c := range slices.Clone(head.Classes()) {
 			if err := head.(classifier.Forgetter).Forget(c); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if chosenBy(head) != nil {
-			t.Errorf("%s: a choice outlived its classes", method)
+			t.Errorf("%s: a choice outlived its classes", m)
 		}
 		other, otherLabels := world(5, 10, 8, 4)
 		teach(t, head, other, otherLabels)
-		if !reflect.DeepEqual(saved(t, head), saved(t, taught(t, method, auto(), other, otherLabels))) {
-			t.Errorf("%s: differs from a fresh head", method)
+		if !reflect.DeepEqual(saved(t, head), saved(t, taught(t, m, auto(), other, otherLabels))) {
+			t.Errorf("%s: differs from a fresh head", m)
 		}
 	}
 }
@@ -225,26 +226,26 @@ func TestAutoReadsTheBaseSessionOnly(t *testing.T) {
 	x, y := world(0, 6, 12, 7)
 	wide := blas32.General{Rows: x.Rows, Cols: 7, Stride: 9, Data: slices.Repeat([]float32{float32(math.NaN())}, 9*2*x.Rows)}
 	for i := range x.Rows {
-		copy(classifier.Row(wide, i), classifier.Row(x, i))
+		copy(dense.Row32(wide, i), dense.Row32(x, i))
 	}
 	order := rand.New(rand.NewPCG(1, 2)).Perm(len(y))
 	mixed := make([]string, len(y))
 	for i, r := range order {
 		mixed[i] = y[r]
 	}
-	for _, method := range choosers() {
-		head := taught(t, method, auto(), x, y)
-		if !reflect.DeepEqual(saved(t, taught(t, method, auto(), wide, y)), saved(t, head)) {
-			t.Errorf("%s: what lies beside the base session makes a difference", method)
+	for _, m := range choosers() {
+		head := taught(t, m, auto(), x, y)
+		if !reflect.DeepEqual(saved(t, taught(t, m, auto(), wide, y)), saved(t, head)) {
+			t.Errorf("%s: what lies beside the base session makes a difference", m)
 		}
 		want := chosenBy(head)
-		got := chosenBy(taught(t, method, auto(), classifier.Gather(x, order), mixed))
+		got := chosenBy(taught(t, m, auto(), dense.Gather32(x, order), mixed))
 		if math.Abs(got.Value/want.Value-1) > 1e-12 {
-			t.Errorf("%s: another order of rows: %g, want %g", method, got.Value, want.Value)
+			t.Errorf("%s: another order of rows: %g, want %g", m, got.Value, want.Value)
 		}
 		processors := runtime.GOMAXPROCS(1)
-		if !reflect.DeepEqual(saved(t, taught(t, method, auto(), x, y)), saved(t, head)) {
-			t.Errorf("%s: one core makes a difference", method)
+		if !reflect.DeepEqual(saved(t, taught(t, m, auto(), x, y)), saved(t, head)) {
+			t.Errorf("%s: one core makes a difference", m)
 		}
 		runtime.GOMAXPROCS(processors)
 	}
@@ -254,14 +255,14 @@ func TestAutoReadsTheBaseSessionOnly(t *testing.T) {
 func TestAutoOnLittleData(t *testing.T) {
 	x, y := world(0, 3, 30, 4)
 	defaults := map[string]float64{"plda": method.DefaultConfig().PLDA.Epsilon, "ppca": method.DefaultConfig().PPCA.Lambda}
-	for _, method := range choosers() {
-		head := taught(t, method, auto(), x, y)
+	for _, m := range choosers() {
+		head := taught(t, m, auto(), x, y)
 		c := chosenBy(head)
-		if c.Value != defaults[method] || !strings.Contains(c.Fallback, "4 classes") || c.Scores != nil {
-			t.Errorf("%s: %+v", method, c)
+		if c.Value != defaults[m] || !strings.Contains(c.Fallback, "4 classes") || c.Scores != nil {
+			t.Errorf("%s: %+v", m, c)
 		}
 		if !strings.Contains(string(saved(t, head).Settings), c.Fallback) {
-			t.Errorf("%s: the reason is not saved", method)
+			t.Errorf("%s: the reason is not saved", m)
 		}
 	}
 }
@@ -281,17 +282,17 @@ func TestAutoOnDegenerateData(t *testing.T) {
 		x, y := world(0, 5, 8, 4)
 		change(x)
 		for _, preset := range []string{"default", "paper"} {
-			for _, method := range choosers() {
+			for _, m := range choosers() {
 				c := auto()
 				c.PPCA.Preset = preset
-				head := taught(t, method, c, x, y)
+				head := taught(t, m, c, x, y)
 				for _, p := range answers(t, head, x) {
 					if !(p.Probability > 0 && p.Probability <= 1) {
-						t.Fatalf("%s, %s %s: probability %g", name, method, preset, p.Probability)
+						t.Fatalf("%s, %s %s: probability %g", name, m, preset, p.Probability)
 					}
 				}
-				if _, err := method.Load(method, saved(t, head)); err != nil {
-					t.Errorf("%s, %s %s: %v", name, method, preset, err)
+				if _, err := method.Load(m, saved(t, head)); err != nil {
+					t.Errorf("%s, %s %s: %v", name, m, preset, err)
 				}
 			}
 		}
@@ -300,7 +301,7 @@ func TestAutoOnDegenerateData(t *testing.T) {
 
 func copies(x blas32.General, from func(i int) int) {
 	for i := range x.Rows {
-		copy(classifier.Row(x, i), classifier.Row(x, from(i)))
+		copy(dense.Row32(x, i), dense.Row32(x, from(i)))
 	}
 }
 
@@ -326,21 +327,21 @@ func (c *fading) Err() error {
 // TestCancelledChoiceChangesNothing at any of the points where a head looks.
 func TestCancelledChoiceChangesNothing(t *testing.T) {
 	x, y := world(0, 4, 6, 3)
-	for _, method := range choosers() {
-		empty := saved(t, newHead(t, method, auto()))
+	for _, m := range choosers() {
+		empty := saved(t, newHead(t, m, auto()))
 		for looks := int64(0); ; looks += 7 {
 			ctx := &fading{Context: context.Background()}
 			ctx.left.Store(looks)
-			head := newHead(t, method, auto())
+			head := newHead(t, m, auto())
 			err := head.Learn(ctx, x, y)
 			if err == nil {
 				if looks < 20 {
-					t.Errorf("%s: looks at the context only %d times", method, looks)
+					t.Errorf("%s: looks at the context only %d times", m, looks)
 				}
 				break
 			}
 			if !errors.Is(err, context.Canceled) || chosenBy(head) != nil || !reflect.DeepEqual(saved(t, head), empty) {
-				t.Fatalf("%s, cancelled after %d looks: %v, %+v", method, looks, err, chosenBy(head))
+				t.Fatalf("%s, cancelled after %d looks: %v, %+v", m, looks, err, chosenBy(head))
 			}
 		}
 	}
@@ -350,21 +351,21 @@ func TestCancelledChoiceChangesNothing(t *testing.T) {
 // beside a setting that was given.
 func TestLoadRefusesForgedChoices(t *testing.T) {
 	x, y := world(0, 3, 6, 3)
-	for _, method := range choosers() {
-		good := saved(t, taught(t, method, auto(), x, y))
-		value := fmt.Sprintf(`"value":%g`, chosenBy(taught(t, method, auto(), x, y)).Value)
-		setting := map[string]string{"plda": "epsilon", "ppca": "lambda"}[method]
+	for _, m := range choosers() {
+		good := saved(t, taught(t, m, auto(), x, y))
+		value := fmt.Sprintf(`"value":%g`, chosenBy(taught(t, m, auto(), x, y)).Value)
+		setting := map[string]string{"plda": "epsilon", "ppca": "lambda"}[m]
 		for name, replace := range map[string][2]string{
 			"out of range": {value, `"value":-1`}, "zero": {value, `"value":0`}, "no reason": {`"fallback"`, `"other"`},
 			"missing": {setting + "_choice", "other"}, "given as well": {`"` + setting + `":0`, `"` + setting + `":0.5`},
 		} {
-			s := saved(t, taught(t, method, auto(), x, y))
+			s := saved(t, taught(t, m, auto(), x, y))
 			s.Settings = []byte(strings.Replace(string(good.Settings), replace[0], replace[1], 1))
 			if string(s.Settings) == string(good.Settings) {
-				t.Fatalf("%s, %s: nothing to forge in %s", method, name, good.Settings)
+				t.Fatalf("%s, %s: nothing to forge in %s", m, name, good.Settings)
 			}
-			if _, err := method.Load(method, s); err == nil {
-				t.Errorf("%s, %s: was loaded", method, name)
+			if _, err := method.Load(m, s); err == nil {
+				t.Errorf("%s, %s: was loaded", m, name)
 			}
 		}
 	}

@@ -18,11 +18,11 @@ import (
 
 // exportCases are heads by their settings.
 func exportCases() map[string]struct {
-	method string
+	m      string
 	change func(*method.Config)
 } {
 	cases := map[string]struct {
-		method string
+		m      string
 		change func(*method.Config)
 	}{
 		"lda":                {"lda", func(*method.Config) {}},
@@ -75,7 +75,7 @@ func TestExportEqualsLogProb(t *testing.T) {
 				x, y := crowd(200, d, scale, 1)
 				q, _ := crowd(100, d, scale, 2)
 				clear(q.Data[5*d : 6*d])
-				compareExport(t, c.method, c.change, x, y, q)
+				compareExport(t, c.m, c.change, x, y, q)
 			})
 		}
 	}
@@ -83,18 +83,18 @@ func TestExportEqualsLogProb(t *testing.T) {
 
 // TestExportOfOneClass: one class, one example.
 func TestExportOfOneClass(t *testing.T) {
-	for _, method := range []string{"lda", "ncm", "plda", "plda+", "ppca", "ppca-eb"} {
+	for _, m := range []string{"lda", "ncm", "plda", "plda+", "ppca", "ppca-eb"} {
 		x, y := crowd(1, 5, 1, 1)
 		q, _ := crowd(7, 5, 1, 2)
-		compareExport(t, method, func(*method.Config) {}, x, y, q)
+		compareExport(t, m, func(*method.Config) {}, x, y, q)
 	}
 }
 
-func compareExport(t *testing.T, method string, change func(*method.Config), x blas32.General, y []string, q blas32.General) {
+func compareExport(t *testing.T, m string, change func(*method.Config), x blas32.General, y []string, q blas32.General) {
 	t.Helper()
 	cfg := method.DefaultConfig()
 	change(&cfg)
-	head, err := method.New(method, cfg)
+	head, err := method.New(m, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestExportsPassTheChecker(t *testing.T) {
 	for name, c := range exportCases() {
 		cfg := method.DefaultConfig()
 		c.change(&cfg)
-		head, err := method.New(c.method, cfg)
+		head, err := method.New(c.m, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

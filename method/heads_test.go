@@ -83,8 +83,8 @@ func TestErrorsNameTheKey(t *testing.T) {
 		change(&c)
 		section, _, _ := strings.Cut(key, ".")
 		methods := method.Methods()
-		method := methods[slices.IndexFunc(methods, func(m method.Method) bool { return m.Key() == section })]
-		_, err := method.New(method.Name, c)
+		m := methods[slices.IndexFunc(methods, func(m method.Method) bool { return m.Key() == section })]
+		_, err := method.New(m.Name, c)
 		for _, err := range []error{err, c.Validate()} {
 			if err == nil || !strings.HasPrefix(err.Error(), key+":") {
 				t.Errorf("%s: %v", key, err)
@@ -121,13 +121,13 @@ func TestConfigGoesThroughMaps(t *testing.T) {
 	}
 }
 
-// A namedHead is a head with its method.
+// A namedHead is a head with its m.
 type namedHead struct {
-	method string
+	m string
 	classifier.Learner
 }
 
-// fuzzed are learned heads: every method by default, and with its settings
+// fuzzed are learned heads: every m by default, and with its settings
 // chosen on the base session.
 func fuzzed(f *testing.F) []namedHead {
 	f.Helper()
@@ -166,7 +166,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(head.method, s.Settings, tensors)
+		f.Add(head.m, s.Settings, tensors)
 	}
 	f.Fuzz(func(t *testing.T, name string, settings, tensors []byte) {
 		s := classifier.State{Settings: settings}

@@ -238,17 +238,17 @@ func New(name string, c Config) (classifier.Learner, error) {
 }
 
 // NewOn is New for a head that multiplies with m; nil is gonum.
-func NewOn(m linalg.Multiplier, name string, c Config) (classifier.Learner, error) {
+func NewOn(m linalg.Backend, name string, c Config) (classifier.Learner, error) {
 	head, err := New(name, c)
 	if err == nil {
-		classifier.UseMultiplier(head, m)
+		classifier.UseBackend(head, m)
 	}
 	return head, err
 }
 
 // Tempered returns an unfitted head as NewOn does, whose probabilities have a
 // temperature.
-func Tempered(m linalg.Multiplier, name string, c Config, t temperature.Config) (classifier.Learner, error) {
+func Tempered(m linalg.Backend, name string, c Config, t temperature.Config) (classifier.Learner, error) {
 	return temperature.New(t, func() (classifier.Learner, error) { return NewOn(m, name, c) })
 }
 
@@ -261,7 +261,7 @@ func Projected(name string, c Config, t temperature.Config, d dkl.Training, gym 
 	}
 	return temperature.New(t, func() (classifier.Learner, error) {
 		cfg := projected.Config{Training: d, GPTree: method.Resolve(c).GPTree}
-		return learner(projected.New(cfg, gym, func() (classifier.Learner, error) { return NewOn(gym.Multiplier, name, c) }))
+		return learner(projected.New(cfg, gym, func() (classifier.Learner, error) { return NewOn(gym.Backend, name, c) }))
 	})
 }
 

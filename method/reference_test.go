@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -73,7 +74,7 @@ func (f features) pick(train bool, first, last int) (blas32.General, []string) {
 			rows, y = append(rows, i), append(y, f.y[i])
 		}
 	}
-	return classifier.Gather(f.x, rows), y
+	return dense.Gather32(f.x, rows), y
 }
 
 func percentRight(t *testing.T, head classifier.Classifier, x blas32.General, y []string) float64 {
@@ -102,9 +103,9 @@ func changed(change func(*method.Config)) method.Config {
 func TestReferenceCaltech(t *testing.T) {
 	plain := changed(func(c *method.Config) { c.PPCA.LogDet = new(false) })
 	for _, c := range []struct {
-		backbone, name, method string
-		cfg                    method.Config
-		want                   float64
+		backbone, name, m string
+		cfg               method.Config
+		want              float64
 	}{
 		{"vit", "ncm cosine", "ncm", method.DefaultConfig(), 86.6},
 		{"vit", "ppca", "ppca", method.DefaultConfig(), 85.6},
@@ -119,7 +120,7 @@ func TestReferenceCaltech(t *testing.T) {
 	} {
 		t.Run(c.backbone+" "+c.name, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "caltech101_10")
-			head, err := method.New(c.method, c.cfg)
+			head, err := method.New(c.m, c.cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,9 +142,9 @@ func TestReferenceCaltech(t *testing.T) {
 // benchmark, accuracy on the classes so far after each.
 func TestReferenceMiniImageNet(t *testing.T) {
 	for _, c := range []struct {
-		backbone, name, method string
-		cfg                    method.Config
-		want                   [9]float64
+		backbone, name, m string
+		cfg               method.Config
+		want              [9]float64
 	}{
 		{"vit", "ncm cosine", "ncm", method.DefaultConfig(), [9]float64{83.52, 81.94, 79.41, 78.45, 77.66, 76.33, 75.07, 75.02, 75.40}},
 		{"vit", "ncm euclidean", "ncm", changed(func(c *method.Config) { c.NCM.Metric = "euclidean" }), [9]float64{83.43, 81.68, 78.93, 77.80, 77.10, 75.72, 74.49, 74.36, 74.71}},
@@ -159,7 +160,7 @@ func TestReferenceMiniImageNet(t *testing.T) {
 	} {
 		t.Run(c.backbone+" "+c.name, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "mini_imagenet")
-			head, err := method.New(c.method, c.cfg)
+			head, err := method.New(c.m, c.cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,17 +175,17 @@ func TestReferenceMiniImageNet(t *testing.T) {
 // behind plda by more.
 func TestReferenceShrunk(t *testing.T) {
 	for _, c := range []struct {
-		backbone, method string
-		want             [3]float64
+		backbone, m string
+		want        [3]float64
 	}{
 		{"vit", "plda+", [3]float64{87.68 - 0.8, 79.3, 82.68 - 0.8}},
 		{"vit", "ppca-eb", [3]float64{85.18 - 0.8, 78.26 - 0.8, 80.54 - 0.8}},
 		{"mnet", "plda+", [3]float64{81.90 - 0.8, 69.0, 74.14 - 0.8}},
 		{"mnet", "ppca-eb", [3]float64{79.50 - 0.8, 65.31 - 0.8, 70.62 - 0.8}},
 	} {
-		t.Run(c.backbone+" "+c.method, func(t *testing.T) {
+		t.Run(c.backbone+" "+c.m, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "mini_imagenet")
-			head := newHead(t, c.method, method.DefaultConfig())
+			head := newHead(t, c.m, method.DefaultConfig())
 			var row [9]float64
 			var got [3]float64
 			for s := range row {
@@ -212,17 +213,17 @@ func TestReferenceShrunk(t *testing.T) {
 func TestReferenceAuto(t *testing.T) {
 	for backbone, methods := range map[string]map[string]float64{"vit": {"plda": 78.26, "ppca": 73.52}, "mnet": {"plda": 66.15, "ppca": 60.15}} {
 		f := readFeatures(t, backbone, "mini_imagenet")
-		for method, want := range methods {
-			head := newHead(t, method, auto())
+		for m, want := range methods {
+			head := newHead(t, m, auto())
 			for s := range 9 {
 				x, y := f.pick(true, s+1, s+1)
 				teach(t, head, x, y)
 			}
 			x, y := f.pick(false, 1, 9)
 			got := percentRight(t, head, x, y)
-			t.Logf("%s %s: %.2f with %+v", backbone, method, got, *chosenBy(head))
+			t.Logf("%s %s: %.2f with %+v", backbone, m, got, *chosenBy(head))
 			if got < want-0.7 {
-				t.Errorf("%s %s: accuracy %.2f, reference %.2f", backbone, method, got, want)
+				t.Errorf("%s %s: accuracy %.2f, reference %.2f", backbone, m, got, want)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -69,7 +70,7 @@ func statisticsOf(t *testing.T, x blas32.General, y []string, parts int) ([]stri
 		sum := moments.New(x.Cols)
 		for p := range parts {
 			part := moments.New(x.Cols)
-			if err := part.Add(classifier.Gather(x, g.Rows[p*len(g.Rows)/parts:(p+1)*len(g.Rows)/parts])); err != nil {
+			if err := part.Add(dense.Gather32(x, g.Rows[p*len(g.Rows)/parts:(p+1)*len(g.Rows)/parts])); err != nil {
 				t.Fatal(err)
 			}
 			if err := sum.Merge(part); err != nil {

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -22,7 +23,7 @@ import (
 // clouds returns n examples of each of so many classes.
 func clouds(classes, n, d int) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	x := linalg.New32(classes*n, d)
+	x := dense.New32(classes*n, d)
 	y := make([]string, x.Rows)
 	for i := range x.Rows {
 		y[i] = fmt.Sprint("class", i%classes)
@@ -43,7 +44,7 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 		x, y := clouds(classes, 30, 12)
 		cfg := method.DefaultConfig()
 		cfg.GPTree.Base, cfg.GPTree.Calibrate = "gibbs", false
-		nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 			type result struct {
 				state classifier.State
 				probs []float64
@@ -67,7 +68,7 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				classifier.UseMultiplier(loaded, m)
+				classifier.UseBackend(loaded, m)
 				if !slices.Equal(probabilities(t, loaded, x), results[0].probs) {
 					t.Errorf("%s, %d threads: loaded, it says something else", name, threads)
 				}
@@ -81,7 +82,7 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 
 func probabilities(t *testing.T, h classifier.Classifier, x blas32.General) []float64 {
 	t.Helper()
-	dst := linalg.New64(x.Rows, len(h.Classes()))
+	dst := dense.New(x.Rows, len(h.Classes()))
 	if err := h.LogProb(blas64.General(dst), x); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Batch is one session's worth of labelled embeddings. Row i of X (n×d) is
@@ -43,7 +45,7 @@ func (b Batch) validate(dim int) error {
 		return fmt.Errorf("the embeddings have %d dimensions, the model has %d: use the backbone that the model was trained with", b.X.Cols, dim)
 	}
 	for i := range n {
-		for j, v := range row(b.X, i) {
+		for j, v := range dense.Row32(b.X, i) {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 				return fmt.Errorf("%s: dimension %d is %v", b.name(i), j, v)
 			}
@@ -72,7 +74,7 @@ func (b Batch) rows(which []int) blas32.General {
 	}
 	x := blas32.General{Rows: len(which), Cols: b.X.Cols, Stride: b.X.Cols, Data: make([]float32, 0, len(which)*b.X.Cols)}
 	for _, i := range which {
-		x.Data = append(x.Data, row(b.X, i)...)
+		x.Data = append(x.Data, dense.Row32(b.X, i)...)
 	}
 	return x
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // fake is a nearest-mean head whose means are in the model file and whose sums
@@ -48,7 +49,7 @@ func (f *fake) distances(v []float32) []float64 {
 
 func (f *fake) LogProb(dst blas64.General, x blas32.General) error {
 	for i := range x.Rows {
-		d := f.distances(row(x, i))
+		d := f.distances(dense.Row32(x, i))
 		floats.Scale(-1, d)
 		floats.AddConst(-floats.LogSumExp(d), d)
 		copy(dst.Data[i*dst.Stride:], d)
@@ -58,7 +59,7 @@ func (f *fake) LogProb(dst blas64.General, x blas32.General) error {
 
 func (f *fake) Novelty(dst []float64, x blas32.General) error {
 	for i := range dst {
-		dst[i] = floats.Min(f.distances(row(x, i)))
+		dst[i] = floats.Min(f.distances(dense.Row32(x, i)))
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (f *fake) Learn(_ context.Context, x blas32.General, y []string) error {
 			f.classes = append(f.classes, c)
 			f.sums[c] = &sum{x: make([]float64, f.dim)}
 		}
-		f.shift(c, row(x, i), 1)
+		f.shift(c, dense.Row32(x, i), 1)
 	}
 	return nil
 }
@@ -117,7 +118,7 @@ func (f *fake) ForgetSamples(x blas32.General, y []string) error {
 			_ = f.Forget(c)
 			continue
 		}
-		f.shift(c, row(x, i), -1)
+		f.shift(c, dense.Row32(x, i), -1)
 	}
 	return nil
 }

@@ -40,8 +40,8 @@ type Settings struct {
 	// WithoutCalibration leaves away the five fits that the rejection
 	// threshold costs; the model then has none.
 	WithoutCalibration bool
-	// Multiplier is the backend of the head's large products; nil is gonum.
-	Multiplier linalg.Multiplier
+	// Backend is the backend of the head's large products; nil is gonum.
+	Backend linalg.Backend
 }
 
 // Train learns a base session and calibrates the rejection threshold on it.
@@ -60,10 +60,10 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 // head returns an unfitted head.
 func (s Settings) head() (classifier.Learner, error) {
 	if s.DKL == nil {
-		return method.Tempered(s.Multiplier, s.Method, s.Heads, s.Temperature)
+		return method.Tempered(s.Backend, s.Method, s.Heads, s.Temperature)
 	}
 	gym := s.Gym
-	gym.Multiplier = s.Multiplier
+	gym.Backend = s.Backend
 	return method.Projected(s.Method, s.Heads, s.Temperature, *s.DKL, gym)
 }
 

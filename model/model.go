@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -50,7 +51,7 @@ func HashRow(row []float32) Hash {
 func HashRows(x blas32.General) []Hash {
 	hashes := make([]Hash, x.Rows)
 	for i := range hashes {
-		hashes[i] = HashRow(row(x, i))
+		hashes[i] = HashRow(dense.Row32(x, i))
 	}
 	return hashes
 }
@@ -176,8 +177,4 @@ func (m *Model) SampleCount() int {
 		n += s.Count()
 	}
 	return n
-}
-
-func row(x blas32.General, i int) []float32 {
-	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -112,7 +112,7 @@ func (s *Stats) class(name string) *counted {
 func (s *Stats) settle() error {
 	names := slices.Sorted(maps.Keys(s.pending))
 	errs := make([]error, len(names))
-	linalg.Parallel(len(names), func(i int) {
+	dense.Parallel(len(names), func(i int) {
 		x := blas32.General{Rows: len(s.pending[names[i]]) / s.dim, Cols: s.dim, Stride: s.dim, Data: s.pending[names[i]]}
 		if s.Unit {
 			x = classifier.UnitRows(x, classifier.Range(0, x.Rows))

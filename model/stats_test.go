@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 )
 
@@ -46,7 +47,7 @@ func collected(t testing.TB, b Batch, rows []int) *Stats {
 	t.Helper()
 	s := NewStats(statsDim, true)
 	for _, i := range rows {
-		if _, err := s.Add(SampleID{b.Content[i], b.Labels[i]}, row(b.X, i)); err != nil {
+		if _, err := s.Add(SampleID{b.Content[i], b.Labels[i]}, dense.Row32(b.X, i)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,7 +34,7 @@ func trainStats(ctx context.Context, settings Settings, s *Stats) (*Model, error
 	if err != nil {
 		return nil, err
 	}
-	head, err := method.Tempered(settings.Multiplier, settings.Method, settings.Heads, settings.Temperature)
+	head, err := method.Tempered(settings.Backend, settings.Method, settings.Heads, settings.Temperature)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // proper checks that every row is a distribution.
@@ -74,7 +75,7 @@ func checkStrides(t *testing.T, f Factory) {
 	want := LogProb(t, h, q)
 	wide := blas32.General{Rows: q.Rows, Cols: dim, Stride: dim + 3, Data: make([]float32, q.Rows*(dim+3)-3)}
 	for i := range q.Rows {
-		copy(classifier.Row(wide, i), classifier.Row(q, i))
+		copy(dense.Row32(wide, i), dense.Row32(q, i))
 	}
 	dst := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols + 2, Data: make([]float64, q.Rows*(want.Cols+2))}
 	for i := range dst.Data {
@@ -101,12 +102,12 @@ func checkBatches(t *testing.T, f Factory) {
 	q := draw(6, 70, "cat", "ant", "bee", "dog", "eel").x
 	whole := LogProb(t, h, q)
 	for _, i := range []int{0, 63, 64, 255, 256, q.Rows - 1} {
-		alone := LogProb(t, h, classifier.Rows(q, i, i+1))
+		alone := LogProb(t, h, dense.Rows32(q, i, i+1))
 		if !slices.Equal(alone.Data, whole.Data[i*whole.Stride:(i+1)*whole.Stride]) {
 			t.Errorf("row %d alone differs from the row within a batch", i)
 		}
 	}
-	empty := LogProb(t, h, classifier.Rows(q, 0, 0))
+	empty := LogProb(t, h, dense.Rows32(q, 0, 0))
 	if len(empty.Data) != 0 {
 		t.Error("no rows, but log-probabilities")
 	}
@@ -135,7 +136,7 @@ func checkScore(t *testing.T, f Factory) {
 func checkBadQueries(t *testing.T, f Factory) {
 	h := f.learned(t, base())
 	good := blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: make([]float64, 3)}
-	q := classifier.Rows(queries(), 0, 1)
+	q := dense.Rows32(queries(), 0, 1)
 	nan := blas32.General{Rows: 1, Cols: dim, Stride: dim, Data: make([]float32, dim)}
 	nan.Data[dim-1] = float32(math.NaN())
 	var bad *classifier.NotFiniteError

@@ -11,7 +11,7 @@ import (
 // RunOnEachBackend is Run for heads that multiply with gonum, ONNX Runtime and
 // OpenBLAS, as far as they are on this machine.
 func RunOnEachBackend(t *testing.T, f Factory) {
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		on := f
 		on.New = func() (classifier.Learner, error) { return with(m, f.New) }
 		on.Load = func(s classifier.State) (classifier.Learner, error) {
@@ -22,11 +22,11 @@ func RunOnEachBackend(t *testing.T, f Factory) {
 }
 
 // with makes a head that multiplies with m.
-func with(m linalg.Multiplier, make func() (classifier.Learner, error)) (classifier.Learner, error) {
+func with(m linalg.Backend, make func() (classifier.Learner, error)) (classifier.Learner, error) {
 	h, err := make()
 	if err != nil {
 		return nil, err
 	}
-	classifier.UseMultiplier(h, m)
+	classifier.UseBackend(h, m)
 	return h, nil
 }

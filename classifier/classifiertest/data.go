@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 const dim = 7
@@ -68,7 +69,7 @@ func (s session) only(keep func(i int) bool) session {
 	out := session{x: blas32.General{Cols: dim, Stride: dim}}
 	for i, c := range s.y {
 		if keep(i) {
-			out.x.Data = append(out.x.Data, classifier.Row(s.x, i)...)
+			out.x.Data = append(out.x.Data, dense.Row32(s.x, i)...)
 			out.y = append(out.y, c)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // degenerate returns base sessions that a head must take.
 func degenerate() map[string]session {
 	same := draw(1, 6, "ant", "bee")
 	for i := range same.y {
-		copy(classifier.Row(same.x, i), classifier.Row(same.x, i%2))
+		copy(dense.Row32(same.x, i), dense.Row32(same.x, i%2))
 	}
 	constant := draw(1, 6, "ant", "bee")
 	for i := range constant.y {
@@ -23,7 +24,7 @@ func degenerate() map[string]session {
 	}
 	equal := draw(1, 3, "ant", "bee")
 	for i := range equal.y {
-		copy(classifier.Row(equal.x, i), classifier.Row(equal.x, 0))
+		copy(dense.Row32(equal.x, i), dense.Row32(equal.x, 0))
 	}
 	zero := draw(1, 3, "ant", "bee")
 	clear(zero.x.Data)

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func checkUnfitted(t *testing.T, f Factory) {
@@ -20,11 +21,11 @@ func checkUnfitted(t *testing.T, f Factory) {
 	if len(h.Classes()) != 0 || h.Dim() != 0 {
 		t.Errorf("classes %v, dimension %d", h.Classes(), h.Dim())
 	}
-	if err := h.LogProb(blas64.General{Rows: 1}, classifier.Rows(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
+	if err := h.LogProb(blas64.General{Rows: 1}, dense.Rows32(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
 		t.Errorf("LogProb: %v", err)
 	}
 	if n, ok := classifier.As[classifier.Noveltier](h); ok {
-		if err := n.Novelty(make([]float64, 1), classifier.Rows(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
+		if err := n.Novelty(make([]float64, 1), dense.Rows32(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
 			t.Errorf("Novelty: %v", err)
 		}
 	}
@@ -66,7 +67,7 @@ func checkColumns(t *testing.T, f Factory) {
 func checkPermutation(t *testing.T, f Factory) {
 	s := base()
 	order := rand.New(rand.NewPCG(1, 2)).Perm(len(s.y))
-	mixed := session{x: classifier.Gather(s.x, order)}
+	mixed := session{x: dense.Gather32(s.x, order)}
 	for _, i := range order {
 		mixed.y = append(mixed.y, s.y[i])
 	}

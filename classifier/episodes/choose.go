@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // splitValues bounds the embeddings of the splits in work at a time.
@@ -184,7 +185,7 @@ func evaluateSplit[T any](ctx context.Context, d Draw, candidates []T, fit Fit[T
 }
 
 func (s Session) pick(rows []int) Session {
-	out := Session{X: classifier.Gather(s.X, rows)}
+	out := Session{X: dense.Gather32(s.X, rows)}
 	for _, r := range rows {
 		out.Y = append(out.Y, s.Y[r])
 	}

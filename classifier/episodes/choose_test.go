@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // rote knows the examples it learned by their number (the first value) and
@@ -62,7 +63,7 @@ func (r *rote) LogProb(dst blas64.General, x blas32.General) error {
 func numbers(x blas32.General) []float32 {
 	var out []float32
 	for i := range x.Rows {
-		out = append(out, classifier.Row(x, i)[0])
+		out = append(out, dense.Row32(x, i)[0])
 	}
 	return out
 }
@@ -74,7 +75,7 @@ func TestNothingHeldOutIsLearned(t *testing.T) {
 	x, y := classes(12, 9, 10, 8, 11, 7)
 	wide := blas32.General{Rows: x.Rows, Cols: 2, Stride: 3, Data: slices.Repeat([]float32{float32(math.NaN())}, 3*(x.Rows+50))}
 	for i := range x.Rows {
-		copy(classifier.Row(wide, i), classifier.Row(x, i))
+		copy(dense.Row32(wide, i), dense.Row32(x, i))
 	}
 	var lock sync.Mutex
 	shown := map[string]int{}
@@ -133,7 +134,7 @@ func (b *biased) Learn(_ context.Context, _ blas32.General, y []string) error {
 
 func (b *biased) LogProb(dst blas64.General, x blas32.General) error {
 	for i := range x.Rows {
-		row := classifier.Row(x, i)
+		row := dense.Row32(x, i)
 		own := slices.Index(b.all, fmt.Sprintf("c%02d", int(row[1])))
 		limit := b.base
 		if slices.Contains(b.fresh, b.all[own]) {
@@ -228,7 +229,7 @@ func (h *shrunk) Learn(_ context.Context, x blas32.General, y []string) error {
 	for _, g := range classifier.GroupByClass(y) {
 		mean := make([]float64, x.Cols)
 		for _, r := range g.Rows {
-			for j, v := range classifier.Row(x, r) {
+			for j, v := range dense.Row32(x, r) {
 				mean[j] += float64(v) / (float64(len(g.Rows)) + h.share)
 			}
 		}
@@ -242,7 +243,7 @@ func (h *shrunk) LogProb(dst blas64.General, x blas32.General) error {
 		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
 		for c, mean := range h.means {
 			row[c] = 0
-			for j, v := range classifier.Row(x, i) {
+			for j, v := range dense.Row32(x, i) {
 				row[c] -= (float64(v) - mean[j]) * (float64(v) - mean[j]) / 2
 			}
 		}
@@ -274,7 +275,7 @@ func TestNumberOfCoresAndOrderMakeNoDifference(t *testing.T) {
 	for i, r := range order {
 		mixed[i] = y[r]
 	}
-	if got := chooseShrunk(t, classifier.Gather(x, order), mixed); !reflect.DeepEqual(got, want) {
+	if got := chooseShrunk(t, dense.Gather32(x, order), mixed); !reflect.DeepEqual(got, want) {
 		t.Errorf("another order of rows: %+v, want %+v", got, want)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Plan is the pseudo-sessions of one base session.
@@ -64,7 +65,7 @@ func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
 // stand; equal ones can stand for each other.
 func sortByContent(x blas32.General, rows []int) {
 	slices.SortFunc(rows, func(a, b int) int {
-		return slices.Compare(classifier.Row(x, a), classifier.Row(x, b))
+		return slices.Compare(dense.Row32(x, a), dense.Row32(x, b))
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // classes returns sizes[c] examples of class c; the first value of an example
@@ -92,7 +93,7 @@ func examples(x blas32.General, p *episodes.Plan) [][]float32 {
 		for _, rows := range [][]int{s.Base, s.Shots, s.BaseTest, s.NovelTest} {
 			var numbers []float32
 			for _, r := range rows {
-				numbers = append(numbers, classifier.Row(x, r)[0])
+				numbers = append(numbers, dense.Row32(x, r)[0])
 			}
 			out = append(out, numbers)
 		}
@@ -109,7 +110,7 @@ func TestOrderOfRowsMakesNoDifference(t *testing.T) {
 	for i, r := range order {
 		mixed[i] = y[r]
 	}
-	z := classifier.Gather(x, order)
+	z := dense.Gather32(x, order)
 	if got := examples(z, plan(t, z, mixed, cfg)); !reflect.DeepEqual(got, want) {
 		t.Error("other examples")
 	}

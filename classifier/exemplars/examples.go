@@ -11,8 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Rows are the examples of a class, d values each, sorted by Compare, so that
@@ -24,7 +23,7 @@ type Rows [][]float32
 func (r Rows) Plus(x blas32.General, rows []int) Rows {
 	out := slices.Clone(r)
 	for _, i := range rows {
-		out = append(out, slices.Clone(classifier.Row(x, i)))
+		out = append(out, slices.Clone(dense.Row32(x, i)))
 	}
 	slices.SortFunc(out, Compare)
 	return out
@@ -35,7 +34,7 @@ func (r Rows) Plus(x blas32.General, rows []int) Rows {
 func (r Rows) Minus(x blas32.General, rows []int) (Rows, error) {
 	out := slices.Clone(r)
 	for _, i := range rows {
-		at, ok := slices.BinarySearchFunc(out, classifier.Row(x, i), Compare)
+		at, ok := slices.BinarySearchFunc(out, dense.Row32(x, i), Compare)
 		if !ok {
 			return r, fmt.Errorf("example %d was never learned, or is forgotten already", i)
 		}
@@ -49,7 +48,7 @@ func (r Rows) Sorted() bool { return slices.IsSortedFunc(r, Compare) }
 
 // Matrix returns the rows in float64 (n×d).
 func (r Rows) Matrix(d int) blas64.General {
-	m := linalg.New64(len(r), d)
+	m := dense.New(len(r), d)
 	for i, row := range r {
 		for j, v := range row {
 			m.Data[i*m.Stride+j] = float64(v)

@@ -2,13 +2,13 @@ package gauss
 
 import (
 	"context"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -33,14 +33,14 @@ type Basis struct {
 // Fit computes class means and S from the base session: row i of x (n×d) is
 // scaled to length 1, groups are its classes and totals those of the scaled
 // rows; mul makes the products. O(nd²).
-func Fit(ctx context.Context, mul linalg.Multiplier, x blas32.General, groups []classifier.Group, totals []moments.Total) (*Basis, error) {
+func Fit(ctx context.Context, mul linalg.Backend, x blas32.General, groups []classifier.Group, totals []moments.Total) (*Basis, error) {
 	b := newBasis(mul, groups, totals, x.Cols)
 	return b, b.addExamples(ctx, x)
 }
 
 // FitMoments is Fit from the statistics of the scaled rows, those of a class at
 // its place in groups and totals. O(Cd²).
-func FitMoments(ctx context.Context, mul linalg.Multiplier, groups []classifier.Group, totals []moments.Total, stats []*moments.Moments) (*Basis, error) {
+func FitMoments(ctx context.Context, mul linalg.Backend, groups []classifier.Group, totals []moments.Total, stats []*moments.Moments) (*Basis, error) {
 	b := newBasis(mul, groups, totals, stats[0].Dim())
 	for _, m := range stats {
 		if err := ctx.Err(); err != nil {
@@ -76,8 +76,8 @@ func (b *Basis) divide() {
 	}
 }
 
-func newBasis(mul linalg.Multiplier, groups []classifier.Group, totals []moments.Total, d int) *Basis {
-	b := &Basis{groups: groups, totals: totals, means: linalg.New64(len(totals), d), within: linalg.New64(d, d), solver: linalg.Solver{Multiplier: mul}}
+func newBasis(mul linalg.Backend, groups []classifier.Group, totals []moments.Total, d int) *Basis {
+	b := &Basis{groups: groups, totals: totals, means: dense.New(len(totals), d), within: dense.New(d, d), solver: linalg.Solver{Backend: mul}}
 	for i, t := range totals {
 		copy(b.means.Data[i*b.means.Stride:], t.Mean())
 	}
@@ -101,8 +101,8 @@ func (b *Basis) Dim() int { return b.means.Cols }
 
 // Space returns the shared part for one ε, 0 < ε ≤ 1. O(d³).
 func (b *Basis) Space(epsilon float64) (*Space, error) {
-	means, W := clone(b.means), clone(b.within)
-	sp := &Space{Origin: meanRow(means), mul: b.solver.Multiplier}
+	means, W := dense.Clone(b.means), dense.Clone(b.within)
+	sp := &Space{Origin: meanRow(means), mul: b.solver.Backend}
 	shrink(W, epsilon, spread(means, sp.Origin))
 	var err error
 	if sp.Whiten, err = linalg.InverseCholesky(W); err != nil {
@@ -111,15 +111,10 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	return sp, sp.fitBetween(b.solver, means, b.totals)
 }
 
-func clone(m blas64.General) blas64.General {
-	m.Data = slices.Clone(m.Data)
-	return m
-}
-
 // addExamples makes S, the covariance pooled within the classes, divisor
 // Σ(n−1).
 func (b *Basis) addExamples(ctx context.Context, x blas32.General) error {
-	pending := linalg.New64(0, x.Cols)
+	pending := dense.New(0, x.Cols)
 	for i, g := range b.groups {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -194,7 +189,7 @@ func (sp *Space) fitBetween(solver linalg.Solver, means blas64.General, totals [
 	if err != nil {
 		return err
 	}
-	e := linalg.Eigen{Vectors: linalg.New64(0, d)}
+	e := linalg.Eigen{Vectors: dense.New(0, d)}
 	if C > 1 {
 		if e, err = betweenPairs(solver, white); err != nil {
 			return err

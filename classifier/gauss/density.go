@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -44,7 +45,7 @@ type Density struct {
 
 // Densities returns those of classes, O(d(r+k)) a class beside O(dr) for all.
 func (sp *Space) Densities(classes []Class) ([]*Density, error) {
-	means := linalg.New64(len(classes), sp.Dim())
+	means := dense.New(len(classes), sp.Dim())
 	for i, c := range classes {
 		copy(means.Data[i*means.Stride:], c.Mean)
 	}
@@ -53,7 +54,7 @@ func (sp *Space) Densities(classes []Class) ([]*Density, error) {
 		return nil, err
 	}
 	out, errs := make([]*Density, len(classes)), make([]error, len(classes))
-	linalg.Parallel(len(classes), func(i int) {
+	dense.Parallel(len(classes), func(i int) {
 		out[i], errs[i] = sp.density(classes[i], along.Data[i*along.Cols:(i+1)*along.Cols])
 	})
 	for _, err := range errs {
@@ -107,20 +108,18 @@ func (sp *Space) divide(dst, u []float64, p *Density) float64 {
 	var sum float64
 	for i, w := range precision {
 		v := sp.direction(i)
-		a := blas64.Dot(vector(u), vector(v))
+		a := blas64.Dot(dense.Vector(u), dense.Vector(v))
 		sum += w * a * a
-		blas64.Axpy(-a, vector(v), vector(dst)) // what is left of u
+		blas64.Axpy(-a, dense.Vector(v), dense.Vector(dst)) // what is left of u
 	}
-	sum += rest * blas64.Dot(vector(dst), vector(dst))
-	blas64.Scal(rest, vector(dst))
+	sum += rest * blas64.Dot(dense.Vector(dst), dense.Vector(dst))
+	blas64.Scal(rest, dense.Vector(dst))
 	for i, w := range precision {
 		v := sp.direction(i)
-		blas64.Axpy(w*blas64.Dot(vector(u), vector(v)), vector(v), vector(dst))
+		blas64.Axpy(w*blas64.Dot(dense.Vector(u), dense.Vector(v)), dense.Vector(v), dense.Vector(dst))
 	}
 	return sum
 }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
 
 // logDet returns log|D| = Σ log(a+v).
 func (sp *Space) logDet(p *Density) float64 {
@@ -134,7 +133,7 @@ func (sp *Space) logDet(p *Density) float64 {
 // addLowRank fills in the Woodbury part.
 func (sp *Space) addLowRank(p *Density, c Class) error {
 	d, k := sp.Dim(), len(c.Values)
-	U, G := linalg.New64(k, d), linalg.New64(k, d) // G = U·D⁻¹
+	U, G := dense.New(k, d), dense.New(k, d) // G = U·D⁻¹
 	for i, v := range c.Vectors {
 		U.Data[i] = float64(v)
 	}
@@ -144,7 +143,7 @@ func (sp *Space) addLowRank(p *Density, c Class) error {
 	A := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
-			A.SetSym(i, j, blas64.Dot(vector(U.Data[i*d:(i+1)*d]), vector(G.Data[j*d:(j+1)*d])))
+			A.SetSym(i, j, blas64.Dot(dense.Vector(U.Data[i*d:(i+1)*d]), dense.Vector(G.Data[j*d:(j+1)*d])))
 		}
 		A.SetSym(i, i, A.At(i, i)+1/c.Values[i])
 		p.logDet += math.Log(c.Values[i])
@@ -218,9 +217,9 @@ func (p *Density) exact(sp *Space, z []float64) float64 {
 func (sp *Space) multiply(dst, u []float64, p *Density) {
 	precision, rest := sp.precisions(p)
 	copy(dst, u)
-	blas64.Scal(1/rest, vector(dst))
+	blas64.Scal(1/rest, dense.Vector(dst))
 	for i, w := range precision {
 		v := sp.direction(i)
-		blas64.Axpy((1/w-1/rest)*blas64.Dot(vector(u), vector(v)), vector(v), vector(dst))
+		blas64.Axpy((1/w-1/rest)*blas64.Dot(dense.Vector(u), dense.Vector(v)), dense.Vector(v), dense.Vector(dst))
 	}
 }

@@ -11,14 +11,14 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // fitted returns the space of a base session of C classes.
 func fitted(t *testing.T, C, n, d int) (*Basis, *Space) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	x := linalg.New32(C*n, d)
+	x := dense.New32(C*n, d)
 	y := make([]string, C*n)
 	for i := range y {
 		y[i] = string(rune('a' + i%C))
@@ -70,7 +70,7 @@ func TestDivideAndMultiply(t *testing.T) {
 			t.Errorf("D·D⁻¹·u is %g at %d, want %g", back[j], j, u[j])
 		}
 	}
-	if want := blas64.Dot(vector(u), vector(v)); math.Abs(square-want) > 1e-12*want {
+	if want := blas64.Dot(dense.Vector(u), dense.Vector(v)); math.Abs(square-want) > 1e-12*want {
 		t.Errorf("uᵀD⁻¹u is %g, want %g", square, want)
 	}
 }
@@ -81,7 +81,7 @@ func TestDivideAndMultiply(t *testing.T) {
 // vectors that U and V leave alone.
 func TestCancellation(t *testing.T) {
 	const d, k, noise, wide = 16, 3, 1e-4, 1e3
-	sp := &Space{Origin: make([]float64, d), Whiten: linalg.New64(d, d), Directions: linalg.New64(0, d), Rest: 1, Certain: true}
+	sp := &Space{Origin: make([]float64, d), Whiten: dense.New(d, d), Directions: dense.New(0, d), Rest: 1, Certain: true}
 	c := Class{N: 9, Mean: make([]float64, d), Noise: noise, Values: []float64{wide, wide, wide}, Vectors: make([]float32, k*d)}
 	for i := range k { // orthonormal: Hadamard rows over ½√d… of 16 entries ±¼
 		for j := range d {
@@ -93,7 +93,7 @@ func TestCancellation(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
-	white := linalg.New64(40, d)
+	white := dense.New(40, d)
 	want := make([]float64, white.Rows)
 	for i := range white.Rows {
 		z := white.Data[i*d : (i+1)*d]
@@ -106,7 +106,7 @@ func TestCancellation(t *testing.T) {
 				z[j] += a * float64(c.Vectors[r*d+j])
 			}
 		}
-		rest := blas64.Dot(vector(z), vector(z))
+		rest := blas64.Dot(dense.Vector(z), dense.Vector(z))
 		for r := range k {
 			a := dot32(c.Vectors[r*d:(r+1)*d], z)
 			want[i] += a * a / (wide + noise)
@@ -135,7 +135,7 @@ func TestStudentTendsToGaussian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far := linalg.New64(1, 9)
+	far := dense.New(1, 9)
 	far.Data[0] = 20
 	got, err := sp.Stack(densities).LogDensities(far)
 	if err != nil {

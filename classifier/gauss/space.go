@@ -3,6 +3,7 @@ package gauss
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -18,18 +19,18 @@ type Space struct {
 	// v = 0.
 	Certain bool
 
-	mul linalg.Multiplier // nil is linalg.Default
+	mul linalg.Backend // nil is linalg.Default
 }
 
 // On returns the same space, which multiplies with m from now on.
-func (sp *Space) On(m linalg.Multiplier) *Space {
+func (sp *Space) On(m linalg.Backend) *Space {
 	out := *sp
 	out.mul = m
 	return &out
 }
 
-// Multiplier is what the space multiplies with.
-func (sp *Space) Multiplier() linalg.Multiplier { return linalg.OrDefault(sp.mul) }
+// Backend is what the space multiplies with.
+func (sp *Space) Backend() linalg.Backend { return linalg.OrDefault(sp.mul) }
 
 // Dim returns d.
 func (sp *Space) Dim() int { return len(sp.Origin) }
@@ -60,7 +61,7 @@ func (sp *Space) Whitened(z blas64.General) (blas64.General, error) {
 // already.
 func (sp *Space) Turned(z blas64.General) (blas64.General, error) {
 	const block = 192
-	white := linalg.New64(z.Rows, z.Cols)
+	white := dense.New(z.Rows, z.Cols)
 	if z.Rows == 0 {
 		return white, nil
 	}
@@ -68,7 +69,7 @@ func (sp *Space) Turned(z blas64.General) (blas64.General, error) {
 		end := min(j+block, z.Cols) // columns beyond are zero in these rows of L⁻¹
 		dst := columns(white, j, end)
 		rows := blas64.General{Rows: end - j, Cols: end, Stride: sp.Whiten.Stride, Data: sp.Whiten.Data[j*sp.Whiten.Stride:]}
-		if err := sp.Multiplier().MulTrans64(dst, columns(z, 0, end), rows); err != nil {
+		if err := sp.Backend().MulTrans64(dst, columns(z, 0, end), rows); err != nil {
 			return white, err
 		}
 	}
@@ -82,9 +83,9 @@ func columns(m blas64.General, first, last int) blas64.General {
 
 // Along returns the coordinates V·z (n×r) of whitened rows. O(ndr).
 func (sp *Space) Along(white blas64.General) (blas64.General, error) {
-	out := linalg.New64(white.Rows, len(sp.Beta))
+	out := dense.New(white.Rows, len(sp.Beta))
 	if len(sp.Beta) == 0 || white.Rows == 0 {
 		return out, nil
 	}
-	return out, sp.Multiplier().MulTrans64(out, white, sp.Directions)
+	return out, sp.Backend().MulTrans64(out, white, sp.Directions)
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -24,7 +25,7 @@ const (
 // A Stack scores whitened rows against all classes by one product a batch of
 // each kind. It is immutable.
 type Stack struct {
-	mul       linalg.Multiplier
+	mul       linalg.Backend
 	space     *Space
 	densities []*Density
 	weights   blas64.General // C×d, D⁻¹μ
@@ -40,7 +41,7 @@ type Stack struct {
 // Stack returns the scorer of densities of this space.
 func (sp *Space) Stack(densities []*Density) *Stack {
 	s := &Stack{
-		mul: sp.Multiplier(), space: sp, densities: densities, weights: linalg.New64(len(densities), sp.Dim()),
+		mul: sp.Backend(), space: sp, densities: densities, weights: dense.New(len(densities), sp.Dim()),
 		shared: make([]int, len(densities)), first: make([]int, len(densities)), constants: make([]float64, len(densities)),
 	}
 	rows := 0
@@ -62,7 +63,7 @@ func (s *Stack) Densities() []*Density { return s.densities }
 // weights, so that they are held once.
 func (s *Stack) stackFactors(rows int) {
 	d := s.space.Dim()
-	s.factors = linalg.New32(rows, d)
+	s.factors = dense.New32(rows, d)
 	s.densities = append([]*Density(nil), s.densities...)
 	for i, p := range s.densities {
 		own := *p
@@ -123,25 +124,25 @@ func (s *Stack) Batch() int {
 // LogDensities returns log p(z|c) (n×C, nats, without the (2π)^(−d/2) that all
 // share) of whitened rows. O(d(Σk + C + r) + Cr) a row.
 func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
-	out := linalg.New64(white.Rows, len(s.densities))
+	out := dense.New(white.Rows, len(s.densities))
 	along, err := s.space.Along(white)
 	if err != nil {
 		return out, err
 	}
-	quadratic := linalg.New64(white.Rows, s.precision.Rows)
+	quadratic := dense.New(white.Rows, s.precision.Rows)
 	if err := s.mul.MulTrans64(quadratic, squares(white, along), s.precision); err != nil {
 		return out, err
 	}
 	if err := s.mul.MulTrans64(out, white, s.weights); err != nil {
 		return out, err
 	}
-	projected := linalg.New32(white.Rows, s.factors.Rows)
+	projected := dense.New32(white.Rows, s.factors.Rows)
 	if s.factors.Rows > 0 {
 		if err := s.mul.MulTrans(projected, narrowed(white), s.factors); err != nil {
 			return out, err
 		}
 	}
-	linalg.Parallel(white.Rows, func(i int) {
+	dense.Parallel(white.Rows, func(i int) {
 		s.finish(out.Data[i*out.Stride:i*out.Stride+out.Cols], white.Data[i*white.Stride:i*white.Stride+white.Cols],
 			quadratic.Data[i*quadratic.Stride:], projected.Data[i*s.factors.Rows:(i+1)*s.factors.Rows])
 	})
@@ -166,7 +167,7 @@ func (s *Stack) finish(row, z, quadratic []float64, projected []float32) {
 }
 
 func narrowed(m blas64.General) blas32.General {
-	out := linalg.New32(m.Rows, m.Cols)
+	out := dense.New32(m.Rows, m.Cols)
 	for i := range m.Rows {
 		for j, v := range m.Data[i*m.Stride : i*m.Stride+m.Cols] {
 			out.Data[i*out.Stride+j] = float32(v)
@@ -179,7 +180,7 @@ func narrowed(m blas64.General) blas32.General {
 // squared length of what is beside them.
 func squares(white, along blas64.General) blas64.General {
 	r := along.Cols
-	out := linalg.New64(white.Rows, r+1)
+	out := dense.New(white.Rows, r+1)
 	for i := range white.Rows {
 		v := blas64.Vector{N: white.Cols, Data: white.Data[i*white.Stride:], Inc: 1}
 		beside := blas64.Dot(v, v)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -43,15 +44,15 @@ func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
 		return b, nil
 	}
 	root, pivots := gp.Root(gram)
-	b.phi = linalg.New64(root.Cols, root.Rows)
+	b.phi = dense.New(root.Cols, root.Rows)
 	for i := range root.Rows {
-		for j, v := range row(root, i) {
-			row(b.phi, j)[i] = v
+		for j, v := range dense.Row(root, i) {
+			dense.Row(b.phi, j)[i] = v
 		}
 	}
-	lower := linalg.New64(root.Rows, root.Rows)
+	lower := dense.New(root.Rows, root.Rows)
 	for i, p := range pivots {
-		copy(row(lower, i), row(b.phi, p)[:i+1])
+		copy(dense.Row(lower, i), dense.Row(b.phi, p)[:i+1])
 	}
 	b.lower = blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: lower.Rows, Stride: lower.Stride, Data: lower.Data}
 	b.pivots = x.Pick(pivots)
@@ -60,8 +61,8 @@ func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
 
 // linearFeatures returns x̂ times the deviation of its weights.
 func linearFeatures(k kernel.Kernel, x kernel.Points) blas64.General {
-	phi := linalg.New64(x.X.Rows, x.X.Cols)
-	blas64.Axpy(math.Sqrt(k.Weight()), vector(x.X.Data), vector(phi.Data))
+	phi := dense.New(x.X.Rows, x.X.Cols)
+	blas64.Axpy(math.Sqrt(k.Weight()), dense.Vector(x.X.Data), dense.Vector(phi.Data))
 	return phi
 }
 
@@ -73,12 +74,12 @@ func (b *basis) features(z kernel.Points) (phi blas64.General, open, prior []flo
 	if b.kernel.Kind == kernel.Linear {
 		return linearFeatures(b.kernel, z), open, prior, nil
 	}
-	phi = linalg.New64(z.Len(), b.pivots.Len())
+	phi = dense.New(z.Len(), b.pivots.Len())
 	if err := b.kernel.Cross(phi, z, b.pivots); err != nil {
 		return phi, nil, nil, err
 	}
-	linalg.Parallel(z.Len(), func(i int) {
-		v := vector(row(phi, i))
+	dense.Parallel(z.Len(), func(i int) {
+		v := dense.Vector(dense.Row(phi, i))
 		blas64.Trsv(blas.NoTrans, b.lower, v)
 		open[i] = max(prior[i]-blas64.Dot(v, v), 0)
 	})
@@ -108,12 +109,12 @@ func (b *basis) given(omega, kappa []float64) (*gaussian, error) {
 		if w > 0 {
 			active = append(active, i)
 			g.half = append(g.half, math.Sqrt(w))
-			blas64.Axpy(kappa[i], vector(row(b.phi, i)), vector(g.start))
+			blas64.Axpy(kappa[i], dense.Vector(dense.Row(b.phi, i)), dense.Vector(g.start))
 		}
 	}
-	g.rows = linalg.New64(len(active), b.phi.Cols)
+	g.rows = dense.New(len(active), b.phi.Cols)
 	for i, r := range active {
-		copy(row(g.rows, i), row(b.phi, r))
+		copy(dense.Row(g.rows, i), dense.Row(b.phi, r))
 	}
 	g.weights = len(active) > b.phi.Cols
 	system, err := b.system(g, active)
@@ -129,9 +130,9 @@ func (b *basis) system(g *gaussian, active []int) (blas64.General, error) {
 	if g.weights {
 		return precision(g.rows, g.half)
 	}
-	m := linalg.New64(len(active), len(active))
+	m := dense.New(len(active), len(active))
 	for i, r := range active {
-		to, from := row(m, i), row(b.k, r)
+		to, from := dense.Row(m, i), dense.Row(b.k, r)
 		for j, s := range active[:i+1] {
 			to[j] = g.half[i] * from[s] * g.half[j]
 		}
@@ -142,9 +143,9 @@ func (b *basis) system(g *gaussian, active []int) (blas64.General, error) {
 
 // precision returns I + ΦᵀΩΦ.
 func precision(rows blas64.General, half []float64) (blas64.General, error) {
-	scaled := linalg.New64(rows.Cols, rows.Rows)
+	scaled := dense.New(rows.Cols, rows.Rows)
 	for i, h := range half {
-		for j, v := range row(rows, i) {
+		for j, v := range dense.Row(rows, i) {
 			scaled.Data[j*scaled.Stride+i] = h * v
 		}
 	}
@@ -153,7 +154,7 @@ func precision(rows blas64.General, half []float64) (blas64.General, error) {
 		return a, err
 	}
 	for i := range a.Rows {
-		row(a, i)[i]++
+		dense.Row(a, i)[i]++
 	}
 	return a, nil
 }
@@ -171,9 +172,9 @@ func factorized(a blas64.General) (blas64.Triangular, error) {
 func (g *gaussian) draw(t []float64, rng *rand.Rand) {
 	if g.weights { // L⁻ᵀ(L⁻¹Φᵀκ + z)
 		copy(t, g.start)
-		blas64.Trsv(blas.NoTrans, g.l, vector(t))
+		blas64.Trsv(blas.NoTrans, g.l, dense.Vector(t))
 		addNormals(rng, t)
-		blas64.Trsv(blas.Trans, g.l, vector(t))
+		blas64.Trsv(blas.Trans, g.l, dense.Vector(t))
 		return
 	}
 	// Matheron's rule: z − ΦᵀΩ^½B⁻¹(Ω^½Φz + ε) with z ~ N(Φᵀκ, I).
@@ -183,9 +184,9 @@ func (g *gaussian) draw(t []float64, rng *rand.Rand) {
 		return
 	}
 	v := make([]float64, len(g.half))
-	blas64.Gemv(blas.NoTrans, 1, g.rows, vector(t), 0, vector(v))
+	blas64.Gemv(blas.NoTrans, 1, g.rows, dense.Vector(t), 0, dense.Vector(v))
 	solveNoisy(g.l, v, g.half, rng)
-	blas64.Gemv(blas.Trans, -1, g.rows, vector(v), 1, vector(t))
+	blas64.Gemv(blas.Trans, -1, g.rows, dense.Vector(v), 1, dense.Vector(t))
 }
 
 // solveNoisy overwrites v with Ω^½B⁻¹(Ω^½v + ε).
@@ -193,8 +194,8 @@ func solveNoisy(l blas64.Triangular, v, half []float64, rng *rand.Rand) {
 	for i, h := range half {
 		v[i] = h*v[i] + rng.NormFloat64()
 	}
-	blas64.Trsv(blas.NoTrans, l, vector(v))
-	blas64.Trsv(blas.Trans, l, vector(v))
+	blas64.Trsv(blas.NoTrans, l, dense.Vector(v))
+	blas64.Trsv(blas.Trans, l, dense.Vector(v))
 	for i, h := range half {
 		v[i] *= h
 	}
@@ -205,8 +206,3 @@ func addNormals(rng *rand.Rand, v []float64) {
 		v[i] += rng.NormFloat64()
 	}
 }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
-
-// row returns row i of m, sharing its memory.
-func row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }

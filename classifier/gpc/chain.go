@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -45,9 +46,9 @@ func likelihoodOf(method string) likelihood {
 // s is row s·C + c.
 func sample(ctx context.Context, cfg Config, l likelihood, d data) (blas64.General, error) {
 	C := d.classes
-	kept := linalg.New64(cfg.Chains*cfg.Draws*C, d.phi.Cols)
+	kept := dense.New(cfg.Chains*cfg.Draws*C, d.phi.Cols)
 	errs := make([]error, cfg.Chains)
-	linalg.Parallel(cfg.Chains, func(c int) {
+	dense.Parallel(cfg.Chains, func(c int) {
 		if errs[c] = ctx.Err(); errs[c] != nil {
 			return
 		}
@@ -75,7 +76,7 @@ const (
 // run is one chain: it starts at f = 0, and its last auxiliary variables give
 // all the draws that are kept.
 func run(l likelihood, d data, steps int, kept []blas64.General, rng *rand.Rand) error {
-	f, t := linalg.New64(d.classes, len(d.own)), linalg.New64(d.classes, d.phi.Cols)
+	f, t := dense.New(d.classes, len(d.own)), dense.New(d.classes, d.phi.Cols)
 	for range steps {
 		if err := step(l, d, f, t, rng); err != nil {
 			return err

@@ -14,11 +14,11 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // dense draws f from N(Σb, Σ), Σ = P⁻¹, by the textbook.
-func dense(t testing.TB, precision *mat.SymDense, b []float64, rng *rand.Rand) []float64 {
+func denseOf(t testing.TB, precision *mat.SymDense, b []float64, rng *rand.Rand) []float64 {
 	t.Helper()
 	var chol mat.Cholesky
 	if !chol.Factorize(precision) {
@@ -74,7 +74,7 @@ func TestAgainstTheDenseSampler(t *testing.T) {
 			for i, own := range d.own {
 				var sum float64
 				for c := range 3 {
-					v, at := row(f, c)[i], c*n+i
+					v, at := dense.Row(f, c)[i], c*n+i
 					count := poisson(rng, rates[i]*sigmoid(-v))
 					sum += count
 					y := 0.0
@@ -97,7 +97,7 @@ func TestAgainstTheDenseSampler(t *testing.T) {
 						continue
 					}
 					y, at := own*n+i, c*n+i
-					w := polyagamma.Draw(rng, row(f, own)[i]-row(f, c)[i])
+					w := polyagamma.Draw(rng, dense.Row(f, own)[i]-dense.Row(f, c)[i])
 					b[y] += 0.5
 					b[at] -= 0.5
 					p.SetSym(y, y, p.At(y, y)+w)
@@ -113,7 +113,7 @@ func TestAgainstTheDenseSampler(t *testing.T) {
 				p, b := mat.NewSymDense(3*n, nil), make([]float64, 3*n)
 				p.CopySym(prior)
 				augment(f, p, b, rng)
-				copy(f.Data, dense(t, p, b, rng))
+				copy(f.Data, denseOf(t, p, b, rng))
 			})
 			got, sem := sampled(t, d, l, 6000)
 			for at := range sem.mean {
@@ -169,7 +169,7 @@ func line(at ...float32) blas32.General {
 // logProbs returns the probabilities of new points on a line.
 func logProbs(t testing.TB, h *Head, at ...float32) blas64.General {
 	t.Helper()
-	dst := linalg.New64(len(at), len(h.Classes()))
+	dst := dense.New(len(at), len(h.Classes()))
 	if err := h.LogProb(dst, line(at...)); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestTwoClassesAreBinary(t *testing.T) {
 	if err := h.Learn(context.Background(), line(at...), y); err != nil {
 		t.Fatal(err)
 	}
-	k, wide := rbf(6), linalg.New64(len(at), 1)
+	k, wide := rbf(6), dense.New(len(at), 1)
 	left := make([]bool, len(y))
 	for i := range at {
 		wide.Data[i], left[i] = float64(at[i]), y[i] == "a"
@@ -244,7 +244,7 @@ func TestTwoClassesAreBinary(t *testing.T) {
 	latent.LogProbs(yes, no, gp.Quadrature)
 	got := logProbs(t, h, at...)
 	for i := range at {
-		if p, want := math.Exp(row(got, i)[0]), math.Exp(yes[i]); math.Abs(p-want) > 0.03 {
+		if p, want := math.Exp(dense.Row(got, i)[0]), math.Exp(yes[i]); math.Abs(p-want) > 0.03 {
 			t.Errorf("p(a | %g) = %.3f, the binary model says %.3f", at[i], p, want)
 		}
 	}

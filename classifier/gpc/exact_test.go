@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // world returns what chains need, at points on a line.
@@ -55,7 +55,7 @@ func integrated(d data, l likelihood, nodes int) moments {
 		for i := range n {
 			for c := range C {
 				f[c*n+i] = 0
-				for j, p := range row(d.phi, i) {
+				for j, p := range dense.Row(d.phi, i) {
 					f[c*n+i] += p * math.Sqrt2 * x[digits[c*r+j]]
 				}
 				own[c] = f[c*n+i]
@@ -124,7 +124,7 @@ func averaged(t testing.TB, d data, l likelihood, steps int, next func(f, u blas
 	const stretches = 50
 	C, n := d.classes, len(d.own)
 	rng := rand.New(rand.NewPCG(7, 7))
-	f, u := linalg.New64(C, n), linalg.New64(C, d.phi.Cols)
+	f, u := dense.New(C, n), dense.New(C, d.phi.Cols)
 	for range steps / 20 {
 		next(f, u, rng)
 	}
@@ -137,7 +137,7 @@ func averaged(t testing.TB, d data, l likelihood, steps int, next func(f, u blas
 			share := 1 / float64(steps/stretches)
 			for i := range n {
 				for c := range C {
-					own[c] = row(f, c)[i]
+					own[c] = dense.Row(f, c)[i]
 				}
 				l.logLikelihoods(like, own)
 				for c := range C {

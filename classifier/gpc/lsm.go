@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // logisticSoftmax is p(y = c | f) = σ(f_c)/Σσ(f_j).
@@ -43,22 +43,22 @@ const largestRate = 1 << 30
 // has n summed out, and n_c | λ, f ~ Poisson(λσ(−f_c)); then
 // ω_c ~ PG(y_c + n_c, f_c), with κ_c = (y_c − n_c)/2.
 func (logisticSoftmax) augment(d data, f blas64.General, rng *rand.Rand) posterior {
-	p := independent{d, linalg.New64(f.Rows, f.Cols), linalg.New64(f.Rows, f.Cols)}
+	p := independent{d, dense.New(f.Rows, f.Cols), dense.New(f.Rows, f.Cols)}
 	for i, own := range d.own {
 		var total float64
 		for c := range f.Rows {
-			total += sigmoid(row(f, c)[i])
+			total += sigmoid(dense.Row(f, c)[i])
 		}
 		rate := min(rng.ExpFloat64()/total, largestRate)
 		for c := range f.Rows {
-			v := row(f, c)[i]
+			v := dense.Row(f, c)[i]
 			n := poisson(rng, rate*sigmoid(-v))
 			var y float64
 			if c == own {
 				y = 1
 			}
-			row(p.kappa, c)[i] = (y - n) / 2
-			row(p.omega, c)[i] = drawOmega(rng, int(y+n), v)
+			dense.Row(p.kappa, c)[i] = (y - n) / 2
+			dense.Row(p.omega, c)[i] = drawOmega(rng, int(y+n), v)
 		}
 	}
 	return p
@@ -66,12 +66,12 @@ func (logisticSoftmax) augment(d data, f blas64.General, rng *rand.Rand) posteri
 
 func (p independent) draw(dst []blas64.General, rng *rand.Rand) error {
 	for c := range p.omega.Rows {
-		g, err := p.d.given(row(p.omega, c), row(p.kappa, c))
+		g, err := p.d.given(dense.Row(p.omega, c), dense.Row(p.kappa, c))
 		if err != nil {
 			return err
 		}
 		for _, t := range dst {
-			g.draw(row(t, c), rng)
+			g.draw(dense.Row(t, c), rng)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -48,7 +49,7 @@ func newModel(method string, cfg Config, dim int, all *members) (*model, error) 
 	if m.basis, err = newBasis(k, x); err != nil {
 		return nil, err
 	}
-	m.open = linalg.New64(cfg.Chains*cfg.Draws, m.classes)
+	m.open = dense.New(cfg.Chains*cfg.Draws, m.classes)
 	addNormals(rand.New(rand.NewPCG(cfg.Seed, openStream)), m.open.Data)
 	return m, nil
 }
@@ -71,14 +72,14 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 	if err != nil {
 		return blas64.General{}, err
 	}
-	f, out := linalg.New64(x.Rows, m.draws.Rows), linalg.New64(x.Rows, m.classes+1)
+	f, out := dense.New(x.Rows, m.draws.Rows), dense.New(x.Rows, m.classes+1)
 	if err := linalg.MulTrans64(f, phi, m.draws); err != nil {
 		return out, err
 	}
-	linalg.Parallel(x.Rows, func(i int) {
-		to := row(out, i)
-		to[m.classes] = m.novelty(row(f, i), open[i], prior[i])
-		m.average(to[:m.classes], row(f, i), math.Sqrt(open[i]))
+	dense.Parallel(x.Rows, func(i int) {
+		to := dense.Row(out, i)
+		to[m.classes] = m.novelty(dense.Row(f, i), open[i], prior[i])
+		m.average(to[:m.classes], dense.Row(f, i), math.Sqrt(open[i]))
 	})
 	return out, nil
 }
@@ -88,7 +89,7 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 func (m *model) average(dst, f []float64, deviation float64) {
 	for s := range m.open.Rows {
 		own := f[s*m.classes : (s+1)*m.classes]
-		for c, e := range row(m.open, s) {
+		for c, e := range dense.Row(m.open, s) {
 			own[c] += deviation * e
 		}
 		m.like.logLikelihoods(dst, own)

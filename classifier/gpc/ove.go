@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -47,7 +48,7 @@ func (oneVsEach) augment(d data, f blas64.General, rng *rand.Rand) posterior {
 		for c := range d.classes {
 			if c != own {
 				p.pairs = append(p.pairs, pair{i, c})
-				omega := polyagamma.Draw(rng, row(f, own)[i]-row(f, c)[i])
+				omega := polyagamma.Draw(rng, dense.Row(f, own)[i]-dense.Row(f, c)[i])
 				p.half = append(p.half, math.Sqrt(omega))
 			}
 		}
@@ -58,9 +59,9 @@ func (oneVsEach) augment(d data, f blas64.General, rng *rand.Rand) posterior {
 // system returns B = I + Ω^½A(I⊗K)AᵀΩ^½, its lower triangle: the posterior
 // precision K⁻¹ + AᵀΩA without the inverse of K, which may be singular.
 func (p joint) system() blas64.General {
-	b := linalg.New64(len(p.pairs), len(p.pairs))
+	b := dense.New(len(p.pairs), len(p.pairs))
 	for i, a := range p.pairs {
-		to, k, own := row(b, i), row(p.d.k, a.example), p.d.own[a.example]
+		to, k, own := dense.Row(b, i), dense.Row(p.d.k, a.example), p.d.own[a.example]
 		for j, e := range p.pairs[:i+1] {
 			if n := overlap(own, a.class, p.d.own[e.example], e.class); n != 0 {
 				to[j] = p.half[i] * n * k[e.example] * p.half[j]
@@ -100,19 +101,19 @@ func (p joint) draw(dst []blas64.General, rng *rand.Rand) error {
 	for i := range v {
 		v[i] = 0.5
 	}
-	start := linalg.New64(p.d.classes, p.d.phi.Cols)
+	start := dense.New(p.d.classes, p.d.phi.Cols)
 	p.addBack(start, 1, v)
-	f := linalg.New64(p.d.classes, len(p.d.own))
+	f := dense.New(p.d.classes, len(p.d.own))
 	for _, t := range dst {
 		for c := range t.Rows {
-			copy(row(t, c), row(start, c))
-			addNormals(rng, row(t, c))
+			copy(dense.Row(t, c), dense.Row(start, c))
+			addNormals(rng, dense.Row(t, c))
 		}
 		if err := linalg.MulTrans64(f, t, p.d.phi); err != nil {
 			return err
 		}
 		for i, a := range p.pairs {
-			v[i] = row(f, p.d.own[a.example])[a.example] - row(f, a.class)[a.example]
+			v[i] = dense.Row(f, p.d.own[a.example])[a.example] - dense.Row(f, a.class)[a.example]
 		}
 		solveNoisy(l, v, p.half, rng)
 		p.addBack(t, -1, v)
@@ -125,10 +126,10 @@ func (p joint) addBack(t blas64.General, sign float64, v []float64) {
 	if p.d.phi.Cols == 0 {
 		return
 	}
-	back := linalg.New64(p.d.classes, len(p.d.own)) // Aᵀv
+	back := dense.New(p.d.classes, len(p.d.own)) // Aᵀv
 	for i, a := range p.pairs {
-		row(back, p.d.own[a.example])[a.example] += v[i]
-		row(back, a.class)[a.example] -= v[i]
+		dense.Row(back, p.d.own[a.example])[a.example] += v[i]
+		dense.Row(back, a.class)[a.example] -= v[i]
 	}
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, sign, back, p.d.phi, 1, t)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Forget implements classifier.Forgetter, exactly.
@@ -34,7 +35,7 @@ func (h *GPR) ForgetSamples(x blas32.General, y []string) error {
 		}
 		left := h.rowsOf(g.Class)
 		for _, r := range g.Rows {
-			at := slices.IndexFunc(left, func(i int) bool { return slices.Equal(classifier.Row(h.x, i), classifier.Row(x, r)) })
+			at := slices.IndexFunc(left, func(i int) bool { return slices.Equal(dense.Row32(h.x, i), dense.Row32(x, r)) })
 			if at < 0 {
 				return fmt.Errorf("gpr: forget samples of %q: example %d was not learned, or not kept (classifier.gpr.over_cap)", g.Class, r)
 			}
@@ -90,6 +91,6 @@ func (m *model) drop(rows []int) error {
 			left, own = append(left, i), append(own, column[c])
 		}
 	}
-	m.x, m.own = classifier.Gather(m.x, left), own
+	m.x, m.own = dense.Gather32(m.x, left), own
 	return m.reg.RemoveOutputs(gone)
 }

@@ -10,13 +10,14 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // GPR is a one-vs-all Gaussian process regression head.
 type GPR struct {
 	cfg      Config
-	products linalg.Multiplier // of batch fits
+	products linalg.Backend // of batch fits
 	model
 }
 
@@ -44,7 +45,7 @@ var (
 	_ classifier.Varier          = (*GPR)(nil)
 	_ classifier.Scorer          = (*GPR)(nil)
 	_ classifier.Saver           = (*GPR)(nil)
-	_ classifier.MultiplierUser  = (*GPR)(nil)
+	_ classifier.BackendUser     = (*GPR)(nil)
 )
 
 // New returns an unfitted head.
@@ -55,12 +56,12 @@ func New(cfg Config) (*GPR, error) {
 	return &GPR{cfg: cfg, products: linalg.Default()}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser: m multiplies in batch
+// UseBackend implements classifier.BackendUser: m multiplies in batch
 // fits. Predictions multiply with gonum.
-func (h *GPR) UseMultiplier(m linalg.Multiplier) {
+func (h *GPR) UseBackend(m linalg.Backend) {
 	h.products = m
 	if h.reg != nil {
-		h.reg.UseMultiplier(m)
+		h.reg.UseBackend(m)
 	}
 }
 
@@ -128,10 +129,10 @@ func (c chosen) regression(cfg Config) engine.Config {
 }
 
 // unfitted is the regression with the hyper-parameters in use.
-func (c chosen) unfitted(cfg Config, products linalg.Multiplier) (*engine.Regression, error) {
+func (c chosen) unfitted(cfg Config, products linalg.Backend) (*engine.Regression, error) {
 	r, err := engine.New(c.kernel(cfg), c.regression(cfg))
 	if err == nil {
-		r.UseMultiplier(products)
+		r.UseBackend(products)
 	}
 	return r, err
 }
@@ -157,7 +158,7 @@ func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) err
 	if err := m.reg.Add(classifier.Placed(x, rows, cfg.Normalize), labels(columns, 0, m.classes.Len())); err != nil {
 		return err
 	}
-	m.x = stacked(m.x, classifier.Gather(x, rows))
+	m.x = stacked(m.x, dense.Gather32(x, rows))
 	m.own = append(m.own, columns...)
 	return nil
 }
@@ -165,7 +166,7 @@ func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) err
 // labels returns targets (n×C): 1 in the column of each example, shifted by
 // shift and left out where that is negative, −1 elsewhere.
 func labels(columns []int, shift, C int) blas64.General {
-	t := linalg.New64(len(columns), C)
+	t := dense.New(len(columns), C)
 	for i := range t.Data {
 		t.Data[i] = -1
 	}
@@ -178,7 +179,7 @@ func labels(columns []int, shift, C int) blas64.General {
 }
 
 func stacked(a, b blas32.General) blas32.General {
-	out := linalg.New32(a.Rows+b.Rows, b.Cols)
+	out := dense.New32(a.Rows+b.Rows, b.Cols)
 	copy(out.Data, a.Data)
 	copy(out.Data[len(a.Data):], b.Data)
 	return out

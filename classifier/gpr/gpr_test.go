@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // data returns n overlapping examples of each of C classes in d dimensions.
@@ -77,7 +78,7 @@ func newPlain(x blas32.General, y, classes []string) *plain {
 	p := &plain{x: mat.NewDense(n, x.Cols, nil), t: mat.NewDense(n, len(classes), nil)}
 	k := mat.NewDense(n, n, nil)
 	for i := range n {
-		p.x.SetRow(i, unitRow(classifier.Row(x, i)))
+		p.x.SetRow(i, unitRow(dense.Row32(x, i)))
 		for c, name := range classes {
 			p.t.Set(i, c, -1)
 			if y[i] == name {
@@ -124,7 +125,7 @@ func TestEqualsTheEquations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range q.Rows {
-		want, v := p.answer(classifier.Row(q, i))
+		want, v := p.answer(dense.Row32(q, i))
 		for c := range want {
 			want[c] /= h.Temperature()
 		}
@@ -150,7 +151,7 @@ func TestTemperatureMinimisesLeaveOneOut(t *testing.T) {
 		for i := range y {
 			rest := slices.Delete(classifier.Range(0, len(y)), i, i+1)
 			labels := slices.Delete(slices.Clone(y), i, i+1)
-			mu, _ := newPlain(classifier.Gather(x, rest), labels, h.Classes()).answer(classifier.Row(x, i))
+			mu, _ := newPlain(dense.Gather32(x, rest), labels, h.Classes()).answer(dense.Row32(x, i))
 			for c := range mu {
 				mu[c] /= tau
 			}
@@ -166,7 +167,7 @@ func TestTemperatureMinimisesLeaveOneOut(t *testing.T) {
 			t.Errorf("loss %.10g at τ = %g, %.10g at %g", best, tau, other, tau*f)
 		}
 	}
-	alone := learned(t, gpr.DefaultConfig(), classifier.Gather(x, []int{0, 8}), []string{"a", "b"})
+	alone := learned(t, gpr.DefaultConfig(), dense.Gather32(x, []int{0, 8}), []string{"a", "b"})
 	if alone.Temperature() != 0.25 {
 		t.Errorf("τ = %g from one example a class", alone.Temperature())
 	}
@@ -214,7 +215,7 @@ func TestHerdFollowsTheMean(t *testing.T) {
 	x, y := data(1, 200, 6, 5)
 	order := rand.New(rand.NewPCG(1, 1)).Perm(200)
 	herd := learned(t, with(func(c *gpr.Config) { c.OverCap = gpr.Herd }), x, y)
-	mixed := learned(t, with(func(c *gpr.Config) { c.OverCap = gpr.Herd }), classifier.Gather(x, order), y)
+	mixed := learned(t, with(func(c *gpr.Config) { c.OverCap = gpr.Herd }), dense.Gather32(x, order), y)
 	first := learned(t, with(func(c *gpr.Config) { c.OverCap = gpr.First }), x, y)
 	all := mean(x)
 	if a, b := distance(mean(kept(t, herd)), all), distance(mean(kept(t, first)), all); a > b/3 {
@@ -228,7 +229,7 @@ func TestHerdFollowsTheMean(t *testing.T) {
 	if !slices.Equal(a.Data, b.Data) {
 		t.Error("what was left out left a trace")
 	}
-	if err := first.ForgetSamples(classifier.Rows(x, 50, 51), y[:1]); err == nil || !strings.Contains(err.Error(), "not kept") {
+	if err := first.ForgetSamples(dense.Rows32(x, 50, 51), y[:1]); err == nil || !strings.Contains(err.Error(), "not kept") {
 		t.Errorf("forgetting what was not kept: %v", err)
 	}
 }
@@ -246,7 +247,7 @@ func kept(t *testing.T, h *gpr.GPR) blas32.General {
 func sorted(x blas32.General) [][]float32 {
 	var rows [][]float32
 	for i := range x.Rows {
-		rows = append(rows, classifier.Row(x, i))
+		rows = append(rows, dense.Row32(x, i))
 	}
 	slices.SortFunc(rows, slices.Compare)
 	return rows
@@ -255,7 +256,7 @@ func sorted(x blas32.General) [][]float32 {
 func mean(x blas32.General) []float64 {
 	m := make([]float64, x.Cols)
 	for i := range x.Rows {
-		for j, v := range unitRow(classifier.Row(x, i)) {
+		for j, v := range unitRow(dense.Row32(x, i)) {
 			m[j] += v / float64(x.Rows)
 		}
 	}
@@ -313,7 +314,7 @@ func plainEvidence(x blas32.General, y, classes []string, lengthscale, noise flo
 	k := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := range i + 1 {
-			a, b := unitRow(classifier.Row(x, i)), unitRow(classifier.Row(x, j))
+			a, b := unitRow(dense.Row32(x, i)), unitRow(dense.Row32(x, j))
 			k.SetSym(i, j, math.Pow(kappa(a, b), 0.49/lengthscale/lengthscale))
 		}
 		k.SetSym(i, i, 1+noise)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // TooManyError says that a session has more examples than the head may keep:
@@ -40,7 +41,7 @@ func (m *model) kept(cfg Config, x blas32.General, groups []classifier.Group) ([
 			case First:
 				out[i].Rows = g.Rows[:max(room, 0)]
 			case Herd:
-				out[i].Rows = herd(cfg, classifier.Gather(m.x, before), x, g.Rows, max(room, 0))
+				out[i].Rows = herd(cfg, dense.Gather32(m.x, before), x, g.Rows, max(room, 0))
 			default:
 				return nil, &TooManyError{Class: g.Class, Examples: len(before) + len(g.Rows), Most: cfg.MaxPerClass}
 			}
@@ -112,7 +113,7 @@ func offset(mean, sum, z []float64, n, enough float64) float64 {
 func inContentOrder(x blas32.General, rows []int) []int {
 	sorted := slices.Clone(rows)
 	slices.SortStableFunc(sorted, func(a, b int) int {
-		return slices.CompareFunc(classifier.Row(x, a), classifier.Row(x, b), cmp.Compare[float32])
+		return slices.CompareFunc(dense.Row32(x, a), dense.Row32(x, b), cmp.Compare[float32])
 	})
 	return sorted
 }

@@ -5,14 +5,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // LogProb implements classifier.Classifier in O(n(d+C)) a row.
 func (h *GPR) LogProb(dst blas64.General, x blas32.General) error {
 	s := h.scoring()
 	s.Scores = func(x blas32.General) (blas64.General, error) {
-		out := linalg.New64(x.Rows, h.classes.Len())
+		out := dense.New(x.Rows, h.classes.Len())
 		return out, h.reg.Mean(out, h.placed(x))
 	}
 	return s.LogProbs(dst, x)
@@ -25,7 +25,7 @@ func (h *GPR) Novelty(dst []float64, x blas32.General) error { return h.Variance
 func (h *GPR) Variance(dst []float64, x blas32.General) error {
 	s := h.scoring()
 	s.Scores = func(x blas32.General) (blas64.General, error) {
-		out := linalg.New64(x.Rows, 1)
+		out := dense.New(x.Rows, 1)
 		return out, h.reg.Variance(out.Data, h.placed(x))
 	}
 	return s.Novelties(dst, x)
@@ -42,7 +42,7 @@ func (h *GPR) scoring() classifier.Scoring {
 		Method: "gpr", Head: h, LogProb: h.logProb,
 		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
 		Scores: func(x blas32.General) (blas64.General, error) {
-			out, z := linalg.New64(x.Rows, h.classes.Len()+1), h.placed(x)
+			out, z := dense.New(x.Rows, h.classes.Len()+1), h.placed(x)
 			means := blas64.General{Rows: out.Rows, Cols: out.Cols - 1, Stride: out.Stride, Data: out.Data}
 			if err := h.reg.Mean(means, z); err != nil {
 				return out, err

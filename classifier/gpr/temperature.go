@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 const (
@@ -45,7 +45,7 @@ func fitTemperature(ctx context.Context, loo blas64.General, own []int) (float64
 // slope is the derivative of the negative log-likelihood by β, Σ (E_p[μ] − μ_own).
 func slope(loo blas64.General, own []int, beta float64) float64 {
 	parts := make([]float64, (len(own)+fitRows-1)/fitRows)
-	linalg.Parallel(len(parts), func(task int) {
+	dense.Parallel(len(parts), func(task int) {
 		for i := task * fitRows; i < min((task+1)*fitRows, len(own)); i++ {
 			parts[task] += expected(loo.Data[i*loo.Stride:i*loo.Stride+loo.Cols], beta) - loo.Data[i*loo.Stride+own[i]]
 		}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -33,13 +34,13 @@ type clusters struct {
 // weights are the numbers of classes behind each of gs, so that super-classes
 // of any level have the moments of the classes below them. No super-class is
 // empty.
-func (c Config) cluster(ctx context.Context, mul linalg.Multiplier, gs []lowrank.Gaussian, weights []float64, size int, level uint64) (clusters, error) {
+func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, size int, level uint64) (clusters, error) {
 	set := lowrank.NewSet(gs, mul)
 	seeds, err := c.seeds(ctx, set, gs, size, level)
 	if err != nil {
 		return clusters{}, err
 	}
-	k := means{cfg: c, mul: mul, set: set, gs: gs, weights: weights, kl: linalg.New64(len(gs), size), exact: make([]bool, len(gs)*size), supers: make([]lowrank.Gaussian, size)}
+	k := means{cfg: c, mul: mul, set: set, gs: gs, weights: weights, kl: dense.New(len(gs), size), exact: make([]bool, len(gs)*size), supers: make([]lowrank.Gaussian, size)}
 	changed := make([]int, size)
 	for i, j := range seeds { // (x_j, I)
 		changed[i], k.supers[i] = i, lowrank.Gaussian{Mean: gs[j].Mean, Lambda: 1}
@@ -126,7 +127,7 @@ func draw(rng *rand.Rand, weights []float64, before []int) int {
 // means is the state of k-means of Gaussians.
 type means struct {
 	cfg     Config
-	mul     linalg.Multiplier
+	mul     linalg.Backend
 	set     *lowrank.Set
 	gs      []lowrank.Gaussian
 	weights []float64
@@ -141,7 +142,7 @@ type means struct {
 // at first. A super-class that would be empty gets the Gaussian that is
 // farthest from its own.
 func (k *means) assign(changed []int) ([]int, error) {
-	bounds := linalg.New64(len(k.gs), len(changed))
+	bounds := dense.New(len(k.gs), len(changed))
 	if err := k.set.KLBound(bounds, k.some(changed)); err != nil {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func fillEmpty(of []int, distance []float64, size int) {
 // update computes the super-classes that changed (eq. 4.13, 4.14).
 func (k *means) update(of []int, changed []int) error {
 	errs := make([]error, len(changed))
-	linalg.Parallel(len(changed), func(i int) {
+	dense.Parallel(len(changed), func(i int) {
 		k.supers[changed[i]], errs[i] = mixtureOf(k.mul, k.gs, k.weights, of, changed[i], k.cfg.R)
 	})
 	for _, err := range errs {
@@ -251,7 +252,7 @@ func (k *means) update(of []int, changed []int) error {
 	return nil
 }
 
-func mixtureOf(mul linalg.Multiplier, gs []lowrank.Gaussian, weights []float64, of []int, super, r int) (lowrank.Gaussian, error) {
+func mixtureOf(mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, of []int, super, r int) (lowrank.Gaussian, error) {
 	var members []lowrank.Gaussian
 	var w []float64
 	for i, s := range of {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -20,7 +21,7 @@ func drawn(t *testing.T, k int, cfg Config) *HPPCA {
 	t.Helper()
 	const n, d = 7, 12
 	rng := rand.New(rand.NewPCG(3, 4))
-	x := linalg.New32(k*n, d)
+	x := dense.New32(k*n, d)
 	y := make([]string, k*n)
 	for i := range y {
 		own := rand.New(rand.NewPCG(5, uint64(i/n)))
@@ -136,12 +137,12 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.S, cfg.T, cfg.Levels = 9, 1, 3
 	h := drawn(t, 30, cfg)
-	x := linalg.New32(5, 12)
+	x := dense.New32(5, 12)
 	for i := range x.Data {
 		x.Data[i] = float32(i%7) - 3
 	}
 	q := lowrank.NewQueries(h.scorer.place(x), h.scorer.centre)
-	dst := linalg.New64(5, 30)
+	dst := dense.New(5, 30)
 	if err := h.LogProb(dst, x); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func TestDrawFollowsTheWeights(t *testing.T) {
 
 // TestEqualClasses: as many super-classes as asked for, none empty.
 func TestEqualClasses(t *testing.T) {
-	x := linalg.New32(6, 4)
+	x := dense.New32(6, 4)
 	for i := range x.Data {
 		x.Data[i] = 1
 	}
@@ -244,7 +245,7 @@ func TestSizes(t *testing.T) {
 
 // TestKMeans finds clusters that are far apart, and ends.
 func TestKMeans(t *testing.T) {
-	x := linalg.New32(90, 3)
+	x := dense.New32(90, 3)
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range x.Data {
 		x.Data[i] = float32(20*(i/3%3) + int(rng.NormFloat64()))

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -28,7 +29,7 @@ type HPPCA struct {
 	classes classifier.Table[class]
 	tree    tree
 	scorer  *scorer // nil before the base session
-	mul     linalg.Multiplier
+	mul     linalg.Backend
 }
 
 // class is one Gaussian and its place. It is never changed, only replaced.
@@ -48,7 +49,7 @@ var (
 	_ classifier.Saver            = (*HPPCA)(nil)
 	_ classifier.StatisticsKeeper = (*HPPCA)(nil)
 	_ classifier.Refresher        = (*HPPCA)(nil)
-	_ classifier.MultiplierUser   = (*HPPCA)(nil)
+	_ classifier.BackendUser      = (*HPPCA)(nil)
 )
 
 // New returns an unfitted head.
@@ -59,9 +60,9 @@ func New(cfg Config) (*HPPCA, error) {
 	return &HPPCA{cfg: cfg, mul: linalg.Default()}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser, for fits, clustering and
+// UseBackend implements classifier.BackendUser, for fits, clustering and
 // scores.
-func (h *HPPCA) UseMultiplier(m linalg.Multiplier) {
+func (h *HPPCA) UseBackend(m linalg.Backend) {
 	h.mul = m
 	if h.scorer != nil {
 		h.rescore()
@@ -262,7 +263,7 @@ func fitGroups(ctx context.Context, groups []classifier.Group, fit func(classifi
 	fitted, errs := make([]class, len(groups)), make([]error, len(groups))
 	for first := 0; first < len(groups); first += fitChunk {
 		last := min(first+fitChunk, len(groups))
-		linalg.Parallel(last-first, func(i int) {
+		dense.Parallel(last-first, func(i int) {
 			if errs[first+i] = ctx.Err(); errs[first+i] == nil {
 				fitted[first+i], errs[first+i] = fit(groups[first+i])
 			}
@@ -337,5 +338,5 @@ func (h *HPPCA) scaled(x blas32.General, rows []int) blas32.General {
 	if h.cfg.Normalize {
 		return classifier.UnitRows(x, rows)
 	}
-	return classifier.Gather(x, rows)
+	return dense.Gather32(x, rows)
 }

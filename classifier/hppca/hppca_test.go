@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // world returns n examples each of k classes that fall into groups.
@@ -189,8 +190,8 @@ func TestRefreshIsLearningAtOnce(t *testing.T) {
 	x, y := world(18, 4, 6, 12, 1)
 	cfg := config(func(c *hppca.Config) { c.T, c.Q = 1, 4 })
 	once := learned(t, cfg, x, y)
-	h := learned(t, cfg, classifier.Rows(x, 60, 108), y[60:])
-	learn(t, h, classifier.Rows(x, 0, 60), y[:60])
+	h := learned(t, cfg, dense.Rows32(x, 60, 108), y[60:])
+	learn(t, h, dense.Rows32(x, 0, 60), y[:60])
 	state, err := h.Save()
 	if err != nil {
 		t.Fatal(err)
@@ -364,7 +365,7 @@ func BenchmarkHPPCAScore(b *testing.B) {
 		cfg := config(func(h *hppca.Config) { h.Q, h.R, h.Statistics = c.q, c.q, false })
 		h := learned(b, cfg, x, y)
 		queries, _ := world(c.k, 30, 1, c.d, 2)
-		queries = classifier.Rows(queries, 0, min(256, queries.Rows))
+		queries = dense.Rows32(queries, 0, min(256, queries.Rows))
 		dst := blas64.General{Rows: queries.Rows, Cols: c.k, Stride: c.k, Data: make([]float64, queries.Rows*c.k)}
 		for _, T := range []int{1, 4, h.Supers()} {
 			cfg.T = T

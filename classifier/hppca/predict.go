@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // LogProb implements classifier.Classifier. Besides the C values of a row it
@@ -15,7 +16,7 @@ import (
 func (h *HPPCA) LogProb(dst blas64.General, x blas32.General) error {
 	err := classifier.CheckLogProb(h, dst, x)
 	if err == nil {
-		err = h.scorer.each(x, func(i int, f *found) { h.scorer.logProb(rowOf(dst, i), f) })
+		err = h.scorer.each(x, func(i int, f *found) { h.scorer.logProb(dense.Row(dst, i), f) })
 	}
 	return named(err)
 }
@@ -37,7 +38,7 @@ func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) e
 	if err == nil {
 		err = h.scorer.each(x, func(i int, f *found) {
 			novelty[i] = h.scorer.novelty(f)
-			h.scorer.logProb(rowOf(dst, i), f)
+			h.scorer.logProb(dense.Row(dst, i), f)
 		})
 	}
 	return named(err)
@@ -72,5 +73,3 @@ func named(err error) error {
 	}
 	return nil
 }
-
-func rowOf(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -86,8 +87,8 @@ func majority(owner, at []int, owners, size int) []int {
 
 // kMeans returns the cluster of every row of x: k-means++ and Lloyd's rounds,
 // until nothing moves. A cluster that runs empty keeps its centre.
-func kMeans(ctx context.Context, mul linalg.Multiplier, x blas32.General, size, rounds int, rng *rand.Rand) ([]int, error) {
-	centres := linalg.New64(size, x.Cols)
+func kMeans(ctx context.Context, mul linalg.Backend, x blas32.General, size, rounds int, rng *rand.Rand) ([]int, error) {
+	centres := dense.New(size, x.Cols)
 	nearest := make([]float64, x.Rows)
 	for i := range nearest {
 		nearest[i] = math.Inf(1)
@@ -100,10 +101,10 @@ func kMeans(ctx context.Context, mul linalg.Multiplier, x blas32.General, size, 
 		}
 		chosen = append(chosen, at)
 		centre := centres.Data[s*centres.Stride : (s+1)*centres.Stride]
-		for j, v := range classifier.Row(x, at) {
+		for j, v := range dense.Row32(x, at) {
 			centre[j] = float64(v)
 		}
-		linalg.Parallel(x.Rows, func(i int) { nearest[i] = min(nearest[i], squaredTo(classifier.Row(x, i), centre)) })
+		dense.Parallel(x.Rows, func(i int) { nearest[i] = min(nearest[i], squaredTo(dense.Row32(x, i), centre)) })
 	}
 	var of []int
 	for range rounds {
@@ -129,8 +130,8 @@ func squaredTo(x []float32, centre []float64) float64 {
 }
 
 // nearestCentres returns the nearest centre of every row, by ‖c‖² − 2xᵀc.
-func nearestCentres(mul linalg.Multiplier, x blas32.General, centres blas64.General) ([]int, error) {
-	c := linalg.New32(centres.Rows, centres.Cols)
+func nearestCentres(mul linalg.Backend, x blas32.General, centres blas64.General) ([]int, error) {
+	c := dense.New32(centres.Rows, centres.Cols)
 	norms := make([]float64, centres.Rows)
 	for i, v := range centres.Data {
 		c.Data[i] = float32(v)
@@ -138,14 +139,14 @@ func nearestCentres(mul linalg.Multiplier, x blas32.General, centres blas64.Gene
 	}
 	of := make([]int, x.Rows)
 	for first := 0; first < x.Rows; first += rawChunk {
-		rows := classifier.Rows(x, first, min(first+rawChunk, x.Rows))
-		product := linalg.New32(rows.Rows, c.Rows)
+		rows := dense.Rows32(x, first, min(first+rawChunk, x.Rows))
+		product := dense.New32(rows.Rows, c.Rows)
 		if err := mul.MulTrans(product, rows, c); err != nil {
 			return nil, err
 		}
-		linalg.Parallel(rows.Rows, func(i int) {
+		dense.Parallel(rows.Rows, func(i int) {
 			best := math.Inf(1)
-			for s, v := range classifier.Row(product, i) {
+			for s, v := range dense.Row32(product, i) {
 				if t := norms[s] - 2*float64(v); t < best {
 					best, of[first+i] = t, s
 				}
@@ -168,7 +169,7 @@ func average(centres blas64.General, x blas32.General, of []int) {
 	}
 	for i, s := range of {
 		centre := centres.Data[s*centres.Stride : (s+1)*centres.Stride]
-		for j, v := range classifier.Row(x, i) {
+		for j, v := range dense.Row32(x, i) {
 			centre[j] += float64(v) / float64(count[s])
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -43,7 +44,7 @@ func TestScale(t *testing.T) {
 	}
 	note(t, "loaded", start)
 	head := bare(t, m.Head)
-	classifier.UseMultiplier(head, nativetest.Open(t, native.Auto).Multiplier)
+	classifier.UseBackend(head, nativetest.Open(t, native.Auto).Backend)
 	x, y := every(test, 10)
 	right, took, density := measure(t, head, x, y)
 	cfg := method.DefaultConfig().HPPCA
@@ -76,7 +77,7 @@ func trainAndSave(t *testing.T, train hierarchy.Sample, path string) {
 	t.Helper()
 	settings := model.Settings{Method: "hppca", Heads: method.DefaultConfig(), WithoutStatistics: true, WithoutCalibration: true}
 	settings.Heads.HPPCA.Statistics, settings.Temperature.Temperature = false, 1
-	settings.Multiplier = nativetest.Open(t, native.Auto).Multiplier
+	settings.Backend = nativetest.Open(t, native.Auto).Backend
 	start := time.Now()
 	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: model.HashRows(train.X)})
 	if err != nil {
@@ -97,7 +98,7 @@ func every(s hierarchy.Sample, step int) (blas32.General, []string) {
 	for i := 0; i < s.X.Rows; i += step {
 		rows, y = append(rows, i), append(y, s.Y[i])
 	}
-	return classifier.Gather(s.X, rows), y
+	return dense.Gather32(s.X, rows), y
 }
 
 // batch is the number of rows scored in one call.
@@ -110,7 +111,7 @@ func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (rig
 	C := len(head.Classes())
 	room := make([]float64, batch*C)
 	for first := 0; first < x.Rows; first += batch {
-		rows := classifier.Rows(x, first, min(first+batch, x.Rows))
+		rows := dense.Rows32(x, first, min(first+batch, x.Rows))
 		dst := blas64.General{Rows: rows.Rows, Cols: C, Stride: C, Data: room[:rows.Rows*C]}
 		start := time.Now()
 		if err := head.LogProb(dst, rows); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -26,7 +27,7 @@ const (
 // A scorer holds what scoring needs of all nodes and classes, those of one
 // parent stacked for one product a batch. It is immutable.
 type scorer struct {
-	mul               linalg.Multiplier
+	mul               linalg.Backend
 	normalize, logDet bool
 	t                 int
 	gap               float64
@@ -48,7 +49,7 @@ type step struct {
 }
 
 // newScorer stacks everything; the components of gs move (lowrank.NewStack).
-func newScorer(mul linalg.Multiplier, cfg Config, t tree, gs []lowrank.Gaussian, supers []int) *scorer {
+func newScorer(mul linalg.Backend, cfg Config, t tree, gs []lowrank.Gaussian, supers []int) *scorer {
 	s := &scorer{
 		mul: mul, normalize: cfg.Normalize, logDet: cfg.LogDet, t: cfg.T, gap: cfg.Gap,
 		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1), supers: supers,
@@ -88,7 +89,7 @@ func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents, visited int
 	for i, p := range parent {
 		st.items[p] = append(st.items[p], i)
 	}
-	linalg.Parallel(parents, func(p int) {
+	dense.Parallel(parents, func(p int) {
 		own := make([]lowrank.Gaussian, len(st.items[p]))
 		for i, item := range st.items[p] {
 			own[i] = gs[item]
@@ -156,7 +157,7 @@ func (s *scorer) find(x blas32.General) ([]found, error) {
 			}
 			break
 		}
-		linalg.Parallel(len(out), func(i int) { out[i].descend(candidates[i], s.visited(candidates[i])) })
+		dense.Parallel(len(out), func(i int) { out[i].descend(candidates[i], s.visited(candidates[i])) })
 		groups = s.steps[l+1].visits(out)
 	}
 	return out, nil
@@ -193,7 +194,7 @@ func (st step) visits(of []found) []group {
 func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, error) {
 	scores, errs := make([]blas64.General, len(groups)), make([]error, len(groups))
 	order := st.largestFirst(groups)
-	linalg.Parallel(len(groups), func(i int) {
+	dense.Parallel(len(groups), func(i int) {
 		g := order[i]
 		scores[g], errs[g] = st.stacks[groups[g].parent].Scores(q, groups[g].rows)
 	})
@@ -208,7 +209,7 @@ func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, 
 		}
 	}
 	out := make([][]ranked, rows)
-	linalg.Parallel(rows, func(row int) {
+	dense.Parallel(rows, func(row int) {
 		n := 0
 		for _, p := range at[row] {
 			n += scores[p.group].Cols
@@ -256,10 +257,10 @@ func (s *scorer) visited(candidates []ranked) int {
 // place returns x in float64, of length 1 if so configured. It rounds to
 // float32 in between, as learning does.
 func (s *scorer) place(x blas32.General) blas64.General {
-	z := linalg.New64(x.Rows, x.Cols)
-	linalg.Parallel(x.Rows, func(i int) {
-		row := rowOf(z, i)
-		classifier.Place(row, classifier.Row(x, i), s.normalize)
+	z := dense.New(x.Rows, x.Cols)
+	dense.Parallel(x.Rows, func(i int) {
+		row := dense.Row(z, i)
+		classifier.Place(row, dense.Row32(x, i), s.normalize)
 		for j, v := range row {
 			row[j] = float64(float32(v))
 		}
@@ -270,12 +271,12 @@ func (s *scorer) place(x blas32.General) blas64.General {
 // each calls do with what is found for every row of x, on all cores.
 func (s *scorer) each(x blas32.General, do func(i int, f *found)) error {
 	for first := 0; first < x.Rows; first += s.batch {
-		rows := classifier.Rows(x, first, min(first+s.batch, x.Rows))
+		rows := dense.Rows32(x, first, min(first+s.batch, x.Rows))
 		f, err := s.find(rows)
 		if err != nil {
 			return err
 		}
-		linalg.Parallel(rows.Rows, func(i int) { do(first+i, &f[i]) })
+		dense.Parallel(rows.Rows, func(i int) { do(first+i, &f[i]) })
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A tree is the super-classes, level by level from the top; classes hang below
@@ -76,7 +76,7 @@ func (h *HPPCA) place(known int) error {
 		return nil
 	}
 	gs := h.gaussians()[known:]
-	kl := linalg.New64(len(gs), len(h.tree.lowest().nodes))
+	kl := dense.New(len(gs), len(h.tree.lowest().nodes))
 	if err := lowrank.NewSet(gs, h.mul).KL(kl, h.tree.lowest().nodes); err != nil {
 		return err
 	}

@@ -4,8 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // fewRows are multiplied at a time, zeros in place of those that are missing,
@@ -46,7 +45,7 @@ func aligned(rows, cols int) blas32.General {
 // fill puts rows of q into z, and zeros below them.
 func (r *room) fill(q *Queries, rows []int) {
 	for i, row := range rows {
-		copy(classifier.Row(r.z, i), classifier.Row(q.z32, row))
+		copy(dense.Row32(r.z, i), dense.Row32(q.z32, row))
 	}
 	clear(r.z.Data[len(rows)*r.z.Stride:])
 }
@@ -56,7 +55,7 @@ func (r *room) fill(q *Queries, rows []int) {
 // a right operand would be packed first. For a handful of rows that takes half
 // of the time.
 func (s *Stack) scoresOfFew(q *Queries, rows []int) (blas64.General, error) {
-	scores := linalg.New64(len(rows), len(s.items))
+	scores := dense.New(len(rows), len(s.items))
 	r := q.room(s.basis.Rows, len(s.items))
 	defer q.rooms.Put(r)
 	for first := 0; first < len(rows); first += fewRows {

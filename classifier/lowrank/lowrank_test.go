@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -22,7 +23,7 @@ func gaussian(d, q int, lambda, wide float64, seed uint64) lowrank.Gaussian {
 	for j := range g.Mean {
 		g.Mean[j] = rng.NormFloat64()
 	}
-	x := linalg.New64(q, d)
+	x := dense.New(q, d)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -119,7 +120,7 @@ const tolerance = 2e-5
 func TestDivergencesEqualDense(t *testing.T) {
 	gs := family(9)
 	set := lowrank.NewSet(gs, linalg.Default())
-	kl := linalg.New64(len(gs), len(gs))
+	kl := dense.New(len(gs), len(gs))
 	if err := set.KL(kl, gs); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestDivergencesEqualDense(t *testing.T) {
 func TestBoundsAreBelow(t *testing.T) {
 	gs := family(9)
 	set := lowrank.NewSet(gs, linalg.Default())
-	kl, bound := linalg.New64(len(gs), len(gs)), linalg.New64(len(gs), len(gs))
+	kl, bound := dense.New(len(gs), len(gs)), dense.New(len(gs), len(gs))
 	if err := errors.Join(set.KL(kl, gs), set.KLBound(bound, gs)); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestExtremesStayFinite(t *testing.T) {
 		}
 	}
 	set := lowrank.NewSet(gs, linalg.Default())
-	kl, b := linalg.New64(3, 3), make([]float64, 3)
+	kl, b := dense.New(3, 3), make([]float64, 3)
 	if err := set.KL(kl, gs); err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +304,7 @@ func TestStackEqualsDense(t *testing.T) {
 				gs[i].Mean[j] += c.offset
 			}
 		}
-		z := linalg.New64(len(gs), d)
+		z := dense.New(len(gs), d)
 		rng := rand.New(rand.NewPCG(9, 9))
 		for i := range gs {
 			for j := range d {
@@ -379,7 +380,7 @@ func BenchmarkSetKL(b *testing.B) {
 		for i := range gs {
 			gs[i] = gaussian(c.d, c.q, 0.01, 0.1, uint64(i%50))
 		}
-		set, dst := lowrank.NewSet(gs, linalg.Default()), linalg.New64(c.k, c.s)
+		set, dst := lowrank.NewSet(gs, linalg.Default()), dense.New(c.k, c.s)
 		b.Run(fmt.Sprintf("K=%d_S=%d_d=%d_q=r=%d", c.k, c.s, c.d, c.q), func(b *testing.B) {
 			for b.Loop() {
 				if err := set.KL(dst, gs[:c.s]); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -15,7 +16,7 @@ const mixtureRows = 2048
 // the covariance of the mixture of gs (at least one), which minimises the sum
 // of the KL divergences from them to it (eq. 4.13, 4.14). Weights need not sum
 // to 1; mul multiplies. The components' values do not contain λ, which eq. 4.14 does.
-func Mixture(gs []Gaussian, weights []float64, r int, mul linalg.Multiplier) (Gaussian, error) {
+func Mixture(gs []Gaussian, weights []float64, r int, mul linalg.Backend) (Gaussian, error) {
 	share := shares(weights)
 	out := Gaussian{Mean: make([]float64, gs[0].Dim())}
 	spread := 0 // whether λ differs
@@ -31,7 +32,7 @@ func Mixture(gs []Gaussian, weights []float64, r int, mul linalg.Multiplier) (Ga
 	if spread == 0 {
 		out.Lambda = gs[0].Lambda // free of rounding
 	}
-	e, err := factorEigen(linalg.Solver{Multiplier: mul}, gs, share, out.Mean, r)
+	e, err := factorEigen(linalg.Solver{Backend: mul}, gs, share, out.Mean, r)
 	out.Values, out.Basis = e.Values, narrowed(e.Vectors.Data)
 	return out, err
 }
@@ -56,12 +57,12 @@ func factorEigen(solver linalg.Solver, gs []Gaussian, share, mean []float64, r i
 		rows += len(gs[i].Values)
 	}
 	if r = min(r, rows, d); r <= 0 {
-		return linalg.Eigen{Vectors: linalg.New64(0, d)}, nil
+		return linalg.Eigen{Vectors: dense.New(0, d)}, nil
 	}
 	if rows <= d {
 		return solver.ThinEigen(factor(gs, share, mean, rows), r, 1)
 	}
-	sum := linalg.New64(d, d)
+	sum := dense.New(d, d)
 	for first := 0; first < len(gs); {
 		last, n := first, 0
 		for last < len(gs) && (last == first || n+1+len(gs[last].Values) <= mixtureRows) {
@@ -83,7 +84,7 @@ func factorEigen(solver linalg.Solver, gs []Gaussian, share, mean []float64, r i
 
 // factor returns rows whose scatter is the sum of factorEigen.
 func factor(gs []Gaussian, share, mean []float64, rows int) blas64.General {
-	z := linalg.New64(rows, len(mean))
+	z := dense.New(rows, len(mean))
 	at := 0
 	next := func() []float64 { at++; return z.Data[(at-1)*z.Stride : at*z.Stride] }
 	for i := range gs {

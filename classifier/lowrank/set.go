@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -22,14 +22,14 @@ type Set struct {
 	means  blas32.General // μ − centre
 	origin [][]float64    // L(μ − centre), for Bhattacharyya
 	logDet []float64      // log|Σ| − d·log λ
-	mul    linalg.Multiplier
+	mul    linalg.Backend
 }
 
 // NewSet takes at least one Gaussian, and what multiplies.
-func NewSet(gs []Gaussian, mul linalg.Multiplier) *Set {
+func NewSet(gs []Gaussian, mul linalg.Backend) *Set {
 	s := &Set{gs: gs, centre: MeanOfMeans(gs), origin: make([][]float64, len(gs)), logDet: make([]float64, len(gs)), mul: mul}
 	s.means = fresh(len(gs), len(s.centre))
-	linalg.Parallel(len(gs), func(i int) {
+	dense.Parallel(len(gs), func(i int) {
 		shift := minus(gs[i].Mean, s.centre)
 		for j, v := range shift {
 			s.means.Data[i*s.means.Stride+j] = float32(v)
@@ -83,19 +83,19 @@ type compared struct {
 func (s *Set) each(o *others, do func(i int, c *compared)) error {
 	for first := 0; first < len(s.gs); first += setChunk {
 		last := min(first+setChunk, len(s.gs))
-		c, err := s.compare(s.gs[first:last], classifier.Rows(s.means, first, last), o.rows)
+		c, err := s.compare(s.gs[first:last], dense.Rows32(s.means, first, last), o.rows)
 		if err != nil {
 			return err
 		}
 		c.first = first
-		linalg.Parallel(last-first, func(i int) { do(first+i, &c) })
+		dense.Parallel(last-first, func(i int) { do(first+i, &c) })
 	}
 	return nil
 }
 
 func (s *Set) compare(gs []Gaussian, means, rows blas32.General) (compared, error) {
 	block := Block(gs)
-	c := compared{offsets: make([]int, len(gs)), basis: linalg.New32(block.Rows, rows.Rows)}
+	c := compared{offsets: make([]int, len(gs)), basis: dense.New32(block.Rows, rows.Rows)}
 	at := 0
 	for i := range c.offsets {
 		c.offsets[i] = at
@@ -113,7 +113,7 @@ func (s *Set) compare(gs []Gaussian, means, rows blas32.General) (compared, erro
 
 // project multiplies means, less the centre, with components.
 func (s *Set) project(means, rows blas32.General) (blas32.General, error) {
-	out := linalg.New32(means.Rows, rows.Rows)
+	out := dense.New32(means.Rows, rows.Rows)
 	if rows.Rows == 0 {
 		return out, nil
 	}
@@ -155,9 +155,9 @@ func (s *Set) KLOf(which []int, q []Gaussian) (blas64.General, error) {
 	}
 	for k, i := range which {
 		part.gs[k], part.logDet[k] = s.gs[i], s.logDet[i]
-		copy(classifier.Row(part.means, k), classifier.Row(s.means, i))
+		copy(dense.Row32(part.means, k), dense.Row32(s.means, i))
 	}
-	dst := linalg.New64(len(which), len(q))
+	dst := dense.New(len(which), len(q))
 	return dst, part.KL(dst, q)
 }
 
@@ -171,7 +171,7 @@ func (s *Set) KLBound(dst blas64.General, q []Gaussian) error {
 	if err != nil {
 		return err
 	}
-	linalg.Parallel(len(s.gs), func(i int) {
+	dense.Parallel(len(s.gs), func(i int) {
 		row := dst.Data[i*dst.Stride : i*dst.Stride+len(q)]
 		for j := range q {
 			at := i*projected.Cols + o.first[j]
@@ -224,7 +224,7 @@ func squared(a, b []float64) float64 {
 
 // KL returns KL(p ‖ q) in nats (eq. 4.11).
 func KL(p, q Gaussian) (float64, error) {
-	dst := linalg.New64(1, 1)
+	dst := dense.New(1, 1)
 	err := NewSet([]Gaussian{p}, linalg.Default()).KL(dst, []Gaussian{q})
 	return dst.Data[0], err
 }

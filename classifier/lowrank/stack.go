@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -33,9 +33,9 @@ type Queries struct {
 
 // NewQueries takes the rows of z (n×d), which must not change afterwards.
 func NewQueries(z blas64.General, centre []float64) *Queries {
-	q := &Queries{z: z, z32: linalg.New32(z.Rows, z.Cols), sq: make([]float64, z.Rows), centre: centre}
-	linalg.Parallel(z.Rows, func(i int) {
-		row := classifier.Row(q.z32, i)
+	q := &Queries{z: z, z32: dense.New32(z.Rows, z.Cols), sq: make([]float64, z.Rows), centre: centre}
+	dense.Parallel(z.Rows, func(i int) {
+		row := dense.Row32(q.z32, i)
 		var sq float64
 		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
 			shift := v - centre[j]
@@ -51,7 +51,7 @@ func (q *Queries) gather(rows []int) blas32.General {
 	if len(rows) == q.z32.Rows {
 		return q.z32
 	}
-	return classifier.Gather(q.z32, rows)
+	return dense.Gather32(q.z32, rows)
 }
 
 // A Stack is Gaussians that are scored together, with one product for the
@@ -61,7 +61,7 @@ type Stack struct {
 	means  blas32.General // μ − centre
 	joined blas32.General // both, unless few
 	items  []stacked
-	mul    linalg.Multiplier
+	mul    linalg.Backend
 	few    bool // rows come a handful at a time
 }
 
@@ -79,7 +79,7 @@ type stacked struct {
 // components are moved into one piece of memory (Pack), so that they are held
 // once; gs is kept. With few, rows are expected a handful at a time: scores
 // cost less then and more otherwise, and differ in the last bits.
-func NewStack(gs []Gaussian, centre []float64, logDet, few bool, mul linalg.Multiplier) *Stack {
+func NewStack(gs []Gaussian, centre []float64, logDet, few bool, mul linalg.Backend) *Stack {
 	s := &Stack{few: few, mul: mul, items: make([]stacked, len(gs))}
 	if few {
 		s.basis, s.means = Block(gs), fresh(len(gs), len(centre))
@@ -103,7 +103,7 @@ func (s *Stack) join(gs []Gaussian, d int) {
 	}
 	s.joined = fresh(n, d)
 	rows := copyComponents(s.joined, gs)
-	s.basis, s.means = classifier.Rows(s.joined, 0, rows), classifier.Rows(s.joined, rows, n)
+	s.basis, s.means = dense.Rows32(s.joined, 0, rows), dense.Rows32(s.joined, rows, n)
 }
 
 func (s *Stack) stacked(i, row int, g *Gaussian, centre []float64, logDet bool) stacked {
@@ -137,25 +137,25 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 	if s.few {
 		return s.scoresOfFew(q, rows)
 	}
-	z32, scores := q.gather(rows), linalg.New64(len(rows), len(s.items))
+	z32, scores := q.gather(rows), dense.New(len(rows), len(s.items))
 	errs := make([]error, (len(rows)+blockRows-1)/blockRows)
-	linalg.Parallel(len(errs), func(b int) {
+	dense.Parallel(len(errs), func(b int) {
 		first := b * blockRows
 		n := min(blockRows, len(rows)-first)
-		errs[b] = s.scoreBlock(scores.Data[first*scores.Stride:], q, rows[first:first+n], classifier.Rows(z32, first, first+n))
+		errs[b] = s.scoreBlock(scores.Data[first*scores.Stride:], q, rows[first:first+n], dense.Rows32(z32, first, first+n))
 	})
 	return scores, errors.Join(errs...)
 }
 
 // scoreBlock writes the scores of rows, which z32 are.
 func (s *Stack) scoreBlock(dst []float64, q *Queries, rows []int, z32 blas32.General) error {
-	products := linalg.New32(len(rows), s.joined.Rows)
+	products := dense.New32(len(rows), s.joined.Rows)
 	if err := s.mul.Mul32(products, z32, s.joined); err != nil {
 		return err
 	}
 	for i, row := range rows {
 		z := q.z.Data[row*q.z.Stride : row*q.z.Stride+q.z.Cols]
-		projected := classifier.Row(products, i)
+		projected := dense.Row32(products, i)
 		s.scoreRow(dst[i*len(s.items):(i+1)*len(s.items)], z, q.sq[row], projected, projected[s.basis.Rows:])
 	}
 	return nil

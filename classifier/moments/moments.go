@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -31,7 +32,7 @@ type Moments struct {
 }
 
 // Use takes the backend of large products, in place of gonum.
-func (m *Moments) Use(mul linalg.Multiplier) { m.solver.Multiplier = mul }
+func (m *Moments) Use(mul linalg.Backend) { m.solver.Backend = mul }
 
 // New returns statistics of no examples of d values each.
 func New(d int) *Moments { return &Moments{d: d} }
@@ -71,7 +72,7 @@ func (m *Moments) Add(x blas32.General) error {
 	if m.Thin() && m.n+x.Rows <= m.d {
 		m.rows = slices.Grow(m.rows, x.Rows*x.Cols)
 		for i := range x.Rows {
-			m.rows = append(m.rows, classifier.Row(x, i)...)
+			m.rows = append(m.rows, dense.Row32(x, i)...)
 		}
 		m.n += x.Rows
 		return nil
@@ -136,7 +137,7 @@ func (m *Moments) chunkRows() int { return max(1, chunkValues/m.d) }
 func (m *Moments) addFull(x blas32.General) error {
 	rows := m.chunkRows()
 	for first := 0; first < x.Rows; first += rows {
-		mean, m2, err := m.chunkMoments(classifier.Rows(x, first, min(first+rows, x.Rows)))
+		mean, m2, err := m.chunkMoments(dense.Rows32(x, first, min(first+rows, x.Rows)))
 		if err != nil {
 			return err
 		}
@@ -194,7 +195,7 @@ const meanColumns = 320
 
 func meanOf(x blas32.General) []float64 {
 	mean := make([]float64, x.Cols)
-	linalg.Parallel((x.Cols+meanColumns-1)/meanColumns, func(t int) {
+	dense.Parallel((x.Cols+meanColumns-1)/meanColumns, func(t int) {
 		first := t * meanColumns
 		part := mean[first:min(first+meanColumns, x.Cols)]
 		addColumns(part, x, first)
@@ -207,7 +208,7 @@ func meanOf(x blas32.General) []float64 {
 
 // addColumns adds the sums of the columns from first on, four rows at a time.
 func addColumns(part []float64, x blas32.General, first int) {
-	row := func(i int) []float32 { return classifier.Row(x, i)[first : first+len(part)] }
+	row := func(i int) []float32 { return dense.Row32(x, i)[first : first+len(part)] }
 	i := 0
 	for ; i+4 <= x.Rows; i += 4 {
 		a, b, c, d := row(i), row(i+1), row(i+2), row(i+3)
@@ -223,10 +224,10 @@ func addColumns(part []float64, x blas32.General, first int) {
 }
 
 func centred(x blas32.General, mean []float64) blas64.General {
-	c := linalg.New64(x.Rows, x.Cols)
-	linalg.Parallel(x.Rows, func(i int) {
+	c := dense.New(x.Rows, x.Cols)
+	dense.Parallel(x.Rows, func(i int) {
 		row := c.Data[i*c.Stride : i*c.Stride+c.Cols]
-		for j, v := range classifier.Row(x, i) {
+		for j, v := range dense.Row32(x, i) {
 			row[j] = float64(v) - mean[j]
 		}
 	})

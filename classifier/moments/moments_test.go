@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -107,22 +108,22 @@ func TestStreamingBatchMergedAddRemoveAgree(t *testing.T) {
 		want := batch(t, x)
 		stream := moments.New(d)
 		for i := range n {
-			if err := stream.Add(classifier.Rows(x, i, i+1)); err != nil {
+			if err := stream.Add(dense.Rows32(x, i, i+1)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		equal(t, fmt.Sprintf("streaming, n=%d", n), stream, want)
 		for _, cut := range []int{0, 1, n / 2, n - 1} {
-			left, right := batch(t, classifier.Rows(x, 0, cut)), batch(t, classifier.Rows(x, cut, n))
+			left, right := batch(t, dense.Rows32(x, 0, cut)), batch(t, dense.Rows32(x, cut, n))
 			if err := left.Merge(right); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, fmt.Sprintf("merged at %d of %d", cut, n), left, want)
 			both := want.Clone()
-			if err := both.Remove(classifier.Rows(x, cut, n)); err != nil {
+			if err := both.Remove(dense.Rows32(x, cut, n)); err != nil {
 				t.Fatalf("n = %d, removing from %d: %v", n, cut, err)
 			}
-			equal(t, fmt.Sprintf("removed from %d of %d", cut, n), both, batch(t, classifier.Rows(x, 0, cut)))
+			equal(t, fmt.Sprintf("removed from %d of %d", cut, n), both, batch(t, dense.Rows32(x, 0, cut)))
 		}
 	}
 }
@@ -131,8 +132,8 @@ func TestStreamingBatchMergedAddRemoveAgree(t *testing.T) {
 func TestGiveIsAdd(t *testing.T) {
 	for _, n := range []int{1, 5, d, d + 1, 40} {
 		want, got := batch(t, sample(n, 2)), moments.New(d)
-		tight := classifier.Gather(sample(n, 2), classifier.Range(0, n))
-		more := classifier.Gather(sample(3, 4), classifier.Range(0, 3))
+		tight := dense.Gather32(sample(n, 2), classifier.Range(0, n))
+		more := dense.Gather32(sample(3, 4), classifier.Range(0, 3))
 		for _, x := range []blas32.General{tight, more} {
 			if err := got.Give(x); err != nil {
 				t.Fatal(err)
@@ -145,7 +146,7 @@ func TestGiveIsAdd(t *testing.T) {
 	}
 	bad := sample(1, 1)
 	bad.Data[0] = float32(math.NaN())
-	if m := moments.New(d); m.Give(classifier.Gather(bad, []int{0})) == nil || m.N() != 0 {
+	if m := moments.New(d); m.Give(dense.Gather32(bad, []int{0})) == nil || m.N() != 0 {
 		t.Error("NaN was taken")
 	}
 }
@@ -170,7 +171,7 @@ func TestRemoveRefusesWhatWasNotThere(t *testing.T) {
 func TestRemoveDownToOneAndNone(t *testing.T) {
 	x := sample(40, 5)
 	m := batch(t, x)
-	if err := m.Remove(classifier.Rows(x, 1, 40)); err != nil {
+	if err := m.Remove(dense.Rows32(x, 1, 40)); err != nil {
 		t.Fatal(err)
 	}
 	c := must(m.Covariance())(t)
@@ -179,7 +180,7 @@ func TestRemoveDownToOneAndNone(t *testing.T) {
 			t.Fatalf("one example left, covariance %g", v)
 		}
 	}
-	if err := m.Remove(classifier.Rows(x, 0, 1)); err != nil || m.N() != 0 {
+	if err := m.Remove(dense.Rows32(x, 0, 1)); err != nil || m.N() != 0 {
 		t.Errorf("last example: n = %d, %v", m.N(), err)
 	}
 	if _, err := m.Covariance(); err == nil {
@@ -317,7 +318,7 @@ func BenchmarkAdd(b *testing.B) {
 func TestTopEigenFarFromZero(t *testing.T) {
 	const n, d, q = 150, 300, 10
 	rng := rand.New(rand.NewPCG(4, 4))
-	near, far := linalg.New32(n, d), linalg.New32(n, d)
+	near, far := dense.New32(n, d), dense.New32(n, d)
 	for i := range near.Data { // sums that float32 holds exactly
 		near.Data[i] = float32(math.Round(rng.NormFloat64()*4096/math.Sqrt(float64(i%d+1)))) / 4096
 		far.Data[i] = near.Data[i] + 1024

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -38,7 +39,7 @@ func (m *Moments) Remove(x blas32.General) error {
 func (m *Moments) removeThin(x blas32.General) error {
 	gone := make([]bool, m.n)
 	for i := range x.Rows {
-		at := m.find(classifier.Row(x, i), gone)
+		at := m.find(dense.Row32(x, i), gone)
 		if at < 0 {
 			return fmt.Errorf("remove example in row %d: %w", i, ErrRemove)
 		}
@@ -70,7 +71,7 @@ func (m *Moments) removeFull(x blas32.General) error {
 	}
 	rest, rows := m.Clone(), m.chunkRows()
 	for first := 0; first < x.Rows; first += rows {
-		mean, m2, err := m.chunkMoments(classifier.Rows(x, first, min(first+rows, x.Rows)))
+		mean, m2, err := m.chunkMoments(dense.Rows32(x, first, min(first+rows, x.Rows)))
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // tree merges parts pairwise in a random tree, as treeReduce does.
@@ -38,7 +39,7 @@ func TestAnyPartitionOrderAndTreeAgree(t *testing.T) {
 			var parts []*moments.Moments
 			for first := 0; first < n; {
 				last := min(n, first+1+rng.IntN(max(1, n/2)))
-				parts = append(parts, batch(t, classifier.Gather(x, order[first:last])))
+				parts = append(parts, batch(t, dense.Gather32(x, order[first:last])))
 				first = last
 			}
 			rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
@@ -63,7 +64,7 @@ func TestTotalAndTrace(t *testing.T) {
 		for j := range d {
 			var sum float64
 			for i := range n {
-				sum += float64(classifier.Row(x, i)[j])
+				sum += float64(dense.Row32(x, i)[j])
 			}
 			if math.Abs(total.Sum[j]-sum) > 1e-9*math.Abs(sum) || total.N != n {
 				t.Errorf("n = %d: sum %d is %v, want %v", n, j, total.Sum[j], sum)
@@ -84,7 +85,7 @@ func TestSelect(t *testing.T) {
 	x := sample(d, 4)
 	m := batch(t, x)
 	got := must(m.Select([]int{5, 0, 7}))(t)
-	equal(t, "selected", got, batch(t, classifier.Gather(x, []int{5, 0, 7})))
+	equal(t, "selected", got, batch(t, dense.Gather32(x, []int{5, 0, 7})))
 	if _, err := m.Select([]int{d}); err == nil {
 		t.Error("a row that is not there")
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // TestSideTensors: a thin form and a full one come back as they were; what
@@ -14,7 +14,7 @@ import (
 func TestSideTensors(t *testing.T) {
 	var stats []*moments.Moments
 	for _, n := range []int{2, 5} {
-		x := linalg.New32(n, 3)
+		x := dense.New32(n, 3)
 		for i := range x.Data {
 			x.Data[i] = float32(i * i % 7)
 		}

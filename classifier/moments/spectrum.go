@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -40,7 +41,7 @@ func (m *Moments) TopEigen(q int) (linalg.Eigen, error) {
 	}
 	q = min(q, m.n-1, m.d)
 	if q <= 0 {
-		return linalg.Eigen{Vectors: linalg.New64(0, m.d)}, nil
+		return linalg.Eigen{Vectors: dense.New(0, m.d)}, nil
 	}
 	solver := m.solver
 	solver.Float32 = true
@@ -67,7 +68,7 @@ func positive(e linalg.Eigen) linalg.Eigen {
 
 // unpack returns scale·M2 of the full form with both triangles.
 func (m *Moments) unpack(scale float64) blas64.General {
-	s := linalg.New64(m.d, m.d)
+	s := dense.New(m.d, m.d)
 	p := 0
 	for i := range m.d {
 		for j := i; j < m.d; j++ {

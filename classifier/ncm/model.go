@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // subtract removes a group of examples from their class.
@@ -40,7 +40,7 @@ func (m *model) derive(cfg Config) {
 		return
 	}
 	m.centre = make([]float64, m.dim)
-	m.means = linalg.New64(C, m.dim)
+	m.means = dense.New(C, m.dim)
 	for i, c := range m.classes.Values() {
 		mean := c.Mean()
 		if cfg.Metric == Cosine {

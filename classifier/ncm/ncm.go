@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -159,7 +160,7 @@ func (m *model) scores(cfg Config, x blas32.General) (blas64.General, error) {
 			z.Data[i*z.Stride+j] -= c
 		}
 	}
-	s := linalg.New64(x.Rows, m.classes.Len())
+	s := dense.New(x.Rows, m.classes.Len())
 	if err := linalg.MulTrans64(s, z, m.means); err != nil {
 		return s, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func learned(t *testing.T, cfg ncm.Config, x blas32.General, y []string) *ncm.NCM {
@@ -108,7 +109,7 @@ func leaveOneOut(t *testing.T, metric string, tau float64, x blas32.General, y [
 		if class == "c" { // its only example
 			continue
 		}
-		row, label := classifier.Rows(x, i, i+1), []string{class}
+		row, label := dense.Rows32(x, i, i+1), []string{class}
 		if err := h.ForgetSamples(row, label); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func leaveOneOut(t *testing.T, metric string, tau float64, x blas32.General, y [
 }
 
 func TestTemperatureDefaultsAndStays(t *testing.T) {
-	one := classifier.Gather(square, []int{0, 2})
+	one := dense.Gather32(square, []int{0, 2})
 	h := learned(t, ncm.DefaultConfig(), one, []string{"x", "y"})
 	if h.Temperature() != ncm.DefaultTemperature {
 		t.Errorf("one example a class: τ = %g", h.Temperature())
@@ -189,7 +190,7 @@ func BenchmarkNCMScore(b *testing.B) {
 		if err := h.Learn(context.Background(), x, y); err != nil {
 			b.Fatal(err)
 		}
-		q := classifier.Rows(x, 0, min(n, 2*K))
+		q := dense.Rows32(x, 0, min(n, 2*K))
 		dst := blas64.General{Rows: q.Rows, Cols: K, Stride: K, Data: make([]float64, q.Rows*K)}
 		b.Run(fmt.Sprintf("K=%d_d=%d_n=%d", K, d, q.Rows), func(b *testing.B) {
 			for b.Loop() {

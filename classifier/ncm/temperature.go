@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 const (
@@ -50,7 +50,7 @@ func defaultTemperature(cfg Config, m *model, x blas32.General) float64 {
 	}
 	var sq float64
 	for i := range x.Rows {
-		for j, v := range classifier.Row(x, i) {
+		for j, v := range dense.Row32(x, i) {
 			r := float64(v) - m.centre[j]
 			sq += r * r
 		}
@@ -76,13 +76,13 @@ func leaveOneOut(ctx context.Context, cfg Config, m *model, x blas32.General, gr
 			}
 		}
 	}
-	s := linalg.New64(len(rows), len(groups))
+	s := dense.New(len(rows), len(groups))
 	for first := 0; first < len(rows); first += batchRows {
 		if err := ctx.Err(); err != nil {
 			return s, nil, err
 		}
 		last := min(first+batchRows, len(rows))
-		part, err := m.scores(cfg, classifier.Gather(x, rows[first:last]))
+		part, err := m.scores(cfg, dense.Gather32(x, rows[first:last]))
 		if err != nil {
 			return s, nil, err
 		}
@@ -117,7 +117,7 @@ func scoreWithout(cfg Config, total moments.Total, x blas32.General, r int) floa
 // nll is the mean negative log-likelihood at 1/τ.
 func nll(s blas64.General, own []int, perTau float64) float64 {
 	loss := make([]float64, s.Rows)
-	linalg.Parallel((s.Rows+batchRows-1)/batchRows, func(t int) {
+	dense.Parallel((s.Rows+batchRows-1)/batchRows, func(t int) {
 		row := make([]float64, s.Cols)
 		for i := t * batchRows; i < min((t+1)*batchRows, s.Rows); i++ {
 			for j, v := range s.Data[i*s.Stride : i*s.Stride+s.Cols] {

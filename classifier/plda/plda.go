@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -20,7 +21,7 @@ type PLDA struct {
 	space   *gauss.Space // nil before the base session; never changed
 	classes classifier.Table[class]
 	stack   *gauss.Stack
-	mul     linalg.Multiplier
+	mul     linalg.Backend
 }
 
 // class is one class, with what scoring needs of it. It is never changed,
@@ -37,7 +38,7 @@ var (
 	_ classifier.Noveltier       = (*PLDA)(nil)
 	_ classifier.Scorer          = (*PLDA)(nil)
 	_ classifier.Saver           = (*PLDA)(nil)
-	_ classifier.MultiplierUser  = (*PLDA)(nil)
+	_ classifier.BackendUser     = (*PLDA)(nil)
 )
 
 // New returns an unfitted head.
@@ -48,10 +49,10 @@ func New(cfg Config) (*PLDA, error) {
 	return &PLDA{cfg: cfg, mul: linalg.Default()}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser, for fits and scores. A
+// UseBackend implements classifier.BackendUser, for fits and scores. A
 // fitted head is made ready anew, to be the same to the last bit as one that
 // was learned with m; where m fails at that, it stays with what it had.
-func (h *PLDA) UseMultiplier(m linalg.Multiplier) {
+func (h *PLDA) UseBackend(m linalg.Backend) {
 	next := *h
 	next.mul = m
 	if h.space == nil {
@@ -186,7 +187,7 @@ func (h *PLDA) replace(sp *gauss.Space, groups []classifier.Group, totals []mome
 // densitiesOf returns the predictive densities of totals; of a total without
 // examples, nothing that means anything.
 func densitiesOf(sp *gauss.Space, totals []moments.Total) ([]*gauss.Density, error) {
-	means := linalg.New64(len(totals), sp.Dim())
+	means := dense.New(len(totals), sp.Dim())
 	for i, t := range totals {
 		copy(means.Data[i*means.Stride:], t.Mean())
 	}

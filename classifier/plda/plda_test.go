@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // data returns n examples of each of C classes in d dimensions.
@@ -66,7 +67,7 @@ func newDirect(x blas32.General, y []string, epsilon float64) *direct {
 	S := mat.NewSymDense(m.d, nil)
 	for i, c := range y {
 		var r mat.VecDense
-		r.SubVec(unit(classifier.Row(x, i)), m.means[c])
+		r.SubVec(unit(dense.Row32(x, i)), m.means[c])
 		S.SymRankOne(S, 1/(float64(len(y))-C), &r)
 	}
 	W := mat.NewSymDense(m.d, nil)
@@ -112,7 +113,7 @@ func (m *direct) add(x blas32.General, y []string) {
 		}
 		n := float64(m.counts[c])
 		m.means[c].ScaleVec(n/(n+1), m.means[c])
-		m.means[c].AddScaledVec(m.means[c], 1/(n+1), unit(classifier.Row(x, i)))
+		m.means[c].AddScaledVec(m.means[c], 1/(n+1), unit(dense.Row32(x, i)))
 		m.counts[c]++
 	}
 }
@@ -171,7 +172,7 @@ func TestEqualsDirectFormula(t *testing.T) {
 		for i := range queries.Rows {
 			scores := make([]float64, got.Cols)
 			for k, class := range h.Classes() {
-				scores[k] = want.logDensity(classifier.Row(queries, i), class)
+				scores[k] = want.logDensity(dense.Row32(queries, i), class)
 			}
 			if largest := slices.Max(scores); math.Abs(nov[i]+largest) > 1e-9*(1+math.Abs(largest)) {
 				t.Fatalf("%+v: novelty %.12g, direct %.12g", c, nov[i], -largest)
@@ -202,7 +203,7 @@ func TestLDAEqualsDirectFormula(t *testing.T) {
 	N, C := float64(len(y)), 5.0
 	for i, c := range y {
 		var r mat.VecDense
-		r.SubVec(unit(classifier.Row(x, i)), m.means[c])
+		r.SubVec(unit(dense.Row32(x, i)), m.means[c])
 		S.SymRankOne(S, 1/(N-C), &r)
 	}
 	W := mat.NewSymDense(d, nil)
@@ -224,7 +225,7 @@ func TestLDAEqualsDirectFormula(t *testing.T) {
 		scores := make([]float64, 6)
 		for k, c := range h.Classes() {
 			var r, w mat.VecDense
-			r.SubVec(unit(classifier.Row(queries, i)), m.means[c])
+			r.SubVec(unit(dense.Row32(queries, i)), m.means[c])
 			if err := chol.SolveVecTo(&w, &r); err != nil {
 				t.Fatal(err)
 			}

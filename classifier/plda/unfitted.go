@@ -15,7 +15,7 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	}
 	next, err := New(cfg)
 	if err == nil {
-		next.UseMultiplier(h.mul)
+		next.UseBackend(h.mul)
 	}
 	return next, err
 }

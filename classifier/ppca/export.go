@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
@@ -61,7 +61,7 @@ func (s *scorer) lowRank(k scored) classifier.LowRank {
 	for j, v := range k.mean {
 		shift[j] = v - s.centre[j]
 	}
-	wide := linalg.New64(q, d)
+	wide := dense.New(q, d)
 	for i, v := range l.Rows {
 		wide.Data[i] = float64(v)
 	}

@@ -8,15 +8,15 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
 // TestManyClasses: so many classes that they are scored in several spans, some
 // of them without components, in batches of several sizes. Each row is what it
-// is alone, to the last bit, and what the dense models say.
+// is alone, to the last bit, and what the denseGaussian models say.
 func TestManyClasses(t *testing.T) {
 	const d, q, classes, lambda = 80, 20, 130, 0.05
 	var x []float32
@@ -33,7 +33,7 @@ func TestManyClasses(t *testing.T) {
 	h := learned(t, raw(q, lambda, true), train, y)
 	queries := cloud(300, d, 0.5, 1, 999)
 	checked := []int{0, 64, 129}
-	models := map[int]*dense{}
+	models := map[int]*denseGaussian{}
 	for _, c := range checked {
 		rows := slices.Collect(func(yield func(int) bool) {
 			for i, label := range y {
@@ -42,17 +42,17 @@ func TestManyClasses(t *testing.T) {
 				}
 			}
 		})
-		models[c] = denseModel(t, classifier.Gather(train, rows), q, lambda)
+		models[c] = denseModel(t, dense.Gather32(train, rows), q, lambda)
 	}
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
-		h.UseMultiplier(m)
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
+		h.UseBackend(m)
 		whole := classifiertest.LogProb(t, h, queries)
 		for _, i := range []int{0, 13, 255, 256, 299} {
 			got := whole.Data[i*classes : (i+1)*classes]
-			if !slices.Equal(classifiertest.LogProb(t, h, classifier.Rows(queries, i, i+1)).Data, got) {
+			if !slices.Equal(classifiertest.LogProb(t, h, dense.Rows32(queries, i, i+1)).Data, got) {
 				t.Errorf("row %d alone differs", i)
 			}
-			row := classifier.Row(queries, i)
+			row := dense.Row32(queries, i)
 			for _, c := range checked[1:] { // differences, as nothing else is known of the sum
 				want := models[c].score(row) - models[checked[0]].score(row)
 				if diff := got[c] - got[checked[0]] - want; math.Abs(diff) > 1e-4*(1+math.Abs(want)) {

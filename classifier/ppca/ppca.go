@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -24,7 +25,7 @@ type PPCA struct {
 	dim     int
 	classes classifier.Table[class]
 	scorer  *scorer // nil before the base session
-	mul     linalg.Multiplier
+	mul     linalg.Backend
 }
 
 // class is one Gaussian. It is never changed, only replaced.
@@ -54,8 +55,8 @@ func New(cfg Config) (*PPCA, error) {
 	return &PPCA{cfg: cfg.Resolve(), mul: linalg.Default()}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser, for fits and scores.
-func (h *PPCA) UseMultiplier(m linalg.Multiplier) {
+// UseBackend implements classifier.BackendUser, for fits and scores.
+func (h *PPCA) UseBackend(m linalg.Backend) {
 	h.mul = m
 	if h.scorer != nil {
 		h.scorer = newScorer(m, h.chosen(), h.dim, h.classes.Values())
@@ -124,7 +125,7 @@ func (h *PPCA) ForgetSamples(x blas32.General, y []string) error {
 // first in class order is returned.
 func eachGroup(ctx context.Context, groups []classifier.Group, fit func(classifier.Group) (class, error)) ([]class, error) {
 	fitted, errs := make([]class, len(groups)), make([]error, len(groups))
-	linalg.Parallel(len(groups), func(i int) {
+	dense.Parallel(len(groups), func(i int) {
 		if errs[i] = ctx.Err(); errs[i] == nil {
 			fitted[i], errs[i] = fit(groups[i])
 		}
@@ -177,7 +178,7 @@ func (h *PPCA) place(x blas32.General, rows []int) blas32.General {
 	if *h.cfg.Normalize {
 		return classifier.UnitRows(x, rows)
 	}
-	return classifier.Gather(x, rows)
+	return dense.Gather32(x, rows)
 }
 
 // negligible is the share of λ below which a component says less than the

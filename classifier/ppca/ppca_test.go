@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
@@ -54,18 +55,18 @@ func learned(t *testing.T, cfg ppca.Config, x blas32.General, y []string) *ppca.
 	return h
 }
 
-// dense is N(μ, L·D·Lᵀ + λI) written out (eq. 2.5 to 2.9), in float64.
-type dense struct {
+// denseGaussian is N(μ, L·D·Lᵀ + λI) written out (eq. 2.5 to 2.9), in float64.
+type denseGaussian struct {
 	mean   []float64
 	chol   mat.Cholesky
 	d      int
 	lambda float64
 }
 
-func denseModel(t *testing.T, x blas32.General, q int, lambda float64) *dense {
+func denseModel(t *testing.T, x blas32.General, q int, lambda float64) *denseGaussian {
 	t.Helper()
 	n, d := x.Rows, x.Cols
-	m := &dense{mean: make([]float64, d), d: d, lambda: lambda}
+	m := &denseGaussian{mean: make([]float64, d), d: d, lambda: lambda}
 	for i := range n {
 		for j := range d {
 			m.mean[j] += float64(x.Data[i*d+j]) / float64(n)
@@ -98,7 +99,7 @@ func denseModel(t *testing.T, x blas32.General, q int, lambda float64) *dense {
 	return m
 }
 
-func (m *dense) r(x []float32) float64 {
+func (m *denseGaussian) r(x []float32) float64 {
 	delta, y := mat.NewVecDense(m.d, nil), mat.NewVecDense(m.d, nil)
 	for j, v := range x {
 		delta.SetVec(j, float64(v)-m.mean[j])
@@ -110,7 +111,7 @@ func (m *dense) r(x []float32) float64 {
 }
 
 // score is −½(r + log|Σ| − d·log λ).
-func (m *dense) score(x []float32) float64 {
+func (m *denseGaussian) score(x []float32) float64 {
 	return -(m.r(x) + m.chol.LogDet() - float64(m.d)*math.Log(m.lambda)) / 2
 }
 
@@ -132,8 +133,8 @@ func TestTheorem1EqualsDense(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, r := range got {
-				if w := want.r(classifier.Row(queries, i)); math.Abs(r-w) > 1e-4*w {
-					t.Errorf("n=%d q=%d: r = %.8g, dense %.8g", n, q, r, w)
+				if w := want.r(dense.Row32(queries, i)); math.Abs(r-w) > 1e-4*w {
+					t.Errorf("n=%d q=%d: r = %.8g, denseGaussian %.8g", n, q, r, w)
 				}
 			}
 		}
@@ -153,16 +154,16 @@ func TestLogProbEqualsDense(t *testing.T) {
 		if err := h.LogProb(got, queries); err != nil {
 			t.Fatal(err)
 		}
-		models := []*dense{denseModel(t, a, q, 0.05), denseModel(t, b, q, 0.05), denseModel(t, c, q, 0.05)}
+		models := []*denseGaussian{denseModel(t, a, q, 0.05), denseModel(t, b, q, 0.05), denseModel(t, c, q, 0.05)}
 		for i := range 30 {
 			want := make([]float64, 3)
 			for k, m := range models {
-				want[k] = m.score(classifier.Row(queries, i))
+				want[k] = m.score(dense.Row32(queries, i))
 			}
 			classifier.LogSoftmax(want)
 			for k := range want {
 				if math.Abs(got.Data[3*i+k]-want[k]) > 1e-4*(1+math.Abs(want[k])) {
-					t.Errorf("q=%d: log p(%d | %d) = %.8g, dense %.8g", q, k, i, got.Data[3*i+k], want[k])
+					t.Errorf("q=%d: log p(%d | %d) = %.8g, denseGaussian %.8g", q, k, i, got.Data[3*i+k], want[k])
 				}
 			}
 		}
@@ -173,14 +174,14 @@ func TestLogProbEqualsDense(t *testing.T) {
 // float32 throughout loses r altogether; the guard keeps it to 1e-4.
 func TestCancellation(t *testing.T) { nativetest.Each(t, cancellation) }
 
-func cancellation(t *testing.T, m linalg.Multiplier) {
+func cancellation(t *testing.T, m linalg.Backend) {
 	const d, q, lambda = 32, 20, 1e-3
 	for name, c := range map[string]struct{ offset, wide float64 }{"small λ": {0, 10}, "offset": {300, 1}, "both": {300, 10}} {
 		a, b := cloud(400, d, c.offset, c.wide, 1), cloud(400, d, -c.offset, c.wide, 2)
 		x := blas32.General{Rows: 800, Cols: d, Stride: d, Data: slices.Concat(a.Data, b.Data)}
 		y := append(labels(400, "a"), labels(400, "b")...)
 		h := learned(t, raw(q, lambda, false), x, y)
-		h.UseMultiplier(m)
+		h.UseBackend(m)
 		want := denseModel(t, a, q, lambda)
 		queries := cloud(50, d, c.offset, c.wide, 3)
 		got := make([]float64, 50)
@@ -190,7 +191,7 @@ func cancellation(t *testing.T, m linalg.Multiplier) {
 		other := denseModel(t, b, q, lambda)
 		worst, worstNaive := 0.0, 0.0
 		for i, r := range got {
-			row := classifier.Row(queries, i)
+			row := dense.Row32(queries, i)
 			w := min(want.r(row), other.r(row))
 			worst = max(worst, math.Abs(r-w)/w)
 			worstNaive = max(worstNaive, math.Abs(naive(want, row, lambda)-want.r(row))/want.r(row))
@@ -206,8 +207,8 @@ func cancellation(t *testing.T, m linalg.Multiplier) {
 }
 
 // naive is ‖x‖² − 2xᵀμ + ‖μ‖² − ‖u‖², over λ, in float32. ‖u‖² follows from
-// the dense r in float64 and is rounded once: kinder than a product would be.
-func naive(m *dense, x []float32, lambda float64) float64 {
+// the denseGaussian r in float64 and is rounded once: kinder than a product would be.
+func naive(m *denseGaussian, x []float32, lambda float64) float64 {
 	var xx, xm, mm, exactSq float64
 	var fxx, fxm, fmm float32
 	for j, v := range x {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -34,7 +35,7 @@ const (
 // A scorer holds what scoring needs of all classes, stacked for one product a
 // batch. It is immutable.
 type scorer struct {
-	mul       linalg.Multiplier
+	mul       linalg.Backend
 	normalize bool
 	lambda    float64
 	precision float64   // 1/λ
@@ -57,14 +58,14 @@ type scored struct {
 	logDet   float64   // log|Σ| − d·log λ, or 0 without log-determinant
 }
 
-func newScorer(mul linalg.Multiplier, cfg Config, dim int, classes []class) *scorer {
+func newScorer(mul linalg.Backend, cfg Config, dim int, classes []class) *scorer {
 	rows := len(classes)
 	for _, c := range classes {
 		rows += len(c.values)
 	}
 	s := &scorer{
 		mul: mul, normalize: *cfg.Normalize, lambda: cfg.Lambda, precision: 1 / cfg.Lambda, centre: meanOfMeans(dim, classes),
-		stack: linalg.New32(rows, dim), classes: make([]scored, len(classes)),
+		stack: dense.New32(rows, dim), classes: make([]scored, len(classes)),
 	}
 	row := 0
 	for i, c := range classes {
@@ -92,7 +93,7 @@ func (s *scorer) put(i, row int, c class, logDet bool) {
 	k.basis = s.stack.Data[row*d : (row+q)*d : (row+q)*d]
 	copy(k.basis, c.basis)
 	shift := make([]float64, d)
-	below := classifier.Row(s.stack, row+q)
+	below := dense.Row32(s.stack, row+q)
 	for j, v := range c.mean {
 		shift[j] = v - s.centre[j]
 		below[j] = float32(shift[j])
@@ -144,11 +145,11 @@ func (s *scorer) batch(x blas32.General) (blas64.General, error) {
 	b := s.pairs(x)
 	defer s.batches.Put(b)
 	errs := make([]error, len(s.spans))
-	linalg.Parallel(len(s.spans), func(i int) { errs[i] = s.scoreSpan(b, s.spans[i]) })
+	dense.Parallel(len(s.spans), func(i int) { errs[i] = s.scoreSpan(b, s.spans[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return blas64.General{}, err
 	}
-	linalg.Parallel(x.Rows, func(i int) { s.refineLeaders(b, i) })
+	dense.Parallel(x.Rows, func(i int) { s.refineLeaders(b, i) })
 	return b.scores, nil
 }
 
@@ -167,19 +168,17 @@ func (s *scorer) pairs(x blas32.General) *pairs {
 	b, _ := s.batches.Get().(*pairs)
 	if b == nil || b.z.Rows != x.Rows {
 		b = &pairs{
-			z: linalg.New64(x.Rows, x.Cols), z32: linalg.New32(x.Rows, x.Cols),
-			length: make([]float64, x.Rows), doubts: linalg.New32(x.Rows, len(s.classes)),
+			z: dense.New(x.Rows, x.Cols), z32: dense.New32(x.Rows, x.Cols),
+			length: make([]float64, x.Rows), doubts: dense.New32(x.Rows, len(s.classes)),
 		}
 	}
-	b.scores = linalg.New64(x.Rows, len(s.classes)) // the caller's
-	linalg.Parallel(x.Rows, func(i int) {
-		s.place(rowOf(b.z, i), classifier.Row(x, i))
-		b.length[i] = s.relative(classifier.Row(b.z32, i), rowOf(b.z, i))
+	b.scores = dense.New(x.Rows, len(s.classes)) // the caller's
+	dense.Parallel(x.Rows, func(i int) {
+		s.place(dense.Row(b.z, i), dense.Row32(x, i))
+		b.length[i] = s.relative(dense.Row32(b.z32, i), dense.Row(b.z, i))
 	})
 	return b
 }
-
-func rowOf(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
 // scoreSpan writes −½(r + log|Σ|) of all rows for the classes of a span.
 func (s *scorer) scoreSpan(b *pairs, sp span) error {
@@ -190,11 +189,11 @@ func (s *scorer) scoreSpan(b *pairs, sp span) error {
 	}
 	defer s.buffers.Put(buffer)
 	products := blas32.General{Rows: n, Cols: width, Stride: width, Data: (*buffer)[:n*width]}
-	if err := s.mul.Mul32(products, b.z32, classifier.Rows(s.stack, sp.from, sp.to)); err != nil {
+	if err := s.mul.Mul32(products, b.z32, dense.Rows32(s.stack, sp.from, sp.to)); err != nil {
 		return err
 	}
 	for i := range n {
-		s.scoreRow(b, i, sp, classifier.Row(products, i))
+		s.scoreRow(b, i, sp, dense.Row32(products, i))
 	}
 	return nil
 }
@@ -222,7 +221,7 @@ func (s *scorer) relative(dst []float32, z []float64) float64 {
 // scoreRow scores one row for the classes of a span; products are those of
 // z − c with the rows of the span.
 func (s *scorer) scoreRow(b *pairs, i int, sp span, products []float32) {
-	scores, doubts := rowOf(b.scores, i), classifier.Row(b.doubts, i)
+	scores, doubts := dense.Row(b.scores, i), dense.Row32(b.doubts, i)
 	length := b.length[i]
 	sq := length * length
 	for c := sp.first; c < sp.last; c++ {
@@ -238,7 +237,7 @@ func (s *scorer) scoreRow(b *pairs, i int, sp span, products []float32) {
 			doubts[c] = float32(productError / 2 * terms * s.precision)
 			continue
 		}
-		scores[c], doubts[c] = -(k.exact(rowOf(b.z, i), s.lambda)+k.logDet)/2, 0
+		scores[c], doubts[c] = -(k.exact(dense.Row(b.z, i), s.lambda)+k.logDet)/2, 0
 	}
 }
 
@@ -267,7 +266,7 @@ func weightedSquares(p, o, w []float32) float64 {
 // probability of a row, where the float32 products leave r with an error that
 // would show in it.
 func (s *scorer) refineLeaders(b *pairs, i int) {
-	scores, doubts := rowOf(b.scores, i), classifier.Row(b.doubts, i)
+	scores, doubts := dense.Row(b.scores, i), dense.Row32(b.doubts, i)
 	floor := math.Inf(-1)
 	for c, doubt := range doubts {
 		floor = max(floor, scores[c]-float64(doubt))
@@ -276,7 +275,7 @@ func (s *scorer) refineLeaders(b *pairs, i int) {
 	for c, doubt := range doubts {
 		if doubt > doubtNats && scores[c]+float64(doubt) >= floor {
 			k := &s.classes[c]
-			scores[c] = -(k.exact(rowOf(b.z, i), s.lambda) + k.logDet) / 2
+			scores[c] = -(k.exact(dense.Row(b.z, i), s.lambda) + k.logDet) / 2
 		}
 	}
 }

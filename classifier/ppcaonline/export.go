@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
@@ -36,7 +36,7 @@ func (h *Online) Export(g *onnx.Graph, x string) (string, error) {
 // withinGraph is ‖R(z−μ)‖² of every class (n×C): the squares of all roots,
 // added up class by class by a matrix of ones and zeros.
 func (s *scorer) withinGraph(g *onnx.Graph, z string, d int) string {
-	member := linalg.New64(len(s.classes), s.roots.Rows)
+	member := dense.New(len(s.classes), s.roots.Rows)
 	var origin []float64
 	for i, k := range s.classes {
 		for j := range k.origin {

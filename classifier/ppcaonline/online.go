@@ -8,12 +8,11 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Online is a head with one PPCA a class that learns an example at a time.
@@ -61,7 +60,7 @@ func (h *Online) Learn(ctx context.Context, x blas32.General, y []string) error 
 		next.sigma2 = h.startingVariance(x, groups)
 	}
 	models, errs := make([]*oem.Model, len(groups)), make([]error, len(groups))
-	linalg.Parallel(len(groups), func(i int) {
+	dense.Parallel(len(groups), func(i int) {
 		if errs[i] = ctx.Err(); errs[i] == nil {
 			models[i], errs[i] = next.extended(x, groups[i])
 		}
@@ -94,13 +93,13 @@ func (h *Online) extended(x blas32.General, g classifier.Group) (*oem.Model, err
 		m = m.Clone()
 	} else {
 		var err error
-		if m, err = oem.New(h.modelConfig(), h.start(g.Class, row(z, 0))); err != nil {
+		if m, err = oem.New(h.modelConfig(), h.start(g.Class, dense.Row(z, 0))); err != nil {
 			return nil, err
 		}
 		first = 1
 	}
 	for i := first; i < z.Rows; i++ {
-		if err := m.Step(row(z, i)); err != nil {
+		if err := m.Step(dense.Row(z, i)); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +124,7 @@ func (h *Online) start(class string, first []float64) oem.Params {
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(class)) // never fails
 	rng := rand.New(rand.NewPCG(h.cfg.Seed, name.Sum64()))
-	p := oem.Params{Mean: append([]float64(nil), first...), W: linalg.New64(h.dim, h.components()), Sigma2: math.Max(1, h.cfg.Floor) * h.sigma2}
+	p := oem.Params{Mean: append([]float64(nil), first...), W: dense.New(h.dim, h.components()), Sigma2: math.Max(1, h.cfg.Floor) * h.sigma2}
 	scale := math.Sqrt(startingShare * h.sigma2 / float64(h.dim))
 	for i := range p.W.Data {
 		p.W.Data[i] = scale * rng.NormFloat64()
@@ -189,6 +188,3 @@ func (h *Online) Forget(name string) error {
 	}
 	return h.become(next)
 }
-
-// row is row i of a tight matrix.
-func row(m blas64.General, i int) []float64 { return m.Data[i*m.Cols : (i+1)*m.Cols] }

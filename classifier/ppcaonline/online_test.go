@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // world returns n examples of each of C classes, in d dimensions of which each
@@ -144,7 +145,7 @@ func TestOneByOneIsOneSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range y {
-			teach(t, h, classifier.Rows(x, i, i+1), y[i:i+1])
+			teach(t, h, dense.Rows32(x, i, i+1), y[i:i+1])
 		}
 		if got := reflect.DeepEqual(saved(t, h), saved(t, learned(t, cfg, x, y))); got != same {
 			t.Errorf("%s: the same head is %v", policy, got)
@@ -163,10 +164,10 @@ func TestOrderOfOtherClassesDoesNotMatter(t *testing.T) {
 	}
 	sorted := slices.Sorted(slices.Values(y))
 	want := saved(t, learned(t, ppcaonline.DefaultConfig(), x, y)).Tensors
-	if got := saved(t, learned(t, ppcaonline.DefaultConfig(), classifier.Gather(x, byClass), sorted)).Tensors; !reflect.DeepEqual(got["w"], want["w"]) {
+	if got := saved(t, learned(t, ppcaonline.DefaultConfig(), dense.Gather32(x, byClass), sorted)).Tensors; !reflect.DeepEqual(got["w"], want["w"]) {
 		t.Error("class after class differs from taking turns")
 	}
-	if got := saved(t, learned(t, ppcaonline.DefaultConfig(), classifier.Gather(x, backwards), sorted)).Tensors; reflect.DeepEqual(got["w"], want["w"]) {
+	if got := saved(t, learned(t, ppcaonline.DefaultConfig(), dense.Gather32(x, backwards), sorted)).Tensors; reflect.DeepEqual(got["w"], want["w"]) {
 		t.Error("the order of a class's examples makes no difference")
 	}
 }

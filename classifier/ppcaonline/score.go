@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -32,7 +33,7 @@ type scored struct {
 }
 
 func newScorer(dim int, models []*oem.Model) (*scorer, error) {
-	s := &scorer{means: linalg.New64(len(models), dim)}
+	s := &scorer{means: dense.New(len(models), dim)}
 	for i, m := range models {
 		g := m.Gaussian()
 		root, err := g.Root()
@@ -41,10 +42,10 @@ func newScorer(dim int, models []*oem.Model) (*scorer, error) {
 		}
 		k := scored{Gaussian: g, first: s.roots.Rows, origin: make([]float64, root.Rows)}
 		for r := range root.Rows {
-			k.origin[r] = dot(row(root, r), g.Mean)
+			k.origin[r] = dot(dense.Row(root, r), g.Mean)
 		}
 		k.norm = dot(g.Mean, g.Mean)
-		copy(row(s.means, i), g.Mean)
+		copy(dense.Row(s.means, i), g.Mean)
 		s.roots.Rows += root.Rows
 		s.roots.Data = append(s.roots.Data, root.Data...)
 		s.classes = append(s.classes, k)
@@ -57,7 +58,7 @@ func newScorer(dim int, models []*oem.Model) (*scorer, error) {
 func (h *Online) batch(x blas32.General) (blas64.General, error) {
 	s := h.scorer
 	z := classifier.Placed(x, classifier.Range(0, x.Rows), h.cfg.Normalize)
-	projected, crossed := linalg.New64(x.Rows, s.roots.Rows), linalg.New64(x.Rows, len(s.classes))
+	projected, crossed := dense.New(x.Rows, s.roots.Rows), dense.New(x.Rows, len(s.classes))
 	if s.roots.Rows > 0 {
 		if err := linalg.MulTrans64(projected, z, s.roots); err != nil {
 			return blas64.General{}, err
@@ -66,9 +67,9 @@ func (h *Online) batch(x blas32.General) (blas64.General, error) {
 	if err := linalg.MulTrans64(crossed, z, s.means); err != nil {
 		return blas64.General{}, err
 	}
-	scores := linalg.New64(x.Rows, len(s.classes))
-	linalg.Parallel(x.Rows, func(i int) {
-		s.scoreRow(row(scores, i), row(z, i), row(projected, i), row(crossed, i))
+	scores := dense.New(x.Rows, len(s.classes))
+	dense.Parallel(x.Rows, func(i int) {
+		s.scoreRow(dense.Row(scores, i), dense.Row(z, i), dense.Row(projected, i), dense.Row(crossed, i))
 	})
 	return scores, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -73,7 +74,7 @@ func (c Config) drawn() episodes.Config {
 
 // choose returns the best setting for a base session: ν by the rule of package
 // pseudo, and the calibrated form where it gains enough.
-func (c Config) choose(ctx context.Context, mul linalg.Multiplier, x blas32.General, y []string) (Choice, error) {
+func (c Config) choose(ctx context.Context, mul linalg.Backend, x blas32.General, y []string) (Choice, error) {
 	rerank := c.Calibrate && logisticFits(x.Rows, x.Cols, len(classifier.GroupByClass(y)))
 	trials, err := episodes.Each(ctx, x, y, c.drawn(), func(ctx context.Context, d episodes.Draw) (*trial, error) {
 		return c.try(ctx, mul, d, rerank)
@@ -102,11 +103,11 @@ func (c Config) decide(trials []*trial) Choice {
 	plains := c.plains()
 	n := len(plains)
 	candidates := append(slices.Clone(plains), trials[0].candidates[n:]...)
-	linalg.Parallel(len(candidates)-n, func(i int) { candidates[n+i].Later = bestShift(trials, n+i) })
+	dense.Parallel(len(candidates)-n, func(i int) { candidates[n+i].Later = bestShift(trials, n+i) })
 	results := make([][]episodes.Result, len(trials))
 	for i, t := range trials {
 		results[i] = make([]episodes.Result, len(candidates))
-		linalg.Parallel(len(candidates), func(k int) { results[i][k] = t.result(k, candidates[k].Later) })
+		dense.Parallel(len(candidates), func(k int) { results[i][k] = t.result(k, candidates[k].Later) })
 	}
 	only := make([][]episodes.Result, len(results))
 	for i, r := range results {

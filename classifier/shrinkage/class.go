@@ -7,6 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -56,7 +57,7 @@ func fitSpread(sp *gauss.Space, m *moments.Moments, q int) (spread, error) {
 
 // eigenpairs returns those of the whitened covariance, and its trace.
 func eigenpairs(sp *gauss.Space, m *moments.Moments, q int) (linalg.Eigen, float64, error) {
-	solver := linalg.Solver{Multiplier: sp.Multiplier()}
+	solver := linalg.Solver{Backend: sp.Backend()}
 	if rows, ok := m.Centred(); ok {
 		white, err := sp.Turned(rows)
 		if err != nil {
@@ -137,7 +138,7 @@ func (s spread) shrunkTo(nu float64, n int, mean []float64, student bool) gauss.
 // densities returns the predictive densities of classes, and their whitened
 // means scaled to length 1.
 func densities(sp *gauss.Space, classes []class, nu float64, student bool) ([]*gauss.Density, [][]float64, error) {
-	means := linalg.New64(len(classes), sp.Dim())
+	means := dense.New(len(classes), sp.Dim())
 	for i, c := range classes {
 		copy(means.Data[i*means.Stride:], c.Mean())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // data returns n examples of each of C classes in d dimensions, named from
@@ -170,7 +171,7 @@ func (m *direct) place(x []float32) *mat.VecDense {
 
 func (m *direct) add(x blas32.General, y []string) {
 	for i, c := range y {
-		m.rows[c] = append(m.rows[c], m.place(classifier.Row(x, i)))
+		m.rows[c] = append(m.rows[c], m.place(dense.Row32(x, i)))
 	}
 }
 
@@ -321,7 +322,7 @@ func compare(t *testing.T, what string, h *shrinkage.Head, want *direct) {
 	queries, _ := data(0, 6, 3, want.d, 3)
 	got := classifiertest.LogProb(t, h, queries)
 	for i := range queries.Rows {
-		scores := want.scores(t, h, want.place(classifier.Row(queries, i)))
+		scores := want.scores(t, h, want.place(dense.Row32(queries, i)))
 		classifier.LogSoftmax(scores)
 		for k, s := range scores {
 			if v := got.Data[i*got.Stride+k]; math.Abs(v-s) > 3e-5*(1+math.Abs(s)) {

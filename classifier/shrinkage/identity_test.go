@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func given(nu float64, change func(*shrinkage.Config)) shrinkage.Config {
@@ -59,7 +60,7 @@ func TestStreamingEqualsBatch(t *testing.T) {
 		learn(t, batch, more, labels)
 		stream := learned(t, shrinkage.PPCAEB, cfg, base, y)
 		for i := range labels {
-			learn(t, stream, classifier.Rows(more, i, i+1), labels[i:i+1])
+			learn(t, stream, dense.Rows32(more, i, i+1), labels[i:i+1])
 		}
 		near(t, fmt.Sprintf("n=%d one by one", n), stream, batch, queries, 1e-6)
 		extra, extraLabels := data(1, 6, 5, 8, 4)
@@ -104,7 +105,7 @@ func TestChoiceReadsTheBaseSessionOnly(t *testing.T) {
 	for i, r := range order {
 		mixed[i] = y[r]
 	}
-	other := learned(t, shrinkage.PLDAPlus, fewSplits(), classifier.Gather(x, order), mixed)
+	other := learned(t, shrinkage.PLDAPlus, fewSplits(), dense.Gather32(x, order), mixed)
 	if got := other.Choice().Value; got.Nu != before.Value.Nu || got.Kappa != before.Value.Kappa || got.Rerank != before.Value.Rerank {
 		t.Errorf("another order of rows: %+v, want %+v", got, before.Value)
 	}

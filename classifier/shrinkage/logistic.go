@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -26,7 +27,7 @@ const (
 // A logistic is a multinomial logistic regression in the making: n whitened
 // examples of C classes.
 type logistic struct {
-	mul     linalg.Multiplier
+	mul     linalg.Backend
 	chunks  []blas32.General // of n×d
 	turned  []blas32.General // the same, transposed
 	y       []int
@@ -40,11 +41,11 @@ func logisticFits(n, d, C int) bool {
 
 // newLogistic takes whitened rows (n×d) and their classes, 0 … C−1; mul makes
 // the products.
-func newLogistic(mul linalg.Multiplier, white blas64.General, y []int, C int) *logistic {
+func newLogistic(mul linalg.Backend, white blas64.General, y []int, C int) *logistic {
 	l := &logistic{mul: mul, y: y, C: C, d: white.Cols, n: white.Rows}
 	for first := 0; first < white.Rows; first += logisticChunk {
 		rows := min(logisticChunk, white.Rows-first)
-		chunk, turned := linalg.New32(rows, l.d), linalg.New32(l.d, rows)
+		chunk, turned := dense.New32(rows, l.d), dense.New32(l.d, rows)
 		for i := range rows {
 			for j, v := range white.Data[(first+i)*white.Stride : (first+i)*white.Stride+l.d] {
 				chunk.Data[i*l.d+j], turned.Data[j*rows+i] = float32(v), float32(v)
@@ -63,10 +64,10 @@ func (l *logistic) fit(ctx context.Context) (blas64.General, error) {
 	var history []pair
 	for step := 0; err == nil && step < logisticSteps; step++ {
 		direction := descent(gradient, history)
-		slope := dot(direction, gradient)
+		slope := dense.Dot(direction, gradient)
 		length := 1.0
 		if step == 0 {
-			length = 1 / math.Max(math.Sqrt(dot(gradient, gradient)), 1e-12)
+			length = 1 / math.Max(math.Sqrt(dense.Dot(gradient, gradient)), 1e-12)
 		}
 		var next, nextGradient []float64
 		var nextLoss float64
@@ -92,7 +93,7 @@ func (l *logistic) fit(ctx context.Context) (blas64.General, error) {
 
 // loss returns the mean negative log-likelihood with decay, and its gradient.
 func (l *logistic) loss(ctx context.Context, w []float64) (float64, []float64, error) {
-	weights := linalg.New32(l.C, l.d)
+	weights := dense.New32(l.C, l.d)
 	gradient := make([]float64, len(w))
 	var loss float64
 	for c := range l.C {
@@ -120,16 +121,16 @@ func (l *logistic) loss(ctx context.Context, w []float64) (float64, []float64, e
 // addChunk adds the gradient of one chunk and returns its loss.
 func (l *logistic) addChunk(gradient []float64, k int, weights blas32.General, w []float64, y []int) (float64, error) {
 	chunk := l.chunks[k]
-	scores := linalg.New32(chunk.Rows, l.C)
+	scores := dense.New32(chunk.Rows, l.C)
 	if err := l.mul.MulTrans(scores, chunk, weights); err != nil {
 		return 0, err
 	}
-	residual := linalg.New32(l.C, chunk.Rows) // p − [c = y], transposed
+	residual := dense.New32(l.C, chunk.Rows) // p − [c = y], transposed
 	losses := make([]float64, chunk.Rows)
-	linalg.Parallel(chunk.Rows, func(i int) {
+	dense.Parallel(chunk.Rows, func(i int) {
 		losses[i] = l.residualRow(residual, i, scores.Data[i*l.C:(i+1)*l.C], w, y[i])
 	})
-	part := linalg.New32(l.C, l.d)
+	part := dense.New32(l.C, l.d)
 	if err := l.mul.MulTrans(part, residual, l.turned[k]); err != nil {
 		return 0, err
 	}
@@ -177,8 +178,8 @@ type pair struct {
 }
 
 func remembered(history []pair, s, y []float64) []pair {
-	sy := dot(s, y)
-	if !(sy > 1e-10*dot(y, y)) {
+	sy := dense.Dot(s, y)
+	if !(sy > 1e-10*dense.Dot(y, y)) {
 		return history
 	}
 	history = append(history, pair{s, y, 1 / sy})
@@ -190,27 +191,23 @@ func descent(gradient []float64, history []pair) []float64 {
 	r := slices.Clone(gradient)
 	alpha := make([]float64, len(history))
 	for i, p := range slices.Backward(history) {
-		alpha[i] = p.rho * dot(p.s, r)
+		alpha[i] = p.rho * dense.Dot(p.s, r)
 		r = added(r, -alpha[i], p.y)
 	}
 	if n := len(history); n > 0 {
 		p := history[n-1]
-		blas64.Scal(1/(p.rho*dot(p.y, p.y)), vector(r))
+		blas64.Scal(1/(p.rho*dense.Dot(p.y, p.y)), dense.Vector(r))
 	}
 	for i, p := range history {
-		r = added(r, alpha[i]-p.rho*dot(p.y, r), p.s)
+		r = added(r, alpha[i]-p.rho*dense.Dot(p.y, r), p.s)
 	}
-	blas64.Scal(-1, vector(r))
+	blas64.Scal(-1, dense.Vector(r))
 	return r
 }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
-
-func dot(a, b []float64) float64 { return blas64.Dot(vector(a), vector(b)) }
 
 // added returns a + by·b.
 func added(a []float64, by float64, b []float64) []float64 {
 	out := slices.Clone(a)
-	blas64.Axpy(by, vector(b), vector(out))
+	blas64.Axpy(by, dense.Vector(b), dense.Vector(out))
 	return out
 }

@@ -9,13 +9,14 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // clouds returns n examples of each of C classes, one after the other.
 func clouds(C, n, d int) (blas64.General, []int) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	x := linalg.New64(C*n, d)
+	x := dense.New(C*n, d)
 	y := make([]int, C*n)
 	for i := range y {
 		y[i] = i % C
@@ -69,7 +70,7 @@ func TestLogisticLearns(t *testing.T) {
 	for i := range x.Rows {
 		scores := make([]float64, 4)
 		for c := range scores {
-			scores[c] = w.Data[c*7+6] + dot(w.Data[c*7:c*7+6], x.Data[i*6:(i+1)*6])
+			scores[c] = w.Data[c*7+6] + dense.Dot(w.Data[c*7:c*7+6], x.Data[i*6:(i+1)*6])
 		}
 		if largest(scores) == y[i] {
 			right++

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A scorer is the densities of all classes and their calibration. It is
@@ -30,7 +30,7 @@ func newScorer(sp *gauss.Space, setting Setting, classes []class) *scorer {
 	for i, c := range classes {
 		densities[i] = c.density
 	}
-	s := &scorer{space: sp, setting: setting, stack: sp.Stack(densities), units: linalg.New64(0, sp.Dim()), logits: linalg.New64(0, sp.Dim())}
+	s := &scorer{space: sp, setting: setting, stack: sp.Stack(densities), units: dense.New(0, sp.Dim()), logits: dense.New(0, sp.Dim())}
 	for i, p := range s.stack.Densities() {
 		classes[i].density = p
 		s.add(i, classes[i])
@@ -63,8 +63,8 @@ func (s *scorer) batch(x blas32.General) (blas64.General, error) {
 		return blas64.General{}, err
 	}
 	C := v.density.Cols
-	out := linalg.New64(x.Rows, 2*C)
-	linalg.Parallel(x.Rows, func(i int) {
+	out := dense.New(x.Rows, 2*C)
+	dense.Parallel(x.Rows, func(i int) {
 		row := out.Data[i*2*C : (i+1)*2*C]
 		copy(row[C:], v.density.Data[i*C:(i+1)*C])
 		s.calibrate(row[:C], row[C:], v.row(i))
@@ -109,22 +109,22 @@ func (s *scorer) values(x blas32.General) (values, error) {
 
 // addCalibration fills in cosines and logits.
 func (s *scorer) addCalibration(v *values, white blas64.General) error {
-	v.cosine, v.rank = linalg.New64(white.Rows, s.units.Rows), linalg.New64(white.Rows, s.logits.Rows)
+	v.cosine, v.rank = dense.New(white.Rows, s.units.Rows), dense.New(white.Rows, s.logits.Rows)
 	if s.units.Rows > 0 {
-		if err := s.space.Multiplier().MulTrans64(v.cosine, white, s.units); err != nil {
+		if err := s.space.Backend().MulTrans64(v.cosine, white, s.units); err != nil {
 			return err
 		}
 		for i := range white.Rows {
-			z := vector(white.Data[i*white.Stride : i*white.Stride+white.Cols])
+			z := dense.Vector(white.Data[i*white.Stride : i*white.Stride+white.Cols])
 			if length := blas64.Nrm2(z); length > 0 {
-				blas64.Scal(1/length, vector(v.row(i).cosine))
+				blas64.Scal(1/length, dense.Vector(v.row(i).cosine))
 			}
 		}
 	}
 	if s.logits.Rows == 0 {
 		return nil
 	}
-	if err := s.space.Multiplier().MulTrans64(v.rank, white, s.logits); err != nil {
+	if err := s.space.Backend().MulTrans64(v.rank, white, s.logits); err != nil {
 		return err
 	}
 	for i := range white.Rows {

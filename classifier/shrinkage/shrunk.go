@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -26,7 +27,7 @@ type Head struct {
 	space   *gauss.Space
 	classes classifier.Table[class]
 	scorer  *scorer
-	mul     linalg.Multiplier
+	mul     linalg.Backend
 }
 
 var (
@@ -37,7 +38,7 @@ var (
 	_ classifier.Scorer           = (*Head)(nil)
 	_ classifier.Saver            = (*Head)(nil)
 	_ classifier.StatisticsKeeper = (*Head)(nil)
-	_ classifier.MultiplierUser   = (*Head)(nil)
+	_ classifier.BackendUser      = (*Head)(nil)
 )
 
 // New returns an unfitted head that calls itself method, PLDAPlus or PPCAEB.
@@ -51,10 +52,10 @@ func New(method string, cfg Config) (*Head, error) {
 	return &Head{method: method, cfg: cfg, mul: linalg.Default()}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser, for fits and
+// UseBackend implements classifier.BackendUser, for fits and
 // scores. A fitted head is made ready anew, to be the same to the last bit as one
 // that was learned with m; where m fails at that, it stays with what it had.
-func (h *Head) UseMultiplier(m linalg.Multiplier) {
+func (h *Head) UseBackend(m linalg.Backend) {
 	next := *h
 	next.mul = m
 	if h.space == nil {
@@ -124,7 +125,7 @@ func (h *Head) learned(ctx context.Context, x blas32.General, y []string) (*Head
 // extended returns the totals of the classes of a session with it.
 func (h *Head) extended(x blas32.General, groups []classifier.Group) []moments.Total {
 	totals := make([]moments.Total, len(groups))
-	linalg.Parallel(len(groups), func(i int) {
+	dense.Parallel(len(groups), func(i int) {
 		old, _ := h.classes.Get(groups[i].Class)
 		totals[i] = old.Plus(classifier.Placed(x, groups[i].Rows, true))
 	})
@@ -169,7 +170,7 @@ func (c Config) spaceOf(basis *gauss.Basis) (*gauss.Space, error) {
 // several errors, the first in class order is returned.
 func (h *Head) eachGroup(ctx context.Context, groups []classifier.Group, fit func(i int, old class) (class, error)) ([]class, error) {
 	fitted, errs := make([]class, len(groups)), make([]error, len(groups))
-	linalg.Parallel(len(groups), func(i int) {
+	dense.Parallel(len(groups), func(i int) {
 		old, _ := h.classes.Get(groups[i].Class)
 		if errs[i] = ctx.Err(); errs[i] == nil {
 			fitted[i], errs[i] = fit(i, old)
@@ -239,7 +240,7 @@ func regress(ctx context.Context, sp *gauss.Space, x blas32.General, y []string)
 	if err != nil {
 		return white, err
 	}
-	return newLogistic(sp.Multiplier(), white, column, len(groups)).fit(ctx)
+	return newLogistic(sp.Backend(), white, column, len(groups)).fit(ctx)
 }
 
 // Forget implements classifier.Forgetter.

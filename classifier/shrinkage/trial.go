@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -68,7 +69,7 @@ func (t *trial) result(k int, b float64) episodes.Result {
 }
 
 // try learns and scores one pseudo-session for all candidates.
-func (c Config) try(ctx context.Context, mul linalg.Multiplier, d episodes.Draw, rerank bool) (*trial, error) {
+func (c Config) try(ctx context.Context, mul linalg.Backend, d episodes.Draw, rerank bool) (*trial, error) {
 	f, err := c.fitTrial(ctx, mul, d, rerank)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ type fittedTrial struct {
 	scorer     *scorer        // for cosines and logits
 }
 
-func (c Config) fitTrial(ctx context.Context, mul linalg.Multiplier, d episodes.Draw, rerank bool) (*fittedTrial, error) {
+func (c Config) fitTrial(ctx context.Context, mul linalg.Backend, d episodes.Draw, rerank bool) (*fittedTrial, error) {
 	h := &Head{cfg: c, mul: mul}
 	h.cfg.Statistics = false
 	groups := classifier.GroupByClass(d.Base.Y)
@@ -190,12 +191,12 @@ func (f *fittedTrial) score(ctx context.Context, t *trial, first int, test episo
 func (f *fittedTrial) scoreNu(t *trial, s *scorer, nu float64, first int, x blas32.General, truth []int) error {
 	size := s.stack.Batch()
 	for start := 0; start < x.Rows; start += size {
-		rows := classifier.Rows(x, start, min(start+size, x.Rows))
+		rows := dense.Rows32(x, start, min(start+size, x.Rows))
 		v, err := s.values(rows)
 		if err != nil {
 			return err
 		}
-		linalg.Parallel(rows.Rows, func(i int) {
+		dense.Parallel(rows.Rows, func(i int) {
 			density := v.density.Data[i*v.density.Cols : (i+1)*v.density.Cols]
 			t.judge(nu, first+start+i, density, v.row(i), f.base, truth[start+i])
 		})

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // sharp is a head of known means that is exactly `factor` times too sure of
@@ -68,7 +68,7 @@ func (h *sharp) LogProb(dst blas64.General, x blas32.General) error {
 		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
 		for c, name := range h.classes {
 			row[c] = 0
-			for j, v := range classifier.Row(x, i) {
+			for j, v := range dense.Row32(x, i) {
 				delta := float64(v) - h.means[name].Sum[j]
 				row[c] -= delta * delta / 2
 			}
@@ -82,7 +82,7 @@ func (h *sharp) LogProb(dst blas64.General, x blas32.General) error {
 // given variance.
 func line(n int, variance float64) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
-	x := linalg.New32(8*n, 2)
+	x := dense.New32(8*n, 2)
 	var y []string
 	for i := range x.Rows {
 		for j := range 2 {

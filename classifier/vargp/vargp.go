@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -21,7 +22,7 @@ const unseen = 0
 // VARGP is the head.
 type VARGP struct {
 	cfg     Config
-	on      linalg.Multiplier  // nil is gonum
+	on      linalg.Backend     // nil is gonum
 	journal classifier.Journal // nil without
 	fitted
 }
@@ -41,8 +42,8 @@ var (
 	_ classifier.Scorer    = (*VARGP)(nil)
 	_ classifier.Saver     = (*VARGP)(nil)
 
-	_ classifier.MultiplierUser = (*VARGP)(nil)
-	_ classifier.JournalUser    = (*VARGP)(nil)
+	_ classifier.BackendUser = (*VARGP)(nil)
+	_ classifier.JournalUser = (*VARGP)(nil)
 )
 
 // New returns an unfitted head.
@@ -53,8 +54,8 @@ func New(cfg Config) (*VARGP, error) {
 	return &VARGP{cfg: cfg}, nil
 }
 
-// UseMultiplier implements classifier.MultiplierUser, for training and scores.
-func (h *VARGP) UseMultiplier(m linalg.Multiplier) {
+// UseBackend implements classifier.BackendUser, for training and scores.
+func (h *VARGP) UseBackend(m linalg.Backend) {
 	h.on = m
 	if h.model != nil {
 		h.model = h.model.On(m)
@@ -208,7 +209,7 @@ const leastToValidate = 10
 // task splits the session into what trains and what validates, and draws
 // inducing inputs.
 func (s session) task(classes []string, groups int) vargp.Task {
-	t := vargp.Task{X: linalg.New64(0, s.dim), ValidX: linalg.New64(0, s.dim)}
+	t := vargp.Task{X: dense.New(0, s.dim), ValidX: dense.New(0, s.dim)}
 	for i, rows := range s.rows {
 		head := slices.Index(classes, s.classes[i]) + 1
 		held := 0
@@ -246,7 +247,7 @@ func (s session) inducing(g int) blas64.General {
 			break
 		}
 		n := min(each, rows.Rows)
-		z := linalg.New64(n, s.dim)
+		z := dense.New(n, s.dim)
 		for k, r := range s.stream(2+g, i).Perm(rows.Rows)[:n] {
 			copy(z.Data[k*s.dim:(k+1)*s.dim], rows.Data[r*s.dim:(r+1)*s.dim])
 		}
@@ -278,7 +279,7 @@ func (h *VARGP) scoring() classifier.Scoring {
 			classifier.LogSoftmax(dst)
 		},
 		Scores: func(x blas32.General) (blas64.General, error) {
-			out := linalg.New64(x.Rows, 1+len(h.classes))
+			out := dense.New(x.Rows, 1+len(h.classes))
 			return out, h.answer.LogProb(out, classifier.Placed(x, classifier.Range(0, x.Rows), h.cfg.Normalize))
 		},
 	}

@@ -46,12 +46,12 @@ func (w *workbench) training(dir string, keyed bool) func(context.Context, *dkl.
 
 // fresh returns an unfitted head for a benchmark. Methods share a projection
 // that is trained on the same base session in the same way.
-func (w *workbench) fresh(name string, settings method.Config, products linalg.Multiplier, g *gallery) (classifier.Learner, error) {
+func (w *workbench) fresh(name string, settings method.Config, products linalg.Backend, g *gallery) (classifier.Learner, error) {
 	c := w.config.Classifier
 	if !c.DKL.Enabled {
 		return method.Tempered(products, name, settings, c.Tempered())
 	}
-	gym := projected.Gym{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Views: g.views, Multiplier: products}
+	gym := projected.Gym{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Views: g.views, Backend: products}
 	return method.Projected(name, settings, c.Tempered(), c.Training(w.config.Seed), gym)
 }
 

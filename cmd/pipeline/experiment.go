@@ -85,7 +85,7 @@ func (w *workbench) site() (experiment.Site, error) {
 	products, err := w.products()
 	return experiment.Site{
 		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(w.config.Seed), Features: w.config.Features,
-		Open: w.material, Multiplier: products, Backend: products.Kinds(), Note: w.log.Info,
+		Open: w.material, Backend: products, BackendName: products.Kinds(), Note: w.log.Info,
 	}, err
 }
 

@@ -81,7 +81,7 @@ func (w *workbench) train(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	settings.Multiplier = products
+	settings.Backend = products
 	kept := w.journal(w.config.Out)
 	settings.Heads.Journal = kept
 	if err := w.trainProjection(ctx, &settings, c); err != nil {

@@ -6,10 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -86,7 +85,7 @@ func (v viewer) embedView(ctx context.Context, e *eye, number int, samples []dat
 		Cache: cache, Preprocessor: view, Open: embed.Opened(e.extractor), Side: e.spec.Side(),
 		Workers: v.config.Workers(), MaxBytes: v.config.Preprocess.MaxBytes,
 	}
-	m = linalg.New32(len(samples), d)
+	m = dense.New32(len(samples), d)
 	p := v.newProgress(len(samples))
 	defer p.finish()
 	row := 0
@@ -94,7 +93,7 @@ func (v viewer) embedView(ctx context.Context, e *eye, number int, samples []dat
 		if item.Err != nil {
 			return fmt.Errorf("%s: %w", item.Sample.Path, item.Err)
 		}
-		copy(classifier.Row(m, row), item.Vector)
+		copy(dense.Row32(m, row), item.Vector)
 		row++
 		p.add()
 		return nil

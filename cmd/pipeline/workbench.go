@@ -78,7 +78,7 @@ func (w *workbench) loadModel(file string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	classifier.UseMultiplier(m.Head, products)
+	classifier.UseBackend(m.Head, products)
 	return m, nil
 }
 

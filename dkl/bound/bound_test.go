@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dkl/bound"
 	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -47,7 +48,7 @@ func rigOf(t testing.TB, inducing []int, d int, raw linalg.Raw, leaf []int, seed
 	r.problem.Leaf = leaf
 	M, scale := r.nodes.Inducing(), 2.8/float64(d)
 	z, x := r.normal(M, d), r.normal(len(leaf), d)
-	r.problem.Kmm, r.problem.Knm = linalg.New64(M, M), linalg.New64(len(leaf), M)
+	r.problem.Kmm, r.problem.Knm = dense.New(M, M), dense.New(len(leaf), M)
 	blas64.Gemm(blas.NoTrans, blas.Trans, scale, z, z, 0, r.problem.Kmm)
 	blas64.Gemm(blas.NoTrans, blas.Trans, scale, x, z, 0, r.problem.Knm)
 	for i := range leaf {
@@ -58,7 +59,7 @@ func rigOf(t testing.TB, inducing []int, d int, raw linalg.Raw, leaf []int, seed
 }
 
 func (r *rig) normal(n, d int) blas64.General {
-	m := linalg.New64(n, d)
+	m := dense.New(n, d)
 	for i := range m.Data {
 		m.Data[i] = r.rng.NormFloat64()
 	}
@@ -190,7 +191,7 @@ func TestNodesAreThoseOfPackageGP(t *testing.T) {
 	}
 	left, right := make([]float64, len(leaf)), make([]float64, len(leaf))
 	want.LogProbs(left, right, gp.Quadrature)
-	odds := linalg.New64(len(leaf), 3)
+	odds := dense.New(len(leaf), 3)
 	if err := r.nodes.LogOdds(odds, r.problem.Kmm, r.problem.Knm, r.problem.Knn); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func TestNodesAreThoseOfPackageGP(t *testing.T) {
 }
 
 func sub(m blas64.General, diagonal float64) blas64.General {
-	out := linalg.New64(m.Rows, m.Cols)
+	out := dense.New(m.Rows, m.Cols)
 	copy(out.Data, m.Data)
 	for i := range m.Rows {
 		out.Data[i*m.Cols+i] *= diagonal
@@ -224,7 +225,7 @@ func TestLossIsTheSumOfBounds(t *testing.T) {
 				rows, yes = append(rows, i), append(yes, l < s.Mid)
 			}
 		}
-		kmm, knm, knn := linalg.New64(hi-lo, hi-lo), linalg.New64(len(rows), hi-lo), make([]float64, len(rows))
+		kmm, knm, knn := dense.New(hi-lo, hi-lo), dense.New(len(rows), hi-lo), make([]float64, len(rows))
 		for i := range hi - lo {
 			copy(kmm.Data[i*kmm.Cols:], r.problem.Kmm.Data[(lo+i)*10+lo:(lo+i)*10+hi])
 			kmm.Data[i*kmm.Cols+i] *= 1 + 1e-6

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -16,7 +17,7 @@ func (v *node) differentiate() error {
 	for i, c := range v.c {
 		lambda := polyagamma.Mean(1, c)
 		slope := v.kappa(i) - lambda*v.mu[i]
-		a, sa, to := row(v.a, i), row(v.abar, i), row(g, i)
+		a, sa, to := dense.Row(v.a, i), dense.Row(v.abar, i), dense.Row(g, i)
 		for j := range to {
 			to[j] = -(slope*v.mean[j] + lambda*(a[j]-sa[j])) / n
 		}
@@ -25,7 +26,7 @@ func (v *node) differentiate() error {
 	if err := linalg.Plain64(v.raw, v.abar, g, v.l); err != nil {
 		return err
 	}
-	if err := linalg.Plain64(v.raw, v.kmm, linalg.Transposed64(g), v.a); err != nil {
+	if err := linalg.Plain64(v.raw, v.kmm, dense.Transposed(g), v.a); err != nil {
 		return err
 	}
 	return v.differentiateFactor()
@@ -36,7 +37,7 @@ func (v *node) differentiate() error {
 func (v *node) differentiateFactor() error {
 	m := v.len()
 	for i := range m {
-		r := row(v.kmm, i)
+		r := dense.Row(v.kmm, i)
 		r[i] /= 2
 		clear(r[i+1:])
 	}
@@ -46,7 +47,7 @@ func (v *node) differentiateFactor() error {
 	if err != nil {
 		return err
 	}
-	back := linalg.Transposed64(v.l)
+	back := dense.Transposed(v.l)
 	err = linalg.EachPart(m, func(from, n int) error { // zeros up to column from
 		return v.raw.MulPlain64(rows(v.kmm, from, n), part(back, from, n, from, m), rows(v.room, from, m-from))
 	})
@@ -54,10 +55,10 @@ func (v *node) differentiateFactor() error {
 		return err
 	}
 	for i := range m {
-		r := row(v.kmm, i)
+		r := dense.Row(v.kmm, i)
 		for j := range i {
-			s := -(r[j] + row(v.kmm, j)[i]) / 2
-			r[j], row(v.kmm, j)[i] = s, s
+			s := -(r[j] + dense.Row(v.kmm, j)[i]) / 2
+			r[j], dense.Row(v.kmm, j)[i] = s, s
 		}
 		r[i] *= -(1 + jitter)
 	}

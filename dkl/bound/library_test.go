@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -55,7 +56,7 @@ func TestLargeGradientAgainstCentralDifferences(t *testing.T) {
 }
 
 func symmetrised(m blas64.General) blas64.General {
-	out := linalg.New64(m.Rows, m.Cols)
+	out := dense.New(m.Rows, m.Cols)
 	for i := range m.Rows {
 		for j := range m.Cols {
 			out.Data[i*m.Cols+j] = m.Data[i*m.Cols+j] + m.Data[j*m.Cols+i]

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -26,7 +27,7 @@ func factorize(raw linalg.Raw, a blas64.General) error {
 // sized returns a matrix of that size in the memory of m where it fits.
 func sized(m blas64.General, rows, cols int) blas64.General {
 	if cap(m.Data) < rows*cols {
-		return linalg.New64(rows, cols)
+		return dense.New(rows, cols)
 	}
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: m.Data[:rows*cols]}
 }
@@ -38,12 +39,6 @@ func grown(v []float64, n int) []float64 {
 	return v[:n]
 }
 
-func copyRows(dst, src blas64.General) {
-	for i := range src.Rows {
-		copy(row(dst, i), row(src, i))
-	}
-}
-
 // rows returns n rows, from one on, sharing memory.
 func rows(m blas64.General, from, n int) blas64.General { return part(m, from, n, 0, m.Cols) }
 
@@ -51,8 +46,3 @@ func rows(m blas64.General, from, n int) blas64.General { return part(m, from, n
 func part(m blas64.General, from, n, left, right int) blas64.General {
 	return blas64.General{Rows: n, Cols: right - left, Stride: m.Stride, Data: m.Data[from*m.Stride+left : (from+n-1)*m.Stride+right]}
 }
-
-// row returns row i of m, which has columns, sharing its memory.
-func row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }

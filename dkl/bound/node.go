@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -45,10 +46,10 @@ func newNode(s Split, lo, hi, examples int, raw linalg.Raw) node {
 		v.raw = linalg.Gonum{}
 	}
 	for _, room := range []*blas64.General{&v.p, &v.r, &v.l, &v.kmm, &v.room} {
-		*room = linalg.New64(m, m)
+		*room = dense.New(m, m)
 	}
 	for i := range m {
-		row(v.p, i)[i], row(v.r, i)[i] = 1, 1
+		dense.Row(v.p, i)[i], dense.Row(v.r, i)[i] = 1, 1
 	}
 	return v
 }
@@ -59,8 +60,8 @@ func (v *node) len() int { return v.hi - v.lo }
 // its diagonal has no meaning.
 func (v *node) cholesky(dst, kmm blas64.General) error {
 	for i := range v.len() {
-		to := row(dst, i)
-		copy(to[:i+1], row(kmm, v.lo+i)[v.lo:v.lo+i+1])
+		to := dense.Row(dst, i)
+		copy(to[:i+1], dense.Row(kmm, v.lo+i)[v.lo:v.lo+i+1])
 		to[i] *= 1 + jitter
 	}
 	return factorize(v.raw, dst)
@@ -80,13 +81,13 @@ func (v *node) place(p Problem) error {
 	v.a, v.t, v.abar = sized(v.a, n, v.len()), sized(v.t, n, v.len()), sized(v.abar, n, v.len())
 	v.mu, v.c, v.rest, v.knn = grown(v.mu, n), grown(v.c, n), grown(v.rest, n), grown(v.knn, n)
 	for i := range n {
-		copy(row(v.t, i), row(p.Knm, v.from+i)[v.lo:v.hi])
+		copy(dense.Row(v.t, i), dense.Row(p.Knm, v.from+i)[v.lo:v.hi])
 	}
 	if err := v.timesTrans(v.a, v.t, v.l); err != nil {
 		return err
 	}
 	for i := range n {
-		a := vector(row(v.a, i))
+		a := dense.Vector(dense.Row(v.a, i))
 		v.rest[i] = max(p.Knn[v.from+i]-blas64.Dot(a, a), 0)
 	}
 	return nil
@@ -98,8 +99,8 @@ func (v *node) moments() error {
 		return err
 	}
 	for i := range v.c {
-		t := vector(row(v.t, i))
-		v.mu[i] = blas64.Dot(vector(row(v.a, i)), vector(v.mean))
+		t := dense.Vector(dense.Row(v.t, i))
+		v.mu[i] = blas64.Dot(dense.Vector(dense.Row(v.a, i)), dense.Vector(v.mean))
 		v.c[i] = math.Sqrt(v.rest[i] + blas64.Dot(t, t) + v.mu[i]*v.mu[i])
 	}
 	return nil
@@ -126,18 +127,18 @@ func (v *node) update(rate float64) error {
 	}
 	for i, c := range v.c {
 		lambda, kappa := weight*polyagamma.Mean(1, c), weight*v.kappa(i)
-		to := row(scaled, i)
-		for j, a := range row(v.a, i) {
+		to := dense.Row(scaled, i)
+		for j, a := range dense.Row(v.a, i) {
 			to[j] = lambda * a
 			v.eta[j] += kappa * a
 		}
 	}
-	if err := linalg.Plain64(v.raw, v.room, linalg.Transposed64(scaled), v.a); err != nil {
+	if err := linalg.Plain64(v.raw, v.room, dense.Transposed(scaled), v.a); err != nil {
 		return err
 	}
 	for i := range m {
-		to := row(v.p, i)[:i+1]
-		for j, x := range row(v.room, i)[:i+1] {
+		to := dense.Row(v.p, i)[:i+1]
+		for j, x := range dense.Row(v.room, i)[:i+1] {
 			to[j] = (1-rate)*to[j] + x
 		}
 		to[i] += rate
@@ -147,21 +148,21 @@ func (v *node) update(rate float64) error {
 
 // refresh derives R⁻¹, log|R| and Eu from the natural parameters.
 func (v *node) refresh() error {
-	copyRows(v.r, v.p)
+	dense.Copy(v.r, v.p)
 	if err := factorize(v.raw, v.r); err != nil {
 		return err
 	}
 	v.logR = 0
 	for i := range v.len() {
-		v.logR += math.Log(row(v.r, i)[i])
+		v.logR += math.Log(dense.Row(v.r, i)[i])
 	}
 	if err := linalg.InvertLower(v.raw, v.r); err != nil {
 		return err
 	}
 	clear(v.mean)
 	for i := range v.len() {
-		r := vector(row(v.r, i)[:i+1])
-		blas64.Axpy(blas64.Dot(r, vector(v.eta[:i+1])), r, vector(v.mean[:i+1]))
+		r := dense.Vector(dense.Row(v.r, i)[:i+1])
+		blas64.Axpy(blas64.Dot(r, dense.Vector(v.eta[:i+1])), r, dense.Vector(v.mean[:i+1]))
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func (v *node) evaluate() error {
 func (v *node) divergence() float64 {
 	var sum float64
 	for i, mean := range v.mean {
-		r := vector(row(v.r, i)[:i+1])
+		r := dense.Vector(dense.Row(v.r, i)[:i+1])
 		sum += blas64.Dot(r, r) + mean*mean - 1
 	}
 	return sum/2 + v.logR

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -66,7 +67,7 @@ type Problem struct {
 
 func (n *Nodes) check(p Problem) error {
 	for _, m := range []blas64.General{p.Kmm, p.Knm} {
-		if err := linalg.Valid64(m); err != nil {
+		if err := dense.Valid(m); err != nil {
 			return err
 		}
 	}
@@ -118,7 +119,7 @@ func (n *Nodes) Update(rate float64) error {
 // each calls do for all nodes, in parallel, and returns the first error.
 func (n *Nodes) each(do func(*node) error) error {
 	errs := make([]error, len(n.nodes))
-	linalg.Parallel(len(n.nodes), func(v int) { errs[v] = do(&n.nodes[v]) })
+	dense.Parallel(len(n.nodes), func(v int) { errs[v] = do(&n.nodes[v]) })
 	for v, err := range errs {
 		if err != nil {
 			return fmt.Errorf("bound: split %d: %w", v, err)
@@ -154,10 +155,10 @@ func (n *Nodes) Gradient(rows int) (float64, Adjoint, error) {
 		return 0, Adjoint{}, err
 	}
 	M := n.Inducing()
-	adj := Adjoint{Kmm: linalg.New64(M, M), Knm: linalg.New64(rows, M), Knn: make([]float64, rows)}
-	linalg.Parallel(M+rows, func(i int) {
+	adj := Adjoint{Kmm: dense.New(M, M), Knm: dense.New(rows, M), Knn: make([]float64, rows)}
+	dense.Parallel(M+rows, func(i int) {
 		if i < M {
-			n.addInducing(row(adj.Kmm, i), i)
+			n.addInducing(dense.Row(adj.Kmm, i), i)
 		} else {
 			n.addExample(adj, i-M)
 		}
@@ -170,7 +171,7 @@ func (n *Nodes) Gradient(rows int) (float64, Adjoint, error) {
 func (n *Nodes) addInducing(dst []float64, i int) {
 	for v := range n.nodes {
 		if node := &n.nodes[v]; node.from < node.to && node.lo <= i && i < node.hi {
-			blas64.Axpy(1, vector(row(node.kmm, i-node.lo)), vector(dst[node.lo:node.hi]))
+			blas64.Axpy(1, dense.Vector(dense.Row(node.kmm, i-node.lo)), dense.Vector(dst[node.lo:node.hi]))
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (n *Nodes) addInducing(dst []float64, i int) {
 func (n *Nodes) addExample(adj Adjoint, i int) {
 	for v := range n.nodes {
 		if node := &n.nodes[v]; node.from <= i && i < node.to {
-			blas64.Axpy(1, vector(row(node.abar, i-node.from)), vector(row(adj.Knm, i)[node.lo:node.hi]))
+			blas64.Axpy(1, dense.Vector(dense.Row(node.abar, i-node.from)), dense.Vector(dense.Row(adj.Knm, i)[node.lo:node.hi]))
 			adj.Knn[i] += node.knn[i-node.from]
 		}
 	}

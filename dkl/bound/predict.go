@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -21,7 +22,7 @@ func (n *Nodes) LogOdds(dst, kmm, knm blas64.General, knn []float64) error {
 		return fmt.Errorf("bound: predict: %d×%d for %d rows and %d splits", dst.Rows, dst.Cols, knm.Rows, len(n.nodes))
 	}
 	errs := make([]error, len(n.nodes))
-	linalg.Parallel(len(n.nodes), func(i int) {
+	dense.Parallel(len(n.nodes), func(i int) {
 		v := &n.nodes[i]
 		v.from, v.middle, v.to = 0, 0, len(knn)
 		if errs[i] = v.predict(p); errs[i] != nil {
@@ -29,7 +30,7 @@ func (n *Nodes) LogOdds(dst, kmm, knm blas64.General, knn []float64) error {
 		}
 		for j, mean := range v.mu {
 			yes, no := quadrature.LogSigmoids(mean, max(v.c[j]*v.c[j]-mean*mean, 0))
-			row(dst, j)[i] = yes - no
+			dense.Row(dst, j)[i] = yes - no
 		}
 	})
 	for i, err := range errs {
@@ -64,14 +65,14 @@ func (n *Nodes) Moments(split int, kmm blas64.General) ([]float64, blas64.Genera
 
 // inducing returns L·Eu and L·S·Lᵀ.
 func (v *node) inducing(kmm blas64.General) ([]float64, blas64.General, error) {
-	l, half := linalg.New64(v.len(), v.len()), linalg.New64(v.len(), v.len())
+	l, half := dense.New(v.len(), v.len()), dense.New(v.len(), v.len())
 	if err := v.cholesky(l, kmm); err != nil {
 		return nil, l, err
 	}
 	mean := make([]float64, v.len())
 	for i := range mean {
-		clear(row(l, i)[i+1:])
-		mean[i] = blas64.Dot(vector(row(l, i)), vector(v.mean))
+		clear(dense.Row(l, i)[i+1:])
+		mean[i] = blas64.Dot(dense.Vector(dense.Row(l, i)), dense.Vector(v.mean))
 	}
 	if err := v.timesTrans(half, l, v.r); err != nil {
 		return nil, l, err
@@ -87,7 +88,7 @@ func (n *Nodes) State() (eta, precision []float64) {
 		v := &n.nodes[i]
 		eta = append(eta, v.eta...)
 		for j := range v.len() {
-			precision = append(precision, row(v.p, j)[:j+1]...)
+			precision = append(precision, dense.Row(v.p, j)[:j+1]...)
 		}
 	}
 	return eta, precision
@@ -107,7 +108,7 @@ func (n *Nodes) restore(eta, precision []float64) error {
 		v := &n.nodes[i]
 		eta = eta[copy(v.eta, eta):]
 		for j := range v.len() {
-			precision = precision[copy(row(v.p, j)[:j+1], precision):]
+			precision = precision[copy(dense.Row(v.p, j)[:j+1], precision):]
 		}
 		if err := v.refresh(); err != nil {
 			return fmt.Errorf("bound: split %d: %w", i, err)

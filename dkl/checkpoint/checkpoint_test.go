@@ -13,13 +13,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 func trainer(t testing.TB, seed uint64) *dkl.Trainer {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	e := dkl.Examples{X: linalg.New32(60, 5)}
+	e := dkl.Examples{X: dense.New32(60, 5)}
 	for i := range 60 {
 		e.Y = append(e.Y, fmt.Sprint(i%4))
 		for j := range 5 {

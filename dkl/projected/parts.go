@@ -14,7 +14,7 @@ import (
 
 // Parts implements classifier.Wrapper.
 func (h *Head) Parts() []any {
-	parts := []any{unfitter{h}, multiplierUser{h}}
+	parts := []any{unfitter{h}, backendUser{h}}
 	if s, ok := classifier.As[classifier.Scorer](h.head); ok {
 		parts = append(parts, scorer{h, s})
 	}
@@ -92,12 +92,12 @@ func (f sampleForgetter) ForgetSamples(x blas32.General, y []string) error {
 	return f.head.ForgetSamples(z, y)
 }
 
-type multiplierUser struct{ h *Head }
+type backendUser struct{ h *Head }
 
-// UseMultiplier implements classifier.MultiplierUser.
-func (u multiplierUser) UseMultiplier(m linalg.Multiplier) {
+// UseBackend implements classifier.BackendUser.
+func (u backendUser) UseBackend(m linalg.Backend) {
 	u.h.use(m)
-	classifier.UseMultiplier(u.h.head, m)
+	classifier.UseBackend(u.h.head, m)
 }
 
 type unfitter struct{ h *Head }
@@ -133,7 +133,7 @@ var (
 	_ classifier.Noveltier       = noveltier{}
 	_ classifier.Varier          = varier{}
 	_ classifier.SampleForgetter = sampleForgetter{}
-	_ classifier.MultiplierUser  = multiplierUser{}
+	_ classifier.BackendUser     = backendUser{}
 	_ classifier.Saver           = saver{}
 	_ classifier.Exporter        = exporter{}
 	_ episodes.Unfitter          = unfitter{}

@@ -28,8 +28,8 @@ type Gym struct {
 	// Views returns the augmented views of the rows of x; nil where there are
 	// none.
 	Views func(x blas32.General) ([]blas32.General, error)
-	// Multiplier is the backend of large products; nil is gonum.
-	Multiplier linalg.Multiplier
+	// Backend is the backend of large products; nil is gonum.
+	Backend linalg.Backend
 }
 
 // A Head is a Learner behind a projection. What the head within can do beside,
@@ -131,7 +131,7 @@ func (h *Head) train(ctx context.Context, x blas32.General, y []string) (dkl.Pro
 			return dkl.Projection{}, fmt.Errorf("dkl: views: %w", err)
 		}
 	}
-	t, err := dkl.NewTrainer(h.cfg.Training, h.cfg.GPTree, e, linalg.OrDefault(h.gym.Multiplier))
+	t, err := dkl.NewTrainer(h.cfg.Training, h.cfg.GPTree, e, linalg.OrDefault(h.gym.Backend))
 	if err != nil {
 		return dkl.Projection{}, err
 	}
@@ -202,7 +202,7 @@ func (h *Head) unfitted() (classifier.Learner, error) {
 	}
 	head, err := fresh()
 	if err == nil {
-		classifier.UseMultiplier(head, h.gym.Multiplier)
+		classifier.UseBackend(head, h.gym.Backend)
 	}
 	return head, err
 }
@@ -219,10 +219,10 @@ func (h *Head) rows(x blas32.General) (blas32.General, error) {
 }
 
 // use hands a backend to the projection, if there is one.
-func (h *Head) use(m linalg.Multiplier) {
-	h.gym.Multiplier = m
+func (h *Head) use(m linalg.Backend) {
+	h.gym.Backend = m
 	if h.projection != nil {
-		h.projection.UseMultiplier(m)
+		h.projection.UseBackend(m)
 	}
 }
 

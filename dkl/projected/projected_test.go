@@ -20,13 +20,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/dkl/projected"
 	"github.com/seed-90d10d51/pipeline/gptree"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
 func blobs(classes, n, d int) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(9, 9))
-	x := linalg.New32(classes*n, d)
+	x := dense.New32(classes*n, d)
 	var y []string
 	for i := range x.Rows {
 		for j := range d {
@@ -192,7 +192,7 @@ func FuzzLoad(f *testing.F) {
 		if !json.Valid(settings) {
 			t.Errorf("%q was loaded", settings)
 		}
-		_ = h.LogProb(linalg.New64(x.Rows, len(h.Classes())), x)
+		_ = h.LogProb(dense.New(x.Rows, len(h.Classes())), x)
 	})
 }
 

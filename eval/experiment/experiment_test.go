@@ -51,7 +51,7 @@ func TestPartIsComputedOnce(t *testing.T) {
 	check("other seed", s, "l", true)
 	s.Version = "b"
 	check("other version", s, "l", true)
-	s.Backend = "gonum"
+	s.BackendName = "gonum"
 	check("other backend", s, "l", true)
 	for _, damage := range []string{"", "{", `{"of":3}`, "null"} {
 		if err := os.WriteFile(file, []byte(damage), 0o644); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Labelled is embeddings with their classes, Y[i] that of row i of X (n×d).
@@ -17,7 +18,7 @@ type Labelled struct {
 
 // Pick returns copies of some rows.
 func (l Labelled) Pick(rows []int) Labelled {
-	out := Labelled{X: classifier.Gather(l.X, rows)}
+	out := Labelled{X: dense.Gather32(l.X, rows)}
 	for _, r := range rows {
 		out.Y = append(out.Y, l.Y[r])
 	}

@@ -33,17 +33,17 @@ type Site struct {
 	Features string
 	// Open binds a feature folder to the sessions that the settings ask for.
 	Open func(features string) (Material, error)
-	// Multiplier is the backend of large products; nil is gonum.
-	Multiplier linalg.Multiplier
-	// Backend names the Multiplier: parts made with another one are not used.
-	Backend string
+	// Backend is the backend of large products; nil is gonum.
+	Backend linalg.Backend
+	// BackendName names the Backend: parts made with another one are not used.
+	BackendName string
 	// Note tells the user how far the work is; nil means in silence.
 	Note func(message string, args ...any)
 }
 
 // Head returns an unfitted head of the site's settings on its backend.
 func (s Site) Head(name string) (classifier.Learner, error) {
-	return method.NewOn(s.Multiplier, name, s.Heads)
+	return method.NewOn(s.Backend, name, s.Heads)
 }
 
 // A Material is embeddings bound to sessions.
@@ -103,7 +103,7 @@ func (s Site) key(of Inputs) (string, error) {
 		Version, Backend string
 		Seed             uint64
 		Of               Inputs
-	}{s.Version, s.Backend, s.Seed, of})
+	}{s.Version, s.BackendName, s.Seed, of})
 	if err != nil {
 		return "", err
 	}

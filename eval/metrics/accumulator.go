@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // An Accumulator takes predictions in batches, so that an evaluation needs no
@@ -59,16 +61,12 @@ func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []floa
 	}
 	a.hasNovelty = a.hasNovelty || novelty != nil && len(truth) > 0
 	for i, label := range truth {
-		known := a.addSample(label, row(logProb, i))
+		known := a.addSample(label, dense.Row(logProb, i))
 		if novelty != nil && label != "" {
 			a.addNovelty(known, novelty[i])
 		}
 	}
 	return nil
-}
-
-func row(m blas64.General, i int) []float64 {
-	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
 func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []float64) error {
@@ -86,7 +84,7 @@ func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []fl
 		return fmt.Errorf("novelty was given for some batches only")
 	}
 	for i := range n {
-		if r := row(logProb, i); floats.HasNaN(r) || slices.Contains(r, math.Inf(1)) {
+		if r := dense.Row(logProb, i); floats.HasNaN(r) || slices.Contains(r, math.Inf(1)) {
 			return fmt.Errorf("row %d: a log-probability is NaN or +Inf", i)
 		}
 	}

@@ -65,7 +65,7 @@ func BenchmarkBatch(b *testing.B) {
 				b.Run(fmt.Sprintf("n=%d/C=%d", s.n, s.C), func(b *testing.B) {
 					for b.Loop() {
 						r := benchNew(b, gpr.Cholesky)
-						r.UseMultiplier(products)
+						r.UseBackend(products)
 						if err := r.Add(x, t); err != nil {
 							b.Fatal(err)
 						}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -134,7 +135,7 @@ func (b *blocked) subtractDone(p, at, w int) error {
 // each calls do for the panels from p on, on all cores.
 func (b *blocked) each(p int, do func(q int) error) error {
 	errs := make([]error, len(b.panels)-p)
-	linalg.Parallel(len(errs), func(task int) { errs[task] = do(p + task) })
+	dense.Parallel(len(errs), func(task int) { errs[task] = do(p + task) })
 	return errors.Join(errs...)
 }
 
@@ -158,9 +159,9 @@ func (b *blocked) factorDiagonal(p, last, at int, diagonal []float64) (blas64.Ge
 
 // inverseAt returns the inverse of the diagonal block of L at a place.
 func (b *blocked) inverseAt(at, w int) (blas64.General, error) {
-	inverse := newMatrix(w, w)
+	inverse := dense.New(w, w)
 	for i := range w {
-		copy(rowOf(inverse, i), b.row(at + i)[at:])
+		copy(dense.Row(inverse, i), b.row(at + i)[at:])
 	}
 	return inverse, linalg.InvertLower(linalg.Gonum{}, inverse)
 }
@@ -185,14 +186,14 @@ func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
 
 func copyInto(dst, src blas64.General) {
 	for i := range dst.Rows {
-		copy(rowOf(dst, i), rowOf(src, i))
+		copy(dense.Row(dst, i), dense.Row(src, i))
 	}
 }
 
 // subtractFrom takes a product, of which more columns may be there, off dst.
 func subtractFrom(dst, product blas64.General) {
 	for i := range dst.Rows {
-		axpy(-1, rowOf(product, i)[:dst.Cols], rowOf(dst, i))
+		axpy(-1, dense.Row(product, i)[:dst.Cols], dense.Row(dst, i))
 	}
 }
 
@@ -221,7 +222,7 @@ func (b *blocked) solveBlock(z blas64.General, i int, inverse blas64.General, st
 	_, at, w := b.columnOf(i * blockPanels)
 	above := b.above(at, w)
 	errs := make([]error, (z.Rows+chunk-1)/chunk)
-	linalg.Parallel(len(errs), func(task int) {
+	dense.Parallel(len(errs), func(task int) {
 		errs[task] = step(rowsOf(z, task*chunk, min(chunk, z.Rows-task*chunk)), at, above, inverse)
 	})
 	return errors.Join(errs...)
@@ -230,7 +231,7 @@ func (b *blocked) solveBlock(z blas64.General, i int, inverse blas64.General, st
 // invertBlocks writes the inverses of the diagonal blocks.
 func (b *blocked) invertBlocks(inverses []blas64.General) []error {
 	errs := make([]error, len(inverses))
-	linalg.Parallel(len(inverses), func(i int) {
+	dense.Parallel(len(inverses), func(i int) {
 		_, at, w := b.columnOf(i * blockPanels)
 		inverses[i], errs[i] = b.inverseAt(at, w)
 	})
@@ -239,9 +240,9 @@ func (b *blocked) invertBlocks(inverses []blas64.General) []error {
 
 // above is a copy of the w rows from at on, as far as column at.
 func (b *blocked) above(at, w int) blas64.General {
-	m := newMatrix(w, at)
+	m := dense.New(w, at)
 	for i := range w {
-		copy(rowOf(m, i), b.wide(at + i)[:at])
+		copy(dense.Row(m, i), b.wide(at + i)[:at])
 	}
 	return m
 }
@@ -253,9 +254,9 @@ func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.G
 	defer b.rooms.put(r)
 	rest := *r
 	done, own, product := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
-	copyInto(own, sub(z, 0, at, z.Rows, w))
+	copyInto(own, dense.View(z, 0, at, z.Rows, w))
 	if at > 0 {
-		copyInto(done, sub(z, 0, 0, z.Rows, at))
+		copyInto(done, dense.View(z, 0, 0, z.Rows, at))
 		if err := b.raw.Mul64(product, done, above); err != nil {
 			return err
 		}
@@ -264,7 +265,7 @@ func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.G
 	if err := b.raw.Mul64(product, own, inverse); err != nil {
 		return err
 	}
-	copyInto(sub(z, 0, at, z.Rows, w), product)
+	copyInto(dense.View(z, 0, at, z.Rows, w), product)
 	return nil
 }
 
@@ -276,17 +277,17 @@ func (b *blocked) backwardBlock(z blas64.General, at int, above, inverse blas64.
 	defer b.rooms.put(r)
 	rest := *r
 	before, own, solved := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
-	copyInto(own, sub(z, 0, at, z.Rows, w))
+	copyInto(own, dense.View(z, 0, at, z.Rows, w))
 	if err := b.raw.MulPlain64(solved, own, inverse); err != nil {
 		return err
 	}
-	copyInto(sub(z, 0, at, z.Rows, w), solved)
+	copyInto(dense.View(z, 0, at, z.Rows, w), solved)
 	if at == 0 {
 		return nil
 	}
 	if err := b.raw.MulPlain64(before, solved, above); err != nil {
 		return err
 	}
-	subtractFrom(sub(z, 0, 0, z.Rows, at), before)
+	subtractFrom(dense.View(z, 0, 0, z.Rows, at), before)
 	return nil
 }

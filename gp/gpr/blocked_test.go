@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
@@ -20,7 +21,7 @@ func TestFactorOnEveryBackend(t *testing.T) {
 		if err := factor(want); err != nil {
 			t.Fatal(err)
 		}
-		nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 			got := drawnGram(t, m, n, 0.03)
 			if err := factorOn(m.Raw(), got); err != nil {
 				t.Fatal(err)
@@ -38,7 +39,7 @@ func TestFactorOnEveryBackend(t *testing.T) {
 
 // TestFactorOnRefuses what is singular: the same example twice, without noise.
 func TestFactorOnRefuses(t *testing.T) {
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		n := leastBlocked + 100
 		for _, second := range []int{1, block + 1, n - 1} {
 			singular := drawnGram(t, m, n, 0)
@@ -62,7 +63,7 @@ func TestFitOnEveryBackend(t *testing.T) {
 	const n, d, C = leastBlocked + 33, 24, 3
 	x, y := drawnExamples(n+5, d, C)
 	want := fittedOn(t, linalg.Default(), x, y, n)
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		got := fittedOn(t, m, x, y, n)
 		for i, v := range got.Alpha().Data {
 			if w := want.Alpha().Data[i]; math.Abs(v-w) > 1e-10*(1+math.Abs(w)) {
@@ -83,14 +84,14 @@ func TestAddManyBeginsAnew(t *testing.T) {
 	const n, k, d, C = leastBlocked, 3 * side, 24, 3
 	x, y := drawnExamples(n+k, d, C)
 	want := fittedOn(t, linalg.Default(), x, y, n+k)
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		got := fittedOn(t, m, x, y, n)
 		if err := got.Add(rowsOf(x, n, k), rowsOf(y, n, k)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range C {
-			for j, v := range rowOf(got.Alpha(), i) {
-				if w := rowOf(want.Alpha(), i)[j]; math.Abs(v-w) > 1e-10*(1+math.Abs(w)) {
+			for j, v := range dense.Row(got.Alpha(), i) {
+				if w := dense.Row(want.Alpha(), i)[j]; math.Abs(v-w) > 1e-10*(1+math.Abs(w)) {
 					t.Fatalf("weight %d of output %d is %.17g, want %.17g", j, i, v, w)
 				}
 			}
@@ -106,7 +107,7 @@ func TestAddManyBeginsAnew(t *testing.T) {
 func TestUpdatesOnEveryBackend(t *testing.T) {
 	const n, more, d, C = leastBlocked + 20, 2*pendingRank + 5, 24, 2
 	x, y := drawnExamples(n+more, d, C)
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		for _, method := range []Method{Iterative, Direct, Cholesky} {
 			r := fittedBy(t, method, m, x, y, n)
 			for i := range more {
@@ -127,18 +128,18 @@ func TestUpdatesOnEveryBackend(t *testing.T) {
 	})
 }
 
-func fittedOn(t *testing.T, m linalg.Multiplier, x, y blas64.General, n int) *Regression {
+func fittedOn(t *testing.T, m linalg.Backend, x, y blas64.General, n int) *Regression {
 	t.Helper()
 	return fittedBy(t, DefaultConfig().Method, m, x, y, n)
 }
 
-func fittedBy(t *testing.T, method Method, m linalg.Multiplier, x, y blas64.General, n int) *Regression {
+func fittedBy(t *testing.T, method Method, m linalg.Backend, x, y blas64.General, n int) *Regression {
 	t.Helper()
 	r, err := New(RBF{Lengthscale: 2, Outputscale: 1}, Config{Method: method, Noise: 0.03})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.UseMultiplier(m)
+	r.UseBackend(m)
 	if err := r.Add(rowsOf(x, 0, n), rowsOf(y, 0, n)); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func fittedBy(t *testing.T, method Method, m linalg.Multiplier, x, y blas64.Gene
 
 func drawnExamples(n, d, C int) (x, y blas64.General) {
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
-	x, y = newMatrix(n, d), newMatrix(n, C)
+	x, y = dense.New(n, d), dense.New(n, C)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -167,7 +168,7 @@ func halved(m blas64.General) blas64.General {
 }
 
 // drawnGram is K+σ²I of drawn examples.
-func drawnGram(t *testing.T, m linalg.Multiplier, n int, noise float64) *triangle {
+func drawnGram(t *testing.T, m linalg.Backend, n int, noise float64) *triangle {
 	t.Helper()
 	x, _ := drawnExamples(n, 24, 1)
 	g := newTriangle(n)

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // indices returns distinct positions below n in ascending order, or an
@@ -41,14 +41,14 @@ func (r *Regression) checkExamples(x, t blas64.General) error {
 
 // checkMatrix returns an error unless m is well formed and finite.
 func checkMatrix(m blas64.General) error {
-	if err := linalg.Valid64(m); err != nil {
+	if err := dense.Valid(m); err != nil {
 		return err
 	}
 	for i := range m.Rows {
 		if m.Cols == 0 {
 			break
 		}
-		for _, v := range rowOf(m, i) {
+		for _, v := range dense.Row(m, i) {
 			if v-v != 0 {
 				return fmt.Errorf("row %d holds %g", i, v)
 			}
@@ -117,16 +117,16 @@ func (r *Regression) drift(examples []int) (float64, error) {
 		return 0, err
 	}
 	var worst float64
-	residual := newMatrix(len(examples), r.Outputs())
+	residual := dense.New(len(examples), r.Outputs())
 	subtract(residual, b, r.alpha)
 	for i, e := range examples {
-		for c, v := range rowOf(residual, i) {
+		for c, v := range dense.Row(residual, i) {
 			worst = max(worst, abs(v+r.t.Data[c*r.t.Stride+e]))
 		}
 	}
 	r.solver.solve(b)
 	for i, e := range examples {
-		row := rowOf(b, i)
+		row := dense.Row(b, i)
 		row[e]--
 		for _, v := range row {
 			worst = max(worst, abs(v))

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -41,7 +42,7 @@ func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 	s.l.grow(b.Rows)
 	for i := range b.Rows {
 		row := s.l.row(n + i)
-		copy(row, rowOf(z, i))
+		copy(row, dense.Row(z, i))
 		copy(row[n:], small.row(i))
 	}
 	s.order = append(s.order, examples...)
@@ -52,7 +53,7 @@ func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 // the update: (V above −I)·L⁻ᵀ for the factor L of their Schur complement.
 func border(v blas64.General, l *triangle, examples []int) {
 	for i, e := range examples {
-		clear(rowOf(v, e))
+		clear(dense.Row(v, e))
 		v.Data[e*v.Stride+i] = -1
 	}
 	l.forward(v)
@@ -60,9 +61,9 @@ func border(v blas64.General, l *triangle, examples []int) {
 
 // scatter turns columns by row of L (k×n) into rows by example (size×k).
 func (s *cholesky) scatter(m blas64.General, size int) blas64.General {
-	out := newMatrix(size, m.Rows)
+	out := dense.New(size, m.Rows)
 	for i := range m.Rows {
-		for j, v := range rowOf(m, i) {
+		for j, v := range dense.Row(m, i) {
 			out.Data[s.order[j]*out.Stride+i] = v
 		}
 	}
@@ -84,7 +85,7 @@ func (s *cholesky) remove(rows []int) (update, error) {
 // detach deletes the rows of examples and leaves the numbers of the others.
 func (s *cholesky) detach(rows []int) (update, error) {
 	places := make([]int, 0, len(rows))
-	units := newMatrix(len(rows), s.l.n)
+	units := dense.New(len(rows), s.l.n)
 	for at, e := range s.order {
 		if i, found := slices.BinarySearch(rows, e); found {
 			places = append(places, at)
@@ -109,9 +110,9 @@ func (s *cholesky) detach(rows []int) (update, error) {
 
 // gathered returns the given rows of m, transposed.
 func gathered(m blas64.General, rows []int) blas64.General {
-	out := newMatrix(m.Cols, len(rows))
+	out := dense.New(m.Cols, len(rows))
 	for j, r := range rows {
-		for i, v := range rowOf(m, r) {
+		for i, v := range dense.Row(m, r) {
 			out.Data[i*out.Stride+j] = v
 		}
 	}
@@ -153,7 +154,7 @@ func (t *triangle) rotateOut(p int, gone []int) {
 			rotations = append(rotations, newRotation(&row[i], &x[i], i, gone))
 		}
 		rest := t.n - last
-		linalg.Parallel((rest+side-1)/side, func(task int) {
+		dense.Parallel((rest+side-1)/side, func(task int) {
 			for i := last + task*side; i < min(last+(task+1)*side, t.n); i++ {
 				x[i] = rotate(t.row(i)[first:last], x[i], rotations)
 			}
@@ -190,8 +191,8 @@ func (s *cholesky) solve(b blas64.General) {
 	s.l.forward(z)
 	s.l.backward(z)
 	for i := range b.Rows {
-		row := rowOf(b, i)
-		for j, v := range rowOf(z, i) {
+		row := dense.Row(b, i)
+		for j, v := range dense.Row(z, i) {
 			row[s.order[j]] = v
 		}
 	}
@@ -252,9 +253,9 @@ func diagonalOf(m blas64.General) []float64 {
 // subtract is c −= a·bᵀ of any size, in tiles.
 func subtract(c, a, b blas64.General) {
 	down, across := (c.Rows+side-1)/side, (c.Cols+side-1)/side
-	linalg.Parallel(down*across, func(t int) {
+	dense.Parallel(down*across, func(t int) {
 		i, j := t%down*side, t/down*side
 		rows, cols := min(side, c.Rows-i), min(side, c.Cols-j)
-		subtractProduct(sub(c, i, j, rows, cols), rowsOf(a, i, rows), rowsOf(b, j, cols))
+		subtractProduct(dense.View(c, i, j, rows, cols), rowsOf(a, i, rows), rowsOf(b, j, cols))
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // TestDriftIsFoundAndEnds: damage to the inverse is what drift would be. It is
@@ -15,7 +17,7 @@ func TestDriftIsFoundAndEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(1, 2))
-		x, y := newMatrix(90, 3), newMatrix(90, 2)
+		x, y := dense.New(90, 3), dense.New(90, 2)
 		for _, m := range [][]float64{x.Data, y.Data} {
 			for i := range m {
 				m[i] = rng.NormFloat64()
@@ -57,7 +59,7 @@ func TestNoEndlessRefreshing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, y := newMatrix(20, 3), newMatrix(20, 1)
+	x, y := dense.New(20, 3), dense.New(20, 1)
 	for i := range x.Data {
 		x.Data[i] = math.Sin(float64(i * i))
 	}

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 const (
@@ -35,14 +35,14 @@ func factor(t *triangle) error {
 			diagonal[i] = t.row(first + i)[first+i]
 		}
 		done := t.view(p, 0, first)
-		linalg.Parallel(len(t.panels)-p, func(task int) {
+		dense.Parallel(len(t.panels)-p, func(task int) {
 			q := p + task
 			subtractProduct(t.view(q, first, rows), t.view(q, 0, first), done)
 		})
 		if !t.factorTile(p, diagonal) {
 			return &NotPSDError{Order: t.n}
 		}
-		linalg.Parallel(len(t.panels)-p-1, func(task int) {
+		dense.Parallel(len(t.panels)-p-1, func(task int) {
 			t.forwardTile(t.view(p+1+task, first, rows), p)
 		})
 	}
@@ -74,7 +74,7 @@ func (t *triangle) factorTile(p int, diagonal []float64) bool {
 func (t *triangle) forwardTile(b blas64.General, p int) {
 	first := p * side
 	for r := range b.Rows {
-		z := rowOf(b, r)
+		z := dense.Row(b, r)
 		for i := range z {
 			l := t.row(first + i)[first:]
 			z[i] = (z[i] - dot(l[:i], z[:i])) / l[i]
@@ -86,7 +86,7 @@ func (t *triangle) forwardTile(b blas64.General, p int) {
 func (t *triangle) backwardTile(z blas64.General, p int) {
 	first := p * side
 	for r := range z.Rows {
-		v := rowOf(z, r)
+		v := dense.Row(z, r)
 		for i := len(v) - 1; i >= 0; i-- {
 			l := t.row(first + i)[first:]
 			v[i] /= l[i]
@@ -111,9 +111,9 @@ func (t *triangle) forward(m blas64.General) {
 			inner((rows+chunk/2-1)/(chunk/2), func(task int) {
 				from := task * chunk / 2
 				count := min(chunk/2, rows-from)
-				subtractProduct(sub(b, 0, first+from, b.Rows, count), sub(b, 0, 0, b.Rows, first), rowsOf(t.view(p, 0, first), from, count))
+				subtractProduct(dense.View(b, 0, first+from, b.Rows, count), dense.View(b, 0, 0, b.Rows, first), rowsOf(t.view(p, 0, first), from, count))
 			})
-			t.forwardTile(sub(b, 0, first, b.Rows, rows), p)
+			t.forwardTile(dense.View(b, 0, first, b.Rows, rows), p)
 		}
 	})
 }
@@ -123,12 +123,12 @@ func (t *triangle) backward(m blas64.General) {
 	eachChunk(m, func(z blas64.General, inner parallel) {
 		for p := len(t.panels) - 1; p >= 0; p-- {
 			first, rows := p*side, t.rowsIn(p)
-			v := sub(z, 0, first, z.Rows, rows)
+			v := dense.View(z, 0, first, z.Rows, rows)
 			t.backwardTile(v, p)
 			inner((first+strip-1)/strip, func(task int) {
 				from := task * strip
 				count := min(strip, first-from)
-				addInner(sub(z, 0, from, z.Rows, count), -1, v, t.view(p, from, count))
+				addInner(dense.View(z, 0, from, z.Rows, count), -1, v, t.view(p, from, count))
 			})
 		}
 	})
@@ -142,7 +142,7 @@ func (t *triangle) forwardFew(m blas64.General) {
 		return
 	}
 	for r := range m.Rows {
-		z := rowOf(m, r)
+		z := dense.Row(m, r)
 		for p := range t.panels {
 			first, rows := p*side, t.rowsIn(p)
 			done := blas64.Vector{N: first, Data: z, Inc: 1}
@@ -150,7 +150,7 @@ func (t *triangle) forwardFew(m blas64.General) {
 				part := rowsOf(t.view(p, 0, first), from, count)
 				blas64.Gemv(blas.NoTrans, -1, part, done, 1, blas64.Vector{N: count, Data: z[first+from:], Inc: 1})
 			})
-			t.forwardTile(sub(m, r, first, 1, rows), p)
+			t.forwardTile(dense.View(m, r, first, 1, rows), p)
 		}
 	}
 }
@@ -162,10 +162,10 @@ func (t *triangle) backwardFew(m blas64.General) {
 		return
 	}
 	for r := range m.Rows {
-		z := rowOf(m, r)
+		z := dense.Row(m, r)
 		for p := len(t.panels) - 1; p >= 0; p-- {
 			first, rows := p*side, t.rowsIn(p)
-			t.backwardTile(sub(m, r, first, 1, rows), p)
+			t.backwardTile(dense.View(m, r, first, 1, rows), p)
 			v := blas64.Vector{N: rows, Data: z[first:], Inc: 1}
 			inTasks(first, gemvColumns, first, func(from, count int) {
 				blas64.Gemv(blas.Trans, -1, t.view(p, from, count), v, 1, blas64.Vector{N: count, Data: z[from:], Inc: 1})
@@ -177,7 +177,7 @@ func (t *triangle) backwardFew(m blas64.General) {
 // inTasks cuts 0 … n into parts of a size, worked on on all cores unless there
 // is little to do for each of them.
 func inTasks(n, size, work int, do func(from, count int)) {
-	run := parallel(linalg.Parallel)
+	run := parallel(dense.Parallel)
 	if work < leastShared {
 		run = inOrder
 	}
@@ -196,10 +196,10 @@ func eachChunk(m blas64.General, do func(part blas64.General, inner parallel)) {
 		return
 	}
 	if m.Rows <= chunk {
-		do(m, linalg.Parallel)
+		do(m, dense.Parallel)
 		return
 	}
-	linalg.Parallel((m.Rows+chunk-1)/chunk, func(task int) {
+	dense.Parallel((m.Rows+chunk-1)/chunk, func(task int) {
 		do(rowsOf(m, task*chunk, min(chunk, m.Rows-task*chunk)), inOrder)
 	})
 }
@@ -218,15 +218,15 @@ func invert(l *triangle) {
 	// (LLᵀ)⁻¹ = MᵀM for M = L⁻¹; panel p of it needs the panels of M from p on.
 	for p := range l.panels {
 		first, rows := p*side, l.rowsIn(p)
-		out := newMatrix(rows, first+rows)
-		linalg.Parallel(p+1, func(j int) {
-			part := sub(out, 0, j*side, rows, min(side, out.Cols-j*side))
+		out := dense.New(rows, first+rows)
+		dense.Parallel(p+1, func(j int) {
+			part := dense.View(out, 0, j*side, rows, min(side, out.Cols-j*side))
 			for q := p; q < len(l.panels); q++ {
 				blas64.Gemm(blas.Trans, blas.NoTrans, 1, l.view(q, first, rows), l.view(q, j*side, part.Cols), 1, part)
 			}
 		})
 		for i := range rows {
-			copy(l.row(first+i), rowOf(out, i))
+			copy(l.row(first+i), dense.Row(out, i))
 		}
 	}
 }
@@ -235,15 +235,15 @@ func invert(l *triangle) {
 func (t *triangle) invertPanel(p int) {
 	first, rows := p*side, t.rowsIn(p)
 	old := copied(t.view(p, 0, first))
-	inverse := newMatrix(rows, rows)
+	inverse := dense.New(rows, rows)
 	for i := range rows {
 		inverse.Data[i*rows+i] = 1
 	}
 	t.forwardTile(inverse, p) // its rows are the columns of the tile's inverse
-	linalg.Parallel(p, func(j int) {
-		sum := newMatrix(rows, side)
+	dense.Parallel(p, func(j int) {
+		sum := dense.New(rows, side)
 		for q := j; q < p; q++ {
-			addInner(sum, 1, sub(old, 0, q*side, rows, side), t.view(q, j*side, side))
+			addInner(sum, 1, dense.View(old, 0, q*side, rows, side), t.view(q, j*side, side))
 		}
 		blas64.Gemm(blas.Trans, blas.NoTrans, -1, inverse, sum, 0, t.view(p, j*side, side))
 	})

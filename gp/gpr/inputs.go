@@ -3,6 +3,7 @@ package gpr
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -35,7 +36,7 @@ func (x inputs) without(gone []int) inputs {
 
 // set gives example i another input.
 func (x inputs) set(i int, row []float64) {
-	copy(rowOf(x.General, i), row)
+	copy(dense.Row(x.General, i), row)
 	x.squares[i] = dot(row, row)
 }
 
@@ -46,9 +47,9 @@ func (x inputs) rows(first, count int) inputs {
 
 // pick returns a copy of the inputs of some examples.
 func (x inputs) pick(examples []int) inputs {
-	out := inputs{newMatrix(len(examples), x.Cols), make([]float64, len(examples))}
+	out := inputs{dense.New(len(examples), x.Cols), make([]float64, len(examples))}
 	for i, e := range examples {
-		copy(rowOf(out.General, i), rowOf(x.General, e))
+		copy(dense.Row(out.General, i), dense.Row(x.General, e))
 		out.squares[i] = x.squares[e]
 	}
 	return out
@@ -60,12 +61,12 @@ func (x inputs) bytes() int { return 8 * (cap(x.Data) + cap(x.squares)) }
 // multiplied is a Kernel of inner products, which any backend may multiply.
 // Values are those of Block with that backend, to the last bit.
 type multiplied interface {
-	blockOn(m linalg.Multiplier, dst blas64.General, a, b inputs) error
+	blockOn(m linalg.Backend, dst blas64.General, a, b inputs) error
 }
 
 // covariances writes κ(a_i, b_j) into dst (n×m); inner products are m's where the
 // kernel has any.
-func covariances(m linalg.Multiplier, kernel Kernel, dst blas64.General, a, b inputs) error {
+func covariances(m linalg.Backend, kernel Kernel, dst blas64.General, a, b inputs) error {
 	if k, ok := kernel.(multiplied); ok {
 		return k.blockOn(m, dst, a, b)
 	}

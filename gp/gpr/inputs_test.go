@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
@@ -46,7 +47,7 @@ func TestSquaredLengthsFollowTheInputs(t *testing.T) {
 			}
 			sameBits(t, r.x.squares, squares(r.x.General))
 		}
-		restored, err := Restore(r.kernel, r.cfg, copied(r.x.General), linalg.Transposed64(r.t), r.Snapshot())
+		restored, err := Restore(r.kernel, r.cfg, copied(r.x.General), dense.Transposed(r.t), r.Snapshot())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,12 +90,12 @@ func TestKernelRowsAreThoseOfBlock(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, e := range examples {
-			want := newMatrix(1, n)
+			want := dense.New(1, n)
 			if err := kernel.Block(want, rowsOf(x, e, 1), x); err != nil {
 				t.Fatal(err)
 			}
 			want.Data[e] += noise
-			sameBits(t, rowOf(got, i), want.Data)
+			sameBits(t, dense.Row(got, i), want.Data)
 		}
 	}
 }
@@ -104,16 +105,16 @@ func TestGramIsThatOfPlainLengths(t *testing.T) {
 	const n = 3*side + 5
 	x, _ := drawnExamples(n, 24, 1)
 	k := RBF{Lengthscale: 2, Outputscale: 1}
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		got := drawnGram(t, m, n, 0)
 		for p := range got.panels {
 			first, rows := p*side, got.rowsIn(p)
-			want := newMatrix(rows, first+rows)
+			want := dense.New(rows, first+rows)
 			if err := k.blockOn(m, want, measured(rowsOf(x, first, rows)), measured(rowsOf(x, 0, first+rows))); err != nil {
 				t.Fatal(err)
 			}
 			for i := range rows {
-				sameBits(t, got.row(first+i), rowOf(want, i)[:first+i+1])
+				sameBits(t, got.row(first+i), dense.Row(want, i)[:first+i+1])
 			}
 		}
 	})

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -31,17 +32,17 @@ func (k RBF) Block(dst, a, b blas64.General) error {
 	return k.blockOn(linalg.Default(), dst, measured(a), measured(b))
 }
 
-func (k RBF) blockOn(m linalg.Multiplier, dst blas64.General, a, b inputs) error {
+func (k RBF) blockOn(m linalg.Backend, dst blas64.General, a, b inputs) error {
 	if err := m.MulTrans64(dst, a.General, b.General); err != nil {
 		return err
 	}
 	const values = 1024 // of a row, for one goroutine
 	scale := -1 / (2 * k.Lengthscale * k.Lengthscale)
 	across := (dst.Cols + values - 1) / values
-	linalg.Parallel(dst.Rows*across, func(task int) {
+	dense.Parallel(dst.Rows*across, func(task int) {
 		i, from := task/across, task%across*values
 		as, bs := a.squares[i], b.squares[from:]
-		row := rowOf(dst, i)[from:min(from+values, dst.Cols)]
+		row := dense.Row(dst, i)[from:min(from+values, dst.Cols)]
 		for j, dot := range row {
 			row[j] = k.Outputscale * math.Exp(scale*max(0, as+bs[j]-2*dot))
 		}
@@ -69,7 +70,7 @@ func (k Linear) Block(dst, a, b blas64.General) error {
 	return k.blockOn(linalg.Default(), dst, inputs{General: a}, inputs{General: b})
 }
 
-func (k Linear) blockOn(m linalg.Multiplier, dst blas64.General, a, b inputs) error {
+func (k Linear) blockOn(m linalg.Backend, dst blas64.General, a, b inputs) error {
 	if err := m.MulTrans64(dst, a.General, b.General); err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (k Linear) Diag(dst []float64, a blas64.General) {
 func squares(a blas64.General) []float64 {
 	const rows = 256 // for one goroutine
 	out := make([]float64, a.Rows)
-	linalg.Parallel((a.Rows+rows-1)/rows, func(task int) {
+	dense.Parallel((a.Rows+rows-1)/rows, func(task int) {
 		for i := task * rows; i < min(a.Rows, (task+1)*rows); i++ {
 			v := blas64.Vector{N: a.Cols, Data: a.Data[i*a.Stride:], Inc: 1}
 			out[i] = blas64.Dot(v, v)
@@ -104,7 +105,7 @@ func squares(a blas64.General) []float64 {
 
 // gram writes K+σ²I of the rows of x into the triangle t, which has as many;
 // inner products are m's.
-func gram(m linalg.Multiplier, t *triangle, kernel Kernel, x inputs, noise float64) error {
+func gram(m linalg.Backend, t *triangle, kernel Kernel, x inputs, noise float64) error {
 	for p := range t.panels {
 		first, rows := p*side, t.rowsIn(p)
 		view := t.view(p, 0, first+rows)

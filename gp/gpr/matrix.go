@@ -6,45 +6,27 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-func newMatrix(rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float64, rows*cols)}
-}
-
-// sub returns a part of m, sharing its memory.
-func sub(m blas64.General, i, j, rows, cols int) blas64.General {
-	v := blas64.General{Rows: rows, Cols: cols, Stride: m.Stride}
-	if rows > 0 && cols > 0 {
-		v.Data = m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]
-	}
-	return v
-}
-
-func rowsOf(m blas64.General, first, rows int) blas64.General { return sub(m, first, 0, rows, m.Cols) }
-
-func rowOf(m blas64.General, i int) []float64 {
-	if m.Cols == 0 {
-		return nil
-	}
-	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+func rowsOf(m blas64.General, first, rows int) blas64.General {
+	return dense.View(m, first, 0, rows, m.Cols)
 }
 
 // copied returns a tight copy.
 func copied(m blas64.General) blas64.General {
-	out := newMatrix(m.Rows, m.Cols)
+	out := dense.New(m.Rows, m.Cols)
 	for i := range m.Rows {
-		copy(rowOf(out, i), rowOf(m, i))
+		copy(dense.Row(out, i), dense.Row(m, i))
 	}
 	return out
 }
 
 // picked returns the given columns of m.
 func picked(m blas64.General, columns []int) blas64.General {
-	out := newMatrix(m.Rows, len(columns))
+	out := dense.New(m.Rows, len(columns))
 	for i := range m.Rows {
-		row := rowOf(m, i)
+		row := dense.Row(m, i)
 		for j, c := range columns {
 			out.Data[i*out.Stride+j] = row[c]
 		}
@@ -58,7 +40,7 @@ func transposed(m blas64.General) blas64.General {
 	if m.Rows == 1 {
 		return blas64.General{Rows: m.Cols, Cols: 1, Stride: 1, Data: m.Data}
 	}
-	return linalg.Transposed64(m)
+	return dense.Transposed(m)
 }
 
 // withColumns returns m with room for more columns, its memory reused where
@@ -68,14 +50,14 @@ func withColumns(m blas64.General, more int) blas64.General {
 	if cols <= m.Stride {
 		m.Cols = cols
 		for i := range m.Rows {
-			clear(rowOf(m, i)[cols-more:])
+			clear(dense.Row(m, i)[cols-more:])
 		}
 		return m
 	}
 	stride := cols + cols/8
 	out := blas64.General{Rows: m.Rows, Cols: cols, Stride: stride, Data: make([]float64, m.Rows*stride)}
 	for i := range m.Rows {
-		copy(rowOf(out, i), rowOf(m, i))
+		copy(dense.Row(out, i), dense.Row(m, i))
 	}
 	return out
 }
@@ -83,7 +65,7 @@ func withColumns(m blas64.General, more int) blas64.General {
 // withoutColumns removes columns, in place.
 func withoutColumns(m blas64.General, gone []int) blas64.General {
 	for i := range m.Rows {
-		row := rowOf(m, i)
+		row := dense.Row(m, i)
 		clear(row[len(without(row[:0], row, gone)):])
 	}
 	m.Cols -= len(gone)
@@ -93,7 +75,7 @@ func withoutColumns(m blas64.General, gone []int) blas64.General {
 // withRows returns m with the rows of more below.
 func withRows(m, more blas64.General) blas64.General {
 	for i := range more.Rows {
-		m.Data = append(m.Data[:(m.Rows+i)*m.Stride], rowOf(more, i)...)
+		m.Data = append(m.Data[:(m.Rows+i)*m.Stride], dense.Row(more, i)...)
 		m.Data = append(m.Data, make([]float64, m.Stride-more.Cols)...)
 	}
 	m.Rows += more.Rows
@@ -123,7 +105,7 @@ func subtractProduct(c, a, b blas64.General) {
 	}
 	for k := 0; k < a.Cols; k += depth {
 		m := min(depth, a.Cols-k)
-		blas64.Gemm(blas.NoTrans, blas.Trans, -1, sub(a, 0, k, a.Rows, m), sub(b, 0, k, b.Rows, m), 1, c)
+		blas64.Gemm(blas.NoTrans, blas.Trans, -1, dense.View(a, 0, k, a.Rows, m), dense.View(b, 0, k, b.Rows, m), 1, c)
 	}
 }
 

@@ -34,7 +34,7 @@ func random(rng *rand.Rand, rows, cols int) [][]float64 {
 	return out
 }
 
-func dense(rows [][]float64) blas64.General {
+func denseOf(rows [][]float64) blas64.General {
 	if len(rows) == 0 {
 		return blas64.General{}
 	}
@@ -117,7 +117,7 @@ func (m *model) sameAnswers(t *testing.T, what string, r *gpr.Regression, inv *m
 	C := len(m.t[0])
 	mean := blas64.General{Rows: 5, Cols: C, Stride: max(1, C), Data: make([]float64, 5*C)}
 	variance := make([]float64, 5)
-	if err := errors.Join(r.Mean(mean, dense(q)), r.Variance(variance, dense(q))); err != nil {
+	if err := errors.Join(r.Mean(mean, denseOf(q)), r.Variance(variance, denseOf(q))); err != nil {
 		t.Fatal(err)
 	}
 	for i, x := range q {
@@ -144,7 +144,7 @@ func fresh(t *testing.T, method gpr.Method, m *model) *gpr.Regression {
 		t.Fatal(err)
 	}
 	if len(m.x) > 0 {
-		if err := r.Add(dense(m.x), dense(m.t)); err != nil {
+		if err := r.Add(denseOf(m.x), denseOf(m.t)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -19,7 +20,7 @@ func (r *Regression) Mean(dst, x blas64.General) error {
 		zero(dst)
 		return nil
 	}
-	b := newMatrix(x.Rows, r.Len())
+	b := dense.New(x.Rows, r.Len())
 	if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
 		return fmt.Errorf("mean: %w", err)
 	}
@@ -28,7 +29,7 @@ func (r *Regression) Mean(dst, x blas64.General) error {
 
 func zero(m blas64.General) {
 	for i := range m.Rows {
-		clear(rowOf(m, i))
+		clear(dense.Row(m, i))
 	}
 }
 
@@ -45,7 +46,7 @@ func (r *Regression) Variance(dst []float64, x blas64.General) error {
 	r.kernel.Diag(prior, x)
 	clear(dst)
 	if r.Len() > 0 {
-		b := newMatrix(x.Rows, r.Len())
+		b := dense.New(x.Rows, r.Len())
 		if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
 			return fmt.Errorf("variance: %w", err)
 		}
@@ -58,7 +59,7 @@ func (r *Regression) Variance(dst []float64, x blas64.General) error {
 }
 
 func (r *Regression) checkQuery(x blas64.General, room int) error {
-	if err := linalg.Valid64(x); err != nil {
+	if err := dense.Valid(x); err != nil {
 		return err
 	}
 	if room != x.Rows {
@@ -77,9 +78,9 @@ func (r *Regression) LeaveOneOut() blas64.General {
 	if r.diag == nil {
 		r.diag = r.solver.diagonal()
 	}
-	out := newMatrix(r.Len(), r.Outputs())
+	out := dense.New(r.Len(), r.Outputs())
 	for c := range out.Cols {
-		t, alpha := rowOf(r.t, c), rowOf(r.alpha, c)
+		t, alpha := dense.Row(r.t, c), dense.Row(r.alpha, c)
 		for i, d := range r.diag {
 			out.Data[i*out.Stride+c] = t[i] - alpha[i]/d
 		}
@@ -92,7 +93,7 @@ func (r *Regression) LogMarginalLikelihood() float64 {
 	n, C := float64(r.Len()), float64(r.Outputs())
 	sum := -C / 2 * (r.logDet + n*math.Log(2*math.Pi))
 	for c := range r.Outputs() {
-		sum -= dot(rowOf(r.t, c), rowOf(r.alpha, c)) / 2
+		sum -= dot(dense.Row(r.t, c), dense.Row(r.alpha, c)) / 2
 	}
 	return sum
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -15,10 +16,10 @@ import (
 type Regression struct {
 	cfg      Config
 	kernel   Kernel
-	products linalg.Multiplier // of batch fits
-	x        inputs            // n×d
-	t        blas64.General    // C×n targets
-	alpha    blas64.General    // C×n, (K+σ²I)⁻¹t
+	products linalg.Backend // of batch fits
+	x        inputs         // n×d
+	t        blas64.General // C×n targets
+	alpha    blas64.General // C×n, (K+σ²I)⁻¹t
 	solver   solver
 	diag     []float64 // of the inverse; nil until asked for
 	logDet   float64   // of K+σ²I
@@ -34,10 +35,10 @@ func New(kernel Kernel, cfg Config) (*Regression, error) {
 	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: empty(cfg.Method)}, nil
 }
 
-// UseMultiplier makes m multiply in batch fits, and where corrections are
+// UseBackend makes m multiply in batch fits, and where corrections are
 // folded into an inverse, from now on; without it gonum does. Everything else
 // multiplies with gonum.
-func (r *Regression) UseMultiplier(m linalg.Multiplier) {
+func (r *Regression) UseBackend(m linalg.Backend) {
 	r.products = m
 	if w, ok := r.solver.(*woodbury); ok {
 		w.raw = m.Raw()
@@ -93,7 +94,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 		return nil
 	}
 	if r.Len() == 0 {
-		return wrap("add", r.fit(measured(copied(x)), linalg.Transposed64(t)))
+		return wrap("add", r.fit(measured(copied(x)), dense.Transposed(t)))
 	}
 	all := r.x.with(x) // beyond the rows of r.x, which an error leaves as they are
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
@@ -135,7 +136,7 @@ func (r *Regression) AddOutputs(t blas64.General) error {
 	if err := checkMatrix(t); err != nil {
 		return fmt.Errorf("add outputs: %w", err)
 	}
-	targets := linalg.Transposed64(t)
+	targets := dense.Transposed(t)
 	alpha := copied(targets)
 	r.solver.solve(alpha)
 	r.t, r.alpha = stacked(r.t, targets), stacked(r.alpha, alpha)
@@ -166,7 +167,7 @@ func (r *Regression) SetTargets(examples []int, t blas64.General) error {
 	if err := r.checkTargets(examples, t); err != nil {
 		return fmt.Errorf("set targets: %w", err)
 	}
-	change := newMatrix(r.Outputs(), r.Len())
+	change := dense.New(r.Outputs(), r.Len())
 	setColumns(change, examples, t)
 	for c := range change.Rows {
 		for _, e := range examples {
@@ -176,7 +177,7 @@ func (r *Regression) SetTargets(examples []int, t blas64.General) error {
 	r.solver.solve(change)
 	setColumns(r.t, examples, t)
 	for c := range change.Rows {
-		axpy(1, rowOf(change, c), rowOf(r.alpha, c))
+		axpy(1, dense.Row(change, c), dense.Row(r.alpha, c))
 	}
 	r.look()
 	return nil
@@ -209,12 +210,12 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	}
 	old := copied(x)
 	for i, e := range examples {
-		copy(rowOf(old, i), rowOf(r.x.General, e))
-		r.x.set(e, rowOf(x, i))
+		copy(dense.Row(old, i), dense.Row(r.x.General, e))
+		r.x.set(e, dense.Row(x, i))
 	}
 	if err := r.moved(rows); err != nil {
 		for i, e := range examples {
-			r.x.set(e, rowOf(old, i))
+			r.x.set(e, dense.Row(old, i))
 		}
 		return wrap("set inputs", err)
 	}
@@ -287,15 +288,15 @@ func (r *Regression) apply(u update) {
 // correctAlpha is α += sign·y(yᵀt).
 func (r *Regression) correctAlpha(c correction) {
 	if c.y.Cols == 1 && c.y.Stride == 1 {
-		linalg.Parallel(r.Outputs(), func(i int) {
-			axpy(c.sign*dot(rowOf(r.t, i), c.y.Data), c.y.Data, rowOf(r.alpha, i))
+		dense.Parallel(r.Outputs(), func(i int) {
+			axpy(c.sign*dot(dense.Row(r.t, i), c.y.Data), c.y.Data, dense.Row(r.alpha, i))
 		})
 		return
 	}
-	y := linalg.Transposed64(c.y)
-	weights := newMatrix(r.Outputs(), y.Rows)
+	y := dense.Transposed(c.y)
+	weights := dense.New(r.Outputs(), y.Rows)
 	subtract(weights, r.t, y)
-	linalg.Parallel(r.Outputs(), func(i int) { addTo(rowOf(r.alpha, i), correction{c.y, -c.sign}, rowOf(weights, i)) })
+	dense.Parallel(r.Outputs(), func(i int) { addTo(dense.Row(r.alpha, i), correction{c.y, -c.sign}, dense.Row(weights, i)) })
 }
 
 // fit replaces everything by a batch fit; it takes over x and t.
@@ -324,12 +325,12 @@ func (r *Regression) fit(x inputs, t blas64.General) error {
 
 // kernelRows returns K+σ²I between examples of all inputs and all of them.
 func (r *Regression) kernelRows(all inputs, examples []int) (blas64.General, error) {
-	b := newMatrix(len(examples), all.Rows)
+	b := dense.New(len(examples), all.Rows)
 	if err := covariances(linalg.Default(), r.kernel, b, all.pick(examples), all); err != nil {
 		return b, err
 	}
 	for i, e := range examples {
-		row := rowOf(b, i)
+		row := dense.Row(b, i)
 		row[e] += r.cfg.Noise
 		if err := finite(row); err != nil {
 			return b, fmt.Errorf("example %d: %w", e, err)
@@ -341,7 +342,7 @@ func (r *Regression) kernelRows(all inputs, examples []int) (blas64.General, err
 // setColumns writes the rows of t (k×C) into columns of m (C×n).
 func setColumns(m blas64.General, columns []int, t blas64.General) {
 	for i, e := range columns {
-		for c, v := range rowOf(t, i) {
+		for c, v := range dense.Row(t, i) {
 			m.Data[c*m.Stride+e] = v
 		}
 	}

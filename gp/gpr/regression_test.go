@@ -37,7 +37,7 @@ func step(t *testing.T, rng *rand.Rand, m *model, r *gpr.Regression) string {
 	case 0:
 		x, y := random(rng, k, 3), random(rng, k, len(m.t[0]))
 		m.x, m.t = append(m.x, x...), append(m.t, y...)
-		err = r.Add(dense(x), dense(y))
+		err = r.Add(denseOf(x), denseOf(y))
 	case 1:
 		err = r.Remove(some)
 		gone := slices.Sorted(slices.Values(some))
@@ -49,19 +49,19 @@ func step(t *testing.T, rng *rand.Rand, m *model, r *gpr.Regression) string {
 		for i, e := range some {
 			m.x[e] = x[i]
 		}
-		err = r.SetInputs(some, dense(x))
+		err = r.SetInputs(some, denseOf(x))
 	case 3:
 		y := random(rng, len(some), len(m.t[0]))
 		for i, e := range some {
 			m.t[e] = y[i]
 		}
-		err = r.SetTargets(some, dense(y))
+		err = r.SetTargets(some, denseOf(y))
 	case 4:
 		y := random(rng, n, 1)
 		for i := range m.t {
 			m.t[i] = append(m.t[i], y[i]...)
 		}
-		err = r.AddOutputs(dense(y))
+		err = r.AddOutputs(denseOf(y))
 	case 5:
 		if C := len(m.t[0]); C > 2 {
 			c := rng.IntN(C)
@@ -122,12 +122,12 @@ func TestEveryOperationAtTileBorders(t *testing.T) {
 				for i, e := range some {
 					m.x[e] = x[i]
 				}
-				if err := r.SetInputs(some, dense(x)); err != nil {
+				if err := r.SetInputs(some, denseOf(x)); err != nil {
 					t.Fatal(err)
 				}
 				m.same(t, fmt.Sprintf("%s: %d of %d changed", method, k, n), r, 1e-9)
 				m.x, m.t = append(m.x, x...), append(m.t, y...)
-				if err := r.Add(dense(x), dense(y)); err != nil {
+				if err := r.Add(denseOf(x), denseOf(y)); err != nil {
 					t.Fatal(err)
 				}
 				m.same(t, fmt.Sprintf("%s: %d added to %d", method, k, n), r, 1e-9)
@@ -158,11 +158,11 @@ func TestRemovingAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := make([]float64, 1)
-		if err := r.Variance(v, dense([][]float64{{1, 2}})); err != nil || v[0] != 1.75 || r.Len()+r.Dim()+r.Outputs() != 0 {
+		if err := r.Variance(v, denseOf([][]float64{{1, 2}})); err != nil || v[0] != 1.75 || r.Len()+r.Dim()+r.Outputs() != 0 {
 			t.Errorf("%s: variance %v, %d examples, %v", method, v, r.Len(), err)
 		}
 		m := newModel(2, 7, 4, 1)
-		if err := r.Add(dense(m.x), dense(m.t)); err != nil {
+		if err := r.Add(denseOf(m.x), denseOf(m.t)); err != nil {
 			t.Fatal(err)
 		}
 		m.same(t, string(method), r, 1e-9)
@@ -179,7 +179,7 @@ func TestDuplicates(t *testing.T) {
 		r := fresh(t, method, m)
 		m.same(t, string(method), r, 1e-9)
 		m.x, m.t = append(m.x, m.x[0], m.x[0]), append(m.t, []float64{1}, []float64{-1})
-		if err := r.Add(dense(m.x[40:]), dense(m.t[40:])); err != nil {
+		if err := r.Add(denseOf(m.x[40:]), denseOf(m.t[40:])); err != nil {
 			t.Fatal(err)
 		}
 		m.same(t, string(method), r, 1e-9)
@@ -193,17 +193,17 @@ func TestTinyNoiseIsRefused(t *testing.T) {
 		m := newModel(1, 70, 30, 1)
 		m.noise = 1e-14
 		r := fresh(t, method, m)
-		if err := r.SetInputs([]int{3}, dense(m.x[3:4])); err != nil {
+		if err := r.SetInputs([]int{3}, denseOf(m.x[3:4])); err != nil {
 			t.Fatal(err)
 		}
 		before, loo := slices.Clone(r.Alpha().Data), r.LeaveOneOut()
 		var bad *gpr.NotPSDError
 		others := random(rand.New(rand.NewPCG(8, 8)), 30, 30)
 		for name, err := range map[string]error{
-			"add":        r.Add(dense(m.x[5:6]), dense(m.t[5:6])),
-			"add many":   r.Add(dense(append(others, m.x[5])), dense(random(rand.New(rand.NewPCG(1, 1)), 31, 1))),
-			"set inputs": r.SetInputs([]int{1, 2}, dense([][]float64{m.x[7], m.x[8]})),
-			"fit":        fresh(t, method, &model{kernel: m.kernel, noise: m.noise}).Add(dense([][]float64{{1}, {1}}), dense([][]float64{{1}, {1}})),
+			"add":        r.Add(denseOf(m.x[5:6]), denseOf(m.t[5:6])),
+			"add many":   r.Add(denseOf(append(others, m.x[5])), denseOf(random(rand.New(rand.NewPCG(1, 1)), 31, 1))),
+			"set inputs": r.SetInputs([]int{1, 2}, denseOf([][]float64{m.x[7], m.x[8]})),
+			"fit":        fresh(t, method, &model{kernel: m.kernel, noise: m.noise}).Add(denseOf([][]float64{{1}, {1}}), denseOf([][]float64{{1}, {1}})),
 		} {
 			if !errors.As(err, &bad) || !strings.Contains(err.Error(), "raise the noise") {
 				t.Errorf("%s, %s: %v", method, name, err)
@@ -227,8 +227,8 @@ func TestWrongArgumentsAreRefused(t *testing.T) {
 			"remove -1":       r.Remove([]int{-1}),
 			"remove twice":    r.Remove([]int{1, 0, 1}),
 			"remove output":   r.RemoveOutputs([]int{2}),
-			"set inputs of 9": r.SetInputs([]int{9}, dense(one)),
-			"set targets":     r.SetTargets([]int{0, 4}, dense([][]float64{{1, 2}, {3, 4}})),
+			"set inputs of 9": r.SetInputs([]int{9}, denseOf(one)),
+			"set targets":     r.SetTargets([]int{0, 4}, denseOf([][]float64{{1, 2}, {3, 4}})),
 		} {
 			if !errors.As(err, &index) {
 				t.Errorf("%s, %s: %v", method, name, err)
@@ -236,17 +236,17 @@ func TestWrongArgumentsAreRefused(t *testing.T) {
 		}
 		nan := [][]float64{{math.NaN(), 1}}
 		for name, err := range map[string]error{
-			"wide input":      r.Add(dense([][]float64{{1, 2, 3}}), dense(one)),
-			"few targets":     r.Add(dense([][]float64{{1, 2}, {3, 4}}), dense(one)),
-			"fewer outputs":   r.Add(dense(one), dense([][]float64{{1}})),
-			"NaN input":       r.Add(dense(nan), dense(one)),
-			"NaN target":      r.Add(dense(one), dense(nan)),
-			"NaN set":         r.SetInputs([]int{1}, dense(nan)),
-			"NaN set targets": r.SetTargets([]int{1}, dense(nan)),
-			"short outputs":   r.AddOutputs(dense(one)),
-			"malformed":       r.Add(blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: make([]float64, 3)}, dense(one)),
-			"room":            r.Variance(nil, dense(one)),
-			"width of mean":   r.Mean(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, dense([][]float64{{1}})),
+			"wide input":      r.Add(denseOf([][]float64{{1, 2, 3}}), denseOf(one)),
+			"few targets":     r.Add(denseOf([][]float64{{1, 2}, {3, 4}}), denseOf(one)),
+			"fewer outputs":   r.Add(denseOf(one), denseOf([][]float64{{1}})),
+			"NaN input":       r.Add(denseOf(nan), denseOf(one)),
+			"NaN target":      r.Add(denseOf(one), denseOf(nan)),
+			"NaN set":         r.SetInputs([]int{1}, denseOf(nan)),
+			"NaN set targets": r.SetTargets([]int{1}, denseOf(nan)),
+			"short outputs":   r.AddOutputs(denseOf(one)),
+			"malformed":       r.Add(blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: make([]float64, 3)}, denseOf(one)),
+			"room":            r.Variance(nil, denseOf(one)),
+			"width of mean":   r.Mean(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, denseOf([][]float64{{1}})),
 		} {
 			if err == nil {
 				t.Errorf("%s, %s: was accepted", method, name)
@@ -282,7 +282,7 @@ func TestCoresAndBatchesMakeNoDifference(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: one core gives other bits", method)
 		}
-		q := dense(random(rand.New(rand.NewPCG(9, 9)), 70, 3))
+		q := denseOf(random(rand.New(rand.NewPCG(9, 9)), 70, 3))
 		all, one := make([]float64, 70), make([]float64, 1)
 		if err := r.Variance(all, q); err != nil {
 			t.Fatal(err)
@@ -301,12 +301,12 @@ func TestCloneIsApart(t *testing.T) {
 	for _, method := range methods() {
 		m := newModel(1, 20, 2, 2)
 		r := fresh(t, method, m)
-		if err := r.Add(dense(m.x[:2]), dense(m.t[:2])); err != nil {
+		if err := r.Add(denseOf(m.x[:2]), denseOf(m.t[:2])); err != nil {
 			t.Fatal(err)
 		}
 		before := slices.Clone(r.Alpha().Data)
 		c := r.Clone()
-		if err := errors.Join(c.Remove([]int{0, 1}), c.Add(dense(m.x[:9]), dense(m.t[:9])), c.SetTargets([]int{0}, dense(m.t[:1]))); err != nil {
+		if err := errors.Join(c.Remove([]int{0, 1}), c.Add(denseOf(m.x[:9]), denseOf(m.t[:9])), c.SetTargets([]int{0}, denseOf(m.t[:1]))); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(before, r.Alpha().Data) || r.Len() != 22 {
@@ -329,7 +329,7 @@ func TestRestore(t *testing.T) {
 		}
 		r.Fold()
 		cfg := gpr.Config{Method: method, Noise: m.noise}
-		back, err := gpr.Restore(m.kernel, cfg, dense(m.x), dense(m.t), r.Snapshot())
+		back, err := gpr.Restore(m.kernel, cfg, denseOf(m.x), denseOf(m.t), r.Snapshot())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func TestRestore(t *testing.T) {
 		} {
 			s := r.Snapshot()
 			forge(&s)
-			if _, err := gpr.Restore(m.kernel, cfg, dense(m.x), dense(m.t), s); err == nil {
+			if _, err := gpr.Restore(m.kernel, cfg, denseOf(m.x), denseOf(m.t), s); err == nil {
 				t.Errorf("%s, %s: was restored", method, name)
 			}
 		}
@@ -380,26 +380,26 @@ func TestLinearKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Add(dense(x), dense(y)); err != nil {
+	if err := r.Add(denseOf(x), denseOf(y)); err != nil {
 		t.Fatal(err)
 	}
-	X := mat.NewDense(50, 3, dense(x).Data)
+	X := mat.NewDense(50, 3, denseOf(x).Data)
 	var gram, right, w mat.Dense
 	gram.Mul(X.T(), X)
 	for j := range 3 {
 		gram.Set(j, j, gram.At(j, j)+0.3)
 	}
-	right.Mul(X.T(), mat.NewDense(50, 1, dense(y).Data))
+	right.Mul(X.T(), mat.NewDense(50, 1, denseOf(y).Data))
 	if err := w.Solve(&gram, &right); err != nil {
 		t.Fatal(err)
 	}
 	got := blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: make([]float64, 1)}
-	if err := r.Mean(got, dense([][]float64{{1, 2, 3}})); err != nil {
+	if err := r.Mean(got, denseOf([][]float64{{1, 2, 3}})); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "mean", got.Data[0], w.At(0, 0)+2*w.At(1, 0)+3*w.At(2, 0), 1e-10)
 	v := make([]float64, 1)
-	if err := r.Variance(v, dense([][]float64{{1, 2, 3}})); err != nil {
+	if err := r.Variance(v, denseOf([][]float64{{1, 2, 3}})); err != nil {
 		t.Fatal(err)
 	}
 	var inv mat.Dense
@@ -418,14 +418,14 @@ func ExampleRegression() {
 		return
 	}
 	for _, v := range []float64{-2, -1, 1, 2} {
-		x, t := dense([][]float64{{v}}), dense([][]float64{{math.Copysign(1, v)}})
+		x, t := denseOf([][]float64{{v}}), denseOf([][]float64{{math.Copysign(1, v)}})
 		if err := r.Add(x, t); err != nil {
 			fmt.Println(err)
 			return
 		}
 	}
-	mean, variance := dense([][]float64{{0}, {0}}), make([]float64, 2)
-	query := dense([][]float64{{1.5}, {9}})
+	mean, variance := denseOf([][]float64{{0}, {0}}), make([]float64, 2)
+	query := denseOf([][]float64{{1.5}, {9}})
 	if err := errors.Join(r.Mean(mean, query), r.Variance(variance, query)); err != nil {
 		fmt.Println(err)
 		return

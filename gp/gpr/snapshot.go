@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Snapshot is what a regression has computed from its examples, to be saved
@@ -79,7 +79,7 @@ func restore(kernel Kernel, cfg Config, x, t blas64.General, s Snapshot) (*Regre
 	if r.solver, err = loadSolver(cfg.Method, s.Factor, s.Order); err != nil {
 		return nil, err
 	}
-	r.x, r.t, r.alpha, r.diag, r.logDet, r.changes = measured(clipped(x)), linalg.Transposed64(t), s.Alpha, s.Diagonal, s.LogDet, s.Changes
+	r.x, r.t, r.alpha, r.diag, r.logDet, r.changes = measured(clipped(x)), dense.Transposed(t), s.Alpha, s.Diagonal, s.LogDet, s.Changes
 	some := make([]int, min(n, 2*lookAt))
 	for i := range some {
 		some[i] = i * n / len(some)

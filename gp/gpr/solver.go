@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -65,7 +66,7 @@ func beside(a, b blas64.General) blas64.General {
 	at := a.Cols
 	out := withColumns(a, b.Cols)
 	for i := range b.Rows {
-		copy(rowOf(out, i)[at:], rowOf(b, i))
+		copy(dense.Row(out, i)[at:], dense.Row(b, i))
 	}
 	return out
 }
@@ -75,7 +76,7 @@ func beside(a, b blas64.General) blas64.General {
 func smallFactor(m blas64.General, diagonal []float64) (*triangle, error) {
 	t := newTriangle(m.Rows)
 	for i := range m.Rows {
-		copy(t.row(i), rowOf(m, i)[:i+1])
+		copy(t.row(i), dense.Row(m, i)[:i+1])
 		if diagonal != nil && !(m.Data[i*m.Stride+i] > singular*diagonal[i]) {
 			return nil, &NotPSDError{Order: m.Rows}
 		}

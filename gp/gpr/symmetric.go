@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // gemvRows of a panel are multiplied at a time, both ways where it stands for
@@ -27,8 +27,8 @@ func (t *triangle) multiply(dst, b blas64.General) {
 func (t *triangle) multiplyChunk(dst, b blas64.General) {
 	parts := t.parts(16)
 	sums := make([]blas64.General, len(parts)-1)
-	linalg.Parallel(len(sums), func(task int) {
-		sum := newMatrix(b.Rows, min(t.n, parts[task+1]*side))
+	dense.Parallel(len(sums), func(task int) {
+		sum := dense.New(b.Rows, min(t.n, parts[task+1]*side))
 		for p := parts[task]; p < parts[task+1]; p++ {
 			for i := 0; i < t.rowsIn(p); i += gemvRows {
 				t.addRows(sum, b, p, i)
@@ -38,7 +38,7 @@ func (t *triangle) multiplyChunk(dst, b blas64.General) {
 	})
 	for _, sum := range sums {
 		for r := range sum.Rows {
-			axpy(1, rowOf(sum, r), rowOf(dst, r)[:sum.Cols])
+			axpy(1, dense.Row(sum, r), dense.Row(dst, r)[:sum.Cols])
 		}
 	}
 }
@@ -50,7 +50,7 @@ func (t *triangle) addRows(sum, b blas64.General, p, i int) {
 	first := p*side + i
 	m := rowsOf(t.view(p, 0, first), i, min(gemvRows, t.rowsIn(p)-i))
 	for r := range b.Rows {
-		x, sum := rowOf(b, r), rowOf(sum, r)
+		x, sum := dense.Row(b, r), dense.Row(sum, r)
 		if first > 0 {
 			blas64.Gemv(blas.NoTrans, 1, m, blas64.Vector{N: first, Data: x, Inc: 1}, 1, blas64.Vector{N: m.Rows, Data: sum[first:], Inc: 1})
 			blas64.Gemv(blas.Trans, 1, m, blas64.Vector{N: m.Rows, Data: x[first:], Inc: 1}, 1, blas64.Vector{N: first, Data: sum, Inc: 1})

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // TestProductsWithTheTriangle are those with the whole symmetric matrix; right
@@ -14,7 +16,7 @@ func TestProductsWithTheTriangle(t *testing.T) {
 	const k = chunk + 3 // two passes
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{1, 2, gemvRows - 1, gemvRows, gemvRows + 1, side - 1, side, side + 1, side + gemvRows, 3*side + 7, 700} {
-		a, b := newTriangle(n), newMatrix(k, n)
+		a, b := newTriangle(n), dense.New(k, n)
 		for i := range n {
 			for j := range a.row(i) {
 				a.row(i)[j] = rng.NormFloat64()
@@ -23,16 +25,16 @@ func TestProductsWithTheTriangle(t *testing.T) {
 		for i := range b.Data {
 			b.Data[i] = rng.NormFloat64()
 		}
-		got := newMatrix(k, n)
+		got := dense.New(k, n)
 		a.multiply(got, b)
 		cores := runtime.GOMAXPROCS(1)
 		for r := range b.Rows {
-			alone := newMatrix(1, n)
+			alone := dense.New(1, n)
 			a.multiply(alone, rowsOf(b, r, 1))
-			sameBits(t, rowOf(got, r), alone.Data)
-			for i, v := range rowOf(got, r) {
+			sameBits(t, dense.Row(got, r), alone.Data)
+			for i, v := range dense.Row(got, r) {
 				var want float64
-				for j, x := range rowOf(b, r) {
+				for j, x := range dense.Row(b, r) {
 					want += at(a, i, j) * x
 				}
 				if math.Abs(v-want) > 1e-12*float64(n) {

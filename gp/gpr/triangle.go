@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // side is that of a tile: what gonum multiplies in one go without starting
@@ -58,13 +60,13 @@ func (t *triangle) rowsIn(p int) int { return min(side, t.n-p*side) }
 
 // view returns columns from … from+cols−1 of panel p.
 func (t *triangle) view(p, from, cols int) blas64.General {
-	return sub(blas64.General{Rows: side, Cols: (p + 1) * side, Stride: (p + 1) * side, Data: t.panels[p]}, 0, from, t.rowsIn(p), cols)
+	return dense.View(blas64.General{Rows: side, Cols: (p + 1) * side, Stride: (p + 1) * side, Data: t.panels[p]}, 0, from, t.rowsIn(p), cols)
 }
 
 // diagonalTile returns the last tile of panel p with both triangles filled.
 func (t *triangle) diagonalTile(p int) blas64.General {
 	rows := t.rowsIn(p)
-	out := newMatrix(rows, rows)
+	out := dense.New(rows, rows)
 	for i := range rows {
 		for j, v := range t.row(p*side + i)[p*side:] {
 			out.Data[i*rows+j], out.Data[j*rows+i] = v, v

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -140,7 +141,7 @@ func (s *woodbury) detach(rows []int) (update, error) {
 // mask makes the columns of examples that are off zero.
 func (s *woodbury) mask(b blas64.General) {
 	for i := range b.Rows {
-		row := rowOf(b, i)
+		row := dense.Row(b, i)
 		for _, e := range s.off {
 			row[e] = 0
 		}
@@ -149,12 +150,12 @@ func (s *woodbury) mask(b blas64.General) {
 
 // columns returns columns of the inverse, as rows (k×n).
 func (s *woodbury) columns(rows []int) blas64.General {
-	g := newMatrix(len(rows), s.a.n)
+	g := dense.New(len(rows), s.a.n)
 	for i, r := range rows {
-		s.a.column(rowOf(g, i), r)
+		s.a.column(dense.Row(g, i), r)
 		for _, c := range s.pending {
 			if r < c.y.Rows {
-				addTo(rowOf(g, i), c, rowOf(c.y, r))
+				addTo(dense.Row(g, i), c, dense.Row(c.y, r))
 			}
 		}
 	}
@@ -169,38 +170,38 @@ func addTo(dst []float64, c correction, weights []float64) {
 		return
 	}
 	for i := range c.y.Rows {
-		dst[i] += c.sign * dot(rowOf(c.y, i), weights)
+		dst[i] += c.sign * dot(dense.Row(c.y, i), weights)
 	}
 }
 
 // multiply replaces every row of b (k×n) by its product with the inverse.
 func (s *woodbury) multiply(b blas64.General) {
-	product := newMatrix(b.Rows, b.Cols)
+	product := dense.New(b.Rows, b.Cols)
 	s.a.multiply(product, b)
 	for _, c := range s.pending {
 		weights := c.weights(b)
-		linalg.Parallel(b.Rows, func(i int) { addTo(rowOf(product, i), c, rowOf(weights, i)) })
+		dense.Parallel(b.Rows, func(i int) { addTo(dense.Row(product, i), c, dense.Row(weights, i)) })
 	}
 	for i := range b.Rows {
-		copy(rowOf(b, i), rowOf(product, i))
+		copy(dense.Row(b, i), dense.Row(product, i))
 	}
 }
 
 // weights returns b·y (rows of b × k). A value does not depend on the rows
 // beside it.
 func (c correction) weights(b blas64.General) blas64.General {
-	out := newMatrix(b.Rows, c.y.Cols)
+	out := dense.New(b.Rows, c.y.Cols)
 	if c.y.Cols == 1 && c.y.Stride == 1 {
 		for i := range b.Rows {
-			out.Data[i] = dot(rowOf(b, i)[:c.y.Rows], c.y.Data[:c.y.Rows])
+			out.Data[i] = dot(dense.Row(b, i)[:c.y.Rows], c.y.Data[:c.y.Rows])
 		}
 		return out
 	}
 	across := (c.y.Cols + strip - 1) / strip
-	linalg.Parallel((b.Rows+chunk-1)/chunk*across, func(t int) {
+	dense.Parallel((b.Rows+chunk-1)/chunk*across, func(t int) {
 		i, j := t/across*chunk, t%across*strip
 		rows, cols := min(chunk, b.Rows-i), min(strip, c.y.Cols-j)
-		addInner(sub(out, i, j, rows, cols), 1, sub(b, i, 0, rows, c.y.Rows), sub(c.y, 0, j, c.y.Rows, cols))
+		addInner(dense.View(out, i, j, rows, cols), 1, dense.View(b, i, 0, rows, c.y.Rows), dense.View(c.y, 0, j, c.y.Rows, cols))
 	})
 	return out
 }
@@ -210,18 +211,18 @@ func (s *woodbury) solve(b blas64.General) { s.multiply(b) }
 // quad needs one triangle only: bᵀAb = Σ b_i(2 Σ_{j<i} A_ij b_j + A_ii b_i).
 func (s *woodbury) quad(dst []float64, b blas64.General) {
 	clear(dst)
-	linalg.Parallel((b.Rows+chunk-1)/chunk, func(task int) {
+	dense.Parallel((b.Rows+chunk-1)/chunk, func(task int) {
 		i := task * chunk
 		part := rowsOf(b, i, min(chunk, b.Rows-i))
 		for p := range s.a.panels {
 			first, rows := p*side, s.a.rowsIn(p)
-			product := newMatrix(part.Rows, rows)
-			subtractProduct(product, sub(part, 0, 0, part.Rows, first), s.a.view(p, 0, first))
-			own := newMatrix(part.Rows, rows)
-			addInner(own, 1, sub(part, 0, first, part.Rows, rows), s.a.diagonalTile(p))
+			product := dense.New(part.Rows, rows)
+			subtractProduct(product, dense.View(part, 0, 0, part.Rows, first), s.a.view(p, 0, first))
+			own := dense.New(part.Rows, rows)
+			addInner(own, 1, dense.View(part, 0, first, part.Rows, rows), s.a.diagonalTile(p))
 			for r := range part.Rows {
-				x := rowOf(part, r)[first : first+rows]
-				dst[i+r] += dot(x, rowOf(own, r)) - 2*dot(x, rowOf(product, r))
+				x := dense.Row(part, r)[first : first+rows]
+				dst[i+r] += dot(x, dense.Row(own, r)) - 2*dot(x, dense.Row(product, r))
 			}
 		}
 	})
@@ -268,7 +269,7 @@ func (s *woodbury) fold() {
 	}
 	var products rooms
 	// In order: after a product the largest first take a third longer (measured).
-	linalg.Parallel(len(s.a.panels), func(p int) {
+	dense.Parallel(len(s.a.panels), func(p int) {
 		s.foldPanel(p, rowsOf(left, p*side, s.a.rowsIn(p)), rowsOf(right, 0, min(s.a.n, (p+1)*side)), &products)
 		for i := range s.a.rowsIn(p) {
 			clear(s.a.wide(p*side + i)[p*side+i+1:])
@@ -309,12 +310,12 @@ func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *rooms) 
 // gatherPending puts the corrections side by side (n×rank), those on the
 // right with the opposite sign.
 func (s *woodbury) gatherPending() (left, right blas64.General) {
-	left = newMatrix(s.a.n, s.rank())
-	right = newMatrix(s.a.n, left.Cols)
+	left = dense.New(s.a.n, s.rank())
+	right = dense.New(s.a.n, left.Cols)
 	at := 0
 	for _, c := range s.pending {
 		for i := range c.y.Rows {
-			for j, v := range rowOf(c.y, i) {
+			for j, v := range dense.Row(c.y, i) {
 				left.Data[i*left.Stride+at+j], right.Data[i*right.Stride+at+j] = v, -c.sign*v
 			}
 		}

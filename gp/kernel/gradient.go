@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -23,13 +24,13 @@ type Gradient struct {
 // Cross(x, z). For K = Gram(x) it is CrossGradient(g, x, x) with X and Z
 // added up.
 func (k Kernel) CrossGradient(g blas64.General, x, z Points) (Gradient, error) {
-	if err := linalg.Valid64(g); err != nil {
+	if err := dense.Valid(g); err != nil {
 		return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
 	}
 	if g.Rows != x.Len() || g.Cols != z.Len() {
 		return Gradient{}, fmt.Errorf("kernel: gradient: %d×%d for %d and %d inputs", g.Rows, g.Cols, x.Len(), z.Len())
 	}
-	w := linalg.New64(g.Rows, g.Cols)
+	w := dense.New(g.Rows, g.Cols)
 	if err := linalg.MulTrans64(w, x.X, z.X); err != nil {
 		return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
 	}
@@ -48,8 +49,8 @@ func (k Kernel) CrossGradient(g blas64.General, x, z Points) (Gradient, error) {
 func (k Kernel) linearGradient(w, g blas64.General, x, z Points) Gradient {
 	var sum float64 // Σ g∘K
 	for i := range w.Rows {
-		r := row(w, i)
-		for j, gij := range row(g, i) {
+		r := dense.Row(w, i)
+		for j, gij := range dense.Row(g, i) {
 			sum += gij * k.Weight() * r[j]
 			r[j] = gij * k.Weight()
 		}
@@ -66,8 +67,8 @@ func (k Kernel) stationaryGradient(w, g blas64.General, x, z Points) Gradient {
 	var sum, slopes float64 // Σ g∘K, Σ g∘∂K/∂r²∘r²
 	across, down := make([]float64, w.Rows), make([]float64, w.Cols)
 	for i := range w.Rows {
-		r := row(w, i)
-		for j, gij := range row(g, i) {
+		r := dense.Row(w, i)
+		for j, gij := range dense.Row(g, i) {
 			r2 := k.distance(r[j], x.sq[i], z.sq[j])
 			value, slope := k.stationary(r2)
 			sum += gij * value
@@ -86,7 +87,7 @@ func (k Kernel) stationaryGradient(w, g blas64.General, x, z Points) Gradient {
 
 // products returns w·ẑ and wᵀ·x̂.
 func products(w blas64.General, x, z Points) Gradient {
-	out := Gradient{X: linalg.New64(x.Len(), x.X.Cols), Z: linalg.New64(z.Len(), z.X.Cols)}
+	out := Gradient{X: dense.New(x.Len(), x.X.Cols), Z: dense.New(z.Len(), z.X.Cols)}
 	if w.Rows > 0 && w.Cols > 0 {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w, z.X, 0, out.X)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, w, x.X, 0, out.Z)
@@ -97,8 +98,8 @@ func products(w blas64.General, x, z Points) Gradient {
 // subtractScaled takes scale[i] times row i of x from row i of dst.
 func subtractScaled(dst blas64.General, scale []float64, x blas64.General) {
 	for i, s := range scale {
-		to := row(dst, i)
-		for j, v := range row(x, i) {
+		to := dense.Row(dst, i)
+		for j, v := range dense.Row(x, i) {
 			to[j] -= s * v
 		}
 	}
@@ -110,13 +111,13 @@ func (k Kernel) DiagonalGradient(g []float64, x Points) (Gradient, error) {
 	if len(g) != x.Len() {
 		return Gradient{}, fmt.Errorf("kernel: gradient: %d values for %d inputs", len(g), x.Len())
 	}
-	out := Gradient{X: linalg.New64(x.Len(), x.X.Cols)}
+	out := Gradient{X: dense.New(x.Len(), x.X.Cols)}
 	var sum float64
 	for i, gi := range g {
 		sum += gi * k.value(x.sq[i], x.sq[i], x.sq[i])
 		if k.Kind == Linear {
-			to := row(out.X, i)
-			for j, v := range row(x.X, i) {
+			to := dense.Row(out.X, i)
+			for j, v := range dense.Row(x.X, i) {
 				to[j] = 2 * gi * k.Weight() * v
 			}
 		}
@@ -134,12 +135,12 @@ func (k Kernel) DiagonalGradient(g []float64, x Points) (Gradient, error) {
 // taken as zero.
 func (p Points) throughLength(g blas64.General) {
 	for i, length := range p.length {
-		r, u := row(g, i), row(p.X, i)
+		r, u := dense.Row(g, i), dense.Row(p.X, i)
 		if length == 0 {
 			clear(r)
 			continue
 		}
-		along := dot(r, u)
+		along := dense.Dot(r, u)
 		for j := range r {
 			r[j] = (r[j] - along*u[j]) / length
 		}

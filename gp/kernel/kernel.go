@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -73,23 +74,23 @@ func (p Points) Len() int { return p.X.Rows }
 
 // Points returns the rows of x (n×d) as the kernel sees them; x is copied.
 func (k Kernel) Points(x blas64.General) (Points, error) {
-	if err := linalg.Valid64(x); err != nil {
+	if err := dense.Valid(x); err != nil {
 		return Points{}, fmt.Errorf("kernel: inputs: %w", err)
 	}
 	if x.Cols == 0 {
 		return Points{}, fmt.Errorf("kernel: inputs have no columns")
 	}
-	p := Points{X: linalg.New64(x.Rows, x.Cols), sq: make([]float64, x.Rows)}
+	p := Points{X: dense.New(x.Rows, x.Cols), sq: make([]float64, x.Rows)}
 	if k.Normalize {
 		p.length = make([]float64, x.Rows)
 	}
 	for i := range x.Rows {
-		dst := row(p.X, i)
-		copy(dst, row(x, i))
+		dst := dense.Row(p.X, i)
+		copy(dst, dense.Row(x, i))
 		if k.Normalize {
 			p.length[i] = unit(dst)
 		}
-		p.sq[i] = dot(dst, dst)
+		p.sq[i] = dense.Dot(dst, dst)
 	}
 	return p, nil
 }
@@ -97,7 +98,7 @@ func (k Kernel) Points(x blas64.General) (Points, error) {
 // unit scales v to length 1 and returns the length it had. Where squares could
 // overflow or vanish, v is divided by its largest value first.
 func unit(v []float64) float64 {
-	length, before := math.Sqrt(dot(v, v)), 1.0
+	length, before := math.Sqrt(dense.Dot(v, v)), 1.0
 	if !(length > 1e-100 && length < 1e100) {
 		var largest float64
 		for _, x := range v {
@@ -109,7 +110,7 @@ func unit(v []float64) float64 {
 		for j := range v {
 			v[j] /= largest
 		}
-		length, before = math.Sqrt(dot(v, v)), largest
+		length, before = math.Sqrt(dense.Dot(v, v)), largest
 	}
 	by := 1 / length
 	for j := range v {
@@ -120,12 +121,12 @@ func unit(v []float64) float64 {
 
 // Pick returns some of the points, in the order of rows.
 func (p Points) Pick(rows []int) Points {
-	out := Points{X: linalg.New64(len(rows), p.X.Cols), sq: make([]float64, len(rows))}
+	out := Points{X: dense.New(len(rows), p.X.Cols), sq: make([]float64, len(rows))}
 	if p.length != nil {
 		out.length = make([]float64, len(rows))
 	}
 	for i, r := range rows {
-		copy(row(out.X, i), row(p.X, r))
+		copy(dense.Row(out.X, i), dense.Row(p.X, r))
 		out.sq[i] = p.sq[r]
 		if p.length != nil {
 			out.length[i] = p.length[r]
@@ -139,8 +140,8 @@ func (k Kernel) Cross(dst blas64.General, x, z Points) error {
 	if err := linalg.MulTrans64(dst, x.X, z.X); err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
-	linalg.Parallel(dst.Rows, func(i int) {
-		r := row(dst, i)
+	dense.Parallel(dst.Rows, func(i int) {
+		r := dense.Row(dst, i)
 		for j, xz := range r {
 			r[j] = k.value(xz, x.sq[i], z.sq[j])
 		}
@@ -156,8 +157,8 @@ func (k Kernel) Gram(x Points) (blas64.General, error) {
 	}
 	diagonal := make([]float64, g.Rows)
 	k.Diagonal(diagonal, x)
-	linalg.Parallel(g.Rows, func(i int) {
-		r := row(g, i)
+	dense.Parallel(g.Rows, func(i int) {
+		r := dense.Row(g, i)
 		for j, xz := range r {
 			r[j] = k.value(xz, x.sq[i], x.sq[j])
 		}
@@ -203,11 +204,4 @@ func (k Kernel) stationary(r2 float64) (value, slope float64) {
 		return 0, 0
 	}
 	return (1 + a + a*a/3) * e, -5.0 / 6 * (1 + a) * e
-}
-
-// row returns row i of m, sharing its memory.
-func row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
-
-func dot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
 }

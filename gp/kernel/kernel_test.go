@@ -12,12 +12,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func random(n, d int, seed uint64) blas64.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	m := linalg.New64(n, d)
+	m := dense.New(n, d)
 	for i := range m.Data {
 		m.Data[i] = rng.NormFloat64()
 	}
@@ -37,7 +37,7 @@ func points(t testing.TB, k kernel.Kernel, x blas64.General) kernel.Points {
 
 func cross(t testing.TB, k kernel.Kernel, x, z blas64.General) blas64.General {
 	t.Helper()
-	out := linalg.New64(x.Rows, z.Rows)
+	out := dense.New(x.Rows, z.Rows)
 	if err := k.Cross(out, points(t, k, x), points(t, k, z)); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestRowsStandAlone(t *testing.T) {
 	each(t, func(t *testing.T, k kernel.Kernel) {
 		whole := cross(t, k, x, z)
 		p := points(t, k, x).Pick([]int{299, 7})
-		some := linalg.New64(2, z.Rows)
+		some := dense.New(2, z.Rows)
 		if err := k.Cross(some, p, points(t, k, z)); err != nil {
 			t.Fatal(err)
 		}
@@ -262,10 +262,10 @@ func TestRefuses(t *testing.T) {
 		t.Error("a bad stride was accepted")
 	}
 	p := points(t, k, random(3, 2, 1))
-	if k.Cross(linalg.New64(2, 3), p, p) == nil {
+	if k.Cross(dense.New(2, 3), p, p) == nil {
 		t.Error("a small result was accepted")
 	}
-	if _, err := k.CrossGradient(linalg.New64(2, 3), p, p); err == nil {
+	if _, err := k.CrossGradient(dense.New(2, 3), p, p); err == nil {
 		t.Error("a small gradient was accepted")
 	}
 	if _, err := k.DiagonalGradient(nil, p); err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -15,12 +16,12 @@ type Pair struct {
 	x, z     Points
 	products blas64.General // x̂·ẑ
 	same     bool           // x and z are one set
-	backend  linalg.Multiplier
+	backend  linalg.Backend
 }
 
 // NewPair multiplies x and z with a backend.
-func NewPair(m linalg.Multiplier, x, z Points) (Pair, error) {
-	p := Pair{x: x, z: z, products: linalg.New64(x.Len(), z.Len()), backend: m}
+func NewPair(m linalg.Backend, x, z Points) (Pair, error) {
+	p := Pair{x: x, z: z, products: dense.New(x.Len(), z.Len()), backend: m}
 	if err := m.MulTrans64(p.products, x.X, z.X); err != nil {
 		return p, fmt.Errorf("kernel: %w", err)
 	}
@@ -28,8 +29,8 @@ func NewPair(m linalg.Multiplier, x, z Points) (Pair, error) {
 }
 
 // NewSelfPair is NewPair of x and x, at half the cost.
-func NewSelfPair(m linalg.Multiplier, x Points) (Pair, error) {
-	g, err := linalg.Solver{Multiplier: m}.Gram(x.X)
+func NewSelfPair(m linalg.Backend, x Points) (Pair, error) {
+	g, err := linalg.Solver{Backend: m}.Gram(x.X)
 	if err != nil {
 		return Pair{}, fmt.Errorf("kernel: %w", err)
 	}
@@ -39,19 +40,19 @@ func NewSelfPair(m linalg.Multiplier, x Points) (Pair, error) {
 // Values returns the kernel matrix (n×m): Cross(x, z), or Gram(x) of a self
 // pair.
 func (k Kernel) Values(p Pair) blas64.General {
-	out := linalg.New64(p.products.Rows, p.products.Cols)
-	linalg.Parallel(out.Rows, func(i int) {
-		to := row(out, i)
+	out := dense.New(p.products.Rows, p.products.Cols)
+	dense.Parallel(out.Rows, func(i int) {
+		to := dense.Row(out, i)
 		if p.same {
 			to = to[:i]
 		}
-		k.values(to, row(p.products, i), p.x.sq[i], p.z.sq)
+		k.values(to, dense.Row(p.products, i), p.x.sq[i], p.z.sq)
 	})
 	if p.same {
 		for i := range out.Rows {
-			row(out, i)[i] = k.value(p.x.sq[i], p.x.sq[i], p.x.sq[i])
-			for j, v := range row(out, i)[:i] {
-				row(out, j)[i] = v
+			dense.Row(out, i)[i] = k.value(p.x.sq[i], p.x.sq[i], p.x.sq[i])
+			for j, v := range dense.Row(out, i)[:i] {
+				dense.Row(out, j)[i] = v
 			}
 		}
 	}
@@ -77,7 +78,7 @@ func (k Kernel) values(dst, xz []float64, xx float64, zz []float64) {
 // self pair must be symmetric; its whole gradient is in X, and Z stays empty.
 func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 	for _, m := range []blas64.General{values, g} {
-		if err := linalg.Valid64(m); err != nil {
+		if err := dense.Valid(m); err != nil {
 			return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
 		}
 		if m.Rows != p.products.Rows || m.Cols != p.products.Cols {
@@ -92,7 +93,7 @@ func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 		}
 		return out, err
 	}
-	out.Z, err = p.pull(linalg.Transposed64(w), down, p.z, p.x)
+	out.Z, err = p.pull(dense.Transposed(w), down, p.z, p.x)
 	return out, err
 }
 
@@ -100,13 +101,13 @@ func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 // kernel, its sums by row and by column (0 of a linear kernel), and the
 // gradients of the hyper-parameters.
 func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, across, down []float64, out Gradient) {
-	w = linalg.New64(g.Rows, g.Cols)
+	w = dense.New(g.Rows, g.Cols)
 	across, down = make([]float64, g.Rows), make([]float64, g.Cols)
 	sums, slopes := make([]float64, g.Rows), make([]float64, g.Rows)
-	linalg.Parallel(g.Rows, func(i int) {
-		r, xz, value := row(w, i), row(p.products, i), row(values, i)
+	dense.Parallel(g.Rows, func(i int) {
+		r, xz, value := dense.Row(w, i), dense.Row(p.products, i), dense.Row(values, i)
 		var all, sum, slope float64 // not in the slices, whose cache lines goroutines share
-		for j, gij := range row(g, i) {
+		for j, gij := range dense.Row(g, i) {
 			r[j] = gij * k.weigh(value[j], xz[j], p.x.sq[i], p.z.sq[j])
 			sum += gij * value[j]
 			all += r[j]
@@ -120,7 +121,7 @@ func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, acr
 	for i := range sums {
 		sum, slope = sum+sums[i], slope+slopes[i]
 		if k.Kind != Linear {
-			for j, v := range row(w, i) {
+			for j, v := range dense.Row(w, i) {
 				down[j] += v
 			}
 		}
@@ -147,7 +148,7 @@ func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
 
 // pull returns w·ẑ − across∘x̂, taken back through the scaling to length 1.
 func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.General, error) {
-	out := linalg.New64(x.Len(), x.X.Cols)
+	out := dense.New(x.Len(), x.X.Cols)
 	if x.Len() > 0 && z.Len() > 0 {
 		if err := linalg.Plain64(p.backend.Raw(), out, w, z.X); err != nil {
 			return out, fmt.Errorf("kernel: gradient: %w", err)

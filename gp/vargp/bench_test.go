@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
@@ -96,7 +96,7 @@ func BenchmarkPredict(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, lp := random(s.batch, s.d, 1, 98), linalg.New64(s.batch, s.heads)
+			x, lp := random(s.batch, s.d, 1, 98), dense.New(s.batch, s.heads)
 			for b.Loop() {
 				if err := q.LogProb(lp, x); err != nil {
 					b.Fatal(err)

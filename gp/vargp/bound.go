@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Terms are what the negative bound consists of, in nats of all examples.
@@ -70,7 +70,7 @@ func newProblem(m, old *Model) *problem {
 
 // outer is l·lᵀ.
 func outer(l blas64.General) blas64.General {
-	s, t := linalg.New64(l.Rows, l.Rows), autodiff.Tape{}
+	s, t := dense.New(l.Rows, l.Rows), autodiff.Tape{}
 	v := autodiff.Constant(l)
 	copy(s.Data, t.Mul(v, t.Transpose(v)).Value.Data)
 	return s
@@ -89,12 +89,12 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 	hypers, functions := p.m.cfg.draws()
 	rows, seen := p.trainedRows(), p.view(b.x)
 	samples := make([]sample, hypers)
-	linalg.Parallel(hypers, func(s int) { samples[s] = p.draw(seen, stream(s)) })
+	dense.Parallel(hypers, func(s int) { samples[s] = p.draw(seen, stream(s)) })
 	if err := p.forward(ctx, samples, seen, rows); err != nil {
 		return Terms{}, nil, err
 	}
 	y := p.rowsOf(b.y)
-	linalg.Parallel(hypers, func(s int) { samples[s].meet(y, b.scale, functions) })
+	dense.Parallel(hypers, func(s int) { samples[s].meet(y, b.scale, functions) })
 	p.eachShare(samples, func(s *share, _ int) { s.back(p.temperature) })
 
 	terms, mean, logVar := p.hyperTerms(samples)
@@ -139,7 +139,7 @@ func (p *problem) forward(ctx context.Context, samples []sample, seen *view, row
 // eachShare calls do for the shares of all samples, on all cores.
 func (p *problem) eachShare(samples []sample, do func(s *share, i int)) {
 	groups := len(p.m.groups)
-	linalg.Parallel(len(samples)*groups, func(i int) { do(&samples[i/groups].shares[i%groups], i) })
+	dense.Parallel(len(samples)*groups, func(i int) { do(&samples[i/groups].shares[i%groups], i) })
 }
 
 // trainedRows packs the covariances of the trained blocks of each group; none

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func random(rows, cols int, scale float64, seed uint64) blas64.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	m := linalg.New64(rows, cols)
+	m := dense.New(rows, cols)
 	for i := range m.Data {
 		m.Data[i] = scale * rng.NormFloat64()
 	}
@@ -165,8 +165,8 @@ func TestTemperature(t *testing.T) {
 	})
 }
 
-// dense is one head's q(u_≤t|θ) as eq. 22 writes it.
-type dense struct {
+// denseHead is one head's q(u_≤t|θ) as eq. 22 writes it.
+type denseHead struct {
 	k, cov *mat.Dense
 	mean   *mat.VecDense
 	sizes  []int
@@ -175,10 +175,10 @@ type dense struct {
 	z      blas64.General
 }
 
-func denseOf(m *Model, head int, theta []float64) dense {
+func denseOf(m *Model, head int, theta []float64) denseHead {
 	at := m.home[head]
 	g := m.groups[at.group]
-	d := dense{}
+	d := denseHead{}
 	d.z, d.sizes = g.all()
 	d.k = denseKernel(theta, d.z, d.z)
 	for i := range d.z.Rows {
@@ -216,7 +216,7 @@ func denseOf(m *Model, head int, theta []float64) dense {
 }
 
 // conditional is A_t = K_{t,<t}·K_{<t,<t}⁻¹.
-func (d dense) conditional(from, size int) *mat.Dense {
+func (d denseHead) conditional(from, size int) *mat.Dense {
 	var inv, a mat.Dense
 	if err := inv.Inverse(d.k.Slice(0, from, 0, from)); err != nil {
 		panic(err)
@@ -245,7 +245,7 @@ func denseKernel(theta []float64, a, b blas64.General) *mat.Dense {
 }
 
 // at returns mean and covariance of the function at x, with jitter.
-func (d dense) at(theta []float64, x blas64.General, jitter float64) (*mat.VecDense, *mat.Dense) {
+func (d denseHead) at(theta []float64, x blas64.General, jitter float64) (*mat.VecDense, *mat.Dense) {
 	var inv, w, wk, ws, cov mat.Dense
 	if err := inv.Inverse(d.k); err != nil {
 		panic(err)
@@ -276,7 +276,7 @@ func TestMarginals(t *testing.T) {
 		}
 		x := random(6, 2, 1.2, 4)
 		theta := q.draws[0].theta
-		mean, v := linalg.New64(6, 3), linalg.New64(6, 3)
+		mean, v := dense.New(6, 3), dense.New(6, 3)
 		if err := q.marginals(mean, v, x, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -404,8 +404,8 @@ func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
 	var out [3]tally
 	rng := rand.New(rand.NewPCG(3, 3))
 	theta := p.m.mean
-	heads := make([]dense, 3)
-	before := make([]dense, 3)
+	heads := make([]denseHead, 3)
+	before := make([]denseHead, 3)
 	for h := range heads {
 		heads[h] = denseOf(p.m, h, theta)
 		if p.anchors[0] != nil {
@@ -414,7 +414,7 @@ func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
 	}
 	for range 800 {
 		var divergence, correction float64
-		f := linalg.New64(3, someBatch.x.Rows)
+		f := dense.New(3, someBatch.x.Rows)
 		for h, d := range heads {
 			u := drawGauss(d.mean, d.cov, rng)
 			divergence += d.logRatio(u, p.first, p.m.cfg.autoRegressive())
@@ -443,7 +443,7 @@ func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
 }
 
 // logRatio is log q(u_t|u_<t) − log p(u_t|u_<t) of the trained blocks.
-func (d dense) logRatio(u *mat.VecDense, first int, auto bool) float64 {
+func (d denseHead) logRatio(u *mat.VecDense, first int, auto bool) float64 {
 	from, sum := 0, 0.0
 	for t, size := range d.sizes {
 		now := mat.VecDenseCopyOf(u.SliceVec(from, from+size))
@@ -468,7 +468,7 @@ func (d dense) logRatio(u *mat.VecDense, first int, auto bool) float64 {
 }
 
 // given is p(f(x)|u).
-func (d dense) given(theta []float64, x blas64.General, u *mat.VecDense, jitter float64) (*mat.VecDense, *mat.Dense) {
+func (d denseHead) given(theta []float64, x blas64.General, u *mat.VecDense, jitter float64) (*mat.VecDense, *mat.Dense) {
 	e := d
 	e.mean, e.cov = u, mat.NewDense(u.Len(), u.Len(), nil)
 	return e.at(theta, x, jitter)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // An anchor is the frozen posterior q(ũ) of a group's old inducing outputs,
@@ -28,7 +28,7 @@ func anchorOf(g group, heads int) *anchor {
 	a := &anchor{}
 	a.z, a.sizes = g.all()
 	for h := range heads {
-		inv, target := linalg.New64(a.z.Rows, a.z.Rows), linalg.New64(1, a.z.Rows)
+		inv, target := dense.New(a.z.Rows, a.z.Rows), dense.New(1, a.z.Rows)
 		at := 0
 		for _, b := range g.blocks {
 			n := b.z.Rows
@@ -45,7 +45,7 @@ func anchorOf(g group, heads int) *anchor {
 			}
 			at += n
 		}
-		a.inverse, a.target = append(a.inverse, linalg.Transposed64(inv)), append(a.target, target)
+		a.inverse, a.target = append(a.inverse, dense.Transposed(inv)), append(a.target, target)
 	}
 	return a
 }
@@ -132,7 +132,7 @@ func (s *site) published(old *anchor) (*autodiff.Var, error) {
 // covariance is that of L̃⁻¹ũ under q(u)·p(ũ|u) for one head, ñ×ñ:
 // I − aᵀa + Σ_t b_tᵀ·S_t·b_t.
 func (s *site) covariance(a blas64.General, b []*autodiff.Var, head int) blas64.General {
-	cov := identity(a.Cols)
+	cov := dense.Identity(a.Cols)
 	s.tp.AddProduct(cov, -1, a, blas.Trans, a, blas.NoTrans)
 	for t, v := range b {
 		half := s.tp.Product(s.spreads[t][head].chol.Value, blas.Trans, v.Value, blas.NoTrans)

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A spread is S_t of a head: by its factor where that is trained, whole where
@@ -20,7 +20,7 @@ type spread struct {
 
 // quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
 func quadratic(tp *autodiff.Tape, b *autodiff.Var, heads []spread) *autodiff.Var {
-	out := linalg.New64(len(heads), b.Value.Cols)
+	out := dense.New(len(heads), b.Value.Cols)
 	half := make([]blas64.General, len(heads)) // cholᵀ·b, or S·b
 	inputs := []*autodiff.Var{b}
 	for h, s := range heads {
@@ -85,7 +85,7 @@ func marginal(tp *autodiff.Tape, theta, a, quad *autodiff.Var) *autodiff.Var {
 			known[j] += v * v
 		}
 	}
-	out := linalg.New64(quad.Value.Rows, quad.Value.Cols)
+	out := dense.New(quad.Value.Rows, quad.Value.Cols)
 	for h := range out.Rows {
 		to := autodiff.Row(out, h)
 		for j, q := range autodiff.Row(quad.Value, h) {
@@ -124,8 +124,8 @@ func marginal(tp *autodiff.Tape, theta, a, quad *autodiff.Var) *autodiff.Var {
 // softmaxNLL is −Σ_b E[log softmax(f_b)_y] by Monte Carlo, f_hb ~ N(mean,
 // variance) with draws from rng: 1×1. y are rows of mean (H×B).
 func softmaxNLL(tp *autodiff.Tape, mean, variance *autodiff.Var, y []int, draws int, rng *rand.Rand) *autodiff.Var {
-	means, dMean := linalg.Transposed64(mean.Value), linalg.New64(mean.Value.Cols, mean.Value.Rows)
-	sds, dVar := linalg.Transposed64(variance.Value), linalg.New64(mean.Value.Cols, mean.Value.Rows)
+	means, dMean := dense.Transposed(mean.Value), dense.New(mean.Value.Cols, mean.Value.Rows)
+	sds, dVar := dense.Transposed(variance.Value), dense.New(mean.Value.Cols, mean.Value.Rows)
 	one := likelihood{eps: make([]float64, mean.Value.Rows), f: make([]float64, mean.Value.Rows)}
 	total := 0.0
 	for b, y := range y {
@@ -142,8 +142,8 @@ func softmaxNLL(tp *autodiff.Tape, mean, variance *autodiff.Var, y []int, draws 
 		}
 	}
 	return tp.Op(autodiff.Number(total/float64(draws)).Value, func(g blas64.General) {
-		accumulate(mean.Grad().Data, g.Data[0], linalg.Transposed64(dMean).Data)
-		accumulate(variance.Grad().Data, g.Data[0], linalg.Transposed64(dVar).Data)
+		accumulate(mean.Grad().Data, g.Data[0], dense.Transposed(dMean).Data)
+		accumulate(variance.Grad().Data, g.Data[0], dense.Transposed(dVar).Data)
 	}, mean, variance)
 }
 

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A site is a group of heads on a tape, for one θ.
@@ -132,7 +132,7 @@ func (s *site) marginals(x points) (mean, variance *autodiff.Var) {
 
 // unit has the columns of I that belong to block t.
 func (s *site) unit(t int) blas64.General {
-	e := linalg.New64(s.l.Value.Rows, s.sizes[t])
+	e := dense.New(s.l.Value.Rows, s.sizes[t])
 	for i := range s.sizes[t] {
 		e.Data[(s.at[t]+i)*e.Stride+i] = 1
 	}
@@ -150,7 +150,7 @@ func (s *site) divergence(t int) *autodiff.Var {
 	var b []*autodiff.Var
 	if s.cfg.autoRegressive() {
 		b = make([]*autodiff.Var, len(s.sizes))
-		b[t] = tp.SolveTrans(s.diagonal[t], autodiff.Constant(identity(n)))
+		b[t] = tp.SolveTrans(s.diagonal[t], autodiff.Constant(dense.Identity(n)))
 	} else {
 		b = s.project(autodiff.Constant(s.unit(t)))
 	}
@@ -162,12 +162,4 @@ func (s *site) divergence(t int) *autodiff.Var {
 		sum = tp.Add(sum, -1, tp.LogDiagonal(h.chol, 0, n))
 	}
 	return tp.Add(sum, -H*float64(n)/2, autodiff.Number(1))
-}
-
-func identity(n int) blas64.General {
-	m := linalg.New64(n, n)
-	for i := range n {
-		m.Data[i*n+i] = 1
-	}
-	return m
 }

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // variance returns γ² for θ.
@@ -31,7 +31,7 @@ type placed struct {
 // placedAt divides the columns of x by the length-scales.
 func placedAt(theta []float64, x blas64.General) placed {
 	inverse := inverses(theta)
-	out := linalg.New64(x.Rows, x.Cols)
+	out := dense.New(x.Rows, x.Cols)
 	for i := range x.Rows {
 		to := autodiff.Row(out, i)
 		for j, v := range autodiff.Row(x, i) {
@@ -105,7 +105,7 @@ func gram(tp *autodiff.Tape, theta *autodiff.Var, z points) *autodiff.Var {
 	k := gramOf(tp, variance(th), z.placed)
 	return tp.Op(k, func(g blas64.General) {
 		e, _, _ := weighted(g, k)
-		both := linalg.New64(e.Rows, e.Cols)
+		both := dense.New(e.Rows, e.Cols)
 		rows := make([]float64, e.Rows)
 		to := autodiff.Row(theta.Grad(), 0)
 		for i := range e.Rows {
@@ -145,7 +145,7 @@ func gramOf(tp *autodiff.Tape, gamma2 float64, z placed) blas64.General {
 
 // weighted returns g∘k with its sums over rows and over columns.
 func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
-	e, rows, columns = linalg.New64(k.Rows, k.Cols), make([]float64, k.Rows), make([]float64, k.Cols)
+	e, rows, columns = dense.New(k.Rows, k.Cols), make([]float64, k.Rows), make([]float64, k.Cols)
 	for i := range k.Rows {
 		to, from := autodiff.Row(e, i), autodiff.Row(g, i)
 		for j, v := range autodiff.Row(k, i) {

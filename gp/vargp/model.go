@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -21,7 +22,7 @@ type Model struct {
 	groups []group
 	home   []place // of each head
 	tasks  int
-	on     linalg.Multiplier // of large products
+	on     linalg.Backend // of large products
 }
 
 // hyper is q(θ), θ = (log γ, log σ_1 … log σ_d): mean-field Gaussian.
@@ -121,7 +122,7 @@ func (m *Model) Groups() int { return len(m.groups) }
 
 // On returns the model whose large products on computes, gonum without. It
 // shares everything else with m.
-func (m *Model) On(on linalg.Multiplier) *Model {
+func (m *Model) On(on linalg.Backend) *Model {
 	c := *m
 	c.on = on
 	return &c
@@ -181,16 +182,11 @@ func (g group) clone() group {
 }
 
 func (b block) clone() block {
-	c := block{z: clone(b.z), mean: clone(b.mean)}
+	c := block{z: dense.Clone(b.z), mean: dense.Clone(b.mean)}
 	for _, l := range b.chol {
-		c.chol = append(c.chol, clone(l))
+		c.chol = append(c.chol, dense.Clone(l))
 	}
 	return c
-}
-
-func clone(m blas64.General) blas64.General {
-	m.Data = slices.Clone(m.Data)
-	return m
 }
 
 // Split adds a head that knows what the given one does, and returns its number.
@@ -204,7 +200,7 @@ func (m *Model) Split(head int) int {
 	for t := range m.groups[from.group].blocks {
 		b := &m.groups[from.group].blocks[t]
 		b.mean = stacked(b.mean, autodiff.View(b.mean, from.row, 0, 1, b.mean.Cols))
-		b.chol = append(b.chol, clone(b.chol[from.row]))
+		b.chol = append(b.chol, dense.Clone(b.chol[from.row]))
 	}
 	m.home = append(m.home, place{from.group, 0})
 	m.number()
@@ -212,7 +208,7 @@ func (m *Model) Split(head int) int {
 }
 
 func stacked(a, b blas64.General) blas64.General {
-	out := linalg.New64(a.Rows+b.Rows, a.Cols)
+	out := dense.New(a.Rows+b.Rows, a.Cols)
 	for i := range out.Rows {
 		if i < a.Rows {
 			copy(autodiff.Row(out, i), autodiff.Row(a, i))
@@ -251,7 +247,7 @@ func (m *Model) rows() []int {
 func (g group) all() (z blas64.General, sizes []int) {
 	for t, b := range g.blocks {
 		if t == 0 {
-			z = clone(b.z)
+			z = dense.Clone(b.z)
 		} else {
 			z = stacked(z, b.z)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -35,7 +36,7 @@ func newNetwork(dim int, widths []int, seed uint64) network {
 	var n network
 	for i, width := range widths {
 		rng := rand.New(rand.NewPCG(seed, networkStream+uint64(i)))
-		l := layer{linalg.New64(width, dim), linalg.New64(1, width)}
+		l := layer{dense.New(width, dim), dense.New(1, width)}
 		sd := math.Sqrt(2 / float64(dim))
 		if i == len(widths)-1 {
 			sd = math.Sqrt(1 / float64(dim))
@@ -69,7 +70,7 @@ func (n network) parts() [][]float64 {
 func (n network) clone() network {
 	var c network
 	for _, l := range n.layers {
-		c.layers = append(c.layers, layer{clone(l.w), clone(l.b)})
+		c.layers = append(c.layers, layer{dense.Clone(l.w), dense.Clone(l.b)})
 	}
 	return c
 }
@@ -87,9 +88,9 @@ func (n network) restore(p []float64) error {
 
 // apply returns g_φ of the rows of x. A row's answer does not depend on the
 // others.
-func (n network) apply(on linalg.Multiplier, x blas64.General) (blas64.General, error) {
+func (n network) apply(on linalg.Backend, x blas64.General) (blas64.General, error) {
 	for i, l := range n.layers {
-		y := linalg.New64(x.Rows, l.w.Rows)
+		y := dense.New(x.Rows, l.w.Rows)
 		if err := on.MulTrans64(y, x, l.w); err != nil {
 			return y, err
 		}
@@ -138,7 +139,7 @@ func (o onTape) layer(tp *autodiff.Tape, i int, x *autodiff.Var) *autodiff.Var {
 	y := tp.Product(x.Value, blas.NoTrans, w.Value, blas.Trans)
 	o.layers[i].finish(y, relu)
 	return tp.Op(y, func(g blas64.General) {
-		g = clone(g)
+		g = dense.Clone(g)
 		for k, v := range y.Data {
 			if relu && v == 0 {
 				g.Data[k] = 0

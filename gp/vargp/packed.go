@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -45,7 +46,7 @@ func shared(chol []blas64.General) pack {
 // packed returns the rows of covariances with those factors.
 func packed(chol []blas64.General) blas64.General {
 	M := chol[0].Rows
-	rows := linalg.New64(len(chol), M*(M+1)/2)
+	rows := dense.New(len(chol), M*(M+1)/2)
 	for h, l := range chol {
 		to := autodiff.Row(rows, h)
 		for i := range M {
@@ -82,12 +83,12 @@ func distinct(m []blas64.General) (number, first []int) {
 func (p pack) quadratic(tp *autodiff.Tape, b *autodiff.Var) *autodiff.Var {
 	pairs := pairsOf(b.Value)
 	some := tp.Product(p.rows.Value, blas.NoTrans, pairs, blas.NoTrans)
-	out := linalg.New64(len(p.row), b.Value.Cols)
+	out := dense.New(len(p.row), b.Value.Cols)
 	for h, u := range p.row {
 		copy(autodiff.Row(out, h), autodiff.Row(some, u))
 	}
 	return tp.Op(out, func(g blas64.General) {
-		sum := linalg.New64(p.rows.Value.Rows, g.Cols)
+		sum := dense.New(p.rows.Value.Rows, g.Cols)
 		for h, u := range p.row {
 			accumulate(autodiff.Row(sum, u), 1, autodiff.Row(g, h))
 		}
@@ -102,7 +103,7 @@ func (p pack) quadratic(tp *autodiff.Tape, b *autodiff.Var) *autodiff.Var {
 
 // pairsOf has b_i∘b_j for the rows i ≥ j of b: P×B.
 func pairsOf(b blas64.General) blas64.General {
-	out := linalg.New64(b.Rows*(b.Rows+1)/2, b.Cols)
+	out := dense.New(b.Rows*(b.Rows+1)/2, b.Cols)
 	at := 0
 	for i := range b.Rows {
 		bi := autodiff.Row(b, i)
@@ -137,8 +138,8 @@ func pullPairs(dst, b, pairs blas64.General) {
 
 // rowwise writes bᵀ·S·b for each row of b and each head into dst. A row's answer
 // does not depend on the others.
-func (p pack) rowwise(on linalg.Multiplier, dst, b blas64.General) error {
-	pairs, some := linalg.New64(b.Rows, p.rows.Value.Cols), linalg.New64(b.Rows, p.rows.Value.Rows)
+func (p pack) rowwise(on linalg.Backend, dst, b blas64.General) error {
+	pairs, some := dense.New(b.Rows, p.rows.Value.Cols), dense.New(b.Rows, p.rows.Value.Rows)
 	for r := range b.Rows {
 		v, to := autodiff.Row(b, r), autodiff.Row(pairs, r)
 		for i, x := range v {
@@ -164,7 +165,7 @@ func (p pack) rowwise(on linalg.Multiplier, dst, b blas64.General) error {
 // with respect to their rows: 2·Γ·L, Γ being the row as a symmetric matrix.
 func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 	M := chol[0].Rows
-	gamma := linalg.New64(M, M)
+	gamma := dense.New(M, M)
 	for h, l := range chol {
 		from := autodiff.Row(rows, h)
 		for i := range M {

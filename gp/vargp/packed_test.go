@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
@@ -64,7 +65,7 @@ func TestBackendsAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			lp := logProb(t, done(m), b.x)
-			nativetest.Each(t, func(t *testing.T, on linalg.Multiplier) {
+			nativetest.Each(t, func(t *testing.T, on linalg.Backend) {
 				got, gradient, err := newProblem(m.On(on), old).evaluate(context.Background(), b, fixed)
 				if err != nil {
 					t.Fatal(err)
@@ -108,14 +109,14 @@ func TestPackIsEachHeadOnItsOwn(t *testing.T) {
 		}
 		chol = append(chol, l)
 	}
-	b, out := random(6, 4, 1, 9), linalg.New64(6, 7)
+	b, out := random(6, 4, 1, 9), dense.New(6, 7)
 	p := shared(chol)
 	if err := p.rowwise(linalg.Default(), out, b); err != nil || p.rows.Value.Rows != 3 {
 		t.Fatalf("%d different heads, %v", p.rows.Value.Rows, err)
 	}
 	for h, l := range chol {
-		half := linalg.New64(6, 4)
-		if err := linalg.MulTrans64(half, b, linalg.Transposed64(l)); err != nil {
+		half := dense.New(6, 4)
+		if err := linalg.MulTrans64(half, b, dense.Transposed(l)); err != nil {
 			t.Fatal(err)
 		}
 		for r, want := range squares(half) {

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // The vector of what a task trains: means and log-variances of θ, φ, then, for
@@ -65,12 +65,12 @@ type gradient struct {
 }
 
 func newGradient(b block, z blas64.General) gradient {
-	g := gradient{z: z, mean: linalg.New64(b.mean.Rows, b.mean.Cols)}
+	g := gradient{z: z, mean: dense.New(b.mean.Rows, b.mean.Cols)}
 	for _, l := range b.chol {
-		g.chol = append(g.chol, linalg.New64(l.Rows, l.Cols))
+		g.chol = append(g.chol, dense.New(l.Rows, l.Cols))
 	}
 	if packs(len(b.chol), b.z.Rows) {
-		g.rows = linalg.New64(len(b.chol), b.z.Rows*(b.z.Rows+1)/2)
+		g.rows = dense.New(len(b.chol), b.z.Rows*(b.z.Rows+1)/2)
 	}
 	return g
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -16,7 +17,7 @@ import (
 // the same for all inputs. It is safe for concurrent use.
 type Predictor struct {
 	m       *Model
-	on      linalg.Multiplier
+	on      linalg.Backend
 	draws   []draw
 	known   [][]memory  // of each group and task
 	noise   [][]float64 // of each θ: functions × heads
@@ -24,7 +25,7 @@ type Predictor struct {
 }
 
 // On returns the predictor whose large products on computes.
-func (p *Predictor) On(on linalg.Multiplier) *Predictor {
+func (p *Predictor) On(on linalg.Backend) *Predictor {
 	c := *p
 	c.on = on
 	return &c
@@ -57,7 +58,7 @@ func memoryOf(b block) memory {
 		return m
 	}
 	for _, l := range b.chol {
-		m.chol = append(m.chol, linalg.Transposed64(l))
+		m.chol = append(m.chol, dense.Transposed(l))
 	}
 	return m
 }
@@ -84,7 +85,7 @@ func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
 		p.known = append(p.known, known)
 	}
 	errs := make([]error, hypers)
-	linalg.Parallel(hypers, func(s int) {
+	dense.Parallel(hypers, func(s int) {
 		rng := rand.New(rand.NewPCG(m.cfg.Seed, predictStream+uint64(s)))
 		d := &p.draws[s]
 		d.theta = make([]float64, len(m.mean))
@@ -146,7 +147,7 @@ func (m *Model) answering(theta []float64, g group) (answering, error) {
 	if err != nil {
 		return a, fmt.Errorf("kernel of the inducing inputs: %w", err)
 	}
-	a.project = linalg.Transposed64(a.inverse)
+	a.project = dense.Transposed(a.inverse)
 	at := 0
 	for _, n := range sizes {
 		a.at = append(a.at, at)
@@ -154,7 +155,7 @@ func (m *Model) answering(theta []float64, g group) (answering, error) {
 	}
 	if m.cfg.autoRegressive() {
 		// the diagonal blocks of L⁻¹ are the inverses of those of L
-		r := linalg.New64(z.Rows, z.Rows)
+		r := dense.New(z.Rows, z.Rows)
 		for t, n := range sizes {
 			for i := range n {
 				copy(autodiff.Row(r, a.at[t]+i)[a.at[t]:], autodiff.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
@@ -193,12 +194,12 @@ func (p *Predictor) some(dst, x blas64.General) error {
 	total := len(p.draws) * p.perHead
 	means, variances := make([]blas64.General, len(p.draws)), make([]blas64.General, len(p.draws))
 	for s := range p.draws {
-		means[s], variances[s] = linalg.New64(x.Rows, H), linalg.New64(x.Rows, H)
+		means[s], variances[s] = dense.New(x.Rows, H), dense.New(x.Rows, H)
 		if err := p.marginals(means[s], variances[s], x, s); err != nil {
 			return err
 		}
 	}
-	linalg.Parallel(x.Rows, func(i int) {
+	dense.Parallel(x.Rows, func(i int) {
 		to := autodiff.Row(dst, i)
 		p.mix(to, 0, means, variances, i, addSoftmax)
 		if slices.Min(to) > leastSum {
@@ -294,7 +295,7 @@ func (p *Predictor) marginals(mean, variances, x blas64.General, s int) error {
 
 func (a answering) marginals(p *Predictor, mean, variances blas64.General, xs placed, gamma2 float64, g int, heads []int) error {
 	rows, n, on := xs.scaled.Rows, a.z.scaled.Rows, p.on
-	k, w, b := linalg.New64(rows, n), linalg.New64(rows, n), linalg.New64(rows, n)
+	k, w, b := dense.New(rows, n), dense.New(rows, n), dense.New(rows, n)
 	if err := on.MulTrans64(k, xs.scaled, a.z.scaled); err != nil {
 		return err
 	}
@@ -325,8 +326,8 @@ func (a answering) marginals(p *Predictor, mean, variances blas64.General, xs pl
 }
 
 // add adds what one task's e_t adds to means and variances.
-func (m memory) add(on linalg.Multiplier, mean, variances, b blas64.General, heads []int) error {
-	means, quad := linalg.New64(b.Rows, len(heads)), linalg.New64(b.Rows, len(heads))
+func (m memory) add(on linalg.Backend, mean, variances, b blas64.General, heads []int) error {
+	means, quad := dense.New(b.Rows, len(heads)), dense.New(b.Rows, len(heads))
 	if err := on.MulTrans64(means, b, m.mean); err != nil {
 		return err
 	}
@@ -343,11 +344,11 @@ func (m memory) add(on linalg.Multiplier, mean, variances, b blas64.General, hea
 }
 
 // quadratic writes bᵀ·S_t·b for each row of b and each head into dst.
-func (m memory) quadratic(on linalg.Multiplier, dst, b blas64.General) error {
+func (m memory) quadratic(on linalg.Backend, dst, b blas64.General) error {
 	if m.pack != nil {
 		return m.pack.rowwise(on, dst, b)
 	}
-	half := linalg.New64(b.Rows, b.Cols)
+	half := dense.New(b.Rows, b.Cols)
 	for h, l := range m.chol {
 		if err := on.MulTrans64(half, b, l); err != nil {
 			return err

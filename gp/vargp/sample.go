@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A sample is the bound for one θ.
@@ -33,7 +33,7 @@ type share struct {
 
 // draw draws θ.
 func (p *problem) draw(seen *view, rng *rand.Rand) sample {
-	theta := linalg.New64(1, len(p.m.mean))
+	theta := dense.New(1, len(p.m.mean))
 	s := sample{eps: make([]float64, len(p.m.mean)), rng: rng, shares: make([]share, len(p.m.groups))}
 	for i, v := range p.m.mean {
 		if p.m.cfg.Variant != PointHypers {

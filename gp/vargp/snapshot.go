@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Snapshot is a model at rest.
@@ -145,7 +145,7 @@ func restoreBlock(s Block, heads, dim int) (block, error) {
 }
 
 func matrix(rows, cols int, data []float64) blas64.General {
-	m := linalg.New64(rows, cols)
+	m := dense.New(rows, cols)
 	copy(m.Data, data)
 	return m
 }

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Task is what a model learns at a time.
@@ -102,7 +102,7 @@ func (m *Model) check(t Task) error {
 		return fmt.Errorf("inducing inputs for %d groups of %d", len(t.Inputs), len(m.groups))
 	}
 	for _, x := range append([]blas64.General{t.X, t.ValidX}, t.Inputs...) {
-		if err := linalg.Valid64(x); err != nil {
+		if err := dense.Valid(x); err != nil {
 			return err
 		}
 		if x.Rows > 0 && x.Cols != m.dim {
@@ -165,12 +165,12 @@ func (m *Model) extend(inputs []blas64.General) error {
 		if m.cfg.Variant == Global {
 			to.blocks = nil
 		}
-		z := linalg.New64(inputs[g].Rows, m.dim)
+		z := dense.New(inputs[g].Rows, m.dim)
 		for i := range z.Rows {
 			copy(autodiff.Row(z, i), autodiff.Row(inputs[g], i))
 		}
-		to.blocks = append(to.blocks, block{z: z, mean: linalg.New64(heads[g], z.Rows)})
-		start := identity(z.Rows)
+		to.blocks = append(to.blocks, block{z: z, mean: dense.New(heads[g], z.Rows)})
+		start := dense.Identity(z.Rows)
 		if m.cfg.Start == FromPrior {
 			all, _ := to.all()
 			all, err := m.net.apply(m.on, all)
@@ -188,7 +188,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 		}
 		last := &to.blocks[len(to.blocks)-1]
 		for range heads[g] {
-			last.chol = append(last.chol, clone(start))
+			last.chol = append(last.chol, dense.Clone(start))
 		}
 	}
 	return nil
@@ -294,7 +294,7 @@ func (r *run) batches(epoch int) [][]int {
 }
 
 func (r *run) pick(rows []int) batch {
-	b := batch{x: linalg.New64(len(rows), r.m.dim), scale: float64(r.task.X.Rows) / float64(len(rows))}
+	b := batch{x: dense.New(len(rows), r.m.dim), scale: float64(r.task.X.Rows) / float64(len(rows))}
 	for i, k := range rows {
 		copy(autodiff.Row(b.x, i), autodiff.Row(r.task.X, k))
 		b.y = append(b.y, r.task.Y[k])
@@ -340,7 +340,7 @@ func (r *run) validate(now *Epoch) error {
 	if err != nil {
 		return err
 	}
-	lp := linalg.New64(r.task.ValidX.Rows, r.m.Heads())
+	lp := dense.New(r.task.ValidX.Rows, r.m.Heads())
 	if err := q.LogProb(lp, r.task.ValidX); err != nil {
 		return err
 	}

@@ -15,13 +15,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // corners are n examples of each of some classes at the corners of a square.
 func corners(n int, seed uint64, classes ...int) (x blas64.General, y []int) {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	x = linalg.New64(n*len(classes), 2)
+	x = dense.New(n*len(classes), 2)
 	for i := range n {
 		for j, c := range classes {
 			r := autodiff.Row(x, i*len(classes)+j)
@@ -77,7 +77,7 @@ func logProb(t testing.TB, m *Model, x blas64.General) blas64.General {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lp := linalg.New64(x.Rows, m.Heads())
+	lp := dense.New(x.Rows, m.Heads())
 	if err := p.LogProb(lp, x); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestSplitHeadIsItsTwin(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := random(5, 2, 1, 8)
-		mean, v := linalg.New64(5, 4), linalg.New64(5, 4)
+		mean, v := dense.New(5, 4), dense.New(5, 4)
 		if err := q.marginals(mean, v, x, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func TestRefuses(t *testing.T) {
 	for name, damage := range map[string]func(*Task){
 		"no examples": func(k *Task) { k.X.Rows, k.Y = 0, nil }, "labels": func(k *Task) { k.Y = k.Y[1:] }, "head": func(k *Task) { k.Y[0] = 2 },
 		"groups": func(k *Task) { k.Inputs = k.Inputs[1:] }, "sizes": func(k *Task) { k.Inputs[1] = autodiff.View(k.X, 0, 0, 1, 2) },
-		"width": func(k *Task) { k.X = linalg.New64(len(k.Y), 3) }, "NaN": func(k *Task) { k.X.Data[3] = math.NaN() },
+		"width": func(k *Task) { k.X = dense.New(len(k.Y), 3) }, "NaN": func(k *Task) { k.X.Data[3] = math.NaN() },
 		"validation": func(k *Task) { k.ValidY = []int{0} }, "stride": func(k *Task) { k.X.Stride = 1 },
 		"temperature": func(k *Task) { k.Temperature = -1 }, "no temperature": func(k *Task) { k.Temperature = math.NaN() },
 	} {
@@ -322,7 +322,7 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{maxInputs + 1, 2000} {
-		m.groups[0].blocks = []block{{z: linalg.New64(n, 1)}}
+		m.groups[0].blocks = []block{{z: dense.New(n, 1)}}
 		if m.fits() == nil {
 			t.Errorf("%d inducing inputs were accepted", n)
 		}
@@ -409,7 +409,7 @@ func ExampleModel() {
 		fmt.Println(err)
 		return
 	}
-	lp := linalg.New64(2, 2)
+	lp := dense.New(2, 2)
 	err = p.LogProb(lp, blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{-1.5, -1.5, 1.5, -1.5}})
 	fmt.Println(lp.Data[0] > lp.Data[1], lp.Data[2] < lp.Data[3], err)
 	// Output: true true <nil>

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -23,13 +24,13 @@ func (t *Tape) Mul(a, b *Var) *Var {
 
 // Transpose is aᵀ.
 func (t *Tape) Transpose(a *Var) *Var {
-	return t.Op(linalg.Transposed64(a.Value), func(g blas64.General) { addTo(a.Grad(), 1, linalg.Transposed64(g)) }, a)
+	return t.Op(dense.Transposed(a.Value), func(g blas64.General) { addTo(a.Grad(), 1, dense.Transposed(g)) }, a)
 }
 
 // Cholesky is the lower triangular L of a + jitter·I = L·Lᵀ, a being symmetric,
 // or a *linalg.NotPSDError.
 func (t *Tape) Cholesky(a *Var, jitter float64) (*Var, error) {
-	l := clone(a.Value)
+	l := dense.Clone(a.Value)
 	for i := range l.Rows {
 		l.Data[i*l.Stride+i] += jitter
 	}
@@ -52,7 +53,7 @@ func (t *Tape) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
 		r[i] /= 2
 		clear(r[i+1:])
 	}
-	p = linalg.Transposed64(t.solved(l, blas.Trans, p))
+	p = dense.Transposed(t.solved(l, blas.Trans, p))
 	p = t.solved(l, blas.Trans, p) // the transpose of L⁻ᵀ·Φ·L⁻¹, of which sym is the same
 	for i := range p.Rows {
 		to := Row(dst, i)
@@ -111,14 +112,14 @@ func (t *Tape) BlockDiagonal(a *Var, sizes []int) *Var {
 			at += n
 		}
 	}
-	out := linalg.New64(a.Value.Rows, a.Value.Cols)
+	out := dense.New(a.Value.Rows, a.Value.Cols)
 	keep(out, a.Value)
 	return t.Op(out, func(g blas64.General) { keep(a.Grad(), g) }, a)
 }
 
 // Block is rows × cols of a from (i, j) on.
 func (t *Tape) Block(a *Var, i, j, rows, cols int) *Var {
-	return t.Op(clone(View(a.Value, i, j, rows, cols)), func(g blas64.General) {
+	return t.Op(dense.Clone(View(a.Value, i, j, rows, cols)), func(g blas64.General) {
 		addTo(View(a.Grad(), i, j, rows, cols), 1, g)
 	}, a)
 }
@@ -129,7 +130,7 @@ func (t *Tape) Stack(parts ...*Var) *Var {
 	for _, p := range parts {
 		rows += p.Value.Rows
 	}
-	out := linalg.New64(rows, parts[0].Value.Cols)
+	out := dense.New(rows, parts[0].Value.Cols)
 	at := 0
 	for _, p := range parts {
 		addTo(View(out, at, 0, p.Value.Rows, out.Cols), 1, p.Value)
@@ -148,7 +149,7 @@ func (t *Tape) Stack(parts ...*Var) *Var {
 
 // Add is a + factor·b.
 func (t *Tape) Add(a *Var, factor float64, b *Var) *Var {
-	c := clone(a.Value)
+	c := dense.Clone(a.Value)
 	addTo(c, factor, b.Value)
 	return t.Op(c, func(g blas64.General) {
 		if a.needs {
@@ -162,7 +163,7 @@ func (t *Tape) Add(a *Var, factor float64, b *Var) *Var {
 
 // Scale is factor·a.
 func (t *Tape) Scale(factor float64, a *Var) *Var {
-	c := linalg.New64(a.Value.Rows, a.Value.Cols)
+	c := dense.New(a.Value.Rows, a.Value.Cols)
 	addTo(c, factor, a.Value)
 	return t.Op(c, func(g blas64.General) { addTo(a.Grad(), factor, g) }, a)
 }
@@ -203,7 +204,7 @@ func (t *Tape) SumSquares(a *Var) *Var {
 
 // ColumnSquares is the sum of the squares of each column, 1×n.
 func (t *Tape) ColumnSquares(a *Var) *Var {
-	out := linalg.New64(1, a.Value.Cols)
+	out := dense.New(1, a.Value.Cols)
 	for i := range a.Value.Rows {
 		for j, v := range Row(a.Value, i) {
 			out.Data[j] += v * v

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -32,7 +33,7 @@ func (t *Tape) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb
 	if tb == blas.Trans {
 		cols = b.Rows
 	}
-	dst := linalg.New64(rows, cols)
+	dst := dense.New(rows, cols)
 	if t.small(rows, inner, cols) || !t.large(dst, a, ta, b, tb) {
 		blas64.Gemm(ta, tb, 1, a, b, 0, dst)
 	}
@@ -42,7 +43,7 @@ func (t *Tape) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb
 // large says whether the library did it.
 func (t *Tape) large(dst, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) bool {
 	if ta == blas.Trans {
-		a = linalg.Transposed64(a)
+		a = dense.Transposed(a)
 	}
 	if tb == blas.Trans {
 		return t.Products.Mul64(dst, a, b) == nil
@@ -71,7 +72,7 @@ func (t *Tape) solved(l *Var, op blas.Transpose, b blas64.General) blas64.Genera
 			return t.Product(inverse, op, b, blas.NoTrans)
 		}
 	}
-	y := clone(b)
+	y := dense.Clone(b)
 	blas64.Trsm(blas.Left, op, 1, triangle(l.Value), y)
 	return y
 }
@@ -79,7 +80,7 @@ func (t *Tape) solved(l *Var, op blas.Transpose, b blas64.General) blas64.Genera
 // inverted is l⁻¹, computed once.
 func (t *Tape) inverted(l *Var) (blas64.General, bool) {
 	if l.inverse.Data == nil {
-		inverse := clone(l.Value)
+		inverse := dense.Clone(l.Value)
 		if linalg.InvertLower(t.Products, inverse) != nil {
 			return inverse, false
 		}

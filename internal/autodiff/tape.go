@@ -3,6 +3,7 @@ package autodiff
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -36,7 +37,7 @@ func (v *Var) Needs() bool { return v.needs }
 // it: after Backward, or inside an Op to add to.
 func (v *Var) Grad() blas64.General {
 	if v.grad.Data == nil {
-		v.grad = linalg.New64(v.Value.Rows, v.Value.Cols)
+		v.grad = dense.New(v.Value.Rows, v.Value.Cols)
 	}
 	return v.grad
 }
@@ -73,15 +74,6 @@ func (t *Tape) Backward(v *Var) {
 
 // Row returns row i of m, sharing its memory.
 func Row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
-
-// clone returns a copy of m without gaps between its rows.
-func clone(m blas64.General) blas64.General {
-	c := linalg.New64(m.Rows, m.Cols)
-	for i := range m.Rows {
-		copy(Row(c, i), Row(m, i))
-	}
-	return c
-}
 
 // View returns rows × cols of m from (i, j) on, sharing its memory.
 func View(m blas64.General, i, j, rows, cols int) blas64.General {

@@ -10,12 +10,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 func random(rows, cols int, seed uint64) blas64.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	m := linalg.New64(rows, cols)
+	m := dense.New(rows, cols)
 	for i := range m.Data {
 		m.Data[i] = rng.NormFloat64()
 	}
@@ -116,7 +117,7 @@ func TestConstantsCostNothing(t *testing.T) {
 
 func TestCholeskyRefuses(t *testing.T) {
 	tp := &autodiff.Tape{}
-	bad := linalg.New64(2, 2)
+	bad := dense.New(2, 2)
 	bad.Data[0], bad.Data[3] = 1, -1
 	var notPSD *linalg.NotPSDError
 	if _, err := tp.Cholesky(autodiff.Constant(bad), 0.5); !errors.As(err, &notPSD) || notPSD.Order != 2 {

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 const (
@@ -21,13 +23,13 @@ const (
 	panelMin = 256
 )
 
-// On returns a Multiplier that gives large products to k and small ones to
+// On returns a Backend that gives large products to k and small ones to
 // gonum. Which of them depends on b alone. Its Raw is raw.
-func On(k Kernel, raw Raw) Multiplier { return OnFrom(k, raw, leastValues) }
+func On(k Kernel, raw Raw) Backend { return OnFrom(k, raw, leastValues) }
 
 // OnFrom is On with another bound: products whose b has fewer values go to
 // gonum.
-func OnFrom(k Kernel, raw Raw, least int) Multiplier {
+func OnFrom(k Kernel, raw Raw, least int) Backend {
 	return backend{kernel: k, raw: raw, least: least}
 }
 
@@ -57,7 +59,7 @@ func (m backend) Mul32(dst, a, b blas32.General) error {
 func (m backend) whole32(dst, a, b blas32.General) error {
 	whole := a.Rows / rowUnit * rowUnit
 	if whole > 0 {
-		if err := m.kernel.Mul32(view32(dst, 0, 0, whole, dst.Cols), view32(a, 0, 0, whole, a.Cols), b); err != nil {
+		if err := m.kernel.Mul32(dense.View32(dst, 0, 0, whole, dst.Cols), dense.View32(a, 0, 0, whole, a.Cols), b); err != nil {
 			return err
 		}
 	}
@@ -65,12 +67,12 @@ func (m backend) whole32(dst, a, b blas32.General) error {
 	if rest == 0 {
 		return nil
 	}
-	filled, product := New32(rowUnit, a.Cols), New32(rowUnit, dst.Cols)
-	copy32(filled, view32(a, whole, 0, rest, a.Cols))
+	filled, product := dense.New32(rowUnit, a.Cols), dense.New32(rowUnit, dst.Cols)
+	dense.Copy32(filled, dense.View32(a, whole, 0, rest, a.Cols))
 	if err := m.kernel.Mul32(product, filled, b); err != nil {
 		return err
 	}
-	copy32(view32(dst, whole, 0, rest, dst.Cols), view32(product, 0, 0, rest, dst.Cols))
+	dense.Copy32(dense.View32(dst, whole, 0, rest, dst.Cols), dense.View32(product, 0, 0, rest, dst.Cols))
 	return nil
 }
 
@@ -88,13 +90,13 @@ func (m backend) Mul64(dst, a, b blas64.General) error {
 	return m.whole64(dst, a, b)
 }
 
-// Raw implements Multiplier.
+// Raw implements Backend.
 func (m backend) Raw() Raw { return m.raw }
 
 func (m backend) whole64(dst, a, b blas64.General) error {
 	whole := a.Rows / rowUnit * rowUnit
 	if whole > 0 {
-		if err := m.kernel.Mul64(view64(dst, 0, 0, whole, dst.Cols), view64(a, 0, 0, whole, a.Cols), b); err != nil {
+		if err := m.kernel.Mul64(dense.View(dst, 0, 0, whole, dst.Cols), dense.View(a, 0, 0, whole, a.Cols), b); err != nil {
 			return err
 		}
 	}
@@ -102,16 +104,16 @@ func (m backend) whole64(dst, a, b blas64.General) error {
 	if rest == 0 {
 		return nil
 	}
-	filled, product := New64(rowUnit, a.Cols), New64(rowUnit, dst.Cols)
-	copy64(filled, view64(a, whole, 0, rest, a.Cols))
+	filled, product := dense.New(rowUnit, a.Cols), dense.New(rowUnit, dst.Cols)
+	dense.Copy(filled, dense.View(a, whole, 0, rest, a.Cols))
 	if err := m.kernel.Mul64(product, filled, b); err != nil {
 		return err
 	}
-	copy64(view64(dst, whole, 0, rest, dst.Cols), view64(product, 0, 0, rest, dst.Cols))
+	dense.Copy(dense.View(dst, whole, 0, rest, dst.Cols), dense.View(product, 0, 0, rest, dst.Cols))
 	return nil
 }
 
-// MulTrans implements Multiplier.
+// MulTrans implements Backend.
 func (m backend) MulTrans(dst, a, b blas32.General) error {
 	if err := fits(shape32(dst), shape32(a), shape32(b)); err != nil {
 		return err
@@ -120,11 +122,11 @@ func (m backend) MulTrans(dst, a, b blas32.General) error {
 		return Gonum{}.MulTrans(dst, a, b)
 	}
 	return m.eachBlock(dst.Rows, b.Rows, b.Cols, func(i, j, n, k int) error {
-		return m.whole32(view32(dst, i, j, n, k), view32(a, i, 0, n, a.Cols), view32(b, j, 0, k, b.Cols))
+		return m.whole32(dense.View32(dst, i, j, n, k), dense.View32(a, i, 0, n, a.Cols), dense.View32(b, j, 0, k, b.Cols))
 	})
 }
 
-// MulTrans64 implements Multiplier.
+// MulTrans64 implements Backend.
 func (m backend) MulTrans64(dst, a, b blas64.General) error {
 	if err := fits(shape64(dst), shape64(a), shape64(b)); err != nil {
 		return err
@@ -133,7 +135,7 @@ func (m backend) MulTrans64(dst, a, b blas64.General) error {
 		return Gonum{}.MulTrans64(dst, a, b)
 	}
 	return m.eachBlock(dst.Rows, b.Rows, b.Cols, func(i, j, n, k int) error {
-		return m.whole64(view64(dst, i, j, n, k), view64(a, i, 0, n, a.Cols), view64(b, j, 0, k, b.Cols))
+		return m.whole64(dense.View(dst, i, j, n, k), dense.View(a, i, 0, n, a.Cols), dense.View(b, j, 0, k, b.Cols))
 	})
 }
 
@@ -143,7 +145,7 @@ func (m backend) eachBlock(n, K, d int, do func(i, j, n, k int) error) error {
 	panel := max(panelMin, (m.least+d-1)/d)
 	across, down := max(1, K/panel), (n+rowBlock-1)/rowBlock
 	var first firstError
-	Parallel(across*down, func(t int) {
+	dense.Parallel(across*down, func(t int) {
 		i, j := t%down*rowBlock, t/down*panel
 		width := panel
 		if t/down == across-1 {
@@ -168,17 +170,5 @@ func (f *firstError) keep(err error) {
 	defer f.Unlock()
 	if f.err == nil {
 		f.err = err
-	}
-}
-
-func copy32(dst, src blas32.General) {
-	for i := range src.Rows {
-		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
-	}
-}
-
-func copy64(dst, src blas64.General) {
-	for i := range src.Rows {
-		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
 	}
 }

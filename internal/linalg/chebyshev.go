@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Sizes of the filtered subspace iteration.
@@ -53,7 +55,7 @@ type filter struct {
 
 func (s Solver) newFilter(m, q int) *filter {
 	width := min(m, (q+max(spareRows, q/2)+rowUnit-1)/rowUnit*rowUnit)
-	f := &filter{kernel: s.multiplier().Raw(), q: q, rng: rand.New(rand.NewPCG(0x70, 0x71)), image: New64(width, m)}
+	f := &filter{kernel: s.backend().Raw(), q: q, rng: rand.New(rand.NewPCG(0x70, 0x71)), image: dense.New(width, m)}
 	f.v = f.random(width, m)
 	return f
 }
@@ -116,7 +118,7 @@ func (f *filter) iterate(a times, p precision) ([]float64, error) {
 }
 
 func (f *filter) random(rows, m int) blas64.General {
-	v := New64(rows, m)
+	v := dense.New(rows, m)
 	for i := range v.Data {
 		v.Data[i] = f.rng.NormFloat64()
 	}
@@ -145,7 +147,7 @@ func (f *filter) apply(a times, largest, cut float64, degree int) error {
 	centre := cut / 2 // of [0, cut], and half its width
 	sigma := centre / max(largest-centre, centre)
 	tau := 2 / sigma
-	before, now := f.v, New64(f.v.Rows, f.v.Cols)
+	before, now := f.v, dense.New(f.v.Rows, f.v.Cols)
 	for i, x := range f.image.Data {
 		now.Data[i] = sigma / centre * (x - centre*before.Data[i])
 	}
@@ -173,7 +175,7 @@ func (f *filter) ritz(a times) ([]float64, error) {
 	if err := a(f.image, f.v); err != nil {
 		return nil, err
 	}
-	h := New64(f.v.Rows, f.v.Rows)
+	h := dense.New(f.v.Rows, f.v.Rows)
 	if err := f.kernel.Mul64(h, f.image, f.v); err != nil {
 		return nil, err
 	}
@@ -192,7 +194,7 @@ func (f *filter) ritz(a times) ([]float64, error) {
 
 // turn replaces v by r·v.
 func (f *filter) turn(r, v blas64.General) error {
-	out := New64(v.Rows, v.Cols)
+	out := dense.New(v.Rows, v.Cols)
 	if err := f.kernel.MulPlain64(out, r, v); err != nil {
 		return err
 	}
@@ -205,8 +207,8 @@ func residual(values []float64, v, image blas64.General) float64 {
 	var worst float64
 	for i, theta := range values {
 		var sq float64
-		row := rowOf(v, i)
-		for j, x := range rowOf(image, i) {
+		row := dense.Row(v, i)
+		for j, x := range dense.Row(image, i) {
 			r := x - theta*row[j]
 			sq += r * r
 		}
@@ -215,10 +217,8 @@ func residual(values []float64, v, image blas64.General) float64 {
 	return worst
 }
 
-func rowOf(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
-
 func clone64(m blas64.General) blas64.General {
-	out := New64(m.Rows, m.Cols)
-	copy64(out, m)
+	out := dense.New(m.Rows, m.Cols)
+	dense.Copy(out, m)
 	return out
 }

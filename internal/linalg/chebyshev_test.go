@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // falling returns rows whose coordinates have standard deviations rate^j.
@@ -61,7 +63,7 @@ func checkFloat32(t *testing.T, name string, s blas64.General, exact, e Eigen) {
 	}
 	checkPairs(t, s, e, 2e-6)
 	last := len(e.Values) - 1
-	if along := math.Abs(blas64.Dot(blas64.Vector{N: s.Rows, Data: rowOf(e.Vectors, last), Inc: 1}, blas64.Vector{N: s.Rows, Data: rowOf(exact.Vectors, last), Inc: 1})); along < 1-1e-5 {
+	if along := math.Abs(blas64.Dot(blas64.Vector{N: s.Rows, Data: dense.Row(e.Vectors, last), Inc: 1}, blas64.Vector{N: s.Rows, Data: dense.Row(exact.Vectors, last), Inc: 1})); along < 1-1e-5 {
 		t.Errorf("%s: the last vector is off by %g", name, 1-along)
 	}
 }

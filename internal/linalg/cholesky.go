@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // NotPSDError says that a matrix has no Cholesky factor: it is not positive
@@ -32,7 +34,7 @@ func InverseCholesky(a blas64.General) (blas64.General, error) {
 	if err := l.InverseTri(&l); err != nil {
 		return blas64.General{}, fmt.Errorf("cholesky: matrix of order %d: %w", a.Rows, err)
 	}
-	inv := New64(a.Rows, a.Rows)
+	inv := dense.New(a.Rows, a.Rows)
 	for i := range a.Rows {
 		for j := range i + 1 {
 			inv.Data[i*inv.Stride+j] = l.At(i, j)

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // smallOrder is the order up to which a full decomposition is quicker than
@@ -46,7 +48,7 @@ func (s Solver) TopEigen(a blas64.General, q int) (Eigen, error) {
 	}
 	q = min(q, a.Rows)
 	if q <= 0 {
-		return Eigen{Vectors: New64(0, a.Cols)}, nil
+		return Eigen{Vectors: dense.New(0, a.Cols)}, nil
 	}
 	e, err := s.topEigen(a, q)
 	if err != nil {
@@ -75,7 +77,7 @@ func (s Solver) ThinEigen(x blas64.General, q int, divisor float64) (Eigen, erro
 	for rank < len(e.Values) && e.Values[rank] > max(0, rankTolerance*e.Values[0]) {
 		rank++
 	}
-	v := New64(rank, x.Cols)
+	v := dense.New(rank, x.Cols)
 	if rank > 0 {
 		if err := s.combine(v, rows64(e.Vectors, rank), x); err != nil {
 			return Eigen{}, err
@@ -112,15 +114,15 @@ const combineRows = 256
 func (s Solver) combine(dst, w, x blas64.General) error {
 	parts := make([]blas64.General, (x.Rows+combineRows-1)/combineRows)
 	var first firstError
-	Parallel(len(parts), func(p int) {
+	dense.Parallel(len(parts), func(p int) {
 		from := p * combineRows
 		n := min(combineRows, x.Rows-from)
-		parts[p] = New64(dst.Rows, dst.Cols)
-		first.keep(s.multiplier().Raw().MulPlain64(parts[p], view64(w, 0, from, w.Rows, n), view64(x, from, 0, n, x.Cols)))
+		parts[p] = dense.New(dst.Rows, dst.Cols)
+		first.keep(s.backend().Raw().MulPlain64(parts[p], dense.View(w, 0, from, w.Rows, n), dense.View(x, from, 0, n, x.Cols)))
 	})
 	for _, part := range parts {
 		for i := range dst.Rows {
-			blas64.Axpy(1, blas64.Vector{N: dst.Cols, Data: rowOf(part, i), Inc: 1}, blas64.Vector{N: dst.Cols, Data: rowOf(dst, i), Inc: 1})
+			blas64.Axpy(1, blas64.Vector{N: dst.Cols, Data: dense.Row(part, i), Inc: 1}, blas64.Vector{N: dst.Cols, Data: dense.Row(dst, i), Inc: 1})
 		}
 	}
 	return first.err
@@ -129,7 +131,7 @@ func (s Solver) combine(dst, w, x blas64.General) error {
 // thinVectors makes the rows orthonormal; they already are but for rounding,
 // which matters for the smallest eigenvalues.
 func thinVectors(v blas64.General) blas64.General {
-	out := New64(v.Rows, v.Cols)
+	out := dense.New(v.Rows, v.Cols)
 	kept := 0
 	for i := range v.Rows {
 		row := out.Data[kept*out.Stride : kept*out.Stride+out.Cols]
@@ -158,7 +160,7 @@ func fullEigen(a blas64.General, q int) (Eigen, error) {
 	values := es.Values(nil)
 	var u mat.Dense
 	es.VectorsTo(&u)
-	e := Eigen{Values: make([]float64, q), Vectors: New64(q, m)}
+	e := Eigen{Values: make([]float64, q), Vectors: dense.New(q, m)}
 	for i := range q {
 		e.Values[i] = values[m-1-i]
 		mat.Col(e.Vectors.Data[i*m:(i+1)*m], m-1-i, &u)

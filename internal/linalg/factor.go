@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+
 	"gonum.org/v1/gonum/blas"
 )
 
@@ -49,17 +51,17 @@ func factorizeColumn(raw Raw, a blas64.General, j, w int, room []float64) bool {
 	below := a.Rows - j
 	if j > 0 {
 		done := tight(room, below, w)
-		if raw.Mul64(done, view64(a, j, 0, below, j), view64(a, j, 0, w, j)) != nil {
+		if raw.Mul64(done, dense.View(a, j, 0, below, j), dense.View(a, j, 0, w, j)) != nil {
 			return false
 		}
 		for i := range below {
 			to := a.Data[(j+i)*a.Stride+j:]
-			for k, x := range rowOf(done, i)[:min(i+1, w)] {
+			for k, x := range dense.Row(done, i)[:min(i+1, w)] {
 				to[k] -= x
 			}
 		}
 	}
-	inverse, smallest := inverseFactor(view64(a, j, j, w, w))
+	inverse, smallest := inverseFactor(dense.View(a, j, j, w, w))
 	if !(smallest > 0) {
 		return false
 	}
@@ -67,11 +69,11 @@ func factorizeColumn(raw Raw, a blas64.General, j, w int, room []float64) bool {
 	if below == 0 {
 		return true
 	}
-	rest, out := view64(a, j+w, j, below, w), tight(room, below, w)
+	rest, out := dense.View(a, j+w, j, below, w), tight(room, below, w)
 	if raw.Mul64(out, rest, inverse) != nil {
 		return false
 	}
-	copy64(rest, out)
+	dense.Copy(rest, out)
 	return true
 }
 
@@ -79,7 +81,7 @@ func factorizeColumn(raw Raw, a blas64.General, j, w int, room []float64) bool {
 // definite matrix, with its inverse, and what is above with zeros.
 func InvertLower(raw Raw, l blas64.General) error {
 	for i := range l.Rows {
-		clear(rowOf(l, i)[i+1:])
+		clear(dense.Row(l, i)[i+1:])
 	}
 	if _, ok := raw.(Gonum); ok || l.Rows < leastFactored {
 		lapack64.Trtri(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}) // the diagonal is positive
@@ -98,14 +100,14 @@ func invertHalves(raw Raw, l blas64.General, room []float64) error {
 		return nil
 	}
 	top := n / 2
-	first, last := view64(l, 0, 0, top, top), view64(l, top, top, n-top, n-top)
+	first, last := dense.View(l, 0, 0, top, top), dense.View(l, top, top, n-top, n-top)
 	if err := invertHalves(raw, first, room); err != nil {
 		return err
 	}
 	if err := invertHalves(raw, last, room); err != nil {
 		return err
 	}
-	below, half := view64(l, top, 0, n-top, top), (n-top)*top
+	below, half := dense.View(l, top, 0, n-top, top), (n-top)*top
 	product, result := tight(room, n-top, top), tight(room[half:], n-top, top)
 	if err := raw.MulPlain64(product, below, first); err != nil {
 		return err
@@ -114,8 +116,8 @@ func invertHalves(raw Raw, l blas64.General, room []float64) error {
 		return err
 	}
 	for i := range below.Rows {
-		to := rowOf(below, i)
-		for k, x := range rowOf(result, i) {
+		to := dense.Row(below, i)
+		for k, x := range dense.Row(result, i) {
 			to[k] = -x
 		}
 	}
@@ -125,7 +127,7 @@ func invertHalves(raw Raw, l blas64.General, room []float64) error {
 // copyLower copies the lower triangle.
 func copyLower(dst, src blas64.General) {
 	for i := range src.Rows {
-		copy(rowOf(dst, i)[:i+1], rowOf(src, i))
+		copy(dense.Row(dst, i)[:i+1], dense.Row(src, i))
 	}
 }
 

@@ -5,12 +5,14 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Solver computes Gram matrices and leading eigenpairs with a backend, gonum
 // where it has none. The functions of the same names take gonum.
 type Solver struct {
-	Multiplier Multiplier
+	Backend Backend
 	// Float32 says that eigenvectors are rounded to float32 afterwards, which
 	// allows them a residual of 1e−6 of the largest eigenvalue.
 	Float32 bool
@@ -23,7 +25,7 @@ func (s Solver) precision() precision {
 	return full()
 }
 
-func (s Solver) multiplier() Multiplier { return OrDefault(s.Multiplier) }
+func (s Solver) backend() Backend { return OrDefault(s.Backend) }
 
 // gramBlock is the side of the blocks of a Gram matrix.
 const gramBlock = 192
@@ -40,13 +42,13 @@ func (s Solver) Gram(x blas64.General) (blas64.General, error) {
 	if err := valid(shape64(x)); err != nil {
 		return blas64.General{}, fmt.Errorf("gram: %w", err)
 	}
-	g := New64(x.Rows, x.Rows)
+	g := dense.New(x.Rows, x.Rows)
 	if x.Rows == 0 || x.Cols == 0 {
 		return g, nil
 	}
 	kernel := s.kernel(x)
 	return g, eachTriangle(x.Rows, func(i, j, n, m int) error {
-		err := kernel.Mul64(view64(g, j, i, m, n), view64(x, j, 0, m, x.Cols), view64(x, i, 0, n, x.Cols))
+		err := kernel.Mul64(dense.View(g, j, i, m, n), dense.View(x, j, 0, m, x.Cols), dense.View(x, i, 0, n, x.Cols))
 		mirror(g.Data, g.Stride, i, i+n, j, j+m)
 		return err
 	})
@@ -54,10 +56,10 @@ func (s Solver) Gram(x blas64.General) (blas64.General, error) {
 
 // gram32 returns x·xᵀ in float32.
 func (s Solver) gram32(x blas32.General) (blas32.General, error) {
-	g := New32(x.Rows, x.Rows)
-	kernel := s.multiplier().Raw()
+	g := dense.New32(x.Rows, x.Rows)
+	kernel := s.backend().Raw()
 	return g, eachTriangle(x.Rows, func(i, j, n, m int) error {
-		err := kernel.Mul32(view32(g, j, i, m, n), view32(x, j, 0, m, x.Cols), view32(x, i, 0, n, x.Cols))
+		err := kernel.Mul32(dense.View32(g, j, i, m, n), dense.View32(x, j, 0, m, x.Cols), dense.View32(x, i, 0, n, x.Cols))
 		mirror(g.Data, g.Stride, i, i+n, j, j+m)
 		return err
 	})
@@ -68,7 +70,7 @@ func (s Solver) gram32(x blas32.General) (blas32.General, error) {
 func eachTriangle(rows int, do func(i, j, n, m int) error) error {
 	var first firstError
 	side := (rows + gramBlock - 1) / gramBlock
-	Parallel(side*(side+1)/2, func(t int) {
+	dense.Parallel(side*(side+1)/2, func(t int) {
 		i, j := triangle(t)
 		i, j = i*gramBlock, j*gramBlock
 		first.keep(do(i, j, min(gramBlock, rows-i), min(gramBlock, rows-j)))
@@ -81,7 +83,7 @@ func (s Solver) kernel(x blas64.General) Raw {
 	if x.Rows*x.Cols < leastValues {
 		return Gonum{}
 	}
-	return s.multiplier().Raw()
+	return s.backend().Raw()
 }
 
 // triangle numbers the pairs j ≤ i: 0 is (0,0), 1 is (1,0), 2 is (1,1) …
@@ -108,24 +110,5 @@ func (s Solver) Scatter(x blas64.General) (blas64.General, error) {
 	if err := valid(shape64(x)); err != nil {
 		return blas64.General{}, fmt.Errorf("scatter: %w", err)
 	}
-	return s.Gram(Transposed64(x))
-}
-
-// Transposed64 returns xᵀ (d×n of n×d). It works in squares, so that both sides
-// stay in the cache.
-func Transposed64(x blas64.General) blas64.General {
-	const square = 32
-	t := New64(x.Cols, x.Rows)
-	across := (x.Cols + square - 1) / square
-	Parallel(across, func(p int) {
-		last := min((p+1)*square, x.Cols)
-		for first := 0; first < x.Rows; first += square {
-			for j := p * square; j < last; j++ {
-				for i := first; i < min(first+square, x.Rows); i++ {
-					t.Data[j*t.Stride+i] = x.Data[i*x.Stride+j]
-				}
-			}
-		}
-	})
-	return t
+	return s.Gram(dense.Transposed(x))
 }

@@ -12,11 +12,13 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func random64(rows, cols int, seed uint64) blas64.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	m := New64(rows, cols)
+	m := dense.New(rows, cols)
 	for i := range m.Data {
 		m.Data[i] = rng.NormFloat64()
 	}
@@ -34,7 +36,7 @@ func decaying(rows, cols int, seed uint64) blas64.General {
 }
 
 func to32(m blas64.General) blas32.General {
-	out := New32(m.Rows, m.Cols)
+	out := dense.New32(m.Rows, m.Cols)
 	for i, v := range m.Data {
 		out.Data[i] = float32(v)
 	}
@@ -43,7 +45,7 @@ func to32(m blas64.General) blas32.General {
 
 func TestMulTransEqualsLoops(t *testing.T) {
 	a, b := random64(70, 33, 1), random64(200, 33, 2)
-	dst, dst32 := New64(70, 200), New32(70, 200)
+	dst, dst32 := dense.New(70, 200), dense.New32(70, 200)
 	if err := MulTrans64(dst, a, b); err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +70,14 @@ func TestMulTransEqualsLoops(t *testing.T) {
 
 func TestMulTransRepeatsBitForBit(t *testing.T) {
 	a, b := to32(random64(130, 640, 1)), to32(random64(500, 640, 2))
-	whole := New32(130, 500)
+	whole := dense.New32(130, 500)
 	if err := (Gonum{}).MulTrans(whole, a, b); err != nil {
 		t.Fatal(err)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for i := range 130 {
-		row := New32(1, 500)
-		if err := (Gonum{}).MulTrans(row, view32(a, i, 0, 1, 640), b); err != nil {
+		row := dense.New32(1, 500)
+		if err := (Gonum{}).MulTrans(row, dense.View32(a, i, 0, 1, 640), b); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(row.Data, whole.Data[i*500:(i+1)*500]) {
@@ -85,13 +87,13 @@ func TestMulTransRepeatsBitForBit(t *testing.T) {
 }
 
 func TestMulTransRefusesShapes(t *testing.T) {
-	ok := New32(2, 3)
+	ok := dense.New32(2, 3)
 	bad := []struct{ dst, a, b blas32.General }{
-		{New32(2, 2), ok, New32(2, 4)},
-		{New32(3, 2), ok, ok},
-		{New32(2, 2), blas32.General{Rows: 2, Cols: 3, Stride: 2, Data: make([]float32, 9)}, ok},
-		{New32(2, 2), blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: make([]float32, 5)}, ok},
-		{New32(2, 2), blas32.General{Rows: -1, Cols: 3, Stride: 3}, ok},
+		{dense.New32(2, 2), ok, dense.New32(2, 4)},
+		{dense.New32(3, 2), ok, ok},
+		{dense.New32(2, 2), blas32.General{Rows: 2, Cols: 3, Stride: 2, Data: make([]float32, 9)}, ok},
+		{dense.New32(2, 2), blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: make([]float32, 5)}, ok},
+		{dense.New32(2, 2), blas32.General{Rows: -1, Cols: 3, Stride: 3}, ok},
 	}
 	for i, c := range bad {
 		if (Gonum{}).MulTrans(c.dst, c.a, c.b) == nil {
@@ -154,7 +156,7 @@ func TestTopEigenMultipleValues(t *testing.T) {
 		"triple":    func(i int) float64 { return []float64{3, 3, 3, 1, 0.5}[min(i, 4)] },
 		"tiny rest": func(i int) float64 { return math.Pow(10, -float64(i)) },
 	} {
-		a := New64(150, 150)
+		a := dense.New(150, 150)
 		for i := range 150 {
 			a.Data[i*151] = fill(i)
 		}
@@ -213,7 +215,7 @@ func TestTopEigenCrowdedSpectra(t *testing.T) {
 
 // turnedDiagonal returns H·diag(value)·H, H being a product of reflections.
 func turnedDiagonal(m int, value func(i int) float64) blas64.General {
-	a := New64(m, m)
+	a := dense.New(m, m)
 	for i := range m {
 		a.Data[i*m+i] = value(i)
 	}
@@ -252,7 +254,7 @@ func TestThinEigenEqualsScatter(t *testing.T) {
 		t.Fatalf("%d values, %d vectors; the rank is 39", len(e.Values), e.Vectors.Rows)
 	}
 	checkPairs(t, a, e, 1e-10)
-	none, err := ThinEigen(New64(3, 7), 2, 2)
+	none, err := ThinEigen(dense.New(3, 7), 2, 2)
 	if err != nil || len(none.Values) != 0 || none.Vectors.Rows != 0 {
 		t.Errorf("zero rows: %v, %v", none, err)
 	}
@@ -267,7 +269,7 @@ func TestInverseCholesky(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	la, white := New64(20, 20), New64(20, 20)
+	la, white := dense.New(20, 20), dense.New(20, 20)
 	if err := MulTrans64(la, inv, a); err != nil {
 		t.Fatal(err)
 	}
@@ -284,13 +286,13 @@ func TestInverseCholesky(t *testing.T) {
 	if _, err := InverseCholesky(a); !errors.As(err, &notPSD) || notPSD.Order != 20 {
 		t.Errorf("indefinite matrix: %v", err)
 	}
-	if CheckPSD(a, 0.5) == nil || CheckPSD(New64(3, 3), 1) != nil {
+	if CheckPSD(a, 0.5) == nil || CheckPSD(dense.New(3, 3), 1) != nil {
 		t.Error("CheckPSD is wrong")
 	}
 }
 
 func BenchmarkMulTrans32(b *testing.B) {
-	x, y, dst := to32(random64(256, 640, 1)), to32(random64(20000, 640, 2)), New32(256, 20000)
+	x, y, dst := to32(random64(256, 640, 1)), to32(random64(20000, 640, 2)), dense.New32(256, 20000)
 	b.Run("n=256_d=640_K=20000", func(b *testing.B) {
 		for b.Loop() {
 			if err := (Gonum{}).MulTrans(dst, x, y); err != nil {

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // orthonormalise makes the rows of v orthonormal: twice by the Cholesky factor
@@ -13,9 +15,9 @@ import (
 func (f *filter) orthonormalise(v blas64.General) error {
 	const safe = 1e-4 // a pivot; its square root is the share of a row's length that is left
 	for range 2 {
-		g := New64(v.Rows, v.Rows)
+		g := dense.New(v.Rows, v.Rows)
 		for i := range v.Rows {
-			unit(rowOf(v, i))
+			unit(dense.Row(v, i))
 		}
 		if err := f.kernel.Mul64(g, v, v); err != nil {
 			return err
@@ -34,8 +36,8 @@ func (f *filter) orthonormalise(v blas64.General) error {
 
 func (f *filter) orthonormaliseInTurn(v blas64.General) {
 	for i := range v.Rows {
-		for !orthonormalise(rowOf(v, i), v, i, dependent) {
-			copy(rowOf(v, i), f.random(1, v.Cols).Data)
+		for !orthonormalise(dense.Row(v, i), v, i, dependent) {
+			copy(dense.Row(v, i), f.random(1, v.Cols).Data)
 		}
 	}
 }
@@ -45,9 +47,9 @@ func (f *filter) orthonormaliseInTurn(v blas64.General) {
 func inverseFactor(g blas64.General) (inverse blas64.General, smallest float64) {
 	smallest = math.Inf(1)
 	for i := range g.Rows {
-		li := rowOf(g, i)[:i+1]
+		li := dense.Row(g, i)[:i+1]
 		for j := range i {
-			lj := rowOf(g, j)[:j+1]
+			lj := dense.Row(g, j)[:j+1]
 			x := li[j]
 			for k, y := range lj[:j] {
 				x -= li[k] * y
@@ -64,12 +66,12 @@ func inverseFactor(g blas64.General) (inverse blas64.General, smallest float64) 
 
 // inverseLower returns the inverse of the lower triangle of l.
 func inverseLower(l blas64.General) blas64.General {
-	inverse := New64(l.Rows, l.Rows)
+	inverse := dense.New(l.Rows, l.Rows)
 	for i := range l.Rows {
-		li, out := rowOf(l, i), rowOf(inverse, i)
+		li, out := dense.Row(l, i), dense.Row(inverse, i)
 		for j := range i {
 			x := li[j]
-			for k, y := range rowOf(inverse, j)[:j+1] {
+			for k, y := range dense.Row(inverse, j)[:j+1] {
 				out[k] -= x * y
 			}
 		}
@@ -106,7 +108,7 @@ func orthonormalise(row []float64, basis blas64.General, n int, least float64) b
 	}
 	blas64.Scal(1/before, v)
 	if n > 0 {
-		b := view64(basis, 0, 0, n, basis.Cols)
+		b := dense.View(basis, 0, 0, n, basis.Cols)
 		c := blas64.Vector{N: n, Data: make([]float64, n), Inc: 1}
 		for range 2 {
 			blas64.Gemv(blas.NoTrans, 1, b, v, 0, c)

@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Tiles of the result. Gonum multiplies up to three 64×64 blocks in one
@@ -33,9 +35,9 @@ type Raw interface {
 	MulPlain64(dst, a, b blas64.General) error
 }
 
-// A Multiplier is a Kernel that also uses all cores. Gonum is one; On makes
+// A Backend is a Kernel that also uses all cores. Gonum is one; On makes
 // one of any Kernel. It is safe for concurrent use.
-type Multiplier interface {
+type Backend interface {
 	Kernel
 	// MulTrans is Mul32 on all cores.
 	MulTrans(dst, a, b blas32.General) error
@@ -49,24 +51,24 @@ type Multiplier interface {
 type Gonum struct{}
 
 // Default returns the backend of those who choose none.
-func Default() Multiplier { return Gonum{} }
+func Default() Backend { return Gonum{} }
 
 // OrDefault is m, or Default where m is nil.
-func OrDefault(m Multiplier) Multiplier {
+func OrDefault(m Backend) Backend {
 	if m == nil {
 		return Default()
 	}
 	return m
 }
 
-// MulTrans implements Multiplier.
+// MulTrans implements Backend.
 func (Gonum) MulTrans(dst, a, b blas32.General) error {
-	return mul32(dst, a, b, Parallel)
+	return mul32(dst, a, b, dense.Parallel)
 }
 
-// MulTrans64 implements Multiplier.
+// MulTrans64 implements Backend.
 func (Gonum) MulTrans64(dst, a, b blas64.General) error {
-	return mul64(dst, a, b, Parallel)
+	return mul64(dst, a, b, dense.Parallel)
 }
 
 // Mul32 implements Kernel.
@@ -82,12 +84,12 @@ func (Gonum) MulPlain64(dst, a, b blas64.General) error {
 	}
 	eachTile(dst.Rows, dst.Cols, inTurn, func(i, j, n, m int) {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
-			view64(a, i, 0, n, a.Cols), view64(b, 0, j, b.Rows, m), 0, view64(dst, i, j, n, m))
+			dense.View(a, i, 0, n, a.Cols), dense.View(b, 0, j, b.Rows, m), 0, dense.View(dst, i, j, n, m))
 	})
 	return nil
 }
 
-// Raw implements Multiplier.
+// Raw implements Backend.
 func (g Gonum) Raw() Raw { return g }
 
 // MulTrans64 writes a·bᵀ into dst in float64 with gonum: a is n×d, b is K×d,
@@ -110,7 +112,7 @@ func mul32(dst, a, b blas32.General, run schedule) error {
 	}
 	eachTile(dst.Rows, dst.Cols, run, func(i, j, n, m int) {
 		blas32.Gemm(blas.NoTrans, blas.Trans, 1,
-			view32(a, i, 0, n, a.Cols), view32(b, j, 0, m, b.Cols), 0, view32(dst, i, j, n, m))
+			dense.View32(a, i, 0, n, a.Cols), dense.View32(b, j, 0, m, b.Cols), 0, dense.View32(dst, i, j, n, m))
 	})
 	return nil
 }
@@ -121,7 +123,7 @@ func mul64(dst, a, b blas64.General, run schedule) error {
 	}
 	eachTile(dst.Rows, dst.Cols, run, func(i, j, n, m int) {
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1,
-			view64(a, i, 0, n, a.Cols), view64(b, j, 0, m, b.Cols), 0, view64(dst, i, j, n, m))
+			dense.View(a, i, 0, n, a.Cols), dense.View(b, j, 0, m, b.Cols), 0, dense.View(dst, i, j, n, m))
 	})
 	return nil
 }
@@ -134,22 +136,4 @@ func eachTile(rows, cols int, run schedule, do func(i, j, n, m int)) {
 		i, j := t%down*tileRows, t/down*tileCols
 		do(i, j, min(tileRows, rows-i), min(tileCols, cols-j))
 	})
-}
-
-// New64 returns a zero matrix.
-func New64(rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float64, rows*cols)}
-}
-
-// New32 returns a zero matrix.
-func New32(rows, cols int) blas32.General {
-	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, rows*cols)}
-}
-
-func view32(m blas32.General, i, j, rows, cols int) blas32.General {
-	return blas32.General{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]}
-}
-
-func view64(m blas64.General, i, j, rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]}
 }

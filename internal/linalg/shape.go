@@ -12,13 +12,6 @@ type shape struct{ rows, cols, stride, len int }
 func shape32(m blas32.General) shape { return shape{m.Rows, m.Cols, m.Stride, len(m.Data)} }
 func shape64(m blas64.General) shape { return shape{m.Rows, m.Cols, m.Stride, len(m.Data)} }
 
-// Valid32 says what is wrong with a matrix whose rows, columns, stride and
-// data do not belong together.
-func Valid32(m blas32.General) error { return valid(shape32(m)) }
-
-// Valid64 is Valid32 for float64.
-func Valid64(m blas64.General) error { return valid(shape64(m)) }
-
 func valid(s shape) error {
 	switch {
 	case s.rows < 0 || s.cols < 0:

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // productRows of the matrix are multiplied by one goroutine at a time.
@@ -17,17 +19,17 @@ type times func(dst, v blas64.General) error
 
 // times64 multiplies by a (m×m) on all cores.
 func (s Solver) times64(a blas64.General) times {
-	kernel := s.multiplier().Raw()
+	kernel := s.backend().Raw()
 	return func(dst, v blas64.General) error { return timesRows64(kernel, dst, v, a) }
 }
 
 // timesRows64 writes v·aᵀ (b×m) into dst.
 func timesRows64(kernel Raw, dst, v, a blas64.General) error {
-	product := New64(a.Rows, v.Rows)
+	product := dense.New(a.Rows, v.Rows)
 	return EachPart(a.Rows, func(from, n int) error {
-		err := kernel.Mul64(view64(product, from, 0, n, v.Rows), view64(a, from, 0, n, a.Cols), v)
+		err := kernel.Mul64(dense.View(product, from, 0, n, v.Rows), dense.View(a, from, 0, n, a.Cols), v)
 		for i := from; i < from+n; i++ {
-			for j, x := range rowOf(product, i) {
+			for j, x := range dense.Row(product, i) {
 				dst.Data[j*dst.Stride+i] = x
 			}
 		}
@@ -37,15 +39,15 @@ func timesRows64(kernel Raw, dst, v, a blas64.General) error {
 
 // times32 is times64 in float32.
 func (s Solver) times32(a blas32.General) times {
-	kernel := s.multiplier().Raw()
+	kernel := s.backend().Raw()
 	var v32, product blas32.General
 	return func(dst, v blas64.General) error {
 		if v32.Rows == 0 {
-			v32, product = New32(v.Rows, v.Cols), New32(a.Rows, v.Rows)
+			v32, product = dense.New32(v.Rows, v.Cols), dense.New32(a.Rows, v.Rows)
 		}
 		narrowInto(v32.Data, v.Data)
 		return EachPart(a.Rows, func(from, n int) error {
-			err := kernel.Mul32(view32(product, from, 0, n, v.Rows), view32(a, from, 0, n, a.Cols), v32)
+			err := kernel.Mul32(dense.View32(product, from, 0, n, v.Rows), dense.View32(a, from, 0, n, a.Cols), v32)
 			for i := from; i < from+n; i++ {
 				for j, x := range product.Data[i*product.Stride : i*product.Stride+product.Cols] {
 					dst.Data[j*dst.Stride+i] = float64(x)
@@ -58,9 +60,9 @@ func (s Solver) times32(a blas32.General) times {
 
 // timesThin multiplies by x·xᵀ, x being n×d.
 func (s Solver) timesThin(x blas64.General) times {
-	kernel := s.multiplier().Raw()
+	kernel := s.backend().Raw()
 	return func(dst, v blas64.General) error {
-		vx := New64(v.Rows, x.Cols)
+		vx := dense.New(v.Rows, x.Cols)
 		if err := s.combine(vx, v, x); err != nil {
 			return err
 		}
@@ -72,7 +74,7 @@ func (s Solver) timesThin(x blas64.General) times {
 // within a fit, as Raw is.
 func Plain64(raw Raw, dst, a, b blas64.General) error {
 	return EachPart(a.Rows, func(from, n int) error {
-		return raw.MulPlain64(view64(dst, from, 0, n, dst.Cols), view64(a, from, 0, n, a.Cols), b)
+		return raw.MulPlain64(dense.View(dst, from, 0, n, dst.Cols), dense.View(a, from, 0, n, a.Cols), b)
 	})
 }
 
@@ -82,7 +84,7 @@ func Plain64(raw Raw, dst, a, b blas64.General) error {
 func EachPart(rows int, do func(from, n int) error) error {
 	var first firstError
 	tasks := max(1, rows/productRows)
-	Parallel(tasks, func(t int) {
+	dense.Parallel(tasks, func(t int) {
 		from, to := t*productRows, (t+1)*productRows
 		if t == tasks-1 {
 			to = rows
@@ -95,11 +97,11 @@ func EachPart(rows int, do func(from, n int) error) error {
 // narrow returns m in float32, tight, its largest value scaled to 1: neither m
 // nor its products then overflow, and eigenvectors are the same.
 func narrow(m blas64.General) blas32.General {
-	out := New32(m.Rows, m.Cols)
+	out := dense.New32(m.Rows, m.Cols)
 	by := 1 / largest(m)
-	Parallel(m.Rows, func(i int) {
+	dense.Parallel(m.Rows, func(i int) {
 		row := out.Data[i*out.Stride : (i+1)*out.Stride]
-		for j, x := range rowOf(m, i) {
+		for j, x := range dense.Row(m, i) {
 			row[j] = float32(x * by)
 		}
 	})
@@ -109,9 +111,9 @@ func narrow(m blas64.General) blas32.General {
 // largest is the largest size of a value, 1 where there is none.
 func largest(m blas64.General) float64 {
 	rows := make([]float64, m.Rows)
-	Parallel(m.Rows, func(i int) {
+	dense.Parallel(m.Rows, func(i int) {
 		var most float64
-		for _, x := range rowOf(m, i) {
+		for _, x := range dense.Row(m, i) {
 			switch {
 			case x > most:
 				most = x

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A FisherDiagonal holds the diagonal of the Fisher information, an element
@@ -19,9 +19,9 @@ type FisherDiagonal struct {
 // Exact or Paper has it. O(dq²).
 func (g *Gaussian) Fisher(kind string) FisherDiagonal {
 	d, q, s := len(g.Mean), g.W.Cols, g.Sigma2
-	f := FisherDiagonal{Mean: make([]float64, d), W: linalg.New64(d, q)}
-	wm := linalg.New64(d, q) // W·M⁻¹ = C⁻¹·W
-	wmm := linalg.New64(d, q)
+	f := FisherDiagonal{Mean: make([]float64, d), W: dense.New(d, q)}
+	wm := dense.New(d, q) // W·M⁻¹ = C⁻¹·W
+	wmm := dense.New(d, q)
 	if q > 0 {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, g.W, g.minv, 0, wm)
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, wm, g.wtw, 0, wmm)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -35,12 +36,12 @@ func NewGaussian(p Params) (*Gaussian, error) {
 	if !(p.Sigma2 > 0) || math.IsInf(p.Sigma2, 0) {
 		return nil, fmt.Errorf("gaussian: σ² is %g", p.Sigma2)
 	}
-	g := &Gaussian{Params: p, wtw: linalg.New64(q, q), minv: linalg.New64(q, q), logDet: float64(d-q) * math.Log(p.Sigma2)}
+	g := &Gaussian{Params: p, wtw: dense.New(q, q), minv: dense.New(q, q), logDet: float64(d-q) * math.Log(p.Sigma2)}
 	if q == 0 {
 		return g, nil
 	}
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.W, p.W, 0, g.wtw)
-	m := linalg.New64(q, q)
+	m := dense.New(q, q)
 	copy(m.Data, g.wtw.Data)
 	for j := range q {
 		m.Data[j*q+j] += p.Sigma2
@@ -79,7 +80,7 @@ func invert(a blas64.General) (blas64.General, float64, error) {
 
 // fromFactor returns l ᵀ·l, the inverse of what l⁻¹ is the factor of.
 func fromFactor(l blas64.General) (blas64.General, float64, error) {
-	inverse := linalg.New64(l.Rows, l.Rows)
+	inverse := dense.New(l.Rows, l.Rows)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, l, l, 0, inverse)
 	logDet := 0.0
 	for i := range l.Rows {
@@ -94,8 +95,8 @@ func (g *Gaussian) Latent(z, delta []float64) {
 		return
 	}
 	u := make([]float64, len(z))
-	blas64.Gemv(blas.Trans, 1, g.W, vector(delta), 0, vector(u))
-	blas64.Gemv(blas.NoTrans, 1, g.minv, vector(u), 0, vector(z))
+	blas64.Gemv(blas.Trans, 1, g.W, dense.Vector(delta), 0, dense.Vector(u))
+	blas64.Gemv(blas.NoTrans, 1, g.minv, dense.Vector(u), 0, dense.Vector(z))
 }
 
 // LogDensityNats returns log N(x; μ, C). The squared distance is
@@ -108,7 +109,7 @@ func (g *Gaussian) LogDensityNats(x []float64) float64 {
 	z := make([]float64, g.W.Cols)
 	g.Latent(z, delta)
 	if len(z) > 0 {
-		blas64.Gemv(blas.NoTrans, -1, g.W, vector(z), 1, vector(delta))
+		blas64.Gemv(blas.NoTrans, -1, g.W, dense.Vector(z), 1, dense.Vector(delta))
 	}
 	r := sumSquares(delta)/g.Sigma2 + sumSquares(z)
 	return -(float64(len(x))*math.Log(2*math.Pi) + g.logDet + r) / 2
@@ -116,8 +117,6 @@ func (g *Gaussian) LogDensityNats(x []float64) float64 {
 
 // LogDetNats is log|C|.
 func (g *Gaussian) LogDetNats() float64 { return g.logDet }
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 
 func sumSquares(x []float64) float64 {
 	var sum float64
@@ -131,11 +130,11 @@ func sumSquares(x []float64) float64 {
 // distance is (‖δ‖² − ‖Rδ‖²)/σ². O(dq²).
 func (g *Gaussian) Root() (blas64.General, error) {
 	q, d := g.W.Cols, g.W.Rows
-	root := linalg.New64(q, d)
+	root := dense.New(q, d)
 	if q == 0 {
 		return root, nil
 	}
-	m := linalg.New64(q, q)
+	m := dense.New(q, q)
 	copy(m.Data, g.wtw.Data)
 	for j := range q {
 		m.Data[j*q+j] += g.Sigma2

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Model is a Gaussian that learns one example at a time. It is not safe for
@@ -49,7 +49,7 @@ func New(cfg Config, start Params) (*Model, error) {
 		return nil, err
 	}
 	d, q := len(start.Mean), start.W.Cols
-	m := &Model{cfg: cfg, now: g, stats: Statistics{S1: linalg.New64(d, q), S2: linalg.New64(q, q), S3: slices.Clone(start.Mean)}}
+	m := &Model{cfg: cfg, now: g, stats: Statistics{S1: dense.New(d, q), S2: dense.New(q, q), S3: slices.Clone(start.Mean)}}
 	copyMatrix(m.stats.S1, start.W)
 	for j := range q {
 		m.stats.S2.Data[j*q+j] = 1
@@ -143,19 +143,19 @@ func (m *Model) expect(x []float64) {
 func (m *Model) maximise() (Params, error) {
 	s := m.stats
 	d, q := len(s.S3), s.S2.Rows
-	p := Params{Mean: slices.Clone(s.S3), W: linalg.New64(d, q)}
+	p := Params{Mean: slices.Clone(s.S3), W: dense.New(d, q)}
 	sum := s.S0
 	if q > 0 {
-		a := linalg.New64(q, q)
+		a := dense.New(q, q)
 		copy(a.Data, s.S2.Data)
 		inverse, _, err := invert(a)
 		if err != nil {
 			return p, err
 		}
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.S1, inverse, 0, p.W)
-		wtw := linalg.New64(q, q)
+		wtw := dense.New(q, q)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.W, p.W, 0, wtw)
-		sum += blas64.Dot(vector(s.S2.Data), vector(wtw.Data)) - 2*blas64.Dot(vector(s.S1.Data), vector(p.W.Data))
+		sum += blas64.Dot(dense.Vector(s.S2.Data), dense.Vector(wtw.Data)) - 2*blas64.Dot(dense.Vector(s.S1.Data), dense.Vector(p.W.Data))
 	}
 	p.Sigma2 = max(sum/float64(d), m.cfg.MinSigma2, leastSigma2)
 	return p, nil

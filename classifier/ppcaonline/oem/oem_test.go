@@ -12,12 +12,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 func params(d, q int, sigma2 float64, seed uint64) Params {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	p := Params{Mean: make([]float64, d), W: linalg.New64(d, q), Sigma2: sigma2}
+	p := Params{Mean: make([]float64, d), W: dense.New(d, q), Sigma2: sigma2}
 	for i := range p.Mean {
 		p.Mean[i] = rng.NormFloat64()
 	}
@@ -98,12 +98,12 @@ func settings() []Config {
 }
 
 // dense is the covariance C and its inverse.
-func dense(p Params) (c *mat.SymDense, inverse *mat.Dense) {
+func denseOf(p Params) (c *mat.SymDense, inverse *mat.Dense) {
 	d := len(p.Mean)
 	c, inverse = mat.NewSymDense(d, nil), mat.NewDense(d, d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {
-			v := blas64.Dot(vector(p.W.Data[i*p.W.Cols:(i+1)*p.W.Cols]), vector(p.W.Data[j*p.W.Cols:(j+1)*p.W.Cols]))
+			v := blas64.Dot(dense.Vector(p.W.Data[i*p.W.Cols:(i+1)*p.W.Cols]), dense.Vector(p.W.Data[j*p.W.Cols:(j+1)*p.W.Cols]))
 			if i == j {
 				v += p.Sigma2
 			}
@@ -130,7 +130,7 @@ func TestLogDensityEqualsDense(t *testing.T) {
 	}{{5, 2, 0.7}, {5, 5, 0.7}, {5, 0, 2}, {1, 1, 0.1}, {16, 3, 1e-4}} {
 		p := params(c.d, c.q, c.sigma2, 3)
 		g := gaussian(t, p)
-		cov, inverse := dense(p)
+		cov, inverse := denseOf(p)
 		logDet, _ := mat.LogDet(cov)
 		near(t, "log-determinant", g.LogDetNats(), logDet, 1e-9)
 		for _, x := range samples(p, 20, 4) {
@@ -145,7 +145,7 @@ func TestLogDensityEqualsDense(t *testing.T) {
 // change returns the parameters with element n moved by h: mean, W, σ².
 func change(p Params, n int, h float64) Params {
 	d, q := len(p.Mean), p.W.Cols
-	out := Params{Mean: slices.Clone(p.Mean), W: linalg.New64(d, q), Sigma2: p.Sigma2}
+	out := Params{Mean: slices.Clone(p.Mean), W: dense.New(d, q), Sigma2: p.Sigma2}
 	copyMatrix(out.W, p.W)
 	switch {
 	case n < d:
@@ -167,12 +167,12 @@ func flat(f FisherDiagonal) []float64 {
 func TestFisherEqualsSlepianBangs(t *testing.T) {
 	for _, c := range []struct{ d, q int }{{6, 2}, {4, 4}, {3, 1}} {
 		p := params(c.d, c.q, 0.4, 5)
-		_, inverse := dense(p)
+		_, inverse := denseOf(p)
 		got := flat(gaussian(t, p).Fisher(Exact))
 		for n := range got {
 			const h = 1e-3
-			up, _ := dense(change(p, n, h))
-			down, _ := dense(change(p, n, -h))
+			up, _ := denseOf(change(p, n, h))
+			down, _ := denseOf(change(p, n, -h))
 			var dc, a, aa mat.Dense
 			dc.Sub(up, down)
 			dc.Scale(1/(2*h), &dc)
@@ -210,7 +210,7 @@ func TestFisherEqualsVarianceOfScore(t *testing.T) {
 func TestPaperFisher(t *testing.T) {
 	const d, q = 5, 2
 	p := params(d, q, 0.6, 8)
-	_, inverse := dense(p)
+	_, inverse := denseOf(p)
 	var squared mat.Dense
 	squared.Mul(inverse, inverse)
 	f := gaussian(t, p).Fisher(Paper)
@@ -260,7 +260,7 @@ func byHand(cfg Config, m *Model, x []float64) Params {
 	mix(S1, &xz)
 	mix(S2, &Minv)
 	s0 := s.S0 + gamma*(mat.Dot(delta.ColView(0), delta.ColView(0))-s.S0)
-	next := Params{Mean: s.S3, W: linalg.New64(d, q)}
+	next := Params{Mean: s.S3, W: dense.New(d, q)}
 	for i := range x {
 		next.Mean[i] += gamma * (x[i] - next.Mean[i])
 	}
@@ -344,7 +344,7 @@ func TestTheStartIsAFixedPoint(t *testing.T) {
 func batch(x [][]float64, q int) Params {
 	d := len(x[0])
 	rows := mat.NewDense(len(x), d, nil)
-	p := Params{Mean: make([]float64, d), W: linalg.New64(d, q)}
+	p := Params{Mean: make([]float64, d), W: dense.New(d, q)}
 	for i, v := range x {
 		rows.SetRow(i, v)
 		for j := range v {
@@ -415,14 +415,14 @@ func TestAgreesWithBatchOnIID(t *testing.T) {
 	x := samples(truth, 20000, 12)
 	best := gaussian(t, batch(x, 2))
 	want := meanLogDensity(best, x)
-	cov, _ := dense(best.Params)
+	cov, _ := denseOf(best.Params)
 	for _, cfg := range settings() {
 		m := model(t, cfg, params(8, 2, 1, 13))
 		feed(t, m, x)
 		if gap := want - meanLogDensity(m.Gaussian(), x); gap < -1e-9 || gap > 0.02 {
 			t.Errorf("%s, %s, %s: %.4f nats from the maximum", cfg.Policy, cfg.Fisher, cfg.RStep, gap)
 		}
-		got, _ := dense(m.Gaussian().Params)
+		got, _ := denseOf(m.Gaussian().Params)
 		var diff mat.Dense
 		diff.Sub(got, cov)
 		if off := mat.Norm(&diff, 2) / mat.Norm(cov, 2); off > 0.15 {
@@ -451,7 +451,7 @@ func TestInvariance(t *testing.T) {
 			if name == "rotation" && cfg.Policy != None && cfg.RStep != Identity {
 				continue
 			}
-			moved := Params{Mean: f(start.Mean), W: linalg.New64(d, q), Sigma2: start.Sigma2}
+			moved := Params{Mean: f(start.Mean), W: dense.New(d, q), Sigma2: start.Sigma2}
 			for j := range q {
 				column := make([]float64, d)
 				for i := range d {

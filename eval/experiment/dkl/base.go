@@ -91,7 +91,7 @@ func (l lab) softmax(ctx context.Context, setting string, p experiment.Labelled,
 		return nil, err
 	}
 	t.Seed = seed
-	trainer, err := dkl.NewTrainer(t, l.s.Heads.GPTree, dkl.Examples{X: p.X, Y: p.Y}, l.s.Multiplier)
+	trainer, err := dkl.NewTrainer(t, l.s.Heads.GPTree, dkl.Examples{X: p.X, Y: p.Y}, l.s.Backend)
 	if err != nil {
 		return nil, err
 	}

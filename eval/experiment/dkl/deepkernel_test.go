@@ -40,7 +40,7 @@ func small() dkl.Config {
 func run(t *testing.T, c dkl.Config, dir string) (experiment.Outcome, []byte) {
 	t.Helper()
 	s := experimenttest.Site(t, bench(t))
-	s.Dir, s.Seed, s.Multiplier = dir, 0, linalg.Default()
+	s.Dir, s.Seed, s.Backend = dir, 0, linalg.Default()
 	o, err := dkl.Run(context.Background(), c, s)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestMistakes(t *testing.T) {
 	c := small()
 	c.HeldOut = 30
 	s := experimenttest.Site(t, bench(t))
-	s.Multiplier = linalg.Default()
+	s.Backend = linalg.Default()
 	_, err := dkl.Run(context.Background(), c, s)
 	if err == nil || !strings.Contains(err.Error(), "held_out") {
 		t.Error(err)

@@ -97,14 +97,14 @@ func (l lab) head(name, setting string, seed uint64) (classifier.Learner, error)
 	settings.GPTree.Seed, settings.PLDAPlus.Statistics, settings.PPCA.Statistics, settings.PPCAEB.Statistics = seed, false, false, false
 	one := temperature.Config{Temperature: 1}
 	if setting == none {
-		return method.Tempered(l.s.Multiplier, name, settings, one)
+		return method.Tempered(l.s.Backend, name, settings, one)
 	}
 	t, err := parse(setting)
 	if err != nil {
 		return nil, err
 	}
 	t.Seed = seed
-	return method.Projected(name, settings, one, t, projected.Gym{Train: l.train, Multiplier: l.s.Multiplier})
+	return method.Projected(name, settings, one, t, projected.Gym{Train: l.train, Backend: l.s.Backend})
 }
 
 // train keeps trainings, which several methods share.

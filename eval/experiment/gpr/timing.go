@@ -107,8 +107,8 @@ func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.site.Multiplier != nil {
-		r.UseMultiplier(w.site.Multiplier)
+	if w.site.Backend != nil {
+		r.UseBackend(w.site.Backend)
 	}
 	return r, r.Add(span(w.x, 0, n), span(w.t, 0, n))
 }

@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // data is what both heads learn and are tested on.
@@ -71,8 +71,8 @@ func (c Config) split(f dataset.Features) (data, error) {
 	}
 	d := data{
 		name: fmt.Sprintf("%d classes of features", len(classes)), classes: len(classes),
-		train: Sample{classifier.Gather(f.X, rows[0]), labels[0]},
-		test:  evenly(Sample{classifier.Gather(f.X, rows[1]), labels[1]}, c.MaxTest),
+		train: Sample{dense.Gather32(f.X, rows[0]), labels[0]},
+		test:  evenly(Sample{dense.Gather32(f.X, rows[1]), labels[1]}, c.MaxTest),
 	}
 	d.fingerprint = d.hash()
 	return d, nil
@@ -88,7 +88,7 @@ func evenly(s Sample, most int) Sample {
 		rows[i] = i * s.X.Rows / most
 		y[i] = s.Y[rows[i]]
 	}
-	return Sample{classifier.Gather(s.X, rows), y}
+	return Sample{dense.Gather32(s.X, rows), y}
 }
 
 func (d data) hash() string {
@@ -104,7 +104,7 @@ func (d data) hash() string {
 
 func raw(x blas32.General, i int) []byte {
 	out := make([]byte, 0, 4*x.Cols)
-	for _, v := range classifier.Row(x, i) {
+	for _, v := range dense.Row32(x, i) {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
 	}
 	return out

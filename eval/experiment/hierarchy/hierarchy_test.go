@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -96,7 +96,7 @@ func TestRunOnFeatures(t *testing.T) {
 			if part == "train" && y == "class00008" && i%2 == 0 {
 				continue // too few to take part
 			}
-			if err := w.Write(dataset.Sample{Path: fmt.Sprint(part, i), Label: y, Split: part}, classifier.Row(s.X, i)); err != nil {
+			if err := w.Write(dataset.Sample{Path: fmt.Sprint(part, i), Label: y, Split: part}, dense.Row32(s.X, i)); err != nil {
 				t.Fatal(err)
 			}
 		}

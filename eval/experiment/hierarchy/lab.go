@@ -243,7 +243,7 @@ func (l *lab) make(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) 
 
 // learn fits a head on the training data, with the backend of the site.
 func (l *lab) learn(ctx context.Context, head classifier.Learner) error {
-	classifier.UseMultiplier(head, l.site.Multiplier)
+	classifier.UseBackend(head, l.site.Backend)
 	return head.Learn(ctx, l.data.train.X, l.data.train.Y)
 }
 

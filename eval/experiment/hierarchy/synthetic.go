@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Synthetic describes drawn data: Gaussian classes that form groups. All of it
@@ -74,7 +74,7 @@ func (s Synthetic) Draw(seed uint64) (train, test Sample) {
 	}
 	frame := normals(rand.New(rand.NewPCG(seed, frameStream)), latent*s.Dim, 1/math.Sqrt(float64(s.Dim)))
 	train, test = s.room(s.Train), s.room(s.Test)
-	linalg.Parallel(s.K, func(k int) {
+	dense.Parallel(s.K, func(k int) {
 		rng := rand.New(rand.NewPCG(seed, classStream+uint64(k)))
 		g := rng.IntN(groups)
 		mean := normals(rand.New(rand.NewPCG(seed, groupStream+uint64(g))), latent, groupSpan/math.Sqrt(latent))
@@ -97,7 +97,7 @@ func (s Synthetic) Draw(seed uint64) (train, test Sample) {
 }
 
 func (s Synthetic) room(n int) Sample {
-	return Sample{X: linalg.New32(s.K*n, s.Dim), Y: make([]string, s.K*n)}
+	return Sample{X: dense.New32(s.K*n, s.Dim), Y: make([]string, s.K*n)}
 }
 
 // cluster is one class: x = frameᵀ·(mean + axesᵀ·t) + noise.

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // TestDrawRepeats: the same on one core, another with another seed, and more
@@ -20,7 +20,7 @@ func TestDrawRepeats(t *testing.T) {
 	more := s
 	more.K = 8
 	first, _ := more.Draw(1)
-	if !reflect.DeepEqual(classifier.Rows(first.X, 0, 15), train.X) {
+	if !reflect.DeepEqual(dense.Rows32(first.X, 0, 15), train.X) {
 		t.Error("more classes change the first ones")
 	}
 	if other, _ := s.Draw(2); reflect.DeepEqual(other, train) {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A world is what one seed draws. Examples are by class.
@@ -70,7 +70,7 @@ func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
 	for sigma < 1e-3 { // (0, 1) is open
 		sigma = rng.Float64()
 	}
-	p := oem.Params{Mean: make([]float64, c.D), W: linalg.New64(c.D, c.Q), Sigma2: sigma * sigma}
+	p := oem.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: sigma * sigma}
 	for i := range c.D {
 		mat.Row(p.W.Data[i*c.Q:(i+1)*c.Q], i, &u)
 	}
@@ -79,7 +79,7 @@ func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
 
 // start draws the parameters that learning starts from.
 func (c Config) start(rng *rand.Rand) oem.Params {
-	p := oem.Params{Mean: make([]float64, c.D), W: linalg.New64(c.D, c.Q), Sigma2: 1}
+	p := oem.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: 1}
 	for i := range p.Mean {
 		p.Mean[i] = rng.Float64() - 0.5
 	}

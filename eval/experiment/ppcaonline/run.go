@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A trial is what one setting came to on one seed.
@@ -52,7 +52,7 @@ func (c Config) trials(ctx context.Context, seed uint64, run int) ([]trial, erro
 	}
 	grid := c.grid()
 	trials, errs := make([]trial, len(grid)), make([]error, len(grid))
-	linalg.Parallel(len(grid), func(i int) {
+	dense.Parallel(len(grid), func(i int) {
 		if errs[i] = ctx.Err(); errs[i] != nil {
 			return
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A part is labelled inputs; classes are numbered in the order in which they
@@ -223,7 +223,7 @@ func (c Config) pixels(from idx.Labelled, class, most int, seed uint64, task int
 			rows = append(rows, i)
 		}
 	}
-	z := linalg.New64(len(rows), from.Pixels)
+	z := dense.New(len(rows), from.Pixels)
 	for i, r := range rows {
 		image := from.Images[r*from.Pixels : (r+1)*from.Pixels]
 		to := z.Data[i*z.Stride : (i+1)*z.Stride]

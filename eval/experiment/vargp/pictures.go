@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // reach is half the side of the square that pictures of the toy show.
@@ -59,14 +59,14 @@ func (c Config) addPictures(o *experiment.Outcome, s experiment.Site, src source
 // onGrid returns log-probabilities at the points of the square, the lowest row
 // first.
 func (c Config) onGrid(m *vargp.Model) (blas64.General, error) {
-	x := linalg.New64(c.Grid*c.Grid, 2)
+	x := dense.New(c.Grid*c.Grid, 2)
 	for i := range c.Grid {
 		for j := range c.Grid {
 			x.Data[2*(i*c.Grid+j)] = -reach + 2*reach*float64(j)/float64(c.Grid-1)
 			x.Data[2*(i*c.Grid+j)+1] = -reach + 2*reach*float64(i)/float64(c.Grid-1)
 		}
 	}
-	lp := linalg.New64(x.Rows, m.Heads())
+	lp := dense.New(x.Rows, m.Heads())
 	q, err := m.Predictor()
 	if err != nil {
 		return lp, err

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A step is what is known after a task.
@@ -66,7 +66,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 	errs := make([]error, len(results))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	linalg.Parallel(len(results), func(i int) {
+	dense.Parallel(len(results), func(i int) {
 		if results[i], errs[i] = c.follow(ctx, s, src, plans[i/c.Seeds], i%c.Seeds); errs[i] != nil {
 			cancel() // the others
 		}
@@ -192,8 +192,8 @@ func (c Config) model0(s experiment.Site, p plan, before step, run, task int, l 
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Multiplier != nil {
-		m = m.On(s.Multiplier)
+	if s.Backend != nil {
+		m = m.On(s.Backend)
 	}
 	if task == 0 {
 		for class := range c.classesInAll() {
@@ -241,7 +241,7 @@ func headsOf(heads, y []int) []int {
 // inducing takes the first of the examples in that order.
 func inducing(x blas64.General, n int, order []int) blas64.General {
 	n = min(n, len(order))
-	z := linalg.New64(n, x.Cols)
+	z := dense.New(n, x.Cols)
 	for i, r := range order[:n] {
 		copy(z.Data[i*z.Stride:(i+1)*z.Stride], x.Data[r*x.Stride:r*x.Stride+x.Cols])
 	}
@@ -259,7 +259,7 @@ func (c Config) test(now *step, m *vargp.Model, src source, run int) error {
 		if err != nil {
 			return err
 		}
-		lp := linalg.New64(l.test.x.Rows, m.Heads())
+		lp := dense.New(l.test.x.Rows, m.Heads())
 		if err := q.LogProb(lp, l.test.x); err != nil {
 			return err
 		}

@@ -47,8 +47,8 @@ func (c Config) Validate() error {
 
 // A Choice is the backend of a process.
 type Choice struct {
-	linalg.Multiplier
-	// Kernel is what the Multiplier gives large products to, but for those of
+	linalg.Backend
+	// Kernel is what the Backend gives large products to, but for those of
 	// fits, which Raw takes.
 	Kernel linalg.Kernel
 	// Float32 and Float64 say what multiplies either kind; Float64 in fits.
@@ -113,9 +113,9 @@ type bench struct {
 
 func (b *bench) result(rejected error) Choice {
 	b.choice.Rejected = rejected
-	b.choice.Multiplier, b.choice.Kernel = linalg.Gonum{}, b.kernel
+	b.choice.Backend, b.choice.Kernel = linalg.Gonum{}, b.kernel
 	if b.choice.Float32.Backend != Gonum || b.choice.Float64.Backend != Gonum {
-		b.choice.Multiplier = linalg.On(b.kernel, b.raw)
+		b.choice.Backend = linalg.On(b.kernel, b.raw)
 	}
 	return b.choice
 }

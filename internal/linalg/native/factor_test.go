@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
@@ -34,7 +35,7 @@ func definite(n, gap int) blas64.General {
 // TestFactorize: L·Lᵀ is the matrix, L⁻¹·L is I, and nothing above the diagonal
 // is read.
 func TestFactorize(t *testing.T) {
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		for _, n := range []int{1, 5, 127, 128, 160, 300, 800} {
 			a := definite(n, 3)
 			l := blas64.General{Rows: n, Cols: n, Stride: a.Stride, Data: append([]float64(nil), a.Data...)}
@@ -77,7 +78,7 @@ func BenchmarkFactorize(b *testing.B) {
 		for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
 			b.Run(fmt.Sprintf("n=%d/%s", n, name), func(b *testing.B) {
 				raw, a := nativetest.Open(b, name).Raw(), definite(n, 0)
-				l := linalg.New64(n, n)
+				l := dense.New(n, n)
 				for b.Loop() {
 					copy(l.Data, a.Data)
 					if !linalg.Factorize(raw, l) {

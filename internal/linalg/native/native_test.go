@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
@@ -38,7 +39,7 @@ func random64(rows, cols, stride int, seed uint64) blas64.General {
 var shapes = [][3]int{{1, 1, 1}, {3, 5, 7}, {1, 512, 128}, {15, 513, 128}, {16, 103, 640}, {17, 104, 640}, {130, 700, 96}, {256, 1003, 33}, {33, 3, 30000}}
 
 func TestProducts(t *testing.T) {
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		for _, s := range shapes {
 			for _, gap := range []int{0, 3} {
 				a, b := random64(s[0], s[2], s[2]+gap, 1), random64(s[1], s[2], s[2]+gap, 2)
@@ -53,7 +54,7 @@ func TestProducts(t *testing.T) {
 
 // TestRawProducts: a·bᵀ and a·b, of views with gaps.
 func TestRawProducts(t *testing.T) {
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		for _, s := range shapes {
 			for _, gap := range []int{0, 3} {
 				a, b := random64(s[0], s[2], s[2]+gap, 1), random64(s[1], s[2], s[2]+gap, 2)
@@ -69,7 +70,7 @@ func TestRawProducts(t *testing.T) {
 // each gives the same column to the last bit, wherever it stands and whatever
 // the others are. Scores of few rows rest on it.
 func TestRawColumnsDoNotDependOnTheirPlace(t *testing.T) {
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		for _, s := range [][2]int{{2048, 640}, {33, 640}, {1, 64}, {700, 2560}, {5, 30}, {130, 192}} {
 			x, row := random32(s[0], s[1], s[1], 1), random32(1, s[1], s[1], 2)
 			var want []float32
@@ -80,7 +81,7 @@ func TestRawColumnsDoNotDependOnTheirPlace(t *testing.T) {
 					clear(b.Data)
 				}
 				copy(b.Data[place*stride:place*stride+s[1]], row.Data)
-				dst := linalg.New32(s[0], 16)
+				dst := dense.New32(s[0], 16)
 				must(t, m.Raw().Mul32(dst, x, b))
 				var got []float32
 				for i := range s[0] {
@@ -168,18 +169,18 @@ func gapKept[F float32 | float64](t *testing.T, got, before []F, cols, stride in
 // rows and of cores, in one goroutine or in several.
 func TestRowsDoNotDependOnTheirCompany(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	nativetest.Each(t, func(t *testing.T, m linalg.Multiplier) {
+	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		for _, s := range [][3]int{{300, 1003, 640}, {300, 20, 64}, {300, 128, 512}, {300, 400, 192}} {
 			a, b := random32(s[0], s[2], s[2], 1), random32(s[1], s[2], s[2], 2)
 			a64, b64 := random64(s[0], s[2], s[2], 1), random64(s[1], s[2], s[2], 2)
-			whole, whole64 := linalg.New32(s[0], s[1]), linalg.New64(s[0], s[1])
+			whole, whole64 := dense.New32(s[0], s[1]), dense.New(s[0], s[1])
 			runtime.GOMAXPROCS(2)
 			must(t, m.MulTrans(whole, a, b))
 			must(t, m.MulTrans64(whole64, a64, b64))
 			runtime.GOMAXPROCS(1)
 			for _, part := range [][2]int{{0, 1}, {7, 8}, {127, 128}, {299, 300}, {3, 20}, {100, 229}, {0, 300}} {
 				n := part[1] - part[0]
-				got, got64 := linalg.New32(n, s[1]), linalg.New64(n, s[1])
+				got, got64 := dense.New32(n, s[1]), dense.New(n, s[1])
 				rows, rows64 := a, a64
 				rows.Rows, rows.Data = n, a.Data[part[0]*s[2]:part[1]*s[2]]
 				rows64.Rows, rows64.Data = n, a64.Data[part[0]*s[2]:part[1]*s[2]]
@@ -208,12 +209,12 @@ func BenchmarkProduct(b *testing.B) {
 		for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
 			b.Run(fmt.Sprintf("f32/n=%d_K=%d_d=%d/%s", s[0], s[1], s[2], name), func(b *testing.B) {
 				m := nativetest.Open(b, name)
-				x, y, dst := random32(s[0], s[2], s[2], 1), random32(s[1], s[2], s[2], 2), linalg.New32(s[0], s[1])
+				x, y, dst := random32(s[0], s[2], s[2], 1), random32(s[1], s[2], s[2], 2), dense.New32(s[0], s[1])
 				report(b, s, func() error { return m.Mul32(dst, x, y) })
 			})
 			b.Run(fmt.Sprintf("f64/n=%d_K=%d_d=%d/%s", s[0], s[1], s[2], name), func(b *testing.B) {
 				m := nativetest.Open(b, name).Raw()
-				x, y, dst := random64(s[0], s[2], s[2], 1), random64(s[1], s[2], s[2], 2), linalg.New64(s[0], s[1])
+				x, y, dst := random64(s[0], s[2], s[2], 1), random64(s[1], s[2], s[2], 2), dense.New(s[0], s[1])
 				report(b, s, func() error { return m.Mul64(dst, x, y) })
 			})
 		}

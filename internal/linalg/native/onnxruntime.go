@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 )
@@ -50,9 +50,9 @@ func productSession(rt *ort.Runtime, elem onnx.ElemType, trans int64) (*ort.Sess
 func (k runtimeKernel) Mul32(dst, a, b blas32.General) error {
 	out := dst
 	if dst.Stride != dst.Cols {
-		out = linalg.New32(dst.Rows, dst.Cols)
+		out = dense.New32(dst.Rows, dst.Cols)
 	}
-	err := product(k.f32, k.rt.WrapTensor, []dense[float32]{dense32(a), dense32(b), dense32(out)})
+	err := product(k.f32, k.rt.WrapTensor, []gapless[float32]{gapless32(a), gapless32(b), gapless32(out)})
 	if err == nil && dst.Stride != dst.Cols {
 		for i := range dst.Rows {
 			copy(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], out.Data[i*out.Cols:])
@@ -72,9 +72,9 @@ func (k runtimeKernel) MulPlain64(dst, a, b blas64.General) error {
 func (k runtimeKernel) double(s *ort.Session, dst, a, b blas64.General) error {
 	out := dst
 	if dst.Stride != dst.Cols {
-		out = linalg.New64(dst.Rows, dst.Cols)
+		out = dense.New(dst.Rows, dst.Cols)
 	}
-	err := product(s, k.rt.WrapTensor64, []dense[float64]{dense64(a), dense64(b), dense64(out)})
+	err := product(s, k.rt.WrapTensor64, []gapless[float64]{gapless64(a), gapless64(b), gapless64(out)})
 	if err == nil && dst.Stride != dst.Cols {
 		for i := range dst.Rows {
 			copy(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], out.Data[i*out.Cols:])
@@ -83,30 +83,30 @@ func (k runtimeKernel) double(s *ort.Session, dst, a, b blas64.General) error {
 	return err
 }
 
-// dense is a matrix without gaps.
-type dense[F float32 | float64] struct {
+// gapless is a matrix without gaps.
+type gapless[F float32 | float64] struct {
 	data       []F
 	rows, cols int
 }
 
-func dense32(m blas32.General) dense[float32] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
+func gapless32(m blas32.General) gapless[float32] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
 
-func dense64(m blas64.General) dense[float64] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
+func gapless64(m blas64.General) gapless[float64] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
 
 // packed copies a matrix that has gaps.
-func packed[F float32 | float64](data []F, rows, cols, stride int) dense[F] {
+func packed[F float32 | float64](data []F, rows, cols, stride int) gapless[F] {
 	if stride == cols {
-		return dense[F]{data[:rows*cols], rows, cols}
+		return gapless[F]{data[:rows*cols], rows, cols}
 	}
 	p := make([]F, 0, rows*cols)
 	for i := range rows {
 		p = append(p, data[i*stride:i*stride+cols]...)
 	}
-	return dense[F]{p, rows, cols}
+	return gapless[F]{p, rows, cols}
 }
 
 // product runs the session on a and b, the last matrix being the result.
-func product[F float32 | float64](s *ort.Session, wrap func([]F, ...int64) (*ort.Tensor, error), matrices []dense[F]) (err error) {
+func product[F float32 | float64](s *ort.Session, wrap func([]F, ...int64) (*ort.Tensor, error), matrices []gapless[F]) (err error) {
 	var tensors []*ort.Tensor
 	defer func() {
 		for _, t := range tensors {

@@ -12,7 +12,7 @@ import (
 
 // Each runs body for gonum, ONNX Runtime and OpenBLAS, as far as they are on
 // this machine. Products of any size go to the backend.
-func Each(t *testing.T, body func(t *testing.T, m linalg.Multiplier)) {
+func Each(t *testing.T, body func(t *testing.T, m linalg.Backend)) {
 	for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
 		t.Run(name, func(t *testing.T) {
 			c := Open(t, name)

@@ -1,4 +1,4 @@
-package linalg
+package dense
 
 import (
 	"runtime"
@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Parallel calls do(0) … do(tasks−1), each once, on all cores. What the tasks
+// Parallel calls do(0) to do(tasks−1), each once, on all cores. What the tasks
 // are must not depend on the number of cores, so that results do not either.
 func Parallel(tasks int, do func(task int)) {
 	workers := min(tasks, runtime.GOMAXPROCS(0))
@@ -26,4 +26,17 @@ func Parallel(tasks int, do func(task int)) {
 		})
 	}
 	wg.Wait()
+}
+
+// ParallelErr is Parallel for tasks that can fail. All tasks run; the error is
+// that of the failed task with the lowest number.
+func ParallelErr(tasks int, do func(task int) error) error {
+	errs := make([]error, tasks)
+	Parallel(tasks, func(i int) { errs[i] = do(i) })
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

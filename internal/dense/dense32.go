@@ -1,0 +1,57 @@
+package dense
+
+import "gonum.org/v1/gonum/blas/blas32"
+
+// New32 returns a matrix of zeros.
+func New32(rows, cols int) blas32.General {
+	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, rows*cols)}
+}
+
+// Valid32 returns an error unless the rows, columns, stride and data of m belong
+// together.
+func Valid32(m blas32.General) error { return valid(m.Rows, m.Cols, m.Stride, len(m.Data)) }
+
+// Row32 returns row i of m, nil for a matrix without columns.
+func Row32(m blas32.General, i int) []float32 {
+	if m.Cols == 0 {
+		return nil
+	}
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+}
+
+// Rows32 returns rows first to last−1 of m.
+func Rows32(m blas32.General, first, last int) blas32.General {
+	return View32(m, first, 0, last-first, m.Cols)
+}
+
+// View32 returns the rows×cols part of m whose upper left corner is (i, j).
+func View32(m blas32.General, i, j, rows, cols int) blas32.General {
+	v := blas32.General{Rows: rows, Cols: cols, Stride: m.Stride}
+	if rows > 0 && cols > 0 {
+		v.Data = m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]
+	}
+	return v
+}
+
+// Copy32 copies src into the upper left corner of dst.
+func Copy32(dst, src blas32.General) {
+	for i := range src.Rows {
+		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
+	}
+}
+
+// Clone32 returns a copy of m.
+func Clone32(m blas32.General) blas32.General {
+	out := New32(m.Rows, m.Cols)
+	Copy32(out, m)
+	return out
+}
+
+// Gather32 copies the given rows of m into a new matrix.
+func Gather32(m blas32.General, rows []int) blas32.General {
+	out := New32(len(rows), m.Cols)
+	for i, r := range rows {
+		copy(Row32(out, i), Row32(m, r))
+	}
+	return out
+}

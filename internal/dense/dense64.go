@@ -1,0 +1,99 @@
+package dense
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// New returns a matrix of zeros.
+func New(rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float64, rows*cols)}
+}
+
+// Identity returns the n×n identity.
+func Identity(n int) blas64.General {
+	m := New(n, n)
+	for i := range n {
+		m.Data[i*m.Stride+i] = 1
+	}
+	return m
+}
+
+// Valid returns an error unless the rows, columns, stride and data of m belong
+// together.
+func Valid(m blas64.General) error { return valid(m.Rows, m.Cols, m.Stride, len(m.Data)) }
+
+// Row returns row i of m, nil for a matrix without columns.
+func Row(m blas64.General, i int) []float64 {
+	if m.Cols == 0 {
+		return nil
+	}
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+}
+
+// Rows returns rows first to last−1 of m.
+func Rows(m blas64.General, first, last int) blas64.General {
+	return View(m, first, 0, last-first, m.Cols)
+}
+
+// View returns the rows×cols part of m whose upper left corner is (i, j).
+func View(m blas64.General, i, j, rows, cols int) blas64.General {
+	v := blas64.General{Rows: rows, Cols: cols, Stride: m.Stride}
+	if rows > 0 && cols > 0 {
+		v.Data = m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]
+	}
+	return v
+}
+
+// Copy copies src into the upper left corner of dst.
+func Copy(dst, src blas64.General) {
+	for i := range src.Rows {
+		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
+	}
+}
+
+// Clone returns a copy of m.
+func Clone(m blas64.General) blas64.General {
+	if m.Stride == m.Cols {
+		m.Data = slices.Clone(m.Data)
+		return m
+	}
+	out := New(m.Rows, m.Cols)
+	Copy(out, m)
+	return out
+}
+
+// Gather copies the given rows of m into a new matrix.
+func Gather(m blas64.General, rows []int) blas64.General {
+	out := New(len(rows), m.Cols)
+	for i, r := range rows {
+		copy(Row(out, i), Row(m, r))
+	}
+	return out
+}
+
+// Transposed returns xᵀ (d×n of n×d). It works in squares, so that both sides
+// stay in the cache.
+func Transposed(x blas64.General) blas64.General {
+	const square = 32
+	t := New(x.Cols, x.Rows)
+	across := (x.Cols + square - 1) / square
+	Parallel(across, func(p int) {
+		last := min((p+1)*square, x.Cols)
+		for first := 0; first < x.Rows; first += square {
+			for j := p * square; j < last; j++ {
+				for i := first; i < min(first+square, x.Rows); i++ {
+					t.Data[j*t.Stride+i] = x.Data[i*x.Stride+j]
+				}
+			}
+		}
+	})
+	return t
+}
+
+// Vector returns v as BLAS takes it, sharing memory.
+func Vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
+
+// Dot returns aᵀb of two vectors of the same length.
+func Dot(a, b []float64) float64 { return blas64.Dot(Vector(a), Vector(b)) }
