@@ -59,7 +59,7 @@ func scattered(x blas32.General, rows int) blas32.General {
 	return dense.Gather32(x, of)
 }
 
-func flatAgainstTall(b *testing.B, flat, tall classifier.Classifier, x blas32.General) {
+func flatAgainstTall(b *testing.B, flat, tall classifier.Head, x blas32.General) {
 	visits, err := tall.(*hppca.HPPCA).Visits(x)
 	if err != nil {
 		b.Fatal(err)
@@ -71,10 +71,10 @@ func flatAgainstTall(b *testing.B, flat, tall classifier.Classifier, x blas32.Ge
 	neurons := float64(len(flat.Classes())*x.Rows) / float64(scored)
 	dst := blas64.General{Rows: x.Rows, Cols: len(flat.Classes()), Stride: len(flat.Classes())}
 	dst.Data = make([]float64, dst.Rows*dst.Cols)
-	score := func(head classifier.Classifier) func() time.Duration {
+	score := func(head classifier.Head) func() time.Duration {
 		return func() time.Duration {
 			begin := time.Now()
-			if err := head.LogProb(dst, x); err != nil {
+			if err := head.Score(dst, nil, x); err != nil {
 				b.Fatal(err)
 			}
 			return time.Since(begin)

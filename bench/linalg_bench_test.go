@@ -98,7 +98,7 @@ func BenchmarkPPCAScore(b *testing.B) {
 				}
 				p := newPeer(b, []string{fmt.Sprintf("product %d 256 %d %d", repeats, s.d, s.K*s.q)}, "linalg_peer.py")
 				dst := blas64.General{Rows: 256, Cols: s.K, Stride: s.K, Data: make([]float64, 256*s.K)}
-				versus(b, p, "of_sgemm", steady(b, func() error { return h.LogProb(dst, queries) }))
+				versus(b, p, "of_sgemm", steady(b, func() error { return h.Score(dst, nil, queries) }))
 			})
 		})
 	}

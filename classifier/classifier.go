@@ -22,22 +22,25 @@ var (
 	ErrUnsupported = errors.New("not supported by this method")
 )
 
-// A Classifier gives every embedding a proper distribution over its classes.
-// It is pure: safe for concurrent use as long as nobody learns or forgets.
-type Classifier interface {
+// A Head gives every embedding a proper distribution over its classes, and says
+// how little the embedding resembles anything learned. It is pure: safe for
+// concurrent use as long as nobody learns or forgets.
+type Head interface {
 	// Classes returns the class names in column order. New classes are
 	// appended, forgotten ones vanish; the caller must not change the slice.
 	Classes() []string
 	// Dim returns the embedding dimension d, 0 before the base session.
 	Dim() int
-	// LogProb writes log p(class | x) in nats for the n rows of x (n×d) into
-	// dst (n×C, columns as in Classes). The caller owns dst.
-	LogProb(dst blas64.General, x blas32.General) error
+	// Score writes log p(class | x) in nats for the n rows of x (n×d) into dst
+	// (n×C, columns as in Classes), and the novelty of each row into novelty
+	// (n), higher meaning less known; only its order means something across
+	// heads. A nil novelty is not computed. The caller owns both.
+	Score(dst blas64.General, novelty []float64, x blas32.General) error
 }
 
-// A Learner is a Classifier that takes in one session after another.
+// A Learner is a Head that takes in one session after another.
 type Learner interface {
-	Classifier
+	Head
 	// Learn takes one session: row i of x (n×d) is an example of class y[i].
 	// The first call is the base session. Later ones may add classes and
 	// examples of old classes. On error the learner is unchanged; it keeps no
@@ -60,19 +63,6 @@ type SampleForgetter interface {
 	ForgetSamples(x blas32.General, y []string) error
 }
 
-// A Noveltier scores how little an embedding resembles anything learned.
-type Noveltier interface {
-	// Novelty writes a score for each row of x (n×d) into dst (n); higher
-	// means less known. Only the order means something across heads.
-	Novelty(dst []float64, x blas32.General) error
-}
-
-// A Scorer is a Noveltier that does both at once, for little more than one.
-type Scorer interface {
-	// Score is LogProb into dst and Novelty into novelty.
-	Score(dst blas64.General, novelty []float64, x blas32.General) error
-}
-
 // A Refresher keeps something that goes out of date as classes come and go,
 // and can make it anew.
 type Refresher interface {
@@ -91,7 +81,7 @@ type BackendUser interface {
 
 // UseBackend hands m to a head that has a use for it; nil leaves the head's
 // own.
-func UseBackend(head Classifier, m linalg.Backend) {
+func UseBackend(head Head, m linalg.Backend) {
 	if u, ok := As[BackendUser](head); ok && m != nil {
 		u.UseBackend(m)
 	}

@@ -22,9 +22,9 @@ type fixed struct {
 
 func (f fixed) Classes() []string { return f.classes }
 func (f fixed) Dim() int          { return 2 }
-func (f fixed) LogProb(dst blas64.General, x blas32.General) error {
+func (f fixed) Score(dst blas64.General, _ []float64, x blas32.General) error {
 	*f.calls++
-	if err := classifier.CheckLogProb(f, dst, x); err != nil {
+	if err := classifier.CheckScore(f, dst, nil, x); err != nil {
 		return err
 	}
 	for i := range x.Rows {

@@ -83,9 +83,10 @@ func CheckExamples(x blas32.General, y []string, dim int) error {
 	return CheckRows(x, dim)
 }
 
-// CheckLogProb returns an error unless a head of c can write log-probabilities
-// of the rows of x into dst. It wraps ErrNotFitted before the base session.
-func CheckLogProb(c Classifier, dst blas64.General, x blas32.General) error {
+// CheckScore returns an error unless c can write log-probabilities of the rows of
+// x into dst, and their novelty where it is not nil. It wraps ErrNotFitted before
+// the base session.
+func CheckScore(c Head, dst blas64.General, novelty []float64, x blas32.General) error {
 	classes := len(c.Classes())
 	if classes == 0 {
 		return ErrNotFitted
@@ -96,27 +97,8 @@ func CheckLogProb(c Classifier, dst blas64.General, x blas32.General) error {
 	if dst.Rows != x.Rows || dst.Cols != classes {
 		return fmt.Errorf("log-probabilities: a matrix of %d×%d for %d examples and %d classes", dst.Rows, dst.Cols, x.Rows, classes)
 	}
-	return CheckRows(x, c.Dim())
-}
-
-// CheckScore is CheckLogProb and CheckNovelty.
-func CheckScore(c Classifier, dst blas64.General, novelty []float64, x blas32.General) error {
-	if err := CheckLogProb(c, dst, x); err != nil {
-		return err
-	}
-	if len(novelty) != x.Rows {
+	if novelty != nil && len(novelty) != x.Rows {
 		return fmt.Errorf("novelty: room for %d scores of %d examples", len(novelty), x.Rows)
-	}
-	return nil
-}
-
-// CheckNovelty is CheckLogProb for novelty scores.
-func CheckNovelty(c Classifier, dst []float64, x blas32.General) error {
-	if len(c.Classes()) == 0 {
-		return ErrNotFitted
-	}
-	if len(dst) != x.Rows {
-		return fmt.Errorf("novelty: room for %d scores of %d examples", len(dst), x.Rows)
 	}
 	return CheckRows(x, c.Dim())
 }

@@ -23,7 +23,7 @@ type JournalUser interface {
 }
 
 // UseJournal hands j to a head that has a use for it.
-func UseJournal(head Classifier, j Journal) {
+func UseJournal(head Head, j Journal) {
 	if u, ok := As[JournalUser](head); ok {
 		u.UseJournal(j)
 	}

@@ -31,8 +31,7 @@ type Prediction struct {
 	Margin float64
 	// Entropy of the distribution over classes, in nats.
 	Entropy float64
-	// Novelty is the head's score, higher meaning less known; 0 from a head
-	// that is no Noveltier.
+	// Novelty is the head's score, higher meaning less known.
 	Novelty float64
 	// TopK holds the most probable classes, best first.
 	TopK []Ranked
@@ -47,18 +46,14 @@ type Ranked struct {
 // Predict labels every row of x (n×d), keeping the topK most probable classes
 // of each (all of them where there are fewer). It works in batches: memory
 // beyond the result does not grow with n.
-func Predict(c Classifier, x blas32.General, topK int) ([]Prediction, error) {
+func Predict(c Head, x blas32.General, topK int) ([]Prediction, error) {
 	if topK < 0 {
 		return nil, fmt.Errorf("predict: top-k of %d", topK)
 	}
 	var out []Prediction
-	novelty := make([]float64, maxBatch)
-	err := eachBatch(c, x, func(first int, dst blas64.General, rows blas32.General) error {
-		if err := logProbAndNovelty(c, dst, novelty[:rows.Rows], rows); err != nil {
-			return err
-		}
-		for i := range dst.Rows {
-			p := FromLogProb(c.Classes(), dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], topK)
+	err := ScoreBatches(c, x, func(_ int, logProb blas64.General, novelty []float64) error {
+		for i := range logProb.Rows {
+			p := FromLogProb(c.Classes(), dense.Row(logProb, i), topK)
 			p.Novelty = novelty[i]
 			out = append(out, p)
 		}
@@ -70,34 +65,20 @@ func Predict(c Classifier, x blas32.General, topK int) ([]Prediction, error) {
 	return out, nil
 }
 
-// logProbAndNovelty fills both, in one pass where the head can.
-func logProbAndNovelty(c Classifier, dst blas64.General, novelty []float64, x blas32.General) error {
-	if s, ok := As[Scorer](c); ok {
-		return s.Score(dst, novelty, x)
-	}
-	if n, ok := As[Noveltier](c); ok {
-		if err := n.Novelty(novelty, x); err != nil {
-			return err
-		}
-	}
-	return c.LogProb(dst, x)
+// Batches calls do with the log-probabilities of successive rows of x, beginning
+// at row first. The matrix is reused from call to call, so that memory does not
+// grow with n.
+func Batches(c Head, x blas32.General, do func(first int, logProb blas64.General) error) error {
+	return eachBatch(c, x, nil, func(first int, logProb blas64.General, _ []float64) error { return do(first, logProb) })
 }
 
-// Batches calls do with the log-probabilities of successive rows of x,
-// beginning at row first. The matrix is reused from call to call, so that
-// memory does not grow with n.
-func Batches(c Classifier, x blas32.General, do func(first int, logProb blas64.General) error) error {
-	return eachBatch(c, x, func(first int, dst blas64.General, rows blas32.General) error {
-		if err := c.LogProb(dst, rows); err != nil {
-			return err
-		}
-		return do(first, dst)
-	})
+// ScoreBatches is Batches with the novelty of the rows.
+func ScoreBatches(c Head, x blas32.General, do func(first int, logProb blas64.General, novelty []float64) error) error {
+	return eachBatch(c, x, make([]float64, min(maxBatch, max(x.Rows, 0))), do)
 }
 
-// eachBatch calls do with batches of rows of x and room for their
-// log-probabilities, the same room every time.
-func eachBatch(c Classifier, x blas32.General, do func(first int, dst blas64.General, rows blas32.General) error) error {
+// eachBatch scores x in batches; novelty, unless nil, has room for one.
+func eachBatch(c Head, x blas32.General, novelty []float64, do func(first int, logProb blas64.General, novelty []float64) error) error {
 	classes := len(c.Classes())
 	if classes == 0 {
 		return ErrNotFitted
@@ -109,9 +90,16 @@ func eachBatch(c Classifier, x blas32.General, do func(first int, dst blas64.Gen
 	buf := dense.New(min(size, x.Rows), classes)
 	for first := 0; first < x.Rows; first += size {
 		rows := dense.Rows32(x, first, min(first+size, x.Rows))
-		dst := blas64.General{Rows: rows.Rows, Cols: classes, Stride: classes, Data: buf.Data[:rows.Rows*classes]}
-		if err := do(first, dst, rows); err != nil {
+		dst := dense.Rows(buf, 0, rows.Rows)
+		scores := novelty
+		if novelty != nil {
+			scores = novelty[:rows.Rows]
+		}
+		if err := c.Score(dst, scores, rows); err != nil {
 			return offsetRow(err, first)
+		}
+		if err := do(first, dst, scores); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -14,14 +14,14 @@ import (
 // head does not say.
 const scoringRows = 256
 
-// A Scoring makes LogProb, Novelty and Score of a head that can score a few
-// rows against all classes: the checks, the batches and the normalisation are
-// the same for all of them.
+// A Scoring makes Score of a head that can score a few rows against all
+// classes: the checks, the batches and the normalisation are the same for all of
+// them.
 type Scoring struct {
 	// Method names the head in errors.
 	Method string
 	// Head is asked for its classes and its dimension.
-	Head Classifier
+	Head Head
 	// Scores returns the scores (n×C) of at most Batch rows, in most heads
 	// log-densities up to a constant that all classes share.
 	Scores func(x blas32.General) (blas64.General, error)
@@ -34,29 +34,15 @@ type Scoring struct {
 	Novelty func(scores []float64) float64
 }
 
-// LogProbs is Classifier.LogProb.
-func (s Scoring) LogProbs(dst blas64.General, x blas32.General) error {
-	if err := CheckLogProb(s.Head, dst, x); err != nil {
-		return fmt.Errorf("%s: %w", s.Method, err)
-	}
-	return s.each(x, func(i int, scores []float64) { s.logProb(dense.Row(dst, i), scores) })
-}
-
-// Novelties is Noveltier.Novelty.
-func (s Scoring) Novelties(dst []float64, x blas32.General) error {
-	if err := CheckNovelty(s.Head, dst, x); err != nil {
-		return fmt.Errorf("%s: %w", s.Method, err)
-	}
-	return s.each(x, func(i int, scores []float64) { dst[i] = s.novelty(scores) })
-}
-
-// Both is Scorer.Score.
-func (s Scoring) Both(dst blas64.General, novelty []float64, x blas32.General) error {
+// Score is Head.Score.
+func (s Scoring) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	if err := CheckScore(s.Head, dst, novelty, x); err != nil {
 		return fmt.Errorf("%s: %w", s.Method, err)
 	}
 	return s.each(x, func(i int, scores []float64) {
-		novelty[i] = s.novelty(scores)
+		if novelty != nil {
+			novelty[i] = s.novelty(scores)
+		}
 		s.logProb(dense.Row(dst, i), scores)
 	})
 }

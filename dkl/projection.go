@@ -44,7 +44,7 @@ func (t *Trainer) Projection() Projection {
 // Softmax returns the classifier of the best epoch of phase 1: the projection
 // and the linear classifier on top. It is an error before the first epoch and in
 // phase 2.
-func (t *Trainer) Softmax() (classifier.Classifier, error) {
+func (t *Trainer) Softmax() (classifier.Head, error) {
 	if t.two != nil || t.best.vector == nil {
 		return nil, fmt.Errorf("dkl: there is no softmax after %d epochs, %d of cross-entropy", len(t.history), t.cfg.Pretrain)
 	}
@@ -64,15 +64,23 @@ type softmaxed struct {
 func (c softmaxed) Classes() []string { return c.classes }
 func (c softmaxed) Dim() int          { return c.head.In() }
 
-func (c softmaxed) LogProb(dst blas64.General, x blas32.General) error {
-	if err := classifier.CheckLogProb(c, dst, x); err != nil {
+// Score implements classifier.Head. The novelty is the negative largest
+// log-probability.
+func (c softmaxed) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	if err := classifier.CheckScore(c, dst, novelty, x); err != nil {
 		return fmt.Errorf("softmax: %w", err)
 	}
 	z, err := c.head.Project(x)
 	if err != nil {
 		return err
 	}
-	return c.softmax.LogProb(dst, classifier.Placed(z, classifier.Range(0, z.Rows), false))
+	if err := c.softmax.LogProb(dst, classifier.Placed(z, classifier.Range(0, z.Rows), false)); err != nil {
+		return err
+	}
+	for i := range novelty {
+		novelty[i] = -slices.Max(dense.Row(dst, i))
+	}
+	return nil
 }
 
 // projectRows is how many embeddings Project takes at a time.

@@ -28,7 +28,6 @@ var (
 	_ classifier.Learner         = (*GPTree)(nil)
 	_ classifier.Forgetter       = (*GPTree)(nil)
 	_ classifier.SampleForgetter = (*GPTree)(nil)
-	_ classifier.Scorer          = (*GPTree)(nil)
 	_ classifier.Hierarchical    = (*GPTree)(nil)
 	_ classifier.Saver           = (*GPTree)(nil)
 	_ classifier.BackendUser     = (*GPTree)(nil)
@@ -53,10 +52,10 @@ func (h *GPTree) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *GPTree) Classes() []string { return h.all.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *GPTree) Dim() int { return h.dim }
 
 // Tree returns the tree over the classes and the class of every leaf, nil
@@ -237,19 +236,12 @@ func (h *GPTree) replace(all members) error {
 	return nil
 }
 
-// LogProb implements classifier.Classifier: eq. 9.
-func (h *GPTree) LogProb(dst blas64.General, x blas32.General) error {
-	return h.scoring().LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: the mean over the path to the most
-// probable class, root included, of the variance of the latent function beside
-// its prior variance. 0 where there is one class, and so no path.
-func (h *GPTree) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head: eq. 9. The novelty is the mean over the
+// path to the most probable class, root included, of the variance of the latent
+// function beside its prior variance. 0 where there is one class, and so no
+// path.
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
+	return h.scoring().Score(dst, novelty, x)
 }
 
 // scoring answers with log-probabilities and, in one more column, novelty.

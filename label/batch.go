@@ -11,7 +11,7 @@ import (
 
 // A batch gathers embeddings to be classified together.
 type batch struct {
-	head  classifier.Classifier
+	head  classifier.Head
 	topK  int
 	items []embed.Item
 	x     []float32 // batchRows×d

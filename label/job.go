@@ -31,7 +31,7 @@ type Embedder interface {
 // number; only failures are kept.
 type Job struct {
 	Config   Config
-	Head     classifier.Classifier
+	Head     classifier.Head
 	Embedder Embedder
 	// Threshold is the novelty above which an image is rejected, +Inf to
 	// reject nothing.

@@ -8,7 +8,7 @@ import (
 // A Responder answers single requests with the rows that a Job would write, to
 // the last digit.
 type Responder struct {
-	Head classifier.Classifier
+	Head classifier.Head
 	TopK int
 	// Threshold is as in Job.
 	Threshold float64

@@ -171,7 +171,7 @@ func TestAutoIsTheChosenSettingGiven(t *testing.T) {
 	}
 }
 
-func answers(t *testing.T, head classifier.Classifier, x blas32.General) []classifier.Prediction {
+func answers(t *testing.T, head classifier.Head, x blas32.General) []classifier.Prediction {
 	t.Helper()
 	p, err := classifier.Predict(head, x, 3)
 	if err != nil {

@@ -77,7 +77,7 @@ func (f features) pick(train bool, first, last int) (blas32.General, []string) {
 	return dense.Gather32(f.x, rows), y
 }
 
-func percentRight(t *testing.T, head classifier.Classifier, x blas32.General, y []string) float64 {
+func percentRight(t *testing.T, head classifier.Head, x blas32.General, y []string) float64 {
 	t.Helper()
 	predictions, err := classifier.Predict(head, x, 0)
 	if err != nil {

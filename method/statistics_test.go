@@ -91,10 +91,10 @@ func fixed() method.Config {
 	return c
 }
 
-func allLogProb(t *testing.T, h classifier.Classifier, x blas32.General) []float64 {
+func allLogProb(t *testing.T, h classifier.Head, x blas32.General) []float64 {
 	t.Helper()
 	dst := blas64.General{Rows: x.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()), Data: make([]float64, x.Rows*len(h.Classes()))}
-	if err := h.LogProb(dst, x); err != nil {
+	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)
 	}
 	return dst.Data

@@ -80,10 +80,10 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 	}
 }
 
-func probabilities(t *testing.T, h classifier.Classifier, x blas32.General) []float64 {
+func probabilities(t *testing.T, h classifier.Head, x blas32.General) []float64 {
 	t.Helper()
 	dst := dense.New(x.Rows, len(h.Classes()))
-	if err := h.LogProb(blas64.General(dst), x); err != nil {
+	if err := h.Score(blas64.General(dst), nil, x); err != nil {
 		t.Fatal(err)
 	}
 	return dst.Data

@@ -47,19 +47,15 @@ func (f *fake) distances(v []float32) []float64 {
 	return out
 }
 
-func (f *fake) LogProb(dst blas64.General, x blas32.General) error {
+func (f *fake) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	for i := range x.Rows {
 		d := f.distances(dense.Row32(x, i))
+		if novelty != nil {
+			novelty[i] = floats.Min(d)
+		}
 		floats.Scale(-1, d)
 		floats.AddConst(-floats.LogSumExp(d), d)
 		copy(dst.Data[i*dst.Stride:], d)
-	}
-	return nil
-}
-
-func (f *fake) Novelty(dst []float64, x blas32.General) error {
-	for i := range dst {
-		dst[i] = floats.Min(f.distances(dense.Row32(x, i)))
 	}
 	return nil
 }
@@ -221,9 +217,10 @@ func batch(session, n, dim int, classes ...string) Batch {
 // brokenNovelty scores everything as NaN.
 type brokenNovelty struct{ *fake }
 
-func (brokenNovelty) Novelty(dst []float64, _ blas32.General) error {
-	for i := range dst {
-		dst[i] = math.NaN()
+func (b brokenNovelty) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	err := b.fake.Score(dst, novelty, x)
+	for i := range novelty {
+		novelty[i] = math.NaN()
 	}
-	return nil
+	return err
 }

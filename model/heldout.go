@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 )
@@ -23,9 +25,6 @@ const (
 // pseudoNovelty calibrates on pseudo-sessions. The error is a
 // *episodes.TooLittleError where there is too little data.
 func pseudoNovelty(ctx context.Context, create creator, b Batch, seed uint64) (Calibration, error) {
-	if err := givesNovelty(create); err != nil {
-		return Calibration{}, err
-	}
 	cfg := episodes.DefaultConfig()
 	cfg.Splits, cfg.Seed = calibrationFolds, seed
 	bySplit := make([][2][]float64, cfg.Splits)
@@ -50,17 +49,6 @@ func pseudoNovelty(ctx context.Context, create creator, b Batch, seed uint64) (C
 		return Calibration{}, err
 	}
 	return Calibration{Samples: len(many) + len(few), Quantiles: quantiles(many), Few: quantiles(few), Shots: cfg.Shots}, nil
-}
-
-func givesNovelty(create creator) error {
-	head, err := create()
-	if err != nil {
-		return err
-	}
-	if _, ok := classifier.As[classifier.Noveltier](head); !ok {
-		return fmt.Errorf("the method gives no novelty: %w", classifier.ErrUnsupported)
-	}
-	return nil
 }
 
 func heldOutNovelty(ctx context.Context, create creator, b Batch, seed uint64) ([]float64, error) {
@@ -108,18 +96,17 @@ func foldNovelty(ctx context.Context, create creator, b Batch, fold []int, f int
 	if err != nil {
 		return nil, err
 	}
-	scorer, ok := classifier.As[classifier.Noveltier](head)
-	if !ok {
-		return nil, fmt.Errorf("the method gives no novelty: %w", classifier.ErrUnsupported)
-	}
 	if len(test) == 0 {
 		return nil, nil
 	}
 	if err := head.Learn(ctx, b.rows(train), labels); err != nil {
 		return nil, err
 	}
-	dst := make([]float64, len(test))
-	return dst, scorer.Novelty(dst, b.rows(test))
+	held := make([]float64, 0, len(test))
+	return held, classifier.ScoreBatches(head, b.rows(test), func(_ int, _ blas64.General, novelty []float64) error {
+		held = append(held, novelty...)
+		return nil
+	})
 }
 
 // folds gives each sample the fold that holds it out, −1 for a class's only

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -43,7 +44,7 @@ func logProb(t *testing.T, m *Model, b Batch) []float64 {
 	t.Helper()
 	c := len(m.Classes())
 	p := blas64.General{Rows: b.X.Rows, Cols: c, Stride: c, Data: make([]float64, b.X.Rows*c)}
-	if err := m.Head.LogProb(p, b.X); err != nil {
+	if err := m.Head.Score(p, nil, b.X); err != nil {
 		t.Fatal(err)
 	}
 	return p.Data
@@ -177,9 +178,7 @@ func FuzzLoadHeads(f *testing.F) {
 		}
 		b := noisy(1, 1, "ant")
 		_ = logProb(t, m, b)
-		if n, ok := m.Head.(classifier.Noveltier); ok {
-			_ = n.Novelty(make([]float64, 1), b.X)
-		}
+		_ = m.Head.Score(dense.New(1, len(m.Classes())), make([]float64, 1), b.X)
 		if _, err := m.encode(nil); err != nil {
 			t.Fatalf("a loaded model cannot be encoded: %v", err)
 		}

@@ -71,7 +71,7 @@ func (s *Stats) teach(ctx context.Context, method string, head classifier.Learne
 }
 
 // learner is what of a head can learn these statistics.
-func (s *Stats) learner(method string, head classifier.Classifier) (moments.Learner, error) {
+func (s *Stats) learner(method string, head classifier.Head) (moments.Learner, error) {
 	if _, ok := classifier.As[*projected.Head](head); ok {
 		return nil, fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give --images or --features: %w", classifier.ErrUnsupported)
 	}

@@ -49,7 +49,7 @@ func checkDistribution(t *testing.T, f Factory) {
 	for name, h := range map[string]classifier.Learner{"base": f.learned(t, base()), "later": f.learned(t, base(), f.novel())} {
 		proper(t, name, LogProb(t, h, queries()))
 		proper(t, name+", far away", LogProb(t, h, extremes()))
-		for i, v := range novelty(t, h, extremes()) {
+		for i, v := range Novelty(t, h, extremes()) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("%s: novelty of extreme %d is %g", name, i, v)
 			}
@@ -81,7 +81,7 @@ func checkStrides(t *testing.T, f Factory) {
 	for i := range dst.Data {
 		dst.Data[i] = 42
 	}
-	if err := h.LogProb(dst, wide); err != nil {
+	if err := h.Score(dst, nil, wide); err != nil {
 		t.Fatal(err)
 	}
 	for i := range dst.Data {
@@ -100,11 +100,14 @@ func checkStrides(t *testing.T, f Factory) {
 func checkBatches(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
 	q := draw(6, 70, "cat", "ant", "bee", "dog", "eel").x
-	whole := LogProb(t, h, q)
+	whole, unknown := LogProb(t, h, q), Novelty(t, h, q)
 	for _, i := range []int{0, 63, 64, 255, 256, q.Rows - 1} {
 		alone := LogProb(t, h, dense.Rows32(q, i, i+1))
 		if !slices.Equal(alone.Data, whole.Data[i*whole.Stride:(i+1)*whole.Stride]) {
 			t.Errorf("row %d alone differs from the row within a batch", i)
+		}
+		if own := Novelty(t, h, dense.Rows32(q, i, i+1)); own[0] != unknown[i] {
+			t.Errorf("row %d alone has novelty %g, within a batch %g", i, own[0], unknown[i])
 		}
 	}
 	empty := LogProb(t, h, dense.Rows32(q, 0, 0))
@@ -115,20 +118,16 @@ func checkBatches(t *testing.T, f Factory) {
 
 func checkScore(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
-	s, ok := classifier.As[classifier.Scorer](h)
-	if !ok {
-		t.Skip("does not score in one pass")
-	}
 	q := queries()
 	want := LogProb(t, h, q)
 	dst, nov := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols, Data: make([]float64, len(want.Data))}, make([]float64, q.Rows)
-	if err := s.Score(dst, nov, q); err != nil {
+	if err := h.Score(dst, nov, q); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(dst.Data, want.Data) || !slices.Equal(nov, novelty(t, h, q)) {
-		t.Error("differs from LogProb and Novelty")
+	if !slices.Equal(dst.Data, want.Data) {
+		t.Error("log-probabilities differ when the novelty is wanted too")
 	}
-	if s.Score(dst, nov[1:], q) == nil {
+	if h.Score(dst, nov[1:], q) == nil {
 		t.Error("too little room for novelty was accepted")
 	}
 }
@@ -140,7 +139,7 @@ func checkBadQueries(t *testing.T, f Factory) {
 	nan := blas32.General{Rows: 1, Cols: dim, Stride: dim, Data: make([]float32, dim)}
 	nan.Data[dim-1] = float32(math.NaN())
 	var bad *classifier.NotFiniteError
-	if err := h.LogProb(good, nan); !errors.As(err, &bad) || bad.Row != 0 {
+	if err := h.Score(good, nil, nan); !errors.As(err, &bad) || bad.Row != 0 {
 		t.Errorf("NaN: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -155,11 +154,11 @@ func checkBadQueries(t *testing.T, f Factory) {
 		"data of x":      {good, blas32.General{Rows: 1, Cols: dim, Stride: dim, Data: make([]float32, 2)}},
 		"rows of x":      {blas64.General{Rows: -1, Cols: 3, Stride: 3}, blas32.General{Rows: -1, Cols: dim, Stride: dim}},
 	} {
-		if h.LogProb(c.dst, c.x) == nil {
+		if h.Score(c.dst, nil, c.x) == nil {
 			t.Errorf("%s: was accepted", name)
 		}
 	}
-	if n, ok := classifier.As[classifier.Noveltier](h); ok && n.Novelty(nil, q) == nil {
+	if h.Score(good, []float64{}, q) == nil {
 		t.Error("no room for novelty was accepted")
 	}
 }
@@ -173,7 +172,7 @@ func checkConcurrency(t *testing.T, f Factory) {
 		wg.Go(func() {
 			for range 5 {
 				dst := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols, Data: make([]float64, len(want.Data))}
-				if err := h.LogProb(dst, q); err != nil || !slices.Equal(dst.Data, want.Data) {
+				if err := h.Score(dst, nil, q); err != nil || !slices.Equal(dst.Data, want.Data) {
 					t.Errorf("another answer than alone, %v", err)
 				}
 			}
@@ -184,12 +183,12 @@ func checkConcurrency(t *testing.T, f Factory) {
 
 func checkNovelty(t *testing.T, f Factory) {
 	h := f.learned(t, base())
-	known := novelty(t, h, base().x)
+	known := Novelty(t, h, base().x)
 	opposite := base().x
 	for i := range opposite.Data {
 		opposite.Data[i] *= -10
 	}
-	if unknown := novelty(t, h, opposite); slices.Min(unknown) <= slices.Max(known) {
+	if unknown := Novelty(t, h, opposite); slices.Min(unknown) <= slices.Max(known) {
 		t.Errorf("novelty of known up to %g, of far points from %g", slices.Max(known), slices.Min(unknown))
 	}
 }

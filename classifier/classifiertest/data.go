@@ -98,24 +98,22 @@ func learn(t *testing.T, h classifier.Learner, s session) {
 }
 
 // LogProb returns the log-probabilities of x (n×C, tight).
-func LogProb(t testing.TB, h classifier.Classifier, x blas32.General) blas64.General {
+func LogProb(t testing.TB, h classifier.Head, x blas32.General) blas64.General {
 	t.Helper()
 	C := len(h.Classes())
 	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
-	if err := h.LogProb(dst, x); err != nil {
+	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)
 	}
 	return dst
 }
 
-func novelty(t *testing.T, h classifier.Classifier, x blas32.General) []float64 {
+// Novelty returns the novelty of the rows of x.
+func Novelty(t testing.TB, h classifier.Head, x blas32.General) []float64 {
 	t.Helper()
-	n, ok := classifier.As[classifier.Noveltier](h)
-	if !ok {
-		t.Skip("has no novelty score")
-	}
+	C := len(h.Classes())
 	dst := make([]float64, x.Rows)
-	if err := n.Novelty(dst, x); err != nil {
+	if err := h.Score(dense.New(x.Rows, C), dst, x); err != nil {
 		t.Fatal(err)
 	}
 	return dst
@@ -152,7 +150,7 @@ func unchanged(t *testing.T, what string, h classifier.Learner, before []classif
 }
 
 // sameHead compares two heads class by class, whatever their column order.
-func (f Factory) sameHead(t *testing.T, what string, got, want classifier.Classifier) {
+func (f Factory) sameHead(t *testing.T, what string, got, want classifier.Head) {
 	t.Helper()
 	if !equalSets(got.Classes(), want.Classes()) {
 		t.Fatalf("%s: classes %v, want %v", what, got.Classes(), want.Classes())

@@ -32,7 +32,7 @@ func checkExport(t *testing.T, f Factory) {
 
 // CheckExport compares the probabilities of a learned head with those of its
 // graph in ONNX Runtime, which are to be equal to 1e-5.
-func CheckExport(t *testing.T, head classifier.Classifier, q blas32.General) {
+func CheckExport(t *testing.T, head classifier.Head, q blas32.General) {
 	t.Helper()
 	want := LogProb(t, head, q)
 	got := orttest.Run(t, Exported(t, head), q.Data, q.Rows, q.Cols, want.Cols)
@@ -46,7 +46,7 @@ func CheckExport(t *testing.T, head classifier.Classifier, q blas32.General) {
 }
 
 // Exported returns the ONNX file of a learned head, "x" to "y".
-func Exported(t *testing.T, head classifier.Classifier) []byte {
+func Exported(t *testing.T, head classifier.Head) []byte {
 	t.Helper()
 	e, ok := classifier.As[classifier.Exporter](head)
 	if !ok {

@@ -21,12 +21,9 @@ func checkUnfitted(t *testing.T, f Factory) {
 	if len(h.Classes()) != 0 || h.Dim() != 0 {
 		t.Errorf("classes %v, dimension %d", h.Classes(), h.Dim())
 	}
-	if err := h.LogProb(blas64.General{Rows: 1}, dense.Rows32(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
-		t.Errorf("LogProb: %v", err)
-	}
-	if n, ok := classifier.As[classifier.Noveltier](h); ok {
-		if err := n.Novelty(make([]float64, 1), dense.Rows32(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
-			t.Errorf("Novelty: %v", err)
+	for _, novelty := range [][]float64{nil, make([]float64, 1)} {
+		if err := h.Score(blas64.General{Rows: 1}, novelty, dense.Rows32(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
+			t.Errorf("Score: %v", err)
 		}
 	}
 	if _, err := classifier.Predict(h, queries(), 1); !errors.Is(err, classifier.ErrNotFitted) {

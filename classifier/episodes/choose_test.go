@@ -43,7 +43,7 @@ func (r *rote) Learn(_ context.Context, x blas32.General, y []string) error {
 	return nil
 }
 
-func (r *rote) LogProb(dst blas64.General, x blas32.General) error {
+func (r *rote) Score(dst blas64.General, _ []float64, x blas32.General) error {
 	r.seen("score", numbers(x))
 	for i, n := range numbers(x) {
 		answer, ok := r.known[n]
@@ -132,7 +132,7 @@ func (b *biased) Learn(_ context.Context, _ blas32.General, y []string) error {
 	return nil
 }
 
-func (b *biased) LogProb(dst blas64.General, x blas32.General) error {
+func (b *biased) Score(dst blas64.General, _ []float64, x blas32.General) error {
 	for i := range x.Rows {
 		row := dense.Row32(x, i)
 		own := slices.Index(b.all, fmt.Sprintf("c%02d", int(row[1])))
@@ -238,7 +238,7 @@ func (h *shrunk) Learn(_ context.Context, x blas32.General, y []string) error {
 	return nil
 }
 
-func (h *shrunk) LogProb(dst blas64.General, x blas32.General) error {
+func (h *shrunk) Score(dst blas64.General, _ []float64, x blas32.General) error {
 	for i := range x.Rows {
 		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
 		for c, mean := range h.means {

@@ -27,7 +27,7 @@ type Answer struct {
 	// answer. Own is the column of the example's class.
 	LogProb []float64
 	Own     int
-	// Novelty is 0 from a head that is no classifier.Noveltier.
+	// Novelty is higher for what is less known.
 	Novelty float64
 }
 
@@ -58,21 +58,15 @@ func HeldOut(ctx context.Context, x blas32.General, y []string, cfg Config, unfi
 }
 
 // answers visits what a head says of a session.
-func answers(head classifier.Classifier, s Session, novel bool, visit func(Answer)) error {
-	novelty := make([]float64, s.X.Rows)
-	if n, ok := classifier.As[classifier.Noveltier](head); ok {
-		if err := n.Novelty(novelty, s.X); err != nil {
-			return err
-		}
-	}
-	return classifier.Batches(head, s.X, func(first int, logProb blas64.General) error {
+func answers(head classifier.Head, s Session, novel bool, visit func(Answer)) error {
+	return classifier.ScoreBatches(head, s.X, func(first int, logProb blas64.General, novelty []float64) error {
 		for i := range logProb.Rows {
 			own := slices.Index(head.Classes(), s.Y[first+i])
 			if own < 0 {
 				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
 			}
 			row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
-			visit(Answer{Novel: novel, LogProb: row, Own: own, Novelty: novelty[first+i]})
+			visit(Answer{Novel: novel, LogProb: row, Own: own, Novelty: novelty[i]})
 		}
 		return nil
 	})

@@ -18,7 +18,7 @@ type Result struct {
 }
 
 // both is the mean of the results on base and on novel examples.
-func both(head classifier.Classifier, base, novel Session) (Result, error) {
+func both(head classifier.Head, base, novel Session) (Result, error) {
 	a, err := measure(head, base)
 	if err != nil {
 		return Result{}, err
@@ -28,7 +28,7 @@ func both(head classifier.Classifier, base, novel Session) (Result, error) {
 }
 
 // measure compares a head's answers with the labels.
-func measure(head classifier.Classifier, s Session) (Result, error) {
+func measure(head classifier.Head, s Session) (Result, error) {
 	var right, nll float64
 	err := classifier.Batches(head, s.X, func(first int, logProb blas64.General) error {
 		for i := range logProb.Rows {

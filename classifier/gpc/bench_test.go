@@ -68,7 +68,7 @@ func BenchmarkLogProb(b *testing.B) {
 			queries := blas32.General{Rows: 256, Cols: x.Cols, Stride: x.Stride, Data: x.Data}
 			dst := blas64.General{Rows: 256, Cols: s.C, Stride: s.C, Data: make([]float64, 256*s.C)}
 			for b.Loop() {
-				if err := h.LogProb(dst, queries); err != nil {
+				if err := h.Score(dst, nil, queries); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -170,7 +170,7 @@ func line(at ...float32) blas32.General {
 func logProbs(t testing.TB, h *Head, at ...float32) blas64.General {
 	t.Helper()
 	dst := dense.New(len(at), len(h.Classes()))
-	if err := h.LogProb(dst, line(at...)); err != nil {
+	if err := h.Score(dst, nil, line(at...)); err != nil {
 		t.Fatal(err)
 	}
 	return dst

@@ -23,7 +23,6 @@ var (
 	_ classifier.Learner         = (*Head)(nil)
 	_ classifier.Forgetter       = (*Head)(nil)
 	_ classifier.SampleForgetter = (*Head)(nil)
-	_ classifier.Scorer          = (*Head)(nil)
 	_ classifier.Saver           = (*Head)(nil)
 )
 
@@ -38,10 +37,10 @@ func New(method string, cfg Config) (*Head, error) {
 	return &Head{method: method, cfg: cfg}, nil
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *Head) Classes() []string { return h.all.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *Head) Dim() int { return h.dim }
 
 // Learn implements classifier.Learner: it samples anew from all examples kept,
@@ -125,18 +124,10 @@ func (h *Head) ForgetSamples(x blas32.General, y []string) error {
 	return nil
 }
 
-// LogProb implements classifier.Classifier.
-func (h *Head) LogProb(dst blas64.General, x blas32.General) error {
-	return h.scoring().LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: the variance of the latent functions
-// beside their prior variance, averaged over the classes.
-func (h *Head) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head. The novelty is the variance of the latent
+// functions beside their prior variance, averaged over the classes.
 func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
+	return h.scoring().Score(dst, novelty, x)
 }
 
 // batchValues bounds the values of f that are worked on at a time.

@@ -41,9 +41,7 @@ var (
 	_ classifier.Learner         = (*GPR)(nil)
 	_ classifier.Forgetter       = (*GPR)(nil)
 	_ classifier.SampleForgetter = (*GPR)(nil)
-	_ classifier.Noveltier       = (*GPR)(nil)
 	_ classifier.Varier          = (*GPR)(nil)
-	_ classifier.Scorer          = (*GPR)(nil)
 	_ classifier.Saver           = (*GPR)(nil)
 	_ classifier.BackendUser     = (*GPR)(nil)
 )
@@ -65,10 +63,10 @@ func (h *GPR) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *GPR) Classes() []string { return h.classes.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *GPR) Dim() int { return h.x.Cols }
 
 // Temperature returns τ, 0 before the base session.

@@ -1,6 +1,8 @@
 package gpr
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -8,63 +10,57 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// LogProb implements classifier.Classifier in O(n(d+C)) a row.
-func (h *GPR) LogProb(dst blas64.General, x blas32.General) error {
-	s := h.scoring()
-	s.Scores = func(x blas32.General) (blas64.General, error) {
-		out := dense.New(x.Rows, h.classes.Len())
-		return out, h.reg.Mean(out, h.placed(x))
-	}
-	return s.LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: the predictive variance.
-func (h *GPR) Novelty(dst []float64, x blas32.General) error { return h.Variance(dst, x) }
-
-// Variance implements classifier.Varier: eq. 3, in O(n(d+n)) a row.
-func (h *GPR) Variance(dst []float64, x blas32.General) error {
-	s := h.scoring()
-	s.Scores = func(x blas32.General) (blas64.General, error) {
-		out := dense.New(x.Rows, 1)
-		return out, h.reg.Variance(out.Data, h.placed(x))
-	}
-	return s.Novelties(dst, x)
-}
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head in O(n(d+C)) per row, and O(n²) more where the
+// novelty is wanted: the predictive variance.
 func (h *GPR) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
-}
-
-// scoring has scores of n×(C+1): the means, and the variance.
-func (h *GPR) scoring() classifier.Scoring {
-	return classifier.Scoring{
-		Method: "gpr", Head: h, LogProb: h.logProb,
-		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
-		Scores: func(x blas32.General) (blas64.General, error) {
-			out, z := dense.New(x.Rows, h.classes.Len()+1), h.placed(x)
-			means := blas64.General{Rows: out.Rows, Cols: out.Cols - 1, Stride: out.Stride, Data: out.Data}
-			if err := h.reg.Mean(means, z); err != nil {
-				return out, err
-			}
-			variances := make([]float64, x.Rows)
-			err := h.reg.Variance(variances, z)
-			for i, v := range variances {
-				out.Data[(i+1)*out.Stride-1] = v
-			}
-			return out, err
-		},
+	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
+		return fmt.Errorf("gpr: %w", err)
 	}
+	return h.each(x, func(first int, z blas64.General) error {
+		means := dense.Rows(dst, first, first+z.Rows)
+		if err := h.reg.Mean(means, z); err != nil {
+			return err
+		}
+		for i := range means.Rows {
+			row := dense.Row(means, i)
+			for j := range row {
+				row[j] /= h.tau
+			}
+			classifier.LogSoftmax(row)
+		}
+		if novelty == nil {
+			return nil
+		}
+		return h.reg.Variance(novelty[first:first+z.Rows], z)
+	})
 }
 
-func (h *GPR) placed(x blas32.General) blas64.General {
-	return classifier.Placed(x, classifier.Range(0, x.Rows), h.cfg.Normalize)
-}
-
-// logProb is log-softmax(μ/τ).
-func (h *GPR) logProb(dst, scores []float64) {
-	for j := range dst {
-		dst[j] = scores[j] / h.tau
+// Variance implements classifier.Varier: eq. 3, in O(n(d+n)) per row.
+func (h *GPR) Variance(dst []float64, x blas32.General) error {
+	if len(dst) != x.Rows {
+		return fmt.Errorf("gpr: room for %d variances of %d examples", len(dst), x.Rows)
 	}
-	classifier.LogSoftmax(dst)
+	if err := classifier.CheckRows(x, h.Dim()); err != nil {
+		return fmt.Errorf("gpr: %w", err)
+	}
+	if h.Dim() == 0 {
+		return fmt.Errorf("gpr: %w", classifier.ErrNotFitted)
+	}
+	return h.each(x, func(first int, z blas64.General) error {
+		return h.reg.Variance(dst[first:first+z.Rows], z)
+	})
+}
+
+// batchRows is how many rows are scored at a time.
+const batchRows = 256
+
+// each calls do with successive rows of x as the kernel sees them.
+func (h *GPR) each(x blas32.General, do func(first int, z blas64.General) error) error {
+	for first := 0; first < x.Rows; first += batchRows {
+		last := min(first+batchRows, x.Rows)
+		if err := do(first, classifier.Placed(x, classifier.Range(first, last), h.cfg.Normalize)); err != nil {
+			return fmt.Errorf("gpr: %w", err)
+		}
+	}
+	return nil
 }

@@ -133,6 +133,6 @@ func (h *GPR) loadRegression(s classifier.State, set settings) error {
 	if snap.Diagonal, err = s.Float64("diagonal", n); err != nil {
 		return err
 	}
-	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg), h.placed(h.x), labels(h.own, 0, C), snap)
+	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg), classifier.Placed(h.x, classifier.Range(0, h.x.Rows), h.cfg.Normalize), labels(h.own, 0, C), snap)
 	return err
 }

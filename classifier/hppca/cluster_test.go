@@ -143,7 +143,7 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	}
 	q := lowrank.NewQueries(h.scorer.place(x), h.scorer.centre)
 	dst := dense.New(5, 30)
-	if err := h.LogProb(dst, x); err != nil {
+	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)
 	}
 	everything, err := lowrank.NewStack(h.gaussians(), h.scorer.centre, true, false, h.mul).Scores(q, classifier.Range(0, 5))

@@ -44,8 +44,6 @@ var (
 	_ classifier.Learner          = (*HPPCA)(nil)
 	_ classifier.Forgetter        = (*HPPCA)(nil)
 	_ classifier.SampleForgetter  = (*HPPCA)(nil)
-	_ classifier.Noveltier        = (*HPPCA)(nil)
-	_ classifier.Scorer           = (*HPPCA)(nil)
 	_ classifier.Saver            = (*HPPCA)(nil)
 	_ classifier.StatisticsKeeper = (*HPPCA)(nil)
 	_ classifier.Refresher        = (*HPPCA)(nil)
@@ -69,10 +67,10 @@ func (h *HPPCA) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *HPPCA) Classes() []string { return h.classes.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *HPPCA) Dim() int { return h.dim }
 
 // Supers returns the number of super-classes, those right above the classes.

@@ -80,7 +80,7 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 					}
 				}
 				a, b := make([]float64, queries.Rows), make([]float64, queries.Rows)
-				if err := errors.Join(h.Novelty(a, queries), flat.Novelty(b, queries)); err != nil {
+				if err := errors.Join(h.Score(dense.New(len(a), len(h.Classes())), a, queries), flat.Score(dense.New(len(b), len(flat.Classes())), b, queries)); err != nil {
 					t.Fatal(err)
 				}
 				for i := range a {
@@ -383,7 +383,7 @@ func BenchmarkHPPCAScore(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("K=%d_S=%d_T=%d_d=%d_q=%d_n=%d", c.k, h.Supers(), T, c.d, c.q, queries.Rows), func(b *testing.B) {
 				for b.Loop() {
-					if err := head.LogProb(dst, queries); err != nil {
+					if err := head.Score(dst, nil, queries); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -11,33 +11,17 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// LogProb implements classifier.Classifier. Besides the C values of a row it
-// costs O((S + A)qd) a row, A being the classes visited.
-func (h *HPPCA) LogProb(dst blas64.General, x blas32.General) error {
-	err := classifier.CheckLogProb(h, dst, x)
-	if err == nil {
-		err = h.scorer.each(x, func(i int, f *found) { h.scorer.logProb(dense.Row(dst, i), f) })
-	}
-	return named(err)
-}
-
-// Novelty implements classifier.Noveltier: −max log-density over the visited
-// classes, up to a constant that all classes share, or min r without
-// log-determinant.
-func (h *HPPCA) Novelty(dst []float64, x blas32.General) error {
-	err := classifier.CheckNovelty(h, dst, x)
-	if err == nil {
-		err = h.scorer.each(x, func(i int, f *found) { dst[i] = h.scorer.novelty(f) })
-	}
-	return named(err)
-}
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head. Besides the C values of a row it costs
+// O((S + A)qd) per row, A being the number of classes visited. The novelty is
+// −max log-density over the visited classes, up to a constant that all classes
+// share, or min r without log-determinant.
 func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	err := classifier.CheckScore(h, dst, novelty, x)
 	if err == nil {
 		err = h.scorer.each(x, func(i int, f *found) {
-			novelty[i] = h.scorer.novelty(f)
+			if novelty != nil {
+				novelty[i] = h.scorer.novelty(f)
+			}
 			h.scorer.logProb(dense.Row(dst, i), f)
 		})
 	}
@@ -58,7 +42,10 @@ type Visit struct {
 // distribution over all classes.
 func (h *HPPCA) Visits(x blas32.General) ([]Visit, error) {
 	out := make([]Visit, max(x.Rows, 0))
-	err := classifier.CheckNovelty(h, make([]float64, len(out)), x)
+	err := classifier.CheckRows(x, h.Dim())
+	if len(h.Classes()) == 0 {
+		err = classifier.ErrNotFitted
+	}
 	if err == nil {
 		err = h.scorer.each(x, func(i int, f *found) {
 			out[i] = Visit{Column: f.best().item, Neurons: f.neurons, Supers: slices.Sorted(slices.Values(f.supers))}

@@ -64,7 +64,7 @@ func TestScale(t *testing.T) {
 }
 
 // bare returns the head within its temperature.
-func bare(t *testing.T, c classifier.Classifier) *hppca.HPPCA {
+func bare(t *testing.T, c classifier.Head) *hppca.HPPCA {
 	t.Helper()
 	h, ok := classifier.As[*hppca.HPPCA](c)
 	if !ok {
@@ -114,7 +114,7 @@ func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (rig
 		rows := dense.Rows32(x, first, min(first+batch, x.Rows))
 		dst := blas64.General{Rows: rows.Rows, Cols: C, Stride: C, Data: room[:rows.Rows*C]}
 		start := time.Now()
-		if err := head.LogProb(dst, rows); err != nil {
+		if err := head.Score(dst, nil, rows); err != nil {
 			t.Fatal(err)
 		}
 		took += time.Since(start)

@@ -40,8 +40,6 @@ var (
 	_ classifier.Learner         = (*NCM)(nil)
 	_ classifier.Forgetter       = (*NCM)(nil)
 	_ classifier.SampleForgetter = (*NCM)(nil)
-	_ classifier.Noveltier       = (*NCM)(nil)
-	_ classifier.Scorer          = (*NCM)(nil)
 	_ classifier.Saver           = (*NCM)(nil)
 )
 
@@ -53,10 +51,10 @@ func New(cfg Config) (*NCM, error) {
 	return &NCM{cfg: cfg}, nil
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *NCM) Classes() []string { return h.classes.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *NCM) Dim() int { return h.dim }
 
 // Temperature returns τ, 0 before the base session.
@@ -116,18 +114,10 @@ func (h *NCM) ForgetSamples(x blas32.General, y []string) error {
 	return nil
 }
 
-// LogProb implements classifier.Classifier in O(Cd) a row.
-func (h *NCM) LogProb(dst blas64.General, x blas32.General) error {
-	return h.scoring().LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: the distance to the nearest mean,
-// 1−cos or Euclidean.
-func (h *NCM) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head in O(Cd) per row. The novelty is the
+// distance to the nearest mean, 1−cos or Euclidean.
 func (h *NCM) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
+	return h.scoring().Score(dst, novelty, x)
 }
 
 func (h *NCM) scoring() classifier.Scoring {

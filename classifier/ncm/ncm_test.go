@@ -114,7 +114,7 @@ func leaveOneOut(t *testing.T, metric string, tau float64, x blas32.General, y [
 			t.Fatal(err)
 		}
 		dst := blas64.General{Rows: 1, Cols: 4, Stride: 4, Data: make([]float64, 4)}
-		if err := h.LogProb(dst, row); err != nil {
+		if err := h.Score(dst, nil, row); err != nil {
 			t.Fatal(err)
 		}
 		sum -= dst.Data[class[0]-'a']
@@ -194,7 +194,7 @@ func BenchmarkNCMScore(b *testing.B) {
 		dst := blas64.General{Rows: q.Rows, Cols: K, Stride: K, Data: make([]float64, q.Rows*K)}
 		b.Run(fmt.Sprintf("K=%d_d=%d_n=%d", K, d, q.Rows), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.LogProb(dst, q); err != nil {
+				if err := h.Score(dst, nil, q); err != nil {
 					b.Fatal(err)
 				}
 			}

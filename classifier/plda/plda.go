@@ -35,8 +35,6 @@ var (
 	_ classifier.Learner         = (*PLDA)(nil)
 	_ classifier.Forgetter       = (*PLDA)(nil)
 	_ classifier.SampleForgetter = (*PLDA)(nil)
-	_ classifier.Noveltier       = (*PLDA)(nil)
-	_ classifier.Scorer          = (*PLDA)(nil)
 	_ classifier.Saver           = (*PLDA)(nil)
 	_ classifier.BackendUser     = (*PLDA)(nil)
 )
@@ -68,10 +66,10 @@ func (h *PLDA) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *PLDA) Classes() []string { return h.classes.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *PLDA) Dim() int {
 	if h.space == nil {
 		return 0
@@ -215,18 +213,10 @@ func stacked(sp *gauss.Space, classes []class) *gauss.Stack {
 	return stack
 }
 
-// LogProb implements classifier.Classifier in O(d² + Cd) a row.
-func (h *PLDA) LogProb(dst blas64.General, x blas32.General) error {
-	return h.scoring().LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: −max log-density, up to a constant
-// that all classes share.
-func (h *PLDA) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head in O(d² + Cd) per row. The novelty is −max
+// log-density, up to a constant that all classes share.
 func (h *PLDA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
+	return h.scoring().Score(dst, novelty, x)
 }
 
 func (h *PLDA) scoring() classifier.Scoring {

@@ -218,7 +218,7 @@ func TestLDAEqualsDirectFormula(t *testing.T) {
 	m.add(one, []string{"new"})
 	queries, _ := data(6, 2, d, 3)
 	got := blas64.General{Rows: queries.Rows, Cols: 6, Stride: 6, Data: make([]float64, 6*queries.Rows)}
-	if err := h.LogProb(got, queries); err != nil {
+	if err := h.Score(got, nil, queries); err != nil {
 		t.Fatal(err)
 	}
 	for i := range queries.Rows {
@@ -359,7 +359,7 @@ func BenchmarkPLDAScore(b *testing.B) {
 		dst := blas64.General{Rows: n, Cols: c.C, Stride: c.C, Data: make([]float64, n*c.C)}
 		b.Run(fmt.Sprintf("C=%d_d=%d_n=%d", c.C, c.d, n), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.LogProb(dst, q); err != nil {
+				if err := h.Score(dst, nil, q); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -41,8 +41,6 @@ var (
 	_ classifier.Learner          = (*PPCA)(nil)
 	_ classifier.Forgetter        = (*PPCA)(nil)
 	_ classifier.SampleForgetter  = (*PPCA)(nil)
-	_ classifier.Noveltier        = (*PPCA)(nil)
-	_ classifier.Scorer           = (*PPCA)(nil)
 	_ classifier.Saver            = (*PPCA)(nil)
 	_ classifier.StatisticsKeeper = (*PPCA)(nil)
 )
@@ -64,10 +62,10 @@ func (h *PPCA) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *PPCA) Classes() []string { return h.classes.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *PPCA) Dim() int { return h.dim }
 
 // Learn implements classifier.Learner. More examples of an old class need the
@@ -226,18 +224,11 @@ func (h *PPCA) replace(dim int, groups []classifier.Group, fitted []class) error
 	return nil
 }
 
-// LogProb implements classifier.Classifier in O(Cqd) a row.
-func (h *PPCA) LogProb(dst blas64.General, x blas32.General) error {
-	return h.scoring().LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: −max log-density, up to a constant
-// that all classes share, or min r without log-determinant.
-func (h *PPCA) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head in O(Cqd) per row. The novelty is −max
+// log-density, up to a constant that all classes share, or min r without
+// log-determinant.
 func (h *PPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
+	return h.scoring().Score(dst, novelty, x)
 }
 
 func (h *PPCA) scoring() classifier.Scoring {

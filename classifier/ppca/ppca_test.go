@@ -129,7 +129,7 @@ func TestTheorem1EqualsDense(t *testing.T) {
 			h, want := learned(t, raw(q, 0.01, false), x, labels(n, "a")), denseModel(t, x, q, 0.01)
 			queries := cloud(20, d, 0.4, 1, 2)
 			got := make([]float64, 20)
-			if err := h.Novelty(got, queries); err != nil {
+			if err := h.Score(dense.New(len(got), len(h.Classes())), got, queries); err != nil {
 				t.Fatal(err)
 			}
 			for i, r := range got {
@@ -151,7 +151,7 @@ func TestLogProbEqualsDense(t *testing.T) {
 		h := learned(t, raw(q, 0.05, true), x, slices.Concat(labels(50, "a"), labels(8, "b"), labels(1, "c")))
 		queries := cloud(30, d, 0.1, 1, 4)
 		got := blas64.General{Rows: 30, Cols: 3, Stride: 3, Data: make([]float64, 90)}
-		if err := h.LogProb(got, queries); err != nil {
+		if err := h.Score(got, nil, queries); err != nil {
 			t.Fatal(err)
 		}
 		models := []*denseGaussian{denseModel(t, a, q, 0.05), denseModel(t, b, q, 0.05), denseModel(t, c, q, 0.05)}
@@ -185,7 +185,7 @@ func cancellation(t *testing.T, m linalg.Backend) {
 		want := denseModel(t, a, q, lambda)
 		queries := cloud(50, d, c.offset, c.wide, 3)
 		got := make([]float64, 50)
-		if err := h.Novelty(got, queries); err != nil {
+		if err := h.Score(dense.New(len(got), len(h.Classes())), got, queries); err != nil {
 			t.Fatal(err)
 		}
 		other := denseModel(t, b, q, lambda)
@@ -231,7 +231,7 @@ func TestFewExamples(t *testing.T) {
 	}
 	for _, x := range []blas32.General{one, twice} {
 		got := make([]float64, 1)
-		if err := learned(t, raw(20, 0.01, false), x, labels(x.Rows, "a")).Novelty(got, q); err != nil {
+		if err := learned(t, raw(20, 0.01, false), x, labels(x.Rows, "a")).Score(dense.New(q.Rows, 1), got, q); err != nil {
 			t.Fatal(err)
 		}
 		if math.Abs(got[0]-want) > 1e-9*want {
@@ -337,7 +337,7 @@ func BenchmarkPPCAScore(b *testing.B) {
 		dst := blas64.General{Rows: n, Cols: K, Stride: K, Data: make([]float64, n*K)}
 		b.Run(fmt.Sprintf("K=%d_d=%d_q=20_n=%d", K, d, n), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.LogProb(dst, q); err != nil {
+				if err := h.Score(dst, nil, q); err != nil {
 					b.Fatal(err)
 				}
 			}

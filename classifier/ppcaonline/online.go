@@ -27,8 +27,6 @@ type Online struct {
 var (
 	_ classifier.Learner   = (*Online)(nil)
 	_ classifier.Forgetter = (*Online)(nil)
-	_ classifier.Noveltier = (*Online)(nil)
-	_ classifier.Scorer    = (*Online)(nil)
 	_ classifier.Saver     = (*Online)(nil)
 )
 
@@ -40,10 +38,10 @@ func New(cfg Config) (*Online, error) {
 	return &Online{cfg: cfg}, nil
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *Online) Classes() []string { return h.classes.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *Online) Dim() int { return h.dim }
 
 // Learn implements classifier.Learner: the examples of a class are taken one

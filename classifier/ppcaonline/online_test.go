@@ -76,7 +76,7 @@ func saved(t *testing.T, h *ppcaonline.Online) classifier.State {
 	return s
 }
 
-func right(t *testing.T, h classifier.Classifier, x blas32.General, y []string) float64 {
+func right(t *testing.T, h classifier.Head, x blas32.General, y []string) float64 {
 	t.Helper()
 	p, err := classifier.Predict(h, x, 1)
 	if err != nil {
@@ -282,7 +282,7 @@ func BenchmarkLogProb(b *testing.B) {
 		dst := blas64.General{Rows: n, Cols: C, Stride: C, Data: make([]float64, n*C)}
 		b.Run(fmt.Sprintf("C=%d_d=%d_q=20_n=%d", C, d, n), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.LogProb(dst, q); err != nil {
+				if err := h.Score(dst, nil, q); err != nil {
 					b.Fatal(err)
 				}
 			}

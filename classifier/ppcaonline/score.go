@@ -94,17 +94,10 @@ func (s *scorer) scoreRow(dst, z, projected, crossed []float64) {
 	}
 }
 
-// LogProb implements classifier.Classifier in O(Cdq) a row.
-func (h *Online) LogProb(dst blas64.General, x blas32.General) error {
-	return h.scoring().LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: −max log-density.
-func (h *Online) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head in O(Cdq) per row. The novelty is −max
+// log-density.
 func (h *Online) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
+	return h.scoring().Score(dst, novelty, x)
 }
 
 func (h *Online) scoring() classifier.Scoring {

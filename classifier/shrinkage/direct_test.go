@@ -56,7 +56,7 @@ func learn(t *testing.T, h classifier.Learner, x blas32.General, y []string) {
 }
 
 // near compares two heads of equal columns.
-func near(t *testing.T, what string, a, b classifier.Classifier, x blas32.General, tol float64) {
+func near(t *testing.T, what string, a, b classifier.Head, x blas32.General, tol float64) {
 	t.Helper()
 	got, want := classifiertest.LogProb(t, a, x), classifiertest.LogProb(t, b, x)
 	for i, v := range want.Data {

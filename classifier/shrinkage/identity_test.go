@@ -273,7 +273,7 @@ func BenchmarkPPCAEBScore(b *testing.B) {
 		novelty := make([]float64, n)
 		b.Run(fmt.Sprintf("C=%d_d=%d_q=20_n=%d", c.C, c.d, n), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.Novelty(novelty, q); err != nil {
+				if err := h.Score(dense.New(len(novelty), len(h.Classes())), novelty, q); err != nil {
 					b.Fatal(err)
 				}
 			}

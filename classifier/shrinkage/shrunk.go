@@ -34,8 +34,6 @@ var (
 	_ classifier.Learner          = (*Head)(nil)
 	_ classifier.Forgetter        = (*Head)(nil)
 	_ classifier.SampleForgetter  = (*Head)(nil)
-	_ classifier.Noveltier        = (*Head)(nil)
-	_ classifier.Scorer           = (*Head)(nil)
 	_ classifier.Saver            = (*Head)(nil)
 	_ classifier.StatisticsKeeper = (*Head)(nil)
 	_ classifier.BackendUser      = (*Head)(nil)
@@ -68,10 +66,10 @@ func (h *Head) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *Head) Classes() []string { return h.classes.Names() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *Head) Dim() int {
 	if h.space == nil {
 		return 0
@@ -314,18 +312,10 @@ func (h *Head) replace(groups []classifier.Group, fitted []class) error {
 	return nil
 }
 
-// LogProb implements classifier.Classifier in O(d² + Cqd) a row.
-func (h *Head) LogProb(dst blas64.General, x blas32.General) error {
-	return h.scoring().LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: −max log-density before any
-// calibration, up to a constant that all classes share.
-func (h *Head) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
-
-// Score implements classifier.Scorer.
+// Score implements classifier.Head in O(d² + Cqd) per row. The novelty is −max
+// log-density before any calibration, up to a constant that all classes share.
 func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
+	return h.scoring().Score(dst, novelty, x)
 }
 
 func (h *Head) scoring() classifier.Scoring {

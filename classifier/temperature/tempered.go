@@ -29,7 +29,6 @@ type Tempered struct {
 var (
 	_ classifier.Learner = (*Tempered)(nil)
 	_ classifier.Wrapper = (*Tempered)(nil)
-	_ classifier.Scorer  = scorer{}
 	_ classifier.Saver   = saver{}
 
 	_ classifier.Exporter = exporter{}
@@ -52,9 +51,6 @@ func New(cfg Config, unfitted func() (classifier.Learner, error)) (classifier.Le
 // Parts implements classifier.Wrapper.
 func (t *Tempered) Parts() []any {
 	var parts []any
-	if s, ok := classifier.As[classifier.Scorer](t.head); ok {
-		parts = append(parts, scorer{t, s})
-	}
 	if s, ok := classifier.As[classifier.Saver](t.head); ok {
 		parts = append(parts, saver{t, s})
 	}
@@ -65,7 +61,7 @@ func (t *Tempered) Parts() []any {
 }
 
 // Unwrap implements classifier.Wrapper.
-func (t *Tempered) Unwrap() classifier.Classifier { return t.head }
+func (t *Tempered) Unwrap() classifier.Head { return t.head }
 
 // Within returns the head within one that New made, and any other as it is.
 func Within(l classifier.Learner) classifier.Learner {
@@ -77,10 +73,10 @@ func Within(l classifier.Learner) classifier.Learner {
 
 func (t *Tempered) within() classifier.Learner { return t.head }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (t *Tempered) Classes() []string { return t.head.Classes() }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (t *Tempered) Dim() int { return t.head.Dim() }
 
 // Fit returns the temperature and how it was found, nil before the base
@@ -100,7 +96,7 @@ func (t *Tempered) Fit() *Fit {
 
 // Of returns the temperature of a head, nil for a head without one or before
 // its base session.
-func Of(c classifier.Classifier) *Fit {
+func Of(c classifier.Head) *Fit {
 	if t, ok := classifier.As[interface{ Fit() *Fit }](c); ok {
 		return t.Fit()
 	}
@@ -159,9 +155,9 @@ func (t *Tempered) unlearn(blank func() (classifier.Learner, error)) error {
 	return nil
 }
 
-// LogProb implements classifier.Classifier.
-func (t *Tempered) LogProb(dst blas64.General, x blas32.General) error {
-	if err := t.head.LogProb(dst, x); err != nil {
+// Score implements classifier.Head; the novelty is that of the head within.
+func (t *Tempered) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	if err := t.head.Score(dst, novelty, x); err != nil {
 		return err
 	}
 	t.temper(dst)
@@ -196,21 +192,6 @@ func firstMax(row []float64) int {
 		}
 	}
 	return best
-}
-
-// A scorer is what tempers a classifier.Scorer.
-type scorer struct {
-	t    *Tempered
-	head classifier.Scorer
-}
-
-// Score implements classifier.Scorer; the novelty is that of the head within.
-func (s scorer) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	if err := s.head.Score(dst, novelty, x); err != nil {
-		return err
-	}
-	s.t.temper(dst)
-	return nil
 }
 
 // An exporter is what tempers a classifier.Exporter.

@@ -60,8 +60,8 @@ func (h *sharp) Learn(ctx context.Context, x blas32.General, y []string) error {
 	return nil
 }
 
-func (h *sharp) LogProb(dst blas64.General, x blas32.General) error {
-	if err := classifier.CheckLogProb(h, dst, x); err != nil {
+func (h *sharp) Score(dst blas64.General, _ []float64, x blas32.General) error {
+	if err := classifier.CheckScore(h, dst, nil, x); err != nil {
 		return err
 	}
 	for i := range x.Rows {
@@ -146,7 +146,7 @@ func TestNeverChangesTheDecision(t *testing.T) {
 // almost gives two classes whose log-probabilities differ by the last bit.
 type almost struct{ *sharp }
 
-func (h almost) LogProb(dst blas64.General, x blas32.General) error {
+func (h almost) Score(dst blas64.General, _ []float64, x blas32.General) error {
 	for i := range x.Rows {
 		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
 		for j := range row {
@@ -175,8 +175,6 @@ func TestNoCapabilityAppears(t *testing.T) {
 	for name, there := range map[string]bool{
 		"Forgetter":        is[classifier.Forgetter](h),
 		"SampleForgetter":  is[classifier.SampleForgetter](h),
-		"Noveltier":        is[classifier.Noveltier](h),
-		"Scorer":           is[classifier.Scorer](h),
 		"Saver":            is[classifier.Saver](h),
 		"StatisticsKeeper": is[classifier.StatisticsKeeper](h),
 		"moments.Learner":  is[moments.Learner](h),
@@ -188,7 +186,7 @@ func TestNoCapabilityAppears(t *testing.T) {
 	}
 }
 
-func is[T any](c classifier.Classifier) bool {
+func is[T any](c classifier.Head) bool {
 	_, ok := classifier.As[T](c)
 	return ok
 }

@@ -37,10 +37,8 @@ type fitted struct {
 }
 
 var (
-	_ classifier.Learner   = (*VARGP)(nil)
-	_ classifier.Noveltier = (*VARGP)(nil)
-	_ classifier.Scorer    = (*VARGP)(nil)
-	_ classifier.Saver     = (*VARGP)(nil)
+	_ classifier.Learner = (*VARGP)(nil)
+	_ classifier.Saver   = (*VARGP)(nil)
 
 	_ classifier.BackendUser = (*VARGP)(nil)
 	_ classifier.JournalUser = (*VARGP)(nil)
@@ -63,10 +61,10 @@ func (h *VARGP) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *VARGP) Classes() []string { return h.classes }
 
-// Dim implements classifier.Classifier.
+// Dim implements classifier.Head.
 func (h *VARGP) Dim() int {
 	if h.model == nil {
 		return 0
@@ -256,18 +254,10 @@ func (s session) inducing(g int) blas64.General {
 	return gathered(s.dim, parts...)
 }
 
-// LogProb implements classifier.Classifier.
-func (h *VARGP) LogProb(dst blas64.General, x blas32.General) error {
-	return h.scoring().LogProbs(dst, x)
-}
-
-// Novelty implements classifier.Noveltier: the entropy in nats of the
+// Score implements classifier.Head. The novelty is the entropy in nats of the
 // distribution over the classes and the unseen head.
-func (h *VARGP) Novelty(dst []float64, x blas32.General) error { return h.scoring().Novelties(dst, x) }
-
-// Score implements classifier.Scorer.
 func (h *VARGP) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Both(dst, novelty, x)
+	return h.scoring().Score(dst, novelty, x)
 }
 
 // scoring has log-probabilities of all heads as scores (n×(C+1)).

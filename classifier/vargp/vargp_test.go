@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	gp "github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // short returns settings that take little time.
@@ -58,7 +59,7 @@ func blobs(n int, classes ...string) (x blas32.General, y []string) {
 	return x, y
 }
 
-func right(t *testing.T, h classifier.Classifier, x blas32.General, y []string) float64 {
+func right(t *testing.T, h classifier.Head, x blas32.General, y []string) float64 {
 	t.Helper()
 	p, err := classifier.Predict(h, x, 1)
 	if err != nil {
@@ -92,10 +93,10 @@ func TestSessions(t *testing.T) {
 	}
 	odd, _ := blobs(11, "f")
 	known, strange := make([]float64, x.Rows), make([]float64, odd.Rows)
-	if err := h.Novelty(known, x); err != nil {
+	if err := h.Score(dense.New(len(known), len(h.Classes())), known, x); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Novelty(strange, odd); err != nil {
+	if err := h.Score(dense.New(len(strange), len(h.Classes())), strange, odd); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := mean(known), mean(strange); a >= b {

@@ -55,11 +55,7 @@ func (w *workbench) eval(ctx context.Context, file, jsonFile, reportDir string) 
 	if err := m.CheckBackbone(c.source()); err != nil {
 		return err
 	}
-	novelty, err := noveltyOf(m.Head, c)
-	if err != nil {
-		return err
-	}
-	report, err := evaluate(m.Head, c, novelty)
+	report, novelty, err := evaluate(m.Head, c)
 	if err != nil {
 		return err
 	}
@@ -95,33 +91,23 @@ func (w *workbench) evalProblems(c collection, jsonFile, reportDir string) error
 	return partial(len(c.problems), "the log")
 }
 
-// evaluate compares a head with the truth, in batches.
-func evaluate(head classifier.Classifier, c collection, novelty []float64) (*metrics.Report, error) {
+// evaluate compares a head with the truth, in batches, and returns the novelty of
+// every row.
+func evaluate(head classifier.Head, c collection) (*metrics.Report, []float64, error) {
 	a, err := metrics.NewAccumulator(head.Classes())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	err = classifier.Batches(head, c.X, func(first int, logProb blas64.General) error {
-		last := first + logProb.Rows
-		if novelty == nil {
-			return a.Add(c.Labels[first:last], logProb, nil)
-		}
-		return a.Add(c.Labels[first:last], logProb, novelty[first:last])
+	all := make([]float64, 0, c.X.Rows)
+	err = classifier.ScoreBatches(head, c.X, func(first int, logProb blas64.General, novelty []float64) error {
+		all = append(all, novelty...)
+		return a.Add(c.Labels[first:first+logProb.Rows], logProb, novelty)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return a.Report()
-}
-
-// noveltyOf scores every row, nil for a head that cannot.
-func noveltyOf(head classifier.Classifier, c collection) ([]float64, error) {
-	n, ok := classifier.As[classifier.Noveltier](head)
-	if !ok {
-		return nil, nil
-	}
-	dst := make([]float64, c.X.Rows)
-	return dst, n.Novelty(dst, c.X)
+	report, err := a.Report()
+	return report, all, err
 }
 
 // sayRejected says what --reject would turn away.

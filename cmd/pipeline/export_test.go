@@ -112,7 +112,7 @@ func (l *lab) checkExport(t *testing.T, modelFile, images string, args ...string
 	}
 	n, C := f.X.Rows, len(m.Classes())
 	want := blas64.General{Rows: n, Cols: C, Stride: C, Data: make([]float64, n*C)}
-	if err := m.Head.LogProb(want, f.X); err != nil {
+	if err := m.Head.Score(want, nil, f.X); err != nil {
 		t.Fatal(err)
 	}
 	head, whole := l.path("head.onnx"), l.path("whole.onnx")

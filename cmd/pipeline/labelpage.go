@@ -99,7 +99,7 @@ func (p *labelPage) thumbnails() error {
 // A truth compares the head with what folders say, in memory that does not
 // grow with the number of images.
 type truth struct {
-	head    classifier.Classifier
+	head    classifier.Head
 	known   map[string]bool
 	sums    *metrics.Accumulator
 	n       int
@@ -107,7 +107,7 @@ type truth struct {
 	vectors []float32
 }
 
-func newTruth(head classifier.Classifier) (truth, error) {
+func newTruth(head classifier.Head) (truth, error) {
 	t := truth{head: head, known: map[string]bool{}}
 	for _, class := range head.Classes() {
 		t.known[class] = true

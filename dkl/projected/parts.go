@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
@@ -15,12 +14,6 @@ import (
 // Parts implements classifier.Wrapper.
 func (h *Head) Parts() []any {
 	parts := []any{unfitter{h}, backendUser{h}}
-	if s, ok := classifier.As[classifier.Scorer](h.head); ok {
-		parts = append(parts, scorer{h, s})
-	}
-	if n, ok := classifier.As[classifier.Noveltier](h.head); ok {
-		parts = append(parts, noveltier{h, n})
-	}
 	if v, ok := classifier.As[classifier.Varier](h.head); ok {
 		parts = append(parts, varier{h, v})
 	}
@@ -34,34 +27,6 @@ func (h *Head) Parts() []any {
 		parts = append(parts, exporter{h, e})
 	}
 	return parts
-}
-
-type scorer struct {
-	h    *Head
-	head classifier.Scorer
-}
-
-// Score implements classifier.Scorer.
-func (s scorer) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	z, err := s.h.rows(x)
-	if err != nil {
-		return fmt.Errorf("dkl: %w", err)
-	}
-	return s.head.Score(dst, novelty, z)
-}
-
-type noveltier struct {
-	h    *Head
-	head classifier.Noveltier
-}
-
-// Novelty implements classifier.Noveltier.
-func (n noveltier) Novelty(dst []float64, x blas32.General) error {
-	z, err := n.h.rows(x)
-	if err != nil {
-		return fmt.Errorf("dkl: %w", err)
-	}
-	return n.head.Novelty(dst, z)
 }
 
 type varier struct {
@@ -129,8 +94,6 @@ func (e exporter) Export(g *onnx.Graph, x string) (string, error) {
 }
 
 var (
-	_ classifier.Scorer          = scorer{}
-	_ classifier.Noveltier       = noveltier{}
 	_ classifier.Varier          = varier{}
 	_ classifier.SampleForgetter = sampleForgetter{}
 	_ classifier.BackendUser     = backendUser{}

@@ -70,10 +70,10 @@ func New(cfg Config, gym Gym, unfitted func() (classifier.Learner, error)) (*Hea
 	return h, nil
 }
 
-// Classes implements classifier.Classifier.
+// Classes implements classifier.Head.
 func (h *Head) Classes() []string { return h.head.Classes() }
 
-// Dim implements classifier.Classifier: d, not D.
+// Dim implements classifier.Head: d, not D.
 func (h *Head) Dim() int {
 	if len(h.head.Classes()) == 0 {
 		return 0
@@ -85,7 +85,7 @@ func (h *Head) Dim() int {
 func (h *Head) Projection() *dkl.Head { return h.projection }
 
 // Unwrap implements classifier.Wrapper.
-func (h *Head) Unwrap() classifier.Classifier { return h.head }
+func (h *Head) Unwrap() classifier.Head { return h.head }
 
 // Learn implements classifier.Learner. The base session, the first after New
 // and after forgetting everything, trains the projection.
@@ -176,16 +176,16 @@ func (h *Head) takesOver(c gptree.Config) bool {
 	return h.cfg.Training.HandOver && c.Base == gptree.BaseVI && c.Tree == t.Tree && c.Kernel == t.Kernel && c.Normalize == t.Normalize
 }
 
-// LogProb implements classifier.Classifier.
-func (h *Head) LogProb(dst blas64.General, x blas32.General) error {
-	if err := classifier.CheckLogProb(h, dst, x); err != nil {
+// Score implements classifier.Head.
+func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
 		return fmt.Errorf("dkl: %w", err)
 	}
 	z, err := h.projection.Project(x)
 	if err != nil {
 		return err
 	}
-	return h.head.LogProb(dst, z)
+	return h.head.Score(dst, novelty, z)
 }
 
 // unfitted returns heads like the one within, as it chose its settings.

@@ -192,7 +192,7 @@ func FuzzLoad(f *testing.F) {
 		if !json.Valid(settings) {
 			t.Errorf("%q was loaded", settings)
 		}
-		_ = h.LogProb(dense.New(x.Rows, len(h.Classes())), x)
+		_ = h.Score(dense.New(x.Rows, len(h.Classes())), make([]float64, x.Rows), x)
 	})
 }
 

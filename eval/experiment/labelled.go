@@ -55,7 +55,7 @@ func All(b *fscil.Bench) (train, test Labelled) {
 
 // Accuracy is the share of rows that h gives their class; classes that it does
 // not know count as mistakes.
-func Accuracy(h classifier.Classifier, test Labelled) (float64, error) {
+func Accuracy(h classifier.Head, test Labelled) (float64, error) {
 	predictions, err := classifier.Predict(h, test.X, 0)
 	if err != nil {
 		return 0, err

@@ -135,7 +135,7 @@ func (b *Bench) learn(ctx context.Context, head classifier.Learner, s int) error
 }
 
 // evaluate tests all classes of sessions 0 … s.
-func (b *Bench) evaluate(ctx context.Context, head classifier.Classifier, s int) (*metrics.Report, error) {
+func (b *Bench) evaluate(ctx context.Context, head classifier.Head, s int) (*metrics.Report, error) {
 	a, err := metrics.NewAccumulator(head.Classes())
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (b *Bench) evaluate(ctx context.Context, head classifier.Classifier, s int)
 	return a.Report()
 }
 
-func (b *Bench) score(a *metrics.Accumulator, head classifier.Classifier, part split, room []float32) error {
+func (b *Bench) score(a *metrics.Accumulator, head classifier.Head, part split, room []float32) error {
 	x := b.embeddings.gather(room, part.rows)
 	return classifier.Batches(head, x, func(first int, logProb blas64.General) error {
 		return a.Add(part.classes[first:first+logProb.Rows], logProb, nil)

@@ -35,7 +35,7 @@ func (o *oracle) Learn(_ context.Context, x blas32.General, y []string) error {
 	return nil
 }
 
-func (o *oracle) LogProb(dst blas64.General, x blas32.General) error {
+func (o *oracle) Score(dst blas64.General, _ []float64, x blas32.General) error {
 	rest := 0.2 / float64(len(o.classes)-1)
 	for i := range x.Rows {
 		for j := range dst.Cols {

@@ -12,7 +12,7 @@ import (
 
 // optional are the interfaces that a head may or may not have. A wrapper, such
 // as a temperature, has those of the head within only for those who ask As.
-var optional = []string{"Forgetter", "SampleForgetter", "Noveltier", "Scorer", "Saver", "StatisticsKeeper", "Exporter", "BackendUser", "Hierarchical"}
+var optional = []string{"Forgetter", "SampleForgetter", "Saver", "StatisticsKeeper", "Exporter", "BackendUser", "Hierarchical"}
 
 func TestCapabilitiesAreLookedUpWithAs(t *testing.T) {
 	for _, file := range goFiles(t) {

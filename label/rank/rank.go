@@ -31,7 +31,7 @@ type Entry struct {
 // grows by an Entry an image) and Config.ClusterImages.
 type Ranking struct {
 	config Config
-	head   classifier.Classifier
+	head   classifier.Head
 	// threshold is the novelty above which an image is novel; NaN when nobody
 	// asks.
 	threshold float64
@@ -53,17 +53,13 @@ type novel struct {
 // New ranks for a head. Images with a novelty above the threshold are kept to
 // be grouped; NaN keeps none. The error wraps ErrCannot when the head does not
 // know what to rank by.
-func New(c Config, head classifier.Classifier, threshold float64) (*Ranking, error) {
+func New(c Config, head classifier.Head, threshold float64) (*Ranking, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("rank: %w", err)
 	}
 	_, varier := classifier.As[classifier.Varier](head)
-	_, noveltier := classifier.As[classifier.Noveltier](head)
 	if c.By == Variance && !varier {
 		return nil, fmt.Errorf("rank by variance: %w; gpr and gptree do. Choose entropy, margin or novelty", ErrCannot)
-	}
-	if (c.By == Novelty || !math.IsNaN(threshold)) && !noveltier {
-		return nil, fmt.Errorf("rank by novelty: %w; choose entropy or margin", ErrCannot)
 	}
 	r := &Ranking{config: c, head: head, threshold: threshold, known: map[string]int{}}
 	for j, class := range head.Classes() {

@@ -22,7 +22,7 @@ import (
 )
 
 // line is a head with left at −1 and right at 1.
-func line(tb testing.TB) classifier.Classifier {
+func line(tb testing.TB) classifier.Head {
 	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
 	if err == nil {
 		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}}, []string{"left", "right"})

@@ -15,7 +15,7 @@ import (
 )
 
 // judge measures a classifier on p.
-func judge(c classifier.Classifier, p experiment.Labelled) (*metrics.Report, error) {
+func judge(c classifier.Head, p experiment.Labelled) (*metrics.Report, error) {
 	a, err := metrics.NewAccumulator(c.Classes())
 	if err != nil {
 		return nil, err
@@ -52,12 +52,12 @@ type figure struct {
 // A contender is a classifier of the table on base classes.
 type contender struct {
 	name  string
-	learn func(context.Context, experiment.Labelled, uint64) (classifier.Classifier, error)
+	learn func(context.Context, experiment.Labelled, uint64) (classifier.Head, error)
 }
 
 func (l lab) contenders(setting string) []contender {
-	tree := func(with string) func(context.Context, experiment.Labelled, uint64) (classifier.Classifier, error) {
-		return func(ctx context.Context, p experiment.Labelled, seed uint64) (classifier.Classifier, error) {
+	tree := func(with string) func(context.Context, experiment.Labelled, uint64) (classifier.Head, error) {
+		return func(ctx context.Context, p experiment.Labelled, seed uint64) (classifier.Head, error) {
 			head, err := l.head("gptree", with, seed)
 			if err == nil {
 				err = head.Learn(ctx, p.X, p.Y)
@@ -66,7 +66,7 @@ func (l lab) contenders(setting string) []contender {
 		}
 	}
 	return []contender{
-		{"softmax", func(ctx context.Context, p experiment.Labelled, seed uint64) (classifier.Classifier, error) {
+		{"softmax", func(ctx context.Context, p experiment.Labelled, seed uint64) (classifier.Head, error) {
 			return l.softmax(ctx, setting, p, seed)
 		}},
 		{"gptree", tree(none)},
@@ -85,7 +85,7 @@ func entropyOnly(setting string) string {
 }
 
 // softmax returns phase 1 with its classifier.
-func (l lab) softmax(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Classifier, error) {
+func (l lab) softmax(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Head, error) {
 	t, err := parse(entropyOnly(setting))
 	if err != nil {
 		return nil, err

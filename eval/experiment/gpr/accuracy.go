@@ -126,8 +126,8 @@ func difference(ctx context.Context, s experiment.Site, h classifier.Learner, tr
 	return worst, nil
 }
 
-func logProbs(h classifier.Classifier, s experiment.Labelled) (blas64.General, error) {
+func logProbs(h classifier.Head, s experiment.Labelled) (blas64.General, error) {
 	C := len(h.Classes())
 	m := blas64.General{Rows: s.X.Rows, Cols: C, Stride: C, Data: make([]float64, s.X.Rows*C)}
-	return m, h.LogProb(m, s.X)
+	return m, h.Score(m, nil, s.X)
 }

@@ -249,7 +249,7 @@ func (l *lab) learn(ctx context.Context, head classifier.Learner) error {
 
 // clock returns how many times as long the flat head takes: the median over
 // rounds in which both take their turn.
-func (l *lab) clock(ctx context.Context, head classifier.Classifier) (float64, error) {
+func (l *lab) clock(ctx context.Context, head classifier.Head) (float64, error) {
 	dst := blas64.General{Rows: l.clockTest.Rows, Cols: l.data.classes, Stride: l.data.classes}
 	dst.Data = make([]float64, dst.Rows*dst.Cols)
 	var ratios []float64
@@ -259,9 +259,9 @@ func (l *lab) clock(ctx context.Context, head classifier.Classifier) (float64, e
 			return 0, err
 		}
 		var took [2]time.Duration
-		for k, h := range []classifier.Classifier{l.flat, head} {
+		for k, h := range []classifier.Head{l.flat, head} {
 			start := time.Now()
-			if err := h.LogProb(dst, l.clockTest); err != nil {
+			if err := h.Score(dst, nil, l.clockTest); err != nil {
 				return 0, err
 			}
 			took[k] = time.Since(start)
