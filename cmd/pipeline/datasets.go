@@ -14,10 +14,10 @@ import (
 func newDatasets() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "datasets",
-		Short: "List and pull the index lists of benchmarks, import features",
+		Short: "List and pull the index lists of benchmarks",
 		Long: `The official lists say which image is learned and tested in which session. They
 come from their authors' repository, at a pinned commit; the images are for you to
-bring. Ready-made features of CUB-200-2011 can be imported.`,
+bring.`,
 		Example: "  pipeline datasets list",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -39,7 +39,6 @@ bring. Ready-made features of CUB-200-2011 can be imported.`,
 				return w.pullDataset(ctx, args[0])
 			}),
 		},
-		newImportCUB(),
 	)
 	return cmd
 }

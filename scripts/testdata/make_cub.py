@@ -1,4 +1,4 @@
-"""Makes the .mat and .txt files beside it: python dataset/cub/testdata/make_cub.py
+"""Makes the .mat and .txt files beside it: python scripts/testdata/make_cub.py
 
 A data set of 12 images as SciPy 1.17 writes it, in the shape of Xian et al.'s
 res101.mat and CUB-200-2011's lists, and one .mat for everything that can be wrong.
@@ -89,3 +89,22 @@ def eleven(v):
 
 
 write("eleven.mat", eleven)
+
+
+def odd():
+    """A data set whose names, classes and values take more care: names that CSV quotes or that are escaped, values
+    that float32 rounds, features stored as single, labels as uint8 in a row, files of a Windows computer."""
+    names = ["007.Caf\u00e9 bird/a, b.jpg", "007.Caf\u00e9 bird/100%.jpg", "007.Caf\u00e9 bird/caf%E9.jpg", '021.It is "x".y/c%41.jpg']
+    folder = here / "odd"
+    folder.mkdir(exist_ok=True)
+    (folder / "images.txt").write_bytes("".join(f"{10 * i + 1} {name}\r\n" for i, name in enumerate(names)).encode())
+    (folder / "train_test_split.txt").write_bytes(b"31 0\n\n1 1\n11 0\n21 1\n")
+    files = np.empty((1, len(names)), dtype=object)
+    files[0] = ["C:\\BS\\" + name.replace("/", "\\") for name in names[::-1]]
+    labels = np.array([[21, 7, 7, 7]], dtype=np.uint8)
+    values = np.array([[np.pi * 10.0 ** (3 * j - 6 * i) * (-1) ** j for i in range(len(names))] for j in range(5)])
+    for name, features in {"double.mat": values, "single.mat": values.astype(np.float32), "int16.mat": values.clip(-9, 9).round().astype(np.int16)}.items():
+        scipy.io.savemat(folder / name, {"other": "text", "features": features, "labels": labels, "image_files": files})
+
+
+odd()

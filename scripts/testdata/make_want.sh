@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Makes want/: what `pipeline datasets import-cub` wrote from the test files. The
+# command was replaced by scripts/import_cub.py; this runs its last version.
+set -euo pipefail
+cd "$(dirname "$0")"
+last=f01a107
+old=$(mktemp -d)
+trap 'git worktree remove --force "$old/source"; rm -rf "$old"' EXIT
+git worktree add --detach "$old/source" "$last"
+(cd "$old/source" && go build -o "$old/pipeline" ./cmd/pipeline)
+mkdir -p want
+for mat in res101 plain odd/double odd/single odd/int16; do
+	"$old/pipeline" datasets import-cub --mat "$mat.mat" --cub "$(dirname "$mat")" --out "want/$(basename "$mat")"
+done
