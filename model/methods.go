@@ -94,16 +94,5 @@ func methodConfig(name string, c method.Config) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := json.Marshal(m.Resolve(c))
-	if err != nil {
-		return nil, err
-	}
-	var byMethod map[string]json.RawMessage
-	if err := json.Unmarshal(all, &byMethod); err != nil {
-		return nil, err
-	}
-	if own, ok := byMethod[m.Key()]; ok {
-		return own, nil
-	}
-	return json.RawMessage("{}"), nil
+	return json.Marshal(c.Settings(m))
 }

@@ -17,8 +17,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 const statsDim = 6
@@ -274,32 +276,33 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 // examples.
 func TestTrainStatsIsTrain(t *testing.T) {
 	b := crowd(1, 20, "ant", "bee", "cat", "dog")
-	for _, method := range []string{"ncm", "plda", "ppca"} {
-		set := settings(method)
-		set.Temperature.Temperature, set.Heads.NCM.Temperature = 1, 0.05
+	for _, name := range []string{"ncm", "plda", "ppca"} {
+		set := settings(name)
+		set.Temperature.Temperature = 1
+		set.Heads = method.Change(set.Heads, "ncm", func(c *ncm.Config) { c.Temperature = 0.05 })
 		want, _, err := Train(context.Background(), set, b)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, o, err := TrainStats(context.Background(), set, collected(t, b, seq(b.X.Rows)))
 		if err != nil || o.Added != 80 || len(o.NewClasses) != 4 {
-			t.Fatalf("%s: %+v, %v", method, o, err)
+			t.Fatalf("%s: %+v, %v", name, o, err)
 		}
 		p, q := logProb(t, got, b), logProb(t, want, b)
 		for i := range q { // statistics are of unit vectors rounded to float32
 			if math.Abs(p[i]-q[i]) > 1e-4*max(1, math.Abs(q[i])) {
-				t.Fatalf("%s: log-probability %v, want %v", method, p[i], q[i])
+				t.Fatalf("%s: log-probability %v, want %v", name, p[i], q[i])
 			}
 		}
 		if _, err := got.Threshold(0.05); err == nil || !strings.Contains(err.Error(), "statistics") {
-			t.Errorf("%s: %v", method, err)
+			t.Errorf("%s: %v", name, err)
 		}
 		back := mustLoad(t, savedAs(t, got))
 		if o := learn(t, back, b); o.Changed() {
-			t.Errorf("%s: the images behind the statistics are learned again: %+v", method, o)
+			t.Errorf("%s: the images behind the statistics are learned again: %+v", name, o)
 		}
 		if o := learn(t, back, crowd(9, 3, "bee", "eel")); o.Added != 6 {
-			t.Errorf("%s: %+v", method, o)
+			t.Errorf("%s: %+v", name, o)
 		}
 	}
 }
@@ -315,7 +318,7 @@ func TestTrainStatsRefuses(t *testing.T) {
 		t.Errorf("raw: %v", err)
 	}
 	euclid := settings("ncm")
-	euclid.Heads.NCM.Metric = "euclidean"
+	euclid.Heads = method.Change(euclid.Heads, "ncm", func(c *ncm.Config) { c.Metric = ncm.Euclidean })
 	if _, _, err := TrainStats(ctx, euclid, collected(t, b, seq(10))); err == nil || !strings.Contains(err.Error(), "with --raw") {
 		t.Errorf("unit: %v", err)
 	}

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // A model that learns the statistics of others is the one that learned all
@@ -17,9 +19,10 @@ func TestLearnStatsIsLearn(t *testing.T) {
 	base, more := crowd(1, 20, "ant", "bee"), crowd(2, 4, "bee", "cat", "dog")
 	whole := collected(t, more, seq(more.X.Rows))
 	merged(t, whole, collected(t, base, []int{0, 21})) // an ant alone: thin
-	for _, method := range []string{"ncm", "plda", "ppca"} {
-		set := settings(method)
-		set.Temperature.Temperature, set.Heads.NCM.Temperature = 1, 0.05
+	for _, name := range []string{"ncm", "plda", "ppca"} {
+		set := settings(name)
+		set.Temperature.Temperature = 1
+		set.Heads = method.Change(set.Heads, "ncm", func(c *ncm.Config) { c.Temperature = 0.05 })
 		var both [2]*Model
 		for i := range both {
 			m, _, err := Train(context.Background(), set, base)
@@ -32,20 +35,20 @@ func TestLearnStatsIsLearn(t *testing.T) {
 		for range 2 {
 			o, err := both[0].LearnStats(context.Background(), whole)
 			if err != nil {
-				t.Fatalf("%s: %v", method, err)
+				t.Fatalf("%s: %v", name, err)
 			}
 			if o.Changed() && (o.Added != 12 || o.AlreadyKnown != 2 || len(o.NewClasses) != 2 || len(o.MoreOf) != 1) || !o.Changed() && o.AlreadyKnown != 14 {
-				t.Errorf("%s: %+v", method, o)
+				t.Errorf("%s: %+v", name, o)
 			}
 		}
 		p, q := logProb(t, mustLoad(t, savedAs(t, both[0])), more), logProb(t, both[1], more)
 		for i := range q { // statistics are of unit vectors rounded to float32
 			if math.Abs(p[i]-q[i]) > 1e-4*max(1, math.Abs(q[i])) {
-				t.Fatalf("%s: log-probability %v, want %v", method, p[i], q[i])
+				t.Fatalf("%s: log-probability %v, want %v", name, p[i], q[i])
 			}
 		}
 		if o := learn(t, both[0], more); o.Changed() {
-			t.Errorf("%s: the images behind the statistics are learned again: %+v", method, o)
+			t.Errorf("%s: the images behind the statistics are learned again: %+v", name, o)
 		}
 	}
 }

@@ -93,8 +93,8 @@ type lab struct {
 // head returns an unfitted head of a method; behind a projection unless setting
 // is none.
 func (l lab) head(name, setting string, seed uint64) (classifier.Learner, error) {
-	settings := l.s.Heads
-	settings.GPTree.Seed, settings.PLDAPlus.Statistics, settings.PPCA.Statistics, settings.PPCAEB.Statistics = seed, false, false, false
+	settings := l.s.Heads.Seeded(seed)
+	settings.WithoutStatistics = true
 	one := temperature.Config{Temperature: 1}
 	if setting == none {
 		return method.Tempered(l.s.Backend, name, settings, one)
@@ -139,7 +139,7 @@ func key(name string) string {
 	if err != nil {
 		return "unknown"
 	}
-	return m.Key()
+	return m.Key
 }
 
 // choose takes the best candidate by pseudo-sessions; where there is one only,
