@@ -32,6 +32,9 @@ func contents(t *testing.T, dir string) map[string][]byte {
 }
 
 func TestGenerate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the example draws all pictures already")
+	}
 	dir := t.TempDir()
 	set, err := Generate(t.Context(), dir, testSeed)
 	if err != nil {
