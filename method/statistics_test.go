@@ -117,7 +117,7 @@ func TestLearningStatisticsIsLearningExamples(t *testing.T) {
 	queries, _ := exact(2, 0, 33, 3)
 	for _, m := range method.Methods() {
 		direct, from := unfitted(t, m.Name), unfitted(t, m.Name)
-		l, ok := classifier.As[moments.Learner](from)
+		l, ok := from.(moments.Learner)
 		if !ok {
 			continue
 		}
@@ -165,7 +165,7 @@ func TestLearningStatisticsRefuses(t *testing.T) {
 	cancel()
 	for _, m := range method.Methods() {
 		h := unfitted(t, m.Name)
-		l, ok := classifier.As[moments.Learner](h)
+		l, ok := h.(moments.Learner)
 		if !ok {
 			continue
 		}
@@ -199,7 +199,7 @@ func TestStatisticsChooseTheDefault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, ok := classifier.As[moments.Learner](h)
+		l, ok := h.(moments.Learner)
 		if !ok {
 			continue
 		}
