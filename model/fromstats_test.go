@@ -12,8 +12,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
@@ -61,32 +63,33 @@ func merged(t *testing.T, a, b *classstats.Stats) {
 // examples.
 func TestTrainStatsIsTrain(t *testing.T) {
 	b := crowd(1, 20, "ant", "bee", "cat", "dog")
-	for _, method := range []string{"ncm", "plda", "ppca"} {
-		set := settings(method)
-		set.Temperature.Temperature, set.Heads.NCM.Temperature = 1, 0.05
+	for _, name := range []string{"ncm", "plda", "ppca"} {
+		set := settings(name)
+		set.Temperature.Temperature = 1
+		set.Heads = method.Change(set.Heads, "ncm", func(c *ncm.Config) { c.Temperature = 0.05 })
 		want, _, err := Train(context.Background(), set, b)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, o, err := TrainStats(context.Background(), set, collected(t, b, seq(b.X.Rows)))
 		if err != nil || o.Added != 80 || len(o.NewClasses) != 4 {
-			t.Fatalf("%s: %+v, %v", method, o, err)
+			t.Fatalf("%s: %+v, %v", name, o, err)
 		}
 		p, q := logProb(t, got, b), logProb(t, want, b)
 		for i := range q { // statistics are of unit vectors rounded to float32
 			if math.Abs(p[i]-q[i]) > 1e-4*max(1, math.Abs(q[i])) {
-				t.Fatalf("%s: log-probability %v, want %v", method, p[i], q[i])
+				t.Fatalf("%s: log-probability %v, want %v", name, p[i], q[i])
 			}
 		}
 		if _, err := got.Threshold(0.05); err == nil || !strings.Contains(err.Error(), "statistics") {
-			t.Errorf("%s: %v", method, err)
+			t.Errorf("%s: %v", name, err)
 		}
 		back := mustLoad(t, savedAs(t, got))
 		if o := learn(t, back, b); o.Changed() {
-			t.Errorf("%s: the images behind the statistics are learned again: %+v", method, o)
+			t.Errorf("%s: the images behind the statistics are learned again: %+v", name, o)
 		}
 		if o := learn(t, back, crowd(9, 3, "bee", "eel")); o.Added != 6 {
-			t.Errorf("%s: %+v", method, o)
+			t.Errorf("%s: %+v", name, o)
 		}
 	}
 }
@@ -102,7 +105,7 @@ func TestTrainStatsRefuses(t *testing.T) {
 		t.Errorf("raw: %v", err)
 	}
 	euclid := settings("ncm")
-	euclid.Heads.NCM.Metric = "euclidean"
+	euclid.Heads = method.Change(euclid.Heads, "ncm", func(c *ncm.Config) { c.Metric = ncm.Euclidean })
 	if _, _, err := TrainStats(ctx, euclid, collected(t, b, seq(10))); err == nil || !strings.Contains(err.Error(), "with --raw") {
 		t.Errorf("unit: %v", err)
 	}
@@ -117,9 +120,10 @@ func TestLearnStatsIsLearn(t *testing.T) {
 	base, more := crowd(1, 20, "ant", "bee"), crowd(2, 4, "bee", "cat", "dog")
 	whole := collected(t, more, seq(more.X.Rows))
 	merged(t, whole, collected(t, base, []int{0, 21})) // an ant alone: thin
-	for _, method := range []string{"ncm", "plda", "ppca"} {
-		set := settings(method)
-		set.Temperature.Temperature, set.Heads.NCM.Temperature = 1, 0.05
+	for _, name := range []string{"ncm", "plda", "ppca"} {
+		set := settings(name)
+		set.Temperature.Temperature = 1
+		set.Heads = method.Change(set.Heads, "ncm", func(c *ncm.Config) { c.Temperature = 0.05 })
 		var both [2]*Model
 		for i := range both {
 			m, _, err := Train(context.Background(), set, base)
@@ -132,20 +136,20 @@ func TestLearnStatsIsLearn(t *testing.T) {
 		for range 2 {
 			o, err := both[0].LearnStats(context.Background(), whole)
 			if err != nil {
-				t.Fatalf("%s: %v", method, err)
+				t.Fatalf("%s: %v", name, err)
 			}
 			if o.Changed() && (o.Added != 12 || o.AlreadyKnown != 2 || len(o.NewClasses) != 2 || len(o.MoreOf) != 1) || !o.Changed() && o.AlreadyKnown != 14 {
-				t.Errorf("%s: %+v", method, o)
+				t.Errorf("%s: %+v", name, o)
 			}
 		}
 		p, q := logProb(t, mustLoad(t, savedAs(t, both[0])), more), logProb(t, both[1], more)
 		for i := range q { // statistics are of unit vectors rounded to float32
 			if math.Abs(p[i]-q[i]) > 1e-4*max(1, math.Abs(q[i])) {
-				t.Fatalf("%s: log-probability %v, want %v", method, p[i], q[i])
+				t.Fatalf("%s: log-probability %v, want %v", name, p[i], q[i])
 			}
 		}
 		if o := learn(t, both[0], more); o.Changed() {
-			t.Errorf("%s: the images behind the statistics are learned again: %+v", method, o)
+			t.Errorf("%s: the images behind the statistics are learned again: %+v", name, o)
 		}
 	}
 }

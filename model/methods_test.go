@@ -37,7 +37,7 @@ func noisy(session, n int, classes ...string) Batch {
 
 func settings(name string) Settings {
 	c := method.DefaultConfig()
-	c.GPTree.Base = gptree.BaseGibbs // old classes take and lose examples
+	c = method.Change(c, "gptree", func(g *gptree.Config) { g.Base = gptree.BaseGibbs }) // old classes take and lose examples
 	return Settings{Method: name, Heads: c, Preprocess: spec(), Seed: 3, ToolVersion: "test"}
 }
 

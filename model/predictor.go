@@ -80,7 +80,12 @@ func NewPredictor(s Settings) (*Predictor, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.dkl = &dklConfig{*s.DKL, m.Resolve(s.Heads).GPTree}
+		tree, ok := s.Heads.Settings(m).(gptree.Config)
+		if !ok { // the method is no tree
+			tree = method.Get[gptree.Config](s.Heads, "gptree")
+			tree.Seed = s.Heads.Seed
+		}
+		p.dkl = &dklConfig{*s.DKL, tree}
 		if err := p.dkl.validate(); err != nil {
 			return nil, err
 		}

@@ -62,7 +62,11 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 
 // newModel returns a model that has learned nothing.
 func newModel(s Settings) (*Model, error) {
-	config, err := methodConfig(s.Method, s.Heads)
+	kind, err := method.Find(s.Method)
+	if err != nil {
+		return nil, err
+	}
+	config, err := json.Marshal(s.Heads.Settings(kind))
 	if err != nil {
 		return nil, err
 	}
@@ -95,25 +99,4 @@ func (m *Model) train(ctx context.Context, b Batch, calibrated bool) (Outcome, e
 		}
 	}
 	return o, nil
-}
-
-// methodConfig returns the part of the configuration that concerns a method, {}
-// where it has no settings.
-func methodConfig(name string, c method.Config) (json.RawMessage, error) {
-	m, err := method.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	all, err := json.Marshal(m.Resolve(c))
-	if err != nil {
-		return nil, err
-	}
-	var byMethod map[string]json.RawMessage
-	if err := json.Unmarshal(all, &byMethod); err != nil {
-		return nil, err
-	}
-	if own, ok := byMethod[m.Key()]; ok {
-		return own, nil
-	}
-	return json.RawMessage("{}"), nil
 }

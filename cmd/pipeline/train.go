@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -217,7 +218,7 @@ func (w *workbench) learn(ctx context.Context, file string) error {
 // refresh makes the super-classes of a model anew where the configuration asks
 // for it; a model whose own configuration does, has done so already.
 func (w *workbench) refresh(ctx context.Context, m *model.Model) error {
-	if m.Method != "hppca" || !w.config.Classifier.HPPCA.Refresh {
+	if m.Method != "hppca" || !method.Get[hppca.Config](w.config.Classifier.Methods, "hppca").Refresh {
 		return nil
 	}
 	return m.Refresh(ctx)

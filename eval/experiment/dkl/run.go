@@ -93,8 +93,8 @@ type lab struct {
 // head returns an unfitted predictor of a method, with a projection unless
 // setting is none.
 func (l lab) head(name, setting string, seed uint64) (*model.Predictor, error) {
-	settings := l.s.Heads
-	settings.GPTree.Seed, settings.PLDAPlus.Statistics, settings.PPCA.Statistics, settings.PPCAEB.Statistics = seed, false, false, false
+	settings := l.s.Heads.Seeded(seed)
+	settings.WithoutStatistics = true
 	s := model.Settings{Method: name, Heads: settings, Temperature: temperature.Config{Temperature: 1}, Backend: l.s.Backend}
 	if setting != none {
 		t, err := parse(setting)
@@ -139,7 +139,7 @@ func key(name string) string {
 	if err != nil {
 		return "unknown"
 	}
-	return m.Key()
+	return m.Key
 }
 
 // choose takes the best candidate by pseudo-sessions; where there is one only,
