@@ -59,7 +59,7 @@ func merged(t *testing.T, a, b *classstats.Stats) {
 	}
 }
 
-// Trained on statistics and on examples: the same model but for what needs
+// Trained on statistics and on examples: the same model except for what needs
 // examples.
 func TestTrainStatsIsTrain(t *testing.T) {
 	b := crowd(1, 20, "ant", "bee", "cat", "dog")

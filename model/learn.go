@@ -22,7 +22,7 @@ type Outcome struct {
 	Conflicts []Conflict
 }
 
-// Changed says whether the model is different from before. When it is not,
+// Changed reports whether the model is different from before. When it is not,
 // there is nothing to save.
 func (o Outcome) Changed() bool { return o.Added > 0 }
 

@@ -44,7 +44,7 @@ func load(path string, heads headLoader) (*Model, error) {
 	return m, nil
 }
 
-// resolve follows a symbolic link, so that side files lie beside the real
+// resolve follows a symbolic link, so that side files lie next to the real
 // file and a rename replaces it, not the link.
 func resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {

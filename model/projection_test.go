@@ -77,7 +77,7 @@ func TestIsTheHeadAtTheProjections(t *testing.T) {
 	}
 }
 
-// Later sessions train nothing, and heads for pseudo-sessions share the
+// Later sessions train nothing, and heads for episodes share the
 // projection.
 func TestTrainsOnce(t *testing.T) {
 	trainings := 0
@@ -114,7 +114,7 @@ func TestTrainsOnce(t *testing.T) {
 	}
 }
 
-// A gptree takes over what was trained beside the projection only when asked.
+// A gptree takes over the inducing inputs and the kernel only when asked.
 func TestHandOver(t *testing.T) {
 	for _, over := range []bool{false, true} {
 		cfg := training()

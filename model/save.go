@@ -21,7 +21,7 @@ import (
 // file that is not a complete model is never replaced, nor one that another
 // process saved since this model was loaded from it (ErrChangedMeanwhile; the
 // check is no lock, two renames within milliseconds still leave the later one).
-// Leftovers of killed runs beside it are removed.
+// Leftovers of killed runs next to it are removed.
 func (m *Model) Save(path string) error {
 	if err := m.save(resolve(path)); err != nil {
 		return fmt.Errorf("save model %s: %w", path, err)
