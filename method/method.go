@@ -16,10 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
-	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/dkl/projected"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -63,47 +60,11 @@ func NewOn(m linalg.Backend, name string, c Config) (classifier.Learner, error) 
 	return head, err
 }
 
-// Tempered returns an unfitted head as NewOn does, whose probabilities have a
-// temperature.
-func Tempered(m linalg.Backend, name string, c Config, t temperature.Config) (classifier.Learner, error) {
-	return temperature.New(t, func() (classifier.Learner, error) { return NewOn(m, name, c) })
-}
-
-// Projected returns an unfitted head as Tempered does, behind a projection that
-// deep kernel learning trains through the tree of the gptree settings.
-func Projected(name string, c Config, t temperature.Config, d dkl.Training, gym projected.Gym) (classifier.Learner, error) {
-	m, err := Find(name)
-	if err != nil {
-		return nil, err
-	}
-	tree, ok := c.Settings(m).(gptree.Config)
-	if !ok {
-		tree = Get[gptree.Config](c.Seeded(c.Seed), "gptree")
-		tree.Seed = c.Seed
-	}
-	return temperature.New(t, func() (classifier.Learner, error) {
-		cfg := projected.Config{Training: d, GPTree: tree}
-		return learner(projected.New(cfg, gym, func() (classifier.Learner, error) { return NewOn(gym.Backend, name, c) }))
-	})
-}
-
-// Load returns the head that its Save described, with its temperature and its
-// projection if it has them.
+// Load returns the head that its Save described.
 func Load(name string, s classifier.State) (classifier.Learner, error) {
 	m, err := Find(name)
 	if err != nil {
 		return nil, err
-	}
-	if temperature.Is(s) {
-		return temperature.Load(s, func(s classifier.State) (classifier.Learner, error) { return loadProjected(m, s) })
-	}
-	return loadProjected(m, s)
-}
-
-// loadProjected loads a head that may be behind a projection.
-func loadProjected(m classifier.Method, s classifier.State) (classifier.Learner, error) {
-	if projected.Is(s) {
-		return learner(projected.Load(s, m.Load))
 	}
 	return m.Load(s)
 }
@@ -122,12 +83,4 @@ func Find(name string) (classifier.Method, error) {
 		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
 	})
 	return classifier.Method{}, fmt.Errorf("unknown method %q; did you mean %q? There are %s", name, nearest, strings.Join(names, ", "))
-}
-
-// learner keeps a nil head from becoming a Learner that is not nil.
-func learner[T classifier.Learner](head T, err error) (classifier.Learner, error) {
-	if err != nil {
-		return nil, err
-	}
-	return head, nil
 }

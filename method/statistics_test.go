@@ -115,7 +115,7 @@ func TestLearningStatisticsIsLearningExamples(t *testing.T) {
 	queries, _ := exact(2, 0, 33, 3)
 	for _, m := range method.Methods() {
 		direct, from := unfitted(t, m.Name), unfitted(t, m.Name)
-		l, ok := classifier.As[moments.Learner](from)
+		l, ok := from.(moments.Learner)
 		if !ok {
 			continue
 		}
@@ -163,7 +163,7 @@ func TestLearningStatisticsRefuses(t *testing.T) {
 	cancel()
 	for _, m := range method.Methods() {
 		h := unfitted(t, m.Name)
-		l, ok := classifier.As[moments.Learner](h)
+		l, ok := h.(moments.Learner)
 		if !ok {
 			continue
 		}
@@ -196,7 +196,7 @@ func TestStatisticsChooseTheDefault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, ok := classifier.As[moments.Learner](h)
+		l, ok := h.(moments.Learner)
 		if !ok {
 			continue
 		}

@@ -10,9 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -20,8 +21,10 @@ import (
 var (
 	// ErrNotModel says that the file is something else.
 	ErrNotModel = errors.New("not a pipeline model")
-	// ErrNewerVersion says that a later program wrote the file.
-	ErrNewerVersion = errors.New("written by a newer version of pipeline")
+	// ErrNewerVersion says that a later program wrote the file, ErrOlderVersion
+	// that an earlier one did.
+	ErrNewerVersion = container.ErrNewerVersion
+	ErrOlderVersion = container.ErrOlderVersion
 	// ErrTooShort says that the end of the file is missing.
 	ErrTooShort = safetensors.ErrTooShort
 	// ErrAltered says that the bytes are not those that were written.
@@ -29,13 +32,14 @@ var (
 	// ErrChangedMeanwhile says that another process saved a new version
 	// between Load and Save.
 	ErrChangedMeanwhile = errors.New("another process changed the model meanwhile, run the command again")
-	// ErrNoStatistics says that an operation needs statistics that are gone.
-	ErrNoStatistics = errors.New("the exact statistics are not available")
 )
 
-// A Hash is the SHA-256 of a sample's content: of the image file's bytes, or of
-// the float32 bytes of a row without a file (see HashRow).
-type Hash = [sha256.Size]byte
+// What statistics of classes (package classstats) and models share.
+type (
+	Hash     = classstats.Hash
+	SampleID = classstats.SampleID
+	Backbone = classstats.Backbone
+)
 
 // HashRow returns the content hash of an embedding row: the SHA-256 of its
 // little-endian float32 bytes.
@@ -56,12 +60,6 @@ func HashRows(x blas32.General) []Hash {
 	return hashes
 }
 
-// A SampleID is one learned example.
-type SampleID struct {
-	Content Hash
-	Class   string
-}
-
 // A Session is what one successful Learn added and is still learned.
 type Session struct {
 	// Index counts from 0, the base session.
@@ -75,24 +73,12 @@ type Session struct {
 // Count returns the number of samples.
 func (s Session) Count() int { return len(s.Samples) }
 
-// A Backbone is the extractor that made the embeddings.
-type Backbone struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
-	// Path is where the file was at training time, a hint only.
-	Path string `json:"path,omitempty"`
-	Dim  int    `json:"dim"`
-	// ExtractorFingerprint covers the file and every setting that changes
-	// values; Extractor is those settings as JSON.
-	ExtractorFingerprint string          `json:"extractor_fingerprint"`
-	Extractor            json.RawMessage `json:"extractor,omitempty"`
-}
-
-// A Model is a head and its history. It is safe for concurrent use as long as
-// nobody calls Learn, a Forget method or Save.
+// A Model is a Predictor and its history. It is safe for concurrent use as long
+// as nobody calls Learn, a Forget method or Save.
 type Model struct {
-	Method string
-	Head   classifier.Learner
+	// Method is that of the Predictor's head.
+	Method    string
+	Predictor *Predictor
 	// HeadConfig is the resolved configuration that the head was made with.
 	HeadConfig json.RawMessage
 	// Backbone is nil for a model that was trained on a foreign FEATDIR.
@@ -132,10 +118,10 @@ func (m *Model) SHA256() string {
 }
 
 // Dim returns the embedding dimension.
-func (m *Model) Dim() int { return m.Head.Dim() }
+func (m *Model) Dim() int { return m.Predictor.Dim() }
 
 // Classes returns the class names in column order.
-func (m *Model) Classes() []string { return m.Head.Classes() }
+func (m *Model) Classes() []string { return m.Predictor.Classes() }
 
 // A ClassInfo is one class as `inspect` shows it.
 type ClassInfo struct {

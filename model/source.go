@@ -1,21 +1,17 @@
 package model
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // Why embeddings do not belong to a model, for errors.Is.
 var (
-	ErrOtherBackbone      = errors.New("another backbone")
-	ErrOtherPreprocessing = errors.New("another preprocessing")
+	ErrOtherBackbone      = classstats.ErrOtherBackbone
+	ErrOtherPreprocessing = classstats.ErrOtherPreprocessing
 )
 
 // A Source says where embeddings come from, as far as that is known: empty
@@ -36,10 +32,10 @@ func (m *Model) CheckBackbone(s Source) error {
 		return fmt.Errorf("%w: embeddings of %d dimensions, the model has %d", ErrOtherBackbone, s.Dim, m.Dim())
 	}
 	if b := m.Backbone; b != nil {
-		if differ(s.BackboneSHA256, b.SHA256) {
+		if classstats.Differ(s.BackboneSHA256, b.SHA256) {
 			return fmt.Errorf("%w: its SHA-256 is %s, the model was trained with %s (%s)", ErrOtherBackbone, s.BackboneSHA256, b.SHA256, b.Name)
 		}
-		if differ(s.ExtractorFingerprint, b.ExtractorFingerprint) {
+		if classstats.Differ(s.ExtractorFingerprint, b.ExtractorFingerprint) {
 			return fmt.Errorf("%w: the same file %s with other extractor settings (input, output, pooling, token or provider); the model's are %s",
 				ErrOtherBackbone, b.Name, b.Extractor)
 		}
@@ -47,41 +43,16 @@ func (m *Model) CheckBackbone(s Source) error {
 	return m.checkPreprocess(s)
 }
 
-func differ(a, b string) bool { return a != "" && b != "" && a != b }
-
 func (m *Model) checkPreprocess(s Source) error {
-	if !differ(s.PreprocessFingerprint, m.PreprocessFingerprint) {
+	if !classstats.Differ(s.PreprocessFingerprint, m.PreprocessFingerprint) {
 		return nil
 	}
 	if s.Preprocess != nil && m.Preprocess != nil {
-		if fields := differences(*s.Preprocess, *m.Preprocess, "here", "in the model"); len(fields) > 0 {
+		if fields := classstats.Differences(*s.Preprocess, *m.Preprocess, "here", "in the model"); len(fields) > 0 {
 			return fmt.Errorf("%w: %s", ErrOtherPreprocessing, strings.Join(fields, ", "))
 		}
 		return fmt.Errorf("%w: the settings are the same, but the decoders are not (fingerprint %.12s… here, %.12s… in the model): "+
 			"use the build of pipeline that trained the model, or train again", ErrOtherPreprocessing, s.PreprocessFingerprint, m.PreprocessFingerprint)
 	}
 	return fmt.Errorf("%w: fingerprint %.12s… here, %.12s… in the model", ErrOtherPreprocessing, s.PreprocessFingerprint, m.PreprocessFingerprint)
-}
-
-// differences compares two specs by their JSON fields.
-func differences(one, other preprocess.Spec, where, elsewhere string) []string {
-	a, b := fields(one), fields(other)
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(a)) {
-		if !bytes.Equal(a[key], b[key]) {
-			out = append(out, fmt.Sprintf("%s is %s %s, %s %s", key, a[key], where, b[key], elsewhere))
-		}
-	}
-	return out
-}
-
-func fields(s preprocess.Spec) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{}
-	if raw, err := json.Marshal(s); err == nil {
-		_ = json.Unmarshal(raw, &out) // what Marshal wrote is JSON
-	}
-	if s.JPEG == "" { // left out of the JSON
-		out["jpeg"] = json.RawMessage(`"go"`)
-	}
-	return out
 }

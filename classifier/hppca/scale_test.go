@@ -43,7 +43,7 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	note(t, "loaded", start)
-	head := bare(t, m.Head)
+	head := bare(t, m.Predictor.Head)
 	classifier.UseBackend(head, nativetest.Open(t, native.Auto).Backend)
 	x, y := every(test, 10)
 	right, took, density := measure(t, head, x, y)
@@ -63,10 +63,10 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// bare returns the head within its temperature.
+// bare returns a head as what it is.
 func bare(t *testing.T, c classifier.Head) *hppca.HPPCA {
 	t.Helper()
-	h, ok := classifier.As[*hppca.HPPCA](c)
+	h, ok := c.(*hppca.HPPCA)
 	if !ok {
 		t.Fatalf("a %T", c)
 	}

@@ -55,7 +55,7 @@ func (w *workbench) eval(ctx context.Context, file, jsonFile, reportDir string) 
 	if err := m.CheckBackbone(c.source()); err != nil {
 		return err
 	}
-	report, novelty, err := evaluate(m.Head, c)
+	report, novelty, err := evaluate(m.Predictor, c)
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 
 func (w *workbench) labelJob(m *model.Model, e *eye, images *dataset.Source) (job label.Job, err error) {
 	job = label.Job{
-		Config: w.config.Label, Head: m.Head, Embedder: watched{w, e, images.Len()}, Out: w.config.Out, Images: images,
+		Config: w.config.Label, Head: m.Predictor, Embedder: watched{w, e, images.Len()}, Out: w.config.Out, Images: images,
 		Settings: map[string]any{"classifier": m.Method, "label": w.config.Label, "preprocess": e.spec, "backbone": e.file.Name},
 		Hashes: map[string]string{
 			"model": m.SHA256(), "backbone": e.file.SHA256,

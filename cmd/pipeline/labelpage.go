@@ -37,7 +37,7 @@ func (w *workbench) newLabelPage(ctx context.Context, m *model.Model, e *eye, im
 	p.page.MaxThumbnails = w.config.Label.Thumbnails
 	p.shown = report.NewSelection(p.page)
 	var err error
-	p.truth, err = newTruth(m.Head)
+	p.truth, err = newTruth(m.Predictor)
 	return p, err
 }
 

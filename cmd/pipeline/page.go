@@ -24,7 +24,7 @@ const thumbnailSide = 160
 
 // writePage writes the evaluation as report.html into a folder.
 func (w *workbench) writePage(ctx context.Context, dir string, m *model.Model, c collection, evaluation *metrics.Report) error {
-	predictions, err := classifier.Predict(m.Head, c.X, 3)
+	predictions, err := classifier.Predict(m.Predictor, c.X, 3)
 	if err != nil {
 		return err
 	}

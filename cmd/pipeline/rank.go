@@ -98,13 +98,13 @@ func (w *workbench) newRanking(m *model.Model, grouping bool) (*rank.Ranking, er
 		share = novelShare
 	}
 	if share == 0 {
-		return rank.New(w.config.Rank, m.Head, math.NaN())
+		return rank.New(w.config.Rank, m.Predictor, math.NaN())
 	}
 	threshold, err := m.Threshold(share)
 	if err != nil {
 		return nil, err
 	}
-	return rank.New(w.config.Rank, m.Head, threshold)
+	return rank.New(w.config.Rank, m.Predictor, threshold)
 }
 
 func (w *workbench) rankAll(ctx context.Context, e *eye, images *dataset.Source, ranking *rank.Ranking) ([]dataset.Problem, error) {

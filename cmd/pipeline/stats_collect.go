@@ -6,12 +6,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
 // A tally counts samples into statistics as they come.
 type tally struct {
-	stats  *model.Stats
-	except []*model.Stats
+	stats  *classstats.Stats
+	except []*classstats.Stats
 	// known samples were counted before, here or in except; unlabelled ones
 	// have no class.
 	known, unlabelled int
@@ -28,7 +29,7 @@ func (w *workbench) collectStats(ctx context.Context, raw bool, except []string)
 	}
 	t := &tally{}
 	for _, file := range except {
-		s, err := model.LoadStats(file)
+		s, err := classstats.Load(file)
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func (w *workbench) collectStats(ctx context.Context, raw bool, except []string)
 
 // begin makes empty statistics of where embeddings come from.
 func (t *tally) begin(s model.Settings, d int, unit bool) {
-	t.stats = model.NewStats(d, unit)
+	t.stats = classstats.New(d, unit)
 	t.stats.Backbone, t.stats.Preprocess = s.Backbone, s.Preprocess
 	t.stats.PreprocessFingerprint, t.stats.ToolVersion = s.PreprocessFingerprint, version
 	if s.Preprocess != nil && s.PreprocessFingerprint == "" {

@@ -77,7 +77,7 @@ func (w *workbench) labelStdin(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer e.closeInto(&err)
-	r := label.Responder{Head: m.Head, TopK: w.config.Label.TopK}
+	r := label.Responder{Head: m.Predictor, TopK: w.config.Label.TopK}
 	if r.Threshold, err = m.Threshold(w.config.Label.Reject); err != nil {
 		return err
 	}

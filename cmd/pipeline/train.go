@@ -43,18 +43,22 @@ OUT.training until the model is written.`,
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
 	backboneFlag(cmd)
-	cmd.Flags().String("classifier", method.Default, "method: "+methodNames())
+	cmd.Flags().String("classifier", method.Default, "method: "+strings.Join(methodsWith[classifier.Learner](), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
 	dklFlags(cmd)
 	return cmd
 }
 
-func methodNames() string {
+// methodsWith lists the methods whose heads implement an optional interface.
+func methodsWith[T any]() []string {
 	var names []string
 	for _, m := range method.Methods() {
-		names = append(names, m.Name)
+		head, err := method.New(m.Name, method.DefaultConfig())
+		if _, ok := head.(T); ok && err == nil {
+			names = append(names, m.Name)
+		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func (w *workbench) train(ctx context.Context) error {
@@ -190,7 +194,7 @@ func (w *workbench) learn(ctx context.Context, file string) error {
 		return err
 	}
 	kept := w.journal(w.destination(file))
-	classifier.UseJournal(m.Head, kept)
+	classifier.UseJournal(m.Predictor.Head, kept)
 	outcome, err := m.Learn(ctx, c.Batch)
 	if err == nil {
 		err = w.refresh(ctx, m)

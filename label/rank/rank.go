@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // An Entry is one image with its score.
@@ -31,7 +32,7 @@ type Entry struct {
 // grows by an Entry an image) and Config.ClusterImages.
 type Ranking struct {
 	config Config
-	head   classifier.Head
+	head   *model.Predictor
 	// threshold is the novelty above which an image is novel; NaN when nobody
 	// asks.
 	threshold float64
@@ -50,14 +51,14 @@ type novel struct {
 	vector  []float32
 }
 
-// New ranks for a head. Images with a novelty above the threshold are kept to
-// be grouped; NaN keeps none. The error wraps ErrCannot when the head does not
-// know what to rank by.
-func New(c Config, head classifier.Head, threshold float64) (*Ranking, error) {
+// New ranks for a predictor. Images with a novelty above the threshold are kept to
+// be grouped; NaN keeps none. The error wraps ErrCannot when its head does
+// not know what to rank by.
+func New(c Config, head *model.Predictor, threshold float64) (*Ranking, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("rank: %w", err)
 	}
-	_, varier := classifier.As[classifier.Varier](head)
+	_, varier := head.Head.(classifier.Varier)
 	if c.By == Variance && !varier {
 		return nil, fmt.Errorf("rank by variance: %w; gpr and gptree do. Choose entropy, margin or novelty", ErrCannot)
 	}
@@ -118,8 +119,7 @@ func (r *Ranking) scores(x blas32.General, predictions []classifier.Prediction) 
 	scores := make([]float64, len(predictions))
 	switch r.config.By {
 	case Variance:
-		v, _ := classifier.As[classifier.Varier](r.head)
-		return scores, v.Variance(scores, x)
+		return scores, r.head.Variance(scores, x)
 	case LabelError:
 		return scores, classifier.Batches(r.head, x, func(first int, logProb blas64.General) error {
 			for i := range logProb.Rows {

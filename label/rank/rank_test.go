@@ -14,15 +14,15 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // line is a head with left at −1 and right at 1.
-func line(tb testing.TB) classifier.Head {
+func line(tb testing.TB) *model.Predictor {
 	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
 	if err == nil {
 		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}}, []string{"left", "right"})
@@ -30,7 +30,7 @@ func line(tb testing.TB) classifier.Head {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return head
+	return &model.Predictor{Head: head}
 }
 
 func item(path, given string, x ...float32) embed.Item {
@@ -238,7 +238,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(c, head, math.NaN()); err != nil {
+	if _, err := New(c, &model.Predictor{Head: head}, math.NaN()); err != nil {
 		t.Errorf("variance of gpr: %v", err)
 	}
 	for field, bad := range map[string]Config{

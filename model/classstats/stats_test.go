@@ -1,8 +1,9 @@
-package model
+package classstats
 
 import (
 	"bytes"
-	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,18 +18,25 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
-	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 const statsDim = 6
 
+// batch is samples in rows.
+type batch struct {
+	X       blas32.General
+	Labels  []string
+	Content []Hash
+}
+
 // crowd is n samples of each class; values are drawn.
-func crowd(seed uint64, n int, classes ...string) Batch {
+func crowd(seed uint64, n int, classes ...string) batch {
 	rng := rand.New(rand.NewPCG(seed, 77))
-	var b Batch
+	var b batch
 	b.X = blas32.General{Cols: statsDim, Stride: statsDim}
 	for i, class := range classes {
 		for range n {
@@ -38,16 +46,40 @@ func crowd(seed uint64, n int, classes ...string) Batch {
 			}
 			row[i%statsDim]++
 			b.X.Data, b.X.Rows = append(b.X.Data, row...), b.X.Rows+1
-			b.Labels, b.Content = append(b.Labels, class), append(b.Content, HashRow(row))
+			b.Labels, b.Content = append(b.Labels, class), append(b.Content, hashRow(row))
 		}
 	}
 	return b
 }
 
-// collected counts some rows of a batch.
-func collected(t testing.TB, b Batch, rows []int) *Stats {
+func hashRow(row []float32) Hash {
+	var raw []byte
+	for _, v := range row {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return sha256.Sum256(raw)
+}
+
+func spec() *preprocess.Spec {
+	return &preprocess.Spec{
+		Resize: "shorter", Size: 96, Crop: 84, Interpolation: "bicubic",
+		Mean: [3]float64{0.5, 0.5, 0.5}, Std: [3]float64{0.5, 0.5, 0.5}, Orientation: true,
+	}
+}
+
+func contents(t testing.TB, path string) []byte {
 	t.Helper()
-	s := NewStats(statsDim, true)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// collected counts some rows of a batch.
+func collected(t testing.TB, b batch, rows []int) *Stats {
+	t.Helper()
+	s := New(statsDim, true)
 	for _, i := range rows {
 		if _, err := s.Add(SampleID{b.Content[i], b.Labels[i]}, dense.Row32(b.X, i)); err != nil {
 			t.Fatal(err)
@@ -105,14 +137,14 @@ func TestMachinesAgreeWithOne(t *testing.T) {
 	few := crowd(2, 3, "dog", "ant")
 	b.X.Data, b.X.Rows = append(b.X.Data, few.X.Data...), b.X.Rows+few.X.Rows
 	b.Labels, b.Content = append(b.Labels, few.Labels...), append(b.Content, few.Content...)
-	one := collected(t, b, seq(b.X.Rows))
+	one := collected(t, b, classifier.Range(0, b.X.Rows))
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		order := rng.Perm(b.X.Rows)
 		var machines []*Stats
 		for len(order) > 0 {
 			n := min(len(order), 1+rng.IntN(50))
-			machines = append(machines, reloadedStats(t, collected(t, b, order[:n])))
+			machines = append(machines, reloaded(t, collected(t, b, order[:n])))
 			order = order[n:]
 		}
 		for len(machines) > 1 { // a random tree
@@ -126,13 +158,13 @@ func TestMachinesAgreeWithOne(t *testing.T) {
 	}
 }
 
-func reloadedStats(t *testing.T, s *Stats) *Stats {
+func reloaded(t *testing.T, s *Stats) *Stats {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.stats")
 	if err := s.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	back, err := LoadStats(path)
+	back, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,11 +182,11 @@ func TestSharedSamplesCountOnce(t *testing.T) {
 		"thin and thin":            {[]int{0, 1, 2, 3}, []int{3, 4, 1}, true},
 		"the same":                 {[]int{0, 1, 2}, []int{2, 1, 0}, true},
 		"thin, full in the result": {[]int{0, 1, 2, 3, 4}, []int{4, 5, 6, 7}, true},
-		"thin into full":           {seq(30), []int{29, 30, 31}, true},
-		"full into thin":           {[]int{29, 30, 31}, seq(30), true},
-		"all of it":                {seq(30), []int{3, 4}, true},
-		"full and full":            {seq(30), seq(40)[20:], false},
-		"full and full, disjoint":  {seq(20), seq(40)[20:], true},
+		"thin into full":           {classifier.Range(0, 30), []int{29, 30, 31}, true},
+		"full into thin":           {[]int{29, 30, 31}, classifier.Range(0, 30), true},
+		"all of it":                {classifier.Range(0, 30), []int{3, 4}, true},
+		"full and full":            {classifier.Range(0, 30), classifier.Range(0, 40)[20:], false},
+		"full and full, disjoint":  {classifier.Range(0, 20), classifier.Range(0, 40)[20:], true},
 	} {
 		a, o := collected(t, b, c.a), collected(t, b, c.b)
 		union := slices.Clone(c.a)
@@ -181,14 +213,14 @@ func TestSharedSamplesCountOnce(t *testing.T) {
 
 // One image under two classes is two samples, as in a model.
 func TestOneImageOfTwoClasses(t *testing.T) {
-	s := NewStats(statsDim, false)
+	s := New(statsDim, false)
 	v := []float32{1, 2, 3, 4, 5, 6}
 	for _, class := range []string{"a", "b", "a"} {
-		if _, err := s.Add(SampleID{HashRow(v), class}, v); err != nil {
+		if _, err := s.Add(SampleID{hashRow(v), class}, v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s.SampleCount() != 2 || !s.Has(SampleID{HashRow(v), "a"}) || s.Has(SampleID{HashRow(v), "c"}) {
+	if s.SampleCount() != 2 || !s.Has(SampleID{hashRow(v), "a"}) || s.Has(SampleID{hashRow(v), "c"}) {
 		t.Errorf("%v", s.Samples())
 	}
 }
@@ -198,7 +230,7 @@ func TestStatsFileDoesNotShowTheOrder(t *testing.T) {
 	b := crowd(1, 5, "ant", "bee")
 	dir := t.TempDir()
 	var files [][]byte
-	for i, order := range [][]int{seq(10), {9, 3, 7, 1, 5, 0, 2, 8, 6, 4}} {
+	for i, order := range [][]int{classifier.Range(0, 10), {9, 3, 7, 1, 5, 0, 2, 8, 6, 4}} {
 		path := filepath.Join(dir, fmt.Sprint(i))
 		if err := collected(t, b, order).Save(path); err != nil {
 			t.Fatal(err)
@@ -215,7 +247,7 @@ func TestStatsFileDoesNotShowTheOrder(t *testing.T) {
 }
 
 func TestAddRefuses(t *testing.T) {
-	s := NewStats(2, true)
+	s := New(2, true)
 	for what, err := range map[string]error{
 		"no class":        second(s.Add(SampleID{}, []float32{1, 2})),
 		"not UTF-8":       second(s.Add(SampleID{Class: "\xff"}, []float32{1, 2})),
@@ -237,7 +269,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	make := func(change func(*Stats)) *Stats {
-		s := collected(t, crowd(1, 3, "ant"), seq(3))
+		s := collected(t, crowd(1, 3, "ant"), classifier.Range(0, 3))
 		p := *spec()
 		s.Preprocess, s.PreprocessFingerprint = &p, p.Fingerprint()
 		s.Backbone = &Backbone{Name: "vit", SHA256: strings.Repeat("a", 64), Extractor: json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`)}
@@ -253,7 +285,7 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		"preprocessing":  {func(s *Stats) { s.Preprocess.Crop--; s.PreprocessFingerprint = s.Preprocess.Fingerprint() }, "crop is"},
 		"decoder":        {func(s *Stats) { s.PreprocessFingerprint = "0123456789abcdef" }, "another preprocessing: fingerprints"},
 		"normalisation":  {func(s *Stats) { s.Unit = false }, "--raw"},
-		"dimension":      {func(s *Stats) { *s = *NewStats(statsDim+1, true) }, "6 dimensions and of 7"},
+		"dimension":      {func(s *Stats) { *s = *New(statsDim+1, true) }, "6 dimensions and of 7"},
 		"hardware":       {func(s *Stats) { s.Backbone.Extractor = json.RawMessage(`{"pool":"mean","provider":"cuda","batch":8}`) }, ""},
 		"nothing known":  {func(s *Stats) { s.Backbone, s.Preprocess, s.PreprocessFingerprint = nil, nil, "" }, ""},
 		"the same again": {func(*Stats) {}, ""},
@@ -272,149 +304,36 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	}
 }
 
-// Trained on statistics and on examples: the same model but for what needs
-// examples.
-func TestTrainStatsIsTrain(t *testing.T) {
-	b := crowd(1, 20, "ant", "bee", "cat", "dog")
-	for _, name := range []string{"ncm", "plda", "ppca"} {
-		set := settings(name)
-		set.Temperature.Temperature = 1
-		set.Heads = method.Change(set.Heads, "ncm", func(c *ncm.Config) { c.Temperature = 0.05 })
-		want, _, err := Train(context.Background(), set, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, o, err := TrainStats(context.Background(), set, collected(t, b, seq(b.X.Rows)))
-		if err != nil || o.Added != 80 || len(o.NewClasses) != 4 {
-			t.Fatalf("%s: %+v, %v", name, o, err)
-		}
-		p, q := logProb(t, got, b), logProb(t, want, b)
-		for i := range q { // statistics are of unit vectors rounded to float32
-			if math.Abs(p[i]-q[i]) > 1e-4*max(1, math.Abs(q[i])) {
-				t.Fatalf("%s: log-probability %v, want %v", name, p[i], q[i])
-			}
-		}
-		if _, err := got.Threshold(0.05); err == nil || !strings.Contains(err.Error(), "statistics") {
-			t.Errorf("%s: %v", name, err)
-		}
-		back := mustLoad(t, savedAs(t, got))
-		if o := learn(t, back, b); o.Changed() {
-			t.Errorf("%s: the images behind the statistics are learned again: %+v", name, o)
-		}
-		if o := learn(t, back, crowd(9, 3, "bee", "eel")); o.Added != 6 {
-			t.Errorf("%s: %+v", name, o)
-		}
-	}
-}
-
-func TestTrainStatsRefuses(t *testing.T) {
-	ctx, b := context.Background(), crowd(1, 5, "ant", "bee")
-	if _, _, err := TrainStats(ctx, settings("plda"), NewStats(statsDim, true)); err == nil {
-		t.Error("of nothing")
-	}
-	raw := collected(t, b, seq(10))
-	raw.Unit = false
-	if _, _, err := TrainStats(ctx, settings("plda"), raw); err == nil || !strings.Contains(err.Error(), "without --raw") {
-		t.Errorf("raw: %v", err)
-	}
-	euclid := settings("ncm")
-	euclid.Heads = method.Change(euclid.Heads, "ncm", func(c *ncm.Config) { c.Metric = ncm.Euclidean })
-	if _, _, err := TrainStats(ctx, euclid, collected(t, b, seq(10))); err == nil || !strings.Contains(err.Error(), "with --raw") {
-		t.Errorf("unit: %v", err)
-	}
-	head, err := newPlain()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := raw.teach(ctx, "plain", head); !errors.Is(err, classifier.ErrUnsupported) || !strings.Contains(err.Error(), "--features") {
-		t.Errorf("a head that needs examples: %v", err)
-	}
-}
-
-func TestLoadStatsSaysWhatIsWrong(t *testing.T) {
+func TestLoadSaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.stats")
-	if err := collected(t, crowd(1, 5, "ant", "bee"), seq(10)).Save(path); err != nil {
+	if err := collected(t, crowd(1, 5, "ant", "bee"), classifier.Range(0, 10)).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	raw := contents(t, path)
 	flipped := bytes.Clone(raw)
 	flipped[len(flipped)-100] ^= 1
-	m, _, err := Train(context.Background(), settings("ncm"), crowd(1, 5, "ant", "bee"))
-	if err != nil {
+	modelPath := filepath.Join(dir, "m.model")
+	if err := container.New(container.Format{Name: "pipeline-model", Version: 1}, "{}").Write(modelPath, nil); err != nil {
 		t.Fatal(err)
 	}
-	modelPath := savedAs(t, m)
 	for name, c := range map[string]struct {
 		raw  []byte
 		want error
 	}{
-		"truncated": {raw[:len(raw)-1], ErrTooShort},
-		"altered":   {flipped, ErrAltered},
+		"truncated": {raw[:len(raw)-1], safetensors.ErrTooShort},
+		"altered":   {flipped, safetensors.ErrDigest},
 		"a model":   {contents(t, modelPath), ErrNotStats},
 		"a text":    {[]byte("this is a text and no file of statistics"), ErrNotStats},
 	} {
 		if err := os.WriteFile(path, c.raw, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadStats(path); !errors.Is(err, c.want) {
+		if _, err := Load(path); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := NewStats(3, true).Save(modelPath); !errors.Is(err, ErrNotStats) {
+	if err := New(3, true).Save(modelPath); !errors.Is(err, ErrNotStats) {
 		t.Errorf("a model was replaced: %v", err)
 	}
-	stats := filepath.Join(dir, "t.stats")
-	if err := os.WriteFile(stats, raw, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(stats); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "--stats") {
-		t.Errorf("statistics as a model: %v", err)
-	}
-}
-
-// FuzzLoadStats: whatever the bytes, LoadStats gives statistics that can be
-// merged, saved and learned from, or an error.
-func FuzzLoadStats(f *testing.F) {
-	b := crowd(1, 9, "ant", "bee")
-	c, err := collected(f, b, seq(12)).container() // 9 and 3 samples: full and thin
-	if err != nil {
-		f.Fatal(err)
-	}
-	var raw bytes.Buffer
-	if _, err := safetensors.Write(&raw, c.tensors, c.metadata); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(raw.Bytes(), c.metadata[documentKey], 0, 0.0)
-	f.Add(raw.Bytes()[:50], `{"dim":6,"unit":true,"classes":[{"name":"a","n":1}]}`, 3, math.NaN())
-	f.Add([]byte{}, strings.Replace(c.metadata[documentKey], `"dim":6`, `"dim":2147483647`, 1), 1, -1.0)
-	f.Fuzz(func(t *testing.T, raw []byte, document string, at int, value float64) {
-		tryStats(raw)
-		// The same file with another description, or another value.
-		d := container{tensors: c.tensors, metadata: map[string]string{formatKey: statsFormat, versionKey: "1", documentKey: document}}
-		d.tensors = map[string]safetensors.Tensor{}
-		for name, x := range c.tensors {
-			x.F64 = slices.Clone(x.F64)
-			if len(x.F64) > 0 && at >= 0 {
-				x.F64[at%len(x.F64)] = value
-			}
-			d.tensors[name] = x
-		}
-		var out bytes.Buffer
-		if _, err := safetensors.Write(&out, d.tensors, d.metadata); err == nil {
-			tryStats(out.Bytes())
-		}
-	})
-}
-
-func tryStats(raw []byte) {
-	s, err := decodeStats(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		return
-	}
-	if _, err := s.container(); err != nil {
-		panic(err)
-	}
-	_, _, _ = TrainStats(context.Background(), Settings{Method: "plda", Heads: settings("plda").Heads}, s)
-	_, _ = s.Merge(s)
 }

@@ -1,4 +1,4 @@
-package model
+package classstats
 
 import (
 	"bytes"
@@ -8,21 +8,24 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
 // ErrCountedTwice says that statistics share samples and cannot count them once.
 var ErrCountedTwice = errors.New("the same images are counted in both")
 
-// Merge takes in what o has counted, which stays as it is but for what waits to
-// be added, and returns how many samples both had counted. Those count once:
-// they are taken out of the one of both that still has its examples, which is
-// so while a class has up to d of them. Where neither has, the error wraps
-// ErrCountedTwice. It wraps ErrOtherBackbone or ErrOtherPreprocessing when the
-// embeddings do not belong together. On error nothing is merged.
+// Merge adds what o has counted, and returns how many samples both have counted.
+// Those count once: Merge takes them out of the side that still has its
+// examples, which it does while a class has up to d of them. Where neither side
+// has, the error wraps ErrCountedTwice. It wraps ErrOtherBackbone or
+// ErrOtherPreprocessing when the embeddings do not belong together. On error
+// nothing is merged.
 //
-// Merging is exact: in any order and grouping, also that of a tree, the result
-// is the same up to rounding, 1e-12 of the squared length of the data. Cost:
-// O(d²) a class, which 10 000 examples do not make more than one.
+// Merging is exact: in any order and grouping, also as a tree, the result is the
+// same up to rounding, 1e-12 of the squared length of the data. Cost: O(d²) per
+// class, whatever the number of examples.
 func (s *Stats) Merge(o *Stats) (shared int, err error) {
 	if err := s.compatible(o); err != nil {
 		return 0, fmt.Errorf("merge statistics: %w", err)
@@ -61,7 +64,7 @@ func (c *counted) shared(o *counted) int {
 	return n
 }
 
-// merge takes in o but for what both have, one of which has its examples.
+// merge adds o without what both have; one of the two is thin.
 func (c *counted) merge(o *counted) error {
 	if c.shared(o) > 0 {
 		var err error
@@ -87,7 +90,7 @@ func (c *counted) merge(o *counted) error {
 	return nil
 }
 
-// without returns a class in the thin form without some contents.
+// without returns a thin class without some contents.
 func (c *counted) without(gone map[Hash]bool) (*counted, error) {
 	rest := &counted{known: map[Hash]bool{}}
 	var rows []int
@@ -101,7 +104,7 @@ func (c *counted) without(gone map[Hash]bool) (*counted, error) {
 	return rest, err
 }
 
-// adopt takes what o knows of its origin and s does not.
+// adopt takes over what o knows of its origin and s does not.
 func (s *Stats) adopt(o *Stats) {
 	if s.Backbone == nil {
 		s.Backbone = o.Backbone
@@ -114,8 +117,8 @@ func (s *Stats) adopt(o *Stats) {
 	}
 }
 
-// compatible says whether the embeddings may be mixed, as far as is known where
-// they come from.
+// compatible returns an error where the embeddings must not be mixed, as far as
+// their origin is known.
 func (s *Stats) compatible(o *Stats) error {
 	if s.dim != o.dim {
 		return fmt.Errorf("%w: embeddings of %d dimensions and of %d", ErrOtherBackbone, s.dim, o.dim)
@@ -124,25 +127,25 @@ func (s *Stats) compatible(o *Stats) error {
 		return fmt.Errorf("one is of embeddings scaled to length 1, the other of embeddings as they are: collect both with --raw, or both without")
 	}
 	if a, b := s.Backbone, o.Backbone; a != nil && b != nil {
-		if differ(a.SHA256, b.SHA256) {
+		if Differ(a.SHA256, b.SHA256) {
 			return fmt.Errorf("%w: %s (SHA-256 %s) and %s (SHA-256 %s)", ErrOtherBackbone, a.Name, a.SHA256, b.Name, b.SHA256)
 		}
 		if !sameValues(a.Extractor, b.Extractor) {
 			return fmt.Errorf("%w: the same file %s with other extractor settings: %s and %s", ErrOtherBackbone, a.Name, a.Extractor, b.Extractor)
 		}
 	}
-	if !differ(s.PreprocessFingerprint, o.PreprocessFingerprint) {
+	if !Differ(s.PreprocessFingerprint, o.PreprocessFingerprint) {
 		return nil
 	}
 	if s.Preprocess != nil && o.Preprocess != nil {
-		if fields := differences(*o.Preprocess, *s.Preprocess, "in one", "in the other"); len(fields) > 0 {
-			return fmt.Errorf("%w: %s", ErrOtherPreprocessing, listed(fields))
+		if fields := Differences(*o.Preprocess, *s.Preprocess, "in one", "in the other"); len(fields) > 0 {
+			return fmt.Errorf("%w: %s", ErrOtherPreprocessing, strings.Join(fields, ", "))
 		}
 	}
 	return fmt.Errorf("%w: fingerprints %.12s… and %.12s…: use the same build of pipeline on all machines", ErrOtherPreprocessing, s.PreprocessFingerprint, o.PreprocessFingerprint)
 }
 
-// sameValues compares extractor settings but for those that choose hardware.
+// sameValues compares extractor settings except those that choose hardware.
 func sameValues(a, b json.RawMessage) bool {
 	x, y := map[string]any{}, map[string]any{}
 	if len(a) == 0 || len(b) == 0 || json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -158,10 +161,7 @@ func sameValues(a, b json.RawMessage) bool {
 // ordered returns a class with its contents sorted, and with them the rows of the
 // thin form, so that a file does not show in which order images came.
 func (c *counted) ordered() (*counted, error) {
-	rows := make([]int, len(c.content))
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := classifier.Range(0, len(c.content))
 	slices.SortFunc(rows, func(i, j int) int { return bytes.Compare(c.content[i][:], c.content[j][:]) })
 	out := &counted{stats: c.stats, known: maps.Clone(c.known)}
 	for _, i := range rows {

@@ -1,4 +1,4 @@
-package temperature_test
+package model
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
 // sharp is a head of known means that is exactly `factor` times too sure of
@@ -94,26 +94,12 @@ func line(n int, variance float64) (blas32.General, []string) {
 	return x, y
 }
 
-func newSharp() (classifier.Learner, error) { return &sharp{}, nil }
-
-func learnedOn(t *testing.T, cfg temperature.Config, x blas32.General, y []string, unfitted func() (classifier.Learner, error)) classifier.Learner {
-	t.Helper()
-	h, err := temperature.New(cfg, unfitted)
-	if err == nil {
-		err = h.Learn(context.Background(), x, y)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
 func TestFindsHowMuchTooSureAHeadIs(t *testing.T) {
 	for _, variance := range []float64{0.25, 1, 9} {
 		x, y := line(400, variance)
 		h := learnedOn(t, temperature.DefaultConfig(), x, y, newSharp)
-		f := temperature.Of(h)
-		if f == nil || math.Abs(f.Temperature/variance-1) > 0.2 || f.After > f.Before+1e-9 {
+		f := h.Temperature
+		if f == nil || math.Abs(f.T/variance-1) > 0.2 || f.After > f.Before+1e-9 {
 			t.Errorf("examples of variance %g: %+v", variance, f)
 		}
 	}
@@ -166,46 +152,11 @@ func TestNeverChangesTheDecisionOfALastBit(t *testing.T) {
 	}
 }
 
-// The head within has no optional interface: nor has the wrapper.
-func TestNoCapabilityAppears(t *testing.T) {
-	h, err := temperature.New(temperature.DefaultConfig(), newSharp)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, there := range map[string]bool{
-		"Forgetter":        is[classifier.Forgetter](h),
-		"SampleForgetter":  is[classifier.SampleForgetter](h),
-		"Saver":            is[classifier.Saver](h),
-		"StatisticsKeeper": is[classifier.StatisticsKeeper](h),
-		"moments.Learner":  is[moments.Learner](h),
-		"Unfitter":         is[episodes.Unfitter](h),
-	} {
-		if there {
-			t.Errorf("%s appeared", name)
-		}
-	}
-}
-
-func is[T any](c classifier.Head) bool {
-	_, ok := classifier.As[T](c)
-	return ok
-}
-
 func TestTooLittleDataKeepsOne(t *testing.T) {
 	x, y := line(3, 9)
-	f := temperature.Of(learnedOn(t, temperature.DefaultConfig(), x, y, newSharp))
-	if f == nil || f.Temperature != 1 || !strings.Contains(f.Fallback, "pseudo-sessions need") {
+	f := learnedOn(t, temperature.DefaultConfig(), x, y, newSharp).Temperature
+	if f == nil || f.T != 1 || !strings.Contains(f.Fallback, "pseudo-sessions need") {
 		t.Errorf("%+v", f)
-	}
-}
-
-func TestOneLeavesTheHeadAlone(t *testing.T) {
-	h, err := temperature.New(temperature.Config{Temperature: 1}, newSharp)
-	if _, ok := h.(*sharp); !ok || err != nil {
-		t.Errorf("%T, %v", h, err)
-	}
-	if temperature.Of(h) != nil {
-		t.Error("a temperature where there is none")
 	}
 }
 
@@ -217,34 +168,98 @@ func TestLaterSessionsDoNotFit(t *testing.T) {
 		t.Fatalf("a given temperature took %d sessions to learn one", n)
 	}
 	h := learnedOn(t, temperature.DefaultConfig(), x, y, newSharp)
-	before := *temperature.Of(h)
+	before := *h.Temperature
 	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}}, []string{"c020"}); err != nil {
 		t.Fatal(err)
 	}
-	if after := *temperature.Of(h); before.Temperature != after.Temperature || len(h.Classes()) != 9 {
+	if after := *h.Temperature; before.T != after.T || len(h.Classes()) != 9 {
 		t.Errorf("%+v became %+v", before, after)
 	}
 }
 
 func TestFailedLearnChangesNothing(t *testing.T) {
 	x, y := line(50, 4)
-	h, err := temperature.New(temperature.DefaultConfig(), newSharp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := behind(t, temperature.DefaultConfig(), newSharp)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := h.Learn(ctx, x, y); !errors.Is(err, context.Canceled) || len(h.Classes()) != 0 || temperature.Of(h) != nil {
+	if err := h.Learn(ctx, x, y); !errors.Is(err, context.Canceled) || len(h.Classes()) != 0 || h.Temperature != nil {
 		t.Errorf("%v, %v", err, h.Classes())
 	}
 }
 
-func TestValidate(t *testing.T) {
-	for _, T := range []float64{-1, 1e-4, 1e5, math.NaN(), math.Inf(1)} {
-		if err := (temperature.Config{Temperature: T}).Validate(); err == nil || !strings.HasPrefix(err.Error(), "temperature: ") {
-			t.Errorf("%g: %v", T, err)
+func newSharp() (classifier.Learner, error) { return &sharp{}, nil }
+
+// behind returns an unfitted Predictor with a head that unfitted makes.
+func behind(t *testing.T, cfg temperature.Config, unfitted func() (classifier.Learner, error)) *Predictor {
+	t.Helper()
+	head, err := unfitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Predictor{Head: head, temperature: cfg, fresh: unfitted}
+}
+
+func learnedOn(t *testing.T, cfg temperature.Config, x blas32.General, y []string, unfitted func() (classifier.Learner, error)) *Predictor {
+	t.Helper()
+	p := behind(t, cfg, unfitted)
+	if err := p.Learn(context.Background(), x, y); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A head without optional interfaces makes a Predictor that refuses all they
+// ask for.
+func TestNoCapabilityAppears(t *testing.T) {
+	x, y := line(20, 4)
+	p := learnedOn(t, temperature.Config{Temperature: 2}, x, y, newSharp)
+	_, save := p.Save()
+	_, export := p.Export(onnx.NewGraph(""), "x")
+	_, learn := p.momentsLearner("sharp", true)
+	m := &Model{Method: "sharp", Predictor: p}
+	statistics, keep := m.saveStatistics("m")
+	for name, err := range map[string]error{
+		"Forgetter":            p.Forget("c000"),
+		"SampleForgetter":      p.ForgetSamples(x, y),
+		"Varier":               p.Variance(make([]float64, x.Rows), x),
+		"Saver":                save,
+		"Exporter":             export,
+		"moments.Learner":      learn,
+		"Refresher":            m.Refresh(context.Background()),
+		"Forgetter of m":       m.ForgetClass("c000"),
+		"SampleForgetter of m": m.ForgetSamples(Batch{}),
+	} {
+		if !errors.Is(err, classifier.ErrUnsupported) {
+			t.Errorf("%s appeared: %v", name, err)
 		}
 	}
+	if statistics != nil || keep != nil {
+		t.Errorf("StatisticsKeeper appeared: %v, %v", statistics, keep)
+	}
+	if head, err := p.unfitted(); err != nil || len(head.Classes()) > 0 {
+		t.Errorf("unfitted heads: %v, %v", head, err)
+	}
+}
+
+func TestOneLeavesTheHeadAlone(t *testing.T) {
+	x, y := line(20, 4)
+	p := learnedOn(t, temperature.Config{Temperature: 1}, x, y, newSharp)
+	if p.Temperature != nil {
+		t.Error("a temperature where there is none")
+	}
+	got, want := logProbOf(t, p, x), logProbOf(t, p.Head, x)
+	if !slices.Equal(got, want) {
+		t.Error("the Predictor differs from its head")
+	}
+}
+
+func logProbOf(t *testing.T, h classifier.Head, x blas32.General) []float64 {
+	t.Helper()
+	dst := dense.New(x.Rows, len(h.Classes()))
+	if err := h.Score(dst, nil, x); err != nil {
+		t.Fatal(err)
+	}
+	return dst.Data
 }
 
 func TestLoadRefusesForgedFits(t *testing.T) {
@@ -254,43 +269,45 @@ func TestLoadRefusesForgedFits(t *testing.T) {
 		settings string
 		load     func(classifier.State) (classifier.Learner, error)
 	}{
-		"no fit":          {`{"tempered":{"temperature":0},"head":{}}`, full},
-		"fit of nothing":  {`{"tempered":{"temperature":0},"temperature_fit":{"temperature":2},"head":{}}`, empty},
-		"another":         {`{"tempered":{"temperature":3},"temperature_fit":{"temperature":2},"head":{}}`, full},
-		"zero":            {`{"tempered":{"temperature":0},"temperature_fit":{"temperature":0},"head":{}}`, full},
-		"negative":        {`{"tempered":{"temperature":-3},"temperature_fit":{"temperature":-3},"head":{}}`, full},
-		"not tempered":    {`{"head":{}}`, full},
+		"no fit":          {`{"temperature":0,"head":{}}`, full},
+		"fit of nothing":  {`{"temperature":0,"temperature_fit":{"temperature":2},"head":{}}`, empty},
+		"another":         {`{"temperature":3,"temperature_fit":{"temperature":2},"head":{}}`, full},
+		"zero":            {`{"temperature":0,"temperature_fit":{"temperature":0},"head":{}}`, full},
+		"negative":        {`{"temperature":-3,"temperature_fit":{"temperature":-3},"head":{}}`, full},
+		"of one":          {`{"temperature":1,"temperature_fit":{"temperature":1},"head":{}}`, full},
+		"no settings":     {`{"head":{}}`, full},
 		"not even JSON":   {`{`, full},
-		"of another type": {`{"tempered":7}`, full},
+		"of another type": {`{"temperature":{}}`, full},
+		"no projection":   {`{"temperature":1,"dkl":{},"head":{}}`, full},
+		"unasked for":     {`{"temperature":1,"projection":{},"head":{}}`, full},
 	} {
-		if _, err := temperature.Load(classifier.State{Settings: []byte(c.settings)}, c.load); err == nil {
+		if _, err := loadPredictor(classifier.State{Settings: []byte(c.settings)}, c.load); err == nil {
 			t.Errorf("%s: loaded", name)
 		}
 	}
-	good := classifier.State{Settings: []byte(`{"tempered":{"temperature":0},"temperature_fit":{"temperature":2},"head":{}}`)}
-	if h, err := temperature.Load(good, full); err != nil || temperature.Of(h).Temperature != 2 {
+	good := classifier.State{Settings: []byte(`{"temperature":0,"temperature_fit":{"temperature":2},"head":{}}`)}
+	if p, err := loadPredictor(good, full); err != nil || p.Temperature.T != 2 {
 		t.Error(err)
 	}
 }
 
-func FuzzLoad(f *testing.F) {
-	f.Add([]byte(`{"tempered":{"temperature":0},"temperature_fit":{"temperature":2},"head":{}}`))
-	f.Add([]byte(`{"tempered":{"temperature":3},"head":null}`))
+func FuzzLoadTemperature(f *testing.F) {
+	f.Add([]byte(`{"temperature":0,"temperature_fit":{"temperature":2},"head":{}}`))
+	f.Add([]byte(`{"temperature":3,"head":null}`))
 	f.Fuzz(func(t *testing.T, settings []byte) {
-		s := classifier.State{Settings: settings}
-		h, err := temperature.Load(s, func(classifier.State) (classifier.Learner, error) {
+		p, err := loadPredictor(classifier.State{Settings: settings}, func(classifier.State) (classifier.Learner, error) {
 			return &sharp{classes: []string{"c000", "c001"}, means: map[string]moments.Total{"c000": {N: 1, Sum: []float64{0, 0}}, "c001": {N: 1, Sum: []float64{1, 0}}}, dim: 2}, nil
 		})
 		if err != nil {
 			return
 		}
-		if !json.Valid(settings) || !temperature.Is(s) {
+		if !json.Valid(settings) {
 			t.Errorf("%q was loaded", settings)
 		}
 		x, _ := line(1, 1)
-		p, err := classifier.Predict(h, x, 2)
-		if err != nil || slices.ContainsFunc(p, func(p classifier.Prediction) bool { return math.IsNaN(p.Probability) }) {
-			t.Errorf("%v %v", p, err)
+		answers, err := classifier.Predict(p, x, 2)
+		if err != nil || slices.ContainsFunc(answers, func(p classifier.Prediction) bool { return math.IsNaN(p.Probability) }) {
+			t.Errorf("%v %v", answers, err)
 		}
 	})
 }

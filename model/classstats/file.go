@@ -1,4 +1,4 @@
-package model
+package classstats
 
 import (
 	"encoding/json"
@@ -10,39 +10,42 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // ErrNotStats says that a file is something else than a STATS file.
 var ErrNotStats = errors.New("not a statistics file")
 
+var format = container.Format{Name: "pipeline-class-statistics", Version: 1, Foreign: ErrNotStats}
+
 const (
-	statsFormat = "pipeline-class-statistics"
 	// classPrefix begins the names of the moments' tensors, as in
 	// "class.3.rows".
-	classPrefix  = "class."
-	statsContent = "content"
+	classPrefix   = "class."
+	contentTensor = "content"
 )
 
-// statsDocument is the JSON inside a STATS file; arrays are tensors.
-type statsDocument struct {
+// document is the JSON inside a STATS file; arrays are tensors.
+type document struct {
 	Dim                   int              `json:"dim"`
 	Unit                  bool             `json:"unit"`
-	Classes               []statsClass     `json:"classes"`
+	Classes               []classEntry     `json:"classes"`
 	Backbone              *Backbone        `json:"backbone"`
 	Preprocess            *preprocess.Spec `json:"preprocess"`
 	PreprocessFingerprint string           `json:"preprocess_fingerprint"`
 	ToolVersion           string           `json:"tool_version"`
 }
 
-type statsClass struct {
+type classEntry struct {
 	Name string `json:"name"`
 	N    int    `json:"n"`
 }
 
-// Save writes the statistics, all or nothing. What is in it does not depend on
-// the order in which samples were added, but for the last bits of the moments of
-// classes with more than d samples. A file of another kind is never replaced.
+// Save writes the statistics, all or nothing. What is in the file does not depend
+// on the order in which samples were added, except for the last bits of the
+// moments of classes with more than d samples. A file of another kind is never
+// replaced.
 func (s *Stats) Save(path string) error {
 	if err := s.save(path); err != nil {
 		return fmt.Errorf("save statistics %s: %w", path, err)
@@ -51,40 +54,29 @@ func (s *Stats) Save(path string) error {
 }
 
 func (s *Stats) save(path string) error {
-	if err := replaceableStats(path); err != nil {
+	f, size, err := container.OpenRegular(path)
+	switch {
+	case err == nil:
+		defer f.Close()
+		if _, err := container.OpenHeader(f, size, format); err != nil && size > 0 {
+			return fmt.Errorf("what is there is %w and is not replaced: move it away or choose another name", ErrNotStats)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	c, err := s.container()
 	if err != nil {
 		return err
 	}
-	return c.write(path, nil)
+	return c.Write(path, nil)
 }
 
-func replaceableStats(path string) error {
-	f, size, err := openRegular(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if size == 0 {
-		return nil
-	}
-	if _, err := openHeader(f, size, statsFormat); err != nil {
-		return fmt.Errorf("what is there is %w and is not replaced: move it away or choose another name", ErrNotStats)
-	}
-	return nil
-}
-
-func (s *Stats) container() (container, error) {
+func (s *Stats) container() (container.File, error) {
 	if err := s.settle(); err != nil {
-		return container{}, err
+		return container.File{}, err
 	}
-	d := statsDocument{
-		Dim: s.dim, Unit: s.Unit, Classes: []statsClass{}, Backbone: s.Backbone, Preprocess: s.Preprocess,
+	d := document{
+		Dim: s.dim, Unit: s.Unit, Classes: []classEntry{}, Backbone: s.Backbone, Preprocess: s.Preprocess,
 		PreprocessFingerprint: s.PreprocessFingerprint, ToolVersion: s.ToolVersion,
 	}
 	content := []byte{}
@@ -92,9 +84,9 @@ func (s *Stats) container() (container, error) {
 	for _, name := range s.Classes() {
 		c, err := s.classes[name].ordered()
 		if err != nil {
-			return container{}, fmt.Errorf("class %q: %w", name, err)
+			return container.File{}, fmt.Errorf("class %q: %w", name, err)
 		}
-		d.Classes = append(d.Classes, statsClass{name, len(c.content)})
+		d.Classes = append(d.Classes, classEntry{name, len(c.content)})
 		stats = append(stats, c.stats)
 		for _, h := range c.content {
 			content = append(content, h[:]...)
@@ -102,57 +94,52 @@ func (s *Stats) container() (container, error) {
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
-		return container{}, err
+		return container.File{}, err
 	}
-	c := newContainer(statsFormat, string(text))
-	c.tensors[statsContent] = safetensors.Tensor{Shape: []int{len(content) / len(Hash{}), len(Hash{})}, U8: content}
-	c.addTensors(classPrefix, moments.Stack(stats))
+	c := container.New(format, string(text))
+	c.Tensors[contentTensor] = safetensors.Tensor{Shape: []int{len(content) / len(Hash{}), len(Hash{})}, U8: content}
+	c.Add(classPrefix, moments.Stack(stats))
 	return c, nil
 }
 
-// LoadStats reads a STATS file and checks all of it. The error wraps
-// ErrNotStats, ErrNewerVersion, ErrTooShort or ErrAltered when that is what is
-// wrong.
-func LoadStats(path string) (*Stats, error) {
-	s, err := loadStats(path)
+// Load reads a STATS file and checks all of it. The error wraps ErrNotStats, or
+// one of the errors of model.Load that say what is wrong with a file.
+func Load(path string) (*Stats, error) {
+	f, size, err := container.OpenRegular(path)
+	if err != nil {
+		return nil, fmt.Errorf("load statistics: %w", err)
+	}
+	defer f.Close()
+	s, err := decode(f, size)
 	if err != nil {
 		return nil, fmt.Errorf("load statistics %s: %w", path, err)
 	}
 	return s, nil
 }
 
-func loadStats(path string) (*Stats, error) {
-	f, size, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return decodeStats(f, size)
-}
-
-// decodeStats reads a STATS file. Whatever the bytes, the result is statistics
-// or an error.
-func decodeStats(r io.ReaderAt, size int64) (*Stats, error) {
-	f, _, err := openContainer(r, size, statsFormat)
-	if errors.Is(err, ErrNotModel) {
-		return nil, fmt.Errorf("%w: make one with pipeline stats collect", ErrNotStats)
+// decode reads a STATS file. Whatever the bytes, the result is statistics or an
+// error.
+func decode(r io.ReaderAt, size int64) (*Stats, error) {
+	f, _, err := container.Open(r, size, format)
+	if errors.Is(err, ErrNotStats) {
+		return nil, fmt.Errorf("%w: make one with pipeline stats collect", err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var d statsDocument
-	if err := json.Unmarshal([]byte(f.Metadata()[documentKey]), &d); err != nil {
+	var d document
+	if err := json.Unmarshal([]byte(f.Metadata()[container.DocumentKey]), &d); err != nil {
 		return nil, fmt.Errorf("its description: %w", err)
 	}
 	if err := d.check(); err != nil {
 		return nil, fmt.Errorf("its description: %w", err)
 	}
-	s := NewStats(d.Dim, d.Unit)
+	s := New(d.Dim, d.Unit)
 	s.Backbone, s.Preprocess, s.PreprocessFingerprint, s.ToolVersion = d.Backbone, d.Preprocess, d.PreprocessFingerprint, d.ToolVersion
 	return s, s.readClasses(f, d.Classes)
 }
 
-func (d statsDocument) check() error {
+func (d document) check() error {
 	if d.Dim < 1 {
 		return fmt.Errorf("the dimension is %d", d.Dim)
 	}
@@ -170,8 +157,8 @@ func (d statsDocument) check() error {
 	return nil
 }
 
-func (s *Stats) readClasses(f *safetensors.File, classes []statsClass) error {
-	tensors, err := readTensors(f, classPrefix)
+func (s *Stats) readClasses(f *safetensors.File, classes []classEntry) error {
+	tensors, err := container.Read(f, classPrefix)
 	if err != nil {
 		return err
 	}
@@ -179,7 +166,7 @@ func (s *Stats) readClasses(f *safetensors.File, classes []statsClass) error {
 	if err != nil {
 		return err
 	}
-	content, err := f.Read(statsContent)
+	content, err := f.Read(contentTensor)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package projected_test
+package model
 
 import (
 	"context"
@@ -15,10 +15,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/dkl/projected"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -38,12 +36,19 @@ func blobs(classes, n, d int) (blas32.General, []string) {
 	return x, y
 }
 
-func learned(t testing.TB, name string, cfg dkl.Training, gym projected.Gym) classifier.Learner {
+// projecting returns an unfitted Predictor with a projection.
+func projecting(t testing.TB, name string, T float64, cfg dkl.Training, env dkl.TrainEnv) *Predictor {
 	t.Helper()
-	h, err := method.Projected(name, method.DefaultConfig(), temperature.Config{Temperature: 1}, cfg, gym)
+	p, err := NewPredictor(Settings{Method: name, Heads: method.DefaultConfig(), Temperature: temperature.Config{Temperature: T}, DKL: &cfg, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+func taughtProjecting(t testing.TB, name string, cfg dkl.Training, env dkl.TrainEnv) *Predictor {
+	t.Helper()
+	h := projecting(t, name, 1, cfg, env)
 	x, y := blobs(4, 20, 6)
 	if err := h.Learn(context.Background(), x, y); err != nil {
 		t.Fatal(err)
@@ -54,13 +59,9 @@ func learned(t testing.TB, name string, cfg dkl.Training, gym projected.Gym) cla
 // The head is the one within at the projections: the same answers as of one
 // that was taught them by hand.
 func TestIsTheHeadAtTheProjections(t *testing.T) {
-	h := learned(t, "plda", training(), projected.Gym{})
-	p, ok := classifier.As[interface{ Projection() *dkl.Head }](h)
-	if !ok {
-		t.Fatal("no projection")
-	}
+	h := taughtProjecting(t, "plda", training(), dkl.TrainEnv{})
 	x, y := blobs(4, 20, 6)
-	z, err := p.Projection().Project(x)
+	z, err := h.Projection.Project(x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +77,11 @@ func TestIsTheHeadAtTheProjections(t *testing.T) {
 	}
 }
 
-// Later sessions train nothing, and heads for pseudo-sessions share the
+// Later sessions train nothing, and heads for episodes share the
 // projection.
 func TestTrainsOnce(t *testing.T) {
 	trainings := 0
-	gym := projected.Gym{Train: func(ctx context.Context, tr *dkl.Trainer) error {
+	env := dkl.TrainEnv{Train: func(ctx context.Context, tr *dkl.Trainer) error {
 		trainings++
 		for !tr.Done() {
 			if _, err := tr.Epoch(ctx); err != nil {
@@ -89,40 +90,37 @@ func TestTrainsOnce(t *testing.T) {
 		}
 		return nil
 	}}
-	h, err := method.Projected("plda", method.DefaultConfig(), temperature.DefaultConfig(), training(), gym)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := projecting(t, "plda", temperature.Auto, training(), env)
 	x, y := blobs(5, 30, 6)
 	if err := h.Learn(context.Background(), x, y); err != nil {
 		t.Fatal(err)
 	}
-	if temperature.Of(h).Fallback != "" {
-		t.Errorf("no temperature: %s", temperature.Of(h).Fallback)
+	if h.Temperature.Fallback != "" {
+		t.Errorf("no temperature: %s", h.Temperature.Fallback)
 	}
 	if err := h.Learn(context.Background(), x, slices.Repeat([]string{"another"}, len(y))); err != nil {
 		t.Fatal(err)
 	}
-	u, ok := classifier.As[episodes.Unfitter](h)
-	if !ok {
-		t.Fatal("no unfitted heads")
+	z, err := h.project(x)
+	if err != nil {
+		t.Fatal(err)
 	}
-	again, err := u.Unfitted()
+	again, err := h.unfitted()
 	if err == nil {
-		err = again.Learn(context.Background(), x, y)
+		err = again.Learn(context.Background(), z, y)
 	}
 	if err != nil || trainings != 1 {
 		t.Errorf("%d trainings, %v", trainings, err)
 	}
 }
 
-// A gptree takes over what was trained beside the projection only when asked.
+// A gptree takes over the inducing inputs and the kernel only when asked.
 func TestHandOver(t *testing.T) {
 	for _, over := range []bool{false, true} {
 		cfg := training()
 		cfg.HandOver = over
-		h := learned(t, "gptree", cfg, projected.Gym{})
-		s, ok := classifier.As[interface{ Settings() gptree.Config }](h)
+		h := taughtProjecting(t, "gptree", cfg, dkl.TrainEnv{})
+		s, ok := h.Head.(*gptree.GPTree)
 		if !ok {
 			t.Fatal("no tree")
 		}
@@ -135,16 +133,13 @@ func TestHandOver(t *testing.T) {
 func TestViewsNeedImages(t *testing.T) {
 	cfg := training()
 	cfg.Views = 1
-	h, err := method.Projected("ncm", method.DefaultConfig(), temperature.Config{Temperature: 1}, cfg, projected.Gym{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := projecting(t, "ncm", 1, cfg, dkl.TrainEnv{})
 	x, y := blobs(3, 5, 6)
 	if err := h.Learn(context.Background(), x, y); err == nil || !strings.Contains(err.Error(), "views") || len(h.Classes()) > 0 {
 		t.Error(err)
 	}
 	seen := 0
-	learned(t, "ncm", cfg, projected.Gym{Views: func(x blas32.General) ([]blas32.General, error) {
+	taughtProjecting(t, "ncm", cfg, dkl.TrainEnv{Views: func(x blas32.General) ([]blas32.General, error) {
 		seen = x.Rows
 		return []blas32.General{x}, nil
 	}})
@@ -155,23 +150,15 @@ func TestViewsNeedImages(t *testing.T) {
 
 func TestFailedTrainingChangesNothing(t *testing.T) {
 	lost := errors.New("lost")
-	h, err := method.Projected("ncm", method.DefaultConfig(), temperature.Config{Temperature: 1}, training(), projected.Gym{Train: func(context.Context, *dkl.Trainer) error { return lost }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := projecting(t, "ncm", 1, training(), dkl.TrainEnv{Train: func(context.Context, *dkl.Trainer) error { return lost }})
 	x, y := blobs(3, 5, 6)
 	if err := h.Learn(context.Background(), x, y); !errors.Is(err, lost) || len(h.Classes()) > 0 || h.Dim() != 0 {
 		t.Error(err)
 	}
 }
 
-func FuzzLoad(f *testing.F) {
-	h := learned(f, "ncm", training(), projected.Gym{})
-	saver, ok := classifier.As[classifier.Saver](h)
-	if !ok {
-		f.Fatal("cannot be saved")
-	}
-	s, err := saver.Save()
+func FuzzLoadProjection(f *testing.F) {
+	s, err := taughtProjecting(f, "ncm", training(), dkl.TrainEnv{}).Save()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -185,7 +172,7 @@ func FuzzLoad(f *testing.F) {
 		if name := names[uint(which)%uint(len(names))]; how != 0 {
 			tensors[name] = damaged(tensors[name], how)
 		}
-		h, err := method.Load("ncm", classifier.State{Settings: settings, Tensors: tensors})
+		h, err := loadPredictor(classifier.State{Settings: settings, Tensors: tensors}, func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) })
 		if err != nil || len(h.Classes()) == 0 {
 			return
 		}
