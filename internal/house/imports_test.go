@@ -76,11 +76,12 @@ var allowed = map[string][]string{
 	"internal/onnx":                     {},
 	"internal/openblas":                 {"internal/sharedlib"},
 	"internal/ort":                      {"internal/sharedlib"},
-	"internal/ort/orttest":              {"internal/ort"},
+	"internal/ort/orttest":              {"internal/ort", "internal/testenv"},
 	"internal/safetensors":              {},
-	"internal/shared":                   {},
+	"internal/shared":                   {"internal/testenv"},
 	"internal/sharedlib":                {},
 	"internal/tape":                     {"internal/linalg"},
+	"internal/testenv":                  {},
 	"internal/turbojpeg":                {"internal/sharedlib"},
 	"label":                             {"classifier", "dataset", "embedding", "internal/atomicfile"},
 	"metrics":                           {},
@@ -90,7 +91,7 @@ var allowed = map[string][]string{
 	"preprocess":                        {},
 	"rank":                              {"classifier", "dataset", "embedding"},
 	"report":                            {"metrics"},
-	"setup/locate":                      {"internal/ort"},
+	"scripts/setup/locate":              {"internal/ort"},
 	"worker":                            {"dataset", "embedding"},
 }
 
