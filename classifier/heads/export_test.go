@@ -124,7 +124,13 @@ func TestExportsPassTheChecker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const code = "import glob, sys\nimport onnx\nfor f in glob.glob(sys.argv[1] + '/*.onnx'):\n onnx.checker.check_model(f, full_check=True)"
+	const code = `
+import faulthandler, glob, sys
+faulthandler.dump_traceback_later(120, exit=True)  # says where it hangs
+import onnx
+for f in glob.glob(sys.argv[1] + '/*.onnx'):
+    onnx.checker.check_model(f, full_check=True)
+`
 	if out, err := exec.Command(python, "-c", code, dir).CombinedOutput(); err != nil {
 		t.Errorf("onnx.checker: %v\n%s", err, out)
 	}
