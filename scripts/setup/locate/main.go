@@ -1,5 +1,5 @@
 // Command locate prints the ONNX Runtime library that the pipeline would use,
-// after loading it to be sure. It is the check behind setup/onnxruntime.sh, so
+// after loading it to be sure. It is the check behind scripts/setup/onnxruntime.sh, so
 // that the script and the program agree on where to look. Exit 1 when there is
 // none, with every place that was looked at when -v is given.
 package main

@@ -18,7 +18,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 say() { echo "setup: $*" >&2; }
 die() {
     say "$*"
-    say "another way: get ONNX Runtime 1.24 or newer yourself (see setup/README.md) and set ONNXRUNTIME_LIB to its library file"
+    say "another way: get ONNX Runtime 1.24 or newer yourself (see scripts/setup/README.md) and set ONNXRUNTIME_LIB to its library file"
     exit 1
 }
 
@@ -58,7 +58,7 @@ trap 'exit 143' TERM HUP
 
 command -v go >/dev/null 2>&1 || die "go is needed: install Go 1.26 or newer"
 checks=$(mktemp -d) && work=$checks
-(cd "$here/.." && go build -o "$checks/locate" ./setup/locate) || die "the check of the library does not build: Go and a C compiler (gcc or clang) are needed"
+(cd "$here" && go build -o "$checks/locate" ./locate) || die "the check of the library does not build: Go and a C compiler (gcc or clang) are needed"
 
 if [ -n "${ONNXRUNTIME_LIB:-}" ]; then
     "$checks/locate" && exit 0
