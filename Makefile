@@ -49,7 +49,7 @@ lint: ## staticcheck, and the rules of the code base (imports, sizes, links)
 
 .PHONY: race
 race:
-	$(GOTEST) -race -short ./...
+	$(GOTEST) -race -short -timeout 20m ./...
 
 .PHONY: docs
 docs: ## fail when docs/cli is out of date (make docs-update writes it)
