@@ -55,11 +55,11 @@ func (w *workbench) experiment(ctx context.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
-	site, err := w.site()
+	env, err := w.env()
 	if err != nil {
 		return err
 	}
-	o, err := kind.Run(ctx, c.Experiment, site)
+	o, err := kind.Run(ctx, c.Experiment, env)
 	var input *experiment.InputError
 	if errors.As(err, &input) {
 		return usageError{err}
@@ -81,9 +81,9 @@ func (w *workbench) experiment(ctx context.Context) error {
 	return nil
 }
 
-func (w *workbench) site() (experiment.Site, error) {
+func (w *workbench) env() (experiment.Env, error) {
 	products, err := w.products()
-	return experiment.Site{
+	return experiment.Env{
 		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(w.config.Seed), Features: w.config.Features,
 		Open: w.material, Backend: products, BackendName: products.Kinds(), Note: w.log.Info,
 	}, err

@@ -3,7 +3,7 @@
 //
 // A kind of experiment is a package of its own below this one, with a Config,
 // and a Run that turns settings into an Outcome: values, tables, figures. Run
-// gets a Site: the seed, the embeddings, and Part, which keeps what is finished
+// gets a Env: the seed, the embeddings, and Part, which keeps what is finished
 // so that a run that was stopped goes on where it was. Package kinds lists the
 // kinds; a new one is a package and a row there. Write is the only place that
 // writes results, so that all kinds leave the same files:

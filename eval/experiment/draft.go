@@ -13,7 +13,7 @@ import (
 type Draft[T any] struct{ file, key string }
 
 // DraftOf returns the draft of a part of that name with those inputs.
-func DraftOf[T any](s Site, name string, of Inputs) (Draft[T], error) {
+func DraftOf[T any](s Env, name string, of Inputs) (Draft[T], error) {
 	key, err := s.key(of)
 	if err != nil {
 		return Draft[T]{}, fmt.Errorf("draft of %s: %w", name, err)

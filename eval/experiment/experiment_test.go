@@ -20,7 +20,7 @@ type counted struct {
 	err   error
 }
 
-func (c *counted) part(t *testing.T, ctx context.Context, s experiment.Site, of any) (map[string]float64, error) {
+func (c *counted) part(t *testing.T, ctx context.Context, s experiment.Env, of any) (map[string]float64, error) {
 	t.Helper()
 	return experiment.Part(ctx, s, "one", of, func() (map[string]float64, error) {
 		c.times++
@@ -31,10 +31,10 @@ func (c *counted) part(t *testing.T, ctx context.Context, s experiment.Site, of 
 // TestPartIsComputedOnce, and again when anything that it depends on changes
 // or its file is damaged.
 func TestPartIsComputedOnce(t *testing.T) {
-	s := experiment.Site{Dir: t.TempDir(), Seed: 1, Version: "a"}
+	s := experiment.Env{Dir: t.TempDir(), Seed: 1, Version: "a"}
 	file := filepath.Join(s.Dir, "parts", "one.json")
 	c, want := &counted{}, 0
-	check := func(what string, s experiment.Site, of any, again bool) {
+	check := func(what string, s experiment.Env, of any, again bool) {
 		t.Helper()
 		if again {
 			want++
@@ -70,7 +70,7 @@ func TestPartIsComputedOnce(t *testing.T) {
 }
 
 func TestPartFails(t *testing.T) {
-	s := experiment.Site{Dir: t.TempDir()}
+	s := experiment.Env{Dir: t.TempDir()}
 	c := &counted{err: errors.New("no luck")}
 	if _, err := c.part(t, context.Background(), s, 1); !errors.Is(err, c.err) || !strings.Contains(err.Error(), "part one") {
 		t.Error(err)
@@ -94,7 +94,7 @@ func TestPartFails(t *testing.T) {
 // TestDraft: a draft comes back to the same inputs only, and goes when it is
 // dropped.
 func TestDraft(t *testing.T) {
-	s := experiment.Site{Dir: t.TempDir(), Seed: 1}
+	s := experiment.Env{Dir: t.TempDir(), Seed: 1}
 	draft := func(of any) experiment.Draft[[]int] {
 		d, err := experiment.DraftOf[[]int](s, "one", of)
 		if err != nil {

@@ -34,7 +34,7 @@ type Results struct {
 }
 
 // Run measures every input at every q and λ.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	inputs, err := c.inputs(s)
 	if err != nil {
 		return experiment.Outcome{}, err
@@ -55,7 +55,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 	return c.outcome(r)
 }
 
-func (c Config) inputs(s experiment.Site) ([]string, error) {
+func (c Config) inputs(s experiment.Env) ([]string, error) {
 	if len(c.Inputs) > 0 {
 		return c.Inputs, nil
 	}
@@ -66,7 +66,7 @@ func (c Config) inputs(s experiment.Site) ([]string, error) {
 }
 
 // measure takes one input through the grid. Every cell is a part.
-func (c Config) measure(ctx context.Context, s experiment.Site, input, part string, m experiment.Material) ([]Result, error) {
+func (c Config) measure(ctx context.Context, s experiment.Env, input, part string, m experiment.Material) ([]Result, error) {
 	var results []Result
 	for _, lambda := range c.Lambda {
 		for _, q := range c.Q {
@@ -87,7 +87,7 @@ func (c Config) measure(ctx context.Context, s experiment.Site, input, part stri
 }
 
 // cell runs one configuration on all benches.
-func cell(ctx context.Context, s experiment.Site, cfg ppca.Config, benches []*fscil.Bench) (Result, error) {
+func cell(ctx context.Context, s experiment.Env, cfg ppca.Config, benches []*fscil.Bench) (Result, error) {
 	s.Heads.PPCA = cfg
 	var runs []fscil.Run
 	for _, b := range benches {

@@ -33,7 +33,7 @@ func bench(t *testing.T) *fscil.Bench {
 // tables; one component is what these classes need.
 func TestCells(t *testing.T) {
 	b := bench(t)
-	s := experimenttest.Site(t, b)
+	s := experimenttest.Env(t, b)
 	s.Heads.PPCA.Preset = "paper"
 	c := ablation.Config{Inputs: []string{"x=somewhere"}, Q: []int{0, 1, 5}, Lambda: []float64{0.01, 1}, Published: "table3_3"}
 	o, err := ablation.Run(context.Background(), c, s)

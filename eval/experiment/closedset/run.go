@@ -40,7 +40,7 @@ type choice struct {
 }
 
 // Run measures the table.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	if err := c.ready(s); err != nil {
 		return experiment.Outcome{}, &experiment.InputError{Err: err}
 	}
@@ -52,7 +52,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	l := lab{Config: c, site: s, fingerprint: m.Fingerprint, pool: p}
+	l := runner{Config: c, env: s, fingerprint: m.Fingerprint, pool: p}
 	r := Results{Kind: "closedset"}
 	for i := range c.Rows {
 		cells, err := l.row(ctx, i)
@@ -65,7 +65,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 }
 
 // ready checks what the settings alone cannot.
-func (c Config) ready(s experiment.Site) error {
+func (c Config) ready(s experiment.Env) error {
 	if s.Features == "" {
 		return errors.New("no embeddings: give a feature folder with --features")
 	}
@@ -78,16 +78,16 @@ func (c Config) ready(s experiment.Site) error {
 	return nil
 }
 
-// A lab is what all cells share.
-type lab struct {
+// A runner is what all cells share.
+type runner struct {
 	Config
-	site        experiment.Site
+	env         experiment.Env
 	fingerprint string
 	pool        pool
 }
 
 // row measures the cells of one.
-func (l lab) row(ctx context.Context, i int) ([]Cell, error) {
+func (l runner) row(ctx context.Context, i int) ([]Cell, error) {
 	row := l.Rows[i]
 	variants := row.variants()
 	var best choice
@@ -118,17 +118,17 @@ func (l lab) row(ctx context.Context, i int) ([]Cell, error) {
 
 // choose returns the best combination on the validation images; where there is
 // only one, without fitting it.
-func (l lab) choose(ctx context.Context, i int, variants []method.Variant, classes int) (choice, error) {
+func (l runner) choose(ctx context.Context, i int, variants []method.Variant, classes int) (choice, error) {
 	if len(variants) == 1 {
 		return choice{}, nil
 	}
 	name := fmt.Sprintf("row%d_classes%d_choice", i+1, classes)
-	return experiment.Part(ctx, l.site, name, l.inputs(variants, classes, l.GridRuns), func() (choice, error) {
+	return experiment.Part(ctx, l.env, name, l.inputs(variants, classes, l.GridRuns), func() (choice, error) {
 		c := choice{Best: -1}
 		for k, v := range variants {
 			var sum float64
 			for run := range l.GridRuns {
-				s := l.pool.draw(l.Config, l.site.Seed, run, classes)
+				s := l.pool.draw(l.Config, l.env.Seed, run, classes)
 				a, err := l.measure(ctx, v, run, s.train, s.validation)
 				if refused(err) {
 					return choice{Best: -1}, nil
@@ -147,12 +147,12 @@ func (l lab) choose(ctx context.Context, i int, variants []method.Variant, class
 }
 
 // runs tests a variant in all draws.
-func (l lab) runs(ctx context.Context, i int, v method.Variant, classes int) ([]float64, error) {
+func (l runner) runs(ctx context.Context, i int, v method.Variant, classes int) ([]float64, error) {
 	var all []float64
 	for run := range l.Runs {
 		name := fmt.Sprintf("row%d_classes%d_run%d", i+1, classes, run+1)
-		a, err := experiment.Part(ctx, l.site, name, l.inputs(v, classes, run), func() ([]float64, error) {
-			s := l.pool.draw(l.Config, l.site.Seed, run, classes)
+		a, err := experiment.Part(ctx, l.env, name, l.inputs(v, classes, run), func() ([]float64, error) {
+			s := l.pool.draw(l.Config, l.env.Seed, run, classes)
 			a, err := l.measure(ctx, v, run, s.train, s.test)
 			if refused(err) {
 				return nil, nil
@@ -168,19 +168,19 @@ func (l lab) runs(ctx context.Context, i int, v method.Variant, classes int) ([]
 }
 
 // inputs is what a part depends on.
-func (l lab) inputs(heads any, classes, run int) experiment.Inputs {
-	return []any{l.fingerprint, l.site.Heads, heads, classes, run, l.PerClass, l.HeldOut}
+func (l runner) inputs(heads any, classes, run int) experiment.Inputs {
+	return []any{l.fingerprint, l.env.Heads, heads, classes, run, l.PerClass, l.HeldOut}
 }
 
 // measure fits a head and returns its accuracy.
-func (l lab) measure(ctx context.Context, v method.Variant, run int, train, test experiment.Labelled) (float64, error) {
-	settings, err := v.Settings(l.site.Heads)
+func (l runner) measure(ctx context.Context, v method.Variant, run int, train, test experiment.Labelled) (float64, error) {
+	settings, err := v.Settings(l.env.Heads)
 	if err != nil {
 		return 0, err
 	}
-	site := l.site
-	site.Heads = settings.Seeded(site.Seed + uint64(run))
-	head, err := site.Head(v.Classifier)
+	env := l.env
+	env.Heads = settings.Seeded(env.Seed + uint64(run))
+	head, err := env.Head(v.Classifier)
 	if err != nil {
 		return 0, err
 	}

@@ -34,7 +34,7 @@ func split(p experiment.Labelled, held int, seed uint64) (learned, out experimen
 	var in, test []int
 	for i, g := range classifier.GroupByClass(p.Y) {
 		if len(g.Rows) <= held {
-			return learned, out, &experiment.InputError{Err: fmt.Errorf("class %s has %d training images, %d of them are to be held out: lower experiment.deepkernel.held_out", g.Class, len(g.Rows), held)}
+			return learned, out, &experiment.InputError{Err: fmt.Errorf("class %s has %d training images, %d of them are to be held out: lower experiment.dkl.held_out", g.Class, len(g.Rows), held)}
 		}
 		rows := slices.Clone(g.Rows)
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -55,7 +55,7 @@ type contender struct {
 	learn func(context.Context, experiment.Labelled, uint64) (classifier.Head, error)
 }
 
-func (l lab) contenders(setting string) []contender {
+func (l runner) contenders(setting string) []contender {
 	tree := func(with string) func(context.Context, experiment.Labelled, uint64) (classifier.Head, error) {
 		return func(ctx context.Context, p experiment.Labelled, seed uint64) (classifier.Head, error) {
 			head, err := l.head("gptree", with, seed)
@@ -85,7 +85,7 @@ func entropyOnly(setting string) string {
 }
 
 // softmax returns phase 1 with its classifier.
-func (l lab) softmax(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Head, error) {
+func (l runner) softmax(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Head, error) {
 	t, err := parse(entropyOnly(setting))
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (l lab) softmax(ctx context.Context, setting string, p experiment.Labelled,
 }
 
 // base is the table on base classes.
-func (l lab) base(ctx context.Context, setting string) ([]Quality, error) {
+func (l runner) base(ctx context.Context, setting string) ([]Quality, error) {
 	x, y := l.bench.Train(0)
 	all := experiment.Labelled{X: x, Y: y}
 	var list []Quality

@@ -60,7 +60,7 @@ type Score struct {
 const none = "none"
 
 // Run chooses, then measures.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	if s.Features == "" {
 		return experiment.Outcome{}, &experiment.InputError{Err: errors.New("no embeddings: give a feature folder with --features")}
 	}
@@ -68,8 +68,8 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	l := lab{c: c, s: s, bench: m.Benches[0], fingerprint: m.Fingerprint}
-	r := Results{Kind: "deepkernel"}
+	l := runner{c: c, s: s, bench: m.Benches[0], fingerprint: m.Fingerprint}
+	r := Results{Kind: "dkl"}
 	if r.Choice, err = l.choose(ctx); err != nil {
 		return experiment.Outcome{}, err
 	}
@@ -82,17 +82,17 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 	return c.outcome(r)
 }
 
-// A lab is where everything is measured.
-type lab struct {
+// A runner is where everything is measured.
+type runner struct {
 	c           Config
-	s           experiment.Site
+	s           experiment.Env
 	bench       *fscil.Bench
 	fingerprint string
 }
 
 // head returns an unfitted head of a method; behind a projection unless setting
 // is none.
-func (l lab) head(name, setting string, seed uint64) (classifier.Learner, error) {
+func (l runner) head(name, setting string, seed uint64) (classifier.Learner, error) {
 	settings := l.s.Heads
 	settings.GPTree.Seed, settings.PLDAPlus.Statistics, settings.PPCA.Statistics, settings.PPCAEB.Statistics = seed, false, false, false
 	one := temperature.Config{Temperature: 1}
@@ -108,12 +108,12 @@ func (l lab) head(name, setting string, seed uint64) (classifier.Learner, error)
 }
 
 // train keeps trainings, which several methods share.
-func (l lab) train(ctx context.Context, t *dkl.Trainer) error {
+func (l runner) train(ctx context.Context, t *dkl.Trainer) error {
 	return checkpoint.Folder{Dir: filepath.Join(l.s.Dir, "parts", "training"), Keyed: true}.Train(ctx, t)
 }
 
 // sessions takes every method through the benchmark, without and with.
-func (l lab) sessions(ctx context.Context, setting string) ([]Curve, error) {
+func (l runner) sessions(ctx context.Context, setting string) ([]Curve, error) {
 	var curves []Curve
 	for _, m := range l.c.Methods {
 		for _, with := range []string{none, setting} {
@@ -144,7 +144,7 @@ func key(name string) string {
 
 // choose takes the best candidate by pseudo-sessions; where there is one only,
 // nothing is measured.
-func (l lab) choose(ctx context.Context) (Choice, error) {
+func (l runner) choose(ctx context.Context) (Choice, error) {
 	var choice Choice
 	if len(l.c.Candidates) == 1 {
 		return Choice{Setting: l.c.Candidates[0]}, nil
@@ -166,7 +166,7 @@ func (l lab) choose(ctx context.Context) (Choice, error) {
 }
 
 // score takes one candidate through the pseudo-sessions.
-func (l lab) score(ctx context.Context, setting string) (Score, error) {
+func (l runner) score(ctx context.Context, setting string) (Score, error) {
 	score := Score{Setting: setting, Base: map[string]float64{}, Novel: map[string]float64{}}
 	cfg := episodes.DefaultConfig()
 	cfg.Splits = l.c.Splits

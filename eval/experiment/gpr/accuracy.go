@@ -59,7 +59,7 @@ func (c Config) byExamples(train [][]int) [][]int {
 }
 
 // follow takes both heads through the sessions.
-func (c Config) follow(ctx context.Context, s experiment.Site, p pool, sessions [][]int, test experiment.Labelled) (run, error) {
+func (c Config) follow(ctx context.Context, s experiment.Env, p pool, sessions [][]int, test experiment.Labelled) (run, error) {
 	s.Heads.GPR.MaxPerClass, s.Heads.GPR.MaxTotal = c.most(), c.most()*c.Classes
 	var r run
 	g, err := s.Head("gpr")
@@ -97,7 +97,7 @@ func (c Config) follow(ctx context.Context, s experiment.Site, p pool, sessions 
 }
 
 // difference compares a head with one that learned the same at once.
-func difference(ctx context.Context, s experiment.Site, h classifier.Learner, train, test experiment.Labelled) (float64, error) {
+func difference(ctx context.Context, s experiment.Env, h classifier.Learner, train, test experiment.Labelled) (float64, error) {
 	once, err := s.Head("gpr")
 	if err != nil {
 		return 0, err

@@ -34,7 +34,7 @@ func (p pool) draw(c Config, seed uint64, run int) ([][]int, experiment.Labelled
 		}
 	}
 	if len(able) < c.Classes {
-		return nil, experiment.Labelled{}, &experiment.InputError{Err: fmt.Errorf("%d classes have %d training images and some to test, %d are needed: change experiment.gpregression.classes, examples, step or steps", len(able), c.most(), c.Classes)}
+		return nil, experiment.Labelled{}, &experiment.InputError{Err: fmt.Errorf("%d classes have %d training images and some to test, %d are needed: change experiment.gpr.classes, examples, step or steps", len(able), c.most(), c.Classes)}
 	}
 	var train [][]int
 	var test []int

@@ -28,7 +28,7 @@ type Accuracies struct {
 }
 
 // Run measures the figures.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	if s.Features == "" {
 		return experiment.Outcome{}, &experiment.InputError{Err: errors.New("no embeddings: give a feature folder with --features")}
 	}
@@ -37,7 +37,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 		return experiment.Outcome{}, err
 	}
 	p := newPool(m.Benches[0])
-	r := Results{Kind: "gpregression"}
+	r := Results{Kind: "gpr"}
 	for _, n := range c.N {
 		t, err := experiment.Part(ctx, s, fmt.Sprintf("timing_n%d", n), []any{m.Fingerprint, s.Heads.GPR, n, c.K, c.Repeats}, func() ([]Timing, error) {
 			return c.timings(ctx, s, p, n)
@@ -59,7 +59,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 }
 
 // accuracies measures one figure over all runs, each a part.
-func (c Config) accuracies(ctx context.Context, s experiment.Site, m experiment.Material, p pool, figure string, sessions func(Config, [][]int) [][]int) (*Accuracies, error) {
+func (c Config) accuracies(ctx context.Context, s experiment.Env, m experiment.Material, p pool, figure string, sessions func(Config, [][]int) [][]int) (*Accuracies, error) {
 	settings := c
 	settings.N, settings.K, settings.Repeats, settings.Runs = nil, nil, 0, 0
 	a := &Accuracies{}

@@ -33,12 +33,12 @@ const inARow = 33
 
 // task is the examples that are added, as the regression takes them.
 type task struct {
-	site experiment.Site
+	env  experiment.Env
 	x, t blas64.General
 }
 
 // timings measures one n at every k.
-func (c Config) timings(ctx context.Context, s experiment.Site, p pool, n int) ([]Timing, error) {
+func (c Config) timings(ctx context.Context, s experiment.Env, p pool, n int) ([]Timing, error) {
 	w, err := newTask(s, p, n+max(slices.Max(c.K), inARow))
 	if err != nil {
 		return nil, err
@@ -72,17 +72,17 @@ func (c Config) timings(ctx context.Context, s experiment.Site, p pool, n int) (
 }
 
 // newTask draws examples of all classes, with labels of ±1 for each.
-func newTask(s experiment.Site, p pool, count int) (task, error) {
+func newTask(s experiment.Env, p pool, count int) (task, error) {
 	settings := s.Heads.GPR
 	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
 		return task{}, &experiment.InputError{Err: fmt.Errorf("classifier.gpr.lengthscale and noise are to be chosen; give them, so that all sizes are timed at the same")}
 	}
 	if p.train.X.Rows < count {
-		return task{}, &experiment.InputError{Err: fmt.Errorf("%d training images, %d are needed: lower experiment.gpregression.n or k", p.train.X.Rows, count)}
+		return task{}, &experiment.InputError{Err: fmt.Errorf("%d training images, %d are needed: lower experiment.gpr.n or k", p.train.X.Rows, count)}
 	}
 	rows := stream(s.Seed, 2, 0).Perm(p.train.X.Rows)[:count]
 	groups := classifier.GroupByClass(p.train.Y)
-	w := task{site: s, x: classifier.Placed(p.train.X, rows, settings.Normalize)}
+	w := task{env: s, x: classifier.Placed(p.train.X, rows, settings.Normalize)}
 	w.t = blas64.General{Rows: count, Cols: len(groups), Stride: len(groups), Data: make([]float64, count*len(groups))}
 	column := map[string]int{}
 	for i, g := range groups {
@@ -98,7 +98,7 @@ func newTask(s experiment.Site, p pool, count int) (task, error) {
 }
 
 func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
-	settings := w.site.Heads.GPR
+	settings := w.env.Heads.GPR
 	var kernel engine.Kernel = engine.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
 	if settings.Kernel == gpr.Linear {
 		kernel = engine.Linear{Outputscale: 0.5, Bias: 0.5}
@@ -107,8 +107,8 @@ func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.site.Backend != nil {
-		r.UseBackend(w.site.Backend)
+	if w.env.Backend != nil {
+		r.UseBackend(w.env.Backend)
 	}
 	return r, r.Add(span(w.x, 0, n), span(w.t, 0, n))
 }

@@ -24,7 +24,7 @@ type data struct {
 	fingerprint string
 }
 
-func (c Config) data(s experiment.Site) (data, error) {
+func (c Config) data(s experiment.Env) (data, error) {
 	if c.Synthetic.K != 0 {
 		d := data{name: fmt.Sprintf("%d drawn classes", c.Synthetic.K), classes: c.Synthetic.K, fingerprint: fmt.Sprintf("%+v %d", c.Synthetic, c.MaxTest)}
 		d.train, d.test = c.Synthetic.Draw(s.Seed)

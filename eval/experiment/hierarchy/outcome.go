@@ -24,13 +24,13 @@ type Results struct {
 }
 
 // Run measures all tables.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	d, err := c.data(s)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	l := newLab(s, c, d)
-	r := report{lab: l, ctx: ctx, results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}}
+	l := newRunner(s, c, d)
+	r := report{runner: l, ctx: ctx, results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}}
 	r.flat(l.base().Q)
 	r.main()
 	r.byS()
@@ -48,7 +48,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 
 // report collects tables; the first error ends all measuring.
 type report struct {
-	lab     *lab
+	runner  *runner
 	ctx     context.Context
 	results Results
 	tables  []experiment.Table
@@ -66,7 +66,7 @@ func (r *report) flat(q int) Flat {
 		return Flat{}
 	}
 	var f Flat
-	if f, r.err = r.lab.measureFlat(r.ctx, q); r.err == nil {
+	if f, r.err = r.runner.measureFlat(r.ctx, q); r.err == nil {
 		r.results.Flat = append(r.results.Flat, f)
 	}
 	return f
@@ -83,7 +83,7 @@ func (r *report) cell(c Cell) Measure {
 		return Measure{}
 	}
 	var m Measure
-	if m, r.err = r.lab.measure(r.ctx, c); r.err == nil {
+	if m, r.err = r.runner.measure(r.ctx, c); r.err == nil {
 		r.results.Cells = append(r.results.Cells, m)
 	}
 	return m
@@ -103,7 +103,7 @@ func cells(m Measure) []string {
 }
 
 func (r *report) flatRow(first ...string) []string {
-	f := r.flat(r.lab.base().Q)
+	f := r.flat(r.runner.base().Q)
 	return append(first, experiment.None, "1.000", "1.0", "1.0", experiment.Percent(f.Accuracy), experiment.None, experiment.None)
 }
 
@@ -112,9 +112,9 @@ func (r *report) main() {
 	t := experiment.Table{Name: "by_t", Title: "Flat, clustered Gaussians, clustered raw data, by visits T (Tables 5.1, 5.2, 5.4)", Note: clockNote}
 	t.Header = append([]string{"method", "T"}, columns()...)
 	t.Rows = append(t.Rows, r.flatRow("flat", experiment.None))
-	for _, v := range r.lab.cfg.Variants {
-		for _, visits := range r.lab.cfg.T {
-			c := r.lab.base()
+	for _, v := range r.runner.cfg.Variants {
+		for _, visits := range r.runner.cfg.T {
+			c := r.runner.base()
 			c.Variant, c.T = v, visits
 			t.Rows = append(t.Rows, append([]string{v, strconv.Itoa(visits)}, cells(r.cell(c))...))
 		}
@@ -124,19 +124,19 @@ func (r *report) main() {
 
 // byS is Table 5.3.
 func (r *report) byS() {
-	r.vary("by_s", "Number of super-classes, T = 1 (Table 5.3)", "S", r.lab.cfg.S, func(c *Cell, v int) { c.S, c.T = v, 1 })
+	r.vary("by_s", "Number of super-classes, T = 1 (Table 5.3)", "S", r.runner.cfg.S, func(c *Cell, v int) { c.S, c.T = v, 1 })
 }
 
 // byLevels is beyond the paper.
 func (r *report) byLevels() {
-	title := fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", r.lab.base().T)
-	r.vary("by_levels", title, "levels", r.lab.cfg.Levels, func(c *Cell, v int) { c.Levels = v })
+	title := fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", r.runner.base().T)
+	r.vary("by_levels", title, "levels", r.runner.cfg.Levels, func(c *Cell, v int) { c.Levels = v })
 }
 
 // byR is Tables 5.6 and 5.7.
 func (r *report) byR() {
-	title := fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", r.lab.base().Q, r.lab.base().T)
-	r.vary("by_r", title, "r", r.lab.cfg.R, func(c *Cell, v int) { c.R = v })
+	title := fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", r.runner.base().Q, r.runner.base().T)
+	r.vary("by_r", title, "r", r.runner.cfg.R, func(c *Cell, v int) { c.R = v })
 }
 
 func (r *report) vary(name, title, column string, values []int, change func(*Cell, int)) {
@@ -146,7 +146,7 @@ func (r *report) vary(name, title, column string, values []int, change func(*Cel
 	t := experiment.Table{Name: name, Title: title, Note: clockNote, Header: append([]string{column}, columns()...)}
 	t.Rows = append(t.Rows, r.flatRow("flat"))
 	for _, v := range values {
-		c := r.lab.base()
+		c := r.runner.base()
 		change(&c, v)
 		t.Rows = append(t.Rows, append([]string{strconv.Itoa(v)}, cells(r.cell(c))...))
 	}
@@ -155,7 +155,7 @@ func (r *report) vary(name, title, column string, values []int, change func(*Cel
 
 // byQ is Table 5.5: r = q, flat, and the first and the last T.
 func (r *report) byQ() {
-	cfg := r.lab.cfg
+	cfg := r.runner.cfg
 	if len(cfg.Q) == 0 {
 		return
 	}
@@ -167,7 +167,7 @@ func (r *report) byQ() {
 	for _, q := range cfg.Q {
 		row := []string{strconv.Itoa(q), experiment.Percent(r.flat(q).Accuracy)}
 		for _, v := range visits {
-			c := r.lab.base()
+			c := r.runner.base()
 			c.Q, c.R, c.T = q, q, v
 			row = append(row, experiment.Percent(r.cell(c).Accuracy))
 		}
@@ -178,11 +178,11 @@ func (r *report) byQ() {
 
 // findings say what the paper claims and whether it holds here.
 func (r *report) findings() []string {
-	flat := r.flat(r.lab.base().Q)
+	flat := r.flat(r.runner.base().Q)
 	out := []string{}
-	for _, v := range r.lab.cfg.Variants {
-		c := r.lab.base()
-		c.Variant, c.T = v, r.lab.cfg.T[len(r.lab.cfg.T)-1]
+	for _, v := range r.runner.cfg.Variants {
+		c := r.runner.base()
+		c.Variant, c.T = v, r.runner.cfg.T[len(r.runner.cfg.T)-1]
 		m := r.cell(c)
 		out = append(out, fmt.Sprintf("%s, T = %d: %s %% (flat %s %%) with %.1f times fewer Gaussians, %.1f times by the clock (%.2f of it).",
 			v, c.T, experiment.Percent(m.Accuracy), experiment.Percent(flat.Accuracy), m.SpeedUp, m.ClockSpeedUp, m.ClockSpeedUp/m.SpeedUp))
@@ -193,10 +193,10 @@ func (r *report) findings() []string {
 // figure is Figure 5.1: accuracy by speed-up, a line for every variant.
 func (r *report) figure() (chart.Figure, error) {
 	var lines []chart.Series
-	for i, v := range r.lab.cfg.Variants {
+	for i, v := range r.runner.cfg.Variants {
 		own := []Measure{}
-		for _, t := range r.lab.cfg.T {
-			c := r.lab.base()
+		for _, t := range r.runner.cfg.T {
+			c := r.runner.base()
 			c.Variant, c.T = v, t
 			own = append(own, r.cell(c))
 		}
@@ -207,7 +207,7 @@ func (r *report) figure() (chart.Figure, error) {
 		}
 		lines = append(lines, s)
 	}
-	flat := 100 * r.flat(r.lab.base().Q).Accuracy
+	flat := 100 * r.flat(r.runner.base().Q).Accuracy
 	most := 1.0
 	for _, s := range lines {
 		most = max(most, s.X[len(s.X)-1])

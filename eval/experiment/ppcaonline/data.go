@@ -25,7 +25,7 @@ type world struct {
 // stream is a source of random numbers of its own for every purpose.
 func stream(seed uint64, run int, purpose string) *rand.Rand {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "natoem/%s/%d", purpose, run)
+	fmt.Fprintf(h, "natoem/%s/%d", purpose, run) // a stream keeps its name, and so its numbers
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 

@@ -38,7 +38,7 @@ type Curve struct {
 func (c Config) outcome(seeds [][]trial) (experiment.Outcome, error) {
 	rows := c.rows(seeds)
 	chosen := c.chosen(rows)
-	r := Results{Kind: "natoem", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen, Grid: rows}
+	r := Results{Kind: "ppca-online", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen, Grid: rows}
 	if c.Figure != 4 {
 		r.Steps = c.steps()
 	}

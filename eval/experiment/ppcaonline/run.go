@@ -25,7 +25,7 @@ type trial struct {
 }
 
 // Run carries out a figure. A seed is a part.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	var seeds [][]trial
 	for run := range c.Seeds {
 		same := c

@@ -52,7 +52,7 @@ func stream(seed uint64, purpose string, numbers ...int) *rand.Rand {
 }
 
 // source opens the data.
-func (c Config) source(s experiment.Site) (source, error) {
+func (c Config) source(s experiment.Env) (source, error) {
 	switch c.Data {
 	case Toy:
 		return source{of: Toy, at: func(run, task int) (lesson, error) { return c.toy(s.Seed, run, task), nil }}, nil
@@ -98,7 +98,7 @@ func (c Config) toy(seed uint64, run, task int) lesson {
 }
 
 // features draws classes of the first session.
-func (c Config) features(s experiment.Site) (source, error) {
+func (c Config) features(s experiment.Env) (source, error) {
 	if s.Features == "" {
 		return source{}, &experiment.InputError{Err: fmt.Errorf("no embeddings: give a feature folder with --features")}
 	}

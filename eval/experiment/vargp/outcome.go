@@ -16,11 +16,11 @@ type Results struct {
 	Runs []Result `json:"runs"`
 }
 
-func (c Config) outcome(s experiment.Site, src source, results []Result) (experiment.Outcome, error) {
+func (c Config) outcome(s experiment.Env, src source, results []Result) (experiment.Outcome, error) {
 	o := experiment.Outcome{Title: "VAR-GP: " + c.title(), Results: Results{Kind: "vargp", Runs: results}}
 	o.Tables = append(o.Tables, c.variantTable(results))
 	o.Findings = c.findings(results)
-	for _, add := range []func(*experiment.Outcome, experiment.Site, source, []Result) error{c.addCurves, c.addEntropy, c.addSweep, c.addPictures} {
+	for _, add := range []func(*experiment.Outcome, experiment.Env, source, []Result) error{c.addCurves, c.addEntropy, c.addSweep, c.addPictures} {
 		if err := add(&o, s, src, results); err != nil {
 			return o, err
 		}
@@ -131,7 +131,7 @@ func (c Config) findings(results []Result) []string {
 }
 
 // addCurves draws the accuracy after each task (Figs. 5 and 6).
-func (c Config) addCurves(o *experiment.Outcome, _ experiment.Site, _ source, results []Result) error {
+func (c Config) addCurves(o *experiment.Outcome, _ experiment.Env, _ source, results []Result) error {
 	var lines []chart.Series
 	t := experiment.Table{
 		Name: "tasks", Title: "Accuracy on the tasks so far", Note: "Percent; mean ± standard deviation over runs.", Header: []string{"variant"},
@@ -159,7 +159,7 @@ func (c Config) addCurves(o *experiment.Outcome, _ experiment.Site, _ source, re
 }
 
 // addEntropy draws the entropy of the first variant (Fig. 3).
-func (c Config) addEntropy(o *experiment.Outcome, _ experiment.Site, _ source, results []Result) error {
+func (c Config) addEntropy(o *experiment.Outcome, _ experiment.Env, _ source, results []Result) error {
 	if c.Tasks < 2 {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (c Config) addEntropy(o *experiment.Outcome, _ experiment.Site, _ source, r
 }
 
 // addSweep draws the accuracy by the number of inducing inputs (Fig. 9).
-func (c Config) addSweep(o *experiment.Outcome, _ experiment.Site, _ source, results []Result) error {
+func (c Config) addSweep(o *experiment.Outcome, _ experiment.Env, _ source, results []Result) error {
 	if len(c.Sweep) == 0 {
 		return nil
 	}

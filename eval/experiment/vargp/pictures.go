@@ -19,7 +19,7 @@ const reach = 3
 
 // addPictures draws the toy of the first run: probabilities of each class after
 // each task (Figs. 1 and 7), and where the inducing inputs went (Fig. 4).
-func (c Config) addPictures(o *experiment.Outcome, s experiment.Site, src source, results []Result) error {
+func (c Config) addPictures(o *experiment.Outcome, s experiment.Env, src source, results []Result) error {
 	if c.Data != Toy {
 		return nil
 	}

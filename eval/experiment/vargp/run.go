@@ -56,7 +56,7 @@ func (r Result) after(task int) float64 {
 }
 
 // Run carries out all runs, as many at a time as there are cores.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	src, err := c.source(s)
 	if err != nil {
 		return experiment.Outcome{}, err
@@ -110,7 +110,7 @@ func (c Config) plan() []plan {
 }
 
 // follow takes a variant through the tasks of a run; each is a part.
-func (c Config) follow(ctx context.Context, s experiment.Site, src source, p plan, run int) (Result, error) {
+func (c Config) follow(ctx context.Context, s experiment.Env, src source, p plan, run int) (Result, error) {
 	same := c
 	same.Variants = nil // others leave this one as it is
 	r := Result{Variant: p.variant, Inducing: p.inducing, Run: run + 1}
@@ -136,7 +136,7 @@ func (c Config) follow(ctx context.Context, s experiment.Site, src source, p pla
 }
 
 // take learns a task and tests all.
-func (c Config) take(ctx context.Context, s experiment.Site, src source, p plan, before step, d experiment.Draft[vargp.Checkpoint], run, task int) (step, error) {
+func (c Config) take(ctx context.Context, s experiment.Env, src source, p plan, before step, d experiment.Draft[vargp.Checkpoint], run, task int) (step, error) {
 	l, err := src.at(run, task)
 	if err != nil {
 		return step{}, err
@@ -185,7 +185,7 @@ const every = 50
 
 // model0 returns the model before a task, with heads for its classes, and the
 // head of each class.
-func (c Config) model0(s experiment.Site, p plan, before step, run, task int, l lesson) (*vargp.Model, []int, error) {
+func (c Config) model0(s experiment.Env, p plan, before step, run, task int, l lesson) (*vargp.Model, []int, error) {
 	cfg := c.model(p.variant, s.Seed+uint64(run))
 	heads := slices.Clone(before.Heads)
 	m, err := c.begin(cfg, before, task, l)

@@ -18,9 +18,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// A Site is where an experiment takes place: what it may use beside its own
+// An Env is where an experiment takes place: what it may use beside its own
 // settings.
-type Site struct {
+type Env struct {
 	// Dir is the folder of results.
 	Dir string
 	// Seed is that of everything random.
@@ -41,8 +41,8 @@ type Site struct {
 	Note func(message string, args ...any)
 }
 
-// Head returns an unfitted head of the site's settings on its backend.
-func (s Site) Head(name string) (classifier.Learner, error) {
+// Head returns an unfitted head of the env's settings on its backend.
+func (s Env) Head(name string) (classifier.Learner, error) {
 	return method.NewOn(s.Backend, name, s.Heads)
 }
 
@@ -69,7 +69,7 @@ type part struct {
 // is computed and kept there, under a name that is its own within the
 // experiment and is also that of a file. The seed always counts as an input.
 // A cancelled ctx ends it before anything is computed.
-func Part[T any](ctx context.Context, s Site, name string, of Inputs, compute func() (T, error)) (T, error) {
+func Part[T any](ctx context.Context, s Env, name string, of Inputs, compute func() (T, error)) (T, error) {
 	file := filepath.Join(s.Dir, "parts", name+".json")
 	key, err := s.key(of)
 	if err != nil {
@@ -92,13 +92,13 @@ func Part[T any](ctx context.Context, s Site, name string, of Inputs, compute fu
 	return v, nil
 }
 
-func (s Site) note(message string, args ...any) {
+func (s Env) note(message string, args ...any) {
 	if s.Note != nil {
 		s.Note(message, args...)
 	}
 }
 
-func (s Site) key(of Inputs) (string, error) {
+func (s Env) key(of Inputs) (string, error) {
 	text, err := json.Marshal(struct {
 		Version, Backend string
 		Seed             uint64
