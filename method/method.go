@@ -44,8 +44,8 @@ type Config struct {
 	PLDAPlus   shrinkage.Config  `json:"plda_plus" mapstructure:"plda_plus"`
 	PPCAEB     shrinkage.Config  `json:"ppca_eb" mapstructure:"ppca_eb"`
 	PPCAOnline ppcaonline.Config `json:"ppca_online" mapstructure:"ppca_online"`
-	// Journal is what long trainings are kept in; nil means nothing.
-	Journal classifier.Journal `json:"-" mapstructure:"-"`
+	// Checkpoint keeps long trainings; nil means none.
+	Checkpoint classifier.Checkpoint `json:"-" mapstructure:"-"`
 }
 
 // DefaultConfig returns the defaults of every method.
@@ -231,8 +231,8 @@ func New(name string, c Config) (classifier.Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s.%w", m.Key(), err)
 	}
-	if c.Journal != nil {
-		classifier.UseJournal(head, c.Journal)
+	if c.Checkpoint != nil {
+		classifier.UseCheckpoint(head, c.Checkpoint)
 	}
 	return head, nil
 }

@@ -125,7 +125,7 @@ func TestExperimentGoesOn(t *testing.T) {
 	if code := run(ctx, append(args, l.path("out")), io.Discard, stop); code != exitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, stderr.String())
 	}
-	parts, err := filepath.Glob(l.path("out", "parts", "*.json"))
+	parts, err := filepath.Glob(l.path("out", "parts", "*.safetensors"))
 	if err != nil || len(parts) != 1 || l.exists("out", "results.json") {
 		t.Fatalf("interrupted with parts %q (%v)", parts, err)
 	}

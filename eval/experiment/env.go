@@ -2,24 +2,20 @@ package experiment
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
-	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// An Env is where an experiment takes place: what it may use beside its own
-// settings.
+// An Env is what an experiment may use besides its own settings.
 type Env struct {
 	// Dir is the folder of results.
 	Dir string
@@ -37,13 +33,15 @@ type Env struct {
 	Backend linalg.Backend
 	// BackendName names the Backend: parts made with another one are not used.
 	BackendName string
-	// Note tells the user how far the work is; nil means in silence.
+	// Restart computes everything again, whatever earlier runs finished.
+	Restart bool
+	// Note tells the user how far the work is; nil means silence.
 	Note func(message string, args ...any)
 }
 
-// Head returns an unfitted head of the env's settings on its backend.
-func (s Env) Head(name string) (classifier.Learner, error) {
-	return method.NewOn(s.Backend, name, s.Heads)
+// Head returns an unfitted head with the settings of e on its backend.
+func (e Env) Head(name string) (classifier.Learner, error) {
+	return method.NewOn(e.Backend, name, e.Heads)
 }
 
 // A Material is embeddings bound to sessions.
@@ -54,97 +52,63 @@ type Material struct {
 	Fingerprint string
 }
 
+// Material opens the feature folder that the user gave.
+func (e Env) Material() (Material, error) {
+	if e.Features == "" {
+		return Material{}, Inputf("no embeddings: give a feature folder with --features")
+	}
+	return e.Open(e.Features)
+}
+
 // An Inputs is what a part depends on: anything that becomes JSON.
 type Inputs any
 
-// part is a file in parts/.
-type part struct {
-	// Of is the SHA-256 of everything that the value depends on.
-	Of    string          `json:"of"`
-	Value json.RawMessage `json:"value"`
+// Folder returns a folder of checkpoints below that of the parts; "" is that of
+// the parts itself.
+func (e Env) Folder(name string) *checkpoint.Folder {
+	return &checkpoint.Folder{Dir: filepath.Join(e.Dir, "parts", name), Restart: e.Restart, Say: e.Note}
 }
 
-// Part returns what compute returns for the inputs. A value that an earlier
-// run of the same program finished is read from the folder of results; else it
-// is computed and kept there, under a name that is its own within the
-// experiment and is also that of a file. The seed always counts as an input.
-// A cancelled ctx ends it before anything is computed.
-func Part[T any](ctx context.Context, s Env, name string, of Inputs, compute func() (T, error)) (T, error) {
-	file := filepath.Join(s.Dir, "parts", name+".json")
-	key, err := s.key(of)
+// Draft returns what a part with those inputs has reached while it is computed:
+// a value that is saved from time to time, and removed at the end.
+func Draft[T any](e Env, name string, of Inputs) (checkpoint.Part[T], error) {
+	return part[T](e, name+".draft", of)
+}
+
+// part returns the place of a value in the folder of results. Other versions
+// and backends count as other inputs, and so does another seed.
+func part[T any](e Env, name string, of Inputs) (checkpoint.Part[T], error) {
+	key, err := checkpoint.Key(e.Version, e.BackendName, e.Seed, of)
 	if err != nil {
-		return *new(T), fmt.Errorf("part %s: %w", name, err)
+		return checkpoint.Part[T]{}, fmt.Errorf("part %s: %w", name, err)
 	}
-	if v, ok, err := readPart[T](file, key); ok || err != nil {
+	return checkpoint.Part[T]{Folder: e.Folder(""), Name: name, Key: key}, nil
+}
+
+// Part returns what compute returns for the inputs. A value that an earlier run
+// of the same program finished is read from the folder of results; otherwise it
+// is computed and kept there, under a name that is unique within the experiment
+// and is also that of a file. A cancelled ctx ends it before anything is
+// computed.
+func Part[T any](ctx context.Context, e Env, name string, of Inputs, compute func() (T, error)) (v T, err error) {
+	p, err := part[T](e, name, of)
+	if err != nil {
 		return v, err
 	}
+	if kept := p.Load(); kept != nil {
+		return *kept, nil
+	}
 	if err := ctx.Err(); err != nil {
-		return *new(T), err
+		return v, err
 	}
-	v, err := compute()
+	if v, err = compute(); err == nil {
+		err = p.Save(v)
+	}
 	if err != nil {
 		return v, fmt.Errorf("part %s: %w", name, err)
 	}
-	if err := writePart(file, key, v); err != nil {
-		return v, fmt.Errorf("part %s: %w", name, err)
-	}
-	s.note("finished", "part", name)
+	p.Folder.Note("finished", "part", name)
 	return v, nil
-}
-
-func (s Env) note(message string, args ...any) {
-	if s.Note != nil {
-		s.Note(message, args...)
-	}
-}
-
-func (s Env) key(of Inputs) (string, error) {
-	text, err := json.Marshal(struct {
-		Version, Backend string
-		Seed             uint64
-		Of               Inputs
-	}{s.Version, s.BackendName, s.Seed, of})
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// readPart says whether there is a value of that key. A damaged file counts as
-// none: it is written again.
-func readPart[T any](file, key string) (v T, ok bool, err error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return v, false, nil
-	}
-	if err != nil {
-		return v, false, err
-	}
-	var p part
-	if json.Unmarshal(text, &p) != nil || p.Of != key {
-		return v, false, nil
-	}
-	var read T
-	if json.Unmarshal(p.Value, &read) != nil {
-		return v, false, nil
-	}
-	return read, true, nil
-}
-
-func writePart(file, key string, v any) error {
-	value, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(part{key, value})
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return atomicfile.WriteFile(file, append(text, '\n'))
 }
 
 // An InputError says that the user must give or change an input.
@@ -152,3 +116,13 @@ type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
+
+// Inputf returns an InputError with that message.
+func Inputf(format string, args ...any) error { return &InputError{Err: fmt.Errorf(format, args...)} }
+
+// Stream returns the random numbers of a seed and a name.
+func Stream(seed uint64, name string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, name) // a hash never fails
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}

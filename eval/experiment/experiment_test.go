@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
@@ -32,7 +34,7 @@ func (c *counted) part(t *testing.T, ctx context.Context, s experiment.Env, of a
 // or its file is damaged.
 func TestPartIsComputedOnce(t *testing.T) {
 	s := experiment.Env{Dir: t.TempDir(), Seed: 1, Version: "a"}
-	file := filepath.Join(s.Dir, "parts", "one.json")
+	file := filepath.Join(s.Dir, "parts", "one.safetensors")
 	c, want := &counted{}, 0
 	check := func(what string, s experiment.Env, of any, again bool) {
 		t.Helper()
@@ -86,7 +88,7 @@ func TestPartFails(t *testing.T) {
 	if _, err := experiment.Part(context.Background(), s, "two", 1, func() (float64, error) { return math.NaN(), nil }); err == nil {
 		t.Error("a value that is no JSON was kept")
 	}
-	if _, err := os.Stat(filepath.Join(s.Dir, "parts", "two.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(s.Dir, "parts", "two.safetensors")); err == nil {
 		t.Error("a failed part left a file")
 	}
 }
@@ -95,16 +97,16 @@ func TestPartFails(t *testing.T) {
 // dropped.
 func TestDraft(t *testing.T) {
 	s := experiment.Env{Dir: t.TempDir(), Seed: 1}
-	draft := func(of any) experiment.Draft[[]int] {
-		d, err := experiment.DraftOf[[]int](s, "one", of)
+	draft := func(of any) checkpoint.Part[[]int] {
+		d, err := experiment.Draft[[]int](s, "one", of)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
 	read := func(of any) []int {
-		v, err := draft(of).Read()
-		if err != nil || v == nil {
+		v := draft(of).Load()
+		if v == nil {
 			return nil
 		}
 		return *v
@@ -121,11 +123,11 @@ func TestDraft(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := draft("a").Drop(); err != nil || read("a") != nil {
+		if err := draft("a").Remove(); err != nil || read("a") != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := experiment.DraftOf[int](s, "one", math.NaN()); err == nil {
+	if _, err := experiment.Draft[int](s, "one", math.NaN()); err == nil {
 		t.Error("inputs that are no JSON were taken")
 	}
 }
@@ -138,8 +140,8 @@ func outcome(t *testing.T) experiment.Outcome {
 	}
 	return experiment.Outcome{
 		Title: "T", Findings: []string{"It holds."}, Results: map[string]int{"a": 1}, Figures: []chart.Figure{f},
-		Tables: []experiment.Table{
-			{Name: "main", Title: "Main", Note: "Percent.", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", experiment.None}}},
+		Tables: []table.Table{
+			{Name: "main", Title: "Main", Note: "Percent.", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", table.None}}},
 			{Name: "more", Header: []string{"c"}, Rows: [][]string{{"1"}}},
 		},
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/ablation"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -51,7 +51,7 @@ func TestCells(t *testing.T) {
 		if err != nil || run.Sessions[2].Accuracy != r.Accuracy || run.Sessions[2].Base != r.Base {
 			t.Errorf("q %d, λ %g: %v, %v", r.Q, r.Lambda, r.Accuracy, err)
 		}
-		cell := experiment.Percent(r.Accuracy)
+		cell := table.Percent(r.Accuracy)
 		if got := o.Tables[0].Rows[i/3][3+i%3]; got != cell {
 			t.Errorf("by q: %s, want %s", got, cell)
 		}

@@ -21,8 +21,8 @@ type published struct {
 	} `yaml:"rows"`
 }
 
-// PublishedTables are the names of the tables that can stand below ours.
-func PublishedTables() []string { return []string{"table3_2", "table3_3", "table3_4"} }
+// publishedNames are those of the tables that can stand below ours.
+func publishedNames() []string { return []string{"table3_2", "table3_3", "table3_4"} }
 
 func readPublished(name string) (published, error) {
 	var all map[string]published

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment/closedset"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
 // bench is one session of eight overlapping classes, 12 images to train and
@@ -61,7 +62,7 @@ func TestTable(t *testing.T) {
 	if !reflect.DeepEqual(tree[2].Chosen, tree[1].Chosen) || len(tree[1].Chosen) != 2 || cells[1][0].Chosen != nil {
 		t.Errorf("eight classes take the choice of five: %v, %v", tree[1].Chosen, tree[2].Chosen)
 	}
-	if n := len(o.Tables[0].Rows); n != 3+5 || o.Tables[0].Rows[2][2] != experiment.None || len(o.Tables[1].Rows) != 2 || len(o.Tables[2].Rows) != 1 {
+	if n := len(o.Tables[0].Rows); n != 3+5 || o.Tables[0].Rows[2][2] != table.None || len(o.Tables[1].Rows) != 2 || len(o.Tables[2].Rows) != 1 {
 		t.Errorf("tables %v", o.Tables)
 	}
 	if err := o.Write(t.TempDir(), nil); err != nil {

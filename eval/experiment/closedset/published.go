@@ -1,7 +1,7 @@
 package closedset
 
-// A table is published numbers, in percent.
-type table struct {
+// A published table is numbers of a paper, in percent.
+type published struct {
 	note    string
 	classes []int
 	rows    []publishedRow
@@ -14,8 +14,8 @@ type publishedRow struct {
 }
 
 // publishedTables are those that can stand beside ours.
-func publishedTables() map[string]table {
-	return map[string]table{
+func publishedTables() map[string]published {
+	return map[string]published{
 		"achituve_table1": {
 			note:    "Rows of the paper: Achituve et al. 2021, Table 1; CUB-200, features of Xian et al. 2018 (ResNet-101), means of 10 runs. Other images, other features: compare the order, not the numbers.",
 			classes: []int{4, 6, 8, 10, 20, 30, 40, 50, 60},

@@ -1,12 +1,14 @@
 package dkl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -59,15 +61,11 @@ func (c Config) Validate() error {
 			}
 		}
 	}
-	for _, v := range []struct {
-		name  string
-		value int
-	}{{"splits", c.Splits}, {"held_out", c.HeldOut}, {"seeds", c.Seeds}} {
-		if v.value < 1 || v.value > 1000 {
-			return fmt.Errorf("%s: %d is outside 1 … 1000", v.name, v.value)
-		}
-	}
-	return nil
+	return cmp.Or(
+		experiment.Within("splits", c.Splits, 1, 1000),
+		experiment.Within("held_out", c.HeldOut, 1, 1000),
+		experiment.Within("seeds", c.Seeds, 1, 1000),
+	)
 }
 
 // parse reads a candidate.

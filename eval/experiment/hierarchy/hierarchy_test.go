@@ -91,7 +91,7 @@ func TestRunOnFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	train, test := hierarchy.Synthetic{K: 9, Groups: 3, Dim: 12, Train: 6, Test: 3}.Draw(1)
-	for part, s := range map[string]hierarchy.Sample{"train": train, "test": test} {
+	for part, s := range map[string]experiment.Labelled{"train": train, "test": test} {
 		for i, y := range s.Y {
 			if part == "train" && y == "class00008" && i%2 == 0 {
 				continue // too few to take part

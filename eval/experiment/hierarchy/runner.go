@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 const (
@@ -33,7 +34,7 @@ type Cell struct {
 	Levels  int    `json:"levels"`
 }
 
-// A Measure is what a cell came to, the mean over runs. Accuracies and density
+// A Measure is the result of one cell, the mean over runs. Accuracies and density
 // are fractions.
 type Measure struct {
 	Cell
@@ -49,7 +50,7 @@ type Measure struct {
 	FitSeconds   float64 `json:"fit_seconds"`
 }
 
-// A Flat is what the flat head came to.
+// A Flat is the result of the flat head.
 type Flat struct {
 	Q          int     `json:"q"`
 	Accuracy   float64 `json:"accuracy"`
@@ -68,7 +69,6 @@ type runner struct {
 	flat      *ppca.PPCA
 	flatFit   time.Duration
 	classes   *hppca.HPPCA
-	column    map[string]int
 	clockTest blas32.General
 	// made is the last hierarchy, which cells that differ in T alone share,
 	// madeOf its settings, madeIn the time that it took.
@@ -125,15 +125,11 @@ func (r *runner) prepare(ctx context.Context, q int) error {
 	if err := r.learn(ctx, classes); err != nil {
 		return err
 	}
-	r.column = make(map[string]int)
-	for i, c := range flat.Classes() {
-		r.column[c] = i
-	}
 	r.flat, r.classes, r.q = flat, classes, q
 	return nil
 }
 
-// measureFlat returns what the flat head comes to with q components.
+// measureFlat tests the flat head with q components.
 func (r *runner) measureFlat(ctx context.Context, q int) (Flat, error) {
 	h := r.env.Heads.HPPCA
 	of := []any{r.data.fingerprint, "flat", q, h.Lambda, h.Normalize, h.LogDet}
@@ -141,21 +137,12 @@ func (r *runner) measureFlat(ctx context.Context, q int) (Flat, error) {
 		if err := r.prepare(ctx, q); err != nil {
 			return Flat{}, err
 		}
-		right := 0
-		err := classifier.Batches(r.flat, r.data.test.X, func(first int, p blas64.General) error {
-			for i := range p.Rows {
-				row := p.Data[i*p.Stride : i*p.Stride+p.Cols]
-				if slices.Index(row, slices.Max(row)) == r.column[r.data.test.Y[first+i]] {
-					right++
-				}
-			}
-			return ctx.Err()
-		})
-		return Flat{q, float64(right) / float64(len(r.data.test.Y)), r.flatFit.Seconds()}, err
+		accuracy, err := experiment.Accuracy(r.flat, r.data.test)
+		return Flat{q, accuracy, r.flatFit.Seconds()}, err
 	})
 }
 
-// measure returns what a cell comes to.
+// measure returns the mean result of a cell over all runs.
 func (r *runner) measure(ctx context.Context, c Cell) (Measure, error) {
 	mean := Measure{Cell: c}
 	for run := range r.cfg.Runs {
@@ -219,7 +206,7 @@ func (r *runner) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, erro
 	if r.made == nil || of != r.madeOf {
 		r.made = nil
 		start := time.Now()
-		made, err := r.make(ctx, of)
+		made, err := r.group(ctx, of)
 		if err != nil {
 			return nil, err
 		}
@@ -228,9 +215,9 @@ func (r *runner) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, erro
 	return r.made.Regroup(ctx, cfg) // T alone differs
 }
 
-// make makes the hierarchy on the class models that are there; raw data need
+// group builds the hierarchy on the class models that are there; raw data need
 // the examples again.
-func (r *runner) make(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
+func (r *runner) group(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
 	if cfg.Cluster != hppca.ClusterRaw {
 		return r.classes.Regroup(ctx, cfg)
 	}
@@ -241,7 +228,7 @@ func (r *runner) make(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, erro
 	return head, r.learn(ctx, head)
 }
 
-// learn fits a head on the training data, with the backend of the env.
+// learn fits a head on the training data, on the backend of the experiment.
 func (r *runner) learn(ctx context.Context, head classifier.Learner) error {
 	classifier.UseBackend(head, r.env.Backend)
 	return head.Learn(ctx, r.data.train.X, r.data.train.Y)
@@ -250,8 +237,7 @@ func (r *runner) learn(ctx context.Context, head classifier.Learner) error {
 // clock returns how many times as long the flat head takes: the median over
 // rounds in which both take their turn.
 func (r *runner) clock(ctx context.Context, head classifier.Head) (float64, error) {
-	dst := blas64.General{Rows: r.clockTest.Rows, Cols: r.data.classes, Stride: r.data.classes}
-	dst.Data = make([]float64, dst.Rows*dst.Cols)
+	dst := dense.New(r.clockTest.Rows, r.data.classes)
 	var ratios []float64
 	var used time.Duration
 	for len(ratios) < leastRounds || len(ratios) < maxRounds && used < clockTime {
@@ -270,5 +256,5 @@ func (r *runner) clock(ctx context.Context, head classifier.Head) (float64, erro
 		ratios = append(ratios, took[0].Seconds()/max(took[1].Seconds(), 1e-9))
 	}
 	slices.Sort(ratios)
-	return ratios[len(ratios)/2], nil
+	return stat.Quantile(0.5, stat.Empirical, ratios, nil), nil
 }

@@ -2,8 +2,14 @@ package ppcaonline
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
 // A Spread is a value on every seed, in nats an example.
@@ -17,40 +23,24 @@ type Spread struct {
 }
 
 func spread(values []float64) Spread {
-	s := Spread{Seeds: values}
-	for _, v := range values {
-		s.Mean += v / float64(len(values))
-		if v > 0 {
-			s.Above++
-		}
+	mean, sd := table.MeanSD(values)
+	if len(values) < 2 {
+		sd = 0
 	}
-	for _, v := range values {
-		s.SD += (v - s.Mean) * (v - s.Mean) / float64(max(1, len(values)-1))
-	}
-	s.SD = math.Sqrt(s.SD)
-	return s
+	return Spread{Seeds: values, Mean: mean, SD: sd, Above: floats.Count(func(v float64) bool { return v > 0 }, values)}
 }
 
-// Sign is 1 or −1 where the mean is more than tSigma standard errors from
-// zero, else 0.
+// Sign is 1 or −1 where the mean differs from zero by a two-sided t test at
+// 5 %, otherwise 0.
 func (s Spread) Sign() int {
-	n := len(s.Seeds)
-	if n < 2 || !(math.Abs(s.Mean) > quantile(n-1)*s.SD/math.Sqrt(float64(n))) {
+	n := float64(len(s.Seeds))
+	if n < 2 || !(math.Abs(s.Mean) > distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)*stat.StdErr(s.SD, n)) {
 		return 0
 	}
 	if s.Mean > 0 {
 		return 1
 	}
 	return -1
-}
-
-// quantile is the 97.5 % quantile of Student's t.
-func quantile(freedom int) float64 {
-	table := []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
-	if freedom <= len(table) {
-		return table[freedom-1]
-	}
-	return 1.96 + 2.6/float64(freedom)
 }
 
 // A Row is one setting in the results: β as chosen, or one of the grid.
@@ -148,30 +138,20 @@ func (c Config) overRun(t trial) float64 {
 	if c.Figure == 4 {
 		return c.end(t)
 	}
-	var sum float64
-	for _, row := range t.Test {
-		for _, v := range row {
-			sum += v / float64(len(row)*len(t.Test))
-		}
-	}
-	return sum
+	return stat.Mean(slices.Concat(t.Test...), nil)
 }
 
 // end is the last point of the curve, or as overRun.
 func (c Config) end(t trial) float64 {
-	var sum float64
+	var values []float64
 	for i, row := range t.Test {
 		if c.Figure != 4 {
-			sum += row[len(row)-1] / float64(len(t.Test))
+			values = append(values, row[len(row)-1])
 			continue
 		}
-		for j, v := range row {
-			if i != j {
-				sum += v / float64(len(row)*(len(row)-1))
-			}
-		}
+		values = slices.Concat(values, row[:i], row[i+1:])
 	}
-	return sum
+	return stat.Mean(values, nil)
 }
 
 // forgotten is what class k lost since the end of its own examples.

@@ -19,7 +19,7 @@ const reach = 3
 
 // addPictures draws the toy of the first run: probabilities of each class after
 // each task (Figs. 1 and 7), and where the inducing inputs went (Fig. 4).
-func (c Config) addPictures(o *experiment.Outcome, s experiment.Env, src source, results []Result) error {
+func (c Config) addPictures(o *experiment.Outcome, env experiment.Env, src source, results []Result) error {
 	if c.Data != Toy {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (c Config) addPictures(o *experiment.Outcome, s experiment.Env, src source,
 		var density [][]chart.Panel
 		var places []chart.Panel
 		for task := range c.Tasks {
-			m, err := vargp.Restore(c.model(v, s.Seed), 2, r.steps[task].Model)
+			m, err := vargp.Restore(c.model(v, env.Seed), 2, r.steps[task].Model)
 			if err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func (c Config) places(lp blas64.General, m *vargp.Model, task int) chart.Panel 
 	most := math.Log(float64(m.Heads()))
 	p := chart.Panel{
 		Title: fmt.Sprintf("after task %d", task+1),
-		Z:     c.field(func(at int) float64 { return classifier.Entropy(lp.Data[at*lp.Stride:at*lp.Stride+lp.Cols]) / most }),
+		Z:     c.field(func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most }),
 	}
 	blocks := m.Inputs(0)
 	for t, z := range blocks {

@@ -3,14 +3,14 @@ package vargp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -48,45 +48,29 @@ func (r Result) final() float64 { return r.after(len(r.Accuracy) - 1) }
 
 // after is the mean accuracy on the tasks so far.
 func (r Result) after(task int) float64 {
-	sum := 0.0
-	for _, a := range r.Accuracy[task][:task+1] {
-		sum += a / float64(task+1)
-	}
-	return sum
+	return stat.Mean(r.Accuracy[task][:task+1], nil)
 }
 
 // Run carries out all runs, as many at a time as there are cores.
-func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
-	src, err := c.source(s)
+func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+	src, err := c.source(env)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
 	plans := c.plan()
 	results := make([]Result, len(plans)*c.Seeds)
-	errs := make([]error, len(results))
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	dense.Parallel(len(results), func(i int) {
-		if results[i], errs[i] = c.follow(ctx, s, src, plans[i/c.Seeds], i%c.Seeds); errs[i] != nil {
-			cancel() // the others
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err = dense.ParallelErr(len(results), func(i int) (err error) {
+		if results[i], err = c.follow(ctx, env, src, plans[i/c.Seeds], i%c.Seeds); err != nil {
+			cancel(err) // the others
 		}
+		return err
 	})
-	if err := cause(errs); err != nil {
-		return experiment.Outcome{}, err
+	if err != nil {
+		return experiment.Outcome{}, context.Cause(ctx)
 	}
-	return c.outcome(s, src, results)
-}
-
-// cause is the first error that is not the end of others.
-func cause(errs []error) error {
-	var ended error
-	for _, err := range errs {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
-		ended = cmp.Or(ended, err)
-	}
-	return ended
+	return c.outcome(env, src, results)
 }
 
 // A plan is a variant with a number of inducing inputs.
@@ -110,7 +94,7 @@ func (c Config) plan() []plan {
 }
 
 // follow takes a variant through the tasks of a run; each is a part.
-func (c Config) follow(ctx context.Context, s experiment.Env, src source, p plan, run int) (Result, error) {
+func (c Config) follow(ctx context.Context, env experiment.Env, src source, p plan, run int) (Result, error) {
 	same := c
 	same.Variants = nil // others leave this one as it is
 	r := Result{Variant: p.variant, Inducing: p.inducing, Run: run + 1}
@@ -118,12 +102,12 @@ func (c Config) follow(ctx context.Context, s experiment.Env, src source, p plan
 	for task := range c.Tasks {
 		name := fmt.Sprintf("%s_m%d_run%d_task%d", p.variant, p.inducing, run+1, task+1)
 		of := []any{src.of, same, p.variant, p.inducing, run, task}
-		now, err := experiment.Part(ctx, s, name, of, func() (step, error) {
-			d, err := experiment.DraftOf[vargp.Checkpoint](s, name, of)
+		now, err := experiment.Part(ctx, env, name, of, func() (step, error) {
+			d, err := experiment.Draft[vargp.Checkpoint](env, name, of)
 			if err != nil {
 				return step{}, err
 			}
-			return c.take(ctx, s, src, p, before, d, run, task)
+			return c.take(ctx, env, src, p, before, d, run, task)
 		})
 		if err != nil {
 			return r, err
@@ -136,12 +120,12 @@ func (c Config) follow(ctx context.Context, s experiment.Env, src source, p plan
 }
 
 // take learns a task and tests all.
-func (c Config) take(ctx context.Context, s experiment.Env, src source, p plan, before step, d experiment.Draft[vargp.Checkpoint], run, task int) (step, error) {
+func (c Config) take(ctx context.Context, env experiment.Env, src source, p plan, before step, d checkpoint.Part[vargp.Checkpoint], run, task int) (step, error) {
 	l, err := src.at(run, task)
 	if err != nil {
 		return step{}, err
 	}
-	m, heads, err := c.model0(s, p, before, run, task, l)
+	m, heads, err := c.model0(env, p, before, run, task, l)
 	if err != nil {
 		return step{}, err
 	}
@@ -158,20 +142,18 @@ func (c Config) take(ctx context.Context, s experiment.Env, src source, p plan, 
 	}
 	k.ValidX, k.ValidY = valid.x, headsOf(heads, valid.y)
 	for g := range m.Groups() {
-		k.Inputs = append(k.Inputs, inducing(l.train.x, p.inducing, stream(s.Seed, "inducing", run, task, g).Perm(len(l.train.y))))
+		order := stream(env.Seed, "inducing", run, task, g).Perm(len(l.train.y))
+		k.Inputs = append(k.Inputs, dense.Gather(l.train.x, order[:min(p.inducing, len(order))]))
 	}
 	k.Progress = func(e vargp.Epoch) {
-		if s.Note != nil && e.Number%every == 0 {
-			s.Note("training", "variant", p.variant, "run", run+1, "task", task+1, "epoch", e.Number, "of", e.Of, "nll", math.Round(e.NLL), "accuracy", e.Accuracy)
+		if env.Note != nil && e.Number%every == 0 {
+			env.Note("training", "variant", p.variant, "run", run+1, "task", task+1, "epoch", e.Number, "of", e.Of, "nll", math.Round(e.NLL), "accuracy", e.Accuracy)
 		}
 	}
-	if k.Resume, err = d.Read(); err != nil {
-		return step{}, err
-	}
-	k.Save, k.SaveEvery = d.Save, c.Checkpoint
+	k.Resume, k.Save, k.SaveEvery = d.Load(), d.Save, c.Checkpoint
 	trace, err := m.Learn(ctx, k)
 	if err == nil {
-		err = d.Drop()
+		err = d.Remove()
 	}
 	if err != nil {
 		return step{}, err
@@ -185,15 +167,15 @@ const every = 50
 
 // model0 returns the model before a task, with heads for its classes, and the
 // head of each class.
-func (c Config) model0(s experiment.Env, p plan, before step, run, task int, l lesson) (*vargp.Model, []int, error) {
-	cfg := c.model(p.variant, s.Seed+uint64(run))
+func (c Config) model0(env experiment.Env, p plan, before step, run, task int, l lesson) (*vargp.Model, []int, error) {
+	cfg := c.model(p.variant, env.Seed+uint64(run))
 	heads := slices.Clone(before.Heads)
 	m, err := c.begin(cfg, before, task, l)
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Backend != nil {
-		m = m.On(s.Backend)
+	if env.Backend != nil {
+		m = m.On(env.Backend)
 	}
 	if task == 0 {
 		for class := range c.classesInAll() {
@@ -212,19 +194,17 @@ func (c Config) model0(s experiment.Env, p plan, before step, run, task int, l l
 	return m, heads, nil
 }
 
+// begin returns the model of the task before, or a new one.
 func (c Config) begin(cfg vargp.Config, before step, task int, l lesson) (*vargp.Model, error) {
 	if task > 0 {
 		return vargp.Restore(cfg, l.train.x.Cols, before.Model)
 	}
-	scale, heads := c.Lengthscale, 1
+	heads := 1
 	if c.Protocol == Paper {
 		heads = c.classesInAll()
 	}
-	if scale > 0 {
-		return vargp.New(cfg, l.train.x.Cols, heads, scale)
-	}
-	m, err := vargp.New(cfg, l.train.x.Cols, heads, 1)
-	if err == nil {
+	m, err := vargp.New(cfg, l.train.x.Cols, heads, cmp.Or(c.Lengthscale, 1))
+	if err == nil && c.Lengthscale == 0 {
 		err = m.StartAtSpread(l.train.x)
 	}
 	return m, err
@@ -236,16 +216,6 @@ func headsOf(heads, y []int) []int {
 		out[i] = heads[c]
 	}
 	return out
-}
-
-// inducing takes the first of the examples in that order.
-func inducing(x blas64.General, n int, order []int) blas64.General {
-	n = min(n, len(order))
-	z := dense.New(n, x.Cols)
-	for i, r := range order[:n] {
-		copy(z.Data[i*z.Stride:(i+1)*z.Stride], x.Data[r*x.Stride:r*x.Stride+x.Cols])
-	}
-	return z
 }
 
 // test tests all tasks.
@@ -265,7 +235,7 @@ func (c Config) test(now *step, m *vargp.Model, src source, run int) error {
 		}
 		accuracy, entropy := 0.0, 0.0
 		for i, class := range l.test.y {
-			row := lp.Data[i*lp.Stride : i*lp.Stride+lp.Cols]
+			row := dense.Row(lp, i)
 			entropy += classifier.Entropy(row) / math.Log(float64(len(row)))
 			if h := now.Heads[class]; h >= 0 && best(row, now.Heads) == h {
 				accuracy++

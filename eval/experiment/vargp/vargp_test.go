@@ -143,8 +143,8 @@ func TestGoesOn(t *testing.T) {
 	c := small(vargp.Toy)
 	c.Seeds, c.Epochs, c.Checkpoint, c.Patience = 1, 60, 7, 60
 	for stop, files := range map[string][]string{
-		"finished": {"var-gp_m6_run1_task1.json"},
-		"training": {"var-gp_m6_run1_task1.draft.json"}, // told of epoch 50
+		"finished": {"var-gp_m6_run1_task1.safetensors"},
+		"training": {"var-gp_m6_run1_task1.draft.safetensors"}, // told of epoch 50
 	} {
 		s := env(t)
 		ctx, cancel := context.WithCancel(context.Background())
@@ -165,7 +165,7 @@ func TestGoesOn(t *testing.T) {
 		if _, whole := run(t, c, env(t)); !reflect.DeepEqual(r, whole) {
 			t.Errorf("stopped at %s, the results differ", stop)
 		}
-		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.json")); err != nil || len(drafts) > 0 {
+		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.safetensors")); err != nil || len(drafts) > 0 {
 			t.Errorf("left %q, %v", drafts, err)
 		}
 	}
