@@ -53,13 +53,13 @@ func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
 	b := &Bench{protocol: p, embeddings: e, train: make([]split, len(p.sessions)), test: make([]split, len(p.sessions))}
 	missing := &MissingError{}
 	rows := map[string]int{}
-	_ = p.each(func(x Sample, u use) error {
+	for x, u := range p.all() {
 		row, err := e.find(x.Path)
 		if err != nil {
 			if missing.Count++; missing.Count == 1 {
 				missing.Path, missing.Err = x.Path, err
 			}
-			return nil
+			continue
 		}
 		rows[x.Path] = row
 		part := &b.train[u.session]
@@ -67,8 +67,7 @@ func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
 			part = &b.test[u.session]
 		}
 		part.rows, part.classes = append(part.rows, row), append(part.classes, x.Class)
-		return nil
-	})
+	}
 	if missing.Count > 0 {
 		return nil, missing
 	}

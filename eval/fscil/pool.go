@@ -2,6 +2,7 @@ package fscil
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -41,10 +42,7 @@ func NewPool(samples []dataset.Sample, testPerClass int, content func(i int) [32
 			return nil, err
 		}
 	}
-	for c := range p.train {
-		p.classes = append(p.classes, c)
-	}
-	slices.Sort(p.classes)
+	p.classes = slices.Sorted(maps.Keys(p.train))
 	return p, p.check()
 }
 
