@@ -171,28 +171,21 @@ func (w *workbench) listedImages() (*fscil.Protocol, dataset.Listing, error) {
 		images.Samples = append(images.Samples, dataset.Sample{Path: s.Path, Label: s.Class})
 	}
 	slices.SortFunc(images.Samples, func(a, b dataset.Sample) int { return strings.Compare(a.Path, b.Path) })
-	return p, images, missing(images)
+	var missing []string
+	for _, x := range images.Samples {
+		if !isFile(images.Root, x.Path) {
+			missing = append(missing, x.Path)
+		}
+	}
+	if len(missing) > 0 {
+		err = fmt.Errorf("images %s: missing image %s (%d of the %d listed images are missing)", images.Root, missing[0], len(missing), len(images.Samples))
+	}
+	return p, images, err
 }
 
 func isFile(root, path string) bool {
 	info, err := os.Stat(dataset.FullPath(root, path))
 	return err == nil && info.Mode().IsRegular()
-}
-
-func missing(images dataset.Listing) error {
-	var first string
-	n := 0
-	for _, s := range images.Samples {
-		if !isFile(images.Root, s.Path) {
-			if n++; n == 1 {
-				first = s.Path
-			}
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return fmt.Errorf("images %s: missing image %s (%d of the %d listed images are missing)", images.Root, first, n, len(images.Samples))
 }
 
 // extractCIFAR makes image files of the listed records, once per data set, in

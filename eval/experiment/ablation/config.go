@@ -2,7 +2,6 @@ package ablation
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
@@ -53,10 +52,12 @@ func (c Config) Validate() error {
 		}
 		seen[name] = true
 	}
-	if names := publishedNames(); c.Published != "" && !slices.Contains(names, c.Published) {
-		return fmt.Errorf("published: %q is none of %s", c.Published, strings.Join(names, ", "))
-	}
-	return nil
+	_, err := c.published()
+	return err
+}
+
+func (c Config) published() (experiment.Published, error) {
+	return experiment.PublishedTable(c.Published, "table3_2", "table3_3", "table3_4")
 }
 
 // split takes NAME=FEATDIR apart; without a name it is the last part of the

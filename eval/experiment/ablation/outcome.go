@@ -52,20 +52,9 @@ func (c Config) byQ(cells []Result) (table.Table, error) {
 		}
 		t.Add(row...)
 	}
-	if c.Published == "" {
-		return t, nil
-	}
-	p, err := readPublished(c.Published)
-	for _, r := range p.Rows {
-		row := []string{r.Name, "0.01", p.Title}
-		for _, q := range c.Q {
-			cell := table.None
-			if k := slices.Index(p.Q, q); k >= 0 {
-				cell = fmt.Sprintf("%.2f", r.Accuracy[k])
-			}
-			row = append(row, cell)
-		}
-		t.Add(row...)
+	p, err := c.published()
+	for i, r := range p.Rows {
+		t.Add(append([]string{r.Name, "0.01", p.Title}, p.Cells(i, c.Q)...)...)
 	}
 	return t, err
 }

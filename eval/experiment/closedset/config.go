@@ -62,10 +62,14 @@ func (c Config) Validate() error {
 	if err != nil {
 		return err
 	}
-	if _, ok := publishedTables()[c.Published]; c.Published != "" && !ok {
-		return fmt.Errorf("published: %q is none of %v", c.Published, slices.Sorted(maps.Keys(publishedTables())))
+	if _, err := c.published(); err != nil {
+		return err
 	}
 	return c.validateRows(method.DefaultConfig())
+}
+
+func (c Config) published() (experiment.Published, error) {
+	return experiment.PublishedTable(c.Published, "achituve_table1")
 }
 
 // validateRows checks the rows against the settings that they change.

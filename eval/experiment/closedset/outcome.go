@@ -15,7 +15,11 @@ import (
 
 func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	o := experiment.Outcome{Title: "Heads that learn all classes at once", Results: r, Findings: c.findings(r)}
-	o.Tables = []table.Table{c.accuracies(r), c.paired(r)}
+	accuracies, err := c.accuracies(r)
+	if err != nil {
+		return o, err
+	}
+	o.Tables = []table.Table{accuracies, c.paired(r)}
 	if t := c.choices(r); len(t.Rows) > 0 {
 		o.Tables = append(o.Tables, t)
 	}
@@ -33,7 +37,7 @@ func (c Config) header(first string) []string {
 }
 
 // accuracies is Table 1.
-func (c Config) accuracies(r Results) table.Table {
+func (c Config) accuracies(r Results) (table.Table, error) {
 	t := table.Table{
 		Name: "table", Title: "Accuracy by number of classes", Header: c.header("classes"),
 		Note: fmt.Sprintf("Percent on test images, mean of %d runs ± standard error; %d training images per class. Empty: the head refuses so many.", c.Runs, c.PerClass),
@@ -45,20 +49,12 @@ func (c Config) accuracies(r Results) table.Table {
 		}
 		t.Add(row...)
 	}
-	p := publishedTables()[c.Published]
-	t.Note = strings.TrimSpace(t.Note + " " + p.note)
-	for _, theirs := range p.rows {
-		row := []string{theirs.name + " (paper)"}
-		for _, n := range c.Classes {
-			text := table.None
-			if i := slices.Index(p.classes, n); i >= 0 && theirs.accuracy[i] != 0 {
-				text = fmt.Sprintf("%.2f", theirs.accuracy[i])
-			}
-			row = append(row, text)
-		}
-		t.Add(row...)
+	p, err := c.published()
+	t.Note = strings.TrimSpace(t.Note + " " + p.Title)
+	for i, theirs := range p.Rows {
+		t.Add(append([]string{theirs.Name + " (paper)"}, p.Cells(i, c.Classes)...)...)
 	}
-	return t
+	return t, err
 }
 
 // paired compares the first row with the others, run by run.

@@ -87,36 +87,20 @@ func (c Config) rows(seeds [][]trial) []Row {
 		r.OverRunGain, r.EndGain = c.each(seeds, i, none, c.overRun), c.each(seeds, i, none, c.end)
 		r.OverRunGainPaper, r.EndGainPaper = c.each(seeds, i, paper, c.overRun), c.each(seeds, i, paper, c.end)
 		if c.Figure == 3 {
-			c.addForgetting(&r, seeds, none)
+			for k := range c.Classes {
+				r.Forgotten = append(r.Forgotten, c.each(seeds, i, -1, func(t trial) float64 { return c.forgotten(t)[k] }))
+			}
+			gain := c.each(seeds, none, i, func(t trial) float64 { return stat.Mean(c.forgotten(t)[:c.Classes-1], nil) })
+			r.ForgottenGain = &gain
 		}
 		rows[i] = r
 	}
 	return rows
 }
 
-// addForgetting fills in what every class lost.
-func (c Config) addForgetting(r *Row, seeds [][]trial, none int) {
-	for k := range c.Classes {
-		r.Forgotten = append(r.Forgotten, c.each(seeds, r.index, -1, func(t trial) float64 { return c.forgotten(t, k) }))
-	}
-	gain := c.each(seeds, none, r.index, func(t trial) float64 {
-		var sum float64
-		for k := range c.Classes - 1 {
-			sum += c.forgotten(t, k) / float64(c.Classes-1)
-		}
-		return sum
-	})
-	r.ForgottenGain = &gain
-}
-
 // plain is the position in the grid of plain online EM with that γ.
 func (c Config) plain(gamma float64) int {
-	for i, s := range c.grid() {
-		if s.Policy == oem.None && s.Gamma == gamma {
-			return i
-		}
-	}
-	return 0
+	return slices.Index(c.grid(), setting{Policy: oem.None, Gamma: gamma})
 }
 
 // each is a value of setting i on every seed, less that of setting minus where
@@ -154,15 +138,14 @@ func (c Config) end(t trial) float64 {
 	return stat.Mean(values, nil)
 }
 
-// forgotten is what class k lost since the end of its own examples.
-func (c Config) forgotten(t trial, k int) float64 {
-	ownEnd := float64((k + 1) * (c.Train / c.Classes))
-	for i, step := range c.steps() {
-		if step == ownEnd {
-			return t.Test[k][i] - t.Test[k][len(t.Test[k])-1]
-		}
+// forgotten is what every class lost since the end of its own examples.
+func (c Config) forgotten(t trial) []float64 {
+	lost, steps := make([]float64, c.Classes), c.steps()
+	for k, row := range t.Test {
+		ownEnd := float64((k + 1) * (c.Train / c.Classes))
+		lost[k] = row[slices.Index(steps, ownEnd)] - row[len(row)-1]
 	}
-	return 0
+	return lost
 }
 
 // chosen are the rows with the best β of every form, in the order of forms.
