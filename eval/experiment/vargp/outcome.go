@@ -19,17 +19,17 @@ type Results struct {
 	Runs []Result `json:"runs"`
 }
 
-func (c Config) outcome(env experiment.Env, src source, results []Result) (experiment.Outcome, error) {
+func (r runner) outcome(results []Result) (experiment.Outcome, error) {
 	o := experiment.Outcome{
-		Title: "VAR-GP: " + c.title(), Results: Results{Kind: "vargp", Runs: results},
-		Tables: []table.Table{c.variantTable(results)}, Findings: c.findings(results),
+		Title: "VAR-GP: " + r.title(), Results: Results{Kind: "vargp", Runs: results},
+		Tables: []table.Table{r.variantTable(results)}, Findings: r.findings(results),
 	}
-	for _, add := range []func(*experiment.Outcome, []Result) error{c.addCurves, c.addEntropy, c.addSweep} {
+	for _, add := range []func(*experiment.Outcome, []Result) error{r.addCurves, r.addEntropy, r.addSweep} {
 		if err := add(&o, results); err != nil {
 			return o, err
 		}
 	}
-	return o, c.addPictures(&o, env, src, results)
+	return o, r.addPictures(&o, results)
 }
 
 func (c Config) title() string {
