@@ -114,10 +114,7 @@ func finishX(p *plot.Plot, a Axes, lines []Series) error {
 	if a.Ticks != nil {
 		left, right = 1, float64(max(1, len(a.Ticks)))
 	}
-	reach := right - left
-	if reach <= 0 {
-		reach = 1
-	}
+	reach := between(left, right)
 	p.X.Min, p.X.Max = left, right+(0.06+0.0125*float64(longest))*reach
 	p.X.Tick.Marker = ticks(left, right, a.Log)
 	if a.Ticks != nil {
@@ -145,7 +142,7 @@ func limits(lines []Series) (low, high float64) {
 	if low > high {
 		return 0, 1
 	}
-	step := roundStep(high-low) / 2
+	step := roundStep(low, high) / 2
 	low, high = math.Floor(low/step)*step, math.Ceil(high/step)*step
 	if low == high {
 		high += step

@@ -44,12 +44,18 @@ func Labelled(labels []string) plot.ConstantTicks {
 	return ticks
 }
 
-// roundStep is 1, 2 or 5 times a power of ten, so that at most eight fit.
-func roundStep(reach float64) float64 {
-	const most = 8
-	if !(reach > 0) {
-		reach = 1
+// between is the distance of two values, 1 where they differ by rounding alone.
+func between(low, high float64) float64 {
+	if reach := high - low; reach > 1e-9*max(math.Abs(low), math.Abs(high)) {
+		return reach
 	}
+	return 1
+}
+
+// roundStep is 1, 2 or 5 times a power of ten, so that at most eight fit.
+func roundStep(low, high float64) float64 {
+	const most = 8
+	reach := between(low, high)
 	decade := math.Pow(10, math.Floor(math.Log10(reach/most)))
 	for _, s := range []float64{1, 2, 5} {
 		if reach/(s*decade) <= most*(1+1e-9) {
@@ -118,7 +124,7 @@ func Gradient(n int, stops ...[3]float64) palette.Palette {
 
 // roundTicks are at most nine ticks at multiples of a round number.
 func roundTicks(low, high float64) plot.ConstantTicks {
-	step := roundStep(high - low)
+	step := roundStep(low, high)
 	var ticks plot.ConstantTicks
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 6, 64)}) // + 0 turns −0 into 0
