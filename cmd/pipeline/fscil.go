@@ -27,7 +27,7 @@ and table and figures compare them.
 Sessions come from the official lists (--lists, or pipeline datasets pull), from
 the columns split and session of --features, or are drawn by seed (fscil.protocol).
 Sessions never return to a class, so no statistics are kept. Published numbers
-stand beside results of their own data set and track only. The benchmarks are
+appear with results of their own data set and track only. The benchmarks are
 configurations by name: miniimagenet_fscil, cub200_fscil, cifar100_fscil,
 wang_5steps, wang_10steps. Finished runs are kept: the same command goes on where it
 was stopped.`,

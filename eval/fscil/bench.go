@@ -143,7 +143,7 @@ func (b *Bench) evaluate(ctx context.Context, head classifier.Head, s int) (*met
 	return a.Report()
 }
 
-// Detail puts a run of this bench beside the protocol that it followed.
+// Detail describes a run of this bench in full.
 func (b *Bench) Detail(r Run) RunDetails {
 	d := RunDetails{TaskAccuracy: r.Tasks()}
 	for s, m := range r.Sessions {

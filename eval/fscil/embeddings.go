@@ -62,7 +62,7 @@ func (e *Embeddings) find(path string) (int, error) {
 	return i, nil
 }
 
-// Has says whether an image has an embedding.
+// Has reports whether an image has an embedding.
 func (e *Embeddings) Has(path string) bool {
 	_, err := e.find(path)
 	return err == nil

@@ -94,7 +94,7 @@ func summariseSession(at []Measures) SessionResult {
 	return r
 }
 
-// Details are what results.json has no room for: details.json.
+// Details hold what is too long for results.json: details.json.
 type Details struct {
 	// Duplicates of a published protocol; none in a drawn one.
 	Duplicates Duplicates `json:"duplicates"`

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
-// NewTable puts results beside the published rows of their data set and track,
+// NewTable compares results with the published rows of their data set and track,
 // which must be the same for all. Rows of ours come first; cells are percent.
 func NewTable(results []Result) (table.Table, error) {
 	if len(results) == 0 {

@@ -22,7 +22,7 @@ type Config struct {
 	Runs     int   `mapstructure:"runs" json:"runs"`
 	GridRuns int   `mapstructure:"grid_runs" json:"grid_runs"`
 	GridMost int   `mapstructure:"grid_most" json:"grid_most"`
-	// Published is the name of a table whose rows stand beside ours, or "".
+	// Published is the name of a table whose rows stand below ours, or "".
 	Published string `mapstructure:"published" json:"published"`
 }
 

@@ -175,7 +175,7 @@ func (r runner) measure(ctx context.Context, v method.Variant, run int, train, t
 	return experiment.Accuracy(head, test)
 }
 
-// refused says that a head cannot take so many examples.
+// refused reports whether a head cannot take so many examples.
 func refused(err error) bool {
 	var many *gpc.TooManyError
 	return errors.As(err, &many)

@@ -11,7 +11,7 @@ import (
 )
 
 // Synthetic describes drawn data: Gaussian classes that form groups. All of it
-// lies in a random subspace of Latent dimensions, but for isotropic noise of
+// lies in a random subspace of 32 dimensions, except for isotropic noise in
 // Dim.
 type Synthetic struct {
 	// K is the number of classes, Groups that of the groups they fall into;
@@ -27,7 +27,7 @@ type Synthetic struct {
 // The shape of what is drawn: dimensions of the subspace, components of a
 // class, and root mean squared lengths of the centre of a group, the offset of
 // a class in it, and the spread of an example within the class along its first
-// component (each further one is a tenth less) and beside the subspace.
+// component (each further one is a tenth less) and outside the subspace.
 const (
 	latent     = 32
 	components = 20

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// figures are those of the paper, and beside Figures 1 and 2 the differences
+// figures are those of the paper, and next to Figures 1 and 2 the differences
 // to plain online EM.
 func (c Config) figures(seeds [][]trial, chosen []Row, r Results) ([]chart.Figure, error) {
 	if c.Figure > 2 {

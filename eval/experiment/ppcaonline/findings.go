@@ -27,7 +27,7 @@ func (c Config) findings(chosen, drawn []Row) []string {
 	return append(out, fmt.Sprintf("Over seeds the value itself varies by %.2f nats (standard deviation of none at the end), which hides differences of this size: only pairs on the same seed show them.", none.End.SD))
 }
 
-// finding is one setting beside plain online EM with the same γ.
+// finding compares one setting with plain online EM of the same γ.
 func (c Config) finding(r Row) string {
 	switch c.Figure {
 	case 3:

@@ -59,7 +59,7 @@ func (g grades) Z(column, row int) float64 {
 func (g grades) X(column int) float64 { return float64(column + 1) }
 func (g grades) Y(row int) float64    { return float64(row) }
 
-// sessionTicks puts the number of a session beside the middle of its classes.
+// sessionTicks labels the middle of the classes of every session with its number.
 func sessionTicks(classes [][]string, rows int) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	before := 0
