@@ -100,6 +100,10 @@ func (w *workbench) material(features string) (experiment.Material, error) {
 	if err != nil {
 		return experiment.Material{}, err
 	}
-	fingerprint, err := checkpoint.Key(w.config.FSCIL, w.config.Seed, s.fingerprint)
+	of := []any{s.fingerprint}
+	for _, b := range benches {
+		of = append(of, b.Protocol())
+	}
+	fingerprint, err := checkpoint.Key(of...)
 	return experiment.Material{Benches: benches, Fingerprint: fingerprint}, err
 }

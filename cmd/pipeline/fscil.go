@@ -160,14 +160,12 @@ func (w *workbench) measure(ctx context.Context, v method.Variant, s *samples, b
 		return outcome{}, err
 	}
 	c := w.config.Classifier
-	protocol := w.config.FSCIL
-	protocol.Methods, protocol.Variants, protocol.Track = nil, nil, "" // others leave this one as it is
-	of := []any{version, products.Kinds(), w.config.Seed, protocol, s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(w.config.Seed)}
+	of := []any{version, products.Kinds(), w.config.Seed, s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(w.config.Seed)}
 	parts := &checkpoint.Folder{Dir: filepath.Join(w.config.Out, "parts"), Restart: !c.DKL.Resume, Say: w.log.Info}
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		key, err := checkpoint.Key(append(of, i)...)
+		key, err := checkpoint.Key(append(of, b.Protocol())...)
 		if err != nil {
 			return o, err
 		}

@@ -383,6 +383,9 @@ func TestFSCILGoesOn(t *testing.T) {
 	if r := l.must(append(args, "--out", l.path("out"), "--resume=false")...); !strings.Contains(r.stderr, "run=1") {
 		t.Errorf("it does not start over: %s", r.stderr)
 	}
+	if r := l.must(append(args, "--out", l.path("out"), "--set", "fscil.shots=2")...); !strings.Contains(r.stderr, "run=1") {
+		t.Errorf("other sessions take the runs of these: %s", r.stderr)
+	}
 	if r := l.must(append(args, "--out", l.path("out"), "--seed", "7")...); !strings.Contains(r.stderr, "run=1") {
 		t.Errorf("another seed takes the runs of this one: %s", r.stderr)
 	}

@@ -79,6 +79,9 @@ func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
 // Duplicates counts the images that a published protocol holds twice.
 func (b *Bench) Duplicates() Duplicates { return b.duplicates }
 
+// Protocol returns what the bench follows.
+func (b *Bench) Protocol() *Protocol { return b.protocol }
+
 // Sessions returns the number of sessions.
 func (b *Bench) Sessions() int { return len(b.train) }
 

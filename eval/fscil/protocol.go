@@ -1,6 +1,7 @@
 package fscil
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -70,3 +71,6 @@ func (p *Protocol) Samples() []Sample {
 	}
 	return all
 }
+
+// MarshalJSON writes the sessions, which are all that a protocol is.
+func (p *Protocol) MarshalJSON() ([]byte, error) { return json.Marshal(p.sessions) }

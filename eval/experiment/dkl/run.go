@@ -177,12 +177,15 @@ func (r runner) score(ctx context.Context, setting string) (Score, error) {
 					return score, err
 				}
 			}
-			for to, rows := range map[*map[string]float64][]int{&score.Base: split.BaseTest, &score.Novel: split.NovelTest} {
-				report, err := measure(head, all.Pick(rows))
+			for _, part := range []struct {
+				to   map[string]float64
+				rows []int
+			}{{score.Base, split.BaseTest}, {score.Novel, split.NovelTest}} {
+				report, err := measure(head, all.Pick(part.rows))
 				if err != nil {
 					return score, err
 				}
-				(*to)[name] += report.Accuracy / n
+				part.to[name] += report.Accuracy / n
 				score.Mean += report.Accuracy / n / 2 / float64(len(r.c.ChooseBy))
 			}
 		}
