@@ -11,46 +11,52 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// A gallery is every image that a benchmark may use, embedded.
-type gallery struct {
+// samples are all images that a benchmark may use, embedded.
+type samples struct {
 	embeddings *fscil.Embeddings
-	// samples and content have a row for every embedding.
-	samples []dataset.Sample
+	// list and content have a row for every embedding.
+	list    []dataset.Sample
 	content []model.Hash
+	// fingerprint changes with every embedding, label and column.
+	fingerprint string
 	// official is the protocol of the lists, where the images were found by it.
 	official *fscil.Protocol
 	// backbone is its name for tables, without folders.
 	backbone string
 	builtIn  bool
+	// train keeps the trainings of projections, which methods share.
+	train func(context.Context, *dkl.Trainer) error
 	// views embeds augmented views of images; nil where there are none.
 	views func(blas32.General) ([]blas32.General, error)
 }
 
-func (w *workbench) gallery(ctx context.Context) (*gallery, error) {
+func (w *workbench) samples(ctx context.Context) (*samples, error) {
 	if w.config.Features != "" {
-		return w.galleryOfFeatures()
+		return w.samplesOfFeatures()
 	}
-	g := &gallery{}
+	s := &samples{}
 	var images dataset.Listing
 	var err error
 	if w.config.FSCIL.Protocol == fscil.Official {
-		g.official, images, err = w.listedImages()
+		s.official, images, err = w.listedImages()
 	} else if images, err = w.scan(ctx); err == nil && len(images.Problems) > 0 {
 		err = fmt.Errorf("%s: %w", images.Problems[0].Path, images.Problems[0].Err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return g, w.embedGallery(ctx, g, images)
+	return s, w.embedSamples(ctx, s, images)
 }
 
-func (w *workbench) embedGallery(ctx context.Context, g *gallery, images dataset.Listing) (err error) {
+func (w *workbench) embedSamples(ctx context.Context, s *samples, images dataset.Listing) (err error) {
 	e, err := w.newEye()
 	if err != nil {
 		return err
@@ -64,48 +70,51 @@ func (w *workbench) embedGallery(ctx context.Context, g *gallery, images dataset
 		return err
 	}
 	w.say("embedded %d images (%d from the cache)", c.counts.Cached+c.counts.Inferred, c.counts.Cached)
-	g.backbone, g.builtIn = filepath.Base(e.file.Name), e.file.Source == backbone.BuiltIn
-	g.views = w.views(ctx, images.Root, c.X, c.Paths)
-	return g.fill(c, images.Samples)
+	s.backbone, s.builtIn = filepath.Base(e.file.Name), e.file.Source == backbone.BuiltIn
+	s.views = w.views(ctx, images.Root, c.X, c.Paths)
+	return s.fill(c, images.Samples)
 }
 
-func (w *workbench) galleryOfFeatures() (*gallery, error) {
+func (w *workbench) samplesOfFeatures() (*samples, error) {
 	f, err := dataset.ReadFeatures(w.config.Features)
 	if err != nil {
 		return nil, err
 	}
-	g := &gallery{backbone: filepath.Base(w.config.Backbone)}
+	s := &samples{backbone: filepath.Base(w.config.Backbone)}
 	if w.config.Backbone == "" {
-		g.backbone = "unknown (" + filepath.Base(w.config.Features) + ")"
+		s.backbone = "unknown (" + filepath.Base(w.config.Features) + ")"
 	}
 	if f.Meta != nil && f.Meta.Backbone.Name != "" {
-		g.backbone, g.builtIn = filepath.Base(f.Meta.Backbone.Name), f.Meta.Backbone.Name == backbone.Default
+		s.backbone, s.builtIn = filepath.Base(f.Meta.Backbone.Name), f.Meta.Backbone.Name == backbone.Default
 	}
 	var c collection
 	c.X, c.Content = f.X, model.HashRows(f.X)
-	for _, s := range f.Samples {
-		c.Paths = append(c.Paths, s.Path)
+	for _, row := range f.Samples {
+		c.Paths = append(c.Paths, row.Path)
 	}
-	return g, g.fill(c, f.Samples)
+	return s, s.fill(c, f.Samples)
 }
 
-func (g *gallery) fill(c collection, samples []dataset.Sample) error {
-	g.samples, g.content = samples, c.Content
+func (s *samples) fill(c collection, list []dataset.Sample) error {
+	s.list, s.content = list, c.Content
 	var err error
-	g.embeddings, err = fscil.NewEmbeddings(c.X, c.Paths, c.Content)
+	if s.fingerprint, err = checkpoint.Key(list, c.Content, model.HashRows(c.X)); err != nil {
+		return err
+	}
+	s.embeddings, err = fscil.NewEmbeddings(c.X, c.Paths, c.Content)
 	return err
 }
 
 // protocol is that of one run.
-func (w *workbench) protocol(g *gallery, run int) (*fscil.Protocol, error) {
+func (w *workbench) protocol(s *samples, run int) (*fscil.Protocol, error) {
 	c := w.config.FSCIL
 	switch {
 	case c.Protocol != fscil.Official:
-		return w.draw(g, run)
-	case g.official != nil:
-		return g.official, nil
+		return w.draw(s, run)
+	case s.official != nil:
+		return s.official, nil
 	case c.Lists == "":
-		return fscil.Recorded(g.samples)
+		return fscil.Recorded(s.list)
 	}
 	lists, err := fscil.ReadLists(c.Lists)
 	if err != nil {
@@ -114,12 +123,12 @@ func (w *workbench) protocol(g *gallery, run int) (*fscil.Protocol, error) {
 	if lists.Numbered() {
 		return nil, usagef("the lists in %s hold numbers, which mean images of a data set's own files: give --images, or features with the columns split and session", c.Lists)
 	}
-	return w.named(lists, g.embeddings.Has)
+	return w.named(lists, s.embeddings.Has)
 }
 
-func (w *workbench) draw(g *gallery, run int) (*fscil.Protocol, error) {
+func (w *workbench) draw(s *samples, run int) (*fscil.Protocol, error) {
 	c := w.config.FSCIL
-	pool, err := fscil.NewPool(g.samples, c.TestPerClass, func(i int) model.Hash { return g.content[i] })
+	pool, err := fscil.NewPool(s.list, c.TestPerClass, func(i int) model.Hash { return s.content[i] })
 	if err != nil {
 		return nil, err
 	}
@@ -162,28 +171,21 @@ func (w *workbench) listedImages() (*fscil.Protocol, dataset.Listing, error) {
 		images.Samples = append(images.Samples, dataset.Sample{Path: s.Path, Label: s.Class})
 	}
 	slices.SortFunc(images.Samples, func(a, b dataset.Sample) int { return strings.Compare(a.Path, b.Path) })
-	return p, images, missing(images)
+	var missing []string
+	for _, x := range images.Samples {
+		if !isFile(images.Root, x.Path) {
+			missing = append(missing, x.Path)
+		}
+	}
+	if len(missing) > 0 {
+		err = fmt.Errorf("images %s: missing image %s (%d of the %d listed images are missing)", images.Root, missing[0], len(missing), len(images.Samples))
+	}
+	return p, images, err
 }
 
 func isFile(root, path string) bool {
 	info, err := os.Stat(dataset.FullPath(root, path))
 	return err == nil && info.Mode().IsRegular()
-}
-
-func missing(images dataset.Listing) error {
-	var first string
-	n := 0
-	for _, s := range images.Samples {
-		if !isFile(images.Root, s.Path) {
-			if n++; n == 1 {
-				first = s.Path
-			}
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return fmt.Errorf("images %s: missing image %s (%d of the %d listed images are missing)", images.Root, first, n, len(images.Samples))
 }
 
 // extractCIFAR makes image files of the listed records, once per data set, in

@@ -1,4 +1,4 @@
-package checkpoint_test
+package training_test
 
 import (
 	"bytes"
@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
+	"github.com/seed-90d10d51/pipeline/eval/training"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -37,6 +38,8 @@ func trainer(t testing.TB, seed uint64) *dkl.Trainer {
 	return tr
 }
 
+func job(dir string) training.Job { return training.Job{Folder: &checkpoint.Folder{Dir: dir}} }
+
 func files(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	list, err := os.ReadDir(dir)
@@ -56,19 +59,19 @@ func files(t *testing.T, dir string) map[string][]byte {
 // file as a kill would: the same files as without a stop.
 func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 	whole, cut := t.TempDir(), t.TempDir()
-	if err := (checkpoint.Folder{Dir: whole}).Train(context.Background(), trainer(t, 1)); err != nil {
+	if err := job(whole).Train(context.Background(), trainer(t, 1)); err != nil {
 		t.Fatal(err)
 	}
 	for epochs := 1; epochs <= 5; epochs++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		seen := 0
-		err := checkpoint.Folder{Dir: cut, Note: func(message string, _ ...any) {
+		err := training.Job{Folder: &checkpoint.Folder{Dir: cut, Say: func(message string, _ ...any) {
 			if message == "trained" {
 				if seen++; epochs < 5 {
 					cancel()
 				}
 			}
-		}}.Train(ctx, trainer(t, 1))
+		}}}.Train(ctx, trainer(t, 1))
 		cancel()
 		if (err == nil) != (epochs == 5) || seen != 1 {
 			t.Fatalf("run %d: %d epochs, %v", epochs, seen, err)
@@ -77,7 +80,7 @@ func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := (checkpoint.Folder{Dir: cut}).Train(context.Background(), trainer(t, 1)); err != nil {
+	if err := job(cut).Train(context.Background(), trainer(t, 1)); err != nil {
 		t.Fatal(err)
 	}
 	want, got := files(t, whole), files(t, cut)
@@ -86,7 +89,7 @@ func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 			t.Errorf("%s differs", name)
 		}
 	}
-	for _, name := range []string{checkpoint.File, "training.csv", "training.png", "training.svg", "loss.png", "loss.svg"} {
+	for _, name := range []string{"checkpoint.safetensors", "training.csv", "training.png", "training.svg", "loss.png", "loss.svg"} {
 		if want[name] == nil {
 			t.Errorf("no %s", name)
 		}
@@ -98,39 +101,39 @@ func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 
 func TestCheckpointsThatDoNotFit(t *testing.T) {
 	dir := t.TempDir()
-	if err := (checkpoint.Folder{Dir: dir}).Train(context.Background(), trainer(t, 1)); err != nil {
+	if err := job(dir).Train(context.Background(), trainer(t, 1)); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, checkpoint.File)
+	file := filepath.Join(dir, "checkpoint.safetensors")
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reason := func(f checkpoint.Folder, seed uint64) (first string) {
-		f.Dir, f.Note = dir, func(message string, args ...any) {
+	reason := func(f *checkpoint.Folder, seed uint64) (first string) {
+		f.Dir, f.Say = dir, func(message string, args ...any) {
 			if first == "" {
 				first = fmt.Sprint(message, args)
 			}
 		}
-		if err := f.Train(context.Background(), trainer(t, seed)); err != nil {
+		if err := (training.Job{Folder: f}).Train(context.Background(), trainer(t, seed)); err != nil {
 			t.Fatal(err)
 		}
 		return first
 	}
-	if r := reason(checkpoint.Folder{}, 1); !strings.Contains(r, "goes on") {
+	if r := reason(&checkpoint.Folder{}, 1); !strings.Contains(r, "goes on") {
 		t.Error(r)
 	}
-	if r := reason(checkpoint.Folder{Anew: true}, 1); !strings.HasPrefix(r, "trained") {
+	if r := reason(&checkpoint.Folder{Restart: true}, 1); !strings.HasPrefix(r, "trained") {
 		t.Error(r)
 	}
-	if r := reason(checkpoint.Folder{}, 2); !strings.Contains(r, "other settings") {
+	if r := reason(&checkpoint.Folder{}, 2); !strings.Contains(r, "other settings") {
 		t.Error(r)
 	}
 	for name, b := range map[string][]byte{"cut": whole[:len(whole)/2], "altered": append(append([]byte{}, whole[:len(whole)-50]...), make([]byte, 50)...), "empty": nil} {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := reason(checkpoint.Folder{}, 1); !strings.Contains(r, "from the beginning") {
+		if r := reason(&checkpoint.Folder{}, 1); !strings.Contains(r, "from the beginning") {
 			t.Errorf("%s: %s", name, r)
 		}
 	}
@@ -139,7 +142,7 @@ func TestCheckpointsThatDoNotFit(t *testing.T) {
 func TestKeyedFoldersKeepApart(t *testing.T) {
 	dir := t.TempDir()
 	for _, seed := range []uint64{1, 2, 1} {
-		if err := (checkpoint.Folder{Dir: dir, Keyed: true}).Train(context.Background(), trainer(t, seed)); err != nil {
+		if err := (training.Job{Folder: &checkpoint.Folder{Dir: dir}, Keyed: true}).Train(context.Background(), trainer(t, seed)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package experimenttest makes what tests of experiments take place on: small
-// benches of drawn classes, and sites that open them.
+// benches of drawn classes, and envs that open them.
 package experimenttest
 
 import (
@@ -71,10 +71,10 @@ func bind(t testing.TB, x blas32.General, paths []string, content [][32]byte, se
 	return b
 }
 
-// Site returns a site with a folder of its own, seed 3 and the defaults of all
+// Env returns an env with a folder of its own, seed 3 and the defaults of all
 // heads, whose feature folder is b.
-func Site(t testing.TB, b *fscil.Bench) experiment.Site {
-	return experiment.Site{
+func Env(t testing.TB, b *fscil.Bench) experiment.Env {
+	return experiment.Env{
 		Dir: t.TempDir(), Heads: method.DefaultConfig(), Features: "somewhere", Seed: 3,
 		Open: func(string) (experiment.Material, error) {
 			return experiment.Material{Benches: []*fscil.Bench{b}, Fingerprint: "f"}, nil

@@ -25,7 +25,7 @@ func bench(t *testing.T) *fscil.Bench {
 	})
 }
 
-func site(t *testing.T) experiment.Site { return experimenttest.Site(t, bench(t)) }
+func env(t *testing.T) experiment.Env { return experimenttest.Env(t, bench(t)) }
 
 func small() gpr.Config {
 	return gpr.Config{
@@ -35,7 +35,7 @@ func small() gpr.Config {
 }
 
 func TestFigures(t *testing.T) {
-	s := site(t)
+	s := env(t)
 	o, err := gpr.Run(context.Background(), small(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestFigures(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again.Results, o.Results) {
 		t.Errorf("what was finished was measured again, %v", err)
 	}
-	fresh := site(t)
+	fresh := env(t)
 	repeated, err := gpr.Run(context.Background(), small(), fresh)
 	if err != nil || !reflect.DeepEqual(repeated.Results.(gpr.Results).Classes, r.Classes) {
 		t.Errorf("the same seed gives other accuracies, %v", err)
@@ -84,29 +84,29 @@ func TestFigures(t *testing.T) {
 func TestParts(t *testing.T) {
 	c := small()
 	c.N = nil
-	o, err := gpr.Run(context.Background(), c, site(t))
+	o, err := gpr.Run(context.Background(), c, env(t))
 	if err != nil || len(o.Figures) != 2 {
 		t.Errorf("%d figures, %v", len(o.Figures), err)
 	}
 	c = small()
 	c.Classes = 0
-	o, err = gpr.Run(context.Background(), c, site(t))
+	o, err = gpr.Run(context.Background(), c, env(t))
 	if err != nil || len(o.Figures) != 2 || o.Results.(gpr.Results).Classes != nil {
 		t.Errorf("%d figures, %v", len(o.Figures), err)
 	}
 }
 
 func TestMistakesAreExplained(t *testing.T) {
-	for want, change := range map[string]func(*gpr.Config, *experiment.Site){
-		"--features":          func(_ *gpr.Config, s *experiment.Site) { s.Features = "" },
-		"180 training images": func(c *gpr.Config, _ *experiment.Site) { c.K = []int{200} },
-		"6 classes have 26":   func(c *gpr.Config, _ *experiment.Site) { c.Classes, c.Examples = 7, 26 },
-		"0 classes have 31":   func(c *gpr.Config, _ *experiment.Site) { c.Examples = 31 },
-		"classifier.gpr.length": func(_ *gpr.Config, s *experiment.Site) {
+	for want, change := range map[string]func(*gpr.Config, *experiment.Env){
+		"--features":          func(_ *gpr.Config, s *experiment.Env) { s.Features = "" },
+		"180 training images": func(c *gpr.Config, _ *experiment.Env) { c.K = []int{200} },
+		"6 classes have 26":   func(c *gpr.Config, _ *experiment.Env) { c.Classes, c.Examples = 7, 26 },
+		"0 classes have 31":   func(c *gpr.Config, _ *experiment.Env) { c.Examples = 31 },
+		"classifier.gpr.length": func(_ *gpr.Config, s *experiment.Env) {
 			s.Heads = method.Change(s.Heads, "gpr", func(c *head.Config) { c.Noise = head.Auto })
 		},
 	} {
-		c, s := small(), site(t)
+		c, s := small(), env(t)
 		change(&c, &s)
 		var input *experiment.InputError
 		if _, err := gpr.Run(context.Background(), c, s); !errors.As(err, &input) || !strings.Contains(err.Error(), want) {

@@ -39,7 +39,7 @@ func small() dkl.Config {
 
 func run(t *testing.T, c dkl.Config, dir string) (experiment.Outcome, []byte) {
 	t.Helper()
-	s := experimenttest.Site(t, bench(t))
+	s := experimenttest.Env(t, bench(t))
 	s.Dir, s.Seed, s.Backend = dir, 0, linalg.Default()
 	o, err := dkl.Run(context.Background(), c, s)
 	if err != nil {
@@ -105,13 +105,13 @@ func TestMistakes(t *testing.T) {
 	}
 	c := small()
 	c.HeldOut = 30
-	s := experimenttest.Site(t, bench(t))
+	s := experimenttest.Env(t, bench(t))
 	s.Backend = linalg.Default()
 	_, err := dkl.Run(context.Background(), c, s)
 	if err == nil || !strings.Contains(err.Error(), "held_out") {
 		t.Error(err)
 	}
-	if _, err := dkl.Run(context.Background(), small(), experiment.Site{}); err == nil || !strings.Contains(err.Error(), "--features") {
+	if _, err := dkl.Run(context.Background(), small(), experiment.Env{}); err == nil || !strings.Contains(err.Error(), "--features") {
 		t.Error(err)
 	}
 }

@@ -21,26 +21,29 @@ import (
 // Config says which experiment to run and holds the settings of all kinds.
 type Config struct {
 	// Kind is one of Kinds, or "" where no experiment is meant.
-	Kind         string            `mapstructure:"kind" json:"kind"`
-	Ablation     ablation.Config   `mapstructure:"ablation" json:"ablation"`
-	ClosedSet    closedset.Config  `mapstructure:"closedset" json:"closedset"`
-	Hierarchy    hierarchy.Config  `mapstructure:"hierarchy" json:"hierarchy"`
-	NATOEM       ppcaonline.Config `mapstructure:"natoem" json:"natoem"`
-	GPRegression gpr.Config        `mapstructure:"gpregression" json:"gpregression"`
-	VARGP        vargp.Config      `mapstructure:"vargp" json:"vargp"`
-	DeepKernel   dkl.Config        `mapstructure:"deepkernel" json:"deepkernel"`
+	Kind       string            `mapstructure:"kind" json:"kind"`
+	Ablation   ablation.Config   `mapstructure:"ablation" json:"ablation"`
+	ClosedSet  closedset.Config  `mapstructure:"closedset" json:"closedset"`
+	DKL        dkl.Config        `mapstructure:"dkl" json:"dkl"`
+	GPR        gpr.Config        `mapstructure:"gpr" json:"gpr"`
+	Hierarchy  hierarchy.Config  `mapstructure:"hierarchy" json:"hierarchy"`
+	PPCAOnline ppcaonline.Config `mapstructure:"ppca_online" json:"ppca_online"`
+	VARGP      vargp.Config      `mapstructure:"vargp" json:"vargp"`
 }
 
 // DefaultConfig returns the defaults of every kind.
 func DefaultConfig() Config {
-	return Config{Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DeepKernel: dkl.DefaultConfig(), Hierarchy: hierarchy.DefaultConfig(), NATOEM: ppcaonline.DefaultConfig(), GPRegression: gpr.DefaultConfig(), VARGP: vargp.DefaultConfig()}
+	return Config{
+		Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DKL: dkl.DefaultConfig(), GPR: gpr.DefaultConfig(),
+		Hierarchy: hierarchy.DefaultConfig(), PPCAOnline: ppcaonline.DefaultConfig(), VARGP: vargp.DefaultConfig(),
+	}
 }
 
 // A Kind is one sort of experiment.
 type Kind struct {
 	Name, Summary string
 	// Run carries it out.
-	Run func(context.Context, Config, experiment.Site) (experiment.Outcome, error)
+	Run func(context.Context, Config, experiment.Env) (experiment.Outcome, error)
 
 	validate func(Config) error
 }
@@ -52,24 +55,24 @@ func Kinds() []Kind {
 			func(c Config) ablation.Config { return c.Ablation }, ablation.Run),
 		kind("closedset", "accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, Table 1, Fig. 4)",
 			func(c Config) closedset.Config { return c.ClosedSet }, closedset.Run),
-		kind("deepkernel", "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
-			func(c Config) dkl.Config { return c.DeepKernel }, dkl.Run),
-		kind("gpregression", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 2–4)",
-			func(c Config) gpr.Config { return c.GPRegression }, gpr.Run),
+		kind("dkl", "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
+			func(c Config) dkl.Config { return c.DKL }, dkl.Run),
+		kind("gpr", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 2–4)",
+			func(c Config) gpr.Config { return c.GPR }, gpr.Run),
 		kind("hierarchy", "hppca against ppca, speed-up in neurons and by the clock (Wang 2023, Tables 5.1–5.7)",
 			func(c Config) hierarchy.Config { return c.Hierarchy }, hierarchy.Run),
-		kind("natoem", "naturally constrained online EM on synthetic classes (Pamplona and Manzanera 2020, Figures 1–4)",
-			func(c Config) ppcaonline.Config { return c.NATOEM }, ppcaonline.Run),
+		kind("ppca-online", "naturally constrained online EM on synthetic classes (Pamplona and Manzanera 2020, Figures 1–4)",
+			func(c Config) ppcaonline.Config { return c.PPCAOnline }, ppcaonline.Run),
 		kind("vargp", "VAR-GP and its ablations, task by task (Kapoor 2021, Table 1, Figs. 1, 3–7 and 9)",
 			func(c Config) vargp.Config { return c.VARGP }, vargp.Run),
 	}
 }
 
 // kind returns a row of Kinds: of picks its settings, run is its package's Run.
-func kind[C interface{ Validate() error }](name, summary string, of func(Config) C, run func(context.Context, C, experiment.Site) (experiment.Outcome, error)) Kind {
+func kind[C interface{ Validate() error }](name, summary string, of func(Config) C, run func(context.Context, C, experiment.Env) (experiment.Outcome, error)) Kind {
 	return Kind{
 		Name: name, Summary: summary,
-		Run: func(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+		Run: func(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 			return run(ctx, of(c), s)
 		},
 		validate: func(c Config) error { return of(c).Validate() },
@@ -85,7 +88,7 @@ func (c Config) Validate() error {
 	}
 	for _, k := range Kinds() {
 		if err := k.validate(c); err != nil {
-			return fmt.Errorf("%s.%w", k.Name, err)
+			return fmt.Errorf("%s.%w", strings.ReplaceAll(k.Name, "-", "_"), err)
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func small(figure int) Config {
 
 func run(t *testing.T, c Config, seed uint64) experiment.Outcome {
 	t.Helper()
-	o, err := Run(context.Background(), c, experiment.Site{Dir: t.TempDir(), Seed: seed})
+	o, err := Run(context.Background(), c, experiment.Env{Dir: t.TempDir(), Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestInterferenceOfNothing(t *testing.T) {
 // difference is that of its own seed.
 func TestMoreSeedsKeepTheOthers(t *testing.T) {
 	c := small(1)
-	s := experiment.Site{Dir: t.TempDir()}
+	s := experiment.Env{Dir: t.TempDir()}
 	first, err := Run(context.Background(), c, s)
 	if err != nil {
 		t.Fatal(err)

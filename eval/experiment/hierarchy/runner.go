@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -34,7 +35,7 @@ type Cell struct {
 	Levels  int    `json:"levels"`
 }
 
-// A Measure is what a cell came to, the mean over runs. Accuracies and density
+// A Measure is the result of one cell, the mean over runs. Accuracies and density
 // are fractions.
 type Measure struct {
 	Cell
@@ -50,17 +51,17 @@ type Measure struct {
 	FitSeconds   float64 `json:"fit_seconds"`
 }
 
-// A Flat is what the flat head came to.
+// A Flat is the result of the flat head.
 type Flat struct {
 	Q          int     `json:"q"`
 	Accuracy   float64 `json:"accuracy"`
 	FitSeconds float64 `json:"fit_seconds"`
 }
 
-// lab measures cells. Heads are made when first needed: what an earlier run
+// runner measures cells. Heads are made when first needed: what an earlier run
 // measured needs none.
-type lab struct {
-	site experiment.Site
+type runner struct {
+	env  experiment.Env
 	cfg  Config
 	data data
 	// flat and classes are the flat head and one with class models, of q
@@ -69,7 +70,6 @@ type lab struct {
 	flat      *ppca.PPCA
 	flatFit   time.Duration
 	classes   *hppca.HPPCA
-	column    map[string]int
 	clockTest blas32.General
 	// made is the last hierarchy, which cells that differ in T alone share,
 	// madeOf its settings, madeIn the time that it took.
@@ -78,21 +78,21 @@ type lab struct {
 	madeIn time.Duration
 }
 
-func newLab(s experiment.Site, c Config, d data) *lab {
+func newRunner(s experiment.Env, c Config, d data) *runner {
 	clock := evenly(d.test, clockRows)
-	return &lab{site: s, cfg: c, data: d, q: -1, clockTest: clock.X}
+	return &runner{env: s, cfg: c, data: d, q: -1, clockTest: clock.X}
 }
 
 // base is the cell that classifier.hppca describes.
-func (l *lab) base() Cell {
-	h := method.Get[hppca.Config](l.site.Heads, "hppca")
+func (r *runner) base() Cell {
+	h := method.Get[hppca.Config](r.env.Heads, "hppca")
 	return Cell{Variant: Gaussians, Q: h.Q, R: h.R, S: h.S, T: h.T, Levels: h.Levels}
 }
 
-func (l *lab) config(c Cell, run int) hppca.Config {
-	h := method.Get[hppca.Config](l.site.Heads, "hppca")
+func (r *runner) config(c Cell, run int) hppca.Config {
+	h := method.Get[hppca.Config](r.env.Heads, "hppca")
 	h.Q, h.R, h.S, h.T, h.Levels, h.Statistics, h.Refresh = c.Q, c.R, c.S, c.T, c.Levels, false, false
-	h.Seed += l.site.Seed + uint64(run)
+	h.Seed += r.env.Seed + uint64(run)
 	switch c.Variant {
 	case MeanSeeds:
 		h.SeedDistance = hppca.SeedMean
@@ -103,70 +103,57 @@ func (l *lab) config(c Cell, run int) hppca.Config {
 }
 
 // prepare fits the flat head and the class models with q components.
-func (l *lab) prepare(ctx context.Context, q int) error {
-	if l.q == q {
+func (r *runner) prepare(ctx context.Context, q int) error {
+	if r.q == q {
 		return nil
 	}
-	l.flat, l.classes, l.made, l.q = nil, nil, nil, -1 // let go of the old ones first
-	h := method.Get[hppca.Config](l.site.Heads, "hppca")
+	r.flat, r.classes, r.made, r.q = nil, nil, nil, -1 // let go of the old ones first
+	h := method.Get[hppca.Config](r.env.Heads, "hppca")
 	flat, err := ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: q, Lambda: h.Lambda, Normalize: &h.Normalize, LogDet: &h.LogDet})
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	if err := l.learn(ctx, flat); err != nil {
+	if err := r.learn(ctx, flat); err != nil {
 		return err
 	}
-	l.flatFit = time.Since(start)
-	one := l.config(Cell{Variant: Gaussians, Q: q, S: 1, T: 1, Levels: 2}, 0) // the cheapest hierarchy
+	r.flatFit = time.Since(start)
+	one := r.config(Cell{Variant: Gaussians, Q: q, S: 1, T: 1, Levels: 2}, 0) // the cheapest hierarchy
 	classes, err := hppca.New(one)
 	if err != nil {
 		return err
 	}
-	if err := l.learn(ctx, classes); err != nil {
+	if err := r.learn(ctx, classes); err != nil {
 		return err
 	}
-	l.column = make(map[string]int)
-	for i, c := range flat.Classes() {
-		l.column[c] = i
-	}
-	l.flat, l.classes, l.q = flat, classes, q
+	r.flat, r.classes, r.q = flat, classes, q
 	return nil
 }
 
-// measureFlat returns what the flat head comes to with q components.
-func (l *lab) measureFlat(ctx context.Context, q int) (Flat, error) {
-	h := method.Get[hppca.Config](l.site.Heads, "hppca")
-	of := []any{l.data.fingerprint, "flat", q, h.Lambda, h.Normalize, h.LogDet}
-	return experiment.Part(ctx, l.site, fmt.Sprintf("flat_q%d", q), of, func() (Flat, error) {
-		if err := l.prepare(ctx, q); err != nil {
+// measureFlat tests the flat head with q components.
+func (r *runner) measureFlat(ctx context.Context, q int) (Flat, error) {
+	h := method.Get[hppca.Config](r.env.Heads, "hppca")
+	of := []any{r.data.fingerprint, "flat", q, h.Lambda, h.Normalize, h.LogDet}
+	return experiment.Part(ctx, r.env, fmt.Sprintf("flat_q%d", q), of, func() (Flat, error) {
+		if err := r.prepare(ctx, q); err != nil {
 			return Flat{}, err
 		}
-		right := 0
-		err := classifier.Batches(l.flat, l.data.test.X, func(first int, p blas64.General) error {
-			for i := range p.Rows {
-				row := p.Data[i*p.Stride : i*p.Stride+p.Cols]
-				if slices.Index(row, slices.Max(row)) == l.column[l.data.test.Y[first+i]] {
-					right++
-				}
-			}
-			return ctx.Err()
-		})
-		return Flat{q, float64(right) / float64(len(l.data.test.Y)), l.flatFit.Seconds()}, err
+		accuracy, err := experiment.Accuracy(r.flat, r.data.test)
+		return Flat{q, accuracy, r.flatFit.Seconds()}, err
 	})
 }
 
-// measure returns what a cell comes to.
-func (l *lab) measure(ctx context.Context, c Cell) (Measure, error) {
+// measure returns the mean result of a cell over all runs.
+func (r *runner) measure(ctx context.Context, c Cell) (Measure, error) {
 	mean := Measure{Cell: c}
-	for run := range l.cfg.Runs {
-		cfg := l.config(c, run)
+	for run := range r.cfg.Runs {
+		cfg := r.config(c, run)
 		name := fmt.Sprintf("%s_q%d_r%d_s%d_t%d_levels%d_run%d", c.Variant, c.Q, c.R, c.S, c.T, c.Levels, run+1)
-		m, err := experiment.Part(ctx, l.site, name, []any{l.data.fingerprint, cfg}, func() (Measure, error) { return l.once(ctx, c, cfg) })
+		m, err := experiment.Part(ctx, r.env, name, []any{r.data.fingerprint, cfg}, func() (Measure, error) { return r.once(ctx, c, cfg) })
 		if err != nil {
 			return mean, err
 		}
-		n := float64(l.cfg.Runs)
+		n := float64(r.cfg.Runs)
 		mean.Supers += m.Supers / n
 		mean.Accuracy += m.Accuracy / n
 		mean.SuperAccuracy += m.SuperAccuracy / n
@@ -178,16 +165,16 @@ func (l *lab) measure(ctx context.Context, c Cell) (Measure, error) {
 	return mean, nil
 }
 
-func (l *lab) once(ctx context.Context, c Cell, cfg hppca.Config) (Measure, error) {
-	if err := l.prepare(ctx, c.Q); err != nil {
+func (r *runner) once(ctx context.Context, c Cell, cfg hppca.Config) (Measure, error) {
+	if err := r.prepare(ctx, c.Q); err != nil {
 		return Measure{}, err
 	}
-	head, err := l.head(ctx, cfg)
+	head, err := r.head(ctx, cfg)
 	if err != nil {
 		return Measure{}, err
 	}
-	m := Measure{Cell: c, FitSeconds: l.madeIn.Seconds(), Supers: float64(head.Supers())}
-	visits, err := head.Visits(l.data.test.X)
+	m := Measure{Cell: c, FitSeconds: r.madeIn.Seconds(), Supers: float64(head.Supers())}
+	visits, err := head.Visits(r.data.test.X)
 	if err != nil {
 		return m, err
 	}
@@ -199,8 +186,8 @@ func (l *lab) once(ctx context.Context, c Cell, cfg hppca.Config) (Measure, erro
 	}
 	n := float64(len(visits))
 	for i, v := range visits {
-		class := l.data.test.Y[i]
-		m.Density += float64(v.Neurons) / float64(l.data.classes) / n
+		class := r.data.test.Y[i]
+		m.Density += float64(v.Neurons) / float64(r.data.classes) / n
 		if slices.Contains(v.Supers, supers[class]) {
 			m.SuperAccuracy += 1 / n
 		}
@@ -209,50 +196,49 @@ func (l *lab) once(ctx context.Context, c Cell, cfg hppca.Config) (Measure, erro
 		}
 	}
 	m.SpeedUp = 1 / m.Density
-	m.ClockSpeedUp, err = l.clock(ctx, head)
+	m.ClockSpeedUp, err = r.clock(ctx, head)
 	return m, err
 }
 
 // head returns the hierarchy of these settings.
-func (l *lab) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
+func (r *runner) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
 	of := cfg
 	of.T = 1
-	if l.made == nil || of != l.madeOf {
-		l.made = nil
+	if r.made == nil || of != r.madeOf {
+		r.made = nil
 		start := time.Now()
-		made, err := l.make(ctx, of)
+		made, err := r.group(ctx, of)
 		if err != nil {
 			return nil, err
 		}
-		l.made, l.madeOf, l.madeIn = made, of, time.Since(start)
+		r.made, r.madeOf, r.madeIn = made, of, time.Since(start)
 	}
-	return l.made.Regroup(ctx, cfg) // T alone differs
+	return r.made.Regroup(ctx, cfg) // T alone differs
 }
 
-// make makes the hierarchy on the class models that are there; raw data need
+// group builds the hierarchy on the class models that are there; raw data need
 // the examples again.
-func (l *lab) make(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
+func (r *runner) group(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
 	if cfg.Cluster != hppca.ClusterRaw {
-		return l.classes.Regroup(ctx, cfg)
+		return r.classes.Regroup(ctx, cfg)
 	}
 	head, err := hppca.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return head, l.learn(ctx, head)
+	return head, r.learn(ctx, head)
 }
 
-// learn fits a head on the training data, with the backend of the site.
-func (l *lab) learn(ctx context.Context, head classifier.Learner) error {
-	classifier.UseBackend(head, l.site.Backend)
-	return head.Learn(ctx, l.data.train.X, l.data.train.Y)
+// learn fits a head on the training data, on the backend of the experiment.
+func (r *runner) learn(ctx context.Context, head classifier.Learner) error {
+	classifier.UseBackend(head, r.env.Backend)
+	return head.Learn(ctx, r.data.train.X, r.data.train.Y)
 }
 
 // clock returns how many times as long the flat head takes: the median over
 // rounds in which both take their turn.
-func (l *lab) clock(ctx context.Context, head classifier.Head) (float64, error) {
-	dst := blas64.General{Rows: l.clockTest.Rows, Cols: l.data.classes, Stride: l.data.classes}
-	dst.Data = make([]float64, dst.Rows*dst.Cols)
+func (r *runner) clock(ctx context.Context, head classifier.Head) (float64, error) {
+	dst := dense.New(r.clockTest.Rows, r.data.classes)
 	var ratios []float64
 	var used time.Duration
 	for len(ratios) < leastRounds || len(ratios) < maxRounds && used < clockTime {
@@ -260,9 +246,9 @@ func (l *lab) clock(ctx context.Context, head classifier.Head) (float64, error) 
 			return 0, err
 		}
 		var took [2]time.Duration
-		for k, h := range []classifier.Head{l.flat, head} {
+		for k, h := range []classifier.Head{r.flat, head} {
 			start := time.Now()
-			if err := h.Score(dst, nil, l.clockTest); err != nil {
+			if err := h.Score(dst, nil, r.clockTest); err != nil {
 				return 0, err
 			}
 			took[k] = time.Since(start)
@@ -271,5 +257,5 @@ func (l *lab) clock(ctx context.Context, head classifier.Head) (float64, error) 
 		ratios = append(ratios, took[0].Seconds()/max(took[1].Seconds(), 1e-9))
 	}
 	slices.Sort(ratios)
-	return ratios[len(ratios)/2], nil
+	return stat.Quantile(0.5, stat.Empirical, ratios, nil), nil
 }
