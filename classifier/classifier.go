@@ -20,6 +20,9 @@ var (
 	ErrUnknownClass = errors.New("unknown class")
 	// ErrUnsupported marks an operation that the method cannot do exactly.
 	ErrUnsupported = errors.New("not supported by this method")
+	// ErrNoStatistics says that an operation needs exact statistics that are
+	// gone.
+	ErrNoStatistics = errors.New("the exact statistics are not available")
 )
 
 // A Head gives every embedding a proper distribution over its classes, and says

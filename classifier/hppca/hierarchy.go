@@ -2,21 +2,21 @@ package hppca
 
 import "github.com/seed-90d10d51/pipeline/classifier"
 
-var _ classifier.Hierarchical = (*HPPCA)(nil)
-
 // Hierarchy implements classifier.Hierarchical: super-classes without classes
 // are left out.
 func (h *HPPCA) Hierarchy() classifier.Branch {
-	if h.scorer == nil {
+	m := h.Model()
+	if !m.Fitted() {
 		return classifier.Branch{}
 	}
-	below := make([][]classifier.Branch, len(h.tree.lowest().nodes))
-	for i, c := range h.classes.Values() {
-		below[c.super] = append(below[c.super], classifier.Branch{Class: h.classes.Names()[i]})
+	tree := m.Shared.tree
+	below := make([][]classifier.Branch, len(tree.lowest().nodes))
+	for i, c := range m.Classes.Values() {
+		below[c.super] = append(below[c.super], classifier.Branch{Class: m.Classes.Names()[i]})
 	}
-	for l := len(h.tree.levels) - 1; l > 0; l-- {
-		above := make([][]classifier.Branch, len(h.tree.levels[l-1].nodes))
-		for node, parent := range h.tree.levels[l].parent {
+	for l := len(tree.levels) - 1; l > 0; l-- {
+		above := make([][]classifier.Branch, len(tree.levels[l-1].nodes))
+		for node, parent := range tree.levels[l].parent {
 			if len(below[node]) > 0 {
 				above[parent] = append(above[parent], classifier.Branch{Below: below[node]})
 			}

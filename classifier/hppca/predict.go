@@ -18,11 +18,12 @@ import (
 func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	err := classifier.CheckScore(h, dst, novelty, x)
 	if err == nil {
-		err = h.scorer.each(x, func(i int, f *found) {
+		s := h.Model().Shared.scorer
+		err = s.each(x, func(i int, f *found) {
 			if novelty != nil {
-				novelty[i] = h.scorer.novelty(f)
+				novelty[i] = s.novelty(f)
 			}
-			h.scorer.logProb(dense.Row(dst, i), f)
+			s.logProb(dense.Row(dst, i), f)
 		})
 	}
 	return named(err)
@@ -47,7 +48,7 @@ func (h *HPPCA) Visits(x blas32.General) ([]Visit, error) {
 		err = classifier.ErrNotFitted
 	}
 	if err == nil {
-		err = h.scorer.each(x, func(i int, f *found) {
+		err = h.Model().Shared.scorer.each(x, func(i int, f *found) {
 			out[i] = Visit{Column: f.best().item, Neurons: f.neurons, Supers: slices.Sorted(slices.Values(f.supers))}
 		})
 	}

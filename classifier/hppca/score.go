@@ -141,7 +141,7 @@ type group struct {
 // parents they visit, and what is below a parent is scored for all of its rows
 // at once.
 func (s *scorer) find(x blas32.General) ([]found, error) {
-	q := lowrank.NewQueries(s.place(x), s.centre)
+	q := lowrank.NewQueries(lowrank.Placed(x, s.normalize), s.centre)
 	out := make([]found, x.Rows)
 	groups := []group{{rows: classifier.Range(0, x.Rows)}}
 	last := len(s.steps) - 1
@@ -192,18 +192,18 @@ func (st step) visits(of []found) []group {
 
 // score returns what is below the parents of every row, with scores.
 func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, error) {
-	scores, errs := make([]blas64.General, len(groups)), make([]error, len(groups))
-	order := st.largestFirst(groups)
-	dense.Parallel(len(groups), func(i int) {
+	scores, order := make([]blas64.General, len(groups)), st.largestFirst(groups)
+	err := dense.ParallelErr(len(groups), func(i int) (err error) {
 		g := order[i]
-		scores[g], errs[g] = st.stacks[groups[g].parent].Scores(q, groups[g].rows)
+		scores[g], err = st.stacks[groups[g].parent].Scores(q, groups[g].rows)
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	type place struct{ group, row int }
 	at := make([][]place, rows)
 	for g := range groups {
-		if errs[g] != nil {
-			return nil, errs[g]
-		}
 		for i, row := range groups[g].rows {
 			at[row] = append(at[row], place{g, i})
 		}
@@ -228,7 +228,7 @@ func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, 
 // largestFirst orders groups by their work, so that no core ends with a large
 // one while the others wait.
 func (st step) largestFirst(groups []group) []int {
-	work := func(g int) int { return len(groups[g].rows) * st.stacks[groups[g].parent].Components().Rows }
+	work := func(g int) int { return len(groups[g].rows) * st.stacks[groups[g].parent].Rows() }
 	order := classifier.Range(0, len(groups))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(work(b), work(a)), cmp.Compare(a, b)) })
 	return order
@@ -252,20 +252,6 @@ func (s *scorer) visited(candidates []ranked) int {
 		n--
 	}
 	return n
-}
-
-// place returns x in float64, of length 1 if so configured. It rounds to
-// float32 in between, as learning does.
-func (s *scorer) place(x blas32.General) blas64.General {
-	z := dense.New(x.Rows, x.Cols)
-	dense.Parallel(x.Rows, func(i int) {
-		row := dense.Row(z, i)
-		classifier.Place(row, dense.Row32(x, i), s.normalize)
-		for j, v := range row {
-			row[j] = float64(float32(v))
-		}
-	})
-	return z
 }
 
 // each calls do with what is found for every row of x, on all cores.

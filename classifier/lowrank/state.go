@@ -2,18 +2,19 @@ package lowrank
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// AddTensors adds those of gs, of dimension d, to tensors: "components" and
-// "mean" (n×d) in their own order, and, stacked in the given one, "values" and
+// Tensors returns those of gs, of dimension d: "count", "components"
+// (n) and "mean" (n×d) in their own order, and, stacked in the given one, "values" and
 // "basis" (×d, float32); names begin with prefix.
-func AddTensors(tensors map[string]classifier.Tensor, prefix string, gs []Gaussian, order []int, d int) {
-	components, rows := make([]int, len(gs)), 0
+func Tensors(gs []Gaussian, prefix string, order []int, d int) map[string]classifier.Tensor {
+	counts, components, rows := make([]int, len(gs)), make([]int, len(gs)), 0
 	mean := make([]float64, 0, len(gs)*d)
 	for i := range gs {
-		components[i] = len(gs[i].Values)
+		counts[i], components[i] = gs[i].N, len(gs[i].Values)
 		rows += components[i]
 		mean = append(mean, gs[i].Mean...)
 	}
@@ -21,15 +22,22 @@ func AddTensors(tensors map[string]classifier.Tensor, prefix string, gs []Gaussi
 	for _, i := range order {
 		values, basis = append(values, gs[i].Values...), append(basis, gs[i].Basis...)
 	}
-	tensors[prefix+"components"] = classifier.CountTensor(components)
-	tensors[prefix+"mean"] = classifier.Tensor{Shape: []int{len(gs), d}, F64: mean}
-	tensors[prefix+"values"] = classifier.Tensor{Shape: []int{rows}, F64: values}
-	tensors[prefix+"basis"] = classifier.Tensor{Shape: []int{rows, d}, F32: basis}
+	return map[string]classifier.Tensor{
+		prefix + "count":      classifier.CountTensor(counts),
+		prefix + "components": classifier.CountTensor(components),
+		prefix + "mean":       {Shape: []int{len(gs), d}, F64: mean},
+		prefix + "values":     {Shape: []int{rows}, F64: values},
+		prefix + "basis":      {Shape: []int{rows, d}, F32: basis},
+	}
 }
 
-// FromTensors returns the n Gaussians of at most q components that AddTensors
+// FromTensors returns the n Gaussians of at most q components that Tensors
 // stacked in the same order.
 func FromTensors(s classifier.State, prefix string, n, d, q int, lambda float64, order []int) ([]Gaussian, error) {
+	counts, err := s.Counts(prefix+"count", n, 1, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
 	components, err := s.Counts(prefix+"components", n, 0, min(q, d))
 	if err != nil {
 		return nil, err
@@ -59,7 +67,7 @@ func FromTensors(s classifier.State, prefix string, n, d, q int, lambda float64,
 	row := 0
 	for _, i := range order {
 		k := components[i]
-		gs[i] = Gaussian{Mean: mean[i*d : (i+1)*d], Values: values[row : row+k], Basis: basis[row*d : (row+k)*d], Lambda: lambda}
+		gs[i] = Gaussian{N: counts[i], Mean: mean[i*d : (i+1)*d], Values: values[row : row+k], Basis: basis[row*d : (row+k)*d], Lambda: lambda}
 		row += k
 	}
 	return gs, nil
