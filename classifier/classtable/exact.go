@@ -11,6 +11,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 )
 
+var (
+	_ classifier.Learner          = (*Head[any, any])(nil)
+	_ classifier.Forgetter        = (*Head[any, any])(nil)
+	_ classifier.Saver            = (*Head[any, any])(nil)
+	_ classifier.BackendUser      = (*Head[any, any])(nil)
+	_ classifier.SampleForgetter  = (*Exact[any, any])(nil)
+	_ classifier.StatisticsKeeper = (*Kept[any, any])(nil)
+)
+
 // An Exact head can take single examples out of its classes.
 type Exact[S, C any] struct{ Head[S, C] }
 

@@ -37,14 +37,8 @@ type class struct {
 }
 
 var (
-	_ classifier.Learner          = (*HPPCA)(nil)
-	_ classifier.Forgetter        = (*HPPCA)(nil)
-	_ classifier.SampleForgetter  = (*HPPCA)(nil)
-	_ classifier.Saver            = (*HPPCA)(nil)
-	_ classifier.StatisticsKeeper = (*HPPCA)(nil)
-	_ classifier.Refresher        = (*HPPCA)(nil)
-	_ classifier.BackendUser      = (*HPPCA)(nil)
-	_ classifier.Hierarchical     = (*HPPCA)(nil)
+	_ classifier.Refresher    = (*HPPCA)(nil)
+	_ classifier.Hierarchical = (*HPPCA)(nil)
 )
 
 // New returns an unfitted head. The base session makes the super-classes; later,

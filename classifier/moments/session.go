@@ -135,3 +135,11 @@ func (e Examples) RemovedFrom(t Total) (Total, error) {
 	}
 	return t.Minus(e.Float64(), longest)
 }
+
+// Scatter returns the sum of squared distances of the examples from their mean.
+func (e Examples) Scatter() float64 {
+	if e.stats != nil {
+		return e.stats.Trace()
+	}
+	return Scatter(e.Float64())
+}

@@ -25,13 +25,8 @@ type shared struct {
 }
 
 var (
-	_ classifier.Learner         = (*NCM)(nil)
-	_ classifier.Forgetter       = (*NCM)(nil)
-	_ classifier.SampleForgetter = (*NCM)(nil)
-	_ classifier.Saver           = (*NCM)(nil)
-	_ classifier.BackendUser     = (*NCM)(nil)
-	_ classifier.Exporter        = (*NCM)(nil)
-	_ moments.Learner            = (*NCM)(nil)
+	_ classifier.Exporter = (*NCM)(nil)
+	_ moments.Learner     = (*NCM)(nil)
 )
 
 // New returns an unfitted head.

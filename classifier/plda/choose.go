@@ -2,7 +2,6 @@ package plda
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -23,15 +22,6 @@ func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.
 // Choice returns what Auto chose, nil before the base session and where ε was
 // given.
 func (h *PLDA) Choice() *Choice { return h.Model().Shared.Choice }
-
-// choose returns the best ε for a base session.
-func choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (*Choice, error) {
-	if !s.HasExamples() {
-		return &Choice{Value: defaultEpsilon, Config: episodes.DefaultConfig(), Fallback: episodes.NoExamples}, nil
-	}
-	c, err := episodes.ChooseOr(ctx, s.X, s.Y, episodes.DefaultConfig(), candidates(), defaultEpsilon, fitShared(backend))
-	return &c, err
-}
 
 // fitShared returns an episodes.Fit: S is the same for all ε.
 func fitShared(backend linalg.Backend) episodes.Fit[float64] {
@@ -61,18 +51,4 @@ func fitShared(backend linalg.Backend) episodes.Fit[float64] {
 			})
 		}, nil
 	}
-}
-
-// checkChoice returns an error unless a saved choice belongs to the settings.
-func checkChoice(cfg Config, c *Choice) error {
-	if cfg.auto() != (c != nil) {
-		return fmt.Errorf("epsilon %g of the configuration does not go with the recorded choice", cfg.Epsilon)
-	}
-	if c == nil {
-		return nil
-	}
-	if err := episodes.Valid(*c, checkEpsilon); err != nil {
-		return fmt.Errorf("choice of epsilon: %w", err)
-	}
-	return nil
 }

@@ -43,14 +43,9 @@ type class struct {
 }
 
 var (
-	_ classifier.Learner         = (*PLDA)(nil)
-	_ classifier.Forgetter       = (*PLDA)(nil)
-	_ classifier.SampleForgetter = (*PLDA)(nil)
-	_ classifier.Saver           = (*PLDA)(nil)
-	_ classifier.BackendUser     = (*PLDA)(nil)
-	_ classifier.Exporter        = (*PLDA)(nil)
-	_ moments.Learner            = (*PLDA)(nil)
-	_ episodes.Unfitter          = (*PLDA)(nil)
+	_ classifier.Exporter = (*PLDA)(nil)
+	_ moments.Learner     = (*PLDA)(nil)
+	_ episodes.Unfitter   = (*PLDA)(nil)
 )
 
 // New returns an unfitted head.
@@ -85,10 +80,11 @@ func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known 
 	}
 	epsilon := c.Epsilon
 	if c.auto() {
-		if m.Shared.Choice, err = choose(ctx, m.Backend, s); err != nil {
+		choice, err := episodes.ChooseOr(ctx, s.X, s.Y, episodes.DefaultConfig(), candidates(), defaultEpsilon, fitShared(m.Backend))
+		if err != nil {
 			return fmt.Errorf("choose epsilon: %w", err)
 		}
-		epsilon = m.Shared.Choice.Value
+		m.Shared.Choice, epsilon = &choice, choice.Value
 	}
 	return m.Shared.set(c, basis, epsilon)
 }
@@ -198,7 +194,7 @@ func encode(m *model) map[string]classifier.Tensor {
 
 func (c Config) decode(m *model, s classifier.State, n int) ([]class, error) {
 	sh := &m.Shared
-	if err := checkChoice(c, sh.Choice); err != nil {
+	if err := episodes.CheckSaved("epsilon", c.auto(), sh.Choice, checkEpsilon); err != nil {
 		return nil, err
 	}
 	var err error

@@ -2,7 +2,6 @@ package ppca
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -35,17 +34,11 @@ func (c Config) chosen(choice *Choice) Config {
 
 // choose returns the best λ for a base session.
 func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (*Choice, error) {
-	fallback := func(reason string) *Choice {
-		return &Choice{Value: defaultLambda, Config: episodes.DefaultConfig(), Fallback: reason}
+	cfg, candidates := episodes.DefaultConfig(), c.candidates(s)
+	if s.HasExamples() && len(candidates) == 0 {
+		return &Choice{Value: defaultLambda, Config: cfg, Fallback: "the spread within the classes of the base session is nothing, or nothing that a lambda of 1e-12 … 1e12 fits"}, nil
 	}
-	if !s.HasExamples() {
-		return fallback(episodes.NoExamples), nil
-	}
-	candidates := c.candidates(s)
-	if len(candidates) == 0 {
-		return fallback("the spread within the classes of the base session is nothing, or nothing that a lambda of 1e-12 … 1e12 fits"), nil
-	}
-	choice, err := episodes.ChooseOr(ctx, s.X, s.Y, episodes.DefaultConfig(), candidates, defaultLambda, c.fitShared(backend))
+	choice, err := episodes.ChooseOr(ctx, s.X, s.Y, cfg, candidates, defaultLambda, c.fitShared(backend))
 	return &choice, err
 }
 
@@ -54,7 +47,7 @@ func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.S
 func (c Config) candidates(s *moments.Session) []float64 {
 	var sq float64
 	for _, e := range s.Classes {
-		sq += moments.Scatter(e.Float64())
+		sq += e.Scatter()
 	}
 	variance := sq / float64(max(1, s.X.Rows-len(s.Classes))) / float64(s.Dim)
 	var candidates []float64
@@ -93,18 +86,4 @@ func (c Config) fitShared(backend linalg.Backend) episodes.Fit[float64] {
 			})
 		}, nil
 	}
-}
-
-// checkChoice returns an error unless a saved choice belongs to the settings.
-func checkChoice(cfg Config, c *Choice) error {
-	if (cfg.Lambda == Auto) != (c != nil) {
-		return fmt.Errorf("lambda %g of the configuration does not go with the recorded choice", cfg.Lambda)
-	}
-	if c == nil {
-		return nil
-	}
-	if err := episodes.Valid(*c, checkLambda); err != nil {
-		return fmt.Errorf("choice of lambda: %w", err)
-	}
-	return nil
 }

@@ -33,15 +33,9 @@ type shared struct {
 }
 
 var (
-	_ classifier.Learner          = (*PPCA)(nil)
-	_ classifier.Forgetter        = (*PPCA)(nil)
-	_ classifier.SampleForgetter  = (*PPCA)(nil)
-	_ classifier.Saver            = (*PPCA)(nil)
-	_ classifier.StatisticsKeeper = (*PPCA)(nil)
-	_ classifier.BackendUser      = (*PPCA)(nil)
-	_ classifier.Exporter         = (*PPCA)(nil)
-	_ moments.Learner             = (*PPCA)(nil)
-	_ episodes.Unfitter           = (*PPCA)(nil)
+	_ classifier.Exporter = (*PPCA)(nil)
+	_ moments.Learner     = (*PPCA)(nil)
+	_ episodes.Unfitter   = (*PPCA)(nil)
 )
 
 // New returns an unfitted head. With λ left to it (Auto), the base session costs
@@ -63,7 +57,7 @@ func New(cfg Config) (*PPCA, error) {
 			return lowrank.Tensors(m.Classes.Values(), "", classifier.Range(0, m.Classes.Len()), m.Dim)
 		},
 		Decode: func(m *model, s classifier.State, n int) ([]lowrank.Gaussian, error) {
-			if err := checkChoice(cfg, m.Shared.Choice); err != nil {
+			if err := episodes.CheckSaved("lambda", cfg.Lambda == Auto, m.Shared.Choice, checkLambda); err != nil {
 				return nil, err
 			}
 			return lowrank.FromTensors(s, "", n, m.Dim, cfg.Q, cfg.chosen(m.Shared.Choice).Lambda, classifier.Range(0, n))

@@ -30,13 +30,7 @@ type shared struct {
 	scorer *scorer
 }
 
-var (
-	_ classifier.Learner     = (*Online)(nil)
-	_ classifier.Forgetter   = (*Online)(nil)
-	_ classifier.Saver       = (*Online)(nil)
-	_ classifier.BackendUser = (*Online)(nil)
-	_ classifier.Exporter    = (*Online)(nil)
-)
+var _ classifier.Exporter = (*Online)(nil)
 
 // New returns an unfitted head.
 func New(cfg Config) (*Online, error) {
@@ -126,7 +120,7 @@ func (c Config) startingVariance(s *moments.Session) float64 {
 	}
 	var within, square float64
 	for _, e := range s.Classes {
-		within += moments.Scatter(e.Float64())
+		within += e.Scatter()
 	}
 	all := classifier.Placed(s.X, classifier.Range(0, s.X.Rows), c.Normalize)
 	for _, v := range all.Data {

@@ -41,15 +41,9 @@ type shared struct {
 }
 
 var (
-	_ classifier.Learner          = (*Head)(nil)
-	_ classifier.Forgetter        = (*Head)(nil)
-	_ classifier.SampleForgetter  = (*Head)(nil)
-	_ classifier.Saver            = (*Head)(nil)
-	_ classifier.StatisticsKeeper = (*Head)(nil)
-	_ classifier.BackendUser      = (*Head)(nil)
-	_ classifier.Exporter         = (*Head)(nil)
-	_ moments.Learner             = (*Head)(nil)
-	_ episodes.Unfitter           = (*Head)(nil)
+	_ classifier.Exporter = (*Head)(nil)
+	_ moments.Learner     = (*Head)(nil)
+	_ episodes.Unfitter   = (*Head)(nil)
 )
 
 // New returns an unfitted head that calls itself method, PLDAPlus or PPCAEB. The
