@@ -5,7 +5,7 @@
 //
 //	Learn       Method.Base (base session) → Method.Fit (each class, in parallel) → Method.Settle → Method.Rescore
 //	Forget      Method.Settle → Method.Rescore
-//	Load        Method.Decode → Method.Rescore
+//	Load        Method.Decode → Method.Fields (each class) → Method.Rescore
 //	Score       Method.Scoring
 //
 // A head embeds one of three types, and so has the optional interfaces of its

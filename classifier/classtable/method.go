@@ -36,11 +36,15 @@ type Method[S, C any] struct {
 	// Count returns the number of examples of a class, which vanishes at 0. It
 	// may be nil where classes lose no examples, and where Made is set.
 	Count func(C) int
-	// Encode returns the tensors that Decode reads. What S marshals to as JSON is
-	// saved beside them, and is in m.Shared again when Decode is called.
+	// Fields describes the tensors of the classes, as classifier.EncodeClasses takes
+	// them.
+	Fields func(c *classifier.Codec, m *Model[S, C], class *C)
+	// Encode returns the tensors of m.Shared, beside which S is saved as JSON. It
+	// may be nil.
 	Encode func(m *Model[S, C]) map[string]classifier.Tensor
-	// Decode checks and completes m.Shared and returns the n classes in order.
-	Decode func(m *Model[S, C], s classifier.State, n int) ([]C, error)
+	// Decode checks m.Shared, as it came back from JSON, and completes it, before n
+	// classes are read. It may be nil.
+	Decode func(m *Model[S, C], s classifier.State, n int) error
 
 	// Made reports whether a class was fitted to these statistics. Where it is
 	// set, a class is fitted from Change.Stats, and these are kept for more

@@ -3,6 +3,7 @@ package classtable
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
@@ -27,7 +28,12 @@ func (h *Head[S, C]) Save() (classifier.State, error) {
 	if set.Shared, err = json.Marshal(h.model.Shared); err != nil {
 		return classifier.State{}, h.named("save", err)
 	}
-	return h.state(set, h.method.Encode(h.model))
+	m := h.model
+	tensors := classifier.EncodeClasses(m.Classes.Values(), "", func(c *classifier.Codec, class *C) { h.method.Fields(c, m, class) })
+	if h.method.Encode != nil {
+		maps.Copy(tensors, h.method.Encode(m))
+	}
+	return h.state(set, tensors)
 }
 
 // state returns settings, completed by the configuration, and tensors.
@@ -85,7 +91,12 @@ func (h *Head[S, C]) restore(set settings, s classifier.State) error {
 			return fmt.Errorf("settings: shared: %w", err)
 		}
 		m.Dim = set.Dim
-		classes, err := h.method.Decode(m, s, len(set.Classes))
+		if h.method.Decode != nil {
+			if err := h.method.Decode(m, s, len(set.Classes)); err != nil {
+				return err
+			}
+		}
+		classes, err := classifier.DecodeClasses(s, len(set.Classes), "", func(c *classifier.Codec, class *C) { h.method.Fields(c, m, class) })
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,8 @@ func New(cfg Config) (*HPPCA, error) {
 		},
 		Settle:  cfg.settle,
 		Rescore: cfg.rescore,
-		Encode:  encode,
+		Fields:  cfg.fields,
+		Encode:  cfg.encode,
 		Decode:  cfg.decode,
 		Made:    func(c class, stats *moments.Moments) bool { return stats.Made(c.N, c.Mean, 0) },
 		Keep:    cfg.Statistics,
@@ -90,8 +91,11 @@ func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known 
 // rescore stacks everything; the classes share the components of the stacks.
 func (c Config) rescore(m *model, _ []int) error {
 	classes := m.Classes.Values()
-	gs := gaussians(classes)
-	m.Shared.scorer = newScorer(m.Backend, c, m.Shared.tree, gs, supersOf(classes))
+	gs, supers := gaussians(classes), supersOf(classes)
+	if err := m.Shared.tree.check(supers); err != nil {
+		return err
+	}
+	m.Shared.scorer = newScorer(m.Backend, c, m.Shared.tree, gs, supers)
 	for i := range classes {
 		classes[i].Gaussian = gs[i]
 	}

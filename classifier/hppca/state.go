@@ -2,7 +2,7 @@ package hppca
 
 import (
 	"fmt"
-	"maps"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classtable"
@@ -12,89 +12,76 @@ import (
 // Load returns the head that Save described, without statistics.
 func Load(s classifier.State) (*HPPCA, error) { return classtable.Load("hppca", s, New) }
 
-// encode returns tensors "super" (C), "parent" (of all nodes, level after level
-// from the top), and, for the classes and with the prefix "node_" for the nodes,
-// those of lowrank.Tensors. The stacked tensors of the classes are in the order of
-// the super-classes.
-func encode(m *model) map[string]classifier.Tensor {
-	var nodes []lowrank.Gaussian
-	parents := []int{}
+// fields are the tensors of a class: those of its Gaussian, and "super".
+func (cfg Config) fields(c *classifier.Codec, m *model, class *class) {
+	class.Gaussian.Fields(c, m.Dim, cfg.Q)
+	class.Lambda = cfg.Lambda
+	c.Int("super", &class.super, 0, len(m.Shared.tree.lowest().nodes)-1)
+}
+
+// node is a Gaussian of the tree as it is saved.
+type node struct {
+	lowrank.Gaussian
+	parent int
+}
+
+// nodeFields are the tensors of the nodes, level after level from the top, whose
+// names begin with "node_": those of their Gaussians, and "parent".
+func (cfg Config) nodeFields(d, nodes int) func(c *classifier.Codec, n *node) {
+	return func(c *classifier.Codec, n *node) {
+		n.Gaussian.Fields(c, d, cfg.R)
+		n.Lambda = cfg.Lambda
+		c.Int("parent", &n.parent, 0, nodes)
+	}
+}
+
+func (cfg Config) encode(m *model) map[string]classifier.Tensor {
+	var nodes []node
 	for _, l := range m.Shared.tree.levels {
-		nodes, parents = append(nodes, l.nodes...), append(parents, l.parent...)
+		for i, g := range l.nodes {
+			nodes = append(nodes, node{g, l.parent[i]})
+		}
 	}
-	classes := m.Classes.Values()
-	supers := supersOf(classes)
-	tensors := lowrank.Tensors(gaussians(classes), "", bySuper(supers, len(m.Shared.tree.lowest().nodes)), m.Dim)
-	maps.Copy(tensors, lowrank.Tensors(nodes, "node_", classifier.Range(0, len(nodes)), m.Dim))
-	tensors["super"], tensors["parent"] = classifier.CountTensor(supers), classifier.CountTensor(parents)
-	return tensors
+	return classifier.EncodeClasses(nodes, "node_", cfg.nodeFields(m.Dim, len(nodes)))
 }
 
-// bySuper returns the columns in the order of their super-classes.
-func bySuper(supers []int, n int) []int {
-	columns := make([][]int, n)
-	for i, s := range supers {
-		columns[s] = append(columns[s], i)
-	}
-	order := make([]int, 0, len(supers))
-	for _, c := range columns {
-		order = append(order, c...)
-	}
-	return order
-}
-
-func (c Config) decode(m *model, s classifier.State, n int) ([]class, error) {
-	if err := c.decodeTree(m, s, n); err != nil {
-		return nil, fmt.Errorf("super-classes: %w", err)
-	}
-	supers := len(m.Shared.tree.lowest().nodes)
-	of, err := s.Counts("super", n, 0, supers-1)
-	if err != nil {
-		return nil, err
-	}
-	if err := allUsed(of, supers); err != nil {
-		return nil, err
-	}
-	gs, err := lowrank.FromTensors(s, "", n, m.Dim, c.Q, c.Lambda, bySuper(of, supers))
-	if err != nil {
-		return nil, err
-	}
-	classes := make([]class, n)
-	for i := range classes {
-		classes[i] = class{gs[i], of[i]}
-	}
-	return classes, nil
-}
-
-func (c Config) decodeTree(m *model, s classifier.State, classes int) error {
+func (cfg Config) decode(m *model, s classifier.State, classes int) error {
 	levels, total := m.Shared.Levels, 0
 	for _, n := range levels {
 		if n < 1 || n > classes {
-			return fmt.Errorf("a level of %d nodes", n)
+			return fmt.Errorf("super-classes: a level of %d nodes", n)
 		}
 		total += n
 	}
-	if len(levels) == 0 || len(levels) > c.Levels {
-		return fmt.Errorf("%d levels", len(levels))
+	if len(levels) == 0 || len(levels) > cfg.Levels {
+		return fmt.Errorf("super-classes: %d levels", len(levels))
 	}
-	parents, err := s.Counts("parent", total, 0, total)
+	nodes, err := classifier.DecodeClasses(s, total, "node_", cfg.nodeFields(m.Dim, total))
 	if err != nil {
-		return err
+		return fmt.Errorf("super-classes: %w", err)
 	}
-	nodes, err := lowrank.FromTensors(s, "node_", total, m.Dim, c.R, c.Lambda, classifier.Range(0, total))
-	if err != nil {
-		return err
-	}
-	t, above := tree{levels: make([]level, len(levels))}, 1
+	m.Shared.tree.levels = make([]level, len(levels))
 	for l, n := range levels {
-		t.levels[l] = level{nodes[:n:n], parents[:n:n]}
-		if err := allUsed(parents[:n], above); err != nil {
-			return err
+		for _, node := range nodes[:n] {
+			at := &m.Shared.tree.levels[l]
+			at.nodes, at.parent = append(at.nodes, node.Gaussian), append(at.parent, node.parent)
 		}
-		nodes, parents, above = nodes[n:], parents[n:], n
+		nodes = nodes[n:]
 	}
-	m.Shared.tree = t
 	return nil
+}
+
+// check returns an error unless every node has something below it, and nothing
+// else is above anything.
+func (t tree) check(supers []int) error {
+	below := supers
+	for _, l := range slices.Backward(t.levels) {
+		if err := allUsed(below, len(l.nodes)); err != nil {
+			return fmt.Errorf("super-classes: %w", err)
+		}
+		below = l.parent
+	}
+	return allUsed(below, 1)
 }
 
 // allUsed returns an error unless the values are exactly 0 … n−1.

@@ -2,10 +2,12 @@ package moments
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -14,6 +16,12 @@ import (
 type Total struct {
 	N   int
 	Sum []float64 // d
+}
+
+// Fields are the tensors of a total of examples of d values: "count" and "sum" (d).
+func (t *Total) Fields(c *classifier.Codec, d int) {
+	c.Int("count", &t.N, 1, math.MaxInt32)
+	c.Float64("sum", &t.Sum, d)
 }
 
 // Total returns the first moment.

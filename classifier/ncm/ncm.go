@@ -46,22 +46,18 @@ func New(cfg Config) (*NCM, error) {
 		},
 		Scoring: cfg.scoring,
 		Count:   func(t moments.Total) int { return t.N },
-		Encode: func(m *model) map[string]classifier.Tensor {
-			return moments.TotalTensors(m.Classes.Values(), m.Dim)
+		Fields:  func(c *classifier.Codec, m *model, t *moments.Total) { t.Fields(c, m.Dim) },
+		Decode: func(m *model, _ classifier.State, _ int) error {
+			if tau := m.Shared.Tau; !(tau >= 1e-120 && tau <= 1e120) {
+				return fmt.Errorf("temperature %g", tau)
+			}
+			return nil
 		},
-		Decode: decode,
 	})}, nil
 }
 
-// Load returns the head that Save described: tensors "count" (C) and "sum" (C×d).
+// Load returns the head that Save described.
 func Load(s classifier.State) (*NCM, error) { return classtable.Load("ncm", s, New) }
-
-func decode(m *model, s classifier.State, n int) ([]moments.Total, error) {
-	if tau := m.Shared.Tau; !(tau >= 1e-120 && tau <= 1e120) {
-		return nil, fmt.Errorf("temperature %g", tau)
-	}
-	return moments.LoadTotals(s, n, m.Dim)
-}
 
 // Temperature returns τ, 0 before the base session.
 func (h *NCM) Temperature() float64 { return h.Model().Shared.Tau }

@@ -3,7 +3,6 @@ package plda
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -63,7 +62,8 @@ func New(cfg Config) (*PLDA, error) {
 		Rescore: rescore,
 		Scoring: func(m *model) classifier.Scoring { return classifier.Scoring{Scores: m.Shared.logDensities} },
 		Count:   func(c class) int { return c.N },
-		Encode:  encode,
+		Fields:  func(c *classifier.Codec, m *model, class *class) { class.Fields(c, m.Dim) },
+		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.space.Tensors() },
 		Decode:  cfg.decode,
 	})}, nil
 }
@@ -184,30 +184,16 @@ func totalsOf(m *model) []moments.Total {
 	return totals
 }
 
-// encode returns tensors "count" (C), "sum" (C×d), "origin" (d), "whiten" (d×d),
-// "directions" (r×d) and "beta" (r).
-func encode(m *model) map[string]classifier.Tensor {
-	tensors := moments.TotalTensors(totalsOf(m), m.Dim)
-	maps.Copy(tensors, m.Shared.space.Tensors())
-	return tensors
-}
-
-func (c Config) decode(m *model, s classifier.State, n int) ([]class, error) {
+func (c Config) decode(m *model, s classifier.State, _ int) error {
 	sh := &m.Shared
 	if err := episodes.CheckSaved("epsilon", c.auto(), sh.Choice, checkEpsilon); err != nil {
-		return nil, err
+		return err
 	}
 	var err error
-	if sh.space, err = gauss.LoadSpace(s, m.Dim, sh.Rank, sh.Rest); err != nil {
-		return nil, err
+	if sh.space, err = gauss.LoadSpace(s, m.Dim, sh.Rank, sh.Rest); err == nil {
+		sh.space.Certain = c.Certain
 	}
-	sh.space.Certain = c.Certain
-	totals, err := moments.LoadTotals(s, n, m.Dim)
-	classes := make([]class, len(totals))
-	for i, t := range totals {
-		classes[i].Total = t
-	}
-	return classes, err
+	return err
 }
 
 // Load returns the head that Save described.

@@ -53,23 +53,16 @@ func New(cfg Config) (*PPCA, error) {
 		},
 		Rescore: cfg.rescore,
 		Scoring: cfg.scoring,
-		Encode: func(m *model) map[string]classifier.Tensor {
-			return lowrank.Tensors(m.Classes.Values(), "", classifier.Range(0, m.Classes.Len()), m.Dim)
-		},
-		Decode: func(m *model, s classifier.State, n int) ([]lowrank.Gaussian, error) {
-			if err := episodes.CheckSaved("lambda", cfg.Lambda == Auto, m.Shared.Choice, checkLambda); err != nil {
-				return nil, err
-			}
-			return lowrank.FromTensors(s, "", n, m.Dim, cfg.Q, cfg.chosen(m.Shared.Choice).Lambda, classifier.Range(0, n))
+		Fields:  func(c *classifier.Codec, m *model, g *lowrank.Gaussian) { g.Fields(c, m.Dim, cfg.Q) },
+		Decode: func(m *model, _ classifier.State, _ int) error {
+			return episodes.CheckSaved("lambda", cfg.Lambda == Auto, m.Shared.Choice, checkLambda)
 		},
 		Made: func(g lowrank.Gaussian, stats *moments.Moments) bool { return stats.Made(g.N, g.Mean, 0) },
 		Keep: cfg.Statistics,
 	})}, nil
 }
 
-// Load returns the head that Save described, without statistics: tensors "count"
-// and "components" (C), "mean" (C×d), and, stacked over the classes, "values" (Σq)
-// and "basis" (Σq×d, float32).
+// Load returns the head that Save described, without statistics.
 func Load(s classifier.State) (*PPCA, error) { return classtable.Load("ppca", s, New) }
 
 // rescore stacks the Gaussians, all with the same λ.

@@ -51,8 +51,8 @@ func New(cfg Config) (*Online, error) {
 		Scoring: func(m *model) classifier.Scoring {
 			return classifier.Scoring{Scores: m.Shared.scorer.scores, Batch: 64}
 		},
-		Encode: cfg.encode,
-		Decode: cfg.decode,
+		Fields: cfg.fields,
+		Decode: decode,
 	})}, nil
 }
 
