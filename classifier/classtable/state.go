@@ -2,6 +2,7 @@ package classtable
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -69,7 +70,11 @@ func load[F any, H restorer](name string, s classifier.State, unfitted func(F) (
 	if err := s.Decode(&set); err != nil {
 		return none, err
 	}
-	if set.Method != name {
+	switch set.Method {
+	case name:
+	case "":
+		return none, errors.New("the head was saved by another version of this program: train it again")
+	default:
 		return none, fmt.Errorf("the head is %s", set.Method)
 	}
 	if err := json.Unmarshal(set.Config, &cfg); err != nil {
