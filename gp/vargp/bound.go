@@ -70,7 +70,7 @@ func newProblem(m, old *Model) *problem {
 
 // outer is l·lᵀ.
 func outer(l blas64.General) blas64.General {
-	s, t := dense.New(l.Rows, l.Rows), autodiff.Tape{}
+	s, t := dense.New(l.Rows, l.Rows), autodiff.Graph{}
 	v := autodiff.Constant(l)
 	copy(s.Data, t.Mul(v, t.Transpose(v)).Value.Data)
 	return s

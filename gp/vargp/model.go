@@ -129,12 +129,12 @@ func (m *Model) On(on linalg.Backend) *Model {
 }
 
 // tape returns an empty tape.
-func (m *Model) tape() *autodiff.Tape {
+func (m *Model) tape() *autodiff.Graph {
 	raw := m.on.Raw()
 	if _, ok := raw.(linalg.Gonum); ok {
 		raw = nil
 	}
-	return &autodiff.Tape{Products: raw}
+	return &autodiff.Graph{Products: raw}
 }
 
 // Config returns the settings.
@@ -199,7 +199,7 @@ func (m *Model) Split(head int) int {
 	}
 	for t := range m.groups[from.group].blocks {
 		b := &m.groups[from.group].blocks[t]
-		b.mean = stacked(b.mean, autodiff.View(b.mean, from.row, 0, 1, b.mean.Cols))
+		b.mean = stacked(b.mean, dense.View(b.mean, from.row, 0, 1, b.mean.Cols))
 		b.chol = append(b.chol, dense.Clone(b.chol[from.row]))
 	}
 	m.home = append(m.home, place{from.group, 0})
@@ -211,9 +211,9 @@ func stacked(a, b blas64.General) blas64.General {
 	out := dense.New(a.Rows+b.Rows, a.Cols)
 	for i := range out.Rows {
 		if i < a.Rows {
-			copy(autodiff.Row(out, i), autodiff.Row(a, i))
+			copy(dense.Row(out, i), dense.Row(a, i))
 		} else {
-			copy(autodiff.Row(out, i), autodiff.Row(b, i-a.Rows))
+			copy(dense.Row(out, i), dense.Row(b, i-a.Rows))
 		}
 	}
 	return out

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -25,7 +24,7 @@ func (m *Model) pack(first int) []float64 {
 			p = append(append(p, b.z.Data...), b.mean.Data...)
 			for _, l := range b.chol {
 				for i := range l.Rows {
-					p = append(p, autodiff.Row(l, i)[:i]...)
+					p = append(p, dense.Row(l, i)[:i]...)
 					p = append(p, inverseSoftplus(l.Data[i*l.Stride+i]))
 				}
 			}
@@ -48,7 +47,7 @@ func (m *Model) unpack(p []float64, first int) {
 			take(b.mean.Data)
 			for _, l := range b.chol {
 				for i := range l.Rows {
-					r := autodiff.Row(l, i)
+					r := dense.Row(l, i)
 					take(r[:i+1])
 					r[i] = softplus(r[i])
 				}
@@ -104,7 +103,7 @@ func (g gradient) appendTo(p []float64, b block) []float64 {
 	p = append(append(p, g.z.Data...), g.mean.Data...)
 	for h, l := range g.chol {
 		for i := range l.Rows {
-			p = append(p, autodiff.Row(l, i)[:i]...)
+			p = append(p, dense.Row(l, i)[:i]...)
 			p = append(p, l.Data[i*l.Stride+i]*-math.Expm1(-b.chol[h].Data[i*l.Stride+i]))
 		}
 	}

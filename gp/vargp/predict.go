@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -158,7 +157,7 @@ func (m *Model) answering(theta []float64, g group) (answering, error) {
 		r := dense.New(z.Rows, z.Rows)
 		for t, n := range sizes {
 			for i := range n {
-				copy(autodiff.Row(r, a.at[t]+i)[a.at[t]:], autodiff.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
+				copy(dense.Row(r, a.at[t]+i)[a.at[t]:], dense.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
 			}
 		}
 		a.project = r
@@ -182,7 +181,7 @@ func (p *Predictor) LogProb(dst, x blas64.General) error {
 	}
 	for first := 0; first < x.Rows; first += predictRows {
 		n := min(predictRows, x.Rows-first)
-		if err := p.some(autodiff.View(dst, first, 0, n, dst.Cols), autodiff.View(x, first, 0, n, x.Cols)); err != nil {
+		if err := p.some(dense.View(dst, first, 0, n, dst.Cols), dense.View(x, first, 0, n, x.Cols)); err != nil {
 			return err
 		}
 	}
@@ -200,7 +199,7 @@ func (p *Predictor) some(dst, x blas64.General) error {
 		}
 	}
 	dense.Parallel(x.Rows, func(i int) {
-		to := autodiff.Row(dst, i)
+		to := dense.Row(dst, i)
 		p.mix(to, 0, means, variances, i, addSoftmax)
 		if slices.Min(to) > leastSum {
 			for h, v := range to {
@@ -228,8 +227,8 @@ func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.G
 		to[h] = start
 	}
 	for s := range p.draws {
-		mean := autodiff.Row(means[s], i)
-		for h, v := range autodiff.Row(variances[s], i) {
+		mean := dense.Row(means[s], i)
+		for h, v := range dense.Row(variances[s], i) {
 			sd[h] = math.Sqrt(v)
 		}
 		for j := range p.perHead {
@@ -312,7 +311,7 @@ func (a answering) marginals(p *Predictor, mean, variances blas64.General, xs pl
 		}
 	}
 	for t, m := range p.known[g] {
-		if err := m.add(on, mean, variances, autodiff.View(b, 0, a.at[t], b.Rows, m.mean.Cols), heads); err != nil {
+		if err := m.add(on, mean, variances, dense.View(b, 0, a.at[t], b.Rows, m.mean.Cols), heads); err != nil {
 			return err
 		}
 	}

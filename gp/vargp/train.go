@@ -109,7 +109,7 @@ func (m *Model) check(t Task) error {
 			return fmt.Errorf("inputs of %d values, the model has %d", x.Cols, m.dim)
 		}
 		for i := range x.Rows {
-			for _, v := range autodiff.Row(x, i) {
+			for _, v := range dense.Row(x, i) {
 				if v-v != 0 {
 					return fmt.Errorf("input %d holds a NaN or an infinity", i)
 				}
@@ -167,7 +167,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 		}
 		z := dense.New(inputs[g].Rows, m.dim)
 		for i := range z.Rows {
-			copy(autodiff.Row(z, i), autodiff.Row(inputs[g], i))
+			copy(dense.Row(z, i), dense.Row(inputs[g], i))
 		}
 		to.blocks = append(to.blocks, block{z: z, mean: dense.New(heads[g], z.Rows)})
 		start := dense.Identity(z.Rows)
@@ -183,7 +183,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 			}
 			n := l.Rows - z.Rows
 			for i := range z.Rows {
-				copy(autodiff.Row(start, i), autodiff.Row(l, n+i)[n:])
+				copy(dense.Row(start, i), dense.Row(l, n+i)[n:])
 			}
 		}
 		last := &to.blocks[len(to.blocks)-1]
@@ -196,8 +196,8 @@ func (m *Model) extend(inputs []blas64.General) error {
 
 // factor returns L of inducing inputs.
 func (m *Model) factor(theta []float64, z placed) (blas64.General, error) {
-	tp := m.tape()
-	l, err := tp.Cholesky(autodiff.Constant(gramOf(tp, variance(theta), z)), m.cfg.Jitter)
+	gr := m.tape()
+	l, err := gr.Cholesky(autodiff.Constant(gramOf(gr, variance(theta), z)), m.cfg.Jitter)
 	if err != nil {
 		return blas64.General{}, err
 	}
@@ -296,7 +296,7 @@ func (r *run) batches(epoch int) [][]int {
 func (r *run) pick(rows []int) batch {
 	b := batch{x: dense.New(len(rows), r.m.dim), scale: float64(r.task.X.Rows) / float64(len(rows))}
 	for i, k := range rows {
-		copy(autodiff.Row(b.x, i), autodiff.Row(r.task.X, k))
+		copy(dense.Row(b.x, i), dense.Row(r.task.X, k))
 		b.y = append(b.y, r.task.Y[k])
 	}
 	return b
@@ -345,7 +345,7 @@ func (r *run) validate(now *Epoch) error {
 		return err
 	}
 	for i, y := range r.task.ValidY {
-		row := autodiff.Row(lp, i)
+		row := dense.Row(lp, i)
 		now.LogProb += row[y]
 		if slices.Max(row) == row[y] {
 			now.Accuracy++

@@ -69,7 +69,7 @@ func (s Solver) filtered(a blas64.General, q int) (Eigen, bool) {
 		return Eigen{}, false
 	}
 	values, err := f.iterate(s.times64(a), s.precision())
-	return Eigen{Values: values, Vectors: clone64(rows64(f.v, q))}, err == nil
+	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, q))}, err == nil
 }
 
 // thin returns the q leading eigenpairs of x·xᵀ for vectors that are rounded to
@@ -85,7 +85,7 @@ func (s Solver) thin(x blas64.General, q int) (Eigen, bool) {
 		return Eigen{}, false
 	}
 	values, err := f.iterate(s.timesThin(x), s.precision())
-	return Eigen{Values: values, Vectors: clone64(rows64(f.v, q))}, err == nil
+	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, q))}, err == nil
 }
 
 // errSlow says that a filter did not converge.
@@ -215,10 +215,4 @@ func residual(values []float64, v, image blas64.General) float64 {
 		worst = max(worst, math.Sqrt(sq))
 	}
 	return worst
-}
-
-func clone64(m blas64.General) blas64.General {
-	out := dense.New(m.Rows, m.Cols)
-	dense.Copy(out, m)
-	return out
 }

@@ -20,13 +20,6 @@ const (
 // leastFactored is the order below which gonum alone is as quick.
 const leastFactored = 128
 
-func blockOf(n int) int {
-	if n < manyBlocks {
-		return smallBlock
-	}
-	return largeBlock
-}
-
 // Factorize overwrites the lower triangle of a (n×n) with L, a = L·Lᵀ, on the
 // calling goroutine, and leaves what is above the diagonal as it is. It returns
 // false where a is not positive definite; then a is undefined. Nearly all of
@@ -36,7 +29,10 @@ func Factorize(raw Raw, a blas64.General) bool {
 		_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
 		return ok
 	}
-	side := blockOf(a.Rows)
+	side := smallBlock
+	if a.Rows >= manyBlocks {
+		side = largeBlock
+	}
 	room := make([]float64, a.Rows*side)
 	for j := 0; j < a.Rows; j += side {
 		if !factorizeColumn(raw, a, j, min(side, a.Rows-j), room) {
@@ -84,7 +80,7 @@ func InvertLower(raw Raw, l blas64.General) error {
 		clear(dense.Row(l, i)[i+1:])
 	}
 	if _, ok := raw.(Gonum); ok || l.Rows < leastFactored {
-		lapack64.Trtri(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}) // the diagonal is positive
+		lapack64.Trtri(LowerTriangle(l)) // the diagonal is positive
 		return nil
 	}
 	return invertHalves(raw, l, make([]float64, l.Rows*l.Rows/2))
@@ -96,7 +92,7 @@ func InvertLower(raw Raw, l blas64.General) error {
 func invertHalves(raw Raw, l blas64.General, room []float64) error {
 	n := l.Rows
 	if n <= largeBlock {
-		copyLower(l, inverseLower(l))
+		dense.Copy(l, inverseLower(l))
 		return nil
 	}
 	top := n / 2
@@ -122,13 +118,6 @@ func invertHalves(raw Raw, l blas64.General, room []float64) error {
 		}
 	}
 	return nil
-}
-
-// copyLower copies the lower triangle.
-func copyLower(dst, src blas64.General) {
-	for i := range src.Rows {
-		copy(dense.Row(dst, i)[:i+1], dense.Row(src, i))
-	}
 }
 
 // tight is a matrix in room.
