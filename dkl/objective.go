@@ -46,7 +46,7 @@ func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linal
 		o.counts, rows = append(o.counts, len(s.Inducing[c])), append(rows, s.Inducing[c]...)
 	}
 	var err error
-	if o.nodes, err = bound.New(splits, o.counts, examples, m.Raw()); err != nil {
+	if o.nodes, err = bound.New(splits, o.counts, examples, m); err != nil {
 		return nil, err
 	}
 	o.lay(h, len(rows))

@@ -71,7 +71,7 @@ func newWorld(t testing.TB, k kernel.Kernel, x, z blas64.General) world {
 	return w
 }
 
-func denseOf(m blas64.General) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, copied(m).Data) }
+func denseOf(m blas64.General) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, dense.Clone(m).Data) }
 
 func invDense(t testing.TB, m mat.Matrix) *mat.Dense {
 	t.Helper()
@@ -238,8 +238,8 @@ func posterior(t testing.TB, k blas64.General, yes []bool) (mean []float64, seco
 	t.Helper()
 	const steps, reach = 60, 6.0
 	n := k.Rows
-	l := copied(k)
-	if _, ok := factorize(l); !ok {
+	l := dense.Clone(k)
+	if !linalg.Factorize(linalg.Gonum{}, l) {
 		t.Fatal("singular")
 	}
 	mean, second = make([]float64, n), mat.NewDense(n, n, nil)
@@ -483,7 +483,7 @@ func TestGibbsRefuses(t *testing.T) {
 	yes := []bool{true, false, true}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	bad := copied(w.k)
+	bad := dense.Clone(w.k)
 	bad.Data[4] = math.NaN()
 	for name, err := range map[string]error{
 		"cancelled": second(FitGibbs(ctx, w.prior, yes, PaperSchedule(), Stream{})),
