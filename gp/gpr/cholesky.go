@@ -34,7 +34,7 @@ func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 	if err != nil {
 		return update{}, err
 	}
-	v := copied(z)
+	v := dense.Clone(z)
 	s.l.backwardFew(v)
 	plus := s.scatter(v, b.Cols)
 	border(plus, small, examples)

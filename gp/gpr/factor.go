@@ -234,7 +234,7 @@ func invert(l *triangle) {
 // invertPanel turns panel p of L into that of L⁻¹; those before already are.
 func (t *triangle) invertPanel(p int) {
 	first, rows := p*side, t.rowsIn(p)
-	old := copied(t.view(p, 0, first))
+	old := dense.Clone(t.view(p, 0, first))
 	inverse := dense.New(rows, rows)
 	for i := range rows {
 		inverse.Data[i*rows+i] = 1

@@ -20,7 +20,7 @@ func measured(x blas64.General) inputs { return inputs{x, squares(x)} }
 
 // clone returns a tight copy.
 func (x inputs) clone() inputs {
-	return inputs{copied(x.General), append(make([]float64, 0, x.Rows), x.squares...)}
+	return inputs{dense.Clone(x.General), append(make([]float64, 0, x.Rows), x.squares...)}
 }
 
 // with returns x with more inputs behind its own, in the memory behind those

@@ -47,7 +47,7 @@ func TestSquaredLengthsFollowTheInputs(t *testing.T) {
 			}
 			sameBits(t, r.x.squares, squares(r.x.General))
 		}
-		restored, err := Restore(r.kernel, r.cfg, copied(r.x.General), dense.Transposed(r.t), r.Snapshot())
+		restored, err := Restore(r.kernel, r.cfg, dense.Clone(r.x.General), dense.Transposed(r.t), r.Snapshot())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func refusedChange(t *testing.T, r *Regression, x, y blas64.General) {
 	noise := r.cfg.Noise
 	defer func() { r.cfg.Noise = noise }()
 	r.cfg.Noise = 1e-300
-	twice := stacked(copied(rowsOf(x, 7, 1)), rowsOf(x, 7, 1))
+	twice := stacked(dense.Clone(rowsOf(x, 7, 1)), rowsOf(x, 7, 1))
 	if r.Add(twice, rowsOf(y, 0, 2)) == nil {
 		t.Fatal("the same example twice was added")
 	}

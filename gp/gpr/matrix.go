@@ -13,15 +13,6 @@ func rowsOf(m blas64.General, first, rows int) blas64.General {
 	return dense.View(m, first, 0, rows, m.Cols)
 }
 
-// copied returns a tight copy.
-func copied(m blas64.General) blas64.General {
-	out := dense.New(m.Rows, m.Cols)
-	for i := range m.Rows {
-		copy(dense.Row(out, i), dense.Row(m, i))
-	}
-	return out
-}
-
 // picked returns the given columns of m.
 func picked(m blas64.General, columns []int) blas64.General {
 	out := dense.New(m.Rows, len(columns))

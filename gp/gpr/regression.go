@@ -76,7 +76,7 @@ func (r *Regression) Bytes() int {
 // Clone returns a copy that changes on its own.
 func (r *Regression) Clone() *Regression {
 	c := *r
-	c.x, c.t, c.alpha = r.x.clone(), copied(r.t), copied(r.alpha)
+	c.x, c.t, c.alpha = r.x.clone(), dense.Clone(r.t), dense.Clone(r.alpha)
 	c.solver, c.diag = r.solver.clone(), slices.Clone(r.diag)
 	return &c
 }
@@ -94,7 +94,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 		return nil
 	}
 	if r.Len() == 0 {
-		return wrap("add", r.fit(measured(copied(x)), dense.Transposed(t)))
+		return wrap("add", r.fit(measured(dense.Clone(x)), dense.Transposed(t)))
 	}
 	all := r.x.with(x) // beyond the rows of r.x, which an error leaves as they are
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
@@ -137,7 +137,7 @@ func (r *Regression) AddOutputs(t blas64.General) error {
 		return fmt.Errorf("add outputs: %w", err)
 	}
 	targets := dense.Transposed(t)
-	alpha := copied(targets)
+	alpha := dense.Clone(targets)
 	r.solver.solve(alpha)
 	r.t, r.alpha = stacked(r.t, targets), stacked(r.alpha, alpha)
 	return nil
@@ -157,7 +157,7 @@ func (r *Regression) RemoveOutputs(outputs []int) error {
 	if err != nil {
 		return fmt.Errorf("remove outputs: %w", err)
 	}
-	r.t, r.alpha = withoutRows(copied(r.t), gone), withoutRows(copied(r.alpha), gone)
+	r.t, r.alpha = withoutRows(dense.Clone(r.t), gone), withoutRows(dense.Clone(r.alpha), gone)
 	return nil
 }
 
@@ -208,7 +208,7 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	old := copied(x)
+	old := dense.Clone(x)
 	for i, e := range examples {
 		copy(dense.Row(old, i), dense.Row(r.x.General, e))
 		r.x.set(e, dense.Row(x, i))
@@ -251,7 +251,7 @@ func (r *Regression) Remove(examples []int) error {
 		return nil
 	}
 	if len(rows) == r.Len() || r.solver.refit(len(rows)) {
-		x, t := r.x.clone().without(rows), withoutColumns(copied(r.t), rows)
+		x, t := r.x.clone().without(rows), withoutColumns(dense.Clone(r.t), rows)
 		return wrap("remove", r.fit(x, t))
 	}
 	u, err := r.solver.remove(rows)
@@ -314,7 +314,7 @@ func (r *Regression) fit(x inputs, t blas64.General) error {
 			return err
 		}
 	}
-	alpha := copied(t)
+	alpha := dense.Clone(t)
 	if err := solveOn(r.products.Raw(), s, alpha); err != nil {
 		return err
 	}

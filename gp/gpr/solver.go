@@ -61,7 +61,7 @@ func beside(a, b blas64.General) blas64.General {
 		return a
 	}
 	if a.Rows == 0 {
-		return copied(b)
+		return dense.Clone(b)
 	}
 	at := a.Cols
 	out := withColumns(a, b.Cols)

@@ -75,7 +75,7 @@ func (s *woodbury) remove(rows []int) (update, error) {
 	}
 	s.a.drop(rows)
 	for i, c := range s.pending {
-		s.pending[i].y = withoutRows(copied(c.y), rows)
+		s.pending[i].y = withoutRows(dense.Clone(c.y), rows)
 	}
 	s.off = nil
 	s.settle()
@@ -104,9 +104,9 @@ func (s *woodbury) each(rows []int, step func(rows []int, first int) (update, er
 func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
 	own := picked(b, rows)
 	diagonal := diagonalOf(own)
-	v := copied(b)
+	v := dense.Clone(b)
 	s.mask(v)
-	b = copied(v)
+	b = dense.Clone(v)
 	s.multiply(v)
 	s.mask(v)
 	subtract(own, v, b)

@@ -49,7 +49,7 @@ func View(m blas64.General, i, j, rows, cols int) blas64.General {
 // Copy copies src into the upper left corner of dst.
 func Copy(dst, src blas64.General) {
 	for i := range src.Rows {
-		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
+		copy(Row(dst, i), Row(src, i))
 	}
 }
 
