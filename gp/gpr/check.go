@@ -2,6 +2,7 @@ package gpr
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -45,9 +46,6 @@ func checkMatrix(m blas64.General) error {
 		return err
 	}
 	for i := range m.Rows {
-		if m.Cols == 0 {
-			break
-		}
 		for _, v := range dense.Row(m, i) {
 			if v-v != 0 {
 				return fmt.Errorf("row %d holds %g", i, v)
@@ -121,7 +119,7 @@ func (r *Regression) drift(examples []int) (float64, error) {
 	subtract(residual, b, r.alpha)
 	for i, e := range examples {
 		for c, v := range dense.Row(residual, i) {
-			worst = max(worst, abs(v+r.t.Data[c*r.t.Stride+e]))
+			worst = max(worst, math.Abs(v+r.t.Data[c*r.t.Stride+e]))
 		}
 	}
 	r.solver.solve(b)
@@ -129,15 +127,13 @@ func (r *Regression) drift(examples []int) (float64, error) {
 		row := dense.Row(b, i)
 		row[e]--
 		for _, v := range row {
-			worst = max(worst, abs(v))
+			worst = max(worst, math.Abs(v))
 		}
 	}
 	return worst, nil
 }
 
-func abs(v float64) float64 { return max(v, -v) }
-
-// Refresh computes the state anew from inputs and targets: O(n²d + n³).
+// Refresh recomputes the state from inputs and targets: O(n²d + n³).
 func (r *Regression) Refresh() error {
 	count, changes := r.refreshes, r.changes
 	if err := r.fit(r.x, r.t); err != nil {

@@ -245,7 +245,7 @@ func (s *cholesky) bytes() int { return s.l.bytes() + 8*cap(s.order) }
 func diagonalOf(m blas64.General) []float64 {
 	out := make([]float64, m.Rows)
 	for i := range out {
-		out[i] = m.Data[i*m.Stride+i]
+		out[i] = dense.Row(m, i)[i]
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func TestKernelRowsAreThoseOfBlock(t *testing.T) {
 		}
 		for i, e := range examples {
 			want := dense.New(1, n)
-			if err := kernel.Block(want, rowsOf(x, e, 1), x); err != nil {
+			if err := kernel.block(linalg.Default(), want, measured(rowsOf(x, e, 1)), measured(x)); err != nil {
 				t.Fatal(err)
 			}
 			want.Data[e] += noise
@@ -110,7 +110,7 @@ func TestGramIsThatOfPlainLengths(t *testing.T) {
 		for p := range got.panels {
 			first, rows := p*side, got.rowsIn(p)
 			want := dense.New(rows, first+rows)
-			if err := k.blockOn(m, want, measured(rowsOf(x, first, rows)), measured(rowsOf(x, 0, first+rows))); err != nil {
+			if err := k.block(m, want, measured(rowsOf(x, first, rows)), measured(rowsOf(x, 0, first+rows))); err != nil {
 				t.Fatal(err)
 			}
 			for i := range rows {

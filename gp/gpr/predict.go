@@ -17,20 +17,16 @@ func (r *Regression) Mean(dst, x blas64.General) error {
 		return fmt.Errorf("mean: %w", err)
 	}
 	if r.Len() == 0 {
-		zero(dst)
+		for i := range dst.Rows {
+			clear(dense.Row(dst, i))
+		}
 		return nil
 	}
 	b := dense.New(x.Rows, r.Len())
-	if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
+	if err := r.kernel.block(linalg.Default(), b, measured(x), r.x); err != nil {
 		return fmt.Errorf("mean: %w", err)
 	}
 	return linalg.MulTrans64(dst, b, r.alpha)
-}
-
-func zero(m blas64.General) {
-	for i := range m.Rows {
-		clear(dense.Row(m, i))
-	}
 }
 
 // Variance writes the predictive variances (eq. 3, with σ²) of inputs x (m×d)
@@ -43,11 +39,11 @@ func (r *Regression) Variance(dst []float64, x blas64.General) error {
 		return nil
 	}
 	prior := make([]float64, x.Rows)
-	r.kernel.Diag(prior, x)
+	r.kernel.diagonal(prior, x)
 	clear(dst)
 	if r.Len() > 0 {
 		b := dense.New(x.Rows, r.Len())
-		if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
+		if err := r.kernel.block(linalg.Default(), b, measured(x), r.x); err != nil {
 			return fmt.Errorf("variance: %w", err)
 		}
 		r.solver.quad(dst, b)
@@ -93,7 +89,7 @@ func (r *Regression) LogMarginalLikelihood() float64 {
 	n, C := float64(r.Len()), float64(r.Outputs())
 	sum := -C / 2 * (r.logDet + n*math.Log(2*math.Pi))
 	for c := range r.Outputs() {
-		sum -= dot(dense.Row(r.t, c), dense.Row(r.alpha, c)) / 2
+		sum -= dense.Dot(dense.Row(r.t, c), dense.Row(r.alpha, c)) / 2
 	}
 	return sum
 }

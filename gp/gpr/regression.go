@@ -164,7 +164,14 @@ func (r *Regression) RemoveOutputs(outputs []int) error {
 // SetTargets gives examples new targets (k×C), which leaves the inverse as it
 // is: O(kn²).
 func (r *Regression) SetTargets(examples []int, t blas64.General) error {
-	if err := r.checkTargets(examples, t); err != nil {
+	_, err := indices("example", examples, r.Len())
+	if err == nil && (t.Rows != len(examples) || t.Cols != r.Outputs()) {
+		err = fmt.Errorf("targets of %d×%d for %d examples and %d outputs", t.Rows, t.Cols, len(examples), r.Outputs())
+	}
+	if err == nil {
+		err = checkMatrix(t)
+	}
+	if err != nil {
 		return fmt.Errorf("set targets: %w", err)
 	}
 	change := dense.New(r.Outputs(), r.Len())
@@ -183,16 +190,6 @@ func (r *Regression) SetTargets(examples []int, t blas64.General) error {
 	return nil
 }
 
-func (r *Regression) checkTargets(examples []int, t blas64.General) error {
-	if _, err := indices("example", examples, r.Len()); err != nil {
-		return err
-	}
-	if t.Rows != len(examples) || t.Cols != r.Outputs() {
-		return fmt.Errorf("targets of %d×%d for %d examples and %d outputs", t.Rows, t.Cols, len(examples), r.Outputs())
-	}
-	return checkMatrix(t)
-}
-
 // SetInputs moves examples to new inputs x (k×d): O(knd + kn² + k³).
 func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	rows, err := indices("example", examples, r.Len())
@@ -208,12 +205,11 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	old := dense.Clone(x)
+	old := dense.Gather(r.x.General, examples)
 	for i, e := range examples {
-		copy(dense.Row(old, i), dense.Row(r.x.General, e))
 		r.x.set(e, dense.Row(x, i))
 	}
-	if err := r.moved(rows); err != nil {
+	if err := r.refresh(rows); err != nil {
 		for i, e := range examples {
 			r.x.set(e, dense.Row(old, i))
 		}
@@ -223,8 +219,8 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	return nil
 }
 
-// moved brings everything up to date with new inputs of examples.
-func (r *Regression) moved(rows []int) error {
+// refresh brings everything up to date with new inputs of examples.
+func (r *Regression) refresh(rows []int) error {
 	if r.solver.refit(len(rows)) {
 		return r.fit(r.x, r.t)
 	}
@@ -289,7 +285,7 @@ func (r *Regression) apply(u update) {
 func (r *Regression) correctAlpha(c correction) {
 	if c.y.Cols == 1 && c.y.Stride == 1 {
 		dense.Parallel(r.Outputs(), func(i int) {
-			axpy(c.sign*dot(dense.Row(r.t, i), c.y.Data), c.y.Data, dense.Row(r.alpha, i))
+			axpy(c.sign*dense.Dot(dense.Row(r.t, i), c.y.Data), c.y.Data, dense.Row(r.alpha, i))
 		})
 		return
 	}
@@ -326,7 +322,7 @@ func (r *Regression) fit(x inputs, t blas64.General) error {
 // kernelRows returns K+σ²I between examples of all inputs and all of them.
 func (r *Regression) kernelRows(all inputs, examples []int) (blas64.General, error) {
 	b := dense.New(len(examples), all.Rows)
-	if err := covariances(linalg.Default(), r.kernel, b, all.pick(examples), all); err != nil {
+	if err := r.kernel.block(linalg.Default(), b, all.pick(examples), all); err != nil {
 		return b, err
 	}
 	for i, e := range examples {

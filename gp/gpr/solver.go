@@ -28,10 +28,10 @@ type solver interface {
 	quad(dst []float64, b blas64.General)
 	// diagonal returns that of the inverse (n).
 	diagonal() []float64
-	// refit says that removing k is dearer than beginning anew without them.
+	// refit reports whether removing k costs more than a batch fit of the rest.
 	refit(k int) bool
-	// outgrown says that adding k is dearer than beginning anew with them,
-	// where raw multiplies in batch fits.
+	// outgrown reports whether adding k costs more than a batch fit of all, in
+	// which raw multiplies.
 	outgrown(k int, raw linalg.Raw) bool
 	// state returns what loadSolver takes; a Woodbury inverse must be folded.
 	state() (values []float64, order []int)
