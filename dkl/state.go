@@ -20,59 +20,21 @@ func (h *Head) Save() (classifier.State, error) {
 
 // Load returns the head that Save described.
 func Load(state classifier.State) (*Head, error) {
-	h, err := load(state)
+	var set headSettings
+	var s shape
+	var theta []float64
+	err := state.Decode(&set)
+	if err == nil {
+		err = set.Config.Validate()
+	}
+	if err == nil {
+		s, err = newShape(set.In, set.Config)
+	}
+	if err == nil {
+		theta, err = fromTensors(state, s.tensors())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("projection head: load: %w", err)
 	}
-	return h, nil
-}
-
-func load(state classifier.State) (*Head, error) {
-	var set headSettings
-	if err := state.Decode(&set); err != nil {
-		return nil, err
-	}
-	if err := set.Config.Validate(); err != nil {
-		return nil, err
-	}
-	s, err := newShape(set.In, set.Config)
-	if err != nil {
-		return nil, err
-	}
-	theta, err := fromTensors(state, s.tensors())
-	if err != nil {
-		return nil, err
-	}
 	return newHead(set.Config, s, theta), nil
-}
-
-type softmaxSettings struct {
-	Classes int `json:"classes"`
-	Dim     int `json:"dim"`
-}
-
-func (s softmaxSettings) tensors() []tensor {
-	return []tensor{{"weight", []int{s.Classes, s.Dim}}, {"bias", []int{s.Classes}}}
-}
-
-// Save returns the settings and the tensors "weight" (C×D) and "bias" (C).
-func (s *Softmax) Save() (classifier.State, error) {
-	set := softmaxSettings{s.classes, s.dim}
-	return classifier.NewState(set, toTensors(s.theta, set.tensors()))
-}
-
-// LoadSoftmax returns the classifier that Save described.
-func LoadSoftmax(state classifier.State) (*Softmax, error) {
-	var set softmaxSettings
-	if err := state.Decode(&set); err != nil {
-		return nil, fmt.Errorf("softmax: load: %w", err)
-	}
-	if err := checkSoftmax(set.Dim, set.Classes); err != nil {
-		return nil, fmt.Errorf("softmax: load: %w", err)
-	}
-	theta, err := fromTensors(state, set.tensors())
-	if err != nil {
-		return nil, fmt.Errorf("softmax: load: %w", err)
-	}
-	return newSoftmax(set.Dim, set.Classes, theta), nil
 }
