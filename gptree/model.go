@@ -3,7 +3,6 @@ package gptree
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -207,7 +206,16 @@ func (m *model) fill(from omegaSource) error {
 
 // fillGibbs makes a Gibbs node whose left points end at middle.
 func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.General, error), from omegaSource) error {
-	prior, err := m.prior(n, gram)
+	var prior gp.Prior
+	var err error
+	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights { // cheaper
+		prior, err = gp.WeightSpace(m.cfg.gibbsKernel().Features(dense.Rows(m.points.X, n.lo, n.hi)))
+	} else {
+		var k blas64.General
+		if k, err = gram(); err == nil {
+			prior, err = gp.FunctionSpace(dense.View(k, n.lo, n.lo, n.hi-n.lo, n.hi-n.lo))
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -217,28 +225,6 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 	}
 	n.latent, err = from(prior, left, gp.Stream{Seed: m.cfg.Seed, Node: id.stream()})
 	return err
-}
-
-// prior returns that of a Gibbs node: in weight space where that is cheaper.
-func (m *model) prior(n *node, gram func() (blas64.General, error)) (gp.Prior, error) {
-	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights {
-		return gp.WeightSpace(features(dense.Rows(m.points.X, n.lo, n.hi), m.cfg.gibbsKernel()))
-	}
-	k, err := gram()
-	if err != nil {
-		return gp.Prior{}, err
-	}
-	return gp.FunctionSpace(dense.View(k, n.lo, n.lo, n.hi-n.lo, n.hi-n.lo))
-}
-
-// features returns Φ = √(s/ℓ²)·x̂ of a linear kernel.
-func features(x blas64.General, k kernel.Kernel) blas64.General {
-	out := dense.New(x.Rows, x.Cols)
-	w := math.Sqrt(k.Weight())
-	for i := range x.Rows {
-		blas64.Axpy(w, dense.Vector(dense.Row(x, i)), dense.Vector(dense.Row(out, i)))
-	}
-	return out
 }
 
 // A splitID tells splits apart whatever their number in the whole tree is.
