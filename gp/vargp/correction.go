@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // An anchor is the frozen posterior q(ũ) of a group's old inducing outputs,
@@ -34,13 +35,13 @@ func anchorOf(g group, heads int) *anchor {
 			n := b.z.Rows
 			block := dense.View(inv, at, at, n, n)
 			for i := range n {
-				block.Data[i*block.Stride+i] = 1
-				a.logDet += math.Log(b.chol[h].Data[i*n+i])
+				dense.Row(block, i)[i] = 1
+				a.logDet += math.Log(dense.Row(b.chol[h], i)[i])
 			}
-			blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: n, Stride: n, Data: b.chol[h].Data}, block)
+			blas64.Trsm(blas.Left, blas.NoTrans, 1, linalg.LowerTriangle(b.chol[h]), block)
 			for i := range n {
 				for j, m := range dense.Row(b.mean, h) {
-					target.Data[at+i] += block.Data[i*block.Stride+j] * m
+					target.Data[at+i] += dense.Row(block, i)[j] * m
 				}
 			}
 			at += n
@@ -50,8 +51,8 @@ func anchorOf(g group, heads int) *anchor {
 	return a
 }
 
-// only is the site with one of its heads.
-func (s *site) only(h int) *site {
+// only is the group with one of its heads.
+func (s *headGroup) only(h int) *headGroup {
 	one := *s
 	one.mean, one.spreads, one.packs = nil, nil, make([]*pack, len(s.packs))
 	for t, m := range s.mean {
@@ -63,7 +64,7 @@ func (s *site) only(h int) *site {
 
 // before returns L̃ (ñ×ñ) and a = L⁻¹·k(z, z̃)·L̃⁻ᵀ (n×ñ), which is to y = L̃⁻¹ũ what
 // whitened is to the functions.
-func (s *site) before(old *anchor) (l, a *autodiff.Var, err error) {
+func (s *headGroup) before(old *anchor) (l, a *autodiff.Var, err error) {
 	gr, z := s.gr, pointsAt(s.theta, autodiff.Constant(old.z))
 	l, err = gr.Cholesky(gram(gr, s.theta, z), s.cfg.Jitter)
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *site) before(old *anchor) (l, a *autodiff.Var, err error) {
 // log q = −½‖chol⁻¹(ẽ − m̃)‖² − log|chol|, the determinants of L̃ and R̃ being
 // equal. Both are squares of linear maps of ũ, whose mean and covariance are
 // those of the functions at z̃.
-func (s *site) correction(old *anchor) (*autodiff.Var, error) {
+func (s *headGroup) correction(old *anchor) (*autodiff.Var, error) {
 	gr, H, n := s.gr, float64(s.heads()), float64(old.z.Rows)
 	l, a, err := s.before(old)
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *site) correction(old *anchor) (*autodiff.Var, error) {
 // published is correction as the authors' program has it: the same number, but
 // ũ is drawn there in a way that lets no derivative through. So nothing that is
 // trained gets one but θ, by the densities of a ũ that stays where it is.
-func (s *site) published(old *anchor) (*autodiff.Var, error) {
+func (s *headGroup) published(old *anchor) (*autodiff.Var, error) {
 	gr, H, n := s.gr, s.heads(), old.z.Rows
 	l, a, err := s.before(old)
 	if err != nil {
@@ -131,7 +132,7 @@ func (s *site) published(old *anchor) (*autodiff.Var, error) {
 
 // covariance is that of L̃⁻¹ũ under q(u)·p(ũ|u) for one head, ñ×ñ:
 // I − aᵀa + Σ_t b_tᵀ·S_t·b_t.
-func (s *site) covariance(a blas64.General, b []*autodiff.Var, head int) blas64.General {
+func (s *headGroup) covariance(a blas64.General, b []*autodiff.Var, head int) blas64.General {
 	cov := dense.Identity(a.Cols)
 	s.gr.AddProduct(cov, -1, a, blas.Trans, a, blas.NoTrans)
 	for t, v := range b {

@@ -18,7 +18,7 @@ func TestPublished(t *testing.T) {
 		c := testConfig(RetrainPublished, own)
 		m, old := learnedTasks(t, c, 3)
 		theta := autodiff.Variable(row(m.mean))
-		gr, s, leaves := siteOf(t, m, old, theta)
+		gr, s, leaves := headGroupOf(t, m, old, theta)
 		a := anchorOf(old.groups[0], old.headsOf()[0])
 		exact, err := s.correction(a)
 		if err != nil {
@@ -60,12 +60,12 @@ func row(v []float64) blas64.General {
 	return blas64.General{Rows: 1, Cols: len(v), Stride: len(v), Data: v}
 }
 
-// siteOf puts the first group of a model on a tape.
-func siteOf(t *testing.T, m, old *Model, theta *autodiff.Var) (*autodiff.Graph, *site, []leaf) {
+// headGroupOf puts the first group of a model in a graph.
+func headGroupOf(t *testing.T, m, old *Model, theta *autodiff.Var) (*autodiff.Graph, *headGroup, []leaf) {
 	t.Helper()
 	gr, p := &autodiff.Graph{}, newProblem(m, old)
 	leaves := p.leaves(0, p.view(someBatch.x).z[0], p.trainedRows()[0])
-	s, err := newSite(gr, m.cfg, theta, leaves, p.whole[0])
+	s, err := newHeadGroup(gr, m.cfg, theta, leaves, p.whole[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@
 // multiplications for a batch of B, n = ΣM, nearly all in large products on the
 // backend of Model.On. bᵀ·S_t·b of all heads is one product (type pack) where they
 // are many; those that are clones of each other in an old task count once. Memory
-// a step: as many numbers as the tape holds, (n + d)·B + nMB/2 for each θ, or
+// a step: as many numbers as the graph holds, (n + d)·B + nMB/2 for each θ, or
 // H·n·B where heads are few. Float64.
 //
 // Groups of heads, one without own inputs, are computed side by side for each θ.

@@ -41,7 +41,7 @@ func placedAt(theta []float64, x blas64.General) placed {
 	return placed{out, squares(out)}
 }
 
-// points are inputs on a tape, and where its θ places them.
+// points are inputs in a graph, and where its θ places them.
 type points struct {
 	*autodiff.Var
 	placed
@@ -69,7 +69,7 @@ func squares(x blas64.General) []float64 {
 	return out
 }
 
-// cross is k(z, x) on a tape: z n×d, x B×d.
+// cross is k(z, x) in a graph: z n×d, x B×d.
 func cross(gr *autodiff.Graph, theta *autodiff.Var, z, x points) *autodiff.Var {
 	th := dense.Row(theta.Value, 0)
 	zs, xs := z.scaled, x.scaled
@@ -82,7 +82,7 @@ func cross(gr *autodiff.Graph, theta *autodiff.Var, z, x points) *autodiff.Var {
 		for i, w := range rows {
 			to[0] += 2 * w
 			for j, v := range dense.Row(zs, i) {
-				to[1+j] += v * (w*v - 2*ex.Data[i*ex.Stride+j])
+				to[1+j] += v * (w*v - 2*dense.Row(ex, i)[j])
 			}
 		}
 		for i, w := range columns {
@@ -99,7 +99,7 @@ func cross(gr *autodiff.Graph, theta *autodiff.Var, z, x points) *autodiff.Var {
 	}, theta, z.Var, x.Var)
 }
 
-// gram is k(z, z) on a tape, exactly symmetric with γ² on its diagonal.
+// gram is k(z, z) in a graph, exactly symmetric with γ² on its diagonal.
 func gram(gr *autodiff.Graph, theta *autodiff.Var, z points) *autodiff.Var {
 	th, zs := dense.Row(theta.Value, 0), z.scaled
 	k := gramOf(gr, variance(th), z.placed)
@@ -110,8 +110,8 @@ func gram(gr *autodiff.Graph, theta *autodiff.Var, z points) *autodiff.Var {
 		to := dense.Row(theta.Grad(), 0)
 		for i := range e.Rows {
 			for j := range e.Cols {
-				v := e.Data[i*e.Stride+j] + e.Data[j*e.Stride+i]
-				both.Data[i*both.Stride+j] = v
+				v := dense.Row(e, i)[j] + dense.Row(e, j)[i]
+				dense.Row(both, i)[j] = v
 				rows[i] += v
 			}
 			to[0] += rows[i]
@@ -119,7 +119,7 @@ func gram(gr *autodiff.Graph, theta *autodiff.Var, z points) *autodiff.Var {
 		bz := gr.Product(both, blas.NoTrans, zs, blas.NoTrans)
 		for i, w := range rows {
 			for j, v := range dense.Row(zs, i) {
-				to[1+j] += v * (w*v - bz.Data[i*bz.Stride+j])
+				to[1+j] += v * (w*v - dense.Row(bz, i)[j])
 			}
 		}
 		if z.Needs() {
@@ -136,7 +136,7 @@ func gramOf(gr *autodiff.Graph, gamma2 float64, z placed) blas64.General {
 		r := dense.Row(k, i)
 		for j, zx := range r[:i] {
 			r[j] = gamma2 * math.Exp(-max(zz[i]+zz[j]-2*zx, 0)/2)
-			k.Data[j*k.Stride+i] = r[j]
+			dense.Row(k, j)[i] = r[j]
 		}
 		r[i] = gamma2
 	}

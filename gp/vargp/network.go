@@ -112,14 +112,14 @@ func (l layer) finish(y blas64.General, relu bool) {
 	}
 }
 
-// onTape is a network whose parameters have derivatives.
-type onTape struct {
+// inGraph is a network whose parameters have derivatives.
+type inGraph struct {
 	network
 	w, b []*autodiff.Var
 }
 
-func (n network) onTape() onTape {
-	o := onTape{network: n}
+func (n network) inGraph() inGraph {
+	o := inGraph{network: n}
 	for _, l := range n.layers {
 		o.w, o.b = append(o.w, autodiff.Variable(l.w)), append(o.b, autodiff.Variable(l.b))
 	}
@@ -127,14 +127,14 @@ func (n network) onTape() onTape {
 }
 
 // of is g_φ(x).
-func (o onTape) of(gr *autodiff.Graph, x *autodiff.Var) *autodiff.Var {
+func (o inGraph) of(gr *autodiff.Graph, x *autodiff.Var) *autodiff.Var {
 	for i := range o.layers {
 		x = o.layer(gr, i, x)
 	}
 	return x
 }
 
-func (o onTape) layer(gr *autodiff.Graph, i int, x *autodiff.Var) *autodiff.Var {
+func (o inGraph) layer(gr *autodiff.Graph, i int, x *autodiff.Var) *autodiff.Var {
 	relu, w, b := i < len(o.layers)-1, o.w[i], o.b[i]
 	y := gr.Product(x.Value, blas.NoTrans, w.Value, blas.Trans)
 	o.layers[i].finish(y, relu)
@@ -159,7 +159,7 @@ func (o onTape) layer(gr *autodiff.Graph, i int, x *autodiff.Var) *autodiff.Var 
 // inducing inputs through the network, or as they are.
 type view struct {
 	gr  *autodiff.Graph
-	net onTape
+	net inGraph
 	x   *autodiff.Var
 	// of each group and block: inducing inputs, and what the network makes of
 	// them (the same where there is none)
@@ -167,7 +167,7 @@ type view struct {
 }
 
 func (p *problem) view(x blas64.General) *view {
-	v := &view{gr: p.m.tape(), net: p.m.net.onTape()}
+	v := &view{gr: p.m.graph(), net: p.m.net.inGraph()}
 	v.x = v.net.of(v.gr, autodiff.Constant(x))
 	for _, group := range p.m.groups {
 		var inputs, z []*autodiff.Var

@@ -178,8 +178,8 @@ func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 	}
 }
 
-// inOrder is 0, 1, … n−1.
-func inOrder(n int) []int {
+// rowNumbers is 0, 1, … n−1.
+func rowNumbers(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i

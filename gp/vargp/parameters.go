@@ -25,7 +25,7 @@ func (m *Model) pack(first int) []float64 {
 			for _, l := range b.chol {
 				for i := range l.Rows {
 					p = append(p, dense.Row(l, i)[:i]...)
-					p = append(p, inverseSoftplus(l.Data[i*l.Stride+i]))
+					p = append(p, inverseSoftplus(dense.Row(l, i)[i]))
 				}
 			}
 		}
@@ -56,7 +56,7 @@ func (m *Model) unpack(p []float64, first int) {
 	}
 }
 
-// A gradient has the derivatives of one block, as they come from a tape.
+// A gradient has the derivatives of one block, as they come from a graph.
 type gradient struct {
 	z, mean blas64.General
 	chol    []blas64.General
@@ -104,7 +104,7 @@ func (g gradient) appendTo(p []float64, b block) []float64 {
 	for h, l := range g.chol {
 		for i := range l.Rows {
 			p = append(p, dense.Row(l, i)[:i]...)
-			p = append(p, l.Data[i*l.Stride+i]*-math.Expm1(-b.chol[h].Data[i*l.Stride+i]))
+			p = append(p, dense.Row(l, i)[i]*-math.Expm1(-dense.Row(b.chol[h], i)[i]))
 		}
 	}
 	return p

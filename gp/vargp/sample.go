@@ -18,7 +18,7 @@ type sample struct {
 	nll    float64
 }
 
-// A share is a group's part of a sample, on a tape of its own: shares are
+// A share is a group's part of a sample, in a graph of its own: shares are
 // computed side by side and meet in the likelihood only.
 type share struct {
 	gr             *autodiff.Graph
@@ -43,14 +43,14 @@ func (p *problem) draw(seen *view, rng *rand.Rand) sample {
 	}
 	at := placedAt(theta.Data, seen.x.Value)
 	for g := range s.shares {
-		s.shares[g] = share{gr: p.m.tape(), theta: autodiff.Variable(theta), x: points{again(seen.x), at}}
+		s.shares[g] = share{gr: p.m.graph(), theta: autodiff.Variable(theta), x: points{again(seen.x), at}}
 	}
 	return s
 }
 
 // fill computes the share of group g, whose leaves are there.
 func (p *problem) fill(s *share, g int) error {
-	at, err := newSite(s.gr, p.m.cfg, s.theta, s.leaves, p.whole[g])
+	at, err := newHeadGroup(s.gr, p.m.cfg, s.theta, s.leaves, p.whole[g])
 	if err != nil {
 		return err
 	}
@@ -94,19 +94,7 @@ func (s *sample) meet(y []int, scale float64, functions int) {
 	}
 }
 
-// back finds the derivatives of the share's leaves.
-func (s *share) back(temperature float64) { s.gr.Backward(s.gr.Scale(temperature, s.divergence)) }
-
-// rowsOf returns the rows of heads among the stacked ones.
-func (p *problem) rowsOf(heads []int) []int {
-	out := make([]int, len(heads))
-	for i, h := range heads {
-		out[i] = p.rows[h]
-	}
-	return out
-}
-
-// leaves puts the blocks of a group on a tape; z are those of a view, rows those
+// leaves puts the blocks of a group in a graph; z are those of a view, rows those
 // of trainedRows.
 func (p *problem) leaves(g int, z []*autodiff.Var, rows []blas64.General) []leaf {
 	var out []leaf
@@ -120,7 +108,7 @@ func (p *problem) leaves(g int, z []*autodiff.Var, rows []blas64.General) []leaf
 			l.chol = append(l.chol, autodiff.Variable(c))
 		}
 		if rows[t-p.first].Data != nil {
-			l.pack = &pack{autodiff.Variable(rows[t-p.first]), inOrder(len(b.chol))}
+			l.pack = &pack{autodiff.Variable(rows[t-p.first]), rowNumbers(len(b.chol))}
 		}
 		out = append(out, l)
 	}
