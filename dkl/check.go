@@ -9,13 +9,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-func (h *Head) checkForward(dst, x blas64.General) error {
-	if err := checkMatrix("result", dst, x.Rows, h.Dim()); err != nil {
-		return err
-	}
-	return h.checkEmbeddings(x)
-}
-
 func (h *Head) checkEmbeddings(x blas64.General) error {
 	if err := checkMatrix("embeddings", x, x.Rows, h.In()); err != nil {
 		return err

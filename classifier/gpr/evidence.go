@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -140,7 +141,7 @@ func evidence(c chosen, cfg Config, products linalg.Backend, z, t blas64.General
 	var quad float64
 	for i := range t.Rows {
 		for c := range t.Cols {
-			quad += t.Data[i*t.Stride+c] * alpha.Data[c*alpha.Stride+i]
+			quad += dense.Row(t, i)[c] * dense.Row(alpha, c)[i]
 		}
 	}
 	s := max(quad/(n*float64(t.Cols)), leastScale)
