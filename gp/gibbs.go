@@ -33,13 +33,6 @@ type Schedule struct {
 // PaperSchedule is that of §C.1 from 30 classes on: 10 chains of one step.
 func PaperSchedule() Schedule { return Schedule{Chains: 10, Steps: 1} }
 
-// SmallPaperSchedule is that of §C.1 up to 20 classes: 20 chains of one step.
-func SmallPaperSchedule() Schedule { return Schedule{Chains: 20, Steps: 1} }
-
-// OfficialSchedule is that of the official code in few-shot sessions: 30
-// chains of ten steps.
-func OfficialSchedule() Schedule { return Schedule{Chains: 30, Steps: 10} }
-
 // Validate names the field that is out of range.
 func (s Schedule) Validate() error {
 	if s.Chains < 1 || s.Chains > maxChains {

@@ -1,7 +1,7 @@
 // Package gptree is GP-Tree (Achituve, Navon, Yemini, Chechik, Fetaya, "GP-Tree:
 // A Gaussian Process Classifier for Few-Shot Incremental Learning", ICML 2021):
 // a classifier (GPTree), and the binary tree over its classes (Tree), how that
-// is built, read, grown, saved and drawn. Every internal node asks whether a
+// is built, read, grown and saved. Every internal node asks whether a
 // class is to the left or to the right; the probability of a class is the
 // product of the answers on the way from the root to its leaf (eq. 9).
 //

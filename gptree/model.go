@@ -126,12 +126,11 @@ func (m *model) place(leaves []string, all *members) exemplars.Rows {
 		m.column[leaf] = columns[name]
 	}
 	var rows exemplars.Rows
-	for _, n := range m.tree.nodes {
-		if n.Class >= 0 {
-			m.first = append(m.first, len(rows))
-			k, _ := all.Get(leaves[n.Class])
-			rows = append(rows, k.rows...)
-		}
+	_, class := m.tree.Spans()
+	for _, c := range class {
+		m.first = append(m.first, len(rows))
+		k, _ := all.Get(leaves[c])
+		rows = append(rows, k.rows...)
 	}
 	m.first = append(m.first, len(rows))
 	return rows
@@ -163,20 +162,8 @@ func (c Config) build(ctx context.Context, means blas64.General, stream uint64) 
 	return KMeans(ctx, means, k)
 }
 
-// span returns the points under a node of the tree, in preorder leaves.
-func (m *model) span(leavesBefore []int, at int) (lo, hi int) {
-	return m.first[leavesBefore[at]], m.first[leavesBefore[m.tree.end[at]]]
-}
-
 // fill makes the nodes of all splits.
 func (m *model) fill(from omegaSource) error {
-	before := make([]int, len(m.tree.nodes)+1) // leaves before every node
-	for i, n := range m.tree.nodes {
-		before[i+1] = before[i]
-		if n.Class >= 0 {
-			before[i+1]++
-		}
-	}
 	var grams [nodeKinds]func() (blas64.General, error)
 	for kind, k := range m.cfg.kernels() {
 		grams[kind] = sync.OnceValues(func() (blas64.General, error) { return k.Gram(m.points) })
@@ -186,9 +173,10 @@ func (m *model) fill(from omegaSource) error {
 	}
 	ids := m.splitIDs()
 	m.nodes = make([]node, m.tree.Splits())
-	for s, at := range m.tree.splits {
+	spans, _ := m.tree.Spans()
+	for s, span := range spans {
 		n := &m.nodes[s]
-		n.lo, n.hi = m.span(before, at)
+		n.lo, n.hi = m.first[span.Lo], m.first[span.Hi]
 		if ids[s].root {
 			n.kind, n.bias = rootNode, -m.cfg.RootBias
 		}
@@ -196,8 +184,7 @@ func (m *model) fill(from omegaSource) error {
 			n.latent, n.kind = b.nodes[ids[s].split].On(m.mul), variationalNode
 			continue
 		}
-		_, middle := m.span(before, m.tree.nodes[at].Left)
-		if err := m.fillGibbs(n, middle, ids[s], grams[n.kind], from); err != nil {
+		if err := m.fillGibbs(n, m.first[span.Mid], ids[s], grams[n.kind], from); err != nil {
 			return fmt.Errorf("split %d: %w", s, err)
 		}
 	}

@@ -184,8 +184,9 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 		return nil, fmt.Errorf("%d classes in a tree of %d", len(b.classes), f.Tree.Classes())
 	}
 	k := h.cfg.kernel(h.cfg.Outputscale)
-	for split, at := range b.tree.splits {
-		_, z, _, err := b.gather(h.cfg, h.dim, at, nil, points)
+	spans, class := b.tree.Spans()
+	for split, span := range spans {
+		_, z, _, err := b.gather(h.cfg, h.dim, span, class, nil, points)
 		if err != nil {
 			return nil, err
 		}

@@ -69,8 +69,9 @@ const inducingStream = 0x696e647563696e67
 func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemplars.Rows, points map[string]member, m linalg.Backend) error {
 	m = linalg.OrDefault(m)
 	b.nodes = make([]*gp.VI, b.tree.Splits())
-	for s, at := range b.tree.splits {
-		x, z, left, err := b.gather(cfg, dim, at, rows, points)
+	spans, class := b.tree.Spans()
+	for s, span := range spans {
+		x, z, left, err := b.gather(cfg, dim, span, class, rows, points)
 		if err != nil {
 			return err
 		}
@@ -81,19 +82,15 @@ func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemp
 	return nil
 }
 
-// gather returns the examples and inducing inputs below a node, leaves in
-// preorder, and which examples are to the left.
-func (b *vi) gather(cfg Config, dim, at int, rows map[string]exemplars.Rows, points map[string]member) (x, z kernel.Points, left []bool, err error) {
+// gather returns the examples and inducing inputs below a split, leaves from the
+// left, and which examples are to the left; class is that of every leaf.
+func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows map[string]exemplars.Rows, points map[string]member) (x, z kernel.Points, left []bool, err error) {
 	var all, inputs exemplars.Rows
-	for i := at; i < b.tree.end[at]; i++ {
-		n := b.tree.nodes[i]
-		if n.Class < 0 {
-			continue
-		}
-		name := b.classes[n.Class]
+	for leaf := span.Lo; leaf < span.Hi; leaf++ {
+		name := b.classes[class[leaf]]
 		all, inputs = append(all, rows[name]...), append(inputs, points[name].rows...)
 		for range rows[name] {
-			left = append(left, i < b.tree.nodes[at].Right)
+			left = append(left, leaf < span.Mid)
 		}
 	}
 	k := cfg.kernel(cfg.Outputscale)

@@ -64,28 +64,27 @@ func (s Solver) newFilter(m, q int) *filter {
 // converge. The first rounds multiply in float32, which is quicker and enough
 // for what is far from converged.
 func (s Solver) filtered(a blas64.General, q int) (Eigen, bool) {
-	f := s.newFilter(a.Rows, q)
-	if _, err := f.iterate(s.times32(narrow(a)), rough()); err != nil {
-		return Eigen{}, false
-	}
-	values, err := f.iterate(s.times64(a), s.precision())
-	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, q))}, err == nil
+	return s.refined(s.newFilter(a.Rows, q), s.times32(narrow(a)), s.times64(a))
 }
 
 // thin returns the q leading eigenpairs of x·xᵀ for vectors that are rounded to
 // float32 afterwards: x·xᵀ itself is formed in float32 only, to come close; the
 // eigenvalues and the residuals are those of x in float64.
 func (s Solver) thin(x blas64.General, q int) (Eigen, bool) {
-	f := s.newFilter(x.Rows, q)
 	g, err := s.gram32(narrow(x))
 	if err != nil {
 		return Eigen{}, false
 	}
-	if _, err := f.iterate(s.times32(g), rough()); err != nil {
+	return s.refined(s.newFilter(x.Rows, q), s.times32(g), s.timesThin(x))
+}
+
+// refined iterates with rough products and then with exact ones.
+func (s Solver) refined(f *filter, near, exact times) (Eigen, bool) {
+	if _, err := f.iterate(near, rough()); err != nil {
 		return Eigen{}, false
 	}
-	values, err := f.iterate(s.timesThin(x), s.precision())
-	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, q))}, err == nil
+	values, err := f.iterate(exact, s.precision())
+	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, f.q))}, err == nil
 }
 
 // errSlow says that a filter did not converge.
