@@ -10,7 +10,7 @@ import (
 )
 
 // A Head is the projection g_θ. Forward and Backward are safe for concurrent
-// use as long as nobody changes Theta.
+// use as long as nothing changes Theta.
 type Head struct {
 	cfg   Config
 	shape shape

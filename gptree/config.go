@@ -42,7 +42,7 @@ const (
 	// GrowSession puts a new root over all that is there and a tree of the
 	// session.
 	GrowSession Growth = "session-tree"
-	// GrowRebuild builds one tree over all classes from what is kept of them.
+	// GrowRebuild builds one tree over all classes from what is left of them.
 	GrowRebuild Growth = "rebuild-tree"
 )
 
@@ -85,7 +85,7 @@ type Config struct {
 	// RootLengthscale is that of such roots, 0 for Lengthscale: either side of
 	// a root is spread over many places, which a shorter one tells apart.
 	RootLengthscale float64 `json:"root_lengthscale" mapstructure:"root_lengthscale"`
-	// Calibrate lets pseudo-sessions inside the base session choose RootBias
+	// Calibrate lets episodes inside the base session choose RootBias
 	// and, unless the kernel is linear, RootLengthscale; both must then be 0, and
 	// Growth GrowShared.
 	Calibrate bool `json:"calibrate" mapstructure:"calibrate"`

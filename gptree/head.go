@@ -106,7 +106,7 @@ func (h *GPTree) finish(ctx context.Context, next *GPTree, x blas32.General, y [
 	return nil
 }
 
-// take adds a session to what is kept: under VI, new classes as inducing
+// take adds a session to the members: under VI, new classes as inducing
 // inputs where it is the first or too large for Gibbs nodes.
 func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier.Group) error {
 	session := baseSession
@@ -161,7 +161,7 @@ func (h *GPTree) extend(name string, old member, x blas32.General, rows []int) e
 // isVariational reports whether only inducing inputs of a class remain.
 func (h *GPTree) isVariational(k member) bool { return h.fitted.of(k.session) != nil }
 
-// refit makes the model of what is kept.
+// refit fits the model of the members.
 func (h *GPTree) refit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (h *GPTree) replace(all members) error {
 
 // Score implements classifier.Head: eq. 9. The novelty is the mean over the
 // path to the most probable class, root included, of the variance of the latent
-// function beside its prior variance. 0 where there is one class, and so no
+// function relative to its prior variance. 0 where there is one class, and so no
 // path.
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	return h.scoring().Score(dst, novelty, x)

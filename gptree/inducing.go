@@ -80,7 +80,7 @@ func drawFrom(weights []float64, rng *rand.Rand) int {
 }
 
 // assignNearest sends every row to its nearest centre, the first among equals,
-// and says whether that changed anything.
+// and reports whether that changed anything.
 func assignNearest(owner []int, x, centres blas64.General) bool {
 	var changed bool
 	for i := range owner {

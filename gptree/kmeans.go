@@ -171,7 +171,7 @@ func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) 
 }
 
 // assign sends every row to the nearer centre, left when there is none, and
-// says whether that changed anything.
+// reports whether that changed anything.
 func assign(right []bool, x blas64.General, l, r []float64) bool {
 	w := slices.Clone(r)
 	blas64.Axpy(-1, dense.Vector(l), dense.Vector(w))

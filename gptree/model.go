@@ -214,7 +214,7 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 	return err
 }
 
-// A splitID tells splits apart whatever their number in the whole tree is.
+// A splitID tells splits apart independently of their number in the whole tree.
 type splitID struct {
 	// root is a split that joins part to those before.
 	root        bool

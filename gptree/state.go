@@ -20,7 +20,7 @@ type settings struct {
 	Choice *Choice         `json:"root_choice,omitempty"`
 }
 
-// fittedSession is what a file says of a session fitted by VI beside its
+// fittedSession is what a file says of a session fitted by VI besides its
 // tensors.
 type fittedSession struct {
 	Session int   `json:"session"`

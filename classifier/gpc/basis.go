@@ -15,7 +15,7 @@ import (
 )
 
 // A basis writes a function of the prior as f = Φt with t ~ N(0, I): its values
-// at the examples, and at new inputs but for what these leave open. It is never
+// at the examples, and at new inputs, except for what these leave open. It is never
 // changed.
 type basis struct {
 	kernel kernel.Kernel

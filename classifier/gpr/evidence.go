@@ -145,7 +145,7 @@ func evidence(c chosen, cfg Config, products linalg.Backend, z, t blas64.General
 		}
 	}
 	s := max(quad/(n*float64(t.Cols)), leastScale)
-	// −½(log 2π + log|K+σ²I|/n) is what LogMarginalLikelihood has beside quad.
+	// −½(log 2π + log|K+σ²I|/n) is the rest of LogMarginalLikelihood.
 	rest := (r.LogMarginalLikelihood() + quad/2) / (n * float64(t.Cols))
 	return rest - math.Log(s)/2 - quad/(n*float64(t.Cols))/s/2, nil
 }

@@ -35,6 +35,6 @@
 // multiplications more a step, nearly all in products of a backend: inverse
 // factors are multiplied as a whole, zeros too, which a library does several
 // times as fast as gonum solves with them. 5·m² + 3·B_v·m values. Nodes run in
-// parallel, and so do the products of a large one. Sums have one order whatever
-// the number of threads. All float64.
+// parallel, and so do the products of a large one. Sums have one order at any
+// number of threads. All float64.
 package bound

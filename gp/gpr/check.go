@@ -73,8 +73,8 @@ type watch struct {
 }
 
 // look bounds the drift: every so many changes some examples are checked, and
-// the state is computed anew where they are off. Where that fails, what there
-// is is the best there is.
+// the state is recomputed where they are off. Where that fails, the
+// present state stays.
 func (r *Regression) look() {
 	r.changes++
 	if r.changes%lookEvery != 0 || r.Len() == 0 {
@@ -143,10 +143,10 @@ func (r *Regression) Refresh() error {
 	return nil
 }
 
-// Refreshes returns how often drift made the state be computed anew.
+// Refreshes returns how often drift caused the state to be recomputed.
 func (r *Regression) Refreshes() int { return r.refreshes }
 
-// Fold takes the corrections that Woodbury updates keep beside the inverse
+// Fold takes the corrections that Woodbury updates keep next to the inverse
 // into it; values change in the last bits. It does nothing for Cholesky.
 func (r *Regression) Fold() {
 	if w, ok := r.solver.(*woodbury); ok {

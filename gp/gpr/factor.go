@@ -135,7 +135,7 @@ func (t *triangle) backward(m blas64.General) {
 }
 
 // forwardFew is forward, faster for a few rows; values differ from it, and
-// with the rows beside, in the last bits.
+// and between rows, in the last bits.
 func (t *triangle) forwardFew(m blas64.General) {
 	if m.Rows > fewSolved {
 		t.forward(m)

@@ -88,7 +88,7 @@ func withoutRows(m blas64.General, gone []int) blas64.General {
 
 // subtractProduct is c −= a·bᵀ for at most 64×192 values of c. The inner
 // dimension is cut so that b stays in the cache. Every value is the same sum
-// in the same order, whatever the rows beside it.
+// in the same order, whatever the other rows are.
 func subtractProduct(c, a, b blas64.General) {
 	const depth = 512
 	if c.Rows == 0 || c.Cols == 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // Mean writes the predictive means (eq. 2 and 4) of inputs x (m×d) into dst
-// (m×C): O(mn(d+C)). A row does not depend on those beside it.
+// (m×C): O(mn(d+C)). A row does not depend on the others.
 func (r *Regression) Mean(dst, x blas64.General) error {
 	if err := r.checkQuery(x, dst.Rows); err != nil {
 		return fmt.Errorf("mean: %w", err)
@@ -54,12 +54,12 @@ func (r *Regression) Variance(dst []float64, x blas64.General) error {
 	return nil
 }
 
-func (r *Regression) checkQuery(x blas64.General, room int) error {
+func (r *Regression) checkQuery(x blas64.General, results int) error {
 	if err := dense.Valid(x); err != nil {
 		return err
 	}
-	if room != x.Rows {
-		return fmt.Errorf("room for %d results of %d inputs", room, x.Rows)
+	if results != x.Rows {
+		return fmt.Errorf("room for %d results of %d inputs", results, x.Rows)
 	}
 	if r.Len() > 0 && x.Rows > 0 && x.Cols != r.Dim() {
 		return fmt.Errorf("inputs of %d values, want %d", x.Cols, r.Dim())
@@ -69,7 +69,7 @@ func (r *Regression) checkQuery(x blas64.General, room int) error {
 
 // LeaveOneOut returns the mean (n×C) that each example would have if it had
 // not been learned: t − α/diag((K+σ²I)⁻¹). O(nC), and O(n³/3) the first time.
-// It must not run beside other methods.
+// It must not run concurrently with other methods.
 func (r *Regression) LeaveOneOut() blas64.General {
 	if r.diag == nil {
 		r.diag = r.solver.diagonal()

@@ -25,7 +25,7 @@ type Snapshot struct {
 }
 
 // Snapshot copies the state, Woodbury corrections folded (see Fold). It must
-// not run beside other methods.
+// not run concurrently with other methods.
 func (r *Regression) Snapshot() Snapshot {
 	if r.diag == nil {
 		r.diag = r.solver.diagonal()

@@ -24,7 +24,7 @@ type solver interface {
 	// solve replaces every row of b (k×n) by its product with the inverse.
 	solve(b blas64.General)
 	// quad writes bᵢᵀ(K+σ²I)⁻¹bᵢ for the rows of b, which it may overwrite. A
-	// value does not depend on the rows beside it.
+	// value does not depend on the other rows.
 	quad(dst []float64, b blas64.General)
 	// diagonal returns that of the inverse (n).
 	diagonal() []float64

@@ -13,7 +13,7 @@ const gemvRows = 16
 
 // multiply writes the products of the symmetric matrix with the rows of b
 // (k×n) into those of dst, in a pass over the triangle for every chunk of them:
-// O(kn²). A row's result does not depend on the rows beside it.
+// O(kn²). A row's result does not depend on the other rows.
 func (t *triangle) multiply(dst, b blas64.General) {
 	for i := 0; i < b.Rows; i += chunk {
 		rows := min(chunk, b.Rows-i)

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// pendingRank is the rank of corrections that are kept beside the inverse
+	// pendingRank is the rank of corrections that are kept next to the inverse
 	// before they are folded into it: each saves a pass over the triangle
 	// that reads and writes.
 	pendingRank = 32
@@ -185,8 +185,8 @@ func (s *woodbury) multiply(b blas64.General) {
 	dense.Copy(b, product)
 }
 
-// weights returns b·y (rows of b × k). A value does not depend on the rows
-// beside it.
+// weights returns b·y (rows of b × k). A value does not depend on the other
+// rows.
 func (c correction) weights(b blas64.General) blas64.General {
 	out := dense.New(b.Rows, c.y.Cols)
 	if c.y.Cols == 1 && c.y.Stride == 1 {

@@ -20,7 +20,7 @@ type pack struct {
 	row  []int // of each head
 }
 
-// packs says whether that is quicker than one head after the other: it is for
+// packs reports whether that is quicker than one head after the other: it is for
 // many heads, since the pairs are M²/2 rows to be written and read.
 func packs(heads, M int) bool { return heads >= 3 && 3*heads >= M }
 

@@ -44,7 +44,7 @@ type answering struct {
 	at      []int
 }
 
-// A memory is what a task left in a group, whatever θ is.
+// A memory is what a task left in a group, for any θ.
 type memory struct {
 	mean blas64.General   // H×M
 	pack *pack            // S_t of all heads, or

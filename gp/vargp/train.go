@@ -308,7 +308,7 @@ func (r *run) look(now *Epoch) error {
 	return nil
 }
 
-// over says whether early stopping ends the training.
+// over reports whether early stopping ends the training.
 func (r *run) over() bool {
 	if len(r.task.ValidY) == 0 {
 		return false

@@ -30,7 +30,7 @@ func Constant(m blas64.General) *Var { return &Var{Value: m} }
 // Variable returns a matrix whose derivative Backward finds.
 func Variable(m blas64.General) *Var { return &Var{Value: m, needs: true} }
 
-// Needs says whether anything asks for the derivative with respect to v.
+// Needs reports whether anything asks for the derivative with respect to v.
 func (v *Var) Needs() bool { return v.needs }
 
 // Grad returns the derivative with respect to v, zero where nothing depends on

@@ -40,7 +40,7 @@ func (t *Graph) Product(a blas64.General, ta blas.Transpose, b blas64.General, t
 	return dst
 }
 
-// large says whether the library did it.
+// large reports whether the library did it.
 func (t *Graph) large(dst, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) bool {
 	if ta == blas.Trans {
 		a = dense.Transposed(a)

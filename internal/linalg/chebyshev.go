@@ -12,7 +12,7 @@ import (
 
 // Sizes of the filtered subspace iteration.
 const (
-	spareRows   = 12   // vectors beside the q wanted ones, at least
+	spareRows   = 12   // vectors besides the q wanted ones, at least
 	firstDegree = 4    // of the filter for random vectors
 	mostDegree  = 40   // of one filter
 	mostProduct = 1000 // products in all
@@ -20,10 +20,10 @@ const (
 
 // A precision says when eigenpairs are good enough.
 type precision struct {
-	// ofLargest and ofLast bound the residual ‖a·v − θv‖ beside the largest and
+	// ofLargest and ofLast bound the residual ‖a·v − θv‖ relative to the largest and
 	// the last wanted eigenvalue; below floor it may also stand still.
 	ofLargest, ofLast, floor float64
-	// noise is what rounding makes of a zero eigenvalue, beside the largest.
+	// noise is what rounding makes of a zero eigenvalue, relative to the largest.
 	noise float64
 	// steepest is how much more a filter may favour the first vector than the
 	// last wanted one: digits of that must be left.
@@ -41,7 +41,7 @@ func full() precision   { return precision{1e-10, math.Inf(1), 1e-9, 1e-15, 1e11
 func single() precision { return precision{1e-6, 2e-5, 1e-9, 1e-15, 1e11} }
 
 // A filter finds the q leading eigenpairs of a matrix (m×m) without
-// eigenvalues below zero, but for rounding, by subspace iteration with a
+// eigenvalues below zero, except by rounding, by subspace iteration with a
 // Chebyshev filter (Zhou, Saad, Tiago and Chelikowsky 2006): a polynomial that
 // stays small on [0, θ], θ being the smallest Ritz value held, and grows as
 // fast as any beyond. Its work is products of the matrix with a block that is

@@ -29,7 +29,7 @@ type Eigen struct {
 
 // TopEigen returns the q leading eigenpairs of the symmetric matrix a (m×m,
 // both triangles filled), or all m when q ≥ m. It costs O(m²q) per sweep and
-// never decomposes the whole matrix where q is small beside m.
+// never decomposes the whole matrix where q is small compared to m.
 func TopEigen(a blas64.General, q int) (Eigen, error) { return Solver{}.TopEigen(a, q) }
 
 // ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
@@ -101,7 +101,7 @@ func (s Solver) gramEigen(x blas64.General, q int) (Eigen, error) {
 	return s.TopEigen(g, q)
 }
 
-// few says whether q eigenpairs of a matrix of m rows are found sooner without
+// few reports whether q eigenpairs of a matrix of m rows are found sooner without
 // the others.
 func few(q, m int) bool { return m > smallOrder && 4*q < m && q > 0 }
 
@@ -125,7 +125,7 @@ func (s Solver) combine(dst, w, x blas64.General) error {
 	return err
 }
 
-// thinVectors makes the rows orthonormal; they already are but for rounding,
+// thinVectors makes the rows orthonormal; they already are up to rounding,
 // which matters for the smallest eigenvalues.
 func thinVectors(v blas64.General) blas64.General {
 	out := dense.New(v.Rows, v.Cols)
