@@ -13,7 +13,7 @@ func (h *Head) checkEmbeddings(x blas64.General) error {
 	if err := checkMatrix("embeddings", x, x.Rows, h.In()); err != nil {
 		return err
 	}
-	if i := oddRow(x); i >= 0 {
+	if i := dense.NotFinite(x); i >= 0 {
 		return &classifier.NotFiniteError{Row: i}
 	}
 	return nil
@@ -51,20 +51,8 @@ func checkFinite(what string, m blas64.General, rows, cols int) error {
 	if err := checkMatrix(what, m, rows, cols); err != nil {
 		return err
 	}
-	if i := oddRow(m); i >= 0 {
+	if i := dense.NotFinite(m); i >= 0 {
 		return fmt.Errorf("%s: row %d holds a NaN or an infinity: training diverged, lower the rate", what, i)
 	}
 	return nil
-}
-
-// oddRow returns the first row with a value that is not finite, or −1.
-func oddRow(m blas64.General) int {
-	for i := range m.Rows {
-		for _, v := range dense.Row(m, i) {
-			if v-v != 0 { // NaN for NaN and for ±Inf
-				return i
-			}
-		}
-	}
-	return -1
 }

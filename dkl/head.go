@@ -86,7 +86,7 @@ func (h *Head) forward(dst, x blas64.General) error {
 		}
 		x = skip
 	}
-	add(dst, x)
+	dense.Add(dst, 1, x)
 	return nil
 }
 
@@ -168,6 +168,6 @@ func (h *Head) inputGradient(gradX blas64.General, first affine, grad, gradZ bla
 		}
 		gradZ = skip
 	}
-	add(gradX, gradZ)
+	dense.Add(gradX, 1, gradZ)
 	return nil
 }

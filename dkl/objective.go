@@ -151,14 +151,14 @@ func (o *objective) gradient(grad []float64, p placement) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	add(nm.X, nn.X)
+	dense.Add(nm.X, 1, nn.X)
 	n := len(o.head.theta)
 	if err := o.head.Backward(grad[:n], blas64.General{}, p.x, nm.X); err != nil {
 		return 0, err
 	}
 	inducing, phi := cutMatrix(grad[n:], o.inducing.Rows, o.inducing.Cols)
 	copy(inducing.Data, mm.X.Data)
-	add(inducing, nm.Z)
+	dense.Add(inducing, 1, nm.Z)
 	phi[0] = (mm.Lengthscale + nm.Lengthscale + nn.Lengthscale) * p.k.Lengthscale
 	phi[1] = (mm.Outputscale + nm.Outputscale + nn.Outputscale) * p.k.Outputscale
 	return loss, nil

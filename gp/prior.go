@@ -63,12 +63,8 @@ func checkSquare(k blas64.General) error {
 }
 
 func finite(m blas64.General) error {
-	for i := range m.Rows {
-		for _, v := range dense.Row(m, i) {
-			if v-v != 0 { // NaN for NaN and for ±Inf
-				return fmt.Errorf("gp: prior: row %d holds a NaN or an infinity", i)
-			}
-		}
+	if i := dense.NotFinite(m); i >= 0 {
+		return fmt.Errorf("gp: prior: row %d holds a NaN or an infinity", i)
 	}
 	return nil
 }

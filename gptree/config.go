@@ -115,8 +115,14 @@ func (c Config) Validate() error {
 	if err := oneOf("growth", c.Growth, GrowShared, GrowSession, GrowRebuild); err != nil {
 		return err
 	}
-	if err := c.validateKernel(); err != nil {
+	if err := oneOf("kernel", c.Kernel, kernel.Kinds()...); err != nil {
 		return err
+	}
+	if err := c.kernel(c.Outputscale).Validate(); err != nil {
+		return err
+	}
+	if err := c.gibbsKernel().Validate(); err != nil {
+		return fmt.Errorf("gibbs_%w", err)
 	}
 	if err := c.schedule().Validate(); err != nil {
 		return err
@@ -124,23 +130,6 @@ func (c Config) Validate() error {
 	if err := c.Prediction.Validate(); err != nil {
 		return fmt.Errorf("prediction: %w", err)
 	}
-	return c.validateSizes()
-}
-
-func (c Config) validateKernel() error {
-	if err := oneOf("kernel", c.Kernel, kernel.Kinds()...); err != nil {
-		return err
-	}
-	if err := c.kernel(c.Outputscale).Validate(); err != nil {
-		return err
-	}
-	if err := c.kernel(c.GibbsOutputscale).Validate(); err != nil {
-		return fmt.Errorf("gibbs_%w", err)
-	}
-	return nil
-}
-
-func (c Config) validateSizes() error {
 	for _, v := range []struct {
 		name        string
 		value, most int

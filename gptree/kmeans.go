@@ -75,13 +75,13 @@ func unitRows(means blas64.General) (blas64.General, error) {
 	if err := checkClasses(means.Rows); err != nil {
 		return blas64.General{}, err
 	}
+	if i := dense.NotFinite(means); i >= 0 {
+		return blas64.General{}, &classifier.NotFiniteError{Row: i}
+	}
 	x := dense.New(means.Rows, means.Cols)
 	for i := range x.Rows {
 		var largest float64
 		for _, v := range dense.Row(means, i) {
-			if v-v != 0 { // NaN for NaN and for ±Inf
-				return blas64.General{}, &classifier.NotFiniteError{Row: i}
-			}
 			largest = max(largest, math.Abs(v))
 		}
 		if largest > 0 {

@@ -32,10 +32,8 @@ func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range gram.Data {
-		if v-v != 0 {
-			return nil, fmt.Errorf("the kernel matrix holds a NaN or an infinity: set normalize, or a larger lengthscale")
-		}
+	if dense.NotFinite(gram) >= 0 {
+		return nil, fmt.Errorf("the kernel matrix holds a NaN or an infinity: set normalize, or a larger lengthscale")
 	}
 	b := &basis{kernel: k, k: gram}
 	if k.Kind == kernel.Linear {

@@ -45,12 +45,8 @@ func checkMatrix(m blas64.General) error {
 	if err := dense.Valid(m); err != nil {
 		return err
 	}
-	for i := range m.Rows {
-		for _, v := range dense.Row(m, i) {
-			if v-v != 0 {
-				return fmt.Errorf("row %d holds %g", i, v)
-			}
-		}
+	if i := dense.NotFinite(m); i >= 0 {
+		return fmt.Errorf("row %d holds a NaN or an infinity", i)
 	}
 	return nil
 }

@@ -109,12 +109,8 @@ func (m *Model) check(t Task) error {
 		if x.Rows > 0 && x.Cols != m.dim {
 			return fmt.Errorf("inputs of %d values, the model has %d", x.Cols, m.dim)
 		}
-		for i := range x.Rows {
-			for _, v := range dense.Row(x, i) {
-				if v-v != 0 {
-					return fmt.Errorf("input %d holds a NaN or an infinity", i)
-				}
-			}
+		if i := dense.NotFinite(x); i >= 0 {
+			return fmt.Errorf("input %d holds a NaN or an infinity", i)
 		}
 	}
 	for _, z := range t.Inputs {

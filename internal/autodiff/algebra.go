@@ -24,7 +24,7 @@ func (t *Graph) Mul(a, b *Var) *Var {
 
 // Transpose is aᵀ.
 func (t *Graph) Transpose(a *Var) *Var {
-	return t.Op(dense.Transposed(a.Value), func(g blas64.General) { addTo(a.Grad(), 1, dense.Transposed(g)) }, a)
+	return t.Op(dense.Transposed(a.Value), func(g blas64.General) { dense.Add(a.Grad(), 1, dense.Transposed(g)) }, a)
 }
 
 // Cholesky is the lower triangular L of a + jitter·I = L·Lᵀ, a being symmetric,
@@ -68,7 +68,7 @@ func (t *Graph) solve(l, b *Var, forth, back blas.Transpose) *Var {
 	return t.Op(y, func(g blas64.General) {
 		adjoint := t.solved(l, back, g)
 		if b.needs {
-			addTo(b.Grad(), 1, adjoint)
+			dense.Add(b.Grad(), 1, adjoint)
 		}
 		if !l.needs {
 			return
@@ -98,7 +98,7 @@ func (t *Graph) BlockDiagonal(a *Var, sizes []int) *Var {
 	keep := func(dst, src blas64.General) {
 		at := 0
 		for _, n := range sizes {
-			addTo(dense.View(dst, at, at, n, n), 1, dense.View(src, at, at, n, n))
+			dense.Add(dense.View(dst, at, at, n, n), 1, dense.View(src, at, at, n, n))
 			at += n
 		}
 	}
@@ -110,7 +110,7 @@ func (t *Graph) BlockDiagonal(a *Var, sizes []int) *Var {
 // Block is rows × cols of a from (i, j) on.
 func (t *Graph) Block(a *Var, i, j, rows, cols int) *Var {
 	return t.Op(dense.Clone(dense.View(a.Value, i, j, rows, cols)), func(g blas64.General) {
-		addTo(dense.View(a.Grad(), i, j, rows, cols), 1, g)
+		dense.Add(dense.View(a.Grad(), i, j, rows, cols), 1, g)
 	}, a)
 }
 
@@ -123,14 +123,14 @@ func (t *Graph) Stack(parts ...*Var) *Var {
 	out := dense.New(rows, parts[0].Value.Cols)
 	at := 0
 	for _, p := range parts {
-		addTo(dense.View(out, at, 0, p.Value.Rows, out.Cols), 1, p.Value)
+		dense.Add(dense.View(out, at, 0, p.Value.Rows, out.Cols), 1, p.Value)
 		at += p.Value.Rows
 	}
 	return t.Op(out, func(g blas64.General) {
 		at := 0
 		for _, p := range parts {
 			if p.needs {
-				addTo(p.Grad(), 1, dense.View(g, at, 0, p.Value.Rows, g.Cols))
+				dense.Add(p.Grad(), 1, dense.View(g, at, 0, p.Value.Rows, g.Cols))
 			}
 			at += p.Value.Rows
 		}
@@ -140,13 +140,13 @@ func (t *Graph) Stack(parts ...*Var) *Var {
 // Add is a + factor·b.
 func (t *Graph) Add(a *Var, factor float64, b *Var) *Var {
 	c := dense.Clone(a.Value)
-	addTo(c, factor, b.Value)
+	dense.Add(c, factor, b.Value)
 	return t.Op(c, func(g blas64.General) {
 		if a.needs {
-			addTo(a.Grad(), 1, g)
+			dense.Add(a.Grad(), 1, g)
 		}
 		if b.needs {
-			addTo(b.Grad(), factor, g)
+			dense.Add(b.Grad(), factor, g)
 		}
 	}, a, b)
 }
@@ -154,8 +154,8 @@ func (t *Graph) Add(a *Var, factor float64, b *Var) *Var {
 // Scale is factor·a.
 func (t *Graph) Scale(factor float64, a *Var) *Var {
 	c := dense.New(a.Value.Rows, a.Value.Cols)
-	addTo(c, factor, a.Value)
-	return t.Op(c, func(g blas64.General) { addTo(a.Grad(), factor, g) }, a)
+	dense.Add(c, factor, a.Value)
+	return t.Op(c, func(g blas64.General) { dense.Add(a.Grad(), factor, g) }, a)
 }
 
 // Number is a 1×1 constant.
@@ -189,7 +189,7 @@ func (t *Graph) SumSquares(a *Var) *Var {
 			s += v * v
 		}
 	}
-	return t.Op(Number(s).Value, func(g blas64.General) { addTo(a.Grad(), 2*g.Data[0], a.Value) }, a)
+	return t.Op(Number(s).Value, func(g blas64.General) { dense.Add(a.Grad(), 2*g.Data[0], a.Value) }, a)
 }
 
 // LogDiagonal is the sum of the logarithms of the diagonal of a from first to

@@ -71,13 +71,3 @@ func (t *Graph) Backward(v *Var) {
 		t.back[i]()
 	}
 }
-
-// addTo adds factor·m to dst.
-func addTo(dst blas64.General, factor float64, m blas64.General) {
-	for i := range m.Rows {
-		to := dense.Row(dst, i)
-		for j, v := range dense.Row(m, i) {
-			to[j] += factor * v
-		}
-	}
-}

@@ -61,7 +61,7 @@ func (t *Graph) AddProduct(dst blas64.General, factor float64, a blas64.General,
 		blas64.Gemm(ta, tb, factor, a, b, 1, dst)
 		return
 	}
-	addTo(dst, factor, t.Product(a, ta, b, tb))
+	dense.Add(dst, factor, t.Product(a, ta, b, tb))
 }
 
 // solved is op(l)⁻¹·b for a lower triangular l. A library has no solver, but it

@@ -73,6 +73,29 @@ func Gather(m blas64.General, rows []int) blas64.General {
 	return out
 }
 
+// Add adds factor·src to the upper left corner of dst.
+func Add(dst blas64.General, factor float64, src blas64.General) {
+	for i := range src.Rows {
+		to := Row(dst, i)
+		for j, v := range Row(src, i) {
+			to[j] += factor * v
+		}
+	}
+}
+
+// NotFinite returns the first row of m with a NaN or an infinity, −1 where there
+// is none.
+func NotFinite(m blas64.General) int {
+	for i := range m.Rows {
+		for _, v := range Row(m, i) {
+			if v-v != 0 { // NaN for NaN and for ±Inf
+				return i
+			}
+		}
+	}
+	return -1
+}
+
 // Transposed returns xᵀ (d×n of n×d). It works in squares, so that both sides
 // stay in the cache.
 func Transposed(x blas64.General) blas64.General {
