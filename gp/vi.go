@@ -41,7 +41,8 @@ func NewVI(kmm blas64.General) (*VI, error) {
 	v := VIPrior(kmm.Rows, linalg.Default())
 	var err error
 	if v.l, v.jitter, err = firmFactor(kmm); err == nil {
-		err = v.invert()
+		v.inverse = dense.Clone(v.l)
+		err = linalg.InvertLower(linalg.Gonum{}, v.inverse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
@@ -62,7 +63,8 @@ const movedJitter = 1e-6
 
 // Move takes the kernel matrix of inducing inputs or of a kernel that have moved
 // (m×m, only read). q of u = L⁻¹f̄ stays as it is, and so does the divergence.
-// Batches made before do not fit any more.
+// Batches made before do not fit any more. After an
+// error the node is unusable until another Move.
 func (v *VI) Move(kmm blas64.General) error {
 	if err := checkSquare(kmm); err != nil {
 		return fmt.Errorf("gp: vi: %w", err)
@@ -70,7 +72,10 @@ func (v *VI) Move(kmm blas64.General) error {
 	if kmm.Rows != v.Len() {
 		return fmt.Errorf("gp: vi: kernel matrix of %d×%d for %d inducing inputs", kmm.Rows, kmm.Cols, v.Len())
 	}
-	l := dense.New(kmm.Rows, kmm.Rows)
+	l := v.l // its memory, once it is the last Move's
+	if v.relative == 0 {
+		l, v.inverse = dense.New(v.Len(), v.Len()), dense.New(v.Len(), v.Len())
+	}
 	for i := range l.Rows {
 		copy(dense.Row(l, i)[:i+1], dense.Row(kmm, i))
 		dense.Row(l, i)[i] *= 1 + movedJitter
@@ -79,12 +84,7 @@ func (v *VI) Move(kmm blas64.General) error {
 		return fmt.Errorf("gp: vi: %w", &linalg.NotPSDError{Order: l.Rows, Jitter: movedJitter})
 	}
 	v.l, v.jitter, v.relative = l, 0, movedJitter
-	return v.invert()
-}
-
-// invert computes L⁻¹.
-func (v *VI) invert() error {
-	v.inverse = dense.Clone(v.l)
+	dense.Copy(v.inverse, l)
 	return linalg.InvertLower(v.raw(), v.inverse)
 }
 
@@ -295,13 +295,17 @@ func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
 	return v.set(h, p)
 }
 
-// weightedRows bounds the copies that weighted makes.
-const weightedRows = 4096
+const (
+	// weightedRows bounds the copies that weighted makes.
+	weightedRows = 4096
+	// leastScattered is the number of values from which on Scatter uses a library.
+	leastScattered = 1 << 16
+)
 
 // weighted returns AᵀΛA with λ = tanh(c/2)/(2c).
 func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
 	sum := dense.New(a.Cols, a.Cols)
-	if a.Rows < a.Cols { // too few for Scatter to use a library
+	if _, gonum := v.raw().(linalg.Gonum); !gonum && a.Rows*a.Cols < leastScattered {
 		scaled := dense.New(a.Rows, a.Cols)
 		for i := range a.Rows {
 			blas64.Axpy(polyagamma.Mean(1, c[i]), dense.Vector(dense.Row(a, i)), dense.Vector(dense.Row(scaled, i)))
