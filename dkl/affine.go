@@ -38,13 +38,3 @@ func (l affine) gradient(m linalg.Backend, x, g blas64.General) error {
 func (l affine) input(m linalg.Backend, dst, g blas64.General) error {
 	return linalg.Plain64(m.Raw(), dst, g, l.w)
 }
-
-// add adds x to dst.
-func add(dst, x blas64.General) {
-	for i := range dst.Rows {
-		to := dense.Row(dst, i)
-		for j, v := range dense.Row(x, i) {
-			to[j] += v
-		}
-	}
-}

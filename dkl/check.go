@@ -9,18 +9,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-func (h *Head) checkForward(dst, x blas64.General) error {
-	if err := checkMatrix("result", dst, x.Rows, h.Dim()); err != nil {
-		return err
-	}
-	return h.checkEmbeddings(x)
-}
-
 func (h *Head) checkEmbeddings(x blas64.General) error {
 	if err := checkMatrix("embeddings", x, x.Rows, h.In()); err != nil {
 		return err
 	}
-	if i := oddRow(x); i >= 0 {
+	if i := dense.NotFinite(x); i >= 0 {
 		return &classifier.NotFiniteError{Row: i}
 	}
 	return nil
@@ -58,20 +51,8 @@ func checkFinite(what string, m blas64.General, rows, cols int) error {
 	if err := checkMatrix(what, m, rows, cols); err != nil {
 		return err
 	}
-	if i := oddRow(m); i >= 0 {
+	if i := dense.NotFinite(m); i >= 0 {
 		return fmt.Errorf("%s: row %d holds a NaN or an infinity: training diverged, lower the rate", what, i)
 	}
 	return nil
-}
-
-// oddRow returns the first row with a value that is not finite, or −1.
-func oddRow(m blas64.General) int {
-	for i := range m.Rows {
-		for _, v := range dense.Row(m, i) {
-			if v-v != 0 { // NaN for NaN and for ±Inf
-				return i
-			}
-		}
-	}
-	return -1
 }

@@ -57,26 +57,21 @@ func newData(e Examples, t Training) (*data, error) {
 		for _, r := range g.Rows {
 			d.class[r] = c
 		}
-		d.share(d.sorted(g.Rows), c, t)
+		d.share(g.Rows, c, t)
 	}
 	return d, nil
-}
-
-// sorted orders rows by their values.
-func (d *data) sorted(rows []int) []int {
-	out := slices.Clone(rows)
-	slices.SortStableFunc(out, func(a, b int) int {
-		return slices.Compare(dense.Row32(d.examples.X, a), dense.Row32(d.examples.X, b))
-	})
-	return out
 }
 
 // leastHeld is the number of examples from which on a class gives some away
 // for validation.
 const leastHeld = 5
 
-// share puts the rows of a class into train and held.
+// share puts the rows of a class, ordered by their values, into train and held.
 func (d *data) share(rows []int, class int, t Training) {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b int) int {
+		return slices.Compare(dense.Row32(d.examples.X, a), dense.Row32(d.examples.X, b))
+	})
 	held := 0
 	if t.Validation > 0 && len(rows) >= leastHeld {
 		held = max(1, int(math.Round(t.Validation*float64(len(rows)))))
@@ -116,15 +111,19 @@ func (d *data) epoch(seed uint64, epoch int) []pick {
 	return order
 }
 
+// view returns the examples, or an augmented view of them from 1 on.
+func (d *data) view(k int) blas32.General {
+	if k == 0 {
+		return d.examples.X
+	}
+	return d.examples.Views[k-1]
+}
+
 // gather returns the embeddings of a batch as the head takes them.
 func (d *data) gather(batch []pick) blas64.General {
 	out := dense.New(len(batch), d.examples.X.Cols)
 	for i, p := range batch {
-		from := d.examples.X
-		if p.view > 0 {
-			from = d.examples.Views[p.view-1]
-		}
-		rescale(dense.Row(out, i), dense.Row32(from, p.row))
+		rescale(dense.Row(out, i), dense.Row32(d.view(p.view), p.row))
 	}
 	return out
 }
@@ -133,10 +132,7 @@ func (d *data) gather(batch []pick) blas64.General {
 // learns at, do not depend on the scale of a backbone.
 func rescale(dst []float64, x []float32) {
 	classifier.Unit(dst, x)
-	root := math.Sqrt(float64(len(x)))
-	for j := range dst {
-		dst[j] *= root
-	}
+	blas64.Scal(math.Sqrt(float64(len(x))), dense.Vector(dst))
 }
 
 // plain returns picks of the examples themselves.
@@ -158,11 +154,7 @@ func (d *data) fingerprint() string {
 			raw.Reset()
 			raw.WriteString(d.classes[d.class[r]])
 			for k := range 1 + len(d.examples.Views) {
-				from := d.examples.X
-				if k > 0 {
-					from = d.examples.Views[k-1]
-				}
-				_ = binary.Write(&raw, binary.LittleEndian, dense.Row32(from, r)) // of a Buffer: cannot fail
+				_ = binary.Write(&raw, binary.LittleEndian, dense.Row32(d.view(k), r)) // of a Buffer: cannot fail
 			}
 			sum.Write(raw.Bytes())
 		}

@@ -79,14 +79,14 @@
 //
 // Training holds 3 vectors of the parameters and 5·Σm² values of the nodes.
 //
-// Repeatability: every sum has one order whatever the number of threads, and
+// Repeatability: every sum has one order at any number of threads, and
 // draws come from a PCG stream per tensor: the same seed gives the same bytes.
 //
 // Deviations from the paper: it trains the whole network and has no separate
 // head; widths, residual, anchor and initial values are ours. One kernel serves
 // all nodes (k_v of the paper may differ by node); it moves by the mean of the
 // nodes' gradients. Between steps q(L⁻¹f̄) stays, not q(f̄) (package bound). A node
-// of which a batch has no example sits it out. Weight decay (1e-4, from
+// of which a batch has no example is left out. Weight decay (1e-4, from
 // the official code; the paper names none) is L2, added to the gradient of all
 // parameters, biases included, as PyTorch's SGD does.
 package dkl

@@ -10,7 +10,7 @@ import (
 )
 
 // A Head is the projection g_θ. Forward and Backward are safe for concurrent
-// use as long as nobody changes Theta.
+// use as long as nothing changes Theta.
 type Head struct {
 	cfg   Config
 	shape shape
@@ -58,13 +58,14 @@ func (h *Head) Theta() []float64 { return h.theta }
 // x that is not finite is a *classifier.NotFiniteError; a result that is not is
 // an error too. dst must not overlap x.
 func (h *Head) Forward(dst, x blas64.General) error {
-	if err := h.checkForward(dst, x); err != nil {
-		return fmt.Errorf("projection head: %w", err)
+	err := checkMatrix("result", dst, x.Rows, h.Dim())
+	if err == nil {
+		err = h.checkEmbeddings(x)
 	}
-	if x.Rows == 0 {
-		return nil
+	if err == nil && x.Rows > 0 {
+		err = h.forward(dst, x)
 	}
-	if err := h.forward(dst, x); err != nil {
+	if err != nil {
 		return fmt.Errorf("projection head: %w", err)
 	}
 	return checkFinite("projection head: result", dst, x.Rows, h.Dim())
@@ -75,10 +76,18 @@ func (h *Head) forward(dst, x blas64.General) error {
 	if err != nil {
 		return err
 	}
-	if err := h.w.out.forward(h.products, dst, a); err != nil {
+	if err := h.w.out.forward(h.products, dst, a); err != nil || !h.shape.residual {
 		return err
 	}
-	return h.addSkip(dst, x)
+	if h.shape.trainedSkip() {
+		skip := dense.New(x.Rows, h.shape.out)
+		if err := h.w.skip.forward(h.products, skip, x); err != nil {
+			return err
+		}
+		x = skip
+	}
+	dense.Add(dst, 1, x)
+	return nil
 }
 
 // beforeOut returns what the last layer sees: relu(U x + a), or x.
@@ -96,31 +105,17 @@ func (h *Head) beforeOut(x blas64.General) (blas64.General, error) {
 	return a, nil
 }
 
-func (h *Head) addSkip(dst, x blas64.General) error {
-	if !h.shape.residual {
-		return nil
-	}
-	if h.shape.trainedSkip() {
-		skip := dense.New(x.Rows, h.shape.out)
-		if err := h.w.skip.forward(h.products, skip, x); err != nil {
-			return err
-		}
-		x = skip
-	}
-	add(dst, x)
-	return nil
-}
-
 // Backward takes ∂L/∂z (gradZ, n×D) of a loss at z = g_θ(x) back to ∂L/∂θ,
 // written into gradTheta in the order of Theta, and to ∂L/∂x, written into
 // gradX (n×d) unless gradX is the zero matrix. The derivative of a ReLU at 0
 // is taken as 0. There is at least one row; nothing may overlap. On error the
 // gradients hold no meaning.
 func (h *Head) Backward(gradTheta []float64, gradX, x, gradZ blas64.General) error {
-	if err := h.checkBackward(gradTheta, gradX, x, gradZ); err != nil {
-		return fmt.Errorf("projection head: gradient: %w", err)
+	err := h.checkBackward(gradTheta, gradX, x, gradZ)
+	if err == nil {
+		err = h.backward(h.shape.view(gradTheta), gradX, x, gradZ)
 	}
-	if err := h.backward(h.shape.view(gradTheta), gradX, x, gradZ); err != nil {
+	if err != nil {
 		return fmt.Errorf("projection head: gradient: %w", err)
 	}
 	return nil
@@ -173,6 +168,6 @@ func (h *Head) inputGradient(gradX blas64.General, first affine, grad, gradZ bla
 		}
 		gradZ = skip
 	}
-	add(gradX, gradZ)
+	dense.Add(gradX, 1, gradZ)
 	return nil
 }

@@ -54,7 +54,7 @@ func newShape(in int, cfg Config) (shape, error) {
 	return s, nil
 }
 
-// trainedSkip says whether the skip is a matrix and not the identity.
+// trainedSkip reports whether the skip is a matrix and not the identity.
 func (s shape) trainedSkip() bool { return s.residual && s.in != s.out }
 
 // beforeOut is the width of what the last layer sees.

@@ -38,7 +38,11 @@ const scales = 2
 func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linalg.Backend) (*objective, error) {
 	o := &objective{kernel: k, tree: s.Tree, products: m, leaf: make([]int, len(s.Classes))}
 	var splits []bound.Split
-	splits, o.class = arrange(s.Tree)
+	spans, class := s.Tree.Spans()
+	for _, span := range spans {
+		splits = append(splits, bound.Split(span))
+	}
+	o.class = class
 	var rows [][]float32
 	examples := make([]int, len(o.class))
 	for leaf, c := range o.class {
@@ -46,7 +50,7 @@ func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linal
 		o.counts, rows = append(o.counts, len(s.Inducing[c])), append(rows, s.Inducing[c]...)
 	}
 	var err error
-	if o.nodes, err = bound.New(splits, o.counts, examples, m.Raw()); err != nil {
+	if o.nodes, err = bound.New(splits, o.counts, examples, m); err != nil {
 		return nil, err
 	}
 	o.lay(h, len(rows))
@@ -69,35 +73,6 @@ func (o *objective) lay(h *Head, inducing int) {
 	var rest []float64
 	o.inducing, rest = cutMatrix(o.vector[p:], inducing, h.Dim())
 	o.phi = rest
-}
-
-// arrange returns the splits of a tree over its leaves from the left, and the
-// class of every leaf.
-func arrange(t *gptree.Tree) (splits []bound.Split, class []int) {
-	nodes := make([]gptree.Node, 0, 2*t.Classes())
-	for _, n := range t.All() {
-		nodes = append(nodes, n)
-	}
-	before := make([]int, len(nodes)+1) // leaves before every node
-	for i, n := range nodes {
-		before[i+1] = before[i]
-		if n.Class >= 0 {
-			before[i+1]++
-			class = append(class, n.Class)
-		}
-	}
-	end := make([]int, len(nodes)) // one past the last descendant
-	for i := len(nodes) - 1; i >= 0; i-- {
-		if end[i] = i + 1; nodes[i].Class < 0 {
-			end[i] = end[nodes[i].Right]
-		}
-	}
-	for i, n := range nodes {
-		if n.Class < 0 {
-			splits = append(splits, bound.Split{Lo: before[i], Mid: before[n.Right], Hi: before[end[i]]})
-		}
-	}
-	return splits, class
 }
 
 // scaled returns the kernel as it is now.
@@ -176,14 +151,14 @@ func (o *objective) gradient(grad []float64, p placement) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	add(nm.X, nn.X)
+	dense.Add(nm.X, 1, nn.X)
 	n := len(o.head.theta)
 	if err := o.head.Backward(grad[:n], blas64.General{}, p.x, nm.X); err != nil {
 		return 0, err
 	}
 	inducing, phi := cutMatrix(grad[n:], o.inducing.Rows, o.inducing.Cols)
 	copy(inducing.Data, mm.X.Data)
-	add(inducing, nm.Z)
+	dense.Add(inducing, 1, nm.Z)
 	phi[0] = (mm.Lengthscale + nm.Lengthscale + nn.Lengthscale) * p.k.Lengthscale
 	phi[1] = (mm.Outputscale + nm.Outputscale + nn.Outputscale) * p.k.Outputscale
 	return loss, nil

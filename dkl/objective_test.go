@@ -205,7 +205,7 @@ func TestArrange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	splits, class := arrange(s.Tree)
+	splits, class := s.Tree.Spans()
 	if !slices.Equal(class, []int{0, 2, 1, 3}) || len(splits) != 3 {
 		t.Fatalf("%v %v", splits, class)
 	}

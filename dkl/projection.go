@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Projection is what training came to: the head of its best epoch.
+// A Projection is the result of training: the head of its best epoch.
 type Projection struct {
 	Head *Head
 	// Start is the tree with its trained inducing inputs and kernel, nil where
@@ -22,7 +22,7 @@ type Projection struct {
 	Best int
 }
 
-// Projection returns what training came to so far.
+// Projection returns the result of training so far.
 func (t *Trainer) Projection() Projection {
 	p := Projection{Head: t.initial, Best: t.best.Epoch}
 	if t.best.vector == nil {

@@ -34,10 +34,6 @@ func (c SGDConfig) Validate() error {
 	if !(c.WeightDecay >= 0 && c.WeightDecay <= 1e6) {
 		return fmt.Errorf("weight_decay: %g is outside 0 … 1e6", c.WeightDecay)
 	}
-	return c.validateSchedule()
-}
-
-func (c SGDConfig) validateSchedule() error {
 	if len(c.Milestones) > maxMilestones || !slices.IsSorted(c.Milestones) {
 		return fmt.Errorf("milestones: want at most %d epochs, ascending", maxMilestones)
 	}

@@ -57,27 +57,18 @@ func (s *Softmax) Theta() []float64 { return s.theta }
 
 // LogProb writes log p(c|z) in nats into dst (n×C) for the rows of z (n×D).
 func (s *Softmax) LogProb(dst, z blas64.General) error {
-	if err := s.logProb(dst, z); err != nil {
+	err := checkMatrix("log-probabilities", dst, z.Rows, s.classes)
+	if err == nil {
+		err = checkFinite("projections", z, z.Rows, s.dim)
+	}
+	if err == nil && z.Rows > 0 {
+		err = s.w.forward(s.products, dst, z)
+	}
+	if err == nil {
+		err = checkFinite("logits", dst, z.Rows, s.classes)
+	}
+	if err != nil {
 		return fmt.Errorf("softmax: %w", err)
-	}
-	return nil
-}
-
-func (s *Softmax) logProb(dst, z blas64.General) error {
-	if err := checkMatrix("log-probabilities", dst, z.Rows, s.classes); err != nil {
-		return err
-	}
-	if err := checkFinite("projections", z, z.Rows, s.dim); err != nil {
-		return err
-	}
-	if z.Rows == 0 {
-		return nil
-	}
-	if err := s.w.forward(s.products, dst, z); err != nil {
-		return err
-	}
-	if err := checkFinite("logits", dst, z.Rows, s.classes); err != nil {
-		return err
 	}
 	for i := range dst.Rows {
 		classifier.LogSoftmax(dense.Row(dst, i))
@@ -103,7 +94,7 @@ func (s *Softmax) loss(gradTheta []float64, gradZ, z blas64.General, y []int) (f
 		return 0, err
 	}
 	p := dense.New(z.Rows, s.classes)
-	if err := s.logProb(p, z); err != nil {
+	if err := s.LogProb(p, z); err != nil {
 		return 0, err
 	}
 	loss := crossEntropy(p, y)

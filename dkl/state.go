@@ -20,28 +20,21 @@ func (h *Head) Save() (classifier.State, error) {
 
 // Load returns the head that Save described.
 func Load(state classifier.State) (*Head, error) {
-	h, err := load(state)
+	var set headSettings
+	var s shape
+	var theta []float64
+	err := state.Decode(&set)
+	if err == nil {
+		err = set.Config.Validate()
+	}
+	if err == nil {
+		s, err = newShape(set.In, set.Config)
+	}
+	if err == nil {
+		theta, err = fromTensors(state, s.tensors())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("projection head: load: %w", err)
-	}
-	return h, nil
-}
-
-func load(state classifier.State) (*Head, error) {
-	var set headSettings
-	if err := state.Decode(&set); err != nil {
-		return nil, err
-	}
-	if err := set.Config.Validate(); err != nil {
-		return nil, err
-	}
-	s, err := newShape(set.In, set.Config)
-	if err != nil {
-		return nil, err
-	}
-	theta, err := fromTensors(state, s.tensors())
-	if err != nil {
-		return nil, err
 	}
 	return newHead(set.Config, s, theta), nil
 }

@@ -19,7 +19,7 @@ const (
 	Tree         = "tree"
 )
 
-// An Epoch is what one epoch came to.
+// An Epoch is the result of one epoch.
 type Epoch struct {
 	// Epoch counts from 1.
 	Epoch int    `json:"epoch"`
@@ -107,7 +107,7 @@ func (t *Trainer) optimise(vector []float64) error {
 // History returns the epochs so far; it must not be changed.
 func (t *Trainer) History() []Epoch { return t.history }
 
-// Done says whether training is over: all epochs have passed, or the last
+// Done reports whether training is over: all epochs have passed, or the last
 // Patience of them brought nothing, or there is only one class.
 func (t *Trainer) Done() bool {
 	n := len(t.history)
@@ -118,7 +118,7 @@ func (t *Trainer) Done() bool {
 }
 
 // Epoch trains one epoch. It asks ctx before every step; after an error the
-// trainer is not to be used, but for what Save returned before.
+// trainer must not be used any more, except for what Save returned before.
 func (t *Trainer) Epoch(ctx context.Context) (Epoch, error) {
 	e := Epoch{Epoch: len(t.history) + 1, Phase: CrossEntropy}
 	if t.Done() {

@@ -118,7 +118,7 @@ func (t *Trainer) restoreTree(c checkpoint, s classifier.State) error {
 		return fmt.Errorf("a tree of %d classes with inducing inputs of %d, want %d", c.Tree.Classes(), len(c.Inducing), len(t.data.classes))
 	}
 	start := gptree.Start{Classes: t.data.classes, Tree: c.Tree, Inducing: make([][][]float32, len(c.Inducing)), Lengthscale: 1, Outputscale: 1}
-	_, class := arrange(c.Tree)
+	_, class := c.Tree.Spans()
 	for leaf, n := range c.Inducing {
 		if n < 1 || n > t.cfg.Inducing {
 			return fmt.Errorf("%d inducing inputs of a class, want 1 … %d", n, t.cfg.Inducing)

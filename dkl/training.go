@@ -55,7 +55,7 @@ type Training struct {
 	// phase ends; 0 means never.
 	Validation float64 `json:"validation" mapstructure:"validation"`
 	Patience   int     `json:"patience" mapstructure:"patience"`
-	// Views is the number of augmented views of every image, beside itself,
+	// Views is the number of augmented views of every image, besides itself,
 	// that training draws from.
 	Views int `json:"views" mapstructure:"views"`
 	// HandOver says that a gptree behind the projection takes over the trained

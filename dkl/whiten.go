@@ -32,38 +32,24 @@ func (h *Head) whiten(d *data) error {
 		return nil
 	}
 	for i := range s.Rows {
-		for j := range s.Cols {
-			s.Data[i*s.Stride+j] *= 1 - whitenShrinkage
-		}
-		s.Data[i*s.Stride+i] += whitenShrinkage * scale
+		blas64.Scal(1-whitenShrinkage, dense.Vector(dense.Row(s, i)))
+		dense.Row(s, i)[i] += whitenShrinkage * scale
 	}
 	e, err := linalg.TopEigen(s, s.Rows)
 	if err != nil {
 		return fmt.Errorf("whiten: %w", err)
 	}
-	root := inverseRoot(e, scale)
-	out := h.w.out
+	half, root, out := e.Vectors, dense.New(s.Rows, s.Rows), h.w.out
+	for k, v := range e.Values { // eigenvector k over λ_k^¼
+		blas64.Scal(math.Sqrt(math.Sqrt(scale/v)), dense.Vector(dense.Row(half, k)))
+	}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, half, half, 0, root) // √scale·Σ^{−½}
+	dense.Copy(out.w, root)
 	for i := range root.Rows {
-		copy(dense.Row(out.w, i), dense.Row(root, i))
-		out.w.Data[i*out.w.Stride+i]-- // the residual adds x
+		dense.Row(out.w, i)[i]-- // the residual adds x
 	}
-	blas64.Gemv(blas.NoTrans, -1, root, blas64.Vector{N: len(mu), Data: mu, Inc: 1}, 0, blas64.Vector{N: len(out.b), Data: out.b, Inc: 1})
+	blas64.Gemv(blas.NoTrans, -1, root, dense.Vector(mu), 0, dense.Vector(out.b))
 	return nil
-}
-
-// inverseRoot returns √scale·Σ^{−½} from all eigenpairs of Σ.
-func inverseRoot(e linalg.Eigen, scale float64) blas64.General {
-	d := len(e.Values)
-	half := dense.New(d, d) // row k is the eigenvector k over λ_k^¼
-	for k, v := range e.Values {
-		w := math.Sqrt(math.Sqrt(scale / v))
-		for j := range d {
-			half.Data[k*d+j] = w * e.Vectors.Data[k*e.Vectors.Stride+j]
-		}
-	}
-	out := dense.New(d, d)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, half, half, 0, out)
-	return out
 }
 
 func columnMeans(x blas64.General) []float64 {
@@ -81,12 +67,10 @@ func columnMeans(x blas64.General) []float64 {
 func withinClasses(x blas64.General, sizes []int) blas64.General {
 	first := 0
 	for _, n := range sizes {
-		own := blas64.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[first*x.Stride:]}
-		mu := columnMeans(own)
+		own := dense.Rows(x, first, first+n)
+		mu := dense.Vector(columnMeans(own))
 		for i := range n {
-			for j := range mu {
-				own.Data[i*own.Stride+j] -= mu[j]
-			}
+			blas64.Axpy(-1, mu, dense.Vector(dense.Row(own, i)))
 		}
 		first += n
 	}
@@ -95,10 +79,9 @@ func withinClasses(x blas64.General, sizes []int) blas64.General {
 	return s
 }
 
-func trace(s blas64.General) float64 {
-	var sum float64
+func trace(s blas64.General) (sum float64) {
 	for i := range s.Rows {
-		sum += s.Data[i*s.Stride+i]
+		sum += dense.Row(s, i)[i]
 	}
 	return sum
 }

@@ -23,7 +23,7 @@ func ExampleFitGibbs() {
 		return
 	}
 	right := []bool{false, false, false, true, true, true}
-	node, err := gp.FitGibbs(context.Background(), prior, right, gp.OfficialSchedule(), gp.Stream{Seed: 1})
+	node, err := gp.FitGibbs(context.Background(), prior, right, gp.Schedule{Chains: 30, Steps: 10}, gp.Stream{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

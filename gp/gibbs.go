@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
@@ -31,13 +32,6 @@ type Schedule struct {
 
 // PaperSchedule is that of §C.1 from 30 classes on: 10 chains of one step.
 func PaperSchedule() Schedule { return Schedule{Chains: 10, Steps: 1} }
-
-// SmallPaperSchedule is that of §C.1 up to 20 classes: 20 chains of one step.
-func SmallPaperSchedule() Schedule { return Schedule{Chains: 20, Steps: 1} }
-
-// OfficialSchedule is that of the official code in few-shot sessions: 30
-// chains of ten steps.
-func OfficialSchedule() Schedule { return Schedule{Chains: 30, Steps: 10} }
 
 // Validate names the field that is out of range.
 func (s Schedule) Validate() error {
@@ -79,8 +73,8 @@ type Gibbs struct {
 //
 //	μ* = weights·k*,  Σ* = k** − ‖factor·k*‖²  (‖factor·k*‖² in weight space)
 //
-// The factor is half the work of a fit and for predictions alone: it is made
-// with the first of them.
+// The factor is half the work of a fit and only predictions need it: the first
+// of them computes it.
 type conditional struct {
 	weights []float64
 	factor  func() (blas64.General, error)
@@ -99,14 +93,13 @@ func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream S
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}
 	sampler := newSampler(prior, halves(yes))
-	omega, errs := make([][]float64, s.Chains), make([]error, s.Chains)
-	dense.Parallel(s.Chains, func(c int) {
-		omega[c], errs[c] = sampler.run(s.Steps, stream.Chain(c))
+	omega := make([][]float64, s.Chains)
+	err := dense.ParallelErr(s.Chains, func(c int) (err error) {
+		omega[c], err = sampler.run(s.Steps, stream.Chain(c))
+		return err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("gp: gibbs: %w", err)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}
 	return NewGibbs(prior, yes, omega)
 }
@@ -123,14 +116,14 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	g := &Gibbs{prior: prior, yes: yes, omega: omega, given: make([]conditional, len(omega))}
 	kappa := halves(yes)
 	known := prior.timesKappa(kappa)
-	errs := make([]error, len(omega))
-	dense.Parallel(len(omega), func(c int) {
-		g.given[c], errs[c] = condition(prior, kappa, known, omega[c])
-	})
-	for c, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("gp: gibbs: chain %d: %w", c, err)
+	err := dense.ParallelErr(len(omega), func(c int) (err error) {
+		if g.given[c], err = condition(prior, kappa, known, omega[c]); err != nil {
+			return fmt.Errorf("gp: gibbs: chain %d: %w", c, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return g, nil
 }
@@ -166,39 +159,30 @@ func condition(p Prior, kappa, known, omega []float64) (conditional, error) {
 		return conditional{}, err
 	}
 	a := dense.New(p.Width(), p.Width())
-	if err := p.system(a, half); err != nil {
+	if err := p.factor(a, half); err != nil {
 		return conditional{}, err
 	}
-	l, ok := p.factorize(a)
-	if !ok {
-		return conditional{}, &linalg.NotPSDError{Order: a.Rows}
-	}
-	w := append([]float64{}, known...)
+	w := slices.Clone(known)
 	if p.weights { // A⁻¹Φᵀκ
-		solve(l, w)
-		half = nil
+		solve(a, w)
 	} else {
 		scale(w, half) // κ − Ω^½B⁻¹Ω^½Kκ = Ω^½B⁻¹Ω^−½κ without 0/0
-		solve(l, w)
+		solve(a, w)
 		for i := range w {
 			w[i] = kappa[i] - half[i]*w[i]
 		}
 	}
-	return conditional{w, sync.OnceValues(func() (blas64.General, error) { return inverted(p.raw(), a, half) })}, nil
-}
-
-// inverted overwrites l with its inverse, the columns scaled by half where
-// there is one.
-func inverted(raw linalg.Raw, l blas64.General, half []float64) (blas64.General, error) {
-	if err := linalg.InvertLower(raw, l); err != nil {
-		return l, fmt.Errorf("gp: predict: %w", err)
-	}
-	if half != nil {
-		for i := range l.Rows {
-			scale(dense.Row(l, i), half)
+	return conditional{w, sync.OnceValues(func() (blas64.General, error) {
+		if err := linalg.InvertLower(p.backend.Raw(), a); err != nil {
+			return a, fmt.Errorf("gp: predict: %w", err)
 		}
-	}
-	return l, nil
+		if !p.weights {
+			for i := range a.Rows {
+				scale(dense.Row(a, i), half)
+			}
+		}
+		return a, nil
+	})}, nil
 }
 
 // roots returns Ω^½ of n values ≥ 0.
@@ -222,12 +206,6 @@ func scale(v, by []float64) {
 	}
 }
 
-// solve overwrites v with (LLᵀ)⁻¹v.
-func solve(l blas64.Triangular, v []float64) {
-	blas64.Trsv(blas.NoTrans, l, dense.Vector(v))
-	blas64.Trsv(blas.Trans, l, dense.Vector(v))
-}
-
 // Omega returns ω, one set of n a chain; it must not be changed.
 func (g *Gibbs) Omega() [][]float64 { return g.omega }
 
@@ -242,14 +220,7 @@ func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 	if err != nil {
 		return l, err
 	}
-	errs := make([]error, len(g.given))
-	dense.Parallel(len(g.given), func(c int) { errs[c] = g.latent(l, c, rows, prior) })
-	for _, err := range errs {
-		if err != nil {
-			return l, err
-		}
-	}
-	return l, nil
+	return l, dense.ParallelErr(len(g.given), func(c int) error { return g.latent(l, c, rows, prior) })
 }
 
 // latent fills the column of a chain.
@@ -260,12 +231,12 @@ func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) er
 		return err
 	}
 	if g.prior.weights {
-		return addSquares(g.prior.mul, l.Var, c, 1, rows, factor)
+		return addSquares(g.prior.backend, l.Var, c, 1, rows, factor)
 	}
 	for i, v := range prior {
 		dense.Row(l.Var, i)[c] = v
 	}
-	err = addSquares(g.prior.mul, l.Var, c, -1, rows, factor)
+	err = addSquares(g.prior.backend, l.Var, c, -1, rows, factor)
 	for i := range prior {
 		dense.Row(l.Var, i)[c] = max(dense.Row(l.Var, i)[c], 0)
 	}
@@ -291,11 +262,12 @@ func newSampler(p Prior, kappa []float64) *sampler {
 // run returns the last ω of a chain.
 func (s *sampler) run(steps int, rng *rand.Rand) ([]float64, error) {
 	omega, f := make([]float64, len(s.kappa)), make([]float64, len(s.kappa))
-	room := dense.New(s.prior.Width(), s.prior.Width())
-	drawOmega(omega, f, rng)
-	for range steps {
-		if err := s.draw(f, omega, room, rng); err != nil {
-			return nil, err
+	system := dense.New(s.prior.Width(), s.prior.Width())
+	for step := range steps + 1 {
+		if step > 0 {
+			if err := s.draw(f, omega, system, rng); err != nil {
+				return nil, err
+			}
 		}
 		drawOmega(omega, f, rng)
 	}
@@ -309,30 +281,26 @@ func drawOmega(omega, f []float64, rng *rand.Rand) {
 	}
 }
 
-// draw overwrites f with a draw from p(f | ω, y); room is for the system.
-func (s *sampler) draw(f, omega []float64, room blas64.General, rng *rand.Rand) error {
+// draw overwrites f with a draw from p(f | ω, y); system is overwritten too.
+func (s *sampler) draw(f, omega []float64, system blas64.General, rng *rand.Rand) error {
 	half, err := roots(omega, len(f))
 	if err != nil {
 		return err
 	}
-	if err := s.prior.system(room, half); err != nil {
+	if err := s.prior.factor(system, half); err != nil {
 		return err
 	}
-	l, ok := s.prior.factorize(room)
-	if !ok {
-		return &linalg.NotPSDError{Order: room.Rows}
-	}
 	if s.prior.weights {
-		s.weightDraw(f, l, rng)
+		s.weightDraw(f, linalg.LowerTriangle(system), rng)
 	} else {
-		s.matheronDraw(f, half, l, rng)
+		s.matheronDraw(f, half, system, rng)
 	}
 	return nil
 }
 
 // weightDraw draws w = L⁻ᵀ(L⁻¹Φᵀκ + z), z ~ N(0, I), and f = Φw.
 func (s *sampler) weightDraw(f []float64, l blas64.Triangular, rng *rand.Rand) {
-	w, z := append([]float64{}, s.known...), make([]float64, len(s.known))
+	w, z := slices.Clone(s.known), make([]float64, len(s.known))
 	normals(rng, z)
 	blas64.Trsv(blas.NoTrans, l, dense.Vector(w))
 	blas64.Axpy(1, dense.Vector(z), dense.Vector(w))
@@ -341,7 +309,7 @@ func (s *sampler) weightDraw(f []float64, l blas64.Triangular, rng *rand.Rand) {
 }
 
 // matheronDraw draws f = g − KΩ^½B⁻¹(Ω^½g + ε) with g = f₀ + Kκ.
-func (s *sampler) matheronDraw(f, half []float64, l blas64.Triangular, rng *rand.Rand) {
+func (s *sampler) matheronDraw(f, half []float64, l blas64.General, rng *rand.Rand) {
 	z, v := make([]float64, s.root.Rows), make([]float64, len(f))
 	normals(rng, z)
 	normals(rng, v)

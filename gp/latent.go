@@ -85,7 +85,7 @@ func (l Latent) Variances(dst []float64) {
 	}
 }
 
-// newLatent returns room for q inputs and checks what is to be predicted.
+// newLatent returns moments of q inputs, all zero, and checks what is to be predicted.
 func newLatent(rows blas64.General, prior []float64, width, chains int) (Latent, error) {
 	if err := dense.Valid(rows); err != nil {
 		return Latent{}, fmt.Errorf("gp: predict: %w", err)
@@ -110,7 +110,7 @@ func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows
 	if rows.Rows == 0 {
 		return nil
 	}
-	if _, gonum := on.(linalg.Gonum); on != nil && !gonum && factor.Rows*factor.Cols >= wholeValues {
+	if _, gonum := on.(linalg.Gonum); !gonum && factor.Rows*factor.Cols >= wholeValues {
 		t := dense.New(rows.Rows, factor.Rows)
 		if err := on.Mul64(t, rows, factor); err != nil {
 			return fmt.Errorf("gp: predict: %w", err)
@@ -118,11 +118,11 @@ func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows
 		addLengths(dst, c, sign, t)
 		return nil
 	}
-	room := make([]float64, rows.Rows*min(band, factor.Rows))
+	products := dense.New(rows.Rows, min(band, factor.Rows))
 	for first := 0; first < factor.Rows; first += band {
 		last := min(first+band, factor.Rows)
-		t := blas64.General{Rows: rows.Rows, Cols: last - first, Stride: last - first, Data: room[:rows.Rows*(last-first)]}
-		if err := linalg.MulTrans64(t, view(rows, 0, rows.Rows, last), view(factor, first, last, last)); err != nil {
+		t := dense.View(products, 0, 0, rows.Rows, last-first)
+		if err := linalg.MulTrans64(t, dense.View(rows, 0, 0, rows.Rows, last), dense.View(factor, first, 0, last-first, last)); err != nil {
 			return fmt.Errorf("gp: predict: %w", err)
 		}
 		addLengths(dst, c, sign, t)
@@ -133,19 +133,14 @@ func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows
 // addLengths adds sign·‖row‖² of every row of t to column c of dst.
 func addLengths(dst blas64.General, c int, sign float64, t blas64.General) {
 	for i := range t.Rows {
-		r := dense.Vector(dense.Row(t, i))
-		dense.Row(dst, i)[c] += sign * blas64.Dot(r, r)
+		r := dense.Row(t, i)
+		dense.Row(dst, i)[c] += sign * dense.Dot(r, r)
 	}
-}
-
-// view returns the first cols columns of rows first … last−1, sharing memory.
-func view(m blas64.General, first, last, cols int) blas64.General {
-	return blas64.General{Rows: last - first, Cols: cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (last-1)*m.Stride+cols]}
 }
 
 // project writes w·row of every row (q×k) into column c of dst.
 func project(dst blas64.General, c int, rows blas64.General, w []float64) {
 	for i := range rows.Rows {
-		dense.Row(dst, i)[c] = blas64.Dot(dense.Vector(dense.Row(rows, i)), dense.Vector(w))
+		dense.Row(dst, i)[c] = dense.Dot(dense.Row(rows, i), w)
 	}
 }

@@ -19,40 +19,24 @@ type Prior struct {
 	// phi is Φ (n×r) in weight space, where f = Φw and w ~ N(0, I).
 	phi     blas64.General
 	weights bool
-	mul     linalg.Backend // nil is gonum
+	backend linalg.Backend
 }
 
 // On returns the prior with m as the backend of everything that is done with
 // it, in place of gonum. Fits by two backends differ in the last bits, and so
 // may, rarely, their draws.
 func (p Prior) On(m linalg.Backend) Prior {
-	p.mul = m
+	p.backend = linalg.OrDefault(m)
 	return p
-}
-
-func (p Prior) raw() linalg.Raw {
-	if p.mul == nil {
-		return linalg.Gonum{}
-	}
-	return p.mul.Raw()
-}
-
-// factorize is the function of that name on the prior's backend.
-func (p Prior) factorize(a blas64.General) (blas64.Triangular, bool) {
-	ok := linalg.Factorize(p.raw(), a)
-	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}, ok
 }
 
 // FunctionSpace returns the prior of a kernel matrix (n×n, both triangles
 // filled, positive semi-definite), which is kept and must not change.
 func FunctionSpace(k blas64.General) (Prior, error) {
-	if err := dense.Valid(k); err != nil {
+	if err := checkSquare(k); err != nil {
 		return Prior{}, fmt.Errorf("gp: prior: %w", err)
 	}
-	if k.Rows != k.Cols || k.Rows == 0 {
-		return Prior{}, fmt.Errorf("gp: prior: kernel matrix of %d×%d", k.Rows, k.Cols)
-	}
-	return Prior{k: k}, finite(k)
+	return Prior{k: k, backend: linalg.Default()}, finite(k)
 }
 
 // WeightSpace returns the prior K = ΦΦᵀ of features (n×r), which are kept and
@@ -64,16 +48,23 @@ func WeightSpace(phi blas64.General) (Prior, error) {
 	if phi.Rows == 0 || phi.Cols == 0 {
 		return Prior{}, fmt.Errorf("gp: prior: features of %d×%d", phi.Rows, phi.Cols)
 	}
-	return Prior{phi: phi, weights: true}, finite(phi)
+	return Prior{phi: phi, weights: true, backend: linalg.Default()}, finite(phi)
+}
+
+// checkSquare returns an error unless k can be a kernel matrix.
+func checkSquare(k blas64.General) error {
+	if err := dense.Valid(k); err != nil {
+		return err
+	}
+	if k.Rows != k.Cols || k.Rows == 0 {
+		return fmt.Errorf("kernel matrix of %d×%d", k.Rows, k.Cols)
+	}
+	return nil
 }
 
 func finite(m blas64.General) error {
-	for i := range m.Rows {
-		for _, v := range dense.Row(m, i) {
-			if v-v != 0 { // NaN for NaN and for ±Inf
-				return fmt.Errorf("gp: prior: row %d holds a NaN or an infinity", i)
-			}
-		}
+	if i := dense.NotFinite(m); i >= 0 {
+		return fmt.Errorf("gp: prior: row %d holds a NaN or an infinity", i)
 	}
 	return nil
 }
@@ -97,56 +88,51 @@ func (p Prior) Width() int {
 
 // root returns R (r×n) with RᵀR = K in function space.
 func (p Prior) root() blas64.General {
-	r := copied(p.k)
-	if _, ok := p.factorize(r); !ok {
-		r, _ = pivotedRoot(p.k)
+	l, err := linalg.Cholesky(p.backend.Raw(), p.k, 0)
+	if err != nil {
+		r, _ := pivotedRoot(p.k)
 		return r
 	}
-	transpose(r)
-	return r
+	return dense.Transposed(l)
 }
 
 // timesKappa returns Kκ, or Φᵀκ in weight space.
 func (p Prior) timesKappa(kappa []float64) []float64 {
-	out := make([]float64, p.Width())
+	out, op, m := make([]float64, p.Width()), blas.NoTrans, p.k
 	if p.weights {
-		blas64.Gemv(blas.Trans, 1, p.phi, dense.Vector(kappa), 0, dense.Vector(out))
-	} else {
-		blas64.Gemv(blas.NoTrans, 1, p.k, dense.Vector(kappa), 0, dense.Vector(out))
+		op, m = blas.Trans, p.phi
 	}
+	blas64.Gemv(op, 1, m, dense.Vector(kappa), 0, dense.Vector(out))
 	return out
 }
 
-// system overwrites dst with B = I + Ω^½KΩ^½, or with A = I + ΦᵀΩΦ in weight
-// space; of the function-space form only the lower triangle.
-func (p Prior) system(dst blas64.General, half []float64) error {
+// factor overwrites the lower triangle of dst with the Cholesky factor of
+// B = I + Ω^½KΩ^½, in weight space of A = I + ΦᵀΩΦ.
+func (p Prior) factor(dst blas64.General, half []float64) error {
 	if p.weights {
-		return p.weightSystem(dst, half)
+		scaled := dense.New(p.phi.Cols, p.phi.Rows)
+		for i, h := range half {
+			for j, v := range dense.Row(p.phi, i) {
+				dense.Row(scaled, j)[i] = h * v
+			}
+		}
+		g, err := linalg.Solver{Backend: p.backend}.Gram(scaled)
+		if err != nil {
+			return err
+		}
+		dense.Copy(dst, g)
 	}
 	for i := range dst.Rows {
-		to, from := dense.Row(dst, i), dense.Row(p.k, i)
-		for j := range i + 1 {
-			to[j] = half[i] * from[j] * half[j]
+		to := dense.Row(dst, i)
+		if !p.weights {
+			for j, k := range dense.Row(p.k, i)[:i+1] {
+				to[j] = half[i] * k * half[j]
+			}
 		}
 		to[i]++
 	}
-	return nil
-}
-
-func (p Prior) weightSystem(dst blas64.General, half []float64) error {
-	scaled := dense.New(p.phi.Cols, p.phi.Rows)
-	for i, h := range half {
-		for j, v := range dense.Row(p.phi, i) {
-			scaled.Data[j*scaled.Stride+i] = h * v
-		}
-	}
-	g, err := linalg.Solver{Backend: p.mul}.Gram(scaled)
-	if err != nil {
-		return err
-	}
-	for i := range dst.Rows {
-		copy(dense.Row(dst, i), dense.Row(g, i))
-		dense.Row(dst, i)[i]++
+	if !linalg.Factorize(p.backend.Raw(), dst) {
+		return &linalg.NotPSDError{Order: dst.Rows}
 	}
 	return nil
 }

@@ -1,9 +1,9 @@
 package gp
 
 import (
-	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -16,13 +16,13 @@ import (
 // VI is a binary classifier with a Gaussian q(f̄) at m inducing inputs. Its
 // steps change it; between them it is safe for concurrent use.
 type VI struct {
-	l, inverse blas64.General // L and L⁻¹, K_mm + jitter·I = LLᵀ
+	l, inverse blas64.General // L and L⁻¹, K_mm with its jitter = LLᵀ
 	jitter     float64
+	relative   float64        // jitter relative to the diagonal, after Move
 	eta        []float64      // h, whitened: P times the mean
 	precision  blas64.General // P, whitened, ≥ I
 	q          gaussian       // what eta and precision say
-
-	mul linalg.Backend // nil is gonum
+	backend    linalg.Backend
 }
 
 // gaussian is q(u) ready for use.
@@ -35,23 +35,57 @@ type gaussian struct {
 // read), with q the prior. Jitter is added to its diagonal only where it is
 // close to singular: see Jitter.
 func NewVI(kmm blas64.General) (*VI, error) {
-	if err := dense.Valid(kmm); err != nil {
+	if err := checkSquare(kmm); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
-	if kmm.Rows != kmm.Cols || kmm.Rows == 0 {
-		return nil, fmt.Errorf("gp: vi: kernel matrix of %d×%d", kmm.Rows, kmm.Cols)
+	v := VIPrior(kmm.Rows, linalg.Default())
+	var err error
+	if v.l, v.jitter, err = firmFactor(kmm); err == nil {
+		v.inverse = dense.Clone(v.l)
+		err = linalg.InvertLower(linalg.Gonum{}, v.inverse)
 	}
-	l, jitter, err := firmFactor(kmm)
 	if err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
-	v := &VI{l: l, inverse: copied(l), jitter: jitter, eta: make([]float64, l.Rows), precision: dense.New(l.Rows, l.Rows)}
-	invert(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: v.inverse.Stride, Data: v.inverse.Data}, v.inverse)
-	for i := range l.Rows {
-		dense.Row(v.precision, i)[i] = 1
+	return v, nil
+}
+
+// VIPrior returns a node of m inducing inputs with q the prior, whose kernel
+// matrix Move sets.
+func VIPrior(m int, on linalg.Backend) *VI {
+	q := gaussian{mean: make([]float64, m), root: dense.Identity(m)}
+	return &VI{eta: make([]float64, m), precision: dense.Identity(m), q: q, backend: on}
+}
+
+// movedJitter is what the diagonal of K_mm grows by, relative to itself, where
+// the kernel moves: the same for all matrices, so that the bound is smooth.
+const movedJitter = 1e-6
+
+// Move takes the kernel matrix of inducing inputs or of a kernel that have moved
+// (m×m, only read). q of u = L⁻¹f̄ stays as it is, and so does the divergence.
+// Batches made before do not fit any more. After an
+// error the node is unusable until another Move.
+func (v *VI) Move(kmm blas64.General) error {
+	if err := checkSquare(kmm); err != nil {
+		return fmt.Errorf("gp: vi: %w", err)
 	}
-	v.q, err = newGaussian(v.eta, v.precision)
-	return v, err
+	if kmm.Rows != v.Len() {
+		return fmt.Errorf("gp: vi: kernel matrix of %d×%d for %d inducing inputs", kmm.Rows, kmm.Cols, v.Len())
+	}
+	l := v.l // its memory, once it is the last Move's
+	if v.relative == 0 {
+		l, v.inverse = dense.New(v.Len(), v.Len()), dense.New(v.Len(), v.Len())
+	}
+	for i := range l.Rows {
+		copy(dense.Row(l, i)[:i+1], dense.Row(kmm, i))
+		dense.Row(l, i)[i] *= 1 + movedJitter
+	}
+	if !linalg.Factorize(v.raw(), l) {
+		return fmt.Errorf("gp: vi: %w", &linalg.NotPSDError{Order: l.Rows, Jitter: movedJitter})
+	}
+	v.l, v.jitter, v.relative = l, 0, movedJitter
+	dense.Copy(v.inverse, l)
+	return linalg.InvertLower(v.raw(), v.inverse)
 }
 
 // LoadVI is NewVI with the natural parameters that State returned.
@@ -60,38 +94,62 @@ func LoadVI(kmm blas64.General, eta []float64, precision blas64.General) (*VI, e
 	if err != nil {
 		return nil, err
 	}
-	if err := dense.Valid(precision); err != nil {
-		return nil, fmt.Errorf("gp: vi: %w", err)
-	}
-	if len(eta) != v.Len() || precision.Rows != v.Len() || precision.Cols != v.Len() {
-		return nil, fmt.Errorf("gp: vi: natural parameters of %d and %d×%d for %d inducing inputs", len(eta), precision.Rows, precision.Cols, v.Len())
-	}
-	v.eta, v.precision = append([]float64{}, eta...), copied(precision)
-	v.q, err = newGaussian(v.eta, v.precision)
-	return v, err
+	return v, v.Restore(eta, precision)
 }
 
-func newGaussian(eta []float64, precision blas64.General) (gaussian, error) {
-	root := copied(precision)
-	l, ok := factorize(root)
-	if !ok {
-		return gaussian{}, fmt.Errorf("gp: vi: %w", &linalg.NotPSDError{Order: root.Rows})
+// Restore takes the natural parameters that State returned. On error nothing has
+// changed.
+func (v *VI) Restore(eta []float64, precision blas64.General) error {
+	if err := dense.Valid(precision); err != nil {
+		return fmt.Errorf("gp: vi: %w", err)
 	}
-	mean := append([]float64{}, eta...)
-	solve(l, mean)
-	invert(l, root)
-	return gaussian{mean, root}, nil
+	if len(eta) != v.Len() || precision.Rows != v.Len() || precision.Cols != v.Len() {
+		return fmt.Errorf("gp: vi: natural parameters of %d and %d×%d for %d inducing inputs", len(eta), precision.Rows, precision.Cols, v.Len())
+	}
+	return v.set(slices.Clone(eta), dense.Clone(precision))
+}
+
+// set takes natural parameters and what follows from them.
+func (v *VI) set(eta []float64, precision blas64.General) error {
+	root := dense.Clone(precision)
+	if !linalg.Factorize(v.raw(), root) {
+		return fmt.Errorf("gp: vi: %w", &linalg.NotPSDError{Order: root.Rows})
+	}
+	mean := slices.Clone(eta)
+	solve(root, mean)
+	if err := linalg.InvertLower(v.raw(), root); err != nil {
+		return fmt.Errorf("gp: vi: %w", err)
+	}
+	v.eta, v.precision, v.q = eta, precision, gaussian{mean, root}
+	return nil
 }
 
 // On returns the node with m as the backend of its fits and of large predictions,
 // in place of gonum; v stays as it is.
 func (v *VI) On(m linalg.Backend) *VI {
 	next := *v
-	next.mul = m
+	next.backend = linalg.OrDefault(m)
 	return &next
 }
 
-func (v *VI) products() linalg.Backend { return linalg.OrDefault(v.mul) }
+// leastNative is the number of inducing inputs from which on a library pays in
+// fits.
+const leastNative = 48
+
+// raw multiplies in fits.
+func (v *VI) raw() linalg.Raw {
+	if v.Len() < leastNative {
+		return linalg.Gonum{}
+	}
+	return v.backend.Raw()
+}
+
+// timesTrans writes a·bᵀ into dst on all cores; b has m columns.
+func (v *VI) timesTrans(dst, a, b blas64.General) error {
+	return linalg.EachPart(a.Rows, func(from, n int) error {
+		return v.raw().Mul64(dense.Rows(dst, from, from+n), dense.Rows(a, from, from+n), b)
+	})
+}
 
 // Len returns m.
 func (v *VI) Len() int { return len(v.eta) }
@@ -132,13 +190,13 @@ func (v *VI) Batch(knm blas64.General, knn []float64, yes []bool) (*Batch, error
 	if knm.Cols != v.Len() || len(knn) != knm.Rows {
 		return nil, fmt.Errorf("gp: vi: %d×%d covariances and %d variances for %d inducing inputs", knm.Rows, knm.Cols, len(knn), v.Len())
 	}
-	b := &Batch{a: dense.New(knm.Rows, v.Len()), rest: append([]float64{}, knn...), kappa: halves(yes)}
-	if err := v.products().MulTrans64(b.a, knm, v.inverse); err != nil {
+	b := &Batch{a: dense.New(knm.Rows, v.Len()), rest: slices.Clone(knn), kappa: halves(yes)}
+	if err := v.timesTrans(b.a, dense.Clone(knm), v.inverse); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
 	for i := range b.rest {
-		a := dense.Vector(dense.Row(b.a, i))
-		b.rest[i] = max(b.rest[i]-blas64.Dot(a, a), 0)
+		a := dense.Row(b.a, i)
+		b.rest[i] = max(b.rest[i]-dense.Dot(a, a), 0)
 	}
 	return b, nil
 }
@@ -161,16 +219,16 @@ func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
 // addSquares adds ‖root·row‖² of every row of a to dst (n×1). A library is
 // quickest with whole matrices, zeros too.
 func (v *VI) addSquares(dst, a blas64.General) error {
-	raw := v.products().Raw()
+	raw := v.raw()
 	if _, ok := raw.(linalg.Gonum); ok {
-		return addSquares(nil, dst, 0, 1, a, v.q.root)
+		return addSquares(linalg.Gonum{}, dst, 0, 1, a, v.q.root)
 	}
 	return linalg.EachPart(a.Rows, func(from, n int) error {
 		t := dense.New(n, a.Cols)
-		if err := raw.Mul64(t, view(a, from, from+n, a.Cols), v.q.root); err != nil {
+		if err := raw.Mul64(t, dense.Rows(a, from, from+n), v.q.root); err != nil {
 			return fmt.Errorf("gp: vi: %w", err)
 		}
-		addLengths(view(dst, from, from+n, 1), 0, 1, t)
+		addLengths(dense.Rows(dst, from, from+n), 0, 1, t)
 		return nil
 	})
 }
@@ -199,8 +257,8 @@ func fit(kappa, mean, c []float64) float64 {
 func (v *VI) divergence() float64 {
 	var sum float64
 	for i, m := range v.q.mean {
-		r := dense.Vector(dense.Row(v.q.root, i))
-		sum += blas64.Dot(r, r) + m*m - 1 - 2*math.Log(dense.Row(v.q.root, i)[i])
+		r := dense.Row(v.q.root, i)[:i+1]
+		sum += dense.Dot(r, r) + m*m - 1 - 2*math.Log(r[i])
 	}
 	return sum / 2
 }
@@ -234,21 +292,27 @@ func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
 		}
 		fresh[i] += rate
 	}
-	q, err := newGaussian(h, p)
-	if err != nil {
-		return err
-	}
-	v.eta, v.precision, v.q = h, p, q
-	return nil
+	return v.set(h, p)
 }
 
-// weightedRows bounds the copies that weighted makes.
-const weightedRows = 4096
+const (
+	// weightedRows bounds the copies that weighted makes.
+	weightedRows = 4096
+	// leastScattered is the number of values from which on Scatter uses a library.
+	leastScattered = 1 << 16
+)
 
 // weighted returns AᵀΛA with λ = tanh(c/2)/(2c).
 func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
 	sum := dense.New(a.Cols, a.Cols)
-	solver := linalg.Solver{Backend: v.mul}
+	if _, gonum := v.raw().(linalg.Gonum); !gonum && a.Rows*a.Cols < leastScattered {
+		scaled := dense.New(a.Rows, a.Cols)
+		for i := range a.Rows {
+			blas64.Axpy(polyagamma.Mean(1, c[i]), dense.Vector(dense.Row(a, i)), dense.Vector(dense.Row(scaled, i)))
+		}
+		return sum, linalg.Plain64(v.raw(), sum, dense.Transposed(scaled), a)
+	}
+	solver := linalg.Solver{Backend: v.backend}
 	for first := 0; first < a.Rows; first += weightedRows {
 		scaled := dense.New(min(weightedRows, a.Rows-first), a.Cols)
 		dense.Parallel(scaled.Rows, func(i int) {
@@ -266,76 +330,21 @@ func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
 	return sum, nil
 }
 
-// Fit takes full steps of rate 1 on all examples, which is coordinate ascent:
-// the bound never falls. It stops after most steps, or when a step gains less
-// than tolerance nats an example, and returns the bounds before every step and
-// after the last. It asks ctx before each.
-func (v *VI) Fit(ctx context.Context, all *Batch, most int, tolerance float64) ([]float64, error) {
-	var bounds []float64
-	for {
-		if err := ctx.Err(); err != nil {
-			return bounds, fmt.Errorf("gp: vi: %w", err)
-		}
-		mean, c, err := v.moments(all)
-		if err != nil {
-			return bounds, err
-		}
-		bounds = append(bounds, fit(all.kappa, mean, c)-v.divergence())
-		n := len(bounds)
-		if n > most || n > 1 && bounds[n-1]-bounds[n-2] < tolerance*float64(len(c)) {
-			return bounds, nil
-		}
-		if err := v.step(all, c, 1, 1); err != nil {
-			return bounds, err
-		}
-	}
-}
-
-// Warm takes steps of rate 1 on every stride-th example, which brings q close
-// to where Fit takes it at a stride-th of the cost a step. It asks ctx before
-// each.
-func (v *VI) Warm(ctx context.Context, all *Batch, steps, stride int) error {
-	if stride < 1 {
-		return fmt.Errorf("gp: vi: stride %d", stride)
-	}
-	some := all.every(stride)
-	for range steps {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("gp: vi: %w", err)
-		}
-		if err := v.Step(some, float64(len(all.kappa))/float64(len(some.kappa)), 1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// every returns examples 0, stride, 2·stride, …
-func (b *Batch) every(stride int) *Batch {
-	n := (len(b.kappa) + stride - 1) / stride
-	out := &Batch{a: dense.New(n, b.a.Cols), rest: make([]float64, n), kappa: make([]float64, n)}
-	for i := range n {
-		copy(dense.Row(out.a, i), dense.Row(b.a, i*stride))
-		out.rest[i], out.kappa[i] = b.rest[i*stride], b.kappa[i*stride]
-	}
-	return out
-}
-
 // Latent returns the moments of f (the corrected eq. 14) at q inputs from
 // their covariances with the inducing inputs (q×m) and prior variances (q).
 func (v *VI) Latent(rows blas64.General, prior []float64) (Latent, error) {
-	l, err := newLatent(rows, append([]float64{}, prior...), v.Len(), 1)
+	l, err := newLatent(rows, slices.Clone(prior), v.Len(), 1)
 	if err != nil || rows.Rows == 0 {
 		return l, err
 	}
 	a := dense.New(rows.Rows, v.Len())
-	if err := v.products().MulTrans64(a, rows, v.inverse); err != nil {
+	if err := v.backend.MulTrans64(a, rows, v.inverse); err != nil {
 		return l, fmt.Errorf("gp: predict: %w", err)
 	}
 	for i := range a.Rows {
-		r := dense.Vector(dense.Row(a, i))
-		dense.Row(l.Var, i)[0] = max(prior[i]-blas64.Dot(r, r), 0)
+		r := dense.Row(a, i)
+		dense.Row(l.Var, i)[0] = max(prior[i]-dense.Dot(r, r), 0)
 	}
 	project(l.Mean, 0, a, v.q.mean)
-	return l, addSquares(v.mul, l.Var, 0, 1, a, v.q.root)
+	return l, addSquares(v.backend, l.Var, 0, 1, a, v.q.root)
 }

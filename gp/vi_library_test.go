@@ -62,7 +62,7 @@ func TestVIOnALibrary(t *testing.T) {
 				t.Fatalf("row %d: %g ± %g, want %g ± %g", j, got.Mean.Data[j], got.Var.Data[j], want.Mean.Data[j], want.Var.Data[j])
 			}
 		}
-		alone, err := v.Latent(view(knm, 7, 8, m), knn[7:8])
+		alone, err := v.Latent(dense.Rows(knm, 7, 8), knn[7:8])
 		if err != nil || alone.Mean.Data[0] != got.Mean.Data[7] || alone.Var.Data[0] != got.Var.Data[7] {
 			t.Errorf("row 7 alone: %v, %v", alone, err)
 		}

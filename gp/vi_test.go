@@ -285,7 +285,7 @@ func TestBoundIsBruteForce(t *testing.T) {
 			dense.Row(l, i)[j] = cov.At(i, j)
 		}
 	}
-	if _, ok := factorize(l); !ok {
+	if !linalg.Factorize(linalg.Gonum{}, l) {
 		t.Fatal("S̃ is not positive definite")
 	}
 	constant := (math.Log(mat.Det(denseOf(s.kmm))) - math.Log(mat.Det(cov))) / 2
@@ -322,8 +322,8 @@ func TestBoundIsBruteForce(t *testing.T) {
 func evidence(t testing.TB, k blas64.General, yes []bool) float64 {
 	t.Helper()
 	const steps, reach = 60, 7.0
-	l := copied(k)
-	if _, ok := factorize(l); !ok {
+	l := dense.Clone(k)
+	if !linalg.Factorize(linalg.Gonum{}, l) {
 		t.Fatal("singular")
 	}
 	var total float64
@@ -472,7 +472,7 @@ func TestSingularInducingInputsGetJitter(t *testing.T) {
 
 func TestVIRefuses(t *testing.T) {
 	s := newSparse(t, inputs(6, 2, 1), inputs(3, 2, 2), labels(6, 1))
-	negative := copied(s.kmm)
+	negative := dense.Clone(s.kmm)
 	negative.Data[0] = -1
 	var psd *linalg.NotPSDError
 	if _, err := NewVI(negative); !errors.As(err, &psd) {

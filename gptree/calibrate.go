@@ -19,7 +19,7 @@ type Root struct {
 	Lengthscale float64 `json:"lengthscale"`
 }
 
-// A Choice is the root that pseudo-sessions chose, with the scores of all
+// A Choice is the root that episodes chose, with the scores of all
 // candidates.
 type Choice = episodes.Choice[Root]
 

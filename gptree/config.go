@@ -42,7 +42,7 @@ const (
 	// GrowSession puts a new root over all that is there and a tree of the
 	// session.
 	GrowSession Growth = "session-tree"
-	// GrowRebuild builds one tree over all classes from what is kept of them.
+	// GrowRebuild builds one tree over all classes from what is left of them.
 	GrowRebuild Growth = "rebuild-tree"
 )
 
@@ -85,7 +85,7 @@ type Config struct {
 	// RootLengthscale is that of such roots, 0 for Lengthscale: either side of
 	// a root is spread over many places, which a shorter one tells apart.
 	RootLengthscale float64 `json:"root_lengthscale" mapstructure:"root_lengthscale"`
-	// Calibrate lets pseudo-sessions inside the base session choose RootBias
+	// Calibrate lets episodes inside the base session choose RootBias
 	// and, unless the kernel is linear, RootLengthscale; both must then be 0, and
 	// Growth GrowShared.
 	Calibrate bool `json:"calibrate" mapstructure:"calibrate"`
@@ -115,8 +115,14 @@ func (c Config) Validate() error {
 	if err := oneOf("growth", c.Growth, GrowShared, GrowSession, GrowRebuild); err != nil {
 		return err
 	}
-	if err := c.validateKernel(); err != nil {
+	if err := oneOf("kernel", c.Kernel, kernel.Kinds()...); err != nil {
 		return err
+	}
+	if err := c.kernel(c.Outputscale).Validate(); err != nil {
+		return err
+	}
+	if err := c.gibbsKernel().Validate(); err != nil {
+		return fmt.Errorf("gibbs_%w", err)
 	}
 	if err := c.schedule().Validate(); err != nil {
 		return err
@@ -124,23 +130,6 @@ func (c Config) Validate() error {
 	if err := c.Prediction.Validate(); err != nil {
 		return fmt.Errorf("prediction: %w", err)
 	}
-	return c.validateSizes()
-}
-
-func (c Config) validateKernel() error {
-	if err := oneOf("kernel", c.Kernel, kernel.Kinds()...); err != nil {
-		return err
-	}
-	if err := c.kernel(c.Outputscale).Validate(); err != nil {
-		return err
-	}
-	if err := c.kernel(c.GibbsOutputscale).Validate(); err != nil {
-		return fmt.Errorf("gibbs_%w", err)
-	}
-	return nil
-}
-
-func (c Config) validateSizes() error {
 	for _, v := range []struct {
 		name        string
 		value, most int

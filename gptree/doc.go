@@ -1,7 +1,7 @@
 // Package gptree is GP-Tree (Achituve, Navon, Yemini, Chechik, Fetaya, "GP-Tree:
 // A Gaussian Process Classifier for Few-Shot Incremental Learning", ICML 2021):
 // a classifier (GPTree), and the binary tree over its classes (Tree), how that
-// is built, read, grown, saved and drawn. Every internal node asks whether a
+// is built, read, grown and saved. Every internal node asks whether a
 // class is to the left or to the right; the probability of a class is the
 // product of the answers on the way from the root to its leaf (eq. 9).
 //
@@ -13,7 +13,7 @@
 //	C_l C_r  Tree.Split         –        the classes to the left and to the right of v_i
 //	f_vi     log-odds           n×(C−1)  log p(left)/p(right) at v_i, in nats
 //
-//	X̄        kept.rows          M×d      inducing inputs of base classes, embeddings of novel ones
+//	X̄        member.rows        M×d      inducing inputs of base classes, embeddings of novel ones
 //	m̃, S̃     vi.nodes           –        q(f̄) of every base split (package gp)
 //	ω        gp.Gibbs           chains×n Pólya-Gamma variables of every other split
 //
@@ -24,9 +24,9 @@
 // every class, shared by all nodes; full-batch steps), after which only the
 // inducing inputs are kept, or by Gibbs sampling (gibbs), which keeps every
 // example. Later sessions leave the base tree as it is (§3.4): a tree over all
-// novel classes, from their kept embeddings, goes under a new root beside it,
+// novel classes, from their kept embeddings, goes under a new root next to it,
 // and its nodes and the root, whose left side are the inducing inputs, are
-// sampled anew. Nothing is trained. Config.Growth has the variants of Table 4.
+// sampled again. Nothing is trained. Config.Growth has the variants of Table 4.
 // A later session with more than Config.MaxPerClass examples of a class is too
 // large for that: it is fitted by VI as the base session was, stays as it is,
 // and gets a root of its own (end of §3.4).
@@ -39,10 +39,10 @@
 // The root weighs base against novel from inducing inputs against a few
 // images, and either side is spread over many places: Config.RootBias shifts
 // it, Config.RootLengthscale gives it a kernel of its own, Config.Calibrate
-// chooses both by pseudo-sessions inside the base session (package
+// chooses both by episodes inside the base session (package
 // classifier/episodes).
 //
-// Novelty is the variance of the latent function beside its prior, averaged
+// Novelty is the variance of the latent function relative to its prior, averaged
 // over the path to the most probable class. With a linear kernel on inputs of
 // length 1 it cannot tell x from −x.
 //

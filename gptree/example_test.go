@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -13,29 +12,20 @@ import (
 )
 
 func ExampleKMeans() {
-	names := []string{"cat", "truck", "dog", "car"}
 	means := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{
-		9, 1,
-		1, 9,
-		9, 2,
-		2, 9,
+		9, 1, // cat
+		1, 9, // truck
+		9, 2, // dog
+		2, 9, // car
 	}}
 	tree, err := gptree.KMeans(context.Background(), means, gptree.DefaultKMeansConfig())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_ = tree.WriteText(os.Stdout, names)
 	text, _ := json.Marshal(tree)
 	fmt.Println(string(text))
 	// Output:
-	// split 0 (2|2)
-	// ├── split 1 (1|1)
-	// │   ├── cat
-	// │   └── dog
-	// └── split 2 (1|1)
-	//     ├── truck
-	//     └── car
 	// [-1,-1,0,2,-1,1,3]
 }
 
@@ -60,16 +50,11 @@ func ExampleJoin() {
 	base, _ := gptree.StickBreaking(2)
 	novel, _ := gptree.RandomBalanced(2, 1)
 	grown, _ := gptree.Join(base, novel)
-	fmt.Print(grown)
+	text, _ := json.Marshal(grown)
+	fmt.Println(string(text))
 	path, _ := grown.Path(3)
 	fmt.Println(path)
 	// Output:
-	// split 0 (2|2)
-	// ├── split 1 (1|1)
-	// │   ├── 0
-	// │   └── 1
-	// └── split 2 (1|1)
-	//     ├── 2
-	//     └── 3
+	// [-1,-1,0,1,-1,2,3]
 	// [{0 false} {2 false}]
 }

@@ -83,7 +83,7 @@ func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error 
 	next := &GPTree{cfg: h.cfg, dim: x.Cols, all: h.all.Clone(), fitted: h.fitted, choice: h.choice, mul: h.mul}
 	err := next.take(ctx, x, classifier.GroupByClass(y))
 	if err == nil {
-		err = h.become(ctx, next, x, y)
+		err = h.finish(ctx, next, x, y)
 	}
 	if err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
@@ -91,9 +91,9 @@ func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error 
 	return nil
 }
 
-// become turns h into next, which has taken the session (x, y): calibrated
-// where that is the base session, with its model made.
-func (h *GPTree) become(ctx context.Context, next *GPTree, x blas32.General, y []string) error {
+// finish turns h into next, which has the session (x, y), after calibrating it
+// where that is the base session, and fitting its model.
+func (h *GPTree) finish(ctx context.Context, next *GPTree, x blas32.General, y []string) error {
 	if h.model == nil && h.cfg.Calibrate {
 		if err := next.calibrate(ctx, x, y); err != nil {
 			return err
@@ -106,10 +106,13 @@ func (h *GPTree) become(ctx context.Context, next *GPTree, x blas32.General, y [
 	return nil
 }
 
-// take adds a session to what is kept: under VI, new classes as inducing
+// take adds a session to the members: under VI, new classes as inducing
 // inputs where it is the first or too large for Gibbs nodes.
 func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier.Group) error {
-	session := h.nextSession()
+	session := baseSession
+	for _, m := range h.all.Values() {
+		session = max(session, m.session+1)
+	}
 	var fresh []classifier.Group
 	large := session == baseSession
 	for _, g := range groups {
@@ -119,11 +122,23 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 			return err
 		}
 	}
-	if large && h.cfg.Base == BaseVI && len(fresh) > 0 {
-		return h.takeVI(ctx, session, x, fresh)
+	if large && h.cfg.Base == BaseVI && len(fresh) > 0 { // inducing inputs stand for them
+		classes, rows := byClass(x, fresh)
+		b, points, err := startVI(ctx, h.cfg, session, x.Cols, classes, rows)
+		if err == nil {
+			err = b.fit(ctx, h.cfg, x.Cols, rows, points, h.mul)
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range classes {
+			h.all.Put(name, points[name])
+		}
+		h.fitted = append(slices.Clone(h.fitted), b)
+		return nil
 	}
 	for _, g := range fresh {
-		if err := h.extend(g.Class, kept{session: session}, x, g.Rows); err != nil {
+		if err := h.extend(g.Class, member{session: session}, x, g.Rows); err != nil {
 			return err
 		}
 	}
@@ -131,9 +146,9 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 }
 
 // extend adds rows of x to the examples of a class.
-func (h *GPTree) extend(name string, old kept, x blas32.General, rows []int) error {
+func (h *GPTree) extend(name string, old member, x blas32.General, rows []int) error {
 	if h.isVariational(old) {
-		return fmt.Errorf("class %q is of a session whose examples were not kept: learn that session anew, or with base gibbs: %w", name, classifier.ErrUnsupported)
+		return fmt.Errorf("class %q is of a session whose examples were not kept: learn that session again, or with base gibbs: %w", name, classifier.ErrUnsupported)
 	}
 	if n := len(old.rows) + len(rows); n > h.cfg.MaxPerClass {
 		return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d a class (max_per_class): give it fewer, raise the bound, or learn all of them in one session with base vi", name, n, h.cfg.MaxPerClass)
@@ -143,33 +158,10 @@ func (h *GPTree) extend(name string, old kept, x blas32.General, rows []int) err
 	return nil
 }
 
-// takeVI fits a session by VI and keeps inducing inputs.
-func (h *GPTree) takeVI(ctx context.Context, session int, x blas32.General, groups []classifier.Group) error {
-	classes, rows := byClass(x, groups)
-	b, points, err := fitVI(ctx, h.cfg, session, x.Cols, classes, rows, h.mul)
-	if err != nil {
-		return err
-	}
-	for _, name := range classes {
-		h.all.Put(name, points[name])
-	}
-	h.fitted = append(slices.Clone(h.fitted), b)
-	return nil
-}
+// isVariational reports whether only inducing inputs of a class remain.
+func (h *GPTree) isVariational(k member) bool { return h.fitted.of(k.session) != nil }
 
-// nextSession returns the number of a session of new classes.
-func (h *GPTree) nextSession() int {
-	next := baseSession
-	for _, k := range h.all.Values() {
-		next = max(next, k.session+1)
-	}
-	return next
-}
-
-// isVariational says whether of a class only inducing inputs were kept.
-func (h *GPTree) isVariational(k kept) bool { return h.fitted.of(k.session) != nil }
-
-// refit makes the model of what is kept.
+// refit fits the model of the members.
 func (h *GPTree) refit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -188,7 +180,7 @@ func (h *GPTree) Forget(name string) error {
 		return fmt.Errorf("gptree: forget %q: %w", name, classifier.ErrUnknownClass)
 	}
 	if h.isVariational(k) {
-		return fmt.Errorf("gptree: forget %q: it is part of a session fitted by VI; learn that anew without it: %w", name, classifier.ErrUnsupported)
+		return fmt.Errorf("gptree: forget %q: it is part of a session fitted by VI; learn that again without it: %w", name, classifier.ErrUnsupported)
 	}
 	all := h.all.Clone()
 	all.Drop(name)
@@ -238,7 +230,7 @@ func (h *GPTree) replace(all members) error {
 
 // Score implements classifier.Head: eq. 9. The novelty is the mean over the
 // path to the most probable class, root included, of the variance of the latent
-// function beside its prior variance. 0 where there is one class, and so no
+// function relative to its prior variance. 0 where there is one class, and so no
 // path.
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	return h.scoring().Score(dst, novelty, x)

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -22,12 +21,7 @@ func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]
 	if len(distinct) <= count {
 		return distinct
 	}
-	x := rows.Matrix(d)
-	if unit {
-		for i, r := range rows {
-			classifier.Unit(dense.Row(x, i), r)
-		}
-	}
+	x := rowsMatrix(rows, d, unit)
 	centres := seedCentres(x, count, rng)
 	owner := make([]int, x.Rows)
 	for range inducingIterations {
@@ -36,14 +30,10 @@ func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]
 		}
 		moveCentres(centres, x, owner)
 	}
-	return float32s(centres)
-}
-
-func float32s(m blas64.General) [][]float32 {
-	out := make([][]float32, m.Rows)
+	out := make([][]float32, count)
 	for i := range out {
-		out[i] = make([]float32, m.Cols)
-		for j, v := range dense.Row(m, i) {
+		out[i] = make([]float32, d)
+		for j, v := range dense.Row(centres, i) {
 			out[i][j] = float32(v)
 		}
 	}
@@ -90,7 +80,7 @@ func drawFrom(weights []float64, rng *rand.Rand) int {
 }
 
 // assignNearest sends every row to its nearest centre, the first among equals,
-// and says whether that changed anything.
+// and reports whether that changed anything.
 func assignNearest(owner []int, x, centres blas64.General) bool {
 	var changed bool
 	for i := range owner {

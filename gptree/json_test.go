@@ -73,8 +73,5 @@ func FuzzTreeJSON(f *testing.F) {
 		if back := parse(t, preorder(t, tree)); !reflect.DeepEqual(back, tree) {
 			t.Fatal("the tree came back different")
 		}
-		if len(tree.String()) == 0 {
-			t.Fatal("no drawing")
-		}
 	})
 }

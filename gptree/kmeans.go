@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -74,37 +75,32 @@ func unitRows(means blas64.General) (blas64.General, error) {
 	if err := checkClasses(means.Rows); err != nil {
 		return blas64.General{}, err
 	}
+	if i := dense.NotFinite(means); i >= 0 {
+		return blas64.General{}, &classifier.NotFiniteError{Row: i}
+	}
 	x := dense.New(means.Rows, means.Cols)
 	for i := range x.Rows {
 		var largest float64
 		for _, v := range dense.Row(means, i) {
-			if v-v != 0 { // NaN for NaN and for ±Inf
-				return blas64.General{}, &classifier.NotFiniteError{Row: i}
-			}
 			largest = max(largest, math.Abs(v))
 		}
 		if largest > 0 {
-			unit(dense.Row(x, i), dense.Row(means, i), largest)
+			to := dense.Row(x, i)
+			for j, v := range dense.Row(means, i) {
+				to[j] = v / largest
+			}
+			blas64.Scal(1/blas64.Nrm2(dense.Vector(to)), dense.Vector(to))
 		}
 	}
 	return x, nil
 }
 
-func unit(dst, src []float64, largest float64) {
-	for j, v := range src {
-		dst[j] = v / largest
-	}
-	blas64.Scal(1/blas64.Nrm2(dense.Vector(dst)), dense.Vector(dst))
-}
-
 // centred gathers the rows of some classes about their mean, which makes the
 // assignment of close points exact enough.
 func centred(x blas64.General, classes []int) blas64.General {
-	out := dense.New(len(classes), x.Cols)
-	mean := make([]float64, x.Cols)
-	for i, c := range classes {
-		copy(dense.Row(out, i), dense.Row(x, c))
-		blas64.Axpy(1/float64(len(classes)), dense.Vector(dense.Row(x, c)), dense.Vector(mean))
+	out, mean := dense.Gather(x, classes), make([]float64, x.Cols)
+	for i := range classes {
+		blas64.Axpy(1/float64(len(classes)), dense.Vector(dense.Row(out, i)), dense.Vector(mean))
 	}
 	for i := range classes {
 		blas64.Axpy(-1, dense.Vector(mean), dense.Vector(dense.Row(out, i)))
@@ -146,7 +142,7 @@ func cluster(x blas64.General, maxIter int, rng *rand.Rand) clustering {
 	if !ok {
 		return clustering{}
 	}
-	l, r := append([]float64{}, dense.Row(x, first)...), append([]float64{}, dense.Row(x, second)...)
+	l, r := slices.Clone(dense.Row(x, first)), slices.Clone(dense.Row(x, second))
 	c := clustering{right: make([]bool, x.Rows)}
 	for range maxIter {
 		if !assign(c.right, x, l, r) {
@@ -171,28 +167,18 @@ func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) 
 			total += d
 		}
 	}
-	left := rng.Float64() * total
-	for i, d := range sq {
-		if d == 0 {
-			continue
-		}
-		second, ok = i, true
-		if left -= d; left < 0 {
-			break
-		}
-	}
-	return second, ok
+	return drawFrom(sq, rng), total > 0
 }
 
 // assign sends every row to the nearer centre, left when there is none, and
-// says whether that changed anything.
+// reports whether that changed anything.
 func assign(right []bool, x blas64.General, l, r []float64) bool {
-	w := append([]float64{}, r...)
+	w := slices.Clone(r)
 	blas64.Axpy(-1, dense.Vector(l), dense.Vector(w))
-	middle := (blas64.Dot(dense.Vector(w), dense.Vector(l)) + blas64.Dot(dense.Vector(w), dense.Vector(r))) / 2
+	middle := (dense.Dot(w, l) + dense.Dot(w, r)) / 2
 	changed := false
 	for i := range right {
-		side := blas64.Dot(dense.Vector(w), dense.Vector(dense.Row(x, i))) > middle
+		side := dense.Dot(w, dense.Row(x, i)) > middle
 		changed = changed || side != right[i]
 		right[i] = side
 	}

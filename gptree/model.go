@@ -3,7 +3,6 @@ package gptree
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -127,12 +126,11 @@ func (m *model) place(leaves []string, all *members) exemplars.Rows {
 		m.column[leaf] = columns[name]
 	}
 	var rows exemplars.Rows
-	for _, n := range m.tree.nodes {
-		if n.Class >= 0 {
-			m.first = append(m.first, len(rows))
-			k, _ := all.Get(leaves[n.Class])
-			rows = append(rows, k.rows...)
-		}
+	_, class := m.tree.Spans()
+	for _, c := range class {
+		m.first = append(m.first, len(rows))
+		k, _ := all.Get(leaves[c])
+		rows = append(rows, k.rows...)
 	}
 	m.first = append(m.first, len(rows))
 	return rows
@@ -164,20 +162,8 @@ func (c Config) build(ctx context.Context, means blas64.General, stream uint64) 
 	return KMeans(ctx, means, k)
 }
 
-// span returns the points under a node of the tree, in preorder leaves.
-func (m *model) span(leavesBefore []int, at int) (lo, hi int) {
-	return m.first[leavesBefore[at]], m.first[leavesBefore[m.tree.end[at]]]
-}
-
 // fill makes the nodes of all splits.
 func (m *model) fill(from omegaSource) error {
-	before := make([]int, len(m.tree.nodes)+1) // leaves before every node
-	for i, n := range m.tree.nodes {
-		before[i+1] = before[i]
-		if n.Class >= 0 {
-			before[i+1]++
-		}
-	}
 	var grams [nodeKinds]func() (blas64.General, error)
 	for kind, k := range m.cfg.kernels() {
 		grams[kind] = sync.OnceValues(func() (blas64.General, error) { return k.Gram(m.points) })
@@ -187,9 +173,10 @@ func (m *model) fill(from omegaSource) error {
 	}
 	ids := m.splitIDs()
 	m.nodes = make([]node, m.tree.Splits())
-	for s, at := range m.tree.splits {
+	spans, _ := m.tree.Spans()
+	for s, span := range spans {
 		n := &m.nodes[s]
-		n.lo, n.hi = m.span(before, at)
+		n.lo, n.hi = m.first[span.Lo], m.first[span.Hi]
 		if ids[s].root {
 			n.kind, n.bias = rootNode, -m.cfg.RootBias
 		}
@@ -197,8 +184,7 @@ func (m *model) fill(from omegaSource) error {
 			n.latent, n.kind = b.nodes[ids[s].split].On(m.mul), variationalNode
 			continue
 		}
-		_, middle := m.span(before, m.tree.nodes[at].Left)
-		if err := m.fillGibbs(n, middle, ids[s], grams[n.kind], from); err != nil {
+		if err := m.fillGibbs(n, m.first[span.Mid], ids[s], grams[n.kind], from); err != nil {
 			return fmt.Errorf("split %d: %w", s, err)
 		}
 	}
@@ -207,7 +193,16 @@ func (m *model) fill(from omegaSource) error {
 
 // fillGibbs makes a Gibbs node whose left points end at middle.
 func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.General, error), from omegaSource) error {
-	prior, err := m.prior(n, gram)
+	var prior gp.Prior
+	var err error
+	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights { // cheaper
+		prior, err = gp.WeightSpace(m.cfg.gibbsKernel().Features(dense.Rows(m.points.X, n.lo, n.hi)))
+	} else {
+		var k blas64.General
+		if k, err = gram(); err == nil {
+			prior, err = gp.FunctionSpace(dense.View(k, n.lo, n.lo, n.hi-n.lo, n.hi-n.lo))
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -219,29 +214,7 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 	return err
 }
 
-// prior returns that of a Gibbs node: in weight space where that is cheaper.
-func (m *model) prior(n *node, gram func() (blas64.General, error)) (gp.Prior, error) {
-	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights {
-		return gp.WeightSpace(features(dense.Rows(m.points.X, n.lo, n.hi), m.cfg.gibbsKernel()))
-	}
-	k, err := gram()
-	if err != nil {
-		return gp.Prior{}, err
-	}
-	return gp.FunctionSpace(dense.View(k, n.lo, n.lo, n.hi-n.lo, n.hi-n.lo))
-}
-
-// features returns Φ = √(s/ℓ²)·x̂ of a linear kernel.
-func features(x blas64.General, k kernel.Kernel) blas64.General {
-	out := dense.New(x.Rows, x.Cols)
-	w := math.Sqrt(k.Weight())
-	for i := range x.Rows {
-		blas64.Axpy(w, dense.Vector(dense.Row(x, i)), dense.Vector(dense.Row(out, i)))
-	}
-	return out
-}
-
-// A splitID tells splits apart whatever their number in the whole tree is.
+// A splitID tells splits apart independently of their number in the whole tree.
 type splitID struct {
 	// root is a split that joins part to those before.
 	root        bool

@@ -26,12 +26,8 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 	if err != nil {
 		return blas64.General{}, err
 	}
-	errs := make([]error, len(m.nodes))
-	dense.Parallel(len(m.nodes), func(s int) { errs[s] = m.ask(q, s) })
-	for _, err := range errs {
-		if err != nil {
-			return blas64.General{}, err
-		}
+	if err := dense.ParallelErr(len(m.nodes), func(s int) error { return m.ask(q, s) }); err != nil {
+		return blas64.General{}, err
 	}
 	leaves := dense.New(x.Rows, m.tree.Classes())
 	if err := m.tree.LogProb(leaves, q.logOdds); err != nil {
@@ -54,7 +50,7 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 
 // novelty averages what is unknown at the splits above a leaf.
 func (m *model) novelty(unknown []float64, leaf int) float64 {
-	at := m.leafOf(leaf)
+	at := m.tree.leaves[leaf]
 	depth := m.tree.nodes[at].Depth
 	if depth == 0 {
 		return 0
@@ -66,8 +62,6 @@ func (m *model) novelty(unknown []float64, leaf int) float64 {
 	}
 	return sum / float64(depth)
 }
-
-func (m *model) leafOf(class int) int { return m.tree.leaves[class] }
 
 // query computes what the nodes share.
 func (m *model) query(x blas32.General) (*query, error) {
@@ -83,7 +77,8 @@ func (m *model) query(x blas32.General) (*query, error) {
 		return nil, err
 	}
 	q.cross[gibbsNode] = m.cfg.gibbsKernel().Values(pair)
-	q.cross[variationalNode] = scaledBy(m.cfg.Outputscale/m.cfg.GibbsOutputscale, q.cross[gibbsNode])
+	q.cross[variationalNode] = dense.New(x.Rows, m.points.Len())
+	blas64.Axpy(m.cfg.Outputscale/m.cfg.GibbsOutputscale, dense.Vector(q.cross[gibbsNode].Data), dense.Vector(q.cross[variationalNode].Data))
 	q.cross[rootNode] = q.cross[gibbsNode]
 	if k := m.cfg.rootKernel(); k != m.cfg.gibbsKernel() {
 		q.cross[rootNode] = k.Values(pair)
@@ -93,15 +88,9 @@ func (m *model) query(x blas32.General) (*query, error) {
 		k.Diagonal(q.prior[kind], z)
 	}
 	if m.cfg.Kernel == kernel.Linear {
-		q.phi = features(z.X, m.cfg.gibbsKernel())
+		q.phi = m.cfg.gibbsKernel().Features(z.X)
 	}
 	return q, nil
-}
-
-func scaledBy(s float64, m blas64.General) blas64.General {
-	out := dense.New(m.Rows, m.Cols)
-	blas64.Axpy(s, dense.Vector(m.Data), dense.Vector(out.Data))
-	return out
 }
 
 // ask fills the columns of a split.
@@ -120,16 +109,10 @@ func (m *model) ask(q *query, s int) error {
 	latent.Variances(variance)
 	for i := range left {
 		dense.Row(q.logOdds, i)[s] = left[i] - right[i] + n.bias
-		dense.Row(q.unknown, i)[s] = share(variance[i], q.prior[n.kind][i])
+		dense.Row(q.unknown, i)[s] = 1 // of a prior without variance nothing can be known
+		if p := q.prior[n.kind][i]; p > 0 {
+			dense.Row(q.unknown, i)[s] = variance[i] / p
+		}
 	}
 	return nil
-}
-
-// share returns the variance beside its prior; where that is 0, nothing can
-// be known.
-func share(variance, prior float64) float64 {
-	if prior <= 0 {
-		return 1
-	}
-	return variance / prior
 }

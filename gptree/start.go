@@ -62,18 +62,18 @@ func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []s
 		return fmt.Errorf("gptree: learn: %w", err)
 	}
 	_, rows := byClass(x, classifier.GroupByClass(y))
-	points := make(map[string]kept)
+	points := make(map[string]member)
 	for i, name := range s.Classes {
 		in := exemplars.Rows(slices.Clone(s.Inducing[i]))
 		slices.SortFunc(in, exemplars.Compare)
-		points[name] = kept{rows: in}
+		points[name] = member{rows: in}
 		next.all.Put(name, points[name])
 	}
 	base := &vi{classes: s.Classes, tree: s.Tree}
 	next.fitted = variational{base}
 	err = base.fit(ctx, next.cfg, x.Cols, rows, points, next.mul)
 	if err == nil {
-		err = h.become(ctx, next, x, y)
+		err = h.finish(ctx, next, x, y)
 	}
 	if err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)

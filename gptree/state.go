@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 )
 
@@ -19,7 +20,7 @@ type settings struct {
 	Choice *Choice         `json:"root_choice,omitempty"`
 }
 
-// fittedSession is what a file says of a session fitted by VI beside its
+// fittedSession is what a file says of a session fitted by VI besides its
 // tensors.
 type fittedSession struct {
 	Session int   `json:"session"`
@@ -35,7 +36,13 @@ func (h *GPTree) Save() (classifier.State, error) {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
 	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.dim, Classes: h.Classes()}, Choice: h.choice}
-	tensors := h.keptTensors()
+	var rows []exemplars.Rows
+	var sessions []int
+	for _, m := range h.all.Values() {
+		rows, sessions = append(rows, m.rows), append(sessions, m.session)
+	}
+	tensors := exemplars.Tensors(rows, h.dim)
+	tensors["session"] = classifier.CountTensor(sessions)
 	var omega []float64
 	for _, n := range h.model.nodes {
 		if g, ok := n.latent.(*gp.Gibbs); ok {
@@ -59,19 +66,6 @@ func (h *GPTree) Save() (classifier.State, error) {
 
 func vectorTensor(v []float64) classifier.Tensor {
 	return classifier.Tensor{Shape: []int{len(v)}, F64: append([]float64{}, v...)}
-}
-
-func (h *GPTree) keptTensors() map[string]classifier.Tensor {
-	var counts, sessions []int
-	var points []float32
-	for _, k := range h.all.Values() {
-		counts, sessions = append(counts, len(k.rows)), append(sessions, k.session)
-		points = append(points, slices.Concat(k.rows...)...)
-	}
-	return map[string]classifier.Tensor{
-		"count": classifier.CountTensor(counts), "session": classifier.CountTensor(sessions),
-		"points": {Shape: []int{len(points) / h.dim, h.dim}, F32: points},
-	}
 }
 
 // Load returns the classifier that Save described.
@@ -99,7 +93,7 @@ func load(s classifier.State) (*GPTree, error) {
 		return nil, err
 	}
 	h.dim, h.choice = set.Dim, set.Choice
-	if err := h.loadKept(s, set.Classes); err != nil {
+	if err := h.loadMembers(s, set.Classes); err != nil {
 		return nil, err
 	}
 	if err := h.loadFitted(s, set.Fitted); err != nil {
@@ -111,32 +105,17 @@ func load(s classifier.State) (*GPTree, error) {
 // maxSession bounds the number of a session in a file.
 const maxSession = 1 << 30
 
-func (h *GPTree) loadKept(s classifier.State, classes []string) error {
-	counts, err := s.Counts("count", len(classes), 1, maxPerClass)
-	if err != nil {
-		return err
-	}
+func (h *GPTree) loadMembers(s classifier.State, classes []string) error {
 	sessions, err := s.Counts("session", len(classes), baseSession, maxSession)
 	if err != nil {
 		return err
 	}
-	var total int
-	for _, n := range counts {
-		total += n
-	}
-	points, err := s.Float32("points", total, h.dim)
+	rows, err := exemplars.Load(s, classes, h.dim, maxPerClass)
 	if err != nil {
 		return err
 	}
 	for i, name := range classes {
-		k := kept{session: sessions[i]}
-		for range counts[i] {
-			k.rows, points = append(k.rows, points[:h.dim:h.dim]), points[h.dim:]
-		}
-		if !k.rows.Sorted() {
-			return fmt.Errorf("tensor points: those of class %q are not in order", name)
-		}
-		h.all.Put(name, k)
+		h.all.Put(name, member{rows[i], sessions[i]})
 	}
 	return nil
 }
@@ -194,7 +173,7 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 		return nil, fmt.Errorf("there is no tree")
 	}
 	b := &vi{session: f.Session, tree: f.Tree}
-	points := make(map[string]kept)
+	points := make(map[string]member)
 	for i, name := range h.all.Names() {
 		if k := h.all.Values()[i]; k.session == f.Session {
 			b.classes, points[name] = append(b.classes, name), k
@@ -204,31 +183,28 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 	if len(b.classes) != f.Tree.Classes() {
 		return nil, fmt.Errorf("%d classes in a tree of %d", len(b.classes), f.Tree.Classes())
 	}
-	return b, b.load(h.cfg, h.dim, points, n)
-}
-
-func (b *vi) load(cfg Config, dim int, points map[string]kept, n *naturals) error {
-	k := cfg.kernel(cfg.Outputscale)
-	for split, at := range b.tree.splits {
-		_, z, _, err := b.gather(cfg, dim, at, nil, points)
+	k := h.cfg.kernel(h.cfg.Outputscale)
+	spans, class := b.tree.Spans()
+	for split, span := range spans {
+		_, z, _, err := b.gather(h.cfg, h.dim, span, class, nil, points)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		eta, precision, err := n.next(z.Len())
 		if err != nil {
-			return fmt.Errorf("split %d: %w", split, err)
+			return nil, fmt.Errorf("split %d: %w", split, err)
 		}
 		gram, err := k.Gram(z)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		v, err := gp.LoadVI(gram, eta, precision)
 		if err != nil {
-			return fmt.Errorf("split %d: %w", split, err)
+			return nil, fmt.Errorf("split %d: %w", split, err)
 		}
 		b.nodes = append(b.nodes, v)
 	}
-	return nil
+	return b, nil
 }
 
 // loadModel restores the Gibbs nodes from their ω.

@@ -92,6 +92,27 @@ func (t *Tree) Split(split int) (left, right []int, err error) {
 	return t.under(n.Left), t.under(n.Right), nil
 }
 
+// A Span is the leaves under a split, counted from the left: Lo … Mid−1 are to
+// its left, Mid … Hi−1 to its right.
+type Span struct{ Lo, Mid, Hi int }
+
+// Spans returns the span of every split, and the class of every leaf from the
+// left.
+func (t *Tree) Spans() (spans []Span, class []int) {
+	before := make([]int, len(t.nodes)+1) // leaves before every node
+	for i, n := range t.nodes {
+		before[i+1] = before[i]
+		if n.Class >= 0 {
+			before[i+1]++
+			class = append(class, n.Class)
+		}
+	}
+	for _, at := range t.splits {
+		spans = append(spans, Span{before[at], before[t.nodes[at].Right], before[t.end[at]]})
+	}
+	return spans, class
+}
+
 // under returns the classes at and below a position.
 func (t *Tree) under(at int) []int {
 	classes := make([]int, 0, t.size(at))

@@ -2,11 +2,9 @@ package gptree_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math/bits"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/gptree"
@@ -212,7 +210,7 @@ func TestQuestionsOutsideTheTree(t *testing.T) {
 		}
 	}
 	var zero gptree.Tree
-	if zero.Classes() != 0 || zero.Splits() != 0 || zero.Depth() != 0 || zero.String() != "" {
+	if zero.Classes() != 0 || zero.Splits() != 0 || zero.Depth() != 0 {
 		t.Error("the zero tree has something in it")
 	}
 	if _, err := zero.Path(0); err == nil {
@@ -275,32 +273,3 @@ func TestJoinRefuses(t *testing.T) {
 		}
 	}
 }
-
-func TestWriteText(t *testing.T) {
-	tree := parse(t, "[-1,-1,0,-1,2,3,1]")
-	want := `split 0 (3|1)
-├── split 1 (1|2)
-│   ├── cat
-│   └── split 2 (1|1)
-│       ├── "a\nb"
-│       └── ""
-└── dog
-`
-	var text strings.Builder
-	if err := tree.WriteText(&text, []string{"cat", "dog", "a\nb", ""}); err != nil || text.String() != want {
-		t.Errorf("%v\n%s", err, text.String())
-	}
-	if got := parse(t, "[-1,0,-1,1,2]").String(); got != "split 0 (1|2)\n├── 0\n└── split 1 (1|1)\n    ├── 1\n    └── 2\n" {
-		t.Errorf("\n%s", got)
-	}
-	if err := tree.WriteText(&text, []string{"cat"}); err == nil {
-		t.Error("one name for four classes")
-	}
-	if err := tree.WriteText(brokenWriter{}, nil); err == nil {
-		t.Error("a writer's error was lost")
-	}
-}
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }

@@ -37,20 +37,9 @@ func (v variational) of(session int) *vi {
 	return nil
 }
 
-// fitVI fits a session, with m as its backend, nil for gonum, and returns it
-// with the inducing inputs of its classes, which are sorted by name; rows are
-// their examples.
-func fitVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows, m linalg.Backend) (*vi, map[string]kept, error) {
-	b, points, err := startVI(ctx, cfg, session, dim, classes, rows)
-	if err == nil {
-		err = b.fit(ctx, cfg, dim, rows, points, m)
-	}
-	return b, points, err
-}
-
 // startVI returns a session with its tree, but without nodes, and
 // inducing inputs by k-means.
-func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows) (*vi, map[string]kept, error) {
+func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows) (*vi, map[string]member, error) {
 	means := dense.New(len(classes), dim)
 	for i, name := range classes {
 		copy(dense.Row(means, i), meanOf(rows[name], dim, cfg.Normalize))
@@ -60,12 +49,12 @@ func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, 
 	if b.tree, err = cfg.build(ctx, means, uint64(session)); err != nil {
 		return nil, nil, err
 	}
-	fresh := make([]kept, len(classes))
+	fresh := make([]member, len(classes))
 	dense.Parallel(len(classes), func(i int) {
 		rng := rand.New(rand.NewPCG(cfg.Seed, stream(inducingStream+uint64(session), uint64(i))))
-		fresh[i] = kept{rows: inducing(rows[classes[i]], dim, cfg.Inducing, cfg.Normalize, rng), session: session}
+		fresh[i] = member{rows: inducing(rows[classes[i]], dim, cfg.Inducing, cfg.Normalize, rng), session: session}
 	})
-	byName := make(map[string]kept, len(classes))
+	byName := make(map[string]member, len(classes))
 	for i, name := range classes {
 		byName[name] = fresh[i]
 	}
@@ -77,11 +66,12 @@ func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, 
 const inducingStream = 0x696e647563696e67
 
 // fit fits the nodes one after the other; each is parallel in itself.
-func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemplars.Rows, points map[string]kept, m linalg.Backend) error {
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemplars.Rows, points map[string]member, m linalg.Backend) error {
 	m = linalg.OrDefault(m)
 	b.nodes = make([]*gp.VI, b.tree.Splits())
-	for s, at := range b.tree.splits {
-		x, z, left, err := b.gather(cfg, dim, at, rows, points)
+	spans, class := b.tree.Spans()
+	for s, span := range spans {
+		x, z, left, err := b.gather(cfg, dim, span, class, rows, points)
 		if err != nil {
 			return err
 		}
@@ -92,19 +82,15 @@ func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemp
 	return nil
 }
 
-// gather returns the examples and inducing inputs below a node, leaves in
-// preorder, and which examples are to the left.
-func (b *vi) gather(cfg Config, dim, at int, rows map[string]exemplars.Rows, points map[string]kept) (x, z kernel.Points, left []bool, err error) {
+// gather returns the examples and inducing inputs below a split, leaves from the
+// left, and which examples are to the left; class is that of every leaf.
+func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows map[string]exemplars.Rows, points map[string]member) (x, z kernel.Points, left []bool, err error) {
 	var all, inputs exemplars.Rows
-	for i := at; i < b.tree.end[at]; i++ {
-		n := b.tree.nodes[i]
-		if n.Class < 0 {
-			continue
-		}
-		name := b.classes[n.Class]
+	for leaf := span.Lo; leaf < span.Hi; leaf++ {
+		name := b.classes[class[leaf]]
 		all, inputs = append(all, rows[name]...), append(inputs, points[name].rows...)
 		for range rows[name] {
-			left = append(left, i < b.tree.nodes[at].Right)
+			left = append(left, leaf < span.Mid)
 		}
 	}
 	k := cfg.kernel(cfg.Outputscale)

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
@@ -16,7 +15,7 @@ import (
 )
 
 // A basis writes a function of the prior as f = Φt with t ~ N(0, I): its values
-// at the examples, and at new inputs but for what these leave open. It is never
+// at the examples, and at new inputs, except for what these leave open. It is never
 // changed.
 type basis struct {
 	kernel kernel.Kernel
@@ -33,37 +32,23 @@ func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range gram.Data {
-		if v-v != 0 {
-			return nil, fmt.Errorf("the kernel matrix holds a NaN or an infinity: set normalize, or a larger lengthscale")
-		}
+	if dense.NotFinite(gram) >= 0 {
+		return nil, fmt.Errorf("the kernel matrix holds a NaN or an infinity: set normalize, or a larger lengthscale")
 	}
 	b := &basis{kernel: k, k: gram}
 	if k.Kind == kernel.Linear {
-		b.phi = linearFeatures(k, x)
+		b.phi = k.Features(x.X)
 		return b, nil
 	}
 	root, pivots := gp.Root(gram)
-	b.phi = dense.New(root.Cols, root.Rows)
-	for i := range root.Rows {
-		for j, v := range dense.Row(root, i) {
-			dense.Row(b.phi, j)[i] = v
-		}
-	}
+	b.phi = dense.Transposed(root)
 	lower := dense.New(root.Rows, root.Rows)
 	for i, p := range pivots {
 		copy(dense.Row(lower, i), dense.Row(b.phi, p)[:i+1])
 	}
-	b.lower = blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: lower.Rows, Stride: lower.Stride, Data: lower.Data}
+	b.lower = linalg.LowerTriangle(lower)
 	b.pivots = x.Pick(pivots)
 	return b, nil
-}
-
-// linearFeatures returns x̂ times the deviation of its weights.
-func linearFeatures(k kernel.Kernel, x kernel.Points) blas64.General {
-	phi := dense.New(x.X.Rows, x.X.Cols)
-	blas64.Axpy(math.Sqrt(k.Weight()), dense.Vector(x.X.Data), dense.Vector(phi.Data))
-	return phi
 }
 
 // features returns Φ of new inputs (q×r), the variance of f there that t
@@ -72,7 +57,7 @@ func (b *basis) features(z kernel.Points) (phi blas64.General, open, prior []flo
 	open, prior = make([]float64, z.Len()), make([]float64, z.Len())
 	b.kernel.Diagonal(prior, z)
 	if b.kernel.Kind == kernel.Linear {
-		return linearFeatures(b.kernel, z), open, prior, nil
+		return b.kernel.Features(z.X), open, prior, nil
 	}
 	phi = dense.New(z.Len(), b.pivots.Len())
 	if err := b.kernel.Cross(phi, z, b.pivots); err != nil {
@@ -112,23 +97,24 @@ func (b *basis) given(omega, kappa []float64) (*gaussian, error) {
 			blas64.Axpy(kappa[i], dense.Vector(dense.Row(b.phi, i)), dense.Vector(g.start))
 		}
 	}
-	g.rows = dense.New(len(active), b.phi.Cols)
-	for i, r := range active {
-		copy(dense.Row(g.rows, i), dense.Row(b.phi, r))
-	}
-	g.weights = len(active) > b.phi.Cols
-	system, err := b.system(g, active)
-	if err != nil {
-		return nil, err
-	}
-	g.l, err = factorized(system)
-	return g, err
-}
-
-// system returns the lower triangle of B, or A.
-func (b *basis) system(g *gaussian, active []int) (blas64.General, error) {
-	if g.weights {
-		return precision(g.rows, g.half)
+	g.rows = dense.Gather(b.phi, active)
+	var err error
+	if g.weights = len(active) > b.phi.Cols; g.weights {
+		scaled := dense.Transposed(g.rows)
+		for i := range scaled.Rows {
+			for j, h := range g.half {
+				dense.Row(scaled, i)[j] *= h
+			}
+		}
+		a, err := linalg.Gram(scaled) // ΦᵀΩΦ
+		if err != nil {
+			return nil, err
+		}
+		for i := range a.Rows {
+			dense.Row(a, i)[i]++
+		}
+		g.l, err = factorized(a)
+		return g, err
 	}
 	m := dense.New(len(active), len(active))
 	for i, r := range active {
@@ -138,34 +124,16 @@ func (b *basis) system(g *gaussian, active []int) (blas64.General, error) {
 		}
 		to[i]++
 	}
-	return m, nil
-}
-
-// precision returns I + ΦᵀΩΦ.
-func precision(rows blas64.General, half []float64) (blas64.General, error) {
-	scaled := dense.New(rows.Cols, rows.Rows)
-	for i, h := range half {
-		for j, v := range dense.Row(rows, i) {
-			scaled.Data[j*scaled.Stride+i] = h * v
-		}
-	}
-	a, err := linalg.Gram(scaled)
-	if err != nil {
-		return a, err
-	}
-	for i := range a.Rows {
-		dense.Row(a, i)[i]++
-	}
-	return a, nil
+	g.l, err = factorized(m)
+	return g, err
 }
 
 // factorized overwrites the lower triangle of a with its Cholesky factor.
 func factorized(a blas64.General) (blas64.Triangular, error) {
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
-	if !ok {
-		return l, &linalg.NotPSDError{Order: a.Rows}
+	if !linalg.Factorize(linalg.Gonum{}, a) {
+		return blas64.Triangular{}, &linalg.NotPSDError{Order: a.Rows}
 	}
-	return l, nil
+	return linalg.LowerTriangle(a), nil
 }
 
 // draw overwrites t with a draw.

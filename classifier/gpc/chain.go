@@ -42,28 +42,20 @@ func likelihoodOf(method string) likelihood {
 	return logisticSoftmax{}
 }
 
-// sample runs all chains and returns the draws they keep: t of class c in draw
-// s is row s·C + c.
+// sample runs all chains and returns their draws: t of class c in draw s is row s·C + c.
 func sample(ctx context.Context, cfg Config, l likelihood, d data) (blas64.General, error) {
 	C := d.classes
-	kept := dense.New(cfg.Chains*cfg.Draws*C, d.phi.Cols)
-	errs := make([]error, cfg.Chains)
-	dense.Parallel(cfg.Chains, func(c int) {
-		if errs[c] = ctx.Err(); errs[c] != nil {
-			return
+	draws := dense.New(cfg.Chains*cfg.Draws*C, d.phi.Cols)
+	return draws, dense.ParallelErr(cfg.Chains, func(c int) error {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		var own []blas64.General
 		for s := range cfg.Draws {
-			own = append(own, rowsOf(kept, (c*cfg.Draws+s)*C, C))
+			own = append(own, dense.Rows(draws, (c*cfg.Draws+s)*C, (c*cfg.Draws+s+1)*C))
 		}
-		errs[c] = run(l, d, cfg.Steps, own, gp.Stream{Seed: cfg.Seed, Node: chainStream}.Chain(c))
+		return run(l, d, cfg.Steps, own, gp.Stream{Seed: cfg.Seed, Node: chainStream}.Chain(c))
 	})
-	for _, err := range errs {
-		if err != nil {
-			return kept, err
-		}
-	}
-	return kept, nil
 }
 
 // Streams of the chains and of what prediction draws; the values are arbitrary
@@ -74,15 +66,15 @@ const (
 )
 
 // run is one chain: it starts at f = 0, and its last auxiliary variables give
-// all the draws that are kept.
-func run(l likelihood, d data, steps int, kept []blas64.General, rng *rand.Rand) error {
+// all its draws.
+func run(l likelihood, d data, steps int, draws []blas64.General, rng *rand.Rand) error {
 	f, t := dense.New(d.classes, len(d.own)), dense.New(d.classes, d.phi.Cols)
 	for range steps {
 		if err := step(l, d, f, t, rng); err != nil {
 			return err
 		}
 	}
-	return l.augment(d, f, rng).draw(kept, rng)
+	return l.augment(d, f, rng).draw(draws, rng)
 }
 
 // step draws the auxiliary variables given f, and then t and f = Φt.
@@ -91,9 +83,4 @@ func step(l likelihood, d data, f, t blas64.General, rng *rand.Rand) error {
 		return err
 	}
 	return linalg.MulTrans64(f, t, d.phi)
-}
-
-// rowsOf returns n rows of m from first on, sharing memory.
-func rowsOf(m blas64.General, first, n int) blas64.General {
-	return blas64.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (first+n)*m.Stride]}
 }

@@ -54,19 +54,19 @@
 // come from the seed, so that predictions are smooth and reproducible. The mean
 // likelihood over the draws is normalised over the classes: the logistic-softmax
 // sums to 1 by itself, one-vs-each is divided by its sum. The Monte Carlo error of
-// a probability p is about √(p(1−p)/D) at most, far from all data (uniform but for
+// a probability p is about √(p(1−p)/D) at most, far from all data (uniform except for
 // that) and smaller where the draws agree.
 //
-// Novelty is the variance of the functions over the draws beside that of the
+// Novelty is the variance of the functions over the draws relative to that of the
 // prior, averaged over the classes. With a linear kernel on inputs of length 1 it
 // cannot tell x from −x.
 //
 // # Examples
 //
 // All examples are kept, in the model file too: it contains the embeddings. Every
-// session, and forgetting classes and examples, samples anew from what is left:
+// session, and forgetting classes and examples, samples again from what is left:
 // the result is bit for bit that of a head which learned it in one session,
-// whatever the order, and at any number of threads. More than max_per_class
+// in any order, and at any number of threads. More than max_per_class
 // examples of a class, or systems above max_system, are a *TooManyError.
 //
 // Cost: K n²d/2 and its root n³/3 once. A step of lsm takes for each class m³/3 +

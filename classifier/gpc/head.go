@@ -43,7 +43,7 @@ func (h *Head) Classes() []string { return h.all.Names() }
 // Dim implements classifier.Head.
 func (h *Head) Dim() int { return h.dim }
 
-// Learn implements classifier.Learner: it samples anew from all examples kept,
+// Learn implements classifier.Learner: it samples again from all examples kept,
 // at the cost that doc.go states. A *TooManyError says that there are more than
 // the settings allow.
 func (h *Head) Learn(ctx context.Context, x blas32.General, y []string) error {
@@ -84,7 +84,7 @@ func (h *Head) replace(ctx context.Context, dim int, all members) error {
 	return nil
 }
 
-// Forget implements classifier.Forgetter: it samples anew from what is left.
+// Forget implements classifier.Forgetter: it samples again from what is left.
 func (h *Head) Forget(name string) error {
 	if _, ok := h.all.Get(name); !ok {
 		return fmt.Errorf("%s: forget %q: %w", h.method, name, classifier.ErrUnknownClass)
@@ -125,7 +125,7 @@ func (h *Head) ForgetSamples(x blas32.General, y []string) error {
 }
 
 // Score implements classifier.Head. The novelty is the variance of the latent
-// functions beside their prior variance, averaged over the classes.
+// functions relative to their prior variance, averaged over the classes.
 func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	return h.scoring().Score(dst, novelty, x)
 }

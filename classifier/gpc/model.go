@@ -105,7 +105,7 @@ func (m *model) average(dst, f []float64, deviation float64) {
 	classifier.LogSoftmax(dst)
 }
 
-// novelty is the variance of the functions beside that of their prior, the
+// novelty is the variance of the functions relative to that of their prior, the
 // mean over the classes; where the prior has none, nothing can be known.
 func (m *model) novelty(f []float64, open, prior float64) float64 {
 	if prior <= 0 {

@@ -24,17 +24,9 @@ func (h *Head) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(set, nil)
 	}
-	var counts []int
-	var points []float32
-	for _, rows := range h.all.Values() {
-		counts = append(counts, len(rows))
-		points = append(points, slices.Concat(rows...)...)
-	}
-	return classifier.NewState(set, map[string]classifier.Tensor{
-		"count":  classifier.CountTensor(counts),
-		"points": {Shape: []int{len(points) / h.dim, h.dim}, F32: points},
-		"draws":  {Shape: h.model.shape(), F64: slices.Clone(h.model.draws.Data)},
-	})
+	tensors := exemplars.Tensors(h.all.Values(), h.dim)
+	tensors["draws"] = classifier.Tensor{Shape: h.model.shape(), F64: slices.Clone(h.model.draws.Data)}
+	return classifier.NewState(set, tensors)
 }
 
 // shape is that of the draws: number, classes, width of the basis.
@@ -65,40 +57,18 @@ func load(method string, s classifier.State) (*Head, error) {
 		return h, err
 	}
 	h.dim = set.Dim
-	if err := h.loadKept(s, set.Classes); err != nil {
+	rows, err := exemplars.Load(s, set.Classes, h.dim, h.cfg.MaxPerClass)
+	if err != nil {
+		return nil, err
+	}
+	h.all = classifier.NewTable(set.Classes, rows)
+	if err := h.cfg.fits(method, &h.all); err != nil {
 		return nil, err
 	}
 	return h, h.loadModel(s)
 }
 
-// loadKept reads the embeddings.
-func (h *Head) loadKept(s classifier.State, classes []string) error {
-	counts, err := s.Counts("count", len(classes), 1, h.cfg.MaxPerClass)
-	if err != nil {
-		return err
-	}
-	var total int
-	for _, n := range counts {
-		total += n
-	}
-	points, err := s.Float32("points", total, h.dim)
-	if err != nil {
-		return err
-	}
-	for i, name := range classes {
-		var rows exemplars.Rows
-		for range counts[i] {
-			rows, points = append(rows, points[:h.dim:h.dim]), points[h.dim:]
-		}
-		if !rows.Sorted() {
-			return fmt.Errorf("tensor points: those of class %q are not in order", name)
-		}
-		h.all.Put(name, rows)
-	}
-	return h.cfg.fits(h.method, &h.all)
-}
-
-// loadModel makes the basis anew and reads the draws in it.
+// loadModel computes the basis and reads the draws in it.
 func (h *Head) loadModel(s classifier.State) error {
 	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < h.all.Len() { // before room is made for them
 		return fmt.Errorf("tensor draws: too few values for %d draws of %d classes", D, h.all.Len())

@@ -15,12 +15,12 @@
 //	novelty(x) = variance(x) = κ** − k*ᵀ(K+σ²I)⁻¹k* + σ², the same for all classes   (eq. 3)
 //
 // Assumptions: labels are function values with Gaussian noise. A class with
-// few examples beside classes with many has smaller means (every other
+// few examples among classes with many has smaller means (every other
 // example pulls it to −1), so that it is recognised less often: keep about as
 // many of each.
 //
 // τ is that of least negative log-likelihood of every example by the means it
-// would have had without itself, t − α/diag((K+σ²I)⁻¹): exact, and found anew
+// would have had without itself, t − α/diag((K+σ²I)⁻¹): exact, and refitted
 // from all examples after every session, between 0.02 and 20. Examples that
 // are alone in their class say nothing; where none is left, τ = 0.25.
 //
@@ -33,7 +33,7 @@
 // herd (Welling 2009, as iCaRL has it), the examples whose mean follows that
 // of all, the same whatever their order. Examples that were left out leave no
 // trace and cannot be forgotten; herding sees those of one session, and what
-// is kept from before.
+// remains from before.
 //
 // # Hyper-parameters
 //

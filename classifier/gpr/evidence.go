@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -140,11 +141,11 @@ func evidence(c chosen, cfg Config, products linalg.Backend, z, t blas64.General
 	var quad float64
 	for i := range t.Rows {
 		for c := range t.Cols {
-			quad += t.Data[i*t.Stride+c] * alpha.Data[c*alpha.Stride+i]
+			quad += dense.Row(t, i)[c] * dense.Row(alpha, c)[i]
 		}
 	}
 	s := max(quad/(n*float64(t.Cols)), leastScale)
-	// −½(log 2π + log|K+σ²I|/n) is what LogMarginalLikelihood has beside quad.
+	// −½(log 2π + log|K+σ²I|/n) is the rest of LogMarginalLikelihood.
 	rest := (r.LogMarginalLikelihood() + quad/2) / (n * float64(t.Cols))
 	return rest - math.Log(s)/2 - quad/(n*float64(t.Cols))/s/2, nil
 }

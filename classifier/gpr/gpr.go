@@ -91,7 +91,7 @@ func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model
 	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
 		return nil, err
 	}
-	groups, err := h.kept(h.cfg, x, classifier.GroupByClass(y))
+	groups, err := h.limit(h.cfg, x, classifier.GroupByClass(y))
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,7 @@ func (c chosen) unfitted(cfg Config, products linalg.Backend) (*engine.Regressio
 
 // add takes in the examples of a session.
 func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) error {
-	var rows []int
-	var columns []int
+	var rows, columns []int
 	C := m.classes.Len()
 	for _, g := range groups {
 		n, _ := m.classes.Get(g.Class)
@@ -170,7 +169,7 @@ func labels(columns []int, shift, C int) blas64.General {
 	}
 	for i, c := range columns {
 		if c+shift >= 0 {
-			t.Data[i*C+c+shift] = 1
+			dense.Row(t, i)[c+shift] = 1
 		}
 	}
 	return t
@@ -178,8 +177,8 @@ func labels(columns []int, shift, C int) blas64.General {
 
 func stacked(a, b blas32.General) blas32.General {
 	out := dense.New32(a.Rows+b.Rows, b.Cols)
-	copy(out.Data, a.Data)
-	copy(out.Data[len(a.Data):], b.Data)
+	dense.Copy32(out, a)
+	dense.Copy32(dense.Rows32(out, a.Rows, out.Rows), b)
 	return out
 }
 
@@ -187,16 +186,14 @@ func stacked(a, b blas32.General) blas32.General {
 // out each: a class with one example has none left, and says nothing.
 func (m *model) settle(ctx context.Context) error {
 	m.reg.Fold()
-	loo := m.reg.LeaveOneOut()
-	var own []int
+	var rows, own []int
 	for i, c := range m.own {
 		if m.classes.Values()[c] > 1 {
-			copy(loo.Data[len(own)*loo.Stride:], loo.Data[i*loo.Stride:i*loo.Stride+loo.Cols])
-			own = append(own, c)
+			rows, own = append(rows, i), append(own, c)
 		}
 	}
 	var err error
-	m.tau, err = fitTemperature(ctx, loo, own)
+	m.tau, err = fitTemperature(ctx, dense.Gather(m.reg.LeaveOneOut(), rows), own)
 	return err
 }
 

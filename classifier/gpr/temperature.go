@@ -47,7 +47,7 @@ func slope(loo blas64.General, own []int, beta float64) float64 {
 	parts := make([]float64, (len(own)+fitRows-1)/fitRows)
 	dense.Parallel(len(parts), func(task int) {
 		for i := task * fitRows; i < min((task+1)*fitRows, len(own)); i++ {
-			parts[task] += expected(loo.Data[i*loo.Stride:i*loo.Stride+loo.Cols], beta) - loo.Data[i*loo.Stride+own[i]]
+			parts[task] += expected(dense.Row(loo, i), beta) - dense.Row(loo, i)[own[i]]
 		}
 	})
 	var sum float64

@@ -14,7 +14,7 @@
 // stay low where the others' examples are. As they are all alike, one is enough:
 // the unseen head takes part in the softmax of every session, never as a label,
 // and a class that arrives starts as its clone. (In the softmax it counts once,
-// not once for every class to come, whose number nobody knows.)
+// not once for every class to come, whose number is unknown.)
 //
 //	log p(c|x)  = log of the mean softmax over draws of θ and f, over the classes
 //	novelty(x)  = entropy of the same with the unseen head as one class more, nats
@@ -59,7 +59,7 @@
 // numbers. A prediction takes predict_hypers·(nd + n² + (C+1)·nM)
 // multiplications. With own_inputs all but the last term is (C+1) times as much.
 // So it grows with the cube of the number of sessions: a method for a moderate
-// number of them, as the paper says. A temperature fitted by pseudo-sessions
+// number of them, as the paper says. A temperature fitted by episodes
 // (classifier.temperature 0) trains the head several times more.
 //
 // # Deep kernel

@@ -156,7 +156,7 @@ func (h *VARGP) begin(s session) (*vargp.Model, error) {
 		m = m.On(h.on)
 	}
 	if h.cfg.Lengthscale == Auto {
-		err = m.StartAtSpread(s.all())
+		err = m.StartAtSpread(gathered(s.dim, s.rows...))
 	}
 	return m, err
 }
@@ -181,16 +181,13 @@ func (h *VARGP) session(x blas32.General, groups []classifier.Group) session {
 		m := rows.Matrix(x.Cols)
 		if h.cfg.Normalize {
 			for i, r := range rows {
-				classifier.Unit(m.Data[i*m.Stride:(i+1)*m.Stride], r)
+				classifier.Unit(dense.Row(m, i), r)
 			}
 		}
 		s.classes, s.rows = append(s.classes, g.Class), append(s.rows, m)
 	}
 	return s
 }
-
-// all returns the examples of all classes.
-func (s session) all() blas64.General { return gathered(s.dim, s.rows...) }
 
 func gathered(dim int, parts ...blas64.General) blas64.General {
 	out := blas64.General{Cols: dim, Stride: dim}
@@ -215,7 +212,7 @@ func (s session) task(classes []string, groups int) vargp.Task {
 			held = int(s.cfg.Validation * float64(rows.Rows))
 		}
 		for k, r := range s.stream(1, i).Perm(rows.Rows) {
-			row := rows.Data[r*s.dim : (r+1)*s.dim]
+			row := dense.Row(rows, r)
 			if k < held {
 				t.ValidX.Data, t.ValidY = append(t.ValidX.Data, row...), append(t.ValidY, head)
 			} else {
@@ -244,12 +241,7 @@ func (s session) inducing(g int) blas64.General {
 		if i == s.cfg.MaxInducing {
 			break
 		}
-		n := min(each, rows.Rows)
-		z := dense.New(n, s.dim)
-		for k, r := range s.stream(2+g, i).Perm(rows.Rows)[:n] {
-			copy(z.Data[k*s.dim:(k+1)*s.dim], rows.Data[r*s.dim:(r+1)*s.dim])
-		}
-		parts = append(parts, z)
+		parts = append(parts, dense.Gather(rows, s.stream(2+g, i).Perm(rows.Rows)[:min(each, rows.Rows)]))
 	}
 	return gathered(s.dim, parts...)
 }

@@ -9,11 +9,8 @@
 //	K_mm     Problem.Kmm      M×M      kernel at the inducing inputs, leaf after leaf
 //	K_nm     Problem.Knm      n×M      kernel between the batch and the inducing inputs
 //	K_ii     Problem.Knn      n        prior variances of the batch
-//	L⁻¹      node.l           m×m      K_mm of the node, diagonal times 1+1e-6, is LLᵀ
-//	A        node.a           B_v×m    K_nm·L⁻ᵀ
-//	h, P     node.eta, .p     m, m×m   natural parameters of q(u), u = L⁻¹f̄
-//	R⁻¹, S   node.r           m×m      P = RRᵀ, S = P⁻¹
-//	c, λ, κ  –                B_v      as in package gp
+//
+// Every node is a gp.VI whose kernel moves; the table of package gp has the rest.
 //
 // The loss of a batch is
 //
@@ -22,18 +19,8 @@
 //
 // over the nodes that the batch has examples of, with c at its best (eq. 16).
 //
-// # Gradient
-//
-// h and P stay while the kernel moves. Then the divergence does not depend on
-// the kernel, and with Ā = ∂loss/∂A
-//
-//	Āᵢ = −1/|B_v| [(κᵢ − λᵢμᵢ)·Eu + λᵢ(aᵢ − S aᵢ)],   ∂loss/∂K_ii = λᵢ/(2|B_v|)
-//	∂loss/∂K_nm = ĀL⁻¹
-//	∂loss/∂K_mm = −sym(L⁻ᵀ Φ(ĀᵀA) L⁻¹)
-//
-// where Φ takes the lower triangle and halves its diagonal: the adjoint of the
-// Cholesky factorisation (Murray, arXiv:1602.07527, 2016), in which LᵀL̄ and
-// −ĀᵀA have the same lower triangle.
+// The gradient is that of gp.VI.Gradient, in which h and P stay while the kernel
+// moves. The diagonal of K_mm grows by 1e-6 of itself.
 //
 // # Deviations from the paper
 //
@@ -48,6 +35,6 @@
 // multiplications more a step, nearly all in products of a backend: inverse
 // factors are multiplied as a whole, zeros too, which a library does several
 // times as fast as gonum solves with them. 5·m² + 3·B_v·m values. Nodes run in
-// parallel, and so do the products of a large one. Sums have one order whatever
-// the number of threads. All float64.
+// parallel, and so do the products of a large one. Sums have one order at any
+// number of threads. All float64.
 package bound

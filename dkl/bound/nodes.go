@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -22,10 +23,24 @@ type Nodes struct {
 	first []int
 }
 
+// A node is a split with its posterior and its part of the placed batch.
+type node struct {
+	Split
+	*gp.VI
+	lo, hi   int     // inducing inputs
+	examples float64 // of training
+	from, to int     // rows of the batch
+	batch    *gp.Batch
+	gradient gp.BoundGradient
+	loss     float64
+}
+
+// scale is n/|B|.
+func (v *node) scale() float64 { return v.examples / float64(v.to-v.from) }
+
 // New returns nodes whose posteriors are the priors. inducing and examples
-// count, for every leaf, its inducing inputs and its training examples; raw
-// multiplies what is large.
-func New(splits []Split, inducing, examples []int, raw linalg.Raw) (*Nodes, error) {
+// count, for every leaf, its inducing inputs and its training examples.
+func New(splits []Split, inducing, examples []int, on linalg.Backend) (*Nodes, error) {
 	if len(splits) == 0 || len(inducing) != len(splits)+1 || len(examples) != len(inducing) {
 		return nil, fmt.Errorf("bound: %d splits with inducing inputs of %d and examples of %d leaves", len(splits), len(inducing), len(examples))
 	}
@@ -44,7 +59,8 @@ func New(splits []Split, inducing, examples []int, raw linalg.Raw) (*Nodes, erro
 		for _, e := range examples[s.Lo:s.Hi] {
 			total += e
 		}
-		n.nodes[v] = newNode(s, n.first[s.Lo], n.first[s.Hi], total, raw)
+		lo, hi := n.first[s.Lo], n.first[s.Hi]
+		n.nodes[v] = node{Split: s, VI: gp.VIPrior(hi-lo, on), lo: lo, hi: hi, examples: float64(total)}
 	}
 	return n, nil
 }
@@ -89,17 +105,30 @@ func (n *Nodes) Place(p Problem) error {
 	if err := n.check(p); err != nil {
 		return fmt.Errorf("bound: %w", err)
 	}
-	return n.each(func(v *node) error {
+	for i := range n.nodes {
+		v := &n.nodes[i]
 		v.from, v.to = sort.SearchInts(p.Leaf, v.Lo), sort.SearchInts(p.Leaf, v.Hi)
-		v.middle = sort.SearchInts(p.Leaf, v.Mid)
-		if v.from == v.to {
-			return nil
-		}
-		if err := v.factor(p.Kmm); err != nil {
+	}
+	return n.each(func(_ int, v *node) error {
+		if err := v.move(p.Kmm); err != nil {
 			return err
 		}
-		return v.place(p)
+		left := make([]bool, v.to-v.from)
+		for i := range left {
+			left[i] = p.Leaf[v.from+i] < v.Mid
+		}
+		var err error
+		v.batch, err = v.Batch(dense.View(p.Knm, v.from, v.lo, v.to-v.from, v.Len()), p.Knn[v.from:v.to], left)
+		return err
 	})
+}
+
+// move takes the node's part of K_mm.
+func (v *node) move(kmm blas64.General) error {
+	if err := v.Move(dense.View(kmm, v.lo, v.lo, v.Len(), v.Len())); err != nil {
+		return fmt.Errorf("training diverged, lower the rate: %w", err)
+	}
+	return nil
 }
 
 // Update brings c up to date and takes a natural-gradient step of rate ρ in
@@ -108,36 +137,36 @@ func (n *Nodes) Update(rate float64) error {
 	if !(rate > 0 && rate <= 1) {
 		return fmt.Errorf("bound: natural rate %g is not above 0 and at most 1", rate)
 	}
-	return n.each(func(v *node) error {
+	return n.each(func(_ int, v *node) error { return v.Step(v.batch, v.scale(), rate) })
+}
+
+// each calls do in parallel for the nodes that the batch has examples of, and
+// returns the first error.
+func (n *Nodes) each(do func(split int, v *node) error) error {
+	return dense.ParallelErr(len(n.nodes), func(i int) error {
+		v := &n.nodes[i]
 		if v.from == v.to {
 			return nil
 		}
-		return v.update(rate)
-	})
-}
-
-// each calls do for all nodes, in parallel, and returns the first error.
-func (n *Nodes) each(do func(*node) error) error {
-	errs := make([]error, len(n.nodes))
-	dense.Parallel(len(n.nodes), func(v int) { errs[v] = do(&n.nodes[v]) })
-	for v, err := range errs {
-		if err != nil {
-			return fmt.Errorf("bound: split %d: %w", v, err)
+		if err := do(i, v); err != nil {
+			return fmt.Errorf("bound: split %d: %w", i, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // An Adjoint is the gradient of the loss with respect to the matrices of a
 // Problem; that of Kmm is symmetric.
-type Adjoint struct {
-	Kmm, Knm blas64.General
-	Knn      []float64
-}
+type Adjoint = gp.BoundGradient
 
-// Loss returns the loss of the batch in nats, each node's bound an example.
+// Loss returns the loss of the batch in nats, each node's bound per example.
 func (n *Nodes) Loss() (float64, error) {
-	if err := n.each((*node).evaluate); err != nil {
+	err := n.each(func(_ int, v *node) error {
+		bound, err := v.Bound(v.batch, v.scale())
+		v.loss = -bound / v.examples
+		return err
+	})
+	if err != nil {
 		return 0, err
 	}
 	return n.sum()
@@ -145,11 +174,10 @@ func (n *Nodes) Loss() (float64, error) {
 
 // Gradient returns the loss and its gradient.
 func (n *Nodes) Gradient(rows int) (float64, Adjoint, error) {
-	err := n.each(func(v *node) error {
-		if err := v.evaluate(); err != nil || v.from == v.to {
-			return err
-		}
-		return v.differentiate()
+	err := n.each(func(_ int, v *node) error {
+		bound, g, err := v.Gradient(v.batch, v.scale())
+		v.loss, v.gradient = -bound/v.examples, g
+		return err
 	})
 	if err != nil {
 		return 0, Adjoint{}, err
@@ -157,42 +185,104 @@ func (n *Nodes) Gradient(rows int) (float64, Adjoint, error) {
 	M := n.Inducing()
 	adj := Adjoint{Kmm: dense.New(M, M), Knm: dense.New(rows, M), Knn: make([]float64, rows)}
 	dense.Parallel(M+rows, func(i int) {
-		if i < M {
-			n.addInducing(dense.Row(adj.Kmm, i), i)
-		} else {
-			n.addExample(adj, i-M)
+		for v := range n.nodes {
+			switch v, e := &n.nodes[v], i-M; {
+			case v.from == v.to:
+			case v.lo <= i && i < v.hi: // a row of Kmm
+				v.addTo(dense.Row(adj.Kmm, i), v.gradient.Kmm, i-v.lo)
+			case v.from <= e && e < v.to: // of Knm
+				v.addTo(dense.Row(adj.Knm, e), v.gradient.Knm, e-v.from)
+				adj.Knn[e] -= v.gradient.Knn[e-v.from] / v.examples
+			}
 		}
 	})
 	loss, err := n.sum()
 	return loss, adj, err
 }
 
-// addInducing adds up the gradients of a row of Kmm.
-func (n *Nodes) addInducing(dst []float64, i int) {
-	for v := range n.nodes {
-		if node := &n.nodes[v]; node.from < node.to && node.lo <= i && i < node.hi {
-			blas64.Axpy(1, dense.Vector(dense.Row(node.kmm, i-node.lo)), dense.Vector(dst[node.lo:node.hi]))
-		}
-	}
-}
-
-// addExample adds up the gradients of a row of Knm and of its variance.
-func (n *Nodes) addExample(adj Adjoint, i int) {
-	for v := range n.nodes {
-		if node := &n.nodes[v]; node.from <= i && i < node.to {
-			blas64.Axpy(1, dense.Vector(dense.Row(node.abar, i-node.from)), dense.Vector(dense.Row(adj.Knm, i)[node.lo:node.hi]))
-			adj.Knn[i] += node.knn[i-node.from]
-		}
-	}
+// addTo adds row i of a gradient of the node's bound to that of the loss.
+func (v *node) addTo(dst []float64, g blas64.General, i int) {
+	blas64.Axpy(-1/v.examples, dense.Vector(dense.Row(g, i)), dense.Vector(dst[v.lo:v.hi]))
 }
 
 func (n *Nodes) sum() (float64, error) {
 	var sum float64
-	for v := range n.nodes {
-		sum += n.nodes[v].loss
+	for _, v := range n.nodes {
+		if v.from < v.to {
+			sum += v.loss
+		}
 	}
 	if sum-sum != 0 {
 		return 0, fmt.Errorf("bound: the loss is not finite: training diverged, lower the rate")
 	}
 	return sum, nil
+}
+
+// LogOdds writes log p(left)/p(right) of every row of knm (n×M), with prior
+// variances knn (n), at every split into dst (n×splits), by quadrature (eq.
+// 11, 14). The placed batch is lost.
+func (n *Nodes) LogOdds(dst, kmm, knm blas64.General, knn []float64) error {
+	p := Problem{Kmm: kmm, Knm: knm, Knn: knn, Leaf: make([]int, len(knn))}
+	if err := n.check(p); err != nil {
+		return fmt.Errorf("bound: predict: %w", err)
+	}
+	if dst.Rows != knm.Rows || dst.Cols != len(n.nodes) {
+		return fmt.Errorf("bound: predict: %d×%d for %d rows and %d splits", dst.Rows, dst.Cols, knm.Rows, len(n.nodes))
+	}
+	for i := range n.nodes {
+		n.nodes[i].from, n.nodes[i].to = 0, len(knn)
+	}
+	return n.each(func(split int, v *node) error {
+		if err := v.move(kmm); err != nil {
+			return err
+		}
+		latent, err := v.Latent(dense.View(knm, 0, v.lo, knm.Rows, v.Len()), knn)
+		if err != nil {
+			return err
+		}
+		left, right := make([]float64, len(knn)), make([]float64, len(knn))
+		latent.LogProbs(left, right, gp.Quadrature)
+		for i := range left {
+			dense.Row(dst, i)[split] = left[i] - right[i]
+		}
+		return nil
+	})
+}
+
+// State returns the natural parameters of all splits, one after the other:
+// h (Σm) and the lower triangles of P by rows (Σm(m+1)/2).
+func (n *Nodes) State() (eta, precision []float64) {
+	for _, v := range n.nodes {
+		h, p := v.State()
+		eta = append(eta, h...)
+		for i := range p.Rows {
+			precision = append(precision, dense.Row(p, i)[:i+1]...)
+		}
+	}
+	return eta, precision
+}
+
+// Restore takes back what State returned.
+func (n *Nodes) Restore(eta, precision []float64) error {
+	var values, squares int
+	for _, v := range n.nodes {
+		values, squares = values+v.Len(), squares+v.Len()*(v.Len()+1)/2
+	}
+	if len(eta) != values || len(precision) != squares {
+		return fmt.Errorf("bound: natural parameters of %d and %d values, want %d and %d", len(eta), len(precision), values, squares)
+	}
+	for k, v := range n.nodes {
+		p := dense.New(v.Len(), v.Len())
+		for i := range p.Rows {
+			for j := range i + 1 {
+				dense.Row(p, i)[j], dense.Row(p, j)[i] = precision[j], precision[j]
+			}
+			precision = precision[i+1:]
+		}
+		if err := v.Restore(eta[:v.Len()], p); err != nil {
+			return fmt.Errorf("bound: split %d: %w", k, err)
+		}
+		eta = eta[v.Len():]
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package gpr
 
 import (
-	"errors"
 	"slices"
 	"sync"
 
@@ -25,11 +24,11 @@ const (
 // copied to where a task works on them.
 type blocked struct {
 	*triangle
-	raw   linalg.Raw
-	rooms rooms
+	raw     linalg.Raw
+	buffers buffers
 }
 
-// byLibrary says whether raw is worth its copies for order n.
+// byLibrary reports whether raw is worth its copies for order n.
 func byLibrary(raw linalg.Raw, n int) bool {
 	_, gonum := raw.(linalg.Gonum)
 	return !gonum && n >= leastBlocked
@@ -56,29 +55,29 @@ func solveOn(raw linalg.Raw, s solver, z blas64.General) error {
 	return b.solve(z)
 }
 
-// rooms are memory that tasks take and give back, so that there is no more of
+// buffers are memory that tasks take and give back, so that there is no more of
 // it than tasks that run at once.
-type rooms struct {
+type buffers struct {
 	pool sync.Pool // of *[]float64
 }
 
 // take returns memory for so many values, anything in it.
-func (r *rooms) take(values int) *[]float64 {
-	room, _ := r.pool.Get().(*[]float64)
-	if room == nil || cap(*room) < values {
-		room = new(make([]float64, values))
+func (p *buffers) take(values int) *[]float64 {
+	buffer, _ := p.pool.Get().(*[]float64)
+	if buffer == nil || cap(*buffer) < values {
+		buffer = new(make([]float64, values))
 	}
-	*room = (*room)[:values]
-	return room
+	*buffer = (*buffer)[:values]
+	return buffer
 }
 
 // put gives back what take returned.
-func (r *rooms) put(room *[]float64) { r.pool.Put(room) }
+func (p *buffers) put(buffer *[]float64) { p.pool.Put(buffer) }
 
-// cut takes a matrix off the front of room.
-func cut(room *[]float64, rows, cols int) blas64.General {
-	m := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: (*room)[:rows*cols]}
-	*room = (*room)[rows*cols:]
+// cut takes a matrix off the front of a buffer.
+func cut(buffer *[]float64, rows, cols int) blas64.General {
+	m := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: (*buffer)[:rows*cols]}
+	*buffer = (*buffer)[rows*cols:]
 	return m
 }
 
@@ -119,11 +118,11 @@ func (b *blocked) subtractDone(p, at, w int) error {
 	done := b.above(at, w)
 	return b.each(p, func(q int) error {
 		rows, width := b.rowsIn(q), min(w, (q+1)*side-at)
-		r := b.rooms.take(rows * (at + w))
-		defer b.rooms.put(r)
+		r := b.buffers.take(rows * (at + w))
+		defer b.buffers.put(r)
 		rest := *r
 		own, product := cut(&rest, rows, at), cut(&rest, rows, w)
-		copyInto(own, b.view(q, 0, at))
+		dense.Copy(own, b.view(q, 0, at))
 		if err := b.raw.Mul64(product, own, done); err != nil {
 			return err
 		}
@@ -134,9 +133,7 @@ func (b *blocked) subtractDone(p, at, w int) error {
 
 // each calls do for the panels from p on, on all cores.
 func (b *blocked) each(p int, do func(q int) error) error {
-	errs := make([]error, len(b.panels)-p)
-	dense.Parallel(len(errs), func(task int) { errs[task] = do(p + task) })
-	return errors.Join(errs...)
+	return dense.ParallelErr(len(b.panels)-p, func(task int) error { return do(p + task) })
 }
 
 // factorDiagonal factors the diagonal block, of panels p … last−1, and returns
@@ -170,24 +167,18 @@ func (b *blocked) inverseAt(at, w int) (blas64.General, error) {
 func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
 	return b.each(last, func(q int) error {
 		rows := b.rowsIn(q)
-		r := b.rooms.take(2 * rows * w)
-		defer b.rooms.put(r)
+		r := b.buffers.take(2 * rows * w)
+		defer b.buffers.put(r)
 		rest := *r
 		own, product := cut(&rest, rows, w), cut(&rest, rows, w)
 		to := b.view(q, at, w)
-		copyInto(own, to)
+		dense.Copy(own, to)
 		if err := b.raw.Mul64(product, own, inverse); err != nil {
 			return err
 		}
-		copyInto(to, product)
+		dense.Copy(to, product)
 		return nil
 	})
-}
-
-func copyInto(dst, src blas64.General) {
-	for i := range dst.Rows {
-		copy(dense.Row(dst, i), dense.Row(src, i))
-	}
 }
 
 // subtractFrom takes a product, of which more columns may be there, off dst.
@@ -200,7 +191,12 @@ func subtractFrom(dst, product blas64.General) {
 // solve replaces every row t of z (C×n) by (L·Lᵀ)⁻¹t, after factor.
 func (b *blocked) solve(z blas64.General) error {
 	inverses := make([]blas64.General, (len(b.panels)+blockPanels-1)/blockPanels)
-	if err := errors.Join(b.invertBlocks(inverses)...); err != nil {
+	err := dense.ParallelErr(len(inverses), func(i int) (err error) {
+		_, at, w := b.columnOf(i * blockPanels)
+		inverses[i], err = b.inverseAt(at, w)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for i, inverse := range inverses {
@@ -221,21 +217,9 @@ func (b *blocked) solve(z blas64.General) error {
 func (b *blocked) solveBlock(z blas64.General, i int, inverse blas64.General, step func(z blas64.General, at int, above, inverse blas64.General) error) error {
 	_, at, w := b.columnOf(i * blockPanels)
 	above := b.above(at, w)
-	errs := make([]error, (z.Rows+chunk-1)/chunk)
-	dense.Parallel(len(errs), func(task int) {
-		errs[task] = step(rowsOf(z, task*chunk, min(chunk, z.Rows-task*chunk)), at, above, inverse)
+	return dense.ParallelErr((z.Rows+chunk-1)/chunk, func(task int) error {
+		return step(rowsOf(z, task*chunk, min(chunk, z.Rows-task*chunk)), at, above, inverse)
 	})
-	return errors.Join(errs...)
-}
-
-// invertBlocks writes the inverses of the diagonal blocks.
-func (b *blocked) invertBlocks(inverses []blas64.General) []error {
-	errs := make([]error, len(inverses))
-	dense.Parallel(len(inverses), func(i int) {
-		_, at, w := b.columnOf(i * blockPanels)
-		inverses[i], errs[i] = b.inverseAt(at, w)
-	})
-	return errs
 }
 
 // above is a copy of the w rows from at on, as far as column at.
@@ -250,13 +234,13 @@ func (b *blocked) above(at, w int) blas64.General {
 // forwardBlock solves for the columns from at on, those before being solved.
 func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
 	w := inverse.Rows
-	r := b.rooms.take(z.Rows * (at + 2*w))
-	defer b.rooms.put(r)
+	r := b.buffers.take(z.Rows * (at + 2*w))
+	defer b.buffers.put(r)
 	rest := *r
 	done, own, product := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
-	copyInto(own, dense.View(z, 0, at, z.Rows, w))
+	dense.Copy(own, dense.View(z, 0, at, z.Rows, w))
 	if at > 0 {
-		copyInto(done, dense.View(z, 0, 0, z.Rows, at))
+		dense.Copy(done, dense.View(z, 0, 0, z.Rows, at))
 		if err := b.raw.Mul64(product, done, above); err != nil {
 			return err
 		}
@@ -265,7 +249,7 @@ func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.G
 	if err := b.raw.Mul64(product, own, inverse); err != nil {
 		return err
 	}
-	copyInto(dense.View(z, 0, at, z.Rows, w), product)
+	dense.Copy(dense.View(z, 0, at, z.Rows, w), product)
 	return nil
 }
 
@@ -273,15 +257,15 @@ func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.G
 // and takes them off those before.
 func (b *blocked) backwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
 	w := inverse.Rows
-	r := b.rooms.take(z.Rows * (at + 2*w))
-	defer b.rooms.put(r)
+	r := b.buffers.take(z.Rows * (at + 2*w))
+	defer b.buffers.put(r)
 	rest := *r
 	before, own, solved := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
-	copyInto(own, dense.View(z, 0, at, z.Rows, w))
+	dense.Copy(own, dense.View(z, 0, at, z.Rows, w))
 	if err := b.raw.MulPlain64(solved, own, inverse); err != nil {
 		return err
 	}
-	copyInto(dense.View(z, 0, at, z.Rows, w), solved)
+	dense.Copy(dense.View(z, 0, at, z.Rows, w), solved)
 	if at == 0 {
 		return nil
 	}

@@ -160,7 +160,7 @@ func drawnExamples(n, d, C int) (x, y blas64.General) {
 
 // halved is another example that is near no given one.
 func halved(m blas64.General) blas64.General {
-	out := copied(m)
+	out := dense.Clone(m)
 	for i := range out.Data {
 		out.Data[i] /= 2
 	}

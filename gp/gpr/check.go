@@ -2,6 +2,7 @@ package gpr
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -44,15 +45,8 @@ func checkMatrix(m blas64.General) error {
 	if err := dense.Valid(m); err != nil {
 		return err
 	}
-	for i := range m.Rows {
-		if m.Cols == 0 {
-			break
-		}
-		for _, v := range dense.Row(m, i) {
-			if v-v != 0 {
-				return fmt.Errorf("row %d holds %g", i, v)
-			}
-		}
+	if i := dense.NotFinite(m); i >= 0 {
+		return fmt.Errorf("row %d holds a NaN or an infinity", i)
 	}
 	return nil
 }
@@ -75,8 +69,8 @@ type watch struct {
 }
 
 // look bounds the drift: every so many changes some examples are checked, and
-// the state is computed anew where they are off. Where that fails, what there
-// is is the best there is.
+// the state is recomputed where they are off. Where that fails, the
+// present state stays.
 func (r *Regression) look() {
 	r.changes++
 	if r.changes%lookEvery != 0 || r.Len() == 0 {
@@ -121,7 +115,7 @@ func (r *Regression) drift(examples []int) (float64, error) {
 	subtract(residual, b, r.alpha)
 	for i, e := range examples {
 		for c, v := range dense.Row(residual, i) {
-			worst = max(worst, abs(v+r.t.Data[c*r.t.Stride+e]))
+			worst = max(worst, math.Abs(v+r.t.Data[c*r.t.Stride+e]))
 		}
 	}
 	r.solver.solve(b)
@@ -129,15 +123,13 @@ func (r *Regression) drift(examples []int) (float64, error) {
 		row := dense.Row(b, i)
 		row[e]--
 		for _, v := range row {
-			worst = max(worst, abs(v))
+			worst = max(worst, math.Abs(v))
 		}
 	}
 	return worst, nil
 }
 
-func abs(v float64) float64 { return max(v, -v) }
-
-// Refresh computes the state anew from inputs and targets: O(n²d + n³).
+// Refresh recomputes the state from inputs and targets: O(n²d + n³).
 func (r *Regression) Refresh() error {
 	count, changes := r.refreshes, r.changes
 	if err := r.fit(r.x, r.t); err != nil {
@@ -147,10 +139,10 @@ func (r *Regression) Refresh() error {
 	return nil
 }
 
-// Refreshes returns how often drift made the state be computed anew.
+// Refreshes returns how often drift caused the state to be recomputed.
 func (r *Regression) Refreshes() int { return r.refreshes }
 
-// Fold takes the corrections that Woodbury updates keep beside the inverse
+// Fold takes the corrections that Woodbury updates keep next to the inverse
 // into it; values change in the last bits. It does nothing for Cholesky.
 func (r *Regression) Fold() {
 	if w, ok := r.solver.(*woodbury); ok {

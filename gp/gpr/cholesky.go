@@ -34,7 +34,7 @@ func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 	if err != nil {
 		return update{}, err
 	}
-	v := copied(z)
+	v := dense.Clone(z)
 	s.l.backwardFew(v)
 	plus := s.scatter(v, b.Cols)
 	border(plus, small, examples)
@@ -245,7 +245,7 @@ func (s *cholesky) bytes() int { return s.l.bytes() + 8*cap(s.order) }
 func diagonalOf(m blas64.General) []float64 {
 	out := make([]float64, m.Rows)
 	for i := range out {
-		out[i] = m.Data[i*m.Stride+i]
+		out[i] = dense.Row(m, i)[i]
 	}
 	return out
 }

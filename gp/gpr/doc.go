@@ -33,7 +33,7 @@
 // columns of zeros; removing is the first alone. α, the diagonal and log|K+σ²I|
 // follow from the same columns at rank k.
 //
-// Corrections are kept beside the triangle until their rank exceeds 32 and
+// Corrections are kept next to the triangle until their rank exceeds 32 and
 // then folded in together: one such update reads the triangle once and does
 // not write it. Several right sides share such a pass, up to 32 of them: rows
 // of the triangle that are in the cache are multiplied by all.
@@ -58,7 +58,7 @@
 //
 // Every 32 changes |(K+σ²I)α − t| and the inverse itself are checked in four
 // examples, from the inputs; a drift above 1e−10, and above 100 times that of
-// a fresh fit, makes the state be computed anew (Refreshes counts). A pivot
+// a fresh fit, causes the state to be recomputed (Refreshes counts). A pivot
 // below 1e−10 of its diagonal value counts as zero.
 //
 // # Cost

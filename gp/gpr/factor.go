@@ -57,9 +57,9 @@ func (t *triangle) factorTile(p int, diagonal []float64) bool {
 		row := t.wide(first + i)[first:]
 		for j := range i {
 			other := t.row(first + j)[first:]
-			row[j] = (row[j] - dot(row[:j], other[:j])) / other[j]
+			row[j] = (row[j] - dense.Dot(row[:j], other[:j])) / other[j]
 		}
-		pivot := row[i] - dot(row[:i], row[:i])
+		pivot := row[i] - dense.Dot(row[:i], row[:i])
 		if !(pivot > singular*before) {
 			return false
 		}
@@ -77,7 +77,7 @@ func (t *triangle) forwardTile(b blas64.General, p int) {
 		z := dense.Row(b, r)
 		for i := range z {
 			l := t.row(first + i)[first:]
-			z[i] = (z[i] - dot(l[:i], z[:i])) / l[i]
+			z[i] = (z[i] - dense.Dot(l[:i], z[:i])) / l[i]
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (t *triangle) backward(m blas64.General) {
 }
 
 // forwardFew is forward, faster for a few rows; values differ from it, and
-// with the rows beside, in the last bits.
+// and between rows, in the last bits.
 func (t *triangle) forwardFew(m blas64.General) {
 	if m.Rows > fewSolved {
 		t.forward(m)
@@ -145,10 +145,10 @@ func (t *triangle) forwardFew(m blas64.General) {
 		z := dense.Row(m, r)
 		for p := range t.panels {
 			first, rows := p*side, t.rowsIn(p)
-			done := blas64.Vector{N: first, Data: z, Inc: 1}
+			done := dense.Vector(z[:first])
 			inTasks(rows, gemvRows, first, func(from, count int) {
 				part := rowsOf(t.view(p, 0, first), from, count)
-				blas64.Gemv(blas.NoTrans, -1, part, done, 1, blas64.Vector{N: count, Data: z[first+from:], Inc: 1})
+				blas64.Gemv(blas.NoTrans, -1, part, done, 1, dense.Vector(z[first+from:][:count]))
 			})
 			t.forwardTile(dense.View(m, r, first, 1, rows), p)
 		}
@@ -166,9 +166,9 @@ func (t *triangle) backwardFew(m blas64.General) {
 		for p := len(t.panels) - 1; p >= 0; p-- {
 			first, rows := p*side, t.rowsIn(p)
 			t.backwardTile(dense.View(m, r, first, 1, rows), p)
-			v := blas64.Vector{N: rows, Data: z[first:], Inc: 1}
+			v := dense.Vector(z[first:][:rows])
 			inTasks(first, gemvColumns, first, func(from, count int) {
-				blas64.Gemv(blas.Trans, -1, t.view(p, from, count), v, 1, blas64.Vector{N: count, Data: z[from:], Inc: 1})
+				blas64.Gemv(blas.Trans, -1, t.view(p, from, count), v, 1, dense.Vector(z[from:][:count]))
 			})
 		}
 	}
@@ -234,11 +234,8 @@ func invert(l *triangle) {
 // invertPanel turns panel p of L into that of L⁻¹; those before already are.
 func (t *triangle) invertPanel(p int) {
 	first, rows := p*side, t.rowsIn(p)
-	old := copied(t.view(p, 0, first))
-	inverse := dense.New(rows, rows)
-	for i := range rows {
-		inverse.Data[i*rows+i] = 1
-	}
+	old := dense.Clone(t.view(p, 0, first))
+	inverse := dense.Identity(rows)
 	t.forwardTile(inverse, p) // its rows are the columns of the tile's inverse
 	dense.Parallel(p, func(j int) {
 		sum := dense.New(rows, side)
@@ -263,15 +260,5 @@ func (t *triangle) logDet() float64 {
 	return sum
 }
 
-func dot(a, b []float64) float64 {
-	if len(a) == 0 {
-		return 0
-	}
-	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
-}
-
-func axpy(scale float64, x, y []float64) {
-	if len(x) > 0 {
-		blas64.Axpy(scale, blas64.Vector{N: len(x), Data: x, Inc: 1}, blas64.Vector{N: len(y), Data: y, Inc: 1})
-	}
-}
+// axpy is y += scale·x.
+func axpy(scale float64, x, y []float64) { blas64.Axpy(scale, dense.Vector(x), dense.Vector(y)) }

@@ -4,7 +4,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // inputs are those of examples (n×d) with their squared lengths (n), which a
@@ -20,7 +19,7 @@ func measured(x blas64.General) inputs { return inputs{x, squares(x)} }
 
 // clone returns a tight copy.
 func (x inputs) clone() inputs {
-	return inputs{copied(x.General), append(make([]float64, 0, x.Rows), x.squares...)}
+	return inputs{dense.Clone(x.General), append(make([]float64, 0, x.Rows), x.squares...)}
 }
 
 // with returns x with more inputs behind its own, in the memory behind those
@@ -37,7 +36,7 @@ func (x inputs) without(gone []int) inputs {
 // set gives example i another input.
 func (x inputs) set(i int, row []float64) {
 	copy(dense.Row(x.General, i), row)
-	x.squares[i] = dot(row, row)
+	x.squares[i] = dense.Dot(row, row)
 }
 
 // rows returns some inputs, sharing their memory.
@@ -47,9 +46,8 @@ func (x inputs) rows(first, count int) inputs {
 
 // pick returns a copy of the inputs of some examples.
 func (x inputs) pick(examples []int) inputs {
-	out := inputs{dense.New(len(examples), x.Cols), make([]float64, len(examples))}
+	out := inputs{dense.Gather(x.General, examples), make([]float64, len(examples))}
 	for i, e := range examples {
-		copy(dense.Row(out.General, i), dense.Row(x.General, e))
 		out.squares[i] = x.squares[e]
 	}
 	return out
@@ -57,18 +55,3 @@ func (x inputs) pick(examples []int) inputs {
 
 // bytes is the memory that x holds.
 func (x inputs) bytes() int { return 8 * (cap(x.Data) + cap(x.squares)) }
-
-// multiplied is a Kernel of inner products, which any backend may multiply.
-// Values are those of Block with that backend, to the last bit.
-type multiplied interface {
-	blockOn(m linalg.Backend, dst blas64.General, a, b inputs) error
-}
-
-// covariances writes κ(a_i, b_j) into dst (n×m); inner products are m's where the
-// kernel has any.
-func covariances(m linalg.Backend, kernel Kernel, dst blas64.General, a, b inputs) error {
-	if k, ok := kernel.(multiplied); ok {
-		return k.blockOn(m, dst, a, b)
-	}
-	return kernel.Block(dst, a.General, b.General)
-}

@@ -47,7 +47,7 @@ func TestSquaredLengthsFollowTheInputs(t *testing.T) {
 			}
 			sameBits(t, r.x.squares, squares(r.x.General))
 		}
-		restored, err := Restore(r.kernel, r.cfg, copied(r.x.General), dense.Transposed(r.t), r.Snapshot())
+		restored, err := Restore(r.kernel, r.cfg, dense.Clone(r.x.General), dense.Transposed(r.t), r.Snapshot())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func refusedChange(t *testing.T, r *Regression, x, y blas64.General) {
 	noise := r.cfg.Noise
 	defer func() { r.cfg.Noise = noise }()
 	r.cfg.Noise = 1e-300
-	twice := stacked(copied(rowsOf(x, 7, 1)), rowsOf(x, 7, 1))
+	twice := stacked(dense.Clone(rowsOf(x, 7, 1)), rowsOf(x, 7, 1))
 	if r.Add(twice, rowsOf(y, 0, 2)) == nil {
 		t.Fatal("the same example twice was added")
 	}
@@ -91,7 +91,7 @@ func TestKernelRowsAreThoseOfBlock(t *testing.T) {
 		}
 		for i, e := range examples {
 			want := dense.New(1, n)
-			if err := kernel.Block(want, rowsOf(x, e, 1), x); err != nil {
+			if err := kernel.block(linalg.Default(), want, measured(rowsOf(x, e, 1)), measured(x)); err != nil {
 				t.Fatal(err)
 			}
 			want.Data[e] += noise
@@ -110,7 +110,7 @@ func TestGramIsThatOfPlainLengths(t *testing.T) {
 		for p := range got.panels {
 			first, rows := p*side, got.rowsIn(p)
 			want := dense.New(rows, first+rows)
-			if err := k.blockOn(m, want, measured(rowsOf(x, first, rows)), measured(rowsOf(x, 0, first+rows))); err != nil {
+			if err := k.block(m, want, measured(rowsOf(x, first, rows)), measured(rowsOf(x, 0, first+rows))); err != nil {
 				t.Fatal(err)
 			}
 			for i := range rows {

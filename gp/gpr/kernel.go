@@ -10,13 +10,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Kernel is a covariance function κ. A value of a block must not depend on
-// what else is in the block, to the last bit.
+// A Kernel is a covariance function κ: an RBF or a Linear. A value of a block
+// does not depend on what else is in the block, to the last bit.
 type Kernel interface {
-	// Block writes κ(a_i, b_j) into dst; a is n×d, b is m×d, dst is n×m.
-	Block(dst, a, b blas64.General) error
-	// Diag writes κ(a_i, a_i) into dst (n).
-	Diag(dst []float64, a blas64.General)
+	// block writes κ(a_i, b_j) into dst (n×m) in O(nmd); m multiplies.
+	block(m linalg.Backend, dst blas64.General, a, b inputs) error
+	// diagonal writes κ(a_i, a_i) into dst (n).
+	diagonal(dst []float64, a blas64.General)
 }
 
 // RBF is s·exp(−‖a−b‖²/2ℓ²).
@@ -27,12 +27,7 @@ type RBF struct {
 	Outputscale float64
 }
 
-// Block implements Kernel in O(nmd).
-func (k RBF) Block(dst, a, b blas64.General) error {
-	return k.blockOn(linalg.Default(), dst, measured(a), measured(b))
-}
-
-func (k RBF) blockOn(m linalg.Backend, dst blas64.General, a, b inputs) error {
+func (k RBF) block(m linalg.Backend, dst blas64.General, a, b inputs) error {
 	if err := m.MulTrans64(dst, a.General, b.General); err != nil {
 		return err
 	}
@@ -50,8 +45,7 @@ func (k RBF) blockOn(m linalg.Backend, dst blas64.General, a, b inputs) error {
 	return nil
 }
 
-// Diag implements Kernel.
-func (k RBF) Diag(dst []float64, _ blas64.General) {
+func (k RBF) diagonal(dst []float64, _ blas64.General) {
 	for i := range dst {
 		dst[i] = k.Outputscale
 	}
@@ -65,17 +59,12 @@ type Linear struct {
 	Bias float64
 }
 
-// Block implements Kernel in O(nmd).
-func (k Linear) Block(dst, a, b blas64.General) error {
-	return k.blockOn(linalg.Default(), dst, inputs{General: a}, inputs{General: b})
-}
-
-func (k Linear) blockOn(m linalg.Backend, dst blas64.General, a, b inputs) error {
+func (k Linear) block(m linalg.Backend, dst blas64.General, a, b inputs) error {
 	if err := m.MulTrans64(dst, a.General, b.General); err != nil {
 		return err
 	}
 	for i := range dst.Rows {
-		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
+		row := dense.Row(dst, i)
 		for j := range row {
 			row[j] = k.Outputscale*row[j] + k.Bias
 		}
@@ -83,8 +72,7 @@ func (k Linear) blockOn(m linalg.Backend, dst blas64.General, a, b inputs) error
 	return nil
 }
 
-// Diag implements Kernel.
-func (k Linear) Diag(dst []float64, a blas64.General) {
+func (k Linear) diagonal(dst []float64, a blas64.General) {
 	for i, sq := range squares(a) {
 		dst[i] = k.Outputscale*sq + k.Bias
 	}
@@ -96,8 +84,7 @@ func squares(a blas64.General) []float64 {
 	out := make([]float64, a.Rows)
 	dense.Parallel((a.Rows+rows-1)/rows, func(task int) {
 		for i := task * rows; i < min(a.Rows, (task+1)*rows); i++ {
-			v := blas64.Vector{N: a.Cols, Data: a.Data[i*a.Stride:], Inc: 1}
-			out[i] = blas64.Dot(v, v)
+			out[i] = dense.Dot(dense.Row(a, i), dense.Row(a, i))
 		}
 	})
 	return out
@@ -109,11 +96,11 @@ func gram(m linalg.Backend, t *triangle, kernel Kernel, x inputs, noise float64)
 	for p := range t.panels {
 		first, rows := p*side, t.rowsIn(p)
 		view := t.view(p, 0, first+rows)
-		if err := covariances(m, kernel, view, x.rows(first, rows), x.rows(0, first+rows)); err != nil {
+		if err := kernel.block(m, view, x.rows(first, rows), x.rows(0, first+rows)); err != nil {
 			return err
 		}
 		for i := range rows {
-			row := view.Data[i*view.Stride : i*view.Stride+view.Cols]
+			row := dense.Row(view, i)
 			row[first+i] += noise
 			clear(row[first+i+1:])
 			if err := finite(row); err != nil {

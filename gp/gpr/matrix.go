@@ -13,15 +13,6 @@ func rowsOf(m blas64.General, first, rows int) blas64.General {
 	return dense.View(m, first, 0, rows, m.Cols)
 }
 
-// copied returns a tight copy.
-func copied(m blas64.General) blas64.General {
-	out := dense.New(m.Rows, m.Cols)
-	for i := range m.Rows {
-		copy(dense.Row(out, i), dense.Row(m, i))
-	}
-	return out
-}
-
 // picked returns the given columns of m.
 func picked(m blas64.General, columns []int) blas64.General {
 	out := dense.New(m.Rows, len(columns))
@@ -97,7 +88,7 @@ func withoutRows(m blas64.General, gone []int) blas64.General {
 
 // subtractProduct is c −= a·bᵀ for at most 64×192 values of c. The inner
 // dimension is cut so that b stays in the cache. Every value is the same sum
-// in the same order, whatever the rows beside it.
+// in the same order, whatever the other rows are.
 func subtractProduct(c, a, b blas64.General) {
 	const depth = 512
 	if c.Rows == 0 || c.Cols == 0 {

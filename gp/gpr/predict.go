@@ -11,26 +11,22 @@ import (
 )
 
 // Mean writes the predictive means (eq. 2 and 4) of inputs x (m×d) into dst
-// (m×C): O(mn(d+C)). A row does not depend on those beside it.
+// (m×C): O(mn(d+C)). A row does not depend on the others.
 func (r *Regression) Mean(dst, x blas64.General) error {
 	if err := r.checkQuery(x, dst.Rows); err != nil {
 		return fmt.Errorf("mean: %w", err)
 	}
 	if r.Len() == 0 {
-		zero(dst)
+		for i := range dst.Rows {
+			clear(dense.Row(dst, i))
+		}
 		return nil
 	}
 	b := dense.New(x.Rows, r.Len())
-	if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
+	if err := r.kernel.block(linalg.Default(), b, measured(x), r.x); err != nil {
 		return fmt.Errorf("mean: %w", err)
 	}
 	return linalg.MulTrans64(dst, b, r.alpha)
-}
-
-func zero(m blas64.General) {
-	for i := range m.Rows {
-		clear(dense.Row(m, i))
-	}
 }
 
 // Variance writes the predictive variances (eq. 3, with σ²) of inputs x (m×d)
@@ -43,11 +39,11 @@ func (r *Regression) Variance(dst []float64, x blas64.General) error {
 		return nil
 	}
 	prior := make([]float64, x.Rows)
-	r.kernel.Diag(prior, x)
+	r.kernel.diagonal(prior, x)
 	clear(dst)
 	if r.Len() > 0 {
 		b := dense.New(x.Rows, r.Len())
-		if err := covariances(linalg.Default(), r.kernel, b, measured(x), r.x); err != nil {
+		if err := r.kernel.block(linalg.Default(), b, measured(x), r.x); err != nil {
 			return fmt.Errorf("variance: %w", err)
 		}
 		r.solver.quad(dst, b)
@@ -58,12 +54,12 @@ func (r *Regression) Variance(dst []float64, x blas64.General) error {
 	return nil
 }
 
-func (r *Regression) checkQuery(x blas64.General, room int) error {
+func (r *Regression) checkQuery(x blas64.General, results int) error {
 	if err := dense.Valid(x); err != nil {
 		return err
 	}
-	if room != x.Rows {
-		return fmt.Errorf("room for %d results of %d inputs", room, x.Rows)
+	if results != x.Rows {
+		return fmt.Errorf("room for %d results of %d inputs", results, x.Rows)
 	}
 	if r.Len() > 0 && x.Rows > 0 && x.Cols != r.Dim() {
 		return fmt.Errorf("inputs of %d values, want %d", x.Cols, r.Dim())
@@ -73,7 +69,7 @@ func (r *Regression) checkQuery(x blas64.General, room int) error {
 
 // LeaveOneOut returns the mean (n×C) that each example would have if it had
 // not been learned: t − α/diag((K+σ²I)⁻¹). O(nC), and O(n³/3) the first time.
-// It must not run beside other methods.
+// It must not run concurrently with other methods.
 func (r *Regression) LeaveOneOut() blas64.General {
 	if r.diag == nil {
 		r.diag = r.solver.diagonal()
@@ -93,7 +89,7 @@ func (r *Regression) LogMarginalLikelihood() float64 {
 	n, C := float64(r.Len()), float64(r.Outputs())
 	sum := -C / 2 * (r.logDet + n*math.Log(2*math.Pi))
 	for c := range r.Outputs() {
-		sum -= dot(dense.Row(r.t, c), dense.Row(r.alpha, c)) / 2
+		sum -= dense.Dot(dense.Row(r.t, c), dense.Row(r.alpha, c)) / 2
 	}
 	return sum
 }

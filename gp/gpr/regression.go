@@ -76,7 +76,7 @@ func (r *Regression) Bytes() int {
 // Clone returns a copy that changes on its own.
 func (r *Regression) Clone() *Regression {
 	c := *r
-	c.x, c.t, c.alpha = r.x.clone(), copied(r.t), copied(r.alpha)
+	c.x, c.t, c.alpha = r.x.clone(), dense.Clone(r.t), dense.Clone(r.alpha)
 	c.solver, c.diag = r.solver.clone(), slices.Clone(r.diag)
 	return &c
 }
@@ -94,7 +94,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 		return nil
 	}
 	if r.Len() == 0 {
-		return wrap("add", r.fit(measured(copied(x)), dense.Transposed(t)))
+		return wrap("add", r.fit(measured(dense.Clone(x)), dense.Transposed(t)))
 	}
 	all := r.x.with(x) // beyond the rows of r.x, which an error leaves as they are
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
@@ -137,7 +137,7 @@ func (r *Regression) AddOutputs(t blas64.General) error {
 		return fmt.Errorf("add outputs: %w", err)
 	}
 	targets := dense.Transposed(t)
-	alpha := copied(targets)
+	alpha := dense.Clone(targets)
 	r.solver.solve(alpha)
 	r.t, r.alpha = stacked(r.t, targets), stacked(r.alpha, alpha)
 	return nil
@@ -157,14 +157,21 @@ func (r *Regression) RemoveOutputs(outputs []int) error {
 	if err != nil {
 		return fmt.Errorf("remove outputs: %w", err)
 	}
-	r.t, r.alpha = withoutRows(copied(r.t), gone), withoutRows(copied(r.alpha), gone)
+	r.t, r.alpha = withoutRows(dense.Clone(r.t), gone), withoutRows(dense.Clone(r.alpha), gone)
 	return nil
 }
 
 // SetTargets gives examples new targets (k×C), which leaves the inverse as it
 // is: O(kn²).
 func (r *Regression) SetTargets(examples []int, t blas64.General) error {
-	if err := r.checkTargets(examples, t); err != nil {
+	_, err := indices("example", examples, r.Len())
+	if err == nil && (t.Rows != len(examples) || t.Cols != r.Outputs()) {
+		err = fmt.Errorf("targets of %d×%d for %d examples and %d outputs", t.Rows, t.Cols, len(examples), r.Outputs())
+	}
+	if err == nil {
+		err = checkMatrix(t)
+	}
+	if err != nil {
 		return fmt.Errorf("set targets: %w", err)
 	}
 	change := dense.New(r.Outputs(), r.Len())
@@ -183,16 +190,6 @@ func (r *Regression) SetTargets(examples []int, t blas64.General) error {
 	return nil
 }
 
-func (r *Regression) checkTargets(examples []int, t blas64.General) error {
-	if _, err := indices("example", examples, r.Len()); err != nil {
-		return err
-	}
-	if t.Rows != len(examples) || t.Cols != r.Outputs() {
-		return fmt.Errorf("targets of %d×%d for %d examples and %d outputs", t.Rows, t.Cols, len(examples), r.Outputs())
-	}
-	return checkMatrix(t)
-}
-
 // SetInputs moves examples to new inputs x (k×d): O(knd + kn² + k³).
 func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	rows, err := indices("example", examples, r.Len())
@@ -208,12 +205,11 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	old := copied(x)
+	old := dense.Gather(r.x.General, examples)
 	for i, e := range examples {
-		copy(dense.Row(old, i), dense.Row(r.x.General, e))
 		r.x.set(e, dense.Row(x, i))
 	}
-	if err := r.moved(rows); err != nil {
+	if err := r.refresh(rows); err != nil {
 		for i, e := range examples {
 			r.x.set(e, dense.Row(old, i))
 		}
@@ -223,8 +219,8 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	return nil
 }
 
-// moved brings everything up to date with new inputs of examples.
-func (r *Regression) moved(rows []int) error {
+// refresh brings everything up to date with new inputs of examples.
+func (r *Regression) refresh(rows []int) error {
 	if r.solver.refit(len(rows)) {
 		return r.fit(r.x, r.t)
 	}
@@ -251,7 +247,7 @@ func (r *Regression) Remove(examples []int) error {
 		return nil
 	}
 	if len(rows) == r.Len() || r.solver.refit(len(rows)) {
-		x, t := r.x.clone().without(rows), withoutColumns(copied(r.t), rows)
+		x, t := r.x.clone().without(rows), withoutColumns(dense.Clone(r.t), rows)
 		return wrap("remove", r.fit(x, t))
 	}
 	u, err := r.solver.remove(rows)
@@ -289,7 +285,7 @@ func (r *Regression) apply(u update) {
 func (r *Regression) correctAlpha(c correction) {
 	if c.y.Cols == 1 && c.y.Stride == 1 {
 		dense.Parallel(r.Outputs(), func(i int) {
-			axpy(c.sign*dot(dense.Row(r.t, i), c.y.Data), c.y.Data, dense.Row(r.alpha, i))
+			axpy(c.sign*dense.Dot(dense.Row(r.t, i), c.y.Data), c.y.Data, dense.Row(r.alpha, i))
 		})
 		return
 	}
@@ -314,7 +310,7 @@ func (r *Regression) fit(x inputs, t blas64.General) error {
 			return err
 		}
 	}
-	alpha := copied(t)
+	alpha := dense.Clone(t)
 	if err := solveOn(r.products.Raw(), s, alpha); err != nil {
 		return err
 	}
@@ -326,7 +322,7 @@ func (r *Regression) fit(x inputs, t blas64.General) error {
 // kernelRows returns K+σ²I between examples of all inputs and all of them.
 func (r *Regression) kernelRows(all inputs, examples []int) (blas64.General, error) {
 	b := dense.New(len(examples), all.Rows)
-	if err := covariances(linalg.Default(), r.kernel, b, all.pick(examples), all); err != nil {
+	if err := r.kernel.block(linalg.Default(), b, all.pick(examples), all); err != nil {
 		return b, err
 	}
 	for i, e := range examples {

@@ -25,7 +25,7 @@ type Snapshot struct {
 }
 
 // Snapshot copies the state, Woodbury corrections folded (see Fold). It must
-// not run beside other methods.
+// not run concurrently with other methods.
 func (r *Regression) Snapshot() Snapshot {
 	if r.diag == nil {
 		r.diag = r.solver.diagonal()
@@ -37,7 +37,7 @@ func (r *Regression) Snapshot() Snapshot {
 		s = w
 	}
 	factor, order := s.state()
-	return Snapshot{factor, order, copied(r.alpha), slices.Clone(r.diag), r.logDet, r.changes}
+	return Snapshot{factor, order, dense.Clone(r.alpha), slices.Clone(r.diag), r.logDet, r.changes}
 }
 
 // restoreDrift is what a restored state may be off by. Where σ² is not tiny,

@@ -24,14 +24,14 @@ type solver interface {
 	// solve replaces every row of b (k×n) by its product with the inverse.
 	solve(b blas64.General)
 	// quad writes bᵢᵀ(K+σ²I)⁻¹bᵢ for the rows of b, which it may overwrite. A
-	// value does not depend on the rows beside it.
+	// value does not depend on the other rows.
 	quad(dst []float64, b blas64.General)
 	// diagonal returns that of the inverse (n).
 	diagonal() []float64
-	// refit says that removing k is dearer than beginning anew without them.
+	// refit reports whether removing k costs more than a batch fit of the rest.
 	refit(k int) bool
-	// outgrown says that adding k is dearer than beginning anew with them,
-	// where raw multiplies in batch fits.
+	// outgrown reports whether adding k costs more than a batch fit of all, in
+	// which raw multiplies.
 	outgrown(k int, raw linalg.Raw) bool
 	// state returns what loadSolver takes; a Woodbury inverse must be folded.
 	state() (values []float64, order []int)
@@ -61,7 +61,7 @@ func beside(a, b blas64.General) blas64.General {
 		return a
 	}
 	if a.Rows == 0 {
-		return copied(b)
+		return dense.Clone(b)
 	}
 	at := a.Cols
 	out := withColumns(a, b.Cols)

@@ -13,7 +13,7 @@ const gemvRows = 16
 
 // multiply writes the products of the symmetric matrix with the rows of b
 // (k×n) into those of dst, in a pass over the triangle for every chunk of them:
-// O(kn²). A row's result does not depend on the rows beside it.
+// O(kn²). A row's result does not depend on the other rows.
 func (t *triangle) multiply(dst, b blas64.General) {
 	for i := 0; i < b.Rows; i += chunk {
 		rows := min(chunk, b.Rows-i)
@@ -52,8 +52,8 @@ func (t *triangle) addRows(sum, b blas64.General, p, i int) {
 	for r := range b.Rows {
 		x, sum := dense.Row(b, r), dense.Row(sum, r)
 		if first > 0 {
-			blas64.Gemv(blas.NoTrans, 1, m, blas64.Vector{N: first, Data: x, Inc: 1}, 1, blas64.Vector{N: m.Rows, Data: sum[first:], Inc: 1})
-			blas64.Gemv(blas.Trans, 1, m, blas64.Vector{N: m.Rows, Data: x[first:], Inc: 1}, 1, blas64.Vector{N: first, Data: sum, Inc: 1})
+			blas64.Gemv(blas.NoTrans, 1, m, dense.Vector(x[:first]), 1, dense.Vector(sum[first:][:m.Rows]))
+			blas64.Gemv(blas.Trans, 1, m, dense.Vector(x[first:][:m.Rows]), 1, dense.Vector(sum[:first]))
 		}
 		t.addCorner(sum[first:], x[first:], first, m.Rows)
 	}

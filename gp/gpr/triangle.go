@@ -94,8 +94,8 @@ func (t *triangle) drop(gone []int) {
 			continue
 		}
 		dst := t.wide(to)
-		kept := without(dst[:0], t.row(from), gone)
-		clear(dst[len(kept):])
+		left := without(dst[:0], t.row(from), gone)
+		clear(dst[len(left):])
 		to++
 	}
 	t.shrink(to)

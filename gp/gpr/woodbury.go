@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// pendingRank is the rank of corrections that are kept beside the inverse
+	// pendingRank is the rank of corrections that are kept next to the inverse
 	// before they are folded into it: each saves a pass over the triangle
 	// that reads and writes.
 	pendingRank = 32
@@ -75,7 +75,7 @@ func (s *woodbury) remove(rows []int) (update, error) {
 	}
 	s.a.drop(rows)
 	for i, c := range s.pending {
-		s.pending[i].y = withoutRows(copied(c.y), rows)
+		s.pending[i].y = withoutRows(dense.Clone(c.y), rows)
 	}
 	s.off = nil
 	s.settle()
@@ -104,9 +104,9 @@ func (s *woodbury) each(rows []int, step func(rows []int, first int) (update, er
 func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
 	own := picked(b, rows)
 	diagonal := diagonalOf(own)
-	v := copied(b)
+	v := dense.Clone(b)
 	s.mask(v)
-	b = copied(v)
+	b = dense.Clone(v)
 	s.multiply(v)
 	s.mask(v)
 	subtract(own, v, b)
@@ -170,7 +170,7 @@ func addTo(dst []float64, c correction, weights []float64) {
 		return
 	}
 	for i := range c.y.Rows {
-		dst[i] += c.sign * dot(dense.Row(c.y, i), weights)
+		dst[i] += c.sign * dense.Dot(dense.Row(c.y, i), weights)
 	}
 }
 
@@ -182,18 +182,16 @@ func (s *woodbury) multiply(b blas64.General) {
 		weights := c.weights(b)
 		dense.Parallel(b.Rows, func(i int) { addTo(dense.Row(product, i), c, dense.Row(weights, i)) })
 	}
-	for i := range b.Rows {
-		copy(dense.Row(b, i), dense.Row(product, i))
-	}
+	dense.Copy(b, product)
 }
 
-// weights returns b·y (rows of b × k). A value does not depend on the rows
-// beside it.
+// weights returns b·y (rows of b × k). A value does not depend on the other
+// rows.
 func (c correction) weights(b blas64.General) blas64.General {
 	out := dense.New(b.Rows, c.y.Cols)
 	if c.y.Cols == 1 && c.y.Stride == 1 {
 		for i := range b.Rows {
-			out.Data[i] = dot(dense.Row(b, i)[:c.y.Rows], c.y.Data[:c.y.Rows])
+			out.Data[i] = dense.Dot(dense.Row(b, i)[:c.y.Rows], c.y.Data[:c.y.Rows])
 		}
 		return out
 	}
@@ -222,7 +220,7 @@ func (s *woodbury) quad(dst []float64, b blas64.General) {
 			addInner(own, 1, dense.View(part, 0, first, part.Rows, rows), s.a.diagonalTile(p))
 			for r := range part.Rows {
 				x := dense.Row(part, r)[first : first+rows]
-				dst[i+r] += dot(x, dense.Row(own, r)) - 2*dot(x, dense.Row(product, r))
+				dst[i+r] += dense.Dot(x, dense.Row(own, r)) - 2*dense.Dot(x, dense.Row(product, r))
 			}
 		}
 	})
@@ -267,7 +265,7 @@ func (s *woodbury) fold() {
 	if left.Cols == 0 {
 		return
 	}
-	var products rooms
+	var products buffers
 	// In order: after a product the largest first take a third longer (measured).
 	dense.Parallel(len(s.a.panels), func(p int) {
 		s.foldPanel(p, rowsOf(left, p*side, s.a.rowsIn(p)), rowsOf(right, 0, min(s.a.n, (p+1)*side)), &products)
@@ -279,7 +277,7 @@ func (s *woodbury) fold() {
 }
 
 // foldPanel takes left·rightᵀ off panel p, in pieces that stay in the cache.
-func (s *woodbury) foldPanel(p int, left, right blas64.General, products *rooms) {
+func (s *woodbury) foldPanel(p int, left, right blas64.General, products *buffers) {
 	size, fast := side, byLibrary(s.raw, s.a.n)
 	if fast {
 		size = foldColumns
@@ -295,7 +293,7 @@ func (s *woodbury) foldPanel(p int, left, right blas64.General, products *rooms)
 
 // subtractByLibrary is c −= a·bᵀ; a and b have no gaps. It returns false, and
 // changes nothing, where raw fails.
-func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *rooms) bool {
+func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *buffers) bool {
 	r := products.take(c.Rows * c.Cols)
 	defer products.put(r)
 	rest := *r
@@ -328,11 +326,9 @@ func (s *woodbury) gatherPending() (left, right blas64.General) {
 func (s *woodbury) checkpoint(k int) woodbury {
 	before := *s
 	before.pending, before.off = slices.Clone(s.pending), nil
-	folds := s.iterative && s.rank()+k > pendingRank
-	if folds {
+	before.a = &triangle{n: s.a.n}
+	if s.iterative && s.rank()+k > pendingRank { // it will fold
 		before.a = s.a.clone()
-	} else {
-		before.a = &triangle{n: s.a.n}
 	}
 	return before
 }

@@ -3,7 +3,6 @@ package kernel
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -20,89 +19,91 @@ type Gradient struct {
 	Lengthscale, Outputscale float64
 }
 
-// CrossGradient returns the gradient that g = ∂L/∂K (n×m) implies where K is
-// Cross(x, z). For K = Gram(x) it is CrossGradient(g, x, x) with X and Z
-// added up.
-func (k Kernel) CrossGradient(g blas64.General, x, z Points) (Gradient, error) {
-	if err := dense.Valid(g); err != nil {
-		return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
+// Gradient returns what g = ∂L/∂K (n×m) implies where K = Values(p). g of a
+// self pair must be symmetric; its whole gradient is in X, and Z stays empty.
+func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
+	for _, m := range []blas64.General{values, g} {
+		if err := dense.Valid(m); err != nil {
+			return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
+		}
+		if m.Rows != p.products.Rows || m.Cols != p.products.Cols {
+			return Gradient{}, fmt.Errorf("kernel: gradient: %d×%d for %d and %d inputs", m.Rows, m.Cols, p.x.Len(), p.z.Len())
+		}
 	}
-	if g.Rows != x.Len() || g.Cols != z.Len() {
-		return Gradient{}, fmt.Errorf("kernel: gradient: %d×%d for %d and %d inputs", g.Rows, g.Cols, x.Len(), z.Len())
+	w, across, down, out := k.weights(p, values, g)
+	var err error
+	if out.X, err = p.pull(w, across, p.x, p.z); err != nil || p.same {
+		for i := range out.X.Data {
+			out.X.Data[i] *= 2 // of its row and of its column
+		}
+		return out, err
 	}
-	w := dense.New(g.Rows, g.Cols)
-	if err := linalg.MulTrans64(w, x.X, z.X); err != nil {
-		return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
+	out.Z, err = p.pull(dense.Transposed(w), down, p.z, p.x)
+	return out, err
+}
+
+// weights returns w with ∂L/∂x̂ᵢ = Σⱼ wᵢⱼ(ẑⱼ − x̂ᵢ), or Σⱼ wᵢⱼẑⱼ of a linear
+// kernel, its sums by row and by column (0 of a linear kernel), and the
+// gradients of the hyper-parameters.
+func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, across, down []float64, out Gradient) {
+	w = dense.New(g.Rows, g.Cols)
+	across, down = make([]float64, g.Rows), make([]float64, g.Cols)
+	sums, slopes := make([]float64, g.Rows), make([]float64, g.Rows)
+	dense.Parallel(g.Rows, func(i int) {
+		r, xz, value := dense.Row(w, i), dense.Row(p.products, i), dense.Row(values, i)
+		var all, sum, slope float64 // not in the slices, whose cache lines goroutines share
+		for j, gij := range dense.Row(g, i) {
+			r[j] = gij * k.weigh(value[j], xz[j], p.x.sq[i], p.z.sq[j])
+			sum += gij * value[j]
+			all += r[j]
+			slope += r[j] * k.distance(xz[j], p.x.sq[i], p.z.sq[j])
+		}
+		if sums[i] = sum; k.Kind != Linear {
+			across[i], slopes[i] = all, slope
+		}
+	})
+	var sum, slope float64
+	for i := range sums {
+		sum, slope = sum+sums[i], slope+slopes[i]
+		if k.Kind != Linear {
+			for j, v := range dense.Row(w, i) {
+				down[j] += v
+			}
+		}
 	}
-	var out Gradient
-	if k.Kind == Linear {
-		out = k.linearGradient(w, g, x, z)
-	} else {
-		out = k.stationaryGradient(w, g, x, z)
+	out.Outputscale = sum / k.Outputscale
+	if out.Lengthscale = slope * k.Lengthscale; k.Kind == Linear {
+		out.Lengthscale = -2 * sum / k.Lengthscale
 	}
-	x.throughLength(out.X)
-	z.throughLength(out.Z)
+	return w, across, down, out
+}
+
+// weigh returns what multiplies ẑ − x̂, or ẑ of a linear kernel, in the
+// derivative of the kernel of two inputs with respect to x̂.
+func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
+	switch k.Kind {
+	case Linear:
+		return k.Weight()
+	case RBF:
+		return value / (k.Lengthscale * k.Lengthscale)
+	}
+	_, slope := k.stationary(k.distance(xz, xx, zz))
+	return -2 * slope / (k.Lengthscale * k.Lengthscale)
+}
+
+// pull returns w·ẑ − across∘x̂, taken back through the scaling to length 1.
+func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.General, error) {
+	out := dense.New(x.Len(), x.X.Cols)
+	if x.Len() > 0 && z.Len() > 0 {
+		if err := linalg.Plain64(p.backend.Raw(), out, w, z.X); err != nil {
+			return out, fmt.Errorf("kernel: gradient: %w", err)
+		}
+	}
+	for i, s := range across {
+		blas64.Axpy(-s, dense.Vector(dense.Row(x.X, i)), dense.Vector(dense.Row(out, i)))
+	}
+	x.throughLength(out)
 	return out, nil
-}
-
-// linearGradient overwrites w = x̂·ẑᵀ with g·s/ℓ².
-func (k Kernel) linearGradient(w, g blas64.General, x, z Points) Gradient {
-	var sum float64 // Σ g∘K
-	for i := range w.Rows {
-		r := dense.Row(w, i)
-		for j, gij := range dense.Row(g, i) {
-			sum += gij * k.Weight() * r[j]
-			r[j] = gij * k.Weight()
-		}
-	}
-	out := products(w, x, z)
-	out.Lengthscale, out.Outputscale = -2*sum/k.Lengthscale, sum/k.Outputscale
-	return out
-}
-
-// stationaryGradient overwrites w = x̂·ẑᵀ with −2·g·∂K/∂‖x̂−ẑ‖², so that
-// ∂L/∂x̂ᵢ = Σⱼ wᵢⱼ(ẑⱼ − x̂ᵢ).
-func (k Kernel) stationaryGradient(w, g blas64.General, x, z Points) Gradient {
-	l2 := k.Lengthscale * k.Lengthscale
-	var sum, slopes float64 // Σ g∘K, Σ g∘∂K/∂r²∘r²
-	across, down := make([]float64, w.Rows), make([]float64, w.Cols)
-	for i := range w.Rows {
-		r := dense.Row(w, i)
-		for j, gij := range dense.Row(g, i) {
-			r2 := k.distance(r[j], x.sq[i], z.sq[j])
-			value, slope := k.stationary(r2)
-			sum += gij * value
-			slopes += gij * slope * r2
-			r[j] = -2 * gij * slope / l2
-			across[i] += r[j]
-			down[j] += r[j]
-		}
-	}
-	out := products(w, x, z)
-	subtractScaled(out.X, across, x.X)
-	subtractScaled(out.Z, down, z.X)
-	out.Lengthscale, out.Outputscale = -2*slopes/k.Lengthscale, sum/k.Outputscale
-	return out
-}
-
-// products returns w·ẑ and wᵀ·x̂.
-func products(w blas64.General, x, z Points) Gradient {
-	out := Gradient{X: dense.New(x.Len(), x.X.Cols), Z: dense.New(z.Len(), z.X.Cols)}
-	if w.Rows > 0 && w.Cols > 0 {
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w, z.X, 0, out.X)
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, w, x.X, 0, out.Z)
-	}
-	return out
-}
-
-// subtractScaled takes scale[i] times row i of x from row i of dst.
-func subtractScaled(dst blas64.General, scale []float64, x blas64.General) {
-	for i, s := range scale {
-		to := dense.Row(dst, i)
-		for j, v := range dense.Row(x, i) {
-			to[j] -= s * v
-		}
-	}
 }
 
 // DiagonalGradient returns the gradient that g = ∂L/∂diag (n) implies where

@@ -121,12 +121,11 @@ func unit(v []float64) float64 {
 
 // Pick returns some of the points, in the order of rows.
 func (p Points) Pick(rows []int) Points {
-	out := Points{X: dense.New(len(rows), p.X.Cols), sq: make([]float64, len(rows))}
+	out := Points{X: dense.Gather(p.X, rows), sq: make([]float64, len(rows))}
 	if p.length != nil {
 		out.length = make([]float64, len(rows))
 	}
 	for i, r := range rows {
-		copy(dense.Row(out.X, i), dense.Row(p.X, r))
 		out.sq[i] = p.sq[r]
 		if p.length != nil {
 			out.length[i] = p.length[r]
@@ -185,6 +184,13 @@ func (k Kernel) value(xz, xx, zz float64) float64 {
 
 // Weight returns s/ℓ²: the prior variance of the weights of a linear kernel.
 func (k Kernel) Weight() float64 { return k.Outputscale / (k.Lengthscale * k.Lengthscale) }
+
+// Features returns Φ = √(s/ℓ²)·x̂ (n×d) of a linear kernel, with K = ΦΦᵀ.
+func (k Kernel) Features(x blas64.General) blas64.General {
+	out := dense.Clone(x)
+	blas64.Scal(math.Sqrt(k.Weight()), dense.Vector(out.Data))
+	return out
+}
 
 // distance returns r².
 func (k Kernel) distance(xz, xx, zz float64) float64 {

@@ -83,16 +83,6 @@ func inLogs(mean, sd, sign float64) float64 {
 	return min(largest+math.Log(sum), 0)
 }
 
-// ExpectedLogSigmoid returns E[log σ(f)] in nats of f ~ N(μ, v).
-func ExpectedLogSigmoid(mean, variance float64) float64 {
-	sd := math.Sqrt(max(variance, 0))
-	var sum float64
-	for _, n := range rule {
-		sum += n.weight * (LogSigmoid(mean+sd*n.x) + LogSigmoid(mean-sd*n.x))
-	}
-	return sum
-}
-
 // PlugIn returns log σ(μ) and log σ(−μ): prediction at the mean alone, without
 // the variance (§C.1 of the paper).
 func PlugIn(mean float64) (yes, no float64) { return LogSigmoid(mean), LogSigmoid(-mean) }

@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -70,9 +70,8 @@ func newProblem(m, old *Model) *problem {
 
 // outer is l·lᵀ.
 func outer(l blas64.General) blas64.General {
-	s, t := dense.New(l.Rows, l.Rows), autodiff.Tape{}
-	v := autodiff.Constant(l)
-	copy(s.Data, t.Mul(v, t.Transpose(v)).Value.Data)
+	s := dense.New(l.Rows, l.Rows)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, l, dense.Transposed(l), 0, s)
 	return s
 }
 
@@ -93,9 +92,18 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 	if err := p.forward(ctx, samples, seen, rows); err != nil {
 		return Terms{}, nil, err
 	}
-	y := p.rowsOf(b.y)
+	y := make([]int, len(b.y))
+	for i, h := range b.y {
+		y[i] = p.rows[h]
+	}
 	dense.Parallel(hypers, func(s int) { samples[s].meet(y, b.scale, functions) })
-	p.eachShare(samples, func(s *share, _ int) { s.back(p.temperature) })
+	err := p.eachShare(samples, func(s *share, _ int) error {
+		s.gr.Backward(s.gr.Scale(p.temperature, s.divergence))
+		return nil
+	})
+	if err != nil {
+		return Terms{}, nil, err
+	}
 
 	terms, mean, logVar := p.hyperTerms(samples)
 	seen.back(samples)
@@ -118,28 +126,20 @@ func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int)
 
 // forward computes all shares.
 func (p *problem) forward(ctx context.Context, samples []sample, seen *view, rows [][]blas64.General) error {
-	errs := make([]error, len(samples)*len(p.m.groups))
-	p.eachShare(samples, func(s *share, i int) {
-		g := i % len(p.m.groups)
+	return p.eachShare(samples, func(s *share, g int) error {
 		if g == 0 && ctx.Err() != nil { // once for each θ
-			errs[i] = ctx.Err()
-			return
+			return ctx.Err()
 		}
 		s.leaves = p.leaves(g, seen.z[g], rows[g])
-		errs[i] = p.fill(s, g)
+		return p.fill(s, g)
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// eachShare calls do for the shares of all samples, on all cores.
-func (p *problem) eachShare(samples []sample, do func(s *share, i int)) {
+// eachShare calls do for the shares of all samples and their groups, on all
+// cores.
+func (p *problem) eachShare(samples []sample, do func(s *share, group int) error) error {
 	groups := len(p.m.groups)
-	dense.Parallel(len(samples)*groups, func(i int) { do(&samples[i/groups].shares[i%groups], i) })
+	return dense.ParallelErr(len(samples)*groups, func(i int) error { return do(&samples[i/groups].shares[i%groups], i%groups) })
 }
 
 // trainedRows packs the covariances of the trained blocks of each group; none

@@ -189,7 +189,7 @@ func denseOf(m *Model, head int, theta []float64) denseHead {
 		var s mat.Dense
 		s.Mul(l, l.T())
 		d.chol = append(d.chol, &s)
-		d.m = append(d.m, mat.NewVecDense(b.mean.Cols, append([]float64{}, autodiff.Row(b.mean, at.row)...)))
+		d.m = append(d.m, mat.NewVecDense(b.mean.Cols, append([]float64{}, dense.Row(b.mean, at.row)...)))
 	}
 	n := d.z.Rows
 	d.mean, d.cov = mat.NewVecDense(n, nil), mat.NewDense(n, n, nil)
@@ -265,7 +265,7 @@ func (d denseHead) at(theta []float64, x blas64.General, jitter float64) (*mat.V
 	return &mean, &cov
 }
 
-// TestMarginals: what the tape and what predictions compute is eq. 22 with
+// TestMarginals: what the graph and what predictions compute is eq. 22 with
 // dense inverses.
 func TestMarginals(t *testing.T) {
 	each(t, func(t *testing.T, c Config) {
@@ -280,14 +280,14 @@ func TestMarginals(t *testing.T) {
 		if err := q.marginals(mean, v, x, 0); err != nil {
 			t.Fatal(err)
 		}
-		tapeMean, tapeVar := tapeMarginals(t, m, theta, x)
+		graphMean, graphVar := graphMarginals(t, m, theta, x)
 		for h := range 3 {
 			wantMean, wantCov := denseOf(m, h, theta).at(theta, x, 0)
 			row := m.rows()[h]
 			for i := range 6 {
 				for what, got := range map[string][2]float64{
 					"prediction": {mean.Data[i*3+h], v.Data[i*3+h]},
-					"tape":       {tapeMean.Data[row*6+i], tapeVar.Data[row*6+i]},
+					"graph":      {graphMean.Data[row*6+i], graphVar.Data[row*6+i]},
 				} {
 					if math.Abs(got[0]-wantMean.AtVec(i)) > 1e-9 || math.Abs(got[1]-wantCov.At(i, i)) > 1e-9 {
 						t.Errorf("%s, head %d, input %d: %v, want %g and %g", what, h, i, got, wantMean.AtVec(i), wantCov.At(i, i))
@@ -298,20 +298,20 @@ func TestMarginals(t *testing.T) {
 	})
 }
 
-func tapeMarginals(t *testing.T, m *Model, theta []float64, x blas64.General) (mean, v blas64.General) {
+func graphMarginals(t *testing.T, m *Model, theta []float64, x blas64.General) (mean, v blas64.General) {
 	t.Helper()
-	tp := &autodiff.Tape{}
+	gr := &autodiff.Graph{}
 	p := newProblem(m, m)
 	var means, variances []*autodiff.Var
 	for g := range m.groups {
-		s, err := newSite(tp, m.cfg, autodiff.Constant(blas64.General{Rows: 1, Cols: len(theta), Stride: len(theta), Data: theta}), p.leaves(g, p.view(x).z[g], p.trainedRows()[g]), p.whole[g])
+		s, err := newHeadGroup(gr, m.cfg, autodiff.Constant(blas64.General{Rows: 1, Cols: len(theta), Stride: len(theta), Data: theta}), p.leaves(g, p.view(x).z[g], p.trainedRows()[g]), p.whole[g])
 		if err != nil {
 			t.Fatal(err)
 		}
 		a, b := s.marginals(pointsAt(s.theta, autodiff.Constant(x)))
 		means, variances = append(means, a), append(variances, b)
 	}
-	return tp.Stack(means...).Value, tp.Stack(variances...).Value
+	return gr.Stack(means...).Value, gr.Stack(variances...).Value
 }
 
 // logGauss is the log-density of N(mean, cov) at x.
@@ -419,7 +419,7 @@ func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
 			u := drawGauss(d.mean, d.cov, rng)
 			divergence += d.logRatio(u, p.first, p.m.cfg.autoRegressive())
 			mean, cov := d.given(theta, someBatch.x, u, 1e-9)
-			copy(autodiff.Row(f, h), drawGauss(mean, cov, rng).RawVector().Data)
+			copy(dense.Row(f, h), drawGauss(mean, cov, rng).RawVector().Data)
 			if p.anchors[0] != nil {
 				b := before[h]
 				mean, cov := d.given(theta, b.z, u, p.m.cfg.Jitter)

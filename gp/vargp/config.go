@@ -106,7 +106,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Paper returns the settings of the paper but for β, the rate and M, which
+// Paper returns the settings of the paper except for β, the rate and M, which
 // depend on the data.
 func Paper() Config {
 	c := DefaultConfig()
@@ -178,12 +178,12 @@ func (c Config) draws() (hypers, functions int) {
 	return c.HyperSamples, c.FunctionSamples
 }
 
-// retrains says whether old blocks are trained with the new one.
+// retrains reports whether old blocks are trained with the new one.
 func (c Config) retrains() bool { return c.Variant == Retrain || c.Variant == RetrainPublished }
 
-// autoRegressive says whether inducing outputs of a task depend on older ones.
+// autoRegressive reports whether inducing outputs of a task depend on older ones.
 func (c Config) autoRegressive() bool { return c.Variant != BlockDiagonal }
 
-// remembers says whether the bound has a term of q(ũ), that of old inducing
+// remembers reports whether the bound has a term of q(ũ), that of old inducing
 // outputs before the task.
 func (c Config) remembers() bool { return c.Variant == Global || c.retrains() }

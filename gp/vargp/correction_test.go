@@ -18,7 +18,7 @@ func TestPublished(t *testing.T) {
 		c := testConfig(RetrainPublished, own)
 		m, old := learnedTasks(t, c, 3)
 		theta := autodiff.Variable(row(m.mean))
-		tp, s, leaves := siteOf(t, m, old, theta)
+		gr, s, leaves := headGroupOf(t, m, old, theta)
 		a := anchorOf(old.groups[0], old.headsOf()[0])
 		exact, err := s.correction(a)
 		if err != nil {
@@ -31,7 +31,7 @@ func TestPublished(t *testing.T) {
 		if math.Abs(got.Number()-exact.Number()) > 1e-9*math.Abs(exact.Number()) {
 			t.Errorf("own %v: %.12g, in closed form %.12g", own, got.Number(), exact.Number())
 		}
-		tp.Backward(got)
+		gr.Backward(got)
 		for _, l := range leaves {
 			for _, v := range append([]*autodiff.Var{l.z, l.mean}, l.chol...) {
 				for _, g := range v.Grad().Data {
@@ -60,16 +60,16 @@ func row(v []float64) blas64.General {
 	return blas64.General{Rows: 1, Cols: len(v), Stride: len(v), Data: v}
 }
 
-// siteOf puts the first group of a model on a tape.
-func siteOf(t *testing.T, m, old *Model, theta *autodiff.Var) (*autodiff.Tape, *site, []leaf) {
+// headGroupOf puts the first group of a model in a graph.
+func headGroupOf(t *testing.T, m, old *Model, theta *autodiff.Var) (*autodiff.Graph, *headGroup, []leaf) {
 	t.Helper()
-	tp, p := &autodiff.Tape{}, newProblem(m, old)
+	gr, p := &autodiff.Graph{}, newProblem(m, old)
 	leaves := p.leaves(0, p.view(someBatch.x).z[0], p.trainedRows()[0])
-	s, err := newSite(tp, m.cfg, theta, leaves, p.whole[0])
+	s, err := newHeadGroup(gr, m.cfg, theta, leaves, p.whole[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tp, s, leaves
+	return gr, s, leaves
 }
 
 // densitiesOfStill returns E[log p(ũ|θ) − log q(ũ|θ)] as a function of θ, of a ũ

@@ -53,7 +53,7 @@
 // Task.Temperature T weighs the divergence of the inducing outputs. Below 1 the
 // posterior is colder than Bayes' (Wenzel et al. 2020), for tasks with few
 // examples of classes that should count as much as those with many: at T = 1/w
-// the bound is, but for a factor, that of examples that are there w times and
+// the bound is, up to a factor, that of examples that are there w times and
 // of a w-fold β, so that q(θ) is not drawn away by what few examples say.
 //
 // # Deep kernel (appendix B.3)
@@ -63,8 +63,8 @@
 // without a prior, trained with every task from where the last one left it, and
 // inducing inputs stay in the space of x: those of old tasks, whose posteriors
 // are frozen, move with φ in the space of the kernel, which is how it forgets.
-// One pass of the network serves all draws of θ. The paper starts φ nobody says
-// how; here as He et al. 2015.
+// One pass of the network serves all draws of θ. The paper does not say how φ
+// starts; here it starts as in He et al. 2015.
 //
 // # Deviations from the paper
 //
@@ -82,7 +82,7 @@
 // multiplications for a batch of B, n = ΣM, nearly all in large products on the
 // backend of Model.On. bᵀ·S_t·b of all heads is one product (type pack) where they
 // are many; those that are clones of each other in an old task count once. Memory
-// a step: as many numbers as the tape holds, (n + d)·B + nMB/2 for each θ, or
+// a step: as many numbers as the graph holds, (n + d)·B + nMB/2 for each θ, or
 // H·n·B where heads are few. Float64.
 //
 // Groups of heads, one without own inputs, are computed side by side for each θ.

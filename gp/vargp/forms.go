@@ -19,7 +19,7 @@ type spread struct {
 }
 
 // quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
-func quadratic(tp *autodiff.Tape, b *autodiff.Var, heads []spread) *autodiff.Var {
+func quadratic(gr *autodiff.Graph, b *autodiff.Var, heads []spread) *autodiff.Var {
 	out := dense.New(len(heads), b.Value.Cols)
 	half := make([]blas64.General, len(heads)) // cholᵀ·b, or S·b
 	inputs := []*autodiff.Var{b}
@@ -27,31 +27,31 @@ func quadratic(tp *autodiff.Tape, b *autodiff.Var, heads []spread) *autodiff.Var
 		var other blas64.General
 		if s.chol != nil {
 			inputs = append(inputs, s.chol)
-			half[h] = tp.Product(s.chol.Value, blas.Trans, b.Value, blas.NoTrans)
+			half[h] = gr.Product(s.chol.Value, blas.Trans, b.Value, blas.NoTrans)
 			other = half[h]
 		} else {
-			half[h] = tp.Product(s.whole, blas.NoTrans, b.Value, blas.NoTrans)
+			half[h] = gr.Product(s.whole, blas.NoTrans, b.Value, blas.NoTrans)
 			other = b.Value
 		}
-		to := autodiff.Row(out, h)
+		to := dense.Row(out, h)
 		for i := range half[h].Rows {
-			r := autodiff.Row(other, i)
-			for j, v := range autodiff.Row(half[h], i) {
+			r := dense.Row(other, i)
+			for j, v := range dense.Row(half[h], i) {
 				to[j] += v * r[j]
 			}
 		}
 	}
-	return tp.Op(out, func(g blas64.General) {
+	return gr.Op(out, func(g blas64.General) {
 		for h, s := range heads {
-			s.back(tp, b, half[h], autodiff.Row(g, h))
+			s.back(gr, b, half[h], dense.Row(g, h))
 		}
 	}, inputs...)
 }
 
 // back adds the derivatives of one head's row; half is overwritten.
-func (s spread) back(tp *autodiff.Tape, b *autodiff.Var, half blas64.General, g []float64) {
+func (s spread) back(gr *autodiff.Graph, b *autodiff.Var, half blas64.General, g []float64) {
 	for i := range half.Rows {
-		r := autodiff.Row(half, i)
+		r := dense.Row(half, i)
 		for j, w := range g {
 			r[j] *= 2 * w
 		}
@@ -66,10 +66,10 @@ func (s spread) back(tp *autodiff.Tape, b *autodiff.Var, half blas64.General, g 
 		return
 	}
 	if b.Needs() {
-		tp.AddProduct(b.Grad(), 1, s.chol.Value, blas.NoTrans, half, blas.NoTrans)
+		gr.AddProduct(b.Grad(), 1, s.chol.Value, blas.NoTrans, half, blas.NoTrans)
 	}
 	if s.chol.Needs() {
-		tp.AddProduct(s.chol.Grad(), 1, b.Value, blas.NoTrans, half, blas.Trans)
+		gr.AddProduct(s.chol.Grad(), 1, b.Value, blas.NoTrans, half, blas.Trans)
 	}
 }
 
@@ -77,25 +77,25 @@ func (s spread) back(tp *autodiff.Tape, b *autodiff.Var, half blas64.General, g 
 const leastVariance = 1e-12
 
 // marginal is γ² − ‖a‖² + quadratic, the variances of the functions: H×B.
-func marginal(tp *autodiff.Tape, theta, a, quad *autodiff.Var) *autodiff.Var {
-	gamma2 := variance(autodiff.Row(theta.Value, 0))
+func marginal(gr *autodiff.Graph, theta, a, quad *autodiff.Var) *autodiff.Var {
+	gamma2 := variance(dense.Row(theta.Value, 0))
 	known := make([]float64, a.Value.Cols)
 	for i := range a.Value.Rows {
-		for j, v := range autodiff.Row(a.Value, i) {
+		for j, v := range dense.Row(a.Value, i) {
 			known[j] += v * v
 		}
 	}
 	out := dense.New(quad.Value.Rows, quad.Value.Cols)
 	for h := range out.Rows {
-		to := autodiff.Row(out, h)
-		for j, q := range autodiff.Row(quad.Value, h) {
+		to := dense.Row(out, h)
+		for j, q := range dense.Row(quad.Value, h) {
 			to[j] = max(gamma2-known[j]+q, leastVariance)
 		}
 	}
-	return tp.Op(out, func(g blas64.General) {
+	return gr.Op(out, func(g blas64.General) {
 		sum := make([]float64, out.Cols)
 		for h := range out.Rows {
-			from, v := autodiff.Row(g, h), autodiff.Row(out, h)
+			from, v := dense.Row(g, h), dense.Row(out, h)
 			for j, w := range from {
 				if v[j] == leastVariance {
 					continue
@@ -113,8 +113,8 @@ func marginal(tp *autodiff.Tape, theta, a, quad *autodiff.Var) *autodiff.Var {
 			return
 		}
 		for i := range a.Value.Rows {
-			to := autodiff.Row(a.Grad(), i)
-			for j, v := range autodiff.Row(a.Value, i) {
+			to := dense.Row(a.Grad(), i)
+			for j, v := range dense.Row(a.Value, i) {
 				to[j] -= 2 * v * sum[j]
 			}
 		}
@@ -123,13 +123,13 @@ func marginal(tp *autodiff.Tape, theta, a, quad *autodiff.Var) *autodiff.Var {
 
 // softmaxNLL is −Σ_b E[log softmax(f_b)_y] by Monte Carlo, f_hb ~ N(mean,
 // variance) with draws from rng: 1×1. y are rows of mean (H×B).
-func softmaxNLL(tp *autodiff.Tape, mean, variance *autodiff.Var, y []int, draws int, rng *rand.Rand) *autodiff.Var {
+func softmaxNLL(gr *autodiff.Graph, mean, variance *autodiff.Var, y []int, draws int, rng *rand.Rand) *autodiff.Var {
 	means, dMean := dense.Transposed(mean.Value), dense.New(mean.Value.Cols, mean.Value.Rows)
 	sds, dVar := dense.Transposed(variance.Value), dense.New(mean.Value.Cols, mean.Value.Rows)
 	one := likelihood{eps: make([]float64, mean.Value.Rows), f: make([]float64, mean.Value.Rows)}
 	total := 0.0
 	for b, y := range y {
-		one.mean, one.sd, one.dMean, one.dSD = autodiff.Row(means, b), autodiff.Row(sds, b), autodiff.Row(dMean, b), autodiff.Row(dVar, b)
+		one.mean, one.sd, one.dMean, one.dSD = dense.Row(means, b), dense.Row(sds, b), dense.Row(dMean, b), dense.Row(dVar, b)
 		for h, v := range one.sd {
 			one.sd[h] = math.Sqrt(v)
 		}
@@ -141,7 +141,7 @@ func softmaxNLL(tp *autodiff.Tape, mean, variance *autodiff.Var, y []int, draws 
 			one.dSD[h] /= 2 * sd * float64(draws) // by the variance now
 		}
 	}
-	return tp.Op(autodiff.Number(total/float64(draws)).Value, func(g blas64.General) {
+	return gr.Op(autodiff.Number(total/float64(draws)).Value, func(g blas64.General) {
 		accumulate(mean.Grad().Data, g.Data[0], dense.Transposed(dMean).Data)
 		accumulate(variance.Grad().Data, g.Data[0], dense.Transposed(dVar).Data)
 	}, mean, variance)

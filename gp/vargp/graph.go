@@ -9,14 +9,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A site is a group of heads on a tape, for one θ.
+// A headGroup is heads with the same inducing inputs in a graph, for one θ.
 //
 // With e_t = u_t − A_t·u_<t, which q makes independent N(m_t, S_t), and
 // K = L·Lᵀ, u = L·R⁻¹·e where R is L without what is off its diagonal blocks,
 // because L_tt⁻¹(u_t − A_t·u_<t) is block t of L⁻¹u. That is eq. 22. Without
 // auto-regression e = u and R = L.
-type site struct {
-	tp       *autodiff.Tape
+type headGroup struct {
+	gr       *autodiff.Graph
 	cfg      Config
 	theta    *autodiff.Var
 	z        points
@@ -29,7 +29,7 @@ type site struct {
 	packs    []*pack         // of each block, nil where heads come one after the other
 }
 
-// leaf is a block's parameters on a tape.
+// leaf is a block's parameters in a graph.
 type leaf struct {
 	z, mean *autodiff.Var   // z as the kernel sees it
 	chol    []*autodiff.Var // nil where frozen
@@ -51,9 +51,9 @@ func (l leaf) spreads(whole []blas64.General) []spread {
 	return out
 }
 
-// newSite factors K of all inducing inputs.
-func newSite(tp *autodiff.Tape, cfg Config, theta *autodiff.Var, leaves []leaf, whole [][]blas64.General) (*site, error) {
-	s := &site{tp: tp, cfg: cfg, theta: theta}
+// newHeadGroup factors K of all inducing inputs.
+func newHeadGroup(gr *autodiff.Graph, cfg Config, theta *autodiff.Var, leaves []leaf, whole [][]blas64.General) (*headGroup, error) {
+	s := &headGroup{gr: gr, cfg: cfg, theta: theta}
 	var zs []*autodiff.Var
 	n := 0
 	for t, l := range leaves {
@@ -62,37 +62,37 @@ func newSite(tp *autodiff.Tape, cfg Config, theta *autodiff.Var, leaves []leaf, 
 		n += l.z.Value.Rows
 		s.mean, s.spreads, s.packs = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t])), append(s.packs, l.pack)
 	}
-	s.z = pointsAt(theta, tp.Stack(zs...))
+	s.z = pointsAt(theta, gr.Stack(zs...))
 	var err error
-	if s.l, err = tp.Cholesky(gram(tp, theta, s.z), cfg.Jitter); err != nil {
+	if s.l, err = gr.Cholesky(gram(gr, theta, s.z), cfg.Jitter); err != nil {
 		return nil, fmt.Errorf("kernel of the inducing inputs: %w", err)
 	}
 	for t, n := range s.sizes {
-		s.diagonal = append(s.diagonal, tp.Block(s.l, s.at[t], s.at[t], n, n))
+		s.diagonal = append(s.diagonal, gr.Block(s.l, s.at[t], s.at[t], n, n))
 	}
 	return s, nil
 }
 
 // heads returns H.
-func (s *site) heads() int { return s.mean[0].Value.Rows }
+func (s *headGroup) heads() int { return s.mean[0].Value.Rows }
 
 // whitened is a = L⁻¹·k(z, x), n×B.
-func (s *site) whitened(x points) *autodiff.Var {
-	return s.tp.Solve(s.l, cross(s.tp, s.theta, s.z, x))
+func (s *headGroup) whitened(x points) *autodiff.Var {
+	return s.gr.Solve(s.l, cross(s.gr, s.theta, s.z, x))
 }
 
 // project is R⁻ᵀ·a, block by block; those of blocks before first are left out
 // where they are zero.
-func (s *site) project(a *autodiff.Var) []*autodiff.Var {
+func (s *headGroup) project(a *autodiff.Var) []*autodiff.Var {
 	out := make([]*autodiff.Var, len(s.sizes))
 	whole := a
 	if !s.cfg.autoRegressive() {
-		whole = s.tp.SolveTrans(s.l, a)
+		whole = s.gr.SolveTrans(s.l, a)
 	}
 	for t, n := range s.sizes {
-		out[t] = s.tp.Block(whole, s.at[t], 0, n, a.Value.Cols)
+		out[t] = s.gr.Block(whole, s.at[t], 0, n, a.Value.Cols)
 		if s.cfg.autoRegressive() {
-			out[t] = s.tp.SolveTrans(s.diagonal[t], out[t])
+			out[t] = s.gr.SolveTrans(s.diagonal[t], out[t])
 		}
 	}
 	return out
@@ -100,38 +100,38 @@ func (s *site) project(a *autodiff.Var) []*autodiff.Var {
 
 // moments returns what e adds to the mean and the variance of Σ b·e for the
 // columns of b = R⁻ᵀ·a: mᵀb and bᵀSb, both H×B, of the blocks given by b.
-func (s *site) moments(b []*autodiff.Var) (mean, quad *autodiff.Var) {
+func (s *headGroup) moments(b []*autodiff.Var) (mean, quad *autodiff.Var) {
 	for t, v := range b {
 		if v == nil {
 			continue
 		}
-		m, q := s.tp.Mul(s.mean[t], v), s.quadratic(t, v)
+		m, q := s.gr.Mul(s.mean[t], v), s.quadratic(t, v)
 		if mean == nil {
 			mean, quad = m, q
 			continue
 		}
-		mean, quad = s.tp.Add(mean, 1, m), s.tp.Add(quad, 1, q)
+		mean, quad = s.gr.Add(mean, 1, m), s.gr.Add(quad, 1, q)
 	}
 	return mean, quad
 }
 
 // quadratic is bᵀ·S_t·b for each column of b and each head: H×B.
-func (s *site) quadratic(t int, b *autodiff.Var) *autodiff.Var {
+func (s *headGroup) quadratic(t int, b *autodiff.Var) *autodiff.Var {
 	if p := s.packs[t]; p != nil {
-		return p.quadratic(s.tp, b)
+		return p.quadratic(s.gr, b)
 	}
-	return quadratic(s.tp, b, s.spreads[t])
+	return quadratic(s.gr, b, s.spreads[t])
 }
 
 // marginals returns means and variances of the functions at x: H×B.
-func (s *site) marginals(x points) (mean, variance *autodiff.Var) {
+func (s *headGroup) marginals(x points) (mean, variance *autodiff.Var) {
 	a := s.whitened(x)
 	mean, quad := s.moments(s.project(a))
-	return mean, marginal(s.tp, s.theta, a, quad)
+	return mean, marginal(s.gr, s.theta, a, quad)
 }
 
 // unit has the columns of I that belong to block t.
-func (s *site) unit(t int) blas64.General {
+func (s *headGroup) unit(t int) blas64.General {
 	e := dense.New(s.l.Value.Rows, s.sizes[t])
 	for i := range s.sizes[t] {
 		e.Data[(s.at[t]+i)*e.Stride+i] = 1
@@ -145,21 +145,21 @@ func (s *site) unit(t int) blas64.General {
 //	½(‖P·chol‖² + ‖P·m‖² − M) + log|L_tt| − log|chol_t|,   P = block t of R⁻¹,
 //
 // where p's covariance is L_tt·L_ttᵀ. With auto-regression P is L_tt⁻¹.
-func (s *site) divergence(t int) *autodiff.Var {
-	tp, n := s.tp, s.sizes[t]
+func (s *headGroup) divergence(t int) *autodiff.Var {
+	gr, n := s.gr, s.sizes[t]
 	var b []*autodiff.Var
 	if s.cfg.autoRegressive() {
 		b = make([]*autodiff.Var, len(s.sizes))
-		b[t] = tp.SolveTrans(s.diagonal[t], autodiff.Constant(dense.Identity(n)))
+		b[t] = gr.SolveTrans(s.diagonal[t], autodiff.Constant(dense.Identity(n)))
 	} else {
 		b = s.project(autodiff.Constant(s.unit(t)))
 	}
 	mean, quad := s.moments(b)
-	sum := tp.Scale(0.5, tp.Add(tp.SumSquares(mean), 1, tp.Sum(quad)))
+	sum := gr.Scale(0.5, gr.Add(gr.SumSquares(mean), 1, gr.Sum(quad)))
 	H := float64(s.heads())
-	sum = tp.Add(sum, H, tp.LogDiagonal(s.diagonal[t], 0, n))
+	sum = gr.Add(sum, H, gr.LogDiagonal(s.diagonal[t], 0, n))
 	for _, h := range s.spreads[t] {
-		sum = tp.Add(sum, -1, tp.LogDiagonal(h.chol, 0, n))
+		sum = gr.Add(sum, -1, gr.LogDiagonal(h.chol, 0, n))
 	}
-	return tp.Add(sum, -H*float64(n)/2, autodiff.Number(1))
+	return gr.Add(sum, -H*float64(n)/2, autodiff.Number(1))
 }

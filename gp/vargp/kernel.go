@@ -33,15 +33,15 @@ func placedAt(theta []float64, x blas64.General) placed {
 	inverse := inverses(theta)
 	out := dense.New(x.Rows, x.Cols)
 	for i := range x.Rows {
-		to := autodiff.Row(out, i)
-		for j, v := range autodiff.Row(x, i) {
+		to := dense.Row(out, i)
+		for j, v := range dense.Row(x, i) {
 			to[j] = v * inverse[j]
 		}
 	}
 	return placed{out, squares(out)}
 }
 
-// points are inputs on a tape, and where its θ places them.
+// points are inputs in a graph, and where its θ places them.
 type points struct {
 	*autodiff.Var
 	placed
@@ -52,7 +52,7 @@ func pointsAt(theta, x *autodiff.Var) points { return points{x, placedAt(theta.V
 // toKernel makes γ²·exp(−½‖a_i − b_j‖²) of the inner products in k.
 func toKernel(k blas64.General, gamma2 float64, a, b placed) {
 	for i, aa := range a.squares {
-		r := autodiff.Row(k, i)
+		r := dense.Row(k, i)
 		for j, ab := range r {
 			r[j] = gamma2 * math.Exp(-max(aa+b.squares[j]-2*ab, 0)/2)
 		}
@@ -62,31 +62,31 @@ func toKernel(k blas64.General, gamma2 float64, a, b placed) {
 func squares(x blas64.General) []float64 {
 	out := make([]float64, x.Rows)
 	for i := range out {
-		for _, v := range autodiff.Row(x, i) {
+		for _, v := range dense.Row(x, i) {
 			out[i] += v * v
 		}
 	}
 	return out
 }
 
-// cross is k(z, x) on a tape: z n×d, x B×d.
-func cross(tp *autodiff.Tape, theta *autodiff.Var, z, x points) *autodiff.Var {
-	th := autodiff.Row(theta.Value, 0)
+// cross is k(z, x) in a graph: z n×d, x B×d.
+func cross(gr *autodiff.Graph, theta *autodiff.Var, z, x points) *autodiff.Var {
+	th := dense.Row(theta.Value, 0)
 	zs, xs := z.scaled, x.scaled
-	k := tp.Product(zs, blas.NoTrans, xs, blas.Trans)
+	k := gr.Product(zs, blas.NoTrans, xs, blas.Trans)
 	toKernel(k, variance(th), z.placed, x.placed)
-	return tp.Op(k, func(g blas64.General) {
+	return gr.Op(k, func(g blas64.General) {
 		e, rows, columns := weighted(g, k)
-		ex := tp.Product(e, blas.NoTrans, xs, blas.NoTrans)
-		to := autodiff.Row(theta.Grad(), 0)
+		ex := gr.Product(e, blas.NoTrans, xs, blas.NoTrans)
+		to := dense.Row(theta.Grad(), 0)
 		for i, w := range rows {
 			to[0] += 2 * w
-			for j, v := range autodiff.Row(zs, i) {
-				to[1+j] += v * (w*v - 2*ex.Data[i*ex.Stride+j])
+			for j, v := range dense.Row(zs, i) {
+				to[1+j] += v * (w*v - 2*dense.Row(ex, i)[j])
 			}
 		}
 		for i, w := range columns {
-			for j, v := range autodiff.Row(xs, i) {
+			for j, v := range dense.Row(xs, i) {
 				to[1+j] += w * v * v
 			}
 		}
@@ -94,32 +94,32 @@ func cross(tp *autodiff.Tape, theta *autodiff.Var, z, x points) *autodiff.Var {
 			pull(z.Grad(), th, ex, rows, zs)
 		}
 		if x.Needs() {
-			pull(x.Grad(), th, tp.Product(e, blas.Trans, zs, blas.NoTrans), columns, xs)
+			pull(x.Grad(), th, gr.Product(e, blas.Trans, zs, blas.NoTrans), columns, xs)
 		}
 	}, theta, z.Var, x.Var)
 }
 
-// gram is k(z, z) on a tape, exactly symmetric with γ² on its diagonal.
-func gram(tp *autodiff.Tape, theta *autodiff.Var, z points) *autodiff.Var {
-	th, zs := autodiff.Row(theta.Value, 0), z.scaled
-	k := gramOf(tp, variance(th), z.placed)
-	return tp.Op(k, func(g blas64.General) {
+// gram is k(z, z) in a graph, exactly symmetric with γ² on its diagonal.
+func gram(gr *autodiff.Graph, theta *autodiff.Var, z points) *autodiff.Var {
+	th, zs := dense.Row(theta.Value, 0), z.scaled
+	k := gramOf(gr, variance(th), z.placed)
+	return gr.Op(k, func(g blas64.General) {
 		e, _, _ := weighted(g, k)
 		both := dense.New(e.Rows, e.Cols)
 		rows := make([]float64, e.Rows)
-		to := autodiff.Row(theta.Grad(), 0)
+		to := dense.Row(theta.Grad(), 0)
 		for i := range e.Rows {
 			for j := range e.Cols {
-				v := e.Data[i*e.Stride+j] + e.Data[j*e.Stride+i]
-				both.Data[i*both.Stride+j] = v
+				v := dense.Row(e, i)[j] + dense.Row(e, j)[i]
+				dense.Row(both, i)[j] = v
 				rows[i] += v
 			}
 			to[0] += rows[i]
 		}
-		bz := tp.Product(both, blas.NoTrans, zs, blas.NoTrans)
+		bz := gr.Product(both, blas.NoTrans, zs, blas.NoTrans)
 		for i, w := range rows {
-			for j, v := range autodiff.Row(zs, i) {
-				to[1+j] += v * (w*v - bz.Data[i*bz.Stride+j])
+			for j, v := range dense.Row(zs, i) {
+				to[1+j] += v * (w*v - dense.Row(bz, i)[j])
 			}
 		}
 		if z.Needs() {
@@ -129,14 +129,14 @@ func gram(tp *autodiff.Tape, theta *autodiff.Var, z points) *autodiff.Var {
 }
 
 // gramOf is the kernel of all pairs of inputs.
-func gramOf(tp *autodiff.Tape, gamma2 float64, z placed) blas64.General {
-	k := tp.Product(z.scaled, blas.NoTrans, z.scaled, blas.Trans)
+func gramOf(gr *autodiff.Graph, gamma2 float64, z placed) blas64.General {
+	k := gr.Product(z.scaled, blas.NoTrans, z.scaled, blas.Trans)
 	zz := z.squares
 	for i := range k.Rows {
-		r := autodiff.Row(k, i)
+		r := dense.Row(k, i)
 		for j, zx := range r[:i] {
 			r[j] = gamma2 * math.Exp(-max(zz[i]+zz[j]-2*zx, 0)/2)
-			k.Data[j*k.Stride+i] = r[j]
+			dense.Row(k, j)[i] = r[j]
 		}
 		r[i] = gamma2
 	}
@@ -147,8 +147,8 @@ func gramOf(tp *autodiff.Tape, gamma2 float64, z placed) blas64.General {
 func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
 	e, rows, columns = dense.New(k.Rows, k.Cols), make([]float64, k.Rows), make([]float64, k.Cols)
 	for i := range k.Rows {
-		to, from := autodiff.Row(e, i), autodiff.Row(g, i)
-		for j, v := range autodiff.Row(k, i) {
+		to, from := dense.Row(e, i), dense.Row(g, i)
+		for j, v := range dense.Row(k, i) {
 			w := v * from[j]
 			to[j] = w
 			rows[i] += w
@@ -162,8 +162,8 @@ func weighted(g, k blas64.General) (e blas64.General, rows, columns []float64) {
 func pull(dst blas64.General, theta []float64, ex blas64.General, rows []float64, zs blas64.General) {
 	inverse := inverses(theta)
 	for i, w := range rows {
-		to, from := autodiff.Row(dst, i), autodiff.Row(ex, i)
-		for j, v := range autodiff.Row(zs, i) {
+		to, from := dense.Row(dst, i), dense.Row(ex, i)
+		for j, v := range dense.Row(zs, i) {
 			to[j] += (from[j] - w*v) * inverse[j]
 		}
 	}

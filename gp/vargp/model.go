@@ -128,13 +128,13 @@ func (m *Model) On(on linalg.Backend) *Model {
 	return &c
 }
 
-// tape returns an empty tape.
-func (m *Model) tape() *autodiff.Tape {
+// graph returns an empty graph.
+func (m *Model) graph() *autodiff.Graph {
 	raw := m.on.Raw()
 	if _, ok := raw.(linalg.Gonum); ok {
 		raw = nil
 	}
-	return &autodiff.Tape{Products: raw}
+	return &autodiff.Graph{Products: raw}
 }
 
 // Config returns the settings.
@@ -176,15 +176,11 @@ func (m *Model) Clone() *Model {
 func (g group) clone() group {
 	var c group
 	for _, b := range g.blocks {
-		c.blocks = append(c.blocks, b.clone())
-	}
-	return c
-}
-
-func (b block) clone() block {
-	c := block{z: dense.Clone(b.z), mean: dense.Clone(b.mean)}
-	for _, l := range b.chol {
-		c.chol = append(c.chol, dense.Clone(l))
+		to := block{z: dense.Clone(b.z), mean: dense.Clone(b.mean)}
+		for _, l := range b.chol {
+			to.chol = append(to.chol, dense.Clone(l))
+		}
+		c.blocks = append(c.blocks, to)
 	}
 	return c
 }
@@ -199,7 +195,7 @@ func (m *Model) Split(head int) int {
 	}
 	for t := range m.groups[from.group].blocks {
 		b := &m.groups[from.group].blocks[t]
-		b.mean = stacked(b.mean, autodiff.View(b.mean, from.row, 0, 1, b.mean.Cols))
+		b.mean = stacked(b.mean, dense.Rows(b.mean, from.row, from.row+1))
 		b.chol = append(b.chol, dense.Clone(b.chol[from.row]))
 	}
 	m.home = append(m.home, place{from.group, 0})
@@ -209,13 +205,8 @@ func (m *Model) Split(head int) int {
 
 func stacked(a, b blas64.General) blas64.General {
 	out := dense.New(a.Rows+b.Rows, a.Cols)
-	for i := range out.Rows {
-		if i < a.Rows {
-			copy(autodiff.Row(out, i), autodiff.Row(a, i))
-		} else {
-			copy(autodiff.Row(out, i), autodiff.Row(b, i-a.Rows))
-		}
-	}
+	dense.Copy(out, a)
+	dense.Copy(dense.Rows(out, a.Rows, out.Rows), b)
 	return out
 }
 

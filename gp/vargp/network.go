@@ -103,7 +103,7 @@ func (n network) apply(on linalg.Backend, x blas64.General) (blas64.General, err
 // finish adds b to W·x, and clears what is negative.
 func (l layer) finish(y blas64.General, relu bool) {
 	for i := range y.Rows {
-		r := autodiff.Row(y, i)
+		r := dense.Row(y, i)
 		for j, b := range l.b.Data {
 			if r[j] += b; relu {
 				r[j] = max(r[j], 0)
@@ -112,14 +112,14 @@ func (l layer) finish(y blas64.General, relu bool) {
 	}
 }
 
-// onTape is a network whose parameters have derivatives.
-type onTape struct {
+// inGraph is a network whose parameters have derivatives.
+type inGraph struct {
 	network
 	w, b []*autodiff.Var
 }
 
-func (n network) onTape() onTape {
-	o := onTape{network: n}
+func (n network) inGraph() inGraph {
+	o := inGraph{network: n}
 	for _, l := range n.layers {
 		o.w, o.b = append(o.w, autodiff.Variable(l.w)), append(o.b, autodiff.Variable(l.b))
 	}
@@ -127,18 +127,18 @@ func (n network) onTape() onTape {
 }
 
 // of is g_φ(x).
-func (o onTape) of(tp *autodiff.Tape, x *autodiff.Var) *autodiff.Var {
+func (o inGraph) of(gr *autodiff.Graph, x *autodiff.Var) *autodiff.Var {
 	for i := range o.layers {
-		x = o.layer(tp, i, x)
+		x = o.layer(gr, i, x)
 	}
 	return x
 }
 
-func (o onTape) layer(tp *autodiff.Tape, i int, x *autodiff.Var) *autodiff.Var {
+func (o inGraph) layer(gr *autodiff.Graph, i int, x *autodiff.Var) *autodiff.Var {
 	relu, w, b := i < len(o.layers)-1, o.w[i], o.b[i]
-	y := tp.Product(x.Value, blas.NoTrans, w.Value, blas.Trans)
+	y := gr.Product(x.Value, blas.NoTrans, w.Value, blas.Trans)
 	o.layers[i].finish(y, relu)
-	return tp.Op(y, func(g blas64.General) {
+	return gr.Op(y, func(g blas64.General) {
 		g = dense.Clone(g)
 		for k, v := range y.Data {
 			if relu && v == 0 {
@@ -146,11 +146,11 @@ func (o onTape) layer(tp *autodiff.Tape, i int, x *autodiff.Var) *autodiff.Var {
 			}
 		}
 		for r := range g.Rows {
-			accumulate(b.Grad().Data, 1, autodiff.Row(g, r))
+			accumulate(b.Grad().Data, 1, dense.Row(g, r))
 		}
-		tp.AddProduct(w.Grad(), 1, g, blas.Trans, x.Value, blas.NoTrans)
+		gr.AddProduct(w.Grad(), 1, g, blas.Trans, x.Value, blas.NoTrans)
 		if x.Needs() {
-			tp.AddProduct(x.Grad(), 1, g, blas.NoTrans, w.Value, blas.NoTrans)
+			gr.AddProduct(x.Grad(), 1, g, blas.NoTrans, w.Value, blas.NoTrans)
 		}
 	}, x, w, b)
 }
@@ -158,8 +158,8 @@ func (o onTape) layer(tp *autodiff.Tape, i int, x *autodiff.Var) *autodiff.Var {
 // A view is what the kernel of a step sees, for every θ alike: the batch and the
 // inducing inputs through the network, or as they are.
 type view struct {
-	tp  *autodiff.Tape
-	net onTape
+	gr  *autodiff.Graph
+	net inGraph
 	x   *autodiff.Var
 	// of each group and block: inducing inputs, and what the network makes of
 	// them (the same where there is none)
@@ -167,8 +167,8 @@ type view struct {
 }
 
 func (p *problem) view(x blas64.General) *view {
-	v := &view{tp: p.m.tape(), net: p.m.net.onTape()}
-	v.x = v.net.of(v.tp, autodiff.Constant(x))
+	v := &view{gr: p.m.graph(), net: p.m.net.inGraph()}
+	v.x = v.net.of(v.gr, autodiff.Constant(x))
 	for _, group := range p.m.groups {
 		var inputs, z []*autodiff.Var
 		for t, b := range group.blocks {
@@ -176,7 +176,7 @@ func (p *problem) view(x blas64.General) *view {
 			if t >= p.first {
 				in = autodiff.Variable(b.z)
 			}
-			inputs, z = append(inputs, in), append(z, v.net.of(v.tp, in))
+			inputs, z = append(inputs, in), append(z, v.net.of(v.gr, in))
 		}
 		v.inputs, v.z = append(v.inputs, inputs), append(v.z, z)
 	}
@@ -207,7 +207,7 @@ func (v *view) back(samples []sample) {
 			}
 		}
 	}
-	v.tp.Backward(autodiff.Number(0)) // the derivatives are there already
+	v.gr.Backward(autodiff.Number(0)) // the derivatives are there already
 }
 
 // appendTo writes the derivatives with respect to φ in the order of parts.

@@ -20,7 +20,7 @@ type pack struct {
 	row  []int // of each head
 }
 
-// packs says whether that is quicker than one head after the other: it is for
+// packs reports whether that is quicker than one head after the other: it is for
 // many heads, since the pairs are M²/2 rows to be written and read.
 func packs(heads, M int) bool { return heads >= 3 && 3*heads >= M }
 
@@ -48,12 +48,12 @@ func packed(chol []blas64.General) blas64.General {
 	M := chol[0].Rows
 	rows := dense.New(len(chol), M*(M+1)/2)
 	for h, l := range chol {
-		to := autodiff.Row(rows, h)
+		to := dense.Row(rows, h)
 		for i := range M {
-			a := autodiff.Row(l, i)
+			a := dense.Row(l, i)
 			for j := range i + 1 {
 				v := 0.0
-				for k, x := range autodiff.Row(l, j)[:j+1] {
+				for k, x := range dense.Row(l, j)[:j+1] {
 					v += x * a[k]
 				}
 				to[j] = 2 * v
@@ -80,23 +80,23 @@ func distinct(m []blas64.General) (number, first []int) {
 }
 
 // quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
-func (p pack) quadratic(tp *autodiff.Tape, b *autodiff.Var) *autodiff.Var {
+func (p pack) quadratic(gr *autodiff.Graph, b *autodiff.Var) *autodiff.Var {
 	pairs := pairsOf(b.Value)
-	some := tp.Product(p.rows.Value, blas.NoTrans, pairs, blas.NoTrans)
+	some := gr.Product(p.rows.Value, blas.NoTrans, pairs, blas.NoTrans)
 	out := dense.New(len(p.row), b.Value.Cols)
 	for h, u := range p.row {
-		copy(autodiff.Row(out, h), autodiff.Row(some, u))
+		copy(dense.Row(out, h), dense.Row(some, u))
 	}
-	return tp.Op(out, func(g blas64.General) {
+	return gr.Op(out, func(g blas64.General) {
 		sum := dense.New(p.rows.Value.Rows, g.Cols)
 		for h, u := range p.row {
-			accumulate(autodiff.Row(sum, u), 1, autodiff.Row(g, h))
+			accumulate(dense.Row(sum, u), 1, dense.Row(g, h))
 		}
 		if p.rows.Needs() {
-			tp.AddProduct(p.rows.Grad(), 1, sum, blas.NoTrans, pairs, blas.Trans)
+			gr.AddProduct(p.rows.Grad(), 1, sum, blas.NoTrans, pairs, blas.Trans)
 		}
 		if b.Needs() {
-			pullPairs(b.Grad(), b.Value, tp.Product(p.rows.Value, blas.Trans, sum, blas.NoTrans))
+			pullPairs(b.Grad(), b.Value, gr.Product(p.rows.Value, blas.Trans, sum, blas.NoTrans))
 		}
 	}, b, p.rows)
 }
@@ -106,9 +106,9 @@ func pairsOf(b blas64.General) blas64.General {
 	out := dense.New(b.Rows*(b.Rows+1)/2, b.Cols)
 	at := 0
 	for i := range b.Rows {
-		bi := autodiff.Row(b, i)
+		bi := dense.Row(b, i)
 		for j := range i + 1 {
-			to, bj := autodiff.Row(out, at)[:len(bi)], autodiff.Row(b, j)[:len(bi)]
+			to, bj := dense.Row(out, at)[:len(bi)], dense.Row(b, j)[:len(bi)]
 			for c, v := range bi {
 				to[c] = v * bj[c]
 			}
@@ -122,9 +122,9 @@ func pairsOf(b blas64.General) blas64.General {
 func pullPairs(dst, b, pairs blas64.General) {
 	at := 0
 	for i := range b.Rows {
-		bi, di := autodiff.Row(b, i), autodiff.Row(dst, i)
+		bi, di := dense.Row(b, i), dense.Row(dst, i)
 		for j := range i + 1 {
-			g, bj, dj := autodiff.Row(pairs, at)[:len(bi)], autodiff.Row(b, j)[:len(bi)], autodiff.Row(dst, j)[:len(bi)]
+			g, bj, dj := dense.Row(pairs, at)[:len(bi)], dense.Row(b, j)[:len(bi)], dense.Row(dst, j)[:len(bi)]
 			di := di[:len(bi)]
 			for c, v := range bi {
 				w := g[c]
@@ -141,7 +141,7 @@ func pullPairs(dst, b, pairs blas64.General) {
 func (p pack) rowwise(on linalg.Backend, dst, b blas64.General) error {
 	pairs, some := dense.New(b.Rows, p.rows.Value.Cols), dense.New(b.Rows, p.rows.Value.Rows)
 	for r := range b.Rows {
-		v, to := autodiff.Row(b, r), autodiff.Row(pairs, r)
+		v, to := dense.Row(b, r), dense.Row(pairs, r)
 		for i, x := range v {
 			for j, y := range v[:i+1] {
 				to[j] = x * y
@@ -153,7 +153,7 @@ func (p pack) rowwise(on linalg.Backend, dst, b blas64.General) error {
 		return err
 	}
 	for r := range b.Rows {
-		from, to := autodiff.Row(some, r), autodiff.Row(dst, r)
+		from, to := dense.Row(some, r), dense.Row(dst, r)
 		for h, u := range p.row {
 			to[h] = from[u]
 		}
@@ -167,7 +167,7 @@ func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 	M := chol[0].Rows
 	gamma := dense.New(M, M)
 	for h, l := range chol {
-		from := autodiff.Row(rows, h)
+		from := dense.Row(rows, h)
 		for i := range M {
 			for j, v := range from[:i+1] {
 				gamma.Data[i*M+j], gamma.Data[j*M+i] = v, v
@@ -178,8 +178,8 @@ func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 	}
 }
 
-// inOrder is 0, 1, … n−1.
-func inOrder(n int) []int {
+// rowNumbers is 0, 1, … n−1.
+func rowNumbers(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
@@ -136,8 +135,8 @@ func TestProbabilitiesOrTheirLogarithms(t *testing.T) {
 		lp[h] = math.Inf(-1)
 	}
 	for i := range f.Rows {
-		addLogSoftmax(lp, autodiff.Row(f, i))
-		addSoftmax(p, autodiff.Row(f, i))
+		addLogSoftmax(lp, dense.Row(f, i))
+		addSoftmax(p, dense.Row(f, i))
 	}
 	for h := range p {
 		if d := math.Abs(math.Log(p[h]) - lp[h]); d > 1e-12 {

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -25,8 +24,8 @@ func (m *Model) pack(first int) []float64 {
 			p = append(append(p, b.z.Data...), b.mean.Data...)
 			for _, l := range b.chol {
 				for i := range l.Rows {
-					p = append(p, autodiff.Row(l, i)[:i]...)
-					p = append(p, inverseSoftplus(l.Data[i*l.Stride+i]))
+					p = append(p, dense.Row(l, i)[:i]...)
+					p = append(p, inverseSoftplus(dense.Row(l, i)[i]))
 				}
 			}
 		}
@@ -48,7 +47,7 @@ func (m *Model) unpack(p []float64, first int) {
 			take(b.mean.Data)
 			for _, l := range b.chol {
 				for i := range l.Rows {
-					r := autodiff.Row(l, i)
+					r := dense.Row(l, i)
 					take(r[:i+1])
 					r[i] = softplus(r[i])
 				}
@@ -57,7 +56,7 @@ func (m *Model) unpack(p []float64, first int) {
 	}
 }
 
-// A gradient has the derivatives of one block, as they come from a tape.
+// A gradient has the derivatives of one block, as they come from a graph.
 type gradient struct {
 	z, mean blas64.General
 	chol    []blas64.General
@@ -104,8 +103,8 @@ func (g gradient) appendTo(p []float64, b block) []float64 {
 	p = append(append(p, g.z.Data...), g.mean.Data...)
 	for h, l := range g.chol {
 		for i := range l.Rows {
-			p = append(p, autodiff.Row(l, i)[:i]...)
-			p = append(p, l.Data[i*l.Stride+i]*-math.Expm1(-b.chol[h].Data[i*l.Stride+i]))
+			p = append(p, dense.Row(l, i)[:i]...)
+			p = append(p, dense.Row(l, i)[i]*-math.Expm1(-dense.Row(b.chol[h], i)[i]))
 		}
 	}
 	return p

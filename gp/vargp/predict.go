@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -33,8 +32,8 @@ func (p *Predictor) On(on linalg.Backend) *Predictor {
 
 // A draw is one θ with what follows from it.
 type draw struct {
-	theta []float64
-	sites []answering
+	theta  []float64
+	groups []answering
 }
 
 // answering is a group of heads for one θ.
@@ -45,7 +44,7 @@ type answering struct {
 	at      []int
 }
 
-// A memory is what a task left in a group, whatever θ is.
+// A memory is what a task left in a group, for any θ.
 type memory struct {
 	mean blas64.General   // H×M
 	pack *pack            // S_t of all heads, or
@@ -84,8 +83,7 @@ func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
 		}
 		p.known = append(p.known, known)
 	}
-	errs := make([]error, hypers)
-	dense.Parallel(hypers, func(s int) {
+	err := dense.ParallelErr(hypers, func(s int) error {
 		rng := rand.New(rand.NewPCG(m.cfg.Seed, predictStream+uint64(s)))
 		d := &p.draws[s]
 		d.theta = make([]float64, len(m.mean))
@@ -99,16 +97,14 @@ func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
 		for _, g := range m.groups {
 			a, err := m.answering(d.theta, g)
 			if err != nil {
-				errs[s] = err
-				return
+				return err
 			}
-			d.sites = append(d.sites, a)
+			d.groups = append(d.groups, a)
 		}
+		return nil
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -158,7 +154,7 @@ func (m *Model) answering(theta []float64, g group) (answering, error) {
 		r := dense.New(z.Rows, z.Rows)
 		for t, n := range sizes {
 			for i := range n {
-				copy(autodiff.Row(r, a.at[t]+i)[a.at[t]:], autodiff.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
+				copy(dense.Row(r, a.at[t]+i)[a.at[t]:], dense.Row(a.project, a.at[t]+i)[a.at[t]:a.at[t]+n])
 			}
 		}
 		a.project = r
@@ -182,7 +178,7 @@ func (p *Predictor) LogProb(dst, x blas64.General) error {
 	}
 	for first := 0; first < x.Rows; first += predictRows {
 		n := min(predictRows, x.Rows-first)
-		if err := p.some(autodiff.View(dst, first, 0, n, dst.Cols), autodiff.View(x, first, 0, n, x.Cols)); err != nil {
+		if err := p.some(dense.Rows(dst, first, first+n), dense.Rows(x, first, first+n)); err != nil {
 			return err
 		}
 	}
@@ -200,7 +196,7 @@ func (p *Predictor) some(dst, x blas64.General) error {
 		}
 	}
 	dense.Parallel(x.Rows, func(i int) {
-		to := autodiff.Row(dst, i)
+		to := dense.Row(dst, i)
 		p.mix(to, 0, means, variances, i, addSoftmax)
 		if slices.Min(to) > leastSum {
 			for h, v := range to {
@@ -228,8 +224,8 @@ func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.G
 		to[h] = start
 	}
 	for s := range p.draws {
-		mean := autodiff.Row(means[s], i)
-		for h, v := range autodiff.Row(variances[s], i) {
+		mean := dense.Row(means[s], i)
+		for h, v := range dense.Row(variances[s], i) {
 			sd[h] = math.Sqrt(v)
 		}
 		for j := range p.perHead {
@@ -281,20 +277,20 @@ func addLogSoftmax(to, f []float64) {
 func (p *Predictor) marginals(mean, variances, x blas64.General, s int) error {
 	d := p.draws[s]
 	xs, gamma2 := placedAt(d.theta, x), variance(d.theta)
-	heads := make([][]int, len(d.sites)) // of each group, in the order of rows
+	heads := make([][]int, len(d.groups)) // of each group, in the order of rows
 	for h, at := range p.m.home {
 		heads[at.group] = append(heads[at.group], h)
 	}
-	for g, a := range d.sites {
-		if err := a.marginals(p, mean, variances, xs, gamma2, g, heads[g]); err != nil {
+	for g, a := range d.groups {
+		if err := a.marginals(p.on, mean, variances, xs, gamma2, p.known[g], heads[g]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a answering) marginals(p *Predictor, mean, variances blas64.General, xs placed, gamma2 float64, g int, heads []int) error {
-	rows, n, on := xs.scaled.Rows, a.z.scaled.Rows, p.on
+func (a answering) marginals(on linalg.Backend, mean, variances blas64.General, xs placed, gamma2 float64, tasks []memory, heads []int) error {
+	rows, n := xs.scaled.Rows, a.z.scaled.Rows
 	k, w, b := dense.New(rows, n), dense.New(rows, n), dense.New(rows, n)
 	if err := on.MulTrans64(k, xs.scaled, a.z.scaled); err != nil {
 		return err
@@ -308,17 +304,17 @@ func (a answering) marginals(p *Predictor, mean, variances blas64.General, xs pl
 	}
 	for i, known := range squares(w) {
 		for _, h := range heads {
-			mean.Data[i*mean.Stride+h], variances.Data[i*variances.Stride+h] = 0, gamma2-known
+			dense.Row(mean, i)[h], dense.Row(variances, i)[h] = 0, gamma2-known
 		}
 	}
-	for t, m := range p.known[g] {
-		if err := m.add(on, mean, variances, autodiff.View(b, 0, a.at[t], b.Rows, m.mean.Cols), heads); err != nil {
+	for t, m := range tasks {
+		if err := m.add(on, mean, variances, dense.View(b, 0, a.at[t], b.Rows, m.mean.Cols), heads); err != nil {
 			return err
 		}
 	}
 	for i := range rows {
 		for _, h := range heads {
-			v := &variances.Data[i*variances.Stride+h]
+			v := &dense.Row(variances, i)[h]
 			*v = max(*v, leastVariance)
 		}
 	}
@@ -336,8 +332,8 @@ func (m memory) add(on linalg.Backend, mean, variances, b blas64.General, heads 
 	}
 	for i := range b.Rows {
 		for row, h := range heads {
-			mean.Data[i*mean.Stride+h] += means.Data[i*means.Stride+row]
-			variances.Data[i*variances.Stride+h] += quad.Data[i*quad.Stride+row]
+			dense.Row(mean, i)[h] += dense.Row(means, i)[row]
+			dense.Row(variances, i)[h] += dense.Row(quad, i)[row]
 		}
 	}
 	return nil
@@ -354,7 +350,7 @@ func (m memory) quadratic(on linalg.Backend, dst, b blas64.General) error {
 			return err
 		}
 		for i, v := range squares(half) {
-			dst.Data[i*dst.Stride+h] = v
+			dense.Row(dst, i)[h] = v
 		}
 	}
 	return nil

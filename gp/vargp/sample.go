@@ -18,10 +18,10 @@ type sample struct {
 	nll    float64
 }
 
-// A share is a group's part of a sample, on a tape of its own: shares are
+// A share is a group's part of a sample, in a graph of its own: shares are
 // computed side by side and meet in the likelihood only.
 type share struct {
-	tp             *autodiff.Tape
+	gr             *autodiff.Graph
 	theta          *autodiff.Var
 	x              points
 	leaves         []leaf
@@ -43,21 +43,21 @@ func (p *problem) draw(seen *view, rng *rand.Rand) sample {
 	}
 	at := placedAt(theta.Data, seen.x.Value)
 	for g := range s.shares {
-		s.shares[g] = share{tp: p.m.tape(), theta: autodiff.Variable(theta), x: points{again(seen.x), at}}
+		s.shares[g] = share{gr: p.m.graph(), theta: autodiff.Variable(theta), x: points{again(seen.x), at}}
 	}
 	return s
 }
 
 // fill computes the share of group g, whose leaves are there.
 func (p *problem) fill(s *share, g int) error {
-	at, err := newSite(s.tp, p.m.cfg, s.theta, s.leaves, p.whole[g])
+	at, err := newHeadGroup(s.gr, p.m.cfg, s.theta, s.leaves, p.whole[g])
 	if err != nil {
 		return err
 	}
 	s.mean, s.variance = at.marginals(s.x)
 	s.divergence = autodiff.Number(0)
 	for t := p.first; t < len(s.leaves); t++ {
-		s.divergence = s.tp.Add(s.divergence, 1, at.divergence(t))
+		s.divergence = s.gr.Add(s.divergence, 1, at.divergence(t))
 	}
 	s.inducing = s.divergence.Number()
 	a := p.anchors[g]
@@ -73,7 +73,7 @@ func (p *problem) fill(s *share, g int) error {
 		return err
 	}
 	s.correction = c.Number()
-	s.divergence = s.tp.Add(s.divergence, 1, c)
+	s.divergence = s.gr.Add(s.divergence, 1, c)
 	return nil
 }
 
@@ -84,29 +84,17 @@ func (s *sample) meet(y []int, scale float64, functions int) {
 	for _, share := range s.shares {
 		means, variances = append(means, autodiff.Variable(share.mean.Value)), append(variances, autodiff.Variable(share.variance.Value))
 	}
-	tp := &autodiff.Tape{}
-	nll := tp.Scale(scale, softmaxNLL(tp, tp.Stack(means...), tp.Stack(variances...), y, functions, s.rng))
+	gr := &autodiff.Graph{}
+	nll := gr.Scale(scale, softmaxNLL(gr, gr.Stack(means...), gr.Stack(variances...), y, functions, s.rng))
 	s.nll = nll.Number()
-	tp.Backward(nll)
+	gr.Backward(nll)
 	for g, share := range s.shares {
 		accumulate(share.mean.Grad().Data, 1, means[g].Grad().Data)
 		accumulate(share.variance.Grad().Data, 1, variances[g].Grad().Data)
 	}
 }
 
-// back finds the derivatives of the share's leaves.
-func (s *share) back(temperature float64) { s.tp.Backward(s.tp.Scale(temperature, s.divergence)) }
-
-// rowsOf returns the rows of heads among the stacked ones.
-func (p *problem) rowsOf(heads []int) []int {
-	out := make([]int, len(heads))
-	for i, h := range heads {
-		out[i] = p.rows[h]
-	}
-	return out
-}
-
-// leaves puts the blocks of a group on a tape; z are those of a view, rows those
+// leaves puts the blocks of a group in a graph; z are those of a view, rows those
 // of trainedRows.
 func (p *problem) leaves(g int, z []*autodiff.Var, rows []blas64.General) []leaf {
 	var out []leaf
@@ -120,7 +108,7 @@ func (p *problem) leaves(g int, z []*autodiff.Var, rows []blas64.General) []leaf
 			l.chol = append(l.chol, autodiff.Variable(c))
 		}
 		if rows[t-p.first].Data != nil {
-			l.pack = &pack{autodiff.Variable(rows[t-p.first]), inOrder(len(b.chol))}
+			l.pack = &pack{autodiff.Variable(rows[t-p.first]), rowNumbers(len(b.chol))}
 		}
 		out = append(out, l)
 	}

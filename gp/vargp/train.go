@@ -11,8 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // A Task is what a model learns at a time.
@@ -76,7 +76,8 @@ func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
 	}
 	r := &run{problem: newProblem(next, m), task: task}
 	r.temperature = cmp.Or(task.Temperature, 1)
-	r.start()
+	r.p = next.pack(r.first)
+	r.opt = newYogi(next.cfg.Rate, len(r.p))
 	if task.Resume != nil {
 		if err := r.resume(*task.Resume); err != nil {
 			return Trace{}, err
@@ -108,12 +109,8 @@ func (m *Model) check(t Task) error {
 		if x.Rows > 0 && x.Cols != m.dim {
 			return fmt.Errorf("inputs of %d values, the model has %d", x.Cols, m.dim)
 		}
-		for i := range x.Rows {
-			for _, v := range autodiff.Row(x, i) {
-				if v-v != 0 {
-					return fmt.Errorf("input %d holds a NaN or an infinity", i)
-				}
-			}
+		if i := dense.NotFinite(x); i >= 0 {
+			return fmt.Errorf("input %d holds a NaN or an infinity", i)
 		}
 	}
 	for _, z := range t.Inputs {
@@ -165,10 +162,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 		if m.cfg.Variant == Global {
 			to.blocks = nil
 		}
-		z := dense.New(inputs[g].Rows, m.dim)
-		for i := range z.Rows {
-			copy(autodiff.Row(z, i), autodiff.Row(inputs[g], i))
-		}
+		z := dense.Clone(inputs[g])
 		to.blocks = append(to.blocks, block{z: z, mean: dense.New(heads[g], z.Rows)})
 		start := dense.Identity(z.Rows)
 		if m.cfg.Start == FromPrior {
@@ -182,9 +176,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 				return fmt.Errorf("kernel of the inducing inputs: %w", err)
 			}
 			n := l.Rows - z.Rows
-			for i := range z.Rows {
-				copy(autodiff.Row(start, i), autodiff.Row(l, n+i)[n:])
-			}
+			dense.Copy(start, dense.View(l, n, n, z.Rows, z.Rows))
 		}
 		last := &to.blocks[len(to.blocks)-1]
 		for range heads[g] {
@@ -196,12 +188,7 @@ func (m *Model) extend(inputs []blas64.General) error {
 
 // factor returns L of inducing inputs.
 func (m *Model) factor(theta []float64, z placed) (blas64.General, error) {
-	tp := m.tape()
-	l, err := tp.Cholesky(autodiff.Constant(gramOf(tp, variance(theta), z)), m.cfg.Jitter)
-	if err != nil {
-		return blas64.General{}, err
-	}
-	return l.Value, nil
+	return linalg.Cholesky(m.on.Raw(), gramOf(m.graph(), variance(theta), z), m.cfg.Jitter)
 }
 
 // A run is the training of a task.
@@ -214,11 +201,6 @@ type run struct {
 	trace Trace
 	best  []float64
 	top   float64
-}
-
-func (r *run) start() {
-	r.p = r.m.pack(r.first)
-	r.opt = newYogi(r.m.cfg.Rate, len(r.p))
 }
 
 // stream returns a source of random numbers of its own for every purpose.
@@ -246,7 +228,10 @@ func (r *run) train(ctx context.Context) (Trace, error) {
 			}
 		}
 	}
-	r.finish()
+	if r.best == nil {
+		r.best, r.trace.Kept = r.p, len(r.trace.Epochs)
+	}
+	r.m.unpack(r.best, r.first)
 	return r.trace, ctx.Err()
 }
 
@@ -294,9 +279,8 @@ func (r *run) batches(epoch int) [][]int {
 }
 
 func (r *run) pick(rows []int) batch {
-	b := batch{x: dense.New(len(rows), r.m.dim), scale: float64(r.task.X.Rows) / float64(len(rows))}
-	for i, k := range rows {
-		copy(autodiff.Row(b.x, i), autodiff.Row(r.task.X, k))
+	b := batch{x: dense.Gather(r.task.X, rows), scale: float64(r.task.X.Rows) / float64(len(rows))}
+	for _, k := range rows {
 		b.y = append(b.y, r.task.Y[k])
 	}
 	return b
@@ -320,7 +304,7 @@ func (r *run) look(now *Epoch) error {
 	return nil
 }
 
-// over says whether early stopping ends the training.
+// over reports whether early stopping ends the training.
 func (r *run) over() bool {
 	if len(r.task.ValidY) == 0 {
 		return false
@@ -345,7 +329,7 @@ func (r *run) validate(now *Epoch) error {
 		return err
 	}
 	for i, y := range r.task.ValidY {
-		row := autodiff.Row(lp, i)
+		row := dense.Row(lp, i)
 		now.LogProb += row[y]
 		if slices.Max(row) == row[y] {
 			now.Accuracy++
@@ -354,14 +338,4 @@ func (r *run) validate(now *Epoch) error {
 	now.LogProb /= float64(lp.Rows)
 	now.Accuracy /= float64(lp.Rows)
 	return nil
-}
-
-// finish leaves the parameters to keep in the model.
-func (r *run) finish() {
-	if r.best != nil {
-		r.m.unpack(r.best, r.first)
-		return
-	}
-	r.trace.Kept = len(r.trace.Epochs)
-	r.m.unpack(r.p, r.first)
 }

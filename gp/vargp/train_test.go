@@ -14,7 +14,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -24,7 +23,7 @@ func corners(n int, seed uint64, classes ...int) (x blas64.General, y []int) {
 	x = dense.New(n*len(classes), 2)
 	for i := range n {
 		for j, c := range classes {
-			r := autodiff.Row(x, i*len(classes)+j)
+			r := dense.Row(x, i*len(classes)+j)
 			r[0], r[1] = 1.5*float64(2*(c%2)-1)+0.4*rng.NormFloat64(), 1.5*float64(2*(c/2)-1)+0.4*rng.NormFloat64()
 			y = append(y, c)
 		}
@@ -44,7 +43,7 @@ func task(m *Model, n, M int, classes ...int) Task {
 	x, y := corners(n, 1, classes...)
 	t := Task{X: x, Y: y}
 	for range m.Groups() {
-		t.Inputs = append(t.Inputs, autodiff.View(x, 0, 0, M, 2))
+		t.Inputs = append(t.Inputs, dense.View(x, 0, 0, M, 2))
 	}
 	return t
 }
@@ -64,7 +63,7 @@ func accuracy(t testing.TB, m *Model, classes ...int) float64 {
 	lp := logProb(t, m, x)
 	right := 0.0
 	for i, c := range y {
-		if r := autodiff.Row(lp, i); slices.Max(r) == r[c] {
+		if r := dense.Row(lp, i); slices.Max(r) == r[c] {
 			right++
 		}
 	}
@@ -124,7 +123,7 @@ func TestSplitHeadIsItsTwin(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 5 {
-			if a, b := autodiff.Row(mean, i), autodiff.Row(v, i); a[1] != a[twin] || b[1] != b[twin] {
+			if a, b := dense.Row(mean, i), dense.Row(v, i); a[1] != a[twin] || b[1] != b[twin] {
 				t.Errorf("input %d: %v, %v", i, a, b)
 			}
 		}
@@ -296,7 +295,7 @@ func TestRefuses(t *testing.T) {
 	before := m.Snapshot()
 	for name, damage := range map[string]func(*Task){
 		"no examples": func(k *Task) { k.X.Rows, k.Y = 0, nil }, "labels": func(k *Task) { k.Y = k.Y[1:] }, "head": func(k *Task) { k.Y[0] = 2 },
-		"groups": func(k *Task) { k.Inputs = k.Inputs[1:] }, "sizes": func(k *Task) { k.Inputs[1] = autodiff.View(k.X, 0, 0, 1, 2) },
+		"groups": func(k *Task) { k.Inputs = k.Inputs[1:] }, "sizes": func(k *Task) { k.Inputs[1] = dense.View(k.X, 0, 0, 1, 2) },
 		"width": func(k *Task) { k.X = dense.New(len(k.Y), 3) }, "NaN": func(k *Task) { k.X.Data[3] = math.NaN() },
 		"validation": func(k *Task) { k.ValidY = []int{0} }, "stride": func(k *Task) { k.X.Stride = 1 },
 		"temperature": func(k *Task) { k.Temperature = -1 }, "no temperature": func(k *Task) { k.Temperature = math.NaN() },
@@ -400,7 +399,7 @@ func ExampleModel() {
 		return
 	}
 	x, y := corners(20, 1, 0, 1)
-	if _, err := m.Learn(context.Background(), Task{X: x, Y: y, Inputs: []blas64.General{autodiff.View(x, 0, 0, 8, 2)}}); err != nil {
+	if _, err := m.Learn(context.Background(), Task{X: x, Y: y, Inputs: []blas64.General{dense.View(x, 0, 0, 8, 2)}}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Mul is a·b.
-func (t *Tape) Mul(a, b *Var) *Var {
+func (t *Graph) Mul(a, b *Var) *Var {
 	return t.Op(t.Product(a.Value, blas.NoTrans, b.Value, blas.NoTrans), func(g blas64.General) {
 		if a.needs {
 			t.AddProduct(a.Grad(), 1, g, blas.NoTrans, b.Value, blas.Trans)
@@ -23,22 +23,16 @@ func (t *Tape) Mul(a, b *Var) *Var {
 }
 
 // Transpose is aᵀ.
-func (t *Tape) Transpose(a *Var) *Var {
-	return t.Op(dense.Transposed(a.Value), func(g blas64.General) { addTo(a.Grad(), 1, dense.Transposed(g)) }, a)
+func (t *Graph) Transpose(a *Var) *Var {
+	return t.Op(dense.Transposed(a.Value), func(g blas64.General) { dense.Add(a.Grad(), 1, dense.Transposed(g)) }, a)
 }
 
 // Cholesky is the lower triangular L of a + jitter·I = L·Lᵀ, a being symmetric,
 // or a *linalg.NotPSDError.
-func (t *Tape) Cholesky(a *Var, jitter float64) (*Var, error) {
-	l := dense.Clone(a.Value)
-	for i := range l.Rows {
-		l.Data[i*l.Stride+i] += jitter
-	}
-	if !linalg.Factorize(t.raw(), l) {
-		return nil, &linalg.NotPSDError{Order: l.Rows, Jitter: jitter}
-	}
-	for i := range l.Rows {
-		clear(Row(l, i)[i+1:])
+func (t *Graph) Cholesky(a *Var, jitter float64) (*Var, error) {
+	l, err := linalg.Cholesky(t.raw(), a.Value, jitter)
+	if err != nil {
+		return nil, err
 	}
 	var v *Var
 	v = t.Op(l, func(g blas64.General) { t.choleskyBack(a.Grad(), v, g) }, a)
@@ -46,39 +40,35 @@ func (t *Tape) Cholesky(a *Var, jitter float64) (*Var, error) {
 }
 
 // choleskyBack adds sym(L⁻ᵀ·Φ(Lᵀ·L̄)·L⁻¹) to dst.
-func (t *Tape) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
+func (t *Graph) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
 	p := t.Product(l.Value, blas.Trans, g, blas.NoTrans)
 	for i := range p.Rows {
-		r := Row(p, i)
+		r := dense.Row(p, i)
 		r[i] /= 2
 		clear(r[i+1:])
 	}
 	p = dense.Transposed(t.solved(l, blas.Trans, p))
 	p = t.solved(l, blas.Trans, p) // the transpose of L⁻ᵀ·Φ·L⁻¹, of which sym is the same
 	for i := range p.Rows {
-		to := Row(dst, i)
+		to := dense.Row(dst, i)
 		for j := range to {
 			to[j] += (p.Data[i*p.Stride+j] + p.Data[j*p.Stride+i]) / 2
 		}
 	}
 }
 
-func triangle(l blas64.General) blas64.Triangular {
-	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}
-}
-
 // Solve is l⁻¹·b for a lower triangular l.
-func (t *Tape) Solve(l, b *Var) *Var { return t.solve(l, b, blas.NoTrans, blas.Trans) }
+func (t *Graph) Solve(l, b *Var) *Var { return t.solve(l, b, blas.NoTrans, blas.Trans) }
 
 // SolveTrans is l⁻ᵀ·b.
-func (t *Tape) SolveTrans(l, b *Var) *Var { return t.solve(l, b, blas.Trans, blas.NoTrans) }
+func (t *Graph) SolveTrans(l, b *Var) *Var { return t.solve(l, b, blas.Trans, blas.NoTrans) }
 
-func (t *Tape) solve(l, b *Var, forth, back blas.Transpose) *Var {
+func (t *Graph) solve(l, b *Var, forth, back blas.Transpose) *Var {
 	y := t.solved(l, forth, b.Value)
 	return t.Op(y, func(g blas64.General) {
 		adjoint := t.solved(l, back, g)
 		if b.needs {
-			addTo(b.Grad(), 1, adjoint)
+			dense.Add(b.Grad(), 1, adjoint)
 		}
 		if !l.needs {
 			return
@@ -92,11 +82,11 @@ func (t *Tape) solve(l, b *Var, forth, back blas.Transpose) *Var {
 }
 
 // addLower takes the lower triangle of a·bᵀ off dst.
-func (t *Tape) addLower(dst, a, b blas64.General) {
+func (t *Graph) addLower(dst, a, b blas64.General) {
 	p := t.Product(a, blas.NoTrans, b, blas.Trans)
 	for i := range p.Rows {
-		to := Row(dst, i)[:i+1]
-		for j, v := range Row(p, i)[:i+1] {
+		to := dense.Row(dst, i)[:i+1]
+		for j, v := range dense.Row(p, i)[:i+1] {
 			to[j] -= v
 		}
 	}
@@ -104,11 +94,11 @@ func (t *Tape) addLower(dst, a, b blas64.General) {
 
 // BlockDiagonal keeps the square blocks of those sizes on the diagonal of a and
 // clears the rest.
-func (t *Tape) BlockDiagonal(a *Var, sizes []int) *Var {
+func (t *Graph) BlockDiagonal(a *Var, sizes []int) *Var {
 	keep := func(dst, src blas64.General) {
 		at := 0
 		for _, n := range sizes {
-			addTo(View(dst, at, at, n, n), 1, View(src, at, at, n, n))
+			dense.Add(dense.View(dst, at, at, n, n), 1, dense.View(src, at, at, n, n))
 			at += n
 		}
 	}
@@ -118,14 +108,14 @@ func (t *Tape) BlockDiagonal(a *Var, sizes []int) *Var {
 }
 
 // Block is rows × cols of a from (i, j) on.
-func (t *Tape) Block(a *Var, i, j, rows, cols int) *Var {
-	return t.Op(dense.Clone(View(a.Value, i, j, rows, cols)), func(g blas64.General) {
-		addTo(View(a.Grad(), i, j, rows, cols), 1, g)
+func (t *Graph) Block(a *Var, i, j, rows, cols int) *Var {
+	return t.Op(dense.Clone(dense.View(a.Value, i, j, rows, cols)), func(g blas64.General) {
+		dense.Add(dense.View(a.Grad(), i, j, rows, cols), 1, g)
 	}, a)
 }
 
 // Stack puts matrices below each other.
-func (t *Tape) Stack(parts ...*Var) *Var {
+func (t *Graph) Stack(parts ...*Var) *Var {
 	rows := 0
 	for _, p := range parts {
 		rows += p.Value.Rows
@@ -133,14 +123,14 @@ func (t *Tape) Stack(parts ...*Var) *Var {
 	out := dense.New(rows, parts[0].Value.Cols)
 	at := 0
 	for _, p := range parts {
-		addTo(View(out, at, 0, p.Value.Rows, out.Cols), 1, p.Value)
+		dense.Add(dense.View(out, at, 0, p.Value.Rows, out.Cols), 1, p.Value)
 		at += p.Value.Rows
 	}
 	return t.Op(out, func(g blas64.General) {
 		at := 0
 		for _, p := range parts {
 			if p.needs {
-				addTo(p.Grad(), 1, View(g, at, 0, p.Value.Rows, g.Cols))
+				dense.Add(p.Grad(), 1, dense.View(g, at, 0, p.Value.Rows, g.Cols))
 			}
 			at += p.Value.Rows
 		}
@@ -148,24 +138,24 @@ func (t *Tape) Stack(parts ...*Var) *Var {
 }
 
 // Add is a + factor·b.
-func (t *Tape) Add(a *Var, factor float64, b *Var) *Var {
+func (t *Graph) Add(a *Var, factor float64, b *Var) *Var {
 	c := dense.Clone(a.Value)
-	addTo(c, factor, b.Value)
+	dense.Add(c, factor, b.Value)
 	return t.Op(c, func(g blas64.General) {
 		if a.needs {
-			addTo(a.Grad(), 1, g)
+			dense.Add(a.Grad(), 1, g)
 		}
 		if b.needs {
-			addTo(b.Grad(), factor, g)
+			dense.Add(b.Grad(), factor, g)
 		}
 	}, a, b)
 }
 
 // Scale is factor·a.
-func (t *Tape) Scale(factor float64, a *Var) *Var {
+func (t *Graph) Scale(factor float64, a *Var) *Var {
 	c := dense.New(a.Value.Rows, a.Value.Cols)
-	addTo(c, factor, a.Value)
-	return t.Op(c, func(g blas64.General) { addTo(a.Grad(), factor, g) }, a)
+	dense.Add(c, factor, a.Value)
+	return t.Op(c, func(g blas64.General) { dense.Add(a.Grad(), factor, g) }, a)
 }
 
 // Number is a 1×1 constant.
@@ -174,16 +164,16 @@ func Number(v float64) *Var {
 }
 
 // Sum is the sum of all elements, 1×1.
-func (t *Tape) Sum(a *Var) *Var {
+func (t *Graph) Sum(a *Var) *Var {
 	s := 0.0
 	for i := range a.Value.Rows {
-		for _, v := range Row(a.Value, i) {
+		for _, v := range dense.Row(a.Value, i) {
 			s += v
 		}
 	}
 	return t.Op(Number(s).Value, func(g blas64.General) {
 		for i := range a.Value.Rows {
-			to := Row(a.Grad(), i)
+			to := dense.Row(a.Grad(), i)
 			for j := range to {
 				to[j] += g.Data[0]
 			}
@@ -192,37 +182,19 @@ func (t *Tape) Sum(a *Var) *Var {
 }
 
 // SumSquares is ‖a‖², 1×1.
-func (t *Tape) SumSquares(a *Var) *Var {
+func (t *Graph) SumSquares(a *Var) *Var {
 	s := 0.0
 	for i := range a.Value.Rows {
-		for _, v := range Row(a.Value, i) {
+		for _, v := range dense.Row(a.Value, i) {
 			s += v * v
 		}
 	}
-	return t.Op(Number(s).Value, func(g blas64.General) { addTo(a.Grad(), 2*g.Data[0], a.Value) }, a)
-}
-
-// ColumnSquares is the sum of the squares of each column, 1×n.
-func (t *Tape) ColumnSquares(a *Var) *Var {
-	out := dense.New(1, a.Value.Cols)
-	for i := range a.Value.Rows {
-		for j, v := range Row(a.Value, i) {
-			out.Data[j] += v * v
-		}
-	}
-	return t.Op(out, func(g blas64.General) {
-		for i := range a.Value.Rows {
-			to := Row(a.Grad(), i)
-			for j, v := range Row(a.Value, i) {
-				to[j] += 2 * v * g.Data[j]
-			}
-		}
-	}, a)
+	return t.Op(Number(s).Value, func(g blas64.General) { dense.Add(a.Grad(), 2*g.Data[0], a.Value) }, a)
 }
 
 // LogDiagonal is the sum of the logarithms of the diagonal of a from first to
 // before last, 1×1.
-func (t *Tape) LogDiagonal(a *Var, first, last int) *Var {
+func (t *Graph) LogDiagonal(a *Var, first, last int) *Var {
 	s := 0.0
 	for i := first; i < last; i++ {
 		s += math.Log(a.Value.Data[i*a.Value.Stride+i])

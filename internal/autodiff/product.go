@@ -12,12 +12,12 @@ import (
 // as a library.
 const leastProduct = 1 << 14
 
-func (t *Tape) small(rows, inner, cols int) bool {
+func (t *Graph) small(rows, inner, cols int) bool {
 	return t.Products == nil || rows*inner*cols < leastProduct
 }
 
 // raw is what factors matrices.
-func (t *Tape) raw() linalg.Raw {
+func (t *Graph) raw() linalg.Raw {
 	if t.Products == nil {
 		return linalg.Gonum{}
 	}
@@ -25,7 +25,7 @@ func (t *Tape) raw() linalg.Raw {
 }
 
 // Product is op(a)·op(b). Nothing is written down.
-func (t *Tape) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) blas64.General {
+func (t *Graph) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) blas64.General {
 	rows, inner, cols := a.Rows, a.Cols, b.Cols
 	if ta == blas.Trans {
 		rows, inner = inner, rows
@@ -40,8 +40,8 @@ func (t *Tape) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb
 	return dst
 }
 
-// large says whether the library did it.
-func (t *Tape) large(dst, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) bool {
+// large reports whether the library did it.
+func (t *Graph) large(dst, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) bool {
 	if ta == blas.Trans {
 		a = dense.Transposed(a)
 	}
@@ -52,7 +52,7 @@ func (t *Tape) large(dst, a blas64.General, ta blas.Transpose, b blas64.General,
 }
 
 // AddProduct adds factor·op(a)·op(b) to dst. Nothing is written down.
-func (t *Tape) AddProduct(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) {
+func (t *Graph) AddProduct(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) {
 	inner := a.Cols
 	if ta == blas.Trans {
 		inner = a.Rows
@@ -61,24 +61,24 @@ func (t *Tape) AddProduct(dst blas64.General, factor float64, a blas64.General, 
 		blas64.Gemm(ta, tb, factor, a, b, 1, dst)
 		return
 	}
-	addTo(dst, factor, t.Product(a, ta, b, tb))
+	dense.Add(dst, factor, t.Product(a, ta, b, tb))
 }
 
 // solved is op(l)⁻¹·b for a lower triangular l. A library has no solver, but it
 // multiplies by the inverse sooner than gonum solves.
-func (t *Tape) solved(l *Var, op blas.Transpose, b blas64.General) blas64.General {
+func (t *Graph) solved(l *Var, op blas.Transpose, b blas64.General) blas64.General {
 	if !t.small(l.Value.Rows, l.Value.Rows, b.Cols) {
 		if inverse, ok := t.inverted(l); ok {
 			return t.Product(inverse, op, b, blas.NoTrans)
 		}
 	}
 	y := dense.Clone(b)
-	blas64.Trsm(blas.Left, op, 1, triangle(l.Value), y)
+	blas64.Trsm(blas.Left, op, 1, linalg.LowerTriangle(l.Value), y)
 	return y
 }
 
 // inverted is l⁻¹, computed once.
-func (t *Tape) inverted(l *Var) (blas64.General, bool) {
+func (t *Graph) inverted(l *Var) (blas64.General, bool) {
 	if l.inverse.Data == nil {
 		inverse := dense.Clone(l.Value)
 		if linalg.InvertLower(t.Products, inverse) != nil {

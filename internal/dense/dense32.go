@@ -36,7 +36,7 @@ func View32(m blas32.General, i, j, rows, cols int) blas32.General {
 // Copy32 copies src into the upper left corner of dst.
 func Copy32(dst, src blas32.General) {
 	for i := range src.Rows {
-		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
+		copy(Row32(dst, i), Row32(src, i))
 	}
 }
 

@@ -49,7 +49,7 @@ func View(m blas64.General, i, j, rows, cols int) blas64.General {
 // Copy copies src into the upper left corner of dst.
 func Copy(dst, src blas64.General) {
 	for i := range src.Rows {
-		copy(dst.Data[i*dst.Stride:i*dst.Stride+src.Cols], src.Data[i*src.Stride:])
+		copy(Row(dst, i), Row(src, i))
 	}
 }
 
@@ -71,6 +71,29 @@ func Gather(m blas64.General, rows []int) blas64.General {
 		copy(Row(out, i), Row(m, r))
 	}
 	return out
+}
+
+// Add adds factor·src to the upper left corner of dst.
+func Add(dst blas64.General, factor float64, src blas64.General) {
+	for i := range src.Rows {
+		to := Row(dst, i)
+		for j, v := range Row(src, i) {
+			to[j] += factor * v
+		}
+	}
+}
+
+// NotFinite returns the first row of m with a NaN or an infinity, −1 where there
+// is none.
+func NotFinite(m blas64.General) int {
+	for i := range m.Rows {
+		for _, v := range Row(m, i) {
+			if v-v != 0 { // NaN for NaN and for ±Inf
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // Transposed returns xᵀ (d×n of n×d). It works in squares, so that both sides

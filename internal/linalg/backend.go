@@ -1,8 +1,6 @@
 package linalg
 
 import (
-	"sync"
-
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -144,31 +142,12 @@ func (m backend) MulTrans64(dst, a, b blas64.General) error {
 func (m backend) eachBlock(n, K, d int, do func(i, j, n, k int) error) error {
 	panel := max(panelMin, (m.least+d-1)/d)
 	across, down := max(1, K/panel), (n+rowBlock-1)/rowBlock
-	var first firstError
-	dense.Parallel(across*down, func(t int) {
+	return dense.ParallelErr(across*down, func(t int) error {
 		i, j := t%down*rowBlock, t/down*panel
 		width := panel
 		if t/down == across-1 {
 			width = K - j
 		}
-		first.keep(do(i, j, min(rowBlock, n-i), width))
+		return do(i, j, min(rowBlock, n-i), width)
 	})
-	return first.err
-}
-
-// firstError keeps one of the errors of several goroutines.
-type firstError struct {
-	sync.Mutex
-	err error
-}
-
-func (f *firstError) keep(err error) {
-	if err == nil {
-		return
-	}
-	f.Lock()
-	defer f.Unlock()
-	if f.err == nil {
-		f.err = err
-	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Sizes of the filtered subspace iteration.
 const (
-	spareRows   = 12   // vectors beside the q wanted ones, at least
+	spareRows   = 12   // vectors besides the q wanted ones, at least
 	firstDegree = 4    // of the filter for random vectors
 	mostDegree  = 40   // of one filter
 	mostProduct = 1000 // products in all
@@ -20,10 +20,10 @@ const (
 
 // A precision says when eigenpairs are good enough.
 type precision struct {
-	// ofLargest and ofLast bound the residual ‖a·v − θv‖ beside the largest and
+	// ofLargest and ofLast bound the residual ‖a·v − θv‖ relative to the largest and
 	// the last wanted eigenvalue; below floor it may also stand still.
 	ofLargest, ofLast, floor float64
-	// noise is what rounding makes of a zero eigenvalue, beside the largest.
+	// noise is what rounding makes of a zero eigenvalue, relative to the largest.
 	noise float64
 	// steepest is how much more a filter may favour the first vector than the
 	// last wanted one: digits of that must be left.
@@ -41,7 +41,7 @@ func full() precision   { return precision{1e-10, math.Inf(1), 1e-9, 1e-15, 1e11
 func single() precision { return precision{1e-6, 2e-5, 1e-9, 1e-15, 1e11} }
 
 // A filter finds the q leading eigenpairs of a matrix (m×m) without
-// eigenvalues below zero, but for rounding, by subspace iteration with a
+// eigenvalues below zero, except by rounding, by subspace iteration with a
 // Chebyshev filter (Zhou, Saad, Tiago and Chelikowsky 2006): a polynomial that
 // stays small on [0, θ], θ being the smallest Ritz value held, and grows as
 // fast as any beyond. Its work is products of the matrix with a block that is
@@ -64,28 +64,27 @@ func (s Solver) newFilter(m, q int) *filter {
 // converge. The first rounds multiply in float32, which is quicker and enough
 // for what is far from converged.
 func (s Solver) filtered(a blas64.General, q int) (Eigen, bool) {
-	f := s.newFilter(a.Rows, q)
-	if _, err := f.iterate(s.times32(narrow(a)), rough()); err != nil {
-		return Eigen{}, false
-	}
-	values, err := f.iterate(s.times64(a), s.precision())
-	return Eigen{Values: values, Vectors: clone64(rows64(f.v, q))}, err == nil
+	return s.refined(s.newFilter(a.Rows, q), s.times32(narrow(a)), s.times64(a))
 }
 
 // thin returns the q leading eigenpairs of x·xᵀ for vectors that are rounded to
 // float32 afterwards: x·xᵀ itself is formed in float32 only, to come close; the
 // eigenvalues and the residuals are those of x in float64.
 func (s Solver) thin(x blas64.General, q int) (Eigen, bool) {
-	f := s.newFilter(x.Rows, q)
 	g, err := s.gram32(narrow(x))
 	if err != nil {
 		return Eigen{}, false
 	}
-	if _, err := f.iterate(s.times32(g), rough()); err != nil {
+	return s.refined(s.newFilter(x.Rows, q), s.times32(g), s.timesThin(x))
+}
+
+// refined iterates with rough products and then with exact ones.
+func (s Solver) refined(f *filter, near, exact times) (Eigen, bool) {
+	if _, err := f.iterate(near, rough()); err != nil {
 		return Eigen{}, false
 	}
-	values, err := f.iterate(s.timesThin(x), s.precision())
-	return Eigen{Values: values, Vectors: clone64(rows64(f.v, q))}, err == nil
+	values, err := f.iterate(exact, s.precision())
+	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, f.q))}, err == nil
 }
 
 // errSlow says that a filter did not converge.
@@ -215,10 +214,4 @@ func residual(values []float64, v, image blas64.General) float64 {
 		worst = max(worst, math.Sqrt(sq))
 	}
 	return worst
-}
-
-func clone64(m blas64.General) blas64.General {
-	out := dense.New(m.Rows, m.Cols)
-	dense.Copy(out, m)
-	return out
 }

@@ -76,7 +76,7 @@ func TestFloat32EigenOfAnyScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, power := range []int{-180, 180} {
-		y := clone64(x)
+		y := dense.Clone(x)
 		for i := range y.Data {
 			y.Data[i] = math.Ldexp(y.Data[i], power)
 		}

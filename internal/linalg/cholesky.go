@@ -3,8 +3,8 @@ package linalg
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -22,50 +22,55 @@ func (e *NotPSDError) Error() string {
 	return fmt.Sprintf("cholesky: matrix of order %d is not positive definite (%g added to its diagonal)", e.Order, e.Jitter)
 }
 
-// InverseCholesky returns L⁻¹ (m×m, lower triangle, zeros above) where
-// a = L·Lᵀ, or a *NotPSDError.
+// Cholesky returns L (m×m, zeros above the diagonal) with a + jitter·I = L·Lᵀ,
+// or a *NotPSDError. a is only read.
+func Cholesky(raw Raw, a blas64.General, jitter float64) (blas64.General, error) {
+	l := dense.Clone(a)
+	for i := range l.Rows {
+		dense.Row(l, i)[i] += jitter
+	}
+	if !Factorize(raw, l) {
+		return l, &NotPSDError{Order: a.Rows, Jitter: jitter}
+	}
+	for i := range l.Rows {
+		clear(dense.Row(l, i)[i+1:])
+	}
+	return l, nil
+}
+
+// InverseCholesky returns L⁻¹ (m×m, zeros above the diagonal) where a = L·Lᵀ, or
+// a *NotPSDError.
 func InverseCholesky(a blas64.General) (blas64.General, error) {
-	chol, err := factorize(a, 0)
+	if err := checkSquare(a); err != nil {
+		return blas64.General{}, err
+	}
+	l, err := Cholesky(Gonum{}, a, 0)
 	if err != nil {
 		return blas64.General{}, err
 	}
-	var l mat.TriDense
-	chol.LTo(&l)
-	if err := l.InverseTri(&l); err != nil {
-		return blas64.General{}, fmt.Errorf("cholesky: matrix of order %d: %w", a.Rows, err)
-	}
-	inv := dense.New(a.Rows, a.Rows)
-	for i := range a.Rows {
-		for j := range i + 1 {
-			inv.Data[i*inv.Stride+j] = l.At(i, j)
-		}
-	}
-	return inv, nil
+	return l, InvertLower(Gonum{}, l)
 }
 
 // CheckPSD returns a *NotPSDError unless a + jitter·I is positive definite.
 func CheckPSD(a blas64.General, jitter float64) error {
-	_, err := factorize(a, jitter)
+	if err := checkSquare(a); err != nil {
+		return err
+	}
+	_, err := Cholesky(Gonum{}, a, jitter)
 	return err
 }
 
-func factorize(a blas64.General, jitter float64) (*mat.Cholesky, error) {
-	if err := valid(shape64(a)); err != nil {
-		return nil, fmt.Errorf("cholesky: %w", err)
+func checkSquare(a blas64.General) error {
+	if err := dense.Valid(a); err != nil {
+		return fmt.Errorf("cholesky: %w", err)
 	}
 	if a.Rows != a.Cols || a.Rows == 0 {
-		return nil, fmt.Errorf("cholesky: matrix of %d×%d", a.Rows, a.Cols)
+		return fmt.Errorf("cholesky: matrix of %d×%d", a.Rows, a.Cols)
 	}
-	s := mat.NewSymDense(a.Rows, nil)
-	for i := range a.Rows {
-		for j := i; j < a.Cols; j++ {
-			s.SetSym(i, j, a.Data[i*a.Stride+j])
-		}
-		s.SetSym(i, i, s.At(i, i)+jitter)
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(s) {
-		return nil, &NotPSDError{Order: a.Rows, Jitter: jitter}
-	}
-	return &chol, nil
+	return nil
+}
+
+// LowerTriangle returns the lower triangle of a as BLAS takes it, sharing memory.
+func LowerTriangle(a blas64.General) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
 }

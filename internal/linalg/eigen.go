@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -38,7 +39,7 @@ func (e Eigen) Positive(tol float64) Eigen {
 
 // TopEigen returns the q leading eigenpairs of the symmetric matrix a (m×m,
 // both triangles filled), or all m when q ≥ m. It costs O(m²q) per sweep and
-// never decomposes the whole matrix where q is small beside m.
+// never decomposes the whole matrix where q is small compared to m.
 func TopEigen(a blas64.General, q int) (Eigen, error) { return Solver{}.TopEigen(a, q) }
 
 // ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
@@ -50,7 +51,7 @@ func ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
 
 // TopEigen is the function of that name with the solver's backend.
 func (s Solver) TopEigen(a blas64.General, q int) (Eigen, error) {
-	if err := valid(shape64(a)); err != nil {
+	if err := dense.Valid(a); err != nil {
 		return Eigen{}, fmt.Errorf("eigenpairs: %w", err)
 	}
 	if a.Rows != a.Cols {
@@ -60,21 +61,15 @@ func (s Solver) TopEigen(a blas64.General, q int) (Eigen, error) {
 	if q <= 0 {
 		return Eigen{Vectors: dense.New(0, a.Cols)}, nil
 	}
-	e, err := s.topEigen(a, q)
-	if err != nil {
-		return Eigen{}, err
-	}
-	fixSigns(e.Vectors)
-	return e, nil
-}
-
-func (s Solver) topEigen(a blas64.General, q int) (Eigen, error) {
 	if few(q, a.Rows) {
 		if e, ok := s.filtered(a, q); ok {
+			fixSigns(e.Vectors)
 			return e, nil
 		}
 	}
-	return fullEigen(a, q)
+	e, err := fullEigen(a, q)
+	fixSigns(e.Vectors)
+	return e, err
 }
 
 // ThinEigen is the function of that name with the solver's backend.
@@ -87,18 +82,21 @@ func (s Solver) ThinEigen(x blas64.General, q int, divisor float64) (Eigen, erro
 	for rank < len(e.Values) && e.Values[rank] > max(0, rankTolerance*e.Values[0]) {
 		rank++
 	}
-	v := dense.New(rank, x.Cols)
+	v, values := dense.New(rank, x.Cols), slices.Clone(e.Values[:rank])
+	for i := range values {
+		values[i] *= 1 / divisor
+	}
 	if rank > 0 {
-		if err := s.combine(v, rows64(e.Vectors, rank), x); err != nil {
+		if err := s.combine(v, dense.Rows(e.Vectors, 0, rank), x); err != nil {
 			return Eigen{}, err
 		}
 	}
-	return Eigen{Values: scaled(e.Values[:rank], 1/divisor), Vectors: thinVectors(v)}, nil
+	return Eigen{Values: values, Vectors: thinVectors(v)}, nil
 }
 
 // gramEigen returns the q leading eigenpairs of x·xᵀ.
 func (s Solver) gramEigen(x blas64.General, q int) (Eigen, error) {
-	if err := valid(shape64(x)); err != nil {
+	if err := dense.Valid(x); err != nil {
 		return Eigen{}, fmt.Errorf("eigenpairs: %w", err)
 	}
 	if s.Float32 && few(q, x.Rows) {
@@ -113,7 +111,7 @@ func (s Solver) gramEigen(x blas64.General, q int) (Eigen, error) {
 	return s.TopEigen(g, q)
 }
 
-// few says whether q eigenpairs of a matrix of m rows are found sooner without
+// few reports whether q eigenpairs of a matrix of m rows are found sooner without
 // the others.
 func few(q, m int) bool { return m > smallOrder && 4*q < m && q > 0 }
 
@@ -123,34 +121,33 @@ const combineRows = 256
 // combine writes w·x into dst on all cores.
 func (s Solver) combine(dst, w, x blas64.General) error {
 	parts := make([]blas64.General, (x.Rows+combineRows-1)/combineRows)
-	var first firstError
-	dense.Parallel(len(parts), func(p int) {
+	err := dense.ParallelErr(len(parts), func(p int) error {
 		from := p * combineRows
 		n := min(combineRows, x.Rows-from)
 		parts[p] = dense.New(dst.Rows, dst.Cols)
-		first.keep(s.backend().Raw().MulPlain64(parts[p], dense.View(w, 0, from, w.Rows, n), dense.View(x, from, 0, n, x.Cols)))
+		return s.backend().Raw().MulPlain64(parts[p], dense.View(w, 0, from, w.Rows, n), dense.Rows(x, from, from+n))
 	})
 	for _, part := range parts {
 		for i := range dst.Rows {
-			blas64.Axpy(1, blas64.Vector{N: dst.Cols, Data: dense.Row(part, i), Inc: 1}, blas64.Vector{N: dst.Cols, Data: dense.Row(dst, i), Inc: 1})
+			blas64.Axpy(1, dense.Vector(dense.Row(part, i)), dense.Vector(dense.Row(dst, i)))
 		}
 	}
-	return first.err
+	return err
 }
 
-// thinVectors makes the rows orthonormal; they already are but for rounding,
+// thinVectors makes the rows orthonormal; they already are up to rounding,
 // which matters for the smallest eigenvalues.
 func thinVectors(v blas64.General) blas64.General {
 	out := dense.New(v.Rows, v.Cols)
-	kept := 0
+	rank := 0
 	for i := range v.Rows {
-		row := out.Data[kept*out.Stride : kept*out.Stride+out.Cols]
-		copy(row, v.Data[i*v.Stride:i*v.Stride+v.Cols])
-		if orthonormalise(row, out, kept, dependent) {
-			kept++
+		row := dense.Row(out, rank)
+		copy(row, dense.Row(v, i))
+		if orthonormalise(row, out, rank, dependent) {
+			rank++
 		}
 	}
-	out = rows64(out, kept)
+	out = dense.Rows(out, 0, rank)
 	fixSigns(out)
 	return out
 }
@@ -173,7 +170,7 @@ func fullEigen(a blas64.General, q int) (Eigen, error) {
 	e := Eigen{Values: make([]float64, q), Vectors: dense.New(q, m)}
 	for i := range q {
 		e.Values[i] = values[m-1-i]
-		mat.Col(e.Vectors.Data[i*m:(i+1)*m], m-1-i, &u)
+		mat.Col(dense.Row(e.Vectors, i), m-1-i, &u)
 	}
 	return e, nil
 }
@@ -182,7 +179,7 @@ func fullEigen(a blas64.General, q int) (Eigen, error) {
 // same matrix always gives the same vectors.
 func fixSigns(v blas64.General) {
 	for i := range v.Rows {
-		row := v.Data[i*v.Stride : i*v.Stride+v.Cols]
+		row := dense.Row(v, i)
 		var largest float64
 		for _, x := range row {
 			if math.Abs(x) > math.Abs(largest) {
@@ -190,21 +187,7 @@ func fixSigns(v blas64.General) {
 			}
 		}
 		if largest < 0 {
-			blas64.Scal(-1, blas64.Vector{N: len(row), Data: row, Inc: 1})
+			blas64.Scal(-1, dense.Vector(row))
 		}
 	}
-}
-
-func rows64(m blas64.General, n int) blas64.General {
-	m.Rows = n
-	m.Data = m.Data[:max(0, (n-1)*m.Stride+m.Cols)*min(n, 1)]
-	return m
-}
-
-func scaled(x []float64, by float64) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = by * v
-	}
-	return out
 }

@@ -20,13 +20,6 @@ const (
 // leastFactored is the order below which gonum alone is as quick.
 const leastFactored = 128
 
-func blockOf(n int) int {
-	if n < manyBlocks {
-		return smallBlock
-	}
-	return largeBlock
-}
-
 // Factorize overwrites the lower triangle of a (n×n) with L, a = L·Lᵀ, on the
 // calling goroutine, and leaves what is above the diagonal as it is. It returns
 // false where a is not positive definite; then a is undefined. Nearly all of
@@ -36,10 +29,13 @@ func Factorize(raw Raw, a blas64.General) bool {
 		_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
 		return ok
 	}
-	side := blockOf(a.Rows)
-	room := make([]float64, a.Rows*side)
+	side := smallBlock
+	if a.Rows >= manyBlocks {
+		side = largeBlock
+	}
+	work := make([]float64, a.Rows*side)
 	for j := 0; j < a.Rows; j += side {
-		if !factorizeColumn(raw, a, j, min(side, a.Rows-j), room) {
+		if !factorizeColumn(raw, a, j, min(side, a.Rows-j), work) {
 			return false
 		}
 	}
@@ -47,10 +43,10 @@ func Factorize(raw Raw, a blas64.General) bool {
 }
 
 // factorizeColumn makes w columns of L from column j on; those before are done.
-func factorizeColumn(raw Raw, a blas64.General, j, w int, room []float64) bool {
+func factorizeColumn(raw Raw, a blas64.General, j, w int, work []float64) bool {
 	below := a.Rows - j
 	if j > 0 {
-		done := tight(room, below, w)
+		done := tight(work, below, w)
 		if raw.Mul64(done, dense.View(a, j, 0, below, j), dense.View(a, j, 0, w, j)) != nil {
 			return false
 		}
@@ -69,7 +65,7 @@ func factorizeColumn(raw Raw, a blas64.General, j, w int, room []float64) bool {
 	if below == 0 {
 		return true
 	}
-	rest, out := dense.View(a, j+w, j, below, w), tight(room, below, w)
+	rest, out := dense.View(a, j+w, j, below, w), tight(work, below, w)
 	if raw.Mul64(out, rest, inverse) != nil {
 		return false
 	}
@@ -84,7 +80,7 @@ func InvertLower(raw Raw, l blas64.General) error {
 		clear(dense.Row(l, i)[i+1:])
 	}
 	if _, ok := raw.(Gonum); ok || l.Rows < leastFactored {
-		lapack64.Trtri(blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}) // the diagonal is positive
+		lapack64.Trtri(LowerTriangle(l)) // the diagonal is positive
 		return nil
 	}
 	return invertHalves(raw, l, make([]float64, l.Rows*l.Rows/2))
@@ -93,22 +89,22 @@ func InvertLower(raw Raw, l blas64.General) error {
 // invertHalves inverts both halves of the diagonal, and then what is below:
 // X₂₁ = −X₂₂·L₂₁·X₁₁. Zeros are multiplied too: twice the operations, in large
 // products.
-func invertHalves(raw Raw, l blas64.General, room []float64) error {
+func invertHalves(raw Raw, l blas64.General, work []float64) error {
 	n := l.Rows
 	if n <= largeBlock {
-		copyLower(l, inverseLower(l))
+		dense.Copy(l, inverseLower(l))
 		return nil
 	}
 	top := n / 2
 	first, last := dense.View(l, 0, 0, top, top), dense.View(l, top, top, n-top, n-top)
-	if err := invertHalves(raw, first, room); err != nil {
+	if err := invertHalves(raw, first, work); err != nil {
 		return err
 	}
-	if err := invertHalves(raw, last, room); err != nil {
+	if err := invertHalves(raw, last, work); err != nil {
 		return err
 	}
 	below, half := dense.View(l, top, 0, n-top, top), (n-top)*top
-	product, result := tight(room, n-top, top), tight(room[half:], n-top, top)
+	product, result := tight(work, n-top, top), tight(work[half:], n-top, top)
 	if err := raw.MulPlain64(product, below, first); err != nil {
 		return err
 	}
@@ -124,14 +120,7 @@ func invertHalves(raw Raw, l blas64.General, room []float64) error {
 	return nil
 }
 
-// copyLower copies the lower triangle.
-func copyLower(dst, src blas64.General) {
-	for i := range src.Rows {
-		copy(dense.Row(dst, i)[:i+1], dense.Row(src, i))
-	}
-}
-
-// tight is a matrix in room.
-func tight(room []float64, rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: room[:rows*cols]}
+// tight is a matrix in work.
+func tight(work []float64, rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: work[:rows*cols]}
 }

@@ -39,7 +39,7 @@ func Scatter(x blas64.General) (blas64.General, error) { return Solver{}.Scatter
 
 // Gram returns x·xᵀ (n×n), computing one triangle only.
 func (s Solver) Gram(x blas64.General) (blas64.General, error) {
-	if err := valid(shape64(x)); err != nil {
+	if err := dense.Valid(x); err != nil {
 		return blas64.General{}, fmt.Errorf("gram: %w", err)
 	}
 	g := dense.New(x.Rows, x.Rows)
@@ -68,14 +68,16 @@ func (s Solver) gram32(x blas32.General) (blas32.General, error) {
 // eachTriangle covers the upper triangle of a matrix with blocks of columns
 // i … i+n−1 and rows j … j+m−1, j ≤ i, in parallel.
 func eachTriangle(rows int, do func(i, j, n, m int) error) error {
-	var first firstError
 	side := (rows + gramBlock - 1) / gramBlock
-	dense.Parallel(side*(side+1)/2, func(t int) {
-		i, j := triangle(t)
+	return dense.ParallelErr(side*(side+1)/2, func(t int) error {
+		i, j := 0, t // the pairs j ≤ i: (0,0), (1,0), (1,1) …
+		for j > i {
+			i++
+			j -= i
+		}
 		i, j = i*gramBlock, j*gramBlock
-		first.keep(do(i, j, min(gramBlock, rows-i), min(gramBlock, rows-j)))
+		return do(i, j, min(gramBlock, rows-i), min(gramBlock, rows-j))
 	})
-	return first.err
 }
 
 // kernel is what multiplies blocks of x by one another.
@@ -84,15 +86,6 @@ func (s Solver) kernel(x blas64.General) Raw {
 		return Gonum{}
 	}
 	return s.backend().Raw()
-}
-
-// triangle numbers the pairs j ≤ i: 0 is (0,0), 1 is (1,0), 2 is (1,1) …
-func triangle(t int) (i, j int) {
-	for t > i {
-		t -= i + 1
-		i++
-	}
-	return i, t
 }
 
 // mirror copies rows j … jEnd−1 of the columns i … iEnd−1, as far as they are
@@ -107,7 +100,7 @@ func mirror[F float32 | float64](g []F, stride, i, iEnd, j, jEnd int) {
 
 // Scatter returns xᵀ·x (d×d), the sum of the outer products of the rows.
 func (s Solver) Scatter(x blas64.General) (blas64.General, error) {
-	if err := valid(shape64(x)); err != nil {
+	if err := dense.Valid(x); err != nil {
 		return blas64.General{}, fmt.Errorf("scatter: %w", err)
 	}
 	return s.Gram(dense.Transposed(x))

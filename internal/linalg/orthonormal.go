@@ -86,12 +86,10 @@ func inverseLower(l blas64.General) blas64.General {
 // dependent is the share of a vector's length below which it adds nothing.
 const dependent = 1e-10
 
-func norm(row []float64) float64 { return blas64.Nrm2(blas64.Vector{N: len(row), Data: row, Inc: 1}) }
-
 // unit scales a row to length 1, or to zeros where it has none.
 func unit(row []float64) {
-	if length := norm(row); length > 0 && !math.IsInf(length, 0) {
-		blas64.Scal(1/length, blas64.Vector{N: len(row), Data: row, Inc: 1})
+	if length := blas64.Nrm2(dense.Vector(row)); length > 0 && !math.IsInf(length, 0) {
+		blas64.Scal(1/length, dense.Vector(row))
 		return
 	}
 	clear(row)
@@ -101,15 +99,15 @@ func unit(row []float64) {
 // which is enough) and scales it to length 1. It returns false, leaving row
 // undefined, when no more than the share least of it is left.
 func orthonormalise(row []float64, basis blas64.General, n int, least float64) bool {
-	v := blas64.Vector{N: len(row), Data: row, Inc: 1}
+	v := dense.Vector(row)
 	before := blas64.Nrm2(v)
 	if before == 0 || math.IsInf(before, 0) || math.IsNaN(before) {
 		return false
 	}
 	blas64.Scal(1/before, v)
 	if n > 0 {
-		b := dense.View(basis, 0, 0, n, basis.Cols)
-		c := blas64.Vector{N: n, Data: make([]float64, n), Inc: 1}
+		b := dense.Rows(basis, 0, n)
+		c := dense.Vector(make([]float64, n))
 		for range 2 {
 			blas64.Gemv(blas.NoTrans, 1, b, v, 0, c)
 			blas64.Gemv(blas.Trans, -1, b, c, 1, v)

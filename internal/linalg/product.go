@@ -79,7 +79,7 @@ func (Gonum) Mul64(dst, a, b blas64.General) error { return mul64(dst, a, b, inT
 
 // MulPlain64 implements Raw.
 func (Gonum) MulPlain64(dst, a, b blas64.General) error {
-	if err := fitsPlain(shape64(dst), shape64(a), shape64(b)); err != nil {
+	if err := fits(shape64(dst), shape64(a), shape64(b).transposed()); err != nil {
 		return err
 	}
 	eachTile(dst.Rows, dst.Cols, inTurn, func(i, j, n, m int) {

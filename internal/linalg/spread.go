@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Spread64 is the root mean square distance of two rows of z (n×d), over √2; 1
@@ -12,12 +14,12 @@ func Spread64(z blas64.General) float64 {
 	mean := make([]float64, z.Cols)
 	var sq float64
 	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+		for j, v := range dense.Row(z, i) {
 			mean[j] += v / float64(z.Rows)
 		}
 	}
 	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+		for j, v := range dense.Row(z, i) {
 			sq += (v - mean[j]) * (v - mean[j])
 		}
 	}

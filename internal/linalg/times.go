@@ -45,11 +45,13 @@ func (s Solver) times32(a blas32.General) times {
 		if v32.Rows == 0 {
 			v32, product = dense.New32(v.Rows, v.Cols), dense.New32(a.Rows, v.Rows)
 		}
-		narrowInto(v32.Data, v.Data)
+		for i, x := range v.Data {
+			v32.Data[i] = float32(x)
+		}
 		return EachPart(a.Rows, func(from, n int) error {
 			err := kernel.Mul32(dense.View32(product, from, 0, n, v.Rows), dense.View32(a, from, 0, n, a.Cols), v32)
 			for i := from; i < from+n; i++ {
-				for j, x := range product.Data[i*product.Stride : i*product.Stride+product.Cols] {
+				for j, x := range dense.Row32(product, i) {
 					dst.Data[j*dst.Stride+i] = float64(x)
 				}
 			}
@@ -79,19 +81,17 @@ func Plain64(raw Raw, dst, a, b blas64.General) error {
 }
 
 // EachPart cuts rows, of which there is at least one, into parts that depend on
-// nothing but their number, calls do for all, in parallel, and returns an error
-// of one.
+// nothing but their number, calls do for all, in parallel, and returns the error
+// of the first that fails.
 func EachPart(rows int, do func(from, n int) error) error {
-	var first firstError
 	tasks := max(1, rows/productRows)
-	dense.Parallel(tasks, func(t int) {
+	return dense.ParallelErr(tasks, func(t int) error {
 		from, to := t*productRows, (t+1)*productRows
 		if t == tasks-1 {
 			to = rows
 		}
-		first.keep(do(from, to-from))
+		return do(from, to-from)
 	})
-	return first.err
 }
 
 // narrow returns m in float32, tight, its largest value scaled to 1: neither m
@@ -100,7 +100,7 @@ func narrow(m blas64.General) blas32.General {
 	out := dense.New32(m.Rows, m.Cols)
 	by := 1 / largest(m)
 	dense.Parallel(m.Rows, func(i int) {
-		row := out.Data[i*out.Stride : (i+1)*out.Stride]
+		row := dense.Row32(out, i)
 		for j, x := range dense.Row(m, i) {
 			row[j] = float32(x * by)
 		}
@@ -127,10 +127,4 @@ func largest(m blas64.General) float64 {
 		return most
 	}
 	return 1
-}
-
-func narrowInto(dst []float32, src []float64) {
-	for i, x := range src {
-		dst[i] = float32(x)
-	}
 }

@@ -48,7 +48,7 @@ func (c Config) Validate() error {
 // A Choice is the backend of a process.
 type Choice struct {
 	linalg.Backend
-	// Kernel is what the Backend gives large products to, but for those of
+	// Kernel is what the Backend gives large products to, except those of
 	// fits, which Raw takes.
 	Kernel linalg.Kernel
 	// Float32 and Float64 say what multiplies either kind; Float64 in fits.

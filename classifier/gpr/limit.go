@@ -28,20 +28,20 @@ func (e *TooManyError) Error() string {
 	return fmt.Sprintf("%d examples of class %q, at most %d are kept: set classifier.gpr.over_cap to %s or %s to keep some of them, or raise classifier.gpr.max_per_class", e.Examples, e.Class, e.Most, Herd, First)
 }
 
-// kept returns the rows of a session that are kept, by class, given how many
-// of each there are.
-func (m *model) kept(cfg Config, x blas32.General, groups []classifier.Group) ([]classifier.Group, error) {
+// limit returns the rows of a session that the caps leave, by class, given how
+// many of each there are.
+func (m *model) limit(cfg Config, x blas32.General, groups []classifier.Group) ([]classifier.Group, error) {
 	total := m.x.Rows
 	out := slices.Clone(groups)
 	for i, g := range groups {
 		before := m.rowsOf(g.Class)
-		room := cfg.MaxPerClass - len(before)
-		if len(g.Rows) > room {
+		free := max(cfg.MaxPerClass-len(before), 0)
+		if len(g.Rows) > free {
 			switch cfg.OverCap {
 			case First:
-				out[i].Rows = g.Rows[:max(room, 0)]
+				out[i].Rows = g.Rows[:free]
 			case Herd:
-				out[i].Rows = herd(cfg, dense.Gather32(m.x, before), x, g.Rows, max(room, 0))
+				out[i].Rows = herd(cfg, dense.Gather32(m.x, before), x, g.Rows, free)
 			default:
 				return nil, &TooManyError{Class: g.Class, Examples: len(before) + len(g.Rows), Most: cfg.MaxPerClass}
 			}
@@ -64,13 +64,13 @@ func herd(cfg Config, before, x blas32.General, rows []int, count int) []int {
 	mean, sum := make([]float64, x.Cols), make([]float64, x.Cols)
 	all := float64(old.Rows + z.Rows)
 	for i := range old.Rows {
-		for j, v := range old.Data[i*old.Stride : i*old.Stride+old.Cols] {
+		for j, v := range dense.Row(old, i) {
 			mean[j] += v / all
 			sum[j] += v
 		}
 	}
 	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+		for j, v := range dense.Row(z, i) {
 			mean[j] += v / all
 		}
 	}
@@ -83,13 +83,13 @@ func herd(cfg Config, before, x blas32.General, rows []int, count int) []int {
 			if taken[i] {
 				continue
 			}
-			if off := offset(mean, sum, z.Data[i*z.Stride:i*z.Stride+z.Cols], n, least); best < 0 || off < least {
+			if off := offset(mean, sum, dense.Row(z, i), n, least); best < 0 || off < least {
 				best, least = i, off
 			}
 		}
 		taken[best] = true
 		chosen = append(chosen, rows[best])
-		for j, v := range z.Data[best*z.Stride : best*z.Stride+z.Cols] {
+		for j, v := range dense.Row(z, best) {
 			sum[j] += v
 		}
 	}

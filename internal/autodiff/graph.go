@@ -7,8 +7,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Tape holds what was computed. The zero Tape is empty and ready for use.
-type Tape struct {
+// A Graph holds what was computed. The zero Graph is empty and ready for use.
+type Graph struct {
 	// Products multiplies what is large; nil is gonum.
 	Products linalg.Raw
 	back     []func()
@@ -30,7 +30,7 @@ func Constant(m blas64.General) *Var { return &Var{Value: m} }
 // Variable returns a matrix whose derivative Backward finds.
 func Variable(m blas64.General) *Var { return &Var{Value: m, needs: true} }
 
-// Needs says whether anything asks for the derivative with respect to v.
+// Needs reports whether anything asks for the derivative with respect to v.
 func (v *Var) Needs() bool { return v.needs }
 
 // Grad returns the derivative with respect to v, zero where nothing depends on
@@ -48,7 +48,7 @@ func (v *Var) Number() float64 { return v.Value.Data[0] }
 // Op writes down a value computed from inputs, and back, which gets its
 // derivative and adds to the Grad of those inputs that Needs one. Back is not
 // called where none does.
-func (t *Tape) Op(value blas64.General, back func(grad blas64.General), inputs ...*Var) *Var {
+func (t *Graph) Op(value blas64.General, back func(grad blas64.General), inputs ...*Var) *Var {
 	v := &Var{Value: value}
 	for _, in := range inputs {
 		v.needs = v.needs || in.needs
@@ -65,27 +65,9 @@ func (t *Tape) Op(value blas64.General, back func(grad blas64.General), inputs .
 
 // Backward finds the derivative of v, a 1×1 matrix, with respect to everything.
 // It is called once.
-func (t *Tape) Backward(v *Var) {
+func (t *Graph) Backward(v *Var) {
 	v.Grad().Data[0] = 1
 	for i := len(t.back) - 1; i >= 0; i-- {
 		t.back[i]()
-	}
-}
-
-// Row returns row i of m, sharing its memory.
-func Row(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
-
-// View returns rows × cols of m from (i, j) on, sharing its memory.
-func View(m blas64.General, i, j, rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]}
-}
-
-// addTo adds factor·m to dst.
-func addTo(dst blas64.General, factor float64, m blas64.General) {
-	for i := range m.Rows {
-		to := Row(dst, i)
-		for j, v := range Row(m, i) {
-			to[j] += factor * v
-		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// kept is what stays of a class: its embeddings, or its inducing inputs. It is
-// never changed, only replaced.
-type kept struct {
+// A member is a class with its embeddings or its inducing inputs. It is never
+// changed, only replaced.
+type member struct {
 	rows exemplars.Rows
 	// session is when the class came, 0 for the base session.
 	session int
@@ -23,24 +23,28 @@ type kept struct {
 // baseSession is the session of base classes.
 const baseSession = 0
 
-// meanOf returns the mean of rows, of length 1 each where unit.
-func meanOf(rows [][]float32, d int, unit bool) []float64 {
-	mean, x := make([]float64, d), make([]float64, d)
-	for _, r := range rows {
-		if unit {
-			classifier.Unit(x, r)
-		} else {
-			for j, v := range r {
-				x[j] = float64(v)
-			}
+// rowsMatrix returns rows in float64, of length 1 each where unit.
+func rowsMatrix(rows exemplars.Rows, d int, unit bool) blas64.General {
+	x := rows.Matrix(d)
+	if unit {
+		for i, r := range rows {
+			classifier.Unit(dense.Row(x, i), r)
 		}
-		blas64.Axpy(1/float64(len(rows)), dense.Vector(x), dense.Vector(mean))
+	}
+	return x
+}
+
+// meanOf returns the mean of rows, of length 1 each where unit.
+func meanOf(rows exemplars.Rows, d int, unit bool) []float64 {
+	mean, x := make([]float64, d), rowsMatrix(rows, d, unit)
+	for i := range x.Rows {
+		blas64.Axpy(1/float64(x.Rows), dense.Vector(dense.Row(x, i)), dense.Vector(mean))
 	}
 	return mean
 }
 
-// members is kept by class, in column order.
-type members = classifier.Table[kept]
+// members are the classes in column order.
+type members = classifier.Table[member]
 
 // branch is classes that have a tree of their own, sorted by name.
 type branch []string

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -43,15 +44,12 @@ func (r Rows) Minus(x blas32.General, rows []int) (Rows, error) {
 	return out, nil
 }
 
-// Sorted says whether the rows are in order.
-func (r Rows) Sorted() bool { return slices.IsSortedFunc(r, Compare) }
-
 // Matrix returns the rows in float64 (n×d).
 func (r Rows) Matrix(d int) blas64.General {
 	m := dense.New(len(r), d)
 	for i, row := range r {
 		for j, v := range row {
-			m.Data[i*m.Stride+j] = float64(v)
+			dense.Row(m, i)[j] = float64(v)
 		}
 	}
 	return m
@@ -66,4 +64,44 @@ func Compare(a, b []float32) int {
 		}
 	}
 	return 0
+}
+
+// Tensors returns what Load reads: "count" (C) and "points" (n×d), class after
+// class.
+func Tensors(classes []Rows, d int) map[string]classifier.Tensor {
+	var counts []int
+	var points []float32
+	for _, rows := range classes {
+		counts, points = append(counts, len(rows)), append(points, slices.Concat(rows...)...)
+	}
+	return map[string]classifier.Tensor{
+		"count":  classifier.CountTensor(counts),
+		"points": {Shape: []int{len(points) / d, d}, F32: points},
+	}
+}
+
+// Load returns the examples of classes, of each 1 to most, from the tensors.
+func Load(s classifier.State, classes []string, d, most int) ([]Rows, error) {
+	counts, err := s.Counts("count", len(classes), 1, most)
+	if err != nil {
+		return nil, err
+	}
+	var total int
+	for _, n := range counts {
+		total += n
+	}
+	points, err := s.Float32("points", total, d)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Rows, len(classes))
+	for i, n := range counts {
+		for range n {
+			out[i], points = append(out[i], points[:d:d]), points[d:]
+		}
+		if !slices.IsSortedFunc(out[i], Compare) {
+			return nil, fmt.Errorf("tensor points: those of class %q are not in order", classes[i])
+		}
+	}
+	return out, nil
 }
