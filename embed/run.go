@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
 // A job is one sample under way; seq is its place in the order.
@@ -37,13 +38,13 @@ type run struct {
 	fed   int // samples taken in
 	ended bool
 	// flights lists, for content being computed, the jobs that wait for it.
-	flights map[Hash][]job
+	flights map[cache.Hash][]job
 }
 
 func newRun(ctx context.Context, s *Stream, root string) *run {
 	window := s.window()
 	r := &run{
-		Stream: s, root: root, flights: map[Hash][]job{},
+		Stream: s, root: root, flights: map[cache.Hash][]job{},
 		tokens: make(chan struct{}, window), jobs: make(chan job, window),
 		items: make([]Item, window), done: make([]bool, window),
 	}
@@ -169,7 +170,7 @@ func (r *run) completeAt(seq int) bool {
 
 // claim makes j the one that computes content h. When another job does already,
 // j waits for its result, without blocking the worker, and claim says false.
-func (r *run) claim(h Hash, j job) bool {
+func (r *run) claim(h cache.Hash, j job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	waiting, flying := r.flights[h]

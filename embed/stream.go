@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
 // A Preprocessor turns the bytes of an image file into network input. It is
@@ -38,7 +39,7 @@ type Extractor interface {
 type Item struct {
 	Sample dataset.Sample
 	// Hash is that of the file's content; zero when it could not be read.
-	Hash Hash
+	Hash cache.Hash
 	// Vector is the embedding (length d), the receiver's own; nil when Err is
 	// set.
 	Vector []float32
@@ -59,7 +60,7 @@ type Stream struct {
 	// Side is the input side that the Preprocessor makes, in pixels.
 	Side int
 	// Cache may be nil: everything is computed.
-	Cache *Cache
+	Cache *cache.Cache
 	// Workers is the number of goroutines, 0 for one a core.
 	Workers int
 	// MaxBytes refuses larger files unread, 0 for no limit.

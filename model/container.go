@@ -86,6 +86,9 @@ func openHeader(r io.ReaderAt, size int64, format string) (*safetensors.File, er
 	if err != nil || version < 1 {
 		return nil, fmt.Errorf("%w: its version is %q", ErrNotModel, f.Metadata()[versionKey])
 	}
+	if version < formatVersion {
+		return nil, fmt.Errorf("%w: its format version is %d, this program knows %d: train again", ErrOlderVersion, version, formatVersion)
+	}
 	if version > formatVersion {
 		return nil, fmt.Errorf("%w: its format version is %d, this program knows %d: update pipeline", ErrNewerVersion, version, formatVersion)
 	}

@@ -5,7 +5,7 @@
 // # File
 //
 // A MODEL is one valid safetensors file (any reader opens it). Its
-// __metadata__ holds "format" = "pipeline-model", "version" = "1" and "model",
+// __metadata__ holds "format" = "pipeline-model", "version" = "2" and "model",
 // the JSON document; its last tensor, sha256, is the SHA-256 of every byte
 // before it, so that a cut or altered file is refused. There are no times in
 // it: the same training gives the same bytes. docs/formats.md lists the

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/preprocess"
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 const (
@@ -13,25 +13,23 @@ const (
 
 	modelFormat      = "pipeline-model"
 	statisticsFormat = "pipeline-statistics"
-	formatVersion    = 1
+	formatVersion    = 2
 )
 
 // document is the JSON inside a MODEL; arrays are tensors.
 type document struct {
-	Method                string             `json:"method"`
-	HeadConfig            json.RawMessage    `json:"head_config,omitempty"`
-	HeadSettings          json.RawMessage    `json:"head_settings,omitempty"`
-	Dim                   int                `json:"dim"`
-	Classes               []string           `json:"classes"`
-	Backbone              *Backbone          `json:"backbone"`
-	Preprocess            *preprocess.Spec   `json:"preprocess"`
-	PreprocessFingerprint string             `json:"preprocess_fingerprint"`
-	Seed                  uint64             `json:"seed"`
-	ToolVersion           string             `json:"tool_version"`
-	Sessions              []sessionEntry     `json:"sessions"`
-	Calibration           calibrationEntry   `json:"calibration"`
-	KeepStatistics        bool               `json:"keep_statistics"`
-	Statistics            *statisticsPointer `json:"statistics"`
+	Method         string             `json:"method"`
+	HeadConfig     json.RawMessage    `json:"head_config,omitempty"`
+	HeadSettings   json.RawMessage    `json:"head_settings,omitempty"`
+	Dim            int                `json:"dim"`
+	Classes        []string           `json:"classes"`
+	Provenance     embed.Provenance   `json:"provenance"`
+	Seed           uint64             `json:"seed"`
+	ToolVersion    string             `json:"tool_version"`
+	Sessions       []sessionEntry     `json:"sessions"`
+	Calibration    calibrationEntry   `json:"calibration"`
+	KeepStatistics bool               `json:"keep_statistics"`
+	Statistics     *statisticsPointer `json:"statistics"`
 }
 
 type sessionEntry struct {
@@ -71,10 +69,7 @@ func (d document) check() error {
 		}
 		last = s.Index
 	}
-	if d.Preprocess != nil {
-		return d.Preprocess.Validate()
-	}
-	return nil
+	return d.Provenance.Validate()
 }
 
 func isHex(s string, n int) bool {

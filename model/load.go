@@ -116,8 +116,8 @@ func decode(r io.ReaderAt, size int64, heads loader) (*Model, safetensors.Writte
 func (d document) model() *Model {
 	return &Model{
 		Method: d.Method, HeadConfig: d.HeadConfig,
-		Backbone: d.Backbone, Preprocess: d.Preprocess, PreprocessFingerprint: d.PreprocessFingerprint,
-		Seed: d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
+		Provenance: d.Provenance,
+		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
 		statistics: statistics{pointer: d.Statistics},
 	}
 }

@@ -30,7 +30,8 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		"photo":      {append([]byte("\xff\xd8\xff\xe0"), make([]byte, 100)...), ErrNotModel, ""},
 		"text":       {[]byte("this is a text file, not a model"), ErrNotModel, ""},
 		"side file":  {side, ErrNotModel, "side file"},
-		"newer":      {repack(t, raw, func(c *container) { c.metadata[versionKey] = "2" }), ErrNewerVersion, "update pipeline"},
+		"older":      {repack(t, raw, func(c *container) { c.metadata[versionKey] = "1" }), ErrOlderVersion, "train again"},
+		"newer":      {repack(t, raw, func(c *container) { c.metadata[versionKey] = "3" }), ErrNewerVersion, "update pipeline"},
 		"no version": {repack(t, raw, func(c *container) { delete(c.metadata, versionKey) }), ErrNotModel, "version"},
 		"foreign":    {repack(t, raw, func(c *container) { c.metadata = nil }), ErrNotModel, "another kind"},
 	} {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,9 +9,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/dkl/projected"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // Settings says how to train a model.
@@ -25,12 +24,8 @@ type Settings struct {
 	// DKL trains a projection in front of the head, in Gym; nil means none.
 	DKL *dkl.Training
 	Gym projected.Gym
-	// Backbone made the embeddings, nil when unknown.
-	Backbone *Backbone
-	// Preprocess made the pixels, nil when unknown. PreprocessFingerprint is
-	// that of the machine that made them; "" takes Preprocess's own here.
-	Preprocess            *preprocess.Spec
-	PreprocessFingerprint string
+	// Provenance says what made the embeddings, as far as that is known.
+	Provenance embed.Provenance
 	// Seed chooses the pseudo-sessions or folds of the calibration.
 	Seed        uint64
 	ToolVersion string
@@ -77,12 +72,9 @@ func (s Settings) origin() (origin, error) {
 	config, err := methodConfig(s.Method, s.Heads)
 	o := origin{
 		method: s.Method, headConfig: config,
-		backbone: s.Backbone, preprocess: s.Preprocess, fingerprint: s.PreprocessFingerprint,
-		seed: s.Seed, toolVersion: s.ToolVersion,
+		provenance: s.Provenance,
+		seed:       s.Seed, toolVersion: s.ToolVersion,
 		statistics: !s.WithoutStatistics, calibrate: !s.WithoutCalibration,
-	}
-	if s.Preprocess != nil {
-		o.fingerprint = cmp.Or(o.fingerprint, s.Preprocess.Fingerprint())
 	}
 	return o, err
 }

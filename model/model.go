@@ -2,18 +2,13 @@ package model
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"math"
-
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // What can be wrong with a MODEL file or its use, for errors.Is.
@@ -22,6 +17,8 @@ var (
 	ErrNotModel = errors.New("not a pipeline model")
 	// ErrNewerVersion says that a later program wrote the file.
 	ErrNewerVersion = errors.New("written by a newer version of pipeline")
+	// ErrOlderVersion says that an earlier program wrote the file.
+	ErrOlderVersion = errors.New("written by an older version of pipeline")
 	// ErrTooShort says that the end of the file is missing.
 	ErrTooShort = safetensors.ErrTooShort
 	// ErrAltered says that the bytes are not those that were written.
@@ -34,27 +31,8 @@ var (
 )
 
 // A Hash is the SHA-256 of a sample's content: of the image file's bytes, or of
-// the float32 bytes of a row without a file (see HashRow).
+// the float32 bytes of a row without a file (see embed.HashRow).
 type Hash = [sha256.Size]byte
-
-// HashRow returns the content hash of an embedding row: the SHA-256 of its
-// little-endian float32 bytes.
-func HashRow(row []float32) Hash {
-	raw := make([]byte, 0, 4*len(row))
-	for _, v := range row {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
-	return sha256.Sum256(raw)
-}
-
-// HashRows returns HashRow of each row of x.
-func HashRows(x blas32.General) []Hash {
-	hashes := make([]Hash, x.Rows)
-	for i := range hashes {
-		hashes[i] = HashRow(dense.Row32(x, i))
-	}
-	return hashes
-}
 
 // A SampleID is one learned example.
 type SampleID struct {
@@ -75,19 +53,6 @@ type Session struct {
 // Count returns the number of samples.
 func (s Session) Count() int { return len(s.Samples) }
 
-// A Backbone is the extractor that made the embeddings.
-type Backbone struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
-	// Path is where the file was at training time, a hint only.
-	Path string `json:"path,omitempty"`
-	Dim  int    `json:"dim"`
-	// ExtractorFingerprint covers the file and every setting that changes
-	// values; Extractor is those settings as JSON.
-	ExtractorFingerprint string          `json:"extractor_fingerprint"`
-	Extractor            json.RawMessage `json:"extractor,omitempty"`
-}
-
 // A Model is a head and its history. It is safe for concurrent use as long as
 // nobody calls Learn, a Forget method or Save.
 type Model struct {
@@ -95,13 +60,10 @@ type Model struct {
 	Head   classifier.Learner
 	// HeadConfig is the resolved configuration that the head was made with.
 	HeadConfig json.RawMessage
-	// Backbone is nil for a model that was trained on a foreign FEATDIR.
-	Backbone *Backbone
-	// Preprocess made the pixels, nil when unknown; PreprocessFingerprint is
-	// its fingerprint on the machine that trained, "" when unknown.
-	Preprocess            *preprocess.Spec
-	PreprocessFingerprint string
-	Seed                  uint64
+	// Provenance says what made the embeddings; of a foreign FEATDIR only their
+	// dimension is known.
+	Provenance embed.Provenance
+	Seed       uint64
 	// ToolVersion is the program that last changed the model; the caller
 	// sets it after a Learn that added something.
 	ToolVersion string
@@ -133,6 +95,14 @@ func (m *Model) SHA256() string {
 
 // Dim returns the embedding dimension.
 func (m *Model) Dim() int { return m.Head.Dim() }
+
+// Accepts says whether embeddings of this provenance may be mixed with the
+// model's; the error is that of embed.Provenance.Compatible.
+func (m *Model) Accepts(p embed.Provenance) error {
+	own := m.Provenance
+	own.Dim = m.Dim()
+	return p.Compatible(own, "in the model")
+}
 
 // Classes returns the class names in column order.
 func (m *Model) Classes() []string { return m.Head.Classes() }

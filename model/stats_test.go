@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 )
@@ -36,7 +37,7 @@ func crowd(seed uint64, n int, classes ...string) Batch {
 			}
 			row[i%statsDim]++
 			b.X.Data, b.X.Rows = append(b.X.Data, row...), b.X.Rows+1
-			b.Labels, b.Content = append(b.Labels, class), append(b.Content, HashRow(row))
+			b.Labels, b.Content = append(b.Labels, class), append(b.Content, embed.HashRow(row))
 		}
 	}
 	return b
@@ -182,11 +183,11 @@ func TestOneImageOfTwoClasses(t *testing.T) {
 	s := NewStats(statsDim, false)
 	v := []float32{1, 2, 3, 4, 5, 6}
 	for _, class := range []string{"a", "b", "a"} {
-		if _, err := s.Add(SampleID{HashRow(v), class}, v); err != nil {
+		if _, err := s.Add(SampleID{embed.HashRow(v), class}, v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s.SampleCount() != 2 || !s.Has(SampleID{HashRow(v), "a"}) || s.Has(SampleID{HashRow(v), "c"}) {
+	if s.SampleCount() != 2 || !s.Has(SampleID{embed.HashRow(v), "a"}) || s.Has(SampleID{embed.HashRow(v), "c"}) {
 		t.Errorf("%v", s.Samples())
 	}
 }
@@ -237,8 +238,10 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	make := func(change func(*Stats)) *Stats {
 		s := collected(t, crowd(1, 3, "ant"), seq(3))
 		p := *spec()
-		s.Preprocess, s.PreprocessFingerprint = &p, p.Fingerprint()
-		s.Backbone = &Backbone{Name: "vit", SHA256: strings.Repeat("a", 64), Extractor: json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`)}
+		s.Provenance = embed.Provenance{
+			Backbone: embed.Backbone{Name: "vit", SHA256: strings.Repeat("a", 64)}, Extractor: json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`),
+			Preprocess: &p, PreprocessFingerprint: p.Fingerprint(), Dim: statsDim,
+		}
 		change(s)
 		return s
 	}
@@ -246,14 +249,21 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		change func(*Stats)
 		says   string
 	}{
-		"backbone":       {func(s *Stats) { s.Backbone.SHA256, s.Backbone.Name = strings.Repeat("b", 64), "mnet" }, "another backbone: vit (SHA-256 aaa"},
-		"pooling":        {func(s *Stats) { s.Backbone.Extractor = json.RawMessage(`{"pool":"max","provider":"cpu"}`) }, "other extractor settings"},
-		"preprocessing":  {func(s *Stats) { s.Preprocess.Crop--; s.PreprocessFingerprint = s.Preprocess.Fingerprint() }, "crop is"},
-		"decoder":        {func(s *Stats) { s.PreprocessFingerprint = "0123456789abcdef" }, "another preprocessing: fingerprints"},
-		"normalisation":  {func(s *Stats) { s.Unit = false }, "--raw"},
-		"dimension":      {func(s *Stats) { *s = *NewStats(statsDim+1, true) }, "6 dimensions and of 7"},
-		"hardware":       {func(s *Stats) { s.Backbone.Extractor = json.RawMessage(`{"pool":"mean","provider":"cuda","batch":8}`) }, ""},
-		"nothing known":  {func(s *Stats) { s.Backbone, s.Preprocess, s.PreprocessFingerprint = nil, nil, "" }, ""},
+		"backbone": {func(s *Stats) {
+			s.Provenance.Backbone.SHA256, s.Provenance.Backbone.Name = strings.Repeat("b", 64), "mnet"
+		}, "another backbone: vit (SHA-256 aaa"},
+		"pooling": {func(s *Stats) { s.Provenance.Extractor = json.RawMessage(`{"pool":"max","provider":"cpu"}`) }, "other extractor settings"},
+		"preprocessing": {func(s *Stats) {
+			s.Provenance.Preprocess.Crop--
+			s.Provenance.PreprocessFingerprint = s.Provenance.Preprocess.Fingerprint()
+		}, "crop is"},
+		"decoder":       {func(s *Stats) { s.Provenance.PreprocessFingerprint = "0123456789abcdef" }, "another preprocessing: fingerprints"},
+		"normalisation": {func(s *Stats) { s.Unit = false }, "--raw"},
+		"dimension":     {func(s *Stats) { *s = *NewStats(statsDim+1, true) }, "6 dimensions and of 7"},
+		"hardware": {func(s *Stats) {
+			s.Provenance.Extractor = json.RawMessage(`{"pool":"mean","provider":"cuda","batch":8}`)
+		}, ""},
+		"nothing known":  {func(s *Stats) { s.Provenance = embed.Provenance{} }, ""},
 		"the same again": {func(*Stats) {}, ""},
 	} {
 		a := make(func(*Stats) {})
@@ -263,7 +273,7 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		}
 		unknown := make(c.change)
 		if c.says == "" && name == "nothing known" {
-			if merged(t, unknown, a); unknown.Backbone == nil || unknown.PreprocessFingerprint == "" {
+			if merged(t, unknown, a); unknown.Provenance.Backbone.SHA256 == "" || unknown.Provenance.PreprocessFingerprint == "" {
 				t.Error("what is known of the one is not taken over")
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // ErrNotStats says that a file is something else than a STATS file.
@@ -26,13 +26,11 @@ const (
 
 // statsDocument is the JSON inside a STATS file; arrays are tensors.
 type statsDocument struct {
-	Dim                   int              `json:"dim"`
-	Unit                  bool             `json:"unit"`
-	Classes               []statsClass     `json:"classes"`
-	Backbone              *Backbone        `json:"backbone"`
-	Preprocess            *preprocess.Spec `json:"preprocess"`
-	PreprocessFingerprint string           `json:"preprocess_fingerprint"`
-	ToolVersion           string           `json:"tool_version"`
+	Dim         int              `json:"dim"`
+	Unit        bool             `json:"unit"`
+	Classes     []statsClass     `json:"classes"`
+	Provenance  embed.Provenance `json:"provenance"`
+	ToolVersion string           `json:"tool_version"`
 }
 
 type statsClass struct {
@@ -84,8 +82,7 @@ func (s *Stats) container() (container, error) {
 		return container{}, err
 	}
 	d := statsDocument{
-		Dim: s.dim, Unit: s.Unit, Classes: []statsClass{}, Backbone: s.Backbone, Preprocess: s.Preprocess,
-		PreprocessFingerprint: s.PreprocessFingerprint, ToolVersion: s.ToolVersion,
+		Dim: s.dim, Unit: s.Unit, Classes: []statsClass{}, Provenance: s.Provenance, ToolVersion: s.ToolVersion,
 	}
 	content := []byte{}
 	var stats []*moments.Moments
@@ -148,7 +145,7 @@ func decodeStats(r io.ReaderAt, size int64) (*Stats, error) {
 		return nil, fmt.Errorf("its description: %w", err)
 	}
 	s := NewStats(d.Dim, d.Unit)
-	s.Backbone, s.Preprocess, s.PreprocessFingerprint, s.ToolVersion = d.Backbone, d.Preprocess, d.PreprocessFingerprint, d.ToolVersion
+	s.Provenance, s.ToolVersion = d.Provenance, d.ToolVersion
 	return s, s.readClasses(f, d.Classes)
 }
 
@@ -164,10 +161,7 @@ func (d statsDocument) check() error {
 			return fmt.Errorf("class %q has %d samples", c.Name, c.N)
 		}
 	}
-	if d.Preprocess != nil {
-		return d.Preprocess.Validate()
-	}
-	return nil
+	return d.Provenance.Validate()
 }
 
 func (s *Stats) readClasses(f *safetensors.File, classes []statsClass) error {

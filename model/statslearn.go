@@ -12,7 +12,7 @@ import (
 // samples of old ones: the model is then that of learning those samples. What
 // it has learned already counts once, as in Stats.Merge: where s no longer has
 // the examples of such a class, the error wraps ErrCountedTwice. It wraps
-// ErrOtherBackbone or ErrOtherPreprocessing when the embeddings do not belong to
+// embed.ErrOtherBackbone or embed.ErrOtherPreprocessing when the embeddings do not belong to
 // the model, and classifier.ErrUnsupported where the method cannot learn from
 // statistics. On error the model is unchanged; s stays as it is but for what
 // waits to be added.
@@ -25,7 +25,7 @@ func (m *Model) LearnStats(ctx context.Context, s *Stats) (Outcome, error) {
 }
 
 func (m *Model) learnStats(ctx context.Context, s *Stats) (Outcome, error) {
-	if err := m.CheckBackbone(s.source()); err != nil {
+	if err := m.Accepts(s.source()); err != nil {
 		return Outcome{}, err
 	}
 	learner, err := s.learner(m.Method, m.Head)
@@ -48,15 +48,6 @@ func (m *Model) learnStats(ctx context.Context, s *Stats) (Outcome, error) {
 	m.Sessions = append(m.Sessions, Session{Index: m.nextSession(), NewClasses: slices.Clone(p.NewClasses), Samples: p.samples})
 	m.changed = true
 	return p.Outcome, nil
-}
-
-// source says where the embeddings come from.
-func (s *Stats) source() Source {
-	from := Source{Preprocess: s.Preprocess, PreprocessFingerprint: s.PreprocessFingerprint, Dim: s.dim}
-	if s.Backbone != nil {
-		from.BackboneSHA256, from.ExtractorFingerprint = s.Backbone.SHA256, s.Backbone.ExtractorFingerprint
-	}
-	return from
 }
 
 // statsPlan is statistics less everything that need not be learned.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 // A model that learns the statistics of others is the one that learned all
@@ -66,7 +67,7 @@ func TestLearnStatsRefuses(t *testing.T) {
 		says  string
 	}{
 		"half of it known": {part, ErrCountedTwice, "--except"},
-		"dimension":        {NewStats(statsDim+1, true), ErrOtherBackbone, "7 dimensions"},
+		"dimension":        {NewStats(statsDim+1, true), embed.ErrOtherBackbone, "7 dimensions"},
 		"not of length 1":  {raw, nil, "without --raw"},
 	} {
 		_, err := m.LearnStats(ctx, c.stats)

@@ -2,11 +2,9 @@ package model
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 )
 
@@ -17,7 +15,7 @@ var ErrCountedTwice = errors.New("the same images are counted in both")
 // be added, and returns how many samples both had counted. Those count once:
 // they are taken out of the one of both that still has its examples, which is
 // so while a class has up to d of them. Where neither has, the error wraps
-// ErrCountedTwice. It wraps ErrOtherBackbone or ErrOtherPreprocessing when the
+// ErrCountedTwice. It wraps embed.ErrOtherBackbone or embed.ErrOtherPreprocessing when the
 // embeddings do not belong together. On error nothing is merged.
 //
 // Merging is exact: in any order and grouping, also that of a tree, the result
@@ -43,7 +41,7 @@ func (s *Stats) Merge(o *Stats) (shared int, err error) {
 			return 0, fmt.Errorf("merge statistics: class %q: %w", name, err)
 		}
 	}
-	s.adopt(o)
+	s.Provenance = s.Provenance.Adopt(o.Provenance)
 	return shared, nil
 }
 
@@ -101,58 +99,15 @@ func (c *counted) without(gone map[Hash]bool) (*counted, error) {
 	return rest, err
 }
 
-// adopt takes what o knows of its origin and s does not.
-func (s *Stats) adopt(o *Stats) {
-	if s.Backbone == nil {
-		s.Backbone = o.Backbone
-	}
-	if s.Preprocess == nil {
-		s.Preprocess = o.Preprocess
-	}
-	if s.PreprocessFingerprint == "" {
-		s.PreprocessFingerprint = o.PreprocessFingerprint
-	}
-}
-
-// compatible says whether the embeddings may be mixed, as far as is known where
-// they come from.
+// compatible says whether the embeddings may be mixed.
 func (s *Stats) compatible(o *Stats) error {
-	if s.dim != o.dim {
-		return fmt.Errorf("%w: embeddings of %d dimensions and of %d", ErrOtherBackbone, s.dim, o.dim)
+	if err := s.source().Compatible(o.source(), "in the other"); err != nil {
+		return err
 	}
 	if s.Unit != o.Unit {
 		return fmt.Errorf("one is of embeddings scaled to length 1, the other of embeddings as they are: collect both with --raw, or both without")
 	}
-	if a, b := s.Backbone, o.Backbone; a != nil && b != nil {
-		if differ(a.SHA256, b.SHA256) {
-			return fmt.Errorf("%w: %s (SHA-256 %s) and %s (SHA-256 %s)", ErrOtherBackbone, a.Name, a.SHA256, b.Name, b.SHA256)
-		}
-		if !sameValues(a.Extractor, b.Extractor) {
-			return fmt.Errorf("%w: the same file %s with other extractor settings: %s and %s", ErrOtherBackbone, a.Name, a.Extractor, b.Extractor)
-		}
-	}
-	if !differ(s.PreprocessFingerprint, o.PreprocessFingerprint) {
-		return nil
-	}
-	if s.Preprocess != nil && o.Preprocess != nil {
-		if fields := differences(*o.Preprocess, *s.Preprocess, "in one", "in the other"); len(fields) > 0 {
-			return fmt.Errorf("%w: %s", ErrOtherPreprocessing, listed(fields))
-		}
-	}
-	return fmt.Errorf("%w: fingerprints %.12s… and %.12s…: use the same build of pipeline on all machines", ErrOtherPreprocessing, s.PreprocessFingerprint, o.PreprocessFingerprint)
-}
-
-// sameValues compares extractor settings but for those that choose hardware.
-func sameValues(a, b json.RawMessage) bool {
-	x, y := map[string]any{}, map[string]any{}
-	if len(a) == 0 || len(b) == 0 || json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return bytes.Equal(a, b) || len(a) == 0 || len(b) == 0
-	}
-	for _, hardware := range []string{"provider", "batch"} {
-		delete(x, hardware)
-		delete(y, hardware)
-	}
-	return reflect.DeepEqual(x, y)
+	return nil
 }
 
 // ordered returns a class with its contents sorted, and with them the rows of the

@@ -29,7 +29,7 @@ func TrainStats(ctx context.Context, settings Settings, s *Stats) (*Model, Outco
 }
 
 func trainStats(ctx context.Context, settings Settings, s *Stats) (*Model, error) {
-	settings.Backbone, settings.Preprocess, settings.PreprocessFingerprint = s.Backbone, s.Preprocess, s.PreprocessFingerprint
+	settings.Provenance = s.Provenance
 	o, err := settings.origin()
 	if err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func trainStats(ctx context.Context, settings Settings, s *Stats) (*Model, error
 	}
 	return &Model{
 		Method: o.method, Head: head, HeadConfig: o.headConfig,
-		Backbone: o.backbone, Preprocess: o.preprocess, PreprocessFingerprint: o.fingerprint,
-		Seed: o.seed, ToolVersion: o.toolVersion, KeepStatistics: o.statistics,
+		Provenance: o.provenance,
+		Seed:       o.seed, ToolVersion: o.toolVersion, KeepStatistics: o.statistics,
 		Sessions:    []Session{{NewClasses: slices.Clone(head.Classes()), Samples: s.Samples()}},
 		Calibration: Calibration{Reason: noHeldOut},
 		changed:     true,

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
-	"github.com/seed-90d10d51/pipeline/preprocess"
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 // creator makes a fresh head, loader brings one back.
@@ -19,12 +19,9 @@ type (
 
 // origin is what a new model records beside its head.
 type origin struct {
-	method     string
-	headConfig json.RawMessage
-	backbone   *Backbone
-	preprocess *preprocess.Spec
-	// fingerprint is that of preprocess, or of a FEATDIR's meta.json.
-	fingerprint string
+	method      string
+	headConfig  json.RawMessage
+	provenance  embed.Provenance
 	seed        uint64
 	toolVersion string
 	statistics  bool
@@ -40,8 +37,8 @@ func train(ctx context.Context, o origin, create creator, b Batch) (*Model, Outc
 	}
 	m := &Model{
 		Method: o.method, Head: head, HeadConfig: o.headConfig,
-		Backbone: o.backbone, Preprocess: o.preprocess, PreprocessFingerprint: o.fingerprint,
-		Seed: o.seed, ToolVersion: o.toolVersion, KeepStatistics: o.statistics,
+		Provenance: o.provenance,
+		Seed:       o.seed, ToolVersion: o.toolVersion, KeepStatistics: o.statistics,
 	}
 	outcome, err := m.Learn(ctx, b)
 	if err != nil {

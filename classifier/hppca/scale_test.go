@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
@@ -79,7 +80,7 @@ func trainAndSave(t *testing.T, train hierarchy.Sample, path string) {
 	settings.Heads.HPPCA.Statistics, settings.Temperature.Temperature = false, 1
 	settings.Backend = nativetest.Open(t, native.Auto).Backend
 	start := time.Now()
-	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: model.HashRows(train.X)})
+	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: embed.HashRows(train.X)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,14 +21,14 @@ twelve base classes, learns four new ones from five images each, labels a folder
 of photos, measures itself, and writes an HTML report.`,
 		Example: "  pipeline demo --out demo",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.demo(ctx) }),
+		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.demo(ctx) }),
 	}
 	outFlag(cmd, "`folder` for images, model, labels and report (default: pipeline-demo)")
 	return cmd
 }
 
 // demo runs the commands that a user would type, and shows them.
-func (w *workbench) demo(ctx context.Context) error {
+func (w *app) demo(ctx context.Context) error {
 	start := time.Now()
 	dir := w.config.Out
 	if dir == "" {
@@ -56,26 +56,26 @@ type demoStep struct {
 	command     string
 	images, out string
 	reject      float64
-	run         func(*workbench) error
+	run         func(*app) error
 }
 
-func (w *workbench) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
+func (w *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
 	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
 	return []demoStep{
-		{"embed", set.BaseDir(), features, 0, func(s *workbench) error { return s.embedFolder(ctx) }},
-		{"train", set.BaseDir(), file, 0, func(s *workbench) error { return s.train(ctx) }},
-		{"learn " + file, set.NewDir(), "", 0, func(s *workbench) error { return s.learn(ctx, file) }},
-		{"label " + file, set.PhotosDir(), labels, demoReject, func(s *workbench) error { return s.label(ctx, file) }},
-		{"eval " + file + " --report " + dir, set.TestDir(), "", demoReject, func(s *workbench) error { return s.eval(ctx, file, "", dir) }},
+		{"embed", set.BaseDir(), features, 0, func(s *app) error { return s.embedFolder(ctx) }},
+		{"train", set.BaseDir(), file, 0, func(s *app) error { return s.train(ctx) }},
+		{"learn " + file, set.NewDir(), "", 0, func(s *app) error { return s.learn(ctx, file) }},
+		{"label " + file, set.PhotosDir(), labels, demoReject, func(s *app) error { return s.label(ctx, file) }},
+		{"eval " + file + " --report " + dir, set.TestDir(), "", demoReject, func(s *app) error { return s.eval(ctx, file, "", dir) }},
 	}
 }
 
 // demoReject is the share of known images that the demo may turn away.
 const demoReject = 0.05
 
-// demoStep runs a step on a workbench of its own. That some photo is broken is
+// demoStep runs a step on an app of its own. That some photo is broken is
 // part of the show.
-func (w *workbench) demoStep(step demoStep) error {
+func (w *app) demoStep(step demoStep) error {
 	sub := *w
 	sub.config.Images, sub.config.Out, sub.config.Label.Reject = step.images, step.out, step.reject
 	w.say("\n$ pipeline %s", step.line())

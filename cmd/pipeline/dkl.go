@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
 	"github.com/seed-90d10d51/pipeline/dkl/projected"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -25,7 +26,7 @@ func dklFlags(cmd *cobra.Command) {
 }
 
 // trainProjection asks for a projection in front of a model's head.
-func (w *workbench) trainProjection(ctx context.Context, s *model.Settings, c collection) error {
+func (w *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Embeddings) error {
 	if !w.config.Classifier.DKL.Enabled {
 		return nil
 	}
@@ -34,19 +35,22 @@ func (w *workbench) trainProjection(ctx context.Context, s *model.Settings, c co
 	if t.Views == 0 || w.config.Features != "" {
 		return nil
 	}
-	images, err := w.listing(ctx)
-	s.Gym.Views = w.views(ctx, images.Root, c.X, c.Paths)
-	return err
+	images, err := w.source(ctx)
+	if err != nil {
+		return err
+	}
+	s.Gym.Views = w.views(ctx, images.Root(), e)
+	return nil
 }
 
 // training is a long job with its state in a folder.
-func (w *workbench) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
+func (w *app) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
 	return checkpoint.Folder{Dir: dir, Keyed: keyed, Anew: !w.config.Classifier.DKL.Resume, Note: w.log.Info}.Train
 }
 
 // fresh returns an unfitted head for a benchmark. Methods share a projection
 // that is trained on the same base session in the same way.
-func (w *workbench) fresh(name string, settings method.Config, products linalg.Backend, g *gallery) (classifier.Learner, error) {
+func (w *app) fresh(name string, settings method.Config, products linalg.Backend, g *gallery) (classifier.Learner, error) {
 	c := w.config.Classifier
 	if !c.DKL.Enabled {
 		return method.Tempered(products, name, settings, c.Tempered())
@@ -56,7 +60,7 @@ func (w *workbench) fresh(name string, settings method.Config, products linalg.B
 }
 
 // methodName is what tables call a method.
-func (w *workbench) methodName(method string) string {
+func (w *app) methodName(method string) string {
 	if w.config.Classifier.DKL.Enabled {
 		return "dkl-" + method
 	}
@@ -64,7 +68,7 @@ func (w *workbench) methodName(method string) string {
 }
 
 // inspectProjection says what stands in front of a head.
-func (w *workbench) inspectProjection(m *model.Model) {
+func (w *app) inspectProjection(m *model.Model) {
 	head, ok := classifier.As[interface{ Projection() *dkl.Head }](m.Head)
 	if !ok || head.Projection() == nil {
 		return

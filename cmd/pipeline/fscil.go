@@ -30,7 +30,7 @@ configurations by name: miniimagenet_fscil, cub200_fscil, cifar100_fscil,
 wang_5steps, wang_10steps.`,
 		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.fscil(ctx) }),
+		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.fscil(ctx) }),
 	}
 	inputFlags(cmd, "images", "features")
 	outFlag(cmd, "`folder` for the results")
@@ -43,7 +43,7 @@ wang_5steps, wang_10steps.`,
 	return cmd
 }
 
-func (w *workbench) fscil(ctx context.Context) error {
+func (w *app) fscil(ctx context.Context) error {
 	if err := w.readyForFSCIL(); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (w *workbench) fscil(ctx context.Context) error {
 	return nil
 }
 
-func (w *workbench) readyForFSCIL() error {
+func (w *app) readyForFSCIL() error {
 	c := &w.config
 	c.Classifier.Statistics = false // no session returns to an old class
 	if err := require([2]string{"out", c.Out}); err != nil {
@@ -93,7 +93,7 @@ func (w *workbench) readyForFSCIL() error {
 
 // variants are the heads to compare; --classifier is another way to set those
 // without settings of their own.
-func (w *workbench) variants() []method.Variant {
+func (w *app) variants() []method.Variant {
 	c := w.config.FSCIL
 	var all []method.Variant
 	for _, m := range c.Methods {
@@ -106,7 +106,7 @@ func (w *workbench) variants() []method.Variant {
 }
 
 // benches are the protocols of all runs, bound to the embeddings.
-func (w *workbench) benches(g *gallery) ([]*fscil.Bench, error) {
+func (w *app) benches(g *gallery) ([]*fscil.Bench, error) {
 	var benches []*fscil.Bench
 	for run := range w.config.FSCIL.Runs {
 		p, err := w.protocol(g, run)
@@ -130,7 +130,7 @@ func (w *workbench) benches(g *gallery) ([]*fscil.Bench, error) {
 
 // warnOfOtherLists says when lists under the name of a benchmark are not the
 // published ones.
-func (w *workbench) warnOfOtherLists() {
+func (w *app) warnOfOtherLists() {
 	c := w.config.FSCIL
 	known, err := benchmark.Find(c.Dataset)
 	if err == nil && c.Lists != "" && !known.Pulled(c.Lists) {
@@ -146,7 +146,7 @@ type outcome struct {
 
 // measure takes one head through all runs. A fresh head is made for each, from
 // the same settings.
-func (w *workbench) measure(ctx context.Context, v method.Variant, g *gallery, benches []*fscil.Bench) (outcome, error) {
+func (w *app) measure(ctx context.Context, v method.Variant, g *gallery, benches []*fscil.Bench) (outcome, error) {
 	settings, err := v.Settings(w.config.Classifier.Heads(w.config.Seed))
 	if err != nil {
 		return outcome{}, err
@@ -179,7 +179,7 @@ func (w *workbench) measure(ctx context.Context, v method.Variant, g *gallery, b
 
 // track is what the user says; else the one that claims least, but for the
 // built-in backbone, which was trained on mini-ImageNet's base classes.
-func (w *workbench) track(g *gallery) string {
+func (w *app) track(g *gallery) string {
 	switch c := w.config.FSCIL; {
 	case c.Track != fscil.TrackAuto:
 		return c.Track

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -32,7 +34,7 @@ type gallery struct {
 	views func(blas32.General) ([]blas32.General, error)
 }
 
-func (w *workbench) gallery(ctx context.Context) (*gallery, error) {
+func (w *app) gallery(ctx context.Context) (*gallery, error) {
 	if w.config.Features != "" {
 		return w.galleryOfFeatures()
 	}
@@ -50,27 +52,27 @@ func (w *workbench) gallery(ctx context.Context) (*gallery, error) {
 	return g, w.embedGallery(ctx, g, images)
 }
 
-func (w *workbench) embedGallery(ctx context.Context, g *gallery, images dataset.Listing) (err error) {
-	e, err := w.newEye()
+func (w *app) embedGallery(ctx context.Context, g *gallery, images dataset.Listing) (err error) {
+	e, err := embed.Open(w.options())
 	if err != nil {
 		return err
 	}
-	defer e.closeInto(&err)
-	c, err := w.embed(ctx, e, images)
+	defer closeInto(e, &err)
+	all, err := embed.Collect(ctx, e.Embed(images.Source()))
 	if err != nil {
 		return err
 	}
-	if err := c.whole("fscil"); err != nil {
+	if err := whole("fscil", all.Outcome.Problems); err != nil {
 		return err
 	}
-	w.say("embedded %d images (%d from the cache)", c.counts.Cached+c.counts.Inferred, c.counts.Cached)
-	g.backbone, g.builtIn = filepath.Base(e.file.Name), e.file.Source == backbone.BuiltIn
-	g.views = w.views(ctx, images.Root, c.X, c.Paths)
-	return g.fill(c, images.Samples)
+	w.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
+	g.backbone, g.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
+	g.views = w.views(ctx, images.Root, all)
+	return g.fill(all)
 }
 
-func (w *workbench) galleryOfFeatures() (*gallery, error) {
-	f, err := dataset.ReadFeatures(w.config.Features)
+func (w *app) galleryOfFeatures() (*gallery, error) {
+	f, err := featdir.Read(w.config.Features)
 	if err != nil {
 		return nil, err
 	}
@@ -78,26 +80,25 @@ func (w *workbench) galleryOfFeatures() (*gallery, error) {
 	if w.config.Backbone == "" {
 		g.backbone = "unknown (" + filepath.Base(w.config.Features) + ")"
 	}
-	if f.Meta != nil && f.Meta.Backbone.Name != "" {
-		g.backbone, g.builtIn = filepath.Base(f.Meta.Backbone.Name), f.Meta.Backbone.Name == backbone.Default
+	if name := f.Provenance.Backbone.Name; name != "" {
+		g.backbone, g.builtIn = filepath.Base(name), name == backbone.Default
 	}
-	var c collection
-	c.X, c.Content = f.X, model.HashRows(f.X)
-	for _, s := range f.Samples {
-		c.Paths = append(c.Paths, s.Path)
-	}
-	return g, g.fill(c, f.Samples)
+	return g, g.fill(f)
 }
 
-func (g *gallery) fill(c collection, samples []dataset.Sample) error {
-	g.samples, g.content = samples, c.Content
+func (g *gallery) fill(e embed.Embeddings) error {
+	paths := make([]string, len(e.Samples))
+	for i, s := range e.Samples {
+		paths[i] = s.Path
+	}
+	g.samples, g.content = e.Samples, e.Content
 	var err error
-	g.embeddings, err = fscil.NewEmbeddings(c.X, c.Paths, c.Content)
+	g.embeddings, err = fscil.NewEmbeddings(e.X, paths, e.Content)
 	return err
 }
 
 // protocol is that of one run.
-func (w *workbench) protocol(g *gallery, run int) (*fscil.Protocol, error) {
+func (w *app) protocol(g *gallery, run int) (*fscil.Protocol, error) {
 	c := w.config.FSCIL
 	switch {
 	case c.Protocol != fscil.Official:
@@ -117,7 +118,7 @@ func (w *workbench) protocol(g *gallery, run int) (*fscil.Protocol, error) {
 	return w.named(lists, g.embeddings.Has)
 }
 
-func (w *workbench) draw(g *gallery, run int) (*fscil.Protocol, error) {
+func (w *app) draw(g *gallery, run int) (*fscil.Protocol, error) {
 	c := w.config.FSCIL
 	pool, err := fscil.NewPool(g.samples, c.TestPerClass, func(i int) model.Hash { return g.content[i] })
 	if err != nil {
@@ -130,7 +131,7 @@ func (w *workbench) draw(g *gallery, run int) (*fscil.Protocol, error) {
 }
 
 // named makes a protocol of lists of paths.
-func (w *workbench) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
+func (w *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
 	n := w.config.FSCIL.Strip
 	if n < 0 {
 		var err error
@@ -143,7 +144,7 @@ func (w *workbench) named(lists *fscil.Lists, exists func(string) bool) (*fscil.
 
 // listedImages reads the official lists and finds their images; a missing one
 // is named.
-func (w *workbench) listedImages() (*fscil.Protocol, dataset.Listing, error) {
+func (w *app) listedImages() (*fscil.Protocol, dataset.Listing, error) {
 	images := dataset.Listing{Root: w.config.Images}
 	lists, err := fscil.ReadLists(w.config.FSCIL.Lists)
 	if err != nil {
@@ -188,7 +189,7 @@ func missing(images dataset.Listing) error {
 
 // extractCIFAR makes image files of the listed records, once per data set, in
 // the cache folder.
-func (w *workbench) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
+func (w *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
 	data, err := fscil.ReadCIFAR100(w.config.Images)
 	if err != nil {
 		return nil, "", err
@@ -197,7 +198,7 @@ func (w *workbench) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, e
 	if err != nil {
 		return nil, "", err
 	}
-	cache, err := w.cacheDir()
+	cache, err := w.options().CacheDir()
 	if err != nil {
 		return nil, "", err
 	}

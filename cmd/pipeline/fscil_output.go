@@ -13,7 +13,7 @@ import (
 )
 
 // writeOutcomes writes everything that cli.md promises of fscil --out.
-func (w *workbench) writeOutcomes(outcomes []outcome) error {
+func (w *app) writeOutcomes(outcomes []outcome) error {
 	var results []fscil.Result
 	for _, o := range outcomes {
 		results = append(results, o.result)
@@ -112,7 +112,7 @@ func writeFigure(dir string, f chart.Figure) error {
 	return nil
 }
 
-func (w *workbench) sayOutcomes(outcomes []outcome) {
+func (w *app) sayOutcomes(outcomes []outcome) {
 	for _, o := range outcomes {
 		r := o.result
 		w.say("%-5s first %.2f  last %.2f  average %.2f  forgetting %.2f  (%%, %s)", r.Method,

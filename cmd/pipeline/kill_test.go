@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
@@ -45,7 +44,7 @@ func (l *lab) cachedRows(cache string) int {
 	}
 	rows := 0
 	for _, dir := range stores {
-		store, err := embed.OpenStore(dir, nil)
+		store, err := cache.OpenStore(dir, nil)
 		if err != nil {
 			l.Fatal(err)
 		}

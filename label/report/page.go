@@ -79,8 +79,10 @@ type Class struct {
 // Prediction is one labelled image.
 type Prediction struct {
 	Path string
-	// Thumbnail is a small JPEG; without one the card shows only text.
+	// Thumbnail is a small JPEG; without one the card shows NoPicture, the
+	// reason, instead.
 	Thumbnail []byte
+	NoPicture string
 	Predicted string
 	// Truth is "" when nobody knows. A truth outside Page.Classes is an
 	// unknown class, which is right to reject.

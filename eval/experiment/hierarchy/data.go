@@ -10,7 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -34,7 +35,7 @@ func (c Config) data(s experiment.Site) (data, error) {
 	if s.Features == "" {
 		return data{}, &experiment.InputError{Err: errors.New("no embeddings: give a feature folder with --features, or draw classes with experiment.hierarchy.synthetic.k")}
 	}
-	f, err := dataset.ReadFeatures(s.Features)
+	f, err := featdir.Read(s.Features)
 	if err != nil {
 		return data{}, err
 	}
@@ -43,7 +44,7 @@ func (c Config) data(s experiment.Site) (data, error) {
 
 // split takes the classes with enough training examples; the column split says
 // which examples those are.
-func (c Config) split(f dataset.Features) (data, error) {
+func (c Config) split(f embed.Embeddings) (data, error) {
 	count := make(map[string]int)
 	for _, s := range f.Samples {
 		if s.Split == "train" && s.Label != "" {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -86,7 +88,7 @@ func TestRun(t *testing.T) {
 
 func TestRunOnFeatures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "features")
-	w, err := dataset.NewFeatureWriter(dir, dataset.Meta{Dimension: 12})
+	w, err := featdir.NewWriter(dir, embed.Provenance{Dim: 12})
 	if err != nil {
 		t.Fatal(err)
 	}
