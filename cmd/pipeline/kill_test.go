@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
@@ -36,9 +37,9 @@ func killPhotos() int {
 }
 
 // cachedRows counts the embeddings that a cache holds, of whatever backbone.
-func (l *lab) cachedRows(cache string) int {
+func (l *lab) cachedRows(folder string) int {
 	l.Helper()
-	stores, err := filepath.Glob(filepath.Join(cache, "embeddings", "*"))
+	stores, err := filepath.Glob(filepath.Join(folder, "embeddings", "*"))
 	if err != nil {
 		l.Fatal(err)
 	}
