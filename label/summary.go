@@ -49,11 +49,13 @@ type summarySink struct {
 	Summary
 	dir    string
 	start  time.Time
+	took   time.Duration // until the last row
 	tables *tables
 }
 
 // Put implements Sink.
 func (s *summarySink) Put(row Scored) error {
+	s.took = time.Since(s.start)
 	s.Labelled++
 	if row.Rejected {
 		s.Rejected++
@@ -63,7 +65,7 @@ func (s *summarySink) Put(row Scored) error {
 
 // Commit implements Sink: it writes errors.csv and summary.json.
 func (s *summarySink) Commit(o embed.Outcome) error {
-	took := max(time.Since(s.start), time.Nanosecond) // a coarse clock must not make the rate infinite
+	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
 	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, s.tables.files
 	s.Timing = Timing{
 		Seconds:         number(took.Seconds()),
