@@ -31,12 +31,13 @@ type run struct {
 	tokens chan struct{}
 	jobs   chan job
 
-	mu    sync.Mutex
-	ready sync.Cond // the item that is next in order is there, or the run is over
-	items []Item    // ring: the item of seq is at seq mod window
-	done  []bool
-	fed   int // samples taken in
-	ended bool
+	mu     sync.Mutex
+	ready  sync.Cond // the item that is next in order is there, or the run is over
+	items  []Item    // ring: the item of seq is at seq mod window
+	done   []bool
+	fed    int // samples taken in
+	ended  bool
+	counts Counts
 	// flights lists, for content being computed, the jobs that wait for it.
 	flights map[cache.Hash][]job
 }
@@ -141,8 +142,22 @@ func (r *run) emitAll(emit func(Item) error) bool {
 			r.fail(err)
 			return false
 		}
-		r.progress.emitted(item)
+		r.count(item)
 		<-r.tokens
+	}
+}
+
+func (r *run) count(i Item) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts.Total++
+	switch {
+	case i.Err != nil:
+		r.counts.Failed++
+	case i.Cached:
+		r.counts.Cached++
+	default:
+		r.counts.Inferred++
 	}
 }
 

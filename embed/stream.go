@@ -68,8 +68,16 @@ type Stream struct {
 	// Window bounds how many samples may be under way or waiting for an
 	// earlier one, and so the memory; 0 for a default.
 	Window int
+}
 
-	progress counters
+// Counts says what a Run did.
+type Counts struct {
+	Total    int   // items emitted
+	Cached   int   // of those, embeddings that needed no inference
+	Inferred int   // of those, embeddings computed
+	Failed   int   // of those, items with an error
+	Read     int   // files opened and read
+	Bytes    int64 // bytes read
 }
 
 // Opened is an Open function for an extractor that is there already.
@@ -107,10 +115,6 @@ func (s *Stream) window() int {
 	return windowPerWorker * s.workers()
 }
 
-// Counts returns the progress of the Run under way, or of the last one. Any
-// goroutine may call it at any time.
-func (s *Stream) Counts() Counts { return s.progress.counts() }
-
 // Run computes the embeddings of samples, whose paths are relative to root (or
 // absolute), and calls emit with one Item each, in the order of samples, on the
 // calling goroutine.
@@ -138,12 +142,11 @@ func (s *Stream) RunSeq(ctx context.Context, root string, samples iter.Seq[datas
 	if err := ctx.Err(); err != nil {
 		return Counts{}, err
 	}
-	s.progress.reset()
 	r := newRun(ctx, s, root)
 	defer r.fail(nil)
 	err = r.process(samples, emit)
 	if err != nil && err == context.Cause(ctx) {
 		err = ctx.Err()
 	}
-	return s.Counts(), err
+	return r.counts, err
 }

@@ -103,8 +103,10 @@ func (w *worker) read(abs string) (cache.FileState, error) {
 	file, state, err := cache.ReadStable(abs, w.file, w.MaxBytes)
 	w.file = file
 	if err == nil {
-		w.progress.read.Add(1)
-		w.progress.bytes.Add(int64(len(file)))
+		w.mu.Lock()
+		w.counts.Read++
+		w.counts.Bytes += int64(len(file))
+		w.mu.Unlock()
 	}
 	return state, err
 }

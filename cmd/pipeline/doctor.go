@@ -83,19 +83,15 @@ func (w *app) checkRuntime() (string, error) {
 }
 
 func (w *app) checkBackbone() (string, error) {
-	library, _, err := ort.Locate(w.config.Runtime.Library)
+	runtime, err := w.options().Runtime()
 	if err != nil {
 		return "", errors.New("not tried: it needs ONNX Runtime")
-	}
-	rt, err := ort.Open(library)
-	if err != nil {
-		return "", err
 	}
 	file, err := backbone.Resolve(backbone.Default, backbone.Dirs{})
 	if err != nil {
 		return "", err
 	}
-	e, err := extractor.Open(rt, file.Bytes(), file.Name, extractor.DefaultConfig())
+	e, err := extractor.Open(runtime, file.Bytes(), file.Name, extractor.DefaultConfig())
 	if err != nil {
 		return "", err
 	}
