@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -28,8 +29,10 @@ func (j gpTreeJob) String() string {
 func (j gpTreeJob) fit(b *testing.B, c native.Choice) func() error {
 	x, y := spectrum(j.classes*j.n, j.d, j.classes)
 	cfg := method.DefaultConfig()
-	cfg.GPTree.Base, cfg.GPTree.Calibrate = "gibbs", false
-	cfg.GPTree.Chains, cfg.GPTree.Steps, cfg.GPTree.MaxPerClass = j.chains, j.steps, max(cfg.GPTree.MaxPerClass, j.n)
+	cfg = method.Change(cfg, "gptree", func(c *gptree.Config) {
+		c.Base, c.Calibrate = gptree.BaseGibbs, false
+		c.Chains, c.Steps, c.MaxPerClass = j.chains, j.steps, max(c.MaxPerClass, j.n)
+	})
 	return func() error {
 		h, err := method.NewOn(c, "gptree", cfg)
 		if err != nil {

@@ -20,6 +20,9 @@ var (
 	ErrUnknownClass = errors.New("unknown class")
 	// ErrUnsupported marks an operation that the method cannot do exactly.
 	ErrUnsupported = errors.New("not supported by this method")
+	// ErrNoStatistics says that an operation needs exact statistics that the
+	// head does not have.
+	ErrNoStatistics = errors.New("the exact statistics are not available")
 )
 
 // A Head gives every embedding a proper distribution over its classes, and says
@@ -82,7 +85,7 @@ type BackendUser interface {
 // UseBackend hands m to a head that has a use for it; nil leaves the head's
 // own.
 func UseBackend(head Head, m linalg.Backend) {
-	if u, ok := As[BackendUser](head); ok && m != nil {
+	if u, ok := head.(BackendUser); ok && m != nil {
 		u.UseBackend(m)
 	}
 }

@@ -3,8 +3,9 @@
 // head. Heads see embeddings only, never images. One package per method lives
 // beneath this one; classifiertest is the contract that all of them pass.
 //
-// What a head can do beside is found with As, which looks through wrappers such
-// as a temperature (package tempered).
+// What else a head can do it says by implementing the optional interfaces here,
+// and callers ask with a type assertion. A projection in front of a head and a
+// temperature behind it are fields of model.Predictor.
 //
 // Predict and Batches answer for any head; LogSumExp, LogSoftmax and Entropy
 // hold at any finite size of their input. The Check functions, Table and

@@ -24,7 +24,7 @@ type JournalUser interface {
 
 // UseJournal hands j to a head that has a use for it.
 func UseJournal(head Head, j Journal) {
-	if u, ok := As[JournalUser](head); ok {
+	if u, ok := head.(JournalUser); ok {
 		u.UseJournal(j)
 	}
 }

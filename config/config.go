@@ -66,8 +66,11 @@ type Classifier struct {
 	// inside the base session, 1 leaves them as the method gives them.
 	Temperature float64 `mapstructure:"temperature" json:"temperature"`
 	// DKL trains a projection in front of the method.
-	DKL           DKL `mapstructure:"dkl" json:"dkl"`
-	method.Config `mapstructure:",squash"`
+	DKL DKL `mapstructure:"dkl" json:"dkl"`
+	// Methods holds the settings of all methods; Sections is what Load read them
+	// from, nested maps by key.
+	Methods  method.Config  `mapstructure:"-" json:"methods"`
+	Sections map[string]any `mapstructure:",remain" json:"-"`
 }
 
 // DKL says whether and how a projection is trained in front of the method.
@@ -86,7 +89,7 @@ func Default() Config {
 		Linalg:     native.DefaultConfig(),
 		Preprocess: embed.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),
-		Classifier: Classifier{Name: method.Default, Statistics: true, Temperature: temperature.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Config: method.DefaultConfig()},
+		Classifier: Classifier{Name: method.Default, Statistics: true, Temperature: temperature.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
 		Label:      label.DefaultConfig(),
 		Rank:       rank.DefaultConfig(),
 		FSCIL:      fscil.DefaultConfig(),
@@ -128,7 +131,7 @@ func (c Config) Validate() error {
 			return fmt.Errorf("fscil.methods: %w", err)
 		}
 	}
-	if err := method.ValidateVariants(c.FSCIL.Variants, c.Classifier.Config); err != nil {
+	if err := method.ValidateVariants(c.FSCIL.Variants, c.Classifier.Methods); err != nil {
 		return fmt.Errorf("fscil.variants: %w", err)
 	}
 	if err := c.Experiment.Validate(); err != nil {
@@ -147,7 +150,7 @@ func (c Classifier) validate() error {
 	if err := c.DKL.Validate(); err != nil {
 		return fmt.Errorf("classifier.dkl.%w", err)
 	}
-	if err := c.Config.Validate(); err != nil {
+	if err := c.Methods.Validate(); err != nil {
 		return fmt.Errorf("classifier.%w", err)
 	}
 	return nil
@@ -158,13 +161,10 @@ func (c Classifier) Tempered() temperature.Config {
 	return temperature.Config{Temperature: c.Temperature}
 }
 
-// Heads returns the settings of the methods, with those that concern all of
-// them handed down, the seed of the run among them.
+// Heads returns the settings of the methods for a run with that seed.
 func (c Classifier) Heads(seed uint64) method.Config {
-	for _, kept := range []*bool{&c.HPPCA.Statistics, &c.PLDAPlus.Statistics, &c.PPCA.Statistics, &c.PPCAEB.Statistics} {
-		*kept = c.Statistics
-	}
-	return c.Seeded(seed)
+	c.Methods.WithoutStatistics = !c.Statistics
+	return c.Methods.Seeded(seed)
 }
 
 // Training returns the settings of deep kernel learning, with the seed of the

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 const configs = "../configs"
@@ -38,8 +40,7 @@ func TestReferenceDocumentsEveryKeyWithItsDefault(t *testing.T) {
 	}
 	c.Preprocess.Mean, c.Preprocess.Std = nil, nil // [] and nothing mean the same
 	want := Default()
-	want.Classifier.Config = want.Classifier.Heads(0) // statistics is one key for all methods
-	c.Classifier.Config = c.Classifier.Heads(0)
+	c.Classifier.Sections = nil // what Methods was read from
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("reference.yaml gives\n%+v\nthe defaults are\n%+v", c, want)
 	}
@@ -96,8 +97,9 @@ func TestSetReadsWhatTheKeyWants(t *testing.T) {
 	if c.Images != "a: b, c" || c.Cache != "123" {
 		t.Errorf("texts %q %q", c.Images, c.Cache)
 	}
-	if c.Classifier.PPCA.LogDet == nil || *c.Classifier.PPCA.LogDet || c.Preprocess.Orientation || c.Classifier.PLDA.Epsilon != 0.1 {
-		t.Errorf("switches %v %v %v", c.Classifier.PPCA.LogDet, c.Preprocess.Orientation, c.Classifier.PLDA.Epsilon)
+	logDet, epsilon := method.Get[ppca.Config](c.Classifier.Methods, "ppca").LogDet, method.Get[plda.Config](c.Classifier.Methods, "plda").Epsilon
+	if logDet == nil || *logDet || c.Preprocess.Orientation || epsilon != 0.1 {
+		t.Errorf("switches %v %v %v", logDet, c.Preprocess.Orientation, epsilon)
 	}
 }
 
@@ -107,8 +109,15 @@ func TestZeroLeavesTheChoiceToTheHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := c.Classifier.Heads(7); h.GPTree.Seed != 7 || h.LSM.Seed != 7 || h.OVE.Seed != 7 || h.VARGP.Seed != 7 || h.PLDA.Epsilon != plda.Auto || h.PPCA.Lambda != ppca.Auto {
-		t.Errorf("epsilon %g, lambda %g", h.PLDA.Epsilon, h.PPCA.Lambda)
+	h := c.Classifier.Heads(7)
+	epsilon, lambda := method.Get[plda.Config](h, "plda").Epsilon, method.Get[ppca.Config](h, "ppca").Lambda
+	if epsilon != plda.Auto || lambda != ppca.Auto {
+		t.Errorf("epsilon %g, lambda %g", epsilon, lambda)
+	}
+	for _, m := range method.Methods() {
+		if text, err := json.Marshal(h.Settings(m)); err != nil || strings.Contains(string(text), `"seed"`) && !strings.Contains(string(text), `"seed":7`) {
+			t.Errorf("%s: the seed of the run does not reach %s, %v", m.Name, text, err)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	builtin "github.com/seed-90d10d51/pipeline/configs"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 const (
@@ -66,6 +67,12 @@ func Load(s Sources) (Config, error) {
 	if err := v.UnmarshalExact(&c); err != nil {
 		return Config{}, fmt.Errorf("settings: %w", err)
 	}
+	if c.Classifier.Methods, err = method.DefaultConfig().Decode(c.Classifier.Sections); err != nil {
+		return Config{}, fmt.Errorf("settings: classifier.%w", err)
+	}
+	if c.Classifier.Sections, err = c.Classifier.Methods.Sections(); err != nil { // in the types of the methods
+		return Config{}, err
+	}
 	return c, c.Validate()
 }
 
@@ -84,7 +91,12 @@ func Keys() ([]string, map[string]any, error) {
 
 func withDefaults() (*viper.Viper, []string, error) {
 	var tree map[string]any
-	if err := mapstructure.Decode(Default(), &tree); err != nil {
+	defaults := Default()
+	var err error
+	if defaults.Classifier.Sections, err = defaults.Classifier.Methods.Sections(); err == nil {
+		err = mapstructure.Decode(defaults, &tree)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("default settings: %w", err)
 	}
 	v := viper.New()

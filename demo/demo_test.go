@@ -32,6 +32,9 @@ func contents(t *testing.T, dir string) map[string][]byte {
 }
 
 func TestGenerate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the example draws all pictures already")
+	}
 	dir := t.TempDir()
 	set, err := Generate(t.Context(), dir, testSeed)
 	if err != nil {
@@ -41,7 +44,7 @@ func TestGenerate(t *testing.T) {
 	t.Run("counts", func(t *testing.T) { checkCounts(t, set, files) })
 	t.Run("pictures", func(t *testing.T) { checkPictures(t, files) })
 	t.Run("truth", func(t *testing.T) { checkTruth(t, set, files) })
-	t.Run("order of work", func(t *testing.T) { checkOrderFree(t, set, files) })
+	t.Run("order of work", func(t *testing.T) { checkOrderFree(t, files) })
 }
 
 func checkCounts(t *testing.T, set Set, files map[string][]byte) {
@@ -49,18 +52,15 @@ func checkCounts(t *testing.T, set Set, files map[string][]byte) {
 	for p := range files {
 		got[filepath.Dir(p)]++
 	}
-	want := map[string]int{"photos": 16*photosPerClass + 2*photosPerUnknown + 2}
-	for _, c := range set.Base {
-		want["base/"+c], want["test/"+c] = basePerClass, testPerClass
+	want := map[string]int{".": 1, "photos": 16*photosPerClass + 3*photosPerUnknown + 2}
+	for _, c := range baseClasses {
+		want["base/"+c.name] = basePerClass
 	}
-	for _, c := range set.New {
-		want["new/"+c], want["test/"+c] = shotsPerNewClass, testPerClass
+	for _, c := range newClasses {
+		want["new/"+c.name] = shotsPerNewClass
 	}
-	for _, c := range set.Unknown {
-		want["test/"+c] = testPerClass
-	}
-	if len(set.Base) != 12 || len(set.New) != 4 || len(set.Unknown) != 2 {
-		t.Errorf("%d base, %d new, %d unknown classes, want 12, 4, 2", len(set.Base), len(set.New), len(set.Unknown))
+	if len(baseClasses) != 12 || len(newClasses) != 4 || len(unknownClasses) != 3 {
+		t.Errorf("%d base, %d new, %d unknown classes, want 12, 4, 3", len(baseClasses), len(newClasses), len(unknownClasses))
 	}
 	for folder, n := range want {
 		if got[folder] != n {
@@ -70,8 +70,8 @@ func checkCounts(t *testing.T, set Set, files map[string][]byte) {
 	if len(got) != len(want) {
 		t.Errorf("%d folders, want %d", len(got), len(want))
 	}
-	if set.BaseImages != 240 || set.NewImages != 20 || set.TestImages != 144 {
-		t.Errorf("counts in Set: %d base, %d new, %d test", set.BaseImages, set.NewImages, set.TestImages)
+	if len(set.Shown) != 158 {
+		t.Errorf("%d photos in Set", len(set.Shown))
 	}
 }
 
@@ -83,7 +83,7 @@ func checkPictures(t *testing.T, files map[string][]byte) {
 		}
 		seen[sha256.Sum256(data)] = p
 		img, err := jpeg.Decode(bytes.NewReader(data))
-		if p == "photos/IMG_9998.jpg" || strings.HasSuffix(p, ".txt") {
+		if p == "photos/IMG_9998.jpg" || !strings.HasSuffix(p, ".jpg") {
 			if err == nil {
 				t.Errorf("%s decodes but should not", p)
 			}
@@ -101,33 +101,45 @@ func checkPictures(t *testing.T, files map[string][]byte) {
 }
 
 func checkTruth(t *testing.T, set Set, files map[string][]byte) {
+	known := map[string]bool{}
+	for _, c := range knownClasses() {
+		known[c.name] = true
+	}
 	perClass := map[string]int{}
-	for _, p := range set.Photos {
+	list := "path,label\n"
+	for _, p := range set.Shown {
+		list += p.Path + "," + p.Class + "\n"
+		if p.Known != known[p.Class] {
+			t.Errorf("photo %s of %s: known is %v", p.Path, p.Class, p.Known)
+		}
 		if files["photos/"+p.Path] == nil {
 			t.Errorf("photo %s does not exist", p.Path)
 		}
 		perClass[p.Class]++
 	}
 	for c, n := range perClass {
-		if n != photosPerClass && n != photosPerUnknown {
+		if known[c] && n != photosPerClass || !known[c] && n != photosPerUnknown {
 			t.Errorf("%d photos of %s", n, c)
 		}
 	}
-	if len(perClass) != 18 {
-		t.Errorf("photos show %d classes, want 18", len(perClass))
+	if len(perClass) != 19 {
+		t.Errorf("photos show %d classes, want 19", len(perClass))
+	}
+	if got := string(files["truth.csv"]); got != list {
+		t.Errorf("truth.csv differs from Set.Shown:\n%s", got)
 	}
 }
 
-// checkOrderFree paints single pictures alone, in another order than Generate.
-func checkOrderFree(t *testing.T, set Set, files map[string][]byte) {
-	_, jobs := plan(set.Dir, set.Seed)
-	for i := len(jobs) - 1; i >= 0; i -= 37 {
-		data, err := jobs[i].bytes(set.Seed)
+// checkOrderFree draws single pictures alone, in another order than Generate.
+func checkOrderFree(t *testing.T, files map[string][]byte) {
+	planned, _ := plan(testSeed)
+	for i := len(planned) - 1; i >= 0; i -= 37 {
+		data, err := planned[i].bytes(testSeed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(data, files[jobs[i].path]) {
-			t.Errorf("%s depends on the order of work", jobs[i].path)
+		if !bytes.Equal(data, files[planned[i].path]) {
+			t.Errorf("%s depends on the order of work", planned[i].path)
 		}
 	}
 }
@@ -135,7 +147,7 @@ func checkOrderFree(t *testing.T, set Set, files map[string][]byte) {
 func TestPictureDependsOnSeedNameAndClass(t *testing.T) {
 	seen := map[[32]byte]string{}
 	record := func(what string, c class, seed uint64, name string) {
-		data, err := c.picture(seed, name)
+		data, err := c.render(seed, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,21 +156,21 @@ func TestPictureDependsOnSeedNameAndClass(t *testing.T) {
 		}
 		seen[sha256.Sum256(data)] = c.name
 	}
-	for _, c := range append(knownClasses(), unknownClasses()...) {
+	for _, c := range allClasses() {
 		record("first picture", c, 7, "x")
 	}
-	record("other seed", baseClasses()[0], 8, "x")
-	record("other name", baseClasses()[0], 7, "y")
+	record("other seed", baseClasses[0], 8, "x")
+	record("other name", baseClasses[0], 7, "y")
 }
 
 func TestClassNamesAreSortedAndUnique(t *testing.T) {
 	seen := map[string]bool{}
-	for _, group := range [][]string{names(baseClasses()), names(newClasses()), names(unknownClasses())} {
-		for i, name := range group {
-			if seen[name] || i > 0 && group[i-1] >= name {
-				t.Errorf("class %q is repeated or out of order", name)
+	for _, group := range [][]class{baseClasses, newClasses, unknownClasses} {
+		for i, c := range group {
+			if seen[c.name] || i > 0 && group[i-1].name >= c.name {
+				t.Errorf("class %q is repeated or out of order", c.name)
 			}
-			seen[name] = true
+			seen[c.name] = true
 		}
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/demo"
 )
 
-// Not run as a test: it paints 480 pictures.
+// Not run as a test: it draws 540 pictures.
 func ExampleGenerate() {
 	set, err := demo.Generate(context.Background(), filepath.Join(os.TempDir(), "pictures"), 1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(len(set.Base), "base classes in", set.BaseDir())
+	fmt.Println(len(set.Shown), "photos in", set.Photos)
 }

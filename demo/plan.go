@@ -3,72 +3,62 @@ package demo
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 // How many pictures there are of each class.
 const (
-	basePerClass     = 20
+	basePerClass     = 30
 	shotsPerNewClass = 5
-	testPerClass     = 8
-	photosPerClass   = 4
-	photosPerUnknown = 6
+	photosPerClass   = 8
+	photosPerUnknown = 10
 )
 
-// job is one file to make.
-type job struct {
+// file is one file of the collection: a picture of the class, or the text.
+type file struct {
 	path   string // relative to the collection, with forward slashes
-	name   string // seeds the randomness of the picture
 	class  class
-	broken bool   // cut the file short
-	text   string // not a picture at all
+	broken bool // cut the picture short
+	text   string
 }
 
-// plan lists every file of the collection and describes it.
-func plan(dir string, seed uint64) (Set, []job) {
-	base, shots := folders("base", baseClasses(), basePerClass), folders("new", newClasses(), shotsPerNewClass)
-	tests := folders("test", append(knownClasses(), unknownClasses()...), testPerClass)
-	photos, truth := unlabelled(seed)
-	set := Set{
-		Dir: dir, Seed: seed,
-		Base: names(baseClasses()), New: names(newClasses()), Unknown: names(unknownClasses()),
-		BaseImages: len(base), NewImages: len(shots), TestImages: len(tests), Photos: truth,
+// bytes makes the contents of a file.
+func (f file) bytes(seed uint64) ([]byte, error) {
+	if f.text != "" {
+		return []byte(f.text), nil
 	}
-	jobs := append(append(append(base, shots...), tests...), photos...)
-	return set, append(jobs, oddities()...)
+	data, err := f.class.render(seed, f.path)
+	if err == nil && f.broken {
+		data = data[:len(data)/3]
+	}
+	return data, err
 }
 
-// folders plans n pictures of each class in folders named by class.
-func folders(top string, classes []class, n int) []job {
-	var jobs []job
-	for _, c := range classes {
-		for i := range n {
-			name := join(top, c.name, jpegName(i))
-			jobs = append(jobs, job{path: name, name: name, class: c})
+// plan lists every file of the collection, and what the photos show.
+func plan(seed uint64) ([]file, []Photo) {
+	var files []file
+	for _, c := range baseClasses {
+		for i := range basePerClass {
+			files = append(files, file{path: fmt.Sprintf("base/%s/%02d.jpg", c.name, i+1), class: c})
 		}
 	}
-	return jobs
-}
-
-// unlabelled plans the photos: all classes shuffled under names that say
-// nothing.
-func unlabelled(seed uint64) ([]job, []Photo) {
-	jobs := append(folders("photos", knownClasses(), photosPerClass), folders("photos", unknownClasses(), photosPerUnknown)...)
-	rng := rand.New(rand.NewPCG(seed, 0x5eed))
-	rng.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
-	truth := make([]Photo, len(jobs))
-	for i := range jobs {
-		file := fmt.Sprintf("IMG_%04d.jpg", i+1)
-		jobs[i].path = join("photos", file)
-		truth[i] = Photo{Path: file, Class: jobs[i].class.name}
+	for _, c := range newClasses {
+		for i := range shotsPerNewClass {
+			files = append(files, file{path: fmt.Sprintf("new/%s/%02d.jpg", c.name, i+1), class: c})
+		}
 	}
-	return jobs, truth
-}
-
-// oddities are the files that a real folder has too: a picture cut short and
-// something that is no picture.
-func oddities() []job {
-	return []job{
-		{path: "photos/IMG_9998.jpg", name: "photos/broken", class: baseClasses()[0], broken: true},
-		{path: "photos/notes.txt", text: "This file is not a picture: labelling skips and counts it.\n"},
+	known := slices.Repeat(slices.Concat(baseClasses, newClasses), photosPerClass)
+	all := slices.Concat(known, slices.Repeat(unknownClasses, photosPerUnknown))
+	var shown []Photo
+	truth := "path,label\n"
+	for i, k := range rand.New(rand.NewPCG(seed, 0x5eed)).Perm(len(all)) {
+		photo := Photo{Path: fmt.Sprintf("IMG_%04d.jpg", i+1), Class: all[k].name, Known: k < len(known)}
+		files = append(files, file{path: "photos/" + photo.Path, class: all[k]})
+		shown = append(shown, photo)
+		truth += photo.Path + "," + photo.Class + "\n"
 	}
+	return append(files,
+		file{path: "truth.csv", text: truth},
+		file{path: "photos/IMG_9998.jpg", class: baseClasses[0], broken: true},
+		file{path: "photos/notes.txt", text: "This file is not a picture: labelling skips and counts it.\n"}), shown
 }

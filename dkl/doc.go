@@ -43,6 +43,16 @@
 // K_mm, K_nm and K_ii (package bound), of these by z, X̄ and φ (package kernel),
 // of z by θ (Backward).
 //
+// In a model (model.Predictor) the base session trains g_θ, and then teaches
+// the head behind it, held-out examples included; later sessions train nothing.
+// With Training.HandOver a gptree whose tree is built in the same way takes over
+// the trained inducing inputs and kernel, as in the paper, and fits its
+// posteriors to them; without, it chooses its own. What episodes choose inside
+// the base session (a temperature, the settings of plda+, the novelty
+// threshold), they choose on projections that were trained on those very
+// examples and classes: their new classes are easier than those of later
+// sessions.
+//
 // A Trainer sees embeddings scaled to length √d, so that rates mean the same
 // for any backbone. Of every class a share is held out; what comes out is the
 // head of the epoch with the best accuracy there, of phase 2 where there is one.

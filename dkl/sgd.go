@@ -3,8 +3,6 @@ package dkl
 import (
 	"fmt"
 	"slices"
-
-	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
 // maxMilestones bounds the steps of a schedule.
@@ -97,29 +95,4 @@ func (s *SGD) Step(theta, gradient []float64, epoch int) error {
 		theta[i] -= rate * s.velocity[i]
 	}
 	return nil
-}
-
-// Save returns the settings and the tensor "velocity": training that goes on
-// from them takes the same steps, bit for bit.
-func (s *SGD) Save() (classifier.State, error) {
-	return classifier.NewState(s.cfg, toTensors(s.velocity, []tensor{{"velocity", []int{len(s.velocity)}}}))
-}
-
-// LoadSGD returns the optimiser that Save described.
-func LoadSGD(state classifier.State) (*SGD, error) {
-	var cfg SGDConfig
-	if err := state.Decode(&cfg); err != nil {
-		return nil, fmt.Errorf("sgd: load: %w", err)
-	}
-	n := len(state.Tensors["velocity"].F64)
-	velocity, err := state.Float64("velocity", n)
-	if err != nil {
-		return nil, fmt.Errorf("sgd: load: %w", err)
-	}
-	s, err := NewSGD(cfg, n)
-	if err != nil {
-		return nil, fmt.Errorf("load: %w", err)
-	}
-	s.velocity = velocity
-	return s, nil
 }

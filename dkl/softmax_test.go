@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -127,5 +126,3 @@ func TestDivergenceIsAnError(t *testing.T) {
 		}
 	}
 }
-
-var _ classifier.Saver = (*dkl.Softmax)(nil)

@@ -45,34 +45,3 @@ func load(state classifier.State) (*Head, error) {
 	}
 	return newHead(set.Config, s, theta), nil
 }
-
-type softmaxSettings struct {
-	Classes int `json:"classes"`
-	Dim     int `json:"dim"`
-}
-
-func (s softmaxSettings) tensors() []tensor {
-	return []tensor{{"weight", []int{s.Classes, s.Dim}}, {"bias", []int{s.Classes}}}
-}
-
-// Save returns the settings and the tensors "weight" (C×D) and "bias" (C).
-func (s *Softmax) Save() (classifier.State, error) {
-	set := softmaxSettings{s.classes, s.dim}
-	return classifier.NewState(set, toTensors(s.theta, set.tensors()))
-}
-
-// LoadSoftmax returns the classifier that Save described.
-func LoadSoftmax(state classifier.State) (*Softmax, error) {
-	var set softmaxSettings
-	if err := state.Decode(&set); err != nil {
-		return nil, fmt.Errorf("softmax: load: %w", err)
-	}
-	if err := checkSoftmax(set.Dim, set.Classes); err != nil {
-		return nil, fmt.Errorf("softmax: load: %w", err)
-	}
-	theta, err := fromTensors(state, set.tensors())
-	if err != nil {
-		return nil, fmt.Errorf("softmax: load: %w", err)
-	}
-	return newSoftmax(set.Dim, set.Classes, theta), nil
-}

@@ -75,7 +75,7 @@ func teachAndLabel(ctx context.Context, photos string) error {
 		return err
 	}
 	summary, err := label.Job{
-		Config: label.DefaultConfig(), Head: m.Head, Threshold: math.Inf(1), // nothing is rejected
+		Config: label.DefaultConfig(), Head: m.Predictor, Threshold: math.Inf(1), // nothing is rejected
 		Images: embedder.Embed(unsorted), Out: filepath.Join(photos, "labels"), Sinks: []label.Sink{printer{}},
 	}.Run(ctx)
 	fmt.Println(summary.Labelled, "labelled,", summary.Failed, "failed")

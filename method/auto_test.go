@@ -17,6 +17,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -31,15 +33,13 @@ func choosers() []string { return []string{"plda", "ppca"} }
 // auto leaves to the heads what they can choose.
 func auto() method.Config {
 	c := given(0)
-	c.GPR.Lengthscale, c.GPR.Noise = 0, 0
+	setting("gpr.lengthscale", 0, "gpr.noise", 0)(&c)
 	return c
 }
 
 // given sets what the heads could choose.
 func given(v float64) method.Config {
-	c := method.DefaultConfig()
-	c.PLDA.Epsilon, c.PPCA.Lambda = v, v
-	return c
+	return configured("plda.epsilon", v, "ppca.lambda", v)
 }
 
 // world returns n examples each of classes first … last−1. Some directions
@@ -254,7 +254,7 @@ func TestAutoReadsTheBaseSessionOnly(t *testing.T) {
 // TestAutoOnLittleData: the default, with the reason.
 func TestAutoOnLittleData(t *testing.T) {
 	x, y := world(0, 3, 30, 4)
-	defaults := map[string]float64{"plda": method.DefaultConfig().PLDA.Epsilon, "ppca": method.DefaultConfig().PPCA.Lambda}
+	defaults := map[string]float64{"plda": plda.DefaultConfig().Epsilon, "ppca": ppca.DefaultConfig().Lambda}
 	for _, m := range choosers() {
 		head := taught(t, m, auto(), x, y)
 		c := chosenBy(head)
@@ -284,7 +284,7 @@ func TestAutoOnDegenerateData(t *testing.T) {
 		for _, preset := range []string{"default", "paper"} {
 			for _, m := range choosers() {
 				c := auto()
-				c.PPCA.Preset = preset
+				setting("ppca.preset", preset)(&c)
 				head := taught(t, m, c, x, y)
 				for _, p := range answers(t, head, x) {
 					if !(p.Probability > 0 && p.Probability <= 1) {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-viper/mapstructure/v2"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -47,7 +47,7 @@ func TestEveryMethodGoesRoundTrip(t *testing.T) {
 
 func TestMethodsAreSortedAndDescribed(t *testing.T) {
 	methods := method.Methods()
-	if !slices.IsSortedFunc(methods, func(a, b method.Method) int { return strings.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(methods, func(a, b classifier.Method) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("not sorted")
 	}
 	for _, m := range methods {
@@ -69,12 +69,12 @@ func TestUnknownMethodNamesTheNearest(t *testing.T) {
 
 func TestErrorsNameTheKey(t *testing.T) {
 	for key, change := range map[string]func(*method.Config){
-		"gpr.kernel": func(c *method.Config) { c.GPR.Kernel = "cubic" }, "gpr.over_cap": func(c *method.Config) { c.GPR.OverCap = "some" },
-		"ncm.metric": func(c *method.Config) { c.NCM.Metric = "manhattan" }, "ncm.temperature": func(c *method.Config) { c.NCM.Temperature = -1 },
-		"ppca.q": func(c *method.Config) { c.PPCA.Q = -1 }, "ppca.lambda": func(c *method.Config) { c.PPCA.Lambda = -1 },
-		"plda_plus.epsilon": func(c *method.Config) { c.PLDAPlus.Epsilon = 0 }, "ppca_eb.nu": func(c *method.Config) { c.PPCAEB.Nu = -1 }, "plda_plus.splits": func(c *method.Config) { c.PLDAPlus.Splits = 0 },
-		"ppca.preset": func(c *method.Config) { c.PPCA.Preset = "fast" }, "plda.epsilon": func(c *method.Config) { c.PLDA.Epsilon = 1.5 },
-		"ppca_online.q": func(c *method.Config) { c.PPCAOnline.Q = -1 }, "ppca_online.policy": func(c *method.Config) { c.PPCAOnline.Policy = "x" },
+		"gpr.kernel": setting("gpr.kernel", "cubic"), "gpr.over_cap": setting("gpr.over_cap", "some"),
+		"ncm.metric": setting("ncm.metric", "manhattan"), "ncm.temperature": setting("ncm.temperature", -1),
+		"ppca.q": setting("ppca.q", -1), "ppca.lambda": setting("ppca.lambda", -1),
+		"plda_plus.epsilon": setting("plda_plus.epsilon", 0), "ppca_eb.nu": setting("ppca_eb.nu", -1), "plda_plus.splits": setting("plda_plus.splits", 0),
+		"ppca.preset": setting("ppca.preset", "fast"), "plda.epsilon": setting("plda.epsilon", 1.5),
+		"ppca_online.q": setting("ppca_online.q", -1), "ppca_online.policy": setting("ppca_online.policy", "x"),
 	} {
 		c := method.DefaultConfig()
 		if err := c.Validate(); err != nil {
@@ -83,7 +83,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		change(&c)
 		section, _, _ := strings.Cut(key, ".")
 		methods := method.Methods()
-		m := methods[slices.IndexFunc(methods, func(m method.Method) bool { return m.Key() == section })]
+		m := methods[slices.IndexFunc(methods, func(m classifier.Method) bool { return m.Key == section })]
 		_, err := method.New(m.Name, c)
 		for _, err := range []error{err, c.Validate()} {
 			if err == nil || !strings.HasPrefix(err.Error(), key+":") {
@@ -96,28 +96,37 @@ func TestErrorsNameTheKey(t *testing.T) {
 // TestConfigGoesThroughMaps: settings come from maps of keys; a switch that is
 // not set stays unset.
 func TestConfigGoesThroughMaps(t *testing.T) {
-	var tree map[string]any
-	if err := mapstructure.Decode(method.DefaultConfig(), &tree); err != nil {
-		t.Fatal(err)
-	}
-	back := method.DefaultConfig()
-	if err := mapstructure.Decode(tree, &back); err != nil || !reflect.DeepEqual(back, method.DefaultConfig()) {
-		t.Errorf("%+v, %v", back, err)
-	}
-	text, err := json.Marshal(back)
+	tree, err := method.DefaultConfig().Sections()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again method.Config
-	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, back) {
-		t.Errorf("%s, %v", text, err)
+	back, err := method.DefaultConfig().Decode(tree)
+	if err != nil || !reflect.DeepEqual(back, method.DefaultConfig()) {
+		t.Errorf("%+v, %v", back, err)
 	}
 	change := map[string]any{"ppca": map[string]any{"preset": "paper", "logdet": true}}
-	if err := mapstructure.Decode(change, &back); err != nil {
+	changed, err := back.Decode(change)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if r := back.PPCA.Resolve(); !*r.LogDet || *r.Normalize || r.Q != 20 {
+	if r := method.Get[ppca.Config](changed, "ppca").Resolve(); !*r.LogDet || *r.Normalize || r.Q != 20 {
 		t.Errorf("preset paper with logdet: %+v", r)
+	}
+	if !reflect.DeepEqual(back, method.DefaultConfig()) {
+		t.Error("a change of a copy changed the original")
+	}
+	for _, mistake := range []map[string]any{{"pcca": map[string]any{}}, {"ppca": 3}, {"ppca": map[string]any{"metric": "cosine"}}, {"ppca": map[string]any{"q": "many"}}} {
+		if _, err := back.Decode(mistake); err == nil {
+			t.Errorf("%v was accepted", mistake)
+		}
+	}
+	text, err := json.Marshal(back.Seeded(7))
+	var written map[string]map[string]any
+	if err == nil {
+		err = json.Unmarshal(text, &written)
+	}
+	if err != nil || written["run"]["seed"] != 7.0 || len(written) != len(tree)+1 || written["ppca"]["q"] != 20.0 {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

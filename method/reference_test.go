@@ -101,7 +101,7 @@ func changed(change func(*method.Config)) method.Config {
 // TestReferenceCaltech: the first five of every class to train, the last five
 // to test.
 func TestReferenceCaltech(t *testing.T) {
-	plain := changed(func(c *method.Config) { c.PPCA.LogDet = new(false) })
+	plain := changed(setting("ppca.logdet", false))
 	for _, c := range []struct {
 		backbone, name, m string
 		cfg               method.Config
@@ -147,16 +147,16 @@ func TestReferenceMiniImageNet(t *testing.T) {
 		want              [9]float64
 	}{
 		{"vit", "ncm cosine", "ncm", method.DefaultConfig(), [9]float64{83.52, 81.94, 79.41, 78.45, 77.66, 76.33, 75.07, 75.02, 75.40}},
-		{"vit", "ncm euclidean", "ncm", changed(func(c *method.Config) { c.NCM.Metric = "euclidean" }), [9]float64{83.43, 81.68, 78.93, 77.80, 77.10, 75.72, 74.49, 74.36, 74.71}},
-		{"vit", "ppca paper", "ppca", changed(func(c *method.Config) { c.PPCA.Preset = "paper" }), [9]float64{84.07, 78.75, 74.09, 70.44, 67.01, 63.91, 61.61, 59.74, 58.30}},
-		{"vit", "ppca L2", "ppca", changed(func(c *method.Config) { c.PPCA.LogDet = new(false) }), [9]float64{86.58, 82.48, 78.71, 76.76, 74.66, 72.34, 70.39, 69.45, 69.17}},
+		{"vit", "ncm euclidean", "ncm", changed(setting("ncm.metric", "euclidean")), [9]float64{83.43, 81.68, 78.93, 77.80, 77.10, 75.72, 74.49, 74.36, 74.71}},
+		{"vit", "ppca paper", "ppca", changed(setting("ppca.preset", "paper")), [9]float64{84.07, 78.75, 74.09, 70.44, 67.01, 63.91, 61.61, 59.74, 58.30}},
+		{"vit", "ppca L2", "ppca", changed(setting("ppca.logdet", false)), [9]float64{86.58, 82.48, 78.71, 76.76, 74.66, 72.34, 70.39, 69.45, 69.17}},
 		{"vit", "ppca L2 logdet", "ppca", method.DefaultConfig(), [9]float64{86.50, 83.54, 80.34, 78.75, 77.38, 75.54, 73.92, 73.52, 73.52}},
 		{"vit", "plda", "plda", method.DefaultConfig(), [9]float64{85.18, 84.00, 81.76, 80.84, 80.12, 78.84, 77.90, 77.94, 78.26}},
 		{"vit", "lda", "lda", method.DefaultConfig(), [9]float64{85.17, 82.78, 79.64, 78.57, 77.78, 76.31, 74.77, 74.56, 74.93}},
 		{"mnet", "lda", "lda", method.DefaultConfig(), [9]float64{79.58, 74.20, 69.24, 65.69, 62.16, 59.09, 56.63, 54.48, 52.40}},
 		{"mnet", "ncm cosine", "ncm", method.DefaultConfig(), [9]float64{74.97, 71.60, 68.39, 66.99, 65.44, 63.58, 62.07, 61.73, 61.63}},
-		{"mnet", "ppca L2", "ppca", changed(func(c *method.Config) { c.PPCA.LogDet = new(false) }), [9]float64{79.63, 74.63, 70.10, 67.35, 64.58, 61.87, 59.64, 58.04, 56.88}},
-		{"mnet", "plda 0.1", "plda", changed(func(c *method.Config) { c.PLDA.Epsilon = 0.1 }), [9]float64{79.67, 76.52, 73.47, 71.85, 70.39, 68.32, 66.93, 66.39, 66.15}},
+		{"mnet", "ppca L2", "ppca", changed(setting("ppca.logdet", false)), [9]float64{79.63, 74.63, 70.10, 67.35, 64.58, 61.87, 59.64, 58.04, 56.88}},
+		{"mnet", "plda 0.1", "plda", changed(setting("plda.epsilon", 0.1)), [9]float64{79.67, 76.52, 73.47, 71.85, 70.39, 68.32, 66.93, 66.39, 66.15}},
 	} {
 		t.Run(c.backbone+" "+c.name, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "mini_imagenet")

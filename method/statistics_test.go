@@ -86,9 +86,7 @@ func statisticsOf(t *testing.T, x blas32.General, y []string, parts int) ([]stri
 
 // fixed leaves nothing to be chosen on examples.
 func fixed() method.Config {
-	c := method.DefaultConfig()
-	c.NCM.Temperature = 0.05
-	return c
+	return configured("ncm.temperature", 0.05)
 }
 
 func allLogProb(t *testing.T, h classifier.Head, x blas32.General) []float64 {
@@ -117,7 +115,7 @@ func TestLearningStatisticsIsLearningExamples(t *testing.T) {
 	queries, _ := exact(2, 0, 33, 3)
 	for _, m := range method.Methods() {
 		direct, from := unfitted(t, m.Name), unfitted(t, m.Name)
-		l, ok := classifier.As[moments.Learner](from)
+		l, ok := from.(moments.Learner)
 		if !ok {
 			continue
 		}
@@ -165,7 +163,7 @@ func TestLearningStatisticsRefuses(t *testing.T) {
 	cancel()
 	for _, m := range method.Methods() {
 		h := unfitted(t, m.Name)
-		l, ok := classifier.As[moments.Learner](h)
+		l, ok := h.(moments.Learner)
 		if !ok {
 			continue
 		}
@@ -192,14 +190,13 @@ func TestLearningStatisticsRefuses(t *testing.T) {
 func TestStatisticsChooseTheDefault(t *testing.T) {
 	x, y := exact(12, 0, 6, 1)
 	names, stats := statisticsOf(t, x, y, 1)
-	c := method.DefaultConfig()
-	c.PLDA.Epsilon, c.PPCA.Lambda = 0, 0
+	c := configured("plda.epsilon", 0, "ppca.lambda", 0)
 	for _, m := range method.Methods() {
 		h, err := method.New(m.Name, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, ok := classifier.As[moments.Learner](h)
+		l, ok := h.(moments.Learner)
 		if !ok {
 			continue
 		}

@@ -42,8 +42,7 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for name, classes := range map[string]int{"gptree": 5, "gptree-random": 5, "sbm": 5, "lsm": 3, "ove": 3} {
 		x, y := clouds(classes, 30, 12)
-		cfg := method.DefaultConfig()
-		cfg.GPTree.Base, cfg.GPTree.Calibrate = "gibbs", false
+		cfg := configured("gptree.base", "gibbs", "gptree.calibrate", false)
 		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 			type result struct {
 				state classifier.State

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/go-viper/mapstructure/v2"
 )
 
 // longestName bounds that of a variant, in bytes: it names a folder.
@@ -34,29 +32,13 @@ func (v Variant) Settings(c Config) (Config, error) {
 	if len(v.Set) == 0 {
 		return c, nil
 	}
-	c = c.clone()
-	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &c, ErrorUnused: true, TagName: "mapstructure"})
-	if err != nil {
-		return c, fmt.Errorf("set: %w", err)
-	}
-	if err := d.Decode(map[string]any{m.Key(): v.Set}); err != nil {
+	if c, err = c.Decode(map[string]any{m.Key: v.Set}); err != nil {
 		return c, fmt.Errorf("set: %w", err)
 	}
 	if err := c.Validate(); err != nil {
 		return c, fmt.Errorf("set: %w", err)
 	}
 	return c, nil
-}
-
-// clone returns a copy that shares nothing which decoding writes to.
-func (c Config) clone() Config {
-	for _, p := range []**bool{&c.PPCA.LogDet, &c.PPCA.Normalize} {
-		if *p != nil {
-			value := **p
-			*p = &value
-		}
-	}
-	return c
 }
 
 // Validate checks the name, and whether the settings go with c.

@@ -4,23 +4,29 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/gptree"
 )
 
 func TestVariantChangesWhatItSays(t *testing.T) {
-	yes := true
-	c := DefaultConfig()
-	c.PPCA.LogDet = &yes
-	before := c.clone()
+	c, err := DefaultConfig().Decode(map[string]any{"ppca": map[string]any{"logdet": true}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	got, err := Variant{Name: "a", Classifier: "ppca", Set: map[string]any{"logdet": false, "q": 3}}.Settings(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *got.PPCA.LogDet || got.PPCA.Q != 3 || !*c.PPCA.LogDet || !reflect.DeepEqual(c, before) {
-		t.Errorf("logdet %v, q %d; of the settings that it started from %v", *got.PPCA.LogDet, got.PPCA.Q, *c.PPCA.LogDet)
+	if p := Get[ppca.Config](got, "ppca"); *p.LogDet || p.Q != 3 {
+		t.Errorf("logdet %v, q %d", *p.LogDet, p.Q)
+	}
+	if p := Get[ppca.Config](c, "ppca"); !*p.LogDet || p.Q != 20 {
+		t.Errorf("the settings that it started from have logdet %v, q %d", *p.LogDet, p.Q)
 	}
 	got, err = Variant{Name: "a", Classifier: "gptree-random", Set: map[string]any{"chains": 3}}.Settings(c)
-	if err != nil || got.GPTree.Chains != 3 || got.GPTree.Kernel != c.GPTree.Kernel {
-		t.Errorf("%+v, %v", got.GPTree, err)
+	if tree := Get[gptree.Config](got, "gptree"); err != nil || tree.Chains != 3 || tree.Kernel != gptree.DefaultConfig().Kernel {
+		t.Errorf("%+v, %v", tree, err)
 	}
 	if plain, err := Plain("ncm").Settings(c); err != nil || !reflect.DeepEqual(plain, c) {
 		t.Errorf("%v", err)

@@ -1,14 +1,15 @@
 package model
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -38,20 +39,15 @@ func (b Batch) validate(dim int) error {
 	if n == 0 {
 		return fmt.Errorf("there are no samples")
 	}
-	if b.X.Cols < 1 || b.X.Stride < b.X.Cols || len(b.X.Data) < (n-1)*b.X.Stride+b.X.Cols {
-		return fmt.Errorf("the embedding matrix %d×%d (stride %d) does not fit its %d values", n, b.X.Cols, b.X.Stride, len(b.X.Data))
-	}
 	if dim != 0 && b.X.Cols != dim {
 		return fmt.Errorf("the embeddings have %d dimensions, the model has %d: use the backbone that the model was trained with", b.X.Cols, dim)
 	}
-	for i := range n {
-		for j, v := range dense.Row32(b.X, i) {
-			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-				return fmt.Errorf("%s: dimension %d is %v", b.name(i), j, v)
-			}
-		}
+	err := classifier.CheckRows(b.X, 0)
+	var bad *classifier.NotFiniteError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%s: %w", b.name(bad.Row), err)
 	}
-	return nil
+	return err
 }
 
 func (b Batch) validateLabels() error {
@@ -69,26 +65,20 @@ func (b Batch) validateLabels() error {
 // rows copies some rows out, or returns X itself where they are all: heads keep
 // no reference to what they learn.
 func (b Batch) rows(which []int) blas32.General {
-	if b.isAll(which) {
+	if slices.Equal(which, classifier.Range(0, b.X.Rows)) {
 		return b.X
 	}
-	x := blas32.General{Rows: len(which), Cols: b.X.Cols, Stride: b.X.Cols, Data: make([]float32, 0, len(which)*b.X.Cols)}
-	for _, i := range which {
-		x.Data = append(x.Data, dense.Row32(b.X, i)...)
-	}
-	return x
+	return dense.Gather32(b.X, which)
 }
 
-func (b Batch) isAll(which []int) bool {
-	if len(which) != b.X.Rows {
-		return false
+// only returns the batch of some rows.
+func (b Batch) only(rows []int) Batch {
+	out := Batch{X: b.rows(rows)}
+	for _, i := range rows {
+		out.Labels = append(out.Labels, b.Labels[i])
+		out.Content = append(out.Content, b.Content[i])
 	}
-	for i, row := range which {
-		if i != row {
-			return false
-		}
-	}
-	return true
+	return out
 }
 
 // An index answers which classes a content was learned as.
@@ -98,8 +88,10 @@ type index struct {
 	more map[Hash][]string
 }
 
+func newIndex(size int) index { return index{make(map[Hash]string, size), map[Hash][]string{}} }
+
 func (m *Model) index() index {
-	ix := index{make(map[Hash]string, m.SampleCount()), map[Hash][]string{}}
+	ix := newIndex(m.SampleCount())
 	for _, s := range m.Sessions {
 		for _, id := range s.Samples {
 			ix.add(id)

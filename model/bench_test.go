@@ -17,7 +17,7 @@ func many(b *testing.B, n int) *Model {
 	for i := range n {
 		var h Hash
 		binary.LittleEndian.PutUint64(h[:], uint64(i))
-		s.Samples = append(s.Samples, SampleID{h, m.Classes()[i%4]})
+		s.Samples = append(s.Samples, SampleID{Content: h, Class: m.Classes()[i%4]})
 	}
 	m.Sessions = append(m.Sessions, s)
 	return m
@@ -57,28 +57,6 @@ func BenchmarkLearnKnown10000Of1e6Samples(b *testing.B) {
 	for b.Loop() {
 		if o := learn(b, m, all); o.Changed() {
 			b.Fatal(o)
-		}
-	}
-}
-
-func BenchmarkStatsAdd20000x640Of20Classes(b *testing.B) {
-	const rows, d = 20000, 640
-	x := make([]float32, rows*d)
-	for i := range x {
-		x[i] = float32(i%1013) / 1013
-	}
-	for range b.N {
-		s := NewStats(d, true)
-		for i := range rows {
-			v := x[i*d : (i+1)*d]
-			id := SampleID{Class: string(rune('a' + i%20))}
-			id.Content[0], id.Content[1], id.Content[2] = byte(i), byte(i>>8), byte(i>>16)
-			if _, err := s.Add(id, v); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if err := s.settle(); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

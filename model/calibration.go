@@ -14,12 +14,12 @@ import (
 // calibrationQuantiles is the number of quantiles kept.
 const calibrationQuantiles = 1001
 
-// A Calibration holds what novelty looks like for samples of known classes
-// that the head has not seen, from pseudo-sessions inside the base session
-// (package pseudo): of classes learned from most of their samples, and of
-// classes learned later from a few. Where the base session is too small for
-// that, the former only, by five-fold cross-validation. Every fit is that of a
-// fresh head of the same settings.
+// A Calibration holds the novelty of samples of known classes that the head has
+// not seen, from episodes inside the base session (package episodes): of classes
+// learned from most of their samples, and of classes learned later from a few.
+// Where the base session is too small for that, it holds the former only, from
+// five-fold cross-validation. Every fit is that of a fresh head with the same
+// settings.
 type Calibration struct {
 	// Samples is the number of held-out samples behind the quantiles.
 	Samples int
@@ -84,7 +84,7 @@ func above(sorted []float64, v float64) float64 {
 	return 1 - at/float64(len(sorted)-1)
 }
 
-// Threshold is that of the model's calibration for the classes that it has now.
+// Threshold is Calibration.Threshold for the classes that the model has now.
 func (m *Model) Threshold(p float64) (float64, error) {
 	return m.Calibration.Threshold(p, m.fewShare())
 }
@@ -150,14 +150,19 @@ func quantiles(held []float64) []float64 {
 	return out
 }
 
-// calibrate never fails but for ctx: what prevents a calibration becomes its
-// Reason.
-func calibrate(ctx context.Context, create creator, b Batch, seed uint64) (Calibration, error) {
-	c, err := pseudoNovelty(ctx, create, b, seed)
+// calibrate fails only when ctx does: what else prevents a calibration becomes
+// its Reason.
+func calibrate(ctx context.Context, p *Predictor, b Batch, seed uint64) (Calibration, error) {
+	var c Calibration
+	z, err := p.project(b.X)
+	if err == nil {
+		c, err = episodeNovelty(ctx, p.unfitted, b, z, seed)
+	}
 	var little *episodes.TooLittleError
 	if errors.As(err, &little) {
+		b.X = z
 		var held []float64
-		if held, err = heldOutNovelty(ctx, create, b, seed); err == nil {
+		if held, err = heldOutNovelty(ctx, p.unfitted, b, seed); err == nil {
 			c = Calibration{Samples: len(held), Quantiles: quantiles(held)}
 		}
 	}

@@ -64,7 +64,7 @@ func TestThresholdHoldsOnCalibrationData(t *testing.T) {
 	for i := range b.X.Data {
 		b.X.Data[i] += float32(i*i%17) / 16
 	}
-	m, _, err := train(context.Background(), testOrigin(), newFake, b)
+	m, _, err := train(context.Background(), newFake, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,23 +99,20 @@ func TestNoCalibrationSaysWhy(t *testing.T) {
 		f, err := newFake()
 		return brokenNovelty{f.(*fake)}, err
 	}
-	off := testOrigin()
-	off.calibrate = false
 	few := batch(0, 2, 3, "ant", "bee")
 	enough := batch(0, 12, 3, "ant", "bee")
 	for name, c := range map[string]struct {
-		o      origin
-		create creator
+		create func() (classifier.Learner, error)
 		b      Batch
 		says   string
 	}{
-		"too few":    {testOrigin(), newFake, few, "at least 20 base samples"},
-		"singletons": {testOrigin(), newFake, batch(0, 1, 3, strings.Split("abcdefghijklmnopqrstuvwxyz", "")...), "there are 0"},
-		"NaN":        {testOrigin(), broken, enough, "NaN"},
-		"off":        {off, newFake, enough, "switched off"},
+		"too few":    {newFake, few, "at least 20 base samples"},
+		"singletons": {newFake, batch(0, 1, 3, strings.Split("abcdefghijklmnopqrstuvwxyz", "")...), "there are 0"},
+		"NaN":        {broken, enough, "NaN"},
+		"off":        {newFake, enough, "switched off"},
 	} {
-		m, _, err := train(ctx, c.o, c.create, c.b)
-		if err != nil {
+		m := faked(c.create)
+		if _, err := m.train(ctx, c.b, name != "off"); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if _, err := m.Threshold(0.05); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -138,7 +135,7 @@ func TestNoCalibrationSaysWhy(t *testing.T) {
 func TestCalibrationCountsDuplicatesOnce(t *testing.T) {
 	b := batch(0, 12, 3, "ant", "bee")
 	double := b.only(slices.Concat(seq(24), seq(24)))
-	m, o, err := train(context.Background(), testOrigin(), newFake, double)
+	m, o, err := train(context.Background(), newFake, double)
 	if err != nil || o.Duplicates != 24 || m.Calibration.Samples != 24 {
 		t.Errorf("%+v, %d, %v", o, m.Calibration.Samples, err)
 	}
@@ -168,7 +165,7 @@ func TestCalibrationStops(t *testing.T) {
 		f, err := newFake()
 		return cancelling{f.(*fake), cancel}, err
 	}
-	if _, _, err := train(ctx, testOrigin(), create, batch(0, 12, 3, "ant", "bee")); !errors.Is(err, context.Canceled) {
+	if _, _, err := train(ctx, create, batch(0, 12, 3, "ant", "bee")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

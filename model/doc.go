@@ -1,6 +1,16 @@
-// Package model is the MODEL file: a trained head together with everything
+// Package model is the MODEL file: a trained Predictor together with everything
 // that is needed to use it safely: the backbone's hash, the preprocessing, what
 // was learned in which session, and the calibration of the open-set threshold.
+//
+// # Predictor
+//
+//	embedding x ──▶ projection g_θ ──▶ head ──▶ temperature T ──▶ log p(c|x), novelty
+//
+// The base session of a Model trains the projection if there is to be one
+// (package dkl), teaches the head, fits T (package classifier/temperature), and
+// calibrates the novelty threshold; both fits hold examples out in episodes
+// (package classifier/episodes) of the projected rows. Later sessions teach the
+// head. A head is asked with a type assertion for what only some can do.
 //
 // # File
 //

@@ -3,24 +3,24 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-const (
-	formatKey, versionKey, documentKey = "format", "version", "model"
-
-	modelFormat      = "pipeline-model"
-	statisticsFormat = "pipeline-statistics"
-	formatVersion    = 2
+// The files of a model. Version 2 of MODEL is that of Predictor and Provenance.
+var (
+	modelFormat      = container.Format{Name: "pipeline-model", Version: 2, Foreign: ErrNotModel, Again: "train the model again"}
+	statisticsFormat = container.Format{Name: "pipeline-statistics", Version: 1, Foreign: errors.New("not the statistics of a model")}
 )
 
 // document is the JSON inside a MODEL; arrays are tensors.
 type document struct {
 	Method         string             `json:"method"`
 	HeadConfig     json.RawMessage    `json:"head_config,omitempty"`
-	HeadSettings   json.RawMessage    `json:"head_settings,omitempty"`
+	Predictor      json.RawMessage    `json:"predictor"`
 	Dim            int                `json:"dim"`
 	Classes        []string           `json:"classes"`
 	Provenance     embed.Provenance   `json:"provenance"`
@@ -74,17 +74,6 @@ func (d document) check() error {
 
 func isHex(s string, n int) bool {
 	return len(s) == n && len(bytes.Trim([]byte(s), "0123456789abcdef")) == 0
-}
-
-// rawJSON lets a head have no settings at all.
-func rawJSON(raw []byte) (json.RawMessage, error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
-	if !json.Valid(raw) {
-		return nil, fmt.Errorf("the settings are not JSON: %.80q", raw)
-	}
-	return raw, nil
 }
 
 // decodePointer reads only the reference to the side file.

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -176,6 +178,30 @@ func (f *fake) RestoreStatistics(s classifier.State) error {
 		f.sums[c] = &sum{n[i], x[i*f.dim : (i+1)*f.dim]}
 	}
 	return nil
+}
+
+// faked returns an unfitted model whose heads create makes.
+func faked(create func() (classifier.Learner, error)) *Model {
+	head, err := create()
+	if err != nil {
+		panic(err)
+	}
+	return &Model{
+		Method: "fake", Predictor: &Predictor{Head: head, temperature: temperature.Config{Temperature: 1}, fresh: create},
+		HeadConfig: json.RawMessage(`{"tau":1}`), Seed: 7, ToolVersion: "test",
+		Provenance: embed.Provenance{
+			Backbone: embed.Backbone{Name: "resnet <tiny>", SHA256: "abc", Path: "r.onnx"}, ExtractorFingerprint: "ef", Extractor: json.RawMessage(`{"pool":"mean"}`),
+			Preprocess: spec(), PreprocessFingerprint: "feed", Dim: 3,
+		},
+		KeepStatistics: true,
+	}
+}
+
+// train is the base session of a faked model.
+func train(ctx context.Context, create func() (classifier.Learner, error), b Batch) (*Model, Outcome, error) {
+	m := faked(create)
+	o, err := m.train(ctx, b, true)
+	return m, o, err
 }
 
 // plain hides everything but the Learner and the Saver.

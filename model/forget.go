@@ -18,12 +18,11 @@ func (e *NotLearnedError) Error() string {
 // be learned again. The error wraps classifier.ErrUnknownClass or
 // classifier.ErrUnsupported.
 func (m *Model) ForgetClass(name string) error {
-	f, ok := classifier.As[classifier.Forgetter](m.Head)
-	if !ok {
+	if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
 		return fmt.Errorf("forget class %q: %s: %w", name, m.Method, classifier.ErrUnsupported)
 	}
 	m.restoreStatistics()
-	if err := f.Forget(name); err != nil {
+	if err := m.Predictor.Forget(name); err != nil {
 		return fmt.Errorf("forget class %q: %w", name, m.explain(err))
 	}
 	m.dropSamples(func(id SampleID) bool { return id.Class == name })
@@ -36,8 +35,7 @@ func (m *Model) ForgetClass(name string) error {
 // learned the error is a *NotLearnedError and nothing changes; it wraps
 // classifier.ErrUnsupported when the method or missing statistics forbid it.
 func (m *Model) ForgetSamples(b Batch) error {
-	f, ok := classifier.As[classifier.SampleForgetter](m.Head)
-	if !ok {
+	if _, ok := m.Predictor.Head.(classifier.SampleForgetter); !ok {
 		return fmt.Errorf("forget samples: %s can only forget whole classes: %w", m.Method, classifier.ErrUnsupported)
 	}
 	if err := b.validate(m.Dim()); err != nil {
@@ -54,7 +52,7 @@ func (m *Model) ForgetSamples(b Batch) error {
 		labels[i] = id.Class
 		gone[id] = true
 	}
-	if err := f.ForgetSamples(b.rows(rows), labels); err != nil {
+	if err := m.Predictor.ForgetSamples(b.rows(rows), labels); err != nil {
 		return fmt.Errorf("forget samples: %w", m.explain(err))
 	}
 	m.dropSamples(func(id SampleID) bool { return gone[id] })
@@ -76,7 +74,7 @@ func (m *Model) findLearned(b Batch) (rows []int, ids []SampleID, err error) {
 				label = classes[0]
 			}
 		}
-		id := SampleID{b.Content[i], label}
+		id := SampleID{Content: b.Content[i], Class: label}
 		switch {
 		case !known.has(id):
 			missing = append(missing, b.name(i))

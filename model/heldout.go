@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -22,13 +23,18 @@ const (
 	calibrationStream = 0x63616c6962726174
 )
 
-// pseudoNovelty calibrates on pseudo-sessions. The error is a
-// *episodes.TooLittleError where there is too little data.
-func pseudoNovelty(ctx context.Context, create creator, b Batch, seed uint64) (Calibration, error) {
+// episodeNovelty calibrates on episodes of the batch, of which the heads learn
+// the projections z. The error is a *episodes.TooLittleError where there is too
+// little data.
+func episodeNovelty(ctx context.Context, fresh func() (classifier.Learner, error), b Batch, z blas32.General, seed uint64) (Calibration, error) {
 	cfg := episodes.DefaultConfig()
 	cfg.Splits, cfg.Seed = calibrationFolds, seed
+	plan, err := episodes.NewPlan(b.X, b.Labels, cfg)
+	if err != nil {
+		return Calibration{}, err
+	}
 	bySplit := make([][2][]float64, cfg.Splits)
-	err := episodes.HeldOut(ctx, b.X, b.Labels, cfg, create, func(split int, a episodes.Answer) {
+	err = episodes.HeldOut(ctx, plan, z, b.Labels, fresh, func(split int, a episodes.Answer) {
 		held := &bySplit[split][0]
 		if a.Novel {
 			held = &bySplit[split][1]
@@ -51,7 +57,9 @@ func pseudoNovelty(ctx context.Context, create creator, b Batch, seed uint64) (C
 	return Calibration{Samples: len(many) + len(few), Quantiles: quantiles(many), Few: quantiles(few), Shots: cfg.Shots}, nil
 }
 
-func heldOutNovelty(ctx context.Context, create creator, b Batch, seed uint64) ([]float64, error) {
+// heldOutNovelty returns the novelty of every sample that cross-validation can
+// hold out.
+func heldOutNovelty(ctx context.Context, fresh func() (classifier.Learner, error), b Batch, seed uint64) ([]float64, error) {
 	fold := folds(b, seed)
 	n := 0
 	for _, f := range fold {
@@ -64,7 +72,7 @@ func heldOutNovelty(ctx context.Context, create creator, b Batch, seed uint64) (
 	}
 	held := make([]float64, 0, n)
 	for f := range calibrationFolds {
-		novelty, err := foldNovelty(ctx, create, b, fold, f)
+		novelty, err := foldNovelty(ctx, fresh, b, fold, f)
 		if err != nil {
 			return nil, fmt.Errorf("calibration fold %d: %w", f, err)
 		}
@@ -81,7 +89,7 @@ func checkNovelty(held []float64) error {
 }
 
 // foldNovelty fits on everything but fold f and scores fold f.
-func foldNovelty(ctx context.Context, create creator, b Batch, fold []int, f int) ([]float64, error) {
+func foldNovelty(ctx context.Context, fresh func() (classifier.Learner, error), b Batch, fold []int, f int) ([]float64, error) {
 	var train, test []int
 	var labels []string
 	for i, of := range fold {
@@ -92,7 +100,7 @@ func foldNovelty(ctx context.Context, create creator, b Batch, fold []int, f int
 		train = append(train, i)
 		labels = append(labels, b.Labels[i])
 	}
-	head, err := create()
+	head, err := fresh()
 	if err != nil {
 		return nil, err
 	}
@@ -114,20 +122,11 @@ func foldNovelty(ctx context.Context, create creator, b Batch, fold []int, f int
 // hashes, labels and seed but not on the order of the samples. A class of n has
 // at most ⌈n/5⌉ samples in a fold, so every fold trains on every class.
 func folds(b Batch, seed uint64) []int {
-	byClass := map[string][]int{}
-	for i, label := range b.Labels {
-		byClass[label] = append(byClass[label], i)
-	}
-	names := make([]string, 0, len(byClass))
-	for name := range byClass {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	rng := rand.New(rand.NewPCG(seed, calibrationStream))
 	fold := make([]int, len(b.Labels))
 	next := 0
-	for _, name := range names {
-		members := byClass[name]
+	for _, g := range classifier.GroupByClass(b.Labels) {
+		members := g.Rows
 		if len(members) == 1 {
 			fold[members[0]] = -1
 			continue

@@ -64,7 +64,7 @@ func learnAll(path string, progress io.Writer) error {
 // base writes the model that everything starts from.
 func killBase(t *testing.T, path string) {
 	t.Helper()
-	m, _, err := train(context.Background(), testOrigin(), newFake, batch(0, 6, 64, "ant", "bee", "cat", "dog"))
+	m, _, err := train(context.Background(), newFake, batch(0, 6, 64, "ant", "bee", "cat", "dog"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func saveUntil(m *Model, path string, stop int) error {
 		return err
 	}
 	stopped := errors.New("stopped")
-	err = c.write(path, func() error {
+	err = c.Write(path, func() error {
 		if stop == 1 {
 			return stopped
 		}

@@ -22,7 +22,7 @@ type Outcome struct {
 	Conflicts []Conflict
 }
 
-// Changed says whether the model is different from before. When it is not,
+// Changed reports whether the model is different from before. When it is not,
 // there is nothing to save.
 func (o Outcome) Changed() bool { return o.Added > 0 }
 
@@ -44,7 +44,7 @@ func (b Batch) plan(known index) plan {
 	var p plan
 	fresh := map[SampleID]bool{}
 	for i, label := range b.Labels {
-		id := SampleID{b.Content[i], label}
+		id := SampleID{Content: b.Content[i], Class: label}
 		switch {
 		case fresh[id]:
 			p.Duplicates++
@@ -85,20 +85,30 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	}
 	m.restoreStatistics()
 	before := slices.Clone(m.Classes())
-	if err := m.Head.Learn(ctx, b.rows(p.rows), p.labels); err != nil {
+	if err := m.Predictor.Learn(ctx, b.rows(p.rows), p.labels); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", m.explain(err))
 	}
-	p.NewClasses, p.MoreOf = split(m.Classes(), before, p.labels)
-	m.Sessions = append(m.Sessions, Session{Index: m.nextSession(), NewClasses: slices.Clone(p.NewClasses), Samples: p.samples})
-	m.changed = true
+	m.record(&p.Outcome, before, p.labels, p.samples)
 	return p.Outcome, nil
+}
+
+// record adds a session to the history and says in o which of its classes are
+// new.
+func (m *Model) record(o *Outcome, before, labels []string, samples []SampleID) {
+	o.NewClasses, o.MoreOf = split(m.Classes(), before, labels)
+	next := 0
+	if n := len(m.Sessions); n > 0 {
+		next = m.Sessions[n-1].Index + 1
+	}
+	m.Sessions = append(m.Sessions, Session{Index: next, NewClasses: slices.Clone(o.NewClasses), Samples: samples})
+	m.changed = true
 }
 
 // Refresh brings what the head derived from its classes up to date, such as
 // super-classes. The error wraps classifier.ErrUnsupported where there is
 // nothing of the kind; on error the model is unchanged.
 func (m *Model) Refresh(ctx context.Context) error {
-	r, ok := classifier.As[classifier.Refresher](m.Head)
+	r, ok := m.Predictor.Head.(classifier.Refresher)
 	if !ok {
 		return fmt.Errorf("refresh: %s has nothing to refresh: %w", m.Method, classifier.ErrUnsupported)
 	}
@@ -106,13 +116,6 @@ func (m *Model) Refresh(ctx context.Context) error {
 		return fmt.Errorf("refresh: %w", err)
 	}
 	return nil // the classes are the same, and so are their statistics
-}
-
-func (m *Model) nextSession() int {
-	if len(m.Sessions) == 0 {
-		return 0
-	}
-	return m.Sessions[len(m.Sessions)-1].Index + 1
 }
 
 // split sorts the learned labels into new classes and old ones.

@@ -10,15 +10,27 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
 // previousSuffix names the version before the current one.
 const previousSuffix = ".prev"
 
-func load(path string, heads loader) (*Model, error) {
+// A headLoader brings back the head of a method.
+type headLoader func(method string, s classifier.State) (classifier.Learner, error)
+
+// Load reads a MODEL file and checks all of it. The error wraps ErrNotModel,
+// ErrNewerVersion, ErrOlderVersion, ErrTooShort or ErrAltered when that is what
+// is wrong, and names MODEL.prev where that could help. The statistics side file
+// is not read before an operation needs it; without it the model still predicts.
+func Load(path string) (*Model, error) { return load(path, method.Load) }
+
+func load(path string, heads headLoader) (*Model, error) {
 	path = resolve(path)
-	f, size, err := openRegular(path)
+	f, size, err := container.OpenRegular(path)
 	if err != nil {
 		return nil, fmt.Errorf("load model: %w", err)
 	}
@@ -32,23 +44,7 @@ func load(path string, heads loader) (*Model, error) {
 	return m, nil
 }
 
-func openRegular(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w: it is not a regular file", path, ErrNotModel)
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
-}
-
-// resolve follows a symbolic link, so that side files lie beside the real
+// resolve follows a symbolic link, so that side files lie next to the real
 // file and a rename replaces it, not the link.
 func resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -68,72 +64,57 @@ func hintPrevious(path string, err error) string {
 	return fmt.Sprintf(" (the version before it is in %s)", path+previousSuffix)
 }
 
-func notModel(err error) error {
-	if errors.Is(err, safetensors.ErrFormat) {
-		return fmt.Errorf("%w, or damaged at its beginning: %w", ErrNotModel, err)
-	}
-	return err
-}
-
-func wrongFormat(format string) error {
-	switch format {
-	case statisticsFormat:
-		return fmt.Errorf("%w: it is the statistics side file of one", ErrNotModel)
-	case modelFormat:
-		return fmt.Errorf("%w: it is a model", ErrNotStats)
-	case statsFormat:
-		return fmt.Errorf("%w: it holds statistics of classes; pipeline train --stats makes a model of them", ErrNotModel)
-	}
-	return fmt.Errorf("%w: it is a safetensors file of another kind", ErrNotModel)
-}
-
 // decode reads a MODEL. Whatever the bytes, the result is a model or an error.
-func decode(r io.ReaderAt, size int64, heads loader) (*Model, safetensors.Written, error) {
-	f, written, err := openContainer(r, size, modelFormat)
+func decode(r io.ReaderAt, size int64, heads headLoader) (*Model, safetensors.Written, error) {
+	f, written, err := container.Open(r, size, modelFormat)
 	if err != nil {
 		return nil, written, err
 	}
 	var d document
-	if err := json.Unmarshal([]byte(f.Metadata()[documentKey]), &d); err != nil {
+	if err := json.Unmarshal([]byte(f.Metadata()[container.DocumentKey]), &d); err != nil {
 		return nil, written, fmt.Errorf("its description: %w", err)
 	}
 	if err := d.check(); err != nil {
 		return nil, written, fmt.Errorf("its description: %w", err)
 	}
-	m := d.model()
+	m := &Model{
+		Method: d.Method, HeadConfig: d.HeadConfig,
+		Provenance: d.Provenance,
+		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
+		statistics: statistics{pointer: d.Statistics},
+	}
 	if m.Sessions, err = readSessions(f, d); err != nil {
 		return nil, written, fmt.Errorf("its sessions: %w", err)
 	}
 	if m.Calibration, err = readCalibration(f, d.Calibration); err != nil {
 		return nil, written, fmt.Errorf("its calibration: %w", err)
 	}
-	if err := m.loadHead(f, d, heads); err != nil {
+	if err := m.loadPredictor(f, d, heads); err != nil {
 		return nil, written, err
 	}
 	return m, written, nil
 }
 
-func (d document) model() *Model {
-	return &Model{
-		Method: d.Method, HeadConfig: d.HeadConfig,
-		Provenance: d.Provenance,
-		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
-		statistics: statistics{pointer: d.Statistics},
+func (m *Model) loadPredictor(f *safetensors.File, d document, heads headLoader) error {
+	state := classifier.State{Settings: d.Predictor, Tensors: map[string]classifier.Tensor{}}
+	for _, prefix := range []string{headPrefix, projectionPrefix} {
+		tensors, err := container.Read(f, prefix)
+		if err != nil {
+			return err
+		}
+		for name, t := range tensors {
+			state.Tensors[prefix+name] = t
+		}
 	}
-}
-
-func (m *Model) loadHead(f *safetensors.File, d document, heads loader) error {
-	state, err := readState(f, d.HeadSettings)
+	var err error
+	m.Predictor, err = loadPredictor(state, func(s classifier.State) (classifier.Learner, error) { return heads(d.Method, s) })
 	if err != nil {
-		return err
-	}
-	if m.Head, err = heads(d.Method, state); err != nil {
 		return fmt.Errorf("its %s head: %w", d.Method, err)
 	}
-	sameDim := m.Head.Dim() == d.Dim || len(d.Classes) == 0
-	if !sameDim || !slices.Equal(m.Head.Classes(), d.Classes) {
+	sameDim := m.Dim() == d.Dim || len(d.Classes) == 0
+	if !sameDim || !slices.Equal(m.Classes(), d.Classes) {
 		return fmt.Errorf("its %s head has %d dimensions and %d classes, its description says %d and %d (or names others)",
-			d.Method, m.Head.Dim(), len(m.Head.Classes()), d.Dim, len(d.Classes))
+			d.Method, m.Dim(), len(m.Classes()), d.Dim, len(d.Classes))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
 func TestLoadSaysWhatIsWrong(t *testing.T) {
@@ -30,10 +31,10 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		"photo":      {append([]byte("\xff\xd8\xff\xe0"), make([]byte, 100)...), ErrNotModel, ""},
 		"text":       {[]byte("this is a text file, not a model"), ErrNotModel, ""},
 		"side file":  {side, ErrNotModel, "side file"},
-		"older":      {repack(t, raw, func(c *container) { c.metadata[versionKey] = "1" }), ErrOlderVersion, "train again"},
-		"newer":      {repack(t, raw, func(c *container) { c.metadata[versionKey] = "3" }), ErrNewerVersion, "update pipeline"},
-		"no version": {repack(t, raw, func(c *container) { delete(c.metadata, versionKey) }), ErrNotModel, "version"},
-		"foreign":    {repack(t, raw, func(c *container) { c.metadata = nil }), ErrNotModel, "another kind"},
+		"newer":      {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "3" }), ErrNewerVersion, "update pipeline"},
+		"older":      {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "1" }), ErrOlderVersion, "train the model again"},
+		"no version": {repack(t, raw, func(c *container.File) { delete(c.Metadata, container.VersionKey) }), ErrNotModel, "version"},
+		"foreign":    {repack(t, raw, func(c *container.File) { c.Metadata = nil }), ErrNotModel, "another kind"},
 	} {
 		bad := filepath.Join(t.TempDir(), "bad.model")
 		if err := os.WriteFile(bad, c.raw, 0o600); err != nil {
@@ -61,24 +62,24 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 }
 
 // repack changes a file and gives it a right checksum again.
-func repack(t testing.TB, raw []byte, change func(*container)) []byte {
+func repack(t testing.TB, raw []byte, change func(*container.File)) []byte {
 	t.Helper()
 	f, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := container{map[string]safetensors.Tensor{}, f.Metadata()}
+	c := container.File{Tensors: map[string]safetensors.Tensor{}, Metadata: f.Metadata()}
 	for _, info := range f.Tensors() {
 		if info.Name == safetensors.DigestName {
 			continue
 		}
-		if c.tensors[info.Name], err = f.Read(info.Name); err != nil {
+		if c.Tensors[info.Name], err = f.Read(info.Name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	change(&c)
 	var b bytes.Buffer
-	if _, err := safetensors.Write(&b, c.tensors, c.metadata); err != nil {
+	if _, err := safetensors.Write(&b, c.Tensors, c.Metadata); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -87,17 +88,17 @@ func repack(t testing.TB, raw []byte, change func(*container)) []byte {
 // Files with a right checksum and wrong content.
 func TestLoadRefusesInconsistentFiles(t *testing.T) {
 	raw := contents(t, saved(t))
-	replace := func(old, new string) func(*container) {
-		return func(c *container) {
-			if !strings.Contains(c.metadata[documentKey], old) {
-				t.Fatalf("%s is not in the document %s", old, c.metadata[documentKey])
+	replace := func(old, new string) func(*container.File) {
+		return func(c *container.File) {
+			if !strings.Contains(c.Metadata[container.DocumentKey], old) {
+				t.Fatalf("%s is not in the document %s", old, c.Metadata[container.DocumentKey])
 			}
-			c.metadata[documentKey] = strings.Replace(c.metadata[documentKey], old, new, 1)
+			c.Metadata[container.DocumentKey] = strings.Replace(c.Metadata[container.DocumentKey], old, new, 1)
 		}
 	}
-	for name, change := range map[string]func(*container){
-		"no document":    func(c *container) { delete(c.metadata, documentKey) },
-		"no JSON":        func(c *container) { c.metadata[documentKey] = "{" },
+	for name, change := range map[string]func(*container.File){
+		"no document":    func(c *container.File) { delete(c.Metadata, container.DocumentKey) },
+		"no JSON":        func(c *container.File) { c.Metadata[container.DocumentKey] = "{" },
 		"no method":      replace(`"method":"fake"`, `"method":""`),
 		"dimension":      replace(`"dim":3`, `"dim":4`),
 		"classes":        replace(`"bee"`, `"bea"`),
@@ -108,18 +109,18 @@ func TestLoadRefusesInconsistentFiles(t *testing.T) {
 		"index":          replace(`"index":0`, `"index":-1`),
 		"spec":           replace(`"size":96`, `"size":0`),
 		"pointer":        replace(`"statistics":{"sha256":"`, `"statistics":{"sha256":"../`),
-		"no samples":     func(c *container) { delete(c.tensors, contentTensor) },
-		"no class":       func(c *container) { delete(c.tensors, classTensor) },
-		"class range":    func(c *container) { c.tensors[classTensor].I64[3] = 4 },
-		"class negative": func(c *container) { c.tensors[classTensor].I64[3] = -1 },
-		"quantile order": func(c *container) { c.tensors[calibrationTensor].F64[3] = 1e9 },
-		"quantiles": func(c *container) {
-			c.tensors[calibrationTensor] = safetensors.Tensor{Shape: []int{1}, F64: []float64{1}}
+		"no samples":     func(c *container.File) { delete(c.Tensors, contentTensor) },
+		"no class":       func(c *container.File) { delete(c.Tensors, classTensor) },
+		"class range":    func(c *container.File) { c.Tensors[classTensor].I64[3] = 4 },
+		"class negative": func(c *container.File) { c.Tensors[classTensor].I64[3] = -1 },
+		"quantile order": func(c *container.File) { c.Tensors[calibrationTensor].F64[3] = 1e9 },
+		"quantiles": func(c *container.File) {
+			c.Tensors[calibrationTensor] = safetensors.Tensor{Shape: []int{1}, F64: []float64{1}}
 		},
-		"byte tensor": func(c *container) { c.tensors["head.x"] = safetensors.Tensor{Shape: []int{1}, U8: []byte{1}} },
-		"no head":     func(c *container) { delete(c.tensors, "head.mean") },
-		"class dtype": func(c *container) {
-			c.tensors[classTensor] = safetensors.Tensor{Shape: []int{24}, F64: make([]float64, 24)}
+		"byte tensor": func(c *container.File) { c.Tensors["head.x"] = safetensors.Tensor{Shape: []int{1}, U8: []byte{1}} },
+		"no head":     func(c *container.File) { delete(c.Tensors, "head.mean") },
+		"class dtype": func(c *container.File) {
+			c.Tensors[classTensor] = safetensors.Tensor{Shape: []int{24}, F64: make([]float64, 24)}
 		},
 	} {
 		bad := repack(t, raw, change)
@@ -127,7 +128,7 @@ func TestLoadRefusesInconsistentFiles(t *testing.T) {
 			t.Errorf("%s: accepted as %+v", name, m)
 		}
 	}
-	same := repack(t, raw, func(*container) {})
+	same := repack(t, raw, func(*container.File) {})
 	if !bytes.Equal(same, raw) {
 		t.Error("repacking changes the bytes")
 	}
@@ -141,21 +142,21 @@ func FuzzLoad(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(raw, file.Metadata()[documentKey], "1", []byte{1, 0, 0, 0, 0, 0, 0, 0})
-	f.Add(raw[:50], `{"method":"fake"}`, "2", []byte{})
+	f.Add(raw, file.Metadata()[container.DocumentKey], "2", []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	f.Add(raw[:50], `{"method":"fake"}`, "3", []byte{})
 	f.Fuzz(func(t *testing.T, whole []byte, document, version string, class []byte) {
 		try(t, whole)
 		var out bytes.Buffer
-		c := container{map[string]safetensors.Tensor{}, map[string]string{formatKey: modelFormat, versionKey: version, documentKey: document}}
+		c := container.File{Tensors: map[string]safetensors.Tensor{}, Metadata: map[string]string{container.FormatKey: modelFormat.Name, container.VersionKey: version, container.DocumentKey: document}}
 		for _, info := range file.Tensors() {
 			if info.Name != safetensors.DigestName {
-				c.tensors[info.Name], _ = file.Read(info.Name)
+				c.Tensors[info.Name], _ = file.Read(info.Name)
 			}
 		}
 		for i, v := range class {
-			c.tensors[classTensor].I64[i%24] = int64(int8(v))
+			c.Tensors[classTensor].I64[i%24] = int64(int8(v))
 		}
-		if _, err := safetensors.Write(&out, c.tensors, c.metadata); err == nil {
+		if _, err := safetensors.Write(&out, c.Tensors, c.Metadata); err == nil {
 			try(t, out.Bytes())
 		}
 	})

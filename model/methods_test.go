@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
 // noisy is a batch with some spread, so that every method has a covariance.
@@ -37,7 +38,7 @@ func noisy(session, n int, classes ...string) Batch {
 
 func settings(name string) Settings {
 	c := method.DefaultConfig()
-	c.GPTree.Base = gptree.BaseGibbs // old classes take and lose examples
+	c = method.Change(c, "gptree", func(g *gptree.Config) { g.Base = gptree.BaseGibbs }) // old classes take and lose examples
 	return Settings{Method: name, Heads: c, Provenance: embed.Provenance{Preprocess: spec(), PreprocessFingerprint: spec().Fingerprint()}, Seed: 3, ToolVersion: "test"}
 }
 
@@ -45,7 +46,7 @@ func logProb(t *testing.T, m *Model, b Batch) []float64 {
 	t.Helper()
 	c := len(m.Classes())
 	p := blas64.General{Rows: b.X.Rows, Cols: c, Stride: c, Data: make([]float64, b.X.Rows*c)}
-	if err := m.Head.Score(p, nil, b.X); err != nil {
+	if err := m.Predictor.Score(p, nil, b.X); err != nil {
 		t.Fatal(err)
 	}
 	return p.Data
@@ -98,7 +99,7 @@ func checkEveryMethod(t *testing.T, m *Model, path string) {
 		t.Error("the same session again changed the bytes")
 	}
 	left := 39
-	if _, ok := classifier.As[classifier.SampleForgetter](again.Head); !ok {
+	if _, ok := again.Predictor.Head.(classifier.SampleForgetter); !ok {
 		left = 41
 		if err := again.ForgetSamples(more.only([]int{0, 1, 5})); !errors.Is(err, classifier.ErrUnsupported) {
 			t.Errorf("forget samples: %v", err)
@@ -106,7 +107,7 @@ func checkEveryMethod(t *testing.T, m *Model, path string) {
 	} else if err := again.ForgetSamples(more.only([]int{0, 1, 5})); err != nil {
 		t.Errorf("forget samples: %v", err)
 	}
-	if _, ok := classifier.As[classifier.Forgetter](again.Head); !ok {
+	if _, ok := again.Predictor.Head.(classifier.Forgetter); !ok {
 		if err := again.ForgetClass("dog"); !errors.Is(err, classifier.ErrUnsupported) {
 			t.Errorf("forget class: %v", err)
 		}
@@ -144,7 +145,7 @@ func TestPPCAWithoutItsStatistics(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = mustLoad(t, savedAs(t, m))
-	if _, err := m.Learn(context.Background(), noisy(1, 3, "bee")); !errors.Is(err, ErrNoStatistics) {
+	if _, err := m.Learn(context.Background(), noisy(1, 3, "bee")); !errors.Is(err, classifier.ErrNoStatistics) {
 		t.Errorf("an old class: %v", err)
 	}
 	learn(t, m, noisy(1, 3, "cat"))
@@ -165,7 +166,7 @@ func FuzzLoadHeads(f *testing.F) {
 			f.Fatal(err)
 		}
 		files[method.Name] = file
-		f.Add(method.Name, file.Metadata()[documentKey], uint16(0), uint8(0), 1.5)
+		f.Add(method.Name, file.Metadata()[container.DocumentKey], uint16(0), uint8(0), 1.5)
 	}
 	f.Fuzz(func(t *testing.T, name, document string, at uint16, dim uint8, value float64) {
 		file := files[name]
@@ -179,7 +180,7 @@ func FuzzLoadHeads(f *testing.F) {
 		}
 		b := noisy(1, 1, "ant")
 		_ = logProb(t, m, b)
-		_ = m.Head.Score(dense.New(1, len(m.Classes())), make([]float64, 1), b.X)
+		_ = m.Predictor.Score(dense.New(1, len(m.Classes())), make([]float64, 1), b.X)
 		if _, err := m.encode(nil); err != nil {
 			t.Fatalf("a loaded model cannot be encoded: %v", err)
 		}
@@ -190,7 +191,7 @@ func FuzzLoadHeads(f *testing.F) {
 // when dim is not 0 (then the tensor is cut to fit).
 func mutated(t *testing.T, file *safetensors.File, document string, at, dim int, value float64) []byte {
 	t.Helper()
-	c := newContainer(modelFormat, document)
+	c := container.New(modelFormat, document)
 	infos := file.Tensors()
 	chosen := infos[at%len(infos)].Name
 	for _, info := range infos {
@@ -204,10 +205,10 @@ func mutated(t *testing.T, file *safetensors.File, document string, at, dim int,
 		if info.Name == chosen {
 			tensor = mutateTensor(tensor, at/len(infos), dim, value)
 		}
-		c.tensors[info.Name] = tensor
+		c.Tensors[info.Name] = tensor
 	}
 	var out bytes.Buffer
-	if _, err := safetensors.Write(&out, c.tensors, c.metadata); err != nil {
+	if _, err := safetensors.Write(&out, c.Tensors, c.Metadata); err != nil {
 		return nil
 	}
 	return out.Bytes()

@@ -1,24 +1,24 @@
 package model
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
 // What can be wrong with a MODEL file or its use, for errors.Is.
 var (
 	// ErrNotModel says that the file is something else.
 	ErrNotModel = errors.New("not a pipeline model")
-	// ErrNewerVersion says that a later program wrote the file.
-	ErrNewerVersion = errors.New("written by a newer version of pipeline")
-	// ErrOlderVersion says that an earlier program wrote the file.
-	ErrOlderVersion = errors.New("written by an older version of pipeline")
+	// ErrNewerVersion says that a later program wrote the file, ErrOlderVersion
+	// that an earlier one did.
+	ErrNewerVersion = container.ErrNewerVersion
+	ErrOlderVersion = container.ErrOlderVersion
 	// ErrTooShort says that the end of the file is missing.
 	ErrTooShort = safetensors.ErrTooShort
 	// ErrAltered says that the bytes are not those that were written.
@@ -26,19 +26,13 @@ var (
 	// ErrChangedMeanwhile says that another process saved a new version
 	// between Load and Save.
 	ErrChangedMeanwhile = errors.New("another process changed the model meanwhile, run the command again")
-	// ErrNoStatistics says that an operation needs statistics that are gone.
-	ErrNoStatistics = errors.New("the exact statistics are not available")
 )
 
-// A Hash is the SHA-256 of a sample's content: of the image file's bytes, or of
-// the float32 bytes of a row without a file (see embed.HashRow).
-type Hash = [sha256.Size]byte
-
-// A SampleID is one learned example.
-type SampleID struct {
-	Content Hash
-	Class   string
-}
+// What statistics of classes (package classstats) and models share.
+type (
+	Hash     = classstats.Hash
+	SampleID = classstats.SampleID
+)
 
 // A Session is what one successful Learn added and is still learned.
 type Session struct {
@@ -53,11 +47,12 @@ type Session struct {
 // Count returns the number of samples.
 func (s Session) Count() int { return len(s.Samples) }
 
-// A Model is a head and its history. It is safe for concurrent use as long as
-// nobody calls Learn, a Forget method or Save.
+// A Model is a Predictor and its history. It is safe for concurrent use as long
+// as nobody calls Learn, a Forget method or Save.
 type Model struct {
-	Method string
-	Head   classifier.Learner
+	// Method is that of the Predictor's head.
+	Method    string
+	Predictor *Predictor
 	// HeadConfig is the resolved configuration that the head was made with.
 	HeadConfig json.RawMessage
 	// Provenance says what made the embeddings; of a foreign FEATDIR only their
@@ -94,7 +89,7 @@ func (m *Model) SHA256() string {
 }
 
 // Dim returns the embedding dimension.
-func (m *Model) Dim() int { return m.Head.Dim() }
+func (m *Model) Dim() int { return m.Predictor.Dim() }
 
 // Accepts says whether embeddings of this provenance may be mixed with the
 // model's; the error is that of embed.Provenance.Compatible.
@@ -105,7 +100,7 @@ func (m *Model) Accepts(p embed.Provenance) error {
 }
 
 // Classes returns the class names in column order.
-func (m *Model) Classes() []string { return m.Head.Classes() }
+func (m *Model) Classes() []string { return m.Predictor.Classes() }
 
 // A ClassInfo is one class as `inspect` shows it.
 type ClassInfo struct {

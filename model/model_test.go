@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -26,20 +25,9 @@ func spec() *preprocess.Spec {
 	}
 }
 
-func testOrigin() origin {
-	return origin{
-		method: "fake", headConfig: json.RawMessage(`{"tau":1}`), seed: 7, toolVersion: "test",
-		provenance: embed.Provenance{
-			Backbone: embed.Backbone{Name: "resnet <tiny>", SHA256: "abc", Path: "r.onnx"}, ExtractorFingerprint: "ef", Extractor: json.RawMessage(`{"pool":"mean"}`),
-			Preprocess: spec(), PreprocessFingerprint: "feed", Dim: 3,
-		},
-		statistics: true, calibrate: true,
-	}
-}
-
 func trained(t testing.TB) *Model {
 	t.Helper()
-	m, o, err := train(context.Background(), testOrigin(), newFake, batch(0, 6, 3, "ant", "bee", "cat", "dog"))
+	m, o, err := train(context.Background(), newFake, batch(0, 6, 3, "ant", "bee", "cat", "dog"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +151,7 @@ func TestLearningTheRestOfABatch(t *testing.T) {
 	if o := learn(t, half, b); o.Added != 5 || o.AlreadyKnown != 3 || len(o.NewClasses) != 0 {
 		t.Errorf("outcome %+v", o)
 	}
-	if !reflect.DeepEqual(whole.Head.(*fake).mean, half.Head.(*fake).mean) {
+	if !reflect.DeepEqual(whole.Predictor.Head.(*fake).mean, half.Predictor.Head.(*fake).mean) {
 		t.Error("the heads differ")
 	}
 }
@@ -288,7 +276,7 @@ func TestForgetSamplesRefuses(t *testing.T) {
 }
 
 func TestHeadsThatCannotForget(t *testing.T) {
-	m, _, err := train(context.Background(), testOrigin(), newPlain, batch(0, 6, 3, "ant", "bee"))
+	m, _, err := train(context.Background(), newPlain, batch(0, 6, 3, "ant", "bee"))
 	if err != nil {
 		t.Fatal(err)
 	}

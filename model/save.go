@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
 // Save writes the model, all or nothing. The version that was there before
@@ -21,7 +21,7 @@ import (
 // file that is not a complete model is never replaced, nor one that another
 // process saved since this model was loaded from it (ErrChangedMeanwhile; the
 // check is no lock, two renames within milliseconds still leave the later one).
-// Leftovers of killed runs beside it are removed.
+// Leftovers of killed runs next to it are removed.
 func (m *Model) Save(path string) error {
 	if err := m.save(resolve(path)); err != nil {
 		return fmt.Errorf("save model %s: %w", path, err)
@@ -46,12 +46,12 @@ func (m *Model) save(path string) error {
 	if err != nil {
 		return err
 	}
-	next, err := c.digest()
+	next, err := c.Digest()
 	if err != nil {
 		return err
 	}
 	if current == nil || *current != next {
-		if err := c.write(path, func() error { return keepPrevious(path) }); err != nil {
+		if err := c.Write(path, func() error { return keepPrevious(path) }); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (m *Model) save(path string) error {
 // existing verifies what is at path now: nil for nothing (or an empty file), an
 // error for anything that is not a complete model.
 func existing(path string) (*safetensors.Written, error) {
-	f, size, err := openRegular(path)
+	f, size, err := container.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -74,7 +74,10 @@ func existing(path string) (*safetensors.Written, error) {
 	if size == 0 {
 		return nil, nil
 	}
-	_, written, err := openContainer(f, size, modelFormat)
+	_, written, err := container.Open(f, size, modelFormat)
+	if errors.Is(err, ErrOlderVersion) {
+		return &safetensors.Written{}, nil // Save replaces it and leaves it under path.prev
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the file that is there is no complete model and is not replaced (%w): move it away or choose another name", err)
 	}
@@ -138,28 +141,22 @@ func copyFile(to, from string) error {
 }
 
 // encode lays the model out as a file.
-func (m *Model) encode(pointer *statisticsPointer) (container, error) {
-	saver, ok := classifier.As[classifier.Saver](m.Head)
-	if !ok {
-		return container{}, fmt.Errorf("a %s head cannot be saved: %w", m.Method, classifier.ErrUnsupported)
-	}
-	state, err := saver.Save()
+func (m *Model) encode(pointer *statisticsPointer) (container.File, error) {
+	state, err := m.Predictor.Save()
 	if err != nil {
-		return container{}, fmt.Errorf("%s head: %w", m.Method, err)
+		return container.File{}, fmt.Errorf("%s: %w", m.Method, err)
 	}
 	d := m.document(pointer)
-	if d.HeadSettings, err = rawJSON(state.Settings); err != nil {
-		return container{}, fmt.Errorf("%s head: %w", m.Method, err)
-	}
+	d.Predictor = state.Settings
 	text, err := json.Marshal(d)
 	if err != nil {
-		return container{}, err
+		return container.File{}, err
 	}
-	c := newContainer(modelFormat, string(text))
-	c.addState(state)
+	c := container.New(modelFormat, string(text))
+	c.Add("", state.Tensors)
 	for name, q := range map[string][]float64{calibrationTensor: m.Calibration.Quantiles, fewTensor: m.Calibration.Few} {
 		if len(q) > 0 {
-			c.tensors[name] = safetensors.Tensor{Shape: []int{len(q)}, F64: q}
+			c.Tensors[name] = safetensors.Tensor{Shape: []int{len(q)}, F64: q}
 		}
 	}
 	return c, m.addSamples(c)
@@ -182,7 +179,7 @@ func (m *Model) document(pointer *statisticsPointer) document {
 	return d
 }
 
-func (m *Model) addSamples(c container) error {
+func (m *Model) addSamples(c container.File) error {
 	column := map[string]int64{}
 	for i, name := range m.Classes() {
 		column[name] = int64(i)
@@ -199,7 +196,7 @@ func (m *Model) addSamples(c container) error {
 			class = append(class, i)
 		}
 	}
-	c.tensors[contentTensor] = safetensors.Tensor{Shape: []int{n, len(Hash{})}, U8: content}
-	c.tensors[classTensor] = safetensors.Tensor{Shape: []int{n}, I64: class}
+	c.Tensors[contentTensor] = safetensors.Tensor{Shape: []int{n, len(Hash{})}, U8: content}
+	c.Tensors[classTensor] = safetensors.Tensor{Shape: []int{n}, I64: class}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
 func TestPreviousVersionIsKept(t *testing.T) {
@@ -108,6 +109,21 @@ func TestSaveDoesNotReplaceForeignFiles(t *testing.T) {
 	loaded(t, empty)
 }
 
+// A model that this program no longer reads is replaced by the one that is
+// trained again.
+func TestSaveReplacesAnOlderVersion(t *testing.T) {
+	path := saved(t)
+	old := repack(t, contents(t, path), func(c *container.File) { c.Metadata[container.VersionKey] = "1" })
+	if err := os.WriteFile(path, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	save(t, trained(t), path)
+	loaded(t, path)
+	if !bytes.Equal(contents(t, path+previousSuffix), old) {
+		t.Error("the older version is gone")
+	}
+}
+
 func TestSaveFollowsSymlink(t *testing.T) {
 	path := saved(t)
 	link := filepath.Join(t.TempDir(), "link.model")
@@ -161,10 +177,10 @@ func TestWithoutStatistics(t *testing.T) {
 		}
 		m := loaded(t, path)
 		_, err := m.Learn(context.Background(), batch(1, 2, 3, "bee"))
-		if !errors.Is(err, classifier.ErrUnsupported) || !errors.Is(err, ErrNoStatistics) || !strings.Contains(err.Error(), c.says) {
+		if !errors.Is(err, classifier.ErrUnsupported) || !errors.Is(err, classifier.ErrNoStatistics) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: learn: %v", name, err)
 		}
-		if err := m.ForgetSamples(batch(0, 1, 3, "bee")); !errors.Is(err, ErrNoStatistics) {
+		if err := m.ForgetSamples(batch(0, 1, 3, "bee")); !errors.Is(err, classifier.ErrNoStatistics) {
 			t.Errorf("%s: forget: %v", name, err)
 		}
 		save(t, m, path)
@@ -192,10 +208,9 @@ func otherStatistics(t *testing.T) []byte {
 }
 
 func TestStatisticsSwitchedOff(t *testing.T) {
-	o := testOrigin()
-	o.statistics = false
-	m, _, err := train(context.Background(), o, newFake, batch(0, 6, 3, "ant", "bee"))
-	if err != nil {
+	m := faked(newFake)
+	m.KeepStatistics = false
+	if _, err := m.train(context.Background(), batch(0, 6, 3, "ant", "bee"), true); err != nil {
 		t.Fatal(err)
 	}
 	path := savedAs(t, m)
@@ -203,8 +218,8 @@ func TestStatisticsSwitchedOff(t *testing.T) {
 		t.Errorf("files %v", got)
 	}
 	m = loaded(t, path)
-	_, err = m.Learn(context.Background(), batch(1, 2, 3, "bee"))
-	if !errors.Is(err, ErrNoStatistics) || !strings.Contains(err.Error(), "saved without") {
+	_, err := m.Learn(context.Background(), batch(1, 2, 3, "bee"))
+	if !errors.Is(err, classifier.ErrNoStatistics) || !strings.Contains(err.Error(), "saved without") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -216,7 +231,7 @@ func TestSaveChecksTheHead(t *testing.T) {
 		t.Error("a sample without class was saved")
 	}
 	m = trained(t)
-	m.Head = struct{ classifier.Learner }{m.Head}
+	m.Predictor.Head = struct{ classifier.Learner }{m.Predictor.Head}
 	if err := m.Save(filepath.Join(t.TempDir(), "m")); !errors.Is(err, classifier.ErrUnsupported) {
 		t.Errorf("a head that cannot save: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
 const (
@@ -62,22 +63,22 @@ func (m *Model) StatisticsProblem() error { return m.statistics.problem }
 // restoreStatistics reads the side file into the head, once. A failure is kept:
 // the head goes on without, and refuses what needs them.
 func (m *Model) restoreStatistics() {
-	keeper, ok := classifier.As[classifier.StatisticsKeeper](m.Head)
+	keeper, ok := m.Predictor.Head.(classifier.StatisticsKeeper)
 	if !ok || m.statistics.tried || m.statistics.model == "" {
 		return // no need, or a head that learned everything itself
 	}
 	m.statistics.tried = true
 	if m.statistics.pointer == nil {
-		m.statistics.problem = fmt.Errorf("%w: the model was saved without them", ErrNoStatistics)
+		m.statistics.problem = fmt.Errorf("%w: the model was saved without them", classifier.ErrNoStatistics)
 		return
 	}
 	if err := m.readStatistics(keeper); err != nil {
-		m.statistics.problem = fmt.Errorf("%w: side file %s: %w", ErrNoStatistics, m.StatisticsPath(), err)
+		m.statistics.problem = fmt.Errorf("%w: side file %s: %w", classifier.ErrNoStatistics, m.StatisticsPath(), err)
 	}
 }
 
 func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
-	f, size, err := openRegular(m.StatisticsPath())
+	f, size, err := container.OpenRegular(m.StatisticsPath())
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("it is missing")
 	}
@@ -85,24 +86,24 @@ func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
 		return err
 	}
 	defer f.Close()
-	file, written, err := openContainer(f, size, statisticsFormat)
+	file, written, err := container.Open(f, size, statisticsFormat)
 	if err != nil {
 		return err
 	}
 	if hex.EncodeToString(written.SHA256[:]) != m.statistics.pointer.SHA256 {
 		return fmt.Errorf("%w: it is not the one that belongs to this model", ErrAltered)
 	}
-	state, err := readState(file, []byte(file.Metadata()[documentKey]))
+	tensors, err := container.Read(file, headPrefix)
 	if err != nil {
 		return err
 	}
-	return keeper.RestoreStatistics(state)
+	return keeper.RestoreStatistics(classifier.State{Settings: []byte(file.Metadata()[container.DocumentKey]), Tensors: tensors})
 }
 
 // saveStatistics writes the side file for a MODEL at path, unless it is there
 // already, and returns the pointer to it, nil when there is nothing to point to.
 func (m *Model) saveStatistics(path string) (*statisticsPointer, error) {
-	keeper, ok := classifier.As[classifier.StatisticsKeeper](m.Head)
+	keeper, ok := m.Predictor.Head.(classifier.StatisticsKeeper)
 	if !ok || !m.KeepStatistics {
 		return nil, nil
 	}
@@ -121,9 +122,9 @@ func (m *Model) saveStatistics(path string) (*statisticsPointer, error) {
 }
 
 func writeStatistics(path string, state classifier.State) (*statisticsPointer, error) {
-	c := newContainer(statisticsFormat, string(state.Settings))
-	c.addState(state)
-	written, err := c.digest()
+	c := container.New(statisticsFormat, string(state.Settings))
+	c.Add(headPrefix, state.Tensors)
+	written, err := c.Digest()
 	if err != nil {
 		return nil, err
 	}
@@ -132,17 +133,12 @@ func writeStatistics(path string, state classifier.State) (*statisticsPointer, e
 	if intact(side, p) {
 		return &p, nil
 	}
-	return &p, c.write(side, nil)
+	return &p, c.Write(side, nil)
 }
 
-// intact says whether the side file is there, byte for byte.
+// intact reports whether the side file is there, byte for byte.
 func intact(side string, p statisticsPointer) bool {
-	f, size, err := openRegular(side)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	_, written, err := openContainer(f, size, statisticsFormat)
+	written, err := container.Verify(side, statisticsFormat)
 	return err == nil && hex.EncodeToString(written.SHA256[:]) == p.SHA256
 }
 
@@ -182,14 +178,14 @@ func removeUnreferenced(path string) error {
 // pointerOf reads a model's reference to its side file; only the header is
 // read.
 func pointerOf(path string) (*statisticsPointer, error) {
-	f, size, err := openRegular(path)
+	f, size, err := container.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	file, err := openHeader(f, size, modelFormat)
+	file, err := container.OpenHeader(f, size, modelFormat)
 	if err != nil {
 		return nil, err
 	}
-	return decodePointer(file.Metadata()[documentKey])
+	return decodePointer(file.Metadata()[container.DocumentKey])
 }

@@ -123,10 +123,10 @@ func Novelty(t testing.TB, h classifier.Head, x blas32.General) []float64 {
 func everything(t *testing.T, h classifier.Learner) []classifier.State {
 	t.Helper()
 	var states []classifier.State
-	if s, ok := classifier.As[classifier.Saver](h); ok {
+	if s, ok := h.(classifier.Saver); ok {
 		states = append(states, must(s.Save())(t))
 	}
-	if k, ok := classifier.As[classifier.StatisticsKeeper](h); ok {
+	if k, ok := h.(classifier.StatisticsKeeper); ok {
 		states = append(states, must(k.Statistics())(t))
 	}
 	return states

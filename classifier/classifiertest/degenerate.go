@@ -66,7 +66,7 @@ func checkDegenerate(t *testing.T, f Factory) {
 			}
 			learn(t, h, draw(8, 3, "dog", "eel"))
 			proper(t, "after another session", LogProb(t, h, queries()))
-			if _, ok := classifier.As[classifier.Saver](h); ok {
+			if _, ok := h.(classifier.Saver); ok {
 				f.reloaded(t, h)
 			}
 		})
@@ -76,13 +76,13 @@ func checkDegenerate(t *testing.T, f Factory) {
 // reloaded saves and loads a head, with its statistics.
 func (f Factory) reloaded(t *testing.T, h classifier.Learner) classifier.Learner {
 	t.Helper()
-	s, ok := classifier.As[classifier.Saver](h)
+	s, ok := h.(classifier.Saver)
 	if !ok {
 		t.Skip("cannot be saved")
 	}
 	back := must(f.Load(must(s.Save())(t)))(t)
-	if k, ok := classifier.As[classifier.StatisticsKeeper](h); ok {
-		to, ok := classifier.As[classifier.StatisticsKeeper](back)
+	if k, ok := h.(classifier.StatisticsKeeper); ok {
+		to, ok := back.(classifier.StatisticsKeeper)
 		if !ok {
 			t.Fatal("keeps no statistics any more")
 		}
@@ -122,7 +122,7 @@ func checkLearnAfterLoad(t *testing.T, f Factory) {
 	learn(t, h, f.novel())
 	learn(t, back, f.novel())
 	unchanged(t, "loading before the second session", back, everything(t, h))
-	k, ok := classifier.As[classifier.StatisticsKeeper](h)
+	k, ok := h.(classifier.StatisticsKeeper)
 	if !ok {
 		return
 	}
@@ -133,7 +133,7 @@ func checkLearnAfterLoad(t *testing.T, f Factory) {
 	}
 	unchanged(t, "learning without statistics", bare, before)
 	learn(t, bare, draw(9, 3, "fox"))
-	other, _ := classifier.As[classifier.StatisticsKeeper](f.learned(t, draw(8, 9, "cat", "ant", "bee")))
+	other, _ := f.learned(t, draw(8, 9, "cat", "ant", "bee")).(classifier.StatisticsKeeper)
 	if err := other.RestoreStatistics(must(k.Statistics())(t)); err == nil {
 		t.Error("the statistics of another model were taken")
 	}
@@ -143,7 +143,7 @@ func checkLearnAfterLoad(t *testing.T, f Factory) {
 // gives a head that answers; it never panics.
 func checkDamagedState(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
-	s, ok := classifier.As[classifier.Saver](h)
+	s, ok := h.(classifier.Saver)
 	if !ok {
 		t.Skip("cannot be saved")
 	}

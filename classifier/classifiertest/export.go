@@ -17,7 +17,7 @@ import (
 const exportTolerance = 1e-5
 
 func checkExport(t *testing.T, f Factory) {
-	e, ok := classifier.As[classifier.Exporter](f.learned(t))
+	e, ok := f.learned(t).(classifier.Exporter)
 	if !ok {
 		t.Skip("cannot be exported")
 	}
@@ -48,7 +48,7 @@ func CheckExport(t *testing.T, head classifier.Head, q blas32.General) {
 // Exported returns the ONNX file of a learned head, "x" to "y".
 func Exported(t *testing.T, head classifier.Head) []byte {
 	t.Helper()
-	e, ok := classifier.As[classifier.Exporter](head)
+	e, ok := head.(classifier.Exporter)
 	if !ok {
 		t.Fatal("cannot be exported")
 	}

@@ -29,7 +29,7 @@ func checkUnfitted(t *testing.T, f Factory) {
 	if _, err := classifier.Predict(h, queries(), 1); !errors.Is(err, classifier.ErrNotFitted) {
 		t.Errorf("Predict: %v", err)
 	}
-	if s, ok := classifier.As[classifier.Saver](h); ok {
+	if s, ok := h.(classifier.Saver); ok {
 		back := must(f.Load(must(s.Save())(t)))(t)
 		learn(t, back, base())
 		f.sameHead(t, "saved and loaded unfitted", back, f.learned(t, base()))
@@ -45,7 +45,7 @@ func checkColumns(t *testing.T, f Factory) {
 	if want := []string{"ant", "bee", "cat", "dog", "eel"}; !slices.Equal(h.Classes(), want) {
 		t.Errorf("new classes go to the end: %v, want %v", h.Classes(), want)
 	}
-	if g, ok := classifier.As[classifier.Forgetter](h); ok {
+	if g, ok := h.(classifier.Forgetter); ok {
 		gone := "bee"
 		if f.FixedBase {
 			gone = "dog"
@@ -160,7 +160,7 @@ func (c *fading) Err() error {
 // checkCancelledMidway cancels a session at each point where the head looks.
 func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before []classifier.State) {
 	t.Helper()
-	if _, ok := classifier.As[classifier.Saver](h); !ok {
+	if _, ok := h.(classifier.Saver); !ok {
 		return // no copies to try it on
 	}
 	for looks := range int64(100) {
@@ -191,7 +191,7 @@ func checkNoReference(t *testing.T, f Factory) {
 
 func checkForget(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
-	g, ok := classifier.As[classifier.Forgetter](h)
+	g, ok := h.(classifier.Forgetter)
 	if !ok {
 		t.Skip("cannot forget")
 	}
@@ -212,7 +212,7 @@ func checkForget(t *testing.T, f Factory) {
 
 func checkForgetAll(t *testing.T, f Factory) {
 	h := f.learned(t, base())
-	g, ok := classifier.As[classifier.Forgetter](h)
+	g, ok := h.(classifier.Forgetter)
 	if !ok || f.FixedBase {
 		t.Skip("cannot forget all")
 	}
@@ -238,12 +238,12 @@ func checkFixedBase(t *testing.T, f Factory) {
 	if err := h.Learn(context.Background(), more.x, more.y); !errors.Is(err, classifier.ErrUnsupported) {
 		t.Errorf("more of a base class: %v", err)
 	}
-	if g, ok := classifier.As[classifier.Forgetter](h); ok {
+	if g, ok := h.(classifier.Forgetter); ok {
 		if err := g.Forget("bee"); !errors.Is(err, classifier.ErrUnsupported) {
 			t.Errorf("forgetting a base class: %v", err)
 		}
 	}
-	if g, ok := classifier.As[classifier.SampleForgetter](h); ok {
+	if g, ok := h.(classifier.SampleForgetter); ok {
 		s := base()
 		if err := g.ForgetSamples(s.x, s.y); !errors.Is(err, classifier.ErrUnsupported) {
 			t.Errorf("forgetting base examples: %v", err)
@@ -254,7 +254,7 @@ func checkFixedBase(t *testing.T, f Factory) {
 
 func checkForgetSamples(t *testing.T, f Factory) {
 	h := f.learned(t, base())
-	g, ok := classifier.As[classifier.SampleForgetter](h)
+	g, ok := h.(classifier.SampleForgetter)
 	if !ok {
 		t.Skip("cannot forget examples")
 	}

@@ -134,10 +134,14 @@ func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config, 
 	if err != nil {
 		return nil, err
 	}
-	s := Session{x, y}
+	return each(ctx, plan, Session{x, y}, do)
+}
+
+// each is Each for a plan that is drawn already.
+func each[R any](ctx context.Context, plan *Plan, s Session, do func(context.Context, Draw) (R, error)) ([]R, error) {
 	results, errs := make([]R, len(plan.Splits)), make([]error, len(plan.Splits))
 	var group errgroup.Group
-	group.SetLimit(splitsAtOnce(x))
+	group.SetLimit(splitsAtOnce(s.X))
 	for i, split := range plan.Splits {
 		group.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {

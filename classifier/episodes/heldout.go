@@ -31,15 +31,17 @@ type Answer struct {
 	Novelty float64
 }
 
-// HeldOut takes heads that unfitted makes through the pseudo-sessions of a base
-// session (row i of x is an example of y[i]) and hands what they say of the
-// held-out examples to visit: those of one split in order, several splits at
-// the same time. The error is a *TooLittleError where there is too little data.
+// HeldOut takes heads made by fresh through the episodes of a plan and hands
+// what they say of the held-out examples to visit: those of one split in order,
+// several splits at the same time. Row i of x, which is what the heads learn, is
+// the example of class y[i] that the plan means; it may be a projection of the
+// embeddings that the plan was drawn from.
 //
-// Cost: one fit and the scores of TestPerClass examples of every class a split.
-func HeldOut(ctx context.Context, x blas32.General, y []string, cfg Config, unfitted func() (classifier.Learner, error), visit func(split int, a Answer)) error {
-	_, err := Each(ctx, x, y, cfg, func(ctx context.Context, d Draw) (struct{}, error) {
-		head, err := unfitted()
+// Cost: for each split one fit and the scores of TestPerClass examples of every
+// class.
+func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error), visit func(split int, a Answer)) error {
+	_, err := each(ctx, plan, Session{x, y}, func(ctx context.Context, d Draw) (struct{}, error) {
+		head, err := fresh()
 		if err != nil {
 			return struct{}{}, err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
@@ -38,7 +39,7 @@ func measure(head classifier.Head, s Session) (Result, error) {
 				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
 			}
 			nll -= row[own]
-			if own == firstMax(row) {
+			if own == floats.MaxIdx(row) {
 				right++
 			}
 		}
@@ -46,17 +47,6 @@ func measure(head classifier.Head, s Session) (Result, error) {
 	})
 	n := float64(s.X.Rows)
 	return Result{right / n, nll / n}, err
-}
-
-// firstMax is the class that Predict would give.
-func firstMax(row []float64) int {
-	best := 0
-	for j, v := range row {
-		if v > row[best] {
-			best = j
-		}
-	}
-	return best
 }
 
 // score sums up the splits of one candidate.

@@ -55,8 +55,9 @@ type Config struct {
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
 	// LogDet uses the log-determinant, making the scores log-densities.
 	LogDet bool `json:"logdet" mapstructure:"logdet"`
-	// Seed draws the first super-classes.
-	Seed uint64 `json:"seed" mapstructure:"seed"`
+	// Seed draws the first super-classes. It is the seed of the run, not a key of
+	// its own.
+	Seed uint64 `json:"seed" mapstructure:"-"`
 	// Statistics keeps what is needed to learn more examples of an old class
 	// and to forget single ones: up to 4d² bytes a class. It is no key of its
 	// own in a configuration file: classifier.statistics sets it.

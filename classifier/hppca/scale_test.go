@@ -44,11 +44,11 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	note(t, "loaded", start)
-	head := bare(t, m.Head)
+	head := bare(t, m.Predictor.Head)
 	classifier.UseBackend(head, nativetest.Open(t, native.Auto).Backend)
 	x, y := every(test, 10)
 	right, took, density := measure(t, head, x, y)
-	cfg := method.DefaultConfig().HPPCA
+	cfg := hppca.DefaultConfig()
 	cfg.Statistics, cfg.T = false, head.Supers()
 	all, err := head.Regroup(context.Background(), cfg)
 	if err != nil {
@@ -64,10 +64,10 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// bare returns the head within its temperature.
+// bare returns a head as what it is.
 func bare(t *testing.T, c classifier.Head) *hppca.HPPCA {
 	t.Helper()
-	h, ok := classifier.As[*hppca.HPPCA](c)
+	h, ok := c.(*hppca.HPPCA)
 	if !ok {
 		t.Fatalf("a %T", c)
 	}
@@ -77,7 +77,7 @@ func bare(t *testing.T, c classifier.Head) *hppca.HPPCA {
 func trainAndSave(t *testing.T, train hierarchy.Sample, path string) {
 	t.Helper()
 	settings := model.Settings{Method: "hppca", Heads: method.DefaultConfig(), WithoutStatistics: true, WithoutCalibration: true}
-	settings.Heads.HPPCA.Statistics, settings.Temperature.Temperature = false, 1
+	settings.Heads.WithoutStatistics, settings.Temperature.Temperature = true, 1
 	settings.Backend = nativetest.Open(t, native.Auto).Backend
 	start := time.Now()
 	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: embed.HashRows(train.X)})

@@ -25,7 +25,8 @@ type Config struct {
 	Floor float64 `json:"floor" mapstructure:"floor"`
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
-	// Seed of the directions that a class starts with.
+	// Seed decides the directions that a class starts with. It is the seed of the
+	// run, not a key of its own.
 	Seed       uint64 `json:"seed" mapstructure:"-"`
 	oem.Config `mapstructure:",squash"`
 }

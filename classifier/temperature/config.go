@@ -2,11 +2,10 @@ package temperature
 
 import "fmt"
 
-// Auto as Config.Temperature lets pseudo-sessions inside the base session
-// choose.
+// Auto as Config.Temperature fits T in episodes inside the base session.
 const Auto = 0
 
-// Limits of a temperature that is given or loaded.
+// Limits of a temperature that is set or loaded.
 const least, most = 1e-3, 1e4
 
 // Config holds the settings of the temperature.
@@ -25,6 +24,18 @@ func (c Config) Validate() error {
 		return nil
 	}
 	return check(c.Temperature)
+}
+
+// Value returns the temperature of a base session: nil where T is set to 1, the
+// value that is set, or what fit returns.
+func (c Config) Value(fit func() (*Value, error)) (*Value, error) {
+	switch c.Temperature {
+	case 1:
+		return nil, nil
+	case Auto:
+		return fit()
+	}
+	return &Value{T: c.Temperature}, nil
 }
 
 func check(T float64) error {

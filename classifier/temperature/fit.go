@@ -11,19 +11,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 )
 
-// A Fit is a temperature and how it was found, as it is recorded.
-type Fit struct {
-	Temperature float64 `json:"temperature"`
-	// Before and After are the negative log-likelihoods of the held-out
-	// examples in nats, at T = 1 and at Temperature.
-	Before float64 `json:"nll_before"`
-	After  float64 `json:"nll_after"`
-	// Config is how the pseudo-sessions were drawn, nil where there were none.
-	Config *episodes.Config `json:"pseudo_sessions,omitempty"`
-	// Fallback is why Temperature is 1.
-	Fallback string `json:"fallback,omitempty"`
-}
-
 // The grid of log T.
 const (
 	gridFirst = -3.0
@@ -32,36 +19,43 @@ const (
 	gridOne   = 24 // where log T is 0
 )
 
-// maxScores bounds the scores of held-out examples of a split, examples ×
+// maxScores bounds the scores of the held-out examples of a split: examples ×
 // classes.
 const maxScores = 4 << 20
 
-// A tally sums up the held-out examples of one split and one kind.
+// A tally sums over the held-out examples of one split and one kind.
 type tally struct {
 	n   float64
 	nll [gridSize]float64
 }
 
-// fit finds T for a base session with heads that unfitted makes.
-func fit(ctx context.Context, x blas32.General, y []string, unfitted func() (classifier.Learner, error)) (*Fit, error) {
+// Fit finds T for a base session: row i of z, which heads made by fresh learn,
+// is an example of class y[i]. The episodes are drawn from x, the embeddings
+// that z was projected from, or z itself. A session that is too small has the
+// temperature 1 and a Fallback.
+func Fit(ctx context.Context, x, z blas32.General, y []string, fresh func() (classifier.Learner, error)) (*Value, error) {
 	cfg := episodes.DefaultConfig()
 	cfg.Splits = 5
 	classes := len(classifier.GroupByClass(y))
 	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(classes*classes)))
-	bySplit := make([][2]tally, cfg.Splits)
-	err := episodes.HeldOut(ctx, x, y, cfg, unfitted, func(split int, a episodes.Answer) {
-		bySplit[split][kind(a.Novel)].add(a)
-	})
+	plan, err := episodes.NewPlan(x, y, cfg)
 	var little *episodes.TooLittleError
 	if errors.As(err, &little) {
-		return &Fit{Temperature: 1, Fallback: little.Error()}, nil
+		return &Value{T: 1, Fallback: little.Error()}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := minimum(loss(bySplit, cfg.NovelShare))
-	f.Config = &cfg
-	return f, nil
+	bySplit := make([][2]tally, cfg.Splits)
+	err = episodes.HeldOut(ctx, plan, z, y, fresh, func(split int, a episodes.Answer) {
+		bySplit[split][kind(a.Novel)].add(a)
+	})
+	if err != nil {
+		return nil, err
+	}
+	v := minimum(loss(bySplit, cfg.NovelShare))
+	v.Config = &cfg
+	return v, nil
 }
 
 func kind(novel bool) int {
@@ -71,7 +65,7 @@ func kind(novel bool) int {
 	return 0
 }
 
-// add takes in one example at every T of the grid.
+// add counts one example at every T of the grid.
 func (t *tally) add(a episodes.Answer) {
 	largest := math.Inf(-1)
 	for _, v := range a.LogProb {
@@ -82,7 +76,7 @@ func (t *tally) add(a episodes.Answer) {
 		perT := math.Exp(-gridFirst - gridStep*float64(g))
 		var sum float64
 		for _, v := range a.LogProb {
-			if z := (v - largest) * perT; z > -40 { // the rest is below the last bit
+			if z := (v - largest) * perT; z > -40 { // smaller terms do not change the last bit
 				sum += math.Exp(z)
 			}
 		}
@@ -90,9 +84,9 @@ func (t *tally) add(a episodes.Answer) {
 	}
 }
 
-// loss is the mean negative log-likelihood on the grid, a share of it that of
-// the classes with a few shots. The sessions that bring these come one by one:
-// on average over their course the share is half of what it is at the end.
+// loss is the mean negative log-likelihood on the grid, with a share for the
+// classes of a few shots. The sessions that bring these come one by one: on
+// average the share is half of what it is at the end.
 func loss(bySplit [][2]tally, novelShare float64) (nll [gridSize]float64) {
 	var total [2]tally
 	for _, split := range bySplit {
@@ -104,7 +98,7 @@ func loss(bySplit [][2]tally, novelShare float64) (nll [gridSize]float64) {
 		}
 	}
 	weight := [2]float64{1 - novelShare/2, novelShare / 2}
-	if total[0].n == 0 { // every other class has one example, and none to hold out
+	if total[0].n == 0 { // the other classes have one example each, and none to hold out
 		weight = [2]float64{0, 1}
 	}
 	for k, t := range total {
@@ -115,28 +109,28 @@ func loss(bySplit [][2]tally, novelShare float64) (nll [gridSize]float64) {
 	return nll
 }
 
-// minimum puts a parabola through the least point of the grid and its
+// minimum puts a parabola through the lowest point of the grid and its
 // neighbours. Without a finite likelihood T stays 1.
-func minimum(nll [gridSize]float64) *Fit {
+func minimum(nll [gridSize]float64) *Value {
 	best := gridOne
 	for g, v := range nll {
 		if v < nll[best] {
 			best = g
 		}
 	}
-	f := &Fit{Before: nll[gridOne], After: nll[best]}
+	found := &Value{Before: nll[gridOne], After: nll[best]}
 	at := float64(best)
 	if best > 0 && best < gridSize-1 {
 		left, right := nll[best-1]-nll[best], nll[best+1]-nll[best]
 		if curve := left + right; curve > 0 && !math.IsInf(curve, 0) {
 			shift := (left - right) / (2 * curve)
 			at += shift
-			f.After -= curve * shift * shift / 2
+			found.After -= curve * shift * shift / 2
 		}
 	}
-	f.Temperature = math.Exp(gridFirst + gridStep*at)
-	if math.IsNaN(f.Before+f.After) || math.IsInf(f.Before+f.After, 0) {
-		return &Fit{Temperature: 1, Fallback: "the held-out examples of the pseudo-sessions have no finite likelihood"}
+	found.T = math.Exp(gridFirst + gridStep*at)
+	if math.IsNaN(found.Before+found.After) || math.IsInf(found.Before+found.After, 0) {
+		return &Value{T: 1, Fallback: "the held-out examples of the pseudo-sessions have no finite likelihood"}
 	}
-	return f
+	return found
 }

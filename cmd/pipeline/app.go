@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
@@ -80,7 +79,7 @@ func (w *app) loadModel(file string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	classifier.UseBackend(m.Head, products)
+	m.Predictor.UseBackend(products)
 	return m, nil
 }
 

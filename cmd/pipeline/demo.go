@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,10 +17,11 @@ import (
 func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo [--out DIR]",
-		Short: "See it work: paints images, learns, labels, reports; offline",
-		Long: `Paints a small image folder, embeds it with the built-in backbone, trains on
+		Short: "See it work: draws images, learns, labels, reports; offline",
+		Long: `Draws a small image folder, embeds it with the built-in backbone, trains on
 twelve base classes, learns four new ones from five images each, labels a folder
-of photos, measures itself, and writes an HTML report.`,
+of photos, some of them of things that it was never taught, says how many it got
+right and turned away, and writes an HTML report.`,
 		Example: "  pipeline demo --out demo",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.demo(ctx) }),
@@ -37,7 +40,7 @@ func (w *app) demo(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	w.say("painting images into %s", filepath.Join(dir, "images"))
+	w.say("drawing images into %s", filepath.Join(dir, "images"))
 	set, err := demo.Generate(ctx, filepath.Join(dir, "images"), w.config.Seed)
 	if err != nil {
 		return err
@@ -47,37 +50,44 @@ func (w *app) demo(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := w.sayDemo(set, filepath.Join(dir, "labels", "labels.csv")); err != nil {
+		return err
+	}
 	w.say("\ndone in %.0f s; open %s in a browser", time.Since(start).Seconds(), filepath.Join(dir, "report.html"))
 	return nil
 }
 
+// demoReject is the share of known images that the demo may turn away.
+const demoReject = 0.1
+
 // A demoStep is one command of the demo, as a user would type it.
 type demoStep struct {
-	command     string
-	images, out string
-	reject      float64
-	run         func(*app) error
+	command           string
+	images, list, out string
+	reject            float64
+	run               func(*app) error
 }
 
 func (w *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
 	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
 	return []demoStep{
-		{"embed", set.BaseDir(), features, 0, func(s *app) error { return s.embedFolder(ctx) }},
-		{"train", set.BaseDir(), file, 0, func(s *app) error { return s.train(ctx) }},
-		{"learn " + file, set.NewDir(), "", 0, func(s *app) error { return s.learn(ctx, file) }},
-		{"label " + file, set.PhotosDir(), labels, demoReject, func(s *app) error { return s.label(ctx, file) }},
-		{"eval " + file + " --report " + dir, set.TestDir(), "", demoReject, func(s *app) error { return s.eval(ctx, file, "", dir) }},
+		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
+		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx) }},
+		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file) }},
+		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject, run: func(s *app) error { return s.label(ctx, file) }},
+		{
+			command: "eval " + file + " --report " + dir, images: set.Photos, list: set.Truth, reject: demoReject,
+			run: func(s *app) error { return s.eval(ctx, file, "", dir) },
+		},
 	}
 }
-
-// demoReject is the share of known images that the demo may turn away.
-const demoReject = 0.05
 
 // demoStep runs a step on an app of its own. That some photo is broken is
 // part of the show.
 func (w *app) demoStep(step demoStep) error {
 	sub := *w
-	sub.config.Images, sub.config.Out, sub.config.Label.Reject = step.images, step.out, step.reject
+	sub.config.Images, sub.config.List, sub.config.Out, sub.config.Label.Reject = step.images, step.list, step.out, step.reject
+	sub.config.Label.Format, sub.config.Label.RowsPerFile = []string{"csv"}, 0 // as sayDemo reads it
 	w.say("\n$ pipeline %s", step.line())
 	err := step.run(&sub)
 	if exitCode(err) == exitPartial {
@@ -89,6 +99,9 @@ func (w *app) demoStep(step demoStep) error {
 
 func (s demoStep) line() string {
 	line := s.command + " --images " + s.images
+	if s.list != "" {
+		line += " --list " + s.list
+	}
 	if s.out != "" {
 		line += " --out " + s.out
 	}
@@ -96,4 +109,40 @@ func (s demoStep) line() string {
 		line += fmt.Sprintf(" --reject %g", s.reject)
 	}
 	return line
+}
+
+// sayDemo compares the labels with the truth, in plain words.
+func (w *app) sayDemo(set demo.Set, labels string) error {
+	f, err := os.Open(labels)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return fmt.Errorf("read %s: %w", labels, err)
+	}
+	label, rejected := slices.Index(rows[0], "label"), slices.Index(rows[0], "rejected")
+	photos := map[string]demo.Photo{}
+	for _, photo := range set.Shown {
+		photos[photo.Path] = photo
+	}
+	total, right, turnedAway := map[bool]int{}, 0, map[bool]int{} // by whether the class is known
+	for _, row := range rows[1:] {
+		photo, ok := photos[row[0]]
+		if !ok {
+			continue
+		}
+		total[photo.Known]++
+		if row[label] == photo.Class {
+			right++
+		}
+		if row[rejected] == "true" {
+			turnedAway[photo.Known]++
+		}
+	}
+	w.say("\nOf %d photos of things that it was taught, it names %d correctly (%.1f %%) and turns %d away as unknown.",
+		total[true], right, 100*float64(right)/float64(total[true]), turnedAway[true])
+	w.say("Of %d photos of things that it was never taught, it turns %d away.", total[false], turnedAway[false])
+	return nil
 }

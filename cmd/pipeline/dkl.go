@@ -6,11 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
-	"github.com/seed-90d10d51/pipeline/dkl/projected"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -31,7 +29,7 @@ func (w *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 		return nil
 	}
 	t := w.config.Classifier.Training(w.config.Seed)
-	s.DKL, s.Gym.Train = &t, w.training(w.config.Out+".dkl", false)
+	s.DKL, s.Env.Train = &t, w.training(w.config.Out+".dkl", false)
 	if t.Views == 0 || w.config.Features != "" {
 		return nil
 	}
@@ -39,7 +37,7 @@ func (w *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 	if err != nil {
 		return err
 	}
-	s.Gym.Views = w.views(ctx, images.Root(), e)
+	s.Env.Views = w.views(ctx, images.Root(), e)
 	return nil
 }
 
@@ -48,15 +46,16 @@ func (w *app) training(dir string, keyed bool) func(context.Context, *dkl.Traine
 	return checkpoint.Folder{Dir: dir, Keyed: keyed, Anew: !w.config.Classifier.DKL.Resume, Note: w.log.Info}.Train
 }
 
-// fresh returns an unfitted head for a benchmark. Methods share a projection
+// fresh returns an unfitted predictor for a benchmark. Methods share a projection
 // that is trained on the same base session in the same way.
-func (w *app) fresh(name string, settings method.Config, products linalg.Backend, g *gallery) (classifier.Learner, error) {
+func (w *app) fresh(name string, settings method.Config, products linalg.Backend, g *gallery) (*model.Predictor, error) {
 	c := w.config.Classifier
-	if !c.DKL.Enabled {
-		return method.Tempered(products, name, settings, c.Tempered())
+	s := model.Settings{Method: name, Heads: settings, Temperature: c.Tempered(), Backend: products}
+	if c.DKL.Enabled {
+		t := c.Training(w.config.Seed)
+		s.DKL, s.Env = &t, dkl.TrainEnv{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Views: g.views}
 	}
-	gym := projected.Gym{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Views: g.views, Backend: products}
-	return method.Projected(name, settings, c.Tempered(), c.Training(w.config.Seed), gym)
+	return model.NewPredictor(s)
 }
 
 // methodName is what tables call a method.
@@ -69,11 +68,10 @@ func (w *app) methodName(method string) string {
 
 // inspectProjection says what stands in front of a head.
 func (w *app) inspectProjection(m *model.Model) {
-	head, ok := classifier.As[interface{ Projection() *dkl.Head }](m.Head)
-	if !ok || head.Projection() == nil {
+	p := m.Predictor.Projection
+	if p == nil {
 		return
 	}
-	p := head.Projection()
 	kind := "linear"
 	if h := p.Config().Hidden; h > 0 {
 		kind = "with a hidden layer"

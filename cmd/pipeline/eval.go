@@ -60,7 +60,7 @@ func (w *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 		return err
 	}
 	rows := &embed.Labelled{Rows: in}
-	pass := label.Pass{Scorer: label.Scorer{Head: m.Head, TopK: 3, Threshold: threshold}, Rows: rows, Sinks: []label.Sink{evaluation}}
+	pass := label.Pass{Scorer: label.Scorer{Head: m.Predictor, TopK: 3, Threshold: threshold}, Rows: rows, Sinks: []label.Sink{evaluation}}
 	if reportDir != "" {
 		page := report.PageOf(m, version)
 		page.Title = "Evaluation"

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
-	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -60,9 +59,8 @@ func (w *app) export(modelFile, file string, withBackbone bool) error {
 	if err != nil {
 		return err
 	}
-	head, ok := classifier.As[classifier.Exporter](m.Head)
-	if !ok {
-		return fmt.Errorf("export %s: method %s has no ONNX form; these have: %s", modelFile, m.Method, strings.Join(exportable(), ", "))
+	if _, ok := m.Predictor.Head.(classifier.Exporter); !ok {
+		return fmt.Errorf("export %s: method %s has no ONNX form; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Exporter](), ", "))
 	}
 	metadata, err := exportMetadata(m)
 	if err != nil {
@@ -70,9 +68,9 @@ func (w *app) export(modelFile, file string, withBackbone bool) error {
 	}
 	var b []byte
 	if withBackbone {
-		b, err = w.exportWhole(m, head, metadata)
+		b, err = w.exportWhole(m, metadata)
 	} else {
-		b, err = exportHead(m, head, metadata)
+		b, err = exportHead(m, metadata)
 	}
 	if err != nil {
 		return fmt.Errorf("export %s: %w", modelFile, err)
@@ -85,18 +83,6 @@ func (w *app) export(modelFile, file string, withBackbone bool) error {
 		w.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
 	}
 	return err
-}
-
-// exportable lists the methods whose heads are Exporters.
-func exportable() []string {
-	var names []string
-	for _, m := range method.Methods() {
-		head, err := method.New(m.Name, method.DefaultConfig())
-		if _, ok := classifier.As[classifier.Exporter](head); ok && err == nil {
-			names = append(names, m.Name)
-		}
-	}
-	return names
 }
 
 func exportMetadata(m *model.Model) (map[string]string, error) {
@@ -118,9 +104,9 @@ func exportMetadata(m *model.Model) (map[string]string, error) {
 	return metadata, nil
 }
 
-func exportHead(m *model.Model, head classifier.Exporter, metadata map[string]string) ([]byte, error) {
+func exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 	g := onnx.NewGraph("")
-	out, err := head.Export(g, g.Input(exportInput, onnx.Float32, onnx.Free, int64(m.Dim())))
+	out, err := m.Predictor.Export(g, g.Input(exportInput, onnx.Float32, onnx.Free, int64(m.Dim())))
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +115,7 @@ func exportHead(m *model.Model, head classifier.Exporter, metadata map[string]st
 }
 
 // exportWhole joins the backbone that the model was trained with and its head.
-func (w *app) exportWhole(m *model.Model, head classifier.Exporter, metadata map[string]string) (b []byte, err error) {
+func (w *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
 	e, err := embed.OpenFor(m.Provenance, w.options())
 	if err != nil {
 		return nil, err
@@ -150,7 +136,7 @@ func (w *app) exportWhole(m *model.Model, head classifier.Exporter, metadata map
 	if err != nil {
 		return nil, err
 	}
-	out, err := head.Export(g, x)
+	out, err := m.Predictor.Export(g, x)
 	if err != nil {
 		return nil, err
 	}

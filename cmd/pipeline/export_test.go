@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
@@ -114,7 +115,7 @@ func (l *lab) checkExport(t *testing.T, modelFile, images string, args ...string
 	}
 	n, C := f.X.Rows, len(m.Classes())
 	want := blas64.General{Rows: n, Cols: C, Stride: C, Data: make([]float64, n*C)}
-	if err := m.Head.Score(want, nil, f.X); err != nil {
+	if err := m.Predictor.Score(want, nil, f.X); err != nil {
 		t.Fatal(err)
 	}
 	head, whole := l.path("head.onnx"), l.path("whole.onnx")
@@ -145,7 +146,7 @@ func contiguous(x blas32.General) []float32 {
 }
 
 func TestExport(t *testing.T) {
-	for _, method := range exportable() {
+	for _, method := range methodsWith[classifier.Exporter]() {
 		t.Run(method, func(t *testing.T) {
 			l := newLab(t)
 			modelFile, images := l.trained("--classifier", method, "--set", "classifier.temperature=2.5")
@@ -186,7 +187,7 @@ func TestExportRefuses(t *testing.T) {
 	if l.exists(l.path("x.onnx")) {
 		t.Error("a failed export leaves a file")
 	}
-	if got := strings.Join(exportable(), " "); !strings.Contains(got, "lda ncm plda plda+ ppca ppca-eb ppca-online") {
+	if got := strings.Join(methodsWith[classifier.Exporter](), " "); !strings.Contains(got, "lda ncm plda plda+ ppca ppca-eb ppca-online") {
 		t.Errorf("exportable: %s", got)
 	}
 	features := l.path("foreign")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,7 @@ wang_5steps, wang_10steps.`,
 	backboneFlag(cmd)
 	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
-	cmd.Flags().String("classifier", method.Default, "methods to compare, with commas between: "+methodNames())
+	cmd.Flags().String("classifier", method.Default, "methods to compare, with commas between: "+strings.Join(methodsWith[classifier.Learner](), ", "))
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
 	dklFlags(cmd)
 	return cmd

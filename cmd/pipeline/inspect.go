@@ -8,10 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -75,10 +73,10 @@ func fewShot(c model.Calibration) string {
 // inspectChoice says what a head chose by pseudo-sessions where a setting was
 // left to it.
 func (w *app) inspectChoice(m *model.Model) {
-	if head, ok := classifier.As[chooser[float64]](m.Head); ok && head.Choice() != nil {
+	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
 		w.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
-	if head, ok := classifier.As[chooser[shrinkage.Setting]](m.Head); ok && head.Choice() != nil {
+	if head, ok := m.Predictor.Head.(chooser[shrinkage.Setting]); ok && head.Choice() != nil {
 		w.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
 	}
 }
@@ -96,16 +94,16 @@ func how[T any](c *episodes.Choice[T]) string {
 
 // inspectTemperature says what log-probabilities are divided by, and why.
 func (w *app) inspectTemperature(m *model.Model) {
-	f := temperature.Of(m.Head)
+	t := m.Predictor.Temperature
 	switch {
-	case f == nil:
+	case t == nil:
 		w.say("temperature 1: probabilities are as the method gives them")
-	case f.Fallback != "":
-		w.say("temperature 1: %s", f.Fallback)
-	case f.Config == nil:
-		w.say("temperature %.4g, as given", f.Temperature)
+	case t.Fallback != "":
+		w.say("temperature 1: %s", t.Fallback)
+	case t.Config == nil:
+		w.say("temperature %.4g, as given", t.T)
 	default:
-		w.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", f.Temperature, f.Config.Splits, f.After, f.Before)
+		w.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", t.T, t.Config.Splits, t.After, t.Before)
 	}
 }
 

@@ -66,7 +66,7 @@ func (w *app) label(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer closeInto(in, &err)
-	job := label.Job{Config: w.config.Label, Head: m.Head, Images: in, Out: w.config.Out, Method: m.Method, Model: m.SHA256()}
+	job := label.Job{Config: w.config.Label, Head: m.Predictor, Images: in, Out: w.config.Out, Method: m.Method, Model: m.SHA256()}
 	if job.Threshold, err = m.Threshold(w.config.Label.Reject); err != nil {
 		return err
 	}

@@ -287,22 +287,3 @@ func TestLists(t *testing.T) {
 	l.must("label", model, "--images", images, "--list", l.path("all", "labels.csv"), "--out", l.path("again"))
 	l.same("labels.csv as a list", l.read(l.path("all"), "labels.csv"), l.path("again", "labels.csv"))
 }
-
-// TestDemo runs the whole tour, as the README shows it.
-func TestDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("paints and labels 500 pictures")
-	}
-	l := newLab(t)
-	r := l.must("demo", "--out", l.path("demo"))
-	for _, name := range []string{"report.html", "demo.model", "labels/labels.csv", "labels/errors.csv", "features/embeddings.npy"} {
-		if !l.exists(l.path("demo", name)) {
-			t.Errorf("no %s", name)
-		}
-	}
-	for _, step := range []string{"embed", "train", "learn", "label", "eval"} {
-		if !strings.Contains(r.stdout, "\n$ pipeline "+step+" ") {
-			t.Errorf("the demo does not show %s", step)
-		}
-	}
-}

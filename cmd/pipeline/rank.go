@@ -76,7 +76,11 @@ func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
 			return err
 		}
 	}
-	ranking, err := rank.New(w.config.Rank, m.Head)
+	scorer, err := w.config.Rank.Scorer(m.Predictor, threshold)
+	if err != nil {
+		return err
+	}
+	ranking, err := rank.New(w.config.Rank, m.Classes())
 	if err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
 		return err
 	}
 	defer closeInto(in, &err)
-	outcome, err := label.Pass{Scorer: w.config.Rank.Scorer(m.Head, threshold), Rows: in, Sinks: []label.Sink{ranking}}.Run(ctx)
+	outcome, err := label.Pass{Scorer: scorer, Rows: in, Sinks: []label.Sink{ranking}}.Run(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
 func newStats() *cobra.Command {
@@ -78,7 +78,7 @@ func (w *app) mergeStats(ctx context.Context, files []string) error {
 	if err := require([2]string{"out", w.config.Out}); err != nil {
 		return err
 	}
-	sum, err := model.LoadStats(files[0])
+	sum, err := classstats.Load(files[0])
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (w *app) mergeStats(ctx context.Context, files []string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s, err := model.LoadStats(file)
+		s, err := classstats.Load(file)
 		if err != nil {
 			return err
 		}

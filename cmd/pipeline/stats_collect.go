@@ -6,12 +6,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
 // A tally counts samples into statistics as they come.
 type tally struct {
-	stats  *model.Stats
-	except []*model.Stats
+	stats  *classstats.Stats
+	except []*classstats.Stats
 	// known samples were counted before, here or in except; unlabelled ones
 	// have no class.
 	known, unlabelled int
@@ -23,7 +24,7 @@ func (w *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	}
 	t := &tally{}
 	for _, file := range except {
-		s, err := model.LoadStats(file)
+		s, err := classstats.Load(file)
 		if err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func (w *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	}
 	defer closeInto(in, &err)
 	from := in.Provenance()
-	t.stats = model.NewStats(from.Dim, !raw)
+	t.stats = classstats.New(from.Dim, !raw)
 	t.stats.Provenance, t.stats.ToolVersion = from, version
 	outcome, err := in.Each(ctx, func(item embed.Item) error {
 		if item.Err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
 // trainStats trains on a STATS file.
@@ -19,7 +20,7 @@ func (w *app) trainStats(ctx context.Context, file string) error {
 	if c.Classifier.DKL.Enabled {
 		return usagef("--dkl needs examples, and --stats has none: give --images or --features")
 	}
-	s, err := model.LoadStats(file)
+	s, err := classstats.Load(file)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (w *app) learnStats(ctx context.Context, file, stats string) error {
 	if err != nil {
 		return err
 	}
-	s, err := model.LoadStats(stats)
+	s, err := classstats.Load(stats)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (w *app) labelStdin(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return w.serve(ctx, e, label.Scorer{Head: m.Head, TopK: w.config.Label.TopK, Threshold: threshold}.Answer)
+	return w.serve(ctx, e, label.Scorer{Head: m.Predictor, TopK: w.config.Label.TopK, Threshold: threshold}.Answer)
 }
 
 // An embedded image is an answer of embed --stdin.

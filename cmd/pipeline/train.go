@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -38,18 +39,22 @@ OUT.training until the model is written.`,
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
 	backboneFlag(cmd)
-	cmd.Flags().String("classifier", method.Default, "method: "+methodNames())
+	cmd.Flags().String("classifier", method.Default, "method: "+strings.Join(methodsWith[classifier.Learner](), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
 	dklFlags(cmd)
 	return cmd
 }
 
-func methodNames() string {
+// methodsWith lists the methods whose heads implement an optional interface.
+func methodsWith[T any]() []string {
 	var names []string
 	for _, m := range method.Methods() {
-		names = append(names, m.Name)
+		head, err := method.New(m.Name, method.DefaultConfig())
+		if _, ok := head.(T); ok && err == nil {
+			names = append(names, m.Name)
+		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func (w *app) train(ctx context.Context) error {
@@ -135,7 +140,7 @@ func (w *app) learn(ctx context.Context, file string) error {
 		return err
 	}
 	kept := w.journal(w.destination(file))
-	classifier.UseJournal(m.Head, kept)
+	classifier.UseJournal(m.Predictor.Head, kept)
 	outcome, err := m.Learn(ctx, model.NewBatch(e))
 	if err == nil {
 		err = w.refresh(ctx, m)
@@ -159,7 +164,7 @@ func (w *app) learn(ctx context.Context, file string) error {
 // refresh makes the super-classes of a model anew where the configuration asks
 // for it; a model whose own configuration does, has done so already.
 func (w *app) refresh(ctx context.Context, m *model.Model) error {
-	if m.Method != "hppca" || !w.config.Classifier.HPPCA.Refresh {
+	if m.Method != "hppca" || !method.Get[hppca.Config](w.config.Classifier.Methods, "hppca").Refresh {
 		return nil
 	}
 	return m.Refresh(ctx)

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
-	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -26,9 +25,9 @@ const (
 
 // drawTree writes the tree of a model's classes as a picture.
 func (w *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
-	head, ok := classifier.As[classifier.Hierarchical](m.Head)
+	head, ok := m.Predictor.Head.(classifier.Hierarchical)
 	if !ok {
-		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(withTree(), ", "))
+		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Hierarchical](), ", "))
 	}
 	pictures, err := w.classPictures(ctx, m.Classes())
 	if err != nil {
@@ -42,19 +41,6 @@ func (w *app) drawTree(ctx context.Context, m *model.Model, modelFile, file stri
 		w.say("wrote %s: %d classes, %d with a picture", file, len(m.Classes()), len(pictures))
 	}
 	return err
-}
-
-// withTree lists the methods whose heads are Hierarchical.
-func withTree() []string {
-	var names []string
-	for _, m := range method.Methods() {
-		if h, err := method.New(m.Name, method.DefaultConfig()); err == nil {
-			if _, ok := classifier.As[classifier.Hierarchical](h); ok {
-				names = append(names, m.Name)
-			}
-		}
-	}
-	return names
 }
 
 // drawn gives the classes their pictures.

@@ -9,7 +9,7 @@ import (
 )
 
 // TestWalkthrough runs every command of docs/walkthrough.md as a person would
-// type them. Exit code 3 is fine: one painted photo is broken on purpose.
+// type them. Exit code 3 is fine: one photo of the demo is broken on purpose.
 func TestWalkthrough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the demo")
@@ -33,7 +33,7 @@ func TestWalkthrough(t *testing.T) {
 			n, last = n+1, string(out)
 		}
 	}
-	if n != 12 || !strings.Contains(last, ".jpg") || !l.exists(l.path("labels", "report.html")) {
+	if n != 13 || !strings.Contains(last, ".jpg") || !l.exists(l.path("labels", "report.html")) {
 		t.Errorf("%d commands were run; the last one says\n%s", n, last)
 	}
 	if labelled := string(l.read(l.path("labels", "labels.csv"))); strings.Count(labelled, ",fire,") < 2 {

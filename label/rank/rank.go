@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // An Entry is one image with its score.
@@ -50,30 +51,32 @@ type novel struct {
 	vector  []float32
 }
 
-// New ranks for a head. Rejected images are kept to be grouped. The error wraps
-// ErrCannot when the head does not know what to rank by.
-func New(c Config, head classifier.Head) (*Ranking, error) {
+// New ranks what a Scorer of the same Config scores, with these classes in column
+// order. Rejected images are kept to be grouped.
+func New(c Config, classes []string) (*Ranking, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("rank: %w", err)
 	}
-	if _, varier := classifier.As[classifier.Varier](head); c.By == Variance && !varier {
-		return nil, fmt.Errorf("rank by variance: %w; gpr and gptree do. Choose entropy, margin or novelty", ErrCannot)
-	}
-	r := &Ranking{config: c, known: map[string]int{}}
-	for j, class := range head.Classes() {
+	r := &Ranking{config: c, known: make(map[string]int, len(classes))}
+	for j, class := range classes {
 		r.known[class] = j
 	}
 	return r, nil
 }
 
 // Scorer scores what New ranks. threshold is the novelty above which an image is
-// novel; NaN when nobody asks.
-func (c Config) Scorer(head classifier.Head, threshold float64) label.Scorer {
-	s := label.Scorer{Head: head, TopK: 1, Threshold: threshold}
-	if c.By == Variance {
-		s.Varier, _ = classifier.As[classifier.Varier](head)
+// novel; NaN when nobody asks. The error wraps ErrCannot when the method does not
+// know what to rank by.
+func (c Config) Scorer(p *model.Predictor, threshold float64) (label.Scorer, error) {
+	s := label.Scorer{Head: p, TopK: 1, Threshold: threshold}
+	if c.By != Variance {
+		return s, nil
 	}
-	return s
+	if _, varier := p.Head.(classifier.Varier); !varier {
+		return s, fmt.Errorf("rank by variance: %w; gpr and gptree do. Choose entropy, margin or novelty", ErrCannot)
+	}
+	s.Varier = p
+	return s, nil
 }
 
 // Put implements label.Sink.

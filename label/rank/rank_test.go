@@ -14,16 +14,16 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // line is a head with left at −1 and right at 1.
-func line(tb testing.TB) classifier.Head {
+func line(tb testing.TB) *model.Predictor {
 	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
 	if err == nil {
 		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}}, []string{"left", "right"})
@@ -31,7 +31,7 @@ func line(tb testing.TB) classifier.Head {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return head
+	return &model.Predictor{Head: head}
 }
 
 func item(path, given string, x ...float32) embed.Item {
@@ -41,11 +41,15 @@ func item(path, given string, x ...float32) embed.Item {
 // ranked adds the items to a new ranking and finishes it.
 func ranked(t *testing.T, c Config, threshold float64, items ...embed.Item) ([]Entry, [][]string) {
 	t.Helper()
-	r, err := New(c, line(t))
+	scorer, err := c.Scorer(line(t), threshold)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (label.Pass{Scorer: c.Scorer(line(t), threshold), Rows: rows(items), Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
+	r, err := New(c, scorer.Head.Classes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (label.Pass{Scorer: scorer, Rows: rows(items), Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return r.Entries, r.Groups
@@ -240,14 +244,14 @@ func TestNovelImagesAreGrouped(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	c := DefaultConfig()
 	c.By = Variance
-	if _, err := New(c, line(t)); !errors.Is(err, ErrCannot) {
+	if _, err := c.Scorer(line(t), math.NaN()); !errors.Is(err, ErrCannot) {
 		t.Errorf("variance of ncm: %v", err)
 	}
 	head, err := gpr.New(gpr.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(c, head); err != nil {
+	if _, err := c.Scorer(&model.Predictor{Head: head}, math.NaN()); err != nil {
 		t.Errorf("variance of gpr: %v", err)
 	}
 	for field, bad := range map[string]Config{
@@ -258,7 +262,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	odd := label.Pass{Scorer: DefaultConfig().Scorer(line(t), math.NaN()), Rows: rows{item("odd.jpg", "", 1, 2)}}
+	odd := label.Pass{Scorer: label.Scorer{Head: line(t)}, Rows: rows{item("odd.jpg", "", 1, 2)}}
 	if _, err := odd.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "odd.jpg") {
 		t.Errorf("%v", err)
 	}

@@ -73,7 +73,7 @@ func TestARowIsScoredOnce(t *testing.T) {
 	}
 	c := rank.DefaultConfig()
 	c.By = rank.LabelError
-	ranking, err := rank.New(c, head)
+	ranking, err := rank.New(c, head.Classes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // A Result is one cell: results.json holds them under "results". All but NLL
@@ -70,8 +71,8 @@ func (c Config) measure(ctx context.Context, s experiment.Site, input, part stri
 	var results []Result
 	for _, lambda := range c.Lambda {
 		for _, q := range c.Q {
-			cfg := s.Heads.PPCA
-			cfg.Q, cfg.Lambda, cfg.Statistics = q, lambda, false
+			cfg := method.Get[ppca.Config](s.Heads, "ppca")
+			cfg.Q, cfg.Lambda = q, lambda
 			name := fmt.Sprintf("%s_q%d_lambda%g", part, q, lambda)
 			r, err := experiment.Part(ctx, s, name, []any{m.Fingerprint, cfg}, func() (Result, error) {
 				return cell(ctx, s, cfg, m.Benches)
@@ -88,7 +89,8 @@ func (c Config) measure(ctx context.Context, s experiment.Site, input, part stri
 
 // cell runs one configuration on all benches.
 func cell(ctx context.Context, s experiment.Site, cfg ppca.Config, benches []*fscil.Bench) (Result, error) {
-	s.Heads.PPCA = cfg
+	s.Heads = method.Change(s.Heads, "ppca", func(c *ppca.Config) { *c = cfg })
+	s.Heads.WithoutStatistics = true
 	var runs []fscil.Run
 	for _, b := range benches {
 		run, err := b.Run(ctx, func() (classifier.Learner, error) { return s.Head("ppca") }, nil)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/ablation"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/experimenttest"
@@ -34,7 +35,7 @@ func bench(t *testing.T) *fscil.Bench {
 func TestCells(t *testing.T) {
 	b := bench(t)
 	s := experimenttest.Site(t, b)
-	s.Heads.PPCA.Preset = "paper"
+	s.Heads = method.Change(s.Heads, "ppca", func(c *ppca.Config) { c.Preset = ppca.PresetPaper })
 	c := ablation.Config{Inputs: []string{"x=somewhere"}, Q: []int{0, 1, 5}, Lambda: []float64{0.01, 1}, Published: "table3_3"}
 	o, err := ablation.Run(context.Background(), c, s)
 	if err != nil {
@@ -46,7 +47,7 @@ func TestCells(t *testing.T) {
 	}
 	settings := s.Heads
 	for i, r := range results {
-		settings.PPCA.Q, settings.PPCA.Lambda = r.Q, r.Lambda
+		settings = method.Change(settings, "ppca", func(c *ppca.Config) { c.Q, c.Lambda = r.Q, r.Lambda })
 		run, err := b.Run(context.Background(), func() (classifier.Learner, error) { return method.New("ppca", settings) }, nil)
 		if err != nil || run.Sessions[2].Accuracy != r.Accuracy || run.Sessions[2].Base != r.Base {
 			t.Errorf("q %d, λ %g: %v, %v", r.Q, r.Lambda, r.Accuracy, err)

@@ -12,6 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // judge measures a classifier on p.
@@ -91,7 +93,9 @@ func (l lab) softmax(ctx context.Context, setting string, p experiment.Labelled,
 		return nil, err
 	}
 	t.Seed = seed
-	trainer, err := dkl.NewTrainer(t, l.s.Heads.GPTree, dkl.Examples{X: p.X, Y: p.Y}, l.s.Backend)
+	tree := method.Get[gptree.Config](l.s.Heads, "gptree")
+	tree.Seed = l.s.Heads.Seed
+	trainer, err := dkl.NewTrainer(t, tree, dkl.Examples{X: p.X, Y: p.Y}, l.s.Backend)
 	if err != nil {
 		return nil, err
 	}

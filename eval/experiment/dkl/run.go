@@ -11,10 +11,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
-	"github.com/seed-90d10d51/pipeline/dkl/projected"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // Results is results.json. Accuracies are fractions, a value for every seed.
@@ -90,21 +90,21 @@ type lab struct {
 	fingerprint string
 }
 
-// head returns an unfitted head of a method; behind a projection unless setting
-// is none.
-func (l lab) head(name, setting string, seed uint64) (classifier.Learner, error) {
-	settings := l.s.Heads
-	settings.GPTree.Seed, settings.PLDAPlus.Statistics, settings.PPCA.Statistics, settings.PPCAEB.Statistics = seed, false, false, false
-	one := temperature.Config{Temperature: 1}
-	if setting == none {
-		return method.Tempered(l.s.Backend, name, settings, one)
+// head returns an unfitted predictor of a method, with a projection unless
+// setting is none.
+func (l lab) head(name, setting string, seed uint64) (*model.Predictor, error) {
+	settings := l.s.Heads.Seeded(seed)
+	settings.WithoutStatistics = true
+	s := model.Settings{Method: name, Heads: settings, Temperature: temperature.Config{Temperature: 1}, Backend: l.s.Backend}
+	if setting != none {
+		t, err := parse(setting)
+		if err != nil {
+			return nil, err
+		}
+		t.Seed = seed
+		s.DKL, s.Env.Train = &t, l.train
 	}
-	t, err := parse(setting)
-	if err != nil {
-		return nil, err
-	}
-	t.Seed = seed
-	return method.Projected(name, settings, one, t, projected.Gym{Train: l.train, Backend: l.s.Backend})
+	return model.NewPredictor(s)
 }
 
 // train keeps trainings, which several methods share.
@@ -139,7 +139,7 @@ func key(name string) string {
 	if err != nil {
 		return "unknown"
 	}
-	return m.Key()
+	return m.Key
 }
 
 // choose takes the best candidate by pseudo-sessions; where there is one only,

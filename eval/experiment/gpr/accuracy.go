@@ -7,7 +7,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // A Curve is a measure step by step, one row for every run.
@@ -60,7 +62,7 @@ func (c Config) byExamples(train [][]int) [][]int {
 
 // follow takes both heads through the sessions.
 func (c Config) follow(ctx context.Context, s experiment.Site, p pool, sessions [][]int, test experiment.Labelled) (run, error) {
-	s.Heads.GPR.MaxPerClass, s.Heads.GPR.MaxTotal = c.most(), c.most()*c.Classes
+	s.Heads = method.Change(s.Heads, "gpr", func(g *gpr.Config) { g.MaxPerClass, g.MaxTotal = c.most(), c.most()*c.Classes })
 	var r run
 	g, err := s.Head("gpr")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/gpr"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // bench is two sessions of three overlapping classes, 30 images to train and
@@ -97,11 +98,13 @@ func TestParts(t *testing.T) {
 
 func TestMistakesAreExplained(t *testing.T) {
 	for want, change := range map[string]func(*gpr.Config, *experiment.Site){
-		"--features":            func(_ *gpr.Config, s *experiment.Site) { s.Features = "" },
-		"180 training images":   func(c *gpr.Config, _ *experiment.Site) { c.K = []int{200} },
-		"6 classes have 26":     func(c *gpr.Config, _ *experiment.Site) { c.Classes, c.Examples = 7, 26 },
-		"0 classes have 31":     func(c *gpr.Config, _ *experiment.Site) { c.Examples = 31 },
-		"classifier.gpr.length": func(_ *gpr.Config, s *experiment.Site) { s.Heads.GPR.Noise = head.Auto },
+		"--features":          func(_ *gpr.Config, s *experiment.Site) { s.Features = "" },
+		"180 training images": func(c *gpr.Config, _ *experiment.Site) { c.K = []int{200} },
+		"6 classes have 26":   func(c *gpr.Config, _ *experiment.Site) { c.Classes, c.Examples = 7, 26 },
+		"0 classes have 31":   func(c *gpr.Config, _ *experiment.Site) { c.Examples = 31 },
+		"classifier.gpr.length": func(_ *gpr.Config, s *experiment.Site) {
+			s.Heads = method.Change(s.Heads, "gpr", func(c *head.Config) { c.Noise = head.Auto })
+		},
 	} {
 		c, s := small(), site(t)
 		change(&c, &s)

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-90d10d51/pipeline/classifier/gpr"
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // Results is results.json.
@@ -39,7 +42,7 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 	p := newPool(m.Benches[0])
 	r := Results{Kind: "gpregression"}
 	for _, n := range c.N {
-		t, err := experiment.Part(ctx, s, fmt.Sprintf("timing_n%d", n), []any{m.Fingerprint, s.Heads.GPR, n, c.K, c.Repeats}, func() ([]Timing, error) {
+		t, err := experiment.Part(ctx, s, fmt.Sprintf("timing_n%d", n), []any{m.Fingerprint, method.Get[gpr.Config](s.Heads, "gpr"), n, c.K, c.Repeats}, func() ([]Timing, error) {
 			return c.timings(ctx, s, p, n)
 		})
 		if err != nil {
@@ -64,7 +67,7 @@ func (c Config) accuracies(ctx context.Context, s experiment.Site, m experiment.
 	settings.N, settings.K, settings.Repeats, settings.Runs = nil, nil, 0, 0
 	a := &Accuracies{}
 	for i := range c.Runs {
-		r, err := experiment.Part(ctx, s, fmt.Sprintf("%s_run%d", figure, i+1), []any{m.Fingerprint, s.Heads.GPR, s.Heads.NCM, settings, i}, func() (run, error) {
+		r, err := experiment.Part(ctx, s, fmt.Sprintf("%s_run%d", figure, i+1), []any{m.Fingerprint, method.Get[gpr.Config](s.Heads, "gpr"), method.Get[ncm.Config](s.Heads, "ncm"), settings, i}, func() (run, error) {
 			train, test, err := p.draw(c, s.Seed, i)
 			if err != nil {
 				return run{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // A Timing is what adding k examples to n took, in seconds.
@@ -73,7 +74,7 @@ func (c Config) timings(ctx context.Context, s experiment.Site, p pool, n int) (
 
 // newTask draws examples of all classes, with labels of ±1 for each.
 func newTask(s experiment.Site, p pool, count int) (task, error) {
-	settings := s.Heads.GPR
+	settings := method.Get[gpr.Config](s.Heads, "gpr")
 	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
 		return task{}, &experiment.InputError{Err: fmt.Errorf("classifier.gpr.lengthscale and noise are to be chosen; give them, so that all sizes are timed at the same")}
 	}
@@ -98,7 +99,7 @@ func newTask(s experiment.Site, p pool, count int) (task, error) {
 }
 
 func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
-	settings := w.site.Heads.GPR
+	settings := method.Get[gpr.Config](w.site.Heads, "gpr")
 	var kernel engine.Kernel = engine.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
 	if settings.Kernel == gpr.Linear {
 		kernel = engine.Linear{Outputscale: 0.5, Bias: 0.5}

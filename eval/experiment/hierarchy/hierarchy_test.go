@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
@@ -28,7 +29,7 @@ func small() hierarchy.Config {
 
 func site(t *testing.T) experiment.Site {
 	s := experiment.Site{Dir: t.TempDir(), Seed: 1, Heads: method.DefaultConfig()}
-	s.Heads.HPPCA.Q, s.Heads.HPPCA.R, s.Heads.HPPCA.S = 3, 3, 5
+	s.Heads = method.Change(s.Heads, "hppca", func(c *hppca.Config) { c.Q, c.R, c.S = 3, 3, 5 })
 	return s
 }
 

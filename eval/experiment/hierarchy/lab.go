@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 const (
@@ -84,12 +85,12 @@ func newLab(s experiment.Site, c Config, d data) *lab {
 
 // base is the cell that classifier.hppca describes.
 func (l *lab) base() Cell {
-	h := l.site.Heads.HPPCA
+	h := method.Get[hppca.Config](l.site.Heads, "hppca")
 	return Cell{Variant: Gaussians, Q: h.Q, R: h.R, S: h.S, T: h.T, Levels: h.Levels}
 }
 
 func (l *lab) config(c Cell, run int) hppca.Config {
-	h := l.site.Heads.HPPCA
+	h := method.Get[hppca.Config](l.site.Heads, "hppca")
 	h.Q, h.R, h.S, h.T, h.Levels, h.Statistics, h.Refresh = c.Q, c.R, c.S, c.T, c.Levels, false, false
 	h.Seed += l.site.Seed + uint64(run)
 	switch c.Variant {
@@ -107,7 +108,7 @@ func (l *lab) prepare(ctx context.Context, q int) error {
 		return nil
 	}
 	l.flat, l.classes, l.made, l.q = nil, nil, nil, -1 // let go of the old ones first
-	h := l.site.Heads.HPPCA
+	h := method.Get[hppca.Config](l.site.Heads, "hppca")
 	flat, err := ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: q, Lambda: h.Lambda, Normalize: &h.Normalize, LogDet: &h.LogDet})
 	if err != nil {
 		return err
@@ -135,7 +136,7 @@ func (l *lab) prepare(ctx context.Context, q int) error {
 
 // measureFlat returns what the flat head comes to with q components.
 func (l *lab) measureFlat(ctx context.Context, q int) (Flat, error) {
-	h := l.site.Heads.HPPCA
+	h := method.Get[hppca.Config](l.site.Heads, "hppca")
 	of := []any{l.data.fingerprint, "flat", q, h.Lambda, h.Normalize, h.LogDet}
 	return experiment.Part(ctx, l.site, fmt.Sprintf("flat_q%d", q), of, func() (Flat, error) {
 		if err := l.prepare(ctx, q); err != nil {

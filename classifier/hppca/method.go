@@ -1,0 +1,21 @@
+package hppca
+
+import "github.com/seed-90d10d51/pipeline/classifier"
+
+// Method describes hppca.
+func Method() classifier.Method {
+	return classifier.Define(classifier.Method{
+		Name: "hppca", Key: "hppca",
+		Summary:    "ppca under super-classes (Wang 2023): an example visits a few of them, not all classes; for thousands of classes",
+		Novelty:    "negative largest log-density of the visited classes",
+		Extend:     "exact, from the statistics; super-classes stay until they are refreshed",
+		Forget:     "classes; examples from the statistics, exact in the same way",
+		Statistics: true,
+	}, classifier.Definition[Config, *HPPCA]{
+		Default: DefaultConfig(), New: New, Load: Load,
+		Resolve: func(c Config, r classifier.Run) Config {
+			c.Statistics, c.Seed = !r.WithoutStatistics, r.Seed
+			return c
+		},
+	})
+}

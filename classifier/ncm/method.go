@@ -1,0 +1,11 @@
+package ncm
+
+import "github.com/seed-90d10d51/pipeline/classifier"
+
+// Method describes ncm.
+func Method() classifier.Method {
+	return classifier.Define(classifier.Method{
+		Name: "ncm", Key: "ncm", Summary: "nearest class mean, cosine or Euclidean",
+		Novelty: "distance to the nearest mean", Extend: "exact", Forget: "classes and examples, exact",
+	}, classifier.Definition[Config, *NCM]{Default: DefaultConfig(), New: New, Load: Load})
+}

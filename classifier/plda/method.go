@@ -1,0 +1,28 @@
+package plda
+
+import "github.com/seed-90d10d51/pipeline/classifier"
+
+// Methods describes plda, and lda as its plain relative.
+func Methods() []classifier.Method {
+	common := classifier.Method{
+		Novelty: "negative largest log-density",
+		Extend:  "exact; shared covariances stay as the base session set them",
+		Forget:  "classes and examples, exact in the same way",
+	}
+	two, one := common, common
+	two.Name, two.Key = "plda", "plda"
+	two.Summary = "two-covariance model: shared covariance, uncertain class means; learns a class from one example"
+	one.Name, one.Key = "lda", "lda"
+	one.Summary = "linear discriminant analysis: shared covariance, class means taken as known; the plain relative of plda"
+	return []classifier.Method{
+		classifier.Define(one, classifier.Definition[noSettings, *PLDA]{
+			New: func(noSettings) (*PLDA, error) { return New(LDA()) }, Load: LoadLDA,
+		}),
+		classifier.Define(two, classifier.Definition[Config, *PLDA]{Default: DefaultConfig(), New: New, Load: Load}),
+	}
+}
+
+// noSettings is the configuration of lda, which has none.
+type noSettings struct{}
+
+func (noSettings) Validate() error { return nil }

@@ -1,0 +1,20 @@
+package ppca
+
+import "github.com/seed-90d10d51/pipeline/classifier"
+
+// Method describes ppca.
+func Method() classifier.Method {
+	return classifier.Define(classifier.Method{
+		Name: "ppca", Key: "ppca", Summary: "one low-rank Gaussian per class (Wang 2023); strong with hundreds of examples per class",
+		Novelty:    "negative largest log-density; smallest Mahalanobis distance without log-determinant",
+		Extend:     "exact, from the statistics",
+		Forget:     "classes; examples from the statistics, exact",
+		Statistics: true,
+	}, classifier.Definition[Config, *PPCA]{
+		Default: DefaultConfig(), New: New, Load: Load,
+		Resolve: func(c Config, r classifier.Run) Config {
+			c.Statistics = !r.WithoutStatistics
+			return c
+		},
+	})
+}

@@ -1,0 +1,20 @@
+package ppcaonline
+
+import "github.com/seed-90d10d51/pipeline/classifier"
+
+// Method describes ppca-online.
+func Method() classifier.Method {
+	return classifier.Define(classifier.Method{
+		Name: "ppca-online", Key: "ppca_online",
+		Summary: "one low-rank Gaussian per class that learns one image at a time (NAT-oEM, Pamplona and Manzanera 2020)",
+		Novelty: "negative largest log-density",
+		Extend:  "one example after the other; their order matters",
+		Forget:  "classes",
+	}, classifier.Definition[Config, *Online]{
+		Default: DefaultConfig(), New: New, Load: Load,
+		Resolve: func(c Config, r classifier.Run) Config {
+			c.Seed = r.Seed
+			return c
+		},
+	})
+}

@@ -1,0 +1,59 @@
+package dkl
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A TrainEnv is what training needs from its surroundings; the zero value is
+// enough.
+type TrainEnv struct {
+	// Train takes a trainer to its end; nil just runs the epochs.
+	Train func(context.Context, *Trainer) error
+	// Views returns the augmented views of the rows of x; nil where there are
+	// none.
+	Views func(x blas32.General) ([]blas32.General, error)
+	// Backend computes large products; nil is gonum.
+	Backend linalg.Backend
+}
+
+// Train trains a projection on a base session, through a tree with the given
+// settings: row i of x is an example of class y[i].
+func Train(ctx context.Context, cfg Training, tree gptree.Config, env TrainEnv, x blas32.General, y []string) (Projection, error) {
+	e := Examples{X: x, Y: y}
+	if cfg.Views > 0 {
+		if env.Views == nil {
+			return Projection{}, fmt.Errorf("dkl: views: %d are asked for, but there are no images to make them of; set dkl.views to 0 or train on images", cfg.Views)
+		}
+		var err error
+		if e.Views, err = env.Views(x); err != nil {
+			return Projection{}, fmt.Errorf("dkl: views: %w", err)
+		}
+	}
+	t, err := NewTrainer(cfg, tree, e, linalg.OrDefault(env.Backend))
+	if err != nil {
+		return Projection{}, err
+	}
+	run := env.Train
+	if run == nil {
+		run = runEpochs
+	}
+	if err := run(ctx, t); err != nil {
+		return Projection{}, err
+	}
+	return t.Projection(), nil
+}
+
+func runEpochs(ctx context.Context, t *Trainer) error {
+	for !t.Done() {
+		if _, err := t.Epoch(ctx); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

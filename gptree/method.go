@@ -1,0 +1,33 @@
+package gptree
+
+import (
+	"cmp"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// Methods describes GP-Tree, and the baselines that differ in their tree alone.
+func Methods() []classifier.Method {
+	return []classifier.Method{
+		define("gptree", "", "Gaussian processes at the splits of a tree over the classes (GP-Tree); its files contain embeddings"),
+		define("gptree-random", BuildRandom, "GP-Tree with a random balanced tree, a baseline"),
+		define("sbm", BuildStickBreaking, "GP-Tree with the tree of the stick-breaking likelihood (SBM-GP), a baseline"),
+	}
+}
+
+// define describes GP-Tree under a name; its tree is built as the settings say,
+// unless the method has one of its own.
+func define(name string, tree Builder, summary string) classifier.Method {
+	return classifier.Define(classifier.Method{
+		Name: name, Key: "gptree", Summary: summary,
+		Novelty: "latent variance along the path, compared with the prior's",
+		Extend:  "novel classes, refitted; base classes with base gibbs",
+		Forget:  "novel classes and examples, refitted; base ones with base gibbs",
+	}, classifier.Definition[Config, *GPTree]{
+		Default: DefaultConfig(), New: New, Load: Load,
+		Resolve: func(c Config, r classifier.Run) Config {
+			c.Tree, c.Seed = cmp.Or(tree, c.Tree), r.Seed
+			return c
+		},
+	})
+}

@@ -1,0 +1,108 @@
+package method
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+)
+
+// Config holds the settings of every method, and what all heads of a run share.
+// It is a value: a copy changes without changing the original.
+type Config struct {
+	classifier.Run
+	// Journal is what long trainings are kept in; nil means nothing.
+	Journal classifier.Journal
+	// sections holds the Config of each method's package, by key. The map is
+	// never changed, only replaced.
+	sections map[string]any
+}
+
+// DefaultConfig returns the defaults of every method.
+func DefaultConfig() Config {
+	c := Config{sections: map[string]any{}}
+	for _, m := range Methods() {
+		c.sections[m.Key] = m.Default()
+	}
+	return c
+}
+
+// Get returns the settings under a key, which are a C; anything else is a
+// programmer's mistake and panics.
+func Get[C any](c Config, key string) C { return c.sections[key].(C) }
+
+// Change returns c with the settings under a key, which are a C, changed.
+func Change[C any](c Config, key string, change func(*C)) Config {
+	settings := Get[C](c, key)
+	change(&settings)
+	return c.with(key, settings)
+}
+
+func (c Config) with(key string, settings any) Config {
+	c.sections = maps.Clone(c.sections)
+	c.sections[key] = settings
+	return c
+}
+
+// Seeded returns c with the seed of everything that heads draw.
+func (c Config) Seeded(seed uint64) Config {
+	c.Seed = seed
+	return c
+}
+
+// Settings returns those that the head of a method is made with.
+func (c Config) Settings(m classifier.Method) any { return m.Resolve(c.sections[m.Key], c.Run) }
+
+// Validate names the method's key and the field that is out of range.
+func (c Config) Validate() error {
+	for _, m := range Methods() {
+		if err := m.Validate(c.sections[m.Key]); err != nil {
+			return fmt.Errorf("%s.%w", m.Key, err)
+		}
+	}
+	return nil
+}
+
+// Sections returns the settings as nested maps by key, which Decode reads.
+func (c Config) Sections() (map[string]any, error) {
+	all := make(map[string]any, len(c.sections))
+	for key, settings := range c.sections {
+		section, err := classifier.Section(settings)
+		if err != nil {
+			return nil, err
+		}
+		all[key] = section
+	}
+	return all, nil
+}
+
+// Decode returns c with the values of nested maps by key, which need not be
+// complete. The error names the key.
+func (c Config) Decode(sections map[string]any) (Config, error) {
+	methods := Methods()
+	for _, key := range slices.Sorted(maps.Keys(sections)) {
+		i := slices.IndexFunc(methods, func(m classifier.Method) bool { return m.Key == key })
+		if i < 0 {
+			return c, fmt.Errorf("no method has settings under %q", key)
+		}
+		section, ok := sections[key].(map[string]any)
+		if !ok {
+			return c, fmt.Errorf("%s: %v is no section of settings", key, sections[key])
+		}
+		settings, err := methods[i].Decode(c.sections[key], section)
+		if err != nil {
+			return c, fmt.Errorf("%s: %w", key, err)
+		}
+		c = c.with(key, settings)
+	}
+	return c, nil
+}
+
+// MarshalJSON writes the seed and all sections.
+func (c Config) MarshalJSON() ([]byte, error) {
+	all := map[string]any{"run": c.Run}
+	maps.Copy(all, c.sections)
+	return json.Marshal(all)
+}

@@ -1,0 +1,209 @@
+package method_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/method"
+)
+
+// words are the values of settings that are names, other than the default.
+var words = map[string][]any{
+	"gpr.kernel": {"linear"}, "gpr.update": {"direct", "iterative"}, "gpr.over_cap": {"herd", "first"},
+	"ncm.metric": {"euclidean"}, "ppca.preset": {"paper"},
+	"gptree.tree": {"random-balanced"}, "gptree.kernel": {"linear"}, "gptree.base": {"gibbs"}, "gptree.prediction": {"plug-in"}, "gptree.growth": {"session-tree", "rebuild-tree"},
+	"vargp.variant": {"block-diagonal", "global"}, "lsm.kernel": {"linear"}, "ove.kernel": {"linear"},
+	"hppca.cluster": {"raw"}, "hppca.seed_distance": {"mean"},
+	"ppca_online.policy": {"none", "class"}, "ppca_online.fisher": {"paper"}, "ppca_online.rstep": {"fisher", "identity"},
+}
+
+// quick keeps the methods that iterate short.
+var quick = map[string][]any{
+	"vargp":  {"vargp.steps", 20, "vargp.epochs", 8, "vargp.network", []int{4}},
+	"lsm":    {"lsm.chains", 2, "lsm.steps", 2, "lsm.draws", 2},
+	"ove":    {"ove.chains", 2, "ove.steps", 2, "ove.draws", 2},
+	"gptree": {"gptree.chains", 2},
+	"hppca":  {"hppca.s", 4, "hppca.t", 1},
+}
+
+// needs are settings under which a setting has an effect.
+var needs = map[string][]any{
+	"gpr.over_cap":            {"gpr.max_per_class", 5},
+	"gptree.root_lengthscale": {"gptree.root_bias", 0.5},
+	"hppca.max_iter":          {"hppca.s", 5, "hppca.normalize", false},
+	"hppca.seed_distance":     {"hppca.s", 3, "hppca.max_iter", 1},
+	"hppca.levels":            {"hppca.s", 4, "hppca.t", 1},
+	"plda_plus.q":             {"plda_plus.nu", 3},
+	"hppca.gap":               {"hppca.t", 4},
+	"plda_plus.splits":        {"plda_plus.nu", 0},
+	"ppca_eb.splits":          {"ppca_eb.nu", 0, "ppca_eb.calibrate", true},
+	"ppca_eb.calibrate":       {"ppca_eb.nu", 0},
+	"ppca_online.fisher":      {"ppca_online.beta", 0.001},
+	"vargp.patience":          {"vargp.steps", 0, "vargp.epochs", 150, "vargp.rate", 0.2, "vargp.validation", 0.4, "vargp.network", []int{}},
+	"vargp.validation":        {"vargp.steps", 0, "vargp.epochs", 10},
+	"vargp.max_inducing":      {"vargp.inducing", 8},
+}
+
+// drawing is how many classes are drawn, and how much they overlap.
+type drawing struct {
+	classes int
+	noise   float64
+}
+
+// plain is what most settings are tried on; others show on more classes, or on
+// classes that are often confused.
+var (
+	plain   = drawing{8, 0.3}
+	special = map[string]drawing{
+		"hppca.cluster": {8, 2}, "hppca.max_iter": {60, 1}, "hppca.seed_distance": {8, 2}, "ppca_eb.calibrate": {8, 2}, "vargp.patience": {4, 1},
+	}
+)
+
+// alternatives returns other values for a setting.
+func alternatives(key string, value any) []any {
+	switch v := value.(type) {
+	case bool:
+		return []any{!v}
+	case *bool:
+		return []any{true, false}
+	case int:
+		return []any{v + 1, 1, 2 * v, max(v/2, 1), 2, 3, 60}
+	case float64:
+		return []any{2*v + 0.01, v / 2, v + 0.5, 1e-3}
+	case []int:
+		return []any{[]int{3}}
+	}
+	return words[key]
+}
+
+// dim is the length of the embeddings.
+const dim = 12
+
+// An outcome is all that can be seen of a head after a base session and a later
+// one: its answers, or why it refused.
+type outcome struct {
+	logProb, novelty []float64
+	refused          string
+}
+
+func tried(c method.Config, name string, d drawing) outcome {
+	head, err := method.New(name, c)
+	if err != nil {
+		return outcome{refused: err.Error()}
+	}
+	x, y := grouped(d.classes, 12, d.noise)
+	later := []string{"later", "later", "later"}
+	for _, s := range []struct {
+		x blas32.General
+		y []string
+	}{{x, y}, {drawn(7, 3, 90, d.noise), later}, {drawn(9, 3, 91, d.noise), []string{"last", "last", "last"}}} {
+		if err := head.Learn(context.Background(), s.x, s.y); err != nil {
+			return outcome{refused: err.Error()}
+		}
+	}
+	queries := drawn(8, 40, 0, d.noise)
+	logProb, novelty := dense.New(queries.Rows, len(head.Classes())), make([]float64, queries.Rows)
+	if err := head.Score(logProb, novelty, queries); err != nil {
+		return outcome{refused: err.Error()}
+	}
+	return outcome{logProb: logProb.Data, novelty: novelty}
+}
+
+// grouped returns overlapping classes that form groups.
+func grouped(classes, n int, noise float64) (blas32.General, []string) {
+	x := dense.New32(0, dim)
+	var y []string
+	for k := range classes {
+		x.Data = append(x.Data, drawn(uint64(k), n, k/2, noise).Data...)
+		y = append(y, slices.Repeat([]string{fmt.Sprint("class ", k)}, n)...)
+	}
+	x.Rows = len(y)
+	return x, y
+}
+
+// drawn returns n examples around a centre that depends on the group.
+func drawn(seed uint64, n, group int, noise float64) blas32.General {
+	centre, rng := rand.New(rand.NewPCG(uint64(group), 1)), rand.New(rand.NewPCG(seed, 2))
+	x, mean := dense.New32(n, dim), make([]float64, dim)
+	for j := range mean {
+		mean[j] = 1 + centre.NormFloat64()
+	}
+	for i := range x.Data {
+		x.Data[i] = float32(mean[i%dim] + noise*(1+float64(i%dim)/3)*rng.NormFloat64() + 0.2*float64(seed%3))
+	}
+	return x
+}
+
+// TestEverySettingHasAnEffect changes each setting of each method: what the head
+// answers changes, or the setting is refused.
+func TestEverySettingHasAnEffect(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains some hundred heads")
+	}
+	seen := map[string]bool{}
+	for _, m := range method.Methods() {
+		section, err := classifier.Section(m.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(section)) {
+			key := m.Key + "." + name
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			t.Run(key, func(t *testing.T) { checkEffect(t, m, key) })
+		}
+	}
+}
+
+func checkEffect(t *testing.T, m classifier.Method, key string) {
+	c := configured(append(slices.Clone(quick[m.Key]), needs[key]...)...)
+	d, ok := special[key]
+	if !ok {
+		d = plain
+	}
+	before := tried(c, m.Name, d)
+	sections, err := c.Sections()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, name, _ := strings.Cut(key, ".")
+	values := alternatives(key, sections[m.Key].(map[string]any)[name])
+	for _, v := range values {
+		changed := c
+		setting(key, v)(&changed)
+		if !reflect.DeepEqual(tried(changed, m.Name, d), before) {
+			return
+		}
+	}
+	t.Errorf("none of %v changes anything", values)
+}
+
+// TestTheSeedReachesEveryMethodThatDraws: another seed, another head, for all
+// methods that draw something.
+func TestTheSeedReachesEveryMethodThatDraws(t *testing.T) {
+	draws := map[string]bool{
+		"gptree": true, "gptree-random": true, "sbm": true, "lsm": true, "ove": true, "vargp": true, "hppca": true, "ppca-online": true,
+	}
+	for _, m := range method.Methods() {
+		c := configured(quick[m.Key]...)
+		one, again, other := tried(c.Seeded(1), m.Name, plain), tried(c.Seeded(1), m.Name, plain), tried(c.Seeded(2), m.Name, plain)
+		if !reflect.DeepEqual(one, again) {
+			t.Errorf("%s: one seed, two heads", m.Name)
+		}
+		if changes := !reflect.DeepEqual(one, other); changes != draws[m.Name] {
+			t.Errorf("%s: another seed changes something: %v", m.Name, changes)
+		}
+	}
+}

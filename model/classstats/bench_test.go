@@ -1,0 +1,25 @@
+package classstats
+
+import "testing"
+
+func BenchmarkStatsAdd20000x640Of20Classes(b *testing.B) {
+	const rows, d = 20000, 640
+	x := make([]float32, rows*d)
+	for i := range x {
+		x[i] = float32(i%1013) / 1013
+	}
+	for range b.N {
+		s := New(d, true)
+		for i := range rows {
+			v := x[i*d : (i+1)*d]
+			id := SampleID{Class: string(rune('a' + i%20))}
+			id.Content[0], id.Content[1], id.Content[2] = byte(i), byte(i>>8), byte(i>>16)
+			if _, err := s.Add(id, v); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := s.settle(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

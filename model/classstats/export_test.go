@@ -1,0 +1,6 @@
+package classstats
+
+var Decode = decode
+
+// Format is that of a STATS file.
+var Format = format

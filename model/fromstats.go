@@ -1,0 +1,123 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
+)
+
+// noHeldOut is why a model that learned statistics has no threshold.
+const noHeldOut = "the model was trained from statistics, which have no examples to hold out"
+
+// TrainStats learns a base session from statistics, whose backbone and
+// preprocessing it records. The model is that of Train on the same samples,
+// except for what needs single examples: settings that episodes would choose
+// have their defaults, the temperature is 1 unless it is given, and there is no
+// rejection threshold. The error wraps classifier.ErrUnsupported where the
+// method cannot learn from statistics.
+func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*Model, Outcome, error) {
+	settings.Provenance = s.Source()
+	m, err := newModel(settings)
+	if err != nil {
+		return nil, Outcome{}, fmt.Errorf("train from statistics: %w", err)
+	}
+	o, err := m.learnStats(ctx, s)
+	if err == nil && !o.Changed() {
+		err = fmt.Errorf("there are no samples in them")
+	}
+	if err != nil {
+		return nil, Outcome{}, fmt.Errorf("train from statistics: %w", err)
+	}
+	m.Calibration.Reason = noHeldOut
+	return m, o, nil
+}
+
+// LearnStats is Learn from statistics, which may hold new classes and more
+// samples of old ones: the model is then that of learning those samples. What
+// it has learned already counts once, as in Stats.Merge: where s no longer has
+// the examples of such a class, the error wraps classstats.ErrCountedTwice. It
+// wraps embed.ErrOtherBackbone or embed.ErrOtherPreprocessing when the embeddings do not
+// belong to the model, and classifier.ErrUnsupported where the method cannot
+// learn from statistics. On error the model is unchanged.
+func (m *Model) LearnStats(ctx context.Context, s *classstats.Stats) (Outcome, error) {
+	err := m.Accepts(s.Source())
+	var o Outcome
+	if err == nil {
+		o, err = m.learnStats(ctx, s)
+	}
+	if err != nil {
+		return Outcome{}, fmt.Errorf("learn statistics: %w", err)
+	}
+	return o, nil
+}
+
+func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, error) {
+	learner, err := m.Predictor.momentsLearner(m.Method, s.Unit)
+	if err != nil {
+		return Outcome{}, err
+	}
+	known := m.index()
+	rest, err := s.Except(known.has)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var o Outcome
+	var names []string
+	var stats []*moments.Moments
+	var samples []SampleID
+	for _, c := range rest {
+		names, stats = append(names, c.Name), append(stats, c.Moments)
+		for _, h := range c.Content {
+			id := SampleID{Content: h, Class: c.Name}
+			samples = append(samples, id)
+			known.add(id)
+		}
+	}
+	o.Added, o.AlreadyKnown = len(samples), s.SampleCount()-len(samples)
+	if !o.Changed() {
+		return o, nil
+	}
+	for _, id := range samples {
+		if labels := known.classes(id.Content); len(labels) > 1 {
+			o.Conflicts = append(o.Conflicts, Conflict{fmt.Sprintf("%x", id.Content), labels})
+		}
+	}
+	m.restoreStatistics()
+	before := slices.Clone(m.Classes())
+	if err := learner.LearnMoments(ctx, names, stats); err != nil {
+		return Outcome{}, m.explain(err)
+	}
+	if len(before) == 0 {
+		m.Predictor.Temperature, _ = m.Predictor.temperature.Value(func() (*temperature.Value, error) {
+			return &temperature.Value{T: 1, Fallback: episodes.NoExamples}, nil
+		})
+	}
+	m.record(&o, before, names, samples)
+	return o, nil
+}
+
+// momentsLearner returns the head as what learns statistics of embeddings that
+// are scaled to length 1 or not.
+func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, error) {
+	if p.dkl != nil {
+		return nil, fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give --images or --features: %w", classifier.ErrUnsupported)
+	}
+	learner, ok := p.Head.(moments.Learner)
+	if !ok {
+		return nil, fmt.Errorf("%s needs the examples themselves: give --images or --features, or choose another method: %w", method, classifier.ErrUnsupported)
+	}
+	if learner.TakesUnit() != unit {
+		wants, advice := "as they are", "with --raw"
+		if learner.TakesUnit() {
+			wants, advice = "scaled to length 1", "without --raw"
+		}
+		return nil, fmt.Errorf("%s with these settings takes embeddings %s: collect the statistics again %s", method, wants, advice)
+	}
+	return learner, nil
+}

@@ -1,0 +1,305 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/method"
+)
+
+// A Predictor turns embeddings x into log-probabilities: the projection g_θ, the
+// head, and the temperature T, of which the first and the last are optional.
+//
+//	log p(c|x) = log-softmax_c  log p_head(c|g_θ(x))/T
+//
+// The base session trains g_θ, teaches the head and fits T; later sessions only
+// teach the head. What it can do beyond a classifier.Learner is what its head
+// can: ask Head with a type assertion, then call the method here. Methods that
+// the head lacks return an error that wraps classifier.ErrUnsupported.
+type Predictor struct {
+	// Projection is nil where there is none, and before the base session.
+	Projection *dkl.Head
+	Head       classifier.Learner
+	// Temperature is nil where T is set to 1, and before the base session.
+	Temperature *temperature.Value
+
+	// What a base session is learned with.
+	temperature temperature.Config
+	dkl         *dklConfig // nil for no projection
+	env         dkl.TrainEnv
+	// fresh makes unfitted heads with the settings of this one. A loaded
+	// Predictor has none until it needs them, and then copies its own head,
+	// which load brings back.
+	fresh func() (classifier.Learner, error)
+	load  func(classifier.State) (classifier.Learner, error)
+}
+
+var (
+	_ classifier.Learner     = (*Predictor)(nil)
+	_ classifier.BackendUser = (*Predictor)(nil)
+)
+
+// A dklConfig says how a projection is trained.
+type dklConfig struct {
+	Training dkl.Training `json:"training"`
+	// GPTree says which tree and which kernel the training goes through.
+	GPTree gptree.Config `json:"gptree"`
+}
+
+func (c dklConfig) validate() error {
+	if err := c.Training.Validate(); err != nil {
+		return fmt.Errorf("dkl.%w", err)
+	}
+	if err := c.GPTree.Validate(); err != nil {
+		return fmt.Errorf("gptree.%w", err)
+	}
+	return nil
+}
+
+// NewPredictor returns an unfitted Predictor. Of the settings it reads Method,
+// Heads, Temperature, DKL, Env and Backend.
+func NewPredictor(s Settings) (*Predictor, error) {
+	if err := s.Temperature.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Predictor{temperature: s.Temperature, env: s.Env}
+	p.env.Backend = s.Backend
+	if s.DKL != nil {
+		m, err := method.Find(s.Method)
+		if err != nil {
+			return nil, err
+		}
+		tree, ok := s.Heads.Settings(m).(gptree.Config)
+		if !ok { // the method is no tree
+			tree = method.Get[gptree.Config](s.Heads, "gptree")
+			tree.Seed = s.Heads.Seed
+		}
+		p.dkl = &dklConfig{*s.DKL, tree}
+		if err := p.dkl.validate(); err != nil {
+			return nil, err
+		}
+	}
+	p.fresh = func() (classifier.Learner, error) { return method.NewOn(s.Backend, s.Method, s.Heads) }
+	var err error
+	if p.Head, err = p.fresh(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Classes implements classifier.Head.
+func (p *Predictor) Classes() []string { return p.Head.Classes() }
+
+// Dim implements classifier.Head: the dimension of the embeddings, not of their
+// projections.
+func (p *Predictor) Dim() int {
+	if p.Projection != nil {
+		return p.Projection.In()
+	}
+	return p.Head.Dim()
+}
+
+// Score implements classifier.Head; the novelty is the head's.
+func (p *Predictor) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	if p.Projection != nil {
+		if err := classifier.CheckScore(p, dst, novelty, x); err != nil {
+			return fmt.Errorf("dkl: %w", err)
+		}
+		var err error
+		if x, err = p.Projection.Project(x); err != nil {
+			return err
+		}
+	}
+	if err := p.Head.Score(dst, novelty, x); err != nil {
+		return err
+	}
+	p.Temperature.Apply(dst)
+	return nil
+}
+
+// project returns what the head sees of embeddings.
+func (p *Predictor) project(x blas32.General) (blas32.General, error) {
+	if p.Projection == nil {
+		return x, nil
+	}
+	if err := classifier.CheckRows(x, p.Projection.In()); err != nil {
+		return x, fmt.Errorf("dkl: %w", err)
+	}
+	return p.Projection.Project(x)
+}
+
+// Learn implements classifier.Learner. The base session is the first one, and
+// the first after everything was forgotten.
+func (p *Predictor) Learn(ctx context.Context, x blas32.General, y []string) error {
+	if len(p.Classes()) == 0 {
+		return p.learnBase(ctx, x, y)
+	}
+	z, err := p.project(x)
+	if err != nil {
+		return err
+	}
+	return p.Head.Learn(ctx, z, y)
+}
+
+func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string) error {
+	if p.fresh == nil {
+		if err := p.copyHead(); err != nil {
+			return err
+		}
+	}
+	var trained dkl.Projection
+	z := x
+	if p.dkl != nil {
+		if err := classifier.CheckExamples(x, y, 0); err != nil {
+			return fmt.Errorf("dkl: learn: %w", err)
+		}
+		var err error
+		if trained, err = dkl.Train(ctx, p.dkl.Training, p.dkl.GPTree, p.env, x, y); err != nil {
+			return err
+		}
+		if z, err = trained.Head.Project(x); err != nil {
+			return fmt.Errorf("dkl: learn: %w", err)
+		}
+	}
+	if err := p.teach(ctx, trained.Start, z, y); err != nil {
+		return err
+	}
+	found, err := p.temperature.Value(func() (*temperature.Value, error) {
+		return temperature.Fit(ctx, x, z, y, p.unfitted)
+	})
+	if err != nil {
+		head, again := p.fresh()
+		if again == nil {
+			p.Head = head // the base session is unlearned
+		}
+		return fmt.Errorf("fit the temperature: %w", errors.Join(err, again))
+	}
+	p.Projection, p.Temperature = trained.Head, found
+	return nil
+}
+
+// teach gives the head its base session. A gptree takes over the inducing inputs
+// and the kernel that the projection was trained with, where that is asked for
+// and its tree is built in the same way.
+func (p *Predictor) teach(ctx context.Context, start *gptree.Start, z blas32.General, y []string) error {
+	tree, ok := p.Head.(*gptree.GPTree)
+	if !ok || start == nil || !p.dkl.Training.HandOver {
+		return p.Head.Learn(ctx, z, y)
+	}
+	own, trained := tree.Settings(), p.dkl.GPTree
+	if own.Base != gptree.BaseVI || own.Tree != trained.Tree || own.Kernel != trained.Kernel || own.Normalize != trained.Normalize {
+		return tree.Learn(ctx, z, y)
+	}
+	return tree.LearnFrom(ctx, *start, z, y)
+}
+
+// unfitted returns a head to learn episodes with, which choose nothing that the
+// Predictor's own head has chosen.
+func (p *Predictor) unfitted() (classifier.Learner, error) {
+	if head, ok := p.Head.(episodes.Unfitter); ok {
+		return head.Unfitted()
+	}
+	return p.fresh()
+}
+
+// copyHead makes fresh from the head itself, which is unfitted.
+func (p *Predictor) copyHead() error {
+	state, err := p.saveHead()
+	if err != nil {
+		return err
+	}
+	p.fresh = func() (classifier.Learner, error) {
+		head, err := p.load(state)
+		if err == nil {
+			classifier.UseBackend(head, p.env.Backend)
+		}
+		return head, err
+	}
+	return nil
+}
+
+// Forget removes a class; see classifier.Forgetter.
+func (p *Predictor) Forget(class string) error {
+	f, ok := p.Head.(classifier.Forgetter)
+	if !ok {
+		return classifier.ErrUnsupported
+	}
+	if err := f.Forget(class); err != nil {
+		return err
+	}
+	p.discardFits()
+	return nil
+}
+
+// ForgetSamples removes single examples; see classifier.SampleForgetter.
+func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
+	f, ok := p.Head.(classifier.SampleForgetter)
+	if !ok {
+		return classifier.ErrUnsupported
+	}
+	z, err := p.project(x)
+	if err != nil {
+		return err
+	}
+	if err := f.ForgetSamples(z, y); err != nil {
+		return err
+	}
+	p.discardFits()
+	return nil
+}
+
+// discardFits drops what the base session fitted once the last class is gone.
+func (p *Predictor) discardFits() {
+	if len(p.Classes()) == 0 {
+		p.Projection, p.Temperature = nil, nil
+	}
+}
+
+// Variance writes predictive variances; see classifier.Varier.
+func (p *Predictor) Variance(dst []float64, x blas32.General) error {
+	v, ok := p.Head.(classifier.Varier)
+	if !ok {
+		return classifier.ErrUnsupported
+	}
+	z, err := p.project(x)
+	if err != nil {
+		return err
+	}
+	return v.Variance(dst, z)
+}
+
+// Export adds the Predictor to an ONNX graph; see classifier.Exporter.
+func (p *Predictor) Export(g *onnx.Graph, x string) (string, error) {
+	e, ok := p.Head.(classifier.Exporter)
+	if !ok {
+		return "", classifier.ErrUnsupported
+	}
+	if p.Projection != nil {
+		x = p.Projection.Graph(g, x)
+	}
+	logProb, err := e.Export(g, x)
+	if err != nil {
+		return "", err
+	}
+	return p.Temperature.Graph(g, logProb), nil
+}
+
+// UseBackend implements classifier.BackendUser.
+func (p *Predictor) UseBackend(m linalg.Backend) {
+	p.env.Backend = m
+	if p.Projection != nil {
+		p.Projection.UseBackend(m)
+	}
+	classifier.UseBackend(p.Head, m)
+}
