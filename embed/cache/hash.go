@@ -15,15 +15,6 @@ func HashOf(file []byte) Hash { return sha256.Sum256(file) }
 // String is 64 hex digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// ParseHash reads 64 hex digits.
-func ParseHash(s string) (Hash, error) {
-	var h Hash
-	if n, err := hex.Decode(h[:], []byte(s)[:min(len(s), 2*len(h))]); err != nil || n != len(h) || len(s) != 2*len(h) {
-		return Hash{}, fmt.Errorf("parse hash %.80q: need %d hex digits", s, 2*len(h))
-	}
-	return h, nil
-}
-
 // A Namespace separates embeddings that must never be mixed: those of another
 // model, other model settings, or other pixels.
 type Namespace struct {

@@ -291,14 +291,8 @@ func TestStoreClosed(t *testing.T) {
 func TestHash(t *testing.T) {
 	h := HashOf([]byte("abc"))
 	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-	back, err := ParseHash(want)
-	if h.String() != want || back != h || err != nil {
-		t.Error(h, back, err)
-	}
-	for _, bad := range []string{"", want[1:], want + "0", strings.Repeat("x", 64)} {
-		if _, err := ParseHash(bad); err == nil {
-			t.Errorf("%q accepted", bad)
-		}
+	if h.String() != want {
+		t.Error(h)
 	}
 	if a, b := (Namespace{"a", "bc"}).Key(), (Namespace{"ab", "c"}).Key(); a == b || len(a) != 32 {
 		t.Error(a, b)

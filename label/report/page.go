@@ -2,8 +2,8 @@ package report
 
 import (
 	"fmt"
-	"time"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
 
@@ -59,7 +59,6 @@ func (p Page) total() int {
 // Summary holds the facts of the run. Zero values are not shown.
 type Summary struct {
 	Labelled, Failed int
-	Elapsed          time.Duration
 	Backbone, Method string
 	Sessions         []Session
 }
@@ -96,10 +95,7 @@ type Prediction struct {
 }
 
 // Ranked is a class and its probability.
-type Ranked struct {
-	Label       string
-	Probability float64
-}
+type Ranked = classifier.Ranked
 
 // Failure is an image that could not be labelled.
 type Failure struct{ Path, Reason string }

@@ -45,10 +45,7 @@ func (s *Sink) Put(row label.Scored) error {
 	p := row.Prediction
 	q := Prediction{
 		Path: row.Sample.Path, Predicted: p.Label, Truth: s.Evaluation.Truth(row.Sample), Rejected: row.Rejected,
-		Probability: p.Probability, Margin: p.Margin, EntropyNats: p.Entropy, Novelty: p.Novelty,
-	}
-	for _, t := range p.TopK {
-		q.TopK = append(q.TopK, Ranked(t))
+		Probability: p.Probability, Margin: p.Margin, EntropyNats: p.Entropy, Novelty: p.Novelty, TopK: p.TopK,
 	}
 	s.page.Summary.Labelled++
 	s.shown.Add(q)
