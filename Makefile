@@ -2,15 +2,21 @@
 # it. Both do all the set-up they need.
 
 GO         ?= go
-STATICCHECK = $(GO) tool -modfile=tools/go.mod staticcheck
+STATICCHECK = $(GO) tool -modfile=scripts/tools/go.mod staticcheck
+# Tests use this Python; internal/testenv knows the same default.
+GOTEST      = PIPELINE_PYTHON="$(or $(PIPELINE_PYTHON),$(CURDIR)/.testenv/python/bin/python)" $(GO) test
 
 .PHONY: help
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: setup
 setup: ## find or obtain the ONNX Runtime library
-	@setup/onnxruntime.sh
+	@scripts/setup/onnxruntime.sh
+
+.PHONY: test-setup
+test-setup: ## install what only tests use, a Python environment and a browser, into .testenv
+	@scripts/testenv/setup.sh
 
 .PHONY: build
 build: ## build bin/pipeline
@@ -21,11 +27,11 @@ demo: setup build ## make images, learn, label, and write a report; offline afte
 	bin/pipeline demo --out out/demo
 
 .PHONY: test
-test: setup ## run the tests
-	$(GO) test ./...
+test: setup test-setup ## run the tests
+	$(GOTEST) ./...
 
 .PHONY: check
-check: setup format vet lint race docs ## everything CI checks beside the tests
+check: setup test-setup format vet lint race docs ## everything that CI runs in addition to the tests
 
 .PHONY: format
 format:
@@ -37,24 +43,24 @@ vet:
 	$(GO) vet ./...
 
 .PHONY: lint
-lint: ## staticcheck, and the rules of the house (imports, sizes, links)
+lint: ## staticcheck, and the rules of the code base (imports, sizes, links)
 	$(STATICCHECK) ./...
 	$(GO) test ./internal/archtest
 
 .PHONY: race
 race:
-	$(GO) test -race -short ./...
+	$(GOTEST) -race -short -timeout 20m ./...
 
 .PHONY: docs
 docs: ## fail when docs/cli is out of date (make docs-update writes it)
 	$(GO) test -run TestCommandDocs ./cmd/pipeline
 
 .PHONY: docs-update
-docs-update:
+docs-update: ## write docs/cli from the commands' help
 	$(GO) test -run TestCommandDocs ./cmd/pipeline -update
 
 .PHONY: spark-test
-spark-test: setup build ## try the Spark jobs in deploy/spark (needs Java, and pyspark and pyarrow in $$PYTHON; skipped without)
+spark-test: setup build ## try the Spark jobs in deploy/spark (skipped without Java, and pyspark and pyarrow in $$PYTHON)
 	$${PYTHON:-python3} -m unittest -v deploy/spark/test_spark.py
 
 .PHONY: exports
@@ -68,4 +74,4 @@ bench: setup ## the benchmarks; takes minutes
 
 .PHONY: fuzz
 fuzz: setup ## run every fuzz target for FUZZTIME (default 2m) each
-	@tools/fuzz.sh $(or $(FUZZTIME),2m)
+	@scripts/fuzz.sh $(or $(FUZZTIME),2m)

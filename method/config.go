@@ -13,8 +13,8 @@ import (
 // It is a value: a copy changes without changing the original.
 type Config struct {
 	classifier.Run
-	// Journal is what long trainings are kept in; nil means nothing.
-	Journal classifier.Journal
+	// Checkpoint keeps long trainings; nil means none.
+	Checkpoint classifier.Checkpoint
 	// sections holds the Config of each method's package, by key. The map is
 	// never changed, only replaced.
 	sections map[string]any

@@ -45,8 +45,8 @@ func New(name string, c Config) (classifier.Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s.%w", m.Key, err)
 	}
-	if c.Journal != nil {
-		classifier.UseJournal(head, c.Journal)
+	if c.Checkpoint != nil {
+		classifier.UseCheckpoint(head, c.Checkpoint)
 	}
 	return head, nil
 }

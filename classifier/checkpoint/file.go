@@ -2,26 +2,36 @@ package checkpoint
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 )
 
-// Keys of the metadata of a file.
+// The metadata of a file, what they say its format is, and the tensor that holds
+// the settings: they may be larger than a header can be.
 const (
-	formatKey   = "format"
-	settingsKey = "settings"
+	formatKey = "format"
+	format    = "pipeline-checkpoint"
+	partKey   = "key"
+	settings  = "settings"
 )
 
-// Write writes the settings and the float64 tensors of a state under its name,
-// all or nothing. Format is what Read must be told.
-func Write(file, format string, s classifier.State) error {
-	tensors := make(map[string]safetensors.Tensor, len(s.Tensors))
+var errOther = errors.New("it is of other settings or of other inputs")
+
+// write writes the settings and the float64 tensors of a state under its name,
+// all or nothing.
+func write(file, key string, s classifier.State) error {
+	tensors := map[string]safetensors.Tensor{settings: {Shape: []int{len(s.Settings)}, U8: append([]byte{}, s.Settings...)}}
 	for name, t := range s.Tensors {
 		tensors[name] = safetensors.Tensor{Shape: t.Shape, F64: t.F64}
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
 	}
 	out, err := atomicfile.Create(file)
 	if err != nil {
@@ -29,7 +39,7 @@ func Write(file, format string, s classifier.State) error {
 	}
 	defer out.Abort()
 	w := bufio.NewWriterSize(out, 1<<20)
-	if _, err := safetensors.Write(w, tensors, map[string]string{formatKey: format, settingsKey: string(s.Settings)}); err != nil {
+	if _, err := safetensors.Write(w, tensors, map[string]string{formatKey: format, partKey: key}); err != nil {
 		return err
 	}
 	if err := w.Flush(); err != nil {
@@ -38,35 +48,43 @@ func Write(file, format string, s classifier.State) error {
 	return out.Commit()
 }
 
-// Read reads what Write wrote. A damaged file, or one of another format, is an
-// error.
-func Read(file, format string) (classifier.State, error) {
+// read reads what write wrote. A damaged file, or one of another format or
+// another key, is an error.
+func read(file, key string) (classifier.State, error) {
+	var s classifier.State
 	in, err := os.Open(file)
 	if err != nil {
-		return classifier.State{}, err
+		return s, err
 	}
 	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
-		return classifier.State{}, err
+		return s, err
 	}
 	f, err := safetensors.Open(in, info.Size())
-	if err == nil {
-		_, err = f.VerifyDigest()
-	}
-	if err == nil && f.Metadata()[formatKey] != format {
-		err = fmt.Errorf("its format is %q, not %s", f.Metadata()[formatKey], format)
-	}
 	if err != nil {
-		return classifier.State{}, fmt.Errorf("%s: %w", file, err)
+		return s, err
 	}
-	s := classifier.State{Settings: []byte(f.Metadata()[settingsKey]), Tensors: make(map[string]classifier.Tensor)}
+	if _, err := f.VerifyDigest(); err != nil {
+		return s, err
+	}
+	metadata := f.Metadata()
+	if metadata[formatKey] != format {
+		return s, fmt.Errorf("its format is %q, not %s", metadata[formatKey], format)
+	}
+	if metadata[partKey] != key {
+		return s, errOther
+	}
+	s.Tensors = make(map[string]classifier.Tensor)
 	for _, t := range f.Tensors() {
 		v, err := f.Read(t.Name)
 		if err != nil {
-			return s, fmt.Errorf("%s: %w", file, err)
+			return s, err
 		}
-		if v.F64 != nil {
+		switch {
+		case t.Name == settings:
+			s.Settings = v.U8
+		case v.F64 != nil:
 			s.Tensors[t.Name] = classifier.Tensor{Shape: v.Shape, F64: v.F64}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
@@ -36,7 +37,7 @@ func TestScale(t *testing.T) {
 	note(t, "drawn", time.Now())
 	path := filepath.Join(t.TempDir(), "large.model")
 	trainAndSave(t, train, path)
-	train = hierarchy.Sample{}
+	train = experiment.Labelled{}
 
 	start := time.Now()
 	m, err := model.Load(path)
@@ -74,7 +75,7 @@ func bare(t *testing.T, c classifier.Head) *hppca.HPPCA {
 	return h
 }
 
-func trainAndSave(t *testing.T, train hierarchy.Sample, path string) {
+func trainAndSave(t *testing.T, train experiment.Labelled, path string) {
 	t.Helper()
 	settings := model.Settings{Method: "hppca", Heads: method.DefaultConfig(), WithoutStatistics: true, WithoutCalibration: true}
 	settings.Heads.WithoutStatistics, settings.Temperature.Temperature = true, 1
@@ -93,7 +94,7 @@ func trainAndSave(t *testing.T, train hierarchy.Sample, path string) {
 }
 
 // every takes one row of so many.
-func every(s hierarchy.Sample, step int) (blas32.General, []string) {
+func every(s experiment.Labelled, step int) (blas32.General, []string) {
 	var rows []int
 	var y []string
 	for i := 0; i < s.X.Rows; i += step {

@@ -43,7 +43,7 @@
 // not. Nothing can be forgotten: what a class left in the hyper-posterior and in
 // the other functions cannot be taken out.
 //
-// With a journal (classifier.Journal) the state of a training is kept after every
+// With a checkpoint (classifier.Checkpoint) the state of a training is kept after every
 // twenty steps or so, and one that was stopped goes on to the same result.
 //
 // A saved head contains inducing inputs, which begin as embeddings.

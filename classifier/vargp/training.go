@@ -14,14 +14,14 @@ import (
 // training.
 const saveSteps = 20
 
-// UseJournal implements classifier.JournalUser: sessions from now on are kept
-// while they are trained.
-func (h *VARGP) UseJournal(j classifier.Journal) { h.journal = j }
+// UseCheckpoint implements classifier.Checkpointer: sessions from now on are
+// kept while they are trained.
+func (h *VARGP) UseCheckpoint(c classifier.Checkpoint) { h.checkpoint = c }
 
-// follow makes a task keep its state in the journal, and go on from what is
+// follow makes a task keep its state in the checkpoint, and go on from what is
 // there.
 func (h *VARGP) follow(t *vargp.Task, model *vargp.Model) error {
-	if h.journal == nil {
+	if h.checkpoint == nil {
 		return nil
 	}
 	key, err := keyOf(h.cfg, model, t)
@@ -29,11 +29,11 @@ func (h *VARGP) follow(t *vargp.Task, model *vargp.Model) error {
 		return err
 	}
 	note := []any{"session", model.Tasks() + 1, "training", key[:8]}
-	if s, ok := h.journal.Open(key); ok {
+	if s, ok := h.checkpoint.Load(key, key); ok {
 		if t.Resume, err = checkpointOf(s); err != nil {
-			h.journal.Note("training starts from the beginning", append(note, "reason", err)...)
+			h.checkpoint.Note("training starts from the beginning", append(note, "reason", err)...)
 		} else {
-			h.journal.Note("training goes on", append(note, "epochs done", len(t.Resume.Trace.Epochs))...)
+			h.checkpoint.Note("training goes on", append(note, "epochs done", len(t.Resume.Trace.Epochs))...)
 		}
 	}
 	perEpoch := (t.X.Rows + h.cfg.Batch - 1) / h.cfg.Batch
@@ -44,12 +44,12 @@ func (h *VARGP) follow(t *vargp.Task, model *vargp.Model) error {
 		if len(t.ValidY) > 0 {
 			args = append(args, "held-out accuracy", e.Accuracy)
 		}
-		h.journal.Note("trained", args...)
+		h.checkpoint.Note("trained", args...)
 		s, err := stateOf(c)
 		if err != nil {
 			return err
 		}
-		return h.journal.Save(key, s)
+		return h.checkpoint.Save(key, key, s)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 )
 
-// memory is a journal that breaks at one of its saves.
+// memory is a checkpoint that breaks at one of its saves.
 type memory struct {
 	kept  map[string]classifier.State
 	notes []string
@@ -23,12 +23,12 @@ type memory struct {
 
 var errBroken = errors.New("the machine was switched off")
 
-func (m *memory) Open(key string) (classifier.State, bool) {
+func (m *memory) Load(_, key string) (classifier.State, bool) {
 	s, ok := m.kept[key]
 	return s, ok
 }
 
-func (m *memory) Save(key string, s classifier.State) error {
+func (m *memory) Save(_, key string, s classifier.State) error {
 	m.saves++
 	m.kept[key] = copyOf(s)
 	if m.saves == m.last {
@@ -60,18 +60,18 @@ func state(t *testing.T, h *vargp.VARGP) classifier.State {
 }
 
 // TestGoesOnWhereItWasStopped: stopped at any save of either session, a new head
-// with the same journal comes to the same state as one that was not, and as one
-// without a journal.
+// with the same checkpoint comes to the same state as one that was not, and as one
+// without a checkpoint.
 func TestGoesOnWhereItWasStopped(t *testing.T) {
 	cfg := short(func(c *vargp.Config) { c.Epochs = 50 })
 	sessions := [][]string{{"a", "b"}, {"c"}}
-	follow := func(j classifier.Journal) (*vargp.VARGP, error) {
+	follow := func(j classifier.Checkpoint) (*vargp.VARGP, error) {
 		h, err := vargp.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if j != nil {
-			h.UseJournal(j)
+			h.UseCheckpoint(j)
 		}
 		for _, classes := range sessions {
 			x, y := blobs(12, classes...)
@@ -117,7 +117,7 @@ func TestKeysKeepTrainingsApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.UseJournal(j)
+		h.UseCheckpoint(j)
 		x, y := blobs(c.n, "a", "b")
 		if err := h.Learn(context.Background(), x, y); err != nil {
 			t.Fatal(err)

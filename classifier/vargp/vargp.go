@@ -21,9 +21,9 @@ const unseen = 0
 
 // VARGP is the head.
 type VARGP struct {
-	cfg     Config
-	on      linalg.Backend     // nil is gonum
-	journal classifier.Journal // nil without
+	cfg        Config
+	on         linalg.Backend        // nil is gonum
+	checkpoint classifier.Checkpoint // nil without
 	fitted
 }
 
@@ -40,8 +40,8 @@ var (
 	_ classifier.Learner = (*VARGP)(nil)
 	_ classifier.Saver   = (*VARGP)(nil)
 
-	_ classifier.BackendUser = (*VARGP)(nil)
-	_ classifier.JournalUser = (*VARGP)(nil)
+	_ classifier.BackendUser  = (*VARGP)(nil)
+	_ classifier.Checkpointer = (*VARGP)(nil)
 )
 
 // New returns an unfitted head.

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
 func newDatasets() *cobra.Command {
@@ -53,8 +53,7 @@ func (w *app) listDatasets() error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tLISTS\tLICENCE\tWHERE\tWHAT")
+	t := table.Table{Header: []string{"NAME", "LISTS", "LICENCE", "WHERE", "WHAT"}}
 	for _, l := range all {
 		dir, err := w.listsDir(l)
 		if err != nil {
@@ -64,9 +63,10 @@ func (w *app) listDatasets() error {
 		if l.Pulled(dir) {
 			where = "pulled"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\n", l.Name, len(l.Files), l.Licence, where, l.Description)
+		t.Add(l.Name, strconv.Itoa(len(l.Files)), l.Licence, where, l.Description)
 	}
-	return table.Flush()
+	w.say("%s", t)
+	return nil
 }
 
 func (w *app) pullDataset(ctx context.Context, name string) error {

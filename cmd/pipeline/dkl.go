@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/eval/training"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -19,7 +19,11 @@ import (
 func dklFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("dkl", false, "first train a projection of the embeddings on the base classes (deep kernel learning)")
 	config.Bind(cmd.Flags(), "dkl", "classifier.dkl.enabled")
-	cmd.Flags().Bool("resume", true, "go on with a training that was stopped; --resume=false starts it anew")
+	resumeFlag(cmd)
+}
+
+func resumeFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("resume", true, "go on where a run was stopped; --resume=false starts over")
 	config.Bind(cmd.Flags(), "resume", "classifier.dkl.resume")
 }
 
@@ -43,17 +47,18 @@ func (w *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 
 // training is a long job with its state in a folder.
 func (w *app) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
-	return checkpoint.Folder{Dir: dir, Keyed: keyed, Anew: !w.config.Classifier.DKL.Resume, Note: w.log.Info}.Train
+	folder := &checkpoint.Folder{Dir: dir, Restart: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
+	return training.Job{Folder: folder, Keyed: keyed}.Train
 }
 
 // fresh returns an unfitted predictor for a benchmark. Methods share a projection
 // that is trained on the same base session in the same way.
-func (w *app) fresh(name string, settings method.Config, products linalg.Backend, g *gallery) (*model.Predictor, error) {
+func (w *app) fresh(name string, settings method.Config, products linalg.Backend, data *samples) (*model.Predictor, error) {
 	c := w.config.Classifier
 	s := model.Settings{Method: name, Heads: settings, Temperature: c.Tempered(), Backend: products}
 	if c.DKL.Enabled {
 		t := c.Training(w.config.Seed)
-		s.DKL, s.Env = &t, dkl.TrainEnv{Train: w.training(filepath.Join(w.config.Out, "dkl"), true), Views: g.views}
+		s.DKL, s.Env = &t, dkl.TrainEnv{Train: data.train, Views: data.views}
 	}
 	return model.NewPredictor(s)
 }

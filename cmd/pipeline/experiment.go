@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/kind"
@@ -40,6 +38,7 @@ fscil.… settings describe.`,
 	outFlag(cmd, "`folder` for the results")
 	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
+	resumeFlag(cmd)
 	return cmd
 }
 
@@ -55,11 +54,11 @@ func (w *app) experiment(ctx context.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
-	site, err := w.site()
+	env, err := w.env()
 	if err != nil {
 		return err
 	}
-	o, err := kind.Run(ctx, c.Experiment, site)
+	o, err := kind.Run(ctx, c.Experiment, env)
 	var input *experiment.InputError
 	if errors.As(err, &input) {
 		return usageError{err}
@@ -81,11 +80,11 @@ func (w *app) experiment(ctx context.Context) error {
 	return nil
 }
 
-func (w *app) site() (experiment.Site, error) {
+func (w *app) env() (experiment.Env, error) {
 	products, err := w.products()
-	return experiment.Site{
+	return experiment.Env{
 		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(w.config.Seed), Features: w.config.Features,
-		Open: w.material, Backend: products, BackendName: products.Kinds(), Note: w.log.Info,
+		Open: w.material, Backend: products, BackendName: products.Kinds(), Restart: !w.config.Classifier.DKL.Resume, Note: w.log.Info,
 	}, err
 }
 
@@ -93,15 +92,18 @@ func (w *app) site() (experiment.Site, error) {
 func (w *app) material(features string) (experiment.Material, error) {
 	here := *w
 	here.config.Features = features
-	g, err := here.galleryOfFeatures()
+	s, err := here.samplesOfFeatures()
 	if err != nil {
 		return experiment.Material{}, err
 	}
-	benches, err := here.benches(g)
+	benches, err := here.benches(s)
 	if err != nil {
 		return experiment.Material{}, err
 	}
-	sum := sha256.New()
-	err = json.NewEncoder(sum).Encode([]any{w.config.FSCIL, w.config.Seed, g.samples, g.content})
-	return experiment.Material{Benches: benches, Fingerprint: hex.EncodeToString(sum.Sum(nil))}, err
+	of := []any{s.fingerprint}
+	for _, b := range benches {
+		of = append(of, b.Protocol())
+	}
+	fingerprint, err := checkpoint.Key(of...)
+	return experiment.Material{Benches: benches, Fingerprint: fingerprint}, err
 }

@@ -79,20 +79,20 @@ func TestExperimentsByName(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	features, other := l.pool(l.path("small")), l.pool(l.path("larger"))
 	small := []string{"--set", "experiment.ablation.q=0,2,20", "--features", features}
-	synthetic := []string{"--set", "experiment.natoem.train=40", "--set", "experiment.natoem.test=8", "--set", "experiment.natoem.seeds=2", "--set", "experiment.natoem.d=4", "--set", "experiment.natoem.q=1", "--set", "experiment.natoem.beta=1"}
+	synthetic := []string{"--set", "experiment.ppca_online.train=40", "--set", "experiment.ppca_online.test=8", "--set", "experiment.ppca_online.seeds=2", "--set", "experiment.ppca_online.d=4", "--set", "experiment.ppca_online.q=1", "--set", "experiment.ppca_online.beta=1"}
 	tiny := []string{"--set", "experiment.vargp.seeds=2", "--set", "experiment.vargp.epochs=2", "--set", "experiment.vargp.inducing=3", "--set", "experiment.vargp.predict_hypers=2"}
 	for name, args := range map[string][]string{
 		"ablation_q":      small,
 		"ablation_lambda": append([]string{"--set", "experiment.ablation.lambda=0.01,0.1"}, small...),
 		"ablation_input":  {"--set", "experiment.ablation.q=0,2", "--set", "experiment.ablation.inputs=small=" + features + "," + other},
-		"gpr_incremental": {"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.gpregression.n=", "--set", "experiment.gpregression.classes=2", "--set", "experiment.gpregression.examples=2",
-			"--set", "experiment.gpregression.start=1", "--set", "experiment.gpregression.step=1", "--set", "experiment.gpregression.steps=1", "--set", "experiment.gpregression.runs=2"},
-		"vargp_features": append([]string{"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.vargp.tasks=2", "--set", "experiment.vargp.classes=1", "--set", "experiment.vargp.sweep=3,4"}, tiny...),
-		"vargp_toy":      append([]string{"--set", "experiment.vargp.grid=5", "--set", "experiment.vargp.train=10"}, tiny...),
-		"natoem_fig1":    synthetic,
-		"natoem_fig2":    synthetic,
-		"natoem_fig3":    synthetic,
-		"natoem_fig4":    synthetic,
+		"gpr_incremental": {"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.gpr.n=", "--set", "experiment.gpr.classes=2", "--set", "experiment.gpr.examples=2",
+			"--set", "experiment.gpr.start=1", "--set", "experiment.gpr.step=1", "--set", "experiment.gpr.steps=1", "--set", "experiment.gpr.runs=2"},
+		"vargp_features":   append([]string{"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.vargp.tasks=2", "--set", "experiment.vargp.classes=1", "--set", "experiment.vargp.sweep=3,4"}, tiny...),
+		"vargp_toy":        append([]string{"--set", "experiment.vargp.grid=5", "--set", "experiment.vargp.train=10"}, tiny...),
+		"ppca_online_fig1": synthetic,
+		"ppca_online_fig2": synthetic,
+		"ppca_online_fig3": synthetic,
+		"ppca_online_fig4": synthetic,
 	} {
 		out := l.path("out", name)
 		command := append([]string{"experiment", "--config", name}, args...)
@@ -127,7 +127,7 @@ func TestExperimentGoesOn(t *testing.T) {
 	if code := run(ctx, append(args, l.path("out")), io.Discard, stop); code != exitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, stderr.String())
 	}
-	parts, err := filepath.Glob(l.path("out", "parts", "*.json"))
+	parts, err := filepath.Glob(l.path("out", "parts", "*.safetensors"))
 	if err != nil || len(parts) != 1 || l.exists("out", "results.json") {
 		t.Fatalf("interrupted with parts %q (%v)", parts, err)
 	}

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
@@ -26,9 +28,10 @@ and table and figures compare them.
 Sessions come from the official lists (--lists, or pipeline datasets pull), from
 the columns split and session of --features, or are drawn by seed (fscil.protocol).
 Sessions never return to a class, so no statistics are kept. Published numbers
-stand beside results of their own data set and track only. The benchmarks are
+appear with results of their own data set and track only. The benchmarks are
 configurations by name: miniimagenet_fscil, cub200_fscil, cifar100_fscil,
-wang_5steps, wang_10steps.`,
+wang_5steps, wang_10steps. Finished runs are kept: the same command goes on where it
+was stopped.`,
 		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.fscil(ctx) }),
@@ -48,17 +51,18 @@ func (w *app) fscil(ctx context.Context) error {
 	if err := w.readyForFSCIL(); err != nil {
 		return err
 	}
-	gallery, err := w.gallery(ctx)
+	images, err := w.samples(ctx)
 	if err != nil {
 		return err
 	}
-	benches, err := w.benches(gallery)
+	images.train = w.training(filepath.Join(w.config.Out, "dkl"), true)
+	benches, err := w.benches(images)
 	if err != nil {
 		return err
 	}
 	var outcomes []outcome
 	for _, v := range w.variants() {
-		o, err := w.measure(ctx, v, gallery, benches)
+		o, err := w.measure(ctx, v, images, benches)
 		if err != nil {
 			return fmt.Errorf("fscil %s: %w", v.Name, err)
 		}
@@ -107,14 +111,14 @@ func (w *app) variants() []method.Variant {
 }
 
 // benches are the protocols of all runs, bound to the embeddings.
-func (w *app) benches(g *gallery) ([]*fscil.Bench, error) {
+func (w *app) benches(s *samples) ([]*fscil.Bench, error) {
 	var benches []*fscil.Bench
 	for run := range w.config.FSCIL.Runs {
-		p, err := w.protocol(g, run)
+		p, err := w.protocol(s, run)
 		if err != nil {
 			return nil, err
 		}
-		b, err := p.Bind(g.embeddings)
+		b, err := p.Bind(s.embeddings)
 		if err != nil {
 			return nil, err
 		}
@@ -145,9 +149,9 @@ type outcome struct {
 	details fscil.Details
 }
 
-// measure takes one head through all runs. A fresh head is made for each, from
-// the same settings.
-func (w *app) measure(ctx context.Context, v method.Variant, g *gallery, benches []*fscil.Bench) (outcome, error) {
+// measure takes one head through all runs, each a part that is kept. Every run
+// has a fresh head of the same settings.
+func (w *app) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
 	settings, err := v.Settings(w.config.Classifier.Heads(w.config.Seed))
 	if err != nil {
 		return outcome{}, err
@@ -156,35 +160,50 @@ func (w *app) measure(ctx context.Context, v method.Variant, g *gallery, benches
 	if err != nil {
 		return outcome{}, err
 	}
+	c := w.config.Classifier
+	of := []any{version, products.Kinds(), w.config.Seed, s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(w.config.Seed)}
+	parts := &checkpoint.Folder{Dir: filepath.Join(w.config.Out, "parts"), Restart: !c.DKL.Resume, Say: w.log.Info}
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return w.fresh(v.Classifier, settings, products, g) }, func(m fscil.Measures) {
-			w.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
-		})
+		key, err := checkpoint.Key(append(of, b.Protocol())...)
 		if err != nil {
 			return o, err
 		}
-		runs = append(runs, run)
-		o.details.Runs = append(o.details.Runs, b.Detail(run))
+		part := checkpoint.Part[fscil.Run]{Folder: parts, Name: fmt.Sprintf("%s_run%d", w.methodName(v.Name), i+1), Key: key}
+		run := part.Load()
+		if run == nil {
+			done, err := b.Run(ctx, func() (classifier.Learner, error) { return w.fresh(v.Classifier, settings, products, s) }, func(m fscil.Measures) {
+				w.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
+			})
+			if err != nil {
+				return o, err
+			}
+			if err := part.Save(done); err != nil {
+				return o, err
+			}
+			run = &done
+		}
+		runs = append(runs, *run)
+		o.details.Runs = append(o.details.Runs, b.Detail(*run))
 	}
 	kind, err := method.Find(v.Classifier)
 	if err != nil {
 		return o, err
 	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: w.config.FSCIL.Benchmark(), Method: w.methodName(v.Name), Backbone: g.backbone, Track: w.track(g), MaxPerClass: kind.MaxPerClass(settings),
+		Dataset: w.config.FSCIL.Benchmark(), Method: w.methodName(v.Name), Backbone: s.backbone, Track: w.track(s), MaxPerClass: kind.MaxPerClass(settings),
 	}, runs)
 	return o, err
 }
 
-// track is what the user says; else the one that claims least, but for the
-// built-in backbone, which was trained on mini-ImageNet's base classes.
-func (w *app) track(g *gallery) string {
+// track is what the user says; otherwise the one that claims least, except that
+// the built-in backbone was trained on mini-ImageNet's base classes.
+func (w *app) track(s *samples) string {
 	switch c := w.config.FSCIL; {
 	case c.Track != fscil.TrackAuto:
 		return c.Track
-	case g.builtIn && c.Benchmark() == "mini_imagenet":
+	case s.builtIn && c.Benchmark() == "mini_imagenet":
 		return fscil.BaseOnly
 	}
 	return fscil.Foundation

@@ -11,7 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
@@ -19,40 +21,44 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// A gallery is every image that a benchmark may use, embedded.
-type gallery struct {
+// samples are all images that a benchmark may use, embedded.
+type samples struct {
 	embeddings *fscil.Embeddings
-	// samples and content have a row for every embedding.
-	samples []dataset.Sample
+	// list and content have a row for every embedding.
+	list    []dataset.Sample
 	content []model.Hash
+	// fingerprint changes with every embedding, label and column.
+	fingerprint string
 	// official is the protocol of the lists, where the images were found by it.
 	official *fscil.Protocol
 	// backbone is its name for tables, without folders.
 	backbone string
 	builtIn  bool
+	// train keeps the trainings of projections, which methods share.
+	train func(context.Context, *dkl.Trainer) error
 	// views embeds augmented views of images; nil where there are none.
 	views func(blas32.General) ([]blas32.General, error)
 }
 
-func (w *app) gallery(ctx context.Context) (*gallery, error) {
+func (w *app) samples(ctx context.Context) (*samples, error) {
 	if w.config.Features != "" {
-		return w.galleryOfFeatures()
+		return w.samplesOfFeatures()
 	}
-	g := &gallery{}
+	s := &samples{}
 	var images dataset.Listing
 	var err error
 	if w.config.FSCIL.Protocol == fscil.Official {
-		g.official, images, err = w.listedImages()
+		s.official, images, err = w.listedImages()
 	} else if images, err = w.scan(ctx); err == nil && len(images.Problems) > 0 {
 		err = fmt.Errorf("%s: %w", images.Problems[0].Path, images.Problems[0].Err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return g, w.embedGallery(ctx, g, images)
+	return s, w.embedSamples(ctx, s, images)
 }
 
-func (w *app) embedGallery(ctx context.Context, g *gallery, images dataset.Listing) (err error) {
+func (w *app) embedSamples(ctx context.Context, s *samples, images dataset.Listing) (err error) {
 	e, err := embed.Open(w.options())
 	if err != nil {
 		return err
@@ -66,47 +72,50 @@ func (w *app) embedGallery(ctx context.Context, g *gallery, images dataset.Listi
 		return err
 	}
 	w.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
-	g.backbone, g.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
-	g.views = w.views(ctx, images.Root, all)
-	return g.fill(all)
+	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
+	s.views = w.views(ctx, images.Root, all)
+	return s.fill(all)
 }
 
-func (w *app) galleryOfFeatures() (*gallery, error) {
+func (w *app) samplesOfFeatures() (*samples, error) {
 	f, err := featdir.Read(w.config.Features)
 	if err != nil {
 		return nil, err
 	}
-	g := &gallery{backbone: filepath.Base(w.config.Backbone)}
+	s := &samples{backbone: filepath.Base(w.config.Backbone)}
 	if w.config.Backbone == "" {
-		g.backbone = "unknown (" + filepath.Base(w.config.Features) + ")"
+		s.backbone = "unknown (" + filepath.Base(w.config.Features) + ")"
 	}
 	if name := f.Provenance.Backbone.Name; name != "" {
-		g.backbone, g.builtIn = filepath.Base(name), name == backbone.Default
+		s.backbone, s.builtIn = filepath.Base(name), name == backbone.Default
 	}
-	return g, g.fill(f)
+	return s, s.fill(f)
 }
 
-func (g *gallery) fill(e embed.Embeddings) error {
+func (s *samples) fill(e embed.Embeddings) error {
 	paths := make([]string, len(e.Samples))
-	for i, s := range e.Samples {
-		paths[i] = s.Path
+	for i, row := range e.Samples {
+		paths[i] = row.Path
 	}
-	g.samples, g.content = e.Samples, e.Content
+	s.list, s.content = e.Samples, e.Content
 	var err error
-	g.embeddings, err = fscil.NewEmbeddings(e.X, paths, e.Content)
+	if s.fingerprint, err = checkpoint.Key(e.Samples, e.Content, embed.HashRows(e.X)); err != nil {
+		return err
+	}
+	s.embeddings, err = fscil.NewEmbeddings(e.X, paths, e.Content)
 	return err
 }
 
 // protocol is that of one run.
-func (w *app) protocol(g *gallery, run int) (*fscil.Protocol, error) {
+func (w *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
 	c := w.config.FSCIL
 	switch {
 	case c.Protocol != fscil.Official:
-		return w.draw(g, run)
-	case g.official != nil:
-		return g.official, nil
+		return w.draw(s, run)
+	case s.official != nil:
+		return s.official, nil
 	case c.Lists == "":
-		return fscil.Recorded(g.samples)
+		return fscil.Recorded(s.list)
 	}
 	lists, err := fscil.ReadLists(c.Lists)
 	if err != nil {
@@ -115,12 +124,12 @@ func (w *app) protocol(g *gallery, run int) (*fscil.Protocol, error) {
 	if lists.Numbered() {
 		return nil, usagef("the lists in %s hold numbers, which mean images of a data set's own files: give --images, or features with the columns split and session", c.Lists)
 	}
-	return w.named(lists, g.embeddings.Has)
+	return w.named(lists, s.embeddings.Has)
 }
 
-func (w *app) draw(g *gallery, run int) (*fscil.Protocol, error) {
+func (w *app) draw(s *samples, run int) (*fscil.Protocol, error) {
 	c := w.config.FSCIL
-	pool, err := fscil.NewPool(g.samples, c.TestPerClass, func(i int) model.Hash { return g.content[i] })
+	pool, err := fscil.NewPool(s.list, c.TestPerClass, func(i int) model.Hash { return s.content[i] })
 	if err != nil {
 		return nil, err
 	}
@@ -163,28 +172,21 @@ func (w *app) listedImages() (*fscil.Protocol, dataset.Listing, error) {
 		images.Samples = append(images.Samples, dataset.Sample{Path: s.Path, Label: s.Class})
 	}
 	slices.SortFunc(images.Samples, func(a, b dataset.Sample) int { return strings.Compare(a.Path, b.Path) })
-	return p, images, missing(images)
+	var missing []string
+	for _, x := range images.Samples {
+		if !isFile(images.Root, x.Path) {
+			missing = append(missing, x.Path)
+		}
+	}
+	if len(missing) > 0 {
+		err = fmt.Errorf("images %s: missing image %s (%d of the %d listed images are missing)", images.Root, missing[0], len(missing), len(images.Samples))
+	}
+	return p, images, err
 }
 
 func isFile(root, path string) bool {
 	info, err := os.Stat(dataset.FullPath(root, path))
 	return err == nil && info.Mode().IsRegular()
-}
-
-func missing(images dataset.Listing) error {
-	var first string
-	n := 0
-	for _, s := range images.Samples {
-		if !isFile(images.Root, s.Path) {
-			if n++; n == 1 {
-				first = s.Path
-			}
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return fmt.Errorf("images %s: missing image %s (%d of the %d listed images are missing)", images.Root, first, n, len(images.Samples))
 }
 
 // extractCIFAR makes image files of the listed records, once per data set, in

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -352,4 +354,41 @@ func (l *lab) missingCUBImage(args []string) {
 		l.Fatal(err)
 	}
 	l.refused(exitFailed, []string{"missing image images/" + name + "/" + filepath.Base(folders[1]), "1 of the 500"}, args...)
+}
+
+// TestFSCILGoesOn: stopped in its second run it keeps the first, and the same
+// command ends with the files of a run that nobody stopped; --resume=false
+// measures everything again.
+func TestFSCILGoesOn(t *testing.T) {
+	l := &lab{TB: t, dir: t.TempDir()}
+	args := []string{"fscil", "--features", l.pool(l.path("features")), "--set", "fscil.protocol=few-shot", "--set", "fscil.base_classes=6", "--set", "fscil.ways=2",
+		"--set", "fscil.shots=3", "--set", "fscil.runs=3", "--classifier", "ncm", "--cache", l.path("cache")}
+	ctx, cancel := context.WithCancel(context.Background())
+	var stderr bytes.Buffer
+	stop := writer(func(p []byte) {
+		if stderr.Write(p); bytes.Contains(p, []byte("run=2")) {
+			cancel()
+		}
+	})
+	if code := run(ctx, append(args, "--out", l.path("out")), io.Discard, stop); code != exitInterrupted {
+		t.Fatalf("exit code %d\n%s", code, stderr.String())
+	}
+	parts, err := filepath.Glob(l.path("out", "parts", "*.safetensors"))
+	if err != nil || len(parts) != 1 || l.exists("out", "results.json") {
+		t.Fatalf("interrupted with parts %q (%v)", parts, err)
+	}
+	if r := l.must(append(args, "--out", l.path("out"))...); strings.Contains(r.stderr, "run=1") || !strings.Contains(r.stderr, "run=2") {
+		t.Errorf("a finished run was measured again: %s", r.stderr)
+	}
+	l.must(append(args, "--out", l.path("whole"))...)
+	l.sameResults("interrupted", l.path("out"), l.path("whole"))
+	if r := l.must(append(args, "--out", l.path("out"), "--resume=false")...); !strings.Contains(r.stderr, "run=1") {
+		t.Errorf("it does not start over: %s", r.stderr)
+	}
+	if r := l.must(append(args, "--out", l.path("out"), "--set", "fscil.shots=2")...); !strings.Contains(r.stderr, "run=1") {
+		t.Errorf("other sessions take the runs of these: %s", r.stderr)
+	}
+	if r := l.must(append(args, "--out", l.path("out"), "--seed", "7")...); !strings.Contains(r.stderr, "run=1") {
+		t.Errorf("another seed takes the runs of this one: %s", r.stderr)
+	}
 }

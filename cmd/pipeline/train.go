@@ -72,8 +72,8 @@ func (w *app) train(ctx context.Context) error {
 		return err
 	}
 	settings.Backend = products
-	kept := w.journal(w.config.Out)
-	settings.Heads.Journal = kept
+	kept := w.checkpoint(w.config.Out)
+	settings.Heads.Checkpoint = kept
 	if err := w.trainProjection(ctx, &settings, e); err != nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func (w *app) learn(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	kept := w.journal(w.destination(file))
-	classifier.UseJournal(m.Predictor.Head, kept)
+	kept := w.checkpoint(w.destination(file))
+	classifier.UseCheckpoint(m.Predictor.Head, kept)
 	outcome, err := m.Learn(ctx, model.NewBatch(e))
 	if err == nil {
 		err = w.refresh(ctx, m)
@@ -170,10 +170,10 @@ func (w *app) refresh(ctx context.Context, m *model.Model) error {
 	return m.Refresh(ctx)
 }
 
-// journal keeps long trainings of a model's head until the model is saved, so
+// checkpoint keeps long trainings of a model's head until the model is saved, so
 // that the same command goes on where it was stopped.
-func (w *app) journal(file string) *checkpoint.Folder {
-	return &checkpoint.Folder{Dir: file + ".training", Anew: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
+func (w *app) checkpoint(file string) *checkpoint.Folder {
+	return &checkpoint.Folder{Dir: file + ".training", Restart: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
 }
 
 // destination is --out, or the model itself.

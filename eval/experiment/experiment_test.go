@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
@@ -20,7 +22,7 @@ type counted struct {
 	err   error
 }
 
-func (c *counted) part(t *testing.T, ctx context.Context, s experiment.Site, of any) (map[string]float64, error) {
+func (c *counted) part(t *testing.T, ctx context.Context, s experiment.Env, of any) (map[string]float64, error) {
 	t.Helper()
 	return experiment.Part(ctx, s, "one", of, func() (map[string]float64, error) {
 		c.times++
@@ -31,10 +33,10 @@ func (c *counted) part(t *testing.T, ctx context.Context, s experiment.Site, of 
 // TestPartIsComputedOnce, and again when anything that it depends on changes
 // or its file is damaged.
 func TestPartIsComputedOnce(t *testing.T) {
-	s := experiment.Site{Dir: t.TempDir(), Seed: 1, Version: "a"}
-	file := filepath.Join(s.Dir, "parts", "one.json")
+	s := experiment.Env{Dir: t.TempDir(), Seed: 1, Version: "a"}
+	file := filepath.Join(s.Dir, "parts", "one.safetensors")
 	c, want := &counted{}, 0
-	check := func(what string, s experiment.Site, of any, again bool) {
+	check := func(what string, s experiment.Env, of any, again bool) {
 		t.Helper()
 		if again {
 			want++
@@ -70,7 +72,7 @@ func TestPartIsComputedOnce(t *testing.T) {
 }
 
 func TestPartFails(t *testing.T) {
-	s := experiment.Site{Dir: t.TempDir()}
+	s := experiment.Env{Dir: t.TempDir()}
 	c := &counted{err: errors.New("no luck")}
 	if _, err := c.part(t, context.Background(), s, 1); !errors.Is(err, c.err) || !strings.Contains(err.Error(), "part one") {
 		t.Error(err)
@@ -86,7 +88,7 @@ func TestPartFails(t *testing.T) {
 	if _, err := experiment.Part(context.Background(), s, "two", 1, func() (float64, error) { return math.NaN(), nil }); err == nil {
 		t.Error("a value that is no JSON was kept")
 	}
-	if _, err := os.Stat(filepath.Join(s.Dir, "parts", "two.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(s.Dir, "parts", "two.safetensors")); err == nil {
 		t.Error("a failed part left a file")
 	}
 }
@@ -94,17 +96,17 @@ func TestPartFails(t *testing.T) {
 // TestDraft: a draft comes back to the same inputs only, and goes when it is
 // dropped.
 func TestDraft(t *testing.T) {
-	s := experiment.Site{Dir: t.TempDir(), Seed: 1}
-	draft := func(of any) experiment.Draft[[]int] {
-		d, err := experiment.DraftOf[[]int](s, "one", of)
+	s := experiment.Env{Dir: t.TempDir(), Seed: 1}
+	draft := func(of any) checkpoint.Part[[]int] {
+		d, err := experiment.Draft[[]int](s, "one", of)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
 	read := func(of any) []int {
-		v, err := draft(of).Read()
-		if err != nil || v == nil {
+		v := draft(of).Load()
+		if v == nil {
 			return nil
 		}
 		return *v
@@ -121,11 +123,11 @@ func TestDraft(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := draft("a").Drop(); err != nil || read("a") != nil {
+		if err := draft("a").Remove(); err != nil || read("a") != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := experiment.DraftOf[int](s, "one", math.NaN()); err == nil {
+	if _, err := experiment.Draft[int](s, "one", math.NaN()); err == nil {
 		t.Error("inputs that are no JSON were taken")
 	}
 }
@@ -138,8 +140,8 @@ func outcome(t *testing.T) experiment.Outcome {
 	}
 	return experiment.Outcome{
 		Title: "T", Findings: []string{"It holds."}, Results: map[string]int{"a": 1}, Figures: []chart.Figure{f},
-		Tables: []experiment.Table{
-			{Name: "main", Title: "Main", Note: "Percent.", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", experiment.None}}},
+		Tables: []table.Table{
+			{Name: "main", Title: "Main", Note: "Percent.", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", table.None}}},
 			{Name: "more", Header: []string{"c"}, Rows: [][]string{{"1"}}},
 		},
 	}

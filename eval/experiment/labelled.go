@@ -1,7 +1,8 @@
 package experiment
 
 import (
-	"math"
+	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -36,6 +37,13 @@ func (l Labelled) Of(class string) []int {
 	return rows
 }
 
+// Shuffled returns the rows in random order.
+func Shuffled(rows []int, rng *rand.Rand) []int {
+	rows = slices.Clone(rows)
+	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	return rows
+}
+
 func (l *Labelled) add(x blas32.General, y []string) {
 	if x.Rows == 0 {
 		return
@@ -60,27 +68,11 @@ func Accuracy(h classifier.Head, test Labelled) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var right float64
+	right := 0
 	for i, p := range predictions {
 		if p.Label == test.Y[i] {
 			right++
 		}
 	}
-	return right / float64(len(predictions)), nil
-}
-
-// MeanSEM returns the mean of a sample and its standard error, which is 0 for
-// one value.
-func MeanSEM(v []float64) (mean, sem float64) {
-	n := float64(len(v))
-	for _, x := range v {
-		mean += x / n
-	}
-	if len(v) < 2 {
-		return mean, 0
-	}
-	for _, x := range v {
-		sem += (x - mean) * (x - mean)
-	}
-	return mean, math.Sqrt(sem / (n - 1) / n)
+	return float64(right) / float64(len(predictions)), nil
 }

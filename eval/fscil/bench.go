@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -54,11 +53,13 @@ func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
 	b := &Bench{protocol: p, embeddings: e, train: make([]split, len(p.sessions)), test: make([]split, len(p.sessions))}
 	missing := &MissingError{}
 	rows := map[string]int{}
-	_ = p.each(func(x Sample, u use) error {
+	for x, u := range p.all() {
 		row, err := e.find(x.Path)
 		if err != nil {
-			missing.count(x.Path, err)
-			return nil
+			if missing.Count++; missing.Count == 1 {
+				missing.Path, missing.Err = x.Path, err
+			}
+			continue
 		}
 		rows[x.Path] = row
 		part := &b.train[u.session]
@@ -66,8 +67,7 @@ func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
 			part = &b.test[u.session]
 		}
 		part.rows, part.classes = append(part.rows, row), append(part.classes, x.Class)
-		return nil
-	})
+	}
 	if missing.Count > 0 {
 		return nil, missing
 	}
@@ -76,29 +76,21 @@ func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
 	return b, err
 }
 
-func (e *MissingError) count(path string, err error) {
-	if e.Count == 0 {
-		e.Path, e.Err = path, err
-	}
-	e.Count++
-}
-
 // Duplicates counts the images that a published protocol holds twice.
 func (b *Bench) Duplicates() Duplicates { return b.duplicates }
+
+// Protocol returns what the bench follows.
+func (b *Bench) Protocol() *Protocol { return b.protocol }
 
 // Sessions returns the number of sessions.
 func (b *Bench) Sessions() int { return len(b.train) }
 
 // Train returns a copy of the training embeddings of session s (from 0) and
 // their classes.
-func (b *Bench) Train(s int) (blas32.General, []string) { return b.copied(b.train[s]) }
+func (b *Bench) Train(s int) (blas32.General, []string) { return b.embeddings.copied(b.train[s]) }
 
 // Test is Train for the test images of the classes that session s brings.
-func (b *Bench) Test(s int) (blas32.General, []string) { return b.copied(b.test[s]) }
-
-func (b *Bench) copied(part split) (blas32.General, []string) {
-	return b.embeddings.gather(make([]float32, len(part.rows)*b.embeddings.Dim()), part.rows), slices.Clone(part.classes)
-}
+func (b *Bench) Test(s int) (blas32.General, []string) { return b.embeddings.copied(b.test[s]) }
 
 // Run takes one head, as makeHead returns it, through all sessions. The head
 // sees the training images of a session when it comes and nothing else.
@@ -113,7 +105,8 @@ func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, er
 	}
 	var run Run
 	for s := range b.train {
-		if err := b.learn(ctx, head, s); err != nil {
+		x, y := b.Train(s)
+		if err := head.Learn(ctx, x, y); err != nil {
 			return Run{}, fmt.Errorf("session %d: learn: %w", s+1, err)
 		}
 		report, err := b.evaluate(ctx, head, s)
@@ -128,27 +121,24 @@ func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, er
 	return run, nil
 }
 
-func (b *Bench) learn(ctx context.Context, head classifier.Learner, s int) error {
-	part := b.train[s]
-	x, _ := b.copied(part)
-	return head.Learn(ctx, x, part.classes)
-}
-
 // evaluate tests all classes of sessions 0 … s.
 func (b *Bench) evaluate(ctx context.Context, head classifier.Head, s int) (*metrics.Report, error) {
 	a, err := metrics.NewAccumulator(head.Classes())
 	if err != nil {
 		return nil, err
 	}
-	room := make([]float32, testBatch*b.embeddings.Dim())
+	buf := make([]float32, testBatch*b.embeddings.Dim())
 	for _, part := range b.test[:s+1] {
 		for first := 0; first < len(part.rows); first += testBatch {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			last := min(first+testBatch, len(part.rows))
-			batch := split{part.rows[first:last], part.classes[first:last]}
-			if err := b.score(a, head, batch, room); err != nil {
+			classes := part.classes[first:last]
+			err := classifier.Batches(head, b.embeddings.gather(buf, part.rows[first:last]), func(at int, logProb blas64.General) error {
+				return a.Add(classes[at:at+logProb.Rows], logProb, nil)
+			})
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -156,14 +146,7 @@ func (b *Bench) evaluate(ctx context.Context, head classifier.Head, s int) (*met
 	return a.Report()
 }
 
-func (b *Bench) score(a *metrics.Accumulator, head classifier.Head, part split, room []float32) error {
-	x := b.embeddings.gather(room, part.rows)
-	return classifier.Batches(head, x, func(first int, logProb blas64.General) error {
-		return a.Add(part.classes[first:first+logProb.Rows], logProb, nil)
-	})
-}
-
-// Detail puts a run of this bench beside the protocol that it followed.
+// Detail describes a run of this bench in full.
 func (b *Bench) Detail(r Run) RunDetails {
 	d := RunDetails{TaskAccuracy: r.Tasks()}
 	for s, m := range r.Sessions {

@@ -32,25 +32,21 @@ type CIFAR100 struct {
 
 // ReadCIFAR100 reads train.bin, test.bin and fine_label_names.txt of a folder.
 func ReadCIFAR100(dir string) (*CIFAR100, error) {
+	c := &CIFAR100{}
 	text, err := os.ReadFile(filepath.Join(dir, "fine_label_names.txt"))
+	if c.names = strings.Fields(string(text)); err == nil && len(c.names) != cifarClasses {
+		err = fmt.Errorf("fine_label_names.txt has %d names, not %d", len(c.names), cifarClasses)
+	}
+	if err == nil {
+		c.train, err = readRecords(filepath.Join(dir, "train.bin"))
+	}
+	if err == nil {
+		c.test, err = readRecords(filepath.Join(dir, "test.bin"))
+	}
 	if err != nil {
-		return nil, cifarError(err)
-	}
-	c := &CIFAR100{names: strings.Fields(string(text))}
-	if len(c.names) != cifarClasses {
-		return nil, cifarError(fmt.Errorf("fine_label_names.txt has %d names, not %d", len(c.names), cifarClasses))
-	}
-	if c.train, err = readRecords(filepath.Join(dir, "train.bin")); err != nil {
-		return nil, cifarError(err)
-	}
-	if c.test, err = readRecords(filepath.Join(dir, "test.bin")); err != nil {
-		return nil, cifarError(err)
+		return nil, fmt.Errorf("CIFAR-100: %w; the image folder must hold train.bin, test.bin and fine_label_names.txt of the binary version", err)
 	}
 	return c, nil
-}
-
-func cifarError(err error) error {
-	return fmt.Errorf("CIFAR-100: %w; the image folder must hold train.bin, test.bin and fine_label_names.txt of the binary version", err)
 }
 
 func readRecords(file string) ([]byte, error) {
@@ -118,21 +114,18 @@ func (c *CIFAR100) extract(file, path string) error {
 	if err != nil || i < 0 || i >= len(data)/cifarRecord {
 		return fmt.Errorf("no such record")
 	}
+	const plane = cifarSide * cifarSide
+	picture := image.NewNRGBA(image.Rect(0, 0, cifarSide, cifarSide))
+	for k := range plane {
+		colours := data[i*cifarRecord+2+k:]
+		picture.SetNRGBA(k%cifarSide, k/cifarSide, color.NRGBA{colours[0], colours[plane], colours[2*plane], 255})
+	}
 	var buf bytes.Buffer
-	if err := png.Encode(&buf, picture(data[i*cifarRecord+2:(i+1)*cifarRecord])); err != nil {
+	if err := png.Encode(&buf, picture); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
 	return atomicfile.WriteFile(file, buf.Bytes())
-}
-
-func picture(planes []byte) image.Image {
-	const plane = cifarSide * cifarSide
-	img := image.NewNRGBA(image.Rect(0, 0, cifarSide, cifarSide))
-	for i := range plane {
-		img.SetNRGBA(i%cifarSide, i/cifarSide, color.NRGBA{planes[i], planes[plane+i], planes[2*plane+i], 255})
-	}
-	return img
 }

@@ -3,9 +3,12 @@ package fscil
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Embeddings are vectors of images, found by path.
@@ -59,7 +62,7 @@ func (e *Embeddings) find(path string) (int, error) {
 	return i, nil
 }
 
-// Has says whether an image has an embedding.
+// Has reports whether an image has an embedding.
 func (e *Embeddings) Has(path string) bool {
 	_, err := e.find(path)
 	return err == nil
@@ -94,11 +97,16 @@ func lastParts(path string, n int) string {
 	return path[at+1:]
 }
 
-// gather copies rows into dst, which has room for them.
+func (e *Embeddings) copied(part split) (blas32.General, []string) {
+	return dense.Gather32(e.x, part.rows), slices.Clone(part.classes)
+}
+
+// gather copies rows into dst, which is long enough for them.
 func (e *Embeddings) gather(dst []float32, rows []int) blas32.General {
 	d := e.x.Cols
+	out := blas32.General{Rows: len(rows), Cols: d, Stride: d, Data: dst[:len(rows)*d]}
 	for i, r := range rows {
-		copy(dst[i*d:(i+1)*d], e.x.Data[r*e.x.Stride:r*e.x.Stride+d])
+		copy(dense.Row32(out, i), dense.Row32(e.x, r))
 	}
-	return blas32.General{Rows: len(rows), Cols: d, Stride: d, Data: dst[:len(rows)*d]}
+	return out
 }

@@ -1,6 +1,10 @@
 package fscil
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
 
 // A LeakError says that a protocol would let a head see what it must not.
 type LeakError struct {
@@ -27,21 +31,19 @@ func (u use) String() string {
 	return fmt.Sprintf("the training images of session %d", u.session+1)
 }
 
-// each visits every image with its use, in order.
-func (p *Protocol) each(do func(Sample, use) error) error {
-	for i, s := range p.sessions {
-		for _, x := range s.Train {
-			if err := do(x, use{session: i}); err != nil {
-				return err
-			}
-		}
-		for _, x := range s.Test {
-			if err := do(x, use{session: i, test: true}); err != nil {
-				return err
+// all visits every image with its use, in order.
+func (p *Protocol) all() iter.Seq2[Sample, use] {
+	return func(yield func(Sample, use) bool) {
+		for i, s := range p.sessions {
+			for test, samples := range [][]Sample{s.Train, s.Test} {
+				for _, x := range samples {
+					if !yield(x, use{session: i, test: test == 1}) {
+						return
+					}
+				}
 			}
 		}
 	}
-	return nil
 }
 
 // check refuses a class in two sessions and an image in two places.
@@ -50,28 +52,27 @@ func (p *Protocol) check() error {
 	for i, classes := range p.classes {
 		for _, c := range classes {
 			if first, twice := home[c]; twice {
-				return &LeakError{Path: p.firstOf(c, i).Path, Class: c, Problem: fmt.Sprintf("belongs to a class of session %d and is learned in session %d", first+1, i+1)}
+				k := slices.IndexFunc(p.sessions[i].Train, func(x Sample) bool { return x.Class == c })
+				return &LeakError{Path: p.sessions[i].Train[k].Path, Class: c, Problem: fmt.Sprintf("belongs to a class of session %d and is learned in session %d", first+1, i+1)}
 			}
 			home[c] = i
 		}
 	}
 	seen, tested := map[string]use{}, map[string]bool{}
-	err := p.each(func(x Sample, u use) error {
+	for x, u := range p.all() {
 		if x.Path == "" || x.Class == "" {
 			return fmt.Errorf("protocol: %s: an image without a path or a class (%q, %q)", u, x.Path, x.Class)
 		}
-		if first, twice := seen[x.Path]; twice {
-			return clash(x, first, u)
+		if first, twice := seen[x.Path]; twice && first == u {
+			return fmt.Errorf("protocol: %s is twice among %s", x.Path, first)
+		} else if twice {
+			return &LeakError{Path: x.Path, Class: x.Class, Problem: fmt.Sprintf("is among %s and among %s", first, u)}
 		}
 		seen[x.Path] = u
 		if at, ok := home[x.Class]; !ok || at != u.session {
 			return &LeakError{Path: x.Path, Class: x.Class, Problem: fmt.Sprintf("is among %s, which brings no such class", u)}
 		}
 		tested[x.Class] = tested[x.Class] || u.test
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	for c, at := range home {
 		if !tested[c] {
@@ -79,22 +80,6 @@ func (p *Protocol) check() error {
 		}
 	}
 	return nil
-}
-
-func clash(x Sample, first, second use) error {
-	if first == second {
-		return fmt.Errorf("protocol: %s is twice among %s", x.Path, first)
-	}
-	return &LeakError{Path: x.Path, Class: x.Class, Problem: fmt.Sprintf("is among %s and among %s", first, second)}
-}
-
-func (p *Protocol) firstOf(class string, session int) Sample {
-	for _, x := range p.sessions[session].Train {
-		if x.Class == class {
-			return x
-		}
-	}
-	return Sample{}
 }
 
 // Duplicates counts images of the same content under several paths. A pair
@@ -111,7 +96,7 @@ type Duplicates struct {
 	Example string `json:"example"`
 }
 
-// Any says whether there are any.
+// Any reports whether there are any.
 func (d Duplicates) Any() bool { return d != Duplicates{} }
 
 // duplicates compares contents. In a drawn protocol a test image that equals a
@@ -123,29 +108,26 @@ func (p *Protocol) duplicates(content func(path string) [32]byte) (Duplicates, e
 	}
 	var d Duplicates
 	seen := map[[32]byte][]place{}
-	err := p.each(func(x Sample, u use) error {
+	for x, u := range p.all() {
 		h := content(x.Path)
-		var learned, classes, before bool
+		var learned, classes, before int
 		for _, other := range seen[h] {
-			learned = learned || other.test != u.test
-			classes = classes || other.Class != x.Class
-			before = before || !u.test && !other.test && other.session != u.session
+			if other.test != u.test {
+				learned = 1
+			}
+			if other.Class != x.Class {
+				classes = 1
+			}
+			if !u.test && !other.test && other.session != u.session {
+				before = 1
+			}
 			d.Example = fmt.Sprintf("%s = %s", other.Path, x.Path)
-			if !p.given && (learned || before) {
-				return &LeakError{Path: x.Path, Class: x.Class, Problem: fmt.Sprintf("is among %s and has the same content as %s, which is among %s", u, other.Path, other.use)}
+			if !p.given && learned+before > 0 {
+				return d, &LeakError{Path: x.Path, Class: x.Class, Problem: fmt.Sprintf("is among %s and has the same content as %s, which is among %s", u, other.Path, other.use)}
 			}
 		}
 		seen[h] = append(seen[h], place{x, u})
-		count(&d.TestLearned, learned)
-		count(&d.TwoClasses, classes)
-		count(&d.LearnedBefore, before)
-		return nil
-	})
-	return d, err
-}
-
-func count(n *int, yes bool) {
-	if yes {
-		*n++
+		d.TestLearned, d.TwoClasses, d.LearnedBefore = d.TestLearned+learned, d.TwoClasses+classes, d.LearnedBefore+before
 	}
+	return d, nil
 }

@@ -84,7 +84,7 @@ func parseLines(text []byte) ([]string, error) {
 	return lines, nil
 }
 
-// Numbered says whether the lines are numbers, as CIFAR-100's are.
+// Numbered reports whether the lines are numbers, as CIFAR-100's are.
 func (l *Lists) Numbered() bool {
 	_, err := strconv.ParseUint(l.sessions[0].train[0], 10, 32)
 	return err == nil
@@ -92,30 +92,24 @@ func (l *Lists) Numbered() bool {
 
 // Protocol names every line and checks the result, as [New] does.
 func (l *Lists) Protocol(name Namer) (*Protocol, error) {
-	var sessions []Session
+	sessions := make([]Session, len(l.sessions))
 	for i, s := range l.sessions {
-		train, err := named(s.train, false, name)
-		if err != nil {
-			return nil, fmt.Errorf("session_%d.txt: %w", i+1, err)
+		for _, part := range []struct {
+			lines []string
+			to    *[]Sample
+			test  bool
+			file  string
+		}{{s.train, &sessions[i].Train, false, "session"}, {s.test, &sessions[i].Test, true, "test"}} {
+			for _, line := range part.lines {
+				sample, err := name(line, part.test)
+				if err != nil {
+					return nil, fmt.Errorf("%s_%d.txt: %w", part.file, i+1, err)
+				}
+				*part.to = append(*part.to, sample)
+			}
 		}
-		test, err := named(s.test, true, name)
-		if err != nil {
-			return nil, fmt.Errorf("test_%d.txt: %w", i+1, err)
-		}
-		sessions = append(sessions, Session{Train: train, Test: test})
 	}
 	return given(sessions)
-}
-
-func named(lines []string, test bool, name Namer) ([]Sample, error) {
-	samples := make([]Sample, len(lines))
-	for i, line := range lines {
-		var err error
-		if samples[i], err = name(line, test); err != nil {
-			return nil, err
-		}
-	}
-	return samples, nil
 }
 
 // Stripped names lines that are paths: n leading folders fall away, the class

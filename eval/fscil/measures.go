@@ -1,7 +1,10 @@
 package fscil
 
 import (
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
 // A Run is one head taken through one protocol.
@@ -111,4 +114,9 @@ func Forgetting(tasks [][]float64) float64 {
 		sum += best - tasks[k][j]
 	}
 	return sum / float64(k)
+}
+
+// AverageAccuracy is the mean accuracy over sessions.
+func (r Run) AverageAccuracy() float64 {
+	return stat.Mean(table.Collect(r.Sessions, func(m Measures) float64 { return m.Accuracy }), nil)
 }

@@ -2,6 +2,7 @@ package fscil
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -41,10 +42,7 @@ func NewPool(samples []dataset.Sample, testPerClass int, content func(i int) [32
 			return nil, err
 		}
 	}
-	for c := range p.train {
-		p.classes = append(p.classes, c)
-	}
-	slices.Sort(p.classes)
+	p.classes = slices.Sorted(maps.Keys(p.train))
 	return p, p.check()
 }
 
@@ -72,16 +70,10 @@ func distinct(samples []dataset.Sample, content func(i int) [32]byte) []dataset.
 
 func (p *Pool) add(s dataset.Sample) error {
 	x := Sample{Path: s.Path, Class: dataset.EscapePath(s.Label)}
-	if p.holdOut > 0 {
-		p.train[x.Class] = append(p.train[x.Class], x)
-		return nil
-	}
 	split := strings.ToLower(s.Split)
-	if split == "" {
-		parts := strings.Split(s.Path, "/")
-		if len(parts) < 3 {
-			return p.unsplit(s)
-		}
+	if p.holdOut > 0 {
+		split = splitTrain
+	} else if parts := strings.Split(s.Path, "/"); split == "" && len(parts) >= 3 {
 		split, x.Class = parts[0], dataset.EscapePath(parts[1])
 	}
 	switch split {
@@ -90,13 +82,9 @@ func (p *Pool) add(s dataset.Sample) error {
 	case splitTest, splitVal:
 		p.test[x.Class] = append(p.test[x.Class], x)
 	default:
-		return p.unsplit(s)
+		return fmt.Errorf("%s: is neither for training nor for testing: it has no split and does not lie in train/CLASS or test/CLASS; set fscil.test_per_class to hold images out by seed", s.Path)
 	}
 	return nil
-}
-
-func (p *Pool) unsplit(s dataset.Sample) error {
-	return fmt.Errorf("%s: is neither for training nor for testing: it has no split and does not lie in train/CLASS or test/CLASS; set fscil.test_per_class to hold images out by seed", s.Path)
 }
 
 func (p *Pool) check() error {

@@ -1,8 +1,10 @@
 package fscil
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -35,7 +37,11 @@ func New(sessions []Session) (*Protocol, error) {
 			return nil, fmt.Errorf("protocol: session %d has %d training and %d test images; both are needed", i+1, len(s.Train), len(s.Test))
 		}
 		p.sessions = append(p.sessions, Session{Train: slices.Clone(s.Train), Test: slices.Clone(s.Test)})
-		p.classes = append(p.classes, classesOf(s.Train))
+		classes := map[string]bool{}
+		for _, x := range s.Train {
+			classes[x.Class] = true
+		}
+		p.classes = append(p.classes, slices.Sorted(maps.Keys(classes)))
 	}
 	return p, p.check()
 }
@@ -50,15 +56,6 @@ func given(sessions []Session) (*Protocol, error) {
 	return p, nil
 }
 
-func classesOf(samples []Sample) []string {
-	var classes []string
-	for _, s := range samples {
-		classes = append(classes, s.Class)
-	}
-	slices.Sort(classes)
-	return slices.Compact(classes)
-}
-
 // Sessions is the number of sessions.
 func (p *Protocol) Sessions() int { return len(p.sessions) }
 
@@ -69,8 +66,11 @@ func (p *Protocol) Classes(s int) []string { return slices.Clone(p.classes[s]) }
 // Samples returns every image, training before test, session after session.
 func (p *Protocol) Samples() []Sample {
 	var all []Sample
-	for _, s := range p.sessions {
-		all = append(append(all, s.Train...), s.Test...)
+	for x := range p.all() {
+		all = append(all, x)
 	}
 	return all
 }
+
+// MarshalJSON writes the sessions, which are all that a protocol is.
+func (p *Protocol) MarshalJSON() ([]byte, error) { return json.Marshal(p.sessions) }

@@ -86,12 +86,13 @@ func thoseGiven(values ...*float64) []float64 {
 // Curve returns the accuracy (percent) of every session, NaN where it is not
 // known.
 func (r PublishedRow) Curve(sessions int) []float64 {
-	curve := make([]float64, sessions)
-	for i, v := range r.curve(sessions) {
-		curve[i] = math.NaN()
-		if v != nil {
-			curve[i] = *v
-		}
+	curve := slices.Repeat([]float64{math.NaN()}, sessions)
+	if r.First != nil {
+		curve[0] = *r.First
 	}
+	if r.Last != nil {
+		curve[sessions-1] = *r.Last
+	}
+	copy(curve, r.Accuracy)
 	return curve
 }

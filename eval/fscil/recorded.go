@@ -3,6 +3,7 @@ package fscil
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,53 +14,35 @@ import (
 // Recorded takes the sessions from the columns split ("train" or "test") and
 // session (1, 2, …) of a feature folder. Rows without a session take no part.
 func Recorded(samples []dataset.Sample) (*Protocol, error) {
-	rows := map[int]*Session{}
-	for i, s := range samples {
-		if s.Session == "" {
+	rows := map[int]Session{}
+	for i, x := range samples {
+		if x.Session == "" {
 			continue
 		}
-		n, err := strconv.Atoi(s.Session)
+		n, err := strconv.Atoi(x.Session)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("samples.csv, row %d (%s): session %q is not 1, 2, …", i+1, s.Path, s.Session)
+			return nil, fmt.Errorf("samples.csv, row %d (%s): session %q is not 1, 2, …", i+1, x.Path, x.Session)
 		}
-		if rows[n] == nil {
-			rows[n] = &Session{}
+		s, sample := rows[n], Sample{Path: x.Path, Class: dataset.EscapePath(x.Label)}
+		switch strings.ToLower(x.Split) {
+		case splitTrain:
+			s.Train = append(s.Train, sample)
+		case splitTest:
+			s.Test = append(s.Test, sample)
+		default:
+			return nil, fmt.Errorf("samples.csv, row %d: %s: split %q is neither train nor test", i+1, x.Path, x.Split)
 		}
-		if err := rows[n].add(s); err != nil {
-			return nil, fmt.Errorf("samples.csv, row %d: %w", i+1, err)
-		}
+		rows[n] = s
 	}
-	return recorded(rows)
-}
-
-func (s *Session) add(x dataset.Sample) error {
-	sample := Sample{Path: x.Path, Class: dataset.EscapePath(x.Label)}
-	switch strings.ToLower(x.Split) {
-	case splitTrain:
-		s.Train = append(s.Train, sample)
-	case splitTest:
-		s.Test = append(s.Test, sample)
-	default:
-		return fmt.Errorf("%s: split %q is neither train nor test", x.Path, x.Split)
-	}
-	return nil
-}
-
-func recorded(rows map[int]*Session) (*Protocol, error) {
 	if len(rows) == 0 {
 		return nil, errors.New("samples.csv has no sessions (columns split and session): give the official lists with --lists, or another fscil.protocol")
 	}
-	var numbers []int
-	for n := range rows {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
 	var sessions []Session
-	for i, n := range numbers {
+	for i, n := range slices.Sorted(maps.Keys(rows)) {
 		if n != i+1 {
 			return nil, fmt.Errorf("samples.csv has a session %d but no session %d", n, i+1)
 		}
-		sessions = append(sessions, *rows[n])
+		sessions = append(sessions, rows[n])
 	}
 	return given(sessions)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
 // Info says what was measured.
@@ -19,16 +21,8 @@ type Info struct {
 	MaxPerClass int `json:"max_per_class,omitempty"`
 }
 
-// method is the head's name with the limit that it worked under.
-func (i Info) method() string {
-	if i.MaxPerClass == 0 {
-		return i.Method
-	}
-	return fmt.Sprintf("%s (at most %d a class)", i.Method, i.MaxPerClass)
-}
-
-// A Result is what several runs of one head came to: results.json. Everything
-// is a mean over runs; fractions but NLL (nats).
+// A Result is the mean over several runs of one head: results.json. All are
+// fractions except NLL (nats).
 type Result struct {
 	Info
 	Runs              int             `json:"runs"`
@@ -81,40 +75,26 @@ func Summarise(info Info, runs []Run) (Result, error) {
 
 // summariseSession averages the same session of several runs.
 func summariseSession(at []Measures) SessionResult {
-	accuracy := pick(at, func(m Measures) float64 { return m.Accuracy })
+	mean := func(value func(Measures) float64) float64 { return stat.Mean(table.Collect(at, value), nil) }
 	r := SessionResult{
-		Session: at[0].Session, Classes: at[0].Classes, Accuracy: stat.Mean(accuracy, nil), AccuracySEM: sem(accuracy),
-		Base:       stat.Mean(pick(at, func(m Measures) float64 { return m.Base }), nil),
-		Forgetting: stat.Mean(pick(at, func(m Measures) float64 { return m.Forgetting }), nil),
-		NLLNats:    stat.Mean(pick(at, func(m Measures) float64 { return m.NLLNats }), nil),
-		ECE:        stat.Mean(pick(at, func(m Measures) float64 { return m.ECE }), nil),
+		Session: at[0].Session, Classes: at[0].Classes,
+		Base:       mean(func(m Measures) float64 { return m.Base }),
+		Forgetting: mean(func(m Measures) float64 { return m.Forgetting }),
+		NLLNats:    mean(func(m Measures) float64 { return m.NLLNats }),
+		ECE:        mean(func(m Measures) float64 { return m.ECE }),
+	}
+	accuracy, sem := table.MeanSEM(table.Collect(at, func(m Measures) float64 { return m.Accuracy }))
+	if r.Accuracy = accuracy; !math.IsNaN(sem) {
+		r.AccuracySEM = &sem
 	}
 	if at[0].Novel != nil {
-		novel := stat.Mean(pick(at, func(m Measures) float64 { return *m.Novel }), nil)
-		harmonic := stat.Mean(pick(at, func(m Measures) float64 { return *m.Harmonic }), nil)
+		novel, harmonic := mean(func(m Measures) float64 { return *m.Novel }), mean(func(m Measures) float64 { return *m.Harmonic })
 		r.Novel, r.Harmonic = &novel, &harmonic
 	}
 	return r
 }
 
-func pick(at []Measures, value func(Measures) float64) []float64 {
-	values := make([]float64, len(at))
-	for i, m := range at {
-		values[i] = value(m)
-	}
-	return values
-}
-
-// sem is the standard error of the mean, nil where one value tells nothing.
-func sem(values []float64) *float64 {
-	if len(values) < 2 {
-		return nil
-	}
-	s := stat.StdDev(values, nil) / math.Sqrt(float64(len(values)))
-	return &s
-}
-
-// Details are what results.json has no room for: details.json.
+// Details hold what is too long for results.json: details.json.
 type Details struct {
 	// Duplicates of a published protocol; none in a drawn one.
 	Duplicates Duplicates `json:"duplicates"`

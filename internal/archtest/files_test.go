@@ -88,7 +88,7 @@ func files(t *testing.T, ending string) []string {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata") {
+		if d.IsDir() && path != root && name != ".github" && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata") {
 			return fs.SkipDir
 		}
 		if !d.IsDir() && strings.HasSuffix(name, ending) {

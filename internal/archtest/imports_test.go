@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"eval"},
 	{"label"},
 	{"config"},
-	{"cmd", "scripts", "setup"},
+	{"cmd", "scripts"},
 }
 
 // forbidden says which folders a folder must not import although they lie on a

@@ -25,6 +25,9 @@ func TestFigures(t *testing.T) {
 		"nothing":      func() (Figure, error) { return Lines("f", Axes{}, nil) },
 		"not a number": func() (Figure, error) { return Lines("f", Axes{}, []Series{{Label: "a", Y: []float64{nan}}}) },
 		"one point":    func() (Figure, error) { return Lines("f", Axes{}, []Series{{Label: "a", Y: []float64{5}}}) },
+		"equal up to rounding": func() (Figure, error) {
+			return Lines("f", Axes{}, []Series{{Label: "a", X: []float64{1, math.Nextafter(1, 2)}, Y: []float64{77.5, math.Nextafter(77.5, 78)}}})
+		},
 		"matrix": func() (Figure, error) {
 			return Matrix("f", Axes{Title: "t"}, []string{"A", "B"}, [][]float64{{0, -2}, {nan, 1}})
 		},

@@ -12,7 +12,7 @@ import (
 // A Branch is a leaf with a label, or a split.
 type Branch struct {
 	Label string
-	// Picture is a JPEG beside the label; it may be missing.
+	// Picture is a JPEG next to the label; it may be missing.
 	Picture []byte
 	Below   []Branch
 }

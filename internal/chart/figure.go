@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"path/filepath"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
 // A Figure is a picture ready to be written.
@@ -37,4 +40,18 @@ func (f Figure) Encode(format string) ([]byte, error) {
 		return nil, fmt.Errorf("draw %s.%s: %w", f.Name, format, err)
 	}
 	return buf.Bytes(), nil
+}
+
+// Write writes the picture into a folder as PNG and as SVG.
+func (f Figure) Write(dir string) error {
+	for _, format := range []string{"png", "svg"} {
+		picture, err := f.Encode(format)
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.WriteFile(filepath.Join(dir, f.Name+"."+format), picture); err != nil {
+			return err
+		}
+	}
+	return nil
 }

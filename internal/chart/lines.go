@@ -19,6 +19,8 @@ type Axes struct {
 	Ticks []string
 	// Events are values of x marked by a vertical line.
 	Events []float64
+	// Log draws both axes by decimal logarithm; all values are positive.
+	Log bool
 }
 
 // A Series is one line. Points whose y is not a number are left out; those
@@ -54,12 +56,31 @@ func Grey() color.NRGBA { return color.NRGBA{135, 135, 135, 255} }
 // Lines draws lines, labelled at their right ends. Thin lines stay behind the
 // others; of two that look the same the second is dashed.
 func Lines(name string, a Axes, lines []Series) (Figure, error) {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		s := &lines[i]
+		s.Dashed = s.Dashed || !s.Thin && slices.ContainsFunc(lines[:i], func(o Series) bool { return o.Colour == s.Colour && o.Thin == s.Thin })
+		if a.Log {
+			s.X, s.Y = logarithms(s.X), logarithms(s.Y)
+		}
+	}
+	ordered := slices.Clone(lines)
+	slices.SortStableFunc(ordered, func(a, b Series) int {
+		switch {
+		case a.Thin == b.Thin:
+			return 0
+		case a.Thin:
+			return -1
+		}
+		return 1
+	})
 	p := Canvas(a.Title, a.X, a.Y)
-	p.Add(grid())
-	ordered := distinct(lines)
-	slices.SortStableFunc(ordered, func(a, b Series) int { return rank(b) - rank(a) })
-	low, high := limits(lines)
-	err := events(p, a.Events, low, high)
+	grid := plotter.NewGrid()
+	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
+	p.Add(grid)
+	p.Y.Min, p.Y.Max = limits(lines)
+	p.Y.Tick.Marker = ticks(p.Y.Min, p.Y.Max, a.Log)
+	err := events(p, a.Events, p.Y.Min, p.Y.Max)
 	for _, draw := range []func(Series, *plot.Plot) error{Series.drawBand, Series.draw} {
 		for _, s := range ordered {
 			if err == nil {
@@ -67,8 +88,6 @@ func Lines(name string, a Axes, lines []Series) (Figure, error) {
 			}
 		}
 	}
-	p.Y.Min, p.Y.Max = low, high
-	p.Y.Tick.Marker = roundTicks(low, high)
 	if err == nil {
 		err = finishX(p, a, lines)
 	}
@@ -78,65 +97,31 @@ func Lines(name string, a Axes, lines []Series) (Figure, error) {
 	return Figure{name, p, width, height}, nil
 }
 
-// distinct returns the lines, dashed where one before has the colour.
-func distinct(lines []Series) []Series {
-	out := slices.Clone(lines)
-	for i := range out {
-		s := &out[i]
-		s.Dashed = s.Dashed || !s.Thin && slices.ContainsFunc(out[:i], func(o Series) bool { return o.Colour == s.Colour && o.Thin == s.Thin })
-	}
-	return out
-}
-
-// finishX sets the range of x with room for the labels at the right.
+// finishX sets the range of x, which leaves space for the labels at the right,
+// and writes these.
 func finishX(p *plot.Plot, a Axes, lines []Series) error {
-	left, right := 1.0, float64(max(1, len(a.Ticks)))
-	margin := 0.2
-	p.X.Tick.Marker = Labelled(a.Ticks)
-	if a.Ticks == nil {
-		left, right = span(lines)
-		margin = 0
-		p.X.Tick.Marker = roundTicks(left, right)
-	}
-	reach := right - left
-	if reach <= 0 {
-		reach = 1
-	}
-	p.X.Min, p.X.Max = left-margin, right+0.08+labelRoom(lines)*reach
-	if a.Ticks == nil {
-		p.X.Max = right + labelRoom(lines)*reach
-	}
-	return label(p, lines, right, reach)
-}
-
-// span returns the least and the largest x.
-func span(lines []Series) (left, right float64) {
-	left, right = math.Inf(1), math.Inf(-1)
+	longest := 0
+	left, right := math.Inf(1), math.Inf(-1)
 	for _, s := range lines {
+		longest = max(longest, len([]rune(s.Label)))
 		for _, xy := range s.points() {
 			left, right = min(left, xy.X), max(right, xy.X)
 		}
 	}
 	if left > right {
-		return 0, 1
+		left, right = 0, 1
 	}
-	return left, right
-}
-
-func rank(s Series) int {
-	if s.Thin {
-		return 1
+	if a.Ticks != nil {
+		left, right = 1, float64(max(1, len(a.Ticks)))
 	}
-	return 0
-}
-
-// labelRoom is the share of the width that the labels take.
-func labelRoom(lines []Series) float64 {
-	longest := 0
-	for _, s := range lines {
-		longest = max(longest, len([]rune(s.Label)))
+	reach := between(left, right)
+	p.X.Min, p.X.Max = left, right+(0.06+0.0125*float64(longest))*reach
+	p.X.Tick.Marker = ticks(left, right, a.Log)
+	if a.Ticks != nil {
+		p.X.Min, p.X.Max = p.X.Min-0.2, p.X.Max+0.08
+		p.X.Tick.Marker = Labelled(a.Ticks)
 	}
-	return 0.06 + 0.0125*float64(longest)
+	return label(p, lines, right, reach)
 }
 
 // limits returns round values around everything that is drawn.
@@ -157,7 +142,7 @@ func limits(lines []Series) (low, high float64) {
 	if low > high {
 		return 0, 1
 	}
-	step := roundStep(high-low) / 2
+	step := roundStep(low, high) / 2
 	low, high = math.Floor(low/step)*step, math.Ceil(high/step)*step
 	if low == high {
 		high += step

@@ -6,13 +6,15 @@ import (
 	"math"
 	"strconv"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
 // Matrix draws square cells with their numbers, row by row from the top: blue
-// above zero, orange below, white at it. names label rows and columns; a cell
+// above zero, orange below, white at zero, none so dark that black text could not
+// be read on it. names label rows and columns; a cell
 // that is not a number stays grey.
 func Matrix(name string, a Axes, names []string, cells [][]float64) (Figure, error) {
 	if err := square(len(names), cells); err != nil {
@@ -20,11 +22,11 @@ func Matrix(name string, a Axes, names []string, cells [][]float64) (Figure, err
 	}
 	p := Canvas(a.Title, a.X, a.Y)
 	g := field{cells}
-	heat := plotter.NewHeatMap(g, diverging(128))
+	heat := plotter.NewHeatMap(g, Gradient(128, [3]float64{230, 130, 60}, [3]float64{255, 255, 255}, [3]float64{90, 165, 220}))
 	bound := g.largest()
 	heat.Min, heat.Max, heat.NaN = -bound, bound, color.Gray{225}
 	p.Add(heat)
-	if err := g.write(func(l *plotter.Labels) { p.Add(l) }); err != nil {
+	if err := g.write(p); err != nil {
 		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
 	}
 	p.X.Tick.Marker = Labelled(names)
@@ -52,11 +54,10 @@ func square(n int, cells [][]float64) error {
 // field is a plotter.GridXYZ: the first row is at the top.
 type field struct{ cells [][]float64 }
 
-func (f field) Dims() (columns, rows int)  { return len(f.cells), len(f.cells) }
-func (f field) Z(column, row int) float64  { return f.cells[len(f.cells)-1-row][column] }
-func (f field) X(column int) float64       { return float64(column + 1) }
-func (f field) Y(row int) float64          { return float64(row + 1) }
-func (f field) at(i, j int) (x, y float64) { return float64(j + 1), float64(len(f.cells) - i) }
+func (f field) Dims() (columns, rows int) { return len(f.cells), len(f.cells) }
+func (f field) Z(column, row int) float64 { return f.cells[len(f.cells)-1-row][column] }
+func (f field) X(column int) float64      { return float64(column + 1) }
+func (f field) Y(row int) float64         { return float64(row + 1) }
 
 // largest is the largest size of a cell, 1 where all are zero.
 func (f field) largest() float64 {
@@ -75,15 +76,14 @@ func (f field) largest() float64 {
 }
 
 // write puts the number into every cell.
-func (f field) write(add func(*plotter.Labels)) error {
+func (f field) write(p *plot.Plot) error {
 	var texts plotter.XYLabels
 	for i, row := range f.cells {
 		for j, v := range row {
 			if math.IsNaN(v) {
 				continue
 			}
-			x, y := f.at(i, j)
-			texts.XYs = append(texts.XYs, plotter.XY{X: x, Y: y})
+			texts.XYs = append(texts.XYs, plotter.XY{X: f.X(j), Y: f.Y(len(f.cells) - 1 - i)})
 			texts.Labels = append(texts.Labels, strconv.FormatFloat(v, 'f', 2, 64))
 		}
 	}
@@ -98,31 +98,6 @@ func (f field) write(add func(*plotter.Labels)) error {
 		l.TextStyle[i].XAlign, l.TextStyle[i].YAlign = draw.XCenter, draw.YCenter
 		l.TextStyle[i].Font.Size, l.TextStyle[i].Font.Variant = vg.Points(10), sans
 	}
-	add(l)
+	p.Add(l)
 	return nil
-}
-
-// A scale is a palette.Palette.
-type scale []color.Color
-
-func (s scale) Colors() []color.Color { return s }
-
-// diverging goes from orange over white to blue, none so dark that black text
-// could not be read on it.
-func diverging(n int) scale {
-	s := make(scale, n)
-	low, high := [3]float64{230, 130, 60}, [3]float64{90, 165, 220}
-	for i := range s {
-		t := 2*float64(i)/float64(n-1) - 1
-		end := high
-		if t < 0 {
-			end, t = low, -t
-		}
-		var c [3]uint8
-		for j := range c {
-			c[j] = uint8(math.Round(255*(1-t) + end[j]*t))
-		}
-		s[i] = color.NRGBA{c[0], c[1], c[2], 255}
-	}
-	return s
 }

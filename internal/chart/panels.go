@@ -88,11 +88,11 @@ const magnify = 4
 func (m mosaic) picture() image.Image {
 	columns, rows := m.Dims()
 	img := image.NewNRGBA(image.Rect(0, 0, magnify*columns, magnify*rows))
-	colours := glow(256)
+	colours := Gradient(256, [3]float64{38, 20, 90}, [3]float64{45, 90, 140}, [3]float64{60, 160, 140}, [3]float64{160, 210, 100}, [3]float64{255, 245, 180}).Colors()
 	for y := range magnify * rows {
 		for x := range magnify * columns {
 			v := m.Z(x/magnify, rows-1-y/magnify)
-			if v != v {
+			if math.IsNaN(v) {
 				img.Set(x, y, color.White)
 				continue
 			}
@@ -137,21 +137,4 @@ func (m mosaic) decorate(p *plot.Plot, panel Panel, i, j int, low, high float64)
 		p.Add(marks)
 	}
 	return Write(p, panel.Title, color.NRGBA{40, 40, 40, 255}, left, bottom+float64(m.n)+float64(m.gapTop)/2.5)
-}
-
-// glow goes from dark blue over teal to light yellow.
-func glow(n int) scale {
-	stops := [][3]float64{{38, 20, 90}, {45, 90, 140}, {60, 160, 140}, {160, 210, 100}, {255, 245, 180}}
-	s := make(scale, n)
-	for i := range s {
-		t := float64(i) / float64(n-1) * float64(len(stops)-1)
-		k := min(int(t), len(stops)-2)
-		t -= float64(k)
-		var c [3]uint8
-		for j := range c {
-			c[j] = uint8(math.Round(stops[k][j]*(1-t) + stops[k+1][j]*t))
-		}
-		s[i] = color.NRGBA{c[0], c[1], c[2], 255}
-	}
-	return s
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 )
@@ -26,13 +26,6 @@ func Canvas(title, xLabel, yLabel string) *plot.Plot {
 
 const sans = "Sans"
 
-func grid() *plotter.Grid {
-	g := plotter.NewGrid()
-	g.Vertical.Width = 0
-	g.Horizontal.Color = color.Gray{225}
-	return g
-}
-
 // WholeNumbers are the labels 1 … n.
 func WholeNumbers(n int) []string {
 	labels := make([]string, n)
@@ -51,12 +44,18 @@ func Labelled(labels []string) plot.ConstantTicks {
 	return ticks
 }
 
-// roundStep is 1, 2 or 5 times a power of ten, so that at most eight fit.
-func roundStep(reach float64) float64 {
-	const most = 8
-	if !(reach > 0) {
-		reach = 1
+// between is the distance of two values, 1 where they differ by rounding alone.
+func between(low, high float64) float64 {
+	if reach := high - low; reach > 1e-9*max(math.Abs(low), math.Abs(high)) {
+		return reach
 	}
+	return 1
+}
+
+// roundStep is 1, 2 or 5 times a power of ten, so that at most eight fit.
+func roundStep(low, high float64) float64 {
+	const most = 8
+	reach := between(low, high)
 	decade := math.Pow(10, math.Floor(math.Log10(reach/most)))
 	for _, s := range []float64{1, 2, 5} {
 		if reach/(s*decade) <= most*(1+1e-9) {
@@ -66,9 +65,66 @@ func roundStep(reach float64) float64 {
 	return 10 * decade
 }
 
+// ticks are round numbers, or powers of ten where the axis holds logarithms.
+func ticks(low, high float64, log bool) plot.ConstantTicks {
+	if log {
+		return decades(low, high)
+	}
+	return roundTicks(low, high)
+}
+
+// decades are ticks at 1 … 9 times powers of ten, for axes that hold decimal
+// logarithms. Powers have labels, and 2 and 5 times them where the axis is
+// short.
+func decades(low, high float64) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for d := math.Floor(low); d <= high; d++ {
+		for m := 1; m <= 9; m++ {
+			tick := plot.Tick{Value: d + math.Log10(float64(m))}
+			if m == 1 || high-low < 1.5 && (m == 2 || m == 5) {
+				tick.Label = strconv.FormatFloat(float64(m)*math.Pow(10, d), 'f', -1, 64)
+			}
+			if tick.Value >= low && tick.Value <= high+1e-9 {
+				ticks = append(ticks, tick)
+			}
+		}
+	}
+	return ticks
+}
+
+func logarithms(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = math.Log10(v)
+	}
+	return out
+}
+
+// A scale is a palette.Palette.
+type scale []color.Color
+
+func (s scale) Colors() []color.Color { return s }
+
+// Gradient returns n colours that pass through the stops (red, green, blue) at
+// equal distances.
+func Gradient(n int, stops ...[3]float64) palette.Palette {
+	s := make(scale, n)
+	for i := range s {
+		t := float64(i) / float64(n-1) * float64(len(stops)-1)
+		k := min(int(t), len(stops)-2)
+		t -= float64(k)
+		var c [3]uint8
+		for j := range c {
+			c[j] = uint8(math.Round(stops[k][j]*(1-t) + stops[k+1][j]*t))
+		}
+		s[i] = color.NRGBA{c[0], c[1], c[2], 255}
+	}
+	return s
+}
+
 // roundTicks are at most nine ticks at multiples of a round number.
 func roundTicks(low, high float64) plot.ConstantTicks {
-	step := roundStep(high - low)
+	step := roundStep(low, high)
 	var ticks plot.ConstantTicks
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 6, 64)}) // + 0 turns −0 into 0

@@ -83,7 +83,7 @@ func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 	return Library{Path: abs, Version: version, Source: source}, nil, nil
 }
 
-// CacheDir is the folder that `make setup` fills; setup/onnxruntime.sh
+// CacheDir is the folder that `make setup` fills; scripts/setup/onnxruntime.sh
 // computes the same.
 func CacheDir() (string, error) {
 	dir := thisMachine().cacheDir()

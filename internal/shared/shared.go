@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // Variable names the environment variable that points at the folder. Where it
@@ -18,7 +20,7 @@ func Path(tb testing.TB, elem ...string) string {
 	tb.Helper()
 	dir, promised := os.LookupEnv(Variable)
 	if !promised {
-		dir = filepath.Join(moduleRoot(tb), "..", "shared")
+		dir = filepath.Join(testenv.ModuleRoot(tb), "..", "shared")
 	}
 	path := filepath.Join(append([]string{dir}, elem...)...)
 	if _, err := os.Stat(path); err == nil {
@@ -28,22 +30,4 @@ func Path(tb testing.TB, elem ...string) string {
 	}
 	tb.Skipf("needs ../shared (%s)", filepath.Join(elem...))
 	return ""
-}
-
-func moduleRoot(tb testing.TB) string {
-	tb.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			tb.Fatal("no go.mod above the working directory")
-		}
-		dir = parent
-	}
 }

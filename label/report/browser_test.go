@@ -1,18 +1,17 @@
 package report
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
-// TestInBrowser uses the page in headless Chromium where there is one: the
-// filters work, nothing is wider than a phone, and the content security policy
-// lets no foreign script run.
+// TestInBrowser uses the page in headless Chromium: the filters work, nothing
+// is wider than a phone, and the content security policy lets no foreign script
+// run.
 func TestInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
@@ -50,10 +49,6 @@ func TestManyPicturesInBrowser(t *testing.T) {
 // browse opens the page with testdata/browser.html and returns what that saw.
 func browse(t *testing.T, p Page) map[string]string {
 	t.Helper()
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium here")
-	}
 	dir := t.TempDir()
 	driver, err := os.ReadFile("testdata/browser.html")
 	if err != nil {
@@ -64,21 +59,7 @@ func browse(t *testing.T, p Page) map[string]string {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, chromium, append(chromiumFlags(dir), "file://"+filepath.Join(dir, "browser.html"))...).Output()
-	if err != nil {
-		t.Skipf("chromium does not run here: %v", err)
-	}
-	return readLog(string(out))
-}
-
-func chromiumFlags(dir string) []string {
-	return []string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--allow-file-access-from-files",
-		"--user-data-dir=" + filepath.Join(dir, "profile"), "--dump-dom",
-	}
+	return readLog(testenv.Visit(t, "file://"+filepath.Join(dir, "browser.html")))
 }
 
 func readLog(dom string) map[string]string {

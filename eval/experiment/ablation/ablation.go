@@ -2,7 +2,6 @@ package ablation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -34,66 +33,48 @@ type Results struct {
 	Results []Result `json:"results"`
 }
 
-// Run measures every input at every q and λ.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-	inputs, err := c.inputs(s)
-	if err != nil {
-		return experiment.Outcome{}, err
+// Run measures every input at every q and λ; each cell is a part.
+func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+	inputs := c.Inputs
+	if len(inputs) == 0 {
+		if env.Features == "" {
+			return experiment.Outcome{}, experiment.Inputf("no embeddings: give a feature folder with --features, or several with experiment.ablation.inputs")
+		}
+		inputs = []string{env.Features}
 	}
 	r := Results{Kind: "ablation"}
 	for i, in := range inputs {
 		name, dir := split(in)
-		m, err := s.Open(dir)
+		m, err := env.Open(dir)
 		if err != nil {
 			return experiment.Outcome{}, fmt.Errorf("input %s: %w", name, err)
 		}
-		results, err := c.measure(ctx, s, name, fmt.Sprintf("input%d", i+1), m)
-		if err != nil {
-			return experiment.Outcome{}, fmt.Errorf("input %s: %w", name, err)
+		for _, lambda := range c.Lambda {
+			for _, q := range c.Q {
+				cfg := method.Get[ppca.Config](env.Heads, "ppca")
+				cfg.Q, cfg.Lambda = q, lambda
+				part := fmt.Sprintf("input%d_q%d_lambda%g", i+1, q, lambda)
+				cell, err := experiment.Part(ctx, env, part, []any{m.Fingerprint, cfg}, func() (Result, error) {
+					return measure(ctx, env, cfg, m.Benches)
+				})
+				if err != nil {
+					return experiment.Outcome{}, fmt.Errorf("input %s: %w", name, err)
+				}
+				cell.Input = name
+				r.Results = append(r.Results, cell)
+			}
 		}
-		r.Results = append(r.Results, results...)
 	}
 	return c.outcome(r)
 }
 
-func (c Config) inputs(s experiment.Site) ([]string, error) {
-	if len(c.Inputs) > 0 {
-		return c.Inputs, nil
-	}
-	if s.Features == "" {
-		return nil, &experiment.InputError{Err: errors.New("no embeddings: give a feature folder with --features, or several with experiment.ablation.inputs")}
-	}
-	return []string{s.Features}, nil
-}
-
-// measure takes one input through the grid. Every cell is a part.
-func (c Config) measure(ctx context.Context, s experiment.Site, input, part string, m experiment.Material) ([]Result, error) {
-	var results []Result
-	for _, lambda := range c.Lambda {
-		for _, q := range c.Q {
-			cfg := method.Get[ppca.Config](s.Heads, "ppca")
-			cfg.Q, cfg.Lambda = q, lambda
-			name := fmt.Sprintf("%s_q%d_lambda%g", part, q, lambda)
-			r, err := experiment.Part(ctx, s, name, []any{m.Fingerprint, cfg}, func() (Result, error) {
-				return cell(ctx, s, cfg, m.Benches)
-			})
-			if err != nil {
-				return nil, err
-			}
-			r.Input = input
-			results = append(results, r)
-		}
-	}
-	return results, nil
-}
-
-// cell runs one configuration on all benches.
-func cell(ctx context.Context, s experiment.Site, cfg ppca.Config, benches []*fscil.Bench) (Result, error) {
-	s.Heads = method.Change(s.Heads, "ppca", func(c *ppca.Config) { *c = cfg })
-	s.Heads.WithoutStatistics = true
+// measure runs one configuration on all benches.
+func measure(ctx context.Context, env experiment.Env, cfg ppca.Config, benches []*fscil.Bench) (Result, error) {
+	env.Heads = method.Change(env.Heads, "ppca", func(c *ppca.Config) { *c = cfg })
+	env.Heads.WithoutStatistics = true
 	var runs []fscil.Run
 	for _, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return s.Head("ppca") }, nil)
+		run, err := b.Run(ctx, func() (classifier.Learner, error) { return env.Head("ppca") }, nil)
 		if err != nil {
 			return Result{}, err
 		}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
-	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/ablation"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -34,7 +34,7 @@ func bench(t *testing.T) *fscil.Bench {
 // tables; one component is what these classes need.
 func TestCells(t *testing.T) {
 	b := bench(t)
-	s := experimenttest.Site(t, b)
+	s := experimenttest.Env(t, b)
 	s.Heads = method.Change(s.Heads, "ppca", func(c *ppca.Config) { c.Preset = ppca.PresetPaper })
 	c := ablation.Config{Inputs: []string{"x=somewhere"}, Q: []int{0, 1, 5}, Lambda: []float64{0.01, 1}, Published: "table3_3"}
 	o, err := ablation.Run(context.Background(), c, s)
@@ -52,7 +52,7 @@ func TestCells(t *testing.T) {
 		if err != nil || run.Sessions[2].Accuracy != r.Accuracy || run.Sessions[2].Base != r.Base {
 			t.Errorf("q %d, λ %g: %v, %v", r.Q, r.Lambda, r.Accuracy, err)
 		}
-		cell := experiment.Percent(r.Accuracy)
+		cell := table.Percent(r.Accuracy)
 		if got := o.Tables[0].Rows[i/3][3+i%3]; got != cell {
 			t.Errorf("by q: %s, want %s", got, cell)
 		}

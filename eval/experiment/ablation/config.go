@@ -2,8 +2,9 @@ package ablation
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
 // Config holds what is varied. Whatever else PPCA has stands under
@@ -16,8 +17,8 @@ type Config struct {
 	Q []int `mapstructure:"q" json:"q"`
 	// Lambda are the noise variances; 0 means chosen on the base session.
 	Lambda []float64 `mapstructure:"lambda" json:"lambda"`
-	// Published is the table whose rows stand below ours: one of
-	// PublishedTables, or "".
+	// Published is the table whose rows stand below ours: table3_2,
+	// table3_3, table3_4, or "".
 	Published string `mapstructure:"published" json:"published"`
 }
 
@@ -31,29 +32,15 @@ func (c Config) Validate() error {
 	if len(c.Q) == 0 {
 		return fmt.Errorf("q: is empty; give at least one number of components")
 	}
-	for i, q := range c.Q {
-		if q < 0 || q > 1<<16 || slices.Contains(c.Q[:i], q) {
-			return fmt.Errorf("q: %d is outside 0 … 65536 or there twice", q)
-		}
+	if err := experiment.EachWithin("q", c.Q, 0, 1<<16); err != nil {
+		return err
 	}
 	if len(c.Lambda) == 0 {
 		return fmt.Errorf("lambda: is empty; give at least one noise variance")
 	}
-	for i, l := range c.Lambda {
-		if !(l == 0 || l >= 1e-12 && l <= 1e12) || slices.Contains(c.Lambda[:i], l) {
-			return fmt.Errorf("lambda: %g is neither 0 nor in 1e-12 … 1e12, or there twice", l)
-		}
-	}
-	if err := c.validateInputs(); err != nil {
+	if err := experiment.Each("lambda", c.Lambda, "0 or in 1e-12 … 1e12", func(l float64) bool { return l == 0 || l >= 1e-12 && l <= 1e12 }); err != nil {
 		return err
 	}
-	if c.Published != "" && !slices.Contains(PublishedTables(), c.Published) {
-		return fmt.Errorf("published: %q is none of %s", c.Published, strings.Join(PublishedTables(), ", "))
-	}
-	return nil
-}
-
-func (c Config) validateInputs() error {
 	seen := map[string]bool{}
 	for _, in := range c.Inputs {
 		name, dir := split(in)
@@ -65,19 +52,20 @@ func (c Config) validateInputs() error {
 		}
 		seen[name] = true
 	}
-	return nil
+	_, err := c.published()
+	return err
 }
 
-// split takes NAME=FEATDIR apart; without a name it is the folder's own.
+func (c Config) published() (experiment.Published, error) {
+	return experiment.PublishedTable(c.Published, "table3_2", "table3_3", "table3_4")
+}
+
+// split takes NAME=FEATDIR apart; without a name it is the last part of the
+// path, whatever its separator.
 func split(input string) (name, dir string) {
 	if name, dir, ok := strings.Cut(input, "="); ok {
 		return name, dir
 	}
-	return base(input), input
-}
-
-// base is the last part of a path, whatever its separator.
-func base(path string) string {
-	path = strings.TrimRight(path, `/\`)
-	return path[strings.LastIndexAny(path, `/\`)+1:]
+	name = strings.TrimRight(input, `/\`)
+	return name[strings.LastIndexAny(name, `/\`)+1:], input
 }

@@ -1,23 +1,29 @@
 package ablation
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
+// outcome turns the cells, in the order inputs × λ × q, into tables and figures.
 func (c Config) outcome(r Results) (experiment.Outcome, error) {
-	o := experiment.Outcome{Title: "PPCA by components, noise variance and input", Results: r}
-	o.Findings = []string{best(r.Results)}
+	best := slices.MaxFunc(r.Results, func(a, b Result) int { return cmp.Compare(a.Accuracy, b.Accuracy) })
 	byQ, err := c.byQ(r.Results)
 	if err != nil {
-		return o, err
+		return experiment.Outcome{}, err
 	}
-	o.Tables = append(o.Tables, byQ)
+	o := experiment.Outcome{
+		Title: "PPCA by components, noise variance and input", Results: r, Tables: []table.Table{byQ},
+		Findings: []string{fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images, so that it flatters.",
+			len(r.Results), table.Percent(best.Accuracy), best.Q, lambdaText(best.Lambda), best.Input)},
+	}
 	if len(c.Lambda) > 1 {
 		o.Tables = append(o.Tables, c.byLambda(r.Results))
 	}
@@ -25,23 +31,9 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	return o, err
 }
 
-// best names the cell of largest accuracy, the first of several.
-func best(results []Result) string {
-	b := slices.MaxFunc(results, func(a, b Result) int {
-		switch {
-		case a.Accuracy < b.Accuracy:
-			return -1
-		case a.Accuracy > b.Accuracy:
-			return 1
-		}
-		return 0
-	})
-	return fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images, so that it flatters.", len(results), experiment.Percent(b.Accuracy), b.Q, lambdaText(b.Lambda), b.Input)
-}
-
 // byQ is the paper's form: a column for every q.
-func (c Config) byQ(results []Result) (experiment.Table, error) {
-	t := experiment.Table{
+func (c Config) byQ(cells []Result) (table.Table, error) {
+	t := table.Table{
 		Name: "by_q", Title: "Accuracy by number of components",
 		Note:   "Percent, over all classes after the last session. Published rows are of other data or backbones.",
 		Header: []string{"input", "λ", "source"},
@@ -49,61 +41,43 @@ func (c Config) byQ(results []Result) (experiment.Table, error) {
 	for _, q := range c.Q {
 		t.Header = append(t.Header, fmt.Sprintf("q = %d", q))
 	}
-	for i := 0; i < len(results); i += len(c.Q) {
-		row := []string{results[i].Input, lambdaText(results[i].Lambda), source(results[i])}
-		for _, r := range results[i : i+len(c.Q)] {
-			row = append(row, experiment.Percent(r.Accuracy))
+	for own := range slices.Chunk(cells, len(c.Q)) {
+		source := "this run"
+		if own[0].Runs > 1 {
+			source = fmt.Sprintf("these %d runs", own[0].Runs)
 		}
-		t.Rows = append(t.Rows, row)
-	}
-	if c.Published == "" {
-		return t, nil
-	}
-	p, err := readPublished(c.Published)
-	if err != nil {
-		return t, err
-	}
-	for _, r := range p.Rows {
-		row := []string{r.Name, "0.01", p.Title}
-		for _, q := range c.Q {
-			cell := experiment.None
-			if k := slices.Index(p.Q, q); k >= 0 {
-				cell = fmt.Sprintf("%.2f", r.Accuracy[k])
-			}
-			row = append(row, cell)
+		row := []string{own[0].Input, lambdaText(own[0].Lambda), source}
+		for _, r := range own {
+			row = append(row, table.Percent(r.Accuracy))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
-	return t, nil
+	p, err := c.published()
+	for i, r := range p.Rows {
+		t.Add(append([]string{r.Name, "0.01", p.Title}, p.Cells(i, c.Q)...)...)
+	}
+	return t, err
 }
 
 // byLambda has a column for every λ.
-func (c Config) byLambda(results []Result) experiment.Table {
-	t := experiment.Table{
+func (c Config) byLambda(cells []Result) table.Table {
+	t := table.Table{
 		Name: "by_lambda", Title: "Accuracy by noise variance",
 		Note: "The same cells as above, turned.", Header: []string{"input", "q"},
 	}
 	for _, l := range c.Lambda {
 		t.Header = append(t.Header, "λ = "+lambdaText(l))
 	}
-	each := len(c.Q) * len(c.Lambda)
-	for i := 0; i < len(results); i += each {
+	for own := range slices.Chunk(cells, len(c.Q)*len(c.Lambda)) {
 		for k, q := range c.Q {
-			row := []string{results[i].Input, strconv.Itoa(q)}
+			row := []string{own[0].Input, strconv.Itoa(q)}
 			for l := range c.Lambda {
-				row = append(row, experiment.Percent(results[i+l*len(c.Q)+k].Accuracy))
+				row = append(row, table.Percent(own[l*len(c.Q)+k].Accuracy))
 			}
-			t.Rows = append(t.Rows, row)
+			t.Add(row...)
 		}
 	}
 	return t
-}
-
-func source(r Result) string {
-	if r.Runs > 1 {
-		return fmt.Sprintf("these %d runs", r.Runs)
-	}
-	return "this run"
 }
 
 func lambdaText(l float64) string {
@@ -113,80 +87,52 @@ func lambdaText(l float64) string {
 	return strconv.FormatFloat(l, 'g', -1, 64)
 }
 
-// figures show accuracy by q, and by λ and by input where there are several.
-func (c Config) figures(results []Result) ([]chart.Figure, error) {
-	f := folded{axes: [3][]string{names(results), texts(c.Lambda, lambdaText), texts(c.Q, strconv.Itoa)}, results: results}
+// figures show accuracy by q, and by λ and by input where there are several: a
+// line for every pair of the other two.
+func (c Config) figures(cells []Result) ([]chart.Figure, error) {
+	var axes [3][]string
+	for own := range slices.Chunk(cells, len(c.Q)*len(c.Lambda)) {
+		axes[0] = append(axes[0], own[0].Input)
+	}
+	for _, l := range c.Lambda {
+		axes[1] = append(axes[1], lambdaText(l))
+	}
+	for _, q := range c.Q {
+		axes[2] = append(axes[2], strconv.Itoa(q))
+	}
+	label := func(axis, i int) string {
+		if len(axes[axis]) < 2 && axis != 0 {
+			return ""
+		}
+		return [3]string{"", " λ=", " q="}[axis] + axes[axis][i]
+	}
 	var figures []chart.Figure
-	for _, v := range []struct {
+	for _, f := range []struct {
 		name, x string
 		axis    int
 	}{{"by_q", "components q", 2}, {"by_lambda", "noise variance λ", 1}, {"by_input", "input", 0}} {
-		if v.axis != 2 && len(f.axes[v.axis]) < 2 {
+		if f.axis != 2 && len(axes[f.axis]) < 2 {
 			continue
 		}
-		axes := chart.Axes{Title: "Accuracy over all classes · PPCA", X: v.x, Y: "accuracy (%)", Ticks: f.axes[v.axis]}
-		drawn, err := chart.Lines(v.name, axes, f.lines(v.axis))
+		a, b := min((f.axis+1)%3, (f.axis+2)%3), max((f.axis+1)%3, (f.axis+2)%3)
+		var lines []chart.Series
+		for i := range axes[a] {
+			for j := range axes[b] {
+				s := chart.Series{Label: label(a, i) + label(b, j), Colour: chart.Palette(len(lines))}
+				for k := range axes[f.axis] {
+					var at [3]int
+					at[a], at[b], at[f.axis] = i, j, k
+					cell := cells[(at[0]*len(axes[1])+at[1])*len(axes[2])+at[2]]
+					s.Y = append(s.Y, math.Round(1e6*cell.Accuracy)/1e4)
+				}
+				lines = append(lines, s)
+			}
+		}
+		drawn, err := chart.Lines(f.name, chart.Axes{Title: "Accuracy over all classes · PPCA", X: f.x, Y: "accuracy (%)", Ticks: axes[f.axis]}, lines)
 		if err != nil {
 			return nil, err
 		}
 		figures = append(figures, drawn)
 	}
 	return figures, nil
-}
-
-// folded are results as an array of inputs × λ × q.
-type folded struct {
-	axes    [3][]string
-	results []Result
-}
-
-// lines are the accuracy along one axis, a line for every pair of the others.
-func (f folded) lines(axis int) []chart.Series {
-	a, b := (axis+1)%3, (axis+2)%3
-	if a > b {
-		a, b = b, a
-	}
-	var lines []chart.Series
-	for i, first := range f.axes[a] {
-		for j, second := range f.axes[b] {
-			s := chart.Series{Label: f.label(a, first) + f.label(b, second), Colour: chart.Palette(len(lines))}
-			for k := range f.axes[axis] {
-				var at [3]int
-				at[a], at[b], at[axis] = i, j, k
-				s.Y = append(s.Y, math.Round(1e6*f.at(at))/1e4)
-			}
-			lines = append(lines, s)
-		}
-	}
-	return lines
-}
-
-func (f folded) at(i [3]int) float64 {
-	return f.results[(i[0]*len(f.axes[1])+i[1])*len(f.axes[2])+i[2]].Accuracy
-}
-
-// label names a value of an axis that has several.
-func (f folded) label(axis int, value string) string {
-	if len(f.axes[axis]) < 2 && axis != 0 {
-		return ""
-	}
-	return [3]string{"", " λ=", " q="}[axis] + value
-}
-
-func names(results []Result) []string {
-	var names []string
-	for _, r := range results {
-		if !slices.Contains(names, r.Input) {
-			names = append(names, r.Input)
-		}
-	}
-	return names
-}
-
-func texts[T any](values []T, text func(T) string) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = text(v)
-	}
-	return out
 }

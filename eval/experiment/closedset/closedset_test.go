@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment/closedset"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
 // bench is one session of eight overlapping classes, 12 images to train and
@@ -24,7 +25,7 @@ func bench(t *testing.T) *fscil.Bench {
 	})
 }
 
-func site(t *testing.T) experiment.Site { return experimenttest.Site(t, bench(t)) }
+func env(t *testing.T) experiment.Env { return experimenttest.Env(t, bench(t)) }
 
 func small() closedset.Config {
 	return closedset.Config{
@@ -38,7 +39,7 @@ func small() closedset.Config {
 }
 
 func TestTable(t *testing.T) {
-	s := site(t)
+	s := env(t)
 	o, err := closedset.Run(context.Background(), small(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -61,13 +62,13 @@ func TestTable(t *testing.T) {
 	if !reflect.DeepEqual(tree[2].Chosen, tree[1].Chosen) || len(tree[1].Chosen) != 2 || cells[1][0].Chosen != nil {
 		t.Errorf("eight classes take the choice of five: %v, %v", tree[1].Chosen, tree[2].Chosen)
 	}
-	if n := len(o.Tables[0].Rows); n != 3+5 || o.Tables[0].Rows[2][2] != experiment.None || len(o.Tables[1].Rows) != 2 || len(o.Tables[2].Rows) != 1 {
+	if n := len(o.Tables[0].Rows); n != 3+5 || o.Tables[0].Rows[2][2] != table.None || len(o.Tables[1].Rows) != 2 || len(o.Tables[2].Rows) != 1 {
 		t.Errorf("tables %v", o.Tables)
 	}
 	if err := o.Write(t.TempDir(), nil); err != nil {
 		t.Error(err)
 	}
-	again, err := closedset.Run(context.Background(), small(), site(t))
+	again, err := closedset.Run(context.Background(), small(), env(t))
 	if err != nil || !reflect.DeepEqual(again.Tables, o.Tables) {
 		t.Errorf("the same seed gives other tables, %v", err)
 	}
@@ -82,12 +83,12 @@ func TestTable(t *testing.T) {
 func TestMoreClassesKeepTheDraw(t *testing.T) {
 	c := small()
 	c.Rows = c.Rows[1:2]
-	all, err := closedset.Run(context.Background(), c, site(t))
+	all, err := closedset.Run(context.Background(), c, env(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Classes = []int{5}
-	one, err := closedset.Run(context.Background(), c, site(t))
+	one, err := closedset.Run(context.Background(), c, env(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,15 +98,15 @@ func TestMoreClassesKeepTheDraw(t *testing.T) {
 }
 
 func TestMistakesAreExplained(t *testing.T) {
-	for want, change := range map[string]func(*closedset.Config, *experiment.Site){
-		"--features":            func(_ *closedset.Config, s *experiment.Site) { s.Features = "" },
-		"rows is empty":         func(c *closedset.Config, _ *experiment.Site) { c.Rows = nil },
-		"8 classes have 6":      func(c *closedset.Config, _ *experiment.Site) { c.Classes = []int{3, 9} },
-		"0 classes have 13":     func(c *closedset.Config, _ *experiment.Site) { c.PerClass = 13 },
-		"gptree.root_bias":      func(c *closedset.Config, _ *experiment.Site) { c.Rows[0].Set = map[string]any{"root_bias": 1e9} },
-		"did you mean \"ncm\"?": func(c *closedset.Config, _ *experiment.Site) { c.Rows[1].Classifier = "ncn" },
+	for want, change := range map[string]func(*closedset.Config, *experiment.Env){
+		"--features":            func(_ *closedset.Config, s *experiment.Env) { s.Features = "" },
+		"rows is empty":         func(c *closedset.Config, _ *experiment.Env) { c.Rows = nil },
+		"8 classes have 6":      func(c *closedset.Config, _ *experiment.Env) { c.Classes = []int{3, 9} },
+		"0 classes have 13":     func(c *closedset.Config, _ *experiment.Env) { c.PerClass = 13 },
+		"gptree.root_bias":      func(c *closedset.Config, _ *experiment.Env) { c.Rows[0].Set = map[string]any{"root_bias": 1e9} },
+		"did you mean \"ncm\"?": func(c *closedset.Config, _ *experiment.Env) { c.Rows[1].Classifier = "ncn" },
 	} {
-		c, s := small(), site(t)
+		c, s := small(), env(t)
 		change(&c, &s)
 		var input *experiment.InputError
 		if _, err := closedset.Run(context.Background(), c, s); !errors.As(err, &input) || !strings.Contains(err.Error(), want) {

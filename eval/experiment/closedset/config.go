@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -21,7 +22,7 @@ type Config struct {
 	Runs     int   `mapstructure:"runs" json:"runs"`
 	GridRuns int   `mapstructure:"grid_runs" json:"grid_runs"`
 	GridMost int   `mapstructure:"grid_most" json:"grid_most"`
-	// Published is the name of a table whose rows stand beside ours, or "".
+	// Published is the name of a table whose rows stand below ours, or "".
 	Published string `mapstructure:"published" json:"published"`
 }
 
@@ -51,21 +52,24 @@ func (c Config) Validate() error {
 	if len(c.Classes) == 0 {
 		return fmt.Errorf("classes: is empty; give at least one number of classes")
 	}
-	for _, f := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"per_class", c.PerClass, 1, 1 << 20}, {"held_out", c.HeldOut, 2, 1 << 20}, {"runs", c.Runs, 1, 1000},
-		{"grid_runs", c.GridRuns, 1, 1000}, {"grid_most", c.GridMost, c.Classes[0], 100_000},
-	} {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
-		}
+	err := cmp.Or(
+		experiment.Within("per_class", c.PerClass, 1, 1<<20),
+		experiment.Within("held_out", c.HeldOut, 2, 1<<20),
+		experiment.Within("runs", c.Runs, 1, 1000),
+		experiment.Within("grid_runs", c.GridRuns, 1, 1000),
+		experiment.Within("grid_most", c.GridMost, c.Classes[0], 100_000),
+	)
+	if err != nil {
+		return err
 	}
-	if _, ok := publishedTables()[c.Published]; c.Published != "" && !ok {
-		return fmt.Errorf("published: %q is none of %v", c.Published, slices.Sorted(maps.Keys(publishedTables())))
+	if _, err := c.published(); err != nil {
+		return err
 	}
 	return c.validateRows(method.DefaultConfig())
+}
+
+func (c Config) published() (experiment.Published, error) {
+	return experiment.PublishedTable(c.Published, "achituve_table1")
 }
 
 // validateRows checks the rows against the settings that they change.
@@ -102,24 +106,17 @@ func (r Row) validate(settings method.Config) error {
 // variants returns the row with every combination of its grid: keys in
 // order, the values of the last key change first.
 func (r Row) variants() []method.Variant {
-	sets := []map[string]any{r.Set}
+	out := []method.Variant{{Name: r.Name, Classifier: r.Classifier, Set: r.Set}}
 	for _, key := range slices.Sorted(maps.Keys(r.Grid)) {
-		var longer []map[string]any
-		for _, set := range sets {
+		var longer []method.Variant
+		for _, v := range out {
 			for _, value := range r.Grid[key] {
-				s := maps.Clone(set)
-				if s == nil {
-					s = map[string]any{}
-				}
-				s[key] = value
-				longer = append(longer, s)
+				set := map[string]any{key: value}
+				maps.Copy(set, v.Set)
+				longer = append(longer, method.Variant{Name: r.Name, Classifier: r.Classifier, Set: set})
 			}
 		}
-		sets = longer
-	}
-	out := make([]method.Variant, len(sets))
-	for i, set := range sets {
-		out[i] = method.Variant{Name: r.Name, Classifier: r.Classifier, Set: set}
+		out = longer
 	}
 	return out
 }

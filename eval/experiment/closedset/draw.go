@@ -1,7 +1,6 @@
 package closedset
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -28,7 +27,7 @@ func (c Config) pool(m experiment.Material) (pool, error) {
 		}
 	}
 	if most := c.Classes[len(c.Classes)-1]; len(p.able) < most {
-		return p, &experiment.InputError{Err: fmt.Errorf("%d classes have %d training images and 2 held-out ones, %d are needed: lower experiment.closedset.classes or per_class", len(p.able), c.PerClass, most)}
+		return p, experiment.Inputf("%d classes have %d training images and 2 held-out ones, %d are needed: lower experiment.closedset.classes or per_class", len(p.able), c.PerClass, most)
 	}
 	return p, nil
 }
@@ -43,17 +42,12 @@ func (p pool) draw(c Config, seed uint64, run, classes int) sample {
 	var train, validation, test []int
 	for _, k := range order[:classes] {
 		rng := rand.New(rand.NewPCG(seed, uint64(run)<<32|uint64(k+1)))
-		own := shuffled(p.train.Of(p.able[k]), rng)
+		own := experiment.Shuffled(p.train.Of(p.able[k]), rng)
 		train = append(train, own[:c.PerClass]...)
-		held := shuffled(p.test.Of(p.able[k]), rng)
+		held := experiment.Shuffled(p.test.Of(p.able[k]), rng)
 		held = held[:min(len(held), c.HeldOut)]
 		validation = append(validation, held[:len(held)/2]...)
 		test = append(test, held[len(held)/2:]...)
 	}
 	return sample{p.train.Pick(train), p.test.Pick(validation), p.test.Pick(test)}
-}
-
-func shuffled(rows []int, rng *rand.Rand) []int {
-	rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
-	return rows
 }

@@ -9,13 +9,18 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
 func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	o := experiment.Outcome{Title: "Heads that learn all classes at once", Results: r, Findings: c.findings(r)}
-	o.Tables = []experiment.Table{c.accuracies(r), c.paired(r)}
-	if t, any := c.choices(r); any {
+	accuracies, err := c.accuracies(r)
+	if err != nil {
+		return o, err
+	}
+	o.Tables = []table.Table{accuracies, c.paired(r)}
+	if t := c.choices(r); len(t.Rows) > 0 {
 		o.Tables = append(o.Tables, t)
 	}
 	figure, err := c.figure(r)
@@ -32,75 +37,45 @@ func (c Config) header(first string) []string {
 }
 
 // accuracies is Table 1.
-func (c Config) accuracies(r Results) experiment.Table {
-	t := experiment.Table{
+func (c Config) accuracies(r Results) (table.Table, error) {
+	t := table.Table{
 		Name: "table", Title: "Accuracy by number of classes", Header: c.header("classes"),
-		Note: fmt.Sprintf("Percent on test images, mean of %d runs ± standard error; %d training images a class. Empty: the head refuses so many.", c.Runs, c.PerClass),
+		Note: fmt.Sprintf("Percent on test images, mean of %d runs ± standard error; %d training images per class. Empty: the head refuses so many.", c.Runs, c.PerClass),
 	}
 	for _, cells := range r.Cells {
 		row := []string{cells[0].Row}
 		for _, cell := range cells {
-			row = append(row, meanCell(cell.Accuracies))
+			row = append(row, table.PlusMinus(table.MeanSEM(cell.Accuracies)))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
-	if p, ok := publishedTables()[c.Published]; ok {
-		t.Note += " " + p.note
-		for _, published := range p.rows {
-			t.Rows = append(t.Rows, append([]string{published.name + " (paper)"}, c.columns(p.classes, published.accuracy)...))
-		}
+	p, err := c.published()
+	t.Note = strings.TrimSpace(t.Note + " " + p.Title)
+	for i, theirs := range p.Rows {
+		t.Add(append([]string{theirs.Name + " (paper)"}, p.Cells(i, c.Classes)...)...)
 	}
-	return t
-}
-
-func meanCell(v []float64) string {
-	if len(v) == 0 {
-		return experiment.None
-	}
-	mean, sem := experiment.MeanSEM(v)
-	return experiment.Percent(mean) + " ± " + experiment.Percent(sem)
-}
-
-// columns places published values under our numbers of classes.
-func (c Config) columns(classes []int, values []float64) []string {
-	var out []string
-	for _, n := range c.Classes {
-		text := experiment.None
-		if i := slices.Index(classes, n); i >= 0 && values[i] != 0 {
-			text = fmt.Sprintf("%.2f", values[i])
-		}
-		out = append(out, text)
-	}
-	return out
+	return t, err
 }
 
 // paired compares the first row with the others, run by run.
-func (c Config) paired(r Results) experiment.Table {
-	t := experiment.Table{
+func (c Config) paired(r Results) table.Table {
+	t := table.Table{
 		Name: "paired", Title: c.Rows[0].Name + " against the others", Header: c.header(c.Rows[0].Name + " minus"),
 		Note: "Percentage points, mean of the differences in the same draw ± standard error.",
 	}
 	for _, cells := range r.Cells[1:] {
 		row := []string{cells[0].Row}
 		for i, cell := range cells {
-			row = append(row, meanCell(differences(r.Cells[0][i].Accuracies, cell.Accuracies)))
+			row = append(row, table.PlusMinus(table.MeanSEM(table.Differences(r.Cells[0][i].Accuracies, cell.Accuracies))))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
 	return t
 }
 
-func differences(a, b []float64) []float64 {
-	var out []float64
-	for i := range min(len(a), len(b)) {
-		out = append(out, a[i]-b[i])
-	}
-	return out
-}
-
 // choices says what validation chose.
-func (c Config) choices(r Results) (experiment.Table, bool) {
-	t := experiment.Table{
+func (c Config) choices(r Results) table.Table {
+	t := table.Table{
 		Name: "chosen", Title: "Chosen settings", Header: c.header("classes"),
 		Note: fmt.Sprintf("By accuracy on validation images, in brackets (%%, mean of %d runs).", c.GridRuns),
 	}
@@ -112,44 +87,48 @@ func (c Config) choices(r Results) (experiment.Table, bool) {
 		for _, cell := range cells {
 			row = append(row, cell.chosen())
 		}
-		if slices.ContainsFunc(row[1:], func(s string) bool { return s != experiment.None }) {
-			t.Rows = append(t.Rows, row)
+		if slices.ContainsFunc(row[1:], func(s string) bool { return s != table.None }) {
+			t.Add(row...)
 		}
 	}
-	return t, len(t.Rows) > 0
+	return t
 }
 
+// chosen writes the values of the grid, names before numbers.
 func (c Cell) chosen() string {
 	if len(c.Chosen) == 0 {
-		return experiment.None
+		return table.None
 	}
-	var names, parts []string
+	var names, numbers []string
 	for _, key := range slices.Sorted(maps.Keys(c.Chosen)) {
 		if text := fmt.Sprint(c.Chosen[key]); strings.ContainsAny(text[:1], "0123456789-") {
-			parts = append(parts, text)
+			numbers = append(numbers, text)
 		} else {
 			names = append(names, text)
 		}
 	}
-	parts = append(names, parts...)
-	return fmt.Sprintf("%s (%s)", strings.Join(parts, ", "), experiment.Percent(c.Validation))
+	return fmt.Sprintf("%s (%s)", strings.Join(append(names, numbers...), ", "), table.Percent(c.Validation))
 }
 
 // findings order the rows at the three largest numbers of classes.
 func (c Config) findings(r Results) []string {
+	type place struct {
+		row  string
+		mean float64
+	}
 	var out []string
 	for i := max(0, len(c.Classes)-3); i < len(c.Classes); i++ {
-		var cells []Cell
+		var places []place
 		for _, row := range r.Cells {
 			if len(row[i].Accuracies) > 0 {
-				cells = append(cells, row[i])
+				mean, _ := table.MeanSEM(row[i].Accuracies)
+				places = append(places, place{row[i].Row, mean})
 			}
 		}
-		mean := func(cell Cell) float64 { m, _ := experiment.MeanSEM(cell.Accuracies); return m }
-		slices.SortStableFunc(cells, func(a, b Cell) int { return cmp.Compare(mean(b), mean(a)) })
+		slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.mean, a.mean) })
 		var order []string
-		for _, cell := range cells {
-			order = append(order, cell.Row+" "+experiment.Percent(mean(cell)))
+		for _, p := range places {
+			order = append(order, p.row+" "+table.Percent(p.mean))
 		}
 		out = append(out, fmt.Sprintf("%d classes: %s.", c.Classes[i], strings.Join(order, " > ")))
 	}
@@ -158,20 +137,20 @@ func (c Config) findings(r Results) []string {
 
 // figure draws a line for every row.
 func (c Config) figure(r Results) (chart.Figure, error) {
-	ticks := c.header("")[1:]
 	var lines []chart.Series
 	for i, cells := range r.Cells {
 		s := chart.Series{Label: cells[0].Row, Colour: chart.Palette(i)}
 		for k, cell := range cells {
-			if len(cell.Accuracies) == 0 {
-				continue
+			if len(cell.Accuracies) > 0 {
+				mean, sem := table.MeanSEM(cell.Accuracies)
+				s.X, s.Y, s.Band = append(s.X, float64(k+1)), append(s.Y, 100*mean), append(s.Band, 100*sem)
 			}
-			mean, sem := experiment.MeanSEM(cell.Accuracies)
-			s.X, s.Y, s.Band = append(s.X, float64(k+1)), append(s.Y, 100*mean), append(s.Band, 100*sem)
 		}
 		if len(s.X) > 0 {
 			lines = append(lines, s)
 		}
 	}
-	return chart.Lines("accuracy", chart.Axes{Title: fmt.Sprintf("%d training images a class", c.PerClass), X: "classes", Y: "accuracy (%)", Ticks: ticks}, lines)
+	return chart.Lines("accuracy", chart.Axes{
+		Title: fmt.Sprintf("%d training images per class", c.PerClass), X: "classes", Y: "accuracy (%)", Ticks: c.header("")[1:],
+	}, lines)
 }

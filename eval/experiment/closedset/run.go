@@ -40,74 +40,63 @@ type choice struct {
 }
 
 // Run measures the table.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-	if err := c.ready(s); err != nil {
-		return experiment.Outcome{}, &experiment.InputError{Err: err}
-	}
-	m, err := s.Open(s.Features)
+func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+	m, err := env.Material()
 	if err != nil {
 		return experiment.Outcome{}, err
+	}
+	if len(c.Rows) == 0 {
+		return experiment.Outcome{}, experiment.Inputf("experiment.closedset.rows is empty: say which heads to compare, or take a built-in configuration such as cub200_table1")
+	}
+	if err := c.validateRows(env.Heads); err != nil {
+		return experiment.Outcome{}, experiment.Inputf("experiment.closedset.%w", err)
 	}
 	p, err := c.pool(m)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	l := lab{Config: c, site: s, fingerprint: m.Fingerprint, pool: p}
-	r := Results{Kind: "closedset"}
+	r := runner{Config: c, env: env, fingerprint: m.Fingerprint, pool: p}
+	out := Results{Kind: "closedset"}
 	for i := range c.Rows {
-		cells, err := l.row(ctx, i)
+		cells, err := r.row(ctx, i)
 		if err != nil {
 			return experiment.Outcome{}, fmt.Errorf("%s: %w", c.Rows[i].Name, err)
 		}
-		r.Cells = append(r.Cells, cells)
+		out.Cells = append(out.Cells, cells)
 	}
-	return c.outcome(r)
+	return c.outcome(out)
 }
 
-// ready checks what the settings alone cannot.
-func (c Config) ready(s experiment.Site) error {
-	if s.Features == "" {
-		return errors.New("no embeddings: give a feature folder with --features")
-	}
-	if len(c.Rows) == 0 {
-		return errors.New("experiment.closedset.rows is empty: say which heads to compare, or take a built-in configuration such as cub200_table1")
-	}
-	if err := c.validateRows(s.Heads); err != nil {
-		return fmt.Errorf("experiment.closedset.%w", err)
-	}
-	return nil
-}
-
-// A lab is what all cells share.
-type lab struct {
+// A runner holds what all cells share.
+type runner struct {
 	Config
-	site        experiment.Site
+	env         experiment.Env
 	fingerprint string
 	pool        pool
 }
 
-// row measures the cells of one.
-func (l lab) row(ctx context.Context, i int) ([]Cell, error) {
-	row := l.Rows[i]
+// row measures the cells of row i.
+func (r runner) row(ctx context.Context, i int) ([]Cell, error) {
+	row := r.Rows[i]
 	variants := row.variants()
 	var best choice
 	var cells []Cell
-	for _, classes := range l.Classes {
-		if classes <= l.GridMost {
+	for _, classes := range r.Classes {
+		if classes <= r.GridMost && len(variants) > 1 {
 			var err error
-			if best, err = l.choose(ctx, i, variants, classes); err != nil {
+			if best, err = r.choose(ctx, i, variants, classes); err != nil {
 				return nil, err
 			}
 		}
 		cell := Cell{Row: row.Name, Classes: classes}
 		if best.Best >= 0 {
 			v := variants[best.Best]
-			if len(row.Grid) > 0 {
+			if len(variants) > 1 {
 				cell.Chosen, cell.Validation = maps.Clone(v.Set), best.Accuracy[best.Best]
 				maps.DeleteFunc(cell.Chosen, func(key string, _ any) bool { _, varied := row.Grid[key]; return !varied })
 			}
 			var err error
-			if cell.Accuracies, err = l.runs(ctx, i, v, classes); err != nil {
+			if cell.Accuracies, err = r.runs(ctx, i, v, classes); err != nil {
 				return nil, err
 			}
 		}
@@ -116,27 +105,23 @@ func (l lab) row(ctx context.Context, i int) ([]Cell, error) {
 	return cells, nil
 }
 
-// choose returns the best combination on the validation images; where there is
-// only one, without fitting it.
-func (l lab) choose(ctx context.Context, i int, variants []method.Variant, classes int) (choice, error) {
-	if len(variants) == 1 {
-		return choice{}, nil
-	}
+// choose returns the best combination on the validation images.
+func (r runner) choose(ctx context.Context, i int, variants []method.Variant, classes int) (choice, error) {
 	name := fmt.Sprintf("row%d_classes%d_choice", i+1, classes)
-	return experiment.Part(ctx, l.site, name, l.inputs(variants, classes, l.GridRuns), func() (choice, error) {
+	return experiment.Part(ctx, r.env, name, r.inputs(variants, classes, r.GridRuns), func() (choice, error) {
 		c := choice{Best: -1}
 		for k, v := range variants {
 			var sum float64
-			for run := range l.GridRuns {
-				s := l.pool.draw(l.Config, l.site.Seed, run, classes)
-				a, err := l.measure(ctx, v, run, s.train, s.validation)
+			for run := range r.GridRuns {
+				s := r.pool.draw(r.Config, r.env.Seed, run, classes)
+				a, err := r.measure(ctx, v, run, s.train, s.validation)
 				if refused(err) {
 					return choice{Best: -1}, nil
 				}
 				if err != nil {
 					return c, err
 				}
-				sum += a / float64(l.GridRuns)
+				sum += a / float64(r.GridRuns)
 			}
 			if c.Accuracy = append(c.Accuracy, sum); c.Best < 0 || sum > c.Accuracy[c.Best] {
 				c.Best = k
@@ -147,13 +132,13 @@ func (l lab) choose(ctx context.Context, i int, variants []method.Variant, class
 }
 
 // runs tests a variant in all draws.
-func (l lab) runs(ctx context.Context, i int, v method.Variant, classes int) ([]float64, error) {
+func (r runner) runs(ctx context.Context, i int, v method.Variant, classes int) ([]float64, error) {
 	var all []float64
-	for run := range l.Runs {
+	for run := range r.Runs {
 		name := fmt.Sprintf("row%d_classes%d_run%d", i+1, classes, run+1)
-		a, err := experiment.Part(ctx, l.site, name, l.inputs(v, classes, run), func() ([]float64, error) {
-			s := l.pool.draw(l.Config, l.site.Seed, run, classes)
-			a, err := l.measure(ctx, v, run, s.train, s.test)
+		a, err := experiment.Part(ctx, r.env, name, r.inputs(v, classes, run), func() ([]float64, error) {
+			s := r.pool.draw(r.Config, r.env.Seed, run, classes)
+			a, err := r.measure(ctx, v, run, s.train, s.test)
 			if refused(err) {
 				return nil, nil
 			}
@@ -168,19 +153,19 @@ func (l lab) runs(ctx context.Context, i int, v method.Variant, classes int) ([]
 }
 
 // inputs is what a part depends on.
-func (l lab) inputs(heads any, classes, run int) experiment.Inputs {
-	return []any{l.fingerprint, l.site.Heads, heads, classes, run, l.PerClass, l.HeldOut}
+func (r runner) inputs(heads any, classes, run int) experiment.Inputs {
+	return []any{r.fingerprint, r.env.Heads, heads, classes, run, r.PerClass, r.HeldOut}
 }
 
 // measure fits a head and returns its accuracy.
-func (l lab) measure(ctx context.Context, v method.Variant, run int, train, test experiment.Labelled) (float64, error) {
-	settings, err := v.Settings(l.site.Heads)
+func (r runner) measure(ctx context.Context, v method.Variant, run int, train, test experiment.Labelled) (float64, error) {
+	settings, err := v.Settings(r.env.Heads)
 	if err != nil {
 		return 0, err
 	}
-	site := l.site
-	site.Heads = settings.Seeded(site.Seed + uint64(run))
-	head, err := site.Head(v.Classifier)
+	env := r.env
+	env.Heads = settings.Seeded(env.Seed + uint64(run))
+	head, err := env.Head(v.Classifier)
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +175,7 @@ func (l lab) measure(ctx context.Context, v method.Variant, run int, train, test
 	return experiment.Accuracy(head, test)
 }
 
-// refused says that a head cannot take so many examples.
+// refused reports whether a head cannot take so many examples.
 func refused(err error) bool {
 	var many *gpc.TooManyError
 	return errors.As(err, &many)

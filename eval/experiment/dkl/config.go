@@ -1,12 +1,15 @@
 package dkl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/go-viper/mapstructure/v2"
+
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -59,49 +62,30 @@ func (c Config) Validate() error {
 			}
 		}
 	}
-	for _, v := range []struct {
-		name  string
-		value int
-	}{{"splits", c.Splits}, {"held_out", c.HeldOut}, {"seeds", c.Seeds}} {
-		if v.value < 1 || v.value > 1000 {
-			return fmt.Errorf("%s: %d is outside 1 … 1000", v.name, v.value)
-		}
-	}
-	return nil
+	return cmp.Or(
+		experiment.Within("splits", c.Splits, 1, 1000),
+		experiment.Within("held_out", c.HeldOut, 1, 1000),
+		experiment.Within("seeds", c.Seeds, 1, 1000),
+	)
 }
 
 // parse reads a candidate.
 func parse(text string) (dkl.Training, error) {
 	t := dkl.DefaultTraining()
+	settings := map[string]any{}
 	for _, field := range strings.Fields(text) {
 		key, value, ok := strings.Cut(field, "=")
 		if !ok {
 			return t, fmt.Errorf("%q is not key=value", field)
 		}
-		if err := set(&t, key, value); err != nil {
-			return t, fmt.Errorf("%s: %w", key, err)
-		}
+		settings[key] = value
+	}
+	var read mapstructure.Metadata
+	if err := mapstructure.WeakDecodeMetadata(settings, &t, &read); err != nil {
+		return t, err
+	}
+	if len(read.Unused) > 0 {
+		return t, fmt.Errorf("%s: there is no such setting of a training", slices.Min(read.Unused))
 	}
 	return t, t.Validate()
-}
-
-func set(t *dkl.Training, key, value string) error {
-	whole := map[string]*int{"dim": &t.Dim, "hidden": &t.Hidden, "epochs": &t.Epochs, "pretrain": &t.Pretrain, "batch": &t.Batch, "inducing": &t.Inducing, "patience": &t.Patience}
-	real := map[string]*float64{"rate": &t.Rate, "weight_decay": &t.WeightDecay, "anchor": &t.Anchor, "natural_rate": &t.NaturalRate}
-	var err error
-	switch {
-	case whole[key] != nil:
-		*whole[key], err = strconv.Atoi(value)
-	case real[key] != nil:
-		*real[key], err = strconv.ParseFloat(value, 64)
-	case key == "residual":
-		t.Residual, err = strconv.ParseBool(value)
-	case key == "hand_over":
-		t.HandOver, err = strconv.ParseBool(value)
-	case key == "preset":
-		t.Preset = value
-	default:
-		err = fmt.Errorf("there is no such setting of a training")
-	}
-	return err
 }

@@ -2,17 +2,14 @@ package dkl
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
-	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/dkl/checkpoint"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/eval/training"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -60,68 +57,67 @@ type Score struct {
 const none = "none"
 
 // Run chooses, then measures.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-	if s.Features == "" {
-		return experiment.Outcome{}, &experiment.InputError{Err: errors.New("no embeddings: give a feature folder with --features")}
-	}
-	m, err := s.Open(s.Features)
+func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+	m, err := env.Material()
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	l := lab{c: c, s: s, bench: m.Benches[0], fingerprint: m.Fingerprint}
-	r := Results{Kind: "deepkernel"}
-	if r.Choice, err = l.choose(ctx); err != nil {
+	r := runner{c: c, env: env, bench: m.Benches[0], fingerprint: m.Fingerprint, trainings: training.Job{Folder: env.Folder("training"), Keyed: true}}
+	r.trainings.Folder.Say = nil
+	out := Results{Kind: "dkl"}
+	if out.Choice, err = r.choose(ctx); err != nil {
 		return experiment.Outcome{}, err
 	}
-	if r.Base, err = l.base(ctx, r.Choice.Setting); err != nil {
+	if out.Base, err = r.base(ctx, out.Choice.Setting); err != nil {
 		return experiment.Outcome{}, err
 	}
-	if r.Sessions, err = l.sessions(ctx, r.Choice.Setting); err != nil {
+	if out.Sessions, err = r.sessions(ctx, out.Choice.Setting); err != nil {
 		return experiment.Outcome{}, err
 	}
-	return c.outcome(r)
+	return c.outcome(out)
 }
 
-// A lab is where everything is measured.
-type lab struct {
+// A runner measures everything.
+type runner struct {
 	c           Config
-	s           experiment.Site
+	env         experiment.Env
 	bench       *fscil.Bench
 	fingerprint string
+	// trainings are shared by several methods.
+	trainings training.Job
 }
 
 // head returns an unfitted predictor of a method, with a projection unless
 // setting is none.
-func (l lab) head(name, setting string, seed uint64) (*model.Predictor, error) {
-	settings := l.s.Heads.Seeded(seed)
+func (r runner) head(name, setting string, seed uint64) (*model.Predictor, error) {
+	settings := r.env.Heads.Seeded(seed)
 	settings.WithoutStatistics = true
-	s := model.Settings{Method: name, Heads: settings, Temperature: temperature.Config{Temperature: 1}, Backend: l.s.Backend}
+	s := model.Settings{Method: name, Heads: settings, Temperature: temperature.Config{Temperature: 1}, Backend: r.env.Backend}
 	if setting != none {
 		t, err := parse(setting)
 		if err != nil {
 			return nil, err
 		}
 		t.Seed = seed
-		s.DKL, s.Env.Train = &t, l.train
+		s.DKL, s.Env.Train = &t, r.trainings.Train
 	}
 	return model.NewPredictor(s)
 }
 
-// train keeps trainings, which several methods share.
-func (l lab) train(ctx context.Context, t *dkl.Trainer) error {
-	return checkpoint.Folder{Dir: filepath.Join(l.s.Dir, "parts", "training"), Keyed: true}.Train(ctx, t)
-}
-
 // sessions takes every method through the benchmark, without and with.
-func (l lab) sessions(ctx context.Context, setting string) ([]Curve, error) {
+func (r runner) sessions(ctx context.Context, setting string) ([]Curve, error) {
 	var curves []Curve
-	for _, m := range l.c.Methods {
+	for _, m := range r.c.Methods {
+		found, err := method.Find(m)
+		if err != nil {
+			return nil, err
+		}
 		for _, with := range []string{none, setting} {
 			curve := Curve{Method: m, Projection: with != none}
-			for i := range l.c.Seeds {
-				name := fmt.Sprintf("sessions_%s_%t_seed%d", key(m), curve.Projection, i)
-				run, err := experiment.Part(ctx, l.s, name, []any{l.fingerprint, l.s.Heads, m, with, i}, func() (fscil.Run, error) {
-					return l.bench.Run(ctx, func() (classifier.Learner, error) { return l.head(m, with, l.s.Seed+uint64(i)) }, nil)
+			for i := range r.c.Seeds {
+				name := fmt.Sprintf("sessions_%s_%t_seed%d", found.Key, curve.Projection, i)
+				run, err := experiment.Part(ctx, r.env, name, []any{r.fingerprint, r.env.Heads, m, with, i}, func() (fscil.Run, error) {
+					return r.bench.Run(ctx, func() (classifier.Learner, error) { return r.head(m, with, r.env.Seed+uint64(i)) }, nil)
 				})
 				if err != nil {
 					return nil, err
@@ -134,26 +130,18 @@ func (l lab) sessions(ctx context.Context, setting string) ([]Curve, error) {
 	return curves, nil
 }
 
-func key(name string) string {
-	m, err := method.Find(name)
-	if err != nil {
-		return "unknown"
-	}
-	return m.Key
-}
-
 // choose takes the best candidate by pseudo-sessions; where there is one only,
 // nothing is measured.
-func (l lab) choose(ctx context.Context) (Choice, error) {
+func (r runner) choose(ctx context.Context) (Choice, error) {
 	var choice Choice
-	if len(l.c.Candidates) == 1 {
-		return Choice{Setting: l.c.Candidates[0]}, nil
+	if len(r.c.Candidates) == 1 {
+		return Choice{Setting: r.c.Candidates[0]}, nil
 	}
 	best := -1.0
-	for i, setting := range append([]string{none}, l.c.Candidates...) {
+	for i, setting := range append([]string{none}, r.c.Candidates...) {
 		name := fmt.Sprintf("choose_%d", i)
-		score, err := experiment.Part(ctx, l.s, name, []any{l.fingerprint, l.s.Heads, setting, l.c.Splits, l.c.ChooseBy}, func() (Score, error) {
-			return l.score(ctx, setting)
+		score, err := experiment.Part(ctx, r.env, name, []any{r.fingerprint, r.env.Heads, setting, r.c.Splits, r.c.ChooseBy}, func() (Score, error) {
+			return r.score(ctx, setting)
 		})
 		if err != nil {
 			return choice, err
@@ -166,20 +154,20 @@ func (l lab) choose(ctx context.Context) (Choice, error) {
 }
 
 // score takes one candidate through the pseudo-sessions.
-func (l lab) score(ctx context.Context, setting string) (Score, error) {
+func (r runner) score(ctx context.Context, setting string) (Score, error) {
 	score := Score{Setting: setting, Base: map[string]float64{}, Novel: map[string]float64{}}
 	cfg := episodes.DefaultConfig()
-	cfg.Splits = l.c.Splits
-	x, y := l.bench.Train(0)
+	cfg.Splits = r.c.Splits
+	x, y := r.bench.Train(0)
 	plan, err := episodes.NewPlan(x, y, cfg)
 	if err != nil {
 		return score, err
 	}
 	all := experiment.Labelled{X: x, Y: y}
-	n := float64(l.c.Splits)
+	n := float64(r.c.Splits)
 	for _, split := range plan.Splits {
-		for _, name := range l.c.ChooseBy {
-			head, err := l.head(name, setting, l.s.Seed)
+		for _, name := range r.c.ChooseBy {
+			head, err := r.head(name, setting, r.env.Seed)
 			if err != nil {
 				return score, err
 			}
@@ -189,13 +177,16 @@ func (l lab) score(ctx context.Context, setting string) (Score, error) {
 					return score, err
 				}
 			}
-			for to, rows := range map[*map[string]float64][]int{&score.Base: split.BaseTest, &score.Novel: split.NovelTest} {
-				report, err := judge(head, all.Pick(rows))
+			for _, part := range []struct {
+				to   map[string]float64
+				rows []int
+			}{{score.Base, split.BaseTest}, {score.Novel, split.NovelTest}} {
+				report, err := measure(head, all.Pick(part.rows))
 				if err != nil {
 					return score, err
 				}
-				(*to)[name] += report.Accuracy / n
-				score.Mean += report.Accuracy / n / 2 / float64(len(l.c.ChooseBy))
+				part.to[name] += report.Accuracy / n
+				score.Mean += report.Accuracy / n / 2 / float64(len(r.c.ChooseBy))
 			}
 		}
 	}

@@ -2,26 +2,31 @@ package gpr
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // A Curve is a measure step by step, one row for every run.
 type Curve [][]float64
 
-// mean and sem return those over the runs at step i.
-func (c Curve) at(i int) (mean, sem float64) {
+// at returns the values of all runs at step i.
+func (c Curve) at(i int) []float64 {
 	v := make([]float64, len(c))
 	for r, run := range c {
 		v[r] = run[i]
 	}
-	return experiment.MeanSEM(v)
+	return v
 }
 
 // A run is one draw of a figure.
@@ -34,7 +39,35 @@ type run struct {
 	Off float64 `json:"off"`
 }
 
-// sessions of Fig. 3 bring a class each.
+// stream returns random numbers of their own for every purpose.
+func stream(seed uint64, purpose, index int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(purpose)<<32|uint64(index)))
+}
+
+// draw returns classes that have images enough, each with its training rows in
+// random order, and test images of all of them.
+func (r runner) draw(run int) ([][]int, experiment.Labelled, error) {
+	rng := stream(r.env.Seed, 3, run)
+	var able []classifier.Group
+	for _, g := range classifier.GroupByClass(r.train.Y) {
+		if len(g.Rows) >= r.most() && slices.Contains(r.test.Y, g.Class) {
+			able = append(able, g)
+		}
+	}
+	if len(able) < r.Classes {
+		return nil, experiment.Labelled{}, experiment.Inputf("%d classes have %d training images and some to test, %d are needed: change experiment.gpr.classes, examples, step or steps", len(able), r.most(), r.Classes)
+	}
+	var train [][]int
+	var test []int
+	for _, i := range rng.Perm(len(able))[:r.Classes] {
+		train = append(train, experiment.Shuffled(able[i].Rows, rng))
+		some := experiment.Shuffled(r.test.Of(able[i].Class), rng)
+		test = append(test, some[:min(len(some), r.TestPerClass)]...)
+	}
+	return train, r.test.Pick(test), nil
+}
+
+// byClass are the sessions of Fig. 3: one class each.
 func (c Config) byClass(train [][]int) [][]int {
 	var sessions [][]int
 	for _, rows := range train {
@@ -43,93 +76,106 @@ func (c Config) byClass(train [][]int) [][]int {
 	return sessions
 }
 
-// sessions of Fig. 4 bring examples of all classes each.
+// byExamples are the sessions of Fig. 4: examples of all classes each.
 func (c Config) byExamples(train [][]int) [][]int {
-	var sessions [][]int
-	for s := range c.Steps + 1 {
+	sessions := make([][]int, c.Steps+1)
+	for s := range sessions {
 		first, last := 0, c.Start
 		if s > 0 {
 			first, last = c.Start+(s-1)*c.Step, c.Start+s*c.Step
 		}
-		var all []int
 		for _, rows := range train {
-			all = append(all, rows[first:last]...)
+			sessions[s] = append(sessions[s], rows[first:last]...)
 		}
-		sessions = append(sessions, all)
 	}
 	return sessions
 }
 
-// follow takes both heads through the sessions.
-func (c Config) follow(ctx context.Context, s experiment.Site, p pool, sessions [][]int, test experiment.Labelled) (run, error) {
-	s.Heads = method.Change(s.Heads, "gpr", func(g *gpr.Config) { g.MaxPerClass, g.MaxTotal = c.most(), c.most()*c.Classes })
-	var r run
-	g, err := s.Head("gpr")
-	if err != nil {
-		return r, err
+// accuracies measures one figure over all runs, each a part.
+func (r runner) accuracies(ctx context.Context, figure string, sessions func(Config, [][]int) [][]int) (*Accuracies, error) {
+	settings := r.Config
+	settings.N, settings.K, settings.Repeats, settings.Runs = nil, nil, 0, 0
+	a := &Accuracies{}
+	for i := range r.Runs {
+		of := []any{r.fingerprint, method.Get[gpr.Config](r.env.Heads, "gpr"), method.Get[ncm.Config](r.env.Heads, "ncm"), settings, i}
+		one, err := experiment.Part(ctx, r.env, fmt.Sprintf("%s_run%d", figure, i+1), of, func() (run, error) {
+			train, test, err := r.draw(i)
+			if err != nil {
+				return run{}, err
+			}
+			return r.follow(ctx, sessions(r.Config, train), test)
+		})
+		if err != nil {
+			return nil, err
+		}
+		a.GPR, a.NCM, a.Off = append(a.GPR, one.GPR), append(a.NCM, one.NCM), max(a.Off, one.Off)
 	}
-	n, err := s.Head("ncm")
+	return a, nil
+}
+
+// follow takes both heads through the sessions.
+func (r runner) follow(ctx context.Context, sessions [][]int, test experiment.Labelled) (run, error) {
+	env := r.env
+	env.Heads = method.Change(env.Heads, "gpr", func(c *gpr.Config) { c.MaxPerClass, c.MaxTotal = r.most(), r.most()*r.Classes })
+	var out run
+	g, err := env.Head("gpr")
 	if err != nil {
-		return r, err
+		return out, err
+	}
+	n, err := env.Head("ncm")
+	if err != nil {
+		return out, err
 	}
 	var all []int
 	for _, rows := range sessions {
 		all = append(all, rows...)
-		more := p.train.Pick(rows)
+		more := r.train.Pick(rows)
 		for _, h := range []struct {
 			head classifier.Learner
 			to   *[]float64
-		}{{g, &r.GPR}, {n, &r.NCM}} {
+		}{{g, &out.GPR}, {n, &out.NCM}} {
 			if err := h.head.Learn(ctx, more.X, more.Y); err != nil {
-				return r, err
+				return out, err
 			}
 			a, err := experiment.Accuracy(h.head, test)
 			if err != nil {
-				return r, err
+				return out, err
 			}
 			*h.to = append(*h.to, a)
 		}
-		off, err := difference(ctx, s, g, p.train.Pick(all), test)
+		once, err := env.Head("gpr")
 		if err != nil {
-			return r, err
+			return out, err
 		}
-		r.Off = max(r.Off, off)
+		so := r.train.Pick(all)
+		if err := once.Learn(ctx, so.X, so.Y); err != nil {
+			return out, err
+		}
+		off, err := difference(g, once, test)
+		if err != nil {
+			return out, err
+		}
+		out.Off = max(out.Off, off)
 	}
-	return r, nil
+	return out, nil
 }
 
-// difference compares a head with one that learned the same at once.
-func difference(ctx context.Context, s experiment.Site, h classifier.Learner, train, test experiment.Labelled) (float64, error) {
-	once, err := s.Head("gpr")
-	if err != nil {
-		return 0, err
-	}
-	if err := once.Learn(ctx, train.X, train.Y); err != nil {
-		return 0, err
-	}
-	a, err := logProbs(h, test)
-	if err != nil {
-		return 0, err
-	}
-	b, err := logProbs(once, test)
-	if err != nil {
-		return 0, err
-	}
-	column := map[string]int{}
-	for j, class := range once.Classes() {
-		column[class] = j
+// difference is the largest in log-probability between two heads of the same
+// classes.
+func difference(a, b classifier.Head, test experiment.Labelled) (float64, error) {
+	var p [2]blas64.General
+	for i, h := range []classifier.Head{a, b} {
+		p[i] = dense.New(test.X.Rows, len(h.Classes()))
+		if err := h.Score(p[i], nil, test.X); err != nil {
+			return 0, err
+		}
 	}
 	var worst float64
-	for i := range a.Rows {
-		for j, class := range h.Classes() {
-			worst = max(worst, math.Abs(a.Data[i*a.Stride+j]-b.Data[i*b.Stride+column[class]]))
+	for j, class := range a.Classes() {
+		k := slices.Index(b.Classes(), class)
+		for i := range test.X.Rows {
+			worst = max(worst, math.Abs(dense.Row(p[0], i)[j]-dense.Row(p[1], i)[k]))
 		}
 	}
 	return worst, nil
-}
-
-func logProbs(h classifier.Head, s experiment.Labelled) (blas64.General, error) {
-	C := len(h.Classes())
-	m := blas64.General{Rows: s.X.Rows, Cols: C, Stride: C, Data: make([]float64, s.X.Rows*C)}
-	return m, h.Score(m, nil, s.X)
 }

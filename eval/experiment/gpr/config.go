@@ -1,8 +1,10 @@
 package gpr
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
 // Config holds the sizes of the figures.
@@ -36,29 +38,23 @@ func DefaultConfig() Config {
 
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name   string
-		values []int
-	}{{"n", c.N}, {"k", c.K}} {
-		for i, v := range f.values {
-			if v < 1 || v > 20_000 || slices.Contains(f.values[:i], v) {
-				return fmt.Errorf("%s: %d is outside 1 … 20000, or there twice", f.name, v)
-			}
-		}
+	err := cmp.Or(
+		experiment.EachWithin("n", c.N, 1, 20_000),
+		experiment.EachWithin("k", c.K, 1, 20_000),
+		experiment.Within("repeats", c.Repeats, 1, 1000),
+		experiment.Within("classes", c.Classes, 0, 1000),
+		experiment.Within("test_per_class", c.TestPerClass, 1, 1<<20),
+		experiment.Within("runs", c.Runs, 1, 1000),
+		experiment.Within("examples", c.Examples, 1, 1000),
+		experiment.Within("start", c.Start, 1, 1000),
+		experiment.Within("step", c.Step, 1, 1000),
+		experiment.Within("steps", c.Steps, 0, 1000),
+	)
+	if err != nil {
+		return err
 	}
 	if len(c.N) > 0 && len(c.K) == 0 {
 		return fmt.Errorf("k: is empty; give at least one number of examples to add, or no n")
-	}
-	for _, f := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"repeats", c.Repeats, 1, 1000}, {"classes", c.Classes, 0, 1000}, {"test_per_class", c.TestPerClass, 1, 1 << 20}, {"runs", c.Runs, 1, 1000},
-		{"examples", c.Examples, 1, 1000}, {"start", c.Start, 1, 1000}, {"step", c.Step, 1, 1000}, {"steps", c.Steps, 0, 1000},
-	} {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
-		}
 	}
 	if c.Classes == 1 {
 		return fmt.Errorf("classes: 1 leaves nothing to tell apart; give at least 2, or 0")

@@ -8,13 +8,13 @@
 //
 // The batch fit is our own fastest: kernel matrix, Cholesky factor and
 // weights, on the same kernels. Every time is the median of Repeats, and of as
-// many additions in a row (up to 33 examples) as it takes for Woodbury's put
-// off work to be done. Times are those of the machine: the only results that
-// differ from run to run. Images are drawn by seed, those of Figs. 3 and 4
-// anew for each of Runs; their classes are some that have images enough.
+// many additions in a row (up to 33 examples) as the work that Woodbury updates
+// defer takes. Times depend on the machine and are the only results that differ
+// from run to run. Images are drawn by seed, those of Figs. 3 and 4 again for
+// each of Runs, from classes that have enough of them.
 //
 // Figs. 3 and 4 use the head gpr (classifier.gpr, its caps raised to what the
-// figure needs) and ncm beside it, and compare every step with a head that
+// figure needs) and ncm, and compare every step with a head that
 // learned everything at once.
 //
 // Cost at the defaults: n = 4000 with k = 1000 iterative updates is some

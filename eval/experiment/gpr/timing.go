@@ -2,16 +2,17 @@ package gpr
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -34,20 +35,25 @@ const inARow = 33
 
 // task is the examples that are added, as the regression takes them.
 type task struct {
-	site experiment.Site
+	env  experiment.Env
 	x, t blas64.General
 }
 
 // timings measures one n at every k.
-func (c Config) timings(ctx context.Context, s experiment.Site, p pool, n int) ([]Timing, error) {
-	w, err := newTask(s, p, n+max(slices.Max(c.K), inARow))
+func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
+	w, err := r.newTask(n + max(slices.Max(r.K), inARow))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Timing, len(c.K))
-	for i, k := range c.K {
+	out := make([]Timing, len(r.K))
+	for i, k := range r.K {
 		out[i] = Timing{N: n, K: k}
-		if out[i].Batch, err = c.median(ctx, func() (time.Duration, error) { return w.batch(n + k) }); err != nil {
+		out[i].Batch, err = r.median(ctx, func() (time.Duration, error) {
+			start := time.Now()
+			_, err := w.fit(engine.Cholesky, n+k)
+			return time.Since(start), err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -63,8 +69,8 @@ func (c Config) timings(ctx context.Context, s experiment.Site, p pool, n int) (
 		if err != nil {
 			return nil, err
 		}
-		for i, k := range c.K {
-			if *m.result(&out[i]), err = c.median(ctx, func() (time.Duration, error) { return w.add(base.Clone(), k) }); err != nil {
+		for i, k := range r.K {
+			if *m.result(&out[i]), err = r.median(ctx, func() (time.Duration, error) { return w.add(base.Clone(), k) }); err != nil {
 				return nil, err
 			}
 		}
@@ -73,33 +79,31 @@ func (c Config) timings(ctx context.Context, s experiment.Site, p pool, n int) (
 }
 
 // newTask draws examples of all classes, with labels of ±1 for each.
-func newTask(s experiment.Site, p pool, count int) (task, error) {
-	settings := method.Get[gpr.Config](s.Heads, "gpr")
+func (r runner) newTask(count int) (task, error) {
+	settings := method.Get[gpr.Config](r.env.Heads, "gpr")
 	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
-		return task{}, &experiment.InputError{Err: fmt.Errorf("classifier.gpr.lengthscale and noise are to be chosen; give them, so that all sizes are timed at the same")}
+		return task{}, experiment.Inputf("classifier.gpr.lengthscale and noise are to be chosen; give them, so that all sizes are timed at the same")
 	}
-	if p.train.X.Rows < count {
-		return task{}, &experiment.InputError{Err: fmt.Errorf("%d training images, %d are needed: lower experiment.gpregression.n or k", p.train.X.Rows, count)}
+	if r.train.X.Rows < count {
+		return task{}, experiment.Inputf("%d training images, %d are needed: lower experiment.gpr.n or k", r.train.X.Rows, count)
 	}
-	rows := stream(s.Seed, 2, 0).Perm(p.train.X.Rows)[:count]
-	groups := classifier.GroupByClass(p.train.Y)
-	w := task{site: s, x: classifier.Placed(p.train.X, rows, settings.Normalize)}
-	w.t = blas64.General{Rows: count, Cols: len(groups), Stride: len(groups), Data: make([]float64, count*len(groups))}
-	column := map[string]int{}
-	for i, g := range groups {
-		column[g.Class] = i
-	}
-	for i, r := range rows {
-		for j := range groups {
+	rows := stream(r.env.Seed, 2, 0).Perm(r.train.X.Rows)[:count]
+	groups := classifier.GroupByClass(r.train.Y)
+	w := task{env: r.env, x: classifier.Placed(r.train.X, rows, settings.Normalize), t: dense.New(count, len(groups))}
+	for i, row := range rows {
+		for j, g := range groups {
 			w.t.Data[i*w.t.Stride+j] = -1
+			if r.train.Y[row] == g.Class {
+				w.t.Data[i*w.t.Stride+j] = 1
+			}
 		}
-		w.t.Data[i*w.t.Stride+column[p.train.Y[r]]] = 1
 	}
 	return w, nil
 }
 
+// fit takes in the first n examples: kernel matrix, factor, weights.
 func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
-	settings := method.Get[gpr.Config](w.site.Heads, "gpr")
+	settings := method.Get[gpr.Config](w.env.Heads, "gpr")
 	var kernel engine.Kernel = engine.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
 	if settings.Kernel == gpr.Linear {
 		kernel = engine.Linear{Outputscale: 0.5, Bias: 0.5}
@@ -108,17 +112,10 @@ func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.site.Backend != nil {
-		r.UseBackend(w.site.Backend)
+	if w.env.Backend != nil {
+		r.UseBackend(w.env.Backend)
 	}
-	return r, r.Add(span(w.x, 0, n), span(w.t, 0, n))
-}
-
-// batch times a fit of n examples: kernel matrix, factor, weights.
-func (w task) batch(n int) (time.Duration, error) {
-	start := time.Now()
-	_, err := w.fit(engine.Cholesky, n)
-	return time.Since(start), err
+	return r, r.Add(dense.Rows(w.x, 0, n), dense.Rows(w.t, 0, n))
 }
 
 // add times k more examples, by the mean of several additions in a row where
@@ -130,16 +127,12 @@ func (w task) add(r *engine.Regression, k int) (time.Duration, error) {
 	}
 	start := time.Now()
 	for range times {
-		if err := r.Add(span(w.x, r.Len(), k), span(w.t, r.Len(), k)); err != nil {
+		n := r.Len()
+		if err := r.Add(dense.Rows(w.x, n, n+k), dense.Rows(w.t, n, n+k)); err != nil {
 			return 0, err
 		}
 	}
 	return time.Since(start) / time.Duration(times), nil
-}
-
-// span returns rows of m.
-func span(m blas64.General, first, rows int) blas64.General {
-	return blas64.General{Rows: rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (first+rows)*m.Stride]}
 }
 
 // median returns that of several measurements, in seconds.
@@ -156,5 +149,5 @@ func (c Config) median(ctx context.Context, measure func() (time.Duration, error
 		seconds[i] = d.Seconds()
 	}
 	slices.Sort(seconds)
-	return seconds[(len(seconds)-1)/2], nil
+	return stat.Quantile(0.5, stat.Empirical, seconds, nil), nil
 }

@@ -1,8 +1,12 @@
 package hierarchy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
 // Config holds what is varied around classifier.hppca, whose settings hold for
@@ -56,39 +60,21 @@ func (c Config) Validate() error {
 			return fmt.Errorf("synthetic.%w", err)
 		}
 	}
-	for _, f := range []struct {
-		name        string
-		value, most int
-	}{{"min_train", c.MinTrain, 1 << 20}, {"runs", c.Runs, 1000}} {
-		if f.value < 1 || f.value > f.most {
-			return fmt.Errorf("%s: %d is outside 1 … %d", f.name, f.value, f.most)
-		}
-	}
 	if c.MaxTest < 0 {
 		return fmt.Errorf("max_test: %d is negative; 0 means all", c.MaxTest)
 	}
-	for _, l := range []struct {
-		name        string
-		values      []int
-		least, most int
-	}{{"s", c.S, 1, 1 << 24}, {"t", c.T, 1, 1 << 24}, {"q", c.Q, 0, 1 << 16}, {"r", c.R, 0, 1 << 16}, {"levels", c.Levels, 2, 8}} {
-		for i, v := range l.values {
-			if v < l.least || v > l.most || slices.Contains(l.values[:i], v) {
-				return fmt.Errorf("%s: %d is outside %d … %d or there twice", l.name, v, l.least, l.most)
-			}
-		}
-	}
-	return c.validateVariants()
-}
-
-func (c Config) validateVariants() error {
 	if len(c.T) == 0 || len(c.Variants) == 0 {
 		return fmt.Errorf("t: there must be at least one number of visits, and one of variants")
 	}
-	for i, v := range c.Variants {
-		if v != Gaussians && v != MeanSeeds && v != Raw || slices.Contains(c.Variants[:i], v) {
-			return fmt.Errorf("variants: %q is none of %s, %s and %s, or there twice", v, Gaussians, MeanSeeds, Raw)
-		}
-	}
-	return nil
+	known := []string{Gaussians, MeanSeeds, Raw}
+	return cmp.Or(
+		experiment.Within("min_train", c.MinTrain, 1, 1<<20),
+		experiment.Within("runs", c.Runs, 1, 1000),
+		experiment.EachWithin("s", c.S, 1, 1<<24),
+		experiment.EachWithin("t", c.T, 1, 1<<24),
+		experiment.EachWithin("q", c.Q, 0, 1<<16),
+		experiment.EachWithin("r", c.R, 0, 1<<16),
+		experiment.EachWithin("levels", c.Levels, 2, 8),
+		experiment.Each("variants", c.Variants, "one of "+strings.Join(known, ", "), func(v string) bool { return slices.Contains(known, v) }),
+	)
 }

@@ -27,13 +27,13 @@ func small() hierarchy.Config {
 	return c
 }
 
-func site(t *testing.T) experiment.Site {
-	s := experiment.Site{Dir: t.TempDir(), Seed: 1, Heads: method.DefaultConfig()}
+func env(t *testing.T) experiment.Env {
+	s := experiment.Env{Dir: t.TempDir(), Seed: 1, Heads: method.DefaultConfig()}
 	s.Heads = method.Change(s.Heads, "hppca", func(c *hppca.Config) { c.Q, c.R, c.S = 3, 3, 5 })
 	return s
 }
 
-func run(t *testing.T, c hierarchy.Config, s experiment.Site) (hierarchy.Results, experiment.Outcome) {
+func run(t *testing.T, c hierarchy.Config, s experiment.Env) (hierarchy.Results, experiment.Outcome) {
 	t.Helper()
 	o, err := hierarchy.Run(context.Background(), c, s)
 	if err != nil {
@@ -45,7 +45,7 @@ func run(t *testing.T, c hierarchy.Config, s experiment.Site) (hierarchy.Results
 // TestRun: every table is there, all visits are the flat head, density is what
 // was visited, and a second run reads what the first one measured.
 func TestRun(t *testing.T) {
-	s := site(t)
+	s := env(t)
 	r, o := run(t, small(), s)
 	var names []string
 	for _, table := range o.Tables {
@@ -94,7 +94,7 @@ func TestRunOnFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	train, test := hierarchy.Synthetic{K: 9, Groups: 3, Dim: 12, Train: 6, Test: 3}.Draw(1)
-	for part, s := range map[string]hierarchy.Sample{"train": train, "test": test} {
+	for part, s := range map[string]experiment.Labelled{"train": train, "test": test} {
 		for i, y := range s.Y {
 			if part == "train" && y == "class00008" && i%2 == 0 {
 				continue // too few to take part
@@ -107,7 +107,7 @@ func TestRunOnFeatures(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c, s := hierarchy.DefaultConfig(), site(t)
+	c, s := hierarchy.DefaultConfig(), env(t)
 	c.MinTrain, c.MaxTest, c.T, c.Variants = 5, 20, []int{2}, []string{hierarchy.Gaussians}
 	s.Features = dir
 	if r, _ := run(t, c, s); r.Classes != 8 || r.Train != 48 || r.Test != 20 || len(r.Cells) != 1 {
@@ -127,7 +127,7 @@ func TestRunOnFeatures(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := hierarchy.Run(ctx, small(), site(t)); !errors.Is(err, context.Canceled) {
+	if _, err := hierarchy.Run(ctx, small(), env(t)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

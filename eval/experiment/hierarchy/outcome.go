@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
@@ -24,18 +25,18 @@ type Results struct {
 }
 
 // Run measures all tables.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-	d, err := c.data(s)
+func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+	d, err := c.data(env)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	l := newLab(s, c, d)
-	r := report{lab: l, ctx: ctx, results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}}
-	r.flat(l.base().Q)
-	r.main()
-	r.byS()
-	r.byLevels()
-	r.byR()
+	r := report{runner: newRunner(env, c, d), ctx: ctx, results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}}
+	base := r.runner.base()
+	r.flat(base.Q)
+	r.byT()
+	r.vary("by_s", "Number of super-classes, T = 1 (Table 5.3)", "S", c.S, func(c *Cell, v int) { c.S, c.T = v, 1 })
+	r.vary("by_levels", fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", base.T), "levels", c.Levels, func(c *Cell, v int) { c.Levels = v })
+	r.vary("by_r", fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", base.Q, base.T), "r", c.R, func(c *Cell, v int) { c.R = v })
 	r.byQ() // last: every q needs class models of its own
 	if r.err != nil {
 		return experiment.Outcome{}, r.err
@@ -48,144 +49,124 @@ func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, 
 
 // report collects tables; the first error ends all measuring.
 type report struct {
-	lab     *lab
+	runner  *runner
 	ctx     context.Context
 	results Results
-	tables  []experiment.Table
+	tables  []table.Table
 	err     error
 }
 
 // flat measures the flat head once for each q.
-func (r *report) flat(q int) Flat {
-	for _, f := range r.results.Flat {
-		if f.Q == q {
-			return f
+func (r *report) flat(q int) (f Flat) {
+	if i := slices.IndexFunc(r.results.Flat, func(f Flat) bool { return f.Q == q }); i >= 0 {
+		return r.results.Flat[i]
+	}
+	if r.err == nil {
+		if f, r.err = r.runner.measureFlat(r.ctx, q); r.err == nil {
+			r.results.Flat = append(r.results.Flat, f)
 		}
-	}
-	if r.err != nil {
-		return Flat{}
-	}
-	var f Flat
-	if f, r.err = r.lab.measureFlat(r.ctx, q); r.err == nil {
-		r.results.Flat = append(r.results.Flat, f)
 	}
 	return f
 }
 
 // cell measures a cell once.
-func (r *report) cell(c Cell) Measure {
-	for _, m := range r.results.Cells {
-		if m.Cell == c {
-			return m
+func (r *report) cell(c Cell) (m Measure) {
+	if i := slices.IndexFunc(r.results.Cells, func(m Measure) bool { return m.Cell == c }); i >= 0 {
+		return r.results.Cells[i]
+	}
+	if r.err == nil {
+		if m, r.err = r.runner.measure(r.ctx, c); r.err == nil {
+			r.results.Cells = append(r.results.Cells, m)
 		}
-	}
-	if r.err != nil {
-		return Measure{}
-	}
-	var m Measure
-	if m, r.err = r.lab.measure(r.ctx, c); r.err == nil {
-		r.results.Cells = append(r.results.Cells, m)
 	}
 	return m
 }
 
-const clockNote = "Accuracies in percent. Density is the share of Gaussians scored, speed-up its inverse; beside it the speed-up by the clock against the flat head on the same rows in the same run, and the seconds of making the hierarchy, which depend on the machine."
-
-func columns() []string {
-	return []string{"super-classes", "density", "speed-up", "by the clock", "accuracy", "super-class accuracy", "seconds"}
+// variant measures a variant with so many visits.
+func (r *report) variant(name string, visits int) Measure {
+	c := r.runner.base()
+	c.Variant, c.T = name, visits
+	return r.cell(c)
 }
 
-func cells(m Measure) []string {
-	return []string{
-		strconv.FormatFloat(m.Supers, 'f', -1, 64), fmt.Sprintf("%.3f", m.Density), fmt.Sprintf("%.1f", m.SpeedUp), fmt.Sprintf("%.1f", m.ClockSpeedUp),
-		experiment.Percent(m.Accuracy), experiment.Percent(m.SuperAccuracy), fmt.Sprintf("%.1f", m.FitSeconds),
+// newTable returns a table that begins with the flat head; first names the
+// columns before the measures.
+func (r *report) newTable(name, title string, first ...string) table.Table {
+	t := table.Table{
+		Name: name, Title: title, Header: append(first, "super-classes", "density", "speed-up", "by the clock", "accuracy", "super-class accuracy", "seconds"),
+		Note: "Accuracies in percent. Density is the share of Gaussians scored, speed-up its inverse; then come the speed-up by the clock against the flat head on the same rows in the same run, and the seconds of making the hierarchy, which depend on the machine.",
 	}
+	row := []string{"flat"}
+	for range first[1:] {
+		row = append(row, table.None)
+	}
+	t.Add(append(row, table.None, "1.000", "1.0", "1.0", table.Percent(r.flat(r.runner.base().Q).Accuracy), table.None, table.None)...)
+	return t
 }
 
-func (r *report) flatRow(first ...string) []string {
-	f := r.flat(r.lab.base().Q)
-	return append(first, experiment.None, "1.000", "1.0", "1.0", experiment.Percent(f.Accuracy), experiment.None, experiment.None)
+func cells(m Measure, first ...string) []string {
+	return append(first,
+		strconv.FormatFloat(m.Supers, 'f', -1, 64), fmt.Sprintf("%.3f", m.Density), fmt.Sprintf("%.1f", m.SpeedUp), fmt.Sprintf("%.1f", m.ClockSpeedUp),
+		table.Percent(m.Accuracy), table.Percent(m.SuperAccuracy), fmt.Sprintf("%.1f", m.FitSeconds))
 }
 
-// main is Tables 5.1, 5.2 and 5.4 in one: every variant at every T.
-func (r *report) main() {
-	t := experiment.Table{Name: "by_t", Title: "Flat, clustered Gaussians, clustered raw data, by visits T (Tables 5.1, 5.2, 5.4)", Note: clockNote}
-	t.Header = append([]string{"method", "T"}, columns()...)
-	t.Rows = append(t.Rows, r.flatRow("flat", experiment.None))
-	for _, v := range r.lab.cfg.Variants {
-		for _, visits := range r.lab.cfg.T {
-			c := r.lab.base()
-			c.Variant, c.T = v, visits
-			t.Rows = append(t.Rows, append([]string{v, strconv.Itoa(visits)}, cells(r.cell(c))...))
+// byT is Tables 5.1, 5.2 and 5.4 in one: every variant at every T.
+func (r *report) byT() {
+	t := r.newTable("by_t", "Flat, clustered Gaussians, clustered raw data, by visits T (Tables 5.1, 5.2, 5.4)", "method", "T")
+	for _, v := range r.runner.cfg.Variants {
+		for _, visits := range r.runner.cfg.T {
+			t.Add(cells(r.variant(v, visits), v, strconv.Itoa(visits))...)
 		}
 	}
 	r.tables = append(r.tables, t)
 }
 
-// byS is Table 5.3.
-func (r *report) byS() {
-	r.vary("by_s", "Number of super-classes, T = 1 (Table 5.3)", "S", r.lab.cfg.S, func(c *Cell, v int) { c.S, c.T = v, 1 })
-}
-
-// byLevels is beyond the paper.
-func (r *report) byLevels() {
-	title := fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", r.lab.base().T)
-	r.vary("by_levels", title, "levels", r.lab.cfg.Levels, func(c *Cell, v int) { c.Levels = v })
-}
-
-// byR is Tables 5.6 and 5.7.
-func (r *report) byR() {
-	title := fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", r.lab.base().Q, r.lab.base().T)
-	r.vary("by_r", title, "r", r.lab.cfg.R, func(c *Cell, v int) { c.R = v })
-}
-
+// vary measures the base cell with one setting changed.
 func (r *report) vary(name, title, column string, values []int, change func(*Cell, int)) {
 	if len(values) == 0 {
 		return
 	}
-	t := experiment.Table{Name: name, Title: title, Note: clockNote, Header: append([]string{column}, columns()...)}
-	t.Rows = append(t.Rows, r.flatRow("flat"))
+	t := r.newTable(name, title, column)
 	for _, v := range values {
-		c := r.lab.base()
+		c := r.runner.base()
 		change(&c, v)
-		t.Rows = append(t.Rows, append([]string{strconv.Itoa(v)}, cells(r.cell(c))...))
+		t.Add(cells(r.cell(c), strconv.Itoa(v))...)
 	}
 	r.tables = append(r.tables, t)
 }
 
 // byQ is Table 5.5: r = q, flat, and the first and the last T.
 func (r *report) byQ() {
-	cfg := r.lab.cfg
+	cfg := r.runner.cfg
 	if len(cfg.Q) == 0 {
 		return
 	}
 	visits := slices.Compact([]int{cfg.T[0], cfg.T[len(cfg.T)-1]})
-	t := experiment.Table{Name: "by_q", Title: "Components q = r (Table 5.5)", Note: "Accuracy in percent.", Header: []string{"q", "flat"}}
+	t := table.Table{Name: "by_q", Title: "Components q = r (Table 5.5)", Note: "Accuracy in percent.", Header: []string{"q", "flat"}}
 	for _, v := range visits {
 		t.Header = append(t.Header, fmt.Sprintf("T = %d", v))
 	}
 	for _, q := range cfg.Q {
-		row := []string{strconv.Itoa(q), experiment.Percent(r.flat(q).Accuracy)}
+		row := []string{strconv.Itoa(q), table.Percent(r.flat(q).Accuracy)}
 		for _, v := range visits {
-			c := r.lab.base()
+			c := r.runner.base()
 			c.Q, c.R, c.T = q, q, v
-			row = append(row, experiment.Percent(r.cell(c).Accuracy))
+			row = append(row, table.Percent(r.cell(c).Accuracy))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
 	r.tables = append(r.tables, t)
 }
 
 // findings say what the paper claims and whether it holds here.
 func (r *report) findings() []string {
-	flat := r.flat(r.lab.base().Q)
+	flat := r.flat(r.runner.base().Q)
+	visits := r.runner.cfg.T[len(r.runner.cfg.T)-1]
 	out := []string{}
-	for _, v := range r.lab.cfg.Variants {
-		c := r.lab.base()
-		c.Variant, c.T = v, r.lab.cfg.T[len(r.lab.cfg.T)-1]
-		m := r.cell(c)
+	for _, v := range r.runner.cfg.Variants {
+		m := r.variant(v, visits)
 		out = append(out, fmt.Sprintf("%s, T = %d: %s %% (flat %s %%) with %.1f times fewer Gaussians, %.1f times by the clock (%.2f of it).",
-			v, c.T, experiment.Percent(m.Accuracy), experiment.Percent(flat.Accuracy), m.SpeedUp, m.ClockSpeedUp, m.ClockSpeedUp/m.SpeedUp))
+			v, visits, table.Percent(m.Accuracy), table.Percent(flat.Accuracy), m.SpeedUp, m.ClockSpeedUp, m.ClockSpeedUp/m.SpeedUp))
 	}
 	return out
 }
@@ -193,25 +174,21 @@ func (r *report) findings() []string {
 // figure is Figure 5.1: accuracy by speed-up, a line for every variant.
 func (r *report) figure() (chart.Figure, error) {
 	var lines []chart.Series
-	for i, v := range r.lab.cfg.Variants {
+	most := 1.0
+	for i, v := range r.runner.cfg.Variants {
 		own := []Measure{}
-		for _, t := range r.lab.cfg.T {
-			c := r.lab.base()
-			c.Variant, c.T = v, t
-			own = append(own, r.cell(c))
+		for _, t := range r.runner.cfg.T {
+			own = append(own, r.variant(v, t))
 		}
 		slices.SortFunc(own, func(a, b Measure) int { return cmp.Compare(a.SpeedUp, b.SpeedUp) })
 		s := chart.Series{Label: v, Colour: chart.Palette(i)}
 		for _, m := range own {
 			s.X, s.Y = append(s.X, m.SpeedUp), append(s.Y, 100*m.Accuracy)
+			most = max(most, m.SpeedUp)
 		}
 		lines = append(lines, s)
 	}
-	flat := 100 * r.flat(r.lab.base().Q).Accuracy
-	most := 1.0
-	for _, s := range lines {
-		most = max(most, s.X[len(s.X)-1])
-	}
+	flat := 100 * r.flat(r.runner.base().Q).Accuracy
 	lines = append(lines, chart.Series{Label: "flat", X: []float64{1, most}, Y: []float64{flat, flat}, Colour: chart.Grey(), Dashed: true, Bare: true})
 	return chart.Lines("accuracy_by_speed_up", chart.Axes{Title: "Hierarchical PPCA, T visits", X: "speed-up (Gaussians scored)", Y: "accuracy (%)"}, lines)
 }

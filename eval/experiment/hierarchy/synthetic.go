@@ -1,17 +1,17 @@
 package hierarchy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Synthetic describes drawn data: Gaussian classes that form groups. All of it
-// lies in a random subspace of Latent dimensions, but for isotropic noise of
+// lies in a random subspace of 32 dimensions, except for isotropic noise in
 // Dim.
 type Synthetic struct {
 	// K is the number of classes, Groups that of the groups they fall into;
@@ -27,7 +27,7 @@ type Synthetic struct {
 // The shape of what is drawn: dimensions of the subspace, components of a
 // class, and root mean squared lengths of the centre of a group, the offset of
 // a class in it, and the spread of an example within the class along its first
-// component (each further one is a tenth less) and beside the subspace.
+// component (each further one is a tenth less) and outside the subspace.
 const (
 	latent     = 32
 	components = 20
@@ -45,35 +45,28 @@ const (
 	classStream = 3 << 40
 )
 
-// A Sample set is embeddings with their classes.
-type Sample struct {
-	X blas32.General
-	Y []string
-}
-
 func (s Synthetic) validate() error {
-	for _, f := range []struct {
-		name               string
-		value, least, most int
-	}{{"k", s.K, 1, 1 << 20}, {"groups", s.Groups, 0, 1 << 20}, {"dim", s.Dim, 1, 1 << 16}, {"train", s.Train, 1, 1 << 16}, {"test", s.Test, 1, 1 << 16}} {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
-		}
-	}
-	return nil
+	return cmp.Or(
+		experiment.Within("k", s.K, 1, 1<<20),
+		experiment.Within("groups", s.Groups, 0, 1<<20),
+		experiment.Within("dim", s.Dim, 1, 1<<16),
+		experiment.Within("train", s.Train, 1, 1<<16),
+		experiment.Within("test", s.Test, 1, 1<<16),
+	)
 }
 
 // Draw returns training and test examples, those of a class one after the
 // other. Every class has random numbers of its own: the same seed gives the
 // same examples on any number of cores, and more classes leave the first ones
 // alone.
-func (s Synthetic) Draw(seed uint64) (train, test Sample) {
+func (s Synthetic) Draw(seed uint64) (train, test experiment.Labelled) {
 	groups := s.Groups
 	if groups == 0 {
 		groups = max(1, int(math.Round(math.Sqrt(float64(s.K)))))
 	}
 	frame := normals(rand.New(rand.NewPCG(seed, frameStream)), latent*s.Dim, 1/math.Sqrt(float64(s.Dim)))
-	train, test = s.room(s.Train), s.room(s.Test)
+	train = experiment.Labelled{X: dense.New32(s.K*s.Train, s.Dim), Y: make([]string, s.K*s.Train)}
+	test = experiment.Labelled{X: dense.New32(s.K*s.Test, s.Dim), Y: make([]string, s.K*s.Test)}
 	dense.Parallel(s.K, func(k int) {
 		rng := rand.New(rand.NewPCG(seed, classStream+uint64(k)))
 		g := rng.IntN(groups)
@@ -83,21 +76,15 @@ func (s Synthetic) Draw(seed uint64) (train, test Sample) {
 		}
 		c := cluster{mean: mean, axes: normals(rng, components*latent, 1/math.Sqrt(latent)), frame: frame, dim: s.Dim}
 		name := fmt.Sprintf("class%05d", k)
-		for _, part := range []struct {
-			Sample
-			n int
-		}{{train, s.Train}, {test, s.Test}} {
-			for i := k * part.n; i < (k+1)*part.n; i++ {
-				c.draw(part.X.Data[i*s.Dim:(i+1)*s.Dim], rng)
-				part.Y[i] = name
+		for _, l := range []experiment.Labelled{train, test} {
+			n := len(l.Y) / s.K
+			for i := k * n; i < (k+1)*n; i++ {
+				c.draw(dense.Row32(l.X, i), rng)
+				l.Y[i] = name
 			}
 		}
 	})
 	return train, test
-}
-
-func (s Synthetic) room(n int) Sample {
-	return Sample{X: dense.New32(s.K*n, s.Dim), Y: make([]string, s.K*n)}
 }
 
 // cluster is one class: x = frameᵀ·(mean + axesᵀ·t) + noise.

@@ -1,11 +1,13 @@
 package ppcaonline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
 // Config describes the data, the grid and the figure.
@@ -48,40 +50,26 @@ func DefaultConfig() Config {
 
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"figure", c.Figure, 1, 4}, {"d", c.D, 2, 1024}, {"q", c.Q, 1, min(64, c.D-1)}, {"classes", c.Classes, 2, 26},
-		{"train", c.Train, 2 * c.Classes, 1e6}, {"test", c.Test, c.Classes, 1e6}, {"seeds", c.Seeds, 1, 1000}, {"every", c.Every, 1, 1e6},
-	} {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
-		}
+	err := cmp.Or(
+		experiment.Within("figure", c.Figure, 1, 4),
+		experiment.Within("d", c.D, 2, 1024),
+		experiment.Within("q", c.Q, 1, min(64, c.D-1)),
+		experiment.Within("classes", c.Classes, 2, 26),
+		experiment.Within("train", c.Train, 2*c.Classes, 1e6),
+		experiment.Within("test", c.Test, c.Classes, 1e6),
+		experiment.Within("seeds", c.Seeds, 1, 1000),
+		experiment.Within("every", c.Every, 1, 1e6),
+		oneOf("fisher", c.Fisher, oem.Exact, oem.Paper),
+		oneOf("rstep", c.RStep, oem.Paper, oem.ByFisher, oem.Identity),
+	)
+	if err != nil {
+		return err
 	}
 	if !(c.CentroidNoise >= 0 && c.CentroidNoise <= 100) {
 		return fmt.Errorf("centroid_noise: %g is outside 0 … 100", c.CentroidNoise)
 	}
-	return c.validateGrid()
-}
-
-func (c Config) validateGrid() error {
 	if len(c.Gamma) == 0 || len(c.Beta) == 0 {
 		return fmt.Errorf("gamma and beta: give at least one value of each")
-	}
-	for _, l := range []struct {
-		name    string
-		values  []string
-		allowed []string
-	}{{"fisher", c.Fisher, []string{oem.Exact, oem.Paper}}, {"rstep", c.RStep, []string{oem.Paper, oem.ByFisher, oem.Identity}}} {
-		if len(l.values) == 0 {
-			return fmt.Errorf("%s: is empty; there are %s", l.name, strings.Join(l.allowed, ", "))
-		}
-		for i, v := range l.values {
-			if slices.Contains(l.values[:i], v) {
-				return fmt.Errorf("%s: %q is there twice", l.name, v)
-			}
-		}
 	}
 	for _, s := range c.grid() {
 		if err := s.config(c.Exponent).Validate(); err != nil {
@@ -89,6 +77,14 @@ func (c Config) validateGrid() error {
 		}
 	}
 	return nil
+}
+
+func oneOf(name string, values []string, allowed ...string) error {
+	what := strings.Join(allowed, ", ")
+	if len(values) == 0 {
+		return fmt.Errorf("%s: is empty; there are %s", name, what)
+	}
+	return experiment.Each(name, values, "one of "+what, func(v string) bool { return slices.Contains(allowed, v) })
 }
 
 // A setting is one way to learn.
@@ -104,12 +100,7 @@ func (s setting) config(exponent float64) oem.Config {
 	c := oem.DefaultConfig()
 	c.Policy, c.Gamma, c.Beta = s.Policy, s.Gamma, s.Beta
 	c.GammaExponent, c.BetaExponent = exponent, exponent
-	if s.Fisher != "" {
-		c.Fisher = s.Fisher
-	}
-	if s.RStep != "" {
-		c.RStep = s.RStep
-	}
+	c.Fisher, c.RStep = cmp.Or(s.Fisher, c.Fisher), cmp.Or(s.RStep, c.RStep)
 	return c
 }
 

@@ -2,14 +2,15 @@ package ppcaonline
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -22,11 +23,9 @@ type world struct {
 	start oem.Params
 }
 
-// stream is a source of random numbers of its own for every purpose.
+// stream returns random numbers of their own for every purpose.
 func stream(seed uint64, run int, purpose string) *rand.Rand {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "natoem/%s/%d", purpose, run)
-	return rand.New(rand.NewPCG(seed, h.Sum64()))
+	return experiment.Stream(seed, fmt.Sprintf("natoem/%s/%d", purpose, run)) // the name of old, for the same numbers
 }
 
 // draws bounds the points drawn in search of enough of every class, and the
@@ -72,7 +71,7 @@ func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
 	}
 	p := oem.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: sigma * sigma}
 	for i := range c.D {
-		mat.Row(p.W.Data[i*c.Q:(i+1)*c.Q], i, &u)
+		mat.Row(dense.Row(p.W, i), i, &u)
 	}
 	return p, nil
 }
@@ -99,9 +98,8 @@ func point(p oem.Params, rng *rand.Rand) []float64 {
 	for i := range x {
 		x[i] = math.Sqrt(p.Sigma2) * rng.NormFloat64()
 	}
-	v := func(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 	for i := range x {
-		x[i] += blas64.Dot(v(p.W.Data[i*p.W.Cols:(i+1)*p.W.Cols]), v(z))
+		x[i] += dense.Dot(dense.Row(p.W, i), z)
 	}
 	return x
 }
@@ -119,7 +117,7 @@ func (c Config) centroids(truth oem.Params, rng *rand.Rand) [][]float64 {
 }
 
 // fill draws points until every class has its training, validation and test
-// examples, and says whether that came to an end.
+// examples, and reports whether it succeeded.
 func (c Config) fill(w *world, truth oem.Params, centroids [][]float64, rng *rand.Rand) bool {
 	sizes := []int{c.Train / c.Classes, c.Test / c.Classes, c.Test / c.Classes}
 	parts := []*[][][]float64{&w.train, &w.validation, &w.test}
@@ -129,7 +127,12 @@ func (c Config) fill(w *world, truth oem.Params, centroids [][]float64, rng *ran
 	missing := c.Classes * (sizes[0] + sizes[1] + sizes[2])
 	for range drawsPerExample * (sizes[0] + sizes[1] + sizes[2]) {
 		x := point(truth, rng)
-		class := nearest(centroids, x)
+		class, least := 0, math.Inf(1)
+		for k, c := range centroids {
+			if d := floats.Distance(c, x, 2); d < least {
+				class, least = k, d
+			}
+		}
 		for i, p := range parts {
 			if len((*p)[class]) < sizes[i] {
 				(*p)[class] = append((*p)[class], x)
@@ -144,27 +147,10 @@ func (c Config) fill(w *world, truth oem.Params, centroids [][]float64, rng *ran
 	return false
 }
 
-func nearest(centroids [][]float64, x []float64) int {
-	best, least := 0, math.Inf(1)
-	for k, c := range centroids {
-		var sq float64
-		for i, v := range c {
-			sq += (x[i] - v) * (x[i] - v)
-		}
-		if sq < least {
-			best, least = k, sq
-		}
-	}
-	return best
-}
-
 // sequence is the training data in the order in which they come: mixed, or one
 // class after the other.
 func (w *world) sequence(mixed bool) [][]float64 {
-	var all [][]float64
-	for _, class := range w.train {
-		all = append(all, class...)
-	}
+	all := slices.Concat(w.train...)
 	if !mixed {
 		return all
 	}

@@ -3,22 +3,23 @@ package ppcaonline
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// figures are those of the paper, and beside Figures 1 and 2 the differences
+// figures are those of the paper, and next to Figures 1 and 2 the differences
 // to plain online EM.
 func (c Config) figures(seeds [][]trial, chosen []Row, r Results) ([]chart.Figure, error) {
-	switch c.Figure {
-	case 3:
-		return c.byClass(r)
-	case 4:
-		return c.matrices(r)
+	if c.Figure > 2 {
+		return c.bySetting(r)
 	}
 	var lines []chart.Series
 	for i, curve := range r.Curves {
-		lines = append(lines, chart.Series{Label: label(curve.setting), X: r.Steps, Y: overClasses(curve.Test), Colour: chart.Palette(i), Bare: true})
+		lines = append(lines, chart.Series{Label: curve.text(false), X: r.Steps, Y: overClasses(curve.Test), Colour: chart.Palette(i), Bare: true})
 	}
 	axes := chart.Axes{Title: "Test data of all classes · " + c.subject(), X: "step", Y: "log-likelihood (nats an example)", Events: c.starts()}
 	whole, err := chart.Lines(fmt.Sprintf("figure%d", c.Figure), axes, lines)
@@ -41,21 +42,11 @@ func (c Config) starts() []float64 {
 	return steps
 }
 
-func label(s setting) string {
-	text := s.Policy + ", γ " + number(s.Gamma)
-	if s.Policy != oem.None {
-		text += ", β " + number(s.Beta)
-	}
-	return text
-}
-
 // overClasses is the mean over classes at every point.
 func overClasses(test [][]float64) []float64 {
 	y := make([]float64, len(test[0]))
 	for _, row := range test {
-		for i, v := range row {
-			y[i] += v / float64(len(test))
-		}
+		floats.AddScaled(y, 1/float64(len(test)), row)
 	}
 	return y
 }
@@ -73,11 +64,7 @@ func (c Config) differences(seeds [][]trial, chosen []Row) (chart.Figure, error)
 		s := chart.Series{Label: short(r.setting), X: c.steps(), Colour: chart.Palette(len(lines) % 5), Bare: true, Dashed: r.Policy == oem.Class}
 		for point := range s.X {
 			d := c.each(seeds, r.index, none, func(t trial) float64 {
-				var sum float64
-				for _, row := range t.Test {
-					sum += row[point] / float64(len(t.Test))
-				}
-				return sum
+				return stat.Mean(table.Collect(t.Test, func(row []float64) float64 { return row[point] }), nil)
 			})
 			s.Y = append(s.Y, d.Mean)
 			if r.RStep == c.RStep[0] && (r.Fisher == c.Fisher[0] || r.Fisher == "") {
@@ -102,30 +89,23 @@ func short(s setting) string {
 	return text
 }
 
-// byClass is Figure 3: a picture for every setting, a line for every class.
-func (c Config) byClass(r Results) ([]chart.Figure, error) {
+// bySetting draws a picture for every setting: in Figure 3 a line for every class, in
+// Figure 4 a matrix.
+func (c Config) bySetting(r Results) ([]chart.Figure, error) {
 	var figures []chart.Figure
 	for i, curve := range r.Curves {
-		var lines []chart.Series
-		for k, row := range curve.Test {
-			lines = append(lines, chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
+		name := fmt.Sprintf("figure%d_%d_%s", c.Figure, i+1, curve.Policy)
+		var f chart.Figure
+		var err error
+		if c.Figure == 4 {
+			f, err = chart.Matrix(name, chart.Axes{Title: curve.text(false), X: "learned second", Y: "learned first"}, r.Classes, curve.Test)
+		} else {
+			var lines []chart.Series
+			for k, row := range curve.Test {
+				lines = append(lines, chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
+			}
+			f, err = chart.Lines(name, chart.Axes{Title: "Test data by class · " + curve.text(false), X: "step", Y: "log-likelihood (nats an example)", Events: c.starts()}, lines)
 		}
-		axes := chart.Axes{Title: "Test data by class · " + label(curve.setting), X: "step", Y: "log-likelihood (nats an example)", Events: c.starts()}
-		f, err := chart.Lines(fmt.Sprintf("figure3_%d_%s", i+1, curve.Policy), axes, lines)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, f)
-	}
-	return figures, nil
-}
-
-// matrices is Figure 4.
-func (c Config) matrices(r Results) ([]chart.Figure, error) {
-	var figures []chart.Figure
-	for i, curve := range r.Curves {
-		axes := chart.Axes{Title: label(curve.setting), X: "learned second", Y: "learned first"}
-		f, err := chart.Matrix(fmt.Sprintf("figure4_%d_%s", i+1, curve.Policy), axes, r.Classes, curve.Test)
 		if err != nil {
 			return nil, err
 		}

@@ -27,17 +27,17 @@ func (c Config) findings(chosen, drawn []Row) []string {
 	return append(out, fmt.Sprintf("Over seeds the value itself varies by %.2f nats (standard deviation of none at the end), which hides differences of this size: only pairs on the same seed show them.", none.End.SD))
 }
 
-// finding is one setting beside plain online EM with the same γ.
+// finding compares one setting with plain online EM of the same γ.
 func (c Config) finding(r Row) string {
 	switch c.Figure {
 	case 3:
-		return fmt.Sprintf("%s: loses %s nats less than none with the same γ (%s).", r.setting, r.ForgottenGain.gain(), r.ForgottenGain.verdict())
+		return fmt.Sprintf("%s: loses %s nats less than none with the same γ (%s).", r.setting, r.ForgottenGain.gain(), r.ForgottenGain.conclusion())
 	case 4:
-		return fmt.Sprintf("%s: interference %s, against none with the same γ %s (%s).", r.setting, r.End.gain(), r.EndGain.gain(), r.EndGain.verdict())
+		return fmt.Sprintf("%s: interference %s, against none with the same γ %s (%s).", r.setting, r.End.gain(), r.EndGain.gain(), r.EndGain.conclusion())
 	}
 	return fmt.Sprintf("%s: over the run %s nats against none with the same γ (%s), at the end %s (%s); at the end against none with γ %s %s (%s).",
-		r.setting, r.OverRunGain.gain(), r.OverRunGain.verdict(), r.EndGain.gain(), r.EndGain.verdict(),
-		number(c.Gamma[0]), r.EndGainPaper.gain(), r.EndGainPaper.verdict())
+		r.setting, r.OverRunGain.gain(), r.OverRunGain.conclusion(), r.EndGain.gain(), r.EndGain.conclusion(),
+		number(c.Gamma[0]), r.EndGainPaper.gain(), r.EndGainPaper.conclusion())
 }
 
 // count says for every policy how many of its forms differ from none, each

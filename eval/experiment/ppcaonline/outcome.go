@@ -1,13 +1,18 @@
 package ppcaonline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
 // Results is results.json.
@@ -38,7 +43,7 @@ type Curve struct {
 func (c Config) outcome(seeds [][]trial) (experiment.Outcome, error) {
 	rows := c.rows(seeds)
 	chosen := c.chosen(rows)
-	r := Results{Kind: "natoem", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen, Grid: rows}
+	r := Results{Kind: "ppca-online", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen, Grid: rows}
 	if c.Figure != 4 {
 		r.Steps = c.steps()
 	}
@@ -91,10 +96,9 @@ func (c Config) drawn(chosen []Row) []Row {
 	}
 	var drawn []Row
 	for _, w := range wanted {
-		for _, r := range chosen {
-			if r.form() == w && (len(drawn) == 0 || drawn[len(drawn)-1].index != r.index) {
-				drawn = append(drawn, r)
-			}
+		i := slices.IndexFunc(chosen, func(r Row) bool { return r.form() == w })
+		if i >= 0 && (len(drawn) == 0 || drawn[len(drawn)-1].index != chosen[i].index) {
+			drawn = append(drawn, chosen[i])
 		}
 	}
 	return drawn
@@ -106,20 +110,19 @@ func meanTest(seeds [][]trial, i int) [][]float64 {
 	for k, row := range seeds[0][i].Test {
 		out[k] = make([]float64, len(row))
 		for _, trials := range seeds {
-			for j, v := range trials[i].Test[k] {
-				out[k][j] += v / float64(len(seeds))
-			}
+			floats.AddScaled(out[k], 1/float64(len(seeds)), trials[i].Test[k])
 		}
 	}
 	return out
 }
 
-func (s setting) String() string {
+// text names a setting, its R-step and Fisher information only if form.
+func (s setting) text(form bool) string {
 	text := s.Policy
-	if s.RStep != "" {
+	if form && s.RStep != "" {
 		text += ", R-step " + s.RStep
 	}
-	if s.Fisher != "" {
+	if form && s.Fisher != "" {
 		text += ", Fisher " + s.Fisher
 	}
 	text += ", γ " + number(s.Gamma)
@@ -128,6 +131,8 @@ func (s setting) String() string {
 	}
 	return text
 }
+
+func (s setting) String() string { return s.text(true) }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
@@ -147,37 +152,27 @@ func (s Spread) gain() string {
 	return fmt.Sprintf("%s (%d/%d)", s.text(true), s.Above, len(s.Seeds))
 }
 
-// verdict says in a word what a difference shows.
-func (s Spread) verdict() string {
-	switch s.Sign() {
-	case 1:
-		return "better"
-	case -1:
-		return "worse"
-	}
-	return "no clear difference"
+// conclusion says in a word what a difference shows.
+func (s Spread) conclusion() string {
+	return map[int]string{1: "better", -1: "worse", 0: "no clear difference"}[s.Sign()]
 }
 
-func (c Config) tables(chosen, rows []Row) []experiment.Table {
+func (c Config) tables(chosen, rows []Row) []table.Table {
 	list := func(values []float64) string {
-		var texts []string
-		for _, v := range values {
-			texts = append(texts, number(v))
-		}
-		return strings.Join(texts, ", ")
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")
 	}
 	note := fmt.Sprintf("Nats an example on test data, mean ± standard deviation over %d seeds; in brackets the seeds on which a difference is positive. "+
 		"Differences are to plain online EM (none) on the same seed. γ = factor·k^−%g, β likewise; β is chosen on validation data from %s; γ from %s. "+
 		"Clamped: the share of pulled elements whose pull would have overshot its reference.", len(chosen[0].End.Seeds), c.Exponent, list(c.Beta), list(c.Gamma))
-	tables := []experiment.Table{c.table("chosen", "Every form of learning, with the best β", note, chosen)}
+	tables := []table.Table{c.table("chosen", "Every form of learning, with the best β", note, chosen)}
 	if c.Figure == 3 {
 		tables = append(tables, c.forgettingTable(chosen))
 	}
 	return append(tables, c.table("grid", "The whole grid", "As above, every β.", rows))
 }
 
-func (c Config) table(name, title, note string, rows []Row) experiment.Table {
-	t := experiment.Table{
+func (c Config) table(name, title, note string, rows []Row) table.Table {
+	t := table.Table{
 		Name: name, Title: title, Note: note,
 		Header: []string{"policy", "R-step", "Fisher", "γ", "β", "over the run", "at the end", "over the run − none", "at the end − none", "over the run − none, first γ", "at the end − none, first γ", "clamped %"},
 	}
@@ -185,29 +180,28 @@ func (c Config) table(name, title, note string, rows []Row) experiment.Table {
 		t.Header = []string{"policy", "R-step", "Fisher", "γ", "β", "interference", "interference − none", "interference − none, first γ", "clamped %"}
 	}
 	for _, r := range rows {
-		cells := []string{r.Policy, orNone(r.RStep), orNone(r.Fisher), number(r.Gamma), experiment.None}
-		if r.Policy != oem.None {
-			cells[4] = number(r.Beta)
-		}
+		cells := r.cells()
 		if c.Figure == 4 {
 			cells = append(cells, r.End.text(true), r.EndGain.gain(), r.EndGainPaper.gain())
 		} else {
 			cells = append(cells, r.OverRun.text(false), r.End.text(false), r.OverRunGain.gain(), r.EndGain.gain(), r.OverRunGainPaper.gain(), r.EndGainPaper.gain())
 		}
-		t.Rows = append(t.Rows, append(cells, experiment.Percent(r.ClampedShare)))
+		t.Add(append(cells, table.Percent(r.ClampedShare))...)
 	}
 	return t
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return experiment.None
+// cells are the setting's.
+func (s setting) cells() []string {
+	cells := []string{s.Policy, cmp.Or(s.RStep, table.None), cmp.Or(s.Fisher, table.None), number(s.Gamma), table.None}
+	if s.Policy != oem.None {
+		cells[4] = number(s.Beta)
 	}
-	return s
+	return cells
 }
 
-func (c Config) forgettingTable(rows []Row) experiment.Table {
-	t := experiment.Table{
+func (c Config) forgettingTable(rows []Row) table.Table {
+	t := table.Table{
 		Name: "forgetting", Title: "What is forgotten",
 		Note:   "Log-likelihood of a class at the end of its own examples less that at the end of all: positive means forgotten. The last column is what none lost less what this one lost, mean over all classes but the last: positive means that less is forgotten.",
 		Header: []string{"policy", "R-step", "Fisher", "γ", "β"},
@@ -217,11 +211,11 @@ func (c Config) forgettingTable(rows []Row) experiment.Table {
 	}
 	t.Header = append(t.Header, "less than none")
 	for _, r := range rows {
-		cells := []string{r.Policy, orNone(r.RStep), orNone(r.Fisher), number(r.Gamma), number(r.Beta)}
+		cells := r.cells()
 		for _, f := range r.Forgotten {
 			cells = append(cells, f.text(true))
 		}
-		t.Rows = append(t.Rows, append(cells, r.ForgottenGain.gain()))
+		t.Add(append(cells, r.ForgottenGain.gain())...)
 	}
 	return t
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A trial is what one setting came to on one seed.
+// A trial is the result of one setting on one seed.
 type trial struct {
 	Setting setting `json:"setting"`
 	// Validation is what β is chosen by, nats an example: the mean over the
@@ -25,7 +25,7 @@ type trial struct {
 }
 
 // Run carries out a figure. A seed is a part.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
+func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	var seeds [][]trial
 	for run := range c.Seeds {
 		same := c
@@ -51,23 +51,19 @@ func (c Config) trials(ctx context.Context, seed uint64, run int) ([]trial, erro
 		return nil, err
 	}
 	grid := c.grid()
-	trials, errs := make([]trial, len(grid)), make([]error, len(grid))
-	dense.Parallel(len(grid), func(i int) {
-		if errs[i] = ctx.Err(); errs[i] != nil {
-			return
+	trials := make([]trial, len(grid))
+	err = dense.ParallelErr(len(grid), func(i int) (err error) {
+		if err = ctx.Err(); err == nil && c.Figure == 4 {
+			trials[i], err = c.interference(w, grid[i])
+		} else if err == nil {
+			trials[i], err = c.curve(w, grid[i])
 		}
-		if c.Figure == 4 {
-			trials[i], errs[i] = c.interference(w, grid[i])
-		} else {
-			trials[i], errs[i] = c.curve(w, grid[i])
-		}
-	})
-	for i, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("%+v: %w", grid[i], err)
+			return fmt.Errorf("%+v: %w", grid[i], err)
 		}
-	}
-	return trials, nil
+		return nil
+	})
+	return trials, err
 }
 
 // curve is Figures 1 to 3: learning all training examples.
@@ -77,14 +73,6 @@ func (c Config) curve(w *world, s setting) (trial, error) {
 		return trial{}, err
 	}
 	t := trial{Setting: s, Test: make([][]float64, c.Classes)}
-	points := 0
-	look := func() {
-		for k := range c.Classes {
-			t.Test[k] = append(t.Test[k], meanLogDensityNats(m, w.test[k]))
-		}
-		points++
-		t.Validation += (meanOverClasses(m, w.validation) - t.Validation) / float64(points)
-	}
 	each := len(w.train[0])
 	for i, x := range w.sequence(c.Figure == 1) {
 		if err := m.Step(x); err != nil {
@@ -93,24 +81,30 @@ func (c Config) curve(w *world, s setting) (trial, error) {
 		if c.Figure != 1 && (i+1)%each == 0 {
 			m.EndClass()
 		}
-		if c.looksAt(i+1, each) {
-			look()
+		if !c.isPoint(i+1, each) {
+			continue
 		}
+		validation := 0.0
+		for k := range c.Classes {
+			t.Test[k] = append(t.Test[k], meanLogDensityNats(m, w.test[k]))
+			validation += meanLogDensityNats(m, w.validation[k]) / float64(c.Classes)
+		}
+		t.Validation += (validation - t.Validation) / float64(len(t.Test[0]))
 	}
 	t.Pulled, t.Clamped = m.Pulls().All, m.Pulls().Clamped
 	return t, nil
 }
 
-// looksAt says whether a curve has a point after step k: every so often, and
+// isPoint reports whether a curve has a point after step k: every so often, and
 // where a class ends.
-func (c Config) looksAt(k, each int) bool { return k%c.Every == 0 || k%each == 0 }
+func (c Config) isPoint(k, each int) bool { return k%c.Every == 0 || k%each == 0 }
 
 // steps are the points of a curve.
 func (c Config) steps() []float64 {
 	each := c.Train / c.Classes
 	var steps []float64
 	for k := 1; k <= each*c.Classes; k++ {
-		if c.looksAt(k, each) {
+		if c.isPoint(k, each) {
 			steps = append(steps, float64(k))
 		}
 	}
@@ -164,12 +158,4 @@ func meanLogDensityNats(m *oem.Model, x [][]float64) float64 {
 		sum += g.LogDensityNats(v)
 	}
 	return sum / float64(len(x))
-}
-
-func meanOverClasses(m *oem.Model, classes [][][]float64) float64 {
-	var sum float64
-	for _, x := range classes {
-		sum += meanLogDensityNats(m, x)
-	}
-	return sum / float64(len(classes))
 }

@@ -2,8 +2,14 @@ package ppcaonline
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
 // A Spread is a value on every seed, in nats an example.
@@ -17,40 +23,24 @@ type Spread struct {
 }
 
 func spread(values []float64) Spread {
-	s := Spread{Seeds: values}
-	for _, v := range values {
-		s.Mean += v / float64(len(values))
-		if v > 0 {
-			s.Above++
-		}
+	mean, sd := table.MeanSD(values)
+	if len(values) < 2 {
+		sd = 0
 	}
-	for _, v := range values {
-		s.SD += (v - s.Mean) * (v - s.Mean) / float64(max(1, len(values)-1))
-	}
-	s.SD = math.Sqrt(s.SD)
-	return s
+	return Spread{Seeds: values, Mean: mean, SD: sd, Above: floats.Count(func(v float64) bool { return v > 0 }, values)}
 }
 
-// Sign is 1 or −1 where the mean is more than tSigma standard errors from
-// zero, else 0.
+// Sign is 1 or −1 where the mean differs from zero by a two-sided t test at
+// 5 %, otherwise 0.
 func (s Spread) Sign() int {
-	n := len(s.Seeds)
-	if n < 2 || !(math.Abs(s.Mean) > quantile(n-1)*s.SD/math.Sqrt(float64(n))) {
+	n := float64(len(s.Seeds))
+	if n < 2 || !(math.Abs(s.Mean) > distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)*stat.StdErr(s.SD, n)) {
 		return 0
 	}
 	if s.Mean > 0 {
 		return 1
 	}
 	return -1
-}
-
-// quantile is the 97.5 % quantile of Student's t.
-func quantile(freedom int) float64 {
-	table := []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
-	if freedom <= len(table) {
-		return table[freedom-1]
-	}
-	return 1.96 + 2.6/float64(freedom)
 }
 
 // A Row is one setting in the results: β as chosen, or one of the grid.
@@ -97,36 +87,20 @@ func (c Config) rows(seeds [][]trial) []Row {
 		r.OverRunGain, r.EndGain = c.each(seeds, i, none, c.overRun), c.each(seeds, i, none, c.end)
 		r.OverRunGainPaper, r.EndGainPaper = c.each(seeds, i, paper, c.overRun), c.each(seeds, i, paper, c.end)
 		if c.Figure == 3 {
-			c.addForgetting(&r, seeds, none)
+			for k := range c.Classes {
+				r.Forgotten = append(r.Forgotten, c.each(seeds, i, -1, func(t trial) float64 { return c.forgotten(t)[k] }))
+			}
+			gain := c.each(seeds, none, i, func(t trial) float64 { return stat.Mean(c.forgotten(t)[:c.Classes-1], nil) })
+			r.ForgottenGain = &gain
 		}
 		rows[i] = r
 	}
 	return rows
 }
 
-// addForgetting fills in what every class lost.
-func (c Config) addForgetting(r *Row, seeds [][]trial, none int) {
-	for k := range c.Classes {
-		r.Forgotten = append(r.Forgotten, c.each(seeds, r.index, -1, func(t trial) float64 { return c.forgotten(t, k) }))
-	}
-	gain := c.each(seeds, none, r.index, func(t trial) float64 {
-		var sum float64
-		for k := range c.Classes - 1 {
-			sum += c.forgotten(t, k) / float64(c.Classes-1)
-		}
-		return sum
-	})
-	r.ForgottenGain = &gain
-}
-
 // plain is the position in the grid of plain online EM with that γ.
 func (c Config) plain(gamma float64) int {
-	for i, s := range c.grid() {
-		if s.Policy == oem.None && s.Gamma == gamma {
-			return i
-		}
-	}
-	return 0
+	return slices.Index(c.grid(), setting{Policy: oem.None, Gamma: gamma})
 }
 
 // each is a value of setting i on every seed, less that of setting minus where
@@ -148,41 +122,30 @@ func (c Config) overRun(t trial) float64 {
 	if c.Figure == 4 {
 		return c.end(t)
 	}
-	var sum float64
-	for _, row := range t.Test {
-		for _, v := range row {
-			sum += v / float64(len(row)*len(t.Test))
-		}
-	}
-	return sum
+	return stat.Mean(slices.Concat(t.Test...), nil)
 }
 
 // end is the last point of the curve, or as overRun.
 func (c Config) end(t trial) float64 {
-	var sum float64
+	var values []float64
 	for i, row := range t.Test {
 		if c.Figure != 4 {
-			sum += row[len(row)-1] / float64(len(t.Test))
+			values = append(values, row[len(row)-1])
 			continue
 		}
-		for j, v := range row {
-			if i != j {
-				sum += v / float64(len(row)*(len(row)-1))
-			}
-		}
+		values = slices.Concat(values, row[:i], row[i+1:])
 	}
-	return sum
+	return stat.Mean(values, nil)
 }
 
-// forgotten is what class k lost since the end of its own examples.
-func (c Config) forgotten(t trial, k int) float64 {
-	ownEnd := float64((k + 1) * (c.Train / c.Classes))
-	for i, step := range c.steps() {
-		if step == ownEnd {
-			return t.Test[k][i] - t.Test[k][len(t.Test[k])-1]
-		}
+// forgotten is what every class lost since the end of its own examples.
+func (c Config) forgotten(t trial) []float64 {
+	lost, steps := make([]float64, c.Classes), c.steps()
+	for k, row := range t.Test {
+		ownEnd := float64((k + 1) * (c.Train / c.Classes))
+		lost[k] = row[slices.Index(steps, ownEnd)] - row[len(row)-1]
 	}
-	return 0
+	return lost
 }
 
 // chosen are the rows with the best β of every form, in the order of forms.

@@ -1,9 +1,11 @@
 package vargp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 )
 
@@ -88,17 +90,19 @@ func (c Config) Validate() error {
 	if c.Protocol != Own && c.Protocol != Paper {
 		return fmt.Errorf("protocol: %q is neither %s nor %s", c.Protocol, Own, Paper)
 	}
-	for _, f := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"tasks", c.Tasks, 1, 1000}, {"classes", c.Classes, 1, 1000}, {"train", c.Train, 0, 1 << 24}, {"test", c.Test, 0, 1 << 24},
-		{"seeds", c.Seeds, 1, 1000}, {"inducing", c.Inducing, 1, 1 << 12}, {"grid", c.Grid, 2, 1000},
-		{"checkpoint", c.Checkpoint, 1, 1e6},
-	} {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
-		}
+	err := cmp.Or(
+		experiment.Within("tasks", c.Tasks, 1, 1000),
+		experiment.Within("classes", c.Classes, 1, 1000),
+		experiment.Within("train", c.Train, 0, 1<<24),
+		experiment.Within("test", c.Test, 0, 1<<24),
+		experiment.Within("seeds", c.Seeds, 1, 1000),
+		experiment.Within("inducing", c.Inducing, 1, 1<<12),
+		experiment.Within("grid", c.Grid, 2, 1000),
+		experiment.Within("checkpoint", c.Checkpoint, 1, 1e6),
+		experiment.EachWithin("sweep", c.Sweep, 1, 1<<12),
+	)
+	if err != nil {
+		return err
 	}
 	if c.Data == Toy && c.Tasks*c.Classes > len(clouds) {
 		return fmt.Errorf("classes: the toy has at most %d in all, not %d", len(clouds), c.Tasks*c.Classes)
@@ -109,27 +113,16 @@ func (c Config) Validate() error {
 	if c.Lengthscale != 0 && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
 		return fmt.Errorf("lengthscale: %g is neither 0 (from the data) nor within 1e-6 … 1e6", c.Lengthscale)
 	}
-	return c.validateVariants()
-}
-
-func (c Config) validateVariants() error {
+	known := vargp.Variants()
 	if len(c.Variants) == 0 {
-		return fmt.Errorf("variants: is empty; there are %v", vargp.Variants())
+		return fmt.Errorf("variants: is empty; there are %v", known)
 	}
-	for i, v := range c.Variants {
-		if slices.Contains(c.Variants[:i], v) {
-			return fmt.Errorf("variants: %q is there twice", v)
-		}
+	if err := experiment.Each("variants", c.Variants, fmt.Sprintf("one of %v", known), func(v vargp.Variant) bool { return slices.Contains(known, v) }); err != nil {
+		return err
+	}
+	for _, v := range c.Variants {
 		if err := c.model(v, 0).Validate(); err != nil {
-			if !slices.Contains(vargp.Variants(), v) {
-				return fmt.Errorf("variants: %q is none of %v", v, vargp.Variants())
-			}
 			return err
-		}
-	}
-	for i, m := range c.Sweep {
-		if m < 1 || m > 1<<12 || slices.Contains(c.Sweep[:i], m) {
-			return fmt.Errorf("sweep: %d is outside 1 … %d, or there twice", m, 1<<12)
 		}
 	}
 	return nil

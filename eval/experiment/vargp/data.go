@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
-	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -31,7 +31,7 @@ func (p *part) add(row []float64, class int) {
 
 func (p *part) join(q part) {
 	for i, c := range q.y {
-		p.add(q.x.Data[i*q.x.Stride:i*q.x.Stride+q.x.Cols], c)
+		p.add(dense.Row(q.x, i), c)
 	}
 }
 
@@ -44,22 +44,20 @@ type source struct {
 	at func(run, task int) (lesson, error)
 }
 
-// stream is a source of random numbers of its own for every purpose.
+// stream returns random numbers of their own for every purpose.
 func stream(seed uint64, purpose string, numbers ...int) *rand.Rand {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "experiment/vargp/%s/%v", purpose, numbers)
-	return rand.New(rand.NewPCG(seed, h.Sum64()))
+	return experiment.Stream(seed, fmt.Sprintf("experiment/vargp/%s/%v", purpose, numbers))
 }
 
 // source opens the data.
-func (c Config) source(s experiment.Site) (source, error) {
+func (c Config) source(env experiment.Env) (source, error) {
 	switch c.Data {
 	case Toy:
-		return source{of: Toy, at: func(run, task int) (lesson, error) { return c.toy(s.Seed, run, task), nil }}, nil
+		return source{of: Toy, at: func(run, task int) (lesson, error) { return c.toy(env.Seed, run, task), nil }}, nil
 	case Features:
-		return c.features(s)
+		return c.features(env)
 	}
-	return c.idx(s.Seed)
+	return c.idx(env.Seed)
 }
 
 // A cloud is a normal distribution in the plane: x and y have deviations sx and
@@ -98,11 +96,8 @@ func (c Config) toy(seed uint64, run, task int) lesson {
 }
 
 // features draws classes of the first session.
-func (c Config) features(s experiment.Site) (source, error) {
-	if s.Features == "" {
-		return source{}, &experiment.InputError{Err: fmt.Errorf("no embeddings: give a feature folder with --features")}
-	}
-	m, err := s.Open(s.Features)
+func (c Config) features(env experiment.Env) (source, error) {
+	m, err := env.Material()
 	if err != nil {
 		return source{}, err
 	}
@@ -110,42 +105,32 @@ func (c Config) features(s experiment.Site) (source, error) {
 	_, y := b.Train(0)
 	names := classifier.GroupByClass(y)
 	if len(names) < c.classesInAll() {
-		return source{}, &experiment.InputError{Err: fmt.Errorf("%d classes in the first session, %d are needed: change experiment.vargp.tasks or classes", len(names), c.classesInAll())}
+		return source{}, experiment.Inputf("%d classes in the first session, %d are needed: change experiment.vargp.tasks or classes", len(names), c.classesInAll())
 	}
-	return source{of: m.Fingerprint, at: func(run, task int) (lesson, error) {
-		order := stream(s.Seed, "classes", run).Perm(len(names))
-		var chosen []string
-		for _, i := range order[task*c.Classes : (task+1)*c.Classes] {
-			chosen = append(chosen, names[i].Class)
+	return source{of: m.Fingerprint, at: func(run, task int) (l lesson, err error) {
+		order := stream(env.Seed, "classes", run).Perm(len(names))
+		class := map[string]int{}
+		for k, i := range order[task*c.Classes : (task+1)*c.Classes] {
+			class[names[i].Class] = task*c.Classes + k
 		}
-		return c.lessonOf(b, chosen, s.Seed, run, task), nil
+		x, y := b.Train(0)
+		for _, g := range classifier.GroupByClass(y) {
+			if k, ok := class[g.Class]; ok {
+				c.divide(&l, classifier.Placed(x, g.Rows, c.Normalize), k, stream(env.Seed, "examples", run, k))
+			}
+		}
+		x, y = b.Test(0)
+		for _, g := range classifier.GroupByClass(y) {
+			if k, ok := class[g.Class]; ok {
+				rows := g.Rows
+				if c.Test > 0 {
+					rows = rows[:min(len(rows), c.Test)]
+				}
+				l.test.join(part{classifier.Placed(x, rows, c.Normalize), slices.Repeat([]int{k}, len(rows))})
+			}
+		}
+		return l, nil
 	}}, nil
-}
-
-func (c Config) lessonOf(b *fscil.Bench, chosen []string, seed uint64, run, task int) lesson {
-	var l lesson
-	x, y := b.Train(0)
-	for _, g := range classifier.GroupByClass(y) {
-		if k := slices.Index(chosen, g.Class); k >= 0 {
-			class := task*c.Classes + k
-			z := classifier.Placed(x, g.Rows, c.Normalize)
-			c.divide(&l, z, class, stream(seed, "examples", run, class))
-		}
-	}
-	x, y = b.Test(0)
-	for _, g := range classifier.GroupByClass(y) {
-		if k := slices.Index(chosen, g.Class); k >= 0 {
-			rows := g.Rows
-			if c.Test > 0 {
-				rows = rows[:min(len(rows), c.Test)]
-			}
-			z := classifier.Placed(x, rows, c.Normalize)
-			for i := range z.Rows {
-				l.test.add(z.Data[i*z.Stride:i*z.Stride+z.Cols], task*c.Classes+k)
-			}
-		}
-	}
-	return l
 }
 
 // divide shuffles examples of a class into those that train and those that
@@ -157,7 +142,7 @@ func (c Config) divide(l *lesson, z blas64.General, class int, rng *rand.Rand) {
 	}
 	held := int(c.Validation * float64(len(order)))
 	for i, r := range order {
-		row := z.Data[r*z.Stride : r*z.Stride+z.Cols]
+		row := dense.Row(z, r)
 		if i < held {
 			l.valid.add(row, class)
 		} else {
@@ -169,7 +154,7 @@ func (c Config) divide(l *lesson, z blas64.General, class int, rng *rand.Rand) {
 // idx reads the two parts of a folder.
 func (c Config) idx(seed uint64) (source, error) {
 	if c.Folder == "" {
-		return source{}, &experiment.InputError{Err: fmt.Errorf("experiment.vargp.folder is empty: give the folder of train-images-idx3-ubyte and its three companions with --set experiment.vargp.folder=DIR")}
+		return source{}, experiment.Inputf("experiment.vargp.folder is empty: give the folder of train-images-idx3-ubyte and its three companions with --set experiment.vargp.folder=DIR")
 	}
 	var of [2]idx.Labelled
 	for i, name := range []string{idx.Train, idx.Test} {
@@ -180,10 +165,10 @@ func (c Config) idx(seed uint64) (source, error) {
 	}
 	train, test := of[0], of[1]
 	if train.Pixels != test.Pixels {
-		return source{}, &experiment.InputError{Err: fmt.Errorf("training images have %d pixels, test images %d", train.Pixels, test.Pixels)}
+		return source{}, experiment.Inputf("training images have %d pixels, test images %d", train.Pixels, test.Pixels)
 	}
 	if most := int(slices.Max(train.Labels)) + 1; most < c.classesInAll() {
-		return source{}, &experiment.InputError{Err: fmt.Errorf("labels end at %d, %d classes are needed: change experiment.vargp.tasks or classes", most-1, c.classesInAll())}
+		return source{}, experiment.Inputf("labels end at %d, %d classes are needed: change experiment.vargp.tasks or classes", most-1, c.classesInAll())
 	}
 	sum := fnv.New64a()
 	for _, b := range [][]byte{train.Images, train.Labels, test.Images, test.Labels} {
@@ -201,7 +186,7 @@ func (c Config) idx(seed uint64) (source, error) {
 			l.test.join(part{z, slices.Repeat([]int{class}, z.Rows)})
 		}
 		if len(l.train.y) == 0 || len(l.test.y) == 0 {
-			return l, &experiment.InputError{Err: fmt.Errorf("task %d: %d training and %d test images", task+1, len(l.train.y), len(l.test.y))}
+			return l, experiment.Inputf("task %d: %d training and %d test images", task+1, len(l.train.y), len(l.test.y))
 		}
 		return l, nil
 	}}, nil
@@ -226,26 +211,13 @@ func (c Config) pixels(from idx.Labelled, class, most int, seed uint64, task int
 	z := dense.New(len(rows), from.Pixels)
 	for i, r := range rows {
 		image := from.Images[r*from.Pixels : (r+1)*from.Pixels]
-		to := z.Data[i*z.Stride : (i+1)*z.Stride]
+		to := dense.Row(z, i)
 		for j, o := range order {
 			to[j] = float64(image[o]) / 255
 		}
-		if c.Normalize {
-			unit(to)
+		if n := floats.Norm(to, 2); c.Normalize && n > 0 {
+			floats.Scale(1/n, to)
 		}
 	}
 	return z
-}
-
-func unit(v []float64) {
-	sq := 0.0
-	for _, x := range v {
-		sq += x * x
-	}
-	if sq == 0 {
-		return
-	}
-	for j := range v {
-		v[j] /= math.Sqrt(sq)
-	}
 }

@@ -1,11 +1,14 @@
 package vargp
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
@@ -16,16 +19,17 @@ type Results struct {
 	Runs []Result `json:"runs"`
 }
 
-func (c Config) outcome(s experiment.Site, src source, results []Result) (experiment.Outcome, error) {
-	o := experiment.Outcome{Title: "VAR-GP: " + c.title(), Results: Results{Kind: "vargp", Runs: results}}
-	o.Tables = append(o.Tables, c.variantTable(results))
-	o.Findings = c.findings(results)
-	for _, add := range []func(*experiment.Outcome, experiment.Site, source, []Result) error{c.addCurves, c.addEntropy, c.addSweep, c.addPictures} {
-		if err := add(&o, s, src, results); err != nil {
+func (r runner) outcome(results []Result) (experiment.Outcome, error) {
+	o := experiment.Outcome{
+		Title: "VAR-GP: " + r.title(), Results: Results{Kind: "vargp", Runs: results},
+		Tables: []table.Table{r.variantTable(results)}, Findings: r.findings(results),
+	}
+	for _, add := range []func(*experiment.Outcome, []Result) error{r.addCurves, r.addEntropy, r.addSweep} {
+		if err := add(&o, results); err != nil {
 			return o, err
 		}
 	}
-	return o, nil
+	return o, r.addPictures(&o, results)
 }
 
 func (c Config) title() string {
@@ -43,26 +47,9 @@ func of(results []Result, p plan) []Result {
 	return out
 }
 
-// mean and sd return those of a number over runs; no sd with one run.
+// meanSD returns those of a number over runs.
 func meanSD(runs []Result, value func(Result) float64) (mean, sd float64) {
-	n := float64(len(runs))
-	for _, r := range runs {
-		mean += value(r) / n
-	}
-	if len(runs) < 2 {
-		return mean, math.NaN()
-	}
-	for _, r := range runs {
-		sd += (value(r) - mean) * (value(r) - mean) / (n - 1)
-	}
-	return mean, math.Sqrt(sd)
-}
-
-func cell(mean, sd float64) string {
-	if math.IsNaN(sd) {
-		return experiment.Percent(mean)
-	}
-	return fmt.Sprintf("%s ± %s", experiment.Percent(mean), experiment.Percent(sd))
+	return table.MeanSD(table.Collect(runs, value))
 }
 
 // published are the paper's accuracies of Table 1, on images of MNIST.
@@ -77,9 +64,9 @@ func published(data string, v vargp.Variant) string {
 }
 
 // variantTable is Table 1.
-func (c Config) variantTable(results []Result) experiment.Table {
+func (c Config) variantTable(results []Result) table.Table {
 	last := c.Tasks - 1
-	t := experiment.Table{
+	t := table.Table{
 		Name: "variants", Title: "Accuracy after the last task",
 		Note:   fmt.Sprintf("Percent; mean ± standard deviation of %d runs, M = %d, protocol %s. First task: on its test examples, right after it and after the last. Entropy: of test examples, 100 for equal probabilities.", c.Seeds, c.Inducing, c.Protocol),
 		Header: []string{"variant", "all tasks", "first task then", "first task at last", "entropy"},
@@ -95,27 +82,16 @@ func (c Config) variantTable(results []Result) experiment.Table {
 			Result.final,
 			func(r Result) float64 { return r.Accuracy[0][0] },
 			func(r Result) float64 { return r.Accuracy[last][0] },
-			func(r Result) float64 { return mean(r.Entropy[last]) },
+			func(r Result) float64 { return stat.Mean(r.Entropy[last], nil) },
 		} {
-			row = append(row, cell(meanSD(runs, value)))
+			row = append(row, table.PlusMinus(meanSD(runs, value)))
 		}
 		if len(t.Header) > len(row) {
-			p := published(c.Data, v)
-			if p == "" {
-				p = experiment.None
-			}
-			row = append(row, p)
+			row = append(row, cmp.Or(published(c.Data, v), table.None))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
 	return t
-}
-
-func mean(v []float64) (m float64) {
-	for _, x := range v {
-		m += x / float64(len(v))
-	}
-	return m
 }
 
 func (c Config) findings(results []Result) []string {
@@ -125,32 +101,34 @@ func (c Config) findings(results []Result) []string {
 		runs := of(results, plan{v, c.Inducing})
 		final, sd := meanSD(runs, Result.final)
 		lost, _ := meanSD(runs, func(r Result) float64 { return r.Accuracy[0][0] - r.Accuracy[last][0] })
-		out = append(out, fmt.Sprintf("%s: %s %% on all tasks at the end; the first task lost %s points.", v, cell(final, sd), experiment.Percent(lost)))
+		out = append(out, fmt.Sprintf("%s: %s %% on all tasks at the end; the first task lost %s points.", v, table.PlusMinus(final, sd), table.Percent(lost)))
 	}
 	return out
 }
 
-// addCurves draws the accuracy after each task (Figs. 5 and 6).
-func (c Config) addCurves(o *experiment.Outcome, _ experiment.Site, _ source, results []Result) error {
-	var lines []chart.Series
-	t := experiment.Table{
-		Name: "tasks", Title: "Accuracy on the tasks so far", Note: "Percent; mean ± standard deviation over runs.", Header: []string{"variant"},
-	}
+// afterTasks returns a table with a column for every task learned.
+func (c Config) afterTasks(name, title, note, first string) table.Table {
+	t := table.Table{Name: name, Title: title, Note: note, Header: []string{first}}
 	for task := range c.Tasks {
 		t.Header = append(t.Header, fmt.Sprintf("after task %d", task+1))
 	}
+	return t
+}
+
+// addCurves draws the accuracy after each task (Figs. 5 and 6).
+func (c Config) addCurves(o *experiment.Outcome, results []Result) error {
+	var lines []chart.Series
+	t := c.afterTasks("tasks", "Accuracy on the tasks so far", "Percent; mean ± standard deviation over runs.", "variant")
 	for i, v := range c.Variants {
 		runs := of(results, plan{v, c.Inducing})
 		line, row := chart.Series{Label: string(v), Colour: chart.Palette(i)}, []string{string(v)}
 		for task := range c.Tasks {
-			m, sd := meanSD(runs, func(r Result) float64 { return r.after(task) })
-			row = append(row, cell(m, sd))
-			line.Y = append(line.Y, 100*m)
-			if !math.IsNaN(sd) {
-				line.Band = append(line.Band, 100*sd)
-			}
+			mean, sd := meanSD(runs, func(r Result) float64 { return r.after(task) })
+			row = append(row, table.PlusMinus(mean, sd))
+			line.Y, line.Band = append(line.Y, 100*mean), append(line.Band, 100*sd)
 		}
-		lines, t.Rows = append(lines, line), append(t.Rows, row)
+		lines = append(lines, line)
+		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
 	f, err := chart.Lines("tasks", chart.Axes{Title: c.title(), X: "tasks learned", Y: "accuracy on the tasks so far (%)", Ticks: chart.WholeNumbers(c.Tasks)}, lines)
@@ -159,7 +137,7 @@ func (c Config) addCurves(o *experiment.Outcome, _ experiment.Site, _ source, re
 }
 
 // addEntropy draws the entropy of the first variant (Fig. 3).
-func (c Config) addEntropy(o *experiment.Outcome, _ experiment.Site, _ source, results []Result) error {
+func (c Config) addEntropy(o *experiment.Outcome, results []Result) error {
 	if c.Tasks < 2 {
 		return nil
 	}
@@ -167,11 +145,11 @@ func (c Config) addEntropy(o *experiment.Outcome, _ experiment.Site, _ source, r
 	cells := make([][]float64, c.Tasks)
 	for i := range cells {
 		for j := range c.Tasks {
-			m, _ := meanSD(runs, func(r Result) float64 { return r.Entropy[i][j] })
-			cells[i] = append(cells[i], m)
+			mean, _ := meanSD(runs, func(r Result) float64 { return r.Entropy[i][j] })
+			cells[i] = append(cells[i], mean)
 		}
 	}
-	t := experiment.Table{
+	t := table.Table{
 		Name: "entropy", Title: fmt.Sprintf("Entropy of %s (Fig. 3)", c.Variants[0]),
 		Note:   "Of the test examples of each task (columns) after each task learned (rows), as a share of the logarithm of the number of heads; above the diagonal are tasks to come.",
 		Header: append([]string{"after"}, chart.WholeNumbers(c.Tasks)...),
@@ -181,7 +159,7 @@ func (c Config) addEntropy(o *experiment.Outcome, _ experiment.Site, _ source, r
 		for _, v := range r {
 			row = append(row, fmt.Sprintf("%.3f", v))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
 	f, err := chart.Matrix("entropy", chart.Axes{Title: "Predictive entropy · " + string(c.Variants[0]), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells)
@@ -190,28 +168,25 @@ func (c Config) addEntropy(o *experiment.Outcome, _ experiment.Site, _ source, r
 }
 
 // addSweep draws the accuracy by the number of inducing inputs (Fig. 9).
-func (c Config) addSweep(o *experiment.Outcome, _ experiment.Site, _ source, results []Result) error {
+func (c Config) addSweep(o *experiment.Outcome, results []Result) error {
 	if len(c.Sweep) == 0 {
 		return nil
 	}
-	t := experiment.Table{
-		Name: "sweep", Title: fmt.Sprintf("Accuracy of %s by the number of inducing inputs (Fig. 9)", c.Variants[0]),
-		Note: "Percent on the tasks so far; mean ± standard deviation over runs.", Header: []string{"M"},
-	}
+	t := c.afterTasks("sweep", fmt.Sprintf("Accuracy of %s by the number of inducing inputs (Fig. 9)", c.Variants[0]),
+		"Percent on the tasks so far; mean ± standard deviation over runs.", "M")
 	lines := make([]chart.Series, c.Tasks)
-	for task := range c.Tasks {
-		t.Header = append(t.Header, fmt.Sprintf("after task %d", task+1))
+	for task := range lines {
 		lines[task] = chart.Series{Label: fmt.Sprintf("task %d", task+1), Colour: chart.Palette(task)}
 	}
 	for _, m := range c.Sweep {
 		runs := of(results, plan{c.Variants[0], m})
 		row := []string{strconv.Itoa(m)}
-		for task := range c.Tasks {
+		for task := range lines {
 			mean, sd := meanSD(runs, func(r Result) float64 { return r.after(task) })
-			row = append(row, cell(mean, sd))
+			row = append(row, table.PlusMinus(mean, sd))
 			lines[task].X, lines[task].Y = append(lines[task].X, float64(m)), append(lines[task].Y, 100*mean)
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
 	f, err := chart.Lines("sweep", chart.Axes{Title: c.title(), X: "inducing inputs M of a task", Y: "accuracy on the tasks so far (%)"}, lines)

@@ -19,29 +19,28 @@ const reach = 3
 
 // addPictures draws the toy of the first run: probabilities of each class after
 // each task (Figs. 1 and 7), and where the inducing inputs went (Fig. 4).
-func (c Config) addPictures(o *experiment.Outcome, s experiment.Site, src source, results []Result) error {
-	if c.Data != Toy {
+func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
+	if r.Data != Toy {
 		return nil
 	}
-	for _, v := range c.Variants {
-		r := of(results, plan{v, c.Inducing})[0]
+	for _, v := range r.Variants {
+		first := of(results, plan{v, r.Inducing})[0]
 		var density [][]chart.Panel
 		var places []chart.Panel
-		for task := range c.Tasks {
-			m, err := vargp.Restore(c.model(v, s.Seed), 2, r.steps[task].Model)
+		for task, step := range first.steps {
+			m, err := vargp.Restore(r.model(v, r.env.Seed), 2, step.Model)
 			if err != nil {
 				return err
 			}
-			lp, err := c.onGrid(m)
+			lp, err := r.onGrid(m)
 			if err != nil {
 				return err
 			}
-			row, err := c.densities(lp, r.steps[task], src, task)
+			row, err := r.densities(lp, step, task)
 			if err != nil {
 				return err
 			}
-			density = append(density, row)
-			places = append(places, c.places(lp, m, task))
+			density, places = append(density, row), append(places, r.places(lp, m, task))
 		}
 		d, err := chart.Panels("density_"+string(v), fmt.Sprintf("%s: probability of each class, after each task", v), -reach, reach, density)
 		if err != nil {
@@ -87,16 +86,16 @@ func (c Config) field(value func(at int) float64) [][]float64 {
 
 // densities are the panels after a task; classes to come have the probability
 // of the head that is none of those that came.
-func (c Config) densities(lp blas64.General, now step, src source, task int) ([]chart.Panel, error) {
+func (r runner) densities(lp blas64.General, now step, task int) ([]chart.Panel, error) {
 	var row []chart.Panel
 	for class, h := range now.Heads {
 		title := fmt.Sprintf("class %d", class)
 		if h < 0 {
 			h, title = 0, title+" (unseen)"
 		}
-		p := chart.Panel{Title: title, Z: c.field(func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
-		if class/c.Classes <= task {
-			l, err := src.at(0, class/c.Classes)
+		p := chart.Panel{Title: title, Z: r.field(func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
+		if class/r.Classes <= task {
+			l, err := r.src.at(0, class/r.Classes)
 			if err != nil {
 				return nil, err
 			}
@@ -118,7 +117,7 @@ func (c Config) places(lp blas64.General, m *vargp.Model, task int) chart.Panel 
 	most := math.Log(float64(m.Heads()))
 	p := chart.Panel{
 		Title: fmt.Sprintf("after task %d", task+1),
-		Z:     c.field(func(at int) float64 { return classifier.Entropy(lp.Data[at*lp.Stride:at*lp.Stride+lp.Cols]) / most }),
+		Z:     c.field(func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most }),
 	}
 	blocks := m.Inputs(0)
 	for t, z := range blocks {

@@ -3,14 +3,14 @@ package vargp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -48,45 +48,45 @@ func (r Result) final() float64 { return r.after(len(r.Accuracy) - 1) }
 
 // after is the mean accuracy on the tasks so far.
 func (r Result) after(task int) float64 {
-	sum := 0.0
-	for _, a := range r.Accuracy[task][:task+1] {
-		sum += a / float64(task+1)
-	}
-	return sum
+	return stat.Mean(r.Accuracy[task][:task+1], nil)
+}
+
+// A runner holds what all runs share.
+type runner struct {
+	Config
+	env experiment.Env
+	src source
 }
 
 // Run carries out all runs, as many at a time as there are cores.
-func Run(ctx context.Context, c Config, s experiment.Site) (experiment.Outcome, error) {
-	src, err := c.source(s)
+func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+	src, err := c.source(env)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	plans := c.plan()
+	r := runner{c, env, src}
+	var plans []plan
+	for _, v := range c.Variants {
+		plans = append(plans, plan{v, c.Inducing})
+	}
+	for _, m := range c.Sweep {
+		if m != c.Inducing {
+			plans = append(plans, plan{c.Variants[0], m})
+		}
+	}
 	results := make([]Result, len(plans)*c.Seeds)
-	errs := make([]error, len(results))
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	dense.Parallel(len(results), func(i int) {
-		if results[i], errs[i] = c.follow(ctx, s, src, plans[i/c.Seeds], i%c.Seeds); errs[i] != nil {
-			cancel() // the others
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err = dense.ParallelErr(len(results), func(i int) (err error) {
+		if results[i], err = r.follow(ctx, plans[i/c.Seeds], i%c.Seeds); err != nil {
+			cancel(err) // the others
 		}
+		return err
 	})
-	if err := cause(errs); err != nil {
-		return experiment.Outcome{}, err
+	if err != nil {
+		return experiment.Outcome{}, context.Cause(ctx)
 	}
-	return c.outcome(s, src, results)
-}
-
-// cause is the first error that is not the end of others.
-func cause(errs []error) error {
-	var ended error
-	for _, err := range errs {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
-		ended = cmp.Or(ended, err)
-	}
-	return ended
+	return r.outcome(results)
 }
 
 // A plan is a variant with a number of inducing inputs.
@@ -95,114 +95,111 @@ type plan struct {
 	inducing int
 }
 
-// plan returns what is run: all variants, then the sweep of the first.
-func (c Config) plan() []plan {
-	var out []plan
-	for _, v := range c.Variants {
-		out = append(out, plan{v, c.Inducing})
-	}
-	for _, m := range c.Sweep {
-		if m != c.Inducing {
-			out = append(out, plan{c.Variants[0], m})
-		}
-	}
-	return out
-}
-
 // follow takes a variant through the tasks of a run; each is a part.
-func (c Config) follow(ctx context.Context, s experiment.Site, src source, p plan, run int) (Result, error) {
-	same := c
+func (r runner) follow(ctx context.Context, p plan, run int) (Result, error) {
+	same := r.Config
 	same.Variants = nil // others leave this one as it is
-	r := Result{Variant: p.variant, Inducing: p.inducing, Run: run + 1}
+	out := Result{Variant: p.variant, Inducing: p.inducing, Run: run + 1}
 	var before step
-	for task := range c.Tasks {
+	for task := range r.Tasks {
 		name := fmt.Sprintf("%s_m%d_run%d_task%d", p.variant, p.inducing, run+1, task+1)
-		of := []any{src.of, same, p.variant, p.inducing, run, task}
-		now, err := experiment.Part(ctx, s, name, of, func() (step, error) {
-			d, err := experiment.DraftOf[vargp.Checkpoint](s, name, of)
+		of := []any{r.src.of, same, p.variant, p.inducing, run, task}
+		now, err := experiment.Part(ctx, r.env, name, of, func() (step, error) {
+			draft, err := experiment.Draft[vargp.Checkpoint](r.env, name, of)
 			if err != nil {
 				return step{}, err
 			}
-			return c.take(ctx, s, src, p, before, d, run, task)
+			return r.learn(ctx, p, before, draft, run, task)
 		})
 		if err != nil {
-			return r, err
+			return out, err
 		}
-		r.steps = append(r.steps, now)
-		r.Accuracy, r.Entropy, r.Epochs = append(r.Accuracy, now.Accuracy), append(r.Entropy, now.Entropy), append(r.Epochs, now.Epochs)
+		out.steps = append(out.steps, now)
+		out.Accuracy, out.Entropy, out.Epochs = append(out.Accuracy, now.Accuracy), append(out.Entropy, now.Entropy), append(out.Epochs, now.Epochs)
 		before = now
 	}
-	return r, nil
+	return out, nil
 }
 
-// take learns a task and tests all.
-func (c Config) take(ctx context.Context, s experiment.Site, src source, p plan, before step, d experiment.Draft[vargp.Checkpoint], run, task int) (step, error) {
-	l, err := src.at(run, task)
+// every is the number of epochs between two notes.
+const every = 50
+
+// learn learns a task, from its draft on if there is one, and tests all.
+func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint.Part[vargp.Checkpoint], run, task int) (step, error) {
+	l, err := r.src.at(run, task)
 	if err != nil {
 		return step{}, err
 	}
-	m, heads, err := c.model0(s, p, before, run, task, l)
+	m, heads, err := r.begin(p, before, l, run, task)
 	if err != nil {
 		return step{}, err
 	}
-	k := vargp.Task{X: l.train.x, Y: headsOf(heads, l.train.y)}
 	valid := l.valid
-	if c.Protocol == Paper {
+	if r.Protocol == Paper {
 		for earlier := range task {
-			old, err := src.at(run, earlier)
+			old, err := r.src.at(run, earlier)
 			if err != nil {
 				return step{}, err
 			}
 			valid.join(old.valid)
 		}
 	}
-	k.ValidX, k.ValidY = valid.x, headsOf(heads, valid.y)
-	for g := range m.Groups() {
-		k.Inputs = append(k.Inputs, inducing(l.train.x, p.inducing, stream(s.Seed, "inducing", run, task, g).Perm(len(l.train.y))))
-	}
-	k.Progress = func(e vargp.Epoch) {
-		if s.Note != nil && e.Number%every == 0 {
-			s.Note("training", "variant", p.variant, "run", run+1, "task", task+1, "epoch", e.Number, "of", e.Of, "nll", math.Round(e.NLL), "accuracy", e.Accuracy)
+	headsOf := func(classes []int) []int {
+		out := make([]int, len(classes))
+		for i, c := range classes {
+			out[i] = heads[c]
 		}
+		return out
 	}
-	if k.Resume, err = d.Read(); err != nil {
-		return step{}, err
+	k := vargp.Task{
+		X: l.train.x, Y: headsOf(l.train.y), ValidX: valid.x, ValidY: headsOf(valid.y),
+		Resume: draft.Load(), Save: draft.Save, SaveEvery: r.Checkpoint,
+		Progress: func(e vargp.Epoch) {
+			if r.env.Note != nil && e.Number%every == 0 {
+				r.env.Note("training", "variant", p.variant, "run", run+1, "task", task+1, "epoch", e.Number, "of", e.Of, "nll", math.Round(e.NLL), "accuracy", e.Accuracy)
+			}
+		},
 	}
-	k.Save, k.SaveEvery = d.Save, c.Checkpoint
+	for g := range m.Groups() {
+		order := stream(r.env.Seed, "inducing", run, task, g).Perm(len(l.train.y))
+		k.Inputs = append(k.Inputs, dense.Gather(l.train.x, order[:min(p.inducing, len(order))]))
+	}
 	trace, err := m.Learn(ctx, k)
 	if err == nil {
-		err = d.Drop()
+		err = draft.Remove()
 	}
 	if err != nil {
 		return step{}, err
 	}
 	now := step{Model: m.Snapshot(), Heads: heads, Epochs: len(trace.Epochs), Kept: trace.Kept}
-	return now, c.test(&now, m, src, run)
+	return now, r.test(&now, m, run)
 }
 
-// every is the number of epochs between two notes.
-const every = 50
-
-// model0 returns the model before a task, with heads for its classes, and the
-// head of each class.
-func (c Config) model0(s experiment.Site, p plan, before step, run, task int, l lesson) (*vargp.Model, []int, error) {
-	cfg := c.model(p.variant, s.Seed+uint64(run))
-	heads := slices.Clone(before.Heads)
-	m, err := c.begin(cfg, before, task, l)
+// begin returns the model before a task, new or that of the task before, with
+// heads for its classes, and the head of each class.
+func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Model, heads []int, err error) {
+	cfg, d := r.model(p.variant, r.env.Seed+uint64(run)), l.train.x.Cols
+	heads = slices.Clone(before.Heads)
+	switch {
+	case task > 0:
+		m, err = vargp.Restore(cfg, d, before.Model)
+	case r.Protocol == Paper:
+		for class := range r.classesInAll() {
+			heads = append(heads, class)
+		}
+		m, err = vargp.New(cfg, d, len(heads), cmp.Or(r.Lengthscale, 1))
+	default:
+		heads = slices.Repeat([]int{-1}, r.classesInAll())
+		m, err = vargp.New(cfg, d, 1, cmp.Or(r.Lengthscale, 1))
+	}
+	if err == nil && task == 0 && r.Lengthscale == 0 {
+		err = m.StartAtSpread(l.train.x)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Backend != nil {
-		m = m.On(s.Backend)
-	}
-	if task == 0 {
-		for class := range c.classesInAll() {
-			h := -1
-			if c.Protocol == Paper {
-				h = class
-			}
-			heads = append(heads, h)
-		}
+	if r.env.Backend != nil {
+		m = m.On(r.env.Backend)
 	}
 	for _, class := range l.train.y {
 		if heads[class] < 0 {
@@ -212,50 +209,14 @@ func (c Config) model0(s experiment.Site, p plan, before step, run, task int, l 
 	return m, heads, nil
 }
 
-func (c Config) begin(cfg vargp.Config, before step, task int, l lesson) (*vargp.Model, error) {
-	if task > 0 {
-		return vargp.Restore(cfg, l.train.x.Cols, before.Model)
-	}
-	scale, heads := c.Lengthscale, 1
-	if c.Protocol == Paper {
-		heads = c.classesInAll()
-	}
-	if scale > 0 {
-		return vargp.New(cfg, l.train.x.Cols, heads, scale)
-	}
-	m, err := vargp.New(cfg, l.train.x.Cols, heads, 1)
-	if err == nil {
-		err = m.StartAtSpread(l.train.x)
-	}
-	return m, err
-}
-
-func headsOf(heads, y []int) []int {
-	out := make([]int, len(y))
-	for i, c := range y {
-		out[i] = heads[c]
-	}
-	return out
-}
-
-// inducing takes the first of the examples in that order.
-func inducing(x blas64.General, n int, order []int) blas64.General {
-	n = min(n, len(order))
-	z := dense.New(n, x.Cols)
-	for i, r := range order[:n] {
-		copy(z.Data[i*z.Stride:(i+1)*z.Stride], x.Data[r*x.Stride:r*x.Stride+x.Cols])
-	}
-	return z
-}
-
-// test tests all tasks.
-func (c Config) test(now *step, m *vargp.Model, src source, run int) error {
+// test tests all tasks. The answer is the most probable of the classes that came.
+func (r runner) test(now *step, m *vargp.Model, run int) error {
 	q, err := m.Predictor()
 	if err != nil {
 		return err
 	}
-	for task := range c.Tasks {
-		l, err := src.at(run, task)
+	for task := range r.Tasks {
+		l, err := r.src.at(run, task)
 		if err != nil {
 			return err
 		}
@@ -265,9 +226,15 @@ func (c Config) test(now *step, m *vargp.Model, src source, run int) error {
 		}
 		accuracy, entropy := 0.0, 0.0
 		for i, class := range l.test.y {
-			row := lp.Data[i*lp.Stride : i*lp.Stride+lp.Cols]
+			row := dense.Row(lp, i)
 			entropy += classifier.Entropy(row) / math.Log(float64(len(row)))
-			if h := now.Heads[class]; h >= 0 && best(row, now.Heads) == h {
+			best := -1
+			for _, h := range now.Heads {
+				if h >= 0 && (best < 0 || row[h] > row[best]) {
+					best = h
+				}
+			}
+			if h := now.Heads[class]; h >= 0 && best == h {
 				accuracy++
 			}
 		}
@@ -275,15 +242,4 @@ func (c Config) test(now *step, m *vargp.Model, src source, run int) error {
 		now.Accuracy, now.Entropy = append(now.Accuracy, accuracy/n), append(now.Entropy, entropy/n)
 	}
 	return nil
-}
-
-// best is the head of the most probable class that came.
-func best(lp []float64, heads []int) int {
-	most := -1
-	for _, h := range heads {
-		if h >= 0 && (most < 0 || lp[h] > lp[most]) {
-			most = h
-		}
-	}
-	return most
 }

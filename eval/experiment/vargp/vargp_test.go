@@ -27,7 +27,7 @@ func small(data string) vargp.Config {
 	return c
 }
 
-func site(t *testing.T) experiment.Site { return experimenttest.Site(t, bench(t)) }
+func env(t *testing.T) experiment.Env { return experimenttest.Env(t, bench(t)) }
 
 // bench is a session of five classes, 12 images to train and 6 to test each.
 func bench(t *testing.T) *fscil.Bench {
@@ -68,7 +68,7 @@ func digits(t *testing.T) string {
 	return dir
 }
 
-func run(t *testing.T, c vargp.Config, s experiment.Site) (experiment.Outcome, vargp.Results) {
+func run(t *testing.T, c vargp.Config, s experiment.Env) (experiment.Outcome, vargp.Results) {
 	t.Helper()
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestEveryKindOfData(t *testing.T) {
 			if data == vargp.Features {
 				c.Sweep = []int{3, 6}
 			}
-			s := site(t)
+			s := env(t)
 			o, r := run(t, c, s)
 			if want := 2 * len(append([]int{1}, c.Sweep[:len(c.Sweep)/2]...)); len(r.Runs) != want || len(o.Figures) != figures {
 				t.Errorf("%s, %s: %d runs, want %d, %d figures, want %d", data, protocol, len(r.Runs), want, len(o.Figures), figures)
@@ -128,12 +128,12 @@ func TestEveryKindOfData(t *testing.T) {
 func TestAllVariants(t *testing.T) {
 	c := small(vargp.Toy)
 	c.Variants, c.Seeds = gp.Variants(), 1
-	o, all := run(t, c, site(t))
+	o, all := run(t, c, env(t))
 	if len(all.Runs) != len(c.Variants) || len(o.Findings) != len(c.Variants) {
 		t.Errorf("%d runs, findings %q", len(all.Runs), o.Findings)
 	}
 	c.Variants = []gp.Variant{gp.Global}
-	if _, one := run(t, c, site(t)); !reflect.DeepEqual(one.Runs[0].Accuracy, all.Runs[3].Accuracy) {
+	if _, one := run(t, c, env(t)); !reflect.DeepEqual(one.Runs[0].Accuracy, all.Runs[3].Accuracy) {
 		t.Error("alone, a variant finds something else")
 	}
 }
@@ -143,10 +143,10 @@ func TestGoesOn(t *testing.T) {
 	c := small(vargp.Toy)
 	c.Seeds, c.Epochs, c.Checkpoint, c.Patience = 1, 60, 7, 60
 	for stop, files := range map[string][]string{
-		"finished": {"var-gp_m6_run1_task1.json"},
-		"training": {"var-gp_m6_run1_task1.draft.json"}, // told of epoch 50
+		"finished": {"var-gp_m6_run1_task1.safetensors"},
+		"training": {"var-gp_m6_run1_task1.draft.safetensors"}, // told of epoch 50
 	} {
-		s := site(t)
+		s := env(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		s.Note = func(message string, _ ...any) {
 			if message == stop {
@@ -162,24 +162,24 @@ func TestGoesOn(t *testing.T) {
 		}
 		s.Note = nil
 		_, r := run(t, c, s)
-		if _, whole := run(t, c, site(t)); !reflect.DeepEqual(r, whole) {
+		if _, whole := run(t, c, env(t)); !reflect.DeepEqual(r, whole) {
 			t.Errorf("stopped at %s, the results differ", stop)
 		}
-		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.json")); err != nil || len(drafts) > 0 {
+		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.safetensors")); err != nil || len(drafts) > 0 {
 			t.Errorf("left %q, %v", drafts, err)
 		}
 	}
 }
 
 func TestMistakesAreExplained(t *testing.T) {
-	for want, change := range map[string]func(*vargp.Config, *experiment.Site){
-		"--features":              func(c *vargp.Config, s *experiment.Site) { c.Data, s.Features = vargp.Features, "" },
-		"5 classes in the first":  func(c *vargp.Config, _ *experiment.Site) { c.Data, c.Tasks = vargp.Features, 3 },
-		"experiment.vargp.folder": func(c *vargp.Config, _ *experiment.Site) { c.Data = vargp.Split },
-		"train-images-idx3-ubyte": func(c *vargp.Config, _ *experiment.Site) { c.Data, c.Folder = vargp.Split, "nowhere" },
-		"6 classes are needed":    func(c *vargp.Config, _ *experiment.Site) { c.Data, c.Folder, c.Tasks = vargp.Split, digits(t), 3 },
+	for want, change := range map[string]func(*vargp.Config, *experiment.Env){
+		"--features":              func(c *vargp.Config, s *experiment.Env) { c.Data, s.Features = vargp.Features, "" },
+		"5 classes in the first":  func(c *vargp.Config, _ *experiment.Env) { c.Data, c.Tasks = vargp.Features, 3 },
+		"experiment.vargp.folder": func(c *vargp.Config, _ *experiment.Env) { c.Data = vargp.Split },
+		"train-images-idx3-ubyte": func(c *vargp.Config, _ *experiment.Env) { c.Data, c.Folder = vargp.Split, "nowhere" },
+		"6 classes are needed":    func(c *vargp.Config, _ *experiment.Env) { c.Data, c.Folder, c.Tasks = vargp.Split, digits(t), 3 },
 	} {
-		c, s := small(vargp.Toy), site(t)
+		c, s := small(vargp.Toy), env(t)
 		change(&c, &s)
 		var input *experiment.InputError
 		if _, err := vargp.Run(context.Background(), c, s); !errors.As(err, &input) || !strings.Contains(err.Error(), want) {

@@ -69,7 +69,7 @@ func Find(name string) (Lists, error) {
 // Dir is where Pull puts the lists below a folder of data sets.
 func (l Lists) Dir(datasets string) string { return filepath.Join(datasets, l.Name+"-lists") }
 
-// Pulled says whether all files are in dir, unaltered.
+// Pulled reports whether all files are in dir, unaltered.
 func (l Lists) Pulled(dir string) bool {
 	for name := range l.Files {
 		if !l.has(dir, name) {

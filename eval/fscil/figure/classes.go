@@ -24,13 +24,13 @@ func Classes(r fscil.Result, run fscil.RunDetails) (chart.Figure, error) {
 	}
 	title := fmt.Sprintf("Accuracy of every class · %s on %s", r.Method, r.Dataset)
 	p := chart.Canvas(title, "after session", "classes, by the session that brought them")
-	colours := ramp(64)
+	colours := chart.Gradient(64, [3]float64{255, 247, 236}, [3]float64{253, 187, 132}, [3]float64{199, 64, 60}, [3]float64{72, 6, 34})
 	heat := plotter.NewHeatMap(cells, colours)
 	heat.Min, heat.Max, heat.NaN = 0, 1, color.Gray{240}
 	p.Add(heat)
 	p.X.Tick.Marker = chart.Labelled(chart.WholeNumbers(columns))
 	p.Y.Tick.Marker = sessionTicks(run.Classes, rows)
-	if err := addKey(p, colours, columns, rows); err != nil {
+	if err := addKey(p, colours.Colors(), columns, rows); err != nil {
 		return chart.Figure{}, fmt.Errorf("draw %s: %w", name, err)
 	}
 	height := vg.Length(min(max(120+4*rows, 300), 900))
@@ -59,7 +59,7 @@ func (g grades) Z(column, row int) float64 {
 func (g grades) X(column int) float64 { return float64(column + 1) }
 func (g grades) Y(row int) float64    { return float64(row) }
 
-// sessionTicks puts the number of a session beside the middle of its classes.
+// sessionTicks labels the middle of the classes of every session with its number.
 func sessionTicks(classes [][]string, rows int) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	before := 0
@@ -71,30 +71,8 @@ func sessionTicks(classes [][]string, rows int) plot.ConstantTicks {
 	return ticks
 }
 
-// A scale is a palette.Palette from light to dark.
-type scale []color.Color
-
-func (s scale) Colors() []color.Color { return s }
-
-// ramp goes from cream over orange to dark red, evenly in lightness.
-func ramp(n int) scale {
-	stops := [][3]float64{{255, 247, 236}, {253, 187, 132}, {199, 64, 60}, {72, 6, 34}}
-	s := make(scale, n)
-	for i := range s {
-		t := float64(i) / float64(n-1) * float64(len(stops)-1)
-		k := min(int(t), len(stops)-2)
-		f := t - float64(k)
-		var c [3]uint8
-		for j := range c {
-			c[j] = uint8(math.Round(stops[k][j]*(1-f) + stops[k+1][j]*f))
-		}
-		s[i] = color.NRGBA{c[0], c[1], c[2], 255}
-	}
-	return s
-}
-
 // addKey draws the scale at the right of the map.
-func addKey(p *plot.Plot, colours scale, columns, rows int) error {
+func addKey(p *plot.Plot, colours []color.Color, columns, rows int) error {
 	left := float64(columns) + 0.9
 	width := 0.045 * float64(columns)
 	for i, c := range colours {

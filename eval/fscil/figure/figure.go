@@ -20,7 +20,7 @@ func All(results []fscil.Result, published []fscil.PublishedRow) ([]chart.Figure
 	}{
 		{"curves", "Accuracy on all classes so far", "accuracy (%)", append(accuracy(results), known...)},
 		{"base_novel", "Base classes against novel classes", "accuracy (%)", baseAgainstNovel(results)},
-		{"forgetting", "Average forgetting of earlier sessions", "forgetting (points)", forgetting(results)},
+		{"forgetting", "Average forgetting of earlier sessions", "forgetting (points)", curves(results, func(s fscil.SessionResult) float64 { return s.Forgetting })},
 	} {
 		axes := chart.Axes{
 			Title: fmt.Sprintf("%s · %s, track %s", f.title, results[0].Dataset, results[0].Track),
@@ -38,10 +38,18 @@ func All(results []fscil.Result, published []fscil.PublishedRow) ([]chart.Figure
 	return figures, nil
 }
 
-func accuracy(results []fscil.Result) []chart.Series {
+// curves are one value by session, a line for every result.
+func curves(results []fscil.Result, value func(fscil.SessionResult) float64) []chart.Series {
 	lines := make([]chart.Series, len(results))
 	for i, r := range results {
-		lines[i] = chart.Series{Label: r.Method, Colour: chart.Palette(i), Y: each(r, func(s fscil.SessionResult) float64 { return s.Accuracy })}
+		lines[i] = chart.Series{Label: r.Method, Colour: chart.Palette(i), Y: each(r, value)}
+	}
+	return lines
+}
+
+func accuracy(results []fscil.Result) []chart.Series {
+	lines := curves(results, func(s fscil.SessionResult) float64 { return s.Accuracy })
+	for i, r := range results {
 		if r.Runs > 1 {
 			lines[i].Label += fmt.Sprintf(", %d runs ± SEM", r.Runs)
 			lines[i].Band = each(r, func(s fscil.SessionResult) float64 { return *s.AccuracySEM })
@@ -84,14 +92,6 @@ func baseAgainstNovel(results []fscil.Result) []chart.Series {
 				}
 				return *s.Novel
 			})})
-	}
-	return lines
-}
-
-func forgetting(results []fscil.Result) []chart.Series {
-	lines := make([]chart.Series, len(results))
-	for i, r := range results {
-		lines[i] = chart.Series{Label: r.Method, Colour: chart.Palette(i), Y: each(r, func(s fscil.SessionResult) float64 { return s.Forgetting })}
 	}
 	return lines
 }

@@ -2,10 +2,10 @@
 package orttest
 
 import (
-	"os"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // Open returns the machine's runtime. Without one the test is skipped, except
@@ -17,10 +17,7 @@ func Open(tb testing.TB) *ort.Runtime {
 		for _, a := range attempts {
 			tb.Logf("%s (%s): %v", a.Path, a.Source, a.Err)
 		}
-		if os.Getenv("CI") == "true" {
-			tb.Fatal("needs ONNX Runtime: run make setup: ", err)
-		}
-		tb.Skip("needs ONNX Runtime: run make setup")
+		testenv.Missing(tb, "needs ONNX Runtime: run make setup: %v", err)
 	}
 	rt, err := ort.Open(lib)
 	if err != nil {

@@ -1,0 +1,33 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Within names a setting that is out of its range.
+func Within(name string, value, least, most int) error {
+	if value < least || value > most {
+		return fmt.Errorf("%s: %d is outside %d … %d", name, value, least, most)
+	}
+	return nil
+}
+
+// Each checks the values of a list: each must be allowed, none may be there
+// twice. What says what is allowed.
+func Each[T comparable](name string, values []T, what string, allowed func(T) bool) error {
+	for i, v := range values {
+		if !allowed(v) {
+			return fmt.Errorf("%s: %v is not %s", name, v, what)
+		}
+		if slices.Contains(values[:i], v) {
+			return fmt.Errorf("%s: %v is there twice", name, v)
+		}
+	}
+	return nil
+}
+
+// EachWithin is Each for whole numbers in a range.
+func EachWithin(name string, values []int, least, most int) error {
+	return Each(name, values, fmt.Sprintf("in %d … %d", least, most), func(v int) bool { return v >= least && v <= most })
+}

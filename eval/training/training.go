@@ -1,0 +1,77 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+)
+
+// Checkpoint is the name of a training's checkpoint.
+const Checkpoint = "checkpoint"
+
+// A Job is where training leaves its state and its course.
+type Job struct {
+	Folder *checkpoint.Folder
+	// Keyed gives every training a sub-folder of its own, named after its key,
+	// so that several with one folder do not overwrite each other.
+	Keyed bool
+}
+
+// Train takes a trainer to its end, from where an earlier run stopped. When ctx
+// is cancelled, the epoch that was begun is lost.
+func (j Job) Train(ctx context.Context, t *dkl.Trainer) error {
+	if err := j.train(ctx, t); err != nil {
+		return fmt.Errorf("train the projection: %w", err)
+	}
+	return nil
+}
+
+func (j Job) train(ctx context.Context, t *dkl.Trainer) error {
+	key, err := t.Key()
+	if err != nil {
+		return err
+	}
+	name := Checkpoint
+	if j.Keyed {
+		name = path.Join(key[:16], name)
+	}
+	file := j.Folder.File(name)
+	dir := filepath.Dir(file)
+	_, _ = atomicfile.RemoveStale(dir) // leftovers do no harm
+	if s, ok := j.Folder.Load(name, key); ok {
+		if err := t.Restore(s); err != nil {
+			j.Folder.Note("training starts from the beginning", "checkpoint", file, "reason", err)
+		} else {
+			j.Folder.Note("training goes on", "epochs done", len(t.History()))
+		}
+	}
+	for done := false; !done; {
+		if done = t.Done(); !done {
+			e, err := t.Epoch(ctx)
+			if err != nil {
+				return err
+			}
+			args := []any{"epoch", e.Epoch, "phase", e.Phase, "loss", fmt.Sprintf("%.4f", e.Loss)}
+			if e.Accuracy != nil {
+				args = append(args, "held-out accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy), "nll", fmt.Sprintf("%.4f", *e.NLL))
+			}
+			j.Folder.Note("trained", args...)
+		}
+		s, err := t.Save()
+		if err != nil {
+			return err
+		}
+		if err := j.Folder.Save(name, key, s); err != nil {
+			return err
+		}
+		if err := writeCourse(dir, t.History()); err != nil {
+			return err
+		}
+	}
+	return draw(dir, t.History())
+}

@@ -1,0 +1,87 @@
+// Package testenv finds the programs that some tests use and the project works
+// without: Python and a headless browser. `make test-setup` installs both.
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Environment variables that name a program of the developer's own.
+const (
+	EnvPython  = "PIPELINE_PYTHON"
+	EnvBrowser = "PIPELINE_BROWSER"
+)
+
+// Missing ends a test that lacks something: in CI, where the environment
+// variable CI is set, it fails the test, elsewhere it skips it.
+func Missing(tb testing.TB, format string, args ...any) {
+	tb.Helper()
+	if os.Getenv("CI") != "" {
+		tb.Fatalf(format, args...)
+	}
+	tb.Skipf(format, args...)
+}
+
+// Python returns the path of a Python interpreter that imports the modules:
+// $PIPELINE_PYTHON, otherwise the one that `make test-setup` installs.
+func Python(tb testing.TB, modules ...string) string {
+	tb.Helper()
+	python := os.Getenv(EnvPython)
+	if python == "" {
+		python = filepath.Join(installed(tb), "python", "bin", "python")
+	}
+	if err := exec.Command(python, "-c", "").Run(); err != nil {
+		Missing(tb, "needs Python: run make test-setup, or set %s: %v", EnvPython, err)
+	}
+	for _, module := range modules {
+		if err := exec.Command(python, "-c", "import "+module).Run(); err != nil {
+			Missing(tb, "needs a Python with %s, and %s has none: unset %s and run make test-setup", module, python, EnvPython)
+		}
+	}
+	return python
+}
+
+// browser returns the path of Chromium: $PIPELINE_BROWSER, the one that
+// `make test-setup` installs, or one on the PATH.
+func browser(tb testing.TB) string {
+	tb.Helper()
+	names := []string{filepath.Join(installed(tb), "browser", "chromium"), "chromium", "chromium-browser", "google-chrome"}
+	if named := os.Getenv(EnvBrowser); named != "" {
+		names = []string{named}
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	Missing(tb, "needs a browser: run make test-setup, or set %s to Chromium's program", EnvBrowser)
+	return ""
+}
+
+// installed returns the folder that scripts/testenv/setup.sh fills.
+func installed(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(ModuleRoot(tb), ".testenv")
+}
+
+// ModuleRoot returns the folder of the go.mod that the working directory is in.
+func ModuleRoot(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			tb.Fatal("no go.mod above the working directory")
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,10 @@
+// Decompresses a Brotli file: node unbrotli.js FILE [OUT]; without OUT to standard output.
+const fs = require("fs");
+const { pipeline } = require("stream");
+const { createBrotliDecompress } = require("zlib");
+
+const [from, to] = process.argv.slice(2);
+const out = to ? fs.createWriteStream(to) : process.stdout;
+pipeline(fs.createReadStream(from), createBrotliDecompress(), out, (err) => {
+  if (err) throw err;
+});
