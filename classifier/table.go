@@ -35,6 +35,12 @@ func (t *Table[T]) Get(name string) (T, bool) {
 	return zero, false
 }
 
+// Column returns the column of a class and whether it is there.
+func (t *Table[T]) Column(name string) (int, bool) {
+	i, ok := t.column[name]
+	return i, ok
+}
+
 // Put replaces the value of a class, or appends the class.
 func (t *Table[T]) Put(name string, v T) {
 	if i, ok := t.column[name]; ok {

@@ -100,9 +100,12 @@ func Gain(results [][]Result, a, b int) (mean, sem float64) {
 // statistics.
 const NoExamples = "the base session was learned from statistics, which have no examples for pseudo-sessions"
 
-// ChooseOr is Choose with a value for base sessions that are too small; the
-// choice then says so.
+// ChooseOr is Choose with a value for base sessions that are too small, or that
+// have no examples; the choice then says so.
 func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, otherwise T, fit Fit[T]) (Choice[T], error) {
+	if len(y) == 0 {
+		return Choice[T]{Value: otherwise, Config: cfg, Fallback: NoExamples}, nil
+	}
 	c, err := Choose(ctx, x, y, cfg, candidates, fit)
 	var little *TooLittleError
 	if errors.As(err, &little) {
@@ -216,6 +219,22 @@ func Valid[T comparable](c Choice[T], check func(T) error) error {
 	}
 	if c.Fallback == "" && !slices.ContainsFunc(c.Scores, func(s Score[T]) bool { return s.Candidate == c.Value }) {
 		return errors.New("the value is none of the candidates")
+	}
+	return nil
+}
+
+// CheckSaved returns an error unless a saved choice of the named setting goes with
+// a configuration that leaves it to the base session (auto) or does not: there is
+// one in the first case only, and it is Valid.
+func CheckSaved[T comparable](setting string, auto bool, c *Choice[T], check func(T) error) error {
+	if auto != (c != nil) {
+		return fmt.Errorf("%s of the configuration does not go with the recorded choice", setting)
+	}
+	if c == nil {
+		return nil
+	}
+	if err := Valid(*c, check); err != nil {
+		return fmt.Errorf("choice of %s: %w", setting, err)
 	}
 	return nil
 }

@@ -3,10 +3,8 @@ package gauss
 import (
 	"context"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -23,65 +21,65 @@ const (
 
 // A Basis is what the base session says before ε is chosen.
 type Basis struct {
-	groups []classifier.Group
 	totals []moments.Total
 	means  blas64.General // C×d
 	within blas64.General // S, d×d
 	solver linalg.Solver
 }
 
-// Fit computes class means and S from the base session: row i of x (n×d) is
-// scaled to length 1, groups are its classes and totals those of the scaled
-// rows; mul makes the products. O(nd²).
-func Fit(ctx context.Context, mul linalg.Backend, x blas32.General, groups []classifier.Group, totals []moments.Total) (*Basis, error) {
-	b := newBasis(mul, groups, totals, x.Cols)
-	return b, b.addExamples(ctx, x)
-}
-
-// FitMoments is Fit from the statistics of the scaled rows, those of a class at
-// its place in groups and totals. O(Cd²).
-func FitMoments(ctx context.Context, mul linalg.Backend, groups []classifier.Group, totals []moments.Total, stats []*moments.Moments) (*Basis, error) {
-	b := newBasis(mul, groups, totals, stats[0].Dim())
-	for _, m := range stats {
+// Fit computes class means and S, the covariance pooled within the classes with
+// divisor Σ(n−1), from a base session of embeddings of length 1; totals are its
+// first moments. O(nd²), or O(Cd²) from statistics.
+func Fit(ctx context.Context, backend linalg.Backend, s *moments.Session, totals []moments.Total) (*Basis, error) {
+	b := &Basis{totals: totals, means: meansOf(totals, s.Dim), within: dense.New(s.Dim, s.Dim), solver: linalg.Solver{Backend: backend}}
+	pending := dense.New(0, s.Dim)
+	for i, e := range s.Classes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := b.addWithin(m); err != nil {
-			return nil, err
+		if stats := e.Stats(); stats != nil {
+			if stats.N() > 1 {
+				cov, err := stats.Covariance()
+				if err != nil {
+					return nil, err
+				}
+				b.addWithin(cov, float64(stats.N()-1))
+			}
+			continue
+		}
+		z := e.Float64()
+		subtractRow(z, dense.Row(b.means, i))
+		pending.Data = append(pending.Data, z.Data...)
+		pending.Rows += z.Rows
+		if pending.Rows >= scatterRows || i == len(s.Classes)-1 {
+			part, err := b.solver.Scatter(pending)
+			if err != nil {
+				return nil, err
+			}
+			b.addWithin(part, 1)
+			pending.Rows, pending.Data = 0, pending.Data[:0]
 		}
 	}
-	b.divide()
+	for i := range b.within.Data { // zeros where every class has one example
+		b.within.Data[i] /= float64(max(b.Degrees(), 1))
+	}
 	return b, nil
 }
 
-// addWithin adds the scatter of a class about its mean.
-func (b *Basis) addWithin(m *moments.Moments) error {
-	if m.N() < 2 {
-		return nil
-	}
-	cov, err := m.Covariance()
-	if err != nil {
-		return err
-	}
-	for i, v := range cov.Data {
-		b.within.Data[i] += float64(m.N()-1) * v
-	}
-	return nil
-}
-
-// divide turns sums of squares into S; zeros where every class has one example.
-func (b *Basis) divide() {
-	for i := range b.within.Data {
-		b.within.Data[i] /= float64(max(b.Degrees(), 1))
+// addWithin adds weight·m to the sum that becomes S.
+func (b *Basis) addWithin(m blas64.General, weight float64) {
+	for i, v := range m.Data {
+		b.within.Data[i] += weight * v
 	}
 }
 
-func newBasis(mul linalg.Backend, groups []classifier.Group, totals []moments.Total, d int) *Basis {
-	b := &Basis{groups: groups, totals: totals, means: dense.New(len(totals), d), within: dense.New(d, d), solver: linalg.Solver{Backend: mul}}
+// meansOf returns the means of classes as rows.
+func meansOf(totals []moments.Total, d int) blas64.General {
+	means := dense.New(len(totals), d)
 	for i, t := range totals {
-		copy(b.means.Data[i*b.means.Stride:], t.Mean())
+		copy(dense.Row(means, i), t.Mean())
 	}
-	return b
+	return means
 }
 
 // Degrees is Σ(n−1), the degrees of freedom of S.
@@ -111,47 +109,12 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	return sp, sp.fitBetween(b.solver, means, b.totals)
 }
 
-// addExamples makes S, the covariance pooled within the classes, divisor
-// Σ(n−1).
-func (b *Basis) addExamples(ctx context.Context, x blas32.General) error {
-	pending := dense.New(0, x.Cols)
-	for i, g := range b.groups {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		z := classifier.Placed(x, g.Rows, true)
-		subtractRow(z, b.totals[i].Mean())
-		pending.Data = append(pending.Data, z.Data...)
-		pending.Rows += z.Rows
-		if pending.Rows >= scatterRows || i == len(b.groups)-1 {
-			if err := b.addScatter(pending); err != nil {
-				return err
-			}
-			pending.Rows, pending.Data = 0, pending.Data[:0]
-		}
-	}
-	b.divide()
-	return nil
-}
-
-// addScatter adds Σ z·zᵀ over the rows of z.
-func (b *Basis) addScatter(z blas64.General) error {
-	part, err := b.solver.Scatter(z)
-	if err != nil {
-		return err
-	}
-	for i, v := range part.Data {
-		b.within.Data[i] += v
-	}
-	return nil
-}
-
 // spread is the mean variance a coordinate of the class means, 1/d (the
 // length of all embeddings) where they are all the same.
 func spread(means blas64.General, origin []float64) float64 {
 	var sq float64
 	for i := range means.Rows {
-		for j, v := range means.Data[i*means.Stride : i*means.Stride+means.Cols] {
+		for j, v := range dense.Row(means, i) {
 			sq += (v - origin[j]) * (v - origin[j])
 		}
 	}
@@ -243,7 +206,7 @@ func (sp *Space) setBeta(b []float64, totals []moments.Total) {
 func meanRow(z blas64.General) []float64 {
 	mean := make([]float64, z.Cols)
 	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+		for j, v := range dense.Row(z, i) {
 			mean[j] += v / float64(z.Rows)
 		}
 	}
@@ -252,8 +215,6 @@ func meanRow(z blas64.General) []float64 {
 
 func subtractRow(z blas64.General, row []float64) {
 	for i := range z.Rows {
-		for j, v := range row {
-			z.Data[i*z.Stride+j] -= v
-		}
+		blas64.Axpy(-1, dense.Vector(row), dense.Vector(dense.Row(z, i)))
 	}
 }

@@ -47,22 +47,17 @@ type Density struct {
 func (sp *Space) Densities(classes []Class) ([]*Density, error) {
 	means := dense.New(len(classes), sp.Dim())
 	for i, c := range classes {
-		copy(means.Data[i*means.Stride:], c.Mean)
+		copy(dense.Row(means, i), c.Mean)
 	}
 	along, err := sp.Along(means)
 	if err != nil {
 		return nil, err
 	}
-	out, errs := make([]*Density, len(classes)), make([]error, len(classes))
-	dense.Parallel(len(classes), func(i int) {
-		out[i], errs[i] = sp.density(classes[i], along.Data[i*along.Cols:(i+1)*along.Cols])
+	out := make([]*Density, len(classes))
+	return out, dense.ParallelErr(len(classes), func(i int) (err error) {
+		out[i], err = sp.density(classes[i], dense.Row(along, i))
+		return err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // density takes a class and the coordinates of its mean along V.
@@ -87,9 +82,7 @@ func (sp *Space) density(c Class, along []float64) (*Density, error) {
 	return p, sp.addLowRank(p, c)
 }
 
-func (sp *Space) direction(i int) []float64 {
-	return sp.Directions.Data[i*sp.Directions.Stride : i*sp.Directions.Stride+sp.Directions.Cols]
-}
+func (sp *Space) direction(i int) []float64 { return dense.Row(sp.Directions, i) }
 
 // precisions returns 1/(a+v) along V, and in the rest.
 func (sp *Space) precisions(p *Density) ([]float64, float64) {
@@ -108,15 +101,15 @@ func (sp *Space) divide(dst, u []float64, p *Density) float64 {
 	var sum float64
 	for i, w := range precision {
 		v := sp.direction(i)
-		a := blas64.Dot(dense.Vector(u), dense.Vector(v))
+		a := dense.Dot(u, v)
 		sum += w * a * a
 		blas64.Axpy(-a, dense.Vector(v), dense.Vector(dst)) // what is left of u
 	}
-	sum += rest * blas64.Dot(dense.Vector(dst), dense.Vector(dst))
+	sum += rest * dense.Dot(dst, dst)
 	blas64.Scal(rest, dense.Vector(dst))
 	for i, w := range precision {
 		v := sp.direction(i)
-		blas64.Axpy(w*blas64.Dot(dense.Vector(u), dense.Vector(v)), dense.Vector(v), dense.Vector(dst))
+		blas64.Axpy(w*dense.Dot(u, v), dense.Vector(v), dense.Vector(dst))
 	}
 	return sum
 }
@@ -138,12 +131,12 @@ func (sp *Space) addLowRank(p *Density, c Class) error {
 		U.Data[i] = float64(v)
 	}
 	for i := range k {
-		sp.divide(G.Data[i*d:(i+1)*d], U.Data[i*d:(i+1)*d], p)
+		sp.divide(dense.Row(G, i), dense.Row(U, i), p)
 	}
 	A := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
-			A.SetSym(i, j, blas64.Dot(dense.Vector(U.Data[i*d:(i+1)*d]), dense.Vector(G.Data[j*d:(j+1)*d])))
+			A.SetSym(i, j, dense.Dot(dense.Row(U, i), dense.Row(G, j)))
 		}
 		A.SetSym(i, i, A.At(i, i)+1/c.Values[i])
 		p.logDet += math.Log(c.Values[i])
@@ -220,6 +213,6 @@ func (sp *Space) multiply(dst, u []float64, p *Density) {
 	blas64.Scal(1/rest, dense.Vector(dst))
 	for i, w := range precision {
 		v := sp.direction(i)
-		blas64.Axpy((1/w-1/rest)*blas64.Dot(dense.Vector(u), dense.Vector(v)), dense.Vector(v), dense.Vector(dst))
+		blas64.Axpy((1/w-1/rest)*dense.Dot(u, v), dense.Vector(v), dense.Vector(dst))
 	}
 }

@@ -16,8 +16,8 @@
 //	ppca     0                 off                       Gaussian (see below)
 //
 // ppca proper is ν = 0 without uncertainty and without the shared space: L = I
-// and one λ for all classes in the place of r. It has a scorer of its own
-// (package ppca), which needs no space and holds λ fixed.
+// and one λ for all classes in the place of r. It is scored by package lowrank,
+// which needs no space and holds λ fixed.
 //
 //	symbol  field          shape  meaning
 //	m₀      Origin         d      mean of the base class means

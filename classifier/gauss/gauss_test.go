@@ -38,12 +38,11 @@ func fitted(t *testing.T, C, n, d int) (*Basis, *Space) {
 }
 
 func basisOf(x blas32.General, y []string) (*Basis, error) {
-	groups := classifier.GroupByClass(y)
-	totals := make([]moments.Total, len(groups))
-	for i, g := range groups {
-		totals[i] = moments.Total{}.Plus(classifier.Placed(x, g.Rows, true))
+	s, err := moments.NewSession(x, y, 0, true)
+	if err != nil {
+		return nil, err
 	}
-	return Fit(context.Background(), nil, x, groups, totals)
+	return Fit(context.Background(), nil, s, s.Totals())
 }
 
 func TestBasisCounts(t *testing.T) {

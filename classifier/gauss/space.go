@@ -3,6 +3,7 @@ package gauss
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -57,6 +58,11 @@ func (sp *Space) Whitened(z blas64.General) (blas64.General, error) {
 	return sp.Turned(z)
 }
 
+// Means returns the whitened means of classes (C×d).
+func (sp *Space) Means(totals []moments.Total) (blas64.General, error) {
+	return sp.Whitened(meansOf(totals, sp.Dim()))
+}
+
 // Turned returns L⁻¹z of the rows of z (n×d): Whitened of what is centred
 // already.
 func (sp *Space) Turned(z blas64.General) (blas64.General, error) {
@@ -67,18 +73,12 @@ func (sp *Space) Turned(z blas64.General) (blas64.General, error) {
 	}
 	for j := 0; j < z.Cols; j += block {
 		end := min(j+block, z.Cols) // columns beyond are zero in these rows of L⁻¹
-		dst := columns(white, j, end)
-		rows := blas64.General{Rows: end - j, Cols: end, Stride: sp.Whiten.Stride, Data: sp.Whiten.Data[j*sp.Whiten.Stride:]}
-		if err := sp.Backend().MulTrans64(dst, columns(z, 0, end), rows); err != nil {
+		dst, rows := dense.View(white, 0, j, z.Rows, end-j), dense.View(sp.Whiten, j, 0, end-j, end)
+		if err := sp.Backend().MulTrans64(dst, dense.View(z, 0, 0, z.Rows, end), rows); err != nil {
 			return white, err
 		}
 	}
 	return white, nil
-}
-
-// columns shows columns first … last−1 of m, sharing its memory.
-func columns(m blas64.General, first, last int) blas64.General {
-	return blas64.General{Rows: m.Rows, Cols: last - first, Stride: m.Stride, Data: m.Data[first:]}
 }
 
 // Along returns the coordinates V·z (n×r) of whitened rows. O(ndr).

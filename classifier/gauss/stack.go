@@ -55,9 +55,19 @@ func (sp *Space) Stack(densities []*Density) *Stack {
 	return s
 }
 
-// Densities returns those of the stack, in its order, sharing its memory: to
-// keep them and not the ones it was made from saves a copy.
-func (s *Stack) Densities() []*Density { return s.densities }
+// StackOf returns the scorer of classes, which then share its memory: of gives
+// access to the density of one.
+func StackOf[C any](sp *Space, classes []C, of func(*C) **Density) *Stack {
+	densities := make([]*Density, len(classes))
+	for i := range classes {
+		densities[i] = *of(&classes[i])
+	}
+	s := sp.Stack(densities)
+	for i, p := range s.densities {
+		*of(&classes[i]) = p
+	}
+	return s
+}
 
 // stackFactors makes the densities use the stack's copy of their factors and
 // weights, so that they are held once.

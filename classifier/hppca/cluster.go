@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -58,7 +59,7 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 		if last >= 0 && slices.Equal(of, seen[last]) {
 			break
 		}
-		if changed = allOf(size); last >= 0 {
+		if changed = classifier.Range(0, size); last >= 0 {
 			changed = moved(seen[last], of)
 		}
 		again := slices.ContainsFunc(seen, func(s []int) bool { return slices.Equal(s, of) })
@@ -153,7 +154,7 @@ func (k *means) assign(changed []int) ([]int, error) {
 	}
 	of, distance := make([]int, len(k.gs)), make([]float64, len(k.gs))
 	if k.order == nil {
-		k.order = allOf(len(k.gs))
+		k.order = classifier.Range(0, len(k.gs))
 		for i := range of {
 			of[i] = smallest(k.row(i))
 		}
@@ -201,7 +202,7 @@ func (k *means) settle(which []int) error {
 	}
 }
 
-func (k *means) row(i int) []float64 { return k.kl.Data[i*k.kl.Stride : i*k.kl.Stride+k.kl.Cols] }
+func (k *means) row(i int) []float64 { return dense.Row(k.kl, i) }
 
 func (k *means) some(supers []int) []lowrank.Gaussian {
 	gs := make([]lowrank.Gaussian, len(supers))
@@ -240,16 +241,10 @@ func fillEmpty(of []int, distance []float64, size int) {
 
 // update computes the super-classes that changed (eq. 4.13, 4.14).
 func (k *means) update(of []int, changed []int) error {
-	errs := make([]error, len(changed))
-	dense.Parallel(len(changed), func(i int) {
-		k.supers[changed[i]], errs[i] = mixtureOf(k.mul, k.gs, k.weights, of, changed[i], k.cfg.R)
+	return dense.ParallelErr(len(changed), func(i int) (err error) {
+		k.supers[changed[i]], err = mixtureOf(k.mul, k.gs, k.weights, of, changed[i], k.cfg.R)
+		return err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func mixtureOf(mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, of []int, super, r int) (lowrank.Gaussian, error) {
@@ -273,14 +268,6 @@ func moved(before, after []int) []int {
 	}
 	slices.Sort(changed)
 	return slices.Compact(changed)
-}
-
-func allOf(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 func weightsOf(of []int, weights []float64, size int) []float64 {

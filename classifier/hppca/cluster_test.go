@@ -57,10 +57,10 @@ func TestClustersAreAFixedPoint(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.S, cfg.Levels = 6, levels
 		h := drawn(t, 25, cfg)
-		below, parent := h.gaussians(), supersOf(h.classes.Values())
+		below, parent := gaussians(h.Model().Classes.Values()), supersOf(h.Model().Classes.Values())
 		weights := slices.Repeat([]float64{1}, len(below))
-		for l := len(h.tree.levels) - 1; l >= 0; l-- {
-			nodes := h.tree.levels[l].nodes
+		for l := len(h.Model().Shared.tree.levels) - 1; l >= 0; l-- {
+			nodes := h.Model().Shared.tree.levels[l].nodes
 			for i, g := range below {
 				for s := range nodes {
 					if a, b := kl(t, g, nodes[parent[i]]), kl(t, g, nodes[s]); a > b*(1+1e-5) {
@@ -69,7 +69,7 @@ func TestClustersAreAFixedPoint(t *testing.T) {
 				}
 			}
 			for s := range nodes {
-				want, err := mixtureOf(h.mul, below, weights, parent, s, cfg.R)
+				want, err := mixtureOf(h.Model().Backend, below, weights, parent, s, cfg.R)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -78,7 +78,7 @@ func TestClustersAreAFixedPoint(t *testing.T) {
 				}
 			}
 			weights = weightsOf(parent, weights, len(nodes))
-			below, parent = nodes, h.tree.levels[l].parent
+			below, parent = nodes, h.Model().Shared.tree.levels[l].parent
 		}
 	}
 }
@@ -88,19 +88,19 @@ func TestNodesHaveTheMomentsOfTheirClasses(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.S, cfg.Levels, cfg.R = 9, 3, 12
 	h := drawn(t, 30, cfg)
-	if len(h.tree.levels) != 2 {
-		t.Fatalf("%d levels", len(h.tree.levels))
+	if len(h.Model().Shared.tree.levels) != 2 {
+		t.Fatalf("%d levels", len(h.Model().Shared.tree.levels))
 	}
-	for node, columns := range h.scorer.steps[0].under {
+	for node, columns := range h.Model().Shared.scorer.steps[0].under {
 		var members []lowrank.Gaussian
 		for _, c := range columns {
-			members = append(members, h.gaussians()[c])
+			members = append(members, gaussians(h.Model().Classes.Values())[c])
 		}
-		want, err := lowrank.Mixture(members, slices.Repeat([]float64{1}, len(members)), 12, h.mul)
+		want, err := lowrank.Mixture(members, slices.Repeat([]float64{1}, len(members)), 12, h.Model().Backend)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := kl(t, h.tree.levels[0].nodes[node], want); d > 1e-4 {
+		if d := kl(t, h.Model().Shared.tree.levels[0].nodes[node], want); d > 1e-4 {
 			t.Errorf("node %d is %g nats from the mixture of its %d classes", node, d, len(columns))
 		}
 	}
@@ -109,7 +109,7 @@ func TestNodesHaveTheMomentsOfTheirClasses(t *testing.T) {
 // TestNewClassesJoinTheNearest, and leave the super-classes as they are.
 func TestNewClassesJoinTheNearest(t *testing.T) {
 	h := drawn(t, 20, DefaultConfig())
-	before := h.tree
+	before := h.Model().Shared.tree
 	x := blas32.General{Rows: 3, Cols: 12, Stride: 12, Data: make([]float32, 36)}
 	rng := rand.New(rand.NewPCG(8, 8))
 	for i := range x.Data {
@@ -118,13 +118,13 @@ func TestNewClassesJoinTheNearest(t *testing.T) {
 	if err := h.Learn(context.Background(), x, []string{"new2", "new1", "new2"}); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(before, h.tree) {
+	if !reflect.DeepEqual(before, h.Model().Shared.tree) {
 		t.Error("the super-classes changed")
 	}
 	for _, name := range []string{"new1", "new2"} {
-		c, _ := h.classes.Get(name)
-		for s, g := range h.tree.lowest().nodes {
-			if a, b := kl(t, c.Gaussian, h.tree.lowest().nodes[c.super]), kl(t, c.Gaussian, g); a > b*(1+1e-5) {
+		c, _ := h.Model().Classes.Get(name)
+		for s, g := range h.Model().Shared.tree.lowest().nodes {
+			if a, b := kl(t, c.Gaussian, h.Model().Shared.tree.lowest().nodes[c.super]), kl(t, c.Gaussian, g); a > b*(1+1e-5) {
 				t.Errorf("%s joined %d at %g, but %d is at %g", name, c.super, a, s, b)
 			}
 		}
@@ -141,16 +141,16 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = float32(i%7) - 3
 	}
-	q := lowrank.NewQueries(h.scorer.place(x), h.scorer.centre)
+	q := lowrank.NewQueries(lowrank.Placed(x, h.cfg.Normalize), h.Model().Shared.scorer.centre)
 	dst := dense.New(5, 30)
 	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)
 	}
-	everything, err := lowrank.NewStack(h.gaussians(), h.scorer.centre, true, false, h.mul).Scores(q, classifier.Range(0, 5))
+	everything, err := lowrank.NewStack(gaussians(h.Model().Classes.Values()), h.Model().Shared.scorer.centre, true, false, h.Model().Backend).Scores(q, classifier.Range(0, 5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := h.scorer.find(x)
+	found, err := h.Model().Shared.scorer.find(x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 		seen := len(f.classes)
 		for l, nodes := range f.skipped {
 			for _, n := range nodes {
-				under := h.scorer.steps[l].under[n.item]
+				under := h.Model().Shared.scorer.steps[l].under[n.item]
 				seen += len(under)
 				for _, c := range under {
 					want[c] = min(n.score+math.Log(float64(len(under))), best-math.Ln2)

@@ -6,7 +6,7 @@
 // chapters 4 and 5.
 //
 //	symbol   field          shape  meaning
-//	μ_k L_k D_k  class      d, q×d, q  class model (eq. 4.5 to 4.7; package lowrank)
+//	μ_k L_k D_k  class      d, q×d, q  class model (eq. 4.5 to 4.7; lowrank.Gaussian)
 //	μ L D    level.nodes    d, r×d, r  super-class model (eq. 4.13, 4.14)
 //	K_s      step.items     –      the classes of super-class s
 //	S        S              1      number of super-classes
@@ -22,7 +22,7 @@
 // smallest KL divergence (eq. 4.11) and give every super-class the moments of
 // its classes (eq. 4.13, 4.14), until the assignments repeat.
 //
-// LogProb is a distribution over all classes. Visited classes have their own
+// The log-probabilities are a distribution over all classes. Visited classes have their own
 // densities. A super-class has the moments of the equal mixture of its n
 // classes; none of these can exceed n times the density of the mixture. An
 // unvisited class gets that bound, n times the density of the super-class (of
@@ -61,6 +61,6 @@
 // Cost in multiply-adds, K classes: fitting as ppca; seeding O(SKq²d);
 // a round of clustering O(SKqrd) for the super-classes that changed and
 // O(Kqd²) for their models; an example O((Sr + Aq)d), A being the classes
-// visited, and O(C) for the values of LogProb. Memory 4qd + 12d bytes a class,
+// visited, and O(C) for the log-probabilities. Memory 4qd + 12d bytes a class,
 // and the exact statistics (package moments) as ppca.
 package hppca

@@ -329,10 +329,10 @@ func TestValidateNamesTheField(t *testing.T) {
 func TestStatisticsSwitchedOff(t *testing.T) {
 	x, y := world(3, 1, 5, 6, 1)
 	h := learned(t, config(func(c *hppca.Config) { c.Statistics = false }), x, y)
-	if err := h.Learn(context.Background(), x, y); !errors.Is(err, hppca.ErrNoStatistics) {
+	if err := h.Learn(context.Background(), x, y); !errors.Is(err, classifier.ErrNoStatistics) {
 		t.Errorf("learn: %v", err)
 	}
-	if err := h.ForgetSamples(x, y); !errors.Is(err, hppca.ErrNoStatistics) {
+	if err := h.ForgetSamples(x, y); !errors.Is(err, classifier.ErrNoStatistics) {
 		t.Errorf("forget samples: %v", err)
 	}
 }

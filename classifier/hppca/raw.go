@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -25,20 +26,22 @@ const (
 )
 
 // examplesOf returns what gives the examples of a class of a session.
-func (h *HPPCA) examplesOf(x blas32.General, groups []classifier.Group) func(string) blas32.General {
+func (c Config) examplesOf(s *moments.Session) func(string) blas32.General {
 	return func(class string) blas32.General {
-		i, _ := slices.BinarySearchFunc(groups, class, func(g classifier.Group, name string) int { return strings.Compare(g.Class, name) })
-		rng := rand.New(rand.NewPCG(h.cfg.Seed, rawStream+uint64(i)))
-		rows := slices.Clone(groups[i].Rows)
-		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
-		return h.scaled(x, rows[:min(rawSamples, len(rows))])
+		i, _ := slices.BinarySearchFunc(s.Classes, class, func(e moments.Examples, name string) int { return strings.Compare(e.Class, name) })
+		rng := rand.New(rand.NewPCG(c.Seed, rawStream+uint64(i)))
+		some := s.Classes[i]
+		some.Rows = slices.Clone(some.Rows)
+		rng.Shuffle(len(some.Rows), func(a, b int) { some.Rows[a], some.Rows[b] = some.Rows[b], some.Rows[a] })
+		some.Rows = some.Rows[:min(rawSamples, len(some.Rows))]
+		return some.Float32()
 	}
 }
 
 // rawClusters clusters examples by k-means; a class goes to the cluster with
 // most of its own, of equals the first. Clusters without a class are dropped.
 // The super-classes are those of eq. 4.13 and 4.14.
-func (h *HPPCA) rawClusters(ctx context.Context, gs []lowrank.Gaussian, names []string, size int, examples func(string) blas32.General) (clusters, error) {
+func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lowrank.Gaussian, names []string, size int, examples func(string) blas32.General) (clusters, error) {
 	if examples == nil {
 		return clusters{}, fmt.Errorf("cluster %s needs the examples of all classes, which are not kept: %w", ClusterRaw, classifier.ErrUnsupported)
 	}
@@ -49,7 +52,7 @@ func (h *HPPCA) rawClusters(ctx context.Context, gs []lowrank.Gaussian, names []
 		x = blas32.General{Rows: x.Rows + own.Rows, Cols: own.Cols, Stride: own.Cols, Data: append(x.Data, own.Data...)}
 		owner = append(owner, slices.Repeat([]int{i}, own.Rows)...)
 	}
-	at, err := kMeans(ctx, h.mul, x, min(size, x.Rows), h.cfg.MaxIter, rand.New(rand.NewPCG(h.cfg.Seed, rawStream-1)))
+	at, err := kMeans(ctx, backend, x, min(size, x.Rows), c.MaxIter, rand.New(rand.NewPCG(c.Seed, rawStream-1)))
 	if err != nil {
 		return clusters{}, err
 	}
@@ -60,8 +63,8 @@ func (h *HPPCA) rawClusters(ctx context.Context, gs []lowrank.Gaussian, names []
 		of[i], _ = slices.BinarySearch(used, s)
 		weights[i] = 1
 	}
-	k := means{cfg: h.cfg, mul: h.mul, gs: gs, weights: weights, supers: make([]lowrank.Gaussian, len(used))}
-	if err := k.update(of, allOf(len(used))); err != nil {
+	k := means{cfg: c, mul: backend, gs: gs, weights: weights, supers: make([]lowrank.Gaussian, len(used))}
+	if err := k.update(of, classifier.Range(0, len(used))); err != nil {
 		return clusters{}, err
 	}
 	return clusters{of: of, supers: k.supers, weights: weightsOf(of, weights, len(used))}, nil
@@ -100,7 +103,7 @@ func kMeans(ctx context.Context, mul linalg.Backend, x blas32.General, size, rou
 			at = draw(rng, nearest, chosen)
 		}
 		chosen = append(chosen, at)
-		centre := centres.Data[s*centres.Stride : (s+1)*centres.Stride]
+		centre := dense.Row(centres, s)
 		for j, v := range dense.Row32(x, at) {
 			centre[j] = float64(v)
 		}
@@ -164,11 +167,11 @@ func average(centres blas64.General, x blas32.General, of []int) {
 	}
 	for s, n := range count {
 		if n > 0 {
-			clear(centres.Data[s*centres.Stride : (s+1)*centres.Stride])
+			clear(dense.Row(centres, s))
 		}
 	}
 	for i, s := range of {
-		centre := centres.Data[s*centres.Stride : (s+1)*centres.Stride]
+		centre := dense.Row(centres, s)
 		for j, v := range dense.Row32(x, i) {
 			centre[j] += float64(v) / float64(count[s])
 		}

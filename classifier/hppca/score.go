@@ -2,6 +2,7 @@ package hppca
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -23,6 +24,57 @@ const (
 	// of exponentials, of however many classes.
 	leastExponent = -64
 )
+
+// Score implements classifier.Head. Besides the C values of a row it costs
+// O((S + A)qd) per row, A being the number of classes visited. The novelty is
+// −max log-density over the visited classes, up to a constant that all classes
+// share, or min r without log-determinant.
+func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	err := classifier.CheckScore(h, dst, novelty, x)
+	if err == nil {
+		s := h.Model().Shared.scorer
+		err = s.each(x, func(i int, f *found) {
+			if novelty != nil {
+				novelty[i] = s.novelty(f)
+			}
+			s.logProb(dense.Row(dst, i), f)
+		})
+	}
+	return named(err)
+}
+
+// A Visit is how one example was classified.
+type Visit struct {
+	// Column is the class, as in Classes.
+	Column int
+	// Neurons is how many nodes and classes were scored: S + A of eq. 5.1.
+	Neurons int
+	// Supers are the super-classes whose classes were scored, ascending.
+	Supers []int
+}
+
+// Visits classifies the rows of x (n×d) by Algorithm 1 alone, without the
+// distribution over all classes.
+func (h *HPPCA) Visits(x blas32.General) ([]Visit, error) {
+	out := make([]Visit, max(x.Rows, 0))
+	err := classifier.CheckRows(x, h.Dim())
+	if len(h.Classes()) == 0 {
+		err = classifier.ErrNotFitted
+	}
+	if err == nil {
+		err = h.Model().Shared.scorer.each(x, func(i int, f *found) {
+			out[i] = Visit{Column: f.best().item, Neurons: f.neurons, Supers: slices.Sorted(slices.Values(f.supers))}
+		})
+	}
+	return out, named(err)
+}
+
+func named(err error) error {
+	if err != nil {
+		return fmt.Errorf("hppca: %w", err)
+	}
+	return nil
+}
 
 // A scorer holds what scoring needs of all nodes and classes, those of one
 // parent stacked for one product a batch. It is immutable.
@@ -141,7 +193,7 @@ type group struct {
 // parents they visit, and what is below a parent is scored for all of its rows
 // at once.
 func (s *scorer) find(x blas32.General) ([]found, error) {
-	q := lowrank.NewQueries(s.place(x), s.centre)
+	q := lowrank.NewQueries(lowrank.Placed(x, s.normalize), s.centre)
 	out := make([]found, x.Rows)
 	groups := []group{{rows: classifier.Range(0, x.Rows)}}
 	last := len(s.steps) - 1
@@ -192,18 +244,18 @@ func (st step) visits(of []found) []group {
 
 // score returns what is below the parents of every row, with scores.
 func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, error) {
-	scores, errs := make([]blas64.General, len(groups)), make([]error, len(groups))
-	order := st.largestFirst(groups)
-	dense.Parallel(len(groups), func(i int) {
+	scores, order := make([]blas64.General, len(groups)), st.largestFirst(groups)
+	err := dense.ParallelErr(len(groups), func(i int) (err error) {
 		g := order[i]
-		scores[g], errs[g] = st.stacks[groups[g].parent].Scores(q, groups[g].rows)
+		scores[g], err = st.stacks[groups[g].parent].Scores(q, groups[g].rows)
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	type place struct{ group, row int }
 	at := make([][]place, rows)
 	for g := range groups {
-		if errs[g] != nil {
-			return nil, errs[g]
-		}
 		for i, row := range groups[g].rows {
 			at[row] = append(at[row], place{g, i})
 		}
@@ -228,7 +280,7 @@ func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, 
 // largestFirst orders groups by their work, so that no core ends with a large
 // one while the others wait.
 func (st step) largestFirst(groups []group) []int {
-	work := func(g int) int { return len(groups[g].rows) * st.stacks[groups[g].parent].Components().Rows }
+	work := func(g int) int { return len(groups[g].rows) * st.stacks[groups[g].parent].Rows() }
 	order := classifier.Range(0, len(groups))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(work(b), work(a)), cmp.Compare(a, b)) })
 	return order
@@ -252,20 +304,6 @@ func (s *scorer) visited(candidates []ranked) int {
 		n--
 	}
 	return n
-}
-
-// place returns x in float64, of length 1 if so configured. It rounds to
-// float32 in between, as learning does.
-func (s *scorer) place(x blas32.General) blas64.General {
-	z := dense.New(x.Rows, x.Cols)
-	dense.Parallel(x.Rows, func(i int) {
-		row := dense.Row(z, i)
-		classifier.Place(row, dense.Row32(x, i), s.normalize)
-		for j, v := range row {
-			row[j] = float64(float32(v))
-		}
-	})
-	return z
 }
 
 // each calls do with what is found for every row of x, on all cores.

@@ -25,14 +25,14 @@ type level struct {
 
 func (t tree) lowest() level { return t.levels[len(t.levels)-1] }
 
-// regroup makes the tree anew (Algorithm 2), level by level from the classes.
+// regroup makes the tree (Algorithm 2), level by level from the classes.
 // It does not depend on the order of the columns. examples are only asked for
 // with Config.Cluster "raw".
-func (h *HPPCA) regroup(ctx context.Context, examples func(class string) blas32.General) error {
-	names := h.classes.Names()
+func (c Config) regroup(ctx context.Context, m *model, examples func(class string) blas32.General) error {
+	names := m.Classes.Names()
 	order := classifier.Range(0, len(names))
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
-	all := h.gaussians()
+	all := gaussians(m.Classes.Values())
 	gs, weights := make([]lowrank.Gaussian, len(order)), make([]float64, len(order))
 	sorted := make([]string, len(order))
 	for i, column := range order {
@@ -40,13 +40,13 @@ func (h *HPPCA) regroup(ctx context.Context, examples func(class string) blas32.
 	}
 	var t tree
 	var classSupers, below []int
-	for i, size := range h.cfg.sizes(len(gs)) {
+	for i, size := range c.sizes(len(gs)) {
 		var found clusters
 		var err error
-		if i == 0 && h.cfg.Cluster == ClusterRaw {
-			found, err = h.rawClusters(ctx, gs, sorted, size, examples)
+		if i == 0 && c.Cluster == ClusterRaw {
+			found, err = c.rawClusters(ctx, m.Backend, gs, sorted, size, examples)
 		} else {
-			found, err = h.cfg.cluster(ctx, h.mul, gs, weights, size, uint64(i))
+			found, err = c.cluster(ctx, m.Backend, gs, weights, size, uint64(i))
 		}
 		if err != nil {
 			return fmt.Errorf("super-classes: %w", err)
@@ -60,28 +60,26 @@ func (h *HPPCA) regroup(ctx context.Context, examples func(class string) blas32.
 		t.levels = slices.Insert(t.levels, 0, level{nodes: found.supers, parent: below})
 		gs, weights = found.supers, found.weights
 	}
-	classes := h.classes.Values()
 	for i, column := range order {
-		classes[column].super = classSupers[i]
+		m.Classes.Values()[column].super = classSupers[i]
 	}
-	h.tree = t
+	m.Shared.tree = t
 	return nil
 }
 
 // place puts the classes from column known on into the super-class of smallest
 // KL divergence.
-func (h *HPPCA) place(known int) error {
-	classes := h.classes.Values()
-	if known == len(classes) {
+func place(m *model, known int) error {
+	classes, nodes := m.Classes.Values()[known:], m.Shared.tree.lowest().nodes
+	if len(classes) == 0 {
 		return nil
 	}
-	gs := h.gaussians()[known:]
-	kl := dense.New(len(gs), len(h.tree.lowest().nodes))
-	if err := lowrank.NewSet(gs, h.mul).KL(kl, h.tree.lowest().nodes); err != nil {
+	kl := dense.New(len(classes), len(nodes))
+	if err := lowrank.NewSet(gaussians(classes), m.Backend).KL(kl, nodes); err != nil {
 		return err
 	}
-	for i := range gs {
-		classes[known+i].super = smallest(kl.Data[i*kl.Stride : i*kl.Stride+kl.Cols])
+	for i := range classes {
+		classes[i].super = smallest(dense.Row(kl, i))
 	}
 	return nil
 }
@@ -124,4 +122,34 @@ func smallest(values []float64) int {
 		}
 	}
 	return best
+}
+
+// Hierarchy implements classifier.Hierarchical: super-classes without classes
+// are left out.
+func (h *HPPCA) Hierarchy() classifier.Branch {
+	m := h.Model()
+	if !m.Fitted() {
+		return classifier.Branch{}
+	}
+	tree := m.Shared.tree
+	below := make([][]classifier.Branch, len(tree.lowest().nodes))
+	for i, c := range m.Classes.Values() {
+		below[c.super] = append(below[c.super], classifier.Branch{Class: m.Classes.Names()[i]})
+	}
+	for l := len(tree.levels) - 1; l > 0; l-- {
+		above := make([][]classifier.Branch, len(tree.levels[l-1].nodes))
+		for node, parent := range tree.levels[l].parent {
+			if len(below[node]) > 0 {
+				above[parent] = append(above[parent], classifier.Branch{Below: below[node]})
+			}
+		}
+		below = above
+	}
+	var root classifier.Branch
+	for _, branches := range below {
+		if len(branches) > 0 {
+			root.Below = append(root.Below, classifier.Branch{Below: branches})
+		}
+	}
+	return root
 }

@@ -3,8 +3,7 @@ package lowrank
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -12,9 +11,12 @@ import (
 // of the set from q into dst, or its mean term alone.
 func (s *Set) Bhattacharyya(dst []float64, q Gaussian, meanOnly bool) error {
 	o := s.against([]Gaussian{q})
-	o.rows = withRow(o.rows, minus(q.Mean, s.centre))
+	components := o.rows
+	o.rows = fresh(components.Rows+1, components.Cols)
+	dense.Copy32(o.rows, components)
+	copy(dense.Row32(o.rows, components.Rows), o.means.Data)
 	return s.each(&o, func(i int, c *compared) {
-		mean, spread := s.bhattacharyya(i, &o, c)
+		mean, spread := s.items[i].bhattacharyya(&o.items[0], i, c)
 		if dst[i] = mean; !meanOnly {
 			dst[i] = mean + spread
 		}
@@ -28,13 +30,6 @@ func Bhattacharyya(p, q Gaussian) (float64, error) {
 	return dst[0], err
 }
 
-func withRow(m blas32.General, row []float64) blas32.General {
-	out := fresh(m.Rows+1, len(row))
-	copy(out.Data, m.Data)
-	copy(out.Data[m.Rows*out.Stride:], narrowed(row))
-	return out
-}
-
 // bhattacharyya returns both terms of eq. 4.9. With Σ = A + ½·L_q·D_q·L_qᵀ and
 // A = λI + ½·L_p·D_p·L_pᵀ, λ the mean of both, everything follows from
 // X = L_p·L_qᵀ and one Cholesky factor of the order of q:
@@ -42,19 +37,18 @@ func withRow(m blas32.General, row []float64) blas32.General {
 //	A⁻¹ = (I − L_pᵀ·diag(W)·L_p)/λ,  W = D_p/(D_p + 2λ)
 //	M   = I + ½·√D_q·L_q·A⁻¹·L_qᵀ·√D_q
 //	|Σ| = |A|·|M|,  δᵀΣ⁻¹δ = δᵀA⁻¹δ − ‖chol(M)⁻¹·y‖²,  y = √(D_q/2)·L_q·A⁻¹·δ
-func (s *Set) bhattacharyya(i int, o *others, c *compared) (mean, spread float64) {
-	p, q := &s.gs[i], &o.gs[0]
+func (p *stacked) bhattacharyya(q *stacked, i int, c *compared) (mean, spread float64) {
 	lambda := (p.Lambda + q.Lambda) / 2
 	m := len(q.Values)
 	y := make([]float64, m) // first L_q·δ, δ = μ_p − μ_q
 	for a, x := range c.meanOf(i, 0, m) {
-		y[a] = float64(x) - o.origin[0][a]
+		y[a] = float64(x) - q.origin[a]
 	}
-	M := identity(m)
+	M := dense.Identity(m).Data
 	quadratic := squared(p.Mean, q.Mean)
 	for b, v := range p.Values {
 		x := c.of(i, b, 0, m+1)
-		w, along := v/(v+2*lambda), s.origin[i][b]-float64(x[m]) // L_p·δ
+		w, along := v/(v+2*lambda), p.origin[b]-float64(x[m]) // L_p·δ
 		quadratic -= w * along * along
 		for a := range m {
 			y[a] -= w * along * float64(x[a])
@@ -76,15 +70,7 @@ func (s *Set) bhattacharyya(i int, o *others, c *compared) (mean, spread float64
 	for _, v := range p.Values {
 		logDet += math.Log1p(v / (2 * lambda))
 	}
-	return quadratic / 8, max(logDet-(p.logDetBeyond()+q.logDetBeyond())/2, 0) / 2
-}
-
-func identity(m int) []float64 {
-	out := make([]float64, m*m)
-	for i := range m {
-		out[i*m+i] = 1
-	}
-	return out
+	return quadratic / 8, max(logDet-(p.logDet+q.logDet)/2, 0) / 2
 }
 
 // forward factors M (lower triangle, in place) and returns log|M| and

@@ -11,27 +11,30 @@ import (
 // so that no row meets another kernel for being alone.
 const fewRows = 16
 
-// room is what scoring a few rows takes, used again and again.
-type room struct{ z, projected, crossed blas32.General }
-
-// room returns one for so many components of so many Gaussians, with zeros or
-// anything else in it. It goes back to q.rooms.
-func (q *Queries) room(components, items int) *room {
-	r, _ := q.rooms.Get().(*room)
-	if r == nil {
-		r = &room{z: aligned(fewRows, q.z32.Cols)}
-	}
-	r.projected, r.crossed = resized(r.projected, components), resized(r.crossed, items)
-	return r
+// scratch is what scoring a few rows takes, used again and again.
+type scratch struct {
+	z        blas32.General // fewRows×d
+	products blas32.General // rows of the stack × fewRows
+	doubts   blas32.General // fewRows × Gaussians
 }
 
-// resized returns m with so many rows of fewRows, in its memory where that is
-// enough.
-func resized(m blas32.General, rows int) blas32.General {
-	if cap(m.Data) < rows*fewRows {
-		return fresh(rows, fewRows)
+// borrow returns a scratch for a stack, with anything in it. It goes back to
+// q.scratch.
+func (q *Queries) borrow(s *Stack) *scratch {
+	t, _ := q.scratch.Get().(*scratch)
+	if t == nil {
+		t = &scratch{z: aligned(fewRows, q.z32.Cols)}
 	}
-	return blas32.General{Rows: rows, Cols: fewRows, Stride: fewRows, Data: m.Data[:rows*fewRows]}
+	t.products, t.doubts = resized(t.products, s.rows.Rows, fewRows), resized(t.doubts, fewRows, len(s.items))
+	return t
+}
+
+// resized returns a matrix in the memory of m where that is enough.
+func resized(m blas32.General, rows, cols int) blas32.General {
+	if cap(m.Data) < rows*cols {
+		return fresh(rows, cols)
+	}
+	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
 }
 
 // aligned returns a zero matrix all rows of which begin at multiples of 16
@@ -42,63 +45,45 @@ func aligned(rows, cols int) blas32.General {
 	return m
 }
 
-// fill puts rows of q into z, and zeros below them.
-func (r *room) fill(q *Queries, rows []int) {
-	for i, row := range rows {
-		copy(dense.Row32(r.z, i), dense.Row32(q.z32, row))
-	}
-	clear(r.z.Data[len(rows)*r.z.Stride:])
-}
-
-// scoresOfFew multiplies the other way round, the components by a few rows: the
-// components, by far the larger matrix, are then read once as they lie, where
-// a right operand would be packed first. For a handful of rows that takes half
-// of the time.
+// scoresOfFew multiplies the other way round, the stack by a few rows: the
+// stack, by far the larger matrix, is then read once as it lies, where a right
+// operand would be packed first. For a handful of rows that takes half of the
+// time.
 func (s *Stack) scoresOfFew(q *Queries, rows []int) (blas64.General, error) {
 	scores := dense.New(len(rows), len(s.items))
-	r := q.room(s.basis.Rows, len(s.items))
-	defer q.rooms.Put(r)
+	t := q.borrow(s)
+	defer q.scratch.Put(t)
 	for first := 0; first < len(rows); first += fewRows {
 		part := rows[first:min(first+fewRows, len(rows))]
-		r.fill(q, part)
-		if err := s.multiplyFew(r); err != nil {
+		for i, row := range part {
+			copy(dense.Row32(t.z, i), dense.Row32(q.z32, row))
+		}
+		clear(t.z.Data[len(part)*t.z.Stride:])
+		if err := s.mul.Raw().Mul32(t.products, s.rows, t.z); err != nil {
 			return scores, err
 		}
-		s.scoreFew(scores.Data[first*scores.Stride:], q, part, r)
+		for c := range s.items {
+			k := &s.items[c]
+			uu, cross := k.squaresOfFew(t.products), dense.Row32(t.products, k.first+len(k.weight))
+			for i, row := range part {
+				dense.Row(scores, first+i)[c], dense.Row32(t.doubts, i)[c] = k.score(q.row(row), q.length[row], uu[i], float64(cross[i]))
+			}
+		}
+		for i, row := range part {
+			s.refine(dense.Row(scores, first+i), dense.Row32(t.doubts, i), q.row(row))
+		}
 	}
 	return scores, nil
 }
 
-// multiplyFew writes L(z−c) of all Gaussians and (μ−c)ᵀ(z−c), a column a row of z.
-func (s *Stack) multiplyFew(r *room) error {
-	raw := s.mul.Raw()
-	if s.basis.Rows > 0 {
-		if err := raw.Mul32(r.projected, s.basis, r.z); err != nil {
-			return err
-		}
-	}
-	return raw.Mul32(r.crossed, s.means, r.z)
-}
-
-// scoreFew is scoreRow for all of the rows.
-func (s *Stack) scoreFew(dst []float64, q *Queries, rows []int, r *room) {
-	for i := range s.items {
-		k := &s.items[i]
-		uu := k.squares(r.projected.Data[k.first*fewRows:])
-		for c, row := range rows {
-			z := q.z.Data[row*q.z.Stride : row*q.z.Stride+q.z.Cols]
-			dst[c*len(s.items)+i] = k.score(z, q.sq[row], uu[c], float64(r.crossed.Data[i*fewRows+c]))
-		}
-	}
-}
-
-// squares returns ‖u‖² of the rows, whose products with the components are the
-// columns of projected; four columns at a time stay in registers.
-func (k *stacked) squares(projected []float32) (uu [fewRows]float64) {
+// squaresOfFew returns ‖u‖² of the rows, whose products with the components are
+// the columns of products; four columns at a time stay in registers.
+func (k *stacked) squaresOfFew(products blas32.General) (uu [fewRows]float64) {
+	components := products.Data[k.first*fewRows:]
 	for c := 0; c < fewRows; c += 4 {
 		var s0, s1, s2, s3 float64
 		for j, w := range k.weight {
-			p, o := projected[j*fewRows+c:j*fewRows+c+4:j*fewRows+c+4], k.origin[j]
+			p, o := components[j*fewRows+c:j*fewRows+c+4:j*fewRows+c+4], k.origin[j]
 			a0, a1, a2, a3 := float64(p[0])-o, float64(p[1])-o, float64(p[2])-o, float64(p[3])-o
 			s0 += w * a0 * a0
 			s1 += w * a1 * a1

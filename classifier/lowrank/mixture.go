@@ -21,6 +21,7 @@ func Mixture(gs []Gaussian, weights []float64, r int, mul linalg.Backend) (Gauss
 	out := Gaussian{Mean: make([]float64, gs[0].Dim())}
 	spread := 0 // whether λ differs
 	for i := range gs {
+		out.N += gs[i].N
 		for j, v := range gs[i].Mean {
 			out.Mean[j] += share[i] * v
 		}
@@ -79,14 +80,14 @@ func factorEigen(solver linalg.Solver, gs []Gaussian, share, mean []float64, r i
 		first = last
 	}
 	e, err := solver.TopEigen(sum, r)
-	return positive(e), err
+	return e.Positive(1e-14), err
 }
 
 // factor returns rows whose scatter is the sum of factorEigen.
 func factor(gs []Gaussian, share, mean []float64, rows int) blas64.General {
 	z := dense.New(rows, len(mean))
 	at := 0
-	next := func() []float64 { at++; return z.Data[(at-1)*z.Stride : at*z.Stride] }
+	next := func() []float64 { at++; return dense.Row(z, at-1) }
 	for i := range gs {
 		scale := math.Sqrt(share[i])
 		row := next()
@@ -101,15 +102,4 @@ func factor(gs []Gaussian, share, mean []float64, rows int) blas64.General {
 		}
 	}
 	return z
-}
-
-// positive cuts off eigenvalues that are zero up to rounding.
-func positive(e linalg.Eigen) linalg.Eigen {
-	rank := 0
-	for rank < len(e.Values) && e.Values[rank] > max(0, 1e-14*e.Values[0]) {
-		rank++
-	}
-	v := e.Vectors
-	v.Rows, v.Data = rank, v.Data[:rank*v.Stride]
-	return linalg.Eigen{Values: e.Values[:rank], Vectors: v}
 }

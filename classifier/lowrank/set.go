@@ -14,29 +14,21 @@ import (
 // multiplied as one matrix.
 const setChunk = 64
 
-// A Set is Gaussians of one dimension, made ready for being compared with
-// others many times.
+// A Set is Gaussians of one dimension, prepared for being compared with others
+// many times.
 type Set struct {
 	gs     []Gaussian
+	items  []stacked      // the same
 	centre []float64      // mean of the means: the origin of all products
 	means  blas32.General // μ − centre
-	origin [][]float64    // L(μ − centre), for Bhattacharyya
-	logDet []float64      // log|Σ| − d·log λ
 	mul    linalg.Backend
 }
 
 // NewSet takes at least one Gaussian, and what multiplies.
 func NewSet(gs []Gaussian, mul linalg.Backend) *Set {
-	s := &Set{gs: gs, centre: MeanOfMeans(gs), origin: make([][]float64, len(gs)), logDet: make([]float64, len(gs)), mul: mul}
+	s := &Set{gs: gs, centre: MeanOfMeans(gs), items: make([]stacked, len(gs)), mul: mul}
 	s.means = fresh(len(gs), len(s.centre))
-	dense.Parallel(len(gs), func(i int) {
-		shift := minus(gs[i].Mean, s.centre)
-		for j, v := range shift {
-			s.means.Data[i*s.means.Stride+j] = float32(v)
-		}
-		s.origin[i] = gs[i].project(shift)
-		s.logDet[i] = gs[i].logDetBeyond()
-	})
+	dense.Parallel(len(gs), func(i int) { s.items[i] = stackedOf(&gs[i], 0, s.centre, true, dense.Row32(s.means, i)) })
 	return s
 }
 
@@ -45,26 +37,17 @@ func (s *Set) Len() int { return len(s.gs) }
 
 // others is what the Gaussians of a Set are compared with.
 type others struct {
-	gs     []Gaussian
-	rows   blas32.General // their components; for Bhattacharyya, μ − centre below
-	first  []int
-	origin [][]float64 // L(μ − centre) of each
-	weight [][]float64 // D/(D+λ) of each
-	logDet []float64   // log|Σ| − d·log λ of each
+	items []stacked
+	rows  blas32.General // their components; for Bhattacharyya, μ − centre below
+	means blas32.General // μ − centre
 }
 
 func (s *Set) against(gs []Gaussian) others {
-	n := len(gs)
-	o := others{gs: gs, rows: Block(gs), first: make([]int, n), origin: make([][]float64, n), weight: make([][]float64, n), logDet: make([]float64, n)}
+	o := others{items: make([]stacked, len(gs)), rows: Block(gs), means: fresh(len(gs), len(s.centre))}
 	row := 0
 	for i := range gs {
-		o.first[i] = row
+		o.items[i] = stackedOf(&gs[i], row, s.centre, true, dense.Row32(o.means, i))
 		row += len(gs[i].Values)
-		o.origin[i] = gs[i].project(minus(gs[i].Mean, s.centre))
-		o.logDet[i] = gs[i].logDetBeyond()
-		for _, v := range gs[i].Values {
-			o.weight[i] = append(o.weight[i], v/(v+gs[i].Lambda))
-		}
 	}
 	return o
 }
@@ -138,10 +121,11 @@ func (c *compared) meanOf(i, row, m int) []float32 {
 func (s *Set) KL(dst blas64.General, q []Gaussian) error {
 	o := s.against(q)
 	return s.each(&o, func(i int, c *compared) {
-		row := dst.Data[i*dst.Stride : i*dst.Stride+len(q)]
-		for j := range q {
-			row[j] = s.kl(i, j, &o, c.meanOf(i, o.first[j], len(q[j].Values)), func(b int) []float32 {
-				return c.of(i, b, o.first[j], len(q[j].Values))
+		row := dense.Row(dst, i)
+		for j := range o.items {
+			to := &o.items[j]
+			row[j] = s.items[i].kl(to, c.meanOf(i, to.first, len(to.Values)), func(b int) []float32 {
+				return c.of(i, b, to.first, len(to.Values))
 			})
 		}
 	})
@@ -149,12 +133,9 @@ func (s *Set) KL(dst blas64.General, q []Gaussian) error {
 
 // KLOf is KL of some Gaussians of the set only (len(which) × len(q)).
 func (s *Set) KLOf(which []int, q []Gaussian) (blas64.General, error) {
-	part := &Set{
-		gs: make([]Gaussian, len(which)), centre: s.centre, means: fresh(len(which), len(s.centre)),
-		logDet: make([]float64, len(which)), mul: s.mul,
-	}
+	part := &Set{gs: make([]Gaussian, len(which)), items: make([]stacked, len(which)), centre: s.centre, means: fresh(len(which), len(s.centre)), mul: s.mul}
 	for k, i := range which {
-		part.gs[k], part.logDet[k] = s.gs[i], s.logDet[i]
+		part.gs[k], part.items[k] = s.gs[i], s.items[i]
 		copy(dense.Row32(part.means, k), dense.Row32(s.means, i))
 	}
 	dst := dense.New(len(which), len(q))
@@ -172,10 +153,10 @@ func (s *Set) KLBound(dst blas64.General, q []Gaussian) error {
 		return err
 	}
 	dense.Parallel(len(s.gs), func(i int) {
-		row := dst.Data[i*dst.Stride : i*dst.Stride+len(q)]
-		for j := range q {
-			at := i*projected.Cols + o.first[j]
-			row[j] = s.kl(i, j, &o, projected.Data[at:at+len(q[j].Values)], nil)
+		row, products := dense.Row(dst, i), dense.Row32(projected, i)
+		for j := range o.items {
+			to := &o.items[j]
+			row[j] = s.items[i].kl(to, products[to.first:to.first+len(to.Values)], nil)
 		}
 	})
 	return nil
@@ -183,14 +164,13 @@ func (s *Set) KLBound(dst blas64.General, q []Gaussian) error {
 
 // kl is eq. 4.11 with Σ⁻¹ = (I − L·diag(W)·Lᵀ)/λ, W = D/(D+λ) of q, from the
 // products of the mean and of each component of p with the components of q;
-// without the latter it is a lower bound. What cannot be negative but for
-// rounding is kept from being so.
-func (s *Set) kl(i, j int, o *others, mean []float32, component func(b int) []float32) float64 {
-	p, q := &s.gs[i], &o.gs[j]
+// without the latter it is a lower bound. What can only be negative by rounding
+// is cut off at 0.
+func (p *stacked) kl(q *stacked, mean []float32, component func(b int) []float32) float64 {
 	var within, used float64 // of δ and of the identity, in the components of q
-	w := o.weight[j]
+	w := q.weight
 	for a, x := range mean {
-		t := float64(x) - o.origin[j][a]
+		t := float64(x) - q.origin[a]
 		within += w[a] * t * t
 		used += w[a]
 	}
@@ -209,7 +189,7 @@ func (s *Set) kl(i, j int, o *others, mean []float32, component func(b int) []fl
 	}
 	d, ratio := float64(p.Dim()), p.Lambda/q.Lambda
 	quadratic := max(squared(p.Mean, q.Mean)-within, 0)
-	logDets := o.logDet[j] - s.logDet[i]
+	logDets := q.logDet - p.logDet
 	return max(0, (logDets-d*math.Log(ratio)+d*(ratio-1)-used*ratio+(trace+quadratic)/q.Lambda)/2)
 }
 

@@ -2,65 +2,27 @@ package lowrank
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// AddTensors adds those of gs, of dimension d, to tensors: "components" and
-// "mean" (n×d) in their own order, and, stacked in the given one, "values" and
-// "basis" (×d, float32); names begin with prefix.
-func AddTensors(tensors map[string]classifier.Tensor, prefix string, gs []Gaussian, order []int, d int) {
-	components, rows := make([]int, len(gs)), 0
-	mean := make([]float64, 0, len(gs)*d)
-	for i := range gs {
-		components[i] = len(gs[i].Values)
-		rows += components[i]
-		mean = append(mean, gs[i].Mean...)
+// Fields are the tensors of a Gaussian of dimension d with at most q components:
+// "count", "components", "mean" (d) and, stacked, "values" and "basis" (×d,
+// float32). λ is not one of them.
+func (g *Gaussian) Fields(c *classifier.Codec, d, q int) {
+	k := len(g.Values)
+	c.Int("count", &g.N, 1, math.MaxInt32)
+	c.Int("components", &k, 0, min(q, d))
+	c.Float64("mean", &g.Mean, d)
+	c.Rows64("values", &g.Values, k)
+	c.Rows32("basis", &g.Basis, k, d)
+	if !c.Reading() {
+		return
 	}
-	values, basis := make([]float64, 0, rows), make([]float32, 0, rows*d)
-	for _, i := range order {
-		values, basis = append(values, gs[i].Values...), append(basis, gs[i].Basis...)
-	}
-	tensors[prefix+"components"] = classifier.CountTensor(components)
-	tensors[prefix+"mean"] = classifier.Tensor{Shape: []int{len(gs), d}, F64: mean}
-	tensors[prefix+"values"] = classifier.Tensor{Shape: []int{rows}, F64: values}
-	tensors[prefix+"basis"] = classifier.Tensor{Shape: []int{rows, d}, F32: basis}
-}
-
-// FromTensors returns the n Gaussians of at most q components that AddTensors
-// stacked in the same order.
-func FromTensors(s classifier.State, prefix string, n, d, q int, lambda float64, order []int) ([]Gaussian, error) {
-	components, err := s.Counts(prefix+"components", n, 0, min(q, d))
-	if err != nil {
-		return nil, err
-	}
-	rows := 0
-	for _, k := range components {
-		rows += k
-	}
-	mean, err := s.Float64(prefix+"mean", n, d)
-	if err != nil {
-		return nil, err
-	}
-	values, err := s.Float64(prefix+"values", rows)
-	if err != nil {
-		return nil, err
-	}
-	basis, err := s.Float32(prefix+"basis", rows, d)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range values {
+	for _, v := range g.Values {
 		if v <= 0 {
-			return nil, fmt.Errorf("tensor %svalues: %g is not a variance", prefix, v)
+			c.Fail(fmt.Errorf("tensor values: %g is not a variance", v))
 		}
 	}
-	gs := make([]Gaussian, n)
-	row := 0
-	for _, i := range order {
-		k := components[i]
-		gs[i] = Gaussian{Mean: mean[i*d : (i+1)*d], Values: values[row : row+k], Basis: basis[row*d : (row+k)*d], Lambda: lambda}
-		row += k
-	}
-	return gs, nil
 }

@@ -1,154 +1,145 @@
 package moments
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Session checks what LearnMoments is given and returns it sorted by class, as
-// classifier.GroupByClass sorts examples; dim 0 accepts any dimension. It
-// returns an error unless names are distinct and not empty, all statistics are
-// of the same dimension, and none is without examples.
-func Session(classes []string, stats []*Moments, dim int) ([]string, []*Moments, error) {
+// A Session is the examples of some classes: embeddings or, in their place,
+// statistics of them.
+type Session struct {
+	// X (n×d) holds the embeddings and Y their labels; both are empty where
+	// there are only statistics.
+	X blas32.General
+	Y []string
+	// Dim is d.
+	Dim int
+	// Classes are sorted by name.
+	Classes []Examples
+}
+
+// Examples are those of one class in a session.
+type Examples struct {
+	Class string
+	// Rows are the positions of the examples in X, ascending.
+	Rows []int
+
+	x     blas32.General
+	unit  bool
+	stats *Moments // in place of rows
+}
+
+// NewSession groups labelled embeddings by class: row i of x (n×d, d being dim
+// unless that is 0) is an example of y[i]. With unit they are scaled to length 1.
+func NewSession(x blas32.General, y []string, dim int, unit bool) (*Session, error) {
+	if err := classifier.CheckExamples(x, y, dim); err != nil {
+		return nil, err
+	}
+	s := &Session{X: x, Y: y, Dim: x.Cols}
+	for _, g := range classifier.GroupByClass(y) {
+		s.Classes = append(s.Classes, Examples{Class: g.Class, Rows: g.Rows, x: x, unit: unit})
+	}
+	return s, nil
+}
+
+// SessionOf is NewSession from statistics: stats[i] are those of classes[i].
+// Names must be distinct, all statistics of the same dimension, and none without
+// examples.
+func SessionOf(classes []string, stats []*Moments, dim int) (*Session, error) {
 	if len(classes) == 0 || len(classes) != len(stats) {
-		return nil, nil, fmt.Errorf("%d classes with %d statistics", len(classes), len(stats))
+		return nil, fmt.Errorf("%d classes with %d statistics", len(classes), len(stats))
 	}
 	if err := classifier.CheckClasses(classes); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	byName := make(map[string]*Moments, len(classes))
+	s := &Session{Dim: dim}
 	for i, m := range stats {
 		if m.n == 0 {
-			return nil, nil, fmt.Errorf("class %q: %w", classes[i], errEmpty)
+			return nil, fmt.Errorf("class %q: %w", classes[i], errEmpty)
 		}
-		if dim == 0 {
-			dim = m.d
+		if s.Dim == 0 {
+			s.Dim = m.d
 		}
-		if m.d != dim {
-			return nil, nil, fmt.Errorf("class %q: statistics of %d values an example, want %d: they come from another backbone", classes[i], m.d, dim)
+		if m.d != s.Dim {
+			return nil, fmt.Errorf("class %q: statistics of %d values an example, want %d: they come from another backbone", classes[i], m.d, s.Dim)
 		}
-		byName[classes[i]] = m
+		s.Classes = append(s.Classes, Examples{Class: classes[i], stats: m})
 	}
-	names, sorted := slices.Clone(classes), make([]*Moments, len(classes))
-	slices.Sort(names)
-	for i, name := range names {
-		sorted[i] = byName[name]
-	}
-	return names, sorted, nil
+	slices.SortFunc(s.Classes, func(a, b Examples) int { return strings.Compare(a.Class, b.Class) })
+	return s, nil
 }
 
-// Total returns the first moment.
-func (m *Moments) Total() Total {
-	sum := m.Mean()
-	for j := range sum {
-		sum[j] *= float64(m.n)
-	}
-	return Total{N: m.n, Sum: sum}
+// HasExamples reports whether the embeddings themselves are there.
+func (s *Session) HasExamples() bool { return len(s.Y) > 0 }
+
+// Totals returns the first moments of the classes.
+func (s *Session) Totals() []Total {
+	totals := make([]Total, len(s.Classes))
+	dense.Parallel(len(totals), func(i int) { totals[i] = s.Classes[i].AddedTo(Total{}) })
+	return totals
 }
 
-// And returns the total of both.
-func (t Total) And(o Total) Total {
-	if len(t.Sum) == 0 {
-		t, o = o, t
+// Stats returns the statistics that stand for the examples, nil where the
+// embeddings are there.
+func (e Examples) Stats() *Moments { return e.stats }
+
+// Float32 copies the embeddings, scaled to length 1 where the session says so.
+func (e Examples) Float32() blas32.General {
+	if e.unit {
+		return classifier.UnitRows(e.x, e.Rows)
 	}
-	sum := slices.Clone(t.Sum)
-	for j, v := range o.Sum {
-		sum[j] += v
-	}
-	return Total{N: t.N + o.N, Sum: sum}
+	return dense.Gather32(e.x, e.Rows)
 }
 
-// Trace returns the sum of squared distances from the mean, tr(M2).
-func (m *Moments) Trace() float64 {
-	if !m.Thin() {
-		return m.trace()
-	}
-	var sum float64
-	for _, v := range centred(m.matrix(), m.Mean()).Data {
-		sum += v * v
-	}
-	return sum
-}
+// Float64 is Float32 without rounding the scaled embeddings.
+func (e Examples) Float64() blas64.General { return classifier.Placed(e.x, e.Rows, e.unit) }
 
-// errFull says that the examples are gone.
-var errFull = errors.New("the examples themselves are not kept any more")
-
-// Select returns statistics of some of the examples in the thin form, in the
-// order given; rows count from 0 in the order in which they were added.
-func (m *Moments) Select(rows []int) (*Moments, error) {
-	if !m.Thin() {
-		return nil, fmt.Errorf("select examples: %w", errFull)
-	}
-	out := &Moments{d: m.d, n: len(rows), rows: make([]float32, 0, len(rows)*m.d)}
-	for _, r := range rows {
-		if r < 0 || r >= m.n {
-			return nil, fmt.Errorf("select examples: row %d of %d", r, m.n)
-		}
-		out.rows = append(out.rows, m.rows[r*m.d:(r+1)*m.d]...)
-	}
-	return out, nil
-}
-
-// Stack returns the tensors of several statistics, those of stats[i] with "i."
-// in front of their names.
-func Stack(stats []*Moments) map[string]classifier.Tensor {
-	out := make(map[string]classifier.Tensor)
-	for i, m := range stats {
-		for key, t := range m.Tensors() {
-			out[strconv.Itoa(i)+"."+key] = t
-		}
-	}
-	return out
-}
-
-// Unstack takes back what Stack returned for n statistics of examples of d
-// values. No tensor may be left over, and none may be without examples.
-func Unstack(d, n int, tensors map[string]classifier.Tensor) ([]*Moments, error) {
-	parts := make(map[string]map[string]classifier.Tensor)
-	for name, t := range tensors {
-		index, key, _ := strings.Cut(name, ".")
-		if parts[index] == nil {
-			parts[index] = make(map[string]classifier.Tensor)
-		}
-		parts[index][key] = t
-	}
-	if len(parts) != n {
-		return nil, fmt.Errorf("statistics: tensors of %d classes, want %d", len(parts), n)
-	}
-	out := make([]*Moments, n)
-	for i := range out {
-		m, err := FromTensors(d, parts[strconv.Itoa(i)])
-		if err == nil {
-			err = m.possible()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("class %d: %w", i, err)
-		}
-		out[i] = m
-	}
-	return out, nil
-}
-
-// possible returns an error for what no examples can have: none at all, or a
-// negative variance beyond rounding.
-func (m *Moments) possible() error {
-	if m.n == 0 {
-		return errEmpty
-	}
-	if m.Thin() {
+// AddTo adds the examples to m.
+func (e Examples) AddTo(m *Moments) error {
+	switch {
+	case e.stats == nil:
+		return m.Give(e.Float32())
+	case m.n == 0:
+		solver := m.solver
+		*m = *e.stats.Clone()
+		m.solver = solver
 		return nil
 	}
-	p, tol := 0, removeTol*m.spread()
-	for i := range m.d {
-		if m.m2[p] < -tol {
-			return fmt.Errorf("statistics: the variance of value %d is negative", i)
-		}
-		p += m.d - i
+	return m.Merge(e.stats)
+}
+
+// RemoveFrom removes the examples from m, as Moments.Remove does.
+func (e Examples) RemoveFrom(m *Moments) error { return m.Remove(e.Float32()) }
+
+// AddedTo returns the total with the examples added.
+func (e Examples) AddedTo(t Total) Total {
+	if e.stats != nil {
+		return t.And(e.stats.Total())
 	}
-	return nil
+	return t.Plus(e.Float64())
+}
+
+// RemovedFrom returns the total without the examples, as Total.Minus does.
+func (e Examples) RemovedFrom(t Total) (Total, error) {
+	longest := math.Inf(1)
+	if e.unit {
+		longest = 1
+	}
+	return t.Minus(e.Float64(), longest)
+}
+
+// Scatter returns the sum of squared distances of the examples from their mean.
+func (e Examples) Scatter() float64 {
+	if e.stats != nil {
+		return e.stats.Trace()
+	}
+	return Scatter(e.Float64())
 }

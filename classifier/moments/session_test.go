@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -136,12 +137,47 @@ func TestUnstackRefuses(t *testing.T) {
 
 func TestSession(t *testing.T) {
 	a, b := batch(t, sample(3, 1)), batch(t, sample(2, 2))
-	names, stats, err := moments.Session([]string{"b", "a"}, []*moments.Moments{b, a}, 0)
-	if err != nil || names[0] != "a" || stats[0] != a || stats[1] != b {
-		t.Errorf("%v, %v", names, err)
+	s, err := moments.SessionOf([]string{"b", "a"}, []*moments.Moments{b, a}, 0)
+	if err != nil || s.Classes[0].Class != "a" || s.Classes[0].Stats() != a || s.Classes[1].Stats() != b {
+		t.Errorf("%v, %v", s, err)
 	}
-	if _, _, err := moments.Session([]string{"a"}, []*moments.Moments{a}, d+1); err == nil {
+	if _, err := moments.SessionOf([]string{"a"}, []*moments.Moments{a}, d+1); err == nil {
 		t.Error("another dimension")
+	}
+}
+
+// TestStackOfBothForms: a thin form and a full one come back as they were; what
+// belongs to no class, or lacks something, is refused.
+func TestStackOfBothForms(t *testing.T) {
+	var stats []*moments.Moments
+	for _, n := range []int{2, 5} {
+		x := dense.New32(n, 3)
+		for i := range x.Data {
+			x.Data[i] = float32(i * i % 7)
+		}
+		m := moments.New(3)
+		if err := m.Add(x); err != nil {
+			t.Fatal(err)
+		}
+		stats = append(stats, m)
+	}
+	tensors := moments.Stack(stats)
+	back, err := moments.Unstack(3, 2, tensors)
+	if err != nil || !reflect.DeepEqual(moments.Stack(back), tensors) {
+		t.Errorf("%v, %v", back, err)
+	}
+	if !back[0].Made(2, stats[0].Mean(), 0) || back[0].Made(3, stats[0].Mean(), 0) || back[0].Made(2, stats[1].Mean(), 0) {
+		t.Error("count and mean are not compared")
+	}
+	for name, change := range map[string]func(map[string]classifier.Tensor){
+		"missing": func(m map[string]classifier.Tensor) { delete(m, "1.mean") }, "class 2": func(m map[string]classifier.Tensor) { m["2.rows"] = m["0.rows"] },
+		"no class": func(m map[string]classifier.Tensor) { m["rows"] = m["0.rows"] }, "negative": func(m map[string]classifier.Tensor) { m["-1.rows"] = m["0.rows"] },
+	} {
+		damaged := moments.Stack(stats)
+		change(damaged)
+		if _, err := moments.Unstack(3, 2, damaged); err == nil {
+			t.Errorf("%s: was taken", name)
+		}
 	}
 }
 

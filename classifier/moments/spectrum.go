@@ -32,6 +32,18 @@ func (m *Moments) Covariance() (blas64.General, error) {
 	return s, nil
 }
 
+// Trace returns the sum of squared distances from the mean, tr(M2).
+func (m *Moments) Trace() float64 {
+	if !m.Thin() {
+		return m.trace()
+	}
+	var sum float64
+	for _, v := range centred(m.matrix(), m.Mean()).Data {
+		sum += v * v
+	}
+	return sum
+}
+
 // TopEigen returns the leading eigenpairs of the sample covariance (divisor
 // n−1): at most q, at most n−1, and none that is zero to working precision. The
 // vectors are good enough to be rounded to float32.
@@ -52,18 +64,7 @@ func (m *Moments) TopEigen(q int) (linalg.Eigen, error) {
 	if err != nil {
 		return linalg.Eigen{}, err
 	}
-	return positive(e), nil
-}
-
-// positive cuts off eigenvalues that are zero or less, up to rounding.
-func positive(e linalg.Eigen) linalg.Eigen {
-	rank := 0
-	for rank < len(e.Values) && e.Values[rank] > max(0, 1e-14*e.Values[0]) {
-		rank++
-	}
-	v := e.Vectors
-	v.Rows, v.Data = rank, v.Data[:rank*v.Stride]
-	return linalg.Eigen{Values: e.Values[:rank], Vectors: v}
+	return e.Positive(1e-14), nil
 }
 
 // unpack returns scale·M2 of the full form with both triangles.
@@ -78,4 +79,13 @@ func (m *Moments) unpack(scale float64) blas64.General {
 		}
 	}
 	return s
+}
+
+// Centred returns the examples less their mean (n×d, a copy) in the thin form,
+// and false in the full one, which has forgotten them.
+func (m *Moments) Centred() (blas64.General, bool) {
+	if !m.Thin() {
+		return blas64.General{}, false
+	}
+	return centred(m.matrix(), m.Mean()), true
 }

@@ -65,35 +65,3 @@ func fromRows(d int, s classifier.State, t classifier.Tensor) (*Moments, error) 
 	}
 	return &Moments{d: d, n: t.Shape[0], rows: rows}, nil
 }
-
-// TotalTensors returns totals of examples of d values as "count" (C) and
-// "sum" (C×d).
-func TotalTensors(totals []Total, d int) map[string]classifier.Tensor {
-	counts := make([]int, len(totals))
-	sums := make([]float64, 0, len(totals)*d)
-	for i, t := range totals {
-		counts[i] = t.N
-		sums = append(sums, t.Sum...)
-	}
-	return map[string]classifier.Tensor{
-		"count": classifier.CountTensor(counts),
-		"sum":   {Shape: []int{len(totals), d}, F64: sums},
-	}
-}
-
-// LoadTotals takes back what TotalTensors returned, of n classes.
-func LoadTotals(s classifier.State, n, d int) ([]Total, error) {
-	counts, err := s.Counts("count", n, 1, math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	sums, err := s.Float64("sum", n, d)
-	if err != nil {
-		return nil, err
-	}
-	totals := make([]Total, n)
-	for i, k := range counts {
-		totals[i] = Total{N: k, Sum: sums[i*d : (i+1)*d : (i+1)*d]}
-	}
-	return totals, nil
-}

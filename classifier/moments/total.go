@@ -2,9 +2,13 @@ package moments
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Total is the first moment of a class alone: how many examples, and their
@@ -12,6 +16,33 @@ import (
 type Total struct {
 	N   int
 	Sum []float64 // d
+}
+
+// Fields are the tensors of a total of examples of d values: "count" and "sum" (d).
+func (t *Total) Fields(c *classifier.Codec, d int) {
+	c.Int("count", &t.N, 1, math.MaxInt32)
+	c.Float64("sum", &t.Sum, d)
+}
+
+// Total returns the first moment.
+func (m *Moments) Total() Total {
+	sum := m.Mean()
+	for j := range sum {
+		sum[j] *= float64(m.n)
+	}
+	return Total{N: m.n, Sum: sum}
+}
+
+// And returns the total of both.
+func (t Total) And(o Total) Total {
+	if len(t.Sum) == 0 {
+		t, o = o, t
+	}
+	sum := slices.Clone(t.Sum)
+	for j, v := range o.Sum {
+		sum[j] += v
+	}
+	return Total{N: t.N + o.N, Sum: sum}
 }
 
 // Plus returns the total with the rows of z (b×d) added.
@@ -60,11 +91,24 @@ func (t Total) Direction() []float64 {
 
 func accumulate(sum []float64, z blas64.General, sign float64) []float64 {
 	for i := range z.Rows {
-		for j, v := range z.Data[i*z.Stride : i*z.Stride+z.Cols] {
+		for j, v := range dense.Row(z, i) {
 			sum[j] += sign * v
 		}
 	}
 	return sum
+}
+
+// Scatter returns the sum of squared distances of the rows of z from their mean.
+func Scatter(z blas64.General) float64 {
+	total := Total{}.Plus(z)
+	mean := total.Mean()
+	var sq float64
+	for i := range z.Rows {
+		for j, v := range dense.Row(z, i) {
+			sq += (v - mean[j]) * (v - mean[j])
+		}
+	}
+	return sq
 }
 
 // length is the Euclidean length.
@@ -72,5 +116,5 @@ func length(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
-	return blas64.Nrm2(blas64.Vector{N: len(v), Data: v, Inc: 1})
+	return blas64.Nrm2(dense.Vector(v))
 }

@@ -28,3 +28,11 @@ func TestContract(t *testing.T) {
 		})
 	}
 }
+
+// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+func TestContractOnEachBackend(t *testing.T) {
+	classifiertest.RunOnEachBackend(t, classifiertest.Factory{
+		New:  func() (classifier.Learner, error) { return ncm.New(ncm.DefaultConfig()) },
+		Load: func(s classifier.State) (classifier.Learner, error) { return ncm.Load(s) },
+	})
+}

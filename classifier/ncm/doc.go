@@ -5,11 +5,10 @@
 // embeddings for class-incremental learning goes back to Mensink et al. 2013
 // and Rebuffi et al. 2017 (iCaRL).
 //
-//	symbol   field      shape  meaning
-//	n        counts     C      examples of a class
-//	Σx       sums       C×d    sum of the examples, scaled to length 1 (cosine) or raw (Euclidean)
-//	m        mean       C×d    the direction of the sum (cosine), the mean (Euclidean)
-//	τ        tau        1      temperature
+//	symbol   field         shape  meaning
+//	n, Σx    moments.Total 1, d   examples of a class and their sum, scaled to length 1 (cosine) or raw (Euclidean)
+//	m        means.rows    C×d    the direction of the sum (cosine), the mean (Euclidean)
+//	τ        shared.Tau    1      temperature
 //
 //	cosine     log p(c|x) = log-softmax_c  cos(x, m_c)/τ
 //	euclidean  log p(c|x) = log-softmax_c −‖x−m_c‖²/2τ
@@ -25,6 +24,6 @@
 // do not change τ. Forgetting the last class makes the head unfitted again.
 //
 // Cost: learning O(nd), scoring O(Cd) an example, in float64. Learning and
-// forgetting are exact, classes and single examples; order does not matter
-// but for the last bits of a sum.
+// forgetting are exact, classes and single examples; order makes no difference
+// beyond the last bits of a sum.
 package ncm

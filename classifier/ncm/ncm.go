@@ -3,44 +3,30 @@ package ncm
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
-
-// batchRows bounds the rows scored in float64 at a time.
-const batchRows = 256
 
 // NCM is a nearest class mean head.
 type NCM struct {
+	classtable.Exact[shared, moments.Total]
 	cfg Config
-	model
 }
 
-// model is the fitted part; every change makes a new one.
-type model struct {
-	dim     int
-	tau     float64
-	classes classifier.Table[moments.Total]
-	// centre is the mean of the class means (zero for cosine) and means (C×d)
-	// is relative to it; both follow from classes.
-	centre []float64
-	means  blas64.General
-	sq     []float64 // ‖means‖², Euclidean
+type model = classtable.Model[shared, moments.Total]
+
+// shared is what the classes share.
+type shared struct {
+	Tau   float64 `json:"tau"`
+	means *means
 }
 
 var (
-	_ classifier.Learner         = (*NCM)(nil)
-	_ classifier.Forgetter       = (*NCM)(nil)
-	_ classifier.SampleForgetter = (*NCM)(nil)
-	_ classifier.Saver           = (*NCM)(nil)
+	_ classifier.Exporter = (*NCM)(nil)
+	_ moments.Learner     = (*NCM)(nil)
 )
 
 // New returns an unfitted head.
@@ -48,137 +34,50 @@ func New(cfg Config) (*NCM, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &NCM{cfg: cfg}, nil
+	return &NCM{cfg: cfg, Exact: classtable.NewExact(classtable.Method[shared, moments.Total]{
+		Name: "ncm", Config: cfg, Unit: cfg.Metric == Cosine,
+		Fit: func(_ *model, old moments.Total, change classtable.Change) (moments.Total, error) {
+			return change.Total(old)
+		},
+		Settle: cfg.settle,
+		Rescore: func(m *model, _ []int) error {
+			m.Shared.means = cfg.meansOf(m)
+			return nil
+		},
+		Scoring: cfg.scoring,
+		Count:   func(t moments.Total) int { return t.N },
+		Fields:  func(c *classifier.Codec, m *model, t *moments.Total) { t.Fields(c, m.Dim) },
+		Decode: func(m *model, _ classifier.State, _ int) error {
+			if tau := m.Shared.Tau; !(tau >= 1e-120 && tau <= 1e120) {
+				return fmt.Errorf("temperature %g", tau)
+			}
+			return nil
+		},
+	})}, nil
 }
 
-// Classes implements classifier.Head.
-func (h *NCM) Classes() []string { return h.classes.Names() }
-
-// Dim implements classifier.Head.
-func (h *NCM) Dim() int { return h.dim }
+// Load returns the head that Save described.
+func Load(s classifier.State) (*NCM, error) { return classtable.Load("ncm", s, New) }
 
 // Temperature returns τ, 0 before the base session.
-func (h *NCM) Temperature() float64 { return h.tau }
+func (h *NCM) Temperature() float64 { return h.Model().Shared.Tau }
 
-// Learn implements classifier.Learner in O(nd).
-func (h *NCM) Learn(ctx context.Context, x blas32.General, y []string) error {
-	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
-		return fmt.Errorf("ncm: learn: %w", err)
-	}
-	next := h.next(x.Cols)
-	groups := classifier.GroupByClass(y)
-	for _, g := range groups {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("ncm: learn: %w", err)
-		}
-		old, _ := next.classes.Get(g.Class)
-		next.classes.Put(g.Class, old.Plus(h.cfg.place(x, g.Rows)))
-	}
-	next.derive(h.cfg)
-	if next.tau == 0 {
-		tau, err := fitTemperature(ctx, h.cfg, &next, x, groups)
-		if err != nil {
-			return fmt.Errorf("ncm: learn: %w", err)
-		}
-		next.tau = tau
-	}
-	h.model = next
-	return nil
+// TakesUnit implements moments.Learner.
+func (h *NCM) TakesUnit() bool { return h.cfg.Metric == Cosine }
+
+// LearnMoments implements moments.Learner in O(Cd). Statistics cannot leave one
+// example out: a τ that is to be fitted is the default (DefaultTemperature). The
+// only other difference to the examples is that these were rounded to float32
+// after they were scaled to length 1.
+func (h *NCM) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
+	return h.LearnFrom(ctx, classes, stats)
 }
 
-// Forget implements classifier.Forgetter.
-func (h *NCM) Forget(name string) error {
-	if _, ok := h.classes.Get(name); !ok {
-		return fmt.Errorf("ncm: forget %q: %w", name, classifier.ErrUnknownClass)
+// Export implements classifier.Exporter.
+func (h *NCM) Export(g *onnx.Graph, x string) (string, error) {
+	if err := h.CheckFitted("export"); err != nil {
+		return "", err
 	}
-	next := h.next(h.dim)
-	next.classes.Drop(name)
-	next.derive(h.cfg)
-	h.model = next
-	return nil
-}
-
-// ForgetSamples implements classifier.SampleForgetter.
-func (h *NCM) ForgetSamples(x blas32.General, y []string) error {
-	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
-		return fmt.Errorf("ncm: forget samples: %w", err)
-	}
-	next := h.next(h.dim)
-	for _, g := range classifier.GroupByClass(y) {
-		if err := next.subtract(h.cfg, x, g); err != nil {
-			return fmt.Errorf("ncm: forget samples of %q: %w", g.Class, err)
-		}
-	}
-	next.derive(h.cfg)
-	h.model = next
-	return nil
-}
-
-// Score implements classifier.Head in O(Cd) per row. The novelty is the
-// distance to the nearest mean, 1−cos or Euclidean.
-func (h *NCM) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Score(dst, novelty, x)
-}
-
-func (h *NCM) scoring() classifier.Scoring {
-	return classifier.Scoring{
-		Method: "ncm", Head: h, LogProb: h.logProb, Novelty: h.novelty,
-		Scores: func(x blas32.General) (blas64.General, error) { return h.scores(h.cfg, x) },
-	}
-}
-
-func (h *NCM) logProb(dst, s []float64) {
-	for j, v := range s {
-		dst[j] = v / h.tau
-	}
-	classifier.LogSoftmax(dst)
-}
-
-func (h *NCM) novelty(s []float64) float64 {
-	best := slices.Max(s)
-	if h.cfg.Metric == Cosine {
-		return 1 - best
-	}
-	return math.Sqrt(-2 * best)
-}
-
-// scores returns cos(x, m) or −‖x−m‖²/2 (n×C) in float64.
-func (m *model) scores(cfg Config, x blas32.General) (blas64.General, error) {
-	z := cfg.place(x, classifier.Range(0, x.Rows))
-	for i := range x.Rows {
-		for j, c := range m.centre {
-			z.Data[i*z.Stride+j] -= c
-		}
-	}
-	s := dense.New(x.Rows, m.classes.Len())
-	if err := linalg.MulTrans64(s, z, m.means); err != nil {
-		return s, err
-	}
-	if cfg.Metric == Euclidean {
-		m.toDistances(s, z)
-	}
-	return s, nil
-}
-
-// toDistances turns z·m into −‖z−m‖²/2.
-func (m *model) toDistances(s, z blas64.General) {
-	for i := range s.Rows {
-		v := blas64.Vector{N: z.Cols, Data: z.Data[i*z.Stride:], Inc: 1}
-		sq := blas64.Dot(v, v)
-		for j, msq := range m.sq {
-			at := i*s.Stride + j
-			s.Data[at] = min(0, s.Data[at]-(sq+msq)/2)
-		}
-	}
-}
-
-// place returns rows of x as the metric sees them.
-func (c Config) place(x blas32.General, rows []int) blas64.General {
-	return classifier.Placed(x, rows, c.Metric == Cosine)
-}
-
-// next returns a copy to change; totals are shared, as they are never
-// written.
-func (h *NCM) next(dim int) model {
-	return model{dim: dim, tau: h.tau, classes: h.classes.Clone()}
+	s := h.Model().Shared
+	return classifier.LogSoftmaxGraph(g, g.Op("Div", s.means.graph(g, x), g.Scalar(s.Tau))), nil
 }

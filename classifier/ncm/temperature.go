@@ -3,6 +3,7 @@ package ncm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -13,6 +14,8 @@ import (
 )
 
 const (
+	// batchRows bounds the rows scored in float64 at a time.
+	batchRows = 256
 	// fitValues bounds the scores held while fitting, 16 Mi (128 MiB); of
 	// larger sessions the first examples of every class are used.
 	fitValues = 16 << 20
@@ -23,89 +26,100 @@ const (
 	logTol   = 1e-4
 )
 
-// fitTemperature returns the τ of least leave-one-out negative log-likelihood
-// of the base session.
-func fitTemperature(ctx context.Context, cfg Config, m *model, x blas32.General, groups []classifier.Group) (float64, error) {
-	start := defaultTemperature(cfg, m, x)
-	if len(groups) < 2 {
-		return start, nil
+// settle fits τ to the base session.
+func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known int) error {
+	if known > 0 {
+		return nil
 	}
-	s, own, err := leaveOneOut(ctx, cfg, m, x, groups)
-	if err != nil {
-		return 0, err
+	m.Shared.Tau = c.Temperature
+	if c.Temperature > 0 {
+		return nil
 	}
-	if s.Rows == 0 {
-		return start, nil
+	means := c.meansOf(m)
+	start := means.defaultTemperature(s)
+	m.Shared.Tau = start
+	if len(s.Classes) < 2 || !s.HasExamples() {
+		return nil
+	}
+	scores, own, err := means.leaveOneOut(ctx, m.Classes.Values(), s)
+	if err != nil || scores.Rows == 0 {
+		return err
 	}
 	best, err := goldenSection(ctx, math.Log(start)-logRange, math.Log(start)+logRange, func(logTau float64) float64 {
-		return nll(s, own, math.Exp(-logTau))
+		return nll(scores, own, math.Exp(-logTau))
 	})
-	return math.Exp(best), err
+	m.Shared.Tau = math.Exp(best)
+	return err
 }
 
 // defaultTemperature is what τ is about, seen from the spread of the data.
-func defaultTemperature(cfg Config, m *model, x blas32.General) float64 {
-	if cfg.Metric == Cosine {
+func (m *means) defaultTemperature(s *moments.Session) float64 {
+	if m.cosine {
 		return DefaultTemperature
 	}
 	var sq float64
-	for i := range x.Rows {
-		for j, v := range dense.Row32(x, i) {
+	n := s.X.Rows
+	for i := range s.X.Rows {
+		for j, v := range dense.Row32(s.X, i) {
 			r := float64(v) - m.centre[j]
 			sq += r * r
+		}
+	}
+	for _, e := range s.Classes {
+		if stats := e.Stats(); stats != nil {
+			sq += stats.Trace()
+			for j, v := range stats.Mean() {
+				sq += float64(stats.N()) * (v - m.centre[j]) * (v - m.centre[j])
+			}
+			n += stats.N()
 		}
 	}
 	if sq == 0 {
 		return 1
 	}
-	return DefaultTemperature * sq / float64(x.Rows)
+	return DefaultTemperature * sq / float64(n)
 }
 
 // leaveOneOut returns the scores (rows×C) of examples whose class has others,
-// their own column computed without them, and the number of that column.
-// Groups and columns have the same order in the base session.
-func leaveOneOut(ctx context.Context, cfg Config, m *model, x blas32.General, groups []classifier.Group) (blas64.General, []int, error) {
-	perClass := max(2, fitValues/(len(groups)*len(groups)))
+// their own column computed without them, and the number of that column. Classes
+// and columns have the same order in the base session.
+func (m *means) leaveOneOut(ctx context.Context, totals []moments.Total, s *moments.Session) (blas64.General, []int, error) {
+	perClass := max(2, fitValues/(len(totals)*len(totals)))
 	var rows, own []int
-	for c, g := range groups {
-		if len(g.Rows) > 1 {
-			g.Rows = g.Rows[:min(perClass, len(g.Rows))]
-			rows = append(rows, g.Rows...)
-			for range g.Rows {
-				own = append(own, c)
-			}
+	for c, e := range s.Classes {
+		if len(e.Rows) > 1 {
+			some := e.Rows[:min(perClass, len(e.Rows))]
+			rows, own = append(rows, some...), append(own, slices.Repeat([]int{c}, len(some))...)
 		}
 	}
-	s := dense.New(len(rows), len(groups))
+	scores := dense.New(len(rows), len(totals))
 	for first := 0; first < len(rows); first += batchRows {
 		if err := ctx.Err(); err != nil {
-			return s, nil, err
+			return scores, nil, err
 		}
-		last := min(first+batchRows, len(rows))
-		part, err := m.scores(cfg, dense.Gather32(x, rows[first:last]))
+		part, err := m.scores(dense.Gather32(s.X, rows[first:min(first+batchRows, len(rows))]))
 		if err != nil {
-			return s, nil, err
+			return scores, nil, err
 		}
-		copy(s.Data[first*s.Stride:], part.Data)
+		copy(scores.Data[first*scores.Stride:], part.Data)
 	}
 	for i, r := range rows {
-		s.Data[i*s.Stride+own[i]] = scoreWithout(cfg, m.classes.Values()[own[i]], x, r)
+		dense.Row(scores, i)[own[i]] = m.scoreWithout(totals[own[i]], s.X, r)
 	}
-	return s, own, nil
+	return scores, own, nil
 }
 
 // scoreWithout scores row r of x against its class without the row itself.
-func scoreWithout(cfg Config, total moments.Total, x blas32.General, r int) float64 {
-	z := cfg.place(x, []int{r}).Data
+func (m *means) scoreWithout(total moments.Total, x blas32.General, r int) float64 {
 	var dot, sq, dist float64
-	for j, v := range z {
+	for j, v := range m.place(x, []int{r}).Data {
 		rest := total.Sum[j] - v
 		dot += rest * v
 		sq += rest * rest
 		diff := v - rest/float64(total.N-1)
 		dist += diff * diff
 	}
-	if cfg.Metric == Euclidean {
+	if !m.cosine {
 		return -dist / 2
 	}
 	if sq == 0 {

@@ -1,10 +1,6 @@
 package plda
 
-import (
-	"fmt"
-
-	"github.com/seed-90d10d51/pipeline/classifier/gauss"
-)
+import "fmt"
 
 // Auto as Config.Epsilon lets pseudo-sessions inside the base session choose.
 const Auto = 0
@@ -34,19 +30,7 @@ func DefaultConfig() Config { return Config{Epsilon: defaultEpsilon} }
 // class adds its mean only.
 func LDA() Config { return Config{Certain: true} }
 
-// space returns what all classes share. LDA's Σ' is W with ε = d/(N−1+d).
-func (c Config) space(b *gauss.Basis, epsilon float64) (*gauss.Space, error) {
-	if c.Certain {
-		epsilon = float64(b.Dim()) / float64(b.Examples()-1+b.Dim())
-	}
-	sp, err := b.Space(epsilon)
-	if err == nil {
-		sp.Certain = c.Certain
-	}
-	return sp, err
-}
-
-// auto says that ε is left to pseudo-sessions.
+// auto reports whether ε is left to pseudo-sessions.
 func (c Config) auto() bool { return c.Epsilon == Auto && !c.Certain }
 
 // method is the name of the head.

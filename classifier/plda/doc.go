@@ -13,7 +13,7 @@
 //	L⁻¹     Whiten      d×d    W = L·Lᵀ
 //	V       Directions  r×d    eigenvectors of the covariance of the whitened means, divisor C−1
 //	β       Beta, Rest  r, 1   between-class variances along V, β₀ (floor) elsewhere
-//	n, Σx   classes     C      examples of a class and their sum, of length 1 each
+//	n, Σx   class.Total 1, d   examples of a class and their sum, of length 1 each
 //
 // (fields of gauss.Space, which is where the family of this head is described).
 //
@@ -26,11 +26,11 @@
 //	log p(x|c) = −½ Σ (z−μ)²/(1+v) − ½ Σ log(1+v)   (+ a constant)
 //
 // B has rank r ≤ C−1, so V comes from a C×C Gram matrix; the other directions
-// share one β₀, one v₀, and need only the length of what is left of z beside
+// share one β₀ and one v₀, and need only the length of what is left of z outside
 // V and one dot product: exact, with no d×d eigenvectors.
 //
 // ε may be left to pseudo-sessions inside the base session (Config.Epsilon 0,
-// package pseudo): the best of seven values from 0.02 to 0.7, or 0.3 where the
+// package episodes): the best of seven values from 0.02 to 0.7, or 0.3 where the
 // session is too small to tell. The choice and the scores are saved with the
 // head (setting epsilon_choice) and stay until the last class is forgotten.
 //

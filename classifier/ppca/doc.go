@@ -5,9 +5,9 @@
 // chapters 2 and 3, after Tipping and Bishop 1999.
 //
 //	symbol  field   shape  meaning
-//	μ       mean    d      mean of the class
-//	D       values  q      leading eigenvalues of its sample covariance, divisor n−1 (eq. 2.9)
-//	L       basis   q×d    their eigenvectors, as rows
+//	μ       Mean    d      mean of the class (fields of lowrank.Gaussian)
+//	D       Values  q      leading eigenvalues of its sample covariance, divisor n−1 (eq. 2.9)
+//	L       Basis   q×d    their eigenvectors, as rows
 //	λ       Lambda  1      noise variance of all classes
 //	q       Q       1      most components of a class
 //	r       –       1      squared Mahalanobis distance (eq. 2.7)
@@ -19,8 +19,8 @@
 //	log p(c|x) = log-softmax_c −½(r + log|Σ|)    with log-determinant
 //	             log-softmax_c −½r               without
 //
-// Lᵀ(x−c) and (μ−c)ᵀ(x−c) of all classes come from float32 products per
-// batch, c being the mean of the class means. Where the difference in r
+// Scores are those of a lowrank.Stack: Lᵀ(x−c) and (μ−c)ᵀ(x−c) of all classes come
+// from float32 products per batch, c being the mean of the class means. Where the difference in r
 // cancels most of its digits (λ small beside D, or a class far from c) the
 // pair is computed again in float64 from x−μ itself, with the residual formed
 // as a vector: (‖δ−L·a‖²)/λ + Σ a²/(D+λ), a = Lᵀδ. r is good to 1e−4 relative.
@@ -32,7 +32,7 @@
 // suits embeddings of length 1, which is why they are scaled by default.
 //
 // λ may be left to pseudo-sessions inside the base session (Config.Lambda 0,
-// package pseudo): one λ for all classes, the best of nine multiples, from 1/4
+// package episodes): one λ for all classes, the best of nine multiples, from 1/4
 // to 128, of the variance within the classes, tr(S)/d; or 0.01 where the
 // session is too small to tell. The choice and the scores are saved with the
 // head (setting lambda_choice) and stay until the last class is forgotten.

@@ -244,10 +244,10 @@ func TestStatisticsSwitchedOff(t *testing.T) {
 	x := cloud(8, 6, 0, 1, 1)
 	h := learned(t, config(func(c *ppca.Config) { c.Statistics = false }), x, labels(8, "a"))
 	err := h.Learn(context.Background(), x, labels(8, "a"))
-	if !errors.Is(err, ppca.ErrNoStatistics) || !strings.Contains(err.Error(), "statistics side file is missing") {
+	if !errors.Is(err, classifier.ErrNoStatistics) || !strings.Contains(err.Error(), "statistics side file is missing") {
 		t.Errorf("learn: %v", err)
 	}
-	if err := h.ForgetSamples(x, labels(8, "a")); !errors.Is(err, ppca.ErrNoStatistics) {
+	if err := h.ForgetSamples(x, labels(8, "a")); !errors.Is(err, classifier.ErrNoStatistics) {
 		t.Errorf("forget samples: %v", err)
 	}
 	if err := h.Learn(context.Background(), x, labels(8, "b")); err != nil {

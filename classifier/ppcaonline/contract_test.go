@@ -34,3 +34,12 @@ func TestContract(t *testing.T) {
 		})
 	}
 }
+
+// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+func TestContractOnEachBackend(t *testing.T) {
+	classifiertest.RunOnEachBackend(t, classifiertest.Factory{
+		New:     func() (classifier.Learner, error) { return ppcaonline.New(ppcaonline.DefaultConfig()) },
+		Load:    func(s classifier.State) (classifier.Learner, error) { return ppcaonline.Load(s) },
+		Ordered: true,
+	})
+}

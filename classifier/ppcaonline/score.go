@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
 // guard is the share of the terms of a difference below which it has lost too
@@ -19,6 +20,8 @@ const guard = 1e-6
 // A scorer holds the roots of all classes, stacked for one product a batch. It
 // is immutable.
 type scorer struct {
+	backend linalg.Backend
+	unit    bool
 	roots   blas64.General // Σq×d
 	means   blas64.General // C×d
 	classes []scored
@@ -32,39 +35,36 @@ type scored struct {
 	norm   float64   // ‖μ‖²
 }
 
-func newScorer(dim int, models []*oem.Model) (*scorer, error) {
-	s := &scorer{means: dense.New(len(models), dim)}
-	for i, m := range models {
-		g := m.Gaussian()
+func newScorer(m *model, unit bool) (*scorer, error) {
+	s := &scorer{backend: m.Backend, unit: unit, roots: dense.New(0, m.Dim), means: dense.New(m.Classes.Len(), m.Dim)}
+	for i, c := range m.Classes.Values() {
+		g := c.Gaussian()
 		root, err := g.Root()
 		if err != nil {
 			return nil, err
 		}
-		k := scored{Gaussian: g, first: s.roots.Rows, origin: make([]float64, root.Rows)}
+		k := scored{Gaussian: g, first: s.roots.Rows, origin: make([]float64, root.Rows), norm: dot(g.Mean, g.Mean)}
 		for r := range root.Rows {
 			k.origin[r] = dot(dense.Row(root, r), g.Mean)
 		}
-		k.norm = dot(g.Mean, g.Mean)
 		copy(dense.Row(s.means, i), g.Mean)
 		s.roots.Rows += root.Rows
 		s.roots.Data = append(s.roots.Data, root.Data...)
 		s.classes = append(s.classes, k)
 	}
-	s.roots.Cols, s.roots.Stride = dim, dim
 	return s, nil
 }
 
-// batch returns the log-densities (n×C) of a few rows.
-func (h *Online) batch(x blas32.General) (blas64.General, error) {
-	s := h.scorer
-	z := classifier.Placed(x, classifier.Range(0, x.Rows), h.cfg.Normalize)
+// scores returns the log-densities (n×C) of a few rows, in O(Cdq) per row.
+func (s *scorer) scores(x blas32.General) (blas64.General, error) {
+	z := classifier.Placed(x, classifier.Range(0, x.Rows), s.unit)
 	projected, crossed := dense.New(x.Rows, s.roots.Rows), dense.New(x.Rows, len(s.classes))
 	if s.roots.Rows > 0 {
-		if err := linalg.MulTrans64(projected, z, s.roots); err != nil {
+		if err := s.backend.MulTrans64(projected, z, s.roots); err != nil {
 			return blas64.General{}, err
 		}
 	}
-	if err := linalg.MulTrans64(crossed, z, s.means); err != nil {
+	if err := s.backend.MulTrans64(crossed, z, s.means); err != nil {
 		return blas64.General{}, err
 	}
 	scores := dense.New(x.Rows, len(s.classes))
@@ -94,20 +94,48 @@ func (s *scorer) scoreRow(dst, z, projected, crossed []float64) {
 	}
 }
 
-// Score implements classifier.Head in O(Cdq) per row. The novelty is −max
-// log-density.
-func (h *Online) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Score(dst, novelty, x)
-}
-
-func (h *Online) scoring() classifier.Scoring {
-	return classifier.Scoring{Method: "ppca-online", Head: h, Scores: h.batch, Batch: 64}
-}
-
 func dot(a, b []float64) float64 {
 	var sum float64
 	for j, v := range a {
 		sum += v * b[j]
 	}
 	return sum
+}
+
+// Export implements classifier.Exporter: scoreRow as a graph.
+func (h *Online) Export(g *onnx.Graph, x string) (string, error) {
+	if err := h.CheckFitted("export"); err != nil {
+		return "", err
+	}
+	s, d := h.Model().Shared.scorer, h.Dim()
+	C := len(s.classes)
+	z := classifier.PlacedGraph(g, x, s.unit)
+	norms, sigma2, constants := make([]float64, C), make([]float64, C), make([]float64, C)
+	for i, k := range s.classes {
+		norms[i], sigma2[i] = k.norm, k.Sigma2
+		constants[i] = float64(d)*math.Log(2*math.Pi) + k.LogDetNats()
+	}
+	twice := g.Op("Mul", classifier.MulTransGraph(g, z, s.means.Data, C, d), g.Scalar(2))
+	r := g.Op("Add", g.Op("Sub", classifier.SquaresGraph(g, z), twice), g.Float64s(norms, C))
+	if s.roots.Rows > 0 {
+		r = g.Op("Sub", r, s.withinGraph(g, z))
+	}
+	r = g.Op("Max", r, g.Scalar(0))
+	scores := g.Op("Div", g.Op("Add", g.Op("Div", r, g.Float64s(sigma2, C)), g.Float64s(constants, C)), g.Scalar(-2))
+	return classifier.LogSoftmaxGraph(g, scores), nil
+}
+
+// withinGraph is ‖R(z−μ)‖² of every class (n×C): the squares of all roots,
+// added up class by class by a matrix of ones and zeros.
+func (s *scorer) withinGraph(g *onnx.Graph, z string) string {
+	member := dense.New(len(s.classes), s.roots.Rows)
+	var origin []float64
+	for i, k := range s.classes {
+		for j := range k.origin {
+			dense.Row(member, i)[k.first+j] = 1
+		}
+		origin = append(origin, k.origin...)
+	}
+	u := g.Op("Sub", classifier.MulTransGraph(g, z, s.roots.Data, s.roots.Rows, s.roots.Cols), g.Float64s(origin, len(origin)))
+	return classifier.MulTransGraph(g, g.Op("Mul", u, u), member.Data, member.Rows, member.Cols)
 }

@@ -6,10 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -28,10 +26,6 @@ func kappas() []float64       { return []float64{0, 100, 200, 400, 800} }
 func temperatures() []float64 { return []float64{1, 16, 32, 64} }
 func reranks() []float64      { return []float64{0, 0.5, 1, 2} }
 
-// Choice returns what pseudo-sessions chose, nil before the base session and
-// where everything was given.
-func (h *Head) Choice() *Choice { return h.choice }
-
 // plains are the candidates without calibration.
 func (c Config) plains() []Setting {
 	if c.Nu != Auto {
@@ -44,7 +38,7 @@ func (c Config) plains() []Setting {
 	return out
 }
 
-// calibrated are the candidates with calibration, but for b; rerank says
+// calibrated are the candidates with calibration, without b; rerank says
 // whether there is a regression.
 func (c Config) calibrated(rerank bool) []Setting {
 	if !c.Calibrate {
@@ -73,11 +67,14 @@ func (c Config) drawn() episodes.Config {
 }
 
 // choose returns the best setting for a base session: ν by the rule of package
-// pseudo, and the calibrated form where it gains enough.
-func (c Config) choose(ctx context.Context, mul linalg.Backend, x blas32.General, y []string) (Choice, error) {
-	rerank := c.Calibrate && logisticFits(x.Rows, x.Cols, len(classifier.GroupByClass(y)))
-	trials, err := episodes.Each(ctx, x, y, c.drawn(), func(ctx context.Context, d episodes.Draw) (*trial, error) {
-		return c.try(ctx, mul, d, rerank)
+// episodes, and the calibrated form where it gains enough.
+func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (Choice, error) {
+	if !s.HasExamples() {
+		return c.fallback(episodes.NoExamples), nil
+	}
+	rerank := c.Calibrate && logisticFits(s.X.Rows, s.Dim, len(s.Classes))
+	trials, err := episodes.Each(ctx, s.X, s.Y, c.drawn(), func(ctx context.Context, d episodes.Draw) (*trial, error) {
+		return c.try(ctx, backend, d, rerank)
 	})
 	var little *episodes.TooLittleError
 	if errors.As(err, &little) {

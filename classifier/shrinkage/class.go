@@ -1,10 +1,8 @@
 package shrinkage
 
 import (
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -20,7 +18,6 @@ type class struct {
 	// logit is its row of the logistic regression, d weights and a constant;
 	// nil without one.
 	logit   []float64
-	stats   *moments.Moments // nil where they were not kept
 	density *gauss.Density
 	unit    []float64 // the whitened mean, of length 1
 }
@@ -79,7 +76,7 @@ func eigenpairs(sp *gauss.Space, m *moments.Moments, q int) (linalg.Eigen, float
 		trace += S.Data[i*S.Stride+i]
 	}
 	e, err := solver.TopEigen(S, q)
-	return positive(e), trace, err
+	return e.Positive(1e-12), trace, err
 }
 
 // whitenedCovariance returns L⁻¹·S·L⁻ᵀ.
@@ -92,22 +89,7 @@ func whitenedCovariance(sp *gauss.Space, m *moments.Moments) (blas64.General, er
 	if err != nil {
 		return S, err
 	}
-	for i := range S.Rows {
-		for j := range S.Cols {
-			S.Data[i*S.Stride+j] = half.Data[j*half.Stride+i]
-		}
-	}
-	return sp.Turned(S)
-}
-
-// positive cuts off eigenvalues that are zero or less, up to rounding.
-func positive(e linalg.Eigen) linalg.Eigen {
-	rank := 0
-	for rank < len(e.Values) && e.Values[rank] > max(0, 1e-12*e.Values[0]) {
-		rank++
-	}
-	e.Vectors.Rows, e.Vectors.Data = rank, e.Vectors.Data[:rank*e.Vectors.Stride]
-	return linalg.Eigen{Values: e.Values[:rank], Vectors: e.Vectors}
+	return sp.Turned(dense.Transposed(half))
 }
 
 // leastNoise keeps the covariance of equal examples from being singular.
@@ -138,25 +120,20 @@ func (s spread) shrunkTo(nu float64, n int, mean []float64, student bool) gauss.
 // densities returns the predictive densities of classes, and their whitened
 // means scaled to length 1.
 func densities(sp *gauss.Space, classes []class, nu float64, student bool) ([]*gauss.Density, [][]float64, error) {
-	means := dense.New(len(classes), sp.Dim())
+	totals := make([]moments.Total, len(classes))
 	for i, c := range classes {
-		copy(means.Data[i*means.Stride:], c.Mean())
+		totals[i] = c.Total
 	}
-	white, err := sp.Whitened(means)
+	white, err := sp.Means(totals)
 	if err != nil {
 		return nil, nil, err
 	}
 	models, units := make([]gauss.Class, len(classes)), make([][]float64, len(classes))
 	for i, c := range classes {
-		mean := white.Data[i*white.Stride : i*white.Stride+white.Cols]
+		mean := dense.Row(white, i)
 		models[i] = c.own.shrunkTo(nu, c.N, mean, student)
 		units[i] = moments.Total{N: 1, Sum: mean}.Direction()
 	}
 	out, err := sp.Densities(models)
 	return out, units, err
-}
-
-// place copies rows of x, scaled to length 1.
-func place(x blas32.General, rows []int) blas32.General {
-	return classifier.UnitRows(x, rows)
 }

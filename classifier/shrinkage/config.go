@@ -94,7 +94,7 @@ func (c Config) chooses() bool { return c.Nu == Auto || c.Calibrate }
 //	s_c = (ℓ_c + κ·cos(z, m_c))/T
 //
 // of which the score of a later class has b added, and those of the base
-// classes may be ranked anew by a logistic regression, keeping their sum.
+// classes may be ranked again by a logistic regression, which keeps their sum.
 type Setting struct {
 	Nu          float64 `json:"nu"`          // ν
 	Kappa       float64 `json:"kappa"`       // κ

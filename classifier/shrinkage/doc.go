@@ -31,7 +31,7 @@
 // Classes of the first session are base classes, also when they take more
 // examples; one that was forgotten and learned again is a later class.
 //
-// Pseudo-sessions inside the base session choose (package pseudo): first ν
+// Pseudo-sessions inside the base session choose (package episodes): first ν
 // among ∞, 3000, 1000, 300, 100 and 30, then, with Config.Calibrate, the best
 // of ν, κ, T, b and g together. That is used only where it is more accurate by
 // more than one point and by two standard errors (paired); otherwise κ = b = g

@@ -7,14 +7,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
-var _ classifier.Exporter = (*Head)(nil)
-
 // Export implements classifier.Exporter.
 func (h *Head) Export(g *onnx.Graph, x string) (string, error) {
-	if h.scorer == nil {
-		return "", fmt.Errorf("%s: export: %w", h.method, classifier.ErrNotFitted)
+	if err := h.CheckFitted("export"); err != nil {
+		return "", err
 	}
-	s := h.scorer
+	s := h.Model().Shared.scorer
 	white := s.space.WhitenedGraph(g, classifier.PlacedGraph(g, x, true))
 	scores, err := s.stack.Graph(g, white)
 	if err != nil {

@@ -5,36 +5,39 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // With returns the head with another setting in force; x and y are its base
 // session.
 func (h *Head) With(s Setting, x blas32.General, y []string) *Head {
-	out := *h
-	out.setting = s
-	logits, err := regress(context.Background(), h.space, x, y)
+	base, err := moments.NewSession(x, y, h.Dim(), true)
 	if err != nil {
 		panic(err)
 	}
-	k := 0
-	var groups []classifier.Group
-	var fitted []class
-	for i, name := range h.classes.Names() {
-		old := h.classes.Values()[i]
-		next := class{Total: old.Total, base: old.base}
-		if old.base && s.Rerank > 0 {
-			next.logit = logits.Data[k*logits.Stride : (k+1)*logits.Stride]
-			k++
-		}
-		c, err := out.fit(next, old.stats)
-		if err != nil {
-			panic(err)
-		}
-		groups, fitted = append(groups, classifier.Group{Class: name}), append(fitted, c)
-	}
-	if err := out.replace(groups, fitted); err != nil {
+	logits, err := regress(context.Background(), h.Model().Shared.space, base)
+	if err != nil {
 		panic(err)
 	}
-	return &out
+	out, err := New(h.method, h.cfg)
+	if err != nil {
+		panic(err)
+	}
+	if err := out.Update(func(m *model) error {
+		*m = *h.Model().Clone()
+		m.Shared.Setting = s
+		k, classes := 0, m.Classes.Values()
+		for i := range classes {
+			classes[i].logit = nil
+			if classes[i].base && s.Rerank > 0 {
+				classes[i].logit = dense.Row(logits, k)
+				k++
+			}
+		}
+		return nil
+	}); err != nil {
+		panic(err)
+	}
+	return out
 }

@@ -197,10 +197,10 @@ func TestLittleData(t *testing.T) {
 func TestStatisticsSwitchedOff(t *testing.T) {
 	x, y := data(0, 3, 8, 6, 1)
 	h := learned(t, shrinkage.PPCAEB, given(5, func(c *shrinkage.Config) { c.Statistics = false }), x, y)
-	if err := h.Learn(context.Background(), x, y); !errors.Is(err, shrinkage.ErrNoStatistics) {
+	if err := h.Learn(context.Background(), x, y); !errors.Is(err, classifier.ErrNoStatistics) {
 		t.Errorf("learn: %v", err)
 	}
-	if err := h.ForgetSamples(x, y); !errors.Is(err, shrinkage.ErrNoStatistics) {
+	if err := h.ForgetSamples(x, y); !errors.Is(err, classifier.ErrNoStatistics) {
 		t.Errorf("forget samples: %v", err)
 	}
 }

@@ -26,14 +26,10 @@ type scorer struct {
 
 // newScorer stacks classes, which then share its memory.
 func newScorer(sp *gauss.Space, setting Setting, classes []class) *scorer {
-	densities := make([]*gauss.Density, len(classes))
+	stack := gauss.StackOf(sp, classes, func(c *class) **gauss.Density { return &c.density })
+	s := &scorer{space: sp, setting: setting, stack: stack, units: dense.New(0, sp.Dim()), logits: dense.New(0, sp.Dim())}
 	for i, c := range classes {
-		densities[i] = c.density
-	}
-	s := &scorer{space: sp, setting: setting, stack: sp.Stack(densities), units: dense.New(0, sp.Dim()), logits: dense.New(0, sp.Dim())}
-	for i, p := range s.stack.Densities() {
-		classes[i].density = p
-		s.add(i, classes[i])
+		s.add(i, c)
 	}
 	return s
 }
@@ -55,6 +51,19 @@ func (s *scorer) add(column int, c class) {
 	}
 }
 
+// scoring takes O(d² + Cqd) per row. The novelty is −max log-density before any
+// calibration, up to a constant that all classes share.
+func (s *scorer) scoring() classifier.Scoring {
+	return classifier.Scoring{
+		Scores: s.batch, Batch: s.stack.Batch(),
+		LogProb: func(dst, scores []float64) {
+			copy(dst, scores)
+			classifier.LogSoftmax(dst)
+		},
+		Novelty: func(scores []float64) float64 { return -slices.Max(scores[len(scores)/2:]) },
+	}
+}
+
 // batch returns, of a few rows, the scores of all classes and behind them
 // their log-densities (n×2C).
 func (s *scorer) batch(x blas32.General) (blas64.General, error) {
@@ -65,21 +74,12 @@ func (s *scorer) batch(x blas32.General) (blas64.General, error) {
 	C := v.density.Cols
 	out := dense.New(x.Rows, 2*C)
 	dense.Parallel(x.Rows, func(i int) {
-		row := out.Data[i*2*C : (i+1)*2*C]
-		copy(row[C:], v.density.Data[i*C:(i+1)*C])
+		row := dense.Row(out, i)
+		copy(row[C:], dense.Row(v.density, i))
 		s.calibrate(row[:C], row[C:], v.row(i))
 	})
 	return out, nil
 }
-
-// logProb takes a row of batch.
-func logProb(dst, scores []float64) {
-	copy(dst, scores)
-	classifier.LogSoftmax(dst)
-}
-
-// novelty takes a row of batch.
-func novelty(scores []float64) float64 { return -slices.Max(scores[len(scores)/2:]) }
 
 // values are what scores are made of, for a few rows.
 type values struct {
@@ -92,7 +92,7 @@ type values struct {
 type rowValues struct{ cosine, rank []float64 }
 
 func (v values) row(i int) rowValues {
-	return rowValues{v.cosine.Data[i*v.cosine.Cols : (i+1)*v.cosine.Cols], v.rank.Data[i*v.rank.Cols : (i+1)*v.rank.Cols]}
+	return rowValues{dense.Row(v.cosine, i), dense.Row(v.rank, i)}
 }
 
 func (s *scorer) values(x blas32.General) (values, error) {
@@ -115,7 +115,7 @@ func (s *scorer) addCalibration(v *values, white blas64.General) error {
 			return err
 		}
 		for i := range white.Rows {
-			z := dense.Vector(white.Data[i*white.Stride : i*white.Stride+white.Cols])
+			z := dense.Vector(dense.Row(white, i))
 			if length := blas64.Nrm2(z); length > 0 {
 				blas64.Scal(1/length, dense.Vector(v.row(i).cosine))
 			}

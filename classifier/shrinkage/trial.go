@@ -4,9 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
@@ -20,11 +17,11 @@ import (
 type trial struct {
 	candidates []Setting
 	base       int // the first rows are of base classes
-	rows       [][]verdict
+	rows       [][]outcome
 }
 
-// A verdict is one candidate's of one example.
-type verdict struct {
+// An outcome is what one candidate says of one example.
+type outcome struct {
 	gap                  float32 // best later score − best base score
 	baseMass, laterMass  float32 // their log-sum-exps
 	own                  float32 // score of the true class
@@ -69,145 +66,106 @@ func (t *trial) result(k int, b float64) episodes.Result {
 }
 
 // try learns and scores one pseudo-session for all candidates.
-func (c Config) try(ctx context.Context, mul linalg.Backend, d episodes.Draw, rerank bool) (*trial, error) {
-	f, err := c.fitTrial(ctx, mul, d, rerank)
+func (c Config) try(ctx context.Context, backend linalg.Backend, d episodes.Draw, rerank bool) (*trial, error) {
+	f, err := c.fitTrial(ctx, backend, d, rerank)
 	if err != nil {
 		return nil, err
 	}
 	t := &trial{candidates: append(c.plains(), c.calibrated(rerank)...), base: d.BaseTest.X.Rows}
-	t.rows = make([][]verdict, len(t.candidates))
+	t.rows = make([][]outcome, len(t.candidates))
 	for k := range t.candidates {
-		t.rows[k] = make([]verdict, t.base+d.NovelTest.X.Rows)
+		t.rows[k] = make([]outcome, t.base+d.NovelTest.X.Rows)
 	}
-	first := 0
-	for _, test := range []episodes.Session{d.BaseTest, d.NovelTest} {
-		if err := f.score(ctx, t, first, test); err != nil {
+	for _, p := range c.plains() {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		first += test.X.Rows
+		densities, _, err := densities(f.space, f.classes, p.Nu, c.Student)
+		if err != nil {
+			return nil, err
+		}
+		f.scorer.stack = f.space.Stack(densities)
+		if err := f.score(t, p.Nu, 0, d.BaseTest); err != nil {
+			return nil, err
+		}
+		if err := f.score(t, p.Nu, t.base, d.NovelTest); err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
 }
 
 // fittedTrial is a pseudo-session, learned.
 type fittedTrial struct {
-	cfg        Config
-	space      *gauss.Space
-	names      []string
-	classes    []class        // base classes first
-	base       int            // number of them
-	regression blas64.General // 0×0 where there is none
-	scorer     *scorer        // for cosines and logits
+	space   *gauss.Space
+	names   []string
+	classes []class // base classes first
+	base    int     // number of them
+	scorer  *scorer // its cosines and logits are those of all ν
 }
 
-func (c Config) fitTrial(ctx context.Context, mul linalg.Backend, d episodes.Draw, rerank bool) (*fittedTrial, error) {
-	h := &Head{cfg: c, mul: mul}
-	h.cfg.Statistics = false
-	groups := classifier.GroupByClass(d.Base.Y)
-	totals := h.extended(d.Base.X, groups)
-	basis, err := gauss.Fit(ctx, mul, d.Base.X, groups, totals)
+// fitTrial learns a pseudo-session with a head that has some ν, which makes no
+// difference to what its classes have of their own.
+func (c Config) fitTrial(ctx context.Context, backend linalg.Backend, d episodes.Draw, rerank bool) (*fittedTrial, error) {
+	c.Nu, c.Calibrate, c.Statistics = nus()[1], false, false
+	h, err := New(PPCAEB, c)
 	if err != nil {
 		return nil, err
 	}
-	f := &fittedTrial{cfg: c, base: len(groups)}
-	if f.space, err = c.spaceOf(basis); err != nil {
+	h.UseBackend(backend)
+	if err := h.Learn(ctx, d.Base.X, d.Base.Y); err != nil {
 		return nil, err
 	}
-	h.space = f.space
-	for _, s := range []episodes.Session{d.Base, d.Shots} {
-		if err := f.learn(ctx, h, s); err != nil {
-			return nil, err
-		}
+	f := &fittedTrial{base: len(h.Classes())}
+	if err := h.Learn(ctx, d.Shots.X, d.Shots.Y); err != nil {
+		return nil, err
 	}
-	if rerank {
-		if f.regression, err = regress(ctx, f.space, d.Base.X, d.Base.Y); err != nil {
-			return nil, err
-		}
-	}
-	return f, f.prepare()
-}
-
-// learn fits the classes of one session.
-func (f *fittedTrial) learn(ctx context.Context, h *Head, s episodes.Session) error {
-	groups := classifier.GroupByClass(s.Y)
-	totals := h.extended(s.X, groups)
-	fitted, err := h.eachGroup(ctx, groups, func(i int, _ class) (class, error) {
-		stats := moments.New(s.X.Cols)
-		if err := stats.Add(place(s.X, groups[i].Rows)); err != nil {
-			return class{}, err
-		}
-		return h.fit(class{Total: totals[i], base: len(f.classes) == 0}, stats)
-	})
-	for _, g := range groups {
-		f.names = append(f.names, g.Class)
-	}
-	f.classes = append(f.classes, fitted...)
-	return err
-}
-
-// prepare makes a scorer of what all ν share.
-func (f *fittedTrial) prepare() error {
-	made, units, err := densities(f.space, f.classes, Pooled, false)
-	if err != nil {
-		return err
-	}
+	m := h.Model().Clone()
+	f.space, f.names, f.classes = m.Shared.space, m.Classes.Names(), m.Classes.Values()
 	setting := Setting{Nu: Pooled, Kappa: 1, Temperature: 1}
-	if f.regression.Rows > 0 {
+	if rerank {
 		setting.Rerank = 1
-	}
-	for i := range f.classes {
-		f.classes[i].density, f.classes[i].unit = made[i], units[i]
-		if i < f.regression.Rows {
-			f.classes[i].logit = f.regression.Data[i*f.regression.Stride : (i+1)*f.regression.Stride]
+		base, err := moments.NewSession(d.Base.X, d.Base.Y, 0, true)
+		if err != nil {
+			return nil, err
+		}
+		w, err := regress(ctx, f.space, base)
+		if err != nil {
+			return nil, err
+		}
+		for i := range f.base {
+			f.classes[i].logit = dense.Row(w, i)
 		}
 	}
 	f.scorer = newScorer(f.space, setting, f.classes)
-	return nil
+	return f, nil
 }
 
-// score fills in the verdicts on one kind of examples.
-func (f *fittedTrial) score(ctx context.Context, t *trial, first int, test episodes.Session) error {
+// score fills in the outcomes of one kind of examples for one ν, in rows from
+// first on.
+func (f *fittedTrial) score(t *trial, nu float64, first int, test episodes.Session) error {
 	truth := make([]int, len(test.Y))
 	for i, y := range test.Y {
 		truth[i] = slices.Index(f.names, y)
 	}
-	for _, p := range f.cfg.plains() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		made, _, err := densities(f.space, f.classes, p.Nu, f.cfg.Student)
-		if err != nil {
-			return err
-		}
-		s := *f.scorer
-		s.stack = f.space.Stack(made)
-		if err := f.scoreNu(t, &s, p.Nu, first, test.X, truth); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *fittedTrial) scoreNu(t *trial, s *scorer, nu float64, first int, x blas32.General, truth []int) error {
-	size := s.stack.Batch()
-	for start := 0; start < x.Rows; start += size {
-		rows := dense.Rows32(x, start, min(start+size, x.Rows))
-		v, err := s.values(rows)
+	size := f.scorer.stack.Batch()
+	for start := 0; start < test.X.Rows; start += size {
+		rows := dense.Rows32(test.X, start, min(start+size, test.X.Rows))
+		v, err := f.scorer.values(rows)
 		if err != nil {
 			return err
 		}
 		dense.Parallel(rows.Rows, func(i int) {
-			density := v.density.Data[i*v.density.Cols : (i+1)*v.density.Cols]
-			t.judge(nu, first+start+i, density, v.row(i), f.base, truth[start+i])
+			t.score(nu, first+start+i, dense.Row(v.density, i), v.row(i), f.base, truth[start+i])
 		})
 	}
 	return nil
 }
 
-// judge writes the verdicts of all candidates of one ν on one example; the
+// score writes the outcomes of all candidates of one ν on one example; the
 // first base columns are base classes. Candidates that differ in g alone
 // follow each other and share what does not depend on it.
-func (t *trial) judge(nu float64, row int, density []float64, v rowValues, base, truth int) {
+func (t *trial) score(nu float64, row int, density []float64, v rowValues, base, truth int) {
 	ranks := make(map[float64]ranked)
 	var w weighed
 	var last Setting
@@ -219,7 +177,7 @@ func (t *trial) judge(nu float64, row int, density []float64, v rowValues, base,
 			w, last = weigh(s, density, v.cosine, base, truth), s
 		}
 		if s.Rerank == 0 {
-			t.rows[k][row] = w.verdict(w.base, truth, base)
+			t.rows[k][row] = w.outcome(w.base, truth, base)
 			continue
 		}
 		r, ok := ranks[s.Rerank]
@@ -227,7 +185,7 @@ func (t *trial) judge(nu float64, row int, density []float64, v rowValues, base,
 			r = rank(s.Rerank, v.rank, truth)
 			ranks[s.Rerank] = r
 		}
-		t.rows[k][row] = w.verdict(r, truth, base)
+		t.rows[k][row] = w.outcome(r, truth, base)
 	}
 }
 
@@ -280,13 +238,13 @@ func weigh(s Setting, density, cosine []float64, base, truth int) weighed {
 	return w
 }
 
-// verdict joins them; r is the ranking of the base classes.
-func (w weighed) verdict(r ranked, truth, base int) verdict {
+// outcome joins them; r is the ranking of the base classes.
+func (w weighed) outcome(r ranked, truth, base int) outcome {
 	own := w.mass + r.own
 	if truth >= base {
 		own = w.later.own
 	}
-	return verdict{
+	return outcome{
 		gap: float32(w.later.top - w.mass - r.top), baseMass: float32(w.mass), laterMass: float32(w.laterMass),
 		own: float32(own), baseRight: r.best == truth, laterIsIt: base+w.later.best == truth,
 	}

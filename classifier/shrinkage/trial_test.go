@@ -101,24 +101,24 @@ func TestTrialEqualsHeads(t *testing.T) {
 func TestDecideKeepsThePlainForm(t *testing.T) {
 	cfg := DefaultPLDAPlus()
 	cfg.Nu = 100
-	right, wrong := verdict{gap: -1, baseRight: true}, verdict{gap: -1}
-	later, missed := verdict{gap: 1, laterIsIt: true}, verdict{gap: 1}
+	right, wrong := outcome{gap: -1, baseRight: true}, outcome{gap: -1}
+	later, missed := outcome{gap: 1, laterIsIt: true}, outcome{gap: 1}
 	trials := make([]*trial, 3)
 	for i := range trials {
 		trials[i] = &trial{candidates: []Setting{plain(100), {Nu: 100, Kappa: 5, Temperature: 2}}, base: 2,
-			rows: [][]verdict{{right, wrong, later, missed}, {right, wrong, later, missed}}}
+			rows: [][]outcome{{right, wrong, later, missed}, {right, wrong, later, missed}}}
 	}
 	if c := cfg.decide(trials); c.Value != plain(100) {
 		t.Errorf("no gain: %+v", c.Value)
 	}
 	for i := range trials {
-		trials[i].rows[1] = []verdict{right, right, later, later}
+		trials[i].rows[1] = []outcome{right, right, later, later}
 	}
 	c := cfg.decide(trials)
 	if c.Value.Kappa != 5 || c.Value.Later != 0 || len(c.Scores) != 2 {
 		t.Errorf("all right: %+v", c)
 	}
-	trials[2].rows[1] = []verdict{wrong, wrong, missed, missed}
+	trials[2].rows[1] = []outcome{wrong, wrong, missed, missed}
 	if c := cfg.decide(trials); c.Value != plain(100) {
 		t.Errorf("a gain that is not sure: %+v", c.Value)
 	}

@@ -26,6 +26,16 @@ type Eigen struct {
 	Vectors blas64.General
 }
 
+// Positive returns the eigenpairs whose value is more than the share tol of the
+// largest, and more than 0: the others are zero up to rounding.
+func (e Eigen) Positive(tol float64) Eigen {
+	rank := 0
+	for rank < len(e.Values) && e.Values[rank] > max(0, tol*e.Values[0]) {
+		rank++
+	}
+	return Eigen{Values: e.Values[:rank], Vectors: dense.Rows(e.Vectors, 0, rank)}
+}
+
 // TopEigen returns the q leading eigenpairs of the symmetric matrix a (m×m,
 // both triangles filled), or all m when q ≥ m. It costs O(m²q) per sweep and
 // never decomposes the whole matrix where q is small beside m.

@@ -1,0 +1,113 @@
+package classtable
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+)
+
+var (
+	_ classifier.Learner          = (*Head[any, any])(nil)
+	_ classifier.Forgetter        = (*Head[any, any])(nil)
+	_ classifier.Saver            = (*Head[any, any])(nil)
+	_ classifier.BackendUser      = (*Head[any, any])(nil)
+	_ classifier.SampleForgetter  = (*Exact[any, any])(nil)
+	_ classifier.StatisticsKeeper = (*Kept[any, any])(nil)
+)
+
+// An Exact head can take single examples out of its classes.
+type Exact[S, C any] struct{ Head[S, C] }
+
+// NewExact returns an unfitted head.
+func NewExact[S, C any](method Method[S, C]) Exact[S, C] { return Exact[S, C]{New(method)} }
+
+// ForgetSamples implements classifier.SampleForgetter.
+func (h *Exact[S, C]) ForgetSamples(x blas32.General, y []string) error {
+	s, err := moments.NewSession(x, y, h.model.Dim, h.method.Unit)
+	if err == nil {
+		err = h.apply(context.Background(), h.model.Clone(), s, true)
+	}
+	return h.named("forget samples", err)
+}
+
+// A Kept head fits its classes from exact statistics, which it keeps apart from
+// the model and may be without.
+type Kept[S, C any] struct{ Exact[S, C] }
+
+// NewKept returns an unfitted head.
+func NewKept[S, C any](method Method[S, C]) Kept[S, C] { return Kept[S, C]{NewExact(method)} }
+
+// changed returns the statistics of a class after a change.
+func (m *Model[S, C]) changed(c Change, known bool) (*moments.Moments, error) {
+	stats := moments.New(m.Dim)
+	if known {
+		old, ok := m.stats[c.Class]
+		if !ok {
+			return nil, fmt.Errorf("%w: the statistics side file is missing (or statistics were switched off), without which a learned class cannot take or lose examples: put it back beside the model, or forget the class and learn all of its examples again", classifier.ErrNoStatistics)
+		}
+		stats = old.Clone()
+	}
+	stats.Use(m.Backend)
+	if c.Removed {
+		return stats, c.RemoveFrom(stats)
+	}
+	return stats, c.AddTo(stats)
+}
+
+// Statistics implements classifier.StatisticsKeeper: the exact statistics of
+// every class that has them; tensors carry the position of the class in the
+// settings in front, as in "3.rows". Of classes with up to d examples they are
+// the embeddings themselves.
+func (h *Kept[S, C]) Statistics() (classifier.State, error) {
+	side := settings{Method: h.method.Name, Learned: classifier.Learned{Dim: h.model.Dim}}
+	var stats []*moments.Moments
+	for _, name := range h.Classes() {
+		if m, ok := h.model.stats[name]; ok {
+			side.Classes, stats = append(side.Classes, name), append(stats, m)
+		}
+	}
+	return h.state(side, moments.Stack(stats))
+}
+
+// RestoreStatistics implements classifier.StatisticsKeeper. Statistics that
+// belong to another model are refused; on error nothing changes.
+func (h *Kept[S, C]) RestoreStatistics(s classifier.State) error {
+	var side settings
+	err := s.Decode(&side)
+	if err == nil {
+		err = h.restoreSide(side.Learned, s)
+	}
+	return h.named("restore statistics", err)
+}
+
+func (h *Kept[S, C]) restoreSide(side classifier.Learned, s classifier.State) error {
+	next := h.model.Clone()
+	if len(side.Classes) > 0 && side.Dim != next.Dim {
+		return fmt.Errorf("statistics of %d values an example; the model has %d", side.Dim, next.Dim)
+	}
+	stats, err := moments.Unstack(next.Dim, len(side.Classes), s.Tensors)
+	if err != nil {
+		return err
+	}
+	next.stats = maps.Clone(next.stats)
+	if next.stats == nil {
+		next.stats = make(map[string]*moments.Moments, len(stats))
+	}
+	for i, name := range side.Classes {
+		c, ok := next.Classes.Get(name)
+		if !ok {
+			return fmt.Errorf("%q: %w: the statistics belong to another model", name, classifier.ErrUnknownClass)
+		}
+		if !h.method.Made(c, stats[i]) {
+			return fmt.Errorf("class %q: the statistics belong to another model or to an older session", name)
+		}
+		next.stats[name] = stats[i]
+	}
+	h.model = next
+	return nil
+}

@@ -1,0 +1,226 @@
+package classtable
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Head is a table of classes.
+type Head[S, C any] struct {
+	method Method[S, C]
+	model  *Model[S, C]
+}
+
+// New returns an unfitted head.
+func New[S, C any](method Method[S, C]) Head[S, C] {
+	return Head[S, C]{method: method, model: &Model[S, C]{Backend: linalg.Default()}}
+}
+
+// Model returns what the head has learned, not to be changed.
+func (h *Head[S, C]) Model() *Model[S, C] { return h.model }
+
+// Classes implements classifier.Head.
+func (h *Head[S, C]) Classes() []string { return h.model.Classes.Names() }
+
+// Dim implements classifier.Head.
+func (h *Head[S, C]) Dim() int { return h.model.Dim }
+
+// Score implements classifier.Head.
+func (h *Head[S, C]) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	var s classifier.Scoring
+	if h.model.Fitted() {
+		s = h.method.Scoring(h.model)
+	}
+	s.Method, s.Head = h.method.Name, h
+	return s.Score(dst, novelty, x)
+}
+
+// UseBackend implements classifier.BackendUser, for fits and scores. A fitted
+// head is prepared again, to be the same to the last bit as one that was learned
+// with b; where b fails at that, the head keeps its backend.
+func (h *Head[S, C]) UseBackend(b linalg.Backend) {
+	_ = h.Update(func(m *Model[S, C]) error { // on an error nothing changes
+		m.Backend = b
+		return nil
+	})
+}
+
+// Update changes the model and prepares all of its classes for scoring. On error
+// the head is unchanged.
+func (h *Head[S, C]) Update(change func(m *Model[S, C]) error) error {
+	next := h.model.Clone()
+	if err := change(next); err != nil {
+		return err
+	}
+	if next.Fitted() {
+		if err := h.method.Rescore(next, classifier.Range(0, next.Classes.Len())); err != nil {
+			return err
+		}
+	}
+	h.model = next
+	return nil
+}
+
+// Learn implements classifier.Learner. More examples of an old class need its
+// statistics where the method fits from them; the error wraps
+// classifier.ErrNoStatistics when they are gone.
+func (h *Head[S, C]) Learn(ctx context.Context, x blas32.General, y []string) error {
+	s, err := moments.NewSession(x, y, h.model.Dim, h.method.Unit)
+	if err == nil {
+		err = h.learn(ctx, s)
+	}
+	return h.named("learn", err)
+}
+
+// LearnFrom learns a session from statistics, as moments.Learner says.
+func (h *Head[S, C]) LearnFrom(ctx context.Context, classes []string, stats []*moments.Moments) error {
+	s, err := moments.SessionOf(classes, stats, h.model.Dim)
+	if err == nil {
+		err = h.learn(ctx, s)
+	}
+	return h.named("learn statistics", err)
+}
+
+func (h *Head[S, C]) learn(ctx context.Context, s *moments.Session) error {
+	next := h.model.Clone()
+	next.Dim = s.Dim
+	if !h.model.Fitted() && h.method.Base != nil {
+		if err := h.method.Base(ctx, next, s); err != nil {
+			return err
+		}
+	}
+	return h.apply(ctx, next, s, false)
+}
+
+// Forget implements classifier.Forgetter.
+func (h *Head[S, C]) Forget(name string) error {
+	if _, ok := h.model.Classes.Get(name); !ok {
+		return fmt.Errorf("%s: forget %q: %w", h.method.Name, name, classifier.ErrUnknownClass)
+	}
+	next := h.model.Clone()
+	return h.named("forget", h.replace(context.Background(), next, nil, []fitted[C]{{class: name}}))
+}
+
+// fitted is a class after a change; one that is not kept vanishes.
+type fitted[C any] struct {
+	class string
+	value C
+	stats *moments.Moments
+	kept  bool
+}
+
+// apply fits the classes of a session and puts them into next, which becomes the
+// model.
+func (h *Head[S, C]) apply(ctx context.Context, next *Model[S, C], s *moments.Session, removed bool) error {
+	classes := make([]fitted[C], len(s.Classes))
+	err := dense.ParallelErr(len(classes), func(i int) error {
+		err := ctx.Err()
+		if err == nil {
+			classes[i], err = h.fit(next, Change{Examples: s.Classes[i], Removed: removed})
+		}
+		if err != nil {
+			return fmt.Errorf("class %q: %w", s.Classes[i].Class, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if removed {
+		s = nil
+	}
+	return h.replace(ctx, next, s, classes)
+}
+
+func (h *Head[S, C]) fit(m *Model[S, C], c Change) (fitted[C], error) {
+	f := fitted[C]{class: c.Class, kept: true}
+	old, known := m.Classes.Get(c.Class)
+	if c.Removed && !known {
+		return f, classifier.ErrUnknownClass
+	}
+	var err error
+	if h.method.Made != nil {
+		if c.Stats, err = m.changed(c, known); err != nil {
+			return f, err
+		}
+		if c.Stats.N() == 0 {
+			f.kept = false
+			return f, nil
+		}
+		if h.method.Keep {
+			f.stats = c.Stats
+		}
+	}
+	f.value, err = h.method.Fit(m, old, c)
+	if err == nil && c.Removed && h.method.Count != nil {
+		f.kept = h.method.Count(f.value) > 0
+	}
+	return f, err
+}
+
+// replace puts changed classes in their columns, drops those that vanish, and
+// makes next the model.
+func (h *Head[S, C]) replace(ctx context.Context, next *Model[S, C], s *moments.Session, classes []fitted[C]) error {
+	next.stats = maps.Clone(next.stats)
+	if next.stats == nil {
+		next.stats = make(map[string]*moments.Moments)
+	}
+	for _, c := range classes {
+		delete(next.stats, c.class)
+		if !c.kept {
+			next.Classes.Drop(c.class)
+			continue
+		}
+		next.Classes.Put(c.class, c.value)
+		if c.stats != nil {
+			next.stats[c.class] = c.stats
+		}
+	}
+	if !next.Fitted() {
+		h.model = &Model[S, C]{Backend: next.Backend}
+		return nil
+	}
+	if h.method.Settle != nil {
+		if err := h.method.Settle(ctx, next, s, h.model.Classes.Len()); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var changed []int
+	for _, c := range classes {
+		if i, ok := next.Classes.Column(c.class); ok {
+			changed = append(changed, i)
+		}
+	}
+	if err := h.method.Rescore(next, changed); err != nil {
+		return err
+	}
+	h.model = next
+	return nil
+}
+
+// CheckFitted returns an error for an operation that needs a base session.
+func (h *Head[S, C]) CheckFitted(operation string) error {
+	if h.model.Fitted() {
+		return nil
+	}
+	return h.named(operation, classifier.ErrNotFitted)
+}
+
+func (h *Head[S, C]) named(operation string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", h.method.Name, operation, err)
+	}
+	return nil
+}

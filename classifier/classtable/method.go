@@ -1,0 +1,94 @@
+package classtable
+
+import (
+	"context"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Method is what one method supplies. S is what its classes share, C is one
+// class. Functions that may be nil say so.
+type Method[S, C any] struct {
+	// Name begins every error.
+	Name string
+	// Config is saved as JSON; Load makes the head with it.
+	Config any
+	// Unit scales embeddings to length 1.
+	Unit bool
+	// Base sets m.Shared from the base session, before any class is fitted. It
+	// may be nil.
+	Base func(ctx context.Context, m *Model[S, C], s *moments.Session) error
+	// Fit returns a class after a change; old is the zero C for a new class. It
+	// runs in parallel with other classes and must not write to m.
+	Fit func(m *Model[S, C], old C, change Change) (C, error)
+	// Settle sets what depends on several classes, after they have changed. s is
+	// nil when classes or examples were forgotten; known is the number of classes
+	// before, 0 for the base session. It may be nil.
+	Settle func(ctx context.Context, m *Model[S, C], s *moments.Session, known int) error
+	// Rescore prepares m.Shared for scoring; the classes in the given columns
+	// have changed since the last time.
+	Rescore func(m *Model[S, C], changed []int) error
+	// Scoring returns how rows are scored; Method and Head are filled in. It may
+	// be nil where the head has a Score of its own.
+	Scoring func(m *Model[S, C]) classifier.Scoring
+	// Count returns the number of examples of a class, which vanishes at 0. It
+	// may be nil where classes lose no examples, and where Made is set.
+	Count func(C) int
+	// Fields describes the tensors of the classes, as classifier.EncodeClasses takes
+	// them.
+	Fields func(c *classifier.Codec, m *Model[S, C], class *C)
+	// Encode returns the tensors of m.Shared, beside which S is saved as JSON. It
+	// may be nil.
+	Encode func(m *Model[S, C]) map[string]classifier.Tensor
+	// Decode checks m.Shared, as it came back from JSON, and completes it, before n
+	// classes are read. It may be nil.
+	Decode func(m *Model[S, C], s classifier.State, n int) error
+
+	// Made reports whether a class was fitted to these statistics. Where it is
+	// set, a class is fitted from Change.Stats, and these are kept for more
+	// changes if Keep is set.
+	Made func(c C, stats *moments.Moments) bool
+	Keep bool
+}
+
+// A Change is what happens to one class: it takes examples or loses them.
+type Change struct {
+	moments.Examples
+	// Removed says that the examples are taken away.
+	Removed bool
+	// Stats are the statistics after the change, of methods that fit from them.
+	Stats *moments.Moments
+}
+
+// Total returns the first moment after the change.
+func (c Change) Total(before moments.Total) (moments.Total, error) {
+	if c.Removed {
+		return c.RemovedFrom(before)
+	}
+	return c.AddedTo(before), nil
+}
+
+// A Model is what a head has learned.
+type Model[S, C any] struct {
+	// Backend computes large products.
+	Backend linalg.Backend
+	// Dim is d, 0 before the base session.
+	Dim     int
+	Classes classifier.Table[C]
+	Shared  S
+
+	stats map[string]*moments.Moments // by class, of those that have them
+}
+
+// Clone returns a model that can change without changing this one; classes and
+// statistics are shared, as they are only ever replaced.
+func (m *Model[S, C]) Clone() *Model[S, C] {
+	next := *m
+	next.Classes = m.Classes.Clone()
+	return &next
+}
+
+// Fitted reports whether there are classes.
+func (m *Model[S, C]) Fitted() bool { return m.Classes.Len() > 0 }

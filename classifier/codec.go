@@ -1,0 +1,158 @@
+package classifier
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Codec writes the fields of one class after another into tensors, or reads
+// them back: one description of the fields serves both. A tensor holds a field of
+// all classes, stacked. After the first error nothing more is read.
+type Codec struct {
+	state    State
+	prefix   string
+	reading  bool
+	counting bool // the rows of the tensors to be written, so that these never grow
+	columns  map[string]*codecColumn
+	err      error
+}
+
+// codecColumn is a tensor and how many of its rows were counted or read.
+type codecColumn struct {
+	Tensor
+	rows int
+}
+
+// EncodeClasses returns the tensors of classes; their names begin with prefix.
+func EncodeClasses[C any](classes []C, prefix string, fields func(c *Codec, class *C)) map[string]Tensor {
+	c := Codec{prefix: prefix, columns: make(map[string]*codecColumn)}
+	for _, c.counting = range []bool{true, false} {
+		for _, class := range classes {
+			fields(&c, &class) // a copy: nothing is written to classes that others read
+		}
+	}
+	tensors := make(map[string]Tensor, len(c.columns))
+	for name, column := range c.columns {
+		tensors[name] = column.Tensor
+	}
+	return tensors
+}
+
+// DecodeClasses returns the n classes that EncodeClasses was given.
+func DecodeClasses[C any](s State, n int, prefix string, fields func(c *Codec, class *C)) ([]C, error) {
+	c := Codec{state: s, prefix: prefix, reading: true, columns: make(map[string]*codecColumn)}
+	classes := make([]C, n)
+	for i := range classes {
+		if fields(&c, &classes[i]); c.err != nil {
+			return nil, c.err
+		}
+	}
+	for name, column := range c.columns {
+		if column.rows < column.Shape[0] {
+			return nil, fmt.Errorf("tensor %s: %d rows, want %d", name, column.Shape[0], column.rows)
+		}
+	}
+	return classes, nil
+}
+
+// Reading reports whether fields are read, and there was no error so far.
+func (c *Codec) Reading() bool { return c.reading && c.err == nil }
+
+// Fail ends the reading where err is not nil.
+func (c *Codec) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// Int is a field of one integer, read between least and most.
+func (c *Codec) Int(name string, v *int, least, most int) {
+	one := []int64{int64(*v)}
+	codecField(c, name, &one, 1, nil, func(t *Tensor) *[]int64 { return &t.I64 })
+	if *v = int(one[0]); c.Reading() && (one[0] < int64(least) || one[0] > int64(most)) {
+		c.Fail(fmt.Errorf("tensor %s: value %d is outside %d … %d", c.prefix+name, *v, least, most))
+	}
+}
+
+// Bool is a field of one truth value, 0 or 1.
+func (c *Codec) Bool(name string, v *bool) {
+	n := 0
+	if *v {
+		n = 1
+	}
+	c.Int(name, &n, 0, 1)
+	*v = n == 1
+}
+
+// Number is a field of one float64.
+func (c *Codec) Number(name string, v *float64) {
+	one := []float64{*v}
+	c.Rows64(name, &one, 1)
+	*v = one[0]
+}
+
+// Float64 is a field of an array of that shape.
+func (c *Codec) Float64(name string, v *[]float64, shape ...int) { c.Rows64(name, v, 1, shape...) }
+
+// Rows64 is a field of several arrays of that shape; their number differs from
+// class to class.
+func (c *Codec) Rows64(name string, v *[]float64, rows int, shape ...int) {
+	codecField(c, name, v, rows, shape, func(t *Tensor) *[]float64 { return &t.F64 })
+}
+
+// Rows32 is Rows64 in float32.
+func (c *Codec) Rows32(name string, v *[]float32, rows int, shape ...int) {
+	codecField(c, name, v, rows, shape, func(t *Tensor) *[]float32 { return &t.F32 })
+}
+
+// codecField writes v, which is so many arrays of that shape, or reads a copy of
+// as many.
+func codecField[T float32 | float64 | int64](c *Codec, name string, v *[]T, rows int, shape []int, of func(*Tensor) *[]T) {
+	if c.err != nil {
+		return
+	}
+	name = c.prefix + name
+	column, known := c.columns[name]
+	if !known {
+		column = &codecColumn{Tensor: Tensor{Shape: append([]int{0}, shape...)}}
+		if c.reading {
+			column.Tensor = c.state.Tensors[name]
+			want := append([]int{0}, shape...)
+			if len(column.Shape) > 0 {
+				want[0] = column.Shape[0]
+			}
+			if c.err = c.state.check(name, len(*of(&column.Tensor)), want); c.err != nil {
+				return
+			}
+		}
+		c.columns[name] = column
+	}
+	values, size := of(&column.Tensor), 1
+	for _, side := range shape {
+		size *= side
+	}
+	switch {
+	case c.counting:
+		column.rows += rows
+		return
+	case !c.reading:
+		if *values == nil {
+			*values = make([]T, 0, column.rows*size)
+		}
+		*values = append(*values, *v...)
+		column.Shape[0] += rows
+		return
+	}
+	if column.rows+rows > column.Shape[0] {
+		c.err = fmt.Errorf("tensor %s: %d rows are too few", name, column.Shape[0])
+		return
+	}
+	*v = slices.Clone((*values)[column.rows*size : (column.rows+rows)*size])
+	column.rows += rows
+	for _, x := range *v {
+		if x-x != 0 { // NaN for NaN and for ±Inf
+			c.err = fmt.Errorf("tensor %s holds a NaN or an infinity", name)
+			return
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package lowrank
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+const (
+	// guard is the share of the terms of a difference below which float32
+	// products leave too few digits of it. They are good to about 1e−6 of
+	// ‖x‖·‖y‖, so that what passes is good to 1e−4.
+	guard = 1.0 / 50
+	// productError is about what float32 products, and sums of their squares,
+	// are off by as a share of ‖x‖·‖y‖. A score whose error may exceed
+	// doubtNats is computed again if its Gaussian may have a probability above
+	// exp(−leaderNats): no probability is off by more than 1e−5.
+	productError = 3e-7
+	doubtNats    = 2.5e-5
+	leaderNats   = 14
+)
+
+// Placed returns x in float64, of length 1 with unit. It rounds to float32 in
+// between, as learning does.
+func Placed(x blas32.General, unit bool) blas64.General {
+	z := dense.New(x.Rows, x.Cols)
+	dense.Parallel(x.Rows, func(i int) {
+		row := dense.Row(z, i)
+		classifier.Place(row, dense.Row32(x, i), unit)
+		for j, v := range row {
+			row[j] = float64(float32(v))
+		}
+	})
+	return z
+}
+
+// Queries are the rows to be scored, prepared once for all stacks of one centre.
+type Queries struct {
+	z       blas64.General
+	z32     blas32.General // z − centre
+	length  []float64      // ‖z − centre‖
+	scratch sync.Pool      // of *scratch
+}
+
+// NewQueries takes the rows of z (n×d), which must not change afterwards.
+func NewQueries(z blas64.General, centre []float64) *Queries {
+	q := &Queries{z: z, z32: dense.New32(z.Rows, z.Cols), length: make([]float64, z.Rows)}
+	dense.Parallel(z.Rows, func(i int) {
+		row := dense.Row32(q.z32, i)
+		var sq float64
+		for j, v := range dense.Row(z, i) {
+			shift := v - centre[j]
+			row[j], sq = float32(shift), sq+shift*shift
+		}
+		q.length[i] = math.Sqrt(sq)
+	})
+	return q
+}
+
+func (q *Queries) row(i int) []float64 { return dense.Row(q.z, i) }
+
+// gather returns the given rows in float32, without a copy where it is all.
+func (q *Queries) gather(rows []int) blas32.General {
+	if len(rows) == q.z32.Rows {
+		return q.z32
+	}
+	return dense.Gather32(q.z32, rows)
+}
+
+// stacked is one Gaussian as a Stack sees it.
+type stacked struct {
+	*Gaussian
+	first     int       // its first row in the stack
+	origin    []float64 // L(μ−c)
+	weight    []float64 // D/(D+λ)
+	origin32  []float32 // both for sums in float32
+	weight32  []float32
+	norm      float64 // ‖μ−c‖
+	precision float64 // 1/λ
+	logDet    float64 // log|Σ| − d·log λ, or 0 without log-determinant
+}
+
+// stackedOf writes μ − c into below.
+func stackedOf(g *Gaussian, first int, centre []float64, logDet bool, below []float32) stacked {
+	shift := minus(g.Mean, centre)
+	k := stacked{Gaussian: g, first: first, origin: g.project(shift), weight: make([]float64, len(g.Values)), precision: 1 / g.Lambda}
+	for j, v := range shift {
+		below[j] = float32(v)
+		k.norm += v * v
+	}
+	k.norm = math.Sqrt(k.norm)
+	for i, v := range g.Values {
+		k.weight[i] = v / (v + g.Lambda)
+	}
+	k.origin32, k.weight32 = narrowed(k.origin), narrowed(k.weight)
+	if logDet {
+		k.logDet = g.logDetBeyond()
+	}
+	return k
+}
+
+// score returns −½(r + log|Σ|) of z by Theorem 1 (eq. 2.10) from length = ‖z−c‖
+// and from float32 products, uu = ‖u‖² and cross = (μ−c)ᵀ(z−c), and what it may be
+// off by. Where too few digits are left, it is exact.
+func (k *stacked) score(z []float64, length, uu, cross float64) (float64, float32) {
+	t := length*length - 2*cross + k.norm*k.norm - uu
+	terms := length * (k.norm + math.Sqrt(uu))
+	if t > guard*terms && t <= math.MaxFloat64 {
+		return -(t*k.precision + k.logDet) / 2, float32(productError / 2 * terms * k.precision)
+	}
+	return k.exactScore(z), 0
+}
+
+func (k *stacked) exactScore(z []float64) float64 { return -(k.exact(z) + k.logDet) / 2 }
+
+// exact returns r in float64 from δ = z−μ: the residual is formed as a
+// vector, so that nothing cancels. O(qd).
+func (g *Gaussian) exact(z []float64) float64 {
+	delta := minus(z, g.Mean)
+	residual := append([]float64(nil), delta...)
+	within := 0.0
+	for i, v := range g.Values {
+		row := g.row(i)
+		a := dot(row, delta)
+		within += a * a / (v + g.Lambda)
+		for j, l := range row {
+			residual[j] -= a * float64(l)
+		}
+	}
+	var sq float64
+	for _, v := range residual {
+		sq += v * v
+	}
+	return sq/g.Lambda + within
+}
+
+// weightedSquares returns ‖u‖² = Σ w·(p−o)², in four sums that the processor
+// can work on at once.
+func weightedSquares(p, o, w []float32) float64 {
+	n := len(w)
+	p, o = p[:n], o[:n]
+	var s0, s1, s2, s3 float32
+	i := 0
+	for ; i+4 <= n; i += 4 {
+		a0, a1, a2, a3 := p[i]-o[i], p[i+1]-o[i+1], p[i+2]-o[i+2], p[i+3]-o[i+3]
+		s0 += w[i] * a0 * a0
+		s1 += w[i+1] * a1 * a1
+		s2 += w[i+2] * a2 * a2
+		s3 += w[i+3] * a3 * a3
+	}
+	for ; i < n; i++ {
+		a := p[i] - o[i]
+		s0 += w[i] * a * a
+	}
+	return float64(s0) + float64(s1) + (float64(s2) + float64(s3))
+}

@@ -1,0 +1,89 @@
+package ppca
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Choice is the λ that pseudo-sessions chose, with the scores of all
+// candidates.
+type Choice = episodes.Choice[float64]
+
+// multiples of the within-class variance of a coordinate are what Auto chooses
+// from. With few shots λ stands in for the components that are not known, so
+// that the best is well above 1; with many it is near it.
+func multiples() []float64 { return []float64{128, 64, 32, 16, 8, 4, 2, 1, 0.25} }
+
+// Choice returns what Auto chose, nil before the base session and where λ was
+// given.
+func (h *PPCA) Choice() *Choice { return h.Model().Shared.Choice }
+
+// chosen is the configuration with λ in place.
+func (c Config) chosen(choice *Choice) Config {
+	if choice != nil {
+		c.Lambda = choice.Value
+	}
+	return c
+}
+
+// choose returns the best λ for a base session.
+func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (*Choice, error) {
+	cfg, candidates := episodes.DefaultConfig(), c.candidates(s)
+	if s.HasExamples() && len(candidates) == 0 {
+		return &Choice{Value: defaultLambda, Config: cfg, Fallback: "the spread within the classes of the base session is nothing, or nothing that a lambda of 1e-12 … 1e12 fits"}, nil
+	}
+	choice, err := episodes.ChooseOr(ctx, s.X, s.Y, cfg, candidates, defaultLambda, c.fitShared(backend))
+	return &choice, err
+}
+
+// candidates are the multiples of tr(S)/d that can be a λ, S being pooled
+// within the classes, divisor Σ(n−1).
+func (c Config) candidates(s *moments.Session) []float64 {
+	var sq float64
+	for _, e := range s.Classes {
+		sq += e.Scatter()
+	}
+	variance := sq / float64(max(1, s.X.Rows-len(s.Classes))) / float64(s.Dim)
+	var candidates []float64
+	for _, m := range multiples() {
+		if checkLambda(m*variance) == nil {
+			candidates = append(candidates, m*variance)
+		}
+	}
+	return candidates
+}
+
+// fitShared returns an episodes.Fit: means and components are the same for all λ.
+func (c Config) fitShared(backend linalg.Backend) episodes.Fit[float64] {
+	return func(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
+		with := func(lambda float64) (*PPCA, error) {
+			cfg := c
+			cfg.Lambda, cfg.Statistics = lambda, false
+			return New(cfg)
+		}
+		common, err := with(defaultLambda)
+		if err != nil {
+			return nil, err
+		}
+		common.UseBackend(backend)
+		if err := common.Learn(ctx, x, y); err != nil {
+			return nil, err
+		}
+		return func(lambda float64) (classifier.Learner, error) {
+			head, err := with(lambda)
+			if err != nil {
+				return nil, err
+			}
+			return head, head.Update(func(m *model) error {
+				*m = *common.Model().Clone()
+				return nil
+			})
+		}, nil
+	}
+}

@@ -1,0 +1,195 @@
+package shrinkage
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classtable"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// meanTol is the difference of a mean of float32 rows of length 1 from that in
+// float64.
+const meanTol = 1e-6
+
+// A Head is one of the family: plda+ or ppca-eb.
+type Head struct {
+	classtable.Kept[shared, class]
+	method string
+	cfg    Config
+}
+
+type model = classtable.Model[shared, class]
+
+// shared is what the base session sets, and the scorer of all classes.
+type shared struct {
+	// Setting is the one in force.
+	Setting Setting `json:"setting"`
+	// Choice is how it was chosen; nil where everything was given.
+	Choice *Choice `json:"choice,omitempty"`
+	// Rank and Rest are those of the space.
+	Rank   int     `json:"rank"`
+	Rest   float64 `json:"beta_rest"`
+	space  *gauss.Space
+	scorer *scorer
+}
+
+var (
+	_ classifier.Exporter = (*Head)(nil)
+	_ moments.Learner     = (*Head)(nil)
+	_ episodes.Unfitter   = (*Head)(nil)
+)
+
+// New returns an unfitted head that calls itself method, PLDAPlus or PPCAEB. The
+// first session is the base session: its classes are base classes for good, and
+// it alone decides on the setting.
+func New(method string, cfg Config) (*Head, error) { return chosen(method, cfg, nil) }
+
+// chosen is New of a head whose setting is chosen already, unless choice is nil.
+func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
+	if err := checkMethod(method); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Head{method: method, cfg: cfg, Kept: classtable.NewKept(classtable.Method[shared, class]{
+		Name: method, Config: cfg, Unit: true,
+		Base: func(ctx context.Context, m *model, s *moments.Session) error {
+			m.Shared.Choice = choice
+			return cfg.base(ctx, m, s)
+		},
+		Fit:     cfg.fit,
+		Settle:  settle,
+		Rescore: cfg.rescore,
+		Scoring: func(m *model) classifier.Scoring { return m.Shared.scorer.scoring() },
+		Count:   func(c class) int { return c.N },
+		Fields:  cfg.fields,
+		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.space.Tensors() },
+		Decode:  cfg.decode,
+		Made:    func(c class, stats *moments.Moments) bool { return stats.Made(c.N, c.Mean(), meanTol) },
+		Keep:    cfg.Statistics,
+	})}, nil
+}
+
+// base computes the space and the setting.
+func (c Config) base(ctx context.Context, m *model, s *moments.Session) error {
+	if c.chooses() && m.Shared.Choice == nil {
+		choice, err := c.choose(ctx, m.Backend, s)
+		if err != nil {
+			return fmt.Errorf("choose: %w", err)
+		}
+		m.Shared.Choice = &choice
+	}
+	m.Shared.Setting = plain(c.Nu)
+	if m.Shared.Choice != nil {
+		m.Shared.Setting = m.Shared.Choice.Value
+	}
+	basis, err := gauss.Fit(ctx, m.Backend, s, s.Totals())
+	if err != nil {
+		return err
+	}
+	sp, err := basis.Space(c.Epsilon)
+	if err != nil {
+		return err
+	}
+	sp.Certain = !c.Uncertain
+	m.Shared.space, m.Shared.Rank, m.Shared.Rest = sp, len(sp.Beta), sp.Rest
+	return nil
+}
+
+// fit computes what a class has of its own.
+func (c Config) fit(m *model, old class, change classtable.Change) (class, error) {
+	next := class{base: old.base, logit: old.logit}
+	if old.N == 0 {
+		next.base = !m.Fitted()
+	}
+	var err error
+	if next.Total, err = change.Total(old.Total); err == nil && m.Shared.Setting.Nu < Pooled {
+		next.own, err = fitSpread(m.Shared.space, change.Stats, c.Q)
+	}
+	return next, err
+}
+
+// settle trains the regression that ranks the base classes again, where the
+// setting has one.
+func settle(ctx context.Context, m *model, s *moments.Session, known int) error {
+	if known > 0 || m.Shared.Setting.Rerank == 0 {
+		return nil
+	}
+	w, err := regress(ctx, m.Shared.space, s)
+	if err != nil {
+		return err
+	}
+	for i := range m.Classes.Values() {
+		m.Classes.Values()[i].logit = dense.Row(w, i)
+	}
+	return nil
+}
+
+// regress fits the regression of a base session, classes in order of name.
+func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.General, error) {
+	column := make([]int, len(s.Y))
+	for c, e := range s.Classes {
+		for _, r := range e.Rows {
+			column[r] = c
+		}
+	}
+	white, err := sp.Whitened(classifier.Placed(s.X, classifier.Range(0, s.X.Rows), true))
+	if err != nil {
+		return white, err
+	}
+	return newLogistic(sp.Backend(), white, column, len(s.Classes)).fit(ctx)
+}
+
+// rescore computes the densities of changed classes and stacks all of them.
+func (c Config) rescore(m *model, changed []int) error {
+	sh, classes := &m.Shared, m.Classes.Values()
+	sh.space = sh.space.On(m.Backend)
+	some := make([]class, len(changed))
+	for i, column := range changed {
+		some[i] = classes[column]
+	}
+	densities, units, err := densities(sh.space, some, sh.Setting.Nu, c.Student)
+	if err != nil {
+		return err
+	}
+	for i, column := range changed {
+		classes[column].density, classes[column].unit = densities[i], units[i]
+	}
+	sh.scorer = newScorer(sh.space, sh.Setting, classes)
+	return nil
+}
+
+// Setting returns what is in force, zero before the base session.
+func (h *Head) Setting() Setting { return h.Model().Shared.Setting }
+
+// Choice returns what pseudo-sessions chose, nil before the base session and
+// where everything was given.
+func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
+
+// TakesUnit implements moments.Learner.
+func (h *Head) TakesUnit() bool { return true }
+
+// LearnMoments implements moments.Learner. What pseudo-sessions would choose is
+// then as where a base session is too small for them: no calibration, and ν
+// infinite where it was not given.
+func (h *Head) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
+	return h.LearnFrom(ctx, classes, stats)
+}
+
+// Unfitted implements episodes.Unfitter: the setting is as this head chose it.
+func (h *Head) Unfitted() (classifier.Learner, error) {
+	next, err := chosen(h.method, h.cfg, h.Choice())
+	if err != nil {
+		return nil, err
+	}
+	next.UseBackend(h.Model().Backend)
+	return next, nil
+}
