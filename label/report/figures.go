@@ -20,7 +20,7 @@ func figure(v float64) string {
 func headlines(p Page) []headline {
 	out := accuracyFigures(p)
 	if n := max(p.Summary.Labelled, p.total()); n > 0 {
-		out = append(out, headline{count(n), "images labelled", ""})
+		out = append(out, headline{count(n), "images labelled", throughput(n, p.Summary)})
 	}
 	rejected, unsure := attention(p)
 	if rejected > 0 {
@@ -33,6 +33,14 @@ func headlines(p Page) []headline {
 		out = append(out, headline{count(failed), "failed", "reasons below"})
 	}
 	return out
+}
+
+func throughput(n int, s Summary) string {
+	if s.Elapsed <= 0 {
+		return ""
+	}
+	perSecond := float64(n) / s.Elapsed.Seconds()
+	return "in " + duration(s.Elapsed) + ", " + strconv.FormatFloat(perSecond, 'f', 1, 64) + " a second"
 }
 
 // attention counts the pictures that ask for a look.

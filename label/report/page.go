@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
@@ -59,6 +60,7 @@ func (p Page) total() int {
 // Summary holds the facts of the run. Zero values are not shown.
 type Summary struct {
 	Labelled, Failed int
+	Elapsed          time.Duration
 	Backbone, Method string
 	Sessions         []Session
 }

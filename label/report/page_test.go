@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
@@ -30,7 +31,7 @@ func samplePage() Page {
 	e.Reliability[7] = metrics.Bin{N: 1, Confidence: 0.5, Accuracy: 1}
 	return Page{
 		Title: "Animals", Subtitle: "a test", Evaluation: e,
-		Summary: Summary{Labelled: 5, Backbone: "tiny", Method: "ncm", Sessions: []Session{{2, 40}, {1, 5}}},
+		Summary: Summary{Labelled: 5, Elapsed: 2 * time.Second, Backbone: "tiny", Method: "ncm", Sessions: []Session{{2, 40}, {1, 5}}},
 		Classes: []Class{{Name: "cat"}, {Name: "dog"}, {Name: "emu", New: true}},
 		Predictions: []Prediction{
 			sample("a.jpg", "cat", "cat", 0.9, false), sample("b.jpg", "cat", "dog", 0.95, false),
