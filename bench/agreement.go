@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 // An Agreement says how much alike two sets of features of the same files are.
@@ -20,7 +20,7 @@ type Agreement struct {
 
 // Agree compares features of the same files, in any order. Each path may be
 // there once.
-func Agree(a, b dataset.Features) (Agreement, error) {
+func Agree(a, b embed.Embeddings) (Agreement, error) {
 	if a.X.Cols != b.X.Cols || a.X.Rows != b.X.Rows || a.X.Rows == 0 {
 		return Agreement{}, fmt.Errorf("compare features: %d×%d and %d×%d: need the same files and dimension", a.X.Rows, a.X.Cols, b.X.Rows, b.X.Cols)
 	}
@@ -49,7 +49,7 @@ func Agree(a, b dataset.Features) (Agreement, error) {
 	return result, nil
 }
 
-func row(f dataset.Features, i int) []float32 {
+func row(f embed.Embeddings, i int) []float32 {
 	return f.X.Data[i*f.X.Stride : i*f.X.Stride+f.X.Cols]
 }
 

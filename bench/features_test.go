@@ -9,6 +9,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/bench"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
@@ -27,7 +29,7 @@ func TestFeaturesAgainstPython(t *testing.T) {
 }
 
 func testAgreement(t *testing.T, m backbone, set, root string, medianWanted, minWanted float64) {
-	python, err := dataset.ReadFeatures(filepath.Join("testdata", m.file, set))
+	python, err := featdir.Read(filepath.Join("testdata", m.file, set))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +44,8 @@ func testAgreement(t *testing.T, m backbone, set, root string, medianWanted, min
 	}
 }
 
-func set(cols int, rows map[string][]float32, order ...string) dataset.Features {
-	f := dataset.Features{X: blas32.General{Rows: len(order), Cols: cols, Stride: cols}}
+func set(cols int, rows map[string][]float32, order ...string) embed.Embeddings {
+	f := embed.Embeddings{X: blas32.General{Rows: len(order), Cols: cols, Stride: cols}}
 	for _, path := range order {
 		f.Samples = append(f.Samples, dataset.Sample{Path: path})
 		f.X.Data = append(f.X.Data, rows[path]...)
@@ -69,7 +71,7 @@ func TestAgreeSeesZeroRows(t *testing.T) {
 
 func TestAgreeNeedsTheSameFiles(t *testing.T) {
 	rows := map[string][]float32{"a": {1, 0}, "b": {1, 1}}
-	for name, pair := range map[string][2]dataset.Features{
+	for name, pair := range map[string][2]embed.Embeddings{
 		"none":       {set(2, rows), set(2, rows)},
 		"fewer":      {set(2, rows, "a", "b"), set(2, rows, "a")},
 		"other":      {set(2, rows, "a"), set(2, rows, "b")},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
@@ -94,17 +95,17 @@ func (r rig) tensorLen() int {
 }
 
 // embed runs a whole Stream, with an empty cache, and returns its features.
-func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) dataset.Features {
+func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) embed.Embeddings {
 	tb.Helper()
-	cache, err := embed.OpenCache(tb.TempDir(), embed.Namespace{
+	memory, err := cache.Open(tb.TempDir(), cache.Namespace{
 		Extractor: r.extractor.Fingerprint(), Preprocess: r.pre.Spec().Fingerprint(),
 	}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	d := r.extractor.Dim()
-	f := dataset.Features{Samples: samples, X: blas32.General{Cols: d, Stride: d}}
-	s := embed.Stream{Preprocessor: r.pre, Open: embed.Opened(r.extractor), Side: r.pre.Spec().Side(), Cache: cache}
+	f := embed.Embeddings{Samples: samples, X: blas32.General{Cols: d, Stride: d}}
+	s := embed.Stream{Preprocessor: r.pre, Open: embed.Opened(r.extractor), Side: r.pre.Spec().Side(), Cache: memory}
 	_, err = s.Run(context.Background(), root, samples, func(item embed.Item) error {
 		f.X.Rows++
 		f.X.Data = append(f.X.Data, item.Vector...)
@@ -113,7 +114,7 @@ func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) dataset
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := cache.Close(); err != nil {
+	if err := memory.Close(); err != nil {
 		tb.Fatal(err)
 	}
 	return f

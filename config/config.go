@@ -7,6 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/kind"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/extractor"
@@ -14,7 +15,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/method"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // Config holds every setting of every command. It is saved, resolved, with
@@ -40,7 +40,7 @@ type Config struct {
 	Scan       Scan             `mapstructure:"scan" json:"scan"`
 	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
 	Linalg     native.Config    `mapstructure:"linalg" json:"linalg"`
-	Preprocess Preprocess       `mapstructure:"preprocess" json:"preprocess"`
+	Preprocess embed.Preprocess `mapstructure:"preprocess" json:"preprocess"`
 	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
 	Label      label.Config     `mapstructure:"label" json:"label"`
@@ -53,30 +53,6 @@ type Config struct {
 type Runtime struct {
 	// Library is the path of the shared library; "" means look for it.
 	Library string `mapstructure:"library" json:"library"`
-}
-
-// Preprocess chooses a preprocess.Spec: what the backbone asks for, or a
-// preset, with single settings overridden.
-type Preprocess struct {
-	// Preset is "auto" (what the backbone file or the catalogue says) or a
-	// name known to preprocess.Preset.
-	Preset string `mapstructure:"preset" json:"preset"`
-	// Resize, Size, Crop, Interpolation, Mean and Std override the preset
-	// where they are not empty or zero.
-	Resize        string    `mapstructure:"resize" json:"resize"`
-	Size          int       `mapstructure:"size" json:"size"`
-	Crop          int       `mapstructure:"crop" json:"crop"`
-	Interpolation string    `mapstructure:"interpolation" json:"interpolation"`
-	Mean          []float64 `mapstructure:"mean" json:"mean"`
-	Std           []float64 `mapstructure:"std" json:"std"`
-	// Orientation applies the EXIF orientation of photos.
-	Orientation bool `mapstructure:"orientation" json:"orientation"`
-	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
-	// model keeps to what it was trained with.
-	JPEG string `mapstructure:"jpeg" json:"jpeg"`
-	// MaxPixels and MaxBytes refuse larger images before decoding them.
-	MaxPixels int64 `mapstructure:"max_pixels" json:"max_pixels"`
-	MaxBytes  int64 `mapstructure:"max_bytes" json:"max_bytes"`
 }
 
 // Classifier chooses the method and holds the settings of all of them.
@@ -107,12 +83,11 @@ type DKL struct {
 
 // Default returns the settings that hold when nothing is said.
 func Default() Config {
-	limits := preprocess.DefaultLimits()
 	return Config{
 		Log:        "text",
 		Scan:       Scan{Include: []string{}, Exclude: []string{}, Symlinks: string(dataset.FollowLinks)},
 		Linalg:     native.DefaultConfig(),
-		Preprocess: Preprocess{Preset: "auto", JPEG: JPEGAuto, Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes},
+		Preprocess: embed.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),
 		Classifier: Classifier{Name: method.Default, Statistics: true, Temperature: temperature.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
 		Label:      label.DefaultConfig(),
@@ -136,7 +111,7 @@ func (c Config) Validate() error {
 	if err := c.Linalg.Validate(); err != nil {
 		return fmt.Errorf("linalg.%w", err)
 	}
-	if err := c.Preprocess.validate(); err != nil {
+	if err := c.Preprocess.Validate(); err != nil {
 		return fmt.Errorf("preprocess.%w", err)
 	}
 	if err := c.Extractor.Validate(); err != nil {

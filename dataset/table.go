@@ -88,3 +88,34 @@ func (l *lineLimiter) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// ReadSamples reads the samples.csv of a feature folder: columns path and label,
+// and perhaps split and session, in any order. In escaped text, paths and labels
+// are those of EscapePath.
+func ReadSamples(r io.Reader, escaped bool) ([]Sample, error) {
+	text, err := skipBOM(r)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTable(text, 0)
+	if err != nil {
+		return nil, err
+	}
+	if t.label < 0 {
+		return nil, errors.New("no column \"label\" in the header; the first line must name the columns: path,label")
+	}
+	var samples []Sample
+	for {
+		s, _, err := t.next()
+		if err == io.EOF {
+			return samples, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if escaped {
+			s.Path, s.Label = UnescapePath(s.Path), UnescapePath(s.Label)
+		}
+		samples = append(samples, s)
+	}
+}

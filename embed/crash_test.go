@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
 // childEnv makes the test binary a labelling process: its value is the folder
@@ -50,17 +51,17 @@ func crashSamples() []dataset.Sample {
 // the pipe soon holds it back until the parent has read, so that the parent
 // decides when it dies without any clock.
 func child(home string) error {
-	cache, err := OpenCache(filepath.Join(home, "cache"), testNamespace(), nil)
+	c, err := cache.Open(filepath.Join(home, "cache"), testNamespace(), nil)
 	if err != nil {
 		return err
 	}
-	b := newBench(cache, 2)
+	b := newBench(c, 2)
 	b.Stream.Workers = 2
 	b.Stream.Open = Opened(tellingExtractor{b.extractor})
 	if _, err := b.Run(context.Background(), filepath.Join(home, "photos"), crashSamples(), func(Item) error { return nil }); err != nil {
 		return err
 	}
-	return cache.Close()
+	return c.Close()
 }
 
 type tellingExtractor struct{ *fakeExtractor }
@@ -125,7 +126,7 @@ func cachedNow(t *testing.T, home string) map[string]bool {
 	defer c.Close()
 	set := map[string]bool{}
 	for i := range crashPhotos {
-		if v, ok := c.Store.Get(key(i)); ok {
+		if v, ok := c.Store.Get(cache.HashOf([]byte(contentOf(i)))); ok {
 			set[fmt.Sprint(v)] = true
 		}
 	}

@@ -1,21 +1,8 @@
-// Package embed turns a stream of images into embeddings, in order and in
-// parallel, and never computes one twice.
+// Package embed turns images into embeddings, in order and in parallel, and
+// never computes one twice.
 //
-// [Stream] runs the workers. [Cache] is the memory on disk: a [Store] from
-// content hash to embedding, one per backbone and preprocessing, and an [Index]
-// from (path, size, mtime, inode) to content hash, so that an unchanged file is
-// not even read. The files are described in docs/formats.md.
-//
-// # What the cache guarantees
-//
-//   - Only complete rows are ever visible. A row is written before its key; the
-//     next writer cuts off what a killed one left unfinished.
-//   - A killed process (SIGKILL) loses at most the rows that were in flight. Power
-//     loss may lose or damage rows written since the last Close; checksums turn
-//     damage into a miss.
-//   - Any number of processes may use one cache. Each writer locks the file that
-//     it appends to; rows of others are seen by those that open later.
-//   - Damage is never fatal: it is logged, counted, and computed again.
-//   - A cache that cannot be written (read-only disk, no permission, no locks) is
-//     read, and the run goes on; a full disk stops the run with an error.
+// An [Embedder] is everything between an image file and its embedding:
+// backbone, preprocessing, extractor and cache. It runs a [Stream] of workers.
+// [Rows] are embeddings, of images or of a feature folder (package featdir),
+// and [Provenance] says what made them.
 package embed

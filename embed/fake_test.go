@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
 const (
@@ -33,7 +34,7 @@ func (p fakePreprocessor) Tensor(dst []float32, file []byte) error {
 	if !bytes.HasPrefix(file, []byte("IMG")) {
 		return errNotAPhoto
 	}
-	h := HashOf(file)
+	h := cache.HashOf(file)
 	for i := range dst {
 		dst[i] = float32(h[i])
 	}
@@ -74,7 +75,7 @@ func (e *fakeExtractor) Extract(dst blas32.General, pixels []float32) error {
 
 // expected is what the fakes make of a file.
 func expected(content string) []float32 {
-	h := HashOf([]byte(content))
+	h := cache.HashOf([]byte(content))
 	v := make([]float32, fakeDim)
 	for j := range v {
 		v[j] = 2*float32(h[j]) + 1
@@ -109,11 +110,11 @@ func writePhoto(t testing.TB, path, content string) {
 	}
 }
 
-func testNamespace() Namespace { return Namespace{Extractor: "fake", Preprocess: "fake"} }
+func testNamespace() cache.Namespace { return cache.Namespace{Extractor: "fake", Preprocess: "fake"} }
 
-func mustCache(t testing.TB, dir string) *Cache {
+func mustCache(t testing.TB, dir string) *cache.Cache {
 	t.Helper()
-	c, err := OpenCache(dir, testNamespace(), nil)
+	c, err := cache.Open(dir, testNamespace(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ type bench struct {
 	opened    atomic.Int64
 }
 
-func newBench(cache *Cache, batch int) *bench {
+func newBench(c *cache.Cache, batch int) *bench {
 	b := &bench{extractor: &fakeExtractor{batch: batch}}
 	b.Stream.Preprocessor = fakePreprocessor{&b.tensors}
 	b.Stream.Open = func() (Extractor, error) {
@@ -138,7 +139,7 @@ func newBench(cache *Cache, batch int) *bench {
 	}
 	b.Stream.Side = fakeSide
 	b.Stream.Workers = 3
-	b.Stream.Cache = cache
+	b.Stream.Cache = c
 	return b
 }
 
@@ -165,7 +166,7 @@ func wantItems(t testing.TB, items []Item, samples []dataset.Sample) {
 		if item.Sample != samples[i] || item.Err != nil || !slices.Equal(item.Vector, expected(contentOf(i))) {
 			t.Fatalf("item %d: %+v", i, item)
 		}
-		if item.Hash != HashOf([]byte(contentOf(i))) {
+		if item.Hash != cache.HashOf([]byte(contentOf(i))) {
 			t.Fatalf("item %d: hash", i)
 		}
 	}

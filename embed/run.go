@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
 // A job is one sample under way; seq is its place in the order.
@@ -30,20 +31,21 @@ type run struct {
 	tokens chan struct{}
 	jobs   chan job
 
-	mu    sync.Mutex
-	ready sync.Cond // the item that is next in order is there, or the run is over
-	items []Item    // ring: the item of seq is at seq mod window
-	done  []bool
-	fed   int // samples taken in
-	ended bool
+	mu     sync.Mutex
+	ready  sync.Cond // the item that is next in order is there, or the run is over
+	items  []Item    // ring: the item of seq is at seq mod window
+	done   []bool
+	fed    int // samples taken in
+	ended  bool
+	counts Counts
 	// flights lists, for content being computed, the jobs that wait for it.
-	flights map[Hash][]job
+	flights map[cache.Hash][]job
 }
 
 func newRun(ctx context.Context, s *Stream, root string) *run {
 	window := s.window()
 	r := &run{
-		Stream: s, root: root, flights: map[Hash][]job{},
+		Stream: s, root: root, flights: map[cache.Hash][]job{},
 		tokens: make(chan struct{}, window), jobs: make(chan job, window),
 		items: make([]Item, window), done: make([]bool, window),
 	}
@@ -140,8 +142,22 @@ func (r *run) emitAll(emit func(Item) error) bool {
 			r.fail(err)
 			return false
 		}
-		r.progress.emitted(item)
+		r.count(item)
 		<-r.tokens
+	}
+}
+
+func (r *run) count(i Item) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts.Total++
+	switch {
+	case i.Err != nil:
+		r.counts.Failed++
+	case i.Cached:
+		r.counts.Cached++
+	default:
+		r.counts.Inferred++
 	}
 }
 
@@ -169,7 +185,7 @@ func (r *run) completeAt(seq int) bool {
 
 // claim makes j the one that computes content h. When another job does already,
 // j waits for its result, without blocking the worker, and claim says false.
-func (r *run) claim(h Hash, j job) bool {
+func (r *run) claim(h cache.Hash, j job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	waiting, flying := r.flights[h]

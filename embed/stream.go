@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
 // A Preprocessor turns the bytes of an image file into network input. It is
@@ -38,7 +39,7 @@ type Extractor interface {
 type Item struct {
 	Sample dataset.Sample
 	// Hash is that of the file's content; zero when it could not be read.
-	Hash Hash
+	Hash cache.Hash
 	// Vector is the embedding (length d), the receiver's own; nil when Err is
 	// set.
 	Vector []float32
@@ -59,7 +60,7 @@ type Stream struct {
 	// Side is the input side that the Preprocessor makes, in pixels.
 	Side int
 	// Cache may be nil: everything is computed.
-	Cache *Cache
+	Cache *cache.Cache
 	// Workers is the number of goroutines, 0 for one a core.
 	Workers int
 	// MaxBytes refuses larger files unread, 0 for no limit.
@@ -67,8 +68,16 @@ type Stream struct {
 	// Window bounds how many samples may be under way or waiting for an
 	// earlier one, and so the memory; 0 for a default.
 	Window int
+}
 
-	progress counters
+// Counts says what a Run did.
+type Counts struct {
+	Total    int   // items emitted
+	Cached   int   // of those, embeddings that needed no inference
+	Inferred int   // of those, embeddings computed
+	Failed   int   // of those, items with an error
+	Read     int   // files opened and read
+	Bytes    int64 // bytes read
 }
 
 // Opened is an Open function for an extractor that is there already.
@@ -106,10 +115,6 @@ func (s *Stream) window() int {
 	return windowPerWorker * s.workers()
 }
 
-// Counts returns the progress of the Run under way, or of the last one. Any
-// goroutine may call it at any time.
-func (s *Stream) Counts() Counts { return s.progress.counts() }
-
 // Run computes the embeddings of samples, whose paths are relative to root (or
 // absolute), and calls emit with one Item each, in the order of samples, on the
 // calling goroutine.
@@ -137,12 +142,11 @@ func (s *Stream) RunSeq(ctx context.Context, root string, samples iter.Seq[datas
 	if err := ctx.Err(); err != nil {
 		return Counts{}, err
 	}
-	s.progress.reset()
 	r := newRun(ctx, s, root)
 	defer r.fail(nil)
 	err = r.process(samples, emit)
 	if err != nil && err == context.Cause(ctx) {
 		err = ctx.Err()
 	}
-	return s.Counts(), err
+	return r.counts, err
 }

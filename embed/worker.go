@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
 // A worker takes one sample after another and gathers its own batch of those
@@ -23,7 +24,7 @@ type worker struct {
 // claimed is a job whose pixels are in the batch.
 type claimed struct {
 	job
-	hash Hash
+	hash cache.Hash
 }
 
 // loop works until the samples end. A worker that holds an unfinished batch
@@ -71,13 +72,13 @@ func (w *worker) take() (j job, more, atHand bool) {
 // the run.
 func (w *worker) do(j job) error {
 	abs := dataset.FullPath(w.root, j.sample.Path)
-	state, err := stateOfFile(abs, w.MaxBytes)
+	state, err := cache.Stat(abs, w.MaxBytes)
 	if err != nil {
 		w.finish(j, Item{Err: err})
 		return nil
 	}
-	if h, known := w.Cache.lookup(abs, state); known {
-		if v, hit := w.Cache.get(h); hit {
+	if h, known := w.Cache.Lookup(abs, state); known {
+		if v, hit := w.Cache.Get(h); hit {
 			w.finish(j, Item{Hash: h, Vector: v, Cached: true})
 			return nil
 		}
@@ -86,34 +87,36 @@ func (w *worker) do(j job) error {
 		w.finish(j, Item{Err: err})
 		return nil
 	}
-	h := HashOf(w.file)
-	if err := w.Cache.record(abs, state, h); err != nil {
+	h := cache.HashOf(w.file)
+	if err := w.Cache.Record(abs, state, h); err != nil {
 		return err
 	}
 	return w.resolve(j, h)
 }
 
 // read fills w.file and counts.
-func (w *worker) read(abs string) (FileState, error) {
+func (w *worker) read(abs string) (cache.FileState, error) {
 	const keepBytes = 32 << 20 // one huge file shall not cost memory for ever
 	if cap(w.file) > keepBytes {
 		w.file = nil
 	}
-	file, state, err := readStable(abs, w.file, w.MaxBytes)
+	file, state, err := cache.ReadStable(abs, w.file, w.MaxBytes)
 	w.file = file
 	if err == nil {
-		w.progress.read.Add(1)
-		w.progress.bytes.Add(int64(len(file)))
+		w.mu.Lock()
+		w.counts.Read++
+		w.counts.Bytes += int64(len(file))
+		w.mu.Unlock()
 	}
 	return state, err
 }
 
 // resolve finds the embedding of content h, which is in w.file.
-func (w *worker) resolve(j job, h Hash) error {
+func (w *worker) resolve(j job, h cache.Hash) error {
 	if !w.claim(h, j) {
 		return nil
 	}
-	if v, hit := w.Cache.get(h); hit {
+	if v, hit := w.Cache.Get(h); hit {
 		w.land(j, Item{Hash: h, Vector: v, Cached: true})
 		return nil
 	}
@@ -177,7 +180,7 @@ func (w *worker) keep(c claimed, v []float32) error {
 		w.land(c.job, Item{Hash: c.hash, Err: errNotFinite})
 		return nil
 	}
-	if err := w.Cache.put(c.hash, v); err != nil {
+	if err := w.Cache.Put(c.hash, v); err != nil {
 		return err
 	}
 	w.land(c.job, Item{Hash: c.hash, Vector: v})

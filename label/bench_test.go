@@ -3,7 +3,6 @@ package label_test
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"path/filepath"
 	"runtime"
@@ -20,11 +19,13 @@ type flood struct {
 	most *uint64
 }
 
-func (f flood) RunSeq(_ context.Context, _ string, _ iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
+func (flood) Provenance() embed.Provenance { return embed.Provenance{} }
+
+func (f flood) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	for i := range f.n {
 		item := embed.Item{Sample: dataset.Sample{Path: fmt.Sprintf("2024/%03d/IMG_%07d.jpg", i/1000, i)}, Vector: []float32{float32(i%100) / 50}}
 		if err := emit(item); err != nil {
-			return embed.Counts{}, err
+			return embed.Outcome{}, err
 		}
 		if i%10_000 == 9_999 {
 			var m runtime.MemStats
@@ -33,7 +34,7 @@ func (f flood) RunSeq(_ context.Context, _ string, _ iter.Seq[dataset.Sample], e
 			*f.most = max(*f.most, m.HeapAlloc)
 		}
 	}
-	return embed.Counts{}, nil
+	return embed.Outcome{}, nil
 }
 
 // TestMemoryDoesNotGrow: five times the images, no more memory.
@@ -41,7 +42,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	heap := func(n int) uint64 {
 		var most uint64
 		job := newJob(t, table{}, filepath.Join(t.TempDir(), "out"))
-		job.Config.Format, job.Config.RowsPerFile, job.Embedder = []string{"csv", "jsonl", "parquet"}, 10_000, flood{n, &most}
+		job.Config.Format, job.Config.RowsPerFile, job.Images = []string{"csv", "jsonl", "parquet"}, 10_000, flood{n, &most}
 		if _, err := job.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func BenchmarkJob(b *testing.B) {
 				for b.Loop() {
 					job := newJob(b, table{}, b.TempDir())
 					job.Config, job.Threshold = label.DefaultConfig(), math.Inf(1)
-					job.Config.Format, job.Embedder = []string{format}, flood{n, &most}
+					job.Config.Format, job.Images = []string{format}, flood{n, &most}
 					if _, err := job.Run(context.Background()); err != nil {
 						b.Fatal(err)
 					}

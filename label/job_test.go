@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,25 +26,37 @@ import (
 // lacks cannot be read.
 type table map[string][]float32
 
-func (e table) RunSeq(ctx context.Context, _ string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
-	var counts embed.Counts
-	for s := range samples {
+func (e table) of(images *dataset.Source) rows { return rows{images, e} }
+
+type rows struct {
+	*dataset.Source
+	table
+}
+
+func (rows) Provenance() embed.Provenance { return embed.Provenance{} }
+
+func (r rows) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	var outcome embed.Outcome
+	for s := range r.Samples(ctx) {
 		if err := ctx.Err(); err != nil {
-			return counts, err
+			return outcome, err
 		}
-		counts.Total++
-		item := embed.Item{Sample: s, Vector: e[s.Path]}
+		outcome.Total++
+		item := embed.Item{Sample: s, Vector: r.table[s.Path]}
 		if item.Vector == nil {
 			item.Err = errors.New("no such picture")
-			counts.Failed++
+			outcome.Failed++
+			outcome.Problems = append(outcome.Problems, dataset.Problem{Path: s.Path, Err: item.Err})
 		} else {
-			counts.Inferred++
+			outcome.Inferred++
 		}
 		if err := emit(item); err != nil {
-			return counts, err
+			return outcome, err
 		}
 	}
-	return counts, nil
+	found, err := r.Outcome()
+	outcome.Problems, outcome.Skipped = append(outcome.Problems, found.Problems...), found.Skipped
+	return outcome, err
 }
 
 // line is a head with the classes left, at −1, and right, at 1; at τ = 1 the
@@ -68,13 +79,13 @@ func newJob(tb testing.TB, e table, out string, found ...dataset.Problem) label.
 	}
 	slices.Sort(paths)
 	job := label.Job{
-		Config: label.DefaultConfig(), Head: line(tb), Embedder: e, Threshold: math.Inf(1), Out: out,
+		Config: label.DefaultConfig(), Head: line(tb), Threshold: math.Inf(1), Out: out,
 	}
 	images := dataset.Listing{Root: "nowhere", Problems: found, Skipped: map[string]int{"video": 2}}
 	for _, path := range paths {
 		images.Samples = append(images.Samples, dataset.Sample{Path: path})
 	}
-	job.Images = images.Source()
+	job.Images = e.of(images.Source())
 	return job
 }
 
@@ -142,7 +153,7 @@ func TestBatchesDoNotShow(t *testing.T) {
 func TestNoImages(t *testing.T) {
 	out := t.TempDir()
 	job := newJob(t, table{}, out)
-	job.Images = dataset.Listing{}.Source()
+	job.Images = table{}.of(dataset.Listing{}.Source())
 	if _, err := job.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -158,15 +169,15 @@ func TestNoImages(t *testing.T) {
 
 // A meddler does something in the middle of a run.
 type meddler struct {
-	table
+	embed.Rows
 	meddle func() error
 }
 
-func (e meddler) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
+func (e meddler) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	if err := e.meddle(); err != nil {
-		return embed.Counts{}, err
+		return embed.Outcome{}, err
 	}
-	return e.table.RunSeq(ctx, root, samples, emit)
+	return e.Rows.Each(ctx, emit)
 }
 
 // TestSecondJobIsRefused while the first one writes, and welcome after it.
@@ -174,7 +185,7 @@ func TestSecondJobIsRefused(t *testing.T) {
 	out := t.TempDir()
 	second := newJob(t, table{"a.jpg": {1}}, out)
 	first := second
-	first.Embedder = meddler{table{"a.jpg": {1}}, func() error {
+	first.Images = meddler{first.Images, func() error {
 		_, err := second.Run(context.Background())
 		if err == nil || !strings.Contains(err.Error(), "another job") {
 			t.Errorf("the second job: %v", err)
@@ -209,7 +220,7 @@ func TestInterruptedRunLeavesTheOldResults(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	job := newJob(t, table{"c.jpg": {1}}, out)
-	job.Embedder = meddler{table{"c.jpg": {1}}, func() error { cancel(); return nil }}
+	job.Images = meddler{job.Images, func() error { cancel(); return nil }}
 	if _, err := job.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
@@ -272,12 +283,12 @@ func ExampleJob_Run() {
 		panic(err)
 	}
 	defer os.RemoveAll(out)
+	images := dataset.Listing{Samples: []dataset.Sample{{Path: "a.jpg"}, {Path: "b.jpg"}, {Path: "c.jpg"}}}
 	summary, err := label.Job{
 		Config:    label.Config{Format: []string{"jsonl"}, TopK: 1},
 		Head:      head,
-		Embedder:  table{"a.jpg": {0, 2}, "b.jpg": {3, 0}}, // an *embed.Stream in earnest
 		Threshold: math.Inf(1),
-		Images:    dataset.Listing{Samples: []dataset.Sample{{Path: "a.jpg"}, {Path: "b.jpg"}, {Path: "c.jpg"}}}.Source(),
+		Images:    table{"a.jpg": {0, 2}, "b.jpg": {3, 0}}.of(images.Source()), // stands for embedder.Embed(images)
 		Out:       out,
 	}.Run(context.Background())
 	if err != nil {

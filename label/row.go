@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
@@ -27,15 +26,16 @@ type Row struct {
 	TopK     []pair `json:"top_k"`
 }
 
-func newRow(path string, p classifier.Prediction, rejected bool) Row {
+func newRow(s Scored) Row {
+	p := s.Prediction
 	r := Row{
-		Path:        dataset.EscapePath(path),
+		Path:        dataset.EscapePath(s.Sample.Path),
 		Label:       p.Label,
 		Probability: number(p.Probability),
 		Margin:      number(p.Margin),
 		Entropy:     number(p.Entropy),
 		Novelty:     number(p.Novelty),
-		Rejected:    rejected,
+		Rejected:    s.Rejected,
 		TopK:        make([]pair, len(p.TopK)),
 	}
 	for i, t := range p.TopK {

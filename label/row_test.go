@@ -57,10 +57,10 @@ func finish(o *output) error {
 
 // oddRow has every character that a format must take care of.
 func oddRow() Row {
-	return newRow("=a,\"b\"\n\xe9<&.jpg", classifier.Prediction{
+	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: true, Prediction: classifier.Prediction{
 		Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351446, Novelty: -1.5,
 		TopK: []classifier.Ranked{{Label: "cat, \"big\"", Probability: 0.75}, {Label: "dog", Probability: 0.25}},
-	}, true)
+	}})
 }
 
 func TestFormatsOfARow(t *testing.T) {

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
@@ -41,13 +43,49 @@ type Timing struct {
 	Read     int `json:"read"`
 }
 
-func (s Summary) write(dir string) error {
-	text, err := json.MarshalIndent(s, "", "  ")
+// A summarySink counts, and is committed last: where summary.json stands, the
+// other files are whole.
+type summarySink struct {
+	Summary
+	dir    string
+	start  time.Time
+	took   time.Duration // until the last row
+	tables *tables
+}
+
+// Put implements Sink.
+func (s *summarySink) Put(row Scored) error {
+	s.took = time.Since(s.start)
+	s.Labelled++
+	if row.Rejected {
+		s.Rejected++
+	}
+	return nil
+}
+
+// Commit implements Sink: it writes errors.csv and summary.json.
+func (s *summarySink) Commit(o embed.Outcome) error {
+	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
+	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, s.tables.files
+	s.Timing = Timing{
+		Seconds:         number(took.Seconds()),
+		ImagesPerSecond: number(float64(s.Labelled) / took.Seconds()),
+		Cached:          o.Cached,
+		Inferred:        o.Inferred,
+		Read:            o.Read,
+	}
+	if err := WriteProblems(filepath.Join(s.dir, "errors.csv"), o.Problems); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(s.Summary, "", "  ")
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(filepath.Join(dir, "summary.json"), append(text, '\n'))
+	return atomicfile.WriteFile(filepath.Join(s.dir, "summary.json"), append(text, '\n'))
 }
+
+// Abort implements Sink.
+func (s *summarySink) Abort() {}
 
 // WriteProblems writes the failed inputs as path,error rows sorted by path. An
 // empty file is written too: it says that nothing failed.

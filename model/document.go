@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// The files of a model. Version 2 of MODEL is that of the Predictor.
+// The files of a model. Version 2 of MODEL is that of Predictor and Provenance.
 var (
 	modelFormat      = container.Format{Name: "pipeline-model", Version: 2, Foreign: ErrNotModel, Again: "train the model again"}
 	statisticsFormat = container.Format{Name: "pipeline-statistics", Version: 1, Foreign: errors.New("not the statistics of a model")}
@@ -18,20 +18,18 @@ var (
 
 // document is the JSON inside a MODEL; arrays are tensors.
 type document struct {
-	Method                string             `json:"method"`
-	HeadConfig            json.RawMessage    `json:"head_config,omitempty"`
-	Predictor             json.RawMessage    `json:"predictor"`
-	Dim                   int                `json:"dim"`
-	Classes               []string           `json:"classes"`
-	Backbone              *Backbone          `json:"backbone"`
-	Preprocess            *preprocess.Spec   `json:"preprocess"`
-	PreprocessFingerprint string             `json:"preprocess_fingerprint"`
-	Seed                  uint64             `json:"seed"`
-	ToolVersion           string             `json:"tool_version"`
-	Sessions              []sessionEntry     `json:"sessions"`
-	Calibration           calibrationEntry   `json:"calibration"`
-	KeepStatistics        bool               `json:"keep_statistics"`
-	Statistics            *statisticsPointer `json:"statistics"`
+	Method         string             `json:"method"`
+	HeadConfig     json.RawMessage    `json:"head_config,omitempty"`
+	Predictor      json.RawMessage    `json:"predictor"`
+	Dim            int                `json:"dim"`
+	Classes        []string           `json:"classes"`
+	Provenance     embed.Provenance   `json:"provenance"`
+	Seed           uint64             `json:"seed"`
+	ToolVersion    string             `json:"tool_version"`
+	Sessions       []sessionEntry     `json:"sessions"`
+	Calibration    calibrationEntry   `json:"calibration"`
+	KeepStatistics bool               `json:"keep_statistics"`
+	Statistics     *statisticsPointer `json:"statistics"`
 }
 
 type sessionEntry struct {
@@ -71,10 +69,7 @@ func (d document) check() error {
 		}
 		last = s.Index
 	}
-	if d.Preprocess != nil {
-		return d.Preprocess.Validate()
-	}
-	return nil
+	return d.Provenance.Validate()
 }
 
 func isHex(s string, n int) bool {

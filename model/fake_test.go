@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -187,8 +188,11 @@ func faked(create func() (classifier.Learner, error)) *Model {
 	}
 	return &Model{
 		Method: "fake", Predictor: &Predictor{Head: head, temperature: temperature.Config{Temperature: 1}, fresh: create},
-		HeadConfig: json.RawMessage(`{"tau":1}`), Preprocess: spec(), PreprocessFingerprint: "feed", Seed: 7, ToolVersion: "test",
-		Backbone:       &Backbone{Name: "resnet <tiny>", SHA256: "abc", Path: "r.onnx", Dim: 3, ExtractorFingerprint: "ef", Extractor: json.RawMessage(`{"pool":"mean"}`)},
+		HeadConfig: json.RawMessage(`{"tau":1}`), Seed: 7, ToolVersion: "test",
+		Provenance: embed.Provenance{
+			Backbone: embed.Backbone{Name: "resnet <tiny>", SHA256: "abc", Path: "r.onnx"}, ExtractorFingerprint: "ef", Extractor: json.RawMessage(`{"pool":"mean"}`),
+			Preprocess: spec(), PreprocessFingerprint: "feed", Dim: 3,
+		},
 		KeepStatistics: true,
 	}
 }

@@ -22,7 +22,7 @@ const noHeldOut = "the model was trained from statistics, which have no examples
 // rejection threshold. The error wraps classifier.ErrUnsupported where the
 // method cannot learn from statistics.
 func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*Model, Outcome, error) {
-	settings.Backbone, settings.Preprocess, settings.PreprocessFingerprint = s.Backbone, s.Preprocess, s.PreprocessFingerprint
+	settings.Provenance = s.Source()
 	m, err := newModel(settings)
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train from statistics: %w", err)
@@ -42,11 +42,11 @@ func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*M
 // samples of old ones: the model is then that of learning those samples. What
 // it has learned already counts once, as in Stats.Merge: where s no longer has
 // the examples of such a class, the error wraps classstats.ErrCountedTwice. It
-// wraps ErrOtherBackbone or ErrOtherPreprocessing when the embeddings do not
+// wraps embed.ErrOtherBackbone or embed.ErrOtherPreprocessing when the embeddings do not
 // belong to the model, and classifier.ErrUnsupported where the method cannot
 // learn from statistics. On error the model is unchanged.
 func (m *Model) LearnStats(ctx context.Context, s *classstats.Stats) (Outcome, error) {
-	err := m.CheckBackbone(sourceOf(s))
+	err := m.Accepts(s.Source())
 	var o Outcome
 	if err == nil {
 		o, err = m.learnStats(ctx, s)
@@ -55,15 +55,6 @@ func (m *Model) LearnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 		return Outcome{}, fmt.Errorf("learn statistics: %w", err)
 	}
 	return o, nil
-}
-
-// sourceOf says where the embeddings of statistics come from.
-func sourceOf(s *classstats.Stats) Source {
-	from := Source{Preprocess: s.Preprocess, PreprocessFingerprint: s.PreprocessFingerprint, Dim: s.Dim()}
-	if s.Backbone != nil {
-		from.BackboneSHA256, from.ExtractorFingerprint = s.Backbone.SHA256, s.Backbone.ExtractorFingerprint
-	}
-	return from
 }
 
 func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, error) {

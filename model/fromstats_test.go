@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
@@ -34,7 +35,7 @@ func crowd(seed uint64, n int, classes ...string) Batch {
 			}
 			row[i%statsDim]++
 			b.X.Data, b.X.Rows = append(b.X.Data, row...), b.X.Rows+1
-			b.Labels, b.Content = append(b.Labels, class), append(b.Content, HashRow(row))
+			b.Labels, b.Content = append(b.Labels, class), append(b.Content, embed.HashRow(row))
 		}
 	}
 	return b
@@ -170,7 +171,7 @@ func TestLearnStatsRefuses(t *testing.T) {
 		says  string
 	}{
 		"half of it known": {part, classstats.ErrCountedTwice, "--except"},
-		"dimension":        {classstats.New(statsDim+1, true), ErrOtherBackbone, "7 dimensions"},
+		"dimension":        {classstats.New(statsDim+1, true), embed.ErrOtherBackbone, "7 dimensions"},
 		"not of length 1":  {raw, nil, "without --raw"},
 	} {
 		_, err := m.LearnStats(ctx, c.stats)

@@ -79,8 +79,8 @@ func decode(r io.ReaderAt, size int64, heads headLoader) (*Model, safetensors.Wr
 	}
 	m := &Model{
 		Method: d.Method, HeadConfig: d.HeadConfig,
-		Backbone: d.Backbone, Preprocess: d.Preprocess, PreprocessFingerprint: d.PreprocessFingerprint,
-		Seed: d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
+		Provenance: d.Provenance,
+		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
 		statistics: statistics{pointer: d.Statistics},
 	}
 	if m.Sessions, err = readSessions(f, d); err != nil {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
@@ -38,7 +39,7 @@ func noisy(session, n int, classes ...string) Batch {
 func settings(name string) Settings {
 	c := method.DefaultConfig()
 	c = method.Change(c, "gptree", func(g *gptree.Config) { g.Base = gptree.BaseGibbs }) // old classes take and lose examples
-	return Settings{Method: name, Heads: c, Preprocess: spec(), Seed: 3, ToolVersion: "test"}
+	return Settings{Method: name, Heads: c, Provenance: embed.Provenance{Preprocess: spec(), PreprocessFingerprint: spec().Fingerprint()}, Seed: 3, ToolVersion: "test"}
 }
 
 func logProb(t *testing.T, m *Model, b Batch) []float64 {
@@ -63,8 +64,8 @@ func TestEveryMethod(t *testing.T) {
 			if m.Calibration.Samples != 36 {
 				t.Errorf("calibration: %+v", m.Calibration.Reason)
 			}
-			if m.PreprocessFingerprint != spec().Fingerprint() || len(m.HeadConfig) == 0 {
-				t.Errorf("fingerprint %q, configuration %s", m.PreprocessFingerprint, m.HeadConfig)
+			if m.Provenance.PreprocessFingerprint != spec().Fingerprint() || len(m.HeadConfig) == 0 {
+				t.Errorf("fingerprint %q, configuration %s", m.Provenance.PreprocessFingerprint, m.HeadConfig)
 			}
 			path := filepath.Join(t.TempDir(), "m.model")
 			save(t, m, path)

@@ -1,20 +1,14 @@
 package model
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // What can be wrong with a MODEL file or its use, for errors.Is.
@@ -38,27 +32,7 @@ var (
 type (
 	Hash     = classstats.Hash
 	SampleID = classstats.SampleID
-	Backbone = classstats.Backbone
 )
-
-// HashRow returns the content hash of an embedding row: the SHA-256 of its
-// little-endian float32 bytes.
-func HashRow(row []float32) Hash {
-	raw := make([]byte, 0, 4*len(row))
-	for _, v := range row {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
-	return sha256.Sum256(raw)
-}
-
-// HashRows returns HashRow of each row of x.
-func HashRows(x blas32.General) []Hash {
-	hashes := make([]Hash, x.Rows)
-	for i := range hashes {
-		hashes[i] = HashRow(dense.Row32(x, i))
-	}
-	return hashes
-}
 
 // A Session is what one successful Learn added and is still learned.
 type Session struct {
@@ -81,13 +55,10 @@ type Model struct {
 	Predictor *Predictor
 	// HeadConfig is the resolved configuration that the head was made with.
 	HeadConfig json.RawMessage
-	// Backbone is nil for a model that was trained on a foreign FEATDIR.
-	Backbone *Backbone
-	// Preprocess made the pixels, nil when unknown; PreprocessFingerprint is
-	// its fingerprint on the machine that trained, "" when unknown.
-	Preprocess            *preprocess.Spec
-	PreprocessFingerprint string
-	Seed                  uint64
+	// Provenance says what made the embeddings; of a foreign FEATDIR only their
+	// dimension is known.
+	Provenance embed.Provenance
+	Seed       uint64
 	// ToolVersion is the program that last changed the model; the caller
 	// sets it after a Learn that added something.
 	ToolVersion string
@@ -119,6 +90,14 @@ func (m *Model) SHA256() string {
 
 // Dim returns the embedding dimension.
 func (m *Model) Dim() int { return m.Predictor.Dim() }
+
+// Accepts says whether embeddings of this provenance may be mixed with the
+// model's; the error is that of embed.Provenance.Compatible.
+func (m *Model) Accepts(p embed.Provenance) error {
+	own := m.Provenance
+	own.Dim = m.Dim()
+	return p.Compatible(own, "in the model")
+}
 
 // Classes returns the class names in column order.
 func (m *Model) Classes() []string { return m.Predictor.Classes() }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -96,8 +97,8 @@ func TestRoundTrip(t *testing.T) {
 	save(t, want, path)
 	got := loaded(t, path)
 	if !reflect.DeepEqual(got.Sessions, want.Sessions) || !reflect.DeepEqual(got.Calibration, want.Calibration) ||
-		!reflect.DeepEqual(got.Backbone, want.Backbone) || !reflect.DeepEqual(got.Preprocess, want.Preprocess) ||
-		got.Method != want.Method || got.Seed != 7 || got.ToolVersion != "test" || got.PreprocessFingerprint != "feed" ||
+		!reflect.DeepEqual(got.Provenance, want.Provenance) ||
+		got.Method != want.Method || got.Seed != 7 || got.ToolVersion != "test" || got.Provenance.PreprocessFingerprint != "feed" ||
 		string(got.HeadConfig) != `{"tau":1}` || !got.KeepStatistics {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
@@ -291,31 +292,38 @@ func TestHeadsThatCannotForget(t *testing.T) {
 	}
 }
 
-func TestCheckBackbone(t *testing.T) {
+func source(sha256, extractor string, spec *preprocess.Spec, fingerprint string, dim int) embed.Provenance {
+	return embed.Provenance{
+		Backbone: embed.Backbone{SHA256: sha256}, ExtractorFingerprint: extractor,
+		Preprocess: spec, PreprocessFingerprint: fingerprint, Dim: dim,
+	}
+}
+
+func TestAccepts(t *testing.T) {
 	m := trained(t)
 	other := *spec()
 	other.Size, other.Orientation = 224, false
 	for name, c := range map[string]struct {
-		s    Source
+		p    embed.Provenance
 		want error
 		says string
 	}{
-		"same":        {Source{"abc", "ef", spec(), "feed", 3}, nil, ""},
-		"foreign":     {Source{Dim: 3}, nil, ""},
-		"dimension":   {Source{Dim: 4}, ErrOtherBackbone, "4 dimensions"},
-		"file":        {Source{BackboneSHA256: "abd", Dim: 3}, ErrOtherBackbone, "abd"},
-		"settings":    {Source{"abc", "other", spec(), "feed", 3}, ErrOtherBackbone, "pooling"},
-		"spec":        {Source{"abc", "ef", &other, "beef", 3}, ErrOtherPreprocessing, "orientation is false here, true in the model, size is 224 here, 96 in the model"},
-		"decoder":     {Source{"abc", "ef", spec(), "beef", 3}, ErrOtherPreprocessing, "decoders"},
-		"fingerprint": {Source{PreprocessFingerprint: "beef"}, ErrOtherPreprocessing, "beef"},
+		"same":        {source("abc", "ef", spec(), "feed", 3), nil, ""},
+		"foreign":     {embed.Provenance{Dim: 3}, nil, ""},
+		"dimension":   {embed.Provenance{Dim: 4}, embed.ErrOtherBackbone, "4 dimensions"},
+		"file":        {source("abd", "", nil, "", 3), embed.ErrOtherBackbone, "abd"},
+		"settings":    {source("abc", "other", spec(), "feed", 3), embed.ErrOtherBackbone, "pooling"},
+		"spec":        {source("abc", "ef", &other, "beef", 3), embed.ErrOtherPreprocessing, "orientation is false here, true in the model, size is 224 here, 96 in the model"},
+		"decoder":     {source("abc", "ef", spec(), "beef", 3), embed.ErrOtherPreprocessing, "decoders"},
+		"fingerprint": {source("", "", nil, "beef", 0), embed.ErrOtherPreprocessing, "beef"},
 	} {
-		err := m.CheckBackbone(c.s)
+		err := m.Accepts(c.p)
 		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %v saying %q", name, err, c.want, c.says)
 		}
 	}
-	m.Backbone, m.PreprocessFingerprint = nil, ""
-	if err := m.CheckBackbone(Source{"abd", "x", spec(), "beef", 3}); err != nil {
+	m.Provenance = embed.Provenance{}
+	if err := m.Accepts(source("abd", "x", spec(), "beef", 3)); err != nil {
 		t.Errorf("a model without backbone: %v", err)
 	}
 }
@@ -325,7 +333,7 @@ func TestHashRow(t *testing.T) {
 	x := batch(0, 2, 2, "ant").X
 	copy(x.Data[2:], []float32{1, -2})
 	want := "ee4ac73c2bd27756ab82780f27c73a7bc4d3f0bb6acb37e008bc27eccd7e588b"
-	if got := HashRows(x)[1]; hex.EncodeToString(got[:]) != want {
+	if got := embed.HashRows(x)[1]; hex.EncodeToString(got[:]) != want {
 		t.Errorf("hash %x", got)
 	}
 }

@@ -165,8 +165,8 @@ func (m *Model) encode(pointer *statisticsPointer) (container.File, error) {
 func (m *Model) document(pointer *statisticsPointer) document {
 	d := document{
 		Method: m.Method, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
-		Backbone: m.Backbone, Preprocess: m.Preprocess, PreprocessFingerprint: m.PreprocessFingerprint,
-		Seed: m.Seed, ToolVersion: m.ToolVersion,
+		Provenance: m.Provenance,
+		Seed:       m.Seed, ToolVersion: m.ToolVersion,
 		Calibration:    calibrationEntry{m.Calibration.Samples, m.Calibration.Shots, m.Calibration.Reason},
 		KeepStatistics: m.KeepStatistics, Statistics: pointer,
 	}

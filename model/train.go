@@ -1,16 +1,15 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // Settings says how to train a model.
@@ -23,12 +22,8 @@ type Settings struct {
 	// DKL trains a projection in front of the head, in Env; nil means none.
 	DKL *dkl.Training
 	Env dkl.TrainEnv
-	// Backbone made the embeddings, nil when unknown.
-	Backbone *Backbone
-	// Preprocess made the pixels, nil when unknown. PreprocessFingerprint is
-	// that of the machine that made them; "" takes Preprocess's own here.
-	Preprocess            *preprocess.Spec
-	PreprocessFingerprint string
+	// Provenance says what made the embeddings, as far as that is known.
+	Provenance embed.Provenance
 	// Seed chooses the episodes or folds of the calibration.
 	Seed        uint64
 	ToolVersion string
@@ -76,11 +71,8 @@ func newModel(s Settings) (*Model, error) {
 	}
 	m := &Model{
 		Method: s.Method, Predictor: p, HeadConfig: config,
-		Backbone: s.Backbone, Preprocess: s.Preprocess, PreprocessFingerprint: s.PreprocessFingerprint,
-		Seed: s.Seed, ToolVersion: s.ToolVersion, KeepStatistics: !s.WithoutStatistics,
-	}
-	if s.Preprocess != nil {
-		m.PreprocessFingerprint = cmp.Or(s.PreprocessFingerprint, s.Preprocess.Fingerprint())
+		Provenance: s.Provenance,
+		Seed:       s.Seed, ToolVersion: s.ToolVersion, KeepStatistics: !s.WithoutStatistics,
 	}
 	return m, nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 )
 
 // python returns a Python with NumPy and SciPy: $PIPELINE_PYTHON or python3.
@@ -126,7 +127,7 @@ func TestImportCUB(t *testing.T) {
 		if want := "imported 12 images of 3 classes (9 to train, 3 to test), 8 values each"; code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit status %d, does not say %q: %s%s", code, want, stdout, stderr)
 		}
-		f, err := dataset.ReadFeatures(out)
+		f, err := featdir.Read(out)
 		if err != nil || f.X.Rows != testImages || f.X.Cols != testDim {
 			t.Fatalf("%s: %d×%d, %v", name, f.X.Rows, f.X.Cols, err)
 		}

@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"github.com/seed-90d10d51/pipeline/bench"
-	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 )
 
 func main() {
@@ -35,11 +35,11 @@ func main() {
 }
 
 func compare(dirA, dirB string) (bench.Agreement, error) {
-	a, err := dataset.ReadFeatures(dirA)
+	a, err := featdir.Read(dirA)
 	if err != nil {
 		return bench.Agreement{}, err
 	}
-	b, err := dataset.ReadFeatures(dirB)
+	b, err := featdir.Read(dirB)
 	if err != nil {
 		return bench.Agreement{}, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -80,7 +81,7 @@ func trainAndSave(t *testing.T, train experiment.Labelled, path string) {
 	settings.Heads.WithoutStatistics, settings.Temperature.Temperature = true, 1
 	settings.Backend = nativetest.Open(t, native.Auto).Backend
 	start := time.Now()
-	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: model.HashRows(train.X)})
+	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: embed.HashRows(train.X)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,14 +25,14 @@ func newBackbones() *cobra.Command {
 			Short:   "List the catalogue",
 			Example: "  pipeline backbones list",
 			Args:    arguments(cobra.NoArgs),
-			RunE:    command(func(_ context.Context, w *workbench, _ []string) error { return w.listBackbones() }),
+			RunE:    command(func(_ context.Context, w *app, _ []string) error { return w.listBackbones() }),
 		},
 		&cobra.Command{
 			Use:     "pull NAME",
 			Short:   "Download a backbone of the catalogue and verify it",
 			Example: "  pipeline backbones pull resnet50-v2",
 			Args:    exactly(1),
-			RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+			RunE: command(func(ctx context.Context, w *app, args []string) error {
 				return w.pullBackbone(ctx, args[0])
 			}),
 		},
@@ -41,7 +41,7 @@ func newBackbones() *cobra.Command {
 			Short:   "Show what an ONNX file takes and gives",
 			Example: "  pipeline backbones inspect resnet50.onnx",
 			Args:    exactly(1),
-			RunE: command(func(_ context.Context, w *workbench, args []string) error {
+			RunE: command(func(_ context.Context, w *app, args []string) error {
 				return w.inspectBackboneFile(args[0])
 			}),
 		},
@@ -49,12 +49,12 @@ func newBackbones() *cobra.Command {
 	return cmd
 }
 
-func (w *workbench) listBackbones() error {
+func (w *app) listBackbones() error {
 	entries, err := backbone.Catalogue()
 	if err != nil {
 		return err
 	}
-	dirs, err := w.backboneDirs()
+	dirs, err := w.options().BackboneDirs()
 	if err != nil {
 		return err
 	}
@@ -77,12 +77,12 @@ func whereabouts(e backbone.Entry, dirs backbone.Dirs) string {
 	return "bring the file"
 }
 
-func (w *workbench) pullBackbone(ctx context.Context, name string) error {
+func (w *app) pullBackbone(ctx context.Context, name string) error {
 	entry, err := backbone.Lookup(name)
 	if err != nil {
 		return usageError{err}
 	}
-	dirs, err := w.backboneDirs()
+	dirs, err := w.options().BackboneDirs()
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (w *workbench) pullBackbone(ctx context.Context, name string) error {
 	return nil
 }
 
-func (w *workbench) inspectBackboneFile(ref string) error {
-	dirs, err := w.backboneDirs()
+func (w *app) inspectBackboneFile(ref string) error {
+	dirs, err := w.options().BackboneDirs()
 	if err != nil {
 		return err
 	}

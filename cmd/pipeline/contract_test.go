@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 )
 
@@ -37,7 +39,7 @@ func TestEmbedFolder(t *testing.T) {
 	l.write(l.path("images", "lime", "notes.txt"), []byte("no image"))
 	out := l.path("features")
 	l.must("embed", "--images", images, "--out", out)
-	f, err := dataset.ReadFeatures(out)
+	f, err := featdir.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +54,8 @@ func TestEmbedFolder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("samples %q", got)
 	}
-	if f.Meta == nil || f.Meta.Dimension != f.X.Cols || len(f.Meta.Backbone.SHA256) != 64 || f.X.Rows != 7 {
-		t.Errorf("meta %+v, %d×%d", f.Meta, f.X.Rows, f.X.Cols)
+	if f.Provenance.Dim != f.X.Cols || len(f.Provenance.Backbone.SHA256) != 64 || f.X.Rows != 7 {
+		t.Errorf("meta %+v, %d×%d", f.Provenance, f.X.Rows, f.X.Cols)
 	}
 	l.write(l.path("images", "lime", "bad.jpg"), []byte("no JPEG"))
 	l.expect(exitPartial, "embed", "--images", images, "--out", out)
@@ -181,7 +183,7 @@ func TestLearnElsewhere(t *testing.T) {
 // foreign writes a feature folder of two files as another program would.
 func (l *lab) foreign(dim int) string {
 	l.Helper()
-	w, err := dataset.NewFeatureWriter(l.path("foreign"), dataset.Meta{Dimension: dim})
+	w, err := featdir.NewWriter(l.path("foreign"), embed.Provenance{Dim: dim})
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -210,7 +212,7 @@ func TestForeignFeatures(t *testing.T) {
 	l := newLab(t)
 	images := l.photos(l.path("images"), smallSide, 2, "kiwi")
 	l.must("embed", "--images", images, "--out", l.path("own"))
-	own, err := dataset.ReadFeatures(l.path("own"))
+	own, err := featdir.Read(l.path("own"))
 	if err != nil {
 		t.Fatal(err)
 	}

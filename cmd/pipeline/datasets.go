@@ -28,14 +28,14 @@ bring.`,
 			Short:   "List the benchmarks",
 			Example: "  pipeline datasets list",
 			Args:    arguments(cobra.NoArgs),
-			RunE:    command(func(_ context.Context, w *workbench, _ []string) error { return w.listDatasets() }),
+			RunE:    command(func(_ context.Context, w *app, _ []string) error { return w.listDatasets() }),
 		},
 		&cobra.Command{
 			Use:     "pull NAME",
 			Short:   "Download the lists of a benchmark and verify them",
 			Example: "  pipeline datasets pull mini_imagenet",
 			Args:    exactly(1),
-			RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+			RunE: command(func(ctx context.Context, w *app, args []string) error {
 				return w.pullDataset(ctx, args[0])
 			}),
 		},
@@ -43,12 +43,12 @@ bring.`,
 	return cmd
 }
 
-func (w *workbench) listsDir(l benchmark.Lists) (string, error) {
-	cache, err := w.cacheDir()
+func (w *app) listsDir(l benchmark.Lists) (string, error) {
+	cache, err := w.options().CacheDir()
 	return l.Dir(filepath.Join(cache, "datasets")), err
 }
 
-func (w *workbench) listDatasets() error {
+func (w *app) listDatasets() error {
 	all, err := benchmark.All()
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (w *workbench) listDatasets() error {
 	return nil
 }
 
-func (w *workbench) pullDataset(ctx context.Context, name string) error {
+func (w *app) pullDataset(ctx context.Context, name string) error {
 	l, err := benchmark.Find(name)
 	if err != nil {
 		return usageError{err}
@@ -87,7 +87,7 @@ func (w *workbench) pullDataset(ctx context.Context, name string) error {
 
 // pulledLists returns the folder of the benchmark's lists where they have been
 // pulled; the error says how to get them.
-func (w *workbench) pulledLists(dataset string) (string, error) {
+func (w *app) pulledLists(dataset string) (string, error) {
 	l, err := benchmark.Find(dataset)
 	if err != nil {
 		return "", usagef("--lists is missing: the official protocol needs the folder of session_1.txt, test_1.txt, …; fscil.protocol=few-shot draws sessions by seed")

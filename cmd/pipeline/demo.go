@@ -24,14 +24,14 @@ of photos, some of them of things that it was never taught, says how many it got
 right and turned away, and writes an HTML report.`,
 		Example: "  pipeline demo --out demo",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.demo(ctx) }),
+		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.demo(ctx) }),
 	}
 	outFlag(cmd, "`folder` for images, model, labels and report (default: pipeline-demo)")
 	return cmd
 }
 
 // demo runs the commands that a user would type, and shows them.
-func (w *workbench) demo(ctx context.Context) error {
+func (w *app) demo(ctx context.Context) error {
 	start := time.Now()
 	dir := w.config.Out
 	if dir == "" {
@@ -65,26 +65,26 @@ type demoStep struct {
 	command           string
 	images, list, out string
 	reject            float64
-	run               func(*workbench) error
+	run               func(*app) error
 }
 
-func (w *workbench) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
+func (w *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
 	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
 	return []demoStep{
-		{command: "embed", images: set.Base, out: features, run: func(s *workbench) error { return s.embedFolder(ctx) }},
-		{command: "train", images: set.Base, out: file, run: func(s *workbench) error { return s.train(ctx) }},
-		{command: "learn " + file, images: set.New, run: func(s *workbench) error { return s.learn(ctx, file) }},
-		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject, run: func(s *workbench) error { return s.label(ctx, file) }},
+		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
+		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx) }},
+		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file) }},
+		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject, run: func(s *app) error { return s.label(ctx, file) }},
 		{
 			command: "eval " + file + " --report " + dir, images: set.Photos, list: set.Truth, reject: demoReject,
-			run: func(s *workbench) error { return s.eval(ctx, file, "", dir) },
+			run: func(s *app) error { return s.eval(ctx, file, "", dir) },
 		},
 	}
 }
 
-// demoStep runs a step on a workbench of its own. That some photo is broken is
+// demoStep runs a step on an app of its own. That some photo is broken is
 // part of the show.
-func (w *workbench) demoStep(step demoStep) error {
+func (w *app) demoStep(step demoStep) error {
 	sub := *w
 	sub.config.Images, sub.config.List, sub.config.Out, sub.config.Label.Reject = step.images, step.list, step.out, step.reject
 	sub.config.Label.Format, sub.config.Label.RowsPerFile = []string{"csv"}, 0 // as sayDemo reads it
@@ -112,7 +112,7 @@ func (s demoStep) line() string {
 }
 
 // sayDemo compares the labels with the truth, in plain words.
-func (w *workbench) sayDemo(set demo.Set, labels string) error {
+func (w *app) sayDemo(set demo.Set, labels string) error {
 	f, err := os.Open(labels)
 	if err != nil {
 		return err

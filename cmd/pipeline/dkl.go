@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/eval/training"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -27,7 +28,7 @@ func resumeFlag(cmd *cobra.Command) {
 }
 
 // trainProjection asks for a projection in front of a model's head.
-func (w *workbench) trainProjection(ctx context.Context, s *model.Settings, c collection) error {
+func (w *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Embeddings) error {
 	if !w.config.Classifier.DKL.Enabled {
 		return nil
 	}
@@ -36,20 +37,23 @@ func (w *workbench) trainProjection(ctx context.Context, s *model.Settings, c co
 	if t.Views == 0 || w.config.Features != "" {
 		return nil
 	}
-	images, err := w.listing(ctx)
-	s.Env.Views = w.views(ctx, images.Root, c.X, c.Paths)
-	return err
+	images, err := w.source(ctx)
+	if err != nil {
+		return err
+	}
+	s.Env.Views = w.views(ctx, images.Root(), e)
+	return nil
 }
 
 // training is a long job with its state in a folder.
-func (w *workbench) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
+func (w *app) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
 	folder := &checkpoint.Folder{Dir: dir, Restart: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
 	return training.Job{Folder: folder, Keyed: keyed}.Train
 }
 
 // fresh returns an unfitted predictor for a benchmark. Methods share a projection
 // that is trained on the same base session in the same way.
-func (w *workbench) fresh(name string, settings method.Config, products linalg.Backend, data *samples) (*model.Predictor, error) {
+func (w *app) fresh(name string, settings method.Config, products linalg.Backend, data *samples) (*model.Predictor, error) {
 	c := w.config.Classifier
 	s := model.Settings{Method: name, Heads: settings, Temperature: c.Tempered(), Backend: products}
 	if c.DKL.Enabled {
@@ -60,7 +64,7 @@ func (w *workbench) fresh(name string, settings method.Config, products linalg.B
 }
 
 // methodName is what tables call a method.
-func (w *workbench) methodName(method string) string {
+func (w *app) methodName(method string) string {
 	if w.config.Classifier.DKL.Enabled {
 		return "dkl-" + method
 	}
@@ -68,7 +72,7 @@ func (w *workbench) methodName(method string) string {
 }
 
 // inspectProjection says what stands in front of a head.
-func (w *workbench) inspectProjection(m *model.Model) {
+func (w *app) inspectProjection(m *model.Model) {
 	p := m.Predictor.Projection
 	if p == nil {
 		return

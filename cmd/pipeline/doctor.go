@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/cpu"
 
-	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
@@ -26,11 +26,11 @@ func newDoctor() *cobra.Command {
 		Short:   "Check what works on this machine, and what to do where it does not",
 		Example: "  pipeline doctor",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(_ context.Context, w *workbench, _ []string) error { return w.doctor() }),
+		RunE:    command(func(_ context.Context, w *app, _ []string) error { return w.doctor() }),
 	}
 }
 
-func (w *workbench) doctor() error {
+func (w *app) doctor() error {
 	w.say("pipeline %s, %s, %s/%s, %d cores%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), vectorUnits())
 	well := true
 	for _, check := range []struct {
@@ -67,7 +67,7 @@ func vectorUnits() string {
 	return ""
 }
 
-func (w *workbench) checkRuntime() (string, error) {
+func (w *app) checkRuntime() (string, error) {
 	library, attempts, err := ort.Locate(w.config.Runtime.Library)
 	for _, a := range attempts {
 		w.say("  looked at %s (%s): %v", a.Path, a.Source, a.Err)
@@ -82,28 +82,24 @@ func (w *workbench) checkRuntime() (string, error) {
 	return fmt.Sprintf("%s %s (%s)", rt.Version(), library.Path, library.Source), nil
 }
 
-func (w *workbench) checkBackbone() (string, error) {
-	library, _, err := ort.Locate(w.config.Runtime.Library)
+func (w *app) checkBackbone() (string, error) {
+	runtime, err := w.options().Runtime()
 	if err != nil {
 		return "", errors.New("not tried: it needs ONNX Runtime")
-	}
-	rt, err := ort.Open(library)
-	if err != nil {
-		return "", err
 	}
 	file, err := backbone.Resolve(backbone.Default, backbone.Dirs{})
 	if err != nil {
 		return "", err
 	}
-	e, err := extractor.Open(rt, file.Bytes(), file.Name, extractor.DefaultConfig())
+	e, err := extractor.Open(runtime, file.Bytes(), file.Name, extractor.DefaultConfig())
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%d dimensions from %d px", e.Dim(), e.Side()), e.Close()
 }
 
-func (w *workbench) checkCache() (string, error) {
-	dir, err := w.cacheDir()
+func (w *app) checkCache() (string, error) {
+	dir, err := w.options().CacheDir()
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +115,7 @@ func (w *workbench) checkCache() (string, error) {
 }
 
 // checkProducts says what multiplies, and what would be faster.
-func (w *workbench) checkProducts() (string, error) {
+func (w *app) checkProducts() (string, error) {
 	products, err := w.products()
 	if err != nil {
 		return "", err
@@ -131,21 +127,21 @@ func (w *workbench) checkProducts() (string, error) {
 }
 
 // checkJPEG says what decodes photos. Without the library all works, slower.
-func (w *workbench) checkJPEG() (string, error) {
-	d, err := w.jpeg()
+func (w *app) checkJPEG() (string, error) {
+	d, err := turbojpeg.Find()
 	switch {
-	case w.config.Preprocess.JPEG == config.JPEGGo:
+	case w.config.Preprocess.JPEG == embed.JPEGGo:
 		return "Go's, as preprocess.jpeg says", nil
 	case err == nil:
 		return fmt.Sprintf("libjpeg-turbo %s (pixels %s), scaled decoding of large photos", d.Path(), d.ID()), nil
-	case w.config.Preprocess.JPEG == config.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
+	case w.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
 		return "", err
 	}
 	return "Go's; for large photos libjpeg-turbo is several times as fast: " + turbojpeg.Remedy, nil
 }
 
-func (w *workbench) sayPulled() error {
-	dirs, err := w.backboneDirs()
+func (w *app) sayPulled() error {
+	dirs, err := w.options().BackboneDirs()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 // The exit codes are part of the command line's contract.
@@ -39,12 +41,13 @@ func (e partialError) Error() string {
 
 func exitCode(err error) int {
 	var usage usageError
+	var settings *embed.SettingsError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &settings):
 		return exitUsage
 	case isPartial(err):
 		return exitPartial

@@ -32,7 +32,7 @@ Kinds that need embeddings take --features; their sessions are those that the
 fscil.… settings describe.`,
 		Example: "  pipeline experiment --config ablation_q --features feats --out results",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.experiment(ctx) }),
+		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.experiment(ctx) }),
 	}
 	inputFlags(cmd, "features")
 	outFlag(cmd, "`folder` for the results")
@@ -42,7 +42,7 @@ fscil.… settings describe.`,
 	return cmd
 }
 
-func (w *workbench) experiment(ctx context.Context) error {
+func (w *app) experiment(ctx context.Context) error {
 	c := &w.config
 	if err := require([2]string{"out", c.Out}); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (w *workbench) experiment(ctx context.Context) error {
 	return nil
 }
 
-func (w *workbench) env() (experiment.Env, error) {
+func (w *app) env() (experiment.Env, error) {
 	products, err := w.products()
 	return experiment.Env{
 		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(w.config.Seed), Features: w.config.Features,
@@ -89,7 +89,7 @@ func (w *workbench) env() (experiment.Env, error) {
 }
 
 // material reads a feature folder and binds it to the sessions of fscil.….
-func (w *workbench) material(features string) (experiment.Material, error) {
+func (w *app) material(features string) (experiment.Material, error) {
 	here := *w
 	here.config.Features = features
 	s, err := here.samplesOfFeatures()

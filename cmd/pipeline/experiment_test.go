@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 )
 
 // pool writes a feature folder of 10 classes with 12 training and 6 test rows
 // each, for drawn sessions.
 func (l *lab) pool(dir string) string {
 	l.Helper()
-	out, err := dataset.NewFeatureWriter(dir, dataset.Meta{Dimension: 6})
+	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 6})
 	if err != nil {
 		l.Fatal(err)
 	}

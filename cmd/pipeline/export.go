@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -39,7 +40,7 @@ hashes are in the file's metadata. Pixels must be prepared as the metadata say:
 decoding, resizing and normalising are not part of the file.`,
 		Example: "  pipeline export photos.model --onnx photos.onnx --with-backbone",
 		Args:    exactly(1),
-		RunE: command(func(_ context.Context, w *workbench, args []string) error {
+		RunE: command(func(_ context.Context, w *app, args []string) error {
 			if err := require([2]string{"onnx", file}); err != nil {
 				return err
 			}
@@ -53,7 +54,7 @@ decoding, resizing and normalising are not part of the file.`,
 	return cmd
 }
 
-func (w *workbench) export(modelFile, file string, withBackbone bool) error {
+func (w *app) export(modelFile, file string, withBackbone bool) error {
 	m, err := model.Load(modelFile)
 	if err != nil {
 		return err
@@ -90,11 +91,11 @@ func exportMetadata(m *model.Model) (map[string]string, error) {
 		return nil, err
 	}
 	metadata := map[string]string{metadataClasses: string(classes), metadataMethod: m.Method, metadataModel: m.SHA256()}
-	if m.Backbone != nil {
-		metadata[metadataBackbone] = m.Backbone.SHA256
+	if sum := m.Provenance.Backbone.SHA256; sum != "" {
+		metadata[metadataBackbone] = sum
 	}
-	if m.Preprocess != nil {
-		spec, err := json.Marshal(m.Preprocess)
+	if p := m.Provenance.Preprocess; p != nil {
+		spec, err := json.Marshal(p)
 		if err != nil {
 			return nil, err
 		}
@@ -114,24 +115,24 @@ func exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 }
 
 // exportWhole joins the backbone that the model was trained with and its head.
-func (w *workbench) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
-	e, err := w.eyeOf(m)
+func (w *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
+	e, err := embed.OpenFor(m.Provenance, w.options())
 	if err != nil {
 		return nil, err
 	}
-	defer e.closeInto(&err)
-	backbone, err := onnx.Parse(e.file.Bytes())
+	defer closeInto(e, &err)
+	backbone, err := onnx.Parse(e.Backbone().Bytes())
 	if err != nil {
 		return nil, err
 	}
-	spec, err := json.Marshal(e.spec)
+	spec, err := json.Marshal(e.Provenance().Preprocess)
 	if err != nil {
 		return nil, err
 	}
 	metadata = maps.Clone(metadata)
-	metadata[onnx.MetadataPreprocess], metadata[metadataBackbone] = string(spec), e.file.SHA256
+	metadata[onnx.MetadataPreprocess], metadata[metadataBackbone] = string(spec), e.Backbone().SHA256
 	g := onnx.NewGraph(backbone.FreshPrefix("pipeline.head/"))
-	x, err := e.extractor.Graph(g)
+	x, err := e.Extractor().Graph(g)
 	if err != nil {
 		return nil, err
 	}

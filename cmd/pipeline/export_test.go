@@ -15,10 +15,12 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -78,7 +80,7 @@ func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Samp
 	}
 	var native preprocess.JPEGDecoder
 	if spec.JPEG != "" {
-		decoder, err := openTurboJPEG()
+		decoder, err := turbojpeg.Find()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +109,7 @@ func (l *lab) checkExport(t *testing.T, modelFile, images string, args ...string
 	}
 	features := l.path("features")
 	l.must(append([]string{"embed", "--images", images, "--out", features}, args...)...)
-	f, err := dataset.ReadFeatures(features)
+	f, err := featdir.Read(features)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 func newForget() *cobra.Command {
@@ -17,7 +20,7 @@ func newForget() *cobra.Command {
 a model which never saw them; where the method cannot do that, the error says so.`,
 		Example: "  pipeline forget photos.model --class dalmatian",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+		RunE: command(func(ctx context.Context, w *app, args []string) error {
 			if (class == "") == (samples == "") {
 				return usagef("give either --class or --samples")
 			}
@@ -35,7 +38,7 @@ a model which never saw them; where the method cannot do that, the error says so
 	return cmd
 }
 
-func (w *workbench) forgetClass(file, class string) error {
+func (w *app) forgetClass(file, class string) error {
 	m, err := w.loadModel(file)
 	if err != nil {
 		return err
@@ -50,7 +53,7 @@ func (w *workbench) forgetClass(file, class string) error {
 	return nil
 }
 
-func (w *workbench) forgetSamples(ctx context.Context, file, list string) error {
+func (w *app) forgetSamples(ctx context.Context, file, list string) (err error) {
 	m, err := w.loadModel(file)
 	if err != nil {
 		return err
@@ -59,19 +62,24 @@ func (w *workbench) forgetSamples(ctx context.Context, file, list string) error 
 	if w.config.Images == "" {
 		w.config.Images = "."
 	}
-	c, err := w.input(ctx, func() (*eye, error) { return w.eyeOf(m) })
+	in, err := w.input(ctx, m)
 	if err != nil {
 		return err
 	}
-	if err := c.whole(filepath.Base(list)); err != nil {
+	defer closeInto(in, &err)
+	e, err := embed.Collect(ctx, in)
+	if err != nil {
 		return err
 	}
-	if err := m.ForgetSamples(c.Batch); err != nil {
+	if err := whole(filepath.Base(list), e.Outcome.Problems); err != nil {
+		return err
+	}
+	if err := m.ForgetSamples(model.NewBatch(e)); err != nil {
 		return err
 	}
 	if err := w.save(m, file); err != nil {
 		return err
 	}
-	w.say("forgot %d samples; %d are left in %d classes", c.X.Rows, m.SampleCount(), len(m.Classes()))
+	w.say("forgot %d samples; %d are left in %d classes", e.X.Rows, m.SampleCount(), len(m.Classes()))
 	return nil
 }

@@ -34,7 +34,7 @@ wang_5steps, wang_10steps. Finished runs are kept: the same command goes on wher
 was stopped.`,
 		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *workbench, _ []string) error { return w.fscil(ctx) }),
+		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.fscil(ctx) }),
 	}
 	inputFlags(cmd, "images", "features")
 	outFlag(cmd, "`folder` for the results")
@@ -47,7 +47,7 @@ was stopped.`,
 	return cmd
 }
 
-func (w *workbench) fscil(ctx context.Context) error {
+func (w *app) fscil(ctx context.Context) error {
 	if err := w.readyForFSCIL(); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (w *workbench) fscil(ctx context.Context) error {
 	return nil
 }
 
-func (w *workbench) readyForFSCIL() error {
+func (w *app) readyForFSCIL() error {
 	c := &w.config
 	c.Classifier.Statistics = false // no session returns to an old class
 	if err := require([2]string{"out", c.Out}); err != nil {
@@ -98,7 +98,7 @@ func (w *workbench) readyForFSCIL() error {
 
 // variants are the heads to compare; --classifier is another way to set those
 // without settings of their own.
-func (w *workbench) variants() []method.Variant {
+func (w *app) variants() []method.Variant {
 	c := w.config.FSCIL
 	var all []method.Variant
 	for _, m := range c.Methods {
@@ -111,7 +111,7 @@ func (w *workbench) variants() []method.Variant {
 }
 
 // benches are the protocols of all runs, bound to the embeddings.
-func (w *workbench) benches(s *samples) ([]*fscil.Bench, error) {
+func (w *app) benches(s *samples) ([]*fscil.Bench, error) {
 	var benches []*fscil.Bench
 	for run := range w.config.FSCIL.Runs {
 		p, err := w.protocol(s, run)
@@ -135,7 +135,7 @@ func (w *workbench) benches(s *samples) ([]*fscil.Bench, error) {
 
 // warnOfOtherLists says when lists under the name of a benchmark are not the
 // published ones.
-func (w *workbench) warnOfOtherLists() {
+func (w *app) warnOfOtherLists() {
 	c := w.config.FSCIL
 	known, err := benchmark.Find(c.Dataset)
 	if err == nil && c.Lists != "" && !known.Pulled(c.Lists) {
@@ -151,7 +151,7 @@ type outcome struct {
 
 // measure takes one head through all runs, each a part that is kept. Every run
 // has a fresh head of the same settings.
-func (w *workbench) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
+func (w *app) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
 	settings, err := v.Settings(w.config.Classifier.Heads(w.config.Seed))
 	if err != nil {
 		return outcome{}, err
@@ -199,7 +199,7 @@ func (w *workbench) measure(ctx context.Context, v method.Variant, s *samples, b
 
 // track is what the user says; otherwise the one that claims least, except that
 // the built-in backbone was trained on mini-ImageNet's base classes.
-func (w *workbench) track(s *samples) string {
+func (w *app) track(s *samples) string {
 	switch c := w.config.FSCIL; {
 	case c.Track != fscil.TrackAuto:
 		return c.Track

@@ -14,6 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -38,7 +40,7 @@ type samples struct {
 	views func(blas32.General) ([]blas32.General, error)
 }
 
-func (w *workbench) samples(ctx context.Context) (*samples, error) {
+func (w *app) samples(ctx context.Context) (*samples, error) {
 	if w.config.Features != "" {
 		return w.samplesOfFeatures()
 	}
@@ -56,27 +58,27 @@ func (w *workbench) samples(ctx context.Context) (*samples, error) {
 	return s, w.embedSamples(ctx, s, images)
 }
 
-func (w *workbench) embedSamples(ctx context.Context, s *samples, images dataset.Listing) (err error) {
-	e, err := w.newEye()
+func (w *app) embedSamples(ctx context.Context, s *samples, images dataset.Listing) (err error) {
+	e, err := embed.Open(w.options())
 	if err != nil {
 		return err
 	}
-	defer e.closeInto(&err)
-	c, err := w.embed(ctx, e, images)
+	defer closeInto(e, &err)
+	all, err := embed.Collect(ctx, e.Embed(images.Source()))
 	if err != nil {
 		return err
 	}
-	if err := c.whole("fscil"); err != nil {
+	if err := whole("fscil", all.Outcome.Problems); err != nil {
 		return err
 	}
-	w.say("embedded %d images (%d from the cache)", c.counts.Cached+c.counts.Inferred, c.counts.Cached)
-	s.backbone, s.builtIn = filepath.Base(e.file.Name), e.file.Source == backbone.BuiltIn
-	s.views = w.views(ctx, images.Root, c.X, c.Paths)
-	return s.fill(c, images.Samples)
+	w.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
+	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
+	s.views = w.views(ctx, images.Root, all)
+	return s.fill(all)
 }
 
-func (w *workbench) samplesOfFeatures() (*samples, error) {
-	f, err := dataset.ReadFeatures(w.config.Features)
+func (w *app) samplesOfFeatures() (*samples, error) {
+	f, err := featdir.Read(w.config.Features)
 	if err != nil {
 		return nil, err
 	}
@@ -84,29 +86,28 @@ func (w *workbench) samplesOfFeatures() (*samples, error) {
 	if w.config.Backbone == "" {
 		s.backbone = "unknown (" + filepath.Base(w.config.Features) + ")"
 	}
-	if f.Meta != nil && f.Meta.Backbone.Name != "" {
-		s.backbone, s.builtIn = filepath.Base(f.Meta.Backbone.Name), f.Meta.Backbone.Name == backbone.Default
+	if name := f.Provenance.Backbone.Name; name != "" {
+		s.backbone, s.builtIn = filepath.Base(name), name == backbone.Default
 	}
-	var c collection
-	c.X, c.Content = f.X, model.HashRows(f.X)
-	for _, row := range f.Samples {
-		c.Paths = append(c.Paths, row.Path)
-	}
-	return s, s.fill(c, f.Samples)
+	return s, s.fill(f)
 }
 
-func (s *samples) fill(c collection, list []dataset.Sample) error {
-	s.list, s.content = list, c.Content
+func (s *samples) fill(e embed.Embeddings) error {
+	paths := make([]string, len(e.Samples))
+	for i, row := range e.Samples {
+		paths[i] = row.Path
+	}
+	s.list, s.content = e.Samples, e.Content
 	var err error
-	if s.fingerprint, err = checkpoint.Key(list, c.Content, model.HashRows(c.X)); err != nil {
+	if s.fingerprint, err = checkpoint.Key(e.Samples, e.Content, embed.HashRows(e.X)); err != nil {
 		return err
 	}
-	s.embeddings, err = fscil.NewEmbeddings(c.X, c.Paths, c.Content)
+	s.embeddings, err = fscil.NewEmbeddings(e.X, paths, e.Content)
 	return err
 }
 
 // protocol is that of one run.
-func (w *workbench) protocol(s *samples, run int) (*fscil.Protocol, error) {
+func (w *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
 	c := w.config.FSCIL
 	switch {
 	case c.Protocol != fscil.Official:
@@ -126,7 +127,7 @@ func (w *workbench) protocol(s *samples, run int) (*fscil.Protocol, error) {
 	return w.named(lists, s.embeddings.Has)
 }
 
-func (w *workbench) draw(s *samples, run int) (*fscil.Protocol, error) {
+func (w *app) draw(s *samples, run int) (*fscil.Protocol, error) {
 	c := w.config.FSCIL
 	pool, err := fscil.NewPool(s.list, c.TestPerClass, func(i int) model.Hash { return s.content[i] })
 	if err != nil {
@@ -139,7 +140,7 @@ func (w *workbench) draw(s *samples, run int) (*fscil.Protocol, error) {
 }
 
 // named makes a protocol of lists of paths.
-func (w *workbench) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
+func (w *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
 	n := w.config.FSCIL.Strip
 	if n < 0 {
 		var err error
@@ -152,7 +153,7 @@ func (w *workbench) named(lists *fscil.Lists, exists func(string) bool) (*fscil.
 
 // listedImages reads the official lists and finds their images; a missing one
 // is named.
-func (w *workbench) listedImages() (*fscil.Protocol, dataset.Listing, error) {
+func (w *app) listedImages() (*fscil.Protocol, dataset.Listing, error) {
 	images := dataset.Listing{Root: w.config.Images}
 	lists, err := fscil.ReadLists(w.config.FSCIL.Lists)
 	if err != nil {
@@ -190,7 +191,7 @@ func isFile(root, path string) bool {
 
 // extractCIFAR makes image files of the listed records, once per data set, in
 // the cache folder.
-func (w *workbench) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
+func (w *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
 	data, err := fscil.ReadCIFAR100(w.config.Images)
 	if err != nil {
 		return nil, "", err
@@ -199,7 +200,7 @@ func (w *workbench) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, e
 	if err != nil {
 		return nil, "", err
 	}
-	cache, err := w.cacheDir()
+	cache, err := w.options().CacheDir()
 	if err != nil {
 		return nil, "", err
 	}

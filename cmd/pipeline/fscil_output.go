@@ -14,7 +14,7 @@ import (
 // writeOutcomes writes everything that cli.md promises of fscil --out: what
 // concerns one head only, in a folder of its own if there are several, and the
 // comparison of all.
-func (w *workbench) writeOutcomes(outcomes []outcome) error {
+func (w *app) writeOutcomes(outcomes []outcome) error {
 	var results []fscil.Result
 	for _, o := range outcomes {
 		results = append(results, o.result)
@@ -52,7 +52,7 @@ func (w *workbench) writeOutcomes(outcomes []outcome) error {
 	return all.Write(w.config.Out, settings)
 }
 
-func (w *workbench) sayOutcomes(outcomes []outcome) {
+func (w *app) sayOutcomes(outcomes []outcome) {
 	t := table.Table{Header: []string{"method", "first", "last", "average", "forgetting", "track"}}
 	for _, o := range outcomes {
 		r := o.result

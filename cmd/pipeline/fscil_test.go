@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
@@ -22,7 +24,7 @@ import (
 // classes, 20 or 3 training rows and 10 test rows each.
 func (l *lab) clouds(dir string) string {
 	l.Helper()
-	out, err := dataset.NewFeatureWriter(dir, dataset.Meta{Dimension: 8})
+	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 8})
 	if err != nil {
 		l.Fatal(err)
 	}

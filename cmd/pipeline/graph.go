@@ -8,7 +8,7 @@ import (
 )
 
 // describeGraph says what a backbone takes and gives.
-func (w *workbench) describeGraph(file backbone.File) error {
+func (w *app) describeGraph(file backbone.File) error {
 	m, err := onnx.Parse(file.Bytes())
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)

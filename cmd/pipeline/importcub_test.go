@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 )
 
 // TestImportedCUB: the other commands take the feature folder that
@@ -21,7 +21,7 @@ func TestImportedCUB(t *testing.T) {
 	if want := []string{"002.Laysan_Albatross/Laysan_Albatross_0001_101.jpg", "002.Laysan_Albatross", "test", ""}; !slices.Equal(rows[3], want) {
 		t.Errorf("%q, want %q", rows[3], want)
 	}
-	f, err := dataset.ReadFeatures(feats)
+	f, err := featdir.Read(feats)
 	if err != nil || f.X.Rows != 12 || f.X.Cols != 8 {
 		t.Fatalf("%d×%d, %v", f.X.Rows, f.X.Cols, err)
 	}

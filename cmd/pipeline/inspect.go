@@ -24,7 +24,7 @@ sessions and classes. --tree draws how the classes are arranged, where the metho
 arranges them (gptree, hppca); with --images each class has its first picture.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+		RunE: command(func(ctx context.Context, w *app, args []string) error {
 			m, err := model.Load(args[0])
 			if err != nil {
 				return err
@@ -41,7 +41,7 @@ arranges them (gptree, hppca); with --images each class has its first picture.`,
 	return cmd
 }
 
-func (w *workbench) inspect(m *model.Model, file string) error {
+func (w *app) inspect(m *model.Model, file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func fewShot(c model.Calibration) string {
 
 // inspectChoice says what a head chose by pseudo-sessions where a setting was
 // left to it.
-func (w *workbench) inspectChoice(m *model.Model) {
+func (w *app) inspectChoice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
 		w.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
@@ -93,7 +93,7 @@ func how[T any](c *episodes.Choice[T]) string {
 }
 
 // inspectTemperature says what log-probabilities are divided by, and why.
-func (w *workbench) inspectTemperature(m *model.Model) {
+func (w *app) inspectTemperature(m *model.Model) {
 	t := m.Predictor.Temperature
 	switch {
 	case t == nil:
@@ -107,18 +107,18 @@ func (w *workbench) inspectTemperature(m *model.Model) {
 	}
 }
 
-func (w *workbench) inspectBackbone(m *model.Model) {
-	if m.Backbone == nil {
+func (w *app) inspectBackbone(m *model.Model) {
+	if b := m.Provenance.Backbone; b.SHA256 == "" {
 		w.say("backbone   unknown: the model was trained on features")
 	} else {
-		w.say("backbone   %s, SHA-256 %s", m.Backbone.Name, m.Backbone.SHA256)
+		w.say("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
 	}
-	if p := m.Preprocess; p != nil {
+	if p := m.Provenance.Preprocess; p != nil {
 		w.say("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, p.Orientation)
 	}
 }
 
-func (w *workbench) inspectSessions(m *model.Model) error {
+func (w *app) inspectSessions(m *model.Model) error {
 	sizes := m.ClassSizes()
 	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
 	for _, s := range m.Sessions {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
@@ -37,15 +37,15 @@ func killPhotos() int {
 }
 
 // cachedRows counts the embeddings that a cache holds, of whatever backbone.
-func (l *lab) cachedRows(cache string) int {
+func (l *lab) cachedRows(folder string) int {
 	l.Helper()
-	stores, err := filepath.Glob(filepath.Join(cache, "embeddings", "*"))
+	stores, err := filepath.Glob(filepath.Join(folder, "embeddings", "*"))
 	if err != nil {
 		l.Fatal(err)
 	}
 	rows := 0
 	for _, dir := range stores {
-		store, err := embed.OpenStore(dir, nil)
+		store, err := cache.OpenStore(dir, nil)
 		if err != nil {
 			l.Fatal(err)
 		}

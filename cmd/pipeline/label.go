@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
-	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/label/report"
 )
 
 func newLabel() *cobra.Command {
@@ -25,8 +25,8 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    exactly(1),
 		RunE: either(
-			func(ctx context.Context, w *workbench, args []string) error { return w.label(ctx, args[0]) },
-			func(ctx context.Context, w *workbench, args []string) error { return w.labelStdin(ctx, args) },
+			func(ctx context.Context, w *app, args []string) error { return w.label(ctx, args[0]) },
+			func(ctx context.Context, w *app, args []string) error { return w.labelStdin(ctx, args) },
 		),
 	}
 	inputFlags(cmd, "images", "list")
@@ -50,7 +50,7 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 	return cmd
 }
 
-func (w *workbench) label(ctx context.Context, file string) (err error) {
+func (w *app) label(ctx context.Context, file string) (err error) {
 	if err := require([2]string{"images", w.config.Images}, [2]string{"out", w.config.Out}); err != nil {
 		return err
 	}
@@ -61,28 +61,26 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	if err := w.shardOut(); err != nil {
 		return err
 	}
-	images, err := w.source(ctx)
+	in, err := w.images(ctx, m)
 	if err != nil {
 		return err
 	}
-	e, err := w.eyeOf(m)
-	if err != nil {
-		return err
-	}
-	defer e.closeInto(&err)
-	job, err := w.labelJob(m, e, images)
-	if err != nil {
+	defer closeInto(in, &err)
+	job := label.Job{Config: w.config.Label, Head: m.Predictor, Images: in, Out: w.config.Out, Method: m.Method, Model: m.SHA256()}
+	if job.Threshold, err = m.Threshold(w.config.Label.Reject); err != nil {
 		return err
 	}
 	if job.Sinks, err = w.sinks(); err != nil {
 		return err
 	}
 	if w.config.Label.Report {
-		page, err := w.newLabelPage(ctx, m, e, images)
+		truth, err := label.NewEvaluation(m.Classes(), true)
 		if err != nil {
 			return err
 		}
-		job.Sinks = append(job.Sinks, page)
+		page := report.PageOf(m, version)
+		page.Title, page.MaxThumbnails = "Labels", w.config.Label.Thumbnails
+		job.Sinks = append(job.Sinks, truth, w.page(ctx, page, in, truth, w.config.Out))
 	}
 	summary, err := job.Run(ctx)
 	if err != nil {
@@ -92,21 +90,21 @@ func (w *workbench) label(ctx context.Context, file string) (err error) {
 	return partial(summary.Failed, filepath.Join(w.config.Out, "errors.csv"))
 }
 
-func (w *workbench) labelJob(m *model.Model, e *eye, images *dataset.Source) (job label.Job, err error) {
-	job = label.Job{
-		Config: w.config.Label, Head: m.Predictor, Embedder: watched{w, e, images.Len()}, Out: w.config.Out, Images: images,
-		Settings: map[string]any{"classifier": m.Method, "label": w.config.Label, "preprocess": e.spec, "backbone": e.file.Name},
-		Hashes: map[string]string{
-			"model": m.SHA256(), "backbone": e.file.SHA256,
-			"extractor": e.extractor.Fingerprint(), "preprocess": e.spec.Fingerprint(),
-		},
+// thumbnailSide is the longer side of a picture on a page.
+const thumbnailSide = 160
+
+// page writes report.html into a folder.
+func (w *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, dir string) *report.Sink {
+	page := report.NewSink(ctx, p)
+	page.File, page.Evaluation, page.Threads = filepath.Join(dir, "report.html"), truth, w.config.Workers()
+	page.Picture = func(path string) ([]byte, error) {
+		return in.embedder.Thumbnail(dataset.FullPath(in.root, path), thumbnailSide)
 	}
-	job.Threshold, err = m.Threshold(w.config.Label.Reject)
-	return job, err
+	return page
 }
 
 // sinks are what is done with labelled images beside the tables.
-func (w *workbench) sinks() (sinks []label.Sink, err error) {
+func (w *app) sinks() (sinks []label.Sink, err error) {
 	if how := w.config.Label.Organise; how != "" {
 		if err := os.MkdirAll(w.config.Out, 0o755); err != nil {
 			return nil, fmt.Errorf("output folder: %w", err)

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
@@ -26,7 +27,7 @@ func TestUnknownClasses(t *testing.T) {
 	vit := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
 	l := newLab(t)
 	l.must("embed", "--images", photos, "--backbone", vit, "--out", l.path("features"))
-	f, err := dataset.ReadFeatures(l.path("features"))
+	f, err := featdir.Read(l.path("features"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestUnknownClasses(t *testing.T) {
 
 // holdOut writes two feature folders: five photos of every class but 20 that
 // are drawn, and five others of every class.
-func (l *lab) holdOut(f dataset.Features, draw uint64) (train, test string) {
+func (l *lab) holdOut(f embed.Embeddings, draw uint64) (train, test string) {
 	l.Helper()
 	byClass := map[string][]int{}
 	var classes []string
@@ -83,13 +84,13 @@ func (l *lab) holdOut(f dataset.Features, draw uint64) (train, test string) {
 }
 
 // part writes some rows as a feature folder.
-func (l *lab) part(f dataset.Features, name string, rows []int) string {
+func (l *lab) part(f embed.Embeddings, name string, rows []int) string {
 	l.Helper()
 	dir := filepath.Join(l.dir, name)
 	if l.exists(dir) {
 		return dir
 	}
-	w, err := dataset.NewFeatureWriter(dir, dataset.Meta{Dimension: f.X.Cols})
+	w, err := featdir.NewWriter(dir, embed.Provenance{Dim: f.X.Cols})
 	if err != nil {
 		l.Fatal(err)
 	}

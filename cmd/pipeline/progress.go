@@ -11,7 +11,7 @@ import (
 // terminal only.
 type progress struct{ bar *progressbar.ProgressBar }
 
-func (w *workbench) newProgress(total int) progress {
+func (w *app) newProgress(total int) progress {
 	f, ok := w.terminal()
 	if !ok {
 		return progress{}
@@ -40,7 +40,7 @@ func (p progress) finish() {
 }
 
 // newTransfer is the progress of a download in bytes.
-func (w *workbench) newTransfer(total int64) progress {
+func (w *app) newTransfer(total int64) progress {
 	f, ok := w.terminal()
 	if !ok {
 		return progress{}
@@ -59,7 +59,7 @@ func (p progress) set(done, _ int64) {
 }
 
 // terminal returns stderr where a person watches it.
-func (w *workbench) terminal() (*os.File, bool) {
+func (w *app) terminal() (*os.File, bool) {
 	f, ok := w.stderr.(*os.File)
 	return f, ok && w.config.Log == "text" && term.IsTerminal(int(f.Fd()))
 }

@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
-	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // novelShare is the --reject of rank --cluster-unknown where none is given.
@@ -36,7 +33,7 @@ group-001, group-002 and so on, like to like. Delete what does not belong,
 rename a folder to what it shows, and give it to pipeline learn.`,
 		Example: `  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+		RunE: command(func(ctx context.Context, w *app, args []string) error {
 			return w.rank(ctx, args[0], groups)
 		}),
 	}
@@ -55,7 +52,7 @@ rename a folder to what it shows, and give it to pipeline learn.`,
 	return cmd
 }
 
-func (w *workbench) rank(ctx context.Context, file, groupDir string) (err error) {
+func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	if err := require([2]string{"images", w.config.Images}, [2]string{"out", w.config.Out}); err != nil {
 		return err
 	}
@@ -69,74 +66,50 @@ func (w *workbench) rank(ctx context.Context, file, groupDir string) (err error)
 	if err != nil {
 		return err
 	}
-	images, err := w.source(ctx)
-	if err != nil {
-		return err
-	}
-	ranking, err := w.newRanking(m, groupDir != "")
-	if err != nil {
-		return err
-	}
-	e, err := w.eyeOf(m)
-	if err != nil {
-		return err
-	}
-	defer e.closeInto(&err)
-	problems, err := w.rankAll(ctx, e, images, ranking)
-	if err != nil {
-		return err
-	}
-	if err := w.writeRanking(ranking, groupDir); err != nil {
-		return err
-	}
-	return w.problemsOf(collection{problems: problems}, w.config.Out+".errors.csv")
-}
-
-func (w *workbench) newRanking(m *model.Model, grouping bool) (*rank.Ranking, error) {
+	threshold := math.NaN()
 	share := w.config.Label.Reject
-	if grouping && share == 0 {
+	if groupDir != "" && share == 0 {
 		share = novelShare
 	}
-	if share == 0 {
-		return rank.New(w.config.Rank, m.Predictor, math.NaN())
-	}
-	threshold, err := m.Threshold(share)
-	if err != nil {
-		return nil, err
-	}
-	return rank.New(w.config.Rank, m.Predictor, threshold)
-}
-
-func (w *workbench) rankAll(ctx context.Context, e *eye, images *dataset.Source, ranking *rank.Ranking) ([]dataset.Problem, error) {
-	var problems []dataset.Problem
-	_, err := watched{w, e, images.Len()}.RunSeq(ctx, images.Root(), images.Samples(ctx), func(item embed.Item) error {
-		if item.Err != nil {
-			problems = append(problems, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
-			return nil
+	if share > 0 {
+		if threshold, err = m.Threshold(share); err != nil {
+			return err
 		}
-		return ranking.Add(item)
-	})
-	if err != nil {
-		return nil, err
 	}
-	found, err := images.Outcome()
-	return append(problems, found.Problems...), err
-}
-
-func (w *workbench) writeRanking(ranking *rank.Ranking, groupDir string) error {
-	entries, groups, err := ranking.Finish()
+	scorer, err := w.config.Rank.Scorer(m.Predictor, threshold)
 	if err != nil {
 		return err
 	}
+	ranking, err := rank.New(w.config.Rank, m.Classes())
+	if err != nil {
+		return err
+	}
+	in, err := w.images(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer closeInto(in, &err)
+	outcome, err := label.Pass{Scorer: scorer, Rows: in, Sinks: []label.Sink{ranking}}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.writeRanking(ranking, in.root, groupDir); err != nil {
+		return err
+	}
+	return writeProblems(outcome.Problems, w.config.Out+".errors.csv")
+}
+
+func (w *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
+	entries, groups := ranking.Entries, ranking.Groups
 	if ranking.Unlabelled > 0 && len(entries) == 0 {
 		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; put each class into a folder of its own, DIR/<class>/<image>", w.config.Rank.By, ranking.Unlabelled)
 	}
 	if groupDir != "" {
-		if err := w.linkGroups(groups, groupDir); err != nil {
-			return err
+		if err := rank.LinkGroups(groups, root, groupDir); err != nil {
+			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
 	}
-	err = writeWhole(w.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
+	err := writeWhole(w.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
 	if err != nil {
 		return err
 	}
@@ -167,31 +140,4 @@ func emptyFolder(dir string) error {
 		return usagef("--cluster-unknown %s: the folder is not empty; give a new one, so that what was named there is not lost", dir)
 	}
 	return nil
-}
-
-// linkGroups makes the folders of the groups, all or none.
-func (w *workbench) linkGroups(groups [][]string, dir string) error {
-	root, err := filepath.Abs(w.config.Images)
-	if err != nil {
-		return err
-	}
-	d, err := atomicfile.CreateDir(dir)
-	if err != nil {
-		return fmt.Errorf("--cluster-unknown: %w", err)
-	}
-	defer d.Abort()
-	for g, paths := range groups {
-		group := filepath.Join(d.Path(), fmt.Sprintf("group-%03d", g+1))
-		if err := os.Mkdir(group, 0o755); err != nil {
-			return err
-		}
-		for i, path := range paths {
-			// Numbered, so that names from different folders cannot meet.
-			name := fmt.Sprintf("%04d-%s", i+1, filepath.Base(filepath.FromSlash(path)))
-			if err := os.Symlink(dataset.FullPath(root, path), filepath.Join(group, name)); err != nil {
-				return err
-			}
-		}
-	}
-	return d.Commit()
 }

@@ -43,7 +43,7 @@ A class of up to as many images as an embedding has values is kept as the embedd
 themselves; of a larger one only count, mean and covariance are.`,
 		Example: "  pipeline stats collect --images shard1 --out 1.stats",
 		Args:    arguments(cobra.NoArgs),
-		RunE: command(func(ctx context.Context, w *workbench, _ []string) error {
+		RunE: command(func(ctx context.Context, w *app, _ []string) error {
 			return w.collectStats(ctx, raw, except)
 		}),
 	}
@@ -66,7 +66,7 @@ preprocessings or dimensions, or of embeddings that were scaled to length 1 and
 of others that were not, are refused. Memory is that of the result and of one input.`,
 		Example: "  pipeline stats merge 1.stats 2.stats 3.stats --out all.stats",
 		Args:    arguments(cobra.MinimumNArgs(1)),
-		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+		RunE: command(func(ctx context.Context, w *app, args []string) error {
 			return w.mergeStats(ctx, args)
 		}),
 	}
@@ -74,7 +74,7 @@ of others that were not, are refused. Memory is that of the result and of one in
 	return cmd
 }
 
-func (w *workbench) mergeStats(ctx context.Context, files []string) error {
+func (w *app) mergeStats(ctx context.Context, files []string) error {
 	if err := require([2]string{"out", w.config.Out}); err != nil {
 		return err
 	}

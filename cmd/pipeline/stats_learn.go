@@ -9,7 +9,7 @@ import (
 )
 
 // trainStats trains on a STATS file.
-func (w *workbench) trainStats(ctx context.Context, file string) error {
+func (w *app) trainStats(ctx context.Context, file string) error {
 	c := w.config
 	if err := require([2]string{"out", c.Out}); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (w *workbench) trainStats(ctx context.Context, file string) error {
 }
 
 // learnStats is learn with a STATS file.
-func (w *workbench) learnStats(ctx context.Context, file, stats string) error {
+func (w *app) learnStats(ctx context.Context, file, stats string) error {
 	if err := w.onlyStats(); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (w *workbench) learnStats(ctx context.Context, file, stats string) error {
 }
 
 // onlyStats refuses a second input.
-func (w *workbench) onlyStats() error {
+func (w *app) onlyStats() error {
 	if c := w.config; c.Images != "" || c.List != "" || c.Features != "" {
 		return usagef("--stats and --images, --list or --features are different inputs: give one")
 	}

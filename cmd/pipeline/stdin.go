@@ -18,7 +18,7 @@ func stdinFlag(cmd *cobra.Command) {
 }
 
 // either runs work, or the worker when --stdin was given.
-func either(work, stdin func(context.Context, *workbench, []string) error) func(*cobra.Command, []string) error {
+func either(work, stdin func(context.Context, *app, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		asked, err := cmd.Flags().GetBool("stdin")
 		if err != nil {
@@ -27,7 +27,7 @@ func either(work, stdin func(context.Context, *workbench, []string) error) func(
 		if !asked {
 			return command(work)(cmd, args)
 		}
-		return command(func(ctx context.Context, w *workbench, args []string) error {
+		return command(func(ctx context.Context, w *app, args []string) error {
 			w.stdin = cmd.InOrStdin()
 			if err := meaningless(cmd, w); err != nil {
 				return err
@@ -39,7 +39,7 @@ func either(work, stdin func(context.Context, *workbench, []string) error) func(
 
 // meaningless refuses what a worker, which has neither a folder to look through
 // nor one to write to, would have to ignore.
-func meaningless(cmd *cobra.Command, w *workbench) error {
+func meaningless(cmd *cobra.Command, w *app) error {
 	said := []string{}
 	for _, name := range []string{"out", "list", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
@@ -57,9 +57,9 @@ func meaningless(cmd *cobra.Command, w *workbench) error {
 }
 
 // serve answers requests from stdin on stdout.
-func (w *workbench) serve(ctx context.Context, e *eye, answer func([]embed.Item) ([]any, error)) error {
+func (w *app) serve(ctx context.Context, e *embed.Embedder, answer func([]embed.Item) ([]any, error)) error {
 	outcome, err := worker.Worker{
-		Embedder: e.stream, Root: w.config.Images, In: w.stdin, Out: w.stdout, Answer: answer,
+		Embedder: e, Root: w.config.Images, In: w.stdin, Out: w.stdout, Answer: answer,
 	}.Run(ctx)
 	if err != nil {
 		return err
@@ -67,21 +67,21 @@ func (w *workbench) serve(ctx context.Context, e *eye, answer func([]embed.Item)
 	return partial(outcome.Failed, "the answer of each")
 }
 
-func (w *workbench) labelStdin(ctx context.Context, args []string) (err error) {
+func (w *app) labelStdin(ctx context.Context, args []string) (err error) {
 	m, err := w.loadModel(args[0])
 	if err != nil {
 		return err
 	}
-	e, err := w.eyeOf(m)
+	e, err := embed.OpenFor(m.Provenance, w.options())
 	if err != nil {
 		return err
 	}
-	defer e.closeInto(&err)
-	r := label.Responder{Head: m.Predictor, TopK: w.config.Label.TopK}
-	if r.Threshold, err = m.Threshold(w.config.Label.Reject); err != nil {
+	defer closeInto(e, &err)
+	threshold, err := m.Threshold(w.config.Label.Reject)
+	if err != nil {
 		return err
 	}
-	return w.serve(ctx, e, r.Answer)
+	return w.serve(ctx, e, label.Scorer{Head: m.Predictor, TopK: w.config.Label.TopK, Threshold: threshold}.Answer)
 }
 
 // An embedded image is an answer of embed --stdin.
@@ -90,12 +90,12 @@ type embedded struct {
 	Embedding []float32 `json:"embedding"`
 }
 
-func (w *workbench) embedStdin(ctx context.Context, _ []string) (err error) {
-	e, err := w.newEye()
+func (w *app) embedStdin(ctx context.Context, _ []string) (err error) {
+	e, err := embed.Open(w.options())
 	if err != nil {
 		return err
 	}
-	defer e.closeInto(&err)
+	defer closeInto(e, &err)
 	return w.serve(ctx, e, func(items []embed.Item) ([]any, error) {
 		answers := make([]any, len(items))
 		for i, item := range items {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,10 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 func newTrain() *cobra.Command {
@@ -32,7 +28,7 @@ goes on where it was stopped. So does --classifier vargp, whose trainings are ke
 OUT.training until the model is written.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
 		Args:    arguments(cobra.NoArgs),
-		RunE: command(func(ctx context.Context, w *workbench, _ []string) error {
+		RunE: command(func(ctx context.Context, w *app, _ []string) error {
 			if stats != "" {
 				return w.trainStats(ctx, stats)
 			}
@@ -61,27 +57,16 @@ func methodsWith[T any]() []string {
 	return names
 }
 
-func (w *workbench) train(ctx context.Context) error {
+func (w *app) train(ctx context.Context) error {
 	if err := require([2]string{"out", w.config.Out}); err != nil {
 		return err
 	}
-	settings := w.modelSettings()
-	c, err := w.input(ctx, func() (*eye, error) {
-		e, err := w.newEye()
-		if err != nil {
-			return nil, err
-		}
-		return e, w.rememberEye(&settings, e)
-	})
-	if err == nil {
-		c, err = w.labelled(c)
-	}
-	if err == nil {
-		err = rememberMeta(&settings, c.meta, c.X.Cols)
-	}
+	e, err := w.labelled(ctx, nil)
 	if err != nil {
 		return err
 	}
+	settings := w.modelSettings()
+	settings.Provenance = e.Provenance
 	products, err := w.products()
 	if err != nil {
 		return err
@@ -89,10 +74,10 @@ func (w *workbench) train(ctx context.Context) error {
 	settings.Backend = products
 	kept := w.checkpoint(w.config.Out)
 	settings.Heads.Checkpoint = kept
-	if err := w.trainProjection(ctx, &settings, c); err != nil {
+	if err := w.trainProjection(ctx, &settings, e); err != nil {
 		return err
 	}
-	m, outcome, err := model.Train(ctx, settings, c.Batch)
+	m, outcome, err := model.Train(ctx, settings, model.NewBatch(e))
 	if err != nil {
 		return err
 	}
@@ -103,48 +88,15 @@ func (w *workbench) train(ctx context.Context) error {
 		return err
 	}
 	w.sayOutcome("trained "+m.Method, outcome)
-	return w.problemsOf(c, w.config.Out+".errors.csv")
+	return writeProblems(e.Outcome.Problems, w.config.Out+".errors.csv")
 }
 
-func (w *workbench) modelSettings() model.Settings {
+func (w *app) modelSettings() model.Settings {
 	c := w.config.Classifier
 	return model.Settings{
 		Method: c.Name, Heads: c.Heads(w.config.Seed), Temperature: c.Tempered(), WithoutStatistics: !c.Statistics,
 		Seed: w.config.Seed, ToolVersion: version,
 	}
-}
-
-func (w *workbench) rememberEye(s *model.Settings, e *eye) error {
-	record, err := e.backboneRecord()
-	if err != nil {
-		return errors.Join(err, e.Close())
-	}
-	s.Backbone, s.Preprocess = record, &e.spec
-	return nil
-}
-
-// rememberMeta takes the backbone of a feature folder from its meta.json, so
-// that the model can label images later.
-func rememberMeta(s *model.Settings, meta *dataset.Meta, d int) error {
-	if meta == nil {
-		return nil
-	}
-	if b := meta.Backbone; b.SHA256 != "" {
-		s.Backbone = &model.Backbone{
-			Name: b.Name, SHA256: b.SHA256, Path: b.Path, Dim: d,
-			Extractor: meta.Extractor, ExtractorFingerprint: meta.ExtractorFingerprint,
-		}
-	}
-	s.PreprocessFingerprint = meta.PreprocessFingerprint
-	if len(meta.Preprocess) == 0 {
-		return nil
-	}
-	spec, err := preprocess.ParseSpec(meta.Preprocess)
-	if err != nil {
-		return fmt.Errorf("meta.json: %w", err)
-	}
-	s.Preprocess = &spec
-	return nil
 }
 
 func newLearn() *cobra.Command {
@@ -164,7 +116,7 @@ New classes of an hppca model join its super-classes as they are; with
 --set classifier.hppca.refresh=true all super-classes are made anew.`,
 		Example: "  pipeline learn photos.model --images new-classes",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *workbench, args []string) error {
+		RunE: command(func(ctx context.Context, w *app, args []string) error {
 			if stats != "" {
 				return w.learnStats(ctx, args[0], stats)
 			}
@@ -178,24 +130,18 @@ New classes of an hppca model join its super-classes as they are; with
 	return cmd
 }
 
-func (w *workbench) learn(ctx context.Context, file string) error {
+func (w *app) learn(ctx context.Context, file string) error {
 	m, err := w.loadModel(file)
 	if err != nil {
 		return err
 	}
-	c, err := w.input(ctx, func() (*eye, error) { return w.eyeOf(m) })
-	if err == nil {
-		c, err = w.labelled(c)
-	}
-	if err == nil {
-		err = m.CheckBackbone(c.source())
-	}
+	e, err := w.labelled(ctx, m)
 	if err != nil {
 		return err
 	}
 	kept := w.checkpoint(w.destination(file))
 	classifier.UseCheckpoint(m.Predictor.Head, kept)
-	outcome, err := m.Learn(ctx, c.Batch)
+	outcome, err := m.Learn(ctx, model.NewBatch(e))
 	if err == nil {
 		err = w.refresh(ctx, m)
 	}
@@ -212,12 +158,12 @@ func (w *workbench) learn(ctx context.Context, file string) error {
 		return err
 	}
 	w.sayOutcome("learned", outcome)
-	return w.problemsOf(c, w.destination(file)+".errors.csv")
+	return writeProblems(e.Outcome.Problems, w.destination(file)+".errors.csv")
 }
 
 // refresh makes the super-classes of a model anew where the configuration asks
 // for it; a model whose own configuration does, has done so already.
-func (w *workbench) refresh(ctx context.Context, m *model.Model) error {
+func (w *app) refresh(ctx context.Context, m *model.Model) error {
 	if m.Method != "hppca" || !method.Get[hppca.Config](w.config.Classifier.Methods, "hppca").Refresh {
 		return nil
 	}
@@ -226,23 +172,23 @@ func (w *workbench) refresh(ctx context.Context, m *model.Model) error {
 
 // checkpoint keeps long trainings of a model's head until the model is saved, so
 // that the same command goes on where it was stopped.
-func (w *workbench) checkpoint(file string) *checkpoint.Folder {
+func (w *app) checkpoint(file string) *checkpoint.Folder {
 	return &checkpoint.Folder{Dir: file + ".training", Restart: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
 }
 
 // destination is --out, or the model itself.
-func (w *workbench) destination(file string) string {
+func (w *app) destination(file string) string {
 	if w.config.Out != "" {
 		return w.config.Out
 	}
 	return file
 }
 
-func (w *workbench) save(m *model.Model, file string) error {
+func (w *app) save(m *model.Model, file string) error {
 	return m.Save(w.destination(file))
 }
 
-func (w *workbench) sayOutcome(what string, o model.Outcome) {
+func (w *app) sayOutcome(what string, o model.Outcome) {
 	w.say("%s: %d samples, %d new classes", what, o.Added, len(o.NewClasses))
 	if len(o.MoreOf) > 0 {
 		w.say("more samples of %s", strings.Join(o.MoreOf, ", "))

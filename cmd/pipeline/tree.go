@@ -24,7 +24,7 @@ const (
 )
 
 // drawTree writes the tree of a model's classes as a picture.
-func (w *workbench) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
+func (w *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
 	head, ok := m.Predictor.Head.(classifier.Hierarchical)
 	if !ok {
 		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Hierarchical](), ", "))
@@ -54,7 +54,7 @@ func drawn(b classifier.Branch, pictures map[string][]byte) chart.Branch {
 
 // classPictures returns a thumbnail of every class that has an image in its
 // folder of --images; nothing without --images.
-func (w *workbench) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
+func (w *app) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
 	if w.config.Images == "" {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (w *workbench) classPictures(ctx context.Context, classes []string) (map[st
 
 // classPicture is a thumbnail of the first image of a folder, nil where there
 // is none.
-func (w *workbench) classPicture(dir string) []byte {
+func (w *app) classPicture(dir string) []byte {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil

@@ -19,9 +19,9 @@ const module = "github.com/seed-90d10d51/pipeline/"
 var layers = [][]string{
 	{"internal", "configs", "models", "preprocess", "demo"},
 	{"dataset", "gp"},
-	{"extractor", "classifier", "bench"},
+	{"extractor", "classifier"},
 	{"embed", "gptree"},
-	{"dkl"},
+	{"dkl", "bench"},
 	{"method"},
 	{"model"},
 	{"eval"},

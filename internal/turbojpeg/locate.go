@@ -19,6 +19,15 @@ var ErrNoLibrary = errors.New("no usable TurboJPEG library")
 // Remedy is what to tell people who have no library.
 const Remedy = "install one (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew install jpeg-turbo), or set " + EnvLibrary + " to its library file"
 
+// Find locates the library and opens it.
+func Find() (*Decoder, error) {
+	path, err := Locate()
+	if err != nil {
+		return nil, err
+	}
+	return Open(path)
+}
+
 // Locate returns the path of the library to use: $TURBOJPEG_LIB, beside the
 // executable, the usual places of the system. When the variable is set and
 // names no library, that is the error. Nothing is loaded. Errors wrap

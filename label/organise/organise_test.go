@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -21,12 +24,12 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-func labelled(path, class string, rejected bool) label.Labelled {
-	return label.Labelled{Path: path, Row: label.Row{Path: path, Label: class, Rejected: rejected}}
+func labelled(path, class string, rejected bool) label.Scored {
+	return label.Scored{Sample: dataset.Sample{Path: path}, Prediction: classifier.Prediction{Label: class}, Rejected: rejected}
 }
 
 // build makes a tree of the images and commits it.
-func build(t *testing.T, how How, root, dir string, images ...label.Labelled) {
+func build(t *testing.T, how How, root, dir string, images ...label.Scored) {
 	t.Helper()
 	tree, err := NewTree(how, root, dir)
 	if err != nil {
@@ -38,7 +41,7 @@ func build(t *testing.T, how How, root, dir string, images ...label.Labelled) {
 			t.Fatal(err)
 		}
 	}
-	if err := tree.Commit(nil); err != nil {
+	if err := tree.Commit(embed.Outcome{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -89,7 +92,7 @@ func TestTreeIsMadeAnew(t *testing.T) {
 			write(t, filepath.Join(root, "b.jpg"), "b")
 			outside := filepath.Join(t.TempDir(), "far.jpg")
 			write(t, outside, "far")
-			first := []label.Labelled{labelled("2024/a.jpg", "cat", false), labelled("2025/a.jpg", "cat", false), labelled("b.jpg", "a/b", true), labelled(filepath.ToSlash(outside), "cat", false)}
+			first := []label.Scored{labelled("2024/a.jpg", "cat", false), labelled("2025/a.jpg", "cat", false), labelled("b.jpg", "a/b", true), labelled(filepath.ToSlash(outside), "cat", false)}
 			build(t, how, root, dir, first...)
 			far := placeOf("cat", filepath.ToSlash(outside))
 			wantTree(t, dir, map[string]string{"cat/2024/a.jpg": "a", "cat/2025/a.jpg": "another a", "_rejected/b.jpg": "b", filepath.ToSlash(far): "far"})

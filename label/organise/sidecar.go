@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -33,20 +34,20 @@ func NewSidecars(root string) *Sidecars { return &Sidecars{root: root} }
 
 // Put writes or removes the sidecar of one image. A sidecar of somebody else,
 // and a folder that cannot be written, are a *label.ItemError.
-func (s *Sidecars) Put(done label.Labelled) error {
-	file := dataset.FullPath(s.root, done.Path) + ".xmp"
+func (s *Sidecars) Put(row label.Scored) error {
+	file := dataset.FullPath(s.root, row.Sample.Path) + ".xmp"
 	s.clean(filepath.Dir(file))
 	old, err := ours(file)
 	if err != nil {
 		return &label.ItemError{Err: err}
 	}
-	if done.Row.Rejected {
+	if row.Rejected {
 		if old == nil {
 			return nil
 		}
 		return itemError(os.Remove(file))
 	}
-	text, err := sidecar(done.Row)
+	text, err := sidecar(row.Prediction.Label)
 	if err != nil || bytes.Equal(text, old) {
 		return err
 	}
@@ -93,9 +94,9 @@ func ours(file string) ([]byte, error) {
 	return text, nil
 }
 
-func sidecar(r label.Row) ([]byte, error) {
+func sidecar(class string) ([]byte, error) {
 	var subject bytes.Buffer
-	if err := xml.EscapeText(&subject, []byte(r.Label)); err != nil {
+	if err := xml.EscapeText(&subject, []byte(class)); err != nil {
 		return nil, err
 	}
 	return fmt.Appendf(nil, `<?xpacket begin="%s" id="W5M0MpCehiHzreSzNTczkc9d"?>
@@ -115,7 +116,7 @@ func sidecar(r label.Row) ([]byte, error) {
 }
 
 // Commit and Abort do nothing: a sidecar is whole as soon as it is there.
-func (s *Sidecars) Commit([]dataset.Problem) error { return nil }
+func (s *Sidecars) Commit(embed.Outcome) error { return nil }
 
 // Abort keeps what was written.
 func (s *Sidecars) Abort() {}

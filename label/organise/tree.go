@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -53,17 +54,17 @@ func NewTree(how How, root, dir string) (*Tree, error) {
 
 // Put places one labelled image. What is wrong with the image alone is a
 // *label.ItemError.
-func (t *Tree) Put(done label.Labelled) error {
-	class := folderName(done.Row.Label)
-	if done.Row.Rejected {
+func (t *Tree) Put(row label.Scored) error {
+	class, path := folderName(row.Prediction.Label), row.Sample.Path
+	if row.Rejected {
 		class = unknownFolder
 	}
-	place := placeOf(class, done.Path)
+	place := placeOf(class, path)
 	to := filepath.Join(t.dir.Path(), place)
 	if err := t.folder(filepath.Dir(to)); err != nil {
 		return fmt.Errorf("organise: %w", err)
 	}
-	from := dataset.FullPath(t.root, done.Path)
+	from := dataset.FullPath(t.root, path)
 	var err error
 	if t.how == Links {
 		err = os.Symlink(from, to)
@@ -71,7 +72,7 @@ func (t *Tree) Put(done label.Labelled) error {
 		err = t.copy(from, to, filepath.Join(t.old, place))
 	}
 	if err != nil {
-		return fmt.Errorf("organise %s: %w", done.Path, err)
+		return fmt.Errorf("organise %s: %w", path, err)
 	}
 	return nil
 }
@@ -128,7 +129,7 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 }
 
 // Commit puts the tree in the place of the old one.
-func (t *Tree) Commit([]dataset.Problem) error {
+func (t *Tree) Commit(embed.Outcome) error {
 	if err := t.takeOver(); err != nil {
 		return fmt.Errorf("organise: %w", err)
 	}

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -31,15 +31,15 @@ type Entry struct {
 // A Ranking takes images one by one. Its memory is bounded by Config.Top (or
 // grows by an Entry an image) and Config.ClusterImages.
 type Ranking struct {
+	// Entries are the images, highest score first, equals by path, and Groups
+	// the paths of each group of novel ones, the largest group first, whether or
+	// not they are among the entries. Both are complete after Commit.
+	Entries []Entry
+	Groups  [][]string
+
 	config Config
-	head   *model.Predictor
-	// threshold is the novelty above which an image is novel; NaN when nobody
-	// asks.
-	threshold float64
-	known     map[string]int // class → column
-	pending   []embed.Item
-	entries   []Entry
-	novel     []novel
+	known  map[string]int // class → column
+	novel  []novel
 	// Unlabelled counts images without a class that the model knows, which
 	// label-error leaves out.
 	Unlabelled int
@@ -51,95 +51,64 @@ type novel struct {
 	vector  []float32
 }
 
-// New ranks for a predictor. Images with a novelty above the threshold are kept to
-// be grouped; NaN keeps none. The error wraps ErrCannot when its head does
-// not know what to rank by.
-func New(c Config, head *model.Predictor, threshold float64) (*Ranking, error) {
+// New ranks what a Scorer of the same Config scores, with these classes in column
+// order. Rejected images are kept to be grouped.
+func New(c Config, classes []string) (*Ranking, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("rank: %w", err)
 	}
-	_, varier := head.Head.(classifier.Varier)
-	if c.By == Variance && !varier {
-		return nil, fmt.Errorf("rank by variance: %w; gpr and gptree do. Choose entropy, margin or novelty", ErrCannot)
-	}
-	r := &Ranking{config: c, head: head, threshold: threshold, known: map[string]int{}}
-	for j, class := range head.Classes() {
+	r := &Ranking{config: c, known: make(map[string]int, len(classes))}
+	for j, class := range classes {
 		r.known[class] = j
 	}
 	return r, nil
 }
 
-const batchRows = 256
-
-// Add takes an image that has an embedding (length d).
-func (r *Ranking) Add(item embed.Item) error {
-	if d := r.head.Dim(); len(item.Vector) != d {
-		return fmt.Errorf("rank %s: its embedding has %d dimensions, the model %d", item.Sample.Path, len(item.Vector), d)
+// Scorer scores what New ranks. threshold is the novelty above which an image is
+// novel; NaN when nobody asks. The error wraps ErrCannot when the method does not
+// know what to rank by.
+func (c Config) Scorer(p *model.Predictor, threshold float64) (label.Scorer, error) {
+	s := label.Scorer{Head: p, TopK: 1, Threshold: threshold}
+	if c.By != Variance {
+		return s, nil
 	}
-	if _, labelled := r.known[dataset.EscapePath(item.Sample.Label)]; r.config.By == LabelError && !labelled {
-		r.Unlabelled++
-		return nil
+	if _, varier := p.Head.(classifier.Varier); !varier {
+		return s, fmt.Errorf("rank by variance: %w; gpr and gptree do. Choose entropy, margin or novelty", ErrCannot)
 	}
-	r.pending = append(r.pending, item)
-	if len(r.pending) < batchRows {
-		return nil
-	}
-	return r.flush()
+	s.Varier = p
+	return s, nil
 }
 
-func (r *Ranking) flush() error {
-	n := len(r.pending)
-	if n == 0 {
-		return nil
+// Put implements label.Sink.
+func (r *Ranking) Put(row label.Scored) error {
+	p := row.Prediction
+	e := Entry{
+		Path: row.Sample.Path, Label: p.Label, Given: dataset.EscapePath(row.Sample.Label),
+		Probability: p.Probability, Novel: row.Rejected,
 	}
-	d := r.head.Dim()
-	x := blas32.General{Rows: n, Cols: d, Stride: d}
-	for _, item := range r.pending {
-		x.Data = append(x.Data, item.Vector...)
+	switch r.config.By {
+	case Entropy:
+		e.Score = p.Entropy
+	case Margin:
+		e.Score = 1 - p.Margin
+	case Variance:
+		e.Score = row.Variance
+	case Novelty:
+		e.Score = p.Novelty
+	case LabelError:
+		given, labelled := r.known[e.Given]
+		if !labelled {
+			r.Unlabelled++
+			return nil
+		}
+		e.Score = doubt(row.LogProb, given)
 	}
-	predictions, err := classifier.Predict(r.head, x, 1)
-	if err != nil {
-		return fmt.Errorf("rank %s and the %d images after it: %w", r.pending[0].Sample.Path, n-1, err)
+	r.Entries = append(r.Entries, e)
+	if e.Novel {
+		r.novel = append(r.novel, novel{e.Path, p.Novelty, row.Embedding})
 	}
-	scores, err := r.scores(x, predictions)
-	if err != nil {
-		return err
-	}
-	for i, p := range predictions {
-		r.keep(r.pending[i], p, scores[i])
-	}
-	clear(r.pending)
-	r.pending = r.pending[:0]
 	r.cut(2)
 	return nil
-}
-
-// scores are those of a batch.
-func (r *Ranking) scores(x blas32.General, predictions []classifier.Prediction) ([]float64, error) {
-	scores := make([]float64, len(predictions))
-	switch r.config.By {
-	case Variance:
-		return scores, r.head.Variance(scores, x)
-	case LabelError:
-		return scores, classifier.Batches(r.head, x, func(first int, logProb blas64.General) error {
-			for i := range logProb.Rows {
-				given := r.known[dataset.EscapePath(r.pending[first+i].Sample.Label)]
-				scores[first+i] = doubt(logProb.Data[i*logProb.Stride:i*logProb.Stride+logProb.Cols], given)
-			}
-			return nil
-		})
-	}
-	for i, p := range predictions {
-		switch r.config.By {
-		case Entropy:
-			scores[i] = p.Entropy
-		case Margin:
-			scores[i] = 1 - p.Margin
-		case Novelty:
-			scores[i] = p.Novelty
-		}
-	}
-	return scores, nil
 }
 
 // doubt is the probability of the best other class less that of the given one.
@@ -153,23 +122,12 @@ func doubt(logProb []float64, given int) float64 {
 	return best - math.Exp(logProb[given])
 }
 
-func (r *Ranking) keep(item embed.Item, p classifier.Prediction, score float64) {
-	e := Entry{
-		Path: item.Sample.Path, Label: p.Label, Given: dataset.EscapePath(item.Sample.Label), Probability: p.Probability,
-		Score: score, Novel: p.Novelty > r.threshold, // never above NaN
-	}
-	r.entries = append(r.entries, e)
-	if e.Novel {
-		r.novel = append(r.novel, novel{e.Path, p.Novelty, item.Vector})
-	}
-}
-
 // cut drops what cannot be in the result, once there is slack times as much as
 // is kept.
 func (r *Ranking) cut(slack int) {
-	if r.config.Top > 0 && len(r.entries) >= slack*r.config.Top {
-		sortEntries(r.entries)
-		r.entries = shorten(r.entries, r.config.Top)
+	if r.config.Top > 0 && len(r.Entries) >= slack*r.config.Top {
+		sortEntries(r.Entries)
+		r.Entries = shorten(r.Entries, r.config.Top)
 	}
 	if len(r.novel) >= slack*r.config.ClusterImages {
 		slices.SortFunc(r.novel, func(a, b novel) int {
@@ -191,35 +149,36 @@ func sortEntries(entries []Entry) {
 	})
 }
 
-// Finish returns the entries, highest score first, equals by path, with the
-// groups of the novel ones; and the paths of each group, the largest group
-// first, whether or not they are among the entries.
-func (r *Ranking) Finish() ([]Entry, [][]string, error) {
-	if err := r.flush(); err != nil {
-		return nil, nil, err
-	}
-	sortEntries(r.entries)
+// Commit implements label.Sink: it sorts the entries and groups the novel ones.
+func (r *Ranking) Commit(embed.Outcome) error {
+	sortEntries(r.Entries)
 	r.cut(1)
 	slices.SortFunc(r.novel, func(a, b novel) int { return cmp.Compare(a.path, b.path) })
-	groups, err := r.groups()
-	if err != nil {
-		return nil, nil, err
+	var err error
+	if r.Groups, err = r.groups(); err != nil {
+		return err
 	}
 	at := map[string]int{}
-	for g, paths := range groups {
+	for g, paths := range r.Groups {
 		for _, path := range paths {
 			at[path] = g + 1
 		}
 	}
-	for i := range r.entries {
-		r.entries[i].Group = at[r.entries[i].Path]
+	for i := range r.Entries {
+		r.Entries[i].Group = at[r.Entries[i].Path]
 	}
-	return r.entries, groups, nil
+	return nil
 }
 
+// Abort implements label.Sink.
+func (r *Ranking) Abort() {}
+
 func (r *Ranking) groups() ([][]string, error) {
-	d := r.head.Dim()
-	x := blas32.General{Rows: len(r.novel), Cols: d, Stride: d}
+	var x blas32.General
+	if x.Rows = len(r.novel); x.Rows > 0 {
+		x.Cols = len(r.novel[0].vector)
+		x.Stride = x.Cols
+	}
 	for _, v := range r.novel {
 		x.Data = append(x.Data, v.vector...)
 	}

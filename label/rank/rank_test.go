@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -40,20 +41,32 @@ func item(path, given string, x ...float32) embed.Item {
 // ranked adds the items to a new ranking and finishes it.
 func ranked(t *testing.T, c Config, threshold float64, items ...embed.Item) ([]Entry, [][]string) {
 	t.Helper()
-	r, err := New(c, line(t), threshold)
+	scorer, err := c.Scorer(line(t), threshold)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, i := range items {
-		if err := r.Add(i); err != nil {
-			t.Fatal(err)
+	r, err := New(c, scorer.Head.Classes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (label.Pass{Scorer: scorer, Rows: rows(items), Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return r.Entries, r.Groups
+}
+
+// rows are embeddings without images.
+type rows []embed.Item
+
+func (rows) Provenance() embed.Provenance { return embed.Provenance{} }
+
+func (r rows) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	for _, item := range r {
+		if err := emit(item); err != nil {
+			return embed.Outcome{}, err
 		}
 	}
-	entries, groups, err := r.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entries, groups
+	return embed.Outcome{}, nil
 }
 
 func paths(entries []Entry) string {
@@ -231,14 +244,14 @@ func TestNovelImagesAreGrouped(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	c := DefaultConfig()
 	c.By = Variance
-	if _, err := New(c, line(t), math.NaN()); !errors.Is(err, ErrCannot) {
+	if _, err := c.Scorer(line(t), math.NaN()); !errors.Is(err, ErrCannot) {
 		t.Errorf("variance of ncm: %v", err)
 	}
 	head, err := gpr.New(gpr.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(c, &model.Predictor{Head: head}, math.NaN()); err != nil {
+	if _, err := c.Scorer(&model.Predictor{Head: head}, math.NaN()); err != nil {
 		t.Errorf("variance of gpr: %v", err)
 	}
 	for field, bad := range map[string]Config{
@@ -249,11 +262,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	r, err := New(DefaultConfig(), line(t), math.NaN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Add(item("odd.jpg", "", 1, 2)); err == nil || !strings.Contains(err.Error(), "odd.jpg") {
+	odd := label.Pass{Scorer: label.Scorer{Head: line(t)}, Rows: rows{item("odd.jpg", "", 1, 2)}}
+	if _, err := odd.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "odd.jpg") {
 		t.Errorf("%v", err)
 	}
 }

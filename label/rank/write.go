@@ -3,10 +3,14 @@ package rank
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
 // Write writes entries as CSV: path, label, probability, given, score, novel,
@@ -30,3 +34,31 @@ func Write(w io.Writer, entries []Entry) error {
 }
 
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', 7, 64) }
+
+// LinkGroups makes a new folder with a folder group-001, group-002 and so on for
+// every group, of links to its images below root: all or none.
+func LinkGroups(groups [][]string, root, dir string) error {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
+	d, err := atomicfile.CreateDir(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	for g, paths := range groups {
+		group := filepath.Join(d.Path(), fmt.Sprintf("group-%03d", g+1))
+		if err := os.Mkdir(group, 0o755); err != nil {
+			return err
+		}
+		for i, path := range paths {
+			// Numbered, so that names from different folders cannot meet.
+			name := fmt.Sprintf("%04d-%s", i+1, filepath.Base(filepath.FromSlash(path)))
+			if err := os.Symlink(dataset.FullPath(root, path), filepath.Join(group, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return d.Commit()
+}

@@ -31,6 +31,7 @@ type group struct {
 type card struct {
 	Path, Predicted, Truth string
 	Source                 template.URL
+	NoPicture              string // why there is no Source
 	Probability, Bar       string
 	Runners                []runner
 	Details                string
@@ -188,7 +189,7 @@ func knownNames(classes []Class) map[string]bool {
 func newCard(q Prediction, known map[string]bool, margin float64) card {
 	c := card{
 		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
-		Source: dataURI(q.Thumbnail), Probability: percent(q.Probability), Bar: barWidth(q.Probability),
+		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")), Probability: percent(q.Probability), Bar: barWidth(q.Probability),
 		State: verdict(q, known), Rejected: q.Rejected, Uncertain: uncertain(q, margin),
 		Details: "margin " + percent(q.Margin) + ", entropy " + figure(q.EntropyNats) + " nats, novelty " + figure(q.Novelty),
 	}

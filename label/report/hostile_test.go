@@ -18,7 +18,7 @@ func hostileNames() []string {
 // namePage shows one name in every place that takes a name.
 func namePage(name string) Page {
 	q := sample(name, name, name+"x", 0.9, false)
-	q.TopK = []Ranked{{name, 0.9}, {name + "y", 0.1}}
+	q.TopK = []Ranked{{Label: name, Probability: 0.9}, {Label: name + "y", Probability: 0.1}}
 	full := 1.0
 	return Page{
 		Title: name, Subtitle: name, Notes: []string{name}, Classes: []Class{{Name: name, New: true}, {Name: name + "x"}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
 
@@ -79,8 +80,10 @@ type Class struct {
 // Prediction is one labelled image.
 type Prediction struct {
 	Path string
-	// Thumbnail is a small JPEG; without one the card shows only text.
+	// Thumbnail is a small JPEG; without one the card shows NoPicture, the
+	// reason, instead.
 	Thumbnail []byte
+	NoPicture string
 	Predicted string
 	// Truth is "" when nobody knows. A truth outside Page.Classes is an
 	// unknown class, which is right to reject.
@@ -94,10 +97,7 @@ type Prediction struct {
 }
 
 // Ranked is a class and its probability.
-type Ranked struct {
-	Label       string
-	Probability float64
-}
+type Ranked = classifier.Ranked
 
 // Failure is an image that could not be labelled.
 type Failure struct{ Path, Reason string }

@@ -49,7 +49,7 @@ func sample(path, predicted, truth string, p float64, rejected bool) Prediction 
 	return Prediction{
 		Path: path, Thumbnail: []byte("jpeg " + path), Predicted: predicted, Truth: truth, Probability: p,
 		Margin: 2*p - 0.9, EntropyNats: 0.3, Novelty: 1 - p, Rejected: rejected,
-		TopK: []Ranked{{predicted, p}, {"emu", 0.9 - p}, {"dog", 0.00001}},
+		TopK: []Ranked{{Label: predicted, Probability: p}, {Label: "emu", Probability: 0.9 - p}, {Label: "dog", Probability: 0.00001}},
 	}
 }
 

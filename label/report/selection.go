@@ -60,8 +60,14 @@ func first(predictions []Prediction, name string, most int) []Prediction {
 }
 
 // Fill puts what is shown into a page with the same classes and limits.
-// Thumbnails can be added to Predictions afterwards.
 func (s *Selection) Fill(p *Page) {
+	_ = s.FillPictures(p, func([]Prediction) error { return nil })
+}
+
+// FillPictures is Fill for predictions that need a Thumbnail, which load adds to
+// some of them at a time. One that cannot have a picture (NoPicture) makes room
+// for the next of its group, and is shown only where there is no other.
+func (s *Selection) FillPictures(p *Page, load func([]Prediction) error) error {
 	all := s.page
 	for _, group := range s.groups {
 		all.Predictions = append(all.Predictions, group...)
@@ -70,6 +76,22 @@ func (s *Selection) Fill(p *Page) {
 	room := allot(groups, all.maxThumbnails())
 	p.Predictions, p.totals = nil, s.totals
 	for i, m := range groups {
-		p.Predictions = append(p.Predictions, m.predictions[:room[i]]...)
+		var shown, blank []Prediction
+		for rest := m.predictions; len(shown) < room[i] && len(rest) > 0; {
+			next := rest[:min(room[i]-len(shown), len(rest))]
+			rest = rest[len(next):]
+			if err := load(next); err != nil {
+				return err
+			}
+			for _, q := range next {
+				if q.NoPicture == "" {
+					shown = append(shown, q)
+				} else {
+					blank = append(blank, q)
+				}
+			}
+		}
+		p.Predictions = append(p.Predictions, append(shown, blank[:min(room[i]-len(shown), len(blank))]...)...)
 	}
+	return nil
 }

@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"html/template"
 )
 
-// view is the page as the template sees it.
+// view is the page as the template sees it, which shows names that come from the
+// page itself with the function show.
 type view struct {
 	Page        Page
 	Style       template.CSS
@@ -26,6 +28,7 @@ type view struct {
 }
 
 func newView(p Page) (view, error) {
+	p.Title = cmp.Or(p.Title, "Report")
 	style, err := assets.ReadFile("assets/style.css")
 	if err != nil {
 		return view{}, err
@@ -36,10 +39,10 @@ func newView(p Page) (view, error) {
 	}
 	hash := sha256.Sum256(script)
 	v := view{
-		Page: shown(p), Style: template.CSS(style), Script: template.JS(script),
+		Page: p, Style: template.CSS(style), Script: template.JS(script),
 		ScriptHash: "sha256-" + base64.StdEncoding.EncodeToString(hash[:]),
 		Headlines:  headlines(p), Facts: facts(p), Gallery: newGallery(p), Total: p.total(), ClassNames: classNames(p),
-		Settings: shownSettings(p.Settings), Errors: shownFailures(p.Errors), Skipped: shownSkips(p.Skipped),
+		Settings: p.Settings, Errors: p.Errors, Skipped: p.Skipped,
 	}
 	v.evaluate(p)
 	return v, nil
@@ -54,48 +57,10 @@ func (v *view) evaluate(p Page) {
 	v.Confusion, v.Calibration, v.Bars = &confusion, &calibration, newClassBars(p.Evaluation, p.Classes)
 }
 
-// shown makes the texts of the page fit to be seen.
-func shown(p Page) Page {
-	if p.Title == "" {
-		p.Title = "Report"
-	}
-	p.Title, p.Subtitle = showName(p.Title), showName(p.Subtitle)
-	notes := make([]string, len(p.Notes))
-	for i, n := range p.Notes {
-		notes[i] = showName(n)
-	}
-	p.Notes = notes
-	return p
-}
-
-func shownSettings(in []Setting) []Setting {
-	out := make([]Setting, len(in))
-	for i, s := range in {
-		out[i] = Setting{showName(s.Name), showName(s.Value)}
-	}
-	return out
-}
-
-func shownFailures(in []Failure) []Failure {
-	out := make([]Failure, len(in))
-	for i, f := range in {
-		out[i] = Failure{showName(f.Path), showName(f.Reason)}
-	}
-	return out
-}
-
-func shownSkips(in []Skip) []Skip {
-	out := make([]Skip, len(in))
-	for i, s := range in {
-		out[i] = Skip{showName(s.Kind), s.N}
-	}
-	return out
-}
-
 // facts are the short lines under the title.
 func facts(p Page) []Setting {
 	all := []Setting{
-		{"Backbone", showName(p.Summary.Backbone)}, {"Method", showName(p.Summary.Method)},
+		{"Backbone", p.Summary.Backbone}, {"Method", p.Summary.Method},
 		{"Classes", classCount(p.Classes)}, {"Sessions", sessionList(p.Summary.Sessions)},
 	}
 	var out []Setting

@@ -21,7 +21,7 @@ func Write(w io.Writer, p Page) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	t, err := template.New("page.html").Funcs(template.FuncMap{"count": count, "plural": plural}).ParseFS(assets, "assets/*.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"count": count, "plural": plural, "show": showName}).ParseFS(assets, "assets/*.html")
 	if err != nil {
 		return fmt.Errorf("report: parse template: %w", err)
 	}

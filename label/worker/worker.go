@@ -17,7 +17,7 @@ import (
 
 // An Embedder turns samples into embeddings and emits them in input order.
 type Embedder interface {
-	RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error)
+	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error)
 }
 
 // batchAnswers is how many answers are made together when they come fast.
@@ -49,7 +49,7 @@ func (w Worker) Run(ctx context.Context) (Outcome, error) {
 	in := newReader(ctx, w.In)
 	group.Go(func() error {
 		defer close(r.done)
-		_, err := w.Embedder.RunSeq(ctx, w.Root, r.samples(ctx, in), func(item embed.Item) error { return r.emit(ctx, item) })
+		_, err := w.Embedder.EmbedSeq(ctx, w.Root, r.samples(ctx, in), func(item embed.Item) error { return r.emit(ctx, item) })
 		return err
 	})
 	group.Go(r.answer)

@@ -21,7 +21,7 @@ import (
 // with a NUL fail.
 type echo struct{ seen *atomic.Int64 }
 
-func (e echo) RunSeq(ctx context.Context, _ string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
+func (e echo) EmbedSeq(ctx context.Context, _ string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
 	for s := range samples {
 		if e.seen != nil {
 			e.seen.Add(1)

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // ErrNotStats says that a file is something else than a STATS file.
 var ErrNotStats = errors.New("not a statistics file")
 
-var format = container.Format{Name: "pipeline-class-statistics", Version: 1, Foreign: ErrNotStats}
+var format = container.Format{Name: "pipeline-class-statistics", Version: 2, Foreign: ErrNotStats, Again: "collect the statistics again"}
 
 const (
 	// classPrefix begins the names of the moments' tensors, as in
@@ -28,13 +28,11 @@ const (
 
 // document is the JSON inside a STATS file; arrays are tensors.
 type document struct {
-	Dim                   int              `json:"dim"`
-	Unit                  bool             `json:"unit"`
-	Classes               []classEntry     `json:"classes"`
-	Backbone              *Backbone        `json:"backbone"`
-	Preprocess            *preprocess.Spec `json:"preprocess"`
-	PreprocessFingerprint string           `json:"preprocess_fingerprint"`
-	ToolVersion           string           `json:"tool_version"`
+	Dim         int              `json:"dim"`
+	Unit        bool             `json:"unit"`
+	Classes     []classEntry     `json:"classes"`
+	Provenance  embed.Provenance `json:"provenance"`
+	ToolVersion string           `json:"tool_version"`
 }
 
 type classEntry struct {
@@ -76,8 +74,7 @@ func (s *Stats) container() (container.File, error) {
 		return container.File{}, err
 	}
 	d := document{
-		Dim: s.dim, Unit: s.Unit, Classes: []classEntry{}, Backbone: s.Backbone, Preprocess: s.Preprocess,
-		PreprocessFingerprint: s.PreprocessFingerprint, ToolVersion: s.ToolVersion,
+		Dim: s.dim, Unit: s.Unit, Classes: []classEntry{}, Provenance: s.Provenance, ToolVersion: s.ToolVersion,
 	}
 	content := []byte{}
 	var stats []*moments.Moments
@@ -135,7 +132,7 @@ func decode(r io.ReaderAt, size int64) (*Stats, error) {
 		return nil, fmt.Errorf("its description: %w", err)
 	}
 	s := New(d.Dim, d.Unit)
-	s.Backbone, s.Preprocess, s.PreprocessFingerprint, s.ToolVersion = d.Backbone, d.Preprocess, d.PreprocessFingerprint, d.ToolVersion
+	s.Provenance, s.ToolVersion = d.Provenance, d.ToolVersion
 	return s, s.readClasses(f, d.Classes)
 }
 
@@ -151,10 +148,7 @@ func (d document) check() error {
 			return fmt.Errorf("class %q has %d samples", c.Name, c.N)
 		}
 	}
-	if d.Preprocess != nil {
-		return d.Preprocess.Validate()
-	}
-	return nil
+	return d.Provenance.Validate()
 }
 
 func (s *Stats) readClasses(f *safetensors.File, classes []classEntry) error {

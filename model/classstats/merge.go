@@ -2,13 +2,10 @@ package classstats
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
@@ -19,8 +16,8 @@ var ErrCountedTwice = errors.New("the same images are counted in both")
 // Merge adds what o has counted, and returns how many samples both have counted.
 // Those count once: Merge takes them out of the side that still has its
 // examples, which it does while a class has up to d of them. Where neither side
-// has, the error wraps ErrCountedTwice. It wraps ErrOtherBackbone or
-// ErrOtherPreprocessing when the embeddings do not belong together. On error
+// has, the error wraps ErrCountedTwice. It wraps
+// embed.ErrOtherBackbone or embed.ErrOtherPreprocessing when the embeddings do not belong together. On error
 // nothing is merged.
 //
 // Merging is exact: in any order and grouping, also as a tree, the result is the
@@ -46,7 +43,7 @@ func (s *Stats) Merge(o *Stats) (shared int, err error) {
 			return 0, fmt.Errorf("merge statistics: class %q: %w", name, err)
 		}
 	}
-	s.adopt(o)
+	s.Provenance = s.Provenance.Adopt(o.Provenance)
 	return shared, nil
 }
 
@@ -104,58 +101,16 @@ func (c *counted) without(gone map[Hash]bool) (*counted, error) {
 	return rest, err
 }
 
-// adopt takes over what o knows of its origin and s does not.
-func (s *Stats) adopt(o *Stats) {
-	if s.Backbone == nil {
-		s.Backbone = o.Backbone
-	}
-	if s.Preprocess == nil {
-		s.Preprocess = o.Preprocess
-	}
-	if s.PreprocessFingerprint == "" {
-		s.PreprocessFingerprint = o.PreprocessFingerprint
-	}
-}
-
 // compatible returns an error where the embeddings must not be mixed, as far as
 // their origin is known.
 func (s *Stats) compatible(o *Stats) error {
-	if s.dim != o.dim {
-		return fmt.Errorf("%w: embeddings of %d dimensions and of %d", ErrOtherBackbone, s.dim, o.dim)
+	if err := s.Source().Compatible(o.Source(), "in the other"); err != nil {
+		return err
 	}
 	if s.Unit != o.Unit {
 		return fmt.Errorf("one is of embeddings scaled to length 1, the other of embeddings as they are: collect both with --raw, or both without")
 	}
-	if a, b := s.Backbone, o.Backbone; a != nil && b != nil {
-		if Differ(a.SHA256, b.SHA256) {
-			return fmt.Errorf("%w: %s (SHA-256 %s) and %s (SHA-256 %s)", ErrOtherBackbone, a.Name, a.SHA256, b.Name, b.SHA256)
-		}
-		if !sameValues(a.Extractor, b.Extractor) {
-			return fmt.Errorf("%w: the same file %s with other extractor settings: %s and %s", ErrOtherBackbone, a.Name, a.Extractor, b.Extractor)
-		}
-	}
-	if !Differ(s.PreprocessFingerprint, o.PreprocessFingerprint) {
-		return nil
-	}
-	if s.Preprocess != nil && o.Preprocess != nil {
-		if fields := Differences(*o.Preprocess, *s.Preprocess, "in one", "in the other"); len(fields) > 0 {
-			return fmt.Errorf("%w: %s", ErrOtherPreprocessing, strings.Join(fields, ", "))
-		}
-	}
-	return fmt.Errorf("%w: fingerprints %.12s… and %.12s…: use the same build of pipeline on all machines", ErrOtherPreprocessing, s.PreprocessFingerprint, o.PreprocessFingerprint)
-}
-
-// sameValues compares extractor settings except those that choose hardware.
-func sameValues(a, b json.RawMessage) bool {
-	x, y := map[string]any{}, map[string]any{}
-	if len(a) == 0 || len(b) == 0 || json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return bytes.Equal(a, b) || len(a) == 0 || len(b) == 0
-	}
-	for _, hardware := range []string{"provider", "batch"} {
-		delete(x, hardware)
-		delete(y, hardware)
-	}
-	return reflect.DeepEqual(x, y)
+	return nil
 }
 
 // ordered returns a class with its contents sorted, and with them the rows of the

@@ -16,8 +16,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // pendingValues bounds the embeddings that wait to be added, 16 MiB.
@@ -30,11 +30,9 @@ type Stats struct {
 	// Unit says that embeddings were scaled to length 1, and then rounded to
 	// float32, before they were added.
 	Unit bool
-	// Backbone and Preprocess made the embeddings, nil when unknown.
-	Backbone              *Backbone
-	Preprocess            *preprocess.Spec
-	PreprocessFingerprint string
-	ToolVersion           string
+	// Provenance says what made the embeddings.
+	Provenance  embed.Provenance
+	ToolVersion string
 
 	dim     int
 	classes map[string]*counted
@@ -53,6 +51,13 @@ type counted struct {
 // New returns statistics of no samples, for embeddings of d values.
 func New(d int, unit bool) *Stats {
 	return &Stats{Unit: unit, dim: d, classes: map[string]*counted{}, pending: map[string][]float32{}}
+}
+
+// Source is the Provenance with the dimension, which is always known.
+func (s *Stats) Source() embed.Provenance {
+	p := s.Provenance
+	p.Dim = s.dim
+	return p
 }
 
 // Dim returns the number of values of an embedding.

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
@@ -271,8 +272,10 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	make := func(change func(*Stats)) *Stats {
 		s := collected(t, crowd(1, 3, "ant"), classifier.Range(0, 3))
 		p := *spec()
-		s.Preprocess, s.PreprocessFingerprint = &p, p.Fingerprint()
-		s.Backbone = &Backbone{Name: "vit", SHA256: strings.Repeat("a", 64), Extractor: json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`)}
+		s.Provenance = embed.Provenance{
+			Backbone: embed.Backbone{Name: "vit", SHA256: strings.Repeat("a", 64)}, Extractor: json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`),
+			Preprocess: &p, PreprocessFingerprint: p.Fingerprint(), Dim: statsDim,
+		}
 		change(s)
 		return s
 	}
@@ -280,14 +283,21 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		change func(*Stats)
 		says   string
 	}{
-		"backbone":       {func(s *Stats) { s.Backbone.SHA256, s.Backbone.Name = strings.Repeat("b", 64), "mnet" }, "another backbone: vit (SHA-256 aaa"},
-		"pooling":        {func(s *Stats) { s.Backbone.Extractor = json.RawMessage(`{"pool":"max","provider":"cpu"}`) }, "other extractor settings"},
-		"preprocessing":  {func(s *Stats) { s.Preprocess.Crop--; s.PreprocessFingerprint = s.Preprocess.Fingerprint() }, "crop is"},
-		"decoder":        {func(s *Stats) { s.PreprocessFingerprint = "0123456789abcdef" }, "another preprocessing: fingerprints"},
-		"normalisation":  {func(s *Stats) { s.Unit = false }, "--raw"},
-		"dimension":      {func(s *Stats) { *s = *New(statsDim+1, true) }, "6 dimensions and of 7"},
-		"hardware":       {func(s *Stats) { s.Backbone.Extractor = json.RawMessage(`{"pool":"mean","provider":"cuda","batch":8}`) }, ""},
-		"nothing known":  {func(s *Stats) { s.Backbone, s.Preprocess, s.PreprocessFingerprint = nil, nil, "" }, ""},
+		"backbone": {func(s *Stats) {
+			s.Provenance.Backbone.SHA256, s.Provenance.Backbone.Name = strings.Repeat("b", 64), "mnet"
+		}, "another backbone: vit (SHA-256 aaa"},
+		"pooling": {func(s *Stats) { s.Provenance.Extractor = json.RawMessage(`{"pool":"max","provider":"cpu"}`) }, "other extractor settings"},
+		"preprocessing": {func(s *Stats) {
+			s.Provenance.Preprocess.Crop--
+			s.Provenance.PreprocessFingerprint = s.Provenance.Preprocess.Fingerprint()
+		}, "crop is"},
+		"decoder":       {func(s *Stats) { s.Provenance.PreprocessFingerprint = "0123456789abcdef" }, "another preprocessing: fingerprints"},
+		"normalisation": {func(s *Stats) { s.Unit = false }, "--raw"},
+		"dimension":     {func(s *Stats) { *s = *New(statsDim+1, true) }, "6 dimensions and of 7"},
+		"hardware": {func(s *Stats) {
+			s.Provenance.Extractor = json.RawMessage(`{"pool":"mean","provider":"cuda","batch":8}`)
+		}, ""},
+		"nothing known":  {func(s *Stats) { s.Provenance = embed.Provenance{} }, ""},
 		"the same again": {func(*Stats) {}, ""},
 	} {
 		a := make(func(*Stats) {})
@@ -297,7 +307,7 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		}
 		unknown := make(c.change)
 		if c.says == "" && name == "nothing known" {
-			if merged(t, unknown, a); unknown.Backbone == nil || unknown.PreprocessFingerprint == "" {
+			if merged(t, unknown, a); unknown.Provenance.Backbone.SHA256 == "" || unknown.Provenance.PreprocessFingerprint == "" {
 				t.Error("what is known of the one is not taken over")
 			}
 		}

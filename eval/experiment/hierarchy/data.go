@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
-	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
-	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // data is what both heads learn and are tested on.
@@ -28,7 +28,7 @@ func (c Config) data(env experiment.Env) (data, error) {
 	if env.Features == "" {
 		return data{}, experiment.Inputf("no embeddings: give a feature folder with --features, or draw classes with experiment.hierarchy.synthetic.k")
 	}
-	f, err := dataset.ReadFeatures(env.Features)
+	f, err := featdir.Read(env.Features)
 	if err != nil {
 		return data{}, err
 	}
@@ -64,7 +64,7 @@ func (c Config) data(env experiment.Env) (data, error) {
 		name: fmt.Sprintf("%d classes of features", len(classes)), classes: len(classes),
 		train: all.Pick(rows[0]), test: evenly(all.Pick(rows[1]), c.MaxTest),
 	}
-	d.fingerprint, err = checkpoint.Key(d.train.Y, model.HashRows(d.train.X), d.test.Y, model.HashRows(d.test.X))
+	d.fingerprint, err = checkpoint.Key(d.train.Y, embed.HashRows(d.train.X), d.test.Y, embed.HashRows(d.test.X))
 	return d, err
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -87,7 +89,7 @@ func TestRun(t *testing.T) {
 
 func TestRunOnFeatures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "features")
-	w, err := dataset.NewFeatureWriter(dir, dataset.Meta{Dimension: 12})
+	w, err := featdir.NewWriter(dir, embed.Provenance{Dim: 12})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// An app is what every command starts from: the resolved settings, and
+// where to write.
+type app struct {
+	config config.Config
+	log    *slog.Logger
+	stdin  io.Reader // of workers
+	stdout io.Writer
+	stderr io.Writer
+	// output is the folder around config.Out when that is one of a shard.
+	output string
+	// products is the backend of large products, chosen when first needed.
+	products func() (native.Choice, error)
+}
+
+// open resolves the settings of a command.
+func open(cmd *cobra.Command) (*app, error) {
+	flags := cmd.Flags()
+	file, err := flags.GetString("config")
+	if err != nil {
+		return nil, err
+	}
+	set, err := flags.GetStringArray("set")
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Load(config.Sources{File: file, Environ: os.Environ(), Flags: flags, Set: set})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if c.Threads > 0 {
+		runtime.GOMAXPROCS(c.Threads) // the matrix kernels take as many goroutines as there are
+	}
+	w := &app{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	w.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, w.options().Runtime) })
+	return w, nil
+}
+
+// options say how to open an Embedder.
+func (w *app) options() embed.Options {
+	c := w.config
+	return embed.Options{
+		Backbone: c.Backbone, Extractor: c.Extractor, Preprocess: c.Preprocess, Cache: c.Cache, Threads: c.Workers(),
+		Library: c.Runtime.Library, ToolVersion: version, Log: w.log,
+		Progress: func(images int) (step, finish func()) {
+			p := w.newProgress(images)
+			return p.add, p.finish
+		},
+	}
+}
+
+// loadModel reads a MODEL, whose head then uses the chosen backend.
+func (w *app) loadModel(file string) (*model.Model, error) {
+	m, err := model.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	products, err := w.products()
+	if err != nil {
+		return nil, err
+	}
+	m.Predictor.UseBackend(products)
+	return m, nil
+}
+
+func newLog(w io.Writer, format string) *slog.Logger {
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, nil))
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
+}
+
+// say writes a line of the command's result for a person.
+func (w *app) say(format string, args ...any) {
+	fmt.Fprintf(w.stdout, format+"\n", args...)
+}
+
+// closeInto closes c and adds what goes wrong to err, which stays as it is
+// otherwise.
+func closeInto(c io.Closer, err *error) {
+	if closing := c.Close(); closing != nil {
+		*err = errors.Join(*err, closing)
+	}
+}
+
+// writeWhole gives a file its name only when all of it is written.
+func writeWhole(file string, write func(*atomicfile.File) error) error {
+	f, err := atomicfile.Create(file)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// require names the first missing input.
+func require(inputs ...[2]string) error {
+	for _, in := range inputs {
+		if in[1] == "" {
+			return usagef("--%s is missing", in[0])
+		}
+	}
+	return nil
+}
+
+// command wraps the body of a command: it resolves the settings first.
+func command(body func(ctx context.Context, w *app, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		w, err := open(cmd)
+		if err != nil {
+			return err
+		}
+		return body(cmd.Context(), w, args)
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReportsShowPictures: on a page of more images than it can show, every tile
+// has a picture, whichever of the images it shows; one whose file is gone by
+// then gives way to another.
+func TestReportsShowPictures(t *testing.T) {
+	l := newLab(t)
+	model, _ := l.trained()
+	images := l.path("many")
+	for _, class := range []string{"kiwi", "lime", "plum", "fig", "pear"} {
+		for i := range 500 { // ten different pictures, so that few are embedded
+			l.write(filepath.Join(images, class, fmt.Sprintf("%03d.jpg", i)), photo(class, i%10, 24))
+		}
+	}
+	l.must("label", model, "--images", images, "--out", l.path("labels"), "--report")
+	l.must("eval", model, "--images", images, "--report", l.path("evaluation"))
+	for _, dir := range []string{"labels", "evaluation"} {
+		page := string(l.read(l.path(dir), "report.html"))
+		tiles, pictures := strings.Count(page, `<li class="card`), strings.Count(page, `src="data:image/jpeg;base64,`)
+		if tiles != 2000 || pictures != tiles {
+			t.Errorf("%s: %d tiles, %d with a picture", dir, tiles, pictures)
+		}
+		if !strings.Contains(page, "500 of 2,500 pictures are not shown") {
+			t.Errorf("%s: the page does not say how many are left out", dir)
+		}
+	}
+}

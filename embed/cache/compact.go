@@ -1,0 +1,143 @@
+package cache
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"strconv"
+
+	"github.com/gofrs/flock"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+)
+
+// An index is written anew when more than half of it, and more than this many
+// records, are stale.
+const staleRecords = 4096
+
+// acquire gets this process a file to append to.
+func (x *Index) acquire() error {
+	if x.writer != nil {
+		return nil
+	}
+	if err := os.MkdirAll(x.dir, 0o755); err != nil {
+		return err
+	}
+	if x.records > 2*len(x.entries)+staleRecords {
+		if err := x.compact(); err != nil {
+			return err
+		}
+	}
+	for n := 1; ; n++ {
+		slot := slotName(n)
+		lock, err := lockSlot(x.dir, slot)
+		if err != nil {
+			return err
+		}
+		if lock == nil {
+			continue
+		}
+		w, _, err := openRecords(x.path(slot), indexFormat(), 0, math.MaxInt)
+		if err == nil {
+			x.writer, x.lock = w, lock
+			return nil
+		}
+		if err := errors.Join(lock.Close(), skipNewer(err)); err != nil {
+			return err
+		}
+	}
+}
+
+// skipNewer leaves a file of a newer version alone.
+func skipNewer(err error) error {
+	if errors.Is(err, errNewer) {
+		return nil
+	}
+	return err
+}
+
+// compact replaces all files by one that holds the newest entry of each path.
+// It does nothing while another process writes. Readers that come in between
+// miss entries at worst, and hash those files again.
+func (x *Index) compact() error {
+	found, err := slots(x.dir, ".idx")
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	locks, err := x.lockAll(found)
+	defer func() {
+		for _, l := range locks {
+			l.Close()
+		}
+	}()
+	if err != nil || len(locks) < len(found) {
+		return err
+	}
+	for _, slot := range found { // what others wrote since we opened
+		if _, err := x.read(slot); errors.Is(err, errNewer) {
+			return nil
+		}
+	}
+	target, err := nextSlot(found[len(found)-1])
+	if err != nil {
+		return err
+	}
+	_, _ = atomicfile.RemoveStale(x.dir) // of compactions that were killed
+	lock, err := lockSlot(x.dir, target)
+	if err != nil || lock == nil {
+		return err
+	}
+	defer lock.Close()
+	if err := x.writeAll(target); err != nil {
+		return err
+	}
+	for _, slot := range found {
+		if err := os.Remove(x.path(slot)); err != nil {
+			return err
+		}
+	}
+	x.records = len(x.entries)
+	return nil
+}
+
+// lockAll returns fewer locks than slots when another writer has one of them.
+func (x *Index) lockAll(found []string) ([]*flock.Flock, error) {
+	var locks []*flock.Flock
+	for _, slot := range found {
+		lock, err := lockSlot(x.dir, slot)
+		if err != nil || lock == nil {
+			return locks, err
+		}
+		locks = append(locks, lock)
+	}
+	return locks, nil
+}
+
+func nextSlot(slot string) (string, error) {
+	n, err := strconv.Atoi(slot)
+	return slotName(n + 1), err
+}
+
+func (x *Index) writeAll(slot string) error {
+	f, err := atomicfile.Create(x.path(slot))
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	out := bufio.NewWriterSize(f, 1<<18)
+	if _, err := out.Write(indexFormat().header(0)); err != nil {
+		return err
+	}
+	for d, e := range x.entries {
+		payload := e.payload(d)
+		if _, err := out.Write(binary.LittleEndian.AppendUint32(payload, checksum(payload))); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return f.Commit()
+}

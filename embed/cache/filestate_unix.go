@@ -1,0 +1,16 @@
+//go:build unix
+
+package cache
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+func stateOf(info fs.FileInfo) FileState {
+	s := FileState{Size: info.Size(), MtimeNs: info.ModTime().UnixNano()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.Inode = uint64(st.Ino)
+	}
+	return s
+}

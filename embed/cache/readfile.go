@@ -1,0 +1,109 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ErrFileTooLarge says that a file is over the limit.
+var ErrFileTooLarge = errors.New("file too large")
+
+// ErrFileChanged says that a file was being written while it was read.
+var ErrFileChanged = errors.New("the file changed while it was read; run again when it is complete")
+
+var errNotRegular = errors.New("not a regular file")
+
+// Stat looks at the metadata only.
+func Stat(abs string, maxBytes int64) (FileState, error) {
+	info, err := os.Stat(abs)
+	if err != nil {
+		return FileState{}, bare(err)
+	}
+	return checked(info, maxBytes)
+}
+
+// checked refuses, before anything is read, what is no file or too large.
+func checked(info fs.FileInfo, maxBytes int64) (FileState, error) {
+	if !info.Mode().IsRegular() {
+		return FileState{}, errNotRegular
+	}
+	if maxBytes > 0 && info.Size() > maxBytes {
+		return FileState{}, fmt.Errorf("%w: %d bytes, the limit is %d", ErrFileTooLarge, info.Size(), maxBytes)
+	}
+	return stateOf(info), nil
+}
+
+// bare drops the path of an error: the caller names it.
+func bare(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return fmt.Errorf("cannot be read: %w", pathErr.Err)
+	}
+	return err
+}
+
+// ReadStable reads a file into buf (grown as needed) and returns the state that
+// it had all the while. A file that changes meanwhile is read once more.
+func ReadStable(abs string, buf []byte, maxBytes int64) ([]byte, FileState, error) {
+	for range 2 {
+		var state FileState
+		var err error
+		buf, state, err = readOnce(abs, buf, maxBytes)
+		if !errors.Is(err, ErrFileChanged) {
+			return buf, state, err
+		}
+	}
+	return buf[:0], FileState{}, ErrFileChanged
+}
+
+func readOnce(abs string, buf []byte, maxBytes int64) ([]byte, FileState, error) {
+	// Without blocking: what was a file may be a pipe by now.
+	f, err := os.OpenFile(abs, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return buf[:0], FileState{}, bare(err)
+	}
+	defer f.Close()
+	before, err := openState(f, maxBytes)
+	if err != nil {
+		return buf[:0], FileState{}, err
+	}
+	buf, err = readSize(f, buf, before.Size)
+	if err != nil {
+		return buf[:0], FileState{}, err
+	}
+	after, err := openState(f, 0)
+	if err == nil && after != before {
+		err = ErrFileChanged
+	}
+	if err != nil {
+		return buf[:0], FileState{}, err
+	}
+	return buf, before, nil
+}
+
+func openState(f *os.File, maxBytes int64) (FileState, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return FileState{}, bare(err)
+	}
+	return checked(info, maxBytes)
+}
+
+// readSize reads exactly size bytes, and finds out whether there are more.
+func readSize(f *os.File, buf []byte, size int64) ([]byte, error) {
+	if int64(cap(buf)) <= size {
+		buf = make([]byte, size+1)
+	}
+	n, err := io.ReadFull(f, buf[:size+1])
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return buf[:0], bare(err)
+	}
+	if int64(n) != size {
+		return buf[:0], ErrFileChanged
+	}
+	return buf[:size], nil
+}

@@ -1,0 +1,71 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/gofrs/flock"
+)
+
+// A slot is the base name of the files that one writer appends to: "000001".
+// Its lock file stays; the lock goes with the process.
+func slotName(n int) string { return fmt.Sprintf("%06d", n) }
+
+// lockSlot returns nil when another writer has the slot.
+func lockSlot(dir, slot string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(dir, slot+".lock"), flock.SetPermissions(0o644))
+	held, err := lock.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if !held {
+		return nil, lock.Close()
+	}
+	return lock, nil
+}
+
+// slots lists the slots in dir that have a file with this extension, in order.
+func slots(dir, ext string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ext)
+		if _, err := strconv.ParseUint(name, 10, 32); ok && err == nil && e.Type().IsRegular() {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// unwritable marks errors that mean: this cache can be read, not written. The
+// run goes on without writing.
+func unwritable(err error) bool {
+	for _, e := range []error{fs.ErrPermission, errors.ErrUnsupported, syscall.EROFS, syscall.ENOLCK, syscall.ENOTSUP, syscall.ENOSYS} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeError says what to do about a cache that fails while it is written.
+func writeError(dir string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("write cache %s: %w; free some space or choose another folder with --cache", dir, err)
+	}
+	return fmt.Errorf("write cache %s: %w", dir, err)
+}

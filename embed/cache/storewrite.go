@@ -1,0 +1,251 @@
+package cache
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/gofrs/flock"
+)
+
+func rowBytes(dim int) int { return 4 * dim }
+
+func encodeRow(dst []byte, v []float32) {
+	for i, x := range v {
+		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(x))
+	}
+}
+
+func decodeRow(dst []float32, row []byte) {
+	for i := range dst {
+		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(row[4*i:]))
+	}
+}
+
+// A keyEntry is one key record; its row is its position in the file.
+type keyEntry struct {
+	row      int
+	hash     Hash
+	checksum uint32
+}
+
+func parseKey(row int, payload []byte) keyEntry {
+	e := keyEntry{row: row}
+	n := copy(e.hash[:], payload)
+	e.checksum = binary.LittleEndian.Uint32(payload[n:])
+	return e
+}
+
+func (e keyEntry) payload() []byte {
+	return binary.LittleEndian.AppendUint32(append([]byte(nil), e.hash[:]...), e.checksum)
+}
+
+// Put stores an embedding. A hash that is there already is left alone. When the
+// cache cannot be written at all, that is logged once and Put does nothing; a
+// full disk is an error. After an error the store stays consistent.
+func (s *Store) Put(h Hash, v []float32) error {
+	s.appendMu.Lock()
+	defer s.appendMu.Unlock()
+	if s.closed {
+		return fmt.Errorf("write cache %s: %w", s.dir, os.ErrClosed)
+	}
+	if s.readOnly || s.has(h) {
+		return nil
+	}
+	err := s.append(h, v)
+	if unwritable(err) {
+		s.readOnly = true
+		s.log.Warn("embedding cache cannot be written; going on without adding to it", "folder", s.dir, "reason", err)
+		return nil
+	}
+	if err != nil {
+		return writeError(s.dir, err)
+	}
+	return nil
+}
+
+func (s *Store) has(h Hash) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, known := s.rows[h]
+	return known
+}
+
+func (s *Store) append(h Hash, v []float32) error {
+	if dim := s.Dim(); len(v) == 0 || (dim != 0 && len(v) != dim) {
+		return fmt.Errorf("embedding of size %d, the cache of this backbone has %d", len(v), dim)
+	}
+	if s.writer != nil && s.writer.full(s.shardBytes) {
+		err := s.writer.close()
+		s.writer = nil
+		if err != nil {
+			return err
+		}
+	}
+	if s.writer == nil {
+		if err := s.acquire(len(v)); err != nil {
+			return err
+		}
+	}
+	at, err := s.writer.append(h, v)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dim = len(v)
+	at.shard = s.shardNumber(s.writer.shard)
+	s.writer.shard.loaded = s.writer.key.records
+	s.add(h, at)
+	return nil
+}
+
+// acquire locks the first shard that is neither full nor another writer's.
+func (s *Store) acquire(dim int) error {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		slot := slotName(n)
+		lock, err := lockSlot(s.dir, slot)
+		if err != nil {
+			return err
+		}
+		if lock == nil {
+			continue
+		}
+		s.writer, err = s.openWriter(slot, lock, dim)
+		if s.writer != nil {
+			return nil
+		}
+		if closeErr := lock.Close(); err == nil {
+			err = closeErr
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// openWriter returns nil without an error when the shard is of no use to this
+// writer: full, of another dimension or of a newer version.
+func (s *Store) openWriter(slot string, lock *flock.Flock, dim int) (*shardWriter, error) {
+	vec, err := os.OpenFile(s.path(slot, ".vec"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	w := &shardWriter{lock: lock, vec: vec, row: make([]byte, rowBytes(dim))}
+	if err = s.repair(w, slot, dim); err == nil {
+		w.shard, err = s.load(slot)
+	}
+	if err == nil && !w.full(s.shardBytes) {
+		return w, nil
+	}
+	vec.Close()
+	if w.key != nil {
+		w.key.f.Close()
+	}
+	if errors.Is(err, errOtherShard) {
+		return nil, nil
+	}
+	return nil, err
+}
+
+var errOtherShard = errors.New("shard of another kind")
+
+// repair opens the keys and cuts both files back to complete rows.
+func (s *Store) repair(w *shardWriter, slot string, dim int) error {
+	info, err := w.vec.Stat()
+	if err != nil {
+		return err
+	}
+	rows := int(info.Size() / int64(rowBytes(dim)))
+	if other, err := otherDimension(s.path(slot, ".key"), dim); other || err != nil {
+		return errors.Join(err, errOtherShard)
+	}
+	key, _, err := openRecords(s.path(slot, ".key"), keyFormat(), dim, rows)
+	if err != nil {
+		return err
+	}
+	w.key = key
+	if complete := int64(key.records) * int64(rowBytes(dim)); info.Size() != complete {
+		return w.vec.Truncate(complete)
+	}
+	return nil
+}
+
+// otherDimension says whether a key file holds rows of another size or of a
+// newer version, which are left alone. A missing or damaged file is not other.
+func otherDimension(path string, dim int) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, recordHeaderBytes)
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return false, nil // empty or torn: openRecords writes it anew
+	}
+	found, err := keyFormat().parseHeader(head)
+	return errors.Is(err, errNewer) || (err == nil && found != dim), nil
+}
+
+// A shardWriter appends to one locked shard.
+type shardWriter struct {
+	shard *shard
+	lock  *flock.Flock
+	vec   *os.File
+	key   *recordWriter
+	row   []byte
+}
+
+func (w *shardWriter) full(shardBytes int64) bool {
+	next := int64(w.key.records+1) * int64(len(w.row))
+	return w.key.records > 0 && next > shardBytes
+}
+
+// append writes the row, then the key that makes it visible.
+func (w *shardWriter) append(h Hash, v []float32) (location, error) {
+	encodeRow(w.row, v)
+	row := w.key.records
+	if _, err := w.vec.WriteAt(w.row, int64(row)*int64(len(w.row))); err != nil {
+		return location{}, err
+	}
+	e := keyEntry{hash: h, checksum: checksum(w.row)}
+	if err := w.key.append(e.payload()); err != nil {
+		return location{}, err
+	}
+	return location{row: uint32(row), checksum: e.checksum}, nil
+}
+
+func (w *shardWriter) close() error {
+	return errors.Join(w.vec.Sync(), w.vec.Close(), w.key.close(), w.lock.Close())
+}
+
+// Close makes what was written durable and lets other writers have the shard.
+func (s *Store) Close() error {
+	s.appendMu.Lock()
+	defer s.appendMu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	var errs []error
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sh := range s.shards {
+		errs = append(errs, sh.vec.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return writeError(s.dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package embed
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// chooseSpec takes what the backbone asks for; where nothing says what that
+// is, the ImageNet preset at the side that the backbone takes.
+func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
+	asked, side := e.options.Preprocess, e.extractor.Side()
+	if wanted == nil {
+		guess, err := preprocess.Preset("imagenet")
+		if err != nil {
+			return err
+		}
+		if side > 0 {
+			guess.Size, guess.Crop = side, side
+		}
+		wanted = &guess
+		if asked.Preset == PresetAuto {
+			e.options.Log.Warn("the backbone does not say how its images are prepared; taking the preset imagenet (set preprocess.preset to choose)", "backbone", e.file.Name)
+		}
+	}
+	var err error
+	if e.spec, err = asked.Spec(*wanted); err != nil {
+		return &SettingsError{err}
+	}
+	if side > 0 && side != e.spec.Side() {
+		return &SettingsError{fmt.Errorf("backbone %s takes images of side %d, the preprocessing gives %d: set preprocess.size and preprocess.crop", e.file.Name, side, e.spec.Side())}
+	}
+	return nil
+}
+
+// chooseJPEG makes the JPEG decoder part of the spec and returns it; nil is
+// Go's.
+func (e *Embedder) chooseJPEG(model string) (preprocess.JPEGDecoder, error) {
+	e.spec.JPEG = ""
+	chosen := e.options.Preprocess.JPEG
+	if chosen == JPEGGo || (chosen == JPEGAuto && model == JPEGGo) {
+		return nil, nil
+	}
+	decoder, err := turbojpeg.Find()
+	switch {
+	case err == nil:
+		e.spec.JPEG = preprocess.TurboJPEG(decoder)
+	case chosen == JPEGTurbo:
+		return nil, fmt.Errorf("preprocess.jpeg: turbo: %w", err)
+	case model != "":
+		return nil, fmt.Errorf("the model was trained on photos decoded by libjpeg-turbo: %w; or train again with preprocess.jpeg=go", err)
+	case !errors.Is(err, turbojpeg.ErrNoLibrary) || os.Getenv(turbojpeg.EnvLibrary) != "":
+		e.options.Log.Warn("libjpeg-turbo is not used", "reason", err)
+		return nil, nil
+	default:
+		return nil, nil
+	}
+	if model != "" && model != JPEGGo && e.spec.JPEG != model {
+		return nil, fmt.Errorf("the model was trained on photos decoded by another libjpeg-turbo (%s, here %s), whose pixels differ; train again, or set %s to that library", model, e.spec.JPEG, turbojpeg.EnvLibrary)
+	}
+	return decoder, nil
+}

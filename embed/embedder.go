@@ -1,0 +1,313 @@
+package embed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// Options say how to open an Embedder. Start from DefaultOptions.
+type Options struct {
+	// Backbone is an ONNX file, a name of the catalogue, or "" for the built-in
+	// one; in OpenFor "" finds the one that is asked for.
+	Backbone   string
+	Extractor  extractor.Config
+	Preprocess Preprocess
+	// Cache is the folder of embeddings and backbones; "" is the user's.
+	Cache string
+	// Threads is the number of images worked on at once; 0 means all cores.
+	Threads int
+	// Library is ONNX Runtime's shared library; "" means look for it.
+	Library string
+	// ToolVersion is recorded in the Provenance.
+	ToolVersion string
+	// Log gets warnings; nil is silent.
+	Log *slog.Logger
+	// Progress, unless nil, is told when a pass over images begins, and returns
+	// what to call after every image and at the end.
+	Progress func(images int) (step, finish func())
+}
+
+// DefaultOptions take the built-in backbone.
+func DefaultOptions() Options {
+	return Options{Extractor: extractor.DefaultConfig(), Preprocess: DefaultPreprocess()}
+}
+
+// CacheDir returns the folder of embeddings and backbones.
+func (o Options) CacheDir() (string, error) {
+	if o.Cache != "" {
+		return filepath.Abs(o.Cache)
+	}
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no cache folder: %w; give one with --cache", err)
+	}
+	return filepath.Join(user, "pipeline"), nil
+}
+
+// BackboneDirs are the folders to look for backbones in.
+func (o Options) BackboneDirs() (backbone.Dirs, error) {
+	dir, err := o.CacheDir()
+	return backbone.Dirs{Cache: filepath.Join(dir, "backbones")}, err
+}
+
+// Runtime finds and loads ONNX Runtime.
+func (o Options) Runtime() (*ort.Runtime, error) {
+	library, _, err := ort.Locate(o.Library)
+	if err != nil {
+		return nil, err
+	}
+	return ort.Open(library)
+}
+
+// A SettingsError says that the options, and not the machine or a file, are
+// what is wrong.
+type SettingsError struct{ Err error }
+
+func (e *SettingsError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SettingsError) Unwrap() error { return e.Err }
+
+// An Embedder is everything between an image file and its embedding: backbone,
+// preprocessing, extractor and cache. One pass over images runs at a time.
+type Embedder struct {
+	options   Options
+	file      backbone.File
+	settings  extractor.Config
+	spec      preprocess.Spec
+	pre       *preprocess.Preprocessor
+	extractor *extractor.Extractor
+	cache     *cache.Cache
+	stream    *Stream
+}
+
+// Open opens the backbone that the options name. Close the Embedder after use.
+func Open(o Options) (*Embedder, error) {
+	dirs, err := o.BackboneDirs()
+	if err != nil {
+		return nil, err
+	}
+	file, err := backbone.Resolve(o.Backbone, dirs)
+	if err != nil {
+		return nil, err
+	}
+	return o.open(file, file.Preprocess, o.Extractor, "")
+}
+
+// OpenFor opens what made the embeddings of a model or feature folder, whose
+// backbone is found by its hash: built in, in the cache, at the recorded path,
+// or named by the options. The error wraps ErrOtherBackbone or
+// ErrOtherPreprocessing where that is not what the options ask for.
+func OpenFor(p Provenance, o Options) (*Embedder, error) {
+	e, err := o.openFor(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Provenance().Compatible(p, "in the model"); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (o Options) openFor(p Provenance) (*Embedder, error) {
+	if p.Backbone.SHA256 == "" {
+		if o.Backbone == "" {
+			return nil, &SettingsError{errors.New("the model was trained on features of an unknown backbone: say with --backbone which one made them")}
+		}
+		return Open(o)
+	}
+	dirs, err := o.BackboneDirs()
+	if err != nil {
+		return nil, err
+	}
+	file, err := backbone.FindByHash(p.Backbone.SHA256, p.Backbone.Path, o.Backbone, dirs)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := o.recordedExtractor(p)
+	if err != nil {
+		return nil, err
+	}
+	jpeg := JPEGGo
+	if p.Preprocess != nil && p.Preprocess.JPEG != "" {
+		jpeg = p.Preprocess.JPEG
+	}
+	return o.open(file, p.Preprocess, settings, jpeg)
+}
+
+// recordedExtractor returns the settings that were recorded. The options may
+// choose other hardware, but not other values.
+func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
+	recorded, standard := extractor.DefaultConfig(), extractor.DefaultConfig()
+	if len(p.Extractor) > 0 {
+		if err := json.Unmarshal(p.Extractor, &recorded); err != nil {
+			return recorded, fmt.Errorf("extractor settings in the model: %w", err)
+		}
+	}
+	said := o.Extractor
+	settings := recorded
+	set(&settings.Provider, said.Provider, standard.Provider)
+	set(&settings.Batch, said.Batch, standard.Batch)
+	wanted := settings
+	set(&wanted.Input, said.Input, standard.Input)
+	set(&wanted.Output, said.Output, standard.Output)
+	set(&wanted.Layout, said.Layout, standard.Layout)
+	set(&wanted.Pool, said.Pool, standard.Pool)
+	set(&wanted.Token, said.Token, standard.Token)
+	set(&wanted.Side, said.Side, standard.Side)
+	if wanted != settings {
+		return settings, &SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; others would give other embeddings", p.Extractor)}
+	}
+	return settings, nil
+}
+
+// open opens a backbone. jpeg is the decoder of a model; "" leaves the choice to
+// the options.
+func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config, jpeg string) (*Embedder, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if settings.Output == "" {
+		settings.Output = file.Output
+	}
+	runtime, err := o.Runtime()
+	if err != nil {
+		return nil, err
+	}
+	e := &Embedder{options: o, file: file, settings: settings}
+	if e.extractor, err = extractor.Open(runtime, file.Bytes(), file.Name, settings); err != nil {
+		return nil, err
+	}
+	if err := e.prepare(wanted, jpeg); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// prepare chooses the preprocessing and opens the cache.
+func (e *Embedder) prepare(wanted *preprocess.Spec, jpeg string) error {
+	if err := e.chooseSpec(wanted); err != nil {
+		return err
+	}
+	decoder, err := e.chooseJPEG(jpeg)
+	if err != nil {
+		return err
+	}
+	if e.pre, err = preprocess.NewNative(e.spec, e.options.Preprocess.Limits(), decoder); err != nil {
+		return &SettingsError{err}
+	}
+	e.cache, err = e.openCache(e.spec.Fingerprint())
+	e.stream = e.newStream(e.pre, e.cache)
+	return err
+}
+
+func (e *Embedder) openCache(fingerprint string) (*cache.Cache, error) {
+	dir, err := e.options.CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return cache.Open(dir, cache.Namespace{Extractor: e.extractor.Fingerprint(), Preprocess: fingerprint}, e.options.Log)
+}
+
+func (e *Embedder) newStream(pre Preprocessor, c *cache.Cache) *Stream {
+	return &Stream{
+		Cache: c, Preprocessor: pre, Open: Opened(e.extractor), Side: e.spec.Side(),
+		Workers: e.options.Threads, MaxBytes: e.options.Preprocess.MaxBytes,
+	}
+}
+
+// Close makes the cache durable and frees the backbone.
+func (e *Embedder) Close() error {
+	return errors.Join(e.cache.Close(), e.extractor.Close())
+}
+
+// Dim returns the number of values of an embedding.
+func (e *Embedder) Dim() int { return e.extractor.Dim() }
+
+// Backbone returns the backbone's file.
+func (e *Embedder) Backbone() backbone.File { return e.file }
+
+// Extractor returns the backbone, ready to run; Close closes it.
+func (e *Embedder) Extractor() *extractor.Extractor { return e.extractor }
+
+// Provenance says what makes the embeddings.
+func (e *Embedder) Provenance() Provenance {
+	settings, _ := json.Marshal(e.settings) // strings and integers always marshal
+	path := e.file.Path
+	if abs, err := filepath.Abs(path); err == nil && path != "" {
+		path = abs
+	}
+	spec := e.spec
+	return Provenance{
+		ToolVersion: e.options.ToolVersion,
+		Backbone:    Backbone{Name: e.file.Name, SHA256: e.file.SHA256, Path: path},
+		Extractor:   settings, ExtractorFingerprint: e.extractor.Fingerprint(),
+		Preprocess: &spec, PreprocessFingerprint: spec.Fingerprint(), Dim: e.Dim(),
+	}
+}
+
+// Thumbnail returns a JPEG of an image file that fits side×side pixels.
+func (e *Embedder) Thumbnail(file string, side int) ([]byte, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return e.pre.Thumbnail(content, side)
+}
+
+// EmbedSeq embeds a sequence of images whose paths are relative to root, as
+// Stream.RunSeq does.
+func (e *Embedder) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(Item) error) (Counts, error) {
+	return e.stream.RunSeq(ctx, root, samples, emit)
+}
+
+// Embed returns the embeddings of a folder or list of images as Rows: ordered,
+// computed in parallel, and cached. Nothing happens before Rows.Each.
+func (e *Embedder) Embed(images *dataset.Source) Rows { return imageRows{e, images} }
+
+type imageRows struct {
+	embedder *Embedder
+	images   *dataset.Source
+}
+
+// Provenance implements Rows.
+func (r imageRows) Provenance() Provenance { return r.embedder.Provenance() }
+
+// Each implements Rows.
+func (r imageRows) Each(ctx context.Context, emit func(Item) error) (Outcome, error) {
+	step, finish := r.embedder.progress(r.images.Len())
+	defer finish()
+	var failed []dataset.Problem
+	counts, err := r.embedder.EmbedSeq(ctx, r.images.Root(), r.images.Samples(ctx), func(item Item) error {
+		step()
+		if item.Err != nil {
+			failed = append(failed, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
+		}
+		return emit(item)
+	})
+	if err != nil {
+		return Outcome{Counts: counts}, err
+	}
+	found, err := r.images.Outcome()
+	return Outcome{Counts: counts, Problems: append(failed, found.Problems...), Skipped: found.Skipped}, err
+}
+
+func (e *Embedder) progress(images int) (step, finish func()) {
+	if e.options.Progress == nil {
+		return func() {}, func() {}
+	}
+	return e.options.Progress(images)
+}

@@ -1,0 +1,111 @@
+package embed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+)
+
+// Rows are embeddings, of images or of a feature folder, that are handed out one
+// by one and need no memory together.
+type Rows interface {
+	// Provenance says what made them.
+	Provenance() Provenance
+	// Each calls emit with every row, in order. An image that fails is an Item
+	// with Err; an error of emit ends it.
+	Each(ctx context.Context, emit func(Item) error) (Outcome, error)
+}
+
+// An Outcome says how a pass over Rows ended.
+type Outcome struct {
+	Counts
+	// Problems are the inputs that failed.
+	Problems []dataset.Problem
+	// Skipped counts the files that are no images, by kind.
+	Skipped map[string]int
+}
+
+// HashRow returns the content hash of an embedding without a file: the SHA-256
+// of its little-endian float32 bytes.
+func HashRow(row []float32) [sha256.Size]byte {
+	raw := make([]byte, 0, 4*len(row))
+	for _, v := range row {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return sha256.Sum256(raw)
+}
+
+// HashRows returns HashRow of each row of x.
+func HashRows(x blas32.General) [][sha256.Size]byte {
+	hashes := make([][sha256.Size]byte, x.Rows)
+	for i := range hashes {
+		hashes[i] = HashRow(x.Data[i*x.Stride : i*x.Stride+x.Cols])
+	}
+	return hashes
+}
+
+// Embeddings are Rows in memory, without those that failed.
+type Embeddings struct {
+	// X is n×d: row i is the embedding of Samples[i], whose content has the
+	// SHA-256 Content[i] (that of the row where there is no file).
+	X          blas32.General
+	Samples    []dataset.Sample
+	Content    [][sha256.Size]byte
+	Provenance Provenance
+	Outcome    Outcome
+}
+
+// Collect reads all rows.
+func Collect(ctx context.Context, rows Rows) (Embeddings, error) {
+	e := Embeddings{Provenance: rows.Provenance()}
+	e.X = blas32.General{Cols: e.Provenance.Dim, Stride: e.Provenance.Dim}
+	var err error
+	e.Outcome, err = rows.Each(ctx, func(item Item) error {
+		if item.Err != nil {
+			return nil
+		}
+		e.X.Rows++
+		e.X.Data = append(e.X.Data, item.Vector...)
+		e.Samples = append(e.Samples, item.Sample)
+		e.Content = append(e.Content, item.Hash)
+		return nil
+	})
+	return e, err
+}
+
+// ErrNoLabels says that no sample has a class.
+var ErrNoLabels = errors.New("no labelled images: put each class into a folder of its own, DIR/<class>/<image>")
+
+// Labelled are the rows that have a class, and those that failed. Dropped counts
+// the others; where nothing has a class, Each returns ErrNoLabels.
+type Labelled struct {
+	Rows
+	Dropped int
+}
+
+// Each is Rows.Each.
+func (l *Labelled) Each(ctx context.Context, emit func(Item) error) (Outcome, error) {
+	l.Dropped = 0
+	labelled := 0
+	outcome, err := l.Rows.Each(ctx, func(item Item) error {
+		switch {
+		case item.Err != nil:
+		case item.Sample.Label == "":
+			l.Dropped++
+			return nil
+		default:
+			labelled++
+		}
+		return emit(item)
+	})
+	if err == nil && labelled == 0 {
+		err = ErrNoLabels
+	}
+	return outcome, err
+}

@@ -1,0 +1,134 @@
+package report_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/organise"
+	"github.com/seed-90d10d51/pipeline/label/rank"
+	"github.com/seed-90d10d51/pipeline/label/report"
+)
+
+// A counter is a head that counts the rows it scores.
+type counter struct {
+	classifier.Head
+	rows atomic.Int64
+}
+
+func (c *counter) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	c.rows.Add(int64(x.Rows))
+	return c.Head.Score(dst, novelty, x)
+}
+
+func newCounter(t *testing.T) *counter {
+	t.Helper()
+	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
+	if err == nil {
+		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}}, []string{"left", "right"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &counter{Head: head}
+}
+
+// many are n rows in folders named after classes.
+type many int
+
+func (many) Provenance() embed.Provenance { return embed.Provenance{Dim: 1} }
+
+func (n many) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	for i := range int(n) {
+		s := dataset.Sample{Path: fmt.Sprintf("%04d.jpg", i), Label: []string{"left", "right", "up"}[i%3]}
+		if err := emit(embed.Item{Sample: s, Vector: []float32{float32(i-int(n)/2) / 100}}); err != nil {
+			return embed.Outcome{}, err
+		}
+	}
+	return embed.Outcome{}, nil
+}
+
+// TestARowIsScoredOnce: labels, class folders, evaluation, ranking and page
+// together read one scoring pass. Batches hold 64 rows, so the last is filled up.
+func TestARowIsScoredOnce(t *testing.T) {
+	const n, padded = 2500, 2560
+	head, out := newCounter(t), t.TempDir()
+	evaluation, err := label.NewEvaluation(head.Classes(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := rank.DefaultConfig()
+	c.By = rank.LabelError
+	ranking, err := rank.New(c, head.Classes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := organise.NewTree(organise.Links, out, filepath.Join(out, "by-class"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := report.NewSink(context.Background(), report.Page{Classes: []report.Class{{Name: "left"}, {Name: "right"}}})
+	page.File, page.Evaluation, page.Threads = filepath.Join(out, "report.html"), evaluation, 2
+	page.Picture = func(path string) ([]byte, error) { // many of the surest are gone, which have others of their group behind them
+		if strings.HasSuffix(path, "0.jpg") && !strings.HasPrefix(path, "12") {
+			return nil, errors.New("the file is gone")
+		}
+		return []byte(path), nil
+	}
+	summary, err := label.Job{
+		Config: label.DefaultConfig(), Head: head, Threshold: math.Inf(1), Images: many(n), Out: filepath.Join(out, "labels"),
+		Sinks: []label.Sink{tree, evaluation, ranking, page},
+	}.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := head.rows.Load(); got != padded {
+		t.Errorf("%d rows scored for %d images, want %d", got, n, padded)
+	}
+	if summary.Labelled != n || evaluation.Known.Rows != 1667 || evaluation.Unknown.Rows != 833 || len(ranking.Entries) != 1667 {
+		t.Errorf("%d labelled, %+v known, %+v unknown, %d ranked", summary.Labelled, evaluation.Known, evaluation.Unknown, len(ranking.Entries))
+	}
+	html, err := os.ReadFile(page.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tiles, pictures := strings.Count(string(html), `<li class="card`), strings.Count(string(html), `src="data:image/jpeg;base64,`)
+	if tiles != 2000 || pictures != tiles {
+		t.Errorf("%d tiles, %d with a picture", tiles, pictures)
+	}
+}
+
+// TestTileWithoutPicture: where there is no other image to show, the tile says
+// why it has no picture.
+func TestTileWithoutPicture(t *testing.T) {
+	head := newCounter(t)
+	evaluation, err := label.NewEvaluation(head.Classes(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := report.NewSink(context.Background(), report.Page{})
+	page.File, page.Evaluation = filepath.Join(t.TempDir(), "new", "report.html"), evaluation
+	page.Picture = func(string) ([]byte, error) { return nil, errors.New("the file is gone") }
+	pass := label.Pass{Scorer: label.Scorer{Head: head, Threshold: math.Inf(1)}, Rows: many(3), Sinks: []label.Sink{evaluation, page}}
+	if _, err := pass.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	html, err := os.ReadFile(page.File)
+	if err != nil || strings.Count(string(html), `<span class="blank">the file is gone</span>`) != 3 {
+		t.Errorf("%v\n%s", err, html)
+	}
+}

@@ -1,0 +1,208 @@
+package label
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// batchRows embeddings are scored at a time, always exactly so many: a batch
+// that has fewer is filled up by repeating its first row. So the bits of a row
+// do not depend on how a run was cut into jobs, shards or worker calls.
+const batchRows = 64
+
+// A Scored row is everything that a head says of one embedding.
+type Scored struct {
+	// Sample has the file's name as it is and the class that the folder or list
+	// names; Content is the SHA-256 of the file, or of the row without one.
+	Sample  dataset.Sample
+	Content [sha256.Size]byte
+	// Embedding has length d; it may be kept.
+	Embedding  []float32
+	Prediction classifier.Prediction
+	// LogProb holds log p(class | x) in nats, as in Head.Classes, until Put
+	// returns.
+	LogProb []float64
+	// Variance is the predictive variance, where Scorer.Varier is set.
+	Variance float64
+	// Rejected says that the image looks like no known class.
+	Rejected bool
+}
+
+// A Scorer scores embeddings.
+type Scorer struct {
+	Head classifier.Head
+	// TopK is the number of ranked classes in a Prediction.
+	TopK int
+	// Threshold is the novelty above which a row is rejected, +Inf to reject
+	// nothing.
+	Threshold float64
+	// Varier, unless nil, is asked for the variance of every row.
+	Varier classifier.Varier
+}
+
+// A batch gathers rows to be scored together.
+type batch struct {
+	Scorer
+	items    []embed.Item
+	x        []float32      // batchRows×d
+	logProb  blas64.General // batchRows×C
+	novelty  []float64      // batchRows
+	variance []float64      // batchRows
+}
+
+func (s Scorer) newBatch() (*batch, error) {
+	if len(s.Head.Classes()) == 0 {
+		return nil, classifier.ErrNotFitted
+	}
+	return &batch{
+		Scorer: s, logProb: dense.New(batchRows, len(s.Head.Classes())),
+		novelty: make([]float64, batchRows), variance: make([]float64, batchRows),
+	}, nil
+}
+
+// add takes an item that has an embedding, and hands the batch to emit when it
+// is full.
+func (b *batch) add(item embed.Item, emit func(Scored) error) error {
+	if d := b.Head.Dim(); len(item.Vector) != d {
+		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path, len(item.Vector), d)
+	}
+	b.items = append(b.items, item)
+	b.x = append(b.x, item.Vector...)
+	if len(b.items) < batchRows {
+		return nil
+	}
+	return b.flush(emit)
+}
+
+// flush scores what was gathered, hands it to emit and empties the batch.
+func (b *batch) flush(emit func(Scored) error) error {
+	n, d := len(b.items), b.Head.Dim()
+	if n == 0 {
+		return nil
+	}
+	for range batchRows - n {
+		b.x = append(b.x, b.x[:d]...)
+	}
+	x := blas32.General{Rows: batchRows, Cols: d, Stride: d, Data: b.x}
+	err := b.Head.Score(b.logProb, b.novelty, x)
+	if err == nil && b.Varier != nil {
+		err = b.Varier.Variance(b.variance, x)
+	}
+	if err != nil {
+		return fmt.Errorf("classify %s and the %d images after it: %w", b.items[0].Sample.Path, n-1, err)
+	}
+	for i, item := range b.items {
+		row := Scored{
+			Sample: item.Sample, Content: item.Hash, Embedding: item.Vector,
+			LogProb: dense.Row(b.logProb, i), Variance: b.variance[i], Rejected: b.novelty[i] > b.Threshold,
+		}
+		row.Prediction = classifier.FromLogProb(b.Head.Classes(), row.LogProb, b.TopK)
+		row.Prediction.Novelty = b.novelty[i]
+		if err := emit(row); err != nil {
+			return err
+		}
+	}
+	clear(b.items) // lets go of the vectors
+	b.items, b.x = b.items[:0], b.x[:0]
+	return nil
+}
+
+// Answer returns a Row for each item, to the last digit those that a Job would
+// write; all of them must have embeddings. It is made for worker.Worker.
+func (s Scorer) Answer(items []embed.Item) ([]any, error) {
+	b, err := s.newBatch()
+	if err != nil {
+		return nil, err
+	}
+	var rows []any
+	emit := func(s Scored) error {
+		rows = append(rows, newRow(s))
+		return nil
+	}
+	for _, item := range items {
+		if err := b.add(item, emit); err != nil {
+			return nil, err
+		}
+	}
+	return rows, b.flush(emit)
+}
+
+// A Sink gets every scored row, in order, and does something with it.
+type Sink interface {
+	// Put takes one row. An *ItemError is a problem of this row; any other error
+	// ends the pass.
+	Put(Scored) error
+	// Commit is called once all rows were taken, with what went wrong; Abort, a
+	// no-op after Commit, in any case.
+	Commit(embed.Outcome) error
+	Abort()
+}
+
+// An ItemError concerns one image only.
+type ItemError struct{ Err error }
+
+func (e *ItemError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ItemError) Unwrap() error { return e.Err }
+
+func abort(sinks []Sink) {
+	for _, s := range sinks {
+		s.Abort()
+	}
+}
+
+// A Pass scores every row once, whatever reads it, in memory that does not grow
+// with the number of rows; only failures are kept.
+type Pass struct {
+	Scorer Scorer
+	Rows   embed.Rows
+	Sinks  []Sink
+}
+
+// Run hands all rows to all sinks, and commits these in order.
+func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
+	defer abort(p.Sinks)
+	b, err := p.Scorer.newBatch()
+	if err != nil {
+		return embed.Outcome{}, err
+	}
+	var refused []dataset.Problem
+	put := func(row Scored) error {
+		for _, s := range p.Sinks {
+			var item *ItemError
+			if err := s.Put(row); errors.As(err, &item) {
+				refused = append(refused, dataset.Problem{Path: row.Sample.Path, Err: item})
+			} else if err != nil {
+				return fmt.Errorf("%s: %w", row.Sample.Path, err)
+			}
+		}
+		return nil
+	}
+	outcome, err := p.Rows.Each(ctx, func(item embed.Item) error {
+		if item.Err != nil {
+			return nil // among the problems of the outcome
+		}
+		return b.add(item, put)
+	})
+	if err == nil {
+		err = b.flush(put)
+	}
+	outcome.Problems = append(outcome.Problems, refused...)
+	for _, s := range p.Sinks {
+		if err == nil {
+			err = s.Commit(outcome)
+		}
+	}
+	return outcome, err
+}

@@ -1,0 +1,16 @@
+package model
+
+import (
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+)
+
+// NewBatch makes a session of embeddings in memory, which it shares.
+func NewBatch(e embed.Embeddings) Batch {
+	b := Batch{X: e.X, Content: e.Content}
+	for _, s := range e.Samples {
+		b.Labels = append(b.Labels, dataset.EscapePath(s.Label))
+		b.Paths = append(b.Paths, s.Path)
+	}
+	return b
+}
