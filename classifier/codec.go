@@ -98,15 +98,26 @@ func (c *Codec) Float64(name string, v *[]float64, shape ...int) { c.Rows64(name
 // class to class.
 func (c *Codec) Rows64(name string, v *[]float64, rows int, shape ...int) {
 	codecField(c, name, v, rows, shape, func(t *Tensor) *[]float64 { return &t.F64 })
+	if c.reading {
+		*v = slices.Clone(*v)
+	}
 }
 
 // Rows32 is Rows64 in float32.
 func (c *Codec) Rows32(name string, v *[]float32, rows int, shape ...int) {
+	if c.View32(name, v, rows, shape...); c.reading {
+		*v = slices.Clone(*v)
+	}
+}
+
+// View32 is Rows32 that reads without a copy, for the largest tensors: whoever
+// reads makes one before the state may change.
+func (c *Codec) View32(name string, v *[]float32, rows int, shape ...int) {
 	codecField(c, name, v, rows, shape, func(t *Tensor) *[]float32 { return &t.F32 })
 }
 
-// codecField writes v, which is so many arrays of that shape, or reads a copy of
-// as many.
+// codecField writes v, which is so many arrays of that shape, or shows as many
+// that are read.
 func codecField[T float32 | float64 | int64](c *Codec, name string, v *[]T, rows int, shape []int, of func(*Tensor) *[]T) {
 	if c.err != nil {
 		return
@@ -147,7 +158,7 @@ func codecField[T float32 | float64 | int64](c *Codec, name string, v *[]T, rows
 		c.err = fmt.Errorf("tensor %s: %d rows are too few", name, column.Shape[0])
 		return
 	}
-	*v = slices.Clone((*values)[column.rows*size : (column.rows+rows)*size])
+	*v = (*values)[column.rows*size : (column.rows+rows)*size : (column.rows+rows)*size]
 	column.rows += rows
 	for _, x := range *v {
 		if x-x != 0 { // NaN for NaN and for ±Inf

@@ -107,80 +107,90 @@ func (h *Head[S, C]) Forget(name string) error {
 		return fmt.Errorf("%s: forget %q: %w", h.method.Name, name, classifier.ErrUnknownClass)
 	}
 	next := h.model.Clone()
-	return h.named("forget", h.replace(context.Background(), next, nil, []fitted[C]{{class: name}}))
+	return h.named("forget", h.replace(context.Background(), next, nil, []fitted{{class: name}}, make([]C, 1)))
 }
 
-// fitted is a class after a change; one that is not kept vanishes.
-type fitted[C any] struct {
+// fitted says what became of a class; one that is not kept vanishes.
+type fitted struct {
 	class string
-	value C
 	stats *moments.Moments
 	kept  bool
 }
 
+// packed is how many classes are fitted before Method.Pack moves them together.
+const packed = 64
+
 // apply fits the classes of a session and puts them into next, which becomes the
 // model.
 func (h *Head[S, C]) apply(ctx context.Context, next *Model[S, C], s *moments.Session, removed bool) error {
-	classes := make([]fitted[C], len(s.Classes))
-	err := dense.ParallelErr(len(classes), func(i int) error {
-		err := ctx.Err()
-		if err == nil {
-			classes[i], err = h.fit(next, Change{Examples: s.Classes[i], Removed: removed})
-		}
+	n := len(s.Classes)
+	classes, values, size := make([]fitted, n), make([]C, n), n
+	if h.method.Pack != nil {
+		size = packed
+	}
+	for first := 0; first < n; first += size {
+		last := min(first+size, n)
+		err := dense.ParallelErr(last-first, func(i int) error {
+			err := ctx.Err()
+			if i += first; err == nil {
+				classes[i], values[i], err = h.fit(next, Change{Examples: s.Classes[i], Removed: removed})
+			}
+			if err != nil {
+				return fmt.Errorf("class %q: %w", s.Classes[i].Class, err)
+			}
+			return nil
+		})
 		if err != nil {
-			return fmt.Errorf("class %q: %w", s.Classes[i].Class, err)
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+		if h.method.Pack != nil {
+			h.method.Pack(values[first:last])
+		}
 	}
 	if removed {
 		s = nil
 	}
-	return h.replace(ctx, next, s, classes)
+	return h.replace(ctx, next, s, classes, values)
 }
 
-func (h *Head[S, C]) fit(m *Model[S, C], c Change) (fitted[C], error) {
-	f := fitted[C]{class: c.Class, kept: true}
+func (h *Head[S, C]) fit(m *Model[S, C], c Change) (f fitted, value C, err error) {
+	f = fitted{class: c.Class, kept: true}
 	old, known := m.Classes.Get(c.Class)
 	if c.Removed && !known {
-		return f, classifier.ErrUnknownClass
+		return f, value, classifier.ErrUnknownClass
 	}
-	var err error
 	if h.method.Made != nil {
 		if c.Stats, err = m.changed(c, known); err != nil {
-			return f, err
+			return f, value, err
 		}
-		if c.Stats.N() == 0 {
-			f.kept = false
-			return f, nil
+		if f.kept = c.Stats.N() > 0; !f.kept {
+			return f, value, nil
 		}
 		if h.method.Keep {
 			f.stats = c.Stats
 		}
 	}
-	f.value, err = h.method.Fit(m, old, c)
+	value, err = h.method.Fit(m, old, c)
 	if err == nil && c.Removed && h.method.Count != nil {
-		f.kept = h.method.Count(f.value) > 0
+		f.kept = h.method.Count(value) > 0
 	}
-	return f, err
+	return f, value, err
 }
 
 // replace puts changed classes in their columns, drops those that vanish, and
 // makes next the model.
-func (h *Head[S, C]) replace(ctx context.Context, next *Model[S, C], s *moments.Session, classes []fitted[C]) error {
+func (h *Head[S, C]) replace(ctx context.Context, next *Model[S, C], s *moments.Session, classes []fitted, values []C) error {
 	next.stats = maps.Clone(next.stats)
 	if next.stats == nil {
 		next.stats = make(map[string]*moments.Moments)
 	}
-	for _, c := range classes {
+	for i, c := range classes {
 		delete(next.stats, c.class)
 		if !c.kept {
 			next.Classes.Drop(c.class)
 			continue
 		}
-		next.Classes.Put(c.class, c.value)
+		next.Classes.Put(c.class, values[i])
 		if c.stats != nil {
 			next.stats[c.class] = c.stats
 		}

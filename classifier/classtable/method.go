@@ -23,6 +23,9 @@ type Method[S, C any] struct {
 	// Fit returns a class after a change; old is the zero C for a new class. It
 	// runs in parallel with other classes and must not write to m.
 	Fit func(m *Model[S, C], old C, change Change) (C, error)
+	// Pack moves the memory of some classes together, just after they were fitted.
+	// It may be nil.
+	Pack func(classes []C)
 	// Settle sets what depends on several classes, after they have changed. s is
 	// nil when classes or examples were forgotten; known is the number of classes
 	// before, 0 for the base session. It may be nil.

@@ -10,9 +10,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 )
 
-// packed is how many classes move their components into one piece of memory.
-const packed = 64
-
 // HPPCA is a head with one low-rank Gaussian per class under a hierarchy of
 // super-classes.
 type HPPCA struct {
@@ -55,6 +52,7 @@ func New(cfg Config) (*HPPCA, error) {
 			g, err := lowrank.Fit(change.Stats, cfg.Q, cfg.Lambda)
 			return class{g, old.super}, err
 		},
+		Pack:    pack,
 		Settle:  cfg.settle,
 		Rescore: cfg.rescore,
 		Fields:  cfg.fields,
@@ -65,17 +63,18 @@ func New(cfg Config) (*HPPCA, error) {
 	})}, nil
 }
 
+// pack moves the components of classes into one piece of memory, where clustering
+// finds them.
+func pack(classes []class) {
+	gs := gaussians(classes)
+	lowrank.Pack(gs)
+	for i := range gs {
+		classes[i].Gaussian = gs[i]
+	}
+}
+
 // settle gives changed classes their places.
 func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known int) error {
-	for classes := m.Classes.Values()[min(known, m.Classes.Len()):]; len(classes) > 0; {
-		n := min(packed, len(classes))
-		gs := gaussians(classes[:n])
-		lowrank.Pack(gs)
-		for i := range gs {
-			classes[i].Gaussian = gs[i]
-		}
-		classes = classes[n:]
-	}
 	switch {
 	case s == nil && c.Refresh:
 		return c.regroup(ctx, m, nil)

@@ -66,7 +66,12 @@ func (s *Stack) scoresOfFew(q *Queries, rows []int) (blas64.General, error) {
 			k := &s.items[c]
 			uu, cross := k.squaresOfFew(t.products), dense.Row32(t.products, k.first+len(k.weight))
 			for i, row := range part {
-				dense.Row(scores, first+i)[c], dense.Row32(t.doubts, i)[c] = k.score(q.row(row), q.length[row], uu[i], float64(cross[i]))
+				dst, doubt := &dense.Row(scores, first+i)[c], &dense.Row32(t.doubts, i)[c]
+				if r, terms := k.distance(q.length[row], uu[i], float64(cross[i])); sure(r, terms) {
+					*dst, *doubt = k.score(r, terms)
+				} else {
+					*dst, *doubt = k.exactScore(q.row(row)), 0
+				}
 			}
 		}
 		for i, row := range part {

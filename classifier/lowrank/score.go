@@ -104,16 +104,19 @@ func stackedOf(g *Gaussian, first int, centre []float64, logDet bool, below []fl
 	return k
 }
 
-// score returns −½(r + log|Σ|) of z by Theorem 1 (eq. 2.10) from length = ‖z−c‖
-// and from float32 products, uu = ‖u‖² and cross = (μ−c)ᵀ(z−c), and what it may be
-// off by. Where too few digits are left, it is exact.
-func (k *stacked) score(z []float64, length, uu, cross float64) (float64, float32) {
-	t := length*length - 2*cross + k.norm*k.norm - uu
-	terms := length * (k.norm + math.Sqrt(uu))
-	if t > guard*terms && t <= math.MaxFloat64 {
-		return -(t*k.precision + k.logDet) / 2, float32(productError / 2 * terms * k.precision)
-	}
-	return k.exactScore(z), 0
+// distance returns λr of a row z by Theorem 1 (eq. 2.10) from length = ‖z−c‖ and
+// from float32 products, uu = ‖u‖² and cross = (μ−c)ᵀ(z−c), and the size of the
+// terms of which it is the difference. Scores are made of it where it is sure.
+func (k *stacked) distance(length, uu, cross float64) (t, terms float64) {
+	return length*length - 2*cross + k.norm*k.norm - uu, length * (k.norm + math.Sqrt(uu))
+}
+
+// sure reports whether enough digits of a distance are left.
+func sure(t, terms float64) bool { return t > guard*terms && t <= math.MaxFloat64 }
+
+// score returns −½(r + log|Σ|) and what it may be off by, for a sure distance.
+func (k *stacked) score(t, terms float64) (float64, float32) {
+	return -(t*k.precision + k.logDet) / 2, float32(productError / 2 * terms * k.precision)
 }
 
 func (k *stacked) exactScore(z []float64) float64 { return -(k.exact(z) + k.logDet) / 2 }

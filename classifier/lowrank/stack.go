@@ -123,8 +123,12 @@ func (s *Stack) scoreSpan(sp span, q *Queries, rows []int, z32 blas32.General, s
 		for c := sp.first; c < sp.last; c++ {
 			k := &s.items[c]
 			n := len(k.weight)
-			dst[c], doubt[c] = k.score(z, length, weightedSquares(p[:n], k.origin32, k.weight32), float64(p[n]))
-			p = p[n+1:]
+			t, terms := k.distance(length, weightedSquares(p[:n], k.origin32, k.weight32), float64(p[n]))
+			if p = p[n+1:]; sure(t, terms) {
+				dst[c], doubt[c] = k.score(t, terms)
+			} else {
+				dst[c], doubt[c] = k.exactScore(z), 0
+			}
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func (g *Gaussian) Fields(c *classifier.Codec, d, q int) {
 	c.Int("components", &k, 0, min(q, d))
 	c.Float64("mean", &g.Mean, d)
 	c.Rows64("values", &g.Values, k)
-	c.Rows32("basis", &g.Basis, k, d)
+	c.View32("basis", &g.Basis, k, d) // a stack copies it
 	if !c.Reading() {
 		return
 	}
