@@ -132,12 +132,14 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 // count adds a session's examples to those of their classes and returns how
 // many these have by then, on average.
 func (f *fitted) count(groups []classifier.Group) float64 {
-	each := 0.0
+	total := 0
 	for _, g := range groups {
 		n := &f.counts[slices.Index(f.classes, g.Class)]
 		*n += len(g.Rows)
-		each += float64(*n) / float64(len(groups))
+		total += *n
 	}
+	// One division: a sum of 1/n need not reach 1, the least that Load accepts.
+	each := float64(total) / float64(len(groups))
 	f.richest = max(f.richest, each)
 	return each
 }

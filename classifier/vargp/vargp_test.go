@@ -220,3 +220,30 @@ func Example() {
 	// c
 	// <nil>
 }
+
+// TestOneExampleOfEachClass can be saved and loaded, whatever the number of
+// classes.
+func TestOneExampleOfEachClass(t *testing.T) {
+	for _, classes := range []int{1, 3, 6, 7, 10, 13, 49} {
+		h, err := vargp.New(short(func(c *vargp.Config) { c.Inducing, c.MaxInducing, c.Epochs = 1, 5, 1 }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := dense.New32(classes, 3)
+		y := make([]string, classes)
+		for i := range y {
+			copy(dense.Row32(x, i), []float32{1, float32(i), 2})
+			y[i] = fmt.Sprint("class ", i)
+		}
+		if err := h.Learn(context.Background(), x, y); err != nil {
+			t.Fatal(err)
+		}
+		s, err := h.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := vargp.Load(s); err != nil {
+			t.Errorf("%d classes: %v", classes, err)
+		}
+	}
+}
