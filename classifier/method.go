@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 
@@ -24,22 +25,30 @@ type Method struct {
 	Statistics bool
 
 	// Default returns the settings that hold when nothing is said.
-	Default func() any
+	Default func() Settings
 	// Decode returns settings with the values of a section, by the keys of the
 	// method. The error names the key.
-	Decode func(settings any, section map[string]any) (any, error)
+	Decode func(settings Settings, section map[string]any) (Settings, error)
 	// Validate names the setting that is out of range.
-	Validate func(settings any) error
+	Validate func(settings Settings) error
 	// Resolve returns the settings that a head of the run is made with.
-	Resolve func(settings any, r Run) any
+	Resolve func(settings Settings, r Run) Settings
 	// New returns an unfitted head of resolved settings.
-	New func(settings any) (Learner, error)
+	New func(settings Settings) (Learner, error)
 	// Load returns the head that its Save described.
 	Load func(State) (Learner, error)
 	// MaxPerClass returns the most examples of a class that the head keeps and
 	// needs, 0 for a head that keeps none.
-	MaxPerClass func(settings any) int
+	MaxPerClass func(settings Settings) int
 }
+
+// Settings are those of one method: the Config of its package, of a type that only
+// the package knows. They pass between a configuration and the functions of a
+// Method.
+type Settings struct{ Config any }
+
+// MarshalJSON writes the Config.
+func (s Settings) MarshalJSON() ([]byte, error) { return json.Marshal(s.Config) }
 
 // A Run is what all heads of a run share, whatever their method.
 type Run struct {
@@ -64,43 +73,43 @@ type Definition[C interface{ Validate() error }, H Learner] struct {
 
 // Define completes a Method with its definition.
 func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C, H]) Method {
-	m.Default = func() any { return d.Default }
-	m.Validate = func(settings any) error { return settings.(C).Validate() }
-	m.Decode = func(settings any, section map[string]any) (any, error) {
+	m.Default = func() Settings { return Settings{d.Default} }
+	m.Validate = func(settings Settings) error { return settings.Config.(C).Validate() }
+	m.Decode = func(settings Settings, section map[string]any) (Settings, error) {
 		all, err := Section(settings)
 		if err != nil {
-			return nil, err
+			return Settings{}, err
 		}
 		maps.Copy(all, section)
 		out := d.Default // what is no key of a section
 		decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &out, ErrorUnused: true, ZeroFields: true})
 		if err != nil {
-			return nil, err
+			return Settings{}, err
 		}
 		err = decoder.Decode(all)
-		return out, err
+		return Settings{out}, err
 	}
-	m.Resolve = func(settings any, r Run) any {
+	m.Resolve = func(settings Settings, r Run) Settings {
 		if d.Resolve == nil {
 			return settings
 		}
-		return d.Resolve(settings.(C), r)
+		return Settings{d.Resolve(settings.Config.(C), r)}
 	}
-	m.New = func(settings any) (Learner, error) { return learner(d.New(settings.(C))) }
+	m.New = func(settings Settings) (Learner, error) { return learner(d.New(settings.Config.(C))) }
 	m.Load = func(s State) (Learner, error) { return learner(d.Load(s)) }
-	m.MaxPerClass = func(settings any) int {
+	m.MaxPerClass = func(settings Settings) int {
 		if d.MaxPerClass == nil {
 			return 0
 		}
-		return d.MaxPerClass(settings.(C))
+		return d.MaxPerClass(settings.Config.(C))
 	}
 	return m
 }
 
 // Section returns settings as the section of a configuration, by key.
-func Section(settings any) (map[string]any, error) {
+func Section(settings Settings) (map[string]any, error) {
 	var section map[string]any
-	if err := mapstructure.Decode(settings, &section); err != nil {
+	if err := mapstructure.Decode(settings.Config, &section); err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
 	}
 	return section, nil

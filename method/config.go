@@ -17,12 +17,12 @@ type Config struct {
 	Checkpoint classifier.Checkpoint
 	// sections holds the Config of each method's package, by key. The map is
 	// never changed, only replaced.
-	sections map[string]any
+	sections map[string]classifier.Settings
 }
 
 // DefaultConfig returns the defaults of every method.
 func DefaultConfig() Config {
-	c := Config{sections: map[string]any{}}
+	c := Config{sections: map[string]classifier.Settings{}}
 	for _, m := range Methods() {
 		c.sections[m.Key] = m.Default()
 	}
@@ -31,16 +31,16 @@ func DefaultConfig() Config {
 
 // Get returns the settings under a key, which are a C; anything else is a
 // programmer's mistake and panics.
-func Get[C any](c Config, key string) C { return c.sections[key].(C) }
+func Get[C any](c Config, key string) C { return c.sections[key].Config.(C) }
 
 // Change returns c with the settings under a key, which are a C, changed.
 func Change[C any](c Config, key string, change func(*C)) Config {
 	settings := Get[C](c, key)
 	change(&settings)
-	return c.with(key, settings)
+	return c.with(key, classifier.Settings{Config: settings})
 }
 
-func (c Config) with(key string, settings any) Config {
+func (c Config) with(key string, settings classifier.Settings) Config {
 	c.sections = maps.Clone(c.sections)
 	c.sections[key] = settings
 	return c
@@ -53,7 +53,9 @@ func (c Config) Seeded(seed uint64) Config {
 }
 
 // Settings returns those that the head of a method is made with.
-func (c Config) Settings(m classifier.Method) any { return m.Resolve(c.sections[m.Key], c.Run) }
+func (c Config) Settings(m classifier.Method) classifier.Settings {
+	return m.Resolve(c.sections[m.Key], c.Run)
+}
 
 // Validate names the method's key and the field that is out of range.
 func (c Config) Validate() error {
@@ -103,6 +105,8 @@ func (c Config) Decode(sections map[string]any) (Config, error) {
 // MarshalJSON writes the seed and all sections.
 func (c Config) MarshalJSON() ([]byte, error) {
 	all := map[string]any{"run": c.Run}
-	maps.Copy(all, c.sections)
+	for key, settings := range c.sections {
+		all[key] = settings
+	}
 	return json.Marshal(all)
 }

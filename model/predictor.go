@@ -80,7 +80,7 @@ func NewPredictor(s Settings) (*Predictor, error) {
 		if err != nil {
 			return nil, err
 		}
-		tree, ok := s.Heads.Settings(m).(gptree.Config)
+		tree, ok := s.Heads.Settings(m).Config.(gptree.Config)
 		if !ok { // the method is no tree
 			tree = method.Get[gptree.Config](s.Heads, "gptree")
 			tree.Seed = s.Heads.Seed

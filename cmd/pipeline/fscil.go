@@ -192,7 +192,7 @@ func (w *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 		return o, err
 	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: w.config.FSCIL.Benchmark(), Method: w.methodName(v.Name), Backbone: s.backbone, Track: w.track(s), MaxPerClass: kind.MaxPerClass(settings),
+		Dataset: w.config.FSCIL.Benchmark(), Method: w.methodName(v.Name), Backbone: s.backbone, Track: w.track(s), MaxPerClass: kind.MaxPerClass(settings.Settings(kind)),
 	}, runs)
 	return o, err
 }

@@ -65,10 +65,10 @@ func cloud(rng *rand.Rand, centre []float32, width float64) []float32 {
 func TestFSCILFromFeatures(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	features := l.clouds(l.path("features"))
-	l.must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree", "--out", l.path("one"), "--threads", "1")
-	l.must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree", "--out", l.path("three"), "--threads", "3")
+	l.must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree,gpr", "--out", l.path("one"), "--threads", "1")
+	l.must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree,gpr", "--out", l.path("three"), "--threads", "3")
 	names := []string{"table.md", "table.csv", "curves.png", "curves.svg", "base_novel.png", "forgetting.png"}
-	for _, method := range []string{"ncm", "ppca", "plda", "gptree"} {
+	for _, method := range []string{"ncm", "ppca", "plda", "gptree", "gpr"} {
 		names = append(names, filepath.Join(method, "results.json"), filepath.Join(method, "details.json"), filepath.Join(method, "classes.png"))
 	}
 	for _, name := range names {
@@ -98,6 +98,9 @@ func TestFSCILFromFeatures(t *testing.T) {
 		if _, ok := r[key].(float64); !ok {
 			t.Errorf("results.json has no %s", key)
 		}
+	}
+	if kept := l.object(l.path("one", "gpr"), "results.json")["max_per_class"]; kept != 30.0 {
+		t.Errorf("gpr keeps %v examples of a class, want 30", kept)
 	}
 	l.repeatedFromItsConfig(features)
 }
