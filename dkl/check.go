@@ -24,7 +24,7 @@ func (h *Head) checkBackward(gradTheta []float64, gradX, x, gradZ blas64.General
 		return fmt.Errorf("no examples")
 	}
 	if len(gradTheta) != len(h.theta) {
-		return fmt.Errorf("room for %d of %d parameters", len(gradTheta), len(h.theta))
+		return fmt.Errorf("a gradient of %d values for %d parameters", len(gradTheta), len(h.theta))
 	}
 	if gradX.Rows != 0 || gradX.Cols != 0 {
 		if err := checkMatrix("input gradient", gradX, x.Rows, h.In()); err != nil {

@@ -12,17 +12,17 @@ const (
 type Config struct {
 	// Dim is D, the width of the projection.
 	Dim int `json:"dim" mapstructure:"dim"`
-	// Hidden is the width of a layer of ReLUs before the projection; 0 for a
-	// linear head.
+	// Hidden is the width of a ReLU layer before the projection; 0 means a linear
+	// head.
 	Hidden int `json:"hidden" mapstructure:"hidden"`
-	// Residual adds x itself, or a trained linear map of it where d ≠ D. A
-	// linear head can have it only where d = D.
+	// Residual adds x to the output, or a trained linear map of x if d ≠ D. A
+	// linear head can have it only if d = D.
 	Residual bool `json:"residual" mapstructure:"residual"`
-	// Seed decides the initial values.
+	// Seed determines the initial values.
 	Seed uint64 `json:"seed" mapstructure:"seed"`
 }
 
-// DefaultConfig returns a linear head to 512 values, the paper's width for
+// DefaultConfig returns a linear head of 512 values, the paper's width for
 // few-shot learning.
 func DefaultConfig() Config { return Config{Dim: 512} }
 

@@ -17,20 +17,20 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Examples is what a projection is trained on: row i of X (n×d) is of class
-// Y[i], and Views holds augmented versions of the same rows.
+// Examples holds the training data of a projection: row i of X (n×d) belongs to
+// class Y[i], and Views holds augmented versions of the same rows.
 type Examples struct {
 	X     blas32.General
 	Y     []string
 	Views []blas32.General
 }
 
-// data is examples ready for training. The order of the examples does not
+// data holds examples prepared for training. The order of the examples does not
 // matter: those of a class are sorted.
 type data struct {
 	examples Examples
 	classes  []string
-	// class is that of every row.
+	// class is the class of every row.
 	class []int
 	// train and held are rows, by class.
 	train, held []int
@@ -41,11 +41,11 @@ func newData(e Examples, t Training) (*data, error) {
 		return nil, err
 	}
 	if len(e.Views) != t.Views {
-		return nil, fmt.Errorf("views: %d views of the examples, %d are asked for", len(e.Views), t.Views)
+		return nil, fmt.Errorf("views: %d views of the examples, want %d", len(e.Views), t.Views)
 	}
 	for k, v := range e.Views {
 		if v.Rows != e.X.Rows {
-			return nil, fmt.Errorf("view %d: %d rows of %d examples", k+1, v.Rows, e.X.Rows)
+			return nil, fmt.Errorf("view %d: %d rows for %d examples", k+1, v.Rows, e.X.Rows)
 		}
 		if err := classifier.CheckRows(v, e.X.Cols); err != nil {
 			return nil, fmt.Errorf("view %d: %w", k+1, err)
@@ -62,11 +62,12 @@ func newData(e Examples, t Training) (*data, error) {
 	return d, nil
 }
 
-// leastHeld is the number of examples from which on a class gives some away
-// for validation.
+// leastHeld is the number of examples from which some of a class are held out for
+// validation.
 const leastHeld = 5
 
-// share puts the rows of a class, ordered by their values, into train and held.
+// share divides the rows of a class, ordered by their values, between train and
+// held.
 func (d *data) share(rows []int, class int, t Training) {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b int) int {
@@ -82,8 +83,8 @@ func (d *data) share(rows []int, class int, t Training) {
 	d.train = append(d.train, rows[held:]...)
 }
 
-// Streams of draws; the values are arbitrary but fixed, and far from those of
-// initial values.
+// Streams of draws; the values are arbitrary but fixed, and far from the streams
+// of initial values.
 const (
 	heldStream  = 1 << 40
 	orderStream = 1 << 41
@@ -98,7 +99,8 @@ func (d *data) sizes() []int {
 	return n
 }
 
-// A pick is a row of a batch: an example, and the view of it, 0 for itself.
+// A pick is a row of a batch: an example and one of its views, 0 for the example
+// itself.
 type pick struct{ row, view int }
 
 // epoch returns all training examples in the order of an epoch.
@@ -111,7 +113,7 @@ func (d *data) epoch(seed uint64, epoch int) []pick {
 	return order
 }
 
-// view returns the examples, or an augmented view of them from 1 on.
+// view returns augmented view k ≥ 1 of the examples, or the examples for 0.
 func (d *data) view(k int) blas32.General {
 	if k == 0 {
 		return d.examples.X
@@ -119,7 +121,7 @@ func (d *data) view(k int) blas32.General {
 	return d.examples.Views[k-1]
 }
 
-// gather returns the embeddings of a batch as the head takes them.
+// gather returns the embeddings of a batch, scaled for the head.
 func (d *data) gather(batch []pick) blas64.General {
 	out := dense.New(len(batch), d.examples.X.Cols)
 	for i, p := range batch {
@@ -128,8 +130,8 @@ func (d *data) gather(batch []pick) blas64.General {
 	return out
 }
 
-// rescale writes x scaled to length √d into dst: a head, and the rate that it
-// learns at, do not depend on the scale of a backbone.
+// rescale writes x scaled to length √d into dst, so that a head and its learning
+// rate do not depend on the scale of a backbone.
 func rescale(dst []float64, x []float32) {
 	classifier.Unit(dst, x)
 	blas64.Scal(math.Sqrt(float64(len(x))), dense.Vector(dst))
@@ -144,7 +146,7 @@ func plain(rows []int) []pick {
 	return out
 }
 
-// fingerprint is the SHA-256 of the classes and all values, in training's
+// fingerprint returns the SHA-256 of the classes and all values, in training
 // order.
 func (d *data) fingerprint() string {
 	sum := sha256.New()
@@ -154,7 +156,7 @@ func (d *data) fingerprint() string {
 			raw.Reset()
 			raw.WriteString(d.classes[d.class[r]])
 			for k := range 1 + len(d.examples.Views) {
-				_ = binary.Write(&raw, binary.LittleEndian, dense.Row32(d.view(k), r)) // of a Buffer: cannot fail
+				_ = binary.Write(&raw, binary.LittleEndian, dense.Row32(d.view(k), r)) // cannot fail on a Buffer
 			}
 			sum.Write(raw.Bytes())
 		}

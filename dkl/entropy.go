@@ -7,8 +7,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// An entropy is phase 1: cross-entropy as a function of one vector, θ, then V
-// and c.
+// An entropy is phase 1: cross-entropy as a function of one vector, θ followed by
+// V and c.
 type entropy struct {
 	head    *Head    // over the vector
 	softmax *Softmax // likewise

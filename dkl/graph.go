@@ -7,8 +7,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
-// Graph adds to g what turns the tensor x, embeddings (n×d float32), into
-// Project(x) (n×D float32), and returns the name of that tensor.
+// Graph adds the nodes to g that turn the tensor x, embeddings (n×d float32),
+// into Project(x) (n×D float32), and returns the name of the result.
 func (h *Head) Graph(g *onnx.Graph, x string) string {
 	in := g.Op("Mul", classifier.PlacedGraph(g, x, true), g.Scalar(math.Sqrt(float64(h.In()))))
 	a := in

@@ -20,7 +20,7 @@ type Head struct {
 	products linalg.Backend
 }
 
-// New returns a head for embeddings of in values with its initial θ.
+// New returns a head for embeddings of in values, with its initial θ.
 func New(in int, cfg Config) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("projection head: %w", err)
@@ -44,19 +44,19 @@ func (h *Head) UseBackend(m linalg.Backend) { h.products = m }
 // Config returns the settings of the head.
 func (h *Head) Config() Config { return h.cfg }
 
-// In returns d, the width of the embeddings that the head takes.
+// In returns d, the width of the embeddings.
 func (h *Head) In() int { return h.shape.in }
 
 // Dim returns D, the width of the projection.
 func (h *Head) Dim() int { return h.shape.out }
 
-// Theta returns all parameters as one vector: an optimiser changes the head
-// through it. The gradient that Backward writes has the same order.
+// Theta returns all parameters as one vector, through which an optimiser changes
+// the head. Backward writes gradients in the same order.
 func (h *Head) Theta() []float64 { return h.theta }
 
-// Forward writes z = g_θ(x) into dst (n×D) for the rows of x (n×d). A row of
-// x that is not finite is a *classifier.NotFiniteError; a result that is not is
-// an error too. dst must not overlap x.
+// Forward writes z = g_θ(x) into dst (n×D) for the rows of x (n×d). A row of x
+// that is not finite is a *classifier.NotFiniteError; a result that is not finite
+// is also an error. dst must not overlap x.
 func (h *Head) Forward(dst, x blas64.General) error {
 	err := checkMatrix("result", dst, x.Rows, h.Dim())
 	if err == nil {
@@ -90,7 +90,7 @@ func (h *Head) forward(dst, x blas64.General) error {
 	return nil
 }
 
-// beforeOut returns what the last layer sees: relu(U x + a), or x.
+// beforeOut returns the input of the last layer: relu(U x + a), or x.
 func (h *Head) beforeOut(x blas64.General) (blas64.General, error) {
 	if h.shape.hidden == 0 {
 		return x, nil
@@ -105,11 +105,11 @@ func (h *Head) beforeOut(x blas64.General) (blas64.General, error) {
 	return a, nil
 }
 
-// Backward takes ∂L/∂z (gradZ, n×D) of a loss at z = g_θ(x) back to ∂L/∂θ,
-// written into gradTheta in the order of Theta, and to ∂L/∂x, written into
-// gradX (n×d) unless gradX is the zero matrix. The derivative of a ReLU at 0
-// is taken as 0. There is at least one row; nothing may overlap. On error the
-// gradients hold no meaning.
+// Backward propagates ∂L/∂z (gradZ, n×D) of a loss at z = g_θ(x) back to ∂L/∂θ,
+// written into gradTheta in the order of Theta, and to ∂L/∂x, written into gradX
+// (n×d) unless gradX is the zero matrix. The derivative of a ReLU at 0 is taken
+// as 0. There must be at least one row, and the arguments must not overlap. On
+// error the gradients are undefined.
 func (h *Head) Backward(gradTheta []float64, gradX, x, gradZ blas64.General) error {
 	err := h.checkBackward(gradTheta, gradX, x, gradZ)
 	if err == nil {
@@ -152,8 +152,8 @@ func (h *Head) backward(g weights, gradX, x, gradZ blas64.General) error {
 	return h.inputGradient(gradX, h.w.hidden, gradA, gradZ)
 }
 
-// inputGradient writes ∂L/∂x, given the first layer and the gradient of what
-// it puts out.
+// inputGradient writes ∂L/∂x, given the first layer and the gradient of its
+// output.
 func (h *Head) inputGradient(gradX blas64.General, first affine, grad, gradZ blas64.General) error {
 	if gradX.Rows == 0 {
 		return nil

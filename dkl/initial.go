@@ -10,14 +10,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Streams of the initial values, one a tensor.
+// Streams of the initial values, one per tensor.
 const (
 	hiddenStream = 1 + iota
 	outStream
 	skipStream
 )
 
-// initialise draws θ as doc.go says; biases stay 0.
+// initialise draws θ as described in the package comment; biases stay 0.
 func (h *Head) initialise() {
 	if h.shape.hidden > 0 {
 		gaussian(h.w.hidden.w, math.Sqrt(2/float64(h.shape.in)), h.draws(hiddenStream))
@@ -40,8 +40,8 @@ func gaussian(w blas64.General, deviation float64, rng *rand.Rand) {
 	}
 }
 
-// orthogonal fills w with orthonormal columns, or rows where there are fewer
-// of them: the Q of a Gaussian matrix.
+// orthogonal fills w with orthonormal columns, or rows if there are fewer rows
+// than columns: the Q of a Gaussian matrix.
 func orthogonal(w blas64.General, rng *rand.Rand) {
 	tall := dense.New(max(w.Rows, w.Cols), min(w.Rows, w.Cols))
 	gaussian(tall, 1, rng)

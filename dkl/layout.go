@@ -8,7 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// A tensor is the name and shape of a stretch of a flat parameter vector.
+// A tensor is the name and shape of a section of a flat parameter vector.
 type tensor struct {
 	name  string
 	shape []int
@@ -29,12 +29,12 @@ type affine struct {
 }
 
 // weights are the layers of a head, or their gradients, as views of one flat
-// vector. Those that a head does not have are zero.
+// vector. Layers that a head does not have are zero.
 type weights struct {
 	hidden, out, skip affine
 }
 
-// shape says which layers a head has.
+// shape describes the layers of a head.
 type shape struct {
 	in, hidden, out int
 	residual        bool
@@ -46,7 +46,7 @@ func newShape(in int, cfg Config) (shape, error) {
 		return s, fmt.Errorf("embeddings of %d values, want 1 … %d", in, maxWidth)
 	}
 	if s.residual && s.hidden == 0 && in != s.out {
-		return s, fmt.Errorf("residual: a linear head has it only from %d to %d values: set dim to %d or a hidden layer", in, in, in)
+		return s, fmt.Errorf("residual: a linear head can have it only from %d to %d values: set dim to %d or add a hidden layer", in, in, in)
 	}
 	if n := s.parameters(); n > maxParameters {
 		return s, fmt.Errorf("%d parameters, more than %d: choose a smaller dim or hidden", n, maxParameters)
@@ -57,7 +57,7 @@ func newShape(in int, cfg Config) (shape, error) {
 // trainedSkip reports whether the skip is a matrix and not the identity.
 func (s shape) trainedSkip() bool { return s.residual && s.in != s.out }
 
-// beforeOut is the width of what the last layer sees.
+// beforeOut returns the width of the input of the last layer.
 func (s shape) beforeOut() int {
 	if s.hidden > 0 {
 		return s.hidden
@@ -86,7 +86,7 @@ func (s shape) parameters() int {
 	return n
 }
 
-// view lays the layers over a flat vector of the right length.
+// view returns the layers as views of a flat vector of the right length.
 func (s shape) view(flat []float64) weights {
 	var w weights
 	if s.hidden > 0 {
@@ -120,7 +120,7 @@ func toTensors(flat []float64, list []tensor) map[string]classifier.Tensor {
 	return out
 }
 
-// fromTensors is the inverse of toTensors. It allocates no more than what the
+// fromTensors is the inverse of toTensors. It allocates no more memory than the
 // state holds.
 func fromTensors(s classifier.State, list []tensor) ([]float64, error) {
 	var flat []float64

@@ -13,15 +13,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// An objective is phase 2: the sum of the bounds of a tree's nodes as a
-// function of one vector, θ, then X̄ (M×D, leaf after leaf), then log ℓ and
-// log s.
+// An objective is phase 2: the sum of the bounds of a tree's nodes as a function
+// of one vector, θ followed by X̄ (M×D, leaf after leaf), log ℓ and log s.
 type objective struct {
 	head     *Head          // over the vector
 	inducing blas64.General // likewise
 	phi      []float64      // likewise
 	vector   []float64
-	kernel   kernel.Kernel // its scales are those of phi
+	kernel   kernel.Kernel // its scales come from phi
 	tree     *gptree.Tree
 	nodes    *bound.Nodes
 	leaf     []int // of every class
@@ -33,7 +32,7 @@ type objective struct {
 // scales is the number of hyper-parameters of the kernel.
 const scales = 2
 
-// newObjective lays an objective over a head, whose θ it copies, and a start.
+// newObjective returns the objective of a head, whose θ it copies, and a start.
 // sizes counts the training examples of every class.
 func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linalg.Backend) (*objective, error) {
 	o := &objective{kernel: k, tree: s.Tree, products: m, leaf: make([]int, len(s.Classes))}
@@ -64,7 +63,7 @@ func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linal
 	return o, nil
 }
 
-// lay makes the vector and its views.
+// lay allocates the vector and its views.
 func (o *objective) lay(h *Head, inducing int) {
 	p := len(h.theta)
 	o.vector = make([]float64, p+inducing*h.Dim()+scales)
@@ -75,7 +74,7 @@ func (o *objective) lay(h *Head, inducing int) {
 	o.phi = rest
 }
 
-// scaled returns the kernel as it is now.
+// scaled returns the kernel with the current scales.
 func (o *objective) scaled() (kernel.Kernel, error) {
 	k := o.kernel
 	k.Lengthscale, k.Outputscale = math.Exp(o.phi[0]), math.Exp(o.phi[1])
@@ -123,7 +122,7 @@ func (o *objective) matrices(x blas64.General) (placement, error) {
 	return p, nil
 }
 
-// place brings the nodes to a batch whose leaves ascend.
+// place sets the batch of the nodes; its leaves ascend.
 func (o *objective) place(x blas64.General, leaf []int) (placement, error) {
 	p, err := o.matrices(x)
 	if err != nil {
@@ -164,7 +163,7 @@ func (o *objective) gradient(grad []float64, p placement) (float64, error) {
 	return loss, nil
 }
 
-// logProb returns the log-probabilities of embeddings, columns as the classes.
+// logProb returns the log-probabilities of embeddings, one column per class.
 func (o *objective) logProb(x blas64.General) (blas64.General, error) {
 	out := dense.New(x.Rows, len(o.leaf))
 	p, err := o.matrices(x)
@@ -178,7 +177,7 @@ func (o *objective) logProb(x blas64.General) (blas64.General, error) {
 	return out, o.tree.LogProb(out, odds)
 }
 
-// start returns the tree with what was learned.
+// start returns the tree with the trained inducing inputs and kernel.
 func (o *objective) start(classes []string) gptree.Start {
 	s := gptree.Start{
 		Classes: classes, Tree: o.tree, Inducing: make([][][]float32, len(classes)),

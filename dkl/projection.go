@@ -15,10 +15,10 @@ import (
 // A Projection is the result of training: the head of its best epoch.
 type Projection struct {
 	Head *Head
-	// Start is the tree with its trained inducing inputs and kernel, nil where
-	// there was no second phase.
+	// Start is the tree with its trained inducing inputs and kernel, or nil if
+	// there was no phase 2.
 	Start *gptree.Start
-	// Best is the epoch that it is of, 0 where there was none.
+	// Best is the epoch it comes from, or 0 if there was none.
 	Best int
 }
 
@@ -42,8 +42,8 @@ func (t *Trainer) Projection() Projection {
 }
 
 // Softmax returns the classifier of the best epoch of phase 1: the projection
-// and the linear classifier on top. It is an error before the first epoch and in
-// phase 2.
+// with the linear classifier on top. It returns an error before the first epoch
+// and in phase 2.
 func (t *Trainer) Softmax() (classifier.Head, error) {
 	if t.two != nil || t.best.vector == nil {
 		return nil, fmt.Errorf("dkl: there is no softmax after %d epochs, %d of cross-entropy", len(t.history), t.cfg.Pretrain)
@@ -83,11 +83,11 @@ func (c softmaxed) Score(dst blas64.General, novelty []float64, x blas32.General
 	return nil
 }
 
-// projectRows is how many embeddings Project takes at a time.
+// projectRows is the number of embeddings that Project processes at a time.
 const projectRows = 1024
 
-// Project returns g_θ of the rows of x (n×d), each scaled to length √d first,
-// as new embeddings (n×D); a zero vector is taken as it is.
+// Project returns g_θ of the rows of x (n×d), each scaled to length √d first, as
+// new embeddings (n×D). A zero vector is not scaled.
 func (h *Head) Project(x blas32.General) (blas32.General, error) {
 	out := dense.New32(x.Rows, h.Dim())
 	for first := 0; first < x.Rows; first += projectRows {

@@ -12,14 +12,14 @@ const maxMilestones = 1 << 10
 type SGDConfig struct {
 	// Rate is the learning rate of the first epoch.
 	Rate float64 `json:"rate" mapstructure:"rate"`
-	// Momentum is the share of the last step that the next one keeps.
+	// Momentum is the share of the last step that is added to the next.
 	Momentum float64 `json:"momentum" mapstructure:"momentum"`
 	// WeightDecay times θ is added to the gradient.
 	WeightDecay float64 `json:"weight_decay" mapstructure:"weight_decay"`
-	// Milestones are the epochs, counted from 0 and ascending, from which on
-	// the rate is multiplied by Decay once more.
+	// Milestones are the epochs, counted from 0 and ascending, at which the rate
+	// is multiplied by Decay.
 	Milestones []int `json:"milestones" mapstructure:"milestones"`
-	// Decay is what a milestone multiplies the rate by.
+	// Decay is the factor applied at a milestone.
 	Decay float64 `json:"decay" mapstructure:"decay"`
 }
 
@@ -62,7 +62,7 @@ type SGD struct {
 	velocity []float64
 }
 
-// NewSGD returns an optimiser of parameters values with v = 0.
+// NewSGD returns an optimiser for a vector of parameters values, with v = 0.
 func NewSGD(cfg SGDConfig, parameters int) (*SGD, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("sgd: %w", err)
@@ -74,8 +74,8 @@ func NewSGD(cfg SGDConfig, parameters int) (*SGD, error) {
 	return &SGD{cfg: cfg, velocity: make([]float64, parameters)}, nil
 }
 
-// Step moves theta against its gradient at the rate of an epoch, counted from
-// 0. A gradient that is not finite is an error that changes nothing.
+// Step moves theta against its gradient at the rate of an epoch, counted from 0.
+// If the gradient is not finite, Step returns an error and changes nothing.
 func (s *SGD) Step(theta, gradient []float64, epoch int) error {
 	if len(theta) != len(s.velocity) || len(gradient) != len(s.velocity) {
 		return fmt.Errorf("sgd: %d parameters and %d gradients, want %d", len(theta), len(gradient), len(s.velocity))

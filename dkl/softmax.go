@@ -49,7 +49,7 @@ func (s *Softmax) UseBackend(m linalg.Backend) { s.products = m }
 // Classes returns C.
 func (s *Softmax) Classes() int { return s.classes }
 
-// Dim returns D, the width of what it classifies.
+// Dim returns D, the width of a projection.
 func (s *Softmax) Dim() int { return s.dim }
 
 // Theta returns V and c as one vector, for an optimiser to change.
@@ -77,10 +77,10 @@ func (s *Softmax) LogProb(dst, z blas64.General) error {
 }
 
 // Loss returns the mean cross-entropy in nats of the rows of z (n×D), whose
-// classes are y (n values of 0 … C−1), and its gradients: with respect to V
-// and c into gradTheta, in the order of Theta, with respect to z into gradZ
-// (n×D). A loss that is not finite is an error; on error the gradients hold
-// no meaning. Nothing may overlap.
+// classes are y (n values of 0 … C−1). It writes the gradient with respect to V
+// and c into gradTheta, in the order of Theta, and that with respect to z into
+// gradZ (n×D). A loss that is not finite is an error; on error the gradients are
+// undefined. The arguments must not overlap.
 func (s *Softmax) Loss(gradTheta []float64, gradZ, z blas64.General, y []int) (float64, error) {
 	loss, err := s.loss(gradTheta, gradZ, z, y)
 	if err != nil {
@@ -108,9 +108,9 @@ func (s *Softmax) loss(gradTheta []float64, gradZ, z blas64.General, y []int) (f
 	return loss, s.w.input(s.products, gradZ, p)
 }
 
-// crossEntropy returns the mean of −log p(y) and turns the log-probabilities
-// into the gradient of the logits, (p − onehot(y))/n. p(y) − 1 is taken as
-// minus the others, which keeps its digits where p(y) is close to 1.
+// crossEntropy returns the mean of −log p(y) and turns the log-probabilities into
+// the gradient with respect to the logits, (p − onehot(y))/n. p(y) − 1 is computed
+// as minus the sum of the others, which is accurate even if p(y) is close to 1.
 func crossEntropy(logProb blas64.General, y []int) float64 {
 	var sum float64
 	n := float64(len(y))
@@ -139,7 +139,7 @@ func (s *Softmax) checkLoss(gradTheta []float64, gradZ, z blas64.General, y []in
 		}
 	}
 	if len(gradTheta) != len(s.theta) {
-		return fmt.Errorf("room for %d of %d parameters", len(gradTheta), len(s.theta))
+		return fmt.Errorf("a gradient of %d values for %d parameters", len(gradTheta), len(s.theta))
 	}
 	return checkMatrix("gradient", gradZ, z.Rows, s.dim)
 }

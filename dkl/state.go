@@ -11,9 +11,9 @@ type headSettings struct {
 	In     int    `json:"in"`
 }
 
-// Save returns the settings and the tensors "out.weight" (D×H, or D×d in a
-// linear head) and "out.bias" (D), with a hidden layer "hidden.weight" (H×d)
-// and "hidden.bias" (H), with a trained skip "skip.weight" (D×d).
+// Save returns the settings and the tensors "out.weight" (D×H, or D×d in a linear
+// head) and "out.bias" (D); with a hidden layer also "hidden.weight" (H×d) and
+// "hidden.bias" (H), and with a trained skip "skip.weight" (D×d).
 func (h *Head) Save() (classifier.State, error) {
 	return classifier.NewState(headSettings{h.cfg, h.shape.in}, toTensors(h.theta, h.shape.tensors()))
 }

@@ -13,22 +13,21 @@ import (
 // A TrainEnv is what training needs from its surroundings; the zero value is
 // enough.
 type TrainEnv struct {
-	// Train takes a trainer to its end; nil just runs the epochs.
+	// Train runs a trainer to its end; nil runs its epochs.
 	Train func(context.Context, *Trainer) error
-	// Views returns the augmented views of the rows of x; nil where there are
-	// none.
+	// Views returns the augmented views of the rows of x; nil if there are none.
 	Views func(x blas32.General) ([]blas32.General, error)
 	// Backend computes large products; nil is gonum.
 	Backend linalg.Backend
 }
 
 // Train trains a projection on a base session, through a tree with the given
-// settings: row i of x is an example of class y[i].
+// settings. Row i of x is an example of class y[i].
 func Train(ctx context.Context, cfg Training, tree gptree.Config, env TrainEnv, x blas32.General, y []string) (Projection, error) {
 	e := Examples{X: x, Y: y}
 	if cfg.Views > 0 {
 		if env.Views == nil {
-			return Projection{}, fmt.Errorf("dkl: views: %d are asked for, but there are no images to make them of; set dkl.views to 0 or train on images", cfg.Views)
+			return Projection{}, fmt.Errorf("dkl: views: %d are requested, but there are no images to make them from; set dkl.views to 0 or train on images", cfg.Views)
 		}
 		var err error
 		if e.Views, err = env.Views(x); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// The phases, as they stand in an Epoch.
+// The phases, as named in an Epoch.
 const (
 	CrossEntropy = "cross-entropy"
 	Tree         = "tree"
@@ -26,22 +26,22 @@ type Epoch struct {
 	Phase string `json:"phase"`
 	// Rate is the learning rate.
 	Rate float64 `json:"rate"`
-	// Loss is the mean over the steps: nats an example in phase 1, the sum over
-	// the nodes of nats an example in phase 2.
+	// Loss is the mean over the steps, in nats per example: in phase 2 summed over
+	// the nodes.
 	Loss float64 `json:"loss"`
-	// Accuracy (0 to 1) and NLL (nats) are those of the held-out examples, nil
-	// where there are none.
+	// Accuracy (0 to 1) and NLL (nats) are measured on the held-out examples; nil
+	// if there are none.
 	Accuracy *float64 `json:"accuracy"`
 	NLL      *float64 `json:"nll"`
 }
 
-// A Trainer trains a projection, an epoch at a time. It is not safe for
+// A Trainer trains a projection, one epoch at a time. It is not safe for
 // concurrent use.
 type Trainer struct {
 	cfg  Training // resolved
 	tree gptree.Config
 	data *data
-	// fingerprint is that of data.
+	// fingerprint is the fingerprint of data.
 	fingerprint string
 
 	initial *Head // θ before training
@@ -55,8 +55,8 @@ type Trainer struct {
 	products linalg.Backend
 }
 
-// best is the epoch of a phase with the best accuracy on what is held out, the
-// latest where nothing is.
+// best is the epoch of a phase with the best accuracy on held-out examples, or
+// the latest epoch if nothing is held out.
 type best struct {
 	Epoch    int     `json:"epoch"`
 	Accuracy float64 `json:"accuracy"`
@@ -64,8 +64,8 @@ type best struct {
 	vector   []float64
 }
 
-// NewTrainer returns a trainer of the examples of a base session. The tree and
-// the kernel are those that cfg builds; m multiplies.
+// NewTrainer returns a trainer for the examples of a base session. cfg determines
+// the tree and the kernel; m computes large products.
 func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*Trainer, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("dkl.%w", err)
@@ -88,7 +88,7 @@ func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*T
 	}
 	cfg.Calibrate, cfg.Seed, cfg.Inducing = false, t.Seed, t.Resolved().Inducing
 	resolved := t.Resolved()
-	resolved.HandOver = false // of no concern here
+	resolved.HandOver = false // does not affect training
 	tr := &Trainer{cfg: resolved, tree: cfg, data: d, fingerprint: d.fingerprint(), initial: head, products: m}
 	if tr.one, err = newEntropy(head, len(d.classes), m); err != nil {
 		return nil, fmt.Errorf("dkl: %w", err)
@@ -96,7 +96,7 @@ func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*T
 	return tr, tr.optimise(tr.one.vector)
 }
 
-// optimise starts with an optimiser at rest.
+// optimise starts optimising vector with a new optimiser.
 func (t *Trainer) optimise(vector []float64) error {
 	var err error
 	t.sgd, err = NewSGD(t.cfg.sgd(), len(vector))
@@ -104,11 +104,11 @@ func (t *Trainer) optimise(vector []float64) error {
 	return err
 }
 
-// History returns the epochs so far; it must not be changed.
+// History returns the epochs so far. The caller must not change it.
 func (t *Trainer) History() []Epoch { return t.history }
 
-// Done reports whether training is over: all epochs have passed, or the last
-// Patience of them brought nothing, or there is only one class.
+// Done reports whether training is over: all epochs have run, the last Patience
+// of them brought no improvement, or there is only one class.
 func (t *Trainer) Done() bool {
 	n := len(t.history)
 	if n >= t.cfg.Epochs || len(t.data.classes) < 2 {
@@ -117,8 +117,8 @@ func (t *Trainer) Done() bool {
 	return t.two != nil && t.cfg.Patience > 0 && len(t.data.held) > 0 && n-t.best.Epoch >= t.cfg.Patience
 }
 
-// Epoch trains one epoch. It asks ctx before every step; after an error the
-// trainer must not be used any more, except for what Save returned before.
+// Epoch trains one epoch. It checks ctx before every step. After an error the
+// trainer must not be used; a new one can continue from an earlier Save.
 func (t *Trainer) Epoch(ctx context.Context) (Epoch, error) {
 	e := Epoch{Epoch: len(t.history) + 1, Phase: CrossEntropy}
 	if t.Done() {
@@ -144,7 +144,7 @@ func (t *Trainer) Epoch(ctx context.Context) (Epoch, error) {
 	return e, nil
 }
 
-// grow goes on to phase 2.
+// grow starts phase 2.
 func (t *Trainer) grow(ctx context.Context) error {
 	z, err := t.one.head.Project(t.data.examples.X)
 	if err != nil {
@@ -164,12 +164,12 @@ func (t *Trainer) grow(ctx context.Context) error {
 	return t.optimise(t.two.vector)
 }
 
-// kernel is that of the nodes without its scales.
+// kernel returns the kernel of the nodes without its scales.
 func (t *Trainer) kernel() kernel.Kernel {
 	return kernel.Kernel{Kind: t.tree.Kernel, Normalize: t.tree.Normalize}
 }
 
-// pass takes the steps of an epoch and returns their mean loss.
+// pass runs the steps of an epoch and returns their mean loss.
 func (t *Trainer) pass(ctx context.Context) (float64, error) {
 	order := t.data.epoch(t.cfg.Seed, len(t.history))
 	var sum float64
@@ -206,9 +206,9 @@ func (t *Trainer) step(batch []pick) (float64, error) {
 	return loss, t.sgd.Step(t.vector(), t.grad, len(t.history))
 }
 
-// bound updates the nodes on a batch and writes the gradient of their loss. The
-// kernel is one for all nodes and moves by their mean, as one of each would by
-// its own.
+// bound updates the nodes on a batch and writes the gradient of their loss. All
+// nodes share one kernel, which moves by the mean of their gradients, so that its
+// steps are as large as those of a kernel per node.
 func (t *Trainer) bound(batch []pick) (float64, error) {
 	o := t.two
 	slices.SortStableFunc(batch, func(a, b pick) int {
@@ -250,10 +250,10 @@ func (t *Trainer) vector() []float64 {
 	return t.one.vector
 }
 
-// examineRows is how many held-out examples are asked about at a time.
+// examineRows is the number of held-out examples scored at a time.
 const examineRows = 512
 
-// examine measures the held-out examples and keeps the best epoch.
+// examine scores the held-out examples and records the best epoch.
 func (t *Trainer) examine(e *Epoch) error {
 	if len(t.data.held) == 0 {
 		t.best = best{Epoch: e.Epoch, vector: slices.Clone(t.vector())}

@@ -11,20 +11,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/gptree"
 )
 
-// checkpoint is the settings of a saved trainer.
+// checkpoint holds the settings of a saved trainer.
 type checkpoint struct {
 	Training    Training      `json:"training"`
 	GPTree      gptree.Config `json:"gptree"`
 	Fingerprint string        `json:"examples_sha256"`
 	History     []Epoch       `json:"history"`
 	Best        best          `json:"best"`
-	// Tree, Inducing and Kernel are of phase 2.
+	// Tree, Inducing and Kernel belong to phase 2.
 	Tree     *gptree.Tree `json:"tree,omitempty"`
 	Inducing []int        `json:"inducing,omitempty"` // of every leaf
 }
 
-// Save returns all that training goes on from: the tensors "vector", "velocity"
-// and "best", in phase 2 also "eta" and "precision" (see package bound).
+// Save returns the state from which training can continue: the tensors "vector",
+// "velocity" and "best", in phase 2 also "eta" and "precision" (see package
+// bound).
 func (t *Trainer) Save() (classifier.State, error) {
 	c := checkpoint{
 		Training: t.cfg, GPTree: t.tree, Fingerprint: t.fingerprint,
@@ -45,17 +46,17 @@ func (t *Trainer) Save() (classifier.State, error) {
 	return classifier.NewState(c, tensors)
 }
 
-// Key is a name of the settings and the examples, 64 hexadecimal digits:
-// trainers of one key go through the same states.
+// Key returns a hash of the settings and the examples, 64 hexadecimal digits:
+// trainers with the same key go through the same states.
 func (t *Trainer) Key() (string, error) {
 	text, err := json.Marshal(checkpoint{Training: t.cfg, GPTree: t.tree, Fingerprint: t.fingerprint})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), err
 }
 
-// Restore goes on from what Save returned, bit for bit. It returns an error,
-// and changes nothing, where that belongs to other settings or other examples
-// or is damaged.
+// Restore continues from a state returned by Save, bit for bit. If the state
+// belongs to other settings or examples or is damaged, it returns an error and
+// changes nothing.
 func (t *Trainer) Restore(s classifier.State) error {
 	next := *t
 	next.two = nil
@@ -79,10 +80,10 @@ func (t *Trainer) restore(s classifier.State) error {
 		return err
 	}
 	if !reflect.DeepEqual(c.Training, t.cfg) || c.GPTree != t.tree {
-		return fmt.Errorf("it is of other settings")
+		return fmt.Errorf("it belongs to other settings")
 	}
 	if c.Fingerprint != t.fingerprint {
-		return fmt.Errorf("it is of other examples")
+		return fmt.Errorf("it belongs to other examples")
 	}
 	if err := c.check(t.cfg); err != nil {
 		return err
@@ -95,24 +96,24 @@ func (t *Trainer) restore(s classifier.State) error {
 	return t.restoreVectors(c, s)
 }
 
-// check makes sure of what does not depend on the examples.
+// check validates what does not depend on the examples.
 func (c checkpoint) check(t Training) error {
 	n := len(c.History)
 	if n > t.Epochs || (c.Tree != nil) != (n > t.Pretrain) {
-		return fmt.Errorf("%d epochs, and the presence of a tree, do not go with the settings", n)
+		return fmt.Errorf("%d epochs, and whether there is a tree, do not match the settings", n)
 	}
 	for i, e := range c.History {
 		if e.Epoch != i+1 {
-			return fmt.Errorf("epoch %d stands where %d belongs", e.Epoch, i+1)
+			return fmt.Errorf("epoch %d in place of epoch %d", e.Epoch, i+1)
 		}
 	}
 	if c.Best.Epoch < 0 || c.Best.Epoch > n || (c.Best.Epoch == 0) != (n == 0) {
-		return fmt.Errorf("epoch %d of %d is the best", c.Best.Epoch, n)
+		return fmt.Errorf("best epoch %d of %d", c.Best.Epoch, n)
 	}
 	return nil
 }
 
-// restoreTree makes phase 2 as it was, its vector aside.
+// restoreTree restores phase 2, except for its vector.
 func (t *Trainer) restoreTree(c checkpoint, s classifier.State) error {
 	if c.Tree.Classes() != len(t.data.classes) || len(c.Inducing) != c.Tree.Classes() {
 		return fmt.Errorf("a tree of %d classes with inducing inputs of %d, want %d", c.Tree.Classes(), len(c.Inducing), len(t.data.classes))
@@ -121,7 +122,7 @@ func (t *Trainer) restoreTree(c checkpoint, s classifier.State) error {
 	_, class := c.Tree.Spans()
 	for leaf, n := range c.Inducing {
 		if n < 1 || n > t.cfg.Inducing {
-			return fmt.Errorf("%d inducing inputs of a class, want 1 … %d", n, t.cfg.Inducing)
+			return fmt.Errorf("%d inducing inputs for a class, want 1 … %d", n, t.cfg.Inducing)
 		}
 		for range n {
 			start.Inducing[class[leaf]] = append(start.Inducing[class[leaf]], make([]float32, t.initial.Dim()))

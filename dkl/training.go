@@ -18,50 +18,50 @@ const (
 	PresetWhiten = "whiten"
 )
 
-// FromPreset as a setting takes that of the preset where 0 means something.
+// FromPreset selects the preset's value for settings where 0 has a meaning.
 const FromPreset = -1
 
-// A Training holds the settings of training a projection. What is 0, or
-// FromPreset where 0 means something, is as the preset says.
+// A Training holds the settings for training a projection. A setting of 0, or
+// FromPreset where 0 has a meaning, takes the value of the preset.
 type Training struct {
 	// Preset is one of Presets.
 	Preset string `json:"preset" mapstructure:"preset"`
-	// Dim, Hidden and Residual are those of Config. A Dim of 0 is as the preset
-	// says; in a residual head without a hidden layer, as that of the preset
-	// frozen then is, it is the width of the embeddings.
+	// Dim, Hidden and Residual are those of Config. A Dim of 0 takes the value of
+	// the preset; in a residual head without a hidden layer, such as that of the
+	// preset frozen, it is the width of the embeddings.
 	Dim      int  `json:"dim" mapstructure:"dim"`
 	Hidden   int  `json:"hidden" mapstructure:"hidden"`
 	Residual bool `json:"residual" mapstructure:"residual"`
 	// Whiten lets a linear residual head start as the whitening by the
 	// covariance within base classes instead of as the identity.
 	Whiten bool `json:"whiten" mapstructure:"whiten"`
-	// Epochs is the number of all epochs, Pretrain that of the first ones, of
+	// Epochs is the total number of epochs; the first Pretrain of them minimise
 	// cross-entropy.
 	Epochs   int `json:"epochs" mapstructure:"epochs"`
 	Pretrain int `json:"pretrain" mapstructure:"pretrain"`
-	// Batch is the number of examples of a step, Rate the first learning rate.
+	// Batch is the number of examples in a step; Rate is the initial learning
+	// rate.
 	Batch int     `json:"batch" mapstructure:"batch"`
 	Rate  float64 `json:"rate" mapstructure:"rate"`
-	// WeightDecay pulls all parameters to 0, Anchor those of the head to where
-	// they started.
+	// WeightDecay pulls all parameters to 0, Anchor those of the head to their
+	// initial values.
 	WeightDecay float64 `json:"weight_decay" mapstructure:"weight_decay"`
 	Anchor      float64 `json:"anchor" mapstructure:"anchor"`
 	// NaturalRate is ρ of the natural-gradient steps.
 	NaturalRate float64 `json:"natural_rate" mapstructure:"natural_rate"`
-	// Inducing is the number of inducing inputs a class.
+	// Inducing is the number of inducing inputs per class.
 	Inducing int `json:"inducing" mapstructure:"inducing"`
-	// Validation is the share of every class that is held out, Patience the
-	// number of epochs without a better accuracy on it after which the second
-	// phase ends; 0 means never.
+	// Validation is the share of every class that is held out. Phase 2 ends after
+	// Patience epochs without a better accuracy on it; 0 means never.
 	Validation float64 `json:"validation" mapstructure:"validation"`
 	Patience   int     `json:"patience" mapstructure:"patience"`
 	// Views is the number of augmented views of every image, besides itself,
 	// that training draws from.
 	Views int `json:"views" mapstructure:"views"`
-	// HandOver says that a gptree behind the projection takes over the trained
-	// inducing inputs and kernel instead of making its own. Training is the same.
+	// HandOver lets a gptree behind the projection take over the trained inducing
+	// inputs and kernel instead of choosing its own. Training is the same.
 	HandOver bool `json:"hand_over" mapstructure:"hand_over"`
-	// Seed decides every draw. It is the seed of the run, not a key of its own.
+	// Seed determines every draw. It is the seed of the run, not a separate key.
 	Seed uint64 `json:"seed" mapstructure:"-"`
 }
 
@@ -75,7 +75,7 @@ func Presets() []string {
 	return []string{PresetFrozen, PresetCUB, PresetMiniImageNet, PresetCIFAR, PresetWhiten}
 }
 
-// preset returns the settings of a name, none of which is open.
+// preset returns the complete settings of a preset.
 func preset(name string) Training {
 	t := Training{Dim: 512, Epochs: 100, Pretrain: 20, Batch: 128, Rate: 0.01, WeightDecay: 1e-4, NaturalRate: 0.05, Inducing: 5}
 	switch name {
@@ -91,10 +91,10 @@ func preset(name string) Training {
 	return t
 }
 
-// leastEpochs is 0 for a preset that trains nothing.
+// leastEpochs returns 0 for a preset that trains nothing, otherwise 1.
 func (t Training) leastEpochs() int { return min(1, t.Epochs) }
 
-// milestones are the epochs of which each lowers the rate to a tenth.
+// milestones returns the epochs at which the rate drops to a tenth.
 func milestones(preset string, epochs int) []int {
 	switch preset {
 	case PresetCIFAR:
@@ -105,7 +105,7 @@ func milestones(preset string, epochs int) []int {
 	return []int{40, 60}
 }
 
-// Resolved returns the settings with nothing open.
+// Resolved returns the settings with all values of the preset filled in.
 func (t Training) Resolved() Training {
 	p := preset(t.Preset)
 	t.Residual, t.Whiten = t.Residual || t.linear(), t.Whiten || p.Whiten
@@ -132,13 +132,13 @@ func (t Training) Resolved() Training {
 	return t
 }
 
-// linear says that the head is the residual one of the presets frozen and
-// whiten.
+// linear reports whether the head is the linear residual one of the presets
+// frozen and whiten.
 func (t Training) linear() bool {
 	return (t.Preset == PresetFrozen || t.Preset == PresetWhiten) && t.Dim == 0 && t.Hidden == 0
 }
 
-// head returns the settings of the head on embeddings of in values.
+// head returns the settings of the head for embeddings of in values.
 func (t Training) head(in int) Config {
 	r := t.Resolved()
 	if t.Dim == 0 && r.Residual && r.Hidden == 0 {

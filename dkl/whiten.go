@@ -11,17 +11,17 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// whitenShrinkage is the share of the covariance that a multiple of I
-// replaces, as in classifier plda.
+// whitenShrinkage is the share of the covariance replaced by a multiple of I, as
+// in classifier plda.
 const whitenShrinkage = 0.3
 
-// whiten lets a linear residual head start as the map
+// whiten initialises a linear residual head to the map
 //
 //	x ↦ √(tr Σ/d)·Σ^{−½}·(x − μ),   Σ = (1−ε)·S + ε·(tr S/d)·I
 //
-// with S the covariance within classes of the training examples and μ their
-// mean: directions in which images of one class differ count less. It stays the
-// identity where no class varies. Cost: n·d² and an eigendecomposition of
+// with S the covariance within classes of the training examples and μ their mean,
+// so that directions in which images of one class differ count less. The head
+// stays the identity if no class varies. Cost: n·d² and an eigendecomposition of
 // order d.
 func (h *Head) whiten(d *data) error {
 	x := d.gather(plain(d.train))
@@ -62,8 +62,8 @@ func columnMeans(x blas64.General) []float64 {
 	return mu
 }
 
-// withinClasses returns the pooled covariance within classes; rows of x are
-// grouped by class, sizes many of each. It leaves x centred by class.
+// withinClasses returns the pooled covariance within classes. The rows of x are
+// grouped by class, with sizes[k] rows of class k; x is centred by class in place.
 func withinClasses(x blas64.General, sizes []int) blas64.General {
 	first := 0
 	for _, n := range sizes {

@@ -1,4 +1,4 @@
-// Package gp holds the binary Gaussian process classifier of GP-Tree
+// Package gp implements the binary Gaussian process classifier of GP-Tree
 // (Achituve, Navon, Yemini, Chechik, Fetaya, ICML 2021): a logistic likelihood
 // made Gaussian by Pólya-Gamma variables, with posteriors by Gibbs sampling
 // (Gibbs) or by variational inference on inducing inputs (VI, after Wenzel et
@@ -6,10 +6,10 @@
 //
 //	symbol   here               shape    meaning
 //	n, m, q  –                  –        examples, inducing inputs, inputs to predict at
-//	y        yes                n        whether an example is to the left
+//	y        yes                n        whether an example goes to the left
 //	κ        kappa              n        y − ½
 //	K, Φ     Prior              n×n, n×r prior covariance, or features with K = ΦΦᵀ
-//	ω        Gibbs.Omega        n        PG(1, f), one set a chain (eq. 4)
+//	ω        Gibbs.Omega        n        PG(1, f), one set per chain (eq. 4)
 //	B        –                  n×n      I + Ω^½KΩ^½, eigenvalues ≥ 1
 //	k*, k**  rows, prior        q×n, q   cross-covariances and prior variances
 //	μ*, Σ*   Latent             q×chains moments of f at new inputs (eq. 12, 14)
@@ -25,39 +25,40 @@
 //
 //	f = g − KΩ^½B⁻¹(Ω^½g + ε),  g = f₀ + Kκ,  f₀ ~ N(0, K),  ε ~ N(0, I)
 //
-// which equals f₀ + KΩ^½B⁻¹(Ω^−½κ − Ω^½f₀ − ε) with its 0/0 taken out, so that
-// ω = 0 is harmless, K may be singular, and no jitter is added. Where K = ΦΦᵀ
-// with fewer features than examples (the linear kernel), the weights are drawn
-// instead, from N(A⁻¹Φᵀκ, A⁻¹) with A = I + ΦᵀΩΦ.
+// which equals f₀ + KΩ^½B⁻¹(Ω^−½κ − Ω^½f₀ − ε) without its 0/0, so that ω = 0
+// is harmless, K may be singular, and no jitter is needed. If K = ΦΦᵀ has fewer
+// features than examples (the linear kernel), the weights are drawn instead,
+// from N(A⁻¹Φᵀκ, A⁻¹) with A = I + ΦᵀΩΦ.
 //
-// The last ω of every chain is kept: the prediction is the mean over chains of
-// E σ(f*) under eq. 12.
+// A classifier stores the last ω of every chain; the prediction is the mean
+// over chains of E σ(f*) under eq. 12.
 //
 // # Variational inference
 //
-// Everything happens in whitened coordinates u = L⁻¹f̄, K_mm = LLᵀ: with
-// A = K_nm·L⁻ᵀ the posterior of u has precision P and natural mean h, and
+// VI works in whitened coordinates u = L⁻¹f̄, K_mm = LLᵀ: with A = K_nm·L⁻ᵀ the
+// posterior of u has precision P and natural mean h, and
 //
 //	c² = Q_ii + aᵀP⁻¹a + (aᵀP⁻¹h)²                    (eq. 16)
 //	P ← (1−ρ)P + ρ(I + n/|B|·AᵀΛA)                    (eq. 17)
 //	h ← (1−ρ)h + ρ·n/|B|·Aᵀκ
 //
-// The map from u to f̄ is linear, so that these are the natural-gradient steps
-// in (η, H) = (L⁻ᵀh, −½L⁻ᵀPL⁻¹); P has eigenvalues ≥ 1 and needs no jitter.
+// The map from u to f̄ is linear, so these are the natural-gradient steps in
+// (η, H) = (L⁻ᵀh, −½L⁻ᵀPL⁻¹); P has eigenvalues ≥ 1 and needs no jitter.
 //
 // # Deviations from the paper
 //
-// Eq. 17 is a factor of two off: its fixed point is not a maximum of eq. 13.
-// The one above is, and full batches with ρ = 1 are coordinate ascent. Eq. 14
-// lacks inverses in Σ*; here Σ* = k** − k*ᵀK_mm⁻¹(K_mm − S̃)K_mm⁻¹k*. Bounds keep
-// all constants: they are below log p(y). Nothing is added to k** (the official
-// code adds its jitter there).
+// Eq. 17 is off by a factor of two: its fixed point does not maximise eq. 13.
+// That of the update above does, and full batches with ρ = 1 are coordinate
+// ascent. Eq. 14 lacks inverses in Σ*; here
+// Σ* = k** − k*ᵀK_mm⁻¹(K_mm − S̃)K_mm⁻¹k*. Bounds include all constants, so they
+// are true lower bounds of log p(y). Nothing is added to k** (the official code
+// adds its jitter there).
 //
 // # Cost
 //
-// A Gibbs step takes n³/3 multiplications, nr²/2 + r³/6 in weight space; a
-// prediction n² (r²) an input and chain; memory n² (r²) a chain. A VI step takes
-// 1.5·|B|m² + m³, a prediction 2m². All float64; chains run in parallel from
-// streams of their own, and the same seed gives the same bytes at any number of
-// threads.
+// A Gibbs step takes n³/3 multiplications (nr²/2 + r³/6 in weight space), a
+// prediction n² (r²) per input and chain, and memory is n² (r²) per chain. A VI
+// step takes 1.5·|B|m² + m³, a prediction 2m². All computation is in float64.
+// Chains run in parallel, each with its own random stream, and the same seed
+// gives the same bytes for any number of threads.
 package gp

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// solve overwrites v with (LLᵀ)⁻¹v; l is L in a lower triangle.
+// solve overwrites v with (LLᵀ)⁻¹v; l holds L in its lower triangle.
 func solve(l blas64.General, v []float64) {
 	blas64.Trsv(blas.NoTrans, linalg.LowerTriangle(l), dense.Vector(v))
 	blas64.Trsv(blas.Trans, linalg.LowerTriangle(l), dense.Vector(v))
 }
 
-// Jitter of K_mm: none while every pivot exceeds firm times the largest
-// variance, soft times that otherwise.
+// Jitter of K_mm: none if every pivot exceeds firm times the largest variance,
+// otherwise soft times the largest variance.
 const (
 	firm = 1e-8
 	soft = 1e-6
@@ -50,16 +50,16 @@ func smallestPivot(l blas64.General) float64 {
 	return smallest * smallest
 }
 
-// safe bounds the squared pivots, relative to the largest variance, that new
-// inputs can be divided by without loss; below it pivots are chosen.
+// safe is the smallest squared pivot, relative to the largest variance, that is
+// safe to divide by; below it Root uses complete pivoting.
 const safe = 1e-10
 
-// Root returns R (r×n) with RᵀR = k, of the rank r that k (n×n, positive
-// semi-definite, both triangles filled) has to working precision, and the r
-// pivots: their columns of R are upper triangular. With f = Rᵀt, t ~ N(0, I), a
-// new input whose covariances with the pivots are k* has the features
-// ϕ = R_P⁻ᵀk*, and f* given t has mean ϕᵀt and variance k** − ‖ϕ‖². In O(n³/3),
-// O(nr²/2) where k is nearly singular.
+// Root returns R (r×n) with RᵀR = k, where r is the rank of k (n×n, positive
+// semi-definite, both triangles filled) to working precision, and the r pivots,
+// whose columns of R are upper triangular. With f = Rᵀt, t ~ N(0, I), a new
+// input whose covariances with the pivots are k* has the features ϕ = R_P⁻ᵀk*,
+// and f* given t has mean ϕᵀt and variance k** − ‖ϕ‖². Root takes O(n³/3), or
+// O(nr²/2) if k is nearly singular.
 func Root(k blas64.General) (r blas64.General, pivots []int) {
 	l, err := linalg.Cholesky(linalg.Gonum{}, k, 0)
 	if err != nil || smallestPivot(l) <= safe*largestPivot(k) {
@@ -72,9 +72,9 @@ func Root(k blas64.General) (r blas64.General, pivots []int) {
 	return dense.Transposed(l), pivots
 }
 
-// pivotedRoot returns R (r×n) with RᵀR = k, of the rank r that k has to
-// working precision, by the Cholesky factorisation with complete pivoting: for
-// matrices that are singular, as those of duplicate inputs are.
+// pivotedRoot returns R (r×n) with RᵀR = k and the pivots by Cholesky
+// factorisation with complete pivoting, for singular matrices such as those of
+// duplicate inputs.
 func pivotedRoot(k blas64.General) (blas64.General, []int) {
 	n := k.Rows
 	root := dense.New(n, n)

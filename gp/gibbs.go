@@ -22,15 +22,16 @@ const (
 	maxSteps  = 1 << 20
 )
 
-// A Schedule says how long to sample.
+// A Schedule sets how long to sample.
 type Schedule struct {
 	// Chains is the number of independent chains.
 	Chains int `json:"chains" mapstructure:"chains"`
-	// Steps is the number of draws of f, and then of ω, in each.
+	// Steps is the number of draws of f and then ω in each chain.
 	Steps int `json:"steps" mapstructure:"steps"`
 }
 
-// PaperSchedule is that of §C.1 from 30 classes on: 10 chains of one step.
+// PaperSchedule returns the schedule of §C.1 for 30 or more classes: 10 chains
+// of one step.
 func PaperSchedule() Schedule { return Schedule{Chains: 10, Steps: 1} }
 
 // Validate names the field that is out of range.
@@ -44,14 +45,14 @@ func (s Schedule) Validate() error {
 	return nil
 }
 
-// A Stream is where the draws of a node come from: chains of it differ.
+// A Stream identifies the random stream of a node; each chain gets its own.
 type Stream struct {
-	// Seed is the user's, Node tells nodes of one model apart.
+	// Seed is the user's; Node distinguishes the nodes of one model.
 	Seed, Node uint64
 }
 
-// Chain returns the stream of a chain; the numbers are mixed as SplitMix64
-// does (Steele, Lea, Flood 2014).
+// Chain returns the random source of chain i, with the numbers mixed as in
+// SplitMix64 (Steele, Lea, Flood 2014).
 func (s Stream) Chain(i int) *rand.Rand {
 	z := s.Node + (uint64(i)+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -60,7 +61,7 @@ func (s Stream) Chain(i int) *rand.Rand {
 }
 
 // Gibbs is a binary classifier whose posterior is a mixture over the ω of
-// several chains. It is never changed: safe for concurrent use.
+// several chains. It is immutable and safe for concurrent use.
 type Gibbs struct {
 	prior Prior
 	yes   []bool
@@ -68,20 +69,20 @@ type Gibbs struct {
 	given []conditional // by chain
 }
 
-// conditional is the posterior given ω. At a row k* of covariances (of
-// features in weight space),
+// conditional is the posterior given ω. At a row k* of covariances (features in
+// weight space),
 //
 //	μ* = weights·k*,  Σ* = k** − ‖factor·k*‖²  (‖factor·k*‖² in weight space)
 //
-// The factor is half the work of a fit and only predictions need it: the first
-// of them computes it.
+// The factor is half the work of a fit and only predictions need it, so the
+// first prediction computes it.
 type conditional struct {
 	weights []float64
 	factor  func() (blas64.General, error)
 }
 
 // FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i. It
-// asks ctx before it begins, and then runs to the end.
+// checks ctx before it begins and then runs to the end.
 func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream Stream) (*Gibbs, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
@@ -104,8 +105,8 @@ func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream S
 	return NewGibbs(prior, yes, omega)
 }
 
-// NewGibbs returns the classifier of given ω, one set of n a chain, as Omega
-// returned it. It keeps yes and omega, which must not change.
+// NewGibbs returns the classifier for given ω, n values per chain as returned by
+// Omega. It retains yes and omega, which must not change.
 func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	if err := checkYes(prior.Len(), yes); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
@@ -128,7 +129,7 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	return g, nil
 }
 
-// On returns the classifier of the same ω on another backend.
+// On returns the classifier with the same ω on another backend.
 func (g *Gibbs) On(m linalg.Backend) (*Gibbs, error) {
 	return NewGibbs(g.prior.On(m), g.yes, g.omega)
 }
@@ -206,7 +207,7 @@ func scale(v, by []float64) {
 	}
 }
 
-// Omega returns ω, one set of n a chain; it must not be changed.
+// Omega returns ω, n values per chain. The caller must not change it.
 func (g *Gibbs) Omega() [][]float64 { return g.omega }
 
 // Latent returns the moments of f (eq. 12) at q inputs: rows holds their
@@ -214,7 +215,7 @@ func (g *Gibbs) Omega() [][]float64 { return g.omega }
 // weight space rows holds their features (q×r) and prior is nil.
 func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 	if (prior == nil) != g.prior.weights {
-		return Latent{}, fmt.Errorf("gp: predict: prior variances go with function space, and with it alone")
+		return Latent{}, fmt.Errorf("gp: predict: prior variances are required in function space and not allowed in weight space")
 	}
 	l, err := newLatent(rows, prior, g.prior.Width(), len(g.given))
 	if err != nil {
@@ -223,7 +224,7 @@ func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 	return l, dense.ParallelErr(len(g.given), func(c int) error { return g.latent(l, c, rows, prior) })
 }
 
-// latent fills the column of a chain.
+// latent fills the column of chain c.
 func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) error {
 	project(l.Mean, c, rows, g.given[c].weights)
 	factor, err := g.given[c].factor()
@@ -243,7 +244,7 @@ func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) er
 	return err
 }
 
-// A sampler holds what the chains of a node share.
+// A sampler holds the state that the chains of a node share.
 type sampler struct {
 	prior Prior
 	kappa []float64
@@ -281,7 +282,7 @@ func drawOmega(omega, f []float64, rng *rand.Rand) {
 	}
 }
 
-// draw overwrites f with a draw from p(f | ω, y); system is overwritten too.
+// draw overwrites f with a draw from p(f | ω, y). It also overwrites system.
 func (s *sampler) draw(f, omega []float64, system blas64.General, rng *rand.Rand) error {
 	half, err := roots(omega, len(f))
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Prediction says how probabilities come from the moments of f.
+// A Prediction is a way to compute probabilities from the moments of f.
 type Prediction string
 
 // The predictions.
 const (
 	// Quadrature averages σ over f (eq. 11).
 	Quadrature Prediction = "quadrature"
-	// PlugIn takes σ at the mean of f (§C.1).
+	// PlugIn evaluates σ at the mean of f (§C.1).
 	PlugIn Prediction = "plug-in"
 )
 
-// Validate says what there is.
+// Validate returns an error unless p is one of the predictions.
 func (p Prediction) Validate() error {
 	if p != Quadrature && p != PlugIn {
 		return fmt.Errorf("%q is neither %s nor %s", p, Quadrature, PlugIn)
@@ -30,15 +30,15 @@ func (p Prediction) Validate() error {
 	return nil
 }
 
-// A Latent holds the moments of f at q inputs under an equal mixture of
-// Gaussians, one column a chain.
+// A Latent holds the moments of f at q inputs under an equally weighted mixture
+// of Gaussians, one column per chain.
 type Latent struct {
 	// Mean is μ*, Var is Σ* (both q×chains).
 	Mean, Var blas64.General
 }
 
-// LogProbs writes the logarithms of p(y* = 1) and of p(y* = 0) into yes and no
-// (q, nats): of each chain, then averaged.
+// LogProbs writes the logarithms of p(y* = 1) and p(y* = 0) into yes and no
+// (q, nats). Probabilities are computed for each chain and then averaged.
 func (l Latent) LogProbs(yes, no []float64, by Prediction) {
 	chains := l.Mean.Cols
 	each := make([]float64, 2*chains)
@@ -68,8 +68,8 @@ func logMean(v []float64) float64 {
 	return largest + math.Log(sum/float64(len(v)))
 }
 
-// Variances writes the variance of f (q) into dst: the mean of those of the
-// chains and the variance of their means.
+// Variances writes the variance of f (q) into dst: the mean of the chains'
+// variances plus the variance of their means.
 func (l Latent) Variances(dst []float64) {
 	n := float64(l.Mean.Cols)
 	for i := range dst {
@@ -85,7 +85,7 @@ func (l Latent) Variances(dst []float64) {
 	}
 }
 
-// newLatent returns moments of q inputs, all zero, and checks what is to be predicted.
+// newLatent checks the inputs to predict at and returns zero moments for them.
 func newLatent(rows blas64.General, prior []float64, width, chains int) (Latent, error) {
 	if err := dense.Valid(rows); err != nil {
 		return Latent{}, fmt.Errorf("gp: predict: %w", err)
@@ -96,16 +96,17 @@ func newLatent(rows blas64.General, prior []float64, width, chains int) (Latent,
 	return Latent{Mean: dense.New(rows.Rows, chains), Var: dense.New(rows.Rows, chains)}, nil
 }
 
-// band is how many rows of a triangular factor are multiplied at a time.
+// band is the number of rows of a triangular factor multiplied at a time.
 const band = 64
 
-// wholeValues is the size of a factor from which on a library is quicker with all
-// of it than gonum with its triangle; smaller ones would be gonum's anyway.
+// wholeValues is the size of a factor from which a library multiplies all of it
+// faster than gonum multiplies its triangle; backends leave smaller factors to
+// gonum anyway.
 const wholeValues = 1 << 16
 
-// addSquares adds sign·‖factor·row‖² of every row (q×k) to column c of dst; a row
-// does not depend on the others. factor is lower triangular with zeros above,
-// which gonum does not multiply.
+// addSquares adds sign·‖factor·row‖² for every row (q×k) to column c of dst; the
+// result for a row does not depend on the other rows. factor is lower triangular
+// with zeros above the diagonal, which gonum skips.
 func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows, factor blas64.General) error {
 	if rows.Rows == 0 {
 		return nil
@@ -130,7 +131,7 @@ func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows
 	return nil
 }
 
-// addLengths adds sign·‖row‖² of every row of t to column c of dst.
+// addLengths adds sign·‖row‖² for every row of t to column c of dst.
 func addLengths(dst blas64.General, c int, sign float64, t blas64.General) {
 	for i := range t.Rows {
 		r := dense.Row(t, i)
@@ -138,7 +139,7 @@ func addLengths(dst blas64.General, c int, sign float64, t blas64.General) {
 	}
 }
 
-// project writes w·row of every row (q×k) into column c of dst.
+// project writes w·row for every row (q×k) into column c of dst.
 func project(dst blas64.General, c int, rows blas64.General, w []float64) {
 	for i := range rows.Rows {
 		dense.Row(dst, i)[c] = dense.Dot(dense.Row(rows, i), w)

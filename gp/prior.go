@@ -11,8 +11,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Prior is f ~ N(0, K) at n inputs, as a kernel matrix or as features. It is
-// never changed: safe for concurrent use.
+// A Prior is f ~ N(0, K) at n inputs, given as a kernel matrix or as features.
+// It is immutable and safe for concurrent use.
 type Prior struct {
 	// k is K (n×n) in function space.
 	k blas64.General
@@ -22,16 +22,16 @@ type Prior struct {
 	backend linalg.Backend
 }
 
-// On returns the prior with m as the backend of everything that is done with
-// it, in place of gonum. Fits by two backends differ in the last bits, and so
-// may, rarely, their draws.
+// On returns a copy of the prior whose fits and predictions use m instead of
+// gonum. Fits on two backends differ in the last bits, which can, rarely, change
+// their draws.
 func (p Prior) On(m linalg.Backend) Prior {
 	p.backend = linalg.OrDefault(m)
 	return p
 }
 
 // FunctionSpace returns the prior of a kernel matrix (n×n, both triangles
-// filled, positive semi-definite), which is kept and must not change.
+// filled, positive semi-definite), which it retains and which must not change.
 func FunctionSpace(k blas64.General) (Prior, error) {
 	if err := checkSquare(k); err != nil {
 		return Prior{}, fmt.Errorf("gp: prior: %w", err)
@@ -39,8 +39,8 @@ func FunctionSpace(k blas64.General) (Prior, error) {
 	return Prior{k: k, backend: linalg.Default()}, finite(k)
 }
 
-// WeightSpace returns the prior K = ΦΦᵀ of features (n×r), which are kept and
-// must not change.
+// WeightSpace returns the prior K = ΦΦᵀ of features (n×r), which it retains and
+// which must not change.
 func WeightSpace(phi blas64.General) (Prior, error) {
 	if err := dense.Valid(phi); err != nil {
 		return Prior{}, fmt.Errorf("gp: prior: %w", err)
@@ -51,7 +51,7 @@ func WeightSpace(phi blas64.General) (Prior, error) {
 	return Prior{phi: phi, weights: true, backend: linalg.Default()}, finite(phi)
 }
 
-// checkSquare returns an error unless k can be a kernel matrix.
+// checkSquare returns an error unless k is a square, non-empty matrix.
 func checkSquare(k blas64.General) error {
 	if err := dense.Valid(k); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (p Prior) Len() int {
 	return p.k.Rows
 }
 
-// Width returns the columns that rows to predict at have: n, or r in weight
-// space.
+// Width returns the number of columns of the rows to predict at: n, or r in
+// weight space.
 func (p Prior) Width() int {
 	if p.weights {
 		return p.phi.Cols
@@ -107,7 +107,7 @@ func (p Prior) timesKappa(kappa []float64) []float64 {
 }
 
 // factor overwrites the lower triangle of dst with the Cholesky factor of
-// B = I + Ω^½KΩ^½, in weight space of A = I + ΦᵀΩΦ.
+// B = I + Ω^½KΩ^½, or of A = I + ΦᵀΩΦ in weight space.
 func (p Prior) factor(dst blas64.General, half []float64) error {
 	if p.weights {
 		scaled := dense.New(p.phi.Cols, p.phi.Rows)

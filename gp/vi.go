@@ -13,27 +13,27 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// VI is a binary classifier with a Gaussian q(f̄) at m inducing inputs. Its
-// steps change it; between them it is safe for concurrent use.
+// VI is a binary classifier with a Gaussian q(f̄) at m inducing inputs. Steps
+// change it; between steps it is safe for concurrent use.
 type VI struct {
 	l, inverse blas64.General // L and L⁻¹, K_mm with its jitter = LLᵀ
 	jitter     float64
 	relative   float64        // jitter relative to the diagonal, after Move
 	eta        []float64      // h, whitened: P times the mean
 	precision  blas64.General // P, whitened, ≥ I
-	q          gaussian       // what eta and precision say
+	q          gaussian       // derived from eta and precision
 	backend    linalg.Backend
 }
 
-// gaussian is q(u) ready for use.
+// gaussian is q(u) in the form that predictions and bounds need.
 type gaussian struct {
 	mean []float64      // P⁻¹h
 	root blas64.General // lower triangle, rootᵀ·root = P⁻¹
 }
 
-// NewVI returns the node of a kernel matrix at the inducing inputs (m×m, only
-// read), with q the prior. Jitter is added to its diagonal only where it is
-// close to singular: see Jitter.
+// NewVI returns a node for the kernel matrix at the inducing inputs (m×m, only
+// read), with q set to the prior. Jitter is added to the diagonal only if the
+// matrix is close to singular: see Jitter.
 func NewVI(kmm blas64.General) (*VI, error) {
 	if err := checkSquare(kmm); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
@@ -50,21 +50,21 @@ func NewVI(kmm blas64.General) (*VI, error) {
 	return v, nil
 }
 
-// VIPrior returns a node of m inducing inputs with q the prior, whose kernel
-// matrix Move sets.
+// VIPrior returns a node of m inducing inputs with q set to the prior. Move sets
+// its kernel matrix.
 func VIPrior(m int, on linalg.Backend) *VI {
 	q := gaussian{mean: make([]float64, m), root: dense.Identity(m)}
 	return &VI{eta: make([]float64, m), precision: dense.Identity(m), q: q, backend: on}
 }
 
-// movedJitter is what the diagonal of K_mm grows by, relative to itself, where
-// the kernel moves: the same for all matrices, so that the bound is smooth.
+// movedJitter is the jitter on the diagonal of K_mm, relative to it, while the
+// kernel is trained: the same for all matrices, so that the bound is smooth.
 const movedJitter = 1e-6
 
-// Move takes the kernel matrix of inducing inputs or of a kernel that have moved
-// (m×m, only read). q of u = L⁻¹f̄ stays as it is, and so does the divergence.
-// Batches made before do not fit any more. After an
-// error the node is unusable until another Move.
+// Move sets the kernel matrix (m×m, only read) after the inducing inputs or the
+// kernel have changed. q(u) with u = L⁻¹f̄ stays as it is, and so does the
+// divergence. Batches made before are no longer valid. After an error the node
+// is unusable until another Move succeeds.
 func (v *VI) Move(kmm blas64.General) error {
 	if err := checkSquare(kmm); err != nil {
 		return fmt.Errorf("gp: vi: %w", err)
@@ -72,7 +72,7 @@ func (v *VI) Move(kmm blas64.General) error {
 	if kmm.Rows != v.Len() {
 		return fmt.Errorf("gp: vi: kernel matrix of %d×%d for %d inducing inputs", kmm.Rows, kmm.Cols, v.Len())
 	}
-	l := v.l // its memory, once it is the last Move's
+	l := v.l // reuse the memory of the previous Move
 	if v.relative == 0 {
 		l, v.inverse = dense.New(v.Len(), v.Len()), dense.New(v.Len(), v.Len())
 	}
@@ -88,7 +88,7 @@ func (v *VI) Move(kmm blas64.General) error {
 	return linalg.InvertLower(v.raw(), v.inverse)
 }
 
-// LoadVI is NewVI with the natural parameters that State returned.
+// LoadVI is NewVI with natural parameters returned by State.
 func LoadVI(kmm blas64.General, eta []float64, precision blas64.General) (*VI, error) {
 	v, err := NewVI(kmm)
 	if err != nil {
@@ -97,8 +97,8 @@ func LoadVI(kmm blas64.General, eta []float64, precision blas64.General) (*VI, e
 	return v, v.Restore(eta, precision)
 }
 
-// Restore takes the natural parameters that State returned. On error nothing has
-// changed.
+// Restore sets the natural parameters to those returned by State. On error
+// nothing has changed.
 func (v *VI) Restore(eta []float64, precision blas64.General) error {
 	if err := dense.Valid(precision); err != nil {
 		return fmt.Errorf("gp: vi: %w", err)
@@ -109,7 +109,7 @@ func (v *VI) Restore(eta []float64, precision blas64.General) error {
 	return v.set(slices.Clone(eta), dense.Clone(precision))
 }
 
-// set takes natural parameters and what follows from them.
+// set sets the natural parameters and everything derived from them.
 func (v *VI) set(eta []float64, precision blas64.General) error {
 	root := dense.Clone(precision)
 	if !linalg.Factorize(v.raw(), root) {
@@ -124,19 +124,19 @@ func (v *VI) set(eta []float64, precision blas64.General) error {
 	return nil
 }
 
-// On returns the node with m as the backend of its fits and of large predictions,
-// in place of gonum; v stays as it is.
+// On returns a copy of the node that uses m instead of gonum for fits and large
+// predictions; v is unchanged.
 func (v *VI) On(m linalg.Backend) *VI {
 	next := *v
 	next.backend = linalg.OrDefault(m)
 	return &next
 }
 
-// leastNative is the number of inducing inputs from which on a library pays in
+// leastNative is the number of inducing inputs from which a library is faster in
 // fits.
 const leastNative = 48
 
-// raw multiplies in fits.
+// raw returns the kernels for products in fits.
 func (v *VI) raw() linalg.Raw {
 	if v.Len() < leastNative {
 		return linalg.Gonum{}
@@ -159,7 +159,7 @@ func (v *VI) Len() int { return len(v.eta) }
 func (v *VI) Jitter() float64 { return v.jitter }
 
 // State returns the natural parameters h (m) and P (m×m) in whitened
-// coordinates; they must not be changed.
+// coordinates. The caller must not change them.
 func (v *VI) State() (eta []float64, precision blas64.General) { return v.eta, v.precision }
 
 // Inducing returns m̃ (m) and S̃ (m×m).
@@ -174,7 +174,7 @@ func (v *VI) Inducing() (mean []float64, cov blas64.General, err error) {
 	return mean, cov, linalg.MulTrans64(cov, half, half)
 }
 
-// A Batch is examples as a VI sees them. It is never changed.
+// A Batch holds examples prepared for a VI. It is immutable.
 type Batch struct {
 	a     blas64.General // K_nm·L⁻ᵀ (n×m)
 	rest  []float64      // Q_ii
@@ -182,7 +182,7 @@ type Batch struct {
 }
 
 // Batch prepares examples from their covariances with the inducing inputs knm
-// (n×m), their prior variances knn (n), and their labels.
+// (n×m), prior variances knn (n) and labels.
 func (v *VI) Batch(knm blas64.General, knn []float64, yes []bool) (*Batch, error) {
 	if err := checkYes(knm.Rows, yes); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
@@ -216,8 +216,8 @@ func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
 	return l.Mean.Data, c, nil
 }
 
-// addSquares adds ‖root·row‖² of every row of a to dst (n×1). A library is
-// quickest with whole matrices, zeros too.
+// addSquares adds ‖root·row‖² for every row of a to dst (n×1). A library is
+// fastest with whole matrices, zeros included.
 func (v *VI) addSquares(dst, a blas64.General) error {
 	raw := v.raw()
 	if _, ok := raw.(linalg.Gonum); ok {
@@ -243,8 +243,8 @@ func (v *VI) Bound(b *Batch, scale float64) (float64, error) {
 	return scale*fit(b.kappa, mean, c) - v.divergence(), nil
 }
 
-// fit returns E[log p(y|ω, f)] − KL(q(ω)‖p(ω)) at c² = E f²: the terms in λ
-// cancel and leave Σ κμ − log 2cosh(c/2).
+// fit returns E[log p(y|ω, f)] − KL(q(ω)‖p(ω)) at c² = E f², where the terms in
+// λ cancel and leave Σ κμ − log 2cosh(c/2).
 func fit(kappa, mean, c []float64) float64 {
 	var sum float64
 	for i, k := range kappa {
@@ -253,7 +253,7 @@ func fit(kappa, mean, c []float64) float64 {
 	return sum
 }
 
-// divergence returns KL(q(f̄)‖p(f̄)), which is that of u from N(0, I).
+// divergence returns KL(q(f̄)‖p(f̄)), which equals KL(q(u)‖N(0, I)).
 func (v *VI) divergence() float64 {
 	var sum float64
 	for i, m := range v.q.mean {
@@ -298,7 +298,7 @@ func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
 const (
 	// weightedRows bounds the copies that weighted makes.
 	weightedRows = 4096
-	// leastScattered is the number of values from which on Scatter uses a library.
+	// leastScattered is the number of values from which Scatter uses a library.
 	leastScattered = 1 << 16
 )
 

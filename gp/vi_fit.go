@@ -7,10 +7,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Fit takes full steps of rate 1 on all examples, which is coordinate ascent:
-// the bound never falls. It stops after most steps, or when a step gains less
-// than tolerance nats an example, and returns the bounds before every step and
-// after the last. It asks ctx before each.
+// Fit takes steps of rate 1 on all examples, which is coordinate ascent: the
+// bound never falls. It stops after most steps, or when a step gains less than
+// tolerance nats per example, and returns the bounds before every step and after
+// the last. It checks ctx before each step.
 func (v *VI) Fit(ctx context.Context, all *Batch, most int, tolerance float64) ([]float64, error) {
 	var bounds []float64
 	for {
@@ -33,8 +33,8 @@ func (v *VI) Fit(ctx context.Context, all *Batch, most int, tolerance float64) (
 }
 
 // Warm takes steps of rate 1 on every stride-th example, which brings q close
-// to where Fit takes it at a stride-th of the cost a step. It asks ctx before
-// each.
+// to the result of Fit at 1/stride of the cost per step. It checks ctx before
+// each step.
 func (v *VI) Warm(ctx context.Context, all *Batch, steps, stride int) error {
 	if stride < 1 {
 		return fmt.Errorf("gp: vi: stride %d", stride)

@@ -18,16 +18,16 @@ type BoundGradient struct {
 	Knn      []float64
 }
 
-// Gradient returns the bound as Bound does, and its gradient while h and P stay:
-// then the divergence does not depend on the kernel. With Ā = ∂bound/∂A,
+// Gradient returns the bound, as Bound does, and its gradient with h and P held
+// fixed, so that the divergence does not depend on the kernel. With Ā = ∂bound/∂A,
 //
 //	Āᵢ = n/|B|·[(κᵢ − λᵢμᵢ)·Eu + λᵢ(aᵢ − S aᵢ)],   ∂bound/∂K_ii = −n/|B|·λᵢ/2
 //	∂bound/∂K_nm = ĀL⁻¹
 //	∂bound/∂K_mm = −sym(L⁻ᵀ Φ(ĀᵀA) L⁻¹)
 //
-// where Φ takes the lower triangle and halves its diagonal: the adjoint of the
-// Cholesky factorisation (Murray, arXiv:1602.07527, 2016), in which LᵀL̄ and
-// −ĀᵀA have the same lower triangle.
+// where Φ takes the lower triangle and halves its diagonal. This is the adjoint
+// of the Cholesky factorisation (Murray, arXiv:1602.07527, 2016), in which LᵀL̄
+// and −ĀᵀA have the same lower triangle.
 func (v *VI) Gradient(b *Batch, scale float64) (float64, BoundGradient, error) {
 	n, m := len(b.kappa), v.Len()
 	t, g := dense.New(n, m), BoundGradient{Kmm: dense.New(m, m), Knm: dense.New(n, m), Knn: make([]float64, n)}
@@ -62,8 +62,8 @@ func (v *VI) Gradient(b *Batch, scale float64) (float64, BoundGradient, error) {
 	return scale*fit(b.kappa, mean, c) - v.divergence(), g, nil
 }
 
-// throughFactor turns g = ĀᵀA into −sym(L⁻ᵀ Φ(g) L⁻¹); the diagonal of K_mm also
-// answers for its jitter.
+// throughFactor turns g = ĀᵀA into −sym(L⁻ᵀ Φ(g) L⁻¹). The diagonal of K_mm also
+// takes the gradient of its jitter.
 func (v *VI) throughFactor(g blas64.General) error {
 	m := v.Len()
 	for i := range m {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// StickBreaking returns the tree of the stick-breaking likelihood (eq. 8):
-// split k parts class k, to its left, from all later ones.
+// StickBreaking returns the tree of the stick-breaking likelihood (eq. 8): split
+// k separates class k, on its left, from all later ones.
 func StickBreaking(classes int) (*Tree, error) {
 	if err := checkClasses(classes); err != nil {
 		return nil, fmt.Errorf("stick-breaking tree: %w", err)
@@ -18,8 +18,8 @@ func StickBreaking(classes int) (*Tree, error) {
 	return assemble(append(preorder, classes-1))
 }
 
-// RandomBalanced returns a tree of the least possible depth whose splits part
-// their classes at random into halves, or as nearly as can be.
+// RandomBalanced returns a tree of minimal depth whose splits divide their
+// classes at random into halves, as equal as possible.
 func RandomBalanced(classes int, seed uint64) (*Tree, error) {
 	if err := checkClasses(classes); err != nil {
 		return nil, fmt.Errorf("random balanced tree: %w", err)
@@ -32,10 +32,10 @@ func RandomBalanced(classes int, seed uint64) (*Tree, error) {
 	})
 }
 
-// Join returns the tree of §3.4: a new root with base to its left and novel
-// to its right. Class k of novel becomes class C_base + k. Split 0 is the new
-// root, split k of base becomes 1 + k, split k of novel becomes C_base + k.
-// Neither tree changes.
+// Join returns the tree of §3.4: a new root with base on its left and novel on
+// its right. Class k of novel becomes class C_base + k. Split 0 is the new root,
+// split k of base becomes 1 + k, split k of novel becomes C_base + k. Neither
+// tree changes.
 func Join(base, novel *Tree) (*Tree, error) {
 	for _, t := range []*Tree{base, novel} {
 		if t == nil || t.Classes() == 0 {
@@ -62,8 +62,8 @@ func checkClasses(classes int) error {
 	return nil
 }
 
-// halve parts the classes of a node, two or more, ascending: right[i] is the
-// side of classes[i], and both sides get some.
+// halve divides the classes of a node, two or more in ascending order, into two
+// non-empty sides: right[i] is the side of classes[i].
 type halve func(classes []int, node uint64) (right []bool, err error)
 
 // build grows a tree over the classes from its root.
@@ -95,7 +95,8 @@ func grow(preorder, classes []int, node uint64, by halve) ([]int, error) {
 	return grow(preorder, r, stream(node, 1), by)
 }
 
-// part keeps the order of the classes; the side of the first is the left.
+// part divides classes into sides without reordering them; the side of the first
+// class is the left one.
 func part(classes []int, right []bool) (l, r []int) {
 	for i, c := range classes {
 		if right[i] == right[0] {
@@ -107,7 +108,7 @@ func part(classes []int, right []bool) (l, r []int) {
 	return l, r
 }
 
-// inOrder puts the first half of n classes, rounded up, to the left.
+// inOrder puts the first half of n classes, rounded up, on the left.
 func inOrder(n int) []bool {
 	right := make([]bool, n)
 	for i := (n + 1) / 2; i < n; i++ {
@@ -119,7 +120,7 @@ func inOrder(n int) []bool {
 // rootStream is the stream of the root; the value is arbitrary but fixed.
 const rootStream = 0x67707472656500
 
-// stream derives the stream of a branch from that of its node with the
+// stream derives the stream of a branch from the stream of its node, with the
 // finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 func stream(node, branch uint64) uint64 {
 	z := node + (branch+1)*0x9e3779b97f4a7c15

@@ -12,19 +12,19 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 )
 
-// A Root is how the roots over sessions weigh base against novel.
+// A Root holds the settings by which the roots over sessions weigh base against
+// novel classes.
 type Root struct {
 	// Bias and Lengthscale are RootBias and RootLengthscale of Config.
 	Bias        float64 `json:"bias"`
 	Lengthscale float64 `json:"lengthscale"`
 }
 
-// A Choice is the root that episodes chose, with the scores of all
-// candidates.
+// A Choice is the root chosen by episodes, with the scores of all candidates.
 type Choice = episodes.Choice[Root]
 
-// candidates are the roots that calibration chooses from, those of one
-// lengthscale together.
+// candidates returns the roots that calibration chooses from, grouped by
+// lengthscale.
 func (c Config) candidates() []Root {
 	shares := []float64{1, 0.7, 0.5}
 	if c.Kernel == kernel.Linear {
@@ -39,13 +39,13 @@ func (c Config) candidates() []Root {
 	return all
 }
 
-// with returns the settings with a root.
+// with returns the settings with the root set to r.
 func (c Config) with(r Root) Config {
 	c.Calibrate, c.RootBias, c.RootLengthscale = false, r.Bias, r.Lengthscale
 	return c
 }
 
-// effective returns the settings that the model is made with.
+// effective returns the settings that the model is built with.
 func (h *GPTree) effective() Config {
 	if h.choice == nil {
 		return h.cfg
@@ -53,14 +53,14 @@ func (h *GPTree) effective() Config {
 	return h.cfg.with(h.choice.Value)
 }
 
-// Choice returns what calibration chose, nil before the base session and where
-// it was not asked for.
+// Choice returns the root that calibration chose, or nil before the base session
+// and without calibration.
 func (h *GPTree) Choice() *Choice { return h.choice }
 
-// calibrate chooses the root on the base session: some classes stay out and
-// come back with a few shots, and the sum of base and novel accuracy decides.
-// The base tree of a split is fitted once for all candidates, what is novel
-// once for every lengthscale.
+// calibrate chooses the root on the base session: some classes are left out and
+// learned later from a few shots, and the root with the largest sum of base and
+// novel accuracy wins. The base tree of an episode is fitted once for all
+// candidates, the novel part once for every lengthscale.
 func (h *GPTree) calibrate(ctx context.Context, x blas32.General, y []string) error {
 	cfg := h.cfg.with(Root{})
 	fit := func(ctx context.Context, x blas32.General, y []string) (func(Root) (classifier.Learner, error), error) {
@@ -79,18 +79,18 @@ func (h *GPTree) calibrate(ctx context.Context, x blas32.General, y []string) er
 	return nil
 }
 
-// A trial is a head of a base session that learns one session more, with a
-// root of its own.
+// A trial is a head after its base session that learns one more session with a
+// candidate root.
 type trial struct {
 	*GPTree
 	root Root
-	// learned are the heads after that session, by lengthscale of the root and
-	// without bias: trials of one split share them.
+	// learned holds the heads after that session, by lengthscale of the root and
+	// without bias. The trials of one episode share it.
 	learned map[float64]*GPTree
 }
 
-// Learn implements classifier.Learner. All trials that share what is learned
-// must be given the same session.
+// Learn implements classifier.Learner. All trials that share learned must be
+// given the same session.
 func (t *trial) Learn(ctx context.Context, x blas32.General, y []string) error {
 	h, ok := t.learned[t.root.Lengthscale]
 	if !ok {
@@ -119,10 +119,10 @@ func (m *model) biased(bias float64) *model {
 	return &out
 }
 
-// checkChoice returns an error unless a saved choice belongs to the settings.
+// checkChoice returns an error unless a saved choice matches the settings.
 func checkChoice(cfg Config, c *Choice) error {
 	if cfg.Calibrate != (c != nil) {
-		return fmt.Errorf("calibrate %v of the configuration does not go with the recorded choice", cfg.Calibrate)
+		return fmt.Errorf("calibrate %v of the configuration does not match the recorded choice", cfg.Calibrate)
 	}
 	if c == nil {
 		return nil

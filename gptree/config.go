@@ -19,19 +19,19 @@ const (
 	BuildStickBreaking Builder = "stick-breaking"
 )
 
-// A Base names how the nodes of the base session are fitted.
+// A Base names a method of fitting the nodes of the base session.
 type Base string
 
 // The bases.
 const (
-	// BaseVI fits inducing inputs to any number of examples and keeps them
+	// BaseVI fits inducing inputs to any number of examples and stores them
 	// instead.
 	BaseVI Base = "vi"
-	// BaseGibbs samples, and keeps every example.
+	// BaseGibbs samples and stores every example.
 	BaseGibbs Base = "gibbs"
 )
 
-// A Growth names how later sessions change the tree (§3.4, Table 4).
+// A Growth names a way in which later sessions change the tree (§3.4, Table 4).
 type Growth string
 
 // The growths.
@@ -39,10 +39,10 @@ const (
 	// GrowShared puts a new root over the base tree and one tree of all novel
 	// classes.
 	GrowShared Growth = "shared-root"
-	// GrowSession puts a new root over all that is there and a tree of the
-	// session.
+	// GrowSession puts a new root over the existing tree and a tree of the
+	// session's classes.
 	GrowSession Growth = "session-tree"
-	// GrowRebuild builds one tree over all classes from what is left of them.
+	// GrowRebuild builds one tree over all classes from their stored rows.
 	GrowRebuild Growth = "rebuild-tree"
 )
 
@@ -61,13 +61,13 @@ type Config struct {
 	Kernel      kernel.Kind `json:"kernel" mapstructure:"kernel"`
 	Normalize   bool        `json:"normalize" mapstructure:"normalize"`
 	Lengthscale float64     `json:"lengthscale" mapstructure:"lengthscale"`
-	// Outputscale is that of VI nodes, GibbsOutputscale that of Gibbs nodes.
+	// Outputscale is for VI nodes, GibbsOutputscale for Gibbs nodes.
 	Outputscale      float64 `json:"outputscale" mapstructure:"outputscale"`
 	GibbsOutputscale float64 `json:"gibbs_outputscale" mapstructure:"gibbs_outputscale"`
 	// Base is how the base session is fitted.
 	Base Base `json:"base" mapstructure:"base"`
-	// Inducing is the number of inducing inputs a base class, Iterations the
-	// most steps of a VI node.
+	// Inducing is the number of inducing inputs per base class; Iterations bounds
+	// the steps of a VI node.
 	Inducing   int `json:"inducing" mapstructure:"inducing"`
 	Iterations int `json:"iterations" mapstructure:"iterations"`
 	// Chains and Steps are the schedule of Gibbs nodes.
@@ -77,19 +77,20 @@ type Config struct {
 	Prediction gp.Prediction `json:"prediction" mapstructure:"prediction"`
 	// Growth is how later sessions change the tree.
 	Growth Growth `json:"growth" mapstructure:"growth"`
-	// MaxPerClass is the most examples a class that Gibbs nodes hold.
+	// MaxPerClass bounds the number of examples per class in Gibbs nodes.
 	MaxPerClass int `json:"max_per_class" mapstructure:"max_per_class"`
-	// RootBias is added to the log-odds of the novel side at every root that a
-	// session puts over what was there, in nats.
+	// RootBias, in nats, is added to the log-odds of the novel side at every root
+	// that a later session puts over the existing tree.
 	RootBias float64 `json:"root_bias" mapstructure:"root_bias"`
-	// RootLengthscale is that of such roots, 0 for Lengthscale: either side of
-	// a root is spread over many places, which a shorter one tells apart.
+	// RootLengthscale is the lengthscale of such roots; 0 means Lengthscale. Both
+	// sides of a root are spread over many clusters, which a shorter lengthscale
+	// separates.
 	RootLengthscale float64 `json:"root_lengthscale" mapstructure:"root_lengthscale"`
 	// Calibrate lets episodes inside the base session choose RootBias
 	// and, unless the kernel is linear, RootLengthscale; both must then be 0, and
 	// Growth GrowShared.
 	Calibrate bool `json:"calibrate" mapstructure:"calibrate"`
-	// Seed decides every draw. It is the seed of the run, not a key of its own.
+	// Seed determines every draw. It is the seed of the run, not a separate key.
 	Seed uint64 `json:"seed" mapstructure:"-"`
 }
 
@@ -150,18 +151,18 @@ func (c Config) validateRoot() error {
 			return fmt.Errorf("root_%w", err)
 		}
 		if c.Kernel == kernel.Linear {
-			return fmt.Errorf("root_lengthscale: a linear kernel has none beside its outputscale; set 0")
+			return fmt.Errorf("root_lengthscale: a linear kernel has no lengthscale besides its outputscale; set 0")
 		}
 	}
 	given := c.RootBias != 0 || c.RootLengthscale != 0
 	if c.Growth == GrowRebuild && (c.Calibrate || given) {
-		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias and root_lengthscale 0 and calibrate false", c.Growth)
+		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias and root_lengthscale to 0 and calibrate to false", c.Growth)
 	}
 	if c.Growth == GrowSession && c.Calibrate {
-		return fmt.Errorf("calibrate: growth %s puts a root over every session, and what suits one adds up over several; set growth %s, or root_bias by hand", c.Growth, GrowShared)
+		return fmt.Errorf("calibrate: growth %s puts a root over every session, so a bias chosen for one root adds up over several; set growth to %s, or set root_bias by hand", c.Growth, GrowShared)
 	}
 	if c.Calibrate && given {
-		return fmt.Errorf("root_bias: %g and root_lengthscale: %g are given, but calibrate asks to choose them; set either", c.RootBias, c.RootLengthscale)
+		return fmt.Errorf("root_bias: %g and root_lengthscale: %g are set, but calibrate chooses them; set one or the other", c.RootBias, c.RootLengthscale)
 	}
 	return nil
 }
@@ -173,13 +174,13 @@ func oneOf[T ~string](name string, v T, all ...T) error {
 	return fmt.Errorf("%s: %q is none of %v", name, v, all)
 }
 
-// kernel returns the kernel of nodes with that outputscale.
+// kernel returns the kernel with the given outputscale.
 func (c Config) kernel(outputscale float64) kernel.Kernel {
 	return kernel.Kernel{Kind: c.Kernel, Normalize: c.Normalize, Lengthscale: c.Lengthscale, Outputscale: outputscale}
 }
 
-// gibbsKernel is the kernel of Gibbs nodes, rootKernel that of the roots over
-// sessions among them.
+// gibbsKernel returns the kernel of Gibbs nodes, rootKernel that of the roots
+// over sessions.
 func (c Config) gibbsKernel() kernel.Kernel { return c.kernel(c.GibbsOutputscale) }
 
 func (c Config) rootKernel() kernel.Kernel {

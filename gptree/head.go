@@ -19,7 +19,7 @@ type GPTree struct {
 	dim    int
 	all    members
 	fitted variational // none under Gibbs
-	choice *Choice     // of the root; nil where it was not asked for
+	choice *Choice     // of the root; nil without calibration
 	model  *model      // nil before the base session
 	mul    linalg.Backend
 }
@@ -47,7 +47,7 @@ func (h *GPTree) UseBackend(m linalg.Backend) {
 	if h.model == nil {
 		return
 	}
-	if on, err := h.model.on(m); err == nil { // it was fitted before, so that it can be
+	if on, err := h.model.on(m); err == nil { // it was fitted before, so this cannot fail
 		h.model = on
 	}
 }
@@ -58,7 +58,7 @@ func (h *GPTree) Classes() []string { return h.all.Names() }
 // Dim implements classifier.Head.
 func (h *GPTree) Dim() int { return h.dim }
 
-// Tree returns the tree over the classes and the class of every leaf, nil
+// Tree returns the tree over the classes and the class of every leaf, or nil
 // before the base session.
 func (h *GPTree) Tree() (tree *Tree, leaves []string) {
 	if h.model == nil {
@@ -70,11 +70,11 @@ func (h *GPTree) Tree() (tree *Tree, leaves []string) {
 	return h.model.tree, leaves
 }
 
-// Learn implements classifier.Learner. The base session costs what doc.go says
-// of its nodes; a later one refits the nodes of the novel classes and the
-// root, and leaves the base as it is. Under VI, a later session of which a
-// class has more than Config.MaxPerClass examples is fitted as the base session
-// is, and joined by a root. Classes of such sessions take no more examples: the
+// Learn implements classifier.Learner. See the package comment for the cost of
+// the base session; a later session refits the nodes of the novel classes and
+// the root, and leaves the base unchanged. Under VI, a later session with more
+// than Config.MaxPerClass examples of a class is fitted like the base session
+// and joined by a root. Classes of such sessions take no more examples: the
 // error wraps classifier.ErrUnsupported.
 func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error {
 	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
@@ -91,8 +91,8 @@ func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error 
 	return nil
 }
 
-// finish turns h into next, which has the session (x, y), after calibrating it
-// where that is the base session, and fitting its model.
+// finish fits the model of next, which has the session (x, y), after calibrating
+// it if that is the base session, and then sets h to next.
 func (h *GPTree) finish(ctx context.Context, next *GPTree, x blas32.General, y []string) error {
 	if h.model == nil && h.cfg.Calibrate {
 		if err := next.calibrate(ctx, x, y); err != nil {
@@ -106,8 +106,8 @@ func (h *GPTree) finish(ctx context.Context, next *GPTree, x blas32.General, y [
 	return nil
 }
 
-// take adds a session to the members: under VI, new classes as inducing
-// inputs where it is the first or too large for Gibbs nodes.
+// take adds a session to the members. Under VI, new classes become inducing
+// inputs if the session is the first or too large for Gibbs nodes.
 func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier.Group) error {
 	session := baseSession
 	for _, m := range h.all.Values() {
@@ -148,17 +148,17 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 // extend adds rows of x to the examples of a class.
 func (h *GPTree) extend(name string, old member, x blas32.General, rows []int) error {
 	if h.isVariational(old) {
-		return fmt.Errorf("class %q is of a session whose examples were not kept: learn that session again, or with base gibbs: %w", name, classifier.ErrUnsupported)
+		return fmt.Errorf("class %q belongs to a session whose examples are not stored: learn that session again, or use base gibbs: %w", name, classifier.ErrUnsupported)
 	}
 	if n := len(old.rows) + len(rows); n > h.cfg.MaxPerClass {
-		return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d a class (max_per_class): give it fewer, raise the bound, or learn all of them in one session with base vi", name, n, h.cfg.MaxPerClass)
+		return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d per class (max_per_class): give it fewer, raise the bound, or learn all of them in one session with base vi", name, n, h.cfg.MaxPerClass)
 	}
 	old.rows = old.rows.Plus(x, rows)
 	h.all.Put(name, old)
 	return nil
 }
 
-// isVariational reports whether only inducing inputs of a class remain.
+// isVariational reports whether only inducing inputs of a class are stored.
 func (h *GPTree) isVariational(k member) bool { return h.fitted.of(k.session) != nil }
 
 // refit fits the model of the members.
@@ -172,8 +172,8 @@ func (h *GPTree) refit(ctx context.Context) error {
 	return err
 }
 
-// Forget implements classifier.Forgetter. A class of a session fitted by VI is part of
-// every base node: the error wraps classifier.ErrUnsupported.
+// Forget implements classifier.Forgetter. A class of a session fitted by VI
+// cannot be removed from its nodes: the error wraps classifier.ErrUnsupported.
 func (h *GPTree) Forget(name string) error {
 	k, ok := h.all.Get(name)
 	if !ok {
@@ -198,7 +198,7 @@ func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
 		err := classifier.ErrUnknownClass
 		switch {
 		case ok && h.isVariational(old):
-			err = fmt.Errorf("its examples were not kept: %w", classifier.ErrUnsupported)
+			err = fmt.Errorf("its examples are not stored: %w", classifier.ErrUnsupported)
 		case ok:
 			old.rows, err = old.rows.Minus(x, g.Rows)
 		}
@@ -214,7 +214,7 @@ func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
 	return h.replace(all)
 }
 
-// replace refits with other members; without any, the head is unfitted.
+// replace refits with other members; with none, the head becomes unfitted.
 func (h *GPTree) replace(all members) error {
 	if all.Len() == 0 {
 		*h = GPTree{cfg: h.cfg, mul: h.mul}
@@ -228,15 +228,15 @@ func (h *GPTree) replace(all members) error {
 	return nil
 }
 
-// Score implements classifier.Head: eq. 9. The novelty is the mean over the
-// path to the most probable class, root included, of the variance of the latent
-// function relative to its prior variance. 0 where there is one class, and so no
-// path.
+// Score implements classifier.Head (eq. 9). The novelty is the variance of the
+// latent function relative to its prior variance, averaged over the path to the
+// most probable class, root included. With a single class there is no path and
+// the novelty is 0.
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	return h.scoring().Score(dst, novelty, x)
 }
 
-// scoring answers with log-probabilities and, in one more column, novelty.
+// scoring computes log-probabilities and, in one more column, the novelty.
 func (h *GPTree) scoring() classifier.Scoring {
 	return classifier.Scoring{
 		Method: "gptree", Head: h,

@@ -13,9 +13,9 @@ import (
 // inducingIterations bounds Lloyd's iterations for inducing inputs.
 const inducingIterations = 30
 
-// inducing returns at most count inducing inputs of a class (§3.3): centres of
-// k-means seeded by k-means++, of distinct rows all where there are few. Rows
-// are scaled to length 1 first where unit.
+// inducing returns at most count inducing inputs of a class (§3.3): the centres
+// of k-means seeded by k-means++, or all distinct rows if there are few. If unit,
+// rows are first scaled to length 1.
 func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]float32 {
 	distinct := slices.CompactFunc(slices.Clone(rows), func(a, b []float32) bool { return exemplars.Compare(a, b) == 0 })
 	if len(distinct) <= count {
@@ -41,8 +41,8 @@ func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]
 	return out
 }
 
-// seedCentres draws rows of x by k-means++: each with a probability
-// proportional to its squared distance from those before.
+// seedCentres draws rows of x by k-means++: each with a probability proportional
+// to its squared distance from the nearest row already drawn.
 func seedCentres(x blas64.General, count int, rng *rand.Rand) blas64.General {
 	centres := dense.New(count, x.Cols)
 	copy(dense.Row(centres, 0), dense.Row(x, rng.IntN(x.Rows)))
@@ -59,8 +59,8 @@ func seedCentres(x blas64.General, count int, rng *rand.Rand) blas64.General {
 	return centres
 }
 
-// drawFrom draws an index with a probability proportional to its weight; the
-// last one with any where rounding leaves something over.
+// drawFrom draws an index with a probability proportional to its weight. If
+// rounding leaves a remainder, it returns the last index with a positive weight.
 func drawFrom(weights []float64, rng *rand.Rand) int {
 	var total float64
 	for _, w := range weights {
@@ -79,8 +79,8 @@ func drawFrom(weights []float64, rng *rand.Rand) int {
 	return at
 }
 
-// assignNearest sends every row to its nearest centre, the first among equals,
-// and reports whether that changed anything.
+// assignNearest assigns every row to its nearest centre, the first in a tie, and
+// reports whether anything changed.
 func assignNearest(owner []int, x, centres blas64.General) bool {
 	var changed bool
 	for i := range owner {
@@ -96,7 +96,7 @@ func assignNearest(owner []int, x, centres blas64.General) bool {
 	return changed
 }
 
-// moveCentres moves every centre to the mean of its rows; one without rows
+// moveCentres moves every centre to the mean of its rows; a centre without rows
 // stays.
 func moveCentres(centres, x blas64.General, owner []int) {
 	count := make([]float64, centres.Rows)

@@ -16,9 +16,9 @@ func (t *Tree) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.preorder())
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. It accepts nothing else: there
-// is one leaf for each class 0 … C−1 and the children are in canonical order.
-// On error the tree is unchanged.
+// UnmarshalJSON reads the output of MarshalJSON. It accepts nothing else: there
+// must be one leaf for each class 0 … C−1 and children must be in canonical
+// order. On error the tree is unchanged.
 func (t *Tree) UnmarshalJSON(text []byte) error {
 	var preorder []int
 	if err := json.Unmarshal(text, &preorder); err != nil {
@@ -35,8 +35,8 @@ func (t *Tree) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// sameText refuses what encoding/json reads as a number but is not written as
-// one by MarshalJSON, such as null or −0.
+// sameText rejects values that encoding/json reads as a number but MarshalJSON
+// never writes, such as null or −0.
 func sameText(text []byte, preorder []int) error {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, text); err != nil {
@@ -44,7 +44,7 @@ func sameText(text []byte, preorder []int) error {
 	}
 	want, err := json.Marshal(preorder)
 	if err == nil && !bytes.Equal(compact.Bytes(), want) {
-		err = errors.New("the list holds something else than plain integers")
+		err = errors.New("the list holds something other than plain integers")
 	}
 	return err
 }

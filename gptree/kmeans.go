@@ -13,8 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// same is the squared distance of vectors of length 1 up to which they differ
-// by rounding only.
+// same is the squared distance up to which two vectors of length 1 differ only by
+// rounding.
 const same = 1e-28
 
 // maxTries bounds restarts and iterations.
@@ -22,17 +22,17 @@ const maxTries = 1 << 20
 
 // KMeansConfig holds the settings of the k-means tree.
 type KMeansConfig struct {
-	// Seed decides the k-means++ draws.
+	// Seed determines the k-means++ draws.
 	Seed uint64 `json:"seed" mapstructure:"seed"`
-	// Restarts is the number of k-means runs a split; the one with the
-	// smallest spread within its two clusters wins, the first among equals.
+	// Restarts is the number of k-means runs per split; the run with the smallest
+	// spread within its two clusters wins, the first in a tie.
 	Restarts int `json:"restarts" mapstructure:"restarts"`
 	// MaxIter bounds the iterations of one run.
 	MaxIter int `json:"max_iter" mapstructure:"max_iter"`
 }
 
-// DefaultKMeansConfig returns the restarts of the official code, 50, of at
-// most 300 iterations.
+// DefaultKMeansConfig returns the 50 restarts of the official code, of at most
+// 300 iterations each.
 func DefaultKMeansConfig() KMeansConfig { return KMeansConfig{Restarts: 50, MaxIter: 300} }
 
 // Validate names the field that is out of range.
@@ -46,10 +46,10 @@ func (c KMeansConfig) Validate() error {
 	return nil
 }
 
-// KMeans returns the tree of §3.1: row c of means (C×d) is the mean of class
-// c; the rows are scaled to length 1, and every split is a 2-means clustering
-// seeded with k-means++ (Arthur and Vassilvitskii 2007). A value that is not
-// finite is a *classifier.NotFiniteError. means is only read.
+// KMeans returns the tree of §3.1. Row c of means (C×d) is the mean of class c;
+// the rows are scaled to length 1, and every split is a 2-means clustering seeded
+// with k-means++ (Arthur and Vassilvitskii 2007). A value that is not finite is a
+// *classifier.NotFiniteError. means is only read.
 func KMeans(ctx context.Context, means blas64.General, cfg KMeansConfig) (*Tree, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("k-means tree: %w", err)
@@ -95,8 +95,8 @@ func unitRows(means blas64.General) (blas64.General, error) {
 	return x, nil
 }
 
-// centred gathers the rows of some classes about their mean, which makes the
-// assignment of close points exact enough.
+// centred gathers the rows of some classes and subtracts their mean, which makes
+// the assignment of close points accurate enough.
 func centred(x blas64.General, classes []int) blas64.General {
 	out, mean := dense.Gather(x, classes), make([]float64, x.Cols)
 	for i := range classes {
@@ -108,8 +108,8 @@ func centred(x blas64.General, classes []int) blas64.General {
 	return out
 }
 
-// twoMeans clusters the rows of x; where they are all the same, it halves
-// them in order.
+// twoMeans clusters the rows of x. If they are all the same, it halves them in
+// order.
 func twoMeans(x blas64.General, cfg KMeansConfig, node uint64) []bool {
 	if x.Rows == 2 {
 		return inOrder(2)
@@ -127,9 +127,9 @@ func twoMeans(x blas64.General, cfg KMeansConfig, node uint64) []bool {
 	return best.right
 }
 
-// A clustering is the outcome of one run. between is the spread between the
-// two clusters, n_l·n_r/n·‖c_l − c_r‖²: what is largest when the spread
-// within is smallest, and 0 for a run that failed to part the rows.
+// A clustering is the result of one run. between is the spread between the two
+// clusters, n_l·n_r/n·‖c_l − c_r‖²: it is largest when the spread within them is
+// smallest, and 0 for a run that failed to separate the rows.
 type clustering struct {
 	right   []bool
 	between float64
@@ -170,8 +170,8 @@ func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) 
 	return drawFrom(sq, rng), total > 0
 }
 
-// assign sends every row to the nearer centre, left when there is none, and
-// reports whether that changed anything.
+// assign assigns every row to the nearer centre, the left one in a tie, and
+// reports whether anything changed.
 func assign(right []bool, x blas64.General, l, r []float64) bool {
 	w := slices.Clone(r)
 	blas64.Axpy(-1, dense.Vector(l), dense.Vector(w))

@@ -10,11 +10,11 @@ import (
 )
 
 // LogProb writes log p(class | row) in nats into dst (n×C) from the log-odds
-// log p(left)/p(right) of every split (n×(C−1), columns as the splits are
-// numbered): eq. 9 in log space. Every row of dst is a proper distribution
-// whatever the log-odds are; finite ones, however large, give finite
-// log-probabilities. ±Inf is a certain decision, NaN is refused. dst and
-// logOdds must not overlap. On error dst is unchanged.
+// log p(left)/p(right) of every split (n×(C−1), one column per split number):
+// eq. 9 in log space. Every row of dst is a proper distribution for any log-odds;
+// finite log-odds, however large, give finite log-probabilities. ±Inf is a
+// certain decision, NaN is an error. dst and logOdds must not overlap. On error
+// dst is unchanged.
 func (t *Tree) LogProb(dst, logOdds blas64.General) error {
 	if err := t.checkLogProb(dst, logOdds); err != nil {
 		return fmt.Errorf("tree of %d classes: log-probabilities: %w", t.Classes(), err)
@@ -26,8 +26,8 @@ func (t *Tree) LogProb(dst, logOdds blas64.General) error {
 	return nil
 }
 
-// logProb fills at with the log-probability of reaching every node, parents
-// first, and dst with those of the leaves.
+// logProb fills at with the log-probability of reaching each node, parents first,
+// and dst with those of the leaves.
 func (t *Tree) logProb(dst, at, logOdds []float64) {
 	for i, n := range t.nodes {
 		if n.Class >= 0 {

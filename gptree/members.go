@@ -12,18 +12,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A member is a class with its embeddings or its inducing inputs. It is never
-// changed, only replaced.
+// A member is a class with its embeddings or inducing inputs. It is replaced, but
+// never changed.
 type member struct {
 	rows exemplars.Rows
-	// session is when the class came, 0 for the base session.
+	// session is the session in which the class was added, 0 for the base session.
 	session int
 }
 
 // baseSession is the session of base classes.
 const baseSession = 0
 
-// rowsMatrix returns rows in float64, of length 1 each where unit.
+// rowsMatrix returns rows in float64, scaled to length 1 if unit.
 func rowsMatrix(rows exemplars.Rows, d int, unit bool) blas64.General {
 	x := rows.Matrix(d)
 	if unit {
@@ -34,7 +34,7 @@ func rowsMatrix(rows exemplars.Rows, d int, unit bool) blas64.General {
 	return x
 }
 
-// meanOf returns the mean of rows, of length 1 each where unit.
+// meanOf returns the mean of rows, scaled to length 1 if unit.
 func meanOf(rows exemplars.Rows, d int, unit bool) []float64 {
 	mean, x := make([]float64, d), rowsMatrix(rows, d, unit)
 	for i := range x.Rows {
@@ -46,18 +46,18 @@ func meanOf(rows exemplars.Rows, d int, unit bool) []float64 {
 // members are the classes in column order.
 type members = classifier.Table[member]
 
-// branch is classes that have a tree of their own, sorted by name.
+// branch is a set of classes with a separate tree, sorted by name.
 type branch []string
 
-// A subtree is classes under one tree.
+// A subtree is a set of classes under one tree.
 type subtree struct {
 	classes branch
-	// fitted is their session where it was fitted by VI, else nil.
+	// fitted is their session if it was fitted by VI, else nil.
 	fitted *vi
 }
 
-// parts returns what is joined, in the order of joining: sessions fitted by VI
-// first, each a part of its own.
+// parts returns the subtrees in the order in which they are joined: sessions
+// fitted by VI first, each a separate part.
 func (c Config) parts(all *members, fitted variational) []subtree {
 	byKey := make(map[int]subtree)
 	for i, name := range all.Names() {
@@ -75,7 +75,7 @@ func (c Config) parts(all *members, fitted variational) []subtree {
 	return out
 }
 
-// partOf returns the number of the part that the classes of a session go to.
+// partOf returns the number of the part that holds the classes of a session.
 func (c Config) partOf(session int, fitted variational) int {
 	if session == baseSession || c.Growth == GrowSession || fitted.of(session) != nil {
 		return session

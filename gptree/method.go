@@ -6,7 +6,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// Methods describes GP-Tree, and the baselines that differ in their tree alone.
+// Methods describes GP-Tree and the baselines that differ only in their tree.
 func Methods() []classifier.Method {
 	return []classifier.Method{
 		define("gptree", "", "Gaussian processes at the splits of a tree over the classes (GP-Tree); its files contain embeddings"),
@@ -15,8 +15,8 @@ func Methods() []classifier.Method {
 	}
 }
 
-// define describes GP-Tree under a name; its tree is built as the settings say,
-// unless the method has one of its own.
+// define describes GP-Tree under a name. The settings select the tree, unless the
+// method fixes it.
 func define(name string, tree Builder, summary string) classifier.Method {
 	return classifier.Define(classifier.Method{
 		Name: name, Key: "gptree", Summary: summary,

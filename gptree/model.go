@@ -15,10 +15,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A nodeKind says which kernel a node has.
+// A nodeKind selects the kernel of a node.
 type nodeKind int
 
-// The kinds. Roots are those over sessions.
+// The kinds of nodes. Root nodes are the roots over sessions.
 const (
 	gibbsNode nodeKind = iota
 	rootNode
@@ -26,43 +26,43 @@ const (
 	nodeKinds
 )
 
-// kernels returns those of all kinds.
+// kernels returns the kernels of all kinds.
 func (c Config) kernels() [nodeKinds]kernel.Kernel {
 	return [nodeKinds]kernel.Kernel{gibbsNode: c.gibbsKernel(), rootNode: c.rootKernel(), variationalNode: c.kernel(c.Outputscale)}
 }
 
-// A node answers at one split. lo … hi−1 are its points among all, leaves in
-// order: a split's points are contiguous.
+// A node is the classifier at one split. Its points are lo … hi−1 among all
+// points in leaf order: the points of a split are contiguous.
 type node struct {
 	latent interface {
 		Latent(rows blas64.General, prior []float64) (gp.Latent, error)
 	}
 	lo, hi int
-	// kind says which kernel it has.
+	// kind selects the kernel.
 	kind nodeKind
-	// weights says that it takes features instead of covariances.
+	// weights reports whether it takes features instead of covariances.
 	weights bool
 	// bias is added to its log-odds.
 	bias float64
 }
 
-// A model is what predicts. It is never changed.
+// A model makes predictions. It is immutable.
 type model struct {
 	cfg   Config
 	tree  *Tree
 	nodes []node
-	// column is that of every leaf.
+	// column is the column of every leaf.
 	column []int
 	points kernel.Points
-	// first is the first point of every leaf, and last their number.
+	// first is the first point of every leaf, followed by the number of points.
 	first []int
-	// parts were joined, and trees are theirs.
+	// parts are the joined parts, and trees their trees.
 	parts []subtree
 	trees []*Tree
 	mul   linalg.Backend // nil is gonum
 }
 
-// An omegaSource makes the Gibbs node of a split: sampled, or from a file.
+// An omegaSource returns the Gibbs node of a split, either sampled or restored.
 type omegaSource func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error)
 
 func sampled(ctx context.Context, s gp.Schedule, on linalg.Backend) omegaSource {
@@ -90,8 +90,8 @@ func (m *model) on(mul linalg.Backend) (*model, error) {
 	return &out, nil
 }
 
-// assembleModel builds the trees of all parts, joins them, and fits what is
-// not base, on a backend, nil for gonum.
+// assembleModel builds the trees of all parts, joins them, and fits the nodes
+// that are not fitted by VI, on a backend (nil for gonum).
 func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, mul linalg.Backend, from omegaSource) (*model, error) {
 	m := &model{cfg: cfg, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
@@ -115,7 +115,7 @@ func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitte
 	return m, m.fill(from)
 }
 
-// place orders the points of the classes as their leaves are.
+// place returns the points of the classes in the order of their leaves.
 func (m *model) place(leaves []string, all *members) exemplars.Rows {
 	columns := make(map[string]int)
 	for i, name := range all.Names() {
@@ -136,7 +136,7 @@ func (m *model) place(leaves []string, all *members) exemplars.Rows {
 	return rows
 }
 
-// partTree returns the tree of a part; that of a session fitted by VI stands.
+// partTree returns the tree of a part. A session fitted by VI already has one.
 func (c Config) partTree(ctx context.Context, i int, p subtree, dim int, all *members) (*Tree, error) {
 	if p.fitted != nil {
 		return p.fitted.tree, nil
@@ -191,7 +191,7 @@ func (m *model) fill(from omegaSource) error {
 	return nil
 }
 
-// fillGibbs makes a Gibbs node whose left points end at middle.
+// fillGibbs fits a Gibbs node whose left points end at middle.
 func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.General, error), from omegaSource) error {
 	var prior gp.Prior
 	var err error
@@ -214,9 +214,9 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 	return err
 }
 
-// A splitID tells splits apart independently of their number in the whole tree.
+// A splitID identifies a split independently of its number in the whole tree.
 type splitID struct {
-	// root is a split that joins part to those before.
+	// root reports whether the split joins part to those before it.
 	root        bool
 	part, split int
 }
@@ -229,8 +229,8 @@ func (id splitID) stream() uint64 {
 	return stream(z, uint64(id.split)+1)
 }
 
-// splitIDs returns those of all splits: Join numbers the new root first, then
-// what was there, then the new part.
+// splitIDs returns the IDs of all splits: Join numbers the new root first, then
+// the existing tree, then the new part.
 func (m *model) splitIDs() []splitID {
 	var ids []splitID
 	for p, t := range m.trees {

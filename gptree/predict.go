@@ -10,12 +10,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A query is rows to predict at, with what the nodes share of them.
+// A query holds rows to predict at, with the quantities that the nodes share.
 type query struct {
 	rows             int
 	cross            [nodeKinds]blas64.General // covariances with all points
 	prior            [nodeKinds][]float64      // variances
-	phi              blas64.General            // features, where a node wants them
+	phi              blas64.General            // features, if a node needs them
 	logOdds, unknown blas64.General            // by split
 }
 
@@ -48,7 +48,7 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 	return out, nil
 }
 
-// novelty averages what is unknown at the splits above a leaf.
+// novelty averages unknown over the splits above a leaf.
 func (m *model) novelty(unknown []float64, leaf int) float64 {
 	at := m.tree.leaves[leaf]
 	depth := m.tree.nodes[at].Depth
@@ -63,7 +63,7 @@ func (m *model) novelty(unknown []float64, leaf int) float64 {
 	return sum / float64(depth)
 }
 
-// query computes what the nodes share.
+// query computes the quantities that the nodes share.
 func (m *model) query(x blas32.General) (*query, error) {
 	k := m.cfg.kernel(1)
 	z, err := k.Points(classifier.Placed(x, classifier.Range(0, x.Rows), false))
@@ -93,7 +93,7 @@ func (m *model) query(x blas32.General) (*query, error) {
 	return q, nil
 }
 
-// ask fills the columns of a split.
+// ask fills the columns of split s.
 func (m *model) ask(q *query, s int) error {
 	n := m.nodes[s]
 	rows, prior := dense.View(q.cross[n.kind], 0, n.lo, q.rows, n.hi-n.lo), q.prior[n.kind]
@@ -109,7 +109,7 @@ func (m *model) ask(q *query, s int) error {
 	latent.Variances(variance)
 	for i := range left {
 		dense.Row(q.logOdds, i)[s] = left[i] - right[i] + n.bias
-		dense.Row(q.unknown, i)[s] = 1 // of a prior without variance nothing can be known
+		dense.Row(q.unknown, i)[s] = 1 // the prior has no variance: fully unknown
 		if p := q.prior[n.kind][i]; p > 0 {
 			dense.Row(q.unknown, i)[s] = variance[i] / p
 		}

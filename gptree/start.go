@@ -11,21 +11,22 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
 
-// A Start is what a base session by VI is fitted on: deep kernel learning
-// takes it from Config.Start, trains it, and hands it to LearnFrom.
+// A Start holds the tree, inducing inputs and kernel that a base session by VI is
+// fitted with: deep kernel learning takes it from Config.Start, trains it, and
+// passes it to LearnFrom.
 type Start struct {
 	// Classes are sorted by name; the leaf of Classes[k] is class k of Tree.
 	Classes []string
 	Tree    *Tree
 	// Inducing holds the inducing inputs of every class.
 	Inducing [][][]float32
-	// Lengthscale and Outputscale are those of the kernel of VI nodes; the
-	// lengthscale is that of all nodes.
+	// Lengthscale and Outputscale belong to the kernel of VI nodes; all nodes
+	// share the lengthscale.
 	Lengthscale, Outputscale float64
 }
 
-// Start returns what Learn fits a base session on: the tree by Config.Tree,
-// inducing inputs by k-means, the kernel as it is set.
+// Start returns what Learn starts a base session from: the tree by Config.Tree,
+// inducing inputs by k-means, and the kernel of the settings.
 func (c Config) Start(ctx context.Context, x blas32.General, y []string) (Start, error) {
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
 		return Start{}, fmt.Errorf("gptree: start: %w", err)
@@ -81,18 +82,18 @@ func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []s
 	return nil
 }
 
-// from returns an unfitted classifier with the kernel of s, which must fit the
+// from returns an unfitted classifier with the kernel of s, which must match the
 // examples.
 func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
 		return nil, err
 	}
 	if h.all.Len() > 0 || h.cfg.Base != BaseVI {
-		return nil, fmt.Errorf("base %s with %d classes: a start is of an unfitted classifier under %s", h.cfg.Base, h.all.Len(), BaseVI)
+		return nil, fmt.Errorf("base %s with %d classes: a start needs an unfitted classifier with base %s", h.cfg.Base, h.all.Len(), BaseVI)
 	}
 	classes, _ := byClass(x, classifier.GroupByClass(y))
 	if !slices.Equal(classes, s.Classes) || s.Tree == nil || s.Tree.Classes() != len(classes) || len(s.Inducing) != len(classes) {
-		return nil, fmt.Errorf("the start has %d classes with inducing inputs of %d, the examples have %d (or others)", len(s.Classes), len(s.Inducing), len(classes))
+		return nil, fmt.Errorf("the start has %d classes with inducing inputs of %d; they differ from the %d of the examples", len(s.Classes), len(s.Inducing), len(classes))
 	}
 	for i, in := range s.Inducing {
 		if len(in) == 0 || slices.ContainsFunc(in, func(r []float32) bool { return len(r) != x.Cols }) {
@@ -104,5 +105,5 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 	return next, next.cfg.Validate()
 }
 
-// Settings returns those of the classifier.
+// Settings returns the settings of the classifier.
 func (h *GPTree) Settings() Config { return h.cfg }

@@ -20,17 +20,16 @@ type settings struct {
 	Choice *Choice         `json:"root_choice,omitempty"`
 }
 
-// fittedSession is what a file says of a session fitted by VI besides its
-// tensors.
+// fittedSession describes, in a file, a session fitted by VI besides its tensors.
 type fittedSession struct {
 	Session int   `json:"session"`
 	Tree    *Tree `json:"tree"`
 }
 
-// Save implements classifier.Saver: tensors "count" and "session" (C), and
-// "points" (N×d), the inducing inputs and embeddings that the classifier keeps,
-// by class; "omega", the Pólya-Gamma variables of the Gibbs nodes, chain after
-// chain; "vi_eta" and "vi_precision", the natural parameters of the VI nodes.
+// Save implements classifier.Saver with the tensors "count" and "session" (C);
+// "points" (N×d), the stored inducing inputs and embeddings by class; "omega",
+// the Pólya-Gamma variables of the Gibbs nodes, chain after chain; "vi_eta" and
+// "vi_precision", the natural parameters of the VI nodes.
 func (h *GPTree) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
@@ -129,7 +128,7 @@ func (h *GPTree) loadFitted(s classifier.State, sessions []fittedSession) error 
 		return nil
 	}
 	if sessions[0].Session != baseSession {
-		return fmt.Errorf("the base session is not the first that was fitted by VI")
+		return fmt.Errorf("the base session is not the first session fitted by VI")
 	}
 	n := naturals{}
 	var err error
@@ -158,7 +157,7 @@ func (h *GPTree) loadFitted(s classifier.State, sessions []fittedSession) error 
 // naturals are natural parameters of nodes still to be restored.
 type naturals struct{ eta, precision []float64 }
 
-// next takes those of a node with m inducing inputs.
+// next removes and returns those of a node with m inducing inputs.
 func (n *naturals) next(m int) (eta []float64, precision blas64.General, err error) {
 	if len(n.eta) < m || len(n.precision)/m < m {
 		return nil, precision, fmt.Errorf("tensors vi_eta, vi_precision: too few values")

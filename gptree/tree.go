@@ -6,7 +6,7 @@ import (
 	"iter"
 )
 
-// MaxClasses is the most classes a tree may have.
+// MaxClasses is the largest number of classes in a tree.
 const MaxClasses = 1 << 20
 
 // internal marks a split in a preorder list of classes.
@@ -38,7 +38,7 @@ type Node struct {
 	Depth int
 }
 
-// A Decision is one step of a path: which way it goes at which split.
+// A Decision is one step of a path: a split and the direction taken there.
 type Decision struct {
 	Split int
 	// Left is y_v of eq. 9.
@@ -66,8 +66,8 @@ func (t *Tree) All() iter.Seq2[int, Node] {
 	}
 }
 
-// Path returns P^c, the decisions from the root to the leaf of a class: none
-// in a tree of one class.
+// Path returns P^c, the decisions from the root to the leaf of a class; there are
+// none in a tree of one class.
 func (t *Tree) Path(class int) ([]Decision, error) {
 	if class < 0 || class >= t.Classes() {
 		return nil, fmt.Errorf("path: class %d is not among the %d of the tree", class, t.Classes())
@@ -82,8 +82,8 @@ func (t *Tree) Path(class int) ([]Decision, error) {
 	return path, nil
 }
 
-// Split returns C_l and C_r, the classes on the two sides of a split in the
-// order of their leaves. It costs their number.
+// Split returns C_l and C_r, the classes on the two sides of a split in the order
+// of their leaves. It takes time proportional to their number.
 func (t *Tree) Split(split int) (left, right []int, err error) {
 	if split < 0 || split >= t.Splits() {
 		return nil, nil, fmt.Errorf("split %d is not among the %d of the tree", split, t.Splits())
@@ -92,14 +92,14 @@ func (t *Tree) Split(split int) (left, right []int, err error) {
 	return t.under(n.Left), t.under(n.Right), nil
 }
 
-// A Span is the leaves under a split, counted from the left: Lo … Mid−1 are to
-// its left, Mid … Hi−1 to its right.
+// A Span is the range of leaves under a split, counted from the left: Lo … Mid−1
+// are on its left, Mid … Hi−1 on its right.
 type Span struct{ Lo, Mid, Hi int }
 
 // Spans returns the span of every split, and the class of every leaf from the
 // left.
 func (t *Tree) Spans() (spans []Span, class []int) {
-	before := make([]int, len(t.nodes)+1) // leaves before every node
+	before := make([]int, len(t.nodes)+1) // number of leaves before every node
 	for i, n := range t.nodes {
 		before[i+1] = before[i]
 		if n.Class >= 0 {
@@ -138,7 +138,7 @@ func (t *Tree) preorder() []int {
 
 var errPreorder = errors.New("the list of nodes does not form a binary tree")
 
-// assemble builds the tree that preorder describes and checks all of it.
+// assemble builds and validates the tree that preorder describes.
 func assemble(preorder []int) (*Tree, error) {
 	if len(preorder)%2 == 0 || len(preorder) > 2*MaxClasses-1 {
 		return nil, fmt.Errorf("%d nodes: a tree of C classes has 2C−1, C between 1 and %d", len(preorder), MaxClasses)
@@ -153,8 +153,8 @@ func assemble(preorder []int) (*Tree, error) {
 	return t, t.checkOrder()
 }
 
-// link sets parents, children and depths. waiting holds the splits that still
-// lack a right child.
+// link sets parents, children and depths. waiting holds the splits without a
+// right child so far.
 func (t *Tree) link(preorder []int) error {
 	waiting := make([]int, 0, 64)
 	parent := -1
@@ -216,8 +216,8 @@ func (t *Tree) number(preorder []int) error {
 	return nil
 }
 
-// checkOrder makes sure that the smallest class below every split is to its
-// left, and fills end on the way.
+// checkOrder checks that the smallest class below every split is on its left, and
+// fills end.
 func (t *Tree) checkOrder() error {
 	smallest := make([]int, len(t.nodes))
 	t.end = make([]int, len(t.nodes))

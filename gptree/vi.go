@@ -12,10 +12,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// tolerance is the gain in nats an example below which a VI node has settled.
+// tolerance is the gain in nats per example below which a VI node has converged.
 const tolerance = 1e-4
 
-// vi is a session fitted by VI. It is never changed.
+// vi is a session fitted by VI. It is immutable.
 type vi struct {
 	session int
 	classes branch
@@ -23,11 +23,10 @@ type vi struct {
 	nodes   []*gp.VI
 }
 
-// variational is all sessions fitted by VI, in their order. It is never
-// changed.
+// variational holds all sessions fitted by VI, in order. It is immutable.
 type variational []*vi
 
-// of returns that of a session, nil for one that was not fitted by VI.
+// of returns the fit of a session, or nil if it was not fitted by VI.
 func (v variational) of(session int) *vi {
 	for _, b := range v {
 		if b.session == session {
@@ -37,8 +36,8 @@ func (v variational) of(session int) *vi {
 	return nil
 }
 
-// startVI returns a session with its tree, but without nodes, and
-// inducing inputs by k-means.
+// startVI returns a session with its tree but no nodes yet, and inducing inputs
+// by k-means.
 func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows) (*vi, map[string]member, error) {
 	means := dense.New(len(classes), dim)
 	for i, name := range classes {
@@ -82,8 +81,8 @@ func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemp
 	return nil
 }
 
-// gather returns the examples and inducing inputs below a split, leaves from the
-// left, and which examples are to the left; class is that of every leaf.
+// gather returns the examples and inducing inputs below a split, in leaf order,
+// and whether each example is on the left; class is the class of every leaf.
 func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows map[string]exemplars.Rows, points map[string]member) (x, z kernel.Points, left []bool, err error) {
 	var all, inputs exemplars.Rows
 	for leaf := span.Lo; leaf < span.Hi; leaf++ {
@@ -131,8 +130,8 @@ func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m
 	return v, err
 }
 
-// Where there are many examples an inducing input, a few steps on perInducing
-// of them for each come first.
+// If there are more than perInducing examples per inducing input, warmSteps steps
+// on about perInducing of them for each come first.
 const (
 	perInducing = 8
 	warmSteps   = 15

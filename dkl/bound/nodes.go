@@ -11,15 +11,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Split is a node of a tree: the leaves Lo … Mid−1, counted from the left,
-// are to its left, Mid … Hi−1 to its right.
+// A Split is a node of a tree: the leaves Lo … Mid−1, counted from the left, are
+// on its left, Mid … Hi−1 on its right.
 type Split struct{ Lo, Mid, Hi int }
 
 // Nodes are the variational posteriors of all nodes of a tree. No method is
 // safe for concurrent use.
 type Nodes struct {
 	nodes []node
-	// first is the first inducing input of every leaf, and last their number.
+	// first is the first inducing input of every leaf, followed by their number.
 	first []int
 }
 
@@ -35,7 +35,7 @@ type node struct {
 	loss     float64
 }
 
-// scale is n/|B|.
+// scale returns n/|B|.
 func (v *node) scale() float64 { return v.examples / float64(v.to-v.from) }
 
 // New returns nodes whose posteriors are the priors. inducing and examples
@@ -71,13 +71,13 @@ func (n *Nodes) Inducing() int { return n.first[len(n.first)-1] }
 // Splits returns the number of nodes.
 func (n *Nodes) Splits() int { return len(n.nodes) }
 
-// A Problem is a batch as the nodes see it. It is only read.
+// A Problem holds the kernel matrices of a batch. It is only read.
 type Problem struct {
 	// Kmm (M×M, both triangles filled) and Knm (n×M) have the inducing inputs
-	// leaf after leaf, Knn (n) is the prior variances.
+	// leaf after leaf; Knn (n) holds the prior variances.
 	Kmm, Knm blas64.General
 	Knn      []float64
-	// Leaf is that of every row, ascending.
+	// Leaf is the leaf of every row, in ascending order.
 	Leaf []int
 }
 
@@ -99,8 +99,8 @@ func (n *Nodes) check(p Problem) error {
 	return nil
 }
 
-// Place takes the kernel matrices of a batch: every other method speaks of
-// that batch. An error says that training diverged.
+// Place sets the batch that all other methods work on. An error means that
+// training diverged.
 func (n *Nodes) Place(p Problem) error {
 	if err := n.check(p); err != nil {
 		return fmt.Errorf("bound: %w", err)
@@ -123,7 +123,7 @@ func (n *Nodes) Place(p Problem) error {
 	})
 }
 
-// move takes the node's part of K_mm.
+// move sets the node's part of K_mm.
 func (v *node) move(kmm blas64.General) error {
 	if err := v.Move(dense.View(kmm, v.lo, v.lo, v.Len(), v.Len())); err != nil {
 		return fmt.Errorf("training diverged, lower the rate: %w", err)
@@ -131,8 +131,8 @@ func (v *node) move(kmm blas64.General) error {
 	return nil
 }
 
-// Update brings c up to date and takes a natural-gradient step of rate ρ in
-// 0 … 1 at every node that the batch has examples of (eq. 16, 17).
+// Update updates c and takes a natural-gradient step of rate ρ in 0 … 1 at every
+// node that has examples in the batch (eq. 16, 17).
 func (n *Nodes) Update(rate float64) error {
 	if !(rate > 0 && rate <= 1) {
 		return fmt.Errorf("bound: natural rate %g is not above 0 and at most 1", rate)
@@ -140,7 +140,7 @@ func (n *Nodes) Update(rate float64) error {
 	return n.each(func(_ int, v *node) error { return v.Step(v.batch, v.scale(), rate) })
 }
 
-// each calls do in parallel for the nodes that the batch has examples of, and
+// each calls do in parallel for the nodes that have examples in the batch, and
 // returns the first error.
 func (n *Nodes) each(do func(split int, v *node) error) error {
 	return dense.ParallelErr(len(n.nodes), func(i int) error {
@@ -200,7 +200,7 @@ func (n *Nodes) Gradient(rows int) (float64, Adjoint, error) {
 	return loss, adj, err
 }
 
-// addTo adds row i of a gradient of the node's bound to that of the loss.
+// addTo adds row i of the gradient of the node's bound to that of the loss.
 func (v *node) addTo(dst []float64, g blas64.General, i int) {
 	blas64.Axpy(-1/v.examples, dense.Vector(dense.Row(g, i)), dense.Vector(dst[v.lo:v.hi]))
 }
@@ -219,8 +219,8 @@ func (n *Nodes) sum() (float64, error) {
 }
 
 // LogOdds writes log p(left)/p(right) of every row of knm (n×M), with prior
-// variances knn (n), at every split into dst (n×splits), by quadrature (eq.
-// 11, 14). The placed batch is lost.
+// variances knn (n), at every split into dst (n×splits), by quadrature (eq. 11,
+// 14). It discards the placed batch.
 func (n *Nodes) LogOdds(dst, kmm, knm blas64.General, knn []float64) error {
 	p := Problem{Kmm: kmm, Knm: knm, Knn: knn, Leaf: make([]int, len(knn))}
 	if err := n.check(p); err != nil {
@@ -262,7 +262,7 @@ func (n *Nodes) State() (eta, precision []float64) {
 	return eta, precision
 }
 
-// Restore takes back what State returned.
+// Restore sets the natural parameters to those returned by State.
 func (n *Nodes) Restore(eta, precision []float64) error {
 	var values, squares int
 	for _, v := range n.nodes {

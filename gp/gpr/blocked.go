@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// blockPanels are factored together where a library multiplies: its
-	// products are the faster the wider they are.
+	// blockPanels is the number of panels factored together with a library,
+	// whose products are faster the wider they are.
 	blockPanels = 2
 	block       = blockPanels * side
-	// leastBlocked is the order from which that pays.
+	// leastBlocked is the order from which blocking is faster.
 	leastBlocked = 4 * block
 )
 
-// blocked does what factor, forward and backward do, with the products of a
-// library, which takes matrices without gaps only: parts of the triangle are
-// copied to where a task works on them.
+// blocked does what factor, forward and backward do with the products of a
+// library. A library takes only matrices without gaps, so tasks copy the parts of
+// the triangle that they work on.
 type blocked struct {
 	*triangle
 	raw     linalg.Raw
@@ -34,7 +34,7 @@ func byLibrary(raw linalg.Raw, n int) bool {
 	return !gonum && n >= leastBlocked
 }
 
-// factorOn is factor with products by raw where that is faster.
+// factorOn is factor with products by raw if that is faster.
 func factorOn(raw linalg.Raw, t *triangle) error {
 	if !byLibrary(raw, t.n) {
 		return factor(t)
@@ -43,8 +43,8 @@ func factorOn(raw linalg.Raw, t *triangle) error {
 	return b.factor()
 }
 
-// solveOn is solve with products by raw where that is faster, for a solver as
-// newSolver made it.
+// solveOn is solve with products by raw if that is faster, for a solver fresh
+// from newSolver.
 func solveOn(raw linalg.Raw, s solver, z blas64.General) error {
 	c, ok := s.(*cholesky)
 	if !ok || !byLibrary(raw, s.size()) {
@@ -55,13 +55,13 @@ func solveOn(raw linalg.Raw, s solver, z blas64.General) error {
 	return b.solve(z)
 }
 
-// buffers are memory that tasks take and give back, so that there is no more of
-// it than tasks that run at once.
+// buffers holds memory that tasks take and return, so that there are no more
+// buffers than tasks running at once.
 type buffers struct {
 	pool sync.Pool // of *[]float64
 }
 
-// take returns memory for so many values, anything in it.
+// take returns a buffer of the given number of values with arbitrary content.
 func (p *buffers) take(values int) *[]float64 {
 	buffer, _ := p.pool.Get().(*[]float64)
 	if buffer == nil || cap(*buffer) < values {
@@ -71,7 +71,7 @@ func (p *buffers) take(values int) *[]float64 {
 	return buffer
 }
 
-// put gives back what take returned.
+// put returns a buffer from take.
 func (p *buffers) put(buffer *[]float64) { p.pool.Put(buffer) }
 
 // cut takes a matrix off the front of a buffer.
@@ -81,14 +81,14 @@ func cut(buffer *[]float64, rows, cols int) blas64.General {
 	return m
 }
 
-// columnOf is the block of columns from panel p on: the panels first … last−1
+// columnOf returns the block of columns that starts at panel p: panels p … last−1
 // hold its diagonal block, which begins at row and column at and is w wide.
 func (b *blocked) columnOf(p int) (last, at, w int) {
 	last = min(p+blockPanels, len(b.panels))
 	return last, p * side, min(b.n, last*side) - p*side
 }
 
-// factor is triangle's factor: block columns, left-looking.
+// factor is the package's factor on block columns, left-looking.
 func (b *blocked) factor() error {
 	for p := 0; p < len(b.panels); p += blockPanels {
 		last, at, w := b.columnOf(p)
@@ -110,7 +110,7 @@ func (b *blocked) factor() error {
 	return nil
 }
 
-// subtractDone takes the columns before at off those of the block.
+// subtractDone subtracts the finished columns before at from those of the block.
 func (b *blocked) subtractDone(p, at, w int) error {
 	if at == 0 {
 		return nil
@@ -136,12 +136,12 @@ func (b *blocked) each(p int, do func(q int) error) error {
 	return dense.ParallelErr(len(b.panels)-p, func(task int) error { return do(p + task) })
 }
 
-// factorDiagonal factors the diagonal block, of panels p … last−1, and returns
-// the inverse of its factor.
+// factorDiagonal factors the diagonal block of panels p … last−1 and returns the
+// inverse of its factor.
 func (b *blocked) factorDiagonal(p, last, at int, diagonal []float64) (blas64.General, error) {
 	for q := p; q < last; q++ {
 		first, rows := q*side, b.rowsIn(q)
-		for s := q; s < last; s++ { // what the panels of this block before q take off
+		for s := q; s < last; s++ { // subtract the panels of this block before q
 			subtractProduct(b.view(s, first, rows), b.view(s, at, first-at), b.view(q, at, first-at))
 		}
 		if !b.factorTile(q, diagonal[first-at:first-at+rows]) {
@@ -154,7 +154,7 @@ func (b *blocked) factorDiagonal(p, last, at int, diagonal []float64) (blas64.Ge
 	return b.inverseAt(at, len(diagonal))
 }
 
-// inverseAt returns the inverse of the diagonal block of L at a place.
+// inverseAt returns the inverse of the w×w diagonal block of L at row at.
 func (b *blocked) inverseAt(at, w int) (blas64.General, error) {
 	inverse := dense.New(w, w)
 	for i := range w {
@@ -163,7 +163,7 @@ func (b *blocked) inverseAt(at, w int) (blas64.General, error) {
 	return inverse, linalg.InvertLower(linalg.Gonum{}, inverse)
 }
 
-// solveBelow divides what is below the diagonal block by its factor.
+// solveBelow divides the part below the diagonal block by its factor.
 func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
 	return b.each(last, func(q int) error {
 		rows := b.rowsIn(q)
@@ -181,7 +181,7 @@ func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
 	})
 }
 
-// subtractFrom takes a product, of which more columns may be there, off dst.
+// subtractFrom subtracts a product, which may have more columns, from dst.
 func subtractFrom(dst, product blas64.General) {
 	for i := range dst.Rows {
 		axpy(-1, dense.Row(product, i)[:dst.Cols], dense.Row(dst, i))
@@ -212,8 +212,8 @@ func (b *blocked) solve(z blas64.General) error {
 	return nil
 }
 
-// solveBlock does one step of a solve, for the columns of block i, on all
-// cores: some rows of z on each.
+// solveBlock does one step of a solve, for the columns of block i, with the rows
+// of z divided among the cores.
 func (b *blocked) solveBlock(z blas64.General, i int, inverse blas64.General, step func(z blas64.General, at int, above, inverse blas64.General) error) error {
 	_, at, w := b.columnOf(i * blockPanels)
 	above := b.above(at, w)
@@ -222,7 +222,7 @@ func (b *blocked) solveBlock(z blas64.General, i int, inverse blas64.General, st
 	})
 }
 
-// above is a copy of the w rows from at on, as far as column at.
+// above returns a copy of rows at … at+w−1 up to column at.
 func (b *blocked) above(at, w int) blas64.General {
 	m := dense.New(w, at)
 	for i := range w {
@@ -231,7 +231,7 @@ func (b *blocked) above(at, w int) blas64.General {
 	return m
 }
 
-// forwardBlock solves for the columns from at on, those before being solved.
+// forwardBlock solves for the block of columns at at; those before it are solved.
 func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
 	w := inverse.Rows
 	r := b.buffers.take(z.Rows * (at + 2*w))
@@ -253,8 +253,8 @@ func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.G
 	return nil
 }
 
-// backwardBlock solves for the columns from at on, those after being solved,
-// and takes them off those before.
+// backwardBlock solves for the block of columns at at, those after it being
+// solved, and subtracts it from those before.
 func (b *blocked) backwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
 	w := inverse.Rows
 	r := b.buffers.take(z.Rows * (at + 2*w))

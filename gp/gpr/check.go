@@ -52,25 +52,24 @@ func checkMatrix(m blas64.General) error {
 }
 
 const (
-	// lookEvery is the number of changes after which drift is looked for, in
+	// lookEvery is the number of changes between checks for drift, each on
 	// lookAt examples.
 	lookEvery = 32
 	lookAt    = 4
-	// tolerance is the drift that is always let pass; more is compared with
-	// what a fresh fit has.
+	// tolerance is the drift that is always accepted; a larger one is compared
+	// with that of a fresh fit.
 	tolerance = 1e-10
 	slack     = 100
 )
 
-// A watch counts changes and remembers what drift is unavoidable.
+// A watch counts changes and remembers the drift of a fresh fit.
 type watch struct {
 	changes, refreshes int
 	fresh              float64 // drift right after the last refresh
 }
 
-// look bounds the drift: every so many changes some examples are checked, and
-// the state is recomputed where they are off. Where that fails, the
-// present state stays.
+// look bounds the drift: every lookEvery changes it checks some examples and
+// recomputes the state if they are off. If that fails, the present state stays.
 func (r *Regression) look() {
 	r.changes++
 	if r.changes%lookEvery != 0 || r.Len() == 0 {
@@ -90,8 +89,8 @@ func (r *Regression) look() {
 }
 
 // Drift returns how far the state is from solving its equations: the largest
-// of |(K+σ²I)α − t| and of |(K+σ²I)⁻¹(K+σ²I) − I|, with the kernel computed from
-// the inputs: O(n²(d+C) + n³).
+// element of |(K+σ²I)α − t| and |(K+σ²I)⁻¹(K+σ²I) − I|, with the kernel computed
+// from the inputs: O(n²(d+C) + n³).
 func (r *Regression) Drift() (float64, error) {
 	var worst float64
 	for first := 0; first < r.Len(); first += lookAt {
@@ -142,8 +141,8 @@ func (r *Regression) Refresh() error {
 // Refreshes returns how often drift caused the state to be recomputed.
 func (r *Regression) Refreshes() int { return r.refreshes }
 
-// Fold takes the corrections that Woodbury updates keep next to the inverse
-// into it; values change in the last bits. It does nothing for Cholesky.
+// Fold adds pending Woodbury corrections to the inverse, which changes values in
+// the last bits. It does nothing for Cholesky.
 func (r *Regression) Fold() {
 	if w, ok := r.solver.(*woodbury); ok {
 		w.fold()

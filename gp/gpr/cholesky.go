@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// cholesky is the factor L of K+σ²I = L·Lᵀ with append and delete. Its rows
-// are in the order in which examples came or last changed.
+// cholesky is the factor L of K+σ²I = L·Lᵀ with append and delete. Its rows are
+// in the order in which examples were added or last changed.
 type cholesky struct {
 	l     *triangle
 	order []int // the example of each row
@@ -24,7 +24,7 @@ func (s *cholesky) add(b blas64.General) (update, error) {
 }
 
 // attach appends rows of L for the given examples; b has a column for each
-// example that is there then.
+// example, old and new.
 func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 	z, own := picked(b, s.order), picked(b, examples)
 	diagonal := diagonalOf(own)
@@ -49,8 +49,8 @@ func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 	return update{plus: plus, logDet: small.logDet()}, nil
 }
 
-// border turns the columns V = K⁻¹B of examples that are there into those of
-// the update: (V above −I)·L⁻ᵀ for the factor L of their Schur complement.
+// border turns the columns V = K⁻¹B of existing examples into those of the
+// update: (V above −I)·L⁻ᵀ for the factor L of their Schur complement.
 func border(v blas64.General, l *triangle, examples []int) {
 	for i, e := range examples {
 		clear(dense.Row(v, e))
@@ -59,7 +59,8 @@ func border(v blas64.General, l *triangle, examples []int) {
 	l.forward(v)
 }
 
-// scatter turns columns by row of L (k×n) into rows by example (size×k).
+// scatter turns columns ordered by row of L (k×n) into rows ordered by example
+// (size×k).
 func (s *cholesky) scatter(m blas64.General, size int) blas64.General {
 	out := dense.New(size, m.Rows)
 	for i := range m.Rows {
@@ -82,7 +83,7 @@ func (s *cholesky) remove(rows []int) (update, error) {
 	return u, nil
 }
 
-// detach deletes the rows of examples and leaves the numbers of the others.
+// detach deletes the rows of examples without renumbering the others.
 func (s *cholesky) detach(rows []int) (update, error) {
 	places := make([]int, 0, len(rows))
 	units := dense.New(len(rows), s.l.n)
@@ -136,9 +137,9 @@ func (s *cholesky) replace(rows []int, b blas64.General) (update, error) {
 // A rotation is a plane rotation of a column of L with the removed column.
 type rotation struct{ cos, sin float64 }
 
-// rotateOut turns L into a factor of the matrix without row and column p,
-// which stay in place and mean nothing afterwards, as do those in gone. The
-// rows below p take up the column by plane rotations.
+// rotateOut turns L into a factor of the matrix without row and column p, which
+// stay in place but, like those in gone, hold no meaning afterwards. Plane
+// rotations merge column p into the rows below it.
 func (t *triangle) rotateOut(p int, gone []int) {
 	x := make([]float64, t.n)
 	for i := p + 1; i < t.n; i++ {
@@ -162,8 +163,8 @@ func (t *triangle) rotateOut(p int, gone []int) {
 	}
 }
 
-// newRotation takes x into the diagonal value of row i; rows that are gone do
-// not turn.
+// newRotation rotates x into the diagonal value of row i. Rows in gone are not
+// rotated.
 func newRotation(diagonal, x *float64, i int, gone []int) rotation {
 	if _, found := slices.BinarySearch(gone, i); found {
 		return rotation{cos: 1}
@@ -222,14 +223,14 @@ func (s *cholesky) diagonal() []float64 {
 	return out
 }
 
-// refit: k passes of rotations against n³/3.
+// refit compares k passes of rotations with n³/3.
 func (s *cholesky) refit(k int) bool {
 	n, left := float64(s.l.n), float64(s.l.n-k)
 	return 18*n*n*float64(k) > left*left*left
 }
 
-// outgrown: 2kn² operations at the rate of tiles against a third of n³ at that
-// of a library, which is about four times as high from some hundred rows on.
+// outgrown compares 2kn² operations in tiles with n³/3 in a library, which is
+// about four times as fast from some hundred rows on.
 func (s *cholesky) outgrown(k int, raw linalg.Raw) bool {
 	return k > max(2*side, s.l.n/26) && byLibrary(raw, s.l.n+k)
 }
@@ -250,7 +251,7 @@ func diagonalOf(m blas64.General) []float64 {
 	return out
 }
 
-// subtract is c −= a·bᵀ of any size, in tiles.
+// subtract computes c −= a·bᵀ of any size, in tiles.
 func subtract(c, a, b blas64.General) {
 	down, across := (c.Rows+side-1)/side, (c.Cols+side-1)/side
 	dense.Parallel(down*across, func(t int) {

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Method is a way to keep the inverse up to date.
+// A Method is a way to update the inverse.
 type Method string
 
 // Methods.
@@ -19,19 +19,19 @@ const (
 	Iterative Method = "iterative"
 )
 
-// NotPSDError says that K+σ²I is not positive definite to working precision.
+// NotPSDError reports that K+σ²I is not positive definite to working precision.
 type NotPSDError = linalg.NotPSDError
 
 // Config holds the settings of a regression.
 type Config struct {
-	// Method keeps the inverse up to date.
+	// Method is how the inverse is updated.
 	Method Method
 	// Noise is σ², the variance of a target about the function.
 	Noise float64
 }
 
-// DefaultConfig returns the method that is the fastest at fitting (see the
-// package comment), and σ² = 0.03.
+// DefaultConfig returns the method that fits fastest (see the package comment)
+// and σ² = 0.03.
 func DefaultConfig() Config { return Config{Method: Cholesky, Noise: 0.03} }
 
 // Validate names the field that is out of range.
@@ -45,12 +45,11 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// IndexError says that there is no such example or output, or that it was
-// named twice.
+// IndexError reports an example or output that does not exist or is named twice.
 type IndexError struct {
 	// What is "example" or "output".
 	What string
-	// Index was asked for, of N.
+	// Index is the index given; N is the number of examples or outputs.
 	Index, N int
 }
 

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// chunk is the number of right sides that one goroutine solves for.
+	// chunk is the number of right-hand sides that one goroutine solves for.
 	chunk = 32
 	// strip is the number of columns that one goroutine updates.
 	strip = 192
-	// fewSolved is the number of right sides up to which a solve for each is
-	// faster than one for all in tiles, by parts of gemvColumns columns; of
-	// less than leastShared numbers in a row on one core.
+	// fewSolved is the number of right-hand sides up to which solving for each,
+	// in parts of gemvColumns columns, is faster than solving for all in tiles.
+	// A part of fewer than leastShared numbers is done on one core.
 	fewSolved   = 3
 	gemvColumns = 512
 	leastShared = 512
-	// singular is the share of a diagonal value below which what is left of
-	// it is taken for rounding.
+	// singular is the share of a diagonal value below which a pivot counts as
+	// rounding error.
 	singular = 1e-10
 )
 
@@ -49,8 +49,8 @@ func factor(t *triangle) error {
 	return nil
 }
 
-// factorTile factors the diagonal tile of panel p; diagonal is that of the
-// matrix itself.
+// factorTile factors the diagonal tile of panel p; diagonal is the diagonal of
+// the matrix itself.
 func (t *triangle) factorTile(p int, diagonal []float64) bool {
 	first := p * side
 	for i, before := range diagonal {
@@ -82,7 +82,7 @@ func (t *triangle) forwardTile(b blas64.General, p int) {
 	}
 }
 
-// backwardTile solves v·L = z in place likewise.
+// backwardTile solves v·L = z in place in the same way.
 func (t *triangle) backwardTile(z blas64.General, p int) {
 	first := p * side
 	for r := range z.Rows {
@@ -99,7 +99,7 @@ func (t *triangle) backwardTile(z blas64.General, p int) {
 
 // forward replaces every row b of m (k×n) by L⁻¹b: O(kn²).
 func (t *triangle) forward(m blas64.General) {
-	if t.n == 1 { // that of every update by one example: not worth tasks
+	if t.n == 1 { // every update by one example; too small for tasks
 		for i := range m.Rows {
 			m.Data[i*m.Stride] /= t.row(0)[0]
 		}
@@ -134,8 +134,8 @@ func (t *triangle) backward(m blas64.General) {
 	})
 }
 
-// forwardFew is forward, faster for a few rows; values differ from it, and
-// and between rows, in the last bits.
+// forwardFew is a version of forward that is faster for a few rows. Its values
+// differ from those of forward, and between rows, in the last bits.
 func (t *triangle) forwardFew(m blas64.General) {
 	if m.Rows > fewSolved {
 		t.forward(m)
@@ -155,7 +155,7 @@ func (t *triangle) forwardFew(m blas64.General) {
 	}
 }
 
-// backwardFew is backward likewise.
+// backwardFew is the same for backward.
 func (t *triangle) backwardFew(m blas64.General) {
 	if m.Rows > fewSolved {
 		t.backward(m)
@@ -174,8 +174,8 @@ func (t *triangle) backwardFew(m blas64.General) {
 	}
 }
 
-// inTasks cuts 0 … n into parts of a size, worked on on all cores unless there
-// is little to do for each of them.
+// inTasks splits 0 … n into parts of the given size and runs them on all cores,
+// or on one if there is little work in each.
 func inTasks(n, size, work int, do func(from, count int)) {
 	run := parallel(dense.Parallel)
 	if work < leastShared {
@@ -189,8 +189,8 @@ func inTasks(n, size, work int, do func(from, count int)) {
 // A parallel calls a function for every task.
 type parallel func(tasks int, do func(task int))
 
-// eachChunk cuts the rows of m: few of them are solved for on all cores
-// together, many of them one chunk a core. Values are the same either way.
+// eachChunk splits the rows of m into chunks: a few rows are solved for on all
+// cores together, many with one core per chunk. Values are the same either way.
 func eachChunk(m blas64.General, do func(part blas64.General, inner parallel)) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return
@@ -231,7 +231,8 @@ func invert(l *triangle) {
 	}
 }
 
-// invertPanel turns panel p of L into that of L⁻¹; those before already are.
+// invertPanel turns panel p of L into that of L⁻¹; the panels before it are
+// already inverted.
 func (t *triangle) invertPanel(p int) {
 	first, rows := p*side, t.rowsIn(p)
 	old := dense.Clone(t.view(p, 0, first))
@@ -260,5 +261,5 @@ func (t *triangle) logDet() float64 {
 	return sum
 }
 
-// axpy is y += scale·x.
+// axpy computes y += scale·x.
 func axpy(scale float64, x, y []float64) { blas64.Axpy(scale, dense.Vector(x), dense.Vector(y)) }

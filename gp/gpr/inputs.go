@@ -6,9 +6,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// inputs are those of examples (n×d) with their squared lengths (n), which a
-// kernel of distances needs of all n for a single row of K: kept, they spare
-// it reading the inputs a second time.
+// inputs holds the inputs of examples (n×d) with their squared lengths (n). A
+// distance-based kernel needs all n lengths for a single row of K; storing them
+// saves a second pass over the inputs.
 type inputs struct {
 	blas64.General
 	squares []float64
@@ -22,8 +22,8 @@ func (x inputs) clone() inputs {
 	return inputs{dense.Clone(x.General), append(make([]float64, 0, x.Rows), x.squares...)}
 }
 
-// with returns x with more inputs behind its own, in the memory behind those
-// where it suffices.
+// with returns x with more inputs appended, in the memory behind its own if that
+// suffices.
 func (x inputs) with(more blas64.General) inputs {
 	return inputs{withRows(x.General, more), append(x.squares[:x.Rows], squares(more)...)}
 }
@@ -33,7 +33,7 @@ func (x inputs) without(gone []int) inputs {
 	return inputs{withoutRows(x.General, gone), without(x.squares[:0], x.squares, gone)}
 }
 
-// set gives example i another input.
+// set replaces the input of example i.
 func (x inputs) set(i int, row []float64) {
 	copy(dense.Row(x.General, i), row)
 	x.squares[i] = dense.Dot(row, row)
@@ -53,5 +53,5 @@ func (x inputs) pick(examples []int) inputs {
 	return out
 }
 
-// bytes is the memory that x holds.
+// bytes returns the memory used by x.
 func (x inputs) bytes() int { return 8 * (cap(x.Data) + cap(x.squares)) }

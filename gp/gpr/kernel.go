@@ -10,10 +10,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Kernel is a covariance function κ: an RBF or a Linear. A value of a block
-// does not depend on what else is in the block, to the last bit.
+// A Kernel is a covariance function κ: an RBF or a Linear. Each value of a block
+// is the same to the last bit whatever else is in the block.
 type Kernel interface {
-	// block writes κ(a_i, b_j) into dst (n×m) in O(nmd); m multiplies.
+	// block writes κ(a_i, b_j) into dst (n×m) in O(nmd), with products on m.
 	block(m linalg.Backend, dst blas64.General, a, b inputs) error
 	// diagonal writes κ(a_i, a_i) into dst (n).
 	diagonal(dst []float64, a blas64.General)
@@ -90,8 +90,8 @@ func squares(a blas64.General) []float64 {
 	return out
 }
 
-// gram writes K+σ²I of the rows of x into the triangle t, which has as many;
-// inner products are m's.
+// gram writes K+σ²I of the rows of x into the triangle t, which has as many rows.
+// Inner products are computed on m.
 func gram(m linalg.Backend, t *triangle, kernel Kernel, x inputs, noise float64) error {
 	for p := range t.panels {
 		first, rows := p*side, t.rowsIn(p)

@@ -25,8 +25,8 @@ func picked(m blas64.General, columns []int) blas64.General {
 	return out
 }
 
-// transposed returns the transpose of m, which has no gaps: of a single row
-// without a copy.
+// transposed returns the transpose of m, which has no gaps between rows. A single
+// row is not copied.
 func transposed(m blas64.General) blas64.General {
 	if m.Rows == 1 {
 		return blas64.General{Rows: m.Cols, Cols: 1, Stride: 1, Data: m.Data}
@@ -34,8 +34,8 @@ func transposed(m blas64.General) blas64.General {
 	return dense.Transposed(m)
 }
 
-// withColumns returns m with room for more columns, its memory reused where
-// it suffices; the new columns are zero.
+// withColumns returns m with more columns, all zero, reusing its memory if that
+// suffices.
 func withColumns(m blas64.General, more int) blas64.General {
 	cols := m.Cols + more
 	if cols <= m.Stride {
@@ -63,7 +63,7 @@ func withoutColumns(m blas64.General, gone []int) blas64.General {
 	return m
 }
 
-// withRows returns m with the rows of more below.
+// withRows returns m with the rows of more appended.
 func withRows(m, more blas64.General) blas64.General {
 	for i := range more.Rows {
 		m.Data = append(m.Data[:(m.Rows+i)*m.Stride], dense.Row(more, i)...)
@@ -86,9 +86,9 @@ func withoutRows(m blas64.General, gone []int) blas64.General {
 	return m
 }
 
-// subtractProduct is c −= a·bᵀ for at most 64×192 values of c. The inner
-// dimension is cut so that b stays in the cache. Every value is the same sum
-// in the same order, whatever the other rows are.
+// subtractProduct computes c −= a·bᵀ for at most 64×192 values of c. The inner
+// dimension is split so that b stays in the cache. Every value is the same sum in
+// the same order, whatever the other rows are.
 func subtractProduct(c, a, b blas64.General) {
 	const depth = 512
 	if c.Rows == 0 || c.Cols == 0 {
@@ -100,7 +100,7 @@ func subtractProduct(c, a, b blas64.General) {
 	}
 }
 
-// addInner is c += scale·a·b for at most 64×192 values of c.
+// addInner computes c += scale·a·b for at most 64×192 values of c.
 func addInner(c blas64.General, scale float64, a, b blas64.General) {
 	if c.Rows > 0 && c.Cols > 0 && a.Cols > 0 {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, scale, a, b, 1, c)

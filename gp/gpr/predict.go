@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// Mean writes the predictive means (eq. 2 and 4) of inputs x (m×d) into dst
-// (m×C): O(mn(d+C)). A row does not depend on the others.
+// Mean writes the predictive means (eq. 2 and 4) at inputs x (m×d) into dst
+// (m×C): O(mn(d+C)). Each row is independent of the others.
 func (r *Regression) Mean(dst, x blas64.General) error {
 	if err := r.checkQuery(x, dst.Rows); err != nil {
 		return fmt.Errorf("mean: %w", err)
@@ -29,8 +29,8 @@ func (r *Regression) Mean(dst, x blas64.General) error {
 	return linalg.MulTrans64(dst, b, r.alpha)
 }
 
-// Variance writes the predictive variances (eq. 3, with σ²) of inputs x (m×d)
-// into dst (m): O(mn(d+n)). It is the same for all outputs.
+// Variance writes the predictive variances (eq. 3, with σ²) at inputs x (m×d)
+// into dst (m): O(mn(d+n)). They are the same for all outputs.
 func (r *Regression) Variance(dst []float64, x blas64.General) error {
 	if err := r.checkQuery(x, len(dst)); err != nil {
 		return fmt.Errorf("variance: %w", err)
@@ -59,7 +59,7 @@ func (r *Regression) checkQuery(x blas64.General, results int) error {
 		return err
 	}
 	if results != x.Rows {
-		return fmt.Errorf("room for %d results of %d inputs", results, x.Rows)
+		return fmt.Errorf("destination for %d results, there are %d inputs", results, x.Rows)
 	}
 	if r.Len() > 0 && x.Rows > 0 && x.Cols != r.Dim() {
 		return fmt.Errorf("inputs of %d values, want %d", x.Cols, r.Dim())
@@ -67,9 +67,9 @@ func (r *Regression) checkQuery(x blas64.General, results int) error {
 	return nil
 }
 
-// LeaveOneOut returns the mean (n×C) that each example would have if it had
-// not been learned: t − α/diag((K+σ²I)⁻¹). O(nC), and O(n³/3) the first time.
-// It must not run concurrently with other methods.
+// LeaveOneOut returns the mean (n×C) predicted for each example by a regression
+// on all others: t − α/diag((K+σ²I)⁻¹). It takes O(nC), and O(n³/3) the first
+// time. It must not run concurrently with other methods.
 func (r *Regression) LeaveOneOut() blas64.General {
 	if r.diag == nil {
 		r.diag = r.solver.diagonal()

@@ -11,8 +11,9 @@ import (
 )
 
 // A Regression is a set of Gaussian process regressions on the same n inputs,
-// one for each of C outputs. Reading methods are safe for concurrent use as
-// long as nobody changes it. After an error it is as it was.
+// one for each of C outputs. Methods that only read it are safe for concurrent
+// use while nothing changes it. A method that returns an error leaves it
+// unchanged.
 type Regression struct {
 	cfg      Config
 	kernel   Kernel
@@ -21,7 +22,7 @@ type Regression struct {
 	t        blas64.General // C×n targets
 	alpha    blas64.General // C×n, (K+σ²I)⁻¹t
 	solver   solver
-	diag     []float64 // of the inverse; nil until asked for
+	diag     []float64 // of the inverse; nil until first needed
 	logDet   float64   // of K+σ²I
 
 	watch
@@ -35,9 +36,8 @@ func New(kernel Kernel, cfg Config) (*Regression, error) {
 	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: empty(cfg.Method)}, nil
 }
 
-// UseBackend makes m multiply in batch fits, and where corrections are
-// folded into an inverse, from now on; without it gonum does. Everything else
-// multiplies with gonum.
+// UseBackend sets the backend for batch fits and for folding corrections into an
+// inverse. The default is gonum, which computes all other products.
 func (r *Regression) UseBackend(m linalg.Backend) {
 	r.products = m
 	if w, ok := r.solver.(*woodbury); ok {
@@ -52,13 +52,13 @@ func empty(m Method) solver {
 	return &woodbury{a: &triangle{}, raw: linalg.Gonum{}, iterative: m == Iterative}
 }
 
-// Len returns the number of examples n.
+// Len returns n, the number of examples.
 func (r *Regression) Len() int { return r.x.Rows }
 
-// Dim returns the number of values d of an input, 0 before the first.
+// Dim returns d, the number of values of an input, or 0 before the first example.
 func (r *Regression) Dim() int { return r.x.Cols }
 
-// Outputs returns the number of outputs C.
+// Outputs returns C, the number of outputs.
 func (r *Regression) Outputs() int { return r.t.Rows }
 
 // Inputs returns the inputs (n×d); the caller must not change them.
@@ -67,13 +67,13 @@ func (r *Regression) Inputs() blas64.General { return r.x.General }
 // Alpha returns α = (K+σ²I)⁻¹t (C×n); the caller must not change it.
 func (r *Regression) Alpha() blas64.General { return r.alpha }
 
-// Bytes returns the memory that the regression holds: 4n² for the inverse and
-// its factor, 8n(d+1) for the inputs, 16nC for targets and weights, and a little.
+// Bytes returns the memory used by the regression: 4n² for the inverse or factor,
+// 8n(d+1) for the inputs, 16nC for targets and weights, and a little more.
 func (r *Regression) Bytes() int {
 	return r.solver.bytes() + r.x.bytes() + 8*(cap(r.t.Data)+cap(r.alpha.Data)+cap(r.diag))
 }
 
-// Clone returns a copy that changes on its own.
+// Clone returns an independent copy.
 func (r *Regression) Clone() *Regression {
 	c := *r
 	c.x, c.t, c.alpha = r.x.clone(), dense.Clone(r.t), dense.Clone(r.alpha)
@@ -81,11 +81,11 @@ func (r *Regression) Clone() *Regression {
 	return &c
 }
 
-// Add appends examples: inputs x (k×d) with targets t (k×C). The first ones
-// cost a batch fit, O(n²d + n³), later ones O(knd + k(n+k)² + k³), or again a
-// batch fit where they are many and that is faster. The error
-// wraps a *NotPSDError where an example says nothing new and σ² is too small
-// to tell.
+// Add appends examples: inputs x (k×d) with targets t (k×C). The first examples
+// cost a batch fit, O(n²d + n³); later ones cost O(knd + k(n+k)² + k³), or
+// another batch fit if there are so many that it is faster. The error wraps a
+// *NotPSDError if an example adds nothing new and σ² is too small to separate it
+// from the others.
 func (r *Regression) Add(x, t blas64.General) error {
 	if err := r.checkExamples(x, t); err != nil {
 		return fmt.Errorf("add: %w", err)
@@ -96,7 +96,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 	if r.Len() == 0 {
 		return wrap("add", r.fit(measured(dense.Clone(x)), dense.Transposed(t)))
 	}
-	all := r.x.with(x) // beyond the rows of r.x, which an error leaves as they are
+	all := r.x.with(x) // appends beyond the rows of r.x, which stay valid on error
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
 		targets := withColumns(r.t, x.Rows) // likewise
 		setColumns(targets, upTo(r.Len(), all.Rows), t)
@@ -122,7 +122,8 @@ func (r *Regression) Add(x, t blas64.General) error {
 	return nil
 }
 
-// clipped makes appending copy where it would overwrite memory beyond.
+// clipped limits the data of m to its rows, so that appending cannot overwrite
+// the memory behind them.
 func clipped(m blas64.General) blas64.General {
 	m.Data = m.Data[:m.Rows*m.Stride]
 	return m
@@ -161,8 +162,8 @@ func (r *Regression) RemoveOutputs(outputs []int) error {
 	return nil
 }
 
-// SetTargets gives examples new targets (k×C), which leaves the inverse as it
-// is: O(kn²).
+// SetTargets replaces the targets of examples by t (k×C), which does not affect
+// the inverse: O(kn²).
 func (r *Regression) SetTargets(examples []int, t blas64.General) error {
 	_, err := indices("example", examples, r.Len())
 	if err == nil && (t.Rows != len(examples) || t.Cols != r.Outputs()) {
@@ -190,7 +191,7 @@ func (r *Regression) SetTargets(examples []int, t blas64.General) error {
 	return nil
 }
 
-// SetInputs moves examples to new inputs x (k×d): O(knd + kn² + k³).
+// SetInputs replaces the inputs of examples by x (k×d): O(knd + kn² + k³).
 func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	rows, err := indices("example", examples, r.Len())
 	if err == nil && (x.Rows != len(examples) || x.Cols != r.Dim()) {
@@ -219,12 +220,12 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	return nil
 }
 
-// refresh brings everything up to date with new inputs of examples.
+// refresh updates the state after the inputs of examples have changed.
 func (r *Regression) refresh(rows []int) error {
 	if r.solver.refit(len(rows)) {
 		return r.fit(r.x, r.t)
 	}
-	// Changed against changed examples: both new, unlike eq. 8–9 as printed.
+	// For pairs of changed examples both inputs are new, unlike in eqs. 8 and 9.
 	b, err := r.kernelRows(r.x, rows)
 	if err != nil {
 		return err
@@ -237,7 +238,7 @@ func (r *Regression) refresh(rows []int) error {
 	return nil
 }
 
-// Remove drops examples; those behind move up: O(kn² + k³).
+// Remove drops examples; those after them move up: O(kn² + k³).
 func (r *Regression) Remove(examples []int) error {
 	rows, err := indices("example", examples, r.Len())
 	if err != nil {
@@ -264,8 +265,8 @@ func (r *Regression) Remove(examples []int) error {
 	return nil
 }
 
-// apply brings α, the diagonal and the determinant up to date with the
-// inverse: α += ∓y(yᵀt), at low rank.
+// apply updates α, the diagonal and the determinant to match the inverse:
+// α += ∓y(yᵀt), at low rank.
 func (r *Regression) apply(u update) {
 	r.logDet += u.logDet
 	for _, c := range []correction{{u.minus, -1}, {u.plus, 1}} {
@@ -281,7 +282,7 @@ func (r *Regression) apply(u update) {
 	}
 }
 
-// correctAlpha is α += sign·y(yᵀt).
+// correctAlpha computes α += sign·y(yᵀt).
 func (r *Regression) correctAlpha(c correction) {
 	if c.y.Cols == 1 && c.y.Stride == 1 {
 		dense.Parallel(r.Outputs(), func(i int) {
@@ -295,7 +296,7 @@ func (r *Regression) correctAlpha(c correction) {
 	dense.Parallel(r.Outputs(), func(i int) { addTo(dense.Row(r.alpha, i), correction{c.y, -c.sign}, dense.Row(weights, i)) })
 }
 
-// fit replaces everything by a batch fit; it takes over x and t.
+// fit replaces the whole state by a batch fit. It retains x and t.
 func (r *Regression) fit(x inputs, t blas64.General) error {
 	s, logDet := empty(r.cfg.Method), 0.0
 	if x.Rows == 0 {

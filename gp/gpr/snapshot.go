@@ -9,22 +9,22 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Snapshot is what a regression has computed from its examples, to be saved
-// with them.
+// A Snapshot holds what a regression has computed from its examples, to be saved
+// together with them.
 type Snapshot struct {
-	// Factor holds the rows of the triangle, n(n+1)/2 values, and Order the
+	// Factor holds the rows of the triangle, n(n+1)/2 values; Order holds the
 	// example of each row.
 	Factor []float64
 	Order  []int
 	// Alpha is C×n, Diagonal n.
 	Alpha    blas64.General
 	Diagonal []float64
-	// LogDet is log|K+σ²I|, Changes the number of changes so far.
+	// LogDet is log|K+σ²I|; Changes is the number of changes so far.
 	LogDet  float64
 	Changes int
 }
 
-// Snapshot copies the state, Woodbury corrections folded (see Fold). It must
+// Snapshot folds Woodbury corrections (see Fold) and copies the state. It must
 // not run concurrently with other methods.
 func (r *Regression) Snapshot() Snapshot {
 	if r.diag == nil {
@@ -40,14 +40,14 @@ func (r *Regression) Snapshot() Snapshot {
 	return Snapshot{factor, order, dense.Clone(r.alpha), slices.Clone(r.diag), r.logDet, r.changes}
 }
 
-// restoreDrift is what a restored state may be off by. Where σ² is not tiny,
-// honest ones are within 1e−9.
+// restoreDrift is the largest drift accepted in a restored state. Unless σ² is
+// tiny, valid states are within 1e−9.
 const restoreDrift = 1e-5
 
 // Restore returns the regression of a snapshot with its examples: inputs x
-// (n×d) with targets t (n×C). It takes over what it is given. A snapshot that
-// does not fit, or does not solve the equations in eight examples, is an
-// error. O(n² + n(d+C)).
+// (n×d) with targets t (n×C). It retains its arguments. A snapshot that does not
+// match the examples, or does not solve the equations for eight of them, is an
+// error. It takes O(n² + n(d+C)).
 func Restore(kernel Kernel, cfg Config, x, t blas64.General, s Snapshot) (*Regression, error) {
 	r, err := restore(kernel, cfg, x, t, s)
 	if err != nil {

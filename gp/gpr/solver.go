@@ -9,11 +9,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A solver holds the inverse of K+σ²I of n examples in one form or another.
-// Blocks of kernel values b are k×n: a row for each example in question, σ²
-// added where it meets itself. An error changes nothing.
+// A solver holds the inverse of K+σ²I of n examples in some form. Blocks of
+// kernel values b are k×n: one row for each example concerned, with σ² added to
+// the kernel of an example with itself. An error changes nothing.
 type solver interface {
-	// size is n.
+	// size returns n.
 	size() int
 	// add appends k examples; b is k×(n+k).
 	add(b blas64.General) (update, error)
@@ -23,33 +23,32 @@ type solver interface {
 	remove(rows []int) (update, error)
 	// solve replaces every row of b (k×n) by its product with the inverse.
 	solve(b blas64.General)
-	// quad writes bᵢᵀ(K+σ²I)⁻¹bᵢ for the rows of b, which it may overwrite. A
-	// value does not depend on the other rows.
+	// quad writes bᵢᵀ(K+σ²I)⁻¹bᵢ for the rows of b, which it may overwrite. Each
+	// value is independent of the other rows.
 	quad(dst []float64, b blas64.General)
-	// diagonal returns that of the inverse (n).
+	// diagonal returns the diagonal of the inverse (n).
 	diagonal() []float64
 	// refit reports whether removing k costs more than a batch fit of the rest.
 	refit(k int) bool
-	// outgrown reports whether adding k costs more than a batch fit of all, in
-	// which raw multiplies.
+	// outgrown reports whether adding k costs more than a batch fit of all with
+	// products by raw.
 	outgrown(k int, raw linalg.Raw) bool
-	// state returns what loadSolver takes; a Woodbury inverse must be folded.
+	// state returns the arguments of loadSolver; a Woodbury inverse must be folded.
 	state() (values []float64, order []int)
 	clone() solver
 	bytes() int
 }
 
-// An update says how the inverse changed, in the size that it had in between:
-// the old one for remove, the new one otherwise. With zeros for examples that
-// were not there,
+// An update describes how the inverse changed. Its size is the old one for
+// remove and the new one otherwise; with zeros for examples that were absent,
 //
 //	new = old − minus·minusᵀ + plus·plusᵀ
 type update struct {
 	minus, plus blas64.General // n×k, or without rows
-	logDet      float64        // of K+σ²I, new less old
+	logDet      float64        // change of log|K+σ²I|
 }
 
-// merge appends the columns of one step to those of the steps before.
+// merge appends the columns of a step to those of the earlier steps.
 func (u *update) merge(step update) {
 	u.minus, u.plus = beside(u.minus, step.minus), beside(u.plus, step.plus)
 	u.logDet += step.logDet
@@ -71,8 +70,8 @@ func beside(a, b blas64.General) blas64.General {
 	return out
 }
 
-// smallFactor returns the Cholesky factor of a symmetric k×k matrix, pivots
-// judged against the given diagonal; nil means its own.
+// smallFactor returns the Cholesky factor of a symmetric k×k matrix. Pivots are
+// compared with the given diagonal; nil means that of the matrix.
 func smallFactor(m blas64.General, diagonal []float64) (*triangle, error) {
 	t := newTriangle(m.Rows)
 	for i := range m.Rows {
@@ -84,8 +83,7 @@ func smallFactor(m blas64.General, diagonal []float64) (*triangle, error) {
 	return t, factor(t)
 }
 
-// newSolver factorises the matrix in t, which it takes over, with products by
-// raw.
+// newSolver factorises the matrix in t, which it retains, with products by raw.
 func newSolver(method Method, t *triangle, raw linalg.Raw) (solver, float64, error) {
 	if err := factorOn(raw, t); err != nil {
 		return nil, 0, err

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// gemvRows of a panel are multiplied at a time, both ways where it stands for
-// a symmetric matrix.
+// gemvRows is the number of rows of a panel multiplied at a time, in both
+// directions if the triangle represents a symmetric matrix.
 const gemvRows = 16
 
-// multiply writes the products of the symmetric matrix with the rows of b
-// (k×n) into those of dst, in a pass over the triangle for every chunk of them:
-// O(kn²). A row's result does not depend on the other rows.
+// multiply writes the products of the symmetric matrix with the rows of b (k×n)
+// into the rows of dst, in one pass over the triangle per chunk of rows: O(kn²).
+// Each result is independent of the other rows.
 func (t *triangle) multiply(dst, b blas64.General) {
 	for i := 0; i < b.Rows; i += chunk {
 		rows := min(chunk, b.Rows-i)
@@ -21,9 +21,9 @@ func (t *triangle) multiply(dst, b blas64.General) {
 	}
 }
 
-// multiplyChunk is multiply in one pass over the triangle. Parts of about
-// equal size have sums of their own, added in order, so that cores make no
-// difference.
+// multiplyChunk is multiply in one pass over the triangle. Parts of about equal
+// size are summed separately and added in order, so that the result does not
+// depend on the number of cores.
 func (t *triangle) multiplyChunk(dst, b blas64.General) {
 	parts := t.parts(16)
 	sums := make([]blas64.General, len(parts)-1)
@@ -43,9 +43,9 @@ func (t *triangle) multiplyChunk(dst, b blas64.General) {
 	}
 }
 
-// addRows adds what a few rows of panel p from i on, and their mirror image
-// above the diagonal, take the rows of b to; they stay in the cache from the
-// first product to the last.
+// addRows adds to sum the products of the rows of b with a few rows of panel p
+// from i on and with their mirror image above the diagonal. The rows of the panel
+// stay in the cache for all products.
 func (t *triangle) addRows(sum, b blas64.General, p, i int) {
 	first := p*side + i
 	m := rowsOf(t.view(p, 0, first), i, min(gemvRows, t.rowsIn(p)-i))
@@ -59,7 +59,7 @@ func (t *triangle) addRows(sum, b blas64.General, p, i int) {
 	}
 }
 
-// addCorner is addRows for the columns of those rows themselves.
+// addCorner is addRows for the diagonal block of those rows.
 func (t *triangle) addCorner(sum, x []float64, first, rows int) {
 	for i := range rows {
 		row := t.row(first + i)[first:]
@@ -72,7 +72,7 @@ func (t *triangle) addCorner(sum, x []float64, first, rows int) {
 	}
 }
 
-// parts cuts the panels into at most k ranges of about equal area.
+// parts splits the panels into at most k ranges of about equal area.
 func (t *triangle) parts(k int) []int {
 	cuts, count := []int{0}, len(t.panels)
 	for p, area := 0, 0; p < count; p++ {

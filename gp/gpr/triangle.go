@@ -8,14 +8,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// side is that of a tile: what gonum multiplies in one go without starting
-// goroutines of its own, and what stays in the cache.
+// side is the side of a tile: small enough to stay in the cache and for gonum to
+// multiply without starting goroutines.
 const side = 64
 
 // A triangle is the lower triangle of an n×n matrix, in panels of 64 rows.
-// Panel p is a dense 64×64(p+1) matrix, so that every part of it is a plain
-// view, rows are appended without moving any, and what lies above the
-// diagonal is zero. Memory: 4n²+256n bytes.
+// Panel p is a dense 64×64(p+1) matrix with zeros above the diagonal, so that
+// every part of it is a plain view and rows are appended without moving others.
+// Memory: 4n²+256n bytes.
 type triangle struct {
 	n      int
 	panels [][]float64
@@ -47,7 +47,7 @@ func (t *triangle) shrink(n int) {
 // row returns the i+1 values of row i.
 func (t *triangle) row(i int) []float64 { return t.wide(i)[:i+1] }
 
-// wide returns row i with the zeros of its panel behind it.
+// wide returns row i followed by the zeros of its panel.
 func (t *triangle) wide(i int) []float64 {
 	p := i / side
 	stride := (p + 1) * side
@@ -101,7 +101,7 @@ func (t *triangle) drop(gone []int) {
 	t.shrink(to)
 }
 
-// without appends to dst the values whose positions are not gone.
+// without appends to dst the values whose positions are not in gone.
 func without[T any](dst, values []T, gone []int) []T {
 	at := 0
 	for _, g := range gone {

@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// pendingRank is the rank of corrections that are kept next to the inverse
-	// before they are folded into it: each saves a pass over the triangle
-	// that reads and writes.
+	// pendingRank is the rank up to which corrections are stored next to the
+	// inverse before they are folded into it: each saves a pass that reads and
+	// writes the triangle.
 	pendingRank = 32
-	// foldColumns of a panel are multiplied by a library at a time.
+	// foldColumns is the number of columns of a panel multiplied by a library at
+	// a time.
 	foldColumns = 512
 )
 
-// woodbury is the inverse of K+σ²I itself: the triangle a and corrections
-// that are not folded into it yet.
+// woodbury holds the inverse of K+σ²I itself: the triangle a and corrections not
+// yet folded into it.
 type woodbury struct {
 	a         *triangle
 	raw       linalg.Raw // of folds
@@ -82,7 +83,7 @@ func (s *woodbury) remove(rows []int) (update, error) {
 	return u, nil
 }
 
-// each does one step for all rows, or one for each where it is iterative.
+// each does one step for all rows, or one step per row if s is iterative.
 func (s *woodbury) each(rows []int, step func(rows []int, first int) (update, error)) (update, error) {
 	if !s.iterative {
 		return step(slices.Clone(rows), 0)
@@ -99,8 +100,8 @@ func (s *woodbury) each(rows []int, step func(rows []int, first int) (update, er
 	return all, nil
 }
 
-// attach gives rows that are off their kernel values (k×n): eq. 6 with
-// K⁻¹ of the others, in the form that package comment derives.
+// attach sets the kernel values (k×n) of rows that are off: eq. 6 with K⁻¹ of
+// the others, in the form derived in the package comment.
 func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
 	own := picked(b, rows)
 	diagonal := diagonalOf(own)
@@ -121,8 +122,8 @@ func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
 	return update{plus: y, logDet: small.logDet()}, nil
 }
 
-// detach makes rows and columns of the inverse zero, which is the inverse
-// without these examples.
+// detach sets rows and columns of the inverse to zero, which gives the inverse
+// without those examples.
 func (s *woodbury) detach(rows []int) (update, error) {
 	g := s.columns(rows)
 	own := picked(g, rows)
@@ -138,7 +139,7 @@ func (s *woodbury) detach(rows []int) (update, error) {
 	return update{minus: y, logDet: small.logDet()}, nil
 }
 
-// mask makes the columns of examples that are off zero.
+// mask sets the columns of examples that are off to zero.
 func (s *woodbury) mask(b blas64.General) {
 	for i := range b.Rows {
 		row := dense.Row(b, i)
@@ -163,7 +164,7 @@ func (s *woodbury) columns(rows []int) blas64.General {
 	return g
 }
 
-// addTo is dst += sign·y·weights.
+// addTo computes dst += sign·y·weights.
 func addTo(dst []float64, c correction, weights []float64) {
 	if c.y.Cols == 1 && c.y.Stride == 1 {
 		axpy(c.sign*weights[0], c.y.Data[:c.y.Rows], dst[:c.y.Rows])
@@ -185,7 +186,7 @@ func (s *woodbury) multiply(b blas64.General) {
 	dense.Copy(b, product)
 }
 
-// weights returns b·y (rows of b × k). A value does not depend on the other
+// weights returns b·y (rows of b × k). Each value is independent of the other
 // rows.
 func (c correction) weights(b blas64.General) blas64.General {
 	out := dense.New(b.Rows, c.y.Cols)
@@ -252,7 +253,7 @@ func (s *woodbury) rank() int {
 	return r
 }
 
-// settle folds the corrections once there are many.
+// settle folds the corrections once their rank exceeds pendingRank.
 func (s *woodbury) settle() {
 	if s.rank() > pendingRank {
 		s.fold()
@@ -266,7 +267,7 @@ func (s *woodbury) fold() {
 		return
 	}
 	var products buffers
-	// In order: after a product the largest first take a third longer (measured).
+	// In ascending order: largest first takes a third longer (measured).
 	dense.Parallel(len(s.a.panels), func(p int) {
 		s.foldPanel(p, rowsOf(left, p*side, s.a.rowsIn(p)), rowsOf(right, 0, min(s.a.n, (p+1)*side)), &products)
 		for i := range s.a.rowsIn(p) {
@@ -276,7 +277,7 @@ func (s *woodbury) fold() {
 	s.pending = nil
 }
 
-// foldPanel takes left·rightᵀ off panel p, in pieces that stay in the cache.
+// foldPanel subtracts left·rightᵀ from panel p, in pieces that stay in the cache.
 func (s *woodbury) foldPanel(p int, left, right blas64.General, products *buffers) {
 	size, fast := side, byLibrary(s.raw, s.a.n)
 	if fast {
@@ -291,8 +292,8 @@ func (s *woodbury) foldPanel(p int, left, right blas64.General, products *buffer
 	}
 }
 
-// subtractByLibrary is c −= a·bᵀ; a and b have no gaps. It returns false, and
-// changes nothing, where raw fails.
+// subtractByLibrary computes c −= a·bᵀ; a and b have no gaps between rows. If raw
+// fails, it changes nothing and returns false.
 func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *buffers) bool {
 	r := products.take(c.Rows * c.Cols)
 	defer products.put(r)
@@ -305,8 +306,8 @@ func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *buffers
 	return true
 }
 
-// gatherPending puts the corrections side by side (n×rank), those on the
-// right with the opposite sign.
+// gatherPending returns the corrections side by side (n×rank), in right with the
+// opposite sign.
 func (s *woodbury) gatherPending() (left, right blas64.General) {
 	left = dense.New(s.a.n, s.rank())
 	right = dense.New(s.a.n, left.Cols)
@@ -322,7 +323,7 @@ func (s *woodbury) gatherPending() (left, right blas64.General) {
 	return left, right
 }
 
-// checkpoint is what restore needs should k steps fail.
+// checkpoint returns what restore needs in case one of k steps fails.
 func (s *woodbury) checkpoint(k int) woodbury {
 	before := *s
 	before.pending, before.off = slices.Clone(s.pending), nil
@@ -341,13 +342,13 @@ func (s *woodbury) restore(before woodbury) {
 	*s = before
 }
 
-// refit: two rank-k products against n³.
+// refit compares two rank-k products with n³.
 func (s *woodbury) refit(k int) bool {
 	n, left := float64(s.a.n), float64(s.a.n-k)
 	return 2*n*n*float64(k) > left*left*left
 }
 
-// outgrown: the inverse that a batch fit makes costs as much as updates do.
+// outgrown is always false: the inverse of a batch fit costs as much as updates.
 func (s *woodbury) outgrown(int, linalg.Raw) bool { return false }
 
 func (s *woodbury) state() ([]float64, []int) { return s.a.packed(), upTo(0, s.a.n) }

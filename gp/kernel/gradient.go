@@ -9,18 +9,19 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Gradient is what a loss L owes to the inputs and hyper-parameters of a
-// kernel matrix.
+// A Gradient is the gradient of a loss L with respect to the inputs and
+// hyper-parameters of a kernel matrix.
 type Gradient struct {
-	// X is ∂L/∂x (n×d), Z is ∂L/∂z (m×d), with respect to the inputs as they
-	// were given, before any scaling.
+	// X is ∂L/∂x (n×d), Z is ∂L/∂z (m×d), with respect to the inputs before any
+	// scaling.
 	X, Z blas64.General
 	// Lengthscale and Outputscale are ∂L/∂ℓ and ∂L/∂s.
 	Lengthscale, Outputscale float64
 }
 
-// Gradient returns what g = ∂L/∂K (n×m) implies where K = Values(p). g of a
-// self pair must be symmetric; its whole gradient is in X, and Z stays empty.
+// Gradient returns the gradient implied by g = ∂L/∂K (n×m) with K = Values(p).
+// For a self pair g must be symmetric; the whole gradient is then in X, and Z is
+// empty.
 func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 	for _, m := range []blas64.General{values, g} {
 		if err := dense.Valid(m); err != nil {
@@ -34,7 +35,7 @@ func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 	var err error
 	if out.X, err = p.pull(w, across, p.x, p.z); err != nil || p.same {
 		for i := range out.X.Data {
-			out.X.Data[i] *= 2 // of its row and of its column
+			out.X.Data[i] *= 2 // from its row and from its column
 		}
 		return out, err
 	}
@@ -42,8 +43,8 @@ func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 	return out, err
 }
 
-// weights returns w with ∂L/∂x̂ᵢ = Σⱼ wᵢⱼ(ẑⱼ − x̂ᵢ), or Σⱼ wᵢⱼẑⱼ of a linear
-// kernel, its sums by row and by column (0 of a linear kernel), and the
+// weights returns w with ∂L/∂x̂ᵢ = Σⱼ wᵢⱼ(ẑⱼ − x̂ᵢ), or Σⱼ wᵢⱼẑⱼ for a linear
+// kernel, its sums by row and by column (0 for a linear kernel), and the
 // gradients of the hyper-parameters.
 func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, across, down []float64, out Gradient) {
 	w = dense.New(g.Rows, g.Cols)
@@ -78,8 +79,8 @@ func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, acr
 	return w, across, down, out
 }
 
-// weigh returns what multiplies ẑ − x̂, or ẑ of a linear kernel, in the
-// derivative of the kernel of two inputs with respect to x̂.
+// weigh returns the factor of ẑ − x̂ (of ẑ for a linear kernel) in the derivative
+// of the kernel of two inputs with respect to x̂.
 func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
 	switch k.Kind {
 	case Linear:
@@ -91,7 +92,7 @@ func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
 	return -2 * slope / (k.Lengthscale * k.Lengthscale)
 }
 
-// pull returns w·ẑ − across∘x̂, taken back through the scaling to length 1.
+// pull returns w·ẑ − across∘x̂, propagated back through the scaling to length 1.
 func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.General, error) {
 	out := dense.New(x.Len(), x.X.Cols)
 	if x.Len() > 0 && z.Len() > 0 {
@@ -106,8 +107,8 @@ func (p Pair) pull(w blas64.General, across []float64, x, z Points) (blas64.Gene
 	return out, nil
 }
 
-// DiagonalGradient returns the gradient that g = ∂L/∂diag (n) implies where
-// the diagonal is Diagonal(x); Z stays empty.
+// DiagonalGradient returns the gradient implied by g = ∂L/∂diag (n) for the
+// diagonal written by Diagonal; Z is empty.
 func (k Kernel) DiagonalGradient(g []float64, x Points) (Gradient, error) {
 	if len(g) != x.Len() {
 		return Gradient{}, fmt.Errorf("kernel: gradient: %d values for %d inputs", len(g), x.Len())
@@ -131,9 +132,9 @@ func (k Kernel) DiagonalGradient(g []float64, x Points) (Gradient, error) {
 	return out, nil
 }
 
-// throughLength turns ∂L/∂x̂ into ∂L/∂x: what points along x̂ is lost, the rest
-// is divided by the length. The gradient at a zero vector, where x̂ jumps, is
-// taken as zero.
+// throughLength turns ∂L/∂x̂ into ∂L/∂x: it removes the component along x̂ and
+// divides the rest by the length. At a zero vector, where x̂ is discontinuous, the
+// gradient is taken as zero.
 func (p Points) throughLength(g blas64.General) {
 	for i, length := range p.length {
 		r, u := dense.Row(g, i), dense.Row(p.X, i)

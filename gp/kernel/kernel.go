@@ -21,21 +21,22 @@ const (
 	Linear   Kind = "linear"
 )
 
-// Kinds returns all of them.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{RBF, Matern52, Linear} }
 
-// Bounds of ℓ and s: what lies outside makes numbers that mean nothing.
+// Bounds of ℓ and s; values outside give meaningless numbers.
 const (
 	least = 1e-6
 	most  = 1e6
 )
 
-// A Kernel is a covariance function. It is a value: safe for concurrent use.
+// A Kernel is a covariance function. It is a plain value, safe for concurrent
+// use.
 type Kernel struct {
 	Kind Kind `json:"kind" mapstructure:"kind"`
-	// Normalize scales every input to length 1 first.
+	// Normalize scales every input to length 1 before the kernel is applied.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
-	// Lengthscale is ℓ, on the scale of the inputs.
+	// Lengthscale is ℓ, in the units of the inputs.
 	Lengthscale float64 `json:"lengthscale" mapstructure:"lengthscale"`
 	// Outputscale is s, the variance of a normalised or stationary process.
 	Outputscale float64 `json:"outputscale" mapstructure:"outputscale"`
@@ -58,8 +59,8 @@ func (k Kernel) Validate() error {
 	return nil
 }
 
-// Points are inputs as a kernel sees them, ready for many matrices. They are
-// never changed: safe for concurrent use.
+// Points are inputs prepared for a kernel, to be used in many matrices. They are
+// immutable and safe for concurrent use.
 type Points struct {
 	// X holds x̂ (n×d).
 	X blas64.General
@@ -72,7 +73,7 @@ type Points struct {
 // Len returns n.
 func (p Points) Len() int { return p.X.Rows }
 
-// Points returns the rows of x (n×d) as the kernel sees them; x is copied.
+// Points prepares the rows of x (n×d) for the kernel. It copies x.
 func (k Kernel) Points(x blas64.General) (Points, error) {
 	if err := dense.Valid(x); err != nil {
 		return Points{}, fmt.Errorf("kernel: inputs: %w", err)
@@ -95,8 +96,8 @@ func (k Kernel) Points(x blas64.General) (Points, error) {
 	return p, nil
 }
 
-// unit scales v to length 1 and returns the length it had. Where squares could
-// overflow or vanish, v is divided by its largest value first.
+// unit scales v to length 1 and returns its previous length. If squares could
+// overflow or underflow, it first divides v by its largest value.
 func unit(v []float64) float64 {
 	length, before := math.Sqrt(dense.Dot(v, v)), 1.0
 	if !(length > 1e-100 && length < 1e100) {
@@ -119,7 +120,7 @@ func unit(v []float64) float64 {
 	return before * length
 }
 
-// Pick returns some of the points, in the order of rows.
+// Pick returns the given rows of the points, in that order.
 func (p Points) Pick(rows []int) Points {
 	out := Points{X: dense.Gather(p.X, rows), sq: make([]float64, len(rows))}
 	if p.length != nil {
@@ -173,7 +174,7 @@ func (k Kernel) Diagonal(dst []float64, x Points) {
 	}
 }
 
-// value returns the kernel of two inputs from x̂·ẑ, ‖x̂‖² and ‖ẑ‖².
+// value returns the kernel of two inputs given x̂·ẑ, ‖x̂‖² and ‖ẑ‖².
 func (k Kernel) value(xz, xx, zz float64) float64 {
 	if k.Kind == Linear {
 		return k.Weight() * xz
@@ -197,8 +198,8 @@ func (k Kernel) distance(xz, xx, zz float64) float64 {
 	return max(xx+zz-2*xz, 0) / (k.Lengthscale * k.Lengthscale)
 }
 
-// stationary returns a stationary kernel at r² and its derivative with
-// respect to r².
+// stationary returns the value of a stationary kernel at r² and its derivative
+// with respect to r².
 func (k Kernel) stationary(r2 float64) (value, slope float64) {
 	if k.Kind == RBF {
 		v := k.Outputscale * math.Exp(-r2/2)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Pair is two sets of inputs and their products: a kernel matrix and later
-// its gradient take one large product each from it, with any backend.
+// A Pair holds two sets of inputs and their products, so that a kernel matrix and
+// later its gradient take one large product each, on any backend.
 type Pair struct {
 	x, z     Points
 	products blas64.General // x̂·ẑ
@@ -19,7 +19,7 @@ type Pair struct {
 	backend  linalg.Backend
 }
 
-// NewPair multiplies x and z with a backend.
+// NewPair computes the products of x and z on a backend.
 func NewPair(m linalg.Backend, x, z Points) (Pair, error) {
 	p := Pair{x: x, z: z, products: dense.New(x.Len(), z.Len()), backend: m}
 	if err := m.MulTrans64(p.products, x.X, z.X); err != nil {
@@ -37,7 +37,7 @@ func NewSelfPair(m linalg.Backend, x Points) (Pair, error) {
 	return Pair{x: x, z: x, products: g, same: true, backend: m}, nil
 }
 
-// Values returns the kernel matrix (n×m): Cross(x, z), or Gram(x) of a self
+// Values returns the kernel matrix (n×m): Cross(x, z), or Gram(x) for a self
 // pair.
 func (k Kernel) Values(p Pair) blas64.General {
 	out := dense.New(p.products.Rows, p.products.Cols)
@@ -59,8 +59,8 @@ func (k Kernel) Values(p Pair) blas64.General {
 	return out
 }
 
-// values writes the kernel of one input, of squared length xx, and others into
-// dst, from their products and squared lengths.
+// values writes the kernel of one input, of squared length xx, with others into
+// dst, given their products xz and squared lengths zz.
 func (k Kernel) values(dst, xz []float64, xx float64, zz []float64) {
 	if k.Kind != RBF {
 		for j := range dst {

@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// cut is t of Polson et al.: where the two forms of the series, and the two
-// proposals, meet.
+// cut is t of Polson et al., the point where the two forms of the series and the
+// two proposals meet.
 const cut = 0.64
 
-// wide is the z from which on the mass above the cut is nil in 53 bits.
+// wide is the z from which the mass above the cut is zero in 53 bits.
 const wide = 16
 
-// sure bounds the first refusal of the series: a₁(x)/a₀(x) is largest at the
-// cut, 3·exp(−4/0.64) = 0.0058.
+// sure is the u below which every proposal is accepted: a₁(x)/a₀(x) is largest
+// at the cut, where it is 3·exp(−4/0.64) = 0.0058.
 const sure = 1 - 0.006
 
 // Draw returns a draw from PG(1, c). It takes bounded expected time at any c;
@@ -34,8 +34,8 @@ func Draw(rng *rand.Rand, c float64) float64 {
 	}
 }
 
-// DrawSum returns a draw from PG(b, c) in O(b): 0 for b = 0, NaN for negative
-// b, for which there is no such law.
+// DrawSum returns a draw from PG(b, c) in O(b): 0 for b = 0 and NaN for negative
+// b, for which the distribution does not exist.
 func DrawSum(rng *rand.Rand, b int, c float64) float64 {
 	if b < 0 {
 		return math.NaN()
@@ -60,8 +60,8 @@ func propose(rng *rand.Rand, z float64) float64 {
 
 func rate(z float64) float64 { return math.Pi*math.Pi/8 + z*z/2 }
 
-// accept decides with the alternating series whether the proposal x stands: u
-// is compared with 1 − a₁/a₀ + a₂/a₀ − …, whose partial sums bracket it.
+// accept reports whether the proposal x is accepted: it compares u with the
+// alternating series 1 − a₁/a₀ + a₂/a₀ − …, whose partial sums bracket the limit.
 func accept(u, x float64) bool {
 	if u < sure {
 		return true
@@ -86,9 +86,9 @@ func accept(u, x float64) bool {
 	}
 }
 
-// shortLevy draws from the inverse Gaussian of mean 1/z, shape 1, below the
-// cut, where the mean lies above it: from 1/χ² below the cut (Devroye 1986),
-// tilted by refusal.
+// shortLevy draws from the inverse Gaussian of mean 1/z and shape 1, truncated
+// to values below the cut, if the mean lies above the cut: it draws from 1/χ²
+// below the cut (Devroye 1986) and tilts by rejection.
 func shortLevy(rng *rand.Rand, z float64) float64 {
 	for {
 		e := rng.ExpFloat64()
@@ -103,10 +103,10 @@ func shortLevy(rng *rand.Rand, z float64) float64 {
 	}
 }
 
-// shortInverseGaussian draws from the same law where the mean lies below the
-// cut: by Michael, Schucany and Haas 1976 until it is short enough, which
-// more than half of the draws are. The smaller root is taken in a form that
-// does not cancel.
+// shortInverseGaussian draws from the same distribution if the mean lies below
+// the cut: it draws as in Michael, Schucany and Haas 1976 until the value is
+// below the cut, which holds for more than half of the draws. The smaller root
+// is computed in a form without cancellation.
 func shortInverseGaussian(rng *rand.Rand, z float64) float64 {
 	mu := 1 / z
 	for {

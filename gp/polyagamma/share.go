@@ -5,7 +5,7 @@ import "math"
 // perUnit is the number of table entries per unit of z.
 const perUnit = 32
 
-// shares holds rightShare at multiples of 1/perUnit. It is never changed.
+// shares holds rightShare at multiples of 1/perUnit. It is immutable.
 var shares = tabulate()
 
 func tabulate() *[wide*perUnit + 1]float64 {
@@ -16,9 +16,9 @@ func tabulate() *[wide*perUnit + 1]float64 {
 	return &table
 }
 
-// aboveCut returns u < p/(p+q). The table brackets the share; only a u between
-// two entries needs its exact value. The brackets are widened by more than the
-// rounding of rightShare.
+// aboveCut reports whether u < p/(p+q). The table brackets the share, so only a u
+// between two entries needs the exact value. The brackets are widened by more
+// than the rounding error of rightShare.
 func aboveCut(u, z float64) bool {
 	if z >= wide {
 		return false

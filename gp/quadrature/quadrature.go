@@ -1,13 +1,14 @@
-// Package quadrature holds expectations of the logistic function under a
-// Gaussian, f ~ N(μ, v), by Gauss–Hermite quadrature with 20 nodes: what a
-// binary Gaussian process predicts (GP-Tree, Achituve et al. 2021, eq. 11),
+// Package quadrature computes expectations of the logistic function under a
+// Gaussian, f ~ N(μ, v), by Gauss–Hermite quadrature with 20 nodes: the
+// predictions of a binary Gaussian process (GP-Tree, Achituve et al. 2021, eq.
+// 11),
 //
 //	E[g(f)] ≈ Σᵢ wᵢ·g(μ + √(2v)·xᵢ)/√π
 //
-// Nodes and weights are symmetric, and so E σ(f) + E σ(−f) = 1 to rounding.
+// Nodes and weights are symmetric, so E σ(f) + E σ(−f) = 1 up to rounding.
 //
 // Accuracy of E σ(f): 1e-8 up to v = 1, 1e-5 up to v = 4, 5e-4 up to v = 10,
-// 0.03 up to v = 100; beyond, σ is a step between two nodes.
+// 0.03 up to v = 100; beyond that σ is a step between two nodes.
 package quadrature
 
 import (
@@ -19,7 +20,7 @@ import (
 // nodes is the order of the rule.
 const nodes = 20
 
-// rule holds the positive half of xᵢ·√2 and of wᵢ/√π. It is never changed.
+// rule holds the positive half of xᵢ·√2 and of wᵢ/√π. It is immutable.
 var rule = positiveHalf()
 
 type node struct{ x, weight, logWeight float64 }
@@ -38,8 +39,8 @@ func positiveHalf() [nodes / 2]node {
 // faint is the probability below which the sum is taken in logarithms.
 const faint = 1e-250
 
-// LogSigmoids returns log E[σ(f)] and log E[σ(−f)] in nats of f ~ N(μ, v):
-// finite wherever μ and v are, however small the probability.
+// LogSigmoids returns log E[σ(f)] and log E[σ(−f)] in nats for f ~ N(μ, v). Both
+// are finite if μ and v are, however small the probability.
 func LogSigmoids(mean, variance float64) (yes, no float64) {
 	sd := math.Sqrt(max(variance, 0))
 	var p, q float64
@@ -57,7 +58,7 @@ func LogSigmoids(mean, variance float64) (yes, no float64) {
 	if min(p, q) < faint {
 		return inLogs(mean, sd, 1), inLogs(mean, sd, -1)
 	}
-	// The smaller one is accurate, the larger is its complement.
+	// The smaller one is accurate; the larger is its complement.
 	switch {
 	case p < q:
 		return math.Log(p), math.Log1p(-p)
@@ -83,8 +84,8 @@ func inLogs(mean, sd, sign float64) float64 {
 	return min(largest+math.Log(sum), 0)
 }
 
-// PlugIn returns log σ(μ) and log σ(−μ): prediction at the mean alone, without
-// the variance (§C.1 of the paper).
+// PlugIn returns log σ(μ) and log σ(−μ): the prediction at the mean, which
+// ignores the variance (§C.1 of the paper).
 func PlugIn(mean float64) (yes, no float64) { return LogSigmoid(mean), LogSigmoid(-mean) }
 
 // LogSigmoid returns log σ(f) = −log(1 + e^{−f}) in nats.

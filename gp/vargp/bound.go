@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Terms are what the negative bound consists of, in nats of all examples.
+// Terms are the terms of the negative bound, in nats over all examples.
 type Terms struct {
 	// NLL is −E[log p(y|f)], scaled up from the batch.
 	NLL float64 `json:"nll"`
@@ -20,11 +20,11 @@ type Terms struct {
 	Hypers float64 `json:"hypers"`
 	// Inducing is the KL divergence of the inducing outputs.
 	Inducing float64 `json:"inducing"`
-	// Correction is E[log p(ũ) − log q(ũ)] of Global and Retrain.
+	// Correction is E[log p(ũ) − log q(ũ)], for Global and Retrain.
 	Correction float64 `json:"correction"`
 }
 
-// loss is the negative bound with β (eq. 5, 8, 16 and 19).
+// loss returns the negative bound with β (eq. 5, 8, 16 and 19).
 func (t Terms) loss(beta float64) float64 { return t.NLL + beta*t.Hypers + t.Inducing + t.Correction }
 
 // A problem is the bound of one task as a function of its parameters.
@@ -36,10 +36,11 @@ type problem struct {
 	anchors     []*anchor            // of each group; nil without
 	whole       [][][]blas64.General // S_t of frozen blocks, by group, block and head
 	packs       [][]*pack            // the same in groups of many heads, by group and block
-	rows        []int                // of each head among the stacked ones
+	rows        []int                // of each head in the stacked heads
 }
 
-// newProblem takes a model whose last blocks are new; old is that before.
+// newProblem returns the problem of a model whose last blocks are new; old is the
+// model before the task.
 func newProblem(m, old *Model) *problem {
 	p := &problem{m: m, first: len(m.groups[0].blocks) - 1, temperature: 1, prior: hyper{old.mean, old.logVar}, rows: m.rows()}
 	if old.tasks == 0 {
@@ -68,22 +69,23 @@ func newProblem(m, old *Model) *problem {
 	return p
 }
 
-// outer is l·lᵀ.
+// outer returns l·lᵀ.
 func outer(l blas64.General) blas64.General {
 	s := dense.New(l.Rows, l.Rows)
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, l, dense.Transposed(l), 0, s)
 	return s
 }
 
-// A batch is some of the examples.
+// A batch is a subset of the examples.
 type batch struct {
 	x     blas64.General
 	y     []int
 	scale float64 // N/|B|
 }
 
-// evaluate returns the terms of the bound on a batch, and its gradient by the
-// parameters. Draw s of θ, and those of f with it, come from stream(s).
+// evaluate returns the terms of the bound on a batch and the gradient with
+// respect to the parameters. Draw s of θ, and the draws of f with it, come from
+// stream(s).
 func (p *problem) evaluate(ctx context.Context, b batch, stream func(sample int) *rand.Rand) (Terms, []float64, error) {
 	hypers, functions := p.m.cfg.draws()
 	rows, seen := p.trainedRows(), p.view(b.x)
@@ -142,8 +144,8 @@ func (p *problem) eachShare(samples []sample, do func(s *share, group int) error
 	return dense.ParallelErr(len(samples)*groups, func(i int) error { return do(&samples[i/groups].shares[i%groups], i%groups) })
 }
 
-// trainedRows packs the covariances of the trained blocks of each group; none
-// where that is not quicker.
+// trainedRows packs the covariances of the trained blocks of each group, except
+// where that is not faster.
 func (p *problem) trainedRows() [][]blas64.General {
 	out := make([][]blas64.General, len(p.m.groups))
 	for g, group := range p.m.groups {
@@ -158,8 +160,8 @@ func (p *problem) trainedRows() [][]blas64.General {
 	return out
 }
 
-// hyperTerms returns the mean terms, and the gradient by q(θ): through the
-// samples and through β·KL.
+// hyperTerms returns the mean terms and the gradient with respect to q(θ),
+// through the samples and through β·KL.
 func (p *problem) hyperTerms(samples []sample) (terms Terms, mean, logVar []float64) {
 	mean, logVar = make([]float64, len(p.m.mean)), make([]float64, len(p.m.mean))
 	w := 1 / float64(len(samples))

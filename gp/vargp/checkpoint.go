@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// A Checkpoint is a training at rest between two epochs.
+// A Checkpoint is the state of training between two epochs.
 type Checkpoint struct {
-	// Parameters, and the moments of Yogi, as many.
+	// Parameters are the trained parameters; the moments of Yogi have the same
+	// length.
 	Parameters []float64 `json:"parameters"`
 	M          []float64 `json:"m"`
 	V          []float64 `json:"v"`
 	Steps      int       `json:"steps"`
 	Trace      Trace     `json:"trace"`
-	// Best are the parameters of Trace.Kept and Top their mean log-probability;
-	// nil where the last ones are kept.
+	// Best are the parameters of epoch Trace.Kept and Top their mean
+	// log-probability; nil if the last parameters are taken.
 	Best []float64 `json:"best"`
 	Top  float64   `json:"top"`
 }
@@ -23,12 +24,12 @@ func (r *run) checkpoint() Checkpoint {
 	return Checkpoint{Parameters: r.p, M: r.opt.m, V: r.opt.v, Steps: r.step, Trace: r.trace, Best: r.best, Top: r.top}
 }
 
-// resume puts a run where the checkpoint was taken, which may come from
-// anywhere.
+// resume restores the state of a run from a checkpoint, which need not be
+// trusted: it is validated.
 func (r *run) resume(c Checkpoint) error {
 	n := len(r.p)
 	if len(c.Parameters) != n || len(c.M) != n || len(c.V) != n || c.Best != nil && len(c.Best) != n {
-		return fmt.Errorf("checkpoint of %d parameters, the task has %d: it is of another model or task", len(c.Parameters), n)
+		return fmt.Errorf("checkpoint of %d parameters, the task has %d: it belongs to another model or task", len(c.Parameters), n)
 	}
 	for _, v := range slices.Concat(c.Parameters, c.M, c.V, c.Best) {
 		if v-v != 0 {

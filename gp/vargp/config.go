@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Variant is the method of the paper or one that it compares with (Table 1,
+// A Variant is the method of the paper or one it is compared with (Table 1,
 // appendix B.2).
 type Variant string
 
@@ -13,18 +13,18 @@ type Variant string
 const (
 	// Full is VAR-GP: q(u_t | u_<t) = N(A_t u_<t + m_t, S_t).
 	Full Variant = "var-gp"
-	// BlockDiagonal has q(u_t) = N(m_t, S_t) instead, without u_<t.
+	// BlockDiagonal has q(u_t) = N(m_t, S_t), independent of u_<t.
 	BlockDiagonal Variant = "block-diagonal"
-	// PointHypers has one value of the hyper-parameters, that of the largest
-	// bound without their KL divergence ("MLE hypers").
+	// PointHypers uses a point estimate of the hyper-parameters that maximises
+	// the bound without their KL divergence ("MLE hypers").
 	PointHypers Variant = "mle-hypers"
-	// Global has one set of inducing inputs, new in each task (appendix B.1).
+	// Global has one set of inducing inputs, replaced by each task (appendix B.1).
 	Global Variant = "global"
-	// Retrain goes on training old inducing inputs ("Re-VAR-GP", appendix B.2).
+	// Retrain continues to train old inducing inputs ("Re-VAR-GP", appendix B.2).
 	Retrain Variant = "re-var-gp"
-	// RetrainPublished is Retrain as the authors' program computes it, whose
-	// last term of eq. 19, which alone knows of the old data, has a derivative
-	// by θ only.
+	// RetrainPublished is Retrain as the authors' program computes it: the last
+	// term of eq. 19, the only one that depends on old data, has a derivative
+	// with respect to θ only.
 	RetrainPublished Variant = "re-var-gp-published"
 )
 
@@ -33,7 +33,7 @@ func Variants() []Variant {
 	return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain, RetrainPublished}
 }
 
-// A Start says what S_t is before training.
+// A Start is the initial value of S_t.
 type Start string
 
 // The starts.
@@ -45,59 +45,63 @@ const (
 	FromIdentity Start = "identity"
 )
 
-// A Stopping says when training of a task ends before all epochs are over.
+// A Stopping is a rule for early stopping.
 type Stopping string
 
-// The ways of stopping.
+// The stopping rules.
 const (
-	// Best takes the parameters of the epoch with the highest mean log
-	// probability of the validation examples, and ends when that did not grow
-	// by Tolerance for Patience epochs.
+	// Best returns the parameters of the epoch with the highest mean log
+	// probability of the validation examples, and ends training when that has not
+	// grown by Tolerance for Patience epochs.
 	Best Stopping = "best"
-	// AsPaper is Algorithm 1: ends when the accuracy differs by less than
-	// Tolerance from that of Patience epochs ago, and takes the last ones.
+	// AsPaper is Algorithm 1: it ends training when the accuracy differs by less
+	// than Tolerance from that of Patience epochs ago, and returns the last
+	// parameters.
 	AsPaper Stopping = "paper"
 )
 
 // Config holds the settings of a model and of its training.
 type Config struct {
 	Variant Variant `json:"variant"`
-	// OwnInputs gives every head inducing inputs of its own, as in the official
+	// OwnInputs gives every head its own inducing inputs, as in the official
 	// code; without it all heads share them and one factor of K.
 	OwnInputs bool `json:"own_inputs"`
-	// Network, where there is one, is the widths of the layers of a network in
-	// front of the kernel, the last being its output (appendix B.3): trained with
-	// every task, by its point estimate.
+	// Network holds the widths of the layers of a network in front of the kernel,
+	// the last being its output (appendix B.3); empty means none. Its weights are
+	// a point estimate, trained with every task.
 	Network []int `json:"network,omitempty"`
 	// Beta is β, the weight of the KL divergence of the hyper-parameters.
 	Beta float64 `json:"beta"`
-	// HyperSamples and FunctionSamples are the draws of θ, and of f for each,
-	// in a training step.
+	// HyperSamples is the number of draws of θ in a training step,
+	// FunctionSamples that of draws of f for each θ.
 	HyperSamples    int `json:"hyper_samples"`
 	FunctionSamples int `json:"function_samples"`
 	// Jitter is added to the diagonal of K.
 	Jitter float64 `json:"jitter"`
-	// Rate is that of Yogi, Batch the number of examples in a step.
+	// Rate is the learning rate of Yogi; Batch is the number of examples in a
+	// step.
 	Rate  float64 `json:"rate"`
 	Batch int     `json:"batch"`
-	// Epochs and Steps bound the training of a task; no Steps means as many as
-	// the epochs have.
+	// Epochs and Steps bound the training of a task; 0 Steps means no bound but
+	// Epochs.
 	Epochs int `json:"epochs"`
 	Steps  int `json:"steps"`
-	// Stopping, Patience in epochs and Tolerance are those of early stopping.
+	// Stopping is the rule of early stopping, with Patience (in epochs) and
+	// Tolerance as its parameters.
 	Stopping  Stopping `json:"stopping"`
 	Patience  int      `json:"patience"`
 	Tolerance float64  `json:"tolerance"`
 	Start     Start    `json:"start"`
-	// PredictHypers and PredictFunctions are the draws of a prediction.
+	// PredictHypers is the number of draws of θ in a prediction, PredictFunctions
+	// that of draws of f for each θ.
 	PredictHypers    int `json:"predict_hypers"`
 	PredictFunctions int `json:"predict_functions"`
-	// Seed decides every draw.
+	// Seed determines every draw.
 	Seed uint64 `json:"seed"`
 }
 
-// DefaultConfig returns settings for a few hundred examples of image
-// embeddings; Paper those of the paper.
+// DefaultConfig returns settings for a few hundred image embeddings. Paper
+// returns those of the paper.
 func DefaultConfig() Config {
 	return Config{
 		Variant: Full, Beta: 1, HyperSamples: 3, FunctionSamples: 10, Jitter: 1e-4,
@@ -106,7 +110,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Paper returns the settings of the paper except for β, the rate and M, which
+// Paper returns the settings of the paper, except for β, the rate and M, which
 // depend on the data.
 func Paper() Config {
 	c := DefaultConfig()
@@ -164,13 +168,13 @@ func (c Config) validateNetwork() error {
 		return fmt.Errorf("network: %d layers, at most %d", len(c.Network), maxLayers)
 	}
 	if len(c.Network) > 0 && c.remembers() {
-		return fmt.Errorf("network: variant %s has none, its old inducing inputs do not go through one", c.Variant)
+		return fmt.Errorf("network: variant %s cannot have one, since its old inducing inputs do not pass through it", c.Variant)
 	}
 	return nil
 }
 
-// draws returns how often a step draws θ, and f for each: where θ is a number
-// all draws are of f.
+// draws returns the number of draws of θ in a step and of f for each θ. With a
+// point estimate of θ all draws are of f.
 func (c Config) draws() (hypers, functions int) {
 	if c.Variant == PointHypers {
 		return 1, c.HyperSamples * c.FunctionSamples
@@ -184,6 +188,6 @@ func (c Config) retrains() bool { return c.Variant == Retrain || c.Variant == Re
 // autoRegressive reports whether inducing outputs of a task depend on older ones.
 func (c Config) autoRegressive() bool { return c.Variant != BlockDiagonal }
 
-// remembers reports whether the bound has a term of q(ũ), that of old inducing
-// outputs before the task.
+// remembers reports whether the bound has a term in q(ũ), the posterior of old
+// inducing outputs before the task.
 func (c Config) remembers() bool { return c.Variant == Global || c.retrains() }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// An anchor is the frozen posterior q(ũ) of a group's old inducing outputs,
-// which Global and Retrain replace by that of the new ones.
+// An anchor is the frozen posterior q(ũ) of a group's old inducing outputs, which
+// Global and Retrain replace by that of the new ones.
 type anchor struct {
 	z       blas64.General
 	sizes   []int
@@ -21,7 +21,7 @@ type anchor struct {
 	logDet  float64          // of chol, the sum over heads
 }
 
-// anchorOf freezes a group; nil where it has seen no task.
+// anchorOf freezes a group. It returns nil if the group has learned no task.
 func anchorOf(g group, heads int) *anchor {
 	if len(g.blocks) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func anchorOf(g group, heads int) *anchor {
 	return a
 }
 
-// only is the group with one of its heads.
+// only returns the group with head h alone.
 func (s *headGroup) only(h int) *headGroup {
 	one := *s
 	one.mean, one.spreads, one.packs = nil, nil, make([]*pack, len(s.packs))
@@ -62,8 +62,8 @@ func (s *headGroup) only(h int) *headGroup {
 	return &one
 }
 
-// before returns L̃ (ñ×ñ) and a = L⁻¹·k(z, z̃)·L̃⁻ᵀ (n×ñ), which is to y = L̃⁻¹ũ what
-// whitened is to the functions.
+// before returns L̃ (ñ×ñ) and a = L⁻¹·k(z, z̃)·L̃⁻ᵀ (n×ñ), which plays the role of
+// whitened for y = L̃⁻¹ũ instead of the functions.
 func (s *headGroup) before(old *anchor) (l, a *autodiff.Var, err error) {
 	gr, z := s.gr, pointsAt(s.theta, autodiff.Constant(old.z))
 	l, err = gr.Cholesky(gram(gr, s.theta, z), s.cfg.Jitter)
@@ -73,11 +73,11 @@ func (s *headGroup) before(old *anchor) (l, a *autodiff.Var, err error) {
 	return l, gr.Transpose(gr.Solve(l, gr.Transpose(s.whitened(z)))), nil
 }
 
-// correction is E[log p(ũ|θ) − log q(ũ|θ)] under q(u)·p(ũ|u), the sum over
-// heads: the last term of eq. 16 and of eq. 19, negated.
+// correction returns E[log p(ũ|θ) − log q(ũ|θ)] under q(u)·p(ũ|u), summed over
+// heads: the negated last term of eq. 16 and of eq. 19.
 //
 // With y = L̃⁻¹ũ and ẽ = R̃·y, log p = −½‖y‖² − log|L̃| and
-// log q = −½‖chol⁻¹(ẽ − m̃)‖² − log|chol|, the determinants of L̃ and R̃ being
+// log q = −½‖chol⁻¹(ẽ − m̃)‖² − log|chol|, since the determinants of L̃ and R̃ are
 // equal. Both are squares of linear maps of ũ, whose mean and covariance are
 // those of the functions at z̃.
 func (s *headGroup) correction(old *anchor) (*autodiff.Var, error) {
@@ -105,9 +105,9 @@ func (s *headGroup) correction(old *anchor) (*autodiff.Var, error) {
 	return gr.Add(sum, 1, autodiff.Number(old.logDet)), nil
 }
 
-// published is correction as the authors' program has it: the same number, but
-// ũ is drawn there in a way that lets no derivative through. So nothing that is
-// trained gets one but θ, by the densities of a ũ that stays where it is.
+// published is correction as the authors' program computes it: the same number,
+// but their draws of ũ block the derivative. So only θ gets a derivative, through
+// the densities of a fixed ũ.
 func (s *headGroup) published(old *anchor) (*autodiff.Var, error) {
 	gr, H, n := s.gr, s.heads(), old.z.Rows
 	l, a, err := s.before(old)
@@ -116,7 +116,7 @@ func (s *headGroup) published(old *anchor) (*autodiff.Var, error) {
 	}
 	b := s.project(a)
 	mean, _ := s.moments(b)
-	y := gr.Solve(l, autodiff.Constant(l.Value)) // I: what another θ would make of the y of ũ
+	y := gr.Solve(l, autodiff.Constant(l.Value)) // I in value; its derivative is that of y with ũ fixed
 	e := gr.Transpose(gr.Mul(gr.BlockDiagonal(l, old.sizes), y))
 	sum := gr.Scale(-float64(H), gr.LogDiagonal(l, 0, n))
 	for h, inverse := range old.inverse {
@@ -130,7 +130,7 @@ func (s *headGroup) published(old *anchor) (*autodiff.Var, error) {
 	return gr.Add(sum, 1, autodiff.Number(old.logDet)), nil
 }
 
-// covariance is that of L̃⁻¹ũ under q(u)·p(ũ|u) for one head, ñ×ñ:
+// covariance returns the covariance of L̃⁻¹ũ under q(u)·p(ũ|u) for one head, ñ×ñ:
 // I − aᵀa + Σ_t b_tᵀ·S_t·b_t.
 func (s *headGroup) covariance(a blas64.General, b []*autodiff.Var, head int) blas64.General {
 	cov := dense.Identity(a.Cols)
@@ -142,7 +142,7 @@ func (s *headGroup) covariance(a blas64.General, b []*autodiff.Var, head int) bl
 	return cov
 }
 
-// trace is tr(u·cov·uᵀ), 1×1; cov is symmetric.
+// trace returns tr(u·cov·uᵀ), 1×1; cov is symmetric.
 func trace(gr *autodiff.Graph, u *autodiff.Var, cov blas64.General) *autodiff.Var {
 	half, sum := gr.Product(u.Value, blas.NoTrans, cov, blas.NoTrans), 0.0
 	for i := range half.Rows {

@@ -11,14 +11,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A spread is S_t of a head: by its factor where that is trained, whole where
-// it is not.
+// A spread is S_t of a head: its factor if that is trained, the whole matrix
+// otherwise.
 type spread struct {
-	chol  *autodiff.Var  // M×M, nil where frozen
+	chol  *autodiff.Var  // M×M, nil if frozen
 	whole blas64.General // M×M
 }
 
-// quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
+// quadratic returns bᵀ·S·b for each column of b (M×B) and each head: H×B.
 func quadratic(gr *autodiff.Graph, b *autodiff.Var, heads []spread) *autodiff.Var {
 	out := dense.New(len(heads), b.Value.Cols)
 	half := make([]blas64.General, len(heads)) // cholᵀ·b, or S·b
@@ -48,7 +48,7 @@ func quadratic(gr *autodiff.Graph, b *autodiff.Var, heads []spread) *autodiff.Va
 	}, inputs...)
 }
 
-// back adds the derivatives of one head's row; half is overwritten.
+// back adds the derivatives of one head's row. It overwrites half.
 func (s spread) back(gr *autodiff.Graph, b *autodiff.Var, half blas64.General, g []float64) {
 	for i := range half.Rows {
 		r := dense.Row(half, i)
@@ -76,7 +76,7 @@ func (s spread) back(gr *autodiff.Graph, b *autodiff.Var, half blas64.General, g
 // leastVariance keeps rounding from making a variance negative.
 const leastVariance = 1e-12
 
-// marginal is γ² − ‖a‖² + quadratic, the variances of the functions: H×B.
+// marginal returns γ² − ‖a‖² + quad, the variances of the functions: H×B.
 func marginal(gr *autodiff.Graph, theta, a, quad *autodiff.Var) *autodiff.Var {
 	gamma2 := variance(dense.Row(theta.Value, 0))
 	known := make([]float64, a.Value.Cols)
@@ -121,8 +121,8 @@ func marginal(gr *autodiff.Graph, theta, a, quad *autodiff.Var) *autodiff.Var {
 	}, theta, a, quad)
 }
 
-// softmaxNLL is −Σ_b E[log softmax(f_b)_y] by Monte Carlo, f_hb ~ N(mean,
-// variance) with draws from rng: 1×1. y are rows of mean (H×B).
+// softmaxNLL returns −Σ_b E[log softmax(f_b)_y] by Monte Carlo, f_hb ~ N(mean,
+// variance) with draws from rng: 1×1. The labels y are rows of mean (H×B).
 func softmaxNLL(gr *autodiff.Graph, mean, variance *autodiff.Var, y []int, draws int, rng *rand.Rand) *autodiff.Var {
 	means, dMean := dense.Transposed(mean.Value), dense.New(mean.Value.Cols, mean.Value.Rows)
 	sds, dVar := dense.Transposed(variance.Value), dense.New(mean.Value.Cols, mean.Value.Rows)
@@ -138,7 +138,7 @@ func softmaxNLL(gr *autodiff.Graph, mean, variance *autodiff.Var, y []int, draws
 		}
 		for h, sd := range one.sd {
 			one.dMean[h] /= float64(draws)
-			one.dSD[h] /= 2 * sd * float64(draws) // by the variance now
+			one.dSD[h] /= 2 * sd * float64(draws) // now with respect to the variance
 		}
 	}
 	return gr.Op(autodiff.Number(total/float64(draws)).Value, func(g blas64.General) {
@@ -147,10 +147,10 @@ func softmaxNLL(gr *autodiff.Graph, mean, variance *autodiff.Var, y []int, draws
 	}, mean, variance)
 }
 
-// A likelihood is that of one example, with the sums of its derivatives.
+// A likelihood is the likelihood of one example with the sums of its derivatives.
 type likelihood struct{ mean, sd, dMean, dSD, eps, f []float64 }
 
-// draw returns −log softmax(f)_y for a draw of f, and adds its derivatives.
+// draw returns −log softmax(f)_y for a draw of f and adds its derivatives.
 func (l likelihood) draw(y int, rng *rand.Rand) float64 {
 	n := len(l.f)
 	mean, sd, eps, f := l.mean[:n], l.sd[:n], l.eps[:n], l.f

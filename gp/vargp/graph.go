@@ -9,11 +9,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A headGroup is heads with the same inducing inputs in a graph, for one θ.
+// A headGroup is a set of heads with the same inducing inputs in a graph, for one
+// θ.
 //
-// With e_t = u_t − A_t·u_<t, which q makes independent N(m_t, S_t), and
-// K = L·Lᵀ, u = L·R⁻¹·e where R is L without what is off its diagonal blocks,
-// because L_tt⁻¹(u_t − A_t·u_<t) is block t of L⁻¹u. That is eq. 22. Without
+// With e_t = u_t − A_t·u_<t, which are independent N(m_t, S_t) under q, and
+// K = L·Lᵀ, u = L·R⁻¹·e, where R is the block diagonal of L, because
+// L_tt⁻¹(u_t − A_t·u_<t) is block t of L⁻¹u. That is eq. 22. Without
 // auto-regression e = u and R = L.
 type headGroup struct {
 	gr       *autodiff.Graph
@@ -26,14 +27,14 @@ type headGroup struct {
 	diagonal []*autodiff.Var // L_tt
 	mean     []*autodiff.Var // H×M
 	spreads  [][]spread      // of each block and head
-	packs    []*pack         // of each block, nil where heads come one after the other
+	packs    []*pack         // of each block, nil if heads are computed one by one
 }
 
-// leaf is a block's parameters in a graph.
+// leaf holds the parameters of a block in a graph.
 type leaf struct {
-	z, mean *autodiff.Var   // z as the kernel sees it
-	chol    []*autodiff.Var // nil where frozen
-	pack    *pack           // nil where heads come one after the other
+	z, mean *autodiff.Var   // z is the input of the kernel
+	chol    []*autodiff.Var // nil if frozen
+	pack    *pack           // nil if heads are computed one by one
 }
 
 func (l leaf) spreads(whole []blas64.General) []spread {
@@ -76,13 +77,12 @@ func newHeadGroup(gr *autodiff.Graph, cfg Config, theta *autodiff.Var, leaves []
 // heads returns H.
 func (s *headGroup) heads() int { return s.mean[0].Value.Rows }
 
-// whitened is a = L⁻¹·k(z, x), n×B.
+// whitened returns a = L⁻¹·k(z, x), n×B.
 func (s *headGroup) whitened(x points) *autodiff.Var {
 	return s.gr.Solve(s.l, cross(s.gr, s.theta, s.z, x))
 }
 
-// project is R⁻ᵀ·a, block by block; those of blocks before first are left out
-// where they are zero.
+// project returns R⁻ᵀ·a, block by block.
 func (s *headGroup) project(a *autodiff.Var) []*autodiff.Var {
 	out := make([]*autodiff.Var, len(s.sizes))
 	whole := a
@@ -98,8 +98,8 @@ func (s *headGroup) project(a *autodiff.Var) []*autodiff.Var {
 	return out
 }
 
-// moments returns what e adds to the mean and the variance of Σ b·e for the
-// columns of b = R⁻ᵀ·a: mᵀb and bᵀSb, both H×B, of the blocks given by b.
+// moments returns the mean and variance of Σ b·e for the columns of b = R⁻ᵀ·a:
+// mᵀb and bᵀSb, both H×B, summed over the blocks in b.
 func (s *headGroup) moments(b []*autodiff.Var) (mean, quad *autodiff.Var) {
 	for t, v := range b {
 		if v == nil {
@@ -115,7 +115,7 @@ func (s *headGroup) moments(b []*autodiff.Var) (mean, quad *autodiff.Var) {
 	return mean, quad
 }
 
-// quadratic is bᵀ·S_t·b for each column of b and each head: H×B.
+// quadratic returns bᵀ·S_t·b for each column of b and each head: H×B.
 func (s *headGroup) quadratic(t int, b *autodiff.Var) *autodiff.Var {
 	if p := s.packs[t]; p != nil {
 		return p.quadratic(s.gr, b)
@@ -130,7 +130,7 @@ func (s *headGroup) marginals(x points) (mean, variance *autodiff.Var) {
 	return mean, marginal(s.gr, s.theta, a, quad)
 }
 
-// unit has the columns of I that belong to block t.
+// unit returns the columns of I that belong to block t.
 func (s *headGroup) unit(t int) blas64.General {
 	e := dense.New(s.l.Value.Rows, s.sizes[t])
 	for i := range s.sizes[t] {
@@ -139,12 +139,12 @@ func (s *headGroup) unit(t int) blas64.General {
 	return e
 }
 
-// divergence is E[KL(q(u_t|u_<t) ‖ p(u_t|u_<t))] of block t, the sum over heads
-// (the last term of eq. 5 and of eq. 8):
+// divergence returns E[KL(q(u_t|u_<t) ‖ p(u_t|u_<t))] of block t, summed over
+// heads (the last term of eq. 5 and of eq. 8):
 //
 //	½(‖P·chol‖² + ‖P·m‖² − M) + log|L_tt| − log|chol_t|,   P = block t of R⁻¹,
 //
-// where p's covariance is L_tt·L_ttᵀ. With auto-regression P is L_tt⁻¹.
+// where L_tt·L_ttᵀ is the covariance of p. With auto-regression P is L_tt⁻¹.
 func (s *headGroup) divergence(t int) *autodiff.Var {
 	gr, n := s.gr, s.sizes[t]
 	var b []*autodiff.Var

@@ -13,7 +13,7 @@ import (
 // variance returns γ² for θ.
 func variance(theta []float64) float64 { return math.Exp(2 * theta[0]) }
 
-// inverses returns those of the length-scales.
+// inverses returns the inverse length-scales.
 func inverses(theta []float64) []float64 {
 	out := make([]float64, len(theta)-1)
 	for j := range out {
@@ -22,7 +22,7 @@ func inverses(theta []float64) []float64 {
 	return out
 }
 
-// placed is inputs scaled by a θ, with their squared lengths.
+// placed holds inputs scaled by a θ, with their squared lengths.
 type placed struct {
 	scaled  blas64.General
 	squares []float64
@@ -41,7 +41,7 @@ func placedAt(theta []float64, x blas64.General) placed {
 	return placed{out, squares(out)}
 }
 
-// points are inputs in a graph, and where its θ places them.
+// points are inputs in a graph, with their scaling by its θ.
 type points struct {
 	*autodiff.Var
 	placed
@@ -49,7 +49,7 @@ type points struct {
 
 func pointsAt(theta, x *autodiff.Var) points { return points{x, placedAt(theta.Value.Data, x.Value)} }
 
-// toKernel makes γ²·exp(−½‖a_i − b_j‖²) of the inner products in k.
+// toKernel turns the inner products in k into γ²·exp(−½‖a_i − b_j‖²).
 func toKernel(k blas64.General, gamma2 float64, a, b placed) {
 	for i, aa := range a.squares {
 		r := dense.Row(k, i)
@@ -69,7 +69,7 @@ func squares(x blas64.General) []float64 {
 	return out
 }
 
-// cross is k(z, x) in a graph: z n×d, x B×d.
+// cross returns k(z, x) in a graph: z is n×d, x is B×d.
 func cross(gr *autodiff.Graph, theta *autodiff.Var, z, x points) *autodiff.Var {
 	th := dense.Row(theta.Value, 0)
 	zs, xs := z.scaled, x.scaled
@@ -99,7 +99,7 @@ func cross(gr *autodiff.Graph, theta *autodiff.Var, z, x points) *autodiff.Var {
 	}, theta, z.Var, x.Var)
 }
 
-// gram is k(z, z) in a graph, exactly symmetric with γ² on its diagonal.
+// gram returns k(z, z) in a graph, exactly symmetric with γ² on its diagonal.
 func gram(gr *autodiff.Graph, theta *autodiff.Var, z points) *autodiff.Var {
 	th, zs := dense.Row(theta.Value, 0), z.scaled
 	k := gramOf(gr, variance(th), z.placed)
@@ -128,7 +128,7 @@ func gram(gr *autodiff.Graph, theta *autodiff.Var, z points) *autodiff.Var {
 	}, theta, z.Var)
 }
 
-// gramOf is the kernel of all pairs of inputs.
+// gramOf returns the kernel of all pairs of inputs.
 func gramOf(gr *autodiff.Graph, gamma2 float64, z placed) blas64.General {
 	k := gr.Product(z.scaled, blas.NoTrans, z.scaled, blas.Trans)
 	zz := z.squares

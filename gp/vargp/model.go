@@ -12,8 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Model is the posterior of some functions ("heads") after a number of tasks.
-// Between changes it is safe for concurrent use.
+// A Model is the posterior of a set of functions ("heads") after a number of
+// tasks. It is safe for concurrent use while nothing changes it.
 type Model struct {
 	cfg Config
 	dim int
@@ -28,27 +28,27 @@ type Model struct {
 // hyper is q(θ), θ = (log γ, log σ_1 … log σ_d): mean-field Gaussian.
 type hyper struct{ mean, logVar []float64 }
 
-// A group is heads with the same inducing inputs.
+// A group is a set of heads with the same inducing inputs.
 type group struct{ blocks []block }
 
-// A block is one task's inducing inputs, and q(u_t | u_<t) of each head of the
-// group.
+// A block holds the inducing inputs of one task and q(u_t | u_<t) of each head
+// of the group.
 type block struct {
 	z    blas64.General   // M×d
 	mean blas64.General   // H×M, m_t
 	chol []blas64.General // H of M×M, S_t = chol·cholᵀ
 }
 
-// A place is where a head is.
+// A place is the group of a head and its row in the group.
 type place struct{ group, row int }
 
-// initialLogVar is that of log-hyper-parameters before training: a standard
-// deviation of e⁻².
+// initialLogVar is the log-variance of log-hyper-parameters before training: a
+// standard deviation of e⁻².
 const initialLogVar = -4
 
-// New returns a model of some heads that has seen no task. Length-scales start
-// at lengthscale and γ at 1, in the units of the inputs or of what the network
-// makes of them.
+// New returns a model of the given number of heads that has learned no task.
+// Length-scales start at lengthscale and γ at 1, in the units of the inputs or,
+// if there is a network, of its outputs.
 func New(cfg Config, dim, heads int, lengthscale float64) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -86,9 +86,9 @@ func (m *Model) startAt(lengthscale float64) {
 	}
 }
 
-// StartAtSpread sets all length-scales to the spread (linalg.Spread64) of what
-// the network makes of x (n×d), of x itself without. It is for a model that has
-// seen no task.
+// StartAtSpread sets all length-scales to the spread (linalg.Spread64) of the
+// network's outputs for x (n×d), or of x itself without a network. It is meant
+// for a model that has learned no task.
 func (m *Model) StartAtSpread(x blas64.General) error {
 	z, err := m.net.apply(m.on, x)
 	if err == nil {
@@ -97,7 +97,7 @@ func (m *Model) StartAtSpread(x blas64.General) error {
 	return err
 }
 
-// number gives the heads of each group rows in their order.
+// number assigns rows to the heads of each group, in order.
 func (m *Model) number() {
 	next := make([]int, len(m.groups))
 	for h := range m.home {
@@ -116,12 +116,12 @@ func (m *Model) Dim() int { return m.dim }
 // Tasks returns the number of tasks learned.
 func (m *Model) Tasks() int { return m.tasks }
 
-// Groups returns how many sets of inducing inputs a task has: one, or one for
-// each head with Config.OwnInputs.
+// Groups returns the number of sets of inducing inputs that a task has: one, or
+// one per head with Config.OwnInputs.
 func (m *Model) Groups() int { return len(m.groups) }
 
-// On returns the model whose large products on computes, gonum without. It
-// shares everything else with m.
+// On returns a model that computes large products on the given backend instead of
+// gonum and shares everything else with m.
 func (m *Model) On(on linalg.Backend) *Model {
 	c := *m
 	c.on = on
@@ -140,8 +140,8 @@ func (m *Model) graph() *autodiff.Graph {
 // Config returns the settings.
 func (m *Model) Config() Config { return m.cfg }
 
-// Inputs returns the inducing inputs of a group, task by task (M×d each), which
-// must not be changed.
+// Inputs returns the inducing inputs of a group, task by task (M×d each). The
+// caller must not change them.
 func (m *Model) Inputs(g int) []blas64.General {
 	var out []blas64.General
 	for _, b := range m.groups[g].blocks {
@@ -150,8 +150,8 @@ func (m *Model) Inputs(g int) []blas64.General {
 	return out
 }
 
-// Hypers returns mean and standard deviation of log γ and of the logarithms of
-// the length-scales.
+// Hypers returns the mean and standard deviation of log γ and of the log
+// length-scales.
 func (m *Model) Hypers() (mean, sd []float64) {
 	sd = make([]float64, len(m.logVar))
 	for i, v := range m.logVar {
@@ -162,7 +162,7 @@ func (m *Model) Hypers() (mean, sd []float64) {
 	return slices.Clone(m.mean), sd
 }
 
-// Clone returns a model that can change without changing this one.
+// Clone returns a copy that can be changed independently.
 func (m *Model) Clone() *Model {
 	c := *m
 	c.mean, c.logVar, c.home = slices.Clone(m.mean), slices.Clone(m.logVar), slices.Clone(m.home)
@@ -185,7 +185,7 @@ func (g group) clone() group {
 	return c
 }
 
-// Split adds a head that knows what the given one does, and returns its number.
+// Split adds a copy of the given head and returns its number.
 func (m *Model) Split(head int) int {
 	from := m.home[head]
 	if m.cfg.OwnInputs {
@@ -219,7 +219,7 @@ func (m *Model) headsOf() []int {
 	return n
 }
 
-// rows returns the row of each head when those of all groups are stacked.
+// rows returns the row of each head in the stacked heads of all groups.
 func (m *Model) rows() []int {
 	first := make([]int, len(m.groups))
 	for g, n := range m.headsOf() {
@@ -234,7 +234,7 @@ func (m *Model) rows() []int {
 	return out
 }
 
-// all returns the inducing inputs of all tasks (n×d), and how many each has.
+// all returns the inducing inputs of all tasks (n×d) and the number in each.
 func (g group) all() (z blas64.General, sizes []int) {
 	for t, b := range g.blocks {
 		if t == 0 {

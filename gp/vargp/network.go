@@ -14,8 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A network is g_φ of appendix B.3, which the kernel sees inputs through:
-// layers z = relu(W·x + b), the last without relu. Without layers it is x.
+// A network is g_φ of appendix B.3, applied to inputs before the kernel: layers
+// z = relu(W·x + b), the last without relu. Without layers it is the identity.
 type network struct{ layers []layer }
 
 // A layer is W (out×in) and b (1×out).
@@ -27,11 +27,11 @@ const (
 	maxLayers = 8
 )
 
-// networkStream is the stream of the first φ; the value is arbitrary but fixed.
+// networkStream is the stream of the initial φ; the value is arbitrary but fixed.
 const networkStream = 0x7661726771000000
 
-// newNetwork draws W as He et al. 2015 propose for layers before a relu, with
-// half that variance for the last; b is 0.
+// newNetwork draws W as in He et al. 2015 for layers before a ReLU, with half
+// that variance for the last layer; b is 0.
 func newNetwork(dim int, widths []int, seed uint64) network {
 	var n network
 	for i, width := range widths {
@@ -49,7 +49,8 @@ func newNetwork(dim int, widths []int, seed uint64) network {
 	return n
 }
 
-// Parameters is how many numbers the network has for inputs of dim values.
+// Parameters returns the number of parameters of the network for inputs of dim
+// values.
 func (c Config) Parameters(dim int) (n int) {
 	for _, width := range c.Network {
 		n += width * (dim + 1)
@@ -58,7 +59,7 @@ func (c Config) Parameters(dim int) (n int) {
 	return n
 }
 
-// parts are the parameters, sharing their memory.
+// parts returns the parameters, sharing memory with the network.
 func (n network) parts() [][]float64 {
 	var out [][]float64
 	for _, l := range n.layers {
@@ -75,7 +76,7 @@ func (n network) clone() network {
 	return c
 }
 
-// restore takes parameters, as many as there are.
+// restore sets the parameters; p has the right length.
 func (n network) restore(p []float64) error {
 	if slices.ContainsFunc(p, func(v float64) bool { return v-v != 0 }) {
 		return errors.New("the network holds a NaN or an infinity")
@@ -86,8 +87,7 @@ func (n network) restore(p []float64) error {
 	return nil
 }
 
-// apply returns g_φ of the rows of x. A row's answer does not depend on the
-// others.
+// apply returns g_φ of the rows of x. Each row is independent of the others.
 func (n network) apply(on linalg.Backend, x blas64.General) (blas64.General, error) {
 	for i, l := range n.layers {
 		y := dense.New(x.Rows, l.w.Rows)
@@ -100,7 +100,7 @@ func (n network) apply(on linalg.Backend, x blas64.General) (blas64.General, err
 	return x, nil
 }
 
-// finish adds b to W·x, and clears what is negative.
+// finish adds b to W·x and applies the relu, if any.
 func (l layer) finish(y blas64.General, relu bool) {
 	for i := range y.Rows {
 		r := dense.Row(y, i)
@@ -126,7 +126,7 @@ func (n network) inGraph() inGraph {
 	return o
 }
 
-// of is g_φ(x).
+// of returns g_φ(x).
 func (o inGraph) of(gr *autodiff.Graph, x *autodiff.Var) *autodiff.Var {
 	for i := range o.layers {
 		x = o.layer(gr, i, x)
@@ -155,14 +155,14 @@ func (o inGraph) layer(gr *autodiff.Graph, i int, x *autodiff.Var) *autodiff.Var
 	}, x, w, b)
 }
 
-// A view is what the kernel of a step sees, for every θ alike: the batch and the
-// inducing inputs through the network, or as they are.
+// A view holds the inputs of the kernel in a step, the same for every θ: the
+// batch and the inducing inputs, passed through the network if there is one.
 type view struct {
 	gr  *autodiff.Graph
 	net inGraph
 	x   *autodiff.Var
-	// of each group and block: inducing inputs, and what the network makes of
-	// them (the same where there is none)
+	// of each group and block: inducing inputs, and the network's outputs for
+	// them (the same if there is no network)
 	inputs, z [][]*autodiff.Var
 }
 
@@ -183,7 +183,7 @@ func (p *problem) view(x blas64.General) *view {
 	return v
 }
 
-// again is a variable of its own with the same value.
+// again returns a separate variable with the same value.
 func again(v *autodiff.Var) *autodiff.Var {
 	if v.Needs() {
 		return autodiff.Variable(v.Value)
@@ -191,7 +191,7 @@ func again(v *autodiff.Var) *autodiff.Var {
 	return autodiff.Constant(v.Value)
 }
 
-// back takes the mean derivatives of the samples through the network.
+// back propagates the mean derivatives of the samples through the network.
 func (v *view) back(samples []sample) {
 	w := 1 / float64(len(samples))
 	add := func(to, from *autodiff.Var) {
@@ -207,7 +207,7 @@ func (v *view) back(samples []sample) {
 			}
 		}
 	}
-	v.gr.Backward(autodiff.Number(0)) // the derivatives are there already
+	v.gr.Backward(autodiff.Number(0)) // the derivatives of the outputs are already set
 }
 
 // appendTo writes the derivatives with respect to φ in the order of parts.

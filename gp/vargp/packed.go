@@ -11,20 +11,20 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A pack is the S_t of many heads of a group as the rows of a matrix, U×P with
-// P = M(M+1)/2: bᵀ·S·b is then the product of a row and of the products b_i·b_j
-// of all pairs i ≥ j, and all heads are one product of matrices. What is off the
-// diagonal counts twice. Heads that are clones of each other have one row.
+// A pack holds the S_t of many heads of a group as the rows of a matrix, U×P with
+// P = M(M+1)/2: bᵀ·S·b is then the dot product of a row with the products b_i·b_j
+// of all pairs i ≥ j, and all heads take one matrix product. Off-diagonal
+// elements count twice. Heads that are clones of each other share a row.
 type pack struct {
 	rows *autodiff.Var
 	row  []int // of each head
 }
 
-// packs reports whether that is quicker than one head after the other: it is for
-// many heads, since the pairs are M²/2 rows to be written and read.
+// packs reports whether packing is faster than one head after the other. It is
+// for many heads, since the pairs take M²/2 rows that are written and read.
 func packs(heads, M int) bool { return heads >= 3 && 3*heads >= M }
 
-// packOf returns that of a frozen block, nil where it is not quicker.
+// packOf returns the pack of a frozen block, or nil if packing is not faster.
 func packOf(b block) *pack {
 	if !packs(len(b.chol), b.z.Rows) {
 		return nil
@@ -33,7 +33,7 @@ func packOf(b block) *pack {
 	return &p
 }
 
-// shared returns the pack of heads whose covariances have those factors.
+// shared returns the pack of heads whose covariances have the given factors.
 func shared(chol []blas64.General) pack {
 	row, first := distinct(chol)
 	var some []blas64.General
@@ -43,7 +43,7 @@ func shared(chol []blas64.General) pack {
 	return pack{autodiff.Constant(packed(some)), row}
 }
 
-// packed returns the rows of covariances with those factors.
+// packed returns the rows of covariances with the given factors.
 func packed(chol []blas64.General) blas64.General {
 	M := chol[0].Rows
 	rows := dense.New(len(chol), M*(M+1)/2)
@@ -65,8 +65,8 @@ func packed(chol []blas64.General) blas64.General {
 	return rows
 }
 
-// distinct numbers matrices that differ: of each its number, and of each number
-// the first that has it.
+// distinct numbers the distinct matrices: it returns the number of each matrix
+// and, for each number, the index of the first matrix that has it.
 func distinct(m []blas64.General) (number, first []int) {
 	number = make([]int, len(m))
 	for h := range m {
@@ -79,7 +79,7 @@ func distinct(m []blas64.General) (number, first []int) {
 	return number, first
 }
 
-// quadratic is bᵀ·S·b for each column of b (M×B) and each head: H×B.
+// quadratic returns bᵀ·S·b for each column of b (M×B) and each head: H×B.
 func (p pack) quadratic(gr *autodiff.Graph, b *autodiff.Var) *autodiff.Var {
 	pairs := pairsOf(b.Value)
 	some := gr.Product(p.rows.Value, blas.NoTrans, pairs, blas.NoTrans)
@@ -101,7 +101,7 @@ func (p pack) quadratic(gr *autodiff.Graph, b *autodiff.Var) *autodiff.Var {
 	}, b, p.rows)
 }
 
-// pairsOf has b_i∘b_j for the rows i ≥ j of b: P×B.
+// pairsOf returns b_i∘b_j for the rows i ≥ j of b: P×B.
 func pairsOf(b blas64.General) blas64.General {
 	out := dense.New(b.Rows*(b.Rows+1)/2, b.Cols)
 	at := 0
@@ -118,7 +118,8 @@ func pairsOf(b blas64.General) blas64.General {
 	return out
 }
 
-// pullPairs adds the derivative with respect to b, given that of its pairs.
+// pullPairs adds the derivative with respect to b, given that with respect to its
+// pairs.
 func pullPairs(dst, b, pairs blas64.General) {
 	at := 0
 	for i := range b.Rows {
@@ -136,8 +137,8 @@ func pullPairs(dst, b, pairs blas64.General) {
 	}
 }
 
-// rowwise writes bᵀ·S·b for each row of b and each head into dst. A row's answer
-// does not depend on the others.
+// rowwise writes bᵀ·S·b for each row of b and each head into dst. Each row is
+// independent of the others.
 func (p pack) rowwise(on linalg.Backend, dst, b blas64.General) error {
 	pairs, some := dense.New(b.Rows, p.rows.Value.Cols), dense.New(b.Rows, p.rows.Value.Rows)
 	for r := range b.Rows {
@@ -162,7 +163,7 @@ func (p pack) rowwise(on linalg.Backend, dst, b blas64.General) error {
 }
 
 // unpackGradient adds the derivatives with respect to the factors, given those
-// with respect to their rows: 2·Γ·L, Γ being the row as a symmetric matrix.
+// with respect to their rows: 2·Γ·L, where Γ is the row as a symmetric matrix.
 func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 	M := chol[0].Rows
 	gamma := dense.New(M, M)
@@ -178,7 +179,7 @@ func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 	}
 }
 
-// rowNumbers is 0, 1, … n−1.
+// rowNumbers returns 0, 1, … n−1.
 func rowNumbers(n int) []int {
 	out := make([]int, n)
 	for i := range out {

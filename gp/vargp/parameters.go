@@ -8,9 +8,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// The vector of what a task trains: means and log-variances of θ, φ, then, for
-// each group and each of its trained blocks, Z (M×d), m (H×M) and the lower
-// triangles of chol row by row, their diagonals before softplus.
+// The parameters that a task trains form one vector: means and log-variances of
+// θ, then φ, then for each group and each of its trained blocks Z (M×d), m (H×M)
+// and the lower triangles of chol row by row, with diagonals before softplus.
 
 // pack writes the trained parameters of m into a vector; first is the first
 // trained block.
@@ -56,11 +56,11 @@ func (m *Model) unpack(p []float64, first int) {
 	}
 }
 
-// A gradient has the derivatives of one block, as they come from a graph.
+// A gradient holds the derivatives of one block as a graph computes them.
 type gradient struct {
 	z, mean blas64.General
 	chol    []blas64.General
-	rows    blas64.General // of the pack, where there is one
+	rows    blas64.General // of the pack, if there is one
 }
 
 func newGradient(b block, z blas64.General) gradient {
@@ -84,7 +84,7 @@ func (g gradient) add(factor float64, l leaf) {
 	}
 }
 
-// unpack passes the derivatives with respect to a pack on to the factors.
+// unpack propagates the derivatives with respect to a pack to the factors.
 func (g gradient) unpack(b block) {
 	if g.rows.Data != nil {
 		unpackGradient(g.chol, b.chol, g.rows)
@@ -97,8 +97,8 @@ func accumulate(dst []float64, factor float64, x []float64) {
 	}
 }
 
-// appendTo writes the derivatives in the order of pack. That of softplus at its
-// value v is 1 − e^{−v}.
+// appendTo writes the derivatives in the order of pack. The derivative of
+// softplus at its value v is 1 − e^{−v}.
 func (g gradient) appendTo(p []float64, b block) []float64 {
 	p = append(append(p, g.z.Data...), g.mean.Data...)
 	for h, l := range g.chol {

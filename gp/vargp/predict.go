@@ -12,8 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Predictor answers for a model with draws of θ and of the functions that are
-// the same for all inputs. It is safe for concurrent use.
+// A Predictor makes predictions with draws of θ and of the functions that are the
+// same for all inputs. It is safe for concurrent use.
 type Predictor struct {
 	m       *Model
 	on      linalg.Backend
@@ -23,20 +23,21 @@ type Predictor struct {
 	perHead int
 }
 
-// On returns the predictor whose large products on computes.
+// On returns a copy of the predictor that computes large products on the given
+// backend.
 func (p *Predictor) On(on linalg.Backend) *Predictor {
 	c := *p
 	c.on = on
 	return &c
 }
 
-// A draw is one θ with what follows from it.
+// A draw is one θ with everything derived from it.
 type draw struct {
 	theta  []float64
 	groups []answering
 }
 
-// answering is a group of heads for one θ.
+// answering holds a group of heads, prepared for predictions with one θ.
 type answering struct {
 	z       placed         // n×d
 	inverse blas64.General // L⁻¹
@@ -44,11 +45,12 @@ type answering struct {
 	at      []int
 }
 
-// A memory is what a task left in a group, for any θ.
+// A memory is the posterior of one task in a group, in the form that predictions
+// need for any θ.
 type memory struct {
 	mean blas64.General   // H×M
-	pack *pack            // S_t of all heads, or
-	chol []blas64.General // of each head, transposed
+	pack *pack            // S_t of all heads, or nil
+	chol []blas64.General // transposed factor of each head, if pack is nil
 }
 
 func memoryOf(b block) memory {
@@ -62,15 +64,15 @@ func memoryOf(b block) memory {
 	return m
 }
 
-// Predictor draws what predictions need: n² numbers for each of
-// Config.PredictHypers and each group, twice.
+// Predictor returns a predictor with its draws. It holds 2n² numbers for each of
+// Config.PredictHypers draws and each group.
 func (m *Model) Predictor() (*Predictor, error) {
 	return m.predictor(m.cfg.PredictHypers, m.cfg.PredictFunctions)
 }
 
 func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
 	if m.tasks == 0 && len(m.groups[0].blocks) == 0 {
-		return nil, fmt.Errorf("no task was learned")
+		return nil, fmt.Errorf("no task has been learned")
 	}
 	if m.cfg.Variant == PointHypers {
 		hypers, functions = 1, functions*hypers
@@ -112,8 +114,8 @@ func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
 // predictStream is the stream of predictions; the value is arbitrary but fixed.
 const predictStream = 0x7661726770000000
 
-// antithetic draws normal numbers, of which the second half is the first with
-// the sign changed, so that the mean of a function is exact.
+// antithetic draws normal numbers whose second half is the first with its sign
+// changed, so that the mean of a function is exact.
 func antithetic(functions, heads int, rng *rand.Rand) []float64 {
 	eps := make([]float64, functions*heads)
 	for j := range functions {
@@ -162,12 +164,12 @@ func (m *Model) answering(theta []float64, g group) (answering, error) {
 	return a, nil
 }
 
-// predictRows is how many inputs are answered at a time.
+// predictRows is the number of inputs predicted at a time.
 const predictRows = 128
 
-// LogProb writes the logarithm of the mean softmax (nats) of the rows of x
-// (n×d) into dst, n×H, in O(n(Md + M² + HM²)) for each draw of θ, M being all
-// inducing inputs of a group. A row's answer does not depend on the others.
+// LogProb writes the logarithm of the mean softmax (nats) of the rows of x (n×d)
+// into dst (n×H). It takes O(n(Md + M² + HM²)) for each draw of θ, where M counts
+// all inducing inputs of a group. Each row is independent of the others.
 func (p *Predictor) LogProb(dst, x blas64.General) error {
 	if dst.Rows != x.Rows || dst.Cols != len(p.m.home) || x.Rows > 0 && x.Cols != p.m.dim {
 		return fmt.Errorf("log-probabilities %d×%d of inputs %d×%d, the model has %d heads and %d dimensions", dst.Rows, dst.Cols, x.Rows, x.Cols, len(p.m.home), p.m.dim)
@@ -200,7 +202,7 @@ func (p *Predictor) some(dst, x blas64.General) error {
 		p.mix(to, 0, means, variances, i, addSoftmax)
 		if slices.Min(to) > leastSum {
 			for h, v := range to {
-				to[h] = min(math.Log(v/float64(total)), 0) // rounding
+				to[h] = min(math.Log(v/float64(total)), 0) // rounding can exceed 0
 			}
 			return
 		}
@@ -212,11 +214,11 @@ func (p *Predictor) some(dst, x blas64.General) error {
 	return nil
 }
 
-// leastSum is the sum of probabilities below which logarithms are added
-// instead: nothing underflows.
+// leastSum is the sum of probabilities below which the sum is computed in
+// logarithms, so that nothing underflows.
 const leastSum = 1e-280
 
-// mix adds the draws of input i to what to starts with.
+// mix sets to to start and adds the draws of input i.
 func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.General, i int, add func(to, f []float64)) {
 	H := len(to)
 	f, sd := make([]float64, H), make([]float64, H)
@@ -237,7 +239,7 @@ func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.G
 	}
 }
 
-// addSoftmax adds softmax f, and overwrites f.
+// addSoftmax adds softmax f to to and overwrites f.
 func addSoftmax(to, f []float64) {
 	largest, sum := math.Inf(-1), 0.0
 	for _, v := range f {
@@ -255,7 +257,7 @@ func addSoftmax(to, f []float64) {
 	}
 }
 
-// addLogSoftmax adds softmax f to e^to, in logarithms.
+// addLogSoftmax adds softmax f to e^to in logarithms.
 func addLogSoftmax(to, f []float64) {
 	largest, sum := math.Inf(-1), 0.0
 	for _, v := range f {
@@ -273,7 +275,8 @@ func addLogSoftmax(to, f []float64) {
 	}
 }
 
-// marginals writes mean and variance of the heads at x for draw s of θ, n×H.
+// marginals writes the means and variances of the heads at x for draw s of θ,
+// n×H.
 func (p *Predictor) marginals(mean, variances, x blas64.General, s int) error {
 	d := p.draws[s]
 	xs, gamma2 := placedAt(d.theta, x), variance(d.theta)
@@ -321,7 +324,7 @@ func (a answering) marginals(on linalg.Backend, mean, variances blas64.General, 
 	return nil
 }
 
-// add adds what one task's e_t adds to means and variances.
+// add adds the contribution of one task's e_t to means and variances.
 func (m memory) add(on linalg.Backend, mean, variances, b blas64.General, heads []int) error {
 	means, quad := dense.New(b.Rows, len(heads)), dense.New(b.Rows, len(heads))
 	if err := on.MulTrans64(means, b, m.mean); err != nil {

@@ -12,14 +12,14 @@ import (
 
 // A sample is the bound for one θ.
 type sample struct {
-	eps    []float64 // θ's
+	eps    []float64 // standard normal draws behind θ
 	rng    *rand.Rand
 	shares []share // of each group
 	nll    float64
 }
 
-// A share is a group's part of a sample, in a graph of its own: shares are
-// computed side by side and meet in the likelihood only.
+// A share is a group's part of a sample, in its own graph: shares are computed in
+// parallel and combined only in the likelihood.
 type share struct {
 	gr             *autodiff.Graph
 	theta          *autodiff.Var
@@ -48,7 +48,7 @@ func (p *problem) draw(seen *view, rng *rand.Rand) sample {
 	return s
 }
 
-// fill computes the share of group g, whose leaves are there.
+// fill computes the share of group g, whose leaves are set.
 func (p *problem) fill(s *share, g int) error {
 	at, err := newHeadGroup(s.gr, p.m.cfg, s.theta, s.leaves, p.whole[g])
 	if err != nil {
@@ -77,8 +77,8 @@ func (p *problem) fill(s *share, g int) error {
 	return nil
 }
 
-// meet computes the likelihood of labels y, rows of the stacked heads, and hands
-// its derivatives to the shares.
+// meet computes the likelihood of labels y, which are rows of the stacked heads,
+// and adds its derivatives to the shares.
 func (s *sample) meet(y []int, scale float64, functions int) {
 	var means, variances []*autodiff.Var
 	for _, share := range s.shares {
@@ -94,8 +94,8 @@ func (s *sample) meet(y []int, scale float64, functions int) {
 	}
 }
 
-// leaves puts the blocks of a group in a graph; z are those of a view, rows those
-// of trainedRows.
+// leaves puts the blocks of a group into a graph; z comes from a view, rows from
+// trainedRows.
 func (p *problem) leaves(g int, z []*autodiff.Var, rows []blas64.General) []leaf {
 	var out []leaf
 	for t, b := range p.m.groups[g].blocks {

@@ -11,21 +11,22 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Snapshot is a model at rest.
+// A Snapshot is the serialisable state of a model.
 type Snapshot struct {
 	Tasks int `json:"tasks"`
-	// HyperMean and HyperLogVar (1+d) are those of log γ and log σ.
+	// HyperMean and HyperLogVar (1+d) are the means and log-variances of log γ and
+	// log σ.
 	HyperMean   []float64 `json:"hyper_mean"`
 	HyperLogVar []float64 `json:"hyper_log_var"`
-	// Network holds φ, layer by layer W and b; empty without.
+	// Network holds φ, W and b layer by layer; empty without a network.
 	Network []float64 `json:"network,omitempty"`
-	// Group is that of each head.
+	// Group is the group of each head.
 	Group []int `json:"group"`
-	// Blocks are those of each group, task by task.
+	// Blocks are the blocks of each group, task by task.
 	Blocks [][]Block `json:"blocks"`
 }
 
-// A Block is a task's share of a group at rest.
+// A Block is the serialisable state of one task in a group.
 type Block struct {
 	// Size is M; Z is M×d, Mean H×M, Chol H×M×M.
 	Size int       `json:"size"`
@@ -55,7 +56,8 @@ func (m *Model) Snapshot() Snapshot {
 	return s
 }
 
-// Restore returns the model of a snapshot, which may come from anywhere.
+// Restore returns the model of a snapshot, which need not be trusted: it is
+// validated.
 func Restore(cfg Config, dim int, s Snapshot) (*Model, error) {
 	if len(s.Group) == 0 || s.Tasks < 1 {
 		return nil, fmt.Errorf("%d heads after %d tasks", len(s.Group), s.Tasks)
@@ -128,7 +130,7 @@ func restoreBlock(s Block, heads, dim int) (block, error) {
 	}
 	for _, v := range [][]float64{s.Z, s.Mean, s.Chol} {
 		if slices.ContainsFunc(v, func(x float64) bool { return x-x != 0 }) {
-			return block{}, errors.New("holds a NaN or an infinity")
+			return block{}, errors.New("a value is a NaN or an infinity")
 		}
 	}
 	b := block{z: matrix(n, dim, s.Z), mean: matrix(heads, n, s.Mean)}

@@ -15,54 +15,57 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Task is what a model learns at a time.
+// A Task holds the examples and settings of one call of Learn.
 type Task struct {
 	// X (N×d) are examples of the heads Y.
 	X blas64.General
 	Y []int
 	// Temperature weighs the divergence of the inducing outputs; 0 means 1. A
-	// colder posterior than Bayes' leaves the prior further behind: at 1/w it is
-	// that of examples that are there w times, and of w·β.
+	// posterior colder than Bayes' moves further from the prior: 1/w gives that of
+	// w copies of each example and w·β.
 	Temperature float64
-	// Inputs are where the inducing inputs of this task start, M×d for each
-	// group; the same number in all.
+	// Inputs are the initial inducing inputs of this task, M×d for each group,
+	// with the same M in all.
 	Inputs []blas64.General
-	// ValidX and ValidY decide when to stop; none means after all epochs.
+	// ValidX and ValidY are validation examples for early stopping; without them
+	// all epochs are trained.
 	ValidX blas64.General
 	ValidY []int
-	// Progress, where there is one, is told of each epoch.
+	// Progress, if not nil, is called after each epoch.
 	Progress func(Epoch)
-	// Save, where there is one, is given the state of training after every
-	// SaveEvery epochs and after the last; an error ends the training. It must not keep or change
-	// what it is given. Resume, where there is one, is such a state of the same
-	// task of the same model: training goes on from it to the same result.
+	// Save, if not nil, is called with the state of training after every
+	// SaveEvery epochs and after the last; an error ends the training. It must
+	// not retain or change its argument. Resume, if not nil, is such a state of
+	// the same task of the same model: training continues from it to the same
+	// result.
 	Save      func(Checkpoint) error
 	SaveEvery int
 	Resume    *Checkpoint
 }
 
-// An Epoch is how far training is.
+// An Epoch is the progress of training after an epoch.
 type Epoch struct {
-	// Number counts from 1 to at most Of.
+	// Number runs from 1 to at most Of.
 	Number int `json:"number"`
 	Of     int `json:"of"`
 	// Terms are those of the last batch.
 	Terms
-	// Accuracy and LogProb (nats, the mean) are those of the validation
-	// examples, 0 without any.
+	// Accuracy and LogProb (mean, in nats) are measured on the validation
+	// examples; 0 without any.
 	Accuracy float64 `json:"accuracy"`
 	LogProb  float64 `json:"log_prob"`
 }
 
-// A Trace is the epochs of a task, and which of them gave the parameters.
+// A Trace holds the epochs of a task and the number of the one whose parameters
+// were taken.
 type Trace struct {
 	Epochs []Epoch `json:"epochs"`
 	Kept   int     `json:"kept"`
 }
 
-// Learn takes in a task (Algorithm 1). On error the model is unchanged. A step
-// costs, for each θ and group with n inducing inputs in all and H heads,
-// about 3(n²(n/3+B) + nBd + H·M·nB) multiplications, B being the batch.
+// Learn trains the model on a task (Algorithm 1). On error the model is
+// unchanged. For each θ and group with n inducing inputs in total and H heads, a
+// step costs about 3(n²(n/3+B) + nBd + H·M·nB) multiplications with batch size B.
 func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
 	if err := m.check(task); err != nil {
 		return Trace{}, err
@@ -115,21 +118,21 @@ func (m *Model) check(t Task) error {
 	}
 	for _, z := range t.Inputs {
 		if z.Rows == 0 || z.Rows != t.Inputs[0].Rows {
-			return fmt.Errorf("%d inducing inputs of a group, %d of the first", z.Rows, t.Inputs[0].Rows)
+			return fmt.Errorf("%d inducing inputs in a group, %d in the first", z.Rows, t.Inputs[0].Rows)
 		}
 	}
 	for _, y := range [][]int{t.Y, t.ValidY} {
 		for i, h := range y {
 			if h < 0 || h >= len(m.home) {
-				return fmt.Errorf("example %d is of head %d of %d", i, h, len(m.home))
+				return fmt.Errorf("example %d: head %d of %d", i, h, len(m.home))
 			}
 		}
 	}
 	return nil
 }
 
-// Bounds of a task, and of what a model holds: inducing inputs of a group, and
-// numbers of a predictor.
+// Bounds of a task and of a model: inducing inputs of a group, and numbers in a
+// predictor.
 const (
 	maxTemperature = 1e6
 
@@ -137,24 +140,24 @@ const (
 	maxNumbers = 1 << 28
 )
 
-// fits returns an error where there are too many inducing inputs to factor
-// their kernel for every draw.
+// fits returns an error if there are too many inducing inputs to factor their
+// kernel for every draw.
 func (m *Model) fits() error {
 	n := 0
 	for _, b := range m.groups[0].blocks {
 		n += b.z.Rows
 	}
 	if n > maxInputs {
-		return fmt.Errorf("%d inducing inputs of all tasks: a model takes %d; use fewer for a task, or start a new model", n, maxInputs)
+		return fmt.Errorf("%d inducing inputs in all tasks: a model takes at most %d; use fewer per task, or start a new model", n, maxInputs)
 	}
 	if draws := m.cfg.PredictHypers * len(m.groups); n*n > maxNumbers/draws {
-		return fmt.Errorf("%d inducing inputs of all tasks, for %d draws and sets of them: more than %d numbers; use fewer inducing inputs or draws of a prediction", n, draws, maxNumbers)
+		return fmt.Errorf("%d inducing inputs in all tasks, for %d draws and sets of them: more than %d numbers; use fewer inducing inputs or prediction draws", n, draws, maxNumbers)
 	}
 	return nil
 }
 
-// extend appends the block of a new task to each group, in place of the old one
-// where there is only one.
+// extend appends the block of a new task to each group, or replaces the old block
+// if the variant has only one.
 func (m *Model) extend(inputs []blas64.General) error {
 	heads := m.headsOf()
 	for g := range m.groups {
@@ -186,12 +189,12 @@ func (m *Model) extend(inputs []blas64.General) error {
 	return nil
 }
 
-// factor returns L of inducing inputs.
+// factor returns the Cholesky factor L of the kernel of inducing inputs.
 func (m *Model) factor(theta []float64, z placed) (blas64.General, error) {
 	return linalg.Cholesky(m.on.Raw(), gramOf(m.graph(), variance(theta), z), m.cfg.Jitter)
 }
 
-// A run is the training of a task.
+// A run is the training of one task.
 type run struct {
 	*problem
 	task  Task
@@ -203,7 +206,7 @@ type run struct {
 	top   float64
 }
 
-// stream returns a source of random numbers of its own for every purpose.
+// stream returns a separate random source for every purpose.
 func (r *run) stream(purpose string, numbers ...int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "vargp/%s/%d/%v", purpose, r.m.tasks, numbers)
@@ -235,7 +238,7 @@ func (r *run) train(ctx context.Context) (Trace, error) {
 	return r.trace, ctx.Err()
 }
 
-// epoch goes through the examples once.
+// epoch trains on every example once.
 func (r *run) epoch(ctx context.Context, now *Epoch) error {
 	for _, rows := range r.batches(now.Number - 1) {
 		if r.m.cfg.Steps > 0 && r.step >= r.m.cfg.Steps {
@@ -256,7 +259,7 @@ func (r *run) epoch(ctx context.Context, now *Epoch) error {
 	return nil
 }
 
-// epochs is how many there are at most.
+// epochs returns the largest number of epochs.
 func (r *run) epochs() int {
 	n, c := r.task.X.Rows, r.m.cfg
 	if c.Steps == 0 {
@@ -266,7 +269,8 @@ func (r *run) epochs() int {
 	return min(c.Epochs, (c.Steps+perEpoch-1)/perEpoch)
 }
 
-// batches are the examples in random order, as equal in size as they can be.
+// batches splits the examples, in random order, into batches of nearly equal
+// size.
 func (r *run) batches(epoch int) [][]int {
 	n := r.task.X.Rows
 	order := r.stream("order", epoch).Perm(n)
@@ -286,7 +290,7 @@ func (r *run) pick(rows []int) batch {
 	return b
 }
 
-// look validates after an epoch and keeps the best parameters.
+// look validates after an epoch and saves the best parameters.
 func (r *run) look(now *Epoch) error {
 	if len(r.task.ValidY) > 0 {
 		if err := r.validate(now); err != nil {
@@ -304,7 +308,7 @@ func (r *run) look(now *Epoch) error {
 	return nil
 }
 
-// over reports whether early stopping ends the training.
+// over reports whether early stopping ends training.
 func (r *run) over() bool {
 	if len(r.task.ValidY) == 0 {
 		return false
@@ -316,7 +320,8 @@ func (r *run) over() bool {
 	return n-r.trace.Kept >= c.Patience
 }
 
-// validate asks with as many draws as a training step.
+// validate measures the validation examples with as many draws as a training
+// step.
 func (r *run) validate(now *Epoch) error {
 	c := r.m.cfg
 	hypers, _ := c.draws()

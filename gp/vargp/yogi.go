@@ -2,7 +2,7 @@ package vargp
 
 import "math"
 
-// Constants of Yogi as its authors give them.
+// Constants of Yogi, as given by its authors.
 const (
 	yogiBeta1 = 0.9
 	yogiBeta2 = 0.999
@@ -10,8 +10,8 @@ const (
 	yogiStart = 1e-6 // of both accumulators
 )
 
-// yogi is the optimiser of Zaheer et al. 2018: Adam whose second moment moves
-// by at most (1−β₂)g², so that the effective rate cannot grow quickly.
+// yogi is the optimiser of Zaheer et al. 2018: Adam with a second moment that
+// changes by at most (1−β₂)g², so that the effective rate cannot grow quickly.
 type yogi struct {
 	rate float64
 	m, v []float64

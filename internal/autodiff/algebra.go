@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// Mul is a·b.
+// Mul returns a·b.
 func (t *Graph) Mul(a, b *Var) *Var {
 	return t.Op(t.Product(a.Value, blas.NoTrans, b.Value, blas.NoTrans), func(g blas64.General) {
 		if a.needs {
@@ -22,13 +22,13 @@ func (t *Graph) Mul(a, b *Var) *Var {
 	}, a, b)
 }
 
-// Transpose is aᵀ.
+// Transpose returns aᵀ.
 func (t *Graph) Transpose(a *Var) *Var {
 	return t.Op(dense.Transposed(a.Value), func(g blas64.General) { dense.Add(a.Grad(), 1, dense.Transposed(g)) }, a)
 }
 
-// Cholesky is the lower triangular L of a + jitter·I = L·Lᵀ, a being symmetric,
-// or a *linalg.NotPSDError.
+// Cholesky returns the lower triangular L with a + jitter·I = L·Lᵀ for a symmetric
+// a, or a *linalg.NotPSDError.
 func (t *Graph) Cholesky(a *Var, jitter float64) (*Var, error) {
 	l, err := linalg.Cholesky(t.raw(), a.Value, jitter)
 	if err != nil {
@@ -48,7 +48,7 @@ func (t *Graph) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
 		clear(r[i+1:])
 	}
 	p = dense.Transposed(t.solved(l, blas.Trans, p))
-	p = t.solved(l, blas.Trans, p) // the transpose of L⁻ᵀ·Φ·L⁻¹, of which sym is the same
+	p = t.solved(l, blas.Trans, p) // the transpose of L⁻ᵀ·Φ·L⁻¹, which has the same sym
 	for i := range p.Rows {
 		to := dense.Row(dst, i)
 		for j := range to {
@@ -57,10 +57,10 @@ func (t *Graph) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
 	}
 }
 
-// Solve is l⁻¹·b for a lower triangular l.
+// Solve returns l⁻¹·b for a lower triangular l.
 func (t *Graph) Solve(l, b *Var) *Var { return t.solve(l, b, blas.NoTrans, blas.Trans) }
 
-// SolveTrans is l⁻ᵀ·b.
+// SolveTrans returns l⁻ᵀ·b for a lower triangular l.
 func (t *Graph) SolveTrans(l, b *Var) *Var { return t.solve(l, b, blas.Trans, blas.NoTrans) }
 
 func (t *Graph) solve(l, b *Var, forth, back blas.Transpose) *Var {
@@ -81,7 +81,7 @@ func (t *Graph) solve(l, b *Var, forth, back blas.Transpose) *Var {
 	}, l, b)
 }
 
-// addLower takes the lower triangle of a·bᵀ off dst.
+// addLower subtracts the lower triangle of a·bᵀ from dst.
 func (t *Graph) addLower(dst, a, b blas64.General) {
 	p := t.Product(a, blas.NoTrans, b, blas.Trans)
 	for i := range p.Rows {
@@ -92,8 +92,8 @@ func (t *Graph) addLower(dst, a, b blas64.General) {
 	}
 }
 
-// BlockDiagonal keeps the square blocks of those sizes on the diagonal of a and
-// clears the rest.
+// BlockDiagonal returns a with everything zero except square blocks of the given
+// sizes on the diagonal.
 func (t *Graph) BlockDiagonal(a *Var, sizes []int) *Var {
 	keep := func(dst, src blas64.General) {
 		at := 0
@@ -107,14 +107,14 @@ func (t *Graph) BlockDiagonal(a *Var, sizes []int) *Var {
 	return t.Op(out, func(g blas64.General) { keep(a.Grad(), g) }, a)
 }
 
-// Block is rows × cols of a from (i, j) on.
+// Block returns the rows×cols block of a that starts at (i, j).
 func (t *Graph) Block(a *Var, i, j, rows, cols int) *Var {
 	return t.Op(dense.Clone(dense.View(a.Value, i, j, rows, cols)), func(g blas64.General) {
 		dense.Add(dense.View(a.Grad(), i, j, rows, cols), 1, g)
 	}, a)
 }
 
-// Stack puts matrices below each other.
+// Stack returns the matrices stacked on top of each other.
 func (t *Graph) Stack(parts ...*Var) *Var {
 	rows := 0
 	for _, p := range parts {
@@ -137,7 +137,7 @@ func (t *Graph) Stack(parts ...*Var) *Var {
 	}, parts...)
 }
 
-// Add is a + factor·b.
+// Add returns a + factor·b.
 func (t *Graph) Add(a *Var, factor float64, b *Var) *Var {
 	c := dense.Clone(a.Value)
 	dense.Add(c, factor, b.Value)
@@ -151,19 +151,19 @@ func (t *Graph) Add(a *Var, factor float64, b *Var) *Var {
 	}, a, b)
 }
 
-// Scale is factor·a.
+// Scale returns factor·a.
 func (t *Graph) Scale(factor float64, a *Var) *Var {
 	c := dense.New(a.Value.Rows, a.Value.Cols)
 	dense.Add(c, factor, a.Value)
 	return t.Op(c, func(g blas64.General) { dense.Add(a.Grad(), factor, g) }, a)
 }
 
-// Number is a 1×1 constant.
+// Number returns a 1×1 constant.
 func Number(v float64) *Var {
 	return Constant(blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{v}})
 }
 
-// Sum is the sum of all elements, 1×1.
+// Sum returns the sum of all elements, 1×1.
 func (t *Graph) Sum(a *Var) *Var {
 	s := 0.0
 	for i := range a.Value.Rows {
@@ -181,7 +181,7 @@ func (t *Graph) Sum(a *Var) *Var {
 	}, a)
 }
 
-// SumSquares is ‖a‖², 1×1.
+// SumSquares returns ‖a‖², 1×1.
 func (t *Graph) SumSquares(a *Var) *Var {
 	s := 0.0
 	for i := range a.Value.Rows {
@@ -192,8 +192,8 @@ func (t *Graph) SumSquares(a *Var) *Var {
 	return t.Op(Number(s).Value, func(g blas64.General) { dense.Add(a.Grad(), 2*g.Data[0], a.Value) }, a)
 }
 
-// LogDiagonal is the sum of the logarithms of the diagonal of a from first to
-// before last, 1×1.
+// LogDiagonal returns the sum of the logarithms of diagonal elements first …
+// last−1 of a, 1×1.
 func (t *Graph) LogDiagonal(a *Var, first, last int) *Var {
 	s := 0.0
 	for i := first; i < last; i++ {

@@ -1,7 +1,7 @@
-// Package autodiff differentiates functions of matrices backwards: what is computed
-// with a Graph's operations is written down, and Backward goes through it in
-// reverse and leaves in every Var the derivative of one number with respect to
-// it. Float64 throughout, matrices row-major, none of them empty.
+// Package autodiff implements reverse-mode differentiation of functions of
+// matrices: a Graph records its operations, and Backward runs through them in
+// reverse and leaves in every Var the derivative of one number with respect to it.
+// Matrices are float64, row-major and not empty.
 //
 //	operation        value                adjoint
 //	Mul              A·B                  Ā += C̄·Bᵀ, B̄ += Aᵀ·C̄
@@ -12,14 +12,14 @@
 //	BlockDiagonal, Block, Stack     copies
 //	Add, Scale, SumSquares, LogDiagonal
 //
-// Op adds operations of a package's own: a value, and what to do with its
-// derivative.
+// Op lets other packages add operations: a value, and a function that propagates
+// its derivative.
 //
 // A Graph serves one evaluation on one goroutine; graphs of several goroutines
 // share nothing. The order of all sums depends on shapes alone: results are the
-// same for any number of threads. Shapes that do not belong together are
-// mistakes of the calling package and panic in BLAS.
+// same for any number of threads. Shapes that do not match are programmer errors
+// and panic in BLAS.
 //
-// Memory: every value and every derivative, until the Graph is dropped. Time:
-// about twice that of the values more.
+// A Graph holds every value and every derivative until it is dropped. Backward
+// takes about twice as long as computing the values.
 package autodiff

@@ -8,15 +8,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// leastProduct is the number of multiplications below which gonum is as quick
-// as a library.
+// leastProduct is the number of multiplications below which gonum is as fast as a
+// library.
 const leastProduct = 1 << 14
 
 func (t *Graph) small(rows, inner, cols int) bool {
 	return t.Products == nil || rows*inner*cols < leastProduct
 }
 
-// raw is what factors matrices.
+// raw returns the kernels for factoring matrices.
 func (t *Graph) raw() linalg.Raw {
 	if t.Products == nil {
 		return linalg.Gonum{}
@@ -24,7 +24,7 @@ func (t *Graph) raw() linalg.Raw {
 	return t.Products
 }
 
-// Product is op(a)·op(b). Nothing is written down.
+// Product returns op(a)·op(b) without recording it.
 func (t *Graph) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) blas64.General {
 	rows, inner, cols := a.Rows, a.Cols, b.Cols
 	if ta == blas.Trans {
@@ -40,7 +40,8 @@ func (t *Graph) Product(a blas64.General, ta blas.Transpose, b blas64.General, t
 	return dst
 }
 
-// large reports whether the library did it.
+// large tries to compute the product with the library and reports whether it
+// succeeded.
 func (t *Graph) large(dst, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) bool {
 	if ta == blas.Trans {
 		a = dense.Transposed(a)
@@ -51,7 +52,7 @@ func (t *Graph) large(dst, a blas64.General, ta blas.Transpose, b blas64.General
 	return t.Products.MulPlain64(dst, a, b) == nil
 }
 
-// AddProduct adds factor·op(a)·op(b) to dst. Nothing is written down.
+// AddProduct adds factor·op(a)·op(b) to dst without recording it.
 func (t *Graph) AddProduct(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) {
 	inner := a.Cols
 	if ta == blas.Trans {
@@ -64,8 +65,8 @@ func (t *Graph) AddProduct(dst blas64.General, factor float64, a blas64.General,
 	dense.Add(dst, factor, t.Product(a, ta, b, tb))
 }
 
-// solved is op(l)⁻¹·b for a lower triangular l. A library has no solver, but it
-// multiplies by the inverse sooner than gonum solves.
+// solved returns op(l)⁻¹·b for a lower triangular l. A library has no solver, but
+// it multiplies by the inverse faster than gonum solves.
 func (t *Graph) solved(l *Var, op blas.Transpose, b blas64.General) blas64.General {
 	if !t.small(l.Value.Rows, l.Value.Rows, b.Cols) {
 		if inverse, ok := t.inverted(l); ok {
@@ -77,7 +78,7 @@ func (t *Graph) solved(l *Var, op blas.Transpose, b blas64.General) blas64.Gener
 	return y
 }
 
-// inverted is l⁻¹, computed once.
+// inverted returns l⁻¹, computed once.
 func (t *Graph) inverted(l *Var) (blas64.General, bool) {
 	if l.inverse.Data == nil {
 		inverse := dense.Clone(l.Value)

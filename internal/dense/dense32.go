@@ -7,11 +7,11 @@ func New32(rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, rows*cols)}
 }
 
-// Valid32 returns an error unless the rows, columns, stride and data of m belong
-// together.
+// Valid32 returns an error unless the rows, columns, stride and data of m are
+// consistent.
 func Valid32(m blas32.General) error { return valid(m.Rows, m.Cols, m.Stride, len(m.Data)) }
 
-// Row32 returns row i of m, nil for a matrix without columns.
+// Row32 returns row i of m, or nil for a matrix without columns.
 func Row32(m blas32.General, i int) []float32 {
 	if m.Cols == 0 {
 		return nil

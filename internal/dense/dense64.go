@@ -20,11 +20,11 @@ func Identity(n int) blas64.General {
 	return m
 }
 
-// Valid returns an error unless the rows, columns, stride and data of m belong
-// together.
+// Valid returns an error unless the rows, columns, stride and data of m are
+// consistent.
 func Valid(m blas64.General) error { return valid(m.Rows, m.Cols, m.Stride, len(m.Data)) }
 
-// Row returns row i of m, nil for a matrix without columns.
+// Row returns row i of m, or nil for a matrix without columns.
 func Row(m blas64.General, i int) []float64 {
 	if m.Cols == 0 {
 		return nil
@@ -83,7 +83,7 @@ func Add(dst blas64.General, factor float64, src blas64.General) {
 	}
 }
 
-// NotFinite returns the first row of m with a NaN or an infinity, −1 where there
+// NotFinite returns the first row of m with a NaN or an infinity, or −1 if there
 // is none.
 func NotFinite(m blas64.General) int {
 	for i := range m.Rows {
@@ -96,8 +96,8 @@ func NotFinite(m blas64.General) int {
 	return -1
 }
 
-// Transposed returns xᵀ (d×n of n×d). It works in squares, so that both sides
-// stay in the cache.
+// Transposed returns xᵀ (d×n for x n×d). It copies square by square, so that both
+// sides stay in the cache.
 func Transposed(x blas64.General) blas64.General {
 	const square = 32
 	t := New(x.Cols, x.Rows)

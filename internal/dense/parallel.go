@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Parallel calls do(0) to do(tasks−1), each once, on all cores. What the tasks
-// are must not depend on the number of cores, so that results do not either.
+// Parallel calls do(0) to do(tasks−1), each once, on all cores. The division into
+// tasks must not depend on the number of cores, so that results do not either.
 func Parallel(tasks int, do func(task int)) {
 	workers := min(tasks, runtime.GOMAXPROCS(0))
 	if workers <= 1 {
@@ -28,8 +28,8 @@ func Parallel(tasks int, do func(task int)) {
 	wg.Wait()
 }
 
-// ParallelErr is Parallel for tasks that can fail. All tasks run; the error is
-// that of the failed task with the lowest number.
+// ParallelErr is Parallel for tasks that can fail. It runs all tasks and returns
+// the error of the failed task with the lowest number.
 func ParallelErr(tasks int, do func(task int) error) error {
 	errs := make([]error, tasks)
 	Parallel(tasks, func(i int) { errs[i] = do(i) })

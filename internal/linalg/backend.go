@@ -8,25 +8,25 @@ import (
 )
 
 const (
-	// leastValues is the size of b below which gonum is as quick, and below
-	// which libraries have kernels of their own whose last bits differ. It
-	// must not depend on the number of rows: a row's result does not depend on
-	// its company.
+	// leastValues is the size of b below which gonum is as fast, and below which
+	// libraries switch to kernels with different last bits. The choice must not
+	// depend on the number of rows, so that the result of a row does not depend
+	// on the other rows.
 	leastValues = 1 << 16
-	// rowUnit: rows are multiplied in multiples of it, the rest filled up with
-	// zeros, so that no row meets a kernel for the edge.
+	// rowUnit is the unit of rows in a product: the number of rows is padded with
+	// zeros to a multiple of it, so that no row is computed by an edge kernel.
 	rowUnit = 16
-	// rowBlock × panel is what one goroutine multiplies at a time.
+	// rowBlock × panel is the block that one goroutine multiplies at a time.
 	rowBlock = 8 * rowUnit
 	panelMin = 256
 )
 
-// On returns a Backend that gives large products to k and small ones to
-// gonum. Which of them depends on b alone. Its Raw is raw.
+// On returns a Backend that computes large products with k and small ones with
+// gonum; only the size of b decides. Its Raw is raw.
 func On(k Kernel, raw Raw) Backend { return OnFrom(k, raw, leastValues) }
 
-// OnFrom is On with another bound: products whose b has fewer values go to
-// gonum.
+// OnFrom is On with another bound: products whose b has fewer than least values go
+// to gonum.
 func OnFrom(k Kernel, raw Raw, least int) Backend {
 	return backend{kernel: k, raw: raw, least: least}
 }
@@ -53,7 +53,7 @@ func (m backend) Mul32(dst, a, b blas32.General) error {
 	return m.whole32(dst, a, b)
 }
 
-// whole32 multiplies all rows but the last few as they are.
+// whole32 multiplies whole units of rows in place and pads the last few rows.
 func (m backend) whole32(dst, a, b blas32.General) error {
 	whole := a.Rows / rowUnit * rowUnit
 	if whole > 0 {
@@ -137,8 +137,8 @@ func (m backend) MulTrans64(dst, a, b blas64.General) error {
 	})
 }
 
-// eachBlock covers an n×K result with blocks, in parallel. No panel is narrow:
-// the last takes what is left over.
+// eachBlock covers an n×K result with blocks, in parallel. No panel is narrow: the
+// last one includes the remainder.
 func (m backend) eachBlock(n, K, d int, do func(i, j, n, k int) error) error {
 	panel := max(panelMin, (m.least+d-1)/d)
 	across, down := max(1, K/panel), (n+rowBlock-1)/rowBlock

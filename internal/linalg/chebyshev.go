@@ -12,21 +12,21 @@ import (
 
 // Sizes of the filtered subspace iteration.
 const (
-	spareRows   = 12   // vectors besides the q wanted ones, at least
-	firstDegree = 4    // of the filter for random vectors
-	mostDegree  = 40   // of one filter
-	mostProduct = 1000 // products in all
+	spareRows   = 12   // least number of vectors besides the q wanted ones
+	firstDegree = 4    // degree of the filter for random vectors
+	mostDegree  = 40   // largest degree of one filter
+	mostProduct = 1000 // largest number of products in total
 )
 
-// A precision says when eigenpairs are good enough.
+// A precision defines when eigenpairs have converged.
 type precision struct {
-	// ofLargest and ofLast bound the residual ‖a·v − θv‖ relative to the largest and
-	// the last wanted eigenvalue; below floor it may also stand still.
+	// ofLargest and ofLast bound the residual ‖a·v − θv‖ relative to the largest
+	// and the last wanted eigenvalue; a residual below floor may also stagnate.
 	ofLargest, ofLast, floor float64
-	// noise is what rounding makes of a zero eigenvalue, relative to the largest.
+	// noise is the rounding error of a zero eigenvalue, relative to the largest.
 	noise float64
-	// steepest is how much more a filter may favour the first vector than the
-	// last wanted one: digits of that must be left.
+	// steepest bounds how much more a filter amplifies the first vector than the
+	// last wanted one, so that the latter keeps enough digits.
 	steepest float64
 }
 
@@ -34,18 +34,18 @@ func (p precision) tolerance(values []float64) float64 {
 	return min(p.ofLargest*values[0], p.ofLast*values[len(values)-1])
 }
 
-// rough is as far as float32 products reach, full is for vectors in float64,
-// single for those that are rounded to float32 afterwards.
+// rough is the limit of float32 products, full is for vectors in float64, and
+// single is for vectors that are rounded to float32 afterwards.
 func rough() precision  { return precision{8e-7, math.Inf(1), 1e-4, 1e-7, 1e6} }
 func full() precision   { return precision{1e-10, math.Inf(1), 1e-9, 1e-15, 1e11} }
 func single() precision { return precision{1e-6, 2e-5, 1e-9, 1e-15, 1e11} }
 
-// A filter finds the q leading eigenpairs of a matrix (m×m) without
-// eigenvalues below zero, except by rounding, by subspace iteration with a
-// Chebyshev filter (Zhou, Saad, Tiago and Chelikowsky 2006): a polynomial that
-// stays small on [0, θ], θ being the smallest Ritz value held, and grows as
-// fast as any beyond. Its work is products of the matrix with a block that is
-// wider than any wanted multiplicity. The random numbers are fixed.
+// A filter finds the q leading eigenpairs of a matrix (m×m) that is positive
+// semi-definite up to rounding, by subspace iteration with a Chebyshev filter
+// (Zhou, Saad, Tiago and Chelikowsky 2006): a polynomial that stays small on
+// [0, θ], where θ is the smallest Ritz value of the block, and grows as fast as
+// possible beyond. Its work is products of the matrix with a block wider than any
+// expected multiplicity. The random numbers are fixed.
 type filter struct {
 	kernel   Raw
 	q        int
@@ -60,16 +60,16 @@ func (s Solver) newFilter(m, q int) *filter {
 	return f
 }
 
-// filtered returns the q leading eigenpairs of a, or false where they do not
-// converge. The first rounds multiply in float32, which is quicker and enough
-// for what is far from converged.
+// filtered returns the q leading eigenpairs of a, or false if they do not
+// converge. The first rounds multiply in float32, which is faster and accurate
+// enough far from convergence.
 func (s Solver) filtered(a blas64.General, q int) (Eigen, bool) {
 	return s.refined(s.newFilter(a.Rows, q), s.times32(narrow(a)), s.times64(a))
 }
 
 // thin returns the q leading eigenpairs of x·xᵀ for vectors that are rounded to
-// float32 afterwards: x·xᵀ itself is formed in float32 only, to come close; the
-// eigenvalues and the residuals are those of x in float64.
+// float32 afterwards. x·xᵀ itself is formed only in float32, for the first rounds;
+// the eigenvalues and the residuals are computed from x in float64.
 func (s Solver) thin(x blas64.General, q int) (Eigen, bool) {
 	g, err := s.gram32(narrow(x))
 	if err != nil {
@@ -87,12 +87,12 @@ func (s Solver) refined(f *filter, near, exact times) (Eigen, bool) {
 	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, f.q))}, err == nil
 }
 
-// errSlow says that a filter did not converge.
+// errSlow reports that a filter did not converge.
 var errSlow = errors.New("eigenpairs: the iteration did not converge")
 
-// iterate improves the block until its first q rows are eigenvectors of the
-// precision, and returns their eigenvalues. What rounding keeps from it is not
-// an error.
+// iterate improves the block until its first q rows are eigenvectors to the given
+// precision, and returns their eigenvalues. Stagnation by rounding below the floor
+// of the precision is not an error.
 func (f *filter) iterate(a times, p precision) ([]float64, error) {
 	before := math.Inf(1)
 	for left := mostProduct; left > 0; {
@@ -124,12 +124,13 @@ func (f *filter) random(rows, m int) blas64.General {
 	return v
 }
 
-// growth is log of what the filter gains on each degree at a value beyond
+// growth returns the log of the filter's gain per degree at a value beyond
 // [0, cut].
 func growth(value, cut float64) float64 { return math.Acosh(max(2*value/cut-1, 1)) }
 
-// degree is what should bring the largest residual down to the tolerance, as
-// far as the digits allow; of vectors that are far off nothing is to be told.
+// degree returns the degree that should bring the largest residual down to the
+// tolerance, as far as the digits allow. For vectors far from convergence it is at
+// most firstDegree, since their residual predicts nothing.
 func (f *filter) degree(values []float64, cut, worst float64, p precision) int {
 	slow, fast := growth(values[f.q-1], cut), growth(values[0], cut)
 	wanted := math.Ceil(math.Log(worst/p.tolerance(values[:f.q]))/max(slow, 1e-9)) + 1
@@ -140,8 +141,8 @@ func (f *filter) degree(values []float64, cut, worst float64, p precision) int {
 	return int(max(1, min(wanted, able, mostDegree)))
 }
 
-// apply filters the block, whose image is at hand: the three-term recurrence,
-// scaled so that it is 1 at the largest value.
+// apply filters the block, whose image is known, by the three-term recurrence,
+// scaled to 1 at the largest value.
 func (f *filter) apply(a times, largest, cut float64, degree int) error {
 	centre := cut / 2 // of [0, cut], and half its width
 	sigma := centre / max(largest-centre, centre)
@@ -165,8 +166,8 @@ func (f *filter) apply(a times, largest, cut float64, degree int) error {
 	return nil
 }
 
-// ritz replaces the block by the Ritz vectors of what it spans, and returns the
-// Ritz values, largest first.
+// ritz replaces the block by the Ritz vectors of its span and returns the Ritz
+// values, largest first.
 func (f *filter) ritz(a times) ([]float64, error) {
 	if err := f.orthonormalise(f.v); err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (f *filter) ritz(a times) ([]float64, error) {
 		return nil, err
 	}
 	if !(e.Values[0] > 0) {
-		return nil, errSlow // nothing, or not a number: for others to say
+		return nil, errSlow // zero or NaN: the caller falls back to a full decomposition
 	}
 	return e.Values, f.turn(e.Vectors, f.image)
 }
@@ -201,7 +202,7 @@ func (f *filter) turn(r, v blas64.General) error {
 	return nil
 }
 
-// residual is the largest ‖v·a − θv‖ of the pairs.
+// residual returns the largest ‖v·a − θv‖ of the pairs.
 func residual(values []float64, v, image blas64.General) float64 {
 	var worst float64
 	for i, theta := range values {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// NotPSDError says that a matrix has no Cholesky factor: it is not positive
+// NotPSDError reports that a matrix has no Cholesky factor: it is not positive
 // definite, even with Jitter added to its diagonal.
 type NotPSDError struct {
 	// Order is the number of rows of the matrix.
@@ -38,8 +38,8 @@ func Cholesky(raw Raw, a blas64.General, jitter float64) (blas64.General, error)
 	return l, nil
 }
 
-// InverseCholesky returns L⁻¹ (m×m, zeros above the diagonal) where a = L·Lᵀ, or
-// a *NotPSDError.
+// InverseCholesky returns L⁻¹ (m×m, zeros above the diagonal) for a = L·Lᵀ, or a
+// *NotPSDError.
 func InverseCholesky(a blas64.General) (blas64.General, error) {
 	if err := checkSquare(a); err != nil {
 		return blas64.General{}, err

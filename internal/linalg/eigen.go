@@ -12,23 +12,23 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// smallOrder is the order up to which a full decomposition is quicker than
-// finding the leading eigenpairs alone.
+// smallOrder is the order up to which a full decomposition is faster than finding
+// the leading eigenpairs alone.
 const smallOrder = 96
 
-// rankTolerance is the share of the largest eigenvalue below which a thin
-// Gram matrix says nothing about direction.
+// rankTolerance is the share of the largest eigenvalue below which an eigenvector
+// of a thin Gram matrix is only rounding error.
 const rankTolerance = 1e-12
 
 // Eigen holds eigenpairs, largest first. Row i of Vectors (k×d) belongs to
-// Values[i]; its entry of largest size is positive.
+// Values[i]; its entry of largest magnitude is positive.
 type Eigen struct {
 	Values  []float64
 	Vectors blas64.General
 }
 
-// Positive returns the eigenpairs whose value is more than the share tol of the
-// largest, and more than 0: the others are zero up to rounding.
+// Positive returns the eigenpairs whose value exceeds tol times the largest and
+// exceeds 0: the others are zero up to rounding.
 func (e Eigen) Positive(tol float64) Eigen {
 	rank := 0
 	for rank < len(e.Values) && e.Values[rank] > max(0, tol*e.Values[0]) {
@@ -37,14 +37,14 @@ func (e Eigen) Positive(tol float64) Eigen {
 	return Eigen{Values: e.Values[:rank], Vectors: dense.Rows(e.Vectors, 0, rank)}
 }
 
-// TopEigen returns the q leading eigenpairs of the symmetric matrix a (m×m,
-// both triangles filled), or all m when q ≥ m. It costs O(m²q) per sweep and
-// never decomposes the whole matrix where q is small compared to m.
+// TopEigen returns the q leading eigenpairs of the symmetric matrix a (m×m, both
+// triangles filled), or all m if q ≥ m. It costs O(m²q) per sweep and does not
+// decompose the whole matrix if q is small compared to m.
 func TopEigen(a blas64.General, q int) (Eigen, error) { return Solver{}.TopEigen(a, q) }
 
 // ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
-// matrix of the rows of x (n×d), leaving out those that are zero to working
-// precision: at most n remain. It costs O(n²d) and needs no d×d matrix.
+// matrix of the rows of x (n×d), without those that are zero to working precision;
+// at most n remain. It costs O(n²d) and needs no d×d matrix.
 func ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
 	return Solver{}.ThinEigen(x, q, divisor)
 }
@@ -111,11 +111,11 @@ func (s Solver) gramEigen(x blas64.General, q int) (Eigen, error) {
 	return s.TopEigen(g, q)
 }
 
-// few reports whether q eigenpairs of a matrix of m rows are found sooner without
-// the others.
+// few reports whether finding only q eigenpairs of a matrix of m rows is faster
+// than a full decomposition.
 func few(q, m int) bool { return m > smallOrder && 4*q < m && q > 0 }
 
-// combineRows of x are combined by one goroutine at a time.
+// combineRows is the number of rows of x that one goroutine combines at a time.
 const combineRows = 256
 
 // combine writes w·x into dst on all cores.
@@ -135,8 +135,8 @@ func (s Solver) combine(dst, w, x blas64.General) error {
 	return err
 }
 
-// thinVectors makes the rows orthonormal; they already are up to rounding,
-// which matters for the smallest eigenvalues.
+// thinVectors makes the rows orthonormal. They already are up to rounding, which
+// matters for the smallest eigenvalues.
 func thinVectors(v blas64.General) blas64.General {
 	out := dense.New(v.Rows, v.Cols)
 	rank := 0
@@ -175,7 +175,7 @@ func fullEigen(a blas64.General, q int) (Eigen, error) {
 	return e, nil
 }
 
-// fixSigns makes the entry of largest size of every row positive, so that the
+// fixSigns makes the entry of largest magnitude of every row positive, so that the
 // same matrix always gives the same vectors.
 func fixSigns(v blas64.General) {
 	for i := range v.Rows {

@@ -9,21 +9,21 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// Sides of the diagonal blocks that are factored without a library, and the
-// order from which the larger one pays.
+// Sides of the diagonal blocks that are factored without a library, and the order
+// from which the larger one is faster.
 const (
 	smallBlock = 32
 	largeBlock = 64
 	manyBlocks = 768
 )
 
-// leastFactored is the order below which gonum alone is as quick.
+// leastFactored is the order below which gonum alone is as fast.
 const leastFactored = 128
 
 // Factorize overwrites the lower triangle of a (n×n) with L, a = L·Lᵀ, on the
-// calling goroutine, and leaves what is above the diagonal as it is. It returns
-// false where a is not positive definite; then a is undefined. Nearly all of
-// its n³/3 multiplications are products by raw (block columns, left-looking).
+// calling goroutine, and leaves the part above the diagonal unchanged. If a is not
+// positive definite, it returns false and a is undefined. Nearly all of its n³/3
+// multiplications are products by raw (block columns, left-looking).
 func Factorize(raw Raw, a blas64.General) bool {
 	if _, ok := raw.(Gonum); ok || a.Rows < leastFactored {
 		_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
@@ -42,7 +42,7 @@ func Factorize(raw Raw, a blas64.General) bool {
 	return true
 }
 
-// factorizeColumn makes w columns of L from column j on; those before are done.
+// factorizeColumn computes w columns of L from column j on; those before are done.
 func factorizeColumn(raw Raw, a blas64.General, j, w int, work []float64) bool {
 	below := a.Rows - j
 	if j > 0 {
@@ -74,21 +74,21 @@ func factorizeColumn(raw Raw, a blas64.General, j, w int, work []float64) bool {
 }
 
 // InvertLower overwrites the lower triangle of l (n×n), the factor of a positive
-// definite matrix, with its inverse, and what is above with zeros.
+// definite matrix, with its inverse, and the part above the diagonal with zeros.
 func InvertLower(raw Raw, l blas64.General) error {
 	for i := range l.Rows {
 		clear(dense.Row(l, i)[i+1:])
 	}
 	if _, ok := raw.(Gonum); ok || l.Rows < leastFactored {
-		lapack64.Trtri(LowerTriangle(l)) // the diagonal is positive
+		lapack64.Trtri(LowerTriangle(l)) // succeeds, since the diagonal is positive
 		return nil
 	}
 	return invertHalves(raw, l, make([]float64, l.Rows*l.Rows/2))
 }
 
-// invertHalves inverts both halves of the diagonal, and then what is below:
-// X₂₁ = −X₂₂·L₂₁·X₁₁. Zeros are multiplied too: twice the operations, in large
-// products.
+// invertHalves inverts both diagonal halves and then the block below them:
+// X₂₁ = −X₂₂·L₂₁·X₁₁. It multiplies zeros too, which doubles the operations but
+// makes the products large.
 func invertHalves(raw Raw, l blas64.General, work []float64) error {
 	n := l.Rows
 	if n <= largeBlock {
@@ -120,7 +120,7 @@ func invertHalves(raw Raw, l blas64.General, work []float64) error {
 	return nil
 }
 
-// tight is a matrix in work.
+// tight returns a matrix without gaps in work.
 func tight(work []float64, rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: work[:rows*cols]}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Solver computes Gram matrices and leading eigenpairs with a backend, gonum
-// where it has none. The functions of the same names take gonum.
+// A Solver computes Gram matrices and leading eigenpairs with a backend, or with
+// gonum if it has none. The functions of the same names use gonum.
 type Solver struct {
 	Backend Backend
-	// Float32 says that eigenvectors are rounded to float32 afterwards, which
-	// allows them a residual of 1e−6 of the largest eigenvalue.
+	// Float32 reports whether eigenvectors are rounded to float32 afterwards, which
+	// allows a residual of 1e−6 of the largest eigenvalue.
 	Float32 bool
 }
 
@@ -80,7 +80,7 @@ func eachTriangle(rows int, do func(i, j, n, m int) error) error {
 	})
 }
 
-// kernel is what multiplies blocks of x by one another.
+// kernel returns the kernel that multiplies blocks of x by each other.
 func (s Solver) kernel(x blas64.General) Raw {
 	if x.Rows*x.Cols < leastValues {
 		return Gonum{}
@@ -88,8 +88,8 @@ func (s Solver) kernel(x blas64.General) Raw {
 	return s.backend().Raw()
 }
 
-// mirror copies rows j … jEnd−1 of the columns i … iEnd−1, as far as they are
-// above the diagonal, to below it.
+// mirror copies the part of rows j … jEnd−1 and columns i … iEnd−1 above the
+// diagonal to below it.
 func mirror[F float32 | float64](g []F, stride, i, iEnd, j, jEnd int) {
 	for r := i; r < iEnd; r++ {
 		for c := j; c < min(r, jEnd); c++ {

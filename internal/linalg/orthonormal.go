@@ -9,11 +9,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// orthonormalise makes the rows of v orthonormal: twice by the Cholesky factor
-// of their products where that is safe, otherwise one after the other, with
-// random vectors in place of rows that add nothing.
+// orthonormalise makes the rows of v orthonormal: by two passes with the Cholesky
+// factor of their products if that is safe, otherwise one after the other, with
+// random vectors in place of dependent rows.
 func (f *filter) orthonormalise(v blas64.General) error {
-	const safe = 1e-4 // a pivot; its square root is the share of a row's length that is left
+	const safe = 1e-4 // smallest pivot; its square root is the share of a row's length that remains
 	for range 2 {
 		g := dense.New(v.Rows, v.Rows)
 		for i := range v.Rows {
@@ -42,8 +42,9 @@ func (f *filter) orthonormaliseInTurn(v blas64.General) {
 	}
 }
 
-// inverseFactor returns L⁻¹ where g = L·Lᵀ, with L in place of the lower triangle
-// of g, and the smallest pivot; neither is of use unless that is positive.
+// inverseFactor returns L⁻¹ for g = L·Lᵀ and the smallest pivot, and overwrites
+// the lower triangle of g with L. Neither factor is valid unless the pivot is
+// positive.
 func inverseFactor(g blas64.General) (inverse blas64.General, smallest float64) {
 	smallest = math.Inf(1)
 	for i := range g.Rows {
@@ -83,10 +84,11 @@ func inverseLower(l blas64.General) blas64.General {
 	return inverse
 }
 
-// dependent is the share of a vector's length below which it adds nothing.
+// dependent is the remaining share of a vector's length below which it counts as
+// linearly dependent.
 const dependent = 1e-10
 
-// unit scales a row to length 1, or to zeros where it has none.
+// unit scales a row to length 1, or clears it if its length is 0 or infinite.
 func unit(row []float64) {
 	if length := blas64.Nrm2(dense.Vector(row)); length > 0 && !math.IsInf(length, 0) {
 		blas64.Scal(1/length, dense.Vector(row))
@@ -95,9 +97,9 @@ func unit(row []float64) {
 	clear(row)
 }
 
-// orthonormalise removes from row what the first n rows of basis span (twice,
-// which is enough) and scales it to length 1. It returns false, leaving row
-// undefined, when no more than the share least of it is left.
+// orthonormalise removes from row its projection on the first n rows of basis
+// (twice, which is enough) and scales it to length 1. If no more than the share
+// least of its length remains, it returns false and row is undefined.
 func orthonormalise(row []float64, basis blas64.General, n int, least float64) bool {
 	v := dense.Vector(row)
 	before := blas64.Nrm2(v)

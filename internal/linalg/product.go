@@ -8,25 +8,25 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Tiles of the result. Gonum multiplies up to three 64×64 blocks in one
-// goroutine with one dot product per element, which is what makes results
-// independent of the tiling; larger tiles would make it start its own.
+// Tiles of the result. Gonum multiplies up to three 64×64 blocks in one goroutine
+// with one dot product per element, which makes results independent of the tiling;
+// with larger tiles it would start goroutines.
 const (
 	tileRows = 64
 	tileCols = 192
 )
 
-// A Kernel is a backend for products: a·bᵀ into dst, on the calling goroutine.
-// a is n×d, b is K×d, dst is n×K. Each element must depend on its two rows
-// alone, in the same order of summation, whatever n is.
+// A Kernel writes products a·bᵀ into dst, on the calling goroutine. a is n×d, b is
+// K×d, dst is n×K. Each element must depend only on its two rows, with the same
+// order of summation for any n.
 type Kernel interface {
 	Mul32(dst, a, b blas32.General) error
 	Mul64(dst, a, b blas64.General) error
 }
 
-// A Raw is a backend for products whose shapes follow from the work itself, as
-// those of a fit do: an element may depend on where its rows lie in their
-// matrices. Matrices are not empty, and their shapes fit.
+// A Raw computes products whose shapes are fixed by the work itself, such as those
+// of a fit: an element may depend on the position of its rows in their matrices.
+// Matrices are not empty and have matching shapes.
 type Raw interface {
 	// Mul32 and Mul64 write a·bᵀ into dst, on the calling goroutine.
 	Mul32(dst, a, b blas32.General) error
@@ -35,25 +35,25 @@ type Raw interface {
 	MulPlain64(dst, a, b blas64.General) error
 }
 
-// A Backend is a Kernel that also uses all cores. Gonum is one; On makes
-// one of any Kernel. It is safe for concurrent use.
+// A Backend is a Kernel that can also use all cores. Gonum is one; On makes one
+// from any Kernel. It is safe for concurrent use.
 type Backend interface {
 	Kernel
 	// MulTrans is Mul32 on all cores.
 	MulTrans(dst, a, b blas32.General) error
 	// MulTrans64 is Mul64 on all cores.
 	MulTrans64(dst, a, b blas64.General) error
-	// Raw returns the quickest backend for large products within a fit.
+	// Raw returns the fastest kernels for large products within a fit.
 	Raw() Raw
 }
 
 // Gonum multiplies with gonum's pure Go and assembly kernels.
 type Gonum struct{}
 
-// Default returns the backend of those who choose none.
+// Default returns the backend used if none is chosen.
 func Default() Backend { return Gonum{} }
 
-// OrDefault is m, or Default where m is nil.
+// OrDefault returns m, or Default if m is nil.
 func OrDefault(m Backend) Backend {
 	if m == nil {
 		return Default()

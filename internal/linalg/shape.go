@@ -9,8 +9,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A shape is what the checks of a product need of a matrix; err says that its
-// data does not belong to its size.
+// A shape holds what the checks of a product need to know about a matrix; err is
+// not nil if its data does not match its size.
 type shape struct {
 	rows, cols int
 	err        error
@@ -22,7 +22,7 @@ func shape64(m blas64.General) shape { return shape{m.Rows, m.Cols, dense.Valid(
 // transposed returns the shape of the transposed matrix.
 func (s shape) transposed() shape { return shape{s.cols, s.rows, s.err} }
 
-// fits checks dst = a·bᵀ.
+// fits returns an error unless the shapes match dst = a·bᵀ.
 func fits(dst, a, b shape) error {
 	for _, s := range []shape{dst, a, b} {
 		if s.err != nil {

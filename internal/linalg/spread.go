@@ -8,8 +8,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Spread64 is the root mean square distance of two rows of z (n×d), over √2; 1
-// where they are all the same.
+// Spread64 returns the root mean square distance of two rows of z (n×d), divided
+// by √2, or 1 if all rows are the same.
 func Spread64(z blas64.General) float64 {
 	mean := make([]float64, z.Cols)
 	var sq float64

@@ -9,12 +9,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// productRows of the matrix are multiplied by one goroutine at a time.
+// productRows is the number of rows of the matrix that one goroutine multiplies at
+// a time.
 const productRows = 128
 
-// times writes v·a (b×m) into dst, a being the symmetric matrix. All of them
-// multiply the rows of a by those of v, fewer, which backends copy into an order
-// of their own, and turn the result.
+// times writes v·a (b×m) into dst for a symmetric matrix a. Implementations
+// multiply the rows of a by the fewer rows of v, which is the operand that backends
+// pack, and transpose the result.
 type times func(dst, v blas64.General) error
 
 // times64 multiplies by a (m×m) on all cores.
@@ -60,7 +61,7 @@ func (s Solver) times32(a blas32.General) times {
 	}
 }
 
-// timesThin multiplies by x·xᵀ, x being n×d.
+// timesThin multiplies by x·xᵀ, where x is n×d.
 func (s Solver) timesThin(x blas64.General) times {
 	kernel := s.backend().Raw()
 	return func(dst, v blas64.General) error {
@@ -72,17 +73,17 @@ func (s Solver) timesThin(x blas64.General) times {
 	}
 }
 
-// Plain64 writes a·b (n×m of n×k and k×m) into dst on all cores: for products
-// within a fit, as Raw is.
+// Plain64 writes a·b (n×m from n×k and k×m) into dst on all cores. Like Raw, it is
+// for products within a fit.
 func Plain64(raw Raw, dst, a, b blas64.General) error {
 	return EachPart(a.Rows, func(from, n int) error {
 		return raw.MulPlain64(dense.View(dst, from, 0, n, dst.Cols), dense.View(a, from, 0, n, a.Cols), b)
 	})
 }
 
-// EachPart cuts rows, of which there is at least one, into parts that depend on
-// nothing but their number, calls do for all, in parallel, and returns the error
-// of the first that fails.
+// EachPart splits one or more rows into parts that depend only on their number,
+// calls do for all parts in parallel, and returns the error of the first part that
+// fails.
 func EachPart(rows int, do func(from, n int) error) error {
 	tasks := max(1, rows/productRows)
 	return dense.ParallelErr(tasks, func(t int) error {
@@ -94,8 +95,8 @@ func EachPart(rows int, do func(from, n int) error) error {
 	})
 }
 
-// narrow returns m in float32, tight, its largest value scaled to 1: neither m
-// nor its products then overflow, and eigenvectors are the same.
+// narrow returns m in float32, without gaps and scaled to a largest value of 1, so
+// that neither m nor its products overflow. Eigenvectors are unchanged.
 func narrow(m blas64.General) blas32.General {
 	out := dense.New32(m.Rows, m.Cols)
 	by := 1 / largest(m)
@@ -108,7 +109,7 @@ func narrow(m blas64.General) blas32.General {
 	return out
 }
 
-// largest is the largest size of a value, 1 where there is none.
+// largest returns the largest magnitude of a value, or 1 if all are zero.
 func largest(m blas64.General) float64 {
 	rows := make([]float64, m.Rows)
 	dense.Parallel(m.Rows, func(i int) {

@@ -21,21 +21,21 @@ const (
 	OpenBLAS    = "openblas"
 )
 
-// Config says which backend to take and where its library is.
+// Config selects the backend and its library.
 type Config struct {
 	// Backend is auto, gonum, onnxruntime or openblas.
 	Backend string `mapstructure:"backend" json:"backend"`
-	// OpenBLAS is the path of that library; "" means look for it.
+	// OpenBLAS is the path of that library; "" means search for it.
 	OpenBLAS string `mapstructure:"openblas" json:"openblas"`
 }
 
-// DefaultConfig is auto.
+// DefaultConfig returns the backend auto.
 func DefaultConfig() Config { return Config{Backend: Auto} }
 
 // Names lists the values of Config.Backend.
 func Names() []string { return []string{Auto, Gonum, ONNXRuntime, OpenBLAS} }
 
-// Validate names the field that is wrong.
+// Validate names the field that is invalid.
 func (c Config) Validate() error {
 	for _, name := range Names() {
 		if c.Backend == name {
@@ -48,16 +48,16 @@ func (c Config) Validate() error {
 // A Choice is the backend of a process.
 type Choice struct {
 	linalg.Backend
-	// Kernel is what the Backend gives large products to, except those of
-	// fits, which Raw takes.
+	// Kernel computes large products, except those of fits, which Raw computes.
 	Kernel linalg.Kernel
-	// Float32 and Float64 say what multiplies either kind; Float64 in fits.
+	// Float32 and Float64 name the library for each type; for Float64 that of
+	// fits.
 	Float32, Float64 Origin
-	// Rejected says why auto did not take something faster, nil where it did.
+	// Rejected is the reason why auto did not choose something faster, or nil.
 	Rejected error
 }
 
-// An Origin names a backend; Version and Path are those of its library, ""
+// An Origin names a backend with the Version and Path of its library, which are ""
 // for gonum.
 type Origin struct{ Backend, Version, Path string }
 
@@ -65,8 +65,8 @@ func (o Origin) String() string {
 	return strings.Join(strings.Fields(o.Backend+" "+o.Version+" "+o.Path), " ")
 }
 
-// Kinds names both backends with their versions but not where they lie: what
-// the last bits of results depend on.
+// Kinds names both backends with their versions but without their paths: what the
+// last bits of results depend on.
 func (c Choice) Kinds() string {
 	c.Float32.Path, c.Float64.Path = "", ""
 	return c.String()
@@ -79,14 +79,14 @@ func (c Choice) String() string {
 	return fmt.Sprintf("float32 by %s, float64 by %s", c.Float32, c.Float64)
 }
 
-// Choose loads the libraries of the backend that c names; auto takes what
-// works and fails only on a wrong order. runtime gives ONNX Runtime, loading
-// it if need be.
+// Choose loads the libraries of the backend named by c. Auto takes what works and
+// fails only if an OpenBLAS library that was asked for cannot be used. runtime
+// returns ONNX Runtime, loading it if necessary.
 func Choose(c Config, runtime func() (*ort.Runtime, error)) (Choice, error) {
 	if err := c.Validate(); err != nil {
 		return Choice{}, err
 	}
-	b := bench{kernel: linalg.Gonum{}, raw: linalg.Gonum{}}
+	b := selection{kernel: linalg.Gonum{}, raw: linalg.Gonum{}}
 	b.choice.Float32, b.choice.Float64 = Origin{Backend: Gonum}, Origin{Backend: Gonum}
 	var noRuntime, noBLAS error
 	if c.Backend != Gonum {
@@ -104,14 +104,14 @@ func Choose(c Config, runtime func() (*ort.Runtime, error)) (Choice, error) {
 	return b.result(errors.Join(noRuntime, noBLAS)), nil
 }
 
-// A bench is a Choice in the making.
-type bench struct {
+// A selection collects what Choose has loaded so far.
+type selection struct {
 	kernel linalg.Kernel
 	raw    linalg.Raw
 	choice Choice
 }
 
-func (b *bench) result(rejected error) Choice {
+func (b *selection) result(rejected error) Choice {
 	b.choice.Rejected = rejected
 	b.choice.Backend, b.choice.Kernel = linalg.Gonum{}, b.kernel
 	if b.choice.Float32.Backend != Gonum || b.choice.Float64.Backend != Gonum {
@@ -120,8 +120,8 @@ func (b *bench) result(rejected error) Choice {
 	return b.choice
 }
 
-// takeRuntime multiplies both kinds with ONNX Runtime.
-func (b *bench) takeRuntime(runtime func() (*ort.Runtime, error)) error {
+// takeRuntime selects ONNX Runtime for float32 and float64.
+func (b *selection) takeRuntime(runtime func() (*ort.Runtime, error)) error {
 	rt, err := runtime()
 	if err != nil {
 		return fmt.Errorf("backend %s: %w", ONNXRuntime, err)
@@ -135,10 +135,10 @@ func (b *bench) takeRuntime(runtime func() (*ort.Runtime, error)) error {
 	return nil
 }
 
-// takeOpenBLAS multiplies float64 with OpenBLAS, in fits only: its kernels for
-// AVX-512 give a row other last bits at other places of a batch, which scores
-// must not have.
-func (b *bench) takeOpenBLAS(path string) error {
+// takeOpenBLAS selects OpenBLAS for float64 in fits only: the last bits of a row
+// from its AVX-512 kernels depend on the position in the batch, which is not
+// acceptable for scores.
+func (b *selection) takeOpenBLAS(path string) error {
 	lib, err := openblas.Locate(path)
 	if err != nil {
 		return fmt.Errorf("backend %s: %w", OpenBLAS, err)
@@ -151,7 +151,8 @@ func (b *bench) takeOpenBLAS(path string) error {
 	return nil
 }
 
-// pair multiplies float32 with one library and float64 with another.
+// pair computes float32 products with one library and float64 products with
+// another.
 type pair struct {
 	single linalg.Kernel
 	double *openblas.BLAS

@@ -1,12 +1,13 @@
-// Package native chooses the backend of large products once per process.
-// Float32, for scores: ONNX Runtime, which the pipeline needs anyway. Float64,
-// for fits: OpenBLAS where it is installed, otherwise ONNX Runtime. Where
-// neither is there: gonum. The choice is a value that is passed on.
+// Package native chooses the backend for large products once per process. Float32
+// products, for scores, use ONNX Runtime, which the pipeline needs anyway. Float64
+// products, for fits, use OpenBLAS if it is installed, otherwise ONNX Runtime.
+// Without either library all products use gonum. The choice is a value that is
+// passed on.
 //
-// All of them run single-threaded kernels, one goroutine per core, on blocks
-// that do not depend on the number of goroutines: under one backend results
-// are the same at any number of threads, and a row's result does not depend on
-// the rows beside it. OpenBLAS cannot promise the latter: it multiplies for
-// fits alone (linalg.Raw), float64 products of scores are ONNX Runtime's then.
-// Two backends differ in the last bits.
+// All backends run single-threaded kernels, one goroutine per core, on blocks that
+// do not depend on the number of goroutines: for one backend, results are the same
+// for any number of threads, and the result of a row does not depend on the other
+// rows. OpenBLAS cannot guarantee the latter, so it is used for fits alone
+// (linalg.Raw), and float64 products of scores use ONNX Runtime. Two backends
+// differ in the last bits.
 package native

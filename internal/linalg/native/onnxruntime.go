@@ -12,9 +12,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 )
 
-// runtimeKernel is a graph of one product for each element type. Both
-// operands are inputs: with b as a constant of the graph, packed beforehand, a
-// product of 256×640×640 is no faster (see the benchmark).
+// runtimeKernel holds a one-product graph for each element type. Both operands
+// are inputs: with b as a pre-packed constant of the graph, a product of
+// 256×640×640 is no faster (see the benchmark).
 type runtimeKernel struct {
 	rt       *ort.Runtime
 	f32, f64 *ort.Session // a·bᵀ
@@ -34,7 +34,7 @@ func newRuntimeKernel(rt *ort.Runtime) (runtimeKernel, error) {
 	return k, err
 }
 
-// productSession computes c = a·bᵀ, or a·b where trans is 0.
+// productSession returns a session that computes c = a·bᵀ, or a·b if trans is 0.
 func productSession(rt *ort.Runtime, elem onnx.ElemType, trans int64) (*ort.Session, error) {
 	g := onnx.NewGraph("")
 	a, b := g.Input("a", elem, onnx.Free, onnx.Free), g.Input("b", elem, onnx.Free, onnx.Free)
@@ -83,7 +83,7 @@ func (k runtimeKernel) double(s *ort.Session, dst, a, b blas64.General) error {
 	return err
 }
 
-// gapless is a matrix without gaps.
+// gapless is a matrix without gaps between rows.
 type gapless[F float32 | float64] struct {
 	data       []F
 	rows, cols int
@@ -93,7 +93,7 @@ func gapless32(m blas32.General) gapless[float32] { return packed(m.Data, m.Rows
 
 func gapless64(m blas64.General) gapless[float64] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
 
-// packed copies a matrix that has gaps.
+// packed returns a matrix without gaps, copying it if it has any.
 func packed[F float32 | float64](data []F, rows, cols, stride int) gapless[F] {
 	if stride == cols {
 		return gapless[F]{data[:rows*cols], rows, cols}
@@ -105,7 +105,7 @@ func packed[F float32 | float64](data []F, rows, cols, stride int) gapless[F] {
 	return gapless[F]{p, rows, cols}
 }
 
-// product runs the session on a and b, the last matrix being the result.
+// product runs the session on the first two matrices and writes the last.
 func product[F float32 | float64](s *ort.Session, wrap func([]F, ...int64) (*ort.Tensor, error), matrices []gapless[F]) (err error) {
 	var tensors []*ort.Tensor
 	defer func() {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 )
 
-// Each runs body for gonum, ONNX Runtime and OpenBLAS, as far as they are on
-// this machine. Products of any size go to the backend.
+// Each runs body for those of gonum, ONNX Runtime and OpenBLAS that are installed.
+// Products of any size go to the backend.
 func Each(t *testing.T, body func(t *testing.T, m linalg.Backend)) {
 	for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
 		t.Run(name, func(t *testing.T) {
@@ -25,7 +25,7 @@ func Each(t *testing.T, body func(t *testing.T, m linalg.Backend)) {
 	}
 }
 
-// Open returns a backend, or skips.
+// Open returns a backend, or skips the test if it is not installed.
 func Open(tb testing.TB, name string) native.Choice {
 	tb.Helper()
 	if name != native.Gonum {
