@@ -120,7 +120,7 @@ func (c Config) validateTogether() error {
 	}
 	for i, m := range c.Methods {
 		if slices.Contains(c.Methods[:i], m) {
-			return fmt.Errorf("methods: %q is there twice", m)
+			return fmt.Errorf("methods: %q occurs twice", m)
 		}
 		if slices.ContainsFunc(c.Variants, func(v method.Variant) bool { return v.Name == m }) {
 			return fmt.Errorf("variants: %q is also one of methods; give it another name", m)
