@@ -1,8 +1,8 @@
-// Package random derives the streams of random numbers of the whole program.
+// Package random derives all random streams of the program.
 //
-// A stream belongs to a seed, to a purpose and to indices within that purpose,
-// such as the number of a node or of an epoch. So what one part of the program
-// draws never depends on what another drew before it, nor on how the work is
+// A stream is determined by a seed, a purpose and indices within that purpose,
+// such as the number of a node or an epoch. So what one part of the program
+// draws never depends on what another part drew before, nor on how the work is
 // spread over threads.
 package random
 
@@ -13,8 +13,8 @@ import (
 )
 
 // Stream returns the stream of a purpose, by convention the package and what is
-// drawn, as in "dkl order". Streams that differ in seed, purpose, the number of
-// indices or any of them are independent.
+// drawn, as in "dkl order". Streams that differ in the seed, the purpose, or
+// the number or value of indices are independent.
 func Stream(seed uint64, purpose string, index ...int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))
