@@ -1,19 +1,19 @@
 package demo
 
 // class is one kind of picture: things of one shape in front of a backdrop.
-// With a step the thing is repeated all over the picture; otherwise a few of
-// them lie or stand in a band of its height.
+// With a step the thing is repeated across the whole picture; otherwise a few
+// of them are placed in a band of its height.
 type class struct {
 	name  string
 	sky   colour // of the whole picture
-	land  colour // below a hilly horizon, where it is not zero
-	decor []part // drawn once, before the land, in units of half the longer side of the picture
+	land  colour // below a hilly horizon, if not zero
+	decor []part // drawn once, before the land, in units of half the picture's longer side
 	thing []part
 
 	step  pair    // between columns and rows, in units of the thing
 	shift float64 // of every other row, as a share of the step
 
-	number [2]int // of things, at least and at most
+	number [2]int // of things, minimum and maximum
 	band   pair   // of the picture's height, 0 at the top
 
 	size   pair    // of the thing's unit, as a share of the picture's shorter side
@@ -124,7 +124,7 @@ var baseClasses = []class{
 	},
 }
 
-// The classes that are taught later, from a few shots.
+// The classes learned later, from a few shots.
 var newClasses = []class{
 	{
 		name: "fire", number: [2]int{2, 4}, band: pair{0.75, 0.9}, size: pair{0.28, 0.4}, turn: 0.2,
@@ -169,7 +169,7 @@ var newClasses = []class{
 	},
 }
 
-// The classes that are never taught.
+// The classes that are never learned.
 var unknownClasses = []class{
 	{
 		name: "bicycle", number: [2]int{1, 1}, band: pair{0.65, 0.75}, size: pair{0.26, 0.36}, turn: 0.05,

@@ -10,27 +10,27 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Set says what Generate wrote, and where.
+// Set describes what Generate wrote, and where.
 type Set struct {
-	Base   string // folder of labelled pictures of the base session, one folder a class
+	Base   string // folder of labelled pictures of the base session, one folder per class
 	New    string // folder of five labelled pictures of each new class
-	Photos string // folder of pictures to be labelled, a broken one, and a text file
-	Truth  string // file that lists the good photos with their classes
+	Photos string // folder of pictures to label, a broken one, and a text file
+	Truth  string // file that lists the valid photos with their classes
 	Shown  []Photo
 }
 
-// Photo is a good picture of Photos and the truth about it.
+// Photo is a valid picture in Photos with its true class.
 type Photo struct {
 	Path  string // relative to Photos
 	Class string
 	Known bool // whether the class is one of Base or New
 }
 
-// Generate draws the image collection into dir, creating it when needed. The
-// same seed gives the same files. Files that already hold the right bytes are
-// left untouched, so that a second run finds an unchanged folder; other files
-// in dir are left alone. When ctx is cancelled, Generate finishes the pictures
-// that it is drawing and returns the error of ctx.
+// Generate draws the image collection into dir, creating it if needed. The same
+// seed gives the same files. Files that already have the right content are left
+// untouched, so a second run changes nothing; other files in dir are left
+// alone. When ctx is cancelled, Generate finishes the pictures it is drawing
+// and returns ctx's error.
 func Generate(ctx context.Context, dir string, seed uint64) (Set, error) {
 	files, shown := plan(seed)
 	group, ctx := errgroup.WithContext(ctx)
@@ -54,8 +54,9 @@ func Generate(ctx context.Context, dir string, seed uint64) (Set, error) {
 	return Set{Base: in("base"), New: in("new"), Photos: in("photos"), Truth: in("truth.csv"), Shown: shown}, nil
 }
 
-// writeIfChanged gives a file its final name only once it is complete. It does
-// not force it to disk: the file can be made again.
+// writeIfChanged writes a file whose content has changed and gives it its final
+// name only once it is complete. It does not sync it to disk, since the file
+// can be regenerated.
 func writeIfChanged(file string, data []byte) error {
 	if old, err := os.ReadFile(file); err == nil && string(old) == string(data) {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"git.sr.ht/~sbinet/gg"
 )
 
-// colour is a hue (in turns), a saturation and a value (0 to 1). The hue differs
-// from picture to picture by up to stray, to either side.
+// colour is a hue (in turns), a saturation and a value (0 to 1). The hue varies
+// from picture to picture by up to stray in either direction.
 type colour struct{ hue, saturation, value, stray float64 }
 
-// rgb converts a colour: light multiplies its value, and dye, from -1 to 1, says
-// how far its hue strays.
+// rgb converts a colour: light multiplies its value, and dye, from -1 to 1,
+// shifts its hue by a share of stray.
 func (c colour) rgb(light, dye float64) color.RGBA {
 	v := 255 * min(1, c.value*light)
 	component := func(shift float64) uint8 {
@@ -25,13 +25,13 @@ func (c colour) rgb(light, dye float64) color.RGBA {
 }
 
 // part is an outline in one colour. A thing is a list of parts, drawn one over
-// the other in coordinates of its own: x to the right, y down, one unit about
-// half the width of the thing.
+// the other in the thing's own coordinates: x to the right, y down, one unit
+// about half its width.
 type part struct {
 	path   string // see trace
 	colour colour
 	line   float64 // draw a line of this width instead of filling the outline
-	copies int     // draw this many, turned about the origin
+	copies int     // draw this many, rotated about the origin
 }
 
 // pose places a thing in a picture.
@@ -41,7 +41,7 @@ type pose struct {
 	flip       bool    // left to right
 }
 
-// draw draws a thing, each part with a shadow under it and lit from above.
+// draw draws a thing, each part with a shadow and lit from above.
 func (p *picture) draw(thing []part, at pose, light float64) {
 	for _, one := range thing {
 		sheen := gg.NewLinearGradient(at.x, at.y-at.size, at.x, at.y+at.size)
@@ -83,9 +83,9 @@ func (p *picture) paint(one part, at pose, with gg.Pattern) {
 }
 
 // trace adds a path to the drawing, written like that of an SVG file, with
-// spaces between all words: M moves, L draws a line, Q a quadratic and C a cubic
-// Bézier curve, Z closes; B is a box by two opposite corners, and O an ellipse
-// by its centre and radii. It returns false at the first word that makes no sense.
+// spaces between all words: M moves, L draws a line, Q a quadratic and C a
+// cubic Bézier curve, Z closes; B is a box by two opposite corners, and O an
+// ellipse by its centre and radii. It returns false at the first invalid word.
 func trace(dc *gg.Context, path string) bool {
 	words := strings.Fields(path)
 	for len(words) > 0 {

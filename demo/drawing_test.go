@@ -40,7 +40,7 @@ func TestEveryClassDrawsEverySeed(t *testing.T) {
 	}
 }
 
-// A slip in a path would leave a part out without a word.
+// A typo in a path would silently leave out a part.
 func TestEveryPathIsUnderstood(t *testing.T) {
 	for _, c := range allClasses() {
 		for _, one := range slices.Concat(c.decor, c.thing) {

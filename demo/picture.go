@@ -22,8 +22,8 @@ type picture struct {
 	shadow  pair    // offset in pixels
 }
 
-// render draws the picture of a class that has this name and returns its JPEG
-// file, which depends on the arguments alone.
+// render draws the picture of a class with the given name and returns its JPEG
+// file, which depends only on the arguments.
 func (c class) render(seed uint64, name string) ([]byte, error) {
 	p := newPicture(seed, name)
 	p.backdrop(c)
@@ -64,7 +64,7 @@ func (p *picture) backdrop(c class) {
 	}, p.span(0.85, 1.1))
 }
 
-// cover repeats the thing all over the picture, row by row from below.
+// cover repeats the thing across the whole picture, row by row from the bottom.
 func (p *picture) cover(c class) {
 	size, turn := min(p.w, p.h)*p.span(c.size[0], c.size[1]), p.span(-c.turn, c.turn)
 	sin, cos := math.Sincos(turn)
@@ -92,7 +92,7 @@ func (p *picture) scatter(c class) {
 	}
 }
 
-// expose adds what light and a camera do: mottled surfaces, brightness that
+// expose adds effects of light and camera: mottled surfaces, brightness that
 // falls off to one side, a tint, and grain.
 func (p *picture) expose() {
 	img := p.Image().(*image.RGBA)
@@ -111,8 +111,8 @@ func (p *picture) expose() {
 	}
 }
 
-// clouds is soft grey noise of the size of the picture: random pixels at three
-// scales, enlarged and averaged.
+// clouds returns soft grey noise of the size of the picture: random pixels at
+// three scales, enlarged and averaged.
 func (p *picture) clouds() *image.Gray {
 	out := image.NewGray(p.Image().Bounds())
 	fine := image.NewGray(out.Rect)

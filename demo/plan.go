@@ -14,15 +14,15 @@ const (
 	photosPerUnknown = 10
 )
 
-// file is one file of the collection: a picture of the class, or the text.
+// file is one file of the collection: a picture of a class, or a text.
 type file struct {
 	path   string // relative to the collection, with forward slashes
 	class  class
-	broken bool // cut the picture short
+	broken bool // truncate the picture
 	text   string
 }
 
-// bytes makes the contents of a file.
+// bytes returns the content of a file.
 func (f file) bytes(seed uint64) ([]byte, error) {
 	if f.text != "" {
 		return []byte(f.text), nil

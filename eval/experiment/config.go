@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Within names a setting that is out of its range.
+// Within returns an error that names a setting outside its range.
 func Within(name string, value, least, most int) error {
 	if value < least || value > most {
 		return fmt.Errorf("%s: %d is outside %d … %d", name, value, least, most)
@@ -13,15 +13,15 @@ func Within(name string, value, least, most int) error {
 	return nil
 }
 
-// Each checks the values of a list: each must be allowed, none may be there
-// twice. What says what is allowed.
+// Each checks the values of a list: each must be allowed, none may occur twice.
+// what describes the allowed values.
 func Each[T comparable](name string, values []T, what string, allowed func(T) bool) error {
 	for i, v := range values {
 		if !allowed(v) {
 			return fmt.Errorf("%s: %v is not %s", name, v, what)
 		}
 		if slices.Contains(values[:i], v) {
-			return fmt.Errorf("%s: %v is there twice", name, v)
+			return fmt.Errorf("%s: %v occurs twice", name, v)
 		}
 	}
 	return nil

@@ -15,44 +15,46 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// An Env is what an experiment may use besides its own settings.
+// An Env is what an experiment uses besides its own settings.
 type Env struct {
-	// Dir is the folder of results.
+	// Dir is the results folder.
 	Dir string
-	// Seed is that of everything random.
+	// Seed is the seed of everything random.
 	Seed uint64
-	// Version of the program: parts of another one are not used.
+	// Version is the program's version; parts written by another version are
+	// not used.
 	Version string
 	// Heads are the settings of the classifiers.
 	Heads method.Config
-	// Features is the feature folder that the user gave, or "".
+	// Features is the feature folder the user gave, or "".
 	Features string
-	// Open binds a feature folder to the sessions that the settings ask for.
+	// Open binds a feature folder to the sessions in the settings.
 	Open func(features string) (Material, error)
-	// Backend is the backend of large products; nil is gonum.
+	// Backend computes large matrix products; nil means gonum.
 	Backend linalg.Backend
-	// BackendName names the Backend: parts made with another one are not used.
+	// BackendName names the Backend; parts computed with another one are not
+	// used.
 	BackendName string
-	// Restart computes everything again, whatever earlier runs finished.
+	// Restart recomputes everything, ignoring the parts of earlier runs.
 	Restart bool
-	// Note tells the user how far the work is; nil means silence.
+	// Note reports progress to the user; nil means silence.
 	Note func(message string, args ...any)
 }
 
-// Head returns an unfitted head with the settings of e on its backend.
+// Head returns an unfitted head with the settings and backend of e.
 func (e Env) Head(name string) (classifier.Learner, error) {
 	return method.NewOn(e.Backend, name, e.Heads)
 }
 
-// A Material is embeddings bound to sessions.
+// A Material holds embeddings bound to sessions.
 type Material struct {
-	// Benches has one for every run.
+	// Benches has one bench per run.
 	Benches []*fscil.Bench
 	// Fingerprint changes with every embedding, label and session.
 	Fingerprint string
 }
 
-// Material opens the feature folder that the user gave.
+// Material opens the feature folder the user gave.
 func (e Env) Material() (Material, error) {
 	if e.Features == "" {
 		return Material{}, Inputf("no embeddings: give a feature folder with --features")
@@ -60,23 +62,24 @@ func (e Env) Material() (Material, error) {
 	return e.Open(e.Features)
 }
 
-// An Inputs is what a part depends on: anything that becomes JSON.
+// An Inputs is what a part depends on: anything that marshals to JSON.
 type Inputs any
 
-// Folder returns a folder of checkpoints below that of the parts; "" is that of
-// the parts itself.
+// Folder returns a checkpoint folder below the parts folder; "" is the parts
+// folder itself.
 func (e Env) Folder(name string) *checkpoint.Folder {
 	return &checkpoint.Folder{Dir: filepath.Join(e.Dir, "parts", name), Restart: e.Restart, Say: e.Note}
 }
 
-// Draft returns what a part with those inputs has reached while it is computed:
-// a value that is saved from time to time, and removed at the end.
+// Draft returns the intermediate state of a part with those inputs: a value
+// that is saved from time to time while the part is computed, and removed at
+// the end.
 func Draft[T any](e Env, name string, of Inputs) (checkpoint.Part[T], error) {
 	return part[T](e, name+".draft", of)
 }
 
-// part returns the place of a value in the folder of results. Other versions
-// and backends count as other inputs, and so does another seed.
+// part returns the place of a value in the results folder. The program's
+// version, the backend and the seed count as inputs.
 func part[T any](e Env, name string, of Inputs) (checkpoint.Part[T], error) {
 	key, err := checkpoint.Key(e.Version, e.BackendName, e.Seed, of)
 	if err != nil {
@@ -85,11 +88,10 @@ func part[T any](e Env, name string, of Inputs) (checkpoint.Part[T], error) {
 	return checkpoint.Part[T]{Folder: e.Folder(""), Name: name, Key: key}, nil
 }
 
-// Part returns what compute returns for the inputs. A value that an earlier run
-// of the same program finished is read from the folder of results; otherwise it
-// is computed and kept there, under a name that is unique within the experiment
-// and is also that of a file. A cancelled ctx ends it before anything is
-// computed.
+// Part returns what compute returns for the inputs. A value finished by an
+// earlier run of the same program is read from the results folder; otherwise it
+// is computed and stored there. name must be unique within the experiment and
+// is also the file's name. If ctx is cancelled, nothing is computed.
 func Part[T any](ctx context.Context, e Env, name string, of Inputs, compute func() (T, error)) (v T, err error) {
 	p, err := part[T](e, name, of)
 	if err != nil {
@@ -111,16 +113,16 @@ func Part[T any](ctx context.Context, e Env, name string, of Inputs, compute fun
 	return v, nil
 }
 
-// An InputError says that the user must give or change an input.
+// An InputError reports that the user must provide or change an input.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Inputf returns an InputError with that message.
+// Inputf returns an InputError with a formatted message.
 func Inputf(format string, args ...any) error { return &InputError{Err: fmt.Errorf(format, args...)} }
 
-// Stream returns the random numbers of a seed and a name.
+// Stream returns the random stream of a seed and a name.
 func Stream(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, name) // a hash never fails

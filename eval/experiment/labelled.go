@@ -11,13 +11,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Labelled is embeddings with their classes, Y[i] that of row i of X (n×d).
+// Labelled holds embeddings with their classes: Y[i] is the class of row i of X
+// (n×d).
 type Labelled struct {
 	X blas32.General
 	Y []string
 }
 
-// Pick returns copies of some rows.
+// Pick returns copies of the given rows.
 func (l Labelled) Pick(rows []int) Labelled {
 	out := Labelled{X: dense.Gather32(l.X, rows)}
 	for _, r := range rows {
@@ -61,8 +62,8 @@ func All(b *fscil.Bench) (train, test Labelled) {
 	return train, test
 }
 
-// Accuracy is the share of rows that h gives their class; classes that it does
-// not know count as mistakes.
+// Accuracy returns the share of rows that h classifies correctly; classes
+// unknown to h count as mistakes.
 func Accuracy(h classifier.Head, test Labelled) (float64, error) {
 	predictions, err := classifier.Predict(h, test.X, 0)
 	if err != nil {

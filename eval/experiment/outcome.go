@@ -12,21 +12,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// An Outcome is what an experiment or a benchmark found.
+// An Outcome is the result of an experiment or a benchmark.
 type Outcome struct {
 	// Title is the heading of table.md, Lead a paragraph under it.
 	Title, Lead string
-	// Findings say in words what holds; they stand before the tables.
+	// Findings state the conclusions in words; they precede the tables.
 	Findings []string
 	// Results becomes results.json, Details details.json; nil means no file.
 	Results, Details any
-	// Tables; the first is table.csv.
+	// Tables are the tables of table.md; the first is also table.csv.
 	Tables  []table.Table
 	Figures []chart.Figure
 }
 
 // Write writes everything into a folder, with the resolved settings unless they
-// are nil. It creates the folder only when every file could be composed.
+// are nil. It creates the folder only once every file has been composed.
 func (o Outcome) Write(dir string, settings []byte) error {
 	files := map[string][]byte{}
 	if settings != nil {

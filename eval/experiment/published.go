@@ -14,18 +14,18 @@ import (
 //go:embed published.yaml
 var publishedYAML []byte
 
-// A Published table is accuracies that a paper prints, in percent.
+// A Published table holds accuracies printed in a paper, in percent.
 type Published struct {
 	Title   string `yaml:"title"`
 	Columns []int  `yaml:"columns"`
 	Rows    []struct {
 		Name string `yaml:"name"`
-		// Accuracy has a value for every column, nil where the paper has none.
+		// Accuracy has one value per column, nil where the paper has none.
 		Accuracy []*float64 `yaml:"accuracy"`
 	} `yaml:"rows"`
 }
 
-// PublishedTable returns one of the named tables; "" is an empty one.
+// PublishedTable returns one of the named tables; "" is an empty table.
 func PublishedTable(name string, names ...string) (Published, error) {
 	if name == "" {
 		return Published{}, nil
@@ -47,7 +47,7 @@ func PublishedTable(name string, names ...string) (Published, error) {
 	return all[name], nil
 }
 
-// Cells returns row i under other columns than the paper's.
+// Cells returns row i arranged under the given columns instead of the paper's.
 func (p Published) Cells(i int, columns []int) []string {
 	cells := make([]string, len(columns))
 	for j, c := range columns {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
 
-// testBatch is the number of test rows that are copied at once.
+// testBatch is the number of test rows copied at once.
 const testBatch = 1024
 
 // A Bench is a protocol with its embeddings. It is safe for concurrent use.
@@ -24,7 +24,7 @@ type Bench struct {
 	duplicates Duplicates
 }
 
-// A split is rows with their classes.
+// A split holds rows with their classes.
 type split struct {
 	rows    []int
 	classes []string
@@ -42,13 +42,13 @@ func (e *MissingError) Error() string {
 	if e.Count == 1 {
 		return fmt.Sprintf("image %s %v", e.Path, e.Err)
 	}
-	return fmt.Sprintf("image %s %v, and so with %d other images", e.Path, e.Err, e.Count-1)
+	return fmt.Sprintf("image %s %v, like %d other images", e.Path, e.Err, e.Count-1)
 }
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Bind finds the embedding of every image and compares contents. The error is
-// a *MissingError or a *LeakError.
+// Bind looks up the embedding of every image and compares contents. The error
+// is a *MissingError or a *LeakError.
 func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
 	b := &Bench{protocol: p, embeddings: e, train: make([]split, len(p.sessions)), test: make([]split, len(p.sessions))}
 	missing := &MissingError{}
@@ -79,7 +79,7 @@ func (p *Protocol) Bind(e *Embeddings) (*Bench, error) {
 // Duplicates counts the images that a published protocol holds twice.
 func (b *Bench) Duplicates() Duplicates { return b.duplicates }
 
-// Protocol returns what the bench follows.
+// Protocol returns the protocol of the bench.
 func (b *Bench) Protocol() *Protocol { return b.protocol }
 
 // Sessions returns the number of sessions.
@@ -92,9 +92,9 @@ func (b *Bench) Train(s int) (blas32.General, []string) { return b.embeddings.co
 // Test is Train for the test images of the classes that session s brings.
 func (b *Bench) Test(s int) (blas32.General, []string) { return b.embeddings.copied(b.test[s]) }
 
-// Run takes one head, as makeHead returns it, through all sessions. The head
-// sees the training images of a session when it comes and nothing else.
-// progress, where not nil, is called after each session.
+// Run takes one head, as makeHead returns it, through all sessions. In each
+// session the head sees that session's training images and nothing else.
+// progress, if not nil, is called after each session.
 func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, error), progress func(Measures)) (Run, error) {
 	head, err := makeHead()
 	if err != nil {
@@ -146,7 +146,7 @@ func (b *Bench) evaluate(ctx context.Context, head classifier.Head, s int) (*met
 	return a.Report()
 }
 
-// Detail describes a run of this bench in full.
+// Detail returns a run of this bench in full.
 func (b *Bench) Detail(r Run) RunDetails {
 	d := RunDetails{TaskAccuracy: r.Tasks()}
 	for s, m := range r.Sessions {

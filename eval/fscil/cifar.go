@@ -23,14 +23,14 @@ const (
 	cifarClasses = 100
 )
 
-// CIFAR100 is the data set in its binary version; the official lists hold
+// CIFAR100 is the binary version of the data set; the official lists hold
 // indices into its two files.
 type CIFAR100 struct {
 	train, test []byte
 	names       []string
 }
 
-// ReadCIFAR100 reads train.bin, test.bin and fine_label_names.txt of a folder.
+// ReadCIFAR100 reads train.bin, test.bin and fine_label_names.txt in a folder.
 func ReadCIFAR100(dir string) (*CIFAR100, error) {
 	c := &CIFAR100{}
 	text, err := os.ReadFile(filepath.Join(dir, "fine_label_names.txt"))
@@ -65,7 +65,7 @@ func readRecords(file string) ([]byte, error) {
 	return data, nil
 }
 
-// Sum is the SHA-256 of the images and labels.
+// Sum returns the SHA-256 of the images and labels.
 func (c *CIFAR100) Sum() [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(c.train)
@@ -74,7 +74,8 @@ func (c *CIFAR100) Sum() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Name is a [Namer] of lines that are indices: train/CLASS/INDEX.png.
+// Name is a [Namer] for lines that are indices: it returns
+// train/CLASS/INDEX.png.
 func (c *CIFAR100) Name(line string, test bool) (Sample, error) {
 	split, data := splitTrain, c.train
 	if test {
@@ -89,8 +90,8 @@ func (c *CIFAR100) Name(line string, test bool) (Sample, error) {
 	return Sample{Path: fmt.Sprintf("%s/%s/%05d.png", split, class, i), Class: class}, nil
 }
 
-// Extract writes the images of samples that Name made as PNG files under dir.
-// Files that are there already stay.
+// Extract writes the images of samples made by Name as PNG files under dir.
+// Existing files are left alone.
 func (c *CIFAR100) Extract(dir string, samples []Sample) error {
 	for _, s := range samples {
 		file := filepath.Join(dir, filepath.FromSlash(s.Path))

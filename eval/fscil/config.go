@@ -13,19 +13,20 @@ const (
 	// Official sessions come from index lists, or from the columns split and
 	// session of a feature folder.
 	Official = "official"
-	// FewShotDrawn sessions are N ways of K shots drawn by seed.
+	// FewShotDrawn sessions are N-way K-shot, drawn by seed.
 	FewShotDrawn = "few-shot"
-	// Incremental sessions are half of the classes, then equal steps.
+	// Incremental sessions start with half of the classes, followed by equal
+	// steps.
 	Incremental = "class-incremental"
 )
 
 // The tracks: what a backbone had seen before the base session. Results of
 // different tracks are never compared.
 const (
-	// BaseOnly backbones were trained on the base session and nothing else.
+	// BaseOnly backbones were trained on the base session alone.
 	BaseOnly = "base-only"
-	// PretrainedDisjoint backbones were trained on other images, of other
-	// classes than the novel ones (ImageNet for CUB-200).
+	// PretrainedDisjoint backbones were trained on other images, of classes
+	// other than the novel ones (ImageNet for CUB-200).
 	PretrainedDisjoint = "pretrained-disjoint"
 	// Foundation backbones have, or may have, seen the novel classes.
 	Foundation = "foundation"
@@ -35,15 +36,15 @@ const (
 
 // Config describes a benchmark, without the heads' own settings.
 type Config struct {
-	// Dataset is the name in the results; published rows are found by it. See
-	// Benchmark.
+	// Dataset is the name in the results, by which published rows are found.
+	// See Benchmark.
 	Dataset string `mapstructure:"dataset" json:"dataset"`
 	// Protocol is Official, FewShotDrawn or Incremental.
 	Protocol string `mapstructure:"protocol" json:"protocol"`
 	// Lists is the folder of session_N.txt and test_N.txt.
 	Lists string `mapstructure:"lists" json:"lists"`
 	// Strip is the number of leading folders of a listed path that the image
-	// folder does not have; -1 means find out.
+	// folder lacks; -1 means detect it.
 	Strip int `mapstructure:"strip" json:"strip"`
 	// BaseClasses, Ways and Shots shape few-shot sessions.
 	BaseClasses int `mapstructure:"base_classes" json:"base_classes"`
@@ -51,20 +52,20 @@ type Config struct {
 	Shots       int `mapstructure:"shots" json:"shots"`
 	// Steps is the number of sessions after the first half of the classes.
 	Steps int `mapstructure:"steps" json:"steps"`
-	// TestPerClass images of every class are held out by seed where a
-	// protocol is drawn; 0 means that the images say which are for testing.
+	// TestPerClass images of every class are held out by seed when a protocol
+	// is drawn; 0 means that the images themselves are marked as train or test.
 	TestPerClass int `mapstructure:"test_per_class" json:"test_per_class"`
 	// Runs is the number of draws.
 	Runs int `mapstructure:"runs" json:"runs"`
-	// Methods are the heads to compare; none means the classifier's name.
+	// Methods are the heads to compare; if empty, the classifier's name.
 	Methods []string `mapstructure:"methods" json:"methods"`
-	// Variants are heads with settings of their own, compared with Methods.
+	// Variants are heads with their own settings, compared with Methods.
 	Variants []method.Variant `mapstructure:"variants" json:"variants"`
 	// Track is one of the tracks, or TrackAuto.
 	Track string `mapstructure:"track" json:"track"`
 }
 
-// DefaultConfig returns the official protocol, one run.
+// DefaultConfig returns the official protocol with one run.
 func DefaultConfig() Config {
 	return Config{
 		Dataset: "images", Protocol: Official, Strip: -1,
@@ -73,7 +74,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	if c.Dataset == "" {
 		return fmt.Errorf("dataset: is empty; it is the name in the results")
@@ -98,8 +99,8 @@ func (c Config) Validate() error {
 	return c.validateTogether()
 }
 
-// Benchmark is the data set's name, with the protocol's where it is not the
-// official one: drawn sessions never stand beside rows of the official ones.
+// Benchmark returns the data set's name, with the protocol's if it is not the
+// official one: drawn sessions never share a table with official ones.
 func (c Config) Benchmark() string {
 	switch c.Protocol {
 	case FewShotDrawn:
@@ -119,7 +120,7 @@ func (c Config) validateTogether() error {
 	}
 	for i, m := range c.Methods {
 		if slices.Contains(c.Methods[:i], m) {
-			return fmt.Errorf("methods: %q is there twice", m)
+			return fmt.Errorf("methods: %q occurs twice", m)
 		}
 		if slices.ContainsFunc(c.Variants, func(v method.Variant) bool { return v.Name == m }) {
 			return fmt.Errorf("variants: %q is also one of methods; give it another name", m)

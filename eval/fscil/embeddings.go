@@ -11,12 +11,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Embeddings are vectors of images, found by path.
+// Embeddings are vectors of images, looked up by path.
 type Embeddings struct {
 	x       blas32.General
 	content [][32]byte
-	// row holds the row of every path and, by number of parts, of every end
-	// of a path; −1 where several rows end alike.
+	// row holds the row of every path and, by number of parts, of every path
+	// suffix; −1 where several rows share the suffix.
 	row   map[string]int
 	paths []string
 	ends  map[int]map[string]int
@@ -43,11 +43,11 @@ func (e *Embeddings) Dim() int { return e.x.Cols }
 
 var (
 	errMissing   = errors.New("has no embedding")
-	errAmbiguous = errors.New("could be one of several embeddings whose paths end alike")
+	errAmbiguous = errors.New("matches several embeddings whose paths end in it")
 )
 
-// find returns the row of a path: that of the same path, or of the only one
-// that ends with it.
+// find returns the row of a path: the row with the same path, or the only one
+// whose path ends with it.
 func (e *Embeddings) find(path string) (int, error) {
 	if i, ok := e.row[path]; ok {
 		return i, nil
@@ -101,7 +101,7 @@ func (e *Embeddings) copied(part split) (blas32.General, []string) {
 	return dense.Gather32(e.x, part.rows), slices.Clone(part.classes)
 }
 
-// gather copies rows into dst, which is long enough for them.
+// gather copies rows into dst, which must be long enough.
 func (e *Embeddings) gather(dst []float32, rows []int) blas32.General {
 	d := e.x.Cols
 	out := blas32.General{Rows: len(rows), Cols: d, Stride: d, Data: dst[:len(rows)*d]}

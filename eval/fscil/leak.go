@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A LeakError says that a protocol would let a head see what it must not.
+// A LeakError reports that a protocol would let a head see what it must not.
 type LeakError struct {
 	// Path is the image, Class its class.
 	Path, Class string
@@ -18,7 +18,7 @@ func (e *LeakError) Error() string {
 	return fmt.Sprintf("leak: %s (class %s) %s", e.Path, e.Class, e.Problem)
 }
 
-// A use is where an image or a class stands in a protocol.
+// A use is the place of an image or a class in a protocol.
 type use struct {
 	session int
 	test    bool
@@ -31,7 +31,7 @@ func (u use) String() string {
 	return fmt.Sprintf("the training images of session %d", u.session+1)
 }
 
-// all visits every image with its use, in order.
+// all yields every image with its use, in order.
 func (p *Protocol) all() iter.Seq2[Sample, use] {
 	return func(yield func(Sample, use) bool) {
 		for i, s := range p.sessions {
@@ -82,10 +82,10 @@ func (p *Protocol) check() error {
 	return nil
 }
 
-// Duplicates counts images of the same content under several paths. A pair
+// Duplicates counts images with the same content under several paths. A pair
 // counts once, at its later image.
 type Duplicates struct {
-	// TestLearned counts test images that equal a training image, of whatever
+	// TestLearned counts test images that equal a training image of any
 	// session.
 	TestLearned int `json:"test_images_learned"`
 	// TwoClasses counts images that equal one of another class.

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// Lists are the lines of the official lists, before anything is known of the
+// Lists holds the lines of the official lists, before they are matched with
 // images.
 type Lists struct {
 	sessions []listed
@@ -27,8 +27,8 @@ type listed struct{ train, test []string }
 type Namer func(line string, test bool) (Sample, error)
 
 // ReadLists reads a folder of official lists: session_1.txt … session_S.txt
-// with the training images of each session, test_1.txt … test_S.txt with the
-// test images of the classes that it brings. A line is a path with forward
+// with the training images of each session, and test_1.txt … test_S.txt with
+// the test images of the classes it brings. A line is a path with forward
 // slashes, or a number (CIFAR-100). Blank lines are ignored.
 func ReadLists(dir string) (*Lists, error) {
 	l := &Lists{}
@@ -60,8 +60,8 @@ func readLines(dir, name string) ([]string, error) {
 	return lines, nil
 }
 
-// parseLines returns the lines that are not blank. Each must be a number or a
-// clean relative path.
+// parseLines returns the non-blank lines. Each must be a number or a clean
+// relative path.
 func parseLines(text []byte) ([]string, error) {
 	var lines []string
 	scan := bufio.NewScanner(bytes.NewReader(text))
@@ -112,8 +112,8 @@ func (l *Lists) Protocol(name Namer) (*Protocol, error) {
 	return given(sessions)
 }
 
-// Stripped names lines that are paths: n leading folders fall away, the class
-// is the folder that holds the file.
+// Stripped returns a [Namer] for lines that are paths: it drops n leading
+// folders and takes the file's folder as the class.
 func Stripped(n int) Namer {
 	return func(line string, _ bool) (Sample, error) {
 		short, ok := strip(line, n)
@@ -135,8 +135,8 @@ func strip(line string, n int) (string, bool) {
 }
 
 // FindStrip returns how many leading folders must be stripped from the listed
-// paths so that the images exist: the first number for which the first image
-// of any list does. The error names what was looked for.
+// paths so that the images exist: the first number for which the first image of
+// any list does. The error names the paths tried.
 func (l *Lists) FindStrip(exists func(path string) bool) (int, error) {
 	var tried []string
 	first := l.sessions[0].train[0]

@@ -12,26 +12,27 @@ type Run struct {
 	Sessions []Measures
 }
 
-// Measures are what was measured after one session. All are fractions but NLL.
+// Measures are the measurements after one session. All are fractions except
+// NLL.
 type Measures struct {
 	// Session counts from 1; Classes is the number of classes so far.
 	Session, Classes int
 	Accuracy         float64
 	// Base is the accuracy on the classes of the base session, Novel that on
-	// all others, Harmonic their harmonic mean; the latter are nil after the
-	// base session.
+	// all others, Harmonic their harmonic mean; Novel and Harmonic are nil
+	// after the base session.
 	Base            float64
 	Novel, Harmonic *float64
 	Forgetting      float64
 	NLLNats, ECE    float64
 	// Tasks holds the accuracy on the classes of session 1 … Session.
 	Tasks []float64
-	// PerClass holds the accuracy of every class in the order of the protocol
-	// (session after session, sorted by name within), of those so far.
+	// PerClass holds the accuracy of every class so far in protocol order
+	// (session by session, sorted by name within each).
 	PerClass []float64
 }
 
-// hits are right answers among tests.
+// hits counts correct answers among tests.
 type hits struct{ right, n int }
 
 func (h hits) share() float64 {
@@ -46,7 +47,7 @@ func (h *hits) add(other hits) {
 	h.n += other.n
 }
 
-// add measures the session that the run has just ended.
+// add measures the session that has just ended.
 func (r *Run) add(p *Protocol, report *metrics.Report) {
 	s := len(r.Sessions)
 	m := Measures{
@@ -88,7 +89,7 @@ func (r Run) Tasks() [][]float64 {
 	return rows
 }
 
-// HarmonicMean of two fractions, 0 when one of them is.
+// HarmonicMean returns the harmonic mean of two fractions, 0 if either is 0.
 func HarmonicMean(a, b float64) float64 {
 	if a <= 0 || b <= 0 {
 		return 0
@@ -96,7 +97,7 @@ func HarmonicMean(a, b float64) float64 {
 	return 2 * a * b / (a + b)
 }
 
-// Forgetting is the average forgetting after the last of the k sessions whose
+// Forgetting returns the average forgetting after the last of k sessions, whose
 // accuracies on each task are the rows of tasks (row i has i+1 values): the
 // mean over j < k of max_{j ≤ l < k} α_j^l − α_j^k. It is 0 for one session and
 // negative where later sessions helped.
@@ -116,7 +117,7 @@ func Forgetting(tasks [][]float64) float64 {
 	return sum / float64(k)
 }
 
-// AverageAccuracy is the mean accuracy over sessions.
+// AverageAccuracy returns the mean accuracy over sessions.
 func (r Run) AverageAccuracy() float64 {
 	return stat.Mean(table.Collect(r.Sessions, func(m Measures) float64 { return m.Accuracy }), nil)
 }

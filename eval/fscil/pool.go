@@ -25,13 +25,12 @@ type Pool struct {
 	holdOut int
 }
 
-// NewPool sorts images into classes. With testPerClass > 0 that many of each
-// class are held out for testing by every draw. With 0 the images say
-// themselves: by their split, or by lying in train/CLASS/… and test/CLASS/…
-// (or val/CLASS/…).
+// NewPool sorts images into classes. With testPerClass > 0 every draw holds out
+// that many images of each class for testing. With 0 the images are marked: by
+// their split, or by lying in train/CLASS/… and test/CLASS/… (or val/CLASS/…).
 //
-// content tells images apart; of those that are the same only the first, by
-// path, is kept. It may be nil.
+// content identifies images; of identical ones the pool only takes the first by
+// path. It may be nil.
 func NewPool(samples []dataset.Sample, testPerClass int, content func(i int) [32]byte) (*Pool, error) {
 	p := &Pool{train: map[string][]Sample{}, holdOut: testPerClass}
 	if testPerClass == 0 {
@@ -46,7 +45,7 @@ func NewPool(samples []dataset.Sample, testPerClass int, content func(i int) [32
 	return p, p.check()
 }
 
-// distinct returns the samples sorted by path, without copies.
+// distinct returns the samples sorted by path, without duplicates.
 func distinct(samples []dataset.Sample, content func(i int) [32]byte) []dataset.Sample {
 	order := make([]int, len(samples))
 	for i := range order {
@@ -108,8 +107,8 @@ func stream(seed uint64, run int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, draws+uint64(run)))
 }
 
-// draw shuffles the classes and their training images, and holds out the test
-// images where that is wanted.
+// draw shuffles the classes and their training images, and holds out test
+// images if the pool is configured to.
 func (p *Pool) draw(rng *rand.Rand) (classes []string, train, test map[string][]Sample) {
 	train, test = map[string][]Sample{}, map[string][]Sample{}
 	for _, c := range p.classes {

@@ -13,20 +13,21 @@ type Sample struct {
 	Path, Class string
 }
 
-// A Session is what is learned at once, and the test images of the classes
-// that it brings.
+// A Session holds the images learned together, and the test images of the
+// classes it brings.
 type Session struct {
 	Train, Test []Sample
 }
 
-// A Protocol is a sequence of sessions that leaks nothing. It cannot be changed.
+// A Protocol is a sequence of sessions without leaks. It is immutable.
 type Protocol struct {
 	sessions []Session
 	classes  [][]string // of each session, sorted
 	given    bool       // published or recorded, not drawn here
 }
 
-// New checks sessions that were drawn and freezes them. A leak is a *LeakError.
+// New checks drawn sessions and returns them as a Protocol. A leak is a
+// *LeakError.
 func New(sessions []Session) (*Protocol, error) {
 	if len(sessions) == 0 {
 		return nil, errors.New("protocol: no sessions")
@@ -46,7 +47,7 @@ func New(sessions []Session) (*Protocol, error) {
 	return p, p.check()
 }
 
-// given is New for sessions that somebody published.
+// given is New for published sessions.
 func given(sessions []Session) (*Protocol, error) {
 	p, err := New(sessions)
 	if err != nil {
@@ -56,14 +57,14 @@ func given(sessions []Session) (*Protocol, error) {
 	return p, nil
 }
 
-// Sessions is the number of sessions.
+// Sessions returns the number of sessions.
 func (p *Protocol) Sessions() int { return len(p.sessions) }
 
-// Classes returns the classes that session s brings (0 is the base session),
-// sorted.
+// Classes returns the sorted classes that session s brings (0 is the base
+// session).
 func (p *Protocol) Classes(s int) []string { return slices.Clone(p.classes[s]) }
 
-// Samples returns every image, training before test, session after session.
+// Samples returns every image, session by session, training before test.
 func (p *Protocol) Samples() []Sample {
 	var all []Sample
 	for x := range p.all() {
@@ -72,5 +73,5 @@ func (p *Protocol) Samples() []Sample {
 	return all
 }
 
-// MarshalJSON writes the sessions, which are all that a protocol is.
+// MarshalJSON writes the sessions, which define the protocol.
 func (p *Protocol) MarshalJSON() ([]byte, error) { return json.Marshal(p.sessions) }

@@ -13,18 +13,18 @@ import (
 //go:embed published.yaml
 var publishedYAML []byte
 
-// A PublishedRow is a result that somebody printed, in percent.
+// A PublishedRow is a published result, in percent.
 type PublishedRow struct {
 	Dataset  string `yaml:"dataset"`
 	Track    string `yaml:"track"`
 	Method   string `yaml:"method"`
 	Backbone string `yaml:"backbone"`
-	// Source says where the numbers were printed.
+	// Source says where the numbers were published.
 	Source string `yaml:"source"`
-	// Accuracy holds every session, or nothing.
+	// Accuracy holds every session, or is empty.
 	Accuracy []float64 `yaml:"accuracy"`
-	// First and Last session, and Average over sessions, where they stand
-	// alone.
+	// First and Last are accuracies of those sessions, Average the mean over
+	// sessions, where the source gives only these.
 	First   *float64 `yaml:"first"`
 	Last    *float64 `yaml:"last"`
 	Average *float64 `yaml:"average"`
@@ -83,8 +83,8 @@ func thoseGiven(values ...*float64) []float64 {
 	return out
 }
 
-// Curve returns the accuracy (percent) of every session, NaN where it is not
-// known.
+// Curve returns the accuracy (percent) of every session, NaN where it is
+// unknown.
 func (r PublishedRow) Curve(sessions int) []float64 {
 	curve := slices.Repeat([]float64{math.NaN()}, sessions)
 	if r.First != nil {

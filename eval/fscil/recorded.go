@@ -11,8 +11,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// Recorded takes the sessions from the columns split ("train" or "test") and
-// session (1, 2, …) of a feature folder. Rows without a session take no part.
+// Recorded reads the sessions from the columns split ("train" or "test") and
+// session (1, 2, …) of a feature folder. Rows without a session are ignored.
 func Recorded(samples []dataset.Sample) (*Protocol, error) {
 	rows := map[int]Session{}
 	for i, x := range samples {

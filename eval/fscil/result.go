@@ -9,15 +9,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
-// Info says what was measured.
+// Info describes what was measured.
 type Info struct {
 	Dataset  string `json:"dataset"`
 	Method   string `json:"method"`
 	Backbone string `json:"backbone"`
 	// Track is BaseOnly, PretrainedDisjoint or Foundation.
 	Track string `json:"track"`
-	// MaxPerClass is the most examples of a class that the head keeps, 0 where
-	// it needs none.
+	// MaxPerClass is the most examples per class that the head stores, 0 if it
+	// stores none.
 	MaxPerClass int `json:"max_per_class,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type Result struct {
 	AverageForgetting float64         `json:"average_forgetting"`
 }
 
-// A SessionResult is the mean over runs of what was measured after a session.
+// A SessionResult is the mean over runs of the measurements after a session.
 type SessionResult struct {
 	Session  int     `json:"session"`
 	Classes  int     `json:"classes"`
@@ -49,7 +49,7 @@ type SessionResult struct {
 	ECE        float64  `json:"ece"`
 }
 
-// Summarise averages runs, which must have the same number of sessions.
+// Summarise averages runs, which must all have the same number of sessions.
 func Summarise(info Info, runs []Run) (Result, error) {
 	if len(runs) == 0 || len(runs[0].Sessions) == 0 {
 		return Result{}, fmt.Errorf("summarise %s: nothing was run", info.Method)
@@ -94,9 +94,9 @@ func summariseSession(at []Measures) SessionResult {
 	return r
 }
 
-// Details hold what is too long for results.json: details.json.
+// Details is the content of details.json: what is too long for results.json.
 type Details struct {
-	// Duplicates of a published protocol; none in a drawn one.
+	// Duplicates are those of a published protocol; a drawn one has none.
 	Duplicates Duplicates `json:"duplicates"`
 	// Runs holds every run.
 	Runs []RunDetails `json:"runs"`
@@ -106,10 +106,10 @@ type Details struct {
 type RunDetails struct {
 	// Classes of every session.
 	Classes [][]string `json:"classes"`
-	// TaskAccuracy has a row for every session: the accuracy on the classes of
+	// TaskAccuracy has one row per session: the accuracy on the classes of
 	// session 1, 2, … so far.
 	TaskAccuracy [][]float64 `json:"task_accuracy"`
-	// ClassAccuracy has a row for every session: the accuracy of every class so
+	// ClassAccuracy has one row per session: the accuracy of every class so
 	// far, in the order of Classes.
 	ClassAccuracy [][]float64 `json:"class_accuracy"`
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
-// NewTable compares results with the published rows of their data set and track,
-// which must be the same for all. Rows of ours come first; cells are percent.
+// NewTable compares results with the published rows of their data set and
+// track, which must be the same for all. Our rows come first; cells are
+// percentages.
 func NewTable(results []Result) (table.Table, error) {
 	if len(results) == 0 {
 		return table.Table{}, fmt.Errorf("table: no results")
@@ -35,7 +36,7 @@ func NewTable(results []Result) (table.Table, error) {
 			"the last session.",
 	}
 	if len(published) == 0 {
-		t.Note += " No published row of this data set and track is known here; rows of other\ntracks are not comparable and are left out."
+		t.Note += " No published row is known for this data set and track; rows of other\ntracks are not comparable and are left out."
 	}
 	for s := range sessions {
 		t.Header = append(t.Header, strconv.Itoa(s+1))
@@ -50,7 +51,7 @@ func NewTable(results []Result) (table.Table, error) {
 	return t, nil
 }
 
-// TrackText says what the backbones of a track had seen.
+// TrackText describes what the backbones of a track had seen.
 func TrackText(track string) string {
 	switch track {
 	case BaseOnly:
@@ -64,7 +65,7 @@ func TrackText(track string) string {
 func (r Result) row(sessions int) []string {
 	method, source := r.Method, "this run"
 	if r.MaxPerClass > 0 {
-		method = fmt.Sprintf("%s (at most %d a class)", r.Method, r.MaxPerClass)
+		method = fmt.Sprintf("%s (at most %d per class)", r.Method, r.MaxPerClass)
 	}
 	if r.Runs > 1 {
 		source = fmt.Sprintf("these %d runs, ± SEM", r.Runs)

@@ -150,7 +150,7 @@ func TestResultJSON(t *testing.T) {
 // TestLimitIsShown: a head that keeps few examples of a class says how many.
 func TestLimitIsShown(t *testing.T) {
 	r := Result{Info: Info{Method: "gpr", MaxPerClass: 30}, Runs: 1, Sessions: make([]SessionResult, 1)}
-	if cell := r.row(1)[0]; cell != "gpr (at most 30 a class)" {
+	if cell := r.row(1)[0]; cell != "gpr (at most 30 per class)" {
 		t.Error(cell)
 	}
 	r.MaxPerClass = 0

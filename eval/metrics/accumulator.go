@@ -13,8 +13,8 @@ import (
 
 // An Accumulator takes predictions in batches, so that an evaluation needs no
 // n×C matrix: it keeps counts, and one number per sample when there is novelty.
-// How the samples were cut into batches never changes the result. It is not
-// safe for concurrent use.
+// The batch boundaries never change the result. It is not safe for concurrent
+// use.
 type Accumulator struct {
 	classes []string
 	column  map[string]int
@@ -37,7 +37,7 @@ type binSum struct {
 }
 
 // NewAccumulator starts an evaluation over the model's classes, in column
-// order. A name that occurs twice is an error.
+// order. Duplicate names are an error.
 func NewAccumulator(classes []string) (*Accumulator, error) {
 	if len(classes) == 0 {
 		return nil, fmt.Errorf("evaluate: the model has no classes")
@@ -53,8 +53,9 @@ func NewAccumulator(classes []string) (*Accumulator, error) {
 }
 
 // Add takes one batch: row i of logProb (n×C, nats) and novelty[i] belong to
-// truth[i]. An empty truth is a sample without a label. Novelty is nil in every
-// batch or in none. NaN is refused with its row; on error nothing was added.
+// truth[i]. An empty truth marks a sample without a label. Novelty is nil in
+// every batch or in none. NaN is an error that names the row; on error nothing
+// is added.
 func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []float64) error {
 	if err := a.check(truth, logProb, novelty); err != nil {
 		return fmt.Errorf("evaluate: %w", err)
@@ -94,7 +95,7 @@ func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []fl
 	return nil
 }
 
-// addSample returns whether the model knows the sample's class.
+// addSample reports whether the model knows the sample's class.
 func (a *Accumulator) addSample(label string, logProb []float64) bool {
 	column, known := a.column[label]
 	switch {

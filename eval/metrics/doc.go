@@ -1,17 +1,17 @@
-// Package metrics measures predictions against the truth: accuracy, balanced
+// Package metrics compares predictions with the truth: accuracy, balanced
 // accuracy, per-class accuracy and the confusion matrix, negative
 // log-likelihood, calibration error and the detection of unknown classes.
 //
-// All figures are fractions 0–1 except the negative log-likelihood, which is in
-// nats. What each one means:
+// All metrics are fractions 0–1 except the negative log-likelihood, which is in
+// nats:
 //
-//   - Samples whose class the model knows count for everything but the AUROC's
-//     positives. Samples of other classes only enter the AUROC, as positives.
-//     Samples without a label are counted and left out.
+//   - Samples of classes that the model knows enter every metric and are the
+//     negatives of the AUROC. Samples of other classes only enter the AUROC, as
+//     positives. Samples without a label are counted and otherwise ignored.
 //   - Balanced accuracy is the mean of the accuracies of the classes that occur
 //     (scikit-learn's balanced_accuracy_score).
-//   - NLL is the mean of −log p(true class), one sample's share being at most
-//     [MaxNLLNats], so that a probability of zero leaves a finite mean.
+//   - NLL is the mean of −log p(true class), each term capped at [MaxNLLNats],
+//     so that a probability of zero leaves the mean finite.
 //   - ECE (Guo et al. 2017, "On Calibration of Modern Neural Networks", eq. 3)
 //     has [Bins] = 15 bins of equal width over the highest probability p; bin b
 //     of 0…14 holds b/15 < p ≤ (b+1)/15.

@@ -16,18 +16,18 @@ const Bins = 15
 // log-likelihood: −log of the smallest positive float64.
 const MaxNLLNats = 744.4400719213812
 
-// A Report is what is known after an evaluation; its JSON is that of
-// `pipeline eval --json`.
+// A Report is the result of an evaluation. `pipeline eval --json` prints it as
+// JSON.
 type Report struct {
-	// N counts the samples of known classes, those that Accuracy is about.
+	// N counts the samples of known classes, over which Accuracy is taken.
 	N                int     `json:"n"`
 	Accuracy         float64 `json:"accuracy"`
 	BalancedAccuracy float64 `json:"balanced_accuracy"`
 	// NLLNats is the mean negative log-likelihood in nats.
 	NLLNats float64 `json:"nll"`
 	ECE     float64 `json:"ece"`
-	// NoveltyAUROC is nil when no sample of an unknown class was present or
-	// no novelty was given.
+	// NoveltyAUROC is nil without samples of unknown classes or without
+	// novelty.
 	NoveltyAUROC *float64 `json:"novelty_auroc"`
 	PerClass     []Class  `json:"per_class"`
 	// Confusion counts samples: row = true class, column = predicted class,
@@ -47,7 +47,7 @@ type Class struct {
 	Name string `json:"class"`
 	N    int    `json:"n"`
 	// Accuracy is the share of the class's samples that were recognised, nil
-	// (null) when it has none.
+	// (null) if there are none.
 	Accuracy *float64 `json:"accuracy"`
 }
 
@@ -55,11 +55,11 @@ type Class struct {
 type Bin struct {
 	N int
 	// Confidence is the mean highest probability, Accuracy the share that was
-	// right; both are 0 in an empty bin.
+	// correct; both are 0 in an empty bin.
 	Confidence, Accuracy float64
 }
 
-// WriteJSON writes the report as `pipeline eval --json` does.
+// WriteJSON writes the report as indented JSON, as `pipeline eval --json` does.
 func (r *Report) WriteJSON(w io.Writer) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -70,8 +70,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 }
 
 // Evaluate compares n predictions over C classes with the truth. Row i of
-// logProb (n×C, nats) belongs to truth[i]; novelty (n) may be nil. It is an
-// [Accumulator] that was fed once; see there for errors and cost.
+// logProb (n×C, nats) belongs to truth[i]; novelty (n) may be nil. It feeds an
+// [Accumulator] once; see there for errors and cost.
 func Evaluate(classes, truth []string, logProb blas64.General, novelty []float64) (*Report, error) {
 	a, err := NewAccumulator(classes)
 	if err != nil {
@@ -83,8 +83,8 @@ func Evaluate(classes, truth []string, logProb blas64.General, novelty []float64
 	return a.Report()
 }
 
-// Report sums up what was added. It fails when there was no sample of a known
-// class. Cost: C² for the confusion matrix, n log n for the AUROC.
+// Report summarises the samples added so far. It fails if none belongs to a
+// known class. Cost: C² for the confusion matrix, n log n for the AUROC.
 func (a *Accumulator) Report() (*Report, error) {
 	if a.n == 0 {
 		return nil, fmt.Errorf("evaluate: no sample belongs to any of the model's %d classes (%d of other classes, %d without a label)",

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// MeanSD returns the mean of values and their standard deviation (divisor
-// n−1), NaN for fewer than two.
+// MeanSD returns the mean of values and their standard deviation (divisor n−1),
+// which is NaN for fewer than two values.
 func MeanSD(values []float64) (mean, sd float64) {
 	if len(values) < 2 {
 		return stat.Mean(values, nil), math.NaN()
@@ -18,20 +18,20 @@ func MeanSD(values []float64) (mean, sd float64) {
 	return stat.MeanStdDev(values, nil)
 }
 
-// MeanSEM returns the mean of values and its standard error, NaN for fewer than
-// two.
+// MeanSEM returns the mean of values and its standard error, which is NaN for
+// fewer than two values.
 func MeanSEM(values []float64) (mean, sem float64) {
 	mean, sd := MeanSD(values)
 	return mean, stat.StdErr(sd, float64(len(values)))
 }
 
-// Differences returns a less b, pair by pair, as far as both reach.
+// Differences returns a minus b, pair by pair, up to the shorter length.
 func Differences(a, b []float64) []float64 {
 	n := min(len(a), len(b))
 	return floats.SubTo(make([]float64, n), a[:n], b[:n])
 }
 
-// Collect returns a value of every item.
+// Collect returns one value per item.
 func Collect[T any](items []T, value func(T) float64) []float64 {
 	out := make([]float64, len(items))
 	for i, item := range items {
@@ -40,10 +40,10 @@ func Collect[T any](items []T, value func(T) float64) []float64 {
 	return out
 }
 
-// Percent writes a fraction.
+// Percent formats a fraction as a percentage.
 func Percent(fraction float64) string { return strconv.FormatFloat(100*fraction, 'f', 2, 64) }
 
-// PercentOr writes a fraction, None where there is none.
+// PercentOr formats a fraction, or returns None for nil.
 func PercentOr(fraction *float64) string {
 	if fraction == nil {
 		return None
@@ -51,8 +51,8 @@ func PercentOr(fraction *float64) string {
 	return Percent(*fraction)
 }
 
-// PlusMinus writes a fraction and its spread in percent; a spread that is not a
-// number is left out, a mean that is not is None.
+// PlusMinus formats a fraction and its spread in percent. A NaN spread is
+// omitted; a NaN mean gives None.
 func PlusMinus(mean, spread float64) string {
 	switch {
 	case math.IsNaN(mean):

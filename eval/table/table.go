@@ -11,17 +11,17 @@ import (
 // None is the cell of an unknown value; it is empty in CSV files.
 const None = "–"
 
-// A Table is rows of cells, each row as long as the header.
+// A Table holds rows of cells, each row as long as the header.
 type Table struct {
-	// Name is the file's name without its ending; that of the first table of an
-	// experiment is "table" in any case.
+	// Name is the file name without its extension; the first table of an
+	// experiment is always called "table".
 	Name string
 	// Title and Note stand above and below the table in Markdown.
 	Title, Note string
 	Header      []string
 	Rows        [][]string
-	// Text is the number of leading columns that hold text where the others are
-	// aligned right; 0 leaves all as they are.
+	// Text is the number of leading text columns, after which columns are
+	// right-aligned; 0 aligns none.
 	Text int
 }
 

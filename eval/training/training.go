@@ -14,16 +14,16 @@ import (
 // Checkpoint is the name of a training's checkpoint.
 const Checkpoint = "checkpoint"
 
-// A Job is where training leaves its state and its course.
+// A Job says where training stores its checkpoint and its course.
 type Job struct {
 	Folder *checkpoint.Folder
-	// Keyed gives every training a sub-folder of its own, named after its key,
-	// so that several with one folder do not overwrite each other.
+	// Keyed gives every training its own sub-folder, named after its key, so
+	// that several can share a folder.
 	Keyed bool
 }
 
-// Train takes a trainer to its end, from where an earlier run stopped. When ctx
-// is cancelled, the epoch that was begun is lost.
+// Train runs a trainer to its end, resuming from its checkpoint. When ctx is
+// cancelled, the unfinished epoch is lost.
 func (j Job) Train(ctx context.Context, t *dkl.Trainer) error {
 	if err := j.train(ctx, t); err != nil {
 		return fmt.Errorf("train the projection: %w", err)

@@ -1,4 +1,4 @@
-// Package archtest holds the rules of the codebase that a compiler does not
-// check, as tests: which package may import which, how long a function may
-// be, and that the links in the documents lead somewhere.
+// Package archtest checks rules of the codebase that the compiler does not:
+// which package may import which, how long a function may be, and that links in
+// the documents are valid.
 package archtest

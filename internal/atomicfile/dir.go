@@ -32,7 +32,7 @@ func CreateDir(path string) (*Dir, error) {
 		}
 		held, err := os.Open(tmp)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a cleaner came before the lock
+			continue // RemoveStale removed it before it was locked
 		}
 		if err != nil {
 			os.Remove(tmp)
@@ -46,14 +46,14 @@ func CreateDir(path string) (*Dir, error) {
 	}
 }
 
-// Path is where to write until Commit.
+// Path returns the folder to write to until Commit.
 func (d *Dir) Path() string { return d.tmp }
 
 // Commit puts the directory in place of the old one, if any, and removes the
-// old one. The caller has synced the files inside. Where the system can
-// exchange two names (Linux) there is no moment without the one or the other;
-// elsewhere a crash between two renames leaves the old directory under
-// ".<name>.replaced-old", where RecoverDir finds it.
+// old one. The caller must have synced the files inside. Where the system can
+// exchange two names (Linux) one of the two always exists; elsewhere a crash
+// between two renames leaves the old directory under ".<name>.replaced-old",
+// where RecoverDir finds it.
 func (d *Dir) Commit() error {
 	if d.done {
 		return fmt.Errorf("commit %s: already finished", d.path)
@@ -108,9 +108,8 @@ func asideName(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".replaced-old")
 }
 
-// RecoverDir ends an exchange that a crash cut short: it brings the old
-// directory back when the name is free, and removes it when the new one is
-// there.
+// RecoverDir completes an exchange interrupted by a crash: it restores the old
+// directory if the name is free, and removes it if the new one exists.
 func RecoverDir(path string) error {
 	aside := asideName(path)
 	if _, err := os.Lstat(aside); err != nil {

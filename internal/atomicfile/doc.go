@@ -1,8 +1,8 @@
 // Package atomicfile replaces files and directories so that a final name never
-// carries half-written content: write under a temporary name beside the target,
-// fsync, rename, fsync the directory.
+// carries half-written content: write under a temporary name in the same
+// directory, fsync, rename, fsync the directory.
 //
-// Temporary names are ".<name>.tmp-pipeline-<random>". While their writer lives
-// they hold an advisory lock, so [RemoveStale] can clear the leftovers of killed
-// runs without touching the work of another process.
+// Temporary names are ".<name>.tmp-pipeline-<random>". A writer holds an
+// advisory lock on its temporary file, so [RemoveStale] can remove the
+// leftovers of killed runs without touching the work of another process.
 package atomicfile

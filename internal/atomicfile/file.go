@@ -9,7 +9,8 @@ import (
 	"runtime"
 )
 
-// A File is written under a temporary name until Commit gives it its own.
+// A File is written under a temporary name until Commit gives it its final
+// name.
 type File struct {
 	*os.File
 	path string
@@ -17,8 +18,8 @@ type File struct {
 }
 
 // Create starts a new version of path. Nothing is visible under path until
-// Commit; a symbolic link is followed, so that its target is replaced and the
-// link stays. The file gets mode 0644 less the umask. Call Abort (a no-op after
+// Commit; a symbolic link is followed, so its target is replaced and the link
+// remains. The file gets mode 0644 less the umask. Call Abort (a no-op after
 // Commit) in a defer.
 func Create(path string) (*File, error) {
 	path, err := target(path)
@@ -33,8 +34,8 @@ func Create(path string) (*File, error) {
 	}
 }
 
-// createLocked returns nil without an error when RemoveStale of another process
-// took the new file away before it was locked.
+// createLocked returns nil without an error if another process's RemoveStale
+// removed the new file before it was locked.
 func createLocked(path string) (*File, error) {
 	dir, name := filepath.Split(path)
 	tmp := filepath.Join(dir, tempName(name))
@@ -52,8 +53,8 @@ func createLocked(path string) (*File, error) {
 	return &File{File: f, path: path}, nil
 }
 
-// target resolves a symbolic link and refuses what a rename would destroy
-// without being a file: devices, pipes, directories.
+// target resolves a symbolic link and refuses anything that is not a regular
+// file, such as devices, pipes and directories, which a rename would destroy.
 func target(path string) (string, error) {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path = resolved
@@ -84,8 +85,8 @@ func (f *File) Commit() error {
 	return SyncDir(filepath.Dir(f.path))
 }
 
-// renameClosing renames while the lock is still held where the system allows
-// it, so that no RemoveStale can come between.
+// renameClosing renames before it releases the lock, where the system allows
+// that, so that no RemoveStale can intervene.
 func renameClosing(f *os.File, from, to string) error {
 	if runtime.GOOS != "windows" {
 		return errors.Join(os.Rename(from, to), f.Close())
@@ -96,7 +97,7 @@ func renameClosing(f *os.File, from, to string) error {
 	return os.Rename(from, to)
 }
 
-// Abort drops the temporary file. After Commit or another Abort it does
+// Abort removes the temporary file. After Commit or another Abort it does
 // nothing.
 func (f *File) Abort() {
 	if f.done {
@@ -123,8 +124,8 @@ func WriteFile(path string, data []byte) error {
 	return f.Commit()
 }
 
-// SyncDir makes renames inside dir durable. Systems that cannot sync a
-// directory order renames themselves; there it does nothing.
+// SyncDir makes renames inside dir durable. On systems that cannot sync a
+// directory it does nothing; they order renames themselves.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -140,7 +141,7 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// sameFile says whether name still leads to the open file f.
+// sameFile reports whether name still refers to the open file f.
 func sameFile(f *os.File, name string) bool {
 	open, err1 := f.Stat()
 	named, err2 := os.Stat(name)

@@ -10,10 +10,10 @@ import (
 )
 
 // lock marks f as being written. A file system without locks (some network
-// mounts) is not an error: stale files there age out instead.
+// mounts) is not an error: RemoveStale goes by age there.
 func lock(f *os.File) { _ = flock(f, unix.LOCK_EX) }
 
-// abandoned says whether the writer of f is gone, and if so keeps the lock
+// abandoned reports whether the writer of f is gone. If so, it holds the lock
 // until f is closed.
 func abandoned(f *os.File) bool {
 	err := flock(f, unix.LOCK_EX|unix.LOCK_NB)

@@ -14,8 +14,8 @@ import (
 
 var tempPattern = regexp.MustCompile(`^\..*\.tmp-pipeline-[0-9a-z]+$`)
 
-// longNameBytes keeps the temporary name of a long final name within the 255
-// bytes that most file systems allow.
+// longNameBytes bounds the final name's part of a temporary name, so that the
+// whole fits into the 255 bytes that most file systems allow.
 const longNameBytes = 200
 
 func tempName(name string) string {
@@ -23,13 +23,13 @@ func tempName(name string) string {
 	return "." + name + ".tmp-pipeline-" + strconv.FormatUint(rand.Uint64(), 36)
 }
 
-// IsTemp says whether a base name is one of this package's temporary names.
+// IsTemp reports whether a base name is one of this package's temporary names.
 func IsTemp(name string) bool { return tempPattern.MatchString(name) }
 
 // RemoveStale removes from dir the temporary files and directories whose
-// writers are gone, and returns how many. What is locked by a living writer
-// stays. Where the system has no advisory locks, only what was last changed
-// more than a day ago is removed.
+// writers are gone, and returns how many. Those locked by a running writer
+// stay. On systems without advisory locks it removes only those last changed
+// more than a day ago.
 func RemoveStale(dir string) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func removeAbandoned(path string) (bool, error) {
 
 const dayOld = 24 * time.Hour
 
-// untouched is the fallback where locks say nothing.
+// untouched is the fallback where there are no locks.
 func untouched(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && time.Since(info.ModTime()) > dayOld

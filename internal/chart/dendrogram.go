@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Branch is a leaf with a label, or a split.
+// A Branch is either a leaf with a label or a split.
 type Branch struct {
 	Label string
 	// Picture is a JPEG next to the label; it may be missing.
@@ -29,9 +29,9 @@ const (
 	letterWidth  = 7.5
 )
 
-// Dendrogram writes an SVG of a tree, the root at the left and the leaves
-// below each other at the right, in the order of the branches. It takes time
-// and memory linear in the nodes.
+// Dendrogram writes an SVG of a tree, with the root at the left and the leaves
+// one below the other at the right, in the order of the branches. Time and
+// memory are linear in the number of nodes.
 func Dendrogram(w io.Writer, title string, root Branch) error {
 	d := dendrogram{row: textHeight}
 	d.measure(root, 0)
@@ -46,7 +46,7 @@ func Dendrogram(w io.Writer, title string, root Branch) error {
 
 type dendrogram struct {
 	depth    int
-	widest   int // letters of the longest label
+	widest   int // characters of the longest label
 	pictures bool
 	row      float64
 	step     float64
@@ -55,7 +55,8 @@ type dendrogram struct {
 	labels   bytes.Buffer
 }
 
-// measure finds the depth, the longest label and whether there are pictures.
+// measure determines the depth, the longest label and whether there are
+// pictures.
 func (d *dendrogram) measure(b Branch, depth int) {
 	d.depth = max(d.depth, depth)
 	if len(b.Below) == 0 {
@@ -98,7 +99,7 @@ func (d *dendrogram) leaf(b Branch, x float64) float64 {
 	return y
 }
 
-// textAt is where labels begin.
+// textAt returns the x coordinate of the labels.
 func (d *dendrogram) textAt() float64 {
 	x := edge + float64(d.depth)*d.step + 8
 	if d.pictures {
@@ -120,10 +121,10 @@ func (d *dendrogram) document(title string) []byte {
 	return out.Bytes()
 }
 
-// escaped is text that cannot end the element that it stands in; what XML
-// cannot hold becomes U+FFFD.
+// escaped returns text escaped for XML; characters that XML does not allow
+// become U+FFFD.
 func escaped(text string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(text)) // a Buffer takes everything
+	_ = xml.EscapeText(&b, []byte(text)) // a Buffer never fails
 	return b.String()
 }

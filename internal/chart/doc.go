@@ -1,6 +1,6 @@
-// Package chart draws the figures of all results in one style: lines labelled
-// where they end, and maps of a matrix. Colours are those of Okabe and Ito,
-// which colour-blind readers can tell apart.
+// Package chart draws all figures in one style: lines labelled at their ends,
+// matrices, panels and dendrograms. Colours are those of Okabe and Ito, which
+// colour-blind readers can tell apart.
 //
 // The same values give the same bytes.
 package chart

@@ -15,9 +15,9 @@ import (
 
 // A Figure is a picture ready to be written.
 type Figure struct {
-	// Name is the file's name without its ending.
+	// Name is the file name without its extension.
 	Name string
-	// Plot is what is drawn.
+	// Plot is the plot to draw.
 	Plot *plot.Plot
 	// Width and Height are in points.
 	Width, Height vg.Length

@@ -10,18 +10,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// lineShare is the height of a label as a share of the plot's.
+// lineShare is the height of a label as a share of the plot's height.
 const lineShare = 0.034
 
 // A tag is a label at the right end of a line.
 type tag struct {
 	text   string
-	end, y float64 // where the line ends, and where the label stands
+	end, y float64 // y of the line's end, and of the label
 	colour color.NRGBA
 }
 
-// label writes the names of the lines at their right ends, moved apart where
-// they would overlap and joined to their lines by a hair.
+// label writes the names of the lines at their right ends. Labels that would
+// overlap are moved apart and connected to their lines by a hairline.
 func label(p *plot.Plot, lines []Series, x, reach float64) error {
 	var tags []tag
 	for _, s := range lines {
@@ -46,7 +46,7 @@ func label(p *plot.Plot, lines []Series, x, reach float64) error {
 	return nil
 }
 
-// Write puts text to the right of a point, in the middle of its height.
+// Write puts text to the right of a point, vertically centred.
 func Write(p *plot.Plot, text string, colour color.NRGBA, x, y float64) error {
 	l, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{text}})
 	if err != nil {
@@ -59,8 +59,8 @@ func Write(p *plot.Plot, text string, colour color.NRGBA, x, y float64) error {
 	return nil
 }
 
-// spread sorts tags from low to high and moves them at least gap apart, within
-// low and high, as little as one pass up and one pass down allow.
+// spread sorts tags in ascending order and moves them at least gap apart,
+// between low and high, with one pass up and one pass down.
 func spread(tags []tag, low, high, gap float64) {
 	slices.SortStableFunc(tags, func(a, b tag) int {
 		switch {

@@ -12,28 +12,28 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Axes say what a chart shows.
+// Axes describes the title and the axes of a chart.
 type Axes struct {
 	Title, X, Y string
-	// Ticks are labels of x = 1, 2, …; nil means that x is a number.
+	// Ticks are labels of x = 1, 2, …; nil means that x is numeric.
 	Ticks []string
 	// Events are values of x marked by a vertical line.
 	Events []float64
-	// Log draws both axes by decimal logarithm; all values are positive.
+	// Log makes both axes logarithmic; all values must be positive.
 	Log bool
 }
 
-// A Series is one line. Points whose y is not a number are left out; those
-// around such a gap are joined.
+// A Series is one line. Points with a NaN y are left out; their neighbours are
+// joined.
 type Series struct {
 	Label string
-	// X are the values of x, ascending; nil means 1, 2, ….
+	// X holds the values of x, ascending; nil means 1, 2, ….
 	X, Y   []float64
 	Band   []float64 // half the height of a band around Y, nil for none
 	Colour color.NRGBA
 	Dashed bool
 	Thin   bool // drawn behind the others
-	Bare   bool // without markers: for lines of many points
+	Bare   bool // without markers, for lines with many points
 }
 
 const (
@@ -41,7 +41,7 @@ const (
 	height = 380
 )
 
-// Palette returns colour i of Okabe and Ito, without yellow.
+// Palette returns colour i of Okabe and Ito, excluding yellow.
 func Palette(i int) color.NRGBA {
 	colours := []color.NRGBA{
 		{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
@@ -50,7 +50,7 @@ func Palette(i int) color.NRGBA {
 	return colours[i%len(colours)]
 }
 
-// Grey is the colour of what others have published.
+// Grey is the colour of published results.
 func Grey() color.NRGBA { return color.NRGBA{135, 135, 135, 255} }
 
 // Lines draws lines, labelled at their right ends. Thin lines stay behind the
@@ -97,8 +97,8 @@ func Lines(name string, a Axes, lines []Series) (Figure, error) {
 	return Figure{name, p, width, height}, nil
 }
 
-// finishX sets the range of x, which leaves space for the labels at the right,
-// and writes these.
+// finishX sets the range of x, with space for the labels at the right, and
+// draws the labels.
 func finishX(p *plot.Plot, a Axes, lines []Series) error {
 	longest := 0
 	left, right := math.Inf(1), math.Inf(-1)
@@ -124,7 +124,7 @@ func finishX(p *plot.Plot, a Axes, lines []Series) error {
 	return label(p, lines, right, reach)
 }
 
-// limits returns round values around everything that is drawn.
+// limits returns round values around everything drawn.
 func limits(lines []Series) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, s := range lines {

@@ -13,9 +13,8 @@ import (
 )
 
 // Matrix draws square cells with their numbers, row by row from the top: blue
-// above zero, orange below, white at zero, none so dark that black text could not
-// be read on it. names label rows and columns; a cell
-// that is not a number stays grey.
+// above zero, orange below, white at zero, and light enough for black text.
+// names labels rows and columns; NaN cells are grey.
 func Matrix(name string, a Axes, names []string, cells [][]float64) (Figure, error) {
 	if err := square(len(names), cells); err != nil {
 		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
@@ -59,7 +58,7 @@ func (f field) Z(column, row int) float64 { return f.cells[len(f.cells)-1-row][c
 func (f field) X(column int) float64      { return float64(column + 1) }
 func (f field) Y(row int) float64         { return float64(row + 1) }
 
-// largest is the largest size of a cell, 1 where all are zero.
+// largest returns the largest absolute value of a cell, 1 if all are zero.
 func (f field) largest() float64 {
 	var most float64
 	for _, row := range f.cells {
@@ -75,7 +74,7 @@ func (f field) largest() float64 {
 	return most
 }
 
-// write puts the number into every cell.
+// write writes the number into every cell.
 func (f field) write(p *plot.Plot) error {
 	var texts plotter.XYLabels
 	for i, row := range f.cells {

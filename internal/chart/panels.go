@@ -12,14 +12,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A Panel is a square of the plane: values on a grid, with points over them.
+// A Panel is a square of the plane: values on a grid, with points on top.
 type Panel struct {
 	Title string
-	// Z are values between 0 and 1, the lowest row first; all panels of a
-	// figure have grids of the same size. A value that is not a number is left
-	// white.
+	// Z holds values between 0 and 1, lowest row first; all panels of a figure
+	// must have grids of the same size. NaN values are left white.
 	Z [][]float64
-	// Points lie over the values.
+	// Points are drawn over the values.
 	Points []Points
 }
 
@@ -31,7 +30,7 @@ type Points struct {
 }
 
 // Panels draws panels in rows from the top, each showing the square from low to
-// high in both directions; 1 is the brightest.
+// high in both directions; 1 is brightest.
 func Panels(name, title string, low, high float64, rows [][]Panel) (Figure, error) {
 	g, err := newMosaic(rows)
 	if err != nil {
@@ -52,7 +51,7 @@ func Panels(name, title string, low, high float64, rows [][]Panel) (Figure, erro
 	return Figure{name, p, side*vg.Length(g.across) + 20, side*1.1*vg.Length(len(rows)) + 40}, nil
 }
 
-// mosaic is panels with gaps between them.
+// mosaic lays out panels with gaps between them.
 type mosaic struct {
 	rows         [][]Panel
 	across, n    int
@@ -80,11 +79,11 @@ func (m mosaic) Dims() (columns, rows int) {
 	return m.across * (m.n + m.gapX), len(m.rows) * (m.n + m.gapTop)
 }
 
-// magnify is the side of a value in pixels.
+// magnify is the side of one value's square in pixels.
 const magnify = 4
 
-// picture paints each value as a square: a picture has no seams, as shapes
-// side by side have.
+// picture paints each value as a square of an image, which has no seams, unlike
+// adjacent shapes.
 func (m mosaic) picture() image.Image {
 	columns, rows := m.Dims()
 	img := image.NewNRGBA(image.Rect(0, 0, magnify*columns, magnify*rows))

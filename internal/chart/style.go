@@ -26,7 +26,7 @@ func Canvas(title, xLabel, yLabel string) *plot.Plot {
 
 const sans = "Sans"
 
-// WholeNumbers are the labels 1 … n.
+// WholeNumbers returns the labels 1 … n.
 func WholeNumbers(n int) []string {
 	labels := make([]string, n)
 	for i := range labels {
@@ -35,7 +35,7 @@ func WholeNumbers(n int) []string {
 	return labels
 }
 
-// Labelled are ticks at 1, 2, ….
+// Labelled returns ticks at 1, 2, ….
 func Labelled(labels []string) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for i, l := range labels {
@@ -44,7 +44,8 @@ func Labelled(labels []string) plot.ConstantTicks {
 	return ticks
 }
 
-// between is the distance of two values, 1 where they differ by rounding alone.
+// between returns the distance of two values, or 1 if they differ only by
+// rounding.
 func between(low, high float64) float64 {
 	if reach := high - low; reach > 1e-9*max(math.Abs(low), math.Abs(high)) {
 		return reach
@@ -52,7 +53,8 @@ func between(low, high float64) float64 {
 	return 1
 }
 
-// roundStep is 1, 2 or 5 times a power of ten, so that at most eight fit.
+// roundStep returns 1, 2 or 5 times a power of ten, such that at most eight
+// steps fit.
 func roundStep(low, high float64) float64 {
 	const most = 8
 	reach := between(low, high)
@@ -65,7 +67,7 @@ func roundStep(low, high float64) float64 {
 	return 10 * decade
 }
 
-// ticks are round numbers, or powers of ten where the axis holds logarithms.
+// ticks returns round numbers, or powers of ten if the axis holds logarithms.
 func ticks(low, high float64, log bool) plot.ConstantTicks {
 	if log {
 		return decades(low, high)
@@ -73,9 +75,9 @@ func ticks(low, high float64, log bool) plot.ConstantTicks {
 	return roundTicks(low, high)
 }
 
-// decades are ticks at 1 … 9 times powers of ten, for axes that hold decimal
-// logarithms. Powers have labels, and 2 and 5 times them where the axis is
-// short.
+// decades returns ticks at 1 … 9 times powers of ten, for axes that hold
+// decimal logarithms. Powers are labelled; on short axes so are 2 and 5 times
+// the powers.
 func decades(low, high float64) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for d := math.Floor(low); d <= high; d++ {
@@ -122,7 +124,7 @@ func Gradient(n int, stops ...[3]float64) palette.Palette {
 	return s
 }
 
-// roundTicks are at most nine ticks at multiples of a round number.
+// roundTicks returns at most nine ticks at multiples of a round number.
 func roundTicks(low, high float64) plot.ConstantTicks {
 	step := roundStep(low, high)
 	var ticks plot.ConstantTicks

@@ -10,7 +10,7 @@ import (
 // TensorProto may stand: initialisers, attributes, graphs inside attributes
 // (If, Loop, Scan), functions and training graphs.
 
-// scanTensor returns the tensor's name and remembers an external one.
+// scanTensor returns the tensor's name and records an external one.
 func (m *Model) scanTensor(b []byte) (string, error) {
 	var name string
 	external := false
@@ -60,7 +60,7 @@ func (m *Model) scanAttribute(b []byte, depth int) error {
 	})
 }
 
-// scanGraph visits a graph whose nodes are of no other interest.
+// scanGraph scans a nested graph for external tensors only.
 func (m *Model) scanGraph(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errors.New("graphs nested too deeply")

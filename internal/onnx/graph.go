@@ -8,15 +8,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// What graphs are written as: read by ONNX Runtime 1.15 and newer, and by
-// whatever knows the operators of opset 17.
+// Versions of written graphs, readable by ONNX Runtime 1.15 and newer and by
+// any tool that supports opset 17.
 const (
 	WriteIRVersion = 8
 	WriteOpset     = 17
 )
 
 // A Graph is a graph under construction. Methods that make a tensor return its
-// name, which other methods take. The zero value is not ready: see NewGraph.
+// name, which other methods take as input. Use NewGraph to make one.
 type Graph struct {
 	prefix  string
 	body    []byte // fields of GraphProto but inputs and outputs
@@ -25,8 +25,8 @@ type Graph struct {
 	names   int
 }
 
-// NewGraph returns an empty graph. Tensors that it names itself, all but inputs
-// and outputs, begin with prefix.
+// NewGraph returns an empty graph. The names of all its tensors except inputs
+// and outputs begin with prefix.
 func NewGraph(prefix string) *Graph { return &Graph{prefix: prefix} }
 
 // An Attribute is a setting of a node, in wire format.
@@ -38,14 +38,14 @@ const (
 	typeInt, typeInts                     = 2, 7
 )
 
-// Int is an integer attribute.
+// Int returns an integer attribute.
 func Int(name string, v int64) Attribute {
 	a := appendMessage(nil, attrName, []byte(name))
 	a = appendNumber(a, attrInt, uint64(v))
 	return appendNumber(a, attrType, typeInt)
 }
 
-// Ints is an attribute that lists integers.
+// Ints returns an attribute with a list of integers.
 func Ints(name string, v ...int64) Attribute {
 	a := appendMessage(nil, attrName, []byte(name))
 	for _, n := range v {
@@ -54,13 +54,13 @@ func Ints(name string, v ...int64) Attribute {
 	return appendNumber(a, attrType, typeInts)
 }
 
-// Input declares an input of the graph; Free axes are any size.
+// Input declares an input of the graph; Free axes may have any size.
 func (g *Graph) Input(name string, elem ElemType, shape ...int64) string {
 	g.inputs = appendMessage(g.inputs, graphInput, valueInfo(name, elem, shape))
 	return name
 }
 
-// Output gives a tensor its name among the graph's outputs.
+// Output makes a tensor an output of the graph under the given name.
 func (g *Graph) Output(name, tensor string, elem ElemType, shape ...int64) {
 	g.node("Identity", []string{tensor}, name, nil)
 	g.outputs = appendMessage(g.outputs, graphOutput, valueInfo(name, elem, shape))
@@ -122,7 +122,7 @@ func (g *Graph) Float64s(data []float64, shape ...int) string {
 // Scalar adds a float64 constant without axes.
 func (g *Graph) Scalar(v float64) string { return g.Float64s([]float64{v}) }
 
-// Int64s adds a constant vector, as shapes and axes are.
+// Int64s adds a constant vector, such as a shape or a list of axes.
 func (g *Graph) Int64s(v ...int64) string {
 	raw := make([]byte, 0, 8*len(v))
 	for _, n := range v {
@@ -145,7 +145,7 @@ func (g *Graph) constant(elem ElemType, raw []byte, shape []int) string {
 }
 
 // Model returns the graph as the bytes of a .onnx file. Metadata is written in
-// the order of its keys.
+// key order.
 func (g *Graph) Model(producer string, metadata map[string]string) ([]byte, error) {
 	graph := append([]byte(nil), g.body...)
 	graph = appendMessage(graph, 2, []byte("head")) // GraphProto.name
@@ -153,10 +153,10 @@ func (g *Graph) Model(producer string, metadata map[string]string) ([]byte, erro
 	return wrap(graph, WriteIRVersion, appendMessage(nil, modelOpset, appendNumber(nil, 2, WriteOpset)), producer, metadata)
 }
 
-// maxModel is what protobuf readers take.
+// maxModel is the largest message that protobuf readers accept.
 const maxModel = math.MaxInt32
 
-// wrap puts a GraphProto into a ModelProto.
+// wrap wraps a GraphProto in a ModelProto.
 func wrap(graph []byte, ir int64, opsets []byte, producer string, metadata map[string]string) ([]byte, error) {
 	if len(graph) > maxModel-1<<20 {
 		return nil, fmt.Errorf("the model takes %.1f GB, an ONNX file at most 2", float64(len(graph))/1e9)

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// leastOpset is the oldest operator set in which the operators that heads are
-// written with mean the same as in WriteOpset.
+// leastOpset is the oldest operator set in which the operators used by heads
+// mean the same as in WriteOpset.
 const leastOpset = 13
 
 // FreshPrefix returns a prefix that no name in the model has, for the graph
@@ -22,11 +22,11 @@ func (m *Model) FreshPrefix(prefix string) string {
 	return prefix
 }
 
-// Extend returns the model with g behind it: g's nodes may read the tensors of
-// the model by their names, its outputs replace the model's, and it has no
-// inputs of its own. The prefix of g must be fresh. Operators whose results
-// are no longer read stay in the file; runtimes drop them when they load it.
-// Metadata replaces entries of the same key.
+// Extend returns the model with g appended: g's nodes may read the tensors of
+// the model by name, and its outputs replace the model's; it must have no
+// inputs. The prefix of g must be fresh. Operators whose results are no longer
+// read stay in the file; runtimes drop them when loading. Metadata replaces
+// entries with the same key.
 func (m *Model) Extend(g *Graph, producer string, metadata map[string]string) ([]byte, error) {
 	if m.Opset < leastOpset {
 		return nil, fmt.Errorf("the backbone uses opset %d, joining needs %d or newer: export it again with opset %d", m.Opset, leastOpset, WriteOpset)
@@ -40,8 +40,8 @@ func (m *Model) Extend(g *Graph, producer string, metadata map[string]string) ([
 	return wrap(append(append(graph, g.body...), g.outputs...), max(m.IRVersion, WriteIRVersion), rest, producer, all)
 }
 
-// takeApart returns the GraphProto without its outputs, and of the ModelProto
-// what stays: operator sets and functions.
+// takeApart returns the GraphProto without its outputs, and the remaining
+// fields of the ModelProto: operator sets and functions.
 func (m *Model) takeApart() (graph, rest []byte, err error) {
 	err = eachMessage(m.raw, func(id protowire.Number, part []byte) error {
 		switch id {

@@ -13,7 +13,7 @@ const MetadataPreprocess = "pipeline.preprocess"
 // TensorProto.DataType.
 type ElemType int32
 
-// The element types that the pipeline tells apart by name.
+// The element types that the pipeline knows by name.
 const (
 	Undefined ElemType = 0
 	Float32   ElemType = 1
@@ -28,7 +28,7 @@ const (
 	BFloat16  ElemType = 16
 )
 
-// String returns the name that ONNX tools print.
+// String returns the name used by ONNX tools.
 func (t ElemType) String() string {
 	switch t {
 	case Undefined:
@@ -57,7 +57,7 @@ func (t ElemType) String() string {
 	return fmt.Sprintf("element type %d", int32(t))
 }
 
-// IsFloat says whether the pipeline can feed or read this type: float32 or
+// IsFloat reports whether the pipeline can feed or read this type: float32 or
 // float16.
 func (t ElemType) IsFloat() bool { return t == Float32 || t == Float16 }
 
@@ -98,7 +98,7 @@ type Node struct {
 	Outputs []string
 }
 
-// A Model is what Parse found. It is read-only and safe for concurrent use.
+// A Model describes a parsed file. It is read-only and safe for concurrent use.
 type Model struct {
 	// IRVersion is the version of the file format.
 	IRVersion int64
@@ -106,7 +106,7 @@ type Model struct {
 	Opset int64
 	// Producer names the tool that wrote the file.
 	Producer string
-	// Inputs leaves out those that have an initial value in the file.
+	// Inputs omits those that have an initial value in the file.
 	Inputs []Value
 	// Outputs are in file order.
 	Outputs []Value
@@ -135,7 +135,7 @@ func (m *Model) Output(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// HasTensor says whether the main graph computes a tensor of that name.
+// HasTensor reports whether the main graph computes a tensor of that name.
 func (m *Model) HasTensor(name string) bool {
 	_, ok := m.producer[name]
 	return ok

@@ -10,14 +10,14 @@ import (
 
 // Sentinel errors of Parse.
 var (
-	// ErrNotONNX marks bytes that are no ONNX model, or a damaged one.
+	// ErrNotONNX reports data that is not an ONNX model, or a damaged one.
 	ErrNotONNX = errors.New("not an ONNX model")
-	// ErrExternalData marks a model whose weights are in other files.
+	// ErrExternalData reports a model whose weights are in other files.
 	ErrExternalData = errors.New("weights outside the file")
 )
 
-// Limits on what a file may declare; far above any real backbone, they keep a
-// small hostile file from growing in memory.
+// Limits on what a file may declare. They are far above any real backbone and
+// keep small hostile files from using much memory.
 const (
 	maxNodes  = 1 << 18
 	maxValues = 1 << 18
@@ -39,9 +39,9 @@ const (
 	locationExternal                                         = 1
 )
 
-// Parse reads a model. It keeps b, which must not change afterwards.
-// Time and memory are proportional to the number of nodes; weights are skipped.
-// Errors wrap ErrNotONNX or ErrExternalData.
+// Parse reads a model. It retains b, which must not change afterwards. Time and
+// memory are proportional to the number of nodes; weights are skipped. Errors
+// wrap ErrNotONNX or ErrExternalData.
 func Parse(b []byte) (*Model, error) {
 	if kind := foreignFormat(b); kind != "" {
 		return nil, fmt.Errorf("%w: %s", ErrNotONNX, kind)
@@ -61,7 +61,7 @@ func Parse(b []byte) (*Model, error) {
 	return m, nil
 }
 
-// foreignFormat names well-known things that people take for a model.
+// foreignFormat recognises common files that are mistaken for a model.
 func foreignFormat(b []byte) string {
 	switch {
 	case len(b) == 0:
@@ -208,8 +208,8 @@ func (m *Model) readInitializer(b []byte) error {
 	return err
 }
 
-// dropInitialisedInputs removes the weights that files before IR version 4
-// list among their inputs.
+// dropInitialisedInputs removes the weights that files before IR version 4 list
+// as inputs.
 func (m *Model) dropInitialisedInputs() {
 	kept := m.Inputs[:0]
 	for _, v := range m.Inputs {

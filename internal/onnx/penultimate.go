@@ -5,15 +5,14 @@ import (
 	"fmt"
 )
 
-// ErrNoPenultimate says that a graph does not end in a linear layer.
+// ErrNoPenultimate reports that a graph does not end in a linear layer.
 var ErrNoPenultimate = errors.New("no penultimate tensor")
 
-// Penultimate returns the tensor that enters the last linear layer (Gemm or
-// MatMul) before the output: the features that a classification network
-// computes for its classifier. A bias, a softmax and operators that only
-// rearrange are seen through. Where several outputs end in different linear
-// layers the choice is the caller's, and the error (wrapping
-// ErrNoPenultimate) lists them.
+// Penultimate returns the input of the last linear layer (Gemm or MatMul)
+// before the output: the features that a classification network computes for
+// its classifier. It skips a bias, a softmax and operators that only rearrange
+// values. If several outputs end in different linear layers, the caller must
+// choose: the error (wrapping ErrNoPenultimate) lists their inputs.
 func (m *Model) Penultimate() (string, error) {
 	var found []string
 	var firstErr error
@@ -57,7 +56,7 @@ func (m *Model) beforeLastLinear(output string) (string, error) {
 			return "", fmt.Errorf("output %q: comes from %s, not from a linear layer", output, n.Op)
 		}
 	}
-	return "", fmt.Errorf("output %q: the graph runs in a circle", output)
+	return "", fmt.Errorf("output %q: the graph has a cycle", output)
 }
 
 // activation returns the first input that is not a weight.
@@ -70,8 +69,8 @@ func (m *Model) activation(n Node) (string, bool) {
 	return "", false
 }
 
-// isConstant says whether a tensor depends on weights only, looking a few
-// operators back (a transposed or dequantised weight).
+// isConstant reports whether a tensor depends on weights only, looking back a
+// few operators (a transposed or dequantised weight).
 func (m *Model) isConstant(t string, depth int) bool {
 	if m.constants[t] {
 		return true

@@ -25,7 +25,7 @@ func appendValue(values *[]Value, b []byte) error {
 	return err
 }
 
-// readType reads a TypeProto; only its tensor_type (field 1) is understood.
+// readType reads a TypeProto; only its tensor_type (field 1) is supported.
 func (v *Value) readType(b []byte) error {
 	return eachMessage(b, func(id protowire.Number, tensor []byte) error {
 		if id != 1 {

@@ -58,8 +58,9 @@ func consumeField(b []byte) (field, int) {
 	return f, tagLen + n
 }
 
-// eachMessage calls visit with the sub-messages of b only. A known field of
-// another wire type is unknown to every protobuf reader, so it is skipped.
+// eachMessage calls visit with the sub-messages of b only. A known field with
+// another wire type counts as unknown in every protobuf reader, so it is
+// skipped.
 func eachMessage(b []byte, visit func(id protowire.Number, message []byte) error) error {
 	return eachField(b, func(f field) error {
 		if !f.isBytes() {

@@ -5,8 +5,8 @@ import "fmt"
 // WithOutput returns the model's bytes with one of its tensors readable as a
 // float32 graph output, and the name of that output. A float32 output of the
 // graph is returned as it is; another tensor, or an output of another type,
-// gets a Cast to float32 behind it (which runtimes drop where it does
-// nothing), so that callers read one type only.
+// gets an appended Cast to float32 (which runtimes drop if it does nothing), so
+// that callers read one type only.
 //
 // The file is not rewritten: protobuf readers merge a repeated sub-message
 // into the first, so a second graph that holds nothing but the new node and
@@ -52,7 +52,7 @@ func float32Value(name string) []byte {
 	return appendMessage(value, valueType, appendMessage(nil, typeTensor, tensor))
 }
 
-// Names lists values for a message: name, type and shape of at most eight.
+// Names formats values for a message: name, type and shape of at most eight.
 func Names(values []Value) string {
 	const most = 8
 	text := ""

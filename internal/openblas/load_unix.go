@@ -12,7 +12,7 @@ import (
 // threadsVar is read by the library while it loads.
 const threadsVar = "OPENBLAS_NUM_THREADS"
 
-// load resolves the functions. Nothing ever unloads the library.
+// load resolves the functions. The library is never unloaded.
 func (b *BLAS) load() error {
 	handle, err := dlopen(b.library.Path)
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *BLAS) load() error {
 	return nil
 }
 
-// dlopen keeps the library from starting threads of its own.
+// dlopen loads the library and keeps it from starting threads.
 func dlopen(path string) (uintptr, error) {
 	if before, ok := os.LookupEnv(threadsVar); ok {
 		defer os.Setenv(threadsVar, before)
@@ -62,7 +62,7 @@ func dlopen(path string) (uintptr, error) {
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-// gemm is cblas_sgemm or cblas_dgemm with integers of 32 or 64 bits.
+// gemm is cblas_sgemm or cblas_dgemm with 32- or 64-bit integers.
 type gemm[I int32 | int64, F float32 | float64] func(order, transA, transB int32, m, n, k I, alpha F, a *F, lda I, b *F, ldb I, beta F, c *F, ldc I)
 
 func plain[I int32 | int64, F float32 | float64](f gemm[I, F]) func(transB int32, m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {

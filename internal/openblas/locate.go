@@ -14,31 +14,32 @@ import (
 // EnvLibrary is the environment variable that names the library file.
 const EnvLibrary = "OPENBLAS_LIB"
 
-// ErrNoLibrary says that no usable library was found.
+// ErrNoLibrary reports that no usable library was found.
 var ErrNoLibrary = errors.New("no usable OpenBLAS library")
 
-// Remedy is what to tell people who have no library.
+// Remedy tells users without a library what to do.
 const Remedy = "install one with POSIX threads (Debian, Ubuntu: libopenblas0-pthread; macOS: brew install openblas), or set " + EnvLibrary + " to its library file"
 
-// setThreads is the function that tells OpenBLAS from other BLAS libraries.
+// setThreads is a function that distinguishes OpenBLAS from other BLAS
+// libraries.
 const setThreads = "openblas_set_num_threads"
 
-// A Library is a file that its headers say is OpenBLAS.
+// A Library is a file that is OpenBLAS according to its headers.
 type Library struct {
 	// Path is absolute.
 	Path string
-	// Source says where it was found, in words for people.
+	// Source describes where it was found.
 	Source string
 	naming naming
 }
 
-// naming is how a build spells its functions: those inside Python wheels have
-// a prefix, those with 64-bit integers a suffix.
+// naming is how a build names its functions: builds inside Python wheels add a
+// prefix, builds with 64-bit integers a suffix.
 type naming struct{ prefix, suffix string }
 
 func (n naming) of(function string) string { return n.prefix + function + n.suffix }
 
-// wide says that integers have 64 bits.
+// wide reports whether integers have 64 bits.
 func (n naming) wide() bool { return n.suffix != "" }
 
 func namings() []naming {
@@ -46,9 +47,9 @@ func namings() []naming {
 }
 
 // Locate finds the library to use: explicit (from the configuration),
-// $OPENBLAS_LIB, beside the executable, the usual places of the system. The
-// first two are orders: when one is given and does not work, that is the
-// error. Nothing is loaded. Errors wrap ErrNoLibrary.
+// $OPENBLAS_LIB, the executable's folder, the system's usual folders. The first
+// two are binding: if one is set but unusable, Locate fails. Nothing is loaded.
+// Errors wrap ErrNoLibrary.
 func Locate(explicit string) (Library, error) {
 	if explicit != "" {
 		return ordered(explicit, "the configuration")
@@ -59,8 +60,7 @@ func Locate(explicit string) (Library, error) {
 	return search(places())
 }
 
-// Ordered says whether somebody named the library, so that not using it would
-// be wrong.
+// Ordered reports whether the user named a library, which must then be used.
 func Ordered(explicit string) bool { return explicit != "" || os.Getenv(EnvLibrary) != "" }
 
 func ordered(path, source string) (Library, error) {
@@ -71,8 +71,8 @@ func ordered(path, source string) (Library, error) {
 	return lib, nil
 }
 
-// search takes the first file that is one. What is wrong with others is worth
-// saying only when none is right.
+// search returns the first usable library. The problems of others are only
+// reported if there is none.
 func search(paths []string) (Library, error) {
 	var wrong error
 	for _, path := range paths {
@@ -110,7 +110,7 @@ func inspect(path, source string) (Library, error) {
 	return Library{Path: abs, Source: source, naming: naming{prefix, suffix}}, nil
 }
 
-// places are the files to look at, best first.
+// places returns the files to look at, best first.
 func places() []string {
 	name := "libopenblas.so.0"
 	var folders []string

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// A BLAS is a loaded library. It is safe for concurrent use and lives as long
-// as the process.
+// A BLAS is a loaded library. It is safe for concurrent use and stays loaded
+// for the life of the process.
 type BLAS struct {
 	library Library
 	version string
@@ -20,20 +20,20 @@ type BLAS struct {
 	dgemm func(transB int32, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
 }
 
-// Numbers of the C interface (cblas.h).
+// Constants of the C interface (cblas.h).
 const (
 	rowMajor = 101
 	noTrans  = 111
 	trans    = 112
 )
 
-// threadsPosix is what openblas_get_parallel says of a build with POSIX
-// threads; 0 is sequential, 2 OpenMP.
+// threadsPosix is the result of openblas_get_parallel in a build with POSIX
+// threads; 0 means sequential, 2 OpenMP.
 const threadsPosix = 1
 
-// Open loads the library, limits it to one thread a call, and tries it out.
+// Open loads the library, limits it to one thread per call, and tests it.
 func Open(lib Library) (*BLAS, error) {
-	lib, err := ordered(lib.Path, lib.Source) // a file may have changed since
+	lib, err := ordered(lib.Path, lib.Source) // the file may have changed since
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +47,10 @@ func Open(lib Library) (*BLAS, error) {
 	return b, nil
 }
 
-// Library returns what was loaded.
+// Library returns the loaded library.
 func (b *BLAS) Library() Library { return b.library }
 
-// Version is the release, such as "0.3.21", or "" where it does not say.
+// Version returns the release, such as "0.3.21", or "" if unknown.
 func (b *BLAS) Version() string { return b.version }
 
 // Mul64 writes a·bᵀ into dst on the calling goroutine: a is n×d, b is K×d,
@@ -72,8 +72,8 @@ func (b *BLAS) MulPlain64(dst, x, y blas64.General) error {
 	return nil
 }
 
-// Mul32 is Mul64 in float32. A row's result depends in its last bits on the
-// row's place.
+// Mul32 is Mul64 in float32. The last bits of a row's result depend on the
+// row's position.
 func (b *BLAS) Mul32(dst, x, y blas32.General) error {
 	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
 		return err
@@ -82,17 +82,17 @@ func (b *BLAS) Mul32(dst, x, y blas32.General) error {
 	return nil
 }
 
-// small refuses what 32-bit integers do not hold.
+// small refuses empty sizes and sizes that do not fit into 32-bit integers.
 func small(sizes ...int) error {
 	for _, n := range sizes {
 		if n < 1 || n > math.MaxInt32 {
-			return fmt.Errorf("product: a side of %d", n)
+			return fmt.Errorf("product: dimension %d is outside 1 … 2147483647", n)
 		}
 	}
 	return nil
 }
 
-// tryOut makes sure that the functions are what their names say.
+// tryOut checks that the functions compute what their names say.
 func (b *BLAS) tryOut() error {
 	x32, y32, out32 := []float32{1, 2, 3, 4}, []float32{5, 6, 7, 8}, make([]float32, 4)
 	b.sgemm(trans, 2, 2, 2, x32, 2, y32, 2, out32, 2)
@@ -100,13 +100,13 @@ func (b *BLAS) tryOut() error {
 	b.dgemm(trans, 2, 2, 2, x64, 2, y64, 2, out64, 2)
 	for i, want := range []float64{17, 23, 39, 53} {
 		if float64(out32[i]) != want || out64[i] != want {
-			return errors.New("gives wrong products")
+			return errors.New("computes wrong products")
 		}
 	}
 	return nil
 }
 
-// versionOf takes "0.3.21" from "OpenBLAS 0.3.21 DYNAMIC_ARCH …".
+// versionOf extracts "0.3.21" from "OpenBLAS 0.3.21 DYNAMIC_ARCH …".
 func versionOf(config string) string {
 	fields := strings.Fields(config)
 	if len(fields) > 1 {

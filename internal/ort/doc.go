@@ -1,26 +1,27 @@
-// Package ort is the only door to ONNX Runtime. It finds the shared library
-// (Locate), loads it once (Open), and makes sessions and tensors.
+// Package ort is the only package that uses ONNX Runtime directly. It finds the
+// shared library (Locate), loads it once (Open), and makes sessions and
+// tensors.
 //
 // # Nothing loads until Open
 //
-// Locate reads the headers of candidate files and their version without
-// loading any of them, so `pipeline doctor` can look at a broken or foreign
-// library safely: loading a truncated library kills the process (SIGBUS)
-// before any error can be returned.
+// Locate reads the headers of candidate files and their version without loading
+// any of them, so `pipeline doctor` can inspect a broken or foreign library
+// safely: loading a truncated library kills the process (SIGBUS) before any
+// error can be returned.
 //
 // # One environment per process
 //
-// The binding that we use (github.com/yalue/onnxruntime_go) keeps the loaded
-// library and its environment in variables of its own, and ONNX Runtime can
-// crash when an environment is destroyed and made again. So there is exactly
-// one for the life of the process: Open returns the same Runtime for the same
-// library, refuses another one, and nothing ever closes it. This is the one
-// piece of process-wide state in the project.
+// The binding (github.com/yalue/onnxruntime_go) stores the loaded library and
+// its environment in package variables, and ONNX Runtime can crash when an
+// environment is destroyed and recreated. So there is exactly one for the life
+// of the process: Open returns the same Runtime for the same library, refuses
+// another one, and nothing ever closes it. This is the only process-wide state
+// in the project.
 //
 // # No telemetry
 //
-// The official builds since 1.29 report to their maker unless told not to
-// before they load. Open tells them.
+// Since 1.29 the official builds send telemetry unless it is disabled before
+// they load. Open disables it.
 //
 // # Threads
 //

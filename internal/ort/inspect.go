@@ -13,8 +13,9 @@ const entryPoint = "OrtGetApiBase"
 
 var errNotORT = errors.New("a shared library, but not ONNX Runtime (no " + entryPoint + " in it)")
 
-// inspect says, from a file's headers alone, whether it is a whole library for
-// the given system and which release it is ("" when the headers do not tell).
+// inspect checks, from a file's headers alone, that it is a complete library
+// for the given system and returns its release ("" if the headers do not
+// contain it).
 func inspect(path, goos, goarch string) (version string, err error) {
 	lib, err := sharedlib.Inspect(path, goos, goarch, entryPoint)
 	if errors.Is(err, sharedlib.ErrNoFunction) {

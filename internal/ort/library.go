@@ -11,23 +11,23 @@ import (
 type Library struct {
 	// Path is absolute.
 	Path string
-	// Version is "major.minor.patch", or "" where only loading tells.
+	// Version is "major.minor.patch", or "" if it is only known after loading.
 	Version string
-	// Source says where it was found, in words for people.
+	// Source describes where it was found.
 	Source string
 }
 
-// An Attempt is a place that Locate looked at and what was wrong with it.
+// An Attempt is a place that Locate looked at and the reason for rejecting it.
 type Attempt struct {
 	Path   string
 	Source string
 	Err    error
 }
 
-// ErrNoLibrary says that no usable library was found.
+// ErrNoLibrary reports that no usable library was found.
 var ErrNoLibrary = errors.New("no usable ONNX Runtime library")
 
-// Remedy is what to tell people who have no library.
+// Remedy tells users without a library what to do.
 const Remedy = "run `make setup`, or install ONNX Runtime " + minVersionText + " or newer and set ONNXRUNTIME_LIB to its library file"
 
 // The binding asks for API version 24; 1.24 is the first release that has it.
@@ -37,8 +37,8 @@ const (
 	minVersionText     = "1.24"
 )
 
-// checkVersion refuses releases without the API that the binding needs.
-// Unknown ("") passes: Open finds out.
+// checkVersion refuses releases without the API that the binding needs. An
+// unknown version ("") passes: Open checks it.
 func checkVersion(version string) error {
 	if version == "" {
 		return nil

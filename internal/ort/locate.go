@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// CachedVersion is the release that `make setup` puts into the user's cache.
+// CachedVersion is the release that `make setup` installs in the user's cache.
 const CachedVersion = "1.30.0"
 
 // EnvLibrary is the environment variable that names the library file.
@@ -17,20 +17,20 @@ const EnvLibrary = "ONNXRUNTIME_LIB"
 
 // Locate finds the library to use, in this order: explicit (from the
 // configuration), $ONNXRUNTIME_LIB, the user's cache filled by `make setup`,
-// beside the executable, the usual places of the system. The first two are
-// orders: when one is given and does not work, that is the error and nothing
-// else is tried. Attempts lists what was rejected and why, also on success.
-// No candidate is loaded. Errors wrap ErrNoLibrary.
+// the executable's folder, the system's usual folders. The first two are
+// binding: if one is set but unusable, Locate fails without trying anything
+// else. The attempts list what was rejected and why, even on success. No
+// candidate is loaded. Errors wrap ErrNoLibrary.
 func Locate(explicit string) (Library, []Attempt, error) {
 	return thisMachine().locate(explicit)
 }
 
-// A machine is what Locate depends on, so that tests can make one up.
+// A machine is the environment that Locate depends on; tests make up their own.
 type machine struct {
 	env          func(string) string
 	home         string // "" when unknown
 	executable   string // folder of this program, "" when unknown
-	root         string // prefix of system folders, "" in real life
+	root         string // prefix of system folders, "" outside tests
 	goos, goarch string
 }
 
@@ -66,7 +66,7 @@ func (m machine) locate(explicit string) (Library, []Attempt, error) {
 	return Library{}, attempts, fmt.Errorf("%w: %s", ErrNoLibrary, Remedy)
 }
 
-// ordered checks the one file that somebody asked for.
+// ordered checks the file that the user named.
 func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -83,8 +83,8 @@ func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 	return Library{Path: abs, Version: version, Source: source}, nil, nil
 }
 
-// CacheDir is the folder that `make setup` fills; scripts/setup/onnxruntime.sh
-// computes the same.
+// CacheDir returns the folder that `make setup` fills;
+// scripts/setup/onnxruntime.sh computes the same path.
 func CacheDir() (string, error) {
 	dir := thisMachine().cacheDir()
 	if dir == "" {
@@ -95,7 +95,7 @@ func CacheDir() (string, error) {
 
 func (m machine) cacheDir() string {
 	base := m.env("XDG_CACHE_HOME")
-	if !filepath.IsAbs(base) { // as its specification asks
+	if !filepath.IsAbs(base) { // as the XDG specification requires
 		if m.home == "" {
 			return ""
 		}
@@ -148,7 +148,7 @@ func (m machine) systemDirs() []string {
 	return dirs
 }
 
-// patterns are the names of the library, best first.
+// patterns returns the names of the library, best first.
 func (m machine) patterns() []string {
 	switch m.goos {
 	case "windows":
@@ -159,7 +159,7 @@ func (m machine) patterns() []string {
 	return []string{"libonnxruntime.so", "libonnxruntime.so.*"}
 }
 
-// candidates lists the files of the folder that match, each real file once.
+// candidates lists the matching files of the folder, each real file once.
 func (p place) candidates(patterns []string) []string {
 	var found, real []string
 	for _, pattern := range patterns {
@@ -181,7 +181,8 @@ func (p place) candidates(patterns []string) []string {
 	return found
 }
 
-// nothing records a folder without any candidate, for doctor's list.
+// nothing returns an attempt for a folder without candidates, for doctor's
+// list.
 func (p place) nothing(patterns []string) []Attempt {
 	if len(p.candidates(patterns)) > 0 {
 		return nil
@@ -189,7 +190,7 @@ func (p place) nothing(patterns []string) []Attempt {
 	return []Attempt{{Path: p.dir, Source: p.source, Err: fmt.Errorf("no %s here", patterns[0])}}
 }
 
-// escapeGlob makes a folder's own name match itself only.
+// escapeGlob escapes a folder's name so that it matches only itself.
 func escapeGlob(dir string) string {
 	if runtime.GOOS == "windows" { // Glob has no escapes there
 		return dir

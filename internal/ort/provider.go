@@ -11,8 +11,8 @@ import (
 // A Provider is the hardware backend that a session runs on.
 type Provider string
 
-// The providers that can be asked for. CPU is in every library; the others
-// need a library built with them.
+// The supported providers. Every library has CPU; the others need a library
+// built with them.
 const (
 	CPU      Provider = "cpu"
 	CUDA     Provider = "cuda"
@@ -20,12 +20,12 @@ const (
 	OpenVINO Provider = "openvino"
 )
 
-// Providers lists the names that ParseProvider takes.
+// Providers lists the names that ParseProvider accepts.
 func Providers() []string {
 	return []string{string(CPU), string(CUDA), string(CoreML), string(OpenVINO)}
 }
 
-// ParseProvider checks a name from a configuration.
+// ParseProvider returns the provider with a name from a configuration.
 func ParseProvider(name string) (Provider, error) {
 	if slices.Contains(Providers(), name) {
 		return Provider(name), nil

@@ -10,20 +10,20 @@ import (
 )
 
 // A Runtime is the loaded library with its environment. It is safe for
-// concurrent use and lives as long as the process.
+// concurrent use and lives for the life of the process.
 type Runtime struct {
 	library Library
 }
 
-// process holds the one Runtime: ONNX Runtime and its binding are process-wide
-// themselves (see the package comment).
+// process holds the only Runtime: ONNX Runtime and its binding are process-wide
+// (see the package comment).
 var process struct {
 	sync.Mutex
 	runtime *Runtime
 }
 
-// Open loads the library, about 30 ms the first time. A second call with the
-// same file returns the same Runtime; another file is an error.
+// Open loads the library, which takes about 30 ms the first time. A second call
+// with the same file returns the same Runtime; another file is an error.
 func Open(lib Library) (*Runtime, error) {
 	process.Lock()
 	defer process.Unlock()
@@ -41,7 +41,7 @@ func Open(lib Library) (*Runtime, error) {
 	return rt, nil
 }
 
-// sameFile compares through links, since a library usually has several names.
+// sameFile follows links, since a library usually has several names.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true
@@ -51,8 +51,8 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// load looks at the headers again before loading: a Library need not come from
-// Locate, and a file may change in between.
+// load checks the headers again before loading: a Library need not come from
+// Locate, and the file may have changed since.
 func load(lib Library) (*Runtime, error) {
 	path, err := filepath.Abs(lib.Path)
 	if err != nil {
@@ -75,10 +75,10 @@ func load(lib Library) (*Runtime, error) {
 	return &Runtime{library: lib}, nil
 }
 
-// forbidTelemetry must come before loading: since 1.29 the official builds
-// write a device number and a database into the user's cache folder and send
-// reports, names of models among them, from the moment they start. The
-// library's own switch exists only after that.
+// forbidTelemetry must run before loading: as soon as they start, the official
+// builds since 1.29 write a device id and a database into the user's cache
+// folder and send reports, which include names of models. The library's own
+// switch is only available later.
 func forbidTelemetry() error {
 	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
 		return fmt.Errorf("switching its telemetry off: %w", err)
@@ -86,14 +86,15 @@ func forbidTelemetry() error {
 	return nil
 }
 
-// Library returns what was loaded; Version is now the library's own answer.
+// Library returns the loaded library; its Version is the one reported by the
+// library itself.
 func (rt *Runtime) Library() Library { return rt.library }
 
-// Version is the library's release, such as "1.30.0".
+// Version returns the library's release, such as "1.30.0".
 func (rt *Runtime) Version() string { return rt.library.Version }
 
-// MajorMinor is the part of the version that fingerprints use: results differ
-// in their last bits between minor releases.
+// MajorMinor returns the part of the version that fingerprints use: results
+// differ in their last bits between minor releases.
 func (rt *Runtime) MajorMinor() string {
 	major, minor, err := majorMinor(rt.library.Version)
 	if err != nil {

@@ -14,9 +14,10 @@ type Session struct {
 	session *onnxruntime.DynamicAdvancedSession
 }
 
-// NewSession loads a model from its bytes, which are not kept. The session
-// computes the named outputs from the named inputs on the calling goroutine,
-// with all graph optimisations. Cost: optimising the graph, typically 0.1–1 s.
+// NewSession loads a model from its bytes, which it does not retain. The
+// session computes the named outputs from the named inputs on the calling
+// goroutine, with all graph optimisations. Cost: optimising the graph,
+// typically 0.1–1 s.
 func (rt *Runtime) NewSession(model []byte, inputs, outputs []string, p Provider) (*Session, error) {
 	options, err := sessionOptions()
 	if err != nil {
@@ -54,7 +55,7 @@ func sessionOptions() (*onnxruntime.SessionOptions, error) {
 	return o, nil
 }
 
-// explainLoad adds what to do to the usual reasons why a model does not load.
+// explainLoad adds a remedy to the usual reasons why a model does not load.
 func (rt *Runtime) explainLoad(err error) error {
 	text := strings.ToLower(err.Error())
 	remedy := "export the model again; `pipeline backbones inspect` shows what is in it"
@@ -72,16 +73,16 @@ func (rt *Runtime) explainLoad(err error) error {
 // sourceLocation matches "/path/file.h:46 void function(arguments) ".
 var sourceLocation = regexp.MustCompile(`/\S*\.(?:h|cc):\d+ [^\n]*?\)(?: const)? `)
 
-// firstLine keeps stack traces and source locations of the library out of
-// messages for people.
+// firstLine strips the library's stack traces and source locations from error
+// messages.
 func firstLine(err error) error {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	text = strings.TrimPrefix(text, "Error creating C session: ")
 	return errors.New(strings.TrimSpace(sourceLocation.ReplaceAllString(text, "")))
 }
 
-// Run computes outputs from inputs, in the order given to NewSession. Shapes
-// must be what the model computes.
+// Run computes outputs from inputs, in the order given to NewSession. Their
+// shapes must match the model's.
 func (s *Session) Run(inputs, outputs []*Tensor) error {
 	in, out := values(inputs), values(outputs)
 	if err := s.session.Run(in, out); err != nil {

@@ -18,14 +18,14 @@ type Tensor struct {
 	pinner runtime.Pinner
 }
 
-// NewTensor makes a float32 tensor of zeros. Every axis must be positive.
+// NewTensor returns a float32 tensor of zeros. Every axis must be positive.
 func (rt *Runtime) NewTensor(shape ...int64) (*Tensor, error) {
 	n, err := elements(shape)
 	if err != nil {
 		return nil, err
 	}
 	t := &Tensor{f32: make([]float32, n)}
-	t.pinner.Pin(&t.f32[0]) // the library keeps the address between calls
+	t.pinner.Pin(&t.f32[0]) // the library holds the address between calls
 	t.value, err = onnxruntime.NewTensor(shape, t.f32)
 	if err != nil {
 		t.pinner.Unpin()
@@ -34,7 +34,7 @@ func (rt *Runtime) NewTensor(shape ...int64) (*Tensor, error) {
 	return t, nil
 }
 
-// NewHalfTensor makes a float16 tensor of zeros, filled through Half.
+// NewHalfTensor returns a float16 tensor of zeros, to be filled through Half.
 func (rt *Runtime) NewHalfTensor(shape ...int64) (*Tensor, error) {
 	n, err := elements(shape)
 	if err != nil {
@@ -51,8 +51,8 @@ func (rt *Runtime) NewHalfTensor(shape ...int64) (*Tensor, error) {
 	return t, nil
 }
 
-// WrapTensor makes a float32 tensor of the caller's memory, row-major, which
-// must not be freed or moved before Close; it is not copied.
+// WrapTensor returns a float32 tensor on the caller's memory, row-major,
+// without copying it. The memory must not be freed or moved before Close.
 func (rt *Runtime) WrapTensor(data []float32, shape ...int64) (*Tensor, error) {
 	t := &Tensor{f32: data}
 	return t, wrapInto(t, data, shape)
@@ -99,14 +99,15 @@ func elements(shape []int64) (int, error) {
 	return int(n), nil
 }
 
-// Data is the memory of a float32 tensor, row-major; nil for others.
+// Data returns the memory of a float32 tensor, row-major; nil for other types.
 func (t *Tensor) Data() []float32 { return t.f32 }
 
-// Data64 is the memory of a float64 tensor, row-major; nil for others.
+// Data64 returns the memory of a float64 tensor, row-major; nil for other
+// types.
 func (t *Tensor) Data64() []float64 { return t.f64 }
 
-// Half is the memory of a float16 tensor as IEEE 754 binary16 bits, row-major;
-// nil for a float32 one.
+// Half returns the memory of a float16 tensor as IEEE 754 binary16 bits,
+// row-major; nil for other types.
 func (t *Tensor) Half() []uint16 { return t.f16 }
 
 // Close frees the tensor; its memory must not be used afterwards.

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// parse reads the JSON header token by token: encoding/json's own maps would
-// hide a name that stands there twice.
+// parse reads the JSON header token by token: encoding/json's maps would hide a
+// duplicate name.
 func (f *File) parse(raw []byte) error {
 	if raw[0] != '{' || !utf8.Valid(raw) {
-		return fmt.Errorf("%w: it does not begin with a JSON object", ErrFormat)
+		return fmt.Errorf("%w: the header does not begin with a JSON object", ErrFormat)
 	}
 	d := decoder{json.NewDecoder(bytes.NewReader(raw))}
 	d.json.UseNumber()
@@ -59,8 +59,8 @@ func (d decoder) delim(want json.Delim) error {
 	return nil
 }
 
-// object calls field for each key of the object that comes next; field must
-// consume the value.
+// object calls field for each key of the next object; field must consume the
+// value.
 func (d decoder) object(field func(key string) error) error {
 	if err := d.delim('{'); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (d decoder) number() (int64, error) {
 	}
 	v, err := strconv.ParseInt(n.String(), 10, 64)
 	if err != nil || v < 0 {
-		return 0, fmt.Errorf("%s is not a whole number from 0 up", n)
+		return 0, fmt.Errorf("%s is not a whole number of at least 0", n)
 	}
 	return v, nil
 }
@@ -128,7 +128,7 @@ func (d decoder) numbers(most int) ([]int64, error) {
 	return out, d.delim(']')
 }
 
-// info reads one tensor's description and checks it in itself.
+// info reads one tensor's description and checks its consistency.
 func (d decoder) info(name string) (Info, error) {
 	info := Info{Name: name, Begin: -1}
 	err := d.object(func(key string) error { return d.infoField(&info, key) })

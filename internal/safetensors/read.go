@@ -11,15 +11,15 @@ import (
 	"slices"
 )
 
-// What is wrong with a file, for errors.Is.
+// Errors of reading, for errors.Is.
 var (
-	// ErrTooShort says that bytes are missing at the end.
+	// ErrTooShort reports that bytes are missing at the end.
 	ErrTooShort = errors.New("the file is too short")
-	// ErrFormat says that the bytes are not a safetensors file.
+	// ErrFormat reports that the data is not a safetensors file.
 	ErrFormat = errors.New("not a safetensors file")
-	// ErrDigest says that the bytes are not the ones that were written.
-	ErrDigest = errors.New("the checksum does not match, the file was altered or damaged")
-	// ErrNoTensor names a tensor that is not in the file.
+	// ErrDigest reports that the data differs from what was written.
+	ErrDigest = errors.New("the checksum does not match: the file was altered or damaged")
+	// ErrNoTensor reports that a tensor is not in the file.
 	ErrNoTensor = errors.New("no such tensor")
 )
 
@@ -32,7 +32,7 @@ type Info struct {
 	Begin, End int64
 }
 
-// A File is an open safetensors file. It is safe for concurrent use when its
+// A File is an open safetensors file. It is safe for concurrent use if its
 // reader is.
 type File struct {
 	r        io.ReaderAt
@@ -44,8 +44,8 @@ type File struct {
 }
 
 // Open reads and checks the header of the size bytes in r. The error wraps
-// ErrTooShort when the file ends before what its header promises, ErrFormat
-// when it is something else. The cost is that of the header.
+// ErrTooShort if the file ends before its header says, ErrFormat if it is not a
+// safetensors file. The cost depends only on the size of the header.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	raw, err := readHeader(r, size)
 	if err != nil {
@@ -80,8 +80,8 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	return raw, readFull(r, raw, 8)
 }
 
-// headerBeyondEnd tells a truncated file from one of another kind: a header
-// starts with a brace.
+// headerBeyondEnd distinguishes a truncated file from one of another kind: a
+// header starts with a brace.
 func headerBeyondEnd(r io.ReaderAt, n, size int64) error {
 	var brace [1]byte
 	if err := readFull(r, brace[:], 8); err != nil {
@@ -104,8 +104,8 @@ func readFull(r io.ReaderAt, dst []byte, at int64) error {
 	return err
 }
 
-// checkCoverage sorts the tensors by place and refuses gaps, overlaps and
-// anything before or after them.
+// checkCoverage sorts the tensors by offset and refuses gaps, overlaps and
+// extra bytes before or after them.
 func (f *File) checkCoverage() error {
 	slices.SortStableFunc(f.tensors, func(a, b Info) int {
 		if a.Begin != b.Begin {
@@ -130,14 +130,14 @@ func (f *File) checkCoverage() error {
 	return nil
 }
 
-// Tensors lists what is in the file, in file order.
+// Tensors returns the tensors in file order.
 func (f *File) Tensors() []Info { return f.tensors }
 
 // Metadata returns the strings stored under __metadata__.
 func (f *File) Metadata() map[string]string { return f.metadata }
 
-// VerifyDigest reads the whole file and compares it with the sha256 tensor
-// that closes it. The error wraps ErrDigest.
+// VerifyDigest reads the whole file and compares it with the sha256 tensor at
+// its end. The error wraps ErrDigest.
 func (f *File) VerifyDigest() (Written, error) {
 	i, ok := f.byName[DigestName]
 	if !ok || i != len(f.tensors)-1 || f.tensors[i].DType != U8 || f.tensors[i].End-f.tensors[i].Begin != digestBytes {
@@ -161,7 +161,7 @@ func (f *File) VerifyDigest() (Written, error) {
 	return done, nil
 }
 
-// Read returns one tensor. It allocates the tensor and one small chunk.
+// Read returns one tensor. Besides the tensor it allocates one small chunk.
 func (f *File) Read(name string) (Tensor, error) {
 	i, ok := f.byName[name]
 	if !ok {
@@ -200,7 +200,7 @@ func (f *File) read(info Info) (Tensor, error) {
 	}
 }
 
-// chunks hands the elements of a tensor to set, one by one.
+// chunks passes the elements of a tensor to set, one by one.
 func (f *File) chunks(info Info, set func(i int, element []byte)) error {
 	width := int(info.DType.Size())
 	buf := make([]byte, min(chunkBytes, info.End-info.Begin))

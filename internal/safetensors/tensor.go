@@ -8,7 +8,7 @@ import (
 // A DType is the element type of a tensor.
 type DType string
 
-// The element types that this package knows.
+// The supported element types.
 const (
 	F32 DType = "F32"
 	F64 DType = "F64"
@@ -29,12 +29,12 @@ func (t DType) Size() int64 {
 	return 0
 }
 
-// maxRank is the largest number of dimensions read or written; it keeps a
-// hostile header from being mostly shapes.
+// maxRank is the largest number of dimensions read or written; it bounds the
+// shapes in a hostile header.
 const maxRank = 16
 
-// A Tensor is a dense row-major array. Exactly one of the slices is set, also
-// when it is empty.
+// A Tensor is a dense row-major array. Exactly one of the slices is non-nil,
+// even for an empty tensor.
 type Tensor struct {
 	Shape []int
 	F32   []float32
@@ -43,7 +43,7 @@ type Tensor struct {
 	U8    []byte
 }
 
-// DType returns the element type, "" when not exactly one slice is set.
+// DType returns the element type, or "" unless exactly one slice is set.
 func (t Tensor) DType() DType {
 	var found []DType
 	if t.F32 != nil {
@@ -64,7 +64,7 @@ func (t Tensor) DType() DType {
 	return found[0]
 }
 
-// count returns the number of elements held.
+// count returns the number of elements.
 func (t Tensor) count() int64 {
 	return int64(len(t.F32) + len(t.F64) + len(t.I64) + len(t.U8))
 }
@@ -83,8 +83,8 @@ func (t Tensor) validate() error {
 	return nil
 }
 
-// elements multiplies a shape out. The product of the non-zero dimensions must
-// fit too, so that code that computes a stride cannot overflow.
+// elements returns the number of elements of a shape. The product of the
+// non-zero dimensions must fit too, so that computing strides cannot overflow.
 func elements(shape []int) (int64, error) {
 	if len(shape) > maxRank {
 		return 0, fmt.Errorf("%d dimensions, at most %d are supported", len(shape), maxRank)

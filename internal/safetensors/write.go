@@ -26,20 +26,20 @@ const (
 	digestBytes = sha256.Size
 )
 
-// A Written says what was written.
+// A Written describes a written file.
 type Written struct {
 	// Bytes is the length of the file.
 	Bytes int64
-	// Digest is the content of the closing sha256 tensor: the hash of every
-	// byte before it.
+	// Digest is the content of the final sha256 tensor: the hash of every byte
+	// before it.
 	Digest [digestBytes]byte
 	// SHA256 is the hash of the whole file, as sha256sum shows it.
 	SHA256 [digestBytes]byte
 }
 
-// Write writes tensors and metadata to w and closes the file with the sha256
-// tensor. The same content gives the same bytes. Nothing larger than the
-// header and one small chunk is held in memory. The name sha256 is reserved.
+// Write writes tensors and metadata to w, followed by the sha256 tensor. The
+// same content gives the same bytes. Besides the tensors, memory holds only the
+// header and one small chunk. The name sha256 is reserved.
 func Write(w io.Writer, tensors map[string]Tensor, metadata map[string]string) (Written, error) {
 	names, err := layout(tensors)
 	if err != nil {
@@ -144,12 +144,13 @@ func (b *headerBuilder) finish() ([]byte, error) {
 		b.json.WriteByte(' ')
 	}
 	if b.json.Len() > maxHeader {
-		return nil, fmt.Errorf("write safetensors: header of %d bytes, at most %d are allowed", b.json.Len(), maxHeader)
+		return nil, fmt.Errorf("write safetensors: the header has %d bytes, at most %d are allowed", b.json.Len(), maxHeader)
 	}
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(b.json.Len())), b.json.Bytes()...), nil
 }
 
-// hashingWriter writes in chunks, hashing on the way; the first error sticks.
+// hashingWriter writes and hashes in chunks; it keeps returning its first
+// error.
 type hashingWriter struct {
 	w   io.Writer
 	sum hash.Hash

@@ -10,12 +10,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
-// Variable names the environment variable that points at the folder. Where it
-// is set, as in CI, a test may not skip for want of the folder.
+// Variable names the environment variable that points to the folder. If it is
+// set, as in CI, a missing folder fails the test instead of skipping it.
 const Variable = "PIPELINE_SHARED"
 
-// Path returns the path of an entry of the folder. It skips the test where
-// there is no such folder, and fails it where Variable promised one.
+// Path returns the path of an entry of the folder. If the entry is missing it
+// skips the test, or fails it if Variable is set.
 func Path(tb testing.TB, elem ...string) string {
 	tb.Helper()
 	dir, promised := os.LookupEnv(Variable)

@@ -12,10 +12,10 @@ import (
 	"os"
 )
 
-// ErrNoFunction says that a library has none of the functions asked for.
+// ErrNoFunction reports that a library has none of the wanted functions.
 var ErrNoFunction = errors.New("the library has no such function")
 
-// A Library is what the headers of a shared library tell.
+// A Library is what the headers of a shared library reveal.
 type Library struct {
 	// Function is the first of the wanted functions that it has.
 	Function string
@@ -25,8 +25,8 @@ type Library struct {
 }
 
 // Inspect reads the headers of a file for the given system. It loads nothing.
-// A library without any of the functions is an ErrNoFunction; one that was
-// stripped of its names (Mach-O) passes with the first.
+// For a library without any of the functions the error is ErrNoFunction; a
+// library stripped of its symbol names (Mach-O) passes with the first function.
 func Inspect(path, goos, goarch string, functions ...string) (Library, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -46,8 +46,8 @@ func Inspect(path, goos, goarch string, functions ...string) (Library, error) {
 	return inspect(f, info.Size(), goos, goarch, functions)
 }
 
-// inspect guards the header parsers: they are not hardened against every
-// damaged file.
+// inspect recovers from panics of the header parsers, which are not hardened
+// against every damaged file.
 func inspect(r io.ReaderAt, size int64, goos, goarch string, functions []string) (lib Library, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,7 +64,7 @@ func inspect(r io.ReaderAt, size int64, goos, goarch string, functions []string)
 	}
 }
 
-// errDamaged covers the files that would kill a process that loads them.
+// errDamaged reports a file that would kill a process that loads it.
 var errDamaged = errors.New("truncated: the file ends before its contents do")
 
 func inspectELF(r io.ReaderAt, size int64, goarch string, functions []string) (Library, error) {
@@ -195,7 +195,8 @@ func peFunction(f *pe.File, functions []string) (string, error) {
 	return "", ErrNoFunction
 }
 
-// within says whether [offset, offset+length) lies inside a file of size bytes.
+// within reports whether [offset, offset+length) lies inside a file of size
+// bytes.
 func within(offset, length uint64, size int64) bool {
 	end := offset + length
 	return end >= offset && end <= uint64(size)

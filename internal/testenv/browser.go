@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// browserTime is how long a page may take before its test fails.
+// browserTime is how long a page may take to load.
 const browserTime = 2 * time.Minute
 
 // Visit opens a page in a headless Chromium and returns the HTML of its
@@ -32,7 +32,7 @@ func Visit(tb testing.TB, url string) string {
 	return document.Result.Value
 }
 
-// A session is a conversation with Chromium in its DevTools protocol: JSON
+// A session is a connection to Chromium through the DevTools protocol: JSON
 // messages that end with a zero byte, over a pair of pipes.
 type session struct {
 	in      io.Writer
@@ -69,7 +69,7 @@ func startBrowser(tb testing.TB) *session {
 	b := &session{in: in, out: bufio.NewReader(out)}
 	tb.Cleanup(func() {
 		b.session = ""
-		b.send(tb, "Browser.close", nil) // it writes its profile and ends
+		b.send(tb, "Browser.close", nil) // it writes its profile and exits
 		if err := cmd.Wait(); err != nil {
 			tb.Logf("%s: %v", cmd.Path, err)
 		}
@@ -90,7 +90,7 @@ func pipe(tb testing.TB) (r, w *os.File) {
 	return r, w
 }
 
-// call sends a command and stores the result of its answer.
+// call sends a command and stores its result.
 func (b *session) call(tb testing.TB, method string, params, result any) {
 	tb.Helper()
 	b.send(tb, method, params)

@@ -1,5 +1,5 @@
-// Package testenv finds the programs that some tests use and the project works
-// without: Python and a headless browser. `make test-setup` installs both.
+// Package testenv finds the programs that only some tests need: Python and a
+// headless browser. `make test-setup` installs both.
 package testenv
 
 import (
@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// Environment variables that name a program of the developer's own.
+// Environment variables that name the developer's own programs.
 const (
 	EnvPython  = "PIPELINE_PYTHON"
 	EnvBrowser = "PIPELINE_BROWSER"
 )
 
-// Missing ends a test that lacks something: in CI, where the environment
-// variable CI is set, it fails the test, elsewhere it skips it.
+// Missing ends a test that lacks a prerequisite. In CI (the environment
+// variable CI is set) it fails the test, elsewhere it skips it.
 func Missing(tb testing.TB, format string, args ...any) {
 	tb.Helper()
 	if os.Getenv("CI") != "" {
@@ -25,7 +25,7 @@ func Missing(tb testing.TB, format string, args ...any) {
 	tb.Skipf(format, args...)
 }
 
-// Python returns the path of a Python interpreter that imports the modules:
+// Python returns the path of a Python interpreter that can import the modules:
 // $PIPELINE_PYTHON, otherwise the one that `make test-setup` installs.
 func Python(tb testing.TB, modules ...string) string {
 	tb.Helper()
@@ -61,13 +61,14 @@ func browser(tb testing.TB) string {
 	return ""
 }
 
-// installed returns the folder that scripts/testenv/setup.sh fills.
+// installed returns the folder filled by scripts/testenv/setup.sh.
 func installed(tb testing.TB) string {
 	tb.Helper()
 	return filepath.Join(ModuleRoot(tb), ".testenv")
 }
 
-// ModuleRoot returns the folder of the go.mod that the working directory is in.
+// ModuleRoot returns the folder of the go.mod that governs the working
+// directory.
 func ModuleRoot(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()

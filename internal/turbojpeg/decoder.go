@@ -11,20 +11,20 @@ import (
 	"image/jpeg"
 )
 
-// decompress is the function that tells TurboJPEG from other libraries.
+// decompress is a function that distinguishes TurboJPEG from other libraries.
 const decompress = "tjDecompress2"
 
-// Numbers of turbojpeg.h.
+// Constants of turbojpeg.h.
 const (
 	formatRGB       = 0
 	flagAccurateDCT = 4096
 )
 
-// ErrDecode says that the library did not decode a file cleanly.
-var ErrDecode = errors.New("libjpeg-turbo does not decode it")
+// ErrDecode reports that the library did not decode a file cleanly.
+var ErrDecode = errors.New("libjpeg-turbo cannot decode it")
 
-// A Decoder is a loaded library. It is safe for concurrent use and lives as
-// long as the process.
+// A Decoder is a loaded library. It is safe for concurrent use and stays loaded
+// for the life of the process.
 type Decoder struct {
 	path    string
 	id      string
@@ -33,7 +33,7 @@ type Decoder struct {
 	decode  func(handle uintptr, file *byte, size uint, dst *byte, width, pitch, height, format, flags int32) int32
 }
 
-// Open loads the library and tries it out.
+// Open loads the library and tests it.
 func Open(path string) (*Decoder, error) {
 	d := &Decoder{path: path}
 	if err := d.load(); err != nil {
@@ -46,19 +46,19 @@ func Open(path string) (*Decoder, error) {
 	return d, nil
 }
 
-// Path is where the library lies.
+// Path returns the path of the library.
 func (d *Decoder) Path() string { return d.path }
 
-// ID is eight hex digits that belong to the pixels that the library makes.
+// ID returns eight hex digits of a hash of the pixels that the library decodes.
 func (d *Decoder) ID() string { return d.id }
 
-// Scaled is a side at 1/by of its size.
+// Scaled returns a side length at 1/by of its size.
 func Scaled(side, by int) int { return (side + by - 1) / by }
 
 // Decode decodes a file of width×height pixels at 1/by of its size (by is 1, 2,
 // 4 or 8) into dst, 8-bit RGB without gaps, with the accurate inverse DCT and
-// smooth chroma, as Pillow does. The file must have one channel, or three that
-// are YCbCr. A warning counts as an error, which wraps ErrDecode.
+// smooth chroma, as Pillow does. The file must be grey or YCbCr. Warnings count
+// as errors. Errors wrap ErrDecode.
 func (d *Decoder) Decode(dst, file []byte, width, height, by int) error {
 	if len(file) == 0 || width < 1 || height < 1 || (by != 1 && by != 2 && by != 4 && by != 8) {
 		return fmt.Errorf("%w: %d bytes, %d×%d pixels at 1/%d", ErrDecode, len(file), width, height, by)
@@ -70,7 +70,7 @@ func (d *Decoder) Decode(dst, file []byte, width, height, by int) error {
 	}
 	handle := d.open()
 	if handle == 0 {
-		return fmt.Errorf("%w: no memory", ErrDecode)
+		return fmt.Errorf("%w: out of memory", ErrDecode)
 	}
 	defer d.destroy(handle)
 	if d.decode(handle, &file[0], uint(len(file)), &dst[0], int32(w), int32(3*w), int32(h), formatRGB, flagAccurateDCT) != 0 {
@@ -96,7 +96,7 @@ func (d *Decoder) probe() (string, error) {
 	for _, by := range []int{1, 2, 4, 8} {
 		dst := make([]byte, 3*Scaled(width, by)*Scaled(height, by))
 		if err := d.Decode(dst, file.Bytes(), width, height, by); err != nil {
-			return "", fmt.Errorf("try it out at 1/%d: %w", by, err)
+			return "", fmt.Errorf("test it at 1/%d: %w", by, err)
 		}
 		sum.Write(dst)
 	}

@@ -1,8 +1,8 @@
-// Package turbojpeg loads the TurboJPEG library (libjpeg-turbo), where the system
-// has it, and decodes JPEG files with it: faster than image/jpeg, and at an
-// eighth, a quarter or half of the size at a fraction of the cost.
+// Package turbojpeg loads the TurboJPEG library (libjpeg-turbo), if it is
+// installed, and decodes JPEG files with it: faster than image/jpeg, and at an
+// eighth, a quarter or half of the size for a fraction of the cost.
 //
-// There is no C in this project: the library is opened at run time, and nothing
-// changes where there is none. Releases may differ in pixels, so [Decoder.ID]
-// names what a library makes of a probe rather than its version.
+// The project contains no C: the library is opened at run time and optional.
+// Releases may differ in pixels, so [Decoder.ID] identifies a library by its
+// output for a probe image rather than by its version.
 package turbojpeg

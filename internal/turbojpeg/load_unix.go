@@ -4,7 +4,7 @@ package turbojpeg
 
 import "github.com/ebitengine/purego"
 
-// load resolves the functions. Nothing ever unloads the library.
+// load resolves the functions. The library is never unloaded.
 func (d *Decoder) load() error {
 	handle, err := purego.Dlopen(d.path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {

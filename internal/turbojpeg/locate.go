@@ -13,10 +13,10 @@ import (
 // EnvLibrary is the environment variable that names the library file.
 const EnvLibrary = "TURBOJPEG_LIB"
 
-// ErrNoLibrary says that no usable library was found.
+// ErrNoLibrary reports that no usable library was found.
 var ErrNoLibrary = errors.New("no usable TurboJPEG library")
 
-// Remedy is what to tell people who have no library.
+// Remedy tells users without a library what to do.
 const Remedy = "install one (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew install jpeg-turbo), or set " + EnvLibrary + " to its library file"
 
 // Find locates the library and opens it.
@@ -28,10 +28,9 @@ func Find() (*Decoder, error) {
 	return Open(path)
 }
 
-// Locate returns the path of the library to use: $TURBOJPEG_LIB, beside the
-// executable, the usual places of the system. When the variable is set and
-// names no library, that is the error. Nothing is loaded. Errors wrap
-// ErrNoLibrary.
+// Locate returns the path of the library to use: $TURBOJPEG_LIB, the
+// executable's folder, the system's usual folders. If the variable is set but
+// names no library, Locate fails. Nothing is loaded. Errors wrap ErrNoLibrary.
 func Locate() (string, error) {
 	if path := os.Getenv(EnvLibrary); path != "" {
 		abs, err := check(path)

@@ -11,14 +11,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// A Result is one cell: results.json holds them under "results". All but NLL
-// are fractions, means over runs.
+// A Result is one cell; results.json lists them under "results". All values
+// except NLL are fractions, averaged over runs.
 type Result struct {
 	Input  string  `json:"input"`
 	Q      int     `json:"q"`
 	Lambda float64 `json:"lambda"` // 0: chosen on the base session
 	Runs   int     `json:"runs"`
-	// Accuracy is that over all classes after the last session, Average the
+	// Accuracy is taken over all classes after the last session; Average is the
 	// mean over sessions.
 	Accuracy float64  `json:"accuracy"`
 	Average  float64  `json:"average_accuracy"`
@@ -27,13 +27,13 @@ type Result struct {
 	NLLNats  float64  `json:"nll"`
 }
 
-// Results is results.json.
+// Results is the content of results.json.
 type Results struct {
 	Kind    string   `json:"kind"`
 	Results []Result `json:"results"`
 }
 
-// Run measures every input at every q and λ; each cell is a part.
+// Run measures every input at every q and λ. Each cell is a part.
 func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
 	inputs := c.Inputs
 	if len(inputs) == 0 {

@@ -7,18 +7,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
-// Config holds what is varied. Whatever else PPCA has stands under
+// Config holds what is varied. All other settings of PPCA are those of
 // classifier.ppca.
 type Config struct {
-	// Inputs are feature folders, FEATDIR or NAME=FEATDIR; none means the one
-	// that --features gives.
+	// Inputs are feature folders, FEATDIR or NAME=FEATDIR; if empty, the folder
+	// given with --features.
 	Inputs []string `mapstructure:"inputs" json:"inputs"`
 	// Q are the numbers of components.
 	Q []int `mapstructure:"q" json:"q"`
 	// Lambda are the noise variances; 0 means chosen on the base session.
 	Lambda []float64 `mapstructure:"lambda" json:"lambda"`
-	// Published is the table whose rows stand below ours: table3_2,
-	// table3_3, table3_4, or "".
+	// Published is the table whose rows follow ours: table3_2, table3_3,
+	// table3_4, or "".
 	Published string `mapstructure:"published" json:"published"`
 }
 
@@ -27,7 +27,7 @@ func DefaultConfig() Config {
 	return Config{Inputs: []string{}, Q: []int{0, 5, 10, 20, 50, 100, 200}, Lambda: []float64{0.01}}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	if len(c.Q) == 0 {
 		return fmt.Errorf("q: is empty; give at least one number of components")
@@ -60,8 +60,8 @@ func (c Config) published() (experiment.Published, error) {
 	return experiment.PublishedTable(c.Published, "table3_2", "table3_3", "table3_4")
 }
 
-// split takes NAME=FEATDIR apart; without a name it is the last part of the
-// path, whatever its separator.
+// split splits NAME=FEATDIR; the default name is the last part of the path,
+// with either separator.
 func split(input string) (name, dir string) {
 	if name, dir, ok := strings.Cut(input, "="); ok {
 		return name, dir

@@ -6,17 +6,17 @@
 //	symbol      field   meaning
 //	q           Q       components of a class
 //	λ           Lambda  noise variance; 0 means chosen on the base session
-//	input size  Inputs  a feature folder for each size
+//	input size  Inputs  one feature folder per size
 //
-// The accuracy is that over all classes after the last session, which is what
-// the paper's PPCA rows hold although its tables call it average; the average
-// over sessions stands in results.json. PPCA learns every class alone, so that
-// the order of sessions does not change it.
+// Accuracy is taken over all classes after the last session, as in the paper's
+// PPCA rows, although its tables call it average; the average over sessions is
+// in results.json. PPCA learns each class independently, so the order of
+// sessions does not change it.
 //
-// Input sizes are feature folders, made with pipeline embed once for each size
-// (preprocess.size, preprocess.crop and extractor.side). Published rows stand
-// below ours, with their data set and backbone; they are no competitors of
-// ours where those differ.
+// Input sizes are feature folders, made with pipeline embed once per size
+// (preprocess.size, preprocess.crop and extractor.side). Published rows follow
+// ours, with their data set and backbone; where those differ they are not
+// comparable.
 //
-// Cost: inputs × q × λ × runs fits of PPCA, each kept when it is finished.
+// Cost: inputs × q × λ × runs fits of PPCA, each saved when it is finished.
 package ablation

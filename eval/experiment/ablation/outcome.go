@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// outcome turns the cells, in the order inputs × λ × q, into tables and figures.
+// outcome turns the cells, ordered by input, λ and q, into tables and figures.
 func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	best := slices.MaxFunc(r.Results, func(a, b Result) int { return cmp.Compare(a.Accuracy, b.Accuracy) })
 	byQ, err := c.byQ(r.Results)
@@ -21,7 +21,7 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	}
 	o := experiment.Outcome{
 		Title: "PPCA by components, noise variance and input", Results: r, Tables: []table.Table{byQ},
-		Findings: []string{fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images, so that it flatters.",
+		Findings: []string{fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images and therefore optimistic.",
 			len(r.Results), table.Percent(best.Accuracy), best.Q, lambdaText(best.Lambda), best.Input)},
 	}
 	if len(c.Lambda) > 1 {
@@ -31,11 +31,11 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	return o, err
 }
 
-// byQ is the paper's form: a column for every q.
+// byQ returns the table in the paper's form, with one column per q.
 func (c Config) byQ(cells []Result) (table.Table, error) {
 	t := table.Table{
 		Name: "by_q", Title: "Accuracy by number of components",
-		Note:   "Percent, over all classes after the last session. Published rows are of other data or backbones.",
+		Note:   "Percent, over all classes after the last session. Published rows use other data or backbones.",
 		Header: []string{"input", "λ", "source"},
 	}
 	for _, q := range c.Q {
@@ -59,11 +59,11 @@ func (c Config) byQ(cells []Result) (table.Table, error) {
 	return t, err
 }
 
-// byLambda has a column for every λ.
+// byLambda returns a table with one column per λ.
 func (c Config) byLambda(cells []Result) table.Table {
 	t := table.Table{
 		Name: "by_lambda", Title: "Accuracy by noise variance",
-		Note: "The same cells as above, turned.", Header: []string{"input", "q"},
+		Note: "The same cells as above, by λ.", Header: []string{"input", "q"},
 	}
 	for _, l := range c.Lambda {
 		t.Header = append(t.Header, "λ = "+lambdaText(l))
@@ -87,8 +87,8 @@ func lambdaText(l float64) string {
 	return strconv.FormatFloat(l, 'g', -1, 64)
 }
 
-// figures show accuracy by q, and by λ and by input where there are several: a
-// line for every pair of the other two.
+// figures draws accuracy by q, and by λ and by input if there are several, with
+// one line per combination of the other two.
 func (c Config) figures(cells []Result) ([]chart.Figure, error) {
 	var axes [3][]string
 	for own := range slices.Chunk(cells, len(c.Q)*len(c.Lambda)) {

@@ -114,17 +114,17 @@ func TestMistakesAreExplained(t *testing.T) {
 		}
 	}
 	for field, change := range map[string]func(*closedset.Config){
-		"classes":                                func(c *closedset.Config) { c.Classes = []int{5, 3} },
-		"per_class":                              func(c *closedset.Config) { c.PerClass = 0 },
-		"held_out":                               func(c *closedset.Config) { c.HeldOut = 1 },
-		"runs":                                   func(c *closedset.Config) { c.Runs = 0 },
-		"grid_runs":                              func(c *closedset.Config) { c.GridRuns = 0 },
-		"grid_most":                              func(c *closedset.Config) { c.GridMost = 2 },
-		"published":                              func(c *closedset.Config) { c.Published = "table9" },
-		"rows: the name \"tree\" is there twice": func(c *closedset.Config) { c.Rows[1].Name = "tree" },
-		"rows: 1 (tree): grid.kernel":            func(c *closedset.Config) { c.Rows[0].Grid["kernel"] = nil },
-		"rows: 1 (tree): grid.base":              func(c *closedset.Config) { c.Rows[0].Grid["base"] = []any{"vi"} },
-		"rows: 1 (a/b): name":                    func(c *closedset.Config) { c.Rows[0].Name = "a/b" },
+		"classes":                              func(c *closedset.Config) { c.Classes = []int{5, 3} },
+		"per_class":                            func(c *closedset.Config) { c.PerClass = 0 },
+		"held_out":                             func(c *closedset.Config) { c.HeldOut = 1 },
+		"runs":                                 func(c *closedset.Config) { c.Runs = 0 },
+		"grid_runs":                            func(c *closedset.Config) { c.GridRuns = 0 },
+		"grid_most":                            func(c *closedset.Config) { c.GridMost = 2 },
+		"published":                            func(c *closedset.Config) { c.Published = "table9" },
+		"rows: the name \"tree\" occurs twice": func(c *closedset.Config) { c.Rows[1].Name = "tree" },
+		"rows: 1 (tree): grid.kernel":          func(c *closedset.Config) { c.Rows[0].Grid["kernel"] = nil },
+		"rows: 1 (tree): grid.base":            func(c *closedset.Config) { c.Rows[0].Grid["base"] = []any{"vi"} },
+		"rows: 1 (a/b): name":                  func(c *closedset.Config) { c.Rows[0].Name = "a/b" },
 	} {
 		c := small()
 		if err := c.Validate(); err != nil {

@@ -13,7 +13,7 @@ import (
 // mostCombinations bounds the grid of a row.
 const mostCombinations = 10_000
 
-// Config says what is compared.
+// Config describes the comparison.
 type Config struct {
 	Rows     []Row `mapstructure:"rows" json:"rows"`
 	Classes  []int `mapstructure:"classes" json:"classes"`
@@ -22,27 +22,27 @@ type Config struct {
 	Runs     int   `mapstructure:"runs" json:"runs"`
 	GridRuns int   `mapstructure:"grid_runs" json:"grid_runs"`
 	GridMost int   `mapstructure:"grid_most" json:"grid_most"`
-	// Published is the name of a table whose rows stand below ours, or "".
+	// Published is the name of a table whose rows follow ours, or "".
 	Published string `mapstructure:"published" json:"published"`
 }
 
-// A Row is a head with settings of its own.
+// A Row is a head with its own settings.
 type Row struct {
 	Name string `mapstructure:"name" json:"name"`
 	// Classifier is the method's name.
 	Classifier string `mapstructure:"classifier" json:"classifier"`
-	// Set holds settings, Grid for some others the values to choose from.
+	// Set holds fixed settings, Grid the candidate values of others.
 	Set  map[string]any   `mapstructure:"set" json:"set,omitempty" yaml:",omitempty"`
 	Grid map[string][]any `mapstructure:"grid" json:"grid,omitempty" yaml:",omitempty"`
 }
 
-// DefaultConfig returns the sizes of Table 1, and no rows.
+// DefaultConfig returns the sizes of Table 1 and no rows.
 func DefaultConfig() Config {
 	return Config{Rows: []Row{}, Classes: []int{4, 6, 8, 10, 20, 30, 40, 50, 60}, PerClass: 30, HeldOut: 60, Runs: 10, GridRuns: 1, GridMost: 60}
 }
 
-// Validate names the first field that is out of range; settings of rows are
-// checked against the defaults of their heads.
+// Validate returns an error that names the first field out of range. Settings
+// of rows are checked against the defaults of their heads.
 func (c Config) Validate() error {
 	for i, n := range c.Classes {
 		if n < 2 || n > 100_000 || i > 0 && n <= c.Classes[i-1] {
@@ -76,7 +76,7 @@ func (c Config) published() (experiment.Published, error) {
 func (c Config) validateRows(settings method.Config) error {
 	for i, r := range c.Rows {
 		if slices.ContainsFunc(c.Rows[:i], func(other Row) bool { return other.Name == r.Name }) {
-			return fmt.Errorf("rows: the name %q is there twice", r.Name)
+			return fmt.Errorf("rows: the name %q occurs twice", r.Name)
 		}
 		if err := r.validate(settings); err != nil {
 			return fmt.Errorf("rows: %d (%s): %w", i+1, cmp.Or(r.Name, "no name"), err)
@@ -92,7 +92,7 @@ func (r Row) validate(settings method.Config) error {
 			return fmt.Errorf("grid.%s: is empty, or there are more than %d combinations", key, mostCombinations)
 		}
 		if _, ok := r.Set[key]; ok {
-			return fmt.Errorf("grid.%s: is in set too", key)
+			return fmt.Errorf("grid.%s: is also in set", key)
 		}
 	}
 	for _, v := range r.variants() {
@@ -103,8 +103,8 @@ func (r Row) validate(settings method.Config) error {
 	return nil
 }
 
-// variants returns the row with every combination of its grid: keys in
-// order, the values of the last key change first.
+// variants returns the row with every combination of its grid, keys in order;
+// the last key varies fastest.
 func (r Row) variants() []method.Variant {
 	out := []method.Variant{{Name: r.Name, Classifier: r.Classifier, Set: r.Set}}
 	for _, key := range slices.Sorted(maps.Keys(r.Grid)) {

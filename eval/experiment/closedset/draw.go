@@ -7,10 +7,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
-// A pool is what is drawn from.
+// A pool holds the images to draw from.
 type pool struct {
 	train, test experiment.Labelled
-	// able are the classes that have images enough.
+	// able lists the classes with enough images.
 	able []string
 }
 
@@ -32,11 +32,11 @@ func (c Config) pool(m experiment.Material) (pool, error) {
 	return p, nil
 }
 
-// A sample is what heads are compared on.
+// A sample is the data of one comparison.
 type sample struct{ train, validation, test experiment.Labelled }
 
-// draw returns the first so many classes of a run, drawn with their images.
-// Neither more classes nor another run change what is drawn of a class.
+// draw returns the first classes of a run with their images. What it draws from
+// a class depends on neither the number of classes nor other runs.
 func (p pool) draw(c Config, seed uint64, run, classes int) sample {
 	order := rand.New(rand.NewPCG(seed, uint64(run)<<32)).Perm(len(p.able))
 	var train, validation, test []int

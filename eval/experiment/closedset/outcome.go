@@ -36,7 +36,7 @@ func (c Config) header(first string) []string {
 	return out
 }
 
-// accuracies is Table 1.
+// accuracies returns Table 1.
 func (c Config) accuracies(r Results) (table.Table, error) {
 	t := table.Table{
 		Name: "table", Title: "Accuracy by number of classes", Header: c.header("classes"),
@@ -73,14 +73,14 @@ func (c Config) paired(r Results) table.Table {
 	return t
 }
 
-// choices says what validation chose.
+// choices returns the table of chosen settings.
 func (c Config) choices(r Results) table.Table {
 	t := table.Table{
 		Name: "chosen", Title: "Chosen settings", Header: c.header("classes"),
 		Note: fmt.Sprintf("By accuracy on validation images, in brackets (%%, mean of %d runs).", c.GridRuns),
 	}
 	if c.GridMost < c.Classes[len(c.Classes)-1] {
-		t.Note += fmt.Sprintf(" More than %d classes take the last choice.", c.GridMost)
+		t.Note += fmt.Sprintf(" More than %d classes use the last choice.", c.GridMost)
 	}
 	for _, cells := range r.Cells {
 		row := []string{cells[0].Row}
@@ -94,7 +94,7 @@ func (c Config) choices(r Results) table.Table {
 	return t
 }
 
-// chosen writes the values of the grid, names before numbers.
+// chosen formats the chosen values, names before numbers.
 func (c Cell) chosen() string {
 	if len(c.Chosen) == 0 {
 		return table.None
@@ -110,7 +110,7 @@ func (c Cell) chosen() string {
 	return fmt.Sprintf("%s (%s)", strings.Join(append(names, numbers...), ", "), table.Percent(c.Validation))
 }
 
-// findings order the rows at the three largest numbers of classes.
+// findings ranks the rows at the three largest numbers of classes.
 func (c Config) findings(r Results) []string {
 	type place struct {
 		row  string
@@ -135,7 +135,7 @@ func (c Config) findings(r Results) []string {
 	return out
 }
 
-// figure draws a line for every row.
+// figure draws one line per row.
 func (c Config) figure(r Results) (chart.Figure, error) {
 	var lines []chart.Series
 	for i, cells := range r.Cells {

@@ -11,35 +11,35 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// Results is results.json.
+// Results is the content of results.json.
 type Results struct {
 	Kind string `json:"kind"`
-	// Cells by row, and in each by number of classes.
+	// Cells are indexed by row, then by number of classes.
 	Cells [][]Cell `json:"cells"`
 }
 
-// A Cell is what a row reaches at a number of classes.
+// A Cell is the result of a row at one number of classes.
 type Cell struct {
 	Row     string `json:"row"`
 	Classes int    `json:"classes"`
-	// Chosen are the values of the grid, and Validation their mean accuracy on
-	// the images that they were chosen on.
+	// Chosen holds the chosen values of the grid, Validation their mean
+	// accuracy on the validation images.
 	Chosen     map[string]any `json:"chosen,omitempty"`
 	Validation float64        `json:"validation,omitempty"`
-	// Accuracies on the test images, a fraction for every run; none where the
+	// Accuracies are fractions on the test images, one per run; empty if the
 	// head refuses so many examples.
 	Accuracies []float64 `json:"accuracies"`
 }
 
-// A choice is of one row's grid.
+// A choice is the outcome of choosing from a row's grid.
 type choice struct {
-	// Best is the number of the combination, −1 where the head refuses.
+	// Best is the index of the combination, −1 if the head refuses.
 	Best int `json:"best"`
-	// Accuracy has those of all combinations.
+	// Accuracy holds the accuracies of all combinations.
 	Accuracy []float64 `json:"accuracy"`
 }
 
-// Run measures the table.
+// Run measures all cells.
 func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
 	m, err := env.Material()
 	if err != nil {
@@ -67,7 +67,7 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	return c.outcome(out)
 }
 
-// A runner holds what all cells share.
+// A runner holds the state shared by all cells.
 type runner struct {
 	Config
 	env         experiment.Env
@@ -131,7 +131,7 @@ func (r runner) choose(ctx context.Context, i int, variants []method.Variant, cl
 	})
 }
 
-// runs tests a variant in all draws.
+// runs tests a variant in every draw.
 func (r runner) runs(ctx context.Context, i int, v method.Variant, classes int) ([]float64, error) {
 	var all []float64
 	for run := range r.Runs {
@@ -152,7 +152,7 @@ func (r runner) runs(ctx context.Context, i int, v method.Variant, classes int) 
 	return all, nil
 }
 
-// inputs is what a part depends on.
+// inputs returns what a part depends on.
 func (r runner) inputs(heads any, classes, run int) experiment.Inputs {
 	return []any{r.fingerprint, r.env.Heads, heads, classes, run, r.PerClass, r.HeldOut}
 }

@@ -30,7 +30,7 @@ func measure(c classifier.Head, p experiment.Labelled) (*metrics.Report, error) 
 	return a.Report()
 }
 
-// split holds some images of every class out.
+// split holds out some images of every class.
 func split(p experiment.Labelled, held int, seed uint64) (learned, out experiment.Labelled, err error) {
 	var in, test []int
 	for i, g := range classifier.GroupByClass(p.Y) {
@@ -43,12 +43,12 @@ func split(p experiment.Labelled, held int, seed uint64) (learned, out experimen
 	return p.Pick(in), p.Pick(test), nil
 }
 
-// A figure is what one classifier reached with one seed.
+// A figure is the result of one classifier with one seed.
 type figure struct {
 	Accuracy, NLL, ECE float64
 }
 
-// base is the table on base classes.
+// base measures the table on base classes.
 func (r runner) base(ctx context.Context, setting string) ([]Quality, error) {
 	x, y := r.bench.Train(0)
 	all := experiment.Labelled{X: x, Y: y}
@@ -92,13 +92,14 @@ func (r runner) base(ctx context.Context, setting string) ([]Quality, error) {
 	return list, nil
 }
 
-// entropyOnly is the setting with as many epochs, all of phase 1.
+// entropyOnly returns the setting with the same number of epochs, all in phase
+// 1.
 func entropyOnly(setting string) (string, error) {
 	t, err := parse(setting)
 	return fmt.Sprintf("%s pretrain=%d", setting, t.Resolved().Epochs), err
 }
 
-// tree learns gptree, behind a projection unless the setting is none.
+// tree trains gptree, behind a projection unless the setting is none.
 func (r runner) tree(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Head, error) {
 	head, err := r.head("gptree", setting, seed)
 	if err == nil {

@@ -13,25 +13,25 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// Config holds what is measured. The settings of the methods stand under
+// Config holds what is measured. The settings of the methods are those under
 // classifier.….
 type Config struct {
 	// Candidates are settings of training, such as "residual=true anchor=0.1";
-	// what is not said is as the preset says.
+	// the preset supplies the rest.
 	Candidates []string `mapstructure:"candidates" json:"candidates"`
-	// Splits is the number of pseudo-sessions that choose among them.
+	// Splits is the number of pseudo-sessions used to choose among them.
 	Splits int `mapstructure:"splits" json:"splits"`
-	// ChooseBy are the methods that choose, Methods those that are measured.
+	// ChooseBy are the methods used to choose, Methods those that are measured.
 	ChooseBy []string `mapstructure:"choose_by" json:"choose_by"`
 	Methods  []string `mapstructure:"methods" json:"methods"`
-	// HeldOut is the number of training images of every base class that are
-	// tested on instead.
+	// HeldOut is the number of training images per base class that are held out
+	// for testing.
 	HeldOut int `mapstructure:"held_out" json:"held_out"`
 	// Seeds is the number of runs.
 	Seeds int `mapstructure:"seeds" json:"seeds"`
 }
 
-// DefaultConfig returns a choice between a linear head and residual ones.
+// DefaultConfig returns candidates with a linear head and with residual ones.
 func DefaultConfig() Config {
 	return Config{
 		Candidates: []string{"anchor=0.1", "anchor=1", "dim=512 anchor=0", "anchor=0.1 hand_over=true"},
@@ -39,7 +39,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	if len(c.Candidates) == 0 {
 		return fmt.Errorf("candidates: is empty; give at least one, such as dim=512")
@@ -49,7 +49,7 @@ func (c Config) Validate() error {
 			return fmt.Errorf("candidates: %q: %w", text, err)
 		}
 		if slices.Contains(c.Candidates[:i], text) {
-			return fmt.Errorf("candidates: %q is there twice", text)
+			return fmt.Errorf("candidates: %q occurs twice", text)
 		}
 	}
 	for name, methods := range map[string][]string{"choose_by": c.ChooseBy, "methods": c.Methods} {

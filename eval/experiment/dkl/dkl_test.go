@@ -92,7 +92,7 @@ func TestMistakes(t *testing.T) {
 		`candidates: "rate"`:                         func(c *dkl.Config) { c.Candidates = []string{"rate"} },
 		"rate: -1":                                   func(c *dkl.Config) { c.Candidates = []string{"rate=-1"} },
 		"candidates: is empty":                       func(c *dkl.Config) { c.Candidates = nil },
-		"there twice":                                func(c *dkl.Config) { c.Candidates = []string{"dim=3", "dim=3"} },
+		"occurs twice":                                func(c *dkl.Config) { c.Candidates = []string{"dim=3", "dim=3"} },
 		"methods: unknown":                           func(c *dkl.Config) { c.Methods = []string{"gptee"} },
 		"choose_by: is empty":                        func(c *dkl.Config) { c.ChooseBy = nil },
 		"seeds: 0":                                   func(c *dkl.Config) { c.Seeds = 0 },

@@ -27,7 +27,7 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 func (c Config) baseTable(rows []Quality, setting string) table.Table {
 	t := table.Table{
 		Title: "Base classes (Achituve 2021, Table 2 in shape)", Header: []string{"classifier", "accuracy %", "NLL", "ECE %"},
-		Note: fmt.Sprintf("%d training images of every base class held out, the others learned; mean ± standard error over %d seeds; no temperature. Softmax is phase 1 with its linear classifier, as many epochs. Setting: %s.", c.HeldOut, c.Seeds, setting),
+		Note: fmt.Sprintf("%d training images of every base class are held out, the others learned; mean ± standard error over %d seeds; no temperature. Softmax is phase 1 with its linear classifier and the same number of epochs. Setting: %s.", c.HeldOut, c.Seeds, setting),
 	}
 	for _, q := range rows {
 		t.Add(q.Classifier, spread(q.Accuracy, 100, "%.2f"), spread(q.NLL, 1, "%.3f"), spread(q.ECE, 100, "%.2f"))
@@ -74,7 +74,7 @@ func (c Curve) name() string {
 	return c.Method
 }
 
-// finals are the accuracies after the last session.
+// finals returns the accuracies after the last session.
 func (c Curve) finals() []float64 {
 	return table.Collect(c.Runs, func(r fscil.Run) float64 { return last(r).Accuracy })
 }
@@ -82,7 +82,7 @@ func (c Curve) finals() []float64 {
 func (c Config) choiceTable(choice Choice) table.Table {
 	t := table.Table{
 		Name: "choice", Title: "Choosing by pseudo-sessions", Header: []string{"setting"},
-		Note: fmt.Sprintf("Means over %d pseudo-sessions inside the base session; pseudo-novel classes take no part in training. Taken: %s.", c.Splits, choice.Setting),
+		Note: fmt.Sprintf("Means over %d pseudo-sessions inside the base session; pseudo-novel classes take no part in training. Chosen: %s.", c.Splits, choice.Setting),
 	}
 	for _, m := range c.ChooseBy {
 		t.Header = append(t.Header, m+": base %", m+": novel %")
@@ -98,23 +98,23 @@ func (c Config) choiceTable(choice Choice) table.Table {
 	return t
 }
 
-// findings compare the last classifier with the others and every method behind
-// the projection with itself without, seed by seed.
+// findings compares, seed by seed, the last classifier with the others and
+// every method with and without the projection.
 func findings(r Results) []string {
 	var out []string
 	best := r.Base[len(r.Base)-1]
 	for _, q := range r.Base[:len(r.Base)-1] {
 		accuracy, nll := table.Differences(best.Accuracy, q.Accuracy), table.Differences(best.NLL, q.NLL)
-		out = append(out, fmt.Sprintf("Base classes: %s less %s: accuracy %s points, NLL %s.", best.Classifier, q.Classifier, spread(accuracy, 100, "%+.2f"), spread(nll, 1, "%+.3f")))
+		out = append(out, fmt.Sprintf("Base classes: %s minus %s: accuracy %s points, NLL %s.", best.Classifier, q.Classifier, spread(accuracy, 100, "%+.2f"), spread(nll, 1, "%+.3f")))
 	}
 	for i := 1; i < len(r.Sessions); i += 2 {
 		gain := table.Differences(r.Sessions[i].finals(), r.Sessions[i-1].finals())
-		out = append(out, fmt.Sprintf("After the last session: %s less without: %s points.", r.Sessions[i].name(), spread(gain, 100, "%+.2f")))
+		out = append(out, fmt.Sprintf("After the last session: %s minus without: %s points.", r.Sessions[i].name(), spread(gain, 100, "%+.2f")))
 	}
 	return out
 }
 
-// spread writes the mean of some values and its standard error.
+// spread formats the mean of some values and its standard error.
 func spread(values []float64, scale float64, format string) string {
 	if len(values) == 0 {
 		return table.None

@@ -14,7 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// Results is results.json. Accuracies are fractions, a value for every seed.
+// Results is the content of results.json. Accuracies are fractions, one value
+// per seed.
 type Results struct {
 	Kind     string    `json:"kind"`
 	Choice   Choice    `json:"choice"`
@@ -22,7 +23,7 @@ type Results struct {
 	Sessions []Curve   `json:"sessions"`
 }
 
-// A Quality is what one classifier reached on held-out base images.
+// A Quality is the result of one classifier on held-out base images.
 type Quality struct {
 	Classifier string    `json:"classifier"`
 	Accuracy   []float64 `json:"accuracy"`
@@ -30,22 +31,22 @@ type Quality struct {
 	ECE        []float64 `json:"ece"`
 }
 
-// A Curve is what one method reached over the sessions.
+// A Curve is the result of one method over the sessions.
 type Curve struct {
 	Method string `json:"method"`
-	// Projection says that it stands behind one.
+	// Projection reports whether the method is behind a projection.
 	Projection bool        `json:"projection"`
 	Runs       []fscil.Run `json:"runs"`
 }
 
-// A Choice is the setting taken, with what every candidate reached.
+// A Choice is the chosen setting with the scores of every candidate.
 type Choice struct {
 	Setting string  `json:"setting"`
 	Scores  []Score `json:"scores"`
 }
 
-// A Score is the accuracies of a candidate in pseudo-sessions, by method: means
-// over the splits of base and novel accuracy.
+// A Score holds a candidate's base and novel accuracies in pseudo-sessions by
+// method, averaged over the splits.
 type Score struct {
 	Setting string             `json:"setting"`
 	Base    map[string]float64 `json:"base"`
@@ -56,7 +57,7 @@ type Score struct {
 // none is the candidate without a projection, for comparison.
 const none = "none"
 
-// Run chooses, then measures.
+// Run chooses a setting, then measures it.
 func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
 	m, err := env.Material()
 	if err != nil {
@@ -83,7 +84,7 @@ type runner struct {
 	env         experiment.Env
 	bench       *fscil.Bench
 	fingerprint string
-	// trainings are shared by several methods.
+	// trainings are shared by the methods.
 	trainings training.Job
 }
 
@@ -104,7 +105,8 @@ func (r runner) head(name, setting string, seed uint64) (*model.Predictor, error
 	return model.NewPredictor(s)
 }
 
-// sessions takes every method through the benchmark, without and with.
+// sessions takes every method through the benchmark, without and with the
+// projection.
 func (r runner) sessions(ctx context.Context, setting string) ([]Curve, error) {
 	var curves []Curve
 	for _, m := range r.c.Methods {
@@ -130,8 +132,8 @@ func (r runner) sessions(ctx context.Context, setting string) ([]Curve, error) {
 	return curves, nil
 }
 
-// choose takes the best candidate by pseudo-sessions; where there is one only,
-// nothing is measured.
+// choose returns the best candidate by pseudo-sessions. A single candidate is
+// returned without measuring.
 func (r runner) choose(ctx context.Context) (Choice, error) {
 	var choice Choice
 	if len(r.c.Candidates) == 1 {

@@ -1,5 +1,5 @@
-// Package experimenttest makes what tests of experiments take place on: small
-// benches of drawn classes, and envs that open them.
+// Package experimenttest makes small benches of synthetic classes, and envs
+// that open them, for tests of experiments.
 package experimenttest
 
 import (
@@ -14,18 +14,19 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// A Class is one class of a bench.
+// A Class describes one class of a bench.
 type Class struct {
-	// Session it belongs to, from 0.
+	// Session is the class's session, counted from 0.
 	Session int
-	// Train images are learned, Test images held out.
+	// Train and Test are the numbers of images to learn and to hold out.
 	Train, Test int
 	// Draw returns value j of the next image.
 	Draw func(j int) float64
 }
 
-// Bench returns count classes of d values, named "0", "1" and so on; images of
-// a class are drawn before the next class is asked for, those to learn first.
+// Bench returns count classes of d values, named "0", "1" and so on. It draws
+// all images of a class, training images first, before it asks for the next
+// class.
 func Bench(t testing.TB, count, d int, class func(k int) Class) *fscil.Bench {
 	t.Helper()
 	x := blas32.General{Cols: d, Stride: d}
@@ -71,8 +72,8 @@ func bind(t testing.TB, x blas32.General, paths []string, content [][32]byte, se
 	return b
 }
 
-// Env returns an env with a folder of its own, seed 3 and the defaults of all
-// heads, whose feature folder is b.
+// Env returns an env with its own folder, seed 3 and the defaults of all heads,
+// whose feature folder is b.
 func Env(t testing.TB, b *fscil.Bench) experiment.Env {
 	return experiment.Env{
 		Dir: t.TempDir(), Heads: method.DefaultConfig(), Features: "somewhere", Seed: 3,
@@ -82,7 +83,8 @@ func Env(t testing.TB, b *fscil.Bench) experiment.Env {
 	}
 }
 
-// Around returns draws about a place in d dimensions, which rng draws first.
+// Around returns a function that draws around a point in d dimensions, which
+// rng draws first.
 func Around(rng *rand.Rand, d int, deviation float64) func(j int) float64 {
 	place := make([]float64, d)
 	for j := range place {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// A Curve is a measure step by step, one row for every run.
+// A Curve is a measure by step, one row per run.
 type Curve [][]float64
 
 // at returns the values of all runs at step i.
@@ -31,7 +31,7 @@ func (c Curve) at(i int) []float64 {
 
 // A run is one draw of a figure.
 type run struct {
-	// GPR and NCM are accuracies on the test images of all classes.
+	// GPR and NCM hold accuracies on the test images of all classes.
 	GPR []float64 `json:"gpr"`
 	NCM []float64 `json:"ncm"`
 	// Off is the largest difference in log-probability (nats) from a head
@@ -39,12 +39,12 @@ type run struct {
 	Off float64 `json:"off"`
 }
 
-// stream returns random numbers of their own for every purpose.
+// stream returns an independent random stream per purpose.
 func stream(seed uint64, purpose, index int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(purpose)<<32|uint64(index)))
 }
 
-// draw returns classes that have images enough, each with its training rows in
+// draw returns classes with enough images, each with its training rows in
 // random order, and test images of all of them.
 func (r runner) draw(run int) ([][]int, experiment.Labelled, error) {
 	rng := stream(r.env.Seed, 3, run)
@@ -67,7 +67,7 @@ func (r runner) draw(run int) ([][]int, experiment.Labelled, error) {
 	return train, r.test.Pick(test), nil
 }
 
-// byClass are the sessions of Fig. 3: one class each.
+// byClass returns the sessions of Fig. 3: one class each.
 func (c Config) byClass(train [][]int) [][]int {
 	var sessions [][]int
 	for _, rows := range train {
@@ -76,7 +76,7 @@ func (c Config) byClass(train [][]int) [][]int {
 	return sessions
 }
 
-// byExamples are the sessions of Fig. 4: examples of all classes each.
+// byExamples returns the sessions of Fig. 4: each has examples of all classes.
 func (c Config) byExamples(train [][]int) [][]int {
 	sessions := make([][]int, c.Steps+1)
 	for s := range sessions {
@@ -91,7 +91,7 @@ func (c Config) byExamples(train [][]int) [][]int {
 	return sessions
 }
 
-// accuracies measures one figure over all runs, each a part.
+// accuracies measures one figure over all runs. Each run is a part.
 func (r runner) accuracies(ctx context.Context, figure string, sessions func(Config, [][]int) [][]int) (*Accuracies, error) {
 	settings := r.Config
 	settings.N, settings.K, settings.Repeats, settings.Runs = nil, nil, 0, 0
@@ -160,8 +160,8 @@ func (r runner) follow(ctx context.Context, sessions [][]int, test experiment.La
 	return out, nil
 }
 
-// difference is the largest in log-probability between two heads of the same
-// classes.
+// difference returns the largest difference in log-probability between two
+// heads of the same classes.
 func difference(a, b classifier.Head, test experiment.Labelled) (float64, error) {
 	var p [2]blas64.General
 	for i, h := range []classifier.Head{a, b} {

@@ -9,26 +9,27 @@ import (
 
 // Config holds the sizes of the figures.
 type Config struct {
-	// N are numbers of examples, K numbers added to them; no N leaves Fig. 2
-	// out.
+	// N are numbers of examples, K numbers added to them; an empty N omits Fig.
+	// 2.
 	N []int `mapstructure:"n" json:"n"`
 	K []int `mapstructure:"k" json:"k"`
-	// Repeats is the number of times that everything is timed.
+	// Repeats is how often everything is timed.
 	Repeats int `mapstructure:"repeats" json:"repeats"`
-	// Classes are in Figs. 3 and 4, 0 leaves these out; TestPerClass is the
-	// most test images of each, Runs the number of draws.
+	// Classes is the number of classes in Figs. 3 and 4; 0 omits both.
+	// TestPerClass is the most test images of each, Runs the number of draws.
 	Classes      int `mapstructure:"classes" json:"classes"`
 	TestPerClass int `mapstructure:"test_per_class" json:"test_per_class"`
 	Runs         int `mapstructure:"runs" json:"runs"`
-	// Examples is the number a class in Fig. 3.
+	// Examples is the number of examples per class in Fig. 3.
 	Examples int `mapstructure:"examples" json:"examples"`
-	// Start, Step and Steps are those of Fig. 4, examples a class.
+	// Start and Step are examples per class in Fig. 4, Steps the number of
+	// steps.
 	Start int `mapstructure:"start" json:"start"`
 	Step  int `mapstructure:"step" json:"step"`
 	Steps int `mapstructure:"steps" json:"steps"`
 }
 
-// DefaultConfig returns the sizes of the paper where it says them.
+// DefaultConfig returns the sizes of the paper where it gives them.
 func DefaultConfig() Config {
 	return Config{
 		N: []int{500, 1000, 2000, 4000}, K: []int{1, 3, 10, 30, 100, 300, 1000}, Repeats: 3,
@@ -36,7 +37,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	err := cmp.Or(
 		experiment.EachWithin("n", c.N, 1, 20_000),
@@ -62,5 +63,5 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// most is the largest number of examples a class that Figs. 3 and 4 take.
+// most returns the largest number of examples per class in Figs. 3 and 4.
 func (c Config) most() int { return max(c.Examples, c.Start+c.Step*c.Steps) }

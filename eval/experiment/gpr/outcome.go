@@ -23,21 +23,22 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 		for i := range known {
 			known[i] = i + 1
 		}
-		if err := addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples a class", c.Examples), known); err != nil {
+		if err := addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples per class", c.Examples), known); err != nil {
 			return o, err
 		}
 		shots := make([]int, c.Steps+1)
 		for i := range shots {
 			shots[i] = c.Start + i*c.Step
 		}
-		if err := addAccuracies(&o, *r.Examples, "examples", "examples a class", fmt.Sprintf("%d classes", c.Classes), shots); err != nil {
+		if err := addAccuracies(&o, *r.Examples, "examples", "examples per class", fmt.Sprintf("%d classes", c.Classes), shots); err != nil {
 			return o, err
 		}
 	}
 	return o, nil
 }
 
-// A way leads to the same state as the others; Fig. 2 has a line for each.
+// A way is one of the ways to reach the same state; Fig. 2 has one line for
+// each.
 type way struct {
 	name string
 	of   func(Timing) float64
@@ -50,7 +51,7 @@ func (c Config) addTimings(o *experiment.Outcome, timings []Timing) error {
 	}
 	t := table.Table{
 		Name: "time", Title: "Time to add k examples to n (Fig. 2)",
-		Note:   "Milliseconds on this machine; they differ from run to run. batch is a fit of n+k: kernel matrix, Cholesky factor, weights. The gain is that of the fastest update.",
+		Note:   "Milliseconds on this machine; they vary from run to run. batch is a fit of n+k: kernel matrix, Cholesky factor, weights. gain is batch over the fastest update.",
 		Header: []string{"n", "k", "batch", "iterative", "direct", "cholesky", "gain"},
 	}
 	for _, m := range timings {
@@ -94,7 +95,8 @@ func (c Config) addTimings(o *experiment.Outcome, timings []Timing) error {
 	return nil
 }
 
-// overtaking says from which k on direct is faster than iterative.
+// overtaking returns a sentence that says from which k on direct is faster than
+// iterative.
 func overtaking(n int, timings []Timing) string {
 	from := 0
 	for _, t := range slices.Backward(timings) {
@@ -116,7 +118,7 @@ func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, s
 	figure := map[string]string{"classes": "fig3", "examples": "fig4"}[name]
 	t := table.Table{
 		Name: name, Title: "Accuracy by " + x + ", " + title + " (Fig. " + figure[3:] + ")",
-		Note:   "Percent on test images of all classes, also those to come; mean over runs ± standard error.",
+		Note:   "Percent on test images of all classes, including those not yet learned; mean over runs ± standard error.",
 		Header: []string{x, "gpr", "ncm"},
 	}
 	ticks := make([]string, len(steps))
@@ -132,7 +134,7 @@ func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, s
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Findings = append(o.Findings, fmt.Sprintf("Fig. %s: learning step by step and at once differ by at most %.1g nats.", figure[3:], a.Off))
+	o.Findings = append(o.Findings, fmt.Sprintf("Fig. %s: learning step by step and learning all at once differ by at most %.1g nats.", figure[3:], a.Off))
 	drawn, err := chart.Lines(figure, chart.Axes{Title: "Accuracy on all classes · " + title, X: x, Y: "accuracy (%)", Ticks: ticks}, lines)
 	o.Figures = append(o.Figures, drawn)
 	return err

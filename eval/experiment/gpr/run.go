@@ -9,27 +9,27 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// Results is results.json.
+// Results is the content of results.json.
 type Results struct {
 	Kind    string   `json:"kind"`
 	Timings []Timing `json:"timings"` // Fig. 2
-	// Accuracies are fractions, a row for every run; Fig. 3 after every class,
-	// Fig. 4 after every step.
+	// Accuracies are fractions, one row per run; Fig. 3 after every class, Fig.
+	// 4 after every step.
 	Classes  *Accuracies `json:"classes"`
 	Examples *Accuracies `json:"examples"`
 }
 
-// Accuracies are those of one figure.
+// Accuracies holds the accuracies of one figure.
 type Accuracies struct {
 	GPR Curve `json:"gpr"`
 	NCM Curve `json:"ncm"`
-	// Off is the largest difference in log-probability (nats) between
-	// learning step by step and at once.
+	// Off is the largest difference in log-probability (nats) between learning
+	// step by step and learning all at once.
 	Off float64 `json:"off_nats"`
 }
 
-// A runner holds what all figures share: the settings, and all training and
-// test images.
+// A runner holds the state shared by all figures: the settings, and all
+// training and test images.
 type runner struct {
 	Config
 	env         experiment.Env
@@ -37,7 +37,7 @@ type runner struct {
 	train, test experiment.Labelled
 }
 
-// Run measures the figures.
+// Run measures all figures.
 func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
 	m, err := env.Material()
 	if err != nil {

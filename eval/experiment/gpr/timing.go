@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// A Timing is what adding k examples to n took, in seconds.
+// A Timing holds the times of adding k examples to n, in seconds.
 type Timing struct {
 	N         int     `json:"n"`
 	K         int     `json:"k"`
@@ -26,20 +26,20 @@ type Timing struct {
 	Cholesky  float64 `json:"cholesky_seconds"`
 }
 
-// speedUp is that of the fastest way to update.
+// speedUp returns the speed-up of the fastest update over the batch fit.
 func (t Timing) speedUp() float64 { return t.Batch / min(t.Iterative, t.Direct, t.Cholesky) }
 
-// inARow is the number of examples that are added one after the other, so
-// that what Woodbury updates put off (rank 32) is in the time.
+// inARow is the number of examples added consecutively, so that the time
+// includes the work deferred by Woodbury updates (rank 32).
 const inARow = 33
 
-// task is the examples that are added, as the regression takes them.
+// A task holds the examples to add, in the form the regression takes.
 type task struct {
 	env  experiment.Env
 	x, t blas64.General
 }
 
-// timings measures one n at every k.
+// timings measures one n with every k.
 func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
 	w, err := r.newTask(n + max(slices.Max(r.K), inARow))
 	if err != nil {
@@ -82,7 +82,7 @@ func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
 func (r runner) newTask(count int) (task, error) {
 	settings := method.Get[gpr.Config](r.env.Heads, "gpr")
 	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
-		return task{}, experiment.Inputf("classifier.gpr.lengthscale and noise are to be chosen; give them, so that all sizes are timed at the same")
+		return task{}, experiment.Inputf("set classifier.gpr.lengthscale and noise, so that all sizes are timed with the same values")
 	}
 	if r.train.X.Rows < count {
 		return task{}, experiment.Inputf("%d training images, %d are needed: lower experiment.gpr.n or k", r.train.X.Rows, count)
@@ -101,7 +101,7 @@ func (r runner) newTask(count int) (task, error) {
 	return w, nil
 }
 
-// fit takes in the first n examples: kernel matrix, factor, weights.
+// fit fits the first n examples: kernel matrix, factor, weights.
 func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
 	settings := method.Get[gpr.Config](w.env.Heads, "gpr")
 	var kernel engine.Kernel = engine.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
@@ -118,8 +118,8 @@ func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
 	return r, r.Add(dense.Rows(w.x, 0, n), dense.Rows(w.t, 0, n))
 }
 
-// add times k more examples, by the mean of several additions in a row where
-// k is small.
+// add times adding k more examples. If k is small, it returns the mean of
+// several consecutive additions.
 func (w task) add(r *engine.Regression, k int) (time.Duration, error) {
 	times := (inARow + k - 1) / k
 	if n := r.Len(); n+times*k > w.x.Rows {
@@ -135,7 +135,7 @@ func (w task) add(r *engine.Regression, k int) (time.Duration, error) {
 	return time.Since(start) / time.Duration(times), nil
 }
 
-// median returns that of several measurements, in seconds.
+// median returns the median of several measurements, in seconds.
 func (c Config) median(ctx context.Context, measure func() (time.Duration, error)) (float64, error) {
 	seconds := make([]float64, c.Repeats)
 	for i := range seconds {

@@ -9,35 +9,35 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
-// Config holds what is varied around classifier.hppca, whose settings hold for
-// everything else. An empty list leaves its table out.
+// Config holds what is varied; all other settings are those of
+// classifier.hppca. An empty list omits its table.
 type Config struct {
-	// Synthetic draws the data where its K is not 0; otherwise they come from
+	// Synthetic generates the data if its K is not 0; otherwise they come from
 	// the feature folder.
 	Synthetic Synthetic `mapstructure:"synthetic" json:"synthetic"`
-	// MinTrain leaves out classes of a feature folder that have fewer training
+	// MinTrain excludes classes of a feature folder with fewer training
 	// examples.
 	MinTrain int `mapstructure:"min_train" json:"min_train"`
-	// MaxTest bounds the test examples, taken evenly; 0 means all.
+	// MaxTest is the most test examples, evenly spaced; 0 means all.
 	MaxTest int `mapstructure:"max_test" json:"max_test"`
-	// Runs is how often the hierarchy is made, with different seeds; values
-	// are means.
+	// Runs is how often the hierarchy is built, each time with another seed;
+	// results are means.
 	Runs int `mapstructure:"runs" json:"runs"`
 	// S are numbers of super-classes (Table 5.3, one visited), T numbers of
-	// visits (Tables 5.1, 5.2 and 5.4), Q components of classes and
-	// super-classes alike (5.5), R components of super-classes (5.6 and 5.7).
+	// visits (Tables 5.1, 5.2 and 5.4), Q components of both classes and
+	// super-classes (5.5), R components of super-classes (5.6 and 5.7).
 	S []int `mapstructure:"s" json:"s"`
 	T []int `mapstructure:"t" json:"t"`
 	Q []int `mapstructure:"q" json:"q"`
 	R []int `mapstructure:"r" json:"r"`
 	// Levels are numbers of levels, compared at the T of classifier.hppca.
 	Levels []int `mapstructure:"levels" json:"levels"`
-	// Variants are the ways of making super-classes that are compared at every
-	// T: gaussians, mean_seeds (seeds by the mean term) and raw.
+	// Variants are the ways of building super-classes, compared at every T:
+	// gaussians, mean_seeds (seeds by the mean term) and raw.
 	Variants []string `mapstructure:"variants" json:"variants"`
 }
 
-// Variants of how super-classes are made.
+// Variants of building super-classes.
 const (
 	Gaussians = "gaussians"
 	MeanSeeds = "mean_seeds"
@@ -53,7 +53,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	if c.Synthetic.K != 0 {
 		if err := c.Synthetic.validate(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
-// data is what both heads learn and are tested on.
+// data holds the examples that both heads learn and are tested on.
 type data struct {
 	name        string
 	train, test experiment.Labelled
@@ -20,13 +20,13 @@ type data struct {
 
 func (c Config) data(env experiment.Env) (data, error) {
 	if c.Synthetic.K != 0 {
-		d := data{name: fmt.Sprintf("%d drawn classes", c.Synthetic.K), classes: c.Synthetic.K, fingerprint: fmt.Sprintf("%+v %d", c.Synthetic, c.MaxTest)}
+		d := data{name: fmt.Sprintf("%d synthetic classes", c.Synthetic.K), classes: c.Synthetic.K, fingerprint: fmt.Sprintf("%+v %d", c.Synthetic, c.MaxTest)}
 		d.train, d.test = c.Synthetic.Draw(env.Seed)
 		d.test = evenly(d.test, c.MaxTest)
 		return d, nil
 	}
 	if env.Features == "" {
-		return data{}, experiment.Inputf("no embeddings: give a feature folder with --features, or draw classes with experiment.hierarchy.synthetic.k")
+		return data{}, experiment.Inputf("no embeddings: give a feature folder with --features, or generate classes with experiment.hierarchy.synthetic.k")
 	}
 	f, err := featdir.Read(env.Features)
 	if err != nil {
@@ -68,7 +68,8 @@ func (c Config) data(env experiment.Env) (data, error) {
 	return d, err
 }
 
-// evenly keeps at most so many examples, spread over all; 0 means all.
+// evenly returns at most the given number of examples, evenly spaced; 0 means
+// all.
 func evenly(l experiment.Labelled, most int) experiment.Labelled {
 	if most == 0 || l.X.Rows <= most {
 		return l

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// Results is results.json.
+// Results is the content of results.json.
 type Results struct {
 	Kind    string    `json:"kind"`
 	Data    string    `json:"data"`
@@ -37,7 +37,7 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	r.vary("by_s", "Number of super-classes, T = 1 (Table 5.3)", "S", c.S, func(c *Cell, v int) { c.S, c.T = v, 1 })
 	r.vary("by_levels", fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", base.T), "levels", c.Levels, func(c *Cell, v int) { c.Levels = v })
 	r.vary("by_r", fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", base.Q, base.T), "r", c.R, func(c *Cell, v int) { c.R = v })
-	r.byQ() // last: every q needs class models of its own
+	r.byQ() // last: every q needs its own class models
 	if r.err != nil {
 		return experiment.Outcome{}, r.err
 	}
@@ -47,7 +47,7 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	return o, err
 }
 
-// report collects tables; the first error ends all measuring.
+// report collects tables; after the first error it measures nothing more.
 type report struct {
 	runner  *runner
 	ctx     context.Context
@@ -82,19 +82,19 @@ func (r *report) cell(c Cell) (m Measure) {
 	return m
 }
 
-// variant measures a variant with so many visits.
+// variant measures a variant with the given number of visits.
 func (r *report) variant(name string, visits int) Measure {
 	c := r.runner.base()
 	c.Variant, c.T = name, visits
 	return r.cell(c)
 }
 
-// newTable returns a table that begins with the flat head; first names the
+// newTable returns a table whose first row is the flat head; first names the
 // columns before the measures.
 func (r *report) newTable(name, title string, first ...string) table.Table {
 	t := table.Table{
 		Name: name, Title: title, Header: append(first, "super-classes", "density", "speed-up", "by the clock", "accuracy", "super-class accuracy", "seconds"),
-		Note: "Accuracies in percent. Density is the share of Gaussians scored, speed-up its inverse; then come the speed-up by the clock against the flat head on the same rows in the same run, and the seconds of making the hierarchy, which depend on the machine.",
+		Note: "Accuracies in percent. Density is the share of Gaussians scored, speed-up its inverse. The speed-up by the clock, against the flat head on the same rows in the same run, and the seconds of building the hierarchy depend on the machine.",
 	}
 	row := []string{"flat"}
 	for range first[1:] {
@@ -110,7 +110,7 @@ func cells(m Measure, first ...string) []string {
 		table.Percent(m.Accuracy), table.Percent(m.SuperAccuracy), fmt.Sprintf("%.1f", m.FitSeconds))
 }
 
-// byT is Tables 5.1, 5.2 and 5.4 in one: every variant at every T.
+// byT combines Tables 5.1, 5.2 and 5.4: every variant at every T.
 func (r *report) byT() {
 	t := r.newTable("by_t", "Flat, clustered Gaussians, clustered raw data, by visits T (Tables 5.1, 5.2, 5.4)", "method", "T")
 	for _, v := range r.runner.cfg.Variants {
@@ -135,7 +135,7 @@ func (r *report) vary(name, title, column string, values []int, change func(*Cel
 	r.tables = append(r.tables, t)
 }
 
-// byQ is Table 5.5: r = q, flat, and the first and the last T.
+// byQ measures Table 5.5: r = q, flat, and the first and the last T.
 func (r *report) byQ() {
 	cfg := r.runner.cfg
 	if len(cfg.Q) == 0 {
@@ -158,7 +158,7 @@ func (r *report) byQ() {
 	r.tables = append(r.tables, t)
 }
 
-// findings say what the paper claims and whether it holds here.
+// findings states the paper's claims and whether they hold here.
 func (r *report) findings() []string {
 	flat := r.flat(r.runner.base().Q)
 	visits := r.runner.cfg.T[len(r.runner.cfg.T)-1]
@@ -171,7 +171,7 @@ func (r *report) findings() []string {
 	return out
 }
 
-// figure is Figure 5.1: accuracy by speed-up, a line for every variant.
+// figure draws Figure 5.1: accuracy by speed-up, one line per variant.
 func (r *report) figure() (chart.Figure, error) {
 	var lines []chart.Series
 	most := 1.0

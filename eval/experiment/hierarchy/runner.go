@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// clockRows are scored per round, for the speed-up by the clock; rounds go
-	// on until clockTime is used up, within these limits.
+	// clockRows is the number of rows scored per round to measure the
+	// wall-clock speed-up; rounds continue until clockTime is used up, within
+	// these limits.
 	clockRows              = 1024
 	leastRounds, maxRounds = 3, 41
 	clockTime              = 2 * time.Second
@@ -35,18 +36,19 @@ type Cell struct {
 	Levels  int    `json:"levels"`
 }
 
-// A Measure is the result of one cell, the mean over runs. Accuracies and density
-// are fractions.
+// A Measure is the result of one cell, averaged over runs. Accuracies and
+// density are fractions.
 type Measure struct {
 	Cell
-	// Supers is the number of super-classes there are.
+	// Supers is the number of super-classes.
 	Supers        float64 `json:"supers"`
 	Accuracy      float64 `json:"accuracy"`
 	SuperAccuracy float64 `json:"super_accuracy"`
 	Density       float64 `json:"density"`
 	SpeedUp       float64 `json:"speed_up"`
-	// ClockSpeedUp and FitSeconds (of the hierarchy alone; of everything for
-	// raw data) depend on the machine.
+	// ClockSpeedUp and FitSeconds depend on the machine. FitSeconds is the time
+	// of building the hierarchy alone, except for raw data, where it covers the
+	// whole fit.
 	ClockSpeedUp float64 `json:"clock_speed_up"`
 	FitSeconds   float64 `json:"fit_seconds"`
 }
@@ -58,21 +60,21 @@ type Flat struct {
 	FitSeconds float64 `json:"fit_seconds"`
 }
 
-// runner measures cells. Heads are made when first needed: what an earlier run
-// measured needs none.
+// runner measures cells. It fits heads only when needed: cells measured by an
+// earlier run need none.
 type runner struct {
 	env  experiment.Env
 	cfg  Config
 	data data
-	// flat and classes are the flat head and one with class models, of q
+	// flat is the flat head and classes a head with class models, both with q
 	// components.
 	q         int
 	flat      *ppca.PPCA
 	flatFit   time.Duration
 	classes   *hppca.HPPCA
 	clockTest blas32.General
-	// made is the last hierarchy, which cells that differ in T alone share,
-	// madeOf its settings, madeIn the time that it took.
+	// made is the last hierarchy, shared by cells that differ only in T; madeOf
+	// is its settings, madeIn the time it took.
 	made   *hppca.HPPCA
 	madeOf hppca.Config
 	madeIn time.Duration
@@ -83,7 +85,7 @@ func newRunner(s experiment.Env, c Config, d data) *runner {
 	return &runner{env: s, cfg: c, data: d, q: -1, clockTest: clock.X}
 }
 
-// base is the cell that classifier.hppca describes.
+// base returns the cell described by classifier.hppca.
 func (r *runner) base() Cell {
 	h := method.Get[hppca.Config](r.env.Heads, "hppca")
 	return Cell{Variant: Gaussians, Q: h.Q, R: h.R, S: h.S, T: h.T, Levels: h.Levels}
@@ -107,7 +109,7 @@ func (r *runner) prepare(ctx context.Context, q int) error {
 	if r.q == q {
 		return nil
 	}
-	r.flat, r.classes, r.made, r.q = nil, nil, nil, -1 // let go of the old ones first
+	r.flat, r.classes, r.made, r.q = nil, nil, nil, -1 // free the old ones first
 	h := method.Get[hppca.Config](r.env.Heads, "hppca")
 	flat, err := ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: q, Lambda: h.Lambda, Normalize: &h.Normalize, LogDet: &h.LogDet})
 	if err != nil {
@@ -200,7 +202,7 @@ func (r *runner) once(ctx context.Context, c Cell, cfg hppca.Config) (Measure, e
 	return m, err
 }
 
-// head returns the hierarchy of these settings.
+// head returns the hierarchy with these settings.
 func (r *runner) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
 	of := cfg
 	of.T = 1
@@ -213,11 +215,11 @@ func (r *runner) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, erro
 		}
 		r.made, r.madeOf, r.madeIn = made, of, time.Since(start)
 	}
-	return r.made.Regroup(ctx, cfg) // T alone differs
+	return r.made.Regroup(ctx, cfg) // only T differs
 }
 
-// group builds the hierarchy on the class models that are there; raw data need
-// the examples again.
+// group builds the hierarchy on the existing class models; raw data need the
+// examples again.
 func (r *runner) group(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
 	if cfg.Cluster != hppca.ClusterRaw {
 		return r.classes.Regroup(ctx, cfg)
@@ -235,8 +237,8 @@ func (r *runner) learn(ctx context.Context, head classifier.Learner) error {
 	return head.Learn(ctx, r.data.train.X, r.data.train.Y)
 }
 
-// clock returns how many times as long the flat head takes: the median over
-// rounds in which both take their turn.
+// clock returns how many times longer the flat head takes: the median over
+// rounds in which the two heads alternate.
 func (r *runner) clock(ctx context.Context, head classifier.Head) (float64, error) {
 	dst := dense.New(r.clockTest.Rows, r.data.classes)
 	var ratios []float64

@@ -10,24 +10,23 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Synthetic describes drawn data: Gaussian classes that form groups. All of it
-// lies in a random subspace of 32 dimensions, except for isotropic noise in
-// Dim.
+// Synthetic describes random data: Gaussian classes that form groups. The data
+// lie in a random 32-dimensional subspace, except for isotropic noise in Dim.
 type Synthetic struct {
-	// K is the number of classes, Groups that of the groups they fall into;
-	// 0 means √K.
+	// K is the number of classes, Groups the number of groups they fall into; 0
+	// groups means √K.
 	K      int `mapstructure:"k" json:"k"`
 	Groups int `mapstructure:"groups" json:"groups"`
-	// Dim is d. Train and Test are examples a class.
+	// Dim is d. Train and Test are examples per class.
 	Dim   int `mapstructure:"dim" json:"dim"`
 	Train int `mapstructure:"train" json:"train"`
 	Test  int `mapstructure:"test" json:"test"`
 }
 
-// The shape of what is drawn: dimensions of the subspace, components of a
-// class, and root mean squared lengths of the centre of a group, the offset of
-// a class in it, and the spread of an example within the class along its first
-// component (each further one is a tenth less) and outside the subspace.
+// The shape of the data: dimensions of the subspace, components of a class, and
+// root mean squared lengths of a group's centre, of a class's offset within its
+// group, and of an example's spread within its class along the first component
+// (each further one is a tenth less) and outside the subspace.
 const (
 	latent     = 32
 	components = 20
@@ -38,7 +37,7 @@ const (
 	noiseSpan  = 0.4
 )
 
-// Streams of the random numbers.
+// Random streams.
 const (
 	frameStream = 1 << 40
 	groupStream = 2 << 40
@@ -55,10 +54,9 @@ func (s Synthetic) validate() error {
 	)
 }
 
-// Draw returns training and test examples, those of a class one after the
-// other. Every class has random numbers of its own: the same seed gives the
-// same examples on any number of cores, and more classes leave the first ones
-// alone.
+// Draw returns training and test examples, class by class. Every class has its
+// own random stream: the same seed gives the same examples on any number of
+// cores, and adding classes does not change the first ones.
 func (s Synthetic) Draw(seed uint64) (train, test experiment.Labelled) {
 	groups := s.Groups
 	if groups == 0 {

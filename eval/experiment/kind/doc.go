@@ -1,4 +1,4 @@
-// Package kind is the list of all kinds of experiments: where a name of a
-// configuration becomes something to run. A new kind is a package below
-// experiment, a field of Config, and a row of Kinds.
+// Package kind lists all kinds of experiments and finds the one that a
+// configuration names. A new kind is a package below experiment, a field of
+// Config, and a row of Kinds.
 package kind

@@ -18,9 +18,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment/vargp"
 )
 
-// Config says which experiment to run and holds the settings of all kinds.
+// Config names the experiment to run and holds the settings of all kinds.
 type Config struct {
-	// Kind is one of Kinds, or "" where no experiment is meant.
+	// Kind is one of Kinds, or "" for no experiment.
 	Kind       string            `mapstructure:"kind" json:"kind"`
 	Ablation   ablation.Config   `mapstructure:"ablation" json:"ablation"`
 	ClosedSet  closedset.Config  `mapstructure:"closedset" json:"closedset"`
@@ -31,7 +31,7 @@ type Config struct {
 	VARGP      vargp.Config      `mapstructure:"vargp" json:"vargp"`
 }
 
-// DefaultConfig returns the defaults of every kind.
+// DefaultConfig returns the default settings of every kind.
 func DefaultConfig() Config {
 	return Config{
 		Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DKL: dkl.DefaultConfig(), GPR: gpr.DefaultConfig(),
@@ -42,7 +42,7 @@ func DefaultConfig() Config {
 // A Kind is one sort of experiment.
 type Kind struct {
 	Name, Summary string
-	// Run carries it out.
+	// Run runs the experiment.
 	Run func(context.Context, Config, experiment.Env) (experiment.Outcome, error)
 
 	validate func(Config) error
@@ -68,7 +68,8 @@ func Kinds() []Kind {
 	}
 }
 
-// kind returns a row of Kinds: of picks its settings, run is its package's Run.
+// kind returns a row of Kinds: of picks its settings from the Config, run is
+// its package's Run.
 func kind[C interface{ Validate() error }](name, summary string, of func(Config) C, run func(context.Context, C, experiment.Env) (experiment.Outcome, error)) Kind {
 	return Kind{
 		Name: name, Summary: summary,
@@ -79,7 +80,7 @@ func kind[C interface{ Validate() error }](name, summary string, of func(Config)
 	}
 }
 
-// Validate names the kind and the field that is out of range.
+// Validate returns an error that names the kind and the field out of range.
 func (c Config) Validate() error {
 	if c.Kind != "" {
 		if _, err := Find(c.Kind); err != nil {
@@ -94,7 +95,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Find returns the kind of that name; the error names the nearest one and
+// Find returns the kind with that name; the error names the nearest one and
 // lists all.
 func Find(name string) (Kind, error) {
 	kinds := Kinds()
@@ -107,5 +108,5 @@ func Find(name string) (Kind, error) {
 	nearest := slices.MinFunc(names, func(a, b string) int {
 		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
 	})
-	return Kind{}, fmt.Errorf("unknown kind of experiment %q; did you mean %q? There are %s", name, nearest, strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("unknown kind of experiment %q; did you mean %q? The kinds are %s", name, nearest, strings.Join(names, ", "))
 }

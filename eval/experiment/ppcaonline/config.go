@@ -17,29 +17,30 @@ type Config struct {
 	// D and Q shape the data and the models.
 	D int `mapstructure:"d" json:"d"`
 	Q int `mapstructure:"q" json:"q"`
-	// Classes, with Train and Test examples in all.
+	// Classes is the number of classes; Train and Test count examples of all
+	// classes together.
 	Classes int `mapstructure:"classes" json:"classes"`
 	Train   int `mapstructure:"train" json:"train"`
 	Test    int `mapstructure:"test" json:"test"`
-	// CentroidNoise is the standard deviation of what is added to a centroid.
+	// CentroidNoise is the standard deviation of the noise added to a centroid.
 	CentroidNoise float64 `mapstructure:"centroid_noise" json:"centroid_noise"`
 	// Seeds is the number of runs.
 	Seeds int `mapstructure:"seeds" json:"seeds"`
-	// Gamma are the factors of γ; the first is that of the paper's plain online
-	// EM and step policy, the last that of its class policy.
+	// Gamma are the factors of γ; the first is the paper's for plain online EM
+	// and the step policy, the last its factor for the class policy.
 	Gamma []float64 `mapstructure:"gamma" json:"gamma"`
-	// Exponent is that of γ and β.
+	// Exponent is the exponent of γ and β.
 	Exponent float64 `mapstructure:"exponent" json:"exponent"`
 	// Beta are the factors of β to choose from.
 	Beta []float64 `mapstructure:"beta" json:"beta"`
 	// Fisher and RStep are the forms of the R-step.
 	Fisher []string `mapstructure:"fisher" json:"fisher"`
 	RStep  []string `mapstructure:"rstep" json:"rstep"`
-	// Every says how many steps lie between two points of a curve.
+	// Every is the number of steps between two points of a curve.
 	Every int `mapstructure:"every" json:"every"`
 }
 
-// DefaultConfig returns the paper's settings, Figure 1.
+// DefaultConfig returns the paper's settings for Figure 1.
 func DefaultConfig() Config {
 	return Config{
 		Figure: 1, D: 16, Q: 3, Classes: 4, Train: 3200, Test: 800, CentroidNoise: 0.1, Seeds: 5,
@@ -48,7 +49,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	err := cmp.Or(
 		experiment.Within("figure", c.Figure, 1, 4),
@@ -104,14 +105,14 @@ func (s setting) config(exponent float64) oem.Config {
 	return c
 }
 
-// form is the setting without its β.
+// form returns the setting without its β.
 func (s setting) form() setting {
 	s.Beta = 0
 	return s
 }
 
-// forms are all settings without their β: for every γ, plain online EM first.
-// With identity the Fisher information plays no part.
+// forms returns all settings without their β; for every γ, plain online EM
+// comes first. With identity the Fisher information is not used.
 func (c Config) forms() []setting {
 	var forms []setting
 	for _, gamma := range c.Gamma {
@@ -131,7 +132,7 @@ func (c Config) forms() []setting {
 	return forms
 }
 
-// policies are those that the figure compares with none.
+// policies returns the policies that the figure compares with none.
 func (c Config) policies() []string {
 	if c.Figure == 1 {
 		return []string{oem.Step} // no class ends
@@ -139,7 +140,7 @@ func (c Config) policies() []string {
 	return []string{oem.Step, oem.Class}
 }
 
-// grid are all settings with every β.
+// grid returns all settings with every β.
 func (c Config) grid() []setting {
 	var grid []setting
 	for _, f := range c.forms() {

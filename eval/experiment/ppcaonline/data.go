@@ -14,29 +14,29 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A world is what one seed draws. Examples are by class.
+// A world holds everything drawn from one seed. Examples are grouped by class.
 type world struct {
 	train, validation, test [][][]float64
-	// order is that of independent examples: positions in the training data,
-	// class after class.
+	// order is the order of independent examples: positions in the training
+	// data, class by class.
 	order []int
 	start oem.Params
 }
 
-// stream returns random numbers of their own for every purpose.
+// stream returns an independent random stream per purpose.
 func stream(seed uint64, run int, purpose string) *rand.Rand {
-	return experiment.Stream(seed, fmt.Sprintf("natoem/%s/%d", purpose, run)) // the name of old, for the same numbers
+	return experiment.Stream(seed, fmt.Sprintf("natoem/%s/%d", purpose, run)) // the name fixes the published numbers
 }
 
-// draws bounds the points drawn in search of enough of every class, and the
-// centroids tried.
+// draws bounds the points drawn to find enough of every class, centroidTries
+// the centroids tried.
 const (
 	drawsPerExample = 2000
 	centroidTries   = 30
 )
 
-// draw makes the world of a run. Centroids one of whose cells is so small that
-// it does not fill are drawn again.
+// draw makes the world of a run. It redraws the centroids if one of their cells
+// is too small to fill.
 func (c Config) draw(seed uint64, run int) (*world, error) {
 	rng := stream(seed, run, "model")
 	truth, err := c.truth(rng)
@@ -76,7 +76,7 @@ func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
 	return p, nil
 }
 
-// start draws the parameters that learning starts from.
+// start draws the initial parameters.
 func (c Config) start(rng *rand.Rand) oem.Params {
 	p := oem.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: 1}
 	for i := range p.Mean {
@@ -104,7 +104,7 @@ func point(p oem.Params, rng *rand.Rand) []float64 {
 	return x
 }
 
-// centroids are points with noise added.
+// centroids returns random points with noise added.
 func (c Config) centroids(truth oem.Params, rng *rand.Rand) [][]float64 {
 	out := make([][]float64, c.Classes)
 	for k := range out {
@@ -147,8 +147,8 @@ func (c Config) fill(w *world, truth oem.Params, centroids [][]float64, rng *ran
 	return false
 }
 
-// sequence is the training data in the order in which they come: mixed, or one
-// class after the other.
+// sequence returns the training data in order: mixed, or one class after the
+// other.
 func (w *world) sequence(mixed bool) [][]float64 {
 	all := slices.Concat(w.train...)
 	if !mixed {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// figures are those of the paper, and next to Figures 1 and 2 the differences
-// to plain online EM.
+// figures draws the paper's figures, and for Figures 1 and 2 also the
+// differences from plain online EM.
 func (c Config) figures(seeds [][]trial, chosen []Row, r Results) ([]chart.Figure, error) {
 	if c.Figure > 2 {
 		return c.bySetting(r)
@@ -21,7 +21,7 @@ func (c Config) figures(seeds [][]trial, chosen []Row, r Results) ([]chart.Figur
 	for i, curve := range r.Curves {
 		lines = append(lines, chart.Series{Label: curve.text(false), X: r.Steps, Y: overClasses(curve.Test), Colour: chart.Palette(i), Bare: true})
 	}
-	axes := chart.Axes{Title: "Test data of all classes · " + c.subject(), X: "step", Y: "log-likelihood (nats an example)", Events: c.starts()}
+	axes := chart.Axes{Title: "Test data of all classes · " + c.subject(), X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}
 	whole, err := chart.Lines(fmt.Sprintf("figure%d", c.Figure), axes, lines)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (c Config) figures(seeds [][]trial, chosen []Row, r Results) ([]chart.Figur
 	return []chart.Figure{whole, differences}, err
 }
 
-// starts are the first steps of the classes after the first.
+// starts returns the first steps of the classes after the first.
 func (c Config) starts() []float64 {
 	if c.Figure == 1 {
 		return nil
@@ -42,7 +42,7 @@ func (c Config) starts() []float64 {
 	return steps
 }
 
-// overClasses is the mean over classes at every point.
+// overClasses returns the mean over classes at every point.
 func overClasses(test [][]float64) []float64 {
 	y := make([]float64, len(test[0]))
 	for _, row := range test {
@@ -51,9 +51,9 @@ func overClasses(test [][]float64) []float64 {
 	return y
 }
 
-// differences are the curves of all forms with the first γ, less that of plain
-// online EM, means over seeds; the band, of the forms that the other figure
-// draws, is one standard deviation.
+// differences draws the curves of all forms with the first γ minus that of
+// plain online EM, averaged over seeds. Forms shown in the other figure have a
+// band of one standard deviation.
 func (c Config) differences(seeds [][]trial, chosen []Row) (chart.Figure, error) {
 	none := c.plain(c.Gamma[0])
 	var lines []chart.Series
@@ -74,8 +74,8 @@ func (c Config) differences(seeds [][]trial, chosen []Row) (chart.Figure, error)
 		lines = append(lines, s)
 	}
 	axes := chart.Axes{
-		Title: "Less plain online EM on the same seed · " + c.subject(), X: "step (band: one standard deviation over seeds)",
-		Y: "difference (nats an example)", Events: c.starts(),
+		Title: "Difference from plain online EM on the same seed · " + c.subject(), X: "step (band: one standard deviation over seeds)",
+		Y: "difference (nats per example)", Events: c.starts(),
 	}
 	return chart.Lines(fmt.Sprintf("figure%d_differences", c.Figure), axes, lines)
 }
@@ -89,8 +89,8 @@ func short(s setting) string {
 	return text
 }
 
-// bySetting draws a picture for every setting: in Figure 3 a line for every class, in
-// Figure 4 a matrix.
+// bySetting draws one picture per setting: in Figure 3 with one line per class,
+// in Figure 4 a matrix.
 func (c Config) bySetting(r Results) ([]chart.Figure, error) {
 	var figures []chart.Figure
 	for i, curve := range r.Curves {
@@ -104,7 +104,7 @@ func (c Config) bySetting(r Results) ([]chart.Figure, error) {
 			for k, row := range curve.Test {
 				lines = append(lines, chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
 			}
-			f, err = chart.Lines(name, chart.Axes{Title: "Test data by class · " + curve.text(false), X: "step", Y: "log-likelihood (nats an example)", Events: c.starts()}, lines)
+			f, err = chart.Lines(name, chart.Axes{Title: "Test data by class · " + curve.text(false), X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}, lines)
 		}
 		if err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
 )
 
-// findings say what of the paper holds here, from the numbers.
+// findings states which claims of the paper hold here, from the numbers.
 func (c Config) findings(chosen, drawn []Row) []string {
 	claim := []string{
 		"The paper: the constraint (step) raises the log-likelihood from the first steps on, by about the same amount throughout.",
@@ -40,8 +40,8 @@ func (c Config) finding(r Row) string {
 		number(c.Gamma[0]), r.EndGainPaper.gain(), r.EndGainPaper.conclusion())
 }
 
-// count says for every policy how many of its forms differ from none, each
-// with the same γ.
+// count returns, for every policy, a sentence on how many of its forms differ
+// from none with the same γ.
 func (c Config) count(chosen []Row) []string {
 	var out []string
 	for _, p := range c.policies() {
@@ -67,7 +67,7 @@ func (c Config) count(chosen []Row) []string {
 	return out
 }
 
-// measure is what the figure is about.
+// measure names the figure's measure.
 func (c Config) measure(r Row) Spread {
 	switch {
 	case r.Policy == oem.None:

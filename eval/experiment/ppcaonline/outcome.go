@@ -15,26 +15,26 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
-// Results is results.json.
+// Results is the content of results.json.
 type Results struct {
 	Kind   string `json:"kind"`
 	Figure int    `json:"figure"`
 	Seeds  int    `json:"seeds"`
-	// Classes are the names of the classes, Steps the points of the curves.
+	// Classes holds the names of the classes, Steps the points of the curves.
 	Classes []string  `json:"classes"`
 	Steps   []float64 `json:"steps,omitempty"`
-	// Chosen has every form of learning with the β that validation data chose,
-	// Grid every setting that was tried.
+	// Chosen has every form of learning with the β chosen on validation data,
+	// Grid every setting tried.
 	Chosen []Row `json:"chosen"`
 	Grid   []Row `json:"grid"`
-	// Curves are those that are drawn, means over seeds, a row for every class;
-	// in Figure 4 the matrices.
+	// Curves are the curves drawn, averaged over seeds, one row per class; in
+	// Figure 4 the matrices.
 	Curves []Curve `json:"curves"`
-	// Findings is what table.md says.
+	// Findings are the findings in table.md.
 	Findings []string `json:"findings"`
 }
 
-// A Curve is a setting with its test log-likelihood, nats an example.
+// A Curve is a setting with its test log-likelihood, in nats per example.
 type Curve struct {
 	setting
 	Test [][]float64 `json:"test"`
@@ -67,7 +67,7 @@ func (c Config) subject() string {
 	}[c.Figure-1]
 }
 
-// names are A, B, ….
+// names returns A, B, ….
 func (c Config) names() []string {
 	names := make([]string, c.Classes)
 	for i := range names {
@@ -76,9 +76,9 @@ func (c Config) names() []string {
 	return names
 }
 
-// drawn are the settings that the figure shows: plain online EM and the step
-// policy with the first γ, the class policy with the last, the R-step as the
-// first of the configuration has it; and the class policy with the first γ.
+// drawn returns the settings that the figure shows: plain online EM and the
+// step policy with the first γ, and the class policy with the last γ and with
+// the first. The R-step is the first of the configuration.
 func (c Config) drawn(chosen []Row) []Row {
 	wanted := []setting{{Policy: oem.None, Gamma: c.Gamma[0]}}
 	form := setting{RStep: c.RStep[0], Fisher: c.Fisher[0]}
@@ -104,7 +104,7 @@ func (c Config) drawn(chosen []Row) []Row {
 	return drawn
 }
 
-// meanTest is the mean over seeds of a setting's test values.
+// meanTest returns the mean over seeds of a setting's test values.
 func meanTest(seeds [][]trial, i int) [][]float64 {
 	out := make([][]float64, len(seeds[0][i].Test))
 	for k, row := range seeds[0][i].Test {
@@ -116,7 +116,8 @@ func meanTest(seeds [][]trial, i int) [][]float64 {
 	return out
 }
 
-// text names a setting, its R-step and Fisher information only if form.
+// text names a setting, with its R-step and Fisher information only if form is
+// set.
 func (s setting) text(form bool) string {
 	text := s.Policy
 	if form && s.RStep != "" {
@@ -147,12 +148,12 @@ func (s Spread) text(plus bool) string {
 	return fmt.Sprintf(format, s.Mean, s.SD)
 }
 
-// gain is a difference with the seeds on which it is positive.
+// gain formats a difference with the number of seeds on which it is positive.
 func (s Spread) gain() string {
 	return fmt.Sprintf("%s (%d/%d)", s.text(true), s.Above, len(s.Seeds))
 }
 
-// conclusion says in a word what a difference shows.
+// conclusion summarises a difference in a word.
 func (s Spread) conclusion() string {
 	return map[int]string{1: "better", -1: "worse", 0: "no clear difference"}[s.Sign()]
 }
@@ -161,7 +162,7 @@ func (c Config) tables(chosen, rows []Row) []table.Table {
 	list := func(values []float64) string {
 		return strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")
 	}
-	note := fmt.Sprintf("Nats an example on test data, mean ± standard deviation over %d seeds; in brackets the seeds on which a difference is positive. "+
+	note := fmt.Sprintf("Nats per example on test data, mean ± standard deviation over %d seeds; in brackets the number of seeds on which a difference is positive. "+
 		"Differences are to plain online EM (none) on the same seed. γ = factor·k^−%g, β likewise; β is chosen on validation data from %s; γ from %s. "+
 		"Clamped: the share of pulled elements whose pull would have overshot its reference.", len(chosen[0].End.Seeds), c.Exponent, list(c.Beta), list(c.Gamma))
 	tables := []table.Table{c.table("chosen", "Every form of learning, with the best β", note, chosen)}
@@ -191,7 +192,7 @@ func (c Config) table(name, title, note string, rows []Row) table.Table {
 	return t
 }
 
-// cells are the setting's.
+// cells returns the cells that name the setting.
 func (s setting) cells() []string {
 	cells := []string{s.Policy, cmp.Or(s.RStep, table.None), cmp.Or(s.Fisher, table.None), number(s.Gamma), table.None}
 	if s.Policy != oem.None {
@@ -203,7 +204,7 @@ func (s setting) cells() []string {
 func (c Config) forgettingTable(rows []Row) table.Table {
 	t := table.Table{
 		Name: "forgetting", Title: "What is forgotten",
-		Note:   "Log-likelihood of a class at the end of its own examples less that at the end of all: positive means forgotten. The last column is what none lost less what this one lost, mean over all classes but the last: positive means that less is forgotten.",
+		Note:   "Log-likelihood of a class at the end of its own examples minus that at the end of all: positive means forgotten. The last column is the loss of none minus the loss of this setting, averaged over all classes except the last: positive means that less is forgotten.",
 		Header: []string{"policy", "R-step", "Fisher", "γ", "β"},
 	}
 	for _, name := range c.names() {

@@ -12,24 +12,25 @@ import (
 // A trial is the result of one setting on one seed.
 type trial struct {
 	Setting setting `json:"setting"`
-	// Validation is what β is chosen by, nats an example: the mean over the
-	// curve of all classes, in Figure 4 over all pairs.
+	// Validation is the criterion for choosing β, in nats per example: the mean
+	// over the curve of all classes, in Figure 4 over all pairs.
 	Validation float64 `json:"validation"`
-	// Test has a row for every class and a column for every point of the curve;
-	// in Figure 4 for every first and second class, their interference.
+	// Test has one row per class and one column per point of the curve; in
+	// Figure 4, one row per first and one column per second class, with their
+	// interference.
 	Test [][]float64 `json:"test"`
-	// Pulled counts elements that an R-step moved, Clamped those of them whose
+	// Pulled counts elements moved by an R-step, Clamped those of them whose
 	// share would have left [0, 1].
 	Pulled  int `json:"pulled"`
 	Clamped int `json:"clamped"`
 }
 
-// Run carries out a figure. A seed is a part.
+// Run measures a figure. Each seed is a part.
 func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
 	var seeds [][]trial
 	for run := range c.Seeds {
 		same := c
-		same.Seeds = 0 // more seeds leave those before as they are
+		same.Seeds = 0 // more seeds do not change the earlier ones
 		if c.Figure == 3 {
 			same.Figure = 2 // two looks at the same runs
 		}
@@ -44,7 +45,7 @@ func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, e
 	return c.outcome(seeds)
 }
 
-// trials takes the whole grid through one seed.
+// trials runs the whole grid on one seed.
 func (c Config) trials(ctx context.Context, seed uint64, run int) ([]trial, error) {
 	w, err := c.draw(seed, run)
 	if err != nil {
@@ -66,7 +67,7 @@ func (c Config) trials(ctx context.Context, seed uint64, run int) ([]trial, erro
 	return trials, err
 }
 
-// curve is Figures 1 to 3: learning all training examples.
+// curve measures Figures 1 to 3: learning all training examples.
 func (c Config) curve(w *world, s setting) (trial, error) {
 	m, err := oem.New(s.config(c.Exponent), w.start)
 	if err != nil {
@@ -95,11 +96,11 @@ func (c Config) curve(w *world, s setting) (trial, error) {
 	return t, nil
 }
 
-// isPoint reports whether a curve has a point after step k: every so often, and
-// where a class ends.
+// isPoint reports whether a curve has a point after step k: at regular
+// intervals, and where a class ends.
 func (c Config) isPoint(k, each int) bool { return k%c.Every == 0 || k%each == 0 }
 
-// steps are the points of a curve.
+// steps returns the points of a curve.
 func (c Config) steps() []float64 {
 	each := c.Train / c.Classes
 	var steps []float64
@@ -111,8 +112,8 @@ func (c Config) steps() []float64 {
 	return steps
 }
 
-// interference is Figure 4: the log-likelihood of class j learned after class
-// i, less that of j learned alone.
+// interference measures Figure 4: the log-likelihood of class j learned after
+// class i, minus that of j learned alone.
 func (c Config) interference(w *world, s setting) (trial, error) {
 	t := trial{Setting: s, Test: make([][]float64, c.Classes)}
 	first := make([]*oem.Model, c.Classes)
@@ -140,7 +141,7 @@ func (c Config) interference(w *world, s setting) (trial, error) {
 	return t, nil
 }
 
-// learn takes in the examples of one class.
+// learn learns the examples of one class.
 func learn(m *oem.Model, x [][]float64) error {
 	for _, v := range x {
 		if err := m.Step(v); err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
-// A Spread is a value on every seed, in nats an example.
+// A Spread is a value on every seed, in nats per example.
 type Spread struct {
 	Seeds []float64 `json:"seeds"`
 	Mean  float64   `json:"mean"`
-	// SD is over seeds, divisor n−1; 0 for one seed.
+	// SD is the standard deviation over seeds, divisor n−1; 0 for one seed.
 	SD float64 `json:"sd"`
 	// Above counts the seeds on which the value is positive.
 	Above int `json:"above_zero"`
@@ -30,8 +30,8 @@ func spread(values []float64) Spread {
 	return Spread{Seeds: values, Mean: mean, SD: sd, Above: floats.Count(func(v float64) bool { return v > 0 }, values)}
 }
 
-// Sign is 1 or −1 where the mean differs from zero by a two-sided t test at
-// 5 %, otherwise 0.
+// Sign returns 1 or −1 if the mean differs from zero by a two-sided t test at 5
+// %, otherwise 0.
 func (s Spread) Sign() int {
 	n := float64(len(s.Seeds))
 	if n < 2 || !(math.Abs(s.Mean) > distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)*stat.StdErr(s.SD, n)) {
@@ -43,28 +43,28 @@ func (s Spread) Sign() int {
 	return -1
 }
 
-// A Row is one setting in the results: β as chosen, or one of the grid.
+// A Row is one setting in the results, with the chosen β or one of the grid.
 type Row struct {
 	setting
-	// Validation is the mean over seeds of what β is chosen by.
+	// Validation is the mean over seeds of the criterion for choosing β.
 	Validation float64 `json:"validation"`
 	// OverRun is the mean over the curve, End its last point; in Figure 4 both
-	// are the mean interference of different classes.
+	// are the mean interference over pairs of different classes.
 	OverRun Spread `json:"over_run"`
 	End     Spread `json:"end"`
-	// The same less plain online EM on the same seed: with the same γ, and with
-	// the paper's, which is the first.
+	// The same minus plain online EM on the same seed: with the same γ, and
+	// with the paper's, which is the first.
 	OverRunGain      Spread `json:"over_run_less_none"`
 	EndGain          Spread `json:"end_less_none"`
 	OverRunGainPaper Spread `json:"over_run_less_none_first_gamma"`
 	EndGainPaper     Spread `json:"end_less_none_first_gamma"`
-	// ClampedShare is that of the elements pulled.
+	// ClampedShare is the clamped share of the pulled elements.
 	ClampedShare float64 `json:"clamped_share"`
-	// Forgotten is for every class what it lost from the end of its own
-	// examples to the end of all; Figure 3 only.
+	// Forgotten holds the loss of every class from the end of its own examples
+	// to the end of all; Figure 3 only.
 	Forgotten []Spread `json:"forgotten,omitempty"`
-	// ForgottenGain is what none lost less what this one lost, mean over the
-	// classes but the last.
+	// ForgottenGain is the loss of none minus the loss of this setting,
+	// averaged over all classes except the last.
 	ForgottenGain *Spread `json:"forgotten_none_less_this,omitempty"`
 
 	index int // in the grid
@@ -98,13 +98,13 @@ func (c Config) rows(seeds [][]trial) []Row {
 	return rows
 }
 
-// plain is the position in the grid of plain online EM with that γ.
+// plain returns the grid position of plain online EM with that γ.
 func (c Config) plain(gamma float64) int {
 	return slices.Index(c.grid(), setting{Policy: oem.None, Gamma: gamma})
 }
 
-// each is a value of setting i on every seed, less that of setting minus where
-// it is one.
+// each returns a value of setting i on every seed, minus that of setting minus
+// if it is one.
 func (c Config) each(seeds [][]trial, i, minus int, value func(trial) float64) Spread {
 	values := make([]float64, len(seeds))
 	for k, trials := range seeds {
@@ -116,8 +116,8 @@ func (c Config) each(seeds [][]trial, i, minus int, value func(trial) float64) S
 	return spread(values)
 }
 
-// overRun is the mean over the curve of the mean over classes, or over the
-// pairs of different classes.
+// overRun returns the mean over the curve of the mean over classes, or the mean
+// over pairs of different classes.
 func (c Config) overRun(t trial) float64 {
 	if c.Figure == 4 {
 		return c.end(t)
@@ -125,7 +125,8 @@ func (c Config) overRun(t trial) float64 {
 	return stat.Mean(slices.Concat(t.Test...), nil)
 }
 
-// end is the last point of the curve, or as overRun.
+// end returns the mean over classes at the last point of the curve; for pairs
+// it equals overRun.
 func (c Config) end(t trial) float64 {
 	var values []float64
 	for i, row := range t.Test {
@@ -138,7 +139,7 @@ func (c Config) end(t trial) float64 {
 	return stat.Mean(values, nil)
 }
 
-// forgotten is what every class lost since the end of its own examples.
+// forgotten returns the loss of every class since the end of its own examples.
 func (c Config) forgotten(t trial) []float64 {
 	lost, steps := make([]float64, c.Classes), c.steps()
 	for k, row := range t.Test {
@@ -148,7 +149,7 @@ func (c Config) forgotten(t trial) []float64 {
 	return lost
 }
 
-// chosen are the rows with the best β of every form, in the order of forms.
+// chosen returns the rows with the best β of every form, in the order of forms.
 func (c Config) chosen(rows []Row) []Row {
 	var best []Row
 	for _, f := range c.forms() {

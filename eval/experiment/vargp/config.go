@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 )
 
-// What the tasks are made of.
+// Sources of the tasks' data.
 const (
 	Toy      = "toy"
 	Features = "features"
@@ -25,37 +25,37 @@ const (
 
 // Config holds the tasks, the variants and the settings of training.
 type Config struct {
-	// Data is "toy", "features", "split" or "permuted", Folder that of IDX
-	// files.
+	// Data is "toy", "features", "split" or "permuted", Folder the folder of
+	// IDX files.
 	Data   string `mapstructure:"data" json:"data"`
 	Folder string `mapstructure:"folder" json:"-"`
-	// Tasks, and Classes in each; of toy, split and permuted they are given by
-	// the data where 0.
+	// Tasks is the number of tasks, Classes the number in each; 0 means that
+	// the data determine them (toy, split and permuted).
 	Tasks   int `mapstructure:"tasks" json:"tasks"`
 	Classes int `mapstructure:"classes" json:"classes"`
-	// Train and Test are the most examples of a class, 0 for all; Validation
+	// Train and Test are the most examples per class, 0 for all; Validation is
 	// the share of the training examples that is held out.
 	Train      int     `mapstructure:"train" json:"train"`
 	Test       int     `mapstructure:"test" json:"test"`
 	Validation float64 `mapstructure:"validation" json:"validation"`
-	// Variants, each with Seeds runs.
+	// Variants are the methods to compare, each with Seeds runs.
 	Variants []vargp.Variant `mapstructure:"variants" json:"variants"`
 	Seeds    int             `mapstructure:"seeds" json:"-"`
-	// Inducing is M, of each task; Sweep are others for the first variant
-	// (Fig. 9).
+	// Inducing is M, the inducing inputs per task; Sweep lists further values
+	// for the first variant (Fig. 9).
 	Inducing int   `mapstructure:"inducing" json:"-"`
 	Sweep    []int `mapstructure:"sweep" json:"-"`
 	// Protocol is "own" or "paper".
 	Protocol string `mapstructure:"protocol" json:"protocol"`
-	// Normalize scales inputs to length 1. Lengthscale is where length-scales
-	// start; 0 means the spread of the first task.
+	// Normalize scales inputs to length 1. Lengthscale is the initial
+	// length-scale; 0 means the spread of the first task.
 	Normalize   bool    `mapstructure:"normalize" json:"normalize"`
 	Lengthscale float64 `mapstructure:"lengthscale" json:"lengthscale"`
-	// Grid is the number of points a side of the toy's pictures.
+	// Grid is the number of points per side of the toy's pictures.
 	Grid int `mapstructure:"grid" json:"-"`
-	// Checkpoint is the number of epochs between two saves of a training.
+	// Checkpoint is the number of epochs between saves of the training state.
 	Checkpoint int `mapstructure:"checkpoint" json:"-"`
-	// The rest is that of gp/vargp.
+	// The rest are the settings of gp/vargp.
 	OwnInputs        bool    `mapstructure:"own_inputs" json:"own_inputs"`
 	Network          []int   `mapstructure:"network" json:"network,omitempty"`
 	Beta             float64 `mapstructure:"beta" json:"beta"`
@@ -82,7 +82,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	if !slices.Contains([]string{Toy, Features, Split, Permuted}, c.Data) {
 		return fmt.Errorf("data: %q is none of %s, %s, %s and %s", c.Data, Toy, Features, Split, Permuted)
@@ -141,7 +141,7 @@ func (c Config) model(v vargp.Variant, seed uint64) vargp.Config {
 	return m
 }
 
-// classesInAll is how many classes there are after the last task.
+// classesInAll returns the number of classes after the last task.
 func (c Config) classesInAll() int {
 	if c.Data == Permuted {
 		return c.Classes

@@ -16,8 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A part is labelled inputs; classes are numbered in the order in which they
-// come.
+// A part holds labelled inputs; classes are numbered in order of appearance.
 type part struct {
 	x blas64.General
 	y []int
@@ -38,13 +37,13 @@ func (p *part) join(q part) {
 // A lesson is the data of a task.
 type lesson struct{ train, valid, test part }
 
-// A source gives the lessons of a run; it makes them when they are asked for.
+// A source provides the lessons of a run, made on demand.
 type source struct {
 	of string // changes with the data
 	at func(run, task int) (lesson, error)
 }
 
-// stream returns random numbers of their own for every purpose.
+// stream returns an independent random stream per purpose.
 func stream(seed uint64, purpose string, numbers ...int) *rand.Rand {
 	return experiment.Stream(seed, fmt.Sprintf("experiment/vargp/%s/%v", purpose, numbers))
 }
@@ -65,7 +64,7 @@ func (c Config) source(env experiment.Env) (source, error) {
 type cloud struct{ x, y, sx, sy, r float64 }
 
 // clouds are the classes of the toy (Fig. 2), with the numbers of the authors'
-// program, in the order in which they come.
+// program, in order of appearance.
 var clouds = [...]cloud{
 	{0.3, 0.5, 0.4, 0.4, 0},
 	{0, -1.2, 0.6, 0.1, 0},
@@ -133,8 +132,8 @@ func (c Config) features(env experiment.Env) (source, error) {
 	}}, nil
 }
 
-// divide shuffles examples of a class into those that train and those that
-// validate.
+// divide shuffles the examples of a class and splits them into training and
+// validation examples.
 func (c Config) divide(l *lesson, z blas64.General, class int, rng *rand.Rand) {
 	order := rng.Perm(z.Rows)
 	if c.Train > 0 {
@@ -151,7 +150,7 @@ func (c Config) divide(l *lesson, z blas64.General, class int, rng *rand.Rand) {
 	}
 }
 
-// idx reads the two parts of a folder.
+// idx reads the training and test parts of a folder.
 func (c Config) idx(seed uint64) (source, error) {
 	if c.Folder == "" {
 		return source{}, experiment.Inputf("experiment.vargp.folder is empty: give the folder of train-images-idx3-ubyte and its three companions with --set experiment.vargp.folder=DIR")
@@ -192,8 +191,7 @@ func (c Config) idx(seed uint64) (source, error) {
 	}}, nil
 }
 
-// pixels returns images of a class as numbers from 0 to 1, permuted by the
-// task.
+// pixels returns images of a class as values from 0 to 1, permuted by the task.
 func (c Config) pixels(from idx.Labelled, class, most int, seed uint64, task int) blas64.General {
 	order := make([]int, from.Pixels)
 	for j := range order {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// Results is results.json.
+// Results is the content of results.json.
 type Results struct {
 	Kind string   `json:"kind"`
 	Runs []Result `json:"runs"`
@@ -47,12 +47,12 @@ func of(results []Result, p plan) []Result {
 	return out
 }
 
-// meanSD returns those of a number over runs.
+// meanSD returns the mean and standard deviation of a value over runs.
 func meanSD(runs []Result, value func(Result) float64) (mean, sd float64) {
 	return table.MeanSD(table.Collect(runs, value))
 }
 
-// published are the paper's accuracies of Table 1, on images of MNIST.
+// published returns the paper's accuracy in Table 1, on MNIST images.
 func published(data string, v vargp.Variant) string {
 	switch data {
 	case Split:
@@ -63,12 +63,12 @@ func published(data string, v vargp.Variant) string {
 	return ""
 }
 
-// variantTable is Table 1.
+// variantTable returns Table 1.
 func (c Config) variantTable(results []Result) table.Table {
 	last := c.Tasks - 1
 	t := table.Table{
 		Name: "variants", Title: "Accuracy after the last task",
-		Note:   fmt.Sprintf("Percent; mean ± standard deviation of %d runs, M = %d, protocol %s. First task: on its test examples, right after it and after the last. Entropy: of test examples, 100 for equal probabilities.", c.Seeds, c.Inducing, c.Protocol),
+		Note:   fmt.Sprintf("Percent; mean ± standard deviation of %d runs, M = %d, protocol %s. First task: on its test examples, right after it and after the last task. Entropy: of test examples, 100 for equal probabilities.", c.Seeds, c.Inducing, c.Protocol),
 		Header: []string{"variant", "all tasks", "first task then", "first task at last", "entropy"},
 	}
 	if published(c.Data, vargp.Full) != "" {
@@ -106,7 +106,7 @@ func (c Config) findings(results []Result) []string {
 	return out
 }
 
-// afterTasks returns a table with a column for every task learned.
+// afterTasks returns a table with one column per task learned.
 func (c Config) afterTasks(name, title, note, first string) table.Table {
 	t := table.Table{Name: name, Title: title, Note: note, Header: []string{first}}
 	for task := range c.Tasks {
@@ -151,7 +151,7 @@ func (c Config) addEntropy(o *experiment.Outcome, results []Result) error {
 	}
 	t := table.Table{
 		Name: "entropy", Title: fmt.Sprintf("Entropy of %s (Fig. 3)", c.Variants[0]),
-		Note:   "Of the test examples of each task (columns) after each task learned (rows), as a share of the logarithm of the number of heads; above the diagonal are tasks to come.",
+		Note:   "Of the test examples of each task (columns) after each task learned (rows), as a share of the logarithm of the number of heads; tasks above the diagonal are not learned yet.",
 		Header: append([]string{"after"}, chart.WholeNumbers(c.Tasks)...),
 	}
 	for i, r := range cells {

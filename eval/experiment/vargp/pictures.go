@@ -14,11 +14,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// reach is half the side of the square that pictures of the toy show.
+// reach is half the side of the square shown in pictures of the toy.
 const reach = 3
 
 // addPictures draws the toy of the first run: probabilities of each class after
-// each task (Figs. 1 and 7), and where the inducing inputs went (Fig. 4).
+// each task (Figs. 1 and 7), and the learned inducing inputs (Fig. 4).
 func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
 	if r.Data != Toy {
 		return nil
@@ -55,7 +55,7 @@ func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
 	return nil
 }
 
-// onGrid returns log-probabilities at the points of the square, the lowest row
+// onGrid returns log-probabilities at the points of the square, lowest row
 // first.
 func (c Config) onGrid(m *vargp.Model) (blas64.General, error) {
 	x := dense.New(c.Grid*c.Grid, 2)
@@ -73,7 +73,7 @@ func (c Config) onGrid(m *vargp.Model) (blas64.General, error) {
 	return lp, q.LogProb(lp, x)
 }
 
-// field makes a grid of values.
+// field returns a grid of values.
 func (c Config) field(value func(at int) float64) [][]float64 {
 	z := make([][]float64, c.Grid)
 	for i := range z {
@@ -84,8 +84,8 @@ func (c Config) field(value func(at int) float64) [][]float64 {
 	return z
 }
 
-// densities are the panels after a task; classes to come have the probability
-// of the head that is none of those that came.
+// densities returns the panels after a task. Unseen classes show the
+// probability of the head for "none of these".
 func (r runner) densities(lp blas64.General, now step, task int) ([]chart.Panel, error) {
 	var row []chart.Panel
 	for class, h := range now.Heads {
@@ -112,7 +112,7 @@ func (r runner) densities(lp blas64.General, now step, task int) ([]chart.Panel,
 	return row, nil
 }
 
-// places is the entropy with the inducing inputs of each task.
+// places returns a panel of the entropy with the inducing inputs of each task.
 func (c Config) places(lp blas64.General, m *vargp.Model, task int) chart.Panel {
 	most := math.Log(float64(m.Heads()))
 	p := chart.Panel{

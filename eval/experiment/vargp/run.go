@@ -16,26 +16,27 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A step is what is known after a task.
+// A step is the state after a task.
 type step struct {
-	// Model is the model; Heads the head of each class, −1 for those to come.
+	// Model is the model, Heads the head of each class, −1 for classes not yet
+	// seen.
 	Model vargp.Snapshot `json:"model"`
 	Heads []int          `json:"heads"`
-	// Accuracy on and Entropy of the test examples of each task.
+	// Accuracy and Entropy are those on the test examples of each task.
 	Accuracy []float64 `json:"accuracy"`
 	Entropy  []float64 `json:"entropy"`
-	// Epochs is how many there were, Kept the one whose parameters stayed.
+	// Epochs is the number of epochs, Kept the one whose parameters were kept.
 	Epochs int `json:"epochs"`
 	Kept   int `json:"kept"`
 }
 
-// A Result is one run, as it stands in results.json; fractions.
+// A Result is one run in results.json. Values are fractions.
 type Result struct {
 	Variant  vargp.Variant `json:"variant"`
 	Inducing int           `json:"inducing"`
 	Run      int           `json:"run"`
-	// Accuracy and Entropy have a row for each task learned and a column for
-	// each task tested.
+	// Accuracy and Entropy have one row per task learned and one column per
+	// task tested.
 	Accuracy [][]float64 `json:"accuracy"`
 	Entropy  [][]float64 `json:"entropy"`
 	Epochs   []int       `json:"epochs"`
@@ -43,22 +44,22 @@ type Result struct {
 	steps []step
 }
 
-// final is the accuracy on all tasks after the last.
+// final returns the accuracy on all tasks after the last one.
 func (r Result) final() float64 { return r.after(len(r.Accuracy) - 1) }
 
-// after is the mean accuracy on the tasks so far.
+// after returns the mean accuracy on the tasks so far.
 func (r Result) after(task int) float64 {
 	return stat.Mean(r.Accuracy[task][:task+1], nil)
 }
 
-// A runner holds what all runs share.
+// A runner holds the state shared by all runs.
 type runner struct {
 	Config
 	env experiment.Env
 	src source
 }
 
-// Run carries out all runs, as many at a time as there are cores.
+// Run runs everything, with as many runs at a time as there are cores.
 func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
 	src, err := c.source(env)
 	if err != nil {
@@ -95,10 +96,10 @@ type plan struct {
 	inducing int
 }
 
-// follow takes a variant through the tasks of a run; each is a part.
+// follow takes a variant through the tasks of a run. Each task is a part.
 func (r runner) follow(ctx context.Context, p plan, run int) (Result, error) {
 	same := r.Config
-	same.Variants = nil // others leave this one as it is
+	same.Variants = nil // other variants do not change this one
 	out := Result{Variant: p.variant, Inducing: p.inducing, Run: run + 1}
 	var before step
 	for task := range r.Tasks {
@@ -121,10 +122,11 @@ func (r runner) follow(ctx context.Context, p plan, run int) (Result, error) {
 	return out, nil
 }
 
-// every is the number of epochs between two notes.
+// every is the number of epochs between progress notes.
 const every = 50
 
-// learn learns a task, from its draft on if there is one, and tests all.
+// learn learns a task, resuming from its draft if there is one, and tests all
+// tasks.
 func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint.Part[vargp.Checkpoint], run, task int) (step, error) {
 	l, err := r.src.at(run, task)
 	if err != nil {
@@ -175,8 +177,8 @@ func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint
 	return now, r.test(&now, m, run)
 }
 
-// begin returns the model before a task, new or that of the task before, with
-// heads for its classes, and the head of each class.
+// begin returns the model to train on a task, either new or the previous
+// task's, with heads for the task's classes, and the head of each class.
 func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Model, heads []int, err error) {
 	cfg, d := r.model(p.variant, r.env.Seed+uint64(run)), l.train.x.Cols
 	heads = slices.Clone(before.Heads)
@@ -209,7 +211,8 @@ func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Mo
 	return m, heads, nil
 }
 
-// test tests all tasks. The answer is the most probable of the classes that came.
+// test tests all tasks. The prediction is the most probable class among those
+// seen so far.
 func (r runner) test(now *step, m *vargp.Model, run int) error {
 	q, err := m.Predictor()
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 //go:embed lists.yaml
 var listsYAML []byte
 
-// maxListBytes bounds a download; the longest list has 1.6 MB.
+// maxListBytes bounds a download; the longest list is 1.6 MB.
 const maxListBytes = 16 << 20
 
 // Lists is one benchmark's folder of index lists.
@@ -38,7 +38,7 @@ type Lists struct {
 	Files map[string]string `yaml:"files"`
 }
 
-// All returns every benchmark, in the order of lists.yaml. An error means a
+// All returns every benchmark, in the order of lists.yaml. It fails only in a
 // broken build.
 func All() ([]Lists, error) {
 	var all []Lists
@@ -50,7 +50,7 @@ func All() ([]Lists, error) {
 	return all, nil
 }
 
-// Find returns the lists of a name; the error names all there are.
+// Find returns the lists with that name; the error lists all names.
 func Find(name string) (Lists, error) {
 	all, err := All()
 	if err != nil {
@@ -66,10 +66,10 @@ func Find(name string) (Lists, error) {
 	return Lists{}, fmt.Errorf("there are no lists %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// Dir is where Pull puts the lists below a folder of data sets.
+// Dir returns the folder of the lists below a folder of data sets.
 func (l Lists) Dir(datasets string) string { return filepath.Join(datasets, l.Name+"-lists") }
 
-// Pulled reports whether all files are in dir, unaltered.
+// Pulled reports whether dir holds all files unaltered.
 func (l Lists) Pulled(dir string) bool {
 	for name := range l.Files {
 		if !l.has(dir, name) {
@@ -92,9 +92,8 @@ func (l Lists) verify(name string, text []byte) error {
 	return nil
 }
 
-// Pull downloads into dir what is not there yet, so that an interrupted pull
-// goes on where it stopped. A file appears only when its hash is right. client
-// may be nil.
+// Pull downloads the files that dir lacks, so an interrupted pull resumes where
+// it stopped. A file appears only if its hash is correct. client may be nil.
 func (l Lists) Pull(ctx context.Context, dir string, client *http.Client) error {
 	if client == nil {
 		client = &http.Client{Timeout: time.Minute}

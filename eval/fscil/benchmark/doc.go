@@ -1,5 +1,5 @@
-// Package benchmark knows where the published index lists of the few-shot
-// class-incremental benchmarks are, and pulls them: a pinned commit, every file
-// checked against its SHA-256. The images themselves have terms of their own and
-// are for the user to bring.
+// Package benchmark downloads the published index lists of the few-shot
+// class-incremental benchmarks from a pinned commit and checks every file
+// against its SHA-256. The images have separate terms of use; users provide
+// them.
 package benchmark

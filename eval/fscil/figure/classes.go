@@ -13,8 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// Classes returns the map of one run: a row for every class, session after
-// session from the top, a column for every session, the accuracy as colour.
+// Classes returns the map of one run: one row per class, session by session
+// from the top, one column per session, accuracy as colour.
 func Classes(r fscil.Result, run fscil.RunDetails) (chart.Figure, error) {
 	name := "classes"
 	cells := grades{run.ClassAccuracy}
@@ -59,7 +59,8 @@ func (g grades) Z(column, row int) float64 {
 func (g grades) X(column int) float64 { return float64(column + 1) }
 func (g grades) Y(row int) float64    { return float64(row) }
 
-// sessionTicks labels the middle of the classes of every session with its number.
+// sessionTicks labels the middle of each session's classes with the session
+// number.
 func sessionTicks(classes [][]string, rows int) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	before := 0

@@ -10,7 +10,7 @@ import (
 )
 
 // All returns the figures that compare results: curves, base_novel and
-// forgetting. The results must have the same number of sessions.
+// forgetting. All results must have the same number of sessions.
 func All(results []fscil.Result, published []fscil.PublishedRow) ([]chart.Figure, error) {
 	var figures []chart.Figure
 	known := printed(published, results)
@@ -38,7 +38,7 @@ func All(results []fscil.Result, published []fscil.PublishedRow) ([]chart.Figure
 	return figures, nil
 }
 
-// curves are one value by session, a line for every result.
+// curves returns one line per result: a value by session.
 func curves(results []fscil.Result, value func(fscil.SessionResult) float64) []chart.Series {
 	lines := make([]chart.Series, len(results))
 	for i, r := range results {
@@ -58,7 +58,7 @@ func accuracy(results []fscil.Result) []chart.Series {
 	return lines
 }
 
-// each returns a value of every session in percent.
+// each returns one value per session, in percent.
 func each(r fscil.Result, value func(fscil.SessionResult) float64) []float64 {
 	y := make([]float64, len(r.Sessions))
 	for i, s := range r.Sessions {
@@ -67,7 +67,7 @@ func each(r fscil.Result, value func(fscil.SessionResult) float64) []float64 {
 	return y
 }
 
-// printed are the published rows that have at least one session.
+// printed returns the published rows that have at least one session.
 func printed(rows []fscil.PublishedRow, results []fscil.Result) []chart.Series {
 	sessions := len(results[0].Sessions)
 	var lines []chart.Series

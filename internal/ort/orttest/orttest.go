@@ -8,8 +8,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
-// Open returns the machine's runtime. Without one the test is skipped, except
-// in CI, where it fails: there the library must be present.
+// Open returns the machine's runtime. Without one it skips the test, or fails
+// it in CI, where the library must be present.
 func Open(tb testing.TB) *ort.Runtime {
 	tb.Helper()
 	lib, attempts, err := ort.Locate("")
