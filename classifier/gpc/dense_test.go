@@ -257,7 +257,7 @@ func TestTooMany(t *testing.T) {
 		cfg    Config
 		want   string
 	}{
-		{LSM, raw(func(c *Config) { c.MaxPerClass = 2 }), `3 examples of class "a", at most 2 are kept: give it fewer, or raise classifier.lsm.max_per_class`},
+		{LSM, raw(func(c *Config) { c.MaxPerClass = 2 }), `3 examples of class "a", at most 2 are stored: give it fewer, or raise classifier.lsm.max_per_class`},
 		{LSM, raw(func(c *Config) { c.MaxSystem = 4 }), "5 examples of 3 classes make dense systems of order n = 5"},
 		{OVE, raw(func(c *Config) { c.MaxSystem = 9 }), "order n(C−1) = 10"},
 	} {

@@ -1,7 +1,7 @@
 // Package gpr is one-vs-all Gaussian process regression on labels of ±1, with
 // one inverse that all classes share.
 //
-// Source: Lütz, Rodner and Denzler 2011; package regression documents the
+// Source: Lütz, Rodner and Denzler 2011; package gp/gpr documents the
 // updates and the corrections to them.
 //
 //	symbol  field       shape  meaning

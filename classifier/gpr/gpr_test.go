@@ -229,8 +229,8 @@ func TestHerdFollowsTheMean(t *testing.T) {
 	if !slices.Equal(a.Data, b.Data) {
 		t.Error("what was left out left a trace")
 	}
-	if err := first.ForgetSamples(dense.Rows32(x, 50, 51), y[:1]); err == nil || !strings.Contains(err.Error(), "not kept") {
-		t.Errorf("forgetting what was not kept: %v", err)
+	if err := first.ForgetSamples(dense.Rows32(x, 50, 51), y[:1]); err == nil || !strings.Contains(err.Error(), "not stored") {
+		t.Errorf("forgetting what was not stored: %v", err)
 	}
 }
 

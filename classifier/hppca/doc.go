@@ -32,36 +32,36 @@
 // is a Gaussian with the mixture's moments, so that single examples can lie
 // above it. With T = S every class is visited and the results are those of
 // ppca.
-// Later sessions: a new class joins the super-class of smallest KL divergence;
+//
 // Later sessions: a new class joins the super-class with the smallest KL
 // divergence; super-classes stay the same until Refresh, or until the next
 // change if Config.Refresh is set. After a refresh they are what one session
 // with all classes would have produced. Forgetting the last class of a
 // super-class removes the super-class.
-// Further than the paper goes: Config.Levels puts super-classes of
+//
 // Extensions of the paper: Config.Levels adds super-classes of super-classes
 // above, clustered in the same way, T visited at each level; Config.Gap visits
 // fewer than T if the best are clear.
-// Where the paper leaves a choice open or errs:
+//
 // Where the paper leaves a choice open or is wrong:
+//   - Algorithm 3 computes all K² distances; only those to the chosen seeds are
+//     used, S·K. Distances are between classes; (μ_j, I) is where k-means
+//     starts.
+//   - The official notebook samples by the mean term of eq. 4.9 only:
+//     SeedDistance "mean".
+//   - Eigenvalues of eq. 4.14 contain λ; D − λ is stored.
+//   - An empty super-class takes the class that is farthest from its own.
+//   - Truncation to r components means that the sum of divergences need not
+//     fall in every round; assignments that come back after several rounds end
+//     the clustering too, as does MaxIter.
+//   - Clustering raw data (5.1.4, Cluster "raw"): k-means on 20 examples per
+//     class; a class goes to the cluster with most of its examples, among equals
+//     the first; clusters without a class are dropped; the models of the
+//     super-classes follow from their classes as above.
 //
-//	  used, S·K. Distances are between classes; (μ_j, I) is where k-means
-//	  starts.
-//	- The official notebook samples by the mean term of eq. 4.9 only:
-//	  SeedDistance "mean".
-//	- Eigenvalues of eq. 4.14 contain λ; D − λ is stored.
-//	- An empty super-class takes the class that is farthest from its own.
-//	- Truncation to r components means that the sum of divergences need not
-//	  fall in every round; assignments that come back after several rounds end
-//	  the clustering too, as does MaxIter.
-//	- Clustering raw data (5.1.4, Cluster "raw"): k-means on 20 examples a
-//	  class; a class goes to the cluster with most of its own, of equals the
-//	  first; clusters without a class are dropped; the models of the
-//	  super-classes follow from their classes as above.
-//
-// Cost in multiply-adds, K classes: fitting as ppca; seeding O(SKq²d);
-// a round of clustering O(SKqrd) for the super-classes that changed and
-// O(Kqd²) for their models; an example O((Sr + Aq)d), A being the classes
-// visited, and O(C) for the log-probabilities. Memory 4qd + 12d bytes a class,
-// and the exact statistics (package moments) as ppca.
+// Cost in multiply-adds, K classes: fitting as ppca; seeding O(SKq²d); a round
+// of clustering O(SKqrd) for the super-classes that changed and O(Kqd²) for
+// their models; scoring an example O((Sr + Aq)d), where A is the number of
+// classes visited, and O(C) for the log-probabilities. Memory 4qd + 12d bytes
+// per class, and the exact statistics (package moments) as for ppca.
 package hppca

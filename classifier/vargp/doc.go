@@ -30,8 +30,8 @@
 // posteriors): five examples count as that many. Sessions of similar size with
 // 100 images per class or more, and further sessions of classes with many
 // examples, are learned as in the paper. Heads that start at the prior instead,
-// knowing nothing of earlier sessions, learn from five images too but
-// misclassify the old classes' images.
+// knowing nothing of earlier sessions, learn from five images
+// too, but also claim images of old classes.
 //
 // # Sessions
 //
