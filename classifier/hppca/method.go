@@ -9,7 +9,7 @@ func Method() classifier.Method {
 		Summary:    "ppca under super-classes (Wang 2023): compares an example with the classes of a few super-classes only; for thousands of classes",
 		Novelty:    "negative largest log-density of the visited classes",
 		Extend:     "exact, from the statistics; super-classes stay the same until they are refreshed",
-		Forget:     "classes; examples exactly, from the statistics; super-classes as above",
+		Forget:     "classes; examples exactly, from the statistics; super-classes stay until they are refreshed",
 		Statistics: true,
 	}, classifier.Definition[Config, *HPPCA]{
 		Default: DefaultConfig(), New: New, Load: Load,

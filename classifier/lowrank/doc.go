@@ -13,7 +13,7 @@
 //	L       Basis   q×d    the components, orthonormal rows, float32
 //	λ       Lambda  1      variance everywhere
 //
-// Costs, in multiply-adds: densities of K Gaussians O(Kqd) a row, the KL
+// Costs, in multiply-adds: densities of K Gaussians O(Kqd) per row, the KL
 // divergences of K Gaussians from S others O(KSqrd), the Bhattacharyya
 // distances of K Gaussians from one O(K(q²d + q³)), the Gaussian of a mixture
 // of K O(Kqd²), or O((Kq)²d) where K(q+1) ≤ d.

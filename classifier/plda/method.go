@@ -7,7 +7,7 @@ func Methods() []classifier.Method {
 	common := classifier.Method{
 		Novelty: "negative largest log-density",
 		Extend:  "exact; shared covariances stay as fitted on the base session",
-		Forget:  "classes and examples, with the same limit",
+		Forget:  "classes and examples, exact; shared covariances stay",
 	}
 	two, one := common, common
 	two.Name, two.Key = "plda", "plda"

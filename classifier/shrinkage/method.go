@@ -19,7 +19,7 @@ func Methods() []classifier.Method {
 
 func define(m classifier.Method, defaults Config) classifier.Method {
 	m.Extend = "exact, from the statistics; shared parameters stay as fitted on the base session"
-	m.Forget = "classes; examples from the statistics, with the same limit"
+	m.Forget = "classes; examples exactly, from the statistics; shared parameters stay"
 	m.Statistics = true
 	return classifier.Define(m, classifier.Definition[Config, *Head]{
 		Default: defaults,

@@ -121,7 +121,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		"grid_runs":                              func(c *closedset.Config) { c.GridRuns = 0 },
 		"grid_most":                              func(c *closedset.Config) { c.GridMost = 2 },
 		"published":                              func(c *closedset.Config) { c.Published = "table9" },
-		"rows: the name \"tree\" appears twice": func(c *closedset.Config) { c.Rows[1].Name = "tree" },
+		"rows: the name \"tree\" is there twice": func(c *closedset.Config) { c.Rows[1].Name = "tree" },
 		"rows: 1 (tree): grid.kernel":            func(c *closedset.Config) { c.Rows[0].Grid["kernel"] = nil },
 		"rows: 1 (tree): grid.base":              func(c *closedset.Config) { c.Rows[0].Grid["base"] = []any{"vi"} },
 		"rows: 1 (a/b): name":                    func(c *closedset.Config) { c.Rows[0].Name = "a/b" },
