@@ -19,9 +19,9 @@ func LogSumExp(v []float64) float64 {
 	return largest + math.Log(sum)
 }
 
-// nothing is the distance below the largest score at which a score no longer
+// negligible is the distance below the largest score at which a score no longer
 // adds to the sum: e⁻⁴⁰ is 4e−18.
-const nothing = -40
+const negligible = -40
 
 // LogSoftmax turns scores into log-probabilities in place. It subtracts the
 // largest score first and takes the logarithm of the small rest only, so that
@@ -37,7 +37,7 @@ func LogSoftmax(v []float64) {
 	var sum float64
 	for j := range v {
 		v[j] -= largest
-		if !(v[j] <= nothing) { // so that a NaN propagates
+		if !(v[j] <= negligible) { // so that a NaN propagates
 			sum += math.Exp(v[j])
 		}
 	}

@@ -80,7 +80,7 @@ func draw(groups []classifier.Group, usable []int, cfg Config, split uint64) Spl
 			s.NovelTest = append(s.NovelTest, first(rows[cfg.Shots:], cfg.TestPerClass)...)
 			continue
 		}
-		keep := kept(len(rows), cfg.KeepShare)
+		keep := learnedCount(len(rows), cfg.KeepShare)
 		s.Base = append(s.Base, rows[:keep]...)
 		s.BaseTest = append(s.BaseTest, first(rows[keep:], cfg.TestPerClass)...)
 	}
@@ -112,8 +112,8 @@ func shuffle(rows []int, seed, split uint64) {
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 }
 
-// kept returns how many of n examples to learn from.
-func kept(n int, share float64) int {
+// learnedCount returns how many of n examples to learn from.
+func learnedCount(n int, share float64) int {
 	return max(1, min(n-1, int(math.Round(share*float64(n)))))
 }
 

@@ -124,7 +124,7 @@ func TestKeysKeepTrainingsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := []int{1, 1, 2, 3}[i]; len(j.kept) != want {
-			t.Errorf("%d trainings are kept, want %d", len(j.kept), want)
+			t.Errorf("%d training runs are stored, want %d", len(j.kept), want)
 		}
 	}
 }
