@@ -14,20 +14,20 @@ import (
 // Sentinel errors that every head wraps, so that callers can tell them apart
 // with errors.Is.
 var (
-	// ErrNotFitted says that a head was asked about before its base session.
+	// ErrNotFitted reports that a head was used before its base session.
 	ErrNotFitted = errors.New("not fitted: learn a base session first")
-	// ErrUnknownClass names a class that the head never learned.
+	// ErrUnknownClass reports a class that the head never learned.
 	ErrUnknownClass = errors.New("unknown class")
-	// ErrUnsupported marks an operation that the method cannot do exactly.
+	// ErrUnsupported reports an operation that the method cannot do exactly.
 	ErrUnsupported = errors.New("not supported by this method")
-	// ErrNoStatistics says that an operation needs exact statistics that the
+	// ErrNoStatistics reports that an operation needs exact statistics that the
 	// head does not have.
 	ErrNoStatistics = errors.New("the exact statistics are not available")
 )
 
-// A Head gives every embedding a proper distribution over its classes, and says
-// how little the embedding resembles anything learned. It is pure: safe for
-// concurrent use as long as nobody learns or forgets.
+// A Head gives every embedding a proper distribution over its classes, and
+// scores how little the embedding resembles anything learned. Its methods are
+// safe for concurrent use as long as nobody learns or forgets.
 type Head interface {
 	// Classes returns the class names in column order. New classes are
 	// appended, forgotten ones vanish; the caller must not change the slice.
@@ -41,7 +41,7 @@ type Head interface {
 	Score(dst blas64.General, novelty []float64, x blas32.General) error
 }
 
-// A Learner is a Head that takes in one session after another.
+// A Learner is a Head that learns one session after another.
 type Learner interface {
 	Head
 	// Learn takes one session: row i of x (n×d) is an example of class y[i].
@@ -53,8 +53,8 @@ type Learner interface {
 
 // A Forgetter can remove a whole class.
 type Forgetter interface {
-	// Forget removes a class; the error wraps ErrUnknownClass when it is not
-	// there.
+	// Forget removes a class; the error wraps ErrUnknownClass if the head does
+	// not have it.
 	Forget(class string) error
 }
 
@@ -66,58 +66,58 @@ type SampleForgetter interface {
 	ForgetSamples(x blas32.General, y []string) error
 }
 
-// A Refresher keeps something that goes out of date as classes come and go,
-// and can make it anew.
+// A Refresher holds something that goes out of date as classes are learned and
+// forgotten, and can rebuild it.
 type Refresher interface {
-	// Refresh brings everything up to date with the classes there are. On
-	// error the learner is unchanged.
+	// Refresh brings everything up to date with the current classes. On error the
+	// learner is unchanged.
 	Refresh(ctx context.Context) error
 }
 
-// A BackendUser has large products to compute and lets the caller choose
-// with what. Without a choice it is gonum.
+// A BackendUser computes large products with a backend that the caller chooses.
+// The default is gonum.
 type BackendUser interface {
-	// UseBackend takes the backend for everything from now on. It is not
-	// safe for concurrent use with other methods.
+	// UseBackend sets the backend for everything from now on. It is not safe for
+	// concurrent use with other methods.
 	UseBackend(linalg.Backend)
 }
 
-// UseBackend hands m to a head that has a use for it; nil leaves the head's
-// own.
+// UseBackend passes m to a head that is a BackendUser; nil leaves the head's
+// backend as it is.
 func UseBackend(head Head, m linalg.Backend) {
 	if u, ok := head.(BackendUser); ok && m != nil {
 		u.UseBackend(m)
 	}
 }
 
-// An Exporter writes what it computes as an ONNX graph.
+// An Exporter exports what it computes as an ONNX graph.
 type Exporter interface {
-	// Export adds to g what turns the tensor x, embeddings (n×d float32, any
-	// n), into log-probabilities in nats (n×C float32, columns as in Classes),
-	// and returns the name of that tensor. They are LogProb's to 1e-5 in
-	// probability. The error wraps ErrNotFitted before the base session.
+	// Export adds to g the nodes that turn the tensor x, embeddings (n×d float32,
+	// any n), into log-probabilities in nats (n×C float32, columns as in
+	// Classes), and returns the name of that tensor. The probabilities equal
+	// Score's to 1e-5. The error wraps ErrNotFitted before the base session.
 	Export(g *onnx.Graph, x string) (string, error)
 }
 
-// A Varier knows how uncertain it is of an embedding, whatever the class.
+// A Varier reports how uncertain it is about an embedding, whatever the class.
 type Varier interface {
 	// Variance writes the predictive variance of each row of x (n×d) into dst
 	// (n), in squared units of the score that the head predicts.
 	Variance(dst []float64, x blas32.General) error
 }
 
-// A Saver turns itself into named tensors and settings. Its package has a
+// A Saver saves itself as named tensors and settings. Its package has a
 // matching Load.
 type Saver interface {
 	Save() (State, error)
 }
 
 // A StatisticsKeeper has exact training statistics that are too large for the
-// model file and live in a side file; without them its learned classes cannot
-// take or lose examples.
+// model file and live in a side file; without them its classes cannot gain or
+// lose examples.
 type StatisticsKeeper interface {
 	// Statistics returns what the side file holds.
 	Statistics() (State, error)
-	// RestoreStatistics takes back what Statistics returned.
+	// RestoreStatistics restores what Statistics returned.
 	RestoreStatistics(State) error
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// column takes the first value of a row as the score of its first class and
-// zero for the others.
+// column uses the first value of a row as the score of its first class and zero
+// for the others.
 type fixed struct {
 	classes []string
 	calls   *int

@@ -6,29 +6,30 @@ import (
 )
 
 // A Codec writes the fields of one class after another into tensors, or reads
-// them back: one description of the fields serves both. A tensor holds a field of
-// all classes, stacked. After the first error nothing more is read.
+// them back: one description of the fields serves both. A tensor holds one
+// field of all classes, stacked. After the first error nothing more is read.
 type Codec struct {
 	state    State
 	prefix   string
 	reading  bool
-	counting bool // the rows of the tensors to be written, so that these never grow
+	counting bool // counts the rows to write, so that the tensors never grow
 	columns  map[string]*codecColumn
 	err      error
 }
 
-// codecColumn is a tensor and how many of its rows were counted or read.
+// codecColumn is a tensor and the number of its rows counted or read so far.
 type codecColumn struct {
 	Tensor
 	rows int
 }
 
-// EncodeClasses returns the tensors of classes; their names begin with prefix.
+// EncodeClasses returns the tensors of the classes; their names begin with
+// prefix.
 func EncodeClasses[C any](classes []C, prefix string, fields func(c *Codec, class *C)) map[string]Tensor {
 	c := Codec{prefix: prefix, columns: make(map[string]*codecColumn)}
 	for _, c.counting = range []bool{true, false} {
 		for _, class := range classes {
-			fields(&c, &class) // a copy: nothing is written to classes that others read
+			fields(&c, &class) // a copy, because others may be reading classes
 		}
 	}
 	tensors := make(map[string]Tensor, len(c.columns))
@@ -38,7 +39,7 @@ func EncodeClasses[C any](classes []C, prefix string, fields func(c *Codec, clas
 	return tensors
 }
 
-// DecodeClasses returns the n classes that EncodeClasses was given.
+// DecodeClasses returns the n classes that were passed to EncodeClasses.
 func DecodeClasses[C any](s State, n int, prefix string, fields func(c *Codec, class *C)) ([]C, error) {
 	c := Codec{state: s, prefix: prefix, reading: true, columns: make(map[string]*codecColumn)}
 	classes := make([]C, n)
@@ -55,17 +56,17 @@ func DecodeClasses[C any](s State, n int, prefix string, fields func(c *Codec, c
 	return classes, nil
 }
 
-// Reading reports whether fields are read, and there was no error so far.
+// Reading reports whether the codec reads fields and no error has occurred.
 func (c *Codec) Reading() bool { return c.reading && c.err == nil }
 
-// Fail ends the reading where err is not nil.
+// Fail stops reading if err is not nil.
 func (c *Codec) Fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// Int is a field of one integer, read between least and most.
+// Int describes an integer field; when read it must lie between least and most.
 func (c *Codec) Int(name string, v *int, least, most int) {
 	one := []int64{int64(*v)}
 	codecField(c, name, &one, 1, nil, func(t *Tensor) *[]int64 { return &t.I64 })
@@ -74,7 +75,7 @@ func (c *Codec) Int(name string, v *int, least, most int) {
 	}
 }
 
-// Bool is a field of one truth value, 0 or 1.
+// Bool describes a boolean field, 0 or 1.
 func (c *Codec) Bool(name string, v *bool) {
 	n := 0
 	if *v {
@@ -84,18 +85,18 @@ func (c *Codec) Bool(name string, v *bool) {
 	*v = n == 1
 }
 
-// Number is a field of one float64.
+// Number describes a float64 field.
 func (c *Codec) Number(name string, v *float64) {
 	one := []float64{*v}
 	c.Rows64(name, &one, 1)
 	*v = one[0]
 }
 
-// Float64 is a field of an array of that shape.
+// Float64 describes an array field of the given shape.
 func (c *Codec) Float64(name string, v *[]float64, shape ...int) { c.Rows64(name, v, 1, shape...) }
 
-// Rows64 is a field of several arrays of that shape; their number differs from
-// class to class.
+// Rows64 describes a field of several arrays of the given shape; their number
+// may differ from class to class.
 func (c *Codec) Rows64(name string, v *[]float64, rows int, shape ...int) {
 	codecField(c, name, v, rows, shape, func(t *Tensor) *[]float64 { return &t.F64 })
 	if c.reading {
@@ -103,21 +104,21 @@ func (c *Codec) Rows64(name string, v *[]float64, rows int, shape ...int) {
 	}
 }
 
-// Rows32 is Rows64 in float32.
+// Rows32 is Rows64 for float32.
 func (c *Codec) Rows32(name string, v *[]float32, rows int, shape ...int) {
 	if c.View32(name, v, rows, shape...); c.reading {
 		*v = slices.Clone(*v)
 	}
 }
 
-// View32 is Rows32 that reads without a copy, for the largest tensors: whoever
-// reads makes one before the state may change.
+// View32 is Rows32 without a copy when reading, for the largest tensors; the
+// reader must make a copy before the state may change.
 func (c *Codec) View32(name string, v *[]float32, rows int, shape ...int) {
 	codecField(c, name, v, rows, shape, func(t *Tensor) *[]float32 { return &t.F32 })
 }
 
-// codecField writes v, which is so many arrays of that shape, or shows as many
-// that are read.
+// codecField writes v, which holds rows arrays of that shape, or sets it to a
+// view of the next rows that are read.
 func codecField[T float32 | float64 | int64](c *Codec, name string, v *[]T, rows int, shape []int, of func(*Tensor) *[]T) {
 	if c.err != nil {
 		return

@@ -8,7 +8,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// saved is a class with a field of every kind; the number of its rows differs.
+// saved is a class with a field of every kind; the number of rows differs from
+// class to class.
 type saved struct {
 	n      int
 	base   bool

@@ -2,11 +2,11 @@ package classifier
 
 import "github.com/seed-90d10d51/pipeline/internal/onnx"
 
-// What the graphs of heads have in common. All of them compute in float64, as
+// The building blocks of exported graphs. All of them compute in float64, as
 // the heads do where it matters.
 
-// PlacedGraph is Placed: the rows of x (n×d float32) in float64, scaled to
-// length 1 when unit.
+// PlacedGraph is Placed as a graph: the rows of x (n×d float32) in float64,
+// scaled to length 1 if unit.
 func PlacedGraph(g *onnx.Graph, x string, unit bool) string {
 	z := g.Cast(x, onnx.Float64)
 	if !unit {
@@ -31,17 +31,17 @@ func SumGraph(g *onnx.Graph, z string, axis int64, keep bool) string {
 	return g.Node("ReduceSum", []string{z, g.Int64s(axis)}, onnx.Int("keepdims", keepDims))
 }
 
-// MulTransGraph is z·bᵀ for a constant b (K×d, row-major).
+// MulTransGraph computes z·bᵀ for a constant b (K×d, row-major).
 func MulTransGraph(g *onnx.Graph, z string, b []float64, rows, cols int) string {
 	return g.Op("MatMul", z, g.Node("Transpose", []string{g.Float64s(b, rows, cols)}, onnx.Ints("perm", 1, 0)))
 }
 
-// LogSoftmaxGraph is LogSoftmax of every row of scores (n×C), in float32.
+// LogSoftmaxGraph computes LogSoftmax of every row of scores (n×C), in float32.
 func LogSoftmaxGraph(g *onnx.Graph, scores string) string {
 	return g.Cast(g.Node("LogSoftmax", []string{scores}, onnx.Int("axis", 1)), onnx.Float32)
 }
 
-// ColumnsGraph is the columns of z in that order.
+// ColumnsGraph selects columns of z, in the given order.
 func ColumnsGraph(g *onnx.Graph, z string, columns []int) string {
 	index := make([]int64, len(columns))
 	for i, c := range columns {
@@ -50,17 +50,17 @@ func ColumnsGraph(g *onnx.Graph, z string, columns []int) string {
 	return g.Node("Gather", []string{z, g.Int64s(index...)}, onnx.Int("axis", 1))
 }
 
-// A LowRank is what the directions of its own take off the squared distance of
-// an example z from a class: Σ w·a² − aᵀ·H·a of a = F·z − Origin, H being what
-// rounding F to float32 adds.
+// A LowRank describes what the components of a class subtract from the squared
+// distance of an example z: Σ w·a² − aᵀ·H·a with a = F·z − Origin, where H is
+// what rounding F to float32 adds.
 type LowRank struct {
 	Rows           []float32 // F, k×d
 	Origin, Weight []float64 // k
 	Excess         []float32 // H, k×k
 }
 
-// LowRankGraph is that of all classes for rows z (n×d in float64): n×C, those
-// of equally many directions at a time.
+// LowRankGraph computes that term of all classes for rows z (n×d in float64):
+// n×C, grouping classes with equally many directions.
 func LowRankGraph(g *onnx.Graph, z string, d int, classes []LowRank) string {
 	byDirections := make(map[int][]int)
 	most := 0
@@ -84,7 +84,8 @@ func LowRankGraph(g *onnx.Graph, z string, d int, classes []LowRank) string {
 	return ColumnsGraph(g, g.Node("Concat", parts, onnx.Int("axis", 1)), place)
 }
 
-// lowRankGroup is that of classes with equally many directions (n×members).
+// lowRankGroup is LowRankGraph for classes with equally many directions
+// (n×members).
 func lowRankGroup(g *onnx.Graph, z string, d int, classes []LowRank, members []int) string {
 	var b LowRank
 	for _, c := range members {

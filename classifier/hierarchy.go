@@ -6,10 +6,10 @@ type Hierarchical interface {
 	Hierarchy() Branch
 }
 
-// A Branch is a class or a split of classes.
+// A Branch is a class or a split into further branches.
 type Branch struct {
 	// Class is the name of a class, "" at a split.
 	Class string
-	// Below are the branches of a split.
+	// Below holds the branches of a split.
 	Below []Branch
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// NotFiniteError says that an embedding holds a NaN or an infinity.
+// NotFiniteError reports an embedding that holds a NaN or an infinity.
 type NotFiniteError struct {
 	// Row is the row of the matrix, counted from 0.
 	Row int
@@ -40,7 +40,7 @@ func CheckRows(x blas32.General, dim int) error {
 	return nil
 }
 
-// checkedRows are looked at by one goroutine at a time.
+// checkedRows is the number of rows that one goroutine checks at a time.
 const checkedRows = 256
 
 // firstNotFinite returns the first row that holds a NaN or an infinity, or the
@@ -68,8 +68,8 @@ func finite(row []float32) bool {
 	return true
 }
 
-// CheckExamples is CheckRows for labelled rows: there is at least one, each
-// has a label, and no label is empty.
+// CheckExamples is CheckRows for labelled rows: there must be at least one, and
+// each must have a label that is not empty.
 func CheckExamples(x blas32.General, y []string, dim int) error {
 	if x.Rows == 0 {
 		return fmt.Errorf("no examples")
@@ -83,9 +83,9 @@ func CheckExamples(x blas32.General, y []string, dim int) error {
 	return CheckRows(x, dim)
 }
 
-// CheckScore returns an error unless c can write log-probabilities of the rows of
-// x into dst, and their novelty where it is not nil. It wraps ErrNotFitted before
-// the base session.
+// CheckScore returns an error unless c can write the log-probabilities of the
+// rows of x into dst, and their novelty into novelty if that is not nil. It
+// wraps ErrNotFitted before the base session.
 func CheckScore(c Head, dst blas64.General, novelty []float64, x blas32.General) error {
 	classes := len(c.Classes())
 	if classes == 0 {
@@ -95,23 +95,23 @@ func CheckScore(c Head, dst blas64.General, novelty []float64, x blas32.General)
 		return fmt.Errorf("log-probabilities: %w", err)
 	}
 	if dst.Rows != x.Rows || dst.Cols != classes {
-		return fmt.Errorf("log-probabilities: a matrix of %d×%d for %d examples and %d classes", dst.Rows, dst.Cols, x.Rows, classes)
+		return fmt.Errorf("log-probabilities: a %d×%d matrix for %d examples and %d classes", dst.Rows, dst.Cols, x.Rows, classes)
 	}
 	if novelty != nil && len(novelty) != x.Rows {
-		return fmt.Errorf("novelty: room for %d scores of %d examples", len(novelty), x.Rows)
+		return fmt.Errorf("novelty: %d scores for %d examples", len(novelty), x.Rows)
 	}
 	return CheckRows(x, c.Dim())
 }
 
-// A Group is the examples of one class within a session.
+// A Group holds the examples of one class within a session.
 type Group struct {
 	Class string
 	// Rows are the positions of its examples, ascending.
 	Rows []int
 }
 
-// GroupByClass sorts examples by class, classes by name, so that the columns
-// of new classes do not depend on the order of the examples.
+// GroupByClass groups examples by class, with the classes sorted by name, so
+// that the columns of new classes do not depend on the order of the examples.
 func GroupByClass(y []string) []Group {
 	position := make(map[string]int)
 	var groups []Group
@@ -143,7 +143,7 @@ func Named(classes []string) []Group {
 }
 
 // Unit writes x scaled to Euclidean length 1 into dst; a zero vector stays
-// zero. The length is taken in float64, so that no float32 overflows.
+// zero. The length is computed in float64, so that no float32 overflows.
 func Unit(dst []float64, x []float32) {
 	scale := unitScale(x)
 	for j, v := range x {
@@ -151,7 +151,7 @@ func Unit(dst []float64, x []float32) {
 	}
 }
 
-// unitScale is what brings x to length 1, 0 for a zero vector.
+// unitScale returns the factor that scales x to length 1, 0 for a zero vector.
 func unitScale(x []float32) float64 {
 	var sq float64
 	for _, v := range x {
@@ -176,7 +176,7 @@ func UnitRows(x blas32.General, rows []int) blas32.General {
 	return out
 }
 
-// Placed returns the given rows of x in float64, scaled to length 1 when unit.
+// Placed returns the given rows of x in float64, scaled to length 1 if unit.
 func Placed(x blas32.General, rows []int, unit bool) blas64.General {
 	z := dense.New(len(rows), x.Cols)
 	for i, r := range rows {
@@ -185,7 +185,7 @@ func Placed(x blas32.General, rows []int, unit bool) blas64.General {
 	return z
 }
 
-// Place writes an embedding in float64, of length 1 if unit.
+// Place writes an embedding in float64, scaled to length 1 if unit.
 func Place(dst []float64, x []float32, unit bool) {
 	if unit {
 		Unit(dst, x)

@@ -8,37 +8,37 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 )
 
-// A Method is one row of the registry (package method): what a head is called,
+// A Method is one row of the registry (package method): the name of a head,
 // what it can do, and how it is configured, made and loaded. The package of the
 // method describes it with Define.
 type Method struct {
 	Name    string
 	Summary string
-	// Key names the section of its settings in a configuration.
+	// Key is the name of its section in a configuration.
 	Key string
-	// Novelty is what its novelty score measures.
+	// Novelty describes what its novelty score measures.
 	Novelty string
-	// Extend says how an old class takes more examples, Forget how classes and
+	// Extend describes how an old class gains examples, Forget how classes and
 	// single examples are forgotten.
 	Extend, Forget string
 	// Statistics reports whether exact statistics are kept in a side file.
 	Statistics bool
 
-	// Default returns the settings that hold when nothing is said.
+	// Default returns the default settings.
 	Default func() Settings
-	// Decode returns settings with the values of a section, by the keys of the
-	// method. The error names the key.
+	// Decode returns settings updated with the values of a section, by the keys
+	// of the method. The error names the key.
 	Decode func(settings Settings, section map[string]any) (Settings, error)
-	// Validate names the setting that is out of range.
+	// Validate returns an error that names the setting that is out of range.
 	Validate func(settings Settings) error
-	// Resolve returns the settings that a head of the run is made with.
+	// Resolve returns the settings for a head of this run.
 	Resolve func(settings Settings, r Run) Settings
-	// New returns an unfitted head of resolved settings.
+	// New returns an unfitted head with resolved settings.
 	New func(settings Settings) (Learner, error)
 	// Load returns the head that its Save described.
 	Load func(State) (Learner, error)
-	// MaxPerClass returns the most examples of a class that the head keeps and
-	// needs, 0 for a head that keeps none.
+	// MaxPerClass returns the maximum number of examples of a class that the head
+	// stores, 0 for a head that stores none.
 	MaxPerClass func(settings Settings) int
 }
 
@@ -50,28 +50,29 @@ type Settings struct{ Config any }
 // MarshalJSON writes the Config.
 func (s Settings) MarshalJSON() ([]byte, error) { return json.Marshal(s.Config) }
 
-// A Run is what all heads of a run share, whatever their method.
+// A Run holds what all heads of a run share, whatever their method.
 type Run struct {
 	// Seed decides every draw.
 	Seed uint64 `json:"seed"`
-	// WithoutStatistics leaves out the statistics that a head needs to take more
-	// examples of an old class, or to forget single ones.
+	// WithoutStatistics leaves out the statistics that a head needs to add
+	// examples to an old class or to forget single ones.
 	WithoutStatistics bool `json:"without_statistics,omitempty"`
 }
 
-// A Definition is a method in its own types: C holds its settings, H is its head.
+// A Definition describes a method with its own types: C holds its settings, H
+// is its head.
 type Definition[C interface{ Validate() error }, H Learner] struct {
 	Default C
-	// Resolve hands a run's seed and statistics to the settings; nil leaves them
-	// as they are.
+	// Resolve applies a run's seed and statistics to the settings; nil leaves
+	// them unchanged.
 	Resolve func(C, Run) C
 	New     func(C) (H, error)
 	Load    func(State) (H, error)
-	// MaxPerClass is nil for a head that keeps no examples.
+	// MaxPerClass is nil for a head that stores no examples.
 	MaxPerClass func(C) int
 }
 
-// Define completes a Method with its definition.
+// Define completes a Method from its definition.
 func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C, H]) Method {
 	m.Default = func() Settings { return Settings{d.Default} }
 	m.Validate = func(settings Settings) error { return settings.Config.(C).Validate() }
@@ -81,7 +82,7 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 			return Settings{}, err
 		}
 		maps.Copy(all, section)
-		out := d.Default // what is no key of a section
+		out := d.Default // keeps the fields that are not keys of a section
 		decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &out, ErrorUnused: true, ZeroFields: true})
 		if err != nil {
 			return Settings{}, err
@@ -115,7 +116,7 @@ func Section(settings Settings) (map[string]any, error) {
 	return section, nil
 }
 
-// learner keeps a nil head from becoming a Learner that is not nil.
+// learner turns a nil head of a concrete type into a nil Learner.
 func learner[H Learner](head H, err error) (Learner, error) {
 	if err != nil {
 		return nil, err

@@ -12,24 +12,24 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// batchValues bounds the log-probabilities held at once by Batches: 8 Mi
+// batchValues bounds the log-probabilities that Batches holds at once: 8 Mi
 // values, 64 MiB.
 const batchValues = 8 << 20
 
-// maxBatch bounds the rows of a batch where classes are few; hppca takes half
-// as long for an image in such batches as in those of 256.
+// maxBatch bounds the rows of a batch when there are few classes; hppca takes
+// half as long per image in such batches as in batches of 256.
 const maxBatch = 1024
 
-// A Prediction is what one embedding was taken for.
+// A Prediction is the result of classifying one embedding.
 type Prediction struct {
-	// Label is the most probable class; of equals, the one learned first.
+	// Label is the most probable class; among equals, the one learned first.
 	Label string
-	// Probability is that of Label, 0 to 1.
+	// Probability is the probability of Label, 0 to 1.
 	Probability float64
-	// Margin is the lead over the second class, 0 to 1; the probability
-	// itself where there is only one class.
+	// Margin is the lead over the second class, 0 to 1; with a single class it is
+	// the probability itself.
 	Margin float64
-	// Entropy of the distribution over classes, in nats.
+	// Entropy is the entropy of the distribution over classes, in nats.
 	Entropy float64
 	// Novelty is the head's score, higher meaning less known.
 	Novelty float64
@@ -43,8 +43,8 @@ type Ranked struct {
 	Probability float64
 }
 
-// Predict labels every row of x (n×d), keeping the topK most probable classes
-// of each (all of them where there are fewer). It works in batches: memory
+// Predict labels every row of x (n×d) and returns the topK most probable
+// classes of each (all classes if there are fewer). It works in batches: memory
 // beyond the result does not grow with n.
 func Predict(c Head, x blas32.General, topK int) ([]Prediction, error) {
 	if topK < 0 {
@@ -65,19 +65,19 @@ func Predict(c Head, x blas32.General, topK int) ([]Prediction, error) {
 	return out, nil
 }
 
-// Batches calls do with the log-probabilities of successive rows of x, beginning
-// at row first. The matrix is reused from call to call, so that memory does not
-// grow with n.
+// Batches calls do with the log-probabilities of successive batches of rows of
+// x; first is the first row of the batch. The matrix is reused from call to
+// call, so that memory does not grow with n.
 func Batches(c Head, x blas32.General, do func(first int, logProb blas64.General) error) error {
 	return eachBatch(c, x, nil, func(first int, logProb blas64.General, _ []float64) error { return do(first, logProb) })
 }
 
-// ScoreBatches is Batches with the novelty of the rows.
+// ScoreBatches is Batches that also computes the novelty of the rows.
 func ScoreBatches(c Head, x blas32.General, do func(first int, logProb blas64.General, novelty []float64) error) error {
 	return eachBatch(c, x, make([]float64, min(maxBatch, max(x.Rows, 0))), do)
 }
 
-// eachBatch scores x in batches; novelty, unless nil, has room for one.
+// eachBatch scores x in batches; novelty is nil or a buffer for one batch.
 func eachBatch(c Head, x blas32.General, novelty []float64, do func(first int, logProb blas64.General, novelty []float64) error) error {
 	classes := len(c.Classes())
 	if classes == 0 {
@@ -105,8 +105,8 @@ func eachBatch(c Head, x blas32.General, novelty []float64, do func(first int, l
 	return nil
 }
 
-// FromLogProb makes a Prediction (without novelty) from the log-probabilities
-// of the classes.
+// FromLogProb returns the Prediction (without novelty) for the
+// log-probabilities of the classes.
 func FromLogProb(classes []string, logProb []float64, topK int) Prediction {
 	if len(logProb) == 0 {
 		return Prediction{}
@@ -123,8 +123,8 @@ func FromLogProb(classes []string, logProb []float64, topK int) Prediction {
 	return p
 }
 
-// top returns the columns of the k largest values, best first; of equals, the
-// lower column comes first.
+// top returns the columns of the k largest values, best first; among equals,
+// the lower column comes first.
 func top(values []float64, k int) []int {
 	best := make([]int, 0, min(k, len(values))+1)
 	for j, v := range values {
@@ -143,7 +143,8 @@ func top(values []float64, k int) []int {
 	return best
 }
 
-// offsetRow turns a row within a batch into a row of the whole matrix.
+// offsetRow converts the row of a batch in an error to the row of the whole
+// matrix.
 func offsetRow(err error, first int) error {
 	var bad *NotFiniteError
 	if errors.As(err, &bad) {

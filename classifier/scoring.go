@@ -10,31 +10,31 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// scoringRows is how many rows a Scoring hands to Scores at a time where the
-// head does not say.
+// scoringRows is the number of rows that a Scoring passes to Scores at a time
+// by default.
 const scoringRows = 256
 
-// A Scoring makes Score of a head that can score a few rows against all
-// classes: the checks, the batches and the normalisation are the same for all of
-// them.
+// A Scoring implements Head.Score for a head that can score a few rows against
+// all classes: it adds the checks, the batches and the normalisation.
 type Scoring struct {
 	// Method names the head in errors.
 	Method string
 	// Head is asked for its classes and its dimension.
 	Head Head
-	// Scores returns the scores (n×C) of at most Batch rows, in most heads
-	// log-densities up to a constant that all classes share.
+	// Scores returns the scores (n×C) of at most Batch rows; in most heads these
+	// are log-densities up to a constant that all classes share.
 	Scores func(x blas32.General) (blas64.General, error)
-	// Batch is the most rows to score at a time; 0 means 256.
+	// Batch is the maximum number of rows to score at a time; 0 means 256.
 	Batch int
-	// LogProb writes the log-probabilities that belong to the scores of one
-	// row; nil means their log-softmax.
+	// LogProb writes the log-probabilities for the scores of one row; nil means
+	// their log-softmax.
 	LogProb func(dst, scores []float64)
-	// Novelty is that of one row; nil means the negative largest score.
+	// Novelty returns the novelty of one row; nil means the negative largest
+	// score.
 	Novelty func(scores []float64) float64
 }
 
-// Score is Head.Score.
+// Score implements Head.Score.
 func (s Scoring) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	if err := CheckScore(s.Head, dst, novelty, x); err != nil {
 		return fmt.Errorf("%s: %w", s.Method, err)
@@ -63,7 +63,8 @@ func (s Scoring) novelty(scores []float64) float64 {
 	return -slices.Max(scores)
 }
 
-// each calls do with the scores of every row of x, of several rows at once.
+// each calls do with the scores of every row of x, for several rows
+// concurrently.
 func (s Scoring) each(x blas32.General, do func(i int, scores []float64)) error {
 	size := s.Batch
 	if size == 0 {

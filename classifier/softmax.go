@@ -2,8 +2,8 @@ package classifier
 
 import "math"
 
-// LogSumExp returns log Σ exp(v), exact at any finite size of v; −Inf for no
-// values.
+// LogSumExp returns log Σ exp(v), accurate at any finite size of v; −Inf for an
+// empty v.
 func LogSumExp(v []float64) float64 {
 	largest := math.Inf(-1)
 	for _, x := range v {
@@ -19,13 +19,13 @@ func LogSumExp(v []float64) float64 {
 	return largest + math.Log(sum)
 }
 
-// nothing is a score, below the largest, that adds nothing to the sum: e⁻⁴⁰ is
-// 4e−18.
-const nothing = -40
+// negligible is the distance below the largest score at which a score no longer
+// adds to the sum: e⁻⁴⁰ is 4e−18.
+const negligible = -40
 
-// LogSoftmax turns scores into log-probabilities in place. The largest score
-// is subtracted first and only the small rest is logged: nothing is lost when
-// scores are huge.
+// LogSoftmax turns scores into log-probabilities in place. It subtracts the
+// largest score first and takes the logarithm of the small rest only, so that
+// no digits are lost when scores are huge.
 func LogSoftmax(v []float64) {
 	if len(v) == 0 {
 		return
@@ -37,7 +37,7 @@ func LogSoftmax(v []float64) {
 	var sum float64
 	for j := range v {
 		v[j] -= largest
-		if !(v[j] <= nothing) { // a NaN is to show
+		if !(v[j] <= negligible) { // so that a NaN propagates
 			sum += math.Exp(v[j])
 		}
 	}
@@ -47,7 +47,7 @@ func LogSoftmax(v []float64) {
 	}
 }
 
-// Entropy returns −Σ p log p in nats from log-probabilities.
+// Entropy returns −Σ p log p in nats for log-probabilities.
 func Entropy(logProb []float64) float64 {
 	var h float64
 	for _, l := range logProb {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A State is a head at rest: small settings as JSON, arrays as tensors.
+// A State is a saved head: small settings as JSON, arrays as tensors.
 type State struct {
-	// Settings is the JSON of whatever the head needs beside its arrays.
+	// Settings is the JSON of everything that the head needs besides its arrays.
 	Settings []byte
 	// Tensors holds the arrays by name.
 	Tensors map[string]Tensor
@@ -39,8 +39,8 @@ func (s State) Decode(v any) error {
 	return nil
 }
 
-// Learned is what a saved head says of what it knows; heads embed it in their
-// settings.
+// Learned is what every saved head records about what it has learned; heads
+// embed it in their settings.
 type Learned struct {
 	// Dim is d, the length of the embeddings.
 	Dim int `json:"dim"`
@@ -48,8 +48,8 @@ type Learned struct {
 	Classes []string `json:"classes"`
 }
 
-// Check tells whether the head of s had learned anything. Without classes it
-// must have no tensors, with them it needs a dimension and distinct names.
+// Check reports whether the saved head was fitted. Without classes it must have
+// no tensors; with classes it needs a dimension and distinct names.
 func (l Learned) Check(s State) (fitted bool, err error) {
 	if len(l.Classes) == 0 {
 		return false, s.CheckUnfitted()
@@ -61,7 +61,7 @@ func (l Learned) Check(s State) (fitted bool, err error) {
 	return err == nil, err
 }
 
-// CheckUnfitted returns an error where a head without classes has tensors.
+// CheckUnfitted returns an error if a head without classes has tensors.
 func (s State) CheckUnfitted() error {
 	if len(s.Tensors) > 0 {
 		return fmt.Errorf("%d tensors, but no classes", len(s.Tensors))
@@ -69,8 +69,8 @@ func (s State) CheckUnfitted() error {
 	return nil
 }
 
-// Float32 returns a copy of the named tensor, which must have the given
-// shape and hold finite values only.
+// Float32 returns a copy of the named tensor, which must have the given shape
+// and hold only finite values.
 func (s State) Float32(name string, shape ...int) ([]float32, error) {
 	t := s.Tensors[name]
 	if err := s.check(name, len(t.F32), shape); err != nil {
@@ -133,7 +133,7 @@ func (s State) check(name string, values int, shape []int) error {
 		return fmt.Errorf("tensor %s has shape %v, want %v", name, t.Shape, shape)
 	}
 	size := 1
-	if slices.Contains(shape, 0) { // whatever the other sides
+	if slices.Contains(shape, 0) { // whatever the other dimensions
 		size, shape = 0, nil
 	}
 	for _, n := range shape {
@@ -149,13 +149,13 @@ func (s State) check(name string, values int, shape []int) error {
 	return nil
 }
 
-// CheckClasses returns an error unless the names of a saved head are distinct
-// and not empty.
+// CheckClasses returns an error unless the class names of a saved head are
+// distinct and not empty.
 func CheckClasses(classes []string) error {
 	seen := make(map[string]bool, len(classes))
 	for _, c := range classes {
 		if c == "" || seen[c] {
-			return fmt.Errorf("class %q is empty or there twice", c)
+			return fmt.Errorf("class %q is empty or appears twice", c)
 		}
 		seen[c] = true
 	}

@@ -2,8 +2,8 @@ package classifier
 
 import "slices"
 
-// A Table holds one value per class in column order: new classes go to the
-// end, dropped ones vanish. The zero Table is empty and ready for use.
+// A Table holds one value per class in column order: new classes go to the end,
+// dropped ones vanish. The zero Table is empty and ready to use.
 type Table[T any] struct {
 	names  []string
 	values []T
@@ -26,7 +26,7 @@ func (t *Table[T]) Names() []string { return t.names }
 // Values returns the values in column order, sharing memory with the table.
 func (t *Table[T]) Values() []T { return t.values }
 
-// Get returns the value of a class and whether it is there.
+// Get returns the value of a class and reports whether it exists.
 func (t *Table[T]) Get(name string) (T, bool) {
 	if i, ok := t.column[name]; ok {
 		return t.values[i], true
@@ -35,7 +35,7 @@ func (t *Table[T]) Get(name string) (T, bool) {
 	return zero, false
 }
 
-// Column returns the column of a class and whether it is there.
+// Column returns the column of a class and reports whether it exists.
 func (t *Table[T]) Column(name string) (int, bool) {
 	i, ok := t.column[name]
 	return i, ok
@@ -64,8 +64,7 @@ func (t *Table[T]) Drop(name string) {
 	t.index()
 }
 
-// Clone returns a table that can change without changing this one; the values
-// themselves are copied as by assignment.
+// Clone returns an independent table; the values are copied by assignment.
 func (t *Table[T]) Clone() Table[T] { return NewTable(t.names, t.values) }
 
 func (t *Table[T]) index() {

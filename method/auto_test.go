@@ -30,20 +30,20 @@ type chooser interface {
 
 func choosers() []string { return []string{"plda", "ppca"} }
 
-// auto leaves to the heads what they can choose.
+// auto sets everything that heads can choose to automatic.
 func auto() method.Config {
 	c := given(0)
 	setting("gpr.lengthscale", 0, "gpr.noise", 0)(&c)
 	return c
 }
 
-// given sets what the heads could choose.
+// given returns settings with everything set that heads could choose.
 func given(v float64) method.Config {
 	return configured("plda.epsilon", v, "ppca.lambda", v)
 }
 
-// world returns n examples each of classes first … last−1. Some directions
-// vary much more within the classes than others.
+// world returns n examples of each of the classes first … last−1. Some
+// directions vary much more within the classes than others.
 func world(first, last, n, d int) (blas32.General, []string) {
 	x := blas32.General{Cols: d, Stride: d}
 	var y []string
@@ -98,8 +98,9 @@ func saved(t *testing.T, head classifier.Learner) classifier.State {
 	return s
 }
 
-// TestAutoFindsTheMiddle: the best setting lies within the candidates, and
-// what was chosen without test data does better on it than either end.
+// TestAutoFindsTheMiddle checks that the best setting lies inside the range of
+// candidates, and that the one chosen without test data does better on it than
+// either end.
 func TestAutoFindsTheMiddle(t *testing.T) {
 	for m, d := range map[string]int{"plda": 96, "ppca": 48} {
 		x, y := world(0, 12, 12, d)
@@ -122,7 +123,7 @@ func TestAutoFindsTheMiddle(t *testing.T) {
 	}
 }
 
-// firstOf keeps five examples of every class.
+// firstOf returns the first five examples of every class.
 func firstOf(x blas32.General, y []string) (blas32.General, []string) {
 	var rows []int
 	var labels []string
@@ -134,9 +135,9 @@ func firstOf(x blas32.General, y []string) (blas32.General, []string) {
 	return dense.Gather32(x, rows), labels
 }
 
-// TestAutoIsTheChosenSettingGiven: base session, later sessions and forgetting
-// are bit for bit those of a head that was given what was chosen, also after
-// saving and loading.
+// TestAutoIsTheChosenSettingGiven checks that base session, later sessions and
+// forgetting are bit for bit those of a head with the chosen setting given,
+// also after saving and loading.
 func TestAutoIsTheChosenSettingGiven(t *testing.T) {
 	x, y := world(0, 8, 9, 6)
 	more, moreLabels := world(8, 16, 9, 6)
@@ -180,8 +181,8 @@ func answers(t *testing.T, head classifier.Head, x blas32.General) []classifier.
 	return p
 }
 
-// TestSharedWorkChangesNoScore: what the candidates share is fitted once; every
-// score is that of heads made from nothing.
+// TestSharedWorkChangesNoScore checks that every score equals that of a head
+// fitted from scratch, although what the candidates share is fitted once.
 func TestSharedWorkChangesNoScore(t *testing.T) {
 	x, y := world(0, 9, 12, 10)
 	for _, m := range choosers() {
@@ -199,7 +200,8 @@ func TestSharedWorkChangesNoScore(t *testing.T) {
 	}
 }
 
-// TestForgettingAllMeansChoosingAgain: the next base session has its own.
+// TestForgettingAllMeansChoosingAgain checks that the next base session makes
+// its own choice.
 func TestForgettingAllMeansChoosingAgain(t *testing.T) {
 	x, y := world(0, 5, 8, 4)
 	for _, m := range choosers() {
@@ -220,8 +222,8 @@ func TestForgettingAllMeansChoosingAgain(t *testing.T) {
 	}
 }
 
-// TestAutoReadsTheBaseSessionOnly: nor its padding, nor the memory behind it;
-// and neither the order of the rows nor the number of cores matters.
+// TestAutoReadsTheBaseSessionOnly checks that neither padding, nor the memory
+// behind it, nor the order of the rows, nor the number of cores matters.
 func TestAutoReadsTheBaseSessionOnly(t *testing.T) {
 	x, y := world(0, 6, 12, 7)
 	wide := blas32.General{Rows: x.Rows, Cols: 7, Stride: 9, Data: slices.Repeat([]float32{float32(math.NaN())}, 9*2*x.Rows)}
@@ -251,7 +253,7 @@ func TestAutoReadsTheBaseSessionOnly(t *testing.T) {
 	}
 }
 
-// TestAutoOnLittleData: the default, with the reason.
+// TestAutoOnLittleData checks that the default is used, with the reason.
 func TestAutoOnLittleData(t *testing.T) {
 	x, y := world(0, 3, 30, 4)
 	defaults := map[string]float64{"plda": plda.DefaultConfig().Epsilon, "ppca": ppca.DefaultConfig().Lambda}
@@ -268,7 +270,7 @@ func TestAutoOnLittleData(t *testing.T) {
 }
 
 // TestAutoOnDegenerateData has enough classes and examples to choose from, but
-// nothing in them.
+// no information in them.
 func TestAutoOnDegenerateData(t *testing.T) {
 	for name, change := range map[string]func(x blas32.General){
 		"zero":        func(x blas32.General) { clear(x.Data) },
@@ -311,7 +313,7 @@ func scale(x blas32.General, by float32) {
 	}
 }
 
-// A fading context is cancelled once it was asked a number of times.
+// A fading context is cancelled after it was asked a number of times.
 type fading struct {
 	context.Context
 	left atomic.Int64
@@ -324,7 +326,8 @@ func (c *fading) Err() error {
 	return nil
 }
 
-// TestCancelledChoiceChangesNothing at any of the points where a head looks.
+// TestCancelledChoiceChangesNothing cancels at any of the points where a head
+// checks.
 func TestCancelledChoiceChangesNothing(t *testing.T) {
 	x, y := world(0, 4, 6, 3)
 	for _, m := range choosers() {
@@ -347,8 +350,8 @@ func TestCancelledChoiceChangesNothing(t *testing.T) {
 	}
 }
 
-// TestLoadRefusesForgedChoices: out of range, not a candidate, missing, or
-// beside a setting that was given.
+// TestLoadRefusesForgedChoices covers choices that are out of range, not a
+// candidate, missing, or recorded although the setting was given.
 func TestLoadRefusesForgedChoices(t *testing.T) {
 	x, y := world(0, 3, 6, 3)
 	for _, m := range choosers() {

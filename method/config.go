@@ -10,10 +10,10 @@ import (
 )
 
 // Config holds the settings of every method, and what all heads of a run share.
-// It is a value: a copy changes without changing the original.
+// It is a value: changing a copy leaves the original unchanged.
 type Config struct {
 	classifier.Run
-	// Checkpoint keeps long trainings; nil means none.
+	// Checkpoint stores long training runs; nil means none.
 	Checkpoint classifier.Checkpoint
 	// sections holds the Config of each method's package, by key. The map is
 	// never changed, only replaced.
@@ -29,11 +29,11 @@ func DefaultConfig() Config {
 	return c
 }
 
-// Get returns the settings under a key, which are a C; anything else is a
-// programmer's mistake and panics.
+// Get returns the settings under a key, which must be of type C; any other type
+// is a programming error and panics.
 func Get[C any](c Config, key string) C { return c.sections[key].Config.(C) }
 
-// Change returns c with the settings under a key, which are a C, changed.
+// Change returns c with the settings under a key, of type C, changed.
 func Change[C any](c Config, key string, change func(*C)) Config {
 	settings := Get[C](c, key)
 	change(&settings)
@@ -46,18 +46,19 @@ func (c Config) with(key string, settings classifier.Settings) Config {
 	return c
 }
 
-// Seeded returns c with the seed of everything that heads draw.
+// Seeded returns c with the seed of all random draws of heads.
 func (c Config) Seeded(seed uint64) Config {
 	c.Seed = seed
 	return c
 }
 
-// Settings returns those that the head of a method is made with.
+// Settings returns the resolved settings for a head of method m.
 func (c Config) Settings(m classifier.Method) classifier.Settings {
 	return m.Resolve(c.sections[m.Key], c.Run)
 }
 
-// Validate names the method's key and the field that is out of range.
+// Validate returns an error that names the method's key and the field that is
+// out of range.
 func (c Config) Validate() error {
 	for _, m := range Methods() {
 		if err := m.Validate(c.sections[m.Key]); err != nil {
@@ -67,7 +68,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Sections returns the settings as nested maps by key, which Decode reads.
+// Sections returns the settings as nested maps by key, as Decode reads them.
 func (c Config) Sections() (map[string]any, error) {
 	all := make(map[string]any, len(c.sections))
 	for key, settings := range c.sections {
@@ -80,8 +81,8 @@ func (c Config) Sections() (map[string]any, error) {
 	return all, nil
 }
 
-// Decode returns c with the values of nested maps by key, which need not be
-// complete. The error names the key.
+// Decode returns c updated with the values of nested maps by key, which may be
+// partial. The error names the key.
 func (c Config) Decode(sections map[string]any) (Config, error) {
 	methods := Methods()
 	for _, key := range slices.Sorted(maps.Keys(sections)) {
@@ -91,7 +92,7 @@ func (c Config) Decode(sections map[string]any) (Config, error) {
 		}
 		section, ok := sections[key].(map[string]any)
 		if !ok {
-			return c, fmt.Errorf("%s: %v is no section of settings", key, sections[key])
+			return c, fmt.Errorf("%s: %v is not a section of settings", key, sections[key])
 		}
 		settings, err := methods[i].Decode(c.sections[key], section)
 		if err != nil {

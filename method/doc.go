@@ -1,3 +1,3 @@
-// Package method knows every method by name: it makes a head from its settings
-// and brings one back from a State.
+// Package method is the registry of methods: it finds them by name, creates
+// heads from settings and loads them from a State.
 package method

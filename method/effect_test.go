@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// words are the values of settings that are names, other than the default.
+// words holds values, other than the default, of settings that are names.
 var words = map[string][]any{
 	"gpr.kernel": {"linear"}, "gpr.update": {"direct", "iterative"}, "gpr.over_cap": {"herd", "first"},
 	"ncm.metric": {"euclidean"}, "ppca.preset": {"paper"},
@@ -27,7 +27,7 @@ var words = map[string][]any{
 	"ppca_online.policy": {"none", "class"}, "ppca_online.fisher": {"paper"}, "ppca_online.rstep": {"fisher", "identity"},
 }
 
-// quick keeps the methods that iterate short.
+// quick shortens the methods that iterate.
 var quick = map[string][]any{
 	"vargp":  {"vargp.steps", 20, "vargp.epochs", 8, "vargp.network", []int{4}},
 	"lsm":    {"lsm.chains", 2, "lsm.steps", 2, "lsm.draws", 2},
@@ -36,7 +36,7 @@ var quick = map[string][]any{
 	"hppca":  {"hppca.s", 4, "hppca.t", 1},
 }
 
-// needs are settings under which a setting has an effect.
+// needs holds settings that are required for a setting to have an effect.
 var needs = map[string][]any{
 	"gpr.over_cap":            {"gpr.max_per_class", 5},
 	"gptree.root_lengthscale": {"gptree.root_bias", 0.5},
@@ -54,13 +54,13 @@ var needs = map[string][]any{
 	"vargp.max_inducing":      {"vargp.inducing", 8},
 }
 
-// drawing is how many classes are drawn, and how much they overlap.
+// drawing says how many classes are drawn, and how much they overlap.
 type drawing struct {
 	classes int
 	noise   float64
 }
 
-// plain is what most settings are tried on; others show on more classes, or on
+// plain is used for most settings; others show only with more classes, or with
 // classes that are often confused.
 var (
 	plain   = drawing{8, 0.3}
@@ -69,7 +69,7 @@ var (
 	}
 )
 
-// alternatives returns other values for a setting.
+// alternatives returns other values of a setting.
 func alternatives(key string, value any) []any {
 	switch v := value.(type) {
 	case bool:
@@ -89,8 +89,8 @@ func alternatives(key string, value any) []any {
 // dim is the length of the embeddings.
 const dim = 12
 
-// An outcome is all that can be seen of a head after a base session and a later
-// one: its answers, or why it refused.
+// An outcome is all that can be observed of a head after a base session and a
+// later one: its predictions, or why it refused.
 type outcome struct {
 	logProb, novelty []float64
 	refused          string
@@ -144,8 +144,8 @@ func drawn(seed uint64, n, group int, noise float64) blas32.General {
 	return x
 }
 
-// TestEverySettingHasAnEffect changes each setting of each method: what the head
-// answers changes, or the setting is refused.
+// TestEverySettingHasAnEffect changes each setting of each method and checks
+// that the predictions change or the setting is refused.
 func TestEverySettingHasAnEffect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains some hundred heads")
@@ -190,8 +190,8 @@ func checkEffect(t *testing.T, m classifier.Method, key string) {
 	t.Errorf("none of %v changes anything", values)
 }
 
-// TestTheSeedReachesEveryMethodThatDraws: another seed, another head, for all
-// methods that draw something.
+// TestTheSeedReachesEveryMethodThatDraws checks that another seed gives another
+// head, for all methods that draw random numbers.
 func TestTheSeedReachesEveryMethodThatDraws(t *testing.T) {
 	draws := map[string]bool{
 		"gptree": true, "gptree-random": true, "sbm": true, "lsm": true, "ove": true, "vargp": true, "hppca": true, "ppca-online": true,

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// exportCases are heads by their settings.
+// exportCases holds heads by their settings.
 func exportCases() map[string]struct {
 	m      string
 	change func(*method.Config)
@@ -44,8 +44,8 @@ func exportCases() map[string]struct {
 	return cases
 }
 
-// crowd is labelled rows of d values: classes with many examples, one with two
-// and one with a single example, overlapping, scaled.
+// crowd returns labelled rows of d values: classes with many examples, one with
+// two and one with a single example, overlapping, scaled.
 func crowd(n, d int, scale float64, seed uint64) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
@@ -66,8 +66,8 @@ func crowd(n, d int, scale float64, seed uint64) (blas32.General, []string) {
 	return x, y
 }
 
-// TestExportEqualsLogProb: ONNX Runtime gives the probabilities of the head to
-// 1e-5, for queries near and far and for a row of zeros.
+// TestExportEqualsLogProb checks that ONNX Runtime gives the probabilities of
+// the head to 1e-5, for queries near and far and for a row of zeros.
 func TestExportEqualsLogProb(t *testing.T) {
 	const d = 24
 	for name, c := range exportCases() {
@@ -82,7 +82,7 @@ func TestExportEqualsLogProb(t *testing.T) {
 	}
 }
 
-// TestExportOfOneClass: one class, one example.
+// TestExportOfOneClass exports a head with one class and one example.
 func TestExportOfOneClass(t *testing.T) {
 	for _, m := range []string{"lda", "ncm", "plda", "plda+", "ppca", "ppca-eb"} {
 		x, y := crowd(1, 5, 1, 1)
@@ -105,7 +105,7 @@ func compareExport(t *testing.T, m string, change func(*method.Config), x blas32
 	classifiertest.CheckExport(t, head, q)
 }
 
-// TestExportsPassTheChecker runs onnx.checker on all of them.
+// TestExportsPassTheChecker runs onnx.checker on all exports.
 func TestExportsPassTheChecker(t *testing.T) {
 	python := testenv.Python(t, "onnx")
 	dir := t.TempDir()

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// Default is the method for those who do not choose.
+// Default is the default method.
 const Default = "plda"
 
 // Methods returns all methods, sorted by name. A new method is a package that
@@ -51,7 +51,7 @@ func New(name string, c Config) (classifier.Learner, error) {
 	return head, nil
 }
 
-// NewOn is New for a head that multiplies with m; nil is gonum.
+// NewOn is New for a head that multiplies with backend m; nil means gonum.
 func NewOn(m linalg.Backend, name string, c Config) (classifier.Learner, error) {
 	head, err := New(name, c)
 	if err == nil {
@@ -69,8 +69,8 @@ func Load(name string, s classifier.State) (classifier.Learner, error) {
 	return m.Load(s)
 }
 
-// Find returns the method of that name; the error names the nearest one and
-// lists all.
+// Find returns the method with that name; the error suggests the nearest name
+// and lists all.
 func Find(name string) (classifier.Method, error) {
 	methods := Methods()
 	names := make([]string, len(methods))
@@ -82,5 +82,5 @@ func Find(name string) (classifier.Method, error) {
 	nearest := slices.MinFunc(names, func(a, b string) int {
 		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
 	})
-	return classifier.Method{}, fmt.Errorf("unknown method %q; did you mean %q? There are %s", name, nearest, strings.Join(names, ", "))
+	return classifier.Method{}, fmt.Errorf("unknown method %q; did you mean %q? Methods: %s", name, nearest, strings.Join(names, ", "))
 }

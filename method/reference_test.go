@@ -19,7 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// features is a FEATDIR with samples.csv of path,label,split,session.
+// features is a feature set with samples.csv of path,label,split,session.
 type features struct {
 	x       blas32.General
 	y       []string
@@ -98,8 +98,8 @@ func changed(change func(*method.Config)) method.Config {
 	return c
 }
 
-// TestReferenceCaltech: the first five of every class to train, the last five
-// to test.
+// TestReferenceCaltech trains on the first five examples of every class and
+// tests on the last five.
 func TestReferenceCaltech(t *testing.T) {
 	plain := changed(setting("ppca.logdet", false))
 	for _, c := range []struct {
@@ -138,8 +138,9 @@ func TestReferenceCaltech(t *testing.T) {
 	}
 }
 
-// TestReferenceMiniImageNet: nine sessions of the few-shot class-incremental
-// benchmark, accuracy on the classes so far after each.
+// TestReferenceMiniImageNet runs nine sessions of the few-shot
+// class-incremental benchmark and compares the accuracy on the classes so far
+// after each.
 func TestReferenceMiniImageNet(t *testing.T) {
 	for _, c := range []struct {
 		backbone, name, m string
@@ -169,9 +170,9 @@ func TestReferenceMiniImageNet(t *testing.T) {
 	}
 }
 
-// TestReferenceShrunk: session 1, last and average of plda+, whose settings
-// come from the base session alone: no lower than what was asked for (last) and
-// than the reference less 0.8. ppca-eb has no reference; it must not fall
+// TestReferenceShrunk checks session 1, last and average of plda+, whose
+// settings come from the base session alone: no lower than required (last) and
+// than the reference minus 0.8. ppca-eb has no reference; it must not fall
 // behind plda by more.
 func TestReferenceShrunk(t *testing.T) {
 	for _, c := range []struct {
@@ -207,9 +208,9 @@ func TestReferenceShrunk(t *testing.T) {
 	}
 }
 
-// TestReferenceAuto: what the base session chooses comes within ±0.7 points of
-// the settings that were found with test accuracy in view, or above, after the
-// last session.
+// TestReferenceAuto checks that the setting chosen on the base session is
+// within ±0.7 points of the setting found with test accuracy in view, or
+// better, after the last session.
 func TestReferenceAuto(t *testing.T) {
 	for backbone, methods := range map[string]map[string]float64{"vit": {"plda": 78.26, "ppca": 73.52}, "mnet": {"plda": 66.15, "ppca": 60.15}} {
 		f := readFeatures(t, backbone, "mini_imagenet")
@@ -229,8 +230,8 @@ func TestReferenceAuto(t *testing.T) {
 	}
 }
 
-// TestReferenceOnline: seen once, one after the other, the base session gives
-// within a point what ppca makes of all of it at once.
+// TestReferenceOnline checks that the base session, seen once, one example at a
+// time, gives an accuracy within a point of ppca fitted to all of it at once.
 func TestReferenceOnline(t *testing.T) {
 	f := readFeatures(t, "vit", "mini_imagenet")
 	x, y := f.pick(true, 1, 1)

@@ -20,9 +20,8 @@ import (
 
 const exactDim = 24
 
-// exact draws embeddings whose length is 1 to the last bit, 16 of 24 values
-// being ±1/4, so that scaling them rounds nothing. Classes have n, n+1, …
-// examples.
+// exact draws embeddings whose length is exactly 1, with 16 of 24 values being
+// ±1/4, so that scaling them rounds nothing. Classes have n, n+1, … examples.
 func exact(n, first, classes int, seed uint64) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	x := blas32.General{Cols: exactDim, Stride: exactDim}
@@ -61,7 +60,7 @@ func nonzero(row []float32) int {
 	return n
 }
 
-// statisticsOf is what a machine collects, cut into parts and merged again.
+// statisticsOf returns statistics collected in parts and merged.
 func statisticsOf(t *testing.T, x blas32.General, y []string, parts int) ([]string, []*moments.Moments) {
 	t.Helper()
 	var names []string
@@ -107,8 +106,8 @@ func within(t *testing.T, what string, got, want []float64, tol float64) {
 	}
 }
 
-// Learning statistics is learning the examples, in the base session and later,
-// with classes in the thin and in the full form.
+// Learning statistics equals learning the examples, in the base session and
+// later, with classes in the thin and in the full form.
 func TestLearningStatisticsIsLearningExamples(t *testing.T) {
 	x1, y1 := exact(6, 0, 30, 1) // 6 … 35 examples of 24 values
 	x2, y2 := exact(1, 25, 8, 2) // more of old classes, and new ones from one example on
@@ -186,7 +185,7 @@ func TestLearningStatisticsRefuses(t *testing.T) {
 	}
 }
 
-// What only examples can choose is the default, and that is recorded.
+// What only examples can choose gets its default, and that is recorded.
 func TestStatisticsChooseTheDefault(t *testing.T) {
 	x, y := exact(12, 0, 6, 1)
 	names, stats := statisticsOf(t, x, y, 1)

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// clouds returns n examples of each of so many classes.
+// clouds returns n examples of each of several classes.
 func clouds(classes, n, d int) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	x := dense.New32(classes*n, d)
@@ -35,9 +35,9 @@ func clouds(classes, n, d int) (blas32.General, []string) {
 	return x, y
 }
 
-// TestGaussianProcessesDoNotDependOnThreads: the same seed gives the same
-// bytes with one thread and with eight, saved and loaded too, on every backend
-// and beyond the size from which it is used.
+// TestGaussianProcessesDoNotDependOnThreads checks that the same seed gives the
+// same bytes with one thread and with eight, also after saving and loading, on
+// every backend, and for sizes large enough for the backend to be used.
 func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for name, classes := range map[string]int{"gptree": 5, "gptree-random": 5, "sbm": 5, "lsm": 3, "ove": 3} {

@@ -7,23 +7,24 @@ import (
 	"unicode"
 )
 
-// longestName bounds that of a variant, in bytes: it names a folder.
+// longestName bounds the name of a variant, in bytes, because it names a
+// folder.
 const longestName = 80
 
-// A Variant is a method with some of its settings changed, under a name of its
-// own: how rows of one table differ.
+// A Variant is a named method with some settings changed: one row of a table of
+// results.
 type Variant struct {
 	Name string `mapstructure:"name" json:"name"`
 	// Classifier is the method's name.
 	Classifier string `mapstructure:"classifier" json:"classifier"`
-	// Set holds what differs from Config, by the keys of the method.
+	// Set holds the settings that differ from Config, by the keys of the method.
 	Set map[string]any `mapstructure:"set" json:"set,omitempty"`
 }
 
-// Plain returns a method with the settings as they are.
+// Plain returns the variant of a method with unchanged settings.
 func Plain(method string) Variant { return Variant{Name: method, Classifier: method} }
 
-// Settings returns c with what the variant changes. The error names the key.
+// Settings returns c with the settings of the variant. The error names the key.
 func (v Variant) Settings(c Config) (Config, error) {
 	m, err := Find(v.Classifier)
 	if err != nil {
@@ -41,26 +42,26 @@ func (v Variant) Settings(c Config) (Config, error) {
 	return c, nil
 }
 
-// Validate checks the name, and whether the settings go with c.
+// Validate checks the name, and whether the settings are valid in c.
 func (v Variant) Validate(c Config) error {
 	if v.Name == "" || len(v.Name) > longestName || v.Name != strings.TrimSpace(v.Name) || strings.HasPrefix(v.Name, ".") {
-		return fmt.Errorf("name: %q must have 1 to %d bytes and start neither with a space nor with a dot", v.Name, longestName)
+		return fmt.Errorf("name: %q must have 1 to %d bytes, no surrounding spaces, and not start with a dot", v.Name, longestName)
 	}
 	if i := strings.IndexFunc(v.Name, func(r rune) bool { return strings.ContainsRune(`/\:*?"<>|`, r) || !unicode.IsPrint(r) }); i >= 0 {
-		return fmt.Errorf("name: %q names a folder and cannot have %q in it", v.Name, v.Name[i:i+1])
+		return fmt.Errorf("name: %q names a folder and cannot contain %q", v.Name, v.Name[i:i+1])
 	}
 	_, err := v.Settings(c)
 	return err
 }
 
-// ValidateVariants checks each, and that no two have one name.
+// ValidateVariants checks each variant, and that their names are distinct.
 func ValidateVariants(all []Variant, c Config) error {
 	for i, v := range all {
 		if err := v.Validate(c); err != nil {
 			return fmt.Errorf("%d (%s): %w", i+1, v.Name, err)
 		}
 		if slices.ContainsFunc(all[:i], func(other Variant) bool { return strings.EqualFold(other.Name, v.Name) }) {
-			return fmt.Errorf("%d: the name %q is there twice", i+1, v.Name)
+			return fmt.Errorf("%d: the name %q appears twice", i+1, v.Name)
 		}
 	}
 	return nil

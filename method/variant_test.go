@@ -36,8 +36,8 @@ func TestVariantChangesWhatItSays(t *testing.T) {
 func TestVariantMistakes(t *testing.T) {
 	for want, v := range map[string]Variant{
 		"name":                   {Classifier: "ncm"},
-		`cannot have "/"`:        {Name: "a/b", Classifier: "ncm"},
-		"nor with a dot":         {Name: "..", Classifier: "ncm"},
+		`cannot contain "/"`:     {Name: "a/b", Classifier: "ncm"},
+		"not start with a dot":   {Name: "..", Classifier: "ncm"},
 		"did you mean \"ncm\"?":  {Name: "a", Classifier: "ncn"},
 		"q":                      {Name: "a", Classifier: "ppca", Set: map[string]any{"q": "many"}},
 		"metrik":                 {Name: "a", Classifier: "ncm", Set: map[string]any{"metrik": "cosine"}},

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 )
 
-// The metadata of a file, what they say its format is, and the tensor that holds
-// the settings: they may be larger than a header can be.
+// The metadata keys of a file, the name of its format, and the tensor that
+// holds the settings, which may be larger than a header allows.
 const (
 	formatKey = "format"
 	format    = "pipeline-checkpoint"
@@ -21,10 +21,9 @@ const (
 	settings  = "settings"
 )
 
-var errOther = errors.New("it is of other settings or of other inputs")
+var errOther = errors.New("it was saved with other settings or inputs")
 
-// write writes the settings and the float64 tensors of a state under its name,
-// all or nothing.
+// write saves the settings and the float64 tensors of a state, all or nothing.
 func write(file, key string, s classifier.State) error {
 	tensors := map[string]safetensors.Tensor{settings: {Shape: []int{len(s.Settings)}, U8: append([]byte{}, s.Settings...)}}
 	for name, t := range s.Tensors {
@@ -48,8 +47,8 @@ func write(file, key string, s classifier.State) error {
 	return out.Commit()
 }
 
-// read reads what write wrote. A damaged file, or one of another format or
-// another key, is an error.
+// read reads what write wrote. A damaged file, or one with another format or
+// key, is an error.
 func read(file, key string) (classifier.State, error) {
 	var s classifier.State
 	in, err := os.Open(file)
@@ -70,7 +69,7 @@ func read(file, key string) (classifier.State, error) {
 	}
 	metadata := f.Metadata()
 	if metadata[formatKey] != format {
-		return s, fmt.Errorf("its format is %q, not %s", metadata[formatKey], format)
+		return s, fmt.Errorf("the format is %q, not %s", metadata[formatKey], format)
 	}
 	if metadata[partKey] != key {
 		return s, errOther

@@ -11,18 +11,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// A Folder is a classifier.Checkpoint in a folder of its own. It is safe for
+// A Folder is a classifier.Checkpoint in a dedicated folder. It is safe for
 // concurrent use.
 type Folder struct {
-	// Dir is created when something is saved.
+	// Dir is created by the first Save.
 	Dir string
 	// Restart ignores what earlier runs left.
 	Restart bool
-	// Say tells the user how far the work is; nil means silence.
+	// Say tells the user about progress; nil means silence.
 	Say func(message string, args ...any)
 
 	mu    sync.Mutex
-	saved map[string]bool // by name: the parts of this run, and whether it saved them
+	saved map[string]bool // by name of each part that this run used: whether it saved it
 }
 
 var _ classifier.Checkpoint = (*Folder)(nil)
@@ -32,7 +32,7 @@ func (f *Folder) File(name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name)+".safetensors")
 }
 
-// Load implements classifier.Checkpoint. It reports what cannot be used.
+// Load implements classifier.Checkpoint. It reports a file that cannot be used.
 func (f *Folder) Load(name, key string) (classifier.State, bool) {
 	if !f.touch(name, false) && f.Restart {
 		return classifier.State{}, false
@@ -50,7 +50,7 @@ func (f *Folder) Save(name, key string, s classifier.State) error {
 	return write(f.File(name), key, s)
 }
 
-// Remove removes a part, if there is one.
+// Remove deletes a part if it exists.
 func (f *Folder) Remove(name string) error {
 	if err := os.Remove(f.File(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -58,8 +58,7 @@ func (f *Folder) Remove(name string) error {
 	return nil
 }
 
-// touch notes that a part belongs to this run and reports whether this run has
-// saved it.
+// touch records that this run uses a part and reports whether it has saved it.
 func (f *Folder) touch(name string, saved bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,8 +76,8 @@ func (f *Folder) Note(message string, args ...any) {
 	}
 }
 
-// Close removes the parts of this run, whose outcome is kept elsewhere by now,
-// and the folder if nothing else is in it.
+// Close removes the parts of this run, whose results are stored elsewhere by
+// now, and the folder if nothing else is in it.
 func (f *Folder) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +85,7 @@ func (f *Folder) Close() error {
 	for name := range f.saved {
 		all = errors.Join(all, f.Remove(name))
 	}
-	_, _ = atomicfile.RemoveStale(f.Dir) // leftovers of a kill
+	_, _ = atomicfile.RemoveStale(f.Dir) // left by a killed run
 	_ = os.Remove(f.Dir)                 // fails while other parts are in it
 	return all
 }

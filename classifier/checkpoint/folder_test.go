@@ -19,8 +19,8 @@ func some(values ...float64) classifier.State {
 	return classifier.State{Settings: []byte(`{"steps":3}`), Tensors: map[string]classifier.Tensor{"m": {Shape: []int{len(values)}, F64: values}}}
 }
 
-// TestFolder: what was saved last is there for a later run, under its key; Close
-// removes what is this run's.
+// TestFolder checks that a later run finds what was saved last, under its key,
+// and that Close removes only the parts of its own run.
 func TestFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "model.training")
 	f := &checkpoint.Folder{Dir: dir}
@@ -59,8 +59,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestDamaged: a file that is cut, altered, empty or of another kind is reported and
-// not used; so is one of another key.
+// TestDamaged checks that a file that is cut, altered, empty or of another
+// kind, or that has another key, is reported and not used.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	f := &checkpoint.Folder{Dir: dir}
@@ -94,7 +94,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestStartingOver: what earlier runs left is not used, what this run saved is.
+// TestStartingOver checks that a restarted job ignores what earlier runs saved
+// but uses what it saved itself.
 func TestStartingOver(t *testing.T) {
 	dir := t.TempDir()
 	if err := (&checkpoint.Folder{Dir: dir}).Save("k", "key", some(1)); err != nil {
@@ -112,7 +113,8 @@ func TestStartingOver(t *testing.T) {
 	}
 }
 
-// TestPart: a value comes back under its own key only, until it is removed.
+// TestPart checks that a value is loaded only under its own key, until it is
+// removed.
 func TestPart(t *testing.T) {
 	f := &checkpoint.Folder{Dir: t.TempDir()}
 	key, err := checkpoint.Key("a", 1)
@@ -146,7 +148,8 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestFolderTakesManyAtOnce: parts can be saved and loaded concurrently.
+// TestFolderTakesManyAtOnce checks that parts can be saved and loaded
+// concurrently.
 func TestFolderTakesManyAtOnce(t *testing.T) {
 	f := &checkpoint.Folder{Dir: t.TempDir()}
 	var all sync.WaitGroup

@@ -20,14 +20,14 @@ func Key(of ...any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// A Part is a part of a job whose value is JSON.
+// A Part is one part of a job, with a value stored as JSON.
 type Part[T any] struct {
 	Folder    *Folder
 	Name, Key string
 }
 
-// Load returns the value that was saved last, nil where there is none of that
-// key.
+// Load returns the value that was last saved under the key, nil if there is
+// none.
 func (p Part[T]) Load() *T {
 	s, ok := p.Folder.Load(p.Name, p.Key)
 	if !ok {
@@ -49,5 +49,5 @@ func (p Part[T]) Save(v T) error {
 	return p.Folder.Save(p.Name, p.Key, classifier.State{Settings: text})
 }
 
-// Remove removes the value, if there is one.
+// Remove deletes the value if it exists.
 func (p Part[T]) Remove() error { return p.Folder.Remove(p.Name) }

@@ -32,7 +32,7 @@ func proper(t *testing.T, what string, lp blas64.General) {
 	}
 }
 
-// extremes are finite queries far from anything.
+// extremes returns finite queries far from all examples.
 func extremes() blas32.General {
 	q := blas32.General{Rows: 6, Cols: dim, Stride: dim, Data: make([]float32, 6*dim)}
 	for j := range dim {
@@ -96,7 +96,8 @@ func checkStrides(t *testing.T, f Factory) {
 	}
 }
 
-// checkBatches: a row's answer does not depend on its company.
+// checkBatches checks that the result for a row does not depend on the other
+// rows.
 func checkBatches(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
 	q := draw(6, 70, "cat", "ant", "bee", "dog", "eel").x
@@ -128,7 +129,7 @@ func checkScore(t *testing.T, f Factory) {
 		t.Error("log-probabilities differ when the novelty is wanted too")
 	}
 	if h.Score(dst, nov[1:], q) == nil {
-		t.Error("too little room for novelty was accepted")
+		t.Error("a novelty slice that is too short was accepted")
 	}
 }
 
@@ -159,7 +160,7 @@ func checkBadQueries(t *testing.T, f Factory) {
 		}
 	}
 	if h.Score(good, []float64{}, q) == nil {
-		t.Error("no room for novelty was accepted")
+		t.Error("an empty novelty slice was accepted")
 	}
 }
 

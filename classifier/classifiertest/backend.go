@@ -9,7 +9,7 @@ import (
 )
 
 // RunOnEachBackend is Run for heads that multiply with gonum, ONNX Runtime and
-// OpenBLAS, as far as they are on this machine.
+// OpenBLAS, if these are installed.
 func RunOnEachBackend(t *testing.T, f Factory) {
 	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		on := f
@@ -21,7 +21,7 @@ func RunOnEachBackend(t *testing.T, f Factory) {
 	})
 }
 
-// with makes a head that multiplies with m.
+// with returns a factory of heads that multiply with m.
 func with(m linalg.Backend, make func() (classifier.Learner, error)) (classifier.Learner, error) {
 	h, err := make()
 	if err != nil {

@@ -43,8 +43,8 @@ func draw(seed uint64, n int, classes ...string) session {
 
 func base() session { return draw(1, 9, "cat", "ant", "bee") }
 
-// novel has new classes, one with a single example, and more of an old one
-// where those can take more.
+// novel returns new classes, one with a single example, and further examples of
+// an old class if the head supports them.
 func (f Factory) novel() session {
 	s := join(draw(2, 5, "dog"), draw(3, 1, "eel"))
 	if f.FixedBase {
@@ -77,7 +77,7 @@ func (s session) only(keep func(i int) bool) session {
 	return out
 }
 
-// learned returns a head that has had the sessions.
+// learned returns a head that has learned the sessions.
 func (f Factory) learned(t *testing.T, sessions ...session) classifier.Learner {
 	t.Helper()
 	h, err := f.New()
@@ -97,7 +97,7 @@ func learn(t *testing.T, h classifier.Learner, s session) {
 	}
 }
 
-// LogProb returns the log-probabilities of x (n×C, tight).
+// LogProb returns the log-probabilities of x (n×C, without padding).
 func LogProb(t testing.TB, h classifier.Head, x blas32.General) blas64.General {
 	t.Helper()
 	C := len(h.Classes())
@@ -119,7 +119,7 @@ func Novelty(t testing.TB, h classifier.Head, x blas32.General) []float64 {
 	return dst
 }
 
-// everything is the head at rest, statistics included.
+// everything returns the saved head, including statistics.
 func everything(t *testing.T, h classifier.Learner) []classifier.State {
 	t.Helper()
 	var states []classifier.State

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// degenerate returns base sessions that a head must take.
+// degenerate returns base sessions that a head must accept.
 func degenerate() map[string]session {
 	same := draw(1, 6, "ant", "bee")
 	for i := range same.y {
@@ -139,8 +139,8 @@ func checkLearnAfterLoad(t *testing.T, f Factory) {
 	}
 }
 
-// checkDamagedState: a state that lacks or alters something is refused, or
-// gives a head that answers; it never panics.
+// checkDamagedState checks that a state with something missing or altered is
+// refused, or loads as a head that works; nothing panics.
 func checkDamagedState(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
 	s, ok := h.(classifier.Saver)

@@ -30,8 +30,8 @@ func checkExport(t *testing.T, f Factory) {
 	CheckExport(t, f.learned(t, base(), f.novel()), queries())
 }
 
-// CheckExport compares the probabilities of a learned head with those of its
-// graph in ONNX Runtime, which are to be equal to 1e-5.
+// CheckExport checks that the probabilities of a learned head and of its graph
+// in ONNX Runtime are equal to 1e-5.
 func CheckExport(t *testing.T, head classifier.Head, q blas32.General) {
 	t.Helper()
 	want := LogProb(t, head, q)
@@ -45,7 +45,8 @@ func CheckExport(t *testing.T, head classifier.Head, q blas32.General) {
 	}
 }
 
-// Exported returns the ONNX file of a learned head, "x" to "y".
+// Exported returns the ONNX file of a learned head, with input "x" and output
+// "y".
 func Exported(t *testing.T, head classifier.Head) []byte {
 	t.Helper()
 	e, ok := head.(classifier.Exporter)

@@ -73,7 +73,7 @@ func checkPermutation(t *testing.T, f Factory) {
 		t.Errorf("columns %v and %v", a.Classes(), b.Classes())
 	}
 	if f.Ordered {
-		return // the columns are all that does not depend on it
+		return // only the columns are independent of the order
 	}
 	f.sameHead(t, "examples in another order", b, a)
 }
@@ -92,7 +92,7 @@ func checkSessions(t *testing.T, f Factory) {
 	f.sameHead(t, "one by one", one, f.learned(t, all))
 }
 
-// badSessions are refused by every head that has learned base.
+// badSessions returns sessions that every head that has learned base refuses.
 func badSessions(f Factory) map[string]session {
 	with := func(v float64) session {
 		s := f.novel()
@@ -144,7 +144,7 @@ func checkFailedLearn(t *testing.T, f Factory) {
 	f.sameHead(t, "after failures", h, f.learned(t, base(), f.novel()))
 }
 
-// A fading context is cancelled once it was asked a number of times.
+// A fading context is cancelled after it was asked a number of times.
 type fading struct {
 	context.Context
 	left atomic.Int64
@@ -157,7 +157,8 @@ func (c *fading) Err() error {
 	return nil
 }
 
-// checkCancelledMidway cancels a session at each point where the head looks.
+// checkCancelledMidway cancels a session at each point where the head checks
+// the context.
 func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before []classifier.State) {
 	t.Helper()
 	if _, ok := h.(classifier.Saver); !ok {

@@ -6,28 +6,28 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// A Factory makes the heads under test.
+// A Factory creates the heads under test.
 type Factory struct {
 	// New returns an unfitted head.
 	New func() (classifier.Learner, error)
-	// Load brings back what a head's Save described.
+	// Load loads what a head's Save returned.
 	Load func(classifier.State) (classifier.Learner, error)
-	// OrderFree says that learning in one session or in several makes the
-	// same head.
+	// OrderFree means that learning in one session or in several gives the same
+	// head.
 	OrderFree bool
-	// Ordered says that the head learns example by example, so that their order
+	// Ordered means that the head learns example by example, so that their order
 	// within a session matters.
 	Ordered bool
-	// FixedBase says that classes of the base session take no more examples
-	// and are not forgotten: both are errors that wrap ErrUnsupported.
+	// FixedBase means that classes of the base session accept no more examples
+	// and cannot be forgotten: both are errors that wrap ErrUnsupported.
 	FixedBase bool
-	// Tolerance bounds the difference in log-probability (nats) of heads that
-	// are equal but for rounding; 0 means 1e-8.
+	// Tolerance bounds the difference in log-probability (nats) of heads that are
+	// equal except for rounding; 0 means 1e-8.
 	Tolerance float64
 }
 
-// Run runs the whole contract. What a head cannot do (it is no Forgetter, say)
-// is left out.
+// Run runs the whole contract, except for what a head does not support (if it
+// is not a Forgetter, for example).
 func Run(t *testing.T, f Factory) {
 	if f.Tolerance == 0 {
 		f.Tolerance = 1e-8

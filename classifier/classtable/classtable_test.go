@@ -13,8 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Toy heads have the least that a method supplies: a class is its mean, the score
-// −‖x−mean‖².
+// Toy heads use the minimum that a method must supply: a class is its mean, the
+// score is −‖x−mean‖².
 type (
 	summed = classtable.Exact[struct{}, moments.Total]
 	kept   = classtable.Kept[struct{}, moments.Total]
@@ -66,8 +66,8 @@ func scores(m *model, x blas32.General) blas64.General {
 	return out
 }
 
-// TestToyKeepsTheContract: the shell alone keeps it, whether classes are fitted
-// from exact statistics or not.
+// TestToyKeepsTheContract checks that the shell alone fulfils the contract,
+// with and without exact statistics.
 func TestToyKeepsTheContract(t *testing.T) {
 	for name, f := range map[string]classifiertest.Factory{
 		"totals": {
@@ -84,7 +84,7 @@ func TestToyKeepsTheContract(t *testing.T) {
 	}
 }
 
-// TestLoadRefusesAnotherMethod, and a state without one.
+// TestLoadRefusesAnotherMethod also checks a state without a method.
 func TestLoadRefusesAnotherMethod(t *testing.T) {
 	h, err := newSummed(struct{}{})
 	if err != nil {
@@ -94,7 +94,7 @@ func TestLoadRefusesAnotherMethod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := classtable.Load("other", s, newSummed); err == nil || err.Error() != "other: load: the head is toy" {
+	if _, err := classtable.Load("other", s, newSummed); err == nil || err.Error() != "other: load: the head belongs to method toy" {
 		t.Error(err)
 	}
 	s.Settings = []byte(`{"config":null}`)

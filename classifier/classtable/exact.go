@@ -20,7 +20,7 @@ var (
 	_ classifier.StatisticsKeeper = (*Kept[any, any])(nil)
 )
 
-// An Exact head can take single examples out of its classes.
+// An Exact head can remove single examples from its classes.
 type Exact[S, C any] struct{ Head[S, C] }
 
 // NewExact returns an unfitted head.
@@ -35,8 +35,8 @@ func (h *Exact[S, C]) ForgetSamples(x blas32.General, y []string) error {
 	return h.named("forget samples", err)
 }
 
-// A Kept head fits its classes from exact statistics, which it keeps apart from
-// the model and may be without.
+// A Kept head fits its classes from exact statistics, which it stores
+// separately from the model and which may be missing.
 type Kept[S, C any] struct{ Exact[S, C] }
 
 // NewKept returns an unfitted head.
@@ -48,7 +48,7 @@ func (m *Model[S, C]) changed(c Change, known bool) (*moments.Moments, error) {
 	if known {
 		old, ok := m.stats[c.Class]
 		if !ok {
-			return nil, fmt.Errorf("%w: the statistics side file is missing (or statistics were switched off), without which a learned class cannot take or lose examples: put it back beside the model, or forget the class and learn all of its examples again", classifier.ErrNoStatistics)
+			return nil, fmt.Errorf("%w: a learned class cannot gain or lose examples because the statistics side file is missing (or statistics were switched off): put it back next to the model, or forget the class and learn all of its examples again", classifier.ErrNoStatistics)
 		}
 		stats = old.Clone()
 	}
@@ -59,10 +59,10 @@ func (m *Model[S, C]) changed(c Change, known bool) (*moments.Moments, error) {
 	return stats, c.AddTo(stats)
 }
 
-// Statistics implements classifier.StatisticsKeeper: the exact statistics of
-// every class that has them; tensors carry the position of the class in the
-// settings in front, as in "3.rows". Of classes with up to d examples they are
-// the embeddings themselves.
+// Statistics implements classifier.StatisticsKeeper: it returns the exact
+// statistics of every class that has them. Tensor names begin with the position
+// of the class in the settings, as in "3.rows". For classes with up to d
+// examples the statistics are the embeddings themselves.
 func (h *Kept[S, C]) Statistics() (classifier.State, error) {
 	side := settings{Method: h.method.Name, Learned: classifier.Learned{Dim: h.model.Dim}}
 	var stats []*moments.Moments
@@ -75,7 +75,7 @@ func (h *Kept[S, C]) Statistics() (classifier.State, error) {
 }
 
 // RestoreStatistics implements classifier.StatisticsKeeper. Statistics that
-// belong to another model are refused; on error nothing changes.
+// belong to another model are an error; on error nothing changes.
 func (h *Kept[S, C]) RestoreStatistics(s classifier.State) error {
 	var side settings
 	err := s.Decode(&side)
@@ -88,7 +88,7 @@ func (h *Kept[S, C]) RestoreStatistics(s classifier.State) error {
 func (h *Kept[S, C]) restoreSide(side classifier.Learned, s classifier.State) error {
 	next := h.model.Clone()
 	if len(side.Classes) > 0 && side.Dim != next.Dim {
-		return fmt.Errorf("statistics of %d values an example; the model has %d", side.Dim, next.Dim)
+		return fmt.Errorf("the statistics have %d values per example, the model has %d", side.Dim, next.Dim)
 	}
 	stats, err := moments.Unstack(next.Dim, len(side.Classes), s.Tensors)
 	if err != nil {

@@ -25,7 +25,7 @@ func New[S, C any](method Method[S, C]) Head[S, C] {
 	return Head[S, C]{method: method, model: &Model[S, C]{Backend: linalg.Default()}}
 }
 
-// Model returns what the head has learned, not to be changed.
+// Model returns what the head has learned; the caller must not change it.
 func (h *Head[S, C]) Model() *Model[S, C] { return h.model }
 
 // Classes implements classifier.Head.
@@ -44,9 +44,9 @@ func (h *Head[S, C]) Score(dst blas64.General, novelty []float64, x blas32.Gener
 	return s.Score(dst, novelty, x)
 }
 
-// UseBackend implements classifier.BackendUser, for fits and scores. A fitted
-// head is prepared again, to be the same to the last bit as one that was learned
-// with b; where b fails at that, the head keeps its backend.
+// UseBackend implements classifier.BackendUser, for fitting and scoring. A
+// fitted head is prepared again, to be identical to the last bit to one that
+// was learned with b; if b fails at that, the head keeps its backend.
 func (h *Head[S, C]) UseBackend(b linalg.Backend) {
 	_ = h.Update(func(m *Model[S, C]) error { // on an error nothing changes
 		m.Backend = b
@@ -54,8 +54,8 @@ func (h *Head[S, C]) UseBackend(b linalg.Backend) {
 	})
 }
 
-// Update changes the model and prepares all of its classes for scoring. On error
-// the head is unchanged.
+// Update changes the model and prepares all of its classes for scoring. On
+// error the head is unchanged.
 func (h *Head[S, C]) Update(change func(m *Model[S, C]) error) error {
 	next := h.model.Clone()
 	if err := change(next); err != nil {
@@ -70,9 +70,9 @@ func (h *Head[S, C]) Update(change func(m *Model[S, C]) error) error {
 	return nil
 }
 
-// Learn implements classifier.Learner. More examples of an old class need its
-// statistics where the method fits from them; the error wraps
-// classifier.ErrNoStatistics when they are gone.
+// Learn implements classifier.Learner. Adding examples to an old class needs
+// its statistics if the method fits from them; the error wraps
+// classifier.ErrNoStatistics if they are missing.
 func (h *Head[S, C]) Learn(ctx context.Context, x blas32.General, y []string) error {
 	s, err := moments.NewSession(x, y, h.model.Dim, h.method.Unit)
 	if err == nil {
@@ -81,7 +81,7 @@ func (h *Head[S, C]) Learn(ctx context.Context, x blas32.General, y []string) er
 	return h.named("learn", err)
 }
 
-// LearnFrom learns a session from statistics, as moments.Learner says.
+// LearnFrom learns a session from statistics; see moments.Learner.
 func (h *Head[S, C]) LearnFrom(ctx context.Context, classes []string, stats []*moments.Moments) error {
 	s, err := moments.SessionOf(classes, stats, h.model.Dim)
 	if err == nil {
@@ -110,18 +110,20 @@ func (h *Head[S, C]) Forget(name string) error {
 	return h.named("forget", h.replace(context.Background(), next, nil, []fitted{{class: name}}, make([]C, 1)))
 }
 
-// fitted says what became of a class; one that is not kept vanishes.
+// fitted is the outcome of fitting one class; a class that is not kept
+// vanishes.
 type fitted struct {
 	class string
 	stats *moments.Moments
 	kept  bool
 }
 
-// packed is how many classes are fitted before Method.Pack moves them together.
+// packed is the number of classes that are fitted before Method.Pack moves them
+// together.
 const packed = 64
 
-// apply fits the classes of a session and puts them into next, which becomes the
-// model.
+// apply fits the classes of a session and puts them into next, which becomes
+// the model.
 func (h *Head[S, C]) apply(ctx context.Context, next *Model[S, C], s *moments.Session, removed bool) error {
 	n := len(s.Classes)
 	classes, values, size := make([]fitted, n), make([]C, n), n

@@ -8,12 +8,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Method is what one method supplies. S is what its classes share, C is one
-// class. Functions that may be nil say so.
+// A Method holds the functions of one method. S is what its classes share, C is
+// one class. Functions that may be nil are documented as such.
 type Method[S, C any] struct {
 	// Name begins every error.
 	Name string
-	// Config is saved as JSON; Load makes the head with it.
+	// Config is saved as JSON; Load creates the head from it.
 	Config any
 	// Unit scales embeddings to length 1.
 	Unit bool
@@ -23,45 +23,46 @@ type Method[S, C any] struct {
 	// Fit returns a class after a change; old is the zero C for a new class. It
 	// runs in parallel with other classes and must not write to m.
 	Fit func(m *Model[S, C], old C, change Change) (C, error)
-	// Pack moves the memory of some classes together, just after they were fitted.
-	// It may be nil.
+	// Pack moves the memory of some classes together, right after they were
+	// fitted. It may be nil.
 	Pack func(classes []C)
-	// Settle sets what depends on several classes, after they have changed. s is
-	// nil when classes or examples were forgotten; known is the number of classes
-	// before, 0 for the base session. It may be nil.
+	// Settle updates what depends on several classes, after they have changed. s
+	// is nil when classes or examples were forgotten; known is the number of
+	// classes before, 0 for the base session. It may be nil.
 	Settle func(ctx context.Context, m *Model[S, C], s *moments.Session, known int) error
 	// Rescore prepares m.Shared for scoring; the classes in the given columns
-	// have changed since the last time.
+	// have changed since the last call.
 	Rescore func(m *Model[S, C], changed []int) error
 	// Scoring returns how rows are scored; Method and Head are filled in. It may
-	// be nil where the head has a Score of its own.
+	// be nil if the head has its own Score.
 	Scoring func(m *Model[S, C]) classifier.Scoring
 	// Count returns the number of examples of a class, which vanishes at 0. It
-	// may be nil where classes lose no examples, and where Made is set.
+	// may be nil if classes lose no examples, or if Made is set.
 	Count func(C) int
-	// Fields describes the tensors of the classes, as classifier.EncodeClasses takes
-	// them.
+	// Fields describes the tensors of a class for classifier.EncodeClasses.
 	Fields func(c *classifier.Codec, m *Model[S, C], class *C)
-	// Encode returns the tensors of m.Shared, beside which S is saved as JSON. It
+	// Encode returns the tensors of m.Shared; the rest of S is saved as JSON. It
 	// may be nil.
 	Encode func(m *Model[S, C]) map[string]classifier.Tensor
-	// Decode checks m.Shared, as it came back from JSON, and completes it, before n
+	// Decode checks m.Shared, as decoded from JSON, and completes it, before n
 	// classes are read. It may be nil.
 	Decode func(m *Model[S, C], s classifier.State, n int) error
 
-	// Made reports whether a class was fitted to these statistics. Where it is
-	// set, a class is fitted from Change.Stats, and these are kept for more
+	// Made reports whether a class was fitted to these statistics. If it is set,
+	// classes are fitted from Change.Stats, and these are stored for further
 	// changes if Keep is set.
 	Made func(c C, stats *moments.Moments) bool
 	Keep bool
 }
 
-// A Change is what happens to one class: it takes examples or loses them.
+// A Change describes what happens to one class: it gains examples or loses
+// them.
 type Change struct {
 	moments.Examples
-	// Removed says that the examples are taken away.
+	// Removed reports that the examples are removed.
 	Removed bool
-	// Stats are the statistics after the change, of methods that fit from them.
+	// Stats holds the statistics after the change, for methods that fit from
+	// them.
 	Stats *moments.Moments
 }
 
@@ -82,11 +83,11 @@ type Model[S, C any] struct {
 	Classes classifier.Table[C]
 	Shared  S
 
-	stats map[string]*moments.Moments // by class, of those that have them
+	stats map[string]*moments.Moments // by class, for those that have them
 }
 
-// Clone returns a model that can change without changing this one; classes and
-// statistics are shared, as they are only ever replaced.
+// Clone returns an independent model; classes and statistics are shared, as
+// they are only ever replaced.
 func (m *Model[S, C]) Clone() *Model[S, C] {
 	next := *m
 	next.Classes = m.Classes.Clone()

@@ -9,12 +9,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// settings are the same for all methods.
+// settings has the same form for all methods.
 type settings struct {
 	Method string          `json:"method"`
 	Config json.RawMessage `json:"config"`
 	classifier.Learned
-	// Shared is what the classes share, beside its tensors.
+	// Shared holds the JSON of what the classes share; its tensors are stored
+	// separately.
 	Shared json.RawMessage `json:"shared,omitempty"`
 }
 
@@ -37,7 +38,7 @@ func (h *Head[S, C]) Save() (classifier.State, error) {
 	return h.state(set, tensors)
 }
 
-// state returns settings, completed by the configuration, and tensors.
+// state returns settings, completed with the configuration, and tensors.
 func (h *Head[S, C]) state(set settings, tensors map[string]classifier.Tensor) (classifier.State, error) {
 	var err error
 	if set.Config, err = json.Marshal(h.method.Config); err != nil {
@@ -52,8 +53,8 @@ type restorer interface {
 	restore(set settings, s classifier.State) error
 }
 
-// Load returns the head that Save described, without statistics. unfitted makes
-// it from its configuration; the state must be one of the named method.
+// Load returns the head that Save described, without statistics. unfitted
+// creates it from its configuration; the state must belong to the named method.
 func Load[F any, H restorer](name string, s classifier.State, unfitted func(F) (H, error)) (H, error) {
 	h, err := load(name, s, unfitted)
 	if err != nil {
@@ -75,7 +76,7 @@ func load[F any, H restorer](name string, s classifier.State, unfitted func(F) (
 	case "":
 		return none, errors.New("the head was saved by another version of this program: train it again")
 	default:
-		return none, fmt.Errorf("the head is %s", set.Method)
+		return none, fmt.Errorf("the head belongs to method %s", set.Method)
 	}
 	if err := json.Unmarshal(set.Config, &cfg); err != nil {
 		return none, fmt.Errorf("settings: config: %w", err)

@@ -14,25 +14,25 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// splitValues bounds the embeddings of the splits in work at a time.
+// splitValues bounds the embeddings of the splits processed at a time.
 const splitValues = 64 << 20
 
-// A Choice is a candidate and why it was chosen, as it is recorded.
+// A Choice is the chosen candidate and the record of why it was chosen.
 type Choice[T any] struct {
 	Value T `json:"value"`
-	// Config is how the pseudo-sessions were drawn.
+	// Config says how the pseudo-sessions were drawn.
 	Config Config `json:"pseudo_sessions"`
-	// Scores are those of the candidates, in their order.
+	// Scores holds the scores of the candidates, in their order.
 	Scores []Score[T] `json:"scores,omitempty"`
-	// Fallback is why Value is the default and there are no scores.
+	// Fallback says why Value is the default and there are no scores.
 	Fallback string `json:"fallback,omitempty"`
 }
 
-// A Score is what a candidate reached.
+// A Score is the result of one candidate.
 type Score[T any] struct {
 	Candidate T `json:"candidate"`
-	// Mean over the splits of half the sum of base and novel accuracy, 0 to
-	// 1, and its standard error.
+	// Mean is the mean over the splits of the average of base and novel accuracy,
+	// 0 to 1, and SEM its standard error.
 	Mean float64 `json:"mean"`
 	SEM  float64 `json:"sem"`
 	// NLL is the negative log-likelihood of the held-out examples in nats,
@@ -40,13 +40,13 @@ type Score[T any] struct {
 	NLL float64 `json:"nll"`
 }
 
-// A Fit learns from a pseudo-base session (row i of x is an example of y[i])
-// what the candidates share, and returns what makes a head of one of them
-// that has learned this session. Fits run at the same time, the candidates of
-// one Fit one after the other.
+// A Fit learns what the candidates share from a pseudo-base session (row i of x
+// is an example of y[i]), and returns a function that makes a head of one
+// candidate, fitted to this session. Fits run concurrently; the candidates of
+// one Fit run one after the other.
 type Fit[T any] func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error)
 
-// Fresh is the Fit of heads whose candidates share nothing.
+// Fresh returns the Fit of heads whose candidates share nothing.
 func Fresh[T any](unfitted func(T) (classifier.Learner, error)) Fit[T] {
 	return func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error) {
 		return func(candidate T) (classifier.Learner, error) {
@@ -60,8 +60,7 @@ func Fresh[T any](unfitted func(T) (classifier.Learner, error)) Fit[T] {
 }
 
 // Choose returns the best candidate for a base session (row i of x is an
-// example of y[i]). The error is a *TooLittleError where there is too little
-// data.
+// example of y[i]). The error is a *TooLittleError if there is too little data.
 func Choose[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, fit Fit[T]) (Choice[T], error) {
 	if len(candidates) == 0 {
 		return Choice[T]{}, errors.New("pseudo-sessions: no candidates")
@@ -75,8 +74,8 @@ func Choose[T any](ctx context.Context, x blas32.General, y []string, cfg Config
 	return Pick(cfg, candidates, results), nil
 }
 
-// Pick is the rule of the package for results that were measured otherwise:
-// results[i][j] is what candidate j reached in split i.
+// Pick applies the selection rule of this package to results measured by the
+// caller: results[i][j] is the result of candidate j in split i.
 func Pick[T any](cfg Config, candidates []T, results [][]Result) Choice[T] {
 	c := Choice[T]{Config: cfg}
 	for i, candidate := range candidates {
@@ -87,7 +86,7 @@ func Pick[T any](cfg Config, candidates []T, results [][]Result) Choice[T] {
 }
 
 // Gain returns by how much candidate a is more accurate than candidate b, and
-// the standard error of that over the splits, which are paired.
+// the standard error of that difference over the splits, which are paired.
 func Gain(results [][]Result, a, b int) (mean, sem float64) {
 	gain := make([]float64, len(results))
 	for i, r := range results {
@@ -100,8 +99,8 @@ func Gain(results [][]Result, a, b int) (mean, sem float64) {
 // statistics.
 const NoExamples = "the base session was learned from statistics, which have no examples for pseudo-sessions"
 
-// ChooseOr is Choose with a value for base sessions that are too small, or that
-// have no examples; the choice then says so.
+// ChooseOr is Choose with a default for base sessions that are too small or
+// have no examples; the choice then records the reason.
 func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, otherwise T, fit Fit[T]) (Choice[T], error) {
 	if len(y) == 0 {
 		return Choice[T]{Value: otherwise, Config: cfg, Fallback: NoExamples}, nil
@@ -114,24 +113,24 @@ func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Conf
 	return c, err
 }
 
-// A Draw is one pseudo-session: what is learned, Base first and then Shots, and
-// what is held out of either.
+// A Draw is one pseudo-session: the examples to learn, Base first and then
+// Shots, and the held-out examples of both.
 type Draw struct {
 	Number              int // of the split, from 0
 	Base, Shots         Session
 	BaseTest, NovelTest Session
 }
 
-// A Session is labelled rows: row i of X (n×d) is an example of class Y[i].
+// A Session holds labelled rows: row i of X (n×d) is an example of class Y[i].
 type Session struct {
 	X blas32.General
 	Y []string
 }
 
 // Each calls do with every pseudo-session of a base session (row i of x is an
-// example of y[i]), several at a time, and returns the answers in the order of
-// the splits; of several errors, that of the first split. The error is a
-// *TooLittleError where there is too little data.
+// example of y[i]), several concurrently, and returns the results in the order
+// of the splits; if several fail, the error is that of the first split. The
+// error is a *TooLittleError if there is too little data.
 func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config, do func(context.Context, Draw) (R, error)) ([]R, error) {
 	plan, err := NewPlan(x, y, cfg)
 	if err != nil {
@@ -140,7 +139,7 @@ func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config, 
 	return each(ctx, plan, Session{x, y}, do)
 }
 
-// each is Each for a plan that is drawn already.
+// each is Each for an existing plan.
 func each[R any](ctx context.Context, plan *Plan, s Session, do func(context.Context, Draw) (R, error)) ([]R, error) {
 	results, errs := make([]R, len(plan.Splits)), make([]error, len(plan.Splits))
 	var group errgroup.Group
@@ -199,7 +198,7 @@ func (s Session) pick(rows []int) Session {
 	return out
 }
 
-// column is the results of one candidate.
+// column returns the results of one candidate.
 func column(results [][]Result, candidate int) []Result {
 	out := make([]Result, len(results))
 	for i := range results {
@@ -208,8 +207,8 @@ func column(results [][]Result, candidate int) []Result {
 	return out
 }
 
-// Valid returns an error unless a recorded choice of numbers can be one: its
-// value and its candidates pass the check.
+// Valid returns an error unless a recorded choice of numbers is consistent and
+// its value and candidates pass the check.
 func Valid[T comparable](c Choice[T], check func(T) error) error {
 	if err := check(c.Value); err != nil {
 		return fmt.Errorf("value: %w", err)
@@ -223,12 +222,12 @@ func Valid[T comparable](c Choice[T], check func(T) error) error {
 	return nil
 }
 
-// CheckSaved returns an error unless a saved choice of the named setting goes with
-// a configuration that leaves it to the base session (auto) or does not: there is
-// one in the first case only, and it is Valid.
+// CheckSaved returns an error unless a saved choice of the named setting
+// matches the configuration: if the setting is auto there must be a choice, and
+// it must be Valid; otherwise there must be none.
 func CheckSaved[T comparable](setting string, auto bool, c *Choice[T], check func(T) error) error {
 	if auto != (c != nil) {
-		return fmt.Errorf("%s of the configuration does not go with the recorded choice", setting)
+		return fmt.Errorf("%s in the configuration does not match the recorded choice", setting)
 	}
 	if c == nil {
 		return nil

@@ -20,9 +20,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// rote knows the examples it learned by their number (the first value) and
-// answers anything else at random among its classes: with the number of the
-// candidate for a seed.
+// rote recognises the examples it learned by their number (the first value) and
+// classifies all others at random, with the number of the candidate as the
+// seed.
 type rote struct {
 	candidate int
 	known     map[float32]string
@@ -68,9 +68,9 @@ func numbers(x blas32.General) []float32 {
 	return out
 }
 
-// TestNothingHeldOutIsLearned: what a head is shown is the plan's, and what it
-// is scored on it has not seen, nor the padding or what lies behind the base
-// session in memory.
+// TestNothingHeldOutIsLearned checks that a head learns exactly the examples of
+// the plan, and that it has seen neither the held-out examples nor the padding
+// or the memory behind the base session.
 func TestNothingHeldOutIsLearned(t *testing.T) {
 	x, y := classes(12, 9, 10, 8, 11, 7)
 	wide := blas32.General{Rows: x.Rows, Cols: 2, Stride: 3, Data: slices.Repeat([]float32{float32(math.NaN())}, 3*(x.Rows+50))}
@@ -113,7 +113,7 @@ func TestNothingHeldOutIsLearned(t *testing.T) {
 	}
 }
 
-// biased recognises a given number of base and of novel examples, by class.
+// biased recognises a given share of the base and of the novel examples.
 type biased struct {
 	classifier.Learner
 	base, novel int // of ten
@@ -171,8 +171,8 @@ func chooseBiased(t *testing.T, candidates ...biased) episodes.Choice[int] {
 }
 
 func TestCriterionIsTheMeanOfBothAccuracies(t *testing.T) {
-	// Of 36 base and 60 novel examples in ten, the first has more right in
-	// all; half the sum decides.
+	// Of 36 base and 60 novel examples, the last candidate has the most right in
+	// total; the mean of the two accuracies decides.
 	c := chooseBiased(t, biased{base: 10, novel: 0, logProb: -1}, biased{base: 6, novel: 6, logProb: -1}, biased{base: 0, novel: 10, logProb: -1})
 	if c.Value != 1 || math.Abs(c.Scores[0].Mean-0.5) > 1e-9 || math.Abs(c.Scores[2].Mean-0.5) > 1e-9 || math.Abs(c.Scores[1].Mean-0.6) > 0.03 {
 		t.Errorf("%+v", c)
@@ -193,8 +193,8 @@ func TestNearTiesGoToTheLikelihood(t *testing.T) {
 	}
 }
 
-// cloud returns n examples of C classes whose variance within is much greater
-// in some dimensions than in others.
+// cloud returns n examples of C classes whose variance within the class is much
+// larger in some dimensions than in others.
 func cloud(C, n, d int) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x := blas32.General{Rows: C * n, Cols: d, Stride: d}
@@ -214,8 +214,8 @@ func cloud(C, n, d int) (blas32.General, []string) {
 	return x, y
 }
 
-// shrunk is a nearest-mean head whose means are pulled to 0 by a share, an
-// optimum neither at 0 nor at 1 being built in by an offset of the data.
+// shrunk is a nearest-mean head whose means are shrunk toward 0 by a share; an
+// offset of the data puts the optimum strictly between 0 and 1.
 type shrunk struct {
 	share   float64
 	classes []string
@@ -263,7 +263,7 @@ func chooseShrunk(t *testing.T, x blas32.General, y []string) episodes.Choice[fl
 	return c
 }
 
-// TestNumberOfCoresAndOrderMakeNoDifference: to the last bit.
+// TestNumberOfCoresAndOrderMakeNoDifference compares results to the last bit.
 func TestNumberOfCoresAndOrderMakeNoDifference(t *testing.T) {
 	x, y := cloud(12, 30, 6)
 	want := chooseShrunk(t, x, y)

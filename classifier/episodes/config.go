@@ -2,8 +2,8 @@ package episodes
 
 import "fmt"
 
-// minClasses is the least number of classes that can be split in a way that
-// says something: two of either kind.
+// minClasses is the minimum number of classes for a meaningful split: two of
+// either kind.
 const minClasses = 4
 
 // maxCount bounds the settings that are counts.
@@ -13,26 +13,27 @@ const maxCount = 1 << 20
 type Config struct {
 	// Splits is the number of draws.
 	Splits int `json:"splits"`
-	// NovelShare is the share of the classes that play later ones.
+	// NovelShare is the share of the classes that act as later ones.
 	NovelShare float64 `json:"novel_share"`
-	// Shots is the number of examples that these are learned from.
+	// Shots is the number of examples that these classes are learned from.
 	Shots int `json:"shots"`
-	// KeepShare is the share of its examples that any other class is learned
+	// KeepShare is the share of its examples that every other class is learned
 	// from.
 	KeepShare float64 `json:"keep_share"`
-	// TestPerClass is the most held-out examples of a class that are scored.
+	// TestPerClass is the maximum number of held-out examples of a class that are
+	// scored.
 	TestPerClass int `json:"test_per_class"`
-	// Seed is that of the draws.
+	// Seed is the seed of the draws.
 	Seed uint64 `json:"seed"`
 }
 
-// DefaultConfig returns 9 splits, 40 % of the classes learned from 5 shots,
-// the others from 80 % of their examples, and 20 examples of each scored.
+// DefaultConfig returns 9 splits, 40 % of the classes learned from 5 shots, the
+// others from 80 % of their examples, and 20 examples of each scored.
 func DefaultConfig() Config {
 	return Config{Splits: 9, NovelShare: 0.4, Shots: 5, KeepShare: 0.8, TestPerClass: 20, Seed: 1}
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	for _, f := range []struct {
 		name  string
@@ -53,14 +54,15 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// TooLittleError says that the base session is too small for pseudo-sessions.
+// TooLittleError reports that the base session is too small for
+// pseudo-sessions.
 type TooLittleError struct {
-	// Classes of the base session, of which Usable have more than Shots
-	// examples.
+	// Classes is the number of classes of the base session, of which Usable have
+	// more than Shots examples.
 	Classes, Usable, Shots int
 }
 
 func (e *TooLittleError) Error() string {
-	return fmt.Sprintf("pseudo-sessions need %d classes with more than %d examples each; of the %d classes of the base session %d have as many",
+	return fmt.Sprintf("pseudo-sessions need %d classes with more than %d examples each; of the %d classes of the base session, %d have that many",
 		minClasses, e.Shots, e.Classes, e.Usable)
 }

@@ -11,31 +11,31 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// An Unfitter makes heads that are cheap to fit in pseudo-sessions.
+// An Unfitter can make unfitted heads that are cheap to fit in pseudo-sessions.
 type Unfitter interface {
-	// Unfitted returns an unfitted head with the settings of this one; what
-	// was left to be chosen on the base session is as this one chose it.
+	// Unfitted returns an unfitted head with the settings of this one; settings
+	// chosen on the base session are fixed to the values that this head chose.
 	Unfitted() (classifier.Learner, error)
 }
 
-// An Answer is what a head says of one held-out example.
+// An Answer is the output of a head for one held-out example.
 type Answer struct {
-	// Novel says that its class was learned from a few examples after the
+	// Novel reports whether its class was learned from a few examples after the
 	// others.
 	Novel bool
-	// LogProb are those of all classes; they are overwritten by the next
+	// LogProb holds the log-probabilities of all classes, valid until the next
 	// answer. Own is the column of the example's class.
 	LogProb []float64
 	Own     int
-	// Novelty is higher for what is less known.
+	// Novelty is higher for less familiar examples.
 	Novelty float64
 }
 
-// HeldOut takes heads made by fresh through the episodes of a plan and hands
-// what they say of the held-out examples to visit: those of one split in order,
-// several splits at the same time. Row i of x, which is what the heads learn, is
-// the example of class y[i] that the plan means; it may be a projection of the
-// embeddings that the plan was drawn from.
+// HeldOut trains heads made by fresh on the episodes of a plan and calls visit
+// with their outputs for the held-out examples: those of one split in order,
+// several splits concurrently. Row i of x, which the heads learn from, is the
+// example of class y[i] in the plan; x may be a projection of the embeddings
+// that the plan was drawn from.
 //
 // Cost: for each split one fit and the scores of TestPerClass examples of every
 // class.
@@ -59,7 +59,7 @@ func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fres
 	return err
 }
 
-// answers visits what a head says of a session.
+// answers calls visit with the output of a head for every example of a session.
 func answers(head classifier.Head, s Session, novel bool, visit func(Answer)) error {
 	return classifier.ScoreBatches(head, s.X, func(first int, logProb blas64.General, novelty []float64) error {
 		for i := range logProb.Rows {

@@ -13,27 +13,27 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Plan is the pseudo-sessions of one base session.
+// A Plan holds the pseudo-sessions of one base session.
 type Plan struct {
 	Splits []Split
 }
 
-// A Split is one draw: rows of the base session, none of them twice.
+// A Split is one draw of distinct rows of the base session.
 type Split struct {
-	// Base are learned first, then Shots.
+	// Base is learned first, then Shots.
 	Base, Shots []int
-	// BaseTest are held-out examples of the classes in Base, NovelTest of
-	// those in Shots.
+	// BaseTest holds held-out examples of the classes in Base, NovelTest of those
+	// in Shots.
 	BaseTest, NovelTest []int
 }
 
-// NewPlan draws the splits of a base session: row i of x is an example of
-// class y[i]. The error is a *TooLittleError where there is too little data.
+// NewPlan draws the splits of a base session: row i of x is an example of class
+// y[i]. The error is a *TooLittleError if there is too little data.
 //
 // The classes in Shots are drawn from those with more than cfg.Shots examples
-// and have exactly that many in Shots. Any other class has cfg.KeepShare of
-// its examples in Base, at least one, and at least one held out unless it has
-// no second.
+// and have exactly that many in Shots. Any other class has cfg.KeepShare of its
+// examples in Base, at least one, and at least one held out unless it has only
+// one.
 func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("pseudo-sessions: %w", err)
@@ -61,15 +61,15 @@ func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
 	return p, nil
 }
 
-// sortByContent gives examples an order that does not depend on where they
-// stand; equal ones can stand for each other.
+// sortByContent orders examples independently of their positions; equal ones
+// are interchangeable.
 func sortByContent(x blas32.General, rows []int) {
 	slices.SortFunc(rows, func(a, b int) int {
 		return slices.Compare(dense.Row32(x, a), dense.Row32(x, b))
 	})
 }
 
-// draw makes one split.
+// draw draws one split.
 func draw(groups []classifier.Group, usable []int, cfg Config, split uint64) Split {
 	novel := drawNovel(usable, cfg, split)
 	var s Split
@@ -80,15 +80,15 @@ func draw(groups []classifier.Group, usable []int, cfg Config, split uint64) Spl
 			s.NovelTest = append(s.NovelTest, first(rows[cfg.Shots:], cfg.TestPerClass)...)
 			continue
 		}
-		keep := kept(len(rows), cfg.KeepShare)
+		keep := learnedCount(len(rows), cfg.KeepShare)
 		s.Base = append(s.Base, rows[:keep]...)
 		s.BaseTest = append(s.BaseTest, first(rows[keep:], cfg.TestPerClass)...)
 	}
 	return s
 }
 
-// drawNovel returns which of the usable classes play later ones: at least one,
-// and all but one at most.
+// drawNovel returns which of the usable classes act as later ones: at least
+// one, and at most all but one.
 func drawNovel(usable []int, cfg Config, split uint64) []int {
 	n := int(math.Round(cfg.NovelShare * float64(len(usable))))
 	n = min(max(n, 1), len(usable)-1)
@@ -97,7 +97,8 @@ func drawNovel(usable []int, cfg Config, split uint64) []int {
 	return order[:n]
 }
 
-// shuffled returns the rows of a class in an order of its own.
+// shuffled returns the rows of a class in a random order that depends on its
+// name.
 func shuffled(g classifier.Group, seed, split uint64) []int {
 	name := fnv.New64a()
 	name.Write([]byte(g.Class)) // never fails
@@ -111,8 +112,8 @@ func shuffle(rows []int, seed, split uint64) {
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 }
 
-// kept is the number of n examples to learn from.
-func kept(n int, share float64) int {
+// learnedCount returns how many of n examples to learn from.
+func learnedCount(n int, share float64) int {
 	return max(1, min(n-1, int(math.Round(share*float64(n)))))
 }
 

@@ -86,7 +86,7 @@ func TestSplitsAreWhatTheySay(t *testing.T) {
 	}
 }
 
-// examples turns rows into the numbers of the examples.
+// examples converts rows to the numbers of the examples.
 func examples(x blas32.General, p *episodes.Plan) [][]float32 {
 	var out [][]float32
 	for _, s := range p.Splits {

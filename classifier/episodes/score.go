@@ -11,14 +11,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// A Result is what one head reached in one split: means of that on base and
-// that on novel examples.
+// A Result is the result of one head in one split: averages over its results on
+// base and on novel examples.
 type Result struct {
 	Accuracy float64 // 0 to 1
 	NLL      float64 // nats
 }
 
-// both is the mean of the results on base and on novel examples.
+// both returns the mean of the results on base and on novel examples.
 func both(head classifier.Head, base, novel Session) (Result, error) {
 	a, err := measure(head, base)
 	if err != nil {
@@ -49,7 +49,7 @@ func measure(head classifier.Head, s Session) (Result, error) {
 	return Result{right / n, nll / n}, err
 }
 
-// score sums up the splits of one candidate.
+// score summarises the splits of one candidate.
 func score[T any](candidate T, splits []Result) Score[T] {
 	s := Score[T]{Candidate: candidate}
 	values := make([]float64, len(splits))
@@ -61,7 +61,7 @@ func score[T any](candidate T, splits []Result) Score[T] {
 	return s
 }
 
-// pick returns the candidate that the rule of the package chooses.
+// pick returns the candidate that the selection rule of the package chooses.
 func pick[T any](results [][]Result, scores []Score[T]) int {
 	best := 0
 	for i, s := range scores {
@@ -79,7 +79,8 @@ func pick[T any](results [][]Result, scores []Score[T]) int {
 	return chosen
 }
 
-// tie says whether the loss against the best is within one standard error.
+// tie reports whether the loss relative to the best is within one standard
+// error.
 func tie(best, other []Result) bool {
 	loss := make([]float64, len(best))
 	for i := range best {
@@ -89,7 +90,8 @@ func tie(best, other []Result) bool {
 	return mean <= sem
 }
 
-// meanAndError returns the mean and its standard error, 0 for one value.
+// meanAndError returns the mean and its standard error, which is 0 for one
+// value.
 func meanAndError(values []float64) (mean, sem float64) {
 	n := float64(len(values))
 	for _, v := range values {

@@ -1,4 +1,4 @@
-// Package exemplars keeps the embeddings of a class, for heads that refit from
+// Package exemplars stores the embeddings of a class, for heads that refit from
 // them.
 package exemplars
 
@@ -15,12 +15,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Rows are the examples of a class, d values each, sorted by Compare, so that
-// nothing depends on the order in which they came. They are never changed,
+// Rows holds the examples of a class, d values each, sorted by Compare, so that
+// the order in which they were added does not matter. Rows are never changed,
 // only replaced.
 type Rows [][]float32
 
-// Plus returns the examples with the given rows of x, which are copied.
+// Plus returns the examples together with copies of the given rows of x.
 func (r Rows) Plus(x blas32.General, rows []int) Rows {
 	out := slices.Clone(r)
 	for _, i := range rows {
@@ -30,14 +30,14 @@ func (r Rows) Plus(x blas32.General, rows []int) Rows {
 	return out
 }
 
-// Minus returns the examples without the given rows of x, each of which must be
-// there as often as it is taken away.
+// Minus returns the examples without the given rows of x, each of which must
+// occur at least as often as it is removed.
 func (r Rows) Minus(x blas32.General, rows []int) (Rows, error) {
 	out := slices.Clone(r)
 	for _, i := range rows {
 		at, ok := slices.BinarySearchFunc(out, dense.Row32(x, i), Compare)
 		if !ok {
-			return r, fmt.Errorf("example %d was never learned, or is forgotten already", i)
+			return r, fmt.Errorf("example %d was never learned, or has already been forgotten", i)
 		}
 		out = slices.Delete(out, at, at+1)
 	}
@@ -55,8 +55,8 @@ func (r Rows) Matrix(d int) blas64.General {
 	return m
 }
 
-// Compare orders rows by their values; −0 before 0, so that only identical rows
-// are equal.
+// Compare orders rows by their values, with −0 before 0, so that only identical
+// rows are equal.
 func Compare(a, b []float32) int {
 	for j := range a {
 		if c := cmp.Or(cmp.Compare(a[j], b[j]), cmp.Compare(math.Float32bits(b[j]), math.Float32bits(a[j]))); c != 0 {
@@ -66,8 +66,8 @@ func Compare(a, b []float32) int {
 	return 0
 }
 
-// Tensors returns what Load reads: "count" (C) and "points" (n×d), class after
-// class.
+// Tensors returns the tensors that Load reads: "count" (C) and "points" (n×d),
+// class after class.
 func Tensors(classes []Rows, d int) map[string]classifier.Tensor {
 	var counts []int
 	var points []float32
@@ -80,7 +80,8 @@ func Tensors(classes []Rows, d int) map[string]classifier.Tensor {
 	}
 }
 
-// Load returns the examples of classes, of each 1 to most, from the tensors.
+// Load returns the examples of the classes, 1 to most of each, from the
+// tensors.
 func Load(s classifier.State, classes []string, d, most int) ([]Rows, error) {
 	counts, err := s.Counts("count", len(classes), 1, most)
 	if err != nil {
@@ -100,7 +101,7 @@ func Load(s classifier.State, classes []string, d, most int) ([]Rows, error) {
 			out[i], points = append(out[i], points[:d:d]), points[d:]
 		}
 		if !slices.IsSortedFunc(out[i], Compare) {
-			return nil, fmt.Errorf("tensor points: those of class %q are not in order", classes[i])
+			return nil, fmt.Errorf("tensor points: the rows of class %q are not sorted", classes[i])
 		}
 	}
 	return out, nil

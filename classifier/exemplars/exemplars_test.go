@@ -18,8 +18,8 @@ func matrix(rows ...[]float32) blas32.General {
 
 func all(x blas32.General) []int { return classifier.Range(0, x.Rows) }
 
-// TestRowsAreSortedByTheirBits: −0 and 0 are different rows, and forgetting
-// takes away the right one.
+// TestRowsAreSortedByTheirBits checks that −0 and 0 are different rows and that
+// forgetting removes the right one.
 func TestRowsAreSortedByTheirBits(t *testing.T) {
 	negative := float32(math.Copysign(0, -1))
 	x := matrix([]float32{0, 1}, []float32{negative, 1}, []float32{0, 1})
@@ -38,7 +38,8 @@ func TestRowsAreSortedByTheirBits(t *testing.T) {
 	}
 }
 
-// TestRowsAreCopies: what x becomes later does not matter, nor its order.
+// TestRowsAreCopies checks that neither later changes of x nor its order
+// matter.
 func TestRowsAreCopies(t *testing.T) {
 	x := matrix([]float32{2, 0}, []float32{1, 3}, []float32{1, 2})
 	k := Rows(nil).Plus(x, all(x))

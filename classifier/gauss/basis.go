@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// scatterRows is the number of rows from which a d×d product pays.
+	// scatterRows is the number of rows from which a d×d product is faster.
 	scatterRows = 512
-	// floor is the least between-class variance before shrinkage.
+	// floor is the minimum between-class variance before shrinkage.
 	floor = 1e-6
-	// betaAlone is β where one base class says nothing about it.
+	// betaAlone is β when a single base class says nothing about it.
 	betaAlone = 1
 )
 
-// A Basis is what the base session says before ε is chosen.
+// A Basis holds what the base session determines before ε is chosen.
 type Basis struct {
 	totals []moments.Total
 	means  blas64.General // C×d
@@ -28,8 +28,8 @@ type Basis struct {
 }
 
 // Fit computes class means and S, the covariance pooled within the classes with
-// divisor Σ(n−1), from a base session of embeddings of length 1; totals are its
-// first moments. O(nd²), or O(Cd²) from statistics.
+// divisor Σ(n−1), from a base session of embeddings of length 1; totals holds
+// its first moments. O(nd²), or O(Cd²) from statistics.
 func Fit(ctx context.Context, backend linalg.Backend, s *moments.Session, totals []moments.Total) (*Basis, error) {
 	b := &Basis{totals: totals, means: meansOf(totals, s.Dim), within: dense.New(s.Dim, s.Dim), solver: linalg.Solver{Backend: backend}}
 	pending := dense.New(0, s.Dim)
@@ -60,13 +60,13 @@ func Fit(ctx context.Context, backend linalg.Backend, s *moments.Session, totals
 			pending.Rows, pending.Data = 0, pending.Data[:0]
 		}
 	}
-	for i := range b.within.Data { // zeros where every class has one example
+	for i := range b.within.Data { // zeros if every class has one example
 		b.within.Data[i] /= float64(max(b.Degrees(), 1))
 	}
 	return b, nil
 }
 
-// addWithin adds weight·m to the sum that becomes S.
+// addWithin adds weight·m to the sum that will be S.
 func (b *Basis) addWithin(m blas64.General, weight float64) {
 	for i, v := range m.Data {
 		b.within.Data[i] += weight * v
@@ -82,7 +82,7 @@ func meansOf(totals []moments.Total, d int) blas64.General {
 	return means
 }
 
-// Degrees is Σ(n−1), the degrees of freedom of S.
+// Degrees returns Σ(n−1), the degrees of freedom of S.
 func (b *Basis) Degrees() int {
 	degrees := 0
 	for _, t := range b.totals {
@@ -91,13 +91,13 @@ func (b *Basis) Degrees() int {
 	return degrees
 }
 
-// Examples is the number of rows of the base session.
+// Examples returns the number of rows of the base session.
 func (b *Basis) Examples() int { return b.Degrees() + len(b.totals) }
 
 // Dim returns d.
 func (b *Basis) Dim() int { return b.means.Cols }
 
-// Space returns the shared part for one ε, 0 < ε ≤ 1. O(d³).
+// Space returns the shared part for a given ε, 0 < ε ≤ 1. O(d³).
 func (b *Basis) Space(epsilon float64) (*Space, error) {
 	means, W := dense.Clone(b.means), dense.Clone(b.within)
 	sp := &Space{Origin: meanRow(means), mul: b.solver.Backend}
@@ -109,8 +109,8 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	return sp, sp.fitBetween(b.solver, means, b.totals)
 }
 
-// spread is the mean variance a coordinate of the class means, 1/d (the
-// length of all embeddings) where they are all the same.
+// spread returns the mean variance per coordinate of the class means, or 1/d
+// (from embeddings of length 1) if they are all the same.
 func spread(means blas64.General, origin []float64) float64 {
 	var sq float64
 	for i := range means.Rows {
@@ -124,7 +124,7 @@ func spread(means blas64.General, origin []float64) float64 {
 	return 1 / float64(means.Cols)
 }
 
-// shrink turns S into W = (1−ε)S + ε·tr(S)/d·I; where S is zero to working
+// shrink turns S into W = (1−ε)S + ε·tr(S)/d·I; if S is zero to working
 // precision, W = otherwise·I.
 func shrink(S blas64.General, epsilon, otherwise float64) {
 	d := S.Rows
@@ -145,7 +145,7 @@ func shrink(S blas64.General, epsilon, otherwise float64) {
 	}
 }
 
-// fitBetween finds V and β from the base class means.
+// fitBetween computes V and β from the base class means.
 func (sp *Space) fitBetween(solver linalg.Solver, means blas64.General, totals []moments.Total) error {
 	C, d := means.Rows, means.Cols
 	white, err := sp.Whitened(means)
@@ -165,8 +165,8 @@ func (sp *Space) fitBetween(solver linalg.Solver, means blas64.General, totals [
 	return nil
 }
 
-// betweenPairs returns the eigenpairs of the covariance of the rows (divisor
-// C−1) that are not zero, from the smaller of the C×C and the d×d matrix.
+// betweenPairs returns the nonzero eigenpairs of the covariance of the rows
+// (divisor C−1), from the smaller of the C×C and the d×d matrix.
 func betweenPairs(solver linalg.Solver, white blas64.General) (linalg.Eigen, error) {
 	C, d := white.Rows, white.Cols
 	if C <= d {
@@ -183,8 +183,8 @@ func betweenPairs(solver linalg.Solver, white blas64.General) (linalg.Eigen, err
 	return e, err
 }
 
-// setBeta turns eigenvalues b, zero in the directions without one, into
-// β = max(b − mean(1/n), floor), then half of it and half of its mean.
+// setBeta turns eigenvalues b, zero in the directions without one, into β =
+// max(b − mean(1/n), floor), averaged with its mean.
 func (sp *Space) setBeta(b []float64, totals []moments.Total) {
 	var noise float64
 	for _, t := range totals {

@@ -10,24 +10,23 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Class is what a density is made from, in whitened coordinates.
+// A Class holds what a density is computed from, in whitened coordinates.
 type Class struct {
 	N    int
 	Mean []float64 // L⁻¹(m̄−m₀), d
 	// Noise is a = 1−ρ+ρr, the variance in every direction before that of the
-	// mean is added; 1 where the shared covariance is all there is.
+	// mean is added; 1 if only the shared covariance is used.
 	Noise float64
-	// Values and Vectors (k×d, orthonormal rows, float32) are the directions
-	// that vary more, ρ(w−r) > 0, beside Noise.
+	// Values and Vectors (k×d, orthonormal rows, float32) are the directions with
+	// additional variance, ρ(w−r) > 0, above Noise.
 	Values  []float64
 	Vectors []float32
-	// Degrees of freedom of Student's t; 0 means Gaussian.
+	// Degrees is the degrees of freedom of Student's t; 0 means Gaussian.
 	Degrees float64
 }
 
-// A Density is the predictive density of a class, N or t with mean μ and
-// scale C = diag(a+v) + Uᵀ·diag(ρ(w−r))·U, made ready for a Stack. It is
-// immutable.
+// A Density is the predictive density of a class, N or t with mean μ and scale
+// C = diag(a+v) + Uᵀ·diag(ρ(w−r))·U, prepared for a Stack. It is immutable.
 type Density struct {
 	n, noise float64
 	mean     []float64 // μ, d
@@ -43,7 +42,8 @@ type Density struct {
 	inner  *mat.TriDense
 }
 
-// Densities returns those of classes, O(d(r+k)) a class beside O(dr) for all.
+// Densities returns the densities of classes, O(d(r+k)) per class plus O(dr)
+// for all.
 func (sp *Space) Densities(classes []Class) ([]*Density, error) {
 	means := dense.New(len(classes), sp.Dim())
 	for i, c := range classes {
@@ -60,7 +60,8 @@ func (sp *Space) Densities(classes []Class) ([]*Density, error) {
 	})
 }
 
-// density takes a class and the coordinates of its mean along V.
+// density computes the density of a class; along holds the coordinates of its
+// mean along V.
 func (sp *Space) density(c Class, along []float64) (*Density, error) {
 	n := float64(c.N)
 	p := &Density{n: n, noise: c.Noise, degrees: c.Degrees, mean: make([]float64, len(c.Mean)), weight: make([]float64, len(c.Mean))}
@@ -84,7 +85,7 @@ func (sp *Space) density(c Class, along []float64) (*Density, error) {
 
 func (sp *Space) direction(i int) []float64 { return dense.Row(sp.Directions, i) }
 
-// precisions returns 1/(a+v) along V, and in the rest.
+// precisions returns 1/(a+v) along V, and in the other directions.
 func (sp *Space) precisions(p *Density) ([]float64, float64) {
 	out := make([]float64, len(sp.Beta))
 	for i, b := range sp.Beta {
@@ -93,8 +94,8 @@ func (sp *Space) precisions(p *Density) ([]float64, float64) {
 	return out, 1 / (p.noise + sp.variance(sp.Rest, p.n))
 }
 
-// divide writes D⁻¹u into dst and returns uᵀD⁻¹u, by what u has along V and
-// what is left.
+// divide writes D⁻¹u into dst and returns uᵀD⁻¹u, from the coordinates of u
+// along V and the remainder.
 func (sp *Space) divide(dst, u []float64, p *Density) float64 {
 	precision, rest := sp.precisions(p)
 	copy(dst, u)
@@ -103,7 +104,7 @@ func (sp *Space) divide(dst, u []float64, p *Density) float64 {
 		v := sp.direction(i)
 		a := dense.Dot(u, v)
 		sum += w * a * a
-		blas64.Axpy(-a, dense.Vector(v), dense.Vector(dst)) // what is left of u
+		blas64.Axpy(-a, dense.Vector(v), dense.Vector(dst)) // the remainder of u
 	}
 	sum += rest * dense.Dot(dst, dst)
 	blas64.Scal(rest, dense.Vector(dst))

@@ -1,10 +1,10 @@
-// Package gauss holds what the closed-form heads of shared covariance have in
-// common: the space that a base session defines, the predictive densities of
+// Package gauss holds what the closed-form heads with a shared covariance have
+// in common: the space that a base session defines, the predictive densities of
 // classes in it, and one scorer for all classes.
 //
-// lda, plda, ppca-eb and plda+ are one family. In whitened coordinates
-// z = L⁻¹(x−m₀) the class of n examples with mean m̄ is N or Student's t about
-// μ = βn/(1+βn)·L⁻¹(m̄−m₀) with the scale
+// lda, plda, ppca-eb and plda+ are one family. In whitened coordinates z =
+// L⁻¹(x−m₀), a class of n examples with mean m̄ is a Gaussian or Student's t
+// around μ = βn/(1+βn)·L⁻¹(m̄−m₀) with scale
 //
 //	C = diag(1−ρ+ρr+v) + ρ·U·diag(w−r)₊·Uᵀ,  v = β/(1+nβ),  ρ = (n−1)/(n−1+ν)
 //
@@ -15,8 +15,8 @@
 //	plda+    chosen            on                        t, and a calibration
 //	ppca     0                 off                       Gaussian (see below)
 //
-// ppca proper is ν = 0 without uncertainty and without the shared space: L = I
-// and one λ for all classes in the place of r. It is scored by package lowrank,
+// ppca itself is ν = 0 without uncertainty and without the shared space: L = I
+// and one λ for all classes in place of r. It is scored by package lowrank,
 // which needs no space and holds λ fixed.
 //
 //	symbol  field          shape  meaning
@@ -24,17 +24,17 @@
 //	L⁻¹     Whiten         d×d    W = L·Lᵀ = (1−ε)·S + ε·tr(S)/d·I, S pooled within the base classes, divisor Σ(n−1)
 //	V       Directions     r×d    eigenvectors of the covariance of the whitened means, divisor C−1
 //	β       Beta, Rest     r, 1   between-class variances along V, and elsewhere
-//	w, U    Class.Values   k      variances of a class of its own, above Noise, and their directions
+//	w, U    Class.Values   k      class-specific variances above Noise, and their directions
 //	a       Class.Noise    1      1−ρ+ρr
 //	F       Density.factor k×d    C⁻¹ = D⁻¹ − FᵀF, D = diag(a+v), by Woodbury
 //
 // Cost: Fit O(nd²), Space O(d³), a density O(d(r+k)+k²d), scoring a row
-// O(d(Σk+C+r)+Cr) by one product for each kind of term. The low-rank product is
-// in float32; where the squared distance is the small difference of large
-// terms (below 1/50 of them) it is formed again in float64 as a sum of squares
-// (Density.exact), so that it is good to 1e−4.
+// O(d(Σk+C+r)+Cr) with one product for each kind of term. The low-rank product
+// is in float32; where the squared distance is the small difference of large
+// terms (below 1/50 of them) it is recomputed in float64 as a sum of squares
+// (Density.exact), which makes it accurate to 1e−4.
 //
-// Assumptions: rows are of length 1, and what is shared was set by the base
+// Assumptions: rows have length 1, and what is shared was set by the base
 // session. Deviation from the source (Brümmer and de Villiers 2010): β is
 // shrunk half-way to its mean.
 package gauss

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
-// WhitenedGraph is Whitened of the rows of z (n×d in float64).
+// WhitenedGraph is Whitened as a graph, for the rows of z (n×d in float64).
 func (sp *Space) WhitenedGraph(g *onnx.Graph, z string) string {
 	d := sp.Dim()
 	return classifier.MulTransGraph(g, g.Op("Sub", z, g.Float64s(sp.Origin, d)), sp.Whiten.Data, d, d)
 }
 
-// Graph is LogDensities of whitened rows, all of it in float64: n×C. The
-// squared distance is that of exact,
+// Graph is LogDensities of whitened rows as a graph, all of it in float64: n×C.
+// The squared distance is computed as in exact,
 //
 //	zᵀD⁻¹z − 2·μᵀD⁻¹z + μᵀD⁻¹μ − |f|² + fᵀ·H·f,  f = F(z−μ)
 //
@@ -45,7 +45,8 @@ func (s *Stack) Graph(g *onnx.Graph, white string) (string, error) {
 	return s.logDensityGraph(g, r), nil
 }
 
-// squaresGraph is squares of whitened rows and their coordinates along V.
+// squaresGraph is squares as a graph, of whitened rows and their coordinates
+// along V.
 func (sp *Space) squaresGraph(g *onnx.Graph, white string) string {
 	all := classifier.SquaresGraph(g, white)
 	r, d := len(sp.Beta), sp.Dim()
@@ -61,7 +62,7 @@ func (sp *Space) squaresGraph(g *onnx.Graph, white string) string {
 	return g.Node("Concat", []string{along, beside}, onnx.Int("axis", 1))
 }
 
-// lowRank is the Woodbury part of a density.
+// lowRank returns the Woodbury part of a density.
 func (p *Density) lowRank(sp *Space) (classifier.LowRank, error) {
 	k := len(p.values)
 	l := classifier.LowRank{Rows: p.factor, Origin: p.shift, Weight: make([]float64, k)}
@@ -75,8 +76,8 @@ func (p *Density) lowRank(sp *Space) (classifier.LowRank, error) {
 	return l, err
 }
 
-// excess returns H = F·D·Fᵀ + R⁻¹Λ⁻¹R⁻ᵀ − I (k×k), zero but for the rounding
-// of F.
+// excess returns H = F·D·Fᵀ + R⁻¹Λ⁻¹R⁻ᵀ − I (k×k), which is zero except for the
+// rounding of F.
 func (p *Density) excess(sp *Space) ([]float64, error) {
 	k, d := len(p.values), len(p.mean)
 	if k == 0 {
@@ -104,7 +105,7 @@ func (p *Density) excess(sp *Space) ([]float64, error) {
 	return H.RawMatrix().Data, nil
 }
 
-// logDensityGraph is logDensity of squared distances r (n×C).
+// logDensityGraph is logDensity as a graph, of squared distances r (n×C).
 func (s *Stack) logDensityGraph(g *onnx.Graph, r string) string {
 	C := len(s.densities)
 	logDets := make([]float64, C)
@@ -122,8 +123,8 @@ func (s *Stack) logDensityGraph(g *onnx.Graph, r string) string {
 	return g.Op("Where", g.Op("Greater", g.Float64s(isStudent, C), g.Scalar(0)), student, gaussian)
 }
 
-// student returns, of every class, 1 where it is Student's t, its constant,
-// −½(df+d) and df; nothing where there is no such class.
+// student returns, for every class, 1 if it is Student's t, its constant,
+// −½(df+d) and df; nil if there is no such class.
 func (s *Stack) student() (is, constants, factors, degrees []float64) {
 	d, some := float64(s.space.Dim()), false
 	for i, p := range s.densities {

@@ -52,8 +52,8 @@ func TestBasisCounts(t *testing.T) {
 	}
 }
 
-// TestDivideAndMultiply: D⁻¹ and D undo each other, and uᵀD⁻¹u is their
-// product.
+// TestDivideAndMultiply checks that D⁻¹ and D are inverse to each other, and
+// that uᵀD⁻¹u is the product of both vectors.
 func TestDivideAndMultiply(t *testing.T) {
 	_, sp := fitted(t, 4, 6, 9)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -74,10 +74,10 @@ func TestDivideAndMultiply(t *testing.T) {
 	}
 }
 
-// TestCancellation: where a class varies 10⁷ times more along its directions
-// than beside them, the difference of terms keeps no digit in float32; the
-// guard keeps the distance to 1e-4. The dense distance is Σ a²/(λ+…), by
-// vectors that U and V leave alone.
+// TestCancellation checks that the guard keeps the distance accurate to 1e-4
+// when a class varies 10⁷ times more along its directions than in the others,
+// so that the difference of terms has no correct digit in float32. The dense
+// distance is Σ a²/(λ+…), for vectors that U and V leave unchanged.
 func TestCancellation(t *testing.T) {
 	const d, k, noise, wide = 16, 3, 1e-4, 1e3
 	sp := &Space{Origin: make([]float64, d), Whiten: dense.New(d, d), Directions: dense.New(0, d), Rest: 1, Certain: true}

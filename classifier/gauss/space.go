@@ -8,35 +8,35 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Space holds what all classes share: where the origin is, how to whiten,
-// and how much class means vary in each direction. It is immutable.
+// A Space holds what all classes share: the origin, the whitening, and the
+// variance of class means in each direction. It is immutable.
 type Space struct {
 	Origin     []float64      // m₀
 	Whiten     blas64.General // L⁻¹, d×d lower triangle
 	Directions blas64.General // V, r×d, orthonormal
 	Beta       []float64      // β along V
 	Rest       float64        // β₀ in the other d−r directions
-	// Certain takes class means as known: μ is the mean of the examples and
-	// v = 0.
+	// Certain treats class means as known: μ is the mean of the examples and v =
+	// 0.
 	Certain bool
 
 	mul linalg.Backend // nil is linalg.Default
 }
 
-// On returns the same space, which multiplies with m from now on.
+// On returns the same space with m as its backend.
 func (sp *Space) On(m linalg.Backend) *Space {
 	out := *sp
 	out.mul = m
 	return &out
 }
 
-// Backend is what the space multiplies with.
+// Backend returns the backend of the space.
 func (sp *Space) Backend() linalg.Backend { return linalg.OrDefault(sp.mul) }
 
 // Dim returns d.
 func (sp *Space) Dim() int { return len(sp.Origin) }
 
-// variance is v = β/(1+nβ), that of a class mean after n examples.
+// variance returns v = β/(1+nβ), that of a class mean after n examples.
 func (sp *Space) variance(beta, n float64) float64 {
 	if sp.Certain {
 		return 0
@@ -44,7 +44,8 @@ func (sp *Space) variance(beta, n float64) float64 {
 	return beta / (1 + n*beta)
 }
 
-// gain is β/(β+1/n), how far the posterior mean goes to that of the examples.
+// gain returns β/(β+1/n), how far the posterior mean moves toward the mean of
+// the examples.
 func (sp *Space) gain(beta, n float64) float64 {
 	if sp.Certain {
 		return 1
@@ -52,19 +53,20 @@ func (sp *Space) gain(beta, n float64) float64 {
 	return n * beta / (1 + n*beta)
 }
 
-// Whitened returns L⁻¹(z−m₀) of the rows of z (n×d), which it centres. O(nd²).
+// Whitened returns L⁻¹(z−m₀) for the rows of z (n×d), which it centres in
+// place. O(nd²).
 func (sp *Space) Whitened(z blas64.General) (blas64.General, error) {
 	subtractRow(z, sp.Origin)
 	return sp.Turned(z)
 }
 
-// Means returns the whitened means of classes (C×d).
+// Means returns the whitened means of the classes (C×d).
 func (sp *Space) Means(totals []moments.Total) (blas64.General, error) {
 	return sp.Whitened(meansOf(totals, sp.Dim()))
 }
 
-// Turned returns L⁻¹z of the rows of z (n×d): Whitened of what is centred
-// already.
+// Turned returns L⁻¹z for the rows of z (n×d): Whitened for rows that are
+// already centred.
 func (sp *Space) Turned(z blas64.General) (blas64.General, error) {
 	const block = 192
 	white := dense.New(z.Rows, z.Cols)

@@ -11,34 +11,34 @@ import (
 )
 
 const (
-	// Rows scored at a time: batchValues bounds rows × low-rank rows, 16 MiB.
+	// batchValues bounds rows × low-rank rows scored at a time: 16 MiB.
 	batchValues = 4 << 20
 	maxBatch    = 256
 	// guard is the share of the terms of a squared distance below which the
-	// float32 product leaves too few digits of it. The product is good to
-	// about 1e−6 of its terms, so that what passes is good to 1e−4.
+	// float32 product leaves too few digits of it. The product is accurate to
+	// about 1e−6 of its terms, so that what passes is accurate to 1e−4.
 	guard = 1.0 / 50
 	// largestDegrees is where Student's t is Gaussian to working precision.
 	largestDegrees = 1e9
 )
 
-// A Stack scores whitened rows against all classes by one product a batch of
-// each kind. It is immutable.
+// A Stack scores whitened rows against all classes with one product of each
+// kind per batch. It is immutable.
 type Stack struct {
 	mul       linalg.Backend
 	space     *Space
 	densities []*Density
 	weights   blas64.General // C×d, D⁻¹μ
-	// Classes of equal D share a row of precision: 1/(a+v) along V, and last
-	// that of the rest.
+	// Classes with equal D share a row of precision: 1/(a+v) along V, and in the
+	// last column that of the other directions.
 	precision blas64.General
 	shared    []int
-	factors   blas32.General // F of all classes, one above the other
-	first     []int          // where those of a class begin
+	factors   blas32.General // F of all classes, stacked
+	first     []int          // first row of each class in factors
 	constants []float64      // of Student's t
 }
 
-// Stack returns the scorer of densities of this space.
+// Stack returns the scorer of densities in this space.
 func (sp *Space) Stack(densities []*Density) *Stack {
 	s := &Stack{
 		mul: sp.Backend(), space: sp, densities: densities, weights: dense.New(len(densities), sp.Dim()),
@@ -55,8 +55,8 @@ func (sp *Space) Stack(densities []*Density) *Stack {
 	return s
 }
 
-// StackOf returns the scorer of classes, which then share its memory: of gives
-// access to the density of one.
+// StackOf returns the scorer of classes, which then share its memory; of
+// returns the address of a class's density.
 func StackOf[C any](sp *Space, classes []C, of func(*C) **Density) *Stack {
 	densities := make([]*Density, len(classes))
 	for i := range classes {
@@ -70,7 +70,7 @@ func StackOf[C any](sp *Space, classes []C, of func(*C) **Density) *Stack {
 }
 
 // stackFactors makes the densities use the stack's copy of their factors and
-// weights, so that they are held once.
+// weights, so that these are stored once.
 func (s *Stack) stackFactors(rows int) {
 	d := s.space.Dim()
 	s.factors = dense.New32(rows, d)
@@ -103,8 +103,8 @@ func (s *Stack) stackPrecisions() {
 	s.precision = blas64.General{Rows: len(row), Cols: cols, Stride: cols, Data: values}
 }
 
-// constant is what Student's t has beside −½(df+d)·log(1+r/df) − ½·log|C|,
-// relative to the Gaussian without (2π)^(−d/2).
+// constant returns the constant of Student's t besides −½(df+d)·log(1+r/df) −
+// ½·log|C|, relative to the Gaussian without (2π)^(−d/2).
 func (p *Density) constant() float64 {
 	if !p.student() {
 		return 0
@@ -117,7 +117,7 @@ func (p *Density) constant() float64 {
 
 func (p *Density) student() bool { return p.degrees > 0 && p.degrees < largestDegrees }
 
-// logDensity turns a squared Mahalanobis distance into nats.
+// logDensity converts a squared Mahalanobis distance to a log-density in nats.
 func (p *Density) logDensity(r, constant float64) float64 {
 	if !p.student() {
 		return -(r + p.logDet) / 2
@@ -126,13 +126,13 @@ func (p *Density) logDensity(r, constant float64) float64 {
 	return constant - p.logDet/2 - (p.degrees+d)/2*math.Log1p(r/p.degrees)
 }
 
-// Batch is the number of rows to score at a time.
+// Batch returns the number of rows to score at a time.
 func (s *Stack) Batch() int {
 	return min(maxBatch, max(8, batchValues/max(s.factors.Rows, 1)))
 }
 
-// LogDensities returns log p(z|c) (n×C, nats, without the (2π)^(−d/2) that all
-// share) of whitened rows. O(d(Σk + C + r) + Cr) a row.
+// LogDensities returns log p(z|c) (n×C, nats, without the common factor
+// (2π)^(−d/2)) for whitened rows. O(d(Σk + C + r) + Cr) per row.
 func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
 	out := dense.New(white.Rows, len(s.densities))
 	along, err := s.space.Along(white)
@@ -159,8 +159,8 @@ func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
 	return out, nil
 }
 
-// finish turns cross products D⁻¹μ·z of one row into log-densities. quadratic
-// holds zᵀD⁻¹z, projected Fz.
+// finish turns the cross products D⁻¹μ·z of one row into log-densities.
+// quadratic holds zᵀD⁻¹z, projected holds Fz.
 func (s *Stack) finish(row, z, quadratic []float64, projected []float32) {
 	for c, p := range s.densities {
 		terms := quadratic[s.shared[c]] + p.square
@@ -186,8 +186,8 @@ func narrowed(m blas64.General) blas32.General {
 	return out
 }
 
-// squares returns the squared coordinates along V of every row, and last the
-// squared length of what is beside them.
+// squares returns the squared coordinates of every row along V, and in the last
+// column the squared length of the remainder.
 func squares(white, along blas64.General) blas64.General {
 	r := along.Cols
 	out := dense.New(white.Rows, r+1)

@@ -9,8 +9,7 @@ import (
 )
 
 // Tensors returns a copy of the space as named arrays: "origin" (d), "whiten"
-// (d×d), "directions" (r×d) and "beta" (r). Rest and Certain are not part of
-// them.
+// (d×d), "directions" (r×d) and "beta" (r). Rest and Certain are not included.
 func (sp *Space) Tensors() map[string]classifier.Tensor {
 	d, r := sp.Dim(), len(sp.Beta)
 	return map[string]classifier.Tensor{
@@ -25,7 +24,7 @@ func copied(values []float64, shape ...int) classifier.Tensor {
 	return classifier.Tensor{Shape: shape, F64: append([]float64{}, values...)}
 }
 
-// LoadSpace takes back what Tensors returned, of d values an example and r
+// LoadSpace restores what Tensors returned, with d values per example and r
 // directions.
 func LoadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
 	if d < 1 || r < 0 || r > d || !isVariance(rest) {

@@ -14,15 +14,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A basis writes a function of the prior as f = Φt with t ~ N(0, I): its values
-// at the examples, and at new inputs, except for what these leave open. It is never
-// changed.
+// A basis represents a function of the prior as f = Φt with t ~ N(0, I): its
+// values at the examples, and at new inputs except for what these leave open.
+// It is never changed.
 type basis struct {
 	kernel kernel.Kernel
 	phi    blas64.General // Φ (n×r)
 	k      blas64.General // K = ΦΦᵀ (n×n)
-	// Of kernels that are not linear: the r inputs that t stands for, and the
-	// Cholesky factor of their covariances.
+	// Only for kernels that are not linear: the r inputs that t stands for, and
+	// the Cholesky factor of their covariances.
 	pivots kernel.Points
 	lower  blas64.Triangular
 }
@@ -51,8 +51,8 @@ func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
 	return b, nil
 }
 
-// features returns Φ of new inputs (q×r), the variance of f there that t
-// leaves open, and the prior variance (q).
+// features returns Φ of new inputs (q×r), the variance of f there that t does
+// not determine, and the prior variance (q).
 func (b *basis) features(z kernel.Points) (phi blas64.General, open, prior []float64, err error) {
 	open, prior = make([]float64, z.Len()), make([]float64, z.Len())
 	b.kernel.Diagonal(prior, z)
@@ -71,14 +71,13 @@ func (b *basis) features(z kernel.Points) (phi blas64.General, open, prior []flo
 	return phi, open, prior, nil
 }
 
-// A gaussian is p(t | ω, κ) of one function, N(A⁻¹Φᵀκ, A⁻¹) with
-// A = I + ΦᵀΩΦ. Examples with ω = 0 (then κ = 0 too) play no part.
+// A gaussian is p(t | ω, κ) of one function, N(A⁻¹Φᵀκ, A⁻¹) with A = I + ΦᵀΩΦ.
+// Examples with ω = 0 (where κ = 0 too) are ignored.
 type gaussian struct {
 	start []float64      // Φᵀκ
 	rows  blas64.General // Φ of the others (m×r)
 	half  []float64      // Ω^½ of them
-	// l is the factor of B = I + Ω^½KΩ^½ (m×m), or of A (r×r) where that is
-	// the smaller one.
+	// l is the factor of B = I + Ω^½KΩ^½ (m×m), or of A (r×r) if that is smaller.
 	l       blas64.Triangular
 	weights bool
 }

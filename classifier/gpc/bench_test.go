@@ -13,7 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 )
 
-// clouds returns n examples of each of C classes around centres of their own.
+// clouds returns n examples of each of C classes, each around a separate
+// centre.
 func clouds(C, n, d int) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(uint64(C), uint64(n)))
 	x := blas32.General{Rows: C * n, Cols: d, Stride: d}
@@ -33,7 +34,8 @@ func clouds(C, n, d int) (blas32.General, []string) {
 	return x, y
 }
 
-// BenchmarkLearn is one step in one chain; others take as many times as long.
+// BenchmarkLearn measures one step in one chain; the time is proportional to
+// both numbers.
 func BenchmarkLearn(b *testing.B) {
 	for _, s := range []struct {
 		method string
@@ -54,7 +56,8 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// BenchmarkLogProb predicts 256 examples with the default of 80 draws.
+// BenchmarkLogProb measures predicting 256 examples with the default of 80
+// draws.
 func BenchmarkLogProb(b *testing.B) {
 	for _, s := range []struct {
 		method string

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// data is what the chains share. It is never changed.
+// data holds what the chains share. It is never changed.
 type data struct {
 	*basis
 	own     []int // class of every example
@@ -20,12 +20,12 @@ type data struct {
 
 // A likelihood is p(y | f) with an augmentation that makes f Gaussian.
 type likelihood interface {
-	// order returns the order of its largest linear system.
+	// order returns the order of the largest linear system.
 	order(examples, classes int) int
 	// augment draws the auxiliary variables given f (C×n).
 	augment(d data, f blas64.General, rng *rand.Rand) posterior
-	// logLikelihoods writes log p(y = c | f) of all classes into dst, with a
-	// constant or not.
+	// logLikelihoods writes log p(y = c | f) of all classes into dst, up to a
+	// constant.
 	logLikelihoods(dst, f []float64)
 }
 
@@ -58,14 +58,14 @@ func sample(ctx context.Context, cfg Config, l likelihood, d data) (blas64.Gener
 	})
 }
 
-// Streams of the chains and of what prediction draws; the values are arbitrary
-// but fixed.
+// Streams of the chains and of the draws for prediction; the values are
+// arbitrary but fixed.
 const (
 	chainStream = 0x6770632d636861
 	openStream  = 0x6770632d6f7065
 )
 
-// run is one chain: it starts at f = 0, and its last auxiliary variables give
+// run runs one chain: it starts at f = 0, and its last auxiliary variables give
 // all its draws.
 func run(l likelihood, d data, steps int, draws []blas64.General, rng *rand.Rand) error {
 	f, t := dense.New(d.classes, len(d.own)), dense.New(d.classes, d.phi.Cols)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 )
 
-// Names of the two heads.
+// The names of the two heads.
 const (
 	LSM = "lsm"
 	OVE = "ove"
@@ -29,16 +29,17 @@ type Config struct {
 	Normalize   bool        `json:"normalize" mapstructure:"normalize"`
 	Lengthscale float64     `json:"lengthscale" mapstructure:"lengthscale"`
 	Outputscale float64     `json:"outputscale" mapstructure:"outputscale"`
-	// Chains is the number of Gibbs chains, Steps the number of draws of f in
-	// each before those that are kept, and Draws the number of these.
+	// Chains is the number of Gibbs chains, Steps the number of discarded draws
+	// of f in each, and Draws the number of draws stored after them.
 	Chains int `json:"chains" mapstructure:"chains"`
 	Steps  int `json:"steps" mapstructure:"steps"`
 	Draws  int `json:"draws" mapstructure:"draws"`
-	// MaxPerClass is the most examples a class, MaxSystem the largest order of a
-	// linear system: n examples in LSM, n(C−1) pairs in OVE.
+	// MaxPerClass is the maximum number of examples per class, MaxSystem the
+	// largest order of a linear system: n examples in LSM, n(C−1) pairs in OVE.
 	MaxPerClass int `json:"max_per_class" mapstructure:"max_per_class"`
 	MaxSystem   int `json:"max_system" mapstructure:"max_system"`
-	// Seed decides every draw. It is the seed of the run, not a key of its own.
+	// Seed decides every draw. It is the seed of the run, not a key of the
+	// section.
 	Seed uint64 `json:"seed" mapstructure:"-"`
 }
 
@@ -51,15 +52,15 @@ func DefaultLSM() Config {
 	}
 }
 
-// DefaultOVE returns the settings of one-vs-each: the same, but systems up to
-// those of ten classes of 30 examples, where the paper stops too.
+// DefaultOVE returns the settings of one-vs-each: the same, but systems only up
+// to those of ten classes of 30 examples, where the paper stops too.
 func DefaultOVE() Config {
 	c := DefaultLSM()
 	c.MaxSystem = 3000
 	return c
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if !slices.Contains(kernel.Kinds(), c.Kernel) {
 		return fmt.Errorf("kernel: %q is none of %v", c.Kernel, kernel.Kinds())

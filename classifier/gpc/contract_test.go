@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 )
 
-// short returns settings that take little time.
+// short returns settings that run fast.
 func short(change func(*gpc.Config)) gpc.Config {
 	c := gpc.DefaultLSM()
 	c.Chains, c.Steps, c.Draws = 3, 2, 8

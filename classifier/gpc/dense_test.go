@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// dense draws f from N(Σb, Σ), Σ = P⁻¹, by the textbook.
+// dense draws f from N(Σb, Σ), Σ = P⁻¹, by the textbook method.
 func denseOf(t testing.TB, precision *mat.SymDense, b []float64, rng *rand.Rand) []float64 {
 	t.Helper()
 	var chol mat.Cholesky
@@ -62,8 +62,8 @@ func priorPrecision(t testing.TB, d data) *mat.SymDense {
 	return p
 }
 
-// TestAgainstTheDenseSampler: long runs of the samplers as the literature prints
-// them, with K⁻¹, and λ | n in place of λ | f.
+// TestAgainstTheDenseSampler compares long runs with the samplers as printed in
+// the literature, with K⁻¹, and with λ | n instead of λ | f.
 func TestAgainstTheDenseSampler(t *testing.T) {
 	d := world(t, rbf(3), []float64{-1, 0, 0.7, 1.5, 2.6}, []int{0, 0, 1, 2, 1}, 3)
 	n := len(d.own)
@@ -126,8 +126,8 @@ func TestAgainstTheDenseSampler(t *testing.T) {
 	}
 }
 
-// TestRateIsItsMarginal: λ and n by the two conditionals that the literature
-// alternates have the moments that λ | f ~ Exp(Σσ(f)) has.
+// TestRateIsItsMarginal checks that λ and n drawn by the two conditionals that
+// the literature alternates have the same moments as λ | f ~ Exp(Σσ(f)).
 func TestRateIsItsMarginal(t *testing.T) {
 	f, rng := []float64{1.2, -0.4, -2}, rand.New(rand.NewPCG(1, 1))
 	var total float64
@@ -161,7 +161,7 @@ func TestRateIsItsMarginal(t *testing.T) {
 	}
 }
 
-// line is a FEATDIR of one column.
+// line returns a matrix with one column.
 func line(at ...float32) blas32.General {
 	return blas32.General{Rows: len(at), Cols: 1, Stride: 1, Data: at}
 }
@@ -183,8 +183,8 @@ func raw(change func(*Config)) Config {
 	return c
 }
 
-// TestPredictionIsTheIntegral: at points that were never seen, one of them far
-// from all, where the kernel leaves f open.
+// TestPredictionIsTheIntegral checks points that were not learned, one of them
+// far from all others, where the kernel leaves f open.
 func TestPredictionIsTheIntegral(t *testing.T) {
 	for _, method := range []string{LSM, OVE} {
 		h, err := New(method, raw(func(*Config) {}))
@@ -204,8 +204,8 @@ func TestPredictionIsTheIntegral(t *testing.T) {
 	}
 }
 
-// TestTwoClassesAreBinary: one-vs-each of two classes is the logistic model with
-// kernel 2K.
+// TestTwoClassesAreBinary checks that one-vs-each with two classes is the
+// logistic model with kernel 2K.
 func TestTwoClassesAreBinary(t *testing.T) {
 	at, y := []float32{-2, -1, -0.3, 0.4, 1, 2}, []string{"a", "a", "b", "a", "b", "b"}
 	h, err := New(OVE, raw(func(*Config) {}))
@@ -250,14 +250,15 @@ func TestTwoClassesAreBinary(t *testing.T) {
 	}
 }
 
-// TestTooMany: refused with the numbers, and nothing changes.
+// TestTooMany checks that sessions that are too large are refused with the
+// numbers, and that nothing changes.
 func TestTooMany(t *testing.T) {
 	for _, c := range []struct {
 		method string
 		cfg    Config
 		want   string
 	}{
-		{LSM, raw(func(c *Config) { c.MaxPerClass = 2 }), `3 examples of class "a", at most 2 are kept: give it fewer, or raise classifier.lsm.max_per_class`},
+		{LSM, raw(func(c *Config) { c.MaxPerClass = 2 }), `3 examples of class "a", at most 2 are stored: give it fewer, or raise classifier.lsm.max_per_class`},
 		{LSM, raw(func(c *Config) { c.MaxSystem = 4 }), "5 examples of 3 classes make dense systems of order n = 5"},
 		{OVE, raw(func(c *Config) { c.MaxSystem = 9 }), "order n(C−1) = 10"},
 	} {
@@ -273,8 +274,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestExtremeFunctions: where σ underflows, counts are huge; nothing hangs or
-// turns NaN.
+// TestExtremeFunctions checks that nothing hangs or becomes NaN where σ
+// underflows and counts are huge.
 func TestExtremeFunctions(t *testing.T) {
 	for _, method := range []string{LSM, OVE} {
 		h, err := New(method, raw(func(c *Config) { c.Outputscale, c.Chains = 1e6, 4 }))

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// world returns what chains need, at points on a line.
+// world returns the data that chains need, for points on a line.
 func world(t testing.TB, k kernel.Kernel, at []float64, own []int, classes int) data {
 	t.Helper()
 	x, err := k.Points(blas64.General{Rows: len(at), Cols: 1, Stride: 1, Data: at})
@@ -31,13 +31,13 @@ func rbf(scale float64) kernel.Kernel {
 	return kernel.Kernel{Kind: kernel.RBF, Lengthscale: 1, Outputscale: scale}
 }
 
-// moments are those of f under the posterior, by class and example, and the
-// posterior predictive at every example.
+// moments holds the moments of f under the posterior, by class and example, and
+// the posterior predictive at every example.
 type moments struct{ mean, square, predictive []float64 }
 
 // integrated returns the posterior moments by Gauss–Hermite quadrature over t,
-// with so many nodes in each of its C·r dimensions. Examples with own −1 are
-// not observed.
+// with the given number of nodes in each of its C·r dimensions. Examples with
+// own −1 are not observed.
 func integrated(d data, l likelihood, nodes int) moments {
 	C, n, r := d.classes, len(d.own), d.phi.Cols
 	x, w := make([]float64, nodes), make([]float64, nodes)
@@ -97,7 +97,7 @@ func (m moments) normalise(n, C int) {
 	}
 }
 
-// count moves to the next number, and says whether there is one.
+// count advances to the next number and reports whether there is one.
 func count(digits []int, base int) bool {
 	for i := range digits {
 		if digits[i]++; digits[i] < base {
@@ -109,7 +109,7 @@ func count(digits []int, base int) bool {
 }
 
 // sampled returns the moments of a long chain, and their standard errors from
-// the means of 50 stretches of it.
+// the means of 50 consecutive segments.
 func sampled(t testing.TB, d data, l likelihood, steps int) (m, errors moments) {
 	t.Helper()
 	return averaged(t, d, l, steps, func(f, u blas64.General, rng *rand.Rand) {
@@ -169,7 +169,7 @@ func averaged(t testing.TB, d data, l likelihood, steps int, next func(f, u blas
 	return m, errors
 }
 
-// agree checks that the moments lie within five standard errors.
+// agree checks that the moments are equal within five standard errors.
 func agree(t *testing.T, got, sem, want moments, slack float64) {
 	t.Helper()
 	for _, c := range []struct {
@@ -185,8 +185,8 @@ func agree(t *testing.T, got, sem, want moments, slack float64) {
 	}
 }
 
-// TestPosteriorIsTheIntegral: mean and square of f and the predictive
-// probabilities, against quadrature over the whole prior.
+// TestPosteriorIsTheIntegral compares the mean and square of f and the
+// predictive probabilities with quadrature over the whole prior.
 func TestPosteriorIsTheIntegral(t *testing.T) {
 	linear := kernel.Kernel{Kind: kernel.Linear, Lengthscale: 1, Outputscale: 2}
 	for name, c := range map[string]struct {

@@ -43,9 +43,9 @@ func (h *Head) Classes() []string { return h.all.Names() }
 // Dim implements classifier.Head.
 func (h *Head) Dim() int { return h.dim }
 
-// Learn implements classifier.Learner: it samples again from all examples kept,
-// at the cost that doc.go states. A *TooManyError says that there are more than
-// the settings allow.
+// Learn implements classifier.Learner: it samples again from all stored
+// examples, at the cost given in doc.go. The error is a *TooManyError if there
+// are more than the settings allow.
 func (h *Head) Learn(ctx context.Context, x blas32.General, y []string) error {
 	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
 		return fmt.Errorf("%s: learn: %w", h.method, err)
@@ -61,7 +61,7 @@ func (h *Head) Learn(ctx context.Context, x blas32.General, y []string) error {
 	return nil
 }
 
-// replace fits other members; without any, the head is unfitted.
+// replace fits a head with other members; without any, the head is unfitted.
 func (h *Head) replace(ctx context.Context, dim int, all members) error {
 	if all.Len() == 0 {
 		*h = Head{method: h.method, cfg: h.cfg}
@@ -84,7 +84,8 @@ func (h *Head) replace(ctx context.Context, dim int, all members) error {
 	return nil
 }
 
-// Forget implements classifier.Forgetter: it samples again from what is left.
+// Forget implements classifier.Forgetter: it samples again from the remaining
+// examples.
 func (h *Head) Forget(name string) error {
 	if _, ok := h.all.Get(name); !ok {
 		return fmt.Errorf("%s: forget %q: %w", h.method, name, classifier.ErrUnknownClass)
@@ -97,7 +98,8 @@ func (h *Head) Forget(name string) error {
 	return nil
 }
 
-// ForgetSamples implements classifier.SampleForgetter, likewise.
+// ForgetSamples implements classifier.SampleForgetter: it samples again from
+// the remaining examples.
 func (h *Head) ForgetSamples(x blas32.General, y []string) error {
 	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
 		return fmt.Errorf("%s: forget samples: %w", h.method, err)
@@ -130,10 +132,10 @@ func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) er
 	return h.scoring().Score(dst, novelty, x)
 }
 
-// batchValues bounds the values of f that are worked on at a time.
+// batchValues bounds the values of f that are processed at a time.
 const batchValues = 1 << 20
 
-// scoring answers with log-probabilities and, in one more column, novelty.
+// scoring returns log-probabilities and, in one more column, the novelty.
 func (h *Head) scoring() classifier.Scoring {
 	perRow := max(1, h.cfg.Chains*h.cfg.Draws*h.all.Len())
 	return classifier.Scoring{

@@ -35,8 +35,8 @@ type independent struct {
 	omega, kappa blas64.General // C×n
 }
 
-// largestRate bounds λ: it is reached where every σ(f_c) is below about 1e-9,
-// and keeps counts finite.
+// largestRate bounds λ, so that counts stay finite; it is reached only if every
+// σ(f_c) is below about 1e-9.
 const largestRate = 1 << 30
 
 // augment draws λ, n and ω: (λ, n) | f at once, by λ | f ~ Exp(Σσ(f_c)), which
@@ -80,7 +80,7 @@ func (p independent) draw(dst []blas64.General, rng *rand.Rand) error {
 // sigmoid returns σ(v).
 func sigmoid(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
 
-// poisson draws a count.
+// poisson draws a Poisson count.
 func poisson(rng *rand.Rand, mean float64) float64 {
 	if mean >= 10 {
 		return distuv.Poisson{Lambda: mean, Src: rng}.Rand()
@@ -92,9 +92,9 @@ func poisson(rng *rand.Rand, mean float64) float64 {
 	return n
 }
 
-// exactUpTo is the b up to which PG(b, c) is drawn exactly. Above, it is a sum
-// of so many draws that it is taken as normal with its mean and variance, which
-// is more than thirty deviations from 0.
+// exactUpTo is the largest b for which PG(b, c) is drawn exactly. Above it the
+// variable is a sum of so many draws that a normal with its mean and variance,
+// which is more than thirty deviations from 0, replaces it.
 const exactUpTo = 1000
 
 // drawOmega draws from PG(b, c).

@@ -7,12 +7,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
 
-// members are the examples of every class, in column order.
+// members holds the examples of every class, in column order.
 type members = classifier.Table[exemplars.Rows]
 
-// TooManyError says that a session has more examples than the head may take.
+// TooManyError reports that a session has more examples than the settings
+// allow.
 type TooManyError struct {
-	// Method is the head.
+	// Method is the name of the head.
 	Method string
 	// Class has too many examples; "" means all classes together, in a system of
 	// order Order.
@@ -23,7 +24,7 @@ type TooManyError struct {
 
 func (e *TooManyError) Error() string {
 	if e.Class != "" {
-		return fmt.Sprintf("%d examples of class %q, at most %d are kept: give it fewer, or raise classifier.%s.max_per_class", e.Examples, e.Class, e.Most, e.Method)
+		return fmt.Sprintf("%d examples of class %q, at most %d are stored: give it fewer, or raise classifier.%s.max_per_class", e.Examples, e.Class, e.Most, e.Method)
 	}
 	what := "n"
 	if e.Method == OVE {
@@ -33,7 +34,7 @@ func (e *TooManyError) Error() string {
 	return fmt.Sprintf("%d examples of %d classes make dense systems of order %s = %d (%.0f MB for each), at most %d: give fewer examples or classes, or raise classifier.%s.max_system (memory grows with its square, time with its cube)", e.Examples, e.Classes, what, e.Order, megabytes, e.Most, e.Method)
 }
 
-// fits returns an error where there is more than the settings allow.
+// fits returns an error if there are more examples than the settings allow.
 func (c Config) fits(method string, all *members) error {
 	var total int
 	for i, rows := range all.Values() {

@@ -2,20 +2,20 @@ package gpc
 
 import "github.com/seed-90d10d51/pipeline/classifier"
 
-// Methods describes lsm and ove, two likelihoods of multi-class Gaussian
+// Methods describes lsm and ove, two likelihoods for multi-class Gaussian
 // processes.
 func Methods() []classifier.Method {
 	return []classifier.Method{
-		define(LSM, DefaultLSM(), "Gaussian process classification with the logistic-softmax likelihood, sampled (Galy-Fajou 2020), a baseline of gptree; its files contain embeddings"),
-		define(OVE, DefaultOVE(), "Gaussian process classification with the one-vs-each likelihood, sampled (Snell 2021), a baseline of gptree for few classes; its files contain embeddings"),
+		define(LSM, DefaultLSM(), "Gaussian process classification with the logistic-softmax likelihood, by Gibbs sampling (Galy-Fajou 2020), a baseline for gptree; its files contain embeddings"),
+		define(OVE, DefaultOVE(), "Gaussian process classification with the one-vs-each likelihood, by Gibbs sampling (Snell 2021), a baseline for gptree with few classes; its files contain embeddings"),
 	}
 }
 
 func define(name string, defaults Config, summary string) classifier.Method {
 	return classifier.Define(classifier.Method{
 		Name: name, Key: name, Summary: summary,
-		Novelty: "variance of the latent functions, compared with the prior's",
-		Extend:  "exact, sampled again", Forget: "classes and examples, exact, sampled again",
+		Novelty: "variance of the latent functions, relative to the prior's",
+		Extend:  "exact, by sampling again", Forget: "classes and examples, exact, by sampling again",
 	}, classifier.Definition[Config, *Head]{
 		Default: defaults,
 		New:     func(c Config) (*Head, error) { return New(name, c) },

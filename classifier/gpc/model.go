@@ -15,20 +15,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A model is what predicts. It is never changed.
+// A model holds what prediction needs. It is never changed.
 type model struct {
 	like likelihood
 	data
-	// column is that of every class; here they are sorted by name, so that
-	// nothing depends on when they came.
+	// column is the column of every class; here the classes are sorted by name,
+	// so that the order in which they were learned does not matter.
 	column []int
-	// draws are t of all classes, one draw after the other (D·C×r).
+	// draws holds t of all classes, one draw after the other (D·C×r).
 	draws blas64.General
-	// open are standard normals (D×C) for what t leaves open at new inputs.
+	// open holds standard normals (D×C) for what t does not determine at new
+	// inputs.
 	open blas64.General
 }
 
-// newModel places the examples of all classes, and leaves the draws to be made.
+// newModel prepares the examples of all classes; the draws are made later.
 func newModel(method string, cfg Config, dim int, all *members) (*model, error) {
 	names := slices.Sorted(slices.Values(all.Names()))
 	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}}
@@ -105,8 +106,8 @@ func (m *model) average(dst, f []float64, deviation float64) {
 	classifier.LogSoftmax(dst)
 }
 
-// novelty is the variance of the functions relative to that of their prior, the
-// mean over the classes; where the prior has none, nothing can be known.
+// novelty returns the variance of the functions relative to that of their
+// prior, averaged over the classes; if the prior has none, nothing is known.
 func (m *model) novelty(f []float64, open, prior float64) float64 {
 	if prior <= 0 {
 		return 1

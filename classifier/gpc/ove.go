@@ -38,7 +38,7 @@ type joint struct {
 	half  []float64 // Ω^½
 }
 
-// A pair is an example and a class that is not its own.
+// A pair is an example and a class other than its own.
 type pair struct{ example, class int }
 
 // augment draws ω ~ PG(1, Af), one for every pair.

@@ -17,8 +17,8 @@ type settings struct {
 }
 
 // Save implements classifier.Saver: tensors "count" (C) and "points" (n×d), the
-// embeddings themselves, by class, and "draws" (D×C×r), what the chains drew,
-// classes sorted by name.
+// embeddings themselves, by class, and "draws" (D×C×r), the draws of the
+// chains, with classes sorted by name.
 func (h *Head) Save() (classifier.State, error) {
 	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.dim, Classes: h.Classes()}}
 	if h.model == nil {
@@ -29,10 +29,10 @@ func (h *Head) Save() (classifier.State, error) {
 	return classifier.NewState(set, tensors)
 }
 
-// shape is that of the draws: number, classes, width of the basis.
+// shape returns the shape of the draws: number, classes, width of the basis.
 func (m *model) shape() []int { return []int{m.open.Rows, m.classes, m.phi.Cols} }
 
-// Load returns the head that Save described, which must be of that method.
+// Load returns the head that Save described, which must be of the given method.
 func Load(method string, s classifier.State) (*Head, error) {
 	h, err := load(method, s)
 	if err != nil {
@@ -47,7 +47,7 @@ func load(method string, s classifier.State) (*Head, error) {
 		return nil, err
 	}
 	if set.Method != method {
-		return nil, fmt.Errorf("the head is %q", set.Method)
+		return nil, fmt.Errorf("the head belongs to method %s", set.Method)
 	}
 	h, err := New(method, set.Config)
 	if err != nil {
@@ -70,7 +70,7 @@ func load(method string, s classifier.State) (*Head, error) {
 
 // loadModel computes the basis and reads the draws in it.
 func (h *Head) loadModel(s classifier.State) error {
-	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < h.all.Len() { // before room is made for them
+	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < h.all.Len() { // before allocating them
 		return fmt.Errorf("tensor draws: too few values for %d draws of %d classes", D, h.all.Len())
 	}
 	m, err := newModel(h.method, h.cfg, h.dim, &h.all)

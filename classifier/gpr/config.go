@@ -6,11 +6,11 @@ import (
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 )
 
-// Auto as a length-scale or noise lets the marginal likelihood of the base
-// session choose.
+// Auto as a length-scale or noise means that the marginal likelihood of the
+// base session chooses.
 const Auto = 0
 
-// Kernels.
+// The kernels.
 const (
 	RBF    = "rbf"
 	Linear = "linear"
@@ -18,11 +18,11 @@ const (
 
 // What to do with more examples of a class than Config.MaxPerClass.
 const (
-	// Refuse is an error.
+	// Refuse returns an error.
 	Refuse = "refuse"
-	// First keeps those that come first.
+	// First stores those that come first.
 	First = "first"
-	// Herd keeps those whose mean is nearest to that of all, one by one.
+	// Herd stores those whose mean is nearest to that of all, one by one.
 	Herd = "herd"
 )
 
@@ -33,24 +33,25 @@ type Config struct {
 	// Lengthscale is ℓ of the RBF kernel, in the units of the embeddings; 0
 	// (Auto) means choose it on the base session.
 	Lengthscale float64 `json:"lengthscale" mapstructure:"lengthscale"`
-	// Noise is σ², the variance of a label about the function, where the
-	// kernel of an embedding with itself is 1; 0 (Auto) means choose it.
+	// Noise is σ², the variance of a label around the function, relative to a
+	// kernel of 1 of an embedding with itself; 0 (Auto) means choose it.
 	Noise float64 `json:"noise" mapstructure:"noise"`
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
-	// Update keeps the inverse up to date: "cholesky", "direct" or
-	// "iterative" (package regression).
+	// Update is the algorithm that keeps the inverse up to date: "cholesky",
+	// "direct" or "iterative" (package gp/gpr).
 	Update engine.Method `json:"update" mapstructure:"update"`
-	// MaxPerClass is the most examples of a class that are kept, MaxTotal the
-	// most of all classes.
+	// MaxPerClass is the maximum number of stored examples of a class, MaxTotal
+	// that of all classes.
 	MaxPerClass int `json:"max_per_class" mapstructure:"max_per_class"`
 	MaxTotal    int `json:"max_total" mapstructure:"max_total"`
-	// OverCap says what to do with more of a class: "refuse", "first" or
+	// OverCap says what to do with more examples of a class: "refuse", "first" or
 	// "herd".
 	OverCap string `json:"over_cap" mapstructure:"over_cap"`
 }
 
-// Defaults of what can be chosen; they suit image embeddings of length 1.
+// Defaults of the settings that Auto can choose; they suit image embeddings of
+// length 1.
 const (
 	defaultLengthscale = 0.7
 	defaultNoise       = 0.03
@@ -59,8 +60,8 @@ const (
 // largestCap bounds the caps: a triangle of 1e5 rows is 40 GB.
 const largestCap = 100_000
 
-// DefaultConfig returns an RBF kernel on embeddings of length 1, and caps of
-// 30 a class and 5000 in all.
+// DefaultConfig returns an RBF kernel on embeddings of length 1, and caps of 30
+// per class and 5000 in all.
 func DefaultConfig() Config {
 	return Config{
 		Kernel: RBF, Lengthscale: defaultLengthscale, Noise: defaultNoise, Normalize: true,
@@ -68,7 +69,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Kernel != RBF && c.Kernel != Linear {
 		return fmt.Errorf("kernel: %q is neither %s nor %s", c.Kernel, RBF, Linear)

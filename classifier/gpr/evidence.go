@@ -15,12 +15,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Choice is the length-scale and noise that the marginal likelihood of the
-// base session chose.
+// A Choice is the length-scale and noise chosen by the marginal likelihood of
+// the base session.
 type Choice struct {
 	Lengthscale float64 `json:"lengthscale"`
 	Noise       float64 `json:"noise"`
-	// Examples were looked at, as many of each class as could be.
+	// Examples is the number of examples used, as many of each class as possible.
 	Examples int `json:"examples"`
 	// Evidence holds the log marginal likelihoods of all candidates.
 	Evidence []Evidence `json:"evidence"`
@@ -30,23 +30,24 @@ type Choice struct {
 type Evidence struct {
 	Lengthscale float64 `json:"lengthscale"`
 	Noise       float64 `json:"noise"`
-	// PerLabel is the log marginal likelihood at the best prior variance,
-	// nats for each of the n·C labels.
+	// PerLabel is the log marginal likelihood at the best prior variance, in nats
+	// for each of the n·C labels.
 	PerLabel float64 `json:"per_label"`
 }
 
-// evidenceRows is the most examples that the evidence is computed on.
+// evidenceRows is the maximum number of examples that the evidence is computed
+// on.
 const evidenceRows = 512
 
-// lengthscales are candidates in units of the root mean square distance of
-// two examples, over √2: embeddings of length 1 have about 1.
+// lengthscales returns the candidates in units of the root mean square distance
+// of two examples, over √2: about 1 for embeddings of length 1.
 func lengthscales() []float64 { return []float64{0.25, 0.35, 0.5, 0.7, 1, 1.4, 2} }
 
-// noises are candidates of σ².
+// noises returns the candidates for σ².
 func noises() []float64 { return []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1} }
 
-// Choice returns what Auto chose, nil before the base session and where
-// nothing was left to it.
+// Choice returns what Auto chose, nil before the base session and if both were
+// given.
 func (h *GPR) Choice() *Choice { return h.choice }
 
 // choose returns the hyper-parameters for a base session.
@@ -100,10 +101,10 @@ func candidates(given float64, values []float64, scale float64, unused bool) []f
 	return out
 }
 
-// evidenceData returns the examples to look at, as many of each class as fit,
-// in an order that does not depend on that of the session, and their labels
-// less the mean of each class's: a constant that all classes share is no
-// news.
+// evidenceData returns the examples to use, as many of each class as fit, in an
+// order that does not depend on that of the session, and their labels minus the
+// mean of each class's labels: a constant that all classes share carries no
+// information.
 func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t blas64.General) {
 	perClass := max(1, evidenceRows/len(groups))
 	var rows, columns []int
@@ -127,8 +128,8 @@ func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t
 	return classifier.Placed(x, rows, cfg.Normalize), t
 }
 
-// evidence is the log marginal likelihood a label of s·(κ+σ²) at the best s,
-// which is the mean of tᵀ(K+σ²I)⁻¹t over all labels; s changes no mean.
+// evidence returns the log marginal likelihood per label of s·(κ+σ²) at the
+// best s, which is the mean of tᵀ(K+σ²I)⁻¹t over all labels; s changes no mean.
 func evidence(c chosen, cfg Config, products linalg.Backend, z, t blas64.General) (float64, error) {
 	r, err := c.unfitted(cfg, products)
 	if err != nil {
@@ -145,11 +146,10 @@ func evidence(c chosen, cfg Config, products linalg.Backend, z, t blas64.General
 		}
 	}
 	s := max(quad/(n*float64(t.Cols)), leastScale)
-	// −½(log 2π + log|K+σ²I|/n) is the rest of LogMarginalLikelihood.
+	// The rest of LogMarginalLikelihood is −½(log 2π + log|K+σ²I|/n).
 	rest := (r.LogMarginalLikelihood() + quad/2) / (n * float64(t.Cols))
 	return rest - math.Log(s)/2 - quad/(n*float64(t.Cols))/s/2, nil
 }
 
-// leastScale keeps labels that are all the same from having a variance of
-// zero.
+// leastScale keeps labels that are all equal from having zero variance.
 const leastScale = 1e-12

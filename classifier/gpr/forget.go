@@ -23,7 +23,7 @@ func (h *GPR) Forget(name string) error {
 }
 
 // ForgetSamples implements classifier.SampleForgetter, exactly. Examples that
-// over_cap left out cannot be forgotten: they were not kept.
+// over_cap left out cannot be forgotten: they were not stored.
 func (h *GPR) ForgetSamples(x blas32.General, y []string) error {
 	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
 		return fmt.Errorf("gpr: forget samples: %w", err)
@@ -37,7 +37,7 @@ func (h *GPR) ForgetSamples(x blas32.General, y []string) error {
 		for _, r := range g.Rows {
 			at := slices.IndexFunc(left, func(i int) bool { return slices.Equal(dense.Row32(h.x, i), dense.Row32(x, r)) })
 			if at < 0 {
-				return fmt.Errorf("gpr: forget samples of %q: example %d was not learned, or not kept (classifier.gpr.over_cap)", g.Class, r)
+				return fmt.Errorf("gpr: forget samples of %q: example %d was not learned, or not stored (classifier.gpr.over_cap)", g.Class, r)
 			}
 			rows = append(rows, left[at])
 			left = slices.Delete(left, at, at+1)

@@ -21,20 +21,20 @@ type GPR struct {
 	model
 }
 
-// model is the fitted part; every change makes a new one.
+// model is the fitted part; every change creates a new one.
 type model struct {
 	reg     *engine.Regression    // nil before the base session
-	x       blas32.General        // n×d, the examples as they came
+	x       blas32.General        // n×d, the examples as given
 	own     []int                 // column of each
 	classes classifier.Table[int] // number of examples of each
 	tau     float64
 	chosen
 }
 
-// chosen are the hyper-parameters in use.
+// chosen holds the hyper-parameters in use.
 type chosen struct {
 	lengthscale, noise float64
-	choice             *Choice // nil where they were given
+	choice             *Choice // nil if they were given
 }
 
 var (
@@ -54,8 +54,8 @@ func New(cfg Config) (*GPR, error) {
 	return &GPR{cfg: cfg, products: linalg.Default()}, nil
 }
 
-// UseBackend implements classifier.BackendUser: m multiplies in batch
-// fits. Predictions multiply with gonum.
+// UseBackend implements classifier.BackendUser: batch fits multiply with m,
+// predictions with gonum.
 func (h *GPR) UseBackend(m linalg.Backend) {
 	h.products = m
 	if h.reg != nil {
@@ -72,12 +72,12 @@ func (h *GPR) Dim() int { return h.x.Cols }
 // Temperature returns τ, 0 before the base session.
 func (h *GPR) Temperature() float64 { return h.tau }
 
-// Hyperparameters returns ℓ and σ² in use, 0 before the base session.
+// Hyperparameters returns the ℓ and σ² in use, 0 before the base session.
 func (h *GPR) Hyperparameters() (lengthscale, noise float64) { return h.lengthscale, h.noise }
 
 // Learn implements classifier.Learner. The base session costs O(n²d + n³),
-// later ones of k examples O(knd + kn²) and a copy of the state. A
-// *TooManyError says that there are more examples than the caps allow.
+// later sessions of k examples O(knd + kn²) and a copy of the state. The error
+// is a *TooManyError if there are more examples than the caps allow.
 func (h *GPR) Learn(ctx context.Context, x blas32.General, y []string) error {
 	next, err := h.learned(ctx, x, y)
 	if err != nil {
@@ -113,8 +113,8 @@ func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model
 	return next, next.settle(ctx)
 }
 
-// kernel is κ with the hyper-parameters in use. The linear one has a constant,
-// without which opposite embeddings would be equally novel.
+// kernel returns κ with the hyper-parameters in use. The linear kernel includes
+// a constant, without which opposite embeddings would be equally novel.
 func (c chosen) kernel(cfg Config) engine.Kernel {
 	if cfg.Kernel == Linear {
 		return engine.Linear{Outputscale: 0.5, Bias: 0.5}
@@ -126,7 +126,7 @@ func (c chosen) regression(cfg Config) engine.Config {
 	return engine.Config{Method: cfg.Update, Noise: c.noise}
 }
 
-// unfitted is the regression with the hyper-parameters in use.
+// unfitted returns the regression with the hyper-parameters in use.
 func (c chosen) unfitted(cfg Config, products linalg.Backend) (*engine.Regression, error) {
 	r, err := engine.New(c.kernel(cfg), c.regression(cfg))
 	if err == nil {
@@ -135,7 +135,7 @@ func (c chosen) unfitted(cfg Config, products linalg.Backend) (*engine.Regressio
 	return r, err
 }
 
-// add takes in the examples of a session.
+// add adds the examples of a session.
 func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) error {
 	var rows, columns []int
 	C := m.classes.Len()
@@ -161,7 +161,7 @@ func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) err
 }
 
 // labels returns targets (n×C): 1 in the column of each example, shifted by
-// shift and left out where that is negative, −1 elsewhere.
+// shift and left out if that is negative, −1 elsewhere.
 func labels(columns []int, shift, C int) blas64.General {
 	t := dense.New(len(columns), C)
 	for i := range t.Data {
@@ -182,8 +182,8 @@ func stacked(a, b blas32.General) blas32.General {
 	return out
 }
 
-// settle brings the regression to rest, and fits τ to all examples by leaving
-// out each: a class with one example has none left, and says nothing.
+// settle completes the regression, and fits τ to all examples by leaving each
+// one out: an example that is alone in its class is skipped.
 func (m *model) settle(ctx context.Context) error {
 	m.reg.Fold()
 	var rows, own []int
@@ -197,7 +197,7 @@ func (m *model) settle(ctx context.Context) error {
 	return err
 }
 
-// clone returns a model that can change without changing this one.
+// clone returns an independent model.
 func (m *model) clone() *model {
 	next := *m
 	next.own, next.classes = slices.Clone(m.own), m.classes.Clone()

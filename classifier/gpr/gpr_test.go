@@ -52,7 +52,7 @@ func learned(t *testing.T, cfg gpr.Config, x blas32.General, y []string) *gpr.GP
 	return h
 }
 
-// plain is eq. 2–4 with dense matrices.
+// plain computes eq. 2–4 with dense matrices.
 type plain struct {
 	x   *mat.Dense
 	inv mat.Dense
@@ -98,7 +98,7 @@ func newPlain(x blas32.General, y, classes []string) *plain {
 	return p
 }
 
-// answer returns the means and the variance of one embedding.
+// answer returns the means and the variance for one embedding.
 func (p *plain) answer(x []float32) ([]float64, float64) {
 	n, C := p.t.Dims()
 	k := mat.NewVecDense(n, nil)
@@ -141,8 +141,9 @@ func TestEqualsTheEquations(t *testing.T) {
 	}
 }
 
-// TestTemperatureMinimisesLeaveOneOut: the likelihood at τ, with each example
-// really left out of the equations, is no worse than beside it.
+// TestTemperatureMinimisesLeaveOneOut checks that the likelihood at τ, with
+// each example actually left out of the equations, is no worse than at
+// neighbouring values.
 func TestTemperatureMinimisesLeaveOneOut(t *testing.T) {
 	x, y := data(4, 8, 5, 3)
 	h := learned(t, gpr.DefaultConfig(), x, y)
@@ -209,8 +210,9 @@ func examples(t *testing.T, h *gpr.GPR) int {
 	return len(s.Tensors["class"].I64)
 }
 
-// TestHerdFollowsTheMean better than the first examples, whatever the order,
-// and what it keeps is what a head without a cap learns.
+// TestHerdFollowsTheMean checks that herding approximates the mean better than
+// the first examples do, in any order, and that the selected examples are what
+// a head without a cap learns.
 func TestHerdFollowsTheMean(t *testing.T) {
 	x, y := data(1, 200, 6, 5)
 	order := rand.New(rand.NewPCG(1, 1)).Perm(200)
@@ -229,8 +231,8 @@ func TestHerdFollowsTheMean(t *testing.T) {
 	if !slices.Equal(a.Data, b.Data) {
 		t.Error("what was left out left a trace")
 	}
-	if err := first.ForgetSamples(dense.Rows32(x, 50, 51), y[:1]); err == nil || !strings.Contains(err.Error(), "not kept") {
-		t.Errorf("forgetting what was not kept: %v", err)
+	if err := first.ForgetSamples(dense.Rows32(x, 50, 51), y[:1]); err == nil || !strings.Contains(err.Error(), "not stored") {
+		t.Errorf("forgetting what was not stored: %v", err)
 	}
 }
 
@@ -271,8 +273,9 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sq)
 }
 
-// TestAutoChoosesTheLargestEvidence, records it, and is then the head that
-// was given what was chosen; a later session does not change it.
+// TestAutoChoosesTheLargestEvidence checks that the choice is recorded, that
+// the head equals one with the chosen values given, and that a later session
+// does not change it.
 func TestAutoChoosesTheLargestEvidence(t *testing.T) {
 	x, y := data(6, 20, 8, 6)
 	auto := with(func(c *gpr.Config) { c.Lengthscale, c.Noise = gpr.Auto, gpr.Auto })
@@ -307,8 +310,8 @@ func TestAutoChoosesTheLargestEvidence(t *testing.T) {
 	}
 }
 
-// plainEvidence is the log-density of the centred labels under s(K+σ²I) at the
-// best s, on a fine grid of s.
+// plainEvidence returns the log-density of the centred labels under s(K+σ²I) at
+// the best s on a fine grid.
 func plainEvidence(x blas32.General, y, classes []string, lengthscale, noise float64) float64 {
 	n, C := x.Rows, len(classes)
 	k := mat.NewSymDense(n, nil)
@@ -361,7 +364,7 @@ func TestConfigNamesTheField(t *testing.T) {
 	}
 }
 
-// TestForgedSettings: what does not belong together is refused.
+// TestForgedSettings checks that inconsistent settings are refused.
 func TestForgedSettings(t *testing.T) {
 	x, y := data(3, 5, 4, 8)
 	h := learned(t, with(func(c *gpr.Config) { c.Noise = gpr.Auto }), x, y)
@@ -385,7 +388,8 @@ func TestForgedSettings(t *testing.T) {
 	}
 }
 
-// ExampleGPR learns two classes and says how little it knows of a third.
+// ExampleGPR learns two classes and shows how uncertain it is about an unknown
+// one.
 func ExampleGPR() {
 	h, err := gpr.New(gpr.DefaultConfig())
 	if err != nil {

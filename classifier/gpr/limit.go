@@ -12,24 +12,24 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// TooManyError says that a session has more examples than the head may keep:
-// time and memory grow with the cube and the square of their number.
+// TooManyError reports that a session has more examples than the head may
+// store: time grows with the cube and memory with the square of their number.
 type TooManyError struct {
 	// Class has too many examples; "" means all classes together.
 	Class string
-	// Examples there would be, of at most Most.
+	// Examples is the number that there would be, Most the maximum.
 	Examples, Most int
 }
 
 func (e *TooManyError) Error() string {
 	if e.Class == "" {
-		return fmt.Sprintf("%d examples in all, at most %d are kept: give fewer a class (max_per_class with over_cap), forget classes, or raise classifier.gpr.max_total (memory grows with its square, time with its cube)", e.Examples, e.Most)
+		return fmt.Sprintf("%d examples in all, at most %d are stored: give fewer per class (max_per_class with over_cap), forget classes, or raise classifier.gpr.max_total (memory grows with its square, time with its cube)", e.Examples, e.Most)
 	}
-	return fmt.Sprintf("%d examples of class %q, at most %d are kept: set classifier.gpr.over_cap to %s or %s to keep some of them, or raise classifier.gpr.max_per_class", e.Examples, e.Class, e.Most, Herd, First)
+	return fmt.Sprintf("%d examples of class %q, at most %d are stored: set classifier.gpr.over_cap to %s or %s to store some of them, or raise classifier.gpr.max_per_class", e.Examples, e.Class, e.Most, Herd, First)
 }
 
-// limit returns the rows of a session that the caps leave, by class, given how
-// many of each there are.
+// limit returns the rows of a session that the caps allow, by class, given the
+// number of examples that the classes already have.
 func (m *model) limit(cfg Config, x blas32.General, groups []classifier.Group) ([]classifier.Group, error) {
 	total := m.x.Rows
 	out := slices.Clone(groups)
@@ -54,9 +54,9 @@ func (m *model) limit(cfg Config, x blas32.General, groups []classifier.Group) (
 	return out, nil
 }
 
-// herd chooses count of the given rows of x, one after the other, each so
-// that the mean of what is kept comes nearest to that of everything. The order
-// of the rows makes no difference. O(count·n·d).
+// herd selects count of the given rows of x, one after the other, each so that
+// the mean of the selected rows comes nearest to that of all. The order of the
+// rows makes no difference. O(count·n·d).
 func herd(cfg Config, before, x blas32.General, rows []int, count int) []int {
 	rows = inContentOrder(x, rows)
 	old := classifier.Placed(before, classifier.Range(0, before.Rows), cfg.Normalize)
@@ -97,7 +97,7 @@ func herd(cfg Config, before, x blas32.General, rows []int, count int) []int {
 	return chosen
 }
 
-// offset is ‖n·mean − sum − z‖², or any larger value than enough.
+// offset returns ‖n·mean − sum − z‖², or any value larger than enough.
 func offset(mean, sum, z []float64, n, enough float64) float64 {
 	var sq float64
 	for j, v := range z {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Score implements classifier.Head in O(n(d+C)) per row, and O(n²) more where the
+// Score implements classifier.Head in O(n(d+C)) per row, plus O(n²) if the
 // novelty is wanted: the predictive variance.
 func (h *GPR) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
@@ -38,7 +38,7 @@ func (h *GPR) Score(dst blas64.General, novelty []float64, x blas32.General) err
 // Variance implements classifier.Varier: eq. 3, in O(n(d+n)) per row.
 func (h *GPR) Variance(dst []float64, x blas32.General) error {
 	if len(dst) != x.Rows {
-		return fmt.Errorf("gpr: room for %d variances of %d examples", len(dst), x.Rows)
+		return fmt.Errorf("gpr: %d variances for %d examples", len(dst), x.Rows)
 	}
 	if err := classifier.CheckRows(x, h.Dim()); err != nil {
 		return fmt.Errorf("gpr: %w", err)
@@ -51,10 +51,11 @@ func (h *GPR) Variance(dst []float64, x blas32.General) error {
 	})
 }
 
-// batchRows is how many rows are scored at a time.
+// batchRows is the number of rows scored at a time.
 const batchRows = 256
 
-// each calls do with successive rows of x as the kernel sees them.
+// each calls do with successive batches of rows of x, scaled as the kernel
+// expects.
 func (h *GPR) each(x blas32.General, do func(first int, z blas64.General) error) error {
 	for first := 0; first < x.Rows; first += batchRows {
 		last := min(first+batchRows, x.Rows)

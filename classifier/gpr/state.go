@@ -73,8 +73,7 @@ func load(s classifier.State) (*GPR, error) {
 	return h, h.loadRegression(s, set)
 }
 
-// check returns an error unless the settings of a fitted head belong
-// together.
+// check returns an error unless the settings of a fitted head are consistent.
 func (s settings) check() error {
 	if !(s.Temperature > 0 && s.Temperature < 1e100) || !(s.LogDet-s.LogDet == 0) {
 		return fmt.Errorf("temperature %g, log-determinant %g", s.Temperature, s.LogDet)
@@ -86,7 +85,7 @@ func (s settings) check() error {
 	}
 	c := s.Config
 	if auto := c.Lengthscale == Auto || c.Noise == Auto; auto != (s.Choice != nil) {
-		return fmt.Errorf("length-scale %g and noise %g of the configuration do not go with the recorded choice", c.Lengthscale, c.Noise)
+		return fmt.Errorf("length-scale %g and noise %g in the configuration do not match the recorded choice", c.Lengthscale, c.Noise)
 	}
 	if s.Choice != nil && (s.Choice.Lengthscale != s.Lengthscale || s.Choice.Noise != s.Noise) {
 		return fmt.Errorf("length-scale %g and noise %g are not the recorded choice", s.Lengthscale, s.Noise)
@@ -116,7 +115,7 @@ func (h *GPR) loadExamples(s classifier.State, set settings) error {
 	return nil
 }
 
-// loadRegression reads what was computed from the examples.
+// loadRegression reads the values computed from the examples.
 func (h *GPR) loadRegression(s classifier.State, set settings) error {
 	n, C := h.x.Rows, h.classes.Len()
 	snap := engine.Snapshot{LogDet: set.LogDet, Changes: set.Changes, Alpha: blas64.General{Rows: C, Cols: n, Stride: n}}

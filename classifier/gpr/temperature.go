@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// defaultTemperature is τ where there is nothing to fit it on.
+	// defaultTemperature is τ if there is nothing to fit it on.
 	defaultTemperature = 0.25
-	// τ is sought between these: classes without a single doubt shall not
+	// coldest and hottest bound τ, so that perfectly separated classes do not
 	// make every later probability 0 or 1.
 	coldest, hottest = 0.02, 20
 	// halvings leave a relative uncertainty of 1e−10.
 	halvings = 36
-	// fitRows is the number of rows that one goroutine sums up.
+	// fitRows is the number of rows that one goroutine sums.
 	fitRows = 64
 )
 
-// fitTemperature returns the τ of least negative log-likelihood of
-// log-softmax(loo/τ) at the own classes. It is convex in β = 1/τ: the root of
-// its derivative is found by halving.
+// fitTemperature returns the τ with the smallest negative log-likelihood of
+// log-softmax(loo/τ) at the true classes. This is convex in β = 1/τ: the root
+// of its derivative is found by bisection.
 func fitTemperature(ctx context.Context, loo blas64.General, own []int) (float64, error) {
 	if len(own) == 0 || loo.Cols < 2 {
 		return defaultTemperature, nil
@@ -42,7 +42,8 @@ func fitTemperature(ctx context.Context, loo blas64.General, own []int) (float64
 	return math.Exp(-(low + high) / 2), nil
 }
 
-// slope is the derivative of the negative log-likelihood by β, Σ (E_p[μ] − μ_own).
+// slope returns the derivative of the negative log-likelihood with respect to
+// β, Σ (E_p[μ] − μ_own).
 func slope(loo blas64.General, own []int, beta float64) float64 {
 	parts := make([]float64, (len(own)+fitRows-1)/fitRows)
 	dense.Parallel(len(parts), func(task int) {
@@ -57,7 +58,7 @@ func slope(loo blas64.General, own []int, beta float64) float64 {
 	return sum
 }
 
-// expected is the mean of mu under softmax(β·mu).
+// expected returns the mean of mu under softmax(β·mu).
 func expected(mu []float64, beta float64) float64 {
 	largest := math.Inf(-1)
 	for _, v := range mu {

@@ -14,25 +14,25 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// clusterStream and rawStream name the random streams of the two ways of
-// clustering; the level follows.
+// clusterStream and rawStream identify the random streams of the two ways of
+// clustering; the level is added.
 const (
 	clusterStream = 0x6870706361000000
 	rawStream     = 0x6870706361800000
 )
 
-// assignChunk is how many Gaussians are compared at a time.
+// assignChunk is the number of Gaussians compared at a time.
 const assignChunk = 64
 
-// clusters are super-classes of some Gaussians.
+// clusters holds the super-classes of some Gaussians.
 type clusters struct {
-	of      []int // the super-class of each
+	of      []int // the super-class of each Gaussian
 	supers  []lowrank.Gaussian
-	weights []float64 // how many classes are below each
+	weights []float64 // number of classes below each super-class
 }
 
 // cluster is Algorithm 2 without the fit of the classes: k-means of Gaussians.
-// weights are the numbers of classes behind each of gs, so that super-classes
+// weights holds the number of classes behind each of gs, so that super-classes
 // of any level have the moments of the classes below them. No super-class is
 // empty.
 func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, size int, level uint64) (clusters, error) {
@@ -75,8 +75,8 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 	return clusters{of: of, supers: k.supers, weights: weightsOf(of, weights, size)}, nil
 }
 
-// seeds is Algorithm 3: k-means++ with the Bhattacharyya distance as weight,
-// from each Gaussian to the nearest seed so far.
+// seeds is Algorithm 3: k-means++ weighted by the Bhattacharyya distance from
+// each Gaussian to the nearest seed so far.
 func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussian, size int, level uint64) ([]int, error) {
 	rng := rand.New(rand.NewPCG(c.Seed, clusterStream+level))
 	seeds := []int{rng.IntN(len(gs))}
@@ -102,8 +102,8 @@ func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussi
 	return seeds, nil
 }
 
-// draw returns an index with a probability in proportion to its weight; where
-// all weights are 0, the first index that was not drawn before.
+// draw returns an index with probability proportional to its weight; if all
+// weights are 0, the first index that was not drawn before.
 func draw(rng *rand.Rand, weights []float64, before []int) int {
 	var sum float64
 	for _, w := range weights {
@@ -125,7 +125,7 @@ func draw(rng *rand.Rand, weights []float64, before []int) int {
 	return at
 }
 
-// means is the state of k-means of Gaussians.
+// means holds the state of k-means of Gaussians.
 type means struct {
 	cfg     Config
 	mul     linalg.Backend
@@ -134,14 +134,14 @@ type means struct {
 	weights []float64
 	supers  []lowrank.Gaussian
 	kl      blas64.General // of each Gaussian from each super-class, or a lower bound
-	exact   []bool         // which of the two
-	order   []int          // Gaussians, similar ones together
+	exact   []bool         // whether a divergence is exact
+	order   []int          // Gaussians, with similar ones next to each other
 }
 
-// assign returns the super-class of smallest KL divergence (eq. 4.11) for
-// every Gaussian. Of super-classes that changed only lower bounds are computed
-// at first. A super-class that would be empty gets the Gaussian that is
-// farthest from its own.
+// assign returns the super-class with the smallest KL divergence (eq. 4.11) for
+// every Gaussian. For super-classes that changed it first computes lower bounds
+// only. A super-class that would be empty gets the Gaussian that is farthest
+// from its own.
 func (k *means) assign(changed []int) ([]int, error) {
 	bounds := dense.New(len(k.gs), len(changed))
 	if err := k.set.KLBound(bounds, k.some(changed)); err != nil {
@@ -175,8 +175,8 @@ func (k *means) assign(changed []int) ([]int, error) {
 }
 
 // settle computes exact divergences, best first, until the smallest value of
-// each of these Gaussians is one: no bound below it is left. Gaussians that
-// are similar want the same super-classes.
+// each of these Gaussians is exact: no bound below it is left. Similar
+// Gaussians need the same super-classes.
 func (k *means) settle(which []int) error {
 	for {
 		var wanted []int
@@ -212,7 +212,7 @@ func (k *means) some(supers []int) []lowrank.Gaussian {
 	return gs
 }
 
-// sort puts Gaussians of one super-class together.
+// sort places the Gaussians of a super-class next to each other.
 func (k *means) sort(of []int) {
 	slices.SortStableFunc(k.order, func(a, b int) int { return of[a] - of[b] })
 }

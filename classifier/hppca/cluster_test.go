@@ -49,9 +49,9 @@ func kl(t *testing.T, p, q lowrank.Gaussian) float64 {
 	return v
 }
 
-// TestClustersAreAFixedPoint: every class is in the super-class of smallest KL
-// divergence, and every super-class is the mixture of its classes, at each
-// level.
+// TestClustersAreAFixedPoint checks that every class is in the super-class with
+// the smallest KL divergence, and that every super-class is the mixture of its
+// classes, at each level.
 func TestClustersAreAFixedPoint(t *testing.T) {
 	for _, levels := range []int{2, 3} {
 		cfg := DefaultConfig()
@@ -83,7 +83,8 @@ func TestClustersAreAFixedPoint(t *testing.T) {
 	}
 }
 
-// TestNodesHaveTheMomentsOfTheirClasses, whatever is between.
+// TestNodesHaveTheMomentsOfTheirClasses checks this whatever the number of
+// levels in between.
 func TestNodesHaveTheMomentsOfTheirClasses(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.S, cfg.Levels, cfg.R = 9, 3, 12
@@ -106,7 +107,8 @@ func TestNodesHaveTheMomentsOfTheirClasses(t *testing.T) {
 	}
 }
 
-// TestNewClassesJoinTheNearest, and leave the super-classes as they are.
+// TestNewClassesJoinTheNearest also checks that the super-classes stay the
+// same.
 func TestNewClassesJoinTheNearest(t *testing.T) {
 	h := drawn(t, 20, DefaultConfig())
 	before := h.Model().Shared.tree
@@ -132,7 +134,7 @@ func TestNewClassesJoinTheNearest(t *testing.T) {
 }
 
 // TestUnvisitedClassesGetTheBound of the nearest node above them that was
-// scored: its score and the logarithm of the number of classes below.
+// scored: its score plus the logarithm of the number of classes below.
 func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.S, cfg.T, cfg.Levels = 9, 1, 3
@@ -206,7 +208,8 @@ func TestDrawFollowsTheWeights(t *testing.T) {
 	}
 }
 
-// TestEqualClasses: as many super-classes as asked for, none empty.
+// TestEqualClasses checks that there are as many super-classes as requested and
+// that none is empty.
 func TestEqualClasses(t *testing.T) {
 	x := dense.New32(6, 4)
 	for i := range x.Data {
@@ -243,7 +246,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestKMeans finds clusters that are far apart, and ends.
+// TestKMeans finds clusters that are far apart, and terminates.
 func TestKMeans(t *testing.T) {
 	x := dense.New32(90, 3)
 	rng := rand.New(rand.NewPCG(2, 2))

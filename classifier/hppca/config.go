@@ -9,12 +9,13 @@ import (
 const (
 	// ClusterGaussians clusters the class models (Algorithm 2).
 	ClusterGaussians = "gaussians"
-	// ClusterRaw clusters examples and sends a class where most of its own
-	// went (section 5.1.4).
+	// ClusterRaw clusters examples and assigns a class to the cluster with most
+	// of its examples (section 5.1.4).
 	ClusterRaw = "raw"
 )
 
-// What of the Bhattacharyya distance draws the seeds (Config.SeedDistance).
+// Which part of the Bhattacharyya distance draws the seeds
+// (Config.SeedDistance).
 const (
 	SeedFull = "full" // eq. 4.9
 	SeedMean = "mean" // its mean term only
@@ -25,22 +26,22 @@ const maxCount = 1 << 16
 
 // Config holds the settings of hierarchical PPCA.
 type Config struct {
-	// Q and R are the most principal components of a class and of a
+	// Q and R are the maximum numbers of principal components of a class and of a
 	// super-class.
 	Q int `json:"q" mapstructure:"q"`
 	R int `json:"r" mapstructure:"r"`
 	// Lambda is λ, the noise variance, on the scale of the embeddings.
 	Lambda float64 `json:"lambda" mapstructure:"lambda"`
-	// S is the number of super-classes; 0 means K^((Levels−1)/Levels) of K
-	// classes, √K with two levels.
+	// S is the number of super-classes; 0 means K^((Levels−1)/Levels) for K
+	// classes, which is √K with two levels.
 	S int `json:"s" mapstructure:"s"`
-	// T is how many super-classes an example visits at most.
+	// T is the maximum number of super-classes that an example visits.
 	T int `json:"t" mapstructure:"t"`
-	// Gap, in nats, leaves out super-classes whose score is further than this
-	// below the best; 0 means visit T whatever their scores.
+	// Gap, in nats, skips super-classes whose score is more than this below the
+	// best; 0 means visit T whatever their scores.
 	Gap float64 `json:"gap" mapstructure:"gap"`
-	// Levels is 2 for classes and super-classes, as in the paper; more put
-	// super-classes of super-classes above.
+	// Levels is 2 for classes and super-classes, as in the paper; higher values
+	// add super-classes of super-classes above.
 	Levels int `json:"levels" mapstructure:"levels"`
 	// Cluster is "gaussians" or "raw".
 	Cluster string `json:"cluster" mapstructure:"cluster"`
@@ -48,19 +49,19 @@ type Config struct {
 	SeedDistance string `json:"seed_distance" mapstructure:"seed_distance"`
 	// MaxIter bounds the rounds of assignment and update.
 	MaxIter int `json:"max_iter" mapstructure:"max_iter"`
-	// Refresh makes the super-classes anew whenever the head changes;
-	// otherwise new classes join those of the base session.
+	// Refresh rebuilds the super-classes whenever the head changes; otherwise new
+	// classes join those of the base session.
 	Refresh bool `json:"refresh" mapstructure:"refresh"`
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
 	// LogDet uses the log-determinant, making the scores log-densities.
 	LogDet bool `json:"logdet" mapstructure:"logdet"`
-	// Seed draws the first super-classes. It is the seed of the run, not a key of
-	// its own.
+	// Seed draws the initial super-classes. It is the seed of the run, not a key
+	// of the section.
 	Seed uint64 `json:"seed" mapstructure:"-"`
-	// Statistics keeps what is needed to learn more examples of an old class
-	// and to forget single ones: up to 4d² bytes a class. It is no key of its
-	// own in a configuration file: classifier.statistics sets it.
+	// Statistics stores what is needed to learn more examples of an old class and
+	// to forget single ones: up to 4d² bytes per class. It is not a key of the
+	// section: classifier.statistics sets it.
 	Statistics bool `json:"statistics" mapstructure:"-"`
 }
 
@@ -73,7 +74,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	for _, f := range []struct {
 		name               string
@@ -103,13 +104,14 @@ func (c Config) validateNames() error {
 		return fmt.Errorf("seed_distance: %q is neither %s nor %s", c.SeedDistance, SeedFull, SeedMean)
 	}
 	if c.Refresh && c.Cluster == ClusterRaw {
-		return fmt.Errorf("refresh: with cluster %s it needs all examples again, which are not kept; use %s", ClusterRaw, ClusterGaussians)
+		return fmt.Errorf("refresh: with cluster %s it needs all examples again, which are not stored; use %s", ClusterRaw, ClusterGaussians)
 	}
 	return nil
 }
 
-// sizes returns how many nodes each level above k classes has, lowest first.
-// Levels that would not narrow are left out, but for the lowest.
+// sizes returns the number of nodes of each level above k classes, lowest
+// first. Levels that would not be smaller than the one below are left out,
+// except the lowest.
 func (c Config) sizes(k int) []int {
 	lowest := float64(c.S)
 	if c.S == 0 {

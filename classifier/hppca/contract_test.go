@@ -27,14 +27,14 @@ func TestContract(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{
 				New:       func() (classifier.Learner, error) { return hppca.New(cfg) },
 				Load:      func(s classifier.State) (classifier.Learner, error) { return hppca.Load(s) },
-				OrderFree: cfg.Refresh, // otherwise the base session makes the super-classes
+				OrderFree: cfg.Refresh, // otherwise the base session determines the super-classes
 				Tolerance: 2e-5,        // float32 components, squared and divided by λ
 			})
 		})
 	}
 }
 
-// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+// TestContractOnEachBackend runs the contract on ONNX Runtime and OpenBLAS too.
 func TestContractOnEachBackend(t *testing.T) {
 	cfg := config(func(c *hppca.Config) { c.S, c.T = 3, 1 })
 	classifiertest.RunOnEachBackend(t, classifiertest.Factory{

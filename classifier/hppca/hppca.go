@@ -19,7 +19,7 @@ type HPPCA struct {
 
 type model = classtable.Model[shared, class]
 
-// shared is the hierarchy above the classes.
+// shared holds the hierarchy above the classes.
 type shared struct {
 	// Levels is the number of nodes of each level, from the top.
 	Levels []int `json:"levels"`
@@ -27,7 +27,7 @@ type shared struct {
 	scorer *scorer
 }
 
-// class is one Gaussian and its place.
+// class is one Gaussian and its place in the hierarchy.
 type class struct {
 	lowrank.Gaussian
 	super int // its node in the lowest level of the tree
@@ -38,10 +38,11 @@ var (
 	_ classifier.Hierarchical = (*HPPCA)(nil)
 )
 
-// New returns an unfitted head. The base session makes the super-classes; later,
-// new classes join the super-class of smallest KL divergence, which stays as it
-// is, and old classes stay where they are. Super-classes without classes vanish.
-// With Config.Refresh every change makes all of them again.
+// New returns an unfitted head. The base session builds the super-classes.
+// Later, new classes join the super-class with the smallest KL divergence,
+// which stays the same, and old classes stay where they are; super-classes
+// without classes vanish. With Config.Refresh every change rebuilds all
+// super-classes.
 func New(cfg Config) (*HPPCA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -63,8 +64,8 @@ func New(cfg Config) (*HPPCA, error) {
 	})}, nil
 }
 
-// pack moves the components of classes into one piece of memory, where clustering
-// finds them.
+// pack moves the components of classes into one piece of memory, as clustering
+// needs them.
 func pack(classes []class) {
 	gs := gaussians(classes)
 	lowrank.Pack(gs)
@@ -73,7 +74,7 @@ func pack(classes []class) {
 	}
 }
 
-// settle gives changed classes their places.
+// settle assigns changed classes to super-classes.
 func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known int) error {
 	switch {
 	case s == nil && c.Refresh:
@@ -87,7 +88,7 @@ func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known 
 	return place(m, known)
 }
 
-// rescore stacks everything; the classes share the components of the stacks.
+// rescore stacks all Gaussians; the classes share the components of the stacks.
 func (c Config) rescore(m *model, _ []int) error {
 	classes := m.Classes.Values()
 	gs, supers := gaussians(classes), supersOf(classes)
@@ -105,8 +106,8 @@ func (c Config) rescore(m *model, _ []int) error {
 	return nil
 }
 
-// Refresh makes the super-classes again from all classes there are, as if they
-// had been learned in one session. With Config.Cluster "raw" that needs the
+// Refresh rebuilds the super-classes from all current classes, as if these had
+// been learned in one session. With Config.Cluster "raw" that needs the
 // examples: the error wraps ErrUnsupported. On error nothing changes.
 func (h *HPPCA) Refresh(ctx context.Context) error {
 	if !h.Model().Fitted() {
@@ -121,8 +122,7 @@ func (h *HPPCA) Refresh(ctx context.Context) error {
 
 // Regroup returns a head with the same class models (shared, not copied) under
 // another configuration, which may differ in everything except q, λ and
-// normalize. The super-classes are made again unless only T, Gap or LogDet
-// differ.
+// normalize. The super-classes are rebuilt unless only T, Gap or LogDet differ.
 func (h *HPPCA) Regroup(ctx context.Context, cfg Config) (*HPPCA, error) {
 	next, err := New(cfg)
 	if err == nil {
@@ -148,7 +148,7 @@ func (h *HPPCA) Regroup(ctx context.Context, cfg Config) (*HPPCA, error) {
 	return next, nil
 }
 
-// Supers returns the number of super-classes, those right above the classes.
+// Supers returns the number of super-classes, those directly above the classes.
 func (h *HPPCA) Supers() int {
 	if !h.Model().Fitted() {
 		return 0

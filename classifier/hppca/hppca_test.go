@@ -20,7 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// world returns n examples each of k classes that fall into groups.
+// world returns n examples of each of k classes that form groups.
 func world(k, groups, n, d int, seed uint64) (blas32.General, []string) {
 	x := blas32.General{Rows: k * n, Cols: d, Stride: d, Data: make([]float32, 0, k*n*d)}
 	var y []string
@@ -58,8 +58,8 @@ func learn(t testing.TB, h classifier.Learner, x blas32.General, y []string) {
 	}
 }
 
-// TestAllVisitedIsPPCA: with T = S nothing is left out, and the answers are
-// those of the flat head, up to what float32 products allow.
+// TestAllVisitedIsPPCA checks that with T = S every class is visited and the
+// results are those of the flat head, up to the precision of float32 products.
 func TestAllVisitedIsPPCA(t *testing.T) {
 	const tolerance = 1e-4
 	for _, d := range []int{10, 32} {
@@ -93,9 +93,9 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 	}
 }
 
-// TestTheDecisionIsThatOfTheVisits: the most probable class is the best of the
-// visited ones, also where a super-class outdoes all of its classes; every
-// class has a probability.
+// TestTheDecisionIsThatOfTheVisits checks that the most probable class is the
+// best of the visited ones, even if a super-class scores higher than all of its
+// classes, and that every class has a probability.
 func TestTheDecisionIsThatOfTheVisits(t *testing.T) {
 	x, y := world(30, 5, 6, 12, 1)
 	near, _ := world(30, 5, 1, 12, 2)
@@ -130,8 +130,8 @@ func TestTheDecisionIsThatOfTheVisits(t *testing.T) {
 	}
 }
 
-// TestVisitsCountWhatWasScored: S super-classes and the classes below those
-// visited (eq. 5.1).
+// TestVisitsCountWhatWasScored checks that Neurons counts S super-classes and
+// the classes below those visited (eq. 5.1).
 func TestVisitsCountWhatWasScored(t *testing.T) {
 	x, y := world(20, 4, 5, 8, 1)
 	for T := 1; T <= 4; T++ {
@@ -185,7 +185,8 @@ func TestGapVisitsFewerWhereItIsClear(t *testing.T) {
 	}
 }
 
-// TestRefreshIsLearningAtOnce: whatever came when, and from a saved model too.
+// TestRefreshIsLearningAtOnce checks that the order of sessions does not matter
+// after a refresh, also for a loaded model.
 func TestRefreshIsLearningAtOnce(t *testing.T) {
 	x, y := world(18, 4, 6, 12, 1)
 	cfg := config(func(c *hppca.Config) { c.T, c.Q = 1, 4 })
@@ -253,7 +254,8 @@ func TestRegroup(t *testing.T) {
 	}
 }
 
-// TestForgettingEmptiesASuperClass: it goes, and the others stay.
+// TestForgettingEmptiesASuperClass checks that an empty super-class vanishes
+// and the others stay.
 func TestForgettingEmptiesASuperClass(t *testing.T) {
 	x, y := world(12, 4, 6, 12, 1)
 	h := learned(t, config(func(c *hppca.Config) { c.S, c.T, c.Levels = 6, 1, 3 }), x, y)
@@ -285,8 +287,8 @@ func TestForgettingEmptiesASuperClass(t *testing.T) {
 	}
 }
 
-// TestHierarchyFindsTheGroups: classes of one group, and no others, share a
-// super-class, however they are clustered.
+// TestHierarchyFindsTheGroups checks that classes of one group, and no others,
+// share a super-class, for each way of clustering.
 func TestHierarchyFindsTheGroups(t *testing.T) {
 	x, y := world(24, 4, 8, 32, 1)
 	for _, cfg := range []hppca.Config{

@@ -19,13 +19,14 @@ import (
 )
 
 const (
-	// rawSamples is how many examples of a class are clustered (5.1.4).
+	// rawSamples is the number of examples of a class that are clustered (5.1.4).
 	rawSamples = 20
 	// rawChunk bounds the rows multiplied at a time.
 	rawChunk = 4096
 )
 
-// examplesOf returns what gives the examples of a class of a session.
+// examplesOf returns a function that returns the examples of a class of a
+// session.
 func (c Config) examplesOf(s *moments.Session) func(string) blas32.General {
 	return func(class string) blas32.General {
 		i, _ := slices.BinarySearchFunc(s.Classes, class, func(e moments.Examples, name string) int { return strings.Compare(e.Class, name) })
@@ -39,11 +40,11 @@ func (c Config) examplesOf(s *moments.Session) func(string) blas32.General {
 }
 
 // rawClusters clusters examples by k-means; a class goes to the cluster with
-// most of its own, of equals the first. Clusters without a class are dropped.
-// The super-classes are those of eq. 4.13 and 4.14.
+// most of its examples, among equals the first. Clusters without a class are
+// dropped. The super-classes are those of eq. 4.13 and 4.14.
 func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lowrank.Gaussian, names []string, size int, examples func(string) blas32.General) (clusters, error) {
 	if examples == nil {
-		return clusters{}, fmt.Errorf("cluster %s needs the examples of all classes, which are not kept: %w", ClusterRaw, classifier.ErrUnsupported)
+		return clusters{}, fmt.Errorf("cluster %s needs the examples of all classes, which are not stored: %w", ClusterRaw, classifier.ErrUnsupported)
 	}
 	var x blas32.General
 	var owner []int
@@ -70,7 +71,7 @@ func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lo
 	return clusters{of: of, supers: k.supers, weights: weightsOf(of, weights, len(used))}, nil
 }
 
-// majority returns the cluster with most examples of each owner.
+// majority returns for each owner the cluster with most of its examples.
 func majority(owner, at []int, owners, size int) []int {
 	votes := make([]int, owners*size)
 	for i, o := range owner {
@@ -89,7 +90,7 @@ func majority(owner, at []int, owners, size int) []int {
 }
 
 // kMeans returns the cluster of every row of x: k-means++ and Lloyd's rounds,
-// until nothing moves. A cluster that runs empty keeps its centre.
+// until nothing moves. A cluster that becomes empty keeps its centre.
 func kMeans(ctx context.Context, mul linalg.Backend, x blas32.General, size, rounds int, rng *rand.Rand) ([]int, error) {
 	centres := dense.New(size, x.Cols)
 	nearest := make([]float64, x.Rows)

@@ -26,7 +26,8 @@ import (
 )
 
 // TestScale trains, saves, loads and predicts as many classes as ImageNet-10k
-// has, within 6 GiB in all: with PIPELINE_LONG set, alone in its process.
+// has, within 6 GiB in total. It needs PIPELINE_LONG and should run alone in
+// its process.
 func TestScale(t *testing.T) {
 	if os.Getenv("PIPELINE_LONG") == "" {
 		t.Skip("minutes and gigabytes; set PIPELINE_LONG=1 to run it")
@@ -65,7 +66,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// bare returns a head as what it is.
+// bare returns a head by its concrete type.
 func bare(t *testing.T, c classifier.Head) *hppca.HPPCA {
 	t.Helper()
 	h, ok := c.(*hppca.HPPCA)
@@ -93,7 +94,7 @@ func trainAndSave(t *testing.T, train experiment.Labelled, path string) {
 	note(t, "saved", start)
 }
 
-// every takes one row of so many.
+// every returns one of every few rows.
 func every(s experiment.Labelled, step int) (blas32.General, []string) {
 	var rows []int
 	var y []string
@@ -106,8 +107,7 @@ func every(s experiment.Labelled, step int) (blas32.General, []string) {
 // batch is the number of rows scored in one call.
 const batch = 1024
 
-// measure returns accuracy, the time of LogProb in batches, and the
-// density.
+// measure returns accuracy, the time of LogProb in batches, and the density.
 func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (right float64, took time.Duration, density float64) {
 	t.Helper()
 	C := len(head.Classes())
@@ -144,7 +144,7 @@ func note(t *testing.T, what string, start time.Time) {
 
 func gib(bytes int) float64 { return float64(bytes) / (1 << 30) }
 
-// peakBytes is the largest resident memory of this process so far.
+// peakBytes returns the largest resident memory of this process so far.
 func peakBytes(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")

@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	// Rows scored at a time: batchValues bounds what is held for them. The more
-	// there are, the less often the components are read.
+	// batchValues bounds the values stored for the rows scored at a time. The
+	// more rows there are, the less often the components are read.
 	batchValues = 8 << 20
 	maxBatch    = 4096
-	// What is further than this below the largest, in nats, is nothing in a sum
-	// of exponentials, of however many classes.
+	// leastExponent is the distance below the largest value, in nats, at which a
+	// term no longer counts in a sum of exponentials, whatever the number of
+	// classes.
 	leastExponent = -64
 )
 
-// Score implements classifier.Head. Besides the C values of a row it costs
-// O((S + A)qd) per row, A being the number of classes visited. The novelty is
+// Score implements classifier.Head. Besides the C values of a row it costs O((S
+// + A)qd) per row, where A is the number of classes visited. The novelty is
 // −max log-density over the visited classes, up to a constant that all classes
 // share, or min r without log-determinant.
 func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
@@ -43,13 +44,13 @@ func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) e
 	return named(err)
 }
 
-// A Visit is how one example was classified.
+// A Visit records how one example was classified.
 type Visit struct {
-	// Column is the class, as in Classes.
+	// Column is the class, as an index of Classes.
 	Column int
-	// Neurons is how many nodes and classes were scored: S + A of eq. 5.1.
+	// Neurons is the number of nodes and classes scored: S + A of eq. 5.1.
 	Neurons int
-	// Supers are the super-classes whose classes were scored, ascending.
+	// Supers holds the super-classes whose classes were scored, ascending.
 	Supers []int
 }
 
@@ -76,8 +77,8 @@ func named(err error) error {
 	return nil
 }
 
-// A scorer holds what scoring needs of all nodes and classes, those of one
-// parent stacked for one product a batch. It is immutable.
+// A scorer holds what scoring needs of all nodes and classes, stacked by parent
+// for one product per batch. It is immutable.
 type scorer struct {
 	mul               linalg.Backend
 	normalize, logDet bool
@@ -85,22 +86,22 @@ type scorer struct {
 	gap               float64
 	dim, classes      int
 	centre            []float64
-	// steps are the levels from the top; the last holds the classes.
+	// steps holds the levels from the top; the last holds the classes.
 	steps []step
-	// supers are the nodes of the lowest level above the columns.
+	// supers holds, for each column, its node in the lowest level above it.
 	supers []int
 	batch  int
 }
 
-// step is one level below one parent or several.
+// A step is one level, stacked by parent.
 type step struct {
 	stacks []*lowrank.Stack // by parent
-	items  [][]int          // what each stack holds: nodes of this level, or columns
+	items  [][]int          // contents of each stack: nodes of this level, or columns
 	under  [][]int          // the columns below each node of this level; nil for classes
 	lowest [][]int          // the nodes of the lowest level at or below each node of this one; nil for classes
 }
 
-// newScorer stacks everything; the components of gs move (lowrank.NewStack).
+// newScorer stacks all levels; the components of gs move (lowrank.NewStack).
 func newScorer(mul linalg.Backend, cfg Config, t tree, gs []lowrank.Gaussian, supers []int) *scorer {
 	s := &scorer{
 		mul: mul, normalize: cfg.Normalize, logDet: cfg.LogDet, t: cfg.T, gap: cfg.Gap,
@@ -124,7 +125,7 @@ func newScorer(mul linalg.Backend, cfg Config, t tree, gs []lowrank.Gaussian, su
 	return s
 }
 
-// gathered joins, for every parent, what its items have.
+// gathered concatenates, for every parent, the entries of its items.
 func gathered(items, have [][]int) [][]int {
 	all := make([][]int, len(items))
 	for parent, own := range items {
@@ -135,7 +136,8 @@ func gathered(items, have [][]int) [][]int {
 	return all
 }
 
-// stack sorts Gaussians by their parents, of which a row visits so many.
+// stack groups Gaussians by their parents, of which each row visits the given
+// number.
 func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents, visited int) step {
 	st := step{stacks: make([]*lowrank.Stack, parents), items: make([][]int, parents)}
 	for i, p := range parent {
@@ -154,8 +156,8 @@ func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents, visited int
 	return st
 }
 
-// batchSize is the number of rows to score at a time, from the scores of the T
-// largest stacks of classes.
+// batchSize returns the number of rows to score at a time, based on the scores
+// of the T largest stacks of classes.
 func (s *scorer) batchSize() int {
 	var sizes []int
 	for _, stack := range s.steps[len(s.steps)-1].stacks {
@@ -175,7 +177,7 @@ type ranked struct {
 	score float64
 }
 
-// found is what the search for one row came to.
+// found is the result of the search for one row.
 type found struct {
 	classes []ranked   // the visited ones
 	supers  []int      // the super-classes above them
@@ -183,14 +185,14 @@ type found struct {
 	neurons int        // nodes and classes scored
 }
 
-// group is the rows that visit one parent.
+// A group holds the rows that visit one parent.
 type group struct {
 	parent int
 	rows   []int
 }
 
-// find is Algorithm 1 for a batch: at every level the rows are sorted by the
-// parents they visit, and what is below a parent is scored for all of its rows
+// find is Algorithm 1 for a batch: at every level the rows are grouped by the
+// parents they visit, and the items of a parent are scored for all of its rows
 // at once.
 func (s *scorer) find(x blas32.General) ([]found, error) {
 	q := lowrank.NewQueries(lowrank.Placed(x, s.normalize), s.centre)
@@ -215,7 +217,7 @@ func (s *scorer) find(x blas32.General) ([]found, error) {
 	return out, nil
 }
 
-// descend notes that the first n candidates are visited.
+// descend records that the first n candidates are visited.
 func (f *found) descend(candidates []ranked, n int) {
 	f.neurons += len(candidates)
 	f.supers = f.supers[:0]
@@ -225,7 +227,7 @@ func (f *found) descend(candidates []ranked, n int) {
 	f.skipped = append(f.skipped, candidates[n:])
 }
 
-// visits sorts the rows by the parents that they visit.
+// visits groups the rows by the parents that they visit.
 func (st step) visits(of []found) []group {
 	rows := make([][]int, len(st.stacks))
 	for i := range of {
@@ -242,7 +244,7 @@ func (st step) visits(of []found) []group {
 	return groups
 }
 
-// score returns what is below the parents of every row, with scores.
+// score returns the items below the parents of every row, with scores.
 func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, error) {
 	scores, order := make([]blas64.General, len(groups)), st.largestFirst(groups)
 	err := dense.ParallelErr(len(groups), func(i int) (err error) {
@@ -286,8 +288,8 @@ func (st step) largestFirst(groups []group) []int {
 	return order
 }
 
-// visited moves the nodes to visit to the front, best first (of equals, the
-// lower node), and returns how many there are.
+// visited moves the nodes to visit to the front, best first (among equals, the
+// lower node), and returns their number.
 func (s *scorer) visited(candidates []ranked) int {
 	n := min(s.t, len(candidates))
 	for i := range n {
@@ -306,7 +308,7 @@ func (s *scorer) visited(candidates []ranked) int {
 	return n
 }
 
-// each calls do with what is found for every row of x, on all cores.
+// each calls do with the result of the search for every row of x, on all cores.
 func (s *scorer) each(x blas32.General, do func(i int, f *found)) error {
 	for first := 0; first < x.Rows; first += s.batch {
 		rows := dense.Rows32(x, first, min(first+s.batch, x.Rows))
@@ -319,8 +321,8 @@ func (s *scorer) each(x blas32.General, do func(i int, f *found)) error {
 	return nil
 }
 
-// best returns the largest score of a visited class and its column, of equals
-// the lower column.
+// best returns the largest score of a visited class and its column, among
+// equals the lower column.
 func (f *found) best() ranked {
 	best := f.classes[0]
 	for _, c := range f.classes[1:] {
@@ -331,18 +333,18 @@ func (f *found) best() ranked {
 	return best
 }
 
-// logProb writes the log-probabilities of all classes. A super-class stands
-// for the mixture of the classes below it (eq. 4.13, 4.14), each of which
-// weighs 1/n there: none can have more than n times the density of the
-// mixture. That bound, from the super-class's own score, is what an unvisited
-// class gets, and half of the best visited class's density at most, so that
-// the decision stays that of Algorithm 1.
+// logProb writes the log-probabilities of all classes. A super-class stands for
+// the mixture of the classes below it (eq. 4.13, 4.14), in which each has the
+// weight 1/n: none can have more than n times the density of the mixture. An
+// unvisited class gets that bound, from the score of its super-class, but at
+// most half of the best visited class's density, so that the decision stays
+// that of Algorithm 1.
 func (s *scorer) logProb(dst []float64, f *found) {
 	best := f.best().score
 	most := min(best-math.Ln2, math.Nextafter(best, math.Inf(-1)))
 	var sum float64
 	for _, c := range f.classes {
-		if !(c.score-best <= leastExponent) { // a NaN is to show
+		if !(c.score-best <= leastExponent) { // so that a NaN propagates
 			sum += math.Exp(c.score - best)
 		}
 	}
@@ -372,8 +374,8 @@ func (s *scorer) logProb(dst []float64, f *found) {
 	}
 }
 
-// novelty is −max log-density over the visited classes, up to a constant, or
-// min r without log-determinant.
+// novelty returns −max log-density over the visited classes, up to a constant,
+// or min r without log-determinant.
 func (s *scorer) novelty(f *found) float64 {
 	if s.logDet {
 		return -f.best().score

@@ -12,21 +12,21 @@ import (
 // Load returns the head that Save described, without statistics.
 func Load(s classifier.State) (*HPPCA, error) { return classtable.Load("hppca", s, New) }
 
-// fields are the tensors of a class: those of its Gaussian, and "super".
+// fields describes the tensors of a class: those of its Gaussian, and "super".
 func (cfg Config) fields(c *classifier.Codec, m *model, class *class) {
 	class.Gaussian.Fields(c, m.Dim, cfg.Q)
 	class.Lambda = cfg.Lambda
 	c.Int("super", &class.super, 0, len(m.Shared.tree.lowest().nodes)-1)
 }
 
-// node is a Gaussian of the tree as it is saved.
+// node is a Gaussian of the tree in its saved form.
 type node struct {
 	lowrank.Gaussian
 	parent int
 }
 
-// nodeFields are the tensors of the nodes, level after level from the top, whose
-// names begin with "node_": those of their Gaussians, and "parent".
+// nodeFields describes the tensors of the nodes, level by level from the top.
+// Their names begin with "node_": those of their Gaussians, and "parent".
 func (cfg Config) nodeFields(d, nodes int) func(c *classifier.Codec, n *node) {
 	return func(c *classifier.Codec, n *node) {
 		n.Gaussian.Fields(c, d, cfg.R)
@@ -71,8 +71,8 @@ func (cfg Config) decode(m *model, s classifier.State, classes int) error {
 	return nil
 }
 
-// check returns an error unless every node has something below it, and nothing
-// else is above anything.
+// check returns an error unless every node has something below it and every
+// parent exists.
 func (t tree) check(supers []int) error {
 	below := supers
 	for _, l := range slices.Backward(t.levels) {

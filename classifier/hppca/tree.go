@@ -13,21 +13,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A tree is the super-classes, level by level from the top; classes hang below
-// the last level. Every node has something below it. It is immutable.
+// A tree holds the super-classes, level by level from the top; classes are
+// below the last level. Every node has something below it. It is immutable.
 type tree struct{ levels []level }
 
 type level struct {
 	nodes []lowrank.Gaussian
-	// parent is the node of the level above; 0 in the top level.
+	// parent is the node in the level above; 0 in the top level.
 	parent []int
 }
 
 func (t tree) lowest() level { return t.levels[len(t.levels)-1] }
 
-// regroup makes the tree (Algorithm 2), level by level from the classes.
-// It does not depend on the order of the columns. examples are only asked for
-// with Config.Cluster "raw".
+// regroup builds the tree (Algorithm 2), level by level from the classes. It
+// does not depend on the order of the columns. examples is only called with
+// Config.Cluster "raw".
 func (c Config) regroup(ctx context.Context, m *model, examples func(class string) blas32.General) error {
 	names := m.Classes.Names()
 	order := classifier.Range(0, len(names))
@@ -67,8 +67,8 @@ func (c Config) regroup(ctx context.Context, m *model, examples func(class strin
 	return nil
 }
 
-// place puts the classes from column known on into the super-class of smallest
-// KL divergence.
+// place assigns the classes from column known on to the super-class with the
+// smallest KL divergence.
 func place(m *model, known int) error {
 	classes, nodes := m.Classes.Values()[known:], m.Shared.tree.lowest().nodes
 	if len(classes) == 0 {
@@ -85,7 +85,7 @@ func place(m *model, known int) error {
 }
 
 // pruned returns the tree without the nodes that have nothing below them, and
-// puts the classes right.
+// updates the classes accordingly.
 func (t tree) pruned(classes []class) tree {
 	supers := supersOf(classes)
 	out := tree{levels: make([]level, len(t.levels))}

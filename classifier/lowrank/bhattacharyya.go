@@ -8,7 +8,7 @@ import (
 )
 
 // Bhattacharyya writes the Bhattacharyya distance (eq. 4.9) of every Gaussian
-// of the set from q into dst, or its mean term alone.
+// of the set from q into dst, or only its mean term if meanOnly.
 func (s *Set) Bhattacharyya(dst []float64, q Gaussian, meanOnly bool) error {
 	o := s.against([]Gaussian{q})
 	components := o.rows
@@ -73,9 +73,9 @@ func (p *stacked) bhattacharyya(q *stacked, i int, c *compared) (mean, spread fl
 	return quadratic / 8, max(logDet-(p.logDet+q.logDet)/2, 0) / 2
 }
 
-// forward factors M (lower triangle, in place) and returns log|M| and
-// ‖C⁻¹y‖², C being the factor. M − I is positive semi-definite, so that no
-// pivot is less than 1 but for rounding.
+// forward factors M (lower triangle, in place) and returns log|M| and ‖C⁻¹y‖²,
+// C being the factor. M − I is positive semi-definite, so that no pivot is less
+// than 1 except by rounding.
 func forward(M, y []float64) (logDet, sq float64) {
 	m := len(y)
 	for i := range m {

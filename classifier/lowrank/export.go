@@ -6,8 +6,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
-// Graph is Scores of rows z (n×d in float64), as Theorem 1 in float64 about the
-// centre of the stack, with what rounding L to float32 adds:
+// Graph is Scores as a graph, for rows z (n×d in float64): Theorem 1 in float64
+// relative to the centre of the stack, with what rounding L to float32 adds:
 //
 //	λr = ‖z−c‖² − 2(μ−c)ᵀ(z−c) + ‖μ−c‖² − Σ w·a² + aᵀHa,  a = Lᵀ(z−μ),  H = LᵀL − I
 //

@@ -7,19 +7,19 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// fewRows are multiplied at a time, zeros in place of those that are missing,
-// so that no row meets another kernel for being alone.
+// fewRows is the number of rows multiplied at a time, padded with zeros, so
+// that a single row is computed by the same kernel as several.
 const fewRows = 16
 
-// scratch is what scoring a few rows takes, used again and again.
+// scratch holds reusable buffers for scoring a few rows.
 type scratch struct {
 	z        blas32.General // fewRows×d
 	products blas32.General // rows of the stack × fewRows
 	doubts   blas32.General // fewRows × Gaussians
 }
 
-// borrow returns a scratch for a stack, with anything in it. It goes back to
-// q.scratch.
+// borrow returns a scratch for a stack, with arbitrary contents. The caller
+// returns it to q.scratch.
 func (q *Queries) borrow(s *Stack) *scratch {
 	t, _ := q.scratch.Get().(*scratch)
 	if t == nil {
@@ -29,7 +29,7 @@ func (q *Queries) borrow(s *Stack) *scratch {
 	return t
 }
 
-// resized returns a matrix in the memory of m where that is enough.
+// resized returns a matrix that reuses the memory of m if that is large enough.
 func resized(m blas32.General, rows, cols int) blas32.General {
 	if cap(m.Data) < rows*cols {
 		return fresh(rows, cols)
@@ -37,7 +37,7 @@ func resized(m blas32.General, rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
 }
 
-// aligned returns a zero matrix all rows of which begin at multiples of 16
+// aligned returns a zero matrix in which every row starts at a multiple of 16
 // bytes: see fresh.
 func aligned(rows, cols int) blas32.General {
 	m := fresh(rows, (cols+3)/4*4)
@@ -46,8 +46,8 @@ func aligned(rows, cols int) blas32.General {
 }
 
 // scoresOfFew multiplies the other way round, the stack by a few rows: the
-// stack, by far the larger matrix, is then read once as it lies, where a right
-// operand would be packed first. For a handful of rows that takes half of the
+// stack, by far the larger matrix, is then read once in place, whereas a right
+// operand would be packed first. For a handful of rows that takes half the
 // time.
 func (s *Stack) scoresOfFew(q *Queries, rows []int) (blas64.General, error) {
 	scores := dense.New(len(rows), len(s.items))

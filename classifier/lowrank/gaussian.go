@@ -8,8 +8,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 )
 
-// negligible is the share of λ below which a component says less than rounding
-// its direction to float32 would add.
+// negligible is the share of λ below which a component matters less than the
+// error of rounding its direction to float32.
 const negligible = 1e-9
 
 // A Gaussian is N(Mean, Basisᵀ·diag(Values)·Basis + Lambda·I). It is never
@@ -22,9 +22,8 @@ type Gaussian struct {
 	Lambda float64
 }
 
-// Fit returns the Gaussian of the examples behind m with at most q components
-// (eq. 2.8, 2.9): fewer where there are no more than q examples or they do not
-// vary.
+// Fit returns the Gaussian of the examples in m with at most q components (eq.
+// 2.8, 2.9), fewer if there are no more than q examples or they do not vary.
 func Fit(m *moments.Moments, q int, lambda float64) (Gaussian, error) {
 	e, err := m.TopEigen(q)
 	if err != nil {
@@ -53,7 +52,7 @@ func (g *Gaussian) LogDet() float64 {
 	return float64(g.Dim())*math.Log(g.Lambda) + g.logDetBeyond()
 }
 
-// logDetBeyond is log|Σ| − d·log λ.
+// logDetBeyond returns log|Σ| − d·log λ.
 func (g *Gaussian) logDetBeyond() float64 {
 	var sum float64
 	for _, v := range g.Values {
@@ -75,8 +74,8 @@ func (g *Gaussian) project(v []float64) []float64 {
 	return out
 }
 
-// Block shows the components of all Gaussians as one matrix, copying them
-// unless they lie one after the other in memory already.
+// Block returns the components of all Gaussians as one matrix, copying them
+// unless they are already adjacent in memory.
 func Block(gs []Gaussian) blas32.General {
 	rows, d := 0, 0
 	for i := range gs {
@@ -93,9 +92,9 @@ func Block(gs []Gaussian) blas32.General {
 	return out
 }
 
-// fresh returns a zero matrix that begins at a multiple of 16 bytes, as Go
-// places everything of 32 bytes or more: the float32 kernels sum in an order
-// that depends on where a row lies between such multiples.
+// fresh returns a zero matrix that starts at a multiple of 16 bytes, as Go
+// allocates everything of 32 bytes or more: the float32 kernels sum in an order
+// that depends on the alignment of a row.
 func fresh(rows, cols int) blas32.General {
 	const least = 8
 	m := blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1)}
@@ -103,9 +102,9 @@ func fresh(rows, cols int) blas32.General {
 	return m
 }
 
-// adjacent returns the memory of all components where it is in one piece.
-// Rows that are no multiple of 16 bytes are always copied, to where they lie
-// as in any other fresh matrix.
+// adjacent returns the memory of all components if it is in one piece. Rows
+// whose size is not a multiple of 16 bytes are always copied, so that they have
+// the alignment of any other fresh matrix.
 func adjacent(gs []Gaussian, size int) ([]float32, bool) {
 	if len(gs) == 0 || gs[0].Dim()%4 != 0 {
 		return nil, size == 0
@@ -131,8 +130,8 @@ func adjacent(gs []Gaussian, size int) ([]float32, bool) {
 	return all, true
 }
 
-// Pack moves the components of all Gaussians into one piece of memory, which
-// Block then finds, and releases where they were.
+// Pack moves the components of all Gaussians into one piece of memory, where
+// Block finds them without copying, and releases the old memory.
 func Pack(gs []Gaussian) {
 	block, at := Block(gs), 0
 	for i := range gs {
@@ -142,7 +141,8 @@ func Pack(gs []Gaussian) {
 	}
 }
 
-// MeanOfMeans returns the mean of the means (d), a good origin for float32.
+// MeanOfMeans returns the mean of the means (d), a good origin for float32
+// products.
 func MeanOfMeans(gs []Gaussian) []float64 {
 	if len(gs) == 0 {
 		return nil
@@ -164,7 +164,7 @@ func minus(a, b []float64) []float64 {
 	return out
 }
 
-// dot has four sums that the processor can work on at once.
+// dot uses four sums that the processor can compute in parallel.
 func dot(a []float32, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64

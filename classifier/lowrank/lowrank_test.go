@@ -16,7 +16,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// gaussian draws a Gaussian of q components with variances from wide down.
+// gaussian draws a Gaussian of q components with variances decreasing from
+// wide.
 func gaussian(d, q int, lambda, wide float64, seed uint64) lowrank.Gaussian {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	g := lowrank.Gaussian{Mean: make([]float64, d), Lambda: lambda}
@@ -40,7 +41,8 @@ func gaussian(d, q int, lambda, wide float64, seed uint64) lowrank.Gaussian {
 	return g
 }
 
-// family has every number of components from 0 to d, and several λ.
+// family returns Gaussians with every number of components from 0 to d, and
+// several λ.
 func family(d int) []lowrank.Gaussian {
 	return []lowrank.Gaussian{
 		gaussian(d, 3, 0.1, 1, 1), gaussian(d, 0, 0.1, 1, 2), gaussian(d, d, 0.1, 2, 3), gaussian(d, 5, 1, 3, 4),
@@ -114,7 +116,7 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-// tolerance is that of float32 products beside D/λ up to 100.
+// tolerance is that of float32 products with D/λ up to 100.
 const tolerance = 2e-5
 
 func TestDivergencesEqualDense(t *testing.T) {
@@ -144,7 +146,7 @@ func TestDivergencesEqualDense(t *testing.T) {
 	}
 }
 
-// TestBoundsAreBelow, also of a part of the set.
+// TestBoundsAreBelow also checks part of the set.
 func TestBoundsAreBelow(t *testing.T) {
 	gs := family(9)
 	set := lowrank.NewSet(gs, linalg.Default())
@@ -179,7 +181,8 @@ func TestPairsEqualSets(t *testing.T) {
 	}
 }
 
-// TestExtremesStayFinite: values a float32 cannot square, and D/λ of 1e60.
+// TestExtremesStayFinite uses values whose square overflows float32, and D/λ of
+// 1e60.
 func TestExtremesStayFinite(t *testing.T) {
 	gs := []lowrank.Gaussian{gaussian(6, 3, 1e-2, 1e60, 1), gaussian(6, 3, 1e-2, 1e-60, 2), gaussian(6, 2, 1e-2, 1e60, 3)}
 	for i := range gs {
@@ -214,9 +217,9 @@ func mixture(t *testing.T, gs []lowrank.Gaussian, weights []float64, r int) lowr
 	return g
 }
 
-// TestMixtureEqualsDense: with all components it has the moments of the
-// mixture (eq. 4.13, 4.14), thin (few Gaussians) and full (many); with fewer,
-// the leading ones.
+// TestMixtureEqualsDense checks that with all components the result has the
+// moments of the mixture (eq. 4.13, 4.14), thin (few Gaussians) and full
+// (many), and with fewer components the leading ones.
 func TestMixtureEqualsDense(t *testing.T) {
 	const d = 9
 	few := []lowrank.Gaussian{gaussian(d, 2, 0.1, 1, 1), gaussian(d, 3, 0.1, 1, 2)}
@@ -264,7 +267,7 @@ func TestMixtureEqualsDense(t *testing.T) {
 	}
 }
 
-// TestMixtureMinimisesKL is Theorem 2: no other Gaussian is nearer.
+// TestMixtureMinimisesKL checks Theorem 2: no other Gaussian is nearer.
 func TestMixtureMinimisesKL(t *testing.T) {
 	gs := []lowrank.Gaussian{gaussian(5, 2, 0.1, 1, 1), gaussian(5, 2, 0.1, 1, 2), gaussian(5, 2, 0.1, 1, 3)}
 	total := func(q lowrank.Gaussian) float64 {
@@ -293,8 +296,8 @@ func TestMixtureMinimisesKL(t *testing.T) {
 	}
 }
 
-// TestStackEqualsDense, with means far from the centre of the products and
-// queries on the components, where float32 alone loses everything.
+// TestStackEqualsDense uses means far from the centre of the products and
+// queries on the components, where float32 alone loses all digits.
 func TestStackEqualsDense(t *testing.T) {
 	const d = 9
 	gs := family(d)
@@ -338,8 +341,8 @@ func denseScore(t *testing.T, g lowrank.Gaussian, z blas64.General, row int, log
 	return -r / 2
 }
 
-// TestBlockFindsWhatWasPacked: no copy, whichever run of Gaussians is asked
-// for, and a copy where they are apart.
+// TestBlockFindsWhatWasPacked checks that any adjacent run of Gaussians is not
+// copied, and that separate ones are.
 func TestBlockFindsWhatWasPacked(t *testing.T) {
 	gs := family(4)
 	apart := lowrank.Block(gs)

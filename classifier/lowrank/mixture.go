@@ -15,7 +15,8 @@ const mixtureRows = 2048
 // Mixture returns the Gaussian with the mean and the leading r components of
 // the covariance of the mixture of gs (at least one), which minimises the sum
 // of the KL divergences from them to it (eq. 4.13, 4.14). Weights need not sum
-// to 1; mul multiplies. The components' values do not contain λ, which eq. 4.14 does.
+// to 1; mul is the backend. The values of the components exclude λ, unlike in
+// eq. 4.14.
 func Mixture(gs []Gaussian, weights []float64, r int, mul linalg.Backend) (Gaussian, error) {
 	share := shares(weights)
 	out := Gaussian{Mean: make([]float64, gs[0].Dim())}
@@ -31,7 +32,7 @@ func Mixture(gs []Gaussian, weights []float64, r int, mul linalg.Backend) (Gauss
 		}
 	}
 	if spread == 0 {
-		out.Lambda = gs[0].Lambda // free of rounding
+		out.Lambda = gs[0].Lambda // exact, without rounding
 	}
 	e, err := factorEigen(linalg.Solver{Backend: mul}, gs, share, out.Mean, r)
 	out.Values, out.Basis = e.Values, narrowed(e.Vectors.Data)

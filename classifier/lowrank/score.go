@@ -13,20 +13,20 @@ import (
 
 const (
 	// guard is the share of the terms of a difference below which float32
-	// products leave too few digits of it. They are good to about 1e−6 of
-	// ‖x‖·‖y‖, so that what passes is good to 1e−4.
+	// products leave too few digits of it. They are accurate to about 1e−6 of
+	// ‖x‖·‖y‖, so that what passes is accurate to 1e−4.
 	guard = 1.0 / 50
-	// productError is about what float32 products, and sums of their squares,
-	// are off by as a share of ‖x‖·‖y‖. A score whose error may exceed
-	// doubtNats is computed again if its Gaussian may have a probability above
-	// exp(−leaderNats): no probability is off by more than 1e−5.
+	// productError is about the error of float32 products, and of sums of their
+	// squares, as a share of ‖x‖·‖y‖. A score whose error may exceed doubtNats is
+	// recomputed if its Gaussian may have a probability above exp(−leaderNats):
+	// no probability is off by more than 1e−5.
 	productError = 3e-7
 	doubtNats    = 2.5e-5
 	leaderNats   = 14
 )
 
-// Placed returns x in float64, of length 1 with unit. It rounds to float32 in
-// between, as learning does.
+// Placed returns x in float64, scaled to length 1 if unit. It rounds to float32
+// in between, as learning does.
 func Placed(x blas32.General, unit bool) blas64.General {
 	z := dense.New(x.Rows, x.Cols)
 	dense.Parallel(x.Rows, func(i int) {
@@ -39,7 +39,8 @@ func Placed(x blas32.General, unit bool) blas64.General {
 	return z
 }
 
-// Queries are the rows to be scored, prepared once for all stacks of one centre.
+// Queries holds the rows to score, prepared once for all stacks with the same
+// centre.
 type Queries struct {
 	z       blas64.General
 	z32     blas32.General // z − centre
@@ -47,7 +48,7 @@ type Queries struct {
 	scratch sync.Pool      // of *scratch
 }
 
-// NewQueries takes the rows of z (n×d), which must not change afterwards.
+// NewQueries prepares the rows of z (n×d), which must not change afterwards.
 func NewQueries(z blas64.General, centre []float64) *Queries {
 	q := &Queries{z: z, z32: dense.New32(z.Rows, z.Cols), length: make([]float64, z.Rows)}
 	dense.Parallel(z.Rows, func(i int) {
@@ -64,7 +65,8 @@ func NewQueries(z blas64.General, centre []float64) *Queries {
 
 func (q *Queries) row(i int) []float64 { return dense.Row(q.z, i) }
 
-// gather returns the given rows in float32, without a copy where it is all.
+// gather returns the given rows in float32, without a copy if these are all
+// rows.
 func (q *Queries) gather(rows []int) blas32.General {
 	if len(rows) == q.z32.Rows {
 		return q.z32
@@ -72,7 +74,7 @@ func (q *Queries) gather(rows []int) blas32.General {
 	return dense.Gather32(q.z32, rows)
 }
 
-// stacked is one Gaussian as a Stack sees it.
+// stacked is a Gaussian prepared for a Stack.
 type stacked struct {
 	*Gaussian
 	first     int       // its first row in the stack
@@ -85,7 +87,7 @@ type stacked struct {
 	logDet    float64 // log|Σ| − d·log λ, or 0 without log-determinant
 }
 
-// stackedOf writes μ − c into below.
+// stackedOf prepares a Gaussian and writes μ − c into below.
 func stackedOf(g *Gaussian, first int, centre []float64, logDet bool, below []float32) stacked {
 	shift := minus(g.Mean, centre)
 	k := stacked{Gaussian: g, first: first, origin: g.project(shift), weight: make([]float64, len(g.Values)), precision: 1 / g.Lambda}
@@ -104,9 +106,9 @@ func stackedOf(g *Gaussian, first int, centre []float64, logDet bool, below []fl
 	return k
 }
 
-// distance returns λr of a row z by Theorem 1 (eq. 2.10) from length = ‖z−c‖ and
-// from float32 products, uu = ‖u‖² and cross = (μ−c)ᵀ(z−c), and the size of the
-// terms of which it is the difference. Scores are made of it where it is sure.
+// distance returns λr of a row z by Theorem 1 (eq. 2.10) from length = ‖z−c‖
+// and the float32 products uu = ‖u‖² and cross = (μ−c)ᵀ(z−c), and the size of
+// the terms of this difference. Scores use it if it is sure.
 func (k *stacked) distance(length, uu, cross float64) (t, terms float64) {
 	return length*length - 2*cross + k.norm*k.norm - uu, length * (k.norm + math.Sqrt(uu))
 }
@@ -114,7 +116,7 @@ func (k *stacked) distance(length, uu, cross float64) (t, terms float64) {
 // sure reports whether enough digits of a distance are left.
 func sure(t, terms float64) bool { return t > guard*terms && t <= math.MaxFloat64 }
 
-// score returns −½(r + log|Σ|) and what it may be off by, for a sure distance.
+// score returns −½(r + log|Σ|) and a bound of its error, for a sure distance.
 func (k *stacked) score(t, terms float64) (float64, float32) {
 	return -(t*k.precision + k.logDet) / 2, float32(productError / 2 * terms * k.precision)
 }
@@ -143,7 +145,7 @@ func (g *Gaussian) exact(z []float64) float64 {
 }
 
 // weightedSquares returns ‖u‖² = Σ w·(p−o)², in four sums that the processor
-// can work on at once.
+// can compute in parallel.
 func weightedSquares(p, o, w []float32) float64 {
 	n := len(w)
 	p, o = p[:n], o[:n]

@@ -10,21 +10,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// setChunk is how many Gaussians are compared at a time: their components are
+// setChunk is the number of Gaussians compared at a time: their components are
 // multiplied as one matrix.
 const setChunk = 64
 
-// A Set is Gaussians of one dimension, prepared for being compared with others
-// many times.
+// A Set holds Gaussians of one dimension, prepared for repeated comparison with
+// others.
 type Set struct {
 	gs     []Gaussian
-	items  []stacked      // the same
+	items  []stacked      // gs, prepared
 	centre []float64      // mean of the means: the origin of all products
 	means  blas32.General // μ − centre
 	mul    linalg.Backend
 }
 
-// NewSet takes at least one Gaussian, and what multiplies.
+// NewSet prepares at least one Gaussian, with mul as the backend.
 func NewSet(gs []Gaussian, mul linalg.Backend) *Set {
 	s := &Set{gs: gs, centre: MeanOfMeans(gs), items: make([]stacked, len(gs)), mul: mul}
 	s.means = fresh(len(gs), len(s.centre))
@@ -35,7 +35,7 @@ func NewSet(gs []Gaussian, mul linalg.Backend) *Set {
 // Len returns the number of Gaussians.
 func (s *Set) Len() int { return len(s.gs) }
 
-// others is what the Gaussians of a Set are compared with.
+// others holds what the Gaussians of a Set are compared with.
 type others struct {
 	items []stacked
 	rows  blas32.General // their components; for Bhattacharyya, μ − centre below
@@ -52,8 +52,8 @@ func (s *Set) against(gs []Gaussian) others {
 	return o
 }
 
-// A compared chunk holds products of Gaussians first … of the set with the
-// rows of others.
+// compared holds the products of a chunk of the set, Gaussians first …, with
+// the rows of others.
 type compared struct {
 	first   int
 	basis   blas32.General // components × rows
@@ -94,7 +94,7 @@ func (s *Set) compare(gs []Gaussian, means, rows blas32.General) (compared, erro
 	return c, err
 }
 
-// project multiplies means, less the centre, with components.
+// project multiplies means, minus the centre, with components.
 func (s *Set) project(means, rows blas32.General) (blas32.General, error) {
 	out := dense.New32(means.Rows, rows.Rows)
 	if rows.Rows == 0 {
@@ -103,21 +103,20 @@ func (s *Set) project(means, rows blas32.General) (blas32.General, error) {
 	return out, s.mul.MulTrans(out, means, rows)
 }
 
-// of returns the products of component b of Gaussian i with m rows from the
-// given one on.
+// of returns the products of component b of Gaussian i with m rows from row on.
 func (c *compared) of(i, b, row, m int) []float32 {
 	r := c.offsets[i-c.first] + b
 	return c.basis.Data[r*c.basis.Cols+row : r*c.basis.Cols+row+m]
 }
 
-// meanOf returns the products of the mean of Gaussian i, less the centre.
+// meanOf returns the products of the mean of Gaussian i, minus the centre.
 func (c *compared) meanOf(i, row, m int) []float32 {
 	at := (i-c.first)*c.means.Cols + row
 	return c.means.Data[at : at+m]
 }
 
-// KL writes KL(i ‖ q[j]) in nats (eq. 4.11) of every Gaussian i of the set into
-// dst (Len × len(q)).
+// KL writes KL(i ‖ q[j]) in nats (eq. 4.11) into dst (Len × len(q)) for every
+// Gaussian i of the set.
 func (s *Set) KL(dst blas64.General, q []Gaussian) error {
 	o := s.against(q)
 	return s.each(&o, func(i int, c *compared) {
@@ -131,7 +130,7 @@ func (s *Set) KL(dst blas64.General, q []Gaussian) error {
 	})
 }
 
-// KLOf is KL of some Gaussians of the set only (len(which) × len(q)).
+// KLOf is KL for some Gaussians of the set only (len(which) × len(q)).
 func (s *Set) KLOf(which []int, q []Gaussian) (blas64.General, error) {
 	part := &Set{gs: make([]Gaussian, len(which)), items: make([]stacked, len(which)), centre: s.centre, means: fresh(len(which), len(s.centre)), mul: s.mul}
 	for k, i := range which {
@@ -142,7 +141,7 @@ func (s *Set) KLOf(which []int, q []Gaussian) (blas64.General, error) {
 	return dst, part.KL(dst, q)
 }
 
-// KLBound writes lower bounds of what KL writes, for the cost of the means
+// KLBound writes lower bounds of the values of KL, for the cost of the means
 // alone: the mean term is exact, and the trace is at least the sum of products
 // of the eigenvalues, the largest of one matrix with the smallest of the
 // inverse of the other (von Neumann).
@@ -162,10 +161,10 @@ func (s *Set) KLBound(dst blas64.General, q []Gaussian) error {
 	return nil
 }
 
-// kl is eq. 4.11 with Σ⁻¹ = (I − L·diag(W)·Lᵀ)/λ, W = D/(D+λ) of q, from the
-// products of the mean and of each component of p with the components of q;
-// without the latter it is a lower bound. What can only be negative by rounding
-// is cut off at 0.
+// kl computes eq. 4.11 with Σ⁻¹ = (I − L·diag(W)·Lᵀ)/λ, W = D/(D+λ) of q, from
+// the products of the mean and of each component of p with the components of q;
+// without the latter it returns a lower bound. Values below 0, which only
+// rounding can produce, are set to 0.
 func (p *stacked) kl(q *stacked, mean []float32, component func(b int) []float32) float64 {
 	var within, used float64 // of δ and of the identity, in the components of q
 	w := q.weight
@@ -193,7 +192,7 @@ func (p *stacked) kl(q *stacked, mean []float32, component func(b int) []float32
 	return max(0, (logDets-d*math.Log(ratio)+d*(ratio-1)-used*ratio+(trace+quadratic)/q.Lambda)/2)
 }
 
-// squared is the squared distance.
+// squared returns the squared Euclidean distance.
 func squared(a, b []float64) float64 {
 	var sum float64
 	for j, v := range a {

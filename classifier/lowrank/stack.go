@@ -12,31 +12,33 @@ import (
 )
 
 const (
-	// spanRows is how many rows of a stack are multiplied at a time, at most:
-	// the products of blockRows queries are 1.3 MiB. Spans get smaller towards
-	// the end, so that no core waits long for another, but not below lastRows.
+	// spanRows is the maximum number of rows of a stack multiplied at a time: the
+	// products of blockRows queries are 1.3 MiB. Spans get smaller toward the
+	// end, so that no core waits long for another, but not below lastRows.
 	spanRows = 1344
 	lastRows = spanRows / 4
-	// blockRows is how many queries are multiplied at a time.
+	// blockRows is the number of queries multiplied at a time.
 	blockRows = 256
 )
 
-// A Stack is Gaussians that are scored together. It is immutable.
+// A Stack holds Gaussians that are scored together. It is immutable.
 type Stack struct {
-	// rows is, Gaussian by Gaussian, its components and below them μ − centre.
+	// rows holds for each Gaussian its components and below them μ − centre.
 	rows  blas32.General
 	items []stacked
 	mul   linalg.Backend
 	few   bool // queries come a handful at a time
 	spans []span
-	// buffers are *[]float32: the products of a span, and the doubts of a call.
+	// The pools hold *[]float32: the products of a span, and the doubts of a
+	// call.
 	products, doubts sync.Pool
 }
 
-// NewStack stacks Gaussians, the origin of its products being at centre. Their
-// components move into its memory, so that they are held once; gs is kept. With
-// few, queries are expected a handful at a time: scores cost less then and more
-// otherwise, and differ in the last bits.
+// NewStack stacks Gaussians; centre is the origin of its products. Their
+// components move into the stack's memory, so that they are stored once; the
+// stack keeps a reference to gs. With few set, it expects a handful of queries
+// at a time: scoring these is then faster and scoring more is slower, and
+// scores differ in the last bits.
 func NewStack(gs []Gaussian, centre []float64, logDet, few bool, mul linalg.Backend) *Stack {
 	d, n := len(centre), len(gs)
 	for i := range gs {
@@ -57,13 +59,13 @@ func NewStack(gs []Gaussian, centre []float64, logDet, few bool, mul linalg.Back
 	return s
 }
 
-// A span is the Gaussians first … last−1, which are rows from … to−1 of the
-// stack: what one goroutine multiplies and scores at a time, so that the
-// products never leave its cache.
+// A span is the Gaussians first … last−1, stored in rows from … to−1 of the
+// stack. One goroutine multiplies and scores a span at a time, so that the
+// products stay in its cache.
 type span struct{ first, last, from, to int }
 
-// spansOf divides the Gaussians, which are so many rows; a span ends with the
-// one that fills it.
+// spansOf divides the Gaussians, which have the given total of rows, into
+// spans; a span ends with the Gaussian that fills it.
 func spansOf(items []stacked, rows int) []span {
 	var all []span
 	var next span
@@ -81,12 +83,12 @@ func spansOf(items []stacked, rows int) []span {
 // Len returns the number of Gaussians.
 func (s *Stack) Len() int { return len(s.items) }
 
-// Rows returns the number of rows that a query is multiplied with.
+// Rows returns the number of rows that each query is multiplied with.
 func (s *Stack) Rows() int { return s.rows.Rows }
 
 // Scores returns −½(r + log|Σ| − d·log λ) of the given rows of q for every
-// Gaussian (len(rows) × Len), r being the squared Mahalanobis distance. Values
-// that share λ are log-densities up to one constant.
+// Gaussian (len(rows) × Len), r being the squared Mahalanobis distance. For
+// Gaussians with the same λ these are log-densities up to one constant.
 func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 	if s.few {
 		return s.scoresOfFew(q, rows)
@@ -108,7 +110,8 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 	return scores, nil
 }
 
-// scoreSpan scores rows, which z32 are, for the Gaussians of a span.
+// scoreSpan scores the given rows, whose float32 copies are z32, against the
+// Gaussians of a span.
 func (s *Stack) scoreSpan(sp span, q *Queries, rows []int, z32 blas32.General, scores blas64.General, doubts blas32.General) error {
 	width := sp.to - sp.from
 	buffer := borrowed(&s.products, len(rows)*width)
@@ -134,9 +137,8 @@ func (s *Stack) scoreSpan(sp span, q *Queries, rows []int, z32 blas32.General, s
 	return nil
 }
 
-// refine computes again, in float64, the Gaussians that may share in the
-// probability of a row, where float32 products leave r with an error that would
-// show in it.
+// refine recomputes in float64 the Gaussians that may contribute to the
+// probability of a row and whose float32 error would affect it.
 func (s *Stack) refine(scores []float64, doubts []float32, z []float64) {
 	floor := math.Inf(-1)
 	for c, doubt := range doubts {

@@ -7,16 +7,16 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// Fields are the tensors of a Gaussian of dimension d with at most q components:
-// "count", "components", "mean" (d) and, stacked, "values" and "basis" (×d,
-// float32). λ is not one of them.
+// Fields describes the tensors of a Gaussian of dimension d with at most q
+// components: "count", "components", "mean" (d) and, stacked, "values" and
+// "basis" (×d, float32). λ is not included.
 func (g *Gaussian) Fields(c *classifier.Codec, d, q int) {
 	k := len(g.Values)
 	c.Int("count", &g.N, 1, math.MaxInt32)
 	c.Int("components", &k, 0, min(q, d))
 	c.Float64("mean", &g.Mean, d)
 	c.Rows64("values", &g.Values, k)
-	c.View32("basis", &g.Basis, k, d) // a stack copies it
+	c.View32("basis", &g.Basis, k, d) // no copy: a stack makes one
 	if !c.Reading() {
 		return
 	}

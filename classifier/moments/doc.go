@@ -5,15 +5,16 @@
 //	μ   mean, d                     Moments.Mean
 //	M2  Σ (x−μ)(x−μ)ᵀ, d×d           Moments.Covariance = M2/(n−1)
 //
-// While n ≤ d the thin factor, the float32 rows themselves, is kept: it is
-// exact and smaller than M2. Beyond that M2 is held as d(d+1)/2 float64
-// values and updated by the pairwise formula of Chan, Golub and LeVeque
-// (1979). Adding in any order, in pieces, on several machines (Merge), or
-// adding and removing again agree to about 1e−12 relative to the squared
+// While n ≤ d the thin factor, the float32 rows themselves, is stored: it is
+// exact and smaller than M2. Beyond that M2 is stored as d(d+1)/2 float64
+// values and updated by the pairwise formula of Chan, Golub and LeVeque (1979).
+// Adding in any order, in pieces, on several machines (Merge), or adding and
+// removing again give results that agree to about 1e−12 relative to the squared
 // length of the data.
 //
-// Cost: Add and Remove are O(d) a row in the thin form and O(d²) in the full
-// one; TopEigen is O(n²d) thin and O(d²q) a sweep full.
+// Cost: Add and Remove are O(d) per row in the thin form and O(d²) in the full
+// one; TopEigen is O(n²d) in the thin form and O(d²q) per sweep in the full
+// one.
 //
-// A thin form holds the embeddings; so does whatever it is saved to.
+// The thin form contains the embeddings, and so does every file it is saved to.
 package moments

@@ -13,37 +13,37 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// ErrRemove says that rows cannot have been part of the statistics.
+// ErrRemove reports that rows cannot have been part of the statistics.
 var ErrRemove = errors.New("these examples were not learned as part of this class")
 
-// chunkValues bounds what is centred in float64 at a time.
+// chunkValues bounds the values that are centred in float64 at a time.
 const chunkValues = 1 << 21
 
-// Moments are the statistics of one class. They are not safe for concurrent
-// changes; reading is.
+// Moments holds the statistics of one class. Concurrent reads are safe,
+// concurrent changes are not.
 type Moments struct {
 	d, n int
 	// rows is the thin form, n×d; nil in the full form.
 	rows []float32
-	// mean and m2 are the full form; m2 is the upper triangle row by row.
+	// mean and m2 are the full form; m2 is the upper triangle, row by row.
 	mean, m2 []float64
 	// solver computes products and eigenpairs; its zero value is gonum's.
 	solver linalg.Solver
 }
 
-// Use takes the backend of large products, in place of gonum.
+// Use sets the backend of large products; the default is gonum.
 func (m *Moments) Use(mul linalg.Backend) { m.solver.Backend = mul }
 
-// New returns statistics of no examples of d values each.
+// New returns statistics of no examples, with d values per example.
 func New(d int) *Moments { return &Moments{d: d} }
 
 // N returns the number of examples.
 func (m *Moments) N() int { return m.n }
 
-// Dim returns the number of values of an example.
+// Dim returns the number of values per example.
 func (m *Moments) Dim() int { return m.d }
 
-// Thin says whether the examples themselves are kept.
+// Thin reports whether the examples themselves are stored.
 func (m *Moments) Thin() bool { return m.m2 == nil }
 
 // Clone returns an independent copy.
@@ -56,7 +56,7 @@ func (m *Moments) Clone() *Moments {
 	}
 }
 
-// Mean returns a copy of the mean (d), zeros where there are no examples.
+// Mean returns a copy of the mean (d), zeros if there are no examples.
 func (m *Moments) Mean() []float64 {
 	if !m.Thin() {
 		return append([]float64(nil), m.mean...)
@@ -64,7 +64,7 @@ func (m *Moments) Mean() []float64 {
 	return meanOf(m.matrix())
 }
 
-// Add takes in the rows of x (b×d). On error nothing changes.
+// Add adds the rows of x (b×d). On error nothing changes.
 func (m *Moments) Add(x blas32.General) error {
 	if err := classifier.CheckRows(x, m.d); err != nil {
 		return fmt.Errorf("add examples: %w", err)
@@ -83,8 +83,8 @@ func (m *Moments) Add(x blas32.General) error {
 	return m.addFull(x)
 }
 
-// Give is Add of rows that the caller gives up: the first ones are kept as they
-// are, without a copy.
+// Give is Add for rows that the caller gives up: the first ones are stored
+// without a copy.
 func (m *Moments) Give(x blas32.General) error {
 	if m.n > 0 || !m.Thin() || x.Rows > m.d || x.Stride != x.Cols {
 		return m.Add(x)
@@ -96,10 +96,11 @@ func (m *Moments) Give(x blas32.General) error {
 	return nil
 }
 
-// Merge takes in what o has seen; o stays as it is. On error nothing changes.
+// Merge adds the examples of o, which stays unchanged. On error nothing
+// changes.
 func (m *Moments) Merge(o *Moments) error {
 	if m.d != o.d {
-		return fmt.Errorf("merge statistics: %d values an example and %d", m.d, o.d)
+		return fmt.Errorf("merge statistics: %d and %d values per example", m.d, o.d)
 	}
 	if o.n == 0 {
 		return nil
@@ -114,7 +115,7 @@ func (m *Moments) Merge(o *Moments) error {
 	return nil
 }
 
-// matrix shows the thin form as n×d.
+// matrix returns the thin form as n×d.
 func (m *Moments) matrix() blas32.General {
 	return blas32.General{Rows: m.n, Cols: m.d, Stride: m.d, Data: m.rows}
 }
@@ -146,7 +147,7 @@ func (m *Moments) addFull(x blas32.General) error {
 	return nil
 }
 
-// combine adds the moments of b further examples: Chan's pairwise update.
+// combine adds the moments of b further examples with Chan's pairwise update.
 func (m *Moments) combine(b int, mean, m2 []float64) {
 	n := m.n + b
 	delta := make([]float64, m.d)
@@ -158,7 +159,7 @@ func (m *Moments) combine(b int, mean, m2 []float64) {
 	m.n = n
 }
 
-// addOuter adds sign·m2 (skipped when nil) and weight·δδᵀ.
+// addOuter adds sign·m2 (skipped if nil) and weight·δδᵀ.
 func (m *Moments) addOuter(m2 []float64, sign float64, delta []float64, weight float64) {
 	p := 0
 	for i, di := range delta {
@@ -176,7 +177,7 @@ func (m *Moments) addOuter(m2 []float64, sign float64, delta []float64, weight f
 	}
 }
 
-// chunkMoments returns mean and packed M2 of the rows of x; M2 is nil for a
+// chunkMoments returns the mean and packed M2 of the rows of x; M2 is nil for a
 // single row.
 func (m *Moments) chunkMoments(x blas32.General) (mean, m2 []float64, err error) {
 	mean = meanOf(x)
@@ -190,7 +191,7 @@ func (m *Moments) chunkMoments(x blas32.General) (mean, m2 []float64, err error)
 	return mean, pack(s), nil
 }
 
-// meanColumns are summed by one goroutine at a time.
+// meanColumns is the number of columns that one goroutine sums at a time.
 const meanColumns = 320
 
 func meanOf(x blas32.General) []float64 {

@@ -18,7 +18,7 @@ import (
 
 const d = 12
 
-// sample returns rows with offset mean, so that cancellation would show.
+// sample returns rows with offset mean, so that cancellation would be visible.
 func sample(n int, seed uint64) blas32.General {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	x := blas32.General{Rows: n, Cols: d, Stride: d + 1, Data: make([]float32, n*(d+1))}
@@ -128,7 +128,8 @@ func TestStreamingBatchMergedAddRemoveAgree(t *testing.T) {
 	}
 }
 
-// TestGiveIsAdd: in the thin form, beyond it, and on top of others.
+// TestGiveIsAdd checks the thin form, the full form, and adding to existing
+// examples.
 func TestGiveIsAdd(t *testing.T) {
 	for _, n := range []int{1, 5, d, d + 1, 40} {
 		want, got := batch(t, sample(n, 2)), moments.New(d)
@@ -312,9 +313,9 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestTopEigenFarFromZero: examples about a mean a thousand times their spread
-// have the components that they have about zero, though directions may be
-// good to float32 only: they are centred in float64 first.
+// TestTopEigenFarFromZero checks that examples around a mean a thousand times
+// their spread have the same components as around zero: they are centred in
+// float64 first, although directions need only float32 precision.
 func TestTopEigenFarFromZero(t *testing.T) {
 	const n, d, q = 150, 300, 10
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -12,14 +12,14 @@ import (
 )
 
 // removeTol is the share of the total second moment by which a downdate may
-// miss zero through rounding.
+// miss zero because of rounding.
 const removeTol = 1e-10
 
-// Remove takes out the rows of x (b×d), exactly: the result equals statistics
-// that never saw them (to 1e−8 in the full form, which forgets the rows). It
-// wraps ErrRemove and changes nothing when they cannot have been added: no
-// such row in the thin form; too few examples or a covariance that would not
-// be one in the full form.
+// Remove removes the rows of x (b×d), exactly: the result equals statistics
+// that never saw them (to 1e−8 in the full form, which does not store the
+// rows). It wraps ErrRemove and changes nothing if they cannot have been added:
+// in the thin form if there is no such row; in the full form if there are too
+// few examples or the result would not be a covariance.
 func (m *Moments) Remove(x blas32.General) error {
 	if err := classifier.CheckRows(x, m.d); err != nil {
 		return fmt.Errorf("remove examples: %w", err)
@@ -55,7 +55,8 @@ func (m *Moments) removeThin(x blas32.General) error {
 	return nil
 }
 
-// find returns the last row equal to x that is not gone yet, −1 for none.
+// find returns the last row equal to x that is not gone yet, −1 if there is
+// none.
 func (m *Moments) find(x []float32, gone []bool) int {
 	for i := m.n - 1; i >= 0; i-- {
 		if !gone[i] && slices.Equal(m.rows[i*m.d:(i+1)*m.d], x) {
@@ -84,7 +85,7 @@ func (m *Moments) removeFull(x blas32.General) error {
 	return nil
 }
 
-// removeAll leaves no examples, where x has the moments that m has.
+// removeAll leaves no examples, provided that x has the moments of m.
 func (m *Moments) removeAll(x blas32.General) error {
 	other := New(m.d)
 	if err := other.Add(x); err != nil {
@@ -108,7 +109,7 @@ func (m *Moments) removeAll(x blas32.General) error {
 	return nil
 }
 
-// separate is combine backwards.
+// separate is the inverse of combine.
 func (m *Moments) separate(b int, mean, m2 []float64) {
 	n := m.n - b
 	delta := make([]float64, m.d)
@@ -120,8 +121,8 @@ func (m *Moments) separate(b int, mean, m2 []float64) {
 	m.n = n
 }
 
-// spread is the scale that rounding errors are compared with: the second
-// moments about zero, traced.
+// spread returns the scale for judging rounding errors: the trace of the second
+// moments about zero.
 func (m *Moments) spread() float64 {
 	sum := m.trace()
 	for _, v := range m.mean {
@@ -141,7 +142,8 @@ func (m *Moments) trace() float64 {
 }
 
 // checkPSD wraps ErrRemove unless M2 is a scatter matrix of n examples, up to
-// rounding at the given scale; of a single one it is zero, and is made so.
+// rounding at the given scale; for a single example it must be zero, and is set
+// to exactly zero.
 func (m *Moments) checkPSD(scale float64) error {
 	tol := removeTol*scale + 1e-300
 	if m.n == 1 {

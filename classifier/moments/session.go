@@ -13,11 +13,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Session is the examples of some classes: embeddings or, in their place,
-// statistics of them.
+// A Session holds the examples of some classes: embeddings or statistics of
+// them.
 type Session struct {
-	// X (n×d) holds the embeddings and Y their labels; both are empty where
-	// there are only statistics.
+	// X (n×d) holds the embeddings and Y their labels; both are empty if there
+	// are only statistics.
 	X blas32.General
 	Y []string
 	// Dim is d.
@@ -26,7 +26,7 @@ type Session struct {
 	Classes []Examples
 }
 
-// Examples are those of one class in a session.
+// Examples holds the examples of one class in a session.
 type Examples struct {
 	Class string
 	// Rows are the positions of the examples in X, ascending.
@@ -34,11 +34,12 @@ type Examples struct {
 
 	x     blas32.General
 	unit  bool
-	stats *Moments // in place of rows
+	stats *Moments // instead of Rows
 }
 
-// NewSession groups labelled embeddings by class: row i of x (n×d, d being dim
-// unless that is 0) is an example of y[i]. With unit they are scaled to length 1.
+// NewSession groups labelled embeddings by class: row i of x (n×d, where d is
+// dim unless dim is 0) is an example of y[i]. With unit set they are scaled to
+// length 1.
 func NewSession(x blas32.General, y []string, dim int, unit bool) (*Session, error) {
 	if err := classifier.CheckExamples(x, y, dim); err != nil {
 		return nil, err
@@ -50,9 +51,9 @@ func NewSession(x blas32.General, y []string, dim int, unit bool) (*Session, err
 	return s, nil
 }
 
-// SessionOf is NewSession from statistics: stats[i] are those of classes[i].
-// Names must be distinct, all statistics of the same dimension, and none without
-// examples.
+// SessionOf returns a session from statistics: stats[i] are those of
+// classes[i]. Names must be distinct, and all statistics must have the same
+// dimension and at least one example.
 func SessionOf(classes []string, stats []*Moments, dim int) (*Session, error) {
 	if len(classes) == 0 || len(classes) != len(stats) {
 		return nil, fmt.Errorf("%d classes with %d statistics", len(classes), len(stats))
@@ -69,7 +70,7 @@ func SessionOf(classes []string, stats []*Moments, dim int) (*Session, error) {
 			s.Dim = m.d
 		}
 		if m.d != s.Dim {
-			return nil, fmt.Errorf("class %q: statistics of %d values an example, want %d: they come from another backbone", classes[i], m.d, s.Dim)
+			return nil, fmt.Errorf("class %q: statistics of %d values per example, want %d: they come from another backbone", classes[i], m.d, s.Dim)
 		}
 		s.Classes = append(s.Classes, Examples{Class: classes[i], stats: m})
 	}
@@ -77,7 +78,7 @@ func SessionOf(classes []string, stats []*Moments, dim int) (*Session, error) {
 	return s, nil
 }
 
-// HasExamples reports whether the embeddings themselves are there.
+// HasExamples reports whether the session holds the embeddings themselves.
 func (s *Session) HasExamples() bool { return len(s.Y) > 0 }
 
 // Totals returns the first moments of the classes.
@@ -87,11 +88,11 @@ func (s *Session) Totals() []Total {
 	return totals
 }
 
-// Stats returns the statistics that stand for the examples, nil where the
-// embeddings are there.
+// Stats returns the statistics that replace the examples, nil if the embeddings
+// are available.
 func (e Examples) Stats() *Moments { return e.stats }
 
-// Float32 copies the embeddings, scaled to length 1 where the session says so.
+// Float32 copies the embeddings, scaled to length 1 if the session asks for it.
 func (e Examples) Float32() blas32.General {
 	if e.unit {
 		return classifier.UnitRows(e.x, e.Rows)
@@ -99,7 +100,7 @@ func (e Examples) Float32() blas32.General {
 	return dense.Gather32(e.x, e.Rows)
 }
 
-// Float64 is Float32 without rounding the scaled embeddings.
+// Float64 is Float32 in float64, without rounding the scaled embeddings.
 func (e Examples) Float64() blas64.General { return classifier.Placed(e.x, e.Rows, e.unit) }
 
 // AddTo adds the examples to m.

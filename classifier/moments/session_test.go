@@ -29,7 +29,7 @@ func tree(t *testing.T, parts []*moments.Moments, rng *rand.Rand) *moments.Momen
 }
 
 // Any partition, in any order, merged in any tree, and with other examples
-// added and removed on the way, gives the statistics of the batch.
+// added and removed in between, gives the statistics of the batch.
 func TestAnyPartitionOrderAndTreeAgree(t *testing.T) {
 	for _, n := range []int{1, 2, d - 1, d, d + 1, 3 * d, 700} {
 		x, foreign := sample(n, uint64(n)), sample(7, 99)
@@ -146,8 +146,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestStackOfBothForms: a thin form and a full one come back as they were; what
-// belongs to no class, or lacks something, is refused.
+// TestStackOfBothForms checks that a thin and a full form are restored
+// unchanged, and that missing tensors or tensors without a class are refused.
 func TestStackOfBothForms(t *testing.T) {
 	var stats []*moments.Moments
 	for _, n := range []int{2, 5} {

@@ -46,7 +46,7 @@ func (m *Moments) Trace() float64 {
 
 // TopEigen returns the leading eigenpairs of the sample covariance (divisor
 // n−1): at most q, at most n−1, and none that is zero to working precision. The
-// vectors are good enough to be rounded to float32.
+// vectors are accurate enough to be rounded to float32.
 func (m *Moments) TopEigen(q int) (linalg.Eigen, error) {
 	if m.n == 0 {
 		return linalg.Eigen{}, fmt.Errorf("eigenpairs: %w", errEmpty)
@@ -81,8 +81,8 @@ func (m *Moments) unpack(scale float64) blas64.General {
 	return s
 }
 
-// Centred returns the examples less their mean (n×d, a copy) in the thin form,
-// and false in the full one, which has forgotten them.
+// Centred returns the examples minus their mean (n×d, a copy) in the thin form,
+// and false in the full form, which does not store them.
 func (m *Moments) Centred() (blas64.General, bool) {
 	if !m.Thin() {
 		return blas64.General{}, false

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// Stack returns the tensors of several statistics, those of stats[i] with "i."
-// in front of their names, as in "3.rows".
+// Stack returns the tensors of several statistics; the names of those of
+// stats[i] begin with i, as in "3.rows".
 func Stack(stats []*Moments) map[string]classifier.Tensor {
 	out := make(map[string]classifier.Tensor)
 	for i, m := range stats {
@@ -22,8 +22,8 @@ func Stack(stats []*Moments) map[string]classifier.Tensor {
 	return out
 }
 
-// Unstack restores what Stack returned for n statistics of examples of d values.
-// No tensor may be left over, and none may be without examples.
+// Unstack restores what Stack returned for n statistics of examples of d
+// values. Every tensor must be used, and every statistic must have examples.
 func Unstack(d, n int, tensors map[string]classifier.Tensor) ([]*Moments, error) {
 	parts := make(map[string]map[string]classifier.Tensor)
 	for name, t := range tensors {
@@ -50,8 +50,8 @@ func Unstack(d, n int, tensors map[string]classifier.Tensor) ([]*Moments, error)
 	return out, nil
 }
 
-// possible returns an error for what no examples can have: none at all, or a
-// negative variance beyond rounding.
+// possible returns an error for statistics that no examples can have: no
+// examples, or a negative variance beyond rounding.
 func (m *Moments) possible() error {
 	if m.n == 0 {
 		return errEmpty
@@ -69,11 +69,11 @@ func (m *Moments) possible() error {
 	return nil
 }
 
-// errFull says that the examples are gone.
-var errFull = errors.New("the examples themselves are not kept any more")
+// errFull reports that the examples are not stored.
+var errFull = errors.New("the examples themselves are no longer stored")
 
-// Select returns statistics of some of the examples in the thin form, in the
-// order given; rows count from 0 in the order in which they were added.
+// Select returns the statistics of some of the examples in the thin form, in
+// the given order; rows count from 0 in the order in which they were added.
 func (m *Moments) Select(rows []int) (*Moments, error) {
 	if !m.Thin() {
 		return nil, fmt.Errorf("select examples: %w", errFull)
@@ -88,8 +88,8 @@ func (m *Moments) Select(rows []int) (*Moments, error) {
 	return out, nil
 }
 
-// Made reports whether the statistics are those of n examples with this mean, to
-// within tol in every value.
+// Made reports whether the statistics are those of n examples with this mean,
+// to within tol in every value.
 func (m *Moments) Made(n int, mean []float64, tol float64) bool {
 	if m.n != n {
 		return false

@@ -32,7 +32,7 @@ func (m *Moments) Tensors() map[string]classifier.Tensor {
 	}
 }
 
-// FromTensors takes back what Tensors returned, of examples of d values.
+// FromTensors restores what Tensors returned, for examples of d values.
 func FromTensors(d int, tensors map[string]classifier.Tensor) (*Moments, error) {
 	if d < 1 || d > math.MaxInt32 {
 		return nil, fmt.Errorf("statistics: dimension %d", d)

@@ -11,14 +11,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Total is the first moment of a class alone: how many examples, and their
-// sum. It is never changed, only replaced; the zero Total has no examples.
+// A Total is the first moment of a class: the number of examples and their sum.
+// It is never changed, only replaced; the zero Total has no examples.
 type Total struct {
 	N   int
 	Sum []float64 // d
 }
 
-// Fields are the tensors of a total of examples of d values: "count" and "sum" (d).
+// Fields describes the tensors of a total of examples of d values: "count" and
+// "sum" (d).
 func (t *Total) Fields(c *classifier.Codec, d int) {
 	c.Int("count", &t.N, 1, math.MaxInt32)
 	c.Float64("sum", &t.Sum, d)
@@ -33,7 +34,7 @@ func (m *Moments) Total() Total {
 	return Total{N: m.n, Sum: sum}
 }
 
-// And returns the total of both.
+// And returns the sum of both totals.
 func (t Total) And(o Total) Total {
 	if len(t.Sum) == 0 {
 		t, o = o, t
@@ -52,10 +53,10 @@ func (t Total) Plus(z blas64.General) Total {
 	return Total{N: t.N + z.Rows, Sum: accumulate(sum, z, 1)}
 }
 
-// Minus returns the total without the rows of z, no longer than longest
-// (+Inf where nothing is known). It wraps ErrRemove when they cannot have been
-// part of it: there are more of them, the rest is longer than so many
-// examples can be, or all are gone and something is left.
+// Minus returns the total without the rows of z. It wraps ErrRemove if these
+// cannot have been part of it: if there are more of them, if the rest is longer
+// than the remaining examples can be when none is longer than longest (+Inf if
+// unknown), or if no example remains but some of the sum does.
 func (t Total) Minus(z blas64.General, longest float64) (Total, error) {
 	const tol = 1e-9
 	if z.Rows > t.N {
@@ -111,7 +112,7 @@ func Scatter(z blas64.General) float64 {
 	return sq
 }
 
-// length is the Euclidean length.
+// length returns the Euclidean length.
 func length(v []float64) float64 {
 	if len(v) == 0 {
 		return 0

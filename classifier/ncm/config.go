@@ -2,15 +2,15 @@ package ncm
 
 import "fmt"
 
-// Metrics.
+// The metrics.
 const (
 	Cosine    = "cosine"
 	Euclidean = "euclidean"
 )
 
-// DefaultTemperature is the cosine temperature where there is nothing to fit
-// one on, a value typical of image embeddings. The Euclidean default is the
-// same share of the mean squared length of the examples about their mean.
+// DefaultTemperature is the cosine temperature if there is nothing to fit it
+// on, a value typical of image embeddings. The Euclidean default is the same
+// share of the mean squared distance of the examples from their mean.
 const DefaultTemperature = 0.03
 
 // Config holds the settings of the nearest class mean.
@@ -24,7 +24,7 @@ type Config struct {
 // DefaultConfig returns cosine with a fitted temperature.
 func DefaultConfig() Config { return Config{Metric: Cosine} }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Metric != Cosine && c.Metric != Euclidean {
 		return fmt.Errorf("metric: %q is neither %s nor %s", c.Metric, Cosine, Euclidean)

@@ -1,9 +1,9 @@
-// Package ncm is the nearest class mean classifier: a class is the mean of its
-// examples, the nearest mean wins.
+// Package ncm is the nearest class mean classifier: each class is represented
+// by the mean of its examples, and the nearest mean wins.
 //
-// It is the baseline that users would try first; the use of means of deep
-// embeddings for class-incremental learning goes back to Mensink et al. 2013
-// and Rebuffi et al. 2017 (iCaRL).
+// It is the baseline that users would try first; using means of deep embeddings
+// for class-incremental learning goes back to Mensink et al. 2013 and Rebuffi
+// et al. 2017 (iCaRL).
 //
 //	symbol   field         shape  meaning
 //	n, Σx    moments.Total 1, d   examples of a class and their sum, scaled to length 1 (cosine) or raw (Euclidean)
@@ -13,17 +13,17 @@
 //	cosine     log p(c|x) = log-softmax_c  cos(x, m_c)/τ
 //	euclidean  log p(c|x) = log-softmax_c −‖x−m_c‖²/2τ
 //
-// Assumptions: classes differ in their means and share one round spread.
+// Assumptions: classes differ in their means and share one isotropic spread.
 //
-// τ makes the probabilities honest; it never changes which class wins. It is
+// τ calibrates the probabilities; it never changes which class wins. It is
 // fitted once, on the base session, by minimising the negative log-likelihood
 // of every example under means that leave it out, with a golden-section search
-// on log τ, in which the objective has one minimum (it is convex in 1/τ).
-// Examples that are alone in their class say nothing and are left out; where
-// none is left, a default takes over (see DefaultTemperature). Later sessions
-// do not change τ. Forgetting the last class makes the head unfitted again.
+// on log τ, for which the objective has one minimum (it is convex in 1/τ).
+// Examples that are alone in their class are left out; if none is left, a
+// default is used (see DefaultTemperature). Later sessions do not change τ.
+// Forgetting the last class makes the head unfitted again.
 //
-// Cost: learning O(nd), scoring O(Cd) an example, in float64. Learning and
-// forgetting are exact, classes and single examples; order makes no difference
-// beyond the last bits of a sum.
+// Cost: learning O(nd), scoring O(Cd) per example, in float64. Learning and
+// forgetting, of classes and single examples, are exact; order makes no
+// difference beyond the last bits of a sum.
 package ncm

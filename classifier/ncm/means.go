@@ -13,13 +13,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
-// means are the class means, ready for scoring. They are immutable.
+// means holds the class means, ready for scoring. It is immutable.
 type means struct {
 	backend linalg.Backend
 	cosine  bool
 	// centre is the origin of rows (C×d): zero for the cosine, otherwise the mean
-	// of the class means, so that an offset that all embeddings share costs no
-	// digits.
+	// of the class means, so that a common offset of all embeddings costs no
+	// precision.
 	centre []float64
 	rows   blas64.General
 	sq     []float64 // ‖rows‖², Euclidean
@@ -51,7 +51,7 @@ func (c Config) meansOf(m *model) *means {
 	return out
 }
 
-// place returns rows of x as the metric sees them.
+// place returns rows of x in the space of the metric.
 func (m *means) place(x blas32.General, rows []int) blas64.General {
 	return classifier.Placed(x, rows, m.cosine)
 }

@@ -18,7 +18,7 @@ type NCM struct {
 
 type model = classtable.Model[shared, moments.Total]
 
-// shared is what the classes share.
+// shared holds what the classes share.
 type shared struct {
 	Tau   float64 `json:"tau"`
 	means *means
@@ -66,9 +66,9 @@ func (h *NCM) Temperature() float64 { return h.Model().Shared.Tau }
 func (h *NCM) TakesUnit() bool { return h.cfg.Metric == Cosine }
 
 // LearnMoments implements moments.Learner in O(Cd). Statistics cannot leave one
-// example out: a τ that is to be fitted is the default (DefaultTemperature). The
-// only other difference to the examples is that these were rounded to float32
-// after they were scaled to length 1.
+// example out: if τ is to be fitted it gets its default (DefaultTemperature).
+// The only other difference from learning the examples is that those were
+// rounded to float32 after scaling to length 1.
 func (h *NCM) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
 	return h.LearnFrom(ctx, classes, stats)
 }

@@ -63,7 +63,7 @@ func TestExactValues(t *testing.T) {
 	}
 }
 
-// overlapping returns classes that are often confused.
+// overlapping returns classes that are often confused with each other.
 func overlapping(seed uint64) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	x := blas32.General{Cols: 5, Stride: 5}
@@ -84,8 +84,9 @@ func overlapping(seed uint64) (blas32.General, []string) {
 	return x, y
 }
 
-// TestTemperatureMinimisesLeaveOneOut: the loss at the fitted τ, computed by
-// really leaving each example out, is no higher than anywhere on a grid.
+// TestTemperatureMinimisesLeaveOneOut checks that the loss at the fitted τ,
+// computed by actually leaving each example out, is no higher than anywhere on
+// a grid.
 func TestTemperatureMinimisesLeaveOneOut(t *testing.T) {
 	x, y := overlapping(1)
 	for _, metric := range []string{ncm.Cosine, ncm.Euclidean} {

@@ -16,11 +16,11 @@ import (
 const (
 	// batchRows bounds the rows scored in float64 at a time.
 	batchRows = 256
-	// fitValues bounds the scores held while fitting, 16 Mi (128 MiB); of
-	// larger sessions the first examples of every class are used.
+	// fitValues bounds the scores held while fitting, 16 Mi (128 MiB); in larger
+	// sessions only the first examples of every class are used.
 	fitValues = 16 << 20
-	// The search covers e^±logRange about the default and ends at logTol.
-	// The range keeps a base session without a single doubt from making every
+	// The search covers e^±logRange around the default and ends at logTol. The
+	// limited range prevents a perfectly separated base session from making every
 	// later probability 0 or 1.
 	logRange = 4
 	logTol   = 1e-4
@@ -52,7 +52,8 @@ func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known 
 	return err
 }
 
-// defaultTemperature is what τ is about, seen from the spread of the data.
+// defaultTemperature returns the typical size of τ, judged from the spread of
+// the data.
 func (m *means) defaultTemperature(s *moments.Session) float64 {
 	if m.cosine {
 		return DefaultTemperature
@@ -81,8 +82,8 @@ func (m *means) defaultTemperature(s *moments.Session) float64 {
 }
 
 // leaveOneOut returns the scores (rows×C) of examples whose class has others,
-// their own column computed without them, and the number of that column. Classes
-// and columns have the same order in the base session.
+// with the score of their own class computed without them, and the column of
+// that class. Classes and columns have the same order in the base session.
 func (m *means) leaveOneOut(ctx context.Context, totals []moments.Total, s *moments.Session) (blas64.General, []int, error) {
 	perClass := max(2, fitValues/(len(totals)*len(totals)))
 	var rows, own []int
@@ -128,7 +129,7 @@ func (m *means) scoreWithout(total moments.Total, x blas32.General, r int) float
 	return dot / math.Sqrt(sq)
 }
 
-// nll is the mean negative log-likelihood at 1/τ.
+// nll returns the mean negative log-likelihood at 1/τ.
 func nll(s blas64.General, own []int, perTau float64) float64 {
 	loss := make([]float64, s.Rows)
 	dense.Parallel((s.Rows+batchRows-1)/batchRows, func(t int) {
@@ -147,7 +148,8 @@ func nll(s blas64.General, own []int, perTau float64) float64 {
 	return sum / float64(s.Rows)
 }
 
-// goldenSection returns the minimum of f, which has one, between a and b.
+// goldenSection returns the minimum of f, which has a single minimum, between a
+// and b.
 func goldenSection(ctx context.Context, a, b float64, f func(float64) float64) (float64, error) {
 	const ratio = 0.6180339887498949
 	c, d := b-ratio*(b-a), a+ratio*(b-a)
@@ -156,7 +158,7 @@ func goldenSection(ctx context.Context, a, b float64, f func(float64) float64) (
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if fc < fd { // of equals, the larger temperature: less sure of itself
+		if fc < fd { // among equals, the larger temperature: less overconfident
 			b, d, fd = d, c, fc
 			c = b - ratio*(b-a)
 			fc = f(c)

@@ -12,14 +12,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Choice is the ε that pseudo-sessions chose, with the scores of all
+// A Choice is the ε chosen by pseudo-sessions, with the scores of all
 // candidates.
 type Choice = episodes.Choice[float64]
 
-// candidates are the values of ε that Auto chooses from.
+// candidates returns the values of ε that Auto chooses from.
 func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02} }
 
-// Choice returns what Auto chose, nil before the base session and where ε was
+// Choice returns what Auto chose, nil before the base session and if ε was
 // given.
 func (h *PLDA) Choice() *Choice { return h.Model().Shared.Choice }
 

@@ -2,7 +2,8 @@ package plda
 
 import "fmt"
 
-// Auto as Config.Epsilon lets pseudo-sessions inside the base session choose.
+// Auto as Config.Epsilon means that pseudo-sessions inside the base session
+// choose.
 const Auto = 0
 
 // Config holds the settings of the two-covariance model.
@@ -12,12 +13,12 @@ type Config struct {
 	// base session.
 	Epsilon float64 `json:"epsilon" mapstructure:"epsilon"`
 	// Certain makes it linear discriminant analysis, the limit in which class
-	// means are known: μ is the mean of the examples and v = 0. ε is then the
-	// one of LDA, and Epsilon must be 0. It is no key of a configuration file.
+	// means are known: μ is the mean of the examples and v = 0. ε is then that of
+	// LDA, and Epsilon must be 0. It is not a key of the configuration file.
 	Certain bool `json:"certain,omitempty" mapstructure:"-"`
 }
 
-// defaultEpsilon suits many backbones, and holds where Auto finds too little
+// defaultEpsilon suits many backbones; it is also used if Auto has too little
 // data to choose from.
 const defaultEpsilon = 0.3
 
@@ -25,15 +26,15 @@ const defaultEpsilon = 0.3
 func DefaultConfig() Config { return Config{Epsilon: defaultEpsilon} }
 
 // LDA returns the settings of linear discriminant analysis with the shrinkage
-// Σ' = ((N−1)S + tr(S)·I)/(N−1+d), N being the examples of the base session.
-// It has none of its own: S and N stay as the base session set them, and a new
-// class adds its mean only.
+// Σ' = ((N−1)S + tr(S)·I)/(N−1+d), N being the number of examples of the base
+// session. It has no settings of its own: S and N are set by the base session,
+// and a new class only adds its mean.
 func LDA() Config { return Config{Certain: true} }
 
-// auto reports whether ε is left to pseudo-sessions.
+// auto reports whether pseudo-sessions choose ε.
 func (c Config) auto() bool { return c.Epsilon == Auto && !c.Certain }
 
-// method is the name of the head.
+// method returns the name of the head.
 func (c Config) method() string {
 	if c.Certain {
 		return "lda"
@@ -41,7 +42,7 @@ func (c Config) method() string {
 	return "plda"
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Epsilon == Auto {
 		return nil

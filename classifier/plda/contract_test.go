@@ -26,7 +26,7 @@ func TestContractOfLDA(t *testing.T) {
 	})
 }
 
-// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+// TestContractOnEachBackend runs the contract on ONNX Runtime and OpenBLAS too.
 func TestContractOnEachBackend(t *testing.T) {
 	classifiertest.RunOnEachBackend(t, classifiertest.Factory{
 		New:  func() (classifier.Learner, error) { return plda.New(plda.DefaultConfig()) },

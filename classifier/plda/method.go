@@ -2,18 +2,18 @@ package plda
 
 import "github.com/seed-90d10d51/pipeline/classifier"
 
-// Methods describes plda, and lda as its plain relative.
+// Methods describes plda and its simple form, lda.
 func Methods() []classifier.Method {
 	common := classifier.Method{
 		Novelty: "negative largest log-density",
-		Extend:  "exact; shared covariances stay as the base session set them",
-		Forget:  "classes and examples, exact in the same way",
+		Extend:  "exact; shared covariances stay as fitted on the base session",
+		Forget:  "classes and examples, exact; shared covariances stay",
 	}
 	two, one := common, common
 	two.Name, two.Key = "plda", "plda"
 	two.Summary = "two-covariance model: shared covariance, uncertain class means; learns a class from one example"
 	one.Name, one.Key = "lda", "lda"
-	one.Summary = "linear discriminant analysis: shared covariance, class means taken as known; the plain relative of plda"
+	one.Summary = "linear discriminant analysis: shared covariance, class means taken as known; the simple form of plda"
 	return []classifier.Method{
 		classifier.Define(one, classifier.Definition[noSettings, *PLDA]{
 			New: func(noSettings) (*PLDA, error) { return New(LDA()) }, Load: LoadLDA,

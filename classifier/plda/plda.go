@@ -24,9 +24,9 @@ type PLDA struct {
 
 type model = classtable.Model[shared, class]
 
-// shared is what the base session sets, and the scorer of all classes.
+// shared holds what the base session sets, and the scorer of all classes.
 type shared struct {
-	// Choice is that of ε; nil where ε was given.
+	// Choice records the choice of ε; nil if ε was given.
 	Choice *Choice `json:"epsilon_choice,omitempty"`
 	// Rank and Rest are those of the space.
 	Rank  int     `json:"rank"`
@@ -35,7 +35,7 @@ type shared struct {
 	stack *gauss.Stack
 }
 
-// class is one class, with its predictive density.
+// class is one class and its predictive density.
 type class struct {
 	moments.Total
 	density *gauss.Density
@@ -69,7 +69,7 @@ func New(cfg Config) (*PLDA, error) {
 }
 
 // settle computes W, B and m₀ from the base session, and chooses ε if that is
-// left to it.
+// automatic.
 func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known int) error {
 	if known > 0 {
 		return nil
@@ -89,7 +89,7 @@ func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known 
 	return m.Shared.set(c, basis, epsilon)
 }
 
-// set computes the space for one ε. LDA's Σ' is W with ε = d/(N−1+d).
+// set computes the space for a given ε. LDA's Σ' is W with ε = d/(N−1+d).
 func (sh *shared) set(c Config, b *gauss.Basis, epsilon float64) error {
 	if c.Certain {
 		epsilon = float64(b.Dim()) / float64(b.Examples()-1+b.Dim())
@@ -103,7 +103,7 @@ func (sh *shared) set(c Config, b *gauss.Basis, epsilon float64) error {
 	return nil
 }
 
-// rescore computes the densities of changed classes and stacks all of them.
+// rescore computes the densities of changed classes and stacks all classes.
 func rescore(m *model, changed []int) error {
 	sp, classes := m.Shared.space.On(m.Backend), m.Classes.Values()
 	totals, models := make([]moments.Total, len(changed)), make([]gauss.Class, len(changed))
@@ -129,8 +129,8 @@ func rescore(m *model, changed []int) error {
 	return nil
 }
 
-// logDensities returns those of a few rows (n×C), up to a constant that all
-// classes share, in O(d² + Cd) per row.
+// logDensities returns the log-densities of a few rows (n×C), up to a constant
+// that all classes share, in O(d² + Cd) per row.
 func (sh *shared) logDensities(x blas32.General) (blas64.General, error) {
 	white, err := sh.space.Whitened(classifier.Placed(x, classifier.Range(0, x.Rows), true))
 	if err != nil {
@@ -143,14 +143,15 @@ func (sh *shared) logDensities(x blas32.General) (blas64.General, error) {
 func (h *PLDA) TakesUnit() bool { return true }
 
 // LearnMoments implements moments.Learner: O(Cd² + d³) for the base session,
-// O(d²) a class afterwards. ε is 0.3 where it was left to pseudo-sessions. The
-// only difference to the examples is that these were rounded to float32 after
-// they were scaled to length 1.
+// O(d²) per class afterwards. If ε was to be chosen by pseudo-sessions it is
+// 0.3. The only other difference from learning the examples is that those were
+// rounded to float32 after scaling to length 1.
 func (h *PLDA) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
 	return h.LearnFrom(ctx, classes, stats)
 }
 
-// Unfitted implements episodes.Unfitter: ε is as this head chose it.
+// Unfitted implements episodes.Unfitter: ε is fixed to the value that this head
+// chose.
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
 	if c := h.Choice(); c != nil {

@@ -38,7 +38,7 @@ func data(C, n, d int, seed uint64) (blas32.General, []string) {
 	return x, y
 }
 
-// direct is the model as its formula is written, with full d×d
+// direct is the model computed directly from its formula, with full d×d
 // eigenvectors.
 type direct struct {
 	d      int
@@ -150,9 +150,9 @@ func learn(t *testing.T, h *plda.PLDA, x blas32.General, y []string) {
 	}
 }
 
-// TestEqualsDirectFormula: classes fewer and more than dimensions, examples
-// fewer than dimensions, new classes with one and with several examples, more
-// examples of an old class.
+// TestEqualsDirectFormula covers fewer and more classes than dimensions, fewer
+// examples than dimensions, new classes with one and with several examples, and
+// more examples of an old class.
 func TestEqualsDirectFormula(t *testing.T) {
 	for _, c := range []struct{ C, n, d int }{{5, 20, 8}, {12, 9, 8}, {3, 4, 30}, {9, 30, 8}, {2, 2, 5}, {40, 3, 20}} {
 		x, y := data(c.C, c.n, c.d, 1)
@@ -187,8 +187,8 @@ func TestEqualsDirectFormula(t *testing.T) {
 	}
 }
 
-// TestLDAEqualsDirectFormula: Σ' = ((N−1)S + tr(S)·I)/(N−1+d), distances by its
-// inverse; a new class adds its mean only.
+// TestLDAEqualsDirectFormula uses Σ' = ((N−1)S + tr(S)·I)/(N−1+d) and distances
+// by its inverse; a new class only adds its mean.
 func TestLDAEqualsDirectFormula(t *testing.T) {
 	const d = 8
 	x, y := data(5, 20, d, 1)
@@ -243,8 +243,8 @@ func TestLDAEqualsDirectFormula(t *testing.T) {
 	}
 }
 
-// TestLittleData: bases that say nothing about W, about B, or about either
-// still learn new classes that can be told apart.
+// TestLittleData checks that after base sessions that say nothing about W,
+// about B, or about either, new classes can still be learned and told apart.
 func TestLittleData(t *testing.T) {
 	for _, c := range []struct{ C, n int }{{1, 1}, {1, 20}, {20, 1}, {2, 1}} {
 		x, y := data(c.C, c.n, 10, 1)
@@ -265,8 +265,8 @@ func TestLittleData(t *testing.T) {
 				right++
 			}
 		}
-		// A mean of one example is drawn towards the origin, so that a longer
-		// neighbour may win now and then.
+		// The mean of a single example is drawn toward the origin, so that a longer
+		// neighbour may win occasionally.
 		if right < 24 {
 			t.Errorf("base of %d×%d: %d of 30 single examples are recognised", c.C, c.n, right)
 		}

@@ -11,20 +11,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Choice is the λ that pseudo-sessions chose, with the scores of all
+// A Choice is the λ chosen by pseudo-sessions, with the scores of all
 // candidates.
 type Choice = episodes.Choice[float64]
 
-// multiples of the within-class variance of a coordinate are what Auto chooses
-// from. With few shots λ stands in for the components that are not known, so
-// that the best is well above 1; with many it is near it.
+// multiples returns the candidates of Auto, in units of the within-class
+// variance of a coordinate. With few shots λ stands in for the unknown
+// components, so that the best multiple is well above 1; with many shots it is
+// near 1.
 func multiples() []float64 { return []float64{128, 64, 32, 16, 8, 4, 2, 1, 0.25} }
 
-// Choice returns what Auto chose, nil before the base session and where λ was
+// Choice returns what Auto chose, nil before the base session and if λ was
 // given.
 func (h *PPCA) Choice() *Choice { return h.Model().Shared.Choice }
 
-// chosen is the configuration with λ in place.
+// chosen returns the configuration with λ filled in.
 func (c Config) chosen(choice *Choice) Config {
 	if choice != nil {
 		c.Lambda = choice.Value
@@ -36,14 +37,14 @@ func (c Config) chosen(choice *Choice) Config {
 func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (*Choice, error) {
 	cfg, candidates := episodes.DefaultConfig(), c.candidates(s)
 	if s.HasExamples() && len(candidates) == 0 {
-		return &Choice{Value: defaultLambda, Config: cfg, Fallback: "the spread within the classes of the base session is nothing, or nothing that a lambda of 1e-12 … 1e12 fits"}, nil
+		return &Choice{Value: defaultLambda, Config: cfg, Fallback: "the spread within the classes of the base session is zero, or too small or too large for a lambda of 1e-12 … 1e12"}, nil
 	}
 	choice, err := episodes.ChooseOr(ctx, s.X, s.Y, cfg, candidates, defaultLambda, c.fitShared(backend))
 	return &choice, err
 }
 
-// candidates are the multiples of tr(S)/d that can be a λ, S being pooled
-// within the classes, divisor Σ(n−1).
+// candidates returns the multiples of tr(S)/d that are valid as λ; S is pooled
+// within the classes, with divisor Σ(n−1).
 func (c Config) candidates(s *moments.Session) []float64 {
 	var sq float64
 	for _, e := range s.Classes {

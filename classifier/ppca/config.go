@@ -2,13 +2,14 @@ package ppca
 
 import "fmt"
 
-// Presets.
+// The presets.
 const (
 	PresetDefault = "default"
 	PresetPaper   = "paper"
 )
 
-// Auto as Config.Lambda lets pseudo-sessions inside the base session choose.
+// Auto as Config.Lambda means that pseudo-sessions inside the base session
+// choose.
 const Auto = 0
 
 // defaultLambda is meant for embeddings of length 1.
@@ -19,22 +20,23 @@ const maxQ = 1 << 16
 
 // Config holds the settings of PPCA.
 type Config struct {
-	// Preset is "default" or "paper": what Normalize and LogDet mean where
-	// they are not set.
+	// Preset is "default" or "paper": it sets Normalize and LogDet if they are
+	// nil.
 	Preset string `json:"preset" mapstructure:"preset"`
-	// Q is the most principal components of a class; 0 leaves the mean and λ.
+	// Q is the maximum number of principal components of a class; 0 leaves only
+	// the mean and λ.
 	Q int `json:"q" mapstructure:"q"`
 	// Lambda is λ, the noise variance of all classes, on the scale of the
 	// embeddings; 0 (Auto) means choose it on the base session.
 	Lambda float64 `json:"lambda" mapstructure:"lambda"`
-	// Normalize scales embeddings to length 1; nil means as the preset says.
+	// Normalize scales embeddings to length 1; nil means as in the preset.
 	Normalize *bool `json:"normalize" mapstructure:"normalize"`
-	// LogDet uses the log-determinant, making the scores log-densities; nil
-	// means as the preset says.
+	// LogDet uses the log-determinant, making the scores log-densities; nil means
+	// as in the preset.
 	LogDet *bool `json:"logdet" mapstructure:"logdet"`
-	// Statistics keeps what is needed to learn more examples of an old class
-	// and to forget single ones: up to 4d² bytes a class. It is no key of its
-	// own in a configuration file: classifier.statistics sets it.
+	// Statistics stores what is needed to learn more examples of an old class and
+	// to forget single ones: up to 4d² bytes per class. It is not a key of the
+	// section: classifier.statistics sets it.
 	Statistics bool `json:"statistics" mapstructure:"-"`
 }
 
@@ -44,7 +46,7 @@ func DefaultConfig() Config {
 	return Config{Preset: PresetDefault, Q: 20, Lambda: defaultLambda, Statistics: true}
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Preset != PresetDefault && c.Preset != PresetPaper {
 		return fmt.Errorf("preset: %q is neither %s nor %s", c.Preset, PresetDefault, PresetPaper)

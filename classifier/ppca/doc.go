@@ -9,7 +9,7 @@
 //	D       Values  q      leading eigenvalues of its sample covariance, divisor n−1 (eq. 2.9)
 //	L       Basis   q×d    their eigenvectors, as rows
 //	λ       Lambda  1      noise variance of all classes
-//	q       Q       1      most components of a class
+//	q       Q       1      maximum components of a class
 //	r       –       1      squared Mahalanobis distance (eq. 2.7)
 //
 // Scoring needs no d×d matrix (Theorem 1, eq. 2.10 and 2.11):
@@ -19,21 +19,21 @@
 //	log p(c|x) = log-softmax_c −½(r + log|Σ|)    with log-determinant
 //	             log-softmax_c −½r               without
 //
-// Scores are those of a lowrank.Stack: Lᵀ(x−c) and (μ−c)ᵀ(x−c) of all classes come
-// from float32 products per batch, c being the mean of the class means. Where the difference in r
-// cancels most of its digits (λ small beside D, or a class far from c) the
-// pair is computed again in float64 from x−μ itself, with the residual formed
-// as a vector: (‖δ−L·a‖²)/λ + Σ a²/(D+λ), a = Lᵀδ. r is good to 1e−4 relative.
-// So are, beyond that, the classes within 14 nats of the best where the
-// products may be off by more than 2.5e−5 nats: probabilities are good to
-// 1e−5. Export writes r in float64.
+// Scores are those of a lowrank.Stack: Lᵀ(x−c) and (μ−c)ᵀ(x−c) of all classes
+// come from float32 products per batch, c being the mean of the class means.
+// Where the difference in r loses most of its digits (λ small relative to D, or
+// a class far from c) the pair is recomputed in float64 from x−μ itself, with
+// the residual formed as a vector: (‖δ−L·a‖²)/λ + Σ a²/(D+λ), a = Lᵀδ. r is
+// accurate to 1e−4 relative. The same is done for classes within 14 nats of the
+// best where the products may be off by more than 2.5e−5 nats: probabilities
+// are accurate to 1e−5. Export writes r in float64.
 //
 // Assumptions: classes are Gaussian, λ is on the scale of the embeddings: 0.01
 // suits embeddings of length 1, which is why they are scaled by default.
 //
-// λ may be left to pseudo-sessions inside the base session (Config.Lambda 0,
-// package episodes): one λ for all classes, the best of nine multiples, from 1/4
-// to 128, of the variance within the classes, tr(S)/d; or 0.01 where the
+// λ may be chosen by pseudo-sessions inside the base session (Config.Lambda 0,
+// package episodes): one λ for all classes, the best of nine multiples, from
+// 1/4 to 128, of the variance within the classes, tr(S)/d; or 0.01 if the
 // session is too small to tell. The choice and the scores are saved with the
 // head (setting lambda_choice) and stay until the last class is forgotten.
 //
@@ -43,14 +43,15 @@
 // baseline.
 //
 // Few examples: a class has at most n−1 components and none whose variance is
-// zero or below 1e−9·λ, so that one example gives N(μ, λI), as do equal ones.
-// With q ≥ d the model is N(μ, S + λI).
+// zero or below 1e−9·λ, so that one example, or several equal ones, give N(μ,
+// λI). With q ≥ d the model is N(μ, S + λI).
 //
-// Cost: fitting O(n²d) a class for n ≤ d and O(nd² + d²q) beyond, scoring
-// O(Cqd) an example. Memory 4qd + 8d bytes a class, and the exact statistics
-// (package moments) for learning more of an old class and for forgetting
-// single examples; they are saved apart (Statistics) and can be left out.
+// Cost: fitting O(n²d) per class for n ≤ d and O(nd² + d²q) beyond, scoring
+// O(Cqd) per example. Memory: 4qd + 8d bytes per class, and the exact
+// statistics (package moments) for learning more examples of an old class and
+// for forgetting single examples; they are saved separately (Statistics) and
+// can be left out.
 //
-// Deviations from the paper: the log-determinant by default; L is held in
-// float32; the paper does not say what n ≤ q means.
+// Deviations from the paper: the log-determinant is used by default; L is
+// stored in float32; the paper does not say what n ≤ q means.
 package ppca

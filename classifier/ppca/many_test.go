@@ -14,9 +14,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
-// TestManyClasses: so many classes that they are scored in several spans, some
-// of them without components, in batches of several sizes. Each row is what it
-// is alone, to the last bit, and what the denseGaussian models say.
+// TestManyClasses has enough classes that they are scored in several spans,
+// some of them without components, in batches of several sizes. Each row gives
+// the same result as alone, to the last bit, and that of the denseGaussian
+// models.
 func TestManyClasses(t *testing.T) {
 	const d, q, classes, lambda = 80, 20, 130, 0.05
 	var x []float32

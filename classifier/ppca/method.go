@@ -8,7 +8,7 @@ func Method() classifier.Method {
 		Name: "ppca", Key: "ppca", Summary: "one low-rank Gaussian per class (Wang 2023); strong with hundreds of examples per class",
 		Novelty:    "negative largest log-density; smallest Mahalanobis distance without log-determinant",
 		Extend:     "exact, from the statistics",
-		Forget:     "classes; examples from the statistics, exact",
+		Forget:     "classes; examples exactly, from the statistics",
 		Statistics: true,
 	}, classifier.Definition[Config, *PPCA]{
 		Default: DefaultConfig(), New: New, Load: Load,

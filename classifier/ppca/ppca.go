@@ -24,9 +24,9 @@ type PPCA struct {
 
 type model = classtable.Model[shared, lowrank.Gaussian]
 
-// shared is what the classes share.
+// shared holds what the classes share.
 type shared struct {
-	// Choice is that of λ; nil where λ was given.
+	// Choice records the choice of λ; nil if λ was given.
 	Choice *Choice   `json:"lambda_choice,omitempty"`
 	centre []float64 // c, the mean of the class means
 	stack  *lowrank.Stack
@@ -38,8 +38,8 @@ var (
 	_ episodes.Unfitter   = (*PPCA)(nil)
 )
 
-// New returns an unfitted head. With λ left to it (Auto), the base session costs
-// about ten times as much; later sessions do not change the choice.
+// New returns an unfitted head. If λ is Auto, the base session costs about ten
+// times as much; later sessions do not change the choice.
 func New(cfg Config) (*PPCA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func New(cfg Config) (*PPCA, error) {
 // Load returns the head that Save described, without statistics.
 func Load(s classifier.State) (*PPCA, error) { return classtable.Load("ppca", s, New) }
 
-// rescore stacks the Gaussians, all with the same λ.
+// rescore stacks the Gaussians, which all have the same λ.
 func (c Config) rescore(m *model, _ []int) error {
 	gs := m.Classes.Values()
 	for i := range gs {
@@ -76,8 +76,8 @@ func (c Config) rescore(m *model, _ []int) error {
 	return nil
 }
 
-// scoring takes O(Cqd) per row. The novelty is −max log-density, up to a constant
-// that all classes share, or min r without log-determinant.
+// scoring takes O(Cqd) per row. The novelty is −max log-density, up to a
+// constant that all classes share, or min r without log-determinant.
 func (c Config) scoring(m *model) classifier.Scoring {
 	return classifier.Scoring{
 		Scores: func(x blas32.General) (blas64.General, error) {
@@ -96,14 +96,14 @@ func (c Config) scoring(m *model) classifier.Scoring {
 // TakesUnit implements moments.Learner.
 func (h *PPCA) TakesUnit() bool { return *h.cfg.Normalize }
 
-// LearnMoments implements moments.Learner. λ is 0.01 where it was left to
-// pseudo-sessions.
+// LearnMoments implements moments.Learner. If λ was to be chosen by
+// pseudo-sessions it is 0.01.
 func (h *PPCA) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
 	return h.LearnFrom(ctx, classes, stats)
 }
 
-// Unfitted implements episodes.Unfitter: λ is as this head chose it, and no
-// statistics are kept.
+// Unfitted implements episodes.Unfitter: λ is fixed to the value that this head
+// chose, and no statistics are stored.
 func (h *PPCA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg.chosen(h.Choice())
 	cfg.Statistics = false
@@ -127,7 +127,7 @@ func (h *PPCA) Export(g *onnx.Graph, x string) (string, error) {
 	return classifier.LogSoftmaxGraph(g, s.stack.Graph(g, z, s.centre)), nil
 }
 
-// base chooses λ if that is left to the base session.
+// base chooses λ if that is automatic.
 func (c Config) base(ctx context.Context, m *model, s *moments.Session) error {
 	if c.Lambda != Auto {
 		return nil

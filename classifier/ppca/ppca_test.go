@@ -21,8 +21,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
-// cloud returns n rows of d values about offset, their standard deviations
-// falling from wide by the factor 0.8 a coordinate, turned by fixed reflection.
+// cloud returns n rows of d values around offset, with standard deviations that
+// fall from wide by the factor 0.8 per coordinate, turned by a fixed
+// reflection.
 func cloud(n, d int, offset, wide float64, seed uint64) blas32.General {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
@@ -110,7 +111,7 @@ func (m *denseGaussian) r(x []float32) float64 {
 	return mat.Dot(delta, y)
 }
 
-// score is −½(r + log|Σ| − d·log λ).
+// score returns −½(r + log|Σ| − d·log λ).
 func (m *denseGaussian) score(x []float32) float64 {
 	return -(m.r(x) + m.chol.LogDet() - float64(m.d)*math.Log(m.lambda)) / 2
 }
@@ -120,7 +121,7 @@ func raw(q int, lambda float64, logDet bool) ppca.Config {
 }
 
 // TestTheorem1EqualsDense compares r itself (the novelty without
-// log-determinant), n and q on both sides of each other and of d.
+// log-determinant), for n and q smaller and larger than each other and than d.
 func TestTheorem1EqualsDense(t *testing.T) {
 	const d = 16
 	for _, n := range []int{1, 2, 5, 16, 17, 200} {
@@ -141,7 +142,7 @@ func TestTheorem1EqualsDense(t *testing.T) {
 	}
 }
 
-// TestLogProbEqualsDense: several classes, with log-determinant (eq. 2.11).
+// TestLogProbEqualsDense uses several classes, with log-determinant (eq. 2.11).
 // With q = d the model is N(μ, S + λI).
 func TestLogProbEqualsDense(t *testing.T) {
 	const d = 12
@@ -170,8 +171,9 @@ func TestLogProbEqualsDense(t *testing.T) {
 	}
 }
 
-// TestCancellation: where D is 10⁵ times λ, or an offset dwarfs the spread,
-// float32 throughout loses r altogether; the guard keeps it to 1e-4.
+// TestCancellation checks that the guard keeps r accurate to 1e-4 where D is
+// 10⁵ times λ, or an offset is much larger than the spread, so that float32
+// alone loses r completely.
 func TestCancellation(t *testing.T) { nativetest.Each(t, cancellation) }
 
 func cancellation(t *testing.T, m linalg.Backend) {
@@ -206,8 +208,9 @@ func cancellation(t *testing.T, m linalg.Backend) {
 	}
 }
 
-// naive is ‖x‖² − 2xᵀμ + ‖μ‖² − ‖u‖², over λ, in float32. ‖u‖² follows from
-// the denseGaussian r in float64 and is rounded once: kinder than a product would be.
+// naive computes (‖x‖² − 2xᵀμ + ‖μ‖² − ‖u‖²)/λ in float32. ‖u‖² follows from
+// the denseGaussian r in float64 and is rounded once, which is more accurate
+// than a product.
 func naive(m *denseGaussian, x []float32, lambda float64) float64 {
 	var xx, xm, mm, exactSq float64
 	var fxx, fxm, fmm float32

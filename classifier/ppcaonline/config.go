@@ -6,7 +6,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
 )
 
-// Auto as Config.Sigma2 takes the variance within the classes of the base
+// Auto as Config.Sigma2 means the variance within the classes of the base
 // session.
 const Auto = 0
 
@@ -17,16 +17,16 @@ const maxQ = 1 << 12
 type Config struct {
 	// Q is the number of components of a class, at most d−1.
 	Q int `json:"q" mapstructure:"q"`
-	// Sigma2 is the noise variance that a class starts with, on the scale of
-	// the embeddings; 0 (Auto) means take it from the base session.
+	// Sigma2 is the initial noise variance of a class, on the scale of the
+	// embeddings; 0 (Auto) means take it from the base session.
 	Sigma2 float64 `json:"sigma2" mapstructure:"sigma2"`
-	// Floor is the least noise variance in units of that. It stands in for the
-	// directions that few examples do not show, as λ does in ppca.
+	// Floor is the minimum noise variance in units of Sigma2. It stands in for
+	// the directions that few examples do not show, as λ does in ppca.
 	Floor float64 `json:"floor" mapstructure:"floor"`
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
-	// Seed decides the directions that a class starts with. It is the seed of the
-	// run, not a key of its own.
+	// Seed decides the initial directions of a class. It is the seed of the run,
+	// not a key of the section.
 	Seed       uint64 `json:"seed" mapstructure:"-"`
 	oem.Config `mapstructure:",squash"`
 }
@@ -37,7 +37,7 @@ func DefaultConfig() Config {
 	return Config{Q: 20, Floor: 2, Normalize: true, Config: oem.DefaultConfig()}
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Q < 0 || c.Q > maxQ {
 		return fmt.Errorf("q: %d is outside 0 … %d", c.Q, maxQ)

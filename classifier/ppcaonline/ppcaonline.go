@@ -14,8 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Online is a head with one PPCA a class that learns an example at a time, O(dq²)
-// each, in the order of the rows.
+// Online is a head with one PPCA per class that learns one example at a time,
+// O(dq²) each, in the order of the rows.
 type Online struct {
 	classtable.Head[shared, *oem.Model]
 	cfg Config
@@ -23,9 +23,9 @@ type Online struct {
 
 type model = classtable.Model[shared, *oem.Model]
 
-// shared is what the classes share.
+// shared holds what the classes share.
 type shared struct {
-	// Sigma2 is σ₀², frozen with the base session.
+	// Sigma2 is σ₀², frozen after the base session.
 	Sigma2 float64 `json:"starting_sigma2"`
 	scorer *scorer
 }
@@ -59,7 +59,7 @@ func New(cfg Config) (*Online, error) {
 // Load returns the head that Save described.
 func Load(s classifier.State) (*Online, error) { return classtable.Load("ppca-online", s, New) }
 
-// fit returns the model of a class with more examples learned.
+// fit returns the model of a class after learning more examples.
 func (c Config) fit(m *model, old *oem.Model, change classtable.Change) (*oem.Model, error) {
 	z, first := change.Float64(), 0
 	var next *oem.Model
@@ -81,19 +81,19 @@ func (c Config) fit(m *model, old *oem.Model, change classtable.Change) (*oem.Mo
 	return next, nil
 }
 
-// engine is the configuration of the model of a class.
+// engine returns the configuration of the model of a class.
 func (c Config) engine(m *model) oem.Config {
 	e := c.Config
 	e.MinSigma2 = c.Floor * m.Shared.Sigma2
 	return e
 }
 
-// components is the number that fits the dimension d.
+// components returns the number of components for dimension d.
 func (c Config) components(d int) int { return max(0, min(c.Q, d-1)) }
 
-// start returns the parameters before the second example: the first one as mean,
-// σ₀² or the floor, and small random directions, which depend on the class's name
-// alone. EM needs some: zero would stay zero.
+// start returns the parameters before the second example: the first one as
+// mean, σ₀² or the floor, and small random directions that depend only on the
+// class's name. EM needs some: zero would stay zero.
 func (c Config) start(m *model, class string, first []float64) oem.Params {
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(class)) // never fails
@@ -110,9 +110,9 @@ func (c Config) start(m *model, class string, first []float64) oem.Params {
 // startingShare is the squared length of a starting direction, in units of σ₀².
 const startingShare = 0.1
 
-// startingVariance is σ₀²: as given, or the variance of a coordinate within
-// the classes of the base session; where no class has two different examples,
-// that of all examples; where these are equal too, a tenth of their mean
+// startingVariance returns σ₀²: as given, or the variance of a coordinate
+// within the classes of the base session; if no class has two different
+// examples, that of all examples; if these are equal too, a tenth of their mean
 // square.
 func (c Config) startingVariance(s *moments.Session) float64 {
 	if c.Sigma2 != Auto {

@@ -14,11 +14,11 @@ import (
 )
 
 // guard is the share of the terms of a difference below which it has lost too
-// many digits, even in float64, and is taken from vectors instead.
+// many digits, even in float64, and is computed from vectors instead.
 const guard = 1e-6
 
-// A scorer holds the roots of all classes, stacked for one product a batch. It
-// is immutable.
+// A scorer holds the roots of all classes, stacked for one product per batch.
+// It is immutable.
 type scorer struct {
 	backend linalg.Backend
 	unit    bool
@@ -27,7 +27,7 @@ type scorer struct {
 	classes []scored
 }
 
-// scored is one class as the scorer sees it.
+// scored is one class prepared for scoring.
 type scored struct {
 	*oem.Gaussian
 	first  int       // its first row in roots
@@ -125,8 +125,8 @@ func (h *Online) Export(g *onnx.Graph, x string) (string, error) {
 	return classifier.LogSoftmaxGraph(g, scores), nil
 }
 
-// withinGraph is ‖R(z−μ)‖² of every class (n×C): the squares of all roots,
-// added up class by class by a matrix of ones and zeros.
+// withinGraph computes ‖R(z−μ)‖² for every class (n×C): the squares for all
+// roots, summed per class with a matrix of ones and zeros.
 func (s *scorer) withinGraph(g *onnx.Graph, z string) string {
 	member := dense.New(len(s.classes), s.roots.Rows)
 	var origin []float64

@@ -10,7 +10,7 @@ import (
 )
 
 // empty returns a snapshot of zeros. Only the class policy has a reference; its
-// σ² is 0 where there is none yet.
+// σ² is 0 if there is none yet.
 func (cfg Config) empty(d int) oem.Snapshot {
 	q := cfg.components(d)
 	params := func() oem.Params { return oem.Params{Mean: make([]float64, d), W: dense.New(d, q)} }
@@ -21,9 +21,9 @@ func (cfg Config) empty(d int) oem.Snapshot {
 	return s
 }
 
-// fields are the tensors of a class: "steps", "mean", "s3" (d), "w", "s1" (d×q),
-// "sigma2", "s0", "s2" (q×q); with the class policy also "reference.mean",
-// "reference.w" and "reference.sigma2".
+// fields describes the tensors of a class: "steps", "mean", "s3" (d), "w", "s1"
+// (d×q), "sigma2", "s0", "s2" (q×q); with the class policy also
+// "reference.mean", "reference.w" and "reference.sigma2".
 func (cfg Config) fields(c *classifier.Codec, m *model, class **oem.Model) {
 	s, d, q := cfg.empty(m.Dim), m.Dim, cfg.components(m.Dim)
 	if *class != nil {

@@ -12,21 +12,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Choice is the setting that pseudo-sessions chose, with the scores of the
-// plain ones and of the best calibrated one.
+// A Choice is the setting chosen by pseudo-sessions, with the scores of the
+// plain settings and of the best calibrated one.
 type Choice = episodes.Choice[Setting]
 
-// leastGain is by how much (in accuracy, 0 to 1) the calibrated form must beat
-// the plain one, and by two standard errors.
+// leastGain is the accuracy (0 to 1) by which the calibrated setting must beat
+// the plain one, in addition to beating it by two standard errors.
 const leastGain = 0.01
 
-// Candidates. κ and T count in nats of the density.
+// The candidates. κ and T are in nats of the density.
 func nus() []float64          { return []float64{Pooled, 3000, 1000, 300, 100, 30} }
 func kappas() []float64       { return []float64{0, 100, 200, 400, 800} }
 func temperatures() []float64 { return []float64{1, 16, 32, 64} }
 func reranks() []float64      { return []float64{0, 0.5, 1, 2} }
 
-// plains are the candidates without calibration.
+// plains returns the candidates without calibration.
 func (c Config) plains() []Setting {
 	if c.Nu != Auto {
 		return []Setting{plain(c.Nu)}
@@ -38,7 +38,7 @@ func (c Config) plains() []Setting {
 	return out
 }
 
-// calibrated are the candidates with calibration, without b; rerank says
+// calibrated returns the candidates with calibration, without b; rerank reports
 // whether there is a regression.
 func (c Config) calibrated(rerank bool) []Setting {
 	if !c.Calibrate {
@@ -59,15 +59,15 @@ func (c Config) calibrated(rerank bool) []Setting {
 	return out
 }
 
-// drawn says how pseudo-sessions are drawn.
+// drawn returns how pseudo-sessions are drawn.
 func (c Config) drawn() episodes.Config {
 	d := episodes.DefaultConfig()
 	d.Splits = c.Splits
 	return d
 }
 
-// choose returns the best setting for a base session: ν by the rule of package
-// episodes, and the calibrated form where it gains enough.
+// choose returns the best setting for a base session: ν by the selection rule
+// of package episodes, and the calibrated setting if it gains enough.
 func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (Choice, error) {
 	if !s.HasExamples() {
 		return c.fallback(episodes.NoExamples), nil
@@ -86,7 +86,7 @@ func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.S
 	return c.decide(trials), nil
 }
 
-// fallback is the choice where there is nothing to choose by.
+// fallback returns the choice if pseudo-sessions are not possible.
 func (c Config) fallback(reason string) Choice {
 	nu := c.Nu
 	if nu == Auto {
@@ -127,8 +127,8 @@ func (c Config) decide(trials []*trial) Choice {
 }
 
 // bestShift returns the b that is most accurate over the splits, from the
-// quantiles of what would bring a later class level with the base classes; of
-// equals, the smallest.
+// quantiles of the shifts that would bring a later class level with the base
+// classes; among equals, the smallest.
 func bestShift(trials []*trial, k int) float64 {
 	var gaps []float64
 	for _, t := range trials {
@@ -147,7 +147,7 @@ func bestShift(trials []*trial, k int) float64 {
 	return best
 }
 
-// shifts is the number of values of b that are tried.
+// shifts is the number of values of b to try.
 const shifts = 80
 
 func accuracy(trials []*trial, k int, b float64) float64 {

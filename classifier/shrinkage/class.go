@@ -9,27 +9,28 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// class is one class, with what scoring needs of it. It is never changed,
-// only replaced.
+// class is one class, with what scoring needs. It is never changed, only
+// replaced.
 type class struct {
 	moments.Total
 	base bool // of the first session
 	own  spread
-	// logit is its row of the logistic regression, d weights and a constant;
-	// nil without one.
+	// logit is its row of the logistic regression, d weights and a constant; nil
+	// without one.
 	logit   []float64
 	density *gauss.Density
 	unit    []float64 // the whitened mean, of length 1
 }
 
-// spread is how a class varies by itself, in whitened coordinates.
+// spread is the variation within a class, in whitened coordinates.
 type spread struct {
 	values   []float64 // w, leading eigenvalues of its covariance, divisor n−1
 	vectors  []float32 // U, one row of d per value
-	residual float64   // r, mean variance in the directions left
+	residual float64   // r, mean variance in the remaining directions
 }
 
-// fitSpread finds the q leading eigenpairs of a class, whitened.
+// fitSpread computes the q leading eigenpairs of a class in whitened
+// coordinates.
 func fitSpread(sp *gauss.Space, m *moments.Moments, q int) (spread, error) {
 	d := sp.Dim()
 	if m.N() < 2 {
@@ -52,7 +53,7 @@ func fitSpread(sp *gauss.Space, m *moments.Moments, q int) (spread, error) {
 	return out, nil
 }
 
-// eigenpairs returns those of the whitened covariance, and its trace.
+// eigenpairs returns the eigenpairs of the whitened covariance, and its trace.
 func eigenpairs(sp *gauss.Space, m *moments.Moments, q int) (linalg.Eigen, float64, error) {
 	solver := linalg.Solver{Backend: sp.Backend()}
 	if rows, ok := m.Centred(); ok {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Names of the two heads.
+// The names of the two heads.
 const (
 	PLDAPlus = "plda+"
 	PPCAEB   = "ppca-eb"
 )
 
-// Auto as Config.Nu lets pseudo-sessions inside the base session choose.
+// Auto as Config.Nu means that pseudo-sessions inside the base session choose.
 const Auto = 0
 
 // Pooled as ν means infinity: every class has the pooled covariance.
@@ -25,13 +25,13 @@ type Config struct {
 	// Epsilon is ε, the share of the within-class covariance that is replaced
 	// by a multiple of I with the same trace.
 	Epsilon float64 `json:"epsilon" mapstructure:"epsilon"`
-	// Q is the most directions in which a class has a variance of its own.
+	// Q is the maximum number of directions with class-specific variance.
 	Q int `json:"q" mapstructure:"q"`
 	// Nu is ν: the covariance of a class counts as n−1 examples, the pooled
 	// one as ν; 0 (Auto) means choose it on the base session, 1e12 (Pooled)
 	// infinity.
 	Nu float64 `json:"nu" mapstructure:"nu"`
-	// Uncertain takes the mean of a class as uncertain, the more the fewer
+	// Uncertain treats the mean of a class as uncertain, the more so the fewer
 	// examples it has.
 	Uncertain bool `json:"uncertain" mapstructure:"uncertain"`
 	// Student uses the multivariate t in place of the Gaussian: the covariance
@@ -40,11 +40,11 @@ type Config struct {
 	// Calibrate lets pseudo-sessions choose how classes of the base session
 	// are weighed against later ones: κ, T, b and g of Setting.
 	Calibrate bool `json:"calibrate" mapstructure:"calibrate"`
-	// Splits is the number of pseudo-sessions to choose by.
+	// Splits is the number of pseudo-sessions to choose with.
 	Splits int `json:"splits" mapstructure:"splits"`
-	// Statistics keeps what is needed to learn more examples of an old class
-	// and to forget single ones: up to 4d² bytes a class. It is no key of its
-	// own in a configuration file: classifier.statistics sets it.
+	// Statistics stores what is needed to learn more examples of an old class and
+	// to forget single ones: up to 4d² bytes per class. It is not a key of the
+	// section: classifier.statistics sets it.
 	Statistics bool `json:"statistics" mapstructure:"-"`
 }
 
@@ -54,15 +54,15 @@ func DefaultPLDAPlus() Config {
 	return Config{Epsilon: 0.5, Q: 20, Nu: Auto, Uncertain: true, Student: true, Calibrate: true, Splits: 9, Statistics: true}
 }
 
-// DefaultPPCAEB returns ε = ½, q = 20, ν by nine pseudo-sessions, the Gaussian
-// and no calibration.
+// DefaultPPCAEB returns ε = ½, q = 20, ν chosen by nine pseudo-sessions, the
+// Gaussian and no calibration.
 func DefaultPPCAEB() Config {
 	c := DefaultPLDAPlus()
 	c.Student, c.Calibrate = false, false
 	return c
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if !(c.Epsilon >= 1e-6 && c.Epsilon <= 1) {
 		return fmt.Errorf("epsilon: %g is outside 1e-6 … 1", c.Epsilon)
@@ -86,27 +86,27 @@ func checkNu(nu float64) error {
 	return nil
 }
 
-// chooses says that there is something to choose by pseudo-sessions.
+// chooses reports whether pseudo-sessions have something to choose.
 func (c Config) chooses() bool { return c.Nu == Auto || c.Calibrate }
 
 // A Setting is what pseudo-sessions choose: ν, and the weights of
 //
 //	s_c = (ℓ_c + κ·cos(z, m_c))/T
 //
-// of which the score of a later class has b added, and those of the base
-// classes may be ranked again by a logistic regression, which keeps their sum.
+// to which b is added for a later class; a logistic regression may rerank the
+// scores of the base classes, leaving their sum unchanged.
 type Setting struct {
 	Nu          float64 `json:"nu"`          // ν
 	Kappa       float64 `json:"kappa"`       // κ
 	Temperature float64 `json:"temperature"` // T
 	Later       float64 `json:"later"`       // b
-	Rerank      float64 `json:"rerank"`      // g; 0 leaves the ranking
+	Rerank      float64 `json:"rerank"`      // g; 0 means no reranking
 }
 
-// plain is the setting without calibration.
+// plain returns the setting without calibration.
 func plain(nu float64) Setting { return Setting{Nu: nu, Temperature: 1} }
 
-// String names what is in force, as in "ν 3000, κ 800, T 64, b 2.27, g 2".
+// String describes the setting, as in "ν 3000, κ 800, T 64, b 2.27, g 2".
 func (s Setting) String() string {
 	nu := fmt.Sprintf("ν %.4g", s.Nu)
 	if s.Nu >= Pooled {

@@ -31,13 +31,13 @@ func TestContract(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{
 				New:       func() (classifier.Learner, error) { return shrinkage.New(c.method, c.cfg) },
 				Load:      func(s classifier.State) (classifier.Learner, error) { return shrinkage.Load(c.method, s) },
-				Tolerance: 2e-6, // covariances of a class are of float32 rows, its components are float32
+				Tolerance: 2e-6, // class covariances come from float32 rows, components are float32
 			})
 		})
 	}
 }
 
-// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+// TestContractOnEachBackend runs the contract on ONNX Runtime and OpenBLAS too.
 func TestContractOnEachBackend(t *testing.T) {
 	cfg := config(shrinkage.DefaultPLDAPlus(), func(c *shrinkage.Config) { c.Nu, c.Calibrate = 10, false })
 	classifiertest.RunOnEachBackend(t, classifiertest.Factory{

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// data returns n examples of each of C classes in d dimensions, named from
+// data returns n examples of each of C classes in d dimensions, numbered from
 // first on. Classes differ in mean and in how they vary.
 func data(first, C, n, d int, seed uint64) (blas32.General, []string) {
 	x := blas32.General{Rows: C * n, Cols: d, Stride: d}
@@ -55,7 +55,7 @@ func learn(t *testing.T, h classifier.Learner, x blas32.General, y []string) {
 	}
 }
 
-// near compares two heads of equal columns.
+// near compares two heads with the same columns.
 func near(t *testing.T, what string, a, b classifier.Head, x blas32.General, tol float64) {
 	t.Helper()
 	got, want := classifiertest.LogProb(t, a, x), classifiertest.LogProb(t, b, x)
@@ -66,7 +66,7 @@ func near(t *testing.T, what string, a, b classifier.Head, x blas32.General, tol
 	}
 }
 
-// direct is the head as its formula is written, with dense matrices:
+// direct is the head computed directly from its formula, with dense matrices:
 // z = Vᵀ(x−m₀), BV = WVΛ.
 type direct struct {
 	cfg  shrinkage.Config
@@ -175,7 +175,7 @@ func (m *direct) add(x blas32.General, y []string) {
 	}
 }
 
-// scale is C_c.
+// scale returns C_c.
 func (m *direct) scale(rows []*mat.VecDense, mean *mat.VecDense, nu float64) *mat.SymDense {
 	n := float64(len(rows))
 	C, S := mat.NewSymDense(m.d, nil), mat.NewSymDense(m.d, nil)
@@ -210,7 +210,7 @@ func (m *direct) scale(rows []*mat.VecDense, mean *mat.VecDense, nu float64) *ma
 	return C
 }
 
-// logDensity is ℓ_c without (2π)^(−d/2).
+// logDensity returns ℓ_c without (2π)^(−d/2).
 func (m *direct) logDensity(z *mat.VecDense, class string, nu float64) float64 {
 	rows := m.rows[class]
 	n, d := float64(len(rows)), float64(m.d)
@@ -242,7 +242,8 @@ func (m *direct) logDensity(z *mat.VecDense, class string, nu float64) float64 {
 	return a - b - d/2*math.Log(df/2) - chol.LogDet()/2 - (df+d)/2*math.Log1p(r/df)
 }
 
-// score is s_c of all classes, by the saved setting and regression of h.
+// score returns s_c for all classes, with the saved setting and regression of
+// h.
 func (m *direct) scores(t *testing.T, h *shrinkage.Head, z *mat.VecDense) []float64 {
 	t.Helper()
 	set := h.Setting()
@@ -285,7 +286,7 @@ func (m *direct) scores(t *testing.T, h *shrinkage.Head, z *mat.VecDense) []floa
 	return out
 }
 
-// whitened turns z back into the coordinates of the saved regression.
+// whitened converts z back to the coordinates of the saved regression.
 func (m *direct) whitened(t *testing.T, s classifier.State, z *mat.VecDense) *mat.VecDense {
 	t.Helper()
 	var x, white mat.VecDense
@@ -296,8 +297,9 @@ func (m *direct) whitened(t *testing.T, s classifier.State, z *mat.VecDense) *ma
 	return &white
 }
 
-// TestEqualsDirectFormula: all switches, classes fewer and more than
-// dimensions, n on both sides of q and of d, n = 1, more of an old class.
+// TestEqualsDirectFormula covers all switches, fewer and more classes than
+// dimensions, n smaller and larger than q and d, n = 1, and more examples of an
+// old class.
 func TestEqualsDirectFormula(t *testing.T) {
 	for _, c := range []struct{ C, n, d, q int }{{5, 20, 8, 20}, {12, 9, 8, 3}, {3, 4, 30, 20}, {4, 40, 8, 5}, {20, 3, 12, 0}, {3, 30, 6, 6}} {
 		for _, nu := range []float64{1e-3, 5, 1000, shrinkage.Pooled} {
@@ -332,8 +334,9 @@ func compare(t *testing.T, what string, h *shrinkage.Head, want *direct) {
 	}
 }
 
-// TestCalibratedEqualsDirectFormula: the base session of many classes chooses
-// a calibration; base mass, κ, T, b and g are what the formula says.
+// TestCalibratedEqualsDirectFormula checks that the base session of many
+// classes chooses a calibration, and that base mass, κ, T, b and g follow the
+// formula.
 func TestCalibratedEqualsDirectFormula(t *testing.T) {
 	x, y := data(0, 12, 30, 10, 1)
 	cfg := shrinkage.DefaultPLDAPlus()

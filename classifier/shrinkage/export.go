@@ -25,7 +25,7 @@ func (h *Head) Export(g *onnx.Graph, x string) (string, error) {
 	return classifier.LogSoftmaxGraph(g, scores), nil
 }
 
-// weighedGraph is (ℓ + κ·cos(z, m))/T, and b more for later classes.
+// weighedGraph computes (ℓ + κ·cos(z, m))/T, plus b for later classes.
 func (s *scorer) weighedGraph(g *onnx.Graph, white, scores string) string {
 	C, d := len(s.base)+len(s.later), s.space.Dim()
 	if s.units.Rows > 0 {
@@ -41,15 +41,15 @@ func (s *scorer) weighedGraph(g *onnx.Graph, white, scores string) string {
 	return g.Op("Add", g.Op("Div", scores, g.Scalar(s.setting.Temperature)), g.Float64s(later, C))
 }
 
-// rankedGraph gives the base classes the order of the regression, and leaves
-// their sum.
+// rankedGraph reranks the base classes by the regression and leaves their sum
+// unchanged.
 func (s *scorer) rankedGraph(g *onnx.Graph, white, scores string) string {
 	B := len(s.base)
 	mass := g.Node("ReduceLogSumExp", []string{classifier.ColumnsGraph(g, scores, s.base)}, onnx.Ints("axes", 1))
 	logits := g.Op("Add", classifier.MulTransGraph(g, white, s.logits.Data, B, s.space.Dim()), g.Float64s(s.consts, B))
 	rank := g.Node("LogSoftmax", []string{g.Op("Mul", logits, g.Scalar(s.setting.Rerank))}, onnx.Int("axis", 1))
 	ranked := g.Op("Add", rank, mass)
-	// Behind the ranked classes stand all, of which the later ones are taken.
+	// All classes follow the ranked ones; the later classes are taken from them.
 	place := make([]int, B+len(s.later))
 	for i, c := range s.base {
 		place[c] = i

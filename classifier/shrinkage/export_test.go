@@ -9,8 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// With returns the head with another setting in force; x and y are its base
-// session.
+// With returns the head with another setting; x and y are its base session.
 func (h *Head) With(s Setting, x blas32.General, y []string) *Head {
 	base, err := moments.NewSession(x, y, h.Dim(), true)
 	if err != nil {

@@ -26,8 +26,8 @@ func given(nu float64, change func(*shrinkage.Config)) shrinkage.Config {
 
 func nothing(*shrinkage.Config) {}
 
-// TestPooledIsPLDA: ν = ∞ is plda, without uncertainty LDA's rule with this ε;
-// ν = 1e11 is nearly so.
+// TestPooledIsPLDA checks that ν = ∞ is plda, or without uncertainty the rule
+// of LDA with this ε, and that ν = 1e11 is nearly the same.
 func TestPooledIsPLDA(t *testing.T) {
 	for _, c := range []struct{ C, n, d int }{{5, 20, 8}, {12, 9, 8}, {3, 4, 30}, {1, 5, 6}, {6, 1, 5}, {1, 1, 4}} {
 		x, y := data(0, c.C, c.n, c.d, 1)
@@ -48,8 +48,8 @@ func TestPooledIsPLDA(t *testing.T) {
 	}
 }
 
-// TestStreamingEqualsBatch: base examples at once and the rest one by one, in
-// pieces, all at once, or with some more that are forgotten again.
+// TestStreamingEqualsBatch learns the base examples at once and the rest one by
+// one, in pieces, all at once, or with extra examples that are forgotten again.
 func TestStreamingEqualsBatch(t *testing.T) {
 	for _, n := range []int{3, 8, 30} { // n < d, about d, beyond
 		base, y := data(0, 4, 6, 8, 1)
@@ -72,7 +72,8 @@ func TestStreamingEqualsBatch(t *testing.T) {
 	}
 }
 
-// auto is a base session that pseudo-sessions can choose from, and shots.
+// auto returns a base session that is large enough for pseudo-sessions, and
+// shots.
 func auto(t *testing.T) (*shrinkage.Head, blas32.General, []string) {
 	t.Helper()
 	x, y := data(0, 8, 14, 6, 1)
@@ -92,8 +93,8 @@ func saved(t *testing.T, h *shrinkage.Head) classifier.State {
 	return s
 }
 
-// TestChoiceReadsTheBaseSessionOnly: later sessions do not change it, nor do
-// the order of the rows and the number of cores.
+// TestChoiceReadsTheBaseSessionOnly checks that neither later sessions nor the
+// order of the rows nor the number of cores changes the choice.
 func TestChoiceReadsTheBaseSessionOnly(t *testing.T) {
 	h, x, y := auto(t)
 	before := *h.Choice()
@@ -134,8 +135,8 @@ func TestChoiceReadsTheBaseSessionOnly(t *testing.T) {
 	}
 }
 
-// TestRerankedGoesRoundTrip: a head with a regression is saved, loaded, loses
-// a base class and a later one.
+// TestRerankedGoesRoundTrip saves and loads a head with a regression, and
+// forgets a base class and a later one.
 func TestRerankedGoesRoundTrip(t *testing.T) {
 	h, x, y := auto(t)
 	h = h.With(shrinkage.Setting{Nu: 30, Kappa: 10, Temperature: 2, Later: 1, Rerank: 1}, x, y)
@@ -167,8 +168,9 @@ func TestRerankedGoesRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLittleData: bases too small for pseudo-sessions say so and are plda; they
-// still learn new classes that can be told apart.
+// TestLittleData checks that base sessions too small for pseudo-sessions are
+// recorded as such and give plda, and that new classes can still be learned and
+// told apart.
 func TestLittleData(t *testing.T) {
 	for _, c := range []struct{ C, n int }{{60, 5}, {1, 1}, {1, 20}, {20, 1}, {3, 40}} {
 		x, y := data(0, c.C, c.n, 10, 1)

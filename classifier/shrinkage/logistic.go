@@ -13,18 +13,20 @@ import (
 )
 
 const (
-	// The regression is stopped early, which is half of its regularisation.
+	// logisticSteps stops the regression early, which is half of its
+	// regularisation.
 	logisticSteps = 12
-	logisticDecay = 1e-2 // of ½·|w|² beside the mean loss in nats
-	logisticChunk = 2048 // rows in work at a time
-	// logisticLimit bounds multiplications a step: beyond, there is none.
+	logisticDecay = 1e-2 // weight of ½·|w|², relative to the mean loss in nats
+	logisticChunk = 2048 // rows processed at a time
+	// logisticLimit bounds the multiplications per step: above it there is no
+	// regression.
 	logisticLimit = 4e10
 	historyLength = 10
 	armijo        = 1e-4
 	maxHalvings   = 30
 )
 
-// A logistic is a multinomial logistic regression in the making: n whitened
+// A logistic is a multinomial logistic regression during training: n whitened
 // examples of C classes.
 type logistic struct {
 	mul     linalg.Backend
@@ -34,13 +36,13 @@ type logistic struct {
 	C, d, n int
 }
 
-// logisticFits says whether so much is worth while.
+// logisticFits reports whether a regression of this size is worth training.
 func logisticFits(n, d, C int) bool {
 	return C > 1 && 4*float64(n)*float64(d)*float64(C) <= logisticLimit
 }
 
-// newLogistic takes whitened rows (n×d) and their classes, 0 … C−1; mul makes
-// the products.
+// newLogistic takes whitened rows (n×d) and their classes, 0 … C−1; mul
+// computes the products.
 func newLogistic(mul linalg.Backend, white blas64.General, y []int, C int) *logistic {
 	l := &logistic{mul: mul, y: y, C: C, d: white.Cols, n: white.Rows}
 	for first := 0; first < white.Rows; first += logisticChunk {
@@ -56,8 +58,8 @@ func newLogistic(mul linalg.Backend, white blas64.General, y []int, C int) *logi
 	return l
 }
 
-// fit returns the weights (C×(d+1), the constant last) after a few steps of
-// L-BFGS from zero.
+// fit returns the weights (C×(d+1), the constant last) after logisticSteps
+// steps of L-BFGS from zero.
 func (l *logistic) fit(ctx context.Context) (blas64.General, error) {
 	w := make([]float64, l.C*(l.d+1))
 	loss, gradient, err := l.loss(ctx, w)
@@ -91,7 +93,8 @@ func (l *logistic) fit(ctx context.Context) (blas64.General, error) {
 	return blas64.General{Rows: l.C, Cols: l.d + 1, Stride: l.d + 1, Data: w}, err
 }
 
-// loss returns the mean negative log-likelihood with decay, and its gradient.
+// loss returns the mean negative log-likelihood plus weight decay, and its
+// gradient.
 func (l *logistic) loss(ctx context.Context, w []float64) (float64, []float64, error) {
 	weights := dense.New32(l.C, l.d)
 	gradient := make([]float64, len(w))

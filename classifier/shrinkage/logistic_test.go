@@ -59,7 +59,8 @@ func TestLogisticGradient(t *testing.T) {
 	}
 }
 
-// TestLogisticLearns more than one chunk of examples, also where all are equal.
+// TestLogisticLearns from more than one chunk of examples, also if all are
+// equal.
 func TestLogisticLearns(t *testing.T) {
 	x, y := clouds(4, 700, 6)
 	w, err := newLogistic(linalg.Default(), x, y, 4).fit(context.Background())

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A scorer is the densities of all classes and their calibration. It is
+// A scorer holds the densities of all classes and their calibration. It is
 // immutable.
 type scorer struct {
 	space   *gauss.Space
@@ -34,7 +34,7 @@ func newScorer(sp *gauss.Space, setting Setting, classes []class) *scorer {
 	return s
 }
 
-// add puts the calibration of one class into the scorer.
+// add adds the calibration of one class to the scorer.
 func (s *scorer) add(column int, c class) {
 	if s.setting.Kappa > 0 {
 		s.units.Data, s.units.Rows = append(s.units.Data, c.unit...), s.units.Rows+1
@@ -64,8 +64,8 @@ func (s *scorer) scoring() classifier.Scoring {
 	}
 }
 
-// batch returns, of a few rows, the scores of all classes and behind them
-// their log-densities (n×2C).
+// batch returns for a few rows the scores of all classes, followed by their
+// log-densities (n×2C).
 func (s *scorer) batch(x blas32.General) (blas64.General, error) {
 	v, err := s.values(x)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *scorer) batch(x blas32.General) (blas64.General, error) {
 	return out, nil
 }
 
-// values are what scores are made of, for a few rows.
+// values holds the parts of the scores of a few rows.
 type values struct {
 	density blas64.General // ℓ, n×C
 	cosine  blas64.General // cos(z, m_c), n×C, or n×0
@@ -136,9 +136,9 @@ func (s *scorer) addCalibration(v *values, white blas64.General) error {
 	return nil
 }
 
-// calibrate writes the scores that belong to log-densities:
-// s = (ℓ + κ·cos)/T, b more for later classes; base classes share their
-// log-sum-exp by log-softmax(g·logit) where g > 0.
+// calibrate computes scores from log-densities: s = (ℓ + κ·cos)/T, plus b for
+// later classes; base classes share their log-sum-exp by log-softmax(g·logit)
+// if g > 0.
 func (s *scorer) calibrate(dst, density []float64, v rowValues) {
 	for c, l := range density {
 		if len(v.cosine) > 0 {

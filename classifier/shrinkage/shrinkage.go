@@ -14,11 +14,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// meanTol is the difference of a mean of float32 rows of length 1 from that in
-// float64.
+// meanTol bounds the difference between the mean of float32 rows of length 1
+// and the same mean in float64.
 const meanTol = 1e-6
 
-// A Head is one of the family: plda+ or ppca-eb.
+// A Head is one head of the family: plda+ or ppca-eb.
 type Head struct {
 	classtable.Kept[shared, class]
 	method string
@@ -27,11 +27,11 @@ type Head struct {
 
 type model = classtable.Model[shared, class]
 
-// shared is what the base session sets, and the scorer of all classes.
+// shared holds what the base session sets, and the scorer of all classes.
 type shared struct {
-	// Setting is the one in force.
+	// Setting is the one in use.
 	Setting Setting `json:"setting"`
-	// Choice is how it was chosen; nil where everything was given.
+	// Choice records how it was chosen; nil if everything was given.
 	Choice *Choice `json:"choice,omitempty"`
 	// Rank and Rest are those of the space.
 	Rank   int     `json:"rank"`
@@ -46,12 +46,13 @@ var (
 	_ episodes.Unfitter   = (*Head)(nil)
 )
 
-// New returns an unfitted head that calls itself method, PLDAPlus or PPCAEB. The
-// first session is the base session: its classes are base classes for good, and
-// it alone decides on the setting.
+// New returns an unfitted head of the method PLDAPlus or PPCAEB. The first
+// session is the base session: its classes stay base classes, and it alone
+// determines the setting.
 func New(method string, cfg Config) (*Head, error) { return chosen(method, cfg, nil) }
 
-// chosen is New of a head whose setting is chosen already, unless choice is nil.
+// chosen is New for a head whose setting has already been chosen, unless choice
+// is nil.
 func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
 	if err := checkMethod(method); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (c Config) base(ctx context.Context, m *model, s *moments.Session) error {
 	return nil
 }
 
-// fit computes what a class has of its own.
+// fit computes the parameters specific to a class.
 func (c Config) fit(m *model, old class, change classtable.Change) (class, error) {
 	next := class{base: old.base, logit: old.logit}
 	if old.N == 0 {
@@ -117,8 +118,8 @@ func (c Config) fit(m *model, old class, change classtable.Change) (class, error
 	return next, err
 }
 
-// settle trains the regression that ranks the base classes again, where the
-// setting has one.
+// settle trains the regression that reranks the base classes, if the setting
+// has one.
 func settle(ctx context.Context, m *model, s *moments.Session, known int) error {
 	if known > 0 || m.Shared.Setting.Rerank == 0 {
 		return nil
@@ -133,7 +134,8 @@ func settle(ctx context.Context, m *model, s *moments.Session, known int) error 
 	return nil
 }
 
-// regress fits the regression of a base session, classes in order of name.
+// regress fits the regression of a base session, with the classes in order of
+// name.
 func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.General, error) {
 	column := make([]int, len(s.Y))
 	for c, e := range s.Classes {
@@ -148,7 +150,7 @@ func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.G
 	return newLogistic(sp.Backend(), white, column, len(s.Classes)).fit(ctx)
 }
 
-// rescore computes the densities of changed classes and stacks all of them.
+// rescore computes the densities of changed classes and stacks all classes.
 func (c Config) rescore(m *model, changed []int) error {
 	sh, classes := &m.Shared, m.Classes.Values()
 	sh.space = sh.space.On(m.Backend)
@@ -167,24 +169,25 @@ func (c Config) rescore(m *model, changed []int) error {
 	return nil
 }
 
-// Setting returns what is in force, zero before the base session.
+// Setting returns the setting in use, zero before the base session.
 func (h *Head) Setting() Setting { return h.Model().Shared.Setting }
 
-// Choice returns what pseudo-sessions chose, nil before the base session and
-// where everything was given.
+// Choice returns what pseudo-sessions chose, nil before the base session and if
+// everything was given.
 func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
 
 // TakesUnit implements moments.Learner.
 func (h *Head) TakesUnit() bool { return true }
 
-// LearnMoments implements moments.Learner. What pseudo-sessions would choose is
-// then as where a base session is too small for them: no calibration, and ν
-// infinite where it was not given.
+// LearnMoments implements moments.Learner. Settings that pseudo-sessions would
+// choose are then those of a base session that is too small for them: no
+// calibration, and ν infinite if it was not given.
 func (h *Head) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
 	return h.LearnFrom(ctx, classes, stats)
 }
 
-// Unfitted implements episodes.Unfitter: the setting is as this head chose it.
+// Unfitted implements episodes.Unfitter: the setting is fixed to the one that
+// this head chose.
 func (h *Head) Unfitted() (classifier.Learner, error) {
 	next, err := chosen(h.method, h.cfg, h.Choice())
 	if err != nil {

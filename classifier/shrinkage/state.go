@@ -10,16 +10,16 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 )
 
-// Load returns the head that Save described, without statistics; it must be
-// the named method.
+// Load returns the head that Save described, without statistics; the state must
+// belong to the named method.
 func Load(method string, s classifier.State) (*Head, error) {
 	return classtable.Load(method, s, func(cfg Config) (*Head, error) { return New(method, cfg) })
 }
 
-// fields are the tensors of a class: those of its total, "base" (1 or 0); what it
-// has of its own, "components", "residual" and, stacked over the classes, "values"
-// and "vectors" (×d, float32); "logits" (d+1) of base classes where the setting
-// ranks them again.
+// fields describes the tensors of a class: those of its total, "base" (1 or 0),
+// "components", "residual" and, stacked over the classes, "values" and
+// "vectors" (×d, float32); "logits" (d+1) of base classes if the setting
+// reranks them.
 func (cfg Config) fields(c *classifier.Codec, m *model, class *class) {
 	d, own := m.Dim, &class.own
 	k := len(own.values)
@@ -62,11 +62,11 @@ func (sh *shared) check(c Config) error {
 		return err
 	}
 	if c.chooses() != (sh.Choice != nil) {
-		return fmt.Errorf("the configuration does not go with the recorded choice")
+		return fmt.Errorf("the configuration does not match the recorded choice")
 	}
 	if sh.Choice == nil {
 		if sh.Setting != plain(c.Nu) {
-			return fmt.Errorf("setting %+v is not that of the configuration", sh.Setting)
+			return fmt.Errorf("setting %+v differs from the configuration", sh.Setting)
 		}
 		return nil
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A trial is one pseudo-session: what every candidate says of every held-out
-// example, reduced to what b does not change.
+// A trial is one pseudo-session: the results of every candidate for every
+// held-out example, reduced to what does not depend on b.
 type trial struct {
 	candidates []Setting
-	base       int // the first rows are of base classes
+	base       int // number of rows of base classes, which come first
 	rows       [][]outcome
 }
 
-// An outcome is what one candidate says of one example.
+// An outcome is the result of one candidate for one example.
 type outcome struct {
 	gap                  float32 // best later score − best base score
 	baseMass, laterMass  float32 // their log-sum-exps
@@ -28,8 +28,8 @@ type outcome struct {
 	baseRight, laterIsIt bool    // the best of either is the true class
 }
 
-// accuracy is the mean of that on base and on later classes, with b added to
-// the scores of later classes.
+// accuracy returns the mean of the accuracies on base and on later classes,
+// with b added to the scores of later classes.
 func (t *trial) accuracy(k int, b float64) float64 {
 	var right [2]float64
 	for i, v := range t.rows[k] {
@@ -44,7 +44,7 @@ func (t *trial) accuracy(k int, b float64) float64 {
 	return (right[0]/float64(t.base) + right[1]/float64(len(t.rows[k])-t.base)) / 2
 }
 
-// kind is 0 for an example of a base class and 1 for a later one.
+// kind returns 0 for an example of a base class and 1 for a later one.
 func (t *trial) kind(row int) int {
 	if row < t.base {
 		return 0
@@ -52,7 +52,7 @@ func (t *trial) kind(row int) int {
 	return 1
 }
 
-// result is accuracy with the negative log-likelihood beside it.
+// result returns the accuracy together with the negative log-likelihood.
 func (t *trial) result(k int, b float64) episodes.Result {
 	var nll [2]float64
 	for i, v := range t.rows[k] {
@@ -95,7 +95,7 @@ func (c Config) try(ctx context.Context, backend linalg.Backend, d episodes.Draw
 	return t, nil
 }
 
-// fittedTrial is a pseudo-session, learned.
+// fittedTrial is a fitted pseudo-session.
 type fittedTrial struct {
 	space   *gauss.Space
 	names   []string
@@ -104,8 +104,8 @@ type fittedTrial struct {
 	scorer  *scorer // its cosines and logits are those of all ν
 }
 
-// fitTrial learns a pseudo-session with a head that has some ν, which makes no
-// difference to what its classes have of their own.
+// fitTrial learns a pseudo-session with a head with an arbitrary ν, which does
+// not affect the parameters specific to a class.
 func (c Config) fitTrial(ctx context.Context, backend linalg.Backend, d episodes.Draw, rerank bool) (*fittedTrial, error) {
 	c.Nu, c.Calibrate, c.Statistics = nus()[1], false, false
 	h, err := New(PPCAEB, c)
@@ -141,8 +141,8 @@ func (c Config) fitTrial(ctx context.Context, backend linalg.Backend, d episodes
 	return f, nil
 }
 
-// score fills in the outcomes of one kind of examples for one ν, in rows from
-// first on.
+// score fills in the outcomes of one kind of examples for one ν, in the rows
+// from first on.
 func (f *fittedTrial) score(t *trial, nu float64, first int, test episodes.Session) error {
 	truth := make([]int, len(test.Y))
 	for i, y := range test.Y {
@@ -162,9 +162,9 @@ func (f *fittedTrial) score(t *trial, nu float64, first int, test episodes.Sessi
 	return nil
 }
 
-// score writes the outcomes of all candidates of one ν on one example; the
-// first base columns are base classes. Candidates that differ in g alone
-// follow each other and share what does not depend on it.
+// score writes the outcomes of all candidates with one ν for one example; the
+// first base columns are base classes. Candidates that differ only in g are
+// adjacent and share what does not depend on it.
 func (t *trial) score(nu float64, row int, density []float64, v rowValues, base, truth int) {
 	ranks := make(map[float64]ranked)
 	var w weighed
@@ -189,14 +189,14 @@ func (t *trial) score(nu float64, row int, density []float64, v rowValues, base,
 	}
 }
 
-// ranked is what counts of the scores of base classes: the best of them, its
-// score and that of the true class.
+// ranked summarises the scores of base classes: the best class, its score and
+// that of the true class.
 type ranked struct {
 	best     int
 	top, own float64
 }
 
-// rank takes log-softmax(g·logit), relative to the mass of the base classes.
+// rank ranks log-softmax(g·logit), relative to the mass of the base classes.
 func rank(g float64, logits []float64, truth int) ranked {
 	scores := make([]float64, len(logits))
 	for i, l := range logits {
@@ -215,7 +215,7 @@ func rankedOf(scores []float64, truth int) ranked {
 	return r
 }
 
-// weighed is what one κ and T make of the log-densities.
+// weighed holds the scores for one κ and T.
 type weighed struct {
 	base            ranked // relative to mass
 	mass, laterMass float64
@@ -238,7 +238,7 @@ func weigh(s Setting, density, cosine []float64, base, truth int) weighed {
 	return w
 }
 
-// outcome joins them; r is the ranking of the base classes.
+// outcome combines both groups; r is the ranking of the base classes.
 func (w weighed) outcome(r ranked, truth, base int) outcome {
 	own := w.mass + r.own
 	if truth >= base {
@@ -250,7 +250,7 @@ func (w weighed) outcome(r ranked, truth, base int) outcome {
 	}
 }
 
-// largest is the first position of the largest value.
+// largest returns the first position of the largest value.
 func largest(v []float64) int {
 	best := 0
 	for j, x := range v {

@@ -35,7 +35,7 @@ func session(first, last, n, d int, seed uint64) episodes.Session {
 	return s
 }
 
-// measured is what a head reaches on held-out examples.
+// measured returns the result of a head on held-out examples.
 func measured(t *testing.T, h *Head, tests ...episodes.Session) episodes.Result {
 	t.Helper()
 	var r episodes.Result
@@ -63,8 +63,8 @@ func measured(t *testing.T, h *Head, tests ...episodes.Session) episodes.Result 
 	return r
 }
 
-// TestTrialEqualsHeads: what is reduced and shared among candidates gives the
-// accuracy and the likelihood of a head with that setting.
+// TestTrialEqualsHeads checks that the reduced results shared among candidates
+// give the accuracy and the likelihood of a head with that setting.
 func TestTrialEqualsHeads(t *testing.T) {
 	const d = 6
 	draw := episodes.Draw{Base: session(0, 5, 30, d, 1), Shots: session(5, 9, 5, d, 2), BaseTest: session(0, 5, 20, d, 3), NovelTest: session(5, 9, 15, d, 4)}
@@ -97,7 +97,7 @@ func TestTrialEqualsHeads(t *testing.T) {
 	}
 }
 
-// TestDecideKeepsThePlainForm unless the gain is large and sure.
+// TestDecideKeepsThePlainForm unless the gain is large and certain.
 func TestDecideKeepsThePlainForm(t *testing.T) {
 	cfg := DefaultPLDAPlus()
 	cfg.Nu = 100

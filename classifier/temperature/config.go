@@ -2,7 +2,8 @@ package temperature
 
 import "fmt"
 
-// Auto as Config.Temperature fits T in episodes inside the base session.
+// Auto as Config.Temperature means that T is fitted in episodes inside the base
+// session.
 const Auto = 0
 
 // Limits of a temperature that is set or loaded.
@@ -10,15 +11,15 @@ const least, most = 1e-3, 1e4
 
 // Config holds the settings of the temperature.
 type Config struct {
-	// Temperature is T; 1 leaves a head's probabilities as they are, 0 (Auto)
-	// means fit it on the base session.
+	// Temperature is T; 1 leaves a head's probabilities unchanged, 0 (Auto) means
+	// fit it on the base session.
 	Temperature float64 `json:"temperature"`
 }
 
 // DefaultConfig returns Auto.
 func DefaultConfig() Config { return Config{Temperature: Auto} }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Temperature == Auto {
 		return nil
@@ -26,8 +27,8 @@ func (c Config) Validate() error {
 	return check(c.Temperature)
 }
 
-// Value returns the temperature of a base session: nil where T is set to 1, the
-// value that is set, or what fit returns.
+// Value returns the temperature for a base session: nil if T is set to 1, the
+// value that is set, or the result of fit.
 func (c Config) Value(fit func() (*Value, error)) (*Value, error) {
 	switch c.Temperature {
 	case 1:

@@ -23,7 +23,7 @@ const (
 // classes.
 const maxScores = 4 << 20
 
-// A tally sums over the held-out examples of one split and one kind.
+// A tally accumulates the held-out examples of one split and one kind.
 type tally struct {
 	n   float64
 	nll [gridSize]float64
@@ -31,8 +31,8 @@ type tally struct {
 
 // Fit finds T for a base session: row i of z, which heads made by fresh learn,
 // is an example of class y[i]. The episodes are drawn from x, the embeddings
-// that z was projected from, or z itself. A session that is too small has the
-// temperature 1 and a Fallback.
+// that z was projected from, or z itself. If the session is too small, the
+// temperature is 1 and Fallback gives the reason.
 func Fit(ctx context.Context, x, z blas32.General, y []string, fresh func() (classifier.Learner, error)) (*Value, error) {
 	cfg := episodes.DefaultConfig()
 	cfg.Splits = 5
@@ -65,7 +65,7 @@ func kind(novel bool) int {
 	return 0
 }
 
-// add counts one example at every T of the grid.
+// add adds one example at every T of the grid.
 func (t *tally) add(a episodes.Answer) {
 	largest := math.Inf(-1)
 	for _, v := range a.LogProb {
@@ -84,9 +84,10 @@ func (t *tally) add(a episodes.Answer) {
 	}
 }
 
-// loss is the mean negative log-likelihood on the grid, with a share for the
-// classes of a few shots. The sessions that bring these come one by one: on
-// average the share is half of what it is at the end.
+// loss returns the mean negative log-likelihood on the grid; the classes
+// learned from a few shots have half of novelShare as their weight. Sessions
+// add them one by one, so that on average their share is half of what it is at
+// the end.
 func loss(bySplit [][2]tally, novelShare float64) (nll [gridSize]float64) {
 	var total [2]tally
 	for _, split := range bySplit {
@@ -98,7 +99,7 @@ func loss(bySplit [][2]tally, novelShare float64) (nll [gridSize]float64) {
 		}
 	}
 	weight := [2]float64{1 - novelShare/2, novelShare / 2}
-	if total[0].n == 0 { // the other classes have one example each, and none to hold out
+	if total[0].n == 0 { // the other classes have only one example each, so none is held out
 		weight = [2]float64{0, 1}
 	}
 	for k, t := range total {
@@ -109,7 +110,7 @@ func loss(bySplit [][2]tally, novelShare float64) (nll [gridSize]float64) {
 	return nll
 }
 
-// minimum puts a parabola through the lowest point of the grid and its
+// minimum fits a parabola through the lowest point of the grid and its
 // neighbours. Without a finite likelihood T stays 1.
 func minimum(nll [gridSize]float64) *Value {
 	best := gridOne

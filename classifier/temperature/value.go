@@ -13,22 +13,22 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
-// A Value is a temperature and how it was found, as a model records it. A nil
-// Value leaves probabilities as they are.
+// A Value is a temperature and the record of how it was found, as saved in a
+// model. A nil Value leaves probabilities unchanged.
 type Value struct {
 	T float64 `json:"temperature"`
-	// Before and After are the negative log-likelihoods of the held-out
-	// examples in nats, at a temperature of 1 and at T.
+	// Before and After are the negative log-likelihoods of the held-out examples
+	// in nats, at a temperature of 1 and at T.
 	Before float64 `json:"nll_before"`
 	After  float64 `json:"nll_after"`
-	// Config is how the episodes were drawn, nil where there were none.
+	// Config says how the episodes were drawn, nil if there were none.
 	Config *episodes.Config `json:"pseudo_sessions,omitempty"`
-	// Fallback is why T is 1.
+	// Fallback says why T is 1.
 	Fallback string `json:"fallback,omitempty"`
 }
 
-// Check returns an error unless v is what a head with these settings has, which
-// is nothing while the head is unfitted or T is set to 1.
+// Check returns an error unless v is consistent with a head with these
+// settings; v must be nil while the head is unfitted or T is set to 1.
 func (v *Value) Check(c Config, fitted bool) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -40,13 +40,13 @@ func (v *Value) Check(c Config, fitted bool) error {
 		return nil
 	}
 	if c.Temperature != Auto && c.Temperature != v.T {
-		return fmt.Errorf("temperature: %g is recorded, the settings say %g", v.T, c.Temperature)
+		return fmt.Errorf("temperature: the model records %g, the settings have %g", v.T, c.Temperature)
 	}
 	return check(v.T)
 }
 
-// Apply divides log-probabilities by T and normalises each row again. The class
-// that wins stays the same, even where it leads by the last bit.
+// Apply divides log-probabilities by T and normalises each row again. The
+// winning class stays the same, even if it leads only by the last bit.
 func (v *Value) Apply(logProb blas64.General) {
 	if v == nil || v.T == 1 {
 		return
@@ -64,7 +64,7 @@ func (v *Value) Apply(logProb blas64.General) {
 	}
 }
 
-// Graph adds Apply to g and returns the name of the result.
+// Graph adds Apply as a graph to g and returns the name of the result.
 func (v *Value) Graph(g *onnx.Graph, logProb string) string {
 	if v == nil || v.T == 1 {
 		return logProb

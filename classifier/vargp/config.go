@@ -6,52 +6,54 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 )
 
-// Auto as a length-scale is that of the base session's spread.
+// Auto as a length-scale means that the spread of the base session determines
+// it.
 const Auto = 0
 
-// Config holds the settings of the head. Those that it shares with
-// gp/vargp.Config mean the same.
+// Config holds the settings of the head. Settings shared with gp/vargp.Config
+// have the same meaning.
 type Config struct {
-	// Variant is "var-gp", or one that the paper compares it with.
+	// Variant is "var-gp", or one of those that the paper compares it with.
 	Variant vargp.Variant `json:"variant" mapstructure:"variant"`
-	// CountAs is how many examples those of a class count as, on average of its
-	// session's, or as many as those of the richest session where these are more
-	// (package comment); 0 means what they are, as in the paper.
+	// CountAs is the number of examples per class that a session counts as, or
+	// the number in the richest session if that is larger (package comment); 0
+	// means the actual number, as in the paper.
 	CountAs int `json:"count_as" mapstructure:"count_as"`
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
-	// Lengthscale is where all length-scales start; 0 (Auto) means the root
-	// mean square distance of two examples of the base session, over √2, as the
-	// kernel sees them.
+	// Lengthscale is the initial value of all length-scales; 0 (Auto) means the
+	// root mean square distance of two examples of the base session, over √2, as
+	// the kernel sees them.
 	Lengthscale float64 `json:"lengthscale" mapstructure:"lengthscale"`
 	// Inducing is the number of inducing inputs for each class of a session,
-	// MaxInducing the most for a session.
+	// MaxInducing the maximum per session.
 	Inducing    int `json:"inducing" mapstructure:"inducing"`
 	MaxInducing int `json:"max_inducing" mapstructure:"max_inducing"`
-	// OwnInputs gives every class inducing inputs of its own.
+	// OwnInputs gives every class separate inducing inputs.
 	OwnInputs bool `json:"own_inputs" mapstructure:"own_inputs"`
-	// Network is the widths of the layers of a network in front of the kernel,
-	// trained with every session (appendix B.3); empty means none.
+	// Network holds the layer widths of a network in front of the kernel, trained
+	// with every session (appendix B.3); empty means none.
 	Network []int `json:"network" mapstructure:"network"`
 	// Beta is the weight of the divergence of the hyper-parameters.
 	Beta float64 `json:"beta" mapstructure:"beta"`
-	// Rate, Batch, Epochs and Steps are those of the optimiser, for a session.
+	// Rate, Batch, Epochs and Steps configure the optimiser, per session.
 	Rate   float64 `json:"rate" mapstructure:"rate"`
 	Batch  int     `json:"batch" mapstructure:"batch"`
 	Epochs int     `json:"epochs" mapstructure:"epochs"`
 	Steps  int     `json:"steps" mapstructure:"steps"`
-	// Validation is the share of a session's examples that decides when to
-	// stop, of classes with at least ten; Patience in epochs.
+	// Validation is the share of a session's examples, of classes with at least
+	// ten, that decides when to stop; Patience is in epochs.
 	Validation float64 `json:"validation" mapstructure:"validation"`
 	Patience   int     `json:"patience" mapstructure:"patience"`
-	// Draws of a training step and of a prediction.
+	// Numbers of draws in a training step and in a prediction.
 	HyperSamples     int `json:"hyper_samples" mapstructure:"hyper_samples"`
 	FunctionSamples  int `json:"function_samples" mapstructure:"function_samples"`
 	PredictHypers    int `json:"predict_hypers" mapstructure:"predict_hypers"`
 	PredictFunctions int `json:"predict_functions" mapstructure:"predict_functions"`
 	// Jitter is added to the diagonal of kernel matrices.
 	Jitter float64 `json:"jitter" mapstructure:"jitter"`
-	// Seed decides every draw. It is the seed of the run, not a key of its own.
+	// Seed decides every draw. It is the seed of the run, not a key of the
+	// section.
 	Seed uint64 `json:"seed" mapstructure:"-"`
 }
 
@@ -66,7 +68,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Lengthscale != Auto && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
 		return fmt.Errorf("lengthscale: %g is neither 0 (from the base session) nor within 1e-6 … 1e6", c.Lengthscale)
@@ -89,7 +91,7 @@ func (c Config) Validate() error {
 }
 
 const (
-	// maxInducing bounds inducing inputs: kernel matrices have as many rows.
+	// maxInducing bounds inducing inputs: kernel matrices have that many rows.
 	maxInducing = 1 << 12
 	maxCountAs  = 1 << 20
 )
@@ -102,6 +104,6 @@ func (c Config) model() vargp.Config {
 	}
 }
 
-// tolerance is what the validation examples' mean log-probability must gain to
-// count, in nats.
+// tolerance is the minimum gain of the validation examples' mean
+// log-probability that counts as an improvement, in nats.
 const tolerance = 1e-4

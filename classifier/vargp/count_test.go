@@ -6,7 +6,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// TestCount: a session is what its classes have by then, on average.
+// TestCount checks that count returns the mean of the examples that the classes
+// of a session have by then.
 func TestCount(t *testing.T) {
 	rows := func(class string, n int) classifier.Group {
 		return classifier.Group{Class: class, Rows: make([]int, n)}

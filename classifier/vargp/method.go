@@ -6,10 +6,10 @@ import "github.com/seed-90d10d51/pipeline/classifier"
 func Method() classifier.Method {
 	return classifier.Define(classifier.Method{
 		Name: "vargp", Key: "vargp",
-		Summary: "one Gaussian process per class, trained session by session with a posterior that builds on the earlier ones (VAR-GP, Kapoor 2021); for a moderate number of sessions and classes",
-		Novelty: "entropy, with a class for what was never seen",
-		Extend:  "as a session of its own, not exact",
-		Forget:  "no",
+		Summary: "one Gaussian process per class, trained session by session, each posterior building on the earlier ones (VAR-GP, Kapoor 2021); for a moderate number of sessions and classes",
+		Novelty: "entropy, including a class for unseen input",
+		Extend:  "as a separate session, not exact",
+		Forget:  "not possible",
 	}, classifier.Definition[Config, *VARGP]{
 		Default: DefaultConfig(), New: New, Load: Load,
 		Resolve: func(c Config, r classifier.Run) Config {

@@ -12,7 +12,8 @@ type settings struct {
 	Config Config `json:"config"`
 	classifier.Learned
 	Tasks int `json:"tasks"`
-	// Richest is the largest mean of Counts of a session's classes, after it.
+	// Richest is the largest mean of Counts over a session's classes, after that
+	// session.
 	Richest float64 `json:"richest"`
 }
 
@@ -20,8 +21,9 @@ type settings struct {
 // with own_inputs) and inducing inputs of T sessions, M_t each: tensors "sizes"
 // (T), "hypers" (2×(1+D): means and log-variances of log γ and log σ), "z"
 // (G·ΣM × d), "mean" (H·ΣM) and "chol" (H·ΣM²), group by group and session by
-// session; "network" (weights and biases, layer by layer) where there is one, D
-// being its output, d without; "count" (C), examples of each class.
+// session; "network" (weights and biases, layer by layer) if there is one, in
+// which case D is its output dimension, otherwise d; "count" (C), examples of
+// each class.
 func (h *VARGP) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
@@ -80,7 +82,7 @@ func load(s classifier.State) (*VARGP, error) {
 		return nil, err
 	}
 	if !(set.Richest >= 1 && set.Richest <= math.MaxInt32) {
-		return nil, fmt.Errorf("richest: %g examples of a class", set.Richest)
+		return nil, fmt.Errorf("richest: %g examples per class", set.Richest)
 	}
 	h.classes, h.richest = set.Classes, set.Richest
 	if h.model, err = vargp.Restore(h.cfg.model(), set.Dim, snap); err != nil {
@@ -139,7 +141,7 @@ func snapshot(s classifier.State, set settings) (vargp.Snapshot, error) {
 		*from = (*from)[n:]
 		return taken
 	}
-	of := heads / groups // heads of a group
+	of := heads / groups // heads per group
 	for range groups {
 		var blocks []vargp.Block
 		for _, m := range sizes {

@@ -10,16 +10,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 )
 
-// saveSteps is how many steps there are at least between two saves of a
-// training.
+// saveSteps is the minimum number of steps between two saves of a training run.
 const saveSteps = 20
 
-// UseCheckpoint implements classifier.Checkpointer: sessions from now on are
-// kept while they are trained.
+// UseCheckpoint implements classifier.Checkpointer: later sessions save their
+// state while they train.
 func (h *VARGP) UseCheckpoint(c classifier.Checkpoint) { h.checkpoint = c }
 
-// follow makes a task keep its state in the checkpoint, and go on from what is
-// there.
+// follow makes a task save its state in the checkpoint, and resume from a saved
+// state.
 func (h *VARGP) follow(t *vargp.Task, model *vargp.Model) error {
 	if h.checkpoint == nil {
 		return nil
@@ -54,7 +53,8 @@ func (h *VARGP) follow(t *vargp.Task, model *vargp.Model) error {
 	return nil
 }
 
-// keyOf changes with everything that a training depends on.
+// keyOf returns a key that changes with everything that a training run depends
+// on.
 func keyOf(cfg Config, model *vargp.Model, t *vargp.Task) (string, error) {
 	sum := sha256.New()
 	err := json.NewEncoder(sum).Encode(struct {
@@ -67,7 +67,7 @@ func keyOf(cfg Config, model *vargp.Model, t *vargp.Task) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// progress is what is no vector of a checkpoint.
+// progress holds the parts of a checkpoint that are not vectors.
 type progress struct {
 	Steps int         `json:"steps"`
 	Trace vargp.Trace `json:"trace"`
@@ -84,7 +84,7 @@ func stateOf(c vargp.Checkpoint) (classifier.State, error) {
 	return classifier.NewState(progress{c.Steps, c.Trace, c.Top}, tensors)
 }
 
-// checkpointOf reads what stateOf wrote; gp/vargp checks what it means.
+// checkpointOf reads what stateOf wrote; gp/vargp validates it.
 func checkpointOf(s classifier.State) (*vargp.Checkpoint, error) {
 	var p progress
 	if err := s.Decode(&p); err != nil {

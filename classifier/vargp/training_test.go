@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 )
 
-// memory is a checkpoint that breaks at one of its saves.
+// memory is a checkpoint that fails at one of its saves.
 type memory struct {
 	kept  map[string]classifier.State
 	notes []string
@@ -59,9 +59,9 @@ func state(t *testing.T, h *vargp.VARGP) classifier.State {
 	return s
 }
 
-// TestGoesOnWhereItWasStopped: stopped at any save of either session, a new head
-// with the same checkpoint comes to the same state as one that was not, and as one
-// without a checkpoint.
+// TestGoesOnWhereItWasStopped stops training at any save of either session; a
+// new head with the same checkpoint reaches the same state as one that was not
+// stopped, and as one without a checkpoint.
 func TestGoesOnWhereItWasStopped(t *testing.T) {
 	cfg := short(func(c *vargp.Config) { c.Epochs = 50 })
 	sessions := [][]string{{"a", "b"}, {"c"}}
@@ -106,7 +106,8 @@ func TestGoesOnWhereItWasStopped(t *testing.T) {
 	}
 }
 
-// TestKeysKeepTrainingsApart: other settings, other examples.
+// TestKeysKeepTrainingsApart checks that other settings or other examples give
+// another key.
 func TestKeysKeepTrainingsApart(t *testing.T) {
 	j := &memory{kept: map[string]classifier.State{}}
 	for i, c := range []struct {
@@ -123,7 +124,7 @@ func TestKeysKeepTrainingsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := []int{1, 1, 2, 3}[i]; len(j.kept) != want {
-			t.Errorf("%d trainings are kept, want %d", len(j.kept), want)
+			t.Errorf("%d training runs are stored, want %d", len(j.kept), want)
 		}
 	}
 }

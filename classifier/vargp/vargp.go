@@ -16,22 +16,22 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// unseen is the number of the head that new classes are cloned from.
+// unseen is the index of the head that new classes are cloned from.
 const unseen = 0
 
 // VARGP is the head.
 type VARGP struct {
 	cfg        Config
 	on         linalg.Backend        // nil is gonum
-	checkpoint classifier.Checkpoint // nil without
+	checkpoint classifier.Checkpoint // nil for none
 	fitted
 }
 
-// fitted is what sessions change: every one makes a new one.
+// fitted holds what sessions change: every session creates a new one.
 type fitted struct {
 	classes []string // of heads 1, 2, …
 	counts  []int    // examples of each class so far
-	richest float64  // the largest mean of those of a session's classes, after it
+	richest float64  // the largest mean of counts over a session's classes, after that session
 	model   *vargp.Model
 	answer  *vargp.Predictor
 }
@@ -52,7 +52,7 @@ func New(cfg Config) (*VARGP, error) {
 	return &VARGP{cfg: cfg}, nil
 }
 
-// UseBackend implements classifier.BackendUser, for training and scores.
+// UseBackend implements classifier.BackendUser, for training and scoring.
 func (h *VARGP) UseBackend(m linalg.Backend) {
 	h.on = m
 	if h.model != nil {
@@ -72,8 +72,9 @@ func (h *VARGP) Dim() int {
 	return h.model.Dim()
 }
 
-// Hypers returns mean and standard deviation of log γ and of the logarithms of
-// length-scales, as many as the kernel sees values; nil before the base session.
+// Hypers returns the mean and standard deviation of log γ and of the log
+// length-scales, one for each value that the kernel sees; nil before the base
+// session.
 func (h *VARGP) Hypers() (mean, sd []float64) {
 	if h.model == nil {
 		return nil, nil
@@ -81,8 +82,8 @@ func (h *VARGP) Hypers() (mean, sd []float64) {
 	return h.model.Hypers()
 }
 
-// Learn implements classifier.Learner: a training run of its own for every
-// session, whose cost doc.go states.
+// Learn implements classifier.Learner: one training run for every session, at
+// the cost given in doc.go.
 func (h *VARGP) Learn(ctx context.Context, x blas32.General, y []string) error {
 	next, err := h.learned(ctx, x, y)
 	if err != nil {
@@ -129,8 +130,8 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	return next, err
 }
 
-// count adds a session's examples to those of their classes and returns how
-// many these have by then, on average.
+// count adds a session's examples to the counts of their classes and returns
+// the mean of the new counts.
 func (f *fitted) count(groups []classifier.Group) float64 {
 	total := 0
 	for _, g := range groups {
@@ -144,7 +145,7 @@ func (f *fitted) count(groups []classifier.Group) float64 {
 	return each
 }
 
-// begin returns a model that has seen no session.
+// begin returns a model that has not learned any session.
 func (h *VARGP) begin(s session) (*vargp.Model, error) {
 	scale := h.cfg.Lengthscale
 	if scale == Auto {
@@ -163,8 +164,8 @@ func (h *VARGP) begin(s session) (*vargp.Model, error) {
 	return m, err
 }
 
-// A session is the examples of some classes, in an order that does not depend
-// on theirs.
+// A session holds the examples of some classes, in an order that does not
+// depend on the order of the input.
 type session struct {
 	cfg     Config
 	dim     int
@@ -200,10 +201,11 @@ func gathered(dim int, parts ...blas64.General) blas64.General {
 	return out
 }
 
-// leastToValidate is how many examples a class has that can spare some.
+// leastToValidate is the minimum number of examples of a class that gives some
+// to validation.
 const leastToValidate = 10
 
-// task splits the session into what trains and what validates, and draws
+// task splits the session into training and validation examples, and draws
 // inducing inputs.
 func (s session) task(classes []string, groups int) vargp.Task {
 	t := vargp.Task{X: dense.New(0, s.dim), ValidX: dense.New(0, s.dim)}
@@ -229,13 +231,14 @@ func (s session) task(classes []string, groups int) vargp.Task {
 	return t
 }
 
-// stream is a source of random numbers of its own for every session, purpose
+// stream returns a separate source of random numbers for every session, purpose
 // and index.
 func (s session) stream(purpose, index int) *rand.Rand {
 	return rand.New(rand.NewPCG(s.cfg.Seed, 0x7661726770<<24|uint64(s.number)<<40^uint64(purpose)<<32^uint64(index)))
 }
 
-// inducing draws examples of each class, as many of all as the settings say.
+// inducing draws examples of each class, in total as many as the settings
+// allow.
 func (s session) inducing(g int) blas64.General {
 	each := max(1, min(s.cfg.Inducing, s.cfg.MaxInducing/len(s.rows)))
 	var parts []blas64.General
@@ -254,7 +257,7 @@ func (h *VARGP) Score(dst blas64.General, novelty []float64, x blas32.General) e
 	return h.scoring().Score(dst, novelty, x)
 }
 
-// scoring has log-probabilities of all heads as scores (n×(C+1)).
+// scoring uses the log-probabilities of all heads as scores (n×(C+1)).
 func (h *VARGP) scoring() classifier.Scoring {
 	return classifier.Scoring{
 		Method: "vargp", Head: h, Novelty: classifier.Entropy,

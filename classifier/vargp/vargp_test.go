@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// short returns settings that take little time.
+// short returns settings that run fast.
 func short(change func(*vargp.Config)) vargp.Config {
 	c := vargp.DefaultConfig()
 	c.Inducing, c.Epochs, c.Rate, c.HyperSamples, c.FunctionSamples, c.PredictHypers = 3, 25, 0.15, 1, 3, 2
@@ -44,7 +44,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// blobs are n examples of each class on a circle of the plane.
+// blobs returns n examples of each class on a circle in the plane.
 func blobs(n int, classes ...string) (x blas32.General, y []string) {
 	x = blas32.General{Cols: 3, Stride: 3}
 	for i := range n {
@@ -74,8 +74,8 @@ func right(t *testing.T, h classifier.Head, x blas32.General, y []string) float6
 	return n / float64(len(p))
 }
 
-// TestSessions: classes come in two sessions, then more of an old one; examples
-// of a class that never came are novel.
+// TestSessions learns classes in two sessions, then more examples of an old
+// one; examples of a class that was never learned are novel.
 func TestSessions(t *testing.T) {
 	h, err := vargp.New(short(func(c *vargp.Config) { c.Epochs, c.Rate, c.Patience = 60, 0.05, 60 }))
 	if err != nil {
@@ -114,8 +114,9 @@ func mean(v []float64) (m float64) {
 	return m
 }
 
-// TestFewCountAsMany: three examples of a new class beside eighty of each old one
-// are recognised if they count as many, and not by the paper's bound.
+// TestFewCountAsMany checks that three examples of a new class, with eighty of
+// each old one, are recognised if they count as many, and not with the paper's
+// bound.
 func TestFewCountAsMany(t *testing.T) {
 	for _, as := range []int{100, 0} {
 		h, err := vargp.New(short(func(c *vargp.Config) { c.CountAs, c.Epochs, c.Rate = as, 60, 0.05 }))
@@ -141,8 +142,8 @@ func TestFewCountAsMany(t *testing.T) {
 	}
 }
 
-// TestFirstSessionOfFew: so are eighty classes with five examples each, to begin
-// with; by the paper's bound nothing is.
+// TestFirstSessionOfFew checks the same for a first session of eighty classes
+// with five examples each; with the paper's bound none is recognised.
 func TestFirstSessionOfFew(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const classes, d = 80, 100

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// When the reference of the constraint is renewed.
+// Policies: when the reference of the constraint is updated.
 const (
 	None  = "none"
 	Step  = "step"
 	Class = "class"
 )
 
-// The Fisher information: that of the appendix, or of the main text.
+// Forms of the Fisher information: that of the appendix, or of the main text.
 const (
 	Exact = "exact"
 	Paper = "paper"
@@ -42,7 +42,7 @@ type Config struct {
 	// β_k = Beta·k^−BetaExponent.
 	Beta         float64 `json:"beta" mapstructure:"beta"`
 	BetaExponent float64 `json:"beta_exponent" mapstructure:"beta_exponent"`
-	// MinSigma2 is the least σ²; that of 1e-100 holds in any case.
+	// MinSigma2 is the minimum of σ², which is at least 1e-100 in any case.
 	MinSigma2 float64 `json:"min_sigma2" mapstructure:"-"`
 }
 
@@ -55,7 +55,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	for _, f := range []struct {
 		name, value string
@@ -81,10 +81,10 @@ func (c Config) Validate() error {
 
 const leastSigma2 = 1e-100
 
-// gamma is γ_k.
+// gamma returns γ_k.
 func (c Config) gamma(k int) float64 {
 	return math.Min(1, c.Gamma*math.Pow(float64(k)+c.Offset, -c.GammaExponent))
 }
 
-// beta is β_k.
+// beta returns β_k.
 func (c Config) beta(k int) float64 { return c.Beta * math.Pow(float64(k), -c.BetaExponent) }

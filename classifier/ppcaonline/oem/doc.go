@@ -22,12 +22,12 @@
 //	R  θ ← θ − a·(θ − θ*), every element with its own a                     (eq. 16–18)
 //
 // Policies: "none" has no R-step, which is plain online EM; "step" takes θ*
-// from the step before; "class" from the last EndClass, and has no R-step
-// before the first.
+// from the previous step; "class" takes it from the last EndClass, and has no
+// R-step before the first one.
 //
-// RStep says what a is: "paper" β/F, as eq. 7 has it; "fisher" βF, the gradient
-// of the penalty of eq. 6; "identity" β, its natural gradient. Where a would
-// leave [0, 1] the step would overshoot θ*: it is clamped, and counted.
+// RStep defines a: "paper" is β/F, as in eq. 7; "fisher" is βF, the gradient of
+// the penalty of eq. 6; "identity" is β, its natural gradient. Where a would
+// leave [0, 1] the step would overshoot θ*: a is clamped, and counted.
 //
 // Fisher is "exact" (Slepian–Bangs, eq. 28–32) or "paper" (eq. 19–21, which
 // differ from the paper's own appendix):
@@ -40,10 +40,11 @@
 // C is never formed: C⁻¹ = (I − W·M⁻¹·Wᵀ)/σ², C⁻¹W = W·M⁻¹, WᵀC⁻¹W = I − σ²M⁻¹,
 // and the eigenvalues of C are those of M and d−q times σ².
 //
-// Cost: a step takes O(dq² + q³) time; a model holds O(dq) values.
+// Cost: a step takes O(dq² + q³) time; a model stores O(dq) values.
 //
 // Deviations from the paper: z has the transpose that its text drops; eq. 15
-// takes the new W; a is clamped; σ² has a floor (MinSigma2). The statistics
-// start as those of the first parameters, S = (tr C, W, I, μ), so that an M-step
-// before any example changes nothing; the paper does not say how they start.
+// uses the new W; a is clamped; σ² has a floor (MinSigma2). The initial
+// statistics are those of the initial parameters, S = (tr C, W, I, μ), so that
+// an M-step before any example changes nothing; the paper does not specify
+// them.
 package oem

@@ -7,16 +7,16 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A FisherDiagonal holds the diagonal of the Fisher information, an element
-// for every parameter.
+// A FisherDiagonal holds the diagonal of the Fisher information, one element
+// per parameter.
 type FisherDiagonal struct {
 	Mean   []float64      // d
 	W      blas64.General // d×q
 	Sigma2 float64
 }
 
-// Fisher returns the diagonal of the Fisher information of one example, as
-// Exact or Paper has it. O(dq²).
+// Fisher returns the diagonal of the Fisher information of one example, in the
+// form Exact or Paper. O(dq²).
 func (g *Gaussian) Fisher(kind string) FisherDiagonal {
 	d, q, s := len(g.Mean), g.W.Cols, g.Sigma2
 	f := FisherDiagonal{Mean: make([]float64, d), W: dense.New(d, q)}
@@ -49,7 +49,7 @@ func (g *Gaussian) Fisher(kind string) FisherDiagonal {
 	return f
 }
 
-// fisherSigma2 is ½·tr C⁻² (eq. 32), or tr C⁻¹ (eq. 21).
+// fisherSigma2 returns ½·tr C⁻² (eq. 32), or tr C⁻¹ (eq. 21).
 func (g *Gaussian) fisherSigma2(kind string) float64 {
 	rest := float64(len(g.Mean) - g.W.Cols)
 	if kind == Paper {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// Params are those of a Gaussian of low rank.
+// Params holds the parameters of a low-rank Gaussian.
 type Params struct {
 	Mean   []float64      // μ (d)
 	W      blas64.General // d×q
@@ -26,12 +26,12 @@ type Gaussian struct {
 	logDet    float64        // of C
 }
 
-// NewGaussian takes over the parameters. q may be 0 … d; σ² is positive.
-// O(dq² + q³).
+// NewGaussian takes ownership of the parameters. q may be 0 … d; σ² must be
+// positive. O(dq² + q³).
 func NewGaussian(p Params) (*Gaussian, error) {
 	d, q := len(p.Mean), p.W.Cols
 	if p.W.Rows != d || q > d || d == 0 {
-		return nil, fmt.Errorf("gaussian: a mean of %d values and directions of %d×%d", d, p.W.Rows, q)
+		return nil, fmt.Errorf("gaussian: the mean has %d values, the directions are %d×%d", d, p.W.Rows, q)
 	}
 	if !(p.Sigma2 > 0) || math.IsInf(p.Sigma2, 0) {
 		return nil, fmt.Errorf("gaussian: σ² is %g", p.Sigma2)
@@ -56,8 +56,8 @@ func NewGaussian(p Params) (*Gaussian, error) {
 }
 
 // invert returns the inverse of a positive definite matrix and its
-// log-determinant. Where rounding has made it indefinite, a little is added to
-// its diagonal.
+// log-determinant. If rounding has made the matrix indefinite, a little is
+// added to its diagonal.
 func invert(a blas64.General) (blas64.General, float64, error) {
 	var trace float64
 	for i := range a.Rows {
@@ -78,7 +78,7 @@ func invert(a blas64.General) (blas64.General, float64, error) {
 	}
 }
 
-// fromFactor returns l ᵀ·l, the inverse of what l⁻¹ is the factor of.
+// fromFactor returns lᵀ·l, the inverse of the matrix whose factor is l⁻¹.
 func fromFactor(l blas64.General) (blas64.General, float64, error) {
 	inverse := dense.New(l.Rows, l.Rows)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, l, l, 0, inverse)
@@ -115,7 +115,7 @@ func (g *Gaussian) LogDensityNats(x []float64) float64 {
 	return -(float64(len(x))*math.Log(2*math.Pi) + g.logDet + r) / 2
 }
 
-// LogDetNats is log|C|.
+// LogDetNats returns log|C|.
 func (g *Gaussian) LogDetNats() float64 { return g.logDet }
 
 func sumSquares(x []float64) float64 {

@@ -19,11 +19,11 @@ type Model struct {
 	ref   *Gaussian // θ*; nil before the first EndClass of the class policy
 	stats Statistics
 	pulls Pulls
-	// fisher is F*, kept as long as the reference; nil means not computed.
+	// fisher is F*, cached as long as the reference; nil means not computed.
 	fisher *FisherDiagonal
 }
 
-// Statistics are running averages of the sufficient statistics.
+// Statistics holds running averages of the sufficient statistics.
 type Statistics struct {
 	S0 float64        // ‖x−μ‖²
 	S1 blas64.General // (x−μ)zᵀ, d×q
@@ -31,9 +31,9 @@ type Statistics struct {
 	S3 []float64      // x, d
 }
 
-// Pulls count what the R-steps did to single elements.
+// Pulls counts what the R-steps did to single elements.
 type Pulls struct {
-	// All counts elements pulled, Clamped those whose share would have left
+	// All counts the elements pulled, Clamped those whose share would have left
 	// [0, 1].
 	All, Clamped int
 }
@@ -71,23 +71,23 @@ func (s Statistics) clone() Statistics {
 	return s
 }
 
-// Gaussian returns the present parameters.
+// Gaussian returns the current parameters.
 func (m *Model) Gaussian() *Gaussian { return m.now }
 
-// Reference returns θ* of the class policy, nil where there is none yet.
+// Reference returns θ* of the class policy, nil if there is none yet.
 func (m *Model) Reference() *Gaussian { return m.ref }
 
 // Statistics returns a copy of the running averages.
 func (m *Model) Statistics() Statistics { return m.stats.clone() }
 
-// Steps is the number of examples learned.
+// Steps returns the number of examples learned.
 func (m *Model) Steps() int { return m.k }
 
-// Pulls returns what the R-steps did so far.
+// Pulls returns the counts of the R-steps so far.
 func (m *Model) Pulls() Pulls { return m.pulls }
 
-// EndClass tells the class policy that the examples of one class (or session)
-// are over: the present parameters become its reference.
+// EndClass tells the class policy that the examples of a class (or session) are
+// complete: the current parameters become its reference.
 func (m *Model) EndClass() {
 	if m.cfg.Policy == Class {
 		m.ref, m.fisher = m.now, nil
@@ -97,7 +97,7 @@ func (m *Model) EndClass() {
 // Step learns one example (d). On error nothing changes. O(dq² + q³).
 func (m *Model) Step(x []float64) error {
 	if len(x) != len(m.now.Mean) {
-		return fmt.Errorf("step: an example of %d values; the model has %d", len(x), len(m.now.Mean))
+		return fmt.Errorf("step: the example has %d values, the model has %d", len(x), len(m.now.Mean))
 	}
 	next := m.Clone()
 	next.k++
@@ -192,7 +192,7 @@ func (m *Model) restrain(p *Params) {
 
 func same(v float64) func(float64) float64 { return func(float64) float64 { return v } }
 
-// pull moves every element of x toward its reference by its own share.
+// pull moves every element of x toward its reference by the element's share.
 func (c *Pulls) pull(x, ref, fisher []float64, share func(float64) float64) {
 	for i := range x {
 		f := 0.0
@@ -203,10 +203,10 @@ func (c *Pulls) pull(x, ref, fisher []float64, share func(float64) float64) {
 	}
 }
 
-// between goes the share a of the way from x to ref; all of it is exactly ref.
+// between moves the share a of the way from x to ref; a = 1 gives exactly ref.
 func between(x, ref, a float64) float64 { return (1-a)*x + a*ref }
 
-// share clamps to [0, 1] and counts. Where nothing is known (0/0) nothing is
+// share clamps a to [0, 1] and counts. If nothing is known (0/0), nothing is
 // pulled.
 func (c *Pulls) share(a float64) float64 {
 	c.All++

@@ -84,7 +84,7 @@ func with(change func(*Config)) Config {
 	return c
 }
 
-// settings are all that there are.
+// settings returns all combinations of settings.
 func settings() []Config {
 	all := []Config{with(func(c *Config) { c.Policy = None })}
 	for _, policy := range []string{Step, Class} {
@@ -97,7 +97,7 @@ func settings() []Config {
 	return all
 }
 
-// dense is the covariance C and its inverse.
+// dense holds the covariance C and its inverse.
 func denseOf(p Params) (c *mat.SymDense, inverse *mat.Dense) {
 	d := len(p.Mean)
 	c, inverse = mat.NewSymDense(d, nil), mat.NewDense(d, d, nil)
@@ -162,8 +162,8 @@ func flat(f FisherDiagonal) []float64 {
 	return append(append(slices.Clone(f.Mean), f.W.Data...), f.Sigma2)
 }
 
-// TestFisherEqualsSlepianBangs: eq. 22 with dense matrices and derivatives of
-// C by differences, which are exact but for rounding (C is quadratic).
+// TestFisherEqualsSlepianBangs computes eq. 22 with dense matrices and finite
+// differences of C, which are exact except for rounding (C is quadratic).
 func TestFisherEqualsSlepianBangs(t *testing.T) {
 	for _, c := range []struct{ d, q int }{{6, 2}, {4, 4}, {3, 1}} {
 		p := params(c.d, c.q, 0.4, 5)
@@ -187,7 +187,8 @@ func TestFisherEqualsSlepianBangs(t *testing.T) {
 	}
 }
 
-// TestFisherEqualsVarianceOfScore, from draws, with the score by differences.
+// TestFisherEqualsVarianceOfScore uses draws, with the score by finite
+// differences.
 func TestFisherEqualsVarianceOfScore(t *testing.T) {
 	const d, q, n, h = 4, 2, 20000, 1e-4
 	p := params(d, q, 0.5, 6)
@@ -206,7 +207,7 @@ func TestFisherEqualsVarianceOfScore(t *testing.T) {
 	}
 }
 
-// TestPaperFisher: eq. 19–21 as they are printed, from dense matrices.
+// TestPaperFisher computes eq. 19–21 as printed, from dense matrices.
 func TestPaperFisher(t *testing.T) {
 	const d, q = 5, 2
 	p := params(d, q, 0.6, 8)
@@ -231,7 +232,7 @@ func TestPaperFisher(t *testing.T) {
 	near(t, "σ²", f.Sigma2, mat.Trace(inverse), 1e-9)
 }
 
-// byHand is one step with dense matrices, as the paper writes it.
+// byHand computes one step with dense matrices, as in the paper.
 func byHand(cfg Config, m *Model, x []float64) Params {
 	p, s, k := m.now.Params, m.Statistics(), m.k+1
 	d, q := len(p.Mean), p.W.Cols
@@ -327,7 +328,8 @@ func TestStepEqualsPaperByHand(t *testing.T) {
 	}
 }
 
-// TestTheStartIsAFixedPoint: an M-step on the first statistics changes nothing.
+// TestTheStartIsAFixedPoint checks that an M-step on the initial statistics
+// changes nothing.
 func TestTheStartIsAFixedPoint(t *testing.T) {
 	p := params(7, 3, 0.2, 4)
 	got, err := model(t, DefaultConfig(), p).maximise()
@@ -340,7 +342,7 @@ func TestTheStartIsAFixedPoint(t *testing.T) {
 	}
 }
 
-// batch is the maximum of the likelihood (Tipping and Bishop 1999).
+// batch returns the maximum-likelihood solution (Tipping and Bishop 1999).
 func batch(x [][]float64, q int) Params {
 	d := len(x[0])
 	rows := mat.NewDense(len(x), d, nil)
@@ -374,8 +376,8 @@ func batch(x [][]float64, q int) Params {
 	return p
 }
 
-// TestBatchSolutionIsAFixedPoint: with the statistics of all data at the
-// maximum of the likelihood, an M-step stays there.
+// TestBatchSolutionIsAFixedPoint checks that an M-step with the statistics of
+// all data at the maximum of the likelihood stays there.
 func TestBatchSolutionIsAFixedPoint(t *testing.T) {
 	x := samples(params(8, 3, 0.3, 1), 200, 2)
 	p := batch(x, 3)
@@ -397,7 +399,7 @@ func TestBatchSolutionIsAFixedPoint(t *testing.T) {
 	}
 }
 
-// meanLogDensity is that of examples, in nats.
+// meanLogDensity returns the mean log-density of the examples, in nats.
 func meanLogDensity(g *Gaussian, x [][]float64) float64 {
 	var sum float64
 	for _, v := range x {
@@ -406,10 +408,10 @@ func meanLogDensity(g *Gaussian, x [][]float64) float64 {
 	return sum
 }
 
-// TestAgreesWithBatchOnIID: after 20 000 independent examples every setting
-// comes within 0.02 nats an example of the maximum of the likelihood on them,
-// its covariance within 15 % and σ² within 5 %. The class policy has no class
-// ended here.
+// TestAgreesWithBatchOnIID checks that after 20 000 independent examples every
+// setting is within 0.02 nats per example of the maximum of the likelihood on
+// them, its covariance within 15 % and σ² within 5 %. No class has ended for
+// the class policy here.
 func TestAgreesWithBatchOnIID(t *testing.T) {
 	truth := params(8, 2, 0.3, 11)
 	x := samples(truth, 20000, 12)
@@ -434,9 +436,9 @@ func TestAgreesWithBatchOnIID(t *testing.T) {
 	}
 }
 
-// TestInvariance: shifting data and start shifts the model; where coordinates
-// have no say of their own (no Fisher diagonal), so with rotations; scaling by
-// s scales W by s and σ² by s².
+// TestInvariance checks that shifting data and start shifts the model, that
+// rotations do the same if no coordinate is special (no Fisher diagonal), and
+// that scaling by s scales W by s and σ² by s².
 func TestInvariance(t *testing.T) {
 	const d, q = 5, 2
 	start, x := params(d, q, 1, 1), samples(params(d, q, 0.3, 2), 200, 3)
@@ -506,8 +508,8 @@ func orthogonal(d int, seed uint64) *mat.Dense {
 	return &q
 }
 
-// TestStrongestPullStays: where every share is clamped, the step policy never
-// leaves the start, and counts it.
+// TestStrongestPullStays checks that the step policy never leaves the start if
+// every share is clamped, and that it counts this.
 func TestStrongestPullStays(t *testing.T) {
 	start := params(4, 2, 0.5, 1)
 	for _, rstep := range []string{Paper, ByFisher, Identity} {
@@ -524,7 +526,8 @@ func TestStrongestPullStays(t *testing.T) {
 	}
 }
 
-// TestWithoutPullAllPoliciesAreOne: β = 0, and class before the first class ends.
+// TestWithoutPullAllPoliciesAreOne covers β = 0, and the class policy before
+// the first class ends.
 func TestWithoutPullAllPoliciesAreOne(t *testing.T) {
 	start := params(4, 2, 0.5, 1)
 	x := samples(params(4, 2, 0.2, 2), 50, 3)
@@ -539,7 +542,7 @@ func TestWithoutPullAllPoliciesAreOne(t *testing.T) {
 	}
 }
 
-// TestDegenerateData: no NaN, whatever comes.
+// TestDegenerateData checks that no input produces a NaN.
 func TestDegenerateData(t *testing.T) {
 	const d = 4
 	repeat := func(n int, f func(i int) []float64) [][]float64 {

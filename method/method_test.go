@@ -130,14 +130,14 @@ func TestConfigGoesThroughMaps(t *testing.T) {
 	}
 }
 
-// A namedHead is a head with its m.
+// A namedHead is a head with the name of its method.
 type namedHead struct {
 	m string
 	classifier.Learner
 }
 
-// fuzzed are learned heads: every m by default, and with its settings
-// chosen on the base session.
+// fuzzed returns learned heads: every method with its defaults, and with its
+// settings chosen on the base session.
 func fuzzed(f *testing.F) []namedHead {
 	f.Helper()
 	var all []namedHead
@@ -156,8 +156,8 @@ func fuzzed(f *testing.F) []namedHead {
 	return all
 }
 
-// FuzzLoad takes settings and a few array values from anywhere: no panic, and
-// whatever loads can score.
+// FuzzLoad loads arbitrary settings with a few altered array values: nothing
+// panics, and whatever loads can score.
 func FuzzLoad(f *testing.F) {
 	for _, head := range fuzzed(f) {
 		s, err := head.Learner.(classifier.Saver).Save()

@@ -21,8 +21,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// world returns n examples of each of C classes, in d dimensions of which each
-// class varies along three of its own.
+// world returns n examples of each of C classes, in d dimensions; each class
+// varies along three separate ones.
 func world(C, n, d int, seed uint64) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	x := blas32.General{Cols: d, Stride: d}
@@ -91,8 +91,8 @@ func right(t *testing.T, h classifier.Head, x blas32.General, y []string) float6
 	return float64(n) / float64(len(y))
 }
 
-// TestScoresAreLogDensities of the models that were saved, whatever was cut
-// short in between.
+// TestScoresAreLogDensities of the saved models, despite all shortcuts in the
+// computation.
 func TestScoresAreLogDensities(t *testing.T) {
 	x, y := world(4, 30, 12, 1)
 	for _, floor := range []float64{0.5, 1e-6} {
@@ -134,8 +134,8 @@ func TestScoresAreLogDensities(t *testing.T) {
 	}
 }
 
-// TestOneByOneIsOneSession, but for the class policy, which is told of every
-// end.
+// TestOneByOneIsOneSession for all policies except class, which sees the end of
+// every session.
 func TestOneByOneIsOneSession(t *testing.T) {
 	x, y := world(3, 12, 6, 1)
 	for policy, same := range map[string]bool{oem.None: true, oem.Step: true, oem.Class: false} {
@@ -153,7 +153,8 @@ func TestOneByOneIsOneSession(t *testing.T) {
 	}
 }
 
-// TestOrderOfOtherClassesDoesNotMatter; that of a class's own examples does.
+// TestOrderOfOtherClassesDoesNotMatter; the order of a class's own examples
+// does.
 func TestOrderOfOtherClassesDoesNotMatter(t *testing.T) {
 	x, y := world(3, 10, 6, 1)
 	var byClass, backwards []int
@@ -172,9 +173,9 @@ func TestOrderOfOtherClassesDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestComesNearBatch: with 300 examples a class it is within 3 points of ppca
-// fitted to all of them at once, and far above nearest means, whose classes
-// overlap here.
+// TestComesNearBatch checks that with 300 examples per class the accuracy is
+// within 3 points of ppca fitted to all of them at once, and far above that of
+// nearest means, because the classes overlap.
 func TestComesNearBatch(t *testing.T) {
 	x, y := world(8, 300, 24, 1)
 	test, truth := world(8, 60, 24, 2)
@@ -193,7 +194,8 @@ func TestComesNearBatch(t *testing.T) {
 	}
 }
 
-// TestOneExample is a class: its mean, and the starting variance.
+// TestOneExample checks that one example is a class: its mean, and the initial
+// variance.
 func TestOneExample(t *testing.T) {
 	x, y := world(3, 9, 6, 1)
 	h := learned(t, ppcaonline.DefaultConfig(), x, y)
