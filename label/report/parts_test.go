@@ -44,13 +44,13 @@ func TestCardsAreLimitedAndLeftOnesCounted(t *testing.T) {
 func TestFairShares(t *testing.T) {
 	for _, c := range []struct {
 		sizes, want []int
-		room        int
+		capacity    int
 	}{
 		{[]int{5, 5}, []int{5, 5}, 100}, {[]int{1, 9, 9}, []int{1, 4, 4}, 9}, {[]int{3, 3, 3}, []int{1, 1, 0}, 2},
 		{[]int{0, 4}, []int{0, 3}, 3}, {nil, []int{}, 4}, {[]int{4}, []int{0}, 0},
 	} {
-		if got := fairShares(c.sizes, c.room); fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("fairShares(%v, %d) = %v, want %v", c.sizes, c.room, got, c.want)
+		if got := fairShares(c.sizes, c.capacity); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("fairShares(%v, %d) = %v, want %v", c.sizes, c.capacity, got, c.want)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestVerdict(t *testing.T) {
 		{"cat", "", false, ""}, {"cat", "", true, ""}, {"cat", "cat", false, "right"}, {"cat", "dog", false, "wrong"},
 		{"cat", "cat", true, "wrong"}, {"cat", "emu", false, "wrong"}, {"cat", "emu", true, "right"},
 	} {
-		if got := verdict(Prediction{Predicted: c.predicted, Truth: c.truth, Rejected: c.rejected}, known); got != c.want {
+		if got := correctness(Prediction{Predicted: c.predicted, Truth: c.truth, Rejected: c.rejected}, known); got != c.want {
 			t.Errorf("predicted %q, truth %q, rejected %v: %q, want %q", c.predicted, c.truth, c.rejected, got, c.want)
 		}
 	}
