@@ -270,7 +270,7 @@ func TestForgetSamplesRefuses(t *testing.T) {
 	wrong.Labels[0] = "moose"
 	learn(t, m, wrong)
 	wrong.Labels[0] = ""
-	if err := m.ForgetSamples(wrong); err == nil || !strings.Contains(err.Error(), "say which") {
+	if err := m.ForgetSamples(wrong); err == nil || !strings.Contains(err.Error(), "give the label") {
 		t.Errorf("two labels: %v", err)
 	}
 }

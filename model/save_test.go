@@ -168,7 +168,7 @@ func TestWithoutStatistics(t *testing.T) {
 	}{
 		"missing": {os.Remove, "it is missing"},
 		"damaged": {func(path string) error { return os.Truncate(path, 100) }, "too short"},
-		"another": {func(path string) error { return os.WriteFile(path, otherStatistics(t), 0o600) }, "not the one that belongs"},
+		"another": {func(path string) error { return os.WriteFile(path, otherStatistics(t), 0o600) }, "does not belong to this model"},
 	} {
 		path := saved(t)
 		before := contents(t, path)

@@ -50,7 +50,7 @@ func TestUnwritableCacheIsNotFatal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := strings.Count(text.String(), "going on without"); n != 2 {
+	if n := strings.Count(text.String(), "continuing read-only"); n != 2 {
 		t.Errorf("logged %d times, want once each: %s", n, &text)
 	}
 }

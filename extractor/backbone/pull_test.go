@@ -124,7 +124,7 @@ func TestPullResumesInALaterCall(t *testing.T) {
 	dir := t.TempDir()
 	tooShort := serve(t, cutAfter(1000))
 	_, err := pullInto(t, dir, entry(tooShort.URL))
-	if err == nil || !strings.Contains(err.Error(), "goes on from there") {
+	if err == nil || !strings.Contains(err.Error(), "resumes from there") {
 		t.Fatalf("error %v", err)
 	}
 	checkNothing(t, dir)
@@ -239,7 +239,7 @@ func TestPullTriesTheNextAddress(t *testing.T) {
 	checkPulled(t, path, err)
 
 	_, err = pullInto(t, t.TempDir(), entry(gone.URL, dead.URL))
-	for _, want := range []string{"404", "not there any more", dead.URL, "--backbone"} {
+	for _, want := range []string{"404", "no longer exists", dead.URL, "--backbone"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
