@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
 )
 
-// file is an IDX file of that shape whose values count up.
+// file returns an IDX file of the given shape whose values count up.
 func file(shape ...int) []byte {
 	b := []byte{0, 0, 8, byte(len(shape))}
 	n := 1

@@ -29,7 +29,7 @@ func TestFullDiskIsAnError(t *testing.T) {
 	}
 }
 
-// Nobody can make a folder in /sys, root included.
+// Nobody can create a folder in /sys, not even root.
 func TestUnwritableCacheIsNotFatal(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel"); err != nil {
 		t.Skip("no /sys here")

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
 
-// samplePage has everything: two base classes, a new one, pictures that are
-// right, wrong, uncertain, rejected, and of an unknown class.
+// samplePage returns a page with everything: two base classes, a new one,
+// pictures that are right, wrong, uncertain, rejected, and of an unknown class.
 func samplePage() Page {
 	third, full, none := 2.0/3, 1.0, 0.0
 	auroc := 0.9
@@ -69,8 +69,8 @@ type element struct {
 	text  string
 }
 
-// parse reads the page as strict XML, which our HTML also is; anything that
-// broke out of its place makes it fail.
+// parse reads the page as strict XML, which our HTML also is; it fails if
+// anything escaped its context.
 func parse(t testing.TB, page string) []element {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
