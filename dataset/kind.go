@@ -59,10 +59,10 @@ func hiddenName(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "@eaDir" || name == "__MACOSX"
 }
 
-// besideImage reports whether a file is the sidecar of one image
+// isSidecar reports whether a file is the sidecar of one image
 // (photo.jpg.xmp). Sidecars are not counted: label --xmp writes them, and a
 // second run must count what the first did.
-func besideImage(name string) bool {
+func isSidecar(name string) bool {
 	image, isXMP := strings.CutSuffix(strings.ToLower(name), ".xmp")
 	return isXMP && kindByExtension(filepath.Ext(image)) == kindImage
 }

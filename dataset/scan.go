@@ -322,7 +322,7 @@ func (s *scanner) file(rel string) {
 		}
 	}
 	if kind != kindImage {
-		if !besideImage(rel) {
+		if !isSidecar(rel) {
 			s.skip(rel, kind)
 		}
 		return

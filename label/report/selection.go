@@ -54,9 +54,9 @@ func first(predictions []Prediction, name string, most int) []Prediction {
 		i = 2
 	}
 	sortGroup(i, predictions)
-	kept := predictions[:min(most, len(predictions))]
-	clear(predictions[len(kept):])
-	return kept
+	top := predictions[:min(most, len(predictions))]
+	clear(predictions[len(top):])
+	return top
 }
 
 // Fill puts the selected predictions into a page with the same classes and
@@ -74,12 +74,12 @@ func (s *Selection) FillPictures(p *Page, load func([]Prediction) error) error {
 		all.Predictions = append(all.Predictions, group...)
 	}
 	groups := groupPredictions(all)
-	room := allot(groups, all.maxThumbnails())
+	shares := allot(groups, all.maxThumbnails())
 	p.Predictions, p.totals = nil, s.totals
 	for i, m := range groups {
 		var shown, blank []Prediction
-		for rest := m.predictions; len(shown) < room[i] && len(rest) > 0; {
-			next := rest[:min(room[i]-len(shown), len(rest))]
+		for rest := m.predictions; len(shown) < shares[i] && len(rest) > 0; {
+			next := rest[:min(shares[i]-len(shown), len(rest))]
 			rest = rest[len(next):]
 			if err := load(next); err != nil {
 				return err
@@ -92,7 +92,7 @@ func (s *Selection) FillPictures(p *Page, load func([]Prediction) error) error {
 				}
 			}
 		}
-		p.Predictions = append(p.Predictions, append(shown, blank[:min(room[i]-len(shown), len(blank))]...)...)
+		p.Predictions = append(p.Predictions, append(shown, blank[:min(shares[i]-len(shown), len(blank))]...)...)
 	}
 	return nil
 }
