@@ -1,6 +1,6 @@
 // Package dataset finds samples: image folders ([Scan], [Walk]) and list files
 // ([ReadList]), as described in docs/formats.md.
 //
-// A bad entry never ends a scan: it becomes a [Problem] and the rest goes on.
-// File names are kept byte for byte; [EscapePath] writes them as text.
+// A bad entry never ends a scan: it becomes a [Problem] and the scan continues.
+// File names are preserved byte for byte; [EscapePath] writes them as text.
 package dataset

@@ -8,16 +8,16 @@ import (
 const upperHex = "0123456789ABCDEF"
 
 // EscapePath writes a file name, which may be any bytes, as valid UTF-8 text.
-// Nearly every name stays as it is. Three things are written as "%XX" (upper
-// case hex):
+// Nearly every name is unchanged. Three things are written as "%XX" (upper case
+// hex):
 //
 //   - a byte that is not part of valid UTF-8,
 //   - a carriage return before a line feed, which CSV readers would merge,
 //   - a "%" that would otherwise be read as one of these or as "%25".
 //
-// So "100%.jpg" and "a%20b.jpg" stay, "caf\xe9.jpg" becomes "caf%E9.jpg", and a
-// file really called "caf%E9.jpg" becomes "caf%25E9.jpg". UnescapePath brings
-// back the exact bytes.
+// So "100%.jpg" and "a%20b.jpg" are unchanged, "caf\xe9.jpg" becomes
+// "caf%E9.jpg", and a file really called "caf%E9.jpg" becomes "caf%25E9.jpg".
+// UnescapePath restores the exact bytes.
 func EscapePath(name string) string {
 	if !needsEscape(name) {
 		return name
@@ -41,7 +41,7 @@ func needsEscape(name string) bool {
 	return !utf8.ValidString(name) || strings.Contains(name, "%") || strings.Contains(name, "\r\n")
 }
 
-// escapedAt says whether the first rune of rest is written as %XX.
+// escapedAt reports whether the first rune of rest is written as %XX.
 func escapedAt(rest string, r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError && size == 1:
@@ -56,7 +56,7 @@ func escapedAt(rest string, r rune, size int) bool {
 }
 
 // UnescapePath is the inverse of EscapePath: UnescapePath(EscapePath(s)) == s.
-// Text that EscapePath would not have written, such as "%20", stays.
+// Text that EscapePath would not have written, such as "%20", is unchanged.
 func UnescapePath(text string) string {
 	if !strings.Contains(text, "%") {
 		return text

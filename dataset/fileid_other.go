@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 )
 
-// fileID tells whether two paths lead to the same folder; without inodes, by
-// the resolved path.
+// fileID identifies a folder by its resolved path, where there are no inodes.
 type fileID string
 
 func idOf(path string, _ fs.FileInfo) fileID {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// fileID tells whether two paths lead to the same folder.
+// fileID identifies a folder, whichever path leads to it.
 type fileID struct{ dev, ino uint64 }
 
 func idOf(_ string, info fs.FileInfo) fileID {

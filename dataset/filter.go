@@ -10,24 +10,24 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// A Filter says which files of a folder or list are looked at. The zero Filter
-// takes all of them.
+// A Filter selects files of a folder or list. The zero Filter selects all of
+// them.
 type Filter struct {
 	// Include and Exclude are glob patterns: "*" stays inside a folder, "**"
-	// crosses folders, {a,b} is either. A pattern with a slash is compared with
-	// the whole path, one without with each part of it: "*.png", "2024/**",
-	// "thumbnails". A file is taken when Include is empty or matches, and Exclude
-	// does not match it.
+	// crosses folders, {a,b} is either. A pattern with a slash is matched
+	// against the whole path, one without against each part of it: "*.png",
+	// "2024/**", "thumbnails". A file is taken when Include is empty or
+	// matches, and Exclude does not match it.
 	Include, Exclude []string
-	// Shard takes one part of the files.
+	// Shard selects one part of the files.
 	Shard Shard
 }
 
-// Validate names the pattern that cannot be read.
+// Validate returns an error that names a malformed pattern.
 func (f Filter) Validate() error {
 	for _, pattern := range append(append([]string(nil), f.Include...), f.Exclude...) {
 		if pattern == "" || !doublestar.ValidatePattern(pattern) {
-			return fmt.Errorf("glob pattern %q cannot be read; examples are *.jpg, 2024/**, **/{cat,dog}/*", pattern)
+			return fmt.Errorf("malformed glob pattern %q; examples are *.jpg, 2024/**, **/{cat,dog}/*", pattern)
 		}
 	}
 	return f.Shard.Validate()
@@ -58,9 +58,9 @@ func matches(pattern, rel string) bool {
 	return false
 }
 
-// A Shard is part I of N, counted from 1; the zero Shard is everything. Which
-// part a file belongs to depends on its path alone: files that come or go move
-// no other one.
+// A Shard is part I of N, counted from 1; the zero Shard is everything. A
+// file's part depends on its path alone, so adding or removing files moves no
+// others.
 type Shard struct{ I, N int }
 
 // ParseShard reads "i/n"; "" is everything.
@@ -87,7 +87,8 @@ func (s Shard) Validate() error {
 	return nil
 }
 
-// Name is a name for the shard's results, "shard-2-of-8"; "" for everything.
+// Name returns the folder name for the shard's results, "shard-2-of-8"; "" for
+// everything.
 func (s Shard) Name() string {
 	if s.N == 0 {
 		return ""
@@ -95,23 +96,23 @@ func (s Shard) Name() string {
 	return fmt.Sprintf("shard-%d-of-%d", s.I, s.N)
 }
 
-// Holds says whether a path is in the shard.
+// Holds reports whether a path is in the shard.
 func (s Shard) Holds(rel string) bool {
 	if s.N <= 1 {
 		return true
 	}
 	h := fnv.New64a()
 	h.Write([]byte(path.Clean(rel)))
-	// The low bits of FNV are weak on their own.
+	// FNV's low bits alone are weak.
 	mixed := h.Sum64()
 	mixed ^= mixed >> 32
 	mixed *= 0x9e3779b97f4a7c15
 	return int((mixed>>33)%uint64(s.N)) == s.I-1
 }
 
-// Keep drops what the filter does not want, for a listing that was read from a
-// list: samples that do not match count as skipped "filtered", and what belongs
-// to other shards is left out without a word.
+// Keep applies the filter to a listing that was read from a list: samples that
+// do not match count as skipped "filtered"; those of other shards are dropped
+// silently.
 func (l *Listing) Keep(f Filter) error {
 	if err := f.Validate(); err != nil {
 		return err

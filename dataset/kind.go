@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// kindImage marks what goes on to the preprocessor; every other kind is a key
-// of Listing.Skipped.
+// kindImage marks files for the preprocessor; every other kind is a key of
+// Listing.Skipped.
 const kindImage = "image"
 
 // kindByExtension maps lower-case extensions. HEIC, AVIF and JPEG XL count as
-// images although nothing here decodes them: the user shall get a row that
-// says so rather than silence.
+// images although nothing here decodes them: the user gets a row that says so
+// rather than silence.
 func kindByExtension(ext string) string {
 	switch ext {
 	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp",
@@ -35,8 +35,8 @@ func kindByExtension(ext string) string {
 	return "other"
 }
 
-// kindByName decides from the base name alone; "" means that only the content
-// can tell.
+// kindByName decides by the base name alone; "" means that the content must
+// decide.
 func kindByName(name string) string {
 	if hiddenName(name) {
 		return "hidden"
@@ -54,15 +54,15 @@ func kindByName(name string) string {
 }
 
 // hiddenName covers dot files, AppleDouble resource forks (._photo.jpg), and
-// the folders that NAS systems and macOS archives put beside photos.
+// the folders that NAS systems and macOS archives add to photo folders.
 func hiddenName(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "@eaDir" || name == "__MACOSX"
 }
 
-// besideImage says whether a file is the sidecar of one image (photo.jpg.xmp).
-// It belongs to the image and is not counted: label --xmp writes such files, and
-// a second run shall count what the first did.
-func besideImage(name string) bool {
+// isSidecar reports whether a file is the sidecar of one image
+// (photo.jpg.xmp). Sidecars are not counted: label --xmp writes them, and a
+// second run must count what the first did.
+func isSidecar(name string) bool {
 	image, isXMP := strings.CutSuffix(strings.ToLower(name), ".xmp")
 	return isXMP && kindByExtension(filepath.Ext(image)) == kindImage
 }
@@ -71,7 +71,7 @@ const magicBytes = 16
 
 // kindByContent sniffs the first bytes of a regular file.
 func kindByContent(file string) (string, error) {
-	// Without blocking: what was a regular file may be a pipe by now.
+	// Does not block: what was a regular file may be a pipe by now.
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", err
@@ -88,7 +88,7 @@ func kindByContent(file string) (string, error) {
 	return "other", nil
 }
 
-// imageMagic knows the formats of kindByExtension by their first bytes.
+// imageMagic recognises the formats of kindByExtension by their first bytes.
 func imageMagic(head []byte) bool {
 	for _, prefix := range []string{
 		"\xff\xd8\xff", "\x89PNG\r\n\x1a\n", "GIF87a", "GIF89a", "II*\x00", "MM\x00*",

@@ -17,17 +17,17 @@ import (
 //   - plain lines, each a path, or a path, a tab and a label.
 //
 // Blank lines and lines that start with "#" are ignored; a byte order mark and
-// CR LF line ends are fine. Paths are relative to root or absolute; only an
-// absolute one may lead outside root, and then stays absolute in Sample.Path.
-// Without a label column or tab the label is the name of the folder that holds
-// the file. In CSV, a path that does not exist as written is tried unescaped
-// (UnescapePath) and without a leading apostrophe, so that labels.csv can serve
-// as a list.
+// CR LF line endings are accepted. Paths are relative to root or absolute; only
+// an absolute one may lead outside root, and is then absolute in Sample.Path.
+// Without a label column or tab the label is the name of the folder that
+// contains the file. In CSV, a path that does not exist as written is tried
+// unescaped (UnescapePath) and without a leading apostrophe, so that labels.csv
+// can serve as a list.
 //
-// A path that is missing, not a regular file, escapes root by "..", or comes
-// back with another label is a Problem that names the line; a plain repetition
-// is counted as skipped "repeated". When no line is usable the error wraps
-// ErrNoImages and the Listing still holds the Problems.
+// A path that is missing, not a regular file, escapes root by "..", or is
+// repeated with another label is a Problem that names the line; a plain
+// repetition counts as skipped "repeated". When no line is usable the error
+// wraps ErrNoImages and the Listing still has the Problems.
 func ReadList(file, root string) (Listing, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -79,12 +79,12 @@ func (r *listReader) add(row listRow) {
 	case r.listing.Samples[first] == sample:
 		r.listing.Skipped["repeated"]++
 	default:
-		r.listing.problem(sample.Path, fmt.Errorf("line %d of %s: listed before as %q, now as %q; the first one is kept",
+		r.listing.problem(sample.Path, fmt.Errorf("line %d of %s: listed before as %q, now as %q; the first one counts",
 			row.line, r.name, r.listing.Samples[first].Label, sample.Label))
 	}
 }
 
-// sample checks one row and gives it its final path and label.
+// sample checks one row and resolves its path and label.
 func (r *listReader) sample(row listRow) (Sample, error) {
 	s := row.sample
 	rel, err := r.locate(s.Path)
@@ -101,9 +101,9 @@ func (r *listReader) sample(row listRow) (Sample, error) {
 	return s, nil
 }
 
-// locateAsWritten undoes what was done to a path to make it a cell of
-// labels.csv: escaped, and kept from spreadsheets by an apostrophe. Where that
-// leads nowhere either, the error stays what it was.
+// locateAsWritten undoes what labels.csv does to a path: escaping, and the
+// apostrophe that protects spreadsheets. If that path does not exist either, it
+// returns err.
 func (r *listReader) locateAsWritten(cell string, err error) (string, error) {
 	bare, _ := strings.CutPrefix(cell, "'")
 	for _, name := range []string{UnescapePath(cell), bare, UnescapePath(bare)} {
@@ -138,7 +138,7 @@ func relativeTo(root, listed string) (string, error) {
 	if !filepath.IsAbs(listed) {
 		rel := path.Clean(filepath.ToSlash(listed))
 		if rel == ".." || strings.HasPrefix(rel, "../") {
-			return "", fmt.Errorf("%s leads out of the image folder; give an absolute path if that is meant", listed)
+			return "", fmt.Errorf("%s leads out of the image folder; give an absolute path if that is intended", listed)
 		}
 		return rel, nil
 	}
@@ -149,8 +149,8 @@ func relativeTo(root, listed string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// FullPath is where the file of a Sample lies: Sample.Path may be absolute when
-// it comes from a list.
+// FullPath returns the path of a Sample's file: Sample.Path may be absolute
+// when it comes from a list.
 func FullPath(root, samplePath string) string {
 	local := filepath.FromSlash(samplePath)
 	if filepath.IsAbs(local) {

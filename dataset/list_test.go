@@ -64,8 +64,8 @@ func TestReadListProblems(t *testing.T) {
 	}
 	wantEqual(t, "samples", brief(l), []string{"a.jpg=cat"})
 	wantEqual(t, "problems", problems(l), []string{
-		"line 4 of list.txt: ../up.jpg leads out of the image folder; give an absolute path if that is meant",
-		`line 6 of list.txt: listed before as "cat", now as "dog"; the first one is kept`,
+		"line 4 of list.txt: ../up.jpg leads out of the image folder; give an absolute path if that is intended",
+		`line 6 of list.txt: listed before as "cat", now as "dog"; the first one counts`,
 		"line 5 of list.txt: d: not a regular file",
 		"line 3 of list.txt: gone.jpg: file does not exist under " + root,
 		"line 8 of list.txt: nul\x00.jpg: invalid argument",

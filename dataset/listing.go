@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Errors of Scan and ReadList about the whole input; a single bad entry is a
-// Problem instead.
+// Errors of Scan and ReadList that concern the whole input; a single bad entry
+// is a Problem instead.
 var (
-	// ErrNoRoot says that the image folder does not exist.
+	// ErrNoRoot means that the image folder does not exist.
 	ErrNoRoot = errors.New("no such folder")
-	// ErrNotFolder says that the image folder is something else.
+	// ErrNotFolder means that the image folder is not a folder.
 	ErrNotFolder = errors.New("not a folder")
-	// ErrNoImages says that nothing there is an image.
+	// ErrNoImages means that the folder or list has no images.
 	ErrNoImages = errors.New("no images")
 )
 
@@ -23,8 +23,8 @@ type Listing struct {
 	Root string
 	// Samples are sorted by the bytes of Path.
 	Samples []Sample
-	// Problems are entries that should have counted and cannot: broken links,
-	// unreadable folders, missing list entries.
+	// Problems are entries that cannot be used: broken links, unreadable
+	// folders, missing list entries.
 	Problems []Problem
 	// Skipped counts, by kind, the entries that are not images: "archive",
 	// "audio", "filtered", "hidden", "link", "linked twice",

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// maxLineBytes bounds a line of a list or of samples.csv: paths are at most a
-// few thousand bytes, a longer line means that the file is something else.
+// maxLineBytes bounds a line of a list or of samples.csv: paths have at most a
+// few thousand bytes; a longer line means that the file is something else.
 const maxLineBytes = 1 << 20
 
-// A listRow is one line of a list before anything on disk was looked at.
+// A listRow is one line of a list, not yet checked against the disk.
 type listRow struct {
 	line     int
 	sample   Sample
@@ -52,8 +52,8 @@ func skipBOM(r io.Reader) (*bufio.Reader, error) {
 	return text, nil
 }
 
-// leadingComments consumes blank and comment lines and shows the first other
-// line, which stays unread.
+// leadingComments consumes blank and comment lines and peeks at the first other
+// line.
 func leadingComments(text *bufio.Reader) (head string, lines int, err error) {
 	for {
 		peeked, err := peekLine(text)
@@ -104,7 +104,7 @@ func finishLine(text *bufio.Reader) error {
 	}
 }
 
-// listColumns splits a CSV header; nil when the line is none.
+// listColumns splits a CSV header; nil if the line is not one.
 func listColumns(head string) []string {
 	fields, err := csv.NewReader(strings.NewReader(head)).Read()
 	if err != nil || !slices.Contains(fields, "path") {

@@ -1,6 +1,7 @@
 package dataset
 
-// A Sample is one image (or one row of a feature file) and what is known of it.
+// A Sample is one image (or one row of a feature file) with what is known about
+// it.
 type Sample struct {
 	// Path is relative to the root it was found under, with forward slashes.
 	Path string

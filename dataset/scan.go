@@ -16,17 +16,17 @@ import (
 
 // ScanOptions narrows a Scan.
 type ScanOptions struct {
-	// Avoid lists folders that are not entered although they lie under the
-	// root, for instance the output folder of the run.
+	// Avoid lists folders below the root that are not entered, such as the
+	// output folder of the run.
 	Avoid []string
-	// Filter says which files are wanted.
+	// Filter selects files.
 	Filter Filter
-	// Symlinks is what happens to symbolic links; "" means FollowLinks.
+	// Symlinks is the policy for symbolic links; "" means FollowLinks.
 	Symlinks Symlinks
 }
 
-// Scan finds the images under root. The class of an image is the first-level
-// sub-folder that it lies in, "" directly under the root.
+// Scan finds the images under root. The class of an image is its first-level
+// sub-folder, "" directly under the root.
 //
 // Symbolic links to files count as files. A linked folder is entered once,
 // after all real folders; a loop is a Problem. Pipes, sockets and devices are
@@ -34,9 +34,9 @@ type ScanOptions struct {
 // extension (16 bytes).
 //
 // The order, and with it every result, is the same on every run. When nothing
-// is found the error wraps ErrNoImages and the Listing still says what was
-// skipped. Memory is one Sample a file plus the names of one folder chain; Walk
-// needs less.
+// is found the error wraps ErrNoImages and the Listing still reports what was
+// skipped. Memory is one Sample per file plus the names of one folder chain;
+// Walk needs less.
 func Scan(ctx context.Context, root string, opts ScanOptions) (Listing, error) {
 	s, err := newScanner(ctx, root, opts)
 	if err != nil {
@@ -52,7 +52,7 @@ func Scan(ctx context.Context, root string, opts ScanOptions) (Listing, error) {
 	return s.listing, s.empty(len(samples))
 }
 
-// empty is the error of a scan that found no image.
+// empty returns the error of a scan that found no images.
 func (s *scanner) empty(images int) error {
 	if images > 0 {
 		return nil
@@ -68,8 +68,8 @@ func rootError(root string, err error) error {
 	return fmt.Errorf("scan %s: %w", root, err)
 }
 
-// A folder waits to be read. Its parents, as they were reached, tell a loop
-// from a folder that two links lead to.
+// A folder is one still to be read. Its chain of parents distinguishes a loop
+// from a folder that two links point to.
 type folder struct {
 	rel    string
 	id     fileID
@@ -93,8 +93,8 @@ type scanner struct {
 	top     folder
 	avoided map[fileID]bool
 	visited map[fileID]bool
-	pending []folder           // linked folders, in the order they were found
-	refused map[string]refusal // folders that were not entered
+	pending []folder           // linked folders, in the order found
+	refused map[string]refusal // folders not entered
 }
 
 func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, error) {
@@ -165,7 +165,7 @@ func (s *scanner) judge(f folder) refusal {
 
 func (s *scanner) refuse(f folder, why refusal) {
 	switch why {
-	case refusedAvoided: // the first run would not count it and the second would
+	case refusedAvoided: // a second run must count what the first did
 	case refusedTwice:
 		s.skip(f.rel, "linked twice")
 	case refusedLoop:
@@ -173,7 +173,7 @@ func (s *scanner) refuse(f folder, why refusal) {
 	}
 }
 
-// skip and problem count what belongs to this shard.
+// skip and problem count entries of this shard only.
 func (s *scanner) skip(rel, kind string) {
 	if s.opts.Filter.Shard.Holds(rel) {
 		s.listing.Skipped[kind]++
@@ -190,7 +190,7 @@ func (s *scanner) full(rel string) string {
 	return filepath.Join(s.listing.Root, filepath.FromSlash(rel))
 }
 
-// enter reads one folder unless it was read before.
+// enter reads one folder, once.
 func (s *scanner) enter(f folder) error {
 	if why := s.judge(f); why != entered {
 		s.refused[f.rel] = why
@@ -233,15 +233,15 @@ type entry struct {
 	folder *folder
 	linked bool
 	file   bool
-	skip   string // why it does not count
+	skip   string // why it is skipped
 	err    error
 }
 
-// look finds out what a folder's entry is.
+// look classifies an entry of a folder.
 func (s *scanner) look(parent *folder, e fs.DirEntry) entry {
 	found := entry{rel: path.Join(parent.rel, e.Name()), linked: e.Type()&fs.ModeSymlink != 0}
 	switch {
-	case atomicfile.IsTemp(e.Name()): // of a run that was killed, or is at work
+	case atomicfile.IsTemp(e.Name()): // of a killed or running process
 	case hiddenName(e.Name()):
 		found.skip = "hidden"
 	case found.linked && s.opts.Symlinks == SkipLinks:
@@ -263,7 +263,7 @@ func (s *scanner) look(parent *folder, e fs.DirEntry) entry {
 	return found
 }
 
-// inside makes the entry a folder, unless a pattern keeps us out.
+// inside makes the entry a folder, unless a pattern excludes it.
 func (s *scanner) inside(parent *folder, found *entry, info fs.FileInfo) {
 	if matchesAny(s.opts.Filter.Exclude, found.rel) {
 		found.skip = "filtered"
@@ -272,7 +272,7 @@ func (s *scanner) inside(parent *folder, found *entry, info fs.FileInfo) {
 	found.folder = &folder{rel: found.rel, id: idOf(s.full(found.rel), info), parent: parent}
 }
 
-// follow treats a link as what it leads to.
+// follow treats a link as its target.
 func (s *scanner) follow(parent *folder, found *entry) {
 	rel := found.rel
 	info, err := os.Stat(s.full(rel))
@@ -294,7 +294,7 @@ func (s *scanner) follow(parent *folder, found *entry) {
 	}
 }
 
-// report counts an entry that is no folder, or hands it out.
+// report counts or yields an entry that is not a folder.
 func (s *scanner) report(found entry) {
 	switch {
 	case found.err != nil:
@@ -322,7 +322,7 @@ func (s *scanner) file(rel string) {
 		}
 	}
 	if kind != kindImage {
-		if !besideImage(rel) {
+		if !isSidecar(rel) {
 			s.skip(rel, kind)
 		}
 		return
@@ -339,8 +339,8 @@ func firstFolder(rel string) string {
 	return class
 }
 
-// cause drops the full path from a path error whose message names the entry
-// already.
+// cause strips the full path from a path error, because the message already
+// names the entry.
 func cause(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// tree makes files under a new folder; a value that starts with "->" is a
+// tree creates files in a new folder; a value that starts with "->" is a
 // symbolic link.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
@@ -35,7 +35,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// brief is "path=label", one a sample.
+// brief returns "path=label" for each sample.
 func brief(l Listing) []string {
 	var out []string
 	for _, s := range l.Samples {

@@ -5,9 +5,8 @@ import (
 	"iter"
 )
 
-// A Source hands out the samples of a folder or list in path order. One that
-// comes from Walk keeps none of them, so that its memory does not grow with
-// their number.
+// A Source yields the samples of a folder or list in path order. A Source from
+// Walk does not store them, so its memory does not grow with their number.
 type Source struct {
 	root string
 	n    int
@@ -17,7 +16,7 @@ type Source struct {
 	err   error
 }
 
-// Source hands out the samples of a listing.
+// Source returns a Source of the listing's samples.
 func (l Listing) Source() *Source {
 	return &Source{root: l.Root, n: len(l.Samples), found: l.outcome(), pass: func(ctx context.Context, out *Listing, yield func(Sample) bool) error {
 		*out = l.outcome()
@@ -33,7 +32,7 @@ func (l Listing) Source() *Source {
 	}}
 }
 
-// outcome is a listing without its samples, sharing nothing that is written to.
+// outcome returns a copy of the listing without its samples.
 func (l Listing) outcome() Listing {
 	out := newListing(l.Root)
 	out.Problems = append(out.Problems, l.Problems...)
@@ -43,14 +42,14 @@ func (l Listing) outcome() Listing {
 	return out
 }
 
-// Root is the folder that paths are relative to.
+// Root returns the folder that paths are relative to.
 func (s *Source) Root() string { return s.root }
 
-// Len is the number of samples that were there when the source was made.
+// Len returns the number of samples found when the Source was created.
 func (s *Source) Len() int { return s.n }
 
-// Samples yields the samples sorted by the bytes of their paths. It ends early
-// when ctx does; Outcome says so.
+// Samples yields the samples sorted by the bytes of their paths. It stops early
+// when ctx is cancelled, and Outcome then returns the error.
 func (s *Source) Samples(ctx context.Context) iter.Seq[Sample] {
 	return func(yield func(Sample) bool) {
 		s.found = newListing(s.root)
@@ -59,6 +58,6 @@ func (s *Source) Samples(ctx context.Context) iter.Seq[Sample] {
 	}
 }
 
-// Outcome returns, after Samples has ended, the problems and what was skipped,
-// and what stopped it. Before that it tells what the first look found.
+// Outcome returns, after Samples has ended, the problems, what was skipped, and
+// the error that stopped it. Before that it returns what the first pass found.
 func (s *Source) Outcome() (Listing, error) { return s.found, s.err }

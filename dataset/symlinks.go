@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// Symlinks says what a scan does with symbolic links.
+// Symlinks is a scan's policy for symbolic links.
 type Symlinks string
 
 // The policies.
 const (
-	// FollowLinks takes linked files, and enters a linked folder once.
+	// FollowLinks takes linked files and enters each linked folder once.
 	FollowLinks Symlinks = "follow"
-	// FollowFiles takes linked files and passes linked folders by.
+	// FollowFiles takes linked files and skips linked folders.
 	FollowFiles Symlinks = "files"
-	// SkipLinks passes all links by.
+	// SkipLinks skips all links.
 	SkipLinks Symlinks = "skip"
 )
 
-// Validate names the policies; "" means FollowLinks.
+// Validate rejects unknown policies and lists the valid ones; "" means
+// FollowLinks.
 func (s Symlinks) Validate() error {
 	all := []string{string(FollowLinks), string(FollowFiles), string(SkipLinks)}
 	if s != "" && !slices.Contains(all, string(s)) {

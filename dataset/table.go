@@ -25,7 +25,7 @@ func newTable(r io.Reader, comment rune) (*table, error) {
 	reader.ReuseRecord = true
 	header, err := reader.Read()
 	if err == io.EOF {
-		return nil, errors.New("it is empty; the first line must name the columns: path,label")
+		return nil, errors.New("the file is empty; the first line must name the columns: path,label")
 	}
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func newTable(r io.Reader, comment rune) (*table, error) {
 	return t, nil
 }
 
-// next returns the next row and the line that it starts on, or io.EOF.
+// next returns the next row and its first line number, or io.EOF.
 func (t *table) next() (Sample, int, error) {
 	record, err := t.csv.Read()
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *table) next() (Sample, int, error) {
 	}, line, nil
 }
 
-// field copies one cell, so that a row does not keep its whole line alive.
+// field copies one cell, so that a row does not hold its whole line in memory.
 func field(record []string, i int) string {
 	if i < 0 || i >= len(record) {
 		return ""
@@ -89,9 +89,9 @@ func (l *lineLimiter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadSamples reads the samples.csv of a feature folder: columns path and label,
-// and perhaps split and session, in any order. In escaped text, paths and labels
-// are those of EscapePath.
+// ReadSamples reads the samples.csv of a feature folder: columns path and
+// label, and perhaps split and session, in any order. If escaped, paths and
+// labels are decoded with UnescapePath.
 func ReadSamples(r io.Reader, escaped bool) ([]Sample, error) {
 	text, err := skipBOM(r)
 	if err != nil {

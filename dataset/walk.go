@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Walk finds the same images as Scan but keeps none of them: it looks twice,
-// first to count and to decide which linked folders are entered, then, in
-// Source.Samples, to hand them out in order. What cannot be read any more the
-// second time is a Problem. When the first look finds nothing the error wraps
-// ErrNoImages and the Source still tells what was skipped. Memory is the names
-// of one folder chain, and a few words a folder.
+// Walk finds the same images as Scan but does not store them. It makes two
+// passes: the first counts and decides which linked folders are entered; the
+// second, in Source.Samples, yields the images in order. What has become
+// unreadable by the second pass is a Problem. When the first pass finds nothing
+// the error wraps ErrNoImages and the Source still reports what was skipped.
+// Memory is the names of one folder chain, and a few words per folder.
 func Walk(ctx context.Context, root string, opts ScanOptions) (*Source, error) {
 	s, err := newScanner(ctx, root, opts)
 	if err != nil {
@@ -27,8 +27,7 @@ func Walk(ctx context.Context, root string, opts ScanOptions) (*Source, error) {
 	return &Source{root: root, n: n, found: s.listing, pass: s.inOrder}, s.empty(n)
 }
 
-// inOrder is the second look. A folder that the first one refused stays
-// refused.
+// inOrder is the second pass. It does not enter folders that the first refused.
 func (s *scanner) inOrder(ctx context.Context, out *Listing, yield func(Sample) bool) error {
 	w := walker{scanner: &scanner{ctx: ctx, opts: s.opts, listing: newListing(s.listing.Root), refused: s.refused}}
 	w.emit = func(sample Sample) {
@@ -36,7 +35,7 @@ func (s *scanner) inOrder(ctx context.Context, out *Listing, yield func(Sample) 
 			w.stopped = !yield(sample)
 		}
 	}
-	err := w.avoid(s.opts.Avoid) // the run may have made its output folder since
+	err := w.avoid(s.opts.Avoid) // the run may have created its output folder since
 	if err == nil {
 		err = w.walk(s.top)
 	}
@@ -49,8 +48,8 @@ type walker struct {
 	stopped bool
 }
 
-// walk visits a folder so that paths come sorted: a folder counts as if its
-// name ended in a slash, hence between the files "a-b" and "a0" when it is "a".
+// walk visits a folder so that paths come out sorted: folders sort as if their
+// names ended in a slash, so folder "a" comes between files "a-b" and "a0".
 func (w *walker) walk(f folder) error {
 	for _, found := range w.sorted(&f) {
 		if err := w.ctx.Err(); err != nil || w.stopped {
@@ -71,8 +70,8 @@ func (w *walker) walk(f folder) error {
 	return nil
 }
 
-// judgeAgain repeats the decision of the first look; a loop that was made since
-// is found all the same.
+// judgeAgain repeats the decision of the first pass, and also finds loops that
+// were created since.
 func (w *walker) judgeAgain(f folder) refusal {
 	if why := w.judge(f); why != entered { // visited is empty here
 		return why
@@ -85,7 +84,7 @@ func (w *walker) sorted(f *folder) []entry {
 	found := make([]entry, 0, len(entries))
 	for len(entries) > 0 {
 		found = append(found, w.look(f, entries[0]))
-		entries[0] = fs.DirEntry(nil) // both lists at once would be twice the memory
+		entries[0] = fs.DirEntry(nil) // free them: both lists would need twice the memory
 		entries = entries[1:]
 	}
 	slices.SortFunc(found, func(a, b entry) int { return strings.Compare(a.key(), b.key()) })

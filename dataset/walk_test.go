@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// walked is what Walk hands out, as a listing.
+// walked returns what Walk yields, as a listing.
 func walked(t *testing.T, root string, opts ScanOptions) Listing {
 	t.Helper()
 	source, err := Walk(context.Background(), root, opts)
@@ -31,8 +31,8 @@ func walked(t *testing.T, root string, opts ScanOptions) Listing {
 	return out
 }
 
-// linkedTree has everything that makes the order and the entering of folders
-// difficult.
+// linkedTree creates a tree with everything that makes the order and the linked
+// folders difficult.
 func linkedTree(t *testing.T) string {
 	return tree(t, map[string]string{
 		"a/1.jpg": "", "a/2.jpg": "", "a-b.jpg": "", "a0.jpg": "", "a.jpg": "", "b/c/3.png": "", "b/c.png": "", "b/c-d/4.png": "",
@@ -42,7 +42,7 @@ func linkedTree(t *testing.T) string {
 	})
 }
 
-// TestWalkIsScan: in two passes and without a list, the same in the same order.
+// TestWalkIsScan: two passes without a list yield the same in the same order.
 func TestWalkIsScan(t *testing.T) {
 	root := linkedTree(t)
 	for name, opts := range map[string]ScanOptions{

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// chooseSpec takes what the backbone asks for; where nothing says what that
-// is, the ImageNet preset at the side that the backbone takes.
+// chooseSpec uses the backbone's preprocessing; if that is unknown, the
+// ImageNet preset at the backbone's input side.
 func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 	asked, side := e.options.Preprocess, e.extractor.Side()
 	if wanted == nil {
@@ -23,7 +23,7 @@ func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 		}
 		wanted = &guess
 		if asked.Preset == PresetAuto {
-			e.options.Log.Warn("the backbone does not say how its images are prepared; taking the preset imagenet (set preprocess.preset to choose)", "backbone", e.file.Name)
+			e.options.Log.Warn("the backbone does not state its preprocessing; using the preset imagenet (set preprocess.preset to choose)", "backbone", e.file.Name)
 		}
 	}
 	var err error
@@ -31,13 +31,12 @@ func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 		return &SettingsError{err}
 	}
 	if side > 0 && side != e.spec.Side() {
-		return &SettingsError{fmt.Errorf("backbone %s takes images of side %d, the preprocessing gives %d: set preprocess.size and preprocess.crop", e.file.Name, side, e.spec.Side())}
+		return &SettingsError{fmt.Errorf("backbone %s takes images of side %d, but the preprocessing produces %d: set preprocess.size and preprocess.crop", e.file.Name, side, e.spec.Side())}
 	}
 	return nil
 }
 
-// chooseJPEG makes the JPEG decoder part of the spec and returns it; nil is
-// Go's.
+// chooseJPEG records the JPEG decoder in the spec and returns it; nil is Go's.
 func (e *Embedder) chooseJPEG(model string) (preprocess.JPEGDecoder, error) {
 	e.spec.JPEG = ""
 	chosen := e.options.Preprocess.JPEG

@@ -22,8 +22,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
-// childEnv makes the test binary a labelling process: its value is the folder
-// with photos and cache.
+// childEnv turns the test binary into an embedding process: its value is the
+// folder with photos and cache.
 const childEnv = "PIPELINE_TEST_EMBED_CHILD"
 
 const crashPhotos = 120
@@ -48,8 +48,8 @@ func crashSamples() []dataset.Sample {
 }
 
 // child embeds all photos and reports each that it computes by one long line:
-// the pipe soon holds it back until the parent has read, so that the parent
-// decides when it dies without any clock.
+// the pipe soon blocks it until the parent reads, so the parent decides when it
+// dies without a clock.
 func child(home string) error {
 	c, err := cache.Open(filepath.Join(home, "cache"), testNamespace(), nil)
 	if err != nil {
@@ -119,7 +119,7 @@ func crashHome(t *testing.T) string {
 	return home
 }
 
-// cachedNow is the set of embeddings, as text, that the cache holds.
+// cachedNow returns the set of embeddings in the cache, as text.
 func cachedNow(t *testing.T, home string) map[string]bool {
 	t.Helper()
 	c := mustCache(t, filepath.Join(home, "cache"))
@@ -176,7 +176,7 @@ func TestTwoProcessesOneCache(t *testing.T) {
 	home := crashHome(t)
 	a, outA := startChild(t, home)
 	b, outB := startChild(t, home)
-	readLines(t, outA, 5) // both are under way
+	readLines(t, outA, 5) // both are running
 	readLines(t, outB, 5)
 	var drained sync.WaitGroup
 	drained.Go(func() { io.Copy(io.Discard, outA) })

@@ -18,29 +18,29 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// Options say how to open an Embedder. Start from DefaultOptions.
+// Options configure an Embedder. Start from DefaultOptions.
 type Options struct {
-	// Backbone is an ONNX file, a name of the catalogue, or "" for the built-in
-	// one; in OpenFor "" finds the one that is asked for.
+	// Backbone is an ONNX file, a catalogue name, or "" for the built-in one;
+	// in OpenFor "" finds the recorded one.
 	Backbone   string
 	Extractor  extractor.Config
 	Preprocess Preprocess
 	// Cache is the folder of embeddings and backbones; "" is the user's.
 	Cache string
-	// Threads is the number of images worked on at once; 0 means all cores.
+	// Threads is the number of images processed at once; 0 means one per core.
 	Threads int
-	// Library is ONNX Runtime's shared library; "" means look for it.
+	// Library is the path of ONNX Runtime's shared library; "" searches for it.
 	Library string
 	// ToolVersion is recorded in the Provenance.
 	ToolVersion string
-	// Log gets warnings; nil is silent.
+	// Log receives warnings; nil is silent.
 	Log *slog.Logger
-	// Progress, unless nil, is told when a pass over images begins, and returns
-	// what to call after every image and at the end.
+	// Progress, unless nil, is called when a pass over images begins, and
+	// returns the functions to call after every image and at the end.
 	Progress func(images int) (step, finish func())
 }
 
-// DefaultOptions take the built-in backbone.
+// DefaultOptions returns the options for the built-in backbone.
 func DefaultOptions() Options {
 	return Options{Extractor: extractor.DefaultConfig(), Preprocess: DefaultPreprocess()}
 }
@@ -57,7 +57,7 @@ func (o Options) CacheDir() (string, error) {
 	return filepath.Join(user, "pipeline"), nil
 }
 
-// BackboneDirs are the folders to look for backbones in.
+// BackboneDirs returns the folders to search for backbones.
 func (o Options) BackboneDirs() (backbone.Dirs, error) {
 	dir, err := o.CacheDir()
 	return backbone.Dirs{Cache: filepath.Join(dir, "backbones")}, err
@@ -72,8 +72,8 @@ func (o Options) Runtime() (*ort.Runtime, error) {
 	return ort.Open(library)
 }
 
-// A SettingsError says that the options, and not the machine or a file, are
-// what is wrong.
+// A SettingsError reports that the options are wrong, rather than the machine
+// or a file.
 type SettingsError struct{ Err error }
 
 func (e *SettingsError) Error() string { return e.Err.Error() }
@@ -81,8 +81,8 @@ func (e *SettingsError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SettingsError) Unwrap() error { return e.Err }
 
-// An Embedder is everything between an image file and its embedding: backbone,
-// preprocessing, extractor and cache. One pass over images runs at a time.
+// An Embedder turns image files into embeddings: it combines backbone,
+// preprocessing, extractor and cache. It runs one pass over images at a time.
 type Embedder struct {
 	options   Options
 	file      backbone.File
@@ -94,7 +94,8 @@ type Embedder struct {
 	stream    *Stream
 }
 
-// Open opens the backbone that the options name. Close the Embedder after use.
+// Open returns an Embedder for the backbone that the options name. Close it
+// after use.
 func Open(o Options) (*Embedder, error) {
 	dirs, err := o.BackboneDirs()
 	if err != nil {
@@ -107,10 +108,10 @@ func Open(o Options) (*Embedder, error) {
 	return o.open(file, file.Preprocess, o.Extractor, "")
 }
 
-// OpenFor opens what made the embeddings of a model or feature folder, whose
-// backbone is found by its hash: built in, in the cache, at the recorded path,
-// or named by the options. The error wraps ErrOtherBackbone or
-// ErrOtherPreprocessing where that is not what the options ask for.
+// OpenFor returns an Embedder that reproduces the embeddings of a model or
+// feature folder. It finds the backbone by its hash: built in, in the cache, at
+// the recorded path, or named by the options. The error wraps ErrOtherBackbone
+// or ErrOtherPreprocessing if the options ask for something else.
 func OpenFor(p Provenance, o Options) (*Embedder, error) {
 	e, err := o.openFor(p)
 	if err != nil {
@@ -125,7 +126,7 @@ func OpenFor(p Provenance, o Options) (*Embedder, error) {
 func (o Options) openFor(p Provenance) (*Embedder, error) {
 	if p.Backbone.SHA256 == "" {
 		if o.Backbone == "" {
-			return nil, &SettingsError{errors.New("the model was trained on features of an unknown backbone: say with --backbone which one made them")}
+			return nil, &SettingsError{errors.New("the model was trained on features of an unknown backbone: name the one that computed them with --backbone")}
 		}
 		return Open(o)
 	}
@@ -148,8 +149,8 @@ func (o Options) openFor(p Provenance) (*Embedder, error) {
 	return o.open(file, p.Preprocess, settings, jpeg)
 }
 
-// recordedExtractor returns the settings that were recorded. The options may
-// choose other hardware, but not other values.
+// recordedExtractor returns the recorded settings. The options may choose other
+// hardware, but not settings that change values.
 func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	recorded, standard := extractor.DefaultConfig(), extractor.DefaultConfig()
 	if len(p.Extractor) > 0 {
@@ -169,13 +170,13 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	set(&wanted.Token, said.Token, standard.Token)
 	set(&wanted.Side, said.Side, standard.Side)
 	if wanted != settings {
-		return settings, &SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; others would give other embeddings", p.Extractor)}
+		return settings, &SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; other settings give other embeddings", p.Extractor)}
 	}
 	return settings, nil
 }
 
-// open opens a backbone. jpeg is the decoder of a model; "" leaves the choice to
-// the options.
+// open returns an Embedder for a backbone. jpeg is the decoder that a model was
+// trained with; "" leaves the choice to the options.
 func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config, jpeg string) (*Embedder, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -234,16 +235,16 @@ func (e *Embedder) Close() error {
 	return errors.Join(e.cache.Close(), e.extractor.Close())
 }
 
-// Dim returns the number of values of an embedding.
+// Dim returns the number of values in an embedding.
 func (e *Embedder) Dim() int { return e.extractor.Dim() }
 
 // Backbone returns the backbone's file.
 func (e *Embedder) Backbone() backbone.File { return e.file }
 
-// Extractor returns the backbone, ready to run; Close closes it.
+// Extractor returns the backbone, ready to run. The Embedder closes it.
 func (e *Embedder) Extractor() *extractor.Extractor { return e.extractor }
 
-// Provenance says what makes the embeddings.
+// Provenance describes how the embeddings are computed.
 func (e *Embedder) Provenance() Provenance {
 	settings, _ := json.Marshal(e.settings) // strings and integers always marshal
 	path := e.file.Path
@@ -259,7 +260,7 @@ func (e *Embedder) Provenance() Provenance {
 	}
 }
 
-// Thumbnail returns a JPEG of an image file that fits side×side pixels.
+// Thumbnail returns a JPEG of an image file, scaled to fit side×side pixels.
 func (e *Embedder) Thumbnail(file string, side int) ([]byte, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {

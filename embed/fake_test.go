@@ -26,7 +26,8 @@ const (
 
 var errNotAPhoto = errors.New("not a photo")
 
-// fakePreprocessor makes pixels from the hash of a file that starts with "IMG".
+// fakePreprocessor derives pixels from the hash of a file that starts with
+// "IMG".
 type fakePreprocessor struct{ calls *atomic.Int64 }
 
 func (p fakePreprocessor) Tensor(dst []float32, file []byte) error {
@@ -41,7 +42,7 @@ func (p fakePreprocessor) Tensor(dst []float32, file []byte) error {
 	return nil
 }
 
-// fakeExtractor is a known function of the pixels that counts its work.
+// fakeExtractor computes a known function of the pixels and counts its calls.
 type fakeExtractor struct {
 	batch   int
 	before  func(n int) error // may be nil
@@ -73,7 +74,7 @@ func (e *fakeExtractor) Extract(dst blas32.General, pixels []float32) error {
 	return nil
 }
 
-// expected is what the fakes make of a file.
+// expected returns the fakes' embedding of a file.
 func expected(content string) []float32 {
 	h := cache.HashOf([]byte(content))
 	v := make([]float32, fakeDim)

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// PresetAuto takes the preprocessing that the backbone asks for.
+// PresetAuto selects the preprocessing that the backbone asks for.
 const PresetAuto = "auto"
 
 // Values of Preprocess.JPEG.
@@ -19,11 +19,11 @@ const (
 // Preprocess chooses a preprocess.Spec: what the backbone asks for, or a
 // preset, with single settings overridden. Start from DefaultPreprocess.
 type Preprocess struct {
-	// Preset is "auto" (what the backbone file or the catalogue says) or a
+	// Preset is "auto" (as the backbone file or the catalogue specifies) or a
 	// name known to preprocess.Preset.
 	Preset string `mapstructure:"preset" json:"preset"`
 	// Resize, Size, Crop, Interpolation, Mean and Std override the preset
-	// where they are not empty or zero.
+	// unless they are empty or zero.
 	Resize        string    `mapstructure:"resize" json:"resize"`
 	Size          int       `mapstructure:"size" json:"size"`
 	Crop          int       `mapstructure:"crop" json:"crop"`
@@ -33,20 +33,20 @@ type Preprocess struct {
 	// Orientation applies the EXIF orientation of photos.
 	Orientation bool `mapstructure:"orientation" json:"orientation"`
 	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
-	// model stays with the decoder that it was trained with.
+	// model always uses the decoder that it was trained with.
 	JPEG string `mapstructure:"jpeg" json:"jpeg"`
-	// MaxPixels and MaxBytes refuse larger images before decoding them.
+	// MaxPixels and MaxBytes: larger images are refused before decoding.
 	MaxPixels int64 `mapstructure:"max_pixels" json:"max_pixels"`
 	MaxBytes  int64 `mapstructure:"max_bytes" json:"max_bytes"`
 }
 
-// DefaultPreprocess prepares images as the backbone asks.
+// DefaultPreprocess returns the settings that follow the backbone.
 func DefaultPreprocess() Preprocess {
 	limits := preprocess.DefaultLimits()
 	return Preprocess{Preset: PresetAuto, JPEG: JPEGAuto, Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes}
 }
 
-// Validate names the first setting that is out of range.
+// Validate returns an error that names the first setting out of range.
 func (p Preprocess) Validate() error {
 	if p.JPEG != JPEGAuto && p.JPEG != JPEGGo && p.JPEG != JPEGTurbo {
 		return fmt.Errorf("jpeg: %q is not one of auto, go, turbo", p.JPEG)
@@ -59,7 +59,7 @@ func (p Preprocess) Validate() error {
 	}
 	for name, v := range map[string][]float64{"mean": p.Mean, "std": p.Std} {
 		if len(v) != 0 && len(v) != 3 {
-			return fmt.Errorf("%s: %d values, want one for each of red, green and blue", name, len(v))
+			return fmt.Errorf("%s: %d values, want one each for red, green and blue", name, len(v))
 		}
 	}
 	if p.Preset == PresetAuto {
@@ -74,8 +74,8 @@ func (p Preprocess) Limits() preprocess.Limits {
 	return preprocess.Limits{MaxPixels: p.MaxPixels, MaxBytes: p.MaxBytes}
 }
 
-// Spec returns the preprocessing: the preset, or for PresetAuto the wanted one
-// (what the backbone asks for), with the overrides applied.
+// Spec returns the preset (for PresetAuto, wanted, which is what the backbone
+// asks for) with the overrides applied.
 func (p Preprocess) Spec(wanted preprocess.Spec) (preprocess.Spec, error) {
 	spec := wanted
 	if p.Preset != PresetAuto {
@@ -108,7 +108,7 @@ func (p Preprocess) override(spec *preprocess.Spec) {
 	}
 }
 
-// set replaces a field by what was said where that is not the standard.
+// set overwrites a field unless the setting has its default value.
 func set[T comparable](field *T, said, standard T) {
 	if said != standard {
 		*field = said

@@ -19,22 +19,23 @@ var (
 	ErrOtherPreprocessing = errors.New("another preprocessing")
 )
 
-// Provenance says what made embeddings, as far as that is known: empty fields
-// are unknown and not compared. Of a foreign feature folder only Dim is known.
+// Provenance records how embeddings were computed, as far as known: empty
+// fields are unknown and not compared. For a foreign feature folder only Dim is
+// known.
 type Provenance struct {
-	// ToolVersion is the program that made them.
+	// ToolVersion is the version of the program that computed them.
 	ToolVersion string   `json:"tool_version"`
 	Backbone    Backbone `json:"backbone"`
 	// ExtractorFingerprint covers the backbone and everything that changes its
-	// values to the last bit, hardware and library versions included;
-	// Extractor is the settings as JSON.
+	// values to the last bit, including hardware and library versions;
+	// Extractor holds the settings as JSON.
 	ExtractorFingerprint string          `json:"extractor_fingerprint"`
 	Extractor            json.RawMessage `json:"extractor,omitempty"`
-	// Preprocess made the pixels; PreprocessFingerprint is its fingerprint on
-	// the machine where it did.
+	// Preprocess produced the pixels; PreprocessFingerprint is its fingerprint
+	// on the machine where it ran.
 	Preprocess            *preprocess.Spec `json:"preprocess,omitempty"`
 	PreprocessFingerprint string           `json:"preprocess_fingerprint"`
-	// Dim is the number of values of an embedding.
+	// Dim is the number of values in an embedding.
 	Dim int `json:"dimension"`
 }
 
@@ -42,11 +43,11 @@ type Provenance struct {
 type Backbone struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
-	// Path is where the file was, a hint only.
+	// Path is where the file was; it is only a hint.
 	Path string `json:"path,omitempty"`
 }
 
-// Validate checks what came from a file.
+// Validate checks a Provenance read from a file.
 func (p Provenance) Validate() error {
 	if p.Dim < 0 {
 		return fmt.Errorf("the dimension is %d", p.Dim)
@@ -57,10 +58,10 @@ func (p Provenance) Validate() error {
 	return nil
 }
 
-// Compatible says whether embeddings of p may be mixed with those of other,
-// which where names in messages: "in the model". The error wraps
-// ErrOtherBackbone or ErrOtherPreprocessing and names what differs. Settings
-// that only choose hardware make no difference.
+// Compatible returns nil if embeddings of p may be mixed with those of other.
+// Otherwise the error wraps ErrOtherBackbone or ErrOtherPreprocessing and names
+// the difference; where describes other in messages ("in the model"). Settings
+// that only choose hardware are ignored.
 func (p Provenance) Compatible(other Provenance, where string) error {
 	a, b := p.Backbone, other.Backbone
 	switch {
@@ -87,7 +88,7 @@ func (p Provenance) Compatible(other Provenance, where string) error {
 
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
-// Adopt returns p with what is unknown of it taken from other.
+// Adopt returns p with its unknown fields taken from other.
 func (p Provenance) Adopt(other Provenance) Provenance {
 	if p.Backbone.SHA256 == "" {
 		p.Backbone, p.Extractor, p.ExtractorFingerprint = other.Backbone, other.Extractor, other.ExtractorFingerprint
@@ -101,8 +102,8 @@ func (p Provenance) Adopt(other Provenance) Provenance {
 	return p
 }
 
-// otherExtractor compares the settings where both are known, whatever the
-// hardware, and else the fingerprints.
+// otherExtractor compares the settings, ignoring hardware, if both are known,
+// and otherwise the fingerprints.
 func (p Provenance) otherExtractor(other Provenance) bool {
 	x, y := map[string]any{}, map[string]any{}
 	if json.Unmarshal(p.Extractor, &x) != nil || json.Unmarshal(other.Extractor, &y) != nil {

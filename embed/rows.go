@@ -12,27 +12,27 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// Rows are embeddings, of images or of a feature folder, that are handed out one
-// by one and need no memory together.
+// Rows are embeddings of images or of a feature folder, delivered one by one so
+// that they need not fit in memory together.
 type Rows interface {
-	// Provenance says what made them.
+	// Provenance describes how they were computed.
 	Provenance() Provenance
 	// Each calls emit with every row, in order. An image that fails is an Item
-	// with Err; an error of emit ends it.
+	// with Err; an error from emit ends the pass.
 	Each(ctx context.Context, emit func(Item) error) (Outcome, error)
 }
 
-// An Outcome says how a pass over Rows ended.
+// An Outcome summarises a pass over Rows.
 type Outcome struct {
 	Counts
 	// Problems are the inputs that failed.
 	Problems []dataset.Problem
-	// Skipped counts the files that are no images, by kind.
+	// Skipped counts the files that are not images, by kind.
 	Skipped map[string]int
 }
 
-// HashRow returns the content hash of an embedding without a file: the SHA-256
-// of its little-endian float32 bytes.
+// HashRow returns the content hash of an embedding that has no file: the
+// SHA-256 of its little-endian float32 bytes.
 func HashRow(row []float32) [sha256.Size]byte {
 	raw := make([]byte, 0, 4*len(row))
 	for _, v := range row {
@@ -50,7 +50,7 @@ func HashRows(x blas32.General) [][sha256.Size]byte {
 	return hashes
 }
 
-// Embeddings are Rows in memory, without those that failed.
+// Embeddings are Rows in memory, without the failed ones.
 type Embeddings struct {
 	// X is n×d: row i is the embedding of Samples[i], whose content has the
 	// SHA-256 Content[i] (that of the row where there is no file).
@@ -79,17 +79,17 @@ func Collect(ctx context.Context, rows Rows) (Embeddings, error) {
 	return e, err
 }
 
-// ErrNoLabels says that no sample has a class.
-var ErrNoLabels = errors.New("no labelled images: put each class into a folder of its own, DIR/<class>/<image>")
+// ErrNoLabels means that no sample has a class.
+var ErrNoLabels = errors.New("no labelled images: put each class into its own folder, DIR/<class>/<image>")
 
-// Labelled are the rows that have a class, and those that failed. Dropped counts
-// the others; where nothing has a class, Each returns ErrNoLabels.
+// Labelled filters rows to those with a class and those that failed. Dropped
+// counts the others; if no row has a class, Each returns ErrNoLabels.
 type Labelled struct {
 	Rows
 	Dropped int
 }
 
-// Each is Rows.Each.
+// Each is like Rows.Each.
 func (l *Labelled) Each(ctx context.Context, emit func(Item) error) (Outcome, error) {
 	l.Dropped = 0
 	labelled := 0

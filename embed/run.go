@@ -10,17 +10,17 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
-// A job is one sample under way; seq is its place in the order.
+// A job is one sample in progress; seq is its position in the order.
 type job struct {
 	seq    int
 	sample dataset.Sample
 }
 
-// A run is the state that the feeder, the workers and the emitter of one
-// Stream.Run share.
+// A run is the state shared by the feeder, the workers and the emitter of one
+// Stream.Run.
 //
-// The feeder takes a token for each sample and the emitter gives it back, so at
-// most a window of samples is under way. Items wait in a ring until it is their
+// The feeder takes a token for each sample and the emitter returns it, so at
+// most one window of samples is in progress. Items wait in a ring for their
 // turn.
 type run struct {
 	*Stream
@@ -35,10 +35,10 @@ type run struct {
 	ready  sync.Cond // the item that is next in order is there, or the run is over
 	items  []Item    // ring: the item of seq is at seq mod window
 	done   []bool
-	fed    int // samples taken in
+	fed    int // samples accepted
 	ended  bool
 	counts Counts
-	// flights lists, for content being computed, the jobs that wait for it.
+	// flights lists the jobs that wait for each content being computed.
 	flights map[cache.Hash][]job
 }
 
@@ -61,7 +61,7 @@ func (r *run) openChecked() (Extractor, error) {
 		return nil, err
 	}
 	if side := e.Side(); side != 0 && side != r.Side {
-		return nil, fmt.Errorf("the backbone takes images of %d×%d pixels, the preprocessing makes %d×%d; choose a preprocessing of that size",
+		return nil, fmt.Errorf("the backbone takes images of %d×%d pixels, the preprocessing produces %d×%d; choose a preprocessing of that size",
 			side, side, r.Side, r.Side)
 	}
 	if e.Dim() <= 0 || e.Batch() <= 0 {
@@ -70,7 +70,7 @@ func (r *run) openChecked() (Extractor, error) {
 	return e, nil
 }
 
-// process runs everything to the end, or to the first failure.
+// process runs until the samples end or something fails.
 func (r *run) process(samples iter.Seq[dataset.Sample], emit func(Item) error) error {
 	defer context.AfterFunc(r.ctx, r.wake)()
 	var group sync.WaitGroup
@@ -85,7 +85,7 @@ func (r *run) process(samples iter.Seq[dataset.Sample], emit func(Item) error) e
 	}
 	complete := r.emitAll(emit)
 	if !complete {
-		r.fail(context.Canceled) // no effect: a cause is there already
+		r.fail(context.Canceled) // no effect if there is already a cause
 	}
 	group.Wait()
 	if complete {
@@ -100,7 +100,7 @@ func (r *run) wake() {
 	r.ready.Broadcast()
 }
 
-// feed hands out the samples as the window allows.
+// feed passes samples to the workers as the window allows.
 func (r *run) feed(samples iter.Seq[dataset.Sample]) {
 	defer close(r.jobs)
 	for sample := range samples {
@@ -121,7 +121,7 @@ func (r *run) feed(samples iter.Seq[dataset.Sample]) {
 	r.ready.Broadcast()
 }
 
-// finish hands in the item of a job.
+// finish delivers the item of a job.
 func (r *run) finish(j job, item Item) {
 	item.Sample = j.sample
 	r.mu.Lock()
@@ -131,7 +131,7 @@ func (r *run) finish(j job, item Item) {
 	r.ready.Signal()
 }
 
-// emitAll emits the items in order and says whether all were.
+// emitAll emits the items in order and reports whether all were emitted.
 func (r *run) emitAll(emit func(Item) error) bool {
 	for seq := 0; ; seq++ {
 		item, more := r.await(seq)
@@ -161,7 +161,7 @@ func (r *run) count(i Item) {
 	}
 }
 
-// await takes the item of seq out of the ring.
+// await waits for the item of seq and removes it from the ring.
 func (r *run) await(seq int) (Item, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,8 +183,8 @@ func (r *run) completeAt(seq int) bool {
 	return r.ended && seq == r.fed
 }
 
-// claim makes j the one that computes content h. When another job does already,
-// j waits for its result, without blocking the worker, and claim says false.
+// claim reports whether j is to compute content h. If another job already does,
+// j waits for its result without blocking the worker.
 func (r *run) claim(h cache.Hash, j job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,8 +197,8 @@ func (r *run) claim(h cache.Hash, j job) bool {
 	return true
 }
 
-// land hands in the result for content h: to the job that claimed it and to
-// those that waited.
+// land delivers the result for content h to the job that claimed it and to
+// those waiting for it.
 func (r *run) land(j job, item Item) {
 	r.mu.Lock()
 	waiting := r.flights[item.Hash]

@@ -15,7 +15,7 @@ import (
 )
 
 // A Preprocessor turns the bytes of an image file into network input. It is
-// safe for concurrent use and keeps neither slice.
+// safe for concurrent use and retains neither slice.
 type Preprocessor interface {
 	// Tensor fills dst, which has length 3·side·side (CHW).
 	Tensor(dst []float32, file []byte) error
@@ -27,50 +27,49 @@ type Extractor interface {
 	// Extract computes rows 0…n-1 of dst (n×Dim, n ≤ Batch) from pixels
 	// (n×3×side×side).
 	Extract(dst blas32.General, pixels []float32) error
-	// Dim is the embedding dimension d.
+	// Dim returns the embedding dimension d.
 	Dim() int
-	// Side is the input side in pixels, 0 when the model takes any.
+	// Side returns the input side in pixels, 0 if the model takes any.
 	Side() int
-	// Batch is the number of images to give at once.
+	// Batch returns the number of images per call.
 	Batch() int
 }
 
 // An Item is the result for one sample.
 type Item struct {
 	Sample dataset.Sample
-	// Hash is that of the file's content; zero when it could not be read.
+	// Hash is the hash of the file's content; zero if it could not be read.
 	Hash cache.Hash
-	// Vector is the embedding (length d), the receiver's own; nil when Err is
+	// Vector is the embedding (length d), owned by the receiver; nil if Err is
 	// set.
 	Vector []float32
-	// Err says why this file has no embedding. It does not repeat the path.
+	// Err is why this file has no embedding. It does not repeat the path.
 	Err error
-	// Cached says that no inference was needed for this item.
+	// Cached reports that this item needed no inference.
 	Cached bool
 }
 
-// A Stream computes embeddings of many files. Fill in the fields, then Run;
-// one Run at a time.
+// A Stream computes embeddings of many files. Set the fields, then call Run;
+// only one Run at a time.
 type Stream struct {
 	Preprocessor Preprocessor
-	// Open returns the extractor. It is called once in a Run, at the first
-	// image that the cache does not have, so that a fully cached run loads no
-	// model; it may be called again in the next Run.
+	// Open returns the extractor. Each Run calls it at most once, at the first
+	// cache miss, so that a fully cached run loads no model.
 	Open func() (Extractor, error)
-	// Side is the input side that the Preprocessor makes, in pixels.
+	// Side is the side of the Preprocessor's output in pixels.
 	Side int
-	// Cache may be nil: everything is computed.
+	// Cache may be nil: then everything is computed.
 	Cache *cache.Cache
-	// Workers is the number of goroutines, 0 for one a core.
+	// Workers is the number of goroutines, 0 for one per core.
 	Workers int
-	// MaxBytes refuses larger files unread, 0 for no limit.
+	// MaxBytes is the largest file that is read, 0 for no limit.
 	MaxBytes int64
-	// Window bounds how many samples may be under way or waiting for an
-	// earlier one, and so the memory; 0 for a default.
+	// Window bounds the samples in progress or waiting for an earlier one, and
+	// thus memory; 0 for a default.
 	Window int
 }
 
-// Counts says what a Run did.
+// Counts summarises a Run.
 type Counts struct {
 	Total    int   // items emitted
 	Cached   int   // of those, embeddings that needed no inference
@@ -80,7 +79,7 @@ type Counts struct {
 	Bytes    int64 // bytes read
 }
 
-// Opened is an Open function for an extractor that is there already.
+// Opened returns an Open function for an extractor that is already open.
 func Opened(e Extractor) func() (Extractor, error) {
 	return func() (Extractor, error) { return e, nil }
 }
@@ -104,7 +103,7 @@ func (s *Stream) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// windowPerWorker lets the others go on for a while when one meets a photo that
+// windowPerWorker lets the other workers continue for a while when one photo
 // takes a hundred times longer than the rest.
 const windowPerWorker = 128
 
@@ -119,18 +118,18 @@ func (s *Stream) window() int {
 // absolute), and calls emit with one Item each, in the order of samples, on the
 // calling goroutine.
 //
-// A file that cannot be read or decoded is an Item with Err, and the run goes
-// on. An error of emit, of Open, of the extractor or of a full cache disk ends
-// it. When ctx is cancelled, Run returns ctx.Err() as soon as each worker is
-// done with the image or batch in its hands; what was computed is in the cache.
+// A file that cannot be read or decoded is an Item with Err, and the run
+// continues. An error from emit, Open or the extractor, or a full cache disk,
+// ends it. When ctx is cancelled, Run returns ctx.Err() as soon as each worker
+// has finished its current image or batch; what was computed is in the cache.
 func (s *Stream) Run(ctx context.Context, root string, samples []dataset.Sample, emit func(Item) error) (Counts, error) {
 	return s.RunSeq(ctx, root, slices.Values(samples), emit)
 }
 
-// RunSeq is Run for samples that are not all known yet: memory does not grow
-// with their number, and an item is emitted without waiting for the next
-// sample. The sequence is read on another goroutine; when it can block, it must
-// end when ctx does, because RunSeq waits for it.
+// RunSeq is Run for a sequence of samples: memory does not grow with their
+// number, and an item is emitted without waiting for the next sample. The
+// sequence is read on another goroutine; when it can block, it must end when
+// ctx does, because RunSeq waits for it.
 func (s *Stream) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(Item) error) (Counts, error) {
 	if err := s.validate(); err != nil {
 		return Counts{}, err

@@ -21,8 +21,8 @@ func BenchmarkStreamCached(b *testing.B) {
 	})
 }
 
-// BenchmarkStreamComputed is the cost of the stream itself, cache writes
-// included, beside preprocessing and inference that cost nothing.
+// BenchmarkStreamComputed measures the stream itself, including cache writes,
+// with preprocessing and inference that cost nothing.
 func BenchmarkStreamComputed(b *testing.B) {
 	const n = 2_000
 	root, samples := photos(b, n)

@@ -85,7 +85,7 @@ func TestStreamSameContentOnce(t *testing.T) {
 		if !slices.Equal(item.Vector, expected(contentOf(i%2))) {
 			t.Fatalf("item %d: %+v", i, item)
 		}
-		item.Vector[0] = -1 // the receiver's own: must not show elsewhere
+		item.Vector[0] = -1 // owned by the receiver: must have no effect elsewhere
 	}
 	if b.extractor.rows.Load() != 2 || counts.Inferred != 2 || counts.Cached != 58 {
 		t.Fatalf("%d rows computed, %+v", b.extractor.rows.Load(), counts)
@@ -189,14 +189,14 @@ func TestStreamCancel(t *testing.T) {
 	if _, err := b.Run(ctx, root, samples, nil); err != context.Canceled {
 		t.Fatal(err)
 	}
-	again := newBench(b.Cache, 1) // nothing that was computed is computed again
+	again := newBench(b.Cache, 1) // nothing is computed again
 	_, counts = again.run(t, root, samples)
 	if total := counts.Inferred + int(b.extractor.rows.Load()); total != 50 {
 		t.Fatalf("%d embeddings computed in all", total)
 	}
 }
 
-// An item must come out although the next sample is not known yet.
+// An item must be emitted before the next sample is known.
 func TestStreamSeqDoesNotHoldBack(t *testing.T) {
 	root, samples := photos(t, 10)
 	got := make(chan struct{}, 1)

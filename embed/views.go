@@ -12,9 +12,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Views returns a function that embeds count augmented views of some of the rows
-// of e, images below root that it knows by their embeddings. The backbone is
-// opened while it runs, and views are cached as embeddings are.
+// Views returns a function that embeds count augmented views of some rows of e,
+// which are images below root, looked up by their embeddings. The backbone is
+// open only while it runs, and views are cached like embeddings.
 func (e Embeddings) Views(ctx context.Context, o Options, root string, count int) func(x blas32.General) ([]blas32.General, error) {
 	samples := make(map[[sha256.Size]byte]dataset.Sample, len(e.Samples))
 	for i, h := range HashRows(e.X) {
@@ -45,7 +45,7 @@ func (e Embeddings) Views(ctx context.Context, o Options, root string, count int
 	}
 }
 
-// view embeds one view of every image, with a cache of its own.
+// view embeds one view of every image, with a separate cache.
 func (e *Embedder) view(ctx context.Context, images dataset.Listing, number int) (m blas32.General, err error) {
 	view := e.pre.View(number)
 	memory, err := e.openCache(view.Fingerprint())

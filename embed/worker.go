@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
-// A worker takes one sample after another and gathers its own batch of those
+// A worker takes one sample after another and collects its own batch of those
 // that need inference.
 type worker struct {
 	*run
@@ -28,8 +28,8 @@ type claimed struct {
 }
 
 // loop works until the samples end. A worker that holds an unfinished batch
-// never waits for more samples, which may in turn wait for that batch: when
-// none is at hand it computes what it has.
+// never waits for more samples, which may in turn wait for that batch: if none
+// is available it computes what it has.
 func (w *worker) loop() error {
 	for {
 		j, more, atHand := w.take()
@@ -51,7 +51,7 @@ func (w *worker) loop() error {
 }
 
 // take returns the next job; more is false after the last. With a batch begun
-// it does not wait, and atHand is false when there is nothing to take now.
+// it does not wait, and atHand is false if no job is available now.
 func (w *worker) take() (j job, more, atHand bool) {
 	if len(w.batch) == 0 {
 		select {
@@ -68,8 +68,7 @@ func (w *worker) take() (j job, more, atHand bool) {
 	}
 }
 
-// do brings one job to its end or into the batch. The error is one that ends
-// the run.
+// do completes one job or adds it to the batch. An error ends the run.
 func (w *worker) do(j job) error {
 	abs := dataset.FullPath(w.root, j.sample.Path)
 	state, err := cache.Stat(abs, w.MaxBytes)
@@ -94,9 +93,9 @@ func (w *worker) do(j job) error {
 	return w.resolve(j, h)
 }
 
-// read fills w.file and counts.
+// read fills w.file and counts the bytes.
 func (w *worker) read(abs string) (cache.FileState, error) {
-	const keepBytes = 32 << 20 // one huge file shall not cost memory for ever
+	const keepBytes = 32 << 20 // one huge file must not pin memory forever
 	if cap(w.file) > keepBytes {
 		w.file = nil
 	}
@@ -136,7 +135,7 @@ func (w *worker) resolve(j job, h cache.Hash) error {
 	return nil
 }
 
-// prepare gets the extractor and room for a batch at the first miss.
+// prepare opens the extractor and allocates a batch at the first miss.
 func (w *worker) prepare() error {
 	if w.extractor != nil {
 		return nil
@@ -150,7 +149,7 @@ func (w *worker) prepare() error {
 	return nil
 }
 
-// flush computes the batch and hands in its items.
+// flush computes the batch and delivers its items.
 func (w *worker) flush() error {
 	n := len(w.batch)
 	if n == 0 {
@@ -170,11 +169,11 @@ func (w *worker) flush() error {
 	return nil
 }
 
-// errNotFinite is a row error rather than the end of the run: half-precision
-// models overflow on single images.
+// errNotFinite fails one item rather than the run: half-precision models
+// overflow on single images.
 var errNotFinite = errors.New("the backbone returned NaN or Inf for this image")
 
-// keep stores a computed embedding before anybody sees it.
+// keep stores a computed embedding before it is delivered.
 func (w *worker) keep(c claimed, v []float32) error {
 	if !allFinite(v) {
 		w.land(c.job, Item{Hash: c.hash, Err: errNotFinite})

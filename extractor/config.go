@@ -23,40 +23,40 @@ const (
 const (
 	maxBatch    = 1024
 	maxSide     = 4096
-	defaultSide = 224 // tried where model and configuration leave the side open
+	defaultSide = 224 // tried if model and configuration leave the side open
 )
 
-// Config says how to use a backbone. The zero value of each field but Provider,
-// Layout and Pool means "find out"; start from DefaultConfig.
+// Config configures a backbone. The zero value of each field except Provider,
+// Layout and Pool means "detect"; start from DefaultConfig.
 type Config struct {
 	// Provider is the hardware backend: cpu, cuda, coreml or openvino.
 	Provider string `json:"provider"`
-	// Input names the image input; "" finds it.
+	// Input names the image input; "" detects it.
 	Input string `json:"input"`
-	// Output names the tensor to read; "" finds it, "penultimate" is the input
-	// of the last linear layer.
+	// Output names the tensor to read; "" detects it, "penultimate" is the
+	// input of the last linear layer.
 	Output string `json:"output"`
 	// Layout of the input (and of a spatial output): auto, nchw or nhwc.
 	Layout string `json:"layout"`
 	// Pool reduces maps and tokens to one vector: auto (mean of a map, one
 	// token of a sequence), mean, max, or none (flattened).
 	Pool string `json:"pool"`
-	// Token is the one that pool auto takes from [n,T,d]; 0 is CLS.
+	// Token is the token that pool auto takes from [n,T,d]; 0 is CLS.
 	Token int `json:"token"`
-	// Batch is the number of photos per run of the model; 0 takes the model's
-	// own where it is fixed and 1 otherwise.
+	// Batch is the number of photos per run of the model; 0 means the model's
+	// fixed batch size, or 1 if it has none.
 	Batch int `json:"batch"`
-	// Side is the input side in pixels for models that leave it open; 0 takes
-	// what each call brings.
+	// Side is the input side in pixels for models that leave it open; 0 accepts
+	// the side of each call.
 	Side int `json:"side"`
 }
 
-// DefaultConfig works for most exported backbones.
+// DefaultConfig returns a configuration that works for most exported backbones.
 func DefaultConfig() Config {
 	return Config{Provider: string(ort.CPU), Layout: Auto, Pool: Auto}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	if _, err := ort.ParseProvider(c.Provider); err != nil {
 		return fmt.Errorf("extractor.%w", err)

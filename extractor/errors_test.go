@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 )
 
-// TestOpenErrors: each says which file and what to do.
+// TestOpenErrors: each error names the file and what to do.
 func TestOpenErrors(t *testing.T) {
 	cases := []struct {
 		model  string

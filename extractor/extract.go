@@ -10,13 +10,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 )
 
-// A NonFiniteError says that the model gave NaN or infinity for a photo.
+// A NonFiniteError reports that the model returned NaN or infinity for a photo.
 type NonFiniteError struct {
 	Backbone string
 	Row      int // in this call
 }
 
-// Error tells what to suspect.
+// Error names the likely causes.
 func (e *NonFiniteError) Error() string {
 	return fmt.Sprintf("backbone %s: row %d: the embedding is not finite: a float16 model may overflow (export as float32), or the normalisation is not the model's own", e.Backbone, e.Row)
 }
@@ -24,9 +24,9 @@ func (e *NonFiniteError) Error() string {
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("extractor is closed")
 
-// Extract writes the embeddings of n = dst.Rows photos, 1 ≤ n ≤ Batch, into
-// the rows of dst (n×d). pixels is n×3×side×side, CHW, normalised. A row that
-// is not finite is a *NonFiniteError; all others are then valid.
+// Extract writes the embeddings of n = dst.Rows photos, 1 ≤ n ≤ Batch, into the
+// rows of dst (n×d). pixels is n×3×side×side, CHW, normalised. If a row is not
+// finite the error is a *NonFiniteError; all other rows are valid.
 func (e *Extractor) Extract(dst blas32.General, pixels []float32) error {
 	side, err := e.checkShapes(dst, len(pixels))
 	if err != nil {
@@ -70,7 +70,7 @@ func (e *Extractor) read(s *slot, dst blas32.General) error {
 	return err
 }
 
-// checkShapes compares dst and the number of pixel values with the model and
+// checkShapes checks dst and the number of pixel values against the model and
 // returns the side.
 func (e *Extractor) checkShapes(dst blas32.General, values int) (int, error) {
 	n := dst.Rows

@@ -29,9 +29,9 @@ type Extractor struct {
 }
 
 // Open prepares a model from its bytes, which must not change afterwards, and
-// runs it once on a black image to see that it works. The name is for
-// messages. Errors say what is wrong with the file or the configuration and
-// what to do. Cost: 0.1–1 s.
+// runs it once on a black image to check that it works. The name is for
+// messages. Errors describe what is wrong with the file or the configuration
+// and what to do. Cost: 0.1–1 s.
 func Open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extractor, error) {
 	if rt == nil {
 		return nil, fmt.Errorf("backbone %s: %w: %s", name, ort.ErrNoLibrary, ort.Remedy)
@@ -69,7 +69,7 @@ func open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extract
 	return e, nil
 }
 
-// probe runs the model once and learns d.
+// probe runs the model once and sets d.
 func (e *Extractor) probe() error {
 	side := e.plan.side
 	if side == 0 {
@@ -78,7 +78,7 @@ func (e *Extractor) probe() error {
 	s, err := e.slots.take(side)
 	if err != nil {
 		if e.plan.side == 0 {
-			return fmt.Errorf("does not run at %d pixels a side, and leaves its side open: set extractor.side: %w", side, err)
+			return fmt.Errorf("does not run at %d pixels a side, and does not fix its side: set extractor.side: %w", side, err)
 		}
 		return err
 	}
@@ -87,34 +87,34 @@ func (e *Extractor) probe() error {
 	return nil
 }
 
-// Dim is the length d of an embedding.
+// Dim returns the length d of an embedding.
 func (e *Extractor) Dim() int { return e.dim }
 
-// Side is the input side in pixels, or 0 when the model takes any.
+// Side returns the input side in pixels, or 0 if the model takes any.
 func (e *Extractor) Side() int { return e.plan.side }
 
-// Batch is the most photos that one Extract takes, and the number that each
-// run of the model is padded to.
+// Batch returns the maximum number of photos per Extract, to which each run of
+// the model is padded.
 func (e *Extractor) Batch() int { return e.plan.batch }
 
-// Output is the name of the tensor that embeddings are read from.
+// Output returns the name of the tensor that embeddings are read from.
 func (e *Extractor) Output() string { return e.plan.tensor }
 
-// Metadata returns an entry of the model file, such as
-// onnx.MetadataPreprocess, the JSON of the preprocessing that an export script
-// stored; false when it is not there.
+// Metadata returns a metadata entry of the model file, such as
+// onnx.MetadataPreprocess (the JSON of the preprocessing, stored by an export
+// script); false if it is missing.
 func (e *Extractor) Metadata(key string) (string, bool) {
 	value, ok := e.meta[key]
 	return value, ok
 }
 
-// SHA256 is the hex digest of the model's bytes.
+// SHA256 returns the hex digest of the model's bytes.
 func (e *Extractor) SHA256() string { return e.sha256 }
 
-// Fingerprint is the hex SHA-256 over everything here that changes an
-// embedding, to the last bit: the model, what is read from it and how, the
-// provider, the batch size and ONNX Runtime's major.minor version. Pixels have
-// a fingerprint of their own (package preprocess).
+// Fingerprint returns the hex SHA-256 of everything in the extractor that
+// changes an embedding, to the last bit: the model, what is read from it and
+// how, the provider, the batch size and ONNX Runtime's major.minor version.
+// Pixels have their own fingerprint (package preprocess).
 func (e *Extractor) Fingerprint() string {
 	b, err := json.Marshal(struct {
 		Format, Model, Input, Output, Layout, Pool, Provider, Runtime string
@@ -131,8 +131,8 @@ func (e *Extractor) Fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Close frees the model, after waiting for running calls. Later calls of
-// Extract fail.
+// Close waits for running calls and frees the model. Later calls of Extract
+// fail.
 func (e *Extractor) Close() error {
 	e.running.Lock()
 	defer e.running.Unlock()

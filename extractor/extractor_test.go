@@ -47,8 +47,8 @@ func newMatrix(rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
 }
 
-// rampPhoto is a side×side photo whose value in colour c of pixel p (row by
-// row) is scale·(8c + p/16).
+// rampPhoto returns a side×side photo whose value in colour c of pixel p (row
+// by row) is scale·(8c + p/16).
 func rampPhoto(side int, scale float32) []float32 {
 	plane := side * side
 	chw := make([]float32, 3*plane)
@@ -60,8 +60,8 @@ func rampPhoto(side int, scale float32) []float32 {
 	return chw
 }
 
-// rampMeans is what the tiny models make of rampPhoto: the colour means and
-// r + 2g + 4b. mean(p) is (plane−1)/2.
+// rampMeans returns the tiny models' embedding of rampPhoto: the colour means
+// and r + 2g + 4b. mean(p) is (plane−1)/2.
 func rampMeans(side int, scale float32) [4]float32 {
 	half := float32(side*side-1) / 32
 	r, g, b := scale*half, scale*(8+half), scale*(16+half)

@@ -2,9 +2,9 @@ package extractor
 
 import "github.com/seed-90d10d51/pipeline/internal/onnx"
 
-// Graph adds to g what Extract does behind the model: it reads a tensor of the
-// model by its name and returns the embeddings (n×d float32). With the sides
-// of images free, it holds for those of Side, or of 224 pixels.
+// Graph adds to g what Extract does after the model: it reads a tensor of the
+// model by name and returns the embeddings (n×d float32). If the model takes
+// any side, the graph is for images of Side, or of 224 pixels.
 func (e *Extractor) Graph(g *onnx.Graph) (string, error) {
 	side := e.plan.side
 	if side == 0 {
@@ -18,7 +18,7 @@ func (e *Extractor) Graph(g *onnx.Graph) (string, error) {
 	return s.reduction.graph(g, g.Cast(e.plan.tensor, onnx.Float32)), nil
 }
 
-// graph is apply for all photos of a batch.
+// graph adds apply, for all photos of a batch.
 func (r reduction) graph(g *onnx.Graph, tensor string) string {
 	flat := g.Op("Reshape", tensor, g.Int64s(-1, int64(r.partLen)))
 	if r.positions == 1 && r.channelStride == 1 {

@@ -52,7 +52,7 @@ func TestGraphEqualsExtract(t *testing.T) {
 	}
 }
 
-// compareGraph runs both on a batch of photos of noise.
+// compareGraph runs both on a batch of noise photos.
 func compareGraph(t *testing.T, e *Extractor, joined []byte, half bool) {
 	t.Helper()
 	side := e.Side()

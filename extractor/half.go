@@ -8,7 +8,7 @@ func halfBits(v float32) uint16 {
 	sign := uint16(b >> 16 & 0x8000)
 	magnitude := b & 0x7fffffff
 	switch {
-	case magnitude > 0x7f800000: // NaN, kept quiet
+	case magnitude > 0x7f800000: // NaN, quiet
 		return sign | 0x7e00
 	case magnitude >= 0x477ff000: // rounds to 65536 or more
 		return sign | 0x7c00

@@ -15,7 +15,7 @@ type plan struct {
 	side   int    // 0: any
 	batch  int    // ≥ 1
 
-	tensor string // what is read, as people know it
+	tensor string // what is read, by the name shown to users
 	model  []byte // the file, with that tensor as an output
 	output string // its name there, float32
 }
@@ -40,18 +40,18 @@ func makePlan(m *onnx.Model, cfg Config) (plan, error) {
 	return p, nil
 }
 
-// chooseInput finds the image input; every other input would have to be fed
-// too, so there must be none.
+// chooseInput returns the image input, which must be the only input: others
+// would have to be fed too.
 func chooseInput(m *onnx.Model, cfg Config) (onnx.Value, error) {
 	if len(m.Inputs) != 1 {
-		return onnx.Value{}, fmt.Errorf("has %d inputs (%s), but only images are fed: export the image encoder alone", len(m.Inputs), onnx.Names(m.Inputs))
+		return onnx.Value{}, fmt.Errorf("has %d inputs (%s), but only an image can be fed: export the image encoder alone", len(m.Inputs), onnx.Names(m.Inputs))
 	}
 	in := m.Inputs[0]
 	if cfg.Input != "" && cfg.Input != in.Name {
 		return onnx.Value{}, fmt.Errorf("has no input %q, its input is %s: correct extractor.input", cfg.Input, in)
 	}
 	if !in.Elem.IsFloat() {
-		return onnx.Value{}, fmt.Errorf("input %s: only float32 and float16 images are fed; export without the built-in normalisation", in)
+		return onnx.Value{}, fmt.Errorf("input %s: only float32 and float16 images are supported; export without the built-in normalisation", in)
 	}
 	if in.HasShape && len(in.Shape) != 4 {
 		return onnx.Value{}, fmt.Errorf("input %s: an image input has 4 axes, [n,3,H,W] or [n,H,W,3]", in)
@@ -80,7 +80,7 @@ func (p *plan) readInputShape(in onnx.Value, cfg Config) error {
 	return err
 }
 
-// chooseLayout finds the colour axis: the one of size 3.
+// chooseLayout finds the colour axis, which has size 3.
 func chooseLayout(in onnx.Value, shape []int64, want string) (string, error) {
 	first, last := shape[1] == 3, shape[3] == 3
 	switch {
@@ -97,7 +97,7 @@ func chooseLayout(in onnx.Value, shape []int64, want string) (string, error) {
 	case first || shape[1] == onnx.Free || shape[3] == onnx.Free:
 		return "", fmt.Errorf("input %s: cannot tell which axis is colour: set extractor.layout to nchw or nhwc", in)
 	}
-	return "", fmt.Errorf("input %s: no axis of size 3; images are fed as 3 colours", in)
+	return "", fmt.Errorf("input %s: no axis of size 3; images need 3 colours", in)
 }
 
 func chooseSide(in onnx.Value, height, width int64, want int) (int, error) {
@@ -107,7 +107,7 @@ func chooseSide(in onnx.Value, height, width int64, want int) (int, error) {
 	}
 	switch {
 	case width != onnx.Free && height != onnx.Free && width != height:
-		return 0, fmt.Errorf("input %s: %d×%d, but only square images are fed: export with equal sides", in, height, width)
+		return 0, fmt.Errorf("input %s: %d×%d, but only square images are supported: export with equal sides", in, height, width)
 	case side == onnx.Free:
 		return want, nil
 	case side > maxSide:
@@ -130,7 +130,7 @@ func chooseBatch(fixed int64, want int) (int, error) {
 	return int(fixed), nil
 }
 
-// usualOutputs are names under which exporters put embeddings, best first.
+// usualOutputs are the names that exporters give embeddings, best first.
 var usualOutputs = [...]string{"features", "embedding", "embeddings", "image_embeds", "image_embeddings", "pooler_output"}
 
 func chooseOutput(m *onnx.Model, cfg Config) (string, error) {
@@ -153,7 +153,7 @@ func chooseOutput(m *onnx.Model, cfg Config) (string, error) {
 			return usual, nil
 		}
 	}
-	return "", fmt.Errorf("which output is the embedding? It has %s: set extractor.output to one of them, or to penultimate", onnx.Names(m.Outputs))
+	return "", fmt.Errorf("ambiguous output: the model has %s: set extractor.output to one of them, or to penultimate", onnx.Names(m.Outputs))
 }
 
 func floatOutputs(m *onnx.Model) []string {

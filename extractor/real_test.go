@@ -38,7 +38,7 @@ func openReal(tb testing.TB, name string, cfg Config) *Extractor {
 	return e
 }
 
-// hashedPhoto is photo n of testdata/make_reference.py.
+// hashedPhoto returns photo n of testdata/make_reference.py.
 func hashedPhoto(n int) []float32 {
 	const size = 3 * 224 * 224
 	pixels := make([]float32, size)
@@ -68,7 +68,7 @@ func TestReference(t *testing.T) {
 	}
 	for _, c := range reference.Cases {
 		cfg := DefaultConfig()
-		if c.Output != "features" { // that one is found by itself
+		if c.Output != "features" { // features is detected
 			cfg.Output = c.Output
 		}
 		e := openReal(t, c.Model, cfg)
@@ -89,8 +89,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestNeighboursDoNotMatter: in batches too a photo's embedding is the same to
-// the last bit wherever it stands and whatever stands beside it.
+// TestNeighboursDoNotMatter: a photo's embedding is the same to the last bit at
+// every position in a batch and with any neighbours.
 func TestNeighboursDoNotMatter(t *testing.T) {
 	for _, name := range []string{"vit_tiny_patch16_224", "mobilenetv2_features"} {
 		cfg := DefaultConfig()
@@ -131,7 +131,7 @@ func amongOthers(t *testing.T, e *Extractor, probe []float32, position int, rng 
 }
 
 // BenchmarkExtract runs one goroutine per core; ns/op is per batch, photos/s
-// of all cores together.
+// the total of all cores.
 func BenchmarkExtract(b *testing.B) {
 	for _, m := range []struct{ label, file string }{{"vit_tiny", "vit_tiny_patch16_224"}, {"mobilenetv2", "mobilenetv2_features"}} {
 		for _, n := range []int{1, 2, 4, 8} {

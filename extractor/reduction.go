@@ -9,7 +9,7 @@ import (
 // channel c of the embedding is the value, mean or maximum over positions p of
 // part[offset + c·channelStride + p·positionStride].
 type reduction struct {
-	partLen        int // numbers per photo in the output
+	partLen        int // values per photo in the output
 	offset         int
 	channels       int // = d
 	positions      int
@@ -18,10 +18,10 @@ type reduction struct {
 	max            bool
 }
 
-// newReduction decides from the output's shape, batch axis first.
+// newReduction chooses a reduction for an output shape, batch axis first.
 func newReduction(shape []int64, batch int, layout string, cfg Config) (reduction, error) {
 	if len(shape) < 2 || shape[0] != int64(batch) {
-		return reduction{}, fmt.Errorf("output shape %v for %d photos: not one row per photo: set extractor.output to another tensor", shape, batch)
+		return reduction{}, fmt.Errorf("output shape %v for %d photos: does not have one row per photo: set extractor.output to another tensor", shape, batch)
 	}
 	partLen := 1
 	for _, n := range shape[1:] {
@@ -43,7 +43,7 @@ func newReduction(shape []int64, batch int, layout string, cfg Config) (reductio
 	return reduction{}, fmt.Errorf("output shape %v: %d axes; set extractor.pool to none to flatten it, or extractor.output to another tensor", shape, len(shape))
 }
 
-// tokens reads [T,d]: one token, or a pool over all of them.
+// tokens reduces [T,d] to one token or a pool over all of them.
 func (r reduction) tokens(T, d int, cfg Config) (reduction, error) {
 	r.channels = d
 	if cfg.Pool != Auto {
@@ -84,7 +84,7 @@ func (r reduction) channel(part []float32) float32 {
 	if r.max {
 		best := part[0]
 		for p := 1; p < r.positions; p++ {
-			best = max(best, part[p*r.positionStride]) // NaN wins, and is found later
+			best = max(best, part[p*r.positionStride]) // NaN propagates, and is detected later
 		}
 		return best
 	}
@@ -95,7 +95,7 @@ func (r reduction) channel(part []float32) float32 {
 	return float32(sum / float64(r.positions))
 }
 
-// finite says whether no number is NaN or infinite.
+// finite reports whether no value is NaN or infinite.
 func finite(row []float32) bool {
 	for _, v := range row {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {

@@ -8,17 +8,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 )
 
-// A slot is the memory of one run: input and output tensors of one side.
-// Photo values stay in input until the next use.
+// A slot is the memory of one run: the input and output tensors for one side.
 type slot struct {
 	side      int
 	in, out   *ort.Tensor
 	reduction reduction
 }
 
-// slots hands out slots and takes them back, so that there are as many as
-// concurrent calls. A sync.Pool would drop them without freeing what the
-// library holds.
+// slots is a pool of slots, one per concurrent call. A sync.Pool would drop
+// them without freeing the library's memory.
 type slots struct {
 	rt      *ort.Runtime
 	session *ort.Session
@@ -34,7 +32,7 @@ func newSlots(rt *ort.Runtime, session *ort.Session, p plan, cfg Config) *slots 
 	return &slots{rt: rt, session: session, plan: p, cfg: cfg, shapes: map[int][]int64{}}
 }
 
-// take returns a slot for that side; the caller puts it back.
+// take returns a slot for the side; the caller puts it back.
 func (s *slots) take(side int) (*slot, error) {
 	if free := s.takeFree(side); free != nil {
 		return free, nil
@@ -132,8 +130,8 @@ func (s *slots) close() error {
 	return all
 }
 
-// fill writes n photos (CHW) into the input, and repeats the last one up to
-// the batch size: real values, so padding cannot raise NaN or slow denormals.
+// fill writes n photos (CHW) into the input, and repeats the last one up to the
+// batch size: padding with real values cannot cause NaN or slow denormals.
 func (s *slot) fill(pixels []float32, n, batch int, layout string) {
 	photo := 3 * s.side * s.side
 	for i := range batch {
@@ -158,7 +156,7 @@ func (s *slot) fillPhoto(at int, chw []float32, layout string) {
 	}
 }
 
-// toHWC visits a CHW photo with the index of each value in HWC order.
+// toHWC calls set with each value of a CHW photo and its index in HWC order.
 func toHWC(chw []float32, set func(i int, v float32)) {
 	plane := len(chw) / 3
 	for c := range 3 {

@@ -133,7 +133,7 @@ func TestFreeSide(t *testing.T) {
 	}
 }
 
-// photos is n ramps of scales 1, 2, 3, …
+// photos returns n ramps of scales 1, 2, 3, …
 func photos(n int) []float32 {
 	var pixels []float32
 	for i := range n {
@@ -196,7 +196,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// hammer runs photos of a scale and side of the goroutine's own.
+// hammer runs photos with a scale and side specific to the goroutine.
 func hammer(e *Extractor, g int) error {
 	scale, a := float32(g+1), 2<<(g%2)
 	want := rampMeans(a, scale)
@@ -225,7 +225,7 @@ func TestExtractAllocatesLittle(t *testing.T) {
 	}
 }
 
-// TestHalfBits checks every float16 and what lies between neighbours.
+// TestHalfBits checks every float16 and the values between neighbours.
 func TestHalfBits(t *testing.T) {
 	for b := uint16(0); b < 0x7c00; b++ {
 		v, next := halfValue(b), halfValue(b+1)
@@ -253,8 +253,8 @@ func TestHalfBits(t *testing.T) {
 	}
 }
 
-// halfValue is the definition of a positive binary16; 0x7c00 counts as 2¹⁶,
-// which is where rounding to infinity starts half-way to.
+// halfValue decodes a positive binary16 by definition; 0x7c00 counts as 2¹⁶,
+// because rounding to infinity starts half-way to it.
 func halfValue(b uint16) float32 {
 	exponent, fraction := int(b>>10), float64(b&0x3ff)
 	if exponent == 0 {

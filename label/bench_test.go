@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
-// A flood makes n embeddings of its own and watches the heap.
+// A flood generates n embeddings and monitors the heap.
 type flood struct {
 	n    int
 	most *uint64

@@ -6,39 +6,41 @@ import (
 	"strings"
 )
 
-// Config says what is written.
+// Config selects what is written.
 type Config struct {
 	// Format lists the files to write: "csv", "jsonl", "parquet".
 	Format []string `mapstructure:"format" json:"format"`
 	// TopK is the number of ranked classes in the column top_k.
 	TopK int `mapstructure:"top_k" json:"top_k"`
 	// Reject is the share of known-class images that may be rejected as
-	// unknown, 0 to reject nothing.
+	// unknown; 0 rejects nothing.
 	Reject float64 `mapstructure:"reject" json:"reject"`
-	// Organise is "link" or "copy" for class folders with the photos, "" for none.
+	// Organise is "link" or "copy" for a tree of class folders, "" for none.
 	Organise string `mapstructure:"organise" json:"organise"`
-	// XMP writes sidecars beside the photos.
+	// XMP writes sidecar files next to the photos.
 	XMP bool `mapstructure:"xmp" json:"xmp"`
 	// Report writes report.html, with at most Thumbnails pictures.
 	Report     bool `mapstructure:"report" json:"report"`
 	Thumbnails int  `mapstructure:"thumbnails" json:"thumbnails"`
-	// RowsPerFile is the most rows of a result file; those beyond go to
-	// labels-2.csv and so on. 0 means one file.
+	// RowsPerFile is the maximum number of rows in a result file; further rows
+	// go to labels-2.csv and so on. 0 means one file.
 	RowsPerFile int `mapstructure:"rows_per_file" json:"rows_per_file"`
 }
 
-// DefaultRowsPerFile is what a spreadsheet opens.
+// DefaultRowsPerFile is as many rows as a spreadsheet opens.
 const DefaultRowsPerFile = 1_000_000
 
-// maxThumbnails makes a page of about 100 MB, which browsers still open.
+// maxThumbnails limits the report to about 100 MB, which browsers still open.
 const maxThumbnails = 20_000
 
-// DefaultConfig writes CSV with the five best classes and rejects nothing.
+// DefaultConfig returns the configuration that writes CSV with the five best
+// classes and rejects nothing.
 func DefaultConfig() Config {
 	return Config{Format: []string{"csv"}, TopK: 5, RowsPerFile: DefaultRowsPerFile, Thumbnails: 2000}
 }
 
-// Validate names the field, its value and what is allowed.
+// Validate returns an error that names the field, its value and what is
+// allowed.
 func (c Config) Validate() error {
 	if len(c.Format) == 0 {
 		return fmt.Errorf("format: empty; choose from %s", strings.Join(formats(), ", "))

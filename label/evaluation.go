@@ -8,11 +8,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
 
-// An Evaluation is a Sink that compares predictions with the classes that
-// folders or lists name, in memory that grows by a few bytes per row at most.
+// An Evaluation is a Sink that compares predictions with the true classes given
+// by folders or lists. Its memory grows by at most a few bytes per row.
 type Evaluation struct {
-	// Known and Unknown count the rows of classes that the head knows and of
-	// others, and how many of them were rejected.
+	// Known and Unknown count the rows of classes that the head knows and those
+	// of other classes, and how many of each were rejected.
 	Known, Unknown struct{ Rows, Rejected int }
 
 	sums      *metrics.Accumulator
@@ -20,9 +20,9 @@ type Evaluation struct {
 	knownOnly bool
 }
 
-// NewEvaluation compares with the classes of a head. With knownOnly, a folder
-// whose name is no class says nothing about its images; otherwise it is a class
-// that the head does not know.
+// NewEvaluation returns an Evaluation against the classes of a head. With
+// knownOnly, images in a folder that is not named after a class have no truth;
+// otherwise the folder is a class that the head does not know.
 func NewEvaluation(classes []string, knownOnly bool) (*Evaluation, error) {
 	e := &Evaluation{known: make(map[string]bool, len(classes)), knownOnly: knownOnly}
 	for _, class := range classes {
@@ -33,7 +33,7 @@ func NewEvaluation(classes []string, knownOnly bool) (*Evaluation, error) {
 	return e, err
 }
 
-// Truth returns the class of a sample, "" when nothing says it.
+// Truth returns the true class of a sample, "" if it is unknown.
 func (e *Evaluation) Truth(s dataset.Sample) string {
 	class := dataset.EscapePath(s.Label)
 	if e.knownOnly && !e.known[class] {
@@ -64,7 +64,8 @@ func (e *Evaluation) Put(row Scored) error {
 	return e.sums.Add([]string{truth}, blas64.General{Rows: 1, Cols: c, Stride: c, Data: row.LogProb}, novelty)
 }
 
-// Report sums up; it is nil when no class was known and nobody expects one.
+// Report returns the metrics; nil if no row had a known class and none was
+// required.
 func (e *Evaluation) Report() (*metrics.Report, error) {
 	if e.knownOnly && e.Known.Rows == 0 {
 		return nil, nil

@@ -20,7 +20,7 @@ import (
 )
 
 // Embed a folder with the built-in backbone, train on its classes, learn a new
-// one from two images, and label what is unsorted. It needs ONNX Runtime
+// one from two images, and label unsorted images. It needs ONNX Runtime
 // (pipeline setup).
 func Example() {
 	ctx := context.Background()
@@ -82,7 +82,7 @@ func teachAndLabel(ctx context.Context, photos string) error {
 	return err
 }
 
-// A printer is a sink of one's own.
+// A printer is a custom sink.
 type printer struct{}
 
 func (printer) Put(row label.Scored) error {

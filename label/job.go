@@ -22,12 +22,12 @@ type Job struct {
 	// Threshold is as in Scorer.
 	Threshold float64
 	Images    embed.Rows
-	// Out is the folder of the results; it is made when missing.
+	// Out is the folder for the results; it is created if missing.
 	Out string
-	// Sinks get every labelled image too.
+	// Sinks receive every labelled image as well.
 	Sinks []Sink
-	// Method and Model, the SHA-256 of the MODEL file, go into summary.json with
-	// Config and the provenance of the images.
+	// Method, and Model (the SHA-256 of the MODEL file), go into summary.json
+	// with Config and the provenance of the embeddings.
 	Method, Model string
 }
 
@@ -84,7 +84,7 @@ func lock(dir string) (unlock func(), err error) {
 	return func() { _ = l.Unlock() }, nil
 }
 
-// tables are the result files of all formats.
+// tables writes the result files of all formats.
 type tables struct {
 	dir     string
 	outputs []*output

@@ -22,8 +22,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
-// A table of embeddings by path stands in for backbone and images; what it
-// lacks cannot be read.
+// A table of embeddings by path replaces backbone and images; paths not in it
+// cannot be read.
 type table map[string][]float32
 
 func (e table) of(images *dataset.Source) rows { return rows{images, e} }
@@ -127,8 +127,8 @@ func TestRunWritesTheProbabilities(t *testing.T) {
 	}
 }
 
-// TestBatchesDoNotShow: a thousand rows cross several batches; each is where it
-// belongs and what it would be alone.
+// TestBatchesDoNotShow: a thousand rows span several batches; each is in its
+// place and equal to its result alone.
 func TestBatchesDoNotShow(t *testing.T) {
 	e := table{}
 	for i := range 1000 {
@@ -167,7 +167,7 @@ func TestNoImages(t *testing.T) {
 	}
 }
 
-// A meddler does something in the middle of a run.
+// A meddler calls a function in the middle of a run.
 type meddler struct {
 	embed.Rows
 	meddle func() error
@@ -180,7 +180,7 @@ func (e meddler) Each(ctx context.Context, emit func(embed.Item) error) (embed.O
 	return e.Rows.Each(ctx, emit)
 }
 
-// TestSecondJobIsRefused while the first one writes, and welcome after it.
+// TestSecondJobIsRefused while the first one writes, and accepted afterwards.
 func TestSecondJobIsRefused(t *testing.T) {
 	out := t.TempDir()
 	second := newJob(t, table{"a.jpg": {1}}, out)
@@ -200,7 +200,8 @@ func TestSecondJobIsRefused(t *testing.T) {
 	}
 }
 
-// TestInterruptedRunLeavesTheOldResults, and clears what a killed one left.
+// TestInterruptedRunLeavesTheOldResults, and removes the leftovers of a killed
+// run.
 func TestInterruptedRunLeavesTheOldResults(t *testing.T) {
 	out := t.TempDir()
 	e := table{"a.jpg": {1}, "b.jpg": {-1}}
@@ -243,7 +244,8 @@ func noTemporaryFiles(t *testing.T, dir string) {
 	}
 }
 
-// TestErrorsNameTheImage: what the head cannot take is an error of the run.
+// TestErrorsNameTheImage: an embedding that the head cannot score is an error
+// of the run.
 func TestErrorsNameTheImage(t *testing.T) {
 	for name, e := range map[string]table{
 		"size": {"odd.jpg": {1, 2}},

@@ -11,12 +11,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// An output is one format's result: labels.csv, and labels-2.csv and so on
-// where there are more rows than a file may have. No part has its final name
-// before commit.
+// An output is the result in one format: labels.csv, then labels-2.csv and so
+// on when a file is full. No part has its final name before commit.
 type output struct {
 	dir, format string
-	most        int // rows a part
+	most        int // rows per part
 	rows        int // in the last part
 	parts       []part
 }
@@ -45,7 +44,7 @@ func (o *output) next() error {
 		if err := o.parts[n-1].close(); err != nil {
 			return err
 		}
-		o.parts[n-1].table = nil // lets go of its buffers
+		o.parts[n-1].table = nil // frees its buffers
 	}
 	file, err := atomicfile.Create(filepath.Join(o.dir, o.name(len(o.parts)+1)))
 	if err != nil {
@@ -67,8 +66,8 @@ func (o *output) write(r Row) error {
 	return o.parts[len(o.parts)-1].write(r)
 }
 
-// commit gives all parts their names, removes those that an earlier, longer
-// run left, and returns the names.
+// commit gives all parts their final names, removes surplus parts of an
+// earlier, longer run, and returns the names.
 func (o *output) commit() ([]string, error) {
 	if err := o.parts[len(o.parts)-1].close(); err != nil {
 		return nil, err

@@ -7,10 +7,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// rowGroup bounds the rows that the parquet writer holds in memory.
+// rowGroup is the number of rows that the parquet writer holds in memory.
 const rowGroup = 1 << 14
 
-// A parquetRow is a Row as parquet sees it; the numbers are those that the
+// A parquetRow is a Row as parquet stores it; its numbers equal those that the
 // other formats print.
 type parquetRow struct {
 	Path        string          `parquet:"path"`
@@ -70,7 +70,7 @@ func (t *parquetTable) close() error {
 	return t.w.Close()
 }
 
-// printed is the value that String shows.
+// printed returns the value that String shows.
 func (x number) printed() float64 {
 	v, err := strconv.ParseFloat(x.String(), 64)
 	if err != nil {

@@ -7,21 +7,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// A Row is what is said of one image. Field order is column order.
+// A Row is the result for one image. Field order is column order.
 type Row struct {
-	// Path is relative to the image folder; a name that is not UTF-8 is
+	// Path is relative to the image folder; bytes that are not UTF-8 are
 	// percent-escaped.
 	Path string `json:"path"`
-	// Label is the most probable class, also where the image is rejected.
+	// Label is the most probable class, even if the image is rejected.
 	Label string `json:"label"`
-	// Probability is that of Label; Margin is its distance to the second.
+	// Probability is that of Label; Margin is its lead over the second class.
 	Probability number `json:"probability"`
 	Margin      number `json:"margin"`
 	// Entropy is that of the distribution over all classes, in nats.
 	Entropy number `json:"entropy"`
 	// Novelty is the head's open-set score; higher means less known.
 	Novelty number `json:"novelty"`
-	// Rejected says that the image looks like no known class.
+	// Rejected reports that the image looks like no known class.
 	Rejected bool   `json:"rejected"`
 	TopK     []pair `json:"top_k"`
 }

@@ -115,7 +115,7 @@ func TestParquetReadsBack(t *testing.T) {
 }
 
 // TestParts: rows beyond the limit go to numbered files; a shorter second run
-// takes back what it does not need, and nothing else.
+// removes the files that it does not need, and nothing else.
 func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"labels-x.csv", "labels-3.txt", "labels-03.csv"} {
@@ -146,7 +146,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestCSVCellsReadBack: a CSV reader gets each cell as it was, top_k as JSON.
+// TestCSVCellsReadBack: a CSV reader gets each cell unchanged, top_k as JSON.
 func TestCSVCellsReadBack(t *testing.T) {
 	dir := t.TempDir()
 	o, err := createOutput(dir, "csv", 0)
@@ -173,8 +173,8 @@ func TestCSVCellsReadBack(t *testing.T) {
 	}
 }
 
-// TestWriteErrorsSurface: what cannot be written is an error at the latest when
-// the file would get its name, and then it does not.
+// TestWriteErrorsSurface: a failed write is reported at the latest by commit,
+// and the file then does not get its name.
 func TestWriteErrorsSurface(t *testing.T) {
 	for _, format := range formats() {
 		dir := t.TempDir()

@@ -15,26 +15,27 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// batchRows embeddings are scored at a time, always exactly so many: a batch
-// that has fewer is filled up by repeating its first row. So the bits of a row
-// do not depend on how a run was cut into jobs, shards or worker calls.
+// batchRows is the number of embeddings scored at a time. It never varies: a
+// shorter batch is padded by repeating its first row. So the bits of a result
+// do not depend on how a run is split into jobs, shards or worker calls.
 const batchRows = 64
 
-// A Scored row is everything that a head says of one embedding.
+// A Scored row is everything that a head predicts for one embedding.
 type Scored struct {
-	// Sample has the file's name as it is and the class that the folder or list
-	// names; Content is the SHA-256 of the file, or of the row without one.
+	// Sample has the unescaped file name and the class given by the folder or
+	// list; Content is the SHA-256 of the file, or of the row if there is no
+	// file.
 	Sample  dataset.Sample
 	Content [sha256.Size]byte
-	// Embedding has length d; it may be kept.
+	// Embedding has length d; the receiver may retain it.
 	Embedding  []float32
 	Prediction classifier.Prediction
-	// LogProb holds log p(class | x) in nats, as in Head.Classes, until Put
-	// returns.
+	// LogProb holds log p(class | x) in nats, in the order of Head.Classes. It
+	// is valid until Put returns.
 	LogProb []float64
-	// Variance is the predictive variance, where Scorer.Varier is set.
+	// Variance is the predictive variance, if Scorer.Varier is set.
 	Variance float64
-	// Rejected says that the image looks like no known class.
+	// Rejected reports that the image looks like no known class.
 	Rejected bool
 }
 
@@ -43,14 +44,14 @@ type Scorer struct {
 	Head classifier.Head
 	// TopK is the number of ranked classes in a Prediction.
 	TopK int
-	// Threshold is the novelty above which a row is rejected, +Inf to reject
+	// Threshold is the novelty above which a row is rejected; +Inf rejects
 	// nothing.
 	Threshold float64
-	// Varier, unless nil, is asked for the variance of every row.
+	// Varier, unless nil, computes the variance of every row.
 	Varier classifier.Varier
 }
 
-// A batch gathers rows to be scored together.
+// A batch collects rows to be scored together.
 type batch struct {
 	Scorer
 	items    []embed.Item
@@ -70,8 +71,8 @@ func (s Scorer) newBatch() (*batch, error) {
 	}, nil
 }
 
-// add takes an item that has an embedding, and hands the batch to emit when it
-// is full.
+// add takes an item that has an embedding, and flushes the batch when it is
+// full.
 func (b *batch) add(item embed.Item, emit func(Scored) error) error {
 	if d := b.Head.Dim(); len(item.Vector) != d {
 		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path, len(item.Vector), d)
@@ -84,7 +85,7 @@ func (b *batch) add(item embed.Item, emit func(Scored) error) error {
 	return b.flush(emit)
 }
 
-// flush scores what was gathered, hands it to emit and empties the batch.
+// flush scores the collected rows, passes them to emit and empties the batch.
 func (b *batch) flush(emit func(Scored) error) error {
 	n, d := len(b.items), b.Head.Dim()
 	if n == 0 {
@@ -112,13 +113,13 @@ func (b *batch) flush(emit func(Scored) error) error {
 			return err
 		}
 	}
-	clear(b.items) // lets go of the vectors
+	clear(b.items) // frees the vectors
 	b.items, b.x = b.items[:0], b.x[:0]
 	return nil
 }
 
-// Answer returns a Row for each item, to the last digit those that a Job would
-// write; all of them must have embeddings. It is made for worker.Worker.
+// Answer returns a Row for each item, identical to those that a Job writes. All
+// items must have embeddings. It serves as worker.Worker.Answer.
 func (s Scorer) Answer(items []embed.Item) ([]any, error) {
 	b, err := s.newBatch()
 	if err != nil {
@@ -137,13 +138,13 @@ func (s Scorer) Answer(items []embed.Item) ([]any, error) {
 	return rows, b.flush(emit)
 }
 
-// A Sink gets every scored row, in order, and does something with it.
+// A Sink receives every scored row, in order.
 type Sink interface {
-	// Put takes one row. An *ItemError is a problem of this row; any other error
+	// Put takes one row. An *ItemError concerns this row only; any other error
 	// ends the pass.
 	Put(Scored) error
-	// Commit is called once all rows were taken, with what went wrong; Abort, a
-	// no-op after Commit, in any case.
+	// Commit is called after the last row, with the outcome of the pass. Abort
+	// is always called, and does nothing after Commit.
 	Commit(embed.Outcome) error
 	Abort()
 }
@@ -162,15 +163,15 @@ func abort(sinks []Sink) {
 	}
 }
 
-// A Pass scores every row once, whatever reads it, in memory that does not grow
-// with the number of rows; only failures are kept.
+// A Pass scores every row once for any number of sinks. Its memory does not
+// grow with the number of rows, only with failures.
 type Pass struct {
 	Scorer Scorer
 	Rows   embed.Rows
 	Sinks  []Sink
 }
 
-// Run hands all rows to all sinks, and commits these in order.
+// Run passes all rows to all sinks, then commits the sinks in order.
 func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
 	defer abort(p.Sinks)
 	b, err := p.Scorer.newBatch()
@@ -191,7 +192,7 @@ func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
 	}
 	outcome, err := p.Rows.Each(ctx, func(item embed.Item) error {
 		if item.Err != nil {
-			return nil // among the problems of the outcome
+			return nil // listed in the outcome's problems
 		}
 		return b.add(item, put)
 	})

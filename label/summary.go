@@ -15,8 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// A Summary counts what a run did. Timing is the only part in which two runs
-// over the same images differ.
+// A Summary counts what a run did. Two runs over the same images differ only in
+// Timing.
 type Summary struct {
 	Labelled int `json:"labelled"`
 	Failed   int `json:"failed"`
@@ -26,25 +26,25 @@ type Summary struct {
 	Skipped map[string]int `json:"skipped"`
 	// Files are the result files, in order.
 	Files []string `json:"files"`
-	// Settings and Hashes say what made the labels.
+	// Settings and Hashes identify what computed the labels.
 	Settings map[string]any    `json:"settings"`
 	Hashes   map[string]string `json:"hashes"`
 	Timing   Timing            `json:"timing"`
 }
 
-// Timing says how fast a run was, and how much of it was already known.
+// Timing records how fast a run was, and how much came from the cache.
 type Timing struct {
 	Seconds         number `json:"seconds"`
 	ImagesPerSecond number `json:"images_per_second"`
 	// Cached embeddings came from the cache, Inferred ones from the backbone;
-	// Read counts the files that were opened.
+	// Read is the number of files opened.
 	Cached   int `json:"cached"`
 	Inferred int `json:"inferred"`
 	Read     int `json:"read"`
 }
 
-// A summarySink counts, and is committed last: where summary.json stands, the
-// other files are whole.
+// A summarySink counts, and is committed last: if summary.json exists, the
+// other files are complete.
 type summarySink struct {
 	Summary
 	dir    string
@@ -87,8 +87,8 @@ func (s *summarySink) Commit(o embed.Outcome) error {
 // Abort implements Sink.
 func (s *summarySink) Abort() {}
 
-// WriteProblems writes the failed inputs as path,error rows sorted by path. An
-// empty file is written too: it says that nothing failed.
+// WriteProblems writes the failed inputs as path,error rows sorted by path. It
+// writes the file even if it is empty, to show that nothing failed.
 func WriteProblems(file string, problems []dataset.Problem) error {
 	sorted := slices.SortedFunc(slices.Values(problems), func(a, b dataset.Problem) int {
 		return strings.Compare(a.Path, b.Path)

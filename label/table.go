@@ -11,10 +11,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// A table is one result file in the making.
+// A table writes one result file.
 type table interface {
 	write(Row) error
-	// close hands everything to the file, which stays open.
+	// close flushes to the file, which stays open.
 	close() error
 }
 

@@ -13,8 +13,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Batch is one session's worth of labelled embeddings. Row i of X (n×d) is
-// a sample with Labels[i] and Content[i]; Paths is nil or names it in messages.
+// A Batch holds the labelled embeddings of one session. Row i of X (n×d) is a
+// sample with Labels[i] and Content[i]; Paths, if not nil, names it in
+// messages.
 type Batch struct {
 	X       blas32.General
 	Labels  []string
@@ -33,7 +34,7 @@ func (b Batch) name(i int) string {
 func (b Batch) validate(dim int) error {
 	n := len(b.Labels)
 	if b.X.Rows != n || len(b.Content) != n || b.Paths != nil && len(b.Paths) != n {
-		return fmt.Errorf("%d rows, %d labels, %d content hashes and %d paths do not belong together",
+		return fmt.Errorf("%d rows, %d labels, %d content hashes and %d paths do not match",
 			b.X.Rows, n, len(b.Content), len(b.Paths))
 	}
 	if n == 0 {
@@ -62,8 +63,8 @@ func (b Batch) validateLabels() error {
 	return nil
 }
 
-// rows copies some rows out, or returns X itself where they are all: heads keep
-// no reference to what they learn.
+// rows copies the given rows, or returns X itself if they are all of its rows:
+// heads retain no reference to what they learn.
 func (b Batch) rows(which []int) blas32.General {
 	if slices.Equal(which, classifier.Range(0, b.X.Rows)) {
 		return b.X
@@ -71,7 +72,7 @@ func (b Batch) rows(which []int) blas32.General {
 	return dense.Gather32(b.X, which)
 }
 
-// only returns the batch of some rows.
+// only returns a batch of the given rows.
 func (b Batch) only(rows []int) Batch {
 	out := Batch{X: b.rows(rows)}
 	for _, i := range rows {
@@ -81,10 +82,10 @@ func (b Batch) only(rows []int) Batch {
 	return out
 }
 
-// An index answers which classes a content was learned as.
+// An index maps a content to the classes it was learned as.
 type index struct {
 	first map[Hash]string
-	// more holds the further classes of the few contents that have several.
+	// more holds the other classes of the few contents that have several.
 	more map[Hash][]string
 }
 

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// many makes a model that learned n samples.
+// many returns a model that learned n samples.
 func many(b *testing.B, n int) *Model {
 	b.Helper()
 	m := trained(b)

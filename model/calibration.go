@@ -11,32 +11,31 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 )
 
-// calibrationQuantiles is the number of quantiles kept.
+// calibrationQuantiles is the number of quantiles stored.
 const calibrationQuantiles = 1001
 
-// A Calibration holds the novelty of samples of known classes that the head has
-// not seen, from episodes inside the base session (package episodes): of classes
-// learned from most of their samples, and of classes learned later from a few.
-// Where the base session is too small for that, it holds the former only, from
-// five-fold cross-validation. Every fit is that of a fresh head with the same
-// settings.
+// A Calibration holds the novelty of held-out samples of known classes, from
+// episodes inside the base session (package episodes): for classes learned from
+// most of their samples, and for classes learned later from a few. If the base
+// session is too small for that, it holds the former only, from five-fold
+// cross-validation. Every fit uses a fresh head with the same settings.
 type Calibration struct {
 	// Samples is the number of held-out samples behind the quantiles.
 	Samples int
-	// Quantiles are those of order 0, 0.001, …, 1; nil when there are none.
+	// Quantiles are of order 0, 0.001, …, 1; nil if there are none.
 	Quantiles []float64
-	// Few are the quantiles of classes learned from Shots samples; nil when
+	// Few are the quantiles for classes learned from Shots samples; nil if
 	// there are none.
 	Few   []float64
 	Shots int
-	// Reason says why there are no quantiles.
+	// Reason is why there are no quantiles.
 	Reason string
 }
 
 // Threshold returns the novelty that a share p of known-class samples exceeds,
-// where a share few of the classes was learned from a few samples and all
-// classes are equally frequent; p = 0 gives +Inf, rejecting nothing. The error
-// says why there is no calibration, or that p is not in [0, 1).
+// given that a share few of the classes was learned from a few samples and all
+// classes are equally frequent; p = 0 gives +Inf, which rejects nothing. It
+// fails if there is no calibration or p is not in [0, 1).
 func (c Calibration) Threshold(p, few float64) (float64, error) {
 	if !(p >= 0 && p < 1) {
 		return 0, fmt.Errorf("rejection share %v: it must be at least 0 and less than 1", p)
@@ -53,8 +52,7 @@ func (c Calibration) Threshold(p, few float64) (float64, error) {
 	return c.mixed(p, min(few, 1)), nil
 }
 
-// mixed halves the interval that holds the threshold until nothing lies between
-// its ends.
+// mixed finds the threshold by bisection, to the last bit.
 func (c Calibration) mixed(p, few float64) float64 {
 	last := calibrationQuantiles - 1
 	low, high := min(c.Quantiles[0], c.Few[0]), max(c.Quantiles[last], c.Few[last])
@@ -71,7 +69,7 @@ func (c Calibration) mixed(p, few float64) float64 {
 	}
 }
 
-// above is the share above v: quantile backwards.
+// above returns the share above v, the inverse of quantile.
 func above(sorted []float64, v float64) float64 {
 	i, _ := slices.BinarySearch(sorted, v) // sorted[i-1] < v <= sorted[i]
 	switch {
@@ -84,14 +82,14 @@ func above(sorted []float64, v float64) float64 {
 	return 1 - at/float64(len(sorted)-1)
 }
 
-// Threshold is Calibration.Threshold for the classes that the model has now.
+// Threshold returns Calibration.Threshold for the current classes.
 func (m *Model) Threshold(p float64) (float64, error) {
 	return m.Calibration.Threshold(p, m.fewShare())
 }
 
-// fewShare is the share of classes that were learned from a few samples. One
-// that came after the base session counts in part, on a logarithmic scale, when
-// it has more than Shots samples but fewer than base classes do.
+// fewShare returns the share of classes learned from a few samples. A class
+// added after the base session counts partially, on a logarithmic scale, if it
+// has more than Shots samples but fewer than base classes do.
 func (m *Model) fewShare() float64 {
 	if m.Calibration.Shots < 1 || len(m.Classes()) == 0 {
 		return 0
@@ -117,7 +115,7 @@ func (m *Model) fewShare() float64 {
 	return sum / float64(len(sizes))
 }
 
-// between is 1 up to few samples and 0 from many on.
+// between falls from 1 at few samples to 0 at many.
 func between(n, few, many float64) float64 {
 	switch {
 	case n <= few:
@@ -139,19 +137,19 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// quantiles returns those of order 0, 0.001, …, 1.
+// quantiles returns the quantiles of order 0, 0.001, …, 1.
 func quantiles(held []float64) []float64 {
 	slices.Sort(held)
 	out := make([]float64, calibrationQuantiles)
 	for i := range out {
 		out[i] = quantile(held, float64(i)/(calibrationQuantiles-1))
 	}
-	slices.Sort(out) // interpolation may break ties by a last bit
+	slices.Sort(out) // interpolation may perturb ties in the last bit
 	return out
 }
 
-// calibrate fails only when ctx does: what else prevents a calibration becomes
-// its Reason.
+// calibrate fails only if ctx is cancelled; anything else that prevents a
+// calibration becomes its Reason.
 func calibrate(ctx context.Context, p *Predictor, b Batch, seed uint64) (Calibration, error) {
 	var c Calibration
 	z, err := p.project(b.X)

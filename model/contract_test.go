@@ -45,7 +45,7 @@ func asContract(p *Predictor, err error) (classifier.Learner, error) {
 	return able, nil
 }
 
-// contract runs the whole contract on predictors with these settings.
+// contract runs the full contract on predictors with these settings.
 func contract(t *testing.T, s Settings, f classifiertest.Factory) {
 	s.Heads = method.DefaultConfig()
 	f.New = func() (classifier.Learner, error) { return asContract(NewPredictor(s)) }
@@ -61,7 +61,7 @@ func TestContractWithTemperature(t *testing.T) {
 		for setting, T := range map[string]float64{"auto": temperature.Auto, "given": 2.5} {
 			t.Run(name+" "+setting, func(t *testing.T) {
 				contract(t, Settings{Method: name, Temperature: temperature.Config{Temperature: T}}, classifiertest.Factory{
-					OrderFree: name == "ppca" && T != temperature.Auto, // as its head; the base session chooses
+					OrderFree: name == "ppca" && T != temperature.Auto, // like its head, unless the base session chooses T
 				})
 			})
 		}

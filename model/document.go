@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// The files of a model. Version 2 of MODEL is that of Predictor and Provenance.
+// The files of a model. MODEL version 2 introduced Predictor and Provenance.
 var (
 	modelFormat      = container.Format{Name: "pipeline-model", Version: 2, Foreign: ErrNotModel, Again: "train the model again"}
 	statisticsFormat = container.Format{Name: "pipeline-statistics", Version: 1, Foreign: errors.New("not the statistics of a model")}
@@ -35,7 +35,7 @@ type document struct {
 type sessionEntry struct {
 	Index      int      `json:"index"`
 	NewClasses []string `json:"new_classes"`
-	// Count is how many rows of samples.content belong to the session.
+	// Count is the number of rows of samples.content in the session.
 	Count int `json:"count"`
 }
 
@@ -45,9 +45,9 @@ type calibrationEntry struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// statisticsPointer names a side file by its content.
+// statisticsPointer identifies a side file by its content.
 type statisticsPointer struct {
-	// SHA256 is the hash of the whole file in hex.
+	// SHA256 is the hash of the whole file, in hexadecimal.
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
 }
@@ -76,7 +76,7 @@ func isHex(s string, n int) bool {
 	return len(s) == n && len(bytes.Trim([]byte(s), "0123456789abcdef")) == 0
 }
 
-// decodePointer reads only the reference to the side file.
+// decodePointer decodes only the reference to the side file.
 func decodePointer(text string) (*statisticsPointer, error) {
 	var d struct {
 		Statistics *statisticsPointer `json:"statistics"`

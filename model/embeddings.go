@@ -5,7 +5,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 )
 
-// NewBatch makes a session of embeddings in memory, which it shares.
+// NewBatch returns a Batch of e, whose memory it shares.
 func NewBatch(e embed.Embeddings) Batch {
 	b := Batch{X: e.X, Content: e.Content}
 	for _, s := range e.Samples {

@@ -180,7 +180,7 @@ func (f *fake) RestoreStatistics(s classifier.State) error {
 	return nil
 }
 
-// faked returns an unfitted model whose heads create makes.
+// faked returns an unfitted model whose heads come from create.
 func faked(create func() (classifier.Learner, error)) *Model {
 	head, err := create()
 	if err != nil {
@@ -197,7 +197,7 @@ func faked(create func() (classifier.Learner, error)) *Model {
 	}
 }
 
-// train is the base session of a faked model.
+// train learns the base session of a faked model.
 func train(ctx context.Context, create func() (classifier.Learner, error), b Batch) (*Model, Outcome, error) {
 	m := faked(create)
 	o, err := m.train(ctx, b, true)
@@ -215,7 +215,7 @@ func newPlain() (classifier.Learner, error) {
 	return plain{f, f.(*fake)}, err
 }
 
-// batch makes n samples of each class: class c sits at 10·c on every axis,
+// batch returns n samples of each class: class c is at 10·c on every axis,
 // sample i at an integer offset that depends on both and on the session.
 func batch(session, n, dim int, classes ...string) Batch {
 	var b Batch
@@ -240,7 +240,7 @@ func batch(session, n, dim int, classes ...string) Batch {
 	return b
 }
 
-// brokenNovelty scores everything as NaN.
+// brokenNovelty gives everything the novelty NaN.
 type brokenNovelty struct{ *fake }
 
 func (b brokenNovelty) Score(dst blas64.General, novelty []float64, x blas32.General) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// A NotLearnedError lists samples that a ForgetSamples did not find.
+// A NotLearnedError lists the samples that ForgetSamples did not find.
 type NotLearnedError struct{ Paths []string }
 
 func (e *NotLearnedError) Error() string {
@@ -29,11 +29,11 @@ func (m *Model) ForgetClass(name string) error {
 	return nil
 }
 
-// ForgetSamples removes single samples, exactly: the model predicts as if it
-// had never seen them, and they can be learned again. An empty label stands
-// for the one class that the content was learned as. Unless all samples are
-// learned the error is a *NotLearnedError and nothing changes; it wraps
-// classifier.ErrUnsupported when the method or missing statistics forbid it.
+// ForgetSamples removes single samples exactly: the model predicts as if it had
+// never seen them, and they can be learned again. An empty label stands for the
+// only class that the content was learned as. If any sample was not learned,
+// the error is a *NotLearnedError and nothing changes; if the method cannot
+// forget samples or statistics are missing, it wraps classifier.ErrUnsupported.
 func (m *Model) ForgetSamples(b Batch) error {
 	if _, ok := m.Predictor.Head.(classifier.SampleForgetter); !ok {
 		return fmt.Errorf("forget samples: %s can only forget whole classes: %w", m.Method, classifier.ErrUnsupported)
@@ -68,7 +68,7 @@ func (m *Model) findLearned(b Batch) (rows []int, ids []SampleID, err error) {
 		if label == "" {
 			classes := known.classes(b.Content[i])
 			if len(classes) > 1 {
-				return nil, nil, fmt.Errorf("%s was learned as %s: say which", b.name(i), listed(classes))
+				return nil, nil, fmt.Errorf("%s was learned as %s: give the label", b.name(i), listed(classes))
 			}
 			if len(classes) == 1 {
 				label = classes[0]
@@ -89,7 +89,7 @@ func (m *Model) findLearned(b Batch) (rows []int, ids []SampleID, err error) {
 	return rows, ids, nil
 }
 
-// dropSamples forgets the records; sessions keep their index even when empty.
+// dropSamples removes the records; sessions keep their index even if empty.
 func (m *Model) dropSamples(gone func(SampleID) bool) {
 	classes := set(m.Classes())
 	for i := range m.Sessions {

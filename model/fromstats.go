@@ -12,15 +12,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
-// noHeldOut is why a model that learned statistics has no threshold.
+// noHeldOut is why a model trained from statistics has no threshold.
 const noHeldOut = "the model was trained from statistics, which have no examples to hold out"
 
-// TrainStats learns a base session from statistics, whose backbone and
-// preprocessing it records. The model is that of Train on the same samples,
-// except for what needs single examples: settings that episodes would choose
-// have their defaults, the temperature is 1 unless it is given, and there is no
-// rejection threshold. The error wraps classifier.ErrUnsupported where the
-// method cannot learn from statistics.
+// TrainStats learns a base session from statistics, and records their backbone
+// and preprocessing. The model equals that of Train on the same samples, except
+// for what needs single examples: settings that episodes would choose have
+// their defaults, the temperature is 1 unless it is given, and there is no
+// rejection threshold. The error wraps classifier.ErrUnsupported if the method
+// cannot learn from statistics.
 func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*Model, Outcome, error) {
 	settings.Provenance = s.Source()
 	m, err := newModel(settings)
@@ -29,7 +29,7 @@ func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*M
 	}
 	o, err := m.learnStats(ctx, s)
 	if err == nil && !o.Changed() {
-		err = fmt.Errorf("there are no samples in them")
+		err = fmt.Errorf("they contain no samples")
 	}
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train from statistics: %w", err)
@@ -39,11 +39,11 @@ func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*M
 }
 
 // LearnStats is Learn from statistics, which may hold new classes and more
-// samples of old ones: the model is then that of learning those samples. What
-// it has learned already counts once, as in Stats.Merge: where s no longer has
-// the examples of such a class, the error wraps classstats.ErrCountedTwice. It
-// wraps embed.ErrOtherBackbone or embed.ErrOtherPreprocessing when the embeddings do not
-// belong to the model, and classifier.ErrUnsupported where the method cannot
+// samples of old ones: the result equals that of learning those samples.
+// Samples already learned count once, as in Stats.Merge: if s no longer has the
+// examples of such a class, the error wraps classstats.ErrCountedTwice. It
+// wraps embed.ErrOtherBackbone or embed.ErrOtherPreprocessing if the embeddings
+// do not match the model, and classifier.ErrUnsupported if the method cannot
 // learn from statistics. On error the model is unchanged.
 func (m *Model) LearnStats(ctx context.Context, s *classstats.Stats) (Outcome, error) {
 	err := m.Accepts(s.Source())
@@ -102,8 +102,8 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 	return o, nil
 }
 
-// momentsLearner returns the head as what learns statistics of embeddings that
-// are scaled to length 1 or not.
+// momentsLearner returns the head as a moments.Learner, if it takes embeddings
+// that are scaled (unit) or unscaled.
 func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, error) {
 	if p.dkl != nil {
 		return nil, fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give --images or --features: %w", classifier.ErrUnsupported)
@@ -113,11 +113,11 @@ func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, e
 		return nil, fmt.Errorf("%s needs the examples themselves: give --images or --features, or choose another method: %w", method, classifier.ErrUnsupported)
 	}
 	if learner.TakesUnit() != unit {
-		wants, advice := "as they are", "with --raw"
+		wants, advice := "unscaled", "with --raw"
 		if learner.TakesUnit() {
 			wants, advice = "scaled to length 1", "without --raw"
 		}
-		return nil, fmt.Errorf("%s with these settings takes embeddings %s: collect the statistics again %s", method, wants, advice)
+		return nil, fmt.Errorf("%s with these settings needs embeddings %s: collect the statistics again %s", method, wants, advice)
 	}
 	return learner, nil
 }

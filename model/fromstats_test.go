@@ -22,7 +22,7 @@ import (
 
 const statsDim = 6
 
-// crowd is n samples of each class; values are drawn.
+// crowd returns n samples of each class, with random values.
 func crowd(seed uint64, n int, classes ...string) Batch {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	var b Batch
@@ -41,7 +41,7 @@ func crowd(seed uint64, n int, classes ...string) Batch {
 	return b
 }
 
-// collected counts some rows of a batch.
+// collected returns statistics of some rows of a batch.
 func collected(t testing.TB, b Batch, rows []int) *classstats.Stats {
 	t.Helper()
 	s := classstats.New(statsDim, true)
@@ -115,8 +115,8 @@ func TestTrainStatsRefuses(t *testing.T) {
 	}
 }
 
-// A model that learns the statistics of others is the one that learned all
-// samples: new classes, more of old ones, and what it knows once.
+// A model that learns statistics equals one that learned all the samples: new
+// classes, more samples of old ones, and known samples once.
 func TestLearnStatsIsLearn(t *testing.T) {
 	base, more := crowd(1, 20, "ant", "bee"), crowd(2, 4, "bee", "cat", "dog")
 	whole := collected(t, more, seq(more.X.Rows))

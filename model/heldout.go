@@ -16,15 +16,15 @@ import (
 
 const (
 	calibrationFolds = 5
-	// minCalibration is the fewest held-out samples that a threshold may
-	// stand on: with fewer, 5 % is less than one sample.
+	// minCalibration is the minimum number of held-out samples for a threshold:
+	// with fewer, 5 % is less than one sample.
 	minCalibration = 20
 	// calibrationStream names the random stream of the folds.
 	calibrationStream = 0x63616c6962726174
 )
 
-// episodeNovelty calibrates on episodes of the batch, of which the heads learn
-// the projections z. The error is a *episodes.TooLittleError where there is too
+// episodeNovelty calibrates on episodes of the batch; the heads learn its
+// projections z. The error is an *episodes.TooLittleError if there is too
 // little data.
 func episodeNovelty(ctx context.Context, fresh func() (classifier.Learner, error), b Batch, z blas32.General, seed uint64) (Calibration, error) {
 	cfg := episodes.DefaultConfig()
@@ -88,7 +88,7 @@ func checkNovelty(held []float64) error {
 	return nil
 }
 
-// foldNovelty fits on everything but fold f and scores fold f.
+// foldNovelty fits on all folds except f and scores fold f.
 func foldNovelty(ctx context.Context, fresh func() (classifier.Learner, error), b Batch, fold []int, f int) ([]float64, error) {
 	var train, test []int
 	var labels []string
@@ -117,10 +117,11 @@ func foldNovelty(ctx context.Context, fresh func() (classifier.Learner, error), 
 	})
 }
 
-// folds gives each sample the fold that holds it out, −1 for a class's only
-// sample, which every fold trains on. It is stratified, and depends on content
-// hashes, labels and seed but not on the order of the samples. A class of n has
-// at most ⌈n/5⌉ samples in a fold, so every fold trains on every class.
+// folds assigns each sample the fold that holds it out, or −1 for the only
+// sample of a class, which every fold trains on. It is stratified, and depends
+// on content hashes, labels and seed but not on the order of the samples. A
+// class of n samples has at most ⌈n/5⌉ of them in a fold, so every fold trains
+// on every class.
 func folds(b Batch, seed uint64) []int {
 	rng := rand.New(rand.NewPCG(seed, calibrationStream))
 	fold := make([]int, len(b.Labels))

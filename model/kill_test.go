@@ -19,7 +19,7 @@ import (
 )
 
 // The child of TestKilled: it learns every session that is not learned yet,
-// saving after each, and says on stdout how far it is.
+// saving after each, and reports its progress on stdout.
 const childVariable = "PIPELINE_TEST_LEARN"
 
 const killSessions = 30
@@ -61,7 +61,7 @@ func learnAll(path string, progress io.Writer) error {
 	return m.Save(path) // clears the leftovers of a killed run
 }
 
-// base writes the model that everything starts from.
+// base writes the initial model.
 func killBase(t *testing.T, path string) {
 	t.Helper()
 	m, _, err := train(context.Background(), newFake, batch(0, 6, 64, "ant", "bee", "cat", "dog"))
@@ -145,7 +145,7 @@ func child(path string) *exec.Cmd {
 	return cmd
 }
 
-// killChild says whether the child was killed before it was done.
+// killChild reports whether the child was killed before it was done.
 func killChild(t *testing.T, path string, lines, hashes int) bool {
 	t.Helper()
 	cmd := child(path)
@@ -169,7 +169,7 @@ func killChild(t *testing.T, path string, lines, hashes int) bool {
 }
 
 // TestInterruptedAfterEachStep stops a save after each of its steps, and then
-// runs the whole thing again: the folder must end as if nothing had happened.
+// runs everything again: the folder must end up as if nothing had happened.
 func TestInterruptedAfterEachStep(t *testing.T) {
 	begin := func() (string, *Model) {
 		path := filepath.Join(t.TempDir(), "m.model")
@@ -204,8 +204,8 @@ func TestInterruptedAfterEachStep(t *testing.T) {
 	}
 }
 
-// saveUntil does the first steps of save: 0 the side file, 1 the new version
-// under its temporary name, 2 the link to the old one, 3 the rename.
+// saveUntil performs the first steps of a save: 0 the side file, 1 the new
+// version under its temporary name, 2 the link to the old one, 3 the rename.
 func saveUntil(m *Model, path string, stop int) error {
 	pointer, err := m.saveStatistics(path)
 	if err != nil || stop == 0 {
@@ -234,7 +234,7 @@ func saveUntil(m *Model, path string, stop int) error {
 	return err
 }
 
-// folder returns the content of every file beside path.
+// folder returns the content of every file in the folder of path.
 func folder(t *testing.T, path string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

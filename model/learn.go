@@ -9,30 +9,29 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// An Outcome says what a Learn did.
+// An Outcome summarises a Learn.
 type Outcome struct {
 	// Added samples are new; AlreadyKnown ones were learned before under the
 	// same label; Duplicates repeat another sample of the same batch.
 	Added, AlreadyKnown, Duplicates int
-	// NewClasses joined the model; MoreOf are classes that were there and
-	// got more samples. Both are sorted in column order.
+	// NewClasses were added to the model; MoreOf are existing classes that got
+	// more samples. Both are in column order.
 	NewClasses, MoreOf []string
 	// Conflicts lists added samples whose content is also learned under
 	// another label. That is allowed, but rarely meant.
 	Conflicts []Conflict
 }
 
-// Changed reports whether the model is different from before. When it is not,
-// there is nothing to save.
+// Changed reports whether the model changed and needs saving.
 func (o Outcome) Changed() bool { return o.Added > 0 }
 
-// A Conflict is one content under several labels.
+// A Conflict is a content learned under several labels.
 type Conflict struct {
 	Path   string
 	Labels []string
 }
 
-// plan is a batch less everything that need not be learned.
+// plan is a batch reduced to what needs to be learned.
 type plan struct {
 	Outcome
 	rows    []int
@@ -68,10 +67,10 @@ func (b Batch) plan(known index) plan {
 	return p
 }
 
-// Learn takes one more session. Samples are a set: what is already learned
-// under the same label is skipped, so that learning a batch again changes
-// nothing. On error the model is unchanged. Statistics that the head keeps in
-// the side file are read first.
+// Learn adds a session. Samples are a set: those already learned under the same
+// label are skipped, so that learning a batch again changes nothing. On error
+// the model is unchanged. It first reads the side file if the head needs its
+// statistics.
 func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	if err := b.validate(m.Dim()); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", err)
@@ -92,8 +91,7 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	return p.Outcome, nil
 }
 
-// record adds a session to the history and says in o which of its classes are
-// new.
+// record adds a session to the history and sets the class lists of o.
 func (m *Model) record(o *Outcome, before, labels []string, samples []SampleID) {
 	o.NewClasses, o.MoreOf = split(m.Classes(), before, labels)
 	next := 0
@@ -104,9 +102,9 @@ func (m *Model) record(o *Outcome, before, labels []string, samples []SampleID) 
 	m.changed = true
 }
 
-// Refresh brings what the head derived from its classes up to date, such as
-// super-classes. The error wraps classifier.ErrUnsupported where there is
-// nothing of the kind; on error the model is unchanged.
+// Refresh recomputes what the head derives from its classes, such as
+// super-classes. The error wraps classifier.ErrUnsupported if the head derives
+// nothing; on error the model is unchanged.
 func (m *Model) Refresh(ctx context.Context) error {
 	r, ok := m.Predictor.Head.(classifier.Refresher)
 	if !ok {
@@ -118,7 +116,7 @@ func (m *Model) Refresh(ctx context.Context) error {
 	return nil // the classes are the same, and so are their statistics
 }
 
-// split sorts the learned labels into new classes and old ones.
+// split divides the learned labels into new and existing classes.
 func split(after, before, labels []string) (newClasses, moreOf []string) {
 	old, learned := set(before), set(labels)
 	for _, c := range after {
@@ -141,8 +139,8 @@ func set(names []string) map[string]bool {
 	return s
 }
 
-// explain adds to a head's refusal why its statistics are missing, unless it is
-// clear that the reason is another one.
+// explain adds to a head's error why its statistics are missing, unless the
+// error has a different cause.
 func (m *Model) explain(err error) error {
 	problem := m.StatisticsProblem()
 	for _, other := range []error{context.Canceled, context.DeadlineExceeded, classifier.ErrUnknownClass} {

@@ -16,16 +16,16 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// previousSuffix names the version before the current one.
+// previousSuffix is the file suffix of the previous version.
 const previousSuffix = ".prev"
 
-// A headLoader brings back the head of a method.
+// A headLoader restores the head of a method.
 type headLoader func(method string, s classifier.State) (classifier.Learner, error)
 
 // Load reads a MODEL file and checks all of it. The error wraps ErrNotModel,
-// ErrNewerVersion, ErrOlderVersion, ErrTooShort or ErrAltered when that is what
-// is wrong, and names MODEL.prev where that could help. The statistics side file
-// is not read before an operation needs it; without it the model still predicts.
+// ErrNewerVersion, ErrOlderVersion, ErrTooShort or ErrAltered as appropriate,
+// and mentions MODEL.prev if that could help. The statistics side file is read
+// only when an operation needs it; without it the model still predicts.
 func Load(path string) (*Model, error) { return load(path, method.Load) }
 
 func load(path string, heads headLoader) (*Model, error) {
@@ -44,8 +44,8 @@ func load(path string, heads headLoader) (*Model, error) {
 	return m, nil
 }
 
-// resolve follows a symbolic link, so that side files lie next to the real
-// file and a rename replaces it, not the link.
+// resolve follows a symbolic link, so that side files are next to the real file
+// and a rename replaces it, not the link.
 func resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -53,7 +53,7 @@ func resolve(path string) string {
 	return path
 }
 
-// hintPrevious says where an undamaged version is.
+// hintPrevious returns a hint to the previous version, if it is undamaged.
 func hintPrevious(path string, err error) string {
 	if !errors.Is(err, ErrTooShort) && !errors.Is(err, ErrAltered) {
 		return ""
@@ -61,10 +61,10 @@ func hintPrevious(path string, err error) string {
 	if _, err := os.Stat(path + previousSuffix); err != nil {
 		return ""
 	}
-	return fmt.Sprintf(" (the version before it is in %s)", path+previousSuffix)
+	return fmt.Sprintf(" (the previous version is in %s)", path+previousSuffix)
 }
 
-// decode reads a MODEL. Whatever the bytes, the result is a model or an error.
+// decode reads a MODEL. It accepts any bytes and returns a model or an error.
 func decode(r io.ReaderAt, size int64, heads headLoader) (*Model, safetensors.Written, error) {
 	f, written, err := container.Open(r, size, modelFormat)
 	if err != nil {
@@ -137,7 +137,7 @@ func readSessions(f *safetensors.File, d document) ([]Session, error) {
 	}
 	n := len(class.I64)
 	if class.I64 == nil || content.U8 == nil || !slices.Equal(content.Shape, []int{n, len(Hash{})}) || len(class.Shape) != 1 {
-		return nil, fmt.Errorf("hashes of shape %v and classes of shape %v do not belong together", content.Shape, class.Shape)
+		return nil, fmt.Errorf("hashes of shape %v and classes of shape %v do not match", content.Shape, class.Shape)
 	}
 	samples := make([]SampleID, n)
 	for i, c := range class.I64 {
@@ -150,7 +150,7 @@ func readSessions(f *safetensors.File, d document) ([]Session, error) {
 	return cut(samples, d.Sessions)
 }
 
-// cut shares the samples out among the sessions.
+// cut divides the samples among the sessions.
 func cut(samples []SampleID, entries []sessionEntry) ([]Session, error) {
 	var sessions []Session
 	for _, e := range entries {
@@ -176,12 +176,12 @@ func readCalibration(f *safetensors.File, e calibrationEntry) (Calibration, erro
 		return c, err
 	}
 	if (c.Few != nil) != (c.Shots > 0) || c.Few != nil && c.Quantiles == nil {
-		return c, fmt.Errorf("%d shots do not go with the quantiles that are there", c.Shots)
+		return c, fmt.Errorf("%d shots do not match the quantiles present", c.Shots)
 	}
 	return c, nil
 }
 
-// readQuantiles returns nil where there are none.
+// readQuantiles returns nil if there are none.
 func readQuantiles(f *safetensors.File, name string) ([]float64, error) {
 	t, err := f.Read(name)
 	if errors.Is(err, safetensors.ErrNoTensor) {

@@ -61,7 +61,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// repack changes a file and gives it a right checksum again.
+// repack changes a file and gives it a correct checksum.
 func repack(t testing.TB, raw []byte, change func(*container.File)) []byte {
 	t.Helper()
 	f, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
@@ -85,7 +85,7 @@ func repack(t testing.TB, raw []byte, change func(*container.File)) []byte {
 	return b.Bytes()
 }
 
-// Files with a right checksum and wrong content.
+// Files with a correct checksum and wrong content.
 func TestLoadRefusesInconsistentFiles(t *testing.T) {
 	raw := contents(t, saved(t))
 	replace := func(old, new string) func(*container.File) {
@@ -134,7 +134,7 @@ func TestLoadRefusesInconsistentFiles(t *testing.T) {
 	}
 }
 
-// FuzzLoad mutates the document and the bytes of one tensor behind a right
+// FuzzLoad mutates the document and the bytes of one tensor, with a correct
 // checksum, and raw files.
 func FuzzLoad(f *testing.F) {
 	raw := contents(f, saved(f))

@@ -21,7 +21,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// noisy is a batch with some spread, so that every method has a covariance.
+// noisy returns a batch with some spread, so that every method has a
+// covariance.
 func noisy(session, n int, classes ...string) Batch {
 	const dim = 6
 	b := batch(session, n, dim, classes...)
@@ -52,8 +53,8 @@ func logProb(t *testing.T, m *Model, b Batch) []float64 {
 	return p.Data
 }
 
-// Every method: train, save, load, learn new and old classes, forget; what is
-// loaded predicts the same bits, and the same session again changes no byte.
+// Every method: train, save, load, learn new and old classes, forget. The
+// loaded model predicts the same bits, and repeating a session changes no byte.
 func TestEveryMethod(t *testing.T) {
 	for _, method := range method.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
@@ -152,7 +153,7 @@ func TestPPCAWithoutItsStatistics(t *testing.T) {
 }
 
 // FuzzLoadHeads gives the real heads' loaders settings and tensors that no Save
-// wrote, behind a right checksum.
+// wrote, with a correct checksum.
 func FuzzLoadHeads(f *testing.F) {
 	files := map[string]*safetensors.File{}
 	for _, method := range method.Methods() {

@@ -11,61 +11,60 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// What can be wrong with a MODEL file or its use, for errors.Is.
+// Errors about a MODEL file or its use, for errors.Is.
 var (
-	// ErrNotModel says that the file is something else.
+	// ErrNotModel means that the file is not a MODEL.
 	ErrNotModel = errors.New("not a pipeline model")
-	// ErrNewerVersion says that a later program wrote the file, ErrOlderVersion
-	// that an earlier one did.
+	// ErrNewerVersion means that a newer program wrote the file,
+	// ErrOlderVersion that an older one did.
 	ErrNewerVersion = container.ErrNewerVersion
 	ErrOlderVersion = container.ErrOlderVersion
-	// ErrTooShort says that the end of the file is missing.
+	// ErrTooShort means that the end of the file is missing.
 	ErrTooShort = safetensors.ErrTooShort
-	// ErrAltered says that the bytes are not those that were written.
+	// ErrAltered means that the bytes are not those that were written.
 	ErrAltered = safetensors.ErrDigest
-	// ErrChangedMeanwhile says that another process saved a new version
+	// ErrChangedMeanwhile means that another process saved a new version
 	// between Load and Save.
-	ErrChangedMeanwhile = errors.New("another process changed the model meanwhile, run the command again")
+	ErrChangedMeanwhile = errors.New("another process changed the model in the meantime, run the command again")
 )
 
-// What statistics of classes (package classstats) and models share.
+// Types that models share with class statistics (package classstats).
 type (
 	Hash     = classstats.Hash
 	SampleID = classstats.SampleID
 )
 
-// A Session is what one successful Learn added and is still learned.
+// A Session is what one successful Learn added, less what was forgotten since.
 type Session struct {
 	// Index counts from 0, the base session.
 	Index int
-	// NewClasses are the classes that this session brought, in column order.
+	// NewClasses are the classes that this session added, in column order.
 	NewClasses []string
-	// Samples is what was learned, in the order it came.
+	// Samples are the learned samples, in input order.
 	Samples []SampleID
 }
 
 // Count returns the number of samples.
 func (s Session) Count() int { return len(s.Samples) }
 
-// A Model is a Predictor and its history. It is safe for concurrent use as long
-// as nobody calls Learn, a Forget method or Save.
+// A Model is a Predictor and its history. It is safe for concurrent use except
+// during Learn, a Forget method or Save.
 type Model struct {
-	// Method is that of the Predictor's head.
+	// Method is the method of the Predictor's head.
 	Method    string
 	Predictor *Predictor
-	// HeadConfig is the resolved configuration that the head was made with.
+	// HeadConfig is the resolved configuration of the head.
 	HeadConfig json.RawMessage
-	// Provenance says what made the embeddings; of a foreign FEATDIR only their
-	// dimension is known.
+	// Provenance records how the embeddings were computed; for a foreign
+	// FEATDIR only the dimension is known.
 	Provenance embed.Provenance
 	Seed       uint64
-	// ToolVersion is the program that last changed the model; the caller
-	// sets it after a Learn that added something.
+	// ToolVersion is the version of the program that last changed the model;
+	// the caller sets it after a Learn that added something.
 	ToolVersion string
 	Sessions    []Session
 	Calibration Calibration
-	// KeepStatistics says whether Save writes the side file, for heads that
-	// have one.
+	// KeepStatistics makes Save write the side file, for heads that have one.
 	KeepStatistics bool
 
 	statistics statistics
@@ -79,7 +78,7 @@ type version struct {
 	written safetensors.Written
 }
 
-// SHA256 is the hash of the MODEL file as it was loaded or last saved, in
+// SHA256 returns the hash of the MODEL file as loaded or last saved, in
 // hexadecimal; "" for a model that has no file yet.
 func (m *Model) SHA256() string {
 	if m.onDisk.path == "" {
@@ -91,8 +90,8 @@ func (m *Model) SHA256() string {
 // Dim returns the embedding dimension.
 func (m *Model) Dim() int { return m.Predictor.Dim() }
 
-// Accepts says whether embeddings of this provenance may be mixed with the
-// model's; the error is that of embed.Provenance.Compatible.
+// Accepts returns nil if embeddings of this provenance may be mixed with the
+// model's, or the error of embed.Provenance.Compatible.
 func (m *Model) Accepts(p embed.Provenance) error {
 	own := m.Provenance
 	own.Dim = m.Dim()
@@ -102,11 +101,11 @@ func (m *Model) Accepts(p embed.Provenance) error {
 // Classes returns the class names in column order.
 func (m *Model) Classes() []string { return m.Predictor.Classes() }
 
-// A ClassInfo is one class as `inspect` shows it.
+// A ClassInfo describes one class for `inspect`.
 type ClassInfo struct {
 	Name    string
 	Samples int
-	// Session is the index of the session that brought the class.
+	// Session is the index of the session that added the class.
 	Session int
 }
 
@@ -135,7 +134,7 @@ func (m *Model) ClassSizes() []ClassInfo {
 	return out
 }
 
-// SampleCount returns how many samples are learned.
+// SampleCount returns the number of learned samples.
 func (m *Model) SampleCount() int {
 	n := 0
 	for _, s := range m.Sessions {

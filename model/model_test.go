@@ -142,7 +142,7 @@ func TestLearningAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// A batch that is half known ends where one that was learned at once ends.
+// Learning a partly known batch gives the same model as learning all at once.
 func TestLearningTheRestOfABatch(t *testing.T) {
 	whole, half := trained(t), trained(t)
 	b := batch(1, 4, 3, "elk", "fox")
@@ -270,7 +270,7 @@ func TestForgetSamplesRefuses(t *testing.T) {
 	wrong.Labels[0] = "moose"
 	learn(t, m, wrong)
 	wrong.Labels[0] = ""
-	if err := m.ForgetSamples(wrong); err == nil || !strings.Contains(err.Error(), "say which") {
+	if err := m.ForgetSamples(wrong); err == nil || !strings.Contains(err.Error(), "give the label") {
 		t.Errorf("two labels: %v", err)
 	}
 }

@@ -23,24 +23,24 @@ import (
 //
 //	log p(c|x) = log-softmax_c  log p_head(c|g_θ(x))/T
 //
-// The base session trains g_θ, teaches the head and fits T; later sessions only
-// teach the head. What it can do beyond a classifier.Learner is what its head
-// can: ask Head with a type assertion, then call the method here. Methods that
-// the head lacks return an error that wraps classifier.ErrUnsupported.
+// The base session trains g_θ and the head and fits T; later sessions only
+// train the head. Beyond classifier.Learner, a Predictor can do what its head
+// can: check Head with a type assertion, then call the method here. Methods
+// that the head lacks return an error that wraps classifier.ErrUnsupported.
 type Predictor struct {
-	// Projection is nil where there is none, and before the base session.
+	// Projection is nil without one, and before the base session.
 	Projection *dkl.Head
 	Head       classifier.Learner
-	// Temperature is nil where T is set to 1, and before the base session.
+	// Temperature is nil if T is set to 1, and before the base session.
 	Temperature *temperature.Value
 
-	// What a base session is learned with.
+	// Settings of the base session.
 	temperature temperature.Config
 	dkl         *dklConfig // nil for no projection
 	env         dkl.TrainEnv
-	// fresh makes unfitted heads with the settings of this one. A loaded
-	// Predictor has none until it needs them, and then copies its own head,
-	// which load brings back.
+	// fresh returns unfitted heads with the settings of this one. A loaded
+	// Predictor sets it when first needed, to copies of its own head, which
+	// load restores.
 	fresh func() (classifier.Learner, error)
 	load  func(classifier.State) (classifier.Learner, error)
 }
@@ -50,10 +50,10 @@ var (
 	_ classifier.BackendUser = (*Predictor)(nil)
 )
 
-// A dklConfig says how a projection is trained.
+// A dklConfig holds the training settings of a projection.
 type dklConfig struct {
 	Training dkl.Training `json:"training"`
-	// GPTree says which tree and which kernel the training goes through.
+	// GPTree selects the tree and the kernel of the training.
 	GPTree gptree.Config `json:"gptree"`
 }
 
@@ -67,8 +67,8 @@ func (c dklConfig) validate() error {
 	return nil
 }
 
-// NewPredictor returns an unfitted Predictor. Of the settings it reads Method,
-// Heads, Temperature, DKL, Env and Backend.
+// NewPredictor returns an unfitted Predictor. It reads Method, Heads,
+// Temperature, DKL, Env and Backend of the settings.
 func NewPredictor(s Settings) (*Predictor, error) {
 	if err := s.Temperature.Validate(); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func NewPredictor(s Settings) (*Predictor, error) {
 			return nil, err
 		}
 		tree, ok := s.Heads.Settings(m).Config.(gptree.Config)
-		if !ok { // the method is no tree
+		if !ok { // the method is not a tree
 			tree = method.Get[gptree.Config](s.Heads, "gptree")
 			tree.Seed = s.Heads.Seed
 		}
@@ -128,7 +128,7 @@ func (p *Predictor) Score(dst blas64.General, novelty []float64, x blas32.Genera
 	return nil
 }
 
-// project returns what the head sees of embeddings.
+// project returns the head's input for embeddings.
 func (p *Predictor) project(x blas32.General) (blas32.General, error) {
 	if p.Projection == nil {
 		return x, nil
@@ -139,8 +139,8 @@ func (p *Predictor) project(x blas32.General) (blas32.General, error) {
 	return p.Projection.Project(x)
 }
 
-// Learn implements classifier.Learner. The base session is the first one, and
-// the first after everything was forgotten.
+// Learn implements classifier.Learner. The base session is the first session,
+// or the first after everything was forgotten.
 func (p *Predictor) Learn(ctx context.Context, x blas32.General, y []string) error {
 	if len(p.Classes()) == 0 {
 		return p.learnBase(ctx, x, y)
@@ -189,9 +189,9 @@ func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string)
 	return nil
 }
 
-// teach gives the head its base session. A gptree takes over the inducing inputs
-// and the kernel that the projection was trained with, where that is asked for
-// and its tree is built in the same way.
+// teach trains the head on the base session. A gptree starts from the inducing
+// inputs and the kernel that the projection was trained with, if configured and
+// if its tree is built in the same way.
 func (p *Predictor) teach(ctx context.Context, start *gptree.Start, z blas32.General, y []string) error {
 	tree, ok := p.Head.(*gptree.GPTree)
 	if !ok || start == nil || !p.dkl.Training.HandOver {
@@ -204,8 +204,8 @@ func (p *Predictor) teach(ctx context.Context, start *gptree.Start, z blas32.Gen
 	return tree.LearnFrom(ctx, *start, z, y)
 }
 
-// unfitted returns a head to learn episodes with, which choose nothing that the
-// Predictor's own head has chosen.
+// unfitted returns a head for episodes, with the settings that the Predictor's
+// own head has already chosen.
 func (p *Predictor) unfitted() (classifier.Learner, error) {
 	if head, ok := p.Head.(episodes.Unfitter); ok {
 		return head.Unfitted()
@@ -213,7 +213,7 @@ func (p *Predictor) unfitted() (classifier.Learner, error) {
 	return p.fresh()
 }
 
-// copyHead makes fresh from the head itself, which is unfitted.
+// copyHead sets fresh from the head itself, which is unfitted.
 func (p *Predictor) copyHead() error {
 	state, err := p.saveHead()
 	if err != nil {
@@ -259,7 +259,8 @@ func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
 	return nil
 }
 
-// discardFits drops what the base session fitted once the last class is gone.
+// discardFits drops the projection and the temperature once the last class is
+// gone.
 func (p *Predictor) discardFits() {
 	if len(p.Classes()) == 0 {
 		p.Projection, p.Temperature = nil, nil

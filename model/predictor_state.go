@@ -10,19 +10,19 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 )
 
-// What the names of tensors begin with.
+// Prefixes of tensor names.
 const (
 	headPrefix       = "head."
 	projectionPrefix = "projection."
 )
 
-// predictorState is the settings of a saved Predictor.
+// predictorState holds the settings of a saved Predictor.
 type predictorState struct {
-	// Temperature is as it was set: 0 for one that is fitted.
+	// Temperature is as configured: 0 if it is fitted.
 	Temperature float64            `json:"temperature"`
 	Fit         *temperature.Value `json:"temperature_fit,omitempty"`
 	DKL         *dklConfig         `json:"dkl,omitempty"`
-	// Projection and Head are the settings of those.
+	// Projection and Head are their settings.
 	Projection json.RawMessage `json:"projection,omitempty"`
 	Head       json.RawMessage `json:"head"`
 }
@@ -60,7 +60,7 @@ func (p *Predictor) Save() (classifier.State, error) {
 	return classifier.NewState(set, tensors)
 }
 
-// loadPredictor returns the Predictor that Save described; loadHead brings back
+// loadPredictor restores the Predictor that Save described; loadHead restores
 // its head.
 func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifier.Learner, error)) (*Predictor, error) {
 	var set predictorState
@@ -92,7 +92,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 	}
 	switch there := len(set.Projection) > 0; {
 	case there != (fitted && p.dkl != nil):
-		return nil, fmt.Errorf("dkl: the projection is missing, or there is one without need")
+		return nil, fmt.Errorf("dkl: the projection is missing or not expected")
 	case !there:
 		return p, own.CheckUnfitted()
 	}
@@ -100,7 +100,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		return nil, fmt.Errorf("dkl: %w", err)
 	}
 	if p.Projection.Dim() != p.Head.Dim() {
-		return nil, fmt.Errorf("dkl: a projection to %d values, and a head for %d", p.Projection.Dim(), p.Head.Dim())
+		return nil, fmt.Errorf("dkl: the projection has %d dimensions, the head %d", p.Projection.Dim(), p.Head.Dim())
 	}
 	return p, nil
 }

@@ -56,8 +56,8 @@ func taughtProjecting(t testing.TB, name string, cfg dkl.Training, env dkl.Train
 	return h
 }
 
-// The head is the one within at the projections: the same answers as of one
-// that was taught them by hand.
+// The inner head works on the projections: it gives the same answers as a head
+// trained on them directly.
 func TestIsTheHeadAtTheProjections(t *testing.T) {
 	h := taughtProjecting(t, "plda", training(), dkl.TrainEnv{})
 	x, y := blobs(4, 20, 6)
@@ -166,7 +166,7 @@ func FuzzLoadProjection(f *testing.F) {
 	f.Add(s.Settings, 0, 0)
 	f.Add(s.Settings, 1, 2)
 	x, _ := blobs(2, 2, 6)
-	// Settings with a tensor that is not there, too short or of another shape.
+	// Settings with a tensor that is missing, too short or of another shape.
 	f.Fuzz(func(t *testing.T, settings []byte, which, how int) {
 		tensors := maps.Clone(s.Tensors)
 		if name := names[uint(which)%uint(len(names))]; how != 0 {

@@ -16,12 +16,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// Save writes the model, all or nothing. The version that was there before
-// becomes path.prev; when it is the same, byte for byte, nothing is written. A
-// file that is not a complete model is never replaced, nor one that another
-// process saved since this model was loaded from it (ErrChangedMeanwhile; the
-// check is no lock, two renames within milliseconds still leave the later one).
-// Leftovers of killed runs next to it are removed.
+// Save writes the model atomically. The previous version becomes path.prev; if
+// it is identical, nothing is written. Save never replaces a file that is not a
+// complete model, nor one that another process saved since this model was
+// loaded from it (ErrChangedMeanwhile; the check is not a lock: of two renames
+// within milliseconds the later wins). Leftovers of killed runs next to it are
+// removed.
 func (m *Model) Save(path string) error {
 	if err := m.save(resolve(path)); err != nil {
 		return fmt.Errorf("save model %s: %w", path, err)
@@ -37,7 +37,7 @@ func (m *Model) save(path string) error {
 	if current != nil && m.onDisk.path == path && m.onDisk.written != *current {
 		return ErrChangedMeanwhile
 	}
-	_, _ = atomicfile.RemoveStale(filepath.Dir(path)) // leftovers do no harm
+	_, _ = atomicfile.RemoveStale(filepath.Dir(path)) // leftovers are harmless
 	pointer, err := m.saveStatistics(path)
 	if err != nil {
 		return fmt.Errorf("statistics: %w", err)
@@ -60,8 +60,8 @@ func (m *Model) save(path string) error {
 	return removeUnreferenced(path)
 }
 
-// existing verifies what is at path now: nil for nothing (or an empty file), an
-// error for anything that is not a complete model.
+// existing verifies the file at path: nil for none (or an empty file), an error
+// for anything but a complete model.
 func existing(path string) (*safetensors.Written, error) {
 	f, size, err := container.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,13 +79,13 @@ func existing(path string) (*safetensors.Written, error) {
 		return &safetensors.Written{}, nil // Save replaces it and leaves it under path.prev
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the file that is there is no complete model and is not replaced (%w): move it away or choose another name", err)
+		return nil, fmt.Errorf("the existing file is not a complete model and is not replaced (%w): move it away or choose another name", err)
 	}
 	return &written, nil
 }
 
-// keepPrevious gives the current version its second name. A link costs
-// nothing; where there are none, a copy does.
+// keepPrevious gives the current version its second name, by a hard link if
+// possible, otherwise by a copy.
 func keepPrevious(path string) error {
 	current, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && current.Size() == 0 {
@@ -104,8 +104,8 @@ func keepPrevious(path string) error {
 	return copyFile(previous, path)
 }
 
-// linkPrevious goes through a temporary name of atomicfile's form, which
-// RemoveStale knows, because a link cannot replace a name.
+// linkPrevious links to a temporary name that atomicfile.RemoveStale
+// recognises, then renames, because a link cannot replace a file.
 func linkPrevious(path, previous string) error {
 	tmp := linkName(previous)
 	if err := os.Link(path, tmp); err != nil {
@@ -140,7 +140,7 @@ func copyFile(to, from string) error {
 	return out.Commit()
 }
 
-// encode lays the model out as a file.
+// encode returns the model as a file.
 func (m *Model) encode(pointer *statisticsPointer) (container.File, error) {
 	state, err := m.Predictor.Save()
 	if err != nil {
@@ -174,7 +174,7 @@ func (m *Model) document(pointer *statisticsPointer) document {
 		d.Sessions = append(d.Sessions, sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count()})
 	}
 	if len(d.Classes) == 0 {
-		d.Dim = 0 // a head that forgot everything starts afresh
+		d.Dim = 0 // a head that forgot everything accepts any dimension
 	}
 	return d
 }

@@ -25,7 +25,7 @@ func TestPreviousVersionIsKept(t *testing.T) {
 		if got := contents(t, path+previousSuffix); !bytes.Equal(got, versions[s-1]) {
 			t.Errorf("session %d: the previous version is another one", s)
 		}
-		// Of the side files, those of the two versions stay, no more.
+		// Only the side files of the two versions stay.
 		if n := len(names(t, filepath.Dir(path))); n != 4 {
 			t.Errorf("session %d: files %v", s, names(t, filepath.Dir(path)))
 		}
@@ -109,8 +109,7 @@ func TestSaveDoesNotReplaceForeignFiles(t *testing.T) {
 	loaded(t, empty)
 }
 
-// A model that this program no longer reads is replaced by the one that is
-// trained again.
+// A model too old for this program is replaced when it is trained again.
 func TestSaveReplacesAnOlderVersion(t *testing.T) {
 	path := saved(t)
 	old := repack(t, contents(t, path), func(c *container.File) { c.Metadata[container.VersionKey] = "1" })
@@ -160,7 +159,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// What needs statistics is refused with the reason, the rest goes on.
+// Operations that need statistics are refused with the reason; the rest work.
 func TestWithoutStatistics(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(path string) error
@@ -168,7 +167,7 @@ func TestWithoutStatistics(t *testing.T) {
 	}{
 		"missing": {os.Remove, "it is missing"},
 		"damaged": {func(path string) error { return os.Truncate(path, 100) }, "too short"},
-		"another": {func(path string) error { return os.WriteFile(path, otherStatistics(t), 0o600) }, "not the one that belongs"},
+		"another": {func(path string) error { return os.WriteFile(path, otherStatistics(t), 0o600) }, "does not belong to this model"},
 	} {
 		path := saved(t)
 		before := contents(t, path)

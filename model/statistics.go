@@ -17,19 +17,19 @@ const (
 	statisticsHashLen = 16
 )
 
-// statistics is what a model knows of its side file. It is read only when an
+// statistics tracks the side file of a model. The file is read only when an
 // operation may need it: it can be many times the size of the model.
 type statistics struct {
 	model   string // path of the MODEL that the pointer is relative to
 	pointer *statisticsPointer
-	// tried says that the head has what the side file had, or that problem
-	// says why not.
+	// tried means that the head has the side file's statistics, or that problem
+	// is why not.
 	tried   bool
 	problem error
 }
 
-// saved records where the side file lies now. A head that learned everything
-// in this process has no need to read it.
+// saved records where the side file is now. A head that learned everything in
+// this process does not need to read it.
 func (s *statistics) saved(model string, pointer *statisticsPointer) {
 	s.tried = s.tried || s.model == ""
 	s.model, s.pointer = model, pointer
@@ -39,7 +39,7 @@ func statisticsPath(model string, p statisticsPointer) string {
 	return model + statisticsInfix + p.SHA256[:statisticsHashLen]
 }
 
-// StatisticsBytes returns the size of the side file, 0 when there is none.
+// StatisticsBytes returns the size of the side file, 0 if there is none.
 func (m *Model) StatisticsBytes() int64 {
 	if m.statistics.pointer == nil {
 		return 0
@@ -47,7 +47,8 @@ func (m *Model) StatisticsBytes() int64 {
 	return m.statistics.pointer.Bytes
 }
 
-// StatisticsPath returns where the side file should be, "" when there is none.
+// StatisticsPath returns the expected path of the side file, "" if there is
+// none.
 func (m *Model) StatisticsPath() string {
 	if m.statistics.pointer == nil {
 		return ""
@@ -55,17 +56,17 @@ func (m *Model) StatisticsPath() string {
 	return statisticsPath(m.statistics.model, *m.statistics.pointer)
 }
 
-// StatisticsProblem says why operations that need the exact statistics are
-// refused; nil when they are there, not needed, or not yet looked for (Learn
+// StatisticsProblem returns why operations that need the exact statistics fail;
+// nil if the statistics are loaded, not needed, or not yet looked for (Learn
 // and the Forget methods look).
 func (m *Model) StatisticsProblem() error { return m.statistics.problem }
 
-// restoreStatistics reads the side file into the head, once. A failure is kept:
-// the head goes on without, and refuses what needs them.
+// restoreStatistics reads the side file into the head, once. A failure is
+// remembered: the head works without them, and refuses what needs them.
 func (m *Model) restoreStatistics() {
 	keeper, ok := m.Predictor.Head.(classifier.StatisticsKeeper)
 	if !ok || m.statistics.tried || m.statistics.model == "" {
-		return // no need, or a head that learned everything itself
+		return // not needed, or the head learned everything itself
 	}
 	m.statistics.tried = true
 	if m.statistics.pointer == nil {
@@ -91,7 +92,7 @@ func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
 		return err
 	}
 	if hex.EncodeToString(written.SHA256[:]) != m.statistics.pointer.SHA256 {
-		return fmt.Errorf("%w: it is not the one that belongs to this model", ErrAltered)
+		return fmt.Errorf("%w: it does not belong to this model", ErrAltered)
 	}
 	tensors, err := container.Read(file, headPrefix)
 	if err != nil {
@@ -100,8 +101,8 @@ func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
 	return keeper.RestoreStatistics(classifier.State{Settings: []byte(file.Metadata()[container.DocumentKey]), Tensors: tensors})
 }
 
-// saveStatistics writes the side file for a MODEL at path, unless it is there
-// already, and returns the pointer to it, nil when there is nothing to point to.
+// saveStatistics writes the side file for a MODEL at path, unless it exists,
+// and returns the pointer to it, nil if there are no statistics.
 func (m *Model) saveStatistics(path string) (*statisticsPointer, error) {
 	keeper, ok := m.Predictor.Head.(classifier.StatisticsKeeper)
 	if !ok || !m.KeepStatistics {
@@ -136,15 +137,14 @@ func writeStatistics(path string, state classifier.State) (*statisticsPointer, e
 	return &p, c.Write(side, nil)
 }
 
-// intact reports whether the side file is there, byte for byte.
+// intact reports whether the side file exists unaltered.
 func intact(side string, p statisticsPointer) bool {
 	written, err := container.Verify(side, statisticsFormat)
 	return err == nil && hex.EncodeToString(written.SHA256[:]) == p.SHA256
 }
 
-// removeUnreferenced removes side files that neither the model nor its
-// previous version points to. When one of the two cannot be read, everything
-// stays.
+// removeUnreferenced removes side files that neither the model nor its previous
+// version refers to. If either cannot be read, it removes nothing.
 func removeUnreferenced(path string) error {
 	keep := map[string]bool{}
 	for _, version := range []string{path, path + previousSuffix} {
@@ -175,8 +175,8 @@ func removeUnreferenced(path string) error {
 	return nil
 }
 
-// pointerOf reads a model's reference to its side file; only the header is
-// read.
+// pointerOf returns a model's reference to its side file, reading only the
+// header.
 func pointerOf(path string) (*statisticsPointer, error) {
 	f, size, err := container.OpenRegular(path)
 	if err != nil {

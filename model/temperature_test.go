@@ -21,14 +21,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
-// sharp is a head of known means that is exactly `factor` times too sure of
-// itself: examples are drawn with variance factor, it believes in 1. It has no
-// optional interface at all.
+// sharp is a head of known means that is overconfident by exactly `factor`:
+// examples are drawn with variance factor, but it assumes 1. It has no optional
+// interfaces.
 type sharp struct {
 	classes []string
 	means   map[string]moments.Total
 	dim     int
-	// counts are of what was asked of heads of this kind.
+	// counts counts the calls on heads of this kind.
 	learned *int
 }
 
@@ -189,7 +189,7 @@ func TestFailedLearnChangesNothing(t *testing.T) {
 
 func newSharp() (classifier.Learner, error) { return &sharp{}, nil }
 
-// behind returns an unfitted Predictor with a head that unfitted makes.
+// behind returns an unfitted Predictor whose heads come from unfitted.
 func behind(t *testing.T, cfg temperature.Config, unfitted func() (classifier.Learner, error)) *Predictor {
 	t.Helper()
 	head, err := unfitted()
@@ -208,8 +208,8 @@ func learnedOn(t *testing.T, cfg temperature.Config, x blas32.General, y []strin
 	return p
 }
 
-// A head without optional interfaces makes a Predictor that refuses all they
-// ask for.
+// A Predictor whose head has no optional interfaces refuses all of their
+// methods.
 func TestNoCapabilityAppears(t *testing.T) {
 	x, y := line(20, 4)
 	p := learnedOn(t, temperature.Config{Temperature: 2}, x, y, newSharp)

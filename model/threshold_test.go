@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// calibrated is a model whose base session allows pseudo-sessions.
+// calibrated returns a model whose base session is large enough for episodes.
 func calibrated(t *testing.T) *Model {
 	t.Helper()
 	m, _, err := Train(context.Background(), settings("ppca"), noisy(0, 20, strings.Fields("ant bee cat dog eel fox")...))
@@ -58,7 +58,7 @@ func TestTemperatureDoesNotMoveTheThreshold(t *testing.T) {
 	}
 }
 
-// In a mixture the threshold leaves the wanted share above it.
+// In a mixture the threshold leaves the requested share above it.
 func TestMixedThreshold(t *testing.T) {
 	c := Calibration{Quantiles: ramp(0, 1), Few: ramp(2, 6), Shots: 5}
 	for _, few := range []float64{0.01, 0.25, 0.5, 1} {

@@ -12,37 +12,37 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// Settings says how to train a model.
+// Settings configures the training of a model.
 type Settings struct {
-	// Method is one of method.Methods, Heads the settings of all of them.
+	// Method is one of method.Methods; Heads has the settings of all of them.
 	Method string
 	Heads  method.Config
-	// Temperature is that of the probabilities; the zero Config fits it.
+	// Temperature scales the probabilities; the zero Config fits it.
 	Temperature temperature.Config
 	// DKL trains a projection in front of the head, in Env; nil means none.
 	DKL *dkl.Training
 	Env dkl.TrainEnv
-	// Provenance says what made the embeddings, as far as that is known.
+	// Provenance records how the embeddings were computed, as far as known.
 	Provenance embed.Provenance
 	// Seed chooses the episodes or folds of the calibration.
 	Seed        uint64
 	ToolVersion string
-	// WithoutStatistics leaves the side file away: a smaller model whose
-	// classes cannot take or lose examples with methods that need it.
+	// WithoutStatistics omits the side file. With methods that need it, classes
+	// can then neither gain nor lose examples.
 	WithoutStatistics bool
-	// WithoutCalibration saves the five fits that the rejection threshold
-	// costs; the model then has none.
+	// WithoutCalibration skips the rejection threshold and the five fits that
+	// it costs.
 	WithoutCalibration bool
 	// Backend computes the large products of the head and of the projection;
 	// nil is gonum.
 	Backend linalg.Backend
 }
 
-// Train learns a base session and calibrates the rejection threshold on it.
-// The same settings and batch give the same model, byte for byte when saved.
-// Cost: one fit, five on most of the data for the temperature unless it is
-// given, and five for the calibration; a method that chooses settings on the
-// base session does so once.
+// Train learns a base session and calibrates the rejection threshold. The same
+// settings and batch give the same model, byte for byte when saved. Cost: one
+// fit, five on most of the data for the temperature unless it is given, and
+// five for the calibration; a method that chooses settings on the base session
+// does so only once.
 func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	m, err := newModel(s)
 	if err != nil {
@@ -77,7 +77,7 @@ func newModel(s Settings) (*Model, error) {
 	return m, nil
 }
 
-// train is the base session of an unfitted model.
+// train learns the base session of an unfitted model.
 func (m *Model) train(ctx context.Context, b Batch, calibrated bool) (Outcome, error) {
 	o, err := m.Learn(ctx, b)
 	if err != nil {

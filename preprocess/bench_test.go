@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// photo makes a smooth picture with texture, which compresses as photos do.
+// photo returns a smooth picture with texture, which compresses like a photo.
 func photo(width, height int) *Image {
 	m := &Image{Width: width, Height: height, Pix: make([]byte, 3*width*height)}
 	state := uint32(1)

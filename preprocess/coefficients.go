@@ -19,8 +19,8 @@ func filterOf(interpolation string) filter {
 	return filter{support: 2, at: cubic}
 }
 
-// cubic is Keys' kernel with a = −0.5. The conversions to float64 forbid
-// fused multiply-add, which would differ from Pillow in the last bit.
+// cubic is Keys' kernel with a = −0.5. The conversions to float64 prevent fused
+// multiply-add, which would differ from Pillow in the last bit.
 func cubic(x float64) float64 {
 	const a = -0.5
 	x = math.Abs(x)
@@ -44,20 +44,20 @@ func triangle(x float64) float64 {
 // taps are the input samples and weights of a run of output samples along one
 // axis.
 type taps struct {
-	size   int     // room for weights of each output sample
+	size   int     // weights allocated per output sample
 	start  []int   // first input sample of each output sample
 	count  []int   // number of input samples
 	weight []int64 // fixed point, precisionBits; size of them per output sample
 	real   []float64
 }
 
-// span returns the input samples that are needed at all.
+// span returns the range of input samples that are needed.
 func (t *taps) span() (lo, hi int) {
 	last := len(t.start) - 1
 	return t.start[0], t.start[last] + t.count[last]
 }
 
-// of returns output sample i's first input sample and weights.
+// of returns the first input sample and the weights of output sample i.
 func (t *taps) of(i int) (start int, weight []int64) {
 	return t.start[i], t.weight[i*t.size : i*t.size+t.count[i]]
 }

@@ -32,9 +32,9 @@ func (m *Image) check() error {
 }
 
 // Decode returns the picture of an image file as 8-bit RGB, equal to Pillow's
-// (see the package comment for how equal, and for alpha, 16 bits and the
-// like). With orient it is turned as its EXIF orientation says. The error
-// wraps one of ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt.
+// (the package comment describes how closely, and the treatment of alpha and 16
+// bits). With orient it applies the EXIF orientation. The error wraps one of
+// ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt.
 func Decode(file []byte, lim Limits, orient bool) (img *Image, err error) {
 	f := formatUnknown
 	defer guard(&f, &err)
@@ -49,7 +49,7 @@ func Decode(file []byte, lim Limits, orient bool) (img *Image, err error) {
 	return img, nil
 }
 
-// flatten copies a raster into one picture, into buf where that is big enough.
+// flatten copies a raster into one picture, reusing buf if it is big enough.
 func flatten(r raster, buf []byte) *Image {
 	w, h := r.size()
 	img := &Image{Width: w, Height: h, Pix: grow(buf, 3*w*h)}
@@ -59,7 +59,7 @@ func flatten(r raster, buf []byte) *Image {
 	return img
 }
 
-// grow returns a slice of length n, reusing buf where it is big enough.
+// grow returns a slice of length n, reusing buf if it is big enough.
 func grow[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
@@ -67,7 +67,7 @@ func grow[T any](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// open checks limits and decodes a file up to the conversion to RGB.
+// open checks limits and decodes a file, except for the conversion to RGB.
 func open(file []byte, lim Limits) (r raster, f format, err error) {
 	f = formatUnknown
 	defer guard(&f, &err)
@@ -100,7 +100,8 @@ func opener(f format) func(file []byte, lim Limits) (raster, error) {
 	}
 }
 
-// standard opens a format whose decoder returns the whole picture.
+// standard returns the open function of a format whose decoder returns the
+// whole picture.
 func standard(f format, config func(io.Reader) (image.Config, error), decode func(io.Reader) (image.Image, error)) func([]byte, Limits) (raster, error) {
 	return func(file []byte, lim Limits) (raster, error) {
 		c, err := config(bytes.NewReader(file))
@@ -143,8 +144,8 @@ func openGIF(file []byte, lim Limits) (raster, error) {
 	}, nil
 }
 
-// gifBackground is white (transparency over white) where the frame has a
-// transparent colour, else colour 0: what Pillow fills the canvas with.
+// gifBackground returns what Pillow fills the canvas with: white (transparency
+// over white) if the frame has a transparent colour, otherwise colour 0.
 func gifBackground(m image.Image) [3]byte {
 	p, ok := m.(*image.Paletted)
 	if !ok || len(p.Palette) == 0 {

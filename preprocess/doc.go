@@ -1,18 +1,18 @@
 // Package preprocess turns the bytes of an image file into the float32 tensor
-// that a backbone expects, with the pixels that Python's Pillow and torchvision
-// would give, because backbones were trained on those.
+// that a backbone expects, with the same pixels as Python's Pillow and
+// torchvision, because backbones were trained on those.
 //
 //	bytes ─ identify ─ check limits ─ decode rows ─ (orient) ─ resize+crop ─ (v/255−mean)/std ─▶ CHW float32
 //
-// A Spec says everything that changes pixels and has a fingerprint; a
-// Preprocessor does the work and is safe for concurrent use. Decode gives the
+// A Spec holds everything that changes pixels and has a fingerprint; a
+// Preprocessor applies it and is safe for concurrent use. Decode returns the
 // 8-bit RGB picture itself, Thumbnail a small JPEG for reports.
 //
 // # Agreement with Pillow
 //
 // The references are Pillow 13.0 (libjpeg-turbo 3.2, libwebp 1.6) and
-// torchvision 0.29; goldens made with them are in testdata together with the
-// script. "Level" is one of the 256 steps of an 8-bit channel.
+// torchvision 0.29; testdata has goldens made with them, and the script.
+// "Level" is one of the 256 steps of an 8-bit channel.
 //
 //	step                     agreement
 //	resize, crop, normalise  bit for bit: Pillow's fixed-point Resample.c (22 bits, a = −0.5), torchvision's rounding
@@ -23,13 +23,13 @@
 //	WebP                     exact, lossy (libwebp's triangle filter and BT.601 tables) and lossless
 //
 // The order of the resize's two passes follows Pillow 13, which differs from
-// earlier versions where the height shrinks by more than twice as many pixels
-// as the width (tall screenshots).
+// earlier versions when the height shrinks by more than twice as many pixels as
+// the width (tall screenshots).
 //
 // # Decisions by format
 //
-// The file's content decides its format, never its name. Whatever is not in
-// the table is refused with ErrFormat, naming the format where it is known.
+// The format is decided by the content, never by the name. Formats not in the
+// table are refused with ErrFormat, which names the format if it is recognised.
 //
 //	format  read                               decisions
 //	JPEG    baseline, extended, progressive,   CMYK and YCCK taken as inverted (Adobe) and converted as
@@ -45,16 +45,16 @@
 //	        frame of an animation
 //
 // Transparent pixels are composited over white, round(c·a/255 + 255·(1−a/255)),
-// as Pillow's Image.paste with a mask does; convert("RGB") would instead show
-// colours that nobody ever saw. A palette index outside of the palette is
-// black. Orientation is the EXIF tag of IFD0 and is applied to the full picture
-// before the resize, as ImageOps.exif_transpose does.
+// as Pillow's Image.paste with a mask does; convert("RGB") would instead reveal
+// hidden colours. A palette index outside the palette is black. Orientation is
+// the EXIF tag of IFD0 and is applied to the full picture before the resize, as
+// in ImageOps.exif_transpose.
 //
 // # Safety
 //
-// Limits are checked against the header before any pixel is decoded. Whatever
-// the bytes, public functions return an error and never panic. Tensor holds
-// the decoder's own picture (1.5 bytes a pixel for the usual JPEG, 1 to 8 for
+// Limits are checked against the header before any pixel is decoded. Public
+// functions never panic, whatever the bytes; they return an error. Tensor holds
+// the decoder's own picture (1.5 bytes per pixel for the usual JPEG, 1 to 8 for
 // other files, 6 to 12 more for a progressive JPEG, up to 16 for CMYK); Decode
-// and turned pictures take 3 to 6 more.
+// and rotated pictures take 3 to 6 more.
 package preprocess

@@ -12,23 +12,23 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// What can be wrong with an image file; every error of Decode, Tensor and
-// Thumbnail that is about the file wraps one of these.
+// Errors about an image file. Every error of Decode, Tensor and Thumbnail that
+// concerns the file wraps one of these.
 var (
-	// ErrEmpty says that the file has no bytes.
+	// ErrEmpty means that the file has no bytes.
 	ErrEmpty = errors.New("empty file")
-	// ErrFormat says that the bytes are no image, or one of a kind that is not
-	// read here (HEIC, AVIF, SVG, …); the text names it and says what to do.
+	// ErrFormat means that the bytes are not an image, or are in an unsupported
+	// format (HEIC, AVIF, SVG, …); the message names it and says what to do.
 	ErrFormat = errors.New("unsupported image format")
-	// ErrTooLarge says that the file or the picture exceeds the Limits.
+	// ErrTooLarge means that the file or the picture exceeds the Limits.
 	ErrTooLarge = errors.New("image too large")
-	// ErrTruncated says that the file ends before the picture does.
+	// ErrTruncated means that the file ends before the picture does.
 	ErrTruncated = errors.New("image file is cut short")
-	// ErrCorrupt says that the data contradicts its own format.
+	// ErrCorrupt means that the data violates its format.
 	ErrCorrupt = errors.New("image data is damaged")
 )
 
-// decodeError gives a decoder's error one of our kinds and a way out.
+// decodeError wraps a decoder's error in one of the errors above, with advice.
 func decodeError(f format, err error) error {
 	switch {
 	case hasKind(err):
@@ -38,7 +38,7 @@ func decodeError(f format, err error) error {
 	case isTooLarge(err):
 		return fmt.Errorf("decode %s: %w: scale the picture down (%v)", f, ErrTooLarge, err)
 	case isUnsupported(err):
-		return fmt.Errorf("decode %s: %w: a kind of %s that is not read here; convert it to baseline JPEG or PNG (%v)", f, ErrFormat, f, err)
+		return fmt.Errorf("decode %s: %w: this kind of %s cannot be decoded; convert it to baseline JPEG or PNG (%v)", f, ErrFormat, f, err)
 	}
 	return fmt.Errorf("decode %s: %w (%v)", f, ErrCorrupt, err)
 }
@@ -52,7 +52,8 @@ func hasKind(err error) bool {
 	return false
 }
 
-// isTruncated also looks at the text: image/gif and x/image do not wrap io.EOF.
+// isTruncated also checks the text, because image/gif and x/image do not wrap
+// io.EOF.
 func isTruncated(err error) bool {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return true
@@ -61,7 +62,7 @@ func isTruncated(err error) bool {
 	return strings.Contains(text, "EOF") || strings.Contains(text, "not enough")
 }
 
-// isTooLarge recognises what decoders refuse before our limits are asked.
+// isTooLarge recognises what decoders refuse before our limits are checked.
 func isTooLarge(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "dimension overflow") || strings.Contains(text, "image too large")
@@ -74,7 +75,7 @@ func isUnsupported(err error) bool {
 	return errors.As(err, &j) || errors.As(err, &p) || errors.As(err, &t) || errors.Is(err, bmp.ErrUnsupported)
 }
 
-// guard turns a panic of a decoder into an error. None of the decoders starts
+// guard turns a decoder's panic into an error. None of the decoders starts
 // goroutines, so nothing escapes it.
 func guard(f *format, err *error) {
 	if r := recover(); r != nil {

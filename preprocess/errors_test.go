@@ -54,7 +54,7 @@ func chunkPNG(id string, body []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// bombs are headers that promise far more pixels than anyone should allocate.
+// bombs returns headers that claim far more pixels than anyone should allocate.
 func bombs() map[string][]byte {
 	le := binary.LittleEndian
 	header := binary.BigEndian.AppendUint32(nil, 1<<30)
@@ -124,8 +124,8 @@ func TestLimitsAreExact(t *testing.T) {
 	}
 }
 
-// TestTruncatedFiles cuts every seed at many places: never a panic, always one
-// of our errors, and for the common formats the right one.
+// TestTruncatedFiles truncates every seed at many offsets: never a panic,
+// always one of our errors, and for the common formats the right one.
 func TestTruncatedFiles(t *testing.T) {
 	for name, file := range seedImages(t) {
 		for cut := 1; cut < len(file); cut += 1 + len(file)/23 {
@@ -173,7 +173,7 @@ func TestUnsupportedVariantSaysConvert(t *testing.T) {
 	file := append([]byte(nil), readFile(t, "images", "grey.jpg")...)
 	for i := 2; ; i += 2 + int(file[i+2])<<8 + int(file[i+3]) {
 		if file[i+1] == markerSOF0 {
-			file[i+4] = 12 // bits a sample
+			file[i+4] = 12 // bits per sample
 			break
 		}
 	}

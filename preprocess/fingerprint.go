@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Versions of the steps that change pixels. Raise one whenever its output
-// changes for any file: cached features of the old pixels are then not mixed
+// Versions of the steps that change pixels. Increment one whenever its output
+// changes for any file, so that cached features of old pixels are not mixed
 // with new ones.
 const (
 	// fingerprintVersion is the version of the canonical text itself.
@@ -21,8 +21,8 @@ const (
 	chromaVersion = 1
 	// resizerVersion covers the resize and the rounding of sizes and crops.
 	resizerVersion = 1
-	// scaledVersion covers when and how far photos are decoded at a part of
-	// their size.
+	// scaledVersion covers when, and by how much, photos are decoded at reduced
+	// size.
 	scaledVersion = 1
 	// xImageVersion is the golang.org/x/image that go.mod pins (BMP, TIFF,
 	// WebP); a test compares the two.
@@ -30,9 +30,9 @@ const (
 )
 
 // Fingerprint returns the hex SHA-256 of everything that changes pixels: the
-// spec, the versions of our own steps, and those of the decoders, which are
-// the Go release (image/jpeg changed in 1.26) and golang.org/x/image. Limits
-// only decide whether there are pixels and are not part of it.
+// spec, the versions of our own steps, and those of the decoders, which are the
+// Go release (image/jpeg changed in 1.26) and golang.org/x/image. Limits are
+// not part of it: they only decide whether there are pixels.
 func (s Spec) Fingerprint() string {
 	sum := sha256.Sum256([]byte(s.canonical(runtime.Version())))
 	return hex.EncodeToString(sum[:])
@@ -51,8 +51,8 @@ func (s Spec) canonical(goVersion string) string {
 	return b.String()
 }
 
-// goRelease cuts "go1.26.8" to "1.26": patch releases do not change decoders.
-// A development version is kept whole.
+// goRelease shortens "go1.26.8" to "1.26": patch releases do not change
+// decoders. It returns a development version unchanged.
 func goRelease(version string) string {
 	rest, ok := strings.CutPrefix(version, "go")
 	if !ok {
@@ -68,7 +68,7 @@ func goRelease(version string) string {
 	return parts[0] + "." + minor
 }
 
-// exactFloats prints floats so that different values never look alike.
+// exactFloats formats floats so that different values have different texts.
 func exactFloats(v [3]float64) string {
 	text := make([]string, len(v))
 	for i, x := range v {

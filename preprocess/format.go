@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A format is the kind of a file by its content.
+// A format is a file's format as detected from its content.
 type format string
 
 const (
@@ -20,7 +20,7 @@ const (
 	formatWebP    format = "WebP"
 )
 
-// A signature is a prefix that tells a format; '?' stands for any byte.
+// A signature is a prefix that identifies a format; '?' stands for any byte.
 type signature struct {
 	prefix string
 	format format
@@ -41,7 +41,7 @@ func readable() []signature {
 	}
 }
 
-// foreign lists kinds that people do put into photo folders.
+// foreign lists unsupported formats that occur in photo folders.
 func foreign() []signature {
 	return []signature{
 		{"\xff\x0a", "JPEG XL"},
@@ -64,7 +64,7 @@ func foreign() []signature {
 	}
 }
 
-// identify tells a readable format from the first bytes, or says why not.
+// identify returns the supported format that the first bytes show, or an error.
 func identify(file []byte) (format, error) {
 	if f, ok := match(file, readable()); ok {
 		return f, nil
@@ -138,7 +138,7 @@ func brandName(brands []string) format {
 	return "a video (MP4 or MOV)"
 }
 
-// markup recognises pictures and error pages that are text.
+// markup recognises text formats: SVG pictures and HTML error pages.
 func markup(file []byte) (format, bool) {
 	head := strings.ToLower(string(file[:min(len(file), 512)]))
 	head = strings.TrimLeft(strings.TrimPrefix(head, "\xef\xbb\xbf"), " \t\r\n")

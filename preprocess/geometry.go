@@ -2,8 +2,8 @@ package preprocess
 
 import "math"
 
-// A geometry is the size after the resize and the square window of it that
-// the crop keeps, in pixels.
+// A geometry is the size after the resize and the square window that the crop
+// keeps, in pixels.
 type geometry struct {
 	width, height int
 	left, top     int
@@ -29,10 +29,11 @@ func (s Spec) geometry(width, height int) geometry {
 
 func centre(margin int) int { return int(math.RoundToEven(float64(margin) / 2)) }
 
-// verticalFirst tells the order of the two passes, which matters to the last
-// bits because bytes are kept in between. Since version 13 Pillow runs the
-// vertical pass first where the height shrinks by more than twice as many
-// pixels as the width (tall screenshots); before, it never did.
+// verticalFirst reports whether the vertical pass comes first. The order
+// changes the last bits because values are rounded to bytes in between. Since
+// version 13 Pillow runs the vertical pass first when the height shrinks by
+// more than twice as many pixels as the width (tall screenshots); earlier
+// versions never do.
 func (g geometry) verticalFirst(width, height int) bool {
 	shrink := height - g.height
 	return shrink > 0 && shrink > 2*(width-g.width)

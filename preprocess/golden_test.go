@@ -49,7 +49,7 @@ func readFile(tb testing.TB, parts ...string) []byte {
 	return b
 }
 
-// wanted reads a golden, an opaque PNG, without our own code.
+// wanted reads a golden, an opaque PNG, without using our own code.
 func wanted(tb testing.TB, name string) *Image {
 	tb.Helper()
 	m, err := png.Decode(bytes.NewReader(readFile(tb, "want", name)))

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// openJPEG decodes the stored channels with image/jpeg and leaves upsampling
-// and colour to rasters that follow libjpeg.
+// openJPEG decodes the stored channels with image/jpeg; rasters that follow
+// libjpeg do upsampling and colour conversion.
 func openJPEG(file []byte, lim Limits) (raster, error) {
 	c, err := jpeg.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -52,21 +52,21 @@ func jpegRaster(h *jpegHeader, m image.Image) (raster, error) {
 }
 
 // A plane is one stored channel at its own resolution, without the padding to
-// whole blocks: libjpeg's upsampling must not look at that either.
+// whole blocks, which libjpeg's upsampling does not read either.
 type plane struct {
 	pix           []byte
 	stride        int
 	width, height int
 }
 
-// line returns row y; rows beyond an edge repeat it.
+// line returns row y, clamped to the edges.
 func (p plane) line(y int) []byte {
 	y = min(max(y, 0), p.height-1)
 	return p.pix[y*p.stride : y*p.stride+p.width]
 }
 
-// newPlane cuts a channel to the size that a picture of width×height has when
-// it is stretched by the given factors.
+// newPlane crops a channel to the size that covers width×height when stretched
+// by the given factors.
 func newPlane(pix []byte, stride, width, height, across, down int) plane {
 	return plane{
 		pix: pix, stride: stride,
@@ -114,16 +114,16 @@ func (r *ycbcrRaster) row(dst []byte, y, x0, x1 int) {
 	r.convert(dst[:3*(x1-x0)], r.luma.line(y)[x0:x1], r.chroma[x0:x1])
 }
 
-// A cmykRaster does the same for four channels: the second and third may be
-// subsampled, the fourth (black) has full size. All are stored inverted.
+// A cmykRaster upsamples and converts four channels: the second and third may
+// be subsampled, the fourth (black) has full size. All are stored inverted.
 type cmykRaster struct {
 	ycbcrRaster
 	black plane
-	flip  byte // xor that turns what convert gives into ink
+	flip  byte // xor that turns the output of convert into ink
 	cmy   []byte
 }
 
-// newCMYKRaster takes the stored samples out of image.CMYK, where they are
+// newCMYKRaster extracts the stored samples from image.CMYK, where they are
 // interleaved, inverted and, if subsampled, repeated 2×2.
 func newCMYKRaster(h *jpegHeader, m *image.CMYK) (raster, error) {
 	if len(h.components) != 4 {

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// maxScans bounds the scans of a progressive JPEG: encoders write about ten,
-// and every scan, however few bytes it has, costs a pass over the picture.
+// maxScans limits the scans of a progressive JPEG: encoders write about ten,
+// and every scan, however short, costs a pass over the picture.
 const maxScans = 64
 
 // Markers of a JPEG file (ITU-T T.81, table B.1) and parts of its segments.
@@ -28,8 +28,8 @@ const (
 // A component is one channel of a frame with its sampling factors.
 type component struct{ id, h, v int }
 
-// A jpegHeader is what image/jpeg keeps to itself: how the channels are to be
-// understood, and where the first scan starts.
+// A jpegHeader is what image/jpeg does not expose: how to interpret the
+// channels, and where the first scan starts.
 type jpegHeader struct {
 	width, height int
 	components    []component
@@ -152,7 +152,7 @@ func (h *jpegHeader) isRGB() bool {
 // isYCCK follows the same function for four components.
 func (h *jpegHeader) isYCCK() bool { return len(h.components) == 4 && h.adobe > 0 }
 
-// factors returns how often channel c is stretched to reach full size.
+// factors returns by how much channel c is stretched to full size.
 func (h *jpegHeader) factors(c int) (across, down int) {
 	maxH, maxV := 1, 1
 	for _, k := range h.components {
@@ -161,8 +161,8 @@ func (h *jpegHeader) factors(c int) (across, down int) {
 	return maxH / h.components[c].h, maxV / h.components[c].v
 }
 
-// checkScans walks the rest of the file, refuses countless scans, which hide
-// work, and tells whether there is an end marker.
+// checkScans walks the rest of the file, refuses more than maxScans scans, and
+// reports whether there is an end marker.
 func checkScans(file []byte, firstScan int) (complete bool, err error) {
 	scans := 0
 	for at := firstScan; ; {
@@ -187,9 +187,9 @@ func checkScans(file []byte, firstScan int) (complete bool, err error) {
 	}
 }
 
-// raw returns a reader that makes image/jpeg hand out the channels as they are
-// stored. A marker put before the first scan says "YCbCr" of three channels,
-// which stops it from box-upsampling RGB, and "CMYK" of four.
+// raw returns a reader that makes image/jpeg return the channels as stored. It
+// inserts a marker before the first scan that declares three channels "YCbCr",
+// which stops image/jpeg from box-upsampling RGB, and four "CMYK".
 func (h *jpegHeader) raw(file []byte) io.Reader {
 	var marker string
 	switch len(h.components) {

@@ -4,18 +4,19 @@ import "fmt"
 
 // Limits protect memory and time; they are checked before decoding.
 type Limits struct {
-	// MaxPixels bounds width·height of the picture as the header states it.
+	// MaxPixels bounds width·height as stated by the header.
 	MaxPixels int64
 	// MaxBytes bounds the size of the file.
 	MaxBytes int64
 }
 
-// DefaultLimits allows 128 Mi pixels (any camera or phone) and 256 MiB.
+// DefaultLimits returns limits of 128 Mi pixels (any camera or phone) and 256
+// MiB.
 func DefaultLimits() Limits {
 	return Limits{MaxPixels: 128 << 20, MaxBytes: 256 << 20}
 }
 
-// Validate names the first limit that is not positive.
+// Validate returns an error that names the first limit that is not positive.
 func (l Limits) Validate() error {
 	if l.MaxPixels < 1 {
 		return fmt.Errorf("preprocess: limit MaxPixels is %d: allowed is 1 or more", l.MaxPixels)
@@ -36,7 +37,7 @@ func (l Limits) checkBytes(file []byte) error {
 	return nil
 }
 
-// checkPixels compares by division, so that no product overflows.
+// checkPixels divides instead of multiplying, to avoid overflow.
 func (l Limits) checkPixels(f format, width, height int) error {
 	if width < 1 || height < 1 {
 		return fmt.Errorf("decode %s: %w: the header says %d×%d pixels", f, ErrCorrupt, width, height)

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// A JPEGDecoder decodes JPEG files at full size or less; it is safe for
-// concurrent use. internal/turbojpeg has the one that there is.
+// A JPEGDecoder decodes JPEG files at full or reduced size; it is safe for
+// concurrent use. internal/turbojpeg has the only implementation.
 type JPEGDecoder interface {
-	// ID names what it makes of files: decoders with the same ID make the same
-	// pixels.
+	// ID identifies the decoder's output: decoders with the same ID produce the
+	// same pixels.
 	ID() string
-	// Decode writes the picture of a file of width×height pixels, one channel or
-	// YCbCr, at 1/by of its size (sides rounded up; by is 1, 2, 4 or 8) to dst, as
-	// RGB without gaps. Anything odd about the file is an error.
+	// Decode writes the picture of a file of width×height pixels, one channel
+	// or YCbCr, at 1/by of its size (sides rounded up; by is 1, 2, 4 or 8) to
+	// dst, as packed RGB. Any irregularity in the file is an error.
 	Decode(dst, file []byte, width, height, by int) error
 }
 
-// ErrNoDecoder says that a spec names a JPEG decoder that was not given.
-var ErrNoDecoder = errors.New("the JPEG decoder is not here")
+// ErrNoDecoder means that a spec names a JPEG decoder that was not provided.
+var ErrNoDecoder = errors.New("the JPEG decoder is not available")
 
-// turboPrefix begins Spec.JPEG where libjpeg-turbo is used; the decoder's ID
+// turboPrefix starts Spec.JPEG if libjpeg-turbo is used; the decoder's ID
 // follows.
 const turboPrefix = "turbo:"
 
-// TurboJPEG is the Spec.JPEG of a decoder.
+// TurboJPEG returns the Spec.JPEG of a decoder.
 func TurboJPEG(d JPEGDecoder) string { return turboPrefix + d.ID() }
 
 func (s Spec) checkJPEG() error {
@@ -37,15 +37,16 @@ func (s Spec) checkJPEG() error {
 	return nil
 }
 
-// Scaled decoding begins where the shorter side is scaleFrom times what it is
-// resized to, and leaves scaleKeep times that or more for the resize.
+// Scaled decoding is used if the shorter side is at least scaleFrom times its
+// resized length, and leaves at least scaleKeep times that length for the
+// resize.
 const (
 	scaleFrom = 4
 	scaleKeep = 2
 )
 
-// reduction is the divisor for scaled decoding where the shorter side is to
-// become size: 1, 2, 4 or 8.
+// reduction returns the divisor for scaled decoding, 1, 2, 4 or 8, if the
+// shorter side is resized to size.
 func reduction(size, width, height int) int {
 	short := min(width, height)
 	if short < scaleFrom*size {
@@ -58,9 +59,9 @@ func reduction(size, width, height int) int {
 	return by
 }
 
-// openNative decodes what the native decoder is good at, for a resize of the
-// shorter side to size; false leaves the file
-// to the decoders in Go, which then say what is wrong with it.
+// openNative decodes a file with the native decoder, for a resize of the
+// shorter side to size. False leaves the file to the Go decoders, which also
+// report what is wrong with it.
 func (p *Preprocessor) openNative(file []byte, size int) (*Image, bool) {
 	if p.jpeg == nil {
 		return nil, false
@@ -87,8 +88,8 @@ func (p *Preprocessor) openNative(file []byte, size int) (*Image, bool) {
 	return m, true
 }
 
-// plain says that a file is grey or YCbCr: the channels for which all decoders
-// agree what they mean.
+// plain reports whether a file is grey or YCbCr, the channels that all decoders
+// interpret alike.
 func (h *jpegHeader) plain() bool {
 	return len(h.components) == 1 || len(h.components) == 3 && !h.isRGB()
 }

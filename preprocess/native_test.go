@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-// A fakeDecoder paints one colour and remembers the scales.
+// A fakeDecoder paints one colour and records the scales.
 type fakeDecoder struct {
 	level byte
 	err   error
@@ -38,7 +38,7 @@ func imagenet(tb testing.TB) Spec {
 	return s
 }
 
-// native is a Preprocessor for 224 pixels with a decoder.
+// native returns a Preprocessor for 224 pixels with a decoder.
 func native(tb testing.TB, d JPEGDecoder) *Preprocessor {
 	tb.Helper()
 	s := imagenet(tb)
@@ -50,7 +50,7 @@ func native(tb testing.TB, d JPEGDecoder) *Preprocessor {
 	return p
 }
 
-// TestReduction: from four times the target on, and never below twice.
+// TestReduction: only from four times the target, and never below twice.
 func TestReduction(t *testing.T) {
 	s := imagenet(t)
 	for _, c := range []struct{ width, height, want int }{
@@ -63,8 +63,8 @@ func TestReduction(t *testing.T) {
 	}
 }
 
-// TestNativeIsForPlainJPEG only; everything else, and what it refuses, goes to
-// Go's decoders, with their errors.
+// TestNativeIsForPlainJPEG only; everything else, and files that it refuses, go
+// to Go's decoders, which return the errors.
 func TestNativeIsForPlainJPEG(t *testing.T) {
 	d := &fakeDecoder{level: 255}
 	p := native(t, d)
@@ -138,7 +138,7 @@ func TestNativeThumbnail(t *testing.T) {
 	}
 }
 
-// turbo is the library of this machine.
+// turbo returns this machine's library.
 func turbo(tb testing.TB) *turbojpeg.Decoder {
 	tb.Helper()
 	path, err := turbojpeg.Locate()

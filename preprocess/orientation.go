@@ -7,8 +7,8 @@ import (
 	"github.com/bep/imagemeta"
 )
 
-// orientation returns the EXIF orientation 1 … 8 of IFD0, and 1 where there is
-// none or it cannot be read: broken metadata is no reason to refuse a picture.
+// orientation returns the EXIF orientation 1 … 8 of IFD0, or 1 if it is missing
+// or unreadable: broken metadata is no reason to refuse a picture.
 func orientation(file []byte, f format) (value int) {
 	value = 1
 	file, kind := metadata(file, f)
@@ -36,9 +36,9 @@ func orientation(file []byte, f format) (value int) {
 	return value
 }
 
-// metadata returns the bytes and the format in which imagemeta is to look, or
-// nil. In WebP we find the chunk ourselves: imagemeta 1.0.1 loses its way
-// after a chunk of odd length. What is in it is a TIFF file.
+// metadata returns the bytes and the format to pass to imagemeta, or nil. For
+// WebP it finds the chunk, which holds a TIFF file, itself: imagemeta 1.0.1
+// misreads the file after a chunk of odd length.
 func metadata(file []byte, f format) ([]byte, imagemeta.ImageFormat) {
 	switch f {
 	case formatJPEG:
@@ -69,8 +69,8 @@ func orientationValue(v any) int {
 	return n
 }
 
-// reorient returns the upright picture for an EXIF orientation, in buf where
-// that is big enough; buf must not be img's own memory.
+// reorient returns the upright picture for an EXIF orientation, reusing buf if
+// it is big enough; buf must not be img's own memory.
 func reorient(img *Image, orientation int, buf []byte) *Image {
 	if orientation <= 1 || orientation > 8 {
 		return img
@@ -85,8 +85,8 @@ func reorient(img *Image, orientation int, buf []byte) *Image {
 	return out
 }
 
-// walk says where output pixel (0, 0) lies in the input and how far apart, in
-// pixels, neighbours across and down lie there (EXIF 2.3, tag 274).
+// walk returns the input position of output pixel (0, 0) and the input
+// distances, in pixels, of its neighbours across and down (EXIF 2.3, tag 274).
 func walk(orientation, w, h int) (origin, stepX, stepY int) {
 	last := w*h - 1
 	switch orientation {

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A Preprocessor turns image files into tensors as one Spec says. It is safe
-// for concurrent use; each concurrent call has its own scratch memory, which
-// is reused.
+// A Preprocessor turns image files into tensors according to a Spec. It is safe
+// for concurrent use; each concurrent call has its own scratch memory, which is
+// reused.
 type Preprocessor struct {
 	spec    Spec
 	lim     Limits
@@ -17,18 +17,18 @@ type Preprocessor struct {
 	scratch sync.Pool       // of *scratch
 }
 
-// scratch is what one call of Tensor needs.
+// scratch is the working memory of one call of Tensor.
 type scratch struct {
 	resampler      resampler
 	stored, turned []byte // a full picture, before and after its orientation
 }
 
-// keepBytes bounds the full pictures that scratch memory holds on to.
+// keepBytes is the largest full picture that scratch memory retains.
 const keepBytes = 64 << 20
 
-// New returns a Preprocessor, or an error that names the field of the spec or
-// the limit that is out of range.
-// A spec with a native JPEG decoder needs NewNative.
+// New returns a Preprocessor. The error names the field of the spec or the
+// limit that is out of range. A spec with a native JPEG decoder needs
+// NewNative.
 func New(spec Spec, lim Limits) (*Preprocessor, error) { return NewNative(spec, lim, nil) }
 
 // NewNative is New with a native decoder for JPEG, which must be the one that
@@ -43,7 +43,7 @@ func NewNative(spec Spec, lim Limits, native JPEGDecoder) (*Preprocessor, error)
 	p := &Preprocessor{spec: spec, lim: lim, filter: filterOf(spec.Interpolation)}
 	if spec.JPEG != "" {
 		if native == nil || TurboJPEG(native) != spec.JPEG {
-			return nil, fmt.Errorf("preprocess: %w: the pixels are to be those of libjpeg-turbo (%s)", ErrNoDecoder, spec.JPEG)
+			return nil, fmt.Errorf("preprocess: %w: the spec requires libjpeg-turbo (%s)", ErrNoDecoder, spec.JPEG)
 		}
 		p.jpeg = native
 	}
@@ -57,7 +57,7 @@ func NewNative(spec Spec, lim Limits, native JPEGDecoder) (*Preprocessor, error)
 	return p, nil
 }
 
-// Spec returns what the Preprocessor was made with.
+// Spec returns the Spec of the Preprocessor.
 func (p *Preprocessor) Spec() Spec { return p.spec }
 
 // Tensor decodes an image file and writes its tensor to dst: 3·side·side
@@ -82,7 +82,7 @@ func (p *Preprocessor) Tensor(dst []float32, file []byte) (err error) {
 	return nil
 }
 
-// open decodes with the native decoder where there is one for the file.
+// open uses the native decoder if there is one and it accepts the file.
 func (p *Preprocessor) open(file []byte) (raster, format, error) {
 	if m, done := p.openNative(file, p.spec.Size); done {
 		return m, formatJPEG, nil
@@ -120,8 +120,8 @@ func (p *Preprocessor) release(s *scratch) {
 	p.scratch.Put(s)
 }
 
-// upright applies the orientation. Only then is the full picture needed:
-// Pillow's two passes do not commute with a turn to the last bit.
+// upright applies the orientation. Only this needs the full picture: Pillow's
+// two passes do not commute with a rotation to the last bit.
 func (p *Preprocessor) upright(r raster, file []byte, f format, s *scratch) raster {
 	if !p.spec.Orientation {
 		return r

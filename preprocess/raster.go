@@ -6,8 +6,8 @@ import (
 	"image/color"
 )
 
-// A raster hands out a decoded picture row by row as packed 8-bit RGB. It may
-// keep scratch space: one goroutine at a time.
+// A raster returns a decoded picture row by row as packed 8-bit RGB. It is not
+// safe for concurrent use, since it may have scratch space.
 type raster interface {
 	size() (width, height int)
 	// row writes pixels x0 ≤ x < x1 of row y to dst, three bytes each.
@@ -20,7 +20,7 @@ func blendWhite(c, alpha uint32) byte {
 	return div255(c*alpha + 255*(255-alpha))
 }
 
-// div255 is x/255 rounded to nearest, exact for 0 ≤ x ≤ 255².
+// div255 returns x/255 rounded to nearest, exact for 0 ≤ x ≤ 255².
 func div255(x uint32) byte {
 	x += 128
 	return byte((x + x>>8) >> 8)
@@ -42,7 +42,7 @@ func (r *pixelRaster) row(dst []byte, y, x0, x1 int) {
 	r.convert(dst[:3*(x1-x0)], line[x0*r.pixelBytes:x1*r.pixelBytes])
 }
 
-// newRaster wraps whatever the decoders of image/* and x/image return.
+// newRaster wraps any image that the decoders of image/* and x/image return.
 // Sixteen-bit layouts are big-endian, so their high byte comes first.
 func newRaster(m image.Image) (raster, error) {
 	b := m.Bounds()
@@ -68,7 +68,7 @@ func newRaster(m image.Image) (raster, error) {
 	return r, nil
 }
 
-// greyRow converts samples of the given bytes each.
+// greyRow converts grey samples of the given number of bytes.
 func greyRow(sample int) func(dst, src []byte) {
 	return func(dst, src []byte) {
 		for i := 0; i+sample <= len(src); i += sample {
@@ -95,8 +95,8 @@ func straightRow(sample int) func(dst, src []byte) {
 	}
 }
 
-// premultipliedRow converts R, G, B, A with colours already multiplied by
-// alpha: over white that is c + (255 − a).
+// premultipliedRow converts R, G, B, A with colours premultiplied by alpha:
+// over white they become c + (255 − a).
 func premultipliedRow(sample int) func(dst, src []byte) {
 	return func(dst, src []byte) {
 		for i := 0; i+4*sample <= len(src); i += 4 * sample {
@@ -111,7 +111,7 @@ func premultipliedRow(sample int) func(dst, src []byte) {
 }
 
 // paletteRow looks colours up in a table of 256, so that no index is out of
-// range; entries that the palette lacks are black.
+// range; missing palette entries are black.
 func paletteRow(p color.Palette) func(dst, src []byte) {
 	table := paletteTable(p)
 	return func(dst, src []byte) {

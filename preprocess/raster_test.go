@@ -36,7 +36,7 @@ func craftedGIF(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	file := []byte("GIF89a\x04\x00\x04\x00\x80\x00\x00" + "\x00\x00\x00\xff\xff\xff") // canvas, two colours
-	file = append(file, ",\x00\x00\x00\x00\x04\x00\x04\x00\x00\x08"...)               // frame, 8 bits a code
+	file = append(file, ",\x00\x00\x00\x00\x04\x00\x04\x00\x00\x08"...)               // frame, 8 bits per code
 	file = append(append(file, byte(data.Len())), data.Bytes()...)
 	return append(file, 0, ';')
 }

@@ -5,25 +5,25 @@ import "encoding/binary"
 // half is one half in fixed point, for rounding, in both lanes.
 const half = 1<<(precisionBits-1) | 1<<(precisionBits-1+32)
 
-// wordBytes is the room that a filtered sample takes: pairs of them are read
-// back as one uint64 with two lanes.
+// wordBytes is the size of a filtered sample: pairs of them are read back as
+// one uint64 with two lanes.
 const wordBytes = 4
 
 // groupSamples is how many samples the vertical pass handles at once.
 const groupSamples = 8
 
 // A resampler repeats Pillow's 8-bit ImagingResample: a pass along each axis,
-// rounded to bytes in between. It computes just the rows and columns that the
-// crop keeps, and keeps just the rows that the next output row needs.
+// rounded to bytes in between. It computes only the rows and columns that the
+// crop keeps, and stores only the rows that the next output row needs.
 //
 // Two samples share one 64-bit multiplication: (a + b·2³²)·w = a·w + (b·w)·2³²,
-// and since every sum fits 32 bits with its sign, both come apart again (see
-// lanes). The horizontal pass pairs two rows, the vertical one two neighbours.
+// and since every signed sum fits 32 bits, lanes can separate the two. The
+// horizontal pass pairs two rows, the vertical one two neighbours.
 type resampler struct {
 	across, down taps
 	rgb          [2][]byte // two input rows
 	paired       []uint64  // the same, interleaved: lane 0 is the upper row
-	ring         []byte    // input of the vertical pass, wordBytes a sample
+	ring         []byte    // input of the vertical pass, wordBytes per sample
 	ringRows     int
 	rowBytes     int
 	offset       []int  // where the rows of one output row's taps begin in ring
@@ -58,7 +58,7 @@ func (r *resampler) horizontalFirst(src raster, side int, emit func(y int, rgb [
 	}
 }
 
-// verticalFirst is for tall pictures, see geometry.verticalFirst.
+// verticalFirst resizes tall pictures; see geometry.verticalFirst.
 func (r *resampler) verticalFirst(src raster, side int, emit func(y int, rgb []byte)) {
 	lo, hi := r.across.span()
 	r.prepare(3 * (hi - lo))
@@ -79,7 +79,8 @@ func (r *resampler) verticalFirst(src raster, side int, emit func(y int, rgb []b
 	}
 }
 
-// prepare makes room for rows of the given number of samples between passes.
+// prepare allocates the rows between the passes, of the given number of
+// samples.
 func (r *resampler) prepare(samples int) {
 	samples = (samples + groupSamples - 1) / groupSamples * groupSamples
 	r.rowBytes = samples * wordBytes
@@ -165,8 +166,8 @@ func putLanes(upper, lower []byte, sum uint64) {
 	binary.LittleEndian.PutUint32(lower, uint32(b))
 }
 
-// lanes takes the two signed sums apart and rounds them to bytes. The lower
-// one, when negative, has borrowed from the upper one.
+// lanes separates the two signed sums and rounds them to bytes. A negative
+// lower sum has borrowed from the upper one.
 func lanes(sum uint64) (a, b byte) {
 	low := int32(sum)
 	high := int32((sum - uint64(int64(low))) >> 32)

@@ -22,7 +22,7 @@ func resized(src raster, f filter, g geometry) []byte {
 	return out
 }
 
-// plainPass resizes one axis in the obvious way, straight from the definition.
+// plainPass resizes one axis directly by the definition.
 func plainPass(t *taps, n int, at func(i int) byte, put func(i int, v byte)) {
 	for i := range n {
 		start, weight := t.of(i)
@@ -120,7 +120,7 @@ func TestLanesKeepSigns(t *testing.T) {
 }
 
 // TestScratchIsReusableAtAnySize runs one resampler over growing and shrinking
-// pictures: nothing of one may show in the next.
+// pictures: no picture may affect the next.
 func TestScratchIsReusableAtAnySize(t *testing.T) {
 	var used resampler
 	for i, size := range [][2]int{{200, 10}, {3, 90}, {1, 1}, {64, 64}, {7, 300}} {

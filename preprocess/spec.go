@@ -27,29 +27,29 @@ const (
 	Bilinear = "bilinear"
 )
 
-// maxSide bounds Size and Crop: nobody's backbone sees more, and it keeps
-// every buffer of the resizer small.
+// maxSide bounds Size and Crop: no backbone takes more, and it keeps the
+// buffers of the resizer small.
 const maxSide = 4096
 
-// A Spec says everything that changes the pixels of a tensor.
+// A Spec holds everything that changes the pixels of a tensor.
 type Spec struct {
 	// Resize is ResizeShorter or ResizeExact.
 	Resize string `json:"resize"`
 	// Size is the shorter side, or both sides, after the resize, in pixels.
 	Size int `json:"size"`
-	// Crop is the side of the centre crop in pixels; 0 is none, which only
-	// ResizeExact allows.
+	// Crop is the side of the centre crop in pixels; 0 means no crop, which
+	// only ResizeExact allows.
 	Crop int `json:"crop"`
 	// Interpolation is Bicubic or Bilinear.
 	Interpolation string `json:"interpolation"`
 	// Mean and Std normalise each channel (R, G, B) as (v/255 − mean)/std.
 	Mean [3]float64 `json:"mean"`
 	Std  [3]float64 `json:"std"`
-	// Orientation applies the EXIF orientation first. On for users' photos;
-	// off where torchvision's loader is to be matched.
+	// Orientation applies the EXIF orientation first. It should be on for
+	// users' photos, and off to match torchvision's loader.
 	Orientation bool `json:"orientation"`
 	// JPEG is "" for Go's decoder, or TurboJPEG of a native one, which decodes
-	// large photos at a part of their size.
+	// large photos at reduced size.
 	JPEG string `json:"jpeg,omitempty"`
 }
 
@@ -111,7 +111,7 @@ func (s Spec) Side() int {
 	return s.Size
 }
 
-// Validate names the first field that is out of its range.
+// Validate returns an error that names the first field out of range.
 func (s Spec) Validate() error {
 	for _, check := range []func() error{s.checkResize, s.checkSides, s.checkInterpolation, s.checkMoments, s.checkJPEG} {
 		if err := check(); err != nil {

@@ -66,7 +66,7 @@ func TestParseSpecRefuses(t *testing.T) {
 	}
 }
 
-// changes has one valid change of every field.
+// changes returns one valid change of every field.
 func changes() map[string]func(*Spec) {
 	return map[string]func(*Spec){
 		"resize":        func(s *Spec) { s.Resize = ResizeExact },

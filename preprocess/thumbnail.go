@@ -12,9 +12,9 @@ import (
 // thumbnailQuality is the JPEG quality of thumbnails.
 const thumbnailQuality = 82
 
-// Thumbnail returns a JPEG of the upright picture that fits side×side pixels
-// (1 to 4096); a smaller picture keeps its size. It is for people to look at:
-// the resize is imaging's, not the model's. Errors as of Decode.
+// Thumbnail returns a JPEG of the upright picture that fits side×side pixels (1
+// to 4096); a smaller picture keeps its size. It is for display: the resize is
+// imaging's, not the model's. Errors are as for Decode.
 func Thumbnail(file []byte, lim Limits, side int) (thumbnail []byte, err error) {
 	if side < 1 || side > maxSide {
 		return nil, fmt.Errorf("preprocess: thumbnail side is %d: allowed is 1 to %d", side, maxSide)
@@ -26,8 +26,8 @@ func Thumbnail(file []byte, lim Limits, side int) (thumbnail []byte, err error) 
 	return shrink(img, side)
 }
 
-// Thumbnail is the function of that name with the Preprocessor's limits and,
-// where it has one, its native decoder.
+// Thumbnail is like the function Thumbnail, with the Preprocessor's limits and
+// its native decoder, if any.
 func (p *Preprocessor) Thumbnail(file []byte, side int) (thumbnail []byte, err error) {
 	f := formatUnknown
 	defer guard(&f, &err)
@@ -48,9 +48,9 @@ func shrink(img *Image, side int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// NRGBA copies the picture into the standard library's type. It is the only
-// thing that imaging ever gets from us: that library starts goroutines, and a
-// crafted palette would panic in them, out of reach (CVE-2023-36308).
+// NRGBA copies the picture into the standard library's type. Nothing else is
+// ever passed to imaging: that library starts goroutines, in which a crafted
+// palette would cause a panic that cannot be recovered (CVE-2023-36308).
 func (m *Image) NRGBA() *image.NRGBA {
 	out := image.NewNRGBA(image.Rect(0, 0, m.Width, m.Height))
 	for i, j := 0, 0; i+3 <= len(m.Pix) && j+4 <= len(out.Pix); i, j = i+3, j+4 {

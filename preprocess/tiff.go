@@ -21,9 +21,9 @@ const (
 	separatePlanes    = 2
 )
 
-// openTIFF decodes the first page. Two things are put right around
-// x/image/tiff: it takes separate planes for interleaved ones, and with fax
-// compression it inverts pictures whose zero is black.
+// openTIFF decodes the first page. It works around two faults of x/image/tiff,
+// which reads separate planes as interleaved ones, and with fax compression
+// inverts pictures whose zero is black.
 func openTIFF(file []byte, lim Limits) (raster, error) {
 	c, err := tiff.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -53,8 +53,8 @@ func isBlackZeroFax(tags map[int]int) bool {
 	return (c == compressionGroup3 || c == compressionGroup4) && tags[tagPhotometric] == blackIsZero
 }
 
-// tiffTags returns the first value of the entries of the first directory that
-// are 16-bit numbers, as the tags above are.
+// tiffTags returns the first value of each 16-bit entry of the first directory,
+// such as the tags above.
 func tiffTags(file []byte) map[int]int {
 	const entryBytes, short = 12, 3
 	if len(file) < 8 {

@@ -51,7 +51,7 @@ func upsampleDown(dst []uint32, cb, cr plane, y int) {
 	}
 }
 
-// columnSum is three times the nearer row plus the farther one.
+// columnSum returns three times the nearer row plus the farther one.
 func columnSum(b0, b1, r0, r1 []byte, i int) uint32 {
 	return 3*(uint32(b0[i])|uint32(r0[i])<<16) + (uint32(b1[i]) | uint32(r1[i])<<16)
 }
@@ -121,7 +121,7 @@ func ycbcrRow(dst, luma []byte, chroma []uint32) {
 	}
 }
 
-// rgbRow is for channels that are stored as they are.
+// rgbRow copies channels that are stored as RGB.
 func rgbRow(dst, first []byte, rest []uint32) {
 	rest = rest[:len(first)]
 	for i, v := range first {

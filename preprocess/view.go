@@ -9,12 +9,12 @@ import (
 	"math/rand/v2"
 )
 
-// viewVersion is raised whenever a view of any file changes.
+// viewVersion is incremented whenever a view of any file changes.
 const viewVersion = 1
 
-// Random crops take a share of leastArea … 1 of the picture, of a side ratio
-// (logarithm uniform) of 1/mostRatio … mostRatio; what does not fit in viewTries
-// draws is the largest square in the middle.
+// A random crop has an area of leastArea … 1 of the picture and an aspect ratio
+// (log-uniform) of 1/mostRatio … mostRatio. If none of viewTries draws fits,
+// the crop is the largest centred square.
 const (
 	leastArea = 0.25
 	mostRatio = 4.0 / 3
@@ -22,25 +22,25 @@ const (
 )
 
 // A View makes random versions of images for training: a random crop, resized
-// to the square that the network takes, mirrored every other time. The same
-// file has the same version under the same number. It is safe for concurrent
-// use.
+// to the square that the network takes, and mirrored half of the time. The same
+// file and number always give the same version. It is safe for concurrent use.
 type View struct {
 	p      *Preprocessor
 	number int
 }
 
-// View returns the view of a number, 1 or more. It differs from Tensor in what
-// it crops; the decoder, filter and normalisation are the same.
+// View returns the view with a number, 1 or more. It differs from Tensor only
+// in the crop and the mirroring; decoder, filter and normalisation are the
+// same.
 func (p *Preprocessor) View(number int) View { return View{p, number} }
 
-// Fingerprint is Spec.Fingerprint of the view.
+// Fingerprint is like Spec.Fingerprint, for the view.
 func (v View) Fingerprint() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\nview %d\nnumber %d\n", v.p.spec.Fingerprint(), viewVersion, v.number))
 	return hex.EncodeToString(sum[:])
 }
 
-// Tensor is Preprocessor.Tensor of the view.
+// Tensor is like Preprocessor.Tensor, for the view.
 func (v View) Tensor(dst []float32, file []byte) (err error) {
 	f := formatUnknown
 	defer guard(&f, &err)
@@ -58,7 +58,7 @@ func (v View) Tensor(dst []float32, file []byte) (err error) {
 	return nil
 }
 
-// window draws the crop and the mirror from the content of the file.
+// window draws the crop and the mirroring from a hash of the file's content.
 func (v View) window(r raster, file []byte) *window {
 	sum := sha256.Sum256(file)
 	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), uint64(v.number)))

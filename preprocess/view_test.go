@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// ramp is a picture whose red grows to the right and green downwards.
+// ramp returns a picture whose red grows to the right and green downwards.
 func ramp(t testing.TB, w, h int) []byte {
 	t.Helper()
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -44,8 +44,8 @@ func viewed(t testing.TB, number int, file []byte) []float32 {
 	return dst
 }
 
-// A view repeats, views differ, some are mirrored and some are not, and each
-// shows a quarter of the picture or more.
+// A view is repeatable, views differ, some are mirrored and some are not, and
+// each shows a quarter of the picture or more.
 func TestViews(t *testing.T) {
 	file := ramp(t, 80, 60)
 	mirrored := 0
@@ -83,7 +83,8 @@ func TestViewsOfOddPictures(t *testing.T) {
 	}
 }
 
-// The window is the crop of the picture, mirrored the crop read backwards.
+// The window equals the crop of the picture, or mirrored, the crop read
+// backwards.
 func TestWindow(t *testing.T) {
 	img := &Image{Width: 5, Height: 3, Pix: make([]byte, 45)}
 	for i := range img.Pix {

@@ -16,7 +16,7 @@ const (
 	webpAlpha    = 1 << 4
 )
 
-// A webpFrame is one frame's chunks and its place on the canvas.
+// A webpFrame is one frame's chunks and its position on the canvas.
 type webpFrame struct {
 	canvasWidth, canvasHeight int
 	x, y                      int
@@ -24,9 +24,9 @@ type webpFrame struct {
 	lossless                  bool
 }
 
-// openWebP reads the chunks itself and hands the decoder a plain file with
-// one frame: that admits the first frame of an animation, and an alpha flag
-// without alpha data, as libwebp does.
+// openWebP reads the chunks itself and passes the decoder a plain file with one
+// frame. Like libwebp, it thus accepts the first frame of an animation, and an
+// alpha flag without alpha data.
 func openWebP(file []byte, lim Limits) (raster, error) {
 	f, err := readWebP(file[12:])
 	if err != nil {
@@ -90,7 +90,7 @@ func readWebP(chunks []byte) (*webpFrame, error) {
 	return f, err
 }
 
-// eachChunk walks RIFF chunks until visit says that it is done.
+// eachChunk walks RIFF chunks until visit reports that it is done.
 func eachChunk(b []byte, visit func(id string, body []byte) (done bool, err error)) error {
 	for len(b) >= 8 {
 		n := int64(binary.LittleEndian.Uint32(b[4:8]))
@@ -159,7 +159,7 @@ func riff(chunks []byte) []byte {
 	return append(append(b, "WEBP"...), chunks...)
 }
 
-// file is the frame as a simple WebP file, without alpha if it is lossy.
+// file returns the frame as a simple WebP file, without alpha if it is lossy.
 func (f *webpFrame) file() []byte {
 	id := "VP8 "
 	if f.lossless {
@@ -234,7 +234,7 @@ func (r *lossyRaster) row(dst []byte, y, x0, x1 int) {
 }
 
 // upsampleWebP is libwebp's UpsampleRgbLinePair (src/dsp/upsampling.c): the
-// triangle filter (9, 3, 3, 1)/16, by way of two rounded diagonals.
+// triangle filter (9, 3, 3, 1)/16, via two rounded diagonals.
 func upsampleWebP(dst []uint32, cb, cr plane, y int) {
 	near, far := y>>1, y>>1-1
 	if y&1 == 1 {
@@ -261,7 +261,7 @@ func upsampleWebP(dst []uint32, cb, cr plane, y int) {
 const chromaHigh = 0x01ff01ff
 
 // webpRow is libwebp's VP8YuvToRgb (src/dsp/yuv.h): limited-range BT.601 in
-// 14-bit fixed point, of which 6 bits are left before clipping.
+// 14-bit fixed point, with 6 bits left before clipping.
 func webpRow(dst, luma []byte, chroma []uint32) {
 	chroma = chroma[:len(luma)]
 	for i, l := range luma {

@@ -1,12 +1,12 @@
-// Package idx reads IDX files, the format of MNIST: arrays of bytes with their
-// shape in front, as they are or compressed by gzip.
+// Package idx reads IDX files, the format of MNIST: arrays of bytes preceded by
+// their shape, plain or gzipped.
 //
 //	0 0 8 D              two zeros, 8 for unsigned bytes, the number of dimensions
 //	n_1 … n_D            4 bytes each, the most significant first
 //	values               n_1·…·n_D bytes, the last dimension fastest
 //
-// Other element types exist in the format and are refused. Files may come from
-// anywhere: room is made for what is there, not for what the header promises.
+// The format's other element types are refused. Files are untrusted: memory is
+// allocated for the data present, not for what the header claims.
 package idx
 
 import (
@@ -22,7 +22,7 @@ import (
 	"path/filepath"
 )
 
-// Bounds of a file.
+// Limits of a file.
 const (
 	maxDimensions = 4
 	maxValues     = 1 << 31
@@ -31,12 +31,12 @@ const (
 
 // An Array is the content of a file.
 type Array struct {
-	// Shape are the sides, Data as many bytes as their product.
+	// Shape holds the sides; Data has as many bytes as their product.
 	Shape []int
 	Data  []byte
 }
 
-// Read reads one array to the end of r; gzip is recognised by its first bytes.
+// Read reads one array to the end of r; gzip is detected by its first bytes.
 func Read(r io.Reader) (Array, error) {
 	b := bufio.NewReader(r)
 	if magic, err := b.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -59,10 +59,10 @@ func read(r *bufio.Reader) (Array, error) {
 		return Array{}, fmt.Errorf("header: %w", err)
 	}
 	if magic[0] != 0 || magic[1] != 0 {
-		return Array{}, fmt.Errorf("begins with % x: no IDX file", magic)
+		return Array{}, fmt.Errorf("begins with % x: not an IDX file", magic)
 	}
 	if magic[2] != unsignedByte {
-		return Array{}, fmt.Errorf("elements of type %#x: only unsigned bytes (0x8) are read", magic[2])
+		return Array{}, fmt.Errorf("elements of type %#x: only unsigned bytes (0x8) are supported", magic[2])
 	}
 	if magic[3] < 1 || magic[3] > maxDimensions {
 		return Array{}, fmt.Errorf("%d dimensions: outside 1 … %d", magic[3], maxDimensions)
@@ -96,7 +96,7 @@ func counted(n, size int) string {
 	return fmt.Sprint(n)
 }
 
-// Labelled is images with their labels.
+// Labelled holds images and their labels.
 type Labelled struct {
 	// Images (n×Pixels), row after row.
 	Images []byte
@@ -110,8 +110,8 @@ const (
 	Test  = "t10k"
 )
 
-// Load reads PART-images-idx3-ubyte and PART-labels-idx1-ubyte of a folder, each
-// also with .gz, and with a dot in place of the dash before idx.
+// Load reads PART-images-idx3-ubyte and PART-labels-idx1-ubyte from a folder.
+// Each may have the suffix .gz, or a dot in place of the dash before idx.
 func Load(folder, part string) (Labelled, error) {
 	images, err := open(folder, part+"-images", "idx3-ubyte")
 	if err != nil {
@@ -123,7 +123,7 @@ func Load(folder, part string) (Labelled, error) {
 	}
 	n := len(labels.Data)
 	if len(labels.Shape) != 1 || len(images.Shape) < 2 || images.Shape[0] != n || n == 0 || len(images.Data) == 0 {
-		return Labelled{}, fmt.Errorf("idx: %s: images of shape %v and labels of shape %v do not belong together", part, images.Shape, labels.Shape)
+		return Labelled{}, fmt.Errorf("idx: %s: images of shape %v and labels of shape %v do not match", part, images.Shape, labels.Shape)
 	}
 	return Labelled{Images: images.Data, Pixels: len(images.Data) / n, Labels: labels.Data}, nil
 }

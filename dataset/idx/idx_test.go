@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
 )
 
-// file is an IDX file of that shape whose values count up.
+// file returns an IDX file of the given shape whose values count up.
 func file(shape ...int) []byte {
 	b := []byte{0, 0, 8, byte(len(shape))}
 	n := 1
@@ -61,7 +61,7 @@ func TestReadRefuses(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		"empty": {nil, "header"}, "magic": {[]byte("PNG and more"), "no IDX"}, "type": {[]byte{0, 0, 13, 1, 0, 0, 0, 1}, "unsigned bytes"},
+		"empty": {nil, "header"}, "magic": {[]byte("PNG and more"), "not an IDX"}, "type": {[]byte{0, 0, 13, 1, 0, 0, 0, 1}, "unsigned bytes"},
 		"no dimensions": {[]byte{0, 0, 8, 0}, "dimensions"}, "dimensions": {[]byte{0, 0, 8, 9}, "dimensions"}, "half a header": {whole[:9], "header"},
 		"short": {whole[:len(whole)-1], "there are 5"}, "long": {append(slices.Clone(whole), 1), "there are more"},
 		"huge": {[]byte{0, 0, 8, 2, 255, 255, 255, 255, 255, 255, 255, 255}, "more than"}, "promises": {[]byte{0, 0, 8, 1, 127, 255, 255, 255}, "there are 0"},

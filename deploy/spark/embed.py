@@ -1,5 +1,5 @@
-"""Computes the embeddings of a folder of images with Spark; writes a Parquet data
-set with path, label (the first-level folder), embedding and error."""
+"""Computes the embeddings of a folder of images with Spark and writes a Parquet
+data set with path, label (the first-level folder), embedding and error."""
 
 from pyspark.sql.types import ArrayType, FloatType, StringType, StructField, StructType
 

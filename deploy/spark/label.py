@@ -1,5 +1,5 @@
-"""Labels a folder of images with Spark; writes a Parquet data set with the
-columns of labels.parquet and a column error for images that failed."""
+"""Labels a folder of images with Spark and writes a Parquet data set with the
+columns of labels.parquet plus a column error for images that failed."""
 
 import os
 
@@ -16,7 +16,7 @@ SCHEMA = StructType(
 
 
 def row(answer):
-    """An answer of label --stdin as a row of SCHEMA. JSON writes 1.0 as 1."""
+    """Returns an answer of label --stdin as a row of SCHEMA. JSON writes 1.0 as 1."""
     if "error" in answer:
         return (answer["path"], None, None, None, None, None, None, None, answer["error"])
     numbers = [float(answer[name]) for name in ("probability", "margin", "entropy", "novelty")]
@@ -26,7 +26,7 @@ def row(answer):
 
 def main():
     args = ps.arguments(
-        __doc__, out="Parquet folder to write", model="file of the model, the same path on every machine", reject="share of known-class images that may be rejected as unknown"
+        __doc__, out="Parquet folder to write", model="model file, at the same path on every machine", reject="share of known-class images that may be rejected as unknown"
     ).parse_args()
     spark = ps.open_session("pipeline label")
     words = ["label", os.path.abspath(args.model), "--stdin"] + (["--reject", args.reject] if args.reject else [])

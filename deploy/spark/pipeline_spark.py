@@ -1,11 +1,11 @@
 """What embed.py, train.py and label.py share: the pipeline binary as the worker
 of Spark tasks.
 
-A task starts the binary once, feeds it one JSON line an image and reads one
-JSON line back. The binary bounds what is under way, so nothing piles up on
-either side. A task ends well only when every image was answered; otherwise it
-fails and Spark runs it again, elsewhere if need be. Spark commits the output of
-a task once, so that an executor that dies loses and doubles nothing.
+A task starts the binary once, sends it one JSON line per image and reads one
+JSON line back. The binary limits the requests in progress, so nothing piles up
+on either side. A task succeeds only if every image was answered; otherwise it
+fails and Spark runs it again, possibly elsewhere. Spark commits the output of a
+task once, so an executor that dies neither loses nor duplicates rows.
 """
 
 import argparse
@@ -17,21 +17,21 @@ import threading
 
 from pyspark.sql import SparkSession
 
-# Exit code 3 says that some images failed; each has its answer all the same.
+# Exit code 3 means that some images failed; each still has an answer.
 DONE = (0, 3)
 
 IMAGES = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp")
 
 
 def escape(name):
-    """The path of an os.fsdecode'd name as the binary writes it: %XX for bytes
-    that are no UTF-8, for a carriage return before a line feed, and for a % that
-    would be read as one of these."""
+    """Escapes an os.fsdecode'd name as the binary does: %XX for bytes that are
+    not UTF-8, for a carriage return before a line feed, and for a % that would
+    be read as one of these."""
     out = []
     for i, c in enumerate(name):
         code = ord(c)
         rest = name[i + 1 : i + 3]
-        if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
+        if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
             out.append("%%%02X" % (code - 0xDC00))
         elif c == "\r" and rest[:1] == "\n":
             out.append("%0D")
@@ -45,7 +45,7 @@ def escape(name):
 
 
 def list_images(root):
-    """The images below root, escaped, sorted by the bytes of their paths."""
+    """Returns the images below root, escaped, sorted by the bytes of their paths."""
     found = []
     for folder, folders, files in os.walk(root):
         folders[:] = [f for f in folders if not f.startswith(".")]
@@ -56,20 +56,20 @@ def list_images(root):
 
 
 def read_list(file):
-    """A file with one escaped path a line."""
+    """Reads a file with one escaped path per line."""
     with open(file, encoding="utf-8") as lines:
         return [line.rstrip("\n") for line in lines if line.strip() and not line.startswith("#")]
 
 
 def arguments(description, **needs):
-    """The options that all jobs have, and those that this one needs."""
+    """Returns a parser for the options of all jobs and the extra ones of this job."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--images", required=True, help="folder of images, the same path on every machine")
-    parser.add_argument("--list", help="file with one path a line, relative to --images (default: all images of the folder)")
+    parser.add_argument("--images", required=True, help="folder of images, at the same path on every machine")
+    parser.add_argument("--list", help="file with one path per line, relative to --images (default: all images of the folder)")
     parser.add_argument("--out", required=True, help=needs.pop("out"))
     parser.add_argument("--binary", default="pipeline", help="the pipeline program on the executors (default: on the PATH)")
     parser.add_argument("--cache", help="cache folder on the executors (default: the user's)")
-    parser.add_argument("--partitions", type=int, default=0, help="number of tasks (default: 4 a core)")
+    parser.add_argument("--partitions", type=int, default=0, help="number of tasks (default: 4 per core)")
     for name, text in needs.items():
         parser.add_argument("--" + name.replace("_", "-"), help=text)
     return parser
@@ -80,7 +80,8 @@ def open_session(name):
 
 
 def partitions(spark, args):
-    """The images as an RDD of paths; a partition is a run of the sorted list."""
+    """Returns the images as an RDD of paths; each partition is a contiguous part of
+    the sorted list."""
     paths = read_list(args.list) if args.list else list_images(args.images)
     if not paths:
         raise SystemExit("no images in " + (args.list or args.images))
@@ -89,8 +90,8 @@ def partitions(spark, args):
 
 
 def command(args, spark, *words):
-    """A command line of the binary: a task has as many threads as Spark gives it
-    cores."""
+    """Returns a command line of the binary, with as many threads as Spark gives a
+    task cores."""
     threads = spark.sparkContext.getConf().get("spark.task.cpus", "1")
     line = [args.binary, *words, "--images", os.path.abspath(args.images), "--threads", threads]
     return line + (["--cache", args.cache] if args.cache else [])
@@ -126,12 +127,12 @@ def answers(line, paths):
                 "%s: exit code %d after %d of %d answers: %s" % (" ".join(line), code, answered, asked[0], errors.read()[-2000:])
             )
     finally:
-        worker.kill()  # a no-op after its end; a task that is cancelled leaves no process
+        worker.kill()  # no effect if it has ended; a cancelled task leaves no process behind
         worker.wait()
 
 
 def run(line, what):
-    """Runs the binary and returns nothing, or fails with what it said."""
+    """Runs the binary; if it fails, raises an error with its output."""
     done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode not in DONE:
         raise RuntimeError("%s: exit code %d: %s" % (what, done.returncode, done.stdout[-2000:]))

@@ -1,5 +1,5 @@
-"""Tests the Spark jobs in local-cluster mode, that is with executors in processes
-of their own: `make spark-test`. Needs pyspark and Java; takes a few minutes."""
+"""Tests the Spark jobs in local-cluster mode, with executors in separate
+processes: `make spark-test`. Needs pyspark and Java; takes a few minutes."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ def pipeline(*words):
 
 
 def rows_of(folder):
-    """The rows of a Parquet data set, in the order of its files."""
+    """Returns the rows of a Parquet data set, in the order of its files."""
     import pyarrow.parquet as pq
 
     rows = []
@@ -39,7 +39,7 @@ def rows_of(folder):
 
 
 def descendants(pid):
-    """The processes below one, by /proc: (pid, command line)."""
+    """Returns the descendants of a process, from /proc, as (pid, command line)."""
     parents, lines = {}, {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -59,9 +59,9 @@ def descendants(pid):
         below |= more
 
 
-@unittest.skipIf(pyspark is None, "no pyspark here: pip install pyspark pyarrow")
-@unittest.skipIf(shutil.which("java") is None, "no java here")
-@unittest.skipUnless(os.path.exists(BINARY), "no bin/pipeline: make build")
+@unittest.skipIf(pyspark is None, "pyspark is missing: pip install pyspark pyarrow")
+@unittest.skipIf(shutil.which("java") is None, "java is missing")
+@unittest.skipUnless(os.path.exists(BINARY), "bin/pipeline is missing: make build")
 class SparkTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -71,7 +71,7 @@ class SparkTest(unittest.TestCase):
         cls.images = os.path.join(cls.demo, "images")
         cls.model = os.path.join(cls.demo, "demo.model")
         with open(os.path.join(cls.images, "test", "broken, \"bad\".jpg"), "w") as f:
-            f.write("no picture")
+            f.write("not an image")
         pipeline("label", cls.model, "--images", os.path.join(cls.images, "test"), "--out", cls.path("one"), "--cache", cls.path("cache"), "--format", "csv,parquet")
 
     @classmethod
@@ -105,7 +105,7 @@ class SparkTest(unittest.TestCase):
         return self.submit("label.py", "--images", os.path.join(self.images, "test"), "--model", self.model, "--out", self.path(out), *words, **options)
 
     def check_labels(self, out):
-        """The rows are those of one machine, to the last digit, each once."""
+        """Checks that the rows equal those of one machine, to the last digit, once each."""
         got = rows_of(self.path(out))
         labelled = [r for r in got if r["error"] is None]
         want = rows_of(self.path("one"))
@@ -119,10 +119,10 @@ class SparkTest(unittest.TestCase):
     def test_labels_are_those_of_one_machine(self):
         self.label("labels", "--cache", self.path("cache-labels"), "--partitions", "7")
         self.check_labels("labels")
-        print("\n%d images, 7 tasks, 2 executors: the labels of one machine" % len(rows_of(self.path("labels"))))
+        print("\n%d images, 7 tasks, 2 executors: the labels equal those of one machine" % len(rows_of(self.path("labels"))))
 
     def test_executor_is_killed(self):
-        """SIGKILL to an executor at work: nothing is lost, nothing is doubled."""
+        """SIGKILL to a working executor: no row is lost or duplicated."""
         killed = []
 
         def kill(job):
@@ -140,10 +140,10 @@ class SparkTest(unittest.TestCase):
                 time.sleep(0.02)
 
         text = self.label("killed", "--cache", self.path("cache-killed"), "--partitions", "12", during=kill)
-        self.assertEqual(len(killed), 1, "no executor was caught at work")
+        self.assertEqual(len(killed), 1, "no working executor was found to kill")
         self.assertIn("Lost executor", text)
         self.check_labels("killed")
-        print("\nexecutor %d killed at work: the labels of one machine, none lost or doubled" % killed[0])
+        print("\nexecutor %d killed while working: the labels equal those of one machine, none lost or duplicated" % killed[0])
 
     def test_embeddings(self):
         self.submit("embed.py", "--images", os.path.join(self.images, "new"), "--out", self.path("embedded"), "--cache", self.path("cache-embed"))
@@ -158,7 +158,7 @@ class SparkTest(unittest.TestCase):
         self.assertEqual(float(np.abs(np.array([r["embedding"] for r in rows], dtype=np.float32) - want).max()), 0.0)
 
     def test_training(self):
-        """A model trained by parts labels as one trained on one machine from the
+        """A model trained by parts labels like one trained on one machine from the
         statistics of all images."""
         base, photos = os.path.join(self.images, "base"), os.path.join(self.images, "test")
         self.submit("train.py", "--images", base, "--out", self.path("parts.model"), "--cache", self.path("cache-train"), "--partitions", "5")
@@ -175,8 +175,9 @@ class SparkTest(unittest.TestCase):
             self.assertAlmostEqual(p["probability"], w["probability"], places=4)
 
     def test_throughput(self):
-        """Printed, not asserted: machines are shared and noisy. Of the images in
-        $SPARK_TEST_IMAGES: with a few hundred, start-up is most of the time."""
+        """Prints the throughput for the images in $SPARK_TEST_IMAGES; asserts nothing,
+        because machines are shared and noisy. With a few hundred images, start-up
+        is most of the time."""
         images = os.environ.get("SPARK_TEST_IMAGES") or self.images
         for executors in (1, 2):
             out = "fast-%d" % executors
@@ -184,7 +185,7 @@ class SparkTest(unittest.TestCase):
             self.submit("label.py", "--images", images, "--model", self.model, "--out", self.path(out), "--cache", self.path("cache-" + out), "--partitions", "8", executors=executors)
             took = time.time() - start
             n = len(rows_of(self.path(out)))
-            print("\n%d executors of one core: %d images in %.1f s with start-up, %.1f a second" % (executors, n, took, n / took))
+            print("\n%d executors with one core each: %d images in %.1f s with start-up, %.1f per second" % (executors, n, took, n / took))
 
 
 if __name__ == "__main__":

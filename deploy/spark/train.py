@@ -1,6 +1,6 @@
 """Trains a model on a folder of images (DIR/CLASS/IMAGE) with Spark: every task
 collects the exact statistics of its images, treeReduce merges them pairwise, and
-the driver fits the model to the whole."""
+the driver fits the model to the merged statistics."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pipeline_spark as ps
 
 
 def collect(line, root, paths):
-    """The statistics of some images, as the bytes of a file."""
+    """Yields the statistics of the images, as the bytes of a file."""
     with tempfile.TemporaryDirectory() as folder:
         listed, stats = os.path.join(folder, "images.csv"), os.path.join(folder, "part.stats")
         with open(listed, "w", encoding="utf-8") as out:
@@ -24,7 +24,7 @@ def collect(line, root, paths):
 
 
 def merge(binary, a, b):
-    """The statistics of two sets of images together."""
+    """Returns the merged statistics of two sets of images."""
     with tempfile.TemporaryDirectory() as folder:
         files = [os.path.join(folder, name) for name in ("a.stats", "b.stats", "both.stats")]
         for file, data in zip(files, (a, b)):
@@ -37,7 +37,7 @@ def merge(binary, a, b):
 
 def main():
     args = ps.arguments(
-        __doc__, out="file for the model", backbone="ONNX file or name (default: the built-in one)", classifier="method (default: plda); one that trains on statistics"
+        __doc__, out="file for the model", backbone="ONNX file or name (default: the built-in one)", classifier="method that trains on statistics (default: plda)"
     ).parse_args()
     spark = ps.open_session("pipeline train")
     backbone = ["--backbone", args.backbone] if args.backbone else []

@@ -12,25 +12,26 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// A Cache is a Store for one namespace with the path index in front of it. The
-// methods of a nil Cache do nothing and find nothing.
+// A Cache is a Store for one namespace behind a path Index. The methods of a
+// nil Cache do nothing and find nothing.
 type Cache struct {
 	Store *Store
 	Index *Index
-	note  string // where the namespace is explained to people
+	note  string // meta.json, which describes the namespace
 	text  []byte
 }
 
-// Open opens the cache in the folder dir (a user's cache folder, shared by
-// all runs) for one namespace. Nothing is written before the first embedding.
-// Damage and an unwritable folder are logged, not errors. A nil log is silent.
+// Open opens the cache in the folder dir (a user's cache folder, shared by all
+// runs) for one namespace. It writes nothing before the first embedding. Damage
+// and an unwritable folder are logged, not returned as errors. A nil log is
+// silent.
 func Open(dir string, ns Namespace, log *slog.Logger) (*Cache, error) {
 	if ns.Extractor == "" || ns.Preprocess == "" {
-		return nil, fmt.Errorf("open cache %s: the fingerprints of extractor and preprocessing must be given", dir)
+		return nil, fmt.Errorf("open cache %s: the fingerprints of extractor and preprocessing are required", dir)
 	}
 	home, paths := filepath.Join(dir, "embeddings", ns.Key()), filepath.Join(dir, "paths")
 	for _, folder := range []string{home, paths} {
-		_, _ = atomicfile.RemoveStale(folder) // what killed runs left does no harm
+		_, _ = atomicfile.RemoveStale(folder) // leftovers of killed runs are harmless
 	}
 	store, err := OpenStore(home, log)
 	if err != nil {
@@ -74,8 +75,8 @@ func (c *Cache) Put(h Hash, v []float32) error {
 	return c.Store.Put(h, v)
 }
 
-// Close makes everything durable. The first embeddings of a namespace also
-// leave a meta.json for people who look into the folder; nothing reads it.
+// Close makes everything durable. With the first embeddings of a namespace it
+// also writes a meta.json for people who inspect the folder; no code reads it.
 func (c *Cache) Close() error {
 	if c == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // A run that is killed while it writes a small file leaves it under a temporary
-// name; the next one that opens the cache clears it away.
+// name; the next run that opens the cache removes it.
 func TestOpenCacheClearsWhatKilledRunsLeft(t *testing.T) {
 	dir := t.TempDir()
 	ns := Namespace{Extractor: "e", Preprocess: "p"}

@@ -13,11 +13,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// An index is written anew when more than half of it, and more than this many
-// records, are stale.
+// An index is rewritten when more than half of its records, and more than
+// staleRecords, are stale.
 const staleRecords = 4096
 
-// acquire gets this process a file to append to.
+// acquire locks a file for this process to append to.
 func (x *Index) acquire() error {
 	if x.writer != nil {
 		return nil
@@ -50,7 +50,7 @@ func (x *Index) acquire() error {
 	}
 }
 
-// skipNewer leaves a file of a newer version alone.
+// skipNewer ignores the error about a file of a newer version.
 func skipNewer(err error) error {
 	if errors.Is(err, errNewer) {
 		return nil
@@ -58,9 +58,9 @@ func skipNewer(err error) error {
 	return err
 }
 
-// compact replaces all files by one that holds the newest entry of each path.
-// It does nothing while another process writes. Readers that come in between
-// miss entries at worst, and hash those files again.
+// compact replaces all files by one with the newest entry of each path. It does
+// nothing while another process writes. Concurrent readers at worst miss
+// entries, and hash those files again.
 func (x *Index) compact() error {
 	found, err := slots(x.dir, ".idx")
 	if err != nil || len(found) == 0 {
@@ -75,7 +75,7 @@ func (x *Index) compact() error {
 	if err != nil || len(locks) < len(found) {
 		return err
 	}
-	for _, slot := range found { // what others wrote since we opened
+	for _, slot := range found { // what others have written since Open
 		if _, err := x.read(slot); errors.Is(err, errNewer) {
 			return nil
 		}
@@ -84,7 +84,7 @@ func (x *Index) compact() error {
 	if err != nil {
 		return err
 	}
-	_, _ = atomicfile.RemoveStale(x.dir) // of compactions that were killed
+	_, _ = atomicfile.RemoveStale(x.dir) // from killed compactions
 	lock, err := lockSlot(x.dir, target)
 	if err != nil || lock == nil {
 		return err
@@ -102,7 +102,7 @@ func (x *Index) compact() error {
 	return nil
 }
 
-// lockAll returns fewer locks than slots when another writer has one of them.
+// lockAll returns fewer locks than slots if another writer holds one of them.
 func (x *Index) lockAll(found []string) ([]*flock.Flock, error) {
 	var locks []*flock.Flock
 	for _, slot := range found {

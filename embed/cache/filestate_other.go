@@ -4,7 +4,7 @@ package cache
 
 import "io/fs"
 
-// stateOf has no inode to offer here.
+// stateOf leaves the inode zero on this platform.
 func stateOf(info fs.FileInfo) FileState {
 	return FileState{Size: info.Size(), MtimeNs: info.ModTime().UnixNano()}
 }

@@ -6,24 +6,24 @@ import (
 	"fmt"
 )
 
-// A Hash is the SHA-256 of the bytes of a file.
+// A Hash is the SHA-256 of a file's bytes.
 type Hash [sha256.Size]byte
 
-// HashOf hashes the bytes of a file.
+// HashOf returns the Hash of a file's bytes.
 func HashOf(file []byte) Hash { return sha256.Sum256(file) }
 
-// String is 64 hex digits.
+// String returns 64 hex digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // A Namespace separates embeddings that must never be mixed: those of another
 // model, other model settings, or other pixels.
 type Namespace struct {
-	// Extractor is the fingerprint of the model and its settings, Preprocess
+	// Extractor is the fingerprint of the model and its settings; Preprocess is
 	// that of everything that changes pixels.
 	Extractor, Preprocess string
 }
 
-// Key names the folder of the namespace: 32 hex digits.
+// Key returns the folder name of the namespace: 32 hex digits.
 func (n Namespace) Key() string {
 	text := fmt.Sprintf("pipeline embeddings 1\n%q\n%q\n", n.Extractor, n.Preprocess)
 	sum := sha256.Sum256([]byte(text))

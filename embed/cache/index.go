@@ -15,7 +15,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A FileState is what tells, without reading a file, that it is unchanged.
+// A FileState shows, without reading a file, whether it is unchanged.
 type FileState struct {
 	Size    int64 // bytes
 	MtimeNs int64 // modification time, nanoseconds since 1970
@@ -30,7 +30,7 @@ func digestPath(abs string) pathDigest {
 	return pathDigest(sum[:16])
 }
 
-// An indexEntry is what is known of one path.
+// An indexEntry is the latest record of one path.
 type indexEntry struct {
 	state      FileState
 	recordedNs int64 // the newest entry of a path wins
@@ -64,10 +64,10 @@ func parseEntry(b []byte) (pathDigest, indexEntry) {
 	return d, e
 }
 
-// An Index remembers the content hash of files by (path, size, mtime, inode),
-// for all namespaces of a cache. It is safe for concurrent use, also by several
-// processes. In memory an entry takes about 180 bytes (175 MB measured for a
-// million).
+// An Index maps (path, size, mtime, inode) of files to their content hash, for
+// all namespaces of a cache. It is safe for concurrent use, including by
+// several processes. An entry takes about 180 bytes of memory (175 MB measured
+// for a million).
 type Index struct {
 	dir string
 	log *slog.Logger
@@ -84,7 +84,7 @@ type Index struct {
 }
 
 // OpenIndex reads the index in the folder dir, which is created with the first
-// Record. Damaged files and records are logged and left out. A nil log is
+// Record. Damaged files and records are logged and skipped. A nil log is
 // silent.
 func OpenIndex(dir string, log *slog.Logger) (*Index, error) {
 	x := &Index{dir: dir, log: orSilent(log), now: time.Now, entries: map[pathDigest]indexEntry{}}
@@ -100,7 +100,7 @@ func OpenIndex(dir string, log *slog.Logger) (*Index, error) {
 
 func (x *Index) path(slot string) string { return filepath.Join(x.dir, slot+".idx") }
 
-// load takes in one file. Only the constructor and compact call it.
+// load reads one file. Only OpenIndex and compact call it.
 func (x *Index) load(slot string) {
 	state, err := x.read(slot)
 	x.records += state.records
@@ -108,7 +108,7 @@ func (x *Index) load(slot string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // compacted away by another process
 	case err != nil:
-		x.log.Warn("path index: file left out", "file", x.path(slot), "reason", err)
+		x.log.Warn("path index: file skipped", "file", x.path(slot), "reason", err)
 	case state.damaged > 0:
 		x.log.Warn("path index: damaged records ignored", "file", x.path(slot), "records", state.damaged)
 	}
@@ -128,8 +128,8 @@ func (x *Index) read(slot string) (recordState, error) {
 	})
 }
 
-// Lookup returns the content hash of the file at the absolute path abs if it is
-// still in the state in which it was hashed.
+// Lookup returns the content hash of the file at the absolute path abs if its
+// state is unchanged since it was hashed.
 func (x *Index) Lookup(abs string, state FileState) (Hash, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -140,19 +140,19 @@ func (x *Index) Lookup(abs string, state FileState) (Hash, bool) {
 	return e.hash, true
 }
 
-// Len is the number of paths known.
+// Len returns the number of known paths.
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return len(x.entries)
 }
 
-// Damaged counts the records whose checksum failed.
+// Damaged returns the number of records with a wrong checksum.
 func (x *Index) Damaged() int { return x.damaged }
 
-// Record notes that the file at abs was in this state before and after it was
-// read, and hashed to h. A file that was modified a moment ago is not noted: it
-// could change again without its mtime changing ("racily clean"). Errors as in
+// Record stores that the file at abs had this state before and after it was
+// read, and hashed to h. A file modified a moment ago is not recorded: it could
+// change again without a change of mtime ("racily clean"). Errors are as for
 // Store.Put.
 func (x *Index) Record(abs string, state FileState, h Hash) error {
 	x.mu.Lock()
@@ -166,7 +166,7 @@ func (x *Index) Record(abs string, state FileState, h Hash) error {
 	if racy(state, now) || (known && old.state == state && old.hash == h) {
 		return nil
 	}
-	// A clock that went back must not make the new entry look like the old one.
+	// A clock that was set back must not make the new entry look older.
 	e := indexEntry{state: state, recordedNs: max(now.UnixNano(), old.recordedNs+1), hash: h}
 	if !x.readOnly {
 		if err := x.write(d, e); err != nil {
@@ -177,8 +177,8 @@ func (x *Index) Record(abs string, state FileState, h Hash) error {
 	return nil
 }
 
-// The clock that stamps files ticks every 1–10 ms; file systems that store
-// whole seconds (FAT: two) show it by stamps without a fraction.
+// File time stamps tick every 1–10 ms; on file systems that store whole seconds
+// (FAT: two) they have no fraction.
 const (
 	tick       = 20 * time.Millisecond
 	coarseTick = 2 * time.Second
@@ -200,7 +200,7 @@ func (x *Index) write(d pathDigest, e indexEntry) error {
 	switch {
 	case unwritable(err):
 		x.readOnly = true
-		x.log.Warn("path index cannot be written; going on without adding to it", "folder", x.dir, "reason", err)
+		x.log.Warn("path index cannot be written; continuing read-only", "folder", x.dir, "reason", err)
 		return nil
 	case err != nil:
 		return writeError(x.dir, err)
@@ -209,7 +209,7 @@ func (x *Index) write(d pathDigest, e indexEntry) error {
 	return nil
 }
 
-// Close makes what was recorded durable.
+// Close makes the recorded entries durable.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -53,7 +53,7 @@ func TestIndexRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	x := mustIndex(t, dir)
 	note(t, x, 0, 5)
-	other := mustIndex(t, dir) // at the same time: a file of its own
+	other := mustIndex(t, dir) // at the same time: a second file
 	note(t, other, 5, 9)
 	x.Close()
 	other.Close()
@@ -207,7 +207,7 @@ func FuzzOpenIndex(f *testing.F) {
 }
 
 // TestIndexWhenTheClockGoesBack: a file that changed is read once more and then
-// known, also when the clock says that this was long before.
+// known, even if the clock was set back.
 func TestIndexWhenTheClockGoesBack(t *testing.T) {
 	dir := t.TempDir()
 	clock := time.Unix(1_000_000, 500_000_000)

@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// ErrFileTooLarge says that a file is over the limit.
+// ErrFileTooLarge means that a file exceeds the size limit.
 var ErrFileTooLarge = errors.New("file too large")
 
-// ErrFileChanged says that a file was being written while it was read.
+// ErrFileChanged means that a file changed while it was read.
 var ErrFileChanged = errors.New("the file changed while it was read; run again when it is complete")
 
 var errNotRegular = errors.New("not a regular file")
 
-// Stat looks at the metadata only.
+// Stat returns the state of a file without reading it.
 func Stat(abs string, maxBytes int64) (FileState, error) {
 	info, err := os.Stat(abs)
 	if err != nil {
@@ -26,7 +26,7 @@ func Stat(abs string, maxBytes int64) (FileState, error) {
 	return checked(info, maxBytes)
 }
 
-// checked refuses, before anything is read, what is no file or too large.
+// checked rejects, before reading, what is too large or not a regular file.
 func checked(info fs.FileInfo, maxBytes int64) (FileState, error) {
 	if !info.Mode().IsRegular() {
 		return FileState{}, errNotRegular
@@ -37,7 +37,7 @@ func checked(info fs.FileInfo, maxBytes int64) (FileState, error) {
 	return stateOf(info), nil
 }
 
-// bare drops the path of an error: the caller names it.
+// bare strips the path from an error, because the caller names it.
 func bare(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -46,8 +46,9 @@ func bare(err error) error {
 	return err
 }
 
-// ReadStable reads a file into buf (grown as needed) and returns the state that
-// it had all the while. A file that changes meanwhile is read once more.
+// ReadStable reads a file into buf (grown as needed) and returns its state,
+// which did not change during the read. If the file does change, it is read
+// once more.
 func ReadStable(abs string, buf []byte, maxBytes int64) ([]byte, FileState, error) {
 	for range 2 {
 		var state FileState
@@ -61,7 +62,7 @@ func ReadStable(abs string, buf []byte, maxBytes int64) ([]byte, FileState, erro
 }
 
 func readOnce(abs string, buf []byte, maxBytes int64) ([]byte, FileState, error) {
-	// Without blocking: what was a file may be a pipe by now.
+	// Does not block: what was a file may be a pipe by now.
 	f, err := os.OpenFile(abs, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return buf[:0], FileState{}, bare(err)
@@ -93,7 +94,7 @@ func openState(f *os.File, maxBytes int64) (FileState, error) {
 	return checked(info, maxBytes)
 }
 
-// readSize reads exactly size bytes, and finds out whether there are more.
+// readSize reads exactly size bytes, and checks whether there are more.
 func readSize(f *os.File, buf []byte, size int64) ([]byte, error) {
 	if int64(cap(buf)) <= size {
 		buf = make([]byte, size+1)

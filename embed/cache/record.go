@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// A recordFormat describes an append-only file: a header, then records of one
-// size that each end in a CRC-32C of themselves.
+// A recordFormat describes an append-only file: a header, then records of fixed
+// size, each ending in its CRC-32C.
 type recordFormat struct {
 	magic   string // 8 bytes
 	payload int    // bytes of a record without its checksum
@@ -29,7 +29,7 @@ var (
 	errNewer  = errors.New("written by a newer version")
 )
 
-// checksum is CRC-32C, which the CPU computes at memory speed.
+// checksum returns the CRC-32C, which the CPU computes at memory speed.
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 func (f recordFormat) recordBytes() int { return f.payload + checksumBytes }
@@ -38,7 +38,8 @@ func (f recordFormat) offset(records int) int64 {
 	return recordHeaderBytes + int64(records)*int64(f.recordBytes())
 }
 
-// header is magic, version, payload size, dim, 8 reserved bytes, checksum.
+// header returns magic, version, payload size, dim, 8 reserved bytes and
+// checksum.
 func (f recordFormat) header(dim int) []byte {
 	b := make([]byte, 0, recordHeaderBytes)
 	b = append(b, f.magic...)
@@ -63,16 +64,15 @@ func (f recordFormat) parseHeader(b []byte) (dim int, err error) {
 	return int(binary.LittleEndian.Uint32(b[16:])), nil
 }
 
-// recordState is what read found.
+// recordState is the result of read.
 type recordState struct {
 	dim     int
-	records int // complete ones, damaged ones included
+	records int // complete ones, including damaged ones
 	damaged int
 }
 
 // read calls each for every complete record whose checksum holds, with its
-// position. An empty file is a file without records; a torn last record does
-// not count.
+// position. An empty file has no records; a partial last record is ignored.
 func (f recordFormat) read(r io.Reader, each func(i int, payload []byte)) (recordState, error) {
 	var s recordState
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -104,7 +104,7 @@ func (f recordFormat) read(r io.Reader, each func(i int, payload []byte)) (recor
 	}
 }
 
-// A recordWriter appends to a file that this process holds the lock of.
+// A recordWriter appends to a file that this process has locked.
 type recordWriter struct {
 	format  recordFormat
 	f       *os.File
@@ -112,9 +112,9 @@ type recordWriter struct {
 	buf     []byte
 }
 
-// openRecords opens path for appending after its first complete records (at
-// most limit of them), cuts off the rest, and rewrites a damaged header
-// together with everything after it.
+// openRecords opens path for appending after its complete records (at most
+// limit of them) and truncates the rest. A file with a damaged header is
+// started over.
 func openRecords(path string, format recordFormat, dim, limit int) (*recordWriter, recordState, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

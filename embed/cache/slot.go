@@ -15,10 +15,10 @@ import (
 )
 
 // A slot is the base name of the files that one writer appends to: "000001".
-// Its lock file stays; the lock goes with the process.
+// Its lock file persists; the lock ends with the process.
 func slotName(n int) string { return fmt.Sprintf("%06d", n) }
 
-// lockSlot returns nil when another writer has the slot.
+// lockSlot returns nil if another writer has the slot.
 func lockSlot(dir, slot string) (*flock.Flock, error) {
 	lock := flock.New(filepath.Join(dir, slot+".lock"), flock.SetPermissions(0o644))
 	held, err := lock.TryLock()
@@ -51,8 +51,8 @@ func slots(dir, ext string) ([]string, error) {
 	return found, nil
 }
 
-// unwritable marks errors that mean: this cache can be read, not written. The
-// run goes on without writing.
+// unwritable reports whether an error means that the cache is read-only. The
+// run then continues without writing.
 func unwritable(err error) bool {
 	for _, e := range []error{fs.ErrPermission, errors.ErrUnsupported, syscall.EROFS, syscall.ENOLCK, syscall.ENOTSUP, syscall.ENOSYS} {
 		if errors.Is(err, e) {
@@ -62,7 +62,7 @@ func unwritable(err error) bool {
 	return false
 }
 
-// writeError says what to do about a cache that fails while it is written.
+// writeError wraps a write error with advice.
 func writeError(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("write cache %s: %w; free some space or choose another folder with --cache", dir, err)

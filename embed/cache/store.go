@@ -11,19 +11,19 @@ import (
 	"sync/atomic"
 )
 
-// DefaultShardBytes is the size at which a store starts its next shard.
+// DefaultShardBytes is the size at which a store starts a new shard.
 const DefaultShardBytes = 256 << 20
 
-// keyFormat is the .key file of a shard: record i holds the content hash of row
-// i of the .vec file and the checksum of that row.
+// keyFormat returns the format of a shard's .key file: record i holds the
+// content hash of row i of the .vec file and that row's checksum.
 func keyFormat() recordFormat {
 	return recordFormat{magic: "PLEMBKEY", payload: len(Hash{}) + checksumBytes}
 }
 
 // A Store maps content hashes to embeddings of one size, on disk. It is safe
-// for concurrent use, also by several processes.
+// for concurrent use, including by several processes.
 //
-// In memory it keeps the keys only: about 100 bytes an embedding (95 MB measured
+// Only the keys are in memory: about 100 bytes per embedding (95 MB measured
 // for a million). Get reads one row, usually from the page cache.
 type Store struct {
 	dir        string
@@ -45,10 +45,10 @@ type Store struct {
 	buffers sync.Pool
 }
 
-// A location is where a row lies and what its checksum must be.
+// A location is the position of a row and its expected checksum.
 type location struct{ shard, row, checksum uint32 }
 
-// A shard is one pair of files as far as it has been loaded.
+// A shard is one pair of files, loaded up to some row.
 type shard struct {
 	slot   string
 	vec    *os.File
@@ -56,7 +56,7 @@ type shard struct {
 }
 
 // OpenStore opens the store in the folder dir, which is created with the first
-// Put. Damaged shards are logged and left out. A nil log is silent.
+// Put. Damaged shards are logged and skipped. A nil log is silent.
 func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	s := &Store{
 		dir: dir, shardBytes: DefaultShardBytes, log: orSilent(log),
@@ -68,7 +68,7 @@ func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	}
 	for _, slot := range found {
 		if _, err := s.load(slot); err != nil {
-			s.log.Warn("embedding cache: shard left out", "file", s.path(slot, ".key"), "reason", err)
+			s.log.Warn("embedding cache: shard skipped", "file", s.path(slot, ".key"), "reason", err)
 		}
 	}
 	return s, nil
@@ -83,7 +83,7 @@ func orSilent(log *slog.Logger) *slog.Logger {
 
 func (s *Store) path(slot, ext string) string { return filepath.Join(s.dir, slot+ext) }
 
-// load makes the rows of a shard known that were not known yet.
+// load indexes the rows of a shard that are not indexed yet.
 func (s *Store) load(slot string) (*shard, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,7 @@ func (s *Store) load(slot string) (*shard, error) {
 	return sh, s.adopt(sh, state, entries)
 }
 
-// shard returns the shard of a slot, new with its .vec file open when it was
-// not known.
+// shard returns the shard of a slot, opening its .vec file if it is new.
 func (s *Store) shard(slot string) (*shard, error) {
 	for _, sh := range s.shards {
 		if sh.slot == slot {
@@ -125,8 +124,8 @@ func (s *Store) shard(slot string) (*shard, error) {
 	return sh, nil
 }
 
-// adopt adds the entries of a shard whose rows are complete. The .vec file is
-// measured after the keys were read: rows are written first.
+// adopt adds the entries of a shard whose rows are complete. It measures the
+// .vec file after the keys were read, because rows are written first.
 func (s *Store) adopt(sh *shard, state recordState, entries []keyEntry) error {
 	if state.records == 0 {
 		return nil
@@ -143,7 +142,7 @@ func (s *Store) adopt(sh *shard, state recordState, entries []keyEntry) error {
 	number := s.shardNumber(sh)
 	for _, e := range entries {
 		if e.row < complete {
-			s.dim = state.dim // believed only once there is a row of that size
+			s.dim = state.dim // trusted only once there is a row of that size
 			s.add(e.hash, location{shard: number, row: uint32(e.row), checksum: e.checksum})
 		}
 	}
@@ -154,7 +153,7 @@ func (s *Store) adopt(sh *shard, state recordState, entries []keyEntry) error {
 	return nil
 }
 
-// maxDim is far above any embedding; a header that states more is not ours.
+// maxDim is far above any embedding; a header that states more is invalid.
 const maxDim = 1 << 20
 
 func (s *Store) noteDamage(records int, slot string) {
@@ -181,21 +180,21 @@ func (s *Store) add(h Hash, at location) {
 	s.rows[h] = at
 }
 
-// Len is the number of embeddings known.
+// Len returns the number of known embeddings.
 func (s *Store) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return len(s.rows)
 }
 
-// Dim is d, or 0 while the store is empty.
+// Dim returns d, or 0 while the store is empty.
 func (s *Store) Dim() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.dim
 }
 
-// Damaged counts the rows and keys whose checksums failed.
+// Damaged returns the number of rows and keys with wrong checksums.
 func (s *Store) Damaged() int { return int(s.damaged.Load()) }
 
 // Get returns a new copy of the embedding of h. A damaged row is a miss.
@@ -221,7 +220,7 @@ func (s *Store) Get(h Hash) ([]float32, bool) {
 	}
 }
 
-var errChecksum = errors.New("checksum does not hold")
+var errChecksum = errors.New("checksum mismatch")
 
 func (s *Store) readRow(vec *os.File, at location, dim int) ([]float32, error) {
 	buf := s.buffer(rowBytes(dim))
@@ -246,7 +245,7 @@ func (s *Store) buffer(size int) *[]byte {
 	return &b
 }
 
-// drop forgets one copy of a row; the next one, if any, takes its place.
+// drop removes one copy of a row; the next copy, if any, replaces it.
 func (s *Store) drop(h Hash, at location) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ func mustStore(t testing.TB, dir string) *Store {
 	return s
 }
 
-// fill puts rows from…to-1 and closes the store.
+// fill stores rows from…to-1 and closes the store.
 func fill(t testing.TB, dir string, from, to int) {
 	t.Helper()
 	s := mustStore(t, dir)
@@ -45,7 +45,7 @@ func put(t testing.TB, s *Store, from, to int) {
 	}
 }
 
-// hits counts the rows 0…n-1 that are there, and checks that they are right.
+// hits counts the rows 0…n-1 that are stored, and checks that they are right.
 func hits(t testing.TB, s *Store, n int) int {
 	t.Helper()
 	found := 0
@@ -74,7 +74,7 @@ func files(t testing.TB, dir, ext string) []string {
 func TestStoreRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "store")
 	fill(t, dir, 0, 10)
-	fill(t, dir, 5, 15) // 5…9 are there already
+	fill(t, dir, 5, 15) // 5…9 are already stored
 	s := mustStore(t, dir)
 	if s.Len() != 15 || s.Dim() != fakeDim || hits(t, s, 20) != 15 {
 		t.Fatalf("%d rows of %d, %d hits", s.Len(), s.Dim(), hits(t, s, 20))
@@ -124,8 +124,8 @@ func TestStoreTwoWritersAtOnce(t *testing.T) {
 	}
 }
 
-// A writer that opens a shard after another process appended to it must know
-// those rows too.
+// A writer that opens a shard after another process appended to it must also
+// find those rows.
 func TestStoreTakesOverRowsOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 0, 3)
@@ -155,7 +155,7 @@ func TestStoreOtherDimensionIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held, err := lockSlot(dir, "000001") // so that the writer goes on to the second
+	held, err := lockSlot(dir, "000001") // so that the writer takes the second
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestStoreKeepsNewerVersions(t *testing.T) {
 		t.Fatal("a file of a newer version was changed")
 	}
 	if s := mustStore(t, dir); hits(t, s, 2) != 2 {
-		t.Fatal("not stored beside it")
+		t.Fatal("not stored next to it")
 	}
 }
 

@@ -29,7 +29,7 @@ func TestFullDiskIsAnError(t *testing.T) {
 	}
 }
 
-// Nobody can make a folder in /sys, root included.
+// Nobody can create a folder in /sys, not even root.
 func TestUnwritableCacheIsNotFatal(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel"); err != nil {
 		t.Skip("no /sys here")
@@ -50,7 +50,7 @@ func TestUnwritableCacheIsNotFatal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := strings.Count(text.String(), "going on without"); n != 2 {
+	if n := strings.Count(text.String(), "continuing read-only"); n != 2 {
 		t.Errorf("logged %d times, want once each: %s", n, &text)
 	}
 }

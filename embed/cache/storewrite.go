@@ -24,7 +24,7 @@ func decodeRow(dst []float32, row []byte) {
 	}
 }
 
-// A keyEntry is one key record; its row is its position in the file.
+// A keyEntry is one key record; its position in the file is its row.
 type keyEntry struct {
 	row      int
 	hash     Hash
@@ -42,9 +42,9 @@ func (e keyEntry) payload() []byte {
 	return binary.LittleEndian.AppendUint32(append([]byte(nil), e.hash[:]...), e.checksum)
 }
 
-// Put stores an embedding. A hash that is there already is left alone. When the
-// cache cannot be written at all, that is logged once and Put does nothing; a
-// full disk is an error. After an error the store stays consistent.
+// Put stores an embedding unless its hash is already stored. If the cache is
+// not writable, this is logged once and Put does nothing; a full disk is an
+// error. After an error the store is still consistent.
 func (s *Store) Put(h Hash, v []float32) error {
 	s.appendMu.Lock()
 	defer s.appendMu.Unlock()
@@ -57,7 +57,7 @@ func (s *Store) Put(h Hash, v []float32) error {
 	err := s.append(h, v)
 	if unwritable(err) {
 		s.readOnly = true
-		s.log.Warn("embedding cache cannot be written; going on without adding to it", "folder", s.dir, "reason", err)
+		s.log.Warn("embedding cache cannot be written; continuing read-only", "folder", s.dir, "reason", err)
 		return nil
 	}
 	if err != nil {
@@ -102,7 +102,8 @@ func (s *Store) append(h Hash, v []float32) error {
 	return nil
 }
 
-// acquire locks the first shard that is neither full nor another writer's.
+// acquire locks the first shard that is neither full nor in use by another
+// writer.
 func (s *Store) acquire(dim int) error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
@@ -129,8 +130,8 @@ func (s *Store) acquire(dim int) error {
 	}
 }
 
-// openWriter returns nil without an error when the shard is of no use to this
-// writer: full, of another dimension or of a newer version.
+// openWriter returns nil without an error if this writer cannot use the shard:
+// it is full, of another dimension or of a newer version.
 func (s *Store) openWriter(slot string, lock *flock.Flock, dim int) (*shardWriter, error) {
 	vec, err := os.OpenFile(s.path(slot, ".vec"), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *Store) openWriter(slot string, lock *flock.Flock, dim int) (*shardWrite
 
 var errOtherShard = errors.New("shard of another kind")
 
-// repair opens the keys and cuts both files back to complete rows.
+// repair opens the keys and truncates both files to complete rows.
 func (s *Store) repair(w *shardWriter, slot string, dim int) error {
 	info, err := w.vec.Stat()
 	if err != nil {
@@ -176,8 +177,8 @@ func (s *Store) repair(w *shardWriter, slot string, dim int) error {
 	return nil
 }
 
-// otherDimension says whether a key file holds rows of another size or of a
-// newer version, which are left alone. A missing or damaged file is not other.
+// otherDimension reports whether a key file has rows of another size or
+// version, which must not be touched. A missing or damaged file does not count.
 func otherDimension(path string, dim int) (bool, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -189,7 +190,7 @@ func otherDimension(path string, dim int) (bool, error) {
 	defer f.Close()
 	head := make([]byte, recordHeaderBytes)
 	if _, err := f.ReadAt(head, 0); err != nil {
-		return false, nil // empty or torn: openRecords writes it anew
+		return false, nil // empty or truncated: openRecords rewrites it
 	}
 	found, err := keyFormat().parseHeader(head)
 	return errors.Is(err, errNewer) || (err == nil && found != dim), nil
@@ -209,7 +210,7 @@ func (w *shardWriter) full(shardBytes int64) bool {
 	return w.key.records > 0 && next > shardBytes
 }
 
-// append writes the row, then the key that makes it visible.
+// append writes the row, then the key, which makes it visible.
 func (w *shardWriter) append(h Hash, v []float32) (location, error) {
 	encodeRow(w.row, v)
 	row := w.key.records
@@ -227,7 +228,7 @@ func (w *shardWriter) close() error {
 	return errors.Join(w.vec.Sync(), w.vec.Close(), w.key.close(), w.lock.Close())
 }
 
-// Close makes what was written durable and lets other writers have the shard.
+// Close makes written rows durable and releases the shard to other writers.
 func (s *Store) Close() error {
 	s.appendMu.Lock()
 	defer s.appendMu.Unlock()

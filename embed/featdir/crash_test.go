@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 )
 
-// childEnv makes the test binary replace a feature folder again and again; its
+// childEnv lets the test binary replace a feature folder again and again; its
 // value is the folder.
 const childEnv = "PIPELINE_TEST_FEATURES_CHILD"
 

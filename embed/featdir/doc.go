@@ -1,4 +1,4 @@
 // Package featdir reads and writes feature folders (FEATDIR): embeddings.npy,
-// samples.csv and meta.json. NumPy reads and writes them without help;
+// samples.csv and meta.json. NumPy can read and write them directly;
 // docs/formats.md describes them.
 package featdir

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// foreign makes a feature folder from raw file contents.
+// foreign creates a feature folder from raw file contents.
 func foreign(t *testing.T, npy, samples string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,8 +60,8 @@ func TestReadForeign(t *testing.T) {
 	}
 }
 
-// The digest is printed by testdata/make_npy.py: what NumPy makes of every
-// finite float16, in the order of their bits.
+// testdata/make_npy.py prints the digest of NumPy's conversion of every finite
+// float16, in the order of their bits.
 func TestFloat16(t *testing.T) {
 	const want = "cb34a8c3b8855f6ca5a3c91b264f3bf21176b2e1d85203a881efb0cabe2d5c80"
 	digest := sha256.New()

@@ -30,8 +30,8 @@ type npyHeader struct {
 
 func (h npyHeader) dataBytes() int64 { return int64(h.n) * int64(h.d) * int64(h.itemBytes) }
 
-// readNpyHeader checks the header against the size of the file, so that no
-// claim in it can make the caller allocate more than twice the file.
+// readNpyHeader checks the header against the size of the file, so that it
+// cannot make the caller allocate more than twice the size of the file.
 func readNpyHeader(r io.Reader, fileBytes int64) (npyHeader, error) {
 	text, offset, err := npyDictionary(r)
 	if err != nil {
@@ -56,8 +56,8 @@ func readNpyHeader(r io.Reader, fileBytes int64) (npyHeader, error) {
 	return h, nil
 }
 
-// npyDictionary returns the Python dictionary of the header and where the data
-// begin.
+// npyDictionary returns the Python dictionary of the header and the offset of
+// the data.
 func npyDictionary(r io.Reader) (string, int64, error) {
 	var fixed [8]byte
 	if _, err := io.ReadFull(r, fixed[:]); err != nil || string(fixed[:6]) != npyMagic {
@@ -69,7 +69,7 @@ func npyDictionary(r io.Reader) (string, int64, error) {
 		lengthBytes = 2
 	case 2, 3:
 	default:
-		return "", 0, fmt.Errorf(".npy version %d is not known", major)
+		return "", 0, fmt.Errorf(".npy version %d is not supported", major)
 	}
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:lengthBytes]); err != nil {
@@ -77,7 +77,7 @@ func npyDictionary(r io.Reader) (string, int64, error) {
 	}
 	size := binary.LittleEndian.Uint32(length[:])
 	if size > npyHeaderLimit {
-		return "", 0, fmt.Errorf(".npy header of %d bytes is too long to be true", size)
+		return "", 0, fmt.Errorf(".npy header of %d bytes is too long", size)
 	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -137,10 +137,10 @@ func npyShape(text string) (n, d int, err error) {
 }
 
 // npyHeaderBytes is the fixed size of the header that FeatureWriter writes and
-// patches: a multiple of 64, with room for any shape.
+// patches: a multiple of 64 that fits any shape.
 const npyHeaderBytes = 128
 
-// formatNpyHeader makes a version 1.0 header for float32 n×d.
+// formatNpyHeader returns a version 1.0 header for float32 n×d.
 func formatNpyHeader(n, d int) []byte {
 	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n, d)
 	b := make([]byte, 0, npyHeaderBytes)
@@ -153,7 +153,7 @@ func formatNpyHeader(n, d int) []byte {
 	return append(b, '\n')
 }
 
-// readNpyData fills dst from the data part. Memory beyond dst is constant.
+// readNpyData fills dst from the data part, in constant additional memory.
 func readNpyData(dst []float32, r io.Reader, itemBytes int) error {
 	buf := make([]byte, 1<<16)
 	for len(dst) > 0 {
@@ -183,8 +183,8 @@ func decodeFloat16(dst []float32, b []byte) {
 	}
 }
 
-// float16 is IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits.
-// Every value is exact in float32.
+// float16 converts IEEE 754 binary16 (1 sign, 5 exponent with bias 15, 10
+// fraction bits) to float32, exactly.
 func float16(bits uint16) float32 {
 	sign := uint32(bits>>15) << 31
 	exponent, fraction := uint32(bits>>10)&31, uint32(bits)&1023

@@ -25,8 +25,8 @@ const (
 	metaName       = "meta.json"
 )
 
-// metaFormat is the version of meta.json that Writer writes. Paths and labels in
-// samples.csv are escaped (dataset.EscapePath) when it is 1 or more.
+// metaFormat is the version of meta.json that Writer writes. From version 1,
+// paths and labels in samples.csv are escaped (dataset.EscapePath).
 const metaFormat = 1
 
 // meta is meta.json.
@@ -37,7 +37,7 @@ type meta struct {
 
 // A Reader is an open feature folder. It implements embed.Rows.
 type Reader struct {
-	// Samples are those of the rows, in order.
+	// Samples are the samples of the rows, in order.
 	Samples []dataset.Sample
 
 	dir    string
@@ -48,10 +48,9 @@ type Reader struct {
 
 // Open opens a feature folder: embeddings.npy (float32 or float16, n×d, C
 // order), samples.csv (header with path and label, optionally split and
-// session) and, where present, meta.json. Nothing is believed unchecked: sizes
-// and row counts are verified here and finiteness as rows are read, and the
-// memory needed is bounded by the size of samples.csv. Close the Reader after
-// use.
+// session) and, if present, meta.json. Nothing is trusted: Open verifies sizes
+// and row counts, reading rows verifies that they are finite, and memory is
+// bounded by the size of samples.csv. Close the Reader after use.
 func Open(dir string) (*Reader, error) {
 	r := &Reader{dir: dir}
 	if err := r.open(); err != nil {
@@ -98,13 +97,14 @@ func (r *Reader) Close() error {
 	return r.file.Close()
 }
 
-// Provenance says what made the embeddings, as far as meta.json tells.
+// Provenance returns how the embeddings were computed, as far as meta.json
+// records it.
 func (r *Reader) Provenance() embed.Provenance { return r.meta.Provenance }
 
-// chunkValues bounds the embeddings that Each holds, 4 MiB.
+// chunkValues bounds the embeddings that Each holds: 4 MiB.
 const chunkValues = 1 << 20
 
-// Each implements embed.Rows: memory grows with the number of samples only and
+// Each implements embed.Rows. Its memory grows with the number of samples, but
 // not with their embeddings.
 func (r *Reader) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	if _, err := r.file.Seek(r.header.offset, io.SeekStart); err != nil {
@@ -184,7 +184,7 @@ func openFile(path string) (*os.File, int64, error) {
 	return f, info.Size(), cause(err)
 }
 
-// cause drops the path of an error: the caller names it.
+// cause strips the path from an error, because the caller names it.
 func cause(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -195,7 +195,7 @@ func cause(err error) error {
 
 const maxMetaBytes = 1 << 20
 
-// readMeta returns nothing without an error when there is no file.
+// readMeta returns a zero meta without an error if there is no file.
 func readMeta(path string) (meta, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return meta{}, nil
@@ -210,7 +210,7 @@ func readMeta(path string) (meta, error) {
 
 func parseMeta(r io.Reader, size int64) (meta, error) {
 	if size > maxMetaBytes {
-		return meta{}, fmt.Errorf("%d bytes is too long to be true", size)
+		return meta{}, fmt.Errorf("%d bytes is too long", size)
 	}
 	var m meta
 	if err := json.NewDecoder(io.LimitReader(r, maxMetaBytes)).Decode(&m); err != nil {
@@ -225,8 +225,7 @@ func parseMeta(r io.Reader, size int64) (meta, error) {
 	return m, m.Validate()
 }
 
-// embeddingsHeader reads what goes before the values, and compares the number
-// of rows.
+// embeddingsHeader reads the header and checks the number of rows.
 func embeddingsHeader(r io.Reader, size int64, samples []dataset.Sample) (npyHeader, error) {
 	h, err := readNpyHeader(r, size)
 	switch {
@@ -235,12 +234,12 @@ func embeddingsHeader(r io.Reader, size int64, samples []dataset.Sample) (npyHea
 	case h.n != len(samples):
 		return h, fmt.Errorf("%d rows, but %s has %d", h.n, samplesName, len(samples))
 	case h.n == 0:
-		return h, errors.New("no rows: there is nothing in this feature folder")
+		return h, errors.New("no rows: the feature folder is empty")
 	}
 	return h, nil
 }
 
-// read fills dst with rows; samples[0] belongs to the first of them.
+// read fills dst with rows; samples[0] is the sample of the first.
 func (h npyHeader) read(dst []float32, r io.Reader, samples []dataset.Sample) error {
 	if err := readNpyData(dst, r, h.itemBytes); err != nil {
 		return err
@@ -248,7 +247,7 @@ func (h npyHeader) read(dst []float32, r io.Reader, samples []dataset.Sample) er
 	for i, v := range dst {
 		if !finite(v) {
 			row := h.n - len(samples) + i/h.d
-			return fmt.Errorf("row %d of %d (%s), value %d is %v; remove the row or make its embedding again",
+			return fmt.Errorf("row %d of %d (%s), value %d is %v; remove the row or compute its embedding again",
 				row+1, h.n, samples[i/h.d].Path, i%h.d+1, v)
 		}
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// A Writer writes a feature folder row by row, in constant memory. The
-// folder appears, or replaces the old one, only at Close; a run that is killed
-// before leaves the old one as it was.
+// A Writer writes a feature folder row by row, in constant memory. The folder
+// appears, or replaces the old one, only at Close; a run killed earlier leaves
+// the old one untouched.
 type Writer struct {
 	dir     *atomicfile.Dir
 	path    string
@@ -35,10 +35,10 @@ type Writer struct {
 	broken  error // the first failed write; nothing is committed after it
 }
 
-// NewWriter starts a feature folder at path for embeddings of size
-// from.Dim. Its parent must exist. An existing path must be a feature
-// folder, or empty; a folder that holds anything else is refused, because Close
-// replaces it. Call Abort (a no-op after Close) in a defer.
+// NewWriter starts a feature folder at path for embeddings of size from.Dim.
+// Its parent must exist. An existing path must be a feature folder or empty; a
+// folder with anything else is refused, because Close replaces it. Defer Abort,
+// which does nothing after Close.
 func NewWriter(path string, from embed.Provenance) (*Writer, error) {
 	if from.Dim <= 0 {
 		return nil, fmt.Errorf("write features %s: dimension %d, need at least 1", path, from.Dim)
@@ -46,7 +46,8 @@ func NewWriter(path string, from embed.Provenance) (*Writer, error) {
 	if err := replaceable(path); err != nil {
 		return nil, err
 	}
-	// Leftovers of killed runs; when they cannot go they only take space.
+	// Leftovers of killed runs; if they cannot be removed they only take up
+	// space.
 	_, _ = atomicfile.RemoveStale(filepath.Dir(path))
 	dir, err := atomicfile.CreateDir(path)
 	if err != nil {
@@ -75,8 +76,9 @@ func (w *Writer) open() (err error) {
 	return w.csv.Write([]string{"path", "label", "split", "session"})
 }
 
-// TempDir is where the folder takes shape; errors.csv and summary.json written
-// there (and synced) before Close appear together with the rest.
+// TempDir returns the folder under its temporary name; errors.csv and
+// summary.json written there (and synced) before Close appear together with the
+// rest.
 func (w *Writer) TempDir() string { return w.dir.Path() }
 
 // Write appends one row. The values must be finite; after an error the folder
@@ -118,7 +120,7 @@ func (w *Writer) Close() error {
 	if err := errors.Join(w.finishNpy(), w.finishSamples(), w.writeMeta()); err != nil {
 		return w.failed(err)
 	}
-	if err := replaceable(w.path); err != nil { // it may have changed meanwhile
+	if err := replaceable(w.path); err != nil { // it may have changed in the meantime
 		return err
 	}
 	if err := w.dir.Commit(); err != nil {
@@ -150,7 +152,7 @@ func (w *Writer) writeMeta() error {
 	return atomicfile.WriteFile(filepath.Join(w.dir.Path(), metaName), append(text, '\n'))
 }
 
-// Abort drops what was written. After Close it does nothing.
+// Abort discards what was written. After Close it does nothing.
 func (w *Writer) Abort() {
 	for _, f := range []*os.File{w.npy, w.samples} {
 		if f != nil {
@@ -164,14 +166,14 @@ func (w *Writer) failed(err error) error {
 	return fmt.Errorf("write features %s: %w", w.path, err)
 }
 
-// featureDirNames may lie in a folder that is replaced as a whole: what this
-// program writes there.
+// featureDirNames are the files that this program writes; a folder with only
+// these may be replaced.
 func featureDirNames() []string {
 	return []string{embeddingsName, samplesName, metaName, "errors.csv", "summary.json"}
 }
 
-// replaceable refuses everything that is not a feature folder, so that --out on
-// a wrong folder destroys nothing.
+// replaceable refuses everything that is not a feature folder, so that a
+// mistaken --out destroys nothing.
 func replaceable(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -187,7 +189,7 @@ func replaceable(path string) error {
 		}
 	}
 	if len(strange) > 0 {
-		return fmt.Errorf("write features %s: the folder exists and holds other things than features (%s); give another --out",
+		return fmt.Errorf("write features %s: the folder exists and contains files that are not features (%s); give another --out",
 			path, firstFew(strange))
 	}
 	return nil

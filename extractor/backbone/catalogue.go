@@ -13,19 +13,19 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// An Entry of the catalogue is one ONNX file that somebody published.
+// An Entry of the catalogue is one published ONNX file.
 type Entry struct {
 	// Name is what --backbone takes.
 	Name        string `yaml:"name"`
 	Description string `yaml:"description"`
-	// SHA256 of the file, 64 lower-case hexadecimal digits.
+	// SHA256 is the hash of the file, 64 lower-case hexadecimal digits.
 	SHA256 string `yaml:"sha256"`
-	// Bytes is the size of the file; 0 where nobody states it.
+	// Bytes is the size of the file; 0 if unknown.
 	Bytes int64 `yaml:"bytes"`
-	// URLs of the same file, in the order to try. Without one the file is
-	// recognised by its hash but cannot be pulled.
+	// URLs are the addresses of the file, in the order to try. Without one the
+	// file is recognised by its hash but cannot be pulled.
 	URLs []string `yaml:"urls"`
-	// StatedAt says where the hash was read.
+	// StatedAt is where the hash was published.
 	StatedAt string `yaml:"stated_at"`
 	Licence  string `yaml:"licence"`
 	// Output is the tensor to read: a name, "penultimate" (the input of the
@@ -33,19 +33,18 @@ type Entry struct {
 	Output string `yaml:"output"`
 	// Dimension is the length d of an embedding.
 	Dimension int `yaml:"dimension"`
-	// Preprocess is what the network was trained for.
+	// Preprocess is the preprocessing that the network was trained with.
 	Preprocess preprocess.Spec `yaml:"preprocess"`
 }
 
-// Pullable says whether the catalogue knows where the file can be had.
+// Pullable reports whether the catalogue has an address for the file.
 func (e Entry) Pullable() bool { return len(e.URLs) > 0 }
 
-// Catalogue returns the entries that are built into the program, in the order
-// of the file. An error means a broken build.
+// Catalogue returns the built-in entries, in the order of the file. An error
+// means a broken build.
 func Catalogue() ([]Entry, error) { return parseCatalogue(models.Catalogue()) }
 
-// Lookup returns the catalogue's entry of that name; any other name is an
-// *UnknownNameError.
+// Lookup returns the catalogue's entry of that name, or an *UnknownNameError.
 func Lookup(name string) (Entry, error) {
 	entries, err := Catalogue()
 	if err != nil {
@@ -83,7 +82,7 @@ func parseCatalogue(text []byte) ([]Entry, error) {
 	names, hashes := map[string]bool{}, map[string]bool{}
 	for i, e := range entries {
 		if names[e.Name] || hashes[e.SHA256] {
-			return nil, fmt.Errorf("catalogue of backbones, entry %d (%q): name or sha256 is there twice", i+1, e.Name)
+			return nil, fmt.Errorf("catalogue of backbones, entry %d (%q): name or sha256 appears twice", i+1, e.Name)
 		}
 		names[e.Name], hashes[e.SHA256] = true, true
 		if err := e.validate(); err != nil {
@@ -104,7 +103,7 @@ func (e Entry) validate() error {
 		return fmt.Errorf("bytes %d, dimension %d: out of range", e.Bytes, e.Dimension)
 	}
 	if e.Licence == "" || e.StatedAt == "" {
-		return errors.New("licence and stated_at must be given")
+		return errors.New("licence and stated_at are required")
 	}
 	for _, address := range e.URLs {
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Host == "" {

@@ -77,13 +77,13 @@ func TestLookupNamesTheNearest(t *testing.T) {
 
 func FuzzParseCatalogue(f *testing.F) {
 	first, _, _ := bytes.Cut(models.Catalogue(), []byte("\n\n- name: resnet34"))
-	f.Add(first) // the whole would take the fuzzer minutes to cut down
+	f.Add(first) // the fuzzer would take minutes to minimise the whole
 	f.Add([]byte("- name: x\n  sha256: 00\n"))
 	f.Add([]byte("- &a [*a]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		entries, err := parseCatalogue(text)
 		if err != nil && entries != nil {
-			t.Error("entries beside an error")
+			t.Error("entries together with an error")
 		}
 		for _, e := range entries {
 			if err := e.validate(); err != nil {

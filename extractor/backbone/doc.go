@@ -1,14 +1,15 @@
 // Package backbone finds the network that turns images into embeddings: the
-// built-in one, a file, or one of the catalogue that was pulled into the cache.
+// built-in one, a file, or a catalogue entry that was pulled into the cache.
 //
-// A backbone is known by the SHA-256 of its ONNX file. Resolve goes from what
-// a user wrote to a File, FindByHash from the hash that a model recorded, Pull
-// from a catalogue entry to a file in the cache. All three hash the very bytes
-// that they return or keep, so nothing unverified is ever used.
+// A backbone is identified by the SHA-256 of its ONNX file. Resolve finds a
+// File from what a user wrote, FindByHash from the hash that a model recorded,
+// and Pull downloads a catalogue entry into the cache. All three hash the bytes
+// that they return or store, so nothing unverified is ever used.
 //
-// How a File's images are to be prepared comes from its ONNX metadata key
-// "pipeline.preprocess", else from the catalogue by hash, else is unknown.
+// The preprocessing for a File comes from its ONNX metadata key
+// "pipeline.preprocess", otherwise from the catalogue by hash; otherwise it is
+// unknown.
 //
-// Loading a File reads and hashes it once: about a second per gigabyte, and
-// its size in memory while the File is kept.
+// Loading a File reads and hashes it once: about a second per gigabyte, and as
+// much memory as its size while the File is in use.
 package backbone

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// stallLimit is how long a transfer may stand still before it counts as cut.
+// stallLimit is how long a transfer may stall before it counts as broken.
 const stallLimit = time.Minute
 
 // A download fills one part file.
@@ -22,15 +22,15 @@ type download struct {
 	progress func(doneBytes, totalBytes int64)
 }
 
-// A brokenError is a transfer that ended early; another attempt may go on.
+// A brokenError is a transfer that ended early; another attempt may resume it.
 type brokenError struct{ cause error }
 
 func (e *brokenError) Error() string { return "connection broken: " + e.cause.Error() }
 func (e *brokenError) Unwrap() error { return e.cause }
 
-// attempt does one request, for the bytes that the part file lacks. It returns
-// nil when the part file is as long as it should be, and whether older
-// content is in it.
+// attempt makes one request for the bytes missing from the part file. It
+// returns nil if the part file is complete, and whether it contains bytes of
+// earlier attempts.
 func (d *download) attempt(ctx context.Context, address string) (resumed bool, err error) {
 	file, err := os.OpenFile(d.part, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *download) attempt(ctx context.Context, address string) (resumed bool, e
 	return d.request(ctx, address, file, have)
 }
 
-// limit is the size that the file may have at most.
+// limit returns the maximum size of the file.
 func (d *download) limit() int64 {
 	if d.entry.Bytes > 0 {
 		return d.entry.Bytes
@@ -81,7 +81,7 @@ func (d *download) get(ctx context.Context, address string, have int64) (*http.R
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Accept-Encoding", "identity") // the hash is that of the plain file
+	request.Header.Set("Accept-Encoding", "identity") // the hash is of the plain file
 	if have > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
 	}
@@ -94,10 +94,10 @@ func (d *download) get(ctx context.Context, address string, have int64) (*http.R
 }
 
 // startOf returns the offset in the file at which the body begins. With an
-// error it is how much of the part file is worth keeping.
+// error it is how much of the part file to keep.
 func startOf(response *http.Response, have int64) (int64, error) {
 	switch response.StatusCode {
-	case http.StatusOK: // no ranges here: the whole file comes
+	case http.StatusOK: // no range support: the whole file follows
 		return 0, nil
 	case http.StatusPartialContent:
 		var first int64
@@ -106,15 +106,15 @@ func startOf(response *http.Response, have int64) (int64, error) {
 		}
 		return have, nil
 	case http.StatusRequestedRangeNotSatisfiable:
-		return 0, &brokenError{errors.New("the server has no bytes after those that are here; starting again")}
+		return 0, &brokenError{errors.New("the server has no bytes after those already downloaded; starting over")}
 	case http.StatusNotFound, http.StatusGone:
-		return have, fmt.Errorf("the server says %s: the file is not there any more", response.Status)
+		return have, fmt.Errorf("the server answered %s: the file no longer exists", response.Status)
 	default:
-		return have, fmt.Errorf("the server says %s", response.Status)
+		return have, fmt.Errorf("the server answered %s", response.Status)
 	}
 }
 
-// truncateTo cuts the file to n bytes and goes there to write on.
+// truncateTo truncates the file to n bytes and seeks to its end.
 func truncateTo(file *os.File, n int64) error {
 	if err := file.Truncate(n); err != nil {
 		return err
@@ -123,14 +123,14 @@ func truncateTo(file *os.File, n int64) error {
 	return err
 }
 
-// copy appends the body from offset start on. What was written stays whatever
-// happens, synced, for the next attempt.
+// copy appends the body from offset start. Whatever happens, the written bytes
+// are synced for the next attempt.
 func (d *download) copy(ctx context.Context, cancel context.CancelCauseFunc, file *os.File, response *http.Response, start int64) error {
 	total := d.entry.Bytes
 	if total == 0 && response.ContentLength >= 0 {
 		total = start + response.ContentLength
 	}
-	stalled := time.AfterFunc(stallLimit, func() { cancel(fmt.Errorf("nothing came for %s", stallLimit)) })
+	stalled := time.AfterFunc(stallLimit, func() { cancel(fmt.Errorf("no data for %s", stallLimit)) })
 	defer stalled.Stop()
 	body := &watched{from: response.Body, done: start, onRead: func(done int64) {
 		stalled.Reset(stallLimit)
@@ -148,18 +148,18 @@ func (d *download) copy(ctx context.Context, cancel context.CancelCauseFunc, fil
 	return d.checkLength(body.done)
 }
 
-// checkLength holds the number of bytes that came against the catalogue's.
+// checkLength compares the number of bytes received with the catalogue's.
 func (d *download) checkLength(done int64) error {
 	if d.entry.Bytes > 0 && done < d.entry.Bytes {
-		return &brokenError{fmt.Errorf("%d of %d bytes came", done, d.entry.Bytes)}
+		return &brokenError{fmt.Errorf("received %d of %d bytes", done, d.entry.Bytes)}
 	}
 	if done > d.limit() {
-		return errors.Join(fmt.Errorf("the file is longer than the %d bytes that it should have: refused and removed", d.limit()), os.Remove(d.part))
+		return errors.Join(fmt.Errorf("the file is longer than the expected %d bytes: refused and removed", d.limit()), os.Remove(d.part))
 	}
 	return nil
 }
 
-// cause prefers why a context was cancelled over the bare fact.
+// cause prefers the cause of a cancelled context over the plain error.
 func cause(ctx context.Context, err error) error {
 	if why := context.Cause(ctx); why != nil {
 		return why
@@ -167,8 +167,8 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// watched counts what is read and remembers a failure to read, so that it can
-// be told from a failure to write.
+// watched counts the bytes read and records a read error, to distinguish it
+// from a write error.
 type watched struct {
 	from   io.Reader
 	done   int64

@@ -8,7 +8,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// ErrNotPulled marks a catalogue name whose file is not in the cache.
+// ErrNotPulled means that the file of a catalogue name is not in the cache.
 var ErrNotPulled = errors.New("not pulled yet")
 
 // An UnknownNameError is a --backbone that is neither a file nor a name.
@@ -26,7 +26,7 @@ func (e *UnknownNameError) Error() string {
 	return text + "; names are " + strings.Join(e.Names, ", ")
 }
 
-// A HashError is a file whose SHA-256 is not the one that was asked for.
+// A HashError is a file whose SHA-256 differs from the expected one.
 type HashError struct {
 	Path      string // of the file, "" for the built-in backbone
 	Want, Got string // SHA-256 in hexadecimal
@@ -49,8 +49,8 @@ func unknownName(name string, entries []Entry) error {
 	return e
 }
 
-// nearest returns the candidate with the fewest changed letters, or "" when
-// even that one differs in more than a third of them.
+// nearest returns the candidate with the smallest edit distance, or "" if even
+// that one differs in more than a third of its letters.
 func nearest(name string, candidates []string) string {
 	best, fewest := "", len(name)/3+1
 	for _, c := range candidates {

@@ -20,7 +20,7 @@ const Default = "default"
 // maxFileBytes is protobuf's limit for one message, hence for one ONNX file.
 const maxFileBytes = math.MaxInt32
 
-// A Source says where a File or its preprocessing comes from.
+// A Source is where a File or its preprocessing comes from.
 type Source string
 
 // Sources of a File, and (FromMetadata, FromCatalogue, Unknown) of its
@@ -35,21 +35,21 @@ const (
 
 // A File is one backbone, read and hashed.
 type File struct {
-	// Name is for people: "default", a catalogue name, or the path as given.
+	// Name is for display: "default", a catalogue name, or the path as given.
 	Name string
 	// Path is "" for the built-in backbone.
 	Path string
-	// SHA256 of the bytes, in hexadecimal.
+	// SHA256 is the hash of the bytes, in hexadecimal.
 	SHA256 string
 	// Source is BuiltIn, FromPath or FromCatalogue (pulled into the cache).
 	Source Source
-	// Entry is the catalogue's entry of this hash, or nil.
+	// Entry is the catalogue's entry for this hash, or nil.
 	Entry *Entry
-	// Preprocess is how images are to be prepared, nil when nobody says.
+	// Preprocess is the preprocessing of images, nil if unknown.
 	Preprocess *preprocess.Spec
 	// PreprocessSource is FromMetadata, FromCatalogue or Unknown.
 	PreprocessSource Source
-	// Output is the tensor that the catalogue says to read, "" to find out.
+	// Output is the catalogue's tensor to read, "" to detect it.
 	Output string
 
 	data []byte
@@ -58,7 +58,7 @@ type File struct {
 // Bytes returns the ONNX file; the caller must not change it.
 func (f File) Bytes() []byte { return f.data }
 
-// builtIn returns the backbone that is part of the program.
+// builtIn returns the backbone embedded in the program.
 func builtIn() (File, error) { return newFile(Default, "", BuiltIn, models.Default()) }
 
 // load reads the file at path.
@@ -70,7 +70,7 @@ func load(name, path string, source Source) (File, error) {
 	return newFile(name, path, source, data)
 }
 
-// newFile takes over data.
+// newFile takes ownership of data.
 func newFile(name, path string, source Source, data []byte) (File, error) {
 	f := File{Name: name, Path: path, Source: source, SHA256: hashOf(data), data: data}
 	var err error
@@ -86,7 +86,7 @@ func newFile(name, path string, source Source, data []byte) (File, error) {
 	return f, nil
 }
 
-// findPreprocess asks the file itself first: its author knew best.
+// findPreprocess checks the file's own metadata first: its author knew best.
 func (f *File) findPreprocess() error {
 	parsed, err := onnx.Parse(f.data)
 	if err != nil {

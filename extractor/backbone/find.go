@@ -11,11 +11,11 @@ import (
 )
 
 // FindByHash returns the backbone with the SHA-256 that a model recorded. It
-// looks at the built-in one, the cache, the path that the model recorded and
-// explicit (what the user gave as --backbone: a path or name), either of which
-// may be "". An explicit backbone with another hash is always an error, a
-// *HashError that names both, even where the right one is at hand: embeddings
-// of two networks have nothing in common.
+// tries the built-in one, the cache, recordedPath and explicit (the path or
+// name that the user gave as --backbone); either of the last two may be "". An
+// explicit backbone with another hash is always an error, a *HashError that
+// names both, even if the right one is available: embeddings of different
+// networks have nothing in common.
 func FindByHash(sha256Hex, recordedPath, explicit string, dirs Dirs) (File, error) {
 	if err := checkHash(sha256Hex); err != nil {
 		return File{}, fmt.Errorf("backbone of the model: %w", err)
@@ -56,8 +56,8 @@ func explicitWithHash(sha256Hex, ref string, dirs Dirs) (File, error) {
 
 var errNotThere = errors.New("not there")
 
-// inCache finds the file by the start of the hash in its name, so that files
-// whose entry left the catalogue are found too.
+// inCache finds the file by the hash prefix in its name, so that files whose
+// catalogue entry was removed are found too.
 func inCache(sha256Hex string, dirs Dirs) (File, error) {
 	if dirs.Cache == "" {
 		return File{}, errNotThere
@@ -84,7 +84,8 @@ func atRecordedPath(path string) (File, error) {
 	return load(path, path, FromPath)
 }
 
-// notFound names files that should have been the right one, and the way out.
+// notFound returns an error with the remedy; wrong is the error of files that
+// should have matched.
 func notFound(sha256Hex string, wrong error) error {
 	remedy := "give the file with --backbone"
 	if e, err := entryOf(sha256Hex); err == nil && e != nil && e.Pullable() {

@@ -19,30 +19,31 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// PullOptions say where to and how.
+// PullOptions configure a Pull.
 type PullOptions struct {
-	// Dir is Dirs.Cache; it is made when absent.
+	// Dir is Dirs.Cache; it is created if missing.
 	Dir string
-	// Client does the requests; nil takes one that gives up on a silent server.
+	// Client makes the requests; nil means one that gives up on a silent
+	// server.
 	Client *http.Client
-	// Progress, when given, hears how much of the file is there; totalBytes is
-	// 0 while unknown. It is called from the goroutine that called Pull.
+	// Progress, unless nil, is called with the bytes downloaded so far;
+	// totalBytes is 0 while unknown. It runs on the goroutine that called Pull.
 	Progress func(doneBytes, totalBytes int64)
 }
 
-// attemptsPerURL bounds how often a connection that breaks is made again;
-// each attempt goes on where the last one stopped.
+// attemptsPerURL is the number of attempts per URL; each resumes where the last
+// one stopped.
 const attemptsPerURL = 4
 
-// lockPoll is how often a second process looks whether the first one is done.
+// lockPoll is how often a second process checks whether the first is done.
 const lockPoll = 200 * time.Millisecond
 
-// Pull downloads the file of e into opts.Dir and returns its path. A file that
-// is there with the right hash is not downloaded again. An interrupted download stays as
-// "<name>.part" and is gone on with by the next call. The final name appears
-// only when size and SHA-256 are those of the catalogue; a file with another
+// Pull downloads the file of e into opts.Dir and returns its path. An existing
+// file with the right hash is not downloaded again. An interrupted download
+// remains as "<name>.part" and the next call resumes it. The file gets its
+// final name only if size and SHA-256 match the catalogue; a file with another
 // hash is removed, and the error is a *HashError. The URLs of e are tried in
-// order. Two processes may pull at once: the second waits.
+// order. If two processes pull at once, the second waits.
 func Pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 	path, err := pull(ctx, e, opts)
 	if err != nil {
@@ -53,7 +54,7 @@ func Pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 
 func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 	if !e.Pullable() {
-		return "", fmt.Errorf("the catalogue knows no address; %s", e.howToGet())
+		return "", fmt.Errorf("the catalogue has no address for it; %s", e.howToGet())
 	}
 	if err := checkHash(e.SHA256); err != nil {
 		return "", err
@@ -96,7 +97,7 @@ func finish(part, path string) error {
 	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
-// verify says whether the file at path is the one of e.
+// verify checks that the file at path is the one of e.
 func verify(path string, e Entry) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -113,8 +114,8 @@ func verify(path string, e Entry) error {
 	return nil
 }
 
-// fromAny tries the addresses in order until the part file is complete and
-// has the right hash.
+// fromAny tries the addresses in order until the part file is complete with the
+// right hash.
 func (d *download) fromAny(ctx context.Context) error {
 	var failures error
 	for _, address := range d.entry.URLs {
@@ -125,7 +126,7 @@ func (d *download) fromAny(ctx context.Context) error {
 		failures = also(failures, fmt.Errorf("%s: %w", address, err))
 		var local *fs.PathError
 		if ctx.Err() != nil || errors.As(err, &local) {
-			break // another address would fare no better
+			break // another address would not help
 		}
 	}
 	return fmt.Errorf("%w; %s", failures, d.remedy())
@@ -142,7 +143,7 @@ func also(first, second error) error {
 func (d *download) remedy() string {
 	advice := "without a connection, download the file elsewhere and give its path with --backbone"
 	if info, err := os.Stat(d.part); err == nil && info.Size() > 0 {
-		return fmt.Sprintf("%d bytes are kept, the same command goes on from there; %s", info.Size(), advice)
+		return fmt.Sprintf("%d bytes are saved, the same command resumes from there; %s", info.Size(), advice)
 	}
 	return advice
 }
@@ -160,7 +161,7 @@ func (d *download) from(ctx context.Context, address string) error {
 			if !resumed {
 				return err
 			}
-			continue // the old part may have been the culprit: once more from nothing
+			continue // the old part may have been wrong: start over once
 		}
 		var broken *brokenError
 		if !errors.As(err, &broken) || ctx.Err() != nil {
@@ -170,7 +171,7 @@ func (d *download) from(ctx context.Context, address string) error {
 	return err
 }
 
-// checkPart verifies the part file and removes one that is wrong.
+// checkPart verifies the part file and removes it if it is wrong.
 func (d *download) checkPart() error {
 	err := verify(d.part, d.entry)
 	var wrong *HashError

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// content is long enough to be cut in the middle of a body.
+// content is long enough to be truncated in the middle of a body.
 func content() []byte { return bytes.Repeat([]byte("0123456789abcdef"), 20000) }
 
-// A server hands out content and remembers the Range headers.
+// A server serves content and records the Range headers.
 type server struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -44,7 +44,7 @@ func whole(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "m.onnx", time.Time{}, bytes.NewReader(content()))
 }
 
-// cutAfter sends n bytes of what was asked for and hangs up.
+// cutAfter sends n bytes of the requested range and disconnects.
 func cutAfter(n int) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var start int
@@ -73,8 +73,8 @@ func pullInto(t *testing.T, dir string, e Entry) (string, error) {
 	return Pull(context.Background(), e, PullOptions{Dir: dir})
 }
 
-// checkPulled says that dir holds the content under its final name and no
-// rest of the download.
+// checkPulled checks that dir holds the content under its final name and no
+// remnants of the download.
 func checkPulled(t *testing.T, path string, err error) {
 	t.Helper()
 	if err != nil {
@@ -88,7 +88,7 @@ func checkPulled(t *testing.T, path string, err error) {
 	}
 }
 
-// checkNothing says that no final name was given.
+// checkNothing checks that there is no file with a final name.
 func checkNothing(t *testing.T, dir string) {
 	t.Helper()
 	if found, _ := filepath.Glob(filepath.Join(dir, "*.onnx")); len(found) != 0 {
@@ -124,14 +124,14 @@ func TestPullResumesInALaterCall(t *testing.T) {
 	dir := t.TempDir()
 	tooShort := serve(t, cutAfter(1000))
 	_, err := pullInto(t, dir, entry(tooShort.URL))
-	if err == nil || !strings.Contains(err.Error(), "goes on from there") {
+	if err == nil || !strings.Contains(err.Error(), "resumes from there") {
 		t.Fatalf("error %v", err)
 	}
 	checkNothing(t, dir)
 	part := Dirs{Cache: dir}.CachePath(entry()) + ".part"
 	info, err := os.Stat(part)
 	if err != nil || info.Size() == 0 {
-		t.Fatalf("nothing kept: %v", err)
+		t.Fatalf("nothing saved: %v", err)
 	}
 	s := serve(t, whole)
 	path, err := pullInto(t, dir, entry(s.URL))
@@ -180,7 +180,7 @@ func TestPullOfUnstatedSize(t *testing.T) {
 	path, err := pullInto(t, dir, e)
 	checkPulled(t, path, err)
 
-	writeFile(t, path+".part", content()) // complete, but that is not known: the server answers 416
+	writeFile(t, path+".part", content()) // complete, but Pull cannot know: the server answers 416
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestPullRefusesWrongHash(t *testing.T) {
 	}
 	checkNothing(t, dir)
 	if parts, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(parts) != 0 {
-		t.Errorf("wrong file kept: %v", parts)
+		t.Errorf("wrong file not removed: %v", parts)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestPullTriesTheNextAddress(t *testing.T) {
 	checkPulled(t, path, err)
 
 	_, err = pullInto(t, t.TempDir(), entry(gone.URL, dead.URL))
-	for _, want := range []string{"404", "not there any more", dead.URL, "--backbone"} {
+	for _, want := range []string{"404", "no longer exists", dead.URL, "--backbone"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
@@ -313,7 +313,7 @@ func TestPullRefusesWhatCannotBePulled(t *testing.T) {
 	}
 }
 
-// A full disk ends the pull at once: no other address is asked.
+// A full disk ends the pull at once: no other address is tried.
 func TestPullStopsWhenTheDiskIsFull(t *testing.T) {
 	full := "/dev/full"
 	if _, err := os.Stat(full); err != nil {

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Dirs are the folders to look in.
+// Dirs are the folders to search.
 type Dirs struct {
-	// Cache is where Pull puts files; "" is none.
+	// Cache is where Pull stores files; "" means none.
 	Cache string
 }
 
-// Resolve returns the backbone that ref names: "" or "default" the built-in
-// one, a name of the catalogue the pulled file (ErrNotPulled when it is not in
-// the cache), anything else a path. Neither a file nor a name is an
-// *UnknownNameError. A name of the catalogue wins over a file of that name;
-// write ./name for the file.
+// Resolve returns the backbone that ref names: "" or "default" is the built-in
+// one, a catalogue name is the pulled file (ErrNotPulled if it is not in the
+// cache), anything else is a path. If it is neither, the error is an
+// *UnknownNameError. A catalogue name takes precedence over a file of that
+// name; write ./name for the file.
 func Resolve(ref string, dirs Dirs) (File, error) {
 	if ref == "" || ref == Default {
 		return builtIn()
@@ -38,17 +38,17 @@ func Resolve(ref string, dirs Dirs) (File, error) {
 	return File{}, err
 }
 
-// CachePath is where Pull puts the file of e. The start of the hash is part of
-// the name, so that a later catalogue with another file of that name cannot
-// mistake the one for the other.
+// CachePath returns where Pull stores the file of e. The name includes a prefix
+// of the hash, so that a later catalogue with another file of the same name
+// cannot confuse the two.
 func (d Dirs) CachePath(e Entry) string {
 	return filepath.Join(d.Cache, e.Name+cacheSuffix(e.SHA256))
 }
 
 func cacheSuffix(sha256Hex string) string { return "-" + sha256Hex[:12] + ".onnx" }
 
-// Pulled says whether the file of e is in the cache; it looks at the name
-// only, Resolve checks the hash.
+// Pulled reports whether the file of e is in the cache. It checks only the
+// name; Resolve checks the hash.
 func (d Dirs) Pulled(e Entry) bool {
 	if d.Cache == "" {
 		return false
@@ -57,7 +57,7 @@ func (d Dirs) Pulled(e Entry) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// pulled loads the file of a catalogue entry and holds it against its hash.
+// pulled loads the file of a catalogue entry and verifies its hash.
 func pulled(e Entry, dirs Dirs) (File, error) {
 	if !dirs.Pulled(e) {
 		return File{}, fmt.Errorf("backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet())

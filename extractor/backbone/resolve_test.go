@@ -132,7 +132,7 @@ func TestFindByHashRefusesAnother(t *testing.T) {
 	pathA := writeFile(t, filepath.Join(dir, "a.onnx"), a)
 	pathB := writeFile(t, filepath.Join(dir, "b.onnx"), b)
 
-	_, err := FindByHash(hashOf(a), pathA, pathB, Dirs{}) // the right one is at hand, but another was asked for
+	_, err := FindByHash(hashOf(a), pathA, pathB, Dirs{}) // the right one is available, but another was requested
 	var wrong *HashError
 	if !errors.As(err, &wrong) || wrong.Want != hashOf(a) || wrong.Got != hashOf(b) {
 		t.Errorf("explicit: %v", err)

@@ -10,8 +10,8 @@ import (
 
 const specJSON = `{"resize":"shorter","size":92,"crop":84,"interpolation":"bicubic","mean":[0.5,0.5,0.5],"std":[0.25,0.25,0.25],"orientation":true}`
 
-// tinyONNX is the smallest model that onnx.Parse takes: one Identity. The
-// metadata value is left out when "".
+// tinyONNX returns the smallest model that onnx.Parse accepts: one Identity. An
+// empty metadata value is left out.
 func tinyONNX(name, preprocessJSON string) []byte {
 	node := message(1, []byte("input"), 2, []byte("features"), 4, []byte("Identity"))
 	graph := message(1, node, 2, []byte(name), 11, message(1, []byte("input")), 12, message(1, []byte("features")))

@@ -78,7 +78,7 @@ save("tokens",
       h.make_node("Transpose", ["columns"], ["tokens"], perm=[0, 2, 1])],
      [image(["n", 3, 4, 4])], [out("tokens", ["n", 16, 4])], [const("k", KERNEL), const("shape", [0, 4, -1], np.int64)])
 
-# Two outputs without telling names.
+# Two outputs without recognisable names.
 save("two", [conv()] + POOL + [h.make_node("Neg", ["features"], ["b"]), h.make_node("Identity", ["features"], ["a"])],
      [image(["n", 3, 4, 4])], [out("a", ["n", 4]), out("b", ["n", 4])], [const("k", KERNEL)])
 
@@ -96,7 +96,7 @@ save("classifier_matmul",
 save("log", [h.make_node("GlobalAveragePool", ["input"], ["pooled"]), h.make_node("Log", ["pooled"], ["log"]),
              h.make_node("Flatten", ["log"], ["features"])], [image(["n", 3, 4, 4])], [out("features", ["n", 3])])
 
-# Things that are refused.
+# Models that are refused.
 save("two_inputs", [h.make_node("Add", ["input", "other"], ["sum"])], [image(["n", 3, 4, 4]), h.make_tensor_value_info("other", T.FLOAT, ["n", 3, 4, 4])],
      [out("sum", ["n", 3, 4, 4])])
 save("grey", [h.make_node("Flatten", ["input"], ["features"])], [image(["n", 1, 4, 4])], [out("features", ["n", 16])])

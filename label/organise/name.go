@@ -12,7 +12,7 @@ import (
 // folderName escapes a leading underscore.
 const unknownFolder = "_rejected"
 
-// folderName makes one safe folder name of a class name; different classes have
+// folderName turns a class name into a safe folder name; different classes have
 // different names.
 func folderName(class string) string {
 	if class == "" {
@@ -33,7 +33,7 @@ func folderName(class string) string {
 	return shortened(b.String())
 }
 
-// shortened keeps a name within the 255 bytes that file systems allow.
+// shortened limits a name to the 255 bytes that file systems allow.
 func shortened(name string) string {
 	const longest = 200
 	if len(name) <= longest {
@@ -43,8 +43,8 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name[:longest-17], "") + "%" + hex.EncodeToString(sum[:8])
 }
 
-// placeOf is where an image lies in the tree: its own path below the class. One
-// from outside the image folder gets a name of its own.
+// placeOf returns an image's path in the tree: its own path below the class
+// folder, or a generated name for an image from outside the image folder.
 func placeOf(class, image string) string {
 	if filepath.IsAbs(filepath.FromSlash(image)) {
 		sum := sha256.Sum256([]byte(image))
@@ -53,8 +53,8 @@ func placeOf(class, image string) string {
 	return filepath.Join(class, filepath.FromSlash(image))
 }
 
-// imageOf is the inverse for images inside the image folder: the path below the
-// class folder.
+// imageOf is the inverse of placeOf for images inside the image folder: it
+// returns the path below the class folder.
 func imageOf(place string) (string, bool) {
 	_, image, nested := strings.Cut(filepath.ToSlash(place), "/")
 	return image, nested

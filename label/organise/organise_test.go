@@ -28,7 +28,7 @@ func labelled(path, class string, rejected bool) label.Scored {
 	return label.Scored{Sample: dataset.Sample{Path: path}, Prediction: classifier.Prediction{Label: class}, Rejected: rejected}
 }
 
-// build makes a tree of the images and commits it.
+// build creates a tree of the images and commits it.
 func build(t *testing.T, how How, root, dir string, images ...label.Scored) {
 	t.Helper()
 	tree, err := NewTree(how, root, dir)
@@ -81,9 +81,9 @@ func wantTree(t *testing.T, dir string, want map[string]string) {
 	}
 }
 
-// TestTreeIsMadeAnew: a second run moves what changed its class, keeps what is
-// not ours, and touches no original.
-func TestTreeIsMadeAnew(t *testing.T) {
+// TestTreeIsRebuilt: a second run moves images whose class changed, keeps
+// foreign files, and touches no original.
+func TestTreeIsRebuilt(t *testing.T) {
 	for _, how := range []How{Links, Copies} {
 		t.Run(string(how), func(t *testing.T) {
 			root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
@@ -148,7 +148,7 @@ func TestCopiesAreReused(t *testing.T) {
 	}
 }
 
-// TestAbortLeavesTheOldTree, and a photo that vanished is a problem of its own.
+// TestAbortLeavesTheOldTree, and a photo that vanished is an ItemError.
 func TestAbortLeavesTheOldTree(t *testing.T) {
 	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
 	write(t, filepath.Join(root, "a.jpg"), "a")
@@ -197,7 +197,7 @@ func FuzzFolderName(f *testing.F) {
 	})
 }
 
-// TestSidecars: ours are rewritten and taken back, those of others never.
+// TestSidecars: ours are rewritten and removed, those of others never.
 func TestSidecars(t *testing.T) {
 	root := t.TempDir()
 	s := NewSidecars(root)

@@ -18,22 +18,22 @@ import (
 // creator marks the sidecars that may be rewritten.
 const creator = `xmp:CreatorTool="pipeline label"`
 
-// maxSidecarBytes is more than a sidecar of ours has.
+// maxSidecarBytes is more than any sidecar that pipeline writes.
 const maxSidecarBytes = 1 << 16
 
-// Sidecars writes photo.jpg.xmp beside photo.jpg, the name that darktable and
-// digiKam use, with the class in dc:subject. Rejected images get none, and lose
-// one from an earlier run.
+// Sidecars writes photo.jpg.xmp next to photo.jpg, the name that darktable and
+// digiKam use, with the class in dc:subject. Rejected images get none, and a
+// sidecar from an earlier run is removed.
 type Sidecars struct {
 	root    string
-	cleaned string // the last folder that was rid of what killed runs left
+	cleaned string // the last folder cleaned of temporary files
 }
 
-// NewSidecars writes for images below root.
+// NewSidecars returns a Sidecars for images below root.
 func NewSidecars(root string) *Sidecars { return &Sidecars{root: root} }
 
-// Put writes or removes the sidecar of one image. A sidecar of somebody else,
-// and a folder that cannot be written, are a *label.ItemError.
+// Put writes or removes the sidecar of one image. Someone else's sidecar or an
+// unwritable folder is a *label.ItemError.
 func (s *Sidecars) Put(row label.Scored) error {
 	file := dataset.FullPath(s.root, row.Sample.Path) + ".xmp"
 	s.clean(filepath.Dir(file))
@@ -54,8 +54,7 @@ func (s *Sidecars) Put(row label.Scored) error {
 	return itemError(atomicfile.WriteFile(file, text))
 }
 
-// clean removes temporary files of ours; when they cannot go they only take
-// space.
+// clean removes our temporary files; if that fails they only take up space.
 func (s *Sidecars) clean(dir string) {
 	if dir != s.cleaned {
 		s.cleaned = dir
@@ -63,7 +62,8 @@ func (s *Sidecars) clean(dir string) {
 	}
 }
 
-// itemError leaves a full disk an error of the whole run.
+// itemError turns an unwritable or missing folder into a *label.ItemError. Other
+// errors, such as a full disk, end the run.
 func itemError(err error) error {
 	if err == nil || !(errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || unwritable(err)) {
 		return err
@@ -71,7 +71,7 @@ func itemError(err error) error {
 	return &label.ItemError{Err: fmt.Errorf("write sidecar: %w", err)}
 }
 
-// ours returns what an earlier run wrote, nil where there is nothing.
+// ours returns what an earlier run wrote, nil if there is no file.
 func ours(file string) ([]byte, error) {
 	info, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,8 +115,8 @@ func sidecar(class string) ([]byte, error) {
 `, "\ufeff", creator, subject.Bytes()), nil
 }
 
-// Commit and Abort do nothing: a sidecar is whole as soon as it is there.
+// Commit does nothing: each sidecar is complete as soon as it is written.
 func (s *Sidecars) Commit(embed.Outcome) error { return nil }
 
-// Abort keeps what was written.
+// Abort does nothing: sidecars already written stay.
 func (s *Sidecars) Abort() {}

@@ -14,18 +14,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
-// How says what lies in the class folders.
+// How is what the class folders contain.
 type How string
 
-// Links are symbolic links to the photos, Copies are files of their own with
-// the time stamps of the photos.
+// Links are symbolic links to the photos; Copies are copies with the photos'
+// time stamps.
 const (
 	Links  How = "link"
 	Copies How = "copy"
 )
 
-// A Tree is class folders in the making. An image lies at its own path below
-// its class folder, so that names never collide.
+// A Tree builds the class folders. Below its class folder an image has its
+// original path, so that names never collide.
 type Tree struct {
 	how  How
 	root string // of the images, absolute
@@ -34,8 +34,8 @@ type Tree struct {
 	made map[string]bool // folders
 }
 
-// NewTree begins a tree at dir for images below root. Call Abort (a no-op after
-// Commit) in a defer.
+// NewTree begins a tree at dir for images below root. Defer Abort, which does
+// nothing after Commit.
 func NewTree(how How, root, dir string) (*Tree, error) {
 	if how != Links && how != Copies {
 		return nil, fmt.Errorf("organise: %q is neither link nor copy", string(how))
@@ -44,7 +44,7 @@ func NewTree(how How, root, dir string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("organise: %w", err)
 	}
-	_, _ = atomicfile.RemoveStale(filepath.Dir(dir)) // takes space only
+	_, _ = atomicfile.RemoveStale(filepath.Dir(dir)) // leftovers only take up space
 	d, err := atomicfile.CreateDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("organise: %w", err)
@@ -52,7 +52,7 @@ func NewTree(how How, root, dir string) (*Tree, error) {
 	return &Tree{how: how, root: abs, old: dir, dir: d, made: map[string]bool{}}, nil
 }
 
-// Put places one labelled image. What is wrong with the image alone is a
+// Put adds one labelled image. A problem with this image alone is a
 // *label.ItemError.
 func (t *Tree) Put(row label.Scored) error {
 	class, path := folderName(row.Prediction.Label), row.Sample.Path
@@ -88,7 +88,7 @@ func (t *Tree) folder(dir string) error {
 	return nil
 }
 
-// copy takes the copy of an earlier run where that is still good.
+// copy reuses the copy of an earlier run if it is still good.
 func (t *Tree) copy(from, to, earlier string) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -100,14 +100,15 @@ func (t *Tree) copy(from, to, earlier string) error {
 	return copyFile(from, to, info)
 }
 
-// sameCopy says whether a regular file has the size and time of the original.
+// sameCopy reports whether file is a regular file with the size and time of the
+// original.
 func sameCopy(file string, original fs.FileInfo) bool {
 	info, err := os.Lstat(file)
 	return err == nil && info.Mode().IsRegular() && info.Size() == original.Size() && info.ModTime().Equal(original.ModTime())
 }
 
-// copyFile gives the copy its time stamp last: a copy that was cut short never
-// looks like a good one.
+// copyFile sets the time stamp last, so that a truncated copy never looks like
+// a good one.
 func copyFile(from, to string, info fs.FileInfo) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
@@ -128,7 +129,7 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// Commit puts the tree in the place of the old one.
+// Commit replaces the old tree with the new one.
 func (t *Tree) Commit(embed.Outcome) error {
 	if err := t.takeOver(); err != nil {
 		return fmt.Errorf("organise: %w", err)
@@ -139,11 +140,11 @@ func (t *Tree) Commit(embed.Outcome) error {
 	return nil
 }
 
-// Abort drops the new tree; the old one stays.
+// Abort discards the new tree; the old one stays.
 func (t *Tree) Abort() { t.dir.Abort() }
 
-// takeOver links everything of the old tree into the new one that is not simply
-// our link to, or copy of, a photo that is still there.
+// takeOver carries over everything in the old tree except our own links to, and
+// copies of, photos that still exist.
 func (t *Tree) takeOver() error {
 	if _, err := os.Lstat(t.old); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -170,7 +171,7 @@ func (t *Tree) takeOver() error {
 	})
 }
 
-// isOurs says whether nothing is lost with an entry of the old tree.
+// isOurs reports whether an entry of the old tree can be dropped without loss.
 func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(name)
@@ -185,15 +186,15 @@ func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
 	return err == nil && sameCopy(name, info)
 }
 
-// isOutside says whether a link is the one that placeOf names for an image from
+// isOutside reports whether a link is one that placeOf named for an image from
 // outside the image folder.
 func isOutside(place, target string) bool {
 	image, _ := imageOf(place)
 	return placeOf("x", filepath.ToSlash(target)) == filepath.Join("x", filepath.FromSlash(image))
 }
 
-// linkOrCopy makes to the same as name, on file systems without hard links by
-// copying.
+// linkOrCopy hard-links the file name as to, or copies it on file systems
+// without hard links.
 func linkOrCopy(name, to string, e fs.DirEntry) error {
 	if e.Type()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(name)

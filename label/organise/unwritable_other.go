@@ -2,5 +2,5 @@
 
 package organise
 
-// unwritable says that a place takes no files, as opposed to being full.
+// unwritable reports that a folder is read-only, as opposed to full.
 func unwritable(error) bool { return false }

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// unwritable says that a place takes no files, as opposed to being full.
+// unwritable reports that a folder is read-only, as opposed to full.
 func unwritable(err error) bool { return errors.Is(err, syscall.EROFS) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// By is what images are ranked by.
+// By is a ranking criterion.
 type By string
 
 // The criteria.
@@ -24,28 +24,30 @@ func Criteria() []string {
 	return []string{string(Entropy), string(Margin), string(Variance), string(Novelty), string(LabelError)}
 }
 
-// ErrCannot says that a head does not know what was asked for.
-var ErrCannot = errors.New("the classifier does not know it")
+// ErrCannot means that a head cannot compute the criterion.
+var ErrCannot = errors.New("the classifier does not provide it")
 
-// Config says what is ranked and how much of it is kept.
+// Config configures a Ranking.
 type Config struct {
 	By By `mapstructure:"by" json:"by"`
-	// Top is the most rows to keep, 0 for all.
+	// Top is the maximum number of entries, 0 for all.
 	Top int `mapstructure:"top" json:"top"`
-	// ClusterImages is the most images that are grouped, the least known first.
+	// ClusterImages is the maximum number of images to group; the most novel
+	// are chosen.
 	ClusterImages int `mapstructure:"cluster_images" json:"cluster_images"`
-	// MaxGroups is the most groups, MinGroup the fewest images of one; what
-	// remains is left ungrouped.
+	// MaxGroups is the maximum number of groups, MinGroup the minimum size of
+	// one; the remaining images stay ungrouped.
 	MaxGroups int `mapstructure:"max_groups" json:"max_groups"`
 	MinGroup  int `mapstructure:"min_group" json:"min_group"`
 }
 
-// DefaultConfig ranks all images by entropy.
+// DefaultConfig returns the configuration that ranks all images by entropy.
 func DefaultConfig() Config {
 	return Config{By: Entropy, ClusterImages: 2000, MaxGroups: 30, MinGroup: 3}
 }
 
-// Validate names the field, its value and what is allowed.
+// Validate returns an error that names the field, its value and what is
+// allowed.
 func (c Config) Validate() error {
 	switch {
 	case !slices.Contains(Criteria(), string(c.By)):

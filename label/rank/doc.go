@@ -1,7 +1,7 @@
 // Package rank puts images in the order in which a person should look at them:
-// those whose label would teach a model most, those that it has never seen the
-// like of, those that are likely labelled wrongly. It also groups images of no
-// known class, so that a person can name a group and have it learned.
+// those whose label would teach a model most, those unlike anything it has
+// seen, those that are probably mislabelled. It also groups images of no known
+// class, so that a person can name a group and let the model learn it.
 //
 // # Scores, higher first
 //
@@ -18,6 +18,6 @@
 // # Groups
 //
 // [Groups] is average linkage on cosine distances, cut where the mean
-// silhouette (Rousseeuw 1987) is largest. Cost O(n²) time and memory, n is
-// bounded by Config.ClusterImages.
+// silhouette (Rousseeuw 1987) is largest. It costs O(n²) time and memory, with
+// n bounded by Config.ClusterImages.
 package rank

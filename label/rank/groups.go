@@ -10,13 +10,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// minSilhouette: a division with a smaller mean silhouette is no better than
-// none, and everything is one group.
+// minSilhouette is the smallest mean silhouette of a useful division; below it
+// all rows form one group.
 const minSilhouette = 0.1
 
 // Groups divides the rows of x (n×d) into at most most groups of at least least
-// rows each, and returns the rows of each, the largest group first. Rows that
-// are in no group belong to smaller ones. Cost: O(n²d) for the distances, O(n²)
+// rows each, and returns the rows of each, the largest group first. Rows of
+// smaller clusters are in no group. Cost: O(n²d) for the distances, O(n²)
 // memory.
 func Groups(x blas32.General, most, least int) ([][]int, error) {
 	for i := range x.Rows {
@@ -59,7 +59,7 @@ func collect(label []int, least int) [][]int {
 	return groups
 }
 
-// A square holds distances, n×n.
+// A square is an n×n matrix of distances.
 type square struct {
 	n int
 	v []float32
@@ -67,7 +67,8 @@ type square struct {
 
 func (s square) at(i, j int) float64 { return float64(s.v[i*s.n+j]) }
 
-// cosineDistances is 1 − cosine; a row of zeros is at distance 1 from all.
+// cosineDistances returns 1 − cosine for all pairs; a zero row is at distance 1
+// from every other.
 func cosineDistances(x blas32.General) square {
 	n := x.Rows
 	unit := blas32.General{Rows: n, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, n*x.Cols)}
@@ -97,9 +98,9 @@ type merge struct {
 	distance float64
 }
 
-// averageLinkage returns the n−1 merges of the hierarchy, nearest first, by
-// nearest-neighbour chains (Murtagh 1983). Distances between clusters are means
-// over pairs (Lance and Williams).
+// averageLinkage returns the n−1 merges of the hierarchy, nearest first, using
+// nearest-neighbour chains (Murtagh 1983). The distance between clusters is the
+// mean over pairs (Lance and Williams).
 func averageLinkage(distance square) []merge {
 	n := distance.n
 	d := square{n, slices.Clone(distance.v)}
@@ -128,8 +129,8 @@ func averageLinkage(distance square) []merge {
 	return merges
 }
 
-// nearest is the live cluster closest to the end of the chain; of equals, the
-// one before it in the chain, so that the chain ends.
+// nearest returns the live cluster closest to the end of the chain. Ties go to
+// the chain's previous cluster, so that the chain ends.
 func nearest(d square, size, chain []int) int {
 	last := chain[len(chain)-1]
 	best, at := math.Inf(1), -1
@@ -145,7 +146,7 @@ func nearest(d square, size, chain []int) int {
 	return at
 }
 
-// join makes a the union of a and b.
+// join replaces a by the union of a and b.
 func join(d square, size []int, a, b int) {
 	na, nb := float64(size[a]), float64(size[b])
 	for j, s := range size {
@@ -160,7 +161,8 @@ func join(d square, size []int, a, b int) {
 
 // cuts calls try with the labels of divisions that have two to most groups of
 // at least least rows; smaller clusters do not count as groups. Of successive
-// divisions into as many groups it takes the last, which leaves out fewest rows.
+// divisions into the same number of groups it takes the last, which leaves out
+// the fewest rows.
 func cuts(n int, merges []merge, most, least int, try func(label []int)) {
 	label, size := make([]int, n), make([]int, n)
 	members := make([][]int, n)
@@ -194,9 +196,9 @@ func cuts(n int, merges []merge, most, least int, try func(label []int)) {
 	}
 }
 
-// silhouette is the mean over rows of (b − a)/max(a, b), a being the mean
-// distance to the row's own cluster and b that to the nearest other one; 0 for
-// a row that is alone.
+// silhouette returns the mean over rows of (b − a)/max(a, b), a being the mean
+// distance to the row's own cluster and b that to the nearest other one; a row
+// alone in its cluster counts 0.
 func silhouette(distance square, label []int) float64 {
 	n := distance.n
 	index := map[int]int{}

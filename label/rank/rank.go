@@ -18,30 +18,30 @@ import (
 // An Entry is one image with its score.
 type Entry struct {
 	Path string
-	// Label is the most probable class, Given what the folder or list says.
+	// Label is the most probable class, Given the one from the folder or list.
 	Label, Given string
 	Probability  float64
 	Score        float64
-	// Novel says that the image looks like no known class; Group is the group of
-	// such images that it belongs to, from 1, 0 for none.
+	// Novel reports that the image looks like no known class; Group is the
+	// number of its group of such images, from 1, or 0 for none.
 	Novel bool
 	Group int
 }
 
-// A Ranking takes images one by one. Its memory is bounded by Config.Top (or
-// grows by an Entry an image) and Config.ClusterImages.
+// A Ranking is a label.Sink that ranks images. Its memory is bounded by
+// Config.Top (if 0, it grows by one Entry per image) and Config.ClusterImages.
 type Ranking struct {
-	// Entries are the images, highest score first, equals by path, and Groups
-	// the paths of each group of novel ones, the largest group first, whether or
-	// not they are among the entries. Both are complete after Commit.
+	// Entries are the images, highest score first, ties by path. Groups holds
+	// the paths of each group of novel images, the largest group first, whether
+	// or not they are among the entries. Both are complete after Commit.
 	Entries []Entry
 	Groups  [][]string
 
 	config Config
 	known  map[string]int // class → column
 	novel  []novel
-	// Unlabelled counts images without a class that the model knows, which
-	// label-error leaves out.
+	// Unlabelled counts images without a known class, which label-error leaves
+	// out.
 	Unlabelled int
 }
 
@@ -51,8 +51,8 @@ type novel struct {
 	vector  []float32
 }
 
-// New ranks what a Scorer of the same Config scores, with these classes in column
-// order. Rejected images are kept to be grouped.
+// New returns a Ranking for the rows of a Scorer with the same Config; classes
+// are in column order. Rejected images are grouped.
 func New(c Config, classes []string) (*Ranking, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("rank: %w", err)
@@ -64,9 +64,9 @@ func New(c Config, classes []string) (*Ranking, error) {
 	return r, nil
 }
 
-// Scorer scores what New ranks. threshold is the novelty above which an image is
-// novel; NaN when nobody asks. The error wraps ErrCannot when the method does not
-// know what to rank by.
+// Scorer returns the Scorer that New expects. An image is novel above
+// threshold; NaN marks none as novel. The error wraps ErrCannot if
+// the method cannot compute the criterion.
 func (c Config) Scorer(p *model.Predictor, threshold float64) (label.Scorer, error) {
 	s := label.Scorer{Head: p, TopK: 1, Threshold: threshold}
 	if c.By != Variance {
@@ -111,7 +111,8 @@ func (r *Ranking) Put(row label.Scored) error {
 	return nil
 }
 
-// doubt is the probability of the best other class less that of the given one.
+// doubt returns the probability of the best other class minus that of the given
+// one.
 func doubt(logProb []float64, given int) float64 {
 	best := 0.0
 	for j, v := range logProb {
@@ -122,8 +123,8 @@ func doubt(logProb []float64, given int) float64 {
 	return best - math.Exp(logProb[given])
 }
 
-// cut drops what cannot be in the result, once there is slack times as much as
-// is kept.
+// cut drops entries that cannot be in the result, once there are slack times as
+// many as needed.
 func (r *Ranking) cut(slack int) {
 	if r.config.Top > 0 && len(r.Entries) >= slack*r.config.Top {
 		sortEntries(r.Entries)
@@ -139,7 +140,7 @@ func (r *Ranking) cut(slack int) {
 
 func shorten[T any](s []T, n int) []T {
 	n = min(n, len(s))
-	clear(s[n:]) // lets go of the vectors
+	clear(s[n:]) // frees the vectors
 	return s[:n]
 }
 

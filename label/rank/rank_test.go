@@ -100,7 +100,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestTopIsTheBeginning of the whole ranking, over many batches.
+// TestTopIsTheBeginning of the full ranking, over many batches.
 func TestTopIsTheBeginning(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var items []embed.Item
@@ -223,8 +223,8 @@ func TestSilhouetteByHand(t *testing.T) {
 	}
 }
 
-// TestNovelImagesAreGrouped: only those above the threshold, the least known
-// first where there are too many.
+// TestNovelImagesAreGrouped: only those above the threshold, the most novel if
+// there are too many.
 func TestNovelImagesAreGrouped(t *testing.T) {
 	c := DefaultConfig()
 	c.By, c.ClusterImages, c.Top = Novelty, 8, 3

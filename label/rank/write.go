@@ -14,8 +14,8 @@ import (
 )
 
 // Write writes entries as CSV: path, label, probability, given, score, novel,
-// group (empty for none). The file can serve as a list of images: a person who
-// corrects its column label can have it learned.
+// group (empty for none). The file can serve as a list of images: correct its
+// label column and let the model learn it.
 func Write(w io.Writer, entries []Entry) error {
 	out := csv.NewWriter(w)
 	errs := []error{out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group"})}
@@ -35,8 +35,8 @@ func Write(w io.Writer, entries []Entry) error {
 
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', 7, 64) }
 
-// LinkGroups makes a new folder with a folder group-001, group-002 and so on for
-// every group, of links to its images below root: all or none.
+// LinkGroups creates dir with one folder per group (group-001, group-002, …) of
+// links to its images below root: all or none.
 func LinkGroups(groups [][]string, root, dir string) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -53,7 +53,8 @@ func LinkGroups(groups [][]string, root, dir string) error {
 			return err
 		}
 		for i, path := range paths {
-			// Numbered, so that names from different folders cannot meet.
+			// Numbered, so that equal names from different folders do not
+			// collide.
 			name := fmt.Sprintf("%04d-%s", i+1, filepath.Base(filepath.FromSlash(path)))
 			if err := os.Symlink(dataset.FullPath(root, path), filepath.Join(group, name)); err != nil {
 				return err

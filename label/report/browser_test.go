@@ -46,7 +46,8 @@ func TestManyPicturesInBrowser(t *testing.T) {
 	}
 }
 
-// browse opens the page with testdata/browser.html and returns what that saw.
+// browse opens the page with testdata/browser.html and returns the values that
+// it logs.
 func browse(t *testing.T, p Page) map[string]string {
 	t.Helper()
 	dir := t.TempDir()

@@ -49,7 +49,8 @@ func newCalibration(e *metrics.Report) calibration {
 	return c
 }
 
-// newDot places a bin; its area is proportional to the number of images.
+// newDot returns the dot of a bin; its area is proportional to the number of
+// images.
 func newDot(b metrics.Bin, most int) dot {
 	return dot{
 		X: coordinate(plotX(b.Confidence)), Y: coordinate(plotY(b.Accuracy)), Ideal: coordinate(plotY(b.Confidence)),

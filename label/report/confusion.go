@@ -10,10 +10,11 @@ import (
 
 const worstPairs = 10
 
-// confusion is the table of truth against prediction, ready to be shown.
+// confusion is the table of truth against prediction, formatted for the
+// template.
 type confusion struct {
 	Columns []classHead
-	Rows    []confusionRow // none when there are too many classes
+	Rows    []confusionRow // nil if there are too many classes
 	Pairs   []pair
 }
 
@@ -28,7 +29,7 @@ type confusionRow struct {
 	Cells []confusionCell
 }
 
-// confusionCell has a heat class: d1–d5 on the diagonal, e1–e5 beside it.
+// confusionCell has a heat class: d1–d5 on the diagonal, e1–e5 elsewhere.
 type confusionCell struct{ Count, Heat string }
 
 // pair is a mistake and how often it happened.
@@ -66,7 +67,7 @@ func newConfusionRow(head classHead, diagonal int, counts []int) confusionRow {
 	return row
 }
 
-// heat names one of five levels of a share in (0, 1].
+// heat returns the CSS class of a share in (0, 1], one of five levels.
 func heat(share float64, diagonal bool) string {
 	level := strconv.Itoa(1 + min(4, int(share*5)))
 	if diagonal {
@@ -101,12 +102,12 @@ func mostConfused(e *metrics.Report) []pair {
 	return pairs[:min(len(pairs), worstPairs)]
 }
 
-// classBar is a line of the per-class table.
+// classBar is a row of the per-class table.
 type classBar struct {
 	Head           classHead
 	N              string
 	Accuracy, Wide string
-	Known          bool // false when no image of the class was there
+	Known          bool // false if the class has no images
 }
 
 func newClassBars(e *metrics.Report, classes []Class) []classBar {

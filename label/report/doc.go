@@ -1,10 +1,10 @@
-// Package report writes the results of labelling or evaluating as one HTML
-// page that needs nothing else: pictures, styles and the small filter script
-// are inside, a content security policy forbids every request, and all names
-// are escaped. Without scripts the page shows everything.
+// Package report writes the results of labelling or evaluating as one
+// self-contained HTML page: pictures, styles and a small filter script are
+// embedded, a content security policy forbids every request, and all names are
+// escaped. The page shows everything without scripts.
 //
-// Text that comes from files and folders is shown readably whatever its bytes
-// are; see the rules at showName.
+// Text from files and folders is readable whatever its bytes are; showName has
+// the rules.
 //
 // Cost: time and size are linear in the number of cards, at most
 // Page.MaxThumbnails, plus C² cells for the confusion matrix of C classes (up

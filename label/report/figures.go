@@ -6,7 +6,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
 
-// headline is one large number at the top of the page.
+// headline is a large number at the top of the page.
 type headline struct{ Value, Label, Hint string }
 
 func figure(v float64) string {
@@ -16,7 +16,7 @@ func figure(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// headlines picks the numbers that a person looks for first.
+// headlines returns the numbers that a reader looks for first.
 func headlines(p Page) []headline {
 	out := accuracyFigures(p)
 	if n := max(p.Summary.Labelled, p.total()); n > 0 {
@@ -24,10 +24,10 @@ func headlines(p Page) []headline {
 	}
 	rejected, unsure := attention(p)
 	if rejected > 0 {
-		out = append(out, headline{count(rejected), "rejected", "perhaps none of the classes"})
+		out = append(out, headline{count(rejected), "rejected", "probably none of the classes"})
 	}
 	if unsure > 0 {
-		out = append(out, headline{count(unsure), "uncertain", "best two classes less than " + percent(p.uncertainMargin()) + " apart"})
+		out = append(out, headline{count(unsure), "uncertain", "top two classes within " + percent(p.uncertainMargin())})
 	}
 	if failed := max(p.Summary.Failed, len(p.Errors)); failed > 0 {
 		out = append(out, headline{count(failed), "failed", "reasons below"})
@@ -40,10 +40,10 @@ func throughput(n int, s Summary) string {
 		return ""
 	}
 	perSecond := float64(n) / s.Elapsed.Seconds()
-	return "in " + duration(s.Elapsed) + ", " + strconv.FormatFloat(perSecond, 'f', 1, 64) + " a second"
+	return "in " + duration(s.Elapsed) + ", " + strconv.FormatFloat(perSecond, 'f', 1, 64) + " per second"
 }
 
-// attention counts the pictures that ask for a look.
+// attention counts the pictures that need a look.
 func attention(p Page) (rejected, unsure int) {
 	if p.totals != nil {
 		return p.totals["rejected"], p.totals["uncertain"]
@@ -66,7 +66,7 @@ func accuracyFigures(p Page) []headline {
 	}
 	hint := "on " + plural(e.N, "image", "images") + " of known classes"
 	if rejected, _ := attention(p); rejected > 0 {
-		hint += ", rejection aside"
+		hint += ", ignoring rejection"
 	}
 	out := []headline{{percent(e.Accuracy), "accuracy", hint}}
 	base, fresh := splitAccuracy(e, p.Classes)
@@ -76,12 +76,12 @@ func accuracyFigures(p Page) []headline {
 			headline{percent(fresh.share()), "on new classes", plural(fresh.n, "image", "images")})
 	}
 	if e.NoveltyAUROC != nil {
-		out = append(out, headline{percent(*e.NoveltyAUROC), "novelty AUROC", "known against unknown classes"})
+		out = append(out, headline{percent(*e.NoveltyAUROC), "novelty AUROC", "known vs unknown classes"})
 	}
 	return append(out, headline{percent(e.ECE), "calibration error", "expected (ECE); 0 is perfect"})
 }
 
-// tally counts right answers.
+// tally counts correct predictions.
 type tally struct{ right, n int }
 
 func (t tally) share() float64 { return float64(t.right) / float64(t.n) }

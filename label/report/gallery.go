@@ -9,17 +9,17 @@ import (
 	"strconv"
 )
 
-// worthNaming is the probability below which a further class is not named.
+// worthNaming is the smallest probability of a runner-up class that is shown.
 const worthNaming = 0.0005
 
-// gallery is the pictures in the order in which a person should see them.
+// gallery holds the pictures in the order in which a person should see them.
 type gallery struct {
 	Groups      []group
 	Shown, Left int
 	HasTruth    bool
 }
 
-// group is a heading and its cards. Left counts those that did not fit.
+// group is a heading and its cards. Left counts the cards that did not fit.
 type group struct {
 	ID, Title, Hint string
 	New             bool
@@ -31,22 +31,22 @@ type group struct {
 type card struct {
 	Path, Predicted, Truth string
 	Source                 template.URL
-	NoPicture              string // why there is no Source
+	NoPicture              string // why Source is empty
 	Probability, Bar       string
 	Runners                []runner
 	Details                string
-	State                  string // wrong, right or "" as the truth says
+	State                  string // wrong or right, "" if the truth is unknown
 	Rejected, Uncertain    bool
 }
 
-// runner is a class that came after the predicted one.
+// runner is a runner-up class.
 type runner struct{ Label, Probability string }
 
 // newGallery sorts the predictions into groups: rejected, uncertain, then one
-// group a class, and cuts them to the page's limit.
+// group per class, and cuts them to the page's limit.
 func newGallery(p Page) gallery {
 	groups := groupPredictions(p)
-	room := allot(groups, p.maxThumbnails())
+	shares := allot(groups, p.maxThumbnails())
 	known := knownNames(p.Classes)
 	g := gallery{HasTruth: slices.ContainsFunc(p.Predictions, func(q Prediction) bool { return q.Truth != "" })}
 	for i, members := range groups {
@@ -54,11 +54,11 @@ func newGallery(p Page) gallery {
 			continue
 		}
 		out := members.group
-		out.Left = members.size(p) - room[i]
-		for _, q := range members.predictions[:room[i]] {
+		out.Left = members.size(p) - shares[i]
+		for _, q := range members.predictions[:shares[i]] {
 			out.Cards = append(out.Cards, newCard(q, known, p.uncertainMargin()))
 		}
-		g.Shown, g.Left = g.Shown+room[i], g.Left+out.Left
+		g.Shown, g.Left = g.Shown+shares[i], g.Left+out.Left
 		g.Groups = append(g.Groups, out)
 	}
 	return g
@@ -70,7 +70,8 @@ type members struct {
 	predictions []Prediction
 }
 
-// size counts the group's predictions, those too that a Selection dropped.
+// size returns the number of the group's predictions, including those that a
+// Selection dropped.
 func (m members) size(p Page) int {
 	if p.totals == nil || len(m.predictions) == 0 {
 		return len(m.predictions)
@@ -81,8 +82,8 @@ func (m members) size(p Page) int {
 // groupPredictions always returns rejected and uncertain first, even empty.
 func groupPredictions(p Page) []members {
 	groups := []members{
-		{group: group{ID: "rejected", Title: "Rejected: perhaps none of the classes", Hint: "Least known first. Several of one kind? Name them and let the model learn them."}},
-		{group: group{ID: "uncertain", Title: "Uncertain", Hint: "The two best classes are close. Closest first; a label here teaches the model most."}},
+		{group: group{ID: "rejected", Title: "Rejected: probably none of the classes", Hint: "Most novel first. If several are of one kind, name it and let the model learn it."}},
+		{group: group{ID: "uncertain", Title: "Uncertain", Hint: "The top two classes are close; closest first. A label here teaches the model most."}},
 	}
 	index := map[string]int{}
 	add := func(c Class) {
@@ -124,8 +125,8 @@ func sortGroups(groups []members) {
 	}
 }
 
-// sortGroup puts first what should be seen first: in group 0 (rejected) the
-// least known, in 1 (uncertain) the closest, in the classes the surest.
+// sortGroup sorts a group for viewing: group 0 (rejected) by novelty, 1
+// (uncertain) by smallest margin, classes by confidence.
 func sortGroup(i int, predictions []Prediction) {
 	slices.SortStableFunc(predictions, func(a, b Prediction) int {
 		order := cmp.Compare(b.Probability, a.Probability)
@@ -139,9 +140,9 @@ func sortGroup(i int, predictions []Prediction) {
 	})
 }
 
-// allot shares the room for cards: half of it is for rejected and uncertain
-// pictures if they need it (more if the classes leave it over), the rest goes
-// to the classes.
+// allot divides the limit on cards among the groups: up to half goes to
+// rejected and uncertain pictures (more if the classes do not need it), the
+// rest to the classes.
 func allot(groups []members, limit int) []int {
 	sizes := make([]int, len(groups))
 	inClasses := 0
@@ -155,11 +156,11 @@ func allot(groups []members, limit int) []int {
 	return append(first, fairShares(sizes[2:], limit-first[0]-first[1])...)
 }
 
-// fairShares gives every group the same room as long as there is some, and
-// what small groups do not need to the others.
-func fairShares(sizes []int, room int) []int {
+// fairShares divides capacity equally among the groups; what small groups do
+// not need goes to the others.
+func fairShares(sizes []int, capacity int) []int {
 	out := make([]int, len(sizes))
-	for room > 0 {
+	for capacity > 0 {
 		hungry := 0
 		for i := range sizes {
 			if out[i] < sizes[i] {
@@ -169,10 +170,10 @@ func fairShares(sizes []int, room int) []int {
 		if hungry == 0 {
 			break
 		}
-		each := max(1, room/hungry)
+		each := max(1, capacity/hungry)
 		for i := range sizes {
-			more := min(each, sizes[i]-out[i], room)
-			out[i], room = out[i]+more, room-more
+			more := min(each, sizes[i]-out[i], capacity)
+			out[i], capacity = out[i]+more, capacity-more
 		}
 	}
 	return out
@@ -190,7 +191,7 @@ func newCard(q Prediction, known map[string]bool, margin float64) card {
 	c := card{
 		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
 		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")), Probability: percent(q.Probability), Bar: barWidth(q.Probability),
-		State: verdict(q, known), Rejected: q.Rejected, Uncertain: uncertain(q, margin),
+		State: correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain(q, margin),
 		Details: "margin " + percent(q.Margin) + ", entropy " + figure(q.EntropyNats) + " nats, novelty " + figure(q.Novelty),
 	}
 	for _, r := range q.TopK {
@@ -201,9 +202,9 @@ func newCard(q Prediction, known map[string]bool, margin float64) card {
 	return c
 }
 
-// verdict compares a prediction with the truth: an image of a known class must
-// be labelled so, one of an unknown class must be rejected.
-func verdict(q Prediction, known map[string]bool) string {
+// correctness compares a prediction with the truth: an image of a known class
+// must be labelled so, one of an unknown class must be rejected.
+func correctness(q Prediction, known map[string]bool) string {
 	right := q.Truth == q.Predicted && !q.Rejected
 	if !known[q.Truth] {
 		right = q.Rejected
@@ -218,7 +219,7 @@ func verdict(q Prediction, known map[string]bool) string {
 	}
 }
 
-// dataURI holds the picture itself. Base64 contains nothing that could end the
+// dataURI embeds the picture itself. Base64 contains nothing that could end the
 // attribute, which is what makes the conversion safe.
 func dataURI(jpeg []byte) template.URL {
 	if len(jpeg) == 0 {
@@ -227,5 +228,5 @@ func dataURI(jpeg []byte) template.URL {
 	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(jpeg))
 }
 
-// isNumber says that v can be shown and compared.
+// isNumber reports whether v can be shown and compared.
 func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

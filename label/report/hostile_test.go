@@ -15,7 +15,7 @@ func hostileNames() []string {
 	}
 }
 
-// namePage shows one name in every place that takes a name.
+// namePage returns a page with one name in every place that takes a name.
 func namePage(name string) Page {
 	q := sample(name, name, name+"x", 0.9, false)
 	q.TopK = []Ranked{{Label: name, Probability: 0.9}, {Label: name + "y", Probability: 0.1}}
@@ -32,7 +32,8 @@ func namePage(name string) Page {
 	}
 }
 
-// checkInert makes sure that a name changed no structure and is still there.
+// checkInert checks that a name is shown and did not change the structure of
+// the page.
 func checkInert(t *testing.T, name string) {
 	t.Helper()
 	all := parse(t, render(t, namePage(name)))

@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	// DefaultMaxThumbnails keeps a page around 20 MB.
+	// DefaultMaxThumbnails limits a page to about 20 MB.
 	DefaultMaxThumbnails = 2000
 	// DefaultUncertainMargin separates the predictions worth a look.
 	DefaultUncertainMargin = 0.2
-	// MaxMatrixClasses is the most classes for which the confusion matrix is
-	// written in full.
+	// MaxMatrixClasses is the largest number of classes for which the full
+	// confusion matrix is shown.
 	MaxMatrixClasses = 150
 )
 
-// Page is everything that a report shows. The zero value is a valid, empty
-// page.
+// Page is the content of a report. The zero value is a valid, empty page.
 type Page struct {
 	Title, Subtitle string
 	Summary         Summary
@@ -27,25 +26,26 @@ type Page struct {
 	Classes []Class
 	// Predictions may come in any order; every image appears once.
 	Predictions []Prediction
-	// Evaluation is nil where no truth is known; then confusion matrix,
-	// per-class accuracy and calibration are left out.
+	// Evaluation is nil if no truth is known; the confusion matrix, per-class
+	// accuracy and calibration are then left out.
 	Evaluation *metrics.Report
 	Errors     []Failure
 	Skipped    []Skip
-	// Settings tell how the page was made: options, versions, hashes.
+	// Settings record how the results were computed: options, versions, hashes.
 	Settings []Setting
 	Notes    []string
 	// MaxThumbnails limits the number of cards; 0 means DefaultMaxThumbnails.
 	// The page says how many were left out.
 	MaxThumbnails int
-	// UncertainMargin: predictions whose two best probabilities are closer
-	// than this are shown first; 0 means DefaultUncertainMargin.
+	// UncertainMargin is the margin below which a prediction is uncertain and
+	// shown early; 0 means DefaultUncertainMargin.
 	UncertainMargin float64
-	// totals are the sizes of the groups where Predictions are a Selection.
+	// totals are the group sizes if Predictions is a Selection.
 	totals map[string]int
 }
 
-// total is the number of predictions in all.
+// total returns the number of predictions, including those dropped by a
+// Selection.
 func (p Page) total() int {
 	if p.totals == nil {
 		return len(p.Predictions)
@@ -85,13 +85,13 @@ type Prediction struct {
 	Thumbnail []byte
 	NoPicture string
 	Predicted string
-	// Truth is "" when nobody knows. A truth outside Page.Classes is an
-	// unknown class, which is right to reject.
+	// Truth is "" if unknown. A truth outside Page.Classes is an unknown class,
+	// which should be rejected.
 	Truth       string
 	Probability float64
 	Margin      float64 // best minus second-best probability
 	EntropyNats float64
-	Novelty     float64 // higher: less known
+	Novelty     float64 // higher is less known
 	Rejected    bool
 	TopK        []Ranked // best first, the predicted class included
 }
@@ -102,16 +102,16 @@ type Ranked = classifier.Ranked
 // Failure is an image that could not be labelled.
 type Failure struct{ Path, Reason string }
 
-// Skip counts files that are no images, by kind.
+// Skip counts files that are not images, by kind.
 type Skip struct {
 	Kind string
 	N    int
 }
 
-// Setting is a line of "how this was made".
+// Setting is a row of the table of settings.
 type Setting struct{ Name, Value string }
 
-// Validate checks what would otherwise make a misleading page.
+// Validate reports what would make the page misleading.
 func (p Page) Validate() error {
 	if p.MaxThumbnails < 0 {
 		return fmt.Errorf("report: MaxThumbnails is %d, must not be negative", p.MaxThumbnails)

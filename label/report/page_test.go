@@ -17,8 +17,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
 
-// samplePage has everything: two base classes, a new one, pictures that are
-// right, wrong, uncertain, rejected, and of an unknown class.
+// samplePage returns a page with everything: two base classes, a new one,
+// pictures that are right, wrong, uncertain, rejected, and of an unknown class.
 func samplePage() Page {
 	third, full, none := 2.0/3, 1.0, 0.0
 	auroc := 0.9
@@ -69,8 +69,8 @@ type element struct {
 	text  string
 }
 
-// parse reads the page as strict XML, which our HTML also is; anything that
-// broke out of its place makes it fail.
+// parse reads the page as strict XML, which our HTML also is; it fails if
+// anything escaped its context.
 func parse(t testing.TB, page string) []element {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
@@ -170,9 +170,9 @@ func checkHeadingLevels(t *testing.T, all []element) {
 func TestTexts(t *testing.T) {
 	page := render(t, samplePage())
 	for _, want := range []string{
-		"<strong>50.0%</strong> <span>accuracy</span>", "on 6 images of known classes, rejection aside",
+		"<strong>50.0%</strong> <span>accuracy</span>", "on 6 images of known classes, ignoring rejection",
 		"<strong>75.0%</strong> <span>on base classes</span>", "<strong>0.0%</strong> <span>on new classes</span>",
-		"in 2s, 2.5 a second", "2 classes from 40 images, then 1 class from 5 images", "3, 1 of them new",
+		"in 2s, 2.5 per second", "2 classes from 40 images, then 1 class from 5 images", "3, 1 of them new",
 		"then <bdi>emu</bdi> 40.0%", "truncated", "2 <bdi>video</bdi>", "For trying out.",
 	} {
 		if !strings.Contains(page, want) {

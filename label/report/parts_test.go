@@ -9,7 +9,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
 
-// manyPage has n predictions a class, of which the first few are rejected.
+// manyPage returns a page with n predictions per class, of which the first few
+// are rejected.
 func manyPage(classes, n, rejected int) Page {
 	var p Page
 	for c := range classes {
@@ -44,13 +45,13 @@ func TestCardsAreLimitedAndLeftOnesCounted(t *testing.T) {
 func TestFairShares(t *testing.T) {
 	for _, c := range []struct {
 		sizes, want []int
-		room        int
+		capacity    int
 	}{
 		{[]int{5, 5}, []int{5, 5}, 100}, {[]int{1, 9, 9}, []int{1, 4, 4}, 9}, {[]int{3, 3, 3}, []int{1, 1, 0}, 2},
 		{[]int{0, 4}, []int{0, 3}, 3}, {nil, []int{}, 4}, {[]int{4}, []int{0}, 0},
 	} {
-		if got := fairShares(c.sizes, c.room); fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("fairShares(%v, %d) = %v, want %v", c.sizes, c.room, got, c.want)
+		if got := fairShares(c.sizes, c.capacity); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("fairShares(%v, %d) = %v, want %v", c.sizes, c.capacity, got, c.want)
 		}
 	}
 }
@@ -65,7 +66,7 @@ func TestVerdict(t *testing.T) {
 		{"cat", "", false, ""}, {"cat", "", true, ""}, {"cat", "cat", false, "right"}, {"cat", "dog", false, "wrong"},
 		{"cat", "cat", true, "wrong"}, {"cat", "emu", false, "wrong"}, {"cat", "emu", true, "right"},
 	} {
-		if got := verdict(Prediction{Predicted: c.predicted, Truth: c.truth, Rejected: c.rejected}, known); got != c.want {
+		if got := correctness(Prediction{Predicted: c.predicted, Truth: c.truth, Rejected: c.rejected}, known); got != c.want {
 			t.Errorf("predicted %q, truth %q, rejected %v: %q, want %q", c.predicted, c.truth, c.rejected, got, c.want)
 		}
 	}
@@ -89,7 +90,8 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
-// identityReport has n classes with one image each, all right.
+// identityReport returns a report on n classes with one image each, all
+// labelled correctly.
 func identityReport(n int) *metrics.Report {
 	e := &metrics.Report{N: n, Accuracy: 1}
 	for i := range n {
@@ -148,8 +150,8 @@ func BenchmarkWrite2000Cards(b *testing.B) {
 	}
 }
 
-// TestSelectionIsThePage: a page of a selection is the page of all predictions,
-// also where far more come than are kept.
+// TestSelectionIsThePage: a page of a selection equals the page of all
+// predictions, even with far more predictions than it retains.
 func TestSelectionIsThePage(t *testing.T) {
 	for _, c := range []struct{ classes, n, rejected, limit int }{{3, 5, 1, 2000}, {5, 3000, 400, 100}, {40, 3000, 20, 200}, {1, 500, 0, 20}, {0, 0, 0, 10}} {
 		p := manyPage(c.classes, c.n, c.rejected)
@@ -161,7 +163,7 @@ func TestSelectionIsThePage(t *testing.T) {
 		}
 		s.Fill(&p)
 		if len(p.Predictions) > c.limit {
-			t.Errorf("%+v: %d predictions are kept", c, len(p.Predictions))
+			t.Errorf("%+v: %d predictions retained", c, len(p.Predictions))
 		}
 		if got := render(t, p); got != want {
 			t.Errorf("%+v: the pages differ (%d and %d bytes)", c, len(got), len(want))

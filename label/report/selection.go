@@ -1,21 +1,21 @@
 package report
 
-// A Selection takes the predictions of a run of any length one by one and keeps
-// those that the page can show, with their numbers. Memory is bounded by the
-// page's limit and the number of classes.
+// A Selection takes the predictions of a run one by one and retains those that
+// the page can show, plus the group sizes. Memory is bounded by the page's
+// limit and the number of classes.
 type Selection struct {
 	page   Page
 	groups map[string][]Prediction // by groupName
 	totals map[string]int
 }
 
-// NewSelection chooses for a page with these classes and limits.
+// NewSelection returns a Selection for a page with p's classes and limits.
 func NewSelection(p Page) *Selection {
 	p.Predictions = nil
 	return &Selection{page: p, groups: map[string][]Prediction{}, totals: map[string]int{}}
 }
 
-// groupName tells the groups of the gallery apart.
+// groupName returns the name of the group that a prediction belongs to.
 func groupName(q Prediction, margin float64) string {
 	switch {
 	case q.Rejected:
@@ -36,8 +36,8 @@ func (s *Selection) Add(q Prediction) {
 	}
 }
 
-// most is how many of a group can matter. A class gets some times its fair
-// share of the page, since others may leave room.
+// most returns how many predictions of a group to retain. A class gets several
+// times its fair share of the page, since others may not need theirs.
 func (s *Selection) most(name string) int {
 	limit := s.page.maxThumbnails()
 	if name == "rejected" || name == "uncertain" {
@@ -46,7 +46,7 @@ func (s *Selection) most(name string) int {
 	return min(limit, 50+4*limit/max(1, len(s.page.Classes)))
 }
 
-// first returns those of a group that the page would show first.
+// first returns the predictions of a group that the page would show first.
 func first(predictions []Prediction, name string, most int) []Prediction {
 	at := map[string]int{"rejected": 0, "uncertain": 1}
 	i, special := at[name]
@@ -54,31 +54,32 @@ func first(predictions []Prediction, name string, most int) []Prediction {
 		i = 2
 	}
 	sortGroup(i, predictions)
-	kept := predictions[:min(most, len(predictions))]
-	clear(predictions[len(kept):])
-	return kept
+	top := predictions[:min(most, len(predictions))]
+	clear(predictions[len(top):])
+	return top
 }
 
-// Fill puts what is shown into a page with the same classes and limits.
+// Fill puts the selected predictions into a page with the same classes and
+// limits.
 func (s *Selection) Fill(p *Page) {
 	_ = s.FillPictures(p, func([]Prediction) error { return nil })
 }
 
-// FillPictures is Fill for predictions that need a Thumbnail, which load adds to
-// some of them at a time. One that cannot have a picture (NoPicture) makes room
-// for the next of its group, and is shown only where there is no other.
+// FillPictures is Fill for predictions that need a Thumbnail, which load adds
+// to a few of them at a time. One without a picture (NoPicture) gives way to
+// the next in its group, and is shown only if there is no other.
 func (s *Selection) FillPictures(p *Page, load func([]Prediction) error) error {
 	all := s.page
 	for _, group := range s.groups {
 		all.Predictions = append(all.Predictions, group...)
 	}
 	groups := groupPredictions(all)
-	room := allot(groups, all.maxThumbnails())
+	shares := allot(groups, all.maxThumbnails())
 	p.Predictions, p.totals = nil, s.totals
 	for i, m := range groups {
 		var shown, blank []Prediction
-		for rest := m.predictions; len(shown) < room[i] && len(rest) > 0; {
-			next := rest[:min(room[i]-len(shown), len(rest))]
+		for rest := m.predictions; len(shown) < shares[i] && len(rest) > 0; {
+			next := rest[:min(shares[i]-len(shown), len(rest))]
 			rest = rest[len(next):]
 			if err := load(next); err != nil {
 				return err
@@ -91,7 +92,7 @@ func (s *Selection) FillPictures(p *Page, load func([]Prediction) error) error {
 				}
 			}
 		}
-		p.Predictions = append(p.Predictions, append(shown, blank[:min(room[i]-len(shown), len(blank))]...)...)
+		p.Predictions = append(p.Predictions, append(shown, blank[:min(shares[i]-len(shown), len(blank))]...)...)
 	}
 	return nil
 }

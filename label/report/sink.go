@@ -17,16 +17,16 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// A Sink makes the page of a run as it goes on, in memory bounded by the page's
-// limit. It implements label.Sink.
+// A Sink builds the page of a run as it progresses, in memory bounded by the
+// page's limit. It implements label.Sink.
 type Sink struct {
-	// File gets the page.
+	// File is where the page is written.
 	File string
-	// Evaluation says what images truly show; it must come before the page
-	// among the sinks.
+	// Evaluation gives the true classes; it must come before this Sink among
+	// the sinks.
 	Evaluation *label.Evaluation
-	// Picture makes the thumbnail of an image; it is safe for concurrent use,
-	// by as many as Threads.
+	// Picture returns the thumbnail of an image; Threads goroutines call it
+	// concurrently.
 	Picture func(path string) ([]byte, error)
 	Threads int
 
@@ -52,8 +52,7 @@ func (s *Sink) Put(row label.Scored) error {
 	return nil
 }
 
-// Commit implements label.Sink: it makes the thumbnails of what is shown and
-// writes the page.
+// Commit implements label.Sink: it creates the thumbnails and writes the page.
 func (s *Sink) Commit(o embed.Outcome) error {
 	var err error
 	if s.page.Evaluation, err = s.Evaluation.Report(); err != nil {
@@ -105,8 +104,8 @@ func (s *Sink) pictures(predictions []Prediction) error {
 	return group.Wait()
 }
 
-// PageOf is a page with everything that the model alone can say; version is that
-// of the program.
+// PageOf returns a page with the facts known from the model alone; version is
+// that of the program.
 func PageOf(m *model.Model, version string) Page {
 	from := m.Provenance.Backbone
 	page := Page{
@@ -118,7 +117,7 @@ func PageOf(m *model.Model, version string) Page {
 		page.Settings = append(page.Settings, Setting{Name: "backbone SHA-256", Value: from.SHA256})
 	}
 	if from.Name == backbone.Default {
-		page.Notes = append(page.Notes, "The built-in backbone is for trying things out: take an exported CLIP, DINOv2 or ResNet for real photos.")
+		page.Notes = append(page.Notes, "The built-in backbone is for trying things out: use an exported CLIP, DINOv2 or ResNet for real photos.")
 	}
 	for _, s := range m.Sessions {
 		page.Summary.Sessions = append(page.Summary.Sessions, Session{Classes: len(s.NewClasses), Images: s.Count()})

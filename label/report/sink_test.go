@@ -47,7 +47,7 @@ func newCounter(t *testing.T) *counter {
 	return &counter{Head: head}
 }
 
-// many are n rows in folders named after classes.
+// many returns n rows in folders named after classes.
 type many int
 
 func (many) Provenance() embed.Provenance { return embed.Provenance{Dim: 1} }
@@ -63,7 +63,7 @@ func (n many) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcom
 }
 
 // TestARowIsScoredOnce: labels, class folders, evaluation, ranking and page
-// together read one scoring pass. Batches hold 64 rows, so the last is filled up.
+// share one scoring pass. Batches hold 64 rows, so the last is padded.
 func TestARowIsScoredOnce(t *testing.T) {
 	const n, padded = 2500, 2560
 	head, out := newCounter(t), t.TempDir()
@@ -83,7 +83,7 @@ func TestARowIsScoredOnce(t *testing.T) {
 	}
 	page := report.NewSink(context.Background(), report.Page{Classes: []report.Class{{Name: "left"}, {Name: "right"}}})
 	page.File, page.Evaluation, page.Threads = filepath.Join(out, "report.html"), evaluation, 2
-	page.Picture = func(path string) ([]byte, error) { // many of the surest are gone, which have others of their group behind them
+	page.Picture = func(path string) ([]byte, error) { // many of the most confident images are missing; others of their group replace them
 		if strings.HasSuffix(path, "0.jpg") && !strings.HasPrefix(path, "12") {
 			return nil, errors.New("the file is gone")
 		}
@@ -112,7 +112,7 @@ func TestARowIsScoredOnce(t *testing.T) {
 	}
 }
 
-// TestTileWithoutPicture: where there is no other image to show, the tile says
+// TestTileWithoutPicture: if there is no other image to show, the tile states
 // why it has no picture.
 func TestTileWithoutPicture(t *testing.T) {
 	head := newCounter(t)

@@ -11,9 +11,9 @@ import (
 )
 
 // showName makes any file or class name readable: bytes that are not UTF-8 are
-// percent-escaped as in labels.csv, and characters that cannot be seen or that
-// turn the direction of text are written as \u202e. Markup is escaped later, by
-// html/template.
+// percent-escaped as in labels.csv, and characters that are invisible or change
+// the direction of text are written as escapes such as \u202e. Markup is
+// escaped later, by html/template.
 func showName(name string) string {
 	var b strings.Builder
 	for len(name) > 0 {
@@ -33,7 +33,7 @@ func showName(name string) string {
 	return b.String()
 }
 
-// percent writes a share as 93.8%, and what is not a number as a dash.
+// percent formats a share as 93.8%, and NaN as a dash.
 func percent(share float64) string {
 	if math.IsNaN(share) || math.IsInf(share, 0) {
 		return "–"
@@ -41,7 +41,7 @@ func percent(share float64) string {
 	return strconv.FormatFloat(100*share, 'f', 1, 64) + "%"
 }
 
-// barWidth is a CSS length for a share, kept within the bar.
+// barWidth formats a share as a CSS length, clamped to the bar.
 func barWidth(share float64) string {
 	if !(share > 0) {
 		return "0%"
@@ -49,7 +49,7 @@ func barWidth(share float64) string {
 	return strconv.FormatFloat(100*min(share, 1), 'f', 1, 64) + "%"
 }
 
-// count writes 12345 as 12,345.
+// count formats 12345 as 12,345.
 func count(n int) string {
 	digits := strconv.Itoa(n)
 	start := 0
@@ -62,7 +62,7 @@ func count(n int) string {
 	return digits
 }
 
-// plural is "1 image" or "2 images".
+// plural formats "1 image" or "2 images".
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -70,7 +70,7 @@ func plural(n int, one, many string) string {
 	return count(n) + " " + many
 }
 
-// duration keeps three digits or so.
+// duration rounds to about three digits.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -7,8 +7,8 @@ import (
 	"html/template"
 )
 
-// view is the page as the template sees it, which shows names that come from the
-// page itself with the function show.
+// view is the page as the template sees it. Names taken from Page directly go
+// through the template function show.
 type view struct {
 	Page        Page
 	Style       template.CSS
@@ -48,7 +48,7 @@ func newView(p Page) (view, error) {
 	return v, nil
 }
 
-// evaluate adds what needs the truth.
+// evaluate adds the sections that need the truth.
 func (v *view) evaluate(p Page) {
 	if p.Evaluation == nil {
 		return
@@ -57,7 +57,7 @@ func (v *view) evaluate(p Page) {
 	v.Confusion, v.Calibration, v.Bars = &confusion, &calibration, newClassBars(p.Evaluation, p.Classes)
 }
 
-// facts are the short lines under the title.
+// facts returns the short facts under the title.
 func facts(p Page) []Setting {
 	all := []Setting{
 		{"Backbone", p.Summary.Backbone}, {"Method", p.Summary.Method},
@@ -100,7 +100,8 @@ func sessionList(sessions []Session) string {
 	return text
 }
 
-// classNames are the choices of the filter: everything predicted or known.
+// classNames returns the choices of the class filter: all predicted or known
+// classes.
 func classNames(p Page) []string {
 	seen := map[string]bool{}
 	var out []string

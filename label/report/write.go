@@ -11,8 +11,8 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Write writes the page to w. It fails on an invalid page and when w does; what
-// was written by then is of no use, so write to a temporary file.
+// Write writes the page to w. On error the output is incomplete, so write to a
+// temporary file.
 func Write(w io.Writer, p Page) error {
 	if err := p.Validate(); err != nil {
 		return err

@@ -12,18 +12,19 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// maxLineBytes is the longest line; a path has at most a few thousand bytes.
+// maxLineBytes is the maximum line length; a path has at most a few thousand
+// bytes.
 const maxLineBytes = 1 << 20
 
 // A request is one line of the input.
 type request struct {
 	path string
 	id   json.RawMessage
-	err  error // why the line cannot be understood
+	err  error // why the line is malformed
 }
 
-// sample is what the embedder is asked for. A line without a path gets a name
-// that no file can have, so that its answer keeps its place.
+// sample returns the sample to embed. A line without a path gets a name that no
+// file can have, so that its answer comes in order.
 func (r request) sample() dataset.Sample {
 	if r.err != nil {
 		return dataset.Sample{Path: "\x00"}
@@ -54,8 +55,8 @@ func parse(line []byte) request {
 	return request{path: dataset.UnescapePath(*fields.Path), id: fields.ID}
 }
 
-// A reader hands out the lines of a stream; its goroutine ends with the stream,
-// which is why the context is looked at beside it.
+// A reader yields the lines of a stream. Its goroutine ends only with the
+// stream, so next also watches the context.
 type reader struct {
 	lines chan []byte
 	err   error // after lines was closed

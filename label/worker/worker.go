@@ -20,29 +20,30 @@ type Embedder interface {
 	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error)
 }
 
-// batchAnswers is how many answers are made together when they come fast.
+// batchAnswers is the maximum number of answers computed together.
 const batchAnswers = 64
 
-// requestsWaiting bounds the lines that were read and not yet answered, beside
-// those that the embedder itself holds.
+// requestsWaiting bounds the lines read and not yet answered, besides those
+// that the embedder itself holds.
 const requestsWaiting = 1024
 
 // A Worker answers requests until its input ends.
 type Worker struct {
 	Embedder Embedder
-	// Root is the folder that relative paths start from.
+	// Root is the folder that relative paths are resolved against.
 	Root string
 	In   io.Reader
 	Out  io.Writer
-	// Answer makes the answers, values for encoding/json, of at most 64 items
-	// that have embeddings, in their order.
+	// Answer returns the answers, as values for encoding/json, to at most 64
+	// items that have embeddings, in order.
 	Answer func(items []embed.Item) ([]any, error)
 }
 
 // An Outcome counts the answers.
 type Outcome struct{ Answered, Failed int }
 
-// Run works until the input ends, ctx does, or the output cannot be written.
+// Run works until the input ends, ctx is cancelled, or writing the output
+// fails.
 func (w Worker) Run(ctx context.Context) (Outcome, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	r := run{Worker: w, requests: make(chan request, requestsWaiting), done: make(chan finished, batchAnswers), out: bufio.NewWriter(w.Out)}
@@ -67,7 +68,7 @@ type run struct {
 	outcome  Outcome
 }
 
-// finished is a request with what the embedder said.
+// finished is a request with the embedder's result.
 type finished struct {
 	request
 	item embed.Item
@@ -94,7 +95,7 @@ func (r *run) samples(ctx context.Context, in *reader) iter.Seq[dataset.Sample] 
 }
 
 func (r *run) emit(ctx context.Context, item embed.Item) error {
-	f := finished{<-r.requests, item} // pushed before its sample was handed out
+	f := finished{<-r.requests, item} // queued before its sample was yielded
 	if f.err != nil {
 		f.item.Err = f.err
 	}
@@ -106,7 +107,7 @@ func (r *run) emit(ctx context.Context, item embed.Item) error {
 	}
 }
 
-// answer takes what is there, up to a batch, and never waits for more.
+// answer takes the finished requests, up to a batch, without waiting for more.
 func (r *run) answer() error {
 	for first := range r.done {
 		batch := []finished{first}
@@ -155,7 +156,7 @@ func (r *run) reply(batch []finished) error {
 	return nil
 }
 
-// write puts the id, where there is one, in front of the answer's own fields.
+// write puts the id, if there is one, before the answer's own fields.
 func (r *run) write(f finished, answer any) error {
 	r.outcome.Answered++
 	if f.item.Err != nil {
@@ -178,8 +179,8 @@ func (r *run) write(f finished, answer any) error {
 	return err
 }
 
-// plainJSON is a line of JSON that leaves "<" and its like as they are, as the
-// result files do.
+// plainJSON encodes v as a line of JSON without HTML escaping, as in the result
+// files.
 func plainJSON(v any) ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)

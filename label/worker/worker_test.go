@@ -111,7 +111,7 @@ func TestAnswersDoNotWait(t *testing.T) {
 	}
 }
 
-// An endless input counts what is read of it.
+// An endless input counts the bytes read from it.
 type endless struct{ lines atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -119,7 +119,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return copy(p, "a\n"), nil
 }
 
-// TestBackPressure: while nobody takes the answers, a bounded number of
+// TestBackPressure: while nobody reads the answers, a bounded number of
 // requests is read.
 func TestBackPressure(t *testing.T) {
 	in := &endless{}
@@ -189,10 +189,10 @@ func FuzzParse(f *testing.F) {
 
 func Example() {
 	Worker{
-		Embedder: echo{}, // an *embed.Stream in earnest
+		Embedder: echo{}, // an *embed.Embedder in real use
 		In:       strings.NewReader("photo.jpg\n{\"path\":\"cat/1.jpg\",\"id\":17}\nbad.jpg\n"),
 		Out:      printer{},
-		Answer:   lengths, // label.Responder.Answer in earnest
+		Answer:   lengths, // label.Scorer.Answer in real use
 	}.Run(context.Background())
 	// Output:
 	// {"path":"photo.jpg","length":9}

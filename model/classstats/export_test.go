@@ -2,5 +2,5 @@ package classstats
 
 var Decode = decode
 
-// Format is that of a STATS file.
+// Format is the format of a STATS file.
 var Format = format

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// ErrNotStats says that a file is something else than a STATS file.
+// ErrNotStats means that a file is not a STATS file.
 var ErrNotStats = errors.New("not a statistics file")
 
 var format = container.Format{Name: "pipeline-class-statistics", Version: 2, Foreign: ErrNotStats, Again: "collect the statistics again"}
@@ -40,10 +40,9 @@ type classEntry struct {
 	N    int    `json:"n"`
 }
 
-// Save writes the statistics, all or nothing. What is in the file does not depend
-// on the order in which samples were added, except for the last bits of the
-// moments of classes with more than d samples. A file of another kind is never
-// replaced.
+// Save writes the statistics atomically. The content does not depend on the
+// order in which samples were added, except for the last bits of the moments of
+// classes with more than d samples. A file of another kind is never replaced.
 func (s *Stats) Save(path string) error {
 	if err := s.save(path); err != nil {
 		return fmt.Errorf("save statistics %s: %w", path, err)
@@ -57,7 +56,7 @@ func (s *Stats) save(path string) error {
 	case err == nil:
 		defer f.Close()
 		if _, err := container.OpenHeader(f, size, format); err != nil && size > 0 {
-			return fmt.Errorf("what is there is %w and is not replaced: move it away or choose another name", ErrNotStats)
+			return fmt.Errorf("the existing file is %w and is not replaced: move it away or choose another name", ErrNotStats)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -100,7 +99,7 @@ func (s *Stats) container() (container.File, error) {
 }
 
 // Load reads a STATS file and checks all of it. The error wraps ErrNotStats, or
-// one of the errors of model.Load that say what is wrong with a file.
+// one of the errors by which model.Load reports a bad file.
 func Load(path string) (*Stats, error) {
 	f, size, err := container.OpenRegular(path)
 	if err != nil {
@@ -114,7 +113,7 @@ func Load(path string) (*Stats, error) {
 	return s, nil
 }
 
-// decode reads a STATS file. Whatever the bytes, the result is statistics or an
+// decode reads a STATS file. It accepts any bytes and returns statistics or an
 // error.
 func decode(r io.ReaderAt, size int64) (*Stats, error) {
 	f, _, err := container.Open(r, size, format)
@@ -178,7 +177,7 @@ func (s *Stats) readClasses(f *safetensors.File, classes []classEntry) error {
 			k.known[k.content[j]] = true
 		}
 		if len(k.known) != c.N {
-			return fmt.Errorf("class %q: a content hash is there twice", c.Name)
+			return fmt.Errorf("class %q: a content hash appears twice", c.Name)
 		}
 		s.classes[c.Name] = k
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// FuzzLoad: whatever the bytes, Load gives statistics that can be merged, saved
-// and learned from, or an error.
+// FuzzLoad: for any bytes Load returns statistics that can be merged, saved and
+// learned from, or an error.
 func FuzzLoad(f *testing.F) {
 	const d = 6
 	s := classstats.New(d, true)

@@ -10,19 +10,20 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// ErrCountedTwice says that statistics share samples and cannot count them once.
+// ErrCountedTwice means that statistics share samples that cannot be counted
+// once.
 var ErrCountedTwice = errors.New("the same images are counted in both")
 
-// Merge adds what o has counted, and returns how many samples both have counted.
-// Those count once: Merge takes them out of the side that still has its
-// examples, which it does while a class has up to d of them. Where neither side
-// has, the error wraps ErrCountedTwice. It wraps
-// embed.ErrOtherBackbone or embed.ErrOtherPreprocessing when the embeddings do not belong together. On error
+// Merge adds the samples of o, and returns how many samples both have. Those
+// count once: Merge removes them from a side that still has the examples of the
+// class, which it does for classes of up to d samples. If neither side does,
+// the error wraps ErrCountedTwice. It wraps embed.ErrOtherBackbone or
+// embed.ErrOtherPreprocessing if the embeddings are incompatible. On error
 // nothing is merged.
 //
-// Merging is exact: in any order and grouping, also as a tree, the result is the
-// same up to rounding, 1e-12 of the squared length of the data. Cost: O(d²) per
-// class, whatever the number of examples.
+// Merging is exact: in any order and grouping, including a tree, the result is
+// the same up to rounding, 1e-12 of the squared length of the data. Cost: O(d²)
+// per class, whatever the number of examples.
 func (s *Stats) Merge(o *Stats) (shared int, err error) {
 	if err := s.compatible(o); err != nil {
 		return 0, fmt.Errorf("merge statistics: %w", err)
@@ -34,7 +35,7 @@ func (s *Stats) Merge(o *Stats) (shared int, err error) {
 	for _, name := range names {
 		both := s.classes[name].shared(o.classes[name])
 		if both > 0 && !s.classes[name].stats.Thin() && !o.classes[name].stats.Thin() {
-			return 0, fmt.Errorf("merge statistics: class %q: %w, %d of them, and neither side keeps examples of so large a class: collect one of the two again with --except and the other", name, ErrCountedTwice, both)
+			return 0, fmt.Errorf("merge statistics: class %q: %w, %d of them, and neither side has the examples of so large a class: collect one of the two again with --except and the other", name, ErrCountedTwice, both)
 		}
 		shared += both
 	}
@@ -47,7 +48,7 @@ func (s *Stats) Merge(o *Stats) (shared int, err error) {
 	return shared, nil
 }
 
-// shared counts the contents that both have.
+// shared returns the number of contents in both.
 func (c *counted) shared(o *counted) int {
 	if c == nil {
 		return 0
@@ -61,7 +62,7 @@ func (c *counted) shared(o *counted) int {
 	return n
 }
 
-// merge adds o without what both have; one of the two is thin.
+// merge adds o, skipping samples counted in both; one of the two is thin.
 func (c *counted) merge(o *counted) error {
 	if c.shared(o) > 0 {
 		var err error
@@ -87,7 +88,7 @@ func (c *counted) merge(o *counted) error {
 	return nil
 }
 
-// without returns a thin class without some contents.
+// without returns a thin class without the given contents.
 func (c *counted) without(gone map[Hash]bool) (*counted, error) {
 	rest := &counted{known: map[Hash]bool{}}
 	var rows []int
@@ -101,20 +102,19 @@ func (c *counted) without(gone map[Hash]bool) (*counted, error) {
 	return rest, err
 }
 
-// compatible returns an error where the embeddings must not be mixed, as far as
-// their origin is known.
+// compatible returns an error if the embeddings are known not to be compatible.
 func (s *Stats) compatible(o *Stats) error {
 	if err := s.Source().Compatible(o.Source(), "in the other"); err != nil {
 		return err
 	}
 	if s.Unit != o.Unit {
-		return fmt.Errorf("one is of embeddings scaled to length 1, the other of embeddings as they are: collect both with --raw, or both without")
+		return fmt.Errorf("one has embeddings scaled to length 1, the other unscaled embeddings: collect both with --raw, or both without")
 	}
 	return nil
 }
 
-// ordered returns a class with its contents sorted, and with them the rows of the
-// thin form, so that a file does not show in which order images came.
+// ordered returns a class with its contents, and the rows of the thin form,
+// sorted, so that a file does not depend on the order of the images.
 func (c *counted) ordered() (*counted, error) {
 	rows := classifier.Range(0, len(c.content))
 	slices.SortFunc(rows, func(i, j int) int { return bytes.Compare(c.content[i][:], c.content[j][:]) })

@@ -3,10 +3,10 @@ package classstats
 import "crypto/sha256"
 
 // A Hash is the SHA-256 of a sample's content: of the image file's bytes, or of
-// the float32 bytes of a row without a file (see embed.HashRow).
+// the float32 bytes of a row that has no file (see embed.HashRow).
 type Hash = [sha256.Size]byte
 
-// A SampleID is one learned example.
+// A SampleID identifies one learned example.
 type SampleID struct {
 	Content Hash
 	Class   string

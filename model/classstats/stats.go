@@ -1,7 +1,7 @@
-// Package classstats holds statistics of labelled embeddings, class by class:
-// what a machine that has seen some of the images hands to the one that trains.
-// They are collected, saved, merged exactly, and learned by model.TrainStats and
-// model.LearnStats. docs/formats.md describes the file.
+// Package classstats holds statistics of labelled embeddings per class.
+// Machines that each see part of the images collect and save them; they are
+// merged exactly and learned by model.TrainStats and model.LearnStats.
+// docs/formats.md describes the file.
 package classstats
 
 import (
@@ -23,14 +23,14 @@ import (
 // pendingValues bounds the embeddings that wait to be added, 16 MiB.
 const pendingValues = 4 << 20
 
-// Stats are a set of samples with the moments of its classes. Memory: the
-// moments, 32 bytes per sample, and at most 16 MiB of embeddings that wait to be
+// Stats is a set of samples with the moments of its classes. Memory: the
+// moments, 32 bytes per sample, and at most 16 MiB of embeddings waiting to be
 // added.
 type Stats struct {
-	// Unit says that embeddings were scaled to length 1, and then rounded to
-	// float32, before they were added.
+	// Unit means that embeddings are scaled to length 1, and then rounded to
+	// float32, before they are added.
 	Unit bool
-	// Provenance says what made the embeddings.
+	// Provenance records how the embeddings were computed.
 	Provenance  embed.Provenance
 	ToolVersion string
 
@@ -45,28 +45,28 @@ type Stats struct {
 type counted struct {
 	stats   *moments.Moments
 	content []Hash
-	known   map[Hash]bool // content, including what is pending
+	known   map[Hash]bool // content, including pending samples
 }
 
-// New returns statistics of no samples, for embeddings of d values.
+// New returns empty statistics for embeddings of d values.
 func New(d int, unit bool) *Stats {
 	return &Stats{Unit: unit, dim: d, classes: map[string]*counted{}, pending: map[string][]float32{}}
 }
 
-// Source is the Provenance with the dimension, which is always known.
+// Source returns the Provenance, with the dimension set.
 func (s *Stats) Source() embed.Provenance {
 	p := s.Provenance
 	p.Dim = s.dim
 	return p
 }
 
-// Dim returns the number of values of an embedding.
+// Dim returns the number of values in an embedding.
 func (s *Stats) Dim() int { return s.dim }
 
-// Classes returns the names, sorted.
+// Classes returns the class names, sorted.
 func (s *Stats) Classes() []string { return slices.Sorted(maps.Keys(s.classes)) }
 
-// SampleCount returns how many (content hash, class) pairs are counted.
+// SampleCount returns the number of (content hash, class) pairs counted.
 func (s *Stats) SampleCount() int {
 	n := 0
 	for _, c := range s.classes {
@@ -117,7 +117,7 @@ func (s *Stats) class(name string) *counted {
 	return c
 }
 
-// settle adds what is waiting, the classes in parallel.
+// settle adds the pending embeddings, classes in parallel.
 func (s *Stats) settle() error {
 	names := slices.Sorted(maps.Keys(s.pending))
 	err := dense.ParallelErr(len(names), func(i int) error {
@@ -135,7 +135,7 @@ func (s *Stats) settle() error {
 	return err
 }
 
-// Samples returns the pairs, by class and content.
+// Samples returns the pairs, sorted by class and content.
 func (s *Stats) Samples() []SampleID {
 	ids := make([]SampleID, 0, s.SampleCount())
 	for name, c := range s.classes {
@@ -149,17 +149,16 @@ func (s *Stats) Samples() []SampleID {
 	return ids
 }
 
-// A Class is the samples of one class and their moments.
+// A Class holds the samples of one class and their moments.
 type Class struct {
 	Name    string
 	Moments *moments.Moments
 	Content []Hash
 }
 
-// Except returns the classes, sorted by name, without the samples that are
-// known, and leaves out classes of which nothing is left. The error wraps
-// ErrCountedTwice where a class has some known samples and is too large to take
-// them out.
+// Except returns the classes, sorted by name, without the known samples, and
+// omits classes that become empty. The error wraps ErrCountedTwice if a class
+// has some known samples and is too large for them to be removed.
 func (s *Stats) Except(known func(SampleID) bool) ([]Class, error) {
 	if err := s.settle(); err != nil {
 		return nil, err

@@ -27,14 +27,14 @@ import (
 
 const statsDim = 6
 
-// batch is samples in rows.
+// batch holds samples in rows.
 type batch struct {
 	X       blas32.General
 	Labels  []string
 	Content []Hash
 }
 
-// crowd is n samples of each class; values are drawn.
+// crowd returns n samples of each class, with random values.
 func crowd(seed uint64, n int, classes ...string) batch {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	var b batch
@@ -77,7 +77,7 @@ func contents(t testing.TB, path string) []byte {
 	return raw
 }
 
-// collected counts some rows of a batch.
+// collected returns statistics of some rows of a batch.
 func collected(t testing.TB, b batch, rows []int) *Stats {
 	t.Helper()
 	s := New(statsDim, true)
@@ -131,8 +131,8 @@ func near(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// Machines that share no image, in any order and grouping, and files in between,
-// give what one machine would have collected.
+// Machines that share no image, merged in any order and grouping and via files,
+// give what one machine collects.
 func TestMachinesAgreeWithOne(t *testing.T) {
 	b := crowd(1, 40, "ant", "bee", "cat")
 	few := crowd(2, 3, "dog", "ant")
@@ -172,10 +172,10 @@ func reloaded(t *testing.T, s *Stats) *Stats {
 	return back
 }
 
-// A sample that both have counted counts once while one of them has examples,
-// and is refused otherwise.
+// A sample that both have counts once while one of them has examples, and is
+// refused otherwise.
 func TestSharedSamplesCountOnce(t *testing.T) {
-	b := crowd(1, 40, "ant") // the full form begins with 7 samples
+	b := crowd(1, 40, "ant") // the full form starts at 7 samples
 	for name, c := range map[string]struct {
 		a, b []int
 		ok   bool
@@ -226,7 +226,7 @@ func TestOneImageOfTwoClasses(t *testing.T) {
 	}
 }
 
-// What a file holds does not depend on the order in which images came.
+// The content of a file does not depend on the order of the images.
 func TestStatsFileDoesNotShowTheOrder(t *testing.T) {
 	b := crowd(1, 5, "ant", "bee")
 	dir := t.TempDir()

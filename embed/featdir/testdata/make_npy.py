@@ -1,6 +1,6 @@
-"""Makes the .npy files beside it: python dataset/testdata/make_npy.py
+"""Writes the .npy files in its folder: python embed/featdir/testdata/make_npy.py
 
-NumPy writes them, dataset's tests read them.
+NumPy writes them; the tests of package featdir read them.
 """
 import hashlib
 import pathlib
@@ -15,6 +15,6 @@ np.save(here / "f8.npy", x)
 np.save(here / "big_endian.npy", x.astype(">f4"))
 np.save(here / "fortran.npy", np.asfortranarray(x.astype("<f4")))
 np.save(here / "one_dimension.npy", x[0].astype("<f4"))
-# TestFloat16 compares with this: all finite float16, in the order of their bits, as float32.
+# TestFloat16 compares with this digest: all finite float16, in the order of their bits, as float32.
 bits = np.arange(65536, dtype="<u2").view("<f2")
 print(hashlib.sha256(bits[np.isfinite(bits)].astype("<f4").tobytes()).hexdigest())

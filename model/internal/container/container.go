@@ -1,6 +1,6 @@
-// Package container is the safetensors file that a model, its statistics side
-// file and a file of class statistics all are: tensors, a JSON document in the
-// metadata, a format with a version, and a checksum at the end.
+// Package container reads and writes the safetensors files that hold models,
+// their statistics side files and class statistics: tensors, a JSON document in
+// the metadata, a format with a version, and a checksum at the end.
 package container
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 )
 
-// What can be wrong with a file, for errors.Is.
+// Errors about a file's version, for errors.Is.
 var (
-	// ErrNewerVersion says that a later program wrote the file.
+	// ErrNewerVersion means that a newer program wrote the file.
 	ErrNewerVersion = errors.New("written by a newer version of pipeline")
-	// ErrOlderVersion says that an earlier program wrote the file.
+	// ErrOlderVersion means that an older program wrote the file.
 	ErrOlderVersion = errors.New("written by an older version of pipeline")
 )
 
@@ -36,20 +36,21 @@ const (
 type Format struct {
 	Name    string
 	Version int
-	// Foreign is the error that a file of another kind wraps.
+	// Foreign is the error for a file of another kind.
 	Foreign error
-	// Again says how to replace a file of an older version.
+	// Again is advice for replacing a file of an older version.
 	Again string
 }
 
-// known says what a file is that was taken for one of another format.
+// known describes files of the other formats, for the error when one is opened
+// by mistake.
 var known = map[string]string{
 	"pipeline-model":            "it is a model",
 	"pipeline-statistics":       "it is the statistics side file of a model",
-	"pipeline-class-statistics": "it holds statistics of classes; pipeline train --stats makes a model of them",
+	"pipeline-class-statistics": "it holds class statistics; pipeline train --stats turns them into a model",
 }
 
-// A File is the content of a file.
+// A File is the content of a file in one of the formats.
 type File struct {
 	Tensors  map[string]safetensors.Tensor
 	Metadata map[string]string
@@ -62,20 +63,20 @@ func New(f Format, document string) File {
 	}}
 }
 
-// Add puts tensors into the file under a prefix.
+// Add adds tensors under a prefix.
 func (c File) Add(prefix string, tensors map[string]classifier.Tensor) {
 	for name, t := range tensors {
 		c.Tensors[prefix+name] = safetensors.Tensor{Shape: t.Shape, F32: t.F32, F64: t.F64, I64: t.I64}
 	}
 }
 
-// Digest returns what Write would write.
+// Digest returns the size and hash of what Write would write.
 func (c File) Digest() (safetensors.Written, error) {
 	return safetensors.Write(io.Discard, c.Tensors, c.Metadata)
 }
 
-// Write makes the file durable under its name; before, unless nil, runs when
-// everything is on disk, just before the rename.
+// Write writes the file durably and atomically; before, unless nil, runs after
+// everything is synced, just before the rename.
 func (c File) Write(path string, before func() error) error {
 	f, err := atomicfile.Create(path)
 	if err != nil {
@@ -100,8 +101,7 @@ func (c File) Write(path string, before func() error) error {
 	return f.Commit()
 }
 
-// OpenRegular opens a file that is neither a folder nor a device, and returns
-// its size.
+// OpenRegular opens a regular file and returns its size.
 func OpenRegular(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -118,8 +118,8 @@ func OpenRegular(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// Open checks that r holds size bytes of this format in the current version,
-// whole and unaltered.
+// Open checks that r holds a complete, unaltered file of size bytes in the
+// current version of the format.
 func Open(r io.ReaderAt, size int64, format Format) (*safetensors.File, safetensors.Written, error) {
 	f, err := OpenHeader(r, size, format)
 	if err != nil {
@@ -129,7 +129,7 @@ func Open(r io.ReaderAt, size int64, format Format) (*safetensors.File, safetens
 	return f, written, err
 }
 
-// Verify opens the file at path, checks all of it and closes it.
+// Verify checks the whole file at path.
 func Verify(path string, format Format) (safetensors.Written, error) {
 	f, size, err := OpenRegular(path)
 	if err != nil {
@@ -168,7 +168,7 @@ func OpenHeader(r io.ReaderAt, size int64, format Format) (*safetensors.File, er
 	return f, nil
 }
 
-// Read returns the tensors under a prefix, by their names without it.
+// Read returns the tensors under a prefix, keyed by name without the prefix.
 func Read(f *safetensors.File, prefix string) (map[string]classifier.Tensor, error) {
 	out := map[string]classifier.Tensor{}
 	for _, info := range f.Tensors() {
@@ -181,7 +181,7 @@ func Read(f *safetensors.File, prefix string) (map[string]classifier.Tensor, err
 			return nil, err
 		}
 		if t.U8 != nil {
-			return nil, fmt.Errorf("tensor %q holds bytes, which do not belong here", info.Name)
+			return nil, fmt.Errorf("tensor %q holds bytes, which are not allowed here", info.Name)
 		}
 		out[name] = classifier.Tensor{Shape: t.Shape, F32: t.F32, F64: t.F64, I64: t.I64}
 	}
