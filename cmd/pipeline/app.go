@@ -51,31 +51,31 @@ func open(cmd *cobra.Command) (*app, error) {
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels take as many goroutines as there are
 	}
-	w := &app{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
-	w.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, w.options().Runtime) })
-	return w, nil
+	a := &app{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	a.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, a.options().Runtime) })
+	return a, nil
 }
 
 // options say how to open an Embedder.
-func (w *app) options() embed.Options {
-	c := w.config
+func (a *app) options() embed.Options {
+	c := a.config
 	return embed.Options{
 		Backbone: c.Backbone, Extractor: c.Extractor, Preprocess: c.Preprocess, Cache: c.Cache, Threads: c.Workers(),
-		Library: c.Runtime.Library, ToolVersion: version, Log: w.log,
+		Library: c.Runtime.Library, ToolVersion: version, Log: a.log,
 		Progress: func(images int) (step, finish func()) {
-			p := w.newProgress(images)
+			p := a.newProgress(images)
 			return p.add, p.finish
 		},
 	}
 }
 
 // loadModel reads a MODEL, whose head then uses the chosen backend.
-func (w *app) loadModel(file string) (*model.Model, error) {
+func (a *app) loadModel(file string) (*model.Model, error) {
 	m, err := model.Load(file)
 	if err != nil {
 		return nil, err
 	}
-	products, err := w.products()
+	products, err := a.products()
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func newLog(w io.Writer, format string) *slog.Logger {
 }
 
 // say writes a line of the command's result for a person.
-func (w *app) say(format string, args ...any) {
-	fmt.Fprintf(w.stdout, format+"\n", args...)
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.stdout, format+"\n", args...)
 }
 
 // closeInto closes c and adds what goes wrong to err, which stays as it is
@@ -127,12 +127,12 @@ func require(inputs ...[2]string) error {
 }
 
 // command wraps the body of a command: it resolves the settings first.
-func command(body func(ctx context.Context, w *app, args []string) error) func(*cobra.Command, []string) error {
+func command(body func(ctx context.Context, a *app, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		w, err := open(cmd)
+		a, err := open(cmd)
 		if err != nil {
 			return err
 		}
-		return body(cmd.Context(), w, args)
+		return body(cmd.Context(), a, args)
 	}
 }

@@ -26,35 +26,35 @@ func newDoctor() *cobra.Command {
 		Short:   "Check what works on this machine, and what to do where it does not",
 		Example: "  pipeline doctor",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(_ context.Context, w *app, _ []string) error { return w.doctor() }),
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor() }),
 	}
 }
 
-func (w *app) doctor() error {
-	w.say("pipeline %s, %s, %s/%s, %d cores%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), vectorUnits())
+func (a *app) doctor() error {
+	a.say("pipeline %s, %s, %s/%s, %d cores%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), vectorUnits())
 	well := true
 	for _, check := range []struct {
 		name string
 		run  func() (string, error)
 	}{
-		{"ONNX Runtime", w.checkRuntime},
-		{"built-in backbone", w.checkBackbone},
-		{"cache folder", w.checkCache},
-		{"matrix products", w.checkProducts},
-		{"JPEG decoder", w.checkJPEG},
+		{"ONNX Runtime", a.checkRuntime},
+		{"built-in backbone", a.checkBackbone},
+		{"cache folder", a.checkCache},
+		{"matrix products", a.checkProducts},
+		{"JPEG decoder", a.checkJPEG},
 	} {
 		text, err := check.run()
 		if err != nil {
 			well = false
-			w.say("✗ %s: %v", check.name, err)
+			a.say("✗ %s: %v", check.name, err)
 			continue
 		}
-		w.say("✓ %s: %s", check.name, text)
+		a.say("✓ %s: %s", check.name, text)
 	}
 	if !well {
 		return errUnwell
 	}
-	return w.sayPulled()
+	return a.sayPulled()
 }
 
 func vectorUnits() string {
@@ -67,10 +67,10 @@ func vectorUnits() string {
 	return ""
 }
 
-func (w *app) checkRuntime() (string, error) {
-	library, attempts, err := ort.Locate(w.config.Runtime.Library)
-	for _, a := range attempts {
-		w.say("  looked at %s (%s): %v", a.Path, a.Source, a.Err)
+func (a *app) checkRuntime() (string, error) {
+	library, attempts, err := ort.Locate(a.config.Runtime.Library)
+	for _, attempt := range attempts {
+		a.say("  looked at %s (%s): %v", attempt.Path, attempt.Source, attempt.Err)
 	}
 	if err != nil {
 		return "", err
@@ -82,8 +82,8 @@ func (w *app) checkRuntime() (string, error) {
 	return fmt.Sprintf("%s %s (%s)", rt.Version(), library.Path, library.Source), nil
 }
 
-func (w *app) checkBackbone() (string, error) {
-	runtime, err := w.options().Runtime()
+func (a *app) checkBackbone() (string, error) {
+	runtime, err := a.options().Runtime()
 	if err != nil {
 		return "", errors.New("not tried: it needs ONNX Runtime")
 	}
@@ -98,8 +98,8 @@ func (w *app) checkBackbone() (string, error) {
 	return fmt.Sprintf("%d dimensions from %d px", e.Dim(), e.Side()), e.Close()
 }
 
-func (w *app) checkCache() (string, error) {
-	dir, err := w.options().CacheDir()
+func (a *app) checkCache() (string, error) {
+	dir, err := a.options().CacheDir()
 	if err != nil {
 		return "", err
 	}
@@ -115,33 +115,33 @@ func (w *app) checkCache() (string, error) {
 }
 
 // checkProducts says what multiplies, and what would be faster.
-func (w *app) checkProducts() (string, error) {
-	products, err := w.products()
+func (a *app) checkProducts() (string, error) {
+	products, err := a.products()
 	if err != nil {
 		return "", err
 	}
 	if products.Rejected != nil {
-		w.say("  not used: %v", products.Rejected)
+		a.say("  not used: %v", products.Rejected)
 	}
 	return products.String(), nil
 }
 
 // checkJPEG says what decodes photos. Without the library all works, slower.
-func (w *app) checkJPEG() (string, error) {
+func (a *app) checkJPEG() (string, error) {
 	d, err := turbojpeg.Find()
 	switch {
-	case w.config.Preprocess.JPEG == embed.JPEGGo:
+	case a.config.Preprocess.JPEG == embed.JPEGGo:
 		return "Go's, as preprocess.jpeg says", nil
 	case err == nil:
 		return fmt.Sprintf("libjpeg-turbo %s (pixels %s), scaled decoding of large photos", d.Path(), d.ID()), nil
-	case w.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
+	case a.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
 		return "", err
 	}
 	return "Go's; for large photos libjpeg-turbo is several times as fast: " + turbojpeg.Remedy, nil
 }
 
-func (w *app) sayPulled() error {
-	dirs, err := w.options().BackboneDirs()
+func (a *app) sayPulled() error {
+	dirs, err := a.options().BackboneDirs()
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (w *app) sayPulled() error {
 	}
 	for _, e := range entries {
 		if dirs.Pulled(e) {
-			w.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
+			a.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ Kinds that need embeddings take --features; their sessions are those that the
 fscil.… settings describe.`,
 		Example: "  pipeline experiment --config ablation_q --features feats --out results",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.experiment(ctx) }),
+		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.experiment(ctx) }),
 	}
 	inputFlags(cmd, "features")
 	outFlag(cmd, "`folder` for the results")
@@ -42,8 +42,8 @@ fscil.… settings describe.`,
 	return cmd
 }
 
-func (w *app) experiment(ctx context.Context) error {
-	c := &w.config
+func (a *app) experiment(ctx context.Context) error {
+	c := &a.config
 	if err := require([2]string{"out", c.Out}); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (w *app) experiment(ctx context.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
-	env, err := w.env()
+	env, err := a.env()
 	if err != nil {
 		return err
 	}
@@ -74,23 +74,23 @@ func (w *app) experiment(ctx context.Context) error {
 		return err
 	}
 	for _, f := range o.Findings {
-		w.say("%s", f)
+		a.say("%s", f)
 	}
-	w.say("tables and figures are in %s", c.Out)
+	a.say("tables and figures are in %s", c.Out)
 	return nil
 }
 
-func (w *app) env() (experiment.Env, error) {
-	products, err := w.products()
+func (a *app) env() (experiment.Env, error) {
+	products, err := a.products()
 	return experiment.Env{
-		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(w.config.Seed), Features: w.config.Features,
-		Open: w.material, Backend: products, BackendName: products.Kinds(), Restart: !w.config.Classifier.DKL.Resume, Note: w.log.Info,
+		Dir: a.config.Out, Seed: a.config.Seed, Version: version, Heads: a.config.Classifier.Heads(a.config.Seed), Features: a.config.Features,
+		Open: a.material, Backend: products, BackendName: products.Kinds(), Restart: !a.config.Classifier.DKL.Resume, Note: a.log.Info,
 	}, err
 }
 
 // material reads a feature folder and binds it to the sessions of fscil.….
-func (w *app) material(features string) (experiment.Material, error) {
-	here := *w
+func (a *app) material(features string) (experiment.Material, error) {
+	here := *a
 	here.config.Features = features
 	s, err := here.samplesOfFeatures()
 	if err != nil {

@@ -40,11 +40,11 @@ hashes are in the file's metadata. Pixels must be prepared as the metadata say:
 decoding, resizing and normalising are not part of the file.`,
 		Example: "  pipeline export photos.model --onnx photos.onnx --with-backbone",
 		Args:    exactly(1),
-		RunE: command(func(_ context.Context, w *app, args []string) error {
+		RunE: command(func(_ context.Context, a *app, args []string) error {
 			if err := require([2]string{"onnx", file}); err != nil {
 				return err
 			}
-			return w.export(args[0], file, withBackbone)
+			return a.export(args[0], file, withBackbone)
 		}),
 	}
 	cmd.Flags().StringVar(&file, "onnx", "", "`file` to write")
@@ -54,7 +54,7 @@ decoding, resizing and normalising are not part of the file.`,
 	return cmd
 }
 
-func (w *app) export(modelFile, file string, withBackbone bool) error {
+func (a *app) export(modelFile, file string, withBackbone bool) error {
 	m, err := model.Load(modelFile)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (w *app) export(modelFile, file string, withBackbone bool) error {
 	}
 	var b []byte
 	if withBackbone {
-		b, err = w.exportWhole(m, metadata)
+		b, err = a.exportWhole(m, metadata)
 	} else {
 		b, err = exportHead(m, metadata)
 	}
@@ -80,7 +80,7 @@ func (w *app) export(modelFile, file string, withBackbone bool) error {
 		return err
 	})
 	if err == nil {
-		w.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
+		a.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
 	}
 	return err
 }
@@ -115,8 +115,8 @@ func exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 }
 
 // exportWhole joins the backbone that the model was trained with and its head.
-func (w *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
-	e, err := embed.OpenFor(m.Provenance, w.options())
+func (a *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
+	e, err := embed.OpenFor(m.Provenance, a.options())
 	if err != nil {
 		return nil, err
 	}

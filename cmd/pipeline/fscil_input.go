@@ -40,26 +40,26 @@ type samples struct {
 	views func(blas32.General) ([]blas32.General, error)
 }
 
-func (w *app) samples(ctx context.Context) (*samples, error) {
-	if w.config.Features != "" {
-		return w.samplesOfFeatures()
+func (a *app) samples(ctx context.Context) (*samples, error) {
+	if a.config.Features != "" {
+		return a.samplesOfFeatures()
 	}
 	s := &samples{}
 	var images dataset.Listing
 	var err error
-	if w.config.FSCIL.Protocol == fscil.Official {
-		s.official, images, err = w.listedImages()
-	} else if images, err = w.scan(ctx); err == nil && len(images.Problems) > 0 {
+	if a.config.FSCIL.Protocol == fscil.Official {
+		s.official, images, err = a.listedImages()
+	} else if images, err = a.scan(ctx); err == nil && len(images.Problems) > 0 {
 		err = fmt.Errorf("%s: %w", images.Problems[0].Path, images.Problems[0].Err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s, w.embedSamples(ctx, s, images)
+	return s, a.embedSamples(ctx, s, images)
 }
 
-func (w *app) embedSamples(ctx context.Context, s *samples, images dataset.Listing) (err error) {
-	e, err := embed.Open(w.options())
+func (a *app) embedSamples(ctx context.Context, s *samples, images dataset.Listing) (err error) {
+	e, err := embed.Open(a.options())
 	if err != nil {
 		return err
 	}
@@ -71,20 +71,20 @@ func (w *app) embedSamples(ctx context.Context, s *samples, images dataset.Listi
 	if err := whole("fscil", all.Outcome.Problems); err != nil {
 		return err
 	}
-	w.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
+	a.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
 	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
-	s.views = w.views(ctx, images.Root, all)
+	s.views = a.views(ctx, images.Root, all)
 	return s.fill(all)
 }
 
-func (w *app) samplesOfFeatures() (*samples, error) {
-	f, err := featdir.Read(w.config.Features)
+func (a *app) samplesOfFeatures() (*samples, error) {
+	f, err := featdir.Read(a.config.Features)
 	if err != nil {
 		return nil, err
 	}
-	s := &samples{backbone: filepath.Base(w.config.Backbone)}
-	if w.config.Backbone == "" {
-		s.backbone = "unknown (" + filepath.Base(w.config.Features) + ")"
+	s := &samples{backbone: filepath.Base(a.config.Backbone)}
+	if a.config.Backbone == "" {
+		s.backbone = "unknown (" + filepath.Base(a.config.Features) + ")"
 	}
 	if name := f.Provenance.Backbone.Name; name != "" {
 		s.backbone, s.builtIn = filepath.Base(name), name == backbone.Default
@@ -107,11 +107,11 @@ func (s *samples) fill(e embed.Embeddings) error {
 }
 
 // protocol is that of one run.
-func (w *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
-	c := w.config.FSCIL
+func (a *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
+	c := a.config.FSCIL
 	switch {
 	case c.Protocol != fscil.Official:
-		return w.draw(s, run)
+		return a.draw(s, run)
 	case s.official != nil:
 		return s.official, nil
 	case c.Lists == "":
@@ -124,24 +124,24 @@ func (w *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
 	if lists.Numbered() {
 		return nil, usagef("the lists in %s hold numbers, which mean images of a data set's own files: give --images, or features with the columns split and session", c.Lists)
 	}
-	return w.named(lists, s.embeddings.Has)
+	return a.named(lists, s.embeddings.Has)
 }
 
-func (w *app) draw(s *samples, run int) (*fscil.Protocol, error) {
-	c := w.config.FSCIL
+func (a *app) draw(s *samples, run int) (*fscil.Protocol, error) {
+	c := a.config.FSCIL
 	pool, err := fscil.NewPool(s.list, c.TestPerClass, func(i int) model.Hash { return s.content[i] })
 	if err != nil {
 		return nil, err
 	}
 	if c.Protocol == fscil.Incremental {
-		return pool.ClassIncremental(c.Steps, w.config.Seed, run)
+		return pool.ClassIncremental(c.Steps, a.config.Seed, run)
 	}
-	return pool.FewShot(c.BaseClasses, c.Ways, c.Shots, w.config.Seed, run)
+	return pool.FewShot(c.BaseClasses, c.Ways, c.Shots, a.config.Seed, run)
 }
 
 // named makes a protocol of lists of paths.
-func (w *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
-	n := w.config.FSCIL.Strip
+func (a *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
+	n := a.config.FSCIL.Strip
 	if n < 0 {
 		var err error
 		if n, err = lists.FindStrip(exists); err != nil {
@@ -153,20 +153,20 @@ func (w *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protoc
 
 // listedImages reads the official lists and finds their images; a missing one
 // is named.
-func (w *app) listedImages() (*fscil.Protocol, dataset.Listing, error) {
-	images := dataset.Listing{Root: w.config.Images}
-	lists, err := fscil.ReadLists(w.config.FSCIL.Lists)
+func (a *app) listedImages() (*fscil.Protocol, dataset.Listing, error) {
+	images := dataset.Listing{Root: a.config.Images}
+	lists, err := fscil.ReadLists(a.config.FSCIL.Lists)
 	if err != nil {
 		return nil, images, err
 	}
 	var p *fscil.Protocol
 	if lists.Numbered() {
-		p, images.Root, err = w.extractCIFAR(lists)
+		p, images.Root, err = a.extractCIFAR(lists)
 	} else {
-		p, err = w.named(lists, func(path string) bool { return isFile(images.Root, path) })
+		p, err = a.named(lists, func(path string) bool { return isFile(images.Root, path) })
 	}
 	if err != nil {
-		return nil, images, fmt.Errorf("images %s: %w", w.config.Images, err)
+		return nil, images, fmt.Errorf("images %s: %w", a.config.Images, err)
 	}
 	for _, s := range p.Samples() {
 		images.Samples = append(images.Samples, dataset.Sample{Path: s.Path, Label: s.Class})
@@ -191,8 +191,8 @@ func isFile(root, path string) bool {
 
 // extractCIFAR makes image files of the listed records, once per data set, in
 // the cache folder.
-func (w *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
-	data, err := fscil.ReadCIFAR100(w.config.Images)
+func (a *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
+	data, err := fscil.ReadCIFAR100(a.config.Images)
 	if err != nil {
 		return nil, "", err
 	}
@@ -200,7 +200,7 @@ func (w *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	cache, err := w.options().CacheDir()
+	cache, err := a.options().CacheDir()
 	if err != nil {
 		return nil, "", err
 	}

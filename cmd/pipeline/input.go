@@ -19,38 +19,38 @@ import (
 )
 
 // own is what the run itself writes, which a scan passes by.
-func (w *app) own() []string {
+func (a *app) own() []string {
 	var own []string
-	for _, dir := range []string{w.config.Out, w.output} {
+	for _, dir := range []string{a.config.Out, a.output} {
 		if dir != "" {
 			own = append(own, dir)
 		}
 	}
-	if cache, err := w.options().CacheDir(); err == nil {
+	if cache, err := a.options().CacheDir(); err == nil {
 		own = append(own, cache)
 	}
 	return own
 }
 
-func (w *app) scanOptions() (dataset.ScanOptions, error) {
-	filter, err := w.config.Scan.Filter()
-	return dataset.ScanOptions{Avoid: w.own(), Filter: filter, Symlinks: dataset.Symlinks(w.config.Scan.Symlinks)}, err
+func (a *app) scanOptions() (dataset.ScanOptions, error) {
+	filter, err := a.config.Scan.Filter()
+	return dataset.ScanOptions{Avoid: a.own(), Filter: filter, Symlinks: dataset.Symlinks(a.config.Scan.Symlinks)}, err
 }
 
-func (w *app) scan(ctx context.Context) (dataset.Listing, error) {
-	opts, err := w.scanOptions()
+func (a *app) scan(ctx context.Context) (dataset.Listing, error) {
+	opts, err := a.scanOptions()
 	if err != nil {
 		return dataset.Listing{}, err
 	}
-	return dataset.Scan(ctx, w.config.Images, opts)
+	return dataset.Scan(ctx, a.config.Images, opts)
 }
 
-func (w *app) readList() (*dataset.Source, error) {
-	images, err := dataset.ReadList(w.config.List, w.config.Images)
+func (a *app) readList() (*dataset.Source, error) {
+	images, err := dataset.ReadList(a.config.List, a.config.Images)
 	if err != nil && !errors.Is(err, dataset.ErrNoImages) {
 		return nil, err
 	}
-	filter, filterErr := w.config.Scan.Filter()
+	filter, filterErr := a.config.Scan.Filter()
 	err = errors.Join(err, filterErr, images.Keep(filter))
 	if errors.Is(err, dataset.ErrNoImages) && len(images.Problems) > 0 {
 		err = nil
@@ -60,33 +60,33 @@ func (w *app) readList() (*dataset.Source, error) {
 
 // shardOut moves the output of a shard into its own sub-folder, so that all
 // shards can be started with one command line.
-func (w *app) shardOut() error {
-	shard, err := dataset.ParseShard(w.config.Scan.Shard)
+func (a *app) shardOut() error {
+	shard, err := dataset.ParseShard(a.config.Scan.Shard)
 	if err != nil || shard.N == 0 {
 		return err
 	}
-	if err := os.MkdirAll(w.config.Out, 0o755); err != nil {
+	if err := os.MkdirAll(a.config.Out, 0o755); err != nil {
 		return fmt.Errorf("output folder: %w", err)
 	}
-	w.output, w.config.Out = w.config.Out, filepath.Join(w.config.Out, shard.Name())
+	a.output, a.config.Out = a.config.Out, filepath.Join(a.config.Out, shard.Name())
 	return nil
 }
 
 // source finds the images that the settings name; a folder of any size is
 // walked, not listed. One in which nothing can be read is a result, with its
 // problems; one without any image is not.
-func (w *app) source(ctx context.Context) (*dataset.Source, error) {
+func (a *app) source(ctx context.Context) (*dataset.Source, error) {
 	switch {
-	case w.config.List != "":
-		return w.readList()
-	case w.config.Images == "":
+	case a.config.List != "":
+		return a.readList()
+	case a.config.Images == "":
 		return nil, usagef("say with --images which folder to read")
 	}
-	opts, err := w.scanOptions()
+	opts, err := a.scanOptions()
 	if err != nil {
 		return nil, err
 	}
-	images, err := dataset.Walk(ctx, w.config.Images, opts)
+	images, err := dataset.Walk(ctx, a.config.Images, opts)
 	if errors.Is(err, dataset.ErrNoImages) {
 		found, _ := images.Outcome()
 		if len(found.Problems) > 0 || opts.Filter.Shard.N > 1 {
@@ -107,16 +107,16 @@ type input struct {
 
 // images opens the images that --images or --list name; with a model, for its
 // backbone.
-func (w *app) images(ctx context.Context, m *model.Model) (input, error) {
-	images, err := w.source(ctx)
+func (a *app) images(ctx context.Context, m *model.Model) (input, error) {
+	images, err := a.source(ctx)
 	if err != nil {
 		return input{}, err
 	}
 	var e *embed.Embedder
 	if m == nil {
-		e, err = embed.Open(w.options())
+		e, err = embed.Open(a.options())
 	} else {
-		e, err = embed.OpenFor(m.Provenance, w.options())
+		e, err = embed.OpenFor(m.Provenance, a.options())
 	}
 	if err != nil {
 		return input{}, err
@@ -126,14 +126,14 @@ func (w *app) images(ctx context.Context, m *model.Model) (input, error) {
 
 // input opens the embeddings that --images, --list or --features name; with a
 // model, they must belong to it.
-func (w *app) input(ctx context.Context, m *model.Model) (input, error) {
-	if w.config.Features == "" {
-		return w.images(ctx, m)
+func (a *app) input(ctx context.Context, m *model.Model) (input, error) {
+	if a.config.Features == "" {
+		return a.images(ctx, m)
 	}
-	if w.config.Images != "" || w.config.List != "" {
+	if a.config.Images != "" || a.config.List != "" {
 		return input{}, usagef("--features and --images are two different inputs: give one")
 	}
-	r, err := featdir.Open(w.config.Features)
+	r, err := featdir.Open(a.config.Features)
 	if err == nil && m != nil {
 		if err = m.Accepts(r.Provenance()); err != nil {
 			err = errors.Join(err, r.Close())
@@ -143,32 +143,32 @@ func (w *app) input(ctx context.Context, m *model.Model) (input, error) {
 }
 
 // labelled reads the rows of an input that have a class.
-func (w *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, err error) {
-	in, err := w.input(ctx, m)
+func (a *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, err error) {
+	in, err := a.input(ctx, m)
 	if err != nil {
 		return e, err
 	}
 	defer closeInto(in, &err)
 	rows := &embed.Labelled{Rows: in}
 	e, err = embed.Collect(ctx, rows)
-	w.warnUnlabelled(rows.Dropped)
+	a.warnUnlabelled(rows.Dropped)
 	return e, err
 }
 
-func (w *app) warnUnlabelled(images int) {
+func (a *app) warnUnlabelled(images int) {
 	if images > 0 {
-		w.log.Warn("images without a class are left out; put them into a folder named after their class", "images", images)
+		a.log.Warn("images without a class are left out; put them into a folder named after their class", "images", images)
 	}
 }
 
 // views embeds augmented views of images; nil where none are asked for, or
 // there are no images.
-func (w *app) views(ctx context.Context, root string, e embed.Embeddings) func(blas32.General) ([]blas32.General, error) {
-	count := w.config.Classifier.DKL.Views
-	if !w.config.Classifier.DKL.Enabled || count == 0 || w.config.Features != "" {
+func (a *app) views(ctx context.Context, root string, e embed.Embeddings) func(blas32.General) ([]blas32.General, error) {
+	count := a.config.Classifier.DKL.Views
+	if !a.config.Classifier.DKL.Enabled || count == 0 || a.config.Features != "" {
 		return nil
 	}
-	return e.Views(ctx, w.options(), root, count)
+	return e.Views(ctx, a.options(), root, count)
 }
 
 // whole refuses inputs of which some failed, for commands that do all or

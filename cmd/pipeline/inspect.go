@@ -24,15 +24,15 @@ sessions and classes. --tree draws how the classes are arranged, where the metho
 arranges them (gptree, hppca); with --images each class has its first picture.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			m, err := model.Load(args[0])
 			if err != nil {
 				return err
 			}
 			if tree != "" {
-				return w.drawTree(ctx, m, args[0], tree)
+				return a.drawTree(ctx, m, args[0], tree)
 			}
-			return w.inspect(m, args[0])
+			return a.inspect(m, args[0])
 		}),
 	}
 	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
@@ -41,24 +41,24 @@ arranges them (gptree, hppca); with --images each class has its first picture.`,
 	return cmd
 }
 
-func (w *app) inspect(m *model.Model, file string) error {
+func (a *app) inspect(m *model.Model, file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
 	}
-	w.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
-	w.say("settings   %s", m.HeadConfig)
-	w.inspectProjection(m)
-	w.inspectChoice(m)
-	w.inspectTemperature(m)
-	w.inspectBackbone(m)
-	w.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
+	a.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
+	a.say("settings   %s", m.HeadConfig)
+	a.inspectProjection(m)
+	a.inspectChoice(m)
+	a.inspectTemperature(m)
+	a.inspectBackbone(m)
+	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	if m.Calibration.Reason != "" {
-		w.say("rejection  not calibrated: %s", m.Calibration.Reason)
+		a.say("rejection  not calibrated: %s", m.Calibration.Reason)
 	} else {
-		w.say("rejection  calibrated on %d held-out samples%s", m.Calibration.Samples, fewShot(m.Calibration))
+		a.say("rejection  calibrated on %d held-out samples%s", m.Calibration.Samples, fewShot(m.Calibration))
 	}
-	return w.inspectSessions(m)
+	return a.inspectSessions(m)
 }
 
 // fewShot says whether the threshold knows what novelty is like in classes of a
@@ -72,12 +72,12 @@ func fewShot(c model.Calibration) string {
 
 // inspectChoice says what a head chose by pseudo-sessions where a setting was
 // left to it.
-func (w *app) inspectChoice(m *model.Model) {
+func (a *app) inspectChoice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
-		w.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
+		a.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
 	if head, ok := m.Predictor.Head.(chooser[shrinkage.Setting]); ok && head.Choice() != nil {
-		w.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
+		a.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
 	}
 }
 
@@ -93,34 +93,34 @@ func how[T any](c *episodes.Choice[T]) string {
 }
 
 // inspectTemperature says what log-probabilities are divided by, and why.
-func (w *app) inspectTemperature(m *model.Model) {
+func (a *app) inspectTemperature(m *model.Model) {
 	t := m.Predictor.Temperature
 	switch {
 	case t == nil:
-		w.say("temperature 1: probabilities are as the method gives them")
+		a.say("temperature 1: probabilities are as the method gives them")
 	case t.Fallback != "":
-		w.say("temperature 1: %s", t.Fallback)
+		a.say("temperature 1: %s", t.Fallback)
 	case t.Config == nil:
-		w.say("temperature %.4g, as given", t.T)
+		a.say("temperature %.4g, as given", t.T)
 	default:
-		w.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", t.T, t.Config.Splits, t.After, t.Before)
+		a.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", t.T, t.Config.Splits, t.After, t.Before)
 	}
 }
 
-func (w *app) inspectBackbone(m *model.Model) {
+func (a *app) inspectBackbone(m *model.Model) {
 	if b := m.Provenance.Backbone; b.SHA256 == "" {
-		w.say("backbone   unknown: the model was trained on features")
+		a.say("backbone   unknown: the model was trained on features")
 	} else {
-		w.say("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
+		a.say("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
 	}
 	if p := m.Provenance.Preprocess; p != nil {
-		w.say("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, p.Orientation)
+		a.say("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, p.Orientation)
 	}
 }
 
-func (w *app) inspectSessions(m *model.Model) error {
+func (a *app) inspectSessions(m *model.Model) error {
 	sizes := m.ClassSizes()
-	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, s := range m.Sessions {
 		fmt.Fprintf(table, "\nsession %d\t%d samples\t\n", s.Index+1, s.Count())
 		for _, c := range sizes {

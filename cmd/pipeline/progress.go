@@ -11,8 +11,8 @@ import (
 // terminal only.
 type progress struct{ bar *progressbar.ProgressBar }
 
-func (w *app) newProgress(total int) progress {
-	f, ok := w.terminal()
+func (a *app) newProgress(total int) progress {
+	f, ok := a.terminal()
 	if !ok {
 		return progress{}
 	}
@@ -40,8 +40,8 @@ func (p progress) finish() {
 }
 
 // newTransfer is the progress of a download in bytes.
-func (w *app) newTransfer(total int64) progress {
-	f, ok := w.terminal()
+func (a *app) newTransfer(total int64) progress {
+	f, ok := a.terminal()
 	if !ok {
 		return progress{}
 	}
@@ -59,7 +59,7 @@ func (p progress) set(done, _ int64) {
 }
 
 // terminal returns stderr where a person watches it.
-func (w *app) terminal() (*os.File, bool) {
-	f, ok := w.stderr.(*os.File)
-	return f, ok && w.config.Log == "text" && term.IsTerminal(int(f.Fd()))
+func (a *app) terminal() (*os.File, bool) {
+	f, ok := a.stderr.(*os.File)
+	return f, ok && a.config.Log == "text" && term.IsTerminal(int(f.Fd()))
 }

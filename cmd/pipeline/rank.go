@@ -33,8 +33,8 @@ group-001, group-002 and so on, like to like. Delete what does not belong,
 rename a folder to what it shows, and give it to pipeline learn.`,
 		Example: `  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
-			return w.rank(ctx, args[0], groups)
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			return a.rank(ctx, args[0], groups)
 		}),
 	}
 	inputFlags(cmd, "images", "list")
@@ -52,22 +52,22 @@ rename a folder to what it shows, and give it to pipeline learn.`,
 	return cmd
 }
 
-func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
-	if err := require([2]string{"images", w.config.Images}, [2]string{"out", w.config.Out}); err != nil {
+func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
+	if err := require([2]string{"images", a.config.Images}, [2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
-	if w.config.Scan.Shard != "" {
+	if a.config.Scan.Shard != "" {
 		return usagef("rank compares all images with each other: leave out --shard")
 	}
 	if err := emptyFolder(groupDir); err != nil {
 		return err
 	}
-	m, err := w.loadModel(file)
+	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
 	threshold := math.NaN()
-	share := w.config.Label.Reject
+	share := a.config.Label.Reject
 	if groupDir != "" && share == 0 {
 		share = novelShare
 	}
@@ -76,15 +76,15 @@ func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
 			return err
 		}
 	}
-	scorer, err := w.config.Rank.Scorer(m.Predictor, threshold)
+	scorer, err := a.config.Rank.Scorer(m.Predictor, threshold)
 	if err != nil {
 		return err
 	}
-	ranking, err := rank.New(w.config.Rank, m.Classes())
+	ranking, err := rank.New(a.config.Rank, m.Classes())
 	if err != nil {
 		return err
 	}
-	in, err := w.images(ctx, m)
+	in, err := a.images(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -93,36 +93,36 @@ func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := w.writeRanking(ranking, in.root, groupDir); err != nil {
+	if err := a.writeRanking(ranking, in.root, groupDir); err != nil {
 		return err
 	}
-	return writeProblems(outcome.Problems, w.config.Out+".errors.csv")
+	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
 }
 
-func (w *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
+func (a *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
 	entries, groups := ranking.Entries, ranking.Groups
 	if ranking.Unlabelled > 0 && len(entries) == 0 {
-		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; put each class into a folder of its own, DIR/<class>/<image>", w.config.Rank.By, ranking.Unlabelled)
+		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; put each class into a folder of its own, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
 	}
 	if groupDir != "" {
 		if err := rank.LinkGroups(groups, root, groupDir); err != nil {
 			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
 	}
-	err := writeWhole(w.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
+	err := writeWhole(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
 	if err != nil {
 		return err
 	}
-	w.say("ranked %d images by %s into %s", len(entries), w.config.Rank.By, w.config.Out)
+	a.say("ranked %d images by %s into %s", len(entries), a.config.Rank.By, a.config.Out)
 	if ranking.Unlabelled > 0 {
-		w.say("left out %d images whose folder is no class of the model", ranking.Unlabelled)
+		a.say("left out %d images whose folder is no class of the model", ranking.Unlabelled)
 	}
 	if groupDir != "" {
 		n := 0
 		for _, g := range groups {
 			n += len(g)
 		}
-		w.say("%d groups of %d unknown images in %s: rename a group to what it shows, delete the others, then pipeline learn MODEL --images %s", len(groups), n, groupDir, groupDir)
+		a.say("%d groups of %d unknown images in %s: rename a group to what it shows, delete the others, then pipeline learn MODEL --images %s", len(groups), n, groupDir, groupDir)
 	}
 	return nil
 }

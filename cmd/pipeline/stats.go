@@ -43,8 +43,8 @@ A class of up to as many images as an embedding has values is kept as the embedd
 themselves; of a larger one only count, mean and covariance are.`,
 		Example: "  pipeline stats collect --images shard1 --out 1.stats",
 		Args:    arguments(cobra.NoArgs),
-		RunE: command(func(ctx context.Context, w *app, _ []string) error {
-			return w.collectStats(ctx, raw, except)
+		RunE: command(func(ctx context.Context, a *app, _ []string) error {
+			return a.collectStats(ctx, raw, except)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
@@ -66,16 +66,16 @@ preprocessings or dimensions, or of embeddings that were scaled to length 1 and
 of others that were not, are refused. Memory is that of the result and of one input.`,
 		Example: "  pipeline stats merge 1.stats 2.stats 3.stats --out all.stats",
 		Args:    arguments(cobra.MinimumNArgs(1)),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
-			return w.mergeStats(ctx, args)
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			return a.mergeStats(ctx, args)
 		}),
 	}
 	outFlag(cmd, "`file` for the statistics of all images")
 	return cmd
 }
 
-func (w *app) mergeStats(ctx context.Context, files []string) error {
-	if err := require([2]string{"out", w.config.Out}); err != nil {
+func (a *app) mergeStats(ctx context.Context, files []string) error {
+	if err := require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
 	sum, err := classstats.Load(files[0])
@@ -98,12 +98,12 @@ func (w *app) mergeStats(ctx context.Context, files []string) error {
 		shared += n
 	}
 	sum.ToolVersion = version
-	if err := sum.Save(w.config.Out); err != nil {
+	if err := sum.Save(a.config.Out); err != nil {
 		return err
 	}
-	w.say("merged %d files: %d samples of %d classes", len(files), sum.SampleCount(), len(sum.Classes()))
+	a.say("merged %d files: %d samples of %d classes", len(files), sum.SampleCount(), len(sum.Classes()))
 	if shared > 0 {
-		w.say("%d samples were in two of them; they count once", shared)
+		a.say("%d samples were in two of them; they count once", shared)
 	}
 	return nil
 }

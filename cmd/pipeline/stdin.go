@@ -27,26 +27,26 @@ func either(work, stdin func(context.Context, *app, []string) error) func(*cobra
 		if !asked {
 			return command(work)(cmd, args)
 		}
-		return command(func(ctx context.Context, w *app, args []string) error {
-			w.stdin = cmd.InOrStdin()
-			if err := meaningless(cmd, w); err != nil {
+		return command(func(ctx context.Context, a *app, args []string) error {
+			a.stdin = cmd.InOrStdin()
+			if err := meaningless(cmd, a); err != nil {
 				return err
 			}
-			return stdin(ctx, w, args)
+			return stdin(ctx, a, args)
 		})(cmd, args)
 	}
 }
 
 // meaningless refuses what a worker, which has neither a folder to look through
 // nor one to write to, would have to ignore.
-func meaningless(cmd *cobra.Command, w *app) error {
+func meaningless(cmd *cobra.Command, a *app) error {
 	said := []string{}
 	for _, name := range []string{"out", "list", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			said = append(said, "--"+name)
 		}
 	}
-	c := w.config
+	c := a.config
 	if len(said) == 0 && (c.Out != "" || c.List != "" || c.Scan.Shard != "" || c.Label.Organise != "" || c.Label.XMP || c.Label.Report) {
 		said = append(said, "out, list, scan.shard, label.organise, label.xmp and label.report in the settings")
 	}
@@ -57,9 +57,9 @@ func meaningless(cmd *cobra.Command, w *app) error {
 }
 
 // serve answers requests from stdin on stdout.
-func (w *app) serve(ctx context.Context, e *embed.Embedder, answer func([]embed.Item) ([]any, error)) error {
+func (a *app) serve(ctx context.Context, e *embed.Embedder, answer func([]embed.Item) ([]any, error)) error {
 	outcome, err := worker.Worker{
-		Embedder: e, Root: w.config.Images, In: w.stdin, Out: w.stdout, Answer: answer,
+		Embedder: e, Root: a.config.Images, In: a.stdin, Out: a.stdout, Answer: answer,
 	}.Run(ctx)
 	if err != nil {
 		return err
@@ -67,21 +67,21 @@ func (w *app) serve(ctx context.Context, e *embed.Embedder, answer func([]embed.
 	return partial(outcome.Failed, "the answer of each")
 }
 
-func (w *app) labelStdin(ctx context.Context, args []string) (err error) {
-	m, err := w.loadModel(args[0])
+func (a *app) labelStdin(ctx context.Context, args []string) (err error) {
+	m, err := a.loadModel(args[0])
 	if err != nil {
 		return err
 	}
-	e, err := embed.OpenFor(m.Provenance, w.options())
+	e, err := embed.OpenFor(m.Provenance, a.options())
 	if err != nil {
 		return err
 	}
 	defer closeInto(e, &err)
-	threshold, err := m.Threshold(w.config.Label.Reject)
+	threshold, err := m.Threshold(a.config.Label.Reject)
 	if err != nil {
 		return err
 	}
-	return w.serve(ctx, e, label.Scorer{Head: m.Predictor, TopK: w.config.Label.TopK, Threshold: threshold}.Answer)
+	return a.serve(ctx, e, label.Scorer{Head: m.Predictor, TopK: a.config.Label.TopK, Threshold: threshold}.Answer)
 }
 
 // An embedded image is an answer of embed --stdin.
@@ -90,13 +90,13 @@ type embedded struct {
 	Embedding []float32 `json:"embedding"`
 }
 
-func (w *app) embedStdin(ctx context.Context, _ []string) (err error) {
-	e, err := embed.Open(w.options())
+func (a *app) embedStdin(ctx context.Context, _ []string) (err error) {
+	e, err := embed.Open(a.options())
 	if err != nil {
 		return err
 	}
 	defer closeInto(e, &err)
-	return w.serve(ctx, e, func(items []embed.Item) ([]any, error) {
+	return a.serve(ctx, e, func(items []embed.Item) ([]any, error) {
 		answers := make([]any, len(items))
 		for i, item := range items {
 			answers[i] = embedded{dataset.EscapePath(item.Sample.Path), item.Vector}

@@ -24,12 +24,12 @@ const (
 )
 
 // drawTree writes the tree of a model's classes as a picture.
-func (w *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
+func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
 	head, ok := m.Predictor.Head.(classifier.Hierarchical)
 	if !ok {
 		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Hierarchical](), ", "))
 	}
-	pictures, err := w.classPictures(ctx, m.Classes())
+	pictures, err := a.classPictures(ctx, m.Classes())
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (w *app) drawTree(ctx context.Context, m *model.Model, modelFile, file stri
 		return chart.Dendrogram(f, title, drawn(head.Hierarchy(), pictures))
 	})
 	if err == nil {
-		w.say("wrote %s: %d classes, %d with a picture", file, len(m.Classes()), len(pictures))
+		a.say("wrote %s: %d classes, %d with a picture", file, len(m.Classes()), len(pictures))
 	}
 	return err
 }
@@ -54,20 +54,20 @@ func drawn(b classifier.Branch, pictures map[string][]byte) chart.Branch {
 
 // classPictures returns a thumbnail of every class that has an image in its
 // folder of --images; nothing without --images.
-func (w *app) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
-	if w.config.Images == "" {
+func (a *app) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
+	if a.config.Images == "" {
 		return nil, nil
 	}
-	if _, err := os.Stat(w.config.Images); err != nil {
+	if _, err := os.Stat(a.config.Images); err != nil {
 		return nil, fmt.Errorf("pictures of classes: %w", err)
 	}
 	found := make([][]byte, len(classes))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(w.config.Workers())
+	group.SetLimit(a.config.Workers())
 	for i, c := range classes {
 		group.Go(func() error {
 			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // names come from a file
-				found[i] = w.classPicture(filepath.Join(w.config.Images, dir))
+				found[i] = a.classPicture(filepath.Join(a.config.Images, dir))
 			}
 			return ctx.Err()
 		})
@@ -86,7 +86,7 @@ func (w *app) classPictures(ctx context.Context, classes []string) (map[string][
 
 // classPicture is a thumbnail of the first image of a folder, nil where there
 // is none.
-func (w *app) classPicture(dir string) []byte {
+func (a *app) classPicture(dir string) []byte {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -98,7 +98,7 @@ func (w *app) classPicture(dir string) []byte {
 		}
 		left--
 		if b, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
-			if jpeg, err := preprocess.Thumbnail(b, w.config.Preprocess.Limits(), pictureSide); err == nil {
+			if jpeg, err := preprocess.Thumbnail(b, a.config.Preprocess.Limits(), pictureSide); err == nil {
 				return jpeg
 			}
 		}
