@@ -14,7 +14,7 @@ import (
 func newBackbones() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "backbones",
-		Short:   "List, pull and look into backbones",
+		Short:   "List, download and inspect backbones",
 		Example: "  pipeline backbones list",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -29,7 +29,7 @@ func newBackbones() *cobra.Command {
 		},
 		&cobra.Command{
 			Use:     "pull NAME",
-			Short:   "Download a backbone of the catalogue and verify it",
+			Short:   "Download a backbone from the catalogue and verify it",
 			Example: "  pipeline backbones pull resnet50-v2",
 			Args:    exactly(1),
 			RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -38,7 +38,7 @@ func newBackbones() *cobra.Command {
 		},
 		&cobra.Command{
 			Use:     "inspect FILE",
-			Short:   "Show what an ONNX file takes and gives",
+			Short:   "Show the inputs and outputs of an ONNX file",
 			Example: "  pipeline backbones inspect resnet50.onnx",
 			Args:    exactly(1),
 			RunE: command(func(_ context.Context, a *app, args []string) error {
@@ -60,7 +60,7 @@ func (a *app) listBackbones() error {
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
-	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out: 84 px, trained on 60 classes\n", backbone.Default)
+	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out; 84 px, trained on 60 classes\n", backbone.Default)
 	for _, e := range entries {
 		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, whereabouts(e, dirs), e.Description)
 	}
@@ -110,7 +110,7 @@ func (a *app) inspectBackboneFile(ref string) error {
 		return err
 	}
 	if file.Preprocess == nil {
-		a.say("preprocess  not stated; the preset imagenet would be taken")
+		a.say("preprocess  not stated; the preset imagenet would be used")
 		return nil
 	}
 	p := file.Preprocess

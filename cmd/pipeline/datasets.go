@@ -14,10 +14,10 @@ import (
 func newDatasets() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "datasets",
-		Short: "List and pull the index lists of benchmarks",
-		Long: `The official lists say which image is learned and tested in which session. They
-come from their authors' repository, at a pinned commit; the images are for you to
-bring.`,
+		Short: "List and download the index lists of benchmarks",
+		Long: `The official lists say in which session each image is learned or tested. They are
+downloaded from their authors' repository at a pinned commit. You need to have the
+images yourself.`,
 		Example: "  pipeline datasets list",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -85,8 +85,8 @@ func (a *app) pullDataset(ctx context.Context, name string) error {
 	return nil
 }
 
-// pulledLists returns the folder of the benchmark's lists where they have been
-// pulled; the error says how to get them.
+// pulledLists returns the folder that the benchmark's lists were pulled into. If
+// they were not pulled, the error says how to get them.
 func (a *app) pulledLists(dataset string) (string, error) {
 	l, err := benchmark.Find(dataset)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo [--out DIR]",
-		Short: "See it work: draws images, learns, labels, reports; offline",
+		Short: "Draw images, learn, label and report, offline",
 		Long: `Draws a small image folder, embeds it with the built-in backbone, trains on
 twelve base classes, learns four new ones from five images each, labels a folder
-of photos, some of them of things that it was never taught, says how many it got
-right and turned away, and writes an HTML report.`,
+of photos, some of which show things that it was never taught, prints how many it
+labelled correctly and how many it rejected, and writes an HTML report.`,
 		Example: "  pipeline demo --out demo",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.demo(ctx) }),
@@ -30,7 +30,7 @@ right and turned away, and writes an HTML report.`,
 	return cmd
 }
 
-// demo runs the commands that a user would type, and shows them.
+// demo prints and runs the commands that a user would type.
 func (a *app) demo(ctx context.Context) error {
 	start := time.Now()
 	dir := a.config.Out
@@ -57,7 +57,7 @@ func (a *app) demo(ctx context.Context) error {
 	return nil
 }
 
-// demoReject is the share of known images that the demo may turn away.
+// demoReject is the share of known images that the demo may reject.
 const demoReject = 0.1
 
 // A demoStep is one command of the demo, as a user would type it.
@@ -82,8 +82,8 @@ func (a *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoSte
 	}
 }
 
-// demoStep runs a step on an app of its own. That some photo is broken is
-// part of the show.
+// demoStep runs a step on its own copy of the app. One photo is broken on
+// purpose, so a partial failure does not end the demo.
 func (a *app) demoStep(step demoStep) error {
 	sub := *a
 	sub.config.Images, sub.config.List, sub.config.Out, sub.config.Label.Reject = step.images, step.list, step.out, step.reject
@@ -111,7 +111,7 @@ func (s demoStep) line() string {
 	return line
 }
 
-// sayDemo compares the labels with the truth, in plain words.
+// sayDemo prints how many of the labels are right.
 func (a *app) sayDemo(set demo.Set, labels string) error {
 	f, err := os.Open(labels)
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *app) sayDemo(set demo.Set, labels string) error {
 	for _, photo := range set.Shown {
 		photos[photo.Path] = photo
 	}
-	total, right, turnedAway := map[bool]int{}, 0, map[bool]int{} // by whether the class is known
+	total, right, rejections := map[bool]int{}, 0, map[bool]int{} // by whether the class is known
 	for _, row := range rows[1:] {
 		photo, ok := photos[row[0]]
 		if !ok {
@@ -138,11 +138,11 @@ func (a *app) sayDemo(set demo.Set, labels string) error {
 			right++
 		}
 		if row[rejected] == "true" {
-			turnedAway[photo.Known]++
+			rejections[photo.Known]++
 		}
 	}
-	a.say("\nOf %d photos of things that it was taught, it names %d correctly (%.1f %%) and turns %d away as unknown.",
-		total[true], right, 100*float64(right)/float64(total[true]), turnedAway[true])
-	a.say("Of %d photos of things that it was never taught, it turns %d away.", total[false], turnedAway[false])
+	a.say("\nOf %d photos of things that it was taught, it labels %d correctly (%.1f %%) and rejects %d as unknown.",
+		total[true], right, 100*float64(right)/float64(total[true]), rejections[true])
+	a.say("Of %d photos of things that it was never taught, it rejects %d.", total[false], rejections[false])
 	return nil
 }

@@ -72,8 +72,8 @@ func checkDemo(t *testing.T, l *lab, said, dir string) {
 	for _, want := range []string{
 		fmt.Sprintf("accuracy           %s\n", percent),
 		fmt.Sprintf("rejected           %d of %d known, %d of %d unknown\n", known.rejected, known.photos, unknown.rejected, unknown.photos),
-		fmt.Sprintf("Of %d photos of things that it was taught, it names %d correctly (%s) and turns %d away", known.photos, known.right, percent, known.rejected),
-		fmt.Sprintf("Of %d photos of things that it was never taught, it turns %d away.", unknown.photos, unknown.rejected),
+		fmt.Sprintf("Of %d photos of things that it was taught, it labels %d correctly (%s) and rejects %d as unknown.", known.photos, known.right, percent, known.rejected),
+		fmt.Sprintf("Of %d photos of things that it was never taught, it rejects %d.", unknown.photos, unknown.rejected),
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the demo does not say %q:\n%s", want, said)

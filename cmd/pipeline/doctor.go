@@ -18,12 +18,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-var errUnwell = errors.New("the main job cannot run here; what is marked with ✗ says what to do")
+var errUnwell = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
 
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
 		Use:     "doctor",
-		Short:   "Check what works on this machine, and what to do where it does not",
+		Short:   "Check what works on this machine and how to fix what does not",
 		Example: "  pipeline doctor",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor() }),
@@ -114,7 +114,8 @@ func (a *app) checkCache() (string, error) {
 	return dir, err
 }
 
-// checkProducts says what multiplies, and what would be faster.
+// checkProducts reports the backend of matrix products, and why a faster one is
+// not used.
 func (a *app) checkProducts() (string, error) {
 	products, err := a.products()
 	if err != nil {
@@ -126,18 +127,19 @@ func (a *app) checkProducts() (string, error) {
 	return products.String(), nil
 }
 
-// checkJPEG says what decodes photos. Without the library all works, slower.
+// checkJPEG reports the decoder of photos. libjpeg-turbo is optional: without it
+// decoding is slower.
 func (a *app) checkJPEG() (string, error) {
 	d, err := turbojpeg.Find()
 	switch {
 	case a.config.Preprocess.JPEG == embed.JPEGGo:
-		return "Go's, as preprocess.jpeg says", nil
+		return "Go's, as set by preprocess.jpeg", nil
 	case err == nil:
 		return fmt.Sprintf("libjpeg-turbo %s (pixels %s), scaled decoding of large photos", d.Path(), d.ID()), nil
 	case a.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
 		return "", err
 	}
-	return "Go's; for large photos libjpeg-turbo is several times as fast: " + turbojpeg.Remedy, nil
+	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy, nil
 }
 
 func (a *app) sayPulled() error {

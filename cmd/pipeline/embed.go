@@ -16,7 +16,7 @@ func newEmbed() *cobra.Command {
 		Use:   "embed --images DIR | --list FILE --out FEATDIR | --stdin",
 		Short: "Compute the embeddings of a folder of images",
 		Long: `Writes embeddings.npy (float32, n×d), samples.csv, meta.json and errors.csv into
-FEATDIR. The class of an image is the first-level sub-folder that it lies in.`,
+FEATDIR. The class of an image is the name of its first-level sub-folder.`,
 		Example: "  pipeline embed --images photos --backbone resnet50.onnx --out features",
 		Args:    arguments(cobra.NoArgs),
 		RunE: either(
@@ -51,7 +51,7 @@ func (a *app) embedFolder(ctx context.Context) (err error) {
 	defer out.Abort()
 	outcome, err := in.Each(ctx, func(item embed.Item) error {
 		if item.Err != nil {
-			return nil // among the problems of the outcome
+			return nil // outcome.Problems has it
 		}
 		return out.Write(item.Sample, item.Vector)
 	})

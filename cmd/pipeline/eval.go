@@ -20,9 +20,9 @@ func newEval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval MODEL --images DIR | --features FEATDIR",
 		Short: "Measure a model on labelled images",
-		Long: `Accuracy, per class and balanced, confusion, negative log-likelihood, calibration
-error, and how well unknown classes are told apart when there are any. Images
-without a class are left out.`,
+		Long: `Reports accuracy (overall, balanced and per class), confusion, negative
+log-likelihood, calibration error and, if some images belong to no class of the
+model, how well these are detected. Images without a class are left out.`,
 		Example: "  pipeline eval photos.model --images held-out --json eval.json --report report",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -33,14 +33,14 @@ without a class are left out.`,
 	backboneFlag(cmd)
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
-	cmd.Flags().StringVar(&jsonFile, "json", "", "write all figures to this `file`, fractions from 0 to 1")
+	cmd.Flags().StringVar(&jsonFile, "json", "", "write all results to this `file`, as fractions from 0 to 1")
 	cmd.Flags().StringVar(&reportDir, "report", "", "write report.html into this `folder`")
 	return cmd
 }
 
 func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err error) {
 	if reportDir != "" && a.config.Features != "" {
-		return usagef("--report shows images; features have none: give --images")
+		return usagef("--report shows images, and features have none: give --images")
 	}
 	m, err := a.loadModel(file)
 	if err != nil {
@@ -87,8 +87,8 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	return a.evalProblems(outcome.Problems, jsonFile, reportDir)
 }
 
-// evalProblems writes the images that failed to where the results are, or
-// else into the log.
+// evalProblems writes the images that failed next to the results, or into the
+// log if no results are written.
 func (a *app) evalProblems(problems []dataset.Problem, jsonFile, reportDir string) error {
 	switch {
 	case reportDir != "":

@@ -22,14 +22,14 @@ func newExperiment() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "experiment --config NAME --out DIR",
 		Short: "Reproduce a figure or a table of a paper",
-		Long: `Runs the experiment that experiment.kind names, and writes results.json, table.md,
-table.csv, figures and config.yaml. What is finished is kept: the same command goes
-on where it was stopped. The kinds are
+		Long: `Runs the experiment that experiment.kind names and writes results.json, table.md,
+table.csv, figures and config.yaml. Finished parts are saved: run the same command
+again to resume a stopped experiment. The kinds are
 
 ` + list.String() + `
-Few-shot class-incremental benchmarks have a command of their own, pipeline fscil.
-Kinds that need embeddings take --features; their sessions are those that the
-fscil.… settings describe.`,
+Few-shot class-incremental benchmarks have their own command, pipeline fscil.
+Kinds that need embeddings read --features; the fscil.… settings describe their
+sessions.`,
 		Example: "  pipeline experiment --config ablation_q --features feats --out results",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.experiment(ctx) }),
@@ -48,7 +48,7 @@ func (a *app) experiment(ctx context.Context) error {
 		return err
 	}
 	if c.Experiment.Kind == "" {
-		return usagef("experiment.kind is empty: give a configuration of an experiment with --config, or --set experiment.kind=…; pipeline experiment --help lists the kinds")
+		return usagef("experiment.kind is empty: choose an experiment with --config or --set experiment.kind=…; pipeline experiment --help lists the kinds")
 	}
 	kind, err := kind.Find(c.Experiment.Kind)
 	if err != nil {
@@ -88,7 +88,8 @@ func (a *app) env() (experiment.Env, error) {
 	}, err
 }
 
-// material reads a feature folder and binds it to the sessions of fscil.….
+// material reads a feature folder and binds it to the sessions that the fscil.…
+// settings describe.
 func (a *app) material(features string) (experiment.Material, error) {
 	here := *a
 	here.config.Features = features

@@ -14,10 +14,11 @@ func newForget() *cobra.Command {
 	var class, samples string
 	cmd := &cobra.Command{
 		Use:   "forget MODEL --class NAME | --samples FILE",
-		Short: "Remove a class, or single images, from a model",
-		Long: `Removes a class with everything learned about it, or the images of a list file
-(paths relative to --images, or to the working directory). The result is that of
-a model which never saw them; where the method cannot do that, the error says so.`,
+		Short: "Remove a class or single images from a model",
+		Long: `Removes a class with everything learned about it, or the images in a list file
+(paths relative to --images, or to the working directory). The result is
+the model that would have been trained without them; a method that cannot do
+that refuses.`,
 		Example: "  pipeline forget photos.model --class dalmatian",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -31,7 +32,7 @@ a model which never saw them; where the method cannot do that, the error says so
 		}),
 	}
 	cmd.Flags().StringVar(&class, "class", "", "`name` of the class")
-	cmd.Flags().StringVar(&samples, "samples", "", "`file` that lists the images (path, or CSV with a header path,label)")
+	cmd.Flags().StringVar(&samples, "samples", "", "`file` that lists the images (paths, or CSV with the header path,label)")
 	inputFlags(cmd, "images")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
 	backboneFlag(cmd)
@@ -49,7 +50,7 @@ func (a *app) forgetClass(file, class string) error {
 	if err := a.save(m, file); err != nil {
 		return err
 	}
-	a.say("forgot the class %s; %d classes are left", class, len(m.Classes()))
+	a.say("forgot class %s; %d classes are left", class, len(m.Classes()))
 	return nil
 }
 
@@ -71,7 +72,7 @@ func (a *app) forgetSamples(ctx context.Context, file, list string) (err error) 
 	if err != nil {
 		return err
 	}
-	if err := whole(filepath.Base(list), e.Outcome.Problems); err != nil {
+	if err := requireAll(filepath.Base(list), e.Outcome.Problems); err != nil {
 		return err
 	}
 	if err := m.ForgetSamples(model.NewBatch(e)); err != nil {

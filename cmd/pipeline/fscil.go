@@ -19,19 +19,19 @@ import (
 func newFSCIL() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fscil --config NAME --images DIR | --features FEATDIR --out DIR",
-		Short: "Measure heads on few-shot class-incremental sessions",
+		Short: "Evaluate methods on few-shot class-incremental sessions",
 		Long: `Learns a base session and then sessions of new classes, tests all classes so far
-after each, and writes results.json, details.json, table.md, table.csv, figures and
-config.yaml. With several fscil.methods each head has its results in a sub-folder,
-and table and figures compare them.
+after each session, and writes results.json, details.json, table.md, table.csv,
+figures and config.yaml. With several fscil.methods, the results of each method are
+in a sub-folder, and the table and figures compare them.
 
-Sessions come from the official lists (--lists, or pipeline datasets pull), from
-the columns split and session of --features, or are drawn by seed (fscil.protocol).
-Sessions never return to a class, so no statistics are kept. Published numbers
-appear with results of their own data set and track only. The benchmarks are
-configurations by name: miniimagenet_fscil, cub200_fscil, cifar100_fscil,
-wang_5steps, wang_10steps. Finished runs are kept: the same command goes on where it
-was stopped.`,
+Sessions come from the official lists (--lists, or pipeline datasets pull) or from
+the columns split and session of --features, or are drawn at random
+(fscil.protocol). No session returns to a class, so no statistics are stored.
+Published results are shown only next to results on the same data set and track.
+The benchmarks are built-in configurations: miniimagenet_fscil, cub200_fscil,
+cifar100_fscil, wang_5steps, wang_10steps. Finished runs are saved: run the same
+command again to resume.`,
 		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.fscil(ctx) }),
@@ -41,7 +41,7 @@ was stopped.`,
 	backboneFlag(cmd)
 	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
-	cmd.Flags().String("classifier", method.Default, "methods to compare, with commas between: "+strings.Join(methodsWith[classifier.Learner](), ", "))
+	cmd.Flags().String("classifier", method.Default, "methods to compare, separated by commas: "+strings.Join(methodsWith[classifier.Learner](), ", "))
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
 	dklFlags(cmd)
 	return cmd
@@ -83,11 +83,11 @@ func (a *app) readyForFSCIL() error {
 	}
 	switch {
 	case c.Features != "" && c.Images != "":
-		return usagef("--features and --images are two different inputs: give one")
+		return usagef("--features and --images are two different inputs: give only one")
 	case c.Features == "" && c.Images == "":
-		return usagef("say with --images or --features what to measure on")
+		return usagef("no input: give --images or --features")
 	case c.List != "":
-		return usagef("list: fscil reads sessions from --lists, a folder")
+		return usagef("list is not used by fscil: give the folder of the sessions with --lists")
 	case c.FSCIL.Protocol == fscil.Official && c.FSCIL.Lists == "" && c.Features == "":
 		var err error
 		c.FSCIL.Lists, err = a.pulledLists(c.FSCIL.Dataset)
@@ -96,8 +96,8 @@ func (a *app) readyForFSCIL() error {
 	return nil
 }
 
-// variants are the heads to compare; --classifier is another way to set those
-// without settings of their own.
+// variants returns the heads to compare: fscil.methods (also set by --classifier)
+// with the settings of classifier.…, then fscil.variants.
 func (a *app) variants() []method.Variant {
 	c := a.config.FSCIL
 	var all []method.Variant
@@ -110,7 +110,7 @@ func (a *app) variants() []method.Variant {
 	return all
 }
 
-// benches are the protocols of all runs, bound to the embeddings.
+// benches returns the protocol of each run, bound to the embeddings.
 func (a *app) benches(s *samples) ([]*fscil.Bench, error) {
 	var benches []*fscil.Bench
 	for run := range a.config.FSCIL.Runs {
@@ -126,31 +126,31 @@ func (a *app) benches(s *samples) ([]*fscil.Bench, error) {
 	}
 	a.warnOfOtherLists()
 	if d := benches[0].Duplicates(); d.Any() {
-		a.log.Warn("the published lists hold images twice; the numbers are those of the lists as they are",
+		a.log.Warn("the published lists contain some images twice; the results are for the lists as published",
 			"test_images_learned", d.TestLearned, "images_of_two_classes", d.TwoClasses,
 			"training_images_of_two_sessions", d.LearnedBefore, "example", d.Example)
 	}
 	return benches, nil
 }
 
-// warnOfOtherLists says when lists under the name of a benchmark are not the
-// published ones.
+// warnOfOtherLists warns when the data set is a benchmark's but the lists are not
+// the published ones.
 func (a *app) warnOfOtherLists() {
 	c := a.config.FSCIL
 	known, err := benchmark.Find(c.Dataset)
 	if err == nil && c.Lists != "" && !known.Pulled(c.Lists) {
-		a.log.Warn("these are not the published lists; published rows in the table are not comparable", "lists", c.Lists, "dataset", c.Dataset)
+		a.log.Warn("these are not the published lists; the published rows of the table are not comparable", "lists", c.Lists, "dataset", c.Dataset)
 	}
 }
 
-// An outcome is one head's result.
+// An outcome is the result of one head.
 type outcome struct {
 	result  fscil.Result
 	details fscil.Details
 }
 
-// measure takes one head through all runs, each a part that is kept. Every run
-// has a fresh head of the same settings.
+// measure evaluates one head in all runs. Every run starts with a fresh head and
+// is saved, so that it need not be repeated.
 func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
 	settings, err := v.Settings(a.config.Classifier.Heads(a.config.Seed))
 	if err != nil {
@@ -197,8 +197,9 @@ func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 	return o, err
 }
 
-// track is what the user says; otherwise the one that claims least, except that
-// the built-in backbone was trained on mini-ImageNet's base classes.
+// track returns the track that the user sets. By default it is the one that claims
+// least, except for the built-in backbone, which was trained on the base classes
+// of mini-ImageNet.
 func (a *app) track(s *samples) string {
 	switch c := a.config.FSCIL; {
 	case c.Track != fscil.TrackAuto:

@@ -21,22 +21,23 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// samples are all images that a benchmark may use, embedded.
+// samples holds the embeddings of all images that a benchmark may use.
 type samples struct {
 	embeddings *fscil.Embeddings
-	// list and content have a row for every embedding.
+	// list and content have one row per embedding.
 	list    []dataset.Sample
 	content []model.Hash
 	// fingerprint changes with every embedding, label and column.
 	fingerprint string
-	// official is the protocol of the lists, where the images were found by it.
+	// official is the protocol of the lists that the images were found with, nil
+	// otherwise.
 	official *fscil.Protocol
-	// backbone is its name for tables, without folders.
+	// backbone is the name of the backbone in tables, without folders.
 	backbone string
 	builtIn  bool
-	// train keeps the trainings of projections, which methods share.
+	// train trains a projection, or loads one that another method trained.
 	train func(context.Context, *dkl.Trainer) error
-	// views embeds augmented views of images; nil where there are none.
+	// views embeds augmented views of images; nil if there are none.
 	views func(blas32.General) ([]blas32.General, error)
 }
 
@@ -68,7 +69,7 @@ func (a *app) embedSamples(ctx context.Context, s *samples, images dataset.Listi
 	if err != nil {
 		return err
 	}
-	if err := whole("fscil", all.Outcome.Problems); err != nil {
+	if err := requireAll("fscil", all.Outcome.Problems); err != nil {
 		return err
 	}
 	a.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
@@ -106,7 +107,7 @@ func (s *samples) fill(e embed.Embeddings) error {
 	return err
 }
 
-// protocol is that of one run.
+// protocol returns the protocol of one run.
 func (a *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
 	c := a.config.FSCIL
 	switch {
@@ -122,7 +123,7 @@ func (a *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
 		return nil, err
 	}
 	if lists.Numbered() {
-		return nil, usagef("the lists in %s hold numbers, which mean images of a data set's own files: give --images, or features with the columns split and session", c.Lists)
+		return nil, usagef("the lists in %s contain numbers, which are indices into the files of a data set: give --images, or features with the columns split and session", c.Lists)
 	}
 	return a.named(lists, s.embeddings.Has)
 }
@@ -139,7 +140,7 @@ func (a *app) draw(s *samples, run int) (*fscil.Protocol, error) {
 	return pool.FewShot(c.BaseClasses, c.Ways, c.Shots, a.config.Seed, run)
 }
 
-// named makes a protocol of lists of paths.
+// named returns the protocol of lists of paths.
 func (a *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
 	n := a.config.FSCIL.Strip
 	if n < 0 {
@@ -151,8 +152,8 @@ func (a *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protoc
 	return lists.Protocol(fscil.Stripped(n))
 }
 
-// listedImages reads the official lists and finds their images; a missing one
-// is named.
+// listedImages reads the official lists and finds their images. The error names
+// the first one that is missing.
 func (a *app) listedImages() (*fscil.Protocol, dataset.Listing, error) {
 	images := dataset.Listing{Root: a.config.Images}
 	lists, err := fscil.ReadLists(a.config.FSCIL.Lists)
@@ -189,8 +190,8 @@ func isFile(root, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// extractCIFAR makes image files of the listed records, once per data set, in
-// the cache folder.
+// extractCIFAR writes the listed records as image files into the cache folder,
+// once per data set.
 func (a *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
 	data, err := fscil.ReadCIFAR100(a.config.Images)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// writeOutcomes writes everything that cli.md promises of fscil --out: what
-// concerns one head only, in a folder of its own if there are several, and the
-// comparison of all.
+// writeOutcomes writes everything that docs/formats.md describes for fscil --out:
+// the results of each head, in a sub-folder if there are several heads, and the
+// comparison of all heads.
 func (a *app) writeOutcomes(outcomes []outcome) error {
 	var results []fscil.Result
 	for _, o := range outcomes {

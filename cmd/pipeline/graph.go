@@ -7,7 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
-// describeGraph says what a backbone takes and gives.
+// describeGraph prints the inputs and outputs of a backbone.
 func (a *app) describeGraph(file backbone.File) error {
 	m, err := onnx.Parse(file.Bytes())
 	if err != nil {
@@ -17,7 +17,7 @@ func (a *app) describeGraph(file backbone.File) error {
 	a.say("inputs      %s", onnx.Names(m.Inputs))
 	a.say("outputs     %s", onnx.Names(m.Outputs))
 	if tensor, err := m.Penultimate(); err == nil {
-		a.say("penultimate %s (take it with --set extractor.output=penultimate)", tensor)
+		a.say("penultimate %s (choose it with --set extractor.output=penultimate)", tensor)
 	}
 	return nil
 }

@@ -18,23 +18,23 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// own is what the run itself writes, which a scan passes by.
-func (a *app) own() []string {
-	var own []string
+// ownDirs returns the folders that the run itself writes, which a scan skips.
+func (a *app) ownDirs() []string {
+	var dirs []string
 	for _, dir := range []string{a.config.Out, a.output} {
 		if dir != "" {
-			own = append(own, dir)
+			dirs = append(dirs, dir)
 		}
 	}
 	if cache, err := a.options().CacheDir(); err == nil {
-		own = append(own, cache)
+		dirs = append(dirs, cache)
 	}
-	return own
+	return dirs
 }
 
 func (a *app) scanOptions() (dataset.ScanOptions, error) {
 	filter, err := a.config.Scan.Filter()
-	return dataset.ScanOptions{Avoid: a.own(), Filter: filter, Symlinks: dataset.Symlinks(a.config.Scan.Symlinks)}, err
+	return dataset.ScanOptions{Avoid: a.ownDirs(), Filter: filter, Symlinks: dataset.Symlinks(a.config.Scan.Symlinks)}, err
 }
 
 func (a *app) scan(ctx context.Context) (dataset.Listing, error) {
@@ -58,8 +58,8 @@ func (a *app) readList() (*dataset.Source, error) {
 	return images.Source(), err
 }
 
-// shardOut moves the output of a shard into its own sub-folder, so that all
-// shards can be started with one command line.
+// shardOut moves the output of a shard to its own sub-folder, so that all shards
+// can be started with the same --out.
 func (a *app) shardOut() error {
 	shard, err := dataset.ParseShard(a.config.Scan.Shard)
 	if err != nil || shard.N == 0 {
@@ -72,15 +72,15 @@ func (a *app) shardOut() error {
 	return nil
 }
 
-// source finds the images that the settings name; a folder of any size is
-// walked, not listed. One in which nothing can be read is a result, with its
-// problems; one without any image is not.
+// source returns the images that the settings name. It walks a folder instead of
+// listing it, so folders can be of any size. A folder without any image is an
+// error; one whose images cannot be read is not.
 func (a *app) source(ctx context.Context) (*dataset.Source, error) {
 	switch {
 	case a.config.List != "":
 		return a.readList()
 	case a.config.Images == "":
-		return nil, usagef("say with --images which folder to read")
+		return nil, usagef("--images is missing: give the folder to read")
 	}
 	opts, err := a.scanOptions()
 	if err != nil {
@@ -96,8 +96,8 @@ func (a *app) source(ctx context.Context) (*dataset.Source, error) {
 	return images, err
 }
 
-// An input is embeddings to read, and to close. Those of images have an
-// Embedder and the folder that paths are relative to.
+// An input is a source of embeddings that must be closed. If they are computed from
+// images, embedder computes them and root is the folder that paths are relative to.
 type input struct {
 	embed.Rows
 	io.Closer
@@ -105,8 +105,8 @@ type input struct {
 	root     string
 }
 
-// images opens the images that --images or --list name; with a model, for its
-// backbone.
+// images opens the images that --images or --list name, with the backbone of the
+// model if there is one.
 func (a *app) images(ctx context.Context, m *model.Model) (input, error) {
 	images, err := a.source(ctx)
 	if err != nil {
@@ -124,14 +124,14 @@ func (a *app) images(ctx context.Context, m *model.Model) (input, error) {
 	return input{e.Embed(images), e, e, images.Root()}, nil
 }
 
-// input opens the embeddings that --images, --list or --features name; with a
-// model, they must belong to it.
+// input opens the embeddings that --images, --list or --features name. If there is
+// a model, they must be of its backbone.
 func (a *app) input(ctx context.Context, m *model.Model) (input, error) {
 	if a.config.Features == "" {
 		return a.images(ctx, m)
 	}
 	if a.config.Images != "" || a.config.List != "" {
-		return input{}, usagef("--features and --images are two different inputs: give one")
+		return input{}, usagef("--features and --images are two different inputs: give only one")
 	}
 	r, err := featdir.Open(a.config.Features)
 	if err == nil && m != nil {
@@ -157,12 +157,12 @@ func (a *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings,
 
 func (a *app) warnUnlabelled(images int) {
 	if images > 0 {
-		a.log.Warn("images without a class are left out; put them into a folder named after their class", "images", images)
+		a.log.Warn("images without a class are left out; put each into a folder named after its class", "images", images)
 	}
 }
 
-// views embeds augmented views of images; nil where none are asked for, or
-// there are no images.
+// views returns a function that embeds augmented views of images, or nil if no
+// views are wanted or there are no images.
 func (a *app) views(ctx context.Context, root string, e embed.Embeddings) func(blas32.General) ([]blas32.General, error) {
 	count := a.config.Classifier.DKL.Views
 	if !a.config.Classifier.DKL.Enabled || count == 0 || a.config.Features != "" {
@@ -171,18 +171,18 @@ func (a *app) views(ctx context.Context, root string, e embed.Embeddings) func(b
 	return e.Views(ctx, a.options(), root, count)
 }
 
-// whole refuses inputs of which some failed, for commands that do all or
+// requireAll returns an error if some inputs failed, for commands that do all or
 // nothing.
-func whole(name string, problems []dataset.Problem) error {
+func requireAll(name string, problems []dataset.Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
 	p := problems[0]
-	return fmt.Errorf("%s: %d images could not be read, nothing was changed; the first is %s: %w", name, len(problems), p.Path, p.Err)
+	return fmt.Errorf("%s: %d images cannot be read, so nothing was changed; the first is %s: %w", name, len(problems), p.Path, p.Err)
 }
 
-// writeProblems writes the inputs that failed to a file and says so; a file from
-// an earlier run in which nothing fails any more is removed.
+// writeProblems writes the inputs that failed to a file and returns a
+// partialError. If none failed, it removes the file of an earlier run.
 func writeProblems(problems []dataset.Problem, file string) error {
 	if len(problems) == 0 {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -18,10 +18,10 @@ func newInspect() *cobra.Command {
 	var tree string
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
-		Short: "Show what a model knows and how it came to know it",
-		Long: `Shows the method of a model, its settings and what it chose by itself, its backbone,
-sessions and classes. --tree draws how the classes are arranged, where the method
-arranges them (gptree, hppca); with --images each class has its first picture.`,
+		Short: "Show what a model has learned and how",
+		Long: `Shows a model's method, its settings (given and chosen automatically), its backbone,
+sessions and classes. --tree draws the tree of classes, for methods that build one
+(gptree, hppca); with --images each class is shown with its first picture.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -36,7 +36,7 @@ arranges them (gptree, hppca); with --images each class has its first picture.`,
 		}),
 	}
 	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
-	cmd.Flags().String("images", "", "`folder` of images for --tree; a first-level sub-folder is a class")
+	cmd.Flags().String("images", "", "`folder` of images for --tree; each first-level sub-folder is a class")
 	config.Bind(cmd.Flags(), "images", "images")
 	return cmd
 }
@@ -61,17 +61,17 @@ func (a *app) inspect(m *model.Model, file string) error {
 	return a.inspectSessions(m)
 }
 
-// fewShot says whether the threshold knows what novelty is like in classes of a
-// few shots.
+// fewShot describes whether the threshold is calibrated for classes learned from
+// a few shots.
 func fewShot(c model.Calibration) string {
 	if c.Shots == 0 {
-		return " of base classes; the base session is too small to say what classes of a few shots are like"
+		return " of base classes; the base session is too small to calibrate for few-shot classes"
 	}
 	return fmt.Sprintf(", of base classes and of classes learned from %d shots", c.Shots)
 }
 
-// inspectChoice says what a head chose by pseudo-sessions where a setting was
-// left to it.
+// inspectChoice prints the setting that a head chose by pseudo-sessions, if it was
+// left to the head.
 func (a *app) inspectChoice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
 		a.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
@@ -84,7 +84,7 @@ func (a *app) inspectChoice(m *model.Model) {
 // A chooser is a head that may choose a setting by pseudo-sessions.
 type chooser[T any] interface{ Choice() *episodes.Choice[T] }
 
-// how says where a choice comes from.
+// how describes how a choice was made.
 func how[T any](c *episodes.Choice[T]) string {
 	if c.Fallback != "" {
 		return "the default: " + c.Fallback
@@ -92,16 +92,17 @@ func how[T any](c *episodes.Choice[T]) string {
 	return fmt.Sprintf("by %d pseudo-sessions on the base images", c.Config.Splits)
 }
 
-// inspectTemperature says what log-probabilities are divided by, and why.
+// inspectTemperature prints the number that log-probabilities are divided by, and
+// why.
 func (a *app) inspectTemperature(m *model.Model) {
 	t := m.Predictor.Temperature
 	switch {
 	case t == nil:
-		a.say("temperature 1: probabilities are as the method gives them")
+		a.say("temperature 1: probabilities are those of the method")
 	case t.Fallback != "":
 		a.say("temperature 1: %s", t.Fallback)
 	case t.Config == nil:
-		a.say("temperature %.4g, as given", t.T)
+		a.say("temperature %.4g, as set", t.T)
 	default:
 		a.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", t.T, t.Config.Splits, t.After, t.Before)
 	}
@@ -109,7 +110,7 @@ func (a *app) inspectTemperature(m *model.Model) {
 
 func (a *app) inspectBackbone(m *model.Model) {
 	if b := m.Provenance.Backbone; b.SHA256 == "" {
-		a.say("backbone   unknown: the model was trained on features")
+		a.say("backbone   unknown: the model was trained on features of unknown origin")
 	} else {
 		a.say("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
 	}

@@ -19,8 +19,8 @@ func newLabel() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "label MODEL --images DIR --out OUTDIR | --stdin",
 		Short: "Label a folder of images",
-		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. A run
-that was stopped is continued by the same command: what was embedded is cached.
+		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. Run
+the same command again to resume a run that was stopped: embeddings are cached.
 Exit code 3 means that some images could not be read; errors.csv says why.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    exactly(1),
@@ -36,10 +36,10 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 	stdinFlag(cmd)
 	standard := label.DefaultConfig()
 	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl, parquet")
-	cmd.Flags().Int("top-k", standard.TopK, "ranked classes in the column top_k")
+	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
-	cmd.Flags().String("organise", "", "class folders in OUTDIR/by-class: link to the photos, or copy them")
-	cmd.Flags().Bool("xmp", false, "write the class into PHOTO.xmp beside each photo (dc:subject)")
+	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
+	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
 	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
 	config.Bind(cmd.Flags(), "report", "label.report")
 	config.Bind(cmd.Flags(), "organise", "label.organise")
@@ -93,7 +93,7 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 // thumbnailSide is the longer side of a picture on a page.
 const thumbnailSide = 160
 
-// page writes report.html into a folder.
+// page returns a sink that writes report.html into a folder.
 func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, dir string) *report.Sink {
 	page := report.NewSink(ctx, p)
 	page.File, page.Evaluation, page.Threads = filepath.Join(dir, "report.html"), truth, a.config.Workers()
@@ -103,7 +103,7 @@ func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Ev
 	return page
 }
 
-// sinks are what is done with labelled images beside the tables.
+// sinks returns the outputs that the settings ask for in addition to the tables.
 func (a *app) sinks() (sinks []label.Sink, err error) {
 	if how := a.config.Label.Organise; how != "" {
 		if err := os.MkdirAll(a.config.Out, 0o755); err != nil {
@@ -121,7 +121,7 @@ func (a *app) sinks() (sinks []label.Sink, err error) {
 	return sinks, nil
 }
 
-// partial is the error of a run that was done but for some inputs.
+// partial returns a partialError if some inputs failed. The file says why.
 func partial(failed int, file string) error {
 	if failed == 0 {
 		return nil

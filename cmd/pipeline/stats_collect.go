@@ -9,12 +9,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
-// A tally counts samples into statistics as they come.
+// A tally adds samples to statistics as they are read.
 type tally struct {
 	stats  *classstats.Stats
 	except []*classstats.Stats
-	// known samples were counted before, here or in except; unlabelled ones
-	// have no class.
+	// known is the number of samples counted before, here or in except, and
+	// unlabelled the number of samples without a class.
 	known, unlabelled int
 }
 
@@ -40,7 +40,7 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	t.stats.Provenance, t.stats.ToolVersion = from, version
 	outcome, err := in.Each(ctx, func(item embed.Item) error {
 		if item.Err != nil {
-			return nil // among the problems of the outcome
+			return nil // outcome.Problems has it
 		}
 		return t.add(item.Sample.Label, model.Hash(item.Hash), item.Vector)
 	})
@@ -53,7 +53,7 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	}
 	a.say("counted %d samples of %d classes", t.stats.SampleCount(), len(t.stats.Classes()))
 	if t.known > 0 {
-		a.say("%d samples were counted already or occur twice; they count once", t.known)
+		a.say("%d samples were counted before or occur twice; they count once", t.known)
 	}
 	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
 }

@@ -18,7 +18,7 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 		return err
 	}
 	if c.Classifier.DKL.Enabled {
-		return usagef("--dkl needs examples, and --stats has none: give --images or --features")
+		return usagef("--dkl needs examples, which --stats does not have: give --images or --features")
 	}
 	s, err := classstats.Load(file)
 	if err != nil {
@@ -35,7 +35,7 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 	return nil
 }
 
-// learnStats is learn with a STATS file.
+// learnStats adds a STATS file to a model.
 func (a *app) learnStats(ctx context.Context, file, stats string) error {
 	if err := a.onlyStats(); err != nil {
 		return err
@@ -62,10 +62,10 @@ func (a *app) learnStats(ctx context.Context, file, stats string) error {
 	return nil
 }
 
-// onlyStats refuses a second input.
+// onlyStats returns a usage error if there is a second input besides --stats.
 func (a *app) onlyStats() error {
 	if c := a.config; c.Images != "" || c.List != "" || c.Features != "" {
-		return usagef("--stats and --images, --list or --features are different inputs: give one")
+		return usagef("--stats and --images, --list or --features are different inputs: give only one")
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestStatsAcrossMachines(t *testing.T) {
 	}
 	l.must("stats", "merge", l.path("2.stats"), l.path("3.stats"), "--out", l.path("23.stats"))
 	r := l.must("stats", "merge", l.path("23.stats"), l.path("1.stats"), "--out", l.path("123.stats"))
-	for _, word := range []string{"27 samples of 3 classes", "1 samples were in two of them"} {
+	for _, word := range []string{"27 samples of 3 classes", "1 samples were in more than one file"} {
 		if !strings.Contains(r.stdout, word) {
 			t.Errorf("merge does not say %q:\n%s", word, r.stdout)
 		}
@@ -103,7 +103,7 @@ func TestStatsOfFeatures(t *testing.T) {
 	l.must("train", "--stats", l.path("f.stats"), "--out", l.path("f.model"))
 	l.must("label", l.path("f.model"), "--images", photos, "--out", l.path("labels")) // the backbone is known from meta.json
 	r := l.must("stats", "collect", "--features", l.path("features"), "--except", l.path("f.stats"), "--out", l.path("rest.stats"))
-	if !strings.Contains(r.stdout, "counted 0 samples") || !strings.Contains(r.stdout, "8 samples were counted already") {
+	if !strings.Contains(r.stdout, "counted 0 samples") || !strings.Contains(r.stdout, "8 samples were counted before") {
 		t.Errorf("--except:\n%s", r.stdout)
 	}
 	l.must("stats", "merge", l.path("rest.stats"), l.path("f.stats"), "--out", l.path("sum.stats"))

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// tries is how many files of a class are opened for its picture.
+	// tries is the number of files of a class that are opened to find its picture.
 	tries = 5
-	// pictureSide is the longer side of a picture, twice what it is shown with.
+	// pictureSide is the longer side of a picture, twice the size it is shown at.
 	pictureSide = 80
 )
 
-// drawTree writes the tree of a model's classes as a picture.
+// drawTree draws the tree of a model's classes into an SVG file.
 func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
 	head, ok := m.Predictor.Head.(classifier.Hierarchical)
 	if !ok {
@@ -43,7 +43,7 @@ func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file stri
 	return err
 }
 
-// drawn gives the classes their pictures.
+// drawn returns the tree to draw, with the pictures of its classes.
 func drawn(b classifier.Branch, pictures map[string][]byte) chart.Branch {
 	out := chart.Branch{Label: b.Class, Picture: pictures[b.Class]}
 	for _, below := range b.Below {
@@ -52,8 +52,8 @@ func drawn(b classifier.Branch, pictures map[string][]byte) chart.Branch {
 	return out
 }
 
-// classPictures returns a thumbnail of every class that has an image in its
-// folder of --images; nothing without --images.
+// classPictures returns a thumbnail of every class that has an image in its folder
+// below --images, or nothing if --images is not given.
 func (a *app) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
 	if a.config.Images == "" {
 		return nil, nil
@@ -66,7 +66,7 @@ func (a *app) classPictures(ctx context.Context, classes []string) (map[string][
 	group.SetLimit(a.config.Workers())
 	for i, c := range classes {
 		group.Go(func() error {
-			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // names come from a file
+			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // class names come from the model file
 				found[i] = a.classPicture(filepath.Join(a.config.Images, dir))
 			}
 			return ctx.Err()
@@ -84,8 +84,8 @@ func (a *app) classPictures(ctx context.Context, classes []string) (map[string][
 	return pictures, nil
 }
 
-// classPicture is a thumbnail of the first image of a folder, nil where there
-// is none.
+// classPicture returns a thumbnail of the first readable image of a folder, or nil
+// if there is none.
 func (a *app) classPicture(dir string) []byte {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
