@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Three machines that see some of the images each, one image twice, make the
-// model of one machine that sees all.
+// Three machines that each see some of the images, one image twice, give the model
+// of one machine that sees all.
 func TestStatsAcrossMachines(t *testing.T) {
 	l := newLab(t)
 	all := l.photos(l.path("all"), 40, 9, "ant", "bee", "cat")
@@ -54,7 +54,8 @@ func TestStatsAcrossMachines(t *testing.T) {
 	}
 }
 
-// What other machines have counted joins a model: it then is that of all images.
+// Statistics of another machine are added to a model, which then is that of all
+// images.
 func TestLearnStats(t *testing.T) {
 	l := newLab(t)
 	all := l.photos(l.path("all"), 40, 6, "ant", "bee", "cat")
