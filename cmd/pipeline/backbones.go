@@ -62,12 +62,12 @@ func (a *app) listBackbones() error {
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
 	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out; 84 px, trained on 60 classes\n", backbone.Default)
 	for _, e := range entries {
-		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, whereabouts(e, dirs), e.Description)
+		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, availability(e, dirs), e.Description)
 	}
 	return table.Flush()
 }
 
-func whereabouts(e backbone.Entry, dirs backbone.Dirs) string {
+func availability(e backbone.Entry, dirs backbone.Dirs) string {
 	switch {
 	case dirs.Pulled(e):
 		return "pulled"

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-var errUnwell = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
+var errNotReady = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
 
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
@@ -32,7 +32,7 @@ func newDoctor() *cobra.Command {
 
 func (a *app) doctor() error {
 	a.say("pipeline %s, %s, %s/%s, %d cores%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), vectorUnits())
-	well := true
+	ready := true
 	for _, check := range []struct {
 		name string
 		run  func() (string, error)
@@ -45,14 +45,14 @@ func (a *app) doctor() error {
 	} {
 		text, err := check.run()
 		if err != nil {
-			well = false
+			ready = false
 			a.say("✗ %s: %v", check.name, err)
 			continue
 		}
 		a.say("✓ %s: %s", check.name, text)
 	}
-	if !well {
-		return errUnwell
+	if !ready {
+		return errNotReady
 	}
 	return a.sayPulled()
 }

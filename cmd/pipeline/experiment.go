@@ -91,20 +91,20 @@ func (a *app) env() (experiment.Env, error) {
 // material reads a feature folder and binds it to the sessions that the fscil.…
 // settings describe.
 func (a *app) material(features string) (experiment.Material, error) {
-	here := *a
-	here.config.Features = features
-	s, err := here.samplesOfFeatures()
+	sub := *a
+	sub.config.Features = features
+	s, err := sub.samplesOfFeatures()
 	if err != nil {
 		return experiment.Material{}, err
 	}
-	benches, err := here.benches(s)
+	benches, err := sub.benches(s)
 	if err != nil {
 		return experiment.Material{}, err
 	}
-	of := []any{s.fingerprint}
+	key := []any{s.fingerprint}
 	for _, b := range benches {
-		of = append(of, b.Protocol())
+		key = append(key, b.Protocol())
 	}
-	fingerprint, err := checkpoint.Key(of...)
+	fingerprint, err := checkpoint.Key(key...)
 	return experiment.Material{Benches: benches, Fingerprint: fingerprint}, err
 }

@@ -289,7 +289,7 @@ func TestFSCILOnMiniImageNet(t *testing.T) {
 	}
 	l.must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.path("lists"), "--classifier", "ncm", "--set", "fscil.track=foundation", "--out", l.path("other"))
 	if rows := l.table(l.path("other", "table.csv")); len(rows) != 2 {
-		t.Errorf("published rows of another track stand beside: %v", rows)
+		t.Errorf("published rows of another track are in the table: %v", rows)
 	}
 }
 
