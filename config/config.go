@@ -17,12 +17,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// Config holds every setting of every command. It is saved, resolved, with
-// the results that it produced.
+// Config holds the settings of all commands. The resolved settings of a run are
+// saved with its results.
 type Config struct {
 	// Seed makes a run repeatable bit for bit, at any number of threads.
 	Seed uint64 `mapstructure:"seed" json:"seed"`
-	// Threads is the number of images worked on at once; 0 means all cores.
+	// Threads is the number of images processed in parallel; 0 means all cores.
 	Threads int `mapstructure:"threads" json:"threads"`
 	// Cache is the folder of embeddings and pulled backbones; "" means the
 	// user's cache folder.
@@ -34,8 +34,8 @@ type Config struct {
 	List     string `mapstructure:"list" json:"list"`
 	Features string `mapstructure:"features" json:"features"`
 	Out      string `mapstructure:"out" json:"out"`
-	// Backbone is a name of the catalogue, "default", or an ONNX file; ""
-	// means the model's own, or "default" where there is no model yet.
+	// Backbone is a name from the catalogue, "default", or an ONNX file; ""
+	// means the model's own, or "default" if there is no model yet.
 	Backbone   string           `mapstructure:"backbone" json:"backbone"`
 	Scan       Scan             `mapstructure:"scan" json:"scan"`
 	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
@@ -49,9 +49,9 @@ type Config struct {
 	Experiment kind.Config      `mapstructure:"experiment" json:"experiment"`
 }
 
-// Runtime says where ONNX Runtime is.
+// Runtime locates ONNX Runtime.
 type Runtime struct {
-	// Library is the path of the shared library; "" means look for it.
+	// Library is the path of the shared library; "" means search for it.
 	Library string `mapstructure:"library" json:"library"`
 }
 
@@ -59,29 +59,29 @@ type Runtime struct {
 type Classifier struct {
 	// Name is one of method.Methods.
 	Name string `mapstructure:"name" json:"name"`
-	// Statistics keeps exact training statistics in a side file, so that old
-	// classes can take and lose examples.
+	// Statistics stores exact training statistics in a side file, so that
+	// examples can be added to and removed from learned classes.
 	Statistics bool `mapstructure:"statistics" json:"statistics"`
 	// Temperature divides log-probabilities; 0 means fit it by pseudo-sessions
-	// inside the base session, 1 leaves them as the method gives them.
+	// inside the base session, 1 leaves them unchanged.
 	Temperature float64 `mapstructure:"temperature" json:"temperature"`
 	// DKL trains a projection in front of the method.
 	DKL DKL `mapstructure:"dkl" json:"dkl"`
-	// Methods holds the settings of all methods; Sections is what Load read them
-	// from, nested maps by key.
+	// Methods holds the settings of all methods, which Load decodes from
+	// Sections, nested maps by key.
 	Methods  method.Config  `mapstructure:"-" json:"methods"`
 	Sections map[string]any `mapstructure:",remain" json:"-"`
 }
 
-// DKL says whether and how a projection is trained in front of the method.
+// DKL configures the training of a projection in front of the method.
 type DKL struct {
 	Enabled bool `mapstructure:"enabled" json:"enabled"`
-	// Resume goes on from the checkpoint of a run that was stopped.
+	// Resume continues from the checkpoint of a run that was stopped.
 	Resume       bool `mapstructure:"resume" json:"resume"`
 	dkl.Training `mapstructure:",squash"`
 }
 
-// Default returns the settings that hold when nothing is said.
+// Default returns the default settings.
 func Default() Config {
 	return Config{
 		Log:        "text",
@@ -97,7 +97,7 @@ func Default() Config {
 	}
 }
 
-// Validate names the first setting that is out of range.
+// Validate returns an error that names the first setting that is out of range.
 func (c Config) Validate() error {
 	if c.Threads < 0 {
 		return fmt.Errorf("threads: %d is negative; use 0 for all cores", c.Threads)
@@ -161,21 +161,21 @@ func (c Classifier) Tempered() temperature.Config {
 	return temperature.Config{Temperature: c.Temperature}
 }
 
-// Heads returns the settings of the methods for a run with that seed.
+// Heads returns the settings of the methods for a run with the given seed.
 func (c Classifier) Heads(seed uint64) method.Config {
 	c.Methods.WithoutStatistics = !c.Statistics
 	return c.Methods.Seeded(seed)
 }
 
-// Training returns the settings of deep kernel learning, with the seed of the
-// run.
+// Training returns the settings of deep kernel learning for a run with the given
+// seed.
 func (c Classifier) Training(seed uint64) dkl.Training {
 	t := c.DKL.Training
 	t.Seed = seed
 	return t
 }
 
-// Workers is the number of images worked on at once.
+// Workers returns the number of images to process in parallel.
 func (c Config) Workers() int {
 	if c.Threads > 0 {
 		return c.Threads

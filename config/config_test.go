@@ -103,7 +103,7 @@ func TestSetReadsWhatTheKeyWants(t *testing.T) {
 	}
 }
 
-// TestZeroLeavesTheChoiceToTheHead: 0 is a value of its own, not the default.
+// TestZeroLeavesTheChoiceToTheHead: 0 is a distinct value, not the default.
 func TestZeroLeavesTheChoiceToTheHead(t *testing.T) {
 	c, err := Load(Sources{Set: []string{"classifier.plda.epsilon=0", "classifier.ppca.lambda=0"}})
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package config is the one description of everything a user can set. Values
-// come, later winning, from the defaults, a YAML file, PIPELINE_… environment
-// variables, flags and --set key=value. configs/reference.yaml documents every
-// key. Unknown keys are errors that name the nearest right one.
+// Package config defines, loads and validates all settings. Values come from the
+// defaults, a YAML file, PIPELINE_… environment variables, flags and
+// --set key=value; later sources override earlier ones. configs/reference.yaml
+// documents every key. An unknown key is an error that names the nearest known
+// one.
 package config

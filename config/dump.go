@@ -18,7 +18,7 @@ func (c Config) YAML() ([]byte, error) {
 	return yaml.Marshal(tree)
 }
 
-// nested turns a section into a map by key, its sub-sections likewise.
+// nested converts a section and its sub-sections into nested maps by key.
 func nested(section any) (map[string]any, error) {
 	var tree map[string]any
 	if err := mapstructure.Decode(section, &tree); err != nil {

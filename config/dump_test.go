@@ -41,7 +41,7 @@ func TestBuiltInConfigsHaveNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c, err := Load(Sources{File: "ppca_paper"}); err != nil || c.Classifier.Name != "ppca" {
-		t.Errorf("beside a folder of its name: %v, %v", c.Classifier.Name, err)
+		t.Errorf("with a folder of that name: %v, %v", c.Classifier.Name, err)
 	}
 	if _, err := Load(Sources{File: "ppca_papers"}); err == nil || !containsAll(err.Error(), "ppca_paper", "reference") {
 		t.Errorf("error %v", err)

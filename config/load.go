@@ -22,29 +22,29 @@ import (
 
 const (
 	envPrefix = "PIPELINE_"
-	// envShared is read by the tests only.
+	// envShared is for tests and sets nothing.
 	envShared = "PIPELINE_SHARED"
 	// keyAnnotation marks a flag with the key that it sets.
 	keyAnnotation = "pipeline_config_key"
 )
 
-// Sources says where settings come from, beside the defaults.
+// Sources lists where settings other than the defaults come from.
 type Sources struct {
-	// File is a YAML file or the bare name of a built-in one, "" for none.
+	// File is a YAML file, the bare name of a built-in one, or "" for none.
 	File string
-	// Environ holds NAME=value pairs, as os.Environ gives them.
+	// Environ holds NAME=value pairs, as returned by os.Environ.
 	Environ []string
-	// Flags are a command's flags; those marked with Bind and given by the
-	// user override file and environment.
+	// Flags are a command's flags. Those bound with Bind and set by the user
+	// override the file and the environment.
 	Flags *pflag.FlagSet
 	// Set holds key=value pairs, as given with --set.
 	Set []string
 }
 
-// Bind marks a flag as another way to set a key.
+// Bind makes a flag set a key.
 func Bind(flags *pflag.FlagSet, flag, key string) {
 	if err := flags.SetAnnotation(flag, keyAnnotation, []string{key}); err != nil {
-		panic(err) // the flag was not defined: a mistake in the program
+		panic(err) // the flag is not defined: a programming error
 	}
 }
 
@@ -106,9 +106,8 @@ func withDefaults() (*viper.Viper, []string, error) {
 	return v, known, nil
 }
 
-// setDefaults registers the leaves of a tree of settings. mapstructure leaves
-// nested structs as they are when they sit inside a map, hence the second
-// decode.
+// setDefaults registers the leaves of a tree of settings. mapstructure does not
+// decode structs inside a map, hence the second decode.
 func setDefaults(v *viper.Viper, prefix string, tree map[string]any) {
 	for k, x := range tree {
 		if reflect.ValueOf(x).Kind() == reflect.Struct {
@@ -145,15 +144,15 @@ func (l loader) readFile(s Sources) error {
 	return nil
 }
 
-// readNamed reads a file, or the configuration of that name that is built into
-// the program: a bare name that is no file.
+// readNamed reads a file or, if name is a bare name and no such file exists, the
+// built-in configuration of that name.
 func readNamed(name string) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	bare := filepath.Base(name) == name && filepath.Ext(name) == ""
 	switch {
 	case err == nil:
 		return text, nil
-	case bare && isDir(name): // results may lie in a folder of that name
+	case bare && isDir(name): // results are often in a folder named after their configuration
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("config: %w", err)
 	case !bare:
@@ -161,7 +160,7 @@ func readNamed(name string) ([]byte, error) {
 	}
 	text, names, err := builtin.Named(name)
 	if err != nil {
-		return nil, fmt.Errorf("config %s: no such file, and no built-in configuration; did you mean %s? There are %s", name, nearest(name, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("config %s: no such file or built-in configuration; did you mean %s? The built-in ones are %s", name, nearest(name, names), strings.Join(names, ", "))
 	}
 	return text, nil
 }
@@ -197,8 +196,8 @@ func leaves(prefix string, tree map[string]any) []string {
 	return keys
 }
 
-// readEnviron merges the variables into the file's level: they override what
-// the file said and yield to flags.
+// readEnviron applies the environment variables, which override the file and are
+// overridden by flags.
 func (l loader) readEnviron(s Sources) error {
 	for _, pair := range s.Environ {
 		name, value, _ := strings.Cut(pair, "=")
@@ -224,7 +223,7 @@ func (l loader) keyOfVariable(name string) (string, error) {
 	if i := slices.Index(variables, name); i >= 0 {
 		return l.known[i], nil
 	}
-	return "", fmt.Errorf("environment variable %s sets nothing; did you mean %s?", name, nearest(name, variables))
+	return "", fmt.Errorf("environment variable %s does not match any setting; did you mean %s?", name, nearest(name, variables))
 }
 
 func (l loader) readFlags(s Sources) error {
@@ -240,8 +239,8 @@ func (l loader) readFlags(s Sources) error {
 	return err
 }
 
-// mergeFlag takes lists as they are: as text, "*" and commas inside a value
-// would mean something else.
+// mergeFlag sets one key from a flag. Lists are not converted to text, in which "*"
+// and commas inside a value would have another meaning.
 func (l loader) mergeFlag(key string, value pflag.Value) error {
 	list, isList := value.(pflag.SliceValue)
 	if !isList {
@@ -267,8 +266,9 @@ func (l loader) readSet(s Sources) error {
 	return nil
 }
 
-// merge sets one key from text. The default's type says how to read it: a text
-// stays as it is, a list may be bare and comma-separated, the rest is YAML.
+// merge sets one key from text, parsed by the type of the default: a string is
+// taken literally, a list may be comma-separated without brackets, anything else
+// is YAML.
 func (l loader) merge(key, text string) error {
 	if err := l.check(key); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package configs builds the configurations of this folder into the program,
-// so that an installed binary runs them by their names.
+// Package configs embeds the configurations of this folder into the program, so
+// that they can be used by name without their files.
 package configs
 
 import (
@@ -12,8 +12,8 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Named returns the configuration of a name (without .yaml), and all names,
-// sorted. The error is fs.ErrNotExist where there is none of that name.
+// Named returns the configuration with the given name (without .yaml), and all
+// names, sorted. The error is fs.ErrNotExist if there is none of that name.
 func Named(name string) (text []byte, names []string, err error) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
@@ -23,7 +23,7 @@ func Named(name string) (text []byte, names []string, err error) {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
 	}
 	text, err = files.ReadFile(name + ".yaml")
-	if errors.Is(err, fs.ErrInvalid) { // a name that cannot be one, such as ""
+	if errors.Is(err, fs.ErrInvalid) { // not a valid file name, such as ""
 		err = fs.ErrNotExist
 	}
 	return text, names, err

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the project in turn, for the given time each.
+# Runs every fuzz target of the project, each for the given time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-2m}

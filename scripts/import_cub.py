@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make a feature folder (FEATDIR) of ready-made CUB-200-2011 features.
+"""Make a feature folder (FEATDIR) from ready-made CUB-200-2011 features.
 
     python3 scripts/import_cub.py --mat xlsa17/data/CUB/res101.mat --cub CUB_200_2011 --out cub-res101
 
@@ -104,7 +104,7 @@ def join(mat, files, labels, images, splits):
 
 
 def describe(mat, lists, dimension):
-    """Return meta.json. Its hash of the backbone is empty, because there is no such model to look for."""
+    """Return meta.json. Its backbone hash is empty, because there is no backbone file to look for."""
     files = [{"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in (mat, *lists)]
     origin = {"dataset": "CUB-200-2011", "features": files[0], "lists": files[1:]}
     compact = json.dumps(origin, ensure_ascii=False, separators=(",", ":"))
@@ -120,11 +120,11 @@ def describe(mat, lists, dimension):
 
 
 def write(out, rows, samples, meta):
-    """Write the folder under a temporary name, then replace a feature folder that is there."""
+    """Write the folder under a temporary name, then replace the feature folder that is there, if any."""
     ours = {"embeddings.npy", "samples.csv", "meta.json", "errors.csv", "summary.json"}
     strange = {e.name for e in out.iterdir()} - ours if out.exists() else set()
     if strange:
-        raise ValueError(f"{out}: the folder holds other things than features ({min(strange)}); give another --out")
+        raise ValueError(f"{out}: the folder contains files that are not features ({min(strange)}); give another --out")
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as temporary:
         new = pathlib.Path(temporary, "new")
         new.mkdir()

@@ -1,4 +1,4 @@
-// Package scripts tests the Python scripts beside it.
+// Package scripts tests the Python scripts in its folder.
 package scripts
 
 import (
@@ -83,9 +83,9 @@ func testRow(i int) (dataset.Sample, []float32) {
 	return s, row
 }
 
-// TestImportCUBGolden compares with testdata/want, which the program's former
-// command wrote (testdata/make_want.sh), byte for byte. Only the tool that
-// meta.json names is another one.
+// TestImportCUBGolden compares the output byte for byte with testdata/want, which
+// was written by a former command of the program (testdata/make_want.sh). Only the
+// tool named in meta.json differs.
 func TestImportCUBGolden(t *testing.T) {
 	python := python(t)
 	for _, mat := range []string{"res101.mat", "plain.mat", "odd/double.mat", "odd/single.mat", "odd/int16.mat"} {

@@ -131,7 +131,7 @@ func TestListsThatAreNone(t *testing.T) {
 	check("not a regular file")
 }
 
-// TestWrongUse: flags that are missing, and folders that are not to be replaced.
+// TestWrongUse: missing flags, and folders that must not be replaced.
 func TestWrongUse(t *testing.T) {
 	python := python(t)
 	dir := t.TempDir()

@@ -26,8 +26,8 @@ func (l *lab) snapshot(dir string) map[string]string {
 	return found
 }
 
-// TestOrganise: each photo lies once, in the folder of its class; the originals
-// stay as they are; a second run gives the same tree.
+// TestOrganise: each photo is once in the tree, in the folder of its class; the
+// originals do not change; a second run gives the same tree.
 func TestOrganise(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()
@@ -68,9 +68,9 @@ func (l *lab) countFiles(dir string) (n int) {
 	return n
 }
 
-// TestXMP: the class is in dc:subject beside the photo, a sidecar of another
-// program stays and is one row of errors.csv, and a second run counts what the
-// first one did.
+// TestXMP: the class is in dc:subject next to the photo, a sidecar of another
+// program stays and is one row of errors.csv, and a second run has the same
+// counts as the first.
 func TestXMP(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()
@@ -138,8 +138,8 @@ func sorted(s []string) []string {
 	return s
 }
 
-// TestUnknownGroupsBecomeClasses: what the model does not know is grouped; a
-// group that gets a name is learned, and recognised from then on.
+// TestUnknownGroupsBecomeClasses: unknown photos are grouped; a group that gets a
+// name is learned, and recognised from then on.
 func TestUnknownGroupsBecomeClasses(t *testing.T) {
 	l := newLab(t)
 	images := l.photos(l.path("base"), smallSide, 24, "kiwi", "lime", "plum", "fig", "pear", "rose")
@@ -198,8 +198,8 @@ func TestUnknownGroupsBecomeClasses(t *testing.T) {
 	l.refused(exitUsage, []string{"not empty"}, "rank", model, "--images", all, "--by", "novelty", "--cluster-unknown", l.path("base"), "--out", l.path("novel.csv"))
 }
 
-// TestLabelReport: the page shows every photo of a small run, judges those whose
-// folder is a class, and names what failed; its limit holds.
+// TestLabelReport: the report shows every photo of a small run, evaluates those
+// whose folder is a class, and lists what failed; its limit holds.
 func TestLabelReport(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()

@@ -19,21 +19,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// An app is what every command starts from: the resolved settings, and
-// where to write.
+// An app is what every command starts from: the resolved settings and the
+// streams to read and write.
 type app struct {
 	config config.Config
 	log    *slog.Logger
-	stdin  io.Reader // of workers
+	stdin  io.Reader // set for workers only
 	stdout io.Writer
 	stderr io.Writer
-	// output is the folder around config.Out when that is one of a shard.
+	// output is the parent of config.Out when that is the folder of a shard.
 	output string
-	// products is the backend of large products, chosen when first needed.
+	// products returns the backend of large matrix products, chosen on first use.
 	products func() (native.Choice, error)
 }
 
-// open resolves the settings of a command.
+// open resolves the settings of a command and returns its app.
 func open(cmd *cobra.Command) (*app, error) {
 	flags := cmd.Flags()
 	file, err := flags.GetString("config")
@@ -49,33 +49,33 @@ func open(cmd *cobra.Command) (*app, error) {
 		return nil, usageError{err}
 	}
 	if c.Threads > 0 {
-		runtime.GOMAXPROCS(c.Threads) // the matrix kernels take as many goroutines as there are
+		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}
-	w := &app{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
-	w.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, w.options().Runtime) })
-	return w, nil
+	a := &app{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	a.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, a.options().Runtime) })
+	return a, nil
 }
 
-// options say how to open an Embedder.
-func (w *app) options() embed.Options {
-	c := w.config
+// options returns the options to open an Embedder with.
+func (a *app) options() embed.Options {
+	c := a.config
 	return embed.Options{
 		Backbone: c.Backbone, Extractor: c.Extractor, Preprocess: c.Preprocess, Cache: c.Cache, Threads: c.Workers(),
-		Library: c.Runtime.Library, ToolVersion: version, Log: w.log,
+		Library: c.Runtime.Library, ToolVersion: version, Log: a.log,
 		Progress: func(images int) (step, finish func()) {
-			p := w.newProgress(images)
+			p := a.newProgress(images)
 			return p.add, p.finish
 		},
 	}
 }
 
-// loadModel reads a MODEL, whose head then uses the chosen backend.
-func (w *app) loadModel(file string) (*model.Model, error) {
+// loadModel reads a MODEL and gives its head the chosen backend.
+func (a *app) loadModel(file string) (*model.Model, error) {
 	m, err := model.Load(file)
 	if err != nil {
 		return nil, err
 	}
-	products, err := w.products()
+	products, err := a.products()
 	if err != nil {
 		return nil, err
 	}
@@ -90,20 +90,19 @@ func newLog(w io.Writer, format string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, nil))
 }
 
-// say writes a line of the command's result for a person.
-func (w *app) say(format string, args ...any) {
-	fmt.Fprintf(w.stdout, format+"\n", args...)
+// say prints a line of the command's result to stdout.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.stdout, format+"\n", args...)
 }
 
-// closeInto closes c and adds what goes wrong to err, which stays as it is
-// otherwise.
+// closeInto closes c and joins an error of Close to err.
 func closeInto(c io.Closer, err *error) {
 	if closing := c.Close(); closing != nil {
 		*err = errors.Join(*err, closing)
 	}
 }
 
-// writeWhole gives a file its name only when all of it is written.
+// writeWhole writes a file that gets its name only once it is complete.
 func writeWhole(file string, write func(*atomicfile.File) error) error {
 	f, err := atomicfile.Create(file)
 	if err != nil {
@@ -116,7 +115,8 @@ func writeWhole(file string, write func(*atomicfile.File) error) error {
 	return f.Commit()
 }
 
-// require names the first missing input.
+// require returns a usage error that names the first empty flag. Each input is
+// a flag and its value.
 func require(inputs ...[2]string) error {
 	for _, in := range inputs {
 		if in[1] == "" {
@@ -126,13 +126,14 @@ func require(inputs ...[2]string) error {
 	return nil
 }
 
-// command wraps the body of a command: it resolves the settings first.
-func command(body func(ctx context.Context, w *app, args []string) error) func(*cobra.Command, []string) error {
+// command makes a cobra RunE of the body of a command: it resolves the settings
+// and passes them as an app.
+func command(body func(ctx context.Context, a *app, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		w, err := open(cmd)
+		a, err := open(cmd)
 		if err != nil {
 			return err
 		}
-		return body(cmd.Context(), w, args)
+		return body(cmd.Context(), a, args)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func newBackbones() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "backbones",
-		Short:   "List, pull and look into backbones",
+		Short:   "List, download and inspect backbones",
 		Example: "  pipeline backbones list",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -25,49 +25,49 @@ func newBackbones() *cobra.Command {
 			Short:   "List the catalogue",
 			Example: "  pipeline backbones list",
 			Args:    arguments(cobra.NoArgs),
-			RunE:    command(func(_ context.Context, w *app, _ []string) error { return w.listBackbones() }),
+			RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listBackbones() }),
 		},
 		&cobra.Command{
 			Use:     "pull NAME",
-			Short:   "Download a backbone of the catalogue and verify it",
+			Short:   "Download a backbone from the catalogue and verify it",
 			Example: "  pipeline backbones pull resnet50-v2",
 			Args:    exactly(1),
-			RunE: command(func(ctx context.Context, w *app, args []string) error {
-				return w.pullBackbone(ctx, args[0])
+			RunE: command(func(ctx context.Context, a *app, args []string) error {
+				return a.pullBackbone(ctx, args[0])
 			}),
 		},
 		&cobra.Command{
 			Use:     "inspect FILE",
-			Short:   "Show what an ONNX file takes and gives",
+			Short:   "Show the inputs and outputs of an ONNX file",
 			Example: "  pipeline backbones inspect resnet50.onnx",
 			Args:    exactly(1),
-			RunE: command(func(_ context.Context, w *app, args []string) error {
-				return w.inspectBackboneFile(args[0])
+			RunE: command(func(_ context.Context, a *app, args []string) error {
+				return a.inspectBackboneFile(args[0])
 			}),
 		},
 	)
 	return cmd
 }
 
-func (w *app) listBackbones() error {
+func (a *app) listBackbones() error {
 	entries, err := backbone.Catalogue()
 	if err != nil {
 		return err
 	}
-	dirs, err := w.options().BackboneDirs()
+	dirs, err := a.options().BackboneDirs()
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
-	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out: 84 px, trained on 60 classes\n", backbone.Default)
+	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out; 84 px, trained on 60 classes\n", backbone.Default)
 	for _, e := range entries {
-		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, whereabouts(e, dirs), e.Description)
+		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, availability(e, dirs), e.Description)
 	}
 	return table.Flush()
 }
 
-func whereabouts(e backbone.Entry, dirs backbone.Dirs) string {
+func availability(e backbone.Entry, dirs backbone.Dirs) string {
 	switch {
 	case dirs.Pulled(e):
 		return "pulled"
@@ -77,27 +77,27 @@ func whereabouts(e backbone.Entry, dirs backbone.Dirs) string {
 	return "bring the file"
 }
 
-func (w *app) pullBackbone(ctx context.Context, name string) error {
+func (a *app) pullBackbone(ctx context.Context, name string) error {
 	entry, err := backbone.Lookup(name)
 	if err != nil {
 		return usageError{err}
 	}
-	dirs, err := w.options().BackboneDirs()
+	dirs, err := a.options().BackboneDirs()
 	if err != nil {
 		return err
 	}
-	p := w.newTransfer(entry.Bytes)
+	p := a.newTransfer(entry.Bytes)
 	defer p.finish()
 	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{Dir: dirs.Cache, Progress: p.set})
 	if err != nil {
 		return err
 	}
-	w.say("%s is in %s", name, path)
+	a.say("%s is in %s", name, path)
 	return nil
 }
 
-func (w *app) inspectBackboneFile(ref string) error {
-	dirs, err := w.options().BackboneDirs()
+func (a *app) inspectBackboneFile(ref string) error {
+	dirs, err := a.options().BackboneDirs()
 	if err != nil {
 		return err
 	}
@@ -105,15 +105,15 @@ func (w *app) inspectBackboneFile(ref string) error {
 	if err != nil {
 		return err
 	}
-	w.say("SHA-256     %s", file.SHA256)
-	if err := w.describeGraph(file); err != nil {
+	a.say("SHA-256     %s", file.SHA256)
+	if err := a.describeGraph(file); err != nil {
 		return err
 	}
 	if file.Preprocess == nil {
-		w.say("preprocess  not stated; the preset imagenet would be taken")
+		a.say("preprocess  not stated; the preset imagenet would be used")
 		return nil
 	}
 	p := file.Preprocess
-	w.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
+	a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
 	return nil
 }

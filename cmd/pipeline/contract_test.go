@@ -21,7 +21,7 @@ import (
 
 const smallSide = 48 // pixels; enough for a contract
 
-// trained makes a base folder of three classes and a model of it.
+// trained writes a base folder of three classes and trains a model on it.
 func (l *lab) trained(args ...string) (model, images string) {
 	l.Helper()
 	images = l.photos(l.path("base"), smallSide, 8, "kiwi", "lime", "plum")
@@ -31,7 +31,7 @@ func (l *lab) trained(args ...string) (model, images string) {
 }
 
 // TestEmbedFolder: the class is the first-level folder, the folder is readable
-// by the library, and a bad image costs exit code 3 and one row.
+// by the library, and a bad image gives exit code 3 and one row.
 func TestEmbedFolder(t *testing.T) {
 	l := newLab(t)
 	images := l.photos(l.path("images"), smallSide, 3, "kiwi", "lime")
@@ -83,15 +83,16 @@ func TestFeaturesAreTheImages(t *testing.T) {
 	}
 }
 
-// TestSessions walks a model through its life, with every method.
+// TestSessions trains a model, adds and removes classes and images, with every
+// method.
 func TestSessions(t *testing.T) {
 	for _, method := range []string{"gptree", "hppca", "ncm", "plda", "ppca"} {
 		t.Run(method, func(t *testing.T) { sessions(t, method) })
 	}
 }
 
-// TestRefresh: new classes join super-classes as they are, until a learn says
-// otherwise, with images or without; then it does not matter when.
+// TestRefresh: new classes join existing super-classes until learn refreshes them,
+// with or without new images; it does not matter when.
 func TestRefresh(t *testing.T) {
 	l := newLab(t)
 	model, _ := l.trained("--classifier", "hppca", "--set", "classifier.statistics=false")
@@ -104,7 +105,7 @@ func TestRefresh(t *testing.T) {
 	l.write(l.path("late.model"), base)
 	l.must("learn", l.path("late.model"), "--images", more)
 	if bytes.Equal(l.read(l.path("late.model")), at) {
-		t.Error("the super-classes were made anew without being asked to")
+		t.Error("the super-classes were rebuilt without being asked to")
 	}
 	l.must(append([]string{"learn", l.path("late.model")}, refresh...)...)
 	l.same("refreshing later", at, l.path("late.model"))
@@ -168,7 +169,7 @@ func (l *lab) same(what string, want []byte, file string) {
 	}
 }
 
-// TestLearnElsewhere: with --out the model itself stays.
+// TestLearnElsewhere: with --out the model itself does not change.
 func TestLearnElsewhere(t *testing.T) {
 	l := newLab(t)
 	model, _ := l.trained()
@@ -206,8 +207,8 @@ func (l *lab) foreign(dim int) string {
 	return l.path("foreign")
 }
 
-// TestForeignFeatures: two files are enough to train and evaluate; labelling
-// images needs to be told the backbone.
+// TestForeignFeatures: two files are enough to train and evaluate; to label images
+// the backbone must be given.
 func TestForeignFeatures(t *testing.T) {
 	l := newLab(t)
 	images := l.photos(l.path("images"), smallSide, 2, "kiwi")
@@ -270,8 +271,8 @@ func TestOtherPixels(t *testing.T) {
 	l.must("label", model, "--images", images, "--out", l.path("out"), "--set", "extractor.batch=3")
 }
 
-// TestDamagedModel: whatever was cut off or altered is refused, by every
-// command that reads models.
+// TestDamagedModel: every command that reads models refuses a truncated or altered
+// one.
 func TestDamagedModel(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()
@@ -292,7 +293,7 @@ func TestDamagedModel(t *testing.T) {
 	l.refused(exitFailed, []string{"nothing.model"}, "inspect", l.path("nothing.model"))
 }
 
-// TestEvalJSON: the keys are a contract, figures are fractions, and classes
+// TestEvalJSON: the keys are those documented, results are fractions, and classes
 // that the model does not know give the AUROC of novelty.
 func TestEvalJSON(t *testing.T) {
 	l := newLab(t)
@@ -344,7 +345,8 @@ func checkConfusion(t *testing.T, e map[string]any) {
 	}
 }
 
-// TestEvalReport writes a page; broken images are in errors.csv beside it.
+// TestEvalReport: eval writes a report, with broken images in errors.csv next to
+// it.
 func TestEvalReport(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()
@@ -358,8 +360,8 @@ func TestEvalReport(t *testing.T) {
 	}
 }
 
-// TestTrainReports: broken images are beside the model, and the file goes when
-// they do.
+// TestTrainReports: broken images are listed in a file next to the model, which is
+// removed when there are none.
 func TestTrainReports(t *testing.T) {
 	l := newLab(t)
 	_, images := l.trained()
@@ -379,7 +381,7 @@ func TestTrainReports(t *testing.T) {
 	}
 }
 
-// TestNothingToDo: folders without images, without classes, or not there.
+// TestNothingToDo: folders that have no images or no classes, or do not exist.
 func TestNothingToDo(t *testing.T) {
 	l := newLab(t)
 	l.write(l.path("loose", "a.jpg"), photo("a", 0, smallSide))

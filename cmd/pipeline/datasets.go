@@ -14,10 +14,10 @@ import (
 func newDatasets() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "datasets",
-		Short: "List and pull the index lists of benchmarks",
-		Long: `The official lists say which image is learned and tested in which session. They
-come from their authors' repository, at a pinned commit; the images are for you to
-bring.`,
+		Short: "List and download the index lists of benchmarks",
+		Long: `The official lists say in which session each image is learned or tested. They are
+downloaded from their authors' repository at a pinned commit. You need to have the
+images yourself.`,
 		Example: "  pipeline datasets list",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -28,34 +28,34 @@ bring.`,
 			Short:   "List the benchmarks",
 			Example: "  pipeline datasets list",
 			Args:    arguments(cobra.NoArgs),
-			RunE:    command(func(_ context.Context, w *app, _ []string) error { return w.listDatasets() }),
+			RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listDatasets() }),
 		},
 		&cobra.Command{
 			Use:     "pull NAME",
 			Short:   "Download the lists of a benchmark and verify them",
 			Example: "  pipeline datasets pull mini_imagenet",
 			Args:    exactly(1),
-			RunE: command(func(ctx context.Context, w *app, args []string) error {
-				return w.pullDataset(ctx, args[0])
+			RunE: command(func(ctx context.Context, a *app, args []string) error {
+				return a.pullDataset(ctx, args[0])
 			}),
 		},
 	)
 	return cmd
 }
 
-func (w *app) listsDir(l benchmark.Lists) (string, error) {
-	cache, err := w.options().CacheDir()
+func (a *app) listsDir(l benchmark.Lists) (string, error) {
+	cache, err := a.options().CacheDir()
 	return l.Dir(filepath.Join(cache, "datasets")), err
 }
 
-func (w *app) listDatasets() error {
+func (a *app) listDatasets() error {
 	all, err := benchmark.All()
 	if err != nil {
 		return err
 	}
 	t := table.Table{Header: []string{"NAME", "LISTS", "LICENCE", "WHERE", "WHAT"}}
 	for _, l := range all {
-		dir, err := w.listsDir(l)
+		dir, err := a.listsDir(l)
 		if err != nil {
 			return err
 		}
@@ -65,34 +65,34 @@ func (w *app) listDatasets() error {
 		}
 		t.Add(l.Name, strconv.Itoa(len(l.Files)), l.Licence, where, l.Description)
 	}
-	w.say("%s", t)
+	a.say("%s", t)
 	return nil
 }
 
-func (w *app) pullDataset(ctx context.Context, name string) error {
+func (a *app) pullDataset(ctx context.Context, name string) error {
 	l, err := benchmark.Find(name)
 	if err != nil {
 		return usageError{err}
 	}
-	dir, err := w.listsDir(l)
+	dir, err := a.listsDir(l)
 	if err != nil {
 		return err
 	}
 	if err := l.Pull(ctx, dir, nil); err != nil {
 		return err
 	}
-	w.say("the lists of %s are in %s; pipeline fscil finds them there", name, dir)
+	a.say("the lists of %s are in %s; pipeline fscil finds them there", name, dir)
 	return nil
 }
 
-// pulledLists returns the folder of the benchmark's lists where they have been
-// pulled; the error says how to get them.
-func (w *app) pulledLists(dataset string) (string, error) {
+// pulledLists returns the folder that the benchmark's lists were pulled into. If
+// they were not pulled, the error says how to get them.
+func (a *app) pulledLists(dataset string) (string, error) {
 	l, err := benchmark.Find(dataset)
 	if err != nil {
 		return "", usagef("--lists is missing: the official protocol needs the folder of session_1.txt, test_1.txt, …; fscil.protocol=few-shot draws sessions by seed")
 	}
-	dir, err := w.listsDir(l)
+	dir, err := a.listsDir(l)
 	if err == nil && !l.Pulled(dir) {
 		err = usagef("--lists is missing: give the folder of session_1.txt, test_1.txt, …, or get them with pipeline datasets pull %s", dataset)
 	}

@@ -17,47 +17,47 @@ import (
 func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo [--out DIR]",
-		Short: "See it work: draws images, learns, labels, reports; offline",
+		Short: "Draw images, learn, label and report, offline",
 		Long: `Draws a small image folder, embeds it with the built-in backbone, trains on
 twelve base classes, learns four new ones from five images each, labels a folder
-of photos, some of them of things that it was never taught, says how many it got
-right and turned away, and writes an HTML report.`,
+of photos, some of which show things that it was never taught, prints how many it
+labelled correctly and how many it rejected, and writes an HTML report.`,
 		Example: "  pipeline demo --out demo",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.demo(ctx) }),
+		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.demo(ctx) }),
 	}
 	outFlag(cmd, "`folder` for images, model, labels and report (default: pipeline-demo)")
 	return cmd
 }
 
-// demo runs the commands that a user would type, and shows them.
-func (w *app) demo(ctx context.Context) error {
+// demo prints and runs the commands that a user would type.
+func (a *app) demo(ctx context.Context) error {
 	start := time.Now()
-	dir := w.config.Out
+	dir := a.config.Out
 	if dir == "" {
 		dir = "pipeline-demo"
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	w.say("drawing images into %s", filepath.Join(dir, "images"))
-	set, err := demo.Generate(ctx, filepath.Join(dir, "images"), w.config.Seed)
+	a.say("drawing images into %s", filepath.Join(dir, "images"))
+	set, err := demo.Generate(ctx, filepath.Join(dir, "images"), a.config.Seed)
 	if err != nil {
 		return err
 	}
-	for _, step := range w.demoSteps(ctx, dir, set) {
-		if err := w.demoStep(step); err != nil {
+	for _, step := range a.demoSteps(ctx, dir, set) {
+		if err := a.demoStep(step); err != nil {
 			return err
 		}
 	}
-	if err := w.sayDemo(set, filepath.Join(dir, "labels", "labels.csv")); err != nil {
+	if err := a.sayDemo(set, filepath.Join(dir, "labels", "labels.csv")); err != nil {
 		return err
 	}
-	w.say("\ndone in %.0f s; open %s in a browser", time.Since(start).Seconds(), filepath.Join(dir, "report.html"))
+	a.say("\ndone in %.0f s; open %s in a browser", time.Since(start).Seconds(), filepath.Join(dir, "report.html"))
 	return nil
 }
 
-// demoReject is the share of known images that the demo may turn away.
+// demoReject is the share of known images that the demo may reject.
 const demoReject = 0.1
 
 // A demoStep is one command of the demo, as a user would type it.
@@ -68,7 +68,7 @@ type demoStep struct {
 	run               func(*app) error
 }
 
-func (w *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
+func (a *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
 	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
 	return []demoStep{
 		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
@@ -82,16 +82,16 @@ func (w *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoSte
 	}
 }
 
-// demoStep runs a step on an app of its own. That some photo is broken is
-// part of the show.
-func (w *app) demoStep(step demoStep) error {
-	sub := *w
+// demoStep runs a step on its own copy of the app. One photo is broken on
+// purpose, so a partial failure does not end the demo.
+func (a *app) demoStep(step demoStep) error {
+	sub := *a
 	sub.config.Images, sub.config.List, sub.config.Out, sub.config.Label.Reject = step.images, step.list, step.out, step.reject
 	sub.config.Label.Format, sub.config.Label.RowsPerFile = []string{"csv"}, 0 // as sayDemo reads it
-	w.say("\n$ pipeline %s", step.line())
+	a.say("\n$ pipeline %s", step.line())
 	err := step.run(&sub)
 	if exitCode(err) == exitPartial {
-		w.say("%s", message(err))
+		a.say("%s", message(err))
 		return nil
 	}
 	return err
@@ -111,8 +111,8 @@ func (s demoStep) line() string {
 	return line
 }
 
-// sayDemo compares the labels with the truth, in plain words.
-func (w *app) sayDemo(set demo.Set, labels string) error {
+// sayDemo prints how many of the labels are right.
+func (a *app) sayDemo(set demo.Set, labels string) error {
 	f, err := os.Open(labels)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (w *app) sayDemo(set demo.Set, labels string) error {
 	for _, photo := range set.Shown {
 		photos[photo.Path] = photo
 	}
-	total, right, turnedAway := map[bool]int{}, 0, map[bool]int{} // by whether the class is known
+	total, right, rejections := map[bool]int{}, 0, map[bool]int{} // by whether the class is known
 	for _, row := range rows[1:] {
 		photo, ok := photos[row[0]]
 		if !ok {
@@ -138,11 +138,11 @@ func (w *app) sayDemo(set demo.Set, labels string) error {
 			right++
 		}
 		if row[rejected] == "true" {
-			turnedAway[photo.Known]++
+			rejections[photo.Known]++
 		}
 	}
-	w.say("\nOf %d photos of things that it was taught, it names %d correctly (%.1f %%) and turns %d away as unknown.",
-		total[true], right, 100*float64(right)/float64(total[true]), turnedAway[true])
-	w.say("Of %d photos of things that it was never taught, it turns %d away.", total[false], turnedAway[false])
+	a.say("\nOf %d photos of things that it was taught, it labels %d correctly (%.1f %%) and rejects %d as unknown.",
+		total[true], right, 100*float64(right)/float64(total[true]), rejections[true])
+	a.say("Of %d photos of things that it was never taught, it rejects %d.", total[false], rejections[false])
 	return nil
 }

@@ -28,8 +28,7 @@ func TestDemo(t *testing.T) {
 	checkDemo(t, l, r.stdout, l.path("demo"))
 }
 
-// TestDemoOtherSeeds asks of two other collections what TestDemo asks of the
-// first.
+// TestDemoOtherSeeds runs the checks of TestDemo with two other collections.
 func TestDemoOtherSeeds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws and labels 1080 pictures")
@@ -46,9 +45,9 @@ func TestDemoOtherSeeds(t *testing.T) {
 type demoCount struct{ photos, right, rejected int }
 
 // checkDemo compares the labels with the truth. At least 85 % of the photos of
-// the base classes, and of the new ones, must be named correctly; at least half
-// of those of unknown classes and at most a tenth of the others must be
-// rejected. What the demo and eval say must be the same.
+// the base classes, and of the new ones, must be labelled correctly; at least
+// half of those of unknown classes and at most a tenth of the others must be
+// rejected. The demo and eval must report the same numbers.
 func checkDemo(t *testing.T, l *lab, said, dir string) {
 	t.Helper()
 	counts := countDemo(t, l, dir)
@@ -72,8 +71,8 @@ func checkDemo(t *testing.T, l *lab, said, dir string) {
 	for _, want := range []string{
 		fmt.Sprintf("accuracy           %s\n", percent),
 		fmt.Sprintf("rejected           %d of %d known, %d of %d unknown\n", known.rejected, known.photos, unknown.rejected, unknown.photos),
-		fmt.Sprintf("Of %d photos of things that it was taught, it names %d correctly (%s) and turns %d away", known.photos, known.right, percent, known.rejected),
-		fmt.Sprintf("Of %d photos of things that it was never taught, it turns %d away.", unknown.photos, unknown.rejected),
+		fmt.Sprintf("Of %d photos of things that it was taught, it labels %d correctly (%s) and rejects %d as unknown.", known.photos, known.right, percent, known.rejected),
+		fmt.Sprintf("Of %d photos of things that it was never taught, it rejects %d.", unknown.photos, unknown.rejected),
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the demo does not say %q:\n%s", want, said)

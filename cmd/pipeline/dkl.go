@@ -17,62 +17,64 @@ import (
 
 // dklFlags adds the flags of deep kernel learning.
 func dklFlags(cmd *cobra.Command) {
-	cmd.Flags().Bool("dkl", false, "first train a projection of the embeddings on the base classes (deep kernel learning)")
+	cmd.Flags().Bool("dkl", false, "train a projection of the embeddings on the base classes first (deep kernel learning)")
 	config.Bind(cmd.Flags(), "dkl", "classifier.dkl.enabled")
 	resumeFlag(cmd)
 }
 
 func resumeFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("resume", true, "go on where a run was stopped; --resume=false starts over")
+	cmd.Flags().Bool("resume", true, "resume a run that was stopped; --resume=false starts over")
 	config.Bind(cmd.Flags(), "resume", "classifier.dkl.resume")
 }
 
-// trainProjection asks for a projection in front of a model's head.
-func (w *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Embeddings) error {
-	if !w.config.Classifier.DKL.Enabled {
+// trainProjection adds a projection to the settings of a model when --dkl asks
+// for one.
+func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Embeddings) error {
+	if !a.config.Classifier.DKL.Enabled {
 		return nil
 	}
-	t := w.config.Classifier.Training(w.config.Seed)
-	s.DKL, s.Env.Train = &t, w.training(w.config.Out+".dkl", false)
-	if t.Views == 0 || w.config.Features != "" {
+	t := a.config.Classifier.Training(a.config.Seed)
+	s.DKL, s.Env.Train = &t, a.training(a.config.Out+".dkl", false)
+	if t.Views == 0 || a.config.Features != "" {
 		return nil
 	}
-	images, err := w.source(ctx)
+	images, err := a.source(ctx)
 	if err != nil {
 		return err
 	}
-	s.Env.Views = w.views(ctx, images.Root(), e)
+	s.Env.Views = a.views(ctx, images.Root(), e)
 	return nil
 }
 
-// training is a long job with its state in a folder.
-func (w *app) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
-	folder := &checkpoint.Folder{Dir: dir, Restart: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
+// training returns a function that trains a projection and saves its state in a
+// folder, so that the training can be resumed.
+func (a *app) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
+	folder := &checkpoint.Folder{Dir: dir, Restart: !a.config.Classifier.DKL.Resume, Say: a.log.Info}
 	return training.Job{Folder: folder, Keyed: keyed}.Train
 }
 
-// fresh returns an unfitted predictor for a benchmark. Methods share a projection
-// that is trained on the same base session in the same way.
-func (w *app) fresh(name string, settings method.Config, products linalg.Backend, data *samples) (*model.Predictor, error) {
-	c := w.config.Classifier
+// fresh returns an unfitted predictor for a benchmark. Methods share the
+// projection when its base session and its settings are the same.
+func (a *app) fresh(name string, settings method.Config, products linalg.Backend, data *samples) (*model.Predictor, error) {
+	c := a.config.Classifier
 	s := model.Settings{Method: name, Heads: settings, Temperature: c.Tempered(), Backend: products}
 	if c.DKL.Enabled {
-		t := c.Training(w.config.Seed)
+		t := c.Training(a.config.Seed)
 		s.DKL, s.Env = &t, dkl.TrainEnv{Train: data.train, Views: data.views}
 	}
 	return model.NewPredictor(s)
 }
 
-// methodName is what tables call a method.
-func (w *app) methodName(method string) string {
-	if w.config.Classifier.DKL.Enabled {
+// methodName returns the name of a method in tables.
+func (a *app) methodName(method string) string {
+	if a.config.Classifier.DKL.Enabled {
 		return "dkl-" + method
 	}
 	return method
 }
 
-// inspectProjection says what stands in front of a head.
-func (w *app) inspectProjection(m *model.Model) {
+// inspectProjection describes the projection in front of a head, if there is one.
+func (a *app) inspectProjection(m *model.Model) {
 	p := m.Predictor.Projection
 	if p == nil {
 		return
@@ -84,5 +86,5 @@ func (w *app) inspectProjection(m *model.Model) {
 	if p.Config().Residual {
 		kind += ", residual"
 	}
-	w.say("projection %d values to %d, %s, trained on the base session (deep kernel learning)", p.In(), p.Dim(), kind)
+	a.say("projection %d values to %d, %s, trained on the base session (deep kernel learning)", p.In(), p.Dim(), kind)
 }

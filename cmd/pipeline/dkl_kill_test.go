@@ -20,7 +20,7 @@ func epochsIn(dir string) int {
 }
 
 // TestKilledTraining: killed at several moments, the same command ends with the
-// bytes of a run that nobody stopped; Ctrl-C says how to go on.
+// bytes of an uninterrupted run; Ctrl-C prints how to resume.
 func TestKilledTraining(t *testing.T) {
 	l := newLab(t)
 	features := l.clouds(l.path("features"))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// quickly are settings under which a projection is trained in no time.
+// quickly adds settings that train a projection in no time.
 func quickly(args ...string) []string {
 	return append(args, "--dkl", "--set", "classifier.dkl.dim=10", "--set", "classifier.dkl.epochs=4", "--set", "classifier.dkl.pretrain=2",
 		"--set", "classifier.dkl.batch=16", "--set", "classifier.dkl.inducing=2", "--set", "classifier.temperature=1")
@@ -43,7 +43,7 @@ func TestTrainBehindAProjection(t *testing.T) {
 	}
 }
 
-// relabelled is a feature folder of two rows of a class of its own.
+// relabelled returns a feature folder of two rows of a new class.
 func (l *lab) relabelled(features string) string {
 	l.Helper()
 	dir := l.path("more")
@@ -67,8 +67,8 @@ func (l *lab) copyFolder(from, to string) {
 	}
 }
 
-// The same command goes on after any epoch, and ends with the bytes of a run
-// that was not stopped.
+// The same command resumes after any epoch, and ends with the bytes of an
+// uninterrupted run.
 func TestTrainingGoesOn(t *testing.T) {
 	l := newLab(t)
 	features := l.clouds(l.path("features"))
@@ -115,8 +115,7 @@ func TestDKLUsage(t *testing.T) {
 	l.refused(1, []string{"views", "images"}, quickly("train", "--features", features, "--out", l.path("m"), "--set", "classifier.dkl.views=1")...)
 }
 
-// fscil shares a projection among methods, and says in tables what stands in
-// front of them.
+// fscil shares a projection among methods, and names it in the rows of its tables.
 func TestFSCILBehindAProjection(t *testing.T) {
 	l := newLab(t)
 	features := l.clouds(l.path("features"))

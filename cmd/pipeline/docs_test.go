@@ -16,8 +16,8 @@ import (
 
 const docsDir = "../../docs/cli"
 
-// TestCommandDocs compares docs/cli with what the commands say of themselves;
-// with -update it writes them.
+// TestCommandDocs compares docs/cli with the help of the commands; with -update
+// it writes docs/cli.
 func TestCommandDocs(t *testing.T) {
 	want := commandDocs(t)
 	if *update {
@@ -80,7 +80,7 @@ func commandDocs(t *testing.T) map[string]string {
 	return pages
 }
 
-// everyCommand visits a command and all below it that help shows.
+// everyCommand visits a command and all its sub-commands that help shows.
 func everyCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 	visit(cmd)
 	for _, sub := range cmd.Commands() {
@@ -90,7 +90,7 @@ func everyCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// TestCommandDocsAreTheSameEverywhere: nothing of this machine may show.
+// TestCommandDocsAreTheSameEverywhere: the pages contain no paths of this machine.
 func TestCommandDocsAreTheSameEverywhere(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -18,43 +18,43 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-var errUnwell = errors.New("the main job cannot run here; what is marked with ✗ says what to do")
+var errNotReady = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
 
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
 		Use:     "doctor",
-		Short:   "Check what works on this machine, and what to do where it does not",
+		Short:   "Check what works on this machine and how to fix what does not",
 		Example: "  pipeline doctor",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(_ context.Context, w *app, _ []string) error { return w.doctor() }),
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor() }),
 	}
 }
 
-func (w *app) doctor() error {
-	w.say("pipeline %s, %s, %s/%s, %d cores%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), vectorUnits())
-	well := true
+func (a *app) doctor() error {
+	a.say("pipeline %s, %s, %s/%s, %d cores%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), vectorUnits())
+	ready := true
 	for _, check := range []struct {
 		name string
 		run  func() (string, error)
 	}{
-		{"ONNX Runtime", w.checkRuntime},
-		{"built-in backbone", w.checkBackbone},
-		{"cache folder", w.checkCache},
-		{"matrix products", w.checkProducts},
-		{"JPEG decoder", w.checkJPEG},
+		{"ONNX Runtime", a.checkRuntime},
+		{"built-in backbone", a.checkBackbone},
+		{"cache folder", a.checkCache},
+		{"matrix products", a.checkProducts},
+		{"JPEG decoder", a.checkJPEG},
 	} {
 		text, err := check.run()
 		if err != nil {
-			well = false
-			w.say("✗ %s: %v", check.name, err)
+			ready = false
+			a.say("✗ %s: %v", check.name, err)
 			continue
 		}
-		w.say("✓ %s: %s", check.name, text)
+		a.say("✓ %s: %s", check.name, text)
 	}
-	if !well {
-		return errUnwell
+	if !ready {
+		return errNotReady
 	}
-	return w.sayPulled()
+	return a.sayPulled()
 }
 
 func vectorUnits() string {
@@ -67,10 +67,10 @@ func vectorUnits() string {
 	return ""
 }
 
-func (w *app) checkRuntime() (string, error) {
-	library, attempts, err := ort.Locate(w.config.Runtime.Library)
-	for _, a := range attempts {
-		w.say("  looked at %s (%s): %v", a.Path, a.Source, a.Err)
+func (a *app) checkRuntime() (string, error) {
+	library, attempts, err := ort.Locate(a.config.Runtime.Library)
+	for _, attempt := range attempts {
+		a.say("  looked at %s (%s): %v", attempt.Path, attempt.Source, attempt.Err)
 	}
 	if err != nil {
 		return "", err
@@ -82,8 +82,8 @@ func (w *app) checkRuntime() (string, error) {
 	return fmt.Sprintf("%s %s (%s)", rt.Version(), library.Path, library.Source), nil
 }
 
-func (w *app) checkBackbone() (string, error) {
-	runtime, err := w.options().Runtime()
+func (a *app) checkBackbone() (string, error) {
+	runtime, err := a.options().Runtime()
 	if err != nil {
 		return "", errors.New("not tried: it needs ONNX Runtime")
 	}
@@ -98,8 +98,8 @@ func (w *app) checkBackbone() (string, error) {
 	return fmt.Sprintf("%d dimensions from %d px", e.Dim(), e.Side()), e.Close()
 }
 
-func (w *app) checkCache() (string, error) {
-	dir, err := w.options().CacheDir()
+func (a *app) checkCache() (string, error) {
+	dir, err := a.options().CacheDir()
 	if err != nil {
 		return "", err
 	}
@@ -114,34 +114,36 @@ func (w *app) checkCache() (string, error) {
 	return dir, err
 }
 
-// checkProducts says what multiplies, and what would be faster.
-func (w *app) checkProducts() (string, error) {
-	products, err := w.products()
+// checkProducts reports the backend of matrix products, and why a faster one is
+// not used.
+func (a *app) checkProducts() (string, error) {
+	products, err := a.products()
 	if err != nil {
 		return "", err
 	}
 	if products.Rejected != nil {
-		w.say("  not used: %v", products.Rejected)
+		a.say("  not used: %v", products.Rejected)
 	}
 	return products.String(), nil
 }
 
-// checkJPEG says what decodes photos. Without the library all works, slower.
-func (w *app) checkJPEG() (string, error) {
+// checkJPEG reports the decoder of photos. libjpeg-turbo is optional: without it
+// decoding is slower.
+func (a *app) checkJPEG() (string, error) {
 	d, err := turbojpeg.Find()
 	switch {
-	case w.config.Preprocess.JPEG == embed.JPEGGo:
-		return "Go's, as preprocess.jpeg says", nil
+	case a.config.Preprocess.JPEG == embed.JPEGGo:
+		return "Go's, as set by preprocess.jpeg", nil
 	case err == nil:
 		return fmt.Sprintf("libjpeg-turbo %s (pixels %s), scaled decoding of large photos", d.Path(), d.ID()), nil
-	case w.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
+	case a.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
 		return "", err
 	}
-	return "Go's; for large photos libjpeg-turbo is several times as fast: " + turbojpeg.Remedy, nil
+	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy, nil
 }
 
-func (w *app) sayPulled() error {
-	dirs, err := w.options().BackboneDirs()
+func (a *app) sayPulled() error {
+	dirs, err := a.options().BackboneDirs()
 	if err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (w *app) sayPulled() error {
 	}
 	for _, e := range entries {
 		if dirs.Pulled(e) {
-			w.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
+			a.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
 		}
 	}
 	return nil

@@ -16,12 +16,12 @@ func newEmbed() *cobra.Command {
 		Use:   "embed --images DIR | --list FILE --out FEATDIR | --stdin",
 		Short: "Compute the embeddings of a folder of images",
 		Long: `Writes embeddings.npy (float32, n×d), samples.csv, meta.json and errors.csv into
-FEATDIR. The class of an image is the first-level sub-folder that it lies in.`,
+FEATDIR. The class of an image is the name of its first-level sub-folder.`,
 		Example: "  pipeline embed --images photos --backbone resnet50.onnx --out features",
 		Args:    arguments(cobra.NoArgs),
 		RunE: either(
-			func(ctx context.Context, w *app, _ []string) error { return w.embedFolder(ctx) },
-			func(ctx context.Context, w *app, args []string) error { return w.embedStdin(ctx, args) },
+			func(ctx context.Context, a *app, _ []string) error { return a.embedFolder(ctx) },
+			func(ctx context.Context, a *app, args []string) error { return a.embedStdin(ctx, args) },
 		),
 	}
 	inputFlags(cmd, "images", "list")
@@ -32,26 +32,26 @@ FEATDIR. The class of an image is the first-level sub-folder that it lies in.`,
 	return cmd
 }
 
-func (w *app) embedFolder(ctx context.Context) (err error) {
-	if err := require([2]string{"out", w.config.Out}); err != nil {
+func (a *app) embedFolder(ctx context.Context) (err error) {
+	if err := require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
-	if err := w.shardOut(); err != nil {
+	if err := a.shardOut(); err != nil {
 		return err
 	}
-	in, err := w.images(ctx, nil)
+	in, err := a.images(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer closeInto(in, &err)
-	out, err := featdir.NewWriter(w.config.Out, in.Provenance())
+	out, err := featdir.NewWriter(a.config.Out, in.Provenance())
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
 	outcome, err := in.Each(ctx, func(item embed.Item) error {
 		if item.Err != nil {
-			return nil // among the problems of the outcome
+			return nil // outcome.Problems has it
 		}
 		return out.Write(item.Sample, item.Vector)
 	})
@@ -64,6 +64,6 @@ func (w *app) embedFolder(ctx context.Context) (err error) {
 	if err := out.Close(); err != nil {
 		return err
 	}
-	w.say("embedded %d images (%d from the cache, %d failed) into %s", outcome.Cached+outcome.Inferred, outcome.Cached, len(outcome.Problems), w.config.Out)
-	return partial(len(outcome.Problems), filepath.Join(w.config.Out, "errors.csv"))
+	a.say("embedded %d images (%d from the cache, %d failed) into %s", outcome.Cached+outcome.Inferred, outcome.Cached, len(outcome.Problems), a.config.Out)
+	return partial(len(outcome.Problems), filepath.Join(a.config.Out, "errors.csv"))
 }

@@ -20,38 +20,38 @@ func newEval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval MODEL --images DIR | --features FEATDIR",
 		Short: "Measure a model on labelled images",
-		Long: `Accuracy, per class and balanced, confusion, negative log-likelihood, calibration
-error, and how well unknown classes are told apart when there are any. Images
-without a class are left out.`,
+		Long: `Reports accuracy (overall, balanced and per class), confusion, negative
+log-likelihood, calibration error and, if some images belong to no class of the
+model, how well these are detected. Images without a class are left out.`,
 		Example: "  pipeline eval photos.model --images held-out --json eval.json --report report",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
-			return w.eval(ctx, args[0], jsonFile, reportDir)
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			return a.eval(ctx, args[0], jsonFile, reportDir)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	backboneFlag(cmd)
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
-	cmd.Flags().StringVar(&jsonFile, "json", "", "write all figures to this `file`, fractions from 0 to 1")
+	cmd.Flags().StringVar(&jsonFile, "json", "", "write all results to this `file`, as fractions from 0 to 1")
 	cmd.Flags().StringVar(&reportDir, "report", "", "write report.html into this `folder`")
 	return cmd
 }
 
-func (w *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err error) {
-	if reportDir != "" && w.config.Features != "" {
-		return usagef("--report shows images; features have none: give --images")
+func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err error) {
+	if reportDir != "" && a.config.Features != "" {
+		return usagef("--report shows images, and features have none: give --images")
 	}
-	m, err := w.loadModel(file)
+	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
-	in, err := w.input(ctx, m)
+	in, err := a.input(ctx, m)
 	if err != nil {
 		return err
 	}
 	defer closeInto(in, &err)
-	threshold, err := m.Threshold(w.config.Label.Reject)
+	threshold, err := m.Threshold(a.config.Label.Reject)
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func (w *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if reportDir != "" {
 		page := report.PageOf(m, version)
 		page.Title = "Evaluation"
-		pass.Sinks = append(pass.Sinks, w.page(ctx, page, in, evaluation, reportDir))
+		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, reportDir))
 	}
 	outcome, err := pass.Run(ctx)
-	w.warnUnlabelled(rows.Dropped)
+	a.warnUnlabelled(rows.Dropped)
 	if err != nil {
 		return err
 	}
@@ -75,21 +75,21 @@ func (w *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err != nil {
 		return err
 	}
-	w.sayReport(result)
-	if known, unknown := evaluation.Known, evaluation.Unknown; w.config.Label.Reject > 0 {
-		w.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected, unknown.Rows)
+	a.sayReport(result)
+	if known, unknown := evaluation.Known, evaluation.Unknown; a.config.Label.Reject > 0 {
+		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected, unknown.Rows)
 	}
 	if jsonFile != "" {
 		if err := writeWhole(jsonFile, func(f *atomicfile.File) error { return result.WriteJSON(f) }); err != nil {
 			return err
 		}
 	}
-	return w.evalProblems(outcome.Problems, jsonFile, reportDir)
+	return a.evalProblems(outcome.Problems, jsonFile, reportDir)
 }
 
-// evalProblems writes the images that failed to where the results are, or
-// else into the log.
-func (w *app) evalProblems(problems []dataset.Problem, jsonFile, reportDir string) error {
+// evalProblems writes the images that failed next to the results, or into the
+// log if no results are written.
+func (a *app) evalProblems(problems []dataset.Problem, jsonFile, reportDir string) error {
 	switch {
 	case reportDir != "":
 		return writeProblems(problems, filepath.Join(reportDir, "errors.csv"))
@@ -97,18 +97,18 @@ func (w *app) evalProblems(problems []dataset.Problem, jsonFile, reportDir strin
 		return writeProblems(problems, jsonFile+".errors.csv")
 	}
 	for _, p := range problems {
-		w.log.Warn("image left out", "path", p.Path, "error", p.Err)
+		a.log.Warn("image left out", "path", p.Path, "error", p.Err)
 	}
 	return partial(len(problems), "the log")
 }
 
-func (w *app) sayReport(r *metrics.Report) {
-	w.say("images             %d of %d classes", r.N, len(r.Classes))
-	w.say("accuracy           %.1f %%", 100*r.Accuracy)
-	w.say("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
-	w.say("log-likelihood     %.3f nats (negative, mean)", r.NLLNats)
-	w.say("calibration error  %.3f", r.ECE)
+func (a *app) sayReport(r *metrics.Report) {
+	a.say("images             %d of %d classes", r.N, len(r.Classes))
+	a.say("accuracy           %.1f %%", 100*r.Accuracy)
+	a.say("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
+	a.say("log-likelihood     %.3f nats (negative, mean)", r.NLLNats)
+	a.say("calibration error  %.3f", r.ECE)
 	if r.NoveltyAUROC != nil {
-		w.say("unknown classes    AUROC %.3f over %d images", *r.NoveltyAUROC, r.NUnknown)
+		a.say("unknown classes    AUROC %.3f over %d images", *r.NoveltyAUROC, r.NUnknown)
 	}
 }

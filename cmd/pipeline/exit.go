@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 )
 
-// The exit codes are part of the command line's contract.
+// The exit codes are part of the command-line interface.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -21,7 +21,7 @@ const (
 	exitInterrupted = 130
 )
 
-// A usageError is a wrong command line or configuration.
+// A usageError reports a wrong command line or configuration.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
@@ -29,7 +29,7 @@ func (e usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// A partialError says that the work is done, but for some inputs.
+// A partialError reports that the work is done except for some inputs.
 type partialError struct {
 	failed int
 	file   string
@@ -55,8 +55,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// isPartial does not look into joined errors: a run that is partial and then
-// fails, at closing the cache say, has failed.
+// isPartial reports whether err is a partialError. It does not unwrap joined
+// errors: a partial run that then fails to close the cache, say, has failed.
 func isPartial(err error) bool {
 	_, ok := err.(partialError)
 	return ok
@@ -72,8 +72,8 @@ func message(err error) string {
 	return "error: " + err.Error()
 }
 
-// arguments turns cobra's complaint about the number of arguments into a
-// usage error that shows how the command is called.
+// arguments turns cobra's error about the number of arguments into a usage error
+// that shows how to call the command.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -83,7 +83,8 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// wrongFlag names the nearest flag where there is none as given.
+// wrongFlag adds a hint to an error about a flag: the nearest name if the flag is
+// unknown, and how to get help.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	hint := "see " + cmd.CommandPath() + " --help"
 	var unknown *pflag.NotExistError

@@ -22,17 +22,17 @@ func newExperiment() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "experiment --config NAME --out DIR",
 		Short: "Reproduce a figure or a table of a paper",
-		Long: `Runs the experiment that experiment.kind names, and writes results.json, table.md,
-table.csv, figures and config.yaml. What is finished is kept: the same command goes
-on where it was stopped. The kinds are
+		Long: `Runs the experiment that experiment.kind names and writes results.json, table.md,
+table.csv, figures and config.yaml. Finished parts are saved: run the same command
+again to resume a stopped experiment. The kinds are
 
 ` + list.String() + `
-Few-shot class-incremental benchmarks have a command of their own, pipeline fscil.
-Kinds that need embeddings take --features; their sessions are those that the
-fscil.… settings describe.`,
+Few-shot class-incremental benchmarks have their own command, pipeline fscil.
+Kinds that need embeddings read --features; the fscil.… settings describe their
+sessions.`,
 		Example: "  pipeline experiment --config ablation_q --features feats --out results",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.experiment(ctx) }),
+		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.experiment(ctx) }),
 	}
 	inputFlags(cmd, "features")
 	outFlag(cmd, "`folder` for the results")
@@ -42,19 +42,19 @@ fscil.… settings describe.`,
 	return cmd
 }
 
-func (w *app) experiment(ctx context.Context) error {
-	c := &w.config
+func (a *app) experiment(ctx context.Context) error {
+	c := &a.config
 	if err := require([2]string{"out", c.Out}); err != nil {
 		return err
 	}
 	if c.Experiment.Kind == "" {
-		return usagef("experiment.kind is empty: give a configuration of an experiment with --config, or --set experiment.kind=…; pipeline experiment --help lists the kinds")
+		return usagef("experiment.kind is empty: choose an experiment with --config or --set experiment.kind=…; pipeline experiment --help lists the kinds")
 	}
 	kind, err := kind.Find(c.Experiment.Kind)
 	if err != nil {
 		return usageError{err}
 	}
-	env, err := w.env()
+	env, err := a.env()
 	if err != nil {
 		return err
 	}
@@ -74,36 +74,37 @@ func (w *app) experiment(ctx context.Context) error {
 		return err
 	}
 	for _, f := range o.Findings {
-		w.say("%s", f)
+		a.say("%s", f)
 	}
-	w.say("tables and figures are in %s", c.Out)
+	a.say("tables and figures are in %s", c.Out)
 	return nil
 }
 
-func (w *app) env() (experiment.Env, error) {
-	products, err := w.products()
+func (a *app) env() (experiment.Env, error) {
+	products, err := a.products()
 	return experiment.Env{
-		Dir: w.config.Out, Seed: w.config.Seed, Version: version, Heads: w.config.Classifier.Heads(w.config.Seed), Features: w.config.Features,
-		Open: w.material, Backend: products, BackendName: products.Kinds(), Restart: !w.config.Classifier.DKL.Resume, Note: w.log.Info,
+		Dir: a.config.Out, Seed: a.config.Seed, Version: version, Heads: a.config.Classifier.Heads(a.config.Seed), Features: a.config.Features,
+		Open: a.material, Backend: products, BackendName: products.Kinds(), Restart: !a.config.Classifier.DKL.Resume, Note: a.log.Info,
 	}, err
 }
 
-// material reads a feature folder and binds it to the sessions of fscil.….
-func (w *app) material(features string) (experiment.Material, error) {
-	here := *w
-	here.config.Features = features
-	s, err := here.samplesOfFeatures()
+// material reads a feature folder and binds it to the sessions that the fscil.…
+// settings describe.
+func (a *app) material(features string) (experiment.Material, error) {
+	sub := *a
+	sub.config.Features = features
+	s, err := sub.samplesOfFeatures()
 	if err != nil {
 		return experiment.Material{}, err
 	}
-	benches, err := here.benches(s)
+	benches, err := sub.benches(s)
 	if err != nil {
 		return experiment.Material{}, err
 	}
-	of := []any{s.fingerprint}
+	key := []any{s.fingerprint}
 	for _, b := range benches {
-		of = append(of, b.Protocol())
+		key = append(key, b.Protocol())
 	}
-	fingerprint, err := checkpoint.Key(of...)
+	fingerprint, err := checkpoint.Key(key...)
 	return experiment.Material{Benches: benches, Fingerprint: fingerprint}, err
 }

@@ -73,8 +73,8 @@ func (l *lab) sameResults(what, a, b string) {
 	}
 }
 
-// TestExperimentsByName: every built-in experiment runs, at reduced size, to
-// the files of the contract; config.yaml repeats it; threads do not matter.
+// TestExperimentsByName: every built-in experiment, at reduced size, writes the
+// documented files; config.yaml repeats it; threads do not matter.
 func TestExperimentsByName(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	features, other := l.pool(l.path("small")), l.pool(l.path("larger"))
@@ -116,8 +116,8 @@ func TestExperimentsByName(t *testing.T) {
 	}
 }
 
-// TestExperimentGoesOn: stopped after its first part it says how to go on, and
-// does, without doing that part again.
+// TestExperimentGoesOn: stopped after its first part it prints how to resume, and
+// resumes without repeating that part.
 func TestExperimentGoesOn(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	args := []string{"experiment", "--config", "ablation_q", "--set", "experiment.ablation.q=0,2", "--features", l.pool(l.path("features")), "--cache", l.path("cache"), "--out"}

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// Names inside an exported file; docs/formats.md describes them.
+// Names inside an exported file, described in docs/formats.md.
 const (
 	exportInput      = "embedding"
 	exportOutput     = "log_probabilities"
@@ -34,27 +34,27 @@ func newExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export MODEL --onnx FILE",
 		Short: "Write a trained model as one ONNX file",
-		Long: `Writes the trained head, embeddings to log-probabilities, or with --with-backbone
-the whole model, pixels to log-probabilities. Class names, preprocessing and
-hashes are in the file's metadata. Pixels must be prepared as the metadata say:
-decoding, resizing and normalising are not part of the file.`,
+		Long: `Writes the trained head (embeddings to log-probabilities) or, with --with-backbone,
+the whole model (pixels to log-probabilities). Class names, preprocessing and
+hashes are in the file's metadata. Decoding, resizing and normalising are not part
+of the file: prepare the pixels as the metadata say.`,
 		Example: "  pipeline export photos.model --onnx photos.onnx --with-backbone",
 		Args:    exactly(1),
-		RunE: command(func(_ context.Context, w *app, args []string) error {
+		RunE: command(func(_ context.Context, a *app, args []string) error {
 			if err := require([2]string{"onnx", file}); err != nil {
 				return err
 			}
-			return w.export(args[0], file, withBackbone)
+			return a.export(args[0], file, withBackbone)
 		}),
 	}
 	cmd.Flags().StringVar(&file, "onnx", "", "`file` to write")
 	cmd.Flags().BoolVar(&withBackbone, "with-backbone", false, "put the backbone in front of the head")
-	cmd.Flags().String("backbone", "", "ONNX `file` or name of the backbone, where the model's own is not found")
+	cmd.Flags().String("backbone", "", "ONNX `file` or name of the backbone, if the model's own cannot be found")
 	config.Bind(cmd.Flags(), "backbone", "backbone")
 	return cmd
 }
 
-func (w *app) export(modelFile, file string, withBackbone bool) error {
+func (a *app) export(modelFile, file string, withBackbone bool) error {
 	m, err := model.Load(modelFile)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (w *app) export(modelFile, file string, withBackbone bool) error {
 	}
 	var b []byte
 	if withBackbone {
-		b, err = w.exportWhole(m, metadata)
+		b, err = a.exportWhole(m, metadata)
 	} else {
 		b, err = exportHead(m, metadata)
 	}
@@ -80,7 +80,7 @@ func (w *app) export(modelFile, file string, withBackbone bool) error {
 		return err
 	})
 	if err == nil {
-		w.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
+		a.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
 	}
 	return err
 }
@@ -114,9 +114,9 @@ func exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 	return g.Model(producer(), metadata)
 }
 
-// exportWhole joins the backbone that the model was trained with and its head.
-func (w *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
-	e, err := embed.OpenFor(m.Provenance, w.options())
+// exportWhole joins the model's head to the backbone that it was trained with.
+func (a *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
+	e, err := embed.OpenFor(m.Provenance, a.options())
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (w *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte,
 		return nil, err
 	}
 	if backbone.HasTensor(exportOutput) {
-		return nil, errors.New("the backbone has a tensor called " + exportOutput + " itself: export the head alone")
+		return nil, errors.New("the backbone already has a tensor named " + exportOutput + ": export the head alone")
 	}
 	g.Output(exportOutput, out, onnx.Float32, onnx.Free, int64(len(m.Classes())))
 	return backbone.Extend(g, producer(), metadata)

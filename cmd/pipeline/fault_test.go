@@ -14,8 +14,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// smallDisk mounts a file system of so many bytes, and skips the test where
-// that is not allowed.
+// smallDisk mounts a file system of the given size, and skips the test if that is
+// not allowed.
 func (l *lab) smallDisk(t *testing.T, name string, size int) string {
 	t.Helper()
 	dir := l.path(name)
@@ -37,7 +37,7 @@ func remount(t *testing.T, dir string, flags uintptr, options string) {
 }
 
 // TestDiskIsFull, of the results or of the cache: the command fails and says
-// so, no half-written file has a final name, and with room again the same
+// so, no half-written file has a final name, and with free space again the same
 // command ends with the bytes of an undisturbed run.
 func TestDiskIsFull(t *testing.T) {
 	l := newLab(t)
@@ -86,8 +86,8 @@ func (l *lab) sameLabels(what, out string) {
 	l.noLeftovers(out)
 }
 
-// TestWritingIsForbiddenHalfWay: the disk of the results becomes read-only while
-// the run is at work.
+// TestWritingIsForbiddenHalfWay: the disk of the results becomes read-only during
+// the run.
 func TestWritingIsForbiddenHalfWay(t *testing.T) {
 	l := newLab(t)
 	model, _ := l.trained()
@@ -189,7 +189,7 @@ func TestTwoJobsOneFolder(t *testing.T) {
 
 // TestEverythingIsKilled: a run that also organises, writes sidecars, Parquet and
 // a report is killed at several moments; the same command ends as if nothing had
-// been.
+// happened.
 func TestEverythingIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("labels many photos several times")

@@ -14,55 +14,56 @@ func newForget() *cobra.Command {
 	var class, samples string
 	cmd := &cobra.Command{
 		Use:   "forget MODEL --class NAME | --samples FILE",
-		Short: "Remove a class, or single images, from a model",
-		Long: `Removes a class with everything learned about it, or the images of a list file
-(paths relative to --images, or to the working directory). The result is that of
-a model which never saw them; where the method cannot do that, the error says so.`,
+		Short: "Remove a class or single images from a model",
+		Long: `Removes a class with everything learned about it, or the images in a list file
+(paths relative to --images, or to the working directory). The result is
+the model that would have been trained without them; a method that cannot do
+that refuses.`,
 		Example: "  pipeline forget photos.model --class dalmatian",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if (class == "") == (samples == "") {
 				return usagef("give either --class or --samples")
 			}
 			if class != "" {
-				return w.forgetClass(args[0], class)
+				return a.forgetClass(args[0], class)
 			}
-			return w.forgetSamples(ctx, args[0], samples)
+			return a.forgetSamples(ctx, args[0], samples)
 		}),
 	}
 	cmd.Flags().StringVar(&class, "class", "", "`name` of the class")
-	cmd.Flags().StringVar(&samples, "samples", "", "`file` that lists the images (path, or CSV with a header path,label)")
+	cmd.Flags().StringVar(&samples, "samples", "", "`file` that lists the images (paths, or CSV with the header path,label)")
 	inputFlags(cmd, "images")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
 	backboneFlag(cmd)
 	return cmd
 }
 
-func (w *app) forgetClass(file, class string) error {
-	m, err := w.loadModel(file)
+func (a *app) forgetClass(file, class string) error {
+	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
 	if err := m.ForgetClass(class); err != nil {
 		return err
 	}
-	if err := w.save(m, file); err != nil {
+	if err := a.save(m, file); err != nil {
 		return err
 	}
-	w.say("forgot the class %s; %d classes are left", class, len(m.Classes()))
+	a.say("forgot class %s; %d classes are left", class, len(m.Classes()))
 	return nil
 }
 
-func (w *app) forgetSamples(ctx context.Context, file, list string) (err error) {
-	m, err := w.loadModel(file)
+func (a *app) forgetSamples(ctx context.Context, file, list string) (err error) {
+	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
-	w.config.List = list
-	if w.config.Images == "" {
-		w.config.Images = "."
+	a.config.List = list
+	if a.config.Images == "" {
+		a.config.Images = "."
 	}
-	in, err := w.input(ctx, m)
+	in, err := a.input(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -71,15 +72,15 @@ func (w *app) forgetSamples(ctx context.Context, file, list string) (err error) 
 	if err != nil {
 		return err
 	}
-	if err := whole(filepath.Base(list), e.Outcome.Problems); err != nil {
+	if err := requireAll(filepath.Base(list), e.Outcome.Problems); err != nil {
 		return err
 	}
 	if err := m.ForgetSamples(model.NewBatch(e)); err != nil {
 		return err
 	}
-	if err := w.save(m, file); err != nil {
+	if err := a.save(m, file); err != nil {
 		return err
 	}
-	w.say("forgot %d samples; %d are left in %d classes", e.X.Rows, m.SampleCount(), len(m.Classes()))
+	a.say("forgot %d samples; %d are left in %d classes", e.X.Rows, m.SampleCount(), len(m.Classes()))
 	return nil
 }

@@ -19,102 +19,102 @@ import (
 func newFSCIL() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fscil --config NAME --images DIR | --features FEATDIR --out DIR",
-		Short: "Measure heads on few-shot class-incremental sessions",
+		Short: "Evaluate methods on few-shot class-incremental sessions",
 		Long: `Learns a base session and then sessions of new classes, tests all classes so far
-after each, and writes results.json, details.json, table.md, table.csv, figures and
-config.yaml. With several fscil.methods each head has its results in a sub-folder,
-and table and figures compare them.
+after each session, and writes results.json, details.json, table.md, table.csv,
+figures and config.yaml. With several fscil.methods, the results of each method are
+in a sub-folder, and the table and figures compare them.
 
-Sessions come from the official lists (--lists, or pipeline datasets pull), from
-the columns split and session of --features, or are drawn by seed (fscil.protocol).
-Sessions never return to a class, so no statistics are kept. Published numbers
-appear with results of their own data set and track only. The benchmarks are
-configurations by name: miniimagenet_fscil, cub200_fscil, cifar100_fscil,
-wang_5steps, wang_10steps. Finished runs are kept: the same command goes on where it
-was stopped.`,
+Sessions come from the official lists (--lists, or pipeline datasets pull) or from
+the columns split and session of --features, or are drawn at random
+(fscil.protocol). No session returns to a class, so no statistics are stored.
+Published results are shown only next to results on the same data set and track.
+The benchmarks are built-in configurations: miniimagenet_fscil, cub200_fscil,
+cifar100_fscil, wang_5steps, wang_10steps. Finished runs are saved: run the same
+command again to resume.`,
 		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    command(func(ctx context.Context, w *app, _ []string) error { return w.fscil(ctx) }),
+		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.fscil(ctx) }),
 	}
 	inputFlags(cmd, "images", "features")
 	outFlag(cmd, "`folder` for the results")
 	backboneFlag(cmd)
 	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
-	cmd.Flags().String("classifier", method.Default, "methods to compare, with commas between: "+strings.Join(methodsWith[classifier.Learner](), ", "))
+	cmd.Flags().String("classifier", method.Default, "methods to compare, separated by commas: "+strings.Join(methodsWith[classifier.Learner](), ", "))
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
 	dklFlags(cmd)
 	return cmd
 }
 
-func (w *app) fscil(ctx context.Context) error {
-	if err := w.readyForFSCIL(); err != nil {
+func (a *app) fscil(ctx context.Context) error {
+	if err := a.readyForFSCIL(); err != nil {
 		return err
 	}
-	images, err := w.samples(ctx)
+	images, err := a.samples(ctx)
 	if err != nil {
 		return err
 	}
-	images.train = w.training(filepath.Join(w.config.Out, "dkl"), true)
-	benches, err := w.benches(images)
+	images.train = a.training(filepath.Join(a.config.Out, "dkl"), true)
+	benches, err := a.benches(images)
 	if err != nil {
 		return err
 	}
 	var outcomes []outcome
-	for _, v := range w.variants() {
-		o, err := w.measure(ctx, v, images, benches)
+	for _, v := range a.variants() {
+		o, err := a.measure(ctx, v, images, benches)
 		if err != nil {
 			return fmt.Errorf("fscil %s: %w", v.Name, err)
 		}
 		outcomes = append(outcomes, o)
 	}
-	if err := w.writeOutcomes(outcomes); err != nil {
+	if err := a.writeOutcomes(outcomes); err != nil {
 		return err
 	}
-	w.sayOutcomes(outcomes)
+	a.sayOutcomes(outcomes)
 	return nil
 }
 
-func (w *app) readyForFSCIL() error {
-	c := &w.config
+func (a *app) readyForFSCIL() error {
+	c := &a.config
 	c.Classifier.Statistics = false // no session returns to an old class
 	if err := require([2]string{"out", c.Out}); err != nil {
 		return err
 	}
 	switch {
 	case c.Features != "" && c.Images != "":
-		return usagef("--features and --images are two different inputs: give one")
+		return usagef("--features and --images are two different inputs: give only one")
 	case c.Features == "" && c.Images == "":
-		return usagef("say with --images or --features what to measure on")
+		return usagef("no input: give --images or --features")
 	case c.List != "":
-		return usagef("list: fscil reads sessions from --lists, a folder")
+		return usagef("list is not used by fscil: give the folder of the sessions with --lists")
 	case c.FSCIL.Protocol == fscil.Official && c.FSCIL.Lists == "" && c.Features == "":
 		var err error
-		c.FSCIL.Lists, err = w.pulledLists(c.FSCIL.Dataset)
+		c.FSCIL.Lists, err = a.pulledLists(c.FSCIL.Dataset)
 		return err
 	}
 	return nil
 }
 
-// variants are the heads to compare; --classifier is another way to set those
-// without settings of their own.
-func (w *app) variants() []method.Variant {
-	c := w.config.FSCIL
+// variants returns the heads to compare: fscil.methods (also set by --classifier)
+// with the settings of classifier.…, then fscil.variants.
+func (a *app) variants() []method.Variant {
+	c := a.config.FSCIL
 	var all []method.Variant
 	for _, m := range c.Methods {
 		all = append(all, method.Plain(m))
 	}
 	if all = append(all, c.Variants...); len(all) == 0 {
-		all = append(all, method.Plain(w.config.Classifier.Name))
+		all = append(all, method.Plain(a.config.Classifier.Name))
 	}
 	return all
 }
 
-// benches are the protocols of all runs, bound to the embeddings.
-func (w *app) benches(s *samples) ([]*fscil.Bench, error) {
+// benches returns the protocol of each run, bound to the embeddings.
+func (a *app) benches(s *samples) ([]*fscil.Bench, error) {
 	var benches []*fscil.Bench
-	for run := range w.config.FSCIL.Runs {
-		p, err := w.protocol(s, run)
+	for run := range a.config.FSCIL.Runs {
+		p, err := a.protocol(s, run)
 		if err != nil {
 			return nil, err
 		}
@@ -124,45 +124,45 @@ func (w *app) benches(s *samples) ([]*fscil.Bench, error) {
 		}
 		benches = append(benches, b)
 	}
-	w.warnOfOtherLists()
+	a.warnOfOtherLists()
 	if d := benches[0].Duplicates(); d.Any() {
-		w.log.Warn("the published lists hold images twice; the numbers are those of the lists as they are",
+		a.log.Warn("the published lists contain some images twice; the results are for the lists as published",
 			"test_images_learned", d.TestLearned, "images_of_two_classes", d.TwoClasses,
 			"training_images_of_two_sessions", d.LearnedBefore, "example", d.Example)
 	}
 	return benches, nil
 }
 
-// warnOfOtherLists says when lists under the name of a benchmark are not the
-// published ones.
-func (w *app) warnOfOtherLists() {
-	c := w.config.FSCIL
+// warnOfOtherLists warns when the data set is a benchmark's but the lists are not
+// the published ones.
+func (a *app) warnOfOtherLists() {
+	c := a.config.FSCIL
 	known, err := benchmark.Find(c.Dataset)
 	if err == nil && c.Lists != "" && !known.Pulled(c.Lists) {
-		w.log.Warn("these are not the published lists; published rows in the table are not comparable", "lists", c.Lists, "dataset", c.Dataset)
+		a.log.Warn("these are not the published lists; the published rows of the table are not comparable", "lists", c.Lists, "dataset", c.Dataset)
 	}
 }
 
-// An outcome is one head's result.
+// An outcome is the result of one head.
 type outcome struct {
 	result  fscil.Result
 	details fscil.Details
 }
 
-// measure takes one head through all runs, each a part that is kept. Every run
-// has a fresh head of the same settings.
-func (w *app) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
-	settings, err := v.Settings(w.config.Classifier.Heads(w.config.Seed))
+// measure evaluates one head in all runs. Every run starts with a fresh head and
+// is saved, so that it need not be repeated.
+func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
+	settings, err := v.Settings(a.config.Classifier.Heads(a.config.Seed))
 	if err != nil {
 		return outcome{}, err
 	}
-	products, err := w.products()
+	products, err := a.products()
 	if err != nil {
 		return outcome{}, err
 	}
-	c := w.config.Classifier
-	of := []any{version, products.Kinds(), w.config.Seed, s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(w.config.Seed)}
-	parts := &checkpoint.Folder{Dir: filepath.Join(w.config.Out, "parts"), Restart: !c.DKL.Resume, Say: w.log.Info}
+	c := a.config.Classifier
+	of := []any{version, products.Kinds(), a.config.Seed, s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(a.config.Seed)}
+	parts := &checkpoint.Folder{Dir: filepath.Join(a.config.Out, "parts"), Restart: !c.DKL.Resume, Say: a.log.Info}
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
@@ -170,11 +170,11 @@ func (w *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 		if err != nil {
 			return o, err
 		}
-		part := checkpoint.Part[fscil.Run]{Folder: parts, Name: fmt.Sprintf("%s_run%d", w.methodName(v.Name), i+1), Key: key}
+		part := checkpoint.Part[fscil.Run]{Folder: parts, Name: fmt.Sprintf("%s_run%d", a.methodName(v.Name), i+1), Key: key}
 		run := part.Load()
 		if run == nil {
-			done, err := b.Run(ctx, func() (classifier.Learner, error) { return w.fresh(v.Classifier, settings, products, s) }, func(m fscil.Measures) {
-				w.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
+			done, err := b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(v.Classifier, settings, products, s) }, func(m fscil.Measures) {
+				a.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 			})
 			if err != nil {
 				return o, err
@@ -192,15 +192,16 @@ func (w *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 		return o, err
 	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: w.config.FSCIL.Benchmark(), Method: w.methodName(v.Name), Backbone: s.backbone, Track: w.track(s), MaxPerClass: kind.MaxPerClass(settings.Settings(kind)),
+		Dataset: a.config.FSCIL.Benchmark(), Method: a.methodName(v.Name), Backbone: s.backbone, Track: a.track(s), MaxPerClass: kind.MaxPerClass(settings.Settings(kind)),
 	}, runs)
 	return o, err
 }
 
-// track is what the user says; otherwise the one that claims least, except that
-// the built-in backbone was trained on mini-ImageNet's base classes.
-func (w *app) track(s *samples) string {
-	switch c := w.config.FSCIL; {
+// track returns the track that the user sets. By default it is the one that claims
+// least, except for the built-in backbone, which was trained on the base classes
+// of mini-ImageNet.
+func (a *app) track(s *samples) string {
+	switch c := a.config.FSCIL; {
 	case c.Track != fscil.TrackAuto:
 		return c.Track
 	case s.builtIn && c.Benchmark() == "mini_imagenet":

@@ -21,45 +21,46 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// samples are all images that a benchmark may use, embedded.
+// samples holds the embeddings of all images that a benchmark may use.
 type samples struct {
 	embeddings *fscil.Embeddings
-	// list and content have a row for every embedding.
+	// list and content have one row per embedding.
 	list    []dataset.Sample
 	content []model.Hash
 	// fingerprint changes with every embedding, label and column.
 	fingerprint string
-	// official is the protocol of the lists, where the images were found by it.
+	// official is the protocol of the lists that the images were found with, nil
+	// otherwise.
 	official *fscil.Protocol
-	// backbone is its name for tables, without folders.
+	// backbone is the name of the backbone in tables, without folders.
 	backbone string
 	builtIn  bool
-	// train keeps the trainings of projections, which methods share.
+	// train trains a projection, or loads one that another method trained.
 	train func(context.Context, *dkl.Trainer) error
-	// views embeds augmented views of images; nil where there are none.
+	// views embeds augmented views of images; nil if there are none.
 	views func(blas32.General) ([]blas32.General, error)
 }
 
-func (w *app) samples(ctx context.Context) (*samples, error) {
-	if w.config.Features != "" {
-		return w.samplesOfFeatures()
+func (a *app) samples(ctx context.Context) (*samples, error) {
+	if a.config.Features != "" {
+		return a.samplesOfFeatures()
 	}
 	s := &samples{}
 	var images dataset.Listing
 	var err error
-	if w.config.FSCIL.Protocol == fscil.Official {
-		s.official, images, err = w.listedImages()
-	} else if images, err = w.scan(ctx); err == nil && len(images.Problems) > 0 {
+	if a.config.FSCIL.Protocol == fscil.Official {
+		s.official, images, err = a.listedImages()
+	} else if images, err = a.scan(ctx); err == nil && len(images.Problems) > 0 {
 		err = fmt.Errorf("%s: %w", images.Problems[0].Path, images.Problems[0].Err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s, w.embedSamples(ctx, s, images)
+	return s, a.embedSamples(ctx, s, images)
 }
 
-func (w *app) embedSamples(ctx context.Context, s *samples, images dataset.Listing) (err error) {
-	e, err := embed.Open(w.options())
+func (a *app) embedSamples(ctx context.Context, s *samples, images dataset.Listing) (err error) {
+	e, err := embed.Open(a.options())
 	if err != nil {
 		return err
 	}
@@ -68,23 +69,23 @@ func (w *app) embedSamples(ctx context.Context, s *samples, images dataset.Listi
 	if err != nil {
 		return err
 	}
-	if err := whole("fscil", all.Outcome.Problems); err != nil {
+	if err := requireAll("fscil", all.Outcome.Problems); err != nil {
 		return err
 	}
-	w.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
+	a.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
 	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
-	s.views = w.views(ctx, images.Root, all)
+	s.views = a.views(ctx, images.Root, all)
 	return s.fill(all)
 }
 
-func (w *app) samplesOfFeatures() (*samples, error) {
-	f, err := featdir.Read(w.config.Features)
+func (a *app) samplesOfFeatures() (*samples, error) {
+	f, err := featdir.Read(a.config.Features)
 	if err != nil {
 		return nil, err
 	}
-	s := &samples{backbone: filepath.Base(w.config.Backbone)}
-	if w.config.Backbone == "" {
-		s.backbone = "unknown (" + filepath.Base(w.config.Features) + ")"
+	s := &samples{backbone: filepath.Base(a.config.Backbone)}
+	if a.config.Backbone == "" {
+		s.backbone = "unknown (" + filepath.Base(a.config.Features) + ")"
 	}
 	if name := f.Provenance.Backbone.Name; name != "" {
 		s.backbone, s.builtIn = filepath.Base(name), name == backbone.Default
@@ -106,12 +107,12 @@ func (s *samples) fill(e embed.Embeddings) error {
 	return err
 }
 
-// protocol is that of one run.
-func (w *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
-	c := w.config.FSCIL
+// protocol returns the protocol of one run.
+func (a *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
+	c := a.config.FSCIL
 	switch {
 	case c.Protocol != fscil.Official:
-		return w.draw(s, run)
+		return a.draw(s, run)
 	case s.official != nil:
 		return s.official, nil
 	case c.Lists == "":
@@ -122,26 +123,26 @@ func (w *app) protocol(s *samples, run int) (*fscil.Protocol, error) {
 		return nil, err
 	}
 	if lists.Numbered() {
-		return nil, usagef("the lists in %s hold numbers, which mean images of a data set's own files: give --images, or features with the columns split and session", c.Lists)
+		return nil, usagef("the lists in %s contain numbers, which are indices into the files of a data set: give --images, or features with the columns split and session", c.Lists)
 	}
-	return w.named(lists, s.embeddings.Has)
+	return a.named(lists, s.embeddings.Has)
 }
 
-func (w *app) draw(s *samples, run int) (*fscil.Protocol, error) {
-	c := w.config.FSCIL
+func (a *app) draw(s *samples, run int) (*fscil.Protocol, error) {
+	c := a.config.FSCIL
 	pool, err := fscil.NewPool(s.list, c.TestPerClass, func(i int) model.Hash { return s.content[i] })
 	if err != nil {
 		return nil, err
 	}
 	if c.Protocol == fscil.Incremental {
-		return pool.ClassIncremental(c.Steps, w.config.Seed, run)
+		return pool.ClassIncremental(c.Steps, a.config.Seed, run)
 	}
-	return pool.FewShot(c.BaseClasses, c.Ways, c.Shots, w.config.Seed, run)
+	return pool.FewShot(c.BaseClasses, c.Ways, c.Shots, a.config.Seed, run)
 }
 
-// named makes a protocol of lists of paths.
-func (w *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
-	n := w.config.FSCIL.Strip
+// named returns the protocol of lists of paths.
+func (a *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
+	n := a.config.FSCIL.Strip
 	if n < 0 {
 		var err error
 		if n, err = lists.FindStrip(exists); err != nil {
@@ -151,22 +152,22 @@ func (w *app) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protoc
 	return lists.Protocol(fscil.Stripped(n))
 }
 
-// listedImages reads the official lists and finds their images; a missing one
-// is named.
-func (w *app) listedImages() (*fscil.Protocol, dataset.Listing, error) {
-	images := dataset.Listing{Root: w.config.Images}
-	lists, err := fscil.ReadLists(w.config.FSCIL.Lists)
+// listedImages reads the official lists and finds their images. The error names
+// the first one that is missing.
+func (a *app) listedImages() (*fscil.Protocol, dataset.Listing, error) {
+	images := dataset.Listing{Root: a.config.Images}
+	lists, err := fscil.ReadLists(a.config.FSCIL.Lists)
 	if err != nil {
 		return nil, images, err
 	}
 	var p *fscil.Protocol
 	if lists.Numbered() {
-		p, images.Root, err = w.extractCIFAR(lists)
+		p, images.Root, err = a.extractCIFAR(lists)
 	} else {
-		p, err = w.named(lists, func(path string) bool { return isFile(images.Root, path) })
+		p, err = a.named(lists, func(path string) bool { return isFile(images.Root, path) })
 	}
 	if err != nil {
-		return nil, images, fmt.Errorf("images %s: %w", w.config.Images, err)
+		return nil, images, fmt.Errorf("images %s: %w", a.config.Images, err)
 	}
 	for _, s := range p.Samples() {
 		images.Samples = append(images.Samples, dataset.Sample{Path: s.Path, Label: s.Class})
@@ -189,10 +190,10 @@ func isFile(root, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// extractCIFAR makes image files of the listed records, once per data set, in
-// the cache folder.
-func (w *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
-	data, err := fscil.ReadCIFAR100(w.config.Images)
+// extractCIFAR writes the listed records as image files into the cache folder,
+// once per data set.
+func (a *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
+	data, err := fscil.ReadCIFAR100(a.config.Images)
 	if err != nil {
 		return nil, "", err
 	}
@@ -200,7 +201,7 @@ func (w *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	cache, err := w.options().CacheDir()
+	cache, err := a.options().CacheDir()
 	if err != nil {
 		return nil, "", err
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// writeOutcomes writes everything that cli.md promises of fscil --out: what
-// concerns one head only, in a folder of its own if there are several, and the
-// comparison of all.
-func (w *app) writeOutcomes(outcomes []outcome) error {
+// writeOutcomes writes everything that docs/formats.md describes for fscil --out:
+// the results of each head, in a sub-folder if there are several heads, and the
+// comparison of all heads.
+func (a *app) writeOutcomes(outcomes []outcome) error {
 	var results []fscil.Result
 	for _, o := range outcomes {
 		results = append(results, o.result)
@@ -22,7 +22,7 @@ func (w *app) writeOutcomes(outcomes []outcome) error {
 		if err != nil {
 			return err
 		}
-		dir := w.config.Out
+		dir := a.config.Out
 		if len(outcomes) > 1 {
 			dir = filepath.Join(dir, o.result.Method)
 		}
@@ -45,19 +45,19 @@ func (w *app) writeOutcomes(outcomes []outcome) error {
 	if all.Figures, err = figure.All(results, published); err != nil {
 		return err
 	}
-	settings, err := w.config.YAML()
+	settings, err := a.config.YAML()
 	if err != nil {
 		return err
 	}
-	return all.Write(w.config.Out, settings)
+	return all.Write(a.config.Out, settings)
 }
 
-func (w *app) sayOutcomes(outcomes []outcome) {
+func (a *app) sayOutcomes(outcomes []outcome) {
 	t := table.Table{Header: []string{"method", "first", "last", "average", "forgetting", "track"}}
 	for _, o := range outcomes {
 		r := o.result
 		t.Add(r.Method, table.Percent(r.Sessions[0].Accuracy), table.Percent(r.FinalAccuracy), table.Percent(r.AverageAccuracy), table.Percent(r.AverageForgetting), r.Track)
 	}
-	w.say("%s", t)
-	w.say("table and figures are in %s", w.config.Out)
+	a.say("%s", t)
+	a.say("table and figures are in %s", a.config.Out)
 }

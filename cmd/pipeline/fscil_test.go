@@ -60,8 +60,8 @@ func cloud(rng *rand.Rand, centre []float32, width float64) []float32 {
 	return x
 }
 
-// TestFSCILFromFeatures: the files of the contract, their keys, and the same
-// bytes at any number of threads.
+// TestFSCILFromFeatures: the documented files and keys, and the same bytes at any
+// number of threads.
 func TestFSCILFromFeatures(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	features := l.clouds(l.path("features"))
@@ -115,8 +115,8 @@ func (l *lab) repeatedFromItsConfig(features string) {
 	}
 }
 
-// TestFSCILVariants: rows with settings of their own differ in these only, and
-// stand in config.yaml.
+// TestFSCILVariants: rows with their own settings differ only in these, and are in
+// config.yaml.
 func TestFSCILVariants(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	features := l.clouds(l.path("features"))
@@ -181,7 +181,7 @@ func TestFSCILUsage(t *testing.T) {
 }
 
 // TestFSCILOnFolder draws sessions from any class folder: two runs, mean and
-// standard error; a broken photo stops the run by its name.
+// standard error; the error about a broken photo names it.
 func TestFSCILOnFolder(t *testing.T) {
 	l := newLab(t)
 	images := l.photos(l.path("images"), 32, 6, "ash", "birch", "cedar", "date", "elm", "fir")
@@ -224,8 +224,8 @@ func TestFSCILOnCUBNames(t *testing.T) {
 	l.pulledCUBLists(official)
 }
 
-// pulledCUBLists: lists that have been pulled need no flag. They are the whole
-// ones, hence images are missing.
+// pulledCUBLists: lists that have been pulled need no flag. They are complete, so
+// images are missing.
 func (l *lab) pulledCUBLists(official string) {
 	l.Helper()
 	lists, err := filepath.Glob(filepath.Join(official, "*.txt"))
@@ -272,7 +272,7 @@ func firstOfClasses(list string, keep int) []string {
 }
 
 // TestFSCILOnMiniImageNet runs miniimagenet_fscil by its name on a few real
-// images of every class; with the built-in backbone published rows stand beside.
+// images of every class; with the built-in backbone the table has published rows.
 func TestFSCILOnMiniImageNet(t *testing.T) {
 	official := shared.Path(t, "data", "fscil_index_lists", "mini_imagenet")
 	images := shared.Path(t, "data", "mini_imagenet")
@@ -292,7 +292,7 @@ func TestFSCILOnMiniImageNet(t *testing.T) {
 	}
 	l.must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.path("lists"), "--classifier", "ncm", "--set", "fscil.track=foundation", "--out", l.path("other"))
 	if rows := l.table(l.path("other", "table.csv")); len(rows) != 2 {
-		t.Errorf("published rows of another track stand beside: %v", rows)
+		t.Errorf("published rows of another track are in the table: %v", rows)
 	}
 }
 
@@ -316,7 +316,7 @@ func TestWangsSteps(t *testing.T) {
 	}
 }
 
-// TestFSCILOnCIFARFiles: the lists hold indices into the data set's own files.
+// TestFSCILOnCIFARFiles: the lists contain indices into the files of the data set.
 func TestFSCILOnCIFARFiles(t *testing.T) {
 	l := newLab(t)
 	var names, train, test bytes.Buffer
@@ -360,8 +360,8 @@ func (l *lab) missingCUBImage(args []string) {
 }
 
 // TestFSCILGoesOn: stopped in its second run it keeps the first, and the same
-// command ends with the files of a run that nobody stopped; --resume=false
-// measures everything again.
+// command ends with the files of an uninterrupted run; --resume=false repeats
+// everything.
 func TestFSCILGoesOn(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	args := []string{"fscil", "--features", l.pool(l.path("features")), "--set", "fscil.protocol=few-shot", "--set", "fscil.base_classes=6", "--set", "fscil.ways=2",

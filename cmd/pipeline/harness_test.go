@@ -27,10 +27,10 @@ var update = flag.Bool("update", false, "write docs/cli instead of comparing wit
 
 const (
 	// actAsPipeline makes the test binary the real command. Its name does not
-	// begin as the settings do, so that the command ignores it.
+	// have the prefix of settings, so the command ignores it.
 	actAsPipeline = "TEST_BINARY_IS_PIPELINE"
 	// longForm and exportsDir are for the tests, not settings: the command
-	// would refuse them, hence TestMain puts them away.
+	// would refuse them, so TestMain removes them.
 	longForm   = "PIPELINE_LONG"
 	exportsDir = "PIPELINE_EXPORTS"
 )
@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// forgetSettings removes the user's own PIPELINE_… settings, which would change
-// what the tests see.
+// forgetSettings removes the user's PIPELINE_… settings, which would change the
+// results of tests.
 func forgetSettings() {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
@@ -63,11 +63,11 @@ func forgetSettings() {
 	}
 }
 
-// A lab is a folder in which commands are run, with a cache of its own.
+// A lab is a folder in which commands are run, with its own cache.
 type lab struct {
 	testing.TB
 	dir string
-	env []string // for commands in a process of their own
+	env []string // for commands in another process
 }
 
 // newLab keeps every command away from the user's cache. It skips the test on a
@@ -77,7 +77,7 @@ func newLab(t *testing.T) *lab {
 	runtime := orttest.Open(t)
 	dir := t.TempDir()
 	settings := map[string]string{
-		ort.EnvLibrary:   runtime.Library().Path, // else a new home would hide it
+		ort.EnvLibrary:   runtime.Library().Path, // otherwise a new home would hide it
 		"XDG_CACHE_HOME": filepath.Join(dir, "user-cache"),
 	}
 	l := &lab{TB: t, dir: dir, env: append(os.Environ(), actAsPipeline+"=1")}
@@ -92,7 +92,7 @@ func (l *lab) path(elem ...string) string {
 	return filepath.Join(append([]string{l.dir}, elem...)...)
 }
 
-// A result is what a command left behind.
+// A result is the output and exit code of a command.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -126,7 +126,7 @@ func (l *lab) expect(code int, args ...string) result {
 	return r
 }
 
-// refused runs a command that must fail and whose message must hold all words.
+// refused runs a command that must fail with a message that contains all words.
 func (l *lab) refused(code int, words []string, args ...string) {
 	l.Helper()
 	r := l.expect(code, args...)
@@ -137,7 +137,7 @@ func (l *lab) refused(code int, words []string, args ...string) {
 	}
 }
 
-// process makes the command as a process of its own, not yet started.
+// process returns a command that runs as another process when started.
 func (l *lab) process(cache string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.Command(os.Args[0], append(args, "--cache", cache)...)
 	var stderr bytes.Buffer
@@ -210,8 +210,8 @@ func (l *lab) timing(out, key string) int {
 	return int(v)
 }
 
-// photo paints a picture: a wave whose colour and direction belong to the
-// class, with noise of its own. The same arguments give the same bytes.
+// photo draws a picture: a wave whose colour and direction depend on the class,
+// with noise. The same arguments give the same bytes.
 func photo(class string, number, side int) []byte {
 	rng := rand.New(rand.NewPCG(hashText(class), uint64(number)))
 	look := rand.New(rand.NewPCG(hashText(class), 1<<32))

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A menagerie is a folder of odd things and what is expected of each.
+// A menagerie is a folder of odd files and the expected result for each.
 type menagerie struct {
 	*lab
 	root    string

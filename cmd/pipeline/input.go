@@ -18,39 +18,39 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// own is what the run itself writes, which a scan passes by.
-func (w *app) own() []string {
-	var own []string
-	for _, dir := range []string{w.config.Out, w.output} {
+// ownDirs returns the folders that the run itself writes, which a scan skips.
+func (a *app) ownDirs() []string {
+	var dirs []string
+	for _, dir := range []string{a.config.Out, a.output} {
 		if dir != "" {
-			own = append(own, dir)
+			dirs = append(dirs, dir)
 		}
 	}
-	if cache, err := w.options().CacheDir(); err == nil {
-		own = append(own, cache)
+	if cache, err := a.options().CacheDir(); err == nil {
+		dirs = append(dirs, cache)
 	}
-	return own
+	return dirs
 }
 
-func (w *app) scanOptions() (dataset.ScanOptions, error) {
-	filter, err := w.config.Scan.Filter()
-	return dataset.ScanOptions{Avoid: w.own(), Filter: filter, Symlinks: dataset.Symlinks(w.config.Scan.Symlinks)}, err
+func (a *app) scanOptions() (dataset.ScanOptions, error) {
+	filter, err := a.config.Scan.Filter()
+	return dataset.ScanOptions{Avoid: a.ownDirs(), Filter: filter, Symlinks: dataset.Symlinks(a.config.Scan.Symlinks)}, err
 }
 
-func (w *app) scan(ctx context.Context) (dataset.Listing, error) {
-	opts, err := w.scanOptions()
+func (a *app) scan(ctx context.Context) (dataset.Listing, error) {
+	opts, err := a.scanOptions()
 	if err != nil {
 		return dataset.Listing{}, err
 	}
-	return dataset.Scan(ctx, w.config.Images, opts)
+	return dataset.Scan(ctx, a.config.Images, opts)
 }
 
-func (w *app) readList() (*dataset.Source, error) {
-	images, err := dataset.ReadList(w.config.List, w.config.Images)
+func (a *app) readList() (*dataset.Source, error) {
+	images, err := dataset.ReadList(a.config.List, a.config.Images)
 	if err != nil && !errors.Is(err, dataset.ErrNoImages) {
 		return nil, err
 	}
-	filter, filterErr := w.config.Scan.Filter()
+	filter, filterErr := a.config.Scan.Filter()
 	err = errors.Join(err, filterErr, images.Keep(filter))
 	if errors.Is(err, dataset.ErrNoImages) && len(images.Problems) > 0 {
 		err = nil
@@ -58,35 +58,35 @@ func (w *app) readList() (*dataset.Source, error) {
 	return images.Source(), err
 }
 
-// shardOut moves the output of a shard into its own sub-folder, so that all
-// shards can be started with one command line.
-func (w *app) shardOut() error {
-	shard, err := dataset.ParseShard(w.config.Scan.Shard)
+// shardOut moves the output of a shard to its own sub-folder, so that all shards
+// can be started with the same --out.
+func (a *app) shardOut() error {
+	shard, err := dataset.ParseShard(a.config.Scan.Shard)
 	if err != nil || shard.N == 0 {
 		return err
 	}
-	if err := os.MkdirAll(w.config.Out, 0o755); err != nil {
+	if err := os.MkdirAll(a.config.Out, 0o755); err != nil {
 		return fmt.Errorf("output folder: %w", err)
 	}
-	w.output, w.config.Out = w.config.Out, filepath.Join(w.config.Out, shard.Name())
+	a.output, a.config.Out = a.config.Out, filepath.Join(a.config.Out, shard.Name())
 	return nil
 }
 
-// source finds the images that the settings name; a folder of any size is
-// walked, not listed. One in which nothing can be read is a result, with its
-// problems; one without any image is not.
-func (w *app) source(ctx context.Context) (*dataset.Source, error) {
+// source returns the images that the settings name. It walks a folder instead of
+// listing it, so folders can be of any size. A folder without any image is an
+// error; one whose images cannot be read is not.
+func (a *app) source(ctx context.Context) (*dataset.Source, error) {
 	switch {
-	case w.config.List != "":
-		return w.readList()
-	case w.config.Images == "":
-		return nil, usagef("say with --images which folder to read")
+	case a.config.List != "":
+		return a.readList()
+	case a.config.Images == "":
+		return nil, usagef("--images is missing: give the folder to read")
 	}
-	opts, err := w.scanOptions()
+	opts, err := a.scanOptions()
 	if err != nil {
 		return nil, err
 	}
-	images, err := dataset.Walk(ctx, w.config.Images, opts)
+	images, err := dataset.Walk(ctx, a.config.Images, opts)
 	if errors.Is(err, dataset.ErrNoImages) {
 		found, _ := images.Outcome()
 		if len(found.Problems) > 0 || opts.Filter.Shard.N > 1 {
@@ -96,8 +96,8 @@ func (w *app) source(ctx context.Context) (*dataset.Source, error) {
 	return images, err
 }
 
-// An input is embeddings to read, and to close. Those of images have an
-// Embedder and the folder that paths are relative to.
+// An input is a source of embeddings that must be closed. If they are computed from
+// images, embedder computes them and root is the folder that paths are relative to.
 type input struct {
 	embed.Rows
 	io.Closer
@@ -105,18 +105,18 @@ type input struct {
 	root     string
 }
 
-// images opens the images that --images or --list name; with a model, for its
-// backbone.
-func (w *app) images(ctx context.Context, m *model.Model) (input, error) {
-	images, err := w.source(ctx)
+// images opens the images that --images or --list name, with the backbone of the
+// model if there is one.
+func (a *app) images(ctx context.Context, m *model.Model) (input, error) {
+	images, err := a.source(ctx)
 	if err != nil {
 		return input{}, err
 	}
 	var e *embed.Embedder
 	if m == nil {
-		e, err = embed.Open(w.options())
+		e, err = embed.Open(a.options())
 	} else {
-		e, err = embed.OpenFor(m.Provenance, w.options())
+		e, err = embed.OpenFor(m.Provenance, a.options())
 	}
 	if err != nil {
 		return input{}, err
@@ -124,16 +124,16 @@ func (w *app) images(ctx context.Context, m *model.Model) (input, error) {
 	return input{e.Embed(images), e, e, images.Root()}, nil
 }
 
-// input opens the embeddings that --images, --list or --features name; with a
-// model, they must belong to it.
-func (w *app) input(ctx context.Context, m *model.Model) (input, error) {
-	if w.config.Features == "" {
-		return w.images(ctx, m)
+// input opens the embeddings that --images, --list or --features name. If there is
+// a model, they must be of its backbone.
+func (a *app) input(ctx context.Context, m *model.Model) (input, error) {
+	if a.config.Features == "" {
+		return a.images(ctx, m)
 	}
-	if w.config.Images != "" || w.config.List != "" {
-		return input{}, usagef("--features and --images are two different inputs: give one")
+	if a.config.Images != "" || a.config.List != "" {
+		return input{}, usagef("--features and --images are two different inputs: give only one")
 	}
-	r, err := featdir.Open(w.config.Features)
+	r, err := featdir.Open(a.config.Features)
 	if err == nil && m != nil {
 		if err = m.Accepts(r.Provenance()); err != nil {
 			err = errors.Join(err, r.Close())
@@ -143,46 +143,46 @@ func (w *app) input(ctx context.Context, m *model.Model) (input, error) {
 }
 
 // labelled reads the rows of an input that have a class.
-func (w *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, err error) {
-	in, err := w.input(ctx, m)
+func (a *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, err error) {
+	in, err := a.input(ctx, m)
 	if err != nil {
 		return e, err
 	}
 	defer closeInto(in, &err)
 	rows := &embed.Labelled{Rows: in}
 	e, err = embed.Collect(ctx, rows)
-	w.warnUnlabelled(rows.Dropped)
+	a.warnUnlabelled(rows.Dropped)
 	return e, err
 }
 
-func (w *app) warnUnlabelled(images int) {
+func (a *app) warnUnlabelled(images int) {
 	if images > 0 {
-		w.log.Warn("images without a class are left out; put them into a folder named after their class", "images", images)
+		a.log.Warn("images without a class are left out; put each into a folder named after its class", "images", images)
 	}
 }
 
-// views embeds augmented views of images; nil where none are asked for, or
-// there are no images.
-func (w *app) views(ctx context.Context, root string, e embed.Embeddings) func(blas32.General) ([]blas32.General, error) {
-	count := w.config.Classifier.DKL.Views
-	if !w.config.Classifier.DKL.Enabled || count == 0 || w.config.Features != "" {
+// views returns a function that embeds augmented views of images, or nil if no
+// views are wanted or there are no images.
+func (a *app) views(ctx context.Context, root string, e embed.Embeddings) func(blas32.General) ([]blas32.General, error) {
+	count := a.config.Classifier.DKL.Views
+	if !a.config.Classifier.DKL.Enabled || count == 0 || a.config.Features != "" {
 		return nil
 	}
-	return e.Views(ctx, w.options(), root, count)
+	return e.Views(ctx, a.options(), root, count)
 }
 
-// whole refuses inputs of which some failed, for commands that do all or
+// requireAll returns an error if some inputs failed, for commands that do all or
 // nothing.
-func whole(name string, problems []dataset.Problem) error {
+func requireAll(name string, problems []dataset.Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
 	p := problems[0]
-	return fmt.Errorf("%s: %d images could not be read, nothing was changed; the first is %s: %w", name, len(problems), p.Path, p.Err)
+	return fmt.Errorf("%s: %d images cannot be read, so nothing was changed; the first is %s: %w", name, len(problems), p.Path, p.Err)
 }
 
-// writeProblems writes the inputs that failed to a file and says so; a file from
-// an earlier run in which nothing fails any more is removed.
+// writeProblems writes the inputs that failed to a file and returns a
+// partialError. If none failed, it removes the file of an earlier run.
 func writeProblems(problems []dataset.Problem, file string) error {
 	if len(problems) == 0 {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

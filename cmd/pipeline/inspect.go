@@ -18,73 +18,73 @@ func newInspect() *cobra.Command {
 	var tree string
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
-		Short: "Show what a model knows and how it came to know it",
-		Long: `Shows the method of a model, its settings and what it chose by itself, its backbone,
-sessions and classes. --tree draws how the classes are arranged, where the method
-arranges them (gptree, hppca); with --images each class has its first picture.`,
+		Short: "Show what a model has learned and how",
+		Long: `Shows a model's method, its settings (given and chosen automatically), its backbone,
+sessions and classes. --tree draws the tree of classes, for methods that build one
+(gptree, hppca); with --images each class is shown with its first picture.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			m, err := model.Load(args[0])
 			if err != nil {
 				return err
 			}
 			if tree != "" {
-				return w.drawTree(ctx, m, args[0], tree)
+				return a.drawTree(ctx, m, args[0], tree)
 			}
-			return w.inspect(m, args[0])
+			return a.inspect(m, args[0])
 		}),
 	}
 	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
-	cmd.Flags().String("images", "", "`folder` of images for --tree; a first-level sub-folder is a class")
+	cmd.Flags().String("images", "", "`folder` of images for --tree; each first-level sub-folder is a class")
 	config.Bind(cmd.Flags(), "images", "images")
 	return cmd
 }
 
-func (w *app) inspect(m *model.Model, file string) error {
+func (a *app) inspect(m *model.Model, file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
 	}
-	w.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
-	w.say("settings   %s", m.HeadConfig)
-	w.inspectProjection(m)
-	w.inspectChoice(m)
-	w.inspectTemperature(m)
-	w.inspectBackbone(m)
-	w.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
+	a.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
+	a.say("settings   %s", m.HeadConfig)
+	a.inspectProjection(m)
+	a.inspectChoice(m)
+	a.inspectTemperature(m)
+	a.inspectBackbone(m)
+	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	if m.Calibration.Reason != "" {
-		w.say("rejection  not calibrated: %s", m.Calibration.Reason)
+		a.say("rejection  not calibrated: %s", m.Calibration.Reason)
 	} else {
-		w.say("rejection  calibrated on %d held-out samples%s", m.Calibration.Samples, fewShot(m.Calibration))
+		a.say("rejection  calibrated on %d held-out samples%s", m.Calibration.Samples, fewShot(m.Calibration))
 	}
-	return w.inspectSessions(m)
+	return a.inspectSessions(m)
 }
 
-// fewShot says whether the threshold knows what novelty is like in classes of a
-// few shots.
+// fewShot describes whether the threshold is calibrated for classes learned from
+// a few shots.
 func fewShot(c model.Calibration) string {
 	if c.Shots == 0 {
-		return " of base classes; the base session is too small to say what classes of a few shots are like"
+		return " of base classes; the base session is too small to calibrate for few-shot classes"
 	}
 	return fmt.Sprintf(", of base classes and of classes learned from %d shots", c.Shots)
 }
 
-// inspectChoice says what a head chose by pseudo-sessions where a setting was
-// left to it.
-func (w *app) inspectChoice(m *model.Model) {
+// inspectChoice prints the setting that a head chose by pseudo-sessions, if it was
+// left to the head.
+func (a *app) inspectChoice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
-		w.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
+		a.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
 	if head, ok := m.Predictor.Head.(chooser[shrinkage.Setting]); ok && head.Choice() != nil {
-		w.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
+		a.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
 	}
 }
 
 // A chooser is a head that may choose a setting by pseudo-sessions.
 type chooser[T any] interface{ Choice() *episodes.Choice[T] }
 
-// how says where a choice comes from.
+// how describes how a choice was made.
 func how[T any](c *episodes.Choice[T]) string {
 	if c.Fallback != "" {
 		return "the default: " + c.Fallback
@@ -92,35 +92,36 @@ func how[T any](c *episodes.Choice[T]) string {
 	return fmt.Sprintf("by %d pseudo-sessions on the base images", c.Config.Splits)
 }
 
-// inspectTemperature says what log-probabilities are divided by, and why.
-func (w *app) inspectTemperature(m *model.Model) {
+// inspectTemperature prints the number that log-probabilities are divided by, and
+// why.
+func (a *app) inspectTemperature(m *model.Model) {
 	t := m.Predictor.Temperature
 	switch {
 	case t == nil:
-		w.say("temperature 1: probabilities are as the method gives them")
+		a.say("temperature 1: probabilities are those of the method")
 	case t.Fallback != "":
-		w.say("temperature 1: %s", t.Fallback)
+		a.say("temperature 1: %s", t.Fallback)
 	case t.Config == nil:
-		w.say("temperature %.4g, as given", t.T)
+		a.say("temperature %.4g, as set", t.T)
 	default:
-		w.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", t.T, t.Config.Splits, t.After, t.Before)
+		a.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", t.T, t.Config.Splits, t.After, t.Before)
 	}
 }
 
-func (w *app) inspectBackbone(m *model.Model) {
+func (a *app) inspectBackbone(m *model.Model) {
 	if b := m.Provenance.Backbone; b.SHA256 == "" {
-		w.say("backbone   unknown: the model was trained on features")
+		a.say("backbone   unknown: the model was trained on features of unknown origin")
 	} else {
-		w.say("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
+		a.say("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
 	}
 	if p := m.Provenance.Preprocess; p != nil {
-		w.say("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, p.Orientation)
+		a.say("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, p.Orientation)
 	}
 }
 
-func (w *app) inspectSessions(m *model.Model) error {
+func (a *app) inspectSessions(m *model.Model) error {
 	sizes := m.ClassSizes()
-	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, s := range m.Sessions {
 		fmt.Fprintf(table, "\nsession %d\t%d samples\t\n", s.Index+1, s.Count())
 		for _, c := range sizes {

@@ -23,7 +23,7 @@ const (
 	killMoments = 5
 	// killSide makes a photo large enough for a run to be caught at work.
 	killSide = 320
-	// patience bounds the wait for something that must come; no result
+	// patience bounds the wait for something that must happen; no result
 	// depends on it.
 	patience = 2 * time.Minute
 )
@@ -36,7 +36,7 @@ func killPhotos() int {
 	return 150
 }
 
-// cachedRows counts the embeddings that a cache holds, of whatever backbone.
+// cachedRows counts the embeddings of all backbones in a cache.
 func (l *lab) cachedRows(folder string) int {
 	l.Helper()
 	stores, err := filepath.Glob(filepath.Join(folder, "embeddings", "*"))
@@ -57,8 +57,8 @@ func (l *lab) cachedRows(folder string) int {
 	return rows
 }
 
-// signalWhen starts a command and sends it a signal as soon as it has got far
-// enough. A command that ends before that is not sent anything: exitCode tells.
+// signalWhen starts a command and signals it once a condition holds. A command
+// that ends before gets no signal, as its exit code shows.
 func (l *lab) signalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (exitCode int) {
 	l.Helper()
 	if err := cmd.Start(); err != nil {
@@ -86,7 +86,7 @@ func (l *lab) signalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (e
 // wasKilled is the exit code that Go reports for a process ended by a signal.
 const wasKilled = -1
 
-// noLeftovers fails when a folder holds a temporary file.
+// noLeftovers fails if a folder contains a temporary file.
 func (l *lab) noLeftovers(dirs ...string) {
 	l.Helper()
 	for _, dir := range dirs {
@@ -234,7 +234,7 @@ func TestLearnIsKilled(t *testing.T) {
 	}
 }
 
-// base trains the model that the sessions start from, in a folder of its own.
+// base trains the model that the sessions start from, in a separate folder.
 func (l *lab) base(name, images string) string {
 	l.Helper()
 	model := l.path(name, "m.model")
@@ -245,8 +245,8 @@ func (l *lab) base(name, images string) string {
 	return model
 }
 
-// learnMoment says when to kill: while embedding, while the temporary file is
-// there, and when the old version has its second name.
+// learnMoment returns the condition to kill at: while embedding, while the
+// temporary file exists, and when the old version has its second name.
 func (l *lab) learnMoment(i int, rng *rand.Rand, cache, model string) func() bool {
 	moment := 1 + rng.IntN(59)
 	switch i {
@@ -266,7 +266,7 @@ func (l *lab) learnMoment(i int, rng *rand.Rand, cache, model string) func() boo
 	return func() bool { return l.cachedRows(cache) >= moment }
 }
 
-// intact fails unless the model can be read at this moment.
+// intact fails unless the model can be read.
 func (l *lab) intact(model string) {
 	l.Helper()
 	if r := l.run("inspect", model); r.code != exitDone {
@@ -294,7 +294,7 @@ func (l *lab) sameFiles(want, got string) {
 	}
 }
 
-// TestInterrupt: Ctrl-C ends with 130 and says how to go on.
+// TestInterrupt: Ctrl-C ends with 130 and prints how to resume.
 func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -325,7 +325,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses share a cache and say the same; two that share an output
+// TestTwoProcesses share a cache and give the same results; two that share an output
 // folder do not mix: the second is refused or comes after the first.
 func TestTwoProcesses(t *testing.T) {
 	if testing.Short() {

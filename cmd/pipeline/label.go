@@ -19,14 +19,14 @@ func newLabel() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "label MODEL --images DIR --out OUTDIR | --stdin",
 		Short: "Label a folder of images",
-		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. A run
-that was stopped is continued by the same command: what was embedded is cached.
+		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. Run
+the same command again to resume a run that was stopped: embeddings are cached.
 Exit code 3 means that some images could not be read; errors.csv says why.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    exactly(1),
 		RunE: either(
-			func(ctx context.Context, w *app, args []string) error { return w.label(ctx, args[0]) },
-			func(ctx context.Context, w *app, args []string) error { return w.labelStdin(ctx, args) },
+			func(ctx context.Context, a *app, args []string) error { return a.label(ctx, args[0]) },
+			func(ctx context.Context, a *app, args []string) error { return a.labelStdin(ctx, args) },
 		),
 	}
 	inputFlags(cmd, "images", "list")
@@ -36,10 +36,10 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 	stdinFlag(cmd)
 	standard := label.DefaultConfig()
 	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl, parquet")
-	cmd.Flags().Int("top-k", standard.TopK, "ranked classes in the column top_k")
+	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
-	cmd.Flags().String("organise", "", "class folders in OUTDIR/by-class: link to the photos, or copy them")
-	cmd.Flags().Bool("xmp", false, "write the class into PHOTO.xmp beside each photo (dc:subject)")
+	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
+	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
 	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
 	config.Bind(cmd.Flags(), "report", "label.report")
 	config.Bind(cmd.Flags(), "organise", "label.organise")
@@ -50,78 +50,78 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 	return cmd
 }
 
-func (w *app) label(ctx context.Context, file string) (err error) {
-	if err := require([2]string{"images", w.config.Images}, [2]string{"out", w.config.Out}); err != nil {
+func (a *app) label(ctx context.Context, file string) (err error) {
+	if err := require([2]string{"images", a.config.Images}, [2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
-	m, err := w.loadModel(file)
+	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
-	if err := w.shardOut(); err != nil {
+	if err := a.shardOut(); err != nil {
 		return err
 	}
-	in, err := w.images(ctx, m)
+	in, err := a.images(ctx, m)
 	if err != nil {
 		return err
 	}
 	defer closeInto(in, &err)
-	job := label.Job{Config: w.config.Label, Head: m.Predictor, Images: in, Out: w.config.Out, Method: m.Method, Model: m.SHA256()}
-	if job.Threshold, err = m.Threshold(w.config.Label.Reject); err != nil {
+	job := label.Job{Config: a.config.Label, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256()}
+	if job.Threshold, err = m.Threshold(a.config.Label.Reject); err != nil {
 		return err
 	}
-	if job.Sinks, err = w.sinks(); err != nil {
+	if job.Sinks, err = a.sinks(); err != nil {
 		return err
 	}
-	if w.config.Label.Report {
+	if a.config.Label.Report {
 		truth, err := label.NewEvaluation(m.Classes(), true)
 		if err != nil {
 			return err
 		}
 		page := report.PageOf(m, version)
-		page.Title, page.MaxThumbnails = "Labels", w.config.Label.Thumbnails
-		job.Sinks = append(job.Sinks, truth, w.page(ctx, page, in, truth, w.config.Out))
+		page.Title, page.MaxThumbnails = "Labels", a.config.Label.Thumbnails
+		job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, a.config.Out))
 	}
 	summary, err := job.Run(ctx)
 	if err != nil {
 		return err
 	}
-	w.say("labelled %d images (%d rejected, %d failed) into %s", summary.Labelled, summary.Rejected, summary.Failed, w.config.Out)
-	return partial(summary.Failed, filepath.Join(w.config.Out, "errors.csv"))
+	a.say("labelled %d images (%d rejected, %d failed) into %s", summary.Labelled, summary.Rejected, summary.Failed, a.config.Out)
+	return partial(summary.Failed, filepath.Join(a.config.Out, "errors.csv"))
 }
 
 // thumbnailSide is the longer side of a picture on a page.
 const thumbnailSide = 160
 
-// page writes report.html into a folder.
-func (w *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, dir string) *report.Sink {
+// page returns a sink that writes report.html into a folder.
+func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, dir string) *report.Sink {
 	page := report.NewSink(ctx, p)
-	page.File, page.Evaluation, page.Threads = filepath.Join(dir, "report.html"), truth, w.config.Workers()
+	page.File, page.Evaluation, page.Threads = filepath.Join(dir, "report.html"), truth, a.config.Workers()
 	page.Picture = func(path string) ([]byte, error) {
 		return in.embedder.Thumbnail(dataset.FullPath(in.root, path), thumbnailSide)
 	}
 	return page
 }
 
-// sinks are what is done with labelled images beside the tables.
-func (w *app) sinks() (sinks []label.Sink, err error) {
-	if how := w.config.Label.Organise; how != "" {
-		if err := os.MkdirAll(w.config.Out, 0o755); err != nil {
+// sinks returns the outputs that the settings ask for in addition to the tables.
+func (a *app) sinks() (sinks []label.Sink, err error) {
+	if how := a.config.Label.Organise; how != "" {
+		if err := os.MkdirAll(a.config.Out, 0o755); err != nil {
 			return nil, fmt.Errorf("output folder: %w", err)
 		}
-		tree, err := organise.NewTree(organise.How(how), w.config.Images, filepath.Join(w.config.Out, "by-class"))
+		tree, err := organise.NewTree(organise.How(how), a.config.Images, filepath.Join(a.config.Out, "by-class"))
 		if err != nil {
 			return nil, err
 		}
 		sinks = append(sinks, tree)
 	}
-	if w.config.Label.XMP {
-		sinks = append(sinks, organise.NewSidecars(w.config.Images))
+	if a.config.Label.XMP {
+		sinks = append(sinks, organise.NewSidecars(a.config.Images))
 	}
 	return sinks, nil
 }
 
-// partial is the error of a run that was done but for some inputs.
+// partial returns a partialError if some inputs failed. The file says why.
 func partial(failed int, file string) error {
 	if failed == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// TestLabelFormats: both formats say the same, in the order of paths.
+// TestLabelFormats: both formats have the same content, in the order of paths.
 func TestLabelFormats(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()
@@ -61,7 +61,7 @@ func csvOfJSON(t *testing.T, line []byte) []string {
 	}
 }
 
-// checkRow: the figures of a row belong together.
+// checkRow checks that the numbers of a row are consistent.
 func checkRow(t *testing.T, row []string) {
 	t.Helper()
 	var ranked [][2]any
@@ -87,7 +87,7 @@ func checkRow(t *testing.T, row []string) {
 	}
 }
 
-// TestSummary: the keys of summary.json, and the files beside it.
+// TestSummary: the keys of summary.json, and the files next to it.
 func TestSummary(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()
@@ -123,7 +123,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSecondRunInfersNothing, whatever changed about the files but not in them.
+// TestSecondRunInfersNothing, whatever changed about the files except their content.
 func TestSecondRunInfersNothing(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()
@@ -175,7 +175,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 // TestOutputInsideImages: what the run itself writes is neither read nor
-// counted, so the second run says what the first one said.
+// counted, so the second run gives the same results as the first.
 func TestOutputInsideImages(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()
@@ -208,8 +208,8 @@ func (l *lab) summaryWithoutTiming(out string) string {
 	return string(text)
 }
 
-// TestReject: the share of known images that is turned away is about the one
-// asked for; without --reject it is none.
+// TestReject: the share of known images that is rejected is about the one asked
+// for; without --reject none is.
 func TestReject(t *testing.T) {
 	l := newLab(t)
 	images := l.photos(l.path("base"), smallSide, 40, "kiwi", "lime", "plum")
@@ -271,7 +271,7 @@ func TestFormulasAreNeutralised(t *testing.T) {
 	}
 }
 
-// TestLists: a list chooses and labels images; labels.csv itself is one.
+// TestLists: a list selects and labels images; labels.csv can be used as one.
 func TestLists(t *testing.T) {
 	l := newLab(t)
 	model, images := l.trained()

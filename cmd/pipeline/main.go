@@ -1,6 +1,6 @@
 // Command pipeline labels folders of photos: a frozen backbone turns images
 // into embeddings, and probabilistic classifiers learn new classes from a few
-// of them without forgetting the old ones.
+// images without forgetting the old ones.
 package main
 
 import (

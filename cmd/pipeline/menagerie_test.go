@@ -33,7 +33,7 @@ func (m *menagerie) add(name string, data []byte) {
 	m.write(filepath.Join(m.root, name), data)
 }
 
-// cell is how a path stands in a CSV file.
+// cell returns a path as written in a CSV file.
 func cell(name string) string {
 	name = dataset.EscapePath(name)
 	if strings.ContainsRune("=+-@\t\r", rune(name[0])) {
@@ -198,7 +198,7 @@ func pngHeader(w, h uint32) []byte {
 	return append([]byte(pngMagic), pngChunk("IHDR", header)...)
 }
 
-// damagedPalettes have pixels outside of their palette (CVE-2023-36308); they
+// damagedPalettes have pixels outside their palette (CVE-2023-36308); they
 // are read, as black, and must not panic.
 func (m *menagerie) damagedPalettes() {
 	rows := encoded(func(b *bytes.Buffer) error {
@@ -275,7 +275,7 @@ func (m *menagerie) noImages() {
 	m.skip("other", "plain", []byte("no extension, no image\n"))
 }
 
-// unreadable needs a user who is not above permissions.
+// unreadable needs a user whom permissions apply to.
 func (m *menagerie) unreadable() {
 	probe := filepath.Join(m.TempDir(), "probe")
 	if err := os.WriteFile(probe, nil, 0); err != nil {

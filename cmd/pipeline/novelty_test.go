@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
-// unknownDraws is how often 20 classes are drawn.
+// unknownDraws is the number of draws of 20 classes.
 const unknownDraws = 5
 
 // TestUnknownClasses measures on Caltech-101, photos through ViT-Tiny, how well
@@ -31,7 +31,7 @@ func TestUnknownClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The mean over the draws, measured once; 0.005 is room for another machine.
+	// The mean over the draws, measured once; 0.005 allows for another machine.
 	for _, c := range []struct {
 		head string
 		mean float64
@@ -52,7 +52,7 @@ func TestUnknownClasses(t *testing.T) {
 	}
 }
 
-// holdOut writes two feature folders: five photos of every class but 20 that
+// holdOut writes two feature folders: five photos of every class except 20 that
 // are drawn, and five others of every class.
 func (l *lab) holdOut(f embed.Embeddings, draw uint64) (train, test string) {
 	l.Helper()

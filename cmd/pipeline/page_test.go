@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestReportsShowPictures: on a page of more images than it can show, every tile
-// has a picture, whichever of the images it shows; one whose file is gone by
-// then gives way to another.
+// TestReportsShowPictures: if there are more images than a report can show, every
+// tile still has a picture.
 func TestReportsShowPictures(t *testing.T) {
 	l := newLab(t)
 	model, _ := l.trained()

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/term"
 )
 
-// A progress shows images done, images per second and the time left, on a
-// terminal only.
+// A progress shows the images done, images per second and the time left. It shows
+// nothing if stderr is not a terminal.
 type progress struct{ bar *progressbar.ProgressBar }
 
-func (w *app) newProgress(total int) progress {
-	f, ok := w.terminal()
+func (a *app) newProgress(total int) progress {
+	f, ok := a.terminal()
 	if !ok {
 		return progress{}
 	}
@@ -29,7 +29,7 @@ func (w *app) newProgress(total int) progress {
 
 func (p progress) add() {
 	if p.bar != nil {
-		_ = p.bar.Add(1) // a display that fails must not stop the work
+		_ = p.bar.Add(1) // a failing display must not stop the work
 	}
 }
 
@@ -39,9 +39,9 @@ func (p progress) finish() {
 	}
 }
 
-// newTransfer is the progress of a download in bytes.
-func (w *app) newTransfer(total int64) progress {
-	f, ok := w.terminal()
+// newTransfer returns the progress of a download, in bytes.
+func (a *app) newTransfer(total int64) progress {
+	f, ok := a.terminal()
 	if !ok {
 		return progress{}
 	}
@@ -58,8 +58,8 @@ func (p progress) set(done, _ int64) {
 	}
 }
 
-// terminal returns stderr where a person watches it.
-func (w *app) terminal() (*os.File, bool) {
-	f, ok := w.stderr.(*os.File)
-	return f, ok && w.config.Log == "text" && term.IsTerminal(int(f.Fd()))
+// terminal returns stderr, and whether it is a terminal that shows progress.
+func (a *app) terminal() (*os.File, bool) {
+	f, ok := a.stderr.(*os.File)
+	return f, ok && a.config.Log == "text" && term.IsTerminal(int(f.Fd()))
 }

@@ -16,25 +16,26 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/rank"
 )
 
-// novelShare is the --reject of rank --cluster-unknown where none is given.
+// novelShare is the default --reject of rank --cluster-unknown.
 const novelShare = 0.05
 
 func newRank() *cobra.Command {
 	var groups string
 	cmd := &cobra.Command{
 		Use:   "rank MODEL --images DIR --by entropy|margin|variance|novelty|label-error --out FILE",
-		Short: "Sort images by what is worth a look: uncertain, unknown or wrongly labelled",
-		Long: `Writes a CSV file with the images that deserve attention first. By entropy or
-margin: a label for these teaches the model most. By novelty: these look like no
-class it knows. By label-error: the folder that these lie in is probably wrong.
+		Short: "Find images worth a look: uncertain, unknown or mislabelled",
+		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
+which these are: with entropy, margin or variance, images whose label would teach
+the model most; with novelty, images unlike any known class; with label-error,
+images that probably lie in the wrong class folder.
 
---cluster-unknown puts links to the images of no known class into folders
-group-001, group-002 and so on, like to like. Delete what does not belong,
-rename a folder to what it shows, and give it to pipeline learn.`,
+--cluster-unknown groups the images of no known class by similarity and links them
+into folders group-001, group-002 and so on. Delete the images that do not belong
+to a group, rename its folder to the class it shows, and pass it to pipeline learn.`,
 		Example: `  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
-			return w.rank(ctx, args[0], groups)
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			return a.rank(ctx, args[0], groups)
 		}),
 	}
 	inputFlags(cmd, "images", "list")
@@ -42,32 +43,32 @@ rename a folder to what it shows, and give it to pipeline learn.`,
 	outFlag(cmd, "CSV `file` to write")
 	backboneFlag(cmd)
 	standard := rank.DefaultConfig()
-	cmd.Flags().String("by", string(standard.By), "what to rank by: "+strings.Join(rank.Criteria(), ", "))
+	cmd.Flags().String("by", string(standard.By), "`criterion` to rank by: "+strings.Join(rank.Criteria(), ", "))
 	cmd.Flags().Int("top", standard.Top, "`number` of rows to write (default: all)")
-	cmd.Flags().Float64("reject", 0, fmt.Sprintf("`share` of known-class images that may count as unknown (with --cluster-unknown %g unless given)", novelShare))
-	cmd.Flags().StringVar(&groups, "cluster-unknown", "", "group the images of no known class in this `folder`, which must be empty or new")
+	cmd.Flags().Float64("reject", 0, fmt.Sprintf("`share` of known-class images that may count as unknown (default with --cluster-unknown: %g)", novelShare))
+	cmd.Flags().StringVar(&groups, "cluster-unknown", "", "group the images of no known class in this `folder`, which must be new or empty")
 	config.Bind(cmd.Flags(), "by", "rank.by")
 	config.Bind(cmd.Flags(), "top", "rank.top")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
 	return cmd
 }
 
-func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
-	if err := require([2]string{"images", w.config.Images}, [2]string{"out", w.config.Out}); err != nil {
+func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
+	if err := require([2]string{"images", a.config.Images}, [2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
-	if w.config.Scan.Shard != "" {
-		return usagef("rank compares all images with each other: leave out --shard")
+	if a.config.Scan.Shard != "" {
+		return usagef("rank compares all images with each other, so it cannot use --shard")
 	}
 	if err := emptyFolder(groupDir); err != nil {
 		return err
 	}
-	m, err := w.loadModel(file)
+	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
 	threshold := math.NaN()
-	share := w.config.Label.Reject
+	share := a.config.Label.Reject
 	if groupDir != "" && share == 0 {
 		share = novelShare
 	}
@@ -76,15 +77,15 @@ func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
 			return err
 		}
 	}
-	scorer, err := w.config.Rank.Scorer(m.Predictor, threshold)
+	scorer, err := a.config.Rank.Scorer(m.Predictor, threshold)
 	if err != nil {
 		return err
 	}
-	ranking, err := rank.New(w.config.Rank, m.Classes())
+	ranking, err := rank.New(a.config.Rank, m.Classes())
 	if err != nil {
 		return err
 	}
-	in, err := w.images(ctx, m)
+	in, err := a.images(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -93,41 +94,42 @@ func (w *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := w.writeRanking(ranking, in.root, groupDir); err != nil {
+	if err := a.writeRanking(ranking, in.root, groupDir); err != nil {
 		return err
 	}
-	return writeProblems(outcome.Problems, w.config.Out+".errors.csv")
+	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
 }
 
-func (w *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
+func (a *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
 	entries, groups := ranking.Entries, ranking.Groups
 	if ranking.Unlabelled > 0 && len(entries) == 0 {
-		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; put each class into a folder of its own, DIR/<class>/<image>", w.config.Rank.By, ranking.Unlabelled)
+		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; use one folder per class, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
 	}
 	if groupDir != "" {
 		if err := rank.LinkGroups(groups, root, groupDir); err != nil {
 			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
 	}
-	err := writeWhole(w.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
+	err := writeWhole(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
 	if err != nil {
 		return err
 	}
-	w.say("ranked %d images by %s into %s", len(entries), w.config.Rank.By, w.config.Out)
+	a.say("ranked %d images by %s into %s", len(entries), a.config.Rank.By, a.config.Out)
 	if ranking.Unlabelled > 0 {
-		w.say("left out %d images whose folder is no class of the model", ranking.Unlabelled)
+		a.say("left out %d images whose folder is not a class of the model", ranking.Unlabelled)
 	}
 	if groupDir != "" {
 		n := 0
 		for _, g := range groups {
 			n += len(g)
 		}
-		w.say("%d groups of %d unknown images in %s: rename a group to what it shows, delete the others, then pipeline learn MODEL --images %s", len(groups), n, groupDir, groupDir)
+		a.say("%d groups of %d unknown images in %s: rename each group to the class it shows, delete the others, then run pipeline learn MODEL --images %s", len(groups), n, groupDir, groupDir)
 	}
 	return nil
 }
 
-// emptyFolder refuses a folder that holds something: groups would mix with it.
+// emptyFolder returns a usage error if a folder contains anything: groups would
+// mix with it.
 func emptyFolder(dir string) error {
 	if dir == "" {
 		return nil
@@ -137,7 +139,7 @@ func emptyFolder(dir string) error {
 		return fmt.Errorf("--cluster-unknown: %w", err)
 	}
 	if len(entries) > 0 {
-		return usagef("--cluster-unknown %s: the folder is not empty; give a new one, so that what was named there is not lost", dir)
+		return usagef("--cluster-unknown %s: the folder is not empty; give a new one, so that groups named earlier are not lost", dir)
 	}
 	return nil
 }

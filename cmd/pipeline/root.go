@@ -13,10 +13,10 @@ var version = "0.1.0-dev"
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pipeline",
-		Short: "Label folders of photos; learn new classes from a few of them",
-		Long: `Images are resized, normalised and passed through a frozen ONNX backbone;
-probabilistic classifiers learn from the embeddings, new classes from a few
-images and without forgetting the old ones.`,
+		Short: "Label folders of photos and learn new classes from a few examples",
+		Long: `Images are resized, normalised and passed through a frozen ONNX backbone.
+Probabilistic classifiers learn from the embeddings. They learn new classes from a
+few images without forgetting the old ones.`,
 		Example:       "  pipeline demo",
 		Version:       version,
 		SilenceUsage:  true,
@@ -34,7 +34,8 @@ images and without forgetting the old ones.`,
 	return root
 }
 
-// knownCommand refuses a word that is no command and names the nearest one.
+// knownCommand returns a usage error if the first argument is not a command. The
+// error names the nearest one.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -49,9 +50,9 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 func commonFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.String("config", "", "YAML `file` with settings (see configs/reference.yaml)")
-	flags.StringArray("set", nil, "set any `key=value`; may be repeated")
-	flags.Uint64("seed", 0, "seed of everything random")
-	flags.Int("threads", 0, "images worked on at once (default: all cores)")
+	flags.StringArray("set", nil, "set a setting, as `key=value`; may be repeated")
+	flags.Uint64("seed", 0, "seed of all random numbers")
+	flags.Int("threads", 0, "images processed in parallel (default: all cores)")
 	flags.String("cache", "", "`folder` for embeddings and backbones (default: the user's cache folder)")
 	flags.String("log", "text", "format of the log on stderr: text or json")
 	for _, name := range []string{"seed", "threads", "cache", "log"} {
@@ -59,11 +60,11 @@ func commonFlags(root *cobra.Command) {
 	}
 }
 
-// inputFlags adds the flags that name images or features.
+// inputFlags adds the named flags for images or features.
 func inputFlags(cmd *cobra.Command, names ...string) {
 	usage := map[string]string{
-		"images":   "`folder` of images; a first-level sub-folder is a class",
-		"list":     "`file` that lists images (path, or CSV with a header path,label), relative to --images",
+		"images":   "`folder` of images; each first-level sub-folder is a class",
+		"list":     "`file` that lists images (paths, or CSV with the header path,label), relative to --images",
 		"features": "`folder` of embeddings made by pipeline embed, or of embeddings.npy and samples.csv",
 	}
 	for _, name := range names {
@@ -72,13 +73,13 @@ func inputFlags(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// scanFlags adds the flags that narrow a folder or list.
+// scanFlags adds the flags that select files of a folder or list.
 func scanFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArray("include", nil, "take only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
-	f.StringArray("exclude", nil, "leave out files and folders that match a glob `pattern`; may be repeated")
-	f.String("symlinks", string(dataset.FollowLinks), "symbolic links: follow, files (no linked folders) or skip")
-	f.String("shard", "", "take part `i/n` of the files only; results go to the sub-folder shard-i-of-n of --out")
+	f.StringArray("include", nil, "read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
+	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
+	f.String("symlinks", string(dataset.FollowLinks), "symbolic links: follow, files (follow links to files only) or skip")
+	f.String("shard", "", "process only part `i/n` of the files; results go to the sub-folder shard-i-of-n of --out")
 	for _, name := range []string{"include", "exclude", "symlinks", "shard"} {
 		config.Bind(f, name, "scan."+name)
 	}
@@ -92,9 +93,9 @@ func outFlag(cmd *cobra.Command, usage string) {
 
 // backboneFlag adds --backbone.
 func backboneFlag(cmd *cobra.Command) {
-	cmd.Flags().String("backbone", "", "ONNX `file`, or name from pipeline backbones list (default: the built-in one)")
+	cmd.Flags().String("backbone", "", "ONNX `file`, or a name from pipeline backbones list (default: the model's own, or the built-in one)")
 	config.Bind(cmd.Flags(), "backbone", "backbone")
 }
 
-// exactly and friends say how many arguments a command takes.
+// exactly requires n arguments.
 func exactly(n int) cobra.PositionalArgs { return arguments(cobra.ExactArgs(n)) }

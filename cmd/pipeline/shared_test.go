@@ -28,7 +28,7 @@ func TestCaltech(t *testing.T) {
 	}{
 		{"ncm", 0.866, []string{"--classifier", "ncm"}},
 		// The reference is for L2 and λ = 0.01 without the log-determinant; with
-		// it, as the tool does by default, the accuracy must be no other.
+		// it, as by default, the accuracy must be the same.
 		{"ppca without log-determinant", 0.856, []string{"--classifier", "ppca", "--set", "classifier.ppca.logdet=false"}},
 		{"ppca", 0.856, []string{"--classifier", "ppca"}},
 		{"plda", 0.848, []string{"--classifier", "plda"}},
@@ -75,9 +75,9 @@ func (l *lab) firstAndLast(root string, n int) (first, last string) {
 	return l.path("first.txt"), l.path("last.txt")
 }
 
-// TestExports takes every network that models/verify_exports.sh made through
-// the whole pipeline. The weights are random: what counts is that each command
-// works, without any setting but the file.
+// TestExports runs the whole pipeline with every network that
+// models/verify_exports.sh made. The weights are random: what counts is that each
+// command works, with no setting other than the file.
 func TestExports(t *testing.T) {
 	if wanted.exports == "" {
 		t.Skipf("%s names no folder of exported networks", exportsDir)

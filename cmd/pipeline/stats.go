@@ -12,15 +12,16 @@ import (
 func newStats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Collect statistics on many machines and merge them",
-		Long: `A head with a Gaussian per class needs count, mean and covariance of each class and
-not the images. Machines that each see some of the images collect these statistics;
-merged, in any order and grouping, they are those of all images, exactly, and
-pipeline train --stats makes a model of them; pipeline learn --stats adds them to one.
-Images that two machines have both
-counted count once, as long as one of the two statistics still has the examples
-of their class (it keeps up to as many as an embedding has values); else merging is
-refused.`,
+		Short: "Collect class statistics on many machines and merge them",
+		Long: `A method with one Gaussian per class needs only the count, mean and covariance of
+each class, not the images. Collect these statistics on several machines, each with
+a part of the images, and merge them in any order: the result is exactly the
+statistics of all images. pipeline train --stats trains a model on them, pipeline
+learn --stats adds them to a model.
+
+An image counted on two machines counts once if one of the two files still has the
+embeddings of its class, which it stores for classes of at most as many images as
+an embedding has values. Otherwise the files cannot be merged.`,
 		Example: "  pipeline stats collect --images shard1 --out 1.stats",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -34,24 +35,24 @@ func newStatsCollect() *cobra.Command {
 	var except []string
 	cmd := &cobra.Command{
 		Use:   "collect --images DIR | --features FEATDIR --out STATS",
-		Short: "Count images into statistics of their classes",
-		Long: `Writes the statistics of the classes of a folder of images (DIR/CLASS/IMAGE), or of
-embeddings made before. Memory does not grow with the number of images but for 32
-bytes each, their content hash, by which an image counts once.
+		Short: "Collect the statistics of the classes of a folder",
+		Long: `Writes the statistics of the classes of a folder of images (DIR/CLASS/IMAGE) or of
+embeddings. Memory grows only by 32 bytes per image, the content hash that makes it
+count once.
 
-A class of up to as many images as an embedding has values is kept as the embeddings
-themselves; of a larger one only count, mean and covariance are.`,
+A class of at most as many images as an embedding has values is stored as its
+embeddings, a larger class as its count, mean and covariance.`,
 		Example: "  pipeline stats collect --images shard1 --out 1.stats",
 		Args:    arguments(cobra.NoArgs),
-		RunE: command(func(ctx context.Context, w *app, _ []string) error {
-			return w.collectStats(ctx, raw, except)
+		RunE: command(func(ctx context.Context, a *app, _ []string) error {
+			return a.collectStats(ctx, raw, except)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	outFlag(cmd, "`file` for the statistics")
 	backboneFlag(cmd)
-	cmd.Flags().BoolVar(&raw, "raw", false, "take embeddings as they are instead of scaling them to length 1 (ppca with normalize: false and Euclidean ncm want that)")
-	cmd.Flags().StringArrayVar(&except, "except", nil, "`file` of statistics whose images are not counted again; may be repeated")
+	cmd.Flags().BoolVar(&raw, "raw", false, "do not scale embeddings to length 1 (for ppca with normalize: false and Euclidean ncm)")
+	cmd.Flags().StringArrayVar(&except, "except", nil, "skip the images that are in this `file` of statistics; may be repeated")
 	return cmd
 }
 
@@ -59,23 +60,23 @@ func newStatsMerge() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge STATS... --out STATS",
 		Short: "Merge statistics made on different machines",
-		Long: `Merges files of pipeline stats collect, or merged ones, into the statistics of all
-their images. The result is exact: it does not depend on order and grouping but for
-rounding (1e-12 of the squared length of the data). Statistics of different backbones,
-preprocessings or dimensions, or of embeddings that were scaled to length 1 and
-of others that were not, are refused. Memory is that of the result and of one input.`,
+		Long: `Merges files written by pipeline stats collect or merge into the statistics of all
+their images. The result is exact: except for rounding (1e-12 of the squared length
+of the data) it does not depend on order and grouping. All files must have the same
+backbone, preprocessing and dimension, and all or none of them must have embeddings
+scaled to length 1. Memory holds the result and one input at a time.`,
 		Example: "  pipeline stats merge 1.stats 2.stats 3.stats --out all.stats",
 		Args:    arguments(cobra.MinimumNArgs(1)),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
-			return w.mergeStats(ctx, args)
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			return a.mergeStats(ctx, args)
 		}),
 	}
 	outFlag(cmd, "`file` for the statistics of all images")
 	return cmd
 }
 
-func (w *app) mergeStats(ctx context.Context, files []string) error {
-	if err := require([2]string{"out", w.config.Out}); err != nil {
+func (a *app) mergeStats(ctx context.Context, files []string) error {
+	if err := require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
 	sum, err := classstats.Load(files[0])
@@ -98,12 +99,12 @@ func (w *app) mergeStats(ctx context.Context, files []string) error {
 		shared += n
 	}
 	sum.ToolVersion = version
-	if err := sum.Save(w.config.Out); err != nil {
+	if err := sum.Save(a.config.Out); err != nil {
 		return err
 	}
-	w.say("merged %d files: %d samples of %d classes", len(files), sum.SampleCount(), len(sum.Classes()))
+	a.say("merged %d files: %d samples of %d classes", len(files), sum.SampleCount(), len(sum.Classes()))
 	if shared > 0 {
-		w.say("%d samples were in two of them; they count once", shared)
+		a.say("%d samples were in more than one file; they count once", shared)
 	}
 	return nil
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
-// A tally counts samples into statistics as they come.
+// A tally adds samples to statistics as they are read.
 type tally struct {
 	stats  *classstats.Stats
 	except []*classstats.Stats
-	// known samples were counted before, here or in except; unlabelled ones
-	// have no class.
+	// known is the number of samples counted before, here or in except, and
+	// unlabelled the number of samples without a class.
 	known, unlabelled int
 }
 
-func (w *app) collectStats(ctx context.Context, raw bool, except []string) (err error) {
-	if err := require([2]string{"out", w.config.Out}); err != nil {
+func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err error) {
+	if err := require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
 	t := &tally{}
@@ -30,7 +30,7 @@ func (w *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 		}
 		t.except = append(t.except, s)
 	}
-	in, err := w.input(ctx, nil)
+	in, err := a.input(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -40,22 +40,22 @@ func (w *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	t.stats.Provenance, t.stats.ToolVersion = from, version
 	outcome, err := in.Each(ctx, func(item embed.Item) error {
 		if item.Err != nil {
-			return nil // among the problems of the outcome
+			return nil // outcome.Problems has it
 		}
 		return t.add(item.Sample.Label, model.Hash(item.Hash), item.Vector)
 	})
 	if err != nil {
 		return err
 	}
-	w.warnUnlabelled(t.unlabelled)
-	if err := t.stats.Save(w.config.Out); err != nil {
+	a.warnUnlabelled(t.unlabelled)
+	if err := t.stats.Save(a.config.Out); err != nil {
 		return err
 	}
-	w.say("counted %d samples of %d classes", t.stats.SampleCount(), len(t.stats.Classes()))
+	a.say("counted %d samples of %d classes", t.stats.SampleCount(), len(t.stats.Classes()))
 	if t.known > 0 {
-		w.say("%d samples were counted already or occur twice; they count once", t.known)
+		a.say("%d samples were counted before or occur twice; they count once", t.known)
 	}
-	return writeProblems(outcome.Problems, w.config.Out+".errors.csv")
+	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
 }
 
 func (t *tally) add(class string, content model.Hash, embedding []float32) error {

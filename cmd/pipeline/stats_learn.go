@@ -9,38 +9,38 @@ import (
 )
 
 // trainStats trains on a STATS file.
-func (w *app) trainStats(ctx context.Context, file string) error {
-	c := w.config
+func (a *app) trainStats(ctx context.Context, file string) error {
+	c := a.config
 	if err := require([2]string{"out", c.Out}); err != nil {
 		return err
 	}
-	if err := w.onlyStats(); err != nil {
+	if err := a.onlyStats(); err != nil {
 		return err
 	}
 	if c.Classifier.DKL.Enabled {
-		return usagef("--dkl needs examples, and --stats has none: give --images or --features")
+		return usagef("--dkl needs examples, which --stats does not have: give --images or --features")
 	}
 	s, err := classstats.Load(file)
 	if err != nil {
 		return err
 	}
-	m, outcome, err := model.TrainStats(ctx, w.modelSettings(), s)
+	m, outcome, err := model.TrainStats(ctx, a.modelSettings(), s)
 	if err != nil {
 		return err
 	}
-	if err := w.save(m, c.Out); err != nil {
+	if err := a.save(m, c.Out); err != nil {
 		return err
 	}
-	w.sayOutcome("trained "+m.Method, outcome)
+	a.sayOutcome("trained "+m.Method, outcome)
 	return nil
 }
 
-// learnStats is learn with a STATS file.
-func (w *app) learnStats(ctx context.Context, file, stats string) error {
-	if err := w.onlyStats(); err != nil {
+// learnStats adds a STATS file to a model.
+func (a *app) learnStats(ctx context.Context, file, stats string) error {
+	if err := a.onlyStats(); err != nil {
 		return err
 	}
-	m, err := w.loadModel(file)
+	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
@@ -55,17 +55,17 @@ func (w *app) learnStats(ctx context.Context, file, stats string) error {
 	if outcome.Changed() {
 		m.ToolVersion = version
 	}
-	if err := w.save(m, file); err != nil {
+	if err := a.save(m, file); err != nil {
 		return err
 	}
-	w.sayOutcome("learned", outcome)
+	a.sayOutcome("learned", outcome)
 	return nil
 }
 
-// onlyStats refuses a second input.
-func (w *app) onlyStats() error {
-	if c := w.config; c.Images != "" || c.List != "" || c.Features != "" {
-		return usagef("--stats and --images, --list or --features are different inputs: give one")
+// onlyStats returns a usage error if there is a second input besides --stats.
+func (a *app) onlyStats() error {
+	if c := a.config; c.Images != "" || c.List != "" || c.Features != "" {
+		return usagef("--stats and --images, --list or --features are different inputs: give only one")
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Three machines that see some of the images each, one image twice, make the
-// model of one machine that sees all.
+// Three machines that each see some of the images, one image twice, give the model
+// of one machine that sees all.
 func TestStatsAcrossMachines(t *testing.T) {
 	l := newLab(t)
 	all := l.photos(l.path("all"), 40, 9, "ant", "bee", "cat")
@@ -27,7 +27,7 @@ func TestStatsAcrossMachines(t *testing.T) {
 	}
 	l.must("stats", "merge", l.path("2.stats"), l.path("3.stats"), "--out", l.path("23.stats"))
 	r := l.must("stats", "merge", l.path("23.stats"), l.path("1.stats"), "--out", l.path("123.stats"))
-	for _, word := range []string{"27 samples of 3 classes", "1 samples were in two of them"} {
+	for _, word := range []string{"27 samples of 3 classes", "1 samples were in more than one file"} {
 		if !strings.Contains(r.stdout, word) {
 			t.Errorf("merge does not say %q:\n%s", word, r.stdout)
 		}
@@ -54,7 +54,8 @@ func TestStatsAcrossMachines(t *testing.T) {
 	}
 }
 
-// What other machines have counted joins a model: it then is that of all images.
+// Statistics of another machine are added to a model, which then is that of all
+// images.
 func TestLearnStats(t *testing.T) {
 	l := newLab(t)
 	all := l.photos(l.path("all"), 40, 6, "ant", "bee", "cat")
@@ -103,7 +104,7 @@ func TestStatsOfFeatures(t *testing.T) {
 	l.must("train", "--stats", l.path("f.stats"), "--out", l.path("f.model"))
 	l.must("label", l.path("f.model"), "--images", photos, "--out", l.path("labels")) // the backbone is known from meta.json
 	r := l.must("stats", "collect", "--features", l.path("features"), "--except", l.path("f.stats"), "--out", l.path("rest.stats"))
-	if !strings.Contains(r.stdout, "counted 0 samples") || !strings.Contains(r.stdout, "8 samples were counted already") {
+	if !strings.Contains(r.stdout, "counted 0 samples") || !strings.Contains(r.stdout, "8 samples were counted before") {
 		t.Errorf("--except:\n%s", r.stdout)
 	}
 	l.must("stats", "merge", l.path("rest.stats"), l.path("f.stats"), "--out", l.path("sum.stats"))

@@ -18,21 +18,22 @@ func newTrain() *cobra.Command {
 	var stats string
 	cmd := &cobra.Command{
 		Use:   "train --images DIR | --features FEATDIR | --stats STATS --out MODEL",
-		Short: "Learn the base classes",
-		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), or on
-embeddings made before, or on statistics that pipeline stats collected, perhaps on
-other machines. More classes come later, with pipeline learn.
---dkl first trains a projection of the embeddings on the base classes (classifier.dkl.…),
-for any method. That is a long job: every epoch is kept in OUT.dkl, and the same command
-goes on where it was stopped. So does --classifier vargp, whose trainings are kept in
-OUT.training until the model is written.`,
+		Short: "Train a model on its base classes",
+		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), on embeddings, or
+on statistics collected with pipeline stats, possibly on other machines. Add more
+classes later with pipeline learn.
+
+--dkl trains a projection of the embeddings on the base classes first
+(classifier.dkl.…), for any method. This takes long: every epoch is saved in OUT.dkl,
+and the same command resumes a run that was stopped. The same holds for --classifier
+vargp, which saves its trainings in OUT.training until the model is written.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
 		Args:    arguments(cobra.NoArgs),
-		RunE: command(func(ctx context.Context, w *app, _ []string) error {
+		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if stats != "" {
-				return w.trainStats(ctx, stats)
+				return a.trainStats(ctx, stats)
 			}
-			return w.train(ctx)
+			return a.train(ctx)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
@@ -45,7 +46,7 @@ OUT.training until the model is written.`,
 	return cmd
 }
 
-// methodsWith lists the methods whose heads implement an optional interface.
+// methodsWith returns the methods whose heads implement an optional interface.
 func methodsWith[T any]() []string {
 	var names []string
 	for _, m := range method.Methods() {
@@ -57,45 +58,45 @@ func methodsWith[T any]() []string {
 	return names
 }
 
-func (w *app) train(ctx context.Context) error {
-	if err := require([2]string{"out", w.config.Out}); err != nil {
+func (a *app) train(ctx context.Context) error {
+	if err := require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
-	e, err := w.labelled(ctx, nil)
+	e, err := a.labelled(ctx, nil)
 	if err != nil {
 		return err
 	}
-	settings := w.modelSettings()
+	settings := a.modelSettings()
 	settings.Provenance = e.Provenance
-	products, err := w.products()
+	products, err := a.products()
 	if err != nil {
 		return err
 	}
 	settings.Backend = products
-	kept := w.checkpoint(w.config.Out)
-	settings.Heads.Checkpoint = kept
-	if err := w.trainProjection(ctx, &settings, e); err != nil {
+	trainings := a.checkpoint(a.config.Out)
+	settings.Heads.Checkpoint = trainings
+	if err := a.trainProjection(ctx, &settings, e); err != nil {
 		return err
 	}
 	m, outcome, err := model.Train(ctx, settings, model.NewBatch(e))
 	if err != nil {
 		return err
 	}
-	if err := w.save(m, w.config.Out); err != nil {
+	if err := a.save(m, a.config.Out); err != nil {
 		return err
 	}
-	if err := kept.Close(); err != nil {
+	if err := trainings.Close(); err != nil {
 		return err
 	}
-	w.sayOutcome("trained "+m.Method, outcome)
-	return writeProblems(e.Outcome.Problems, w.config.Out+".errors.csv")
+	a.sayOutcome("trained "+m.Method, outcome)
+	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
 }
 
-func (w *app) modelSettings() model.Settings {
-	c := w.config.Classifier
+func (a *app) modelSettings() model.Settings {
+	c := a.config.Classifier
 	return model.Settings{
-		Method: c.Name, Heads: c.Heads(w.config.Seed), Temperature: c.Tempered(), WithoutStatistics: !c.Statistics,
-		Seed: w.config.Seed, ToolVersion: version,
+		Method: c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), WithoutStatistics: !c.Statistics,
+		Seed: a.config.Seed, ToolVersion: version,
 	}
 }
 
@@ -103,24 +104,25 @@ func newLearn() *cobra.Command {
 	var stats string
 	cmd := &cobra.Command{
 		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS [--out MODEL2]",
-		Short: "Learn new classes, or more images of old ones",
-		Long: `Teaches a model one more session, from as little as one image a class, without
-touching what it knows. Images that it has learned already change nothing, so an
-interrupted session is simply learned again. A vargp model trains for every session; what
-that came to is kept in OUT.training, and the same command goes on with it.
+		Short: "Add new classes, or more images of old ones, to a model",
+		Long: `Teaches a model one more session, from as little as one image per class, without
+changing what it has learned before. Images that it already knows change nothing, so
+an interrupted session can simply be learned again. A vargp model trains for every
+session: its progress is saved in OUT.training, and the same command resumes.
 
---stats takes what pipeline stats collected, perhaps on other machines: the model is
-then that of the images behind them, which count once.
+--stats adds statistics collected with pipeline stats, possibly on other machines.
+The result is the model of the images behind them; images that it already knows
+count once.
 
-New classes of an hppca model join its super-classes as they are; with
---set classifier.hppca.refresh=true all super-classes are made anew.`,
+New classes of an hppca model join its existing super-classes;
+--set classifier.hppca.refresh=true rebuilds all super-classes.`,
 		Example: "  pipeline learn photos.model --images new-classes",
 		Args:    exactly(1),
-		RunE: command(func(ctx context.Context, w *app, args []string) error {
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if stats != "" {
-				return w.learnStats(ctx, args[0], stats)
+				return a.learnStats(ctx, args[0], stats)
 			}
-			return w.learn(ctx, args[0])
+			return a.learn(ctx, args[0])
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
@@ -130,20 +132,20 @@ New classes of an hppca model join its super-classes as they are; with
 	return cmd
 }
 
-func (w *app) learn(ctx context.Context, file string) error {
-	m, err := w.loadModel(file)
+func (a *app) learn(ctx context.Context, file string) error {
+	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
-	e, err := w.labelled(ctx, m)
+	e, err := a.labelled(ctx, m)
 	if err != nil {
 		return err
 	}
-	kept := w.checkpoint(w.destination(file))
-	classifier.UseCheckpoint(m.Predictor.Head, kept)
+	trainings := a.checkpoint(a.destination(file))
+	classifier.UseCheckpoint(m.Predictor.Head, trainings)
 	outcome, err := m.Learn(ctx, model.NewBatch(e))
 	if err == nil {
-		err = w.refresh(ctx, m)
+		err = a.refresh(ctx, m)
 	}
 	if err != nil {
 		return err
@@ -151,52 +153,52 @@ func (w *app) learn(ctx context.Context, file string) error {
 	if outcome.Changed() {
 		m.ToolVersion = version
 	}
-	if err := w.save(m, file); err != nil {
+	if err := a.save(m, file); err != nil {
 		return err
 	}
-	if err := kept.Close(); err != nil {
+	if err := trainings.Close(); err != nil {
 		return err
 	}
-	w.sayOutcome("learned", outcome)
-	return writeProblems(e.Outcome.Problems, w.destination(file)+".errors.csv")
+	a.sayOutcome("learned", outcome)
+	return writeProblems(e.Outcome.Problems, a.destination(file)+".errors.csv")
 }
 
-// refresh makes the super-classes of a model anew where the configuration asks
-// for it; a model whose own configuration does, has done so already.
-func (w *app) refresh(ctx context.Context, m *model.Model) error {
-	if m.Method != "hppca" || !method.Get[hppca.Config](w.config.Classifier.Methods, "hppca").Refresh {
+// refresh rebuilds the super-classes of a model if the configuration asks for it. A
+// model whose own configuration asks for it has already done so.
+func (a *app) refresh(ctx context.Context, m *model.Model) error {
+	if m.Method != "hppca" || !method.Get[hppca.Config](a.config.Classifier.Methods, "hppca").Refresh {
 		return nil
 	}
 	return m.Refresh(ctx)
 }
 
-// checkpoint keeps long trainings of a model's head until the model is saved, so
-// that the same command goes on where it was stopped.
-func (w *app) checkpoint(file string) *checkpoint.Folder {
-	return &checkpoint.Folder{Dir: file + ".training", Restart: !w.config.Classifier.DKL.Resume, Say: w.log.Info}
+// checkpoint returns the folder that stores long trainings of a model's head until
+// the model is saved, so that the same command can resume them.
+func (a *app) checkpoint(file string) *checkpoint.Folder {
+	return &checkpoint.Folder{Dir: file + ".training", Restart: !a.config.Classifier.DKL.Resume, Say: a.log.Info}
 }
 
-// destination is --out, or the model itself.
-func (w *app) destination(file string) string {
-	if w.config.Out != "" {
-		return w.config.Out
+// destination returns --out, or by default the file of the model itself.
+func (a *app) destination(file string) string {
+	if a.config.Out != "" {
+		return a.config.Out
 	}
 	return file
 }
 
-func (w *app) save(m *model.Model, file string) error {
-	return m.Save(w.destination(file))
+func (a *app) save(m *model.Model, file string) error {
+	return m.Save(a.destination(file))
 }
 
-func (w *app) sayOutcome(what string, o model.Outcome) {
-	w.say("%s: %d samples, %d new classes", what, o.Added, len(o.NewClasses))
+func (a *app) sayOutcome(what string, o model.Outcome) {
+	a.say("%s: %d samples, %d new classes", what, o.Added, len(o.NewClasses))
 	if len(o.MoreOf) > 0 {
-		w.say("more samples of %s", strings.Join(o.MoreOf, ", "))
+		a.say("more samples of %s", strings.Join(o.MoreOf, ", "))
 	}
 	if n := o.AlreadyKnown + o.Duplicates; n > 0 {
-		w.say("%d samples were known already or occur twice; they count once", n)
+		a.say("%d samples were known already or occur twice; they count once", n)
 	}
 	for _, c := range o.Conflicts {
-		w.log.Warn("one image is learned under several labels", "image", c.Path, "labels", strings.Join(c.Labels, ", "))
+		a.log.Warn("the same image was learned under several labels", "image", c.Path, "labels", strings.Join(c.Labels, ", "))
 	}
 }

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// tries is how many files of a class are opened for its picture.
+	// tries is the number of files of a class that are opened to find its picture.
 	tries = 5
-	// pictureSide is the longer side of a picture, twice what it is shown with.
+	// pictureSide is the longer side of a picture, twice the size it is shown at.
 	pictureSide = 80
 )
 
-// drawTree writes the tree of a model's classes as a picture.
-func (w *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
+// drawTree draws the tree of a model's classes into an SVG file.
+func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
 	head, ok := m.Predictor.Head.(classifier.Hierarchical)
 	if !ok {
 		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Hierarchical](), ", "))
 	}
-	pictures, err := w.classPictures(ctx, m.Classes())
+	pictures, err := a.classPictures(ctx, m.Classes())
 	if err != nil {
 		return err
 	}
@@ -38,12 +38,12 @@ func (w *app) drawTree(ctx context.Context, m *model.Model, modelFile, file stri
 		return chart.Dendrogram(f, title, drawn(head.Hierarchy(), pictures))
 	})
 	if err == nil {
-		w.say("wrote %s: %d classes, %d with a picture", file, len(m.Classes()), len(pictures))
+		a.say("wrote %s: %d classes, %d with a picture", file, len(m.Classes()), len(pictures))
 	}
 	return err
 }
 
-// drawn gives the classes their pictures.
+// drawn returns the tree to draw, with the pictures of its classes.
 func drawn(b classifier.Branch, pictures map[string][]byte) chart.Branch {
 	out := chart.Branch{Label: b.Class, Picture: pictures[b.Class]}
 	for _, below := range b.Below {
@@ -52,22 +52,22 @@ func drawn(b classifier.Branch, pictures map[string][]byte) chart.Branch {
 	return out
 }
 
-// classPictures returns a thumbnail of every class that has an image in its
-// folder of --images; nothing without --images.
-func (w *app) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
-	if w.config.Images == "" {
+// classPictures returns a thumbnail of every class that has an image in its folder
+// below --images, or nothing if --images is not given.
+func (a *app) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
+	if a.config.Images == "" {
 		return nil, nil
 	}
-	if _, err := os.Stat(w.config.Images); err != nil {
+	if _, err := os.Stat(a.config.Images); err != nil {
 		return nil, fmt.Errorf("pictures of classes: %w", err)
 	}
 	found := make([][]byte, len(classes))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(w.config.Workers())
+	group.SetLimit(a.config.Workers())
 	for i, c := range classes {
 		group.Go(func() error {
-			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // names come from a file
-				found[i] = w.classPicture(filepath.Join(w.config.Images, dir))
+			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // class names come from the model file
+				found[i] = a.classPicture(filepath.Join(a.config.Images, dir))
 			}
 			return ctx.Err()
 		})
@@ -84,9 +84,9 @@ func (w *app) classPictures(ctx context.Context, classes []string) (map[string][
 	return pictures, nil
 }
 
-// classPicture is a thumbnail of the first image of a folder, nil where there
-// is none.
-func (w *app) classPicture(dir string) []byte {
+// classPicture returns a thumbnail of the first readable image of a folder, or nil
+// if there is none.
+func (a *app) classPicture(dir string) []byte {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -98,7 +98,7 @@ func (w *app) classPicture(dir string) []byte {
 		}
 		left--
 		if b, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
-			if jpeg, err := preprocess.Thumbnail(b, w.config.Preprocess.Limits(), pictureSide); err == nil {
+			if jpeg, err := preprocess.Thumbnail(b, a.config.Preprocess.Limits(), pictureSide); err == nil {
 				return jpeg
 			}
 		}

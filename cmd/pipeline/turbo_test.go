@@ -8,8 +8,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-// TestJPEGDecoderIsTheModels: a model keeps to the decoder that it was trained
-// with, a machine without that one says what to do, and nothing is mixed.
+// TestJPEGDecoderIsTheModels: a model uses the decoder that it was trained with; a
+// machine without it prints what to do, and embeddings are not mixed.
 func TestJPEGDecoderIsTheModels(t *testing.T) {
 	if _, err := turbojpeg.Locate(); err != nil {
 		t.Skip(err)

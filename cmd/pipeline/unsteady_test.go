@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// belowPermissions makes a command one that may not read what nobody may read,
-// also where the tests are run by root.
+// belowPermissions makes permissions apply to a command even if the tests are run
+// by root.
 func belowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -29,7 +29,7 @@ func belowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 }
 
 // undisturbed labels 90 photos into out, and returns their folder and the
-// arguments to do so again.
+// arguments to repeat that.
 func (l *lab) undisturbed(out string) (images string, args func(out string) []string) {
 	l.Helper()
 	model, _ := l.trained()
@@ -44,8 +44,8 @@ func (l *lab) undisturbed(out string) (images string, args func(out string) []st
 }
 
 // TestPermissionIsLost, of some photos and of a folder, before or half-way
-// through a run: each of them is labelled as ever or is a row of errors.csv,
-// and when it may be read again the same command ends with the bytes of an
+// through a run: each of them is labelled as before or is a row of errors.csv,
+// and once it can be read again the same command ends with the bytes of an
 // undisturbed run.
 func TestPermissionIsLost(t *testing.T) {
 	l := newLab(t)
@@ -116,7 +116,7 @@ func (l *lab) labelledOrDenied(out string) int {
 	return len(failed)
 }
 
-// TestPhotosVanishAndChange while a run is at work: it ends, no label is that of
+// TestPhotosVanishAndChange during a run: it ends, no label is that of
 // another picture, and the next run finds nothing stale in its cache.
 func TestPhotosVanishAndChange(t *testing.T) {
 	l := newLab(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 )
 
-// TestUsageErrors: a wrong word costs exit code 2 and names the nearest right
-// one. None of these commands gets far enough to need ONNX Runtime.
+// TestUsageErrors: a wrong word gives exit code 2 and an error that names the
+// nearest right one. None of these commands gets far enough to need ONNX Runtime.
 func TestUsageErrors(t *testing.T) {
 	l := &lab{TB: t, dir: t.TempDir()}
 	t.Setenv("XDG_CACHE_HOME", l.path("user-cache"))
@@ -119,7 +119,7 @@ func TestVersion(t *testing.T) {
 }
 
 // TestSettingSources: flags override the environment, which overrides the
-// file; --set overrides all. What was chosen stands in the model.
+// file; --set overrides all. The model records what was chosen.
 func TestSettingSources(t *testing.T) {
 	l := newLab(t)
 	images := l.photos(l.path("images"), 48, 4, "kiwi", "lime")
@@ -150,8 +150,7 @@ func TestSettingSources(t *testing.T) {
 	}
 }
 
-// TestLogLines: the log goes to stderr only, and is JSON where that was asked
-// for.
+// TestLogLines: the log goes to stderr only, and is JSON if asked for.
 func TestLogLines(t *testing.T) {
 	l := newLab(t)
 	images := l.photos(l.path("images"), 48, 4, "kiwi", "lime")

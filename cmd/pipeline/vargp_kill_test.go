@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// trainingsIn counts the trainings that have left something in a folder.
+// trainingsIn counts the trainings with files in a folder.
 func trainingsIn(dir string) int {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.safetensors"))
 	return len(files)
 }
 
 // TestKilledVARGP: train and learn, killed at several moments, end with the
-// bytes of runs that nobody stopped, and leave no checkpoint behind.
+// bytes of uninterrupted runs, and leave no checkpoint behind.
 func TestKilledVARGP(t *testing.T) {
 	l := newLab(t)
 	features := l.clouds(l.path("features"))
@@ -38,8 +38,8 @@ func TestKilledVARGP(t *testing.T) {
 	l.same("the model that learned more", l.read(l.path("whole2.model")), l.path("cut2.model"))
 }
 
-// stopped runs a command that trains, ended by a signal some times and then to
-// its end.
+// stopped runs a command that trains, stops it with a signal a few times, and then
+// lets it finish.
 func (l *lab) stopped(out string, args []string) {
 	l.Helper()
 	dir := l.path(out + ".training")

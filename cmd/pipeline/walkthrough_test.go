@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWalkthrough runs every command of docs/walkthrough.md as a person would
-// type them. Exit code 3 is fine: one photo of the demo is broken on purpose.
+// TestWalkthrough runs every command of docs/walkthrough.md as a user would type
+// it. Exit code 3 is fine: one photo of the demo is broken on purpose.
 func TestWalkthrough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the demo")

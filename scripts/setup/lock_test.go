@@ -35,8 +35,8 @@ func TestOneVersionEverywhere(t *testing.T) {
 	}
 }
 
-// TestLocks: every npm package is pinned by a strong hash, and by no address,
-// so that any registry may serve it and none has to be trusted.
+// TestLocks: every npm package is pinned by a strong hash and not by a URL, so
+// that any registry can serve it and none has to be trusted.
 func TestLocks(t *testing.T) {
 	for _, file := range []string{"package-lock.json", "../testenv/package-lock.json"} {
 		for name, p := range locked(t, file) {

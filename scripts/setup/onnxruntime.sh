@@ -1,15 +1,15 @@
 #!/bin/sh
 # Makes sure that this machine has an ONNX Runtime library for the pipeline.
 #
-# A library that works already ($ONNXRUNTIME_LIB, the user's cache, the usual
-# places; see internal/ort) is kept and nothing is done. Otherwise the npm
-# package onnxruntime-node is fetched with the ordinary npm client, checked
-# against the hashes in package-lock.json, and the one library for this machine
-# is kept in the user's cache. Install scripts never run: the package's own
-# would download CUDA files. Safe to run twice, also at the same time.
+# If a library already works ($ONNXRUNTIME_LIB, the user's cache, the usual
+# places; see internal/ort), it does nothing. Otherwise it downloads the npm
+# package onnxruntime-node with the ordinary npm client, checks it against the
+# hashes in package-lock.json, and stores the library for this machine in the
+# user's cache. Install scripts never run: that of this package would download
+# CUDA files. It is safe to run several times, even concurrently.
 #
-# Linux x64 and arm64 on glibc. macOS arm64: written, never tested. Elsewhere:
-# see README.md in this folder.
+# Supports Linux x64 and arm64 with glibc, and macOS arm64 (untested). For other
+# systems see README.md in this folder.
 set -eu
 
 version=1.30.0 # as in package.json and internal/ort (CachedVersion)
@@ -22,7 +22,7 @@ die() {
     exit 1
 }
 
-# platform sets folder (in the package) and file for this machine.
+# platform sets the folder (in the package) and the file for this machine.
 platform() {
     case "$(uname -s)/$(uname -m)" in
     Linux/x86_64 | Linux/amd64) folder=linux/x64 file=libonnxruntime.so.1 ;;
@@ -32,17 +32,17 @@ platform() {
     esac
 }
 
-# fetch leaves the unpacked package in $work/node_modules.
+# fetch unpacks the package into $work/node_modules.
 fetch() {
     command -v npm >/dev/null 2>&1 || die "npm is needed to fetch ONNX Runtime: install Node.js with your system's package manager (Debian, Ubuntu: apt-get install npm)"
     cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$work/"
     say "fetching onnxruntime-node $version with npm (about 120 MB, once)"
     (cd "$work" && npm ci --ignore-scripts --cache "$work/npm-cache" --loglevel=error >&2) ||
-        die "npm could not fetch onnxruntime-node $version: look at its message above, check the network or npm's registry and proxy settings, and run make setup again"
+        die "npm could not fetch onnxruntime-node $version: see its message above, check the network or npm's registry and proxy settings, and run make setup again"
 }
 
-# keep moves the library into place; a rename is all or nothing.
-keep() {
+# store moves the library into place; the rename is atomic.
+store() {
     library=$work/node_modules/onnxruntime-node/bin/napi-v6/$folder/$file
     [ -f "$library" ] || die "the package has no $folder/$file"
     chmod 644 "$library"
@@ -62,7 +62,7 @@ checks=$(mktemp -d) && work=$checks
 
 if [ -n "${ONNXRUNTIME_LIB:-}" ]; then
     "$checks/locate" && exit 0
-    exit 1 # named but unusable: for a person to correct, not to work around
+    exit 1 # set but unusable: the user must correct it
 fi
 if "$checks/locate" 2>/dev/null; then
     exit 0
@@ -75,11 +75,11 @@ case ${XDG_CACHE_HOME:-} in
 esac
 cache=$cache/pipeline/onnxruntime/$version
 mkdir -p "$cache" || die "cannot write to $cache: set XDG_CACHE_HOME to a folder that you own"
-# Left over from runs that were killed.
+# Remove what killed runs left behind.
 find "$cache" -maxdepth 1 -name '.setup.*' -mtime +1 -exec rm -rf {} + 2>/dev/null || true
-# Beside its destination, so that the last step is a rename.
+# In the folder of the destination, so that the last step is a rename.
 work=$(mktemp -d "$cache/.setup.XXXXXX")
 mv "$checks/locate" "$work/locate" && rm -rf "$checks"
 fetch
-keep
+store
 "$work/locate" -v || die "the library was fetched but does not load on this machine (it needs glibc 2.28 or newer)"

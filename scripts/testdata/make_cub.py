@@ -1,7 +1,7 @@
-"""Makes the .mat and .txt files beside it: python scripts/testdata/make_cub.py
+"""Write the .mat and .txt files of this folder: python scripts/testdata/make_cub.py
 
 A data set of 12 images as SciPy 1.17 writes it, in the shape of Xian et al.'s
-res101.mat and CUB-200-2011's lists, and one .mat for everything that can be wrong.
+res101.mat and CUB-200-2011's lists, and one .mat for each possible error.
 """
 import pathlib
 

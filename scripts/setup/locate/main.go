@@ -1,7 +1,7 @@
-// Command locate prints the ONNX Runtime library that the pipeline would use,
-// after loading it to be sure. It is the check behind scripts/setup/onnxruntime.sh, so
-// that the script and the program agree on where to look. Exit 1 when there is
-// none, with every place that was looked at when -v is given.
+// Command locate loads the ONNX Runtime library that the pipeline would use and
+// prints its path. scripts/setup/onnxruntime.sh calls it, so that the script and
+// the program search the same places. It exits with 1 if there is none; -v lists
+// all places searched.
 package main
 
 import (
