@@ -2,9 +2,9 @@
 """Make a CUDA build of PyTorch start without the CUDA libraries (Linux, CPU work only).
 
 The package index offers one Linux x86-64 build of PyTorch, which links to 3 GB of CUDA
-libraries. An export never calls them, but the loader wants them to exist. This puts an empty
-library with the right symbols beside PyTorch for each one that is absent; every function in it
-answers "no CUDA device" (error 100), which PyTorch takes as: use the CPU.
+libraries. An export never calls them, but the loader needs them to exist. For each missing library
+this script puts a stub with the right symbols next to PyTorch; every function in it returns
+"no CUDA device" (error 100), which makes PyTorch use the CPU.
 
     python cpu_torch_stubs.py [--remove] VENV/lib/python3.11/site-packages/torch/lib
 """
@@ -20,8 +20,8 @@ NO_DEVICE = 100  # cudaErrorNoDevice and CUDA_ERROR_NO_DEVICE
 PYTHON_SYMBOL = re.compile(r"_?Py")  # provided by the interpreter itself
 NEVER_FROM_SYSTEM = ("libcuda.so.1",)  # a driver may be absent on the next machine
 VERSION_OWNER = {"NVSHMEM": "libnvshmem_host.so.3"}  # version names that differ from the file name
-RECORD = "cpu_torch_stubs.txt"  # names of the stubs made, beside them
-UNVERSIONED_OWNER = "libnccl.so.2"  # always loaded, so it can hold what carries no version
+RECORD = "cpu_torch_stubs.txt"  # file next to the stubs that lists them
+UNVERSIONED_OWNER = "libnccl.so.2"  # always loaded, so it can hold symbols without a version
 
 
 def run(*command):
@@ -34,7 +34,7 @@ def needed(libraries):
 
 
 def system_libraries():
-    """Name -> path of what the loader finds by itself."""
+    """Name -> path of the libraries that the loader finds by default."""
     listing = run("/sbin/ldconfig", "-p")
     return dict(re.findall(r"^\s+(\S+) \(.*x86-64.*\) => (\S+)$", listing, re.MULTILINE))
 
@@ -60,7 +60,7 @@ def undefined_symbols(paths):
 
 
 def symbols_by_library(folder, missing, found):
-    """Library -> version -> symbols to invent."""
+    """Library -> version -> symbols that its stub must define."""
     own = sorted(str(path) for path in folder.glob("*.so*"))
     known = defined_symbols(own + found)
     wanted = {library: {} for library in missing}
@@ -102,7 +102,7 @@ def make(folder):
 
 
 def remove(folder):
-    """Take the stubs away again, so that the real libraries are found."""
+    """Remove the stubs, so that the real libraries are found."""
     record = folder / RECORD
     if not record.exists():
         return
@@ -113,7 +113,7 @@ def remove(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--remove", action="store_true", help="take the stubs away again")
+    parser.add_argument("--remove", action="store_true", help="remove the stubs")
     parser.add_argument("folder", type=pathlib.Path, help="PyTorch's lib folder")
     arguments = parser.parse_args()
     (remove if arguments.remove else make)(arguments.folder)

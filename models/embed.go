@@ -1,5 +1,5 @@
-// Package models holds the backbone that is built into the program and the
-// catalogue of others.
+// Package models embeds the built-in backbone and the catalogue of other
+// backbones.
 package models
 
 import _ "embed"

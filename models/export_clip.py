@@ -11,7 +11,7 @@ import onnx_export
 
 
 class ImageEncoder(torch.nn.Module):
-    """The image half of CLIP: pixels in, projected embedding out."""
+    """The image encoder of CLIP: pixels in, projected embedding out."""
 
     def __init__(self, clip, normalise):
         super().__init__()
@@ -27,7 +27,7 @@ def parse_arguments():
     parser = onnx_export.new_parser(__doc__)
     parser.add_argument("--model", default="ViT-B-32", help="open_clip's model name, e.g. ViT-B-32, ViT-L-14, RN50")
     parser.add_argument("--pretrained", default="openai", metavar="TAG",
-                        help="open_clip's tag of the weights, e.g. openai or laion2b_s34b_b79k")
+                        help="open_clip's tag for the weights, e.g. openai or laion2b_s34b_b79k")
     parser.add_argument("--normalise", action="store_true",
                         help="scale each feature vector to length 1 (default: as the network gives it)")
     onnx_export.add_common_arguments(parser)
@@ -35,7 +35,7 @@ def parse_arguments():
 
 
 def model_name(arguments):
-    """OpenAI's weights were trained with another activation, which open_clip marks in the name."""
+    """OpenAI's weights were trained with a different activation, which open_clip marks in the name."""
     quick = arguments.model + "-quickgelu"
     if arguments.pretrained == "openai" and quick in open_clip.list_models():
         return quick

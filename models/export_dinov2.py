@@ -23,7 +23,7 @@ RESIZE_FOR_DEFAULT_SIDE = 256
 
 
 class ClassToken(torch.nn.Module):
-    """The class token after the final norm, alone or beside the mean of the patch tokens."""
+    """The class token after the final norm, alone or followed by the mean of the patch tokens."""
 
     def __init__(self, network, with_patch_mean):
         super().__init__()
@@ -43,7 +43,7 @@ def parse_arguments():
     parser = onnx_export.new_parser(__doc__)
     parser.add_argument("--model", choices=MODELS, default="vits14")
     parser.add_argument("--patch-mean", action="store_true",
-                        help="append the mean of the patch tokens: twice the dimension")
+                        help="append the mean of the patch tokens, which doubles the dimension")
     onnx_export.add_common_arguments(parser)
     arguments = onnx_export.parse(parser)
     if (arguments.size or DEFAULT_SIDE) % PATCH:

@@ -18,13 +18,13 @@ def parse_arguments():
     parser = onnx_export.new_parser(__doc__)
     parser.add_argument("--model", choices=MODELS, default="resnet50")
     parser.add_argument("--weights", default="IMAGENET1K_V1", metavar="NAME",
-                        help="torchvision's name of the weights, e.g. IMAGENET1K_V1 or IMAGENET1K_V2")
+                        help="torchvision's name for the weights, e.g. IMAGENET1K_V1 or IMAGENET1K_V2")
     onnx_export.add_common_arguments(parser)
     return onnx_export.parse(parser)
 
 
 def find_weights(model, name):
-    """The weights entry; only its description is read here, nothing is downloaded."""
+    """The weights entry. Only its description is read; nothing is downloaded."""
     choices = torchvision.models.get_model_weights(model)
     try:
         return choices[name]
@@ -55,7 +55,7 @@ def main():
     arguments = parse_arguments()
     weights = find_weights(arguments.model, arguments.weights)
     network = build(arguments, weights)
-    network.fc = torch.nn.Identity()  # features are what the classifier would have seen
+    network.fc = torch.nn.Identity()  # features are the input of the classifier
     spec = spec_of(weights, arguments.size)
     label = "random weights" if arguments.random_weights else arguments.weights
     source = f"torchvision {torchvision.__version__} {arguments.model} {label}"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Join ONNX backbones that take the same input into one file that sees with all of them.
+"""Join ONNX backbones that take the same input into one file that runs all of them.
 
     python join_backbones.py default.onnx resnet18.onnx --mirror --out joined.onnx
 
-Each network's embedding is scaled to length 1, and all of them are put one behind the other. With --mirror
-each is first the mean of the photo's and of its mirror image's. The cost is the sum of theirs, twice with --mirror.
+Each network's embedding is scaled to length 1, and all are concatenated. With --mirror each embedding is first
+averaged with that of the mirror image. The cost is the sum of the networks' costs, doubled by --mirror.
 """
 
 import os
@@ -16,27 +16,27 @@ from onnx import compose, helper, numpy_helper
 
 import onnx_export
 
-import onnxruntime  # after onnx_export, which sets what it reads when it loads
+import onnxruntime  # after onnx_export, which sets environment variables that it reads
 
-SHORTEST = 1e-12  # an embedding of zeros stays one
+SHORTEST = 1e-12  # least length to divide by: an embedding of zeros stays zero
 TOLERANCE = 1e-4
 
 
 def parse_arguments():
     parser = onnx_export.new_parser(__doc__)
     parser.add_argument("backbones", nargs="+", type=pathlib.Path, metavar="FILE", help="ONNX file with one image input [N,3,S,S]")
-    parser.add_argument("--mirror", action="store_true", help="look at the mirror image too")
+    parser.add_argument("--mirror", action="store_true", help="also use the mirror image")
     parser.add_argument("--output", action="append", default=[], metavar="NAME",
-                        help="output of the files in turn where they have several; default: the first")
+                        help="output of each file in order, if it has several; default: the first")
     parser.add_argument("--seed", type=int, default=0, help="seed of the check (default 0)")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="ONNX file to write")
     arguments = parser.parse_args()
     if arguments.out.suffix != ".onnx":
         parser.error(f"--out {arguments.out}: the name must end in .onnx")
     if len(arguments.backbones) < 2 and not arguments.mirror:
-        parser.error("one backbone without --mirror is what it was")
+        parser.error("one backbone without --mirror leaves nothing to do")
     if len(arguments.output) > len(arguments.backbones):
-        parser.error("more --output than backbones")
+        parser.error("more --output flags than backbones")
     return arguments
 
 
@@ -50,17 +50,17 @@ class Part:
         weights = {w.name for w in graph.initializer}
         inputs = [i for i in graph.input if i.name not in weights]
         if len(inputs) != 1:
-            raise SystemExit(f"{path}: {len(inputs)} inputs; one is wanted")
+            raise SystemExit(f"{path}: {len(inputs)} inputs, want one")
         self.input = inputs[0].name
         self.shape = [d.dim_value for d in inputs[0].type.tensor_type.shape.dim]
         if len(self.shape) != 4 or self.shape[1] != 3:
-            raise SystemExit(f"{path}: the input is {self.shape}; [N,3,S,S] is wanted")
+            raise SystemExit(f"{path}: the input is {self.shape}, want [N,3,S,S]")
         if self.shape[0] != 0:
-            raise SystemExit(f"{path}: takes {self.shape[0]} images at a time; any number is wanted: export it with a free N")
+            raise SystemExit(f"{path}: takes {self.shape[0]} images at a time, want any number: export it with a free N")
         names = [o.name for o in graph.output]
         self.output = output or names[0]
         if self.output not in names:
-            raise SystemExit(f"{path}: no output {self.output}; there are {', '.join(names)}")
+            raise SystemExit(f"{path}: no output {self.output}; it has {', '.join(names)}")
         metadata = {p.key: p.value for p in self.model.metadata_props}
         self.session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
         self.preprocess = metadata.get(onnx_export.PREPROCESS_KEY, "")
@@ -72,7 +72,7 @@ class Part:
     def run(self, pixels):
         features, = self.session.run([self.output], {self.input: pixels})
         if features.ndim != 2:
-            raise SystemExit(f"{self.path}: {self.output} is {features.shape}; [N,d] is wanted")
+            raise SystemExit(f"{self.path}: {self.output} is {features.shape}, want [N,d]")
         return features
 
 
@@ -87,7 +87,7 @@ def check_alike(parts):
 
 
 class Joint:
-    """The graph in the making."""
+    """Builds the joined graph."""
 
     def __init__(self, version):
         self.version = version  # of the operator set
@@ -117,7 +117,7 @@ class Joint:
         return self.op(kind, [x], axes=[axis], keepdims=keep)
 
     def add(self, part, number, x):
-        """The nodes of a part that reads x; returns the name of its output."""
+        """Adds the nodes of a part, with x as its input; returns the name of its output."""
         graph = compose.add_prefix_graph(part.model.graph, f"part{number}_")
         names = {f"part{number}_{part.input}": x}
         for node in graph.node:

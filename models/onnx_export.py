@@ -1,8 +1,8 @@
 """Shared by the export scripts: PyTorch module in, one self-contained ONNX file out.
 
-The file keeps these promises, which the pipeline relies on:
+The pipeline relies on these properties of the file:
 input `input` float32 [N, 3, S, S], output `features` float32 [N, d], N free;
-weights inside the file; preprocessing written in the metadata key `pipeline.preprocess`.
+weights inside the file; preprocessing in the metadata key `pipeline.preprocess`.
 """
 
 import argparse
@@ -55,7 +55,7 @@ class Spec:
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the common command-line arguments resolved to."""
+    """Values of the common command-line arguments."""
 
     out: pathlib.Path
     opset: int
@@ -66,12 +66,12 @@ class Options:
 def add_common_arguments(parser):
     parser.add_argument("--out", type=pathlib.Path, required=True, help="ONNX file to write")
     parser.add_argument("--size", type=int, default=None, metavar="PIXELS",
-                        help="input side; default: the side that the model was made for")
+                        help="input side; default: the side that the model was trained for")
     parser.add_argument("--opset", type=int, default=18, help="ONNX operator set (default 18)")
     parser.add_argument("--fp16-weights", action="store_true",
                         help="store weights as float16 (half the file); arithmetic stays float32")
     parser.add_argument("--random-weights", action="store_true",
-                        help="no download, untrained weights: for checking the export only")
+                        help="no download, untrained weights; only for checking the export")
     parser.add_argument("--seed", type=int, default=0, help="seed of --random-weights (default 0)")
 
 
@@ -80,7 +80,7 @@ def options_from(arguments):
 
 
 def parse(parser):
-    """Parse the command line; wrong values leave through argparse with exit code 2."""
+    """Parse the command line; invalid values end the program through argparse with exit code 2."""
     arguments = parser.parse_args()
     if arguments.out.suffix != ".onnx":
         parser.error(f"--out {arguments.out}: the name must end in .onnx")
@@ -95,7 +95,7 @@ def resize_with(side, native_side, native_size):
 
 
 def export(module, side, spec, source, options):
-    """Write module as ONNX to options.out, check it against PyTorch, print its facts."""
+    """Write module as ONNX to options.out, check it against PyTorch, print its properties."""
     module = module.eval().float()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     temporary = options.out.with_suffix(".part.onnx")
@@ -112,7 +112,7 @@ def export(module, side, spec, source, options):
 
 
 def _trace(module, side, path, opset):
-    example = torch.zeros(2, 3, side, side)  # 2: a batch of 1 would be taken as a constant
+    example = torch.zeros(2, 3, side, side)  # 2, because a batch of 1 would become a constant
     with _quiet(), torch.no_grad():
         torch.onnx.export(
             module, (example,), str(path), dynamo=True, external_data=False,
@@ -122,7 +122,7 @@ def _trace(module, side, path, opset):
 
 @contextlib.contextmanager
 def _quiet():
-    """Keep the exporter's chatter off the screen; errors are exceptions anyway."""
+    """Silence the exporter's messages; errors are exceptions anyway."""
     logging.disable(logging.WARNING)
     try:
         with warnings.catch_warnings(), open(os.devnull, "w") as sink, contextlib.redirect_stdout(sink):
@@ -142,7 +142,7 @@ def _finish(model, spec, source, options):
 
 
 def _strip_traces(model):
-    """Drop source paths and stack traces, which name folders of the exporting machine."""
+    """Remove source paths and stack traces, which name folders of the exporting machine."""
     graphs = [model.graph, *model.functions]
     for graph in graphs:
         graph.doc_string = ""
@@ -158,7 +158,7 @@ def _strip_traces(model):
 def _store_weights_as_fp16(graph):
     """Replace each large float32 weight by a float16 one and a Cast back to float32.
 
-    ONNX Runtime folds the Cast when it loads the file, so inference costs nothing more.
+    ONNX Runtime folds the Cast when it loads the file, so inference is as fast as before.
     """
     casts = []
     for weight in graph.initializer:
@@ -188,7 +188,7 @@ def save(model, path):
 
 
 def _verify(module, side, path, options):
-    """Run both on the same noise; a difference above the tolerance is an error."""
+    """Run ONNX Runtime and PyTorch on the same noise; a difference above the tolerance is an error."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     generator = torch.Generator().manual_seed(options.seed)
     for batch in VERIFY_BATCHES:

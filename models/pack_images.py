@@ -5,9 +5,9 @@
     python3 pack_images.py --folder PHOTOS --out photos.npz
     python3 pack_images.py ... --part 1/2 --out base.1.npz
 
-A list has one path a line; the image's class is the name of its folder. Bytes are
-stored as they are. `--part i/n` keeps the images i−1, i−1+n, i−1+2n, … of each
-class, so every part holds every class.
+A list has one path per line; the class of an image is the name of its folder. Bytes
+are stored unchanged. `--part i/n` selects the images i−1, i−1+n, i−1+2n, … of each
+class, so every part contains every class.
 """
 import argparse
 import os
@@ -34,7 +34,7 @@ def paths_of_list(path, strip):
 
 
 def paths_of_folder(root):
-    """Paths under root (slash-separated, sorted) of everything that looks like an image."""
+    """Paths under root (slash-separated, sorted) of all files with an image extension."""
     found = []
     for folder, _, files in os.walk(root):
         found += [os.path.relpath(os.path.join(folder, f), root)
@@ -45,12 +45,12 @@ def paths_of_folder(root):
 def class_of(path):
     folder = os.path.dirname(path)
     if not folder:
-        raise SystemExit(f"{path}: an image needs a class folder around it")
+        raise SystemExit(f"{path}: an image must be in a class folder")
     return os.path.basename(folder)
 
 
 def every_nth_per_class(paths, part):
-    """The share of part (i, n): every n-th image of each class, from the i-th."""
+    """The images of part (i, n): every n-th image of each class, from the i-th."""
     i, n = part
     seen, kept = {}, []
     for p in paths:
@@ -72,10 +72,10 @@ def read(root, path):
 def main(argv=None):
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     source = p.add_mutually_exclusive_group(required=True)
-    source.add_argument("--list", help="list file, one path a line")
+    source.add_argument("--list", help="list file, one path per line")
     source.add_argument("--folder", help="folder of class folders")
-    p.add_argument("--root", default=".", help="folder that the list's paths start from")
-    p.add_argument("--strip", type=int, default=0, help="drop this many leading folders of a listed path")
+    p.add_argument("--root", default=".", help="folder that the paths of the list are relative to")
+    p.add_argument("--strip", type=int, default=0, help="remove this many leading folders from each listed path")
     p.add_argument("--part", type=parse_part, default=(0, 1), metavar="i/n", help="keep part i of n")
     p.add_argument("--out", required=True, help="file to write (.npz)")
     args = p.parse_args(argv)

@@ -3,10 +3,10 @@
 
     python3 train_backbone.py --data base.npz --arch compact --out runs/compact
 
-The defaults are the recipe of the built-in backbone (training.md says why). Everything
-runs on the device: images, augmentation, network. A run can be stopped (SIGTERM,
---stop-seconds) and taken up again with --resume. Output folder: checkpoint.pt,
-log.csv, final.json, backbone.onnx.
+The defaults are the recipe of the built-in backbone, explained in training.md.
+Images, augmentation and network are all on the device. A run can be stopped (SIGTERM,
+--stop-seconds) and continued with --resume. The output folder gets checkpoint.pt,
+log.csv, final.json and backbone.onnx.
 """
 import argparse
 import contextlib
@@ -21,7 +21,7 @@ import torch
 from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule
 
 SIDE = 84
-CLEAN_BN_IMAGES = 8192  # enough for the statistics of a batch norm, and quick on a CPU
+CLEAN_BN_IMAGES = 8192  # enough for batch-norm statistics, and fast on a CPU
 
 
 def parse_arguments(argv):
@@ -29,7 +29,7 @@ def parse_arguments(argv):
     run, recipe, check = p.add_argument_group("run"), p.add_argument_group("recipe"), p.add_argument_group("validation")
     add_run_flags(run)
     add_recipe_flags(recipe)
-    check.add_argument("--holdout", type=int, default=0, help="images of each base class kept aside (default 0)")
+    check.add_argument("--holdout", type=int, default=0, help="images of each base class to hold out (default 0)")
     check.add_argument("--pseudo-novel", type=int, default=0, help="base classes left out and learned from 5 shots at the end (default 0)")
     check.add_argument("--limit", type=int, default=0, help="use only this many images of each class (for trials)")
     check.add_argument("--eval-every", type=int, default=10, help="epochs between accuracy checks (default 10)")
@@ -45,11 +45,11 @@ def add_run_flags(g):
     g.add_argument("--seed", type=int, default=1)
     g.add_argument("--epochs", type=float, default=200, help="length of the schedule (default 200)")
     g.add_argument("--budget-seconds", type=float, default=0, help="length of the schedule in training seconds, over all resumed runs; replaces --epochs")
-    g.add_argument("--stop-seconds", type=float, default=0, help="stop this process with a checkpoint after so many seconds")
+    g.add_argument("--stop-seconds", type=float, default=0, help="stop this process with a checkpoint after this many seconds")
     g.add_argument("--checkpoint-minutes", type=float, default=2)
     g.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     g.add_argument("--precision", choices=("auto", "bf16", "fp32"), default="auto", help="auto: bf16 where the hardware has it")
-    g.add_argument("--compile", action="store_true", help="torch.compile: faster steps after about a minute; falls back by itself")
+    g.add_argument("--compile", action="store_true", help="torch.compile: faster steps after about a minute; falls back automatically")
     g.add_argument("--threads", type=int, default=0, help="CPU threads of torch (default: all)")
     g.add_argument("--workers", type=int, default=os.cpu_count(), help="processes that decode images at the start")
 
@@ -58,20 +58,20 @@ def add_recipe_flags(g):
     g.add_argument("--batch", type=int, default=256)
     g.add_argument("--lr", type=float, default=0.2, help="peak rate for the whole batch (default 0.2 at 256)")
     g.add_argument("--weight-decay", type=float, default=5e-4)
-    g.add_argument("--warmup", type=float, default=2, help="epochs of rising rate (default 2)")
+    g.add_argument("--warmup", type=float, default=2, help="epochs of linear warm-up (default 2)")
     g.add_argument("--smoothing", type=float, default=0.05, help="label smoothing (default 0.05)")
     g.add_argument("--cosine-scale", type=float, default=16, help="scale of the cosine head (default 16)")
     g.add_argument("--ema", type=float, default=0.999, help="decay of the moving average per step (default 0.999)")
-    g.add_argument("--sizes", default="0:64,0.35:84", help="image side from each progress on (default 0:64,0.35:84)")
+    g.add_argument("--sizes", default="0:64,0.35:84", help="image side from each point of progress on (default 0:64,0.35:84)")
     g.add_argument("--mix-until", type=float, default=0.9, help="progress after which nothing is mixed (default 0.9)")
     g.add_argument("--clean-bn", type=int, default=1, choices=(0, 1), help="re-estimate batch norm on plain images before export (default 1)")
     g.add_argument("--teacher", default="", help="checkpoint of a network to distil from (same data and head)")
-    g.add_argument("--distill", type=float, default=0.5, help="weight of the distillation loss where there is a teacher (default 0.5)")
+    g.add_argument("--distill", type=float, default=0.5, help="weight of the distillation loss if there is a teacher (default 0.5)")
     d = augment.Policy()
     for name, text in (("scale", "smallest share of the image that a crop keeps"),
                        ("native", "share of views that are only shifted, not resized"),
                        ("shift", "largest shift of those, in pixels"),
-                       ("rotate", "share of views turned by 90, 180 or 270°, each turn a class of its own; 0: no such classes"),
+                       ("rotate", "share of views turned by 90, 180 or 270°, each turn a separate class; 0: no such classes"),
                        ("jitter", "range of brightness, contrast and saturation around 1"), ("grey", "share of grey views"),
                        ("erase", "share of views with a rectangle erased"), ("cutmix", "share of batches with CutMix"),
                        ("mixup", "share of batches with mixup")):
@@ -101,7 +101,7 @@ def split(labels, holdout, pseudo_novel, limit, seed):
 
 
 class Data:
-    """The three image sets on the device; base labels are renumbered 0…, novel ones follow."""
+    """The three image sets on the device. Base labels are renumbered from 0; novel ones follow."""
 
     def __init__(self, o, device):
         begun = time.monotonic()
@@ -175,7 +175,7 @@ def make_trainer(o, data, device):
 
 
 def stopper(o, begun):
-    """A function that says when this process must stop: SIGTERM, SIGINT or --stop-seconds."""
+    """A function that reports whether this process must stop: SIGTERM, SIGINT or --stop-seconds."""
     asked = []
     for s in (signal.SIGTERM, signal.SIGINT):
         signal.signal(s, lambda *_: asked.append(True))
@@ -203,7 +203,7 @@ def shuffled(pair):
 # ---- the end ----
 
 def final_numbers(o, data, trainer):
-    """Accuracy of the averaged backbone on what training did not see."""
+    """Accuracy of the averaged backbone on images that training did not see."""
     if not o.holdout:
         return {}
     backbone, out = trainer.average.model.backbone, {}

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Check that the export scripts work: export three networks with random weights into a folder, and join our own two.
+# Check that the export scripts work: export three networks with random weights into a folder, and join our two networks.
 #
 #   models/verify_exports.sh FOLDER
 #
-# Prints the paths of the ONNX files on stdout, one a line; everything else goes to stderr.
-# Needs Python 3.11 or later; PYTHON names another interpreter. The Python packages go to a virtual
-# environment in the cache folder (PIPELINE_CACHE, else the user's), named by a hash of
-# what it was made from, and are kept for the next run.
+# Prints the paths of the ONNX files on stdout, one per line; everything else goes to stderr.
+# Needs Python 3.11 or later; PYTHON selects another interpreter. The Python packages are installed in a
+# virtual environment in the cache folder (PIPELINE_CACHE, else the user's), which is named by a hash of its
+# inputs and reused by later runs.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -29,7 +29,7 @@ environment_name() {
 
 torch_starts() { "$venv/bin/python" -c 'import torch, torchvision; torch.ones(2) @ torch.ones(2)' 2>/dev/null; }
 
-# A PyTorch without its CUDA libraries where that can be had, the whole of it otherwise.
+# Installs PyTorch without its CUDA libraries if that works, otherwise with them.
 install_packages() {
 	"$venv/bin/pip" install --quiet --no-compile --no-deps -r "$here/requirements-export.txt" >&2
 	torch_starts && return
@@ -66,7 +66,7 @@ mkdir -p "$1" "$cache"
 folder=$(cd "$1" && pwd)
 check_python
 venv=$cache/$(environment_name)
-export PYTHONPYCACHEPREFIX=$venv/pycache # compile what is used, when it is used, and not beside the scripts
+export PYTHONPYCACHEPREFIX=$venv/pycache # compile modules on first use, and not next to the scripts
 if command -v flock >/dev/null; then # two runs must not build the same environment
 	exec 9>"$venv.lock"
 	flock 9

@@ -17,7 +17,7 @@ STD = (0.229, 0.224, 0.225)
 
 @dataclass
 class Policy:
-    """What train_backbone.py's flags of the same names say."""
+    """Values of the train_backbone.py flags of the same names."""
     scale: float = 0.3
     native: float = 0.25
     shift: int = 8
@@ -53,7 +53,7 @@ def _uniform(n, low, high, device):
 def crop_boxes(n, policy, side, device):
     """Per image: half-size (w, h) and centre (cx, cy) of the crop, in units of half the image.
 
-    A share `native` keeps its size and is only shifted by whole pixels: these look as sharp as test images.
+    A share `native` keeps its size and is only shifted by whole pixels, so it is as sharp as test images.
     """
     area = _uniform(n, policy.scale, 1, device)
     ratio = torch.exp(_uniform(n, math.log(3 / 4), math.log(4 / 3), device))

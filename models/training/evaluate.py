@@ -19,7 +19,7 @@ def features(backbone, images, precision, batch=512):
 
 @torch.no_grad()
 def classifier_accuracy(model, images, labels, turned, precision):
-    """Share of images whose best class is right; `turned` heads count the unturned outputs only."""
+    """Share of images whose best class is right; of `turned` heads only the unturned outputs count."""
     logits = model.head(features(model.backbone, images, precision))
     if turned:
         logits = logits[:, ::4]
@@ -64,7 +64,7 @@ def nearest_mean(train, held):
 
 @torch.no_grad()
 def clean_batch_norm(backbone, images, precision, batch=512):
-    """Re-estimates batch-norm statistics from unaugmented images, as the network will meet them."""
+    """Re-estimates batch-norm statistics from unaugmented images, as used at test time."""
     norms = [m for m in backbone.modules() if isinstance(m, torch.nn.BatchNorm2d)]
     momenta = [m.momentum for m in norms]
     for m in norms:

@@ -1,4 +1,4 @@
-"""The training loop: one model, its moving average, a resumable position."""
+"""The training loop: a model, its moving average, and a resumable position."""
 import copy
 import csv
 import os
@@ -104,11 +104,11 @@ class Trainer:
                 "history": self.history, "options": vars(self.o)}
 
     def restore(self, state):
-        """Takes up a saved state; the flags that fix the position must be the same."""
+        """Continues from a saved state; the flags that determine the position must be the same."""
         for key in ("arch", "seed", "batch", "holdout", "pseudo_novel", "rotate"):
             if state["options"][key] != getattr(self.o, key):
                 raise SystemExit(f"--resume: the checkpoint has --{key.replace('_', '-')} {state['options'][key]}, "
-                                 f"this run {getattr(self.o, key)}; use the same or start anew")
+                                 f"this run {getattr(self.o, key)}; use the same value or start a new run")
         self.model.load_state_dict(state["model"])
         self.average.model.load_state_dict(state["average"])
         self.optimizer.load_state_dict(state["optimizer"])

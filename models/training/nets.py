@@ -1,8 +1,8 @@
 """The two backbones and the cosine head.
 
-Both are a chain of residual blocks of (convolution, batch norm) pairs, so that one
-short walk (onnx_writer.py) can fold and write either. For an N×3×84×84 batch they
-return N×dim: the global average of the last map after its ReLU.
+Both are chains of residual blocks of (convolution, batch norm) pairs, so that
+onnx_writer.py can fold and write either. For an N×3×84×84 batch they return N×dim:
+the global average of the last map after its ReLU.
 """
 import torch
 import torch.nn.functional as F

@@ -1,8 +1,8 @@
 """Writes a backbone as ONNX: batch norm folded, weights stored as float16, computed in float32.
 
-The graph is built node by node, so it does not depend on a version of torch's
-exporter. Every weight is a float16 initialiser behind a Cast, which ONNX Runtime
-folds when it loads the file.
+The graph is built node by node, so it does not depend on the version of torch's
+exporter. Every weight is a float16 initialiser followed by a Cast, which ONNX
+Runtime folds when it loads the file.
 """
 import json
 import os
@@ -17,7 +17,7 @@ OPSET, IR_VERSION = 17, 8
 
 
 def preprocess_spec(side):
-    """The preprocessing that the tool reads from the file, as its preprocess.Spec."""
+    """The preprocessing that the pipeline reads from the file, as its preprocess.Spec."""
     return {"resize": "shorter", "size": side, "crop": side, "interpolation": "bicubic",
             "mean": list(augment.MEAN), "std": list(augment.STD), "orientation": True}
 
@@ -93,7 +93,7 @@ def save(path, model):
 
 
 def difference(model_bytes, backbone, x):
-    """Largest |ONNX Runtime − torch| over a batch, and over the same images one by one, with the features' scale."""
+    """Largest |ONNX Runtime − torch| over a batch, largest difference to the same images one by one, largest feature."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime loads
     import onnxruntime
     import torch

@@ -57,7 +57,7 @@ def _load_one(path):
 
 
 def load(paths):
-    """Reads parts of one set in the order given; they must name the same classes."""
+    """Reads the parts of one set in the given order; they must have the same classes."""
     parts = [_load_one(p) for p in paths]
     for p, part in zip(paths, parts):
         if part.classes != parts[0].classes:

@@ -1,4 +1,4 @@
-"""Where training stands between 0 and 1, and what follows from it: learning rate, image size, mixing."""
+"""Training progress between 0 and 1, and what depends on it: learning rate, image size, mixing."""
 import math
 
 
@@ -14,8 +14,8 @@ def parse_sizes(text):
 class Schedule:
     """Cosine decay by progress, with a warm-up counted in steps.
 
-    Progress is step/total, or elapsed/budget seconds where a budget is set: then a
-    lease of known length is used fully, however fast the machine turns out to be.
+    Progress is step/total, or elapsed/budget seconds if a budget is set, which makes
+    full use of a machine for a fixed time, however fast it is.
     """
 
     def __init__(self, total_steps, warm_steps, peak, sizes, mix_until, budget=None):
