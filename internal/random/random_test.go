@@ -17,8 +17,8 @@ func TestStreamsAreRepeatable(t *testing.T) {
 	}
 }
 
-// TestStreamsDiffer: no two of many similar streams begin alike, and numbers of
-// neighbouring streams are uncorrelated.
+// TestStreamsDiffer: no two of many similar streams begin with the same
+// numbers, and neighbouring streams are uncorrelated.
 func TestStreamsDiffer(t *testing.T) {
 	seen := map[uint64]string{}
 	for seed := range uint64(20) {
