@@ -8,18 +8,19 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 )
 
-// An Agreement says how much alike two sets of features of the same files are.
+// An Agreement measures how similar two sets of features of the same files are.
 type Agreement struct {
-	// Files is the number of files, which both sets have.
+	// Files is the number of files, all of which are in both sets.
 	Files int
-	// Median and Min are cosines between the two embeddings of a file.
+	// Median and Min are taken over the cosines between a file's two
+	// embeddings.
 	Median, Min float64
 	// Worst is the path of the file with the smallest cosine.
 	Worst string
 }
 
-// Agree compares features of the same files, in any order. Each path may be
-// there once.
+// Agree compares features of the same files, in any order. Each path must occur
+// once in each set.
 func Agree(a, b embed.Embeddings) (Agreement, error) {
 	if a.X.Cols != b.X.Cols || a.X.Rows != b.X.Rows || a.X.Rows == 0 {
 		return Agreement{}, fmt.Errorf("compare features: %d×%d and %d×%d: need the same files and dimension", a.X.Rows, a.X.Cols, b.X.Rows, b.X.Cols)
@@ -33,7 +34,7 @@ func Agree(a, b embed.Embeddings) (Agreement, error) {
 	for i, s := range a.Samples {
 		j, ok := unmatched[s.Path]
 		if !ok {
-			return Agreement{}, fmt.Errorf("compare features: %s: not once in both sets", s.Path)
+			return Agreement{}, fmt.Errorf("compare features: %s: must occur exactly once in each set", s.Path)
 		}
 		delete(unmatched, s.Path)
 		c := cosine(row(a, i), row(b, j))
@@ -62,7 +63,7 @@ func cosine(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// median of at least one value, which it sorts.
+// median returns the median of at least one value; it sorts them.
 func median(v []float64) float64 {
 	slices.Sort(v)
 	n := len(v)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
-// dklSteps is how many steps one round takes.
+// dklSteps is the number of steps per round.
 const dklSteps = 4
 
 // A dklSize is a step of phase 2.
@@ -25,7 +25,8 @@ func (s dklSize) String() string {
 	return fmt.Sprintf("classes=%d/inducing=%d/batch=%d/d=%d/D=%d", s.classes, s.inducing, s.batch, s.d, s.width)
 }
 
-// dklSizes sweep classes, inducing inputs, batch, d and width around the first.
+// dklSizes varies classes, inducing inputs, batch, d and width around the first
+// size.
 func dklSizes() []dklSize {
 	return []dklSize{
 		{60, 5, 128, 192, 512}, {20, 5, 128, 192, 512}, {120, 5, 128, 192, 512},
@@ -33,8 +34,8 @@ func dklSizes() []dklSize {
 	}
 }
 
-// epochs returns what takes dklSteps steps, all of phase 2, after the tree was
-// built.
+// epochs returns a function that takes dklSteps steps of phase 2, after the
+// tree is built.
 func (s dklSize) epochs(b *testing.B, m linalg.Backend) func() time.Duration {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -69,7 +70,7 @@ func (s dklSize) epochs(b *testing.B, m linalg.Backend) func() time.Duration {
 	return epoch
 }
 
-// BenchmarkDKLStep is a step of phase 2: batch, nodes, gradient, SGD.
+// BenchmarkDKLStep measures a step of phase 2: batch, nodes, gradient, SGD.
 func BenchmarkDKLStep(b *testing.B) {
 	for _, name := range []string{native.Gonum, native.ONNXRuntime} {
 		for _, s := range dklSizes() {
@@ -85,8 +86,8 @@ func BenchmarkDKLStep(b *testing.B) {
 	}
 }
 
-// BenchmarkDKLStepOfficial takes turns with the authors' own code, which
-// $GPTREE_OFFICIAL names; see dkl_peer.py.
+// BenchmarkDKLStepOfficial alternates with the authors' own code in
+// $GPTREE_OFFICIAL; see dkl_peer.py.
 func BenchmarkDKLStepOfficial(b *testing.B) {
 	s := dklSizes()[0]
 	b.Run(s.String(), func(b *testing.B) {

@@ -1,17 +1,17 @@
 """The peer of a step of deep kernel learning: the authors' own code of GP-Tree
-(github.com/IdanAchituve/GP-Tree), whose folder $GPTREE_OFFICIAL names. It is used
-as it is and none of it is here.
+(github.com/IdanAchituve/GP-Tree) in the folder $GPTREE_OFFICIAL. It is used
+unchanged and not included here.
 
-    echo "step 10 60 5 128 192 512" | python dkl_peer.py   steps, classes, inducing inputs a class, batch, d, D
+    echo "step 10 60 5 128 192 512" | python dkl_peer.py   steps, classes, inducing inputs per class, batch, d, D
 
-Reads the job up to an empty line, takes its steps once and says "ready". For each
-further line it takes them again and prints the seconds that they took together: a
+Reads the job up to an empty line, takes its steps once and prints "ready". For each
+further line it takes them again and prints their total time in seconds: a
 linear head from d to D, the bounds of all nodes, their natural-gradient updates,
 the gradient and a step of SGD over head, inducing inputs and kernels, on all cores,
 in float32 as the authors train.
 
 Needs torch, gpytorch and scikit-learn. The code was written for torch 1.7: functions
-that have other names today get their old ones.
+that have been renamed since get their old names.
 """
 
 import os

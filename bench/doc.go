@@ -1,4 +1,4 @@
-// Package bench compares the project with Python (Pillow and onnxruntime): the
-// features, as tests, and the time, as benchmarks. README.md says how to run
-// them and what they gave.
+// Package bench compares the project with Python (Pillow and onnxruntime):
+// features in tests, time in benchmarks. README.md explains how to run them and
+// lists the results.
 package bench

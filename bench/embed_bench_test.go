@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// A folder is photos on disk and in memory, and what embeds them.
+// A folder holds photos on disk and in memory, and what embeds them.
 type folder struct {
 	rig
 	root    string
@@ -28,14 +28,14 @@ func newFolder(b *testing.B, m backbone, n int) folder {
 	return f
 }
 
-// stream is the whole job with a cold cache: files to embeddings, stored.
+// stream runs the whole job with a cold cache: files to stored embeddings.
 func (f folder) stream(b *testing.B) time.Duration {
 	begin := time.Now()
 	f.embed(b, f.root, f.samples)
 	return time.Since(begin)
 }
 
-// preprocess is the first stage alone, from memory.
+// preprocess runs the first stage alone, from memory.
 func (f folder) preprocess(b *testing.B) time.Duration {
 	pixels := f.buffers(f.tensorLen())
 	return onAllCores(b, len(f.files), func(worker, i int) error {
@@ -43,7 +43,7 @@ func (f folder) preprocess(b *testing.B) time.Duration {
 	})
 }
 
-// infer is the second stage alone, each worker on a photo of its own.
+// infer runs the second stage alone, each worker on its own photo.
 func (f folder) infer(b *testing.B) time.Duration {
 	pixels, rows := f.buffers(f.tensorLen()), f.buffers(f.extractor.Dim())
 	for worker, p := range pixels {
@@ -54,8 +54,8 @@ func (f folder) infer(b *testing.B) time.Duration {
 	return onAllCores(b, len(f.files), func(worker, _ int) error { return f.extract(rows[worker], pixels[worker]) })
 }
 
-// loop is both stages in the simplest way, without order, files, hashes or
-// cache: what alternating them costs by itself.
+// loop runs both stages in the simplest way, without order, files, hashes or
+// cache. It shows what alternating them costs by itself.
 func (f folder) loop(b *testing.B) time.Duration {
 	pixels, rows := f.buffers(f.tensorLen()), f.buffers(f.extractor.Dim())
 	return onAllCores(b, len(f.files), func(worker, i int) error {
@@ -71,7 +71,7 @@ func (f folder) extract(row, pixels []float32) error {
 	return f.extractor.Extract(blas32.General{Rows: 1, Cols: d, Stride: d, Data: row}, pixels)
 }
 
-// buffers makes one per worker.
+// buffers returns one buffer per worker.
 func (f folder) buffers(n int) [][]float32 {
 	made := make([][]float32, runtime.GOMAXPROCS(0))
 	for i := range made {
@@ -89,8 +89,8 @@ func forEachFolder(b *testing.B, bench func(b *testing.B, m backbone, n int)) {
 }
 
 // BenchmarkEmbedFolder compares embedding a folder with its two stages measured
-// apart on the same cores, of_stages = (t_preprocess + t_infer) / t_folder, and
-// with a bare loop over both, of_loop = t_loop / t_folder.
+// separately on the same cores, of_stages = (t_preprocess + t_infer) /
+// t_folder, and with a bare loop over both, of_loop = t_loop / t_folder.
 func BenchmarkEmbedFolder(b *testing.B) {
 	forEachFolder(b, func(b *testing.B, m backbone, n int) {
 		f := newFolder(b, m, n)
@@ -119,8 +119,8 @@ func BenchmarkEmbedFolder(b *testing.B) {
 	})
 }
 
-// BenchmarkEmbedFolderPython compares with embed_peer.py; of_python is how many
-// times as fast as Python we are.
+// BenchmarkEmbedFolderPython compares with embed_peer.py; of_python is our
+// speed relative to Python's.
 func BenchmarkEmbedFolderPython(b *testing.B) {
 	forEachFolder(b, func(b *testing.B, m backbone, n int) {
 		f := newFolder(b, m, n)

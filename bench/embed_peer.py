@@ -2,9 +2,9 @@
 
     python embed_peer.py --backbone M.onnx --preset vit-0.5 --workers 2 < PATHS
 
-Reads paths of photos up to an empty line and says "ready". For each further
-line it embeds them all and prints the seconds that took; start-up and warm-up
-are not in it. Each worker has its own single-threaded session.
+Reads paths of photos up to an empty line and prints "ready". For each further
+line it embeds them all and prints the time in seconds, without start-up and
+warm-up. Each worker has its own single-threaded session.
 """
 
 import argparse

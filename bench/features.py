@@ -4,9 +4,10 @@
     pipeline embed --backbone M.onnx --set preprocess.preset=vit-0.5 --images DIR --list FEATDIR/samples.csv --out OURS
     go run ./bench/compare FEATDIR OURS
 
-DIR holds one folder per class; the first photos of each, sorted by name, are
-taken, or those named after the flags. --dump-pixels DIR2 also writes what Pillow decoded as PNG files; run both
-programs on DIR2 to compare them from the same decoded pixels. --half stores
+DIR holds one folder per class; the program takes the first photos of each,
+sorted by name, or those named after the flags. --dump-pixels DIR2 also writes
+the pixels decoded by Pillow as PNG files; run both programs on DIR2 to compare
+them from the same decoded pixels. --half stores
 float16, which moves a cosine by 1e-7 and halves the goldens in testdata.
 """
 
@@ -20,7 +21,7 @@ import photo
 
 
 def choose(images, per_class, step):
-    """Paths below images: the first per_class of each class, of those every step-th."""
+    """Paths below images: the first per_class of each class, and every step-th of those."""
     classes = sorted(p for p in images.iterdir() if p.is_dir())
     chosen = [p for c in classes for p in sorted(c.iterdir())[:per_class]]
     return [p.relative_to(images) for p in chosen[::step]]

@@ -15,8 +15,8 @@ import (
 )
 
 // TestFeaturesAgainstPython compares features with those of Pillow and
-// onnxruntime in testdata, made by testdata.sh. From a JPEG file the inverse
-// DCTs differ by rounding; from the same pixels nothing may.
+// onnxruntime in testdata, made by testdata.sh. From JPEG files the inverse
+// DCTs differ by rounding; from the same pixels nothing may differ.
 func TestFeaturesAgainstPython(t *testing.T) {
 	for _, m := range backbones {
 		t.Run(m.label+"/photos", func(t *testing.T) {

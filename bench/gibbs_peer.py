@@ -1,10 +1,10 @@
 """Milliseconds to sample one binary GP node by Gibbs steps with NumPy and
-SciPy, the same mathematics as gp.FitGibbs (Matheron draws on
-B = I + W K W), beside
+SciPy, with the same mathematics as gp.FitGibbs (Matheron draws on
+B = I + W K W), to compare with
 
     go test -run '^$' -bench FitGibbs/rbf ./gp
 
-in one run on one machine, one thread each (GOMAXPROCS=1, OMP_NUM_THREADS=1).
+on the same machine, one thread each (GOMAXPROCS=1, OMP_NUM_THREADS=1).
 Needs numpy, scipy and polyagamma:
 
     OMP_NUM_THREADS=1 python bench/gibbs_peer.py

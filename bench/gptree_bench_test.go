@@ -15,17 +15,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// officialVariable names the folder of the authors' code of GP-Tree.
+// officialVariable names the environment variable with the folder of the
+// authors' GP-Tree code.
 const officialVariable = "GPTREE_OFFICIAL"
 
-// gpTreeJob is one fit: Gibbs nodes over all classes, RBF kernel.
+// gpTreeJob describes one fit: Gibbs nodes over all classes, RBF kernel.
 type gpTreeJob struct{ classes, n, d, chains, steps int }
 
 func (j gpTreeJob) String() string {
 	return fmt.Sprintf("classes=%d_n=%d_d=%d_chains=%d_steps=%d", j.classes, j.n, j.d, j.chains, j.steps)
 }
 
-// fit returns the work of one fit.
+// fit returns a function that runs one fit.
 func (j gpTreeJob) fit(b *testing.B, c native.Choice) func() error {
 	x, y := spectrum(j.classes*j.n, j.d, j.classes)
 	cfg := method.DefaultConfig()
@@ -47,7 +48,7 @@ func learned(h classifier.Learner, x blas32.General, y []string) error {
 }
 
 // BenchmarkGPTreeFit compares with the authors' code on all cores; of_official
-// is how many times as fast as it we are.
+// is our speed relative to theirs.
 func BenchmarkGPTreeFit(b *testing.B) {
 	if os.Getenv(officialVariable) == "" {
 		b.Skipf("set %s to a copy of github.com/IdanAchituve/GP-Tree", officialVariable)
@@ -69,8 +70,8 @@ func BenchmarkGPTreeFit(b *testing.B) {
 	}
 }
 
-// BenchmarkGPTreeGrowth is how the cost grows with classes, images a class,
-// chains and steps.
+// BenchmarkGPTreeGrowth shows how the cost grows with classes, images per
+// class, chains and steps.
 func BenchmarkGPTreeGrowth(b *testing.B) {
 	for _, j := range []gpTreeJob{
 		{15, 30, 512, 10, 1}, {30, 30, 512, 10, 1}, {60, 30, 512, 10, 1},

@@ -1,16 +1,16 @@
-"""The peer of GP-Tree: the authors' own code (github.com/IdanAchituve/GP-Tree),
-whose folder $GPTREE_OFFICIAL names. It is used as it is and none of it is here.
+"""The peer of GP-Tree: the authors' own code (github.com/IdanAchituve/GP-Tree)
+in the folder $GPTREE_OFFICIAL. It is used unchanged and not included here.
 
-    echo "fit 1 60 30 512 10 1" | python gptree_peer.py   repeats, classes, images a class, d, chains, steps
+    echo "fit 1 60 30 512 10 1" | python gptree_peer.py   repeats, classes, images per class, d, chains, steps
 
-Reads the job up to an empty line, tries it out and says "ready". For each
+Reads the job up to an empty line, runs it once and prints "ready". For each
 further line it builds a tree over all classes and samples a Gibbs node at each
-split, as often as it is told, and prints the seconds that one took: on all
+split, repeats times, and prints the seconds per repeat: on all
 cores, in float32 as the authors train, RBF kernel, without gradients.
 
 Needs torch, gpytorch, scikit-learn and polyagamma. The code was written for
-torch 1.7 and pypolyagamma, which does not build any more: functions that have
-other names today get their old ones, and draws come from polyagamma, which is
+torch 1.7 and pypolyagamma, which no longer builds: functions that have
+been renamed since get their old names, and draws come from polyagamma, which is
 faster.
 """
 
@@ -26,7 +26,7 @@ from polyagamma import random_polyagamma
 
 
 class PyPolyaGamma:
-    """pypolyagamma's class, as far as it is used."""
+    """The part of pypolyagamma's class that is used."""
 
     def __init__(self, seed=0):
         self.rng = np.random.default_rng(seed)

@@ -18,8 +18,8 @@ import (
 )
 
 // BenchmarkHPPCA scores images with the hierarchy and with the flat ppca head
-// on the same rows: neurons is the speed-up in Gaussians scored, clock that by
-// the clock, share the one over the other.
+// on the same rows: neurons is the speed-up in Gaussians scored, clock the
+// wall-clock speed-up, and share is clock over neurons.
 func BenchmarkHPPCA(b *testing.B) {
 	products := nativetest.Open(b, native.Auto)
 	for _, K := range []int{100, 300, 1000, 3000, 10450} {
@@ -50,7 +50,7 @@ func newHPPCA(b *testing.B, c native.Choice) *hppca.HPPCA {
 	return h
 }
 
-// scattered takes so many rows of x, in even steps.
+// scattered returns evenly spaced rows of x.
 func scattered(x blas32.General, rows int) blas32.General {
 	of := make([]int, rows)
 	for i := range of {

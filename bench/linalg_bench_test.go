@@ -17,10 +17,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 )
 
-// repeats of a job make a round, so that caches and threads are warm.
+// repeats is the number of jobs per round, so that caches and threads are warm.
 const repeats = 10
 
-// eachBackend runs a benchmark on those that are here.
+// eachBackend runs a benchmark on every available backend.
 func eachBackend(b *testing.B, bench func(b *testing.B, c native.Choice)) {
 	for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
 		b.Run(name, func(b *testing.B) {
@@ -34,7 +34,7 @@ func eachBackend(b *testing.B, bench func(b *testing.B, c native.Choice)) {
 }
 
 // spectrum returns rows whose coordinates have standard deviations 1/√(j+1),
-// each class about a centre of its own.
+// each class around its own centre.
 func spectrum(n, d, classes int) (blas32.General, []string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	centres := make([]float64, classes*d)
@@ -62,8 +62,8 @@ func newPPCA(b *testing.B, c native.Choice, q int) *ppca.PPCA {
 	return h
 }
 
-// BenchmarkPPCAFit fits one class; of_sklearn is how many times as fast as
-// scikit-learn's PCA we are.
+// BenchmarkPPCAFit fits one class; of_sklearn is our speed relative to
+// scikit-learn's PCA.
 func BenchmarkPPCAFit(b *testing.B) {
 	for _, s := range []struct{ n, d, q int }{
 		{500, 640, 20}, {1300, 640, 20}, {500, 2560, 20}, {1300, 2560, 20}, // the rows of the table
@@ -81,8 +81,8 @@ func BenchmarkPPCAFit(b *testing.B) {
 	}
 }
 
-// BenchmarkPPCAScore scores batches of 256 against K classes; of_sgemm is the
-// share of OpenBLAS's speed at the product alone, 256×d by d×Kq.
+// BenchmarkPPCAScore scores batches of 256 against K classes; of_sgemm is our
+// speed relative to OpenBLAS's for the product alone, 256×d by d×Kq.
 func BenchmarkPPCAScore(b *testing.B) {
 	for _, s := range []struct{ K, d, q int }{
 		{1000, 640, 20}, // the row of the table
@@ -104,7 +104,7 @@ func BenchmarkPPCAScore(b *testing.B) {
 	}
 }
 
-// versus reports how many times as fast as the peer we are, and both times.
+// versus reports our speed relative to the peer's, and both times.
 func versus(b *testing.B, p peer, unit string, work func() time.Duration) {
 	work() // warm
 	var ours, theirs, ratio tally
@@ -120,8 +120,8 @@ func versus(b *testing.B, p peer, unit string, work func() time.Duration) {
 	b.ReportMetric(theirs.median(), "peer_ms")
 }
 
-// rested waits before the work: the threads of OpenBLAS keep the processor busy
-// for some 25 ms after a product, which the other side would pay for.
+// rested waits before the work: OpenBLAS's threads keep the processor busy for
+// some 25 ms after a product, which would slow the other side.
 func rested(work func() time.Duration) func() time.Duration {
 	return func() time.Duration {
 		time.Sleep(60 * time.Millisecond)
@@ -129,8 +129,8 @@ func rested(work func() time.Duration) func() time.Duration {
 	}
 }
 
-// steady does the work as often as the peer does in a round, and returns the
-// time of one.
+// steady does the work as often per round as the peer, and returns the time of
+// one repeat.
 func steady(b *testing.B, work func() error) func() time.Duration {
 	return func() time.Duration {
 		begin := time.Now()

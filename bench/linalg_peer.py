@@ -3,11 +3,10 @@
     echo "fit 10 500 640 20" | python linalg_peer.py        repeats, n, d, q
     echo "product 10 256 640 20000" | python linalg_peer.py  repeats, n, d, K·q
 
-Reads the job up to an empty line, tries it out and says "ready". For each
-further line it does the job as often as it is told and prints the seconds that
-one took. PCA runs
-with the solver that is the fastest here, which it names on standard error;
-both on all cores, on float32.
+Reads the job up to an empty line, runs it once and prints "ready". For each
+further line it does the job repeats times and prints the seconds per repeat.
+PCA runs with the fastest solver on this machine, which it names on standard
+error. Both use all cores and float32.
 """
 
 import sys

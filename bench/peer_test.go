@@ -12,18 +12,19 @@ import (
 	"time"
 )
 
-// pythonVariable names the Python, with onnxruntime and Pillow, to compare
-// with. Without it the comparisons are skipped.
+// pythonVariable names the environment variable with the Python, with
+// onnxruntime and Pillow, to compare with. If it is not set the comparisons are
+// skipped.
 const pythonVariable = "PIPELINE_PYTHON"
 
-// A peer is a Python program that does the same work again each time it is
-// asked to, so that rounds of ours and of its can take turns.
+// A peer is a Python program that repeats the same work on request, so that our
+// rounds and its rounds can alternate.
 type peer struct {
 	in  io.Writer
 	out *bufio.Scanner
 }
 
-// newPeer starts a script on these files and waits until it is warm.
+// newPeer starts a script, sends it the input lines and waits until it is warm.
 func newPeer(b *testing.B, files []string, script string, args ...string) peer {
 	b.Helper()
 	python := os.Getenv(pythonVariable)
@@ -70,7 +71,7 @@ func (p peer) ask(b *testing.B, line string) string {
 	return p.out.Text()
 }
 
-// round lets the peer do its work once.
+// round makes the peer do its work once.
 func (p peer) round(b *testing.B) time.Duration {
 	b.Helper()
 	s, err := strconv.ParseFloat(p.ask(b, "go"), 64)

@@ -1,7 +1,7 @@
-"""What the Python programs here share: a photo to a tensor with Pillow and NumPy
-alone, and a model to a session with onnxruntime.
+"""Shared by the Python programs here: turns a photo into a tensor with Pillow and
+NumPy alone, and loads a model with onnxruntime.
 
-Nothing in it was taken from the Go code: it is the independent second opinion.
+Nothing in it was taken from the Go code: it is an independent reference.
 """
 
 import os

@@ -1,8 +1,9 @@
-"""Nanoseconds a draw of PG(1, c) with the Python package polyagamma, beside
+"""Nanoseconds per draw of PG(1, c) with the Python package polyagamma, to compare
+with
 
     go test -run '^$' -bench Draw ./gp/polyagamma
 
-in one run on one machine. Needs numpy and polyagamma:
+on the same machine. Needs numpy and polyagamma:
 
     python bench/polyagamma_peer.py
 """

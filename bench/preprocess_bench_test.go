@@ -14,8 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// BenchmarkPreprocessPython compares JPEG to tensor with Pillow's, on one core;
-// of_python is how many times as fast we are.
+// BenchmarkPreprocessPython compares JPEG to tensor with Pillow on one core;
+// of_python is our speed relative to Pillow's.
 func BenchmarkPreprocessPython(b *testing.B) {
 	b.Run("photos_300x240_to_224/n=200", func(b *testing.B) {
 		root, samples := photos(b, 200)
@@ -25,15 +25,15 @@ func BenchmarkPreprocessPython(b *testing.B) {
 	b.Run("drawn_4000x3000_to_224", func(b *testing.B) { againstPillow(b, []string{drawn(b, 4000, 3000)}, 2) })
 }
 
-// BenchmarkPreprocessTurboPython is the same with libjpeg-turbo, which decodes
-// the large one at a quarter of its size.
+// BenchmarkPreprocessTurboPython does the same with libjpeg-turbo, which
+// decodes the large picture at a quarter of its size.
 func BenchmarkPreprocessTurboPython(b *testing.B) {
 	pre := turboPreprocessor(b, "imagenet")
 	b.Run("drawn_500x375_to_224", func(b *testing.B) { pillowAgainst(b, pre, []string{drawn(b, 500, 375)}, 100) })
 	b.Run("drawn_4000x3000_to_224", func(b *testing.B) { pillowAgainst(b, pre, []string{drawn(b, 4000, 3000)}, 2) })
 }
 
-// againstPillow takes the files repeat times over in each round.
+// againstPillow processes the files repeat times in each round.
 func againstPillow(b *testing.B, files []string, repeat int) {
 	pillowAgainst(b, newPreprocessor(b, "imagenet"), files, repeat)
 }
@@ -56,8 +56,8 @@ func pillowAgainst(b *testing.B, pre *preprocess.Preprocessor, files []string, r
 	})
 }
 
-// drawn writes a picture of waves and grain, which fills a JPEG file (4:2:0,
-// quality 90) about as photos do, and returns its path.
+// drawn writes a picture of waves and grain as a JPEG file (4:2:0, quality 90)
+// about as large as a photo's, and returns its path.
 func drawn(b *testing.B, width, height int) string {
 	b.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, width, height))

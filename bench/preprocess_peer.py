@@ -2,9 +2,9 @@
 
     python preprocess_peer.py --repeat 20 < PATHS
 
-Reads paths of photos up to an empty line and says "ready". For each further
-line it turns all of them into tensors, --repeat times over, and prints the
-seconds that one time took.
+Reads paths of photos up to an empty line and prints "ready". For each further
+line it turns all of them into tensors, --repeat times, and prints the seconds
+per repeat.
 """
 
 import argparse

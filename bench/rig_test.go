@@ -20,7 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// A backbone is one of the pretrained models outside of the project.
+// A backbone is one of the pretrained models in ../shared.
 type backbone struct{ label, file, preset string }
 
 var backbones = []backbone{
@@ -67,8 +67,8 @@ func newPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
 	return p
 }
 
-// turboPreprocessor decodes with libjpeg-turbo; without one the benchmark is
-// skipped.
+// turboPreprocessor decodes with libjpeg-turbo; if it is not installed the
+// benchmark is skipped.
 func turboPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
 	tb.Helper()
 	path, err := turbojpeg.Locate()
@@ -94,7 +94,7 @@ func (r rig) tensorLen() int {
 	return 3 * side * side
 }
 
-// embed runs a whole Stream, with an empty cache, and returns its features.
+// embed runs a whole Stream with an empty cache and returns its features.
 func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) embed.Embeddings {
 	tb.Helper()
 	memory, err := cache.Open(tb.TempDir(), cache.Namespace{
@@ -120,7 +120,7 @@ func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) embed.E
 	return f
 }
 
-// photos lists n of the real photos, spread over all classes.
+// photos returns n of the real photos, spread over all classes.
 func photos(tb testing.TB, n int) (root string, samples []dataset.Sample) {
 	tb.Helper()
 	root = shared.Path(tb, "data", "caltech101_10")

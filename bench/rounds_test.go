@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// rounds is how often each side is measured in one operation of a benchmark.
+// rounds is how often each side is measured per benchmark operation.
 const rounds = 5
 
-// interleave measures all sides in turn, a few rounds, beginning with another
-// one each time: whatever else the machine does then meets them alike.
+// interleave measures all sides in turn for a few rounds, starting with a
+// different side each time, so that other load on the machine affects all sides
+// equally.
 func interleave(sides ...func() time.Duration) (times [][]time.Duration) {
 	times = make([][]time.Duration, len(sides))
 	for round := range rounds {
@@ -25,17 +26,17 @@ func interleave(sides ...func() time.Duration) (times [][]time.Duration) {
 	return times
 }
 
-// A tally gathers one number per round.
+// A tally collects one number per round.
 type tally []float64
 
-// median is of all rounds so far.
+// median returns the median of all rounds so far.
 func (t tally) median() float64 {
 	sorted := slices.Sorted(slices.Values(t))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// report states median, smallest and largest of a ratio.
+// report reports the median, minimum and maximum of a ratio.
 func (t tally) report(b *testing.B, unit string) {
 	b.ReportMetric(t.median(), unit)
 	b.ReportMetric(slices.Min(t), unit+"_min")
@@ -48,7 +49,7 @@ func milliseconds(d time.Duration, photos int) float64 {
 }
 
 // onAllCores calls work for 0…n−1 with one goroutine per core and returns the
-// time until the last is done.
+// time until all are done.
 func onAllCores(b *testing.B, n int, work func(worker, i int) error) time.Duration {
 	b.Helper()
 	var next atomic.Int64

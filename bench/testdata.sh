@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes testdata: features by Python, for TestFeaturesAgainstPython.
+# Makes testdata: features computed by Python, for TestFeaturesAgainstPython.
 #
 #     bench/testdata.sh PYTHON SHARED
 #
-# PYTHON has onnxruntime, Pillow and NumPy; SHARED is the folder of photos and
-# backbones. photos: 20 of Caltech-101 as the JPEG files that they are.
-# pixels: our own PNG files, which every decoder reads alike.
+# PYTHON needs onnxruntime, Pillow and NumPy; SHARED is the folder of photos and
+# backbones. photos: 20 JPEG files of Caltech-101. pixels: our own PNG files,
+# which every decoder reads identically.
 set -euo pipefail
 python=$1 shared=$2
 cd "$(dirname "$0")"

@@ -16,21 +16,22 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
-// vargpVariable names the folder of the authors' code of VAR-GP.
+// vargpVariable names the environment variable with the folder of the authors'
+// VAR-GP code.
 const vargpVariable = "VARGP_OFFICIAL"
 
-// vargpSteps is how many steps one round takes.
+// vargpSteps is the number of steps per round.
 const vargpSteps = 20
 
-// A vargpSize is a step of the last of some tasks.
+// A vargpSize is the size of a step on the last of several tasks.
 type vargpSize struct{ heads, tasks, inducing, d, batch int }
 
 func (s vargpSize) String() string {
 	return fmt.Sprintf("H=%d/T=%d/M=%d/d=%d/B=%d", s.heads, s.tasks, s.inducing, s.d, s.batch)
 }
 
-// steps returns what learns the last task in vargpSteps steps, after those
-// before it were learned in one each.
+// steps returns a function that learns the last task in vargpSteps steps, after
+// learning each earlier task in one step.
 func (s vargpSize) steps(b *testing.B, own bool) func() time.Duration {
 	b.Helper()
 	cfg := vargp.DefaultConfig()
@@ -78,9 +79,9 @@ func (s vargpSize) steps(b *testing.B, own bool) func() time.Duration {
 	}
 }
 
-// BenchmarkVARGPStepOfficial takes turns with the authors' own code, which
-// $VARGP_OFFICIAL names; see vargp_peer.py. Theirs has inducing inputs for every
-// head, as ours has with own; shared is our default.
+// BenchmarkVARGPStepOfficial alternates with the authors' own code in
+// $VARGP_OFFICIAL; see vargp_peer.py. Theirs has inducing inputs for every
+// head, like ours with own; shared is our default.
 func BenchmarkVARGPStepOfficial(b *testing.B) {
 	if os.Getenv(vargpVariable) == "" {
 		b.Skipf("set %s to a copy of github.com/uber-research/var-gp", vargpVariable)

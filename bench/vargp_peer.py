@@ -1,16 +1,16 @@
-"""The peer of a step of VAR-GP: the authors' own code (github.com/uber-research/var-gp),
-whose folder $VARGP_OFFICIAL names. It is used as it is and none of it is here.
+"""The peer of a step of VAR-GP: the authors' own code (github.com/uber-research/var-gp)
+in the folder $VARGP_OFFICIAL. It is used unchanged and not included here.
 
     echo "step 10 11 3 20 192 256" | python vargp_peer.py   steps, heads, tasks, M, d, batch
 
-Reads the job up to an empty line, takes its steps once and says "ready". For each
-further line it takes them again and prints the seconds that they took together: the
+Reads the job up to an empty line, takes its steps once and prints "ready". For each
+further line it takes them again and prints their total time in seconds: the
 bound of the last task with three draws of the hyper-parameters and ten of the
 functions for each, its gradient and a step of Yogi, on all cores, in float32 as the
-authors train. Every head has inducing inputs of its own.
+authors train. Every head has its own inducing inputs.
 
 Needs torch and torch_optimizer. The code was written for torch 1.5: functions that
-are gone get their successors.
+no longer exist get their successors.
 """
 
 import os

@@ -13,7 +13,7 @@ import (
 
 const testSeed = 1
 
-// contents reads every file under dir by slash path.
+// contents reads every file under dir, keyed by slash path.
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -130,7 +130,7 @@ func checkTruth(t *testing.T, set Set, files map[string][]byte) {
 	}
 }
 
-// checkOrderFree draws single pictures alone, in another order than Generate.
+// checkOrderFree draws single pictures in a different order from Generate.
 func checkOrderFree(t *testing.T, files map[string][]byte) {
 	planned, _ := plan(testSeed)
 	for i := len(planned) - 1; i >= 0; i -= 37 {

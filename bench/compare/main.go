@@ -1,8 +1,8 @@
-// Compare prints how much alike the features of two folders are.
+// Compare prints how similar the features of two folders are.
 //
 //	go run ./bench/compare [-median 0.9995] [-min 0.996] FEATDIR FEATDIR
 //
-// It exits with 1 when the cosines are below the thresholds.
+// It exits with status 1 if a cosine is below its threshold.
 package main
 
 import (
@@ -15,8 +15,8 @@ import (
 )
 
 func main() {
-	medianWanted := flag.Float64("median", 0, "smallest median cosine that is good enough")
-	minWanted := flag.Float64("min", 0, "smallest cosine that is good enough")
+	medianWanted := flag.Float64("median", 0, "smallest acceptable median cosine")
+	minWanted := flag.Float64("min", 0, "smallest acceptable cosine")
 	flag.Parse()
 	if flag.NArg() != 2 {
 		fmt.Fprintln(os.Stderr, "usage: compare [-median X] [-min X] FEATDIR FEATDIR")

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-// counted computes a part and counts how often it had to.
+// counted computes a part and counts the computations.
 type counted struct {
 	times int
 	err   error
@@ -30,8 +30,8 @@ func (c *counted) part(t *testing.T, ctx context.Context, s experiment.Env, of a
 	})
 }
 
-// TestPartIsComputedOnce, and again when anything that it depends on changes
-// or its file is damaged.
+// TestPartIsComputedOnce: a part is only computed again if its inputs change or
+// its file is damaged.
 func TestPartIsComputedOnce(t *testing.T) {
 	s := experiment.Env{Dir: t.TempDir(), Seed: 1, Version: "a"}
 	file := filepath.Join(s.Dir, "parts", "one.safetensors")
@@ -93,8 +93,8 @@ func TestPartFails(t *testing.T) {
 	}
 }
 
-// TestDraft: a draft comes back to the same inputs only, and goes when it is
-// dropped.
+// TestDraft: a draft is only returned for the same inputs, and disappears when
+// it is removed.
 func TestDraft(t *testing.T) {
 	s := experiment.Env{Dir: t.TempDir(), Seed: 1}
 	draft := func(of any) checkpoint.Part[[]int] {

@@ -32,7 +32,7 @@ func run(t *testing.T, s *scene) (*Bench, Run) {
 	return b, r
 }
 
-// TestMeasuresByHand: what the oracle answers, counted with a pencil.
+// TestMeasuresByHand compares with the oracle's answers, counted by hand.
 //
 //	after      a/8 a/9 b/8 b/9 | c/8 c/9 | d/8
 //	session 1   ✓   ✓   ✓   ✗
@@ -96,7 +96,7 @@ func TestSummaryByHand(t *testing.T) {
 			t.Errorf("session %d: %v, want %v", i+1, got, want)
 		}
 	}
-	// SEM of two values is half their distance.
+	// The SEM of two values is half their distance.
 	if got := *r.Sessions[2].AccuracySEM; !near(got, 1./14) {
 		t.Errorf("sem %v, want %v", got, 1./14)
 	}
@@ -113,7 +113,7 @@ func TestSummaryByHand(t *testing.T) {
 
 func TestForgettingByHand(t *testing.T) {
 	// Task 1 rises to 0.9 before it falls to 0.5; task 2 gains; the maximum
-	// leaves out the last session itself.
+	// excludes the last session.
 	tasks := [][]float64{{0.8}, {0.9, 0.4}, {0.5, 0.6, 1}}
 	if got, want := Forgetting(tasks), ((0.9-0.5)+(0.4-0.6))/2; !near(got, want) {
 		t.Errorf("forgetting %v, want %v", got, want)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// cifar writes a data set of one record for each label.
+// cifar writes a data set with one record per label.
 func cifar(t *testing.T, train, test []byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,8 +26,8 @@ func cifar(t *testing.T, train, test []byte) string {
 	return dir
 }
 
-// records are pictures whose red is the label, whose green is the row and
-// whose blue is the column.
+// records returns pictures whose red is the label, green the row and blue the
+// column.
 func records(labels []byte) []byte {
 	var data []byte
 	for _, label := range labels {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// An oracle answers the column that the first value of an embedding names, or
-// the first one where it knows fewer classes; it remembers what it was taught.
+// An oracle predicts the column given by the first value of an embedding, or
+// the first column if it knows fewer classes; it records what it was taught.
 type oracle struct {
 	classes []string
 	taught  [][]float32
@@ -50,8 +50,8 @@ func (o *oracle) Score(dst blas64.General, _ []float64, x blas32.General) error 
 	return nil
 }
 
-// A scene is a protocol in which the answers are chosen: an image named
-// "class/split/n" with the answer of the oracle.
+// A scene is a protocol with chosen answers: it maps an image "class/split/n"
+// to the oracle's answer.
 type scene struct {
 	paths    []string
 	x        blas32.General

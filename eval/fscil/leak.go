@@ -64,7 +64,7 @@ func (p *Protocol) check() error {
 			return fmt.Errorf("protocol: %s: an image without a path or a class (%q, %q)", u, x.Path, x.Class)
 		}
 		if first, twice := seen[x.Path]; twice && first == u {
-			return fmt.Errorf("protocol: %s is twice among %s", x.Path, first)
+			return fmt.Errorf("protocol: %s occurs twice among %s", x.Path, first)
 		} else if twice {
 			return &LeakError{Path: x.Path, Class: x.Class, Problem: fmt.Sprintf("is among %s and among %s", first, u)}
 		}

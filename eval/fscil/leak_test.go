@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestLeaksAreErrors: every way in which a head could see what it must not.
+// TestLeaksAreErrors covers every way in which a head could see what it must
+// not.
 func TestLeaksAreErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*scene)
@@ -60,7 +61,7 @@ func TestLeaksAreErrors(t *testing.T) {
 	}
 }
 
-// TestCopiesLeakToo: an image under another name is the same image.
+// TestCopiesLeakToo: an image under another name is still the same image.
 func TestCopiesLeakToo(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, like string
@@ -112,7 +113,8 @@ func indexOf(paths []string, path string) int {
 	return -1
 }
 
-// TestProtocolIsFrozen: what the caller does to its slices changes nothing.
+// TestProtocolIsFrozen: changing the caller's slices does not change the
+// protocol.
 func TestProtocolIsFrozen(t *testing.T) {
 	s := threeSessions()
 	p, err := New(s.sessions)

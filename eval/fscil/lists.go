@@ -143,7 +143,7 @@ func (l *Lists) FindStrip(exists func(path string) bool) (int, error) {
 	for n := 0; ; n++ {
 		short, ok := strip(first, n)
 		if !ok {
-			return 0, fmt.Errorf("missing image: none of %s is there", strings.Join(tried, ", "))
+			return 0, fmt.Errorf("missing image: none of %s exists", strings.Join(tried, ", "))
 		}
 		tried = append(tried, short)
 		for _, s := range l.sessions {

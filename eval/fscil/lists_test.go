@@ -96,8 +96,8 @@ func FuzzLists(f *testing.F) {
 	})
 }
 
-// TestOfficialLists: the published lists have the sessions that they are known
-// for, and leak nothing.
+// TestOfficialLists: the published lists have the documented sessions and no
+// leaks.
 func TestOfficialLists(t *testing.T) {
 	for _, c := range []struct {
 		name                                 string

@@ -81,7 +81,7 @@ func (p *Pool) add(s dataset.Sample) error {
 	case splitTest, splitVal:
 		p.test[x.Class] = append(p.test[x.Class], x)
 	default:
-		return fmt.Errorf("%s: is neither for training nor for testing: it has no split and does not lie in train/CLASS or test/CLASS; set fscil.test_per_class to hold images out by seed", s.Path)
+		return fmt.Errorf("%s: is marked neither for training nor for testing: it has no split and is not in train/CLASS or test/CLASS; set fscil.test_per_class to hold images out by seed", s.Path)
 	}
 	return nil
 }
@@ -89,10 +89,10 @@ func (p *Pool) add(s dataset.Sample) error {
 func (p *Pool) check() error {
 	for _, c := range p.classes {
 		if c == "" {
-			return fmt.Errorf("%s: has no class; put each class into a folder of its own", p.train[c][0].Path)
+			return fmt.Errorf("%s: has no class; put each class into its own folder", p.train[c][0].Path)
 		}
 		if n := len(p.train[c]); p.holdOut > 0 && n <= p.holdOut {
-			return fmt.Errorf("class %s has %d images, which leaves none to learn when %d are held out (fscil.test_per_class)", c, n, p.holdOut)
+			return fmt.Errorf("class %s has %d images; holding out %d (fscil.test_per_class) leaves none to learn", c, n, p.holdOut)
 		}
 		if p.holdOut == 0 && len(p.test[c]) == 0 {
 			return fmt.Errorf("class %s has no test images", c)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// folder has classes of n images each.
+// folder returns classes of n images each.
 func folder(classes, n int) []dataset.Sample {
 	var samples []dataset.Sample
 	for c := range classes {
@@ -88,7 +88,7 @@ func TestClassIncrementalDraw(t *testing.T) {
 	}
 }
 
-// TestCopiesAreDrawnOnce: no copy can end up on the other side.
+// TestCopiesAreDrawnOnce: copies of an image cannot be in both train and test.
 func TestCopiesAreDrawnOnce(t *testing.T) {
 	samples := folder(4, 8)
 	same := func(i int) [32]byte { return [32]byte{byte(i / 2)} } // pairs

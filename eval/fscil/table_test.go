@@ -49,8 +49,8 @@ a|b,net,this run,75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00,25.00,33.33
 	}
 }
 
-// TestTracksNeverMeet: published rows stand beside results of their own track
-// only, and results of two tracks make no table.
+// TestTracksNeverMeet: published rows only appear with results of their own
+// track, and results of two tracks cannot share a table.
 func TestTracksNeverMeet(t *testing.T) {
 	table, err := NewTable([]Result{two(BaseOnly, nil)})
 	if err != nil {
@@ -104,8 +104,8 @@ func TestPublishedRows(t *testing.T) {
 	}
 }
 
-// TestPublishedNumbersAreThePapers: every number of published.yaml stands in
-// the collection of the papers' numbers.
+// TestPublishedNumbersAreThePapers: every number in published.yaml is in the
+// collection of the papers' numbers.
 func TestPublishedNumbersAreThePapers(t *testing.T) {
 	text, err := os.ReadFile(shared.Path(t, "spec", "paper_tables.yaml"))
 	if err != nil {
@@ -147,7 +147,8 @@ func TestResultJSON(t *testing.T) {
 	}
 }
 
-// TestLimitIsShown: a head that keeps few examples of a class says how many.
+// TestLimitIsShown: the row of a head that stores few examples per class says
+// how many.
 func TestLimitIsShown(t *testing.T) {
 	r := Result{Info: Info{Method: "gpr", MaxPerClass: 30}, Runs: 1, Sessions: make([]SessionResult, 1)}
 	if cell := r.row(1)[0]; cell != "gpr (at most 30 per class)" {

@@ -29,7 +29,7 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-// Four known samples, one unknown, one without a label, by hand.
+// Four known samples, one unknown, one without a label, computed by hand.
 func TestEvaluateByHand(t *testing.T) {
 	truth := []string{"a", "a", "b", "c", "zebra", ""}
 	p := logs(3,
@@ -135,7 +135,7 @@ func TestScikitLearnGolden(t *testing.T) {
 	}
 }
 
-// Cutting the samples into batches must not change a bit.
+// Splitting the samples into batches must not change a bit.
 func TestBatchesDoNotMatter(t *testing.T) {
 	g, p := readGolden(t)
 	want, err := Evaluate(g.Classes, g.Truth, p, g.Novelty)

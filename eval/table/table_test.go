@@ -38,8 +38,8 @@ func Example() {
 	// <nil>
 }
 
-// TestSamples: one value has no spread, none has no mean; differences reach as
-// far as both samples do.
+// TestSamples: one value has no spread, no values have no mean; differences end
+// with the shorter sample.
 func TestSamples(t *testing.T) {
 	if mean, sd := table.MeanSD([]float64{1, 2, 3}); mean != 2 || sd != 1 {
 		t.Errorf("%g ± %g", mean, sd)

@@ -55,8 +55,9 @@ func files(t *testing.T, dir string) map[string][]byte {
 	return out
 }
 
-// Stopped after every epoch, each time by another trainer, and left with half a
-// file as a kill would: the same files as without a stop.
+// A training stopped after every epoch, resumed by a new trainer each time and
+// left with a truncated file, as after a kill, gives the same files as an
+// uninterrupted one.
 func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 	whole, cut := t.TempDir(), t.TempDir()
 	if err := job(whole).Train(context.Background(), trainer(t, 1)); err != nil {

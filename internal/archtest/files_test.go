@@ -79,7 +79,7 @@ func TestOnlyOnePlaceSkipsForWantOfShared(t *testing.T) {
 
 func goFiles(t *testing.T) []string { return files(t, ".go") }
 
-// files lists the project's files with an ending, relative to the root.
+// files lists the project's files with an extension, relative to the root.
 func files(t *testing.T, ending string) []string {
 	t.Helper()
 	var found []string

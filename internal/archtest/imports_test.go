@@ -14,8 +14,8 @@ const module = "github.com/seed-90d10d51/pipeline/"
 
 // layers lists the top-level folders from the ground up. A package imports
 // packages of its own folder and of folders on lower layers, never of folders
-// on its own layer or above: so there is no import that runs upward, and no
-// circle of folders. Test files may import anything.
+// on its own layer or above: so no import runs upward, and no folders import
+// each other in a cycle. Test files may import anything.
 var layers = [][]string{
 	{"internal", "configs", "models", "preprocess", "demo"},
 	{"dataset", "gp"},
@@ -30,9 +30,9 @@ var layers = [][]string{
 	{"cmd", "scripts"},
 }
 
-// forbidden says which folders a folder must not import although they lie on a
-// lower layer: classifiers see only embeddings, never how they came about, and
-// whatever turns pixels into embeddings knows no classifier.
+// forbidden lists folders that a folder must not import although they are on a
+// lower layer: classifiers see only embeddings, not how they are made, and the
+// code that turns pixels into embeddings knows no classifier.
 var forbidden = map[string][]string{
 	"classifier": {"preprocess", "dataset", "extractor"},
 	"gp":         {"preprocess", "dataset", "extractor"},

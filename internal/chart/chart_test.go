@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFigures: every figure is a picture of its size, the same each time, also
-// where there is hardly anything to draw.
+// TestFigures: every figure is a picture of its size and the same each time,
+// even with hardly anything to draw.
 func TestFigures(t *testing.T) {
 	nan := math.NaN()
 	for name, draw := range map[string]func() (Figure, error){

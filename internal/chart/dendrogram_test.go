@@ -42,8 +42,8 @@ func dendrogramOf(t *testing.T, title string, b Branch) []byte {
 	return out.Bytes()
 }
 
-// TestDendrogram: every leaf once, names that are markup as text, pictures
-// where there are some, leaves below each other.
+// TestDendrogram: every leaf occurs once, names with markup are escaped,
+// pictures are included, and leaves are one below the other.
 func TestDendrogram(t *testing.T) {
 	hostile := `</text><script>alert(1)</script> & "x"` + "\x00"
 	tree := Branch{Below: []Branch{{Label: "ant", Picture: []byte("jpeg")}, {Below: []Branch{{Label: hostile}, {Label: "cat"}, {Label: "ünï 漢字"}}}}}
@@ -74,8 +74,8 @@ func TestDendrogramOfLittle(t *testing.T) {
 	}
 }
 
-// TestDendrogramOfADeepTree: a stick of 20 000 classes neither overflows nor
-// takes quadratic time.
+// TestDendrogramOfADeepTree: a chain of 20 000 classes neither overflows the
+// stack nor takes quadratic time.
 func TestDendrogramOfADeepTree(t *testing.T) {
 	b := Branch{Label: "last"}
 	for range 20000 {

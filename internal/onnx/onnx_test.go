@@ -105,7 +105,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// bytesField and friends build hostile files.
+// bytesField and the following functions build hostile files.
 func bytesField(id protowire.Number, parts ...[]byte) []byte {
 	var all []byte
 	for _, p := range parts {
@@ -249,7 +249,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// roundTrip: whatever WithOutput makes is readable and has the output.
+// roundTrip checks that the result of WithOutput is readable and has the
+// output.
 func roundTrip(t *testing.T, m *onnx.Model, tensor string) {
 	b, name, err := m.WithOutput(tensor)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// here is the machine's library; without one the test is skipped.
+// here returns the machine's library, or skips the test without one.
 func here(t *testing.T) Library {
 	t.Helper()
 	lib, err := Locate("")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// fakeLibrary compiles a shared library that looks like ONNX Runtime of that
-// version from the outside ("" leaves out the entry point).
+// fakeLibrary compiles a shared library whose headers look like ONNX Runtime of
+// that version ("" omits the entry point).
 func fakeLibrary(t *testing.T, path, version string) {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
@@ -46,7 +46,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// emptyMachine has a home, a program folder and system folders of its own.
+// emptyMachine returns a machine with its own home, program and system folders.
 func emptyMachine(t *testing.T, env map[string]string) machine {
 	t.Helper()
 	dir := t.TempDir()
@@ -93,8 +93,8 @@ func TestLocateNothing(t *testing.T) {
 	}
 }
 
-// TestLocateObeys: what somebody asked for is used or an error, never replaced
-// by something else.
+// TestLocateObeys: a library named by the user is used or an error, never
+// replaced by another.
 func TestLocateObeys(t *testing.T) {
 	m := emptyMachine(t, map[string]string{EnvLibrary: "/nowhere/libonnxruntime.so"})
 	fakeLibrary(t, filepath.Join(m.root, "usr/lib/libonnxruntime.so"), "1.30.0")
@@ -107,8 +107,8 @@ func TestLocateObeys(t *testing.T) {
 	}
 }
 
-// TestLocateSkipsBroken finds the good one behind several bad ones, and says
-// what was wrong with those.
+// TestLocateSkipsBroken: Locate finds the good library after several bad ones,
+// and reports what was wrong with those.
 func TestLocateSkipsBroken(t *testing.T) {
 	m := emptyMachine(t, nil)
 	lib := func(dir string) string { return filepath.Join(m.root, dir, "libonnxruntime.so") }

@@ -134,9 +134,9 @@ func TestSessionErrors(t *testing.T) {
 	}
 }
 
-// TestProviders: the ordinary library has the CPU only; asking for more is an
-// error that names the provider, the library and the way out. Where a machine
-// does have it, a session is right too.
+// TestProviders: the ordinary library only has the CPU; another provider is an
+// error that names the provider, the library and the remedy. On a machine that
+// has it, a session is also fine.
 func TestProviders(t *testing.T) {
 	rt := orttest.Open(t)
 	for _, name := range ort.Providers() {
@@ -159,8 +159,8 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// The rest of this file runs the test binary again as another process, for
-// what can be seen only there.
+// The rest of this file reruns the test binary as another process, for
+// behaviour that is only visible there.
 const roleVar = "ORT_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -175,7 +175,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// roleLocate prints whether looking for the library has loaded it.
+// roleLocate prints whether searching for the library has loaded it.
 func roleLocate() error {
 	if _, _, err := ort.Locate(""); err != nil {
 		return err
@@ -190,7 +190,7 @@ func roleLocate() error {
 	return nil
 }
 
-// roleNoisy does what the library likes to log about.
+// roleNoisy does things that make the library log.
 func roleNoisy() error {
 	lib, _, err := ort.Locate("")
 	if err != nil {
@@ -214,7 +214,7 @@ func roleOpen() error {
 	return err
 }
 
-// again runs this binary in a role, with a home of its own and outside CI.
+// again runs this binary in a role, with its own home folder and outside CI.
 func again(t *testing.T, role, library string) (stdout, stderr, home string, err error) {
 	t.Helper()
 	home = t.TempDir()
@@ -237,7 +237,7 @@ func TestLocateLoadsNothing(t *testing.T) {
 }
 
 // TestQuietAndPrivate: nothing on stderr, and nothing in the home folder, where
-// the library would otherwise put a device number and a telemetry database.
+// the library would otherwise put a device id and a telemetry database.
 func TestQuietAndPrivate(t *testing.T) {
 	lib := orttest.Open(t).Library().Path
 	out, errOut, home, err := again(t, "noisy", lib)

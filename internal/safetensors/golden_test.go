@@ -11,7 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/go.safetensors")
 
-// The bytes that testdata/golden.py checked with the reference implementation.
+// These bytes were checked by testdata/golden.py with the reference
+// implementation.
 func TestGoldenBytes(t *testing.T) {
 	tensors, metadata := sample()
 	raw, _ := encode(t, tensors, metadata)

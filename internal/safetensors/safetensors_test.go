@@ -172,7 +172,7 @@ func verify(raw []byte) (Written, error) {
 	return f.VerifyDigest()
 }
 
-// file builds a file from a header as it stands and n bytes of data.
+// file builds a file from an unchecked header and n bytes of data.
 func file(header string, n int) []byte {
 	raw := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	return append(append(raw, header...), make([]byte, n)...)

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// library opens what this machine has, or skips the test.
+// library opens the machine's library, or skips the test without one.
 func library(tb testing.TB) *Decoder {
 	tb.Helper()
 	path, err := Locate()
@@ -53,7 +53,7 @@ func encoded(tb testing.TB, width, height int, grey bool) []byte {
 	return file.Bytes()
 }
 
-// TestScalesAgree: every scale shows the same gradients, at odd sizes too.
+// TestScalesAgree: every scale shows the same gradients, even at odd sizes.
 func TestScalesAgree(t *testing.T) {
 	d := library(t)
 	if len(d.ID()) != 8 {
@@ -83,7 +83,7 @@ func TestScalesAgree(t *testing.T) {
 	}
 }
 
-// TestDamage: whatever the bytes are, the answer is a picture or an error.
+// TestDamage: any bytes give a picture or an error.
 func TestDamage(t *testing.T) {
 	d := library(t)
 	file := encoded(t, 100, 80, false)

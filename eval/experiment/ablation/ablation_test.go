@@ -15,8 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// bench is three sessions of two classes, which differ in spread alone, so
-// that means say nothing and components everything.
+// bench returns three sessions of two classes that differ only in spread, so
+// that only the components distinguish them, not the means.
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -30,8 +30,8 @@ func bench(t *testing.T) *fscil.Bench {
 	})
 }
 
-// TestCells: every cell is the accuracy of that head, in its place in the
-// tables; one component is what these classes need.
+// TestCells: every cell has the accuracy of its head; these classes need one
+// component.
 func TestCells(t *testing.T) {
 	b := bench(t)
 	s := experimenttest.Env(t, b)

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
-// bench is one session of eight overlapping classes, 12 images to train and
-// 10 held out of each.
+// bench returns one session of eight overlapping classes, with 12 training and
+// 10 held-out images each.
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	return experimenttest.Bench(t, 8, 6, func(k int) experimenttest.Class {
@@ -78,8 +78,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestMoreClassesKeepTheDraw: the classes of a run are nested, so that a row
-// without a choice has the same accuracy whatever else is measured.
+// TestMoreClassesKeepTheDraw: the classes of a run are nested, so a row without
+// a grid has the same accuracy whatever else is measured.
 func TestMoreClassesKeepTheDraw(t *testing.T) {
 	c := small()
 	c.Rows = c.Rows[1:2]

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// bench is a session of six classes and one of two more, with 5 shots.
+// bench returns a session of six classes and one of two more with 5 shots.
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -52,8 +52,8 @@ func run(t *testing.T, c dkl.Config, dir string) (experiment.Outcome, []byte) {
 	return o, text
 }
 
-// Every cell is there, and a second run in the same folder, with the parts of
-// the first and without, says the same.
+// Every cell exists, and a second run in the same folder gives the same
+// results, with and without the parts of the first.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	o, first := run(t, small(), dir)
@@ -92,7 +92,7 @@ func TestMistakes(t *testing.T) {
 		`candidates: "rate"`:                         func(c *dkl.Config) { c.Candidates = []string{"rate"} },
 		"rate: -1":                                   func(c *dkl.Config) { c.Candidates = []string{"rate=-1"} },
 		"candidates: is empty":                       func(c *dkl.Config) { c.Candidates = nil },
-		"occurs twice":                                func(c *dkl.Config) { c.Candidates = []string{"dim=3", "dim=3"} },
+		"occurs twice":                               func(c *dkl.Config) { c.Candidates = []string{"dim=3", "dim=3"} },
 		"methods: unknown":                           func(c *dkl.Config) { c.Methods = []string{"gptee"} },
 		"choose_by: is empty":                        func(c *dkl.Config) { c.ChooseBy = nil },
 		"seeds: 0":                                   func(c *dkl.Config) { c.Seeds = 0 },

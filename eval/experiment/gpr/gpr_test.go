@@ -16,8 +16,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
-// bench is two sessions of three overlapping classes, 30 images to train and
-// 10 to test each.
+// bench returns two sessions of three overlapping classes, with 30 training and
+// 10 test images each.
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	return experimenttest.Bench(t, 6, 8, func(k int) experimenttest.Class {

@@ -42,8 +42,8 @@ func run(t *testing.T, c hierarchy.Config, s experiment.Env) (hierarchy.Results,
 	return o.Results.(hierarchy.Results), o
 }
 
-// TestRun: every table is there, all visits are the flat head, density is what
-// was visited, and a second run reads what the first one measured.
+// TestRun: every table exists, visiting everything equals the flat head,
+// density matches the visits, and a second run reads the parts of the first.
 func TestRun(t *testing.T) {
 	s := env(t)
 	r, o := run(t, small(), s)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// TestDrawRepeats: the same on one core, another with another seed, and more
-// classes leave the first ones alone.
+// TestDrawRepeats: one core gives the same data, another seed different data,
+// and adding classes does not change the first ones.
 func TestDrawRepeats(t *testing.T) {
 	s := hierarchy.Synthetic{K: 5, Groups: 2, Dim: 6, Train: 3, Test: 2}
 	train, test := s.Draw(1)

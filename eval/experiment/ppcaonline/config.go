@@ -83,7 +83,7 @@ func (c Config) Validate() error {
 func oneOf(name string, values []string, allowed ...string) error {
 	what := strings.Join(allowed, ", ")
 	if len(values) == 0 {
-		return fmt.Errorf("%s: is empty; there are %s", name, what)
+		return fmt.Errorf("%s: is empty; the values are %s", name, what)
 	}
 	return experiment.Each(name, values, "one of "+what, func(v string) bool { return slices.Contains(allowed, v) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
-// small is a grid that runs in a moment.
+// small returns a grid that runs fast.
 func small(figure int) Config {
 	c := DefaultConfig()
 	c.Figure, c.D, c.Q, c.Train, c.Test, c.Seeds, c.Every = figure, 6, 2, 120, 40, 3, 20
@@ -29,8 +29,8 @@ func run(t *testing.T, c Config, seed uint64) experiment.Outcome {
 	return o
 }
 
-// TestData: classes of equal size whose points are nearest to their own
-// centroid, drawn by the model; train, validation and test do not share any.
+// TestData: classes have equal size, their points are drawn from the model and
+// nearest to their own centroid; train, validation and test are disjoint.
 func TestData(t *testing.T) {
 	c := small(2)
 	w, err := c.draw(1, 0)
@@ -106,7 +106,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestCurveIsThatOfTheModel, by hand: the last point of Figure 2.
+// TestCurveIsThatOfTheModel computes the last point of Figure 2 by hand.
 func TestCurveIsThatOfTheModel(t *testing.T) {
 	c := small(2)
 	w, err := c.draw(0, 0)
@@ -138,8 +138,8 @@ func TestCurveIsThatOfTheModel(t *testing.T) {
 	}
 }
 
-// TestInterferenceOfNothing: where every pull is complete nothing is learned
-// before or after, and nothing interferes.
+// TestInterferenceOfNothing: if every pull is complete, nothing is learned and
+// nothing interferes.
 func TestInterferenceOfNothing(t *testing.T) {
 	c := small(4)
 	w, err := c.draw(0, 0)
@@ -159,8 +159,8 @@ func TestInterferenceOfNothing(t *testing.T) {
 	}
 }
 
-// TestMoreSeedsKeepTheOthers: parts of earlier seeds are used again, and every
-// difference is that of its own seed.
+// TestMoreSeedsKeepTheOthers: parts of earlier seeds are reused, and every
+// difference is taken within one seed.
 func TestMoreSeedsKeepTheOthers(t *testing.T) {
 	c := small(1)
 	s := experiment.Env{Dir: t.TempDir()}

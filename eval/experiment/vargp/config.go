@@ -115,7 +115,7 @@ func (c Config) Validate() error {
 	}
 	known := vargp.Variants()
 	if len(c.Variants) == 0 {
-		return fmt.Errorf("variants: is empty; there are %v", known)
+		return fmt.Errorf("variants: is empty; the values are %v", known)
 	}
 	if err := experiment.Each("variants", c.Variants, fmt.Sprintf("one of %v", known), func(v vargp.Variant) bool { return slices.Contains(known, v) }); err != nil {
 		return err

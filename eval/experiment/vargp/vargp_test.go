@@ -19,7 +19,7 @@ import (
 	gp "github.com/seed-90d10d51/pipeline/gp/vargp"
 )
 
-// small returns settings that take little time.
+// small returns settings that run fast.
 func small(data string) vargp.Config {
 	c := vargp.DefaultConfig()
 	c.Data, c.Train, c.Test, c.Seeds, c.Epochs, c.Inducing, c.Grid = data, 20, 10, 2, 10, 6, 8
@@ -29,7 +29,8 @@ func small(data string) vargp.Config {
 
 func env(t *testing.T) experiment.Env { return experimenttest.Env(t, bench(t)) }
 
-// bench is a session of five classes, 12 images to train and 6 to test each.
+// bench returns a session of five classes, with 12 training and 6 test images
+// each.
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	return experimenttest.Bench(t, 5, 6, func(k int) experimenttest.Class {
@@ -37,7 +38,7 @@ func bench(t *testing.T) *fscil.Bench {
 	})
 }
 
-// digits writes IDX files of 4×4 images: class k has row k bright.
+// digits writes IDX files of 4×4 images in which class k has a bright row k.
 func digits(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,8 +81,8 @@ func run(t *testing.T, c vargp.Config, s experiment.Env) (experiment.Outcome, va
 	return o, o.Results.(vargp.Results)
 }
 
-// TestEveryKindOfData runs, under both protocols, to all tables and figures, and
-// again from its parts to the same.
+// TestEveryKindOfData: all data run under both protocols and give all tables
+// and figures, and the same again from the parts.
 func TestEveryKindOfData(t *testing.T) {
 	folder := digits(t)
 	for data, figures := range map[string]int{vargp.Toy: 4, vargp.Features: 3, vargp.Split: 2, vargp.Permuted: 2} {
@@ -124,7 +125,8 @@ func TestEveryKindOfData(t *testing.T) {
 	}
 }
 
-// TestAllVariants run on the toy, each the same whatever others are run.
+// TestAllVariants: all variants run on the toy, and each gives the same result
+// whatever others are run.
 func TestAllVariants(t *testing.T) {
 	c := small(vargp.Toy)
 	c.Variants, c.Seeds = gp.Variants(), 1
@@ -138,7 +140,7 @@ func TestAllVariants(t *testing.T) {
 	}
 }
 
-// TestGoesOn with the task, and the epoch, that it was at.
+// TestGoesOn: an interrupted run resumes at its task and epoch.
 func TestGoesOn(t *testing.T) {
 	c := small(vargp.Toy)
 	c.Seeds, c.Epochs, c.Checkpoint, c.Patience = 1, 60, 7, 60

@@ -63,7 +63,7 @@ func Find(name string) (Lists, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return Lists{}, fmt.Errorf("there are no lists %q; there are %s", name, strings.Join(names, ", "))
+	return Lists{}, fmt.Errorf("unknown lists %q; the lists are %s", name, strings.Join(names, ", "))
 }
 
 // Dir returns the folder of the lists below a folder of data sets.

@@ -41,7 +41,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestHashesAreThoseOfTheLists: the copies at hand are the pinned ones.
+// TestHashesAreThoseOfTheLists: the shared copies are the pinned ones.
 func TestHashesAreThoseOfTheLists(t *testing.T) {
 	dir := shared.Path(t, "data", "fscil_index_lists")
 	all, err := All()
@@ -55,7 +55,7 @@ func TestHashesAreThoseOfTheLists(t *testing.T) {
 	}
 }
 
-// TestPull goes on where it was cut short, and lets no wrong byte through.
+// TestPull: an interrupted pull resumes, and no wrong byte gets through.
 func TestPull(t *testing.T) {
 	files := map[string]string{"session_1.txt": "a/1.jpg\n", "test_1.txt": "a/2.jpg\n"}
 	served := map[string]int{}

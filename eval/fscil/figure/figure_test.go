@@ -27,8 +27,8 @@ func result(method string, runs int, accuracies ...float64) fscil.Result {
 	return r
 }
 
-// TestFigures: every figure is a picture of its size, the same each time, also
-// where there is hardly anything to draw.
+// TestFigures: every figure is a picture of its size and the same each time,
+// even with hardly anything to draw.
 func TestFigures(t *testing.T) {
 	published, err := fscil.Published("mini_imagenet", fscil.BaseOnly)
 	if err != nil {
