@@ -10,8 +10,8 @@ import (
 // An entropy is phase 1: cross-entropy as a function of one vector, θ followed by
 // V and c.
 type entropy struct {
-	head    *Head    // over the vector
-	softmax *Softmax // likewise
+	head    *Head    // on views of the vector
+	softmax *Softmax // a view of the vector
 	vector  []float64
 }
 

@@ -95,7 +95,7 @@ func checkGradient(t *testing.T, what string, p *problem, at, gradient []float64
 	}
 }
 
-// A gradient of zero at and below the kink: nothing flows through a dead unit.
+// The gradient is zero at and below the kink: nothing flows through a dead unit.
 func TestReLUDerivativeAtZero(t *testing.T) {
 	h := newHead(t, 2, dkl.Config{Dim: 1, Hidden: 3})
 	// U x + a = (0, −1, 1) at x = (1, 1); W = (1, 1, 1)

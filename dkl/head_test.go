@@ -15,7 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A variant is one of the forms that a head can have.
+// A variant is one of the forms of a head.
 type variant struct {
 	in  int
 	cfg dkl.Config
@@ -72,7 +72,7 @@ func saved(t *testing.T, s classifier.Saver) classifier.State {
 }
 
 // byHand computes g_θ(x) of one row from the saved tensors, and the smallest
-// distance of what a ReLU sees from its kink.
+// distance of the input of a ReLU from its kink.
 func byHand(s classifier.State, in int, cfg dkl.Config, x []float64) (z []float64, kink float64) {
 	a, kink := x, math.Inf(1)
 	if cfg.Hidden > 0 {

@@ -16,9 +16,9 @@ import (
 // An objective is phase 2: the sum of the bounds of a tree's nodes as a function
 // of one vector, θ followed by X̄ (M×D, leaf after leaf), log ℓ and log s.
 type objective struct {
-	head     *Head          // over the vector
-	inducing blas64.General // likewise
-	phi      []float64      // likewise
+	head     *Head          // on views of the vector
+	inducing blas64.General // a view of the vector
+	phi      []float64      // a view of the vector
 	vector   []float64
 	kernel   kernel.Kernel // its scales come from phi
 	tree     *gptree.Tree

@@ -19,8 +19,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 )
 
-// blobs draws n examples of each class around points of their own, and views
-// of them.
+// blobs draws n examples of each class around a separate point per class, and
+// views of them.
 func blobs(classes, n, d, views int, spread float64) Examples {
 	rng := rand.New(rand.NewPCG(3, uint64(classes*d)))
 	centres := make([]float64, classes*d)
@@ -127,8 +127,8 @@ func kernels() []kernel.Kernel {
 	return append(all, kernel.Kernel{Kind: kernel.RBF})
 }
 
-// Central differences of the bound by θ, X̄ and φ, for every sort of head and
-// kernel, on a batch that has views of the examples in it.
+// Central differences of the bound with respect to θ, X̄ and φ, for every kind of
+// head and kernel, on a batch that contains views of the examples.
 func TestBoundAgainstCentralDifferences(t *testing.T) {
 	for _, cfg := range []Config{{Dim: 12, Seed: 1}, {Dim: 11, Residual: true}, {Dim: 12, Hidden: 6, Seed: 2}, {Dim: 12, Hidden: 5, Residual: true, Seed: 3}} {
 		for _, k := range kernels() {

@@ -78,8 +78,8 @@ func TestLoadRefusesDamage(t *testing.T) {
 	}
 }
 
-// Settings that promise more than the tensors hold must fail before anything
-// of that size is made.
+// Settings that promise more than the tensors hold must fail before anything of
+// that size is allocated.
 func TestLoadRefusesHugeSettings(t *testing.T) {
 	huge := `{"config":{"dim":%d,"hidden":%d,"residual":%t},"in":%d}`
 	for _, text := range []string{
@@ -123,7 +123,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// checkAgain tests that what was loaded is saved and loaded as it is.
+// checkAgain tests that a loaded head is saved and loaded unchanged.
 func checkAgain[T classifier.Saver](t *testing.T, v T, load func(classifier.State) (T, error)) {
 	t.Helper()
 	back, err := load(saved(t, v))

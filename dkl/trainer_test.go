@@ -57,7 +57,7 @@ func sameState(a, b classifier.State) bool {
 	return same
 }
 
-// Both phases lower their loss, and what comes out tells the classes apart.
+// Both phases lower their loss, and the result separates the classes.
 func TestTrainingLearns(t *testing.T) {
 	cfg := small()
 	cfg.Epochs, cfg.Pretrain, cfg.Patience = 16, 6, 0
@@ -83,8 +83,8 @@ func TestTrainingLearns(t *testing.T) {
 	}
 }
 
-// The same bytes at any number of threads, in any order of the examples, and
-// stopped after any epoch.
+// Results are the same bytes for any number of threads, any order of the examples,
+// and a stop after any epoch.
 func TestTrainingRepeatsBitForBit(t *testing.T) {
 	e := blobs(5, 20, 6, 1, 0.7)
 	cfg := small()
@@ -193,8 +193,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// Little data is defined: one class, one example a class, duplicates, constant
-// and zero embeddings.
+// Small data is well defined: one class, one example per class, duplicates,
+// constant and zero embeddings.
 func TestLittleData(t *testing.T) {
 	one := blobs(1, 5, 4, 0, 1)
 	tr := newTestTrainer(t, small(), one)

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// stretched is classes around different places that vary by widths, one a
-// direction; equal inputs for a class where width is nil.
+// stretched returns classes around different points that vary by widths, one per
+// direction; the inputs of a class are equal if width is nil.
 func stretched(classes, n int, widths []float64) Examples {
 	rng := rand.New(rand.NewPCG(5, 6))
 	d := len(widths)

@@ -118,8 +118,8 @@ func TestConditionIsTheDenseFormula(t *testing.T) {
 	}
 }
 
-// TestZeroOmegaIsNoExample: ω = 0 takes an example's likelihood away where its
-// κ is 0, as in the logistic-softmax; the rest stands as if it were not there.
+// TestZeroOmegaIsNoExample: ω = 0 removes an example's likelihood if its κ is 0, as
+// in the logistic-softmax; the result is as if the example were absent.
 func TestZeroOmegaIsNoExample(t *testing.T) {
 	x, z := inputs(6, 2, 1), inputs(4, 2, 2)
 	w := newWorld(t, rbf(), x, z)

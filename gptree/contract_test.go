@@ -44,7 +44,7 @@ func factory(cfg gptree.Config) classifiertest.Factory {
 	}
 }
 
-// TestContractOnEachBackend: ONNX Runtime and OpenBLAS keep the contract too.
+// TestContractOnEachBackend: ONNX Runtime and OpenBLAS fulfil the contract too.
 func TestContractOnEachBackend(t *testing.T) {
 	classifiertest.RunOnEachBackend(t, factory(config(gibbs)))
 }

@@ -205,7 +205,7 @@ func TestGrowths(t *testing.T) {
 }
 
 // TestEveryKernelAndTreeClassifies clouds that lie apart, through few-shot
-// sessions, and comes back from a file.
+// sessions, and can be reloaded from a file.
 func TestEveryKernelAndTreeClassifies(t *testing.T) {
 	test, testY := cloud(0, 8, 8, 16, 5)
 	for _, c := range []struct {
@@ -264,10 +264,9 @@ func TestSameSeedSameBytes(t *testing.T) {
 	}
 }
 
-// TestLargeSessionIsFittedByVI: a later session with more examples a class
-// than Gibbs nodes take becomes a tree of its own that answers as a base
-// session of the same classes does; small sessions before and after it share
-// theirs.
+// TestLargeSessionIsFittedByVI: a later session with more examples per class than
+// Gibbs nodes take becomes a separate tree that predicts like a base session of the
+// same classes; small sessions before and after it share a tree.
 func TestLargeSessionIsFittedByVI(t *testing.T) {
 	for _, growth := range []gptree.Growth{gptree.GrowShared, gptree.GrowSession, gptree.GrowRebuild} {
 		h := newHead(t, config(func(c *gptree.Config) { c.MaxPerClass, c.Growth = 6, growth }))

@@ -38,7 +38,7 @@ func rows(values ...[]float64) blas64.General {
 	return m
 }
 
-// bestSplit tries all ways to part the rows of x, of length 1, and returns the
+// bestSplit tries all divisions of the rows of x, of length 1, and returns the
 // smallest spread within the two sides.
 func bestSplit(x blas64.General) float64 {
 	best := math.Inf(1)
@@ -89,8 +89,8 @@ func TestKMeansRootIsTheBestSplit(t *testing.T) {
 	}
 }
 
-// One run, without the help of restarts, must end where every class is nearer
-// to the mean of its own side; one iteration alone often does not.
+// One run, without restarts, must end with every class nearer to the mean of its
+// own side; one iteration alone often does not.
 func TestKMeansRunsUntilNothingMoves(t *testing.T) {
 	cut := 0
 	for seed := range uint64(20) {
@@ -115,7 +115,7 @@ func TestKMeansRunsUntilNothingMoves(t *testing.T) {
 	}
 }
 
-// stable says whether every class (rows in the plane) is on the side of the
+// stable reports whether every class (rows in the plane) is on the side of the
 // root whose mean direction is nearer.
 func stable(t *testing.T, tree *gptree.Tree, means blas64.General) bool {
 	t.Helper()
@@ -164,7 +164,7 @@ func TestKMeansDegenerateMeans(t *testing.T) {
 	parallel := dense.New(9, 3)
 	for i := range 9 {
 		for j, v := range direction {
-			parallel.Data[i*3+j] = v * float64(3*i+1) // equal but for rounding after scaling
+			parallel.Data[i*3+j] = v * float64(3*i+1) // equal up to rounding after scaling
 		}
 	}
 	for name, means := range map[string]blas64.General{

@@ -26,8 +26,8 @@ func blobs(classes, n, d int) (blas32.General, []string) {
 	return x, y
 }
 
-// A base session that starts from what it would have started from anyway is
-// that of Learn, to the byte.
+// A base session that starts from the default start equals that of Learn, to the
+// byte.
 func TestLearnFromItsOwnStart(t *testing.T) {
 	x, y := blobs(5, 12, 6)
 	cfg := gptree.DefaultConfig()

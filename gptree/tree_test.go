@@ -128,7 +128,7 @@ func TestRandomBalancedHasLeastDepth(t *testing.T) {
 }
 
 func TestRandomBalancedIsUniform(t *testing.T) {
-	// the class beside class 0 under the root of 4 is 1, 2 or 3 with 1/3 each
+	// the sibling of class 0 under the root of 4 is 1, 2 or 3 with 1/3 each
 	const seeds = 3000
 	count := map[int]int{}
 	for seed := range uint64(seeds) {
@@ -140,7 +140,7 @@ func TestRandomBalancedIsUniform(t *testing.T) {
 	}
 	for c := 1; c <= 3; c++ {
 		if n := count[c]; n < 870 || n > 1130 { // five standard deviations
-			t.Errorf("class %d is beside class 0 in %d of %d trees", c, n, seeds)
+			t.Errorf("class %d is the sibling of class 0 in %d of %d trees", c, n, seeds)
 		}
 	}
 	alone := map[int]int{} // the class of three that has no companion
@@ -162,7 +162,7 @@ func TestRandomBalancedIsUniform(t *testing.T) {
 	}
 }
 
-// The two children of a node draw from streams of their own.
+// The two children of a node draw from separate streams.
 func TestSiblingsDrawDifferently(t *testing.T) {
 	differ := 0
 	for seed := range uint64(20) {
@@ -182,7 +182,7 @@ func TestSiblingsDrawDifferently(t *testing.T) {
 		}
 	}
 	if differ != 20 {
-		t.Errorf("left and right of the root are split alike in %d of 20 trees", 20-differ)
+		t.Errorf("left and right of the root are split in the same way in %d of 20 trees", 20-differ)
 	}
 }
 

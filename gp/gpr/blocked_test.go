@@ -79,7 +79,8 @@ func TestFitOnEveryBackend(t *testing.T) {
 	})
 }
 
-// TestAddManyBeginsAnew, which is the same regression.
+// TestAddManyBeginsAnew: adding many examples refits, which gives the same
+// regression.
 func TestAddManyBeginsAnew(t *testing.T) {
 	const n, k, d, C = leastBlocked, 3 * side, 24, 3
 	x, y := drawnExamples(n+k, d, C)
@@ -158,7 +159,7 @@ func drawnExamples(n, d, C int) (x, y blas64.General) {
 	return x, y
 }
 
-// halved is another example that is near no given one.
+// halved is another example, far from all given ones.
 func halved(m blas64.General) blas64.General {
 	out := dense.Clone(m)
 	for i := range out.Data {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// TestDriftIsFoundAndEnds: damage to the inverse is what drift would be. It is
-// seen within the examples that are looked at, and a fresh fit ends it.
+// TestDriftIsFoundAndEnds: damage to the inverse, which stands for drift, is
+// detected in the examples that are checked, and a fresh fit removes it.
 func TestDriftIsFoundAndEnds(t *testing.T) {
 	for _, method := range []Method{Cholesky, Direct, Iterative} {
 		r, err := New(RBF{Lengthscale: 1, Outputscale: 1}, Config{Method: method, Noise: 0.1})
@@ -53,7 +53,7 @@ func damage(s solver) {
 	}
 }
 
-// TestNoEndlessRefreshing: where a fresh fit is no better, there is one.
+// TestNoEndlessRefreshing: if a fresh fit is no better, there is only one.
 func TestNoEndlessRefreshing(t *testing.T) {
 	r, err := New(Linear{Outputscale: 1e8}, Config{Method: Cholesky, Noise: 1})
 	if err != nil {

@@ -55,8 +55,8 @@ func TestSquaredLengthsFollowTheInputs(t *testing.T) {
 	}
 }
 
-// refusedChange adds one example twice, and moves one to another, where σ² is
-// too small to tell them apart.
+// refusedChange adds one example twice, and moves one to another, with σ² too
+// small to separate them.
 func refusedChange(t *testing.T, r *Regression, x, y blas64.General) {
 	t.Helper()
 	noise := r.cfg.Noise
@@ -71,8 +71,8 @@ func refusedChange(t *testing.T, r *Regression, x, y blas64.General) {
 	}
 }
 
-// TestKernelRowsAreThoseOfBlock, with squared lengths at hand or without, in
-// whatever company, to the last bit.
+// TestKernelRowsAreThoseOfBlock, with stored squared lengths or without, whatever
+// the other rows, to the last bit.
 func TestKernelRowsAreThoseOfBlock(t *testing.T) {
 	const n, noise = 1100, 0.03 // two tasks for a row
 	x, y := drawnExamples(n, 24, 1)
@@ -100,7 +100,7 @@ func TestKernelRowsAreThoseOfBlock(t *testing.T) {
 	}
 }
 
-// TestGramIsThatOfPlainLengths on every backend: kept lengths change no bit.
+// TestGramIsThatOfPlainLengths on every backend: stored lengths change no bit.
 func TestGramIsThatOfPlainLengths(t *testing.T) {
 	const n = 3*side + 5
 	x, _ := drawnExamples(n, 24, 1)

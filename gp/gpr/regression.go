@@ -98,7 +98,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 	}
 	all := r.x.with(x) // appends beyond the rows of r.x, which stay valid on error
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
-		targets := withColumns(r.t, x.Rows) // likewise
+		targets := withColumns(r.t, x.Rows) // r.t stays valid on error too
 		setColumns(targets, upTo(r.Len(), all.Rows), t)
 		return wrap("add", r.fit(all, targets))
 	}

@@ -149,8 +149,8 @@ func upTo(n int) []int {
 	return out
 }
 
-// TestRemovingAll leaves a regression that answers the prior and can begin
-// anew, in another dimension.
+// TestRemovingAll: the regression then predicts the prior and can start again, in
+// another dimension.
 func TestRemovingAll(t *testing.T) {
 	for _, method := range methods() {
 		r := fresh(t, method, newModel(1, 5, 2, 2))
@@ -186,8 +186,8 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestTinyNoiseIsRefused: a second copy of an input has no inverse; what was
-// there stays to the last bit.
+// TestTinyNoiseIsRefused: with a second copy of an input there is no inverse; the
+// state stays as it was to the last bit.
 func TestTinyNoiseIsRefused(t *testing.T) {
 	for _, method := range methods() {
 		m := newModel(1, 70, 30, 1)
@@ -296,7 +296,7 @@ func TestCoresAndBatchesMakeNoDifference(t *testing.T) {
 	}
 }
 
-// TestCloneIsApart and can go on where the original was.
+// TestCloneIsApart: a clone is independent and continues from the original.
 func TestCloneIsApart(t *testing.T) {
 	for _, method := range methods() {
 		m := newModel(1, 20, 2, 2)
@@ -317,8 +317,8 @@ func TestCloneIsApart(t *testing.T) {
 	}
 }
 
-// TestRestore goes on where the snapshot was, to the last bit, and refuses what
-// does not belong together.
+// TestRestore continues from the snapshot, to the last bit, and rejects parts that
+// do not belong together.
 func TestRestore(t *testing.T) {
 	for _, method := range methods() {
 		m := newModel(1, 80, 3, 2)
@@ -361,7 +361,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestMemoryIsAsStated: half a matrix, and a little.
+// TestMemoryIsAsStated: half a matrix and a little more.
 func TestMemoryIsAsStated(t *testing.T) {
 	for _, method := range methods() {
 		r := fresh(t, method, newModel(1, 1000, 4, 3))

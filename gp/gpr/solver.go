@@ -50,12 +50,12 @@ type update struct {
 
 // merge appends the columns of a step to those of the earlier steps.
 func (u *update) merge(step update) {
-	u.minus, u.plus = beside(u.minus, step.minus), beside(u.plus, step.plus)
+	u.minus, u.plus = sideBySide(u.minus, step.minus), sideBySide(u.plus, step.plus)
 	u.logDet += step.logDet
 }
 
-// beside puts b to the right of a; a matrix without rows is left out.
-func beside(a, b blas64.General) blas64.General {
+// sideBySide puts b to the right of a; a matrix without rows is left out.
+func sideBySide(a, b blas64.General) blas64.General {
 	if b.Rows == 0 || b.Cols == 0 {
 		return a
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// TestProductsWithTheTriangle are those with the whole symmetric matrix; right
-// sides in one pass are what each is alone, on one core or several, to the last
-// bit.
+// TestProductsWithTheTriangle: products equal those with the whole symmetric
+// matrix, and right-hand sides in one pass equal each alone, on one core or
+// several, to the last bit.
 func TestProductsWithTheTriangle(t *testing.T) {
 	const k = chunk + 3 // two passes
 	rng := rand.New(rand.NewPCG(7, 8))

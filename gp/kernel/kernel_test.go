@@ -65,7 +65,7 @@ func each(t *testing.T, test func(t *testing.T, k kernel.Kernel)) {
 	}
 }
 
-// direct is the kernel as doc.go writes it.
+// direct is the kernel as defined in doc.go.
 func direct(k kernel.Kernel, x, z []float64) float64 {
 	x, z = slices.Clone(x), slices.Clone(z)
 	if k.Normalize {
@@ -192,7 +192,7 @@ func TestGradients(t *testing.T) {
 	})
 }
 
-// TestGramGradient: both places of x add up.
+// TestGramGradient: the gradients from both arguments add up.
 func TestGramGradient(t *testing.T) {
 	x, G := random(5, 3, 1), random(5, 5, 3)
 	each(t, func(t *testing.T, k kernel.Kernel) {

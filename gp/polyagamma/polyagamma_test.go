@@ -129,7 +129,7 @@ func TestEven(t *testing.T) {
 	}
 }
 
-// TestNoHang: every c answers, with a positive finite number where there is one.
+// TestNoHang: every c gives a result, a positive finite number if there is one.
 func TestNoHang(t *testing.T) {
 	rng := stream(3)
 	for _, c := range []float64{0, 5e-324, 1e-160, 3.125, 31.9, 32, 32.1, 700, 1e4, -1e4, 1e8, 1e150, -1e300} {

@@ -53,7 +53,7 @@ func TestSymmetricAndFinite(t *testing.T) {
 	}
 }
 
-// TestLogsTakeOver: nothing jumps where the sum changes to logarithms.
+// TestLogsTakeOver: there is no jump where the sum switches to logarithms.
 func TestLogsTakeOver(t *testing.T) {
 	last := math.Inf(1)
 	for mean := -560.0; mean > -600; mean -= 0.25 {

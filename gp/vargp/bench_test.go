@@ -86,7 +86,7 @@ func BenchmarkVariants(b *testing.B) {
 	}
 }
 
-// BenchmarkPredict is the answer for 128 inputs.
+// BenchmarkPredict predicts 128 inputs.
 func BenchmarkPredict(b *testing.B) {
 	for _, s := range []size{{11, 1, 20, 192, 128}, {11, 5, 20, 192, 128}, {61, 5, 20, 192, 128}} {
 		b.Run(s.name(), func(b *testing.B) {

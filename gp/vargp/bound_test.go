@@ -91,9 +91,9 @@ func eachNetwork(t *testing.T, test func(t *testing.T, c Config)) {
 	})
 }
 
-// TestGradients: central differences of the negative bound by every parameter,
-// relative error at most 1e-5. RetrainPublished leaves the last term out of the
-// derivatives, but for those by θ, which TestPublished checks.
+// TestGradients: central differences of the negative bound with respect to every
+// parameter, relative error at most 1e-5. RetrainPublished leaves the last term out
+// of all derivatives except those with respect to θ, which TestPublished checks.
 func TestGradients(t *testing.T) { each(t, checkGradients) }
 
 // TestNetworkGradients: the same, of the parameters of a network too.
@@ -138,8 +138,8 @@ func checkGradients(t *testing.T, c Config) {
 	}
 }
 
-// TestTemperature: the gradient at 1/w is that of examples that are there w times
-// and of a w-fold β, divided by w.
+// TestTemperature: the gradient at 1/w is that of w copies of each example and w·β,
+// divided by w.
 func TestTemperature(t *testing.T) {
 	const w = 20
 	each(t, func(t *testing.T, c Config) {
@@ -360,9 +360,9 @@ func drawGauss(mean *mat.VecDense, cov *mat.Dense, rng *rand.Rand) *mat.VecDense
 	return &out
 }
 
-// TestBoundAgainstMonteCarlo: every term but the likelihood's is the mean over
-// draws of log-densities that were never simplified, and the likelihood that of
-// draws of u and then of f given u.
+// TestBoundAgainstMonteCarlo: every term except the likelihood is the mean over
+// draws of unsimplified log-densities, and the likelihood is the mean over draws of
+// u and then of f given u.
 func TestBoundAgainstMonteCarlo(t *testing.T) {
 	each(t, func(t *testing.T, c Config) {
 		c.HyperSamples, c.FunctionSamples = 1, 500
@@ -382,7 +382,7 @@ func TestBoundAgainstMonteCarlo(t *testing.T) {
 			"likelihood": {terms.NLL / someBatch.scale, 2},
 		} {
 			mean, sd := mc[int(v[1])].of()
-			if math.Abs(mean-v[0]) > 10*sd+1e-9 { // the likelihood has draws of its own, fewer of them
+			if math.Abs(mean-v[0]) > 10*sd+1e-9 { // the likelihood has separate, fewer draws
 				t.Errorf("%s: %g, %g ± %g by Monte Carlo", what, v[0], mean, sd)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // TestPublished: the authors' estimate of the last term of eq. 19 is the same
-// number, its derivative by θ that of the densities of ũ alone, and it has none
-// by anything else.
+// number, its derivative with respect to θ is that of the densities of ũ alone, and
+// it has no other derivative.
 func TestPublished(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		c := testConfig(RetrainPublished, own)
@@ -72,8 +72,8 @@ func headGroupOf(t *testing.T, m, old *Model, theta *autodiff.Var) (*autodiff.Gr
 	return gr, s, leaves
 }
 
-// densitiesOfStill returns E[log p(ũ|θ) − log q(ũ|θ)] as a function of θ, of a ũ
-// that has the distribution of m's θ whatever θ is.
+// densitiesOfStill returns E[log p(ũ|θ) − log q(ũ|θ)] as a function of θ, where ũ
+// has the distribution for m's θ, whatever θ is.
 func densitiesOfStill(m, old *Model) func(theta []float64) float64 {
 	var heads []int
 	for h, p := range m.home {

@@ -59,8 +59,8 @@ func withoutNetwork(t *testing.T, m *Model) *Model {
 	return c
 }
 
-// TestNetworkLearns: two tasks; φ moves in both, is kept, and goes on from a
-// checkpoint as everything else does.
+// TestNetworkLearns: φ changes in both of two tasks, is saved, and continues from a
+// checkpoint like everything else.
 func TestNetworkLearns(t *testing.T) {
 	c := quick(Full, false)
 	c.Network = []int{8, 4}

@@ -11,8 +11,8 @@ import (
 )
 
 // svgp is the bound of a sparse variational GP (Hensman et al. 2015) with a
-// softmax likelihood, from the formulas as they stand there. It shares nothing
-// with the package but the parameters, and the draws where it is given some.
+// softmax likelihood, from the formulas of that paper. It shares nothing with the
+// package except the parameters and, if given, the draws.
 type svgp struct {
 	k, inverse *mat.Dense
 	kx         *mat.Dense // M×B

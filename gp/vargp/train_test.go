@@ -106,8 +106,8 @@ func TestLearnsTwoTasks(t *testing.T) {
 	}
 }
 
-// TestSplitHeadIsItsTwin: a cloned head is the function that it comes from,
-// and both go ways of their own.
+// TestSplitHeadIsItsTwin: a cloned head is the same function as the original, and
+// the two then change independently.
 func TestSplitHeadIsItsTwin(t *testing.T) {
 	each(t, func(t *testing.T, c Config) {
 		m, _ := learned(t, c)
@@ -219,8 +219,7 @@ func TestEarlyStopping(t *testing.T) {
 	}
 }
 
-// TestResumes: from any checkpoint, through JSON, training comes to the same
-// bits.
+// TestResumes: from any checkpoint, through JSON, training gives the same bits.
 func TestResumes(t *testing.T) {
 	for _, v := range []Variant{Full, Retrain} {
 		fresh := func() (*Model, Task) {
@@ -254,7 +253,7 @@ func TestResumes(t *testing.T) {
 			m, k := fresh()
 			k.Resume = &c
 			if got := learn(t, m, k); !reflect.DeepEqual(got, trace) || !reflect.DeepEqual(m.Snapshot(), whole.Snapshot()) {
-				t.Errorf("%s: resumed after %d epochs, training came to something else", v, len(c.Trace.Epochs))
+				t.Errorf("%s: resumed after %d epochs, training gave a different result", v, len(c.Trace.Epochs))
 			}
 			for name, damage := range map[string]func(*Checkpoint){
 				"parameters": func(c *Checkpoint) { c.Parameters = c.Parameters[1:] }, "NaN": func(c *Checkpoint) { c.M = append([]float64{math.NaN()}, c.M[1:]...) },

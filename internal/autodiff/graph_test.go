@@ -103,8 +103,7 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// TestConstantsCostNothing: nothing is written down where no derivative is
-// asked for.
+// TestConstantsCostNothing: nothing is recorded if no derivative is needed.
 func TestConstantsCostNothing(t *testing.T) {
 	gr := &autodiff.Graph{}
 	a := autodiff.Constant(random(2, 2, 1))

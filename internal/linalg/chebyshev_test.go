@@ -19,10 +19,9 @@ func falling(rows, cols int, rate float64) blas64.General {
 	return m
 }
 
-// TestFloat32EigenEqualsFloat64: what is allowed to be less exact finds the
-// same eigenvalues, each beside itself, and vectors that are eigenvectors as far
-// as promised; also where the last wanted eigenvalue is below what float32
-// products leave of the first.
+// TestFloat32EigenEqualsFloat64: the less exact solver finds the same eigenvalues,
+// each in its place, and eigenvectors to the promised precision, even if the last
+// wanted eigenvalue is below the rounding of float32 products of the first.
 func TestFloat32EigenEqualsFloat64(t *testing.T) {
 	const q = 20
 	for name, x := range map[string]blas64.General{
@@ -68,7 +67,7 @@ func checkFloat32(t *testing.T, name string, s blas64.General, exact, e Eigen) {
 	}
 }
 
-// TestFloat32EigenOfAnyScale: values that float32 does not hold.
+// TestFloat32EigenOfAnyScale: values beyond the range of float32.
 func TestFloat32EigenOfAnyScale(t *testing.T) {
 	x := decaying(200, 300, 5)
 	want, err := Solver{Float32: true}.ThinEigen(x, 5, 1)

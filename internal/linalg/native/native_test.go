@@ -67,8 +67,8 @@ func TestRawProducts(t *testing.T) {
 }
 
 // TestRawColumnsDoNotDependOnTheirPlace: of 16 rows on the right in float32,
-// each gives the same column to the last bit, wherever it stands and whatever
-// the others are. Scores of few rows rest on it.
+// each gives the same column to the last bit, whatever its position and the other
+// rows. Scores of few rows rely on it.
 func TestRawColumnsDoNotDependOnTheirPlace(t *testing.T) {
 	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		for _, s := range [][2]int{{2048, 640}, {33, 640}, {1, 64}, {700, 2560}, {5, 30}, {130, 192}} {
@@ -141,7 +141,7 @@ func check32(t *testing.T, mul func(dst, a, b blas32.General) error, a, b blas64
 	gapKept(t, dst.Data, random32(a.Rows, b.Rows, stride, 3).Data, b.Rows, stride)
 }
 
-// eachElement gives a·bᵀ by loops, and ‖a_i‖·‖b_j‖.
+// eachElement returns a·bᵀ by loops, and ‖a_i‖·‖b_j‖.
 func eachElement(a, b blas64.General, do func(i, j int, want, scale float64)) {
 	for i := range a.Rows {
 		for _, j := range []int{0, b.Rows / 2, b.Rows - 1} {
@@ -155,7 +155,7 @@ func eachElement(a, b blas64.General, do func(i, j int, want, scale float64)) {
 	}
 }
 
-// gapKept: what lies between the rows of dst is not touched.
+// gapKept tests that the gaps between the rows of dst are not touched.
 func gapKept[F float32 | float64](t *testing.T, got, before []F, cols, stride int) {
 	t.Helper()
 	for i := range got {
@@ -165,8 +165,8 @@ func gapKept[F float32 | float64](t *testing.T, got, before []F, cols, stride in
 	}
 }
 
-// TestRowsDoNotDependOnTheirCompany: bit for bit, whatever the number of
-// rows and of cores, in one goroutine or in several.
+// TestRowsDoNotDependOnTheirCompany: bit for bit, for any number of rows and cores,
+// in one goroutine or several.
 func TestRowsDoNotDependOnTheirCompany(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
