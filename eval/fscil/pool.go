@@ -101,7 +101,7 @@ func (p *Pool) check() error {
 	return nil
 }
 
-// stream is the generator of one draw.
+// stream returns the random generator of one draw.
 func stream(seed uint64, run int) *rand.Rand {
 	const draws = 0x6673_6369_6c00_0000 // "fscil"
 	return rand.New(rand.NewPCG(seed, draws+uint64(run)))

@@ -16,7 +16,7 @@ type Table struct {
 	// Name is the file name without its extension; the first table of an
 	// experiment is always called "table".
 	Name string
-	// Title and Note stand above and below the table in Markdown.
+	// Title and Note are written above and below the table in Markdown.
 	Title, Note string
 	Header      []string
 	Rows        [][]string

@@ -7,7 +7,7 @@ import (
 )
 
 // The scan functions look for tensors stored outside the file wherever a
-// TensorProto may stand: initialisers, attributes, graphs inside attributes
+// TensorProto may occur: initialisers, attributes, graphs inside attributes
 // (If, Loop, Scan), functions and training graphs.
 
 // scanTensor returns the tensor's name and records an external one.

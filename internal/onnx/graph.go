@@ -168,7 +168,7 @@ func wrap(graph []byte, ir int64, opsets []byte, producer string, metadata map[s
 	return appendMessage(m, modelGraph, graph), nil
 }
 
-// valueInfo is the ValueInfoProto of a tensor. A free first axis is called
+// valueInfo returns the ValueInfoProto of a tensor. A free first axis is called
 // batch.
 func valueInfo(name string, elem ElemType, shape []int64) []byte {
 	const valueName, valueType, typeTensor, tensorElem, tensorShape, shapeDim, dimValue, dimParam = 1, 2, 1, 1, 2, 1, 1, 2

@@ -35,7 +35,7 @@ func (m *Model) freshName(name string) string {
 	return name
 }
 
-// castNode is the NodeProto of output = Cast(input, to: float32).
+// castNode returns the NodeProto of output = Cast(input, to: float32).
 func castNode(input, output string) []byte {
 	var node []byte
 	node = appendMessage(node, nodeInput, []byte(input))
@@ -44,7 +44,7 @@ func castNode(input, output string) []byte {
 	return appendMessage(node, nodeAttribute, Int("to", int64(Float32)))
 }
 
-// float32Value is the ValueInfoProto of a float32 tensor of any shape.
+// float32Value returns the ValueInfoProto of a float32 tensor of any shape.
 func float32Value(name string) []byte {
 	const valueName, valueType, typeTensor, tensorElem = 1, 2, 1, 1
 	tensor := appendNumber(nil, tensorElem, uint64(Float32))

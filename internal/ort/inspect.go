@@ -7,7 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
 
-// entryPoint is the one function that ONNX Runtime exports. Its symbol version
+// entryPoint is the only function that ONNX Runtime exports. Its symbol version
 // is the release: VERS_1.30.0.
 const entryPoint = "OrtGetApiBase"
 
