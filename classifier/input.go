@@ -133,15 +133,6 @@ func GroupByClass(y []string) []Group {
 	return groups
 }
 
-// Named returns groups without examples.
-func Named(classes []string) []Group {
-	groups := make([]Group, len(classes))
-	for i, c := range classes {
-		groups[i].Class = c
-	}
-	return groups
-}
-
 // Unit writes x scaled to Euclidean length 1 into dst; a zero vector stays
 // zero. The length is computed in float64, so that no float32 overflows.
 func Unit(dst []float64, x []float32) {

@@ -238,7 +238,7 @@ func TestAutoReadsTheBaseSessionOnly(t *testing.T) {
 	for _, m := range choosers() {
 		head := taught(t, m, auto(), x, y)
 		if !reflect.DeepEqual(saved(t, taught(t, m, auto(), wide, y)), saved(t, head)) {
-			t.Errorf("%s: what lies beside the base session makes a difference", m)
+			t.Errorf("%s: the padding of the matrix changes the head", m)
 		}
 		want := chosenBy(head)
 		got := chosenBy(taught(t, m, auto(), dense.Gather32(x, order), mixed))

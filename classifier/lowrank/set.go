@@ -32,9 +32,6 @@ func NewSet(gs []Gaussian, mul linalg.Backend) *Set {
 	return s
 }
 
-// Len returns the number of Gaussians.
-func (s *Set) Len() int { return len(s.gs) }
-
 // others holds what the Gaussians of a Set are compared with.
 type others struct {
 	items []stacked

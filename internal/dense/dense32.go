@@ -40,13 +40,6 @@ func Copy32(dst, src blas32.General) {
 	}
 }
 
-// Clone32 returns a copy of m.
-func Clone32(m blas32.General) blas32.General {
-	out := New32(m.Rows, m.Cols)
-	Copy32(out, m)
-	return out
-}
-
 // Gather32 copies the given rows of m into a new matrix.
 func Gather32(m blas32.General, rows []int) blas32.General {
 	out := New32(len(rows), m.Cols)
