@@ -29,6 +29,8 @@ type Method struct {
 	// Decode returns settings updated with the values of a section, by the keys
 	// of the method. The error names the key.
 	Decode func(settings Settings, section map[string]any) (Settings, error)
+	// Parse returns the settings that MarshalJSON wrote.
+	Parse func(text []byte) (Settings, error)
 	// Validate returns an error that names the setting that is out of range.
 	Validate func(settings Settings) error
 	// Resolve returns the settings for a head of this run.
@@ -88,6 +90,11 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 			return Settings{}, err
 		}
 		err = decoder.Decode(all)
+		return Settings{out}, err
+	}
+	m.Parse = func(text []byte) (Settings, error) {
+		var out C
+		err := json.Unmarshal(text, &out)
 		return Settings{out}, err
 	}
 	m.Resolve = func(settings Settings, r Run) Settings {

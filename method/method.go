@@ -1,6 +1,7 @@
 package method
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,6 +68,19 @@ func Load(name string, s classifier.State) (classifier.Learner, error) {
 		return nil, err
 	}
 	return m.Load(s)
+}
+
+// FromJSON returns an unfitted head with settings that were written as JSON.
+func FromJSON(name string, settings json.RawMessage) (classifier.Learner, error) {
+	m, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := m.Parse(settings)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Key, err)
+	}
+	return m.New(parsed)
 }
 
 // Find returns the method with that name; the error suggests the nearest name

@@ -50,7 +50,8 @@ func contract(t *testing.T, s Settings, f classifiertest.Factory) {
 	s.Heads = method.DefaultConfig()
 	f.New = func() (classifier.Learner, error) { return asContract(NewPredictor(s)) }
 	f.Load = func(state classifier.State) (classifier.Learner, error) {
-		return asContract(loadPredictor(state, func(head classifier.State) (classifier.Learner, error) { return method.Load(s.Method, head) }))
+		return asContract(loadPredictor(state, func(head classifier.State) (classifier.Learner, error) { return method.Load(s.Method, head) },
+			func() (classifier.Learner, error) { return method.NewOn(s.Backend, s.Method, s.Heads) }))
 	}
 	f.Tolerance = 2e-5 // that of ppca
 	classifiertest.Run(t, f)

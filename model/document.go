@@ -10,9 +10,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// The files of a model. MODEL version 2 introduced Predictor and Provenance.
+// The files of a model. MODEL version 2 introduced Predictor and
+// Provenance, version 3 the kept embeddings.
 var (
-	modelFormat      = container.Format{Name: "pipeline-model", Version: 2, Foreign: ErrNotModel, Again: "train the model again"}
+	modelFormat      = container.Format{Name: "pipeline-model", Version: 3, Foreign: ErrNotModel, Again: "train the model again"}
 	statisticsFormat = container.Format{Name: "pipeline-statistics", Version: 1, Foreign: errors.New("not the statistics of a model")}
 )
 
@@ -27,7 +28,6 @@ type document struct {
 	Seed           uint64             `json:"seed"`
 	ToolVersion    string             `json:"tool_version"`
 	Sessions       []sessionEntry     `json:"sessions"`
-	Calibration    calibrationEntry   `json:"calibration"`
 	KeepStatistics bool               `json:"keep_statistics"`
 	Statistics     *statisticsPointer `json:"statistics"`
 }
@@ -37,12 +37,6 @@ type sessionEntry struct {
 	NewClasses []string `json:"new_classes"`
 	// Count is the number of rows of samples.content in the session.
 	Count int `json:"count"`
-}
-
-type calibrationEntry struct {
-	Samples int    `json:"samples"`
-	Shots   int    `json:"shots,omitempty"`
-	Reason  string `json:"reason,omitempty"`
 }
 
 // statisticsPointer identifies a side file by its content.

@@ -132,6 +132,11 @@ func (f *fake) Save() (classifier.State, error) {
 	}}, err
 }
 
+// fakes makes the heads of a faked model.
+func fakes() heads {
+	return heads{loadFake, func(string, json.RawMessage) (classifier.Learner, error) { return newFake() }}
+}
+
 func loadFake(_ string, s classifier.State) (classifier.Learner, error) {
 	f := &fake{mean: map[string][]float64{}, sums: map[string]*sum{}}
 	if err := json.Unmarshal(s.Settings, &f.classes); err != nil {
@@ -200,7 +205,7 @@ func faked(create func() (classifier.Learner, error)) *Model {
 // train learns the base session of a faked model.
 func train(ctx context.Context, create func() (classifier.Learner, error), b Batch) (*Model, Outcome, error) {
 	m := faked(create)
-	o, err := m.train(ctx, b, true)
+	o, err := m.Learn(ctx, b)
 	return m, o, err
 }
 

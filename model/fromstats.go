@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
@@ -34,7 +35,6 @@ func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*M
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train from statistics: %w", err)
 	}
-	m.Calibration.Reason = noHeldOut
 	return m, o, nil
 }
 
@@ -93,7 +93,9 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 	if err := learner.LearnMoments(ctx, names, stats); err != nil {
 		return Outcome{}, m.explain(err)
 	}
+	m.Predictor.kept = nil // the examples are not at hand
 	if len(before) == 0 {
+		m.Predictor.Calibration = calibration.Calibration{Novelty: calibration.Novelty{Reason: noHeldOut}}
 		m.Predictor.Temperature, _ = m.Predictor.temperature.Value(func() (*temperature.Value, error) {
 			return &temperature.Value{T: 1, Fallback: episodes.NoExamples}, nil
 		})

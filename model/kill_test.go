@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 func learnAll(path string, progress io.Writer) error {
-	m, err := load(path, loadFake)
+	m, err := load(path, fakes())
 	if err != nil {
 		return err
 	}

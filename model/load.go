@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,23 +18,28 @@ import (
 // previousSuffix is the file suffix of the previous version.
 const previousSuffix = ".prev"
 
-// A headLoader restores the head of a method.
-type headLoader func(method string, s classifier.State) (classifier.Learner, error)
+// heads makes the heads of a model.
+type heads struct {
+	// load restores the head of a method.
+	load func(method string, s classifier.State) (classifier.Learner, error)
+	// fresh returns an unfitted head of a method, given its configuration.
+	fresh func(method string, config json.RawMessage) (classifier.Learner, error)
+}
 
 // Load reads a MODEL file and checks all of it. The error wraps ErrNotModel,
 // ErrNewerVersion, ErrOlderVersion, ErrTooShort or ErrAltered as appropriate,
 // and mentions MODEL.prev if that could help. The statistics side file is read
 // only when an operation needs it; without it the model still predicts.
-func Load(path string) (*Model, error) { return load(path, method.Load) }
+func Load(path string) (*Model, error) { return load(path, heads{method.Load, method.FromJSON}) }
 
-func load(path string, heads headLoader) (*Model, error) {
+func load(path string, makes heads) (*Model, error) {
 	path = resolve(path)
 	f, size, err := container.OpenRegular(path)
 	if err != nil {
 		return nil, fmt.Errorf("load model: %w", err)
 	}
 	defer f.Close()
-	m, written, err := decode(f, size, heads)
+	m, written, err := decode(f, size, makes)
 	if err != nil {
 		return nil, fmt.Errorf("load model %s: %w%s", path, err, hintPrevious(path, err))
 	}
@@ -65,7 +69,7 @@ func hintPrevious(path string, err error) string {
 }
 
 // decode reads a MODEL. It accepts any bytes and returns a model or an error.
-func decode(r io.ReaderAt, size int64, heads headLoader) (*Model, safetensors.Written, error) {
+func decode(r io.ReaderAt, size int64, makes heads) (*Model, safetensors.Written, error) {
 	f, written, err := container.Open(r, size, modelFormat)
 	if err != nil {
 		return nil, written, err
@@ -86,18 +90,15 @@ func decode(r io.ReaderAt, size int64, heads headLoader) (*Model, safetensors.Wr
 	if m.Sessions, err = readSessions(f, d); err != nil {
 		return nil, written, fmt.Errorf("its sessions: %w", err)
 	}
-	if m.Calibration, err = readCalibration(f, d.Calibration); err != nil {
-		return nil, written, fmt.Errorf("its calibration: %w", err)
-	}
-	if err := m.loadPredictor(f, d, heads); err != nil {
+	if err := m.loadPredictor(f, d, makes); err != nil {
 		return nil, written, err
 	}
 	return m, written, nil
 }
 
-func (m *Model) loadPredictor(f *safetensors.File, d document, heads headLoader) error {
+func (m *Model) loadPredictor(f *safetensors.File, d document, makes heads) error {
 	state := classifier.State{Settings: d.Predictor, Tensors: map[string]classifier.Tensor{}}
-	for _, prefix := range []string{headPrefix, projectionPrefix} {
+	for _, prefix := range []string{headPrefix, projectionPrefix, keptPrefix, noveltyPrefix} {
 		tensors, err := container.Read(f, prefix)
 		if err != nil {
 			return err
@@ -107,7 +108,9 @@ func (m *Model) loadPredictor(f *safetensors.File, d document, heads headLoader)
 		}
 	}
 	var err error
-	m.Predictor, err = loadPredictor(state, func(s classifier.State) (classifier.Learner, error) { return heads(d.Method, s) })
+	m.Predictor, err = loadPredictor(state,
+		func(s classifier.State) (classifier.Learner, error) { return makes.load(d.Method, s) },
+		func() (classifier.Learner, error) { return makes.fresh(d.Method, d.HeadConfig) })
 	if err != nil {
 		return fmt.Errorf("its %s head: %w", d.Method, err)
 	}
@@ -120,10 +123,8 @@ func (m *Model) loadPredictor(f *safetensors.File, d document, heads headLoader)
 }
 
 const (
-	contentTensor     = "samples.content"
-	classTensor       = "samples.class"
-	calibrationTensor = "calibration.novelty"
-	fewTensor         = "calibration.novelty_few"
+	contentTensor = "samples.content"
+	classTensor   = "samples.class"
 )
 
 func readSessions(f *safetensors.File, d document) ([]Session, error) {
@@ -165,35 +166,3 @@ func cut(samples []SampleID, entries []sessionEntry) ([]Session, error) {
 	}
 	return sessions, nil
 }
-
-func readCalibration(f *safetensors.File, e calibrationEntry) (Calibration, error) {
-	c := Calibration{Samples: e.Samples, Shots: e.Shots, Reason: e.Reason}
-	var err error
-	if c.Quantiles, err = readQuantiles(f, calibrationTensor); err != nil {
-		return c, err
-	}
-	if c.Few, err = readQuantiles(f, fewTensor); err != nil {
-		return c, err
-	}
-	if (c.Few != nil) != (c.Shots > 0) || c.Few != nil && c.Quantiles == nil {
-		return c, fmt.Errorf("%d shots do not match the quantiles present", c.Shots)
-	}
-	return c, nil
-}
-
-// readQuantiles returns nil if there are none.
-func readQuantiles(f *safetensors.File, name string) ([]float64, error) {
-	t, err := f.Read(name)
-	if errors.Is(err, safetensors.ErrNoTensor) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(t.F64) != calibrationQuantiles || !slices.IsSorted(t.F64) || slices.ContainsFunc(t.F64, notFinite) {
-		return nil, fmt.Errorf("%s: %d quantiles, or not ascending finite numbers", name, len(t.F64))
-	}
-	return t.F64, nil
-}
-
-func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

@@ -31,7 +31,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		"photo":      {append([]byte("\xff\xd8\xff\xe0"), make([]byte, 100)...), ErrNotModel, ""},
 		"text":       {[]byte("this is a text file, not a model"), ErrNotModel, ""},
 		"side file":  {side, ErrNotModel, "side file"},
-		"newer":      {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "3" }), ErrNewerVersion, "update pipeline"},
+		"newer":      {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "4" }), ErrNewerVersion, "update pipeline"},
 		"older":      {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "1" }), ErrOlderVersion, "train the model again"},
 		"no version": {repack(t, raw, func(c *container.File) { delete(c.Metadata, container.VersionKey) }), ErrNotModel, "version"},
 		"foreign":    {repack(t, raw, func(c *container.File) { c.Metadata = nil }), ErrNotModel, "another kind"},
@@ -40,7 +40,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		if err := os.WriteFile(bad, c.raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := load(bad, loadFake); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), bad) {
+		if _, err := load(bad, fakes()); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), bad) {
 			t.Errorf("%s: %v, want %v saying %q", name, err, c.want, c.says)
 		}
 	}
@@ -50,13 +50,13 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	if err := os.Truncate(path, 300); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load(path, loadFake); err == nil || !strings.Contains(err.Error(), path+previousSuffix) {
+	if _, err := load(path, fakes()); err == nil || !strings.Contains(err.Error(), path+previousSuffix) {
 		t.Errorf("no hint at the previous version: %v", err)
 	}
-	if _, err := load(t.TempDir(), loadFake); err == nil {
+	if _, err := load(t.TempDir(), fakes()); err == nil {
 		t.Error("a folder was loaded")
 	}
-	if _, err := load(filepath.Join(t.TempDir(), "absent"), loadFake); !errors.Is(err, os.ErrNotExist) {
+	if _, err := load(filepath.Join(t.TempDir(), "absent"), fakes()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("absent: %v", err)
 	}
 }
@@ -113,9 +113,9 @@ func TestLoadRefusesInconsistentFiles(t *testing.T) {
 		"no class":       func(c *container.File) { delete(c.Tensors, classTensor) },
 		"class range":    func(c *container.File) { c.Tensors[classTensor].I64[3] = 4 },
 		"class negative": func(c *container.File) { c.Tensors[classTensor].I64[3] = -1 },
-		"quantile order": func(c *container.File) { c.Tensors[calibrationTensor].F64[3] = 1e9 },
+		"quantile order": func(c *container.File) { c.Tensors[noveltyTensor].F64[3] = 1e9 },
 		"quantiles": func(c *container.File) {
-			c.Tensors[calibrationTensor] = safetensors.Tensor{Shape: []int{1}, F64: []float64{1}}
+			c.Tensors[noveltyTensor] = safetensors.Tensor{Shape: []int{1}, F64: []float64{1}}
 		},
 		"byte tensor": func(c *container.File) { c.Tensors["head.x"] = safetensors.Tensor{Shape: []int{1}, U8: []byte{1}} },
 		"no head":     func(c *container.File) { delete(c.Tensors, "head.mean") },
@@ -124,7 +124,7 @@ func TestLoadRefusesInconsistentFiles(t *testing.T) {
 		},
 	} {
 		bad := repack(t, raw, change)
-		if m, _, err := decode(bytes.NewReader(bad), int64(len(bad)), loadFake); err == nil {
+		if m, _, err := decode(bytes.NewReader(bad), int64(len(bad)), fakes()); err == nil {
 			t.Errorf("%s: accepted as %+v", name, m)
 		}
 	}
@@ -163,7 +163,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 func try(t *testing.T, raw []byte) {
-	m, _, err := decode(bytes.NewReader(raw), int64(len(raw)), loadFake)
+	m, _, err := decode(bytes.NewReader(raw), int64(len(raw)), fakes())
 	if err != nil {
 		return
 	}

@@ -62,8 +62,8 @@ func TestEveryMethod(t *testing.T) {
 			if err != nil || o.Added != 36 {
 				t.Fatalf("%+v, %v", o, err)
 			}
-			if m.Calibration.Samples != 36 {
-				t.Errorf("calibration: %+v", m.Calibration.Reason)
+			if m.Predictor.Calibration.Samples != 36 {
+				t.Errorf("calibration: %+v", m.Predictor.Calibration.Reason)
 			}
 			if m.Provenance.PreprocessFingerprint != spec().Fingerprint() || len(m.HeadConfig) == 0 {
 				t.Errorf("fingerprint %q, configuration %s", m.Provenance.PreprocessFingerprint, m.HeadConfig)
@@ -175,7 +175,7 @@ func FuzzLoadHeads(f *testing.F) {
 			return
 		}
 		raw := mutated(t, file, document, int(at), int(dim), value)
-		m, _, err := decode(bytes.NewReader(raw), int64(len(raw)), method.Load)
+		m, _, err := decode(bytes.NewReader(raw), int64(len(raw)), heads{method.Load, method.FromJSON})
 		if err != nil || m.Dim() != 6 || len(m.Classes()) == 0 {
 			return
 		}

@@ -63,7 +63,6 @@ type Model struct {
 	// the caller sets it after a Learn that added something.
 	ToolVersion string
 	Sessions    []Session
-	Calibration Calibration
 	// KeepStatistics makes Save write the side file, for heads that have one.
 	KeepStatistics bool
 

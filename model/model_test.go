@@ -53,7 +53,7 @@ func save(t testing.TB, m *Model, path string) {
 
 func loaded(t testing.TB, path string) *Model {
 	t.Helper()
-	m, err := load(path, loadFake)
+	m, err := load(path, fakes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.model")
 	save(t, want, path)
 	got := loaded(t, path)
-	if !reflect.DeepEqual(got.Sessions, want.Sessions) || !reflect.DeepEqual(got.Calibration, want.Calibration) ||
+	if !reflect.DeepEqual(got.Sessions, want.Sessions) || !reflect.DeepEqual(got.Predictor.Calibration, want.Predictor.Calibration) ||
 		!reflect.DeepEqual(got.Provenance, want.Provenance) ||
 		got.Method != want.Method || got.Seed != 7 || got.ToolVersion != "test" || got.Provenance.PreprocessFingerprint != "feed" ||
 		string(got.HeadConfig) != `{"tau":1}` || !got.KeepStatistics {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
@@ -23,8 +24,10 @@ import (
 //
 //	log p(c|x) = log-softmax_c  log p_head(c|g_θ(x))/T
 //
-// The base session trains g_θ and the head and fits T; later sessions only
-// train the head. Beyond classifier.Learner, a Predictor can do what its head
+// The base session trains g_θ and the head; later sessions only train the head.
+// Calibration fits T and the novelty thresholds, from the base session if it is
+// large, and otherwise anew whenever something is learned or forgotten, for
+// which the Predictor keeps embeddings. Beyond classifier.Learner, a Predictor can do what its head
 // can: check Head with a type assertion, then call the method here. Methods
 // that the head lacks return an error that wraps classifier.ErrUnsupported.
 type Predictor struct {
@@ -34,15 +37,20 @@ type Predictor struct {
 	// Temperature is nil if T is set to 1, and before the base session.
 	Temperature *temperature.Value
 
+	// Calibration is what held-out examples told; the zero value before the base
+	// session.
+	Calibration calibration.Calibration
+
 	// Settings of the base session.
 	temperature temperature.Config
 	dkl         *dklConfig // nil for no projection
 	env         dkl.TrainEnv
-	// fresh returns unfitted heads with the settings of this one. A loaded
-	// Predictor sets it when first needed, to copies of its own head, which
-	// load restores.
+	seed        uint64
+	// uncalibrated leaves out the calibration if T is given.
+	uncalibrated bool
+	// fresh returns unfitted heads with the settings of this one.
 	fresh func() (classifier.Learner, error)
-	load  func(classifier.State) (classifier.Learner, error)
+	kept  *kept
 }
 
 var (
@@ -68,12 +76,12 @@ func (c dklConfig) validate() error {
 }
 
 // NewPredictor returns an unfitted Predictor. It reads Method, Heads,
-// Temperature, DKL, Env and Backend of the settings.
+// Temperature, DKL, Env, Seed, WithoutCalibration and Backend of the settings.
 func NewPredictor(s Settings) (*Predictor, error) {
 	if err := s.Temperature.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Predictor{temperature: s.Temperature, env: s.Env}
+	p := &Predictor{temperature: s.Temperature, env: s.Env, seed: s.Seed, uncalibrated: s.WithoutCalibration}
 	p.env.Backend = s.Backend
 	if s.DKL != nil {
 		m, err := method.Find(s.Method)
@@ -145,48 +153,61 @@ func (p *Predictor) Learn(ctx context.Context, x blas32.General, y []string) err
 	if len(p.Classes()) == 0 {
 		return p.learnBase(ctx, x, y)
 	}
+	if err := classifier.CheckExamples(x, y, p.Dim()); err != nil {
+		return fmt.Errorf("learn: %w", err)
+	}
 	z, err := p.project(x)
 	if err != nil {
 		return err
 	}
-	return p.Head.Learn(ctx, z, y)
+	// The calibration comes first, since the head cannot unlearn.
+	next := p.calibratedOn(p.kept.with(x, y))
+	if err := next.calibrate(ctx); err != nil {
+		return err
+	}
+	if err := p.Head.Learn(ctx, z, y); err != nil {
+		return err
+	}
+	*p = *next
+	return nil
 }
 
 func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string) error {
-	if p.fresh == nil {
-		if err := p.copyHead(); err != nil {
-			return err
-		}
+	next := *p
+	err := next.teachBase(ctx, x, y)
+	if err == nil {
+		next.kept = newKept(x, y)
+		err = next.calibrateBase(ctx, x, y)
 	}
-	var trained dkl.Projection
-	z := x
-	if p.dkl != nil {
-		if err := classifier.CheckExamples(x, y, 0); err != nil {
-			return fmt.Errorf("dkl: learn: %w", err)
-		}
-		var err error
-		if trained, err = dkl.Train(ctx, p.dkl.Training, p.dkl.GPTree, p.env, x, y); err != nil {
-			return err
-		}
-		if z, err = trained.Head.Project(x); err != nil {
-			return fmt.Errorf("dkl: learn: %w", err)
-		}
-	}
-	if err := p.teach(ctx, trained.Start, z, y); err != nil {
-		return err
-	}
-	found, err := p.temperature.Value(func() (*temperature.Value, error) {
-		return temperature.Fit(ctx, x, z, y, p.unfitted)
-	})
 	if err != nil {
 		head, again := p.fresh()
 		if again == nil {
 			p.Head = head // the base session is unlearned
 		}
-		return fmt.Errorf("fit the temperature: %w", errors.Join(err, again))
+		return errors.Join(err, again)
 	}
-	p.Projection, p.Temperature = trained.Head, found
+	*p = next
 	return nil
+}
+
+// teachBase trains the projection and the head on the base session.
+func (p *Predictor) teachBase(ctx context.Context, x blas32.General, y []string) error {
+	if p.dkl == nil {
+		return p.teach(ctx, nil, x, y)
+	}
+	if err := classifier.CheckExamples(x, y, 0); err != nil {
+		return fmt.Errorf("dkl: learn: %w", err)
+	}
+	trained, err := dkl.Train(ctx, p.dkl.Training, p.dkl.GPTree, p.env, x, y)
+	if err != nil {
+		return err
+	}
+	z, err := trained.Head.Project(x)
+	if err != nil {
+		return fmt.Errorf("dkl: learn: %w", err)
+	}
+	p.Projection = trained.Head
+	return p.teach(ctx, trained.Start, z, y)
 }
 
 // teach trains the head on the base session. A gptree starts from the inducing
@@ -210,23 +231,11 @@ func (p *Predictor) unfitted() (classifier.Learner, error) {
 	if head, ok := p.Head.(episodes.Unfitter); ok {
 		return head.Unfitted()
 	}
-	return p.fresh()
-}
-
-// copyHead sets fresh from the head itself, which is unfitted.
-func (p *Predictor) copyHead() error {
-	state, err := p.saveHead()
-	if err != nil {
-		return err
+	head, err := p.fresh()
+	if err == nil {
+		classifier.UseBackend(head, p.env.Backend)
 	}
-	p.fresh = func() (classifier.Learner, error) {
-		head, err := p.load(state)
-		if err == nil {
-			classifier.UseBackend(head, p.env.Backend)
-		}
-		return head, err
-	}
-	return nil
+	return head, err
 }
 
 // Forget removes a class; see classifier.Forgetter.
@@ -238,8 +247,7 @@ func (p *Predictor) Forget(class string) error {
 	if err := f.Forget(class); err != nil {
 		return err
 	}
-	p.discardFits()
-	return nil
+	return p.forgotten(p.kept.withoutClass(class))
 }
 
 // ForgetSamples removes single examples; see classifier.SampleForgetter.
@@ -255,16 +263,22 @@ func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
 	if err := f.ForgetSamples(z, y); err != nil {
 		return err
 	}
-	p.discardFits()
-	return nil
+	return p.forgotten(p.kept.withoutRows(x, y))
 }
 
-// discardFits drops the projection and the temperature once the last class is
-// gone.
-func (p *Predictor) discardFits() {
+// forgotten calibrates a Predictor whose head has forgotten something. Once the
+// last class is gone it drops the projection and all that was calibrated.
+func (p *Predictor) forgotten(rest *kept) error {
 	if len(p.Classes()) == 0 {
-		p.Projection, p.Temperature = nil, nil
+		p.Projection, p.Temperature, p.Calibration, p.kept = nil, nil, calibration.Calibration{}, nil
+		return nil
 	}
+	next := p.calibratedOn(rest)
+	if err := next.calibrate(context.Background()); err != nil {
+		return err
+	}
+	*p = *next
+	return nil
 }
 
 // Variance writes predictive variances; see classifier.Varier.

@@ -3,9 +3,11 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
 )
@@ -14,6 +16,14 @@ import (
 const (
 	headPrefix       = "head."
 	projectionPrefix = "projection."
+	keptPrefix       = "kept."
+	noveltyPrefix    = "calibration."
+)
+
+// Tensors of the calibration.
+const (
+	noveltyTensor = noveltyPrefix + "novelty"
+	fewTensor     = noveltyPrefix + "novelty_few"
 )
 
 // predictorState holds the settings of a saved Predictor.
@@ -21,7 +31,14 @@ type predictorState struct {
 	// Temperature is as configured: 0 if it is fitted.
 	Temperature float64            `json:"temperature"`
 	Fit         *temperature.Value `json:"temperature_fit,omitempty"`
-	DKL         *dklConfig         `json:"dkl,omitempty"`
+	// Calibration and its quantiles are as in calibration.Calibration.
+	Calibration  calibration.Calibration `json:"calibration"`
+	Uncalibrated bool                    `json:"uncalibrated,omitempty"`
+	// KeepsAll reports that every example that was learned is kept.
+	KeepsAll bool `json:"keeps_all,omitempty"`
+	// Seed is that of the pseudo-sessions.
+	Seed uint64     `json:"seed"`
+	DKL  *dklConfig `json:"dkl,omitempty"`
 	// Projection and Head are their settings.
 	Projection json.RawMessage `json:"projection,omitempty"`
 	Head       json.RawMessage `json:"head"`
@@ -36,14 +53,29 @@ func (p *Predictor) saveHead() (classifier.State, error) {
 }
 
 // Save implements classifier.Saver. The names of the head's tensors begin with
-// "head.", those of the projection's with "projection.".
+// "head.", those of the projection's with "projection.", those of kept
+// embeddings with "kept.", those of the calibration with "calibration.".
 func (p *Predictor) Save() (classifier.State, error) {
 	head, err := p.saveHead()
 	if err != nil {
 		return classifier.State{}, err
 	}
-	set := predictorState{Temperature: p.temperature.Temperature, Fit: p.Temperature, DKL: p.dkl, Head: head.Settings}
-	tensors := make(map[string]classifier.Tensor)
+	set := predictorState{
+		Temperature: p.temperature.Temperature, Fit: p.Temperature, Calibration: p.Calibration, Uncalibrated: p.uncalibrated,
+		KeepsAll: p.kept != nil && p.kept.all, Seed: p.seed, DKL: p.dkl, Head: head.Settings,
+	}
+	tensors, err := p.kept.tensors(p.Classes())
+	if err != nil {
+		return classifier.State{}, err
+	}
+	if tensors == nil {
+		tensors = make(map[string]classifier.Tensor)
+	}
+	for name, q := range map[string][]float64{noveltyTensor: p.Calibration.Quantiles, fewTensor: p.Calibration.Few} {
+		if q != nil {
+			tensors[name] = classifier.Tensor{Shape: []int{len(q)}, F64: slices.Clone(q)}
+		}
+	}
 	for name, t := range head.Tensors {
 		tensors[headPrefix+name] = t
 	}
@@ -61,8 +93,8 @@ func (p *Predictor) Save() (classifier.State, error) {
 }
 
 // loadPredictor restores the Predictor that Save described; loadHead restores
-// its head.
-func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifier.Learner, error)) (*Predictor, error) {
+// its head, and fresh returns unfitted heads with the same settings.
+func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifier.Learner, error), fresh func() (classifier.Learner, error)) (*Predictor, error) {
 	var set predictorState
 	if err := s.Decode(&set); err != nil {
 		return nil, err
@@ -72,11 +104,14 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 	for name, t := range s.Tensors {
 		if short, ok := strings.CutPrefix(name, projectionPrefix); ok {
 			own.Tensors[short] = t
-		} else {
-			head.Tensors[strings.TrimPrefix(name, headPrefix)] = t
+		} else if short, ok := strings.CutPrefix(name, headPrefix); ok {
+			head.Tensors[short] = t
 		}
 	}
-	p := &Predictor{temperature: temperature.Config{Temperature: set.Temperature}, Temperature: set.Fit, dkl: set.DKL, load: loadHead}
+	p := &Predictor{
+		temperature: temperature.Config{Temperature: set.Temperature}, Temperature: set.Fit, Calibration: set.Calibration,
+		uncalibrated: set.Uncalibrated, seed: set.Seed, dkl: set.DKL, fresh: fresh,
+	}
 	var err error
 	if p.Head, err = loadHead(head); err != nil {
 		return nil, err
@@ -84,6 +119,9 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 	fitted := len(p.Classes()) > 0
 	if err := p.Temperature.Check(p.temperature, fitted); err != nil {
 		return nil, err
+	}
+	if err := loadNovelty(&p.Calibration.Novelty, s, fitted); err != nil {
+		return nil, fmt.Errorf("calibration: %w", err)
 	}
 	if p.dkl != nil {
 		if err := p.dkl.validate(); err != nil {
@@ -94,7 +132,11 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 	case there != (fitted && p.dkl != nil):
 		return nil, fmt.Errorf("dkl: the projection is missing or not expected")
 	case !there:
-		return p, own.CheckUnfitted()
+		if err := own.CheckUnfitted(); err != nil {
+			return nil, err
+		}
+		p.kept, err = loadKept(s, p.Classes(), p.Dim(), set.KeepsAll)
+		return p, err
 	}
 	if p.Projection, err = dkl.Load(own); err != nil {
 		return nil, fmt.Errorf("dkl: %w", err)
@@ -102,5 +144,23 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 	if p.Projection.Dim() != p.Head.Dim() {
 		return nil, fmt.Errorf("dkl: the projection has %d dimensions, the head %d", p.Projection.Dim(), p.Head.Dim())
 	}
-	return p, nil
+	p.kept, err = loadKept(s, p.Classes(), p.Dim(), set.KeepsAll)
+	return p, err
+}
+
+// loadNovelty completes n with its quantiles, which exist unless there is a
+// reason why not.
+func loadNovelty(n *calibration.Novelty, s classifier.State, fitted bool) error {
+	var err error
+	if fitted && n.Reason == "" {
+		if n.Quantiles, err = s.Float64(noveltyTensor, calibration.Quantiles); err != nil {
+			return err
+		}
+	}
+	if n.Shots != 0 {
+		if n.Few, err = s.Float64(fewTensor, calibration.Quantiles); err != nil {
+			return err
+		}
+	}
+	return n.Check()
 }

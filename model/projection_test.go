@@ -172,7 +172,7 @@ func FuzzLoadProjection(f *testing.F) {
 		if name := names[uint(which)%uint(len(names))]; how != 0 {
 			tensors[name] = damaged(tensors[name], how)
 		}
-		h, err := loadPredictor(classifier.State{Settings: settings, Tensors: tensors}, func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) })
+		h, err := loadPredictor(classifier.State{Settings: settings, Tensors: tensors}, func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) }, nil)
 		if err != nil || len(h.Classes()) == 0 {
 			return
 		}

@@ -154,11 +154,6 @@ func (m *Model) encode(pointer *statisticsPointer) (container.File, error) {
 	}
 	c := container.New(modelFormat, string(text))
 	c.Add("", state.Tensors)
-	for name, q := range map[string][]float64{calibrationTensor: m.Calibration.Quantiles, fewTensor: m.Calibration.Few} {
-		if len(q) > 0 {
-			c.Tensors[name] = safetensors.Tensor{Shape: []int{len(q)}, F64: q}
-		}
-	}
 	return c, m.addSamples(c)
 }
 
@@ -167,7 +162,6 @@ func (m *Model) document(pointer *statisticsPointer) document {
 		Method: m.Method, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
 		Provenance: m.Provenance,
 		Seed:       m.Seed, ToolVersion: m.ToolVersion,
-		Calibration:    calibrationEntry{m.Calibration.Samples, m.Calibration.Shots, m.Calibration.Reason},
 		KeepStatistics: m.KeepStatistics, Statistics: pointer,
 	}
 	for _, s := range m.Sessions {

@@ -209,7 +209,7 @@ func otherStatistics(t *testing.T) []byte {
 func TestStatisticsSwitchedOff(t *testing.T) {
 	m := faked(newFake)
 	m.KeepStatistics = false
-	if _, err := m.train(context.Background(), batch(0, 6, 3, "ant", "bee"), true); err != nil {
+	if _, err := m.Learn(context.Background(), batch(0, 6, 3, "ant", "bee")); err != nil {
 		t.Fatal(err)
 	}
 	path := savedAs(t, m)

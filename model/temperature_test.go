@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -152,21 +151,32 @@ func TestNeverChangesTheDecisionOfALastBit(t *testing.T) {
 	}
 }
 
-func TestTooLittleDataKeepsOne(t *testing.T) {
+func TestOneClassKeepsOne(t *testing.T) {
 	x, y := line(3, 9)
+	for i := range y {
+		y[i] = "c000"
+	}
 	f := learnedOn(t, temperature.DefaultConfig(), x, y, newSharp).Temperature
-	if f == nil || f.T != 1 || !strings.Contains(f.Fallback, "pseudo-sessions need") {
+	if f == nil || f.T != 1 || f.Fallback != "there is only one class" {
 		t.Errorf("%+v", f)
 	}
 }
 
-func TestLaterSessionsDoNotFit(t *testing.T) {
+// A given temperature costs nothing if the rest of the calibration is switched
+// off.
+func TestGivenTemperatureIsFree(t *testing.T) {
 	x, y := line(50, 4)
 	n := 0
-	learnedOn(t, temperature.Config{Temperature: 2}, x, y, func() (classifier.Learner, error) { return &sharp{learned: &n}, nil })
-	if n != 1 {
-		t.Fatalf("a given temperature took %d sessions to learn one", n)
+	h := behind(t, temperature.Config{Temperature: 2}, func() (classifier.Learner, error) { return &sharp{learned: &n}, nil })
+	h.uncalibrated = true
+	if err := h.Learn(context.Background(), x, y); err != nil || n != 1 {
+		t.Fatalf("a given temperature took %d sessions to learn one: %v", n, err)
 	}
+}
+
+// A calibration by pseudo-sessions already counts on later sessions.
+func TestLaterSessionsKeepPseudoSessions(t *testing.T) {
+	x, y := line(50, 4)
 	h := learnedOn(t, temperature.DefaultConfig(), x, y, newSharp)
 	before := *h.Temperature
 	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}}, []string{"c020"}); err != nil {
@@ -281,23 +291,23 @@ func TestLoadRefusesForgedFits(t *testing.T) {
 		"no projection":   {`{"temperature":1,"dkl":{},"head":{}}`, full},
 		"unasked for":     {`{"temperature":1,"projection":{},"head":{}}`, full},
 	} {
-		if _, err := loadPredictor(classifier.State{Settings: []byte(c.settings)}, c.load); err == nil {
+		if _, err := loadPredictor(classifier.State{Settings: []byte(c.settings)}, c.load, nil); err == nil {
 			t.Errorf("%s: loaded", name)
 		}
 	}
-	good := classifier.State{Settings: []byte(`{"temperature":0,"temperature_fit":{"temperature":2},"head":{}}`)}
-	if p, err := loadPredictor(good, full); err != nil || p.Temperature.T != 2 {
+	good := classifier.State{Settings: []byte(`{"temperature":0,"temperature_fit":{"temperature":2},"calibration":{"reason":"none"},"head":{}}`)}
+	if p, err := loadPredictor(good, full, nil); err != nil || p.Temperature.T != 2 {
 		t.Error(err)
 	}
 }
 
 func FuzzLoadTemperature(f *testing.F) {
-	f.Add([]byte(`{"temperature":0,"temperature_fit":{"temperature":2},"head":{}}`))
+	f.Add([]byte(`{"temperature":0,"temperature_fit":{"temperature":2},"calibration":{"reason":"none"},"head":{}}`))
 	f.Add([]byte(`{"temperature":3,"head":null}`))
 	f.Fuzz(func(t *testing.T, settings []byte) {
 		p, err := loadPredictor(classifier.State{Settings: settings}, func(classifier.State) (classifier.Learner, error) {
 			return &sharp{classes: []string{"c000", "c001"}, means: map[string]moments.Total{"c000": {N: 1, Sum: []float64{0, 0}}, "c001": {N: 1, Sum: []float64{1, 0}}}, dim: 2}, nil
-		})
+		}, nil)
 		if err != nil {
 			return
 		}

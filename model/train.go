@@ -24,14 +24,14 @@ type Settings struct {
 	Env dkl.TrainEnv
 	// Provenance records how the embeddings were computed, as far as known.
 	Provenance embed.Provenance
-	// Seed chooses the episodes or folds of the calibration.
+	// Seed chooses the pseudo-sessions of the calibration.
 	Seed        uint64
 	ToolVersion string
 	// WithoutStatistics omits the side file. With methods that need it, classes
 	// can then neither gain nor lose examples.
 	WithoutStatistics bool
-	// WithoutCalibration skips the rejection threshold and the five fits that
-	// it costs.
+	// WithoutCalibration skips the calibration, and the fits that it costs, if the
+	// temperature is given.
 	WithoutCalibration bool
 	// Backend computes the large products of the head and of the projection;
 	// nil is gonum.
@@ -40,15 +40,15 @@ type Settings struct {
 
 // Train learns a base session and calibrates the rejection threshold. The same
 // settings and batch give the same model, byte for byte when saved. Cost: one
-// fit, five on most of the data for the temperature unless it is given, and
-// five for the calibration; a method that chooses settings on the base session
+// fit, and ten on most of the data for the calibration (package calibration; five
+// for a large base session); a method that chooses settings on the base session
 // does so only once.
 func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	m, err := newModel(s)
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
 	}
-	o, err := m.train(ctx, b, !s.WithoutCalibration)
+	o, err := m.Learn(ctx, b)
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
 	}
@@ -75,20 +75,4 @@ func newModel(s Settings) (*Model, error) {
 		Seed:       s.Seed, ToolVersion: s.ToolVersion, KeepStatistics: !s.WithoutStatistics,
 	}
 	return m, nil
-}
-
-// train learns the base session of an unfitted model.
-func (m *Model) train(ctx context.Context, b Batch, calibrated bool) (Outcome, error) {
-	o, err := m.Learn(ctx, b)
-	if err != nil {
-		return Outcome{}, err
-	}
-	m.Calibration.Reason = "calibration was switched off in training"
-	if calibrated {
-		once := b.only(b.plan(newIndex(b.X.Rows)).rows)
-		if m.Calibration, err = calibrate(ctx, m.Predictor, once, m.Seed); err != nil {
-			return Outcome{}, err
-		}
-	}
-	return o, nil
 }

@@ -164,7 +164,7 @@ func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before 
 	if _, ok := h.(classifier.Saver); !ok {
 		return // no copies to try it on
 	}
-	for looks := range int64(100) {
+	for looks := int64(0); looks < 5000; looks += 1 + looks/16 {
 		ctx := &fading{Context: context.Background()}
 		ctx.left.Store(looks)
 		victim := f.reloaded(t, h)

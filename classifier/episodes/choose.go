@@ -147,7 +147,7 @@ func each[R any](ctx context.Context, plan *Plan, s Session, do func(context.Con
 	for i, split := range plan.Splits {
 		group.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
-				results[i], errs[i] = do(ctx, Draw{i, s.pick(split.Base), s.pick(split.Shots), s.pick(split.BaseTest), s.pick(split.NovelTest)})
+				results[i], errs[i] = do(ctx, Draw{i, s.Pick(split.Base), s.Pick(split.Shots), s.Pick(split.BaseTest), s.Pick(split.NovelTest)})
 			}
 			return nil
 		})
@@ -190,7 +190,8 @@ func evaluateSplit[T any](ctx context.Context, d Draw, candidates []T, fit Fit[T
 	return results, nil
 }
 
-func (s Session) pick(rows []int) Session {
+// Pick returns the given rows.
+func (s Session) Pick(rows []int) Session {
 	out := Session{X: dense.Gather32(s.X, rows)}
 	for _, r := range rows {
 		out.Y = append(out.Y, s.Y[r])

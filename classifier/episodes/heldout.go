@@ -3,7 +3,6 @@ package episodes
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -50,25 +49,35 @@ func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fres
 				return struct{}{}, err
 			}
 		}
-		answer := func(a Answer) { visit(d.Number, a) }
-		if err := answers(head, d.BaseTest, false, answer); err != nil {
+		answer := func(test Session, novel bool) error {
+			return Answers(head, test, func(_ int, a Answer) {
+				a.Novel = novel
+				visit(d.Number, a)
+			})
+		}
+		if err := answer(d.BaseTest, false); err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, answers(head, d.NovelTest, true, answer)
+		return struct{}{}, answer(d.NovelTest, true)
 	})
 	return err
 }
 
-// answers calls visit with the output of a head for every example of a session.
-func answers(head classifier.Head, s Session, novel bool, visit func(Answer)) error {
+// Answers calls visit with the output of a head for every example of a session
+// (not Novel), and its row.
+func Answers(head classifier.Head, s Session, visit func(i int, a Answer)) error {
+	columns := make(map[string]int, len(head.Classes()))
+	for c, name := range head.Classes() {
+		columns[name] = c
+	}
 	return classifier.ScoreBatches(head, s.X, func(first int, logProb blas64.General, novelty []float64) error {
 		for i := range logProb.Rows {
-			own := slices.Index(head.Classes(), s.Y[first+i])
-			if own < 0 {
+			own, ok := columns[s.Y[first+i]]
+			if !ok {
 				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
 			}
 			row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
-			visit(Answer{Novel: novel, LogProb: row, Own: own, Novelty: novelty[i]})
+			visit(first+i, Answer{LogProb: row, Own: own, Novelty: novelty[i]})
 		}
 		return nil
 	})

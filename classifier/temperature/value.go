@@ -21,6 +21,8 @@ type Value struct {
 	// in nats, at a temperature of 1 and at T.
 	Before float64 `json:"nll_before"`
 	After  float64 `json:"nll_after"`
+	// ECE is the expected calibration error of the held-out examples at T, 0 to 1.
+	ECE float64 `json:"ece"`
 	// Config says how the episodes were drawn, nil if there were none.
 	Config *episodes.Config `json:"pseudo_sessions,omitempty"`
 	// Fallback says why T is 1.

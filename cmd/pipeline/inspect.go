@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
 	"github.com/seed-90d10d51/pipeline/config"
@@ -53,21 +54,25 @@ func (a *app) inspect(m *model.Model, file string) error {
 	a.inspectTemperature(m)
 	a.inspectBackbone(m)
 	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
-	if m.Calibration.Reason != "" {
-		a.say("rejection  not calibrated: %s", m.Calibration.Reason)
-	} else {
-		a.say("rejection  calibrated on %d held-out samples%s", m.Calibration.Samples, fewShot(m.Calibration))
-	}
+	a.sayExpected(m)
+	a.inspectRejection(m)
 	return a.inspectSessions(m)
 }
 
-// fewShot describes whether the threshold is calibrated for classes learned from
-// a few shots.
-func fewShot(c model.Calibration) string {
-	if c.Shots == 0 {
-		return " of base classes; the base session is too small to calibrate for few-shot classes"
+// inspectRejection prints what thresholds of --reject rest on.
+func (a *app) inspectRejection(m *model.Model) {
+	c := m.Predictor.Calibration
+	switch {
+	case c.Reason != "":
+		a.say("rejection  not calibrated: %s", c.Reason)
+	case c.Shots > 0:
+		a.say("rejection  calibrated on %d held-out images, of base classes and of classes learned from %d", c.Samples, c.Shots)
+	default:
+		a.say("rejection  calibrated on %d held-out images", c.Samples)
 	}
-	return fmt.Sprintf(", of base classes and of classes learned from %d shots", c.Shots)
+	if n, bytes := m.Predictor.Kept(); n > 0 {
+		a.say("keeps      %d embeddings for calibration, %.1f MB; forget removes them", n, float64(bytes)/1e6)
+	}
 }
 
 // inspectChoice prints the setting that a head chose by pseudo-sessions, if it was
@@ -101,11 +106,22 @@ func (a *app) inspectTemperature(m *model.Model) {
 		a.say("temperature 1: probabilities are those of the method")
 	case t.Fallback != "":
 		a.say("temperature 1: %s", t.Fallback)
-	case t.Config == nil:
+	case t.Before == 0:
 		a.say("temperature %.4g, as set", t.T)
 	default:
-		a.say("temperature %.4g (by %d pseudo-sessions on the base images: negative log-likelihood %.3f, %.3f without it)", t.T, t.Config.Splits, t.After, t.Before)
+		a.say("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it)", t.T, held(m.Predictor.Calibration.Source), t.After, t.Before)
 	}
+}
+
+// held says how examples were held out.
+func held(s calibration.Source) string {
+	switch s {
+	case calibration.PseudoSessions:
+		return "by pseudo-sessions on the base images"
+	case calibration.Simulated:
+		return "a rule for one image per class"
+	}
+	return "by leaving images out"
 }
 
 func (a *app) inspectBackbone(m *model.Model) {

@@ -89,6 +89,7 @@ func (a *app) train(ctx context.Context) error {
 		return err
 	}
 	a.sayOutcome("trained "+m.Method, outcome)
+	a.sayExpected(m)
 	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
 }
 
@@ -160,6 +161,7 @@ func (a *app) learn(ctx context.Context, file string) error {
 		return err
 	}
 	a.sayOutcome("learned", outcome)
+	a.sayExpected(m)
 	return writeProblems(e.Outcome.Problems, a.destination(file)+".errors.csv")
 }
 

@@ -1,0 +1,287 @@
+package calibration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// world draws sessions of a Gaussian mixture: class means of variance 1, within
+// each class the given variance, in d dimensions.
+type world struct {
+	rng    *rand.Rand
+	d      int
+	within float64
+	means  map[string][]float64
+}
+
+func newWorld(seed uint64, d int, within float64) *world {
+	return &world{rand.New(rand.NewPCG(seed, 1)), d, within, map[string][]float64{}}
+}
+
+// session draws n examples of each of the classes from first to last.
+func (w *world) session(first, last, n int) episodes.Session {
+	s := episodes.Session{X: blas32.General{Cols: w.d, Stride: w.d}}
+	for c := first; c < last; c++ {
+		name := fmt.Sprintf("c%03d", c)
+		if w.means[name] == nil {
+			for range w.d {
+				w.means[name] = append(w.means[name], w.rng.NormFloat64())
+			}
+		}
+		for range n {
+			for _, m := range w.means[name] {
+				s.X.Data = append(s.X.Data, float32(m+math.Sqrt(w.within)*w.rng.NormFloat64()))
+			}
+			s.X.Rows++
+			s.Y = append(s.Y, name)
+		}
+	}
+	return s
+}
+
+func fresh() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: 0.3}) }
+
+// taught returns a head that has learned the sessions.
+func taught(t *testing.T, sessions ...episodes.Session) classifier.Learner {
+	t.Helper()
+	head, err := fresh()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if err := head.Learn(context.Background(), s.X, s.Y); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return head
+}
+
+// test returns the accuracy of a head, its mean negative log-likelihood at a
+// temperature, and the share of rows whose novelty exceeds a threshold.
+func test(t *testing.T, head classifier.Head, s episodes.Session, T, threshold float64) (accuracy, nll, rejected float64) {
+	t.Helper()
+	n := float64(len(s.Y))
+	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
+		row := slices.Clone(a.LogProb)
+		for j := range row {
+			row[j] /= T
+		}
+		classifier.LogSoftmax(row)
+		nll -= row[a.Own] / n
+		if argmax(row) == a.Own {
+			accuracy += 1 / n
+		}
+		if a.Novelty > threshold {
+			rejected += 1 / n
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return accuracy, nll, rejected
+}
+
+// What is announced holds on new examples of the same classes, on average over
+// some draws: the accuracy within three points, the rejected share within five,
+// and a likelihood close to that of the best temperature.
+func TestWhatIsAnnouncedHolds(t *testing.T) {
+	const draws = 6
+	for _, n := range []int{4, 8, 16} {
+		var surplus, excess, share float64
+		for seed := range uint64(draws) {
+			w := newWorld(seed, 24, 3)
+			base, later := w.session(0, 20, n), w.session(20, 40, n)
+			head := taught(t, base, later)
+			v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{base, later}, Fresh: fresh})
+			if err != nil || c.Source != LeftOut || c.Samples != 40*n {
+				t.Fatalf("%d examples: %+v, %v", n, c, err)
+			}
+			threshold, err := c.Threshold(0.1, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			queries := w.session(0, 40, 20)
+			accuracy, nll, rejected := test(t, head, queries, v.T, threshold)
+			best := math.Inf(1)
+			for logT := -1.0; logT < 2; logT += 0.2 {
+				_, other, _ := test(t, head, queries, math.Exp(logT), 0)
+				best = min(best, other)
+			}
+			surplus, excess, share = surplus+(c.Accuracy-accuracy)/draws, excess+(nll-best)/draws, share+rejected/draws
+		}
+		if math.Abs(surplus) > 0.03 || excess > 0.03 || math.Abs(share-0.1) > 0.05 {
+			t.Errorf("%d examples: announced accuracy off by %.3f, likelihood by %.3f, %.3f rejected at 0.1", n, surplus, excess, share)
+		}
+		t.Logf("%d examples: announced accuracy off by %.3f, likelihood by %.3f, %.3f rejected at 0.1", n, surplus, excess, share)
+	}
+}
+
+// The fold of an example depends on content, and everything of it is left out.
+func TestLeavesEverythingOut(t *testing.T) {
+	w := newWorld(1, 4, 1)
+	sessions := []episodes.Session{w.session(0, 3, 7), w.session(2, 5, 2), w.session(5, 6, 1)}
+	held, sizes := assign(sessions)
+	if sizes["c002"] != 9 || held[2][0] != -1 {
+		t.Errorf("sizes %v, a single example in fold %d", sizes, held[2][0])
+	}
+	for f := range Folds {
+		learned := 0
+		out, err := (Task{Sessions: sessions, Fresh: func() (classifier.Learner, error) {
+			head, err := fresh()
+			return counting{head, &learned}, err
+		}}).leave(context.Background(), held, f)
+		if err != nil || learned+len(out.novelty) != 28 || len(out.novelty) < 2 || len(out.novelty) > 3 {
+			t.Errorf("fold %d: %d learned, %d asked, %v", f, learned, len(out.novelty), err)
+		}
+	}
+	order := w.rng.Perm(21)
+	mixed, _ := assign([]episodes.Session{sessions[0].Pick(order), sessions[1], sessions[2]})
+	for i, j := range order {
+		if mixed[0][i] != held[0][j] {
+			t.Fatal("the folds depend on the order of the examples")
+		}
+	}
+}
+
+// counting counts the examples that a head learns.
+type counting struct {
+	classifier.Learner
+	n *int
+}
+
+func (c counting) Learn(ctx context.Context, x blas32.General, y []string) error {
+	*c.n += len(y)
+	return c.Learner.Learn(ctx, x, y)
+}
+
+func TestSources(t *testing.T) {
+	w := newWorld(2, 6, 1)
+	for name, c := range map[string]struct {
+		sessions []episodes.Session
+		want     Source
+	}{
+		"small":              {[]episodes.Session{w.session(0, 8, 5)}, LeftOut},
+		"large":              {[]episodes.Session{w.session(0, 8, 21)}, PseudoSessions},
+		"large, few classes": {[]episodes.Session{w.session(0, 3, 40)}, LeftOut},
+		"one each":           {[]episodes.Session{w.session(0, 8, 1)}, Simulated},
+		"mostly one each":    {[]episodes.Session{w.session(0, 2, 5), w.session(2, 8, 1)}, Simulated},
+		"some of one":        {[]episodes.Session{w.session(0, 6, 5), w.session(6, 8, 1)}, LeftOut},
+		"one class":          {[]episodes.Session{w.session(0, 1, 9)}, None},
+	} {
+		v, got, err := Fit(context.Background(), Task{Sessions: c.sessions, Fresh: fresh})
+		if err != nil || got.Source != c.want || !(v.T > 0) || (v.Fallback != "") != (c.want == None) {
+			t.Errorf("%s: %q, want %q; %+v, %v", name, got.Source, c.want, v, err)
+		}
+		if (got.Quantiles == nil) != (got.Reason != "") || got.Check() != nil {
+			t.Errorf("%s: %d quantiles, reason %q", name, len(got.Quantiles), got.Reason)
+		}
+	}
+}
+
+// A few examples that are all right do not make a head certain.
+func TestAFewRightAnswersAreNoProof(t *testing.T) {
+	w := newWorld(3, 6, 0.02)
+	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{w.session(0, 3, 3)}, Fresh: fresh})
+	if err != nil || c.Accuracy != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	best := 0.0
+	head := taught(t, w.session(0, 3, 3))
+	_ = episodes.Answers(head, w.session(0, 3, 5), func(_ int, a episodes.Answer) {
+		row := slices.Clone(a.LogProb)
+		for j := range row {
+			row[j] /= v.T
+		}
+		classifier.LogSoftmax(row)
+		best = max(best, math.Exp(slices.Max(row)))
+	})
+	if best > 0.99 {
+		t.Errorf("after 9 examples it is certain to %.6f", best)
+	}
+}
+
+func TestConfusions(t *testing.T) {
+	wrong := map[[2]string]int{{"a", "b"}: 2, {"c", "b"}: 2, {"a", "c"}: 1, {"d", "a"}: 4}
+	of := map[string]int{"a": 4, "b": 9, "c": 2, "d": 9}
+	want := []Confusion{{"c", "b", 2, 2}, {"a", "b", 2, 4}, {"d", "a", 4, 9}, {"a", "c", 1, 4}}
+	if got := confusions(wrong, of); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
+	}
+	if got := weak(wrong, of); !slices.Equal(got, []string{"c", "a"}) {
+		t.Errorf("weak: %v", got)
+	}
+}
+
+func TestSimulatedExamplesAreCorrelated(t *testing.T) {
+	w := newWorld(4, 40, 0.5)
+	s := w.session(0, 60, 1)
+	pairs := second(s)
+	var mean [40]float64
+	for i := range 60 {
+		for j, v := range dense.Row32(s.X, i) {
+			mean[j] += float64(v) / 60
+		}
+	}
+	var own, self, other float64
+	for i := range pairs.X.Rows {
+		if pairs.Y[i] != s.Y[i%60] {
+			t.Fatal("classes do not match")
+		}
+		for j, v := range dense.Row32(pairs.X, i) {
+			a, b := float64(v)-mean[j], float64(dense.Row32(s.X, i%60)[j])-mean[j]
+			own, self, other = own+a*b, self+a*a, other+b*b
+		}
+	}
+	if r := own / math.Sqrt(self*other); math.Abs(r-correlation) > 0.05 {
+		t.Errorf("correlation %.3f", r)
+	}
+}
+
+func TestStopsAndReports(t *testing.T) {
+	w := newWorld(5, 4, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Fit(ctx, Task{Sessions: []episodes.Session{w.session(0, 4, 4)}, Fresh: fresh}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	broken := errors.New("broken")
+	if _, _, err := Fit(context.Background(), Task{Sessions: []episodes.Session{w.session(0, 4, 4)}, Fresh: func() (classifier.Learner, error) { return nil, broken }}); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+// TestNotFiniteNovelty also keeps the temperature.
+func TestNotFiniteNovelty(t *testing.T) {
+	w := newWorld(6, 4, 1)
+	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{w.session(0, 6, 5)}, Fresh: func() (classifier.Learner, error) {
+		head, err := fresh()
+		return lost{head}, err
+	}})
+	if err != nil || v.T == 1 || c.Quantiles != nil || c.Reason == "" {
+		t.Errorf("%+v, %q, %v", v, c.Reason, err)
+	}
+}
+
+type lost struct{ classifier.Learner }
+
+func (l lost) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	err := l.Learner.Score(dst, novelty, x)
+	for i := range novelty {
+		novelty[i] = math.NaN()
+	}
+	return err
+}

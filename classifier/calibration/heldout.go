@@ -1,0 +1,308 @@
+package calibration
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// Folds is the number of parts in which examples are left out.
+const Folds = 10
+
+// maxScores bounds the scores of the held-out examples of a pseudo-session:
+// examples × classes.
+const maxScores = 4 << 20
+
+// pseudoSessions calibrates on episodes of the base session. Classes learned
+// from a few shots have half of their share of the classes as their weight:
+// sessions add them one by one, so that on average their share is half of what
+// it is at the end.
+func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
+	z := t.Sessions[0]
+	drawn := t.Embeddings.X
+	if drawn.Rows == 0 {
+		drawn = z.X
+	}
+	cfg := episodes.DefaultConfig()
+	cfg.Splits, cfg.Seed = 5, cfg.Seed+t.Seed
+	classes := len(classifier.GroupByClass(z.Y))
+	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(classes*classes)))
+	plan, err := episodes.NewPlan(drawn, z.Y, cfg)
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	type kind struct {
+		likelihood temperature.Likelihood
+		novelty    []float64
+		right      int
+	}
+	bySplit := make([][2]kind, cfg.Splits)
+	err = episodes.HeldOut(ctx, plan, z.X, z.Y, t.Fresh, func(split int, a episodes.Answer) {
+		k := &bySplit[split][0]
+		if a.Novel {
+			k = &bySplit[split][1]
+		}
+		k.likelihood.Add(a.LogProb, a.Own)
+		if argmax(a.LogProb) == a.Own {
+			k.right++
+		}
+		k.novelty = append(k.novelty, a.Novelty)
+	})
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	var many, few kind
+	for _, split := range bySplit {
+		many.likelihood.Merge(&split[0].likelihood)
+		few.likelihood.Merge(&split[1].likelihood)
+		many.right += split[0].right
+		many.novelty, few.novelty = append(many.novelty, split[0].novelty...), append(few.novelty, split[1].novelty...)
+	}
+	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare/2)
+	v := both.Minimum()
+	v.Config = &cfg
+	c := Calibration{Source: PseudoSessions, Samples: len(many.novelty) + len(few.novelty), Accuracy: float64(many.right) / float64(max(1, len(many.novelty))), Novelty: noveltyOf(many.novelty)}
+	if other := noveltyOf(few.novelty); c.Quantiles != nil && other.Quantiles != nil {
+		c.Few, c.Shots = other.Quantiles, cfg.Shots
+	}
+	return v, c, nil
+}
+
+// fold is what the left-out examples of one fold tell.
+type fold struct {
+	likelihood temperature.Likelihood
+	novelty    []float64
+	right      int
+	wrong      map[[2]string]int
+}
+
+// leftOut calibrates by folds over all sessions.
+func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
+	held, sizes := assign(t.Sessions)
+	folds := make([]fold, Folds)
+	err := dense.ParallelErr(Folds, func(f int) error {
+		var err error
+		if folds[f], err = t.leave(ctx, held, f); err != nil {
+			return fmt.Errorf("leaving out examples: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	var all fold
+	of, wrong := map[string]int{}, map[[2]string]int{}
+	for _, f := range folds {
+		all.likelihood.Merge(&f.likelihood)
+		all.novelty, all.right = append(all.novelty, f.novelty...), all.right+f.right
+		for pair, n := range f.wrong {
+			wrong[pair] += n
+		}
+	}
+	var shrink, size float64
+	for s, session := range t.Sessions {
+		for i, y := range session.Y {
+			if held[s][i] >= 0 {
+				n := float64(sizes[y])
+				of[y]++
+				shrink, size = shrink+1-1/(n*n), size+n
+			}
+		}
+	}
+	n := float64(len(all.novelty))
+	v := all.likelihood.Minimum()
+	if v.Fallback == "" {
+		v.T *= shrink / n
+	}
+	return v, Calibration{
+		Source: LeftOut, Samples: len(all.novelty), Accuracy: carried(float64(all.right)/n, size/n),
+		Confusions: confusions(wrong, of), Weak: weak(wrong, of), Novelty: noveltyOf(all.novelty),
+	}, nil
+}
+
+// leave teaches a fresh head everything but one fold, and asks it about that.
+func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err error) {
+	head, err := t.Fresh()
+	if err != nil {
+		return out, err
+	}
+	test := episodes.Session{X: blas32.General{Cols: t.Sessions[0].X.Cols}}
+	for s, session := range t.Sessions {
+		var kept, left []int
+		for i, at := range held[s] {
+			if at == f {
+				left = append(left, i)
+			} else {
+				kept = append(kept, i)
+			}
+		}
+		test = joined(test, session.Pick(left))
+		if len(kept) == 0 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		rest := session.Pick(kept)
+		if err := head.Learn(ctx, rest.X, rest.Y); err != nil {
+			return out, err
+		}
+	}
+	out.wrong = map[[2]string]int{}
+	if len(test.Y) == 0 {
+		return out, nil
+	}
+	err = episodes.Answers(head, test, func(i int, a episodes.Answer) {
+		out.likelihood.Add(a.LogProb, a.Own)
+		out.novelty = append(out.novelty, a.Novelty)
+		if best := argmax(a.LogProb); best == a.Own {
+			out.right++
+		} else {
+			out.wrong[[2]string{test.Y[i], head.Classes()[best]}]++
+		}
+	})
+	return out, err
+}
+
+// joined appends the rows of b to a.
+func joined(a, b episodes.Session) episodes.Session {
+	x := blas32.General{Rows: a.X.Rows + b.X.Rows, Cols: a.X.Cols, Stride: a.X.Cols, Data: slices.Concat(a.X.Data, b.X.Data)}
+	return episodes.Session{X: x, Y: append(a.Y, b.Y...)}
+}
+
+func argmax(v []float64) int {
+	best := 0
+	for i := range v {
+		if v[i] > v[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// assign returns the fold that holds out each example of each session, or −1
+// for the only example of a class, and the sizes of the classes. A class of n
+// examples has at most ⌈n/Folds⌉ in a fold. The folds depend on the classes and
+// on content, but not on the order of the examples.
+func assign(sessions []episodes.Session) (held [][]int, sizes map[string]int) {
+	type example struct {
+		session, row int
+		hash         [sha256.Size]byte
+	}
+	byClass := map[string][]example{}
+	held = make([][]int, len(sessions))
+	for s, session := range sessions {
+		held[s] = make([]int, len(session.Y))
+		for i, y := range session.Y {
+			byClass[y] = append(byClass[y], example{s, i, content(dense.Row32(session.X, i))})
+		}
+	}
+	names := make([]string, 0, len(byClass))
+	for name := range byClass {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	sizes = make(map[string]int, len(names))
+	next := 0
+	for _, name := range names {
+		examples := byClass[name]
+		sizes[name] = len(examples)
+		slices.SortStableFunc(examples, func(a, b example) int { return bytes.Compare(a.hash[:], b.hash[:]) })
+		for _, e := range examples {
+			if len(examples) == 1 {
+				held[e.session][e.row] = -1
+				continue
+			}
+			held[e.session][e.row] = next % Folds
+			next++
+		}
+	}
+	return held, sizes
+}
+
+// content is the SHA-256 of the little-endian bytes of a row.
+func content(row []float32) [sha256.Size]byte {
+	raw := make([]byte, 0, 4*len(row))
+	for _, v := range row {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return sha256.Sum256(raw)
+}
+
+// Simulated second examples.
+const (
+	correlation   = 1.0 / 3 // ρ of two photos of a class
+	perExample    = 3       // simulated examples of each
+	combined      = 32      // examples in a random combination
+	simulatedSeed = 0x73696d756c617465
+)
+
+// simulated fits the temperature to simulated second examples.
+func simulated(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
+	head, err := t.Fresh()
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	all := episodes.Session{X: blas32.General{Cols: t.Sessions[0].X.Cols}}
+	for _, s := range t.Sessions {
+		if err := head.Learn(ctx, s.X, s.Y); err != nil {
+			return nil, Calibration{}, err
+		}
+		all = joined(all, s)
+	}
+	var l temperature.Likelihood
+	err = episodes.Answers(head, second(all), func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	return l.Minimum(), Calibration{
+		Source: Simulated, Samples: l.Len(),
+		Novelty: Novelty{Reason: "most classes have a single image, so that none can be left out: a threshold needs two or more images of most classes"},
+	}, nil
+}
+
+// second returns simulated second examples.
+func second(s episodes.Session) episodes.Session {
+	n, d := s.X.Rows, s.X.Cols
+	centred, mean := dense.New(n, d), make([]float64, d)
+	for i := range n {
+		for j, v := range dense.Row32(s.X, i) {
+			mean[j] += float64(v) / float64(n)
+		}
+	}
+	for i := range n {
+		for j, v := range dense.Row32(s.X, i) {
+			dense.Row(centred, i)[j] = float64(v) - mean[j]
+		}
+	}
+	rng := rand.New(rand.NewPCG(simulatedSeed, uint64(n)))
+	out := episodes.Session{X: blas32.General{Rows: n * perExample, Cols: d, Stride: d, Data: make([]float32, n*perExample*d)}}
+	noise := make([]float64, d)
+	for i := range out.X.Rows {
+		clear(noise)
+		for range combined {
+			weight, row := rng.NormFloat64()/math.Sqrt(combined), dense.Row(centred, rng.IntN(n))
+			for j, v := range row {
+				noise[j] += weight * v
+			}
+		}
+		own, row := dense.Row(centred, i%n), dense.Row32(out.X, i)
+		for j := range row {
+			row[j] = float32(mean[j] + correlation*own[j] + math.Sqrt(1-correlation*correlation)*noise[j])
+		}
+		out.Y = append(out.Y, s.Y[i%n])
+	}
+	return out
+}
