@@ -12,7 +12,7 @@ import (
 // Three machines that each see some of the images, one image twice, give the model
 // of one machine that sees all.
 func TestStatsAcrossMachines(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	all := l.photos(l.path("all"), 40, 9, "ant", "bee", "cat")
 	for i, part := range []string{"1", "2", "3"} {
 		for _, class := range []string{"ant", "bee", "cat"} {
@@ -57,7 +57,7 @@ func TestStatsAcrossMachines(t *testing.T) {
 // Statistics of another machine are added to a model, which then is that of all
 // images.
 func TestLearnStats(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	all := l.photos(l.path("all"), 40, 6, "ant", "bee", "cat")
 	for i, part := range []string{"here", "there"} {
 		for _, class := range []string{"ant", "bee", "cat"} {
@@ -97,7 +97,7 @@ func TestLearnStats(t *testing.T) {
 // Features and images of the same folder give the same statistics, but count
 // different contents.
 func TestStatsOfFeatures(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	photos := l.photos(l.path("photos"), 40, 4, "ant", "bee")
 	l.must("embed", "--images", photos, "--out", l.path("features"))
 	l.must("stats", "collect", "--features", l.path("features"), "--out", l.path("f.stats"))
@@ -114,7 +114,7 @@ func TestStatsOfFeatures(t *testing.T) {
 }
 
 func TestStatsRefusals(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	photos := l.photos(l.path("photos"), 40, 3, "ant", "bee")
 	good, raw := l.path("good.stats"), l.path("raw.stats")
 	l.must("stats", "collect", "--images", photos, "--out", good)
@@ -153,7 +153,7 @@ func TestStatsRefusals(t *testing.T) {
 
 // One image that cannot be read is reported, and the others are counted.
 func TestStatsOfHostileFolder(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	photos := l.photos(l.path("photos"), 40, 3, "ant")
 	l.write(filepath.Join(photos, "ant", "broken.jpg"), []byte("no image"))
 	out := l.path("s.stats")

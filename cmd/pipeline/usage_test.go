@@ -16,7 +16,7 @@ import (
 // TestUsageErrors: a wrong word gives exit code 2 and an error that names the
 // nearest right one. None of these commands gets far enough to need ONNX Runtime.
 func TestUsageErrors(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	t.Setenv("XDG_CACHE_HOME", l.path("user-cache"))
 	l.write(l.path("typo.yaml"), []byte("classifier:\n  plda:\n    epsilom: 0.1\n"))
 	l.write(l.path("broken.yaml"), []byte("classifier: [\n"))
@@ -56,14 +56,14 @@ func TestUsageErrors(t *testing.T) {
 			args[i+1] = l.path(args[i+1])
 		}
 		t.Run(c.args, func(t *testing.T) {
-			sub := &lab{TB: t, dir: l.dir}
+			sub := &testbed{TB: t, dir: l.dir}
 			sub.refused(exitUsage, c.words, args...)
 		})
 	}
 }
 
 func TestUnknownEnvironmentVariable(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	t.Setenv("PIPELINE_CLASIFIER_NAME", "ncm")
 	l.refused(exitUsage, []string{"PIPELINE_CLASIFIER_NAME", "PIPELINE_CLASSIFIER_NAME"}, "backbones", "list")
 }
@@ -121,7 +121,7 @@ func TestVersion(t *testing.T) {
 // TestSettingSources: flags override the environment, which overrides the
 // file; --set overrides all. The model records what was chosen.
 func TestSettingSources(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("images"), 48, 4, "kiwi", "lime")
 	l.write(l.path("settings.yaml"), []byte("classifier:\n  name: ppca\nseed: 3\n"))
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestSettingSources(t *testing.T) {
 
 // TestLogLines: the log goes to stderr only, and is JSON if asked for.
 func TestLogLines(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("images"), 48, 4, "kiwi", "lime")
 	l.write(l.path("images", "loose.jpg"), photo("loose", 0, 48)) // no class: a warning
 	r := l.must("train", "--images", images, "--out", l.path("m"), "--log", "json")

@@ -48,7 +48,7 @@ func TestData(t *testing.T) {
 			}
 			for _, v := range x {
 				if seen[v[0]] {
-					t.Fatal("an example is there twice")
+					t.Fatal("an example occurs twice")
 				}
 				seen[v[0]] = true
 			}
