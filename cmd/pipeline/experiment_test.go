@@ -152,6 +152,6 @@ func TestExperimentMistakes(t *testing.T) {
 	l.refused(exitUsage, []string{"experiment.kind", `did you mean "ablation"`}, "experiment", "--set", "experiment.kind=ablations", "--out", out)
 	l.refused(exitUsage, []string{`did you mean "experiment.ablation.q"`}, "experiment", "--set", "experiment.ablation.qs=3", "--out", out)
 	l.refused(exitUsage, []string{"--features"}, "experiment", "--config", "ablation_q", "--out", out)
-	l.refused(exitUsage, []string{`did you mean ablation_q`}, "experiment", "--config", "ablation_qs", "--out", out)
+	l.refused(exitUsage, []string{`did you mean "ablation_q"`}, "experiment", "--config", "ablation_qs", "--out", out)
 	l.refused(exitFailed, []string{"nowhere"}, "experiment", "--config", "ablation_q", "--features", l.path("nowhere"), "--out", out)
 }

@@ -91,7 +91,7 @@ func TestLearnStats(t *testing.T) {
 	}
 	l.refused(exitUsage, []string{"different inputs"}, "learn", l.path("sum.model"), "--stats", l.path("there.stats"), "--images", all)
 	l.must("train", "--images", all, "--classifier", "hppca", "--out", l.path("h.model"))
-	l.refused(exitFailed, []string{"there.stats", "hppca needs the examples"}, "learn", l.path("h.model"), "--stats", l.path("there.stats"))
+	l.refused(exitFailed, []string{"there.stats", "hppca learns only from examples", "stats --help"}, "learn", l.path("h.model"), "--stats", l.path("there.stats"))
 }
 
 // Features and images of the same folder give the same statistics, but count

@@ -20,6 +20,7 @@ func TestUsageErrors(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", l.path("user-cache"))
 	l.write(l.path("typo.yaml"), []byte("classifier:\n  plda:\n    epsilom: 0.1\n"))
 	l.write(l.path("broken.yaml"), []byte("classifier: [\n"))
+	l.write(l.path("word.yaml"), []byte("classifier:\n  ppca:\n    q: many\n"))
 	for _, c := range []struct {
 		args  string
 		words []string
@@ -49,6 +50,18 @@ func TestUsageErrors(t *testing.T) {
 		{"forget m", []string{"--class", "--samples"}},
 		{"forget m --class a --samples b", []string{"--class", "--samples"}},
 		{"eval m --features f --report r", []string{"--report", "--images"}},
+		{"trian --images x", []string{"unknown command", "train"}},
+		{"foo --images x", []string{"unknown command", "--help lists"}},
+		{"backbones lst --images x", []string{"unknown command", "list"}},
+		{"train photos", []string{"photos", "--images photos"}},
+		{"doctor photos", []string{"unexpected argument", "photos"}},
+		{"help foo", []string{"unknown command", "foo"}},
+		{"help backbones foo", []string{"unknown command", "foo"}},
+		{"train --images x --out m --set classifier.ppca.q=many", []string{"classifier.ppca.q", "many", "a whole number", "default is 20"}},
+		{"train --images x --out m --set classifier.plda.epsilon=auto", []string{"classifier.plda.epsilon", "auto", "is not a number", "default is 0.3"}},
+		{"train --images x --out m --set label.report=perhaps", []string{"label.report", "perhaps", "true or false"}},
+		{"train --config word.yaml", []string{"word.yaml", "classifier.ppca.q", "many", "a whole number"}},
+		{"train --images x --out m --set classifier.plda.zzzzzz=1", []string{"the keys of classifier.plda are", "epsilon"}},
 		{"backbones pull restnet50-v2", []string{"restnet50-v2", "resnet50-v2"}},
 	} {
 		args := strings.Fields(c.args)
@@ -59,6 +72,34 @@ func TestUsageErrors(t *testing.T) {
 			sub := &testbed{TB: t, dir: l.dir}
 			sub.refused(exitUsage, c.words, args...)
 		})
+	}
+}
+
+// TestNoSillySuggestion: a word that is like no name is not taken for one.
+func TestNoSillySuggestion(t *testing.T) {
+	l := &testbed{TB: t, dir: t.TempDir()}
+	t.Setenv("XDG_CACHE_HOME", l.path("user-cache"))
+	for _, name := range []string{"foo", "RanPAC"} {
+		r := l.expect(exitUsage, "train", "--images", "x", "--out", "m", "--classifier", name)
+		if strings.Contains(r.stderr, "did you mean") || !strings.Contains(r.stderr, "gptree-random, hppca") {
+			t.Errorf("%s: %s", name, r.stderr)
+		}
+	}
+	for _, args := range [][]string{{"train", "--zzz"}, {"zzz"}, {"train", "--set", "zzz=1"}} {
+		if r := l.expect(exitUsage, args...); strings.Contains(r.stderr, "did you mean") {
+			t.Errorf("%q: %s", args, r.stderr)
+		}
+	}
+}
+
+// TestHelpCommand: help of a command equals its --help.
+func TestHelpCommand(t *testing.T) {
+	l := &testbed{TB: t, dir: t.TempDir()}
+	for _, topic := range [][]string{{"train"}, {"stats", "merge"}, {"stats"}, {}} {
+		want := l.must(append(topic, "--help")...).stdout
+		if got := l.must(append([]string{"help"}, topic...)...).stdout; got != want {
+			t.Errorf("help %q: %q, want %q", topic, got, want)
+		}
 	}
 }
 
