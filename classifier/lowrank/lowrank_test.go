@@ -372,7 +372,7 @@ func TestBlockFindsWhatWasPacked(t *testing.T) {
 	gs := family(4)
 	apart := lowrank.Block(gs)
 	if &apart.Data[0] == &gs[0].Basis[0] {
-		t.Error("Gaussians that lie apart were not copied")
+		t.Error("separate Gaussians were not copied")
 	}
 	lowrank.Pack(gs)
 	all, middle := lowrank.Block(gs), lowrank.Block(gs[2:5])

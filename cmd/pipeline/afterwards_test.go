@@ -209,7 +209,7 @@ func TestLabelReport(t *testing.T) {
 	page := string(l.read(l.path("out"), "report.html"))
 	for what, want := range map[string]int{`<li class="card`: 26, "data:image/jpeg;base64,": 26, "broken &amp; bad.jpg": 1, "<b>summer": 0, `id="confusion"`: 1, `id="calibration"`: 1, "on 24 images of known classes": 1} {
 		if n := strings.Count(page, what); n != want {
-			t.Errorf("%q is there %d times, want %d", what, n, want)
+			t.Errorf("%q occurs %d times, want %d", what, n, want)
 		}
 	}
 	l.expect(exitPartial, "label", model, "--images", images, "--out", l.path("few"), "--report", "--set", "label.thumbnails=5")

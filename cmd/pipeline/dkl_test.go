@@ -83,7 +83,7 @@ func TestTrainingGoesOn(t *testing.T) {
 	}
 	l.write(l.path("cut.model.dkl", ".checkpoint.safetensors.tmp-pipeline-1"), []byte("half"))
 	if r := l.must(args("cut.model", "4")...); !strings.Contains(r.stderr, "training goes on") {
-		t.Errorf("it does not say that it goes on: %s", r.stderr)
+		t.Errorf("it does not say that it resumes: %s", r.stderr)
 	}
 	l.same("model", l.read(l.path("whole.model")), l.path("cut.model"))
 	if r := l.must(args("cut.model", "3")...); !strings.Contains(r.stderr, "other settings") {

@@ -55,7 +55,7 @@ func TestDiskIsFull(t *testing.T) {
 		}
 		for _, name := range []string{"labels.csv", "labels.jsonl", "labels.parquet", "summary.json", "by-class"} {
 			if l.exists(c.out, name) {
-				t.Errorf("%s: %s is there after a failure", what, name)
+				t.Errorf("%s: %s remains after a failure", what, name)
 			}
 		}
 		remount(t, disk, 0, "size=32m")

@@ -60,7 +60,7 @@ func TestPatternsOnTheCommandLine(t *testing.T) {
 	rows := l.table(l.path("out"), "labels.csv")
 	for _, path := range column(t, rows, "path") {
 		if !strings.HasPrefix(path, classes[0]+"/") && !strings.HasPrefix(path, classes[1]+"/") || strings.HasSuffix(path, "000.jpg") {
-			t.Errorf("%s is there", path)
+			t.Errorf("%s was labelled", path)
 		}
 	}
 	if n := l.object(l.path("out"), "summary.json")["skipped"].(map[string]any)["filtered"]; n == nil {

@@ -109,7 +109,7 @@ func TestStatsOfFeatures(t *testing.T) {
 	}
 	l.must("stats", "merge", l.path("rest.stats"), l.path("f.stats"), "--out", l.path("sum.stats"))
 	if !bytes.Equal(l.read(l.path("sum.stats")), l.read(l.path("f.stats"))) {
-		t.Error("merging with nothing changed the bytes")
+		t.Error("merging with an empty file changed the bytes")
 	}
 }
 

@@ -205,7 +205,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := small(1).trials(ctx, 0, 0); err == nil {
-		t.Error("went on")
+		t.Error("did not stop")
 	}
 }
 
