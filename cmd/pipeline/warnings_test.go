@@ -52,12 +52,17 @@ func TestConflictingLabels(t *testing.T) {
 	}
 }
 
-// TestRankByVariance: a method with a predictive variance ranks by it.
+// TestRankByVariance: a method with a predictive variance ranks by it. The
+// report of the same model counts its one session.
 func TestRankByVariance(t *testing.T) {
 	l := newTestbed(t)
 	model, images := l.trained("--classifier", "gptree")
 	l.must("rank", model, "--images", images, "--by", "variance", "--out", l.path("look.csv"))
 	if rows := l.table(l.path("look.csv")); len(rows) != 25 || rows[1][4] < rows[24][4] {
 		t.Errorf("%q", rows)
+	}
+	l.must("label", model, "--images", images, "--out", l.path("out"), "--report")
+	if page := string(l.read(l.path("out", "report.html"))); !strings.Contains(page, "3 classes, learned in 1 session<") {
+		t.Error("the report does not say that there was 1 session")
 	}
 }
