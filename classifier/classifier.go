@@ -102,7 +102,8 @@ type Exporter interface {
 // A Varier reports how uncertain it is about an embedding, whatever the class.
 type Varier interface {
 	// Variance writes the predictive variance of each row of x (n×d) into dst
-	// (n), in squared units of the score that the head predicts.
+	// (n), in squared units of the score that the head predicts, or as a share of
+	// the prior variance.
 	Variance(dst []float64, x blas32.General) error
 }
 

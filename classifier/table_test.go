@@ -24,7 +24,7 @@ func TestTableKeepsColumnOrder(t *testing.T) {
 		t.Errorf("b is %d, %v", v, ok)
 	}
 	if _, ok := table.Get("nobody"); ok {
-		t.Error("nobody is there")
+		t.Error("a value of an unknown key")
 	}
 	if !slices.Equal(copied.Names(), []string{"b", "a", "c"}) || !slices.Equal(copied.Values(), []int{0, 7, 2}) {
 		t.Errorf("the copy changed: %v %v", copied.Names(), copied.Values())

@@ -130,7 +130,7 @@ func TestMistakesAreExplained(t *testing.T) {
 	}{
 		{name: "unknown key in the file", file: "clasifier: {name: ncm}", want: `"clasifier.name"; did you mean "classifier.name"`},
 		{name: "unknown key in --set", set: []string{"label.topk=3"}, want: `did you mean "label.top_k"`},
-		{name: "unknown variable", environ: []string{"PIPELINE_THREAD=2"}, want: "did you mean PIPELINE_THREADS"},
+		{name: "unknown variable", environ: []string{"PIPELINE_THREAD=2"}, want: "did you mean \"PIPELINE_THREADS\""},
 		{name: "no value", set: []string{"seed"}, want: "want key=value"},
 		{name: "not a number", set: []string{"seed=many"}, want: "seed"},
 		{name: "broken YAML", file: "a: [", want: "c.yaml"},

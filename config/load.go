@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
 	builtin "github.com/seed-90d10d51/pipeline/configs"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -160,7 +160,7 @@ func readNamed(name string) ([]byte, error) {
 	}
 	text, names, err := builtin.Named(name)
 	if err != nil {
-		return nil, fmt.Errorf("config %s: no such file or built-in configuration; did you mean %s? The built-in ones are %s", name, nearest(name, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("config %s: no such file or built-in configuration%s The built-in ones are %s", name, suggest.Sentence(name, names), strings.Join(names, ", "))
 	}
 	return text, nil
 }
@@ -179,8 +179,19 @@ func (l loader) mergeYAML(text []byte) error {
 		if err := l.check(key); err != nil {
 			return err
 		}
+		if err := l.checkType(key, valueAt(tree, key)); err != nil {
+			return err
+		}
 	}
 	return l.v.MergeConfigMap(tree)
+}
+
+func valueAt(tree map[string]any, key string) any {
+	first, rest, nested := strings.Cut(key, ".")
+	if sub, ok := tree[first].(map[string]any); ok && nested {
+		return valueAt(sub, rest)
+	}
+	return tree[key]
 }
 
 func leaves(prefix string, tree map[string]any) []string {
@@ -223,7 +234,7 @@ func (l loader) keyOfVariable(name string) (string, error) {
 	if i := slices.Index(variables, name); i >= 0 {
 		return l.known[i], nil
 	}
-	return "", fmt.Errorf("environment variable %s does not match any setting; did you mean %s?", name, nearest(name, variables))
+	return "", fmt.Errorf("environment variable %s does not match any setting%s configs/reference.yaml lists the settings", name, suggest.Sentence(name, variables))
 }
 
 func (l loader) readFlags(s Sources) error {
@@ -284,6 +295,9 @@ func (l loader) merge(key, text string) error {
 	if err := yaml.Unmarshal([]byte(text), &value); err != nil || value == nil {
 		return fmt.Errorf("%s: cannot read %q as a value like %v", key, text, l.defaults[key])
 	}
+	if err := l.checkType(key, value); err != nil {
+		return err
+	}
 	l.v.Set(key, value)
 	return nil
 }
@@ -292,11 +306,39 @@ func (l loader) check(key string) error {
 	if slices.Contains(l.known, strings.ToLower(key)) {
 		return nil
 	}
-	return fmt.Errorf("unknown key %q; did you mean %q?", key, nearest(strings.ToLower(key), l.known))
+	if hint := suggest.Hint(key, l.known); hint != "" {
+		return fmt.Errorf("unknown key %q%s", key, hint)
+	}
+	section := key[:strings.LastIndex(key, ".")+1]
+	var keys []string
+	for _, k := range l.known {
+		if name, ok := strings.CutPrefix(k, strings.ToLower(section)); ok && section != "" && !strings.Contains(name, ".") {
+			keys = append(keys, name)
+		}
+	}
+	if len(keys) == 0 {
+		return fmt.Errorf("unknown key %q; configs/reference.yaml lists all", key)
+	}
+	return fmt.Errorf("unknown key %q; the keys of %s are %s", key, strings.TrimSuffix(section, "."), strings.Join(keys, ", "))
 }
 
-func nearest(name string, names []string) string {
-	return slices.MinFunc(names, func(a, b string) int {
-		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
-	})
+// checkType returns an error that names the value and what is allowed if a value
+// does not fit the type of the key's default.
+func (l loader) checkType(key string, value any) error {
+	standard := l.defaults[strings.ToLower(key)]
+	if standard == nil || mapstructure.WeakDecode(value, reflect.New(reflect.TypeOf(standard)).Interface()) == nil {
+		return nil
+	}
+	want := ""
+	switch reflect.TypeOf(standard).Kind() {
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		want = "a whole number"
+	case reflect.Float64:
+		want = "a number"
+	case reflect.Bool:
+		want = "true or false"
+	default:
+		return nil // the decoder reports it
+	}
+	return fmt.Errorf("%s: \"%v\" is not %s; the default is %v", key, value, want, standard)
 }

@@ -22,7 +22,7 @@ func TestHeadRoundTrip(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !reflect.DeepEqual(back, h) {
-			t.Errorf("%s: came back different", name)
+			t.Errorf("%s: differs after a round trip", name)
 		}
 		back.Theta()[0]++
 		if !reflect.DeepEqual(saved(t, h), state) {

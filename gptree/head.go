@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
@@ -29,6 +30,7 @@ var (
 	_ classifier.Forgetter       = (*GPTree)(nil)
 	_ classifier.SampleForgetter = (*GPTree)(nil)
 	_ classifier.Hierarchical    = (*GPTree)(nil)
+	_ classifier.Varier          = (*GPTree)(nil)
 	_ classifier.Saver           = (*GPTree)(nil)
 	_ classifier.BackendUser     = (*GPTree)(nil)
 )
@@ -234,6 +236,14 @@ func (h *GPTree) replace(all members) error {
 // the novelty is 0.
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	return h.scoring().Score(dst, novelty, x)
+}
+
+// Variance implements classifier.Varier. It is the novelty: the tree has no
+// variance over all classes, only one per node, of which it averages those that
+// decide the prediction. Values are shares of the prior variance, 0 to 1.
+func (h *GPTree) Variance(dst []float64, x blas32.General) error {
+	classes := max(1, len(h.Classes()))
+	return h.Score(dense.New(x.Rows, classes), dst, x)
 }
 
 // scoring computes log-probabilities and, in one more column, the novelty.

@@ -15,7 +15,7 @@ func TestJSONRoundTrip(t *testing.T) {
 			must(t)(gptree.RandomBalanced(classes, 3)),
 		} {
 			if back := parse(t, preorder(t, tree)); !reflect.DeepEqual(back, tree) {
-				t.Errorf("%d classes: came back as %v", classes, back)
+				t.Errorf("%d classes: read back as %v", classes, back)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func FuzzTreeJSON(f *testing.F) {
 		}
 		checkTree(t, tree, tree.Classes())
 		if back := parse(t, preorder(t, tree)); !reflect.DeepEqual(back, tree) {
-			t.Fatal("the tree came back different")
+			t.Fatal("the tree differs after a round trip")
 		}
 	})
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
-
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpc"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
@@ -20,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
 // Default is the default method.
@@ -93,8 +92,5 @@ func Find(name string) (classifier.Method, error) {
 			return m, nil
 		}
 	}
-	nearest := slices.MinFunc(names, func(a, b string) int {
-		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
-	})
-	return classifier.Method{}, fmt.Errorf("unknown method %q; did you mean %q? Methods: %s", name, nearest, strings.Join(names, ", "))
+	return classifier.Method{}, fmt.Errorf("unknown method %q%s The methods are %s", name, suggest.Sentence(name, names), strings.Join(names, ", "))
 }

@@ -69,7 +69,7 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 				}
 				classifier.UseBackend(loaded, m)
 				if !slices.Equal(probabilities(t, loaded, x), results[0].probs) {
-					t.Errorf("%s, %d threads: loaded, it says something else", name, threads)
+					t.Errorf("%s, %d threads: the loaded head predicts something else", name, threads)
 				}
 			}
 			if a, b := results[0], results[1]; !bytes.Equal(a.state.Settings, b.state.Settings) || !reflect.DeepEqual(a.state.Tensors, b.state.Tensors) || !slices.Equal(a.probs, b.probs) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
 // A NotLearnedError lists the samples that ForgetSamples did not find.
@@ -18,8 +19,11 @@ func (e *NotLearnedError) Error() string {
 // be learned again. The error wraps classifier.ErrUnknownClass or
 // classifier.ErrUnsupported.
 func (m *Model) ForgetClass(name string) error {
+	if !slices.Contains(m.Classes(), name) {
+		return fmt.Errorf("forget class %q: %w%s", name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
+	}
 	if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
-		return fmt.Errorf("forget class %q: %s: %w", name, m.Method, classifier.ErrUnsupported)
+		return fmt.Errorf("forget class %q: %s cannot forget: train it again without the class: %w", name, m.Method, classifier.ErrUnsupported)
 	}
 	m.restoreStatistics()
 	if err := m.Predictor.Forget(name); err != nil {
@@ -36,6 +40,9 @@ func (m *Model) ForgetClass(name string) error {
 // forget samples or statistics are missing, it wraps classifier.ErrUnsupported.
 func (m *Model) ForgetSamples(b Batch) error {
 	if _, ok := m.Predictor.Head.(classifier.SampleForgetter); !ok {
+		if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
+			return fmt.Errorf("forget samples: %s cannot forget: train it again without them: %w", m.Method, classifier.ErrUnsupported)
+		}
 		return fmt.Errorf("forget samples: %s can only forget whole classes: %w", m.Method, classifier.ErrUnsupported)
 	}
 	if err := b.validate(m.Dim()); err != nil {

@@ -112,7 +112,7 @@ func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, e
 	}
 	learner, ok := p.Head.(moments.Learner)
 	if !ok {
-		return nil, fmt.Errorf("%s needs the examples themselves: give --images or --features, or choose another method: %w", method, classifier.ErrUnsupported)
+		return nil, fmt.Errorf("%s learns only from examples, not from collected statistics: give --images or --features, or choose a method that pipeline stats --help lists: %w", method, classifier.ErrUnsupported)
 	}
 	if learner.TakesUnit() != unit {
 		wants, advice := "unscaled", "with --raw"

@@ -119,7 +119,7 @@ func TestSaveReplacesAnOlderVersion(t *testing.T) {
 	save(t, trained(t), path)
 	loaded(t, path)
 	if !bytes.Equal(contents(t, path+previousSuffix), old) {
-		t.Error("the older version is gone")
+		t.Error("the older version was removed")
 	}
 }
 

@@ -161,5 +161,5 @@ func (s Spec) checkMoments() error {
 }
 
 func fieldError(field string, value any, allowed string) error {
-	return fmt.Errorf("preprocess: spec field %s is %v: allowed is %s", field, value, allowed)
+	return fmt.Errorf("%s: %v is not allowed; allowed is %s", field, value, allowed)
 }

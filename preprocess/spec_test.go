@@ -140,7 +140,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		s := preset(t, "imagenet")
 		change(&s)
 		err := s.Validate()
-		if err == nil || !strings.Contains(err.Error(), "field "+strings.TrimSpace(field)+" ") {
+		if err == nil || !strings.HasPrefix(err.Error(), strings.TrimSpace(field)+": ") {
 			t.Errorf("%s: %v", field, err)
 		}
 		if _, err := New(s, DefaultLimits()); err == nil {

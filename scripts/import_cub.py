@@ -124,7 +124,7 @@ def write(out, rows, samples, meta):
     ours = {"embeddings.npy", "samples.csv", "meta.json", "errors.csv", "summary.json"}
     strange = {e.name for e in out.iterdir()} - ours if out.exists() else set()
     if strange:
-        raise ValueError(f"{out}: the folder contains files that are not features ({min(strange)}); give another --out")
+        raise ValueError(f"{out}: the folder holds files that this script did not write ({min(strange)}); give another --out")
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as temporary:
         new = pathlib.Path(temporary, "new")
         new.mkdir()

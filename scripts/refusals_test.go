@@ -61,7 +61,7 @@ func TestWrongFeatures(t *testing.T) {
 			t.Parallel()
 			stderr := refused(t, python, mat, "testdata", append(words, mat)...)
 			if strings.Count(stderr, mat) > 1 {
-				t.Errorf("says its name twice: %s", stderr)
+				t.Errorf("repeats its name: %s", stderr)
 			}
 		})
 	}

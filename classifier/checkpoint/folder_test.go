@@ -40,7 +40,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%v, %+v", ok, s)
 	}
 	if _, ok := (&checkpoint.Folder{Dir: dir, Restart: true}).Load("k", "key"); ok {
-		t.Error("it starts over, and yet it goes on")
+		t.Error("it resumed although it was to start over")
 	}
 	if err := later.Close(); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestStartingOver(t *testing.T) {
 	}
 	f := &checkpoint.Folder{Dir: dir, Restart: true}
 	if _, ok := f.Load("k", "key"); ok {
-		t.Error("it goes on with an earlier run")
+		t.Error("it resumed an earlier run")
 	}
 	if err := f.Save("k", "key", some(2)); err != nil {
 		t.Fatal(err)

@@ -229,7 +229,7 @@ func TestHerdFollowsTheMean(t *testing.T) {
 	again := learned(t, gpr.DefaultConfig(), kept(t, herd), y[:30])
 	a, b := classifiertest.LogProb(t, herd, x), classifiertest.LogProb(t, again, x)
 	if !slices.Equal(a.Data, b.Data) {
-		t.Error("what was left out left a trace")
+		t.Error("the examples beyond the limit changed the result")
 	}
 	if err := first.ForgetSamples(dense.Rows32(x, 50, 51), y[:1]); err == nil || !strings.Contains(err.Error(), "not stored") {
 		t.Errorf("forgetting what was not stored: %v", err)
@@ -306,7 +306,7 @@ func TestAutoChoosesTheLargestEvidence(t *testing.T) {
 	}
 	one := learned(t, with(func(g *gpr.Config) { g.Noise = gpr.Auto }), x, y)
 	if l, _ := one.Hyperparameters(); l != 0.7 || len(one.Choice().Evidence) != 7 {
-		t.Errorf("only the noise was to be chosen: ℓ = %g, %d candidates", l, len(one.Choice().Evidence))
+		t.Errorf("want only the noise chosen: ℓ = %g, %d candidates", l, len(one.Choice().Evidence))
 	}
 }
 

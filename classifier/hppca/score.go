@@ -143,12 +143,16 @@ func (s *scorer) stack(gs []lowrank.Gaussian, parent []int, parents, visited int
 	for i, p := range parent {
 		st.items[p] = append(st.items[p], i)
 	}
+	mode := lowrank.Precise
+	if parents > visited {
+		mode = lowrank.Few
+	}
 	dense.Parallel(parents, func(p int) {
 		own := make([]lowrank.Gaussian, len(st.items[p]))
 		for i, item := range st.items[p] {
 			own[i] = gs[item]
 		}
-		st.stacks[p] = lowrank.NewStack(own, s.centre, s.logDet, parents > visited, s.mul)
+		st.stacks[p] = lowrank.NewStack(own, s.centre, s.logDet, mode, s.mul)
 		for i, item := range st.items[p] {
 			gs[item].Basis = own[i].Basis
 		}

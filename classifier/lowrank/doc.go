@@ -18,7 +18,8 @@
 // distances of K Gaussians from one O(K(q²d + q³)), the Gaussian of a mixture
 // of K O(Kqd²), or O((Kq)²d) where K(q+1) ≤ d.
 //
-// Products are float32, their sums float64. Divergences are used to compare and
+// Products are float32. Their sums are float64, except in a Stack with mode
+// Fast, which is ppca's; hppca's are float64. Divergences are used to compare and
 // to sample; they are accurate to about 1e−5 relative if D/λ is below 1e4.
 //
 // A Stack scores: ppca has one stack, hppca one per super-class. Where the

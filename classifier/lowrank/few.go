@@ -59,12 +59,16 @@ func (s *Stack) scoresOfFew(q *Queries, rows []int) (blas64.General, error) {
 			copy(dense.Row32(t.z, i), dense.Row32(q.z32, row))
 		}
 		clear(t.z.Data[len(part)*t.z.Stride:])
-		if err := s.mul.Raw().Mul32(t.products, s.rows, t.z); err != nil {
+		components := s.rows.Rows - len(s.items)
+		if err := s.multiplyFew(t, 0, components); err != nil {
+			return scores, err
+		}
+		if err := s.multiplyFew(t, components, s.rows.Rows); err != nil {
 			return scores, err
 		}
 		for c := range s.items {
 			k := &s.items[c]
-			uu, cross := k.squaresOfFew(t.products), dense.Row32(t.products, k.first+len(k.weight))
+			uu, cross := k.squaresOfFew(t.products), dense.Row32(t.products, components+c)
 			for i, row := range part {
 				dst, doubt := &dense.Row(scores, first+i)[c], &dense.Row32(t.doubts, i)[c]
 				if r, terms := k.distance(q.length[row], uu[i], float64(cross[i])); sure(r, terms) {
@@ -79,6 +83,14 @@ func (s *Stack) scoresOfFew(q *Queries, rows []int) (blas64.General, error) {
 		}
 	}
 	return scores, nil
+}
+
+// multiplyFew multiplies rows first … last−1 of the stack.
+func (s *Stack) multiplyFew(t *scratch, first, last int) error {
+	if first == last {
+		return nil
+	}
+	return s.mul.Raw().Mul32(dense.Rows32(t.products, first, last), dense.Rows32(s.rows, first, last), t.z)
 }
 
 // squaresOfFew returns ‖u‖² of the rows, whose products with the components are

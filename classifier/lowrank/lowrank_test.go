@@ -314,9 +314,9 @@ func TestStackEqualsDense(t *testing.T) {
 				z.Data[i*d+j] = gs[i].Mean[j] + c.near*rng.NormFloat64()
 			}
 		}
-		for _, way := range [][2]bool{{true, false}, {false, false}, {true, true}, {false, true}} {
-			logDet := way[0]
-			stack := lowrank.NewStack(gs, make([]float64, d), logDet, way[1], linalg.Default())
+		for way := range 6 {
+			logDet, mode := way%2 == 0, []lowrank.Mode{lowrank.Fast, lowrank.Precise, lowrank.Few}[way/2]
+			stack := lowrank.NewStack(gs, make([]float64, d), logDet, mode, linalg.Default())
 			rows := append([]int{0, 2, 5}, slices.Repeat([]int{1}, 20)...)
 			got, err := stack.Scores(lowrank.NewQueries(z, make([]float64, d)), rows)
 			if err != nil {
@@ -329,6 +329,31 @@ func TestStackEqualsDense(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSumsOfStack uses whole numbers, whose products are exact in float32 but
+// whose sums of squares need more than its 24 bits.
+func TestSumsOfStack(t *testing.T) {
+	const d, q, lambda = 32, 24, 1 << 27
+	g := lowrank.Gaussian{Mean: make([]float64, d), Lambda: lambda, Values: slices.Repeat([]float64{lambda}, q), Basis: make([]float32, q*d)}
+	z, r := dense.New(1, d), 0.0
+	for j := range d {
+		z.Data[j] = float64(4001 + 2*j)
+		square := z.Data[j] * z.Data[j] / lambda
+		if j < q {
+			g.Basis[j*d+j] = 1
+			square /= 2
+		}
+		r += square
+	}
+	for _, mode := range []lowrank.Mode{lowrank.Precise, lowrank.Few} {
+		stack := lowrank.NewStack([]lowrank.Gaussian{g}, make([]float64, d), false, mode, linalg.Default())
+		got, err := stack.Scores(lowrank.NewQueries(z, make([]float64, d)), []int{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, fmt.Sprintf("mode %d", mode), got.Data[0], -r/2, 1e-12)
 	}
 }
 
@@ -347,7 +372,7 @@ func TestBlockFindsWhatWasPacked(t *testing.T) {
 	gs := family(4)
 	apart := lowrank.Block(gs)
 	if &apart.Data[0] == &gs[0].Basis[0] {
-		t.Error("Gaussians that lie apart were not copied")
+		t.Error("separate Gaussians were not copied")
 	}
 	lowrank.Pack(gs)
 	all, middle := lowrank.Block(gs), lowrank.Block(gs[2:5])

@@ -146,20 +146,20 @@ func (g *Gaussian) exact(z []float64) float64 {
 
 // weightedSquares returns ‖u‖² = Σ w·(p−o)², in four sums that the processor
 // can compute in parallel.
-func weightedSquares(p, o, w []float32) float64 {
+func weightedSquares[T float32 | float64](p []float32, o, w []T) float64 {
 	n := len(w)
 	p, o = p[:n], o[:n]
-	var s0, s1, s2, s3 float32
+	var s0, s1, s2, s3 T
 	i := 0
 	for ; i+4 <= n; i += 4 {
-		a0, a1, a2, a3 := p[i]-o[i], p[i+1]-o[i+1], p[i+2]-o[i+2], p[i+3]-o[i+3]
+		a0, a1, a2, a3 := T(p[i])-o[i], T(p[i+1])-o[i+1], T(p[i+2])-o[i+2], T(p[i+3])-o[i+3]
 		s0 += w[i] * a0 * a0
 		s1 += w[i+1] * a1 * a1
 		s2 += w[i+2] * a2 * a2
 		s3 += w[i+3] * a3 * a3
 	}
 	for ; i < n; i++ {
-		a := p[i] - o[i]
+		a := T(p[i]) - o[i]
 		s0 += w[i] * a * a
 	}
 	return float64(s0) + float64(s1) + (float64(s2) + float64(s3))

@@ -21,13 +21,30 @@ const (
 	blockRows = 256
 )
 
+// A Mode selects how a Stack computes. The scores of the modes differ in the
+// last bits of the float32 products, or of their sums.
+type Mode int
+
+const (
+	// Fast is for many queries at a time: the squares of the products are summed
+	// in float32.
+	Fast Mode = iota
+	// Precise is Fast with the squares summed in float64.
+	Precise
+	// Few is for a handful of queries at a time, which it scores faster than the
+	// others; it scores many more slowly. It sums in float64, and multiplies the
+	// means apart from the components, which is more accurate in a small stack.
+	Few
+)
+
 // A Stack holds Gaussians that are scored together. It is immutable.
 type Stack struct {
-	// rows holds for each Gaussian its components and below them μ − centre.
+	// rows holds for each Gaussian its components and below them μ − centre; with
+	// mode Few, the components of all Gaussians and below them all μ − centre.
 	rows  blas32.General
 	items []stacked
 	mul   linalg.Backend
-	few   bool // queries come a handful at a time
+	mode  Mode
 	spans []span
 	// The pools hold *[]float32: the products of a span, and the doubts of a
 	// call.
@@ -36,26 +53,31 @@ type Stack struct {
 
 // NewStack stacks Gaussians; centre is the origin of its products. Their
 // components move into the stack's memory, so that they are stored once; the
-// stack keeps a reference to gs. With few set, it expects a handful of queries
-// at a time: scoring these is then faster and scoring more is slower, and
-// scores differ in the last bits.
-func NewStack(gs []Gaussian, centre []float64, logDet, few bool, mul linalg.Backend) *Stack {
+// stack keeps a reference to gs.
+func NewStack(gs []Gaussian, centre []float64, logDet bool, mode Mode, mul linalg.Backend) *Stack {
 	d, n := len(centre), len(gs)
 	for i := range gs {
 		n += len(gs[i].Values)
 	}
-	s := &Stack{rows: fresh(n, d), items: make([]stacked, len(gs)), mul: mul, few: few}
+	s := &Stack{rows: fresh(n, d), items: make([]stacked, len(gs)), mul: mul, mode: mode}
 	row := 0
 	for i := range gs {
 		g := &gs[i]
 		q := len(g.Values)
-		basis := dense.Rows32(s.rows, row, row+q).Data
+		basis, mean := dense.Rows32(s.rows, row, row+q).Data, row+q
+		if mode == Few {
+			mean = n - len(gs) + i
+		}
 		copy(basis, g.Basis)
 		g.Basis = basis
-		s.items[i] = stackedOf(g, row, centre, logDet, dense.Row32(s.rows, row+q))
-		row += q + 1
+		s.items[i] = stackedOf(g, row, centre, logDet, dense.Row32(s.rows, mean))
+		if row += q; mode != Few {
+			row++
+		}
 	}
-	s.spans = spansOf(s.items, n)
+	if mode != Few {
+		s.spans = spansOf(s.items, n)
+	}
 	return s
 }
 
@@ -90,7 +112,7 @@ func (s *Stack) Rows() int { return s.rows.Rows }
 // Gaussian (len(rows) × Len), r being the squared Mahalanobis distance. For
 // Gaussians with the same λ these are log-densities up to one constant.
 func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
-	if s.few {
+	if s.mode == Few {
 		return s.scoresOfFew(q, rows)
 	}
 	scores, z32 := dense.New(len(rows), len(s.items)), q.gather(rows)
@@ -126,7 +148,13 @@ func (s *Stack) scoreSpan(sp span, q *Queries, rows []int, z32 blas32.General, s
 		for c := sp.first; c < sp.last; c++ {
 			k := &s.items[c]
 			n := len(k.weight)
-			t, terms := k.distance(length, weightedSquares(p[:n], k.origin32, k.weight32), float64(p[n]))
+			var uu float64
+			if s.mode == Precise {
+				uu = weightedSquares(p[:n], k.origin, k.weight)
+			} else {
+				uu = weightedSquares(p[:n], k.origin32, k.weight32)
+			}
+			t, terms := k.distance(length, uu, float64(p[n]))
 			if p = p[n+1:]; sure(t, terms) {
 				dst[c], doubt[c] = k.score(t, terms)
 			} else {

@@ -131,7 +131,7 @@ func TestUnstackRefuses(t *testing.T) {
 		}
 	}
 	if _, err := moments.Unstack(0, 0, nil); err != nil {
-		t.Errorf("nothing at all: %v", err)
+		t.Errorf("no classes: %v", err)
 	}
 }
 

@@ -72,7 +72,7 @@ func (c Config) rescore(m *model, _ []int) error {
 		gs[i].Lambda = c.chosen(m.Shared.Choice).Lambda
 	}
 	m.Shared.centre = lowrank.MeanOfMeans(gs)
-	m.Shared.stack = lowrank.NewStack(gs, m.Shared.centre, *c.LogDet, false, m.Backend)
+	m.Shared.stack = lowrank.NewStack(gs, m.Shared.centre, *c.LogDet, lowrank.Fast, m.Backend)
 	return nil
 }
 

@@ -98,7 +98,7 @@ func TestGoesOnWhereItWasStopped(t *testing.T) {
 		j.last = 0
 		h, err := follow(j)
 		if err != nil || !reflect.DeepEqual(state(t, h), want) {
-			t.Errorf("stopped at save %d: training came to something else, %v", last, err)
+			t.Errorf("stopped at save %d: training gave a different result, %v", last, err)
 		}
 		if !slices.ContainsFunc(j.notes, func(s string) bool { return strings.HasPrefix(s, "training goes on") }) {
 			t.Errorf("stopped at save %d: notes %q", last, j.notes)

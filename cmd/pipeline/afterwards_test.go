@@ -11,7 +11,7 @@ import (
 )
 
 // snapshot maps every file of a folder to its content.
-func (l *lab) snapshot(dir string) map[string]string {
+func (l *testbed) snapshot(dir string) map[string]string {
 	l.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
@@ -29,7 +29,7 @@ func (l *lab) snapshot(dir string) map[string]string {
 // TestOrganise: each photo is once in the tree, in the folder of its class; the
 // originals do not change; a second run gives the same tree.
 func TestOrganise(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	before := l.snapshot(images)
 	for _, how := range []string{"link", "copy"} {
@@ -54,7 +54,7 @@ func TestOrganise(t *testing.T) {
 	l.refused(exitUsage, []string{"organise", "move"}, "label", model, "--images", images, "--out", l.path("o"), "--organise", "move")
 }
 
-func (l *lab) countFiles(dir string) (n int) {
+func (l *testbed) countFiles(dir string) (n int) {
 	l.Helper()
 	err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
@@ -72,7 +72,7 @@ func (l *lab) countFiles(dir string) (n int) {
 // program stays and is one row of errors.csv, and a second run has the same
 // counts as the first.
 func TestXMP(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	foreign := filepath.Join(images, "kiwi", "000.jpg.xmp")
 	l.write(foreign, []byte("<my-edits/>"))
@@ -110,7 +110,7 @@ func TestXMP(t *testing.T) {
 // TestRank: photos of a class in the folder of another come first by
 // label-error, and strange ones by novelty.
 func TestRank(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained("--classifier", "ncm")
 	seen := l.photos(l.path("seen"), smallSide, 12, "kiwi", "lime")
 	for _, i := range []int{3, 4} {
@@ -141,7 +141,7 @@ func sorted(s []string) []string {
 // TestUnknownGroupsBecomeClasses: unknown photos are grouped; a group that gets a
 // name is learned, and recognised from then on.
 func TestUnknownGroupsBecomeClasses(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("base"), smallSide, 24, "kiwi", "lime", "plum", "fig", "pear", "rose")
 	model := l.path("base.model")
 	l.must("train", "--images", images, "--out", model)
@@ -201,7 +201,7 @@ func TestUnknownGroupsBecomeClasses(t *testing.T) {
 // TestLabelReport: the report shows every photo of a small run, evaluates those
 // whose folder is a class, and lists what failed; its limit holds.
 func TestLabelReport(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.photos(images, smallSide, 2, "2024 <b>summer")
 	l.write(filepath.Join(images, "broken & bad.jpg"), []byte("no picture"))
@@ -209,7 +209,7 @@ func TestLabelReport(t *testing.T) {
 	page := string(l.read(l.path("out"), "report.html"))
 	for what, want := range map[string]int{`<li class="card`: 26, "data:image/jpeg;base64,": 26, "broken &amp; bad.jpg": 1, "<b>summer": 0, `id="confusion"`: 1, `id="calibration"`: 1, "on 24 images of known classes": 1} {
 		if n := strings.Count(page, what); n != want {
-			t.Errorf("%q is there %d times, want %d", what, n, want)
+			t.Errorf("%q occurs %d times, want %d", what, n, want)
 		}
 	}
 	l.expect(exitPartial, "label", model, "--images", images, "--out", l.path("few"), "--report", "--set", "label.thumbnails=5")

@@ -24,7 +24,7 @@ func newBackbones() *cobra.Command {
 			Use:     "list",
 			Short:   "List the catalogue",
 			Example: "  pipeline backbones list",
-			Args:    arguments(cobra.NoArgs),
+			Args:    noArguments,
 			RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listBackbones() }),
 		},
 		&cobra.Command{

@@ -22,7 +22,7 @@ import (
 const smallSide = 48 // pixels; enough for a contract
 
 // trained writes a base folder of three classes and trains a model on it.
-func (l *lab) trained(args ...string) (model, images string) {
+func (l *testbed) trained(args ...string) (model, images string) {
 	l.Helper()
 	images = l.photos(l.path("base"), smallSide, 8, "kiwi", "lime", "plum")
 	model = l.path("base.model")
@@ -33,7 +33,7 @@ func (l *lab) trained(args ...string) (model, images string) {
 // TestEmbedFolder: the class is the first-level folder, the folder is readable
 // by the library, and a bad image gives exit code 3 and one row.
 func TestEmbedFolder(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("images"), smallSide, 3, "kiwi", "lime")
 	l.write(l.path("images", "loose.jpg"), photo("loose", 0, smallSide))
 	l.write(l.path("images", "lime", "notes.txt"), []byte("no image"))
@@ -67,7 +67,7 @@ func TestEmbedFolder(t *testing.T) {
 // TestFeaturesAreTheImages: training on a folder and on its embeddings gives
 // the same answers, and the model finds its backbone again.
 func TestFeaturesAreTheImages(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.must("embed", "--images", images, "--out", l.path("features"))
 	l.must("train", "--features", l.path("features"), "--out", l.path("f.model"))
@@ -94,7 +94,7 @@ func TestSessions(t *testing.T) {
 // TestRefresh: new classes join existing super-classes until learn refreshes them,
 // with or without new images; it does not matter when.
 func TestRefresh(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained("--classifier", "hppca", "--set", "classifier.statistics=false")
 	base := l.read(model)
 	more := l.photos(l.path("more"), smallSide, 5, "fig", "pear")
@@ -112,7 +112,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func sessions(t *testing.T, method string) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained("--classifier", method)
 	base := l.read(model)
 	more := l.photos(l.path("more"), smallSide, 5, "fig", "pear")
@@ -133,7 +133,7 @@ func sessions(t *testing.T, method string) {
 	forgetAndRelearn(l, model, more)
 }
 
-func forgetAndRelearn(l *lab, model, more string) {
+func forgetAndRelearn(l *testbed, model, more string) {
 	l.Helper()
 	shows := func(class string, samples int) bool {
 		for line := range strings.Lines(l.must("inspect", model).stdout) {
@@ -162,7 +162,7 @@ func forgetAndRelearn(l *lab, model, more string) {
 	}
 }
 
-func (l *lab) same(what string, want []byte, file string) {
+func (l *testbed) same(what string, want []byte, file string) {
 	l.Helper()
 	if !bytes.Equal(want, l.read(file)) {
 		l.Errorf("%s changed %s", what, filepath.Base(file))
@@ -171,7 +171,7 @@ func (l *lab) same(what string, want []byte, file string) {
 
 // TestLearnElsewhere: with --out the model itself does not change.
 func TestLearnElsewhere(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	base := l.read(model)
 	l.must("learn", model, "--images", l.photos(l.path("more"), smallSide, 2, "fig"), "--out", l.path("next.model"))
@@ -182,7 +182,7 @@ func TestLearnElsewhere(t *testing.T) {
 }
 
 // foreign writes a feature folder of two files as another program would.
-func (l *lab) foreign(dim int) string {
+func (l *testbed) foreign(dim int) string {
 	l.Helper()
 	w, err := featdir.NewWriter(l.path("foreign"), embed.Provenance{Dim: dim})
 	if err != nil {
@@ -210,7 +210,7 @@ func (l *lab) foreign(dim int) string {
 // TestForeignFeatures: two files are enough to train and evaluate; to label images
 // the backbone must be given.
 func TestForeignFeatures(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("images"), smallSide, 2, "kiwi")
 	l.must("embed", "--images", images, "--out", l.path("own"))
 	own, err := featdir.Read(l.path("own"))
@@ -232,7 +232,7 @@ func TestForeignFeatures(t *testing.T) {
 
 // TestFeaturesOfAnotherSize are refused, naming both sizes.
 func TestFeaturesOfAnotherSize(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	l.refused(exitFailed, []string{"7"}, "learn", model, "--features", l.foreign(7))
 	l.refused(exitFailed, []string{"7"}, "eval", model, "--features", l.path("foreign"))
@@ -240,7 +240,7 @@ func TestFeaturesOfAnotherSize(t *testing.T) {
 
 // TestAnotherBackbone is an error that names both hashes.
 func TestAnotherBackbone(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	builtIn, err := backbone.Resolve(backbone.Default, backbone.Dirs{})
 	if err != nil {
@@ -264,7 +264,7 @@ func TestAnotherBackbone(t *testing.T) {
 // TestOtherPixels: settings that would change the embeddings under a model are
 // refused; those that only change how they are computed are not.
 func TestOtherPixels(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.refused(exitFailed, []string{"preprocessing"}, "label", model, "--images", images, "--out", l.path("out"), "--set", "preprocess.orientation=false")
 	l.refused(exitUsage, []string{"extractor"}, "label", model, "--images", images, "--out", l.path("out"), "--set", "extractor.pool=max")
@@ -274,7 +274,7 @@ func TestOtherPixels(t *testing.T) {
 // TestDamagedModel: every command that reads models refuses a truncated or altered
 // one.
 func TestDamagedModel(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	whole := l.read(model)
 	altered := slices.Clone(whole)
@@ -296,7 +296,7 @@ func TestDamagedModel(t *testing.T) {
 // TestEvalJSON: the keys are those documented, results are fractions, and classes
 // that the model does not know give the AUROC of novelty.
 func TestEvalJSON(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	file := l.path("eval.json")
 	l.must("eval", model, "--images", images, "--json", file)
@@ -348,7 +348,7 @@ func checkConfusion(t *testing.T, e map[string]any) {
 // TestEvalReport: eval writes a report, with broken images in errors.csv next to
 // it.
 func TestEvalReport(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.write(filepath.Join(images, "kiwi", "bad.jpg"), []byte("no JPEG"))
 	l.expect(exitPartial, "eval", model, "--images", images, "--report", l.path("report"))
@@ -363,7 +363,7 @@ func TestEvalReport(t *testing.T) {
 // TestTrainReports: broken images are listed in a file next to the model, which is
 // removed when there are none.
 func TestTrainReports(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	_, images := l.trained()
 	l.write(filepath.Join(images, "lime", "bad.jpg"), nil)
 	model := l.path("m")
@@ -383,7 +383,7 @@ func TestTrainReports(t *testing.T) {
 
 // TestNothingToDo: folders that have no images or no classes, or do not exist.
 func TestNothingToDo(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	l.write(l.path("loose", "a.jpg"), photo("a", 0, smallSide))
 	l.write(l.path("texts", "a", "a.txt"), []byte("hello"))
 	l.refused(exitFailed, []string{"nowhere"}, "train", "--images", l.path("nowhere"), "--out", l.path("m"))
@@ -395,7 +395,7 @@ func TestNothingToDo(t *testing.T) {
 }
 
 func TestInformation(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	if r := l.must("doctor"); !strings.Contains(r.stdout, "✓ ONNX Runtime") || strings.Contains(r.stdout, "✗") {
 		t.Errorf("doctor: %s", r.stdout)
 	}

@@ -27,7 +27,7 @@ images yourself.`,
 			Use:     "list",
 			Short:   "List the benchmarks",
 			Example: "  pipeline datasets list",
-			Args:    arguments(cobra.NoArgs),
+			Args:    noArguments,
 			RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listDatasets() }),
 		},
 		&cobra.Command{

@@ -13,7 +13,7 @@ func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws and labels 540 pictures")
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	r := l.must("demo", "--out", l.path("demo"))
 	for _, name := range []string{"report.html", "demo.model", "labels/labels.csv", "labels/errors.csv", "features/embeddings.npy"} {
 		if !l.exists(l.path("demo", name)) {
@@ -35,7 +35,7 @@ func TestDemoOtherSeeds(t *testing.T) {
 	}
 	for _, seed := range []string{"1", "2"} {
 		t.Run("seed "+seed, func(t *testing.T) {
-			l := newLab(t)
+			l := newTestbed(t)
 			checkDemo(t, l, l.must("demo", "--seed", seed, "--out", l.path("demo")).stdout, l.path("demo"))
 		})
 	}
@@ -48,7 +48,7 @@ type demoCount struct{ photos, right, rejected int }
 // the base classes, and of the new ones, must be labelled correctly; at least
 // half of those of unknown classes and at most a tenth of the others must be
 // rejected. The demo and eval must report the same numbers.
-func checkDemo(t *testing.T, l *lab, said, dir string) {
+func checkDemo(t *testing.T, l *testbed, said, dir string) {
 	t.Helper()
 	counts := countDemo(t, l, dir)
 	base, few, unknown := counts["base"], counts["new"], counts["unknown"]
@@ -81,7 +81,7 @@ func checkDemo(t *testing.T, l *lab, said, dir string) {
 }
 
 // countDemo counts the photos of base, new and unknown classes.
-func countDemo(t *testing.T, l *lab, dir string) map[string]demoCount {
+func countDemo(t *testing.T, l *testbed, dir string) map[string]demoCount {
 	t.Helper()
 	label, rejected := map[string]string{}, map[string]string{}
 	for _, row := range l.table(dir, "labels", "labels.csv")[1:] {

@@ -12,7 +12,7 @@ import (
 )
 
 // onPath makes the test binary the program "pipeline" of shell scripts.
-func (l *lab) onPath() []string {
+func (l *testbed) onPath() []string {
 	l.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -29,7 +29,7 @@ func (l *lab) onPath() []string {
 // photo that cannot be read fails no task. The README's two lines make one
 // table of the parts.
 func TestSlurmRecipe(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.write(filepath.Join(images, "broken.jpg"), []byte("no picture"))
 	script, err := filepath.Abs("../../deploy/slurm/label.sbatch")
@@ -60,7 +60,7 @@ func TestSlurmRecipe(t *testing.T) {
 
 // TestKubernetesRecipe runs the command of the job's container as pods do.
 func TestKubernetesRecipe(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	text := string(l.read("../../deploy/kubernetes/label-job.yaml"))
 	_, command, found := strings.Cut(text, "- |\n")

@@ -22,7 +22,7 @@ func epochsIn(dir string) int {
 // TestKilledTraining: killed at several moments, the same command ends with the
 // bytes of an uninterrupted run; Ctrl-C prints how to resume.
 func TestKilledTraining(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	features := l.clouds(l.path("features"))
 	args := func(out string) []string {
 		return append(quickly("train", "--features", features, "--out", l.path(out)), "--set", "classifier.dkl.epochs=60", "--set", "classifier.dkl.pretrain=20", "--set", "classifier.dkl.patience=0")

@@ -16,7 +16,7 @@ func quickly(args ...string) []string {
 // Every method learns behind a projection: the same bytes at any number of
 // threads, more classes after that, and an ONNX file.
 func TestTrainBehindAProjection(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	features := l.clouds(l.path("features"))
 	for _, method := range []string{"gptree", "plda", "plda+", "ppca", "gpr"} {
 		model := l.path(method + ".model")
@@ -44,7 +44,7 @@ func TestTrainBehindAProjection(t *testing.T) {
 }
 
 // relabelled returns a feature folder of two rows of a new class.
-func (l *lab) relabelled(features string) string {
+func (l *testbed) relabelled(features string) string {
 	l.Helper()
 	dir := l.path("more")
 	if l.exists(l.path("more")) {
@@ -60,7 +60,7 @@ func (l *lab) relabelled(features string) string {
 	return dir
 }
 
-func (l *lab) copyFolder(from, to string) {
+func (l *testbed) copyFolder(from, to string) {
 	l.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		l.Fatal(err)
@@ -70,7 +70,7 @@ func (l *lab) copyFolder(from, to string) {
 // The same command resumes after any epoch, and ends with the bytes of an
 // uninterrupted run.
 func TestTrainingGoesOn(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	features := l.clouds(l.path("features"))
 	args := func(model string, epochs string) []string {
 		return append(quickly("train", "--features", features, "--out", l.path(model)), "--set", "classifier.dkl.epochs="+epochs)
@@ -83,7 +83,7 @@ func TestTrainingGoesOn(t *testing.T) {
 	}
 	l.write(l.path("cut.model.dkl", ".checkpoint.safetensors.tmp-pipeline-1"), []byte("half"))
 	if r := l.must(args("cut.model", "4")...); !strings.Contains(r.stderr, "training goes on") {
-		t.Errorf("it does not say that it goes on: %s", r.stderr)
+		t.Errorf("it does not say that it resumes: %s", r.stderr)
 	}
 	l.same("model", l.read(l.path("whole.model")), l.path("cut.model"))
 	if r := l.must(args("cut.model", "3")...); !strings.Contains(r.stderr, "other settings") {
@@ -92,7 +92,7 @@ func TestTrainingGoesOn(t *testing.T) {
 }
 
 func TestViewsOfPhotos(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	photos := l.photos(l.path("photos"), 40, 6, "cat", "dog", "owl")
 	args := quickly("train", "--images", photos, "--out", l.path("a.model"), "--set", "classifier.dkl.views=2")
 	r := l.must(args...)
@@ -108,7 +108,7 @@ func TestViewsOfPhotos(t *testing.T) {
 }
 
 func TestDKLUsage(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	features := l.clouds(l.path("features"))
 	l.refused(exitUsage, []string{"--stats"}, "train", "--dkl", "--stats", l.path("no.stats"), "--out", l.path("m"))
 	l.refused(exitUsage, []string{"classifier.dkl.preset", "cub"}, "train", "--dkl", "--features", features, "--out", l.path("m"), "--set", "classifier.dkl.preset=mini")
@@ -117,7 +117,7 @@ func TestDKLUsage(t *testing.T) {
 
 // fscil shares a projection among methods, and names it in the rows of its tables.
 func TestFSCILBehindAProjection(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	features := l.clouds(l.path("features"))
 	r := l.must(quickly("fscil", "--features", features, "--classifier", "ncm,gptree", "--out", l.path("out"))...)
 	if n := strings.Count(r.stderr, "msg=trained"); n != 4 {

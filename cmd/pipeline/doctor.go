@@ -25,7 +25,7 @@ func newDoctor() *cobra.Command {
 		Use:     "doctor",
 		Short:   "Check what works on this machine and how to fix what does not",
 		Example: "  pipeline doctor",
-		Args:    arguments(cobra.NoArgs),
+		Args:    noArguments,
 		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor() }),
 	}
 }

@@ -18,7 +18,7 @@ func newEmbed() *cobra.Command {
 		Long: `Writes embeddings.npy (float32, n×d), samples.csv, meta.json and errors.csv into
 FEATDIR. The class of an image is the name of its first-level sub-folder.`,
 		Example: "  pipeline embed --images photos --backbone resnet50.onnx --out features",
-		Args:    arguments(cobra.NoArgs),
+		Args:    noArguments,
 		RunE: either(
 			func(ctx context.Context, a *app, _ []string) error { return a.embedFolder(ctx) },
 			func(ctx context.Context, a *app, args []string) error { return a.embedStdin(ctx, args) },

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
 // The exit codes are part of the command-line interface.
@@ -83,23 +83,34 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// noArguments is cobra.NoArgs for a command that is not a group: what looks like
+// a command to cobra is probably a folder whose flag is missing.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if cmd.Flags().Lookup("images") != nil {
+		hint = fmt.Sprintf("; for a folder of images, write --images %s", args[0])
+	}
+	return usagef("%s: unexpected argument %q%s\nusage: %s", cmd.CommandPath(), args[0], hint, cmd.UseLine())
+}
+
 // wrongFlag adds a hint to an error about a flag: the nearest name if the flag is
-// unknown, and how to get help.
+// unknown, and how to get help. A flag after a mistyped command is not the
+// error: the command is.
 func wrongFlag(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+		return knownCommand(cmd, cmd.Flags().Args())
+	}
 	hint := "see " + cmd.CommandPath() + " --help"
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
-		hint = fmt.Sprintf("did you mean --%s? %s", nearestFlag(cmd, unknown.GetSpecifiedName()), hint)
+		names := []string{"help"}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if nearest := suggest.Nearest(unknown.GetSpecifiedName(), names); nearest != "" {
+			hint = fmt.Sprintf("did you mean --%s? %s", nearest, hint)
+		}
 	}
 	return usagef("%s: %w; %s", cmd.CommandPath(), err, hint)
-}
-
-func nearestFlag(cmd *cobra.Command, name string) string {
-	nearest, least := "help", levenshtein.ComputeDistance(name, "help")
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := levenshtein.ComputeDistance(name, f.Name); d < least {
-			nearest, least = f.Name, d
-		}
-	})
-	return nearest
 }

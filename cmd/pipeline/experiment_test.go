@@ -18,7 +18,7 @@ import (
 
 // pool writes a feature folder of 10 classes with 12 training and 6 test rows
 // each, for drawn sessions.
-func (l *lab) pool(dir string) string {
+func (l *testbed) pool(dir string) string {
 	l.Helper()
 	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 6})
 	if err != nil {
@@ -45,7 +45,7 @@ func (l *lab) pool(dir string) string {
 }
 
 // results are the files of a folder without its parts.
-func (l *lab) results(dir string) map[string][]byte {
+func (l *testbed) results(dir string) map[string][]byte {
 	l.Helper()
 	files := map[string][]byte{}
 	entries, err := os.ReadDir(dir)
@@ -60,7 +60,7 @@ func (l *lab) results(dir string) map[string][]byte {
 	return files
 }
 
-func (l *lab) sameResults(what, a, b string) {
+func (l *testbed) sameResults(what, a, b string) {
 	l.Helper()
 	x, y := l.results(a), l.results(b)
 	if len(x) != len(y) || len(x) < 4 {
@@ -76,7 +76,7 @@ func (l *lab) sameResults(what, a, b string) {
 // TestExperimentsByName: every built-in experiment, at reduced size, writes the
 // documented files; config.yaml repeats it; threads do not matter.
 func TestExperimentsByName(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	features, other := l.pool(l.path("small")), l.pool(l.path("larger"))
 	small := []string{"--set", "experiment.ablation.q=0,2,20", "--features", features}
 	synthetic := []string{"--set", "experiment.ppca_online.train=40", "--set", "experiment.ppca_online.test=8", "--set", "experiment.ppca_online.seeds=2", "--set", "experiment.ppca_online.d=4", "--set", "experiment.ppca_online.q=1", "--set", "experiment.ppca_online.beta=1"}
@@ -119,7 +119,7 @@ func TestExperimentsByName(t *testing.T) {
 // TestExperimentGoesOn: stopped after its first part it prints how to resume, and
 // resumes without repeating that part.
 func TestExperimentGoesOn(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	args := []string{"experiment", "--config", "ablation_q", "--set", "experiment.ablation.q=0,2", "--features", l.pool(l.path("features")), "--cache", l.path("cache"), "--out"}
 	ctx, cancel := context.WithCancel(context.Background())
 	var stderr bytes.Buffer
@@ -145,13 +145,13 @@ type writer func([]byte)
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
 func TestExperimentMistakes(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	out := l.path("out")
 	l.refused(exitUsage, []string{"--out"}, "experiment", "--config", "ablation_q")
 	l.refused(exitUsage, []string{"experiment.kind is empty"}, "experiment", "--out", out)
 	l.refused(exitUsage, []string{"experiment.kind", `did you mean "ablation"`}, "experiment", "--set", "experiment.kind=ablations", "--out", out)
 	l.refused(exitUsage, []string{`did you mean "experiment.ablation.q"`}, "experiment", "--set", "experiment.ablation.qs=3", "--out", out)
 	l.refused(exitUsage, []string{"--features"}, "experiment", "--config", "ablation_q", "--out", out)
-	l.refused(exitUsage, []string{`did you mean ablation_q`}, "experiment", "--config", "ablation_qs", "--out", out)
+	l.refused(exitUsage, []string{`did you mean "ablation_q"`}, "experiment", "--config", "ablation_qs", "--out", out)
 	l.refused(exitFailed, []string{"nowhere"}, "experiment", "--config", "ablation_q", "--features", l.path("nowhere"), "--out", out)
 }

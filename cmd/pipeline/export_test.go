@@ -72,7 +72,7 @@ func sameProbabilities(t *testing.T, what string, got []float32, want []float64)
 }
 
 // pixelsOf prepares the samples as the metadata of an exported file say.
-func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Sample, l *lab) (pixels []float32, side int) {
+func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Sample, l *testbed) (pixels []float32, side int) {
 	t.Helper()
 	var spec preprocess.Spec
 	if err := json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec); err != nil {
@@ -101,7 +101,7 @@ func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Samp
 }
 
 // checkExport compares an exported head and an exported whole with the model.
-func (l *lab) checkExport(t *testing.T, modelFile, images string, args ...string) {
+func (l *testbed) checkExport(t *testing.T, modelFile, images string, args ...string) {
 	t.Helper()
 	m, err := model.Load(modelFile)
 	if err != nil {
@@ -148,7 +148,7 @@ func contiguous(x blas32.General) []float32 {
 func TestExport(t *testing.T) {
 	for _, method := range methodsWith[classifier.Exporter]() {
 		t.Run(method, func(t *testing.T) {
-			l := newLab(t)
+			l := newTestbed(t)
 			modelFile, images := l.trained("--classifier", method, "--set", "classifier.temperature=2.5")
 			l.checkExport(t, modelFile, images)
 		})
@@ -161,7 +161,7 @@ func TestExportWithRealBackbones(t *testing.T) {
 	photos := shared.Path(t, "data", "caltech101_10")
 	for _, name := range []string{"mobilenetv2_features", "vit_tiny_patch16_224"} {
 		t.Run(name, func(t *testing.T) {
-			l := newLab(t)
+			l := newTestbed(t)
 			file := shared.Path(t, "models", name+".onnx")
 			for _, class := range []string{"lotus", "camera", "ferry"} {
 				paths, err := filepath.Glob(filepath.Join(photos, class, "*"))
@@ -180,7 +180,7 @@ func TestExportWithRealBackbones(t *testing.T) {
 }
 
 func TestExportRefuses(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	modelFile, images := l.trained("--classifier", "ncm")
 	l.refused(exitUsage, []string{"--onnx"}, "export", modelFile)
 	l.refused(exitFailed, []string{"not a pipeline model"}, "export", filepath.Join(images, "kiwi", "000.jpg"), "--onnx", l.path("x.onnx"))

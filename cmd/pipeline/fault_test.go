@@ -16,7 +16,7 @@ import (
 
 // smallDisk mounts a file system of the given size, and skips the test if that is
 // not allowed.
-func (l *lab) smallDisk(t *testing.T, name string, size int) string {
+func (l *testbed) smallDisk(t *testing.T, name string, size int) string {
 	t.Helper()
 	dir := l.path(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -40,7 +40,7 @@ func remount(t *testing.T, dir string, flags uintptr, options string) {
 // so, no half-written file has a final name, and with free space again the same
 // command ends with the bytes of an undisturbed run.
 func TestDiskIsFull(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	more := []string{"--format", "csv,jsonl,parquet", "--organise", "copy"}
 	l.must(append([]string{"label", model, "--images", images, "--out", l.path("want")}, more...)...)
@@ -55,7 +55,7 @@ func TestDiskIsFull(t *testing.T) {
 		}
 		for _, name := range []string{"labels.csv", "labels.jsonl", "labels.parquet", "summary.json", "by-class"} {
 			if l.exists(c.out, name) {
-				t.Errorf("%s: %s is there after a failure", what, name)
+				t.Errorf("%s: %s remains after a failure", what, name)
 			}
 		}
 		remount(t, disk, 0, "size=32m")
@@ -72,7 +72,7 @@ func TestDiskIsFull(t *testing.T) {
 }
 
 // sameLabels compares an output folder with the folder "want".
-func (l *lab) sameLabels(what, out string) {
+func (l *testbed) sameLabels(what, out string) {
 	l.Helper()
 	for _, name := range []string{"labels.csv", "labels.jsonl", "labels.parquet", "errors.csv"} {
 		l.same(what, l.read(l.path("want"), name), filepath.Join(out, name))
@@ -89,7 +89,7 @@ func (l *lab) sameLabels(what, out string) {
 // TestWritingIsForbiddenHalfWay: the disk of the results becomes read-only during
 // the run.
 func TestWritingIsForbiddenHalfWay(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	images := l.photos(l.path("photos"), killSide, 30, "a", "b")
 	args := func(out string) []string {
@@ -135,7 +135,7 @@ func TestWritingIsForbiddenHalfWay(t *testing.T) {
 // TestDamagedCache: whatever bytes of the cache are wrong, the results are
 // right, and the next run finds a sound cache.
 func TestDamagedCache(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	args := []string{"label", model, "--images", images, "--format", "csv,jsonl,parquet", "--organise", "link", "--out", l.path("want")}
 	const outAt = 9
@@ -169,7 +169,7 @@ func TestDamagedCache(t *testing.T) {
 
 // TestTwoJobsOneFolder: the second is refused, and leaves nothing behind.
 func TestTwoJobsOneFolder(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	out := l.path("out")
 	if err := os.MkdirAll(out, 0o755); err != nil {
@@ -194,7 +194,7 @@ func TestEverythingIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("labels many photos several times")
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	images := l.photos(l.path("photos"), killSide, 40, "a", "b")
 	args := func(out string) []string {

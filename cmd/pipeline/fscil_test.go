@@ -22,7 +22,7 @@ import (
 
 // clouds writes a feature folder with three recorded sessions: 4, 2 and 2
 // classes, 20 or 3 training rows and 10 test rows each.
-func (l *lab) clouds(dir string) string {
+func (l *testbed) clouds(dir string) string {
 	l.Helper()
 	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 8})
 	if err != nil {
@@ -63,7 +63,7 @@ func cloud(rng *rand.Rand, centre []float32, width float64) []float32 {
 // TestFSCILFromFeatures: the documented files and keys, and the same bytes at any
 // number of threads.
 func TestFSCILFromFeatures(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	features := l.clouds(l.path("features"))
 	l.must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree,gpr", "--out", l.path("one"), "--threads", "1")
 	l.must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree,gpr", "--out", l.path("three"), "--threads", "3")
@@ -106,7 +106,7 @@ func TestFSCILFromFeatures(t *testing.T) {
 }
 
 // repeatedFromItsConfig: config.yaml is enough to get the same again.
-func (l *lab) repeatedFromItsConfig(features string) {
+func (l *testbed) repeatedFromItsConfig(features string) {
 	l.Helper()
 	l.must("fscil", "--features", features, "--classifier", "ncm", "--set", "classifier.ncm.metric=euclidean", "--out", l.path("first"))
 	l.must("fscil", "--config", l.path("first", "config.yaml"), "--out", l.path("again"))
@@ -118,7 +118,7 @@ func (l *lab) repeatedFromItsConfig(features string) {
 // TestFSCILVariants: rows with their own settings differ only in these, and are in
 // config.yaml.
 func TestFSCILVariants(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	features := l.clouds(l.path("features"))
 	l.write(l.path("c.yaml"), []byte("fscil:\n  methods: [ncm]\n  variants:\n    - {name: far means, classifier: ncm, set: {metric: euclidean}}\n"))
 	l.must("fscil", "--config", l.path("c.yaml"), "--features", features, "--out", l.path("out"))
@@ -141,7 +141,7 @@ func TestFSCILVariants(t *testing.T) {
 
 // TestFSCILLeak: a list that tests on a training image is refused.
 func TestFSCILLeak(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	features := l.clouds(l.path("features"))
 	for name, text := range map[string]string{
 		"session_1.txt": "c0/00.jpg\nc0/01.jpg\nc1/00.jpg\nc1/01.jpg\n", "test_1.txt": "c0/25.jpg\nc1/25.jpg\n",
@@ -158,7 +158,7 @@ func TestFSCILLeak(t *testing.T) {
 }
 
 func TestFSCILUsage(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	for _, c := range []struct {
 		args  string
 		words []string
@@ -174,7 +174,7 @@ func TestFSCILUsage(t *testing.T) {
 		{"--out x --features y --set fscil.track=imagenet", []string{"fscil.track", "foundation"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			sub := &lab{TB: t, dir: l.dir}
+			sub := &testbed{TB: t, dir: l.dir}
 			sub.refused(exitUsage, c.words, append([]string{"fscil"}, strings.Fields(c.args)...)...)
 		})
 	}
@@ -183,7 +183,7 @@ func TestFSCILUsage(t *testing.T) {
 // TestFSCILOnFolder draws sessions from any class folder: two runs, mean and
 // standard error; the error about a broken photo names it.
 func TestFSCILOnFolder(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("images"), 32, 6, "ash", "birch", "cedar", "date", "elm", "fir")
 	args := []string{"fscil", "--images", images, "--set", "fscil.protocol=few-shot", "--set", "fscil.base_classes=4",
 		"--set", "fscil.ways=1", "--set", "fscil.shots=2", "--set", "fscil.test_per_class=2", "--set", "fscil.runs=2", "--classifier", "ncm", "--out", l.path("out")}
@@ -206,7 +206,7 @@ func TestFSCILOnFolder(t *testing.T) {
 // class, one of a novel one, and one test image are kept.
 func TestFSCILOnCUBNames(t *testing.T) {
 	official := shared.Path(t, "data", "fscil_index_lists", "cub200")
-	l := newLab(t)
+	l := newTestbed(t)
 	for _, image := range l.reducedLists(official, 11) {
 		class, name := filepath.Base(filepath.Dir(image)), filepath.Base(image)
 		l.write(l.path(filepath.FromSlash(image)), photo(class, int(hashText(name)%1000), 16))
@@ -226,7 +226,7 @@ func TestFSCILOnCUBNames(t *testing.T) {
 
 // pulledCUBLists: lists that have been pulled need no flag. They are complete, so
 // images are missing.
-func (l *lab) pulledCUBLists(official string) {
+func (l *testbed) pulledCUBLists(official string) {
 	l.Helper()
 	lists, err := filepath.Glob(filepath.Join(official, "*.txt"))
 	if err != nil {
@@ -239,9 +239,9 @@ func (l *lab) pulledCUBLists(official string) {
 }
 
 // reducedLists keeps two training images of every base class, one of every
-// novel class and one test image of each, in the lab's own lists, and returns
+// novel class and one test image of each, in the testbed's own lists, and returns
 // all images.
-func (l *lab) reducedLists(official string, sessions int) []string {
+func (l *testbed) reducedLists(official string, sessions int) []string {
 	l.Helper()
 	var images []string
 	for s := 1; s <= sessions; s++ {
@@ -276,7 +276,7 @@ func firstOfClasses(list string, keep int) []string {
 func TestFSCILOnMiniImageNet(t *testing.T) {
 	official := shared.Path(t, "data", "fscil_index_lists", "mini_imagenet")
 	images := shared.Path(t, "data", "mini_imagenet")
-	l := newLab(t)
+	l := newTestbed(t)
 	l.reducedLists(official, 9)
 	said := l.must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.path("lists"), "--out", l.path("out"))
 	if !strings.Contains(said.stderr, "not the published lists") {
@@ -298,7 +298,7 @@ func TestFSCILOnMiniImageNet(t *testing.T) {
 
 // TestWangsSteps runs the class-incremental protocols by their names.
 func TestWangsSteps(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	var classes []string
 	for i := range 20 {
 		classes = append(classes, fmt.Sprintf("kind %d", i))
@@ -318,7 +318,7 @@ func TestWangsSteps(t *testing.T) {
 
 // TestFSCILOnCIFARFiles: the lists contain indices into the files of the data set.
 func TestFSCILOnCIFARFiles(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	var names, train, test bytes.Buffer
 	for class := range 100 {
 		fmt.Fprintf(&names, "class%d\n", class)
@@ -346,7 +346,7 @@ func TestFSCILOnCIFARFiles(t *testing.T) {
 	}
 }
 
-func (l *lab) missingCUBImage(args []string) {
+func (l *testbed) missingCUBImage(args []string) {
 	l.Helper()
 	const name = "001.Black_footed_Albatross"
 	folders, err := filepath.Glob(l.path("CUB_200_2011", "images", name, "*"))
@@ -363,7 +363,7 @@ func (l *lab) missingCUBImage(args []string) {
 // command ends with the files of an uninterrupted run; --resume=false repeats
 // everything.
 func TestFSCILGoesOn(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	args := []string{"fscil", "--features", l.pool(l.path("features")), "--set", "fscil.protocol=few-shot", "--set", "fscil.base_classes=6", "--set", "fscil.ways=2",
 		"--set", "fscil.shots=3", "--set", "fscil.runs=3", "--classifier", "ncm", "--cache", l.path("cache")}
 	ctx, cancel := context.WithCancel(context.Background())

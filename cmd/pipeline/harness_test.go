@@ -63,16 +63,16 @@ func forgetSettings() {
 	}
 }
 
-// A lab is a folder in which commands are run, with its own cache.
-type lab struct {
+// A testbed is a folder in which commands are run, with its own cache.
+type testbed struct {
 	testing.TB
 	dir string
 	env []string // for commands in another process
 }
 
-// newLab keeps every command away from the user's cache. It skips the test on a
+// newTestbed keeps every command away from the user's cache. It skips the test on a
 // machine without ONNX Runtime.
-func newLab(t *testing.T) *lab {
+func newTestbed(t *testing.T) *testbed {
 	t.Helper()
 	runtime := orttest.Open(t)
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func newLab(t *testing.T) *lab {
 		ort.EnvLibrary:   runtime.Library().Path, // otherwise a new home would hide it
 		"XDG_CACHE_HOME": filepath.Join(dir, "user-cache"),
 	}
-	l := &lab{TB: t, dir: dir, env: append(os.Environ(), actAsPipeline+"=1")}
+	l := &testbed{TB: t, dir: dir, env: append(os.Environ(), actAsPipeline+"=1")}
 	for name, value := range settings {
 		t.Setenv(name, value)
 		l.env = append(l.env, name+"="+value)
@@ -88,7 +88,7 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-func (l *lab) path(elem ...string) string {
+func (l *testbed) path(elem ...string) string {
 	return filepath.Join(append([]string{l.dir}, elem...)...)
 }
 
@@ -98,13 +98,13 @@ type result struct {
 	stdout, stderr string
 }
 
-// run executes a command in this process, with the lab's cache.
-func (l *lab) run(args ...string) result {
+// run executes a command in this process, with the testbed's cache.
+func (l *testbed) run(args ...string) result {
 	l.Helper()
 	return l.runWith(l.path("cache"), args...)
 }
 
-func (l *lab) runWith(cache string, args ...string) result {
+func (l *testbed) runWith(cache string, args ...string) result {
 	l.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(context.Background(), append(args, "--cache", cache), &stdout, &stderr)
@@ -112,12 +112,12 @@ func (l *lab) runWith(cache string, args ...string) result {
 }
 
 // must runs a command that has to succeed.
-func (l *lab) must(args ...string) result {
+func (l *testbed) must(args ...string) result {
 	l.Helper()
 	return l.expect(exitDone, args...)
 }
 
-func (l *lab) expect(code int, args ...string) result {
+func (l *testbed) expect(code int, args ...string) result {
 	l.Helper()
 	r := l.run(args...)
 	if r.code != code {
@@ -127,7 +127,7 @@ func (l *lab) expect(code int, args ...string) result {
 }
 
 // refused runs a command that must fail with a message that contains all words.
-func (l *lab) refused(code int, words []string, args ...string) {
+func (l *testbed) refused(code int, words []string, args ...string) {
 	l.Helper()
 	r := l.expect(code, args...)
 	for _, word := range words {
@@ -138,7 +138,7 @@ func (l *lab) refused(code int, words []string, args ...string) {
 }
 
 // process returns a command that runs as another process when started.
-func (l *lab) process(cache string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+func (l *testbed) process(cache string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.Command(os.Args[0], append(args, "--cache", cache)...)
 	var stderr bytes.Buffer
 	cmd.Env, cmd.Stderr = l.env, &stderr
@@ -146,7 +146,7 @@ func (l *lab) process(cache string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 }
 
 // photos writes n different pictures of each class into dir/<class>/.
-func (l *lab) photos(dir string, side, n int, classes ...string) string {
+func (l *testbed) photos(dir string, side, n int, classes ...string) string {
 	l.Helper()
 	for _, class := range classes {
 		for i := range n {
@@ -156,7 +156,7 @@ func (l *lab) photos(dir string, side, n int, classes ...string) string {
 	return dir
 }
 
-func (l *lab) write(file string, data []byte) {
+func (l *testbed) write(file string, data []byte) {
 	l.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		l.Fatal(err)
@@ -166,7 +166,7 @@ func (l *lab) write(file string, data []byte) {
 	}
 }
 
-func (l *lab) read(elem ...string) []byte {
+func (l *testbed) read(elem ...string) []byte {
 	l.Helper()
 	data, err := os.ReadFile(filepath.Join(elem...))
 	if err != nil {
@@ -175,13 +175,13 @@ func (l *lab) read(elem ...string) []byte {
 	return data
 }
 
-func (l *lab) exists(elem ...string) bool {
+func (l *testbed) exists(elem ...string) bool {
 	_, err := os.Lstat(filepath.Join(elem...))
 	return err == nil
 }
 
 // table reads a CSV file.
-func (l *lab) table(elem ...string) [][]string {
+func (l *testbed) table(elem ...string) [][]string {
 	l.Helper()
 	rows, err := csv.NewReader(bytes.NewReader(l.read(elem...))).ReadAll()
 	if err != nil {
@@ -191,7 +191,7 @@ func (l *lab) table(elem ...string) [][]string {
 }
 
 // object reads a JSON file.
-func (l *lab) object(elem ...string) map[string]any {
+func (l *testbed) object(elem ...string) map[string]any {
 	l.Helper()
 	var v map[string]any
 	if err := json.Unmarshal(l.read(elem...), &v); err != nil {
@@ -201,7 +201,7 @@ func (l *lab) object(elem ...string) map[string]any {
 }
 
 // timing returns a count of summary.json.
-func (l *lab) timing(out, key string) int {
+func (l *testbed) timing(out, key string) int {
 	l.Helper()
 	v, ok := l.object(out, "summary.json")["timing"].(map[string]any)[key].(float64)
 	if !ok {

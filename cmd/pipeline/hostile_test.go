@@ -12,7 +12,7 @@ import (
 
 // A menagerie is a folder of odd files and the expected result for each.
 type menagerie struct {
-	*lab
+	*testbed
 	root    string
 	good    []string          // paths that get a label, escaped as they are written
 	bad     map[string]string // path to a word of the reason
@@ -23,9 +23,9 @@ type menagerie struct {
 // the rest counted, and nothing ends the run; in this process and as a real
 // command.
 func TestHostileFolder(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
-	m := &menagerie{lab: l, root: l.path("zoo"), bad: map[string]string{}, skipped: map[string]int{}}
+	m := &menagerie{testbed: l, root: l.path("zoo"), bad: map[string]string{}, skipped: map[string]int{}}
 	m.goodImages()
 	m.goldens()
 	m.oddNames()
@@ -120,7 +120,7 @@ func (m *menagerie) checkSummary(t *testing.T, out string) {
 
 // TestHostileLists: lists that lead outside, to nothing, or to nonsense.
 func TestHostileLists(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	for name, text := range map[string]string{
 		"outside": "../../../../etc/passwd\nkiwi/000.jpg\n",

@@ -11,7 +11,7 @@ import (
 // TestImportedCUB: the other commands take the feature folder that
 // scripts/import_cub.py writes; a test of the script compares it with this one.
 func TestImportedCUB(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	feats := "../../scripts/testdata/want/res101"
 	rows := l.table(feats, "samples.csv")
 	// Column 0 of the file is the fourth image of images.txt, column 2 the sixth.

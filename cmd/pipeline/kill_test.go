@@ -37,7 +37,7 @@ func killPhotos() int {
 }
 
 // cachedRows counts the embeddings of all backbones in a cache.
-func (l *lab) cachedRows(folder string) int {
+func (l *testbed) cachedRows(folder string) int {
 	l.Helper()
 	stores, err := filepath.Glob(filepath.Join(folder, "embeddings", "*"))
 	if err != nil {
@@ -59,7 +59,7 @@ func (l *lab) cachedRows(folder string) int {
 
 // signalWhen starts a command and signals it once a condition holds. A command
 // that ends before gets no signal, as its exit code shows.
-func (l *lab) signalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (exitCode int) {
+func (l *testbed) signalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (exitCode int) {
 	l.Helper()
 	if err := cmd.Start(); err != nil {
 		l.Fatal(err)
@@ -87,7 +87,7 @@ func (l *lab) signalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (e
 const wasKilled = -1
 
 // noLeftovers fails if a folder contains a temporary file.
-func (l *lab) noLeftovers(dirs ...string) {
+func (l *testbed) noLeftovers(dirs ...string) {
 	l.Helper()
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -109,7 +109,7 @@ func TestLabelIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("labels hundreds of photos six times")
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	n := killPhotos()
 	images := l.photos(l.path("photos"), killSide, n/5, "a", "b", "c", "d", "e")
@@ -144,7 +144,7 @@ func TestLabelIsKilled(t *testing.T) {
 }
 
 // resume runs a killed command again and compares its results.
-func (l *lab) resume(cache, out, want string, n, cached int, args []string) {
+func (l *testbed) resume(cache, out, want string, n, cached int, args []string) {
 	l.Helper()
 	if r := l.runWith(cache, args...); r.code != exitDone {
 		l.Fatal(r.stderr)
@@ -167,7 +167,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	const n = 60
 	images := l.photos(l.path("photos"), killSide, n/5, "a", "b", "c", "d", "e")
@@ -202,7 +202,7 @@ func TestLearnIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts ten processes")
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("base"), smallSide, 12, "kiwi", "lime", "plum")
 	const n = 60
 	more := l.photos(l.path("more"), killSide, n/3, "fig", "pear", "lime")
@@ -235,7 +235,7 @@ func TestLearnIsKilled(t *testing.T) {
 }
 
 // base trains the model that the sessions start from, in a separate folder.
-func (l *lab) base(name, images string) string {
+func (l *testbed) base(name, images string) string {
 	l.Helper()
 	model := l.path(name, "m.model")
 	if err := os.Mkdir(l.path(name), 0o755); err != nil {
@@ -247,7 +247,7 @@ func (l *lab) base(name, images string) string {
 
 // learnMoment returns the condition to kill at: while embedding, while the
 // temporary file exists, and when the old version has its second name.
-func (l *lab) learnMoment(i int, rng *rand.Rand, cache, model string) func() bool {
+func (l *testbed) learnMoment(i int, rng *rand.Rand, cache, model string) func() bool {
 	moment := 1 + rng.IntN(59)
 	switch i {
 	case killMoments - 1:
@@ -267,7 +267,7 @@ func (l *lab) learnMoment(i int, rng *rand.Rand, cache, model string) func() boo
 }
 
 // intact fails unless the model can be read.
-func (l *lab) intact(model string) {
+func (l *testbed) intact(model string) {
 	l.Helper()
 	if r := l.run("inspect", model); r.code != exitDone {
 		l.Errorf("after the kill: %s", r.stderr)
@@ -276,7 +276,7 @@ func (l *lab) intact(model string) {
 
 // sameFiles compares the names in two folders: no side file too many. The
 // previous version may be missing where the killed run did not get to it.
-func (l *lab) sameFiles(want, got string) {
+func (l *testbed) sameFiles(want, got string) {
 	l.Helper()
 	names := func(dir string) string {
 		entries, err := os.ReadDir(dir)
@@ -299,7 +299,7 @@ func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	n := killPhotos()
 	images := l.photos(l.path("photos"), killSide, n/5, "a", "b", "c", "d", "e")
@@ -331,7 +331,7 @@ func TestTwoProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	images := l.photos(l.path("photos"), killSide, 30, "a", "b")
 	want := l.path("want")

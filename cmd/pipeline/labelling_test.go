@@ -16,7 +16,7 @@ import (
 
 // TestLabelFormats: both formats have the same content, in the order of paths.
 func TestLabelFormats(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.photos(images, smallSide, 2, "Zoo", "a b", "été")
 	out := l.path("out")
@@ -89,7 +89,7 @@ func checkRow(t *testing.T, row []string) {
 
 // TestSummary: the keys of summary.json, and the files next to it.
 func TestSummary(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.write(filepath.Join(images, "bad.jpg"), []byte("no JPEG"))
 	l.write(filepath.Join(images, "film.mp4"), []byte("film"))
@@ -125,7 +125,7 @@ func TestSummary(t *testing.T) {
 
 // TestSecondRunInfersNothing, whatever changed about the files except their content.
 func TestSecondRunInfersNothing(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	out := l.path("out")
 	label := func() (cached, inferred int) {
@@ -154,7 +154,7 @@ func TestSecondRunInfersNothing(t *testing.T) {
 // TestSameBytes: neither threads, nor the cache, nor the working folder, nor
 // the way to the images change a byte of the model or of the labels.
 func TestSameBytes(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	want := l.read(model)
 	l.must("label", model, "--images", images, "--out", l.path("want"), "--format", "csv,jsonl", "--reject", "0.1")
@@ -177,7 +177,7 @@ func TestSameBytes(t *testing.T) {
 // TestOutputInsideImages: what the run itself writes is neither read nor
 // counted, so the second run gives the same results as the first.
 func TestOutputInsideImages(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	out, features := filepath.Join(images, "labels"), filepath.Join(images, "features")
 	l.must("label", model, "--images", images, "--out", out, "--format", "csv,jsonl")
@@ -197,7 +197,7 @@ func TestOutputInsideImages(t *testing.T) {
 	}
 }
 
-func (l *lab) summaryWithoutTiming(out string) string {
+func (l *testbed) summaryWithoutTiming(out string) string {
 	l.Helper()
 	s := l.object(out, "summary.json")
 	delete(s, "timing")
@@ -211,7 +211,7 @@ func (l *lab) summaryWithoutTiming(out string) string {
 // TestReject: the share of known images that is rejected is about the one asked
 // for; without --reject none is.
 func TestReject(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("base"), smallSide, 40, "kiwi", "lime", "plum")
 	model, out := l.path("m"), l.path("out")
 	l.must("train", "--images", images, "--out", model)
@@ -250,7 +250,7 @@ func TestReject(t *testing.T) {
 
 // TestFormulasAreNeutralised in every cell that a spreadsheet would run.
 func TestFormulasAreNeutralised(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("base"), smallSide, 4, "=1+1", "@sum", "plum")
 	l.write(filepath.Join(images, "-2+3.jpg"), photo("plum", 9, smallSide))
 	l.write(filepath.Join(images, "+bad.jpg"), nil)
@@ -273,7 +273,7 @@ func TestFormulasAreNeutralised(t *testing.T) {
 
 // TestLists: a list selects and labels images; labels.csv can be used as one.
 func TestLists(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.write(l.path("some.csv"), []byte("label,path\nred,plum/001.jpg\ngreen,lime/000.jpg\n,kiwi/000.jpg\ngreen,lime/404.jpg\n"))
 	l.expect(exitPartial, "train", "--images", images, "--list", l.path("some.csv"), "--out", l.path("listed.model"), "--classifier", "ncm")

@@ -25,7 +25,7 @@ func TestUnknownClasses(t *testing.T) {
 	}
 	photos := shared.Path(t, "data", "caltech101_10")
 	vit := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
-	l := newLab(t)
+	l := newTestbed(t)
 	l.must("embed", "--images", photos, "--backbone", vit, "--out", l.path("features"))
 	f, err := featdir.Read(l.path("features"))
 	if err != nil {
@@ -54,7 +54,7 @@ func TestUnknownClasses(t *testing.T) {
 
 // holdOut writes two feature folders: five photos of every class except 20 that
 // are drawn, and five others of every class.
-func (l *lab) holdOut(f embed.Embeddings, draw uint64) (train, test string) {
+func (l *testbed) holdOut(f embed.Embeddings, draw uint64) (train, test string) {
 	l.Helper()
 	byClass := map[string][]int{}
 	var classes []string
@@ -84,7 +84,7 @@ func (l *lab) holdOut(f embed.Embeddings, draw uint64) (train, test string) {
 }
 
 // part writes some rows as a feature folder.
-func (l *lab) part(f embed.Embeddings, name string, rows []int) string {
+func (l *testbed) part(f embed.Embeddings, name string, rows []int) string {
 	l.Helper()
 	dir := filepath.Join(l.dir, name)
 	if l.exists(dir) {

@@ -10,7 +10,7 @@ import (
 // TestReportsShowPictures: if there are more images than a report can show, every
 // tile still has a picture.
 func TestReportsShowPictures(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, _ := l.trained()
 	images := l.path("many")
 	for _, class := range []string{"kiwi", "lime", "plum", "fig", "pear"} {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
 // version is set by release builds with -ldflags "-X main.version=…".
@@ -27,6 +28,7 @@ few images without forgetting the old ones.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(wrongFlag)
 	commonFlags(root)
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newDemo(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
 		newLabel(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
@@ -35,16 +37,36 @@ few images without forgetting the old ones.`,
 }
 
 // knownCommand returns a usage error if the first argument is not a command. The
-// error names the nearest one.
+// error names a similar one, if there is any.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 3
-	for _, s := range cmd.SuggestionsFor(args[0]) {
-		return usagef("there is no command %q; did you mean %q? %s --help lists them", args[0], s, cmd.CommandPath())
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
 	}
-	return usagef("there is no command %q; %s --help lists them", args[0], cmd.CommandPath())
+	return usagef("unknown command %q%s %s --help lists the commands", args[0], suggest.Sentence(args[0], names), cmd.CommandPath())
+}
+
+// newHelp replaces cobra's help command, which succeeds whatever the topic.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err == nil && topic.HasSubCommands() {
+				err = knownCommand(topic, rest)
+			}
+			if err != nil {
+				return err
+			}
+			topic.InitDefaultHelpFlag()
+			topic.InitDefaultVersionFlag()
+			return topic.Help()
+		},
+	}
 }
 
 func commonFlags(root *cobra.Command) {

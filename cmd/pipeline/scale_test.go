@@ -14,7 +14,7 @@ import (
 // TestShards: the rows of all shards together are those of one run, and a
 // pattern narrows each.
 func TestShards(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.write(filepath.Join(images, "broken.jpg"), []byte("no picture"))
 	l.write(filepath.Join(images, "film.mp4"), nil)
@@ -53,14 +53,14 @@ func TestShards(t *testing.T) {
 }
 
 func TestPatternsOnTheCommandLine(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	classes := l.classesIn(images)
 	l.must("label", model, "--images", images, "--out", l.path("out"), "--include", classes[0]+"/**", "--include", "**/{"+classes[1]+",none}/*", "--exclude", "*000.jpg", "--format", "csv,parquet")
 	rows := l.table(l.path("out"), "labels.csv")
 	for _, path := range column(t, rows, "path") {
 		if !strings.HasPrefix(path, classes[0]+"/") && !strings.HasPrefix(path, classes[1]+"/") || strings.HasSuffix(path, "000.jpg") {
-			t.Errorf("%s is there", path)
+			t.Errorf("%s was labelled", path)
 		}
 	}
 	if n := l.object(l.path("out"), "summary.json")["skipped"].(map[string]any)["filtered"]; n == nil {
@@ -84,7 +84,7 @@ func TestPatternsOnTheCommandLine(t *testing.T) {
 }
 
 // classesIn lists the first-level folders.
-func (l *lab) classesIn(images string) []string {
+func (l *testbed) classesIn(images string) []string {
 	l.Helper()
 	found, err := filepath.Glob(filepath.Join(images, "*"))
 	if err != nil || len(found) < 2 {
@@ -98,7 +98,7 @@ func (l *lab) classesIn(images string) []string {
 
 // TestStdinIsTheJob: a worker gives the rows of labels.jsonl, byte for byte.
 func TestStdinIsTheJob(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.must("label", model, "--images", images, "--out", l.path("out"), "--format", "jsonl")
 	want := string(l.read(l.path("out"), "labels.jsonl"))
@@ -115,7 +115,7 @@ func TestStdinIsTheJob(t *testing.T) {
 }
 
 func TestEmbedStdin(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("photos"), smallSide, 1, "a", "b")
 	cmd, stderr := l.process(l.path("cache"), "embed", "--stdin", "--images", images)
 	cmd.Stdin = strings.NewReader("{\"path\":\"a/000.jpg\",\"id\":1}\nnowhere.jpg\n" + filepath.Join(images, "b", "000.jpg") + "\n")
@@ -138,7 +138,7 @@ func TestEmbedStdin(t *testing.T) {
 }
 
 func TestRowsPerFile(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	model, images := l.trained()
 	l.must("label", model, "--images", images, "--out", l.path("out"), "--set", "label.rows_per_file=10")
 	files := l.object(l.path("out"), "summary.json")["files"].([]any)

@@ -19,7 +19,7 @@ func TestCaltech(t *testing.T) {
 	}
 	photos := shared.Path(t, "data", "caltech101_10")
 	vit := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
-	l := newLab(t)
+	l := newTestbed(t)
 	train, test := l.firstAndLast(photos, 5)
 	for _, c := range []struct {
 		name     string
@@ -46,7 +46,7 @@ func TestCaltech(t *testing.T) {
 }
 
 // firstAndLast lists the first and the last n files of each class by name.
-func (l *lab) firstAndLast(root string, n int) (first, last string) {
+func (l *testbed) firstAndLast(root string, n int) (first, last string) {
 	l.Helper()
 	var firsts, lasts strings.Builder
 	classes, err := os.ReadDir(root)
@@ -92,7 +92,7 @@ func TestExports(t *testing.T) {
 }
 
 func wholePipeline(t *testing.T, network string) {
-	l := newLab(t)
+	l := newTestbed(t)
 	base := l.photos(l.path("base"), 256, 3, "kiwi", "lime")
 	more := l.photos(l.path("more"), 256, 2, "plum")
 	features, model, out := l.path("features"), l.path("m"), l.path("out")

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
@@ -13,8 +15,8 @@ func newStats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Collect class statistics on many machines and merge them",
-		Long: `A method with one Gaussian per class needs only the count, mean and covariance of
-each class, not the images. Collect these statistics on several machines, each with
+		Long: `Some methods need only the count, mean and covariance of each class, not the images:
+` + strings.Join(methodsWith[moments.Learner](), ", ") + `. Collect these statistics on several machines, each with
 a part of the images, and merge them in any order: the result is exactly the
 statistics of all images. pipeline train --stats trains a model on them, pipeline
 learn --stats adds them to a model.
@@ -43,7 +45,7 @@ count once.
 A class of at most as many images as an embedding has values is stored as its
 embeddings, a larger class as its count, mean and covariance.`,
 		Example: "  pipeline stats collect --images shard1 --out 1.stats",
-		Args:    arguments(cobra.NoArgs),
+		Args:    noArguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			return a.collectStats(ctx, raw, except)
 		}),

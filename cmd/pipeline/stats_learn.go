@@ -31,7 +31,7 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 	if err := a.save(m, c.Out); err != nil {
 		return err
 	}
-	a.sayOutcome("trained "+m.Method, outcome)
+	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (a *app) learnStats(ctx context.Context, file, stats string) error {
 	if err := a.save(m, file); err != nil {
 		return err
 	}
-	a.sayOutcome("learned", outcome)
+	a.sayOutcome("learned", m.Classes(), outcome)
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 // Three machines that each see some of the images, one image twice, give the model
 // of one machine that sees all.
 func TestStatsAcrossMachines(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	all := l.photos(l.path("all"), 40, 9, "ant", "bee", "cat")
 	for i, part := range []string{"1", "2", "3"} {
 		for _, class := range []string{"ant", "bee", "cat"} {
@@ -57,7 +57,7 @@ func TestStatsAcrossMachines(t *testing.T) {
 // Statistics of another machine are added to a model, which then is that of all
 // images.
 func TestLearnStats(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	all := l.photos(l.path("all"), 40, 6, "ant", "bee", "cat")
 	for i, part := range []string{"here", "there"} {
 		for _, class := range []string{"ant", "bee", "cat"} {
@@ -91,13 +91,13 @@ func TestLearnStats(t *testing.T) {
 	}
 	l.refused(exitUsage, []string{"different inputs"}, "learn", l.path("sum.model"), "--stats", l.path("there.stats"), "--images", all)
 	l.must("train", "--images", all, "--classifier", "hppca", "--out", l.path("h.model"))
-	l.refused(exitFailed, []string{"there.stats", "hppca needs the examples"}, "learn", l.path("h.model"), "--stats", l.path("there.stats"))
+	l.refused(exitFailed, []string{"there.stats", "hppca learns only from examples", "stats --help"}, "learn", l.path("h.model"), "--stats", l.path("there.stats"))
 }
 
 // Features and images of the same folder give the same statistics, but count
 // different contents.
 func TestStatsOfFeatures(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	photos := l.photos(l.path("photos"), 40, 4, "ant", "bee")
 	l.must("embed", "--images", photos, "--out", l.path("features"))
 	l.must("stats", "collect", "--features", l.path("features"), "--out", l.path("f.stats"))
@@ -109,12 +109,12 @@ func TestStatsOfFeatures(t *testing.T) {
 	}
 	l.must("stats", "merge", l.path("rest.stats"), l.path("f.stats"), "--out", l.path("sum.stats"))
 	if !bytes.Equal(l.read(l.path("sum.stats")), l.read(l.path("f.stats"))) {
-		t.Error("merging with nothing changed the bytes")
+		t.Error("merging with an empty file changed the bytes")
 	}
 }
 
 func TestStatsRefusals(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	photos := l.photos(l.path("photos"), 40, 3, "ant", "bee")
 	good, raw := l.path("good.stats"), l.path("raw.stats")
 	l.must("stats", "collect", "--images", photos, "--out", good)
@@ -153,7 +153,7 @@ func TestStatsRefusals(t *testing.T) {
 
 // One image that cannot be read is reported, and the others are counted.
 func TestStatsOfHostileFolder(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	photos := l.photos(l.path("photos"), 40, 3, "ant")
 	l.write(filepath.Join(photos, "ant", "broken.jpg"), []byte("no image"))
 	out := l.path("s.stats")

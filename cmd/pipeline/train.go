@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +31,7 @@ classes later with pipeline learn.
 and the same command resumes a run that was stopped. The same holds for --classifier
 vargp, which saves its trainings in OUT.training until the model is written.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
-		Args:    arguments(cobra.NoArgs),
+		Args:    noArguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if stats != "" {
 				return a.trainStats(ctx, stats)
@@ -88,7 +91,7 @@ func (a *app) train(ctx context.Context) error {
 	if err := trainings.Close(); err != nil {
 		return err
 	}
-	a.sayOutcome("trained "+m.Method, outcome)
+	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
 	a.sayExpected(m)
 	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
 }
@@ -160,7 +163,7 @@ func (a *app) learn(ctx context.Context, file string) error {
 	if err := trainings.Close(); err != nil {
 		return err
 	}
-	a.sayOutcome("learned", outcome)
+	a.sayOutcome("learned", m.Classes(), outcome)
 	a.sayExpected(m)
 	return writeProblems(e.Outcome.Problems, a.destination(file)+".errors.csv")
 }
@@ -192,7 +195,11 @@ func (a *app) save(m *model.Model, file string) error {
 	return m.Save(a.destination(file))
 }
 
-func (a *app) sayOutcome(what string, o model.Outcome) {
+// shownInWarning is the number of images or classes that a warning names.
+const shownInWarning = 3
+
+// sayOutcome reports what a model with the given classes has learned.
+func (a *app) sayOutcome(what string, classes []string, o model.Outcome) {
 	a.say("%s: %d samples, %d new classes", what, o.Added, len(o.NewClasses))
 	if len(o.MoreOf) > 0 {
 		a.say("more samples of %s", strings.Join(o.MoreOf, ", "))
@@ -200,7 +207,53 @@ func (a *app) sayOutcome(what string, o model.Outcome) {
 	if n := o.AlreadyKnown + o.Duplicates; n > 0 {
 		a.say("%d samples were known already or occur twice; they count once", n)
 	}
-	for _, c := range o.Conflicts {
-		a.log.Warn("the same image was learned under several labels", "image", c.Path, "labels", strings.Join(c.Labels, ", "))
+	if len(o.Conflicts) > 0 {
+		var some []string
+		for _, c := range o.Conflicts[:min(shownInWarning, len(o.Conflicts))] {
+			some = append(some, c.Path+" ("+strings.Join(c.Labels, ", ")+")")
+		}
+		a.log.Warn("images were learned under several labels; keep each in one class folder only", "images", len(o.Conflicts), "first", strings.Join(some, "; "))
 	}
+	a.warnAboutClasses(classes, o.NewClasses)
+}
+
+// warnAboutClasses warns if there is only one class, or if a new class may be
+// another one misspelt.
+func (a *app) warnAboutClasses(classes, fresh []string) {
+	if len(classes) == 1 && len(fresh) == 1 {
+		a.log.Warn("the model has only one class: every image will get it, with probability 1; only the novelty tells images apart. Add a class with pipeline learn", "class", classes[0])
+	}
+	if alike := misspelt(classes, fresh); len(alike) > 0 {
+		a.log.Warn("new classes have almost the name of another class. If that is a typo, rename the folder, remove the class with pipeline forget MODEL --class NAME, and learn the images again",
+			"classes", len(alike), "first", strings.Join(alike[:min(shownInWarning, len(alike))], "; "))
+	}
+}
+
+// misspelt describes the new classes whose name differs from that of an earlier
+// class only by case or spaces or, from five letters on, by about one edit.
+// Numbers are never typos of each other.
+func misspelt(classes, fresh []string) []string {
+	var alike []string
+	first := make(map[string]string) // by a name without case, spaces and at most one letter
+	for _, name := range classes {
+		letters := []rune(strings.ToLower(strings.Join(strings.Fields(name), "")))
+		forms := []string{string(letters)}
+		for i := 0; i < len(letters) && len(letters) >= 5; i++ {
+			if !unicode.IsDigit(letters[i]) {
+				forms = append(forms, string(letters[:i])+string(letters[i+1:]))
+			}
+		}
+		other := ""
+		for _, form := range forms {
+			if first[form] == "" {
+				first[form] = name
+			} else if other == "" && first[form] != name {
+				other = first[form]
+			}
+		}
+		if other != "" && slices.Contains(fresh, name) {
+			alike = append(alike, fmt.Sprintf("%q beside %q", name, other))
+		}
+	}
+	return alike
 }

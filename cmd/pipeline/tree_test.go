@@ -10,7 +10,7 @@ import (
 func TestInspectTree(t *testing.T) {
 	for _, method := range []string{"gptree", "hppca"} {
 		t.Run(method, func(t *testing.T) {
-			l := newLab(t)
+			l := newTestbed(t)
 			modelFile, images := l.trained("--classifier", method, "--set", "classifier.temperature=1")
 			l.must("inspect", modelFile, "--tree", l.path("plain.svg"))
 			l.must("inspect", modelFile, "--tree", l.path("pictures.svg"), "--images", images)
@@ -31,7 +31,7 @@ func TestInspectTree(t *testing.T) {
 }
 
 func TestInspectTreeRefuses(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	modelFile, _ := l.trained("--classifier", "ncm")
 	l.refused(exitFailed, []string{"ncm", "gptree"}, "inspect", modelFile, "--tree", l.path("x.svg"))
 	if l.exists(l.path("x.svg")) {

@@ -14,7 +14,7 @@ func TestJPEGDecoderIsTheModels(t *testing.T) {
 	if _, err := turbojpeg.Locate(); err != nil {
 		t.Skip(err)
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("base"), 400, 6, "kiwi", "lime")
 	turbo, plain := l.path("turbo.model"), l.path("plain.model")
 	l.must("train", "--images", images, "--out", turbo)

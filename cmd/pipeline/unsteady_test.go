@@ -30,7 +30,7 @@ func belowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 
 // undisturbed labels 90 photos into out, and returns their folder and the
 // arguments to repeat that.
-func (l *lab) undisturbed(out string) (images string, args func(out string) []string) {
+func (l *testbed) undisturbed(out string) (images string, args func(out string) []string) {
 	l.Helper()
 	model, _ := l.trained()
 	images = l.photos(l.path("photos"), killSide, 30, "a", "b", "c")
@@ -48,7 +48,7 @@ func (l *lab) undisturbed(out string) (images string, args func(out string) []st
 // and once it can be read again the same command ends with the bytes of an
 // undisturbed run.
 func TestPermissionIsLost(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images, args := l.undisturbed(l.path("want"))
 	for _, rows := range []int{0, 5} {
 		out, cache := l.path(fmt.Sprint("out", rows)), l.path(fmt.Sprint("cache", rows))
@@ -87,7 +87,7 @@ func TestPermissionIsLost(t *testing.T) {
 // labelledOrDenied compares the labels that a disturbed run wrote with those of
 // the folder "want", and returns the rows of errors.csv, which must be about
 // permissions and cover the rest.
-func (l *lab) labelledOrDenied(out string) int {
+func (l *testbed) labelledOrDenied(out string) int {
 	l.Helper()
 	want := map[string]string{}
 	for _, row := range l.table(l.path("want"), "labels.csv") {
@@ -119,7 +119,7 @@ func (l *lab) labelledOrDenied(out string) int {
 // TestPhotosVanishAndChange during a run: it ends, no label is that of
 // another picture, and the next run finds nothing stale in its cache.
 func TestPhotosVanishAndChange(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images, args := l.undisturbed(l.path("before"))
 	disturb := func() {
 		for _, err := range []error{
@@ -162,7 +162,7 @@ func TestPhotosVanishAndChange(t *testing.T) {
 
 // eitherLabel: every label of a disturbed run is that of the folder before or
 // after it was disturbed.
-func (l *lab) eitherLabel(out, before, after string) {
+func (l *testbed) eitherLabel(out, before, after string) {
 	l.Helper()
 	possible := map[string][]string{}
 	for _, dir := range []string{before, after} {

@@ -16,10 +16,11 @@ import (
 // TestUsageErrors: a wrong word gives exit code 2 and an error that names the
 // nearest right one. None of these commands gets far enough to need ONNX Runtime.
 func TestUsageErrors(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	t.Setenv("XDG_CACHE_HOME", l.path("user-cache"))
 	l.write(l.path("typo.yaml"), []byte("classifier:\n  plda:\n    epsilom: 0.1\n"))
 	l.write(l.path("broken.yaml"), []byte("classifier: [\n"))
+	l.write(l.path("word.yaml"), []byte("classifier:\n  ppca:\n    q: many\n"))
 	for _, c := range []struct {
 		args  string
 		words []string
@@ -49,6 +50,18 @@ func TestUsageErrors(t *testing.T) {
 		{"forget m", []string{"--class", "--samples"}},
 		{"forget m --class a --samples b", []string{"--class", "--samples"}},
 		{"eval m --features f --report r", []string{"--report", "--images"}},
+		{"trian --images x", []string{"unknown command", "train"}},
+		{"foo --images x", []string{"unknown command", "--help lists"}},
+		{"backbones lst --images x", []string{"unknown command", "list"}},
+		{"train photos", []string{"photos", "--images photos"}},
+		{"doctor photos", []string{"unexpected argument", "photos"}},
+		{"help foo", []string{"unknown command", "foo"}},
+		{"help backbones foo", []string{"unknown command", "foo"}},
+		{"train --images x --out m --set classifier.ppca.q=many", []string{"classifier.ppca.q", "many", "a whole number", "default is 20"}},
+		{"train --images x --out m --set classifier.plda.epsilon=auto", []string{"classifier.plda.epsilon", "auto", "is not a number", "default is 0.3"}},
+		{"train --images x --out m --set label.report=perhaps", []string{"label.report", "perhaps", "true or false"}},
+		{"train --config word.yaml", []string{"word.yaml", "classifier.ppca.q", "many", "a whole number"}},
+		{"train --images x --out m --set classifier.plda.zzzzzz=1", []string{"the keys of classifier.plda are", "epsilon"}},
 		{"backbones pull restnet50-v2", []string{"restnet50-v2", "resnet50-v2"}},
 	} {
 		args := strings.Fields(c.args)
@@ -56,14 +69,42 @@ func TestUsageErrors(t *testing.T) {
 			args[i+1] = l.path(args[i+1])
 		}
 		t.Run(c.args, func(t *testing.T) {
-			sub := &lab{TB: t, dir: l.dir}
+			sub := &testbed{TB: t, dir: l.dir}
 			sub.refused(exitUsage, c.words, args...)
 		})
 	}
 }
 
+// TestNoSillySuggestion: a word that is like no name is not taken for one.
+func TestNoSillySuggestion(t *testing.T) {
+	l := &testbed{TB: t, dir: t.TempDir()}
+	t.Setenv("XDG_CACHE_HOME", l.path("user-cache"))
+	for _, name := range []string{"foo", "RanPAC"} {
+		r := l.expect(exitUsage, "train", "--images", "x", "--out", "m", "--classifier", name)
+		if strings.Contains(r.stderr, "did you mean") || !strings.Contains(r.stderr, "gptree-random, hppca") {
+			t.Errorf("%s: %s", name, r.stderr)
+		}
+	}
+	for _, args := range [][]string{{"train", "--zzz"}, {"zzz"}, {"train", "--set", "zzz=1"}} {
+		if r := l.expect(exitUsage, args...); strings.Contains(r.stderr, "did you mean") {
+			t.Errorf("%q: %s", args, r.stderr)
+		}
+	}
+}
+
+// TestHelpCommand: help of a command equals its --help.
+func TestHelpCommand(t *testing.T) {
+	l := &testbed{TB: t, dir: t.TempDir()}
+	for _, topic := range [][]string{{"train"}, {"stats", "merge"}, {"stats"}, {}} {
+		want := l.must(append(topic, "--help")...).stdout
+		if got := l.must(append([]string{"help"}, topic...)...).stdout; got != want {
+			t.Errorf("help %q: %q, want %q", topic, got, want)
+		}
+	}
+}
+
 func TestUnknownEnvironmentVariable(t *testing.T) {
-	l := &lab{TB: t, dir: t.TempDir()}
+	l := &testbed{TB: t, dir: t.TempDir()}
 	t.Setenv("PIPELINE_CLASIFIER_NAME", "ncm")
 	l.refused(exitUsage, []string{"PIPELINE_CLASIFIER_NAME", "PIPELINE_CLASSIFIER_NAME"}, "backbones", "list")
 }
@@ -121,7 +162,7 @@ func TestVersion(t *testing.T) {
 // TestSettingSources: flags override the environment, which overrides the
 // file; --set overrides all. The model records what was chosen.
 func TestSettingSources(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("images"), 48, 4, "kiwi", "lime")
 	l.write(l.path("settings.yaml"), []byte("classifier:\n  name: ppca\nseed: 3\n"))
 	for _, c := range []struct {
@@ -152,7 +193,7 @@ func TestSettingSources(t *testing.T) {
 
 // TestLogLines: the log goes to stderr only, and is JSON if asked for.
 func TestLogLines(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	images := l.photos(l.path("images"), 48, 4, "kiwi", "lime")
 	l.write(l.path("images", "loose.jpg"), photo("loose", 0, 48)) // no class: a warning
 	r := l.must("train", "--images", images, "--out", l.path("m"), "--log", "json")

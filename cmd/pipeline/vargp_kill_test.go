@@ -18,7 +18,7 @@ func trainingsIn(dir string) int {
 // TestKilledVARGP: train and learn, killed at several moments, end with the
 // bytes of uninterrupted runs, and leave no checkpoint behind.
 func TestKilledVARGP(t *testing.T) {
-	l := newLab(t)
+	l := newTestbed(t)
 	features := l.clouds(l.path("features"))
 	slowly := func(args ...string) []string {
 		return append(args, "--set", "classifier.vargp.epochs=150", "--set", "classifier.vargp.patience=150", "--set", "classifier.temperature=1", "--set", "classifier.vargp.hyper_samples=1")
@@ -40,7 +40,7 @@ func TestKilledVARGP(t *testing.T) {
 
 // stopped runs a command that trains, stops it with a signal a few times, and then
 // lets it finish.
-func (l *lab) stopped(out string, args []string) {
+func (l *testbed) stopped(out string, args []string) {
 	l.Helper()
 	dir := l.path(out + ".training")
 	caught := 0

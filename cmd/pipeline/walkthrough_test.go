@@ -14,7 +14,7 @@ func TestWalkthrough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the demo")
 	}
-	l := newLab(t)
+	l := newTestbed(t)
 	env := append(l.onPath(), "PIPELINE_CACHE="+l.path("cache"))
 	text := string(l.read("../../docs/walkthrough.md"))
 	n, last := 0, ""

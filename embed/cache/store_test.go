@@ -115,7 +115,7 @@ func TestStoreTwoWritersAtOnce(t *testing.T) {
 	both.Go(func() { put(t, b, 40, 100) })
 	both.Wait()
 	if got := files(t, dir, ".key"); len(got) != 2 {
-		t.Fatalf("each writer needs a shard of its own: %q", got)
+		t.Fatalf("each writer needs its own shard: %q", got)
 	}
 	a.Close()
 	b.Close()

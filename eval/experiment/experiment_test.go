@@ -86,7 +86,7 @@ func TestPartFails(t *testing.T) {
 		t.Error("inputs that are no JSON were taken")
 	}
 	if _, err := experiment.Part(context.Background(), s, "two", 1, func() (float64, error) { return math.NaN(), nil }); err == nil {
-		t.Error("a value that is no JSON was kept")
+		t.Error("a value that is not JSON was kept")
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir, "parts", "two.safetensors")); err == nil {
 		t.Error("a failed part left a file")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
 // ErrNotPulled means that the file of a catalogue name is not in the cache.
@@ -45,18 +45,6 @@ func unknownName(name string, entries []Entry) error {
 	for _, entry := range entries {
 		e.Names = append(e.Names, entry.Name)
 	}
-	e.Nearest = nearest(name, e.Names)
+	e.Nearest = suggest.Nearest(name, e.Names)
 	return e
-}
-
-// nearest returns the candidate with the smallest edit distance, or "" if even
-// that one differs in more than a third of its letters.
-func nearest(name string, candidates []string) string {
-	best, fewest := "", len(name)/3+1
-	for _, c := range candidates {
-		if n := levenshtein.ComputeDistance(strings.ToLower(name), c); n < fewest || n == fewest && best == "" {
-			best, fewest = c, n
-		}
-	}
-	return best
 }

@@ -227,7 +227,7 @@ func TestPullFollowsRedirects(t *testing.T) {
 	path, err := pullInto(t, dir, entry(s.URL))
 	checkPulled(t, path, err)
 	if len(end.ranges) != 1 || end.ranges[0] != "bytes=7000-" {
-		t.Errorf("the range got lost: %q", end.ranges)
+		t.Errorf("the range is missing: %q", end.ranges)
 	}
 }
 

@@ -202,7 +202,7 @@ func TestEarlyStopping(t *testing.T) {
 		trace := learn(t, m, k)
 		last := len(trace.Epochs)
 		if last >= 200 || told != last {
-			t.Errorf("%s: %d epochs, told of %d", s, last, told)
+			t.Errorf("%s: %d epochs, reported %d", s, last, told)
 		}
 		if want := map[Stopping]int{Best: last - 5, AsPaper: last}[s]; trace.Kept != want {
 			t.Errorf("%s: kept epoch %d of %d", s, trace.Kept, last)
@@ -376,7 +376,7 @@ func TestYogi(t *testing.T) {
 func TestPackGoesRoundTrip(t *testing.T) {
 	for _, v := range []float64{1e-8, 1e-3, 1, 29, 31, 1e5} {
 		if got := softplus(inverseSoftplus(v)); math.Abs(got-v) > 1e-9*max(v, 1) {
-			t.Errorf("%g came back as %g", v, got)
+			t.Errorf("%g read back as %g", v, got)
 		}
 	}
 	m, _ := learned(t, testConfig(Retrain, true))

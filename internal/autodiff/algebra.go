@@ -11,44 +11,44 @@ import (
 )
 
 // Mul returns a·b.
-func (t *Graph) Mul(a, b *Var) *Var {
-	return t.Op(t.Product(a.Value, blas.NoTrans, b.Value, blas.NoTrans), func(g blas64.General) {
+func (graph *Graph) Mul(a, b *Var) *Var {
+	return graph.Op(graph.Product(a.Value, blas.NoTrans, b.Value, blas.NoTrans), func(g blas64.General) {
 		if a.needs {
-			t.AddProduct(a.Grad(), 1, g, blas.NoTrans, b.Value, blas.Trans)
+			graph.AddProduct(a.Grad(), 1, g, blas.NoTrans, b.Value, blas.Trans)
 		}
 		if b.needs {
-			t.AddProduct(b.Grad(), 1, a.Value, blas.Trans, g, blas.NoTrans)
+			graph.AddProduct(b.Grad(), 1, a.Value, blas.Trans, g, blas.NoTrans)
 		}
 	}, a, b)
 }
 
 // Transpose returns aᵀ.
-func (t *Graph) Transpose(a *Var) *Var {
-	return t.Op(dense.Transposed(a.Value), func(g blas64.General) { dense.Add(a.Grad(), 1, dense.Transposed(g)) }, a)
+func (graph *Graph) Transpose(a *Var) *Var {
+	return graph.Op(dense.Transposed(a.Value), func(g blas64.General) { dense.Add(a.Grad(), 1, dense.Transposed(g)) }, a)
 }
 
 // Cholesky returns the lower triangular L with a + jitter·I = L·Lᵀ for a symmetric
 // a, or a *linalg.NotPSDError.
-func (t *Graph) Cholesky(a *Var, jitter float64) (*Var, error) {
-	l, err := linalg.Cholesky(t.raw(), a.Value, jitter)
+func (graph *Graph) Cholesky(a *Var, jitter float64) (*Var, error) {
+	l, err := linalg.Cholesky(graph.raw(), a.Value, jitter)
 	if err != nil {
 		return nil, err
 	}
 	var v *Var
-	v = t.Op(l, func(g blas64.General) { t.choleskyBack(a.Grad(), v, g) }, a)
+	v = graph.Op(l, func(g blas64.General) { graph.choleskyBack(a.Grad(), v, g) }, a)
 	return v, nil
 }
 
 // choleskyBack adds sym(L⁻ᵀ·Φ(Lᵀ·L̄)·L⁻¹) to dst.
-func (t *Graph) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
-	p := t.Product(l.Value, blas.Trans, g, blas.NoTrans)
+func (graph *Graph) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
+	p := graph.Product(l.Value, blas.Trans, g, blas.NoTrans)
 	for i := range p.Rows {
 		r := dense.Row(p, i)
 		r[i] /= 2
 		clear(r[i+1:])
 	}
-	p = dense.Transposed(t.solved(l, blas.Trans, p))
-	p = t.solved(l, blas.Trans, p) // the transpose of L⁻ᵀ·Φ·L⁻¹, which has the same sym
+	p = dense.Transposed(graph.solved(l, blas.Trans, p))
+	p = graph.solved(l, blas.Trans, p) // the transpose of L⁻ᵀ·Φ·L⁻¹, which has the same sym
 	for i := range p.Rows {
 		to := dense.Row(dst, i)
 		for j := range to {
@@ -58,15 +58,15 @@ func (t *Graph) choleskyBack(dst blas64.General, l *Var, g blas64.General) {
 }
 
 // Solve returns l⁻¹·b for a lower triangular l.
-func (t *Graph) Solve(l, b *Var) *Var { return t.solve(l, b, blas.NoTrans, blas.Trans) }
+func (graph *Graph) Solve(l, b *Var) *Var { return graph.solve(l, b, blas.NoTrans, blas.Trans) }
 
 // SolveTrans returns l⁻ᵀ·b for a lower triangular l.
-func (t *Graph) SolveTrans(l, b *Var) *Var { return t.solve(l, b, blas.Trans, blas.NoTrans) }
+func (graph *Graph) SolveTrans(l, b *Var) *Var { return graph.solve(l, b, blas.Trans, blas.NoTrans) }
 
-func (t *Graph) solve(l, b *Var, forth, back blas.Transpose) *Var {
-	y := t.solved(l, forth, b.Value)
-	return t.Op(y, func(g blas64.General) {
-		adjoint := t.solved(l, back, g)
+func (graph *Graph) solve(l, b *Var, forth, back blas.Transpose) *Var {
+	y := graph.solved(l, forth, b.Value)
+	return graph.Op(y, func(g blas64.General) {
+		adjoint := graph.solved(l, back, g)
 		if b.needs {
 			dense.Add(b.Grad(), 1, adjoint)
 		}
@@ -74,16 +74,16 @@ func (t *Graph) solve(l, b *Var, forth, back blas.Transpose) *Var {
 			return
 		}
 		if forth == blas.NoTrans {
-			t.addLower(l.Grad(), adjoint, y)
+			graph.addLower(l.Grad(), adjoint, y)
 		} else {
-			t.addLower(l.Grad(), y, adjoint)
+			graph.addLower(l.Grad(), y, adjoint)
 		}
 	}, l, b)
 }
 
 // addLower subtracts the lower triangle of a·bᵀ from dst.
-func (t *Graph) addLower(dst, a, b blas64.General) {
-	p := t.Product(a, blas.NoTrans, b, blas.Trans)
+func (graph *Graph) addLower(dst, a, b blas64.General) {
+	p := graph.Product(a, blas.NoTrans, b, blas.Trans)
 	for i := range p.Rows {
 		to := dense.Row(dst, i)[:i+1]
 		for j, v := range dense.Row(p, i)[:i+1] {
@@ -94,7 +94,7 @@ func (t *Graph) addLower(dst, a, b blas64.General) {
 
 // BlockDiagonal returns a with everything zero except square blocks of the given
 // sizes on the diagonal.
-func (t *Graph) BlockDiagonal(a *Var, sizes []int) *Var {
+func (graph *Graph) BlockDiagonal(a *Var, sizes []int) *Var {
 	keep := func(dst, src blas64.General) {
 		at := 0
 		for _, n := range sizes {
@@ -104,18 +104,18 @@ func (t *Graph) BlockDiagonal(a *Var, sizes []int) *Var {
 	}
 	out := dense.New(a.Value.Rows, a.Value.Cols)
 	keep(out, a.Value)
-	return t.Op(out, func(g blas64.General) { keep(a.Grad(), g) }, a)
+	return graph.Op(out, func(g blas64.General) { keep(a.Grad(), g) }, a)
 }
 
 // Block returns the rows×cols block of a that starts at (i, j).
-func (t *Graph) Block(a *Var, i, j, rows, cols int) *Var {
-	return t.Op(dense.Clone(dense.View(a.Value, i, j, rows, cols)), func(g blas64.General) {
+func (graph *Graph) Block(a *Var, i, j, rows, cols int) *Var {
+	return graph.Op(dense.Clone(dense.View(a.Value, i, j, rows, cols)), func(g blas64.General) {
 		dense.Add(dense.View(a.Grad(), i, j, rows, cols), 1, g)
 	}, a)
 }
 
 // Stack returns the matrices stacked on top of each other.
-func (t *Graph) Stack(parts ...*Var) *Var {
+func (graph *Graph) Stack(parts ...*Var) *Var {
 	rows := 0
 	for _, p := range parts {
 		rows += p.Value.Rows
@@ -126,7 +126,7 @@ func (t *Graph) Stack(parts ...*Var) *Var {
 		dense.Add(dense.View(out, at, 0, p.Value.Rows, out.Cols), 1, p.Value)
 		at += p.Value.Rows
 	}
-	return t.Op(out, func(g blas64.General) {
+	return graph.Op(out, func(g blas64.General) {
 		at := 0
 		for _, p := range parts {
 			if p.needs {
@@ -138,10 +138,10 @@ func (t *Graph) Stack(parts ...*Var) *Var {
 }
 
 // Add returns a + factor·b.
-func (t *Graph) Add(a *Var, factor float64, b *Var) *Var {
+func (graph *Graph) Add(a *Var, factor float64, b *Var) *Var {
 	c := dense.Clone(a.Value)
 	dense.Add(c, factor, b.Value)
-	return t.Op(c, func(g blas64.General) {
+	return graph.Op(c, func(g blas64.General) {
 		if a.needs {
 			dense.Add(a.Grad(), 1, g)
 		}
@@ -152,10 +152,10 @@ func (t *Graph) Add(a *Var, factor float64, b *Var) *Var {
 }
 
 // Scale returns factor·a.
-func (t *Graph) Scale(factor float64, a *Var) *Var {
+func (graph *Graph) Scale(factor float64, a *Var) *Var {
 	c := dense.New(a.Value.Rows, a.Value.Cols)
 	dense.Add(c, factor, a.Value)
-	return t.Op(c, func(g blas64.General) { dense.Add(a.Grad(), factor, g) }, a)
+	return graph.Op(c, func(g blas64.General) { dense.Add(a.Grad(), factor, g) }, a)
 }
 
 // Number returns a 1×1 constant.
@@ -164,14 +164,14 @@ func Number(v float64) *Var {
 }
 
 // Sum returns the sum of all elements, 1×1.
-func (t *Graph) Sum(a *Var) *Var {
+func (graph *Graph) Sum(a *Var) *Var {
 	s := 0.0
 	for i := range a.Value.Rows {
 		for _, v := range dense.Row(a.Value, i) {
 			s += v
 		}
 	}
-	return t.Op(Number(s).Value, func(g blas64.General) {
+	return graph.Op(Number(s).Value, func(g blas64.General) {
 		for i := range a.Value.Rows {
 			to := dense.Row(a.Grad(), i)
 			for j := range to {
@@ -182,24 +182,24 @@ func (t *Graph) Sum(a *Var) *Var {
 }
 
 // SumSquares returns ‖a‖², 1×1.
-func (t *Graph) SumSquares(a *Var) *Var {
+func (graph *Graph) SumSquares(a *Var) *Var {
 	s := 0.0
 	for i := range a.Value.Rows {
 		for _, v := range dense.Row(a.Value, i) {
 			s += v * v
 		}
 	}
-	return t.Op(Number(s).Value, func(g blas64.General) { dense.Add(a.Grad(), 2*g.Data[0], a.Value) }, a)
+	return graph.Op(Number(s).Value, func(g blas64.General) { dense.Add(a.Grad(), 2*g.Data[0], a.Value) }, a)
 }
 
 // LogDiagonal returns the sum of the logarithms of diagonal elements first …
 // last−1 of a, 1×1.
-func (t *Graph) LogDiagonal(a *Var, first, last int) *Var {
+func (graph *Graph) LogDiagonal(a *Var, first, last int) *Var {
 	s := 0.0
 	for i := first; i < last; i++ {
 		s += math.Log(a.Value.Data[i*a.Value.Stride+i])
 	}
-	return t.Op(Number(s).Value, func(g blas64.General) {
+	return graph.Op(Number(s).Value, func(g blas64.General) {
 		to := a.Grad()
 		for i := first; i < last; i++ {
 			to.Data[i*to.Stride+i] += g.Data[0] / a.Value.Data[i*a.Value.Stride+i]

@@ -48,13 +48,13 @@ func (v *Var) Number() float64 { return v.Value.Data[0] }
 // Op records a value computed from inputs, and back, which receives the derivative
 // of the value and adds to the Grad of each input that Needs one. Back is not
 // called if none does.
-func (t *Graph) Op(value blas64.General, back func(grad blas64.General), inputs ...*Var) *Var {
+func (graph *Graph) Op(value blas64.General, back func(grad blas64.General), inputs ...*Var) *Var {
 	v := &Var{Value: value}
 	for _, in := range inputs {
 		v.needs = v.needs || in.needs
 	}
 	if v.needs {
-		t.back = append(t.back, func() {
+		graph.back = append(graph.back, func() {
 			if v.grad.Data != nil {
 				back(v.grad)
 			}
@@ -65,9 +65,9 @@ func (t *Graph) Op(value blas64.General, back func(grad blas64.General), inputs 
 
 // Backward computes the derivative of v, a 1×1 matrix, with respect to every Var.
 // It may be called only once.
-func (t *Graph) Backward(v *Var) {
+func (graph *Graph) Backward(v *Var) {
 	v.Grad().Data[0] = 1
-	for i := len(t.back) - 1; i >= 0; i-- {
-		t.back[i]()
+	for i := len(graph.back) - 1; i >= 0; i-- {
+		graph.back[i]()
 	}
 }

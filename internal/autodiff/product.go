@@ -12,20 +12,20 @@ import (
 // library.
 const leastProduct = 1 << 14
 
-func (t *Graph) small(rows, inner, cols int) bool {
-	return t.Products == nil || rows*inner*cols < leastProduct
+func (graph *Graph) small(rows, inner, cols int) bool {
+	return graph.Products == nil || rows*inner*cols < leastProduct
 }
 
 // raw returns the kernels for factoring matrices.
-func (t *Graph) raw() linalg.Raw {
-	if t.Products == nil {
+func (graph *Graph) raw() linalg.Raw {
+	if graph.Products == nil {
 		return linalg.Gonum{}
 	}
-	return t.Products
+	return graph.Products
 }
 
 // Product returns op(a)·op(b) without recording it.
-func (t *Graph) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) blas64.General {
+func (graph *Graph) Product(a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) blas64.General {
 	rows, inner, cols := a.Rows, a.Cols, b.Cols
 	if ta == blas.Trans {
 		rows, inner = inner, rows
@@ -34,7 +34,7 @@ func (t *Graph) Product(a blas64.General, ta blas.Transpose, b blas64.General, t
 		cols = b.Rows
 	}
 	dst := dense.New(rows, cols)
-	if t.small(rows, inner, cols) || !t.large(dst, a, ta, b, tb) {
+	if graph.small(rows, inner, cols) || !graph.large(dst, a, ta, b, tb) {
 		blas64.Gemm(ta, tb, 1, a, b, 0, dst)
 	}
 	return dst
@@ -42,35 +42,35 @@ func (t *Graph) Product(a blas64.General, ta blas.Transpose, b blas64.General, t
 
 // large tries to compute the product with the library and reports whether it
 // succeeded.
-func (t *Graph) large(dst, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) bool {
+func (graph *Graph) large(dst, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) bool {
 	if ta == blas.Trans {
 		a = dense.Transposed(a)
 	}
 	if tb == blas.Trans {
-		return t.Products.Mul64(dst, a, b) == nil
+		return graph.Products.Mul64(dst, a, b) == nil
 	}
-	return t.Products.MulPlain64(dst, a, b) == nil
+	return graph.Products.MulPlain64(dst, a, b) == nil
 }
 
 // AddProduct adds factor·op(a)·op(b) to dst without recording it.
-func (t *Graph) AddProduct(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) {
+func (graph *Graph) AddProduct(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) {
 	inner := a.Cols
 	if ta == blas.Trans {
 		inner = a.Rows
 	}
-	if t.small(dst.Rows, inner, dst.Cols) {
+	if graph.small(dst.Rows, inner, dst.Cols) {
 		blas64.Gemm(ta, tb, factor, a, b, 1, dst)
 		return
 	}
-	dense.Add(dst, factor, t.Product(a, ta, b, tb))
+	dense.Add(dst, factor, graph.Product(a, ta, b, tb))
 }
 
 // solved returns op(l)⁻¹·b for a lower triangular l. A library has no solver, but
 // it multiplies by the inverse faster than gonum solves.
-func (t *Graph) solved(l *Var, op blas.Transpose, b blas64.General) blas64.General {
-	if !t.small(l.Value.Rows, l.Value.Rows, b.Cols) {
-		if inverse, ok := t.inverted(l); ok {
-			return t.Product(inverse, op, b, blas.NoTrans)
+func (graph *Graph) solved(l *Var, op blas.Transpose, b blas64.General) blas64.General {
+	if !graph.small(l.Value.Rows, l.Value.Rows, b.Cols) {
+		if inverse, ok := graph.inverted(l); ok {
+			return graph.Product(inverse, op, b, blas.NoTrans)
 		}
 	}
 	y := dense.Clone(b)
@@ -79,10 +79,10 @@ func (t *Graph) solved(l *Var, op blas.Transpose, b blas64.General) blas64.Gener
 }
 
 // inverted returns l⁻¹, computed once.
-func (t *Graph) inverted(l *Var) (blas64.General, bool) {
+func (graph *Graph) inverted(l *Var) (blas64.General, bool) {
 	if l.inverse.Data == nil {
 		inverse := dense.Clone(l.Value)
-		if linalg.InvertLower(t.Products, inverse) != nil {
+		if linalg.InvertLower(graph.Products, inverse) != nil {
 			return inverse, false
 		}
 		l.inverse = inverse

@@ -60,7 +60,8 @@ func Locate(explicit string) (Library, error) {
 	return search(places())
 }
 
-// Ordered reports whether the user named a library, which must then be used.
+// Ordered reports whether the user named a library. Locate then considers no
+// other.
 func Ordered(explicit string) bool { return explicit != "" || os.Getenv(EnvLibrary) != "" }
 
 func ordered(path, source string) (Library, error) {

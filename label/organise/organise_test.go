@@ -159,7 +159,7 @@ func TestAbortLeavesTheOldTree(t *testing.T) {
 	}
 	var item *label.ItemError
 	if err := tree.Put(labelled("gone.jpg", "cat", false)); !errors.As(err, &item) {
-		t.Errorf("a photo that is gone: %v", err)
+		t.Errorf("a photo that was removed: %v", err)
 	}
 	tree.Abort()
 	wantTree(t, dir, map[string]string{"cat/a.jpg": "a"})
@@ -231,7 +231,7 @@ func TestSidecars(t *testing.T) {
 		t.Errorf("the foreign sidecar is now %q (%v)", text, err)
 	}
 	if err := s.Put(labelled("gone/a.jpg", "cat", false)); !errors.As(err, &item) {
-		t.Errorf("a folder that is gone: %v", err)
+		t.Errorf("a folder that was removed: %v", err)
 	}
 }
 

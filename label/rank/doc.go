@@ -7,7 +7,8 @@
 //
 //	entropy      of the distribution over classes, nats
 //	margin       1 − (best probability − second), 0 to 1
-//	variance     predictive variance, of heads that have one (gpr, gptree)
+//	variance     predictive variance, of heads that have one: gpr; gptree, averaged
+//	             over the path to the most probable class
 //	novelty      the head's open-set score
 //	label-error  best probability of another class − that of the class given,
 //	             −1 to 1: the normalised margin of confident learning

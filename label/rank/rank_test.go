@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -253,6 +254,13 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := c.Scorer(&model.Predictor{Head: head}, math.NaN()); err != nil {
 		t.Errorf("variance of gpr: %v", err)
+	}
+	tree, err := gptree.New(gptree.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Scorer(&model.Predictor{Head: tree}, math.NaN()); err != nil {
+		t.Errorf("variance of gptree: %v", err)
 	}
 	for field, bad := range map[string]Config{
 		"by": {By: "age", ClusterImages: 1, MaxGroups: 1, MinGroup: 1}, "top": {By: Margin, Top: -1, ClusterImages: 1, MaxGroups: 1, MinGroup: 1},

@@ -33,7 +33,7 @@ func TestCardsAreLimitedAndLeftOnesCounted(t *testing.T) {
 		t.Error("the page does not say how many were left out")
 	}
 	p.MaxThumbnails = 7
-	g := newGallery(p)
+	g := newPictures(p)
 	if g.Shown != 7 || g.Left != 4993 || len(g.Groups) != 11 {
 		t.Errorf("shown %d, left %d, groups %d", g.Shown, g.Left, len(g.Groups))
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,7 +108,7 @@ func (s *Sink) pictures(predictions []Prediction) error {
 func PageOf(m *model.Model, version string) Page {
 	from := m.Provenance.Backbone
 	page := Page{
-		Subtitle: fmt.Sprintf("%d classes, learned in %d sessions", len(m.Classes()), len(m.Sessions)),
+		Subtitle: plural(len(m.Classes()), "class", "classes") + ", learned in " + plural(len(m.Sessions), "session", "sessions"),
 		Summary:  Summary{Method: m.Method, Backbone: from.Name},
 		Settings: []Setting{{Name: "classifier", Value: m.Method + " " + string(m.HeadConfig)}, {Name: "pipeline", Value: version}},
 	}

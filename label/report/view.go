@@ -16,7 +16,7 @@ type view struct {
 	ScriptHash  string
 	Headlines   []headline
 	Facts       []Setting
-	Gallery     gallery
+	Pictures    pictures
 	Total       int
 	ClassNames  []string
 	Confusion   *confusion
@@ -41,7 +41,7 @@ func newView(p Page) (view, error) {
 	v := view{
 		Page: p, Style: template.CSS(style), Script: template.JS(script),
 		ScriptHash: "sha256-" + base64.StdEncoding.EncodeToString(hash[:]),
-		Headlines:  headlines(p), Facts: facts(p), Gallery: newGallery(p), Total: p.total(), ClassNames: classNames(p),
+		Headlines:  headlines(p), Facts: facts(p), Pictures: newPictures(p), Total: p.total(), ClassNames: classNames(p),
 		Settings: p.Settings, Errors: p.Errors, Skipped: p.Skipped,
 	}
 	v.evaluate(p)

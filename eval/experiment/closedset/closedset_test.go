@@ -57,7 +57,7 @@ func TestTable(t *testing.T) {
 	}
 	tree := cells[0]
 	if tree[0].Chosen["gibbs_outputscale"] != 4 && tree[1].Chosen["gibbs_outputscale"] != 4 {
-		t.Errorf("a prior that says nothing was chosen: %v", tree)
+		t.Errorf("a prior that records no choice: %v", tree)
 	}
 	if !reflect.DeepEqual(tree[2].Chosen, tree[1].Chosen) || len(tree[1].Chosen) != 2 || cells[1][0].Chosen != nil {
 		t.Errorf("eight classes take the choice of five: %v, %v", tree[1].Chosen, tree[2].Chosen)
@@ -74,7 +74,7 @@ func TestTable(t *testing.T) {
 	}
 	kept, err := closedset.Run(context.Background(), small(), s)
 	if err != nil || !reflect.DeepEqual(kept.Tables, o.Tables) {
-		t.Errorf("what was kept gives other tables, %v", err)
+		t.Errorf("the saved runs give other tables, %v", err)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestFigures(t *testing.T) {
 			}
 		}
 		if a.Off > 1e-8 {
-			t.Errorf("figure %d: step by step is %g off learning at once", i+3, a.Off)
+			t.Errorf("figure %d: step by step differs by %g from learning in one session", i+3, a.Off)
 		}
 	}
 	if one := r.Classes.GPR[0][0]; one > 0.2 {

@@ -3,10 +3,7 @@ package kind
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/agnivade/levenshtein"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/ablation"
@@ -16,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/ppcaonline"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
 // Config names the experiment to run and holds the settings of all kinds.
@@ -105,8 +103,5 @@ func Find(name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	nearest := slices.MinFunc(names, func(a, b string) int {
-		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
-	})
-	return Kind{}, fmt.Errorf("unknown kind of experiment %q; did you mean %q? The kinds are %s", name, nearest, strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("unknown kind of experiment %q%s The kinds are %s", name, suggest.Sentence(name, names), strings.Join(names, ", "))
 }

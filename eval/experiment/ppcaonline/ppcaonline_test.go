@@ -48,7 +48,7 @@ func TestData(t *testing.T) {
 			}
 			for _, v := range x {
 				if seen[v[0]] {
-					t.Fatal("an example is there twice")
+					t.Fatal("an example occurs twice")
 				}
 				seen[v[0]] = true
 			}
@@ -205,7 +205,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := small(1).trials(ctx, 0, 0); err == nil {
-		t.Error("went on")
+		t.Error("did not stop")
 	}
 }
 

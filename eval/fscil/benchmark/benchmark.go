@@ -127,7 +127,7 @@ func (l Lists) download(ctx context.Context, name string, client *http.Client) (
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: the server says %s", l.Address+name, response.Status)
+		return nil, fmt.Errorf("%s: the server answered %s", l.Address+name, response.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxListBytes))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // worthNaming is the smallest probability of a runner-up class that is shown.
 const worthNaming = 0.0005
 
-// gallery holds the pictures in the order in which a person should see them.
-type gallery struct {
+// pictures holds the pictures in the order in which a person should see them.
+type pictures struct {
 	Groups      []group
 	Shown, Left int
 	HasTruth    bool
@@ -42,13 +42,13 @@ type card struct {
 // runner is a runner-up class.
 type runner struct{ Label, Probability string }
 
-// newGallery sorts the predictions into groups: rejected, uncertain, then one
+// newPictures sorts the predictions into groups: rejected, uncertain, then one
 // group per class, and cuts them to the page's limit.
-func newGallery(p Page) gallery {
+func newPictures(p Page) pictures {
 	groups := groupPredictions(p)
 	shares := allot(groups, p.maxThumbnails())
 	known := knownNames(p.Classes)
-	g := gallery{HasTruth: slices.ContainsFunc(p.Predictions, func(q Prediction) bool { return q.Truth != "" })}
+	g := pictures{HasTruth: slices.ContainsFunc(p.Predictions, func(q Prediction) bool { return q.Truth != "" })}
 	for i, members := range groups {
 		if len(members.predictions) == 0 {
 			continue
