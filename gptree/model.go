@@ -92,11 +92,12 @@ func (m *model) on(mul linalg.Backend) (*model, error) {
 
 // assembleModel builds the trees of all parts, joins them, and fits the nodes
 // that are not fitted by VI, on a backend (nil for gonum).
-func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, mul linalg.Backend, from omegaSource) (*model, error) {
+func assembleModel(ctx context.Context, cfg Config, all exemplars.Table, fitted variational, mul linalg.Backend, from omegaSource) (*model, error) {
 	m := &model{cfg: cfg, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
+	own, dim := all.ByClass(), all.X.Cols
 	for i, p := range m.parts {
-		t, err := cfg.partTree(ctx, i, p, dim, all)
+		t, err := cfg.partTree(ctx, i, p, dim, own)
 		if err != nil {
 			return nil, err
 		}
@@ -107,18 +108,18 @@ func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitte
 		}
 		m.trees, leaves = append(m.trees, t), append(leaves, p.classes...)
 	}
-	rows := m.place(leaves, all)
+	rows := m.place(leaves, all.Classes, own)
 	var err error
-	if m.points, err = cfg.kernel(1).Points(rows.Matrix(dim)); err != nil {
+	if m.points, err = cfg.kernel(1).Points(rows.Matrix(dim, false)); err != nil {
 		return nil, err
 	}
 	return m, m.fill(from)
 }
 
 // place returns the points of the classes in the order of their leaves.
-func (m *model) place(leaves []string, all *members) exemplars.Rows {
+func (m *model) place(leaves, classes []string, own map[string]exemplars.Rows) exemplars.Rows {
 	columns := make(map[string]int)
-	for i, name := range all.Names() {
+	for i, name := range classes {
 		columns[name] = i
 	}
 	m.column = make([]int, len(leaves))
@@ -129,28 +130,26 @@ func (m *model) place(leaves []string, all *members) exemplars.Rows {
 	_, class := m.tree.Spans()
 	for _, c := range class {
 		m.first = append(m.first, len(rows))
-		k, _ := all.Get(leaves[c])
-		rows = append(rows, k.rows...)
+		rows = append(rows, own[leaves[c]]...)
 	}
 	m.first = append(m.first, len(rows))
 	return rows
 }
 
 // partTree returns the tree of a part. A session fitted by VI already has one.
-func (c Config) partTree(ctx context.Context, i int, p subtree, dim int, all *members) (*Tree, error) {
+func (c Config) partTree(ctx context.Context, i int, p subtree, dim int, own map[string]exemplars.Rows) (*Tree, error) {
 	if p.fitted != nil {
 		return p.fitted.tree, nil
 	}
-	means := dense.New(len(p.classes), dim)
-	for k, name := range p.classes {
-		m, _ := all.Get(name)
-		copy(dense.Row(means, k), meanOf(m.rows, dim, c.Normalize))
-	}
-	return c.build(ctx, means, uint64(i))
+	return c.build(ctx, p.classes, dim, own, uint64(i))
 }
 
-// build returns the tree over the rows of means.
-func (c Config) build(ctx context.Context, means blas64.General, stream uint64) (*Tree, error) {
+// build returns the tree over the means of classes.
+func (c Config) build(ctx context.Context, classes branch, dim int, own map[string]exemplars.Rows, stream uint64) (*Tree, error) {
+	means := dense.New(len(classes), dim)
+	for k, name := range classes {
+		copy(dense.Row(means, k), meanOf(own[name], dim, c.Normalize))
+	}
 	switch c.Tree {
 	case BuildStickBreaking:
 		return StickBreaking(means.Rows)

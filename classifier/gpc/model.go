@@ -30,20 +30,19 @@ type model struct {
 }
 
 // newModel prepares the examples of all classes; the draws are made later.
-func newModel(method string, cfg Config, dim int, all *members) (*model, error) {
-	names := slices.Sorted(slices.Values(all.Names()))
+func newModel(method string, cfg Config, all exemplars.Table) (*model, error) {
+	names, own := slices.Sorted(slices.Values(all.Classes)), all.ByClass()
 	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}}
 	var rows exemplars.Rows
 	for c, name := range names {
-		k, _ := all.Get(name)
-		rows = append(rows, k...)
-		for range k {
+		rows = append(rows, own[name]...)
+		for range own[name] {
 			m.own = append(m.own, c)
 		}
-		m.column = append(m.column, slices.Index(all.Names(), name))
+		m.column = append(m.column, slices.Index(all.Classes, name))
 	}
 	k := cfg.kernel()
-	x, err := k.Points(rows.Matrix(dim))
+	x, err := k.Points(rows.Matrix(all.X.Cols, false))
 	if err != nil {
 		return nil, err
 	}

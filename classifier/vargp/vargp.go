@@ -180,14 +180,8 @@ func (h *VARGP) session(x blas32.General, groups []classifier.Group) session {
 		s.number = h.model.Tasks()
 	}
 	for _, g := range groups {
-		rows := exemplars.Rows(nil).Plus(x, g.Rows)
-		m := rows.Matrix(x.Cols)
-		if h.cfg.Normalize {
-			for i, r := range rows {
-				classifier.Unit(dense.Row(m, i), r)
-			}
-		}
-		s.classes, s.rows = append(s.classes, g.Class), append(s.rows, m)
+		s.classes = append(s.classes, g.Class)
+		s.rows = append(s.rows, classifier.Placed(x, exemplars.Sorted(x, g.Rows), h.cfg.Normalize))
 	}
 	return s
 }

@@ -342,7 +342,7 @@ func TestRefuses(t *testing.T) {
 		dim, heads  int
 		lengthscale float64
 	}{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1, 1, math.Inf(1)}} {
-		if _, err := New(Paper(), c.dim, c.heads, c.lengthscale); err == nil {
+		if _, err := New(DefaultConfig(), c.dim, c.heads, c.lengthscale); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -20,7 +20,7 @@ type world struct {
 	// order is the order of independent examples: positions in the training
 	// data, class by class.
 	order []int
-	start oem.Params
+	start engine.Params
 }
 
 // stream returns an independent random stream per purpose.
@@ -56,12 +56,12 @@ func (c Config) draw(seed uint64, run int) (*world, error) {
 }
 
 // truth draws the model of the data.
-func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
+func (c Config) truth(rng *rand.Rand) (engine.Params, error) {
 	r := mat.NewDense(c.D, c.Q, nil)
 	r.Apply(func(int, int, float64) float64 { return rng.Float64() - 0.5 }, r)
 	var svd mat.SVD
 	if !svd.Factorize(r, mat.SVDThin) {
-		return oem.Params{}, fmt.Errorf("draw W: the decomposition did not converge")
+		return engine.Params{}, fmt.Errorf("draw W: the decomposition did not converge")
 	}
 	var u mat.Dense
 	svd.UTo(&u)
@@ -69,7 +69,7 @@ func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
 	for sigma < 1e-3 { // (0, 1) is open
 		sigma = rng.Float64()
 	}
-	p := oem.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: sigma * sigma}
+	p := engine.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: sigma * sigma}
 	for i := range c.D {
 		mat.Row(dense.Row(p.W, i), i, &u)
 	}
@@ -77,8 +77,8 @@ func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
 }
 
 // start draws the initial parameters.
-func (c Config) start(rng *rand.Rand) oem.Params {
-	p := oem.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: 1}
+func (c Config) start(rng *rand.Rand) engine.Params {
+	p := engine.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: 1}
 	for i := range p.Mean {
 		p.Mean[i] = rng.Float64() - 0.5
 	}
@@ -89,7 +89,7 @@ func (c Config) start(rng *rand.Rand) oem.Params {
 }
 
 // point draws x = Wz + ε.
-func point(p oem.Params, rng *rand.Rand) []float64 {
+func point(p engine.Params, rng *rand.Rand) []float64 {
 	x := make([]float64, len(p.Mean))
 	z := make([]float64, p.W.Cols)
 	for j := range z {
@@ -105,7 +105,7 @@ func point(p oem.Params, rng *rand.Rand) []float64 {
 }
 
 // centroids returns random points with noise added.
-func (c Config) centroids(truth oem.Params, rng *rand.Rand) [][]float64 {
+func (c Config) centroids(truth engine.Params, rng *rand.Rand) [][]float64 {
 	out := make([][]float64, c.Classes)
 	for k := range out {
 		out[k] = point(truth, rng)
@@ -118,7 +118,7 @@ func (c Config) centroids(truth oem.Params, rng *rand.Rand) [][]float64 {
 
 // fill draws points until every class has its training, validation and test
 // examples, and reports whether it succeeded.
-func (c Config) fill(w *world, truth oem.Params, centroids [][]float64, rng *rand.Rand) bool {
+func (c Config) fill(w *world, truth engine.Params, centroids [][]float64, rng *rand.Rand) bool {
 	sizes := []int{c.Train / c.Classes, c.Test / c.Classes, c.Test / c.Classes}
 	parts := []*[][][]float64{&w.train, &w.validation, &w.test}
 	for _, p := range parts {
