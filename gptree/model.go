@@ -65,6 +65,10 @@ type model struct {
 // An omegaSource returns the Gibbs node of a split, either sampled or restored.
 type omegaSource func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error)
 
+// A treeSource returns the tree of a part that was not fitted by VI, either built
+// or restored; i is the number of the part.
+type treeSource func(i int, p subtree) (*Tree, error)
+
 func sampled(ctx context.Context, s gp.Schedule, on linalg.Backend) omegaSource {
 	return func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error) {
 		return gp.FitGibbs(ctx, prior.On(on), left, s, stream)
@@ -90,14 +94,17 @@ func (m *model) on(mul linalg.Backend) (*model, error) {
 	return &out, nil
 }
 
-// assembleModel builds the trees of all parts, joins them, and fits the nodes
-// that are not fitted by VI, on a backend (nil for gonum).
-func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, mul linalg.Backend, from omegaSource) (*model, error) {
+// assembleModel joins the trees of all parts, and fits the nodes that are not
+// fitted by VI, on a backend (nil for gonum).
+func assembleModel(cfg Config, dim int, all *members, fitted variational, mul linalg.Backend, trees treeSource, from omegaSource) (*model, error) {
 	m := &model{cfg: cfg, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
 	for i, p := range m.parts {
-		t, err := cfg.partTree(ctx, i, p, dim, all)
-		if err != nil {
+		var t *Tree
+		var err error
+		if p.fitted != nil {
+			t = p.fitted.tree
+		} else if t, err = trees(i, p); err != nil {
 			return nil, err
 		}
 		if m.tree == nil {
@@ -136,17 +143,16 @@ func (m *model) place(leaves []string, all *members) exemplars.Rows {
 	return rows
 }
 
-// partTree returns the tree of a part. A session fitted by VI already has one.
-func (c Config) partTree(ctx context.Context, i int, p subtree, dim int, all *members) (*Tree, error) {
-	if p.fitted != nil {
-		return p.fitted.tree, nil
+// built returns a source that builds trees over the means of classes.
+func built(ctx context.Context, cfg Config, dim int, all *members) treeSource {
+	return func(i int, p subtree) (*Tree, error) {
+		means := dense.New(len(p.classes), dim)
+		for k, name := range p.classes {
+			m, _ := all.Get(name)
+			copy(dense.Row(means, k), meanOf(m.rows, dim, cfg.Normalize))
+		}
+		return cfg.build(ctx, means, uint64(i))
 	}
-	means := dense.New(len(p.classes), dim)
-	for k, name := range p.classes {
-		m, _ := all.Get(name)
-		copy(dense.Row(means, k), meanOf(m.rows, dim, c.Normalize))
-	}
-	return c.build(ctx, means, uint64(i))
 }
 
 // build returns the tree over the rows of means.

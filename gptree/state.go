@@ -1,7 +1,6 @@
 package gptree
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -17,7 +16,9 @@ type settings struct {
 	classifier.Learned
 	// Fitted are the sessions that were fitted by VI.
 	Fitted []fittedSession `json:"fitted,omitempty"`
-	Choice *Choice         `json:"root_choice,omitempty"`
+	// Trees are the trees of the other parts, in order.
+	Trees  []*Tree `json:"trees,omitempty"`
+	Choice *Choice `json:"root_choice,omitempty"`
 }
 
 // fittedSession describes, in a file, a session fitted by VI besides its tensors.
@@ -42,6 +43,11 @@ func (h *GPTree) Save() (classifier.State, error) {
 	}
 	tensors := exemplars.Tensors(rows, h.dim)
 	tensors["session"] = classifier.CountTensor(sessions)
+	for i, p := range h.model.parts {
+		if p.fitted == nil {
+			set.Trees = append(set.Trees, h.model.trees[i])
+		}
+	}
 	var omega []float64
 	for _, n := range h.model.nodes {
 		if g, ok := n.latent.(*gp.Gibbs); ok {
@@ -98,7 +104,7 @@ func load(s classifier.State) (*GPTree, error) {
 	if err := h.loadFitted(s, set.Fitted); err != nil {
 		return nil, err
 	}
-	return h, h.loadModel(s)
+	return h, h.loadModel(s, set.Trees)
 }
 
 // maxSession bounds the number of a session in a file.
@@ -206,8 +212,8 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 	return b, nil
 }
 
-// loadModel restores the Gibbs nodes from their ω.
-func (h *GPTree) loadModel(s classifier.State) error {
+// loadModel restores the trees, and the Gibbs nodes from their ω.
+func (h *GPTree) loadModel(s classifier.State, saved []*Tree) error {
 	omega, err := s.Float64("omega", len(s.Tensors["omega"].F64))
 	if err != nil {
 		return err
@@ -224,8 +230,19 @@ func (h *GPTree) loadModel(s classifier.State) error {
 		}
 		return gp.NewGibbs(prior, left, chains)
 	}
-	if h.model, err = assembleModel(context.Background(), cfg, h.dim, &h.all, h.fitted, nil, from); err != nil {
+	trees := func(_ int, p subtree) (*Tree, error) {
+		if len(saved) == 0 || saved[0] == nil || saved[0].Classes() != len(p.classes) {
+			return nil, fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model again", len(p.classes))
+		}
+		t := saved[0]
+		saved = saved[1:]
+		return t, nil
+	}
+	if h.model, err = assembleModel(cfg, h.dim, &h.all, h.fitted, nil, trees, from); err != nil {
 		return err
+	}
+	if len(saved) > 0 {
+		return fmt.Errorf("%d trees too many", len(saved))
 	}
 	if len(omega) > 0 {
 		return fmt.Errorf("tensor omega: %d values too many", len(omega))
