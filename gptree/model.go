@@ -3,6 +3,7 @@ package gptree
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A nodeKind selects the kernel of a node.
@@ -62,16 +64,21 @@ type model struct {
 	mul   linalg.Backend // nil is gonum
 }
 
-// An omegaSource returns the Gibbs node of a split, either sampled or restored.
-type omegaSource func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error)
+// An omegaSource returns the Gibbs node of a split over some classes, either
+// sampled or restored.
+type omegaSource func(prior gp.Prior, left []bool, classes []string) (*gp.Gibbs, error)
 
 // A treeSource returns the tree of a part that was not fitted by VI, either built
-// or restored; i is the number of the part.
-type treeSource func(i int, p subtree) (*Tree, error)
+// or restored.
+type treeSource func(p subtree) (*Tree, error)
 
-func sampled(ctx context.Context, s gp.Schedule, on linalg.Backend) omegaSource {
-	return func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error) {
-		return gp.FitGibbs(ctx, prior.On(on), left, s, stream)
+// sampled returns a source whose chains depend on the names of the classes: they
+// stay when other splits come and go.
+func sampled(ctx context.Context, cfg Config, on linalg.Backend) omegaSource {
+	return func(prior gp.Prior, left []bool, classes []string) (*gp.Gibbs, error) {
+		return gp.FitGibbs(ctx, prior.On(on), left, cfg.schedule(), func(chain int) *rand.Rand {
+			return random.StreamOf(cfg.Seed, "gptree/gibbs", classes, chain)
+		})
 	}
 }
 
@@ -99,12 +106,12 @@ func (m *model) on(mul linalg.Backend) (*model, error) {
 func assembleModel(cfg Config, dim int, all *members, fitted variational, mul linalg.Backend, trees treeSource, from omegaSource) (*model, error) {
 	m := &model{cfg: cfg, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
-	for i, p := range m.parts {
+	for _, p := range m.parts {
 		var t *Tree
 		var err error
 		if p.fitted != nil {
 			t = p.fitted.tree
-		} else if t, err = trees(i, p); err != nil {
+		} else if t, err = trees(p); err != nil {
 			return nil, err
 		}
 		if m.tree == nil {
@@ -119,7 +126,7 @@ func assembleModel(cfg Config, dim int, all *members, fitted variational, mul li
 	if m.points, err = cfg.kernel(1).Points(rows.Matrix(dim)); err != nil {
 		return nil, err
 	}
-	return m, m.fill(from)
+	return m, m.fill(leaves, from)
 }
 
 // place returns the points of the classes in the order of their leaves.
@@ -145,31 +152,32 @@ func (m *model) place(leaves []string, all *members) exemplars.Rows {
 
 // built returns a source that builds trees over the means of classes.
 func built(ctx context.Context, cfg Config, dim int, all *members) treeSource {
-	return func(i int, p subtree) (*Tree, error) {
+	return func(p subtree) (*Tree, error) {
 		means := dense.New(len(p.classes), dim)
 		for k, name := range p.classes {
 			m, _ := all.Get(name)
 			copy(dense.Row(means, k), meanOf(m.rows, dim, cfg.Normalize))
 		}
-		return cfg.build(ctx, means, uint64(i))
+		return cfg.build(ctx, means, p.classes)
 	}
 }
 
-// build returns the tree over the rows of means.
-func (c Config) build(ctx context.Context, means blas64.General, stream uint64) (*Tree, error) {
+// build returns the tree over the means of classes.
+func (c Config) build(ctx context.Context, means blas64.General, classes branch) (*Tree, error) {
+	seed := random.StreamOf(c.Seed, "gptree/tree", classes).Uint64()
 	switch c.Tree {
 	case BuildStickBreaking:
 		return StickBreaking(means.Rows)
 	case BuildRandom:
-		return RandomBalanced(means.Rows, c.Seed+stream)
+		return RandomBalanced(means.Rows, seed)
 	}
 	k := DefaultKMeansConfig()
-	k.Seed = c.Seed + stream
+	k.Seed = seed
 	return KMeans(ctx, means, k)
 }
 
 // fill makes the nodes of all splits.
-func (m *model) fill(from omegaSource) error {
+func (m *model) fill(leaves []string, from omegaSource) error {
 	var grams [nodeKinds]func() (blas64.General, error)
 	for kind, k := range m.cfg.kernels() {
 		grams[kind] = sync.OnceValues(func() (blas64.General, error) { return k.Gram(m.points) })
@@ -179,7 +187,11 @@ func (m *model) fill(from omegaSource) error {
 	}
 	ids := m.splitIDs()
 	m.nodes = make([]node, m.tree.Splits())
-	spans, _ := m.tree.Spans()
+	spans, class := m.tree.Spans()
+	names := make([]string, len(class))
+	for k, c := range class {
+		names[k] = leaves[c]
+	}
 	for s, span := range spans {
 		n := &m.nodes[s]
 		n.lo, n.hi = m.first[span.Lo], m.first[span.Hi]
@@ -190,15 +202,15 @@ func (m *model) fill(from omegaSource) error {
 			n.latent, n.kind = b.nodes[ids[s].split].On(m.mul), variationalNode
 			continue
 		}
-		if err := m.fillGibbs(n, m.first[span.Mid], ids[s], grams[n.kind], from); err != nil {
+		if err := m.fillGibbs(n, m.first[span.Mid], names[span.Lo:span.Hi], grams[n.kind], from); err != nil {
 			return fmt.Errorf("split %d: %w", s, err)
 		}
 	}
 	return nil
 }
 
-// fillGibbs fits a Gibbs node whose left points end at middle.
-func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.General, error), from omegaSource) error {
+// fillGibbs fits a Gibbs node over some classes whose left points end at middle.
+func (m *model) fillGibbs(n *node, middle int, classes []string, gram func() (blas64.General, error), from omegaSource) error {
 	var prior gp.Prior
 	var err error
 	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights { // cheaper
@@ -216,7 +228,7 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 	for i := range middle - n.lo {
 		left[i] = true
 	}
-	n.latent, err = from(prior, left, gp.Stream{Seed: m.cfg.Seed, Node: id.stream()})
+	n.latent, err = from(prior, left, classes)
 	return err
 }
 
@@ -225,14 +237,6 @@ type splitID struct {
 	// root reports whether the split joins part to those before it.
 	root        bool
 	part, split int
-}
-
-func (id splitID) stream() uint64 {
-	z := stream(rootStream, uint64(id.part)+1)
-	if id.root {
-		return stream(z, 0)
-	}
-	return stream(z, uint64(id.split)+1)
 }
 
 // splitIDs returns the IDs of all splits: Join numbers the new root first, then

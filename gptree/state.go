@@ -219,7 +219,7 @@ func (h *GPTree) loadModel(s classifier.State, saved []*Tree) error {
 		return err
 	}
 	cfg := h.effective()
-	from := func(prior gp.Prior, left []bool, _ gp.Stream) (*gp.Gibbs, error) {
+	from := func(prior gp.Prior, left []bool, _ []string) (*gp.Gibbs, error) {
 		n := prior.Len()
 		if len(omega)/n < cfg.Chains {
 			return nil, fmt.Errorf("tensor omega: too few values")
@@ -230,7 +230,7 @@ func (h *GPTree) loadModel(s classifier.State, saved []*Tree) error {
 		}
 		return gp.NewGibbs(prior, left, chains)
 	}
-	trees := func(_ int, p subtree) (*Tree, error) {
+	trees := func(p subtree) (*Tree, error) {
 		if len(saved) == 0 || saved[0] == nil || saved[0].Classes() != len(p.classes) {
 			return nil, fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model again", len(p.classes))
 		}

@@ -3,13 +3,13 @@ package gptree
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // tolerance is the gain in nats per example below which a VI node has converged.
@@ -45,12 +45,12 @@ func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, 
 	}
 	b := &vi{session: session, classes: classes}
 	var err error
-	if b.tree, err = cfg.build(ctx, means, uint64(session)); err != nil {
+	if b.tree, err = cfg.build(ctx, means, classes); err != nil {
 		return nil, nil, err
 	}
 	fresh := make([]member, len(classes))
 	dense.Parallel(len(classes), func(i int) {
-		rng := rand.New(rand.NewPCG(cfg.Seed, stream(inducingStream+uint64(session), uint64(i))))
+		rng := random.StreamOf(cfg.Seed, "gptree/inducing", classes[i:i+1])
 		fresh[i] = member{rows: inducing(rows[classes[i]], dim, cfg.Inducing, cfg.Normalize, rng), session: session}
 	})
 	byName := make(map[string]member, len(classes))
@@ -59,10 +59,6 @@ func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, 
 	}
 	return b, byName, nil
 }
-
-// inducingStream is the stream of inducing inputs; the value is arbitrary but
-// fixed.
-const inducingStream = 0x696e647563696e67
 
 // fit fits the nodes one after the other; each is parallel in itself.
 func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemplars.Rows, points map[string]member, m linalg.Backend) error {
