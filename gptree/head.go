@@ -182,7 +182,7 @@ func (h *GPTree) refit(ctx context.Context) error {
 	}
 	cfg := h.effective()
 	var err error
-	h.model, err = assembleModel(ctx, cfg, h.all, h.fitted, h.mul, sampled(ctx, cfg.schedule(), h.mul))
+	h.model, err = assembleModel(cfg, h.all, h.fitted, h.mul, built(ctx, cfg, h.all), sampled(ctx, cfg, h.mul))
 	return err
 }
 

@@ -1,7 +1,6 @@
 package gptree
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -17,7 +16,9 @@ type settings struct {
 	classifier.Learned
 	// Fitted are the sessions that were fitted by VI.
 	Fitted []fittedSession `json:"fitted,omitempty"`
-	Choice *Choice         `json:"root_choice,omitempty"`
+	// Trees are the trees of the other parts, in order.
+	Trees  []*Tree `json:"trees,omitempty"`
+	Choice *Choice `json:"root_choice,omitempty"`
 }
 
 // fittedSession describes, in a file, a session fitted by VI besides its tensors.
@@ -37,6 +38,11 @@ func (h *GPTree) Save() (classifier.State, error) {
 	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Choice: h.choice}
 	tensors := h.all.Tensors()
 	tensors["session"] = classifier.CountTensor(h.all.Sessions)
+	for i, p := range h.model.parts {
+		if p.fitted == nil {
+			set.Trees = append(set.Trees, h.model.trees[i])
+		}
+	}
 	var omega []float64
 	for _, n := range h.model.nodes {
 		if g, ok := n.latent.(*gp.Gibbs); ok {
@@ -85,7 +91,7 @@ func (h *GPTree) restore(s classifier.State, set settings) error {
 	if err := h.loadFitted(s, set.Fitted); err != nil {
 		return err
 	}
-	return h.loadModel(s)
+	return h.loadModel(s, set.Trees)
 }
 
 // loadFitted restores the VI nodes of all sessions that have them.
@@ -175,14 +181,14 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 	return b, nil
 }
 
-// loadModel restores the Gibbs nodes from their ω.
-func (h *GPTree) loadModel(s classifier.State) error {
+// loadModel restores the trees, and the Gibbs nodes from their ω.
+func (h *GPTree) loadModel(s classifier.State, saved []*Tree) error {
 	omega, err := s.Float64("omega", len(s.Tensors["omega"].F64))
 	if err != nil {
 		return err
 	}
 	cfg := h.effective()
-	from := func(prior gp.Prior, left []bool, _ gp.Stream) (*gp.Gibbs, error) {
+	from := func(prior gp.Prior, left []bool, _ []string) (*gp.Gibbs, error) {
 		n := prior.Len()
 		if len(omega)/n < cfg.Chains {
 			return nil, fmt.Errorf("tensor omega: too few values")
@@ -193,8 +199,19 @@ func (h *GPTree) loadModel(s classifier.State) error {
 		}
 		return gp.NewGibbs(prior, left, chains)
 	}
-	if h.model, err = assembleModel(context.Background(), cfg, h.all, h.fitted, nil, from); err != nil {
+	trees := func(p subtree) (*Tree, error) {
+		if len(saved) == 0 || saved[0] == nil || saved[0].Classes() != len(p.classes) {
+			return nil, fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model again", len(p.classes))
+		}
+		t := saved[0]
+		saved = saved[1:]
+		return t, nil
+	}
+	if h.model, err = assembleModel(cfg, h.all, h.fitted, nil, trees, from); err != nil {
 		return err
+	}
+	if len(saved) > 0 {
+		return fmt.Errorf("%d trees too many", len(saved))
 	}
 	if len(omega) > 0 {
 		return fmt.Errorf("tensor omega: %d values too many", len(omega))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
@@ -12,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // tolerance is the gain in nats per example below which a VI node has converged.
@@ -43,12 +43,12 @@ func (v variational) of(session int) *vi {
 func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]exemplars.Rows) (*vi, map[string]exemplars.Rows, error) {
 	b := &vi{session: session, classes: slices.Sorted(maps.Keys(rows))}
 	var err error
-	if b.tree, err = cfg.build(ctx, b.classes, dim, rows, uint64(session)); err != nil {
+	if b.tree, err = cfg.build(ctx, b.classes, dim, rows); err != nil {
 		return nil, nil, err
 	}
 	points := make([]exemplars.Rows, len(b.classes))
 	dense.Parallel(len(points), func(i int) {
-		rng := rand.New(rand.NewPCG(cfg.Seed, stream(inducingStream+uint64(session), uint64(i))))
+		rng := random.StreamOf(cfg.Seed, "gptree/inducing", b.classes[i:i+1])
 		points[i] = inducing(rows[b.classes[i]], dim, cfg.Inducing, cfg.Normalize, rng)
 	})
 	byName := make(map[string]exemplars.Rows, len(points))
@@ -57,10 +57,6 @@ func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]
 	}
 	return b, byName, nil
 }
-
-// inducingStream is the stream of inducing inputs; the value is arbitrary but
-// fixed.
-const inducingStream = 0x696e647563696e67
 
 // fit fits the nodes one after the other; each is parallel in itself.
 func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[string]exemplars.Rows, m linalg.Backend) error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 const (
@@ -19,8 +19,6 @@ const (
 	// minCalibration is the minimum number of held-out samples for a threshold:
 	// with fewer, 5 % is less than one sample.
 	minCalibration = 20
-	// calibrationStream names the random stream of the folds.
-	calibrationStream = 0x63616c6962726174
 )
 
 // episodeNovelty calibrates on episodes of the batch; the heads learn its
@@ -123,7 +121,6 @@ func foldNovelty(ctx context.Context, fresh func() (classifier.Learner, error), 
 // class of n samples has at most ⌈n/5⌉ of them in a fold, so every fold trains
 // on every class.
 func folds(b Batch, seed uint64) []int {
-	rng := rand.New(rand.NewPCG(seed, calibrationStream))
 	fold := make([]int, len(b.Labels))
 	next := 0
 	for _, g := range classifier.GroupByClass(b.Labels) {
@@ -133,6 +130,7 @@ func folds(b Batch, seed uint64) []int {
 			continue
 		}
 		slices.SortFunc(members, func(i, j int) int { return bytes.Compare(b.Content[i][:], b.Content[j][:]) })
+		rng := random.StreamOf(seed, "model/folds", []string{g.Class})
 		rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		for _, i := range members {
 			fold[i] = next % calibrationFolds

@@ -3,7 +3,6 @@ package gpc
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -13,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A model holds what prediction needs. It is never changed.
@@ -50,7 +50,7 @@ func newModel(method string, cfg Config, all exemplars.Table) (*model, error) {
 		return nil, err
 	}
 	m.open = dense.New(cfg.Chains*cfg.Draws, m.classes)
-	addNormals(rand.New(rand.NewPCG(cfg.Seed, openStream)), m.open.Data)
+	addNormals(random.Stream(cfg.Seed, "classifier/gpc/open"), m.open.Data)
 	return m, nil
 }
 

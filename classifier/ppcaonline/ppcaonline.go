@@ -2,9 +2,7 @@ package ppcaonline
 
 import (
 	"context"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -12,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // Online is a head with one PPCA per class that learns one example at a time,
@@ -95,9 +94,7 @@ func (c Config) components(d int) int { return max(0, min(c.Q, d-1)) }
 // mean, σ₀² or the floor, and small random directions that depend only on the
 // class's name. EM needs some: zero would stay zero.
 func (c Config) start(m *model, class string, first []float64) engine.Params {
-	name := fnv.New64a()
-	_, _ = name.Write([]byte(class)) // never fails
-	rng := rand.New(rand.NewPCG(c.Seed, name.Sum64()))
+	rng := random.StreamOf(c.Seed, "classifier/ppcaonline/start", []string{class})
 	sigma2 := m.Shared.Sigma2
 	p := engine.Params{Mean: slices.Clone(first), W: dense.New(m.Dim, c.components(m.Dim)), Sigma2: math.Max(1, c.Floor) * sigma2}
 	scale := math.Sqrt(startingShare * sigma2 / float64(m.Dim))

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
-	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A world holds everything drawn from one seed. Examples are grouped by class.
@@ -21,11 +21,6 @@ type world struct {
 	// data, class by class.
 	order []int
 	start engine.Params
-}
-
-// stream returns an independent random stream per purpose.
-func stream(seed uint64, run int, purpose string) *rand.Rand {
-	return experiment.Stream(seed, fmt.Sprintf("natoem/%s/%d", purpose, run)) // the name fixes the published numbers
 }
 
 // draws bounds the points drawn to find enough of every class, centroidTries
@@ -38,17 +33,17 @@ const (
 // draw makes the world of a run. It redraws the centroids if one of their cells
 // is too small to fill.
 func (c Config) draw(seed uint64, run int) (*world, error) {
-	rng := stream(seed, run, "model")
+	rng := random.Stream(seed, "experiment/ppcaonline/model", run)
 	truth, err := c.truth(rng)
 	if err != nil {
 		return nil, err
 	}
-	points := stream(seed, run, "points")
+	points := random.Stream(seed, "experiment/ppcaonline/points", run)
 	for range centroidTries {
 		w := &world{}
 		if c.fill(w, truth, c.centroids(truth, rng), points) {
-			w.order = stream(seed, run, "order").Perm(len(w.train) * len(w.train[0]))
-			w.start = c.start(stream(seed, run, "start"))
+			w.order = random.Stream(seed, "experiment/ppcaonline/order", run).Perm(len(w.train) * len(w.train[0]))
+			w.start = c.start(random.Stream(seed, "experiment/ppcaonline/start", run))
 			return w, nil
 		}
 	}
