@@ -61,6 +61,29 @@ func (l Learned) Check(s State) (fitted bool, err error) {
 	return err == nil, err
 }
 
+// LoadHead returns the head of a method that s describes. T holds its settings
+// and embeds Learned; unfitted creates the head from them, and restore reads the
+// tensors if it has learned any classes.
+func LoadHead[H any, T interface{ Check(State) (bool, error) }](method string, s State, unfitted func(T) (H, error), restore func(H, State, T) error) (H, error) {
+	var set T
+	var head H
+	err := s.Decode(&set)
+	if err == nil {
+		head, err = unfitted(set)
+	}
+	if err == nil {
+		var fitted bool
+		if fitted, err = set.Check(s); fitted {
+			err = restore(head, s, set)
+		}
+	}
+	if err != nil {
+		var none H
+		return none, fmt.Errorf("%s: load: %w", method, err)
+	}
+	return head, nil
+}
+
 // CheckUnfitted returns an error if a head without classes has tensors.
 func (s State) CheckUnfitted() error {
 	if len(s.Tensors) > 0 {

@@ -76,19 +76,6 @@ func Load(s Sources) (Config, error) {
 	return c, c.Validate()
 }
 
-// Keys returns every key with its default value, sorted by key.
-func Keys() ([]string, map[string]any, error) {
-	v, known, err := withDefaults()
-	if err != nil {
-		return nil, nil, err
-	}
-	values := make(map[string]any, len(known))
-	for _, k := range known {
-		values[k] = v.Get(k)
-	}
-	return known, values, nil
-}
-
 func withDefaults() (*viper.Viper, []string, error) {
 	var tree map[string]any
 	defaults := Default()

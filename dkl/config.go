@@ -22,10 +22,6 @@ type Config struct {
 	Seed uint64 `json:"seed" mapstructure:"seed"`
 }
 
-// DefaultConfig returns a linear head of 512 values, the paper's width for
-// few-shot learning.
-func DefaultConfig() Config { return Config{Dim: 512} }
-
 // Validate names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Dim < 1 || c.Dim > maxWidth {

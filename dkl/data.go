@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // Examples holds the training data of a projection: row i of X (n×d) belongs to
@@ -77,18 +77,11 @@ func (d *data) share(rows []int, class int, t Training) {
 	if t.Validation > 0 && len(rows) >= leastHeld {
 		held = max(1, int(math.Round(t.Validation*float64(len(rows)))))
 	}
-	rng := rand.New(rand.NewPCG(t.Seed, heldStream+uint64(class)))
+	rng := random.StreamOf(t.Seed, "dkl/held", d.classes[class:class+1])
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	d.held = append(d.held, rows[:held]...)
 	d.train = append(d.train, rows[held:]...)
 }
-
-// Streams of draws; the values are arbitrary but fixed, and far from the streams
-// of initial values.
-const (
-	heldStream  = 1 << 40
-	orderStream = 1 << 41
-)
 
 // sizes counts the training examples of every class.
 func (d *data) sizes() []int {
@@ -105,7 +98,7 @@ type pick struct{ row, view int }
 
 // epoch returns all training examples in the order of an epoch.
 func (d *data) epoch(seed uint64, epoch int) []pick {
-	rng := rand.New(rand.NewPCG(seed, orderStream+uint64(epoch)))
+	rng := random.Stream(seed, "dkl/order", epoch)
 	order := make([]pick, len(d.train))
 	for i, p := range rng.Perm(len(d.train)) {
 		order[i] = pick{row: d.train[p], view: rng.IntN(1 + len(d.examples.Views))}

@@ -211,9 +211,6 @@ func TestSeedDecidesInitialValues(t *testing.T) {
 }
 
 func TestConfigRefuses(t *testing.T) {
-	if cfg := dkl.DefaultConfig(); cfg.Validate() != nil || cfg.Dim != 512 || cfg.Hidden != 0 || cfg.Residual {
-		t.Errorf("default: %+v", cfg)
-	}
 	for _, c := range []variant{
 		{5, dkl.Config{}}, {5, dkl.Config{Dim: -1}}, {5, dkl.Config{Dim: 1 << 17}},
 		{5, dkl.Config{Dim: 5, Hidden: -1}}, {5, dkl.Config{Dim: 5, Hidden: 1 << 17}},

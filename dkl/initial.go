@@ -8,30 +8,24 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-)
-
-// Streams of the initial values, one per tensor.
-const (
-	hiddenStream = 1 + iota
-	outStream
-	skipStream
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // initialise draws θ as described in the package comment; biases stay 0.
 func (h *Head) initialise() {
 	if h.shape.hidden > 0 {
-		gaussian(h.w.hidden.w, math.Sqrt(2/float64(h.shape.in)), h.draws(hiddenStream))
+		gaussian(h.w.hidden.w, math.Sqrt(2/float64(h.shape.in)), h.draws("hidden"))
 	}
 	if !h.shape.residual {
-		orthogonal(h.w.out.w, h.draws(outStream))
+		orthogonal(h.w.out.w, h.draws("out"))
 	}
 	if h.shape.trainedSkip() {
-		orthogonal(h.w.skip.w, h.draws(skipStream))
+		orthogonal(h.w.skip.w, h.draws("skip"))
 	}
 }
 
-func (h *Head) draws(stream uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(h.cfg.Seed, stream))
+func (h *Head) draws(tensor string) *rand.Rand {
+	return random.Stream(h.cfg.Seed, "dkl/initial/"+tensor)
 }
 
 func gaussian(w blas64.General, deviation float64, rng *rand.Rand) {

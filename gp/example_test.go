@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -23,7 +24,8 @@ func ExampleFitGibbs() {
 		return
 	}
 	right := []bool{false, false, false, true, true, true}
-	node, err := gp.FitGibbs(context.Background(), prior, right, gp.Schedule{Chains: 30, Steps: 10}, gp.Stream{Seed: 1})
+	streams := func(chain int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(chain))) }
+	node, err := gp.FitGibbs(context.Background(), prior, right, gp.Schedule{Chains: 30, Steps: 10}, streams)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -45,21 +45,6 @@ func (s Schedule) Validate() error {
 	return nil
 }
 
-// A Stream identifies the random stream of a node; each chain gets its own.
-type Stream struct {
-	// Seed is the user's; Node distinguishes the nodes of one model.
-	Seed, Node uint64
-}
-
-// Chain returns the random source of chain i, with the numbers mixed as in
-// SplitMix64 (Steele, Lea, Flood 2014).
-func (s Stream) Chain(i int) *rand.Rand {
-	z := s.Node + (uint64(i)+1)*0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return rand.New(rand.NewPCG(s.Seed, z^z>>31))
-}
-
 // Gibbs is a binary classifier whose posterior is a mixture over the ω of
 // several chains. It is immutable and safe for concurrent use.
 type Gibbs struct {
@@ -81,9 +66,10 @@ type conditional struct {
 	factor  func() (blas64.General, error)
 }
 
-// FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i. It
+// FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i, and
+// stream(c) the random numbers of chain c, called from several goroutines. It
 // checks ctx before it begins and then runs to the end.
-func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream Stream) (*Gibbs, error) {
+func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream func(chain int) *rand.Rand) (*Gibbs, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}
@@ -96,7 +82,7 @@ func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream S
 	sampler := newSampler(prior, halves(yes))
 	omega := make([][]float64, s.Chains)
 	err := dense.ParallelErr(s.Chains, func(c int) (err error) {
-		omega[c], err = sampler.run(s.Steps, stream.Chain(c))
+		omega[c], err = sampler.run(s.Steps, stream(c))
 		return err
 	})
 	if err != nil {

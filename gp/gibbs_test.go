@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 func inputs(n, d int, seed uint64) blas64.General {
@@ -24,6 +25,11 @@ func inputs(n, d int, seed uint64) blas64.General {
 	m := dense.New(n, d)
 	normals(rng, m.Data)
 	return m
+}
+
+// streams returns the streams of the chains of a node.
+func streams(seed uint64) func(chain int) *rand.Rand {
+	return func(chain int) *rand.Rand { return random.Stream(seed, "test", chain) }
 }
 
 func labels(n int, seed uint64) []bool {
@@ -182,7 +188,7 @@ func TestDrawsHaveTheConditionalMoments(t *testing.T) {
 	}{"full": {full, full.k}, "singular": {function, k}, "weights": {weight, k}} {
 		mean, cov := exact(t, c.k, omega, kappa)
 		s := newSampler(c.prior, kappa)
-		rng := Stream{Seed: 1}.Chain(0)
+		rng := random.Stream(1, "test")
 		f, room := make([]float64, 5), dense.New(c.prior.Width(), c.prior.Width())
 		var sum [5]float64
 		var squares [5][5]float64
@@ -297,7 +303,7 @@ func TestGibbsIsThePosterior(t *testing.T) {
 		s := newSampler(w.prior, halves(yes))
 		var means, squares [chains][3]float64
 		for c := range chains {
-			rng := Stream{Seed: 5, Node: uint64(n)}.Chain(c)
+			rng := random.Stream(5, "test", n, c)
 			omega, f, room := make([]float64, n), make([]float64, n), dense.New(n, n)
 			drawOmega(omega, f, rng)
 			for step := range steps + 50 {
@@ -350,7 +356,7 @@ func TestMixtureIsTheMarginal(t *testing.T) {
 	x := inputs(3, 2, 9)
 	w := newWorld(t, rbf(), x, x)
 	yes := []bool{true, true, false}
-	g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 4000, Steps: 20}, Stream{Seed: 2})
+	g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 4000, Steps: 20}, streams(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,11 +390,11 @@ func TestSpacesAgree(t *testing.T) {
 	for i := range yes {
 		yes[i] = dense.Row(x, i)[0]+0.5*dense.Row(x, i)[1] > 0
 	}
-	a, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 300, Steps: 8}, Stream{Seed: 1})
+	a, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 300, Steps: 8}, streams(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := FitGibbs(context.Background(), weight, yes, Schedule{Chains: 300, Steps: 8}, Stream{Seed: 2})
+	b, err := FitGibbs(context.Background(), weight, yes, Schedule{Chains: 300, Steps: 8}, streams(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +437,7 @@ func TestSpacesAgree(t *testing.T) {
 func TestGibbsRepeats(t *testing.T) {
 	w := newWorld(t, rbf(), inputs(30, 3, 1), inputs(70, 3, 2))
 	run := func(seed uint64) []float64 {
-		g, err := FitGibbs(context.Background(), w.prior, labels(30, 1), Schedule{Chains: 30, Steps: 10}, Stream{Seed: seed, Node: 3})
+		g, err := FitGibbs(context.Background(), w.prior, labels(30, 1), Schedule{Chains: 30, Steps: 10}, streams(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -457,7 +463,7 @@ func TestDegenerateNodes(t *testing.T) {
 	for _, k := range []kernel.Kernel{rbf(), {Kind: kernel.Linear, Normalize: true, Lengthscale: 1, Outputscale: 4}} {
 		w := newWorld(t, k, same, inputs(3, 2, 2))
 		for _, yes := range [][]bool{labels(6, 1), make([]bool, 6)} {
-			g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 20, Steps: 1}, Stream{})
+			g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 20, Steps: 1}, streams(0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -486,10 +492,10 @@ func TestGibbsRefuses(t *testing.T) {
 	bad := dense.Clone(w.k)
 	bad.Data[4] = math.NaN()
 	for name, err := range map[string]error{
-		"cancelled": second(FitGibbs(ctx, w.prior, yes, PaperSchedule(), Stream{})),
-		"labels":    second(FitGibbs(context.Background(), w.prior, yes[:2], PaperSchedule(), Stream{})),
-		"chains":    second(FitGibbs(context.Background(), w.prior, yes, Schedule{Steps: 1}, Stream{})),
-		"steps":     second(FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 1}, Stream{})),
+		"cancelled": second(FitGibbs(ctx, w.prior, yes, PaperSchedule(), streams(0))),
+		"labels":    second(FitGibbs(context.Background(), w.prior, yes[:2], PaperSchedule(), streams(0))),
+		"chains":    second(FitGibbs(context.Background(), w.prior, yes, Schedule{Steps: 1}, streams(0))),
+		"steps":     second(FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 1}, streams(0))),
 		"no omega":  second(NewGibbs(w.prior, yes, nil)),
 		"negative":  second(NewGibbs(w.prior, yes, [][]float64{{0.1, -1, 0.1}})),
 		"short":     second(NewGibbs(w.prior, yes, [][]float64{{0.1}})),
@@ -501,7 +507,7 @@ func TestGibbsRefuses(t *testing.T) {
 			t.Errorf("%s was accepted", name)
 		}
 	}
-	g, err := FitGibbs(context.Background(), w.prior, yes, PaperSchedule(), Stream{})
+	g, err := FitGibbs(context.Background(), w.prior, yes, PaperSchedule(), streams(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -528,12 +534,12 @@ func TestGibbsOnEveryBackend(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, prior := range map[string]Prior{"rbf": w.prior, "linear": weight} {
-		want, err := FitGibbs(context.Background(), prior, labels(n, 1), Schedule{Chains: 2, Steps: 3}, Stream{Seed: 1})
+		want, err := FitGibbs(context.Background(), prior, labels(n, 1), Schedule{Chains: 2, Steps: 3}, streams(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
-			got, err := FitGibbs(context.Background(), prior.On(m), labels(n, 1), Schedule{Chains: 2, Steps: 3}, Stream{Seed: 1})
+			got, err := FitGibbs(context.Background(), prior.On(m), labels(n, 1), Schedule{Chains: 2, Steps: 3}, streams(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -579,7 +585,7 @@ func BenchmarkFitGibbs(b *testing.B) {
 					b.Run(fmt.Sprintf("%s/n=%d/d=%d/chains=%d/steps=%d/%s", name, c.n, c.d, s.Chains, s.Steps, backend), func(b *testing.B) {
 						on := prior.On(nativetest.Open(b, backend))
 						for b.Loop() {
-							if _, err := FitGibbs(context.Background(), on, yes, s, Stream{}); err != nil {
+							if _, err := FitGibbs(context.Background(), on, yes, s, streams(0)); err != nil {
 								b.Fatal(err)
 							}
 						}

@@ -289,7 +289,7 @@ func TestBoundIsBruteForce(t *testing.T) {
 		t.Fatal("S̃ is not positive definite")
 	}
 	constant := (math.Log(mat.Det(denseOf(s.kmm))) - math.Log(mat.Det(cov))) / 2
-	rng := Stream{Seed: 1}.Chain(0)
+	rng := streams(1)(0)
 	var sum, squares float64
 	u := make([]float64, m)
 	for range draws {
@@ -403,7 +403,7 @@ func TestVIMatchesGibbs(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, rbf(), x, z)
-	g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 100, Steps: 20}, Stream{Seed: 1})
+	g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 100, Steps: 20}, streams(1))
 	if err != nil {
 		t.Fatal(err)
 	}

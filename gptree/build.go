@@ -2,7 +2,8 @@ package gptree
 
 import (
 	"fmt"
-	"math/rand/v2"
+
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // StickBreaking returns the tree of the stick-breaking likelihood (eq. 8): split
@@ -24,9 +25,9 @@ func RandomBalanced(classes int, seed uint64) (*Tree, error) {
 	if err := checkClasses(classes); err != nil {
 		return nil, fmt.Errorf("random balanced tree: %w", err)
 	}
-	return build(classes, func(classes []int, node uint64) ([]bool, error) {
+	return build(classes, func(classes []int) ([]bool, error) {
 		right := inOrder(len(classes))
-		rng := rand.New(rand.NewPCG(seed, node))
+		rng := random.Stream(seed, "gptree/random", classes...)
 		rng.Shuffle(len(right), func(i, j int) { right[i], right[j] = right[j], right[i] })
 		return right, nil
 	})
@@ -64,7 +65,7 @@ func checkClasses(classes int) error {
 
 // halve divides the classes of a node, two or more in ascending order, into two
 // non-empty sides: right[i] is the side of classes[i].
-type halve func(classes []int, node uint64) (right []bool, err error)
+type halve func(classes []int) (right []bool, err error)
 
 // build grows a tree over the classes from its root.
 func build(classes int, by halve) (*Tree, error) {
@@ -72,27 +73,27 @@ func build(classes int, by halve) (*Tree, error) {
 	for c := range all {
 		all[c] = c
 	}
-	preorder, err := grow(make([]int, 0, 2*classes-1), all, rootStream, by)
+	preorder, err := grow(make([]int, 0, 2*classes-1), all, by)
 	if err != nil {
 		return nil, err
 	}
 	return assemble(preorder)
 }
 
-func grow(preorder, classes []int, node uint64, by halve) ([]int, error) {
+func grow(preorder, classes []int, by halve) ([]int, error) {
 	if len(classes) == 1 {
 		return append(preorder, classes[0]), nil
 	}
-	right, err := by(classes, node)
+	right, err := by(classes)
 	if err != nil {
 		return nil, err
 	}
 	l, r := part(classes, right)
-	preorder, err = grow(append(preorder, internal), l, stream(node, 0), by)
+	preorder, err = grow(append(preorder, internal), l, by)
 	if err != nil {
 		return nil, err
 	}
-	return grow(preorder, r, stream(node, 1), by)
+	return grow(preorder, r, by)
 }
 
 // part divides classes into sides without reordering them; the side of the first
@@ -115,16 +116,4 @@ func inOrder(n int) []bool {
 		right[i] = true
 	}
 	return right
-}
-
-// rootStream is the stream of the root; the value is arbitrary but fixed.
-const rootStream = 0x67707472656500
-
-// stream derives the stream of a branch from the stream of its node, with the
-// finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-func stream(node, branch uint64) uint64 {
-	z := node + (branch+1)*0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
 }

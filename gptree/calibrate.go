@@ -102,7 +102,7 @@ func (t *trial) Learn(ctx context.Context, x blas32.General, y []string) error {
 		}
 		t.learned[t.root.Lengthscale] = h
 	}
-	t.GPTree = &GPTree{cfg: h.cfg.with(t.root), dim: h.dim, all: h.all, fitted: h.fitted, model: h.model.biased(t.root.Bias), mul: h.mul}
+	t.GPTree = &GPTree{cfg: h.cfg.with(t.root), all: h.all, fitted: h.fitted, model: h.model.biased(t.root.Bias), mul: h.mul}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -17,11 +18,10 @@ import (
 // the classes.
 type GPTree struct {
 	cfg    Config
-	dim    int
-	all    members
-	fitted variational // none under Gibbs
-	choice *Choice     // of the root; nil without calibration
-	model  *model      // nil before the base session
+	all    exemplars.Table // embeddings or inducing inputs
+	fitted variational     // none under Gibbs
+	choice *Choice         // of the root; nil without calibration
+	model  *model          // nil before the base session
 	mul    linalg.Backend
 }
 
@@ -55,10 +55,10 @@ func (h *GPTree) UseBackend(m linalg.Backend) {
 }
 
 // Classes implements classifier.Head.
-func (h *GPTree) Classes() []string { return h.all.Names() }
+func (h *GPTree) Classes() []string { return h.all.Classes }
 
 // Dim implements classifier.Head.
-func (h *GPTree) Dim() int { return h.dim }
+func (h *GPTree) Dim() int { return h.all.X.Cols }
 
 // Tree returns the tree over the classes and the class of every leaf, or nil
 // before the base session.
@@ -79,13 +79,13 @@ func (h *GPTree) Tree() (tree *Tree, leaves []string) {
 // and joined by a root. Classes of such sessions take no more examples: the
 // error wraps classifier.ErrUnsupported.
 func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error {
-	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
+	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
 	}
-	next := &GPTree{cfg: h.cfg, dim: x.Cols, all: h.all.Clone(), fitted: h.fitted, choice: h.choice, mul: h.mul}
+	next := *h
 	err := next.take(ctx, x, classifier.GroupByClass(y))
 	if err == nil {
-		err = h.finish(ctx, next, x, y)
+		err = h.finish(ctx, &next, x, y)
 	}
 	if err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
@@ -108,125 +108,122 @@ func (h *GPTree) finish(ctx context.Context, next *GPTree, x blas32.General, y [
 	return nil
 }
 
-// take adds a session to the members. Under VI, new classes become inducing
-// inputs if the session is the first or too large for Gibbs nodes.
+// take adds a session to the table. Under VI, new classes become inducing inputs
+// if the session is the first or too large for Gibbs nodes.
 func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier.Group) error {
-	session := baseSession
-	for _, m := range h.all.Values() {
-		session = max(session, m.session+1)
-	}
-	var fresh []classifier.Group
+	session, counts := h.all.NextSession(), h.all.Counts()
+	var old, fresh []classifier.Group
 	large := session == baseSession
 	for _, g := range groups {
-		if old, ok := h.all.Get(g.Class); !ok {
+		c := slices.Index(h.all.Classes, g.Class)
+		if c < 0 {
 			fresh, large = append(fresh, g), large || len(g.Rows) > h.cfg.MaxPerClass
-		} else if err := h.extend(g.Class, old, x, g.Rows); err != nil {
+			continue
+		}
+		if h.isVariational(c) {
+			return fmt.Errorf("class %q belongs to a session whose examples are not stored: learn that session again, or use base gibbs: %w", g.Class, classifier.ErrUnsupported)
+		}
+		if err := h.fits(g.Class, counts[c]+len(g.Rows)); err != nil {
 			return err
 		}
+		old = append(old, g)
 	}
+	h.all = h.all.With(x, old)
 	if large && h.cfg.Base == BaseVI && len(fresh) > 0 { // inducing inputs stand for them
-		classes, rows := byClass(x, fresh)
-		b, points, err := startVI(ctx, h.cfg, session, x.Cols, classes, rows)
-		if err == nil {
-			err = b.fit(ctx, h.cfg, x.Cols, rows, points, h.mul)
-		}
+		rows := exemplars.Table{}.With(x, fresh).ByClass()
+		b, points, err := startVI(ctx, h.cfg, session, x.Cols, rows)
 		if err != nil {
 			return err
 		}
-		for _, name := range classes {
-			h.all.Put(name, points[name])
-		}
-		h.fitted = append(slices.Clone(h.fitted), b)
-		return nil
+		return h.takeVI(ctx, b, x.Cols, rows, points)
 	}
 	for _, g := range fresh {
-		if err := h.extend(g.Class, member{session: session}, x, g.Rows); err != nil {
+		if err := h.fits(g.Class, len(g.Rows)); err != nil {
 			return err
 		}
 	}
+	h.all = h.all.With(x, fresh)
 	return nil
 }
 
-// extend adds rows of x to the examples of a class.
-func (h *GPTree) extend(name string, old member, x blas32.General, rows []int) error {
-	if h.isVariational(old) {
-		return fmt.Errorf("class %q belongs to a session whose examples are not stored: learn that session again, or use base gibbs: %w", name, classifier.ErrUnsupported)
+// takeVI fits a session by VI to the given examples, and adds its inducing inputs
+// to the table.
+func (h *GPTree) takeVI(ctx context.Context, b *vi, dim int, rows, points map[string]exemplars.Rows) error {
+	if err := b.fit(ctx, h.cfg, dim, rows, points, h.mul); err != nil {
+		return err
 	}
-	if n := len(old.rows) + len(rows); n > h.cfg.MaxPerClass {
+	x := blas32.General{Cols: dim, Stride: dim}
+	var groups []classifier.Group
+	for _, name := range b.classes {
+		first := x.Rows
+		x.Rows += len(points[name])
+		x.Data = append(x.Data, slices.Concat(points[name]...)...)
+		groups = append(groups, classifier.Group{Class: name, Rows: classifier.Range(first, x.Rows)})
+	}
+	h.all, h.fitted = h.all.With(x, groups), append(slices.Clone(h.fitted), b)
+	return nil
+}
+
+// fits returns an error if a class would have too many examples.
+func (h *GPTree) fits(name string, n int) error {
+	if n > h.cfg.MaxPerClass {
 		return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d per class (max_per_class): give it fewer, raise the bound, or learn all of them in one session with base vi", name, n, h.cfg.MaxPerClass)
 	}
-	old.rows = old.rows.Plus(x, rows)
-	h.all.Put(name, old)
 	return nil
 }
 
-// isVariational reports whether only inducing inputs of a class are stored.
-func (h *GPTree) isVariational(k member) bool { return h.fitted.of(k.session) != nil }
+// isVariational reports whether only inducing inputs of class c are stored.
+func (h *GPTree) isVariational(c int) bool { return h.fitted.of(h.all.Sessions[c]) != nil }
 
-// refit fits the model of the members.
+// refit fits the model of the table.
 func (h *GPTree) refit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	cfg := h.effective()
 	var err error
-	h.model, err = assembleModel(ctx, cfg, h.dim, &h.all, h.fitted, h.mul, sampled(ctx, cfg.schedule(), h.mul))
+	h.model, err = assembleModel(cfg, h.all, h.fitted, h.mul, built(ctx, cfg, h.all), sampled(ctx, cfg, h.mul))
 	return err
 }
 
 // Forget implements classifier.Forgetter. A class of a session fitted by VI
 // cannot be removed from its nodes: the error wraps classifier.ErrUnsupported.
 func (h *GPTree) Forget(name string) error {
-	k, ok := h.all.Get(name)
-	if !ok {
-		return fmt.Errorf("gptree: forget %q: %w", name, classifier.ErrUnknownClass)
+	if err := h.stored(name); err != nil {
+		return fmt.Errorf("gptree: forget: %w", err)
 	}
-	if h.isVariational(k) {
-		return fmt.Errorf("gptree: forget %q: it is part of a session fitted by VI; learn that again without it: %w", name, classifier.ErrUnsupported)
-	}
-	all := h.all.Clone()
-	all.Drop(name)
-	return h.replace(all)
+	return exemplars.Forget("gptree", h.all, name, h.drop)
 }
 
 // ForgetSamples implements classifier.SampleForgetter, with the same limit.
 func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
-	if err := classifier.CheckExamples(x, y, h.dim); err != nil {
+	if err := h.stored(y...); err != nil {
 		return fmt.Errorf("gptree: forget samples: %w", err)
 	}
-	all := h.all.Clone()
-	for _, g := range classifier.GroupByClass(y) {
-		old, ok := all.Get(g.Class)
-		err := classifier.ErrUnknownClass
-		switch {
-		case ok && h.isVariational(old):
-			err = fmt.Errorf("its examples are not stored: %w", classifier.ErrUnsupported)
-		case ok:
-			old.rows, err = old.rows.Minus(x, g.Rows)
-		}
-		if err != nil {
-			return fmt.Errorf("gptree: forget samples of %q: %w", g.Class, err)
-		}
-		if len(old.rows) == 0 {
-			all.Drop(g.Class)
-		} else {
-			all.Put(g.Class, old)
-		}
-	}
-	return h.replace(all)
+	return exemplars.ForgetSamples("gptree", h.all, x, y, h.drop)
 }
 
-// replace refits with other members; with none, the head becomes unfitted.
-func (h *GPTree) replace(all members) error {
-	if all.Len() == 0 {
+// stored returns an error if the examples of a class are not stored.
+func (h *GPTree) stored(classes ...string) error {
+	for c, name := range h.all.Classes {
+		if h.isVariational(c) && slices.Contains(classes, name) {
+			return fmt.Errorf("class %q is part of a session fitted by VI, and its examples are not stored; learn that session again without it: %w", name, classifier.ErrUnsupported)
+		}
+	}
+	return nil
+}
+
+// drop refits without some examples; with none left, the head becomes unfitted.
+func (h *GPTree) drop(rows []int) error {
+	next := *h
+	if next.all, _ = h.all.Without(rows); len(next.all.Classes) == 0 {
 		*h = GPTree{cfg: h.cfg, mul: h.mul}
 		return nil
 	}
-	next := &GPTree{cfg: h.cfg, dim: h.dim, all: all, fitted: h.fitted, choice: h.choice, mul: h.mul}
 	if err := next.refit(context.Background()); err != nil {
-		return fmt.Errorf("gptree: %w", err)
+		return err
 	}
-	*h = *next
+	*h = next
 	return nil
 }
 

@@ -238,6 +238,31 @@ func TestEveryKernelAndTreeClassifies(t *testing.T) {
 	}
 }
 
+// TestLoadTakesTheSavedTree: a file means the same even if a program would build
+// another tree.
+func TestLoadTakesTheSavedTree(t *testing.T) {
+	h := newHead(t, config(func(c *gptree.Config) { c.Tree, c.Base, c.Seed = gptree.BuildRandom, gptree.BaseGibbs, 1 }))
+	x, y := cloud(0, 9, 5, 16, 1)
+	learn(t, h, x, y)
+	state, err := h.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := state.Settings
+	state.Settings = bytes.Replace(settings, []byte(`"seed":1`), []byte(`"seed":2`), 1)
+	back, err := gptree.Load(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(classifiertest.LogProb(t, back, x).Data, classifiertest.LogProb(t, h, x).Data) {
+		t.Error("another seed gives the file another meaning")
+	}
+	state.Settings = bytes.Replace(settings, []byte(`"trees"`), []byte(`"other"`), 1)
+	if _, err = gptree.Load(state); err == nil || !strings.Contains(err.Error(), "train the model again") {
+		t.Errorf("a file without the tree: %v", err)
+	}
+}
+
 // TestSameSeedSameBytes, whatever the number of threads; another seed gives
 // others.
 func TestSameSeedSameBytes(t *testing.T) {

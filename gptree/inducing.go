@@ -21,7 +21,7 @@ func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]
 	if len(distinct) <= count {
 		return distinct
 	}
-	x := rowsMatrix(rows, d, unit)
+	x := rows.Matrix(d, unit)
 	centres := seedCentres(x, count, rng)
 	owner := make([]int, x.Rows)
 	for range inducingIterations {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // same is the squared distance up to which two vectors of length 1 differ only by
@@ -58,11 +59,11 @@ func KMeans(ctx context.Context, means blas64.General, cfg KMeansConfig) (*Tree,
 	if err != nil {
 		return nil, fmt.Errorf("k-means tree: %w", err)
 	}
-	return build(x.Rows, func(classes []int, node uint64) ([]bool, error) {
+	return build(x.Rows, func(classes []int) ([]bool, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("k-means tree: %w", err)
 		}
-		return twoMeans(centred(x, classes), cfg, node), nil
+		return twoMeans(x, classes, cfg), nil
 	})
 }
 
@@ -108,15 +109,16 @@ func centred(x blas64.General, classes []int) blas64.General {
 	return out
 }
 
-// twoMeans clusters the rows of x. If they are all the same, it halves them in
-// order.
-func twoMeans(x blas64.General, cfg KMeansConfig, node uint64) []bool {
-	if x.Rows == 2 {
+// twoMeans clusters the rows of some classes. If they are all the same, it
+// halves them in order.
+func twoMeans(all blas64.General, classes []int, cfg KMeansConfig) []bool {
+	if len(classes) == 2 {
 		return inOrder(2)
 	}
+	x := centred(all, classes)
 	runs := make([]clustering, cfg.Restarts)
 	dense.Parallel(len(runs), func(r int) {
-		runs[r] = cluster(x, cfg.MaxIter, rand.New(rand.NewPCG(cfg.Seed, stream(node, uint64(r)+2))))
+		runs[r] = cluster(x, cfg.MaxIter, random.Stream(cfg.Seed, "gptree/kmeans", append([]int{r}, classes...)...))
 	})
 	best := clustering{right: inOrder(x.Rows)}
 	for _, run := range runs {

@@ -3,6 +3,7 @@ package gptree
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A nodeKind selects the kernel of a node.
@@ -62,12 +64,21 @@ type model struct {
 	mul   linalg.Backend // nil is gonum
 }
 
-// An omegaSource returns the Gibbs node of a split, either sampled or restored.
-type omegaSource func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error)
+// An omegaSource returns the Gibbs node of a split over some classes, either
+// sampled or restored.
+type omegaSource func(prior gp.Prior, left []bool, classes []string) (*gp.Gibbs, error)
 
-func sampled(ctx context.Context, s gp.Schedule, on linalg.Backend) omegaSource {
-	return func(prior gp.Prior, left []bool, stream gp.Stream) (*gp.Gibbs, error) {
-		return gp.FitGibbs(ctx, prior.On(on), left, s, stream)
+// A treeSource returns the tree of a part that was not fitted by VI, either built
+// or restored.
+type treeSource func(p subtree) (*Tree, error)
+
+// sampled returns a source whose chains depend on the names of the classes: they
+// stay when other splits come and go.
+func sampled(ctx context.Context, cfg Config, on linalg.Backend) omegaSource {
+	return func(prior gp.Prior, left []bool, classes []string) (*gp.Gibbs, error) {
+		return gp.FitGibbs(ctx, prior.On(on), left, cfg.schedule(), func(chain int) *rand.Rand {
+			return random.StreamOf(cfg.Seed, "gptree/gibbs", classes, chain)
+		})
 	}
 }
 
@@ -90,14 +101,18 @@ func (m *model) on(mul linalg.Backend) (*model, error) {
 	return &out, nil
 }
 
-// assembleModel builds the trees of all parts, joins them, and fits the nodes
-// that are not fitted by VI, on a backend (nil for gonum).
-func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitted variational, mul linalg.Backend, from omegaSource) (*model, error) {
+// assembleModel joins the trees of all parts, and fits the nodes that are not
+// fitted by VI, on a backend (nil for gonum).
+func assembleModel(cfg Config, all exemplars.Table, fitted variational, mul linalg.Backend, trees treeSource, from omegaSource) (*model, error) {
 	m := &model{cfg: cfg, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
-	for i, p := range m.parts {
-		t, err := cfg.partTree(ctx, i, p, dim, all)
-		if err != nil {
+	own, dim := all.ByClass(), all.X.Cols
+	for _, p := range m.parts {
+		var t *Tree
+		var err error
+		if p.fitted != nil {
+			t = p.fitted.tree
+		} else if t, err = trees(p); err != nil {
 			return nil, err
 		}
 		if m.tree == nil {
@@ -107,18 +122,18 @@ func assembleModel(ctx context.Context, cfg Config, dim int, all *members, fitte
 		}
 		m.trees, leaves = append(m.trees, t), append(leaves, p.classes...)
 	}
-	rows := m.place(leaves, all)
+	rows := m.place(leaves, all.Classes, own)
 	var err error
-	if m.points, err = cfg.kernel(1).Points(rows.Matrix(dim)); err != nil {
+	if m.points, err = cfg.kernel(1).Points(rows.Matrix(dim, false)); err != nil {
 		return nil, err
 	}
-	return m, m.fill(from)
+	return m, m.fill(leaves, from)
 }
 
 // place returns the points of the classes in the order of their leaves.
-func (m *model) place(leaves []string, all *members) exemplars.Rows {
+func (m *model) place(leaves, classes []string, own map[string]exemplars.Rows) exemplars.Rows {
 	columns := make(map[string]int)
-	for i, name := range all.Names() {
+	for i, name := range classes {
 		columns[name] = i
 	}
 	m.column = make([]int, len(leaves))
@@ -129,41 +144,38 @@ func (m *model) place(leaves []string, all *members) exemplars.Rows {
 	_, class := m.tree.Spans()
 	for _, c := range class {
 		m.first = append(m.first, len(rows))
-		k, _ := all.Get(leaves[c])
-		rows = append(rows, k.rows...)
+		rows = append(rows, own[leaves[c]]...)
 	}
 	m.first = append(m.first, len(rows))
 	return rows
 }
 
-// partTree returns the tree of a part. A session fitted by VI already has one.
-func (c Config) partTree(ctx context.Context, i int, p subtree, dim int, all *members) (*Tree, error) {
-	if p.fitted != nil {
-		return p.fitted.tree, nil
-	}
-	means := dense.New(len(p.classes), dim)
-	for k, name := range p.classes {
-		m, _ := all.Get(name)
-		copy(dense.Row(means, k), meanOf(m.rows, dim, c.Normalize))
-	}
-	return c.build(ctx, means, uint64(i))
+// built returns a source that builds trees.
+func built(ctx context.Context, cfg Config, all exemplars.Table) treeSource {
+	own := all.ByClass()
+	return func(p subtree) (*Tree, error) { return cfg.build(ctx, p.classes, all.X.Cols, own) }
 }
 
-// build returns the tree over the rows of means.
-func (c Config) build(ctx context.Context, means blas64.General, stream uint64) (*Tree, error) {
+// build returns the tree over the means of classes.
+func (c Config) build(ctx context.Context, classes branch, dim int, own map[string]exemplars.Rows) (*Tree, error) {
+	means := dense.New(len(classes), dim)
+	for k, name := range classes {
+		copy(dense.Row(means, k), meanOf(own[name], dim, c.Normalize))
+	}
+	seed := random.StreamOf(c.Seed, "gptree/tree", classes).Uint64()
 	switch c.Tree {
 	case BuildStickBreaking:
 		return StickBreaking(means.Rows)
 	case BuildRandom:
-		return RandomBalanced(means.Rows, c.Seed+stream)
+		return RandomBalanced(means.Rows, seed)
 	}
 	k := DefaultKMeansConfig()
-	k.Seed = c.Seed + stream
+	k.Seed = seed
 	return KMeans(ctx, means, k)
 }
 
 // fill makes the nodes of all splits.
-func (m *model) fill(from omegaSource) error {
+func (m *model) fill(leaves []string, from omegaSource) error {
 	var grams [nodeKinds]func() (blas64.General, error)
 	for kind, k := range m.cfg.kernels() {
 		grams[kind] = sync.OnceValues(func() (blas64.General, error) { return k.Gram(m.points) })
@@ -173,7 +185,11 @@ func (m *model) fill(from omegaSource) error {
 	}
 	ids := m.splitIDs()
 	m.nodes = make([]node, m.tree.Splits())
-	spans, _ := m.tree.Spans()
+	spans, class := m.tree.Spans()
+	names := make([]string, len(class))
+	for k, c := range class {
+		names[k] = leaves[c]
+	}
 	for s, span := range spans {
 		n := &m.nodes[s]
 		n.lo, n.hi = m.first[span.Lo], m.first[span.Hi]
@@ -184,15 +200,15 @@ func (m *model) fill(from omegaSource) error {
 			n.latent, n.kind = b.nodes[ids[s].split].On(m.mul), variationalNode
 			continue
 		}
-		if err := m.fillGibbs(n, m.first[span.Mid], ids[s], grams[n.kind], from); err != nil {
+		if err := m.fillGibbs(n, m.first[span.Mid], names[span.Lo:span.Hi], grams[n.kind], from); err != nil {
 			return fmt.Errorf("split %d: %w", s, err)
 		}
 	}
 	return nil
 }
 
-// fillGibbs fits a Gibbs node whose left points end at middle.
-func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.General, error), from omegaSource) error {
+// fillGibbs fits a Gibbs node over some classes whose left points end at middle.
+func (m *model) fillGibbs(n *node, middle int, classes []string, gram func() (blas64.General, error), from omegaSource) error {
 	var prior gp.Prior
 	var err error
 	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights { // cheaper
@@ -210,7 +226,7 @@ func (m *model) fillGibbs(n *node, middle int, id splitID, gram func() (blas64.G
 	for i := range middle - n.lo {
 		left[i] = true
 	}
-	n.latent, err = from(prior, left, gp.Stream{Seed: m.cfg.Seed, Node: id.stream()})
+	n.latent, err = from(prior, left, classes)
 	return err
 }
 
@@ -219,14 +235,6 @@ type splitID struct {
 	// root reports whether the split joins part to those before it.
 	root        bool
 	part, split int
-}
-
-func (id splitID) stream() uint64 {
-	z := stream(rootStream, uint64(id.part)+1)
-	if id.root {
-		return stream(z, 0)
-	}
-	return stream(z, uint64(id.split)+1)
 }
 
 // splitIDs returns the IDs of all splits: Join numbers the new root first, then

@@ -31,28 +31,16 @@ func (c Config) Start(ctx context.Context, x blas32.General, y []string) (Start,
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
 		return Start{}, fmt.Errorf("gptree: start: %w", err)
 	}
-	classes, rows := byClass(x, classifier.GroupByClass(y))
-	b, points, err := startVI(ctx, c, baseSession, x.Cols, classes, rows)
+	rows := exemplars.Table{}.With(x, classifier.GroupByClass(y)).ByClass()
+	b, points, err := startVI(ctx, c, baseSession, x.Cols, rows)
 	if err != nil {
 		return Start{}, fmt.Errorf("gptree: start: %w", err)
 	}
-	s := Start{Classes: classes, Tree: b.tree, Lengthscale: c.Lengthscale, Outputscale: c.Outputscale}
-	for _, name := range classes {
-		s.Inducing = append(s.Inducing, points[name].rows)
+	s := Start{Classes: b.classes, Tree: b.tree, Lengthscale: c.Lengthscale, Outputscale: c.Outputscale}
+	for _, name := range b.classes {
+		s.Inducing = append(s.Inducing, points[name])
 	}
 	return s, nil
-}
-
-// byClass returns the classes of groups, in their order, and the rows of x that
-// belong to each.
-func byClass(x blas32.General, groups []classifier.Group) (branch, map[string]exemplars.Rows) {
-	var classes branch
-	rows := make(map[string]exemplars.Rows)
-	for _, g := range groups {
-		classes = append(classes, g.Class)
-		rows[g.Class] = exemplars.Rows(nil).Plus(x, g.Rows)
-	}
-	return classes, rows
 }
 
 // LearnFrom is Learn for the base session under VI, with the tree, the inducing
@@ -62,17 +50,12 @@ func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []s
 	if err != nil {
 		return fmt.Errorf("gptree: learn: %w", err)
 	}
-	_, rows := byClass(x, classifier.GroupByClass(y))
-	points := make(map[string]member)
+	points := make(map[string]exemplars.Rows)
 	for i, name := range s.Classes {
-		in := exemplars.Rows(slices.Clone(s.Inducing[i]))
-		slices.SortFunc(in, exemplars.Compare)
-		points[name] = member{rows: in}
-		next.all.Put(name, points[name])
+		points[name] = slices.SortedFunc(slices.Values(s.Inducing[i]), exemplars.Compare)
 	}
-	base := &vi{classes: s.Classes, tree: s.Tree}
-	next.fitted = variational{base}
-	err = base.fit(ctx, next.cfg, x.Cols, rows, points, next.mul)
+	rows := exemplars.Table{}.With(x, classifier.GroupByClass(y)).ByClass()
+	err = next.takeVI(ctx, &vi{classes: s.Classes, tree: s.Tree}, x.Cols, rows, points)
 	if err == nil {
 		err = h.finish(ctx, next, x, y)
 	}
@@ -88,10 +71,10 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
 		return nil, err
 	}
-	if h.all.Len() > 0 || h.cfg.Base != BaseVI {
-		return nil, fmt.Errorf("base %s with %d classes: a start needs an unfitted classifier with base %s", h.cfg.Base, h.all.Len(), BaseVI)
+	if len(h.all.Classes) > 0 || h.cfg.Base != BaseVI {
+		return nil, fmt.Errorf("base %s with %d classes: a start needs an unfitted classifier with base %s", h.cfg.Base, len(h.all.Classes), BaseVI)
 	}
-	classes, _ := byClass(x, classifier.GroupByClass(y))
+	classes := slices.Compact(slices.Sorted(slices.Values(y)))
 	if !slices.Equal(classes, s.Classes) || s.Tree == nil || s.Tree.Classes() != len(classes) || len(s.Inducing) != len(classes) {
 		return nil, fmt.Errorf("the start has %d classes with inducing inputs of %d; they differ from the %d of the examples", len(s.Classes), len(s.Inducing), len(classes))
 	}
@@ -100,7 +83,7 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 			return nil, fmt.Errorf("class %q has no inducing inputs of %d values", classes[i], x.Cols)
 		}
 	}
-	next := &GPTree{cfg: h.cfg, dim: x.Cols, mul: h.mul}
+	next := &GPTree{cfg: h.cfg, mul: h.mul}
 	next.cfg.Lengthscale, next.cfg.Outputscale = s.Lengthscale, s.Outputscale
 	return next, next.cfg.Validate()
 }

@@ -1,7 +1,6 @@
 package gptree
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -17,7 +16,9 @@ type settings struct {
 	classifier.Learned
 	// Fitted are the sessions that were fitted by VI.
 	Fitted []fittedSession `json:"fitted,omitempty"`
-	Choice *Choice         `json:"root_choice,omitempty"`
+	// Trees are the trees of the other parts, in order.
+	Trees  []*Tree `json:"trees,omitempty"`
+	Choice *Choice `json:"root_choice,omitempty"`
 }
 
 // fittedSession describes, in a file, a session fitted by VI besides its tensors.
@@ -34,14 +35,14 @@ func (h *GPTree) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
-	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.dim, Classes: h.Classes()}, Choice: h.choice}
-	var rows []exemplars.Rows
-	var sessions []int
-	for _, m := range h.all.Values() {
-		rows, sessions = append(rows, m.rows), append(sessions, m.session)
+	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Choice: h.choice}
+	tensors := h.all.Tensors()
+	tensors["session"] = classifier.CountTensor(h.all.Sessions)
+	for i, p := range h.model.parts {
+		if p.fitted == nil {
+			set.Trees = append(set.Trees, h.model.trees[i])
+		}
 	}
-	tensors := exemplars.Tensors(rows, h.dim)
-	tensors["session"] = classifier.CountTensor(sessions)
 	var omega []float64
 	for _, n := range h.model.nodes {
 		if g, ok := n.latent.(*gp.Gibbs); ok {
@@ -69,54 +70,28 @@ func vectorTensor(v []float64) classifier.Tensor {
 
 // Load returns the classifier that Save described.
 func Load(s classifier.State) (*GPTree, error) {
-	h, err := load(s)
-	if err != nil {
-		return nil, fmt.Errorf("gptree: load: %w", err)
-	}
-	return h, nil
-}
-
-func load(s classifier.State) (*GPTree, error) {
-	var set settings
-	if err := s.Decode(&set); err != nil {
-		return nil, err
-	}
-	h, err := New(set.Config)
-	if err != nil {
-		return nil, err
-	}
-	if fitted, err := set.Check(s); !fitted {
-		return h, err
-	}
-	if err := checkChoice(set.Config, set.Choice); err != nil {
-		return nil, err
-	}
-	h.dim, h.choice = set.Dim, set.Choice
-	if err := h.loadMembers(s, set.Classes); err != nil {
-		return nil, err
-	}
-	if err := h.loadFitted(s, set.Fitted); err != nil {
-		return nil, err
-	}
-	return h, h.loadModel(s)
+	return classifier.LoadHead("gptree", s, func(set settings) (*GPTree, error) { return New(set.Config) }, (*GPTree).restore)
 }
 
 // maxSession bounds the number of a session in a file.
 const maxSession = 1 << 30
 
-func (h *GPTree) loadMembers(s classifier.State, classes []string) error {
-	sessions, err := s.Counts("session", len(classes), baseSession, maxSession)
+func (h *GPTree) restore(s classifier.State, set settings) error {
+	if err := checkChoice(set.Config, set.Choice); err != nil {
+		return err
+	}
+	h.choice = set.Choice
+	sessions, err := s.Counts("session", len(set.Classes), baseSession, maxSession)
 	if err != nil {
 		return err
 	}
-	rows, err := exemplars.Load(s, classes, h.dim, maxPerClass)
-	if err != nil {
+	if h.all, err = exemplars.Load(s, set.Learned, sessions, maxPerClass); err != nil {
 		return err
 	}
-	for i, name := range classes {
-		h.all.Put(name, member{rows[i], sessions[i]})
+	if err := h.loadFitted(s, set.Fitted); err != nil {
+		return err
 	}
-	return nil
+	return h.loadModel(s, set.Trees)
 }
 
 // loadFitted restores the VI nodes of all sessions that have them.
@@ -172,10 +147,10 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 		return nil, fmt.Errorf("there is no tree")
 	}
 	b := &vi{session: f.Session, tree: f.Tree}
-	points := make(map[string]member)
-	for i, name := range h.all.Names() {
-		if k := h.all.Values()[i]; k.session == f.Session {
-			b.classes, points[name] = append(b.classes, name), k
+	points := h.all.ByClass()
+	for i, name := range h.all.Classes {
+		if h.all.Sessions[i] == f.Session {
+			b.classes = append(b.classes, name)
 		}
 	}
 	slices.Sort(b.classes)
@@ -185,7 +160,7 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 	k := h.cfg.kernel(h.cfg.Outputscale)
 	spans, class := b.tree.Spans()
 	for split, span := range spans {
-		_, z, _, err := b.gather(h.cfg, h.dim, span, class, nil, points)
+		_, z, _, err := b.gather(h.cfg, h.Dim(), span, class, nil, points)
 		if err != nil {
 			return nil, err
 		}
@@ -206,14 +181,14 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 	return b, nil
 }
 
-// loadModel restores the Gibbs nodes from their ω.
-func (h *GPTree) loadModel(s classifier.State) error {
+// loadModel restores the trees, and the Gibbs nodes from their ω.
+func (h *GPTree) loadModel(s classifier.State, saved []*Tree) error {
 	omega, err := s.Float64("omega", len(s.Tensors["omega"].F64))
 	if err != nil {
 		return err
 	}
 	cfg := h.effective()
-	from := func(prior gp.Prior, left []bool, _ gp.Stream) (*gp.Gibbs, error) {
+	from := func(prior gp.Prior, left []bool, _ []string) (*gp.Gibbs, error) {
 		n := prior.Len()
 		if len(omega)/n < cfg.Chains {
 			return nil, fmt.Errorf("tensor omega: too few values")
@@ -224,8 +199,19 @@ func (h *GPTree) loadModel(s classifier.State) error {
 		}
 		return gp.NewGibbs(prior, left, chains)
 	}
-	if h.model, err = assembleModel(context.Background(), cfg, h.dim, &h.all, h.fitted, nil, from); err != nil {
+	trees := func(p subtree) (*Tree, error) {
+		if len(saved) == 0 || saved[0] == nil || saved[0].Classes() != len(p.classes) {
+			return nil, fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model again", len(p.classes))
+		}
+		t := saved[0]
+		saved = saved[1:]
+		return t, nil
+	}
+	if h.model, err = assembleModel(cfg, h.all, h.fitted, nil, trees, from); err != nil {
 		return err
+	}
+	if len(saved) > 0 {
+		return fmt.Errorf("%d trees too many", len(saved))
 	}
 	if len(omega) > 0 {
 		return fmt.Errorf("tensor omega: %d values too many", len(omega))

@@ -3,13 +3,15 @@ package gptree
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"maps"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // tolerance is the gain in nats per example below which a VI node has converged.
@@ -37,35 +39,27 @@ func (v variational) of(session int) *vi {
 }
 
 // startVI returns a session with its tree but no nodes yet, and inducing inputs
-// by k-means.
-func startVI(ctx context.Context, cfg Config, session, dim int, classes branch, rows map[string]exemplars.Rows) (*vi, map[string]member, error) {
-	means := dense.New(len(classes), dim)
-	for i, name := range classes {
-		copy(dense.Row(means, i), meanOf(rows[name], dim, cfg.Normalize))
-	}
-	b := &vi{session: session, classes: classes}
+// by k-means, given the examples of its classes.
+func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]exemplars.Rows) (*vi, map[string]exemplars.Rows, error) {
+	b := &vi{session: session, classes: slices.Sorted(maps.Keys(rows))}
 	var err error
-	if b.tree, err = cfg.build(ctx, means, uint64(session)); err != nil {
+	if b.tree, err = cfg.build(ctx, b.classes, dim, rows); err != nil {
 		return nil, nil, err
 	}
-	fresh := make([]member, len(classes))
-	dense.Parallel(len(classes), func(i int) {
-		rng := rand.New(rand.NewPCG(cfg.Seed, stream(inducingStream+uint64(session), uint64(i))))
-		fresh[i] = member{rows: inducing(rows[classes[i]], dim, cfg.Inducing, cfg.Normalize, rng), session: session}
+	points := make([]exemplars.Rows, len(b.classes))
+	dense.Parallel(len(points), func(i int) {
+		rng := random.StreamOf(cfg.Seed, "gptree/inducing", b.classes[i:i+1])
+		points[i] = inducing(rows[b.classes[i]], dim, cfg.Inducing, cfg.Normalize, rng)
 	})
-	byName := make(map[string]member, len(classes))
-	for i, name := range classes {
-		byName[name] = fresh[i]
+	byName := make(map[string]exemplars.Rows, len(points))
+	for i, name := range b.classes {
+		byName[name] = points[i]
 	}
 	return b, byName, nil
 }
 
-// inducingStream is the stream of inducing inputs; the value is arbitrary but
-// fixed.
-const inducingStream = 0x696e647563696e67
-
 // fit fits the nodes one after the other; each is parallel in itself.
-func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemplars.Rows, points map[string]member, m linalg.Backend) error {
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[string]exemplars.Rows, m linalg.Backend) error {
 	m = linalg.OrDefault(m)
 	b.nodes = make([]*gp.VI, b.tree.Splits())
 	spans, class := b.tree.Spans()
@@ -83,18 +77,18 @@ func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows map[string]exemp
 
 // gather returns the examples and inducing inputs below a split, in leaf order,
 // and whether each example is on the left; class is the class of every leaf.
-func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows map[string]exemplars.Rows, points map[string]member) (x, z kernel.Points, left []bool, err error) {
+func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows, points map[string]exemplars.Rows) (x, z kernel.Points, left []bool, err error) {
 	var all, inputs exemplars.Rows
 	for leaf := span.Lo; leaf < span.Hi; leaf++ {
 		name := b.classes[class[leaf]]
-		all, inputs = append(all, rows[name]...), append(inputs, points[name].rows...)
+		all, inputs = append(all, rows[name]...), append(inputs, points[name]...)
 		for range rows[name] {
 			left = append(left, leaf < span.Mid)
 		}
 	}
 	k := cfg.kernel(cfg.Outputscale)
-	if x, err = k.Points(all.Matrix(dim)); err == nil {
-		z, err = k.Points(inputs.Matrix(dim))
+	if x, err = k.Points(all.Matrix(dim, false)); err == nil {
+		z, err = k.Points(inputs.Matrix(dim, false))
 	}
 	return x, z, left, err
 }

@@ -191,9 +191,15 @@ func TestSharedWorkChangesNoScore(t *testing.T) {
 		for _, s := range got.Scores {
 			candidates = append(candidates, s.Candidate)
 		}
-		want, err := episodes.Choose(context.Background(), x, y, got.Config, candidates, episodes.Fresh(func(v float64) (classifier.Learner, error) {
-			return method.New(m, given(v))
-		}))
+		want, err := episodes.Choose(context.Background(), x, y, got.Config, candidates, func(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
+			return func(v float64) (classifier.Learner, error) {
+				head, err := method.New(m, given(v))
+				if err != nil {
+					return nil, err
+				}
+				return head, head.Learn(ctx, x, y)
+			}, nil
+		})
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v\nfrom nothing %+v", m, got, err, want)
 		}

@@ -105,8 +105,8 @@ func TestRoundTrip(t *testing.T) {
 	if info := got.ClassSizes(); len(info) != 4 || info[1] != (ClassInfo{"bee", 6, 0}) || got.SampleCount() != 24 {
 		t.Errorf("class sizes %v", info)
 	}
-	if info, err := os.Stat(got.StatisticsPath()); err != nil || info.Size() != got.StatisticsBytes() {
-		t.Errorf("statistics %s: %v, %d bytes expected", got.StatisticsPath(), err, got.StatisticsBytes())
+	if info, err := os.Stat(got.StatisticsPath()); err != nil || info.Size() != got.statistics.pointer.Bytes {
+		t.Errorf("statistics %s: %v, %d bytes expected", got.StatisticsPath(), err, got.statistics.pointer.Bytes)
 	}
 	copied := filepath.Join(t.TempDir(), "copy.model")
 	save(t, got, copied)

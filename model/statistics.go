@@ -39,14 +39,6 @@ func statisticsPath(model string, p statisticsPointer) string {
 	return model + statisticsInfix + p.SHA256[:statisticsHashLen]
 }
 
-// StatisticsBytes returns the size of the side file, 0 if there is none.
-func (m *Model) StatisticsBytes() int64 {
-	if m.statistics.pointer == nil {
-		return 0
-	}
-	return m.statistics.pointer.Bytes
-}
-
 // StatisticsPath returns the expected path of the side file, "" if there is
 // none.
 func (m *Model) StatisticsPath() string {

@@ -96,7 +96,7 @@ func line(n int, variance float64) (blas32.General, []string) {
 func TestFindsHowMuchTooSureAHeadIs(t *testing.T) {
 	for _, variance := range []float64{0.25, 1, 9} {
 		x, y := line(400, variance)
-		h := learnedOn(t, temperature.DefaultConfig(), x, y, newSharp)
+		h := learnedOn(t, temperature.Config{}, x, y, newSharp)
 		f := h.Temperature
 		if f == nil || math.Abs(f.T/variance-1) > 0.2 || f.After > f.Before+1e-9 {
 			t.Errorf("examples of variance %g: %+v", variance, f)
@@ -156,7 +156,7 @@ func TestOneClassKeepsOne(t *testing.T) {
 	for i := range y {
 		y[i] = "c000"
 	}
-	f := learnedOn(t, temperature.DefaultConfig(), x, y, newSharp).Temperature
+	f := learnedOn(t, temperature.Config{}, x, y, newSharp).Temperature
 	if f == nil || f.T != 1 || f.Fallback != "there is only one class" {
 		t.Errorf("%+v", f)
 	}
@@ -177,7 +177,7 @@ func TestGivenTemperatureIsFree(t *testing.T) {
 // A calibration by pseudo-sessions already counts on later sessions.
 func TestLaterSessionsKeepPseudoSessions(t *testing.T) {
 	x, y := line(50, 4)
-	h := learnedOn(t, temperature.DefaultConfig(), x, y, newSharp)
+	h := learnedOn(t, temperature.Config{}, x, y, newSharp)
 	before := *h.Temperature
 	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}}, []string{"c020"}); err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestLaterSessionsKeepPseudoSessions(t *testing.T) {
 
 func TestFailedLearnChangesNothing(t *testing.T) {
 	x, y := line(50, 4)
-	h := behind(t, temperature.DefaultConfig(), newSharp)
+	h := behind(t, temperature.Config{}, newSharp)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := h.Learn(ctx, x, y); !errors.Is(err, context.Canceled) || len(h.Classes()) != 0 || h.Temperature != nil {

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -16,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // Folds is the number of parts in which examples are left out.
@@ -243,10 +243,9 @@ func content(row []float32) [sha256.Size]byte {
 
 // Simulated second examples.
 const (
-	correlation   = 1.0 / 3 // ρ of two photos of a class
-	perExample    = 3       // simulated examples of each
-	combined      = 32      // examples in a random combination
-	simulatedSeed = 0x73696d756c617465
+	correlation = 1.0 / 3 // ρ of two photos of a class
+	perExample  = 3       // simulated examples of each
+	combined    = 32      // examples in a random combination
 )
 
 // simulated fits the temperature to simulated second examples.
@@ -287,7 +286,7 @@ func second(s episodes.Session) episodes.Session {
 			dense.Row(centred, i)[j] = float64(v) - mean[j]
 		}
 	}
-	rng := rand.New(rand.NewPCG(simulatedSeed, uint64(n)))
+	rng := random.Stream(0, "classifier/calibration/simulated", n)
 	out := episodes.Session{X: blas32.General{Rows: n * perExample, Cols: d, Stride: d, Data: make([]float32, n*perExample*d)}}
 	noise := make([]float64, d)
 	for i := range out.X.Rows {

@@ -50,48 +50,29 @@ func (h *Head[S, C]) state(set settings, tensors map[string]classifier.Tensor) (
 
 // A restorer is a type that embeds Head.
 type restorer interface {
-	restore(set settings, s classifier.State) error
+	restore(s classifier.State, set settings) error
 }
 
 // Load returns the head that Save described, without statistics. unfitted
 // creates it from its configuration; the state must belong to the named method.
 func Load[F any, H restorer](name string, s classifier.State, unfitted func(F) (H, error)) (H, error) {
-	h, err := load(name, s, unfitted)
-	if err != nil {
-		var none H
-		return none, fmt.Errorf("%s: load: %w", name, err)
-	}
-	return h, nil
+	return classifier.LoadHead(name, s, func(set settings) (h H, err error) {
+		switch set.Method {
+		case name:
+		case "":
+			return h, errors.New("the head was saved by another version of this program: train it again")
+		default:
+			return h, fmt.Errorf("the head belongs to method %s", set.Method)
+		}
+		var cfg F
+		if err := json.Unmarshal(set.Config, &cfg); err != nil {
+			return h, fmt.Errorf("settings: config: %w", err)
+		}
+		return unfitted(cfg)
+	}, H.restore)
 }
 
-func load[F any, H restorer](name string, s classifier.State, unfitted func(F) (H, error)) (H, error) {
-	var set settings
-	var cfg F
-	var none H
-	if err := s.Decode(&set); err != nil {
-		return none, err
-	}
-	switch set.Method {
-	case name:
-	case "":
-		return none, errors.New("the head was saved by another version of this program: train it again")
-	default:
-		return none, fmt.Errorf("the head belongs to method %s", set.Method)
-	}
-	if err := json.Unmarshal(set.Config, &cfg); err != nil {
-		return none, fmt.Errorf("settings: config: %w", err)
-	}
-	h, err := unfitted(cfg)
-	if err != nil {
-		return none, err
-	}
-	if fitted, err := set.Check(s); !fitted {
-		return h, err
-	}
-	return h, h.restore(set, s)
-}
-
-func (h *Head[S, C]) restore(set settings, s classifier.State) error {
+func (h *Head[S, C]) restore(s classifier.State, set settings) error {
 	return h.Update(func(m *Model[S, C]) error {
 		if err := json.Unmarshal(set.Shared, &m.Shared); err != nil {
 			return fmt.Errorf("settings: shared: %w", err)

@@ -46,19 +46,6 @@ type Score[T any] struct {
 // one Fit run one after the other.
 type Fit[T any] func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error)
 
-// Fresh returns the Fit of heads whose candidates share nothing.
-func Fresh[T any](unfitted func(T) (classifier.Learner, error)) Fit[T] {
-	return func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error) {
-		return func(candidate T) (classifier.Learner, error) {
-			head, err := unfitted(candidate)
-			if err != nil {
-				return nil, err
-			}
-			return head, head.Learn(ctx, x, y)
-		}, nil
-	}
-}
-
 // Choose returns the best candidate for a base session (row i of x is an
 // example of y[i]). The error is a *TooLittleError if there is too little data.
 func Choose[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, fit Fit[T]) (Choice[T], error) {

@@ -30,6 +30,19 @@ type rote struct {
 	seen      func(what string, numbers []float32)
 }
 
+// fresh returns the Fit of heads whose candidates share nothing.
+func fresh[T any](unfitted func(T) (classifier.Learner, error)) episodes.Fit[T] {
+	return func(ctx context.Context, x blas32.General, y []string) (func(T) (classifier.Learner, error), error) {
+		return func(candidate T) (classifier.Learner, error) {
+			head, err := unfitted(candidate)
+			if err != nil {
+				return nil, err
+			}
+			return head, head.Learn(ctx, x, y)
+		}, nil
+	}
+}
+
 func (r *rote) Classes() []string { return r.classes }
 func (r *rote) Dim() int          { return 2 }
 
@@ -94,7 +107,7 @@ func TestNothingHeldOutIsLearned(t *testing.T) {
 		}}, nil
 	}
 	cfg := episodes.DefaultConfig()
-	c, err := episodes.Choose(context.Background(), wide, y, cfg, []int{0, 1, 2}, episodes.Fresh(unfitted))
+	c, err := episodes.Choose(context.Background(), wide, y, cfg, []int{0, 1, 2}, fresh(unfitted))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +173,7 @@ func chooseBiased(t *testing.T, candidates ...biased) episodes.Choice[int] {
 	for i := range candidates {
 		order = append(order, i)
 	}
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), order, episodes.Fresh(func(i int) (classifier.Learner, error) {
+	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), order, fresh(func(i int) (classifier.Learner, error) {
 		head := candidates[i]
 		return &head, nil
 	}))
@@ -254,7 +267,7 @@ func (h *shrunk) Score(dst blas64.General, _ []float64, x blas32.General) error 
 
 func chooseShrunk(t *testing.T, x blas32.General, y []string) episodes.Choice[float64] {
 	t.Helper()
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{0, 1, 100, 10000}, episodes.Fresh(func(share float64) (classifier.Learner, error) {
+	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{0, 1, 100, 10000}, fresh(func(share float64) (classifier.Learner, error) {
 		return &shrunk{share: share}, nil
 	}))
 	if err != nil {
@@ -309,7 +322,7 @@ func TestChooseOrSaysWhyNot(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	x, y := cloud(6, 10, 3)
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := episodes.Choose(ctx, x, y, episodes.DefaultConfig(), []float64{0, 1}, episodes.Fresh(func(share float64) (classifier.Learner, error) {
+	_, err := episodes.Choose(ctx, x, y, episodes.DefaultConfig(), []float64{0, 1}, fresh(func(share float64) (classifier.Learner, error) {
 		cancel()
 		return &shrunk{share: share}, nil
 	}))
@@ -342,7 +355,7 @@ func TestValidRefusesWhatWasNeverChosen(t *testing.T) {
 
 func ExampleChoose() {
 	x, y := cloud(10, 20, 4)
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{1, 1000}, episodes.Fresh(func(share float64) (classifier.Learner, error) {
+	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{1, 1000}, fresh(func(share float64) (classifier.Learner, error) {
 		return &shrunk{share: share}, nil
 	}))
 	fmt.Println(c.Value, err)

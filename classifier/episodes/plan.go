@@ -2,7 +2,6 @@ package episodes
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A Plan holds the pseudo-sessions of one base session.
@@ -56,7 +56,7 @@ func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
 	}
 	p := &Plan{}
 	for s := range cfg.Splits {
-		p.Splits = append(p.Splits, draw(groups, usable, cfg, uint64(s)))
+		p.Splits = append(p.Splits, draw(groups, usable, cfg, s))
 	}
 	return p, nil
 }
@@ -70,7 +70,7 @@ func sortByContent(x blas32.General, rows []int) {
 }
 
 // draw draws one split.
-func draw(groups []classifier.Group, usable []int, cfg Config, split uint64) Split {
+func draw(groups []classifier.Group, usable []int, cfg Config, split int) Split {
 	novel := drawNovel(usable, cfg, split)
 	var s Split
 	for i, g := range groups {
@@ -89,26 +89,23 @@ func draw(groups []classifier.Group, usable []int, cfg Config, split uint64) Spl
 
 // drawNovel returns which of the usable classes act as later ones: at least
 // one, and at most all but one.
-func drawNovel(usable []int, cfg Config, split uint64) []int {
+func drawNovel(usable []int, cfg Config, split int) []int {
 	n := int(math.Round(cfg.NovelShare * float64(len(usable))))
 	n = min(max(n, 1), len(usable)-1)
 	order := slices.Clone(usable)
-	shuffle(order, cfg.Seed, split)
+	shuffle(order, random.Stream(cfg.Seed, "classifier/episodes/novel", split))
 	return order[:n]
 }
 
 // shuffled returns the rows of a class in a random order that depends on its
 // name.
-func shuffled(g classifier.Group, seed, split uint64) []int {
-	name := fnv.New64a()
-	name.Write([]byte(g.Class)) // never fails
+func shuffled(g classifier.Group, seed uint64, split int) []int {
 	rows := slices.Clone(g.Rows)
-	shuffle(rows, seed^name.Sum64(), split)
+	shuffle(rows, random.StreamOf(seed, "classifier/episodes/examples", []string{g.Class}, split))
 	return rows
 }
 
-func shuffle(rows []int, seed, split uint64) {
-	rng := rand.New(rand.NewPCG(seed, split))
+func shuffle(rows []int, rng *rand.Rand) {
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 }
 

@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // data holds what the chains share. It is never changed.
@@ -54,16 +54,9 @@ func sample(ctx context.Context, cfg Config, l likelihood, d data) (blas64.Gener
 		for s := range cfg.Draws {
 			own = append(own, dense.Rows(draws, (c*cfg.Draws+s)*C, (c*cfg.Draws+s+1)*C))
 		}
-		return run(l, d, cfg.Steps, own, gp.Stream{Seed: cfg.Seed, Node: chainStream}.Chain(c))
+		return run(l, d, cfg.Steps, own, random.Stream(cfg.Seed, "classifier/gpc/chain", c))
 	})
 }
-
-// Streams of the chains and of the draws for prediction; the values are
-// arbitrary but fixed.
-const (
-	chainStream = 0x6770632d636861
-	openStream  = 0x6770632d6f7065
-)
 
 // run runs one chain: it starts at f = 0, and its last auxiliary variables give
 // all its draws.

@@ -232,7 +232,7 @@ func TestTwoClassesAreBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, err := gp.FitGibbs(context.Background(), prior, left, gp.Schedule{Chains: 300, Steps: 8}, gp.Stream{Seed: 4})
+	node, err := gp.FitGibbs(context.Background(), prior, left, gp.Schedule{Chains: 300, Steps: 8}, func(c int) *rand.Rand { return rand.New(rand.NewPCG(4, uint64(c))) })
 	if err != nil {
 		t.Fatal(err)
 	}

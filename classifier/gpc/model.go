@@ -3,7 +3,6 @@ package gpc
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -13,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A model holds what prediction needs. It is never changed.
@@ -30,20 +30,19 @@ type model struct {
 }
 
 // newModel prepares the examples of all classes; the draws are made later.
-func newModel(method string, cfg Config, dim int, all *members) (*model, error) {
-	names := slices.Sorted(slices.Values(all.Names()))
+func newModel(method string, cfg Config, all exemplars.Table) (*model, error) {
+	names, own := slices.Sorted(slices.Values(all.Classes)), all.ByClass()
 	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}}
 	var rows exemplars.Rows
 	for c, name := range names {
-		k, _ := all.Get(name)
-		rows = append(rows, k...)
-		for range k {
+		rows = append(rows, own[name]...)
+		for range own[name] {
 			m.own = append(m.own, c)
 		}
-		m.column = append(m.column, slices.Index(all.Names(), name))
+		m.column = append(m.column, slices.Index(all.Classes, name))
 	}
 	k := cfg.kernel()
-	x, err := k.Points(rows.Matrix(dim))
+	x, err := k.Points(rows.Matrix(all.X.Cols, false))
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +50,7 @@ func newModel(method string, cfg Config, dim int, all *members) (*model, error) 
 		return nil, err
 	}
 	m.open = dense.New(cfg.Chains*cfg.Draws, m.classes)
-	addNormals(rand.New(rand.NewPCG(cfg.Seed, openStream)), m.open.Data)
+	addNormals(random.Stream(cfg.Seed, "classifier/gpc/open"), m.open.Data)
 	return m, nil
 }
 

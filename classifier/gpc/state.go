@@ -20,11 +20,11 @@ type settings struct {
 // embeddings themselves, by class, and "draws" (D×C×r), the draws of the
 // chains, with classes sorted by name.
 func (h *Head) Save() (classifier.State, error) {
-	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.dim, Classes: h.Classes()}}
+	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}}
 	if h.model == nil {
 		return classifier.NewState(set, nil)
 	}
-	tensors := exemplars.Tensors(h.all.Values(), h.dim)
+	tensors := h.all.Tensors()
 	tensors["draws"] = classifier.Tensor{Shape: h.model.shape(), F64: slices.Clone(h.model.draws.Data)}
 	return classifier.NewState(set, tensors)
 }
@@ -34,46 +34,31 @@ func (m *model) shape() []int { return []int{m.open.Rows, m.classes, m.phi.Cols}
 
 // Load returns the head that Save described, which must be of the given method.
 func Load(method string, s classifier.State) (*Head, error) {
-	h, err := load(method, s)
-	if err != nil {
-		return nil, fmt.Errorf("%s: load: %w", method, err)
-	}
-	return h, nil
+	return classifier.LoadHead(method, s, func(set settings) (*Head, error) {
+		if set.Method != method {
+			return nil, fmt.Errorf("the head belongs to method %s", set.Method)
+		}
+		return New(method, set.Config)
+	}, (*Head).restore)
 }
 
-func load(method string, s classifier.State) (*Head, error) {
-	var set settings
-	if err := s.Decode(&set); err != nil {
-		return nil, err
+func (h *Head) restore(s classifier.State, set settings) error {
+	var err error
+	if h.all, err = exemplars.Load(s, set.Learned, make([]int, len(set.Classes)), h.cfg.MaxPerClass); err != nil {
+		return err
 	}
-	if set.Method != method {
-		return nil, fmt.Errorf("the head belongs to method %s", set.Method)
+	if err := h.cfg.fits(h.method, h.all); err != nil {
+		return err
 	}
-	h, err := New(method, set.Config)
-	if err != nil {
-		return nil, err
-	}
-	if fitted, err := set.Check(s); !fitted {
-		return h, err
-	}
-	h.dim = set.Dim
-	rows, err := exemplars.Load(s, set.Classes, h.dim, h.cfg.MaxPerClass)
-	if err != nil {
-		return nil, err
-	}
-	h.all = classifier.NewTable(set.Classes, rows)
-	if err := h.cfg.fits(method, &h.all); err != nil {
-		return nil, err
-	}
-	return h, h.loadModel(s)
+	return h.loadModel(s)
 }
 
 // loadModel computes the basis and reads the draws in it.
 func (h *Head) loadModel(s classifier.State) error {
-	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < h.all.Len() { // before allocating them
-		return fmt.Errorf("tensor draws: too few values for %d draws of %d classes", D, h.all.Len())
+	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < len(h.all.Classes) { // before allocating them
+		return fmt.Errorf("tensor draws: too few values for %d draws of %d classes", D, len(h.all.Classes))
 	}
-	m, err := newModel(h.method, h.cfg, h.dim, &h.all)
+	m, err := newModel(h.method, h.cfg, h.all)
 	if err != nil {
 		return err
 	}

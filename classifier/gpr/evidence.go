@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -109,7 +110,7 @@ func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t
 	perClass := max(1, evidenceRows/len(groups))
 	var rows, columns []int
 	for c, g := range groups {
-		sorted := inContentOrder(x, g.Rows)
+		sorted := exemplars.Sorted(x, g.Rows)
 		for _, r := range sorted[:min(perClass, len(sorted))] {
 			rows, columns = append(rows, r), append(columns, c)
 		}

@@ -3,12 +3,12 @@ package gpr
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -23,11 +23,9 @@ type GPR struct {
 
 // model is the fitted part; every change creates a new one.
 type model struct {
-	reg     *engine.Regression    // nil before the base session
-	x       blas32.General        // n×d, the examples as given
-	own     []int                 // column of each
-	classes classifier.Table[int] // number of examples of each
-	tau     float64
+	reg *engine.Regression // nil before the base session
+	all exemplars.Table    // the examples as given
+	tau float64
 	chosen
 }
 
@@ -64,10 +62,10 @@ func (h *GPR) UseBackend(m linalg.Backend) {
 }
 
 // Classes implements classifier.Head.
-func (h *GPR) Classes() []string { return h.classes.Names() }
+func (h *GPR) Classes() []string { return h.all.Classes }
 
 // Dim implements classifier.Head.
-func (h *GPR) Dim() int { return h.x.Cols }
+func (h *GPR) Dim() int { return h.all.X.Cols }
 
 // Temperature returns τ, 0 before the base session.
 func (h *GPR) Temperature() float64 { return h.tau }
@@ -137,27 +135,15 @@ func (c chosen) unfitted(cfg Config, products linalg.Backend) (*engine.Regressio
 
 // add adds the examples of a session.
 func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) error {
-	var rows, columns []int
-	C := m.classes.Len()
-	for _, g := range groups {
-		n, _ := m.classes.Get(g.Class)
-		m.classes.Put(g.Class, n+len(g.Rows))
-		column := slices.Index(m.classes.Names(), g.Class)
-		for _, r := range g.Rows {
-			rows, columns = append(rows, r), append(columns, column)
-		}
-	}
-	if more := m.classes.Len() - C; more > 0 && m.reg.Len() > 0 {
-		if err := m.reg.AddOutputs(labels(make([]int, m.reg.Len()), -1, more)); err != nil {
+	n, C := len(m.all.Own), len(m.all.Classes)
+	m.all = m.all.With(x, groups)
+	if more := len(m.all.Classes) - C; more > 0 && n > 0 {
+		if err := m.reg.AddOutputs(labels(make([]int, n), -1, more)); err != nil {
 			return err
 		}
 	}
-	if err := m.reg.Add(classifier.Placed(x, rows, cfg.Normalize), labels(columns, 0, m.classes.Len())); err != nil {
-		return err
-	}
-	m.x = stacked(m.x, dense.Gather32(x, rows))
-	m.own = append(m.own, columns...)
-	return nil
+	z := classifier.Placed(m.all.X, classifier.Range(n, len(m.all.Own)), cfg.Normalize)
+	return m.reg.Add(z, labels(m.all.Own[n:], 0, len(m.all.Classes)))
 }
 
 // labels returns targets (n×C): 1 in the column of each example, shifted by
@@ -175,20 +161,14 @@ func labels(columns []int, shift, C int) blas64.General {
 	return t
 }
 
-func stacked(a, b blas32.General) blas32.General {
-	out := dense.New32(a.Rows+b.Rows, b.Cols)
-	dense.Copy32(out, a)
-	dense.Copy32(dense.Rows32(out, a.Rows, out.Rows), b)
-	return out
-}
-
 // settle completes the regression, and fits τ to all examples by leaving each
 // one out: an example that is alone in its class is skipped.
 func (m *model) settle(ctx context.Context) error {
 	m.reg.Fold()
 	var rows, own []int
-	for i, c := range m.own {
-		if m.classes.Values()[c] > 1 {
+	counts := m.all.Counts()
+	for i, c := range m.all.Own {
+		if counts[c] > 1 {
 			rows, own = append(rows, i), append(own, c)
 		}
 	}
@@ -200,21 +180,8 @@ func (m *model) settle(ctx context.Context) error {
 // clone returns an independent model.
 func (m *model) clone() *model {
 	next := *m
-	next.own, next.classes = slices.Clone(m.own), m.classes.Clone()
 	if m.reg != nil {
 		next.reg = m.reg.Clone()
 	}
 	return &next
-}
-
-// rowsOf returns the positions of the examples of a class.
-func (m *model) rowsOf(class string) []int {
-	column := slices.Index(m.classes.Names(), class)
-	var rows []int
-	for i, c := range m.own {
-		if c == column {
-			rows = append(rows, i)
-		}
-	}
-	return rows
 }

@@ -1,14 +1,15 @@
 package gpr
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -31,17 +32,17 @@ func (e *TooManyError) Error() string {
 // limit returns the rows of a session that the caps allow, by class, given the
 // number of examples that the classes already have.
 func (m *model) limit(cfg Config, x blas32.General, groups []classifier.Group) ([]classifier.Group, error) {
-	total := m.x.Rows
+	total := len(m.all.Own)
 	out := slices.Clone(groups)
 	for i, g := range groups {
-		before := m.rowsOf(g.Class)
+		before := m.all.Of(g.Class)
 		free := max(cfg.MaxPerClass-len(before), 0)
 		if len(g.Rows) > free {
 			switch cfg.OverCap {
 			case First:
 				out[i].Rows = g.Rows[:free]
 			case Herd:
-				out[i].Rows = herd(cfg, dense.Gather32(m.x, before), x, g.Rows, free)
+				out[i].Rows = herd(cfg, classifier.Placed(m.all.X, before, cfg.Normalize), x, g.Rows, free)
 			default:
 				return nil, &TooManyError{Class: g.Class, Examples: len(before) + len(g.Rows), Most: cfg.MaxPerClass}
 			}
@@ -57,9 +58,8 @@ func (m *model) limit(cfg Config, x blas32.General, groups []classifier.Group) (
 // herd selects count of the given rows of x, one after the other, each so that
 // the mean of the selected rows comes nearest to that of all. The order of the
 // rows makes no difference. O(count·n·d).
-func herd(cfg Config, before, x blas32.General, rows []int, count int) []int {
-	rows = inContentOrder(x, rows)
-	old := classifier.Placed(before, classifier.Range(0, before.Rows), cfg.Normalize)
+func herd(cfg Config, old blas64.General, x blas32.General, rows []int, count int) []int {
+	rows = exemplars.Sorted(x, rows)
 	z := classifier.Placed(x, rows, cfg.Normalize)
 	mean, sum := make([]float64, x.Cols), make([]float64, x.Cols)
 	all := float64(old.Rows + z.Rows)
@@ -107,13 +107,4 @@ func offset(mean, sum, z []float64, n, enough float64) float64 {
 		}
 	}
 	return sq
-}
-
-// inContentOrder sorts rows by the values in them.
-func inContentOrder(x blas32.General, rows []int) []int {
-	sorted := slices.Clone(rows)
-	slices.SortStableFunc(sorted, func(a, b int) int {
-		return slices.CompareFunc(dense.Row32(x, a), dense.Row32(x, b), cmp.Compare[float32])
-	})
-	return sorted
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 )
 
@@ -30,11 +31,11 @@ func (h *GPR) Save() (classifier.State, error) {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
 	s := h.reg.Snapshot()
-	n := h.x.Rows
+	n := len(h.all.Own)
 	set := settings{h.cfg, classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, h.tau, h.lengthscale, h.noise, h.choice, s.LogDet, s.Changes}
 	return classifier.NewState(set, map[string]classifier.Tensor{
-		"x":        {Shape: []int{n, h.x.Cols}, F32: slices.Clone(h.x.Data)},
-		"class":    classifier.CountTensor(h.own),
+		"x":        {Shape: []int{n, h.Dim()}, F32: slices.Clone(h.all.X.Data)},
+		"class":    classifier.CountTensor(h.all.Own),
 		"factor":   {Shape: []int{len(s.Factor)}, F64: s.Factor},
 		"order":    classifier.CountTensor(s.Order),
 		"alpha":    {Shape: []int{s.Alpha.Rows, n}, F64: s.Alpha.Data},
@@ -44,33 +45,18 @@ func (h *GPR) Save() (classifier.State, error) {
 
 // Load returns the head that Save described.
 func Load(s classifier.State) (*GPR, error) {
-	h, err := load(s)
-	if err != nil {
-		return nil, fmt.Errorf("gpr: load: %w", err)
-	}
-	return h, nil
+	return classifier.LoadHead("gpr", s, func(set settings) (*GPR, error) { return New(set.Config) }, (*GPR).restore)
 }
 
-func load(s classifier.State) (*GPR, error) {
-	var set settings
-	if err := s.Decode(&set); err != nil {
-		return nil, err
-	}
-	h, err := New(set.Config)
-	if err != nil {
-		return nil, err
-	}
-	if fitted, err := set.Check(s); !fitted {
-		return h, err
-	}
+func (h *GPR) restore(s classifier.State, set settings) error {
 	if err := set.check(); err != nil {
-		return nil, err
+		return err
 	}
 	h.tau, h.chosen = set.Temperature, chosen{set.Lengthscale, set.Noise, set.Choice}
 	if err := h.loadExamples(s, set); err != nil {
-		return nil, err
+		return err
 	}
-	return h, h.loadRegression(s, set)
+	return h.loadRegression(s, set)
 }
 
 // check returns an error unless the settings of a fitted head are consistent.
@@ -96,28 +82,24 @@ func (s settings) check() error {
 // loadExamples reads the embeddings and their classes.
 func (h *GPR) loadExamples(s classifier.State, set settings) error {
 	n := len(s.Tensors["class"].I64)
+	t := exemplars.Table{Classes: set.Classes, Sessions: make([]int, len(set.Classes)), X: blas32.General{Rows: n, Cols: set.Dim, Stride: set.Dim}}
 	var err error
-	if h.own, err = s.Counts("class", n, 0, len(set.Classes)-1); err != nil {
+	if t.Own, err = s.Counts("class", n, 0, len(set.Classes)-1); err != nil {
 		return err
 	}
-	h.x = blas32.General{Rows: n, Cols: set.Dim, Stride: set.Dim}
-	if h.x.Data, err = s.Float32("x", n, set.Dim); err != nil {
+	if t.X.Data, err = s.Float32("x", n, set.Dim); err != nil {
 		return err
 	}
-	counts := make([]int, len(set.Classes))
-	for _, c := range h.own {
-		counts[c]++
-	}
-	if c := slices.Index(counts, 0); c >= 0 {
+	if c := slices.Index(t.Counts(), 0); c >= 0 {
 		return fmt.Errorf("class %q has no examples", set.Classes[c])
 	}
-	h.classes = classifier.NewTable(set.Classes, counts)
+	h.all = t
 	return nil
 }
 
 // loadRegression reads the values computed from the examples.
 func (h *GPR) loadRegression(s classifier.State, set settings) error {
-	n, C := h.x.Rows, h.classes.Len()
+	n, C := len(h.all.Own), len(h.all.Classes)
 	snap := engine.Snapshot{LogDet: set.LogDet, Changes: set.Changes, Alpha: blas64.General{Rows: C, Cols: n, Stride: n}}
 	var err error
 	if snap.Factor, err = s.Float64("factor", n*(n+1)/2); err != nil {
@@ -132,6 +114,6 @@ func (h *GPR) loadRegression(s classifier.State, set settings) error {
 	if snap.Diagonal, err = s.Float64("diagonal", n); err != nil {
 		return err
 	}
-	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg), classifier.Placed(h.x, classifier.Range(0, h.x.Rows), h.cfg.Normalize), labels(h.own, 0, C), snap)
+	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg), classifier.Placed(h.all.X, classifier.Range(0, n), h.cfg.Normalize), labels(h.all.Own, 0, C), snap)
 	return err
 }

@@ -12,13 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
-)
-
-// clusterStream and rawStream identify the random streams of the two ways of
-// clustering; the level is added.
-const (
-	clusterStream = 0x6870706361000000
-	rawStream     = 0x6870706361800000
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // assignChunk is the number of Gaussians compared at a time.
@@ -35,7 +29,7 @@ type clusters struct {
 // weights holds the number of classes behind each of gs, so that super-classes
 // of any level have the moments of the classes below them. No super-class is
 // empty.
-func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, size int, level uint64) (clusters, error) {
+func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, size, level int) (clusters, error) {
 	set := lowrank.NewSet(gs, mul)
 	seeds, err := c.seeds(ctx, set, gs, size, level)
 	if err != nil {
@@ -77,8 +71,8 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 
 // seeds is Algorithm 3: k-means++ weighted by the Bhattacharyya distance from
 // each Gaussian to the nearest seed so far.
-func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussian, size int, level uint64) ([]int, error) {
-	rng := rand.New(rand.NewPCG(c.Seed, clusterStream+level))
+func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussian, size, level int) ([]int, error) {
+	rng := random.Stream(c.Seed, "classifier/hppca/cluster", level)
 	seeds := []int{rng.IntN(len(gs))}
 	nearest := make([]float64, len(gs))
 	for i := range nearest {

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 func (c Config) examplesOf(s *moments.Session) func(string) blas32.General {
 	return func(class string) blas32.General {
 		i, _ := slices.BinarySearchFunc(s.Classes, class, func(e moments.Examples, name string) int { return strings.Compare(e.Class, name) })
-		rng := rand.New(rand.NewPCG(c.Seed, rawStream+uint64(i)))
+		rng := random.StreamOf(c.Seed, "classifier/hppca/examples", []string{class})
 		some := s.Classes[i]
 		some.Rows = slices.Clone(some.Rows)
 		rng.Shuffle(len(some.Rows), func(a, b int) { some.Rows[a], some.Rows[b] = some.Rows[b], some.Rows[a] })
@@ -53,7 +54,7 @@ func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lo
 		x = blas32.General{Rows: x.Rows + own.Rows, Cols: own.Cols, Stride: own.Cols, Data: append(x.Data, own.Data...)}
 		owner = append(owner, slices.Repeat([]int{i}, own.Rows)...)
 	}
-	at, err := kMeans(ctx, backend, x, min(size, x.Rows), c.MaxIter, rand.New(rand.NewPCG(c.Seed, rawStream-1)))
+	at, err := kMeans(ctx, backend, x, min(size, x.Rows), c.MaxIter, random.Stream(c.Seed, "classifier/hppca/raw"))
 	if err != nil {
 		return clusters{}, err
 	}

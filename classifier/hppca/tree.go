@@ -46,7 +46,7 @@ func (c Config) regroup(ctx context.Context, m *model, examples func(class strin
 		if i == 0 && c.Cluster == ClusterRaw {
 			found, err = c.rawClusters(ctx, m.Backend, gs, sorted, size, examples)
 		} else {
-			found, err = c.cluster(ctx, m.Backend, gs, weights, size, uint64(i))
+			found, err = c.cluster(ctx, m.Backend, gs, weights, size, i)
 		}
 		if err != nil {
 			return fmt.Errorf("super-classes: %w", err)

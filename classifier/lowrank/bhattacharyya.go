@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // Bhattacharyya writes the Bhattacharyya distance (eq. 4.9) of every Gaussian
@@ -21,13 +20,6 @@ func (s *Set) Bhattacharyya(dst []float64, q Gaussian, meanOnly bool) error {
 			dst[i] = mean + spread
 		}
 	})
-}
-
-// Bhattacharyya returns the distance of eq. 4.9.
-func Bhattacharyya(p, q Gaussian) (float64, error) {
-	dst := make([]float64, 1)
-	err := NewSet([]Gaussian{p}, linalg.Default()).Bhattacharyya(dst, q, false)
-	return dst[0], err
 }
 
 // bhattacharyya returns both terms of eq. 4.9. With Σ = A + ½·L_q·D_q·L_qᵀ and

@@ -3,7 +3,7 @@ package ppcaonline
 import (
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 )
 
 // Auto as Config.Sigma2 means the variance within the classes of the base
@@ -27,14 +27,14 @@ type Config struct {
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
 	// Seed decides the initial directions of a class. It is the seed of the run,
 	// not a key of the section.
-	Seed       uint64 `json:"seed" mapstructure:"-"`
-	oem.Config `mapstructure:",squash"`
+	Seed          uint64 `json:"seed" mapstructure:"-"`
+	engine.Config `mapstructure:",squash"`
 }
 
 // DefaultConfig returns 20 components, a floor of twice the variance within
 // the classes, and the paper's step policy.
 func DefaultConfig() Config {
-	return Config{Q: 20, Floor: 2, Normalize: true, Config: oem.DefaultConfig()}
+	return Config{Q: 20, Floor: 2, Normalize: true, Config: engine.DefaultConfig()}
 }
 
 // Validate returns an error that names the field that is out of range.

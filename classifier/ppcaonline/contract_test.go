@@ -6,7 +6,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline"
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 )
 
 func config(change func(*ppcaonline.Config)) ppcaonline.Config {
@@ -18,9 +18,9 @@ func config(change func(*ppcaonline.Config)) ppcaonline.Config {
 func TestContract(t *testing.T) {
 	for name, cfg := range map[string]ppcaonline.Config{
 		"default":  ppcaonline.DefaultConfig(),
-		"none":     config(func(c *ppcaonline.Config) { c.Policy = oem.None }),
-		"class":    config(func(c *ppcaonline.Config) { c.Policy, c.RStep = oem.Class, oem.ByFisher }),
-		"paper":    config(func(c *ppcaonline.Config) { c.Fisher, c.Q = oem.Paper, 3 }),
+		"none":     config(func(c *ppcaonline.Config) { c.Policy = engine.None }),
+		"class":    config(func(c *ppcaonline.Config) { c.Policy, c.RStep = engine.Class, engine.ByFisher }),
+		"paper":    config(func(c *ppcaonline.Config) { c.Fisher, c.Q = engine.Paper, 3 }),
 		"q=0":      config(func(c *ppcaonline.Config) { c.Q = 0 }),
 		"raw":      config(func(c *ppcaonline.Config) { c.Normalize, c.Q = false, 2 }),
 		"σ² given": config(func(c *ppcaonline.Config) { c.Sigma2, c.Floor = 0.02, 0.01 }),

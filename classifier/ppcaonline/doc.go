@@ -1,13 +1,13 @@
 // Package ppcaonline is the method ppca-online: one probabilistic PCA per class
 // that learns one example at a time, by naturally constrained online EM
-// (package oem; Pamplona and Manzanera 2020). Its purpose is that old classes
+// (package engine; Pamplona and Manzanera 2020). Its purpose is that old classes
 // take more examples without any statistics stored besides the model.
 //
-//	symbol  field        shape  meaning
-//	θ, S    oem.Model    O(dq)  parameters and running statistics of a class
-//	σ₀²     sigma2       1      initial noise variance of a class, frozen after the base session
-//	q       Q            1      components, at most d−1
-//	γ, β    Gamma, Beta  1      weights of an example and of the constraint, by the example's number within the class
+//	symbol  field         shape  meaning
+//	θ, S    engine.Model  O(dq)  parameters and running statistics of a class
+//	σ₀²     sigma2        1      initial noise variance of a class, frozen after the base session
+//	q       Q             1      components, at most d−1
+//	γ, β    Gamma, Beta   1      weights of an example and of the constraint, by the example's number within the class
 //
 // A class starts at its first example: that is its mean, with a σ² of σ₀² or
 // the floor, whichever is larger, and small random directions that depend only

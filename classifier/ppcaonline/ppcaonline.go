@@ -2,26 +2,25 @@ package ppcaonline
 
 import (
 	"context"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // Online is a head with one PPCA per class that learns one example at a time,
 // O(dq²) each, in the order of the rows.
 type Online struct {
-	classtable.Head[shared, *oem.Model]
+	classtable.Head[shared, *engine.Model]
 	cfg Config
 }
 
-type model = classtable.Model[shared, *oem.Model]
+type model = classtable.Model[shared, *engine.Model]
 
 // shared holds what the classes share.
 type shared struct {
@@ -37,7 +36,7 @@ func New(cfg Config) (*Online, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Online{cfg: cfg, Head: classtable.New(classtable.Method[shared, *oem.Model]{
+	return &Online{cfg: cfg, Head: classtable.New(classtable.Method[shared, *engine.Model]{
 		Name: "ppca-online", Config: cfg, Unit: cfg.Normalize,
 		Base: func(_ context.Context, m *model, s *moments.Session) error {
 			m.Shared.Sigma2 = cfg.startingVariance(s)
@@ -60,14 +59,14 @@ func New(cfg Config) (*Online, error) {
 func Load(s classifier.State) (*Online, error) { return classtable.Load("ppca-online", s, New) }
 
 // fit returns the model of a class after learning more examples.
-func (c Config) fit(m *model, old *oem.Model, change classtable.Change) (*oem.Model, error) {
+func (c Config) fit(m *model, old *engine.Model, change classtable.Change) (*engine.Model, error) {
 	z, first := change.Float64(), 0
-	var next *oem.Model
+	var next *engine.Model
 	if old != nil {
 		next = old.Clone()
 	} else {
 		var err error
-		if next, err = oem.New(c.engine(m), c.start(m, change.Class, dense.Row(z, 0))); err != nil {
+		if next, err = engine.New(c.engine(m), c.start(m, change.Class, dense.Row(z, 0))); err != nil {
 			return nil, err
 		}
 		first = 1
@@ -82,7 +81,7 @@ func (c Config) fit(m *model, old *oem.Model, change classtable.Change) (*oem.Mo
 }
 
 // engine returns the configuration of the model of a class.
-func (c Config) engine(m *model) oem.Config {
+func (c Config) engine(m *model) engine.Config {
 	e := c.Config
 	e.MinSigma2 = c.Floor * m.Shared.Sigma2
 	return e
@@ -94,12 +93,10 @@ func (c Config) components(d int) int { return max(0, min(c.Q, d-1)) }
 // start returns the parameters before the second example: the first one as
 // mean, σ₀² or the floor, and small random directions that depend only on the
 // class's name. EM needs some: zero would stay zero.
-func (c Config) start(m *model, class string, first []float64) oem.Params {
-	name := fnv.New64a()
-	_, _ = name.Write([]byte(class)) // never fails
-	rng := rand.New(rand.NewPCG(c.Seed, name.Sum64()))
+func (c Config) start(m *model, class string, first []float64) engine.Params {
+	rng := random.StreamOf(c.Seed, "classifier/ppcaonline/start", []string{class})
 	sigma2 := m.Shared.Sigma2
-	p := oem.Params{Mean: slices.Clone(first), W: dense.New(m.Dim, c.components(m.Dim)), Sigma2: math.Max(1, c.Floor) * sigma2}
+	p := engine.Params{Mean: slices.Clone(first), W: dense.New(m.Dim, c.components(m.Dim)), Sigma2: math.Max(1, c.Floor) * sigma2}
 	scale := math.Sqrt(startingShare * sigma2 / float64(m.Dim))
 	for i := range p.W.Data {
 		p.W.Data[i] = scale * rng.NormFloat64()

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline"
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -98,9 +98,9 @@ func TestScoresAreLogDensities(t *testing.T) {
 	for _, floor := range []float64{0.5, 1e-6} {
 		h := learned(t, config(func(c *ppcaonline.Config) { c.Q, c.Floor = 5, floor }), x, y)
 		s := saved(t, h)
-		var models []*oem.Gaussian
+		var models []*engine.Gaussian
 		for i := range 4 {
-			g, err := oem.NewGaussian(oem.Params{
+			g, err := engine.NewGaussian(engine.Params{
 				Mean:   s.Tensors["mean"].F64[i*12 : (i+1)*12],
 				W:      blas64.General{Rows: 12, Cols: 5, Stride: 5, Data: s.Tensors["w"].F64[i*60 : (i+1)*60]},
 				Sigma2: s.Tensors["sigma2"].F64[i],
@@ -138,7 +138,7 @@ func TestScoresAreLogDensities(t *testing.T) {
 // every session.
 func TestOneByOneIsOneSession(t *testing.T) {
 	x, y := world(3, 12, 6, 1)
-	for policy, same := range map[string]bool{oem.None: true, oem.Step: true, oem.Class: false} {
+	for policy, same := range map[string]bool{engine.None: true, engine.Step: true, engine.Class: false} {
 		cfg := config(func(c *ppcaonline.Config) { c.Policy, c.Sigma2 = policy, 0.01 })
 		h, err := ppcaonline.New(cfg)
 		if err != nil {
@@ -186,7 +186,7 @@ func TestComesNearBatch(t *testing.T) {
 	teach(t, batch, x, y)
 	want := right(t, batch, test, truth)
 	means := right(t, learned(t, config(func(c *ppcaonline.Config) { c.Q = 0 }), x, y), test, truth)
-	for _, policy := range []string{oem.None, oem.Step, oem.Class} {
+	for _, policy := range []string{engine.None, engine.Step, engine.Class} {
 		got := right(t, learned(t, config(func(c *ppcaonline.Config) { c.Policy, c.Q = policy, 3 }), x, y), test, truth)
 		if got < want-0.03 || got < means+0.05 {
 			t.Errorf("%s: %.3f right, batch %.3f, without components %.3f", policy, got, want, means)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
@@ -29,7 +29,7 @@ type scorer struct {
 
 // scored is one class prepared for scoring.
 type scored struct {
-	*oem.Gaussian
+	*engine.Gaussian
 	first  int       // its first row in roots
 	origin []float64 // Rμ
 	norm   float64   // ‖μ‖²

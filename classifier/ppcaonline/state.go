@@ -5,17 +5,17 @@ import (
 	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // empty returns a snapshot of zeros. Only the class policy has a reference; its
 // σ² is 0 if there is none yet.
-func (cfg Config) empty(d int) oem.Snapshot {
+func (cfg Config) empty(d int) engine.Snapshot {
 	q := cfg.components(d)
-	params := func() oem.Params { return oem.Params{Mean: make([]float64, d), W: dense.New(d, q)} }
-	s := oem.Snapshot{Now: params(), Statistics: oem.Statistics{S1: dense.New(d, q), S2: dense.New(q, q), S3: make([]float64, d)}}
-	if cfg.Policy == oem.Class {
+	params := func() engine.Params { return engine.Params{Mean: make([]float64, d), W: dense.New(d, q)} }
+	s := engine.Snapshot{Now: params(), Statistics: engine.Statistics{S1: dense.New(d, q), S2: dense.New(q, q), S3: make([]float64, d)}}
+	if cfg.Policy == engine.Class {
 		s.Reference = new(params())
 	}
 	return s
@@ -24,7 +24,7 @@ func (cfg Config) empty(d int) oem.Snapshot {
 // fields describes the tensors of a class: "steps", "mean", "s3" (d), "w", "s1"
 // (d×q), "sigma2", "s0", "s2" (q×q); with the class policy also
 // "reference.mean", "reference.w" and "reference.sigma2".
-func (cfg Config) fields(c *classifier.Codec, m *model, class **oem.Model) {
+func (cfg Config) fields(c *classifier.Codec, m *model, class **engine.Model) {
 	s, d, q := cfg.empty(m.Dim), m.Dim, cfg.components(m.Dim)
 	if *class != nil {
 		none := s.Reference
@@ -33,7 +33,7 @@ func (cfg Config) fields(c *classifier.Codec, m *model, class **oem.Model) {
 		}
 	}
 	c.Int("steps", &s.Steps, 0, math.MaxInt32)
-	params := func(prefix string, p *oem.Params) {
+	params := func(prefix string, p *engine.Params) {
 		c.Float64(prefix+"mean", &p.Mean, d)
 		c.Float64(prefix+"w", &p.W.Data, d, q)
 		c.Number(prefix+"sigma2", &p.Sigma2)
@@ -53,7 +53,7 @@ func (cfg Config) fields(c *classifier.Codec, m *model, class **oem.Model) {
 		s.Reference = nil
 	}
 	var err error
-	*class, err = oem.Restore(cfg.engine(m), s)
+	*class, err = engine.Restore(cfg.engine(m), s)
 	c.Fail(err)
 }
 

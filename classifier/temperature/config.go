@@ -16,9 +16,6 @@ type Config struct {
 	Temperature float64 `json:"temperature"`
 }
 
-// DefaultConfig returns Auto.
-func DefaultConfig() Config { return Config{Temperature: Auto} }
-
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if c.Temperature == Auto {

@@ -55,41 +55,26 @@ func (h *VARGP) Save() (classifier.State, error) {
 
 // Load returns the head that Save described.
 func Load(s classifier.State) (*VARGP, error) {
-	h, err := load(s)
-	if err != nil {
-		return nil, fmt.Errorf("vargp: load: %w", err)
-	}
-	return h, nil
+	return classifier.LoadHead("vargp", s, func(set settings) (*VARGP, error) { return New(set.Config) }, (*VARGP).restore)
 }
 
-func load(s classifier.State) (*VARGP, error) {
-	var set settings
-	if err := s.Decode(&set); err != nil {
-		return nil, err
-	}
-	h, err := New(set.Config)
-	if err != nil {
-		return nil, err
-	}
-	if fitted, err := set.Check(s); !fitted {
-		return h, err
-	}
+func (h *VARGP) restore(s classifier.State, set settings) error {
 	snap, err := snapshot(s, set)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if h.counts, err = s.Counts("count", len(set.Classes), 1, math.MaxInt32); err != nil {
-		return nil, err
+		return err
 	}
 	if !(set.Richest >= 1 && set.Richest <= math.MaxInt32) {
-		return nil, fmt.Errorf("richest: %g examples per class", set.Richest)
+		return fmt.Errorf("richest: %g examples per class", set.Richest)
 	}
 	h.classes, h.richest = set.Classes, set.Richest
 	if h.model, err = vargp.Restore(h.cfg.model(), set.Dim, snap); err != nil {
-		return nil, err
+		return err
 	}
 	h.answer, err = h.model.Predictor()
-	return h, err
+	return err
 }
 
 // snapshot reads the tensors.

@@ -3,7 +3,6 @@ package vargp
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -14,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // unseen is the index of the head that new classes are cloned from.
@@ -169,25 +169,15 @@ func (h *VARGP) begin(s session) (*vargp.Model, error) {
 type session struct {
 	cfg     Config
 	dim     int
-	number  int // of the session
 	classes []string
 	rows    []blas64.General // of each class
 }
 
 func (h *VARGP) session(x blas32.General, groups []classifier.Group) session {
 	s := session{cfg: h.cfg, dim: x.Cols}
-	if h.model != nil {
-		s.number = h.model.Tasks()
-	}
 	for _, g := range groups {
-		rows := exemplars.Rows(nil).Plus(x, g.Rows)
-		m := rows.Matrix(x.Cols)
-		if h.cfg.Normalize {
-			for i, r := range rows {
-				classifier.Unit(dense.Row(m, i), r)
-			}
-		}
-		s.classes, s.rows = append(s.classes, g.Class), append(s.rows, m)
+		s.classes = append(s.classes, g.Class)
+		s.rows = append(s.rows, classifier.Placed(x, exemplars.Sorted(x, g.Rows), h.cfg.Normalize))
 	}
 	return s
 }
@@ -215,7 +205,7 @@ func (s session) task(classes []string, groups int) vargp.Task {
 		if rows.Rows >= leastToValidate {
 			held = int(s.cfg.Validation * float64(rows.Rows))
 		}
-		for k, r := range s.stream(1, i).Perm(rows.Rows) {
+		for k, r := range random.StreamOf(s.cfg.Seed, "classifier/vargp/validation", s.classes[i:i+1]).Perm(rows.Rows) {
 			row := dense.Row(rows, r)
 			if k < held {
 				t.ValidX.Data, t.ValidY = append(t.ValidX.Data, row...), append(t.ValidY, head)
@@ -231,12 +221,6 @@ func (s session) task(classes []string, groups int) vargp.Task {
 	return t
 }
 
-// stream returns a separate source of random numbers for every session, purpose
-// and index.
-func (s session) stream(purpose, index int) *rand.Rand {
-	return rand.New(rand.NewPCG(s.cfg.Seed, 0x7661726770<<24|uint64(s.number)<<40^uint64(purpose)<<32^uint64(index)))
-}
-
 // inducing draws examples of each class, in total as many as the settings
 // allow.
 func (s session) inducing(g int) blas64.General {
@@ -246,7 +230,8 @@ func (s session) inducing(g int) blas64.General {
 		if i == s.cfg.MaxInducing {
 			break
 		}
-		parts = append(parts, dense.Gather(rows, s.stream(2+g, i).Perm(rows.Rows)[:min(each, rows.Rows)]))
+		rng := random.StreamOf(s.cfg.Seed, "classifier/vargp/inducing", s.classes[i:i+1], g)
+		parts = append(parts, dense.Gather(rows, rng.Perm(rows.Rows)[:min(each, rows.Rows)]))
 	}
 	return gathered(s.dim, parts...)
 }

@@ -3,9 +3,6 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"io"
-	"math/rand/v2"
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -121,10 +118,3 @@ func (e *InputError) Unwrap() error { return e.Err }
 
 // Inputf returns an InputError with a formatted message.
 func Inputf(format string, args ...any) error { return &InputError{Err: fmt.Errorf(format, args...)} }
-
-// Stream returns the random stream of a seed and a name.
-func Stream(seed uint64, name string) *rand.Rand {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, name) // a hash never fails
-	return rand.New(rand.NewPCG(seed, h.Sum64()))
-}

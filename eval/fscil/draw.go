@@ -13,7 +13,7 @@ func (p *Pool) FewShot(baseClasses, ways, shots int, seed uint64, run int) (*Pro
 	if len(p.classes) <= baseClasses {
 		return nil, fmt.Errorf("few-shot: %d classes are no more than the %d of the base session (fscil.base_classes)", len(p.classes), baseClasses)
 	}
-	classes, train, test := p.draw(stream(seed, run))
+	classes, train, test := p.draw(seed, run)
 	for _, c := range classes[baseClasses:] {
 		if len(train[c]) < shots {
 			return nil, fmt.Errorf("few-shot: class %s has %d training images, fewer than %d shots", c, len(train[c]), shots)
@@ -36,7 +36,7 @@ func (p *Pool) ClassIncremental(steps int, seed uint64, run int) (*Protocol, err
 	if steps < 1 || novel < steps {
 		return nil, fmt.Errorf("class-incremental: %d classes cannot make a base session of %d and %d steps (fscil.steps)", len(p.classes), base, steps)
 	}
-	classes, train, test := p.draw(stream(seed, run))
+	classes, train, test := p.draw(seed, run)
 	sessions := []Session{sessionOf(classes[:base], train, test)}
 	for s := range steps {
 		from, to := base+novel*s/steps, base+novel*(s+1)/steps

@@ -3,11 +3,11 @@ package fscil
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // The names of splits, in columns and folders.
@@ -101,15 +101,10 @@ func (p *Pool) check() error {
 	return nil
 }
 
-// stream returns the random generator of one draw.
-func stream(seed uint64, run int) *rand.Rand {
-	const draws = 0x6673_6369_6c00_0000 // "fscil"
-	return rand.New(rand.NewPCG(seed, draws+uint64(run)))
-}
-
 // draw shuffles the classes and their training images, and holds out test
 // images if the pool is configured to.
-func (p *Pool) draw(rng *rand.Rand) (classes []string, train, test map[string][]Sample) {
+func (p *Pool) draw(seed uint64, run int) (classes []string, train, test map[string][]Sample) {
+	rng := random.Stream(seed, "eval/fscil/draw", run)
 	train, test = map[string][]Sample{}, map[string][]Sample{}
 	for _, c := range p.classes {
 		images := slices.Clone(p.train[c])

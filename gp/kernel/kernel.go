@@ -42,9 +42,6 @@ type Kernel struct {
 	Outputscale float64 `json:"outputscale" mapstructure:"outputscale"`
 }
 
-// Default returns the RBF kernel of GP-Tree: inputs of length 1, ℓ = 1, s = 4.
-func Default() Kernel { return Kernel{Kind: RBF, Normalize: true, Lengthscale: 1, Outputscale: 4} }
-
 // Validate names the field that is out of range.
 func (k Kernel) Validate() error {
 	if !slices.Contains(Kinds(), k.Kind) {

@@ -16,6 +16,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
+// rbf returns the kernel of GP-Tree's VI nodes.
+func rbf() kernel.Kernel {
+	return kernel.Kernel{Kind: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 4}
+}
+
 func random(n, d int, seed uint64) blas64.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := dense.New(n, d)
@@ -247,12 +252,12 @@ func TestRefuses(t *testing.T) {
 		"lengthscale": func(k *kernel.Kernel) { k.Lengthscale = 0 },
 		"outputscale": func(k *kernel.Kernel) { k.Outputscale = math.NaN() },
 	} {
-		k := kernel.Default()
+		k := rbf()
 		if change(&k); k.Validate() == nil {
 			t.Errorf("%s was accepted", name)
 		}
 	}
-	k := kernel.Default()
+	k := rbf()
 	if err := k.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -289,7 +294,7 @@ func ExampleKernel_Gram() {
 func BenchmarkGram(b *testing.B) {
 	for _, kind := range kernel.Kinds() {
 		b.Run(fmt.Sprintf("%s/n=600/d=512", kind), func(b *testing.B) {
-			k := kernel.Default()
+			k := rbf()
 			k.Kind = kind
 			p := points(b, k, random(600, 512, 1))
 			for b.Loop() {

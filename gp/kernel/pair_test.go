@@ -77,7 +77,7 @@ func sameMatrix(t *testing.T, what string, got, want blas64.General) {
 }
 
 func BenchmarkPair(b *testing.B) {
-	k := kernel.Default()
+	k := rbf()
 	x, z, g := points(b, k, random(128, 512, 1)), points(b, k, random(300, 512, 2)), random(128, 300, 3)
 	b.Run(fmt.Sprintf("rbf/n=%d/m=%d/d=%d", 128, 300, 512), func(b *testing.B) {
 		for b.Loop() {

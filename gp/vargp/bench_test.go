@@ -33,12 +33,12 @@ func sized(b *testing.B, v Variant, s size) (*Model, *Model) {
 	var old *Model
 	for t := range s.tasks {
 		old = m.Clone()
-		if err := m.extend([]blas64.General{random(s.m, s.d, 1, uint64(t))}); err != nil {
+		if err := m.extend([]blas64.General{normals(s.m, s.d, 1, uint64(t))}); err != nil {
 			b.Fatal(err)
 		}
 		first := len(m.groups[0].blocks) - 1
 		p := m.pack(first)
-		for i, v := range random(1, len(p), 0.01, uint64(100+t)).Data {
+		for i, v := range normals(1, len(p), 0.01, uint64(100+t)).Data {
 			p[i] += v // heads that differ
 		}
 		m.unpack(p, first)
@@ -51,7 +51,7 @@ func sized(b *testing.B, v Variant, s size) (*Model, *Model) {
 func benchmarkStep(b *testing.B, v Variant, s size) {
 	m, old := sized(b, v, s)
 	p := newProblem(m.On(nativetest.Open(b, native.Auto)), old)
-	data := batch{x: random(s.batch, s.d, 1, 99), y: make([]int, s.batch), scale: 1}
+	data := batch{x: normals(s.batch, s.d, 1, 99), y: make([]int, s.batch), scale: 1}
 	for i := range data.y {
 		data.y[i] = i % s.heads
 	}
@@ -96,7 +96,7 @@ func BenchmarkPredict(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, lp := random(s.batch, s.d, 1, 98), dense.New(s.batch, s.heads)
+			x, lp := normals(s.batch, s.d, 1, 98), dense.New(s.batch, s.heads)
 			for b.Loop() {
 				if err := q.LogProb(lp, x); err != nil {
 					b.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-func random(rows, cols int, scale float64, seed uint64) blas64.General {
+func normals(rows, cols int, scale float64, seed uint64) blas64.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := dense.New(rows, cols)
 	for i := range m.Data {
@@ -43,14 +43,14 @@ func learnedTasks(t testing.TB, c Config, tasks int) (m, old *Model) {
 		old = m.Clone()
 		var inputs []blas64.General
 		for g := range m.groups {
-			inputs = append(inputs, random(4-task%2, 2, 1, uint64(10*task+g)))
+			inputs = append(inputs, normals(4-task%2, 2, 1, uint64(10*task+g)))
 		}
 		if err := m.extend(inputs); err != nil {
 			t.Fatal(err)
 		}
 		first := len(m.groups[0].blocks) - 1
 		p := m.pack(first)
-		for i, v := range random(1, len(p), 0.3, uint64(50+task)).Data {
+		for i, v := range normals(1, len(p), 0.3, uint64(50+task)).Data {
 			p[i] += v
 		}
 		m.unpack(p, first)
@@ -60,7 +60,7 @@ func learnedTasks(t testing.TB, c Config, tasks int) (m, old *Model) {
 	return m, old
 }
 
-var someBatch = batch{x: random(5, 2, 1, 77), y: []int{0, 2, 1, 1, 0}, scale: 3}
+var someBatch = batch{x: normals(5, 2, 1, 77), y: []int{0, 2, 1, 1, 0}, scale: 3}
 
 func fixed(s int) *rand.Rand { return rand.New(rand.NewPCG(9, uint64(s))) }
 
@@ -274,7 +274,7 @@ func TestMarginals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := random(6, 2, 1.2, 4)
+		x := normals(6, 2, 1.2, 4)
 		theta := q.draws[0].theta
 		mean, v := dense.New(6, 3), dense.New(6, 3)
 		if err := q.marginals(mean, v, x, 0); err != nil {

@@ -100,24 +100,13 @@ type Config struct {
 	Seed uint64 `json:"seed"`
 }
 
-// DefaultConfig returns settings for a few hundred image embeddings. Paper
-// returns those of the paper.
+// DefaultConfig returns settings for a few hundred image embeddings.
 func DefaultConfig() Config {
 	return Config{
 		Variant: Full, Beta: 1, HyperSamples: 3, FunctionSamples: 10, Jitter: 1e-4,
 		Rate: 0.02, Batch: 512, Epochs: 200, Steps: 600, Stopping: Best, Patience: 20, Tolerance: 1e-4,
 		Start: FromPrior, PredictHypers: 10, PredictFunctions: 20,
 	}
-}
-
-// Paper returns the settings of the paper, except for β, the rate and M, which
-// depend on the data.
-func Paper() Config {
-	c := DefaultConfig()
-	c.OwnInputs, c.Rate, c.Epochs, c.Steps = true, 0.003, 500, 0
-	c.Stopping, c.Patience, c.Start = AsPaper, 200, FromIdentity
-	c.PredictHypers, c.PredictFunctions = 3, 10
-	return c
 }
 
 // Validate names the field that is out of range.

@@ -3,7 +3,6 @@ package vargp
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -12,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A network is g_φ of appendix B.3, applied to inputs before the kernel: layers
@@ -27,15 +27,12 @@ const (
 	maxLayers = 8
 )
 
-// networkStream is the stream of the initial φ; the value is arbitrary but fixed.
-const networkStream = 0x7661726771000000
-
 // newNetwork draws W as in He et al. 2015 for layers before a ReLU, with half
 // that variance for the last layer; b is 0.
 func newNetwork(dim int, widths []int, seed uint64) network {
 	var n network
 	for i, width := range widths {
-		rng := rand.New(rand.NewPCG(seed, networkStream+uint64(i)))
+		rng := random.Stream(seed, "gp/vargp/network", i)
 		l := layer{dense.New(width, dim), dense.New(1, width)}
 		sd := math.Sqrt(2 / float64(dim))
 		if i == len(widths)-1 {

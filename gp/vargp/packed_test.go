@@ -27,14 +27,14 @@ func grown(t testing.TB, c Config, M, d int) (m, old *Model) {
 		old = m.Clone()
 		var inputs []blas64.General
 		for g := range m.groups {
-			inputs = append(inputs, random(M, d, 1, uint64(10*task+g)))
+			inputs = append(inputs, normals(M, d, 1, uint64(10*task+g)))
 		}
 		if err := m.extend(inputs); err != nil {
 			t.Fatal(err)
 		}
 		first := len(m.groups[0].blocks) - 1
 		p := m.pack(first)
-		for i, v := range random(1, len(p), 0.05, uint64(50+task)).Data {
+		for i, v := range normals(1, len(p), 0.05, uint64(50+task)).Data {
 			p[i] += v
 		}
 		m.unpack(p, first)
@@ -45,7 +45,7 @@ func grown(t testing.TB, c Config, M, d int) (m, old *Model) {
 }
 
 func manyExamples(n, d, heads int) batch {
-	b := batch{x: random(n, d, 1, 7), scale: 2}
+	b := batch{x: normals(n, d, 1, 7), scale: 2}
 	for i := range n {
 		b.y = append(b.y, i%heads)
 	}
@@ -102,13 +102,13 @@ func distance(a, b []float64) (off, size float64) {
 func TestPackIsEachHeadOnItsOwn(t *testing.T) {
 	var chol []blas64.General
 	for h := range 7 {
-		l := random(4, 4, 1, uint64(h%3))
+		l := normals(4, 4, 1, uint64(h%3))
 		for i := range 4 {
 			clear(l.Data[i*4+i+1 : i*4+4])
 		}
 		chol = append(chol, l)
 	}
-	b, out := random(6, 4, 1, 9), dense.New(6, 7)
+	b, out := normals(6, 4, 1, 9), dense.New(6, 7)
 	p := shared(chol)
 	if err := p.rowwise(linalg.Default(), out, b); err != nil || p.rows.Value.Rows != 3 {
 		t.Fatalf("%d different heads, %v", p.rows.Value.Rows, err)
@@ -129,7 +129,7 @@ func TestPackIsEachHeadOnItsOwn(t *testing.T) {
 // TestProbabilitiesOrTheirLogarithms: draws are added as probabilities, or as
 // logarithms where those underflow, to the same answer.
 func TestProbabilitiesOrTheirLogarithms(t *testing.T) {
-	f := random(40, 5, 3, 8)
+	f := normals(40, 5, 3, 8)
 	p, lp := make([]float64, 5), make([]float64, 5)
 	for h := range lp {
 		lp[h] = math.Inf(-1)

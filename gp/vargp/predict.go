@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A Predictor makes predictions with draws of θ and of the functions that are the
@@ -86,7 +87,7 @@ func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
 		p.known = append(p.known, known)
 	}
 	err := dense.ParallelErr(hypers, func(s int) error {
-		rng := rand.New(rand.NewPCG(m.cfg.Seed, predictStream+uint64(s)))
+		rng := random.Stream(m.cfg.Seed, "gp/vargp/predict", s)
 		d := &p.draws[s]
 		d.theta = make([]float64, len(m.mean))
 		for i, v := range m.mean {
@@ -110,9 +111,6 @@ func (m *Model) predictor(hypers, functions int) (*Predictor, error) {
 	}
 	return p, nil
 }
-
-// predictStream is the stream of predictions; the value is arbitrary but fixed.
-const predictStream = 0x7661726770000000
 
 // antithetic draws normal numbers whose second half is the first with its sign
 // changed, so that the mean of a function is exact.

@@ -159,11 +159,11 @@ func oneTask(t *testing.T, v Variant) (m, old *Model) {
 		t.Fatal(err)
 	}
 	old = m.Clone()
-	if err := m.extend([]blas64.General{random(4, 2, 1, 3)}); err != nil {
+	if err := m.extend([]blas64.General{normals(4, 2, 1, 3)}); err != nil {
 		t.Fatal(err)
 	}
 	at := m.pack(0)
-	for i, v := range random(1, len(at), 0.3, 4).Data {
+	for i, v := range normals(1, len(at), 0.3, 4).Data {
 		at[i] += v
 	}
 	m.unpack(at, 0)

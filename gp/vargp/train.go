@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A Task holds the examples and settings of one call of Learn.
@@ -206,13 +206,6 @@ type run struct {
 	top   float64
 }
 
-// stream returns a separate random source for every purpose.
-func (r *run) stream(purpose string, numbers ...int) *rand.Rand {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "vargp/%s/%d/%v", purpose, r.m.tasks, numbers)
-	return rand.New(rand.NewPCG(r.m.cfg.Seed, h.Sum64()))
-}
-
 func (r *run) train(ctx context.Context) (Trace, error) {
 	over := len(r.trace.Epochs) > 0 && r.over()
 	for e := len(r.trace.Epochs); e < r.epochs() && !over; e++ {
@@ -247,7 +240,9 @@ func (r *run) epoch(ctx context.Context, now *Epoch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		terms, gradient, err := r.evaluate(ctx, r.pick(rows), func(s int) *rand.Rand { return r.stream("step", r.step, s) })
+		terms, gradient, err := r.evaluate(ctx, r.pick(rows), func(s int) *rand.Rand {
+			return random.Stream(r.m.cfg.Seed, "gp/vargp/step", r.m.tasks, r.step, s)
+		})
 		if err != nil {
 			return err
 		}
@@ -273,7 +268,7 @@ func (r *run) epochs() int {
 // size.
 func (r *run) batches(epoch int) [][]int {
 	n := r.task.X.Rows
-	order := r.stream("order", epoch).Perm(n)
+	order := random.Stream(r.m.cfg.Seed, "gp/vargp/order", r.m.tasks, epoch).Perm(n)
 	count := (n + r.m.cfg.Batch - 1) / r.m.cfg.Batch
 	var out [][]int
 	for i := range count {

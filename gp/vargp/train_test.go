@@ -117,7 +117,7 @@ func TestSplitHeadIsItsTwin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := random(5, 2, 1, 8)
+		x := normals(5, 2, 1, 8)
 		mean, v := dense.New(5, 4), dense.New(5, 4)
 		if err := q.marginals(mean, v, x, 0); err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestSnapshotGoesRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := random(4, 2, 1, 8)
+		x := normals(4, 2, 1, 8)
 		if !reflect.DeepEqual(back.Snapshot(), m.Snapshot()) || !slices.Equal(logProb(t, back, x).Data, logProb(t, m, x).Data) {
 			t.Error("another model")
 		}
@@ -342,7 +342,7 @@ func TestRefuses(t *testing.T) {
 		dim, heads  int
 		lengthscale float64
 	}{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1, 1, math.Inf(1)}} {
-		if _, err := New(Paper(), c.dim, c.heads, c.lengthscale); err == nil {
+		if _, err := New(DefaultConfig(), c.dim, c.heads, c.lengthscale); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
 	}

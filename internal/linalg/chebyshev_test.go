@@ -36,7 +36,7 @@ func TestFloat32EigenEqualsFloat64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Scatter(x)
+		s, err := Solver{}.Scatter(x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestFloat32EigenOfAnyScale(t *testing.T) {
 
 // TestFilterStaysWithinSteepSpectra: eigenvalues over 20 powers of ten.
 func TestFilterStaysWithinSteepSpectra(t *testing.T) {
-	a, err := Scatter(falling(400, 150, 0.5))
+	a, err := Solver{}.Scatter(falling(400, 150, 0.5))
 	if err != nil {
 		t.Fatal(err)
 	}

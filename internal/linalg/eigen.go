@@ -42,13 +42,6 @@ func (e Eigen) Positive(tol float64) Eigen {
 // decompose the whole matrix if q is small compared to m.
 func TopEigen(a blas64.General, q int) (Eigen, error) { return Solver{}.TopEigen(a, q) }
 
-// ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
-// matrix of the rows of x (n×d), without those that are zero to working precision;
-// at most n remain. It costs O(n²d) and needs no d×d matrix.
-func ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
-	return Solver{}.ThinEigen(x, q, divisor)
-}
-
 // TopEigen is the function of that name with the solver's backend.
 func (s Solver) TopEigen(a blas64.General, q int) (Eigen, error) {
 	if err := dense.Valid(a); err != nil {
@@ -72,7 +65,9 @@ func (s Solver) TopEigen(a blas64.General, q int) (Eigen, error) {
 	return e, err
 }
 
-// ThinEigen is the function of that name with the solver's backend.
+// ThinEigen returns at most q eigenpairs of xᵀ·x/divisor (d×d) from the Gram
+// matrix of the rows of x (n×d), without those that are zero to working precision;
+// at most n remain. It costs O(n²d) and needs no d×d matrix.
 func (s Solver) ThinEigen(x blas64.General, q int, divisor float64) (Eigen, error) {
 	e, err := s.gramEigen(x, q)
 	if err != nil {

@@ -33,10 +33,6 @@ const gramBlock = 192
 // Gram returns x·xᵀ (n×n) with gonum.
 func Gram(x blas64.General) (blas64.General, error) { return Solver{}.Gram(x) }
 
-// Scatter returns xᵀ·x (d×d), the sum of the outer products of the rows, with
-// gonum.
-func Scatter(x blas64.General) (blas64.General, error) { return Solver{}.Scatter(x) }
-
 // Gram returns x·xᵀ (n×n), computing one triangle only.
 func (s Solver) Gram(x blas64.General) (blas64.General, error) {
 	if err := dense.Valid(x); err != nil {

@@ -127,7 +127,7 @@ func checkPairs(t *testing.T, a blas64.General, e Eigen, tol float64) {
 
 func TestTopEigenEqualsFull(t *testing.T) {
 	for _, c := range []struct{ n, d, q int }{{60, 30, 5}, {300, 200, 20}, {50, 200, 20}, {400, 120, 1}, {300, 150, 150}} {
-		a, err := Scatter(decaying(c.n, c.d, 3))
+		a, err := Solver{}.Scatter(decaying(c.n, c.d, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,11 +242,11 @@ func turnedDiagonal(m int, value func(i int) float64) blas64.General {
 func TestThinEigenEqualsScatter(t *testing.T) {
 	x := decaying(40, 120, 4)
 	copy(x.Data[:120], x.Data[120:240]) // two equal rows: rank 39
-	a, err := Scatter(x)
+	a, err := Solver{}.Scatter(x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := ThinEigen(x, 60, 1)
+	e, err := Solver{}.ThinEigen(x, 60, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,14 +254,14 @@ func TestThinEigenEqualsScatter(t *testing.T) {
 		t.Fatalf("%d values, %d vectors; the rank is 39", len(e.Values), e.Vectors.Rows)
 	}
 	checkPairs(t, a, e, 1e-10)
-	none, err := ThinEigen(dense.New(3, 7), 2, 2)
+	none, err := Solver{}.ThinEigen(dense.New(3, 7), 2, 2)
 	if err != nil || len(none.Values) != 0 || none.Vectors.Rows != 0 {
 		t.Errorf("zero rows: %v, %v", none, err)
 	}
 }
 
 func TestInverseCholesky(t *testing.T) {
-	a, err := Scatter(random64(50, 20, 5))
+	a, err := Solver{}.Scatter(random64(50, 20, 5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func BenchmarkMulTrans32(b *testing.B) {
 
 func BenchmarkTopEigen(b *testing.B) {
 	for _, m := range []int{500, 640, 1280} {
-		a, err := Scatter(decaying(2*m, m, 3))
+		a, err := Solver{}.Scatter(decaying(2*m, m, 3))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -122,9 +122,6 @@ type Model struct {
 	externalRef string // first tensor stored outside the file
 }
 
-// Bytes returns the file as parsed; the caller must not change it.
-func (m *Model) Bytes() []byte { return m.raw }
-
 // Output returns the graph output of that name.
 func (m *Model) Output(name string) (Value, bool) {
 	for _, v := range m.Outputs {

@@ -83,16 +83,8 @@ func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 	return Library{Path: abs, Version: version, Source: source}, nil, nil
 }
 
-// CacheDir returns the folder that `make setup` fills;
+// cacheDir returns the folder that `make setup` fills, "" without a home folder;
 // scripts/setup/onnxruntime.sh computes the same path.
-func CacheDir() (string, error) {
-	dir := thisMachine().cacheDir()
-	if dir == "" {
-		return "", errors.New("no home folder: set XDG_CACHE_HOME")
-	}
-	return dir, nil
-}
-
 func (m machine) cacheDir() string {
 	base := m.env("XDG_CACHE_HOME")
 	if !filepath.IsAbs(base) { // as the XDG specification requires

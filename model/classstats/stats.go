@@ -5,8 +5,6 @@
 package classstats
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -59,9 +57,6 @@ func (s *Stats) Source() embed.Provenance {
 	p.Dim = s.dim
 	return p
 }
-
-// Dim returns the number of values in an embedding.
-func (s *Stats) Dim() int { return s.dim }
 
 // Classes returns the class names, sorted.
 func (s *Stats) Classes() []string { return slices.Sorted(maps.Keys(s.classes)) }
@@ -133,20 +128,6 @@ func (s *Stats) settle() error {
 	clear(s.pending)
 	s.waiting = 0
 	return err
-}
-
-// Samples returns the pairs, sorted by class and content.
-func (s *Stats) Samples() []SampleID {
-	ids := make([]SampleID, 0, s.SampleCount())
-	for name, c := range s.classes {
-		for _, h := range c.content {
-			ids = append(ids, SampleID{h, name})
-		}
-	}
-	slices.SortFunc(ids, func(a, b SampleID) int {
-		return cmp.Or(cmp.Compare(a.Class, b.Class), bytes.Compare(a.Content[:], b.Content[:]))
-	})
-	return ids
 }
 
 // A Class holds the samples of one class and their moments.

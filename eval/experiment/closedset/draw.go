@@ -1,10 +1,9 @@
 package closedset
 
 import (
-	"math/rand/v2"
-
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A pool holds the images to draw from.
@@ -38,10 +37,10 @@ type sample struct{ train, validation, test experiment.Labelled }
 // draw returns the first classes of a run with their images. What it draws from
 // a class depends on neither the number of classes nor other runs.
 func (p pool) draw(c Config, seed uint64, run, classes int) sample {
-	order := rand.New(rand.NewPCG(seed, uint64(run)<<32)).Perm(len(p.able))
+	order := random.Stream(seed, "experiment/closedset/classes", run).Perm(len(p.able))
 	var train, validation, test []int
 	for _, k := range order[:classes] {
-		rng := rand.New(rand.NewPCG(seed, uint64(run)<<32|uint64(k+1)))
+		rng := random.StreamOf(seed, "experiment/closedset/images", p.able[k:k+1], run)
 		own := experiment.Shuffled(p.train.Of(p.able[k]), rng)
 		train = append(train, own[:c.PerClass]...)
 		held := experiment.Shuffled(p.test.Of(p.able[k]), rng)

@@ -3,7 +3,6 @@ package dkl
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -33,11 +33,11 @@ func measure(c classifier.Head, p experiment.Labelled) (*metrics.Report, error) 
 // split holds out some images of every class.
 func split(p experiment.Labelled, held int, seed uint64) (learned, out experiment.Labelled, err error) {
 	var in, test []int
-	for i, g := range classifier.GroupByClass(p.Y) {
+	for _, g := range classifier.GroupByClass(p.Y) {
 		if len(g.Rows) <= held {
 			return learned, out, experiment.Inputf("class %s has %d training images, %d of them are to be held out: lower experiment.dkl.held_out", g.Class, len(g.Rows), held)
 		}
-		rows := experiment.Shuffled(g.Rows, rand.New(rand.NewPCG(seed, uint64(i))))
+		rows := experiment.Shuffled(g.Rows, random.StreamOf(seed, "experiment/dkl/held", []string{g.Class}))
 		test, in = append(test, rows[:held]...), append(in, rows[held:]...)
 	}
 	return p.Pick(in), p.Pick(test), nil

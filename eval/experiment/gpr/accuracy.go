@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -14,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -39,15 +39,10 @@ type run struct {
 	Off float64 `json:"off"`
 }
 
-// stream returns an independent random stream per purpose.
-func stream(seed uint64, purpose, index int) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, uint64(purpose)<<32|uint64(index)))
-}
-
 // draw returns classes with enough images, each with its training rows in
 // random order, and test images of all of them.
 func (r runner) draw(run int) ([][]int, experiment.Labelled, error) {
-	rng := stream(r.env.Seed, 3, run)
+	rng := random.Stream(r.env.Seed, "experiment/gpr/draw", run)
 	var able []classifier.Group
 	for _, g := range classifier.GroupByClass(r.train.Y) {
 		if len(g.Rows) >= r.most() && slices.Contains(r.test.Y, g.Class) {

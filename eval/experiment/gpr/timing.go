@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -87,7 +88,7 @@ func (r runner) newTask(count int) (task, error) {
 	if r.train.X.Rows < count {
 		return task{}, experiment.Inputf("%d training images, %d are needed: lower experiment.gpr.n or k", r.train.X.Rows, count)
 	}
-	rows := stream(r.env.Seed, 2, 0).Perm(r.train.X.Rows)[:count]
+	rows := random.Stream(r.env.Seed, "experiment/gpr/timing").Perm(r.train.X.Rows)[:count]
 	groups := classifier.GroupByClass(r.train.Y)
 	w := task{env: r.env, x: classifier.Placed(r.train.X, rows, settings.Normalize), t: dense.New(count, len(groups))}
 	for i, row := range rows {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // Synthetic describes random data: Gaussian classes that form groups. The data
@@ -37,13 +38,6 @@ const (
 	noiseSpan  = 0.4
 )
 
-// Random streams.
-const (
-	frameStream = 1 << 40
-	groupStream = 2 << 40
-	classStream = 3 << 40
-)
-
 func (s Synthetic) validate() error {
 	return cmp.Or(
 		experiment.Within("k", s.K, 1, 1<<20),
@@ -62,13 +56,13 @@ func (s Synthetic) Draw(seed uint64) (train, test experiment.Labelled) {
 	if groups == 0 {
 		groups = max(1, int(math.Round(math.Sqrt(float64(s.K)))))
 	}
-	frame := normals(rand.New(rand.NewPCG(seed, frameStream)), latent*s.Dim, 1/math.Sqrt(float64(s.Dim)))
+	frame := normals(random.Stream(seed, "experiment/hierarchy/frame"), latent*s.Dim, 1/math.Sqrt(float64(s.Dim)))
 	train = experiment.Labelled{X: dense.New32(s.K*s.Train, s.Dim), Y: make([]string, s.K*s.Train)}
 	test = experiment.Labelled{X: dense.New32(s.K*s.Test, s.Dim), Y: make([]string, s.K*s.Test)}
 	dense.Parallel(s.K, func(k int) {
-		rng := rand.New(rand.NewPCG(seed, classStream+uint64(k)))
+		rng := random.Stream(seed, "experiment/hierarchy/class", k)
 		g := rng.IntN(groups)
-		mean := normals(rand.New(rand.NewPCG(seed, groupStream+uint64(g))), latent, groupSpan/math.Sqrt(latent))
+		mean := normals(random.Stream(seed, "experiment/hierarchy/group", g), latent, groupSpan/math.Sqrt(latent))
 		for j, v := range normals(rng, latent, classSpan/math.Sqrt(latent)) {
 			mean[j] += v
 		}

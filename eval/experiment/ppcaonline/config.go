@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
@@ -45,7 +45,7 @@ func DefaultConfig() Config {
 	return Config{
 		Figure: 1, D: 16, Q: 3, Classes: 4, Train: 3200, Test: 800, CentroidNoise: 0.1, Seeds: 5,
 		Gamma: []float64{0.9, 0.5}, Exponent: 0.9, Beta: []float64{0.01, 0.1, 1, 10, 100},
-		Fisher: []string{oem.Exact, oem.Paper}, RStep: []string{oem.Paper, oem.ByFisher, oem.Identity}, Every: 50,
+		Fisher: []string{engine.Exact, engine.Paper}, RStep: []string{engine.Paper, engine.ByFisher, engine.Identity}, Every: 50,
 	}
 }
 
@@ -60,8 +60,8 @@ func (c Config) Validate() error {
 		experiment.Within("test", c.Test, c.Classes, 1e6),
 		experiment.Within("seeds", c.Seeds, 1, 1000),
 		experiment.Within("every", c.Every, 1, 1e6),
-		oneOf("fisher", c.Fisher, oem.Exact, oem.Paper),
-		oneOf("rstep", c.RStep, oem.Paper, oem.ByFisher, oem.Identity),
+		oneOf("fisher", c.Fisher, engine.Exact, engine.Paper),
+		oneOf("rstep", c.RStep, engine.Paper, engine.ByFisher, engine.Identity),
 	)
 	if err != nil {
 		return err
@@ -97,8 +97,8 @@ type setting struct {
 	Beta   float64 `json:"beta"`
 }
 
-func (s setting) config(exponent float64) oem.Config {
-	c := oem.DefaultConfig()
+func (s setting) config(exponent float64) engine.Config {
+	c := engine.DefaultConfig()
 	c.Policy, c.Gamma, c.Beta = s.Policy, s.Gamma, s.Beta
 	c.GammaExponent, c.BetaExponent = exponent, exponent
 	c.Fisher, c.RStep = cmp.Or(s.Fisher, c.Fisher), cmp.Or(s.RStep, c.RStep)
@@ -116,10 +116,10 @@ func (s setting) form() setting {
 func (c Config) forms() []setting {
 	var forms []setting
 	for _, gamma := range c.Gamma {
-		forms = append(forms, setting{Policy: oem.None, Gamma: gamma})
+		forms = append(forms, setting{Policy: engine.None, Gamma: gamma})
 		for _, policy := range c.policies() {
 			for _, rstep := range c.RStep {
-				if rstep == oem.Identity {
+				if rstep == engine.Identity {
 					forms = append(forms, setting{Policy: policy, RStep: rstep, Gamma: gamma})
 					continue
 				}
@@ -135,16 +135,16 @@ func (c Config) forms() []setting {
 // policies returns the policies that the figure compares with none.
 func (c Config) policies() []string {
 	if c.Figure == 1 {
-		return []string{oem.Step} // no class ends
+		return []string{engine.Step} // no class ends
 	}
-	return []string{oem.Step, oem.Class}
+	return []string{engine.Step, engine.Class}
 }
 
 // grid returns all settings with every β.
 func (c Config) grid() []setting {
 	var grid []setting
 	for _, f := range c.forms() {
-		if f.Policy == oem.None {
+		if f.Policy == engine.None {
 			grid = append(grid, f)
 			continue
 		}

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
-	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A world holds everything drawn from one seed. Examples are grouped by class.
@@ -20,12 +20,7 @@ type world struct {
 	// order is the order of independent examples: positions in the training
 	// data, class by class.
 	order []int
-	start oem.Params
-}
-
-// stream returns an independent random stream per purpose.
-func stream(seed uint64, run int, purpose string) *rand.Rand {
-	return experiment.Stream(seed, fmt.Sprintf("natoem/%s/%d", purpose, run)) // the name fixes the published numbers
+	start engine.Params
 }
 
 // draws bounds the points drawn to find enough of every class, centroidTries
@@ -38,17 +33,17 @@ const (
 // draw makes the world of a run. It redraws the centroids if one of their cells
 // is too small to fill.
 func (c Config) draw(seed uint64, run int) (*world, error) {
-	rng := stream(seed, run, "model")
+	rng := random.Stream(seed, "experiment/ppcaonline/model", run)
 	truth, err := c.truth(rng)
 	if err != nil {
 		return nil, err
 	}
-	points := stream(seed, run, "points")
+	points := random.Stream(seed, "experiment/ppcaonline/points", run)
 	for range centroidTries {
 		w := &world{}
 		if c.fill(w, truth, c.centroids(truth, rng), points) {
-			w.order = stream(seed, run, "order").Perm(len(w.train) * len(w.train[0]))
-			w.start = c.start(stream(seed, run, "start"))
+			w.order = random.Stream(seed, "experiment/ppcaonline/order", run).Perm(len(w.train) * len(w.train[0]))
+			w.start = c.start(random.Stream(seed, "experiment/ppcaonline/start", run))
 			return w, nil
 		}
 	}
@@ -56,12 +51,12 @@ func (c Config) draw(seed uint64, run int) (*world, error) {
 }
 
 // truth draws the model of the data.
-func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
+func (c Config) truth(rng *rand.Rand) (engine.Params, error) {
 	r := mat.NewDense(c.D, c.Q, nil)
 	r.Apply(func(int, int, float64) float64 { return rng.Float64() - 0.5 }, r)
 	var svd mat.SVD
 	if !svd.Factorize(r, mat.SVDThin) {
-		return oem.Params{}, fmt.Errorf("draw W: the decomposition did not converge")
+		return engine.Params{}, fmt.Errorf("draw W: the decomposition did not converge")
 	}
 	var u mat.Dense
 	svd.UTo(&u)
@@ -69,7 +64,7 @@ func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
 	for sigma < 1e-3 { // (0, 1) is open
 		sigma = rng.Float64()
 	}
-	p := oem.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: sigma * sigma}
+	p := engine.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: sigma * sigma}
 	for i := range c.D {
 		mat.Row(dense.Row(p.W, i), i, &u)
 	}
@@ -77,8 +72,8 @@ func (c Config) truth(rng *rand.Rand) (oem.Params, error) {
 }
 
 // start draws the initial parameters.
-func (c Config) start(rng *rand.Rand) oem.Params {
-	p := oem.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: 1}
+func (c Config) start(rng *rand.Rand) engine.Params {
+	p := engine.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: 1}
 	for i := range p.Mean {
 		p.Mean[i] = rng.Float64() - 0.5
 	}
@@ -89,7 +84,7 @@ func (c Config) start(rng *rand.Rand) oem.Params {
 }
 
 // point draws x = Wz + ε.
-func point(p oem.Params, rng *rand.Rand) []float64 {
+func point(p engine.Params, rng *rand.Rand) []float64 {
 	x := make([]float64, len(p.Mean))
 	z := make([]float64, p.W.Cols)
 	for j := range z {
@@ -105,7 +100,7 @@ func point(p oem.Params, rng *rand.Rand) []float64 {
 }
 
 // centroids returns random points with noise added.
-func (c Config) centroids(truth oem.Params, rng *rand.Rand) [][]float64 {
+func (c Config) centroids(truth engine.Params, rng *rand.Rand) [][]float64 {
 	out := make([][]float64, c.Classes)
 	for k := range out {
 		out[k] = point(truth, rng)
@@ -118,7 +113,7 @@ func (c Config) centroids(truth oem.Params, rng *rand.Rand) [][]float64 {
 
 // fill draws points until every class has its training, validation and test
 // examples, and reports whether it succeeded.
-func (c Config) fill(w *world, truth oem.Params, centroids [][]float64, rng *rand.Rand) bool {
+func (c Config) fill(w *world, truth engine.Params, centroids [][]float64, rng *rand.Rand) bool {
 	sizes := []int{c.Train / c.Classes, c.Test / c.Classes, c.Test / c.Classes}
 	parts := []*[][][]float64{&w.train, &w.validation, &w.test}
 	for _, p := range parts {

@@ -1,5 +1,5 @@
 // Package ppcaonline repeats the experiments of Pamplona and Manzanera, "Naturally
-// Constrained Online Expectation Maximization", ICPR 2020, with package oem:
+// Constrained Online Expectation Maximization", ICPR 2020, with the engine of ppca-online:
 //
 //	Figure 1  independent examples: log-likelihood of all test data by step
 //	Figure 2  one class after the other: the same

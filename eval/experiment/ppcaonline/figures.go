@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
@@ -58,10 +58,10 @@ func (c Config) differences(seeds [][]trial, chosen []Row) (chart.Figure, error)
 	none := c.plain(c.Gamma[0])
 	var lines []chart.Series
 	for _, r := range chosen {
-		if r.Policy == oem.None || r.Gamma != c.Gamma[0] {
+		if r.Policy == engine.None || r.Gamma != c.Gamma[0] {
 			continue
 		}
-		s := chart.Series{Label: short(r.setting), X: c.steps(), Colour: chart.Palette(len(lines) % 5), Bare: true, Dashed: r.Policy == oem.Class}
+		s := chart.Series{Label: short(r.setting), X: c.steps(), Colour: chart.Palette(len(lines) % 5), Bare: true, Dashed: r.Policy == engine.Class}
 		for point := range s.X {
 			d := c.each(seeds, r.index, none, func(t trial) float64 {
 				return stat.Mean(table.Collect(t.Test, func(row []float64) float64 { return row[point] }), nil)

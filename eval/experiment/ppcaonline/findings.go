@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 )
 
 // findings states which claims of the paper hold here, from the numbers.
@@ -70,7 +70,7 @@ func (c Config) count(chosen []Row) []string {
 // measure names the figure's measure.
 func (c Config) measure(r Row) Spread {
 	switch {
-	case r.Policy == oem.None:
+	case r.Policy == engine.None:
 		return Spread{}
 	case c.Figure == 3:
 		return *r.ForgottenGain

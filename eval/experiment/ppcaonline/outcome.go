@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/table"
 )
@@ -80,14 +80,14 @@ func (c Config) names() []string {
 // step policy with the first γ, and the class policy with the last γ and with
 // the first. The R-step is the first of the configuration.
 func (c Config) drawn(chosen []Row) []Row {
-	wanted := []setting{{Policy: oem.None, Gamma: c.Gamma[0]}}
+	wanted := []setting{{Policy: engine.None, Gamma: c.Gamma[0]}}
 	form := setting{RStep: c.RStep[0], Fisher: c.Fisher[0]}
-	if form.RStep == oem.Identity {
+	if form.RStep == engine.Identity {
 		form.Fisher = ""
 	}
 	for _, p := range c.policies() {
 		for _, gamma := range []float64{c.Gamma[len(c.Gamma)-1], c.Gamma[0]} {
-			if p == oem.Step && gamma != c.Gamma[0] {
+			if p == engine.Step && gamma != c.Gamma[0] {
 				continue
 			}
 			form.Policy, form.Gamma = p, gamma
@@ -127,7 +127,7 @@ func (s setting) text(form bool) string {
 		text += ", Fisher " + s.Fisher
 	}
 	text += ", γ " + number(s.Gamma)
-	if s.Policy != oem.None {
+	if s.Policy != engine.None {
 		text += ", β " + number(s.Beta)
 	}
 	return text
@@ -195,7 +195,7 @@ func (c Config) table(name, title, note string, rows []Row) table.Table {
 // cells returns the cells that name the setting.
 func (s setting) cells() []string {
 	cells := []string{s.Policy, cmp.Or(s.RStep, table.None), cmp.Or(s.Fisher, table.None), number(s.Gamma), table.None}
-	if s.Policy != oem.None {
+	if s.Policy != engine.None {
 		cells[4] = number(s.Beta)
 	}
 	return cells

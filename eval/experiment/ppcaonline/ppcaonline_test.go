@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 )
 
@@ -89,7 +89,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("figure %d: %d chosen, %d of the grid, %d pictures", figure, len(r.Chosen), len(r.Grid), len(o.Figures))
 		}
 		for _, row := range r.Chosen {
-			if len(row.End.Seeds) != 3 || math.IsNaN(row.End.Mean) || row.Policy == oem.None && row.EndGain.Mean != 0 {
+			if len(row.End.Seeds) != 3 || math.IsNaN(row.End.Mean) || row.Policy == engine.None && row.EndGain.Mean != 0 {
 				t.Errorf("figure %d: %+v", figure, row)
 			}
 		}
@@ -114,7 +114,7 @@ func TestCurveIsThatOfTheModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range c.grid() {
-		m, err := oem.New(s.config(c.Exponent), w.start)
+		m, err := engine.New(s.config(c.Exponent), w.start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestInterferenceOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.interference(w, setting{Policy: oem.Step, RStep: oem.Identity, Gamma: 0.9, Beta: 1e9})
+	got, err := c.interference(w, setting{Policy: engine.Step, RStep: engine.Identity, Gamma: 0.9, Beta: 1e9})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -69,7 +69,7 @@ func (c Config) trials(ctx context.Context, seed uint64, run int) ([]trial, erro
 
 // curve measures Figures 1 to 3: learning all training examples.
 func (c Config) curve(w *world, s setting) (trial, error) {
-	m, err := oem.New(s.config(c.Exponent), w.start)
+	m, err := engine.New(s.config(c.Exponent), w.start)
 	if err != nil {
 		return trial{}, err
 	}
@@ -116,10 +116,10 @@ func (c Config) steps() []float64 {
 // class i, minus that of j learned alone.
 func (c Config) interference(w *world, s setting) (trial, error) {
 	t := trial{Setting: s, Test: make([][]float64, c.Classes)}
-	first := make([]*oem.Model, c.Classes)
+	first := make([]*engine.Model, c.Classes)
 	for i := range first {
 		var err error
-		if first[i], err = oem.New(s.config(c.Exponent), w.start); err != nil {
+		if first[i], err = engine.New(s.config(c.Exponent), w.start); err != nil {
 			return t, err
 		}
 		if err := learn(first[i], w.train[i]); err != nil {
@@ -142,7 +142,7 @@ func (c Config) interference(w *world, s setting) (trial, error) {
 }
 
 // learn learns the examples of one class.
-func learn(m *oem.Model, x [][]float64) error {
+func learn(m *engine.Model, x [][]float64) error {
 	for _, v := range x {
 		if err := m.Step(v); err != nil {
 			return err
@@ -152,7 +152,7 @@ func learn(m *oem.Model, x [][]float64) error {
 	return nil
 }
 
-func meanLogDensityNats(m *oem.Model, x [][]float64) float64 {
+func meanLogDensityNats(m *engine.Model, x [][]float64) float64 {
 	g := m.Gaussian()
 	var sum float64
 	for _, v := range x {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/oem"
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/eval/table"
 )
 
@@ -100,7 +100,7 @@ func (c Config) rows(seeds [][]trial) []Row {
 
 // plain returns the grid position of plain online EM with that γ.
 func (c Config) plain(gamma float64) int {
-	return slices.Index(c.grid(), setting{Policy: oem.None, Gamma: gamma})
+	return slices.Index(c.grid(), setting{Policy: engine.None, Gamma: gamma})
 }
 
 // each returns a value of setting i on every seed, minus that of setting minus

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A part holds labelled inputs; classes are numbered in order of appearance.
@@ -41,11 +42,6 @@ type lesson struct{ train, valid, test part }
 type source struct {
 	of string // changes with the data
 	at func(run, task int) (lesson, error)
-}
-
-// stream returns an independent random stream per purpose.
-func stream(seed uint64, purpose string, numbers ...int) *rand.Rand {
-	return experiment.Stream(seed, fmt.Sprintf("experiment/vargp/%s/%v", purpose, numbers))
 }
 
 // source opens the data.
@@ -83,7 +79,7 @@ func (c Config) toy(seed uint64, run, task int) lesson {
 	var l lesson
 	for k := range c.Classes {
 		class := task*c.Classes + k
-		rng := stream(seed, "toy", run, class)
+		rng := random.Stream(seed, "experiment/vargp/toy", run, class)
 		sizes := []int{c.Train, int(c.Validation * float64(c.Train)), c.Test}
 		for i, p := range []*part{&l.train, &l.valid, &l.test} {
 			for range sizes[i] {
@@ -107,7 +103,7 @@ func (c Config) features(env experiment.Env) (source, error) {
 		return source{}, experiment.Inputf("%d classes in the first session, %d are needed: change experiment.vargp.tasks or classes", len(names), c.classesInAll())
 	}
 	return source{of: m.Fingerprint, at: func(run, task int) (l lesson, err error) {
-		order := stream(env.Seed, "classes", run).Perm(len(names))
+		order := random.Stream(env.Seed, "experiment/vargp/classes", run).Perm(len(names))
 		class := map[string]int{}
 		for k, i := range order[task*c.Classes : (task+1)*c.Classes] {
 			class[names[i].Class] = task*c.Classes + k
@@ -115,7 +111,7 @@ func (c Config) features(env experiment.Env) (source, error) {
 		x, y := b.Train(0)
 		for _, g := range classifier.GroupByClass(y) {
 			if k, ok := class[g.Class]; ok {
-				c.divide(&l, classifier.Placed(x, g.Rows, c.Normalize), k, stream(env.Seed, "examples", run, k))
+				c.divide(&l, classifier.Placed(x, g.Rows, c.Normalize), k, random.Stream(env.Seed, "experiment/vargp/examples", run, k))
 			}
 		}
 		x, y = b.Test(0)
@@ -180,7 +176,7 @@ func (c Config) idx(seed uint64) (source, error) {
 			if c.Data == Split {
 				class += task * c.Classes
 			}
-			c.divide(&l, c.pixels(train, class, 0, seed, task), class, stream(seed, "examples", run, class))
+			c.divide(&l, c.pixels(train, class, 0, seed, task), class, random.Stream(seed, "experiment/vargp/examples", run, class))
 			z := c.pixels(test, class, c.Test, seed, task)
 			l.test.join(part{z, slices.Repeat([]int{class}, z.Rows)})
 		}
@@ -198,7 +194,7 @@ func (c Config) pixels(from idx.Labelled, class, most int, seed uint64, task int
 		order[j] = j
 	}
 	if c.Data == Permuted && task > 0 {
-		order = stream(seed, "pixels", task).Perm(from.Pixels)
+		order = random.Stream(seed, "experiment/vargp/pixels", task).Perm(from.Pixels)
 	}
 	var rows []int
 	for i, l := range from.Labels {

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // A step is the state after a task.
@@ -163,7 +164,7 @@ func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint
 		},
 	}
 	for g := range m.Groups() {
-		order := stream(r.env.Seed, "inducing", run, task, g).Perm(len(l.train.y))
+		order := random.Stream(r.env.Seed, "experiment/vargp/inducing", run, task, g).Perm(len(l.train.y))
 		k.Inputs = append(k.Inputs, dense.Gather(l.train.x, order[:min(p.inducing, len(order))]))
 	}
 	trace, err := m.Learn(ctx, k)

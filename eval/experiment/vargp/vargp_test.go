@@ -93,7 +93,7 @@ func TestEveryKindOfData(t *testing.T) {
 				c.Classes = 4
 			}
 			if data == vargp.Toy {
-				c.Epochs = 40 // its clouds touch
+				c.Train, c.Test = 60, 50 // its clouds touch
 			}
 			if data == vargp.Features {
 				c.Sweep = []int{3, 6}

@@ -7,44 +7,21 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A member is a class with its embeddings or inducing inputs. It is replaced, but
-// never changed.
-type member struct {
-	rows exemplars.Rows
-	// session is the session in which the class was added, 0 for the base session.
-	session int
-}
-
 // baseSession is the session of base classes.
 const baseSession = 0
 
-// rowsMatrix returns rows in float64, scaled to length 1 if unit.
-func rowsMatrix(rows exemplars.Rows, d int, unit bool) blas64.General {
-	x := rows.Matrix(d)
-	if unit {
-		for i, r := range rows {
-			classifier.Unit(dense.Row(x, i), r)
-		}
-	}
-	return x
-}
-
 // meanOf returns the mean of rows, scaled to length 1 if unit.
 func meanOf(rows exemplars.Rows, d int, unit bool) []float64 {
-	mean, x := make([]float64, d), rowsMatrix(rows, d, unit)
+	mean, x := make([]float64, d), rows.Matrix(d, unit)
 	for i := range x.Rows {
 		blas64.Axpy(1/float64(x.Rows), dense.Vector(dense.Row(x, i)), dense.Vector(mean))
 	}
 	return mean
 }
-
-// members are the classes in column order.
-type members = classifier.Table[member]
 
 // branch is a set of classes with a separate tree, sorted by name.
 type branch []string
@@ -58,14 +35,14 @@ type subtree struct {
 
 // parts returns the subtrees in the order in which they are joined: sessions
 // fitted by VI first, each a separate part.
-func (c Config) parts(all *members, fitted variational) []subtree {
+func (c Config) parts(all exemplars.Table, fitted variational) []subtree {
 	byKey := make(map[int]subtree)
-	for i, name := range all.Names() {
-		key := c.partOf(all.Values()[i].session, fitted)
+	for i, name := range all.Classes {
+		key := c.partOf(all.Sessions[i], fitted)
 		byKey[key] = subtree{append(byKey[key].classes, name), fitted.of(key)}
 	}
 	if c.Growth == GrowRebuild && len(byKey) > 1 {
-		return []subtree{{classes: slices.Sorted(slices.Values(all.Names()))}}
+		return []subtree{{classes: slices.Sorted(slices.Values(all.Classes))}}
 	}
 	var out []subtree
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {

@@ -1,4 +1,4 @@
-// Package oem is naturally constrained online EM (NAT-oEM) for probabilistic
+// Package engine is naturally constrained online EM (NAT-oEM) for probabilistic
 // PCA: N(μ, C), C = W·Wᵀ + σ²I, learned one example at a time.
 //
 // Source: Pamplona and Manzanera, "Naturally Constrained Online Expectation
@@ -47,4 +47,4 @@
 // statistics are those of the initial parameters, S = (tr C, W, I, μ), so that
 // an M-step before any example changes nothing; the paper does not specify
 // them.
-package oem
+package engine

@@ -1,4 +1,4 @@
-package oem
+package engine
 
 import (
 	"gonum.org/v1/gonum/blas"

@@ -1,4 +1,4 @@
-package oem
+package engine
 
 import (
 	"fmt"

@@ -3,12 +3,8 @@ package gpc
 import (
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
-
-// members holds the examples of every class, in column order.
-type members = classifier.Table[exemplars.Rows]
 
 // TooManyError reports that a session has more examples than the settings
 // allow.
@@ -35,16 +31,15 @@ func (e *TooManyError) Error() string {
 }
 
 // fits returns an error if there are more examples than the settings allow.
-func (c Config) fits(method string, all *members) error {
-	var total int
-	for i, rows := range all.Values() {
-		if len(rows) > c.MaxPerClass {
-			return &TooManyError{Method: method, Class: all.Names()[i], Examples: len(rows), Most: c.MaxPerClass}
+func (c Config) fits(method string, all exemplars.Table) error {
+	for i, n := range all.Counts() {
+		if n > c.MaxPerClass {
+			return &TooManyError{Method: method, Class: all.Classes[i], Examples: n, Most: c.MaxPerClass}
 		}
-		total += len(rows)
 	}
-	if order := likelihoodOf(method).order(total, all.Len()); order > c.MaxSystem {
-		return &TooManyError{Method: method, Examples: total, Classes: all.Len(), Order: order, Most: c.MaxSystem}
+	total, classes := len(all.Own), len(all.Classes)
+	if order := likelihoodOf(method).order(total, classes); order > c.MaxSystem {
+		return &TooManyError{Method: method, Examples: total, Classes: classes, Order: order, Most: c.MaxSystem}
 	}
 	return nil
 }
