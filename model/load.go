@@ -81,7 +81,7 @@ func decode(r io.ReaderAt, size int64, heads headLoader) (*Model, safetensors.Wr
 		Method: d.Method, HeadConfig: d.HeadConfig,
 		Provenance: d.Provenance,
 		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
-		statistics: statistics{pointer: d.Statistics},
+		heads: heads, statistics: statistics{pointer: d.Statistics},
 	}
 	if m.Sessions, err = readSessions(f, d); err != nil {
 		return nil, written, fmt.Errorf("its sessions: %w", err)
@@ -115,6 +115,9 @@ func (m *Model) loadPredictor(f *safetensors.File, d document, heads headLoader)
 	if !sameDim || !slices.Equal(m.Classes(), d.Classes) {
 		return fmt.Errorf("its %s head has %d dimensions and %d classes, its description says %d and %d (or names others)",
 			d.Method, m.Dim(), len(m.Classes()), d.Dim, len(d.Classes))
+	}
+	if _, _, err := m.Predictor.probe(); err != nil {
+		return fmt.Errorf("its %s head was not made by this program: %w", d.Method, err)
 	}
 	return nil
 }
@@ -190,7 +193,7 @@ func readQuantiles(f *safetensors.File, name string) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(t.F64) != calibrationQuantiles || !slices.IsSorted(t.F64) || slices.ContainsFunc(t.F64, notFinite) {
+	if len(t.F64) != calibrationQuantiles || len(t.Shape) != 1 || !slices.IsSorted(t.F64) || slices.ContainsFunc(t.F64, notFinite) {
 		return nil, fmt.Errorf("%s: %d quantiles, or not ascending finite numbers", name, len(t.F64))
 	}
 	return t.F64, nil

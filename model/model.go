@@ -67,6 +67,7 @@ type Model struct {
 	// KeepStatistics makes Save write the side file, for heads that have one.
 	KeepStatistics bool
 
+	heads      headLoader // for reading back; nil for method.Load
 	statistics statistics
 	changed    bool // since Load or Save
 	onDisk     version
