@@ -3,7 +3,9 @@ package model
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -64,12 +66,8 @@ func (f sealedFile) sealed() []byte {
 
 // with returns a copy of the file with another tensor under a name.
 func (f sealedFile) with(name string, v safetensors.Tensor) sealedFile {
-	tensors := map[string]safetensors.Tensor{}
-	for n, t := range f.Tensors {
-		tensors[n] = t
-	}
-	tensors[name] = v
-	f.Tensors = tensors
+	f.Tensors = maps.Clone(f.Tensors)
+	f.Tensors[name] = v
 	return f
 }
 
@@ -131,6 +129,78 @@ func TestForgedModels(t *testing.T) {
 		}
 	}
 	t.Logf("%d forgeries", tried)
+}
+
+// TestForgedDocuments changes each value of the document of a model of each method
+// in turn and seals the file again: it is refused, or scores numbers.
+func TestForgedDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads some thousand models")
+	}
+	tried, loaded := 0, 0
+	for _, f := range oneOfEach(t) {
+		d := json.NewDecoder(strings.NewReader(f.Metadata[container.DocumentKey]))
+		d.UseNumber()
+		var document any
+		if err := d.Decode(&document); err != nil {
+			t.Fatal(err)
+		}
+		forgedValues("", document, func(where string, forged any) {
+			text, err := json.Marshal(forged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := f
+			g.Metadata = maps.Clone(f.Metadata)
+			g.Metadata[container.DocumentKey] = string(text)
+			no, err := refused(g.sealed())
+			if err != nil {
+				t.Errorf("%s: %s: %v", f.name, where, err)
+			}
+			if tried++; !no {
+				loaded++
+			}
+		})
+	}
+	t.Logf("%d forgeries, %d were loaded", tried, loaded)
+}
+
+// forgedValues calls use with copies of v in each of which one value is forged.
+func forgedValues(where string, v any, use func(where string, forged any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			forgedValues(where+"."+key, value, func(where string, forged any) {
+				c := maps.Clone(v)
+				c[key] = forged
+				use(where, c)
+			})
+			c := maps.Clone(v)
+			delete(c, key)
+			use(where+"."+key+" missing", c)
+		}
+	case []any:
+		for i, value := range v {
+			forgedValues(fmt.Sprint(where, "[", i, "]"), value, func(where string, forged any) {
+				c := slices.Clone(v)
+				c[i] = forged
+				use(where, c)
+			})
+		}
+		if len(v) > 0 {
+			use(where+" one less", v[1:])
+			use(where+" twice", append(slices.Clone(v), v[0]))
+		}
+	case string:
+		use(where+" empty", "")
+		use(where+" other", "x")
+	case bool:
+		use(where+" not", !v)
+	case json.Number:
+		for _, n := range []json.Number{"-1", "0", "0.5", "2", "1e300", "1048576", "9223372036854775807"} {
+			use(where+" "+n.String(), n)
+		}
+	}
 }
 
 // forgeries returns the ways in which a tensor is forged.
@@ -228,11 +298,7 @@ func TestMutatedModels(t *testing.T) {
 
 // forged damages one to three tensors, the document, or both, and seals the file.
 func forged(rng *rand.Rand, f sealedFile, documents [][]byte) []byte {
-	names := make([]string, 0, len(f.Tensors))
-	for name := range f.Tensors {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(f.Tensors))
 	if kind := rng.IntN(4); kind > 0 {
 		for range 1 + rng.IntN(3) {
 			name := names[rng.IntN(len(names))]
@@ -245,20 +311,15 @@ func forged(rng *rand.Rand, f sealedFile, documents [][]byte) []byte {
 		} else {
 			text = forgedNumber(rng, text)
 		}
-		f.Metadata = map[string]string{container.FormatKey: modelFormat.Name, container.VersionKey: f.Metadata[container.VersionKey], container.DocumentKey: strings.ToValidUTF8(string(text), "?")}
+		f.Metadata = maps.Clone(f.Metadata)
+		f.Metadata[container.DocumentKey] = strings.ToValidUTF8(string(text), "?")
 	}
 	return f.sealed()
 }
 
 func forgedTensor(rng *rand.Rand, v safetensors.Tensor) safetensors.Tensor {
-	all := forgeries(v)
-	if rng.IntN(2) == 0 && len(all) > 0 {
-		names := make([]string, 0, len(all))
-		for name := range all {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return all[names[rng.IntN(len(names))]]
+	if all := forgeries(v); rng.IntN(2) == 0 && len(all) > 0 {
+		return all[slices.Sorted(maps.Keys(all))[rng.IntN(len(all))]]
 	}
 	v.F32, v.F64, v.I64 = slices.Clone(v.F32), slices.Clone(v.F64), slices.Clone(v.I64)
 	for range 1 + rng.IntN(4) {
