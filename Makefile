@@ -73,5 +73,5 @@ bench: setup ## run the benchmarks; takes minutes
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: fuzz
-fuzz: setup ## run each fuzz target for FUZZTIME (default 2m)
-	@scripts/fuzz.sh $(or $(FUZZTIME),2m)
+fuzz: setup ## run each fuzz target for FUZZTIME (30s), then read MUTATIONS (100000) damaged models and feature folders, and ten times as many images
+	@scripts/fuzz.sh $(or $(FUZZTIME),30s) $(or $(MUTATIONS),100000)

@@ -39,6 +39,9 @@ func (s State) Decode(v any) error {
 	return nil
 }
 
+// maxDim is far above the length of any embedding.
+const maxDim = 1 << 20
+
 // Learned is what every saved head records about what it has learned; heads
 // embed it in their settings.
 type Learned struct {
@@ -54,8 +57,8 @@ func (l Learned) Check(s State) (fitted bool, err error) {
 	if len(l.Classes) == 0 {
 		return false, s.CheckUnfitted()
 	}
-	if l.Dim < 1 {
-		return false, fmt.Errorf("dimension %d", l.Dim)
+	if l.Dim < 1 || l.Dim > maxDim {
+		return false, fmt.Errorf("dimension %d is outside 1 … %d", l.Dim, maxDim)
 	}
 	err = CheckClasses(l.Classes)
 	return err == nil, err

@@ -198,7 +198,7 @@ func faked(create func() (classifier.Learner, error)) *Model {
 			Backbone: embed.Backbone{Name: "resnet <tiny>", SHA256: "abc", Path: "r.onnx"}, ExtractorFingerprint: "ef", Extractor: json.RawMessage(`{"pool":"mean"}`),
 			Preprocess: spec(), PreprocessFingerprint: "feed", Dim: 3,
 		},
-		KeepStatistics: true,
+		KeepStatistics: true, makes: fakes(),
 	}
 }
 

@@ -216,7 +216,7 @@ func saveUntil(m *Model, path string, stop int) error {
 		return err
 	}
 	stopped := errors.New("stopped")
-	err = c.Write(path, func() error {
+	err = c.Write(path, func(string) error {
 		if stop == 1 {
 			return stopped
 		}

@@ -30,7 +30,10 @@ type heads struct {
 // ErrNewerVersion, ErrOlderVersion, ErrTooShort or ErrAltered as appropriate,
 // and mentions MODEL.prev if that could help. The statistics side file is read
 // only when an operation needs it; without it the model still predicts.
-func Load(path string) (*Model, error) { return load(path, heads{method.Load, method.FromJSON}) }
+func Load(path string) (*Model, error) { return load(path, methods()) }
+
+// methods makes the heads of all methods.
+func methods() heads { return heads{method.Load, method.FromJSON} }
 
 func load(path string, makes heads) (*Model, error) {
 	path = resolve(path)
@@ -85,7 +88,7 @@ func decode(r io.ReaderAt, size int64, makes heads) (*Model, safetensors.Written
 		Method: d.Method, HeadConfig: d.HeadConfig,
 		Provenance: d.Provenance,
 		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
-		statistics: statistics{pointer: d.Statistics},
+		makes: makes, statistics: statistics{pointer: d.Statistics},
 	}
 	if m.Sessions, err = readSessions(f, d); err != nil {
 		return nil, written, fmt.Errorf("its sessions: %w", err)
@@ -118,6 +121,9 @@ func (m *Model) loadPredictor(f *safetensors.File, d document, makes heads) erro
 	if !sameDim || !slices.Equal(m.Classes(), d.Classes) {
 		return fmt.Errorf("its %s head has %d dimensions and %d classes, its description says %d and %d (or names others)",
 			d.Method, m.Dim(), len(m.Classes()), d.Dim, len(d.Classes))
+	}
+	if _, _, err := m.Predictor.probe(); err != nil {
+		return fmt.Errorf("its %s head was not made by this program: %w", d.Method, err)
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ type Model struct {
 	// KeepStatistics makes Save write the side file, for heads that have one.
 	KeepStatistics bool
 
+	makes      heads // for reading back; the zero value stands for methods()
 	statistics statistics
 	changed    bool // since Load or Save
 	onDisk     version

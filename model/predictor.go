@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/calibration"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -133,6 +135,19 @@ func (p *Predictor) Score(dst blas64.General, novelty []float64, x blas32.Genera
 		return err
 	}
 	p.Temperature.Apply(dst)
+	return checkScores(dst, novelty)
+}
+
+// checkScores returns an error if a score is not a number. No head computes one
+// from reasonable numbers.
+func checkScores(logProb blas64.General, novelty []float64) error {
+	bad := floats.HasNaN(novelty)
+	for i := 0; i < logProb.Rows && !bad; i++ {
+		bad = floats.HasNaN(dense.Row(logProb, i))
+	}
+	if bad {
+		return errors.New("a score is not a number (NaN): numbers of the model or of an embedding are too large")
+	}
 	return nil
 }
 

@@ -16,8 +16,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// Save writes the model atomically. The previous version becomes path.prev; if
-// it is identical, nothing is written. Save never replaces a file that is not a
+// Save writes the model atomically: it loads and compares the new file before it
+// replaces the old one. The previous version becomes path.prev; if it is
+// identical, nothing is written. Save never replaces a file that is not a
 // complete model, nor one that another process saved since this model was
 // loaded from it (ErrChangedMeanwhile; the check is not a lock: of two renames
 // within milliseconds the later wins). Leftovers of killed runs next to it are
@@ -51,7 +52,14 @@ func (m *Model) save(path string) error {
 		return err
 	}
 	if current == nil || *current != next {
-		if err := c.Write(path, func() error { return keepPrevious(path) }); err != nil {
+		before := func(temporary string) error {
+			clear(c.Tensors) // written; readBack needs the memory
+			if err := m.readBack(temporary, next, pointer); err != nil {
+				return errors.Join(err, removeUnreferenced(path))
+			}
+			return keepPrevious(path)
+		}
+		if err := c.Write(path, before); err != nil {
 			return err
 		}
 	}

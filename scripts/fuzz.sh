@@ -1,11 +1,41 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the project, each for the given time.
+# Runs every fuzz target of the project, each for the first argument, then the
+# tests that read a number of damaged files: the second argument of models and of
+# feature folders, and ten times as many images. A failure does not end the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-time=${1:-2m}
-for package in $(go list ./...); do
-	for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
-		echo "== $package $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 20x "$package"
-	done
+time=${1:-30s}
+count=${2:-100000}
+failed=()
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+run() {
+	echo "== $*"
+	"$@" 2>&1 | tee "$log" && return
+	# On a busy machine go test may report its own deadline as a failure.
+	if grep -q 'context deadline exceeded' "$log" && ! grep -q 'Failing input written' "$log"; then
+		return
+	fi
+	failed+=("$*")
+}
+
+mapfile -t targets < <(grep -rE --include='*_test.go' '^func Fuzz[A-Za-z0-9]*\(' . | sed -E 's|^(.*)/[^/]*:func (Fuzz[A-Za-z0-9]*).*|\1 \2|' | sort)
+echo "${#targets[@]} fuzz targets, $time each:"
+printf '   %s\n' "${targets[@]}"
+for target in "${targets[@]}"; do
+	read -r package name <<<"$target"
+	run go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 20x "$package"
 done
+
+damaged() {
+	run env "PIPELINE_MUTATIONS=$1" go test -count=1 -v -timeout 0 -run "^$2\$" "$3"
+}
+damaged $((10 * count)) TestMutatedImages ./preprocess
+damaged "$count" TestMutatedModels ./model
+damaged "$count" TestMutatedFolders ./embed/featdir
+
+if ((${#failed[@]})); then
+	printf 'failed: %s\n' "${failed[@]}"
+	exit 1
+fi

@@ -2,8 +2,10 @@ package classifiertest
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -163,6 +165,14 @@ func checkDamagedState(t *testing.T, f Factory) {
 			if _, err := f.Load(state); err == nil {
 				t.Errorf("tensor %s %s: was loaded", name, damage)
 			}
+		}
+	}
+	dim := regexp.MustCompile(`"dim":\d+`)
+	for _, d := range []int{0, 1, 1 << 20, 1 << 32, math.MaxInt64} {
+		state := must(s.Save())(t)
+		state.Settings = dim.ReplaceAll(state.Settings, fmt.Appendf(nil, `"dim":%d`, d))
+		if _, err := f.Load(state); err == nil {
+			t.Errorf("dimension %d was loaded", d)
 		}
 	}
 	for _, settings := range []string{"", "{", `{"config":{}}`, `{"dim":-1,"classes":["a"]}`, `[]`} {

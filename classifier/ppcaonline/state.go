@@ -4,17 +4,25 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// empty returns a snapshot of zeros. Only the class policy has a reference; its
-// σ² is 0 if there is none yet.
-func (cfg Config) empty(d int) engine.Snapshot {
+// empty returns a snapshot without values, for reading, or of zeros. Only the
+// class policy has a reference; its σ² is 0 if there is none yet.
+func (cfg Config) empty(d int, zeros bool) engine.Snapshot {
 	q := cfg.components(d)
-	params := func() engine.Params { return engine.Params{Mean: make([]float64, d), W: dense.New(d, q)} }
-	s := engine.Snapshot{Now: params(), Statistics: engine.Statistics{S1: dense.New(d, q), S2: dense.New(q, q), S3: make([]float64, d)}}
+	matrix := func(rows, cols int) blas64.General {
+		if zeros {
+			return dense.New(rows, cols)
+		}
+		return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1)} // the sizes may be forged
+	}
+	params := func() engine.Params { return engine.Params{Mean: matrix(1, d).Data, W: matrix(d, q)} }
+	s := engine.Snapshot{Now: params(), Statistics: engine.Statistics{S1: matrix(d, q), S2: matrix(q, q), S3: matrix(1, d).Data}}
 	if cfg.Policy == engine.Class {
 		s.Reference = new(params())
 	}
@@ -25,7 +33,7 @@ func (cfg Config) empty(d int) engine.Snapshot {
 // (d×q), "sigma2", "s0", "s2" (q×q); with the class policy also
 // "reference.mean", "reference.w" and "reference.sigma2".
 func (cfg Config) fields(c *classifier.Codec, m *model, class **engine.Model) {
-	s, d, q := cfg.empty(m.Dim), m.Dim, cfg.components(m.Dim)
+	s, d, q := cfg.empty(m.Dim, !c.Reading()), m.Dim, cfg.components(m.Dim)
 	if *class != nil {
 		none := s.Reference
 		if s = (*class).Snapshot(); s.Reference == nil {

@@ -55,9 +55,12 @@ func New(cfg Config) (*VARGP, error) {
 // UseBackend implements classifier.BackendUser, for training and scoring.
 func (h *VARGP) UseBackend(m linalg.Backend) {
 	h.on = m
-	if h.model != nil {
-		h.model = h.model.On(m)
-		h.answer = h.answer.On(m)
+	if h.model == nil {
+		return
+	}
+	h.model = h.model.On(m)
+	if answer, err := h.model.Predictor(); err == nil { // it had one before, so this cannot fail
+		h.answer = answer // computed by m throughout, as if m had trained the head
 	}
 }
 

@@ -8,14 +8,17 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/download"
 )
 
 // stallLimit is how long a transfer may stall before it counts as broken.
 const stallLimit = time.Minute
 
-// A download fills one part file.
-type download struct {
+// A transfer fills one part file.
+type transfer struct {
 	entry    Entry
 	part     string
 	client   *http.Client
@@ -31,7 +34,7 @@ func (e *brokenError) Unwrap() error { return e.cause }
 // attempt makes one request for the bytes missing from the part file. It
 // returns nil if the part file is complete, and whether it contains bytes of
 // earlier attempts.
-func (d *download) attempt(ctx context.Context, address string) (resumed bool, err error) {
+func (d *transfer) attempt(ctx context.Context, address string) (resumed bool, err error) {
 	file, err := os.OpenFile(d.part, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return false, err
@@ -51,14 +54,14 @@ func (d *download) attempt(ctx context.Context, address string) (resumed bool, e
 }
 
 // limit returns the maximum size of the file.
-func (d *download) limit() int64 {
+func (d *transfer) limit() int64 {
 	if d.entry.Bytes > 0 {
 		return d.entry.Bytes
 	}
 	return maxFileBytes
 }
 
-func (d *download) request(ctx context.Context, address string, file *os.File, have int64) (resumed bool, err error) {
+func (d *transfer) request(ctx context.Context, address string, file *os.File, have int64) (resumed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	response, err := d.get(ctx, address, have)
@@ -70,13 +73,16 @@ func (d *download) request(ctx context.Context, address string, file *os.File, h
 	if err != nil {
 		return false, errors.Join(err, truncateTo(file, start))
 	}
+	if n := start + response.ContentLength; n > d.limit() {
+		return false, fmt.Errorf("the server announces %d bytes, more than the expected %d: refused", n, d.limit())
+	}
 	if err := truncateTo(file, start); err != nil {
 		return false, err
 	}
 	return start > 0, d.copy(ctx, cancel, file, response, start)
 }
 
-func (d *download) get(ctx context.Context, address string, have int64) (*http.Response, error) {
+func (d *transfer) get(ctx context.Context, address string, have int64) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -125,7 +131,7 @@ func truncateTo(file *os.File, n int64) error {
 
 // copy appends the body from offset start. Whatever happens, the written bytes
 // are synced for the next attempt.
-func (d *download) copy(ctx context.Context, cancel context.CancelCauseFunc, file *os.File, response *http.Response, start int64) error {
+func (d *transfer) copy(ctx context.Context, cancel context.CancelCauseFunc, file *os.File, response *http.Response, start int64) error {
 	total := d.entry.Bytes
 	if total == 0 && response.ContentLength >= 0 {
 		total = start + response.ContentLength
@@ -138,18 +144,18 @@ func (d *download) copy(ctx context.Context, cancel context.CancelCauseFunc, fil
 			d.progress(done, total)
 		}
 	}}
-	_, err := io.Copy(file, io.LimitReader(body, d.limit()-start+1))
+	written, err := io.Copy(file, io.LimitReader(body, d.limit()-start+1))
 	if body.err != nil {
 		err = &brokenError{cause(ctx, body.err)}
 	}
 	if err := errors.Join(err, file.Sync()); err != nil {
-		return err
+		return download.Full(err, filepath.Dir(d.part), total-start-written)
 	}
 	return d.checkLength(body.done)
 }
 
 // checkLength compares the number of bytes received with the catalogue's.
-func (d *download) checkLength(done int64) error {
+func (d *transfer) checkLength(done int64) error {
 	if d.entry.Bytes > 0 && done < d.entry.Bytes {
 		return &brokenError{fmt.Errorf("received %d of %d bytes", done, d.entry.Bytes)}
 	}

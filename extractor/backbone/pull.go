@@ -8,23 +8,24 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/download"
 )
 
 // PullOptions configure a Pull.
 type PullOptions struct {
 	// Dir is Dirs.Cache; it is created if missing.
 	Dir string
-	// Client makes the requests; nil means one that gives up on a silent
-	// server.
+	// Client makes the requests, under the rules of download.Client; nil means
+	// one that gives up on a silent server.
 	Client *http.Client
 	// Progress, unless nil, is called with the bytes downloaded so far;
 	// totalBytes is 0 while unknown. It runs on the goroutine that called Pull.
@@ -34,6 +35,9 @@ type PullOptions struct {
 // attemptsPerURL is the number of attempts per URL; each resumes where the last
 // one stopped.
 const attemptsPerURL = 4
+
+// partSuffix is the file suffix of an unfinished download.
+const partSuffix = ".part"
 
 // lockPoll is how often a second process checks whether the first is done.
 const lockPoll = 200 * time.Millisecond
@@ -69,12 +73,10 @@ func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 	defer unlock()
 	path := Dirs{Cache: opts.Dir}.CachePath(e)
 	if verify(path, e) == nil {
+		_ = os.Remove(path + partSuffix) // of no use any more
 		return path, nil
 	}
-	d := download{entry: e, part: path + ".part", client: opts.Client, progress: opts.Progress}
-	if d.client == nil {
-		d.client = defaultClient()
-	}
+	d := transfer{entry: e, part: path + partSuffix, client: download.Client(opts.Client), progress: opts.Progress}
 	if err := d.fromAny(ctx); err != nil {
 		return "", err
 	}
@@ -116,7 +118,7 @@ func verify(path string, e Entry) error {
 
 // fromAny tries the addresses in order until the part file is complete with the
 // right hash.
-func (d *download) fromAny(ctx context.Context) error {
+func (d *transfer) fromAny(ctx context.Context) error {
 	var failures error
 	for _, address := range d.entry.URLs {
 		err := d.from(ctx, address)
@@ -125,11 +127,15 @@ func (d *download) fromAny(ctx context.Context) error {
 		}
 		failures = also(failures, fmt.Errorf("%s: %w", address, err))
 		var local *fs.PathError
-		if ctx.Err() != nil || errors.As(err, &local) {
-			break // another address would not help
+		if errors.As(err, &local) {
+			return fmt.Errorf("%w%s", failures, d.saved()) // another address would not help
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return fmt.Errorf("%w; %s", failures, d.remedy())
+	return fmt.Errorf("%w%s; without a connection, download the file elsewhere and copy it to %s (its SHA-256, %s, is checked), or give its path with --backbone",
+		failures, d.saved(), strings.TrimSuffix(d.part, partSuffix), d.entry.SHA256)
 }
 
 // also is errors.Join on one line.
@@ -140,16 +146,16 @@ func also(first, second error) error {
 	return fmt.Errorf("%w; %w", first, second)
 }
 
-func (d *download) remedy() string {
-	advice := "without a connection, download the file elsewhere and give its path with --backbone"
+// saved says how much there is to resume from.
+func (d *transfer) saved() string {
 	if info, err := os.Stat(d.part); err == nil && info.Size() > 0 {
-		return fmt.Sprintf("%d bytes are saved, the same command resumes from there; %s", info.Size(), advice)
+		return fmt.Sprintf("; %d bytes are saved, the same command resumes from there", info.Size())
 	}
-	return advice
+	return ""
 }
 
 // from fills the part file from one address and verifies it.
-func (d *download) from(ctx context.Context, address string) error {
+func (d *transfer) from(ctx context.Context, address string) error {
 	var err error
 	for range attemptsPerURL {
 		var resumed bool
@@ -172,7 +178,7 @@ func (d *download) from(ctx context.Context, address string) error {
 }
 
 // checkPart verifies the part file and removes it if it is wrong.
-func (d *download) checkPart() error {
+func (d *transfer) checkPart() error {
 	err := verify(d.part, d.entry)
 	var wrong *HashError
 	if !errors.As(err, &wrong) {
@@ -182,15 +188,4 @@ func (d *download) checkPart() error {
 		return removeErr
 	}
 	return fmt.Errorf("refused and removed: %w", wrong)
-}
-
-// defaultClient has no limit on the whole transfer, which may be long, but
-// gives up on a server that does not answer.
-func defaultClient() *http.Client {
-	return &http.Client{Transport: &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   30 * time.Second,
-		ResponseHeaderTimeout: time.Minute,
-	}}
 }

@@ -324,7 +324,7 @@ func TestPullStopsWhenTheDiskIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	d := download{entry: entry()}
+	d := transfer{entry: entry()}
 	response := &http.Response{Body: io.NopCloser(bytes.NewReader(content()))}
 	err = d.copy(context.Background(), func(error) {}, file, response, 0)
 	var local *fs.PathError

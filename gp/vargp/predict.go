@@ -24,14 +24,6 @@ type Predictor struct {
 	perHead int
 }
 
-// On returns a copy of the predictor that computes large products on the given
-// backend.
-func (p *Predictor) On(on linalg.Backend) *Predictor {
-	c := *p
-	c.on = on
-	return &c
-}
-
 // A draw is one θ with everything derived from it.
 type draw struct {
 	theta  []float64

@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/download"
 )
 
 //go:embed lists.yaml
@@ -26,6 +27,9 @@ var listsYAML []byte
 
 // maxListBytes bounds a download; the longest list is 1.6 MB.
 const maxListBytes = 16 << 20
+
+// listTime is how long the download of one list may take.
+const listTime = time.Minute
 
 // Lists is one benchmark's folder of index lists.
 type Lists struct {
@@ -93,11 +97,10 @@ func (l Lists) verify(name string, text []byte) error {
 }
 
 // Pull downloads the files that dir lacks, so an interrupted pull resumes where
-// it stopped. A file appears only if its hash is correct. client may be nil.
+// it stopped. A file appears only if its hash is correct. client may be nil;
+// the rules of download.Client hold.
 func (l Lists) Pull(ctx context.Context, dir string, client *http.Client) error {
-	if client == nil {
-		client = &http.Client{Timeout: time.Minute}
-	}
+	client = download.Client(client)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("pull lists %s: %w", l.Name, err)
 	}
@@ -106,17 +109,19 @@ func (l Lists) Pull(ctx context.Context, dir string, client *http.Client) error 
 			continue
 		}
 		text, err := l.download(ctx, name, client)
-		if err == nil {
-			err = atomicfile.WriteFile(filepath.Join(dir, name), text)
-		}
 		if err != nil {
-			return fmt.Errorf("pull lists %s: %w", l.Name, err)
+			return fmt.Errorf("pull lists %s: %w; without a connection, download the files of %s elsewhere and copy them to %s (their SHA-256 is checked)", l.Name, err, l.Address, dir)
+		}
+		if err := atomicfile.WriteFile(filepath.Join(dir, name), text); err != nil {
+			return fmt.Errorf("pull lists %s: %w", l.Name, download.Full(err, dir, int64(len(text))))
 		}
 	}
 	return nil
 }
 
 func (l Lists) download(ctx context.Context, name string, client *http.Client) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.Address+name, nil)
 	if err != nil {
 		return nil, err
@@ -129,9 +134,12 @@ func (l Lists) download(ctx context.Context, name string, client *http.Client) (
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: the server answered %s", l.Address+name, response.Status)
 	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxListBytes))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxListBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; run it again to go on", l.Address+name, err)
+	}
+	if len(text) > maxListBytes {
+		return nil, fmt.Errorf("%s is longer than %d bytes: refused", l.Address+name, maxListBytes)
 	}
 	return text, l.verify(name, text)
 }

@@ -76,8 +76,9 @@ func (c File) Digest() (safetensors.Written, error) {
 }
 
 // Write writes the file durably and atomically; before, unless nil, runs after
-// everything is synced, just before the rename.
-func (c File) Write(path string, before func() error) error {
+// everything is synced under a temporary name, just before the rename. If it
+// returns an error, the new file is removed.
+func (c File) Write(path string, before func(temporary string) error) error {
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func (c File) Write(path string, before func() error) error {
 		if err := f.Sync(); err != nil {
 			return err
 		}
-		if err := before(); err != nil {
+		if err := before(f.Name()); err != nil {
 			return err
 		}
 	}

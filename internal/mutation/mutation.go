@@ -1,0 +1,129 @@
+// Package mutation damages files at random, for tests that count how many damaged
+// files a reader survives. Unlike a fuzz target, such a test has an end and
+// draws the same files in every run.
+package mutation
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// EnvCount is the environment variable with the number of files per test.
+const EnvCount = "PIPELINE_MUTATIONS"
+
+// mostFailures is the number of failures that Each reports in full.
+const mostFailures = 20
+
+// Each calls try for 0, 1, … in parallel, EnvCount times or, if that is not set,
+// usual times. rng depends on i alone. An error or a panic fails the test, which
+// names i; try must not use t.
+func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
+	t.Helper()
+	n := usual
+	if text := os.Getenv(EnvCount); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 0 {
+			t.Fatalf("%s=%q is not a number of files", EnvCount, text)
+		}
+	}
+	var next, failed atomic.Int64
+	var group errgroup.Group
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := guarded(i, try); err != nil && failed.Add(1) <= mostFailures {
+					t.Errorf("file %d: %v", i, err)
+				}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // failures are in t
+	t.Logf("%d damaged files, %d failures", n, failed.Load())
+}
+
+func guarded(i int, try func(i int, rng *rand.Rand) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return try(i, rand.New(rand.NewPCG(uint64(i), 0)))
+}
+
+// Bytes returns a copy of a file with one to four pieces damaged: bits, bytes,
+// whole numbers, parts deleted, repeated, cleared, cut off, or taken from one of
+// the others. Half of the damage is in the first 64 bytes, where headers are.
+func Bytes(rng *rand.Rand, file []byte, others [][]byte) []byte {
+	b := slices.Clone(file)
+	for range 1 + rng.IntN(4) {
+		if len(b) == 0 {
+			return b
+		}
+		span := len(b)
+		if rng.IntN(2) == 0 {
+			span = min(span, 64)
+		}
+		b = damage(rng, b, rng.IntN(span), others)
+	}
+	return b
+}
+
+func damage(rng *rand.Rand, b []byte, at int, others [][]byte) []byte {
+	end := at + 1 + rng.IntN(min(len(b)-at, 64))
+	switch rng.IntN(8) {
+	case 0:
+		b[at] ^= 1 << rng.IntN(8)
+	case 1:
+		b[at] = byte(rng.UintN(256))
+	case 2:
+		b[at] = extreme[byte](rng, 0x00, 0x01, 0x7f, 0x80, 0xfe, 0xff)
+	case 3:
+		putNumber(rng, b[at:])
+	case 4:
+		b = slices.Delete(b, at, end)
+	case 5:
+		b = slices.Insert(b, at, slices.Clone(b[at:end])...)
+	case 6:
+		if other := others[rng.IntN(len(others))]; len(other) > 0 {
+			copy(b[at:end], other[rng.IntN(len(other)):])
+		}
+	default:
+		if rng.IntN(4) == 0 {
+			b = b[:at]
+		} else {
+			clear(b[at:end])
+		}
+	}
+	return b
+}
+
+// putNumber writes an extreme number of 2, 4 or 8 bytes, in either byte order.
+func putNumber(rng *rand.Rand, b []byte) {
+	v := extreme[uint64](rng, 0, 1, 1<<15, 1<<16-1, 1<<31-1, 1<<31, 1<<32-1, 1<<63-1, 1<<63, 1<<64-1)
+	var raw [8]byte
+	order := extreme[binary.ByteOrder](rng, binary.LittleEndian, binary.BigEndian)
+	switch rng.IntN(3) {
+	case 0:
+		order.PutUint16(raw[:], uint16(v))
+		copy(b, raw[:2])
+	case 1:
+		order.PutUint32(raw[:], uint32(v))
+		copy(b, raw[:4])
+	default:
+		order.PutUint64(raw[:], v)
+		copy(b, raw[:])
+	}
+}
+
+func extreme[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
