@@ -1,9 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -17,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	builtin "github.com/seed-90d10d51/pipeline/configs"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -24,6 +28,8 @@ const (
 	envPrefix = "PIPELINE_"
 	// envShared is for tests and sets nothing.
 	envShared = "PIPELINE_SHARED"
+	// maxFileBytes bounds a configuration; the longest one here has 30 kB.
+	maxFileBytes = 1 << 20
 	// keyAnnotation marks a flag with the key that it sets.
 	keyAnnotation = "pipeline_config_key"
 )
@@ -147,7 +153,7 @@ func (l loader) readFile(s Sources) error {
 // readNamed reads a file or, if name is a bare name and no such file exists, the
 // built-in configuration of that name.
 func readNamed(name string) ([]byte, error) {
-	text, err := os.ReadFile(name)
+	text, err := regularfile.Read(name, maxFileBytes)
 	bare := filepath.Base(name) == name && filepath.Ext(name) == ""
 	switch {
 	case err == nil:
@@ -172,15 +178,22 @@ func isDir(name string) bool {
 
 func (l loader) mergeYAML(text []byte) error {
 	var tree map[string]any
-	if err := yaml.Unmarshal(text, &tree); err != nil {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(&tree); err != nil && err != io.EOF {
+		return err
+	}
+	if err := documents.Decode(new(any)); err != io.EOF {
+		return errors.New("it has a second document after ---; put all settings into one")
+	}
+	if err := l.v.MergeConfigMap(tree); err != nil {
 		return err
 	}
 	for _, key := range leaves("", tree) {
-		if err := l.check(key); err != nil {
+		if err := l.check(key, l.v.Get(key)); err != nil {
 			return err
 		}
 	}
-	return l.v.MergeConfigMap(tree)
+	return nil
 }
 
 func leaves(prefix string, tree map[string]any) []string {
@@ -246,7 +259,7 @@ func (l loader) mergeFlag(key string, value pflag.Value) error {
 	if !isList {
 		return l.merge(key, value.String())
 	}
-	if err := l.check(key); err != nil {
+	if err := l.check(key, nil); err != nil {
 		return err
 	}
 	l.v.Set(key, list.GetSlice())
@@ -270,7 +283,7 @@ func (l loader) readSet(s Sources) error {
 // taken literally, a list may be comma-separated without brackets, anything else
 // is YAML.
 func (l loader) merge(key, text string) error {
-	if err := l.check(key); err != nil {
+	if err := l.check(key, nil); err != nil {
 		return err
 	}
 	var value any = text
@@ -285,14 +298,37 @@ func (l loader) merge(key, text string) error {
 		return fmt.Errorf("%s: cannot read %q as a value like %v", key, text, l.defaults[key])
 	}
 	l.v.Set(key, value)
-	return nil
+	return l.check(key, value)
 }
 
-func (l loader) check(key string) error {
-	if slices.Contains(l.known, strings.ToLower(key)) {
-		return nil
+// check returns an error unless the key is known and the value, if it is a
+// number, keeps its meaning in the type of the default: the decoder would cut off
+// the fraction of a count and make a negative seed a huge one.
+func (l loader) check(key string, value any) error {
+	fallback, known := l.defaults[strings.ToLower(key)]
+	if !known {
+		return fmt.Errorf("unknown key %q; did you mean %q?", key, nearest(strings.ToLower(key), l.known))
 	}
-	return fmt.Errorf("unknown key %q; did you mean %q?", key, nearest(strings.ToLower(key), l.known))
+	number := reflect.ValueOf(value)
+	unsigned := reflect.ValueOf(fallback).CanUint()
+	whole := true
+	switch {
+	case !unsigned && !reflect.ValueOf(fallback).CanInt():
+	case number.CanInt():
+		whole = !unsigned || number.Int() >= 0
+	case number.CanUint():
+		whole = unsigned // an int holds the smaller ones
+	case number.CanFloat():
+		f := number.Float()
+		whole = f == math.Trunc(f) && math.Abs(f) < 1<<53 && (!unsigned || f >= 0)
+	}
+	switch {
+	case whole:
+		return nil
+	case unsigned:
+		return fmt.Errorf("%s: %v is not a whole number from 0 to %d", key, value, uint64(math.MaxUint64))
+	}
+	return fmt.Errorf("%s: %v is not a whole number", key, value)
 }
 
 func nearest(name string, names []string) string {

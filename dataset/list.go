@@ -8,6 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // ReadList reads a list of images that lie under root. The file is one of
@@ -29,7 +31,7 @@ import (
 // repetition counts as skipped "repeated". When no line is usable the error
 // wraps ErrNoImages and the Listing still has the Problems.
 func ReadList(file, root string) (Listing, error) {
-	f, err := os.Open(file)
+	f, _, err := regularfile.Open(file)
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list: %w", err)
 	}

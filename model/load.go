@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
@@ -30,7 +31,7 @@ func Load(path string) (*Model, error) { return load(path, method.Load) }
 
 func load(path string, heads headLoader) (*Model, error) {
 	path = resolve(path)
-	f, size, err := container.OpenRegular(path)
+	f, size, err := regularfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("load model: %w", err)
 	}

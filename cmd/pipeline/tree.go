@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -97,8 +98,9 @@ func (a *app) classPicture(dir string) []byte {
 			continue
 		}
 		left--
-		if b, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
-			if jpeg, err := preprocess.Thumbnail(b, a.config.Preprocess.Limits(), pictureSide); err == nil {
+		limits := a.config.Preprocess.Limits()
+		if b, err := regularfile.Read(filepath.Join(dir, e.Name()), limits.MaxBytes); err == nil {
+			if jpeg, err := preprocess.Thumbnail(b, limits, pictureSide); err == nil {
 				return jpeg
 			}
 		}

@@ -19,12 +19,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 //go:embed lists.yaml
 var listsYAML []byte
 
-// maxListBytes bounds a download; the longest list is 1.6 MB.
+// maxListBytes bounds a list; the longest list is 1.6 MB.
 const maxListBytes = 16 << 20
 
 // Lists is one benchmark's folder of index lists.
@@ -80,7 +81,7 @@ func (l Lists) Pulled(dir string) bool {
 }
 
 func (l Lists) has(dir, name string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, name))
+	text, err := regularfile.Read(filepath.Join(dir, name), maxListBytes)
 	return err == nil && l.verify(name, text) == nil
 }
 
