@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -52,7 +53,11 @@ func open(cmd *cobra.Command) (*app, error) {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}
 	a := &app{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
-	a.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, a.options().Runtime) })
+	a.products = sync.OnceValues(func() (native.Choice, error) {
+		choice, err := native.Choose(c.Linalg, a.options().Runtime)
+		choice.Backend = linalg.Until(cmd.Context(), choice.Backend)
+		return choice, err
+	})
 	return a, nil
 }
 

@@ -3,11 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -294,7 +296,8 @@ func (l *lab) sameFiles(want, got string) {
 	}
 }
 
-// TestInterrupt: Ctrl-C ends with 130 and prints how to resume.
+// TestInterrupt: Ctrl-C, SIGTERM and SIGHUP end with 130, print how to resume and
+// leave no temporary file.
 func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -303,7 +306,11 @@ func TestInterrupt(t *testing.T) {
 	model, _ := l.trained()
 	n := killPhotos()
 	images := l.photos(l.path("photos"), killSide, n/5, "a", "b", "c", "d", "e")
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	for _, sig := range signals {
 		out, cache := l.path("out-"+sig.String()), l.path("cache-"+sig.String())
 		args := []string{"label", model, "--images", images, "--out", out, "--threads", "1"} // slow enough to be caught
 		cmd, stderr := l.process(cache, args...)
@@ -322,6 +329,61 @@ func TestInterrupt(t *testing.T) {
 		if inferred := l.timing(out, "inferred"); inferred != n-cached {
 			t.Errorf("%d of %d were cached, %d were inferred", cached, n, inferred)
 		}
+	}
+}
+
+// TestSecondInterrupt ends a command that does not heed the first one, here
+// because nobody reads its output.
+func TestSecondInterrupt(t *testing.T) {
+	l := newLab(t)
+	images := l.photos(l.path("photos"), smallSide, 40, "a", "b", "c")
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		cmd, stderr := l.process(l.path("cache"), "embed", "--stdin", "--images", images)
+		var in bytes.Buffer
+		for i := range 120 {
+			fmt.Fprintf(&in, "%c/%03d.jpg\n", "abc"[i/40], i%40)
+		}
+		cmd.Stdin = &in
+		answers, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answers.Read(make([]byte, 1)); err != nil { // it has begun
+			t.Fatalf("%v\n%s", err, stderr)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		deadline := time.After(patience)
+		for running := true; running; {
+			select {
+			case <-ended:
+				running = false
+			case <-deadline:
+				_ = cmd.Process.Kill()
+				t.Fatalf("%v again and again does not end it", sig)
+			case <-time.After(10 * time.Millisecond):
+				_ = cmd.Process.Signal(sig) // it may have ended by now
+			}
+		}
+		if code := cmd.ProcessState.ExitCode(); code != wasKilled && code != exitInterrupted {
+			t.Errorf("%v: exit code %d\n%s", sig, code, stderr)
+		}
+	}
+}
+
+// TestNohup: a SIGHUP that the parent ignores is ignored.
+func TestNohup(t *testing.T) {
+	l := newLab(t)
+	model, _ := l.trained()
+	images := l.photos(l.path("photos"), killSide, 30, "a", "b", "c")
+	out, cache := l.path("out"), l.path("other cache")
+	cmd, stderr := l.process(cache, "label", model, "--images", images, "--out", out)
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, cmd.Args...)
+	if code := l.signalWhen(cmd, syscall.SIGHUP, func() bool { return l.cachedRows(cache) >= 5 }); code != exitDone {
+		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
 
