@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -118,6 +119,34 @@ func writeWhole(file string, write func(*atomicfile.File) error) error {
 		return err
 	}
 	return f.Commit()
+}
+
+// writable returns an error if one of the named files cannot be written, so that
+// a command fails before its work rather than after it.
+func writable(files ...string) error {
+	for _, file := range files {
+		if file == "" {
+			continue
+		}
+		f, err := atomicfile.Create(file)
+		if err != nil {
+			return err
+		}
+		f.Abort()
+	}
+	return nil
+}
+
+// writableFolder makes a folder and returns an error if nothing can be written
+// into it.
+func writableFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("output folder: %w", err)
+	}
+	return writable(filepath.Join(dir, "results"))
 }
 
 // require returns a usage error that names the first empty flag. Each input is

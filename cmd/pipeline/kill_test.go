@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -328,48 +327,6 @@ func TestInterrupt(t *testing.T) {
 		}
 		if inferred := l.timing(out, "inferred"); inferred != n-cached {
 			t.Errorf("%d of %d were cached, %d were inferred", cached, n, inferred)
-		}
-	}
-}
-
-// TestSecondInterrupt ends a command that does not heed the first one, here
-// because nobody reads its output.
-func TestSecondInterrupt(t *testing.T) {
-	l := newLab(t)
-	images := l.photos(l.path("photos"), smallSide, 40, "a", "b", "c")
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		cmd, stderr := l.process(l.path("cache"), "embed", "--stdin", "--images", images)
-		var in bytes.Buffer
-		for i := range 120 {
-			fmt.Fprintf(&in, "%c/%03d.jpg\n", "abc"[i/40], i%40)
-		}
-		cmd.Stdin = &in
-		answers, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := answers.Read(make([]byte, 1)); err != nil { // it has begun
-			t.Fatalf("%v\n%s", err, stderr)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		deadline := time.After(patience)
-		for running := true; running; {
-			select {
-			case <-ended:
-				running = false
-			case <-deadline:
-				_ = cmd.Process.Kill()
-				t.Fatalf("%v again and again does not end it", sig)
-			case <-time.After(10 * time.Millisecond):
-				_ = cmd.Process.Signal(sig) // it may have ended by now
-			}
-		}
-		if code := cmd.ProcessState.ExitCode(); code != wasKilled && code != exitInterrupted {
-			t.Errorf("%v: exit code %d\n%s", sig, code, stderr)
 		}
 	}
 }

@@ -34,9 +34,13 @@ func endings() []os.Signal {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &checkedWriter{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if out.err != nil && (err == nil || isPartial(err)) {
+		err = fmt.Errorf("the output is incomplete: %w", out.err)
+	}
 	if err != nil && ctx.Err() != nil && !isPartial(err) {
 		err = ctx.Err() // whatever else the interruption has made fail
 	}
@@ -44,4 +48,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, message(err))
 	}
 	return exitCode(err)
+}
+
+// A checkedWriter remembers the first error, so that results printed to a full disk
+// are not taken for complete.
+type checkedWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }

@@ -30,6 +30,9 @@ func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file stri
 	if !ok {
 		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Hierarchical](), ", "))
 	}
+	if err := writable(file); err != nil {
+		return err
+	}
 	pictures, err := a.classPictures(ctx, m.Classes())
 	if err != nil {
 		return err
