@@ -18,14 +18,12 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// endings returns the signals that end the work in good order. What the parent
-// ignores stays ignored, as nohup wants.
+// endings returns the signals that end the work in good order. A SIGHUP that the
+// parent ignores stays ignored, as nohup wants.
 func endings() []os.Signal {
-	signals := []os.Signal{syscall.SIGTERM}
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
-		if !signal.Ignored(s) {
-			signals = append(signals, s)
-		}
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
 	}
 	return signals
 }
