@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -137,14 +138,14 @@ func writable(files ...string) error {
 	return nil
 }
 
-// writableFolder makes a folder and returns an error if nothing can be written
-// into it.
+// writableFolder returns an error if nothing can be written into a folder, or into
+// the nearest one above it that exists.
 func writableFolder(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("output folder: %w", err)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+		return writableFolder(filepath.Dir(dir))
 	}
 	return writable(filepath.Join(dir, "results"))
 }
