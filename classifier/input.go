@@ -50,22 +50,13 @@ func firstNotFinite(x blas32.General) int {
 	dense.Parallel(len(blocks), func(b int) {
 		blocks[b] = x.Rows
 		for i := b * checkedRows; i < min((b+1)*checkedRows, x.Rows); i++ {
-			if !finite(dense.Row32(x, i)) {
+			if !dense.Finite32(dense.Row32(x, i)) {
 				blocks[b] = i
 				return
 			}
 		}
 	})
 	return slices.Min(append(blocks, x.Rows))
-}
-
-func finite(row []float32) bool {
-	for _, v := range row {
-		if v-v != 0 { // NaN for NaN and for ±Inf
-			return false
-		}
-	}
-	return true
 }
 
 // CheckExamples is CheckRows for labelled rows: there must be at least one, and

@@ -81,6 +81,9 @@ type DKL struct {
 	dkl.Training `mapstructure:",squash"`
 }
 
+// maxThreads is far above the cores of a machine; each thread takes memory.
+const maxThreads = 1024
+
 // Default returns the default settings.
 func Default() Config {
 	return Config{
@@ -99,8 +102,8 @@ func Default() Config {
 
 // Validate returns an error that names the first setting that is out of range.
 func (c Config) Validate() error {
-	if c.Threads < 0 {
-		return fmt.Errorf("threads: %d is negative; use 0 for all cores", c.Threads)
+	if c.Threads < 0 || c.Threads > maxThreads {
+		return fmt.Errorf("threads: %d is not in 0…%d; use 0 for all cores", c.Threads, maxThreads)
 	}
 	if c.Log != "text" && c.Log != "json" {
 		return fmt.Errorf("log: %q is neither text nor json", c.Log)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -141,6 +142,14 @@ func TestMistakesAreExplained(t *testing.T) {
 		{name: "almost chosen by the head", set: []string{"classifier.plda.epsilon=-0.1"}, want: "0 means choose it on the base session"},
 		{name: "unknown preset", set: []string{"preprocess.preset=resnet"}, want: "preprocess."},
 		{name: "two means", set: []string{"preprocess.mean=1,2"}, want: "preprocess.mean"},
+		{name: "second document", file: "seed: 1\n---\nseed: 2\n", want: "c.yaml: it has a second document"},
+		{name: "negative seed", set: []string{"seed=-1"}, want: "seed: -1 is not a whole number"},
+		{name: "negative seed in the file", file: "seed: -1", want: "seed: -1 is not a whole number"},
+		{name: "negative seed in a variable", environ: []string{"PIPELINE_SEED=-1"}, want: "seed: -1 is not a whole number"},
+		{name: "seed too large", set: []string{"seed=18446744073709551616"}, want: "seed: 1.8446744073709552e+19 is not a whole number"},
+		{name: "half a thread", file: "threads: 1.5", want: "threads: 1.5 is not a whole number"},
+		{name: "too many threads", set: []string{"threads=1000000000"}, want: "threads: 1000000000 is not in 0…1024"},
+		{name: "half an option of a method", set: []string{"classifier.ppca.q=2.5"}, want: "classifier.ppca.q: 2.5 is not a whole number"},
 		{name: "unknown provider", set: []string{"extractor.provider=gpu"}, want: "extractor.provider"},
 	}
 	for _, c := range cases {
@@ -162,6 +171,13 @@ func TestMissingFile(t *testing.T) {
 	_, err := Load(Sources{File: filepath.Join(t.TempDir(), "none.yaml")})
 	if err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestWholeNumbers(t *testing.T) {
+	c, err := Load(Sources{Set: []string{"seed=18446744073709551615", "preprocess.max_bytes=1e6", "threads=1024"}})
+	if err != nil || c.Seed != math.MaxUint64 || c.Preprocess.MaxBytes != 1e6 || c.Threads != 1024 {
+		t.Errorf("%v: seed %d, max_bytes %d, threads %d", err, c.Seed, c.Preprocess.MaxBytes, c.Threads)
 	}
 }
 

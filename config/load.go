@@ -1,13 +1,17 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -16,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	builtin "github.com/seed-90d10d51/pipeline/configs"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -24,6 +29,8 @@ const (
 	envPrefix = "PIPELINE_"
 	// envShared is for tests and sets nothing.
 	envShared = "PIPELINE_SHARED"
+	// maxFileBytes bounds a configuration; the longest one here has 30 kB.
+	maxFileBytes = 1 << 20
 	// keyAnnotation marks a flag with the key that it sets.
 	keyAnnotation = "pipeline_config_key"
 )
@@ -134,7 +141,7 @@ func (l loader) readFile(s Sources) error {
 // readNamed reads a file or, if name is a bare name and no such file exists, the
 // built-in configuration of that name.
 func readNamed(name string) ([]byte, error) {
-	text, err := os.ReadFile(name)
+	text, err := regularfile.Read(name, maxFileBytes)
 	bare := filepath.Base(name) == name && filepath.Ext(name) == ""
 	switch {
 	case err == nil:
@@ -159,26 +166,22 @@ func isDir(name string) bool {
 
 func (l loader) mergeYAML(text []byte) error {
 	var tree map[string]any
-	if err := yaml.Unmarshal(text, &tree); err != nil {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(&tree); err != nil && err != io.EOF {
+		return err
+	}
+	if err := documents.Decode(new(any)); err != io.EOF {
+		return errors.New("it has a second document after ---; put all settings into one")
+	}
+	if err := l.v.MergeConfigMap(tree); err != nil {
 		return err
 	}
 	for _, key := range leaves("", tree) {
-		if err := l.check(key); err != nil {
-			return err
-		}
-		if err := l.checkType(key, valueAt(tree, key)); err != nil {
+		if err := l.check(key, l.v.Get(key)); err != nil {
 			return err
 		}
 	}
-	return l.v.MergeConfigMap(tree)
-}
-
-func valueAt(tree map[string]any, key string) any {
-	first, rest, nested := strings.Cut(key, ".")
-	if sub, ok := tree[first].(map[string]any); ok && nested {
-		return valueAt(sub, rest)
-	}
-	return tree[key]
+	return nil
 }
 
 func leaves(prefix string, tree map[string]any) []string {
@@ -244,7 +247,7 @@ func (l loader) mergeFlag(key string, value pflag.Value) error {
 	if !isList {
 		return l.merge(key, value.String())
 	}
-	if err := l.check(key); err != nil {
+	if err := l.check(key, nil); err != nil {
 		return err
 	}
 	l.v.Set(key, list.GetSlice())
@@ -268,7 +271,7 @@ func (l loader) readSet(s Sources) error {
 // taken literally, a list may be comma-separated without brackets, anything else
 // is YAML.
 func (l loader) merge(key, text string) error {
-	if err := l.check(key); err != nil {
+	if err := l.check(key, nil); err != nil {
 		return err
 	}
 	var value any = text
@@ -282,16 +285,16 @@ func (l loader) merge(key, text string) error {
 	if err := yaml.Unmarshal([]byte(text), &value); err != nil || value == nil {
 		return fmt.Errorf("%s: cannot read %q as a value like %v", key, text, l.defaults[key])
 	}
-	if err := l.checkType(key, value); err != nil {
-		return err
-	}
 	l.v.Set(key, value)
-	return nil
+	return l.check(key, value)
 }
 
-func (l loader) check(key string) error {
-	if slices.Contains(l.known, strings.ToLower(key)) {
-		return nil
+// check returns an error unless the key is known and the value, if there is one,
+// fits the type of its default.
+func (l loader) check(key string, value any) error {
+	standard, known := l.defaults[strings.ToLower(key)]
+	if known {
+		return checkType(key, value, standard)
 	}
 	if hint := suggest.Hint(key, l.known); hint != "" {
 		return fmt.Errorf("unknown key %q%s", key, hint)
@@ -310,16 +313,18 @@ func (l loader) check(key string) error {
 }
 
 // checkType returns an error that names the value and what is allowed if a value
-// does not fit the type of the key's default.
-func (l loader) checkType(key string, value any) error {
-	standard := l.defaults[strings.ToLower(key)]
-	if standard == nil || mapstructure.WeakDecode(value, reflect.New(reflect.TypeOf(standard)).Interface()) == nil {
+// does not fit the type of the default. The decoder would cut off the fraction of
+// a count and make a negative seed a huge one.
+func checkType(key string, value, standard any) error {
+	if value == nil || standard == nil {
 		return nil
 	}
 	want := ""
-	switch reflect.TypeOf(standard).Kind() {
-	case reflect.Int, reflect.Int64, reflect.Uint64:
+	switch kind := reflect.TypeOf(standard).Kind(); kind {
+	case reflect.Int, reflect.Int64:
 		want = "a whole number"
+	case reflect.Uint64:
+		want = "a whole number of 0 or more"
 	case reflect.Float64:
 		want = "a number"
 	case reflect.Bool:
@@ -327,5 +332,17 @@ func (l loader) checkType(key string, value any) error {
 	default:
 		return nil // the decoder reports it
 	}
-	return fmt.Errorf("%s: \"%v\" is not %s; the default is %v", key, value, want, standard)
+	fits := mapstructure.WeakDecode(value, reflect.New(reflect.TypeOf(standard)).Interface()) == nil
+	switch v := value.(type) {
+	case float64:
+		fits = fits && (want == "a number" || v == math.Trunc(v) && math.Abs(v) < 1<<53)
+	case int:
+		fits = fits && (v >= 0 || reflect.TypeOf(standard).Kind() != reflect.Uint64)
+	case string:
+		value = strconv.Quote(v)
+	}
+	if fits {
+		return nil
+	}
+	return fmt.Errorf("%s: %v is not %s; the default is %v", key, value, want, standard)
 }

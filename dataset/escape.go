@@ -87,10 +87,26 @@ func escapeCode(s string) (byte, bool) {
 	return c, c == '\r' || c == '%' || c >= 0x80
 }
 
-// SafeCell keeps a spreadsheet from running a cell as a formula.
+// SafeCell keeps a spreadsheet from running a cell as a formula: it puts an
+// apostrophe before one, and before a cell that already looks like the result.
+// Different cells stay different.
 func SafeCell(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
+	if isFormula(cell) {
 		return "'" + cell
 	}
 	return cell
+}
+
+// PlainCell is the inverse of SafeCell: PlainCell(SafeCell(s)) == s.
+func PlainCell(cell string) string {
+	if isFormula(cell) {
+		return strings.TrimPrefix(cell, "'")
+	}
+	return cell
+}
+
+// isFormula reports whether a cell is a formula after any apostrophes.
+func isFormula(cell string) bool {
+	rest := strings.TrimLeft(cell, "'")
+	return rest != "" && strings.ContainsRune("=+-@\t\r\n", rune(rest[0]))
 }

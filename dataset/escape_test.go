@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -14,6 +15,23 @@ func TestEscapePath(t *testing.T) {
 	} {
 		if got := EscapePath(name); got != want {
 			t.Errorf("EscapePath(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestSafeCell(t *testing.T) {
+	seen := map[string]string{}
+	for _, cell := range []string{"", "a", "'a", "=a", "'=a", "''=a", "-", "'-", "'", "''", "\ta", "'\ta", "a=", "'a="} {
+		safe := SafeCell(cell)
+		if other, twice := seen[safe]; twice {
+			t.Errorf("%q and %q are both written as %q", other, cell, safe)
+		}
+		seen[safe] = cell
+		if back := PlainCell(safe); back != cell {
+			t.Errorf("%q → %q → %q", cell, safe, back)
+		}
+		if safe != "" && strings.Contains("=+-@\t", safe[:1]) {
+			t.Errorf("%q is still a formula", safe)
 		}
 	}
 }

@@ -7,7 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // ReadList reads a list of images that lie under root. The file is one of
@@ -25,11 +28,11 @@ import (
 // can serve as a list.
 //
 // A path that is missing, not a regular file, escapes root by "..", or is
-// repeated with another label is a Problem that names the line; a plain
-// repetition counts as skipped "repeated". When no line is usable the error
+// repeated with another label is a Problem that names the line; a path with two
+// labels is left out. A plain repetition counts as skipped "repeated". When no line is usable the error
 // wraps ErrNoImages and the Listing still has the Problems.
 func ReadList(file, root string) (Listing, error) {
-	f, err := os.Open(file)
+	f, _, err := regularfile.Open(file)
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list: %w", err)
 	}
@@ -47,10 +50,11 @@ func ReadList(file, root string) (Listing, error) {
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
-	r := listReader{name: filepath.Base(file), root: absRoot, listing: newListing(root), seen: map[string]int{}}
+	r := listReader{name: filepath.Base(file), root: absRoot, listing: newListing(root), seen: map[string]listed{}, refused: map[string]bool{}}
 	for _, row := range rows {
 		r.add(row)
 	}
+	r.listing.Samples = slices.DeleteFunc(r.listing.Samples, func(s Sample) bool { return r.refused[s.Path] })
 	r.listing.sort()
 	if len(r.listing.Samples) == 0 {
 		return r.listing, fmt.Errorf("read list %s: %w in it that can be used (%d lines have problems)",
@@ -62,8 +66,13 @@ func ReadList(file, root string) (Listing, error) {
 type listReader struct {
 	name, root string
 	listing    Listing
-	seen       map[string]int // path → index in listing.Samples
+	seen       map[string]listed // by path
+	refused    map[string]bool   // paths with several labels
 }
+
+// listed is where a path was listed first: its line and its index in
+// listing.Samples.
+type listed struct{ line, index int }
 
 func (r *listReader) add(row listRow) {
 	sample, err := r.sample(row)
@@ -72,16 +81,18 @@ func (r *listReader) add(row listRow) {
 		return
 	}
 	first, repeated := r.seen[sample.Path]
-	switch {
-	case !repeated:
-		r.seen[sample.Path] = len(r.listing.Samples)
+	if !repeated {
+		r.seen[sample.Path] = listed{row.line, len(r.listing.Samples)}
 		r.listing.Samples = append(r.listing.Samples, sample)
-	case r.listing.Samples[first] == sample:
-		r.listing.Skipped["repeated"]++
-	default:
-		r.listing.problem(sample.Path, fmt.Errorf("line %d of %s: listed before as %q, now as %q; the first one counts",
-			row.line, r.name, r.listing.Samples[first].Label, sample.Label))
+		return
 	}
+	if before := r.listing.Samples[first.index]; before != sample {
+		r.refused[sample.Path] = true
+		r.listing.problem(sample.Path, fmt.Errorf("lines %d and %d of %s: listed as %q and as %q; left out, give it one label",
+			first.line, row.line, r.name, before.Label, sample.Label))
+		return
+	}
+	r.listing.Skipped["repeated"]++
 }
 
 // sample checks one row and resolves its path and label.
@@ -105,7 +116,7 @@ func (r *listReader) sample(row listRow) (Sample, error) {
 // apostrophe that protects spreadsheets. If that path does not exist either, it
 // returns err.
 func (r *listReader) locateAsWritten(cell string, err error) (string, error) {
-	bare, _ := strings.CutPrefix(cell, "'")
+	bare := PlainCell(cell)
 	for _, name := range []string{UnescapePath(cell), bare, UnescapePath(bare)} {
 		if rel, errName := r.locate(name); !errors.Is(errName, fs.ErrNotExist) {
 			return rel, errName

@@ -57,20 +57,20 @@ func TestReadListSplitAndEscapedNames(t *testing.T) {
 }
 
 func TestReadListProblems(t *testing.T) {
-	root := tree(t, map[string]string{"a.jpg": "", "d/x.jpg": ""})
-	l, err := readList(t, root, "# head\na.jpg\tcat\ngone.jpg\n../up.jpg\nd\na.jpg\tdog\n./a.jpg\tcat\nnul\x00.jpg\n")
+	root := tree(t, map[string]string{"a.jpg": "", "e.jpg": "", "d/x.jpg": ""})
+	l, err := readList(t, root, "# head\na.jpg\tcat\ngone.jpg\n../up.jpg\nd\na.jpg\tdog\n./a.jpg\tcat\ne.jpg\tcat\n./e.jpg\tcat\nnul\x00.jpg\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "samples", brief(l), []string{"a.jpg=cat"})
+	wantEqual(t, "samples", brief(l), []string{"e.jpg=cat"})
 	wantEqual(t, "problems", problems(l), []string{
 		"line 4 of list.txt: ../up.jpg leads out of the image folder; give an absolute path if that is intended",
-		`line 6 of list.txt: listed before as "cat", now as "dog"; the first one counts`,
+		`lines 2 and 6 of list.txt: listed as "cat" and as "dog"; left out, give it one label`,
 		"line 5 of list.txt: d: not a regular file",
 		"line 3 of list.txt: gone.jpg: file does not exist under " + root,
-		"line 8 of list.txt: nul\x00.jpg: invalid argument",
+		"line 10 of list.txt: nul\x00.jpg: invalid argument",
 	})
-	if l.Skipped["repeated"] != 1 {
+	if l.Skipped["repeated"] != 2 {
 		t.Errorf("skipped %v", l.Skipped)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -262,7 +263,7 @@ func (e *Embedder) Provenance() Provenance {
 
 // Thumbnail returns a JPEG of an image file, scaled to fit side×side pixels.
 func (e *Embedder) Thumbnail(file string, side int) ([]byte, error) {
-	content, err := os.ReadFile(file)
+	content, err := regularfile.Read(file, e.options.Preprocess.Limits().MaxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/extractor"
 )
 
 func TestStreamOrderAndValues(t *testing.T) {
@@ -117,22 +118,34 @@ func TestStreamBadFilesAreItems(t *testing.T) {
 	}
 }
 
+// TestStreamNaNIsARowError: the rest of its batch is kept.
 func TestStreamNaNIsARowError(t *testing.T) {
-	root, samples := photos(t, 3)
+	root, samples := photos(t, 5)
 	cache := mustCache(t, t.TempDir())
-	b := newBench(cache, 1)
-	b.Open = Opened(nanExtractor{b.extractor})
-	items, _ := b.run(t, root, samples)
-	if items[0].Err == nil || items[0].Vector != nil || cache.Store.Len() != 0 {
-		t.Fatalf("%+v, %d stored", items[0], cache.Store.Len())
+	for _, batch := range []int{1, 3, 5} {
+		b := newBench(cache, batch)
+		b.Open = Opened(nanExtractor{b.extractor})
+		items, counts := b.run(t, root, samples)
+		wantItems(t, items[:4], samples[:4])
+		if items[4].Err == nil || items[4].Vector != nil || items[4].Sample != samples[4] || counts.Failed != 1 || cache.Store.Len() != 4 {
+			t.Fatalf("batch %d: %+v, %+v, %d stored", batch, items[4], counts, cache.Store.Len())
+		}
 	}
 }
 
+// nanExtractor returns NaN for content 4 and reports it as the extractor does.
 type nanExtractor struct{ *fakeExtractor }
 
-func (nanExtractor) Extract(dst blas32.General, _ []float32) error {
-	dst.Data[len(dst.Data)-1] = float32(math.NaN())
-	return nil
+func (e nanExtractor) Extract(dst blas32.General, pixels []float32) error {
+	err := e.fakeExtractor.Extract(dst, pixels)
+	for i := range dst.Rows {
+		row := dst.Data[i*dst.Stride : i*dst.Stride+dst.Cols]
+		if slices.Equal(row, expected(contentOf(4))) {
+			row[1] = float32(math.NaN())
+			err = &extractor.NonFiniteError{Row: i}
+		}
+	}
+	return err
 }
 
 func TestStreamFatalErrors(t *testing.T) {

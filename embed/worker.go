@@ -3,12 +3,13 @@ package embed
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A worker takes one sample after another and collects its own batch of those
@@ -157,7 +158,8 @@ func (w *worker) flush() error {
 	}
 	d := w.extractor.Dim()
 	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
-	if err := w.extractor.Extract(x, w.pixels[:n*3*w.Side*w.Side]); err != nil {
+	var oneBad *extractor.NonFiniteError // keep finds every bad row
+	if err := w.extractor.Extract(x, w.pixels[:n*3*w.Side*w.Side]); err != nil && !errors.As(err, &oneBad) {
 		return fmt.Errorf("compute embeddings: %w", err)
 	}
 	for i, c := range w.batch {
@@ -171,11 +173,11 @@ func (w *worker) flush() error {
 
 // errNotFinite fails one item rather than the run: half-precision models
 // overflow on single images.
-var errNotFinite = errors.New("the backbone returned NaN or Inf for this image")
+var errNotFinite = errors.New("the backbone returned NaN or Inf for this image: a float16 model may overflow (export it as float32), or the normalisation is not the model's own")
 
 // keep stores a computed embedding before it is delivered.
 func (w *worker) keep(c claimed, v []float32) error {
-	if !allFinite(v) {
+	if !dense.Finite32(v) {
 		w.land(c.job, Item{Hash: c.hash, Err: errNotFinite})
 		return nil
 	}
@@ -184,13 +186,4 @@ func (w *worker) keep(c claimed, v []float32) error {
 	}
 	w.land(c.job, Item{Hash: c.hash, Vector: v})
 	return nil
-}
-
-func allFinite(v []float32) bool {
-	for _, x := range v {
-		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-			return false
-		}
-	}
-	return true
 }

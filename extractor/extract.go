@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 )
 
@@ -63,7 +64,7 @@ func (e *Extractor) read(s *slot, dst blas32.General) error {
 	for i := range dst.Rows {
 		row := dst.Data[i*dst.Stride : i*dst.Stride+e.dim]
 		r.apply(row, out[i*r.partLen:(i+1)*r.partLen])
-		if err == nil && !finite(row) {
+		if err == nil && !dense.Finite32(row) {
 			err = &NonFiniteError{Backbone: e.name, Row: i}
 		}
 	}

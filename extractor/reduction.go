@@ -1,9 +1,6 @@
 package extractor
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // A reduction turns one photo's part of the model's output into its embedding:
 // channel c of the embedding is the value, mean or maximum over positions p of
@@ -93,14 +90,4 @@ func (r reduction) channel(part []float32) float32 {
 		sum += float64(part[p*r.positionStride])
 	}
 	return float32(sum / float64(r.positions))
-}
-
-// finite reports whether no value is NaN or infinite.
-func finite(row []float32) bool {
-	for _, v := range row {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return false
-		}
-	}
-	return true
 }

@@ -30,7 +30,7 @@ func TestNeutral(t *testing.T) {
 		"\t=1":             "'\t=1",
 		"\r=1":             "'\r=1",
 		"\n=1":             "'\n=1",
-		"'=1":              "'=1",
+		"'=1":              "''=1", // not the cell of "=1"
 		"é":                "é",
 	} {
 		if got := dataset.SafeCell(cell); got != want {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
@@ -37,7 +38,7 @@ func methods() heads { return heads{method.Load, method.FromJSON} }
 
 func load(path string, makes heads) (*Model, error) {
 	path = resolve(path)
-	f, size, err := container.OpenRegular(path)
+	f, size, err := regularfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("load model: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
@@ -71,7 +72,7 @@ func (m *Model) save(path string) error {
 // existing verifies the file at path: nil for none (or an empty file), an error
 // for anything but a complete model.
 func existing(path string) (*safetensors.Written, error) {
-	f, size, err := container.OpenRegular(path)
+	f, size, err := regularfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -132,7 +133,7 @@ func linkName(previous string) string {
 }
 
 func copyFile(to, from string) error {
-	in, err := os.Open(from)
+	in, _, err := regularfile.Open(from)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
@@ -71,7 +72,7 @@ func (m *Model) restoreStatistics() {
 }
 
 func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
-	f, size, err := container.OpenRegular(m.StatisticsPath())
+	f, size, err := regularfile.Open(m.StatisticsPath())
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("it is missing")
 	}
@@ -170,7 +171,7 @@ func removeUnreferenced(path string) error {
 // pointerOf returns a model's reference to its side file, reading only the
 // header.
 func pointerOf(path string) (*statisticsPointer, error) {
-	f, size, err := container.OpenRegular(path)
+	f, size, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 )
 
@@ -51,16 +52,12 @@ func write(file, key string, s classifier.State) error {
 // key, is an error.
 func read(file, key string) (classifier.State, error) {
 	var s classifier.State
-	in, err := os.Open(file)
+	in, size, err := regularfile.Open(file)
 	if err != nil {
 		return s, err
 	}
 	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return s, err
-	}
-	f, err := safetensors.Open(in, info.Size())
+	f, err := safetensors.Open(in, size)
 	if err != nil {
 		return s, err
 	}

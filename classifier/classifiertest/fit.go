@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 func checkUnfitted(t *testing.T, f Factory) {
@@ -168,12 +169,66 @@ func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before 
 		ctx := &fading{Context: context.Background()}
 		ctx.left.Store(looks)
 		victim := f.reloaded(t, h)
-		if err := victim.Learn(ctx, f.novel().x, f.novel().y); err == nil {
+		err := victim.Learn(ctx, f.novel().x, f.novel().y)
+		if err == nil {
 			return
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at look %d: %v", looks+1, err)
 		}
 		unchanged(t, "a session cancelled midway", victim, before)
 	}
 	t.Error("a session asks the context without end")
+}
+
+// checkCancelledBase: a base session asks the context at least once a class, and
+// ends at each of some of these looks with nothing learned.
+func checkCancelledBase(t *testing.T, f Factory) {
+	const plenty = 1 << 40
+	whole := &fading{Context: context.Background()}
+	whole.left.Store(plenty)
+	h := f.learned(t)
+	if err := h.Learn(whole, base().x, base().y); err != nil {
+		t.Fatal(err)
+	}
+	looks := plenty - whole.left.Load()
+	if looks < int64(len(h.Classes())) {
+		t.Errorf("%d looks at the context while it learned %d classes", looks, len(h.Classes()))
+	}
+	for _, at := range []int64{1, 2, looks / 4, looks / 2, looks - 1, looks} {
+		ctx := &fading{Context: context.Background()}
+		ctx.left.Store(at - 1)
+		h := f.learned(t)
+		if err := h.Learn(ctx, base().x, base().y); !errors.Is(err, context.Canceled) || len(h.Classes()) != 0 {
+			t.Errorf("cancelled at look %d of %d: %v, classes %q", at, looks, err, h.Classes())
+		}
+	}
+}
+
+// checkCancelledProducts: a base session whose products fail from some moment on,
+// as those of linalg.Until do, fails with nothing learned.
+func checkCancelledProducts(t *testing.T, f Factory) {
+	if _, ok := f.learned(t).(classifier.BackendUser); !ok {
+		t.Skip("multiplies without a backend")
+	}
+	try := func(products int64) (classifier.Learner, *fading, error) {
+		ctx := &fading{Context: context.Background()}
+		ctx.left.Store(products)
+		h := f.learned(t)
+		classifier.UseBackend(h, linalg.Until(ctx, linalg.OnFrom(linalg.Gonum{}, linalg.Gonum{}, 0)))
+		return h, ctx, h.Learn(context.Background(), base().x, base().y)
+	}
+	const plenty = 1 << 40
+	_, ctx, err := try(plenty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	products := plenty - ctx.left.Load()
+	for _, done := range []int64{0, products / 4, products / 2, products - 1} {
+		if h, _, err := try(done); products > 0 && (err == nil || len(h.Classes()) != 0) {
+			t.Errorf("stopped after %d of %d products: %v, classes %q", done, products, err, h.Classes())
+		}
+	}
 }
 
 func checkNoReference(t *testing.T, f Factory) {

@@ -45,6 +45,8 @@ func Run(t *testing.T, f Factory) {
 		{"permuted examples", checkPermutation},
 		{"sessions", checkSessions},
 		{"failed learn", checkFailedLearn},
+		{"cancelled base session", checkCancelledBase},
+		{"cancelled products", checkCancelledProducts},
 		{"bad queries", checkBadQueries},
 		{"no reference kept", checkNoReference},
 		{"forget and relearn", checkForget},

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -52,7 +55,11 @@ func open(cmd *cobra.Command) (*app, error) {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}
 	a := &app{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
-	a.products = sync.OnceValues(func() (native.Choice, error) { return native.Choose(c.Linalg, a.options().Runtime) })
+	a.products = sync.OnceValues(func() (native.Choice, error) {
+		choice, err := native.Choose(c.Linalg, a.options().Runtime)
+		choice.Backend = linalg.Until(cmd.Context(), choice.Backend)
+		return choice, err
+	})
 	return a, nil
 }
 
@@ -113,6 +120,34 @@ func writeWhole(file string, write func(*atomicfile.File) error) error {
 		return err
 	}
 	return f.Commit()
+}
+
+// writable returns an error if one of the named files cannot be written, so that
+// a command fails before its work rather than after it.
+func writable(files ...string) error {
+	for _, file := range files {
+		if file == "" {
+			continue
+		}
+		f, err := atomicfile.Create(file)
+		if err != nil {
+			return err
+		}
+		f.Abort()
+	}
+	return nil
+}
+
+// writableFolder returns an error if nothing can be written into a folder, or into
+// the nearest one above it that exists.
+func writableFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+		return writableFolder(filepath.Dir(dir))
+	}
+	return writable(filepath.Join(dir, "results"))
 }
 
 // require returns a usage error that names the first empty flag. Each input is

@@ -238,6 +238,39 @@ func TestFeaturesOfAnotherSize(t *testing.T) {
 	l.refused(exitFailed, []string{"7"}, "eval", model, "--features", l.path("foreign"))
 }
 
+// TestFeaturesOfAnotherOrigin with the same number of columns are refused if their
+// meta.json says so; without one, the command says that it cannot tell.
+func TestFeaturesOfAnotherOrigin(t *testing.T) {
+	l := newTestbed(t)
+	model, images := l.trained()
+	builtIn, err := backbone.Resolve(backbone.Default, backbone.Dirs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.write(l.path("other.onnx"), append(slices.Clone(builtIn.Bytes()), 0x32, 0x00)) // an empty doc_string
+	for word, setting := range map[string][]string{
+		"another backbone":      {"--backbone", l.path("other.onnx")},
+		"extractor settings":    {"--set", "extractor.pool=max"},
+		"another preprocessing": {"--set", "preprocess.orientation=false"},
+	} {
+		features := l.path(word)
+		l.must(append([]string{"embed", "--images", images, "--out", features}, setting...)...)
+		l.refused(exitFailed, []string{word}, "learn", model, "--features", features, "--out", l.path("x.model"))
+		l.refused(exitFailed, []string{word}, "eval", model, "--features", features)
+	}
+	own := l.path("own")
+	l.must("embed", "--images", images, "--out", own)
+	if r := l.must("learn", model, "--features", own, "--out", l.path("x.model")); r.stderr != "" {
+		t.Errorf("the model's own features: %s", r.stderr)
+	}
+	if err := os.Remove(filepath.Join(own, "meta.json")); err != nil {
+		t.Fatal(err)
+	}
+	if r := l.must("learn", model, "--features", own, "--out", l.path("x.model")); !strings.Contains(r.stderr, "do not say which backbone") {
+		t.Errorf("features of unknown origin: %q", r.stderr)
+	}
+}
+
 // TestAnotherBackbone is an error that names both hashes.
 func TestAnotherBackbone(t *testing.T) {
 	l := newTestbed(t)

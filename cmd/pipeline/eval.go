@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,9 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	}
 	m, err := a.loadModel(file)
 	if err != nil {
+		return err
+	}
+	if err := errors.Join(writable(jsonFile), writableFolder(reportDir)); err != nil {
 		return err
 	}
 	in, err := a.input(ctx, m)

@@ -54,6 +54,9 @@ func (a *app) experiment(ctx context.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if err := writableFolder(c.Out); err != nil {
+		return err
+	}
 	env, err := a.env()
 	if err != nil {
 		return err

@@ -59,6 +59,9 @@ func (a *app) export(modelFile, file string, withBackbone bool) error {
 	if err != nil {
 		return err
 	}
+	if err := writable(file); err != nil {
+		return err
+	}
 	if _, ok := m.Predictor.Head.(classifier.Exporter); !ok {
 		return fmt.Errorf("export %s: method %s has no ONNX form; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Exporter](), ", "))
 	}

@@ -59,6 +59,9 @@ func (a *app) forgetSamples(ctx context.Context, file, list string) (err error) 
 	if err != nil {
 		return err
 	}
+	if err := writable(a.destination(file)); err != nil {
+		return err
+	}
 	a.config.List = list
 	if a.config.Images == "" {
 		a.config.Images = "."

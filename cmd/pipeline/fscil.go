@@ -51,6 +51,9 @@ func (a *app) fscil(ctx context.Context) error {
 	if err := a.readyForFSCIL(); err != nil {
 		return err
 	}
+	if err := writableFolder(a.config.Out); err != nil {
+		return err
+	}
 	images, err := a.samples(ctx)
 	if err != nil {
 		return err

@@ -138,6 +138,10 @@ func (a *app) input(ctx context.Context, m *model.Model) (input, error) {
 		if err = m.Accepts(r.Provenance()); err != nil {
 			err = errors.Join(err, r.Close())
 		}
+		if own := m.Provenance.Backbone; own.SHA256 != "" && r.Provenance().Backbone.SHA256 == "" {
+			a.log.Warn("these features do not say which backbone computed them; results are right only if it is the model's",
+				"features", a.config.Features, "backbone", own.Name)
+		}
 	}
 	return input{Rows: r, Closer: r}, err
 }

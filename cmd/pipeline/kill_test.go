@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -294,7 +295,8 @@ func (l *testbed) sameFiles(want, got string) {
 	}
 }
 
-// TestInterrupt: Ctrl-C ends with 130 and prints how to resume.
+// TestInterrupt: Ctrl-C, SIGTERM and SIGHUP end with 130, print how to resume and
+// leave no temporary file.
 func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -303,7 +305,11 @@ func TestInterrupt(t *testing.T) {
 	model, _ := l.trained()
 	n := killPhotos()
 	images := l.photos(l.path("photos"), killSide, n/5, "a", "b", "c", "d", "e")
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	for _, sig := range signals {
 		out, cache := l.path("out-"+sig.String()), l.path("cache-"+sig.String())
 		args := []string{"label", model, "--images", images, "--out", out, "--threads", "1"} // slow enough to be caught
 		cmd, stderr := l.process(cache, args...)
@@ -322,6 +328,19 @@ func TestInterrupt(t *testing.T) {
 		if inferred := l.timing(out, "inferred"); inferred != n-cached {
 			t.Errorf("%d of %d were cached, %d were inferred", cached, n, inferred)
 		}
+	}
+}
+
+// TestNohup: a SIGHUP that the parent ignores is ignored.
+func TestNohup(t *testing.T) {
+	l := newTestbed(t)
+	model, _ := l.trained()
+	images := l.photos(l.path("photos"), killSide, 30, "a", "b", "c")
+	out, cache := l.path("out"), l.path("other cache")
+	cmd, stderr := l.process(cache, "label", model, "--images", images, "--out", out)
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, cmd.Args...)
+	if code := l.signalWhen(cmd, syscall.SIGHUP, func() bool { return l.cachedRows(cache) >= 5 }); code != exitDone {
+		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
 

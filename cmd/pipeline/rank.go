@@ -63,6 +63,9 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	if err := emptyFolder(groupDir); err != nil {
 		return err
 	}
+	if err := writable(a.config.Out); err != nil {
+		return err
+	}
 	m, err := a.loadModel(file)
 	if err != nil {
 		return err
@@ -128,8 +131,8 @@ func (a *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
 	return nil
 }
 
-// emptyFolder returns a usage error if a folder contains anything: groups would
-// mix with it.
+// emptyFolder returns a usage error if a folder contains anything, with which groups
+// would mix, and an error if it cannot be made.
 func emptyFolder(dir string) error {
 	if dir == "" {
 		return nil
@@ -141,5 +144,10 @@ func emptyFolder(dir string) error {
 	if len(entries) > 0 {
 		return usagef("--cluster-unknown %s: the folder is not empty; give a new one, so that groups named earlier are not lost", dir)
 	}
+	groups, err := atomicfile.CreateDir(dir) // fails now rather than after the work
+	if err != nil {
+		return fmt.Errorf("--cluster-unknown: %w", err)
+	}
+	groups.Abort()
 	return nil
 }

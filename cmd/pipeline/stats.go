@@ -81,6 +81,9 @@ func (a *app) mergeStats(ctx context.Context, files []string) error {
 	if err := require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
+	if err := writable(a.config.Out); err != nil {
+		return err
+	}
 	sum, err := classstats.Load(files[0])
 	if err != nil {
 		return err

@@ -22,6 +22,9 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	if err := require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
+	if err := writable(a.config.Out); err != nil {
+		return err
+	}
 	t := &tally{}
 	for _, file := range except {
 		s, err := classstats.Load(file)

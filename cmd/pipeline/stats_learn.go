@@ -14,6 +14,9 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 	if err := require([2]string{"out", c.Out}); err != nil {
 		return err
 	}
+	if err := writable(c.Out); err != nil {
+		return err
+	}
 	if err := a.onlyStats(); err != nil {
 		return err
 	}
@@ -42,6 +45,9 @@ func (a *app) learnStats(ctx context.Context, file, stats string) error {
 	}
 	m, err := a.loadModel(file)
 	if err != nil {
+		return err
+	}
+	if err := writable(a.destination(file)); err != nil {
 		return err
 	}
 	s, err := classstats.Load(stats)

@@ -65,6 +65,9 @@ func (a *app) train(ctx context.Context) error {
 	if err := require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
+	if err := writable(a.config.Out); err != nil {
+		return err
+	}
 	e, err := a.labelled(ctx, nil)
 	if err != nil {
 		return err
@@ -139,6 +142,9 @@ New classes of an hppca model join its existing super-classes;
 func (a *app) learn(ctx context.Context, file string) error {
 	m, err := a.loadModel(file)
 	if err != nil {
+		return err
+	}
+	if err := writable(a.destination(file)); err != nil {
 		return err
 	}
 	e, err := a.labelled(ctx, m)

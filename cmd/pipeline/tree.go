@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -28,6 +29,9 @@ func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file stri
 	head, ok := m.Predictor.Head.(classifier.Hierarchical)
 	if !ok {
 		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Hierarchical](), ", "))
+	}
+	if err := writable(file); err != nil {
+		return err
 	}
 	pictures, err := a.classPictures(ctx, m.Classes())
 	if err != nil {
@@ -97,8 +101,9 @@ func (a *app) classPicture(dir string) []byte {
 			continue
 		}
 		left--
-		if b, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
-			if jpeg, err := preprocess.Thumbnail(b, a.config.Preprocess.Limits(), pictureSide); err == nil {
+		limits := a.config.Preprocess.Limits()
+		if b, err := regularfile.Read(filepath.Join(dir, e.Name()), limits.MaxBytes); err == nil {
+			if jpeg, err := preprocess.Thumbnail(b, limits, pictureSide); err == nil {
 				return jpeg
 			}
 		}

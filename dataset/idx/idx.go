@@ -18,8 +18,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // Limits of a file.
@@ -141,7 +142,7 @@ func open(folder, stem, kind string) (Array, error) {
 }
 
 func readFile(file string) (Array, error) {
-	f, err := os.Open(file)
+	f, _, err := regularfile.Open(file)
 	if err != nil {
 		return Array{}, err
 	}

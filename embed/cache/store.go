@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // DefaultShardBytes is the size at which a store starts a new shard.
@@ -197,7 +199,8 @@ func (s *Store) Dim() int {
 // Damaged returns the number of rows and keys with wrong checksums.
 func (s *Store) Damaged() int { return int(s.damaged.Load()) }
 
-// Get returns a new copy of the embedding of h. A damaged row is a miss.
+// Get returns a new copy of the embedding of h. A damaged row, or one that is
+// not finite, is a miss.
 func (s *Store) Get(h Hash) ([]float32, bool) {
 	for {
 		s.mu.RLock()
@@ -220,7 +223,10 @@ func (s *Store) Get(h Hash) ([]float32, bool) {
 	}
 }
 
-var errChecksum = errors.New("checksum mismatch")
+var (
+	errChecksum  = errors.New("checksum mismatch")
+	errNotFinite = errors.New("NaN or Inf")
+)
 
 func (s *Store) readRow(vec *os.File, at location, dim int) ([]float32, error) {
 	buf := s.buffer(rowBytes(dim))
@@ -234,6 +240,9 @@ func (s *Store) readRow(vec *os.File, at location, dim int) ([]float32, error) {
 	}
 	v := make([]float32, dim)
 	decodeRow(v, row)
+	if !dense.Finite32(v) {
+		return nil, errNotFinite
+	}
 	return v, nil
 }
 

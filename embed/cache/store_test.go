@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,6 +88,28 @@ func TestStoreRoundTrip(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "000001.vec")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStoreNotFinite: a row that is not finite is a miss, and a later Put
+// replaces it.
+func TestStoreNotFinite(t *testing.T) {
+	dir := t.TempDir()
+	s := mustStore(t, dir)
+	if err := s.Put(key(0), []float32{1, 2, float32(math.NaN()), 4, 5}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if v, hit := s.Get(key(0)); hit {
+			t.Fatalf("hit: %v", v)
+		}
+	}
+	put(t, s, 0, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s := mustStore(t, dir); hits(t, s, 1) != 1 {
+		t.Error("the row computed again was not stored")
 	}
 }
 

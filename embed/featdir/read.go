@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // The files of a feature folder.
@@ -173,15 +174,8 @@ func checkDir(dir string) error {
 
 // openFile opens a regular file and returns its size.
 func openFile(path string) (*os.File, int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, cause(err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	return f, info.Size(), cause(err)
+	f, size, err := regularfile.Open(path)
+	return f, size, cause(err)
 }
 
 // cause strips the path from an error, because the caller names it.

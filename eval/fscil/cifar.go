@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // The binary version of CIFAR-100: records of a coarse label, a fine label and
@@ -21,6 +22,8 @@ const (
 	cifarSide    = 32
 	cifarRecord  = 2 + 3*cifarSide*cifarSide
 	cifarClasses = 100
+	// maxCIFARBytes bounds a file; the longest one has 154 MB.
+	maxCIFARBytes = 1 << 30
 )
 
 // CIFAR100 is the binary version of the data set; the official lists hold
@@ -33,7 +36,7 @@ type CIFAR100 struct {
 // ReadCIFAR100 reads train.bin, test.bin and fine_label_names.txt in a folder.
 func ReadCIFAR100(dir string) (*CIFAR100, error) {
 	c := &CIFAR100{}
-	text, err := os.ReadFile(filepath.Join(dir, "fine_label_names.txt"))
+	text, err := regularfile.Read(filepath.Join(dir, "fine_label_names.txt"), maxCIFARBytes)
 	if c.names = strings.Fields(string(text)); err == nil && len(c.names) != cifarClasses {
 		err = fmt.Errorf("fine_label_names.txt has %d names, not %d", len(c.names), cifarClasses)
 	}
@@ -50,7 +53,7 @@ func ReadCIFAR100(dir string) (*CIFAR100, error) {
 }
 
 func readRecords(file string) ([]byte, error) {
-	data, err := os.ReadFile(file)
+	data, err := regularfile.Read(file, maxCIFARBytes)
 	if err != nil {
 		return nil, err
 	}

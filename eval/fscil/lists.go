@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // Lists holds the lines of the official lists, before they are matched with
@@ -48,8 +48,11 @@ func ReadLists(dir string) (*Lists, error) {
 	}
 }
 
+// maxListBytes bounds a list; the longest published one has 1.6 MB.
+const maxListBytes = 256 << 20
+
 func readLines(dir, name string) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, name))
+	text, err := regularfile.Read(filepath.Join(dir, name), maxListBytes)
 	if err != nil {
 		return nil, err
 	}

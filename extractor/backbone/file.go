@@ -3,13 +3,11 @@ package backbone
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/models"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -63,7 +61,7 @@ func builtIn() (File, error) { return newFile(Default, "", BuiltIn, models.Defau
 
 // load reads the file at path.
 func load(name, path string, source Source) (File, error) {
-	data, err := readFile(path)
+	data, err := regularfile.Read(path, maxFileBytes)
 	if err != nil {
 		return File{}, fmt.Errorf("read backbone %s: %w", name, err)
 	}
@@ -107,30 +105,6 @@ func (f *File) findPreprocess() error {
 		f.PreprocessSource = Unknown
 	}
 	return nil
-}
-
-// readFile reads a regular file of at most maxFileBytes.
-func readFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	if info.Size() > maxFileBytes {
-		return nil, fmt.Errorf("%d bytes, but an ONNX file has at most %d", info.Size(), maxFileBytes)
-	}
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(file, data); err != nil {
-		return nil, err
-	}
-	return data, nil
 }
 
 func hashOf(data []byte) string {

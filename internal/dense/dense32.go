@@ -19,6 +19,16 @@ func Row32(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
+// Finite32 reports whether no value is NaN or infinite.
+func Finite32(row []float32) bool {
+	for _, v := range row {
+		if v-v != 0 { // NaN for NaN and for ±Inf
+			return false
+		}
+	}
+	return true
+}
+
 // Rows32 returns rows first to last−1 of m.
 func Rows32(m blas32.General, first, last int) blas32.General {
 	return View32(m, first, 0, last-first, m.Cols)

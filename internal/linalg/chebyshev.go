@@ -60,31 +60,31 @@ func (s Solver) newFilter(m, q int) *filter {
 	return f
 }
 
-// filtered returns the q leading eigenpairs of a, or false if they do not
+// filtered returns the q leading eigenpairs of a, or an error if they do not
 // converge. The first rounds multiply in float32, which is faster and accurate
 // enough far from convergence.
-func (s Solver) filtered(a blas64.General, q int) (Eigen, bool) {
+func (s Solver) filtered(a blas64.General, q int) (Eigen, error) {
 	return s.refined(s.newFilter(a.Rows, q), s.times32(narrow(a)), s.times64(a))
 }
 
 // thin returns the q leading eigenpairs of x·xᵀ for vectors that are rounded to
 // float32 afterwards. x·xᵀ itself is formed only in float32, for the first rounds;
 // the eigenvalues and the residuals are computed from x in float64.
-func (s Solver) thin(x blas64.General, q int) (Eigen, bool) {
+func (s Solver) thin(x blas64.General, q int) (Eigen, error) {
 	g, err := s.gram32(narrow(x))
 	if err != nil {
-		return Eigen{}, false
+		return Eigen{}, err
 	}
 	return s.refined(s.newFilter(x.Rows, q), s.times32(g), s.timesThin(x))
 }
 
 // refined iterates with rough products and then with exact ones.
-func (s Solver) refined(f *filter, near, exact times) (Eigen, bool) {
+func (s Solver) refined(f *filter, near, exact times) (Eigen, error) {
 	if _, err := f.iterate(near, rough()); err != nil {
-		return Eigen{}, false
+		return Eigen{}, err
 	}
 	values, err := f.iterate(exact, s.precision())
-	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, f.q))}, err == nil
+	return Eigen{Values: values, Vectors: dense.Clone(dense.Rows(f.v, 0, f.q))}, err
 }
 
 // errSlow reports that a filter did not converge.

@@ -55,9 +55,10 @@ func (s Solver) TopEigen(a blas64.General, q int) (Eigen, error) {
 		return Eigen{Vectors: dense.New(0, a.Cols)}, nil
 	}
 	if few(q, a.Rows) {
-		if e, ok := s.filtered(a, q); ok {
+		e, err := s.filtered(a, q)
+		if err == nil || stopped(err) {
 			fixSigns(e.Vectors)
-			return e, nil
+			return e, err
 		}
 	}
 	e, err := fullEigen(a, q)
@@ -95,8 +96,8 @@ func (s Solver) gramEigen(x blas64.General, q int) (Eigen, error) {
 		return Eigen{}, fmt.Errorf("eigenpairs: %w", err)
 	}
 	if s.Float32 && few(q, x.Rows) {
-		if e, ok := s.thin(x, q); ok {
-			return e, nil
+		if e, err := s.thin(x, q); err == nil || stopped(err) {
+			return e, err
 		}
 	}
 	g, err := s.Gram(x)

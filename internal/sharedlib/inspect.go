@@ -9,7 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // ErrNoFunction reports that a library has none of the wanted functions.
@@ -28,22 +29,15 @@ type Library struct {
 // For a library without any of the functions the error is ErrNoFunction; a
 // library stripped of its symbol names (Mach-O) passes with the first function.
 func Inspect(path, goos, goarch string, functions ...string) (Library, error) {
-	f, err := os.Open(path)
+	f, size, err := regularfile.Open(path)
 	if err != nil {
 		return Library{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Library{}, err
+	if size == 0 {
+		return Library{}, errors.New("is an empty file")
 	}
-	if info.IsDir() {
-		return Library{}, errors.New("is a folder: give the library file itself")
-	}
-	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return Library{}, errors.New("is not a file with content")
-	}
-	return inspect(f, info.Size(), goos, goarch, functions)
+	return inspect(f, size, goos, goarch, functions)
 }
 
 // inspect recovers from panics of the header parsers, which are not hardened

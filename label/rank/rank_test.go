@@ -285,6 +285,20 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestWriteFails says so once, whatever the number of entries.
+func TestWriteFails(t *testing.T) {
+	torn := errors.New("torn")
+	err := Write(brokenWriter{torn}, make([]Entry, 100_000))
+	if !errors.Is(err, torn) || strings.Count(err.Error(), "torn") != 1 {
+		t.Errorf("%.200v", err)
+	}
+}
+
+// A brokenWriter fails.
+type brokenWriter struct{ err error }
+
+func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
+
 func BenchmarkGroups(b *testing.B) {
 	for _, n := range []int{500, 1000, 2000} {
 		x, _ := blobs(1, n, 192, 10, 1)

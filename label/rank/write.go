@@ -2,7 +2,6 @@ package rank
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,19 +17,22 @@ import (
 // label column and let the model learn it.
 func Write(w io.Writer, entries []Entry) error {
 	out := csv.NewWriter(w)
-	errs := []error{out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group"})}
+	err := out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group"})
 	for _, e := range entries {
 		group := ""
 		if e.Group > 0 {
 			group = strconv.Itoa(e.Group)
 		}
-		errs = append(errs, out.Write([]string{
+		if err != nil {
+			return err
+		}
+		err = out.Write([]string{
 			dataset.SafeCell(dataset.EscapePath(e.Path)), dataset.SafeCell(e.Label), digits(e.Probability),
 			dataset.SafeCell(e.Given), digits(e.Score), strconv.FormatBool(e.Novel), group,
-		}))
+		})
 	}
 	out.Flush()
-	return errors.Join(append(errs, out.Error())...)
+	return out.Error()
 }
 
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', 7, 64) }

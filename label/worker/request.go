@@ -55,43 +55,63 @@ func parse(line []byte) request {
 	return request{path: dataset.UnescapePath(*fields.Path), id: fields.ID}
 }
 
-// A reader yields the lines of a stream. Its goroutine ends only with the
+// A reader yields the requests of a stream. Its goroutine ends only with the
 // stream, so next also watches the context.
 type reader struct {
-	lines chan []byte
-	err   error // after lines was closed
+	requests chan request
+	err      error // after requests was closed
 }
 
 func newReader(ctx context.Context, in io.Reader) *reader {
-	r := &reader{lines: make(chan []byte)}
+	r := &reader{requests: make(chan request)}
 	go func() {
-		defer close(r.lines)
-		scan := bufio.NewScanner(in)
-		scan.Buffer(make([]byte, 0, 1<<16), maxLineBytes)
-		for scan.Scan() {
-			select {
-			case r.lines <- bytes.Clone(scan.Bytes()):
-			case <-ctx.Done():
+		defer close(r.requests)
+		lines := bufio.NewReaderSize(in, 1<<16)
+		for {
+			q, more, err := readRequest(lines)
+			if more {
+				select {
+				case r.requests <- q:
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err == io.EOF {
 				return
 			}
-		}
-		if err := scan.Err(); err != nil {
-			r.err = fmt.Errorf("read requests: %w (the longest line is %d bytes)", err, maxLineBytes)
+			if err != nil {
+				r.err = fmt.Errorf("read requests: %w", err)
+				return
+			}
 		}
 	}()
 	return r
 }
 
-// next returns the next line that is not empty; false at the end.
-func (r *reader) next(ctx context.Context) ([]byte, bool) {
-	for {
-		select {
-		case line, more := <-r.lines:
-			if !more || len(line) > 0 {
-				return line, more
-			}
-		case <-ctx.Done():
-			return nil, false
+// readRequest reads one line, of which it keeps no more than maxLineBytes; false
+// if it is empty.
+func readRequest(in *bufio.Reader) (q request, more bool, err error) {
+	var line []byte
+	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
+		var part []byte
+		part, err = in.ReadSlice('\n')
+		if len(line) <= maxLineBytes {
+			line = append(line, part...)
 		}
+	}
+	if len(line) > maxLineBytes {
+		return request{err: fmt.Errorf("request: the line has more than %d bytes", maxLineBytes)}, true, err
+	}
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	return parse(line), len(line) > 0, err
+}
+
+// next returns the next request; false at the end.
+func (r *reader) next(ctx context.Context) (request, bool) {
+	select {
+	case q, more := <-r.requests:
+		return q, more
+	case <-ctx.Done():
+		return request{}, false
 	}
 }

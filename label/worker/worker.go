@@ -77,11 +77,10 @@ type finished struct {
 func (r *run) samples(ctx context.Context, in *reader) iter.Seq[dataset.Sample] {
 	return func(yield func(dataset.Sample) bool) {
 		for {
-			line, more := in.next(ctx)
+			q, more := in.next(ctx)
 			if !more {
 				return
 			}
-			q := parse(line)
 			select {
 			case r.requests <- q:
 			case <-ctx.Done():

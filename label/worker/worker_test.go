@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -155,9 +156,27 @@ func TestOutputThatIsGone(t *testing.T) {
 	}
 }
 
+// TestEndlessLine: a line that is too long is one failure, and its length does not
+// matter.
+func TestEndlessLine(t *testing.T) {
+	for _, n := range []int{maxLineBytes + 1, 20 * maxLineBytes} {
+		got, outcome, err := answers(t, "a\n"+strings.Repeat("x", n)+"\nbb\r\n"+strings.Repeat("y", n))
+		lines := strings.Split(strings.TrimSpace(got), "\n")
+		if err != nil || outcome != (Outcome{4, 2}) || lines[2] != `{"path":"bb","length":2}` {
+			t.Fatalf("%v, %+v, %.300s", err, outcome, got)
+		}
+		for _, i := range []int{1, 3} {
+			if !strings.Contains(lines[i], "request: the line has more than 1048576 bytes") {
+				t.Errorf("answer %d: %.100s", i, lines[i])
+			}
+		}
+	}
+}
+
 func TestErrorsEndTheRun(t *testing.T) {
-	if _, _, err := answers(t, "a\n"+strings.Repeat("x", maxLineBytes+1)); err == nil || !strings.Contains(err.Error(), "read requests") {
-		t.Errorf("a line without end: %v", err)
+	torn := io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(errors.New("torn")))
+	if _, err := (Worker{Embedder: echo{}, In: torn, Out: io.Discard, Answer: lengths}).Run(context.Background()); err == nil || !strings.Contains(err.Error(), "read requests: torn") {
+		t.Errorf("a broken input: %v", err)
 	}
 	broken := errors.New("broken head")
 	_, err := Worker{Embedder: echo{}, In: &endless{}, Out: io.Discard, Answer: func([]embed.Item) ([]any, error) { return nil, broken }}.Run(context.Background())

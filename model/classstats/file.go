@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
@@ -51,7 +52,7 @@ func (s *Stats) Save(path string) error {
 }
 
 func (s *Stats) save(path string) error {
-	f, size, err := container.OpenRegular(path)
+	f, size, err := regularfile.Open(path)
 	switch {
 	case err == nil:
 		defer f.Close()
@@ -101,7 +102,7 @@ func (s *Stats) container() (container.File, error) {
 // Load reads a STATS file and checks all of it. The error wraps ErrNotStats, or
 // one of the errors by which model.Load reports a bad file.
 func Load(path string) (*Stats, error) {
-	f, size, err := container.OpenRegular(path)
+	f, size, err := regularfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("load statistics: %w", err)
 	}

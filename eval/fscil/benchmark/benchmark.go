@@ -20,12 +20,13 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/download"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 //go:embed lists.yaml
 var listsYAML []byte
 
-// maxListBytes bounds a download; the longest list is 1.6 MB.
+// maxListBytes bounds a list; the longest list is 1.6 MB.
 const maxListBytes = 16 << 20
 
 // listTime is how long the download of one list may take.
@@ -84,7 +85,7 @@ func (l Lists) Pulled(dir string) bool {
 }
 
 func (l Lists) has(dir, name string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, name))
+	text, err := regularfile.Read(filepath.Join(dir, name), maxListBytes)
 	return err == nil && l.verify(name, text) == nil
 }
 

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 )
 
@@ -102,23 +102,6 @@ func (c File) Write(path string, before func(temporary string) error) error {
 	return f.Commit()
 }
 
-// OpenRegular opens a regular file and returns its size.
-func OpenRegular(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
-}
-
 // Open checks that r holds a complete, unaltered file of size bytes in the
 // current version of the format.
 func Open(r io.ReaderAt, size int64, format Format) (*safetensors.File, safetensors.Written, error) {
@@ -132,7 +115,7 @@ func Open(r io.ReaderAt, size int64, format Format) (*safetensors.File, safetens
 
 // Verify checks the whole file at path.
 func Verify(path string, format Format) (safetensors.Written, error) {
-	f, size, err := OpenRegular(path)
+	f, size, err := regularfile.Open(path)
 	if err != nil {
 		return safetensors.Written{}, err
 	}

@@ -1,0 +1,56 @@
+// Package regularfile opens the files that people name. Anything else that can
+// have a name, such as a pipe, a device or a folder, could block the program or
+// never end, and is refused.
+package regularfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ErrNotRegular means that a path is not that of a regular file.
+var ErrNotRegular = errors.New("not a regular file")
+
+// Open opens a regular file for reading and returns its size. Errors are
+// *fs.PathError.
+func Open(path string) (*os.File, int64, error) {
+	// Does not wait for the writer of a pipe.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: it is a folder", ErrNotRegular)}
+	case !info.Mode().IsRegular():
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// Read returns the content of a regular file of at most maxBytes.
+func Read(path string, maxBytes int64) ([]byte, error) {
+	f, size, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > maxBytes {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%d bytes: more than %d", size, maxBytes)}
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return data, nil
+}
