@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 func TestStreamOrderAndValues(t *testing.T) {
@@ -96,14 +97,17 @@ func TestStreamBadFilesAreItems(t *testing.T) {
 	root, samples := photos(t, 6)
 	bad := map[string]string{"text.jpg": "not a photo", "huge.jpg": "too large", "gone.jpg": "no such file", "dir.jpg": "not a regular file", "empty.jpg": "not a photo"}
 	writePhoto(t, filepath.Join(root, "text.jpg"), "hello")
-	writePhoto(t, filepath.Join(root, "huge.jpg"), "IMG"+strings.Repeat("x", 100))
+	writePhoto(t, filepath.Join(root, "huge.jpg"), "IMG"+strings.Repeat("x", 2<<20))
 	writePhoto(t, filepath.Join(root, "empty.jpg"), "")
 	writePhoto(t, filepath.Join(root, "dir.jpg", "x"), "")
 	for name := range bad {
 		samples = append(samples, dataset.Sample{Path: name})
 	}
 	b := newBench(mustCache(t, t.TempDir()), 2)
-	b.MaxBytes = 50
+	var err error
+	if b.Budget, err = preprocess.NewBudget(1 << 20); err != nil {
+		t.Fatal(err)
+	}
 	items, counts := b.run(t, root, samples)
 	wantItems(t, items[:6], samples[:6])
 	for _, item := range items[6:] {

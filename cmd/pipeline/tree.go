@@ -61,13 +61,17 @@ func (a *app) classPictures(ctx context.Context, classes []string) (map[string][
 	if _, err := os.Stat(a.config.Images); err != nil {
 		return nil, fmt.Errorf("pictures of classes: %w", err)
 	}
+	budget, err := a.config.Preprocess.Budget()
+	if err != nil {
+		return nil, err
+	}
 	found := make([][]byte, len(classes))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(a.config.Workers())
 	for i, c := range classes {
 		group.Go(func() error {
 			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // class names come from the model file
-				found[i] = a.classPicture(filepath.Join(a.config.Images, dir))
+				found[i] = classPicture(ctx, filepath.Join(a.config.Images, dir), budget)
 			}
 			return ctx.Err()
 		})
@@ -86,7 +90,7 @@ func (a *app) classPictures(ctx context.Context, classes []string) (map[string][
 
 // classPicture returns a thumbnail of the first readable image of a folder, or nil
 // if there is none.
-func (a *app) classPicture(dir string) []byte {
+func classPicture(ctx context.Context, dir string, budget *preprocess.Budget) (jpeg []byte) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -97,10 +101,12 @@ func (a *app) classPicture(dir string) []byte {
 			continue
 		}
 		left--
-		if b, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
-			if jpeg, err := preprocess.Thumbnail(b, a.config.Preprocess.Limits(), pictureSide); err == nil {
-				return jpeg
-			}
+		err := budget.ReadFile(ctx, filepath.Join(dir, e.Name()), func(file []byte) (err error) {
+			jpeg, err = preprocess.Thumbnail(ctx, file, budget, pictureSide)
+			return err
+		})
+		if err == nil {
+			return jpeg
 		}
 	}
 	return nil
