@@ -18,9 +18,9 @@ const DefaultMemory = 512 << 20
 const leastMemory = 1 << 20
 
 // A Budget bounds the memory of everything that decodes images with it at the
-// same time. A quarter is for the bytes of files, the rest for decoding them.
-// A file waits until its share is free, first come, first served; a file that
-// exceeds the Budget by itself is refused. It is safe for concurrent use.
+// same time, and the bytes of their files to a quarter more. A file waits until
+// its share is free, first come, first served; a file that exceeds the Budget by
+// itself is refused. It is safe for concurrent use.
 //
 // What an image takes is estimated from its header: all that decoding it
 // allocates, whether it is still in use at the end or not. Released memory
@@ -38,7 +38,7 @@ func NewBudget(bytes int64) (*Budget, error) {
 	}
 	b := &Budget{bytes: bytes}
 	b.files.size = bytes / 4
-	b.pictures.size = bytes - b.files.size
+	b.pictures.size = bytes
 	for _, p := range []*pool{&b.files, &b.pictures} {
 		p.free = semaphore.NewWeighted(p.size)
 	}
@@ -116,8 +116,8 @@ func (b *Budget) checkSize(f format, width, height int) error {
 }
 
 func (b *Budget) tooLarge(f format, width, height int, n int64) error {
-	return fmt.Errorf("decode %s: %w: %d×%d pixels of this kind take %s of memory, more than preprocess.memory: %s allows; set it to %s or more, or scale the picture down",
-		f, ErrTooLarge, width, height, mebibytes(n), mebibytes(b.bytes), mebibytes(n+n/3))
+	return fmt.Errorf("decode %s: %w: it takes %s of memory (%d×%d pixels), preprocess.memory is %s; raise it or scale the picture down",
+		f, ErrTooLarge, mebibytes(n), width, height, mebibytes(b.bytes))
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }
