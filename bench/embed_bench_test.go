@@ -39,7 +39,7 @@ func (f folder) stream(b *testing.B) time.Duration {
 func (f folder) preprocess(b *testing.B) time.Duration {
 	pixels := f.buffers(f.tensorLen())
 	return onAllCores(b, len(f.files), func(worker, i int) error {
-		return f.pre.Tensor(pixels[worker], f.files[i])
+		return f.pre.Tensor(b.Context(), pixels[worker], f.files[i])
 	})
 }
 
@@ -47,7 +47,7 @@ func (f folder) preprocess(b *testing.B) time.Duration {
 func (f folder) infer(b *testing.B) time.Duration {
 	pixels, rows := f.buffers(f.tensorLen()), f.buffers(f.extractor.Dim())
 	for worker, p := range pixels {
-		if err := f.pre.Tensor(p, f.files[worker]); err != nil {
+		if err := f.pre.Tensor(b.Context(), p, f.files[worker]); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func (f folder) infer(b *testing.B) time.Duration {
 func (f folder) loop(b *testing.B) time.Duration {
 	pixels, rows := f.buffers(f.tensorLen()), f.buffers(f.extractor.Dim())
 	return onAllCores(b, len(f.files), func(worker, i int) error {
-		if err := f.pre.Tensor(pixels[worker], f.files[i]); err != nil {
+		if err := f.pre.Tensor(b.Context(), pixels[worker], f.files[i]); err != nil {
 			return err
 		}
 		return f.extract(rows[worker], pixels[worker])

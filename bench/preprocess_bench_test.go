@@ -47,7 +47,7 @@ func pillowAgainst(b *testing.B, pre *preprocess.Preprocessor, files []string, r
 		begin := time.Now()
 		for range repeat {
 			for _, file := range inMemory {
-				if err := pre.Tensor(dst, file); err != nil {
+				if err := pre.Tensor(b.Context(), dst, file); err != nil {
 					b.Fatal(err)
 				}
 			}

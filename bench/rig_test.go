@@ -60,7 +60,7 @@ func newPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p, err := preprocess.New(spec, preprocess.DefaultLimits())
+	p, err := preprocess.New(spec, preprocess.DefaultBudget())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func turboPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
 	}
 	spec := newPreprocessor(tb, preset).Spec()
 	spec.JPEG = preprocess.TurboJPEG(decoder)
-	p, err := preprocess.NewNative(spec, preprocess.DefaultLimits(), decoder)
+	p, err := preprocess.NewNative(spec, preprocess.DefaultBudget(), decoder)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -89,6 +88,7 @@ type Embedder struct {
 	file      backbone.File
 	settings  extractor.Config
 	spec      preprocess.Spec
+	budget    *preprocess.Budget
 	pre       *preprocess.Preprocessor
 	extractor *extractor.Extractor
 	cache     *cache.Cache
@@ -208,7 +208,10 @@ func (e *Embedder) prepare(wanted *preprocess.Spec, jpeg string) error {
 	if err != nil {
 		return err
 	}
-	if e.pre, err = preprocess.NewNative(e.spec, e.options.Preprocess.Limits(), decoder); err != nil {
+	if e.budget, err = e.options.Preprocess.Budget(); err != nil {
+		return &SettingsError{fmt.Errorf("preprocess.%w", err)}
+	}
+	if e.pre, err = preprocess.NewNative(e.spec, e.budget, decoder); err != nil {
 		return &SettingsError{err}
 	}
 	e.cache, err = e.openCache(e.spec.Fingerprint())
@@ -227,7 +230,7 @@ func (e *Embedder) openCache(fingerprint string) (*cache.Cache, error) {
 func (e *Embedder) newStream(pre Preprocessor, c *cache.Cache) *Stream {
 	return &Stream{
 		Cache: c, Preprocessor: pre, Open: Opened(e.extractor), Side: e.spec.Side(),
-		Workers: e.options.Threads, MaxBytes: e.options.Preprocess.MaxBytes,
+		Workers: e.options.Threads, Budget: e.budget,
 	}
 }
 
@@ -262,12 +265,12 @@ func (e *Embedder) Provenance() Provenance {
 }
 
 // Thumbnail returns a JPEG of an image file, scaled to fit side×side pixels.
-func (e *Embedder) Thumbnail(file string, side int) ([]byte, error) {
-	content, err := regularfile.Read(file, e.options.Preprocess.Limits().MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	return e.pre.Thumbnail(content, side)
+func (e *Embedder) Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, err error) {
+	err = e.budget.ReadFile(ctx, file, func(content []byte) (err error) {
+		jpeg, err = e.pre.Thumbnail(ctx, content, side)
+		return err
+	})
+	return jpeg, err
 }
 
 // EmbedSeq embeds a sequence of images whose paths are relative to root, as

@@ -30,7 +30,7 @@ var errNotAPhoto = errors.New("not a photo")
 // "IMG".
 type fakePreprocessor struct{ calls *atomic.Int64 }
 
-func (p fakePreprocessor) Tensor(dst []float32, file []byte) error {
+func (p fakePreprocessor) Tensor(_ context.Context, dst []float32, file []byte) error {
 	p.calls.Add(1)
 	if !bytes.HasPrefix(file, []byte("IMG")) {
 		return errNotAPhoto

@@ -2,12 +2,19 @@ package embed
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/seed-90d10d51/pipeline/internal/hostmem"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // PresetAuto selects the preprocessing that the backbone asks for.
 const PresetAuto = "auto"
+
+// MemoryAuto is preprocess.DefaultMemory, or a quarter of the memory of the
+// machine or its control group if that is less.
+const MemoryAuto = "auto"
 
 // Values of Preprocess.JPEG.
 const (
@@ -35,15 +42,15 @@ type Preprocess struct {
 	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
 	// model always uses the decoder that it was trained with.
 	JPEG string `mapstructure:"jpeg" json:"jpeg"`
-	// MaxPixels and MaxBytes: larger images are refused before decoding.
-	MaxPixels int64 `mapstructure:"max_pixels" json:"max_pixels"`
-	MaxBytes  int64 `mapstructure:"max_bytes" json:"max_bytes"`
+	// Memory is what all images that are decoded at the same time may take, such
+	// as "512MiB" or "2GiB", or MemoryAuto. An image that exceeds it by itself is
+	// refused before decoding.
+	Memory string `mapstructure:"memory" json:"memory"`
 }
 
 // DefaultPreprocess returns the settings that follow the backbone.
 func DefaultPreprocess() Preprocess {
-	limits := preprocess.DefaultLimits()
-	return Preprocess{Preset: PresetAuto, JPEG: JPEGAuto, Orientation: true, MaxPixels: limits.MaxPixels, MaxBytes: limits.MaxBytes}
+	return Preprocess{Preset: PresetAuto, JPEG: JPEGAuto, Orientation: true, Memory: MemoryAuto}
 }
 
 // Validate returns an error that names the first setting out of range.
@@ -51,11 +58,8 @@ func (p Preprocess) Validate() error {
 	if p.JPEG != JPEGAuto && p.JPEG != JPEGGo && p.JPEG != JPEGTurbo {
 		return fmt.Errorf("jpeg: %q is not one of auto, go, turbo", p.JPEG)
 	}
-	if p.MaxPixels <= 0 {
-		return fmt.Errorf("max_pixels: %d is not positive", p.MaxPixels)
-	}
-	if p.MaxBytes <= 0 {
-		return fmt.Errorf("max_bytes: %d is not positive", p.MaxBytes)
+	if _, err := p.Budget(); err != nil {
+		return err
 	}
 	for name, v := range map[string][]float64{"mean": p.Mean, "std": p.Std} {
 		if len(v) != 0 && len(v) != 3 {
@@ -69,10 +73,37 @@ func (p Preprocess) Validate() error {
 	return err
 }
 
-// Limits returns the bounds that are checked before an image is decoded.
-func (p Preprocess) Limits() preprocess.Limits {
-	return preprocess.Limits{MaxPixels: p.MaxPixels, MaxBytes: p.MaxBytes}
+// Budget returns a new Budget of p.Memory.
+func (p Preprocess) Budget() (*preprocess.Budget, error) {
+	if p.Memory == MemoryAuto {
+		return preprocess.NewBudget(defaultMemory(hostmem.Total()))
+	}
+	number, giga := strings.CutSuffix(p.Memory, "GiB")
+	unit := int64(1 << 30)
+	if !giga {
+		number, unit = strings.TrimSuffix(p.Memory, "MiB"), 1<<20
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || number == p.Memory || n < 1 || n > mostMemory/unit {
+		return nil, fmt.Errorf("memory: %q is not auto or a size such as 512MiB or 2GiB", p.Memory)
+	}
+	return preprocess.NewBudget(n * unit)
 }
+
+// mostMemory is more than any machine has.
+const mostMemory = 1 << 50
+
+// defaultMemory depends on the machine only if it has less than four times the
+// usual amount, so that the same files fail on most. The total is 0 if unknown.
+func defaultMemory(total int64) int64 {
+	if total == 0 {
+		return preprocess.DefaultMemory
+	}
+	return max(leastMemory, min(preprocess.DefaultMemory, total/4))
+}
+
+// leastMemory decodes small pictures even on the smallest machine.
+const leastMemory = 16 << 20
 
 // Spec returns the preset (for PresetAuto, wanted, which is what the backbone
 // asks for) with the overrides applied.

@@ -12,13 +12,15 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // A Preprocessor turns the bytes of an image file into network input. It is
 // safe for concurrent use and retains neither slice.
 type Preprocessor interface {
-	// Tensor fills dst, which has length 3·side·side (CHW).
-	Tensor(dst []float32, file []byte) error
+	// Tensor fills dst, which has length 3·side·side (CHW). It may wait for
+	// memory until ctx ends.
+	Tensor(ctx context.Context, dst []float32, file []byte) error
 }
 
 // An Extractor turns network input into embeddings. It is safe for concurrent
@@ -62,8 +64,9 @@ type Stream struct {
 	Cache *cache.Cache
 	// Workers is the number of goroutines, 0 for one per core.
 	Workers int
-	// MaxBytes is the largest file that is read, 0 for no limit.
-	MaxBytes int64
+	// Budget is shared with the Preprocessor and bounds the files in memory; nil
+	// for no bound.
+	Budget *preprocess.Budget
 	// Window bounds the samples in progress or waiting for an earlier one, and
 	// thus memory; 0 for a default.
 	Window int
@@ -90,8 +93,8 @@ func (s *Stream) validate() error {
 		return fmt.Errorf("embed: Preprocessor and Open must be set")
 	case s.Side <= 0:
 		return fmt.Errorf("embed: Side is %d, need the input side in pixels", s.Side)
-	case s.Workers < 0 || s.Window < 0 || s.MaxBytes < 0:
-		return fmt.Errorf("embed: Workers %d, Window %d, MaxBytes %d: none may be negative", s.Workers, s.Window, s.MaxBytes)
+	case s.Workers < 0 || s.Window < 0:
+		return fmt.Errorf("embed: Workers %d, Window %d: none may be negative", s.Workers, s.Window)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 func TestStreamOrderAndValues(t *testing.T) {
@@ -97,14 +98,17 @@ func TestStreamBadFilesAreItems(t *testing.T) {
 	root, samples := photos(t, 6)
 	bad := map[string]string{"text.jpg": "not a photo", "huge.jpg": "too large", "gone.jpg": "no such file", "dir.jpg": "not a regular file", "empty.jpg": "not a photo"}
 	writePhoto(t, filepath.Join(root, "text.jpg"), "hello")
-	writePhoto(t, filepath.Join(root, "huge.jpg"), "IMG"+strings.Repeat("x", 100))
+	writePhoto(t, filepath.Join(root, "huge.jpg"), "IMG"+strings.Repeat("x", 2<<20))
 	writePhoto(t, filepath.Join(root, "empty.jpg"), "")
 	writePhoto(t, filepath.Join(root, "dir.jpg", "x"), "")
 	for name := range bad {
 		samples = append(samples, dataset.Sample{Path: name})
 	}
 	b := newBench(mustCache(t, t.TempDir()), 2)
-	b.MaxBytes = 50
+	var err error
+	if b.Budget, err = preprocess.NewBudget(1 << 20); err != nil {
+		t.Fatal(err)
+	}
 	items, counts := b.run(t, root, samples)
 	wantItems(t, items[:6], samples[:6])
 	for _, item := range items[6:] {

@@ -72,7 +72,7 @@ func (w *worker) take() (j job, more, atHand bool) {
 // do completes one job or adds it to the batch. An error ends the run.
 func (w *worker) do(j job) error {
 	abs := dataset.FullPath(w.root, j.sample.Path)
-	state, err := cache.Stat(abs, w.MaxBytes)
+	state, err := cache.Stat(abs)
 	if err != nil {
 		w.finish(j, Item{Err: err})
 		return nil
@@ -83,7 +83,13 @@ func (w *worker) do(j job) error {
 			return nil
 		}
 	}
-	if state, err = w.read(abs); err != nil {
+	release, err := w.wait(state.Size)
+	if err != nil {
+		w.finish(j, Item{Err: err})
+		return nil
+	}
+	defer release()
+	if state, err = w.read(abs, state.Size); err != nil {
 		w.finish(j, Item{Err: err})
 		return nil
 	}
@@ -94,13 +100,21 @@ func (w *worker) do(j job) error {
 	return w.resolve(j, h)
 }
 
-// read fills w.file and counts the bytes.
-func (w *worker) read(abs string) (cache.FileState, error) {
-	const keepBytes = 32 << 20 // one huge file must not pin memory forever
+// wait waits for the memory to read a file.
+func (w *worker) wait(size int64) (release func(), err error) {
+	if w.Budget == nil {
+		return func() {}, nil
+	}
+	return w.Budget.File(w.ctx, size)
+}
+
+// read fills w.file with a file of at most size bytes and counts them.
+func (w *worker) read(abs string, size int64) (cache.FileState, error) {
+	const keepBytes = 8 << 20 // memory that the budget does not count
 	if cap(w.file) > keepBytes {
 		w.file = nil
 	}
-	file, state, err := cache.ReadStable(abs, w.file, w.MaxBytes)
+	file, state, err := cache.ReadStable(abs, w.file, size)
 	w.file = file
 	if err == nil {
 		w.mu.Lock()
@@ -125,7 +139,7 @@ func (w *worker) resolve(j job, h cache.Hash) error {
 	}
 	size := 3 * w.Side * w.Side
 	at := len(w.batch) * size
-	if err := w.Preprocessor.Tensor(w.pixels[at:at+size], w.file); err != nil {
+	if err := w.Preprocessor.Tensor(w.ctx, w.pixels[at:at+size], w.file); err != nil {
 		w.land(j, Item{Hash: h, Err: err})
 		return nil
 	}

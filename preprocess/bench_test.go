@@ -36,14 +36,14 @@ func benchmarkTensor(b *testing.B, file []byte) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := New(s, DefaultLimits())
+	p, err := New(s, DefaultBudget())
 	if err != nil {
 		b.Fatal(err)
 	}
 	dst := make([]float32, 3*224*224)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.Tensor(dst, file); err != nil {
+		if err := p.Tensor(b.Context(), dst, file); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -67,7 +67,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("JPEG_500x375_to_RGB", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Decode(file, DefaultLimits(), true); err != nil {
+			if _, err := Decode(b.Context(), file, DefaultBudget(), true); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -79,7 +79,7 @@ func BenchmarkResize(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := New(s, DefaultLimits())
+	p, err := New(s, DefaultBudget())
 	if err != nil {
 		b.Fatal(err)
 	}

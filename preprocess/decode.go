@@ -2,13 +2,10 @@ package preprocess
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/gif"
-	"image/png"
-	"io"
-
-	"golang.org/x/image/bmp"
 )
 
 // An Image is an 8-bit RGB picture, rows tightly packed from the top:
@@ -33,30 +30,56 @@ func (m *Image) check() error {
 
 // Decode returns the picture of an image file as 8-bit RGB, equal to Pillow's
 // (the package comment describes how closely, and the treatment of alpha and 16
-// bits). With orient it applies the EXIF orientation. The error wraps one of
-// ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt.
-func Decode(file []byte, lim Limits, orient bool) (img *Image, err error) {
-	f := formatUnknown
-	defer guard(&f, &err)
-	r, f, err := open(file, lim)
-	if err != nil {
-		return nil, err
-	}
-	img = flatten(r, nil)
-	if orient {
-		img = reorient(img, orientation(file, f), nil)
-	}
-	return img, nil
+// bits). With orient it applies the EXIF orientation. It waits until b has the
+// memory to decode; the returned picture is no longer counted. The error wraps
+// one of ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt, or is
+// ctx's.
+func Decode(ctx context.Context, file []byte, b *Budget, orient bool) (img *Image, err error) {
+	err = decode(ctx, file, b, consumer{
+		bytes: func(p plan) int64 { return uprightBytes(p.size()) },
+		use: func(r raster, f format) {
+			o := 1
+			if orient {
+				o = orientation(file, f)
+			}
+			img = upright(r, o)
+		},
+	})
+	return img, err
 }
 
-// flatten copies a raster into one picture, reusing buf if it is big enough.
-func flatten(r raster, buf []byte) *Image {
-	w, h := r.size()
-	img := &Image{Width: w, Height: h, Pix: grow(buf, 3*w*h)}
-	for y := range h {
-		r.row(img.Pix[3*w*y:3*w*(y+1)], y, 0, w)
+// decode decodes a file with Go's decoders and uses the picture.
+func decode(ctx context.Context, file []byte, b *Budget, c consumer) error {
+	if err := checkFile(file, b); err != nil {
+		return err
 	}
-	return img
+	p, err := planFile(file, b)
+	if err != nil {
+		return err
+	}
+	p.bytes += c.bytes(p)
+	return b.picture(ctx, p, file, func() error { return p.run(c.use) })
+}
+
+func checkFile(file []byte, b *Budget) error {
+	if b == nil {
+		return errNoBudget
+	}
+	if len(file) == 0 {
+		return fmt.Errorf("read image: %w (0 bytes)", ErrEmpty)
+	}
+	return nil
+}
+
+// run decodes the picture and uses it.
+func (p plan) run(use func(r raster, f format)) (err error) {
+	defer guard(&p.format, &err)
+	r, err := p.open()
+	if err != nil {
+		return decodeError(p.format, err)
+	}
+	use(r, p.format)
+	return nil
 }
 
 // grow returns a slice of length n, reusing buf if it is big enough.
@@ -67,68 +90,9 @@ func grow[T any](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// open checks limits and decodes a file, except for the conversion to RGB.
-func open(file []byte, lim Limits) (r raster, f format, err error) {
-	f = formatUnknown
-	defer guard(&f, &err)
-	if err = lim.checkBytes(file); err != nil {
-		return nil, f, err
-	}
-	if f, err = identify(file); err != nil {
-		return nil, f, err
-	}
-	if r, err = opener(f)(file, lim); err != nil {
-		return nil, f, decodeError(f, err)
-	}
-	return r, f, nil
-}
-
-func opener(f format) func(file []byte, lim Limits) (raster, error) {
-	switch f {
-	case formatJPEG:
-		return openJPEG
-	case formatWebP:
-		return openWebP
-	case formatGIF:
-		return openGIF
-	case formatPNG:
-		return standard(f, png.DecodeConfig, png.Decode)
-	case formatBMP:
-		return standard(f, bmp.DecodeConfig, bmp.Decode)
-	default:
-		return openTIFF
-	}
-}
-
-// standard returns the open function of a format whose decoder returns the
-// whole picture.
-func standard(f format, config func(io.Reader) (image.Config, error), decode func(io.Reader) (image.Image, error)) func([]byte, Limits) (raster, error) {
-	return func(file []byte, lim Limits) (raster, error) {
-		c, err := config(bytes.NewReader(file))
-		if err != nil {
-			return nil, err
-		}
-		if err := lim.checkPixels(f, c.Width, c.Height); err != nil {
-			return nil, err
-		}
-		m, err := decode(bytes.NewReader(file))
-		if err != nil {
-			return nil, err
-		}
-		return newRaster(m)
-	}
-}
-
 // openGIF places the first frame on the canvas. gif.Decode stops after one
 // frame, and checks that a frame lies within the canvas.
-func openGIF(file []byte, lim Limits) (raster, error) {
-	c, err := gif.DecodeConfig(bytes.NewReader(file))
-	if err != nil {
-		return nil, err
-	}
-	if err := lim.checkPixels(formatGIF, c.Width, c.Height); err != nil {
-		return nil, err
-	}
+func openGIF(file []byte, c image.Config) (raster, error) {
 	m, err := gif.Decode(bytes.NewReader(file))
 	if err != nil {
 		return nil, err

@@ -2,7 +2,7 @@
 // that a backbone expects, with the same pixels as Python's Pillow and
 // torchvision, because backbones were trained on those.
 //
-//	bytes ─ identify ─ check limits ─ decode rows ─ (orient) ─ resize+crop ─ (v/255−mean)/std ─▶ CHW float32
+//	bytes ─ identify ─ wait for memory ─ decode rows ─ (orient) ─ resize+crop ─ (v/255−mean)/std ─▶ CHW float32
 //
 // A Spec holds everything that changes pixels and has a fingerprint; a
 // Preprocessor applies it and is safe for concurrent use. Decode returns the
@@ -52,9 +52,9 @@
 //
 // # Safety
 //
-// Limits are checked against the header before any pixel is decoded. Public
-// functions never panic, whatever the bytes; they return an error. Tensor holds
-// the decoder's own picture (1.5 bytes per pixel for the usual JPEG, 1 to 8 for
-// other files, 6 to 12 more for a progressive JPEG, up to 16 for CMYK); Decode
-// and rotated pictures take 3 to 6 more.
+// A Budget bounds the memory of all that is decoded at the same time. What a
+// file takes is estimated from its header before any pixel is decoded: 1.5 bytes
+// per pixel for the usual JPEG, 7.5 to 15 for a progressive one, up to 28 for
+// CMYK, 1 to 16 for other files, and 3 more for rotated pictures. Public
+// functions never panic, whatever the bytes; they return an error.
 package preprocess

@@ -20,7 +20,7 @@ var (
 	// ErrFormat means that the bytes are not an image, or are in an unsupported
 	// format (HEIC, AVIF, SVG, …); the message names it and says what to do.
 	ErrFormat = errors.New("unsupported image format")
-	// ErrTooLarge means that the file or the picture exceeds the Limits.
+	// ErrTooLarge means that the file or the picture exceeds the Budget.
 	ErrTooLarge = errors.New("image too large")
 	// ErrTruncated means that the file ends before the picture does.
 	ErrTruncated = errors.New("image file is cut short")
@@ -62,7 +62,7 @@ func isTruncated(err error) bool {
 	return strings.Contains(text, "EOF") || strings.Contains(text, "not enough")
 }
 
-// isTooLarge recognises what decoders refuse before our limits are checked.
+// isTooLarge recognises what decoders refuse before our checks.
 func isTooLarge(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "dimension overflow") || strings.Contains(text, "image too large")

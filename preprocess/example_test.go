@@ -2,6 +2,7 @@ package preprocess_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -15,7 +16,7 @@ func ExamplePreprocessor() {
 	if err != nil {
 		panic(err)
 	}
-	p, err := preprocess.New(spec, preprocess.DefaultLimits())
+	p, err := preprocess.New(spec, preprocess.DefaultBudget())
 	if err != nil {
 		panic(err)
 	}
@@ -33,12 +34,12 @@ func ExamplePreprocessor() {
 
 	side := p.Spec().Side()
 	tensor := make([]float32, 3*side*side)
-	if err := p.Tensor(tensor, file.Bytes()); err != nil {
+	if err := p.Tensor(context.Background(), tensor, file.Bytes()); err != nil {
 		panic(err)
 	}
 	fmt.Println(side, tensor[0], tensor[side*side], tensor[2*side*side])
 
-	err = p.Tensor(tensor, []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"))
+	err = p.Tensor(context.Background(), tensor, []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"))
 	fmt.Println(err)
 	// Output:
 	// 224 1 -1 -1

@@ -5,8 +5,11 @@ import (
 	"testing"
 )
 
-// fuzzLimits keep single inputs quick.
-func fuzzLimits() Limits { return Limits{MaxPixels: 1 << 18, MaxBytes: 1 << 20} }
+// fuzzBudget keeps single inputs quick.
+func fuzzBudget() *Budget {
+	b, _ := NewBudget(2 * leastMemory)
+	return b
+}
 
 // FuzzDecode checks that any bytes give a picture within the limits or one of
 // our errors, and never a panic.
@@ -18,7 +21,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		img, err := Decode(file, fuzzLimits(), true)
+		img, err := Decode(t.Context(), file, fuzzBudget(), true)
 		if err != nil {
 			if !hasKind(err) {
 				t.Fatalf("unknown kind of error: %v", err)
@@ -28,7 +31,7 @@ func FuzzDecode(f *testing.F) {
 		if err := img.check(); err != nil {
 			t.Fatal(err)
 		}
-		if int64(img.Width)*int64(img.Height) > fuzzLimits().MaxPixels {
+		if int64(img.Width)*int64(img.Height) > fuzzBudget().Bytes() {
 			t.Fatalf("%d×%d pixels pass the limit", img.Width, img.Height)
 		}
 	})
@@ -41,14 +44,14 @@ func FuzzTensor(f *testing.F) {
 		f.Add(file)
 	}
 	half := [3]float64{0.5, 0.5, 0.5}
-	p, err := New(Spec{Resize: ResizeShorter, Size: 24, Crop: 17, Interpolation: Bicubic, Mean: half, Std: half, Orientation: true}, fuzzLimits())
+	p, err := New(Spec{Resize: ResizeShorter, Size: 24, Crop: 17, Interpolation: Bicubic, Mean: half, Std: half, Orientation: true}, fuzzBudget())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		dst := make([]float32, 3*17*17)
-		err := p.Tensor(dst, file)
-		if _, decodeErr := Decode(file, fuzzLimits(), true); (err == nil) != (decodeErr == nil) {
+		err := p.Tensor(t.Context(), dst, file)
+		if _, decodeErr := Decode(t.Context(), file, fuzzBudget(), true); (err == nil) != (decodeErr == nil) {
 			t.Fatalf("tensor: %v, decode: %v", err, decodeErr)
 		}
 		for i, v := range dst {

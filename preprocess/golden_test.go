@@ -78,7 +78,7 @@ func largestDifference(a, b []byte) int {
 func TestDecodeEqualsPillow(t *testing.T) {
 	for _, c := range readManifest(t).Decode {
 		t.Run(c.File, func(t *testing.T) {
-			got, err := Decode(readFile(t, "images", c.File), DefaultLimits(), c.Orient)
+			got, err := Decode(t.Context(), readFile(t, "images", c.File), DefaultBudget(), c.Orient)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,14 +96,14 @@ func TestDecodeEqualsPillow(t *testing.T) {
 func TestTensorEqualsTorchvision(t *testing.T) {
 	for _, c := range readManifest(t).Tensor {
 		t.Run(c.Want, func(t *testing.T) {
-			p, err := New(c.Spec, DefaultLimits())
+			p, err := New(c.Spec, DefaultBudget())
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := wanted(t, c.Want)
 			area := want.Width * want.Height
 			dst := make([]float32, 3*area)
-			if err := p.Tensor(dst, readFile(t, "images", c.File)); err != nil {
+			if err := p.Tensor(t.Context(), dst, readFile(t, "images", c.File)); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range dst {
@@ -121,12 +121,12 @@ func TestNormalisationIsBitExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Size, s.Crop = 16, 16
-	p, err := New(s, DefaultLimits())
+	p, err := New(s, DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
 	dst := make([]float32, 3*16*16)
-	if err := p.Tensor(dst, readFile(t, "images", "noise_61x47.png")); err != nil {
+	if err := p.Tensor(t.Context(), dst, readFile(t, "images", "noise_61x47.png")); err != nil {
 		t.Fatal(err)
 	}
 	want := readFile(t, "want", "noise_61x47.imagenet_16.f32")
@@ -157,7 +157,7 @@ func TestSharedPhotosHaveFiniteTensors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(s, DefaultLimits())
+	p, err := New(s, DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestSharedPhotosHaveFiniteTensors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Tensor(dst, b); err != nil {
+		if err := p.Tensor(t.Context(), dst, b); err != nil {
 			t.Errorf("%s: %v", filepath.Base(file), err)
 		}
 		for _, v := range dst {

@@ -8,35 +8,63 @@ import (
 	"io"
 )
 
-// openJPEG decodes the stored channels with image/jpeg; rasters that follow
+// planJPEG decodes the stored channels with image/jpeg; rasters that follow
 // libjpeg do upsampling and colour conversion.
-func openJPEG(file []byte, lim Limits) (raster, error) {
+func planJPEG(file []byte, b *Budget) (p plan, err error) {
 	c, err := jpeg.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	if err := lim.checkPixels(formatJPEG, c.Width, c.Height); err != nil {
-		return nil, err
+	if err := b.checkSize(formatJPEG, c.Width, c.Height); err != nil {
+		return p, err
 	}
 	h, err := readJPEGHeader(file)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if h.width != c.Width || h.height != c.Height {
-		return nil, fmt.Errorf("%w: two frame headers that differ", ErrCorrupt)
+		return p, fmt.Errorf("%w: two frame headers that differ", ErrCorrupt)
 	}
 	complete, err := checkScans(file, h.firstScan)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	m, err := jpeg.Decode(h.raw(file))
-	if err != nil && !complete {
-		return nil, io.ErrUnexpectedEOF // image/jpeg may say "short Huffman data"
+	open := func() (raster, error) {
+		m, err := jpeg.Decode(h.raw(file))
+		if err != nil && !complete {
+			return nil, io.ErrUnexpectedEOF // image/jpeg may say "short Huffman data"
+		}
+		if err != nil {
+			return nil, err
+		}
+		return jpegRaster(h, m)
 	}
-	if err != nil {
-		return nil, err
+	return plan{width: c.Width, height: c.Height, bytes: h.goBytes(), open: open}, nil
+}
+
+// goBytes is what image/jpeg and the rasters allocate: the channels in whole
+// blocks, a progressive file's coefficients (int32), and for four channels
+// image.CMYK and its parts.
+func (h *jpegHeader) goBytes() int64 {
+	perSample := int64(1)
+	if h.progressive {
+		perSample += 4
 	}
-	return jpegRaster(h, m)
+	n := perSample*blockSamples*h.blocks() + 32*int64(h.width)
+	if len(h.components) == 4 {
+		n += 8 * pixels(h.width, h.height)
+	}
+	return n
+}
+
+// nativeBytes is what libjpeg allocates: rows, and the coefficients (int16) of a
+// picture in several scans.
+func (h *jpegHeader) nativeBytes() int64 {
+	n := 256*int64(h.width) + 16*int64(h.height)
+	if h.progressive || h.firstComponents < len(h.components) {
+		n += 2 * blockSamples * h.blocks()
+	}
+	return n
 }
 
 func jpegRaster(h *jpegHeader, m image.Image) (raster, error) {

@@ -35,7 +35,10 @@ type jpegHeader struct {
 	components    []component
 	jfif          bool
 	adobe         int // APP14 transform, −1 without the segment
+	progressive   bool
 	firstScan     int // offset of the first SOS marker
+	// firstComponents is the number of channels in the first scan.
+	firstComponents int
 }
 
 // readJPEGHeader walks the segments up to the first scan.
@@ -48,6 +51,9 @@ func readJPEGHeader(file []byte) (*jpegHeader, error) {
 		}
 		if marker == markerSOS {
 			h.firstScan = start
+			if start+4 < len(file) {
+				h.firstComponents = int(file[start+4])
+			}
 			return h, h.check()
 		}
 		if marker == markerEOI {
@@ -106,6 +112,7 @@ func (h *jpegHeader) take(marker byte, body []byte) {
 	switch marker {
 	case markerSOF0, markerSOF1, markerSOF2:
 		h.takeFrame(body)
+		h.progressive = marker == markerSOF2
 	case markerAPP0:
 		h.jfif = h.jfif || bytes.HasPrefix(body, []byte("JFIF\x00"))
 	case markerAPP14:
@@ -161,6 +168,23 @@ func (h *jpegHeader) factors(c int) (across, down int) {
 	return maxH / h.components[c].h, maxV / h.components[c].v
 }
 
+// blockSamples is the size of a block: 8×8.
+const blockSamples = 64
+
+// blocks returns the number of blocks of all channels, whose sizes are padded
+// to whole units of the largest sampling factors.
+func (h *jpegHeader) blocks() int64 {
+	if len(h.components) == 1 { // its factors mean nothing
+		return int64((h.width+7)/8) * int64((h.height+7)/8)
+	}
+	maxH, maxV, sum := 1, 1, 0
+	for _, c := range h.components {
+		maxH, maxV, sum = max(maxH, c.h), max(maxV, c.v), sum+c.h*c.v
+	}
+	across, down := 8*maxH, 8*maxV
+	return int64((h.width+across-1)/across) * int64((h.height+down-1)/down) * int64(sum)
+}
+
 // checkScans walks the rest of the file, refuses more than maxScans scans, and
 // reports whether there is an end marker.
 func checkScans(file []byte, firstScan int) (complete bool, err error) {
@@ -177,7 +201,7 @@ func checkScans(file []byte, firstScan int) (complete bool, err error) {
 			scans++
 		}
 		if scans > maxScans {
-			return false, fmt.Errorf("%w: more than %d scans", ErrTooLarge, maxScans)
+			return false, fmt.Errorf("decode JPEG: %w: more than %d scans; save it as baseline JPEG", ErrTooLarge, maxScans)
 		}
 		_, end, err := segment(file, marker, start)
 		if err != nil {

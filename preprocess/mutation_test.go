@@ -20,7 +20,7 @@ import (
 func TestMutatedImages(t *testing.T) {
 	spec := Spec{Resize: ResizeShorter, Size: 12, Crop: 9, Interpolation: Bicubic, Std: [3]float64{1, 1, 1}, Orientation: true}
 	var both []*Preprocessor
-	p, err := New(spec, fuzzLimits())
+	p, err := New(spec, fuzzBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestMutatedImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		spec.JPEG = TurboJPEG(d)
-		if p, err = NewNative(spec, fuzzLimits(), d); err != nil {
+		if p, err = NewNative(spec, fuzzBudget(), d); err != nil {
 			t.Fatal(err)
 		}
 		both = append(both, p)
@@ -50,7 +50,7 @@ func TestMutatedImages(t *testing.T) {
 			resealPNG(file)
 		}
 		dst := make([]float32, 3*spec.Crop*spec.Crop)
-		err := both[i%len(both)].Tensor(dst, file)
+		err := both[i%len(both)].Tensor(t.Context(), dst, file)
 		switch {
 		case err == nil:
 			read.Add(1)

@@ -15,8 +15,9 @@ type JPEGDecoder interface {
 	ID() string
 	// Decode writes the picture of a file of width×height pixels, one channel
 	// or YCbCr, at 1/by of its size (sides rounded up; by is 1, 2, 4 or 8) to
-	// dst, as packed RGB. Any irregularity in the file is an error.
-	Decode(dst, file []byte, width, height, by int) error
+	// dst, as packed RGB. Any irregularity in the file is an error, and, where
+	// the decoder can tell, more scans or memory in bytes than given.
+	Decode(dst, file []byte, width, height, by, scans int, memory int64) error
 }
 
 // ErrNoDecoder means that a spec names a JPEG decoder that was not provided.
@@ -59,33 +60,32 @@ func reduction(size, width, height int) int {
 	return by
 }
 
-// openNative decodes a file with the native decoder, for a resize of the
-// shorter side to size. False leaves the file to the Go decoders, which also
-// report what is wrong with it.
-func (p *Preprocessor) openNative(file []byte, size int) (*Image, bool) {
-	if p.jpeg == nil {
-		return nil, false
-	}
-	if p.lim.checkBytes(file) != nil {
-		return nil, false
+// planNative plans the native decoder for a resize of the shorter side to size.
+// False leaves the file to the Go decoders, which also report what is wrong
+// with it.
+func (p *Preprocessor) planNative(file []byte, size int) (plan, bool) {
+	if p.jpeg == nil || len(file) == 0 {
+		return plan{}, false
 	}
 	if f, err := identify(file); err != nil || f != formatJPEG {
-		return nil, false
+		return plan{}, false
 	}
 	h, err := readJPEGHeader(file)
-	if err != nil || p.lim.checkPixels(formatJPEG, h.width, h.height) != nil || !h.plain() {
-		return nil, false
+	if err != nil || p.budget.checkSize(formatJPEG, h.width, h.height) != nil || !h.plain() {
+		return plan{}, false
 	}
 	if complete, err := checkScans(file, h.firstScan); err != nil || !complete {
-		return nil, false
+		return plan{}, false
 	}
-	by := reduction(size, h.width, h.height)
-	m := &Image{Width: (h.width + by - 1) / by, Height: (h.height + by - 1) / by}
-	m.Pix = make([]byte, 3*m.Width*m.Height)
-	if p.jpeg.Decode(m.Pix, file, h.width, h.height, by) != nil {
-		return nil, false
+	n := plan{format: formatJPEG, width: h.width, height: h.height, by: reduction(size, h.width, h.height)}
+	w, ht := n.size()
+	memory := fixedBytes + h.nativeBytes()
+	n.bytes = memory + 3*pixels(w, ht)
+	n.open = func() (raster, error) {
+		m := &Image{Width: w, Height: ht, Pix: make([]byte, 3*w*ht)}
+		return m, p.jpeg.Decode(m.Pix, file, h.width, h.height, n.by, maxScans, memory)
 	}
-	return m, true
+	return n, true
 }
 
 // plain reports whether a file is grey or YCbCr, the channels that all decoders

@@ -21,7 +21,7 @@ type fakeDecoder struct {
 
 func (d *fakeDecoder) ID() string { return "0123abcd" }
 
-func (d *fakeDecoder) Decode(dst, _ []byte, _, _, by int) error {
+func (d *fakeDecoder) Decode(dst, _ []byte, _, _, by, _ int, _ int64) error {
 	d.by = append(d.by, by)
 	for i := range dst {
 		dst[i] = d.level
@@ -43,7 +43,7 @@ func native(tb testing.TB, d JPEGDecoder) *Preprocessor {
 	tb.Helper()
 	s := imagenet(tb)
 	s.JPEG = TurboJPEG(d)
-	p, err := NewNative(s, DefaultLimits(), d)
+	p, err := NewNative(s, DefaultBudget(), d)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -71,30 +71,30 @@ func TestNativeIsForPlainJPEG(t *testing.T) {
 	dst, other := make([]float32, 3*224*224), make([]float32, 3*224*224)
 	white := (float32(1) - float32(p.spec.Mean[0])) / float32(p.spec.Std[0])
 	file := photoJPEG(t, 1200, 1000)
-	if err := p.Tensor(dst, file); err != nil || len(d.by) != 1 || d.by[0] != 2 || math.Abs(float64(dst[0]-white)) > 1e-6 {
+	if err := p.Tensor(t.Context(), dst, file); err != nil || len(d.by) != 1 || d.by[0] != 2 || math.Abs(float64(dst[0]-white)) > 1e-6 {
 		t.Fatalf("%v, scales %v, value %v", err, d.by, dst[0])
 	}
 	var cmyk bytes.Buffer // image/jpeg writes no CMYK: a PNG stands for all other formats
 	if err := png.Encode(&cmyk, photo(30, 20).NRGBA()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Tensor(dst, cmyk.Bytes()); err != nil || len(d.by) != 1 {
+	if err := p.Tensor(t.Context(), dst, cmyk.Bytes()); err != nil || len(d.by) != 1 {
 		t.Errorf("PNG: %v, scales %v", err, d.by)
 	}
 	for name, bad := range map[string][]byte{"cut": file[:len(file)/2], "empty": nil, "text": []byte("no picture")} {
-		err := p.Tensor(dst, bad)
-		plain, _ := New(imagenet(t), DefaultLimits())
-		if want := plain.Tensor(other, bad); err == nil || want == nil || err.Error() != want.Error() || len(d.by) != 1 {
+		err := p.Tensor(t.Context(), dst, bad)
+		plain, _ := New(imagenet(t), DefaultBudget())
+		if want := plain.Tensor(t.Context(), other, bad); err == nil || want == nil || err.Error() != want.Error() || len(d.by) != 1 {
 			t.Errorf("%s: %v, want %v; scales %v", name, err, want, d.by)
 		}
 	}
 	d.err = errors.New("odd file")
-	plain, _ := New(imagenet(t), DefaultLimits())
-	if err := errors.Join(p.Tensor(dst, file), plain.Tensor(other, file)); err != nil || dst[0] != other[0] {
+	plain, _ := New(imagenet(t), DefaultBudget())
+	if err := errors.Join(p.Tensor(t.Context(), dst, file), plain.Tensor(t.Context(), other, file)); err != nil || dst[0] != other[0] {
 		t.Errorf("a file that it refuses: %v, %v and %v", err, dst[0], other[0])
 	}
-	p.lim.MaxPixels = 1000
-	if err := p.Tensor(dst, file); !errors.Is(err, ErrTooLarge) {
+	p.budget, _ = NewBudget(leastMemory)
+	if err := p.Tensor(t.Context(), dst, file); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a file beyond the limit: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestDecoderIsPartOfTheSpec(t *testing.T) {
 	if turbo.Fingerprint() == plain.Fingerprint() {
 		t.Error("both have the same fingerprint")
 	}
-	if _, err := New(turbo, DefaultLimits()); !errors.Is(err, ErrNoDecoder) {
+	if _, err := New(turbo, DefaultBudget()); !errors.Is(err, ErrNoDecoder) {
 		t.Errorf("without the decoder: %v", err)
 	}
 	for _, bad := range []string{"turbo", "turbo:", "turbo:xyzxyzxy", "go", "turbo:0123abcd0"} {
@@ -123,17 +123,17 @@ func TestDecoderIsPartOfTheSpec(t *testing.T) {
 func TestNativeThumbnail(t *testing.T) {
 	d := &fakeDecoder{level: 255}
 	p := native(t, d)
-	jpg, err := p.Thumbnail(photoJPEG(t, 2000, 1500), 160)
+	jpg, err := p.Thumbnail(t.Context(), photoJPEG(t, 2000, 1500), 160)
 	if err != nil || len(d.by) != 1 || d.by[0] != 4 {
 		t.Fatalf("%v, scales %v", err, d.by)
 	}
 	if c, err := jpeg.DecodeConfig(bytes.NewReader(jpg)); err != nil || c.Width != 160 || c.Height != 120 {
 		t.Errorf("%d×%d, %v", c.Width, c.Height, err)
 	}
-	if _, err := p.Thumbnail([]byte("no picture"), 160); !errors.Is(err, ErrFormat) {
+	if _, err := p.Thumbnail(t.Context(), []byte("no picture"), 160); !errors.Is(err, ErrFormat) {
 		t.Errorf("%v", err)
 	}
-	if _, err := p.Thumbnail(nil, 0); err == nil {
+	if _, err := p.Thumbnail(t.Context(), nil, 0); err == nil {
 		t.Error("a thumbnail of 0 pixels")
 	}
 }
@@ -156,14 +156,14 @@ func turbo(tb testing.TB) *turbojpeg.Decoder {
 // decoder; scaled decoding moves the resized picture little.
 func TestTurboPixels(t *testing.T) {
 	d := turbo(t)
-	p, plain := native(t, d), func() *Preprocessor { p, _ := New(imagenet(t), DefaultLimits()); return p }()
+	p, plain := native(t, d), func() *Preprocessor { p, _ := New(imagenet(t), DefaultBudget()); return p }()
 	for _, c := range []struct {
 		width, height int
 		worst, mean   float64 // levels
 	}{{500, 375, 4, 0.1}, {375, 500, 4, 0.1}, {1280, 960, 20, 2}, {2400, 1800, 20, 2}} {
 		file := photoJPEG(t, c.width, c.height)
 		a, b := make([]float32, 3*224*224), make([]float32, 3*224*224)
-		if err := errors.Join(p.Tensor(a, file), plain.Tensor(b, file)); err != nil {
+		if err := errors.Join(p.Tensor(t.Context(), a, file), plain.Tensor(t.Context(), b, file)); err != nil {
 			t.Fatal(err)
 		}
 		worst, sum := 0.0, 0.0
@@ -189,8 +189,8 @@ func TestTurboGrey(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := make([]float32, 3*224*224), make([]float32, 3*224*224)
-	plain, _ := New(imagenet(t), DefaultLimits())
-	if err := errors.Join(native(t, turbo(t)).Tensor(a, file.Bytes()), plain.Tensor(b, file.Bytes())); err != nil {
+	plain, _ := New(imagenet(t), DefaultBudget())
+	if err := errors.Join(native(t, turbo(t)).Tensor(t.Context(), a, file.Bytes()), plain.Tensor(t.Context(), b, file.Bytes())); err != nil {
 		t.Fatal(err)
 	}
 	for i := range a {
@@ -211,7 +211,7 @@ func BenchmarkTensorTurbo(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := p.Tensor(dst, file); err != nil {
+				if err := p.Tensor(b.Context(), dst, file); err != nil {
 					b.Fatal(err)
 				}
 			}

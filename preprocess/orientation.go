@@ -69,20 +69,26 @@ func orientationValue(v any) int {
 	return n
 }
 
-// reorient returns the upright picture for an EXIF orientation, reusing buf if
-// it is big enough; buf must not be img's own memory.
-func reorient(img *Image, orientation int, buf []byte) *Image {
+// upright returns the picture with an EXIF orientation applied.
+func upright(r raster, orientation int) *Image {
+	w, h := r.size()
+	out := &Image{Width: w, Height: h, Pix: make([]byte, 3*w*h)}
 	if orientation <= 1 || orientation > 8 {
-		return img
+		for y := range h {
+			r.row(out.Pix[3*w*y:3*w*(y+1)], y, 0, w)
+		}
+		return out
 	}
-	out := &Image{Width: img.Width, Height: img.Height}
 	if orientation >= 5 {
-		out.Width, out.Height = img.Height, img.Width
+		out.Width, out.Height = h, w
 	}
-	out.Pix = grow(buf, len(img.Pix))
-	origin, stepX, stepY := walk(orientation, img.Width, img.Height)
-	turn(out, img.Pix, origin, stepX, stepY)
+	turn(out, r, orientation)
 	return out
+}
+
+// uprightBytes is what upright allocates.
+func uprightBytes(width, height int) int64 {
+	return 3*pixels(width, height) + 3*turnBlock*int64(width)
 }
 
 // walk returns the input position of output pixel (0, 0) and the input
@@ -112,24 +118,38 @@ func walk(orientation, w, h int) (origin, stepX, stepY int) {
 // transposition stays in the cache.
 const turnBlock = 32
 
-func turn(out *Image, pix []byte, origin, stepX, stepY int) {
-	for y0 := 0; y0 < out.Height; y0 += turnBlock {
-		for x0 := 0; x0 < out.Width; x0 += turnBlock {
-			y1, x1 := min(y0+turnBlock, out.Height), min(x0+turnBlock, out.Width)
-			for y := y0; y < y1; y++ {
-				from := 3 * (origin + y*stepY + x0*stepX)
-				dst := out.Pix[3*(y*out.Width+x0) : 3*(y*out.Width+x1)]
-				copyPixels(dst, pix, from, 3*stepX)
+// turn writes r to out, a strip of rows at a time. The position of a stored
+// pixel in the upright picture is a walk by the inverse orientation.
+func turn(out *Image, r raster, orientation int) {
+	switch orientation {
+	case 6:
+		orientation = 8
+	case 8:
+		orientation = 6
+	}
+	origin, stepX, stepY := walk(orientation, out.Width, out.Height)
+	w, h := r.size()
+	strip := make([]byte, 3*w*min(turnBlock, h))
+	for y0 := 0; y0 < h; y0 += turnBlock {
+		rows := min(turnBlock, h-y0)
+		for y := range rows {
+			r.row(strip[3*w*y:3*w*(y+1)], y0+y, 0, w)
+		}
+		for x0 := 0; x0 < w; x0 += turnBlock {
+			x1 := min(x0+turnBlock, w)
+			for y := range rows {
+				to := 3 * (origin + (y0+y)*stepY + x0*stepX)
+				scatter(out.Pix, to, 3*stepX, strip[3*(w*y+x0):3*(w*y+x1)])
 			}
 		}
 	}
 }
 
-func copyPixels(dst, pix []byte, from, step int) {
-	for len(dst) >= 3 {
-		p := pix[from : from+3 : from+3]
-		dst[0], dst[1], dst[2] = p[0], p[1], p[2]
-		dst = dst[3:]
-		from += step
+func scatter(dst []byte, to, step int, pixels []byte) {
+	for len(pixels) >= 3 {
+		d := dst[to : to+3 : to+3]
+		d[0], d[1], d[2] = pixels[0], pixels[1], pixels[2]
+		pixels = pixels[3:]
+		to += step
 	}
 }

@@ -20,7 +20,7 @@ func TestReorientAgreesWithImaging(t *testing.T) {
 		img := photo(size[0], size[1])
 		for o, turn := range turns {
 			want := turn(img.NRGBA())
-			got := reorient(img, o, nil).NRGBA()
+			got := upright(img, o).NRGBA()
 			if got.Rect != want.Rect || !bytes.Equal(got.Pix, want.Pix) {
 				t.Errorf("%v, orientation %d differs", size, o)
 			}
@@ -31,7 +31,7 @@ func TestReorientAgreesWithImaging(t *testing.T) {
 func TestOrientationSwitch(t *testing.T) {
 	file := readFile(t, "images", "orientation_6.jpg")
 	for _, on := range []bool{false, true} {
-		img, err := Decode(file, DefaultLimits(), on)
+		img, err := Decode(t.Context(), file, DefaultBudget(), on)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,17 +45,17 @@ func TestOrientationSwitch(t *testing.T) {
 func TestTensorOfTurnedPicture(t *testing.T) {
 	s := preset(t, "clip")
 	s.Size, s.Crop = 20, 13
-	p, err := New(s, DefaultLimits())
+	p, err := New(s, DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := readFile(t, "images", "orientation_8.jpg")
-	img, err := Decode(file, DefaultLimits(), true)
+	img, err := Decode(t.Context(), file, DefaultBudget(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, want := make([]float32, 3*13*13), make([]float32, 3*13*13)
-	if err := p.Tensor(got, file); err != nil {
+	if err := p.Tensor(t.Context(), got, file); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.FromImage(want, img); err != nil {

@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"context"
 	"fmt"
 	"sync"
 )
@@ -10,7 +11,7 @@ import (
 // reused.
 type Preprocessor struct {
 	spec    Spec
-	lim     Limits
+	budget  *Budget
 	jpeg    JPEGDecoder // nil for Go's
 	filter  filter
 	value   [3][256]float32 // normalised value of each level, per channel
@@ -18,29 +19,26 @@ type Preprocessor struct {
 }
 
 // scratch is the working memory of one call of Tensor.
-type scratch struct {
-	resampler      resampler
-	stored, turned []byte // a full picture, before and after its orientation
-}
+type scratch struct{ resampler resampler }
 
-// keepBytes is the largest full picture that scratch memory retains.
-const keepBytes = 64 << 20
+// keepBytes is the most scratch memory that is kept for the next picture.
+const keepBytes = 4 << 20
 
-// New returns a Preprocessor. The error names the field of the spec or the
-// limit that is out of range. A spec with a native JPEG decoder needs
-// NewNative.
-func New(spec Spec, lim Limits) (*Preprocessor, error) { return NewNative(spec, lim, nil) }
+// New returns a Preprocessor that decodes within a Budget, which others may
+// share. The error names the field of the spec that is out of range. A spec
+// with a native JPEG decoder needs NewNative.
+func New(spec Spec, b *Budget) (*Preprocessor, error) { return NewNative(spec, b, nil) }
 
 // NewNative is New with a native decoder for JPEG, which must be the one that
 // spec.JPEG names; it is not used when spec.JPEG is empty.
-func NewNative(spec Spec, lim Limits, native JPEGDecoder) (*Preprocessor, error) {
+func NewNative(spec Spec, b *Budget, native JPEGDecoder) (*Preprocessor, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	if err := lim.Validate(); err != nil {
-		return nil, err
+	if b == nil {
+		return nil, errNoBudget
 	}
-	p := &Preprocessor{spec: spec, lim: lim, filter: filterOf(spec.Interpolation)}
+	p := &Preprocessor{spec: spec, budget: b, filter: filterOf(spec.Interpolation)}
 	if spec.JPEG != "" {
 		if native == nil || TurboJPEG(native) != spec.JPEG {
 			return nil, fmt.Errorf("preprocess: %w: the spec requires libjpeg-turbo (%s)", ErrNoDecoder, spec.JPEG)
@@ -61,33 +59,82 @@ func NewNative(spec Spec, lim Limits, native JPEGDecoder) (*Preprocessor, error)
 func (p *Preprocessor) Spec() Spec { return p.spec }
 
 // Tensor decodes an image file and writes its tensor to dst: 3·side·side
-// float32 values, channel by channel (R, G, B), rows from the top. Errors
-// about the file wrap one of ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated,
-// ErrCorrupt; dst is then unspecified.
+// float32 values, channel by channel (R, G, B), rows from the top. It first
+// waits until the Budget has the memory. Errors about the file wrap one of
+// ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt; dst is then
+// unspecified. If ctx ends while it waits, the error is ctx's.
 //
 // Cost: the decoder's, plus one pass over the pixels that the crop keeps.
-func (p *Preprocessor) Tensor(dst []float32, file []byte) (err error) {
-	f := formatUnknown
-	defer guard(&f, &err)
+func (p *Preprocessor) Tensor(ctx context.Context, dst []float32, file []byte) error {
 	if err := p.checkLength(dst); err != nil {
 		return err
 	}
-	r, f, err := p.open(file)
-	if err != nil {
-		return err
-	}
-	s := p.scratch.Get().(*scratch)
-	defer p.release(s)
-	p.resample(dst, p.upright(r, file, f, s), s)
-	return nil
+	return p.decode(ctx, file, p.spec.Size, p.upright(file, func(w, h int) int64 {
+		return p.spec.geometry(w, h).bytes(p.filter, w, h)
+	}, func(r raster, s *scratch) {
+		p.resampleTo(dst, r, p.spec.geometry(r.size()), s)
+	}))
 }
 
-// open uses the native decoder if there is one and it accepts the file.
-func (p *Preprocessor) open(file []byte) (raster, format, error) {
-	if m, done := p.openNative(file, p.spec.Size); done {
-		return m, formatJPEG, nil
+// A consumer uses a decoded picture.
+type consumer struct {
+	bytes func(p plan) int64 // what use allocates
+	use   func(r raster, f format)
+}
+
+// decode uses the native decoder if there is one and it accepts the file, for a
+// resize of the shorter side to size.
+func (p *Preprocessor) decode(ctx context.Context, file []byte, size int, c consumer) error {
+	n, ok := p.planNative(file, size)
+	if !ok {
+		return decode(ctx, file, p.budget, c)
 	}
-	return open(file, p.lim)
+	n.bytes += c.bytes(n)
+	refused := false
+	err := p.budget.picture(ctx, n, file, func() (err error) {
+		defer guard(&n.format, &err)
+		m, err := n.open()
+		if refused = err != nil; !refused {
+			c.use(m, n.format)
+		}
+		return nil
+	})
+	if refused {
+		return decode(ctx, file, p.budget, c)
+	}
+	return err
+}
+
+// upright returns a consumer that applies the orientation of a file before it
+// uses the picture. Only a rotation needs the full picture: Pillow's two passes
+// do not commute with it to the last bit.
+func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64, use func(r raster, s *scratch)) consumer {
+	o, need := 1, int64(0)
+	return consumer{
+		bytes: func(n plan) int64 {
+			w, h := n.size()
+			need = bytes(w, h)
+			turned := int64(0)
+			if p.spec.Orientation {
+				o = orientation(file, n.format)
+			}
+			if o != 1 {
+				need = max(need, bytes(h, w))
+				turned = uprightBytes(w, h)
+			}
+			return need + turned
+		},
+		use: func(r raster, _ format) {
+			if o != 1 {
+				r = upright(r, o)
+			}
+			s := p.scratch.Get().(*scratch)
+			use(r, s)
+			if need <= keepBytes {
+				p.scratch.Put(s)
+			}
+		},
+	}
 }
 
 // FromImage writes the tensor of an already decoded, upright picture to dst,
@@ -100,8 +147,8 @@ func (p *Preprocessor) FromImage(dst []float32, img *Image) error {
 		return err
 	}
 	s := p.scratch.Get().(*scratch)
-	defer p.release(s)
-	p.resample(dst, img, s)
+	defer p.scratch.Put(s)
+	p.resampleTo(dst, img, p.spec.geometry(img.size()), s)
 	return nil
 }
 
@@ -111,35 +158,6 @@ func (p *Preprocessor) checkLength(dst []float32) error {
 		return fmt.Errorf("preprocess: destination holds %d values: a tensor of 3×%d×%d takes %d", len(dst), side, side, want)
 	}
 	return nil
-}
-
-func (p *Preprocessor) release(s *scratch) {
-	if cap(s.stored)+cap(s.turned) > keepBytes {
-		s.stored, s.turned = nil, nil
-	}
-	p.scratch.Put(s)
-}
-
-// upright applies the orientation. Only this needs the full picture: Pillow's
-// two passes do not commute with a rotation to the last bit.
-func (p *Preprocessor) upright(r raster, file []byte, f format, s *scratch) raster {
-	if !p.spec.Orientation {
-		return r
-	}
-	o := orientation(file, f)
-	if o == 1 {
-		return r
-	}
-	img := flatten(r, s.stored)
-	s.stored = img.Pix
-	img = reorient(img, o, s.turned)
-	s.turned = img.Pix
-	return img
-}
-
-// resample resizes, crops and normalises.
-func (p *Preprocessor) resample(dst []float32, r raster, s *scratch) {
-	p.resampleTo(dst, r, p.spec.geometry(r.size()), s)
 }
 
 func (p *Preprocessor) resampleTo(dst []float32, r raster, g geometry, s *scratch) {

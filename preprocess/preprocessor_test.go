@@ -11,19 +11,19 @@ import (
 )
 
 func TestTensorChecksItsDestination(t *testing.T) {
-	p, err := New(preset(t, "clip"), DefaultLimits())
+	p, err := New(preset(t, "clip"), DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []int{0, 1, 3*224*224 - 1, 3*224*224 + 1} {
-		if err := p.Tensor(make([]float32, n), readFile(t, "images", "grey.jpg")); err == nil {
+		if err := p.Tensor(t.Context(), make([]float32, n), readFile(t, "images", "grey.jpg")); err == nil {
 			t.Errorf("accepted a destination of %d", n)
 		}
 	}
 }
 
 func TestFromImageChecksTheImage(t *testing.T) {
-	p, err := New(preset(t, "clip"), DefaultLimits())
+	p, err := New(preset(t, "clip"), DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestFromImageChecksTheImage(t *testing.T) {
 func TestConcurrentCallsAgree(t *testing.T) {
 	s := preset(t, "vit-0.5")
 	s.Size, s.Crop = 40, 32
-	p, err := New(s, DefaultLimits())
+	p, err := New(s, DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestConcurrentCallsAgree(t *testing.T) {
 	want := map[string][]float32{}
 	for _, name := range names {
 		want[name] = make([]float32, 3*32*32)
-		if err := p.Tensor(want[name], seeds[name]); err != nil {
+		if err := p.Tensor(t.Context(), want[name], seeds[name]); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestConcurrentCallsAgree(t *testing.T) {
 			dst := make([]float32, 3*32*32)
 			for i := range names {
 				name := names[(i*(2*worker+1)+worker)%len(names)]
-				if err := p.Tensor(dst, seeds[name]); err != nil || !slices.Equal(dst, want[name]) {
+				if err := p.Tensor(t.Context(), dst, seeds[name]); err != nil || !slices.Equal(dst, want[name]) {
 					t.Errorf("%s differs in worker %d (%v)", name, worker, err)
 				}
 			}
@@ -69,14 +69,14 @@ func TestConcurrentCallsAgree(t *testing.T) {
 }
 
 func TestTensorLeavesTheFileAlone(t *testing.T) {
-	p, err := New(preset(t, "clip"), DefaultLimits())
+	p, err := New(preset(t, "clip"), DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
 	dst := make([]float32, 3*224*224)
 	for name, file := range seedImages(t) {
 		before := bytes.Clone(file)
-		if err := p.Tensor(dst, file); err != nil {
+		if err := p.Tensor(t.Context(), dst, file); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(before, file) {
@@ -97,7 +97,7 @@ func TestThumbnail(t *testing.T) {
 		{"orientation_6.jpg", 29, 18, 29},
 		{"palette_alpha.png", 10, 10, 8},
 	} {
-		b, err := Thumbnail(readFile(t, "images", c.file), DefaultLimits(), c.side)
+		b, err := Thumbnail(t.Context(), readFile(t, "images", c.file), DefaultBudget(), c.side)
 		if err != nil {
 			t.Errorf("%s: %v", c.file, err)
 			continue
@@ -107,10 +107,10 @@ func TestThumbnail(t *testing.T) {
 			t.Errorf("%s: %d×%d (%v), want %d×%d", c.file, m.Width, m.Height, err, c.width, c.height)
 		}
 	}
-	if _, err := Thumbnail([]byte("nothing"), DefaultLimits(), 10); !errors.Is(err, ErrFormat) {
+	if _, err := Thumbnail(t.Context(), []byte("nothing"), DefaultBudget(), 10); !errors.Is(err, ErrFormat) {
 		t.Error(err)
 	}
-	if _, err := Thumbnail(readFile(t, "images", "grey.jpg"), DefaultLimits(), 0); err == nil {
+	if _, err := Thumbnail(t.Context(), readFile(t, "images", "grey.jpg"), DefaultBudget(), 0); err == nil {
 		t.Error("accepted side 0")
 	}
 }

@@ -43,8 +43,8 @@ func craftedGIF(t *testing.T) []byte {
 
 func TestCraftedGIFDoesNotPanic(t *testing.T) {
 	file := craftedGIF(t)
-	_, decodeErr := Decode(file, DefaultLimits(), true)
-	_, thumbnailErr := Thumbnail(file, DefaultLimits(), 2)
+	_, decodeErr := Decode(t.Context(), file, DefaultBudget(), true)
+	_, thumbnailErr := Thumbnail(t.Context(), file, DefaultBudget(), 2)
 	if (decodeErr == nil) != (thumbnailErr == nil) {
 		t.Errorf("decode: %v, thumbnail: %v", decodeErr, thumbnailErr)
 	}
@@ -74,7 +74,11 @@ func TestClip8(t *testing.T) {
 
 func TestPartialRowsEqualWholeRows(t *testing.T) {
 	for name, file := range seedImages(t) {
-		r, _, err := open(file, DefaultLimits())
+		p, err := planFile(file, DefaultBudget())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		r, err := p.open()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -1,6 +1,9 @@
 package preprocess
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // half is one half in fixed point, for rounding, in both lanes.
 const half = 1<<(precisionBits-1) | 1<<(precisionBits-1+32)
@@ -77,6 +80,26 @@ func (r *resampler) verticalFirst(src raster, side int, emit func(y int, rgb []b
 		r.filterRows(r.filtered[0], r.filtered[1], lo)
 		emit(y, narrow(r.filtered[0]))
 	}
+}
+
+// bytes bounds what a resampler allocates for a resize of w×h pixels, or of a
+// part of them, to g.
+func (g geometry) bytes(f filter, w, h int) int64 {
+	across, spanX := f.reach(w, g.width, g.side)
+	down, _ := f.reach(h, g.height, g.side)
+	row := int64(3*max(g.side, spanX) + groupSamples)
+	const perTap, perSpan = 8, 2 + 8                     // weights; two rows and both in lanes
+	return int64(g.side+1)*perTap*int64(across+down+2) + // taps
+		int64(down+2)*(row*wordBytes+8) + row + // the ring and one row
+		3*perSpan*int64(spanX) + 6*wordBytes*int64(g.side)
+}
+
+// reach returns the taps of one output sample, and the most input samples that
+// n neighbouring ones need, when in samples are resized to out.
+func (f filter) reach(in, out, n int) (size, span int) {
+	scale := float64(in) / float64(out)
+	support := f.support * math.Max(scale, 1)
+	return int(math.Ceil(support))*2 + 1, min(in, int(math.Ceil(float64(n)*scale+2*support))+2)
 }
 
 // prepare allocates the rows between the passes, of the given number of

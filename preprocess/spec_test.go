@@ -143,7 +143,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), strings.TrimSpace(field)+": ") {
 			t.Errorf("%s: %v", field, err)
 		}
-		if _, err := New(s, DefaultLimits()); err == nil {
+		if _, err := New(s, DefaultBudget()); err == nil {
 			t.Errorf("%s: New accepts it", field)
 		}
 	}

@@ -2,6 +2,8 @@ package preprocess
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -15,37 +17,81 @@ const thumbnailQuality = 82
 // Thumbnail returns a JPEG of the upright picture that fits side×side pixels (1
 // to 4096); a smaller picture keeps its size. It is for display: the resize is
 // imaging's, not the model's. Errors are as for Decode.
-func Thumbnail(file []byte, lim Limits, side int) (thumbnail []byte, err error) {
+func Thumbnail(ctx context.Context, file []byte, b *Budget, side int) ([]byte, error) {
+	return thumbnail(file, side, func(c consumer) error { return decode(ctx, file, b, c) })
+}
+
+// Thumbnail is like the function Thumbnail, with the Preprocessor's Budget and
+// its native decoder, if any.
+func (p *Preprocessor) Thumbnail(ctx context.Context, file []byte, side int) ([]byte, error) {
+	return thumbnail(file, side, func(c consumer) error { return p.decode(ctx, file, side, c) })
+}
+
+// thumbnail averages large pictures to at least twice the thumbnail's size while
+// their rows are read, so that the rest takes little memory.
+func thumbnail(file []byte, side int, decode func(consumer) error) (out []byte, err error) {
 	if side < 1 || side > maxSide {
 		return nil, fmt.Errorf("preprocess: thumbnail side is %d: allowed is 1 to %d", side, maxSide)
 	}
-	img, err := Decode(file, lim, true)
-	if err != nil {
-		return nil, err
-	}
-	return shrink(img, side)
+	var failed error
+	err = decode(consumer{
+		bytes: func(p plan) int64 {
+			w, h := p.size()
+			by := boxSide(w, h, side)
+			const copies = 3 + 3 + 4 + 8 + 4 // box, upright, NRGBA, imaging, JPEG
+			return copies*pixels(w/by+1, h/by+1) + 32*int64(w)
+		},
+		use: func(r raster, f format) {
+			w, h := r.size()
+			out, failed = encodeThumbnail(upright(average(r, boxSide(w, h, side)), orientation(file, f)), side)
+		},
+	})
+	return out, cmp.Or(err, failed)
 }
 
-// Thumbnail is like the function Thumbnail, with the Preprocessor's limits and
-// its native decoder, if any.
-func (p *Preprocessor) Thumbnail(file []byte, side int) (thumbnail []byte, err error) {
-	f := formatUnknown
-	defer guard(&f, &err)
-	if side >= 1 && side <= maxSide {
-		if m, done := p.openNative(file, side); done {
-			return shrink(reorient(m, orientation(file, formatJPEG), nil), side)
-		}
-	}
-	return Thumbnail(file, p.lim, side)
-}
-
-func shrink(img *Image, side int) ([]byte, error) {
+func encodeThumbnail(m *Image, side int) ([]byte, error) {
 	var b bytes.Buffer
-	small := imaging.Fit(img.NRGBA(), side, side, imaging.Linear)
+	small := imaging.Fit(m.NRGBA(), side, side, imaging.Linear)
 	if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
 		return nil, fmt.Errorf("preprocess: encode thumbnail: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// boxSide returns the side of the squares to average.
+func boxSide(w, h, side int) int { return max(1, max(w, h)/(2*side)) }
+
+// average returns the averages of squares of by×by pixels; those at the right
+// and bottom edges may be smaller.
+func average(r raster, by int) raster {
+	if by == 1 {
+		return r
+	}
+	w, h := r.size()
+	out := &Image{Width: (w + by - 1) / by, Height: (h + by - 1) / by}
+	out.Pix = make([]byte, 3*out.Width*out.Height)
+	row, sums := make([]byte, 3*w), make([]int, 3*out.Width)
+	for y := range h {
+		r.row(row, y, 0, w)
+		for x := range out.Width {
+			box, sum := row[3*x*by:min(3*(x+1)*by, 3*w)], sums[3*x:3*x+3]
+			for ; len(box) >= 3; box = box[3:] {
+				sum[0] += int(box[0])
+				sum[1] += int(box[1])
+				sum[2] += int(box[2])
+			}
+		}
+		if (y+1)%by != 0 && y+1 < h {
+			continue
+		}
+		dst := out.Pix[3*out.Width*(y/by):]
+		for i := range sums {
+			n := min(by, w-i/3*by) * (y%by + 1)
+			dst[i] = byte((sums[i] + n/2) / n)
+		}
+		clear(sums)
+	}
+	return out
 }
 
 // NRGBA copies the picture into the standard library's type. Nothing else is

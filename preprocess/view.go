@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -41,21 +42,18 @@ func (v View) Fingerprint() string {
 }
 
 // Tensor is like Preprocessor.Tensor, for the view.
-func (v View) Tensor(dst []float32, file []byte) (err error) {
-	f := formatUnknown
-	defer guard(&f, &err)
+func (v View) Tensor(ctx context.Context, dst []float32, file []byte) error {
 	p := v.p
 	if err := p.checkLength(dst); err != nil {
 		return err
 	}
-	r, f, err := open(file, p.lim)
-	if err != nil {
-		return err
-	}
-	s := p.scratch.Get().(*scratch)
-	defer p.release(s)
-	p.resampleTo(dst, v.window(p.upright(r, file, f, s), file), geometry{width: p.spec.Side(), height: p.spec.Side(), side: p.spec.Side()}, s)
-	return nil
+	side := p.spec.Side()
+	g := geometry{width: side, height: side, side: side}
+	return decode(ctx, file, p.budget, p.upright(file, func(w, h int) int64 {
+		return g.bytes(p.filter, w, h)
+	}, func(r raster, s *scratch) {
+		p.resampleTo(dst, v.window(r, file), g, s)
+	}))
 }
 
 // window draws the crop and the mirroring from a hash of the file's content.

@@ -33,12 +33,12 @@ func viewed(t testing.TB, number int, file []byte) []float32 {
 		t.Fatal(err)
 	}
 	spec.Size, spec.Crop, spec.Mean, spec.Std = 16, 16, [3]float64{}, [3]float64{1, 1, 1}
-	p, err := New(spec, DefaultLimits())
+	p, err := New(spec, DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
 	dst := make([]float32, 3*16*16)
-	if err := p.View(number).Tensor(dst, file); err != nil {
+	if err := p.View(number).Tensor(t.Context(), dst, file); err != nil {
 		t.Fatal(err)
 	}
 	return dst
@@ -109,17 +109,17 @@ func TestViewFingerprintsAndErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(spec, DefaultLimits())
+	p, err := New(spec, DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a, b := p.View(1).Fingerprint(), p.View(2).Fingerprint(); a == b || a == spec.Fingerprint() || len(a) != 64 {
 		t.Errorf("%s %s", a, b)
 	}
-	if err := p.View(1).Tensor(make([]float32, 3*224*224), nil); !errors.Is(err, ErrEmpty) {
+	if err := p.View(1).Tensor(t.Context(), make([]float32, 3*224*224), nil); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if p.View(1).Tensor(make([]float32, 7), ramp(t, 3, 3)) == nil {
+	if p.View(1).Tensor(t.Context(), make([]float32, 7), ramp(t, 3, 3)) == nil {
 		t.Error("a short destination")
 	}
 }

@@ -24,23 +24,30 @@ type webpFrame struct {
 	lossless                  bool
 }
 
-// openWebP reads the chunks itself and passes the decoder a plain file with one
+// planWebP reads the chunks itself and passes the decoder a plain file with one
 // frame. Like libwebp, it thus accepts the first frame of an animation, and an
 // alpha flag without alpha data.
-func openWebP(file []byte, lim Limits) (raster, error) {
+func planWebP(file []byte, b *Budget) (p plan, err error) {
 	f, err := readWebP(file[12:])
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	single := f.file()
-	c, err := webp.DecodeConfig(bytes.NewReader(single))
+	c, err := webp.DecodeConfig(bytes.NewReader(f.head().file()))
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	if err := f.fit(c, lim); err != nil {
-		return nil, err
+	if err := f.fit(c, b); err != nil {
+		return p, err
 	}
-	m, err := webp.Decode(bytes.NewReader(f.alphaFile(c, single)))
+	return plan{
+		width: f.canvasWidth, height: f.canvasHeight,
+		bytes: f.bytes(c),
+		open:  func() (raster, error) { return f.open(c) },
+	}, nil
+}
+
+func (f *webpFrame) open(c image.Config) (raster, error) {
+	m, err := webp.Decode(bytes.NewReader(f.alphaFile(c)))
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +61,46 @@ func openWebP(file []byte, lim Limits) (raster, error) {
 	}, nil
 }
 
+// bytes is what decoding the frame allocates: copies of its data and, for a
+// lossy frame, the channels padded to macroblocks.
+func (f *webpFrame) bytes(c image.Config) int64 {
+	n := 8*int64(len(f.data)+len(f.alpha)) + 64*int64(c.Width)
+	if f.lossless {
+		return n + losslessBytes(c, len(f.data))
+	}
+	n += 2*pixels(c.Width+15, c.Height+15) + pixels(c.Width, c.Height)
+	if f.alpha != nil {
+		n += losslessBytes(c, len(f.alpha))
+	}
+	return n
+}
+
+// losslessBytes is what a VP8L picture takes: two copies of the pixels (4
+// bytes), five maps of up to one value per 4×4 pixels, and its Huffman trees.
+// x/image allows 2600 groups of trees; a group takes at most 80 kB, most of it
+// for symbols, of which one bit of the file cannot describe more than two.
+func losslessBytes(c image.Config, data int) int64 {
+	const groups, perGroup, perEmptyGroup, perByte = 2600, 80_000, 14_000, 8 * 2 * 20
+	tiles := pixels((c.Width+3)/4, (c.Height+3)/4)
+	g := min(tiles, groups, int64(data)/2+1)
+	return 8*pixels(c.Width, c.Height) + 5*4*tiles + min(g*perGroup, g*perEmptyGroup+perByte*int64(data))
+}
+
+// head returns the frame with only the start of its data, which has the size.
+func (f *webpFrame) head() *webpFrame {
+	const enough = 64
+	return &webpFrame{data: f.data[:min(len(f.data), enough)], lossless: f.lossless}
+}
+
 // fit checks frame and canvas sizes.
-func (f *webpFrame) fit(c image.Config, lim Limits) error {
-	if err := lim.checkPixels(formatWebP, c.Width, c.Height); err != nil {
+func (f *webpFrame) fit(c image.Config, b *Budget) error {
+	if err := b.checkSize(formatWebP, c.Width, c.Height); err != nil {
 		return err
 	}
 	if f.canvasWidth == 0 {
 		f.canvasWidth, f.canvasHeight = c.Width, c.Height
 	}
-	if err := lim.checkPixels(formatWebP, f.canvasWidth, f.canvasHeight); err != nil {
+	if err := b.checkSize(formatWebP, f.canvasWidth, f.canvasHeight); err != nil {
 		return err
 	}
 	if f.x+c.Width > f.canvasWidth || f.y+c.Height > f.canvasHeight {
@@ -168,10 +206,10 @@ func (f *webpFrame) file() []byte {
 	return riff(appendChunk(nil, id, f.data))
 }
 
-// alphaFile adds the alpha chunk of a lossy frame whose size is known.
-func (f *webpFrame) alphaFile(c image.Config, single []byte) []byte {
+// alphaFile is file with the alpha chunk of a lossy frame whose size is known.
+func (f *webpFrame) alphaFile(c image.Config) []byte {
 	if f.lossless || f.alpha == nil {
-		return single
+		return f.file()
 	}
 	head := make([]byte, 10)
 	head[0] = webpAlpha

@@ -42,6 +42,7 @@ func (a *app) doctor() error {
 		{"cache folder", a.checkCache},
 		{"matrix products", a.checkProducts},
 		{"JPEG decoder", a.checkJPEG},
+		{"memory for images", a.checkMemory},
 	} {
 		text, err := check.run()
 		if err != nil {
@@ -140,6 +141,15 @@ func (a *app) checkJPEG() (string, error) {
 		return "", err
 	}
 	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy, nil
+}
+
+// checkMemory reports the budget for decoding images.
+func (a *app) checkMemory() (string, error) {
+	budget, err := a.config.Preprocess.Budget()
+	if err != nil {
+		return "", fmt.Errorf("preprocess.%w", err)
+	}
+	return fmt.Sprintf("%d MiB at most (preprocess.memory: %s)", budget.Bytes()>>20, a.config.Preprocess.Memory), nil
 }
 
 func (a *app) sayPulled() error {

@@ -86,14 +86,14 @@ func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Samp
 		}
 		native = decoder
 	}
-	p, err := preprocess.NewNative(spec, preprocess.DefaultLimits(), native)
+	p, err := preprocess.NewNative(spec, preprocess.DefaultBudget(), native)
 	if err != nil {
 		t.Fatal(err)
 	}
 	side = spec.Side()
 	pixels = make([]float32, len(samples)*3*side*side)
 	for i, s := range samples {
-		if err := p.Tensor(pixels[i*3*side*side:(i+1)*3*side*side], l.read(images, s.Path)); err != nil {
+		if err := p.Tensor(t.Context(), pixels[i*3*side*side:(i+1)*3*side*side], l.read(images, s.Path)); err != nil {
 			t.Fatal(err)
 		}
 	}

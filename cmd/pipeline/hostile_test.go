@@ -35,7 +35,7 @@ func TestHostileFolder(t *testing.T) {
 	m.specials(t)
 	m.noImages()
 	m.unreadable()
-	args := []string{"label", model, "--images", m.root, "--out", l.path("out"), "--format", "csv,jsonl", "--set", "preprocess.max_bytes=1000000"}
+	args := []string{"label", model, "--images", m.root, "--out", l.path("out"), "--format", "csv,jsonl"}
 
 	l.expect(exitPartial, args...)
 	m.check(t, l.path("out"))
@@ -58,17 +58,16 @@ func TestHostileFolder(t *testing.T) {
 // otherCommands must survive the folder too.
 func (m *menagerie) otherCommands(model string) {
 	m.Helper()
-	small := []string{"--set", "preprocess.max_bytes=1000000"}
-	m.expect(exitPartial, append(small, "embed", "--images", m.root, "--out", m.path("features"))...)
+	m.expect(exitPartial, "embed", "--images", m.root, "--out", m.path("features"))
 	if rows := m.table(m.path("features", "samples.csv")); len(rows)-1 != len(m.good) {
 		m.Errorf("embed: %d rows, want %d", len(rows)-1, len(m.good))
 	}
 	if rows := m.table(m.path("features", "errors.csv")); len(rows)-1 != len(m.bad) {
 		m.Errorf("embed: %d errors, want %d", len(rows)-1, len(m.bad))
 	}
-	m.expect(exitPartial, append(small, "learn", model, "--images", m.root)...)
+	m.expect(exitPartial, "learn", model, "--images", m.root)
 	m.must("eval", model, "--features", m.path("features"))
-	m.expect(exitPartial, append(small, "eval", model, "--images", m.root, "--report", m.path("report"))...)
+	m.expect(exitPartial, "eval", model, "--images", m.root, "--report", m.path("report"))
 }
 
 func (m *menagerie) check(t *testing.T, out string) {

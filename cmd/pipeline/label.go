@@ -98,7 +98,7 @@ func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Ev
 	page := report.NewSink(ctx, p)
 	page.File, page.Evaluation, page.Threads = filepath.Join(dir, "report.html"), truth, a.config.Workers()
 	page.Picture = func(path string) ([]byte, error) {
-		return in.embedder.Thumbnail(dataset.FullPath(in.root, path), thumbnailSide)
+		return in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
 	}
 	return page
 }

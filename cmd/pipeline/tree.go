@@ -12,7 +12,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -65,13 +64,17 @@ func (a *app) classPictures(ctx context.Context, classes []string) (map[string][
 	if _, err := os.Stat(a.config.Images); err != nil {
 		return nil, fmt.Errorf("pictures of classes: %w", err)
 	}
+	budget, err := a.config.Preprocess.Budget()
+	if err != nil {
+		return nil, err
+	}
 	found := make([][]byte, len(classes))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(a.config.Workers())
 	for i, c := range classes {
 		group.Go(func() error {
 			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // class names come from the model file
-				found[i] = a.classPicture(filepath.Join(a.config.Images, dir))
+				found[i] = classPicture(ctx, filepath.Join(a.config.Images, dir), budget)
 			}
 			return ctx.Err()
 		})
@@ -90,7 +93,7 @@ func (a *app) classPictures(ctx context.Context, classes []string) (map[string][
 
 // classPicture returns a thumbnail of the first readable image of a folder, or nil
 // if there is none.
-func (a *app) classPicture(dir string) []byte {
+func classPicture(ctx context.Context, dir string, budget *preprocess.Budget) (jpeg []byte) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -101,11 +104,12 @@ func (a *app) classPicture(dir string) []byte {
 			continue
 		}
 		left--
-		limits := a.config.Preprocess.Limits()
-		if b, err := regularfile.Read(filepath.Join(dir, e.Name()), limits.MaxBytes); err == nil {
-			if jpeg, err := preprocess.Thumbnail(b, limits, pictureSide); err == nil {
-				return jpeg
-			}
+		err := budget.ReadFile(ctx, filepath.Join(dir, e.Name()), func(file []byte) (err error) {
+			jpeg, err = preprocess.Thumbnail(ctx, file, budget, pictureSide)
+			return err
+		})
+		if err == nil {
+			return jpeg
 		}
 	}
 	return nil

@@ -9,30 +9,24 @@ import (
 	"syscall"
 )
 
-// ErrFileTooLarge means that a file exceeds the size limit.
-var ErrFileTooLarge = errors.New("file too large")
-
 // ErrFileChanged means that a file changed while it was read.
 var ErrFileChanged = errors.New("the file changed while it was read; run again when it is complete")
 
 var errNotRegular = errors.New("not a regular file")
 
 // Stat returns the state of a file without reading it.
-func Stat(abs string, maxBytes int64) (FileState, error) {
+func Stat(abs string) (FileState, error) {
 	info, err := os.Stat(abs)
 	if err != nil {
 		return FileState{}, bare(err)
 	}
-	return checked(info, maxBytes)
+	return checked(info)
 }
 
-// checked rejects, before reading, what is too large or not a regular file.
-func checked(info fs.FileInfo, maxBytes int64) (FileState, error) {
+// checked rejects, before reading, what is not a regular file.
+func checked(info fs.FileInfo) (FileState, error) {
 	if !info.Mode().IsRegular() {
 		return FileState{}, errNotRegular
-	}
-	if maxBytes > 0 && info.Size() > maxBytes {
-		return FileState{}, fmt.Errorf("%w: %d bytes, the limit is %d", ErrFileTooLarge, info.Size(), maxBytes)
 	}
 	return stateOf(info), nil
 }
@@ -48,12 +42,12 @@ func bare(err error) error {
 
 // ReadStable reads a file into buf (grown as needed) and returns its state,
 // which did not change during the read. If the file does change, it is read
-// once more.
-func ReadStable(abs string, buf []byte, maxBytes int64) ([]byte, FileState, error) {
+// once more. A file of more than the expected size has changed too.
+func ReadStable(abs string, buf []byte, size int64) ([]byte, FileState, error) {
 	for range 2 {
 		var state FileState
 		var err error
-		buf, state, err = readOnce(abs, buf, maxBytes)
+		buf, state, err = readOnce(abs, buf, size)
 		if !errors.Is(err, ErrFileChanged) {
 			return buf, state, err
 		}
@@ -61,14 +55,17 @@ func ReadStable(abs string, buf []byte, maxBytes int64) ([]byte, FileState, erro
 	return buf[:0], FileState{}, ErrFileChanged
 }
 
-func readOnce(abs string, buf []byte, maxBytes int64) ([]byte, FileState, error) {
+func readOnce(abs string, buf []byte, size int64) ([]byte, FileState, error) {
 	// Does not block: what was a file may be a pipe by now.
 	f, err := os.OpenFile(abs, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return buf[:0], FileState{}, bare(err)
 	}
 	defer f.Close()
-	before, err := openState(f, maxBytes)
+	before, err := openState(f)
+	if err == nil && before.Size > size {
+		err = ErrFileChanged
+	}
 	if err != nil {
 		return buf[:0], FileState{}, err
 	}
@@ -76,7 +73,7 @@ func readOnce(abs string, buf []byte, maxBytes int64) ([]byte, FileState, error)
 	if err != nil {
 		return buf[:0], FileState{}, err
 	}
-	after, err := openState(f, 0)
+	after, err := openState(f)
 	if err == nil && after != before {
 		err = ErrFileChanged
 	}
@@ -86,12 +83,12 @@ func readOnce(abs string, buf []byte, maxBytes int64) ([]byte, FileState, error)
 	return buf, before, nil
 }
 
-func openState(f *os.File, maxBytes int64) (FileState, error) {
+func openState(f *os.File) (FileState, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return FileState{}, bare(err)
 	}
-	return checked(info, maxBytes)
+	return checked(info)
 }
 
 // readSize reads exactly size bytes, and checks whether there are more.

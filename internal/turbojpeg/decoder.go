@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
+	"math"
 )
 
 // decompress is a function that distinguishes TurboJPEG from other libraries.
@@ -18,6 +19,10 @@ const decompress = "tjDecompress2"
 const (
 	formatRGB       = 0
 	flagAccurateDCT = 4096
+	flagLimitScans  = 32768 // to 500
+
+	paramScanLimit = 13
+	paramMaxMemory = 23 // MiB
 )
 
 // ErrDecode reports that the library did not decode a file cleanly.
@@ -30,6 +35,7 @@ type Decoder struct {
 	id      string
 	open    func() uintptr
 	destroy func(handle uintptr) int32
+	set     func(handle uintptr, param, value int32) int32 // nil before version 3
 	decode  func(handle uintptr, file *byte, size uint, dst *byte, width, pitch, height, format, flags int32) int32
 }
 
@@ -59,7 +65,10 @@ func Scaled(side, by int) int { return (side + by - 1) / by }
 // 4 or 8) into dst, 8-bit RGB without gaps, with the accurate inverse DCT and
 // smooth chroma, as Pillow does. The file must be grey or YCbCr. Warnings count
 // as errors. Errors wrap ErrDecode.
-func (d *Decoder) Decode(dst, file []byte, width, height, by int) error {
+//
+// The library refuses more scans and more memory in bytes from version 3 (memory:
+// 3.1); version 2.1 refuses more than 500 scans.
+func (d *Decoder) Decode(dst, file []byte, width, height, by, scans int, memory int64) error {
 	if len(file) == 0 || width < 1 || height < 1 || (by != 1 && by != 2 && by != 4 && by != 8) {
 		return fmt.Errorf("%w: %d bytes, %d×%d pixels at 1/%d", ErrDecode, len(file), width, height, by)
 	}
@@ -73,10 +82,20 @@ func (d *Decoder) Decode(dst, file []byte, width, height, by int) error {
 		return fmt.Errorf("%w: out of memory", ErrDecode)
 	}
 	defer d.destroy(handle)
-	if d.decode(handle, &file[0], uint(len(file)), &dst[0], int32(w), int32(3*w), int32(h), formatRGB, flagAccurateDCT) != 0 {
+	if d.decode(handle, &file[0], uint(len(file)), &dst[0], int32(w), int32(3*w), int32(h), formatRGB, d.limit(handle, scans, memory)) != 0 {
 		return ErrDecode
 	}
 	return nil
+}
+
+// limit sets the limits and returns the flags for decoding.
+func (d *Decoder) limit(handle uintptr, scans int, memory int64) (flags int32) {
+	if d.set == nil {
+		return flagAccurateDCT | flagLimitScans
+	}
+	d.set(handle, paramScanLimit, int32(scans))
+	d.set(handle, paramMaxMemory, int32(min(memory>>20+1, math.MaxInt32)))
+	return flagAccurateDCT
 }
 
 // probe decodes a picture with edges, gradients and odd sides at every scale.
@@ -95,7 +114,7 @@ func (d *Decoder) probe() (string, error) {
 	sum := sha256.New()
 	for _, by := range []int{1, 2, 4, 8} {
 		dst := make([]byte, 3*Scaled(width, by)*Scaled(height, by))
-		if err := d.Decode(dst, file.Bytes(), width, height, by); err != nil {
+		if err := d.Decode(dst, file.Bytes(), width, height, by, 1, 1<<20); err != nil {
 			return "", fmt.Errorf("test it at 1/%d: %w", by, err)
 		}
 		sum.Write(dst)

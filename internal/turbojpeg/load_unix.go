@@ -17,5 +17,8 @@ func (d *Decoder) load() error {
 		}
 		purego.RegisterFunc(target, address)
 	}
+	if address, err := purego.Dlsym(handle, "tj3Set"); err == nil {
+		purego.RegisterFunc(&d.set, address)
+	}
 	return nil
 }

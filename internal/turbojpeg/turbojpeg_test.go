@@ -14,6 +14,12 @@ import (
 	"testing"
 )
 
+// Limits that the test pictures keep.
+const (
+	testScans  = 20
+	testMemory = 64 << 20
+)
+
 // library opens the machine's library, or skips the test without one.
 func library(tb testing.TB) *Decoder {
 	tb.Helper()
@@ -64,7 +70,7 @@ func TestScalesAgree(t *testing.T) {
 		for _, by := range []int{1, 2, 4, 8} {
 			w, h := Scaled(size[0], by), Scaled(size[1], by)
 			dst := make([]byte, 3*w*h)
-			if err := d.Decode(dst, file, size[0], size[1], by); err != nil {
+			if err := d.Decode(dst, file, size[0], size[1], by, testScans, testMemory); err != nil {
 				t.Fatalf("%v at 1/%d: %v", size, by, err)
 			}
 			for y := range h {
@@ -78,7 +84,7 @@ func TestScalesAgree(t *testing.T) {
 		}
 	}
 	dst := make([]byte, 3*64*48)
-	if err := d.Decode(dst, encoded(t, 64, 48, true), 64, 48, 1); err != nil || dst[3*32] != dst[3*32+1] {
+	if err := d.Decode(dst, encoded(t, 64, 48, true), 64, 48, 1, testScans, testMemory); err != nil || dst[3*32] != dst[3*32+1] {
 		t.Errorf("grey: %v, pixel %v", err, dst[3*32:3*33])
 	}
 }
@@ -94,14 +100,14 @@ func TestDamage(t *testing.T) {
 		for range 1 + rng.IntN(8) {
 			bad[rng.IntN(len(bad))] = byte(rng.IntN(256))
 		}
-		if err := d.Decode(dst, bad[:1+rng.IntN(len(bad))], 100, 80, 1); err != nil && !errors.Is(err, ErrDecode) {
+		if err := d.Decode(dst, bad[:1+rng.IntN(len(bad))], 100, 80, 1, testScans, testMemory); err != nil && !errors.Is(err, ErrDecode) {
 			t.Fatal(err)
 		}
 	}
 	for name, err := range map[string]error{
-		"nothing": d.Decode(dst, nil, 100, 80, 1), "text": d.Decode(dst, []byte("no picture"), 100, 80, 1),
-		"a third": d.Decode(dst, file, 100, 80, 3), "short dst": d.Decode(dst[:9], file, 100, 80, 1), "no size": d.Decode(nil, file, 0, 80, 1),
-		"cut": d.Decode(dst, file[:len(file)/2], 100, 80, 1), "huge": d.Decode(nil, file, 1<<31, 1<<31, 1),
+		"nothing": d.Decode(dst, nil, 100, 80, 1, testScans, testMemory), "text": d.Decode(dst, []byte("no picture"), 100, 80, 1, testScans, testMemory),
+		"a third": d.Decode(dst, file, 100, 80, 3, testScans, testMemory), "short dst": d.Decode(dst[:9], file, 100, 80, 1, testScans, testMemory), "no size": d.Decode(nil, file, 0, 80, 1, testScans, testMemory),
+		"cut": d.Decode(dst, file[:len(file)/2], 100, 80, 1, testScans, testMemory), "huge": d.Decode(nil, file, 1<<31, 1<<31, 1, testScans, testMemory),
 	} {
 		if !errors.Is(err, ErrDecode) {
 			t.Errorf("%s: %v", name, err)
@@ -109,11 +115,34 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestLimits: version 3 itself refuses too many scans.
+func TestLimits(t *testing.T) {
+	d := library(t)
+	if d.set == nil {
+		t.Skip("this version has no limit below 500 scans")
+	}
+	file, err := os.ReadFile("../../preprocess/testdata/images/progressive.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := jpeg.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]byte, 3*c.Width*c.Height)
+	if err := d.Decode(dst, file, c.Width, c.Height, 1, testScans, testMemory); err != nil {
+		t.Errorf("within the limits: %v", err)
+	}
+	if err := d.Decode(dst, file, c.Width, c.Height, 1, 2, testMemory); !errors.Is(err, ErrDecode) {
+		t.Errorf("too many scans: %v", err)
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	d := library(t)
 	file := encoded(t, 320, 240, false)
 	want := make([]byte, 3*160*120)
-	if err := d.Decode(want, file, 320, 240, 2); err != nil {
+	if err := d.Decode(want, file, 320, 240, 2, testScans, testMemory); err != nil {
 		t.Fatal(err)
 	}
 	var group sync.WaitGroup
@@ -121,7 +150,7 @@ func TestConcurrentUse(t *testing.T) {
 		group.Go(func() {
 			for range 20 {
 				dst := make([]byte, len(want))
-				if err := d.Decode(dst, file, 320, 240, 2); err != nil || !bytes.Equal(dst, want) {
+				if err := d.Decode(dst, file, 320, 240, 2, testScans, testMemory); err != nil || !bytes.Equal(dst, want) {
 					t.Errorf("%v", err)
 				}
 			}
@@ -153,6 +182,6 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte, by uint8) {
 		scale := 1 << (by % 4)
 		dst := make([]byte, 3*Scaled(20, scale)*Scaled(10, scale))
-		_ = d.Decode(dst, file, 20, 10, scale)
+		_ = d.Decode(dst, file, 20, 10, scale, testScans, testMemory)
 	})
 }

@@ -1,0 +1,85 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
+)
+
+// TestImageBombs: files that take as much memory as all may take together are
+// labelled, larger ones are errors that name the setting, and both are the same
+// with any number of threads. The whole process stays within the budget.
+func TestImageBombs(t *testing.T) {
+	l := newTestbed(t)
+	model, _ := l.trained("--set", "preprocess.jpeg=go")
+	const budget = 24 // MiB
+	images := l.photos(l.path("images"), smallSide, 4, "kiwi")
+	alone := l.peak(images, l.path("alone"), exitDone, model, 8, budget)
+
+	for i := range 4 {
+		l.write(l.path("images", fmt.Sprintf("progressive %d.jpg", i)), imagebomb.Progressive(1100+8*i, 1100, 3, 64))
+		l.write(l.path("images", fmt.Sprintf("interlaced %d.png", i)), imagebomb.PNG(1100, 1100+i, imagebomb.RGBA, 16, true))
+	}
+	l.write(l.path("images", "wide.png"), imagebomb.PNG(100_000, 50, imagebomb.RGB, 8, false))
+	l.write(l.path("images", "tall.png"), imagebomb.PNG(50, 100_000, imagebomb.RGB, 8, false))
+	l.write(l.path("images", "restarts.jpg"), imagebomb.Restarts(2000, 2000))
+	bad := map[string][]byte{
+		"channels.jpg":   imagebomb.Progressive(1100, 1100, 4, 64),
+		"interlaced.png": imagebomb.PNG(1400, 1400, imagebomb.RGBA, 16, true),
+		"too wide.png":   imagebomb.PNG(300_000, 25, imagebomb.RGB, 8, false),
+		"too tall.png":   imagebomb.PNG(25, 300_000, imagebomb.RGB, 8, false),
+		"strip.tif":      imagebomb.TIFF(900, 900, 900, 20*900*900),
+	}
+	for name, file := range bad {
+		l.write(l.path("images", name), file)
+	}
+	var labels, problems []byte
+	for _, threads := range []int{1, 2, 8} {
+		out := l.path("out " + strconv.Itoa(threads))
+		peak := l.peak(images, out, exitPartial, model, threads, budget)
+		t.Logf("%d threads: %d MiB, without the bombs %d MiB", threads, peak, alone)
+		if most := alone + budget*5/4 + 32; peak > most && !raceDetector() {
+			t.Errorf("%d threads: peak memory %d MiB, want at most %d", threads, peak, most)
+		}
+		if labels == nil {
+			labels, problems = l.read(out, "labels.csv"), l.read(out, "errors.csv")
+		}
+		l.same("labels", labels, out+"/labels.csv")
+		l.same("errors", problems, out+"/errors.csv")
+	}
+	var failed []string
+	for _, row := range l.table(l.path("out 1", "errors.csv"))[1:] {
+		failed = append(failed, row[0])
+		if bad[row[0]] == nil || !strings.Contains(row[1], "preprocess.memory is 24MiB") {
+			t.Errorf("%s: %s", row[0], row[1])
+		}
+	}
+	if len(failed) != len(bad) {
+		t.Errorf("%v failed, want %d", slices.Sorted(slices.Values(failed)), len(bad))
+	}
+}
+
+// peak labels images in another process and returns its peak memory in MiB.
+func (l *testbed) peak(images, out string, want int, model string, threads, budget int) int {
+	l.Helper()
+	cmd, stderr := l.process(out+".cache", "label", model, "--images", images, "--out", out,
+		"--threads", strconv.Itoa(threads), "--set", fmt.Sprintf("preprocess.memory=%dMiB", budget))
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != want {
+		l.Fatalf("%d threads: %v\n%s", threads, err, stderr)
+	}
+	return int(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10)
+}
+
+// raceDetector reports whether the tests run with it: it takes memory too.
+func raceDetector() bool {
+	info, _ := debug.ReadBuildInfo()
+	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
