@@ -175,9 +175,9 @@ func TestMissingFile(t *testing.T) {
 }
 
 func TestWholeNumbers(t *testing.T) {
-	c, err := Load(Sources{Set: []string{"seed=18446744073709551615", "fscil.runs=1e1", "threads=1024"}})
-	if err != nil || c.Seed != math.MaxUint64 || c.FSCIL.Runs != 10 || c.Threads != 1024 {
-		t.Errorf("%v: seed %d, runs %d, threads %d", err, c.Seed, c.FSCIL.Runs, c.Threads)
+	c, err := Load(Sources{Set: []string{"seed=18446744073709551615", "extractor.batch=1e1", "threads=1024"}})
+	if err != nil || c.Seed != math.MaxUint64 || c.Extractor.Batch != 10 || c.Threads != 1024 {
+		t.Errorf("%v: seed %d, batch %d, threads %d", err, c.Seed, c.Extractor.Batch, c.Threads)
 	}
 }
 
