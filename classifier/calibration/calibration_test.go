@@ -134,7 +134,7 @@ func TestWhatIsAnnouncedHolds(t *testing.T) {
 func TestLeavesEverythingOut(t *testing.T) {
 	w := newWorld(1, 4, 1)
 	sessions := []episodes.Session{w.session(0, 3, 7), w.session(2, 5, 2), w.session(5, 6, 1)}
-	held, sizes := assign(sessions)
+	held, sizes := assign(sessions, Folds)
 	if sizes["c002"] != 9 || held[2][0] != -1 {
 		t.Errorf("sizes %v, a single example in fold %d", sizes, held[2][0])
 	}
@@ -149,7 +149,7 @@ func TestLeavesEverythingOut(t *testing.T) {
 		}
 	}
 	order := w.rng.Perm(21)
-	mixed, _ := assign([]episodes.Session{sessions[0].Pick(order), sessions[1], sessions[2]})
+	mixed, _ := assign([]episodes.Session{sessions[0].Pick(order), sessions[1], sessions[2]}, Folds)
 	for i, j := range order {
 		if mixed[0][i] != held[0][j] {
 			t.Fatal("the folds depend on the order of the examples")

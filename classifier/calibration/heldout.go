@@ -18,8 +18,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
-// Folds is the number of parts in which examples are left out.
-const Folds = 10
+// Folds is the number of parts in which examples are left out, slowFolds that for
+// a Slow head.
+const (
+	Folds     = 10
+	slowFolds = 3
+)
+
+// A Slow head takes minutes to fit. It is calibrated in fewer folds.
+type Slow interface{ Slow() }
 
 // maxScores bounds the scores of the held-out examples of a pseudo-session:
 // examples × classes.
@@ -90,9 +97,17 @@ type fold struct {
 
 // leftOut calibrates by folds over all sessions.
 func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
-	held, sizes := assign(t.Sessions)
-	folds := make([]fold, Folds)
-	err := dense.ParallelErr(Folds, func(f int) error {
+	head, err := t.Fresh()
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	parts := Folds
+	if _, slow := head.(Slow); slow {
+		parts = slowFolds
+	}
+	held, sizes := assign(t.Sessions, parts)
+	folds := make([]fold, parts)
+	err = dense.ParallelErr(parts, func(f int) error {
 		var err error
 		if folds[f], err = t.leave(ctx, held, f); err != nil {
 			return fmt.Errorf("leaving out examples: %w", err)
@@ -194,9 +209,9 @@ func argmax(v []float64) int {
 
 // assign returns the fold that holds out each example of each session, or −1
 // for the only example of a class, and the sizes of the classes. A class of n
-// examples has at most ⌈n/Folds⌉ in a fold. The folds depend on the classes and
+// examples has at most ⌈n/folds⌉ in a fold. The folds depend on the classes and
 // on content, but not on the order of the examples.
-func assign(sessions []episodes.Session) (held [][]int, sizes map[string]int) {
+func assign(sessions []episodes.Session, folds int) (held [][]int, sizes map[string]int) {
 	type example struct {
 		session, row int
 		hash         [sha256.Size]byte
@@ -225,7 +240,7 @@ func assign(sessions []episodes.Session) (held [][]int, sizes map[string]int) {
 				held[e.session][e.row] = -1
 				continue
 			}
-			held[e.session][e.row] = next % Folds
+			held[e.session][e.row] = next % folds
 			next++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -63,6 +64,11 @@ func (h *VARGP) UseBackend(m linalg.Backend) {
 		h.answer = answer // computed by m throughout, as if m had trained the head
 	}
 }
+
+var _ calibration.Slow = (*VARGP)(nil)
+
+// Slow implements calibration.Slow.
+func (h *VARGP) Slow() {}
 
 // Classes implements classifier.Head.
 func (h *VARGP) Classes() []string { return h.classes }

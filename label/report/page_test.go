@@ -129,6 +129,21 @@ func TestOrderAndStateOfCards(t *testing.T) {
 	}
 }
 
+// A rejected picture shows how unfamiliar it is, not the probability of a class
+// that it probably does not have.
+func TestRejectedCardsShowNovelty(t *testing.T) {
+	page := samplePage()
+	html := render(t, page)
+	for _, p := range page.Predictions {
+		from := strings.Index(html, `data-path="`+p.Path+`"`)
+		text := html[from : from+strings.Index(html[from:], "</li>")]
+		text = text[strings.Index(text, "</div>"):] // after the picture
+		if p.Rejected != strings.Contains(text, "novelty "+figure(p.Novelty)) || p.Rejected == strings.Contains(text, percent(p.Probability)) {
+			t.Errorf("%s, rejected %t: %s", p.Path, p.Rejected, text)
+		}
+	}
+}
+
 func TestSections(t *testing.T) {
 	all := parse(t, render(t, samplePage()))
 	ids := map[string]int{}

@@ -33,6 +33,7 @@ type card struct {
 	Source                 template.URL
 	NoPicture              string // why Source is empty
 	Probability, Bar       string
+	Novelty                string // shown instead of the probability if the picture is rejected
 	Runners                []runner
 	Details                string
 	State                  string // wrong or right, "" if the truth is unknown
@@ -190,7 +191,7 @@ func knownNames(classes []Class) map[string]bool {
 func newCard(q Prediction, known map[string]bool, margin float64) card {
 	c := card{
 		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
-		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")), Probability: percent(q.Probability), Bar: barWidth(q.Probability),
+		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")), Probability: percent(q.Probability), Bar: barWidth(q.Probability), Novelty: figure(q.Novelty),
 		State: correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain(q, margin),
 		Details: "margin " + percent(q.Margin) + ", entropy " + figure(q.EntropyNats) + " nats, novelty " + figure(q.Novelty),
 	}

@@ -1,0 +1,43 @@
+package model
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/method"
+)
+
+// A photo that was just taught, the only one of its class, is not unknown by the
+// threshold.
+func TestTaughtIsKnown(t *testing.T) {
+	for _, known := range method.Methods() {
+		t.Run(known.Name, func(t *testing.T) {
+			if testing.Short() && known.Name == "vargp" {
+				t.Skip("trains eight times")
+			}
+			m, _, err := Train(context.Background(), settings(known.Name), noisy(0, 6, strings.Fields("ant bee cat dog eel fox")...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			taught := noisy(1, 1, "gnu", "hen")
+			learn(t, m, taught)
+			limit := threshold(t, m, 0.05)
+			err = classifier.ScoreBatches(m.Predictor, taught.X, func(_ int, logProb blas64.General, novelty []float64) error {
+				for i, v := range novelty {
+					if v > limit {
+						t.Errorf("%s: novelty %.4g is above the threshold %.4g; %.3g", taught.Labels[i], v, limit, dense.Row(logProb, i))
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
