@@ -16,8 +16,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// Save writes the model atomically. The previous version becomes path.prev; if
-// it is identical, nothing is written. Save never replaces a file that is not a
+// Save writes the model atomically. The previous version becomes path.prev,
+// unless DropPrevious is set; if it is identical, nothing is written. Save never replaces a file that is not a
 // complete model, nor one that another process saved since this model was
 // loaded from it (ErrChangedMeanwhile; the check is not a lock: of two renames
 // within milliseconds the later wins). Leftovers of killed runs next to it are
@@ -51,7 +51,11 @@ func (m *Model) save(path string) error {
 		return err
 	}
 	if current == nil || *current != next {
-		if err := c.Write(path, func() error { return keepPrevious(path) }); err != nil {
+		previous := keepPrevious
+		if m.DropPrevious {
+			previous = dropPrevious
+		}
+		if err := c.Write(path, func() error { return previous(path) }); err != nil {
 			return err
 		}
 	}
@@ -102,6 +106,13 @@ func keepPrevious(path string) error {
 		return nil
 	}
 	return copyFile(previous, path)
+}
+
+func dropPrevious(path string) error {
+	if err := os.Remove(path + previousSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the previous version: %w", err)
+	}
+	return nil
 }
 
 // linkPrevious links to a temporary name that atomicfile.RemoveStale
@@ -162,10 +173,10 @@ func (m *Model) document(pointer *statisticsPointer) document {
 		Method: m.Method, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
 		Provenance: m.Provenance,
 		Seed:       m.Seed, ToolVersion: m.ToolVersion,
-		KeepStatistics: m.KeepStatistics, Statistics: pointer,
+		KeepStatistics: m.KeepStatistics, Traces: m.Traces, Statistics: pointer,
 	}
 	for _, s := range m.Sessions {
-		d.Sessions = append(d.Sessions, sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count()})
+		d.Sessions = append(d.Sessions, sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count(), s.FromStatistics, s.Refreshed})
 	}
 	if len(d.Classes) == 0 {
 		d.Dim = 0 // a head that forgot everything accepts any dimension
