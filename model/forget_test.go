@@ -244,6 +244,64 @@ func TestForgettingRepeatsTheHistory(t *testing.T) {
 	}
 }
 
+// TestForgettingASessionBeforeARefresh: super-classes that were rebuilt with a
+// class cannot be subtracted from; the refresh itself stays in the history.
+func TestForgettingASessionBeforeARefresh(t *testing.T) {
+	p := past{noisy(0, 24, "ant", "bee", "cat", "dog", "eel"), noisy(1, 5, "elk"), noisy(2, 5, "fox")}
+	learned := func(p ...Batch) string {
+		m, _, err := Train(context.Background(), settings("hppca"), p[0])
+		for i, b := range p[1:] {
+			if i == len(p)-2 {
+				err = errors.Join(err, m.Refresh(context.Background()))
+			}
+			learn(t, m, b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return savedAs(t, m)
+	}
+	path := learned(p...)
+	m := mustLoad(t, path)
+	var missing *MissingRowsError
+	if _, err := m.ForgetClass(context.Background(), "elk", Forgetting{}); !errors.As(err, &missing) || !strings.Contains(err.Error(), "super-classes") {
+		t.Errorf("without embeddings: %v", err)
+	}
+	if _, err := m.ForgetClass(context.Background(), "elk", Forgetting{Rows: p.rows}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(files(t, savedAs(t, m)), files(t, learned(p[0], p[2])), bytes.Equal) {
+		t.Error("the model is not the one that never saw the session")
+	}
+}
+
+// TestForgettingWhatTheCalibrationSaw: later samples cannot be subtracted if the
+// model cannot be calibrated again in the same way.
+func TestForgettingWhatTheCalibrationSaw(t *testing.T) {
+	for _, c := range []struct {
+		past past // a third session is learned from statistics
+		says string
+	}{
+		{past{noisy(0, 6, "ant", "bee", "cat"), noisy(1, 3, "elk"), noisy(2, 3, "fox")}, "calibrated with"},
+		{past{noisy(0, 24, "ant", "cat"), noisy(1, 22, "elk")}, "a part of each class"},
+	} {
+		m, _, err := Train(context.Background(), settings("plda"), c.past[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn(t, m, c.past[1])
+		for _, b := range c.past[2:] {
+			if _, err := m.LearnStats(context.Background(), statisticsOf(t, "plda", b)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var missing *MissingRowsError
+		if _, err := m.ForgetSamples(context.Background(), c.past[1].only([]int{0}), Forgetting{}); !errors.As(err, &missing) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v does not say %q", err, c.says)
+		}
+	}
+}
+
 // Of a large base session nothing is kept: it takes the embeddings.
 func TestForgettingFromALargeBaseSession(t *testing.T) {
 	for _, name := range []string{"plda", "ppca", "gpr", "hppca"} {
