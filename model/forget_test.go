@@ -134,14 +134,20 @@ func checkNeverSeen(t *testing.T, f forgettable, s Settings, p past, path string
 	}
 }
 
+// small returns settings with which vargp trains for a moment.
+func small(c method.Config) method.Config {
+	return method.Change(c, "vargp", func(v *vargp.Config) {
+		v.Epochs, v.Inducing, v.PredictHypers, v.PredictFunctions = 2, 4, 2, 2
+	})
+}
+
 // Every method forgets exactly: the files are those of a model that never saw
 // what is forgotten, and stay so when learning goes on.
 func TestForgettingIsNeverHavingSeen(t *testing.T) {
-	change := method.Change[vargp.Config]
 	for _, method := range method.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
 			s, p := settings(method.Name), history(6)
-			s.Heads = change(s.Heads, "vargp", func(c *vargp.Config) { c.Epochs, c.Inducing, c.PredictHypers, c.PredictFunctions = 2, 4, 2, 2 })
+			s.Heads = small(s.Heads)
 			path := p.learned(t, s)
 			for _, f := range forgettables() {
 				checkNeverSeen(t, f, s, p, path, Forgetting{})
@@ -353,11 +359,14 @@ func checkRefused(t *testing.T, f forgettable, m *Model, err error) {
 }
 
 // A later class of a large model is subtracted: log-probabilities equal those of
-// the model that never saw it.
+// the model that never saw it. vargp cannot do that, and ppca-online not for single
+// images.
 func TestSubtractionIsExact(t *testing.T) {
-	for _, name := range []string{"plda", "ppca", "ppca-eb", "plda+", "ncm", "lda", "hppca", "gpr"} {
+	for _, method := range method.Methods() {
+		name := method.Name
 		s := settings(name)
-		p := past{noisy(0, 24, "ant", "bee", "cat", "dog", "eel"), noisy(1, 4, "elk", "bee"), noisy(2, 3, "fox")}
+		s.Heads = small(s.Heads)
+		p := past{noisy(0, 21, "ant", "bee", "cat", "dog"), noisy(1, 4, "elk", "bee"), noisy(2, 3, "fox")}
 		path := p.learned(t, s)
 		for _, f := range forgettables() {
 			if f.name != "a later class" && f.name != "later images" {
@@ -366,6 +375,12 @@ func TestSubtractionIsExact(t *testing.T) {
 			f.where = also(f.where, func(s int) bool { return s > 0 })
 			m := mustLoad(t, path)
 			got, err := f.from(t, m, p, Forgetting{})
+			if name == "vargp" || name == "ppca-online" && f.class == "" {
+				if missing := (*MissingRowsError)(nil); !errors.Is(err, classifier.ErrUnsupported) || !errors.As(err, &missing) {
+					t.Errorf("%s: %s: %v", name, f.name, err)
+				}
+				continue
+			}
 			if err != nil || got.Way != Subtracted {
 				t.Errorf("%s: %s: %+v, %v", name, f.name, got, err)
 				continue
