@@ -51,15 +51,17 @@ type Learner interface {
 	Learn(ctx context.Context, x blas32.General, y []string) error
 }
 
-// A Forgetter can remove a whole class.
+// A Forgetter can remove a whole class. What classes share was estimated from the
+// base session and stays as it is, here and in SampleForgetter; model.Model forgets
+// that too.
 type Forgetter interface {
 	// Forget removes a class; the error wraps ErrUnknownClass if the head does
 	// not have it.
 	Forget(class string) error
 }
 
-// A SampleForgetter can remove single examples, exactly: the result equals a
-// learner that never saw them.
+// A SampleForgetter can remove single examples, exactly: except for what classes
+// share, the result equals a learner that never saw them.
 type SampleForgetter interface {
 	// ForgetSamples removes row i of x (n×d) from class y[i]; a class that
 	// loses its last example vanishes. On error the learner is unchanged.

@@ -18,8 +18,8 @@ type Method struct {
 	Key string
 	// Novelty describes what its novelty score measures.
 	Novelty string
-	// Extend describes how an old class gains examples, Forget how classes and
-	// single examples are forgotten.
+	// Extend describes how an old class gains examples, Forget how the head
+	// forgets classes and single examples without learning the rest again.
 	Extend, Forget string
 	// Statistics reports whether exact statistics are kept in a side file.
 	Statistics bool

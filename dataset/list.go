@@ -63,6 +63,25 @@ func ReadList(file, root string) (Listing, error) {
 	return r.listing, nil
 }
 
+// ReadPaths returns the paths of a list as they are written, without their labels.
+// The files need not exist.
+func ReadPaths(file string) ([]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read list: %w", err)
+	}
+	defer f.Close()
+	rows, err := parseList(f)
+	if err != nil {
+		return nil, fmt.Errorf("read list %s: %w", file, err)
+	}
+	paths := make([]string, len(rows))
+	for i, row := range rows {
+		paths[i] = row.sample.Path
+	}
+	return paths, nil
+}
+
 type listReader struct {
 	name, root string
 	listing    Listing

@@ -219,12 +219,22 @@ func (e *Embedder) prepare(wanted *preprocess.Spec, jpeg string) error {
 	return err
 }
 
-func (e *Embedder) openCache(fingerprint string) (*cache.Cache, error) {
-	dir, err := e.options.CacheDir()
+// Stored opens the stored embeddings of a provenance, for which no backbone is
+// needed. The Cache is nil, and has nothing, if it does not say how they were
+// computed.
+func (o Options) Stored(p Provenance) (*cache.Cache, error) {
+	if p.ExtractorFingerprint == "" || p.PreprocessFingerprint == "" {
+		return nil, nil
+	}
+	dir, err := o.CacheDir()
 	if err != nil {
 		return nil, err
 	}
-	return cache.Open(dir, cache.Namespace{Extractor: e.extractor.Fingerprint(), Preprocess: fingerprint}, e.options.Log)
+	return cache.Open(dir, cache.Namespace{Extractor: p.ExtractorFingerprint, Preprocess: p.PreprocessFingerprint}, o.Log)
+}
+
+func (e *Embedder) openCache(fingerprint string) (*cache.Cache, error) {
+	return e.options.Stored(Provenance{ExtractorFingerprint: e.extractor.Fingerprint(), PreprocessFingerprint: fingerprint})
 }
 
 func (e *Embedder) newStream(pre Preprocessor, c *cache.Cache) *Stream {

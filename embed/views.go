@@ -29,7 +29,7 @@ func (e Embeddings) Views(ctx context.Context, o Options, root string, count int
 			}
 			images.Samples = append(images.Samples, s)
 		}
-		embedder, err := Open(o)
+		embedder, err := OpenFor(e.Provenance, o)
 		if err != nil {
 			return nil, err
 		}

@@ -34,5 +34,6 @@
 //
 // The learned samples are a set of (content hash, class) pairs. Learning a pair
 // again changes nothing, so a crash after the rename followed by a second run
-// counts once; forgetting a pair that was not learned is an error.
+// counts once; forgetting a pair that was not learned is an error. Forgetting
+// learns the sessions again without it, see Model.ForgetClass.
 package model

@@ -29,6 +29,7 @@ type document struct {
 	ToolVersion    string             `json:"tool_version"`
 	Sessions       []sessionEntry     `json:"sessions"`
 	KeepStatistics bool               `json:"keep_statistics"`
+	Traces         bool               `json:"traces,omitempty"`
 	Statistics     *statisticsPointer `json:"statistics"`
 }
 
@@ -37,6 +38,9 @@ type sessionEntry struct {
 	NewClasses []string `json:"new_classes"`
 	// Count is the number of rows of samples.content in the session.
 	Count int `json:"count"`
+	// FromStatistics and Refreshed are as in Session.
+	FromStatistics bool `json:"from_statistics,omitempty"`
+	Refreshed      bool `json:"refreshed,omitempty"`
 }
 
 // statisticsPointer identifies a side file by its content.

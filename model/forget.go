@@ -1,12 +1,57 @@
 package model
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
+
+// A Forgetting says how to forget, and has what learning the rest again needs
+// beyond what the model keeps. The zero value is exact, with nothing more.
+type Forgetting struct {
+	// Rows returns the embeddings of the wanted contents, as far as it has them;
+	// nil has none.
+	Rows func(ctx context.Context, wanted map[Hash]bool) (map[Hash][]float32, error)
+	// Statistics are those that sessions were learned from.
+	Statistics []*classstats.Stats
+	// Approximate removes only what is stored by class. Settings, shared parameters
+	// and calibrations that cannot be fitted again keep their traces.
+	Approximate bool
+	// Env trains a projection again, and Checkpoint stores long trainings of the
+	// head; see Settings.
+	Env        dkl.TrainEnv
+	Checkpoint classifier.Checkpoint
+}
+
+// A Way says how something was forgotten.
+type Way string
+
+// The ways of forgetting.
+const (
+	// Relearned is exact: the model learned the rest again from embeddings, and
+	// is byte for byte the one that never saw what is forgotten.
+	Relearned Way = "learned again"
+	// Subtracted is exact up to rounding: nothing else depended on it, or the
+	// rest was learned again from statistics.
+	Subtracted Way = "subtracted"
+	// Approximated leaves traces.
+	Approximated Way = "approximated"
+)
+
+// Forgotten reports what was forgotten, and how.
+type Forgotten struct {
+	Way Way
+	// Samples were forgotten; Learned were learned again.
+	Samples, Learned int
+}
 
 // A NotLearnedError lists the samples that ForgetSamples did not find.
 type NotLearnedError struct{ Paths []string }
@@ -16,54 +61,132 @@ func (e *NotLearnedError) Error() string {
 }
 
 // ForgetClass removes a class and the record of its samples, so that they can
-// be learned again. The error wraps classifier.ErrUnknownClass or
-// classifier.ErrUnsupported.
-func (m *Model) ForgetClass(name string) error {
+// be learned again. The model becomes the one that never saw them: it learns the
+// rest again, session by session, if the embeddings are at hand, and otherwise
+// subtracts the class if nothing else depends on it. If neither is possible the
+// error wraps a *MissingRowsError. It wraps classifier.ErrUnknownClass for a
+// class that the model does not have. Cost: that of training once. On error the
+// model is unchanged.
+func (m *Model) ForgetClass(ctx context.Context, name string, how Forgetting) (Forgotten, error) {
 	if !slices.Contains(m.Classes(), name) {
-		return fmt.Errorf("forget class %q: %w%s", name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
+		return Forgotten{}, fmt.Errorf("forget class %q: %w%s", name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
 	}
-	if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
-		return fmt.Errorf("forget class %q: %s cannot forget: train it again without the class: %w", name, m.Method, classifier.ErrUnsupported)
+	gone := map[SampleID][]float32{}
+	for _, s := range m.Sessions {
+		for _, id := range s.Samples {
+			if id.Class == name {
+				gone[id] = nil
+			}
+		}
 	}
-	m.restoreStatistics()
-	if err := m.Predictor.Forget(name); err != nil {
-		return fmt.Errorf("forget class %q: %w", name, m.explain(err))
+	f, err := m.forget(ctx, gone, how, func() error {
+		if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
+			return fmt.Errorf("%s has no means of its own to forget: %w", m.Method, classifier.ErrUnsupported)
+		}
+		return m.Predictor.Forget(name)
+	})
+	if err != nil {
+		return f, fmt.Errorf("forget class %q: %w", name, err)
 	}
-	m.dropSamples(func(id SampleID) bool { return id.Class == name })
-	return nil
+	return f, nil
 }
 
-// ForgetSamples removes single samples exactly: the model predicts as if it had
-// never seen them, and they can be learned again. An empty label stands for the
-// only class that the content was learned as. If any sample was not learned,
-// the error is a *NotLearnedError and nothing changes; if the method cannot
-// forget samples or statistics are missing, it wraps classifier.ErrUnsupported.
-func (m *Model) ForgetSamples(b Batch) error {
-	if _, ok := m.Predictor.Head.(classifier.SampleForgetter); !ok {
-		if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
-			return fmt.Errorf("forget samples: %s cannot forget: train it again without them: %w", m.Method, classifier.ErrUnsupported)
-		}
-		return fmt.Errorf("forget samples: %s can only forget whole classes: %w", m.Method, classifier.ErrUnsupported)
+// ForgetSamples removes single samples, as ForgetClass does; a class that loses
+// its last sample vanishes. An empty label stands for the only class that the
+// content was learned as. If any sample was not learned, the error is a
+// *NotLearnedError and nothing changes.
+func (m *Model) ForgetSamples(ctx context.Context, b Batch, how Forgetting) (Forgotten, error) {
+	f, err := m.forgetSamples(ctx, b, how)
+	if err != nil {
+		return f, fmt.Errorf("forget samples: %w", err)
 	}
+	return f, nil
+}
+
+func (m *Model) forgetSamples(ctx context.Context, b Batch, how Forgetting) (Forgotten, error) {
 	if err := b.validate(m.Dim()); err != nil {
-		return fmt.Errorf("forget samples: %w", err)
+		return Forgotten{}, err
 	}
 	rows, ids, err := m.findLearned(b)
 	if err != nil {
-		return fmt.Errorf("forget samples: %w", err)
+		return Forgotten{}, err
+	}
+	x, labels, gone := b.rows(rows), make([]string, len(ids)), make(map[SampleID][]float32, len(ids))
+	for i, id := range ids {
+		labels[i], gone[id] = id.Class, dense.Row32(x, i)
+	}
+	return m.forget(ctx, gone, how, func() error {
+		if _, ok := m.Predictor.Head.(classifier.SampleForgetter); !ok {
+			return fmt.Errorf("%s has no means of its own to forget single samples: %w", m.Method, classifier.ErrUnsupported)
+		}
+		return m.Predictor.ForgetSamples(x, labels)
+	})
+}
+
+// forget forgets some samples, with their embeddings where these are known;
+// subtract does so by the head's own means.
+func (m *Model) forget(ctx context.Context, gone map[SampleID][]float32, how Forgetting, subtract func() error) (Forgotten, error) {
+	trace := m.trace(gone)
+	var missing *MissingRowsError
+	if !how.Approximate {
+		f, err := m.learnWithout(ctx, gone, how)
+		switch {
+		case err == nil || !errors.As(err, &missing):
+			return f, err
+		case trace != "":
+			return Forgotten{}, fmt.Errorf("%s, so that the rest has to be learned again, but %w", trace, missing)
+		}
 	}
 	m.restoreStatistics()
-	labels := make([]string, len(ids))
-	gone := make(map[SampleID]bool, len(ids))
-	for i, id := range ids {
-		labels[i] = id.Class
-		gone[id] = true
+	if err := subtract(); err != nil {
+		err = m.explain(err)
+		if missing != nil {
+			err = fmt.Errorf("%w; to learn the rest again, %w", err, missing)
+		}
+		return Forgotten{}, err
 	}
-	if err := m.Predictor.ForgetSamples(b.rows(rows), labels); err != nil {
-		return fmt.Errorf("forget samples: %w", m.explain(err))
+	m.dropSamples(gone)
+	if trace == "" {
+		return Forgotten{Way: Subtracted, Samples: len(gone)}, nil
 	}
-	m.dropSamples(func(id SampleID) bool { return gone[id] })
-	return nil
+	m.Traces = len(m.Classes()) > 0
+	return Forgotten{Way: Approximated, Samples: len(gone)}, nil
+}
+
+// trace says what the head's own means of forgetting would leave behind, "" for
+// nothing. What classes share comes from the base session; a class otherwise
+// depends only on its own samples.
+func (m *Model) trace(gone map[SampleID][]float32) string {
+	learned, forgotten := map[string]int{}, map[string]int{}
+	base, touched := true, false
+	for _, s := range m.Sessions {
+		here := 0
+		for _, id := range s.Samples {
+			learned[id.Class]++
+			if _, ok := gone[id]; ok {
+				forgotten[id.Class]++
+				here++
+			}
+		}
+		touched = touched || here > 0
+		switch {
+		case here > 0 && base:
+			return fmt.Sprintf("%d samples of the base session, from which everything that classes share was estimated, are to be forgotten", here)
+		case touched && s.Refreshed:
+			return "super-classes were rebuilt with what is to be forgotten"
+		}
+		base = base && len(s.Samples) == 0
+	}
+	p := m.Predictor
+	if p.kept == nil && (p.Calibration.Source == calibration.LeftOut || p.Calibration.Source == calibration.Simulated) {
+		return "the model was calibrated with what is to be forgotten"
+	}
+	for class, n := range forgotten {
+		if all := learned[class]; p.kept != nil && n < all && all > mostKept(len(learned), m.Dim()) {
+			return "the model is calibrated on a part of each class, which has to be chosen again"
+		}
+	}
+	return ""
 }
 
 // findLearned resolves empty labels and returns each learned sample once.
@@ -97,11 +220,11 @@ func (m *Model) findLearned(b Batch) (rows []int, ids []SampleID, err error) {
 }
 
 // dropSamples removes the records; sessions keep their index even if empty.
-func (m *Model) dropSamples(gone func(SampleID) bool) {
+func (m *Model) dropSamples(gone map[SampleID][]float32) {
 	classes := set(m.Classes())
 	for i := range m.Sessions {
 		s := &m.Sessions[i]
-		s.Samples = slices.DeleteFunc(s.Samples, gone)
+		s.Samples = slices.DeleteFunc(s.Samples, func(id SampleID) bool { _, ok := gone[id]; return ok })
 		s.NewClasses = slices.DeleteFunc(s.NewClasses, func(c string) bool { return !classes[c] })
 	}
 	m.changed = true

@@ -90,18 +90,27 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 	}
 	m.restoreStatistics()
 	before := slices.Clone(m.Classes())
-	if err := learner.LearnMoments(ctx, names, stats); err != nil {
+	if err := m.Predictor.learnMoments(ctx, learner, names, stats); err != nil {
 		return Outcome{}, m.explain(err)
 	}
-	m.Predictor.kept = nil // the examples are not at hand
-	if len(before) == 0 {
-		m.Predictor.Calibration = calibration.Calibration{Novelty: calibration.Novelty{Reason: noHeldOut}}
-		m.Predictor.Temperature, _ = m.Predictor.temperature.Value(func() (*temperature.Value, error) {
+	m.record(&o, before, names, Session{Samples: samples, FromStatistics: true})
+	return o, nil
+}
+
+// learnMoments learns a session from statistics with the head of p.
+func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, names []string, stats []*moments.Moments) error {
+	base := len(p.Classes()) == 0
+	if err := head.LearnMoments(ctx, names, stats); err != nil {
+		return err
+	}
+	p.kept = nil // the examples are not at hand
+	if base {
+		p.Calibration = calibration.Calibration{Novelty: calibration.Novelty{Reason: noHeldOut}}
+		p.Temperature, _ = p.temperature.Value(func() (*temperature.Value, error) {
 			return &temperature.Value{T: 1, Fallback: episodes.NoExamples}, nil
 		})
 	}
-	m.record(&o, before, names, samples)
-	return o, nil
+	return nil
 }
 
 // momentsLearner returns the head as a moments.Learner, if it takes embeddings

@@ -42,7 +42,7 @@ func (k *kept) with(x blas32.General, y []string) *kept {
 	}
 	next := &kept{sessions: append(slices.Clone(k.sessions), episodes.Session{X: own, Y: slices.Clone(y)}), all: k.all}
 	byClass := next.byClass()
-	most := min(calibration.MaxPerClass, keptValues/max(1, len(byClass)*x.Cols))
+	most := mostKept(len(byClass), x.Cols)
 	if most < 2 {
 		return nil
 	}
@@ -63,6 +63,15 @@ func (k *kept) with(x blas32.General, y []string) *kept {
 	next.all = false
 	return next
 }
+
+// mostKept returns how many embeddings of d values are kept of each class; below
+// 2 none are.
+func mostKept(classes, d int) int {
+	return min(calibration.MaxPerClass, keptValues/max(1, classes*d))
+}
+
+// complete reports whether everything that was learned is kept.
+func (k *kept) complete() bool { return k != nil && k.all }
 
 // position is a row of a session.
 type position struct{ session, row int }

@@ -87,18 +87,18 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	if err := m.Predictor.Learn(ctx, b.rows(p.rows), p.labels); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", m.explain(err))
 	}
-	m.record(&p.Outcome, before, p.labels, p.samples)
+	m.record(&p.Outcome, before, p.labels, Session{Samples: p.samples})
 	return p.Outcome, nil
 }
 
 // record adds a session to the history and sets the class lists of o.
-func (m *Model) record(o *Outcome, before, labels []string, samples []SampleID) {
+func (m *Model) record(o *Outcome, before, labels []string, s Session) {
 	o.NewClasses, o.MoreOf = split(m.Classes(), before, labels)
-	next := 0
 	if n := len(m.Sessions); n > 0 {
-		next = m.Sessions[n-1].Index + 1
+		s.Index = m.Sessions[n-1].Index + 1
 	}
-	m.Sessions = append(m.Sessions, Session{Index: next, NewClasses: slices.Clone(o.NewClasses), Samples: samples})
+	s.NewClasses = slices.Clone(o.NewClasses)
+	m.Sessions = append(m.Sessions, s)
 	m.changed = true
 }
 
@@ -112,6 +112,9 @@ func (m *Model) Refresh(ctx context.Context) error {
 	}
 	if err := r.Refresh(ctx); err != nil {
 		return fmt.Errorf("refresh: %w", err)
+	}
+	if n := len(m.Sessions); n > 0 {
+		m.Sessions[n-1].Refreshed = true
 	}
 	return nil // the classes are the same, and so are their statistics
 }

@@ -88,7 +88,7 @@ func decode(r io.ReaderAt, size int64, makes heads) (*Model, safetensors.Written
 	m := &Model{
 		Method: d.Method, HeadConfig: d.HeadConfig,
 		Provenance: d.Provenance,
-		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics,
+		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics, Traces: d.Traces,
 		makes: makes, statistics: statistics{pointer: d.Statistics},
 	}
 	if m.Sessions, err = readSessions(f, d); err != nil {
@@ -165,7 +165,7 @@ func cut(samples []SampleID, entries []sessionEntry) ([]Session, error) {
 		if e.Count > len(samples) {
 			return nil, fmt.Errorf("session %d has %d samples, %d are left", e.Index, e.Count, len(samples))
 		}
-		sessions = append(sessions, Session{e.Index, e.NewClasses, samples[:e.Count:e.Count]})
+		sessions = append(sessions, Session{e.Index, e.NewClasses, samples[:e.Count:e.Count], e.FromStatistics, e.Refreshed})
 		samples = samples[e.Count:]
 	}
 	if len(samples) > 0 {

@@ -42,6 +42,9 @@ type Session struct {
 	NewClasses []string
 	// Samples are the learned samples, in input order.
 	Samples []SampleID
+	// FromStatistics reports that it was learned from class statistics, Refreshed
+	// that Refresh was called after it.
+	FromStatistics, Refreshed bool
 }
 
 // Count returns the number of samples.
@@ -65,6 +68,11 @@ type Model struct {
 	Sessions    []Session
 	// KeepStatistics makes Save write the side file, for heads that have one.
 	KeepStatistics bool
+	// Traces reports that the model keeps traces of what it forgot approximately.
+	Traces bool
+	// DropPrevious makes Save remove the previous version of the file, and its
+	// statistics, because they hold what the model has forgotten.
+	DropPrevious bool
 
 	makes      heads // for reading back; the zero value stands for methods()
 	statistics statistics

@@ -165,8 +165,14 @@ func (p *Predictor) project(x blas32.General) (blas32.General, error) {
 // Learn implements classifier.Learner. The base session is the first session,
 // or the first after everything was forgotten.
 func (p *Predictor) Learn(ctx context.Context, x blas32.General, y []string) error {
+	return p.learn(ctx, x, y, false)
+}
+
+// learn is Learn. With more set, another session follows, and a calibration that
+// it would replace is left out.
+func (p *Predictor) learn(ctx context.Context, x blas32.General, y []string, more bool) error {
 	if len(p.Classes()) == 0 {
-		return p.learnBase(ctx, x, y)
+		return p.learnBase(ctx, x, y, more)
 	}
 	if err := classifier.CheckExamples(x, y, p.Dim()); err != nil {
 		return fmt.Errorf("learn: %w", err)
@@ -177,8 +183,10 @@ func (p *Predictor) Learn(ctx context.Context, x blas32.General, y []string) err
 	}
 	// The calibration comes first, since the head cannot unlearn.
 	next := p.calibratedOn(p.kept.with(x, y))
-	if err := next.calibrate(ctx); err != nil {
-		return err
+	if !more {
+		if err := next.calibrate(ctx); err != nil {
+			return err
+		}
 	}
 	if err := p.Head.Learn(ctx, z, y); err != nil {
 		return err
@@ -187,12 +195,14 @@ func (p *Predictor) Learn(ctx context.Context, x blas32.General, y []string) err
 	return nil
 }
 
-func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string) error {
+func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string, more bool) error {
 	next := *p
 	err := next.teachBase(ctx, x, y)
 	if err == nil {
 		next.kept = newKept(x, y)
-		err = next.calibrateBase(ctx, x, y)
+		if !more || !next.kept.complete() {
+			err = next.calibrateBase(ctx, x, y)
+		}
 	}
 	if err != nil {
 		head, again := p.fresh()
@@ -205,10 +215,15 @@ func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string)
 	return nil
 }
 
-// teachBase trains the projection and the head on the base session.
+// teachBase trains the projection, unless there is one, and the head on the base
+// session.
 func (p *Predictor) teachBase(ctx context.Context, x blas32.General, y []string) error {
-	if p.dkl == nil {
-		return p.teach(ctx, nil, x, y)
+	if p.dkl == nil || p.Projection != nil {
+		z, err := p.project(x)
+		if err != nil {
+			return err
+		}
+		return p.teach(ctx, nil, z, y)
 	}
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
 		return fmt.Errorf("dkl: learn: %w", err)
@@ -246,6 +261,10 @@ func (p *Predictor) unfitted() (classifier.Learner, error) {
 	if head, ok := p.Head.(episodes.Unfitter); ok {
 		return head.Unfitted()
 	}
+	return p.newHead()
+}
+
+func (p *Predictor) newHead() (classifier.Learner, error) {
 	head, err := p.fresh()
 	if err == nil {
 		classifier.UseBackend(head, p.env.Backend)
@@ -253,7 +272,34 @@ func (p *Predictor) unfitted() (classifier.Learner, error) {
 	return head, err
 }
 
-// Forget removes a class; see classifier.Forgetter.
+// Views returns the number of augmented views of every image that the projection
+// is trained on.
+func (p *Predictor) Views() int {
+	if p.dkl == nil {
+		return 0
+	}
+	return p.dkl.Training.Views
+}
+
+// untrained returns a Predictor with the settings of p that has learned nothing.
+// It stores trainings in c unless that is nil.
+func (p *Predictor) untrained(c classifier.Checkpoint) (*Predictor, error) {
+	next := &Predictor{temperature: p.temperature, dkl: p.dkl, env: p.env, seed: p.seed, uncalibrated: p.uncalibrated, fresh: p.fresh}
+	if c != nil {
+		next.fresh = func() (classifier.Learner, error) {
+			head, err := p.fresh()
+			classifier.UseCheckpoint(head, c)
+			return head, err
+		}
+	}
+	var err error
+	next.Head, err = next.newHead()
+	return next, err
+}
+
+// Forget removes a class as the head does, see classifier.Forgetter: what it
+// estimated from the base session for all classes stays. Model.ForgetClass forgets
+// exactly.
 func (p *Predictor) Forget(class string) error {
 	f, ok := p.Head.(classifier.Forgetter)
 	if !ok {
@@ -262,10 +308,10 @@ func (p *Predictor) Forget(class string) error {
 	if err := f.Forget(class); err != nil {
 		return err
 	}
-	return p.forgotten(p.kept.withoutClass(class))
+	return p.forgotten(context.Background(), p.kept.withoutClass(class))
 }
 
-// ForgetSamples removes single examples; see classifier.SampleForgetter.
+// ForgetSamples removes single examples as the head does, see Forget.
 func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
 	f, ok := p.Head.(classifier.SampleForgetter)
 	if !ok {
@@ -278,18 +324,18 @@ func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
 	if err := f.ForgetSamples(z, y); err != nil {
 		return err
 	}
-	return p.forgotten(p.kept.withoutRows(x, y))
+	return p.forgotten(context.Background(), p.kept.withoutRows(x, y))
 }
 
 // forgotten calibrates a Predictor whose head has forgotten something. Once the
 // last class is gone it drops the projection and all that was calibrated.
-func (p *Predictor) forgotten(rest *kept) error {
+func (p *Predictor) forgotten(ctx context.Context, rest *kept) error {
 	if len(p.Classes()) == 0 {
 		p.Projection, p.Temperature, p.Calibration, p.kept = nil, nil, calibration.Calibration{}, nil
 		return nil
 	}
 	next := p.calibratedOn(rest)
-	if err := next.calibrate(context.Background()); err != nil {
+	if err := next.calibrate(ctx); err != nil {
 		return err
 	}
 	*p = *next

@@ -62,7 +62,7 @@ func (p *Predictor) Save() (classifier.State, error) {
 	}
 	set := predictorState{
 		Temperature: p.temperature.Temperature, Fit: p.Temperature, Calibration: p.Calibration, Uncalibrated: p.uncalibrated,
-		KeepsAll: p.kept != nil && p.kept.all, Seed: p.seed, DKL: p.dkl, Head: head.Settings,
+		KeepsAll: p.kept.complete(), Seed: p.seed, DKL: p.dkl, Head: head.Settings,
 	}
 	tensors, err := p.kept.tensors(p.Classes())
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 )
 
 // Save writes the model atomically: it loads and compares the new file before it
-// replaces the old one. The previous version becomes path.prev; if it is
-// identical, nothing is written. Save never replaces a file that is not a
+// replaces the old one. The previous version becomes path.prev, unless
+// DropPrevious is set; if it is identical, nothing is written. Save never
+// replaces a file that is not a
 // complete model, nor one that another process saved since this model was
 // loaded from it (ErrChangedMeanwhile; the check is not a lock: of two renames
 // within milliseconds the later wins). Leftovers of killed runs next to it are
@@ -57,6 +58,9 @@ func (m *Model) save(path string) error {
 			clear(c.Tensors) // written; readBack needs the memory
 			if err := m.readBack(temporary, next, pointer); err != nil {
 				return errors.Join(err, removeUnreferenced(path))
+			}
+			if m.DropPrevious {
+				return dropPrevious(path)
 			}
 			return keepPrevious(path)
 		}
@@ -111,6 +115,13 @@ func keepPrevious(path string) error {
 		return nil
 	}
 	return copyFile(previous, path)
+}
+
+func dropPrevious(path string) error {
+	if err := os.Remove(path + previousSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the previous version: %w", err)
+	}
+	return nil
 }
 
 // linkPrevious links to a temporary name that atomicfile.RemoveStale
@@ -171,10 +182,10 @@ func (m *Model) document(pointer *statisticsPointer) document {
 		Method: m.Method, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
 		Provenance: m.Provenance,
 		Seed:       m.Seed, ToolVersion: m.ToolVersion,
-		KeepStatistics: m.KeepStatistics, Statistics: pointer,
+		KeepStatistics: m.KeepStatistics, Traces: m.Traces, Statistics: pointer,
 	}
 	for _, s := range m.Sessions {
-		d.Sessions = append(d.Sessions, sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count()})
+		d.Sessions = append(d.Sessions, sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count(), s.FromStatistics, s.Refreshed})
 	}
 	if len(d.Classes) == 0 {
 		d.Dim = 0 // a head that forgot everything accepts any dimension

@@ -179,7 +179,7 @@ func TestWithoutStatistics(t *testing.T) {
 		if !errors.Is(err, classifier.ErrUnsupported) || !errors.Is(err, classifier.ErrNoStatistics) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: learn: %v", name, err)
 		}
-		if err := m.ForgetSamples(batch(0, 1, 3, "bee")); !errors.Is(err, classifier.ErrNoStatistics) {
+		if _, err := m.ForgetSamples(context.Background(), batch(0, 1, 3, "bee"), Forgetting{Approximate: true}); !errors.Is(err, classifier.ErrNoStatistics) {
 			t.Errorf("%s: forget: %v", name, err)
 		}
 		save(t, m, path)
@@ -239,7 +239,7 @@ func TestSaveChecksTheHead(t *testing.T) {
 func TestForgettingEverythingAndStartingAfresh(t *testing.T) {
 	m := trained(t)
 	for _, c := range slices.Clone(m.Classes()) {
-		if err := m.ForgetClass(c); err != nil {
+		if _, err := m.ForgetClass(context.Background(), c, Forgetting{}); err != nil {
 			t.Fatal(err)
 		}
 	}

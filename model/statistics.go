@@ -168,6 +168,25 @@ func removeUnreferenced(path string) error {
 	return nil
 }
 
+// Beside returns the existing files that belong to the model at path: its previous
+// version, and the statistics of both.
+func Beside(path string) ([]string, error) {
+	path = resolve(path)
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path))
+		hash, side := strings.CutPrefix(rest, statisticsInfix)
+		if ok && (rest == previousSuffix || side && isHex(hash, statisticsHashLen)) {
+			files = append(files, filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+	return files, nil
+}
+
 // pointerOf returns a model's reference to its side file, reading only the
 // header.
 func pointerOf(path string) (*statisticsPointer, error) {

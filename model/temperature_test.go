@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
@@ -226,7 +227,13 @@ func TestNoCapabilityAppears(t *testing.T) {
 	_, save := p.Save()
 	_, export := p.Export(onnx.NewGraph(""), "x")
 	_, learn := p.momentsLearner("sharp", true)
-	m := &Model{Method: "sharp", Predictor: p}
+	b := Batch{X: x, Labels: y, Content: embed.HashRows(x)}
+	m := &Model{Method: "sharp", Predictor: p, Sessions: []Session{{}}}
+	for i, class := range y {
+		m.Sessions[0].Samples = append(m.Sessions[0].Samples, SampleID{Content: b.Content[i], Class: class})
+	}
+	_, class := m.ForgetClass(context.Background(), "c000", Forgetting{Approximate: true})
+	_, samples := m.ForgetSamples(context.Background(), b, Forgetting{Approximate: true})
 	statistics, keep := m.saveStatistics("m")
 	for name, err := range map[string]error{
 		"Forgetter":            p.Forget("c000"),
@@ -236,8 +243,8 @@ func TestNoCapabilityAppears(t *testing.T) {
 		"Exporter":             export,
 		"moments.Learner":      learn,
 		"Refresher":            m.Refresh(context.Background()),
-		"Forgetter of m":       m.ForgetClass("c000"),
-		"SampleForgetter of m": m.ForgetSamples(Batch{}),
+		"Forgetter of m":       class,
+		"SampleForgetter of m": samples,
 	} {
 		if !errors.Is(err, classifier.ErrUnsupported) {
 			t.Errorf("%s appeared: %v", name, err)

@@ -74,7 +74,7 @@ func TestShareOfFewShotClasses(t *testing.T) {
 		t.Errorf("a seventh class of 10 samples counts %v, want %v", m.fewShare(), want)
 	}
 	for _, name := range strings.Fields("ant bee cat dog eel fox") {
-		if err := m.ForgetClass(name); err != nil {
+		if _, err := m.ForgetClass(context.Background(), name, Forgetting{Approximate: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

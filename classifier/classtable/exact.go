@@ -59,6 +59,10 @@ func (m *Model[S, C]) changed(c Change, known bool) (*moments.Moments, error) {
 	return stats, c.AddTo(stats)
 }
 
+// Moments returns the exact statistics of a class, nil if they are missing. The
+// caller must not change them.
+func (h *Kept[S, C]) Moments(class string) *moments.Moments { return h.model.stats[class] }
+
 // Statistics implements classifier.StatisticsKeeper: it returns the exact
 // statistics of every class that has them. Tensor names begin with the position
 // of the class in the settings, as in "3.rows". For classes with up to d

@@ -9,7 +9,7 @@ func Method() classifier.Method {
 		Summary: "one Gaussian process per class, trained session by session, each posterior building on the earlier ones (VAR-GP, Kapoor 2021); for a moderate number of sessions and classes",
 		Novelty: "entropy, including a class for unseen input",
 		Extend:  "as a separate session, not exact",
-		Forget:  "not possible",
+		Forget:  "only by learning the rest again",
 	}, classifier.Definition[Config, *VARGP]{
 		Default: DefaultConfig(), New: New, Load: Load,
 		Resolve: func(c Config, r classifier.Run) Config {

@@ -71,7 +71,10 @@ func (a *app) inspectRejection(m *model.Model) {
 		a.say("rejection  calibrated on %d held-out images", c.Samples)
 	}
 	if n, bytes := m.Predictor.Kept(); n > 0 {
-		a.say("keeps      %d embeddings for calibration, %.1f MB; forget removes them", n, float64(bytes)/1e6)
+		a.say("keeps      %d embeddings to calibrate and to forget exactly, %.1f MB; forget removes them", n, float64(bytes)/1e6)
+	}
+	if m.Traces {
+		a.say("traces     of what was forgotten approximately are in what all classes share")
 	}
 }
 

@@ -27,7 +27,11 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	m, outcome, err := model.TrainStats(ctx, a.modelSettings(), s)
+	settings := a.modelSettings()
+	if settings.Backend, err = a.products(); err != nil {
+		return err
+	}
+	m, outcome, err := model.TrainStats(ctx, settings, s)
 	if err != nil {
 		return err
 	}
