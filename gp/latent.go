@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Prediction is a way to compute probabilities from the moments of f.
@@ -23,12 +24,7 @@ const (
 )
 
 // Validate returns an error unless p is one of the predictions.
-func (p Prediction) Validate() error {
-	if p != Quadrature && p != PlugIn {
-		return fmt.Errorf("%q is neither %s nor %s", p, Quadrature, PlugIn)
-	}
-	return nil
-}
+func (p Prediction) Validate() error { return setting.OneOf("prediction", p, Quadrature, PlugIn) }
 
 // A Latent holds the moments of f at q inputs under an equally weighted mixture
 // of Gaussians, one column per chain.

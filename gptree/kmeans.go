@@ -1,6 +1,7 @@
 package gptree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // same is the squared distance up to which two vectors of length 1 differ only by
@@ -38,13 +40,7 @@ func DefaultKMeansConfig() KMeansConfig { return KMeansConfig{Restarts: 50, MaxI
 
 // Validate names the field that is out of range.
 func (c KMeansConfig) Validate() error {
-	if c.Restarts < 1 || c.Restarts > maxTries {
-		return fmt.Errorf("restarts: %d is outside 1 … %d", c.Restarts, maxTries)
-	}
-	if c.MaxIter < 1 || c.MaxIter > maxTries {
-		return fmt.Errorf("max_iter: %d is outside 1 … %d", c.MaxIter, maxTries)
-	}
-	return nil
+	return cmp.Or(setting.Int("restarts", c.Restarts, 1, maxTries), setting.Int("max_iter", c.MaxIter, 1, maxTries))
 }
 
 // KMeans returns the tree of §3.1. Row c of means (C×d) is the mean of class c;

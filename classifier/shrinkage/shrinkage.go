@@ -1,6 +1,7 @@
 package shrinkage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // meanTol bounds the difference between the mean of float32 rows of length 1
@@ -54,10 +56,7 @@ func New(method string, cfg Config) (*Head, error) { return chosen(method, cfg, 
 // chosen is New for a head whose setting has already been chosen, unless choice
 // is nil.
 func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
-	if err := checkMethod(method); err != nil {
-		return nil, err
-	}
-	if err := cfg.Validate(); err != nil {
+	if err := cmp.Or(setting.OneOf("method", method, PLDAPlus, PPCAEB), cfg.Validate()); err != nil {
 		return nil, err
 	}
 	return &Head{method: method, cfg: cfg, Kept: classtable.NewKept(classtable.Method[shared, class]{

@@ -1,14 +1,15 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Kind names a covariance function.
@@ -44,16 +45,10 @@ type Kernel struct {
 
 // Validate names the field that is out of range.
 func (k Kernel) Validate() error {
-	if !slices.Contains(Kinds(), k.Kind) {
-		return fmt.Errorf("kind: %q is none of %v", k.Kind, Kinds())
-	}
-	if !(k.Lengthscale >= least && k.Lengthscale <= most) {
-		return fmt.Errorf("lengthscale: %g is outside %g … %g", k.Lengthscale, least, most)
-	}
-	if !(k.Outputscale >= least && k.Outputscale <= most) {
-		return fmt.Errorf("outputscale: %g is outside %g … %g", k.Outputscale, least, most)
-	}
-	return nil
+	return cmp.Or(
+		setting.OneOf("kind", k.Kind, Kinds()...),
+		setting.Float("lengthscale", k.Lengthscale, least, most), setting.Float("outputscale", k.Outputscale, least, most),
+	)
 }
 
 // Points are inputs prepared for a kernel, to be used in many matrices. They are
