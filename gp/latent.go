@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -53,10 +54,7 @@ func (l Latent) LogProbs(yes, no []float64, by Prediction) {
 
 // logMean returns log(1/n Σ eᵛ).
 func logMean(v []float64) float64 {
-	largest := v[0]
-	for _, x := range v {
-		largest = max(largest, x)
-	}
+	largest := slices.Max(v)
 	var sum float64
 	for _, x := range v {
 		sum += math.Exp(x - largest)

@@ -158,7 +158,7 @@ func (h *GPTree) takeVI(ctx context.Context, b *vi, dim int, rows, points map[st
 		first := x.Rows
 		x.Rows += len(points[name])
 		x.Data = append(x.Data, slices.Concat(points[name]...)...)
-		groups = append(groups, classifier.Group{Class: name, Rows: classifier.Range(first, x.Rows)})
+		groups = append(groups, classifier.Group{Class: name, Rows: dense.Range(first, x.Rows)})
 	}
 	h.all, h.fitted = h.all.With(x, groups), append(slices.Clone(h.fitted), b)
 	return nil

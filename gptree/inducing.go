@@ -32,10 +32,7 @@ func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]
 	}
 	out := make([][]float32, count)
 	for i := range out {
-		out[i] = make([]float32, d)
-		for j, v := range dense.Row(centres, i) {
-			out[i][j] = float32(v)
-		}
+		out[i] = dense.Narrowed(dense.Row(centres, i))
 	}
 	slices.SortFunc(out, exemplars.Compare)
 	return out

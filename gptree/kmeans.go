@@ -99,9 +99,7 @@ func centred(x blas64.General, classes []int) blas64.General {
 	for i := range classes {
 		blas64.Axpy(1/float64(len(classes)), dense.Vector(dense.Row(out, i)), dense.Vector(mean))
 	}
-	for i := range classes {
-		blas64.Axpy(-1, dense.Vector(mean), dense.Vector(dense.Row(out, i)))
-	}
+	dense.SubtractRow(out, mean)
 	return out
 }
 

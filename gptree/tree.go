@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // MaxClasses is the largest number of classes in a tree.
@@ -195,11 +196,8 @@ func (t *Tree) adopt(parent, child int) {
 
 // number finds the leaf of every class and numbers the splits.
 func (t *Tree) number(preorder []int) error {
-	t.leaves = make([]int, (len(preorder)+1)/2)
+	t.leaves = slices.Repeat([]int{-1}, (len(preorder)+1)/2)
 	t.splits = make([]int, 0, len(preorder)/2)
-	for c := range t.leaves {
-		t.leaves[c] = -1
-	}
 	for i, class := range preorder {
 		switch {
 		case class == internal:

@@ -62,7 +62,7 @@ func (h *Head[S, C]) Update(change func(m *Model[S, C]) error) error {
 		return err
 	}
 	if next.Fitted() {
-		if err := h.method.Rescore(next, classifier.Range(0, next.Classes.Len())); err != nil {
+		if err := h.method.Rescore(next, dense.Range(0, next.Classes.Len())); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -53,7 +52,7 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 		if last >= 0 && slices.Equal(of, seen[last]) {
 			break
 		}
-		if changed = classifier.Range(0, size); last >= 0 {
+		if changed = dense.Range(0, size); last >= 0 {
 			changed = moved(seen[last], of)
 		}
 		again := slices.ContainsFunc(seen, func(s []int) bool { return slices.Equal(s, of) })
@@ -74,10 +73,7 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussian, size, level int) ([]int, error) {
 	rng := random.Stream(c.Seed, "classifier/hppca/cluster", level)
 	seeds := []int{rng.IntN(len(gs))}
-	nearest := make([]float64, len(gs))
-	for i := range nearest {
-		nearest[i] = math.Inf(1)
-	}
+	nearest := slices.Repeat([]float64{math.Inf(1)}, len(gs))
 	distance := make([]float64, len(gs))
 	for len(seeds) < size {
 		if err := ctx.Err(); err != nil {
@@ -148,7 +144,7 @@ func (k *means) assign(changed []int) ([]int, error) {
 	}
 	of, distance := make([]int, len(k.gs)), make([]float64, len(k.gs))
 	if k.order == nil {
-		k.order = classifier.Range(0, len(k.gs))
+		k.order = dense.Range(0, len(k.gs))
 		for i := range of {
 			of[i] = smallest(k.row(i))
 		}

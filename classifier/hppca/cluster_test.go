@@ -148,7 +148,7 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)
 	}
-	everything, err := lowrank.NewStack(gaussians(h.Model().Classes.Values()), h.Model().Shared.scorer.centre, true, lowrank.Precise, h.Model().Backend).Scores(q, classifier.Range(0, 5))
+	everything, err := lowrank.NewStack(gaussians(h.Model().Classes.Values()), h.Model().Shared.scorer.centre, true, lowrank.Precise, h.Model().Backend).Scores(q, dense.Range(0, 5))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func stackedOf(g *Gaussian, first int, centre []float64, logDet bool, below []fl
 	for i, v := range g.Values {
 		k.weight[i] = v / (v + g.Lambda)
 	}
-	k.origin32, k.weight32 = narrowed(k.origin), narrowed(k.weight)
+	k.origin32, k.weight32 = dense.Narrowed(k.origin), dense.Narrowed(k.weight)
 	if logDet {
 		k.logDet = g.logDetBeyond()
 	}

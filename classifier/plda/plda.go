@@ -132,7 +132,7 @@ func rescore(m *model, changed []int) error {
 // logDensities returns the log-densities of a few rows (n×C), up to a constant
 // that all classes share, in O(d² + Cd) per row.
 func (sh *shared) logDensities(x blas32.General) (blas64.General, error) {
-	white, err := sh.space.Whitened(classifier.Placed(x, classifier.Range(0, x.Rows), true))
+	white, err := sh.space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
 	if err != nil {
 		return white, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
@@ -82,7 +83,7 @@ func (c Config) scoring(m *model) classifier.Scoring {
 	return classifier.Scoring{
 		Scores: func(x blas32.General) (blas64.General, error) {
 			q := lowrank.NewQueries(lowrank.Placed(x, *c.Normalize), m.Shared.centre)
-			return m.Shared.stack.Scores(q, classifier.Range(0, x.Rows))
+			return m.Shared.stack.Scores(q, dense.Range(0, x.Rows))
 		},
 		Novelty: func(scores []float64) float64 { // −½(r + log|Σ|) of all classes
 			if *c.LogDet {

@@ -119,7 +119,7 @@ func (c Config) startingVariance(s *moments.Session) float64 {
 	for _, e := range s.Classes {
 		within += e.Scatter()
 	}
-	all := classifier.Placed(s.X, classifier.Range(0, s.X.Rows), c.Normalize)
+	all := classifier.Placed(s.X, dense.Range(0, s.X.Rows), c.Normalize)
 	for _, v := range all.Data {
 		square += v * v
 	}

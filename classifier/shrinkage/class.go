@@ -40,10 +40,7 @@ func fitSpread(sp *gauss.Space, m *moments.Moments, q int) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	out := spread{values: e.Values, vectors: make([]float32, len(e.Values)*d)}
-	for i, v := range e.Vectors.Data {
-		out.vectors[i] = float32(v)
-	}
+	out := spread{values: e.Values, vectors: dense.Narrowed(e.Vectors.Data)}
 	for _, w := range e.Values {
 		trace -= w
 	}
@@ -72,10 +69,7 @@ func eigenpairs(sp *gauss.Space, m *moments.Moments, q int) (linalg.Eigen, float
 	if err != nil {
 		return linalg.Eigen{}, 0, err
 	}
-	var trace float64
-	for i := range S.Rows {
-		trace += S.Data[i*S.Stride+i]
-	}
+	trace := dense.Trace(S)
 	e, err := solver.TopEigen(S, q)
 	return e.Positive(1e-12), trace, err
 }

@@ -96,7 +96,7 @@ func (v values) row(i int) rowValues {
 }
 
 func (s *scorer) values(x blas32.General) (values, error) {
-	white, err := s.space.Whitened(classifier.Placed(x, classifier.Range(0, x.Rows), true))
+	white, err := s.space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
 	if err != nil {
 		return values{}, err
 	}

@@ -142,7 +142,7 @@ func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.G
 			column[r] = c
 		}
 	}
-	white, err := sp.Whitened(classifier.Placed(s.X, classifier.Range(0, s.X.Rows), true))
+	white, err := sp.Whitened(classifier.Placed(s.X, dense.Range(0, s.X.Rows), true))
 	if err != nil {
 		return white, err
 	}

@@ -255,7 +255,7 @@ func (h *VARGP) scoring() classifier.Scoring {
 		},
 		Scores: func(x blas32.General) (blas64.General, error) {
 			out := dense.New(x.Rows, 1+len(h.classes))
-			return out, h.answer.LogProb(out, classifier.Placed(x, classifier.Range(0, x.Rows), h.cfg.Normalize))
+			return out, h.answer.LogProb(out, classifier.Placed(x, dense.Range(0, x.Rows), h.cfg.Normalize))
 		},
 	}
 }

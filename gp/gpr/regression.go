@@ -99,10 +99,10 @@ func (r *Regression) Add(x, t blas64.General) error {
 	all := r.x.with(x) // appends beyond the rows of r.x, which stay valid on error
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
 		targets := withColumns(r.t, x.Rows) // r.t stays valid on error too
-		setColumns(targets, upTo(r.Len(), all.Rows), t)
+		setColumns(targets, dense.Range(r.Len(), all.Rows), t)
 		return wrap("add", r.fit(all, targets))
 	}
-	b, err := r.kernelRows(all, upTo(r.Len(), all.Rows))
+	b, err := r.kernelRows(all, dense.Range(r.Len(), all.Rows))
 	if err != nil {
 		return fmt.Errorf("add: %w", err)
 	}
@@ -116,7 +116,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 	if r.diag != nil {
 		r.diag = append(r.diag, make([]float64, x.Rows)...)
 	}
-	setColumns(r.t, upTo(n, all.Rows), t)
+	setColumns(r.t, dense.Range(n, all.Rows), t)
 	r.apply(u)
 	r.look()
 	return nil

@@ -90,7 +90,7 @@ func newSolver(method Method, t *triangle, raw linalg.Raw) (solver, float64, err
 	}
 	logDet := t.logDet()
 	if method == Cholesky {
-		return &cholesky{l: t, order: upTo(0, t.n)}, logDet, nil
+		return &cholesky{l: t, order: dense.Range(0, t.n)}, logDet, nil
 	}
 	invert(t)
 	return &woodbury{a: t, raw: raw, iterative: method == Iterative}, logDet, nil
@@ -129,12 +129,4 @@ func (t *triangle) packed() []float64 {
 		out = append(out, t.row(i)...)
 	}
 	return out
-}
-
-func upTo(first, last int) []int {
-	r := make([]int, last-first)
-	for i := range r {
-		r[i] = first + i
-	}
-	return r
 }

@@ -178,12 +178,3 @@ func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 2, gamma, l, 1, dst[h])
 	}
 }
-
-// rowNumbers returns 0, 1, … n−1.
-func rowNumbers(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}

@@ -146,7 +146,7 @@ func TestLogDensityEqualsDense(t *testing.T) {
 func change(p Params, n int, h float64) Params {
 	d, q := len(p.Mean), p.W.Cols
 	out := Params{Mean: slices.Clone(p.Mean), W: dense.New(d, q), Sigma2: p.Sigma2}
-	copyMatrix(out.W, p.W)
+	dense.Copy(out.W, p.W)
 	switch {
 	case n < d:
 		out.Mean[n] += h

@@ -59,10 +59,7 @@ func NewGaussian(p Params) (*Gaussian, error) {
 // log-determinant. If rounding has made the matrix indefinite, a little is
 // added to its diagonal.
 func invert(a blas64.General) (blas64.General, float64, error) {
-	var trace float64
-	for i := range a.Rows {
-		trace += a.Data[i*a.Stride+i]
-	}
+	trace := dense.Trace(a)
 	for jitter := 0.0; ; jitter = max(1e-12, 100*jitter) {
 		for i := range a.Rows {
 			a.Data[i*a.Stride+i] += jitter * trace / float64(a.Rows)
