@@ -107,25 +107,16 @@ func milestones(preset string, epochs int) []int {
 func (t Training) Resolved() Training {
 	p := preset(t.Preset)
 	t.Residual, t.Whiten = t.Residual || t.linear(), t.Whiten || p.Whiten
-	for _, v := range []struct{ to, from *int }{
-		{&t.Dim, &p.Dim}, {&t.Epochs, &p.Epochs}, {&t.Batch, &p.Batch}, {&t.Inducing, &p.Inducing},
-	} {
-		if *v.to == 0 {
-			*v.to = *v.from
-		}
-	}
+	t.Dim, t.Epochs, t.Batch, t.Inducing = cmp.Or(t.Dim, p.Dim), cmp.Or(t.Epochs, p.Epochs), cmp.Or(t.Batch, p.Batch), cmp.Or(t.Inducing, p.Inducing)
+	t.Rate, t.NaturalRate = cmp.Or(t.Rate, p.Rate), cmp.Or(t.NaturalRate, p.NaturalRate)
 	if t.Pretrain == FromPreset {
 		t.Pretrain = min(p.Pretrain, t.Epochs)
 	}
-	for _, v := range []struct{ to, from *float64 }{{&t.Rate, &p.Rate}, {&t.NaturalRate, &p.NaturalRate}} {
-		if *v.to == 0 {
-			*v.to = *v.from
-		}
+	if t.WeightDecay == FromPreset {
+		t.WeightDecay = p.WeightDecay
 	}
-	for _, v := range []struct{ to, from *float64 }{{&t.WeightDecay, &p.WeightDecay}, {&t.Anchor, &p.Anchor}} {
-		if *v.to == FromPreset {
-			*v.to = *v.from
-		}
+	if t.Anchor == FromPreset {
+		t.Anchor = p.Anchor
 	}
 	return t
 }

@@ -66,13 +66,7 @@ type conditional struct {
 // stream(c) the random numbers of chain c, called from several goroutines. It
 // checks ctx before it begins and then runs to the end.
 func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream func(chain int) *rand.Rand) (*Gibbs, error) {
-	if err := s.Validate(); err != nil {
-		return nil, fmt.Errorf("gp: gibbs: %w", err)
-	}
-	if err := checkYes(prior.Len(), yes); err != nil {
-		return nil, fmt.Errorf("gp: gibbs: %w", err)
-	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(s.Validate(), checkYes(prior.Len(), yes), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}
 	sampler := newSampler(prior, halves(yes))

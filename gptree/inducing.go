@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // inducingIterations bounds Lloyd's iterations for inducing inputs.
@@ -48,32 +49,12 @@ func seedCentres(x blas64.General, count int, rng *rand.Rand) blas64.General {
 		nearest[i] = squaredDistance(dense.Row(x, i), dense.Row(centres, 0))
 	}
 	for c := 1; c < count; c++ {
-		copy(dense.Row(centres, c), dense.Row(x, drawFrom(nearest, rng)))
+		copy(dense.Row(centres, c), dense.Row(x, max(0, random.Weighted(rng, nearest))))
 		for i := range nearest {
 			nearest[i] = min(nearest[i], squaredDistance(dense.Row(x, i), dense.Row(centres, c)))
 		}
 	}
 	return centres
-}
-
-// drawFrom draws an index with a probability proportional to its weight. If
-// rounding leaves a remainder, it returns the last index with a positive weight.
-func drawFrom(weights []float64, rng *rand.Rand) int {
-	var total float64
-	for _, w := range weights {
-		total += w
-	}
-	left, at := rng.Float64()*total, 0
-	for i, w := range weights {
-		if w == 0 {
-			continue
-		}
-		at = i
-		if left -= w; left < 0 {
-			break
-		}
-	}
-	return at
 }
 
 // assignNearest assigns every row to its nearest centre, the first in a tie, and

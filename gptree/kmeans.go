@@ -156,14 +156,13 @@ func cluster(x blas64.General, maxIter int, rng *rand.Rand) clustering {
 // squared distance from the first. It fails when all rows are the same.
 func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) {
 	sq := make([]float64, x.Rows)
-	var total float64
 	for i := range sq {
 		if d := squaredDistance(dense.Row(x, i), dense.Row(x, first)); d > same {
 			sq[i] = d
-			total += d
 		}
 	}
-	return drawFrom(sq, rng), total > 0
+	second = random.Weighted(rng, sq)
+	return second, second >= 0
 }
 
 // assign assigns every row to the nearer centre, the left one in a tie, and

@@ -116,7 +116,7 @@ func (t *Tree) Spans() (spans []Span, class []int) {
 
 // under returns the classes at and below a position.
 func (t *Tree) under(at int) []int {
-	classes := make([]int, 0, t.size(at))
+	var classes []int
 	for _, n := range t.nodes[at:t.end[at]] {
 		if n.Class >= 0 {
 			classes = append(classes, n.Class)
@@ -124,9 +124,6 @@ func (t *Tree) under(at int) []int {
 	}
 	return classes
 }
-
-// size returns the number of leaves at and below a position.
-func (t *Tree) size(at int) int { return (t.end[at] - at + 1) / 2 }
 
 // preorder lists the classes of the leaves, and internal for every split.
 func (t *Tree) preorder() []int {

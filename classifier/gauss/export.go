@@ -37,10 +37,11 @@ func (s *Stack) Graph(g *onnx.Graph, white string) (string, error) {
 	if s.factors.Rows > 0 {
 		own := make([]classifier.LowRank, C)
 		for i, p := range s.densities {
-			var err error
-			if own[i], err = p.lowRank(s.space); err != nil {
+			H, err := p.excess(s.space)
+			if err != nil {
 				return "", err
 			}
+			own[i] = classifier.LowRank{Rows: p.factor, Origin: p.shift, Weight: slices.Repeat([]float64{1}, len(p.values)), Excess: dense.Narrowed(H)}
 		}
 		r = g.Op("Sub", r, classifier.LowRankGraph(g, white, d, own))
 	}
@@ -62,12 +63,6 @@ func (sp *Space) squaresGraph(g *onnx.Graph, white string) string {
 		beside = g.Op("Mul", beside, g.Scalar(0))
 	}
 	return g.Node("Concat", []string{along, beside}, onnx.Int("axis", 1))
-}
-
-// lowRank returns the Woodbury part of a density.
-func (p *Density) lowRank(sp *Space) (classifier.LowRank, error) {
-	H, err := p.excess(sp)
-	return classifier.LowRank{Rows: p.factor, Origin: p.shift, Weight: slices.Repeat([]float64{1}, len(p.values)), Excess: dense.Narrowed(H)}, err
 }
 
 // excess returns H = F·D·Fᵀ + R⁻¹Λ⁻¹R⁻ᵀ − I (k×k), which is zero except for the

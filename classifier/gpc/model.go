@@ -1,7 +1,6 @@
 package gpc
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -53,13 +52,6 @@ func newModel(method string, cfg Config, all exemplars.Table) (*model, error) {
 	m.open = dense.New(cfg.Chains*cfg.Draws, m.classes)
 	addNormals(random.Stream(cfg.Seed, "classifier/gpc/open"), m.open.Data)
 	return m, nil
-}
-
-// fit makes the draws.
-func (m *model) fit(ctx context.Context, cfg Config) error {
-	var err error
-	m.draws, err = sample(ctx, cfg, m.like, m.data)
-	return err
 }
 
 // predict returns the log-probabilities (n×C) of a few rows and, in column C,

@@ -95,20 +95,7 @@ func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussi
 // draw returns an index with probability proportional to its weight; if all
 // weights are 0, the first index that was not drawn before.
 func draw(rng *rand.Rand, weights []float64, before []int) int {
-	var sum float64
-	for _, w := range weights {
-		sum += w
-	}
-	left := rng.Float64() * sum
-	at := -1
-	for i, w := range weights {
-		if w > 0 {
-			at = i
-			if left -= w; left < 0 {
-				break
-			}
-		}
-	}
+	at := random.Weighted(rng, weights)
 	for at < 0 || slices.Contains(before, at) {
 		at++
 	}
@@ -231,21 +218,17 @@ func fillEmpty(of []int, distance []float64, size int) {
 
 // update computes the super-classes that changed (eq. 4.13, 4.14).
 func (k *means) update(of []int, changed []int) error {
-	return dense.ParallelErr(len(changed), func(i int) (err error) {
-		k.supers[changed[i]], err = mixtureOf(k.mul, k.gs, k.weights, of, changed[i], k.cfg.R)
+	return dense.ParallelErr(len(changed), func(c int) (err error) {
+		var members []lowrank.Gaussian
+		var weights []float64
+		for i, s := range of {
+			if s == changed[c] {
+				members, weights = append(members, k.gs[i]), append(weights, k.weights[i])
+			}
+		}
+		k.supers[changed[c]], err = lowrank.Mixture(members, weights, k.cfg.R, k.mul)
 		return err
 	})
-}
-
-func mixtureOf(mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, of []int, super, r int) (lowrank.Gaussian, error) {
-	var members []lowrank.Gaussian
-	var w []float64
-	for i, s := range of {
-		if s == super {
-			members, w = append(members, gs[i]), append(w, weights[i])
-		}
-	}
-	return lowrank.Mixture(members, w, r, mul)
 }
 
 // moved returns the clusters whose members differ.

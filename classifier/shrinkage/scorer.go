@@ -56,10 +56,6 @@ func (s *scorer) add(column int, c class) {
 func (s *scorer) scoring() classifier.Scoring {
 	return classifier.Scoring{
 		Scores: s.batch, Batch: s.stack.Batch(),
-		LogProb: func(dst, scores []float64) {
-			copy(dst, scores)
-			classifier.LogSoftmax(dst)
-		},
 		Novelty: func(scores []float64) float64 { return -slices.Max(scores[len(scores)/2:]) },
 	}
 }

@@ -175,23 +175,17 @@ func (h *Head) Setting() Setting { return h.Model().Shared.Setting }
 // everything was given.
 func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
 
-// TakesUnit implements moments.Learner.
+// TakesUnit implements moments.Learner. Settings that pseudo-sessions would
+// choose are, after LearnMoments, those of a base session that is too small for
+// them: no calibration, and ν infinite if it was not given.
 func (h *Head) TakesUnit() bool { return true }
-
-// LearnMoments implements moments.Learner. Settings that pseudo-sessions would
-// choose are then those of a base session that is too small for them: no
-// calibration, and ν infinite if it was not given.
-func (h *Head) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
-	return h.LearnFrom(ctx, classes, stats)
-}
 
 // Unfitted implements episodes.Unfitter: the setting is fixed to the one that
 // this head chose.
 func (h *Head) Unfitted() (classifier.Learner, error) {
 	next, err := chosen(h.method, h.cfg, h.Choice())
-	if err != nil {
-		return nil, err
+	if err == nil {
+		next.UseBackend(h.Model().Backend)
 	}
-	next.UseBackend(h.Model().Backend)
-	return next, nil
+	return next, err
 }

@@ -61,9 +61,6 @@ func (r *Regression) Dim() int { return r.x.Cols }
 // Outputs returns C, the number of outputs.
 func (r *Regression) Outputs() int { return r.t.Rows }
 
-// Inputs returns the inputs (n×d); the caller must not change them.
-func (r *Regression) Inputs() blas64.General { return r.x.General }
-
 // Alpha returns α = (K+σ²I)⁻¹t (C×n); the caller must not change it.
 func (r *Regression) Alpha() blas64.General { return r.alpha }
 

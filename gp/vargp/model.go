@@ -134,9 +134,6 @@ func (m *Model) graph() *autodiff.Graph {
 	return &autodiff.Graph{Products: raw}
 }
 
-// Config returns the settings.
-func (m *Model) Config() Config { return m.cfg }
-
 // Inputs returns the inducing inputs of a group, task by task (M×d each). The
 // caller must not change them.
 func (m *Model) Inputs(g int) []blas64.General {

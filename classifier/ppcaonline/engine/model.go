@@ -74,15 +74,6 @@ func (s Statistics) clone() Statistics {
 // Gaussian returns the current parameters.
 func (m *Model) Gaussian() *Gaussian { return m.now }
 
-// Reference returns θ* of the class policy, nil if there is none yet.
-func (m *Model) Reference() *Gaussian { return m.ref }
-
-// Statistics returns a copy of the running averages.
-func (m *Model) Statistics() Statistics { return m.stats.clone() }
-
-// Steps returns the number of examples learned.
-func (m *Model) Steps() int { return m.k }
-
 // Pulls returns the counts of the R-steps so far.
 func (m *Model) Pulls() Pulls { return m.pulls }
 
