@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -77,11 +78,7 @@ func unitRows(means blas64.General) (blas64.General, error) {
 	}
 	x := dense.New(means.Rows, means.Cols)
 	for i := range x.Rows {
-		var largest float64
-		for _, v := range dense.Row(means, i) {
-			largest = max(largest, math.Abs(v))
-		}
-		if largest > 0 {
+		if largest := floats.Norm(dense.Row(means, i), math.Inf(1)); largest > 0 {
 			to := dense.Row(x, i)
 			for j, v := range dense.Row(means, i) {
 				to[j] = v / largest

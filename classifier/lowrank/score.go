@@ -65,15 +65,6 @@ func NewQueries(z blas64.General, centre []float64) *Queries {
 
 func (q *Queries) row(i int) []float64 { return dense.Row(q.z, i) }
 
-// gather returns the given rows in float32, without a copy if these are all
-// rows.
-func (q *Queries) gather(rows []int) blas32.General {
-	if len(rows) == q.z32.Rows {
-		return q.z32
-	}
-	return dense.Gather32(q.z32, rows)
-}
-
 // stacked is a Gaussian prepared for a Stack.
 type stacked struct {
 	*Gaussian

@@ -115,7 +115,10 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 	if s.mode == Few {
 		return s.scoresOfFew(q, rows)
 	}
-	scores, z32 := dense.New(len(rows), len(s.items)), q.gather(rows)
+	scores, z32 := dense.New(len(rows), len(s.items)), q.z32
+	if len(rows) != z32.Rows { // all rows need no copy
+		z32 = dense.Gather32(z32, rows)
+	}
 	buffer := dense.Borrowed[float32](&s.doubts, len(scores.Data))
 	defer s.doubts.Put(buffer)
 	doubts := blas32.General{Rows: scores.Rows, Cols: scores.Cols, Stride: scores.Stride, Data: *buffer}

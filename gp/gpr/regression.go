@@ -33,7 +33,7 @@ func New(kernel Kernel, cfg Config) (*Regression, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: empty(cfg.Method)}, nil
+	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: solverOf(cfg.Method, &triangle{}, nil, linalg.Gonum{})}, nil
 }
 
 // UseBackend sets the backend for batch fits and for folding corrections into an
@@ -43,13 +43,6 @@ func (r *Regression) UseBackend(m linalg.Backend) {
 	if w, ok := r.solver.(*woodbury); ok {
 		w.raw = m.Raw()
 	}
-}
-
-func empty(m Method) solver {
-	if m == Cholesky {
-		return &cholesky{l: &triangle{}}
-	}
-	return &woodbury{a: &triangle{}, raw: linalg.Gonum{}, iterative: m == Iterative}
 }
 
 // Len returns n, the number of examples.
@@ -295,7 +288,7 @@ func (r *Regression) correctAlpha(c correction) {
 
 // fit replaces the whole state by a batch fit. It retains x and t.
 func (r *Regression) fit(x inputs, t blas64.General) error {
-	s, logDet := empty(r.cfg.Method), 0.0
+	s, logDet := solverOf(r.cfg.Method, &triangle{}, nil, linalg.Gonum{}), 0.0
 	if x.Rows == 0 {
 		x, t = inputs{}, blas64.General{}
 	} else {

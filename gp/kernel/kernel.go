@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -93,10 +94,7 @@ func (k Kernel) Points(x blas64.General) (Points, error) {
 func unit(v []float64) float64 {
 	length, before := math.Sqrt(dense.Dot(v, v)), 1.0
 	if !(length > 1e-100 && length < 1e100) {
-		var largest float64
-		for _, x := range v {
-			largest = max(largest, math.Abs(x))
-		}
+		largest := floats.Norm(v, math.Inf(1))
 		if largest == 0 {
 			return 0
 		}
@@ -105,10 +103,7 @@ func unit(v []float64) float64 {
 		}
 		length, before = math.Sqrt(dense.Dot(v, v)), largest
 	}
-	by := 1 / length
-	for j := range v {
-		v[j] *= by
-	}
+	floats.Scale(1/length, v)
 	return before * length
 }
 

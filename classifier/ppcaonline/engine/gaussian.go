@@ -41,18 +41,22 @@ func NewGaussian(p Params) (*Gaussian, error) {
 		return g, nil
 	}
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.W, p.W, 0, g.wtw)
-	m := dense.New(q, q)
-	copy(m.Data, g.wtw.Data)
-	for j := range q {
-		m.Data[j*q+j] += p.Sigma2
-	}
-	inverse, logDet, err := invert(m)
+	inverse, logDet, err := invert(g.m())
 	if err != nil {
 		return nil, fmt.Errorf("gaussian: %w", err)
 	}
 	g.minv = inverse
 	g.logDet += logDet
 	return g, nil
+}
+
+// m returns M = WᵀW + σ²I (q×q).
+func (g *Gaussian) m() blas64.General {
+	m := dense.Clone(g.wtw)
+	for j := range m.Rows {
+		m.Data[j*m.Stride+j] += g.Sigma2
+	}
+	return m
 }
 
 // invert returns the inverse of a positive definite matrix and its
@@ -131,12 +135,7 @@ func (g *Gaussian) Root() (blas64.General, error) {
 	if q == 0 {
 		return root, nil
 	}
-	m := dense.New(q, q)
-	copy(m.Data, g.wtw.Data)
-	for j := range q {
-		m.Data[j*q+j] += g.Sigma2
-	}
-	l, err := linalg.InverseCholesky(m)
+	l, err := linalg.InverseCholesky(g.m())
 	if err != nil {
 		return root, fmt.Errorf("gaussian: %w", err)
 	}
