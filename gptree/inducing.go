@@ -46,12 +46,12 @@ func seedCentres(x blas64.General, count int, rng *rand.Rand) blas64.General {
 	copy(dense.Row(centres, 0), dense.Row(x, rng.IntN(x.Rows)))
 	nearest := make([]float64, x.Rows)
 	for i := range nearest {
-		nearest[i] = squaredDistance(dense.Row(x, i), dense.Row(centres, 0))
+		nearest[i] = dense.SquaredDistance(dense.Row(x, i), dense.Row(centres, 0))
 	}
 	for c := 1; c < count; c++ {
 		copy(dense.Row(centres, c), dense.Row(x, max(0, random.Weighted(rng, nearest))))
 		for i := range nearest {
-			nearest[i] = min(nearest[i], squaredDistance(dense.Row(x, i), dense.Row(centres, c)))
+			nearest[i] = min(nearest[i], dense.SquaredDistance(dense.Row(x, i), dense.Row(centres, c)))
 		}
 	}
 	return centres
@@ -62,9 +62,9 @@ func seedCentres(x blas64.General, count int, rng *rand.Rand) blas64.General {
 func assignNearest(owner []int, x, centres blas64.General) bool {
 	var changed bool
 	for i := range owner {
-		best, least := 0, squaredDistance(dense.Row(x, i), dense.Row(centres, 0))
+		best, least := 0, dense.SquaredDistance(dense.Row(x, i), dense.Row(centres, 0))
 		for c := 1; c < centres.Rows; c++ {
-			if sq := squaredDistance(dense.Row(x, i), dense.Row(centres, c)); sq < least {
+			if sq := dense.SquaredDistance(dense.Row(x, i), dense.Row(centres, c)); sq < least {
 				best, least = c, sq
 			}
 		}

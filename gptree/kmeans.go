@@ -154,7 +154,7 @@ func cluster(x blas64.General, maxIter int, rng *rand.Rand) clustering {
 func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) {
 	sq := make([]float64, x.Rows)
 	for i := range sq {
-		if d := squaredDistance(dense.Row(x, i), dense.Row(x, first)); d > same {
+		if d := dense.SquaredDistance(dense.Row(x, i), dense.Row(x, first)); d > same {
 			sq[i] = d
 		}
 	}
@@ -195,13 +195,5 @@ func centre(l, r []float64, x blas64.General, right []bool) float64 {
 	}
 	blas64.Scal(1/n[0], dense.Vector(l))
 	blas64.Scal(1/n[1], dense.Vector(r))
-	return n[0] * n[1] / (n[0] + n[1]) * squaredDistance(l, r)
-}
-
-func squaredDistance(a, b []float64) float64 {
-	var sum float64
-	for j, v := range a {
-		sum += (v - b[j]) * (v - b[j])
-	}
-	return sum
+	return n[0] * n[1] / (n[0] + n[1]) * dense.SquaredDistance(l, r)
 }

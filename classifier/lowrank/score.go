@@ -128,11 +128,7 @@ func (g *Gaussian) exact(z []float64) float64 {
 			residual[j] -= a * float64(l)
 		}
 	}
-	var sq float64
-	for _, v := range residual {
-		sq += v * v
-	}
-	return sq/g.Lambda + within
+	return dense.SumSquares(residual)/g.Lambda + within
 }
 
 // weightedSquares returns ‖u‖² = Σ w·(p−o)², in four sums that the processor

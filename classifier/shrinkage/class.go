@@ -58,12 +58,8 @@ func eigenpairs(sp *gauss.Space, m *moments.Moments, q int) (linalg.Eigen, float
 		if err != nil {
 			return linalg.Eigen{}, 0, err
 		}
-		var sq float64
-		for _, v := range white.Data {
-			sq += v * v
-		}
 		e, err := solver.ThinEigen(white, q, float64(m.N()-1))
-		return e, sq / float64(m.N()-1), err
+		return e, dense.SumSquares(white.Data) / float64(m.N()-1), err
 	}
 	S, err := whitenedCovariance(sp, m)
 	if err != nil {

@@ -166,6 +166,22 @@ func Range(first, last int) []int {
 	return r
 }
 
+// SquaredDistance returns ‖a − b‖².
+func SquaredDistance(a, b []float64) (sum float64) {
+	for j, v := range a {
+		sum += (v - b[j]) * (v - b[j])
+	}
+	return sum
+}
+
+// SumSquares returns ‖v‖², in one sum from first to last.
+func SumSquares(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += x * x
+	}
+	return sum
+}
+
 // Vector returns v as BLAS takes it, sharing memory.
 func Vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
 

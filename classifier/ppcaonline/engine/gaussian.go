@@ -112,20 +112,12 @@ func (g *Gaussian) LogDensityNats(x []float64) float64 {
 	if len(z) > 0 {
 		blas64.Gemv(blas.NoTrans, -1, g.W, dense.Vector(z), 1, dense.Vector(delta))
 	}
-	r := sumSquares(delta)/g.Sigma2 + sumSquares(z)
+	r := dense.SumSquares(delta)/g.Sigma2 + dense.SumSquares(z)
 	return -(float64(len(x))*math.Log(2*math.Pi) + g.logDet + r) / 2
 }
 
 // LogDetNats returns log|C|.
 func (g *Gaussian) LogDetNats() float64 { return g.logDet }
-
-func sumSquares(x []float64) float64 {
-	var sum float64
-	for _, v := range x {
-		sum += v * v
-	}
-	return sum
-}
 
 // Root returns R (q×d) with RᵀR = W·M⁻¹·Wᵀ, so that the squared Mahalanobis
 // distance is (‖δ‖² − ‖Rδ‖²)/σ². O(dq²).
