@@ -161,10 +161,5 @@ func codecField[T float32 | float64 | int64](c *Codec, name string, v *[]T, rows
 	}
 	*v = (*values)[column.rows*size : (column.rows+rows)*size : (column.rows+rows)*size]
 	column.rows += rows
-	for _, x := range *v {
-		if x-x != 0 { // NaN for NaN and for ±Inf
-			c.err = fmt.Errorf("tensor %s holds a NaN or an infinity", name)
-			return
-		}
-	}
+	c.err = checkFinite(name, *v)
 }

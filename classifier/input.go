@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -115,12 +116,7 @@ func GroupByClass(y []string) []Group {
 		}
 		groups[p].Rows = append(groups[p].Rows, i)
 	}
-	slices.SortFunc(groups, func(a, b Group) int {
-		if a.Class < b.Class {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(groups, func(a, b Group) int { return strings.Compare(a.Class, b.Class) })
 	return groups
 }
 
@@ -173,16 +169,5 @@ func Place(dst []float64, x []float32, unit bool) {
 		Unit(dst, x)
 		return
 	}
-	for j, v := range x {
-		dst[j] = float64(v)
-	}
-}
-
-// Range returns first … last−1.
-func Range(first, last int) []int {
-	r := make([]int, last-first)
-	for i := range r {
-		r[i] = first + i
-	}
-	return r
+	dense.Widen(dst, x)
 }

@@ -67,7 +67,7 @@ type Definition[C interface{ Validate() error }, H Learner] struct {
 	Default C
 	// Resolve applies a run's seed and statistics to the settings; nil leaves
 	// them unchanged.
-	Resolve func(C, Run) C
+	Resolve func(*C, Run)
 	New     func(C) (H, error)
 	Load    func(State) (H, error)
 	// MaxPerClass is nil for a head that stores no examples.
@@ -101,7 +101,9 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 		if d.Resolve == nil {
 			return settings
 		}
-		return Settings{d.Resolve(settings.Config.(C), r)}
+		c := settings.Config.(C)
+		d.Resolve(&c, r)
+		return Settings{c}
 	}
 	m.New = func(settings Settings) (Learner, error) { return learner(d.New(settings.Config.(C))) }
 	m.Load = func(s State) (Learner, error) { return learner(d.Load(s)) }

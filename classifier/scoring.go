@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -36,46 +37,32 @@ type Scoring struct {
 
 // Score implements Head.Score.
 func (s Scoring) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	if err := CheckScore(s.Head, dst, novelty, x); err != nil {
+	if s.LogProb == nil {
+		s.LogProb = func(dst, scores []float64) {
+			copy(dst, scores)
+			LogSoftmax(dst)
+		}
+	}
+	if s.Novelty == nil {
+		s.Novelty = func(scores []float64) float64 { return -slices.Max(scores) }
+	}
+	err := CheckScore(s.Head, dst, novelty, x)
+	size := cmp.Or(s.Batch, scoringRows)
+	for first := 0; err == nil && first < x.Rows; first += size {
+		var scores blas64.General
+		if scores, err = s.Scores(dense.Rows32(x, first, min(first+size, x.Rows))); err != nil {
+			break
+		}
+		dense.Parallel(scores.Rows, func(i int) {
+			row := dense.Row(scores, i)
+			if novelty != nil {
+				novelty[first+i] = s.Novelty(row)
+			}
+			s.LogProb(dense.Row(dst, first+i), row)
+		})
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.Method, err)
-	}
-	return s.each(x, func(i int, scores []float64) {
-		if novelty != nil {
-			novelty[i] = s.novelty(scores)
-		}
-		s.logProb(dense.Row(dst, i), scores)
-	})
-}
-
-func (s Scoring) logProb(dst, scores []float64) {
-	if s.LogProb != nil {
-		s.LogProb(dst, scores)
-		return
-	}
-	copy(dst, scores)
-	LogSoftmax(dst)
-}
-
-func (s Scoring) novelty(scores []float64) float64 {
-	if s.Novelty != nil {
-		return s.Novelty(scores)
-	}
-	return -slices.Max(scores)
-}
-
-// each calls do with the scores of every row of x, for several rows
-// concurrently.
-func (s Scoring) each(x blas32.General, do func(i int, scores []float64)) error {
-	size := s.Batch
-	if size == 0 {
-		size = scoringRows
-	}
-	for first := 0; first < x.Rows; first += size {
-		scores, err := s.Scores(dense.Rows32(x, first, min(first+size, x.Rows)))
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Method, err)
-		}
-		dense.Parallel(scores.Rows, func(i int) { do(first+i, dense.Row(scores, i)) })
 	}
 	return nil
 }

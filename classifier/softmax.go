@@ -1,22 +1,19 @@
 package classifier
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // LogSumExp returns log Σ exp(v), accurate at any finite size of v; −Inf for an
 // empty v.
 func LogSumExp(v []float64) float64 {
-	largest := math.Inf(-1)
-	for _, x := range v {
-		largest = max(largest, x)
+	if len(v) == 0 {
+		return math.Inf(-1)
 	}
-	if math.IsInf(largest, 0) {
-		return largest
-	}
-	var sum float64
-	for _, x := range v {
-		sum += math.Exp(x - largest)
-	}
-	return largest + math.Log(sum)
+	return floats.LogSumExp(v)
 }
 
 // negligible is the distance below the largest score at which a score no longer
@@ -30,10 +27,7 @@ func LogSoftmax(v []float64) {
 	if len(v) == 0 {
 		return
 	}
-	largest := v[0]
-	for _, x := range v {
-		largest = max(largest, x)
-	}
+	largest := slices.Max(v)
 	var sum float64
 	for j := range v {
 		v[j] -= largest

@@ -98,30 +98,32 @@ func (s State) CheckUnfitted() error {
 // Float32 returns a copy of the named tensor, which must have the given shape
 // and hold only finite values.
 func (s State) Float32(name string, shape ...int) ([]float32, error) {
-	t := s.Tensors[name]
-	if err := s.check(name, len(t.F32), shape); err != nil {
-		return nil, err
-	}
-	for _, v := range t.F32 {
-		if v-v != 0 {
-			return nil, fmt.Errorf("tensor %s holds a NaN or an infinity", name)
-		}
-	}
-	return slices.Clone(t.F32), nil
+	return cloned(s, name, s.Tensors[name].F32, shape)
 }
 
 // Float64 is Float32 for float64.
 func (s State) Float64(name string, shape ...int) ([]float64, error) {
-	t := s.Tensors[name]
-	if err := s.check(name, len(t.F64), shape); err != nil {
+	return cloned(s, name, s.Tensors[name].F64, shape)
+}
+
+func cloned[T float32 | float64](s State, name string, values []T, shape []int) ([]T, error) {
+	err := s.check(name, len(values), shape)
+	if err == nil {
+		err = checkFinite(name, values)
+	}
+	if err != nil {
 		return nil, err
 	}
-	for _, v := range t.F64 {
-		if v-v != 0 {
-			return nil, fmt.Errorf("tensor %s holds a NaN or an infinity", name)
+	return slices.Clone(values), nil
+}
+
+func checkFinite[T float32 | float64 | int64](tensor string, values []T) error {
+	for _, v := range values {
+		if v-v != 0 { // NaN for NaN and for ±Inf
+			return fmt.Errorf("tensor %s holds a NaN or an infinity", tensor)
 		}
 	}
-	return slices.Clone(t.F64), nil
+	return nil
 }
 
 // Counts returns a copy of the named int64 vector of the given length, whose

@@ -1,6 +1,10 @@
 package dkl
 
-import "fmt"
+import (
+	"cmp"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
+)
 
 // maxWidth bounds the width of a layer, maxParameters those of a head (2 GiB).
 const (
@@ -24,11 +28,5 @@ type Config struct {
 
 // Validate names the field that is out of range.
 func (c Config) Validate() error {
-	if c.Dim < 1 || c.Dim > maxWidth {
-		return fmt.Errorf("dim: %d is outside 1 … %d", c.Dim, maxWidth)
-	}
-	if c.Hidden < 0 || c.Hidden > maxWidth {
-		return fmt.Errorf("hidden: %d is outside 0 … %d", c.Hidden, maxWidth)
-	}
-	return nil
+	return cmp.Or(setting.Int("dim", c.Dim, 1, maxWidth), setting.Int("hidden", c.Hidden, 0, maxWidth))
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas64"
-
-	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
 // A tensor is the name and shape of a section of a flat parameter vector.
@@ -107,29 +105,4 @@ func cutAffine(flat []float64, rows, cols int) (affine, []float64) {
 func cutMatrix(flat []float64, rows, cols int) (blas64.General, []float64) {
 	n := rows * cols
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: flat[:n:n]}, flat[n:]
-}
-
-// toTensors copies a flat vector into named tensors.
-func toTensors(flat []float64, list []tensor) map[string]classifier.Tensor {
-	out := make(map[string]classifier.Tensor, len(list))
-	for _, t := range list {
-		n := t.size()
-		out[t.name] = classifier.Tensor{Shape: t.shape, F64: append([]float64{}, flat[:n]...)}
-		flat = flat[n:]
-	}
-	return out
-}
-
-// fromTensors is the inverse of toTensors. It allocates no more memory than the
-// state holds.
-func fromTensors(s classifier.State, list []tensor) ([]float64, error) {
-	var flat []float64
-	for _, t := range list {
-		values, err := s.Float64(t.name, t.shape...)
-		if err != nil {
-			return nil, err
-		}
-		flat = append(flat, values...)
-	}
-	return flat, nil
 }

@@ -55,9 +55,7 @@ func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linal
 	o.lay(h, len(rows))
 	copy(o.vector, h.theta)
 	for i, r := range rows {
-		for j, v := range r {
-			dense.Row(o.inducing, i)[j] = float64(v)
-		}
+		dense.Widen(dense.Row(o.inducing, i), r)
 	}
 	o.phi[0], o.phi[1] = math.Log(s.Lengthscale), math.Log(s.Outputscale)
 	return o, nil
@@ -186,11 +184,7 @@ func (o *objective) start(classes []string) gptree.Start {
 	at := 0
 	for leaf, c := range o.class {
 		for range o.counts[leaf] {
-			r := make([]float32, o.inducing.Cols)
-			for j, v := range dense.Row(o.inducing, at) {
-				r[j] = float32(v)
-			}
-			s.Inducing[c] = append(s.Inducing[c], r)
+			s.Inducing[c] = append(s.Inducing[c], dense.Narrowed(dense.Row(o.inducing, at)))
 			at++
 		}
 	}

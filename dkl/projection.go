@@ -74,7 +74,7 @@ func (c softmaxed) Score(dst blas64.General, novelty []float64, x blas32.General
 	if err != nil {
 		return err
 	}
-	if err := c.softmax.LogProb(dst, classifier.Placed(z, classifier.Range(0, z.Rows), false)); err != nil {
+	if err := c.softmax.LogProb(dst, classifier.Placed(z, dense.Range(0, z.Rows), false)); err != nil {
 		return err
 	}
 	for i := range novelty {

@@ -3,6 +3,8 @@ package dkl
 import (
 	"fmt"
 	"slices"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // maxMilestones bounds the steps of a schedule.
@@ -31,8 +33,8 @@ func (c SGDConfig) Validate() error {
 	if !(c.Momentum >= 0 && c.Momentum < 1) {
 		return fmt.Errorf("momentum: %g is not within 0 … 1, 1 excluded", c.Momentum)
 	}
-	if !(c.WeightDecay >= 0 && c.WeightDecay <= 1e6) {
-		return fmt.Errorf("weight_decay: %g is outside 0 … 1e6", c.WeightDecay)
+	if err := setting.Float("weight_decay", c.WeightDecay, 0, 1e6); err != nil {
+		return err
 	}
 	if len(c.Milestones) > maxMilestones || !slices.IsSorted(c.Milestones) {
 		return fmt.Errorf("milestones: want at most %d epochs, ascending", maxMilestones)

@@ -2,6 +2,7 @@ package dkl
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
@@ -15,7 +16,13 @@ type headSettings struct {
 // head) and "out.bias" (D); with a hidden layer also "hidden.weight" (H×d) and
 // "hidden.bias" (H), and with a trained skip "skip.weight" (D×d).
 func (h *Head) Save() (classifier.State, error) {
-	return classifier.NewState(headSettings{h.cfg, h.shape.in}, toTensors(h.theta, h.shape.tensors()))
+	tensors, flat := make(map[string]classifier.Tensor), slices.Clone(h.theta)
+	for _, t := range h.shape.tensors() {
+		n := t.size()
+		tensors[t.name] = classifier.Tensor{Shape: t.shape, F64: flat[:n:n]}
+		flat = flat[n:]
+	}
+	return classifier.NewState(headSettings{h.cfg, h.shape.in}, tensors)
 }
 
 // Load returns the head that Save described.
@@ -30,8 +37,12 @@ func Load(state classifier.State) (*Head, error) {
 	if err == nil {
 		s, err = newShape(set.In, set.Config)
 	}
-	if err == nil {
-		theta, err = fromTensors(state, s.tensors())
+	for _, t := range s.tensors() { // no more memory than the state holds
+		var values []float64
+		if err == nil {
+			values, err = state.Float64(t.name, t.shape...)
+		}
+		theta = append(theta, values...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("projection head: load: %w", err)

@@ -117,7 +117,7 @@ func TestTrainingRepeatsBitForBit(t *testing.T) {
 
 // turned is the examples in reverse order.
 func turned(e Examples) Examples {
-	rows := classifier.Range(0, e.X.Rows)
+	rows := dense.Range(0, e.X.Rows)
 	slices.Reverse(rows)
 	out := Examples{X: dense.Gather32(e.X, rows)}
 	for _, r := range rows {

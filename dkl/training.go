@@ -1,9 +1,10 @@
 package dkl
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
-	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Presets of the schedule: those of the paper's benchmarks (§C.2, C.3), and one
@@ -91,9 +92,6 @@ func preset(name string) Training {
 	return t
 }
 
-// leastEpochs returns 0 for a preset that trains nothing, otherwise 1.
-func (t Training) leastEpochs() int { return min(1, t.Epochs) }
-
 // milestones returns the epochs at which the rate drops to a tenth.
 func milestones(preset string, epochs int) []int {
 	switch preset {
@@ -109,25 +107,16 @@ func milestones(preset string, epochs int) []int {
 func (t Training) Resolved() Training {
 	p := preset(t.Preset)
 	t.Residual, t.Whiten = t.Residual || t.linear(), t.Whiten || p.Whiten
-	for _, v := range []struct{ to, from *int }{
-		{&t.Dim, &p.Dim}, {&t.Epochs, &p.Epochs}, {&t.Batch, &p.Batch}, {&t.Inducing, &p.Inducing},
-	} {
-		if *v.to == 0 {
-			*v.to = *v.from
-		}
-	}
+	t.Dim, t.Epochs, t.Batch, t.Inducing = cmp.Or(t.Dim, p.Dim), cmp.Or(t.Epochs, p.Epochs), cmp.Or(t.Batch, p.Batch), cmp.Or(t.Inducing, p.Inducing)
+	t.Rate, t.NaturalRate = cmp.Or(t.Rate, p.Rate), cmp.Or(t.NaturalRate, p.NaturalRate)
 	if t.Pretrain == FromPreset {
 		t.Pretrain = min(p.Pretrain, t.Epochs)
 	}
-	for _, v := range []struct{ to, from *float64 }{{&t.Rate, &p.Rate}, {&t.NaturalRate, &p.NaturalRate}} {
-		if *v.to == 0 {
-			*v.to = *v.from
-		}
+	if t.WeightDecay == FromPreset {
+		t.WeightDecay = p.WeightDecay
 	}
-	for _, v := range []struct{ to, from *float64 }{{&t.WeightDecay, &p.WeightDecay}, {&t.Anchor, &p.Anchor}} {
-		if *v.to == FromPreset {
-			*v.to = *v.from
-		}
+	if t.Anchor == FromPreset {
+		t.Anchor = p.Anchor
 	}
 	return t
 }
@@ -161,35 +150,22 @@ const (
 
 // Validate names the field that is out of range.
 func (t Training) Validate() error {
-	if !slices.Contains(Presets(), t.Preset) {
-		return fmt.Errorf("preset: %q is none of %s", t.Preset, strings.Join(Presets(), ", "))
-	}
 	r := t.Resolved()
-	for _, v := range []struct {
-		name                string
-		value, lowest, most int
-	}{
-		{"epochs", r.Epochs, preset(t.Preset).leastEpochs(), maxEpochs}, {"pretrain", r.Pretrain, 0, r.Epochs}, {"batch", r.Batch, 1, maxBatch},
-		{"inducing", r.Inducing, 1, maxInducing}, {"patience", r.Patience, 0, maxEpochs}, {"views", r.Views, 0, maxViews},
-	} {
-		if v.value < v.lowest || v.value > v.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", v.name, v.value, v.lowest, v.most)
-		}
+	least := min(1, preset(t.Preset).Epochs) // 0 for a preset that trains nothing
+	if err := cmp.Or(
+		setting.OneOf("preset", t.Preset, Presets()...),
+		setting.Int("epochs", r.Epochs, least, maxEpochs), setting.Int("pretrain", r.Pretrain, 0, r.Epochs), setting.Int("batch", r.Batch, 1, maxBatch),
+		setting.Int("inducing", r.Inducing, 1, maxInducing), setting.Int("patience", r.Patience, 0, maxEpochs), setting.Int("views", r.Views, 0, maxViews),
+	); err != nil {
+		return err
 	}
 	if r.Whiten && !(r.Residual && r.Hidden == 0) {
 		return fmt.Errorf("whiten: needs a residual head without hidden layer: set residual true, and hidden and dim 0")
 	}
-	if !(r.Anchor >= 0 && r.Anchor <= 1e6) {
-		return fmt.Errorf("anchor: %g is outside 0 … 1e6", r.Anchor)
-	}
 	if !(r.NaturalRate > 0 && r.NaturalRate <= 1) {
 		return fmt.Errorf("natural_rate: %g is not above 0 and at most 1", r.NaturalRate)
 	}
-	if !(r.Validation >= 0 && r.Validation <= 0.5) {
-		return fmt.Errorf("validation: %g is outside 0 … 0.5", r.Validation)
-	}
-	if err := t.head(1).Validate(); err != nil {
-		return err
-	}
-	return r.sgd().Validate()
+	return cmp.Or(
+		setting.Float("anchor", r.Anchor, 0, 1e6), setting.Float("validation", r.Validation, 0, 0.5), t.head(1).Validate(), r.sgd().Validate(),
+	)
 }

@@ -25,9 +25,9 @@ const whitenShrinkage = 0.3
 // order d.
 func (h *Head) whiten(d *data) error {
 	x := d.gather(plain(d.train))
-	mu := columnMeans(x)
+	mu := dense.MeanRow(x)
 	s := withinClasses(x, d.sizes())
-	scale := trace(s) / float64(s.Rows)
+	scale := dense.Trace(s) / float64(s.Rows)
 	if !(scale > 0) {
 		return nil
 	}
@@ -52,36 +52,16 @@ func (h *Head) whiten(d *data) error {
 	return nil
 }
 
-func columnMeans(x blas64.General) []float64 {
-	mu := make([]float64, x.Cols)
-	for i := range x.Rows {
-		for j, v := range dense.Row(x, i) {
-			mu[j] += v / float64(x.Rows)
-		}
-	}
-	return mu
-}
-
 // withinClasses returns the pooled covariance within classes. The rows of x are
 // grouped by class, with sizes[k] rows of class k; x is centred by class in place.
 func withinClasses(x blas64.General, sizes []int) blas64.General {
 	first := 0
 	for _, n := range sizes {
 		own := dense.Rows(x, first, first+n)
-		mu := dense.Vector(columnMeans(own))
-		for i := range n {
-			blas64.Axpy(-1, mu, dense.Vector(dense.Row(own, i)))
-		}
+		dense.SubtractRow(own, dense.MeanRow(own))
 		first += n
 	}
 	s := dense.New(x.Cols, x.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1/float64(max(1, x.Rows-len(sizes))), x, x, 0, s)
 	return s
-}
-
-func trace(s blas64.General) (sum float64) {
-	for i := range s.Rows {
-		sum += dense.Row(s, i)[i]
-	}
-	return sum
 }

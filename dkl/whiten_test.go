@@ -52,7 +52,7 @@ func TestWhitening(t *testing.T) {
 	e := stretched(4, 30, []float64{2, 1, 0.5, 0.1, 0.1})
 	tr, h := whitening(t, e)
 	x := tr.data.gather(plain(tr.data.train))
-	mean := columnMeans(x)
+	mean := dense.MeanRow(x)
 	z := dense.New(1, h.Dim())
 	if err := h.Forward(z, blas64.General{Rows: 1, Cols: len(mean), Stride: len(mean), Data: mean}); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestWhitening(t *testing.T) {
 		}
 	}
 	s := withinClasses(x, tr.data.sizes())
-	scale := trace(s) / 5
+	scale := dense.Trace(s) / 5
 	w := slices.Clone(h.w.out.w.Data)
 	for i := range 5 {
 		w[i*5+i]++

@@ -2,9 +2,11 @@ package gp
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -26,7 +28,7 @@ const (
 // firmFactor returns L and the jitter added to the diagonal of a, which is
 // only read.
 func firmFactor(a blas64.General) (l blas64.General, jitter float64, err error) {
-	largest := largestPivot(a)
+	largest := max(0, slices.Max(dense.Diagonal(a)))
 	if l, err = linalg.Cholesky(linalg.Gonum{}, a, 0); err == nil && smallestPivot(l) > firm*largest {
 		return l, 0, nil
 	}
@@ -35,18 +37,8 @@ func firmFactor(a blas64.General) (l blas64.General, jitter float64, err error) 
 	return l, jitter, err
 }
 
-func largestPivot(a blas64.General) (largest float64) {
-	for i := range a.Rows {
-		largest = max(largest, dense.Row(a, i)[i])
-	}
-	return largest
-}
-
 func smallestPivot(l blas64.General) float64 {
-	smallest := dense.Row(l, 0)[0]
-	for i := range l.Rows {
-		smallest = min(smallest, dense.Row(l, i)[i])
-	}
+	smallest := slices.Min(dense.Diagonal(l))
 	return smallest * smallest
 }
 
@@ -62,14 +54,10 @@ const safe = 1e-10
 // O(nr²/2) if k is nearly singular.
 func Root(k blas64.General) (r blas64.General, pivots []int) {
 	l, err := linalg.Cholesky(linalg.Gonum{}, k, 0)
-	if err != nil || smallestPivot(l) <= safe*largestPivot(k) {
+	if err != nil || smallestPivot(l) <= safe*slices.Max(dense.Diagonal(k)) {
 		return pivotedRoot(k)
 	}
-	pivots = make([]int, k.Rows)
-	for i := range pivots {
-		pivots[i] = i
-	}
-	return dense.Transposed(l), pivots
+	return dense.Transposed(l), dense.Range(0, k.Rows)
 }
 
 // pivotedRoot returns R (r×n) with RᵀR = k and the pivots by Cholesky
@@ -78,19 +66,11 @@ func Root(k blas64.General) (r blas64.General, pivots []int) {
 func pivotedRoot(k blas64.General) (blas64.General, []int) {
 	n := k.Rows
 	root := dense.New(n, n)
-	left := make([]float64, n) // diagonal of k − RᵀR
-	for i := range left {
-		left[i] = dense.Row(k, i)[i]
-	}
+	left := dense.Diagonal(k) // of k − RᵀR
 	var pivots []int
 	var floor float64
 	for r := range n {
-		p := 0
-		for i, x := range left {
-			if x > left[p] {
-				p = i
-			}
-		}
+		p := floats.MaxIdx(left)
 		if r == 0 {
 			floor = 1e-14 * float64(n) * left[p]
 		}

@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Bounds of a schedule.
@@ -36,13 +38,7 @@ func PaperSchedule() Schedule { return Schedule{Chains: 10, Steps: 1} }
 
 // Validate names the field that is out of range.
 func (s Schedule) Validate() error {
-	if s.Chains < 1 || s.Chains > maxChains {
-		return fmt.Errorf("chains: %d is outside 1 … %d", s.Chains, maxChains)
-	}
-	if s.Steps < 1 || s.Steps > maxSteps {
-		return fmt.Errorf("steps: %d is outside 1 … %d", s.Steps, maxSteps)
-	}
-	return nil
+	return cmp.Or(setting.Int("chains", s.Chains, 1, maxChains), setting.Int("steps", s.Steps, 1, maxSteps))
 }
 
 // Gibbs is a binary classifier whose posterior is a mixture over the ω of
@@ -70,13 +66,7 @@ type conditional struct {
 // stream(c) the random numbers of chain c, called from several goroutines. It
 // checks ctx before it begins and then runs to the end.
 func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream func(chain int) *rand.Rand) (*Gibbs, error) {
-	if err := s.Validate(); err != nil {
-		return nil, fmt.Errorf("gp: gibbs: %w", err)
-	}
-	if err := checkYes(prior.Len(), yes); err != nil {
-		return nil, fmt.Errorf("gp: gibbs: %w", err)
-	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(s.Validate(), checkYes(prior.Len(), yes), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}
 	sampler := newSampler(prior, halves(yes))

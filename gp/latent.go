@@ -3,12 +3,14 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Prediction is a way to compute probabilities from the moments of f.
@@ -23,12 +25,7 @@ const (
 )
 
 // Validate returns an error unless p is one of the predictions.
-func (p Prediction) Validate() error {
-	if p != Quadrature && p != PlugIn {
-		return fmt.Errorf("%q is neither %s nor %s", p, Quadrature, PlugIn)
-	}
-	return nil
-}
+func (p Prediction) Validate() error { return setting.OneOf("prediction", p, Quadrature, PlugIn) }
 
 // A Latent holds the moments of f at q inputs under an equally weighted mixture
 // of Gaussians, one column per chain.
@@ -57,10 +54,7 @@ func (l Latent) LogProbs(yes, no []float64, by Prediction) {
 
 // logMean returns log(1/n Σ eᵛ).
 func logMean(v []float64) float64 {
-	largest := v[0]
-	for _, x := range v {
-		largest = max(largest, x)
-	}
+	largest := slices.Max(v)
 	var sum float64
 	for _, x := range v {
 		sum += math.Exp(x - largest)

@@ -3,6 +3,7 @@ package gptree
 import (
 	"fmt"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
@@ -69,11 +70,7 @@ type halve func(classes []int) (right []bool, err error)
 
 // build grows a tree over the classes from its root.
 func build(classes int, by halve) (*Tree, error) {
-	all := make([]int, classes)
-	for c := range all {
-		all[c] = c
-	}
-	preorder, err := grow(make([]int, 0, 2*classes-1), all, by)
+	preorder, err := grow(make([]int, 0, 2*classes-1), dense.Range(0, classes), by)
 	if err != nil {
 		return nil, err
 	}

@@ -118,17 +118,3 @@ func (m *model) biased(bias float64) *model {
 	}
 	return &out
 }
-
-// checkChoice returns an error unless a saved choice matches the settings.
-func checkChoice(cfg Config, c *Choice) error {
-	if cfg.Calibrate != (c != nil) {
-		return fmt.Errorf("calibrate %v of the configuration does not match the recorded choice", cfg.Calibrate)
-	}
-	if c == nil {
-		return nil
-	}
-	if err := episodes.Valid(*c, func(r Root) error { return cfg.with(r).Validate() }); err != nil {
-		return fmt.Errorf("choice of the root: %w", err)
-	}
-	return nil
-}

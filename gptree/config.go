@@ -3,10 +3,10 @@ package gptree
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Builder names how a tree over classes is built.
@@ -107,37 +107,21 @@ func DefaultConfig() Config {
 
 // Validate names the field that is out of range.
 func (c Config) Validate() error {
-	if err := oneOf("tree", c.Tree, BuildKMeans, BuildRandom, BuildStickBreaking); err != nil {
-		return err
-	}
-	if err := oneOf("base", c.Base, BaseVI, BaseGibbs); err != nil {
-		return err
-	}
-	if err := oneOf("growth", c.Growth, GrowShared, GrowSession, GrowRebuild); err != nil {
-		return err
-	}
-	if err := oneOf("kernel", c.Kernel, kernel.Kinds()...); err != nil {
-		return err
-	}
-	if err := c.kernel(c.Outputscale).Validate(); err != nil {
+	if err := cmp.Or(
+		setting.OneOf("tree", c.Tree, BuildKMeans, BuildRandom, BuildStickBreaking), setting.OneOf("base", c.Base, BaseVI, BaseGibbs),
+		setting.OneOf("growth", c.Growth, GrowShared, GrowSession, GrowRebuild), setting.OneOf("kernel", c.Kernel, kernel.Kinds()...),
+		c.kernel(c.Outputscale).Validate(),
+	); err != nil {
 		return err
 	}
 	if err := c.gibbsKernel().Validate(); err != nil {
 		return fmt.Errorf("gibbs_%w", err)
 	}
-	if err := c.schedule().Validate(); err != nil {
+	if err := cmp.Or(
+		c.schedule().Validate(), c.Prediction.Validate(),
+		setting.Int("inducing", c.Inducing, 1, maxInducing), setting.Int("iterations", c.Iterations, 1, maxTries), setting.Int("max_per_class", c.MaxPerClass, 1, maxPerClass),
+	); err != nil {
 		return err
-	}
-	if err := c.Prediction.Validate(); err != nil {
-		return fmt.Errorf("prediction: %w", err)
-	}
-	for _, v := range []struct {
-		name        string
-		value, most int
-	}{{"inducing", c.Inducing, maxInducing}, {"iterations", c.Iterations, maxTries}, {"max_per_class", c.MaxPerClass, maxPerClass}} {
-		if v.value < 1 || v.value > v.most {
-			return fmt.Errorf("%s: %d is outside 1 … %d", v.name, v.value, v.most)
-		}
 	}
 	if !(c.RootBias >= -maxBias && c.RootBias <= maxBias) {
 		return fmt.Errorf("root_bias: %g is outside ±%g", c.RootBias, float64(maxBias))
@@ -165,13 +149,6 @@ func (c Config) validateRoot() error {
 		return fmt.Errorf("root_bias: %g and root_lengthscale: %g are set, but calibrate chooses them; set one or the other", c.RootBias, c.RootLengthscale)
 	}
 	return nil
-}
-
-func oneOf[T ~string](name string, v T, all ...T) error {
-	if slices.Contains(all, v) {
-		return nil
-	}
-	return fmt.Errorf("%s: %q is none of %v", name, v, all)
 }
 
 // kernel returns the kernel with the given outputscale.

@@ -158,7 +158,7 @@ func (h *GPTree) takeVI(ctx context.Context, b *vi, dim int, rows, points map[st
 		first := x.Rows
 		x.Rows += len(points[name])
 		x.Data = append(x.Data, slices.Concat(points[name]...)...)
-		groups = append(groups, classifier.Group{Class: name, Rows: classifier.Range(first, x.Rows)})
+		groups = append(groups, classifier.Group{Class: name, Rows: dense.Range(first, x.Rows)})
 	}
 	h.all, h.fitted = h.all.With(x, groups), append(slices.Clone(h.fitted), b)
 	return nil
@@ -232,7 +232,11 @@ func (h *GPTree) drop(rows []int) error {
 // most probable class, root included. With a single class there is no path and
 // the novelty is 0.
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Score(dst, novelty, x)
+	return classifier.Scoring{
+		Method: "gptree", Head: h, Scores: h.model.predict,
+		LogProb: func(dst, scores []float64) { copy(dst, scores) },
+		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
+	}.Score(dst, novelty, x)
 }
 
 // Variance implements classifier.Varier. It is the novelty: the tree has no
@@ -241,16 +245,6 @@ func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) 
 func (h *GPTree) Variance(dst []float64, x blas32.General) error {
 	classes := max(1, len(h.Classes()))
 	return h.Score(dense.New(x.Rows, classes), dst, x)
-}
-
-// scoring computes log-probabilities and, in one more column, the novelty.
-func (h *GPTree) scoring() classifier.Scoring {
-	return classifier.Scoring{
-		Method: "gptree", Head: h,
-		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(x) },
-		LogProb: func(dst, scores []float64) { copy(dst, scores) },
-		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
-	}
 }
 
 // Hierarchy implements classifier.Hierarchical.

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // cloud returns n examples of each of the classes first … last−1 in d
@@ -91,7 +92,7 @@ func TestProbabilitiesAreTheProductOfTheNodes(t *testing.T) {
 
 	k := kernel.Kernel{Kind: cfg.Kernel, Normalize: true, Lengthscale: 1, Outputscale: cfg.Outputscale}
 	points := func(m blas32.General) kernel.Points {
-		p, err := k.Points(classifier.Placed(m, classifier.Range(0, m.Rows), false))
+		p, err := k.Points(classifier.Placed(m, dense.Range(0, m.Rows), false))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // inducingIterations bounds Lloyd's iterations for inducing inputs.
@@ -32,10 +33,7 @@ func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]
 	}
 	out := make([][]float32, count)
 	for i := range out {
-		out[i] = make([]float32, d)
-		for j, v := range dense.Row(centres, i) {
-			out[i][j] = float32(v)
-		}
+		out[i] = dense.Narrowed(dense.Row(centres, i))
 	}
 	slices.SortFunc(out, exemplars.Compare)
 	return out
@@ -48,35 +46,15 @@ func seedCentres(x blas64.General, count int, rng *rand.Rand) blas64.General {
 	copy(dense.Row(centres, 0), dense.Row(x, rng.IntN(x.Rows)))
 	nearest := make([]float64, x.Rows)
 	for i := range nearest {
-		nearest[i] = squaredDistance(dense.Row(x, i), dense.Row(centres, 0))
+		nearest[i] = dense.SquaredDistance(dense.Row(x, i), dense.Row(centres, 0))
 	}
 	for c := 1; c < count; c++ {
-		copy(dense.Row(centres, c), dense.Row(x, drawFrom(nearest, rng)))
+		copy(dense.Row(centres, c), dense.Row(x, max(0, random.Weighted(rng, nearest))))
 		for i := range nearest {
-			nearest[i] = min(nearest[i], squaredDistance(dense.Row(x, i), dense.Row(centres, c)))
+			nearest[i] = min(nearest[i], dense.SquaredDistance(dense.Row(x, i), dense.Row(centres, c)))
 		}
 	}
 	return centres
-}
-
-// drawFrom draws an index with a probability proportional to its weight. If
-// rounding leaves a remainder, it returns the last index with a positive weight.
-func drawFrom(weights []float64, rng *rand.Rand) int {
-	var total float64
-	for _, w := range weights {
-		total += w
-	}
-	left, at := rng.Float64()*total, 0
-	for i, w := range weights {
-		if w == 0 {
-			continue
-		}
-		at = i
-		if left -= w; left < 0 {
-			break
-		}
-	}
-	return at
 }
 
 // assignNearest assigns every row to its nearest centre, the first in a tie, and
@@ -84,9 +62,9 @@ func drawFrom(weights []float64, rng *rand.Rand) int {
 func assignNearest(owner []int, x, centres blas64.General) bool {
 	var changed bool
 	for i := range owner {
-		best, least := 0, squaredDistance(dense.Row(x, i), dense.Row(centres, 0))
+		best, least := 0, dense.SquaredDistance(dense.Row(x, i), dense.Row(centres, 0))
 		for c := 1; c < centres.Rows; c++ {
-			if sq := squaredDistance(dense.Row(x, i), dense.Row(centres, c)); sq < least {
+			if sq := dense.SquaredDistance(dense.Row(x, i), dense.Row(centres, c)); sq < least {
 				best, least = c, sq
 			}
 		}

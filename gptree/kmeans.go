@@ -1,6 +1,7 @@
 package gptree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -8,10 +9,12 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // same is the squared distance up to which two vectors of length 1 differ only by
@@ -38,13 +41,7 @@ func DefaultKMeansConfig() KMeansConfig { return KMeansConfig{Restarts: 50, MaxI
 
 // Validate names the field that is out of range.
 func (c KMeansConfig) Validate() error {
-	if c.Restarts < 1 || c.Restarts > maxTries {
-		return fmt.Errorf("restarts: %d is outside 1 … %d", c.Restarts, maxTries)
-	}
-	if c.MaxIter < 1 || c.MaxIter > maxTries {
-		return fmt.Errorf("max_iter: %d is outside 1 … %d", c.MaxIter, maxTries)
-	}
-	return nil
+	return cmp.Or(setting.Int("restarts", c.Restarts, 1, maxTries), setting.Int("max_iter", c.MaxIter, 1, maxTries))
 }
 
 // KMeans returns the tree of §3.1. Row c of means (C×d) is the mean of class c;
@@ -81,11 +78,7 @@ func unitRows(means blas64.General) (blas64.General, error) {
 	}
 	x := dense.New(means.Rows, means.Cols)
 	for i := range x.Rows {
-		var largest float64
-		for _, v := range dense.Row(means, i) {
-			largest = max(largest, math.Abs(v))
-		}
-		if largest > 0 {
+		if largest := floats.Norm(dense.Row(means, i), math.Inf(1)); largest > 0 {
 			to := dense.Row(x, i)
 			for j, v := range dense.Row(means, i) {
 				to[j] = v / largest
@@ -103,9 +96,7 @@ func centred(x blas64.General, classes []int) blas64.General {
 	for i := range classes {
 		blas64.Axpy(1/float64(len(classes)), dense.Vector(dense.Row(out, i)), dense.Vector(mean))
 	}
-	for i := range classes {
-		blas64.Axpy(-1, dense.Vector(mean), dense.Vector(dense.Row(out, i)))
-	}
+	dense.SubtractRow(out, mean)
 	return out
 }
 
@@ -162,14 +153,13 @@ func cluster(x blas64.General, maxIter int, rng *rand.Rand) clustering {
 // squared distance from the first. It fails when all rows are the same.
 func farther(x blas64.General, first int, rng *rand.Rand) (second int, ok bool) {
 	sq := make([]float64, x.Rows)
-	var total float64
 	for i := range sq {
-		if d := squaredDistance(dense.Row(x, i), dense.Row(x, first)); d > same {
+		if d := dense.SquaredDistance(dense.Row(x, i), dense.Row(x, first)); d > same {
 			sq[i] = d
-			total += d
 		}
 	}
-	return drawFrom(sq, rng), total > 0
+	second = random.Weighted(rng, sq)
+	return second, second >= 0
 }
 
 // assign assigns every row to the nearer centre, the left one in a tie, and
@@ -205,13 +195,5 @@ func centre(l, r []float64, x blas64.General, right []bool) float64 {
 	}
 	blas64.Scal(1/n[0], dense.Vector(l))
 	blas64.Scal(1/n[1], dense.Vector(r))
-	return n[0] * n[1] / (n[0] + n[1]) * squaredDistance(l, r)
-}
-
-func squaredDistance(a, b []float64) float64 {
-	var sum float64
-	for j, v := range a {
-		sum += (v - b[j]) * (v - b[j])
-	}
-	return sum
+	return n[0] * n[1] / (n[0] + n[1]) * dense.SquaredDistance(l, r)
 }

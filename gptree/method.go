@@ -25,9 +25,6 @@ func define(name string, tree Builder, summary string) classifier.Method {
 		Forget:  "novel classes and examples, refitted; base ones with base gibbs",
 	}, classifier.Definition[Config, *GPTree]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c Config, r classifier.Run) Config {
-			c.Tree, c.Seed = cmp.Or(tree, c.Tree), r.Seed
-			return c
-		},
+		Resolve: func(c *Config, r classifier.Run) { c.Tree, c.Seed = cmp.Or(tree, c.Tree), r.Seed },
 	})
 }

@@ -3,6 +3,7 @@ package gptree
 import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
@@ -36,14 +37,10 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 	out := dense.New(x.Rows, m.tree.Classes()+1)
 	for i := range x.Rows {
 		to, from := dense.Row(out, i), dense.Row(leaves, i)
-		best := 0
 		for leaf, l := range from {
 			to[m.column[leaf]] = l
-			if l > from[best] {
-				best = leaf
-			}
 		}
-		to[len(to)-1] = m.novelty(dense.Row(q.unknown, i), best)
+		to[len(to)-1] = m.novelty(dense.Row(q.unknown, i), floats.MaxIdx(from))
 	}
 	return out, nil
 }
@@ -66,7 +63,7 @@ func (m *model) novelty(unknown []float64, leaf int) float64 {
 // query computes the quantities that the nodes share.
 func (m *model) query(x blas32.General) (*query, error) {
 	k := m.cfg.kernel(1)
-	z, err := k.Points(classifier.Placed(x, classifier.Range(0, x.Rows), false))
+	z, err := k.Points(classifier.Placed(x, dense.Range(0, x.Rows), false))
 	if err != nil {
 		return nil, err
 	}

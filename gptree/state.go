@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 )
@@ -77,7 +78,8 @@ func Load(s classifier.State) (*GPTree, error) {
 const maxSession = 1 << 30
 
 func (h *GPTree) restore(s classifier.State, set settings) error {
-	if err := checkChoice(set.Config, set.Choice); err != nil {
+	valid := func(r Root) error { return set.Config.with(r).Validate() }
+	if err := episodes.CheckSaved("the root", set.Config.Calibrate, set.Choice, valid); err != nil {
 		return err
 	}
 	h.choice = set.Choice

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // MaxClasses is the largest number of classes in a tree.
@@ -115,7 +116,7 @@ func (t *Tree) Spans() (spans []Span, class []int) {
 
 // under returns the classes at and below a position.
 func (t *Tree) under(at int) []int {
-	classes := make([]int, 0, t.size(at))
+	var classes []int
 	for _, n := range t.nodes[at:t.end[at]] {
 		if n.Class >= 0 {
 			classes = append(classes, n.Class)
@@ -123,9 +124,6 @@ func (t *Tree) under(at int) []int {
 	}
 	return classes
 }
-
-// size returns the number of leaves at and below a position.
-func (t *Tree) size(at int) int { return (t.end[at] - at + 1) / 2 }
 
 // preorder lists the classes of the leaves, and internal for every split.
 func (t *Tree) preorder() []int {
@@ -195,11 +193,8 @@ func (t *Tree) adopt(parent, child int) {
 
 // number finds the leaf of every class and numbers the splits.
 func (t *Tree) number(preorder []int) error {
-	t.leaves = make([]int, (len(preorder)+1)/2)
+	t.leaves = slices.Repeat([]int{-1}, (len(preorder)+1)/2)
 	t.splits = make([]int, 0, len(preorder)/2)
-	for c := range t.leaves {
-		t.leaves[c] = -1
-	}
 	for i, class := range preorder {
 		switch {
 		case class == internal:

@@ -66,7 +66,7 @@ func (b Batch) validateLabels() error {
 // rows copies the given rows, or returns X itself if they are all of its rows:
 // heads retain no reference to what they learn.
 func (b Batch) rows(which []int) blas32.General {
-	if slices.Equal(which, classifier.Range(0, b.X.Rows)) {
+	if slices.Equal(which, dense.Range(0, b.X.Rows)) {
 		return b.X
 	}
 	return dense.Gather32(b.X, which)

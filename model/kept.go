@@ -93,7 +93,7 @@ func (k *kept) byClass() map[string][]position {
 func (k *kept) without(drop map[position]bool) *kept {
 	next := &kept{all: k.all}
 	for s, session := range k.sessions {
-		rows := slices.DeleteFunc(classifier.Range(0, len(session.Y)), func(i int) bool { return drop[position{s, i}] })
+		rows := slices.DeleteFunc(dense.Range(0, len(session.Y)), func(i int) bool { return drop[position{s, i}] })
 		if len(rows) > 0 {
 			next.sessions = append(next.sessions, session.Pick(rows))
 		}

@@ -101,7 +101,7 @@ func learn(t *testing.T, h classifier.Learner, s session) {
 func LogProb(t testing.TB, h classifier.Head, x blas32.General) blas64.General {
 	t.Helper()
 	C := len(h.Classes())
-	dst := blas64.General{Rows: x.Rows, Cols: C, Stride: C, Data: make([]float64, x.Rows*C)}
+	dst := dense.New(x.Rows, C)
 	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func unchanged(t *testing.T, what string, h classifier.Learner, before []classif
 // sameHead compares two heads class by class, whatever their column order.
 func (f Factory) sameHead(t *testing.T, what string, got, want classifier.Head) {
 	t.Helper()
-	if !equalSets(got.Classes(), want.Classes()) {
+	if !slices.Equal(slices.Sorted(slices.Values(got.Classes())), slices.Sorted(slices.Values(want.Classes()))) {
 		t.Fatalf("%s: classes %v, want %v", what, got.Classes(), want.Classes())
 	}
 	a, b := LogProb(t, got, queries()), LogProb(t, want, queries())
@@ -164,9 +164,4 @@ func (f Factory) sameHead(t *testing.T, what string, got, want classifier.Head) 
 			}
 		}
 	}
-}
-
-func equalSets(a, b []string) bool {
-	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
-	return slices.Equal(a, b)
 }

@@ -54,7 +54,7 @@ func (m *Model[S, C]) changed(c Change, known bool) (*moments.Moments, error) {
 	}
 	stats.Use(m.Backend)
 	if c.Removed {
-		return stats, c.RemoveFrom(stats)
+		return stats, stats.Remove(c.Float32())
 	}
 	return stats, c.AddTo(stats)
 }

@@ -62,7 +62,7 @@ func (h *Head[S, C]) Update(change func(m *Model[S, C]) error) error {
 		return err
 	}
 	if next.Fitted() {
-		if err := h.method.Rescore(next, classifier.Range(0, next.Classes.Len())); err != nil {
+		if err := h.method.Rescore(next, dense.Range(0, next.Classes.Len())); err != nil {
 			return err
 		}
 	}
@@ -81,8 +81,9 @@ func (h *Head[S, C]) Learn(ctx context.Context, x blas32.General, y []string) er
 	return h.named("learn", err)
 }
 
-// LearnFrom learns a session from statistics; see moments.Learner.
-func (h *Head[S, C]) LearnFrom(ctx context.Context, classes []string, stats []*moments.Moments) error {
+// LearnMoments learns a session from statistics, for heads that implement
+// moments.Learner.
+func (h *Head[S, C]) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
 	s, err := moments.SessionOf(classes, stats, h.model.Dim)
 	if err == nil {
 		err = h.learn(ctx, s)

@@ -130,7 +130,7 @@ func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config, 
 func each[R any](ctx context.Context, plan *Plan, s Session, do func(context.Context, Draw) (R, error)) ([]R, error) {
 	results, errs := make([]R, len(plan.Splits)), make([]error, len(plan.Splits))
 	var group errgroup.Group
-	group.SetLimit(splitsAtOnce(s.X))
+	group.SetLimit(max(1, min(runtime.GOMAXPROCS(0), splitValues/(s.X.Rows*s.X.Cols))))
 	for i, split := range plan.Splits {
 		group.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
@@ -146,10 +146,6 @@ func each[R any](ctx context.Context, plan *Plan, s Session, do func(context.Con
 		}
 	}
 	return results, nil
-}
-
-func splitsAtOnce(x blas32.General) int {
-	return max(1, min(runtime.GOMAXPROCS(0), splitValues/(x.Rows*x.Cols)))
 }
 
 // evaluateSplit returns the results of all candidates in one split.

@@ -1,6 +1,11 @@
 package episodes
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
+)
 
 // minClasses is the minimum number of classes for a meaningful split: two of
 // either kind.
@@ -35,21 +40,15 @@ func DefaultConfig() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"splits", c.Splits}, {"shots", c.Shots}, {"test_per_class", c.TestPerClass}} {
-		if f.value < 1 || f.value > maxCount {
-			return fmt.Errorf("%s: %d is outside 1 … %d", f.name, f.value, maxCount)
-		}
-	}
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"novel_share", c.NovelShare}, {"keep_share", c.KeepShare}} {
-		if !(f.value > 0 && f.value < 1) {
-			return fmt.Errorf("%s: %g is not between 0 and 1", f.name, f.value)
-		}
+	return cmp.Or(
+		setting.Int("splits", c.Splits, 1, maxCount), setting.Int("shots", c.Shots, 1, maxCount), setting.Int("test_per_class", c.TestPerClass, 1, maxCount),
+		checkShare("novel_share", c.NovelShare), checkShare("keep_share", c.KeepShare),
+	)
+}
+
+func checkShare(name string, share float64) error {
+	if !(share > 0 && share < 1) {
+		return fmt.Errorf("%s: %g is not between 0 and 1", name, share)
 	}
 	return nil
 }

@@ -39,26 +39,22 @@ type Answer struct {
 // Cost: for each split one fit and the scores of TestPerClass examples of every
 // class.
 func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error), visit func(split int, a Answer)) error {
-	_, err := each(ctx, plan, Session{x, y}, func(ctx context.Context, d Draw) (struct{}, error) {
+	_, err := each(ctx, plan, Session{x, y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
 		head, err := fresh()
-		if err != nil {
-			return struct{}{}, err
-		}
 		for _, part := range []Session{d.Base, d.Shots} {
-			if err := head.Learn(ctx, part.X, part.Y); err != nil {
-				return struct{}{}, err
+			if err == nil {
+				err = head.Learn(ctx, part.X, part.Y)
 			}
 		}
-		answer := func(test Session, novel bool) error {
-			return Answers(head, test, func(_ int, a Answer) {
-				a.Novel = novel
-				visit(d.Number, a)
-			})
+		for kind, test := range []Session{d.BaseTest, d.NovelTest} {
+			if err == nil {
+				err = Answers(head, test, func(_ int, a Answer) {
+					a.Novel = kind == 1
+					visit(d.Number, a)
+				})
+			}
 		}
-		if err := answer(d.BaseTest, false); err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, answer(d.NovelTest, true)
+		return none, err
 	})
 	return err
 }

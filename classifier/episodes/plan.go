@@ -52,7 +52,9 @@ func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
 		return nil, &TooLittleError{Classes: len(groups), Usable: len(usable), Shots: cfg.Shots}
 	}
 	for _, g := range groups {
-		sortByContent(x, g.Rows)
+		slices.SortFunc(g.Rows, func(a, b int) int { // equal examples are interchangeable
+			return slices.Compare(dense.Row32(x, a), dense.Row32(x, b))
+		})
 	}
 	p := &Plan{}
 	for s := range cfg.Splits {
@@ -61,26 +63,19 @@ func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
 	return p, nil
 }
 
-// sortByContent orders examples independently of their positions; equal ones
-// are interchangeable.
-func sortByContent(x blas32.General, rows []int) {
-	slices.SortFunc(rows, func(a, b int) int {
-		return slices.Compare(dense.Row32(x, a), dense.Row32(x, b))
-	})
-}
-
 // draw draws one split.
 func draw(groups []classifier.Group, usable []int, cfg Config, split int) Split {
 	novel := drawNovel(usable, cfg, split)
 	var s Split
 	for i, g := range groups {
-		rows := shuffled(g, cfg.Seed, split)
+		rows := slices.Clone(g.Rows)
+		shuffle(rows, random.StreamOf(cfg.Seed, "classifier/episodes/examples", []string{g.Class}, split))
 		if slices.Contains(novel, i) {
 			s.Shots = append(s.Shots, rows[:cfg.Shots]...)
 			s.NovelTest = append(s.NovelTest, first(rows[cfg.Shots:], cfg.TestPerClass)...)
 			continue
 		}
-		keep := learnedCount(len(rows), cfg.KeepShare)
+		keep := max(1, min(len(rows)-1, int(math.Round(cfg.KeepShare*float64(len(rows))))))
 		s.Base = append(s.Base, rows[:keep]...)
 		s.BaseTest = append(s.BaseTest, first(rows[keep:], cfg.TestPerClass)...)
 	}
@@ -97,21 +92,8 @@ func drawNovel(usable []int, cfg Config, split int) []int {
 	return order[:n]
 }
 
-// shuffled returns the rows of a class in a random order that depends on its
-// name.
-func shuffled(g classifier.Group, seed uint64, split int) []int {
-	rows := slices.Clone(g.Rows)
-	shuffle(rows, random.StreamOf(seed, "classifier/episodes/examples", []string{g.Class}, split))
-	return rows
-}
-
 func shuffle(rows []int, rng *rand.Rand) {
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-}
-
-// learnedCount returns how many of n examples to learn from.
-func learnedCount(n int, share float64) int {
-	return max(1, min(n-1, int(math.Round(share*float64(n)))))
 }
 
 func first(rows []int, n int) []int { return rows[:min(n, len(rows))] }

@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -51,7 +50,7 @@ func count(y []string, rows []int) map[string]int {
 
 func TestSplitsAreWhatTheySay(t *testing.T) {
 	x, y := classes(50, 6, 30, 5, 1, 12, 40, 7, 100, 2)
-	size := count(y, classifier.Range(0, len(y)))
+	size := count(y, dense.Range(0, len(y)))
 	cfg := episodes.DefaultConfig()
 	p := plan(t, x, y, cfg)
 	if len(p.Splits) != cfg.Splits {

@@ -71,23 +71,12 @@ func pick[T any](results [][]Result, scores []Score[T]) int {
 	}
 	chosen := best
 	for i, s := range scores {
-		tied := i == best || tie(column(results, best), column(results, i))
-		if tied && (s.NLL < scores[chosen].NLL || s.NLL == scores[chosen].NLL && i < chosen) {
+		loss, sem := Gain(results, best, i) // a tie is within one standard error
+		if (i == best || loss <= sem) && (s.NLL < scores[chosen].NLL || s.NLL == scores[chosen].NLL && i < chosen) {
 			chosen = i
 		}
 	}
 	return chosen
-}
-
-// tie reports whether the loss relative to the best is within one standard
-// error.
-func tie(best, other []Result) bool {
-	loss := make([]float64, len(best))
-	for i := range best {
-		loss[i] = best[i].Accuracy - other[i].Accuracy
-	}
-	mean, sem := meanAndError(loss)
-	return mean <= sem
 }
 
 // meanAndError returns the mean and its standard error, which is 0 for one

@@ -48,7 +48,7 @@ func Fit(ctx context.Context, backend linalg.Backend, s *moments.Session, totals
 			continue
 		}
 		z := e.Float64()
-		subtractRow(z, dense.Row(b.means, i))
+		dense.SubtractRow(z, dense.Row(b.means, i))
 		pending.Data = append(pending.Data, z.Data...)
 		pending.Rows += z.Rows
 		if pending.Rows >= scatterRows || i == len(s.Classes)-1 {
@@ -100,7 +100,7 @@ func (b *Basis) Dim() int { return b.means.Cols }
 // Space returns the shared part for a given ε, 0 < ε ≤ 1. O(d³).
 func (b *Basis) Space(epsilon float64) (*Space, error) {
 	means, W := dense.Clone(b.means), dense.Clone(b.within)
-	sp := &Space{Origin: meanRow(means), mul: b.solver.Backend}
+	sp := &Space{Origin: dense.MeanRow(means), mul: b.solver.Backend}
 	shrink(W, epsilon, spread(means, sp.Origin))
 	var err error
 	if sp.Whiten, err = linalg.InverseCholesky(W); err != nil {
@@ -128,10 +128,7 @@ func spread(means blas64.General, origin []float64) float64 {
 // precision, W = otherwise·I.
 func shrink(S blas64.General, epsilon, otherwise float64) {
 	d := S.Rows
-	var trace float64
-	for i := range d {
-		trace += S.Data[i*S.Stride+i]
-	}
+	trace := dense.Trace(S)
 	add := epsilon * trace / float64(d)
 	if trace < 1e-12 {
 		clear(S.Data)
@@ -201,20 +198,4 @@ func (sp *Space) setBeta(b []float64, totals []moments.Total) {
 		sp.Beta[i] = (sp.Beta[i] + mean) / 2
 	}
 	sp.Rest = (floor + mean) / 2
-}
-
-func meanRow(z blas64.General) []float64 {
-	mean := make([]float64, z.Cols)
-	for i := range z.Rows {
-		for j, v := range dense.Row(z, i) {
-			mean[j] += v / float64(z.Rows)
-		}
-	}
-	return mean
-}
-
-func subtractRow(z blas64.General, row []float64) {
-	for i := range z.Rows {
-		blas64.Axpy(-1, dense.Vector(row), dense.Vector(dense.Row(z, i)))
-	}
 }

@@ -128,9 +128,7 @@ func (sp *Space) logDet(p *Density) float64 {
 func (sp *Space) addLowRank(p *Density, c Class) error {
 	d, k := sp.Dim(), len(c.Values)
 	U, G := dense.New(k, d), dense.New(k, d) // G = U·D⁻¹
-	for i, v := range c.Vectors {
-		U.Data[i] = float64(v)
-	}
+	dense.Widen(U.Data, c.Vectors)
 	for i := range k {
 		sp.divide(dense.Row(G, i), dense.Row(U, i), p)
 	}
@@ -153,10 +151,7 @@ func (sp *Space) addLowRank(p *Density, c Class) error {
 	if err := F.Solve(p.inner, F); err != nil {
 		return &linalg.NotPSDError{Order: k}
 	}
-	p.values, p.factor, p.shift = c.Values, make([]float32, k*d), make([]float64, k)
-	for i, v := range F.RawMatrix().Data {
-		p.factor[i] = float32(v)
-	}
+	p.values, p.factor, p.shift = c.Values, dense.Narrowed(F.RawMatrix().Data), make([]float64, k)
 	for i := range k {
 		p.shift[i] = dot32(p.factor[i*d:(i+1)*d], p.mean)
 	}

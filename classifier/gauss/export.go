@@ -2,10 +2,12 @@ package gauss
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
@@ -35,10 +37,11 @@ func (s *Stack) Graph(g *onnx.Graph, white string) (string, error) {
 	if s.factors.Rows > 0 {
 		own := make([]classifier.LowRank, C)
 		for i, p := range s.densities {
-			var err error
-			if own[i], err = p.lowRank(s.space); err != nil {
+			H, err := p.excess(s.space)
+			if err != nil {
 				return "", err
 			}
+			own[i] = classifier.LowRank{Rows: p.factor, Origin: p.shift, Weight: slices.Repeat([]float64{1}, len(p.values)), Excess: dense.Narrowed(H)}
 		}
 		r = g.Op("Sub", r, classifier.LowRankGraph(g, white, d, own))
 	}
@@ -62,20 +65,6 @@ func (sp *Space) squaresGraph(g *onnx.Graph, white string) string {
 	return g.Node("Concat", []string{along, beside}, onnx.Int("axis", 1))
 }
 
-// lowRank returns the Woodbury part of a density.
-func (p *Density) lowRank(sp *Space) (classifier.LowRank, error) {
-	k := len(p.values)
-	l := classifier.LowRank{Rows: p.factor, Origin: p.shift, Weight: make([]float64, k)}
-	for i := range k {
-		l.Weight[i] = 1
-	}
-	H, err := p.excess(sp)
-	for _, v := range H {
-		l.Excess = append(l.Excess, float32(v))
-	}
-	return l, err
-}
-
 // excess returns H = F·D·Fᵀ + R⁻¹Λ⁻¹R⁻ᵀ − I (k×k), which is zero except for the
 // rounding of F.
 func (p *Density) excess(sp *Space) ([]float64, error) {
@@ -86,9 +75,7 @@ func (p *Density) excess(sp *Space) ([]float64, error) {
 	F, FD, root := mat.NewDense(k, d, nil), mat.NewDense(k, d, nil), mat.NewDense(k, k, nil)
 	for i, value := range p.values {
 		row := F.RawRowView(i)
-		for j, v := range p.factor[i*d : (i+1)*d] {
-			row[j] = float64(v)
-		}
+		dense.Widen(row, p.factor[i*d:(i+1)*d])
 		sp.multiply(FD.RawRowView(i), row, p)
 		root.Set(i, i, 1/math.Sqrt(value))
 	}

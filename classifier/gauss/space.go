@@ -56,7 +56,7 @@ func (sp *Space) gain(beta, n float64) float64 {
 // Whitened returns L⁻¹(z−m₀) for the rows of z (n×d), which it centres in
 // place. O(nd²).
 func (sp *Space) Whitened(z blas64.General) (blas64.General, error) {
-	subtractRow(z, sp.Origin)
+	dense.SubtractRow(z, sp.Origin)
 	return sp.Turned(z)
 }
 

@@ -148,7 +148,8 @@ func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
 	}
 	projected := dense.New32(white.Rows, s.factors.Rows)
 	if s.factors.Rows > 0 {
-		if err := s.mul.MulTrans(projected, narrowed(white), s.factors); err != nil {
+		narrow := blas32.General{Rows: white.Rows, Cols: white.Cols, Stride: white.Stride, Data: dense.Narrowed(white.Data)}
+		if err := s.mul.MulTrans(projected, narrow, s.factors); err != nil {
 			return out, err
 		}
 	}
@@ -174,16 +175,6 @@ func (s *Stack) finish(row, z, quadratic []float64, projected []float32) {
 		}
 		row[c] = p.logDensity(r, s.constants[c])
 	}
-}
-
-func narrowed(m blas64.General) blas32.General {
-	out := dense.New32(m.Rows, m.Cols)
-	for i := range m.Rows {
-		for j, v := range m.Data[i*m.Stride : i*m.Stride+m.Cols] {
-			out.Data[i*out.Stride+j] = float32(v)
-		}
-	}
-	return out
 }
 
 // squares returns the squared coordinates of every row along V, and in the last

@@ -1,11 +1,11 @@
 package gpc
 
 import (
-	"fmt"
-	"slices"
+	"cmp"
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // The names of the two heads.
@@ -62,24 +62,10 @@ func DefaultOVE() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	if !slices.Contains(kernel.Kinds(), c.Kernel) {
-		return fmt.Errorf("kernel: %q is none of %v", c.Kernel, kernel.Kinds())
-	}
-	if err := c.kernel().Validate(); err != nil {
-		return err
-	}
-	if err := (gp.Schedule{Chains: c.Chains, Steps: c.Steps}).Validate(); err != nil {
-		return err
-	}
-	for _, v := range []struct {
-		name               string
-		value, least, most int
-	}{{"draws", c.Draws, 2, maxDraws}, {"max_per_class", c.MaxPerClass, 1, maxPerClass}, {"max_system", c.MaxSystem, 1, maxSystem}} {
-		if v.value < v.least || v.value > v.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", v.name, v.value, v.least, v.most)
-		}
-	}
-	return nil
+	return cmp.Or(
+		setting.OneOf("kernel", c.Kernel, kernel.Kinds()...), c.kernel().Validate(), gp.Schedule{Chains: c.Chains, Steps: c.Steps}.Validate(),
+		setting.Int("draws", c.Draws, 2, maxDraws), setting.Int("max_per_class", c.MaxPerClass, 1, maxPerClass), setting.Int("max_system", c.MaxSystem, 1, maxSystem),
+	)
 }
 
 func (c Config) kernel() kernel.Kernel {

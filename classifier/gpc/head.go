@@ -69,7 +69,7 @@ func (h *Head) fit(ctx context.Context, all exemplars.Table) error {
 	if err != nil {
 		return err
 	}
-	if err := m.fit(ctx, h.cfg); err != nil {
+	if m.draws, err = sample(ctx, h.cfg, m.like, m.data); err != nil {
 		return err
 	}
 	h.all, h.model = all, m
@@ -99,19 +99,14 @@ func (h *Head) drop(rows []int) error {
 // Score implements classifier.Head. The novelty is the variance of the latent
 // functions relative to their prior variance, averaged over the classes.
 func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Score(dst, novelty, x)
+	perRow := max(1, h.cfg.Chains*h.cfg.Draws*len(h.all.Classes))
+	return classifier.Scoring{
+		Method: h.method, Head: h, Batch: max(1, min(256, batchValues/perRow)),
+		Scores:  h.model.predict,
+		LogProb: func(dst, scores []float64) { copy(dst, scores) },
+		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
+	}.Score(dst, novelty, x)
 }
 
 // batchValues bounds the values of f that are processed at a time.
 const batchValues = 1 << 20
-
-// scoring returns log-probabilities and, in one more column, the novelty.
-func (h *Head) scoring() classifier.Scoring {
-	perRow := max(1, h.cfg.Chains*h.cfg.Draws*len(h.all.Classes))
-	return classifier.Scoring{
-		Method: h.method, Head: h, Batch: max(1, min(256, batchValues/perRow)),
-		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(x) },
-		LogProb: func(dst, scores []float64) { copy(dst, scores) },
-		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
@@ -22,7 +23,7 @@ func (logisticSoftmax) logLikelihoods(dst, f []float64) {
 	for c, v := range f {
 		dst[c] = quadrature.LogSigmoid(v)
 	}
-	total := logSum(dst)
+	total := floats.LogSumExp(dst)
 	for c := range dst {
 		dst[c] -= total
 	}

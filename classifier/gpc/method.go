@@ -17,13 +17,10 @@ func define(name string, defaults Config, summary string) classifier.Method {
 		Novelty: "variance of the latent functions, relative to the prior's",
 		Extend:  "exact, by sampling again", Forget: "classes and examples, exact, by sampling again",
 	}, classifier.Definition[Config, *Head]{
-		Default: defaults,
-		New:     func(c Config) (*Head, error) { return New(name, c) },
-		Load:    func(s classifier.State) (*Head, error) { return Load(name, s) },
-		Resolve: func(c Config, r classifier.Run) Config {
-			c.Seed = r.Seed
-			return c
-		},
+		Default:     defaults,
+		New:         func(c Config) (*Head, error) { return New(name, c) },
+		Load:        func(s classifier.State) (*Head, error) { return Load(name, s) },
+		Resolve:     func(c *Config, r classifier.Run) { c.Seed = r.Seed },
 		MaxPerClass: func(c Config) int { return c.MaxPerClass },
 	})
 }

@@ -1,12 +1,12 @@
 package gpc
 
 import (
-	"context"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
@@ -54,17 +54,10 @@ func newModel(method string, cfg Config, all exemplars.Table) (*model, error) {
 	return m, nil
 }
 
-// fit makes the draws.
-func (m *model) fit(ctx context.Context, cfg Config) error {
-	var err error
-	m.draws, err = sample(ctx, cfg, m.like, m.data)
-	return err
-}
-
 // predict returns the log-probabilities (n×C) of a few rows and, in column C,
 // their novelty.
 func (m *model) predict(x blas32.General) (blas64.General, error) {
-	z, err := m.kernel.Points(classifier.Placed(x, classifier.Range(0, x.Rows), false))
+	z, err := m.kernel.Points(classifier.Placed(x, dense.Range(0, x.Rows), false))
 	if err != nil {
 		return blas64.General{}, err
 	}
@@ -100,7 +93,7 @@ func (m *model) average(dst, f []float64, deviation float64) {
 		for s := range each {
 			each[s] = f[s*m.classes+c]
 		}
-		dst[to] = logSum(each)
+		dst[to] = floats.LogSumExp(each)
 	}
 	classifier.LogSoftmax(dst)
 }
@@ -124,14 +117,4 @@ func (m *model) novelty(f []float64, open, prior float64) float64 {
 		sum += squares / n
 	}
 	return (sum/float64(m.classes) + open) / prior
-}
-
-// logSum returns log Σeᵛ.
-func logSum(v []float64) float64 {
-	largest := slices.Max(v)
-	var sum float64
-	for _, x := range v {
-		sum += math.Exp(x - largest)
-	}
-	return largest + math.Log(sum)
 }

@@ -3,6 +3,7 @@ package gpc
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -97,10 +98,7 @@ func (p joint) draw(dst []blas64.General, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	v := make([]float64, len(p.pairs))
-	for i := range v {
-		v[i] = 0.5
-	}
+	v := slices.Repeat([]float64{0.5}, len(p.pairs))
 	start := dense.New(p.d.classes, p.d.phi.Cols)
 	p.addBack(start, 1, v)
 	f := dense.New(p.d.classes, len(p.d.own))

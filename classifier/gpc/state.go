@@ -50,11 +50,6 @@ func (h *Head) restore(s classifier.State, set settings) error {
 	if err := h.cfg.fits(h.method, h.all); err != nil {
 		return err
 	}
-	return h.loadModel(s)
-}
-
-// loadModel computes the basis and reads the draws in it.
-func (h *Head) loadModel(s classifier.State) error {
 	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < len(h.all.Classes) { // before allocating them
 		return fmt.Errorf("tensor draws: too few values for %d draws of %d classes", D, len(h.all.Classes))
 	}

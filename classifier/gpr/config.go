@@ -1,9 +1,11 @@
 package gpr
 
 import (
+	"cmp"
 	"fmt"
 
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Auto as a length-scale or noise means that the marginal likelihood of the
@@ -71,8 +73,8 @@ func DefaultConfig() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	if c.Kernel != RBF && c.Kernel != Linear {
-		return fmt.Errorf("kernel: %q is neither %s nor %s", c.Kernel, RBF, Linear)
+	if err := setting.OneOf("kernel", c.Kernel, RBF, Linear); err != nil {
+		return err
 	}
 	for _, f := range []struct {
 		name        string
@@ -83,19 +85,9 @@ func (c Config) Validate() error {
 			return fmt.Errorf("%s: %g is neither 0 (choose it on the base session) nor within %g … %g", f.name, f.value, f.least, f.most)
 		}
 	}
-	if err := (engine.Config{Method: c.Update, Noise: 1}).Validate(); err != nil {
-		return fmt.Errorf("update: %q is none of %s, %s and %s", c.Update, engine.Cholesky, engine.Direct, engine.Iterative)
-	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"max_per_class", c.MaxPerClass}, {"max_total", c.MaxTotal}} {
-		if f.value < 1 || f.value > largestCap {
-			return fmt.Errorf("%s: %d is outside 1 … %d", f.name, f.value, largestCap)
-		}
-	}
-	if c.OverCap != Refuse && c.OverCap != First && c.OverCap != Herd {
-		return fmt.Errorf("over_cap: %q is none of %s, %s and %s", c.OverCap, Refuse, First, Herd)
-	}
-	return nil
+	return cmp.Or(
+		setting.OneOf("update", c.Update, engine.Cholesky, engine.Direct, engine.Iterative),
+		setting.Int("max_per_class", c.MaxPerClass, 1, largestCap), setting.Int("max_total", c.MaxTotal, 1, largestCap),
+		setting.OneOf("over_cap", c.OverCap, Refuse, First, Herd),
+	)
 }

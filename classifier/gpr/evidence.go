@@ -117,15 +117,7 @@ func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t
 	}
 	rows, columns = rows[:min(len(rows), evidenceRows)], columns[:min(len(rows), evidenceRows)]
 	t = labels(columns, 0, len(groups))
-	for c := range t.Cols {
-		var mean float64
-		for i := range t.Rows {
-			mean += t.Data[i*t.Stride+c] / float64(t.Rows)
-		}
-		for i := range t.Rows {
-			t.Data[i*t.Stride+c] -= mean
-		}
-	}
+	dense.SubtractRow(t, dense.MeanRow(t))
 	return classifier.Placed(x, rows, cfg.Normalize), t
 }
 

@@ -3,6 +3,7 @@ package gpr
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -142,17 +143,14 @@ func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) err
 			return err
 		}
 	}
-	z := classifier.Placed(m.all.X, classifier.Range(n, len(m.all.Own)), cfg.Normalize)
+	z := classifier.Placed(m.all.X, dense.Range(n, len(m.all.Own)), cfg.Normalize)
 	return m.reg.Add(z, labels(m.all.Own[n:], 0, len(m.all.Classes)))
 }
 
 // labels returns targets (n×C): 1 in the column of each example, shifted by
 // shift and left out if that is negative, −1 elsewhere.
 func labels(columns []int, shift, C int) blas64.General {
-	t := dense.New(len(columns), C)
-	for i := range t.Data {
-		t.Data[i] = -1
-	}
+	t := blas64.General{Rows: len(columns), Cols: C, Stride: C, Data: slices.Repeat([]float64{-1}, len(columns)*C)}
 	for i, c := range columns {
 		if c+shift >= 0 {
 			dense.Row(t, i)[c+shift] = 1

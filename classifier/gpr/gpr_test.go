@@ -150,7 +150,7 @@ func TestTemperatureMinimisesLeaveOneOut(t *testing.T) {
 	loss := func(tau float64) float64 {
 		var sum float64
 		for i := range y {
-			rest := slices.Delete(classifier.Range(0, len(y)), i, i+1)
+			rest := slices.Delete(dense.Range(0, len(y)), i, i+1)
 			labels := slices.Delete(slices.Clone(y), i, i+1)
 			mu, _ := newPlain(dense.Gather32(x, rest), labels, h.Classes()).answer(dense.Row32(x, i))
 			for c := range mu {

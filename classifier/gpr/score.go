@@ -59,7 +59,7 @@ const batchRows = 256
 func (h *GPR) each(x blas32.General, do func(first int, z blas64.General) error) error {
 	for first := 0; first < x.Rows; first += batchRows {
 		last := min(first+batchRows, x.Rows)
-		if err := do(first, classifier.Placed(x, classifier.Range(first, last), h.cfg.Normalize)); err != nil {
+		if err := do(first, classifier.Placed(x, dense.Range(first, last), h.cfg.Normalize)); err != nil {
 			return fmt.Errorf("gpr: %w", err)
 		}
 	}

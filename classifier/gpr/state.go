@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 type settings struct {
@@ -114,6 +115,6 @@ func (h *GPR) loadRegression(s classifier.State, set settings) error {
 	if snap.Diagonal, err = s.Float64("diagonal", n); err != nil {
 		return err
 	}
-	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg), classifier.Placed(h.all.X, classifier.Range(0, n), h.cfg.Normalize), labels(h.all.Own, 0, C), snap)
+	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg), classifier.Placed(h.all.X, dense.Range(0, n), h.cfg.Normalize), labels(h.all.Own, 0, C), snap)
 	return err
 }

@@ -3,6 +3,7 @@ package gpr
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -60,10 +61,7 @@ func slope(loo blas64.General, own []int, beta float64) float64 {
 
 // expected returns the mean of mu under softmax(β·mu).
 func expected(mu []float64, beta float64) float64 {
-	largest := math.Inf(-1)
-	for _, v := range mu {
-		largest = max(largest, v)
-	}
+	largest := slices.Max(mu)
 	var sum, weighted float64
 	for _, v := range mu {
 		if e := beta * (v - largest); e > -40 {

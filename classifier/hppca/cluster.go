@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -53,7 +52,7 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 		if last >= 0 && slices.Equal(of, seen[last]) {
 			break
 		}
-		if changed = classifier.Range(0, size); last >= 0 {
+		if changed = dense.Range(0, size); last >= 0 {
 			changed = moved(seen[last], of)
 		}
 		again := slices.ContainsFunc(seen, func(s []int) bool { return slices.Equal(s, of) })
@@ -74,10 +73,7 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussian, size, level int) ([]int, error) {
 	rng := random.Stream(c.Seed, "classifier/hppca/cluster", level)
 	seeds := []int{rng.IntN(len(gs))}
-	nearest := make([]float64, len(gs))
-	for i := range nearest {
-		nearest[i] = math.Inf(1)
-	}
+	nearest := slices.Repeat([]float64{math.Inf(1)}, len(gs))
 	distance := make([]float64, len(gs))
 	for len(seeds) < size {
 		if err := ctx.Err(); err != nil {
@@ -99,20 +95,7 @@ func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussi
 // draw returns an index with probability proportional to its weight; if all
 // weights are 0, the first index that was not drawn before.
 func draw(rng *rand.Rand, weights []float64, before []int) int {
-	var sum float64
-	for _, w := range weights {
-		sum += w
-	}
-	left := rng.Float64() * sum
-	at := -1
-	for i, w := range weights {
-		if w > 0 {
-			at = i
-			if left -= w; left < 0 {
-				break
-			}
-		}
-	}
+	at := random.Weighted(rng, weights)
 	for at < 0 || slices.Contains(before, at) {
 		at++
 	}
@@ -148,7 +131,7 @@ func (k *means) assign(changed []int) ([]int, error) {
 	}
 	of, distance := make([]int, len(k.gs)), make([]float64, len(k.gs))
 	if k.order == nil {
-		k.order = classifier.Range(0, len(k.gs))
+		k.order = dense.Range(0, len(k.gs))
 		for i := range of {
 			of[i] = smallest(k.row(i))
 		}
@@ -235,21 +218,17 @@ func fillEmpty(of []int, distance []float64, size int) {
 
 // update computes the super-classes that changed (eq. 4.13, 4.14).
 func (k *means) update(of []int, changed []int) error {
-	return dense.ParallelErr(len(changed), func(i int) (err error) {
-		k.supers[changed[i]], err = mixtureOf(k.mul, k.gs, k.weights, of, changed[i], k.cfg.R)
+	return dense.ParallelErr(len(changed), func(c int) (err error) {
+		var members []lowrank.Gaussian
+		var weights []float64
+		for i, s := range of {
+			if s == changed[c] {
+				members, weights = append(members, k.gs[i]), append(weights, k.weights[i])
+			}
+		}
+		k.supers[changed[c]], err = lowrank.Mixture(members, weights, k.cfg.R, k.mul)
 		return err
 	})
-}
-
-func mixtureOf(mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, of []int, super, r int) (lowrank.Gaussian, error) {
-	var members []lowrank.Gaussian
-	var w []float64
-	for i, s := range of {
-		if s == super {
-			members, w = append(members, gs[i]), append(w, weights[i])
-		}
-	}
-	return lowrank.Mixture(members, w, r, mul)
 }
 
 // moved returns the clusters whose members differ.

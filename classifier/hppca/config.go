@@ -1,8 +1,11 @@
 package hppca
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // What is clustered into super-classes (Config.Cluster).
@@ -76,32 +79,18 @@ func DefaultConfig() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"q", c.Q, 0, maxCount}, {"r", c.R, 0, maxCount}, {"s", c.S, 0, 1 << 24}, {"t", c.T, 1, 1 << 24},
-		{"levels", c.Levels, 2, 8}, {"max_iter", c.MaxIter, 1, maxCount},
-	} {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
-		}
+	if err := cmp.Or(
+		setting.Int("q", c.Q, 0, maxCount), setting.Int("r", c.R, 0, maxCount), setting.Int("s", c.S, 0, 1<<24), setting.Int("t", c.T, 1, 1<<24),
+		setting.Int("levels", c.Levels, 2, 8), setting.Int("max_iter", c.MaxIter, 1, maxCount),
+		setting.OneOf("cluster", c.Cluster, ClusterGaussians, ClusterRaw), setting.OneOf("seed_distance", c.SeedDistance, SeedFull, SeedMean),
+	); err != nil {
+		return err
 	}
 	if !(c.Lambda >= 1e-12 && c.Lambda <= 1e12) {
 		return fmt.Errorf("lambda: %g is outside 1e-12 … 1e12", c.Lambda)
 	}
 	if !(c.Gap >= 0 && c.Gap <= math.MaxFloat64) {
 		return fmt.Errorf("gap: %g is not 0 or more", c.Gap)
-	}
-	return c.validateNames()
-}
-
-func (c Config) validateNames() error {
-	if c.Cluster != ClusterGaussians && c.Cluster != ClusterRaw {
-		return fmt.Errorf("cluster: %q is neither %s nor %s", c.Cluster, ClusterGaussians, ClusterRaw)
-	}
-	if c.SeedDistance != SeedFull && c.SeedDistance != SeedMean {
-		return fmt.Errorf("seed_distance: %q is neither %s nor %s", c.SeedDistance, SeedFull, SeedMean)
 	}
 	if c.Refresh && c.Cluster == ClusterRaw {
 		return fmt.Errorf("refresh: with cluster %s it needs all examples again, which are not stored; use %s", ClusterRaw, ClusterGaussians)

@@ -13,9 +13,6 @@ func Method() classifier.Method {
 		Statistics: true,
 	}, classifier.Definition[Config, *HPPCA]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c Config, r classifier.Run) Config {
-			c.Statistics, c.Seed = !r.WithoutStatistics, r.Seed
-			return c
-		},
+		Resolve: func(c *Config, r classifier.Run) { c.Statistics, c.Seed = !r.WithoutStatistics, r.Seed },
 	})
 }

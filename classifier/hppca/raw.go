@@ -66,7 +66,7 @@ func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lo
 		weights[i] = 1
 	}
 	k := means{cfg: c, mul: backend, gs: gs, weights: weights, supers: make([]lowrank.Gaussian, len(used))}
-	if err := k.update(of, classifier.Range(0, len(used))); err != nil {
+	if err := k.update(of, dense.Range(0, len(used))); err != nil {
 		return clusters{}, err
 	}
 	return clusters{of: of, supers: k.supers, weights: weightsOf(of, weights, len(used))}, nil
@@ -94,10 +94,7 @@ func majority(owner, at []int, owners, size int) []int {
 // until nothing moves. A cluster that becomes empty keeps its centre.
 func kMeans(ctx context.Context, mul linalg.Backend, x blas32.General, size, rounds int, rng *rand.Rand) ([]int, error) {
 	centres := dense.New(size, x.Cols)
-	nearest := make([]float64, x.Rows)
-	for i := range nearest {
-		nearest[i] = math.Inf(1)
-	}
+	nearest := slices.Repeat([]float64{math.Inf(1)}, x.Rows)
 	var chosen []int
 	for s := range size {
 		at := rng.IntN(x.Rows)
@@ -106,9 +103,7 @@ func kMeans(ctx context.Context, mul linalg.Backend, x blas32.General, size, rou
 		}
 		chosen = append(chosen, at)
 		centre := dense.Row(centres, s)
-		for j, v := range dense.Row32(x, at) {
-			centre[j] = float64(v)
-		}
+		dense.Widen(centre, dense.Row32(x, at))
 		dense.Parallel(x.Rows, func(i int) { nearest[i] = min(nearest[i], squaredTo(dense.Row32(x, i), centre)) })
 	}
 	var of []int
@@ -136,10 +131,9 @@ func squaredTo(x []float32, centre []float64) float64 {
 
 // nearestCentres returns the nearest centre of every row, by ‖c‖² − 2xᵀc.
 func nearestCentres(mul linalg.Backend, x blas32.General, centres blas64.General) ([]int, error) {
-	c := dense.New32(centres.Rows, centres.Cols)
+	c := blas32.General{Rows: centres.Rows, Cols: centres.Cols, Stride: centres.Stride, Data: dense.Narrowed(centres.Data)}
 	norms := make([]float64, centres.Rows)
 	for i, v := range centres.Data {
-		c.Data[i] = float32(v)
 		norms[i/centres.Stride] += v * v
 	}
 	of := make([]int, x.Rows)

@@ -201,7 +201,7 @@ type group struct {
 func (s *scorer) find(x blas32.General) ([]found, error) {
 	q := lowrank.NewQueries(lowrank.Placed(x, s.normalize), s.centre)
 	out := make([]found, x.Rows)
-	groups := []group{{rows: classifier.Range(0, x.Rows)}}
+	groups := []group{{rows: dense.Range(0, x.Rows)}}
 	last := len(s.steps) - 1
 	for l := range s.steps {
 		candidates, err := s.steps[l].score(q, groups, x.Rows)
@@ -287,7 +287,7 @@ func (st step) score(q *lowrank.Queries, groups []group, rows int) ([][]ranked, 
 // one while the others wait.
 func (st step) largestFirst(groups []group) []int {
 	work := func(g int) int { return len(groups[g].rows) * st.stacks[groups[g].parent].Rows() }
-	order := classifier.Range(0, len(groups))
+	order := dense.Range(0, len(groups))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(work(b), work(a)), cmp.Compare(a, b)) })
 	return order
 }

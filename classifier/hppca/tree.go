@@ -30,7 +30,7 @@ func (t tree) lowest() level { return t.levels[len(t.levels)-1] }
 // Config.Cluster "raw".
 func (c Config) regroup(ctx context.Context, m *model, examples func(class string) blas32.General) error {
 	names := m.Classes.Names()
-	order := classifier.Range(0, len(names))
+	order := dense.Range(0, len(names))
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
 	all := gaussians(m.Classes.Values())
 	gs, weights := make([]lowrank.Gaussian, len(order)), make([]float64, len(order))

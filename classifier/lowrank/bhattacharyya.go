@@ -37,7 +37,7 @@ func (p *stacked) bhattacharyya(q *stacked, i int, c *compared) (mean, spread fl
 		y[a] = float64(x) - q.origin[a]
 	}
 	M := dense.Identity(m).Data
-	quadratic := squared(p.Mean, q.Mean)
+	quadratic := dense.SquaredDistance(p.Mean, q.Mean)
 	for b, v := range p.Values {
 		x := c.of(i, b, 0, m+1)
 		w, along := v/(v+2*lambda), p.origin[b]-float64(x[m]) // L_p·δ

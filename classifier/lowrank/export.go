@@ -37,9 +37,7 @@ func (g *Gaussian) graph(shift []float64) classifier.LowRank {
 	wide := make([]float64, g.Dim())
 	for i, v := range g.Values {
 		l.Weight = append(l.Weight, v/(v+g.Lambda))
-		for j, w := range g.row(i) {
-			wide[j] = float64(w)
-		}
+		dense.Widen(wide, g.row(i))
 		for j, H := range g.project(wide) { // row i of LᵀL, which is symmetric
 			if i == j {
 				H--

@@ -23,7 +23,8 @@ type scratch struct {
 func (q *Queries) borrow(s *Stack) *scratch {
 	t, _ := q.scratch.Get().(*scratch)
 	if t == nil {
-		t = &scratch{z: aligned(fewRows, q.z32.Cols)}
+		t = &scratch{z: fresh(fewRows, (q.z32.Cols+3)/4*4)} // every row starts at a multiple of 16 bytes: see fresh
+		t.z.Cols = q.z32.Cols
 	}
 	t.products, t.doubts = resized(t.products, s.rows.Rows, fewRows), resized(t.doubts, fewRows, len(s.items))
 	return t
@@ -35,14 +36,6 @@ func resized(m blas32.General, rows, cols int) blas32.General {
 		return fresh(rows, cols)
 	}
 	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
-}
-
-// aligned returns a zero matrix in which every row starts at a multiple of 16
-// bytes: see fresh.
-func aligned(rows, cols int) blas32.General {
-	m := fresh(rows, (cols+3)/4*4)
-	m.Cols = cols
-	return m
 }
 
 // scoresOfFew multiplies the other way round, the stack by a few rows: the

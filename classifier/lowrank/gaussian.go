@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // negligible is the share of λ below which a component matters less than the
@@ -33,15 +34,7 @@ func Fit(m *moments.Moments, q int, lambda float64) (Gaussian, error) {
 	for q > 0 && e.Values[q-1] < negligible*lambda {
 		q--
 	}
-	return Gaussian{N: m.N(), Mean: m.Mean(), Values: e.Values[:q], Basis: narrowed(e.Vectors.Data[:q*m.Dim()]), Lambda: lambda}, nil
-}
-
-func narrowed(v []float64) []float32 {
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(x)
-	}
-	return out
+	return Gaussian{N: m.N(), Mean: m.Mean(), Values: e.Values[:q], Basis: dense.Narrowed(e.Vectors.Data[:q*m.Dim()]), Lambda: lambda}, nil
 }
 
 // Dim returns d.

@@ -35,7 +35,7 @@ func Mixture(gs []Gaussian, weights []float64, r int, mul linalg.Backend) (Gauss
 		out.Lambda = gs[0].Lambda // exact, without rounding
 	}
 	e, err := factorEigen(linalg.Solver{Backend: mul}, gs, share, out.Mean, r)
-	out.Values, out.Basis = e.Values, narrowed(e.Vectors.Data)
+	out.Values, out.Basis = e.Values, dense.Narrowed(e.Vectors.Data)
 	return out, err
 }
 

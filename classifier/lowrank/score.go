@@ -65,15 +65,6 @@ func NewQueries(z blas64.General, centre []float64) *Queries {
 
 func (q *Queries) row(i int) []float64 { return dense.Row(q.z, i) }
 
-// gather returns the given rows in float32, without a copy if these are all
-// rows.
-func (q *Queries) gather(rows []int) blas32.General {
-	if len(rows) == q.z32.Rows {
-		return q.z32
-	}
-	return dense.Gather32(q.z32, rows)
-}
-
 // stacked is a Gaussian prepared for a Stack.
 type stacked struct {
 	*Gaussian
@@ -99,7 +90,7 @@ func stackedOf(g *Gaussian, first int, centre []float64, logDet bool, below []fl
 	for i, v := range g.Values {
 		k.weight[i] = v / (v + g.Lambda)
 	}
-	k.origin32, k.weight32 = narrowed(k.origin), narrowed(k.weight)
+	k.origin32, k.weight32 = dense.Narrowed(k.origin), dense.Narrowed(k.weight)
 	if logDet {
 		k.logDet = g.logDetBeyond()
 	}
@@ -137,11 +128,7 @@ func (g *Gaussian) exact(z []float64) float64 {
 			residual[j] -= a * float64(l)
 		}
 	}
-	var sq float64
-	for _, v := range residual {
-		sq += v * v
-	}
-	return sq/g.Lambda + within
+	return dense.SumSquares(residual)/g.Lambda + within
 }
 
 // weightedSquares returns ‖u‖² = Σ w·(p−o)², in four sums that the processor

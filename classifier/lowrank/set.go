@@ -184,18 +184,9 @@ func (p *stacked) kl(q *stacked, mean []float32, component func(b int) []float32
 		trace += v * max(outside, 0)
 	}
 	d, ratio := float64(p.Dim()), p.Lambda/q.Lambda
-	quadratic := max(squared(p.Mean, q.Mean)-within, 0)
+	quadratic := max(dense.SquaredDistance(p.Mean, q.Mean)-within, 0)
 	logDets := q.logDet - p.logDet
 	return max(0, (logDets-d*math.Log(ratio)+d*(ratio-1)-used*ratio+(trace+quadratic)/q.Lambda)/2)
-}
-
-// squared returns the squared Euclidean distance.
-func squared(a, b []float64) float64 {
-	var sum float64
-	for j, v := range a {
-		sum += (v - b[j]) * (v - b[j])
-	}
-	return sum
 }
 
 // KL returns KL(p ‖ q) in nats (eq. 4.11).

@@ -115,8 +115,11 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 	if s.mode == Few {
 		return s.scoresOfFew(q, rows)
 	}
-	scores, z32 := dense.New(len(rows), len(s.items)), q.gather(rows)
-	buffer := borrowed(&s.doubts, len(scores.Data))
+	scores, z32 := dense.New(len(rows), len(s.items)), q.z32
+	if len(rows) != z32.Rows { // all rows need no copy
+		z32 = dense.Gather32(z32, rows)
+	}
+	buffer := dense.Borrowed[float32](&s.doubts, len(scores.Data))
 	defer s.doubts.Put(buffer)
 	doubts := blas32.General{Rows: scores.Rows, Cols: scores.Cols, Stride: scores.Stride, Data: *buffer}
 	blocks := (len(rows) + blockRows - 1) / blockRows
@@ -136,7 +139,7 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 // Gaussians of a span.
 func (s *Stack) scoreSpan(sp span, q *Queries, rows []int, z32 blas32.General, scores blas64.General, doubts blas32.General) error {
 	width := sp.to - sp.from
-	buffer := borrowed(&s.products, len(rows)*width)
+	buffer := dense.Borrowed[float32](&s.products, len(rows)*width)
 	defer s.products.Put(buffer)
 	products := blas32.General{Rows: len(rows), Cols: width, Stride: width, Data: *buffer}
 	if err := s.mul.Mul32(products, z32, dense.Rows32(s.rows, sp.from, sp.to)); err != nil {
@@ -178,14 +181,4 @@ func (s *Stack) refine(scores []float64, doubts []float32, z []float64) {
 			scores[c] = s.items[c].exactScore(z)
 		}
 	}
-}
-
-// borrowed returns a buffer of n values from a pool of *[]float32.
-func borrowed(pool *sync.Pool, n int) *[]float32 {
-	buffer, _ := pool.Get().(*[]float32)
-	if buffer == nil || cap(*buffer) < n {
-		buffer = new(make([]float32, n))
-	}
-	*buffer = (*buffer)[:n]
-	return buffer
 }

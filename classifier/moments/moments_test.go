@@ -133,8 +133,8 @@ func TestStreamingBatchMergedAddRemoveAgree(t *testing.T) {
 func TestGiveIsAdd(t *testing.T) {
 	for _, n := range []int{1, 5, d, d + 1, 40} {
 		want, got := batch(t, sample(n, 2)), moments.New(d)
-		tight := dense.Gather32(sample(n, 2), classifier.Range(0, n))
-		more := dense.Gather32(sample(3, 4), classifier.Range(0, 3))
+		tight := dense.Gather32(sample(n, 2), dense.Range(0, n))
+		more := dense.Gather32(sample(3, 4), dense.Range(0, 3))
 		for _, x := range []blas32.General{tight, more} {
 			if err := got.Give(x); err != nil {
 				t.Fatal(err)

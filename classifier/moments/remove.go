@@ -39,7 +39,10 @@ func (m *Moments) Remove(x blas32.General) error {
 func (m *Moments) removeThin(x blas32.General) error {
 	gone := make([]bool, m.n)
 	for i := range x.Rows {
-		at := m.find(dense.Row32(x, i), gone)
+		at := m.n - 1 // the last equal row that is not gone yet
+		for at >= 0 && (gone[at] || !slices.Equal(m.rows[at*m.d:(at+1)*m.d], dense.Row32(x, i))) {
+			at--
+		}
 		if at < 0 {
 			return fmt.Errorf("remove example in row %d: %w", i, ErrRemove)
 		}
@@ -53,17 +56,6 @@ func (m *Moments) removeThin(x blas32.General) error {
 	}
 	m.rows, m.n = rows, m.n-x.Rows
 	return nil
-}
-
-// find returns the last row equal to x that is not gone yet, −1 if there is
-// none.
-func (m *Moments) find(x []float32, gone []bool) int {
-	for i := m.n - 1; i >= 0; i-- {
-		if !gone[i] && slices.Equal(m.rows[i*m.d:(i+1)*m.d], x) {
-			return i
-		}
-	}
-	return -1
 }
 
 func (m *Moments) removeFull(x blas32.General) error {

@@ -117,9 +117,6 @@ func (e Examples) AddTo(m *Moments) error {
 	return m.Merge(e.stats)
 }
 
-// RemoveFrom removes the examples from m, as Moments.Remove does.
-func (e Examples) RemoveFrom(m *Moments) error { return m.Remove(e.Float32()) }
-
 // AddedTo returns the total with the examples added.
 func (e Examples) AddedTo(t Total) Total {
 	if e.stats != nil {

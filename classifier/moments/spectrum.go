@@ -37,11 +37,7 @@ func (m *Moments) Trace() float64 {
 	if !m.Thin() {
 		return m.trace()
 	}
-	var sum float64
-	for _, v := range centred(m.matrix(), m.Mean()).Data {
-		sum += v * v
-	}
-	return sum
+	return dense.SumSquares(centred(m.matrix(), m.Mean()).Data)
 }
 
 // TopEigen returns the leading eigenpairs of the sample covariance (divisor

@@ -69,14 +69,11 @@ func (m *Moments) possible() error {
 	return nil
 }
 
-// errFull reports that the examples are not stored.
-var errFull = errors.New("the examples themselves are no longer stored")
-
 // Select returns the statistics of some of the examples in the thin form, in
 // the given order; rows count from 0 in the order in which they were added.
 func (m *Moments) Select(rows []int) (*Moments, error) {
 	if !m.Thin() {
-		return nil, fmt.Errorf("select examples: %w", errFull)
+		return nil, errors.New("select examples: the examples themselves are no longer stored")
 	}
 	out := &Moments{d: m.d, n: len(rows), rows: make([]float32, 0, len(rows)*m.d)}
 	for _, r := range rows {

@@ -1,6 +1,10 @@
 package ncm
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
+)
 
 // The metrics.
 const (
@@ -26,11 +30,8 @@ func DefaultConfig() Config { return Config{Metric: Cosine} }
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	if c.Metric != Cosine && c.Metric != Euclidean {
-		return fmt.Errorf("metric: %q is neither %s nor %s", c.Metric, Cosine, Euclidean)
-	}
 	if c.Temperature != 0 && !(c.Temperature >= 1e-6 && c.Temperature <= 1e12) {
 		return fmt.Errorf("temperature: %g is neither 0 (fit it) nor within 1e-6 … 1e12", c.Temperature)
 	}
-	return nil
+	return setting.OneOf("metric", c.Metric, Cosine, Euclidean)
 }

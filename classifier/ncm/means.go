@@ -58,13 +58,8 @@ func (m *means) place(x blas32.General, rows []int) blas64.General {
 
 // scores returns cos(x, m) or −‖x−m‖²/2 (n×C) in float64.
 func (m *means) scores(x blas32.General) (blas64.General, error) {
-	z := m.place(x, classifier.Range(0, x.Rows))
-	for i := range z.Rows {
-		row := dense.Row(z, i)
-		for j, c := range m.centre {
-			row[j] -= c
-		}
-	}
+	z := m.place(x, dense.Range(0, x.Rows))
+	dense.SubtractRow(z, m.centre)
 	s := dense.New(z.Rows, m.rows.Rows)
 	if err := m.backend.MulTrans64(s, z, m.rows); err != nil || m.cosine {
 		return s, err

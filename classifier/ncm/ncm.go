@@ -1,7 +1,6 @@
 package ncm
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -62,16 +61,11 @@ func Load(s classifier.State) (*NCM, error) { return classtable.Load("ncm", s, N
 // Temperature returns τ, 0 before the base session.
 func (h *NCM) Temperature() float64 { return h.Model().Shared.Tau }
 
-// TakesUnit implements moments.Learner.
+// TakesUnit implements moments.Learner; LearnMoments takes O(Cd). Statistics
+// cannot leave one example out: if τ is to be fitted it gets its default
+// (DefaultTemperature). The only other difference from learning the examples is
+// that those were rounded to float32 after scaling to length 1.
 func (h *NCM) TakesUnit() bool { return h.cfg.Metric == Cosine }
-
-// LearnMoments implements moments.Learner in O(Cd). Statistics cannot leave one
-// example out: if τ is to be fitted it gets its default (DefaultTemperature).
-// The only other difference from learning the examples is that those were
-// rounded to float32 after scaling to length 1.
-func (h *NCM) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
-	return h.LearnFrom(ctx, classes, stats)
-}
 
 // Export implements classifier.Exporter.
 func (h *NCM) Export(g *onnx.Graph, x string) (string, error) {

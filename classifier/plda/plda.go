@@ -74,7 +74,7 @@ func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known 
 	if known > 0 {
 		return nil
 	}
-	basis, err := gauss.Fit(ctx, m.Backend, s, totalsOf(m))
+	basis, err := gauss.Fit(ctx, m.Backend, s, s.Totals())
 	if err != nil {
 		return err
 	}
@@ -132,23 +132,18 @@ func rescore(m *model, changed []int) error {
 // logDensities returns the log-densities of a few rows (n×C), up to a constant
 // that all classes share, in O(d² + Cd) per row.
 func (sh *shared) logDensities(x blas32.General) (blas64.General, error) {
-	white, err := sh.space.Whitened(classifier.Placed(x, classifier.Range(0, x.Rows), true))
+	white, err := sh.space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
 	if err != nil {
 		return white, err
 	}
 	return sh.stack.LogDensities(white)
 }
 
-// TakesUnit implements moments.Learner.
+// TakesUnit implements moments.Learner; LearnMoments takes O(Cd² + d³) for the
+// base session, O(d²) per class afterwards. If ε was to be chosen by
+// pseudo-sessions it is 0.3. The only other difference from learning the examples
+// is that those were rounded to float32 after scaling to length 1.
 func (h *PLDA) TakesUnit() bool { return true }
-
-// LearnMoments implements moments.Learner: O(Cd² + d³) for the base session,
-// O(d²) per class afterwards. If ε was to be chosen by pseudo-sessions it is
-// 0.3. The only other difference from learning the examples is that those were
-// rounded to float32 after scaling to length 1.
-func (h *PLDA) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
-	return h.LearnFrom(ctx, classes, stats)
-}
 
 // Unfitted implements episodes.Unfitter: ε is fixed to the value that this head
 // chose.
@@ -175,14 +170,6 @@ func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {
 		return "", fmt.Errorf("%s: export: %w", h.cfg.method(), err)
 	}
 	return classifier.LogSoftmaxGraph(g, scores), nil
-}
-
-func totalsOf(m *model) []moments.Total {
-	totals := make([]moments.Total, m.Classes.Len())
-	for i, c := range m.Classes.Values() {
-		totals[i] = c.Total
-	}
-	return totals
 }
 
 func (c Config) decode(m *model, s classifier.State, _ int) error {

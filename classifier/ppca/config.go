@@ -1,6 +1,11 @@
 package ppca
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
+)
 
 // The presets.
 const (
@@ -48,14 +53,9 @@ func DefaultConfig() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	if c.Preset != PresetDefault && c.Preset != PresetPaper {
-		return fmt.Errorf("preset: %q is neither %s nor %s", c.Preset, PresetDefault, PresetPaper)
-	}
-	if c.Q < 0 || c.Q > maxQ {
-		return fmt.Errorf("q: %d is outside 0 … %d", c.Q, maxQ)
-	}
-	if c.Lambda == Auto {
-		return nil
+	err := cmp.Or(setting.OneOf("preset", c.Preset, PresetDefault, PresetPaper), setting.Int("q", c.Q, 0, maxQ))
+	if err != nil || c.Lambda == Auto {
+		return err
 	}
 	return checkLambda(c.Lambda)
 }

@@ -12,9 +12,6 @@ func Method() classifier.Method {
 		Statistics: true,
 	}, classifier.Definition[Config, *PPCA]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c Config, r classifier.Run) Config {
-			c.Statistics = !r.WithoutStatistics
-			return c
-		},
+		Resolve: func(c *Config, r classifier.Run) { c.Statistics = !r.WithoutStatistics },
 	})
 }

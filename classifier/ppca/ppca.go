@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
@@ -82,7 +83,7 @@ func (c Config) scoring(m *model) classifier.Scoring {
 	return classifier.Scoring{
 		Scores: func(x blas32.General) (blas64.General, error) {
 			q := lowrank.NewQueries(lowrank.Placed(x, *c.Normalize), m.Shared.centre)
-			return m.Shared.stack.Scores(q, classifier.Range(0, x.Rows))
+			return m.Shared.stack.Scores(q, dense.Range(0, x.Rows))
 		},
 		Novelty: func(scores []float64) float64 { // −½(r + log|Σ|) of all classes
 			if *c.LogDet {
@@ -93,14 +94,9 @@ func (c Config) scoring(m *model) classifier.Scoring {
 	}
 }
 
-// TakesUnit implements moments.Learner.
+// TakesUnit implements moments.Learner. If λ was to be chosen by
+// pseudo-sessions, LearnMoments takes 0.01.
 func (h *PPCA) TakesUnit() bool { return *h.cfg.Normalize }
-
-// LearnMoments implements moments.Learner. If λ was to be chosen by
-// pseudo-sessions it is 0.01.
-func (h *PPCA) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
-	return h.LearnFrom(ctx, classes, stats)
-}
 
 // Unfitted implements episodes.Unfitter: λ is fixed to the value that this head
 // chose, and no statistics are stored.
@@ -108,11 +104,10 @@ func (h *PPCA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg.chosen(h.Choice())
 	cfg.Statistics = false
 	head, err := New(cfg)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		head.UseBackend(h.Model().Backend)
 	}
-	head.UseBackend(h.Model().Backend)
-	return head, nil
+	return head, err
 }
 
 // Export implements classifier.Exporter.

@@ -1,9 +1,11 @@
 package ppcaonline
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Auto as Config.Sigma2 means the variance within the classes of the base
@@ -39,14 +41,11 @@ func DefaultConfig() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	if c.Q < 0 || c.Q > maxQ {
-		return fmt.Errorf("q: %d is outside 0 … %d", c.Q, maxQ)
+	if err := setting.Int("q", c.Q, 0, maxQ); err != nil {
+		return err
 	}
 	if c.Sigma2 != Auto && !(c.Sigma2 >= 1e-12 && c.Sigma2 <= 1e12) {
 		return fmt.Errorf("sigma2: %g is outside 1e-12 … 1e12; 0 means take it from the base session", c.Sigma2)
 	}
-	if !(c.Floor >= 1e-6 && c.Floor <= 1e6) {
-		return fmt.Errorf("floor: %g is outside 1e-6 … 1e6", c.Floor)
-	}
-	return c.Config.Validate()
+	return cmp.Or(setting.Float("floor", c.Floor, 1e-6, 1e6), c.Config.Validate())
 }

@@ -115,14 +115,12 @@ func (c Config) startingVariance(s *moments.Session) float64 {
 	if c.Sigma2 != Auto {
 		return c.Sigma2
 	}
-	var within, square float64
+	var within float64
 	for _, e := range s.Classes {
 		within += e.Scatter()
 	}
-	all := classifier.Placed(s.X, classifier.Range(0, s.X.Rows), c.Normalize)
-	for _, v := range all.Data {
-		square += v * v
-	}
+	all := classifier.Placed(s.X, dense.Range(0, s.X.Rows), c.Normalize)
+	square := dense.SumSquares(all.Data)
 	n := all.Rows
 	for _, v := range []float64{
 		within / float64(max(1, n-len(s.Classes))), moments.Scatter(all) / float64(max(1, n-1)), 0.1 * square / float64(n),

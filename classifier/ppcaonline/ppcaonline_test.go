@@ -115,7 +115,7 @@ func TestScoresAreLogDensities(t *testing.T) {
 		if err := h.Score(got, novelty, x); err != nil {
 			t.Fatal(err)
 		}
-		z := classifier.Placed(x, classifier.Range(0, x.Rows), true)
+		z := classifier.Placed(x, dense.Range(0, x.Rows), true)
 		for i := range x.Rows {
 			want := make([]float64, 4)
 			for k, g := range models {

@@ -57,7 +57,7 @@ func newScorer(m *model, unit bool) (*scorer, error) {
 
 // scores returns the log-densities (n×C) of a few rows, in O(Cdq) per row.
 func (s *scorer) scores(x blas32.General) (blas64.General, error) {
-	z := classifier.Placed(x, classifier.Range(0, x.Rows), s.unit)
+	z := classifier.Placed(x, dense.Range(0, x.Rows), s.unit)
 	projected, crossed := dense.New(x.Rows, s.roots.Rows), dense.New(x.Rows, len(s.classes))
 	if s.roots.Rows > 0 {
 		if err := s.backend.MulTrans64(projected, z, s.roots); err != nil {

@@ -40,10 +40,7 @@ func fitSpread(sp *gauss.Space, m *moments.Moments, q int) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	out := spread{values: e.Values, vectors: make([]float32, len(e.Values)*d)}
-	for i, v := range e.Vectors.Data {
-		out.vectors[i] = float32(v)
-	}
+	out := spread{values: e.Values, vectors: dense.Narrowed(e.Vectors.Data)}
 	for _, w := range e.Values {
 		trace -= w
 	}
@@ -61,21 +58,14 @@ func eigenpairs(sp *gauss.Space, m *moments.Moments, q int) (linalg.Eigen, float
 		if err != nil {
 			return linalg.Eigen{}, 0, err
 		}
-		var sq float64
-		for _, v := range white.Data {
-			sq += v * v
-		}
 		e, err := solver.ThinEigen(white, q, float64(m.N()-1))
-		return e, sq / float64(m.N()-1), err
+		return e, dense.SumSquares(white.Data) / float64(m.N()-1), err
 	}
 	S, err := whitenedCovariance(sp, m)
 	if err != nil {
 		return linalg.Eigen{}, 0, err
 	}
-	var trace float64
-	for i := range S.Rows {
-		trace += S.Data[i*S.Stride+i]
-	}
+	trace := dense.Trace(S)
 	e, err := solver.TopEigen(S, q)
 	return e.Positive(1e-12), trace, err
 }

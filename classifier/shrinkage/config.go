@@ -1,8 +1,10 @@
 package shrinkage
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // The names of the two heads.
@@ -64,17 +66,9 @@ func DefaultPPCAEB() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	if !(c.Epsilon >= 1e-6 && c.Epsilon <= 1) {
-		return fmt.Errorf("epsilon: %g is outside 1e-6 … 1", c.Epsilon)
-	}
-	if c.Q < 0 || c.Q > maxQ {
-		return fmt.Errorf("q: %d is outside 0 … %d", c.Q, maxQ)
-	}
-	if c.Splits < 1 || c.Splits > 1000 {
-		return fmt.Errorf("splits: %d is outside 1 … 1000", c.Splits)
-	}
-	if c.Nu == Auto {
-		return nil
+	err := cmp.Or(setting.Float("epsilon", c.Epsilon, 1e-6, 1), setting.Int("q", c.Q, 0, maxQ), setting.Int("splits", c.Splits, 1, 1000))
+	if err != nil || c.Nu == Auto {
+		return err
 	}
 	return checkNu(c.Nu)
 }
@@ -126,13 +120,6 @@ func checkSetting(s Setting) error {
 	}
 	if !(s.Kappa >= 0 && s.Kappa <= 1e9) || !(s.Temperature >= 1e-9 && s.Temperature <= 1e9) || !(s.Later >= -1e9 && s.Later <= 1e9) || !(s.Rerank >= 0 && s.Rerank <= 1e9) {
 		return fmt.Errorf("setting %+v is out of range", s)
-	}
-	return nil
-}
-
-func checkMethod(method string) error {
-	if !slices.Contains([]string{PLDAPlus, PPCAEB}, method) {
-		return fmt.Errorf("method %q is neither %s nor %s", method, PLDAPlus, PPCAEB)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -73,7 +74,7 @@ func TestLogisticLearns(t *testing.T) {
 		for c := range scores {
 			scores[c] = w.Data[c*7+6] + dense.Dot(w.Data[c*7:c*7+6], x.Data[i*6:(i+1)*6])
 		}
-		if largest(scores) == y[i] {
+		if floats.MaxIdx(scores) == y[i] {
 			right++
 		}
 	}

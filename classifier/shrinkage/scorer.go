@@ -56,10 +56,6 @@ func (s *scorer) add(column int, c class) {
 func (s *scorer) scoring() classifier.Scoring {
 	return classifier.Scoring{
 		Scores: s.batch, Batch: s.stack.Batch(),
-		LogProb: func(dst, scores []float64) {
-			copy(dst, scores)
-			classifier.LogSoftmax(dst)
-		},
 		Novelty: func(scores []float64) float64 { return -slices.Max(scores[len(scores)/2:]) },
 	}
 }
@@ -96,7 +92,7 @@ func (v values) row(i int) rowValues {
 }
 
 func (s *scorer) values(x blas32.General) (values, error) {
-	white, err := s.space.Whitened(classifier.Placed(x, classifier.Range(0, x.Rows), true))
+	white, err := s.space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
 	if err != nil {
 		return values{}, err
 	}

@@ -1,6 +1,7 @@
 package shrinkage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // meanTol bounds the difference between the mean of float32 rows of length 1
@@ -54,10 +56,7 @@ func New(method string, cfg Config) (*Head, error) { return chosen(method, cfg, 
 // chosen is New for a head whose setting has already been chosen, unless choice
 // is nil.
 func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
-	if err := checkMethod(method); err != nil {
-		return nil, err
-	}
-	if err := cfg.Validate(); err != nil {
+	if err := cmp.Or(setting.OneOf("method", method, PLDAPlus, PPCAEB), cfg.Validate()); err != nil {
 		return nil, err
 	}
 	return &Head{method: method, cfg: cfg, Kept: classtable.NewKept(classtable.Method[shared, class]{
@@ -143,7 +142,7 @@ func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.G
 			column[r] = c
 		}
 	}
-	white, err := sp.Whitened(classifier.Placed(s.X, classifier.Range(0, s.X.Rows), true))
+	white, err := sp.Whitened(classifier.Placed(s.X, dense.Range(0, s.X.Rows), true))
 	if err != nil {
 		return white, err
 	}
@@ -176,23 +175,17 @@ func (h *Head) Setting() Setting { return h.Model().Shared.Setting }
 // everything was given.
 func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
 
-// TakesUnit implements moments.Learner.
+// TakesUnit implements moments.Learner. Settings that pseudo-sessions would
+// choose are, after LearnMoments, those of a base session that is too small for
+// them: no calibration, and ν infinite if it was not given.
 func (h *Head) TakesUnit() bool { return true }
-
-// LearnMoments implements moments.Learner. Settings that pseudo-sessions would
-// choose are then those of a base session that is too small for them: no
-// calibration, and ν infinite if it was not given.
-func (h *Head) LearnMoments(ctx context.Context, classes []string, stats []*moments.Moments) error {
-	return h.LearnFrom(ctx, classes, stats)
-}
 
 // Unfitted implements episodes.Unfitter: the setting is fixed to the one that
 // this head chose.
 func (h *Head) Unfitted() (classifier.Learner, error) {
 	next, err := chosen(h.method, h.cfg, h.Choice())
-	if err != nil {
-		return nil, err
+	if err == nil {
+		next.UseBackend(h.Model().Backend)
 	}
-	next.UseBackend(h.Model().Backend)
-	return next, nil
+	return next, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
@@ -207,7 +209,7 @@ func rank(g float64, logits []float64, truth int) ranked {
 }
 
 func rankedOf(scores []float64, truth int) ranked {
-	r := ranked{best: largest(scores)}
+	r := ranked{best: floats.MaxIdx(scores)}
 	r.top = scores[r.best]
 	if truth < len(scores) {
 		r.own = scores[truth]
@@ -230,7 +232,7 @@ func weigh(s Setting, density, cosine []float64, base, truth int) weighed {
 	w := weighed{mass: classifier.LogSumExp(scores[:base]), laterMass: classifier.LogSumExp(scores[base:])}
 	w.base = rankedOf(scores[:base], truth)
 	w.base.top, w.base.own = w.base.top-w.mass, w.base.own-w.mass
-	w.later = ranked{best: largest(scores[base:])}
+	w.later = ranked{best: floats.MaxIdx(scores[base:])}
 	w.later.top = scores[base+w.later.best]
 	if truth >= base {
 		w.later.own = scores[truth]
@@ -248,15 +250,4 @@ func (w weighed) outcome(r ranked, truth, base int) outcome {
 		gap: float32(w.later.top - w.mass - r.top), baseMass: float32(w.mass), laterMass: float32(w.laterMass),
 		own: float32(own), baseRight: r.best == truth, laterIsIt: base+w.later.best == truth,
 	}
-}
-
-// largest returns the first position of the largest value.
-func largest(v []float64) int {
-	best := 0
-	for j, x := range v {
-		if x > v[best] {
-			best = j
-		}
-	}
-	return best
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
@@ -47,7 +48,7 @@ func measured(t *testing.T, h *Head, tests ...episodes.Session) episodes.Result 
 				for c, name := range h.Classes() {
 					if name == s.Y[at+i] {
 						r.NLL -= row[c] / float64(len(s.Y)*len(tests))
-						if largest(row) == c {
+						if floats.MaxIdx(row) == c {
 							r.Accuracy += 1 / float64(len(s.Y)*len(tests))
 						}
 					}

@@ -1,9 +1,11 @@
 package vargp
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Auto as a length-scale means that the spread of the base session determines
@@ -73,21 +75,10 @@ func (c Config) Validate() error {
 	if c.Lengthscale != Auto && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
 		return fmt.Errorf("lengthscale: %g is neither 0 (from the base session) nor within 1e-6 … 1e6", c.Lengthscale)
 	}
-	if c.CountAs < 0 || c.CountAs > maxCountAs {
-		return fmt.Errorf("count_as: %d is outside 0 … %d", c.CountAs, maxCountAs)
-	}
-	if !(c.Validation >= 0 && c.Validation <= 0.5) {
-		return fmt.Errorf("validation: %g is outside 0 … 0.5", c.Validation)
-	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"inducing", c.Inducing}, {"max_inducing", c.MaxInducing}} {
-		if f.value < 1 || f.value > maxInducing {
-			return fmt.Errorf("%s: %d is outside 1 … %d", f.name, f.value, maxInducing)
-		}
-	}
-	return c.model().Validate()
+	return cmp.Or(
+		setting.Int("count_as", c.CountAs, 0, maxCountAs), setting.Float("validation", c.Validation, 0, 0.5),
+		setting.Int("inducing", c.Inducing, 1, maxInducing), setting.Int("max_inducing", c.MaxInducing, 1, maxInducing), c.model().Validate(),
+	)
 }
 
 const (

@@ -248,12 +248,7 @@ func (s session) inducing(g int) blas64.General {
 // Score implements classifier.Head. The novelty is the entropy in nats of the
 // distribution over the classes and the unseen head.
 func (h *VARGP) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	return h.scoring().Score(dst, novelty, x)
-}
-
-// scoring uses the log-probabilities of all heads as scores (n×(C+1)).
-func (h *VARGP) scoring() classifier.Scoring {
-	return classifier.Scoring{
+	return classifier.Scoring{ // of all heads, n×(C+1)
 		Method: "vargp", Head: h, Novelty: classifier.Entropy,
 		LogProb: func(dst, scores []float64) {
 			copy(dst, scores[1:])
@@ -261,7 +256,7 @@ func (h *VARGP) scoring() classifier.Scoring {
 		},
 		Scores: func(x blas32.General) (blas64.General, error) {
 			out := dense.New(x.Rows, 1+len(h.classes))
-			return out, h.answer.LogProb(out, classifier.Placed(x, classifier.Range(0, x.Rows), h.cfg.Normalize))
+			return out, h.answer.LogProb(out, classifier.Placed(x, dense.Range(0, x.Rows), h.cfg.Normalize))
 		},
-	}
+	}.Score(dst, novelty, x)
 }

@@ -25,7 +25,7 @@ const (
 type blocked struct {
 	*triangle
 	raw     linalg.Raw
-	buffers buffers
+	buffers sync.Pool // of *[]float64: no more than tasks running at once
 }
 
 // byLibrary reports whether raw is worth its copies for order n.
@@ -54,25 +54,6 @@ func solveOn(raw linalg.Raw, s solver, z blas64.General) error {
 	b := blocked{triangle: c.l, raw: raw}
 	return b.solve(z)
 }
-
-// buffers holds memory that tasks take and return, so that there are no more
-// buffers than tasks running at once.
-type buffers struct {
-	pool sync.Pool // of *[]float64
-}
-
-// take returns a buffer of the given number of values with arbitrary content.
-func (p *buffers) take(values int) *[]float64 {
-	buffer, _ := p.pool.Get().(*[]float64)
-	if buffer == nil || cap(*buffer) < values {
-		buffer = new(make([]float64, values))
-	}
-	*buffer = (*buffer)[:values]
-	return buffer
-}
-
-// put returns a buffer from take.
-func (p *buffers) put(buffer *[]float64) { p.pool.Put(buffer) }
 
 // cut takes a matrix off the front of a buffer.
 func cut(buffer *[]float64, rows, cols int) blas64.General {
@@ -118,8 +99,8 @@ func (b *blocked) subtractDone(p, at, w int) error {
 	done := b.above(at, w)
 	return b.each(p, func(q int) error {
 		rows, width := b.rowsIn(q), min(w, (q+1)*side-at)
-		r := b.buffers.take(rows * (at + w))
-		defer b.buffers.put(r)
+		r := dense.Borrowed[float64](&b.buffers, rows*(at+w))
+		defer b.buffers.Put(r)
 		rest := *r
 		own, product := cut(&rest, rows, at), cut(&rest, rows, w)
 		dense.Copy(own, b.view(q, 0, at))
@@ -167,8 +148,8 @@ func (b *blocked) inverseAt(at, w int) (blas64.General, error) {
 func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
 	return b.each(last, func(q int) error {
 		rows := b.rowsIn(q)
-		r := b.buffers.take(2 * rows * w)
-		defer b.buffers.put(r)
+		r := dense.Borrowed[float64](&b.buffers, 2*rows*w)
+		defer b.buffers.Put(r)
 		rest := *r
 		own, product := cut(&rest, rows, w), cut(&rest, rows, w)
 		to := b.view(q, at, w)
@@ -234,8 +215,8 @@ func (b *blocked) above(at, w int) blas64.General {
 // forwardBlock solves for the block of columns at at; those before it are solved.
 func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
 	w := inverse.Rows
-	r := b.buffers.take(z.Rows * (at + 2*w))
-	defer b.buffers.put(r)
+	r := dense.Borrowed[float64](&b.buffers, z.Rows*(at+2*w))
+	defer b.buffers.Put(r)
 	rest := *r
 	done, own, product := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
 	dense.Copy(own, dense.View(z, 0, at, z.Rows, w))
@@ -257,8 +238,8 @@ func (b *blocked) forwardBlock(z blas64.General, at int, above, inverse blas64.G
 // solved, and subtracts it from those before.
 func (b *blocked) backwardBlock(z blas64.General, at int, above, inverse blas64.General) error {
 	w := inverse.Rows
-	r := b.buffers.take(z.Rows * (at + 2*w))
-	defer b.buffers.put(r)
+	r := dense.Borrowed[float64](&b.buffers, z.Rows*(at+2*w))
+	defer b.buffers.Put(r)
 	rest := *r
 	before, own, solved := cut(&rest, z.Rows, at), cut(&rest, z.Rows, w), cut(&rest, z.Rows, w)
 	dense.Copy(own, dense.View(z, 0, at, z.Rows, w))

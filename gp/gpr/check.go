@@ -94,7 +94,7 @@ func (r *Regression) look() {
 func (r *Regression) Drift() (float64, error) {
 	var worst float64
 	for first := 0; first < r.Len(); first += lookAt {
-		d, err := r.drift(upTo(first, min(first+lookAt, r.Len())))
+		d, err := r.drift(dense.Range(first, min(first+lookAt, r.Len())))
 		if err != nil {
 			return 0, fmt.Errorf("drift: %w", err)
 		}

@@ -20,14 +20,14 @@ type cholesky struct {
 func (s *cholesky) size() int { return s.l.n }
 
 func (s *cholesky) add(b blas64.General) (update, error) {
-	return s.attach(upTo(s.l.n, s.l.n+b.Rows), b)
+	return s.attach(dense.Range(s.l.n, s.l.n+b.Rows), b)
 }
 
 // attach appends rows of L for the given examples; b has a column for each
 // example, old and new.
 func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 	z, own := picked(b, s.order), picked(b, examples)
-	diagonal := diagonalOf(own)
+	diagonal := dense.Diagonal(own)
 	s.l.forwardFew(z)
 	subtract(own, z, z)
 	small, err := smallFactor(own, diagonal)
@@ -96,7 +96,7 @@ func (s *cholesky) detach(rows []int) (update, error) {
 	s.l.forwardFew(units)
 	s.l.backwardFew(units)
 	minus := s.scatter(units, len(s.order))
-	small, err := smallFactor(gathered(minus, rows), nil)
+	small, err := smallFactor(dense.Transposed(dense.Gather(minus, rows)), nil)
 	if err != nil {
 		return update{}, err
 	}
@@ -107,17 +107,6 @@ func (s *cholesky) detach(rows []int) (update, error) {
 	s.l.drop(places)
 	s.order = without(s.order[:0], s.order, places)
 	return update{minus: minus, logDet: small.logDet()}, nil
-}
-
-// gathered returns the given rows of m, transposed.
-func gathered(m blas64.General, rows []int) blas64.General {
-	out := dense.New(m.Cols, len(rows))
-	for j, r := range rows {
-		for i, v := range dense.Row(m, r) {
-			out.Data[i*out.Stride+j] = v
-		}
-	}
-	return out
 }
 
 func (s *cholesky) replace(rows []int, b blas64.General) (update, error) {
@@ -242,14 +231,6 @@ func (s *cholesky) clone() solver {
 }
 
 func (s *cholesky) bytes() int { return s.l.bytes() + 8*cap(s.order) }
-
-func diagonalOf(m blas64.General) []float64 {
-	out := make([]float64, m.Rows)
-	for i := range out {
-		out[i] = dense.Row(m, i)[i]
-	}
-	return out
-}
 
 // subtract computes c −= a·bᵀ of any size, in tiles.
 func subtract(c, a, b blas64.General) {

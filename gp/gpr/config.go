@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Method is a way to update the inverse.
@@ -36,13 +37,10 @@ func DefaultConfig() Config { return Config{Method: Cholesky, Noise: 0.03} }
 
 // Validate names the field that is out of range.
 func (c Config) Validate() error {
-	if c.Method != Cholesky && c.Method != Direct && c.Method != Iterative {
-		return fmt.Errorf("method: %q is none of %s, %s and %s", c.Method, Cholesky, Direct, Iterative)
-	}
 	if !(c.Noise > 0 && c.Noise < 1e100) {
 		return fmt.Errorf("noise: %g is not a variance", c.Noise)
 	}
-	return nil
+	return setting.OneOf("method", c.Method, Cholesky, Direct, Iterative)
 }
 
 // IndexError reports an example or output that does not exist or is named twice.

@@ -33,7 +33,7 @@ func New(kernel Kernel, cfg Config) (*Regression, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: empty(cfg.Method)}, nil
+	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: solverOf(cfg.Method, &triangle{}, nil, linalg.Gonum{})}, nil
 }
 
 // UseBackend sets the backend for batch fits and for folding corrections into an
@@ -45,13 +45,6 @@ func (r *Regression) UseBackend(m linalg.Backend) {
 	}
 }
 
-func empty(m Method) solver {
-	if m == Cholesky {
-		return &cholesky{l: &triangle{}}
-	}
-	return &woodbury{a: &triangle{}, raw: linalg.Gonum{}, iterative: m == Iterative}
-}
-
 // Len returns n, the number of examples.
 func (r *Regression) Len() int { return r.x.Rows }
 
@@ -60,9 +53,6 @@ func (r *Regression) Dim() int { return r.x.Cols }
 
 // Outputs returns C, the number of outputs.
 func (r *Regression) Outputs() int { return r.t.Rows }
-
-// Inputs returns the inputs (n×d); the caller must not change them.
-func (r *Regression) Inputs() blas64.General { return r.x.General }
 
 // Alpha returns α = (K+σ²I)⁻¹t (C×n); the caller must not change it.
 func (r *Regression) Alpha() blas64.General { return r.alpha }
@@ -99,10 +89,10 @@ func (r *Regression) Add(x, t blas64.General) error {
 	all := r.x.with(x) // appends beyond the rows of r.x, which stay valid on error
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
 		targets := withColumns(r.t, x.Rows) // r.t stays valid on error too
-		setColumns(targets, upTo(r.Len(), all.Rows), t)
+		setColumns(targets, dense.Range(r.Len(), all.Rows), t)
 		return wrap("add", r.fit(all, targets))
 	}
-	b, err := r.kernelRows(all, upTo(r.Len(), all.Rows))
+	b, err := r.kernelRows(all, dense.Range(r.Len(), all.Rows))
 	if err != nil {
 		return fmt.Errorf("add: %w", err)
 	}
@@ -116,7 +106,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 	if r.diag != nil {
 		r.diag = append(r.diag, make([]float64, x.Rows)...)
 	}
-	setColumns(r.t, upTo(n, all.Rows), t)
+	setColumns(r.t, dense.Range(n, all.Rows), t)
 	r.apply(u)
 	r.look()
 	return nil
@@ -298,7 +288,7 @@ func (r *Regression) correctAlpha(c correction) {
 
 // fit replaces the whole state by a batch fit. It retains x and t.
 func (r *Regression) fit(x inputs, t blas64.General) error {
-	s, logDet := empty(r.cfg.Method), 0.0
+	s, logDet := solverOf(r.cfg.Method, &triangle{}, nil, linalg.Gonum{}), 0.0
 	if x.Rows == 0 {
 		x, t = inputs{}, blas64.General{}
 	} else {

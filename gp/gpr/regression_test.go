@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // step does one random operation on both.
@@ -131,7 +132,7 @@ func TestEveryOperationAtTileBorders(t *testing.T) {
 					t.Fatal(err)
 				}
 				m.same(t, fmt.Sprintf("%s: %d added to %d", method, k, n), r, 1e-9)
-				if err := r.Remove(upTo(n)); err != nil {
+				if err := r.Remove(dense.Range(0, n)); err != nil {
 					t.Fatal(err)
 				}
 				m.x, m.t = m.x[n:], m.t[n:]
@@ -139,14 +140,6 @@ func TestEveryOperationAtTileBorders(t *testing.T) {
 			}
 		}
 	}
-}
-
-func upTo(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 // TestRemovingAll: the regression then predicts the prior and can start again, in

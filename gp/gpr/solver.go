@@ -89,11 +89,19 @@ func newSolver(method Method, t *triangle, raw linalg.Raw) (solver, float64, err
 		return nil, 0, err
 	}
 	logDet := t.logDet()
-	if method == Cholesky {
-		return &cholesky{l: t, order: upTo(0, t.n)}, logDet, nil
+	if method != Cholesky {
+		invert(t)
 	}
-	invert(t)
-	return &woodbury{a: t, raw: raw, iterative: method == Iterative}, logDet, nil
+	return solverOf(method, t, dense.Range(0, t.n), raw), logDet, nil
+}
+
+// solverOf returns the solver of a factor, with the example of each row, or of an
+// inverse.
+func solverOf(m Method, t *triangle, order []int, raw linalg.Raw) solver {
+	if m == Cholesky {
+		return &cholesky{l: t, order: order}
+	}
+	return &woodbury{a: t, raw: raw, iterative: m == Iterative}
 }
 
 // loadSolver is the inverse of solver.state.
@@ -116,10 +124,7 @@ func loadSolver(method Method, values []float64, order []int) (solver, error) {
 		}
 		seen[i] = true
 	}
-	if method == Cholesky {
-		return &cholesky{l: t, order: order}, nil
-	}
-	return &woodbury{a: t, raw: linalg.Gonum{}, iterative: method == Iterative}, nil
+	return solverOf(method, t, order, linalg.Gonum{}), nil
 }
 
 // packed returns the rows of a triangle one after the other.
@@ -129,12 +134,4 @@ func (t *triangle) packed() []float64 {
 		out = append(out, t.row(i)...)
 	}
 	return out
-}
-
-func upTo(first, last int) []int {
-	r := make([]int, last-first)
-	for i := range r {
-		r[i] = first + i
-	}
-	return r
 }

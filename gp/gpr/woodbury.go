@@ -2,6 +2,7 @@ package gpr
 
 import (
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -41,7 +42,7 @@ func (s *woodbury) add(b blas64.General) (update, error) {
 	before := s.checkpoint(b.Rows)
 	n := s.a.n
 	s.a.grow(b.Rows)
-	s.off = upTo(n, n+b.Rows)
+	s.off = dense.Range(n, n+b.Rows)
 	u, err := s.each(s.off, func(rows []int, i int) (update, error) { return s.attach(rows, rowsOf(b, i, len(rows))) })
 	if err != nil {
 		s.restore(before)
@@ -104,7 +105,7 @@ func (s *woodbury) each(rows []int, step func(rows []int, first int) (update, er
 // the others, in the form derived in the package comment.
 func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
 	own := picked(b, rows)
-	diagonal := diagonalOf(own)
+	diagonal := dense.Diagonal(own)
 	v := dense.Clone(b)
 	s.mask(v)
 	b = dense.Clone(v)
@@ -266,7 +267,7 @@ func (s *woodbury) fold() {
 	if left.Cols == 0 {
 		return
 	}
-	var products buffers
+	var products sync.Pool // of *[]float64
 	// In ascending order: largest first takes a third longer (measured).
 	dense.Parallel(len(s.a.panels), func(p int) {
 		s.foldPanel(p, rowsOf(left, p*side, s.a.rowsIn(p)), rowsOf(right, 0, min(s.a.n, (p+1)*side)), &products)
@@ -278,7 +279,7 @@ func (s *woodbury) fold() {
 }
 
 // foldPanel subtracts left·rightᵀ from panel p, in pieces that stay in the cache.
-func (s *woodbury) foldPanel(p int, left, right blas64.General, products *buffers) {
+func (s *woodbury) foldPanel(p int, left, right blas64.General, products *sync.Pool) {
 	size, fast := side, byLibrary(s.raw, s.a.n)
 	if fast {
 		size = foldColumns
@@ -294,9 +295,9 @@ func (s *woodbury) foldPanel(p int, left, right blas64.General, products *buffer
 
 // subtractByLibrary computes c −= a·bᵀ; a and b have no gaps between rows. If raw
 // fails, it changes nothing and returns false.
-func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *buffers) bool {
-	r := products.take(c.Rows * c.Cols)
-	defer products.put(r)
+func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *sync.Pool) bool {
+	r := dense.Borrowed[float64](products, c.Rows*c.Cols)
+	defer products.Put(r)
 	rest := *r
 	product := cut(&rest, c.Rows, c.Cols)
 	if raw.Mul64(product, a, b) != nil {
@@ -351,7 +352,7 @@ func (s *woodbury) refit(k int) bool {
 // outgrown is always false: the inverse of a batch fit costs as much as updates.
 func (s *woodbury) outgrown(int, linalg.Raw) bool { return false }
 
-func (s *woodbury) state() ([]float64, []int) { return s.a.packed(), upTo(0, s.a.n) }
+func (s *woodbury) state() ([]float64, []int) { return s.a.packed(), dense.Range(0, s.a.n) }
 
 func (s *woodbury) clone() solver {
 	return &woodbury{a: s.a.clone(), raw: s.raw, pending: slices.Clone(s.pending), iterative: s.iterative}

@@ -1,14 +1,16 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Kind names a covariance function.
@@ -44,16 +46,10 @@ type Kernel struct {
 
 // Validate names the field that is out of range.
 func (k Kernel) Validate() error {
-	if !slices.Contains(Kinds(), k.Kind) {
-		return fmt.Errorf("kind: %q is none of %v", k.Kind, Kinds())
-	}
-	if !(k.Lengthscale >= least && k.Lengthscale <= most) {
-		return fmt.Errorf("lengthscale: %g is outside %g … %g", k.Lengthscale, least, most)
-	}
-	if !(k.Outputscale >= least && k.Outputscale <= most) {
-		return fmt.Errorf("outputscale: %g is outside %g … %g", k.Outputscale, least, most)
-	}
-	return nil
+	return cmp.Or(
+		setting.OneOf("kind", k.Kind, Kinds()...),
+		setting.Float("lengthscale", k.Lengthscale, least, most), setting.Float("outputscale", k.Outputscale, least, most),
+	)
 }
 
 // Points are inputs prepared for a kernel, to be used in many matrices. They are
@@ -98,10 +94,7 @@ func (k Kernel) Points(x blas64.General) (Points, error) {
 func unit(v []float64) float64 {
 	length, before := math.Sqrt(dense.Dot(v, v)), 1.0
 	if !(length > 1e-100 && length < 1e100) {
-		var largest float64
-		for _, x := range v {
-			largest = max(largest, math.Abs(x))
-		}
+		largest := floats.Norm(v, math.Inf(1))
 		if largest == 0 {
 			return 0
 		}
@@ -110,10 +103,7 @@ func unit(v []float64) float64 {
 		}
 		length, before = math.Sqrt(dense.Dot(v, v)), largest
 	}
-	by := 1 / length
-	for j := range v {
-		v[j] *= by
-	}
+	floats.Scale(1/length, v)
 	return before * length
 }
 

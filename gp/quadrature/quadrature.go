@@ -14,6 +14,7 @@ package quadrature
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
@@ -71,17 +72,11 @@ func LogSigmoids(mean, variance float64) (yes, no float64) {
 // inLogs returns log E[σ(sign·f)] by summing exponentials of logarithms.
 func inLogs(mean, sd, sign float64) float64 {
 	var terms [nodes]float64
-	largest := math.Inf(-1)
 	for i, n := range rule {
 		terms[2*i] = n.logWeight + LogSigmoid(sign*(mean+sd*n.x))
 		terms[2*i+1] = n.logWeight + LogSigmoid(sign*(mean-sd*n.x))
-		largest = max(largest, terms[2*i], terms[2*i+1])
 	}
-	var sum float64
-	for _, t := range terms {
-		sum += math.Exp(t - largest)
-	}
-	return min(largest+math.Log(sum), 0)
+	return min(floats.LogSumExp(terms[:]), 0)
 }
 
 // PlugIn returns log σ(μ) and log σ(−μ): the prediction at the mean, which

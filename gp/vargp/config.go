@@ -1,8 +1,10 @@
 package vargp
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Variant is the method of the paper or one it is compared with (Table 1,
@@ -111,40 +113,16 @@ func DefaultConfig() Config {
 
 // Validate names the field that is out of range.
 func (c Config) Validate() error {
-	if !slices.Contains(Variants(), c.Variant) {
-		return fmt.Errorf("variant: %q is none of %v", c.Variant, Variants())
-	}
-	if err := c.validateNetwork(); err != nil {
-		return err
-	}
-	if c.Stopping != Best && c.Stopping != AsPaper {
-		return fmt.Errorf("stopping: %q is neither %s nor %s", c.Stopping, Best, AsPaper)
-	}
-	if c.Start != FromPrior && c.Start != FromIdentity {
-		return fmt.Errorf("start: %q is neither %s nor %s", c.Start, FromPrior, FromIdentity)
-	}
-	for _, f := range []struct {
-		name        string
-		value       float64
-		least, most float64
-	}{{"beta", c.Beta, 0, 1e6}, {"jitter", c.Jitter, 1e-10, 1}, {"rate", c.Rate, 1e-8, 10}, {"tolerance", c.Tolerance, 0, 1e6}} {
-		if !(f.value >= f.least && f.value <= f.most) {
-			return fmt.Errorf("%s: %g is outside %g … %g", f.name, f.value, f.least, f.most)
-		}
-	}
-	for _, f := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"hyper_samples", c.HyperSamples, 1, 1000}, {"function_samples", c.FunctionSamples, 1, 1000}, {"batch", c.Batch, 1, 1 << 20},
-		{"epochs", c.Epochs, 1, 1e6}, {"steps", c.Steps, 0, 1e9}, {"patience", c.Patience, 1, 1e6},
-		{"predict_hypers", c.PredictHypers, 1, 100}, {"predict_functions", c.PredictFunctions, 1, 1000},
-	} {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Errorf("%s: %d is outside %d … %d", f.name, f.value, f.least, f.most)
-		}
-	}
-	return nil
+	return cmp.Or(
+		setting.OneOf("variant", c.Variant, Variants()...), c.validateNetwork(),
+		setting.OneOf("stopping", c.Stopping, Best, AsPaper), setting.OneOf("start", c.Start, FromPrior, FromIdentity),
+		setting.Float("beta", c.Beta, 0, 1e6), setting.Float("jitter", c.Jitter, 1e-10, 1),
+		setting.Float("rate", c.Rate, 1e-8, 10), setting.Float("tolerance", c.Tolerance, 0, 1e6),
+		setting.Int("hyper_samples", c.HyperSamples, 1, 1000), setting.Int("function_samples", c.FunctionSamples, 1, 1000),
+		setting.Int("batch", c.Batch, 1, 1<<20), setting.Int("epochs", c.Epochs, 1, 1e6), setting.Int("steps", c.Steps, 0, 1e9),
+		setting.Int("patience", c.Patience, 1, 1e6), setting.Int("predict_hypers", c.PredictHypers, 1, 100),
+		setting.Int("predict_functions", c.PredictFunctions, 1, 1000),
+	)
 }
 
 func (c Config) validateNetwork() error {

@@ -58,10 +58,7 @@ func (s spread) back(gr *autodiff.Graph, b *autodiff.Var, half blas64.General, g
 	}
 	if s.chol == nil {
 		if b.Needs() {
-			to := b.Grad()
-			for i, v := range half.Data {
-				to.Data[i] += v
-			}
+			accumulate(b.Grad().Data, 1, half.Data)
 		}
 		return
 	}

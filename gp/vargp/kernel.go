@@ -62,9 +62,7 @@ func toKernel(k blas64.General, gamma2 float64, a, b placed) {
 func squares(x blas64.General) []float64 {
 	out := make([]float64, x.Rows)
 	for i := range out {
-		for _, v := range dense.Row(x, i) {
-			out[i] += v * v
-		}
+		out[i] = dense.SumSquares(dense.Row(x, i))
 	}
 	return out
 }

@@ -64,10 +64,7 @@ func New(cfg Config, dim, heads int, lengthscale float64) (*Model, error) {
 		kernelDim = cfg.Network[n-1]
 	}
 	m := &Model{cfg: cfg, dim: dim, net: newNetwork(dim, cfg.Network, cfg.Seed), on: linalg.Default()}
-	m.hyper = hyper{make([]float64, 1+kernelDim), make([]float64, 1+kernelDim)}
-	for i := range m.mean {
-		m.logVar[i] = initialLogVar
-	}
+	m.hyper = hyper{make([]float64, 1+kernelDim), slices.Repeat([]float64{initialLogVar}, 1+kernelDim)}
 	m.startAt(lengthscale)
 	for h := range heads {
 		if h == 0 || cfg.OwnInputs {
@@ -136,9 +133,6 @@ func (m *Model) graph() *autodiff.Graph {
 	}
 	return &autodiff.Graph{Products: raw}
 }
-
-// Config returns the settings.
-func (m *Model) Config() Config { return m.cfg }
 
 // Inputs returns the inducing inputs of a group, task by task (M×d each). The
 // caller must not change them.

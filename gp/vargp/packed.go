@@ -29,18 +29,12 @@ func packOf(b block) *pack {
 	if !packs(len(b.chol), b.z.Rows) {
 		return nil
 	}
-	p := shared(b.chol)
-	return &p
-}
-
-// shared returns the pack of heads whose covariances have the given factors.
-func shared(chol []blas64.General) pack {
-	row, first := distinct(chol)
+	row, first := distinct(b.chol)
 	var some []blas64.General
 	for _, h := range first {
-		some = append(some, chol[h])
+		some = append(some, b.chol[h])
 	}
-	return pack{autodiff.Constant(packed(some)), row}
+	return &pack{autodiff.Constant(packed(some)), row}
 }
 
 // packed returns the rows of covariances with the given factors.
@@ -177,13 +171,4 @@ func unpackGradient(dst, chol []blas64.General, rows blas64.General) {
 		}
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 2, gamma, l, 1, dst[h])
 	}
-}
-
-// rowNumbers returns 0, 1, … n−1.
-func rowNumbers(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }

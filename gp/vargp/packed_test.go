@@ -109,7 +109,7 @@ func TestPackIsEachHeadOnItsOwn(t *testing.T) {
 		chol = append(chol, l)
 	}
 	b, out := normals(6, 4, 1, 9), dense.New(6, 7)
-	p := shared(chol)
+	p := packOf(block{z: dense.New(4, 1), chol: chol})
 	if err := p.rowwise(linalg.Default(), out, b); err != nil || p.rows.Value.Rows != 3 {
 		t.Fatalf("%d different heads, %v", p.rows.Value.Rows, err)
 	}

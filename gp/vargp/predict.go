@@ -231,12 +231,7 @@ func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.G
 
 // addSoftmax adds softmax f to to and overwrites f.
 func addSoftmax(to, f []float64) {
-	largest, sum := math.Inf(-1), 0.0
-	for _, v := range f {
-		if v > largest {
-			largest = v
-		}
-	}
+	largest, sum := slices.Max(f), 0.0
 	for h, v := range f {
 		f[h] = math.Exp(v - largest)
 		sum += f[h]
@@ -249,10 +244,7 @@ func addSoftmax(to, f []float64) {
 
 // addLogSoftmax adds softmax f to e^to in logarithms.
 func addLogSoftmax(to, f []float64) {
-	largest, sum := math.Inf(-1), 0.0
-	for _, v := range f {
-		largest = max(largest, v)
-	}
+	largest, sum := slices.Max(f), 0.0
 	for _, v := range f {
 		sum += math.Exp(v - largest)
 	}

@@ -108,7 +108,7 @@ func (p *problem) leaves(g int, z []*autodiff.Var, rows []blas64.General) []leaf
 			l.chol = append(l.chol, autodiff.Variable(c))
 		}
 		if rows[t-p.first].Data != nil {
-			l.pack = &pack{autodiff.Variable(rows[t-p.first]), rowNumbers(len(b.chol))}
+			l.pack = &pack{autodiff.Variable(rows[t-p.first]), dense.Range(0, len(b.chol))}
 		}
 		out = append(out, l)
 	}

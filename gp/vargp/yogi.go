@@ -1,6 +1,9 @@
 package vargp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Constants of Yogi, as given by its authors.
 const (
@@ -19,11 +22,7 @@ type yogi struct {
 }
 
 func newYogi(rate float64, n int) *yogi {
-	y := &yogi{rate: rate, m: make([]float64, n), v: make([]float64, n)}
-	for i := range n {
-		y.m[i], y.v[i] = yogiStart, yogiStart
-	}
-	return y
+	return &yogi{rate: rate, m: slices.Repeat([]float64{yogiStart}, n), v: slices.Repeat([]float64{yogiStart}, n)}
 }
 
 // descend moves p against the gradient g.

@@ -1,6 +1,10 @@
 package dense
 
-import "gonum.org/v1/gonum/blas/blas32"
+import (
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
 
 // New32 returns a matrix of zeros.
 func New32(rows, cols int) blas32.General {
@@ -27,6 +31,26 @@ func Finite32(row []float32) bool {
 		}
 	}
 	return true
+}
+
+// Narrowed returns v rounded to float32.
+func Narrowed(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+// Borrowed returns a buffer of n arbitrary values from a pool of *[]T, to which the
+// caller returns it.
+func Borrowed[T float32 | float64](pool *sync.Pool, n int) *[]T {
+	buffer, _ := pool.Get().(*[]T)
+	if buffer == nil || cap(*buffer) < n {
+		buffer = new(make([]T, n))
+	}
+	*buffer = (*buffer)[:n]
+	return buffer
 }
 
 // Rows32 returns rows first to last−1 of m.

@@ -115,6 +115,73 @@ func Transposed(x blas64.General) blas64.General {
 	return t
 }
 
+// Diagonal returns a copy of the diagonal of a square matrix.
+func Diagonal(m blas64.General) []float64 {
+	d := make([]float64, m.Rows)
+	for i := range d {
+		d[i] = Row(m, i)[i]
+	}
+	return d
+}
+
+// Trace returns the sum of the diagonal of a square matrix.
+func Trace(m blas64.General) (sum float64) {
+	for _, v := range Diagonal(m) {
+		sum += v
+	}
+	return sum
+}
+
+// MeanRow returns the mean of the rows of m.
+func MeanRow(m blas64.General) []float64 {
+	mean := make([]float64, m.Cols)
+	for i := range m.Rows {
+		for j, v := range Row(m, i) {
+			mean[j] += v / float64(m.Rows)
+		}
+	}
+	return mean
+}
+
+// SubtractRow subtracts row from every row of m.
+func SubtractRow(m blas64.General, row []float64) {
+	for i := range m.Rows {
+		blas64.Axpy(-1, Vector(row), Vector(Row(m, i)))
+	}
+}
+
+// Widen writes src into dst.
+func Widen(dst []float64, src []float32) {
+	for i, v := range src {
+		dst[i] = float64(v)
+	}
+}
+
+// Range returns first … last−1.
+func Range(first, last int) []int {
+	r := make([]int, last-first)
+	for i := range r {
+		r[i] = first + i
+	}
+	return r
+}
+
+// SquaredDistance returns ‖a − b‖².
+func SquaredDistance(a, b []float64) (sum float64) {
+	for j, v := range a {
+		sum += (v - b[j]) * (v - b[j])
+	}
+	return sum
+}
+
+// SumSquares returns ‖v‖², in one sum from first to last.
+func SumSquares(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += x * x
+	}
+	return sum
+}
+
 // Vector returns v as BLAS takes it, sharing memory.
 func Vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
 

@@ -21,6 +21,26 @@ func Stream(seed uint64, purpose string, index ...int) *rand.Rand {
 	return StreamOf(seed, purpose, nil, index...)
 }
 
+// Weighted draws an index with a probability proportional to its weight. If
+// rounding leaves a remainder, it returns the last index with a positive weight;
+// −1 if there is none.
+func Weighted(rng *rand.Rand, weights []float64) int {
+	var sum float64
+	for _, w := range weights {
+		sum += w
+	}
+	left, at := rng.Float64()*sum, -1
+	for i, w := range weights {
+		if w > 0 {
+			at = i
+			if left -= w; left < 0 {
+				break
+			}
+		}
+	}
+	return at
+}
+
 // StreamOf returns the stream of a purpose that belongs to something with names,
 // such as a class or the classes under a node. Unlike its position, the name of
 // a class stays when others come and go.

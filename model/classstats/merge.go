@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // ErrCountedTwice means that statistics share samples that cannot be counted
@@ -116,7 +116,7 @@ func (s *Stats) compatible(o *Stats) error {
 // ordered returns a class with its contents, and the rows of the thin form,
 // sorted, so that a file does not depend on the order of the images.
 func (c *counted) ordered() (*counted, error) {
-	rows := classifier.Range(0, len(c.content))
+	rows := dense.Range(0, len(c.content))
 	slices.SortFunc(rows, func(i, j int) int { return bytes.Compare(c.content[i][:], c.content[j][:]) })
 	out := &counted{stats: c.stats, known: maps.Clone(c.known)}
 	for _, i := range rows {

@@ -118,7 +118,7 @@ func (s *Stats) settle() error {
 	err := dense.ParallelErr(len(names), func(i int) error {
 		x := blas32.General{Rows: len(s.pending[names[i]]) / s.dim, Cols: s.dim, Stride: s.dim, Data: s.pending[names[i]]}
 		if s.Unit {
-			x = classifier.UnitRows(x, classifier.Range(0, x.Rows))
+			x = classifier.UnitRows(x, dense.Range(0, x.Rows))
 		}
 		if err := s.classes[names[i]].stats.Add(x); err != nil {
 			return fmt.Errorf("collect statistics: class %q: %w", names[i], err)

@@ -17,7 +17,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
@@ -138,7 +137,7 @@ func TestMachinesAgreeWithOne(t *testing.T) {
 	few := crowd(2, 3, "dog", "ant")
 	b.X.Data, b.X.Rows = append(b.X.Data, few.X.Data...), b.X.Rows+few.X.Rows
 	b.Labels, b.Content = append(b.Labels, few.Labels...), append(b.Content, few.Content...)
-	one := collected(t, b, classifier.Range(0, b.X.Rows))
+	one := collected(t, b, dense.Range(0, b.X.Rows))
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		order := rng.Perm(b.X.Rows)
@@ -183,11 +182,11 @@ func TestSharedSamplesCountOnce(t *testing.T) {
 		"thin and thin":            {[]int{0, 1, 2, 3}, []int{3, 4, 1}, true},
 		"the same":                 {[]int{0, 1, 2}, []int{2, 1, 0}, true},
 		"thin, full in the result": {[]int{0, 1, 2, 3, 4}, []int{4, 5, 6, 7}, true},
-		"thin into full":           {classifier.Range(0, 30), []int{29, 30, 31}, true},
-		"full into thin":           {[]int{29, 30, 31}, classifier.Range(0, 30), true},
-		"all of it":                {classifier.Range(0, 30), []int{3, 4}, true},
-		"full and full":            {classifier.Range(0, 30), classifier.Range(0, 40)[20:], false},
-		"full and full, disjoint":  {classifier.Range(0, 20), classifier.Range(0, 40)[20:], true},
+		"thin into full":           {dense.Range(0, 30), []int{29, 30, 31}, true},
+		"full into thin":           {[]int{29, 30, 31}, dense.Range(0, 30), true},
+		"all of it":                {dense.Range(0, 30), []int{3, 4}, true},
+		"full and full":            {dense.Range(0, 30), dense.Range(0, 40)[20:], false},
+		"full and full, disjoint":  {dense.Range(0, 20), dense.Range(0, 40)[20:], true},
 	} {
 		a, o := collected(t, b, c.a), collected(t, b, c.b)
 		union := slices.Clone(c.a)
@@ -231,7 +230,7 @@ func TestStatsFileDoesNotShowTheOrder(t *testing.T) {
 	b := crowd(1, 5, "ant", "bee")
 	dir := t.TempDir()
 	var files [][]byte
-	for i, order := range [][]int{classifier.Range(0, 10), {9, 3, 7, 1, 5, 0, 2, 8, 6, 4}} {
+	for i, order := range [][]int{dense.Range(0, 10), {9, 3, 7, 1, 5, 0, 2, 8, 6, 4}} {
 		path := filepath.Join(dir, fmt.Sprint(i))
 		if err := collected(t, b, order).Save(path); err != nil {
 			t.Fatal(err)
@@ -270,7 +269,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	make := func(change func(*Stats)) *Stats {
-		s := collected(t, crowd(1, 3, "ant"), classifier.Range(0, 3))
+		s := collected(t, crowd(1, 3, "ant"), dense.Range(0, 3))
 		p := *spec()
 		s.Provenance = embed.Provenance{
 			Backbone: embed.Backbone{Name: "vit", SHA256: strings.Repeat("a", 64)}, Extractor: json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`),
@@ -317,7 +316,7 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 func TestLoadSaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.stats")
-	if err := collected(t, crowd(1, 5, "ant", "bee"), classifier.Range(0, 10)).Save(path); err != nil {
+	if err := collected(t, crowd(1, 5, "ant", "bee"), dense.Range(0, 10)).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	raw := contents(t, path)

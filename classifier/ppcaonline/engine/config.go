@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"fmt"
+	"cmp"
 	"math"
-	"slices"
-	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Policies: when the reference of the constraint is updated.
@@ -57,26 +57,11 @@ func DefaultConfig() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name, value string
-		allowed     []string
-	}{{"policy", c.Policy, []string{None, Step, Class}}, {"fisher", c.Fisher, []string{Exact, Paper}}, {"rstep", c.RStep, []string{Paper, ByFisher, Identity}}} {
-		if !slices.Contains(f.allowed, f.value) {
-			return fmt.Errorf("%s: %q is none of %s", f.name, f.value, strings.Join(f.allowed, ", "))
-		}
-	}
-	for _, f := range []struct {
-		name               string
-		value, least, most float64
-	}{
-		{"gamma", c.Gamma, 1e-6, 1}, {"gamma_exponent", c.GammaExponent, 0, 1}, {"offset", c.Offset, 0, 1e6},
-		{"beta", c.Beta, 0, 1e12}, {"beta_exponent", c.BetaExponent, 0, 10}, {"min_sigma2", c.MinSigma2, 0, 1e100},
-	} {
-		if !(f.value >= f.least && f.value <= f.most) {
-			return fmt.Errorf("%s: %g is outside %g … %g", f.name, f.value, f.least, f.most)
-		}
-	}
-	return nil
+	return cmp.Or(
+		setting.OneOf("policy", c.Policy, None, Step, Class), setting.OneOf("fisher", c.Fisher, Exact, Paper), setting.OneOf("rstep", c.RStep, Paper, ByFisher, Identity),
+		setting.Float("gamma", c.Gamma, 1e-6, 1), setting.Float("gamma_exponent", c.GammaExponent, 0, 1), setting.Float("offset", c.Offset, 0, 1e6),
+		setting.Float("beta", c.Beta, 0, 1e12), setting.Float("beta_exponent", c.BetaExponent, 0, 10), setting.Float("min_sigma2", c.MinSigma2, 0, 1e100),
+	)
 }
 
 const leastSigma2 = 1e-100

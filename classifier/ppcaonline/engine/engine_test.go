@@ -146,7 +146,7 @@ func TestLogDensityEqualsDense(t *testing.T) {
 func change(p Params, n int, h float64) Params {
 	d, q := len(p.Mean), p.W.Cols
 	out := Params{Mean: slices.Clone(p.Mean), W: dense.New(d, q), Sigma2: p.Sigma2}
-	copyMatrix(out.W, p.W)
+	dense.Copy(out.W, p.W)
 	switch {
 	case n < d:
 		out.Mean[n] += h
@@ -234,7 +234,7 @@ func TestPaperFisher(t *testing.T) {
 
 // byHand computes one step with dense matrices, as in the paper.
 func byHand(cfg Config, m *Model, x []float64) Params {
-	p, s, k := m.now.Params, m.Statistics(), m.k+1
+	p, s, k := m.now.Params, m.stats.clone(), m.k+1
 	d, q := len(p.Mean), p.W.Cols
 	W := mat.NewDense(d, q, slices.Clone(p.W.Data))
 	var M, Minv, z, zz, xz mat.Dense

@@ -59,5 +59,5 @@ func (g *Gaussian) fisherSigma2(kind string) float64 {
 		}
 		return sum
 	}
-	return (rest/(g.Sigma2*g.Sigma2) + sumSquares(g.minv.Data)) / 2
+	return (rest/(g.Sigma2*g.Sigma2) + dense.SumSquares(g.minv.Data)) / 2
 }

@@ -41,12 +41,7 @@ func NewGaussian(p Params) (*Gaussian, error) {
 		return g, nil
 	}
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.W, p.W, 0, g.wtw)
-	m := dense.New(q, q)
-	copy(m.Data, g.wtw.Data)
-	for j := range q {
-		m.Data[j*q+j] += p.Sigma2
-	}
-	inverse, logDet, err := invert(m)
+	inverse, logDet, err := invert(g.m())
 	if err != nil {
 		return nil, fmt.Errorf("gaussian: %w", err)
 	}
@@ -55,14 +50,20 @@ func NewGaussian(p Params) (*Gaussian, error) {
 	return g, nil
 }
 
+// m returns M = WᵀW + σ²I (q×q).
+func (g *Gaussian) m() blas64.General {
+	m := dense.Clone(g.wtw)
+	for j := range m.Rows {
+		m.Data[j*m.Stride+j] += g.Sigma2
+	}
+	return m
+}
+
 // invert returns the inverse of a positive definite matrix and its
 // log-determinant. If rounding has made the matrix indefinite, a little is
 // added to its diagonal.
 func invert(a blas64.General) (blas64.General, float64, error) {
-	var trace float64
-	for i := range a.Rows {
-		trace += a.Data[i*a.Stride+i]
-	}
+	trace := dense.Trace(a)
 	for jitter := 0.0; ; jitter = max(1e-12, 100*jitter) {
 		for i := range a.Rows {
 			a.Data[i*a.Stride+i] += jitter * trace / float64(a.Rows)
@@ -111,20 +112,12 @@ func (g *Gaussian) LogDensityNats(x []float64) float64 {
 	if len(z) > 0 {
 		blas64.Gemv(blas.NoTrans, -1, g.W, dense.Vector(z), 1, dense.Vector(delta))
 	}
-	r := sumSquares(delta)/g.Sigma2 + sumSquares(z)
+	r := dense.SumSquares(delta)/g.Sigma2 + dense.SumSquares(z)
 	return -(float64(len(x))*math.Log(2*math.Pi) + g.logDet + r) / 2
 }
 
 // LogDetNats returns log|C|.
 func (g *Gaussian) LogDetNats() float64 { return g.logDet }
-
-func sumSquares(x []float64) float64 {
-	var sum float64
-	for _, v := range x {
-		sum += v * v
-	}
-	return sum
-}
 
 // Root returns R (q×d) with RᵀR = W·M⁻¹·Wᵀ, so that the squared Mahalanobis
 // distance is (‖δ‖² − ‖Rδ‖²)/σ². O(dq²).
@@ -134,12 +127,7 @@ func (g *Gaussian) Root() (blas64.General, error) {
 	if q == 0 {
 		return root, nil
 	}
-	m := dense.New(q, q)
-	copy(m.Data, g.wtw.Data)
-	for j := range q {
-		m.Data[j*q+j] += g.Sigma2
-	}
-	l, err := linalg.InverseCholesky(m)
+	l, err := linalg.InverseCholesky(g.m())
 	if err != nil {
 		return root, fmt.Errorf("gaussian: %w", err)
 	}

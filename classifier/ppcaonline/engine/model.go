@@ -50,7 +50,7 @@ func New(cfg Config, start Params) (*Model, error) {
 	}
 	d, q := len(start.Mean), start.W.Cols
 	m := &Model{cfg: cfg, now: g, stats: Statistics{S1: dense.New(d, q), S2: dense.New(q, q), S3: slices.Clone(start.Mean)}}
-	copyMatrix(m.stats.S1, start.W)
+	dense.Copy(m.stats.S1, start.W)
 	for j := range q {
 		m.stats.S2.Data[j*q+j] = 1
 		m.stats.S0 += g.wtw.Data[j*q+j]
@@ -73,15 +73,6 @@ func (s Statistics) clone() Statistics {
 
 // Gaussian returns the current parameters.
 func (m *Model) Gaussian() *Gaussian { return m.now }
-
-// Reference returns θ* of the class policy, nil if there is none yet.
-func (m *Model) Reference() *Gaussian { return m.ref }
-
-// Statistics returns a copy of the running averages.
-func (m *Model) Statistics() Statistics { return m.stats.clone() }
-
-// Steps returns the number of examples learned.
-func (m *Model) Steps() int { return m.k }
 
 // Pulls returns the counts of the R-steps so far.
 func (m *Model) Pulls() Pulls { return m.pulls }
@@ -124,7 +115,7 @@ func (m *Model) expect(x []float64) {
 		s.S3[j] += gamma * (x[j] - s.S3[j])
 	}
 	g.Latent(z, delta)
-	s.S0 += gamma * (sumSquares(delta) - s.S0)
+	s.S0 += gamma * (dense.SumSquares(delta) - s.S0)
 	for i, v := range delta {
 		row := s.S1.Data[i*q : (i+1)*q]
 		for j := range row {
@@ -146,9 +137,7 @@ func (m *Model) maximise() (Params, error) {
 	p := Params{Mean: slices.Clone(s.S3), W: dense.New(d, q)}
 	sum := s.S0
 	if q > 0 {
-		a := dense.New(q, q)
-		copy(a.Data, s.S2.Data)
-		inverse, _, err := invert(a)
+		inverse, _, err := invert(dense.Clone(s.S2))
 		if err != nil {
 			return p, err
 		}
@@ -218,13 +207,4 @@ func (c *Pulls) share(a float64) float64 {
 		return a
 	}
 	return 0
-}
-
-func copyMatrix(dst, src blas64.General) {
-	if src.Cols == 0 {
-		return
-	}
-	for i := range src.Rows {
-		copy(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], src.Data[i*src.Stride:i*src.Stride+src.Cols])
-	}
 }
