@@ -32,7 +32,7 @@ func history(base int) past {
 func (p past) where(named func(s, i int, class string) bool) past {
 	var some past
 	for s, b := range p {
-		rows := slices.DeleteFunc(classifier.Range(0, len(b.Labels)), func(i int) bool { return !named(s, i, b.Labels[i]) })
+		rows := slices.DeleteFunc(dense.Range(0, len(b.Labels)), func(i int) bool { return !named(s, i, b.Labels[i]) })
 		if len(rows) > 0 {
 			some = append(some, b.only(rows))
 		}

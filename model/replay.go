@@ -343,7 +343,7 @@ func reduced(all []classstats.Class, rest map[SampleID]bool, gone map[SampleID][
 		case removed.Rows > 0:
 			removed.Stride = removed.Cols
 			if unit {
-				removed = classifier.UnitRows(removed, classifier.Range(0, removed.Rows))
+				removed = classifier.UnitRows(removed, dense.Range(0, removed.Rows))
 			}
 			kept.Moments = c.Moments.Clone()
 			if err := kept.Moments.Remove(removed); err != nil {
