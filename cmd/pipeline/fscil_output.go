@@ -18,15 +18,11 @@ func (a *app) writeOutcomes(outcomes []outcome) error {
 	var results []fscil.Result
 	for _, o := range outcomes {
 		results = append(results, o.result)
-		classes, err := figure.Classes(o.result, o.details.Runs[0])
-		if err != nil {
-			return err
-		}
 		dir := a.config.Out
 		if len(outcomes) > 1 {
 			dir = filepath.Join(dir, o.result.Method)
 		}
-		one := experiment.Outcome{Results: o.result, Details: o.details, Figures: []chart.Figure{classes}}
+		one := experiment.Outcome{Results: o.result, Details: o.details, Figures: []chart.Figure{figure.Classes(o.result, o.details.Runs[0])}}
 		if err := one.Write(dir, nil); err != nil {
 			return err
 		}
@@ -41,9 +37,7 @@ func (a *app) writeOutcomes(outcomes []outcome) error {
 	}
 	all := experiment.Outcome{
 		Title: fmt.Sprintf("%s, track %s", results[0].Dataset, results[0].Track), Lead: fscil.TrackText(results[0].Track), Tables: []table.Table{t},
-	}
-	if all.Figures, err = figure.All(results, published); err != nil {
-		return err
+		Figures: figure.All(results, published),
 	}
 	settings, err := a.config.YAML()
 	if err != nil {

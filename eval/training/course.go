@@ -50,15 +50,9 @@ func draw(dir string, history []dkl.Epoch) error {
 			accuracy = add(accuracy, e, 100**e.Accuracy)
 		}
 	}
-	figure, err := chart.Lines("loss", chart.Axes{Title: "Training", X: "epoch", Y: "mean loss"}, loss)
-	if err == nil {
-		err = figure.Write(dir)
-	}
+	err := chart.Lines("loss", chart.Axes{Title: "Training", X: "epoch", Y: "mean loss"}, loss).Write(dir)
 	if err != nil || len(accuracy) == 0 {
 		return err
 	}
-	if figure, err = chart.Lines("training", chart.Axes{Title: "Held-out base examples", X: "epoch", Y: "accuracy in %"}, accuracy); err != nil {
-		return err
-	}
-	return figure.Write(dir)
+	return chart.Lines("training", chart.Axes{Title: "Held-out base examples", X: "epoch", Y: "accuracy in %"}, accuracy).Write(dir)
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -15,27 +14,25 @@ import (
 // Matrix draws square cells with their numbers, row by row from the top: blue
 // above zero, orange below, white at zero, and light enough for black text.
 // names labels rows and columns; NaN cells are grey.
-func Matrix(name string, a Axes, names []string, cells [][]float64) (Figure, error) {
-	if err := square(len(names), cells); err != nil {
-		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
+func Matrix(name string, a Axes, names []string, cells [][]float64) Figure {
+	side := vg.Length(170 + 50*len(names))
+	f := New(name, a.Title, a.X, a.Y, side, side)
+	if f.Fail(square(len(names), cells)); f.Err != nil {
+		return *f
 	}
-	p := Canvas(a.Title, a.X, a.Y)
 	g := field{cells}
 	heat := plotter.NewHeatMap(g, Gradient(128, [3]float64{230, 130, 60}, [3]float64{255, 255, 255}, [3]float64{90, 165, 220}))
 	bound := g.largest()
 	heat.Min, heat.Max, heat.NaN = -bound, bound, color.Gray{225}
-	p.Add(heat)
-	if err := g.write(p); err != nil {
-		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
-	}
-	p.X.Tick.Marker = Labelled(names)
+	f.Plot.Add(heat)
+	f.numbers(g)
+	f.Plot.X.Tick.Marker = Labelled(names)
 	down := Labelled(names)
 	for i := range down {
 		down[i].Value = float64(len(names) - i)
 	}
-	p.Y.Tick.Marker = down
-	side := vg.Length(170 + 50*len(names))
-	return Figure{name, p, side, side}, nil
+	f.Plot.Y.Tick.Marker = down
+	return *f
 }
 
 func square(n int, cells [][]float64) error {
@@ -74,29 +71,18 @@ func (f field) largest() float64 {
 	return most
 }
 
-// write writes the number into every cell.
-func (f field) write(p *plot.Plot) error {
+// numbers writes the number into every cell.
+func (f *Figure) numbers(g field) {
 	var texts plotter.XYLabels
-	for i, row := range f.cells {
+	for i, row := range g.cells {
 		for j, v := range row {
-			if math.IsNaN(v) {
-				continue
+			if !math.IsNaN(v) {
+				texts.XYs = append(texts.XYs, plotter.XY{X: g.X(j), Y: g.Y(len(g.cells) - 1 - i)})
+				texts.Labels = append(texts.Labels, strconv.FormatFloat(v, 'f', 2, 64))
 			}
-			texts.XYs = append(texts.XYs, plotter.XY{X: f.X(j), Y: f.Y(len(f.cells) - 1 - i)})
-			texts.Labels = append(texts.Labels, strconv.FormatFloat(v, 'f', 2, 64))
 		}
 	}
-	if len(texts.XYs) == 0 {
-		return nil
+	if len(texts.XYs) > 0 {
+		f.texts(texts, color.Black, draw.XCenter, 10)
 	}
-	l, err := plotter.NewLabels(texts)
-	if err != nil {
-		return err
-	}
-	for i := range l.TextStyle {
-		l.TextStyle[i].XAlign, l.TextStyle[i].YAlign = draw.XCenter, draw.YCenter
-		l.TextStyle[i].Font.Size, l.TextStyle[i].Font.Variant = vg.Points(10), sans
-	}
-	p.Add(l)
-	return nil
 }

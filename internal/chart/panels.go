@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	pixels "image/draw"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -31,27 +31,50 @@ type Points struct {
 
 // Panels draws panels in rows from the top, each showing the square from low to
 // high in both directions; 1 is brightest.
-func Panels(name, title string, low, high float64, rows [][]Panel) (Figure, error) {
-	g, err := newMosaic(rows)
+func Panels(name, title string, low, high float64, rows [][]Panel) Figure {
+	f := New(name, title, "", "", 0, 0)
+	m, err := newMosaic(rows)
 	if err != nil {
-		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
+		f.Fail(err)
+		return *f
 	}
-	p := Canvas(title, "", "")
-	columns, height := g.Dims()
-	p.Add(plotter.NewImage(g.picture(), -0.5, -0.5, float64(columns)-0.5, float64(height)-0.5))
+	columns, height := m.size()
+	f.Plot.Add(plotter.NewImage(m.picture(), -0.5, -0.5, float64(columns)-0.5, float64(height)-0.5))
+	scale := float64(m.n-1) / (high - low)
 	for i, row := range rows {
 		for j, panel := range row {
-			if err := g.decorate(p, panel, i, j, low, high); err != nil {
-				return Figure{}, fmt.Errorf("draw %s: %w", name, err)
+			left, bottom := m.place(i, j)
+			x, y := float64(left), float64(bottom)
+			for _, p := range panel.Points {
+				f.points(p, low, high, func(v [2]float64) plotter.XY { return plotter.XY{X: x + (v[0]-low)*scale, Y: y + (v[1]-low)*scale} })
 			}
+			f.Text(panel.Title, color.NRGBA{40, 40, 40, 255}, x, y+float64(m.n)+float64(m.gapTop)/2.5)
 		}
 	}
-	p.HideAxes()
-	side := vg.Length(150)
-	return Figure{name, p, side*vg.Length(g.across) + 20, side*1.1*vg.Length(len(rows)) + 40}, nil
+	f.Plot.HideAxes()
+	const side = 150
+	f.Width, f.Height = side*vg.Length(m.across)+20, side*1.1*vg.Length(len(rows))+40
+	return *f
 }
 
-// mosaic lays out panels with gaps between them.
+// points draws the points of a panel that lie in the square, where at puts them.
+func (f *Figure) points(p Points, low, high float64, at func([2]float64) plotter.XY) {
+	var xys plotter.XYs
+	for _, xy := range p.XY {
+		if min(xy[0], xy[1]) >= low && max(xy[0], xy[1]) <= high {
+			xys = append(xys, at(xy))
+		}
+	}
+	style := draw.GlyphStyle{Color: p.Colour, Radius: vg.Points(1.2), Shape: draw.CircleGlyph{}}
+	if p.Ring {
+		style.Radius, style.Shape = vg.Points(2.2), draw.RingGlyph{}
+	}
+	if len(xys) > 0 {
+		f.marks(xys, style)
+	}
+}
+
+// mosaic lays out panels of n×n values with gaps between them.
 type mosaic struct {
 	rows         [][]Panel
 	across, n    int
@@ -75,8 +98,13 @@ func newMosaic(rows [][]Panel) (mosaic, error) {
 	return m, nil
 }
 
-func (m mosaic) Dims() (columns, rows int) {
+func (m mosaic) size() (columns, rows int) {
 	return m.across * (m.n + m.gapX), len(m.rows) * (m.n + m.gapTop)
+}
+
+// place returns the lower left corner of panel j of row i; row 0 is the highest.
+func (m mosaic) place(i, j int) (left, bottom int) {
+	return j * (m.n + m.gapX), (len(m.rows) - 1 - i) * (m.n + m.gapTop)
 }
 
 // magnify is the side of one value's square in pixels.
@@ -85,55 +113,22 @@ const magnify = 4
 // picture paints each value as a square of an image, which has no seams, unlike
 // adjacent shapes.
 func (m mosaic) picture() image.Image {
-	columns, rows := m.Dims()
+	columns, rows := m.size()
 	img := image.NewNRGBA(image.Rect(0, 0, magnify*columns, magnify*rows))
+	pixels.Draw(img, img.Rect, image.White, image.Point{}, pixels.Src)
 	colours := Gradient(256, [3]float64{38, 20, 90}, [3]float64{45, 90, 140}, [3]float64{60, 160, 140}, [3]float64{160, 210, 100}, [3]float64{255, 245, 180}).Colors()
-	for y := range magnify * rows {
-		for x := range magnify * columns {
-			v := m.Z(x/magnify, rows-1-y/magnify)
-			if math.IsNaN(v) {
-				img.Set(x, y, color.White)
-				continue
+	for i, row := range m.rows {
+		for j, panel := range row {
+			left, bottom := m.place(i, j)
+			for y, values := range panel.Z {
+				for x, v := range values {
+					if !math.IsNaN(v) {
+						at := image.Pt(magnify*(left+x), magnify*(rows-1-bottom-y))
+						pixels.Draw(img, image.Rectangle{at, at.Add(image.Pt(magnify, magnify))}, image.NewUniform(colours[int(255*min(max(v, 0), 1))]), image.Point{}, pixels.Src)
+					}
+				}
 			}
-			img.Set(x, y, colours[int(255*min(max(v, 0), 1))])
 		}
 	}
 	return img
-}
-
-// Z looks up the panel; row 0 is at the bottom.
-func (m mosaic) Z(column, row int) float64 {
-	i, j := len(m.rows)-1-row/(m.n+m.gapTop), column/(m.n+m.gapX)
-	y, x := row%(m.n+m.gapTop), column%(m.n+m.gapX)
-	if j >= len(m.rows[i]) || y >= m.n || x >= m.n {
-		return math.NaN()
-	}
-	return m.rows[i][j].Z[y][x]
-}
-
-// decorate draws the points and the title of a panel.
-func (m mosaic) decorate(p *plot.Plot, panel Panel, i, j int, low, high float64) error {
-	left, bottom := float64(j*(m.n+m.gapX)), float64((len(m.rows)-1-i)*(m.n+m.gapTop))
-	scale := float64(m.n-1) / (high - low)
-	for _, s := range panel.Points {
-		var xys plotter.XYs
-		for _, xy := range s.XY {
-			if min(xy[0], xy[1]) >= low && max(xy[0], xy[1]) <= high {
-				xys = append(xys, plotter.XY{X: left + (xy[0]-low)*scale, Y: bottom + (xy[1]-low)*scale})
-			}
-		}
-		if len(xys) == 0 {
-			continue
-		}
-		marks, err := plotter.NewScatter(xys)
-		if err != nil {
-			return err
-		}
-		marks.Color, marks.Radius, marks.Shape = s.Colour, vg.Points(1.2), draw.CircleGlyph{}
-		if s.Ring {
-			marks.Radius, marks.Shape = vg.Points(2.2), draw.RingGlyph{}
-		}
-		p.Add(marks)
-	}
-	return Write(p, panel.Title, color.NRGBA{40, 40, 40, 255}, left, bottom+float64(m.n)+float64(m.gapTop)/2.5)
 }

@@ -7,24 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
 )
-
-// Canvas returns an empty plot in the style of all figures.
-func Canvas(title, xLabel, yLabel string) *plot.Plot {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, xLabel, yLabel
-	p.Title.Padding = vg.Points(10)
-	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
-	p.X.LineStyle.Width = 0 // it would run under the labels at the right
-	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
-		s.Font.Variant = sans
-	}
-	return p
-}
-
-const sans = "Sans"
 
 // WholeNumbers returns the labels 1 … n.
 func WholeNumbers(n int) []string {

@@ -16,18 +16,14 @@ import (
 func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	best := slices.MaxFunc(r.Results, func(a, b Result) int { return cmp.Compare(a.Accuracy, b.Accuracy) })
 	byQ, err := c.byQ(r.Results)
-	if err != nil {
-		return experiment.Outcome{}, err
-	}
 	o := experiment.Outcome{
-		Title: "PPCA by components, noise variance and input", Results: r, Tables: []table.Table{byQ},
+		Title: "PPCA by components, noise variance and input", Results: r, Tables: []table.Table{byQ}, Figures: c.figures(r.Results),
 		Findings: []string{fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images and therefore optimistic.",
 			len(r.Results), table.Percent(best.Accuracy), best.Q, lambdaText(best.Lambda), best.Input)},
 	}
 	if len(c.Lambda) > 1 {
 		o.Tables = append(o.Tables, c.byLambda(r.Results))
 	}
-	o.Figures, err = c.figures(r.Results)
 	return o, err
 }
 
@@ -89,7 +85,7 @@ func lambdaText(l float64) string {
 
 // figures draws accuracy by q, and by λ and by input if there are several, with
 // one line per combination of the other two.
-func (c Config) figures(cells []Result) ([]chart.Figure, error) {
+func (c Config) figures(cells []Result) []chart.Figure {
 	var axes [3][]string
 	for own := range slices.Chunk(cells, len(c.Q)*len(c.Lambda)) {
 		axes[0] = append(axes[0], own[0].Input)
@@ -128,11 +124,7 @@ func (c Config) figures(cells []Result) ([]chart.Figure, error) {
 				lines = append(lines, s)
 			}
 		}
-		drawn, err := chart.Lines(f.name, chart.Axes{Title: "Accuracy over all classes · PPCA", X: f.x, Y: "accuracy (%)", Ticks: axes[f.axis]}, lines)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, drawn)
+		figures = append(figures, chart.Lines(f.name, chart.Axes{Title: "Accuracy over all classes · PPCA", X: f.x, Y: "accuracy (%)", Ticks: axes[f.axis]}, lines))
 	}
-	return figures, nil
+	return figures
 }

@@ -14,17 +14,14 @@ import (
 )
 
 func (c Config) outcome(r Results) (experiment.Outcome, error) {
-	o := experiment.Outcome{Title: "Heads that learn all classes at once", Results: r, Findings: c.findings(r)}
 	accuracies, err := c.accuracies(r)
-	if err != nil {
-		return o, err
+	o := experiment.Outcome{
+		Title: "Heads that learn all classes at once", Results: r, Findings: c.findings(r),
+		Tables: []table.Table{accuracies, c.paired(r)}, Figures: []chart.Figure{c.figure(r)},
 	}
-	o.Tables = []table.Table{accuracies, c.paired(r)}
 	if t := c.choices(r); len(t.Rows) > 0 {
 		o.Tables = append(o.Tables, t)
 	}
-	figure, err := c.figure(r)
-	o.Figures = []chart.Figure{figure}
 	return o, err
 }
 
@@ -136,7 +133,7 @@ func (c Config) findings(r Results) []string {
 }
 
 // figure draws one line per row.
-func (c Config) figure(r Results) (chart.Figure, error) {
+func (c Config) figure(r Results) chart.Figure {
 	var lines []chart.Series
 	for i, cells := range r.Cells {
 		s := chart.Series{Label: cells[0].Row, Colour: chart.Palette(i)}

@@ -63,5 +63,5 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 			return experiment.Outcome{}, err
 		}
 	}
-	return c.outcome(out)
+	return c.outcome(out), nil
 }

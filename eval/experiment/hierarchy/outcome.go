@@ -41,10 +41,9 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	if r.err != nil {
 		return experiment.Outcome{}, r.err
 	}
-	o := experiment.Outcome{Title: "Hierarchical PPCA on " + d.name, Results: r.results, Tables: r.tables, Findings: r.findings()}
-	figure, err := r.figure()
-	o.Figures = []chart.Figure{figure}
-	return o, err
+	return experiment.Outcome{
+		Title: "Hierarchical PPCA on " + d.name, Results: r.results, Tables: r.tables, Findings: r.findings(), Figures: []chart.Figure{r.figure()},
+	}, nil
 }
 
 // report collects tables; after the first error it measures nothing more.
@@ -172,7 +171,7 @@ func (r *report) findings() []string {
 }
 
 // figure draws Figure 5.1: accuracy by speed-up, one line per variant.
-func (r *report) figure() (chart.Figure, error) {
+func (r *report) figure() chart.Figure {
 	var lines []chart.Series
 	most := 1.0
 	for i, v := range r.runner.cfg.Variants {

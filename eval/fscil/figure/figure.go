@@ -11,7 +11,7 @@ import (
 
 // All returns the figures that compare results: curves, base_novel and
 // forgetting. All results must have the same number of sessions.
-func All(results []fscil.Result, published []fscil.PublishedRow) ([]chart.Figure, error) {
+func All(results []fscil.Result, published []fscil.PublishedRow) []chart.Figure {
 	var figures []chart.Figure
 	known := printed(published, results)
 	for _, f := range []struct {
@@ -29,13 +29,9 @@ func All(results []fscil.Result, published []fscil.PublishedRow) ([]chart.Figure
 		if f.name == "curves" && slices.ContainsFunc(known, func(s chart.Series) bool { return s.Dashed }) {
 			axes.X += " (dashed: only the first and the last are published)"
 		}
-		drawn, err := chart.Lines(f.name, axes, f.lines)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, drawn)
+		figures = append(figures, chart.Lines(f.name, axes, f.lines))
 	}
-	return figures, nil
+	return figures
 }
 
 // curves returns one line per result: a value by session.
