@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
@@ -70,3 +72,43 @@ func newJSONTable(file io.Writer) jsonTable {
 
 func (t jsonTable) write(r Row) error { return t.enc.Encode(r) }
 func (t jsonTable) close() error      { return t.buf.Flush() }
+
+// rowGroup is the number of rows that the parquet writer holds in memory.
+const rowGroup = 1 << 14
+
+// A parquetRow is a Row under the name that the file's schema has.
+type parquetRow Row
+
+type parquetTable struct {
+	w       *parquet.GenericWriter[parquetRow]
+	pending []parquetRow
+}
+
+func newParquetTable(file io.Writer) *parquetTable {
+	return &parquetTable{w: parquet.NewGenericWriter[parquetRow](file,
+		parquet.Compression(&parquet.Snappy),
+		parquet.CreatedBy("pipeline", "1", "labels"),
+		parquet.MaxRowsPerRowGroup(rowGroup),
+	)}
+}
+
+func (t *parquetTable) write(r Row) error {
+	t.pending = append(t.pending, parquetRow(r))
+	if len(t.pending) < batchRows {
+		return nil
+	}
+	return t.flush()
+}
+
+func (t *parquetTable) flush() error {
+	_, err := t.w.Write(t.pending)
+	t.pending = t.pending[:0]
+	return err
+}
+
+func (t *parquetTable) close() error {
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return t.w.Close()
+}
