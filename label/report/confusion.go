@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -55,7 +56,7 @@ func newConfusion(e *metrics.Report, classes []Class) confusion {
 }
 
 func newConfusionRow(head classHead, diagonal int, counts []int) confusionRow {
-	total := sum(counts)
+	total := sum(slices.Values(counts))
 	row := confusionRow{Head: head, N: count(total)}
 	for j, n := range counts {
 		cell := confusionCell{}
@@ -76,9 +77,8 @@ func heat(share float64, diagonal bool) string {
 	return "e" + level
 }
 
-func sum(counts []int) int {
-	total := 0
-	for _, n := range counts {
+func sum(counts iter.Seq[int]) (total int) {
+	for n := range counts {
 		total += n
 	}
 	return total
@@ -88,7 +88,7 @@ func sum(counts []int) int {
 func mostConfused(e *metrics.Report) []pair {
 	var pairs []pair
 	for i, row := range e.Confusion {
-		total := float64(sum(row))
+		total := float64(sum(slices.Values(row)))
 		for j, n := range row {
 			if i != j && n > 0 {
 				share := float64(n) / total

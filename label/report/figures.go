@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
@@ -22,12 +23,12 @@ func headlines(p Page) []headline {
 	if n := max(p.Summary.Labelled, p.total()); n > 0 {
 		out = append(out, headline{count(n), "images labelled", throughput(n, p.Summary)})
 	}
-	rejected, unsure := attention(p)
-	if rejected > 0 {
-		out = append(out, headline{count(rejected), "rejected", "probably none of the classes"})
+	sizes := p.sizes()
+	if n := sizes[rejected]; n > 0 {
+		out = append(out, headline{count(n), "rejected", "probably none of the classes"})
 	}
-	if unsure > 0 {
-		out = append(out, headline{count(unsure), "uncertain", "top two classes within " + percent(p.uncertainMargin())})
+	if n := sizes[uncertain]; n > 0 {
+		out = append(out, headline{count(n), "uncertain", "top two classes within " + percent(p.uncertainMargin())})
 	}
 	if failed := max(p.Summary.Failed, len(p.Errors)); failed > 0 {
 		out = append(out, headline{count(failed), "failed", "reasons below"})
@@ -43,29 +44,13 @@ func throughput(n int, s Summary) string {
 	return "in " + duration(s.Elapsed) + ", " + strconv.FormatFloat(perSecond, 'f', 1, 64) + " per second"
 }
 
-// attention counts the pictures that need a look.
-func attention(p Page) (rejected, unsure int) {
-	if p.totals != nil {
-		return p.totals["rejected"], p.totals["uncertain"]
-	}
-	for _, q := range p.Predictions {
-		switch {
-		case q.Rejected:
-			rejected++
-		case uncertain(q, p.uncertainMargin()):
-			unsure++
-		}
-	}
-	return rejected, unsure
-}
-
 func accuracyFigures(p Page) []headline {
 	e := p.Evaluation
 	if e == nil {
 		return nil
 	}
 	hint := "on " + plural(e.N, "image", "images") + " of known classes"
-	if rejected, _ := attention(p); rejected > 0 {
+	if p.sizes()[rejected] > 0 {
 		hint += ", ignoring rejection"
 	}
 	out := []headline{{percent(e.Accuracy), "accuracy", hint}}
@@ -94,9 +79,7 @@ func splitAccuracy(e *metrics.Report, classes []Class) (base, fresh tally) {
 			t = &fresh
 		}
 		t.right += row[i]
-		for _, n := range row {
-			t.n += n
-		}
+		t.n += sum(slices.Values(row))
 	}
 	return base, fresh
 }

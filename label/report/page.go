@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -44,17 +46,37 @@ type Page struct {
 	totals map[string]int
 }
 
-// total returns the number of predictions, including those dropped by a
-// Selection.
-func (p Page) total() int {
-	if p.totals == nil {
-		return len(p.Predictions)
+// sizes returns the number of predictions in every group, including those that
+// a Selection dropped.
+func (p Page) sizes() map[string]int {
+	if p.totals != nil {
+		return p.totals
 	}
-	n := 0
-	for _, size := range p.totals {
-		n += size
+	sizes := map[string]int{}
+	for _, q := range p.Predictions {
+		sizes[p.groupOf(q)]++
 	}
-	return n
+	return sizes
+}
+
+// total returns the number of all these predictions.
+func (p Page) total() int { return sum(maps.Values(p.sizes())) }
+
+// The groups that come before those of the classes.
+const (
+	rejected  = "rejected"
+	uncertain = "uncertain"
+)
+
+// groupOf returns the name of the group that a prediction belongs to.
+func (p Page) groupOf(q Prediction) string {
+	switch {
+	case q.Rejected:
+		return rejected
+	case q.Margin < p.uncertainMargin():
+		return uncertain
+	}
+	return "class " + q.Predicted
 }
 
 // Summary holds the facts of the run. Zero values are not shown.
@@ -138,16 +160,6 @@ func (p Page) validateEvaluation() error {
 	return nil
 }
 
-func (p Page) maxThumbnails() int {
-	if p.MaxThumbnails == 0 {
-		return DefaultMaxThumbnails
-	}
-	return p.MaxThumbnails
-}
+func (p Page) maxThumbnails() int { return cmp.Or(p.MaxThumbnails, DefaultMaxThumbnails) }
 
-func (p Page) uncertainMargin() float64 {
-	if p.UncertainMargin == 0 {
-		return DefaultUncertainMargin
-	}
-	return p.UncertainMargin
-}
+func (p Page) uncertainMargin() float64 { return cmp.Or(p.UncertainMargin, DefaultUncertainMargin) }

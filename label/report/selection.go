@@ -5,7 +5,7 @@ package report
 // limit and the number of classes.
 type Selection struct {
 	page   Page
-	groups map[string][]Prediction // by groupName
+	groups map[string][]Prediction // by groupOf
 	totals map[string]int
 }
 
@@ -15,24 +15,15 @@ func NewSelection(p Page) *Selection {
 	return &Selection{page: p, groups: map[string][]Prediction{}, totals: map[string]int{}}
 }
 
-// groupName returns the name of the group that a prediction belongs to.
-func groupName(q Prediction, margin float64) string {
-	switch {
-	case q.Rejected:
-		return "rejected"
-	case uncertain(q, margin):
-		return "uncertain"
-	}
-	return "class " + q.Predicted
-}
-
 // Add takes one prediction.
 func (s *Selection) Add(q Prediction) {
-	name := groupName(q, s.page.uncertainMargin())
+	name := s.page.groupOf(q)
 	s.totals[name]++
 	s.groups[name] = append(s.groups[name], q)
-	if most := s.most(name); len(s.groups[name]) >= 2*most {
-		s.groups[name] = first(s.groups[name], name, most)
+	if all, most := s.groups[name], s.most(name); len(all) >= 2*most {
+		sortGroup(name, all)
+		clear(all[most:])
+		s.groups[name] = all[:most]
 	}
 }
 
@@ -40,35 +31,17 @@ func (s *Selection) Add(q Prediction) {
 // times its fair share of the page, since others may not need theirs.
 func (s *Selection) most(name string) int {
 	limit := s.page.maxThumbnails()
-	if name == "rejected" || name == "uncertain" {
+	if name == rejected || name == uncertain {
 		return limit
 	}
 	return min(limit, 50+4*limit/max(1, len(s.page.Classes)))
 }
 
-// first returns the predictions of a group that the page would show first.
-func first(predictions []Prediction, name string, most int) []Prediction {
-	at := map[string]int{"rejected": 0, "uncertain": 1}
-	i, special := at[name]
-	if !special {
-		i = 2
-	}
-	sortGroup(i, predictions)
-	top := predictions[:min(most, len(predictions))]
-	clear(predictions[len(top):])
-	return top
-}
-
 // Fill puts the selected predictions into a page with the same classes and
-// limits.
-func (s *Selection) Fill(p *Page) {
-	_ = s.FillPictures(p, func([]Prediction) error { return nil })
-}
-
-// FillPictures is Fill for predictions that need a Thumbnail, which load adds
-// to a few of them at a time. One without a picture (NoPicture) gives way to
-// the next in its group, and is shown only if there is no other.
-func (s *Selection) FillPictures(p *Page, load func([]Prediction) error) error {
+// limits. load adds the Thumbnail to a few of them at a time. One without a
+// picture (NoPicture) gives way to the next in its group, and is shown only if
+// there is no other.
+func (s *Selection) Fill(p *Page, load func([]Prediction) error) error {
 	all := s.page
 	for _, group := range s.groups {
 		all.Predictions = append(all.Predictions, group...)

@@ -57,7 +57,7 @@ func (s *Sink) Commit(o embed.Outcome) error {
 	if s.page.Evaluation, err = s.Evaluation.Report(); err != nil {
 		return err
 	}
-	if err := s.shown.FillPictures(&s.page, s.pictures); err != nil {
+	if err := s.shown.Fill(&s.page, s.pictures); err != nil {
 		return err
 	}
 	for _, problem := range o.Problems {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"html/template"
+	"slices"
+	"strings"
 )
 
 // view is the page as the template sees it. Names taken from Page directly go
@@ -22,9 +24,6 @@ type view struct {
 	Confusion   *confusion
 	Bars        []classBar
 	Calibration *calibration
-	Settings    []Setting
-	Errors      []Failure
-	Skipped     []Skip
 }
 
 func newView(p Page) (view, error) {
@@ -42,34 +41,20 @@ func newView(p Page) (view, error) {
 		Page: p, Style: template.CSS(style), Script: template.JS(script),
 		ScriptHash: "sha256-" + base64.StdEncoding.EncodeToString(hash[:]),
 		Headlines:  headlines(p), Facts: facts(p), Pictures: newPictures(p), Total: p.total(), ClassNames: classNames(p),
-		Settings: p.Settings, Errors: p.Errors, Skipped: p.Skipped,
 	}
-	v.evaluate(p)
+	if e := p.Evaluation; e != nil {
+		confusion, calibration := newConfusion(e, p.Classes), newCalibration(e)
+		v.Confusion, v.Calibration, v.Bars = &confusion, &calibration, newClassBars(e, p.Classes)
+	}
 	return v, nil
-}
-
-// evaluate adds the sections that need the truth.
-func (v *view) evaluate(p Page) {
-	if p.Evaluation == nil {
-		return
-	}
-	confusion, calibration := newConfusion(p.Evaluation, p.Classes), newCalibration(p.Evaluation)
-	v.Confusion, v.Calibration, v.Bars = &confusion, &calibration, newClassBars(p.Evaluation, p.Classes)
 }
 
 // facts returns the short facts under the title.
 func facts(p Page) []Setting {
-	all := []Setting{
+	return slices.DeleteFunc([]Setting{
 		{"Backbone", p.Summary.Backbone}, {"Method", p.Summary.Method},
 		{"Classes", classCount(p.Classes)}, {"Sessions", sessionList(p.Summary.Sessions)},
-	}
-	var out []Setting
-	for _, f := range all {
-		if f.Value != "" {
-			out = append(out, f)
-		}
-	}
-	return out
+	}, func(f Setting) bool { return f.Value == "" })
 }
 
 func classCount(classes []Class) string {
@@ -84,20 +69,16 @@ func classCount(classes []Class) string {
 		return ""
 	case fresh == 0:
 		return count(len(classes))
-	default:
-		return count(len(classes)) + ", " + count(fresh) + " of them new"
 	}
+	return count(len(classes)) + ", " + count(fresh) + " of them new"
 }
 
 func sessionList(sessions []Session) string {
-	text := ""
-	for i, s := range sessions {
-		if i > 0 {
-			text += ", then "
-		}
-		text += plural(s.Classes, "class", "classes") + " from " + plural(s.Images, "image", "images")
+	var parts []string
+	for _, s := range sessions {
+		parts = append(parts, plural(s.Classes, "class", "classes")+" from "+plural(s.Images, "image", "images"))
 	}
-	return text
+	return strings.Join(parts, ", then ")
 }
 
 // classNames returns the choices of the class filter: all predicted or known

@@ -26,10 +26,10 @@ func Write(w io.Writer, p Page) error {
 		return fmt.Errorf("report: parse template: %w", err)
 	}
 	out := bufio.NewWriter(w)
-	if err := t.Execute(out, v); err != nil {
-		return fmt.Errorf("report: write page: %w", err)
+	if err = t.Execute(out, v); err == nil {
+		err = out.Flush()
 	}
-	if err := out.Flush(); err != nil {
+	if err != nil {
 		return fmt.Errorf("report: write page: %w", err)
 	}
 	return nil
