@@ -161,6 +161,14 @@ func require(inputs ...[2]string) error {
 	return nil
 }
 
+// outFile returns an error if --out is missing or cannot be written.
+func (a *app) outFile() error {
+	if err := require([2]string{"out", a.config.Out}); err != nil {
+		return err
+	}
+	return writable(a.config.Out)
+}
+
 // command makes a cobra RunE of the body of a command: it resolves the settings
 // and passes them as an app.
 func command(body func(ctx context.Context, a *app, args []string) error) func(*cobra.Command, []string) error {
