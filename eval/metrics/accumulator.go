@@ -16,14 +16,10 @@ import (
 // The batch boundaries never change the result. It is not safe for concurrent
 // use.
 type Accumulator struct {
-	classes []string
-	column  map[string]int
-	counts  map[cell]int
-	bins    [Bins]binSum
-	nll     float64
-
-	n, nUnknown, unlabelled int
-
+	// sums holds the counts, and in NLLNats and Reliability sums instead of means.
+	sums   Report
+	column map[string]int
+	counts map[cell]int
 	// Novelty of the samples of known and of unknown classes.
 	known, unknown []float64
 	hasNovelty     bool
@@ -31,18 +27,13 @@ type Accumulator struct {
 
 type cell struct{ truth, predicted int }
 
-type binSum struct {
-	n, right   int
-	confidence float64
-}
-
 // NewAccumulator starts an evaluation over the model's classes, in column
 // order. Duplicate names are an error.
 func NewAccumulator(classes []string) (*Accumulator, error) {
 	if len(classes) == 0 {
 		return nil, fmt.Errorf("evaluate: the model has no classes")
 	}
-	a := &Accumulator{classes: slices.Clone(classes), column: map[string]int{}, counts: map[cell]int{}}
+	a := &Accumulator{sums: Report{Classes: slices.Clone(classes)}, column: map[string]int{}, counts: map[cell]int{}}
 	for i, c := range classes {
 		if _, twice := a.column[c]; twice {
 			return nil, fmt.Errorf("evaluate: the class %q occurs twice", c)
@@ -62,9 +53,19 @@ func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []floa
 	}
 	a.hasNovelty = a.hasNovelty || novelty != nil && len(truth) > 0
 	for i, label := range truth {
-		known := a.addSample(label, dense.Row(logProb, i))
-		if novelty != nil && label != "" {
-			a.addNovelty(known, novelty[i])
+		if label == "" {
+			a.sums.NUnlabelled++
+			continue
+		}
+		scores := &a.unknown
+		if column, known := a.column[label]; known {
+			scores = &a.known
+			a.addKnown(column, dense.Row(logProb, i))
+		} else {
+			a.sums.NUnknown++
+		}
+		if novelty != nil {
+			*scores = append(*scores, novelty[i])
 		}
 	}
 	return nil
@@ -72,8 +73,8 @@ func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []floa
 
 func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []float64) error {
 	n := len(truth)
-	if logProb.Rows != n || logProb.Cols != len(a.classes) {
-		return fmt.Errorf("probabilities are %d×%d, the truth is %d×%d", logProb.Rows, logProb.Cols, n, len(a.classes))
+	if logProb.Rows != n || logProb.Cols != len(a.sums.Classes) {
+		return fmt.Errorf("probabilities are %d×%d, the truth is %d×%d", logProb.Rows, logProb.Cols, n, len(a.sums.Classes))
 	}
 	if n > 0 && (logProb.Stride < logProb.Cols || len(logProb.Data) < (n-1)*logProb.Stride+logProb.Cols) {
 		return fmt.Errorf("the probability matrix is shorter than its %d rows", n)
@@ -81,7 +82,7 @@ func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []fl
 	if novelty != nil && len(novelty) != n {
 		return fmt.Errorf("%d novelties for %d samples", len(novelty), n)
 	}
-	if a.n+a.nUnknown > 0 && n > 0 && a.hasNovelty != (novelty != nil) {
+	if a.sums.N+a.sums.NUnknown > 0 && n > 0 && a.hasNovelty != (novelty != nil) {
 		return fmt.Errorf("novelty was given for some batches only")
 	}
 	for i := range n {
@@ -95,45 +96,22 @@ func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []fl
 	return nil
 }
 
-// addSample reports whether the model knows the sample's class.
-func (a *Accumulator) addSample(label string, logProb []float64) bool {
-	column, known := a.column[label]
-	switch {
-	case label == "":
-		a.unlabelled++
-		return false
-	case known:
-		a.addKnown(column, logProb)
-	default:
-		a.nUnknown++
-	}
-	return known
-}
-
 func (a *Accumulator) addKnown(truth int, logProb []float64) {
 	predicted := floats.MaxIdx(logProb)
-	a.n++
+	a.sums.N++
 	a.counts[cell{truth, predicted}]++
-	a.nll += min(-logProb[truth], MaxNLLNats)
+	a.sums.NLLNats += min(-logProb[truth], MaxNLLNats)
 
 	confidence := min(math.Exp(logProb[predicted]), 1)
-	b := &a.bins[binOf(confidence)]
-	b.n++
-	b.confidence += confidence
+	b := &a.sums.Reliability[binOf(confidence)]
+	b.N++
+	b.Confidence += confidence
 	if predicted == truth {
-		b.right++
+		b.Accuracy++
 	}
 }
 
 // binOf returns b with b/Bins < p ≤ (b+1)/Bins, and 0 for p = 0.
 func binOf(p float64) int {
 	return min(max(int(math.Ceil(p*Bins))-1, 0), Bins-1)
-}
-
-func (a *Accumulator) addNovelty(known bool, score float64) {
-	if known {
-		a.known = append(a.known, score)
-	} else {
-		a.unknown = append(a.unknown, score)
-	}
 }

@@ -131,10 +131,11 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 
 // Commit replaces the old tree with the new one.
 func (t *Tree) Commit(embed.Outcome) error {
-	if err := t.takeOver(); err != nil {
-		return fmt.Errorf("organise: %w", err)
+	err := t.takeOver()
+	if err == nil {
+		err = t.dir.Commit()
 	}
-	if err := t.dir.Commit(); err != nil {
+	if err != nil {
 		return fmt.Errorf("organise: %w", err)
 	}
 	return nil
@@ -173,24 +174,14 @@ func (t *Tree) takeOver() error {
 
 // isOurs reports whether an entry of the old tree can be dropped without loss.
 func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
+	image, nested := imageOf(place)
 	if e.Type()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(name)
-		image, nested := imageOf(place)
-		return err == nil && nested && (target == dataset.FullPath(t.root, image) || isOutside(place, target))
-	}
-	image, nested := imageOf(place)
-	if !nested {
-		return false
+		outside := placeOf("", filepath.ToSlash(target)) == filepath.FromSlash(image) // as placeOf names images from outside the folder
+		return err == nil && nested && (outside || target == dataset.FullPath(t.root, image))
 	}
 	info, err := os.Stat(dataset.FullPath(t.root, image))
-	return err == nil && sameCopy(name, info)
-}
-
-// isOutside reports whether a link is one that placeOf named for an image from
-// outside the image folder.
-func isOutside(place, target string) bool {
-	image, _ := imageOf(place)
-	return placeOf("x", filepath.ToSlash(target)) == filepath.Join("x", filepath.FromSlash(image))
+	return err == nil && nested && sameCopy(name, info)
 }
 
 // linkOrCopy hard-links the file name as to, or copies it on file systems

@@ -145,11 +145,14 @@ func (r *run) reply(batch []finished) error {
 		if f.item.Err == nil {
 			answer, answers = answers[0], answers[1:]
 		}
-		if err := r.write(f, answer); err != nil {
-			return fmt.Errorf("write answers: %w", err)
+		if err == nil {
+			err = r.write(f, answer)
 		}
 	}
-	if err := r.out.Flush(); err != nil {
+	if err == nil {
+		err = r.out.Flush()
+	}
+	if err != nil {
 		return fmt.Errorf("write answers: %w", err)
 	}
 	return nil
