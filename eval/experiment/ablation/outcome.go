@@ -93,9 +93,7 @@ func (c Config) figures(cells []Result) []chart.Figure {
 	for _, l := range c.Lambda {
 		axes[1] = append(axes[1], lambdaText(l))
 	}
-	for _, q := range c.Q {
-		axes[2] = append(axes[2], strconv.Itoa(q))
-	}
+	axes[2] = table.Numbers(c.Q)
 	label := func(axis, i int) string {
 		if len(axes[axis]) < 2 && axis != 0 {
 			return ""

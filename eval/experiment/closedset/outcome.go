@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
@@ -26,11 +25,7 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 }
 
 func (c Config) header(first string) []string {
-	out := []string{first}
-	for _, n := range c.Classes {
-		out = append(out, strconv.Itoa(n))
-	}
-	return out
+	return append([]string{first}, table.Numbers(c.Classes)...)
 }
 
 // accuracies returns Table 1.
@@ -148,6 +143,6 @@ func (c Config) figure(r Results) chart.Figure {
 		}
 	}
 	return chart.Lines("accuracy", chart.Axes{
-		Title: fmt.Sprintf("%d training images per class", c.PerClass), X: "classes", Y: "accuracy (%)", Ticks: c.header("")[1:],
+		Title: fmt.Sprintf("%d training images per class", c.PerClass), X: "classes", Y: "accuracy (%)", Ticks: table.Numbers(c.Classes),
 	}, lines)
 }

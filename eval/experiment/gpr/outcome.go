@@ -17,16 +17,12 @@ func (c Config) outcome(r Results) experiment.Outcome {
 		c.addTimings(&o, r.Timings)
 	}
 	if r.Classes != nil {
-		known := make([]int, c.Classes)
-		for i := range known {
-			known[i] = i + 1
-		}
-		addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples per class", c.Examples), known)
+		addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples per class", c.Examples), chart.WholeNumbers(c.Classes))
 		shots := make([]int, c.Steps+1)
 		for i := range shots {
 			shots[i] = c.Start + i*c.Step
 		}
-		addAccuracies(&o, *r.Examples, "examples", "examples per class", fmt.Sprintf("%d classes", c.Classes), shots)
+		addAccuracies(&o, *r.Examples, "examples", "examples per class", fmt.Sprintf("%d classes", c.Classes), table.Numbers(shots))
 	}
 	return o
 }
@@ -103,18 +99,16 @@ func overtaking(n int, timings []Timing) string {
 	return fmt.Sprintf("n = %d: direct is at least as fast as iterative from k = %d on.", n, from)
 }
 
-func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, steps []int) {
+func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, ticks []string) {
 	figure := map[string]string{"classes": "fig3", "examples": "fig4"}[name]
 	t := table.Table{
 		Name: name, Title: "Accuracy by " + x + ", " + title + " (Fig. " + figure[3:] + ")",
 		Note:   "Percent on test images of all classes, including those not yet learned; mean over runs ± standard error.",
 		Header: []string{x, "gpr", "ncm"},
 	}
-	ticks := make([]string, len(steps))
 	lines := []chart.Series{{Label: "gpr", Colour: chart.Palette(0)}, {Label: "ncm", Colour: chart.Palette(1)}}
-	for i, step := range steps {
-		ticks[i] = strconv.Itoa(step)
-		row := []string{ticks[i]}
+	for i, step := range ticks {
+		row := []string{step}
 		for j, c := range []Curve{a.GPR, a.NCM} {
 			mean, sem := table.MeanSEM(c.at(i))
 			row = append(row, table.PlusMinus(mean, sem))
