@@ -111,19 +111,6 @@ func closeInto(c io.Closer, err *error) {
 	}
 }
 
-// writeWhole writes a file that gets its name only once it is complete.
-func writeWhole(file string, write func(*atomicfile.File) error) error {
-	f, err := atomicfile.Create(file)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
 // writable returns an error if one of the named files cannot be written, so that
 // a command fails before its work rather than after it.
 func writable(files ...string) error {

@@ -111,7 +111,7 @@ func (a *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
 			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
 	}
-	err := writeWhole(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
+	err := atomicfile.Write(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
 	if err != nil {
 		return err
 	}

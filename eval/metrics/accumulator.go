@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -114,4 +116,29 @@ func (a *Accumulator) addKnown(truth int, logProb []float64) {
 // binOf returns b with b/Bins < p ≤ (b+1)/Bins, and 0 for p = 0.
 func binOf(p float64) int {
 	return min(max(int(math.Ceil(p*Bins))-1, 0), Bins-1)
+}
+
+// AUROC returns the area under the receiver operating characteristic of a score
+// that should be higher for positives than for negatives: the probability that
+// it is for a random pair, ties counting half. It returns nil when either side
+// is empty or a score is NaN. Cost: n log n.
+func AUROC(negatives, positives []float64) *float64 {
+	if len(negatives) == 0 || len(positives) == 0 {
+		return nil
+	}
+	scores := make([]float64, 0, len(negatives)+len(positives))
+	scores = append(append(scores, negatives...), positives...)
+	positive := make([]bool, len(scores))
+	for i := range scores {
+		positive[i] = i >= len(negatives)
+		if math.IsNaN(scores[i]) {
+			return nil
+		}
+		// stat.ROC uses +Inf as its own last cut-off.
+		scores[i] = max(min(scores[i], math.MaxFloat64), -math.MaxFloat64)
+	}
+	stat.SortWeightedLabeled(scores, positive, nil)
+	tpr, fpr, _ := stat.ROC(nil, scores, positive, nil)
+	area := integrate.Trapezoidal(fpr, tpr)
+	return &area
 }

@@ -71,15 +71,7 @@ func (s *Sink) Commit(o embed.Outcome) error {
 	if err := os.MkdirAll(filepath.Dir(s.File), 0o755); err != nil {
 		return err
 	}
-	f, err := atomicfile.Create(s.File)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := Write(f, s.page); err != nil {
-		return err
-	}
-	return f.Commit()
+	return atomicfile.Write(s.File, func(f *atomicfile.File) error { return Write(f, s.page) })
 }
 
 // Abort implements label.Sink.

@@ -28,6 +28,15 @@ func (c Config) header(first string) []string {
 	return append([]string{first}, table.Numbers(c.Classes)...)
 }
 
+// row returns a row of a table: its name and a text for each cell.
+func row(cells []Cell, text func(int, Cell) string) []string {
+	out := []string{cells[0].Row}
+	for i, c := range cells {
+		out = append(out, text(i, c))
+	}
+	return out
+}
+
 // accuracies returns Table 1.
 func (c Config) accuracies(r Results) (table.Table, error) {
 	t := table.Table{
@@ -35,11 +44,7 @@ func (c Config) accuracies(r Results) (table.Table, error) {
 		Note: fmt.Sprintf("Percent on test images, mean of %d runs ± standard error; %d training images per class. Empty: the head refuses so many.", c.Runs, c.PerClass),
 	}
 	for _, cells := range r.Cells {
-		row := []string{cells[0].Row}
-		for _, cell := range cells {
-			row = append(row, table.PlusMinus(table.MeanSEM(cell.Accuracies)))
-		}
-		t.Add(row...)
+		t.Add(row(cells, func(_ int, c Cell) string { return table.PlusMinus(table.MeanSEM(c.Accuracies)) })...)
 	}
 	p, err := c.published()
 	t.Note = strings.TrimSpace(t.Note + " " + p.Title)
@@ -56,11 +61,9 @@ func (c Config) paired(r Results) table.Table {
 		Note: "Percentage points, mean of the differences in the same draw ± standard error.",
 	}
 	for _, cells := range r.Cells[1:] {
-		row := []string{cells[0].Row}
-		for i, cell := range cells {
-			row = append(row, table.PlusMinus(table.MeanSEM(table.Differences(r.Cells[0][i].Accuracies, cell.Accuracies))))
-		}
-		t.Add(row...)
+		t.Add(row(cells, func(i int, c Cell) string {
+			return table.PlusMinus(table.MeanSEM(table.Differences(r.Cells[0][i].Accuracies, c.Accuracies)))
+		})...)
 	}
 	return t
 }
@@ -75,12 +78,8 @@ func (c Config) choices(r Results) table.Table {
 		t.Note += fmt.Sprintf(" More than %d classes use the last choice.", c.GridMost)
 	}
 	for _, cells := range r.Cells {
-		row := []string{cells[0].Row}
-		for _, cell := range cells {
-			row = append(row, cell.chosen())
-		}
-		if slices.ContainsFunc(row[1:], func(s string) bool { return s != table.None }) {
-			t.Add(row...)
+		if slices.ContainsFunc(cells, func(c Cell) bool { return len(c.Chosen) > 0 }) {
+			t.Add(row(cells, func(_ int, c Cell) string { return c.chosen() })...)
 		}
 	}
 	return t

@@ -30,7 +30,10 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	r := report{runner: newRunner(env, c, d), ctx: ctx, results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}}
+	r := report{
+		runner:  &runner{env: env, cfg: c, data: d, q: -1, clockTest: evenly(d.test, clockRows).X},
+		results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}, ctx: ctx,
+	}
 	base := r.runner.base()
 	r.flat(base.Q)
 	r.byT()
