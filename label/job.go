@@ -108,7 +108,6 @@ func (t *tables) create(c Config) error {
 	return nil
 }
 
-// Put implements Sink.
 func (t *tables) Put(s Scored) error {
 	row := newRow(s)
 	for _, o := range t.outputs {
@@ -119,7 +118,6 @@ func (t *tables) Put(s Scored) error {
 	return nil
 }
 
-// Commit implements Sink.
 func (t *tables) Commit(embed.Outcome) error {
 	for _, o := range t.outputs {
 		names, err := o.commit()
@@ -131,7 +129,6 @@ func (t *tables) Commit(embed.Outcome) error {
 	return nil
 }
 
-// Abort implements Sink.
 func (t *tables) Abort() {
 	for _, o := range t.outputs {
 		o.abort()
@@ -176,7 +173,6 @@ type summarySink struct {
 	tables *tables
 }
 
-// Put implements Sink.
 func (s *summarySink) Put(row Scored) error {
 	s.took = time.Since(s.start)
 	s.Labelled++
@@ -186,7 +182,7 @@ func (s *summarySink) Put(row Scored) error {
 	return nil
 }
 
-// Commit implements Sink: it writes errors.csv and summary.json.
+// Commit writes errors.csv and summary.json.
 func (s *summarySink) Commit(o embed.Outcome) error {
 	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
 	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, s.tables.files
@@ -207,7 +203,6 @@ func (s *summarySink) Commit(o embed.Outcome) error {
 	return atomicfile.WriteFile(filepath.Join(s.dir, "summary.json"), append(text, '\n'))
 }
 
-// Abort implements Sink.
 func (s *summarySink) Abort() {}
 
 // WriteProblems writes the failed inputs as path,error rows sorted by path. It

@@ -175,19 +175,21 @@ func command(body func(ctx context.Context, a *app, args []string) error) func(*
 type progress struct{ bar *progressbar.ProgressBar }
 
 func (a *app) newProgress(total int) progress {
-	f, ok := a.terminal()
-	if !ok {
+	return a.bar(int64(total), progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
+}
+
+// newTransfer returns the progress of a download, in bytes.
+func (a *app) newTransfer(total int64) progress {
+	return a.bar(total, progressbar.OptionShowBytes(true))
+}
+
+func (a *app) bar(total int64, options ...progressbar.Option) progress {
+	f, ok := a.stderr.(*os.File)
+	if !ok || a.config.Log != "text" || !term.IsTerminal(int(f.Fd())) {
 		return progress{}
 	}
-	return progress{progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(f),
-		progressbar.OptionSetDescription("images"),
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString("images"),
-		progressbar.OptionThrottle(100e6),
-		progressbar.OptionClearOnFinish(),
-	)}
+	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(f), progressbar.OptionClearOnFinish())...)}
 }
 
 func (p progress) add() {
@@ -202,27 +204,8 @@ func (p progress) finish() {
 	}
 }
 
-// newTransfer returns the progress of a download, in bytes.
-func (a *app) newTransfer(total int64) progress {
-	f, ok := a.terminal()
-	if !ok {
-		return progress{}
-	}
-	return progress{progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(f),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionClearOnFinish(),
-	)}
-}
-
 func (p progress) set(done, _ int64) {
 	if p.bar != nil {
 		_ = p.bar.Set64(done)
 	}
-}
-
-// terminal returns stderr, and whether it is a terminal that shows progress.
-func (a *app) terminal() (*os.File, bool) {
-	f, ok := a.stderr.(*os.File)
-	return f, ok && a.config.Log == "text" && term.IsTerminal(int(f.Fd()))
 }

@@ -180,18 +180,13 @@ func roundStep(low, high float64) float64 {
 	return 10 * decade
 }
 
-// ticks returns round numbers, or powers of ten if the axis holds logarithms.
-func ticks(low, high float64, log bool) plot.ConstantTicks {
-	if log {
-		return decades(low, high)
-	}
-	return roundTicks(low, high)
-}
-
-// decades returns ticks at 1 … 9 times powers of ten, for axes that hold
-// decimal logarithms. Powers are labelled; on short axes so are 2 and 5 times
+// ticks returns round numbers or, for axes that hold decimal logarithms, 1 … 9
+// times powers of ten. Powers are labelled; on short axes so are 2 and 5 times
 // the powers.
-func decades(low, high float64) plot.ConstantTicks {
+func ticks(low, high float64, log bool) plot.ConstantTicks {
+	if !log {
+		return roundTicks(low, high)
+	}
 	var ticks plot.ConstantTicks
 	for d := math.Floor(low); d <= high; d++ {
 		for m := 1; m <= 9; m++ {

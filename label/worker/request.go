@@ -56,7 +56,7 @@ func parse(line []byte) request {
 }
 
 // A reader yields the requests of a stream. Its goroutine ends only with the
-// stream, so next also watches the context.
+// stream, so the receiver also watches the context.
 type reader struct {
 	requests chan request
 	err      error // after requests was closed
@@ -104,14 +104,4 @@ func readRequest(in *bufio.Reader) (q request, more bool, err error) {
 	}
 	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 	return parse(line), len(line) > 0, err
-}
-
-// next returns the next request; false at the end.
-func (r *reader) next(ctx context.Context) (request, bool) {
-	select {
-	case q, more := <-r.requests:
-		return q, more
-	case <-ctx.Done():
-		return request{}, false
-	}
 }

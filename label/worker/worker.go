@@ -77,7 +77,12 @@ type finished struct {
 func (r *run) samples(ctx context.Context, in *reader) iter.Seq[dataset.Sample] {
 	return func(yield func(dataset.Sample) bool) {
 		for {
-			q, more := in.next(ctx)
+			var q request
+			more := false
+			select {
+			case q, more = <-in.requests:
+			case <-ctx.Done():
+			}
 			if !more {
 				return
 			}
