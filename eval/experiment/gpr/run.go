@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -79,11 +80,7 @@ type Curve [][]float64
 
 // at returns the values of all runs at step i.
 func (c Curve) at(i int) []float64 {
-	v := make([]float64, len(c))
-	for r, run := range c {
-		v[r] = run[i]
-	}
-	return v
+	return table.Collect(c, func(run []float64) float64 { return run[i] })
 }
 
 // A run is one draw of a figure.

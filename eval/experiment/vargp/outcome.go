@@ -3,6 +3,7 @@ package vargp
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
@@ -36,13 +37,7 @@ func (c Config) title() string {
 
 // of returns the runs of a plan.
 func of(results []Result, p plan) []Result {
-	var out []Result
-	for _, r := range results {
-		if r.Variant == p.variant && r.Inducing == p.inducing {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return plan{r.Variant, r.Inducing} != p })
 }
 
 // meanSD returns the mean and standard deviation of a value over runs.

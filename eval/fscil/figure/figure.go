@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
@@ -63,11 +64,7 @@ func accuracy(results []fscil.Result) []chart.Series {
 
 // each returns one value per session, in percent.
 func each(r fscil.Result, value func(fscil.SessionResult) float64) []float64 {
-	y := make([]float64, len(r.Sessions))
-	for i, s := range r.Sessions {
-		y[i] = 100 * value(s)
-	}
-	return y
+	return table.Collect(r.Sessions, func(s fscil.SessionResult) float64 { return 100 * value(s) })
 }
 
 // printed returns the published rows that have at least one session.
