@@ -1,13 +1,20 @@
 package label
 
 import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
@@ -103,4 +110,161 @@ func (o *output) abort() {
 	for _, p := range o.parts {
 		p.file.Abort()
 	}
+}
+
+// A table writes one result file.
+type table interface {
+	write(Row) error
+	// close flushes to the file, which stays open.
+	close() error
+}
+
+func formats() []string { return []string{"csv", "jsonl", "parquet"} }
+
+func newTable(format string, file io.Writer) (table, error) {
+	switch format {
+	case "csv":
+		return newCSVTable(file)
+	case "jsonl":
+		return newJSONTable(file), nil
+	case "parquet":
+		return newParquetTable(file), nil
+	}
+	return nil, fmt.Errorf("format %q is not one of %v", format, formats())
+}
+
+type csvTable struct{ w *csv.Writer }
+
+func newCSVTable(file io.Writer) (csvTable, error) {
+	t := csvTable{csv.NewWriter(file)}
+	return t, t.w.Write([]string{"path", "label", "probability", "margin", "entropy", "novelty", "rejected", "top_k"})
+}
+
+func (t csvTable) write(r Row) error {
+	topK, err := json.Marshal(r.TopK)
+	if err != nil {
+		return err
+	}
+	return t.w.Write([]string{
+		dataset.SafeCell(r.Path), dataset.SafeCell(r.Label),
+		r.Probability.String(), r.Margin.String(), r.Entropy.String(), r.Novelty.String(),
+		strconv.FormatBool(r.Rejected), string(topK),
+	})
+}
+
+func (t csvTable) close() error {
+	t.w.Flush()
+	return t.w.Error()
+}
+
+type jsonTable struct {
+	buf *bufio.Writer
+	enc *json.Encoder
+}
+
+func newJSONTable(file io.Writer) jsonTable {
+	buf := bufio.NewWriter(file)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	return jsonTable{buf, enc}
+}
+
+func (t jsonTable) write(r Row) error { return t.enc.Encode(r) }
+func (t jsonTable) close() error      { return t.buf.Flush() }
+
+// rowGroup is the number of rows that the parquet writer holds in memory.
+const rowGroup = 1 << 14
+
+// A parquetRow is a Row under the name that the file's schema has.
+type parquetRow Row
+
+type parquetTable struct {
+	w       *parquet.GenericWriter[parquetRow]
+	pending []parquetRow
+}
+
+func newParquetTable(file io.Writer) *parquetTable {
+	return &parquetTable{w: parquet.NewGenericWriter[parquetRow](file,
+		parquet.Compression(&parquet.Snappy),
+		parquet.CreatedBy("pipeline", "1", "labels"),
+		parquet.MaxRowsPerRowGroup(rowGroup),
+	)}
+}
+
+func (t *parquetTable) write(r Row) error {
+	t.pending = append(t.pending, parquetRow(r))
+	if len(t.pending) < batchRows {
+		return nil
+	}
+	return t.flush()
+}
+
+func (t *parquetTable) flush() error {
+	_, err := t.w.Write(t.pending)
+	t.pending = t.pending[:0]
+	return err
+}
+
+func (t *parquetTable) close() error {
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return t.w.Close()
+}
+
+// A Row is the result for one image. Field order is column order.
+type Row struct {
+	// Path is relative to the image folder; bytes that are not UTF-8 are
+	// percent-escaped.
+	Path string `json:"path" parquet:"path"`
+	// Label is the most probable class, even if the image is rejected.
+	Label string `json:"label" parquet:"label,dict"`
+	// Probability is that of Label; Margin is its lead over the second class.
+	Probability number `json:"probability" parquet:"probability"`
+	Margin      number `json:"margin" parquet:"margin"`
+	// Entropy is that of the distribution over all classes, in nats.
+	Entropy number `json:"entropy" parquet:"entropy"`
+	// Novelty is the head's open-set score; higher means less known.
+	Novelty number `json:"novelty" parquet:"novelty"`
+	// Rejected reports that the image looks like no known class.
+	Rejected bool   `json:"rejected" parquet:"rejected"`
+	TopK     []pair `json:"top_k" parquet:"top_k,list"`
+}
+
+func newRow(s Scored) Row {
+	p := s.Prediction
+	r := Row{
+		Path: dataset.EscapePath(s.Sample.Path), Label: p.Label, Probability: rounded(p.Probability), Margin: rounded(p.Margin),
+		Entropy: rounded(p.Entropy), Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make([]pair, len(p.TopK)),
+	}
+	for i, t := range p.TopK {
+		r.TopK[i] = pair{t.Label, rounded(t.Probability)}
+	}
+	return r
+}
+
+// A number is printed with seven significant digits everywhere, so that the
+// formats agree and equal runs give equal bytes.
+type number float64
+
+// rounded returns the number that is printed for x.
+func rounded(x float64) number {
+	v, _ := strconv.ParseFloat(number(x).String(), 64) // what String writes can be parsed
+	return number(v)
+}
+
+func (x number) String() string { return strconv.FormatFloat(float64(x), 'g', 7, 64) }
+
+// MarshalJSON writes the same digits as String.
+func (x number) MarshalJSON() ([]byte, error) { return []byte(x.String()), nil }
+
+// A pair is written as [label, probability].
+type pair struct {
+	Label       string `parquet:"label,dict"`
+	Probability number `parquet:"probability"`
+}
+
+// MarshalJSON writes [label, probability].
+func (p pair) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{p.Label, p.Probability})
 }

@@ -107,7 +107,7 @@ func TestParquetReadsBack(t *testing.T) {
 	}
 	want := parquetRow{
 		Path: "=a,\"b\"\n%E9<&.jpg", Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351, Novelty: -1.5, Rejected: true,
-		TopK: []parquetRanked{{"cat, \"big\"", 0.75}, {"dog", 0.25}},
+		TopK: []pair{{"cat, \"big\"", 0.75}, {"dog", 0.25}},
 	}
 	if got := rows[2*batchRows]; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

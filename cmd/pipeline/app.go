@@ -12,7 +12,9 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -109,19 +111,6 @@ func closeInto(c io.Closer, err *error) {
 	}
 }
 
-// writeWhole writes a file that gets its name only once it is complete.
-func writeWhole(file string, write func(*atomicfile.File) error) error {
-	f, err := atomicfile.Create(file)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
 // writable returns an error if one of the named files cannot be written, so that
 // a command fails before its work rather than after it.
 func writable(files ...string) error {
@@ -161,6 +150,14 @@ func require(inputs ...[2]string) error {
 	return nil
 }
 
+// outFile returns an error if --out is missing or cannot be written.
+func (a *app) outFile() error {
+	if err := require([2]string{"out", a.config.Out}); err != nil {
+		return err
+	}
+	return writable(a.config.Out)
+}
+
 // command makes a cobra RunE of the body of a command: it resolves the settings
 // and passes them as an app.
 func command(body func(ctx context.Context, a *app, args []string) error) func(*cobra.Command, []string) error {
@@ -170,5 +167,45 @@ func command(body func(ctx context.Context, a *app, args []string) error) func(*
 			return err
 		}
 		return body(cmd.Context(), a, args)
+	}
+}
+
+// A progress shows the images done, images per second and the time left. It shows
+// nothing if stderr is not a terminal.
+type progress struct{ bar *progressbar.ProgressBar }
+
+func (a *app) newProgress(total int) progress {
+	return a.bar(int64(total), progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
+}
+
+// newTransfer returns the progress of a download, in bytes.
+func (a *app) newTransfer(total int64) progress {
+	return a.bar(total, progressbar.OptionShowBytes(true))
+}
+
+func (a *app) bar(total int64, options ...progressbar.Option) progress {
+	f, ok := a.stderr.(*os.File)
+	if !ok || a.config.Log != "text" || !term.IsTerminal(int(f.Fd())) {
+		return progress{}
+	}
+	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(f), progressbar.OptionClearOnFinish())...)}
+}
+
+func (p progress) add() {
+	if p.bar != nil {
+		_ = p.bar.Add(1) // a failing display must not stop the work
+	}
+}
+
+func (p progress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}
+
+func (p progress) set(done, _ int64) {
+	if p.bar != nil {
+		_ = p.bar.Set64(done)
 	}
 }

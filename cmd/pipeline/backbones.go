@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
 func newBackbones() *cobra.Command {
@@ -106,8 +107,15 @@ func (a *app) inspectBackboneFile(ref string) error {
 		return err
 	}
 	a.say("SHA-256     %s", file.SHA256)
-	if err := a.describeGraph(file); err != nil {
-		return err
+	m, err := onnx.Parse(file.Bytes())
+	if err != nil {
+		return fmt.Errorf("%s: %w", file.Name, err)
+	}
+	a.say("made by     %s, ONNX opset %d", m.Producer, m.Opset)
+	a.say("inputs      %s", onnx.Names(m.Inputs))
+	a.say("outputs     %s", onnx.Names(m.Outputs))
+	if tensor, err := m.Penultimate(); err == nil {
+		a.say("penultimate %s (choose it with --set extractor.output=penultimate)", tensor)
 	}
 	if file.Preprocess == nil {
 		a.say("preprocess  not stated; the preset imagenet would be used")

@@ -104,15 +104,13 @@ func (a *app) checkCache() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("%w; choose another with --cache", err)
+	if err = os.MkdirAll(dir, 0o755); err == nil {
+		err = writable(filepath.Join(dir, "doctor"))
 	}
-	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
 		return "", fmt.Errorf("%w; choose another with --cache", err)
 	}
-	err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-	return dir, err
+	return dir, nil
 }
 
 // checkProducts reports the backend of matrix products, and why a faster one is

@@ -84,7 +84,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected, unknown.Rows)
 	}
 	if jsonFile != "" {
-		if err := writeWhole(jsonFile, func(f *atomicfile.File) error { return result.WriteJSON(f) }); err != nil {
+		if err := atomicfile.Write(jsonFile, func(f *atomicfile.File) error { return result.WriteJSON(f) }); err != nil {
 			return err
 		}
 	}

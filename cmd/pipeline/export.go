@@ -78,14 +78,11 @@ func (a *app) export(modelFile, file string, withBackbone bool) error {
 	if err != nil {
 		return fmt.Errorf("export %s: %w", modelFile, err)
 	}
-	err = writeWhole(file, func(f *atomicfile.File) error {
-		_, err := f.Write(b)
+	if err := atomicfile.WriteFile(file, b); err != nil {
 		return err
-	})
-	if err == nil {
-		a.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
 	}
-	return err
+	a.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
+	return nil
 }
 
 func exportMetadata(m *model.Model) (map[string]string, error) {

@@ -9,10 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/eval/fscil/figure"
+	"github.com/seed-90d10d51/pipeline/eval/table"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -159,36 +162,26 @@ func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 	if err != nil {
 		return outcome{}, err
 	}
-	products, err := a.products()
+	env, err := a.env()
 	if err != nil {
 		return outcome{}, err
 	}
 	c := a.config.Classifier
-	of := []any{version, products.Kinds(), a.config.Seed, s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(a.config.Seed)}
-	parts := &checkpoint.Folder{Dir: filepath.Join(a.config.Out, "parts"), Restart: !c.DKL.Resume, Say: a.log.Info}
+	of := []any{s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(a.config.Seed)}
 	var runs []fscil.Run
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
-		key, err := checkpoint.Key(append(of, b.Protocol())...)
+		part := fmt.Sprintf("%s_run%d", a.methodName(v.Name), i+1)
+		run, err := experiment.Part(ctx, env, part, append(of, b.Protocol()), func() (fscil.Run, error) {
+			return b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(v.Classifier, settings, env.Backend, s) }, func(m fscil.Measures) {
+				a.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
+			})
+		})
 		if err != nil {
 			return o, err
 		}
-		part := checkpoint.Part[fscil.Run]{Folder: parts, Name: fmt.Sprintf("%s_run%d", a.methodName(v.Name), i+1), Key: key}
-		run := part.Load()
-		if run == nil {
-			done, err := b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(v.Classifier, settings, products, s) }, func(m fscil.Measures) {
-				a.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
-			})
-			if err != nil {
-				return o, err
-			}
-			if err := part.Save(done); err != nil {
-				return o, err
-			}
-			run = &done
-		}
-		runs = append(runs, *run)
-		o.details.Runs = append(o.details.Runs, b.Detail(*run))
+		runs = append(runs, run)
+		o.details.Runs = append(o.details.Runs, b.Detail(run))
 	}
 	kind, err := method.Find(v.Classifier)
 	if err != nil {
@@ -211,4 +204,49 @@ func (a *app) track(s *samples) string {
 		return fscil.BaseOnly
 	}
 	return fscil.Foundation
+}
+
+// writeOutcomes writes everything that docs/formats.md describes for fscil --out:
+// the results of each head, in a sub-folder if there are several heads, and the
+// comparison of all heads.
+func (a *app) writeOutcomes(outcomes []outcome) error {
+	var results []fscil.Result
+	for _, o := range outcomes {
+		results = append(results, o.result)
+		dir := a.config.Out
+		if len(outcomes) > 1 {
+			dir = filepath.Join(dir, o.result.Method)
+		}
+		one := experiment.Outcome{Results: o.result, Details: o.details, Figures: []chart.Figure{figure.Classes(o.result, o.details.Runs[0])}}
+		if err := one.Write(dir, nil); err != nil {
+			return err
+		}
+	}
+	t, err := fscil.NewTable(results)
+	if err != nil {
+		return err
+	}
+	published, err := fscil.Published(results[0].Dataset, results[0].Track)
+	if err != nil {
+		return err
+	}
+	all := experiment.Outcome{
+		Title: fmt.Sprintf("%s, track %s", results[0].Dataset, results[0].Track), Lead: fscil.TrackText(results[0].Track), Tables: []table.Table{t},
+		Figures: figure.All(results, published),
+	}
+	settings, err := a.config.YAML()
+	if err != nil {
+		return err
+	}
+	return all.Write(a.config.Out, settings)
+}
+
+func (a *app) sayOutcomes(outcomes []outcome) {
+	t := table.Table{Header: []string{"method", "first", "last", "average", "forgetting", "track"}}
+	for _, o := range outcomes {
+		r := o.result
+		t.Add(r.Method, table.Percent(r.Sessions[0].Accuracy), table.Percent(r.FinalAccuracy), table.Percent(r.AverageAccuracy), table.Percent(r.AverageForgetting), r.Track)
+	}
+	a.say("%s", t)
+	a.say("table and figures are in %s", a.config.Out)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -20,16 +21,8 @@ import (
 
 // ownDirs returns the folders that the run itself writes, which a scan skips.
 func (a *app) ownDirs() []string {
-	var dirs []string
-	for _, dir := range []string{a.config.Out, a.output} {
-		if dir != "" {
-			dirs = append(dirs, dir)
-		}
-	}
-	if cache, err := a.options().CacheDir(); err == nil {
-		dirs = append(dirs, cache)
-	}
-	return dirs
+	cache, _ := a.options().CacheDir() // without one there is nothing to skip
+	return slices.DeleteFunc([]string{a.config.Out, a.output, cache}, func(dir string) bool { return dir == "" })
 }
 
 func (a *app) scanOptions() (dataset.ScanOptions, error) {

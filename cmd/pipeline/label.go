@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
@@ -41,12 +40,7 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
 	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
 	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
-	config.Bind(cmd.Flags(), "report", "label.report")
-	config.Bind(cmd.Flags(), "organise", "label.organise")
-	config.Bind(cmd.Flags(), "xmp", "label.xmp")
-	config.Bind(cmd.Flags(), "format", "label.format")
-	config.Bind(cmd.Flags(), "top-k", "label.top_k")
-	config.Bind(cmd.Flags(), "reject", "label.reject")
+	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "organise", "xmp", "report")
 	return cmd
 }
 

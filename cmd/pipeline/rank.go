@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
@@ -47,9 +46,8 @@ to a group, rename its folder to the class it shows, and pass it to pipeline lea
 	cmd.Flags().Int("top", standard.Top, "`number` of rows to write (default: all)")
 	cmd.Flags().Float64("reject", 0, fmt.Sprintf("`share` of known-class images that may count as unknown (default with --cluster-unknown: %g)", novelShare))
 	cmd.Flags().StringVar(&groups, "cluster-unknown", "", "group the images of no known class in this `folder`, which must be new or empty")
-	config.Bind(cmd.Flags(), "by", "rank.by")
-	config.Bind(cmd.Flags(), "top", "rank.top")
-	config.Bind(cmd.Flags(), "reject", "label.reject")
+	bind(cmd.Flags(), "rank.", "by", "top")
+	bind(cmd.Flags(), "label.", "reject")
 	return cmd
 }
 
@@ -113,7 +111,7 @@ func (a *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
 			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
 	}
-	err := writeWhole(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
+	err := atomicfile.Write(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
 	if err != nil {
 		return err
 	}

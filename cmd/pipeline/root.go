@@ -1,7 +1,10 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -77,8 +80,13 @@ func commonFlags(root *cobra.Command) {
 	flags.Int("threads", 0, "images processed in parallel (default: all cores)")
 	flags.String("cache", "", "`folder` for embeddings and backbones (default: the user's cache folder)")
 	flags.String("log", "text", "format of the log on stderr: text or json")
-	for _, name := range []string{"seed", "threads", "cache", "log"} {
-		config.Bind(flags, name, name)
+	bind(flags, "", "seed", "threads", "cache", "log")
+}
+
+// bind makes flags set the keys of a section that have their names.
+func bind(flags *pflag.FlagSet, section string, names ...string) {
+	for _, name := range names {
+		config.Bind(flags, name, section+strings.ReplaceAll(name, "-", "_"))
 	}
 }
 
@@ -91,8 +99,8 @@ func inputFlags(cmd *cobra.Command, names ...string) {
 	}
 	for _, name := range names {
 		cmd.Flags().String(name, "", usage[name])
-		config.Bind(cmd.Flags(), name, name)
 	}
+	bind(cmd.Flags(), "", names...)
 }
 
 // scanFlags adds the flags that select files of a folder or list.
@@ -102,9 +110,7 @@ func scanFlags(cmd *cobra.Command) {
 	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
 	f.String("symlinks", string(dataset.FollowLinks), "symbolic links: follow, files (follow links to files only) or skip")
 	f.String("shard", "", "process only part `i/n` of the files; results go to the sub-folder shard-i-of-n of --out")
-	for _, name := range []string{"include", "exclude", "symlinks", "shard"} {
-		config.Bind(f, name, "scan."+name)
-	}
+	bind(f, "scan.", "include", "exclude", "symlinks", "shard")
 }
 
 // outFlag adds --out.

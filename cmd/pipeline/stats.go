@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
@@ -78,10 +81,7 @@ scaled to length 1. Memory holds the result and one input at a time.`,
 }
 
 func (a *app) mergeStats(ctx context.Context, files []string) error {
-	if err := require([2]string{"out", a.config.Out}); err != nil {
-		return err
-	}
-	if err := writable(a.config.Out); err != nil {
+	if err := a.outFile(); err != nil {
 		return err
 	}
 	sum, err := classstats.Load(files[0])
@@ -110,6 +110,143 @@ func (a *app) mergeStats(ctx context.Context, files []string) error {
 	a.say("merged %d files: %d samples of %d classes", len(files), sum.SampleCount(), len(sum.Classes()))
 	if shared > 0 {
 		a.say("%d samples were in more than one file; they count once", shared)
+	}
+	return nil
+}
+
+// A tally adds samples to statistics as they are read.
+type tally struct {
+	stats  *classstats.Stats
+	except []*classstats.Stats
+	// known is the number of samples counted before, here or in except, and
+	// unlabelled the number of samples without a class.
+	known, unlabelled int
+}
+
+func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err error) {
+	if err := a.outFile(); err != nil {
+		return err
+	}
+	t := &tally{}
+	for _, file := range except {
+		s, err := classstats.Load(file)
+		if err != nil {
+			return err
+		}
+		t.except = append(t.except, s)
+	}
+	in, err := a.input(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer closeInto(in, &err)
+	from := in.Provenance()
+	t.stats = classstats.New(from.Dim, !raw)
+	t.stats.Provenance, t.stats.ToolVersion = from, version
+	outcome, err := in.Each(ctx, func(item embed.Item) error {
+		if item.Err != nil {
+			return nil // outcome.Problems has it
+		}
+		return t.add(item.Sample.Label, model.Hash(item.Hash), item.Vector)
+	})
+	if err != nil {
+		return err
+	}
+	a.warnUnlabelled(t.unlabelled)
+	if err := t.stats.Save(a.config.Out); err != nil {
+		return err
+	}
+	a.say("counted %d samples of %d classes", t.stats.SampleCount(), len(t.stats.Classes()))
+	if t.known > 0 {
+		a.say("%d samples were counted before or occur twice; they count once", t.known)
+	}
+	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
+}
+
+func (t *tally) add(class string, content model.Hash, embedding []float32) error {
+	if class == "" {
+		t.unlabelled++
+		return nil
+	}
+	id := model.SampleID{Content: content, Class: dataset.EscapePath(class)}
+	for _, s := range t.except {
+		if s.Has(id) {
+			t.known++
+			return nil
+		}
+	}
+	added, err := t.stats.Add(id, embedding)
+	if !added {
+		t.known++
+	}
+	return err
+}
+
+// trainStats trains on a STATS file.
+func (a *app) trainStats(ctx context.Context, file string) error {
+	c := a.config
+	if err := a.outFile(); err != nil {
+		return err
+	}
+	if err := a.onlyStats(); err != nil {
+		return err
+	}
+	if c.Classifier.DKL.Enabled {
+		return usagef("--dkl needs examples, which --stats does not have: give --images or --features")
+	}
+	s, err := classstats.Load(file)
+	if err != nil {
+		return err
+	}
+	settings := a.modelSettings()
+	if settings.Backend, err = a.products(); err != nil {
+		return err
+	}
+	m, outcome, err := model.TrainStats(ctx, settings, s)
+	if err != nil {
+		return err
+	}
+	if err := a.save(m, c.Out); err != nil {
+		return err
+	}
+	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
+	return nil
+}
+
+// learnStats adds a STATS file to a model.
+func (a *app) learnStats(ctx context.Context, file, stats string) error {
+	if err := a.onlyStats(); err != nil {
+		return err
+	}
+	m, err := a.loadModel(file)
+	if err != nil {
+		return err
+	}
+	if err := writable(a.destination(file)); err != nil {
+		return err
+	}
+	s, err := classstats.Load(stats)
+	if err != nil {
+		return err
+	}
+	outcome, err := m.LearnStats(ctx, s)
+	if err != nil {
+		return fmt.Errorf("%s: %w", stats, err)
+	}
+	if outcome.Changed() {
+		m.ToolVersion = version
+	}
+	if err := a.save(m, file); err != nil {
+		return err
+	}
+	a.sayOutcome("learned", m.Classes(), outcome)
+	return nil
+}
+
+// onlyStats returns a usage error if there is a second input besides --stats.
+func (a *app) onlyStats() error {
+	if c := a.config; c.Images != "" || c.List != "" || c.Features != "" {
+		return usagef("--stats and --images, --list or --features are different inputs: give only one")
 	}
 	return nil
 }

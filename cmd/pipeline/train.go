@@ -62,10 +62,7 @@ func methodsWith[T any]() []string {
 }
 
 func (a *app) train(ctx context.Context) error {
-	if err := require([2]string{"out", a.config.Out}); err != nil {
-		return err
-	}
-	if err := writable(a.config.Out); err != nil {
+	if err := a.outFile(); err != nil {
 		return err
 	}
 	e, err := a.labelled(ctx, nil)

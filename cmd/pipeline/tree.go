@@ -37,7 +37,7 @@ func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file stri
 		return err
 	}
 	title := fmt.Sprintf("%s: %s, %d classes", filepath.Base(modelFile), m.Method, len(m.Classes()))
-	err = writeWhole(file, func(f *atomicfile.File) error {
+	err = atomicfile.Write(file, func(f *atomicfile.File) error {
 		return chart.Dendrogram(f, title, drawn(head.Hierarchy(), pictures))
 	})
 	if err == nil {

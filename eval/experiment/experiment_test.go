@@ -134,10 +134,7 @@ func TestDraft(t *testing.T) {
 
 func outcome(t *testing.T) experiment.Outcome {
 	t.Helper()
-	f, err := chart.Lines("by_x", chart.Axes{}, []chart.Series{{Label: "a", Y: []float64{1, 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := chart.Lines("by_x", chart.Axes{}, []chart.Series{{Label: "a", Y: []float64{1, 2}}})
 	return experiment.Outcome{
 		Title: "T", Findings: []string{"It holds."}, Results: map[string]int{"a": 1}, Figures: []chart.Figure{f},
 		Tables: []table.Table{

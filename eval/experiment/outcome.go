@@ -28,6 +28,11 @@ type Outcome struct {
 // Write writes everything into a folder, with the resolved settings unless they
 // are nil. It creates the folder only once every file has been composed.
 func (o Outcome) Write(dir string, settings []byte) error {
+	for _, f := range o.Figures {
+		if f.Err != nil {
+			return f.Err
+		}
+	}
 	files := map[string][]byte{}
 	if settings != nil {
 		files["config.yaml"] = settings

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -16,14 +18,10 @@ import (
 // The batch boundaries never change the result. It is not safe for concurrent
 // use.
 type Accumulator struct {
-	classes []string
-	column  map[string]int
-	counts  map[cell]int
-	bins    [Bins]binSum
-	nll     float64
-
-	n, nUnknown, unlabelled int
-
+	// sums holds the counts, and in NLLNats and Reliability sums instead of means.
+	sums   Report
+	column map[string]int
+	counts map[cell]int
 	// Novelty of the samples of known and of unknown classes.
 	known, unknown []float64
 	hasNovelty     bool
@@ -31,18 +29,13 @@ type Accumulator struct {
 
 type cell struct{ truth, predicted int }
 
-type binSum struct {
-	n, right   int
-	confidence float64
-}
-
 // NewAccumulator starts an evaluation over the model's classes, in column
 // order. Duplicate names are an error.
 func NewAccumulator(classes []string) (*Accumulator, error) {
 	if len(classes) == 0 {
 		return nil, fmt.Errorf("evaluate: the model has no classes")
 	}
-	a := &Accumulator{classes: slices.Clone(classes), column: map[string]int{}, counts: map[cell]int{}}
+	a := &Accumulator{sums: Report{Classes: slices.Clone(classes)}, column: map[string]int{}, counts: map[cell]int{}}
 	for i, c := range classes {
 		if _, twice := a.column[c]; twice {
 			return nil, fmt.Errorf("evaluate: the class %q occurs twice", c)
@@ -62,9 +55,19 @@ func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []floa
 	}
 	a.hasNovelty = a.hasNovelty || novelty != nil && len(truth) > 0
 	for i, label := range truth {
-		known := a.addSample(label, dense.Row(logProb, i))
-		if novelty != nil && label != "" {
-			a.addNovelty(known, novelty[i])
+		if label == "" {
+			a.sums.NUnlabelled++
+			continue
+		}
+		scores := &a.unknown
+		if column, known := a.column[label]; known {
+			scores = &a.known
+			a.addKnown(column, dense.Row(logProb, i))
+		} else {
+			a.sums.NUnknown++
+		}
+		if novelty != nil {
+			*scores = append(*scores, novelty[i])
 		}
 	}
 	return nil
@@ -72,8 +75,8 @@ func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []floa
 
 func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []float64) error {
 	n := len(truth)
-	if logProb.Rows != n || logProb.Cols != len(a.classes) {
-		return fmt.Errorf("probabilities are %d×%d, the truth is %d×%d", logProb.Rows, logProb.Cols, n, len(a.classes))
+	if logProb.Rows != n || logProb.Cols != len(a.sums.Classes) {
+		return fmt.Errorf("probabilities are %d×%d, the truth is %d×%d", logProb.Rows, logProb.Cols, n, len(a.sums.Classes))
 	}
 	if n > 0 && (logProb.Stride < logProb.Cols || len(logProb.Data) < (n-1)*logProb.Stride+logProb.Cols) {
 		return fmt.Errorf("the probability matrix is shorter than its %d rows", n)
@@ -81,7 +84,7 @@ func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []fl
 	if novelty != nil && len(novelty) != n {
 		return fmt.Errorf("%d novelties for %d samples", len(novelty), n)
 	}
-	if a.n+a.nUnknown > 0 && n > 0 && a.hasNovelty != (novelty != nil) {
+	if a.sums.N+a.sums.NUnknown > 0 && n > 0 && a.hasNovelty != (novelty != nil) {
 		return fmt.Errorf("novelty was given for some batches only")
 	}
 	for i := range n {
@@ -95,33 +98,18 @@ func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []fl
 	return nil
 }
 
-// addSample reports whether the model knows the sample's class.
-func (a *Accumulator) addSample(label string, logProb []float64) bool {
-	column, known := a.column[label]
-	switch {
-	case label == "":
-		a.unlabelled++
-		return false
-	case known:
-		a.addKnown(column, logProb)
-	default:
-		a.nUnknown++
-	}
-	return known
-}
-
 func (a *Accumulator) addKnown(truth int, logProb []float64) {
 	predicted := floats.MaxIdx(logProb)
-	a.n++
+	a.sums.N++
 	a.counts[cell{truth, predicted}]++
-	a.nll += min(-logProb[truth], MaxNLLNats)
+	a.sums.NLLNats += min(-logProb[truth], MaxNLLNats)
 
 	confidence := min(math.Exp(logProb[predicted]), 1)
-	b := &a.bins[binOf(confidence)]
-	b.n++
-	b.confidence += confidence
+	b := &a.sums.Reliability[binOf(confidence)]
+	b.N++
+	b.Confidence += confidence
 	if predicted == truth {
-		b.right++
+		b.Accuracy++
 	}
 }
 
@@ -130,10 +118,27 @@ func binOf(p float64) int {
 	return min(max(int(math.Ceil(p*Bins))-1, 0), Bins-1)
 }
 
-func (a *Accumulator) addNovelty(known bool, score float64) {
-	if known {
-		a.known = append(a.known, score)
-	} else {
-		a.unknown = append(a.unknown, score)
+// AUROC returns the area under the receiver operating characteristic of a score
+// that should be higher for positives than for negatives: the probability that
+// it is for a random pair, ties counting half. It returns nil when either side
+// is empty or a score is NaN. Cost: n log n.
+func AUROC(negatives, positives []float64) *float64 {
+	if len(negatives) == 0 || len(positives) == 0 {
+		return nil
 	}
+	scores := make([]float64, 0, len(negatives)+len(positives))
+	scores = append(append(scores, negatives...), positives...)
+	positive := make([]bool, len(scores))
+	for i := range scores {
+		positive[i] = i >= len(negatives)
+		if math.IsNaN(scores[i]) {
+			return nil
+		}
+		// stat.ROC uses +Inf as its own last cut-off.
+		scores[i] = max(min(scores[i], math.MaxFloat64), -math.MaxFloat64)
+	}
+	stat.SortWeightedLabeled(scores, positive, nil)
+	tpr, fpr, _ := stat.ROC(nil, scores, positive, nil)
+	area := integrate.Trapezoidal(fpr, tpr)
+	return &area
 }

@@ -86,31 +86,24 @@ func Evaluate(classes, truth []string, logProb blas64.General, novelty []float64
 // Report summarises the samples added so far. It fails if none belongs to a
 // known class. Cost: C² for the confusion matrix, n log n for the AUROC.
 func (a *Accumulator) Report() (*Report, error) {
-	if a.n == 0 {
+	r := a.sums
+	if r.N == 0 {
 		return nil, fmt.Errorf("evaluate: no sample belongs to any of the model's %d classes (%d of other classes, %d without a label)",
-			len(a.classes), len(a.unknown), a.unlabelled)
+			len(r.Classes), len(a.unknown), r.NUnlabelled)
 	}
-	r := &Report{
-		N: a.n, Classes: a.classes, NUnknown: a.nUnknown, NUnlabelled: a.unlabelled,
-		NLLNats: a.nll / float64(a.n), Confusion: a.matrix(),
+	r.NLLNats /= float64(r.N)
+	for range r.Classes {
+		r.Confusion = append(r.Confusion, make([]int, len(r.Classes)))
+	}
+	for at, n := range a.counts {
+		r.Confusion[at.truth][at.predicted] = n
 	}
 	r.fillAccuracies()
-	r.fillReliability(a.bins)
+	r.fillReliability()
 	if a.hasNovelty {
 		r.NoveltyAUROC = AUROC(a.known, a.unknown)
 	}
-	return r, nil
-}
-
-func (a *Accumulator) matrix() [][]int {
-	rows := make([][]int, len(a.classes))
-	for i := range rows {
-		rows[i] = make([]int, len(a.classes))
-	}
-	for at, n := range a.counts {
-		rows[at.truth][at.predicted] = n
-	}
-	return rows
+	return &r, nil
 }
 
 func (r *Report) fillAccuracies() {
@@ -133,13 +126,13 @@ func (r *Report) fillAccuracies() {
 	r.BalancedAccuracy /= float64(present)
 }
 
-func (r *Report) fillReliability(bins [Bins]binSum) {
-	for i, b := range bins {
-		if b.n == 0 {
-			continue
+// fillReliability turns the sums into means.
+func (r *Report) fillReliability() {
+	for i := range r.Reliability {
+		if b := &r.Reliability[i]; b.N > 0 {
+			r.ECE += math.Abs(b.Accuracy-b.Confidence) / float64(r.N)
+			b.Confidence /= float64(b.N)
+			b.Accuracy /= float64(b.N)
 		}
-		n := float64(b.n)
-		r.Reliability[i] = Bin{N: b.n, Confidence: b.confidence / n, Accuracy: float64(b.right) / n}
-		r.ECE += math.Abs(float64(b.right)-b.confidence) / float64(r.N)
 	}
 }

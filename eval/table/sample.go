@@ -40,6 +40,15 @@ func Collect[T any](items []T, value func(T) float64) []float64 {
 	return out
 }
 
+// Numbers formats whole numbers, for headers and ticks.
+func Numbers(values []int) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = strconv.Itoa(v)
+	}
+	return out
+}
+
 // Percent formats a fraction as a percentage.
 func Percent(fraction float64) string { return strconv.FormatFloat(100*fraction, 'f', 2, 64) }
 

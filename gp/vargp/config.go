@@ -62,44 +62,45 @@ const (
 	AsPaper Stopping = "paper"
 )
 
-// Config holds the settings of a model and of its training.
+// Config holds the settings of a model and of its training. Fields without a key
+// of mapstructure are set by what the settings are a part of.
 type Config struct {
-	Variant Variant `json:"variant"`
+	Variant Variant `json:"variant" mapstructure:"-"`
 	// OwnInputs gives every head its own inducing inputs, as in the official
 	// code; without it all heads share them and one factor of K.
-	OwnInputs bool `json:"own_inputs"`
+	OwnInputs bool `json:"own_inputs" mapstructure:"own_inputs"`
 	// Network holds the widths of the layers of a network in front of the kernel,
 	// the last being its output (appendix B.3); empty means none. Its weights are
 	// a point estimate, trained with every task.
-	Network []int `json:"network,omitempty"`
+	Network []int `json:"network,omitempty" mapstructure:"network"`
 	// Beta is β, the weight of the KL divergence of the hyper-parameters.
-	Beta float64 `json:"beta"`
+	Beta float64 `json:"beta" mapstructure:"beta"`
 	// HyperSamples is the number of draws of θ in a training step,
 	// FunctionSamples that of draws of f for each θ.
-	HyperSamples    int `json:"hyper_samples"`
-	FunctionSamples int `json:"function_samples"`
+	HyperSamples    int `json:"hyper_samples" mapstructure:"hyper_samples"`
+	FunctionSamples int `json:"function_samples" mapstructure:"function_samples"`
 	// Jitter is added to the diagonal of K.
-	Jitter float64 `json:"jitter"`
+	Jitter float64 `json:"jitter" mapstructure:"jitter"`
 	// Rate is the learning rate of Yogi; Batch is the number of examples in a
 	// step.
-	Rate  float64 `json:"rate"`
-	Batch int     `json:"batch"`
+	Rate  float64 `json:"rate" mapstructure:"rate"`
+	Batch int     `json:"batch" mapstructure:"batch"`
 	// Epochs and Steps bound the training of a task; 0 Steps means no bound but
 	// Epochs.
-	Epochs int `json:"epochs"`
-	Steps  int `json:"steps"`
+	Epochs int `json:"epochs" mapstructure:"epochs"`
+	Steps  int `json:"steps" mapstructure:"steps"`
 	// Stopping is the rule of early stopping, with Patience (in epochs) and
 	// Tolerance as its parameters.
-	Stopping  Stopping `json:"stopping"`
-	Patience  int      `json:"patience"`
-	Tolerance float64  `json:"tolerance"`
-	Start     Start    `json:"start"`
+	Stopping  Stopping `json:"stopping" mapstructure:"-"`
+	Patience  int      `json:"patience" mapstructure:"patience"`
+	Tolerance float64  `json:"tolerance" mapstructure:"tolerance"`
+	Start     Start    `json:"start" mapstructure:"-"`
 	// PredictHypers is the number of draws of θ in a prediction, PredictFunctions
 	// that of draws of f for each θ.
-	PredictHypers    int `json:"predict_hypers"`
-	PredictFunctions int `json:"predict_functions"`
+	PredictHypers    int `json:"predict_hypers" mapstructure:"predict_hypers"`
+	PredictFunctions int `json:"predict_functions" mapstructure:"predict_functions"`
 	// Seed determines every draw.
-	Seed uint64 `json:"seed"`
+	Seed uint64 `json:"seed" mapstructure:"-"`
 }
 
 // DefaultConfig returns settings for a few hundred image embeddings.

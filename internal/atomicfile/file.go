@@ -111,17 +111,27 @@ func (f *File) Abort() {
 	}
 }
 
-// WriteFile replaces path with data, all or nothing.
-func WriteFile(path string, data []byte) error {
+// Write replaces path with what write writes, all or nothing.
+func Write(path string, write func(*File) error) error {
 	f, err := Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
-	if _, err := f.Write(data); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err := write(f); err != nil {
+		return err
 	}
 	return f.Commit()
+}
+
+// WriteFile replaces path with data, all or nothing.
+func WriteFile(path string, data []byte) error {
+	return Write(path, func(f *File) error {
+		if _, err := f.Write(data); err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+		return nil
+	})
 }
 
 // SyncDir makes renames inside dir durable. On systems that cannot sync a

@@ -1,12 +1,22 @@
+// Package chart draws all figures in one style: lines labelled at their ends,
+// matrices, panels and dendrograms. Colours are those of Okabe and Ito, which
+// colour-blind readers can tell apart.
+//
+// The same values give the same bytes.
 package chart
 
 import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"math"
 	"path/filepath"
+	"strconv"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/palette"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -21,13 +31,86 @@ type Figure struct {
 	Plot *plot.Plot
 	// Width and Height are in points.
 	Width, Height vg.Length
+	// Err is the first error of drawing; Encode and Write return it.
+	Err error
 }
 
-// margin around a figure, in points.
-const margin = 9
+const (
+	margin = 9 // around a figure, in points
+	sans   = "Sans"
+)
+
+// New returns an empty figure in the style of all figures.
+func New(name, title, xLabel, yLabel string, width, height vg.Length) *Figure {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, xLabel, yLabel
+	p.Title.Padding = vg.Points(10)
+	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
+	p.X.LineStyle.Width = 0 // it would run under the labels at the right
+	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
+		s.Font.Variant = sans
+	}
+	return &Figure{Name: name, Plot: p, Width: width, Height: height}
+}
+
+// Fail sets Err unless there is an earlier error.
+func (f *Figure) Fail(err error) {
+	if err != nil && f.Err == nil {
+		f.Err = fmt.Errorf("draw %s: %w", f.Name, err)
+	}
+}
+
+func (f *Figure) line(xys plotter.XYs, style draw.LineStyle) {
+	if line, err := plotter.NewLine(xys); err != nil {
+		f.Fail(err)
+	} else {
+		line.LineStyle = style
+		f.Plot.Add(line)
+	}
+}
+
+func (f *Figure) marks(xys plotter.XYs, style draw.GlyphStyle) {
+	if marks, err := plotter.NewScatter(xys); err != nil {
+		f.Fail(err)
+	} else {
+		marks.GlyphStyle = style
+		f.Plot.Add(marks)
+	}
+}
+
+// Area fills a polygon.
+func (f *Figure) Area(outline plotter.XYs, fill color.Color) {
+	if area, err := plotter.NewPolygon(outline); err != nil {
+		f.Fail(err)
+	} else {
+		area.Color, area.LineStyle.Width = fill, 0
+		f.Plot.Add(area)
+	}
+}
+
+// Text puts text to the right of a point, vertically centred.
+func (f *Figure) Text(text string, colour color.Color, x, y float64) {
+	f.texts(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{text}}, colour, draw.XLeft, 9)
+}
+
+func (f *Figure) texts(labels plotter.XYLabels, colour color.Color, align text.XAlignment, size float64) {
+	l, err := plotter.NewLabels(labels)
+	if err != nil {
+		f.Fail(err)
+		return
+	}
+	for i := range l.TextStyle {
+		s := &l.TextStyle[i]
+		s.Color, s.XAlign, s.YAlign, s.Font.Size, s.Font.Variant = colour, align, draw.YCenter, vg.Points(size), sans
+	}
+	f.Plot.Add(l)
+}
 
 // Encode returns the picture as "png" or "svg".
 func (f Figure) Encode(format string) ([]byte, error) {
+	if f.Err != nil {
+		return nil, f.Err
+	}
 	var buf bytes.Buffer
 	canvas, err := draw.NewFormattedCanvas(f.Width, f.Height, format)
 	if err == nil {
@@ -54,4 +137,107 @@ func (f Figure) Write(dir string) error {
 		}
 	}
 	return nil
+}
+
+// WholeNumbers returns the labels 1 … n.
+func WholeNumbers(n int) []string {
+	labels := make([]string, n)
+	for i := range labels {
+		labels[i] = strconv.Itoa(i + 1)
+	}
+	return labels
+}
+
+// Labelled returns ticks at 1, 2, ….
+func Labelled(labels []string) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for i, l := range labels {
+		ticks = append(ticks, plot.Tick{Value: float64(i + 1), Label: l})
+	}
+	return ticks
+}
+
+// between returns the distance of two values, or 1 if they differ only by
+// rounding.
+func between(low, high float64) float64 {
+	if reach := high - low; reach > 1e-9*max(math.Abs(low), math.Abs(high)) {
+		return reach
+	}
+	return 1
+}
+
+// roundStep returns 1, 2 or 5 times a power of ten, such that at most eight
+// steps fit.
+func roundStep(low, high float64) float64 {
+	const most = 8
+	reach := between(low, high)
+	decade := math.Pow(10, math.Floor(math.Log10(reach/most)))
+	for _, s := range []float64{1, 2, 5} {
+		if reach/(s*decade) <= most*(1+1e-9) {
+			return s * decade
+		}
+	}
+	return 10 * decade
+}
+
+// ticks returns round numbers or, for axes that hold decimal logarithms, 1 … 9
+// times powers of ten. Powers are labelled; on short axes so are 2 and 5 times
+// the powers.
+func ticks(low, high float64, log bool) plot.ConstantTicks {
+	if !log {
+		return roundTicks(low, high)
+	}
+	var ticks plot.ConstantTicks
+	for d := math.Floor(low); d <= high; d++ {
+		for m := 1; m <= 9; m++ {
+			tick := plot.Tick{Value: d + math.Log10(float64(m))}
+			if m == 1 || high-low < 1.5 && (m == 2 || m == 5) {
+				tick.Label = strconv.FormatFloat(float64(m)*math.Pow(10, d), 'f', -1, 64)
+			}
+			if tick.Value >= low && tick.Value <= high+1e-9 {
+				ticks = append(ticks, tick)
+			}
+		}
+	}
+	return ticks
+}
+
+func logarithms(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = math.Log10(v)
+	}
+	return out
+}
+
+// A scale is a palette.Palette.
+type scale []color.Color
+
+func (s scale) Colors() []color.Color { return s }
+
+// Gradient returns n colours that pass through the stops (red, green, blue) at
+// equal distances.
+func Gradient(n int, stops ...[3]float64) palette.Palette {
+	s := make(scale, n)
+	for i := range s {
+		t := float64(i) / float64(n-1) * float64(len(stops)-1)
+		k := min(int(t), len(stops)-2)
+		t -= float64(k)
+		var c [3]uint8
+		for j := range c {
+			c[j] = uint8(math.Round(stops[k][j]*(1-t) + stops[k+1][j]*t))
+		}
+		s[i] = color.NRGBA{c[0], c[1], c[2], 255}
+	}
+	return s
+}
+
+// roundTicks returns at most nine ticks at multiples of a round number.
+func roundTicks(low, high float64) plot.ConstantTicks {
+	step := roundStep(low, high)
+	var ticks plot.ConstantTicks
+	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 6, 64)}) // + 0 turns −0 into 0
+	}
+	return ticks
 }

@@ -1,12 +1,11 @@
 package chart
 
 import (
-	"fmt"
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -55,7 +54,7 @@ func Grey() color.NRGBA { return color.NRGBA{135, 135, 135, 255} }
 
 // Lines draws lines, labelled at their right ends. Thin lines stay behind the
 // others; of two that look the same the second is dashed.
-func Lines(name string, a Axes, lines []Series) (Figure, error) {
+func Lines(name string, a Axes, lines []Series) Figure {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		s := &lines[i]
@@ -64,42 +63,31 @@ func Lines(name string, a Axes, lines []Series) (Figure, error) {
 			s.X, s.Y = logarithms(s.X), logarithms(s.Y)
 		}
 	}
-	ordered := slices.Clone(lines)
-	slices.SortStableFunc(ordered, func(a, b Series) int {
-		switch {
-		case a.Thin == b.Thin:
-			return 0
-		case a.Thin:
-			return -1
-		}
-		return 1
-	})
-	p := Canvas(a.Title, a.X, a.Y)
+	f := New(name, a.Title, a.X, a.Y, width, height)
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
-	p.Add(grid)
-	p.Y.Min, p.Y.Max = limits(lines)
-	p.Y.Tick.Marker = ticks(p.Y.Min, p.Y.Max, a.Log)
-	err := events(p, a.Events, p.Y.Min, p.Y.Max)
-	for _, draw := range []func(Series, *plot.Plot) error{Series.drawBand, Series.draw} {
-		for _, s := range ordered {
-			if err == nil {
-				err = draw(s, p)
+	f.Plot.Add(grid)
+	low, high := limits(lines)
+	f.Plot.Y.Min, f.Plot.Y.Max, f.Plot.Y.Tick.Marker = low, high, ticks(low, high, a.Log)
+	for _, x := range a.Events {
+		f.line(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}, draw.LineStyle{Color: color.Gray{150}, Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}})
+	}
+	for _, draw := range []func(*Figure, Series){(*Figure).band, (*Figure).series} {
+		for _, thin := range []bool{true, false} {
+			for _, s := range lines {
+				if s.Thin == thin {
+					draw(f, s)
+				}
 			}
 		}
 	}
-	if err == nil {
-		err = finishX(p, a, lines)
-	}
-	if err != nil {
-		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
-	}
-	return Figure{name, p, width, height}, nil
+	f.finishX(a, lines)
+	return *f
 }
 
 // finishX sets the range of x, with space for the labels at the right, and
 // draws the labels.
-func finishX(p *plot.Plot, a Axes, lines []Series) error {
+func (f *Figure) finishX(a Axes, lines []Series) {
 	longest := 0
 	left, right := math.Inf(1), math.Inf(-1)
 	for _, s := range lines {
@@ -115,13 +103,14 @@ func finishX(p *plot.Plot, a Axes, lines []Series) error {
 		left, right = 1, float64(max(1, len(a.Ticks)))
 	}
 	reach := between(left, right)
-	p.X.Min, p.X.Max = left, right+(0.06+0.0125*float64(longest))*reach
-	p.X.Tick.Marker = ticks(left, right, a.Log)
+	x := &f.Plot.X
+	x.Min, x.Max = left, right+(0.06+0.0125*float64(longest))*reach
+	x.Tick.Marker = ticks(left, right, a.Log)
 	if a.Ticks != nil {
-		p.X.Min, p.X.Max = p.X.Min-0.2, p.X.Max+0.08
-		p.X.Tick.Marker = Labelled(a.Ticks)
+		x.Min, x.Max = x.Min-0.2, x.Max+0.08
+		x.Tick.Marker = Labelled(a.Ticks)
 	}
-	return label(p, lines, right, reach)
+	f.label(lines, right, reach)
 }
 
 // limits returns round values around everything drawn.
@@ -167,65 +156,81 @@ func (s Series) points() plotter.XYs {
 	return xys
 }
 
-func (s Series) draw(p *plot.Plot) error {
+func (f *Figure) series(s Series) {
 	xys := s.points()
 	if len(xys) == 0 {
-		return nil
+		return
 	}
-	line, marks, err := plotter.NewLinePoints(xys)
-	if err != nil {
-		return err
-	}
-	line.Color, line.Width = s.Colour, vg.Points(2)
-	marks.Color, marks.Radius, marks.Shape = s.Colour, vg.Points(2.6), draw.CircleGlyph{}
+	line := draw.LineStyle{Color: s.Colour, Width: vg.Points(2)}
+	marks := draw.GlyphStyle{Color: s.Colour, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
 	if s.Dashed {
 		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
 	}
 	if s.Thin {
 		line.Width, marks.Radius = vg.Points(0.9), vg.Points(1.5)
 	}
-	p.Add(line)
+	f.line(xys, line)
 	if !s.Bare {
-		p.Add(marks)
+		f.marks(xys, marks)
 	}
-	return nil
 }
 
-func (s Series) drawBand(p *plot.Plot) error {
-	if s.Band == nil {
-		return nil
-	}
+func (f *Figure) band(s Series) {
 	var upper, lower plotter.XYs
-	for i, y := range s.Y {
-		if high, low := y+s.Band[i], y-s.Band[i]; !math.IsNaN(high) {
+	for i, b := range s.Band {
+		if high, low := s.Y[i]+b, s.Y[i]-b; !math.IsNaN(high) {
 			upper, lower = append(upper, plotter.XY{X: s.at(i), Y: high}), append(lower, plotter.XY{X: s.at(i), Y: low})
 		}
 	}
-	slices.Reverse(lower)
-	outline := append(upper, lower...)
-	if len(outline) == 0 {
-		return nil
+	if len(upper) > 0 {
+		slices.Reverse(lower)
+		shade := s.Colour
+		shade.A = 40
+		f.Area(append(upper, lower...), shade)
 	}
-	band, err := plotter.NewPolygon(outline)
-	if err != nil {
-		return err
-	}
-	shade := s.Colour
-	shade.A = 40
-	band.Color, band.LineStyle.Width = shade, 0
-	p.Add(band)
-	return nil
 }
 
-// events draws a vertical line at every x.
-func events(p *plot.Plot, at []float64, low, high float64) error {
-	for _, x := range at {
-		line, err := plotter.NewLine(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}})
-		if err != nil {
-			return err
+// lineShare is the height of a label as a share of the plot's height.
+const lineShare = 0.034
+
+// A tag is a label at the right end of a line.
+type tag struct {
+	text   string
+	end, y float64 // y of the line's end, and of the label
+	colour color.NRGBA
+}
+
+// label writes the names of the lines at their right ends. Labels that would
+// overlap are moved apart and connected to their lines by a hairline.
+func (f *Figure) label(lines []Series, x, reach float64) {
+	var tags []tag
+	for _, s := range lines {
+		if xys := s.points(); len(xys) > 0 {
+			y := xys[len(xys)-1].Y
+			tags = append(tags, tag{s.Label, y, y, s.Colour})
 		}
-		line.Color, line.Width, line.Dashes = color.Gray{150}, vg.Points(0.7), []vg.Length{vg.Points(4), vg.Points(3)}
-		p.Add(line)
 	}
-	return nil
+	low, high := f.Plot.Y.Min, f.Plot.Y.Max
+	spread(tags, low, high, lineShare*(high-low))
+	gap := 0.03 * reach
+	for _, t := range tags {
+		f.line(plotter.XYs{{X: x, Y: t.end}, {X: x + gap, Y: t.y}}, draw.LineStyle{Color: t.colour, Width: vg.Points(0.4)})
+		f.Text(t.text, t.colour, x+1.25*gap, t.y)
+	}
+}
+
+// spread sorts tags in ascending order and moves them at least gap apart,
+// between low and high, with one pass up and one pass down.
+func spread(tags []tag, low, high, gap float64) {
+	slices.SortStableFunc(tags, func(a, b tag) int { return cmp.Compare(a.end, b.end) })
+	floor := low
+	for i := range tags {
+		tags[i].y = max(tags[i].y, floor)
+		floor = tags[i].y + gap
+	}
+	ceiling := high
+	for i := len(tags) - 1; i >= 0; i-- {
+		tags[i].y = min(tags[i].y, ceiling)
+		ceiling = tags[i].y - gap
+	}
 }

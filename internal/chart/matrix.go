@@ -2,11 +2,12 @@ package chart
 
 import (
 	"fmt"
+	"image"
 	"image/color"
+	pixels "image/draw"
 	"math"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -15,27 +16,25 @@ import (
 // Matrix draws square cells with their numbers, row by row from the top: blue
 // above zero, orange below, white at zero, and light enough for black text.
 // names labels rows and columns; NaN cells are grey.
-func Matrix(name string, a Axes, names []string, cells [][]float64) (Figure, error) {
-	if err := square(len(names), cells); err != nil {
-		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
+func Matrix(name string, a Axes, names []string, cells [][]float64) Figure {
+	side := vg.Length(170 + 50*len(names))
+	f := New(name, a.Title, a.X, a.Y, side, side)
+	if f.Fail(square(len(names), cells)); f.Err != nil {
+		return *f
 	}
-	p := Canvas(a.Title, a.X, a.Y)
 	g := field{cells}
 	heat := plotter.NewHeatMap(g, Gradient(128, [3]float64{230, 130, 60}, [3]float64{255, 255, 255}, [3]float64{90, 165, 220}))
 	bound := g.largest()
 	heat.Min, heat.Max, heat.NaN = -bound, bound, color.Gray{225}
-	p.Add(heat)
-	if err := g.write(p); err != nil {
-		return Figure{}, fmt.Errorf("draw %s: %w", name, err)
-	}
-	p.X.Tick.Marker = Labelled(names)
+	f.Plot.Add(heat)
+	f.numbers(g)
+	f.Plot.X.Tick.Marker = Labelled(names)
 	down := Labelled(names)
 	for i := range down {
 		down[i].Value = float64(len(names) - i)
 	}
-	p.Y.Tick.Marker = down
-	side := vg.Length(170 + 50*len(names))
-	return Figure{name, p, side, side}, nil
+	f.Plot.Y.Tick.Marker = down
+	return *f
 }
 
 func square(n int, cells [][]float64) error {
@@ -74,29 +73,139 @@ func (f field) largest() float64 {
 	return most
 }
 
-// write writes the number into every cell.
-func (f field) write(p *plot.Plot) error {
+// numbers writes the number into every cell.
+func (f *Figure) numbers(g field) {
 	var texts plotter.XYLabels
-	for i, row := range f.cells {
+	for i, row := range g.cells {
 		for j, v := range row {
-			if math.IsNaN(v) {
-				continue
+			if !math.IsNaN(v) {
+				texts.XYs = append(texts.XYs, plotter.XY{X: g.X(j), Y: g.Y(len(g.cells) - 1 - i)})
+				texts.Labels = append(texts.Labels, strconv.FormatFloat(v, 'f', 2, 64))
 			}
-			texts.XYs = append(texts.XYs, plotter.XY{X: f.X(j), Y: f.Y(len(f.cells) - 1 - i)})
-			texts.Labels = append(texts.Labels, strconv.FormatFloat(v, 'f', 2, 64))
 		}
 	}
-	if len(texts.XYs) == 0 {
-		return nil
+	if len(texts.XYs) > 0 {
+		f.texts(texts, color.Black, draw.XCenter, 10)
 	}
-	l, err := plotter.NewLabels(texts)
+}
+
+// A Panel is a square of the plane: values on a grid, with points on top.
+type Panel struct {
+	Title string
+	// Z holds values between 0 and 1, lowest row first; all panels of a figure
+	// must have grids of the same size. NaN values are left white.
+	Z [][]float64
+	// Points are drawn over the values.
+	Points []Points
+}
+
+// Points are marks of one kind.
+type Points struct {
+	XY     [][2]float64
+	Colour color.NRGBA
+	Ring   bool // not filled
+}
+
+// Panels draws panels in rows from the top, each showing the square from low to
+// high in both directions; 1 is brightest.
+func Panels(name, title string, low, high float64, rows [][]Panel) Figure {
+	f := New(name, title, "", "", 0, 0)
+	m, err := newMosaic(rows)
 	if err != nil {
-		return err
+		f.Fail(err)
+		return *f
 	}
-	for i := range l.TextStyle {
-		l.TextStyle[i].XAlign, l.TextStyle[i].YAlign = draw.XCenter, draw.YCenter
-		l.TextStyle[i].Font.Size, l.TextStyle[i].Font.Variant = vg.Points(10), sans
+	columns, height := m.size()
+	f.Plot.Add(plotter.NewImage(m.picture(), -0.5, -0.5, float64(columns)-0.5, float64(height)-0.5))
+	scale := float64(m.n-1) / (high - low)
+	for i, row := range rows {
+		for j, panel := range row {
+			left, bottom := m.place(i, j)
+			x, y := float64(left), float64(bottom)
+			for _, p := range panel.Points {
+				f.points(p, low, high, func(v [2]float64) plotter.XY { return plotter.XY{X: x + (v[0]-low)*scale, Y: y + (v[1]-low)*scale} })
+			}
+			f.Text(panel.Title, color.NRGBA{40, 40, 40, 255}, x, y+float64(m.n)+float64(m.gapTop)/2.5)
+		}
 	}
-	p.Add(l)
-	return nil
+	f.Plot.HideAxes()
+	const side = 150
+	f.Width, f.Height = side*vg.Length(m.across)+20, side*1.1*vg.Length(len(rows))+40
+	return *f
+}
+
+// points draws the points of a panel that lie in the square, where at puts them.
+func (f *Figure) points(p Points, low, high float64, at func([2]float64) plotter.XY) {
+	var xys plotter.XYs
+	for _, xy := range p.XY {
+		if min(xy[0], xy[1]) >= low && max(xy[0], xy[1]) <= high {
+			xys = append(xys, at(xy))
+		}
+	}
+	style := draw.GlyphStyle{Color: p.Colour, Radius: vg.Points(1.2), Shape: draw.CircleGlyph{}}
+	if p.Ring {
+		style.Radius, style.Shape = vg.Points(2.2), draw.RingGlyph{}
+	}
+	if len(xys) > 0 {
+		f.marks(xys, style)
+	}
+}
+
+// mosaic lays out panels of n×n values with gaps between them.
+type mosaic struct {
+	rows         [][]Panel
+	across, n    int
+	gapX, gapTop int
+}
+
+func newMosaic(rows [][]Panel) (mosaic, error) {
+	if len(rows) == 0 || len(rows[0]) == 0 || len(rows[0][0].Z) < 2 {
+		return mosaic{}, fmt.Errorf("no panels")
+	}
+	m := mosaic{rows: rows, n: len(rows[0][0].Z)}
+	for _, r := range rows {
+		m.across = max(m.across, len(r))
+		for _, p := range r {
+			if err := square(m.n, p.Z); err != nil {
+				return m, err
+			}
+		}
+	}
+	m.gapX, m.gapTop = 1+m.n/20, 1+m.n/7
+	return m, nil
+}
+
+func (m mosaic) size() (columns, rows int) {
+	return m.across * (m.n + m.gapX), len(m.rows) * (m.n + m.gapTop)
+}
+
+// place returns the lower left corner of panel j of row i; row 0 is the highest.
+func (m mosaic) place(i, j int) (left, bottom int) {
+	return j * (m.n + m.gapX), (len(m.rows) - 1 - i) * (m.n + m.gapTop)
+}
+
+// magnify is the side of one value's square in pixels.
+const magnify = 4
+
+// picture paints each value as a square of an image, which has no seams, unlike
+// adjacent shapes.
+func (m mosaic) picture() image.Image {
+	columns, rows := m.size()
+	img := image.NewNRGBA(image.Rect(0, 0, magnify*columns, magnify*rows))
+	pixels.Draw(img, img.Rect, image.White, image.Point{}, pixels.Src)
+	colours := Gradient(256, [3]float64{38, 20, 90}, [3]float64{45, 90, 140}, [3]float64{60, 160, 140}, [3]float64{160, 210, 100}, [3]float64{255, 245, 180}).Colors()
+	for i, row := range m.rows {
+		for j, panel := range row {
+			left, bottom := m.place(i, j)
+			for y, values := range panel.Z {
+				for x, v := range values {
+					if !math.IsNaN(v) {
+						at := image.Pt(magnify*(left+x), magnify*(rows-1-bottom-y))
+						pixels.Draw(img, image.Rectangle{at, at.Add(image.Pt(magnify, magnify))}, image.NewUniform(colours[int(255*min(max(v, 0), 1))]), image.Point{}, pixels.Src)
+					}
+				}
+			}
+		}
+	}
+	return img
 }

@@ -1,12 +1,23 @@
+// Package organise writes the results of labelling as a tree of class folders
+// with links to the photos or copies of them, and as XMP sidecars.
+//
+// It never writes to, moves or removes a photo. A [Tree] is rebuilt next to the
+// old one and replaces it atomically; files in the old tree that this package
+// did not create, or that are the last copy of a photo, are carried over.
+// [Sidecars] never touches an .xmp file that it did not write.
 package organise
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -131,10 +142,11 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 
 // Commit replaces the old tree with the new one.
 func (t *Tree) Commit(embed.Outcome) error {
-	if err := t.takeOver(); err != nil {
-		return fmt.Errorf("organise: %w", err)
+	err := t.takeOver()
+	if err == nil {
+		err = t.dir.Commit()
 	}
-	if err := t.dir.Commit(); err != nil {
+	if err != nil {
 		return fmt.Errorf("organise: %w", err)
 	}
 	return nil
@@ -173,24 +185,14 @@ func (t *Tree) takeOver() error {
 
 // isOurs reports whether an entry of the old tree can be dropped without loss.
 func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
+	image, nested := imageOf(place)
 	if e.Type()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(name)
-		image, nested := imageOf(place)
-		return err == nil && nested && (target == dataset.FullPath(t.root, image) || isOutside(place, target))
-	}
-	image, nested := imageOf(place)
-	if !nested {
-		return false
+		outside := placeOf("", filepath.ToSlash(target)) == filepath.FromSlash(image) // as placeOf names images from outside the folder
+		return err == nil && nested && (outside || target == dataset.FullPath(t.root, image))
 	}
 	info, err := os.Stat(dataset.FullPath(t.root, image))
-	return err == nil && sameCopy(name, info)
-}
-
-// isOutside reports whether a link is one that placeOf named for an image from
-// outside the image folder.
-func isOutside(place, target string) bool {
-	image, _ := imageOf(place)
-	return placeOf("x", filepath.ToSlash(target)) == filepath.Join("x", filepath.FromSlash(image))
+	return err == nil && nested && sameCopy(name, info)
 }
 
 // linkOrCopy hard-links the file name as to, or copies it on file systems
@@ -215,4 +217,56 @@ func linkOrCopy(name, to string, e fs.DirEntry) error {
 		return fmt.Errorf("%s is not a regular file; move it out of the tree", name)
 	}
 	return copyFile(name, to, info)
+}
+
+// unknownFolder holds the rejected images. No class folder has this name:
+// folderName escapes a leading underscore.
+const unknownFolder = "_rejected"
+
+// folderName turns a class name into a safe folder name; different classes have
+// different names.
+func folderName(class string) string {
+	if class == "" {
+		return "%"
+	}
+	var b strings.Builder
+	for i := range len(class) {
+		c := class[i]
+		switch {
+		case c < 0x20 || c == 0x7f || strings.IndexByte(`/\%:*?"<>|`, c) >= 0,
+			i == 0 && (c == '.' || c == '_' || c == '-' || c == ' '),
+			i == len(class)-1 && (c == '.' || c == ' '):
+			b.WriteString("%" + strings.ToUpper(hex.EncodeToString([]byte{c})))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return shortened(b.String())
+}
+
+// shortened limits a name to the 255 bytes that file systems allow.
+func shortened(name string) string {
+	const longest = 200
+	if len(name) <= longest {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.ToValidUTF8(name[:longest-17], "") + "%" + hex.EncodeToString(sum[:8])
+}
+
+// placeOf returns an image's path in the tree: its own path below the class
+// folder, or a generated name for an image from outside the image folder.
+func placeOf(class, image string) string {
+	if filepath.IsAbs(filepath.FromSlash(image)) {
+		sum := sha256.Sum256([]byte(image))
+		image = "outside-" + hex.EncodeToString(sum[:4]) + "-" + path.Base(image)
+	}
+	return filepath.Join(class, filepath.FromSlash(image))
+}
+
+// imageOf is the inverse of placeOf for images inside the image folder: it
+// returns the path below the class folder.
+func imageOf(place string) (string, bool) {
+	_, image, nested := strings.Cut(filepath.ToSlash(place), "/")
+	return image, nested
 }

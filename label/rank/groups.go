@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // minSilhouette is the smallest mean silhouette of a useful division; below it
@@ -20,7 +22,7 @@ const minSilhouette = 0.1
 // memory.
 func Groups(x blas32.General, most, least int) ([][]int, error) {
 	for i := range x.Rows {
-		for _, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
+		for _, v := range dense.Row32(x, i) {
 			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
 				return nil, fmt.Errorf("group images: row %d has the value %v", i, v)
 			}
@@ -43,20 +45,30 @@ func Groups(x blas32.General, most, least int) ([][]int, error) {
 // collect turns labels into groups; equal sizes keep the order of their first
 // rows.
 func collect(label []int, least int) [][]int {
-	index := map[int]int{}
-	var groups [][]int
-	for i, l := range label {
-		g, known := index[l]
-		if !known {
-			g = len(groups)
-			index[l] = g
-			groups = append(groups, nil)
-		}
-		groups[g] = append(groups[g], i)
+	column, size := numbered(label)
+	groups := make([][]int, len(size))
+	for i, c := range column {
+		groups[c] = append(groups[c], i)
 	}
 	groups = slices.DeleteFunc(groups, func(g []int) bool { return len(g) < least })
 	slices.SortStableFunc(groups, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
 	return groups
+}
+
+// numbered numbers the labels in the order in which they occur, and counts each.
+func numbered(label []int) (column, size []int) {
+	index := map[int]int{}
+	for _, l := range label {
+		c, known := index[l]
+		if !known {
+			c = len(size)
+			index[l] = c
+			size = append(size, 0)
+		}
+		column = append(column, c)
+		size[c]++
+	}
+	return column, size
 }
 
 // A square is an n×n matrix of distances.
@@ -71,9 +83,9 @@ func (s square) at(i, j int) float64 { return float64(s.v[i*s.n+j]) }
 // from every other.
 func cosineDistances(x blas32.General) square {
 	n := x.Rows
-	unit := blas32.General{Rows: n, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, n*x.Cols)}
+	unit := dense.New32(n, x.Cols)
 	for i := range n {
-		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+		row := dense.Row32(x, i)
 		norm := blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: row})
 		for j, v := range row {
 			if norm > 0 {
@@ -201,19 +213,7 @@ func cuts(n int, merges []merge, most, least int, try func(label []int)) {
 // alone in its cluster counts 0.
 func silhouette(distance square, label []int) float64 {
 	n := distance.n
-	index := map[int]int{}
-	column := make([]int, n)
-	var size []int
-	for i, l := range label {
-		c, known := index[l]
-		if !known {
-			c = len(size)
-			index[l] = c
-			size = append(size, 0)
-		}
-		column[i] = c
-		size[c]++
-	}
+	column, size := numbered(label)
 	total, sums := 0.0, make([]float64, len(size))
 	for i := range n {
 		if size[column[i]] == 1 {

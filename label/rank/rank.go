@@ -2,15 +2,23 @@ package rank
 
 import (
 	"cmp"
+	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -196,4 +204,115 @@ func (r *Ranking) groups() ([][]string, error) {
 		paths = append(paths, of)
 	}
 	return paths, nil
+}
+
+// Write writes entries as CSV: path, label, probability, given, score, novel,
+// group (empty for none). The file can serve as a list of images: correct its
+// label column and let the model learn it.
+func Write(w io.Writer, entries []Entry) error {
+	out := csv.NewWriter(w)
+	err := out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group"})
+	for _, e := range entries {
+		group := ""
+		if e.Group > 0 {
+			group = strconv.Itoa(e.Group)
+		}
+		if err != nil {
+			return err
+		}
+		err = out.Write([]string{
+			dataset.SafeCell(dataset.EscapePath(e.Path)), dataset.SafeCell(e.Label), digits(e.Probability),
+			dataset.SafeCell(e.Given), digits(e.Score), strconv.FormatBool(e.Novel), group,
+		})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func digits(v float64) string { return strconv.FormatFloat(v, 'g', 7, 64) }
+
+// LinkGroups creates dir with one folder per group (group-001, group-002, …) of
+// links to its images below root: all or none.
+func LinkGroups(groups [][]string, root, dir string) error {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
+	d, err := atomicfile.CreateDir(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	for g, paths := range groups {
+		group := filepath.Join(d.Path(), fmt.Sprintf("group-%03d", g+1))
+		if err := os.Mkdir(group, 0o755); err != nil {
+			return err
+		}
+		for i, path := range paths {
+			// Numbered, so that equal names from different folders do not
+			// collide.
+			name := fmt.Sprintf("%04d-%s", i+1, filepath.Base(filepath.FromSlash(path)))
+			if err := os.Symlink(dataset.FullPath(root, path), filepath.Join(group, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return d.Commit()
+}
+
+// By is a ranking criterion.
+type By string
+
+// The criteria.
+const (
+	Entropy    By = "entropy"
+	Margin     By = "margin"
+	Variance   By = "variance"
+	Novelty    By = "novelty"
+	LabelError By = "label-error"
+)
+
+// Criteria lists all of them.
+func Criteria() []string {
+	return []string{string(Entropy), string(Margin), string(Variance), string(Novelty), string(LabelError)}
+}
+
+// ErrCannot means that a head cannot compute the criterion.
+var ErrCannot = errors.New("the classifier does not provide it")
+
+// Config configures a Ranking.
+type Config struct {
+	By By `mapstructure:"by" json:"by"`
+	// Top is the maximum number of entries, 0 for all.
+	Top int `mapstructure:"top" json:"top"`
+	// ClusterImages is the maximum number of images to group; the most novel
+	// are chosen.
+	ClusterImages int `mapstructure:"cluster_images" json:"cluster_images"`
+	// MaxGroups is the maximum number of groups, MinGroup the minimum size of
+	// one; the remaining images stay ungrouped.
+	MaxGroups int `mapstructure:"max_groups" json:"max_groups"`
+	MinGroup  int `mapstructure:"min_group" json:"min_group"`
+}
+
+// DefaultConfig returns the configuration that ranks all images by entropy.
+func DefaultConfig() Config {
+	return Config{By: Entropy, ClusterImages: 2000, MaxGroups: 30, MinGroup: 3}
+}
+
+// Validate returns an error that names the field, its value and what is
+// allowed.
+func (c Config) Validate() error {
+	switch {
+	case !slices.Contains(Criteria(), string(c.By)):
+		return fmt.Errorf("by: %q is not one of %s", string(c.By), strings.Join(Criteria(), ", "))
+	case c.Top < 0:
+		return fmt.Errorf("top: %d is negative; use 0 for all", c.Top)
+	case c.ClusterImages < 1 || c.ClusterImages > 20000:
+		return fmt.Errorf("cluster_images: %d is not from 1 to 20000 (memory grows with the square)", c.ClusterImages)
+	case c.MaxGroups < 1:
+		return fmt.Errorf("max_groups: %d is not positive", c.MaxGroups)
+	case c.MinGroup < 1:
+		return fmt.Errorf("min_group: %d is not positive", c.MinGroup)
+	}
+	return nil
 }

@@ -2,8 +2,11 @@ package report
 
 import (
 	"cmp"
+	"iter"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 )
@@ -55,7 +58,7 @@ func newConfusion(e *metrics.Report, classes []Class) confusion {
 }
 
 func newConfusionRow(head classHead, diagonal int, counts []int) confusionRow {
-	total := sum(counts)
+	total := sum(slices.Values(counts))
 	row := confusionRow{Head: head, N: count(total)}
 	for j, n := range counts {
 		cell := confusionCell{}
@@ -76,9 +79,8 @@ func heat(share float64, diagonal bool) string {
 	return "e" + level
 }
 
-func sum(counts []int) int {
-	total := 0
-	for _, n := range counts {
+func sum(counts iter.Seq[int]) (total int) {
+	for n := range counts {
 		total += n
 	}
 	return total
@@ -88,7 +90,7 @@ func sum(counts []int) int {
 func mostConfused(e *metrics.Report) []pair {
 	var pairs []pair
 	for i, row := range e.Confusion {
-		total := float64(sum(row))
+		total := float64(sum(slices.Values(row)))
 		for j, n := range row {
 			if i != j && n > 0 {
 				share := float64(n) / total
@@ -121,4 +123,70 @@ func newClassBars(e *metrics.Report, classes []Class) []classBar {
 		bars = append(bars, b)
 	}
 	return bars
+}
+
+// The plot area of the reliability diagram in SVG units.
+const (
+	plotLeft, plotTop, plotSide = 46.0, 12.0, 260.0
+	largestDot                  = 11.0
+)
+
+// calibration is the reliability diagram and the table behind it.
+type calibration struct {
+	Line  string // SVG points
+	Dots  []dot
+	Ticks []tick
+	Bins  []binRow
+	ECE   string
+}
+
+type dot struct{ X, Y, R, Ideal, Text string }
+
+type tick struct{ At, Flipped, Label string }
+
+type binRow struct{ N, Confidence, Accuracy string }
+
+func newCalibration(e *metrics.Report) calibration {
+	c := calibration{ECE: percent(e.ECE), Ticks: ticks()}
+	most := 0
+	for _, b := range e.Reliability {
+		most = max(most, b.N)
+	}
+	var line []string
+	for _, b := range e.Reliability {
+		if b.N == 0 {
+			continue
+		}
+		d := newDot(b, most)
+		c.Dots = append(c.Dots, d)
+		c.Bins = append(c.Bins, binRow{count(b.N), percent(b.Confidence), percent(b.Accuracy)})
+		line = append(line, d.X+","+d.Y)
+	}
+	c.Line = strings.Join(line, " ")
+	return c
+}
+
+// newDot returns the dot of a bin; its area is proportional to the number of
+// images.
+func newDot(b metrics.Bin, most int) dot {
+	return dot{
+		X: coordinate(plotX(b.Confidence)), Y: coordinate(plotY(b.Accuracy)), Ideal: coordinate(plotY(b.Confidence)),
+		R:    coordinate(max(2.5, largestDot*math.Sqrt(float64(b.N)/float64(most)))),
+		Text: plural(b.N, "image", "images") + ": confidence " + percent(b.Confidence) + ", accuracy " + percent(b.Accuracy),
+	}
+}
+
+func plotX(share float64) float64 { return plotLeft + plotSide*share }
+
+func plotY(share float64) float64 { return plotTop + plotSide*(1-share) }
+
+func coordinate(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+
+func ticks() []tick {
+	var out []tick
+	for i := range 5 {
+		share := float64(i) / 4
+		out = append(out, tick{coordinate(plotX(share)), coordinate(plotY(share)), strconv.Itoa(25*i) + "%"})
+	}
+	return out
 }

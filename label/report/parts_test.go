@@ -161,7 +161,9 @@ func TestSelectionIsThePage(t *testing.T) {
 		for _, q := range p.Predictions {
 			s.Add(q)
 		}
-		s.Fill(&p)
+		if err := s.Fill(&p, func([]Prediction) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
 		if len(p.Predictions) > c.limit {
 			t.Errorf("%+v: %d predictions retained", c, len(p.Predictions))
 		}

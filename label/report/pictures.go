@@ -48,16 +48,20 @@ type runner struct{ Label, Probability string }
 func newPictures(p Page) pictures {
 	groups := groupPredictions(p)
 	shares := allot(groups, p.maxThumbnails())
-	known := knownNames(p.Classes)
+	known := map[string]bool{}
+	for _, c := range p.Classes {
+		known[c.Name] = true
+	}
+	sizes := p.sizes()
 	g := pictures{HasTruth: slices.ContainsFunc(p.Predictions, func(q Prediction) bool { return q.Truth != "" })}
 	for i, members := range groups {
 		if len(members.predictions) == 0 {
 			continue
 		}
 		out := members.group
-		out.Left = members.size(p) - shares[i]
+		out.Left = sizes[members.name] - shares[i]
 		for _, q := range members.predictions[:shares[i]] {
-			out.Cards = append(out.Cards, newCard(q, known, p.uncertainMargin()))
+			out.Cards = append(out.Cards, newCard(q, known, members.name == uncertain))
 		}
 		g.Shown, g.Left = g.Shown+shares[i], g.Left+out.Left
 		g.Groups = append(g.Groups, out)
@@ -67,74 +71,48 @@ func newPictures(p Page) pictures {
 
 // members is a group before it is cut.
 type members struct {
+	name        string // as groupOf returns it
 	group       group
 	predictions []Prediction
-}
-
-// size returns the number of the group's predictions, including those that a
-// Selection dropped.
-func (m members) size(p Page) int {
-	if p.totals == nil || len(m.predictions) == 0 {
-		return len(m.predictions)
-	}
-	return p.totals[groupName(m.predictions[0], p.uncertainMargin())]
 }
 
 // groupPredictions always returns rejected and uncertain first, even empty.
 func groupPredictions(p Page) []members {
 	groups := []members{
-		{group: group{ID: "rejected", Title: "Rejected: probably none of the classes", Hint: "Most novel first. If several are of one kind, name it and let the model learn it."}},
-		{group: group{ID: "uncertain", Title: "Uncertain", Hint: "The top two classes are close; closest first. A label here teaches the model most."}},
+		{name: rejected, group: group{ID: "rejected", Title: "Rejected: probably none of the classes", Hint: "Most novel first. If several are of one kind, name it and let the model learn it."}},
+		{name: uncertain, group: group{ID: "uncertain", Title: "Uncertain", Hint: "The top two classes are close; closest first. A label here teaches the model most."}},
 	}
-	index := map[string]int{}
-	add := func(c Class) {
-		index[c.Name] = len(groups)
-		groups = append(groups, members{group: group{ID: "class-" + strconv.Itoa(len(groups)-1), Title: showName(c.Name), New: c.New}})
+	index := map[string]int{rejected: 0, uncertain: 1}
+	add := func(name string, c Class) {
+		if _, twice := index[name]; !twice {
+			index[name] = len(groups)
+			groups = append(groups, members{name: name, group: group{ID: "class-" + strconv.Itoa(len(groups)-1), Title: showName(c.Name), New: c.New}})
+		}
 	}
 	for _, c := range p.Classes {
-		if _, twice := index[c.Name]; !twice {
-			add(c)
-		}
+		add("class "+c.Name, c)
 	}
 	for _, q := range p.Predictions {
-		if _, known := index[q.Predicted]; !known && !q.Rejected && !uncertain(q, p.uncertainMargin()) {
-			add(Class{Name: q.Predicted})
-		}
-		at := groupOf(q, index, p.uncertainMargin())
-		groups[at].predictions = append(groups[at].predictions, q)
+		name := p.groupOf(q)
+		add(name, Class{Name: q.Predicted})
+		m := &groups[index[name]]
+		m.predictions = append(m.predictions, q)
 	}
-	sortGroups(groups)
+	for _, m := range groups {
+		sortGroup(m.name, m.predictions)
+	}
 	return groups
 }
 
-func groupOf(q Prediction, index map[string]int, margin float64) int {
-	switch {
-	case q.Rejected:
-		return 0
-	case uncertain(q, margin):
-		return 1
-	default:
-		return index[q.Predicted]
-	}
-}
-
-func uncertain(q Prediction, margin float64) bool { return !q.Rejected && q.Margin < margin }
-
-func sortGroups(groups []members) {
-	for i, m := range groups {
-		sortGroup(i, m.predictions)
-	}
-}
-
-// sortGroup sorts a group for viewing: group 0 (rejected) by novelty, 1
-// (uncertain) by smallest margin, classes by confidence.
-func sortGroup(i int, predictions []Prediction) {
+// sortGroup sorts a group for viewing: rejected pictures by novelty, uncertain
+// ones by smallest margin, classes by confidence.
+func sortGroup(name string, predictions []Prediction) {
 	slices.SortStableFunc(predictions, func(a, b Prediction) int {
 		order := cmp.Compare(b.Probability, a.Probability)
-		switch i {
-		case 0:
+		switch name {
+		case rejected:
 			order = cmp.Compare(b.Novelty, a.Novelty)
-		case 1:
+		case uncertain:
 			order = cmp.Compare(a.Margin, b.Margin)
 		}
 		return cmp.Or(order, cmp.Compare(a.Path, b.Path))
@@ -180,19 +158,11 @@ func fairShares(sizes []int, capacity int) []int {
 	return out
 }
 
-func knownNames(classes []Class) map[string]bool {
-	known := make(map[string]bool, len(classes))
-	for _, c := range classes {
-		known[c.Name] = true
-	}
-	return known
-}
-
-func newCard(q Prediction, known map[string]bool, margin float64) card {
+func newCard(q Prediction, known map[string]bool, uncertain bool) card {
 	c := card{
 		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
 		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")), Probability: percent(q.Probability), Bar: barWidth(q.Probability), Novelty: figure(q.Novelty),
-		State: correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain(q, margin),
+		State: correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain,
 		Details: "margin " + percent(q.Margin) + ", entropy " + figure(q.EntropyNats) + " nats, novelty " + figure(q.Novelty),
 	}
 	for _, r := range q.TopK {
@@ -231,3 +201,73 @@ func dataURI(jpeg []byte) template.URL {
 
 // isNumber reports whether v can be shown and compared.
 func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// A Selection takes the predictions of a run one by one and retains those that
+// the page can show, plus the group sizes. Memory is bounded by the page's
+// limit and the number of classes.
+type Selection struct {
+	page   Page
+	groups map[string][]Prediction // by groupOf
+	totals map[string]int
+}
+
+// NewSelection returns a Selection for a page with p's classes and limits.
+func NewSelection(p Page) *Selection {
+	p.Predictions = nil
+	return &Selection{page: p, groups: map[string][]Prediction{}, totals: map[string]int{}}
+}
+
+// Add takes one prediction.
+func (s *Selection) Add(q Prediction) {
+	name := s.page.groupOf(q)
+	s.totals[name]++
+	s.groups[name] = append(s.groups[name], q)
+	if all, most := s.groups[name], s.most(name); len(all) >= 2*most {
+		sortGroup(name, all)
+		clear(all[most:])
+		s.groups[name] = all[:most]
+	}
+}
+
+// most returns how many predictions of a group to retain. A class gets several
+// times its fair share of the page, since others may not need theirs.
+func (s *Selection) most(name string) int {
+	limit := s.page.maxThumbnails()
+	if name == rejected || name == uncertain {
+		return limit
+	}
+	return min(limit, 50+4*limit/max(1, len(s.page.Classes)))
+}
+
+// Fill puts the selected predictions into a page with the same classes and
+// limits. load adds the Thumbnail to a few of them at a time. One without a
+// picture (NoPicture) gives way to the next in its group, and is shown only if
+// there is no other.
+func (s *Selection) Fill(p *Page, load func([]Prediction) error) error {
+	all := s.page
+	for _, group := range s.groups {
+		all.Predictions = append(all.Predictions, group...)
+	}
+	groups := groupPredictions(all)
+	shares := allot(groups, all.maxThumbnails())
+	p.Predictions, p.totals = nil, s.totals
+	for i, m := range groups {
+		var shown, blank []Prediction
+		for rest := m.predictions; len(shown) < shares[i] && len(rest) > 0; {
+			next := rest[:min(shares[i]-len(shown), len(rest))]
+			rest = rest[len(next):]
+			if err := load(next); err != nil {
+				return err
+			}
+			for _, q := range next {
+				if q.NoPicture == "" {
+					shown = append(shown, q)
+				} else {
+					blank = append(blank, q)
+				}
+			}
+		}
+		p.Predictions = append(p.Predictions, append(shown, blank[:min(shares[i]-len(shown), len(blank))]...)...)
+	}
+	return nil
+}

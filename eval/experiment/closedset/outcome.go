@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
@@ -14,24 +13,26 @@ import (
 )
 
 func (c Config) outcome(r Results) (experiment.Outcome, error) {
-	o := experiment.Outcome{Title: "Heads that learn all classes at once", Results: r, Findings: c.findings(r)}
 	accuracies, err := c.accuracies(r)
-	if err != nil {
-		return o, err
+	o := experiment.Outcome{
+		Title: "Heads that learn all classes at once", Results: r, Findings: c.findings(r),
+		Tables: []table.Table{accuracies, c.paired(r)}, Figures: []chart.Figure{c.figure(r)},
 	}
-	o.Tables = []table.Table{accuracies, c.paired(r)}
 	if t := c.choices(r); len(t.Rows) > 0 {
 		o.Tables = append(o.Tables, t)
 	}
-	figure, err := c.figure(r)
-	o.Figures = []chart.Figure{figure}
 	return o, err
 }
 
 func (c Config) header(first string) []string {
-	out := []string{first}
-	for _, n := range c.Classes {
-		out = append(out, strconv.Itoa(n))
+	return append([]string{first}, table.Numbers(c.Classes)...)
+}
+
+// row returns a row of a table: its name and a text for each cell.
+func row(cells []Cell, text func(int, Cell) string) []string {
+	out := []string{cells[0].Row}
+	for i, c := range cells {
+		out = append(out, text(i, c))
 	}
 	return out
 }
@@ -43,11 +44,7 @@ func (c Config) accuracies(r Results) (table.Table, error) {
 		Note: fmt.Sprintf("Percent on test images, mean of %d runs ± standard error; %d training images per class. Empty: the head refuses so many.", c.Runs, c.PerClass),
 	}
 	for _, cells := range r.Cells {
-		row := []string{cells[0].Row}
-		for _, cell := range cells {
-			row = append(row, table.PlusMinus(table.MeanSEM(cell.Accuracies)))
-		}
-		t.Add(row...)
+		t.Add(row(cells, func(_ int, c Cell) string { return table.PlusMinus(table.MeanSEM(c.Accuracies)) })...)
 	}
 	p, err := c.published()
 	t.Note = strings.TrimSpace(t.Note + " " + p.Title)
@@ -64,11 +61,9 @@ func (c Config) paired(r Results) table.Table {
 		Note: "Percentage points, mean of the differences in the same draw ± standard error.",
 	}
 	for _, cells := range r.Cells[1:] {
-		row := []string{cells[0].Row}
-		for i, cell := range cells {
-			row = append(row, table.PlusMinus(table.MeanSEM(table.Differences(r.Cells[0][i].Accuracies, cell.Accuracies))))
-		}
-		t.Add(row...)
+		t.Add(row(cells, func(i int, c Cell) string {
+			return table.PlusMinus(table.MeanSEM(table.Differences(r.Cells[0][i].Accuracies, c.Accuracies)))
+		})...)
 	}
 	return t
 }
@@ -83,12 +78,8 @@ func (c Config) choices(r Results) table.Table {
 		t.Note += fmt.Sprintf(" More than %d classes use the last choice.", c.GridMost)
 	}
 	for _, cells := range r.Cells {
-		row := []string{cells[0].Row}
-		for _, cell := range cells {
-			row = append(row, cell.chosen())
-		}
-		if slices.ContainsFunc(row[1:], func(s string) bool { return s != table.None }) {
-			t.Add(row...)
+		if slices.ContainsFunc(cells, func(c Cell) bool { return len(c.Chosen) > 0 }) {
+			t.Add(row(cells, func(_ int, c Cell) string { return c.chosen() })...)
 		}
 	}
 	return t
@@ -136,7 +127,7 @@ func (c Config) findings(r Results) []string {
 }
 
 // figure draws one line per row.
-func (c Config) figure(r Results) (chart.Figure, error) {
+func (c Config) figure(r Results) chart.Figure {
 	var lines []chart.Series
 	for i, cells := range r.Cells {
 		s := chart.Series{Label: cells[0].Row, Colour: chart.Palette(i)}
@@ -151,6 +142,6 @@ func (c Config) figure(r Results) (chart.Figure, error) {
 		}
 	}
 	return chart.Lines("accuracy", chart.Axes{
-		Title: fmt.Sprintf("%d training images per class", c.PerClass), X: "classes", Y: "accuracy (%)", Ticks: c.header("")[1:],
+		Title: fmt.Sprintf("%d training images per class", c.PerClass), X: "classes", Y: "accuracy (%)", Ticks: table.Numbers(c.Classes),
 	}, lines)
 }

@@ -52,11 +52,6 @@ func Bench(t testing.TB, count, d int, class func(k int) Class) *fscil.Bench {
 		}
 	}
 	x.Rows = len(paths)
-	return bind(t, x, paths, content, sessions)
-}
-
-func bind(t testing.TB, x blas32.General, paths []string, content [][32]byte, sessions []fscil.Session) *fscil.Bench {
-	t.Helper()
 	e, err := fscil.NewEmbeddings(x, paths, content)
 	if err != nil {
 		t.Fatal(err)

@@ -11,30 +11,20 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 )
 
-func (c Config) outcome(r Results) (experiment.Outcome, error) {
+func (c Config) outcome(r Results) experiment.Outcome {
 	o := experiment.Outcome{Title: "Incremental Gaussian process regression", Results: r}
 	if len(r.Timings) > 0 {
-		if err := c.addTimings(&o, r.Timings); err != nil {
-			return o, err
-		}
+		c.addTimings(&o, r.Timings)
 	}
 	if r.Classes != nil {
-		known := make([]int, c.Classes)
-		for i := range known {
-			known[i] = i + 1
-		}
-		if err := addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples per class", c.Examples), known); err != nil {
-			return o, err
-		}
+		addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples per class", c.Examples), chart.WholeNumbers(c.Classes))
 		shots := make([]int, c.Steps+1)
 		for i := range shots {
 			shots[i] = c.Start + i*c.Step
 		}
-		if err := addAccuracies(&o, *r.Examples, "examples", "examples per class", fmt.Sprintf("%d classes", c.Classes), shots); err != nil {
-			return o, err
-		}
+		addAccuracies(&o, *r.Examples, "examples", "examples per class", fmt.Sprintf("%d classes", c.Classes), table.Numbers(shots))
 	}
-	return o, nil
+	return o
 }
 
 // A way is one of the ways to reach the same state; Fig. 2 has one line for
@@ -44,7 +34,7 @@ type way struct {
 	of   func(Timing) float64
 }
 
-func (c Config) addTimings(o *experiment.Outcome, timings []Timing) error {
+func (c Config) addTimings(o *experiment.Outcome, timings []Timing) {
 	ways := []way{
 		{"batch", func(t Timing) float64 { return t.Batch }}, {"iterative", func(t Timing) float64 { return t.Iterative }},
 		{"direct", func(t Timing) float64 { return t.Direct }}, {"cholesky", func(t Timing) float64 { return t.Cholesky }},
@@ -86,13 +76,8 @@ func (c Config) addTimings(o *experiment.Outcome, timings []Timing) error {
 			}
 			lines = append(lines, s)
 		}
-		figure, err := chart.Lines(f.name, chart.Axes{Title: f.title, X: f.x, Y: "seconds", Log: true}, lines)
-		if err != nil {
-			return err
-		}
-		o.Figures = append(o.Figures, figure)
+		o.Figures = append(o.Figures, chart.Lines(f.name, chart.Axes{Title: f.title, X: f.x, Y: "seconds", Log: true}, lines))
 	}
-	return nil
 }
 
 // overtaking returns a sentence that says from which k on direct is faster than
@@ -114,18 +99,16 @@ func overtaking(n int, timings []Timing) string {
 	return fmt.Sprintf("n = %d: direct is at least as fast as iterative from k = %d on.", n, from)
 }
 
-func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, steps []int) error {
+func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, ticks []string) {
 	figure := map[string]string{"classes": "fig3", "examples": "fig4"}[name]
 	t := table.Table{
 		Name: name, Title: "Accuracy by " + x + ", " + title + " (Fig. " + figure[3:] + ")",
 		Note:   "Percent on test images of all classes, including those not yet learned; mean over runs ± standard error.",
 		Header: []string{x, "gpr", "ncm"},
 	}
-	ticks := make([]string, len(steps))
 	lines := []chart.Series{{Label: "gpr", Colour: chart.Palette(0)}, {Label: "ncm", Colour: chart.Palette(1)}}
-	for i, step := range steps {
-		ticks[i] = strconv.Itoa(step)
-		row := []string{ticks[i]}
+	for i, step := range ticks {
+		row := []string{step}
 		for j, c := range []Curve{a.GPR, a.NCM} {
 			mean, sem := table.MeanSEM(c.at(i))
 			row = append(row, table.PlusMinus(mean, sem))
@@ -135,7 +118,5 @@ func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, s
 	}
 	o.Tables = append(o.Tables, t)
 	o.Findings = append(o.Findings, fmt.Sprintf("Fig. %s: learning step by step and learning all at once differ by at most %.1g nats.", figure[3:], a.Off))
-	drawn, err := chart.Lines(figure, chart.Axes{Title: "Accuracy on all classes · " + title, X: x, Y: "accuracy (%)", Ticks: ticks}, lines)
-	o.Figures = append(o.Figures, drawn)
-	return err
+	o.Figures = append(o.Figures, chart.Lines(figure, chart.Axes{Title: "Accuracy on all classes · " + title, X: x, Y: "accuracy (%)", Ticks: ticks}, lines))
 }

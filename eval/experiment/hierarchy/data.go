@@ -1,12 +1,17 @@
 package hierarchy
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"math/rand/v2"
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // data holds the examples that both heads learn and are tested on.
@@ -79,4 +84,107 @@ func evenly(l experiment.Labelled, most int) experiment.Labelled {
 		rows[i] = i * l.X.Rows / most
 	}
 	return l.Pick(rows)
+}
+
+// Synthetic describes random data: Gaussian classes that form groups. The data
+// lie in a random 32-dimensional subspace, except for isotropic noise in Dim.
+type Synthetic struct {
+	// K is the number of classes, Groups the number of groups they fall into; 0
+	// groups means √K.
+	K      int `mapstructure:"k" json:"k"`
+	Groups int `mapstructure:"groups" json:"groups"`
+	// Dim is d. Train and Test are examples per class.
+	Dim   int `mapstructure:"dim" json:"dim"`
+	Train int `mapstructure:"train" json:"train"`
+	Test  int `mapstructure:"test" json:"test"`
+}
+
+// The shape of the data: dimensions of the subspace, components of a class, and
+// root mean squared lengths of a group's centre, of a class's offset within its
+// group, and of an example's spread within its class along the first component
+// (each further one is a tenth less) and outside the subspace.
+const (
+	latent     = 32
+	components = 20
+	groupSpan  = 1.0
+	classSpan  = 0.5
+	firstSpan  = 0.35
+	decay      = 0.9
+	noiseSpan  = 0.4
+)
+
+func (s Synthetic) validate() error {
+	return cmp.Or(
+		experiment.Within("k", s.K, 1, 1<<20),
+		experiment.Within("groups", s.Groups, 0, 1<<20),
+		experiment.Within("dim", s.Dim, 1, 1<<16),
+		experiment.Within("train", s.Train, 1, 1<<16),
+		experiment.Within("test", s.Test, 1, 1<<16),
+	)
+}
+
+// Draw returns training and test examples, class by class. Every class has its
+// own random stream: the same seed gives the same examples on any number of
+// cores, and adding classes does not change the first ones.
+func (s Synthetic) Draw(seed uint64) (train, test experiment.Labelled) {
+	groups := s.Groups
+	if groups == 0 {
+		groups = max(1, int(math.Round(math.Sqrt(float64(s.K)))))
+	}
+	frame := normals(random.Stream(seed, "experiment/hierarchy/frame"), latent*s.Dim, 1/math.Sqrt(float64(s.Dim)))
+	train = experiment.Labelled{X: dense.New32(s.K*s.Train, s.Dim), Y: make([]string, s.K*s.Train)}
+	test = experiment.Labelled{X: dense.New32(s.K*s.Test, s.Dim), Y: make([]string, s.K*s.Test)}
+	dense.Parallel(s.K, func(k int) {
+		rng := random.Stream(seed, "experiment/hierarchy/class", k)
+		g := rng.IntN(groups)
+		mean := normals(random.Stream(seed, "experiment/hierarchy/group", g), latent, groupSpan/math.Sqrt(latent))
+		for j, v := range normals(rng, latent, classSpan/math.Sqrt(latent)) {
+			mean[j] += v
+		}
+		c := cluster{mean: mean, axes: normals(rng, components*latent, 1/math.Sqrt(latent)), frame: frame, dim: s.Dim}
+		name := fmt.Sprintf("class%05d", k)
+		for _, l := range []experiment.Labelled{train, test} {
+			n := len(l.Y) / s.K
+			for i := k * n; i < (k+1)*n; i++ {
+				c.draw(dense.Row32(l.X, i), rng)
+				l.Y[i] = name
+			}
+		}
+	})
+	return train, test
+}
+
+// cluster is one class: x = frameᵀ·(mean + axesᵀ·t) + noise.
+type cluster struct {
+	mean, axes, frame []float64
+	dim               int
+}
+
+func (c *cluster) draw(dst []float32, rng *rand.Rand) {
+	z := append([]float64(nil), c.mean...)
+	span := firstSpan
+	for b := range components {
+		t := span * rng.NormFloat64()
+		for j, a := range c.axes[b*latent : (b+1)*latent] {
+			z[j] += t * a
+		}
+		span *= decay
+	}
+	x := normals(rng, c.dim, noiseSpan/math.Sqrt(float64(c.dim)))
+	for i, v := range z {
+		for j, f := range c.frame[i*c.dim : (i+1)*c.dim] {
+			x[j] += v * f
+		}
+	}
+	for j, v := range x {
+		dst[j] = float32(v)
+	}
+}
+
+func normals(rng *rand.Rand, n int, scale float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = scale * rng.NormFloat64()
+	}
+	return out
 }

@@ -30,7 +30,10 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	r := report{runner: newRunner(env, c, d), ctx: ctx, results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}}
+	r := report{
+		runner:  &runner{env: env, cfg: c, data: d, q: -1, clockTest: evenly(d.test, clockRows).X},
+		results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}, ctx: ctx,
+	}
 	base := r.runner.base()
 	r.flat(base.Q)
 	r.byT()
@@ -41,10 +44,9 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	if r.err != nil {
 		return experiment.Outcome{}, r.err
 	}
-	o := experiment.Outcome{Title: "Hierarchical PPCA on " + d.name, Results: r.results, Tables: r.tables, Findings: r.findings()}
-	figure, err := r.figure()
-	o.Figures = []chart.Figure{figure}
-	return o, err
+	return experiment.Outcome{
+		Title: "Hierarchical PPCA on " + d.name, Results: r.results, Tables: r.tables, Findings: r.findings(), Figures: []chart.Figure{r.figure()},
+	}, nil
 }
 
 // report collects tables; after the first error it measures nothing more.
@@ -172,7 +174,7 @@ func (r *report) findings() []string {
 }
 
 // figure draws Figure 5.1: accuracy by speed-up, one line per variant.
-func (r *report) figure() (chart.Figure, error) {
+func (r *report) figure() chart.Figure {
 	var lines []chart.Series
 	most := 1.0
 	for i, v := range r.runner.cfg.Variants {

@@ -80,11 +80,6 @@ type runner struct {
 	madeIn time.Duration
 }
 
-func newRunner(s experiment.Env, c Config, d data) *runner {
-	clock := evenly(d.test, clockRows)
-	return &runner{env: s, cfg: c, data: d, q: -1, clockTest: clock.X}
-}
-
 // base returns the cell described by classifier.hppca.
 func (r *runner) base() Cell {
 	h := method.Get[hppca.Config](r.env.Heads, "hppca")

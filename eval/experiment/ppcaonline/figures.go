@@ -13,7 +13,7 @@ import (
 
 // figures draws the paper's figures, and for Figures 1 and 2 also the
 // differences from plain online EM.
-func (c Config) figures(seeds [][]trial, chosen []Row, r Results) ([]chart.Figure, error) {
+func (c Config) figures(seeds [][]trial, chosen []Row, r Results) []chart.Figure {
 	if c.Figure > 2 {
 		return c.bySetting(r)
 	}
@@ -22,12 +22,7 @@ func (c Config) figures(seeds [][]trial, chosen []Row, r Results) ([]chart.Figur
 		lines = append(lines, chart.Series{Label: curve.text(false), X: r.Steps, Y: overClasses(curve.Test), Colour: chart.Palette(i), Bare: true})
 	}
 	axes := chart.Axes{Title: "Test data of all classes · " + c.subject(), X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}
-	whole, err := chart.Lines(fmt.Sprintf("figure%d", c.Figure), axes, lines)
-	if err != nil {
-		return nil, err
-	}
-	differences, err := c.differences(seeds, chosen)
-	return []chart.Figure{whole, differences}, err
+	return []chart.Figure{chart.Lines(fmt.Sprintf("figure%d", c.Figure), axes, lines), c.differences(seeds, chosen)}
 }
 
 // starts returns the first steps of the classes after the first.
@@ -54,7 +49,7 @@ func overClasses(test [][]float64) []float64 {
 // differences draws the curves of all forms with the first γ minus that of
 // plain online EM, averaged over seeds. Forms shown in the other figure have a
 // band of one standard deviation.
-func (c Config) differences(seeds [][]trial, chosen []Row) (chart.Figure, error) {
+func (c Config) differences(seeds [][]trial, chosen []Row) chart.Figure {
 	none := c.plain(c.Gamma[0])
 	var lines []chart.Series
 	for _, r := range chosen {
@@ -91,25 +86,19 @@ func short(s setting) string {
 
 // bySetting draws one picture per setting: in Figure 3 with one line per class,
 // in Figure 4 a matrix.
-func (c Config) bySetting(r Results) ([]chart.Figure, error) {
+func (c Config) bySetting(r Results) []chart.Figure {
 	var figures []chart.Figure
 	for i, curve := range r.Curves {
 		name := fmt.Sprintf("figure%d_%d_%s", c.Figure, i+1, curve.Policy)
-		var f chart.Figure
-		var err error
 		if c.Figure == 4 {
-			f, err = chart.Matrix(name, chart.Axes{Title: curve.text(false), X: "learned second", Y: "learned first"}, r.Classes, curve.Test)
-		} else {
-			var lines []chart.Series
-			for k, row := range curve.Test {
-				lines = append(lines, chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
-			}
-			f, err = chart.Lines(name, chart.Axes{Title: "Test data by class · " + curve.text(false), X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}, lines)
+			figures = append(figures, chart.Matrix(name, chart.Axes{Title: curve.text(false), X: "learned second", Y: "learned first"}, r.Classes, curve.Test))
+			continue
 		}
-		if err != nil {
-			return nil, err
+		var lines []chart.Series
+		for k, row := range curve.Test {
+			lines = append(lines, chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
 		}
-		figures = append(figures, f)
+		figures = append(figures, chart.Lines(name, chart.Axes{Title: "Test data by class · " + curve.text(false), X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}, lines))
 	}
-	return figures, nil
+	return figures
 }

@@ -40,7 +40,7 @@ type Curve struct {
 	Test [][]float64 `json:"test"`
 }
 
-func (c Config) outcome(seeds [][]trial) (experiment.Outcome, error) {
+func (c Config) outcome(seeds [][]trial) experiment.Outcome {
 	rows := c.rows(seeds)
 	chosen := c.chosen(rows)
 	r := Results{Kind: "ppca-online", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen, Grid: rows}
@@ -52,13 +52,10 @@ func (c Config) outcome(seeds [][]trial) (experiment.Outcome, error) {
 		r.Curves = append(r.Curves, Curve{d.setting, meanTest(seeds, d.index)})
 	}
 	r.Findings = c.findings(chosen, drawn)
-	o := experiment.Outcome{
+	return experiment.Outcome{
 		Title:    fmt.Sprintf("NAT-oEM, Figure %d: %s", c.Figure, c.subject()),
-		Findings: r.Findings, Results: r, Tables: c.tables(chosen, rows),
+		Findings: r.Findings, Results: r, Tables: c.tables(chosen, rows), Figures: c.figures(seeds, chosen, r),
 	}
-	var err error
-	o.Figures, err = c.figures(seeds, chosen, r)
-	return o, err
 }
 
 func (c Config) subject() string {

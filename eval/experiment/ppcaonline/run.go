@@ -42,7 +42,7 @@ func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, e
 		}
 		seeds = append(seeds, trials)
 	}
-	return c.outcome(seeds)
+	return c.outcome(seeds), nil
 }
 
 // trials runs the whole grid on one seed.

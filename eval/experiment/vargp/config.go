@@ -55,30 +55,19 @@ type Config struct {
 	Grid int `mapstructure:"grid" json:"-"`
 	// Checkpoint is the number of epochs between saves of the training state.
 	Checkpoint int `mapstructure:"checkpoint" json:"-"`
-	// The rest are the settings of gp/vargp.
-	OwnInputs        bool    `mapstructure:"own_inputs" json:"own_inputs"`
-	Network          []int   `mapstructure:"network" json:"network,omitempty"`
-	Beta             float64 `mapstructure:"beta" json:"beta"`
-	Rate             float64 `mapstructure:"rate" json:"rate"`
-	Batch            int     `mapstructure:"batch" json:"batch"`
-	Epochs           int     `mapstructure:"epochs" json:"epochs"`
-	Steps            int     `mapstructure:"steps" json:"steps"`
-	Patience         int     `mapstructure:"patience" json:"patience"`
-	Tolerance        float64 `mapstructure:"tolerance" json:"tolerance"`
-	HyperSamples     int     `mapstructure:"hyper_samples" json:"hyper_samples"`
-	FunctionSamples  int     `mapstructure:"function_samples" json:"function_samples"`
-	PredictHypers    int     `mapstructure:"predict_hypers" json:"predict_hypers"`
-	PredictFunctions int     `mapstructure:"predict_functions" json:"predict_functions"`
-	Jitter           float64 `mapstructure:"jitter" json:"jitter"`
+	// Config holds the settings of the model; the variant, the protocol and the
+	// seed of a run determine those that are not settings here.
+	vargp.Config `mapstructure:",squash"`
 }
 
 // DefaultConfig returns the toy with the paper's M, all variants, five seeds.
 func DefaultConfig() Config {
 	d := vargp.DefaultConfig()
+	d.Network, d.Epochs, d.Patience = []int{}, 500, 50
+	d.Variant, d.Stopping, d.Start = "", "", "" // not settings here
 	return Config{
 		Data: Toy, Tasks: 2, Classes: 2, Train: 100, Test: 100, Validation: 0.1, Variants: vargp.Variants(), Seeds: 5,
-		Inducing: 20, Sweep: []int{}, Network: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Beta: 1, Rate: 0.02, Batch: 512, Epochs: 500, Steps: 600, Patience: 50, Tolerance: d.Tolerance,
-		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions, Jitter: d.Jitter,
+		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Config: d,
 	}
 }
 
@@ -130,11 +119,8 @@ func (c Config) Validate() error {
 
 // model returns the settings of a run's model.
 func (c Config) model(v vargp.Variant, seed uint64) vargp.Config {
-	m := vargp.Config{
-		Variant: v, OwnInputs: c.OwnInputs, Network: c.Network, Beta: c.Beta, HyperSamples: c.HyperSamples, FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
-		Rate: c.Rate, Batch: c.Batch, Epochs: c.Epochs, Steps: c.Steps, Stopping: vargp.Best, Patience: c.Patience, Tolerance: c.Tolerance,
-		Start: vargp.FromPrior, PredictHypers: c.PredictHypers, PredictFunctions: c.PredictFunctions, Seed: seed,
-	}
+	m := c.Config
+	m.Variant, m.Seed, m.Stopping, m.Start = v, seed, vargp.Best, vargp.FromPrior
 	if c.Protocol == Paper {
 		m.Stopping, m.Start = vargp.AsPaper, vargp.FromIdentity
 	}

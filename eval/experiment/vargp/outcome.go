@@ -3,6 +3,7 @@ package vargp
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
@@ -24,11 +25,9 @@ func (r runner) outcome(results []Result) (experiment.Outcome, error) {
 		Title: "VAR-GP: " + r.title(), Results: Results{Kind: "vargp", Runs: results},
 		Tables: []table.Table{r.variantTable(results)}, Findings: r.findings(results),
 	}
-	for _, add := range []func(*experiment.Outcome, []Result) error{r.addCurves, r.addEntropy, r.addSweep} {
-		if err := add(&o, results); err != nil {
-			return o, err
-		}
-	}
+	r.addCurves(&o, results)
+	r.addEntropy(&o, results)
+	r.addSweep(&o, results)
 	return o, r.addPictures(&o, results)
 }
 
@@ -38,13 +37,7 @@ func (c Config) title() string {
 
 // of returns the runs of a plan.
 func of(results []Result, p plan) []Result {
-	var out []Result
-	for _, r := range results {
-		if r.Variant == p.variant && r.Inducing == p.inducing {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return plan{r.Variant, r.Inducing} != p })
 }
 
 // meanSD returns the mean and standard deviation of a value over runs.
@@ -116,7 +109,7 @@ func (c Config) afterTasks(name, title, note, first string) table.Table {
 }
 
 // addCurves draws the accuracy after each task (Figs. 5 and 6).
-func (c Config) addCurves(o *experiment.Outcome, results []Result) error {
+func (c Config) addCurves(o *experiment.Outcome, results []Result) {
 	var lines []chart.Series
 	t := c.afterTasks("tasks", "Accuracy on the tasks so far", "Percent; mean ± standard deviation over runs.", "variant")
 	for i, v := range c.Variants {
@@ -131,15 +124,13 @@ func (c Config) addCurves(o *experiment.Outcome, results []Result) error {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	f, err := chart.Lines("tasks", chart.Axes{Title: c.title(), X: "tasks learned", Y: "accuracy on the tasks so far (%)", Ticks: chart.WholeNumbers(c.Tasks)}, lines)
-	o.Figures = append(o.Figures, f)
-	return err
+	o.Figures = append(o.Figures, chart.Lines("tasks", chart.Axes{Title: c.title(), X: "tasks learned", Y: "accuracy on the tasks so far (%)", Ticks: chart.WholeNumbers(c.Tasks)}, lines))
 }
 
 // addEntropy draws the entropy of the first variant (Fig. 3).
-func (c Config) addEntropy(o *experiment.Outcome, results []Result) error {
+func (c Config) addEntropy(o *experiment.Outcome, results []Result) {
 	if c.Tasks < 2 {
-		return nil
+		return
 	}
 	runs := of(results, plan{c.Variants[0], c.Inducing})
 	cells := make([][]float64, c.Tasks)
@@ -162,15 +153,13 @@ func (c Config) addEntropy(o *experiment.Outcome, results []Result) error {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	f, err := chart.Matrix("entropy", chart.Axes{Title: "Predictive entropy · " + string(c.Variants[0]), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells)
-	o.Figures = append(o.Figures, f)
-	return err
+	o.Figures = append(o.Figures, chart.Matrix("entropy", chart.Axes{Title: "Predictive entropy · " + string(c.Variants[0]), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells))
 }
 
 // addSweep draws the accuracy by the number of inducing inputs (Fig. 9).
-func (c Config) addSweep(o *experiment.Outcome, results []Result) error {
+func (c Config) addSweep(o *experiment.Outcome, results []Result) {
 	if len(c.Sweep) == 0 {
-		return nil
+		return
 	}
 	t := c.afterTasks("sweep", fmt.Sprintf("Accuracy of %s by the number of inducing inputs (Fig. 9)", c.Variants[0]),
 		"Percent on the tasks so far; mean ± standard deviation over runs.", "M")
@@ -189,7 +178,5 @@ func (c Config) addSweep(o *experiment.Outcome, results []Result) error {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	f, err := chart.Lines("sweep", chart.Axes{Title: c.title(), X: "inducing inputs M of a task", Y: "accuracy on the tasks so far (%)"}, lines)
-	o.Figures = append(o.Figures, f)
-	return err
+	o.Figures = append(o.Figures, chart.Lines("sweep", chart.Axes{Title: c.title(), X: "inducing inputs M of a task", Y: "accuracy on the tasks so far (%)"}, lines))
 }

@@ -42,15 +42,9 @@ func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
 			}
 			density, places = append(density, row), append(places, r.places(lp, m, task))
 		}
-		d, err := chart.Panels("density_"+string(v), fmt.Sprintf("%s: probability of each class, after each task", v), -reach, reach, density)
-		if err != nil {
-			return err
-		}
-		i, err := chart.Panels("inducing_"+string(v), fmt.Sprintf("%s: entropy and inducing inputs", v), -reach, reach, [][]chart.Panel{places})
-		if err != nil {
-			return err
-		}
-		o.Figures = append(o.Figures, d, i)
+		o.Figures = append(o.Figures,
+			chart.Panels("density_"+string(v), fmt.Sprintf("%s: probability of each class, after each task", v), -reach, reach, density),
+			chart.Panels("inducing_"+string(v), fmt.Sprintf("%s: entropy and inducing inputs", v), -reach, reach, [][]chart.Panel{places}))
 	}
 	return nil
 }

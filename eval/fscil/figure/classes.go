@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -15,26 +16,24 @@ import (
 
 // Classes returns the map of one run: one row per class, session by session
 // from the top, one column per session, accuracy as colour.
-func Classes(r fscil.Result, run fscil.RunDetails) (chart.Figure, error) {
-	name := "classes"
+func Classes(r fscil.Result, run fscil.RunDetails) chart.Figure {
 	cells := grades{run.ClassAccuracy}
 	columns, rows := cells.Dims()
-	if columns == 0 || rows == 0 {
-		return chart.Figure{}, fmt.Errorf("draw %s: no classes", name)
-	}
 	title := fmt.Sprintf("Accuracy of every class · %s on %s", r.Method, r.Dataset)
-	p := chart.Canvas(title, "after session", "classes, by the session that brought them")
+	height := vg.Length(min(max(120+4*rows, 300), 900))
+	f := chart.New("classes", title, "after session", "classes, by the session that brought them", 420, height)
+	if columns == 0 || rows == 0 {
+		f.Fail(errors.New("no classes"))
+		return *f
+	}
 	colours := chart.Gradient(64, [3]float64{255, 247, 236}, [3]float64{253, 187, 132}, [3]float64{199, 64, 60}, [3]float64{72, 6, 34})
 	heat := plotter.NewHeatMap(cells, colours)
 	heat.Min, heat.Max, heat.NaN = 0, 1, color.Gray{240}
-	p.Add(heat)
-	p.X.Tick.Marker = chart.Labelled(chart.WholeNumbers(columns))
-	p.Y.Tick.Marker = sessionTicks(run.Classes, rows)
-	if err := addKey(p, colours.Colors(), columns, rows); err != nil {
-		return chart.Figure{}, fmt.Errorf("draw %s: %w", name, err)
-	}
-	height := vg.Length(min(max(120+4*rows, 300), 900))
-	return chart.Figure{Name: name, Plot: p, Width: 420, Height: height}, nil
+	f.Plot.Add(heat)
+	f.Plot.X.Tick.Marker = chart.Labelled(chart.WholeNumbers(columns))
+	f.Plot.Y.Tick.Marker = sessionTicks(run.Classes, rows)
+	addKey(f, colours.Colors(), columns, rows)
+	return *f
 }
 
 // grades is a plotter.GridXYZ: the first class is the top row.
@@ -73,27 +72,18 @@ func sessionTicks(classes [][]string, rows int) plot.ConstantTicks {
 }
 
 // addKey draws the scale at the right of the map.
-func addKey(p *plot.Plot, colours []color.Color, columns, rows int) error {
+func addKey(f *chart.Figure, colours []color.Color, columns, rows int) {
 	left := float64(columns) + 0.9
 	width := 0.045 * float64(columns)
 	for i, c := range colours {
 		// Overlapping boxes leave no seams.
 		low, high := keyAt(i, len(colours), rows), keyAt(min(i+2, len(colours)), len(colours), rows)
-		box, err := plotter.NewPolygon(plotter.XYs{{X: left, Y: low}, {X: left + width, Y: low}, {X: left + width, Y: high}, {X: left, Y: high}})
-		if err != nil {
-			return err
-		}
-		box.Color, box.LineStyle.Width = c, 0
-		p.Add(box)
+		f.Area(plotter.XYs{{X: left, Y: low}, {X: left + width, Y: low}, {X: left + width, Y: high}, {X: left, Y: high}}, c)
 	}
 	for _, percent := range []int{0, 25, 50, 75, 100} {
-		text, black := fmt.Sprintf("%d %%", percent), color.NRGBA{0, 0, 0, 255}
-		if err := chart.Write(p, text, black, left+1.3*width, keyAt(percent, 100, rows)); err != nil {
-			return err
-		}
+		f.Text(fmt.Sprintf("%d %%", percent), color.Black, left+1.3*width, keyAt(percent, 100, rows))
 	}
-	p.X.Max = left + width + 0.13*float64(columns)
-	return nil
+	f.Plot.X.Max = left + width + 0.13*float64(columns)
 }
 
 func keyAt(i, n, rows int) float64 {
