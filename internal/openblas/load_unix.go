@@ -34,9 +34,9 @@ func (b *BLAS) load() error {
 	lookup(&config, "openblas_get_config")
 	lookup(&threads, setThreads)
 	if b.library.naming.wide() {
-		b.lookupWide(lookup)
+		products[int64](b, lookup)
 	} else {
-		b.lookupNarrow(lookup)
+		products[int32](b, lookup)
 	}
 	if err != nil {
 		return err
@@ -71,17 +71,9 @@ func plain[I int32 | int64, F float32 | float64](f gemm[I, F]) func(transB int32
 	}
 }
 
-func (b *BLAS) lookupNarrow(lookup func(any, string)) {
-	var s gemm[int32, float32]
-	var d gemm[int32, float64]
-	lookup(&s, "cblas_sgemm")
-	lookup(&d, "cblas_dgemm")
-	b.sgemm, b.dgemm = plain(s), plain(d)
-}
-
-func (b *BLAS) lookupWide(lookup func(any, string)) {
-	var s gemm[int64, float32]
-	var d gemm[int64, float64]
+func products[I int32 | int64](b *BLAS, lookup func(any, string)) {
+	var s gemm[I, float32]
+	var d gemm[I, float64]
 	lookup(&s, "cblas_sgemm")
 	lookup(&d, "cblas_dgemm")
 	b.sgemm, b.dgemm = plain(s), plain(d)

@@ -33,15 +33,15 @@ const threadsPosix = 1
 
 // Open loads the library, limits it to one thread per call, and tests it.
 func Open(lib Library) (*BLAS, error) {
-	lib, err := ordered(lib.Path, lib.Source) // the file may have changed since
-	if err != nil {
-		return nil, err
-	}
+	lib, err := libraryOf(search().Inspect(lib.Path)) // the file may have changed since
 	b := &BLAS{library: lib}
-	if err := b.load(); err != nil {
-		return nil, fmt.Errorf("OpenBLAS library %s: %w", lib.Path, err)
+	if err == nil {
+		err = b.load()
 	}
-	if err := b.tryOut(); err != nil {
+	if err == nil {
+		err = b.tryOut()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("OpenBLAS library %s: %w", lib.Path, err)
 	}
 	return b, nil
@@ -55,20 +55,16 @@ func (b *BLAS) Version() string { return b.version }
 
 // Mul64 writes a·bᵀ into dst on the calling goroutine: a is n×d, b is K×d,
 // dst is n×K, none of them empty. Shapes must fit.
-func (b *BLAS) Mul64(dst, x, y blas64.General) error {
-	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
-		return err
-	}
-	b.dgemm(trans, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
-	return nil
-}
+func (b *BLAS) Mul64(dst, x, y blas64.General) error { return b.double(trans, dst, x, y) }
 
 // MulPlain64 writes a·b into dst: a is n×k, b is k×m.
-func (b *BLAS) MulPlain64(dst, x, y blas64.General) error {
+func (b *BLAS) MulPlain64(dst, x, y blas64.General) error { return b.double(noTrans, dst, x, y) }
+
+func (b *BLAS) double(transB int32, dst, x, y blas64.General) error {
 	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
 		return err
 	}
-	b.dgemm(noTrans, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
+	b.dgemm(transB, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
 	return nil
 }
 
