@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
 
 // CachedVersion is the release that `make setup` installs in the user's cache.
@@ -132,12 +135,7 @@ func (m machine) systemDirs() []string {
 	case "darwin":
 		return []string{"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib", "/usr/local/lib", "/usr/local/opt/onnxruntime/lib", "/opt/onnxruntime/lib"}
 	}
-	triplet := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[m.goarch]
-	dirs := []string{"/usr/local/lib", "/opt/onnxruntime/lib", "/usr/lib", "/usr/lib64"}
-	if triplet != "" {
-		dirs = append(dirs, "/usr/lib/"+triplet)
-	}
-	return dirs
+	return append([]string{"/usr/local/lib", "/opt/onnxruntime/lib", "/usr/lib", "/usr/lib64"}, sharedlib.Multiarch(m.goarch)...)
 }
 
 // patterns returns the names of the library, best first.
@@ -187,12 +185,5 @@ func escapeGlob(dir string) string {
 	if runtime.GOOS == "windows" { // Glob has no escapes there
 		return dir
 	}
-	escaped := make([]rune, 0, len(dir))
-	for _, r := range dir {
-		if r == '*' || r == '?' || r == '[' || r == '\\' {
-			escaped = append(escaped, '\\')
-		}
-		escaped = append(escaped, r)
-	}
-	return string(escaped)
+	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(dir)
 }

@@ -62,6 +62,17 @@ func (s Search) Inspect(file string) (path, function string, err error) {
 	return path, found.Function, err
 }
 
+// Multiarch returns the folder of libraries for a processor on Debian, if any.
+func Multiarch(goarch string) []string {
+	switch goarch {
+	case "amd64":
+		return []string{"/usr/lib/x86_64-linux-gnu"}
+	case "arm64":
+		return []string{"/usr/lib/aarch64-linux-gnu"}
+	}
+	return nil
+}
+
 // Places returns the files to look at, best first: in the executable's folder and
 // in this system's usual ones, which include opt, or Homebrew's folder of the
 // formula. Only macOS has names without a version.
@@ -74,10 +85,7 @@ func Places(formula, opt, dylib string, names ...string) (files []string) {
 		names = []string{dylib}
 		folders = append(folders, "/opt/homebrew/opt/"+formula+"/lib", "/usr/local/opt/"+formula+"/lib", "/opt/homebrew/lib", "/usr/local/lib")
 	} else {
-		folders = append(folders, "/usr/local/lib", opt)
-		if triplet := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]; triplet != "" {
-			folders = append(folders, "/usr/lib/"+triplet)
-		}
+		folders = append(append(folders, "/usr/local/lib", opt), Multiarch(runtime.GOARCH)...)
 		folders = append(folders, "/usr/lib64", "/usr/lib")
 	}
 	for _, folder := range folders {
