@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,7 +224,7 @@ func (s *scanner) enter(f folder) error {
 func (s *scanner) readFolder(rel string) []fs.DirEntry {
 	entries, err := os.ReadDir(s.full(rel))
 	if err != nil {
-		s.problem(rel, fmt.Errorf("read folder %s: %w", orDot(rel), regularfile.Cause(err)))
+		s.problem(rel, fmt.Errorf("read folder %s: %w", cmp.Or(rel, "."), regularfile.Cause(err)))
 	}
 	return entries
 }
@@ -338,11 +339,4 @@ func firstFolder(rel string) string {
 		return ""
 	}
 	return class
-}
-
-func orDot(rel string) string {
-	if rel == "" {
-		return "."
-	}
-	return rel
 }

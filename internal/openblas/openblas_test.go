@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -102,7 +101,7 @@ func TestOpen(t *testing.T) {
 	if err := b.MulPlain64(out, x, blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: x.Data}); err != nil || out.Data[0] != 25 {
 		t.Errorf("plain: %v, %v", out.Data, err)
 	}
-	if err := b.Mul32(blas32.General{}, blas32.General{}, blas32.General{}); err == nil {
+	if err := b.Mul64(blas64.General{}, blas64.General{}, blas64.General{}); err == nil {
 		t.Error("a product of nothing is computed")
 	}
 }
