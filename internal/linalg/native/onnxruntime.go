@@ -66,9 +66,13 @@ type matrix[F float32 | float64] struct {
 	rows, cols, stride int
 }
 
-func single(m blas32.General) matrix[float32] { return matrix[float32]{m.Data, m.Rows, m.Cols, m.Stride} }
+func single(m blas32.General) matrix[float32] {
+	return matrix[float32]{m.Data, m.Rows, m.Cols, m.Stride}
+}
 
-func double(m blas64.General) matrix[float64] { return matrix[float64]{m.Data, m.Rows, m.Cols, m.Stride} }
+func double(m blas64.General) matrix[float64] {
+	return matrix[float64]{m.Data, m.Rows, m.Cols, m.Stride}
+}
 
 // packed returns a matrix without gaps between rows, copied if it has any.
 func (m matrix[F]) packed() matrix[F] {
