@@ -95,14 +95,14 @@ func (e *Extractor) outputShape(side int, in *ort.Tensor) ([]int64, error) {
 	if shape != nil {
 		return shape, nil
 	}
-	shapes, err := e.session.Shapes([]*ort.Tensor{in}, 1)
+	shape, err := e.session.Shape(in)
 	if err != nil {
 		return nil, fmt.Errorf("running the model on %d×3×%d×%d: %w", e.plan.batch, side, side, err)
 	}
 	e.slots.mu.Lock()
 	defer e.slots.mu.Unlock()
-	e.slots.shapes[side] = shapes[0]
-	return shapes[0], nil
+	e.slots.shapes[side] = shape
+	return shape, nil
 }
 
 // close frees the slots that are not in use.

@@ -57,14 +57,17 @@ func (m machine) locate(explicit string) (Library, []Attempt, error) {
 	}
 	var attempts []Attempt
 	for _, p := range m.places() {
-		for _, path := range p.candidates(m.patterns()) {
+		candidates := p.candidates(m.patterns())
+		for _, path := range candidates {
 			version, err := inspect(path, m.goos, m.goarch)
 			if err == nil {
 				return Library{Path: path, Version: version, Source: p.source}, attempts, nil
 			}
 			attempts = append(attempts, Attempt{Path: path, Source: p.source, Err: err})
 		}
-		attempts = append(attempts, p.nothing(m.patterns())...)
+		if len(candidates) == 0 { // for doctor's list
+			attempts = append(attempts, Attempt{Path: p.dir, Source: p.source, Err: fmt.Errorf("no %s here", m.patterns()[0])})
+		}
 	}
 	return Library{}, attempts, fmt.Errorf("%w: %s", ErrNoLibrary, Remedy)
 }
@@ -169,15 +172,6 @@ func (p place) candidates(patterns []string) []string {
 		}
 	}
 	return found
-}
-
-// nothing returns an attempt for a folder without candidates, for doctor's
-// list.
-func (p place) nothing(patterns []string) []Attempt {
-	if len(p.candidates(patterns)) > 0 {
-		return nil
-	}
-	return []Attempt{{Path: p.dir, Source: p.source, Err: fmt.Errorf("no %s here", patterns[0])}}
 }
 
 // escapeGlob escapes a folder's name so that it matches only itself.
