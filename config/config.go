@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -165,9 +166,4 @@ func (c Classifier) Training(seed uint64) dkl.Training {
 }
 
 // Workers returns the number of images to process in parallel.
-func (c Config) Workers() int {
-	if c.Threads > 0 {
-		return c.Threads
-	}
-	return runtime.GOMAXPROCS(0)
-}
+func (c Config) Workers() int { return cmp.Or(c.Threads, runtime.GOMAXPROCS(0)) }

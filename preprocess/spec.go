@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -98,12 +99,7 @@ func ParseSpec(text []byte) (Spec, error) {
 }
 
 // Side returns the side of the square tensor in pixels.
-func (s Spec) Side() int {
-	if s.Crop > 0 {
-		return s.Crop
-	}
-	return s.Size
-}
+func (s Spec) Side() int { return cmp.Or(s.Crop, s.Size) }
 
 // Validate returns an error that names the first field out of range.
 func (s Spec) Validate() error {

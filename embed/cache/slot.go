@@ -83,8 +83,11 @@ func unwritable(err error) bool {
 	return slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) })
 }
 
-// writeError wraps a write error with advice.
+// writeError wraps a write error, if there is one, with advice.
 func writeError(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
 	err = fmt.Errorf("write cache %s: %w", dir, err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		err = fmt.Errorf("%w; free some space or choose another folder with --cache", err)

@@ -48,10 +48,7 @@ func (s *Store) Put(h Hash, v []float32) error {
 		s.log.Warn("embedding cache cannot be written; continuing read-only", "folder", s.dir, "reason", err)
 		return nil
 	}
-	if err != nil {
-		return writeError(s.dir, err)
-	}
-	return nil
+	return writeError(s.dir, err)
 }
 
 func (s *Store) has(h Hash) bool {
@@ -186,8 +183,5 @@ func (s *Store) Close() error {
 	for _, sh := range s.shards {
 		errs = append(errs, sh.vec.Close())
 	}
-	if err := errors.Join(errs...); err != nil {
-		return writeError(s.dir, err)
-	}
-	return nil
+	return writeError(s.dir, errors.Join(errs...))
 }
