@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -108,53 +109,39 @@ func (c Config) Validate() error {
 	if c.Log != "text" && c.Log != "json" {
 		return fmt.Errorf("log: %q is neither text nor json", c.Log)
 	}
-	if _, err := c.Scan.Filter(); err != nil {
-		return fmt.Errorf("scan.%w", err)
-	}
-	if err := c.Linalg.Validate(); err != nil {
-		return fmt.Errorf("linalg.%w", err)
-	}
-	if err := c.Preprocess.Validate(); err != nil {
-		return fmt.Errorf("preprocess.%w", err)
-	}
-	if err := c.Extractor.Validate(); err != nil {
-		return fmt.Errorf("extractor.%w", err)
-	}
-	if err := c.Label.Validate(); err != nil {
-		return fmt.Errorf("label.%w", err)
-	}
-	if err := c.Rank.Validate(); err != nil {
-		return fmt.Errorf("rank.%w", err)
-	}
-	if err := c.FSCIL.Validate(); err != nil {
-		return fmt.Errorf("fscil.%w", err)
-	}
-	for _, m := range c.FSCIL.Methods {
-		if _, err := method.Find(m); err != nil {
-			return fmt.Errorf("fscil.methods: %w", err)
+	_, scan := c.Scan.Filter()
+	for _, section := range []struct {
+		prefix string
+		err    error
+	}{
+		{"scan.", scan},
+		{"linalg.", c.Linalg.Validate()},
+		{"preprocess.", c.Preprocess.Validate()},
+		{"", c.Extractor.Validate()},
+		{"label.", c.Label.Validate()},
+		{"rank.", c.Rank.Validate()},
+		{"fscil.", c.FSCIL.Validate()},
+		{"fscil.methods: ", known(c.FSCIL.Methods...)},
+		{"fscil.variants: ", method.ValidateVariants(c.FSCIL.Variants, c.Classifier.Methods)},
+		{"experiment.", c.Experiment.Validate()},
+		{"classifier.name: ", known(c.Classifier.Name)},
+		{"classifier.", c.Classifier.Tempered().Validate()},
+		{"classifier.dkl.", c.Classifier.DKL.Validate()},
+		{"classifier.", c.Classifier.Methods.Validate()},
+	} {
+		if section.err != nil {
+			return fmt.Errorf("%s%w", section.prefix, section.err)
 		}
 	}
-	if err := method.ValidateVariants(c.FSCIL.Variants, c.Classifier.Methods); err != nil {
-		return fmt.Errorf("fscil.variants: %w", err)
-	}
-	if err := c.Experiment.Validate(); err != nil {
-		return fmt.Errorf("experiment.%w", err)
-	}
-	return c.Classifier.validate()
+	return nil
 }
 
-func (c Classifier) validate() error {
-	if _, err := method.Find(c.Name); err != nil {
-		return fmt.Errorf("classifier.name: %w", err)
-	}
-	if err := c.Tempered().Validate(); err != nil {
-		return fmt.Errorf("classifier.%w", err)
-	}
-	if err := c.DKL.Validate(); err != nil {
-		return fmt.Errorf("classifier.dkl.%w", err)
-	}
-	if err := c.Methods.Validate(); err != nil {
-		return fmt.Errorf("classifier.%w", err)
+// known returns an error that names the first method that does not exist.
+func known(methods ...string) error {
+	for _, m := range methods {
+		if _, err := method.Find(m); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -179,9 +166,4 @@ func (c Classifier) Training(seed uint64) dkl.Training {
 }
 
 // Workers returns the number of images to process in parallel.
-func (c Config) Workers() int {
-	if c.Threads > 0 {
-		return c.Threads
-	}
-	return runtime.GOMAXPROCS(0)
-}
+func (c Config) Workers() int { return cmp.Or(c.Threads, runtime.GOMAXPROCS(0)) }

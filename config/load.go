@@ -88,34 +88,18 @@ func withDefaults() (*viper.Viper, []string, error) {
 	defaults := Default()
 	var err error
 	if defaults.Classifier.Sections, err = defaults.Classifier.Methods.Sections(); err == nil {
-		err = mapstructure.Decode(defaults, &tree)
+		tree, err = nested(defaults)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("default settings: %w", err)
 	}
 	v := viper.New()
-	setDefaults(v, "", tree)
+	for key, value := range tree {
+		v.SetDefault(key, value)
+	}
 	known := v.AllKeys()
 	slices.Sort(known)
 	return v, known, nil
-}
-
-// setDefaults registers the leaves of a tree of settings. mapstructure does not
-// decode structs inside a map, hence the second decode.
-func setDefaults(v *viper.Viper, prefix string, tree map[string]any) {
-	for k, x := range tree {
-		if reflect.ValueOf(x).Kind() == reflect.Struct {
-			var sub map[string]any
-			if mapstructure.Decode(x, &sub) == nil {
-				x = sub
-			}
-		}
-		if sub, ok := x.(map[string]any); ok {
-			setDefaults(v, prefix+k+".", sub)
-			continue
-		}
-		v.SetDefault(prefix+k, x)
-	}
 }
 
 type loader struct {

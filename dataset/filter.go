@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,7 @@ type Filter struct {
 
 // Validate returns an error that names a malformed pattern.
 func (f Filter) Validate() error {
-	for _, pattern := range append(append([]string(nil), f.Include...), f.Exclude...) {
+	for _, pattern := range slices.Concat(f.Include, f.Exclude) {
 		if pattern == "" || !doublestar.ValidatePattern(pattern) {
 			return fmt.Errorf("malformed glob pattern %q; examples are *.jpg, 2024/**, **/{cat,dog}/*", pattern)
 		}
@@ -38,12 +39,7 @@ func (f Filter) wanted(rel string) bool {
 }
 
 func matchesAny(patterns []string, rel string) bool {
-	for _, p := range patterns {
-		if matches(p, rel) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, rel) })
 }
 
 func matches(pattern, rel string) bool {
@@ -117,21 +113,13 @@ func (l *Listing) Keep(f Filter) error {
 	if err := f.Validate(); err != nil {
 		return err
 	}
-	samples, problems := l.Samples[:0:0], l.Problems[:0:0]
-	for _, s := range l.Samples {
-		switch {
-		case !f.Shard.Holds(s.Path):
-		case !f.wanted(s.Path):
+	l.Samples = slices.DeleteFunc(l.Samples, func(s Sample) bool {
+		held, wanted := f.Shard.Holds(s.Path), f.wanted(s.Path)
+		if held && !wanted {
 			l.Skipped["filtered"]++
-		default:
-			samples = append(samples, s)
 		}
-	}
-	for _, p := range l.Problems {
-		if f.Shard.Holds(p.Path) {
-			problems = append(problems, p)
-		}
-	}
-	l.Samples, l.Problems = samples, problems
+		return !held || !wanted
+	})
+	l.Problems = slices.DeleteFunc(l.Problems, func(p Problem) bool { return !f.Shard.Holds(p.Path) })
 	return nil
 }

@@ -3,10 +3,11 @@ package dataset
 import (
 	"bytes"
 	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // kindImage marks files for the preprocessor; every other kind is a key of
@@ -71,8 +72,7 @@ const magicBytes = 16
 
 // kindByContent sniffs the first bytes of a regular file.
 func kindByContent(file string) (string, error) {
-	// Does not block: what was a regular file may be a pipe by now.
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, _, err := regularfile.Open(file) // what was one may be a pipe by now
 	if err != nil {
 		return "", err
 	}
@@ -101,20 +101,13 @@ func imageMagic(head []byte) bool {
 	if len(head) < 12 {
 		return false
 	}
+	brand := string(head[8:12])
 	switch {
-	case string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
+	case string(head[:4]) == "RIFF" && brand == "WEBP":
 		return true
 	case string(head[4:8]) == "ftyp":
-		return heifBrand(string(head[8:12]))
+		return slices.Contains([]string{"heic", "heix", "hevc", "heim", "heis", "mif1", "msf1", "avif", "avis"}, brand)
 	}
 	// BMP: "BM", and the two reserved words are zero.
 	return string(head[:2]) == "BM" && string(head[6:10]) == "\x00\x00\x00\x00"
-}
-
-func heifBrand(brand string) bool {
-	switch brand {
-	case "heic", "heix", "hevc", "heim", "heis", "mif1", "msf1", "avif", "avis":
-		return true
-	}
-	return false
 }

@@ -156,7 +156,7 @@ func (r *listReader) locate(listed string) (string, error) {
 		return "", fmt.Errorf("%s: %w under %s", listed, fs.ErrNotExist, r.root)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", listed, cause(err))
+		return "", fmt.Errorf("%s: %w", listed, regularfile.Cause(err))
 	}
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s: not a regular file", listed)

@@ -24,18 +24,25 @@ type listRow struct {
 }
 
 func parseList(r io.Reader) ([]listRow, error) {
-	text, err := skipBOM(r)
+	plain, err := skipBOM(r)
 	if err != nil {
 		return nil, err
 	}
-	head, skipped, err := leadingComments(text)
-	if err != nil {
-		return nil, err
+	text := bufio.NewReader(newLineLimiter(plain))
+	for skipped := 0; ; skipped++ {
+		line, err := text.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("line %d: %w", skipped+1, err)
+		}
+		if err == nil && (strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#")) {
+			continue
+		}
+		rest := io.MultiReader(strings.NewReader(line), text)
+		if isHeader(line) {
+			return parseCSVList(rest, skipped)
+		}
+		return parsePlainList(rest, skipped)
 	}
-	if columns := listColumns(head); columns != nil {
-		return parseCSVList(text, skipped)
-	}
-	return parsePlainList(text, skipped)
 }
 
 // skipBOM drops a UTF-8 byte order mark and refuses UTF-16.
@@ -52,85 +59,23 @@ func skipBOM(r io.Reader) (*bufio.Reader, error) {
 	return text, nil
 }
 
-// leadingComments consumes blank and comment lines and peeks at the first other
-// line.
-func leadingComments(text *bufio.Reader) (head string, lines int, err error) {
-	for {
-		peeked, err := peekLine(text)
-		if len(peeked) == 0 || err != nil {
-			return "", lines, err
-		}
-		line := strings.TrimRight(string(peeked), "\r\n")
-		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
-			return line, lines, nil
-		}
-		if _, err := text.ReadSlice('\n'); err == bufio.ErrBufferFull {
-			if err := finishLine(text); err != nil {
-				return "", lines, err
-			}
-		} else if err != nil && err != io.EOF {
-			return "", lines, err
-		}
-		lines++
-	}
+// isHeader reports whether a line is the header of a CSV list.
+func isHeader(line string) bool {
+	fields, err := csv.NewReader(strings.NewReader(line)).Read()
+	return err == nil && slices.Contains(fields, "path")
 }
 
-// peekLine returns the next line, or as much of it as the buffer holds.
-func peekLine(text *bufio.Reader) ([]byte, error) {
-	for want := 256; ; want *= 4 {
-		want = min(want, text.Size())
-		b, err := text.Peek(want)
-		if i := bytes.IndexByte(b, '\n'); i >= 0 {
-			return b[:i+1], nil
-		}
-		if err == io.EOF || want == text.Size() {
-			return b, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-func finishLine(text *bufio.Reader) error {
-	for {
-		_, err := text.ReadSlice('\n')
-		if err == nil || err == io.EOF {
-			return nil
-		}
-		if err != bufio.ErrBufferFull {
-			return err
-		}
-	}
-}
-
-// listColumns splits a CSV header; nil if the line is not one.
-func listColumns(head string) []string {
-	fields, err := csv.NewReader(strings.NewReader(head)).Read()
-	if err != nil || !slices.Contains(fields, "path") {
-		return nil
-	}
-	return fields
-}
-
-func parseCSVList(text io.Reader, linesBefore int) ([]listRow, error) {
+func parseCSVList(text io.Reader, linesBefore int) (rows []listRow, err error) {
 	table, err := newTable(text, '#')
 	if err != nil {
 		return nil, err
 	}
-	var rows []listRow
-	for {
-		sample, line, err := table.next()
-		if err == io.EOF {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = table.each(func(sample Sample, line int) {
 		if sample.Path != "" {
 			rows = append(rows, listRow{line: line + linesBefore, sample: sample, labelled: table.label >= 0, csv: true})
 		}
-	}
+	})
+	return rows, err
 }
 
 func parsePlainList(text io.Reader, line int) ([]listRow, error) {

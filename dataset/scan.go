@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // ScanOptions narrows a Scan.
@@ -222,7 +224,7 @@ func (s *scanner) enter(f folder) error {
 func (s *scanner) readFolder(rel string) []fs.DirEntry {
 	entries, err := os.ReadDir(s.full(rel))
 	if err != nil {
-		s.problem(rel, fmt.Errorf("read folder %s: %w", orDot(rel), cause(err)))
+		s.problem(rel, fmt.Errorf("read folder %s: %w", cmp.Or(rel, "."), regularfile.Cause(err)))
 	}
 	return entries
 }
@@ -251,7 +253,7 @@ func (s *scanner) look(parent *folder, e fs.DirEntry) entry {
 	case e.IsDir():
 		info, err := os.Lstat(s.full(found.rel))
 		if err != nil {
-			found.err = fmt.Errorf("read folder %s: %w", found.rel, cause(err))
+			found.err = fmt.Errorf("read folder %s: %w", found.rel, regularfile.Cause(err))
 			break
 		}
 		s.inside(parent, &found, info)
@@ -282,7 +284,7 @@ func (s *scanner) follow(parent *folder, found *entry) {
 	case errors.Is(err, syscall.ELOOP):
 		found.err = fmt.Errorf("%s: symbolic link loop: it leads back to itself", rel)
 	case err != nil:
-		found.err = fmt.Errorf("follow symbolic link %s: %w", rel, cause(err))
+		found.err = fmt.Errorf("follow symbolic link %s: %w", rel, regularfile.Cause(err))
 	case info.IsDir() && s.opts.Symlinks == FollowFiles:
 		found.skip = "link"
 	case info.IsDir():
@@ -317,7 +319,7 @@ func (s *scanner) file(rel string) {
 	if kind == "" {
 		var err error
 		if kind, err = kindByContent(s.full(rel)); err != nil {
-			s.problem(rel, fmt.Errorf("look into %s: %w", rel, cause(err)))
+			s.problem(rel, fmt.Errorf("look into %s: %w", rel, regularfile.Cause(err)))
 			return
 		}
 	}
@@ -337,21 +339,4 @@ func firstFolder(rel string) string {
 		return ""
 	}
 	return class
-}
-
-// cause strips the full path from a path error, because the message already
-// names the entry.
-func cause(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
-}
-
-func orDot(rel string) string {
-	if rel == "" {
-		return "."
-	}
-	return rel
 }

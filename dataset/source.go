@@ -3,6 +3,8 @@ package dataset
 import (
 	"context"
 	"iter"
+	"maps"
+	"slices"
 )
 
 // A Source yields the samples of a folder or list in path order. A Source from
@@ -34,12 +36,7 @@ func (l Listing) Source() *Source {
 
 // outcome returns a copy of the listing without its samples.
 func (l Listing) outcome() Listing {
-	out := newListing(l.Root)
-	out.Problems = append(out.Problems, l.Problems...)
-	for kind, n := range l.Skipped {
-		out.Skipped[kind] = n
-	}
-	return out
+	return Listing{Root: l.Root, Problems: slices.Clone(l.Problems), Skipped: maps.Clone(l.Skipped)}
 }
 
 // Root returns the folder that paths are relative to.

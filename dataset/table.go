@@ -43,19 +43,24 @@ func newTable(r io.Reader, comment rune) (*table, error) {
 	return t, nil
 }
 
-// next returns the next row and its first line number, or io.EOF.
-func (t *table) next() (Sample, int, error) {
-	record, err := t.csv.Read()
-	if err != nil {
-		return Sample{}, 0, err
+// each calls use with every row and its first line number.
+func (t *table) each(use func(s Sample, line int)) error {
+	for {
+		record, err := t.csv.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line, _ := t.csv.FieldPos(0)
+		use(Sample{
+			Path:    field(record, t.path),
+			Label:   field(record, t.label),
+			Split:   field(record, t.split),
+			Session: field(record, t.session),
+		}, line)
 	}
-	line, _ := t.csv.FieldPos(0)
-	return Sample{
-		Path:    field(record, t.path),
-		Label:   field(record, t.label),
-		Split:   field(record, t.split),
-		Session: field(record, t.session),
-	}, line, nil
 }
 
 // field copies one cell, so that a row does not hold its whole line in memory.
@@ -92,7 +97,7 @@ func (l *lineLimiter) Read(p []byte) (int, error) {
 // ReadSamples reads the samples.csv of a feature folder: columns path and
 // label, and perhaps split and session, in any order. If escaped, paths and
 // labels are decoded with UnescapePath.
-func ReadSamples(r io.Reader, escaped bool) ([]Sample, error) {
+func ReadSamples(r io.Reader, escaped bool) (samples []Sample, err error) {
 	text, err := skipBOM(r)
 	if err != nil {
 		return nil, err
@@ -104,18 +109,11 @@ func ReadSamples(r io.Reader, escaped bool) ([]Sample, error) {
 	if t.label < 0 {
 		return nil, errors.New("no column \"label\" in the header; the first line must name the columns: path,label")
 	}
-	var samples []Sample
-	for {
-		s, _, err := t.next()
-		if err == io.EOF {
-			return samples, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = t.each(func(s Sample, _ int) {
 		if escaped {
 			s.Path, s.Label = UnescapePath(s.Path), UnescapePath(s.Label)
 		}
 		samples = append(samples, s)
-	}
+	})
+	return samples, err
 }

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // Rows are embeddings of images or of a feature folder, delivered one by one so
@@ -34,10 +34,7 @@ type Outcome struct {
 // HashRow returns the content hash of an embedding that has no file: the
 // SHA-256 of its little-endian float32 bytes.
 func HashRow(row []float32) [sha256.Size]byte {
-	raw := make([]byte, 0, 4*len(row))
-	for _, v := range row {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
+	raw, _ := binary.Append(nil, binary.LittleEndian, row) // a slice of numbers always encodes
 	return sha256.Sum256(raw)
 }
 
@@ -45,7 +42,7 @@ func HashRow(row []float32) [sha256.Size]byte {
 func HashRows(x blas32.General) [][sha256.Size]byte {
 	hashes := make([][sha256.Size]byte, x.Rows)
 	for i := range hashes {
-		hashes[i] = HashRow(x.Data[i*x.Stride : i*x.Stride+x.Cols])
+		hashes[i] = HashRow(dense.Row32(x, i))
 	}
 	return hashes
 }

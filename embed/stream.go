@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -99,23 +100,13 @@ func (s *Stream) validate() error {
 	return nil
 }
 
-func (s *Stream) workers() int {
-	if s.Workers > 0 {
-		return s.Workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
+func (s *Stream) workers() int { return cmp.Or(s.Workers, runtime.GOMAXPROCS(0)) }
 
 // windowPerWorker lets the other workers continue for a while when one photo
 // takes a hundred times longer than the rest.
 const windowPerWorker = 128
 
-func (s *Stream) window() int {
-	if s.Window > 0 {
-		return s.Window
-	}
-	return windowPerWorker * s.workers()
-}
+func (s *Stream) window() int { return cmp.Or(s.Window, windowPerWorker*s.workers()) }
 
 // Run computes the embeddings of samples, whose paths are relative to root (or
 // absolute), and calls emit with one Item each, in the order of samples, on the

@@ -1,6 +1,7 @@
 package extractor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,22 +62,17 @@ func (c Config) Validate() error {
 	if _, err := ort.ParseProvider(c.Provider); err != nil {
 		return fmt.Errorf("extractor.%w", err)
 	}
-	if err := oneOf("layout", c.Layout, Auto, LayoutNCHW, LayoutNHWC); err != nil {
-		return err
+	err := cmp.Or(
+		oneOf("layout", c.Layout, Auto, LayoutNCHW, LayoutNHWC),
+		oneOf("pool", c.Pool, Auto, PoolMean, PoolMax, PoolNone),
+		inRange("token", c.Token, 1<<20),
+		inRange("batch", c.Batch, maxBatch),
+		inRange("side", c.Side, maxSide),
+	)
+	if err == nil && c.Token > 0 && c.Pool != Auto {
+		err = fmt.Errorf("extractor.token %d: only pool auto picks a token, pool is %q", c.Token, c.Pool)
 	}
-	if err := oneOf("pool", c.Pool, Auto, PoolMean, PoolMax, PoolNone); err != nil {
-		return err
-	}
-	if err := inRange("token", c.Token, 1<<20); err != nil {
-		return err
-	}
-	if c.Token > 0 && c.Pool != Auto {
-		return fmt.Errorf("extractor.token %d: only pool auto picks a token, pool is %q", c.Token, c.Pool)
-	}
-	if err := inRange("batch", c.Batch, maxBatch); err != nil {
-		return err
-	}
-	return inRange("side", c.Side, maxSide)
+	return err
 }
 
 func oneOf(key, value string, allowed ...string) error {

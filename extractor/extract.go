@@ -38,7 +38,7 @@ func (e *Extractor) Extract(dst blas32.General, pixels []float32) error {
 	if e.session == nil {
 		return fmt.Errorf("backbone %s: %w", e.name, ErrClosed)
 	}
-	s, err := e.slots.take(side)
+	s, err := e.take(side)
 	if err != nil {
 		return fmt.Errorf("backbone %s: %w", e.name, err)
 	}

@@ -1,6 +1,7 @@
 package extractor
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,7 +23,7 @@ type Extractor struct {
 	meta   map[string]string
 	sha256 string
 	dim    int
-	slots  *slots
+	slots  slots
 
 	running sync.RWMutex // Extract reads, Close writes
 	session *ort.Session // nil after Close
@@ -62,7 +63,7 @@ func open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extract
 	p.model = nil // the session has its own copy
 	sum := sha256.Sum256(modelBytes)
 	e := &Extractor{rt: rt, name: name, cfg: cfg, plan: p, meta: m.Metadata, sha256: hex.EncodeToString(sum[:]), session: session}
-	e.slots = newSlots(rt, session, p, cfg)
+	e.slots.shapes = map[int][]int64{}
 	if err := e.probe(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -71,14 +72,10 @@ func open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extract
 
 // probe runs the model once and sets d.
 func (e *Extractor) probe() error {
-	side := e.plan.side
-	if side == 0 {
-		side = defaultSide
-	}
-	s, err := e.slots.take(side)
+	s, err := e.take(cmp.Or(e.plan.side, defaultSide))
 	if err != nil {
 		if e.plan.side == 0 {
-			return fmt.Errorf("does not run at %d pixels a side, and does not fix its side: set extractor.side: %w", side, err)
+			return fmt.Errorf("does not run at %d pixels a side, and does not fix its side: set extractor.side: %w", defaultSide, err)
 		}
 		return err
 	}

@@ -1,16 +1,16 @@
 package extractor
 
-import "github.com/seed-90d10d51/pipeline/internal/onnx"
+import (
+	"cmp"
+
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+)
 
 // Graph adds to g what Extract does after the model: it reads a tensor of the
 // model by name and returns the embeddings (n×d float32). If the model takes
 // any side, the graph is for images of Side, or of 224 pixels.
 func (e *Extractor) Graph(g *onnx.Graph) (string, error) {
-	side := e.plan.side
-	if side == 0 {
-		side = defaultSide
-	}
-	s, err := e.slots.take(side)
+	s, err := e.take(cmp.Or(e.plan.side, defaultSide))
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,7 @@ package extractor
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort"
@@ -18,40 +19,38 @@ type slot struct {
 // slots is a pool of slots, one per concurrent call. A sync.Pool would drop
 // them without freeing the library's memory.
 type slots struct {
-	rt      *ort.Runtime
-	session *ort.Session
-	plan    plan
-	cfg     Config
-
 	mu     sync.Mutex
 	free   []*slot
 	shapes map[int][]int64 // output shape by side
 }
 
-func newSlots(rt *ort.Runtime, session *ort.Session, p plan, cfg Config) *slots {
-	return &slots{rt: rt, session: session, plan: p, cfg: cfg, shapes: map[int][]int64{}}
-}
-
 // take returns a slot for the side; the caller puts it back.
-func (s *slots) take(side int) (*slot, error) {
-	if free := s.takeFree(side); free != nil {
+func (e *Extractor) take(side int) (*slot, error) {
+	if free := e.slots.take(side); free != nil {
 		return free, nil
 	}
-	return s.make(side)
+	in, err := e.newInput(side)
+	if err != nil {
+		return nil, err
+	}
+	made, err := e.complete(side, in)
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return made, nil
 }
 
-func (s *slots) takeFree(side int) *slot {
+// take returns a free slot for the side, or nil.
+func (s *slots) take(side int) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, free := range s.free {
-		if free.side == side {
-			last := len(s.free) - 1
-			s.free[i] = s.free[last]
-			s.free = s.free[:last]
-			return free
-		}
+	i := slices.IndexFunc(s.free, func(free *slot) bool { return free.side == side })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	free := s.free[i]
+	s.free = slices.Delete(s.free, i, i+1)
+	return free
 }
 
 func (s *slots) put(free *slot) {
@@ -60,62 +59,50 @@ func (s *slots) put(free *slot) {
 	s.free = append(s.free, free)
 }
 
-func (s *slots) make(side int) (*slot, error) {
-	in, err := s.newInput(side)
+func (e *Extractor) complete(side int, in *ort.Tensor) (*slot, error) {
+	shape, err := e.outputShape(side, in)
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.complete(side, in)
+	r, err := newReduction(shape, e.plan.batch, e.plan.layout, e.cfg)
 	if err != nil {
-		return nil, errors.Join(err, in.Close())
+		return nil, fmt.Errorf("output %q: %w", e.plan.tensor, err)
 	}
-	return made, nil
-}
-
-func (s *slots) complete(side int, in *ort.Tensor) (*slot, error) {
-	shape, err := s.outputShape(side, in)
+	out, err := e.rt.NewTensor(shape...)
 	if err != nil {
-		return nil, err
-	}
-	r, err := newReduction(shape, s.plan.batch, s.plan.layout, s.cfg)
-	if err != nil {
-		return nil, fmt.Errorf("output %q: %w", s.plan.tensor, err)
-	}
-	out, err := s.rt.NewTensor(shape...)
-	if err != nil {
-		return nil, fmt.Errorf("output %q: %w", s.plan.tensor, err)
+		return nil, fmt.Errorf("output %q: %w", e.plan.tensor, err)
 	}
 	return &slot{side: side, in: in, out: out, reduction: r}, nil
 }
 
-func (s *slots) newInput(side int) (*ort.Tensor, error) {
-	n, a := int64(s.plan.batch), int64(side)
+func (e *Extractor) newInput(side int) (*ort.Tensor, error) {
+	n, a := int64(e.plan.batch), int64(side)
 	shape := []int64{n, 3, a, a}
-	if s.plan.layout == LayoutNHWC {
+	if e.plan.layout == LayoutNHWC {
 		shape = []int64{n, a, a, 3}
 	}
-	if s.plan.half {
-		return s.rt.NewHalfTensor(shape...)
+	if e.plan.half {
+		return e.rt.NewHalfTensor(shape...)
 	}
-	return s.rt.NewTensor(shape...)
+	return e.rt.NewTensor(shape...)
 }
 
 // outputShape runs the model once per side.
-func (s *slots) outputShape(side int, in *ort.Tensor) ([]int64, error) {
-	s.mu.Lock()
-	shape := s.shapes[side]
-	s.mu.Unlock()
+func (e *Extractor) outputShape(side int, in *ort.Tensor) ([]int64, error) {
+	e.slots.mu.Lock()
+	shape := e.slots.shapes[side]
+	e.slots.mu.Unlock()
 	if shape != nil {
 		return shape, nil
 	}
-	shapes, err := s.session.Shapes([]*ort.Tensor{in}, 1)
+	shape, err := e.session.Shape(in)
 	if err != nil {
-		return nil, fmt.Errorf("running the model on %d×3×%d×%d: %w", s.plan.batch, side, side, err)
+		return nil, fmt.Errorf("running the model on %d×3×%d×%d: %w", e.plan.batch, side, side, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.shapes[side] = shapes[0]
-	return shapes[0], nil
+	e.slots.mu.Lock()
+	defer e.slots.mu.Unlock()
+	e.slots.shapes[side] = shape
+	return shape, nil
 }
 
 // close frees the slots that are not in use.

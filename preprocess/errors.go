@@ -6,6 +6,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/image/bmp"
@@ -44,12 +45,8 @@ func decodeError(f format, err error) error {
 }
 
 func hasKind(err error) bool {
-	for _, kind := range []error{ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
+	kinds := []error{ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt}
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // isTruncated also checks the text, because image/gif and x/image do not wrap

@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"bytes"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -10,14 +9,7 @@ import (
 
 // planJPEG decodes the stored channels with image/jpeg; rasters that follow
 // libjpeg do upsampling and colour conversion.
-func planJPEG(file []byte, b *Budget) (p plan, err error) {
-	c, err := jpeg.DecodeConfig(bytes.NewReader(file))
-	if err != nil {
-		return p, err
-	}
-	if err := b.checkSize(formatJPEG, c.Width, c.Height); err != nil {
-		return p, err
-	}
+func planJPEG(file []byte, c image.Config) (p plan, err error) {
 	h, err := readJPEGHeader(file)
 	if err != nil {
 		return p, err
@@ -39,7 +31,7 @@ func planJPEG(file []byte, b *Budget) (p plan, err error) {
 		}
 		return jpegRaster(h, m)
 	}
-	return plan{width: c.Width, height: c.Height, bytes: h.goBytes(), open: open}, nil
+	return plan{bytes: h.goBytes(), open: open}, nil
 }
 
 // goBytes is what image/jpeg and the rasters allocate: the channels in whole
@@ -108,11 +100,10 @@ type colourRow func(dst, luma []byte, chroma []uint32)
 
 // A ycbcrRaster upsamples and converts three channels.
 type ycbcrRaster struct {
-	width, height int
-	luma, cb, cr  plane
-	upsample      upsampler
-	convert       colourRow
-	chroma        []uint32
+	luma, cb, cr plane
+	upsample     upsampler
+	convert      colourRow
+	chroma       []uint32
 }
 
 func newYCbCrRaster(h *jpegHeader, m *image.YCbCr) (raster, error) {
@@ -121,7 +112,6 @@ func newYCbCrRaster(h *jpegHeader, m *image.YCbCr) (raster, error) {
 	}
 	across, down := h.factors(1)
 	r := &ycbcrRaster{
-		width: h.width, height: h.height,
 		luma:    newPlane(m.Y, m.YStride, h.width, h.height, 1, 1),
 		cb:      newPlane(m.Cb, m.CStride, h.width, h.height, across, down),
 		cr:      newPlane(m.Cr, m.CStride, h.width, h.height, across, down),
@@ -130,12 +120,16 @@ func newYCbCrRaster(h *jpegHeader, m *image.YCbCr) (raster, error) {
 	if h.isRGB() {
 		r.convert = rgbRow
 	}
-	r.upsample = libjpegUpsampler(across, down, r.cb.width)
-	r.chroma = make([]uint32, r.cb.width*across)
+	r.prepare(across, down)
 	return r, nil
 }
 
-func (r *ycbcrRaster) size() (width, height int) { return r.width, r.height }
+func (r *ycbcrRaster) prepare(across, down int) {
+	r.upsample = libjpegUpsampler(across, down, r.cb.width)
+	r.chroma = make([]uint32, r.cb.width*across)
+}
+
+func (r *ycbcrRaster) size() (width, height int) { return r.luma.width, r.luma.height }
 
 func (r *ycbcrRaster) row(dst []byte, y, x0, x1 int) {
 	r.upsample(r.chroma, r.cb, r.cr, y)
@@ -159,7 +153,6 @@ func newCMYKRaster(h *jpegHeader, m *image.CMYK) (raster, error) {
 	}
 	across, down := h.factors(1)
 	r := &cmykRaster{cmy: make([]byte, 3*h.width)}
-	r.width, r.height = h.width, h.height
 	r.luma = extract(m, h, 0, 1, 1)
 	r.cb = extract(m, h, 1, across, down)
 	r.cr = extract(m, h, 2, across, down)
@@ -168,8 +161,7 @@ func newCMYKRaster(h *jpegHeader, m *image.CMYK) (raster, error) {
 	if h.isYCCK() {
 		r.convert, r.flip = ycbcrRow, 0
 	}
-	r.upsample = libjpegUpsampler(across, down, r.cb.width)
-	r.chroma = make([]uint32, r.cb.width*across)
+	r.prepare(across, down)
 	return r, nil
 }
 

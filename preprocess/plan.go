@@ -3,10 +3,14 @@ package preprocess
 import (
 	"bytes"
 	"encoding/binary"
+	"image"
 	"image/gif"
+	"image/jpeg"
 	"image/png"
+	"io"
 
 	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
 )
 
 // A plan is how a file is to be decoded, and what that takes.
@@ -30,7 +34,7 @@ func planFile(file []byte, b *Budget) (p plan, err error) {
 	if f, err = identify(file); err != nil {
 		return p, err
 	}
-	if p, err = planner(f)(file, b); err != nil {
+	if p, err = planFormat(f, file, b); err != nil {
 		return p, decodeError(f, err)
 	}
 	p.format = f
@@ -38,20 +42,49 @@ func planFile(file []byte, b *Budget) (p plan, err error) {
 	return p, nil
 }
 
-func planner(f format) func(file []byte, b *Budget) (plan, error) {
+func planFormat(f format, file []byte, b *Budget) (p plan, err error) {
+	if f == formatWebP {
+		return planWebP(file, b)
+	}
+	header, planIt := codec(f)
+	c, err := header(bytes.NewReader(file))
+	if err != nil {
+		return p, err
+	}
+	if err := b.checkSize(f, c.Width, c.Height); err != nil {
+		return p, err
+	}
+	p, err = planIt(file, c)
+	p.width, p.height = c.Width, c.Height
+	return p, err
+}
+
+// codec returns what reads the header of a format, and what plans the rest of a
+// file.
+func codec(f format) (header func(io.Reader) (image.Config, error), planIt func([]byte, image.Config) (plan, error)) {
 	switch f {
 	case formatJPEG:
-		return planJPEG
-	case formatWebP:
-		return planWebP
+		return jpeg.DecodeConfig, planJPEG
 	case formatGIF:
-		return planGIF
+		return gif.DecodeConfig, planGIF
 	case formatPNG:
-		return planPNG
+		return png.DecodeConfig, planPNG
 	case formatBMP:
-		return planBMP
+		return bmp.DecodeConfig, planBMP
 	default:
-		return planTIFF
+		return tiff.DecodeConfig, planTIFF
+	}
+}
+
+// opener returns what opens a file whose decoder returns one of the layouts of
+// newRaster.
+func opener(file []byte, decode func(io.Reader) (image.Image, error)) func() (raster, error) {
+	return func() (raster, error) {
+		m, err := decode(bytes.NewReader(file))
+		if err != nil {
+			return nil, err
+		}
+		return newRaster(m)
 	}
 }
 
@@ -66,14 +99,7 @@ func pixels(width, height int) int64 { return int64(width) * int64(height) }
 
 // planPNG: interlaced pictures are decoded in passes of their own, which
 // together have as many pixels as the picture; rows are read twice.
-func planPNG(file []byte, b *Budget) (p plan, err error) {
-	c, err := png.DecodeConfig(bytes.NewReader(file))
-	if err != nil {
-		return p, err
-	}
-	if err := b.checkSize(formatPNG, c.Width, c.Height); err != nil {
-		return p, err
-	}
+func planPNG(file []byte, c image.Config) (plan, error) {
 	const depthAt, kindAt, interlaceAt = 24, 25, 28 // of IHDR, the first chunk
 	const grey, palette = 0, 3
 	perPixel := int64(4)
@@ -90,58 +116,20 @@ func planPNG(file []byte, b *Budget) (p plan, err error) {
 	}
 	channels := map[byte]int64{2: 3, 4: 2, 6: 4}[file[kindAt]]
 	row := int64(c.Width)*max(1, channels)*int64(file[depthAt])/8 + 64
-	return plan{
-		width: c.Width, height: c.Height,
-		bytes: passes*perPixel*pixels(c.Width, c.Height) + rows*row,
-		open: func() (raster, error) {
-			m, err := png.Decode(bytes.NewReader(file))
-			if err != nil {
-				return nil, err
-			}
-			return newRaster(m)
-		},
-	}, nil
+	return plan{bytes: passes*perPixel*pixels(c.Width, c.Height) + rows*row, open: opener(file, png.Decode)}, nil
 }
 
-func planBMP(file []byte, b *Budget) (p plan, err error) {
-	c, err := bmp.DecodeConfig(bytes.NewReader(file))
-	if err != nil {
-		return p, err
-	}
-	if err := b.checkSize(formatBMP, c.Width, c.Height); err != nil {
-		return p, err
-	}
+func planBMP(file []byte, c image.Config) (plan, error) {
 	const depthAt = 28
 	perPixel := int64(4)
 	if binary.LittleEndian.Uint16(file[depthAt:]) <= 8 {
 		perPixel = 1
 	}
-	return plan{
-		width: c.Width, height: c.Height,
-		bytes: perPixel*pixels(c.Width, c.Height) + 4*int64(c.Width),
-		open: func() (raster, error) {
-			m, err := bmp.Decode(bytes.NewReader(file))
-			if err != nil {
-				return nil, err
-			}
-			return newRaster(m)
-		},
-	}, nil
+	return plan{bytes: perPixel*pixels(c.Width, c.Height) + 4*int64(c.Width), open: opener(file, bmp.Decode)}, nil
 }
 
 // planGIF: the frame may be as large as the canvas, and is copied if it is
 // interlaced.
-func planGIF(file []byte, b *Budget) (p plan, err error) {
-	c, err := gif.DecodeConfig(bytes.NewReader(file))
-	if err != nil {
-		return p, err
-	}
-	if err := b.checkSize(formatGIF, c.Width, c.Height); err != nil {
-		return p, err
-	}
-	return plan{
-		width: c.Width, height: c.Height,
-		bytes: 2 * pixels(c.Width, c.Height),
-		open:  func() (raster, error) { return openGIF(file, c) },
-	}, nil
+func planGIF(file []byte, c image.Config) (plan, error) {
+	return plan{bytes: 2 * pixels(c.Width, c.Height), open: func() (raster, error) { return openGIF(file, c) }}, nil
 }

@@ -15,11 +15,8 @@ type Preprocessor struct {
 	jpeg    JPEGDecoder // nil for Go's
 	filter  filter
 	value   [3][256]float32 // normalised value of each level, per channel
-	scratch sync.Pool       // of *scratch
+	scratch sync.Pool       // of *resampler, the working memory of one call of Tensor
 }
-
-// scratch is the working memory of one call of Tensor.
-type scratch struct{ resampler resampler }
 
 // keepBytes is the most scratch memory that is kept for the next picture.
 const keepBytes = 4 << 20
@@ -45,7 +42,7 @@ func NewNative(spec Spec, b *Budget, native JPEGDecoder) (*Preprocessor, error) 
 		}
 		p.jpeg = native
 	}
-	p.scratch.New = func() any { return new(scratch) }
+	p.scratch.New = func() any { return new(resampler) }
 	for c := range p.value {
 		mean, std := float32(spec.Mean[c]), float32(spec.Std[c])
 		for v := range p.value[c] {
@@ -71,7 +68,7 @@ func (p *Preprocessor) Tensor(ctx context.Context, dst []float32, file []byte) e
 	}
 	return p.decode(ctx, file, p.spec.Size, p.upright(file, func(w, h int) int64 {
 		return p.spec.geometry(w, h).bytes(p.filter, w, h)
-	}, func(r raster, s *scratch) {
+	}, func(r raster, s *resampler) {
 		p.resampleTo(dst, r, p.spec.geometry(r.size()), s)
 	}))
 }
@@ -108,7 +105,7 @@ func (p *Preprocessor) decode(ctx context.Context, file []byte, size int, c cons
 // upright returns a consumer that applies the orientation of a file before it
 // uses the picture. Only a rotation needs the full picture: Pillow's two passes
 // do not commute with it to the last bit.
-func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64, use func(r raster, s *scratch)) consumer {
+func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64, use func(r raster, s *resampler)) consumer {
 	o, need := 1, int64(0)
 	return consumer{
 		bytes: func(n plan) int64 {
@@ -128,7 +125,7 @@ func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64,
 			if o != 1 {
 				r = upright(r, o)
 			}
-			s := p.scratch.Get().(*scratch)
+			s := p.scratch.Get().(*resampler)
 			use(r, s)
 			if need <= keepBytes {
 				p.scratch.Put(s)
@@ -146,7 +143,7 @@ func (p *Preprocessor) FromImage(dst []float32, img *Image) error {
 	if err := img.check(); err != nil {
 		return err
 	}
-	s := p.scratch.Get().(*scratch)
+	s := p.scratch.Get().(*resampler)
 	defer p.scratch.Put(s)
 	p.resampleTo(dst, img, p.spec.geometry(img.size()), s)
 	return nil
@@ -160,9 +157,9 @@ func (p *Preprocessor) checkLength(dst []float32) error {
 	return nil
 }
 
-func (p *Preprocessor) resampleTo(dst []float32, r raster, g geometry, s *scratch) {
+func (p *Preprocessor) resampleTo(dst []float32, r raster, g geometry, s *resampler) {
 	area := g.side * g.side
-	s.resampler.run(r, p.filter, g, func(y int, rgb []byte) {
+	s.run(r, p.filter, g, func(y int, rgb []byte) {
 		at := y * g.side
 		p.normalise(dst[at:][:g.side], dst[area+at:][:g.side], dst[2*area+at:][:g.side], rgb)
 	})

@@ -2,11 +2,13 @@ package preprocess
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -69,14 +71,7 @@ func presets() map[string]Spec {
 }
 
 // Presets returns the names that Preset knows, sorted.
-func Presets() []string {
-	names := make([]string, 0, 3)
-	for name := range presets() {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
-}
+func Presets() []string { return slices.Sorted(maps.Keys(presets())) }
 
 // Preset returns a named Spec: "imagenet" (torchvision and timm ResNets),
 // "clip" (OpenAI and OpenCLIP) or "vit-0.5" (timm's augreg ViTs). All are
@@ -104,51 +99,22 @@ func ParseSpec(text []byte) (Spec, error) {
 }
 
 // Side returns the side of the square tensor in pixels.
-func (s Spec) Side() int {
-	if s.Crop > 0 {
-		return s.Crop
-	}
-	return s.Size
-}
+func (s Spec) Side() int { return cmp.Or(s.Crop, s.Size) }
 
 // Validate returns an error that names the first field out of range.
 func (s Spec) Validate() error {
-	for _, check := range []func() error{s.checkResize, s.checkSides, s.checkInterpolation, s.checkMoments, s.checkJPEG} {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s Spec) checkResize() error {
-	if s.Resize != ResizeShorter && s.Resize != ResizeExact {
+	switch {
+	case s.Resize != ResizeShorter && s.Resize != ResizeExact:
 		return fieldError("resize", fmt.Sprintf("%q", s.Resize), `"shorter" or "exact"`)
-	}
-	return nil
-}
-
-func (s Spec) checkSides() error {
-	if s.Size < 1 || s.Size > maxSide {
+	case s.Size < 1 || s.Size > maxSide:
 		return fieldError("size", s.Size, fmt.Sprintf("1 to %d", maxSide))
-	}
-	if s.Crop < 0 || s.Crop > s.Size {
+	case s.Crop < 0 || s.Crop > s.Size:
 		return fieldError("crop", s.Crop, fmt.Sprintf("0 to size (%d)", s.Size))
-	}
-	if s.Crop == 0 && s.Resize == ResizeShorter {
+	case s.Crop == 0 && s.Resize == ResizeShorter:
 		return fieldError("crop", s.Crop, fmt.Sprintf("1 to size (%d) when resize is \"shorter\"", s.Size))
-	}
-	return nil
-}
-
-func (s Spec) checkInterpolation() error {
-	if s.Interpolation != Bicubic && s.Interpolation != Bilinear {
+	case s.Interpolation != Bicubic && s.Interpolation != Bilinear:
 		return fieldError("interpolation", fmt.Sprintf("%q", s.Interpolation), `"bicubic" or "bilinear"`)
 	}
-	return nil
-}
-
-func (s Spec) checkMoments() error {
 	for c := range 3 {
 		if m := s.Mean[c]; math.IsNaN(m) || math.Abs(m) > 255 {
 			return fieldError(fmt.Sprintf("mean[%d]", c), m, "−255 to 255")
@@ -157,7 +123,7 @@ func (s Spec) checkMoments() error {
 			return fieldError(fmt.Sprintf("std[%d]", c), d, "1e-6 to 255")
 		}
 	}
-	return nil
+	return s.checkJPEG()
 }
 
 func fieldError(field string, value any, allowed string) error {

@@ -32,20 +32,12 @@ const (
 // planTIFF decodes the first page. It works around two faults of x/image/tiff,
 // which reads separate planes as interleaved ones, and with fax compression
 // inverts pictures whose zero is black.
-func planTIFF(file []byte, b *Budget) (p plan, err error) {
-	c, err := tiff.DecodeConfig(bytes.NewReader(file))
-	if err != nil {
-		return p, err
-	}
-	if err := b.checkSize(formatTIFF, c.Width, c.Height); err != nil {
-		return p, err
-	}
+func planTIFF(file []byte, c image.Config) (p plan, err error) {
 	tags := tiffTags(file)
 	if tags[tagPlanar] == separatePlanes && tags[tagPhotometric] > blackIsZero {
 		return p, fmt.Errorf("decode TIFF: %w: separate colour planes; convert it to JPEG or PNG", ErrFormat)
 	}
 	return plan{
-		width: c.Width, height: c.Height,
 		bytes: tiffBytes(c, tags, int64(len(file))),
 		open:  func() (raster, error) { return openTIFF(file, tags) },
 	}, nil

@@ -40,15 +40,22 @@ func replicate(across, down int) upsampler {
 // upsampleDown is h1v2_fancy_upsample: ¾ of the nearer row, ¼ of the farther,
 // rounded down in upper rows and up in lower ones.
 func upsampleDown(dst []uint32, cb, cr plane, y int) {
-	near, far, bias := y>>1, y>>1-1, uint32(0x00010001)
-	if y&1 == 1 {
-		far, bias = near+1, 0x00020002
-	}
-	b0, b1, r0, r1 := cb.line(near), cb.line(far), cr.line(near), cr.line(far)
+	bias := uint32(0x00010001 << (y & 1))
+	b0, b1, r0, r1 := twoLines(cb, cr, y)
 	dst, b1, r0, r1 = dst[:len(b0)], b1[:len(b0)], r0[:len(b0)], r1[:len(b0)]
 	for i := range b0 {
 		dst[i] = (columnSum(b0, b1, r0, r1, i) + bias) >> 2 & chromaMask
 	}
+}
+
+// twoLines returns the nearer and the farther row of each plane, of half height,
+// at row y of the picture.
+func twoLines(cb, cr plane, y int) (b0, b1, r0, r1 []byte) {
+	near, far := y>>1, y>>1-1
+	if y&1 == 1 {
+		far = near + 1
+	}
+	return cb.line(near), cb.line(far), cr.line(near), cr.line(far)
 }
 
 // columnSum returns three times the nearer row plus the farther one.
@@ -77,11 +84,7 @@ func upsampleAcross(dst []uint32, cb, cr plane, y int) {
 // upsampleBoth is h2v2_fancy_upsample: rows are merged ¾ : ¼ first, without
 // rounding, then columns.
 func upsampleBoth(dst []uint32, cb, cr plane, y int) {
-	near, far := y>>1, y>>1-1
-	if y&1 == 1 {
-		far = near + 1
-	}
-	b0, b1, r0, r1 := cb.line(near), cb.line(far), cr.line(near), cr.line(far)
+	b0, b1, r0, r1 := twoLines(cb, cr, y)
 	n := len(b0)
 	dst, b1, r0, r1 = dst[:2*n], b1[:n], r0[:n], r1[:n]
 	this := columnSum(b0, b1, r0, r1, 0)

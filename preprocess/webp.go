@@ -249,8 +249,7 @@ func newLossyRaster(m *image.YCbCr, alpha []byte, alphaStride int) *lossyRaster 
 		chroma: make([]uint32, 2*((w+1)/2)),
 	}
 	if alpha != nil {
-		a := newPlane(alpha, alphaStride, w, h, 1, 1)
-		r.alpha = &a
+		r.alpha = new(newPlane(alpha, alphaStride, w, h, 1, 1))
 	}
 	return r
 }
@@ -274,11 +273,7 @@ func (r *lossyRaster) row(dst []byte, y, x0, x1 int) {
 // upsampleWebP is libwebp's UpsampleRgbLinePair (src/dsp/upsampling.c): the
 // triangle filter (9, 3, 3, 1)/16, via two rounded diagonals.
 func upsampleWebP(dst []uint32, cb, cr plane, y int) {
-	near, far := y>>1, y>>1-1
-	if y&1 == 1 {
-		far = near + 1
-	}
-	b0, b1, r0, r1 := cb.line(near), cb.line(far), cr.line(near), cr.line(far)
+	b0, b1, r0, r1 := twoLines(cb, cr, y)
 	n := len(b0)
 	dst, b1, r0, r1 = dst[:2*n], b1[:n], r0[:n], r1[:n]
 	left, leftFar := uint32(b0[0])|uint32(r0[0])<<16, uint32(b1[0])|uint32(r1[0])<<16

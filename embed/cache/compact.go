@@ -22,40 +22,16 @@ func (x *Index) acquire() error {
 	if x.writer != nil {
 		return nil
 	}
-	if err := os.MkdirAll(x.dir, 0o755); err != nil {
-		return err
-	}
 	if x.records > 2*len(x.entries)+staleRecords {
 		if err := x.compact(); err != nil {
 			return err
 		}
 	}
-	for n := 1; ; n++ {
-		slot := slotName(n)
-		lock, err := lockSlot(x.dir, slot)
-		if err != nil {
-			return err
-		}
-		if lock == nil {
-			continue
-		}
-		w, _, err := openRecords(x.path(slot), indexFormat(), 0, math.MaxInt)
-		if err == nil {
-			x.writer, x.lock = w, lock
-			return nil
-		}
-		if err := errors.Join(lock.Close(), skipNewer(err)); err != nil {
-			return err
-		}
-	}
-}
-
-// skipNewer ignores the error about a file of a newer version.
-func skipNewer(err error) error {
-	if errors.Is(err, errNewer) {
-		return nil
-	}
-	return err
+	return firstSlot(x.dir, func(slot string, lock *flock.Flock) (err error) {
+		x.lock = lock
+		x.writer, err = openRecords(x.path(slot), indexFormat(), 0, math.MaxInt)
+		return err
+	})
 }
 
 // compact replaces all files by one with the newest entry of each path. It does

@@ -198,15 +198,14 @@ func (x *Index) write(d pathDigest, e indexEntry) error {
 		err = x.writer.append(e.payload(d))
 	}
 	switch {
+	case err == nil:
+		x.records++
 	case unwritable(err):
 		x.readOnly = true
 		x.log.Warn("path index cannot be written; continuing read-only", "folder", x.dir, "reason", err)
 		return nil
-	case err != nil:
-		return writeError(x.dir, err)
 	}
-	x.records++
-	return nil
+	return writeError(x.dir, err)
 }
 
 // Close makes the recorded entries durable.
@@ -220,8 +219,5 @@ func (x *Index) Close() error {
 	if x.writer == nil {
 		return nil
 	}
-	if err := errors.Join(x.writer.close(), x.lock.Close()); err != nil {
-		return writeError(x.dir, err)
-	}
-	return nil
+	return writeError(x.dir, errors.Join(x.writer.close(), x.lock.Close()))
 }

@@ -6,27 +6,21 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // ErrFileChanged means that a file changed while it was read.
 var ErrFileChanged = errors.New("the file changed while it was read; run again when it is complete")
 
-var errNotRegular = errors.New("not a regular file")
-
 // Stat returns the state of a file without reading it.
 func Stat(abs string) (FileState, error) {
 	info, err := os.Stat(abs)
-	if err != nil {
+	switch {
+	case err != nil:
 		return FileState{}, bare(err)
-	}
-	return checked(info)
-}
-
-// checked rejects, before reading, what is not a regular file.
-func checked(info fs.FileInfo) (FileState, error) {
-	if !info.Mode().IsRegular() {
-		return FileState{}, errNotRegular
+	case !info.Mode().IsRegular():
+		return FileState{}, regularfile.ErrNotRegular
 	}
 	return stateOf(info), nil
 }
@@ -34,7 +28,10 @@ func checked(info fs.FileInfo) (FileState, error) {
 // bare strips the path from an error, because the caller names it.
 func bare(err error) error {
 	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	switch {
+	case errors.Is(err, regularfile.ErrNotRegular):
+		return regularfile.ErrNotRegular
+	case errors.As(err, &pathErr):
 		return fmt.Errorf("cannot be read: %w", pathErr.Err)
 	}
 	return err
@@ -55,32 +52,26 @@ func ReadStable(abs string, buf []byte, size int64) ([]byte, FileState, error) {
 	return buf[:0], FileState{}, ErrFileChanged
 }
 
-func readOnce(abs string, buf []byte, size int64) ([]byte, FileState, error) {
-	// Does not block: what was a file may be a pipe by now.
-	f, err := os.OpenFile(abs, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func readOnce(abs string, buf []byte, size int64) (content []byte, before FileState, err error) {
+	f, _, err := regularfile.Open(abs)
 	if err != nil {
-		return buf[:0], FileState{}, bare(err)
+		return buf[:0], before, bare(err)
 	}
 	defer f.Close()
-	before, err := openState(f)
-	if err == nil && before.Size > size {
-		err = ErrFileChanged
+	if before, err = openState(f); err != nil {
+		return buf[:0], before, err
 	}
-	if err != nil {
-		return buf[:0], FileState{}, err
+	if before.Size > size {
+		return buf[:0], before, ErrFileChanged
 	}
-	buf, err = readSize(f, buf, before.Size)
-	if err != nil {
-		return buf[:0], FileState{}, err
+	if buf, err = readSize(f, buf, before.Size); err != nil {
+		return buf, before, err
 	}
 	after, err := openState(f)
 	if err == nil && after != before {
 		err = ErrFileChanged
 	}
-	if err != nil {
-		return buf[:0], FileState{}, err
-	}
-	return buf, before, nil
+	return buf, before, err
 }
 
 func openState(f *os.File) (FileState, error) {
@@ -88,7 +79,7 @@ func openState(f *os.File) (FileState, error) {
 	if err != nil {
 		return FileState{}, bare(err)
 	}
-	return checked(info)
+	return stateOf(info), nil
 }
 
 // readSize reads exactly size bytes, and checks whether there are more.

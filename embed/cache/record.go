@@ -66,6 +66,7 @@ func (f recordFormat) parseHeader(b []byte) (dim int, err error) {
 
 // recordState is the result of read.
 type recordState struct {
+	headed  bool // not empty
 	dim     int
 	records int // complete ones, including damaged ones
 	damaged int
@@ -88,6 +89,7 @@ func (f recordFormat) read(r io.Reader, each func(i int, payload []byte)) (recor
 	if s.dim, err = f.parseHeader(head); err != nil {
 		return s, err
 	}
+	s.headed = true
 	record := make([]byte, f.recordBytes())
 	for ; ; s.records++ {
 		if _, err := io.ReadFull(in, record); err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -114,26 +116,28 @@ type recordWriter struct {
 
 // openRecords opens path for appending after its complete records (at most
 // limit of them) and truncates the rest. A file with a damaged header is
-// started over.
-func openRecords(path string, format recordFormat, dim, limit int) (*recordWriter, recordState, error) {
+// started over; one of another dimension or a newer version is left alone.
+func openRecords(path string, format recordFormat, dim, limit int) (*recordWriter, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, recordState{}, err
+		return nil, err
 	}
 	w := &recordWriter{format: format, f: f}
 	state, err := format.read(f, func(int, []byte) {})
-	if errors.Is(err, errHeader) {
-		state, err = recordState{}, nil
-	}
-	if err == nil {
+	switch {
+	case errors.Is(err, errHeader):
+		err = w.trim(dim)
+	case err == nil && state.headed && state.dim != dim:
+		err = errOtherSlot
+	case err == nil:
 		w.records = min(state.records, limit)
 		err = w.trim(dim)
 	}
 	if err != nil {
 		f.Close()
-		return nil, state, err
+		return nil, err
 	}
-	return w, state, nil
+	return w, nil
 }
 
 func (w *recordWriter) trim(dim int) error {

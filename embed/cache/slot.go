@@ -31,6 +31,31 @@ func lockSlot(dir, slot string) (*flock.Flock, error) {
 	return lock, nil
 }
 
+// errOtherSlot, like errNewer, means that a writer must use another slot.
+var errOtherSlot = errors.New("file of another kind")
+
+// firstSlot locks the first slot that no other writer has and that open accepts.
+func firstSlot(dir string, open func(slot string, lock *flock.Flock) error) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		lock, err := lockSlot(dir, slotName(n))
+		if err != nil {
+			return err
+		}
+		if lock == nil {
+			continue
+		}
+		if err = open(slotName(n), lock); err == nil {
+			return nil
+		}
+		if closeErr := lock.Close(); closeErr != nil || !errors.Is(err, errOtherSlot) && !errors.Is(err, errNewer) {
+			return errors.Join(err, closeErr)
+		}
+	}
+}
+
 // slots lists the slots in dir that have a file with this extension, in order.
 func slots(dir, ext string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -54,18 +79,18 @@ func slots(dir, ext string) ([]string, error) {
 // unwritable reports whether an error means that the cache is read-only. The
 // run then continues without writing.
 func unwritable(err error) bool {
-	for _, e := range []error{fs.ErrPermission, errors.ErrUnsupported, syscall.EROFS, syscall.ENOLCK, syscall.ENOTSUP, syscall.ENOSYS} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	reasons := []error{fs.ErrPermission, errors.ErrUnsupported, syscall.EROFS, syscall.ENOLCK, syscall.ENOTSUP, syscall.ENOSYS}
+	return slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) })
 }
 
-// writeError wraps a write error with advice.
+// writeError wraps a write error, if there is one, with advice.
 func writeError(dir string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("write cache %s: %w; free some space or choose another folder with --cache", dir, err)
+	if err == nil {
+		return nil
 	}
-	return fmt.Errorf("write cache %s: %w", dir, err)
+	err = fmt.Errorf("write cache %s: %w", dir, err)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		err = fmt.Errorf("%w; free some space or choose another folder with --cache", err)
+	}
+	return err
 }

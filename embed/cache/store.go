@@ -1,12 +1,14 @@
 package cache
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -165,14 +167,7 @@ func (s *Store) noteDamage(records int, slot string) {
 	}
 }
 
-func (s *Store) shardNumber(sh *shard) uint32 {
-	for i, other := range s.shards {
-		if other == sh {
-			return uint32(i)
-		}
-	}
-	return 0
-}
+func (s *Store) shardNumber(sh *shard) uint32 { return uint32(slices.Index(s.shards, sh)) }
 
 func (s *Store) add(h Hash, at location) {
 	if first, known := s.rows[h]; known && first != at {
@@ -239,7 +234,9 @@ func (s *Store) readRow(vec *os.File, at location, dim int) ([]float32, error) {
 		return nil, errChecksum
 	}
 	v := make([]float32, dim)
-	decodeRow(v, row)
+	if _, err := binary.Decode(row, binary.LittleEndian, v); err != nil {
+		return nil, err
+	}
 	if !dense.Finite32(v) {
 		return nil, errNotFinite
 	}

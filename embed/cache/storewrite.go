@@ -1,28 +1,16 @@
 package cache
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 
 	"github.com/gofrs/flock"
 )
 
 func rowBytes(dim int) int { return 4 * dim }
-
-func encodeRow(dst []byte, v []float32) {
-	for i, x := range v {
-		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(x))
-	}
-}
-
-func decodeRow(dst []float32, row []byte) {
-	for i := range dst {
-		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(row[4*i:]))
-	}
-}
 
 // A keyEntry is one key record; its position in the file is its row.
 type keyEntry struct {
@@ -60,10 +48,7 @@ func (s *Store) Put(h Hash, v []float32) error {
 		s.log.Warn("embedding cache cannot be written; continuing read-only", "folder", s.dir, "reason", err)
 		return nil
 	}
-	if err != nil {
-		return writeError(s.dir, err)
-	}
-	return nil
+	return writeError(s.dir, err)
 }
 
 func (s *Store) has(h Hash) bool {
@@ -105,33 +90,13 @@ func (s *Store) append(h Hash, v []float32) error {
 // acquire locks the first shard that is neither full nor in use by another
 // writer.
 func (s *Store) acquire(dim int) error {
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return err
-	}
-	for n := 1; ; n++ {
-		slot := slotName(n)
-		lock, err := lockSlot(s.dir, slot)
-		if err != nil {
-			return err
-		}
-		if lock == nil {
-			continue
-		}
+	return firstSlot(s.dir, func(slot string, lock *flock.Flock) (err error) {
 		s.writer, err = s.openWriter(slot, lock, dim)
-		if s.writer != nil {
-			return nil
-		}
-		if closeErr := lock.Close(); err == nil {
-			err = closeErr
-		}
-		if err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
-// openWriter returns nil without an error if this writer cannot use the shard:
-// it is full, of another dimension or of a newer version.
+// openWriter returns errOtherSlot if the shard is full or of another dimension.
 func (s *Store) openWriter(slot string, lock *flock.Flock, dim int) (*shardWriter, error) {
 	vec, err := os.OpenFile(s.path(slot, ".vec"), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -148,13 +113,8 @@ func (s *Store) openWriter(slot string, lock *flock.Flock, dim int) (*shardWrite
 	if w.key != nil {
 		w.key.f.Close()
 	}
-	if errors.Is(err, errOtherShard) {
-		return nil, nil
-	}
-	return nil, err
+	return nil, cmp.Or(err, errOtherSlot)
 }
-
-var errOtherShard = errors.New("shard of another kind")
 
 // repair opens the keys and truncates both files to complete rows.
 func (s *Store) repair(w *shardWriter, slot string, dim int) error {
@@ -163,37 +123,13 @@ func (s *Store) repair(w *shardWriter, slot string, dim int) error {
 		return err
 	}
 	rows := int(info.Size() / int64(rowBytes(dim)))
-	if other, err := otherDimension(s.path(slot, ".key"), dim); other || err != nil {
-		return errors.Join(err, errOtherShard)
-	}
-	key, _, err := openRecords(s.path(slot, ".key"), keyFormat(), dim, rows)
-	if err != nil {
+	if w.key, err = openRecords(s.path(slot, ".key"), keyFormat(), dim, rows); err != nil {
 		return err
 	}
-	w.key = key
-	if complete := int64(key.records) * int64(rowBytes(dim)); info.Size() != complete {
+	if complete := int64(w.key.records) * int64(rowBytes(dim)); info.Size() != complete {
 		return w.vec.Truncate(complete)
 	}
 	return nil
-}
-
-// otherDimension reports whether a key file has rows of another size or
-// version, which must not be touched. A missing or damaged file does not count.
-func otherDimension(path string, dim int) (bool, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head := make([]byte, recordHeaderBytes)
-	if _, err := f.ReadAt(head, 0); err != nil {
-		return false, nil // empty or truncated: openRecords rewrites it
-	}
-	found, err := keyFormat().parseHeader(head)
-	return errors.Is(err, errNewer) || (err == nil && found != dim), nil
 }
 
 // A shardWriter appends to one locked shard.
@@ -212,7 +148,9 @@ func (w *shardWriter) full(shardBytes int64) bool {
 
 // append writes the row, then the key, which makes it visible.
 func (w *shardWriter) append(h Hash, v []float32) (location, error) {
-	encodeRow(w.row, v)
+	if _, err := binary.Encode(w.row, binary.LittleEndian, v); err != nil {
+		return location{}, err
+	}
 	row := w.key.records
 	if _, err := w.vec.WriteAt(w.row, int64(row)*int64(len(w.row))); err != nil {
 		return location{}, err
@@ -245,8 +183,5 @@ func (s *Store) Close() error {
 	for _, sh := range s.shards {
 		errs = append(errs, sh.vec.Close())
 	}
-	if err := errors.Join(errs...); err != nil {
-		return writeError(s.dir, err)
-	}
-	return nil
+	return writeError(s.dir, errors.Join(errs...))
 }

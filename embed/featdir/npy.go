@@ -143,14 +143,8 @@ const npyHeaderBytes = 128
 // formatNpyHeader returns a version 1.0 header for float32 n×d.
 func formatNpyHeader(n, d int) []byte {
 	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n, d)
-	b := make([]byte, 0, npyHeaderBytes)
-	b = append(b, npyMagic+"\x01\x00"...)
-	b = binary.LittleEndian.AppendUint16(b, npyHeaderBytes-10)
-	b = append(b, text...)
-	for len(b) < npyHeaderBytes-1 {
-		b = append(b, ' ')
-	}
-	return append(b, '\n')
+	b := binary.LittleEndian.AppendUint16([]byte(npyMagic+"\x01\x00"), npyHeaderBytes-10)
+	return fmt.Appendf(b, "%-*s\n", npyHeaderBytes-11, text)
 }
 
 // readNpyData fills dst from the data part, in constant additional memory.
@@ -163,18 +157,12 @@ func readNpyData(dst []float32, r io.Reader, itemBytes int) error {
 		}
 		if itemBytes == 2 {
 			decodeFloat16(dst[:k], buf)
-		} else {
-			decodeFloat32(dst[:k], buf)
+		} else if _, err := binary.Decode(buf, binary.LittleEndian, dst[:k]); err != nil {
+			return err
 		}
 		dst = dst[k:]
 	}
 	return nil
-}
-
-func decodeFloat32(dst []float32, b []byte) {
-	for i := range dst {
-		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
 }
 
 func decodeFloat16(dst []float32, b []byte) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -159,14 +158,14 @@ func checkDir(dir string) error {
 		return dataset.ErrNoRoot
 	}
 	if err != nil {
-		return cause(err)
+		return regularfile.Cause(err)
 	}
 	if !info.IsDir() {
 		return dataset.ErrNotFolder
 	}
 	for _, name := range []string{embeddingsName, samplesName} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("%s: %w; a feature folder holds %s and %s", name, cause(err), embeddingsName, samplesName)
+			return fmt.Errorf("%s: %w; a feature folder holds %s and %s", name, regularfile.Cause(err), embeddingsName, samplesName)
 		}
 	}
 	return nil
@@ -175,16 +174,7 @@ func checkDir(dir string) error {
 // openFile opens a regular file and returns its size.
 func openFile(path string) (*os.File, int64, error) {
 	f, size, err := regularfile.Open(path)
-	return f, size, cause(err)
-}
-
-// cause strips the path from an error, because the caller names it.
-func cause(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
+	return f, size, regularfile.Cause(err)
 }
 
 const maxMetaBytes = 1 << 20
@@ -248,7 +238,4 @@ func (h npyHeader) read(dst []float32, r io.Reader, samples []dataset.Sample) er
 	return nil
 }
 
-func finite(v float32) bool {
-	const exponent = 0xff << 23
-	return math.Float32bits(v)&exponent != exponent
-}
+func finite(v float32) bool { return v-v == 0 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // A Writer writes a feature folder row by row, in constant memory. The folder
@@ -180,7 +181,7 @@ func replaceable(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("write features %s: exists and cannot be read as a folder: %w", path, cause(err))
+		return fmt.Errorf("write features %s: exists and cannot be read as a folder: %w", path, regularfile.Cause(err))
 	}
 	var strange []string
 	for _, e := range entries {

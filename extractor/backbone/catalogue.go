@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -50,10 +51,8 @@ func Lookup(name string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	for _, e := range entries {
-		if e.Name == name {
-			return e, nil
-		}
+	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name }); i >= 0 {
+		return entries[i], nil
 	}
 	return Entry{}, unknownName(name, entries)
 }
@@ -61,15 +60,10 @@ func Lookup(name string) (Entry, error) {
 // entryOf returns the catalogue's entry of a hash, or nil.
 func entryOf(sha256Hex string) (*Entry, error) {
 	entries, err := Catalogue()
-	if err != nil {
-		return nil, err
+	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.SHA256 == sha256Hex }); i >= 0 {
+		return &entries[i], nil
 	}
-	for i := range entries {
-		if entries[i].SHA256 == sha256Hex {
-			return &entries[i], nil
-		}
-	}
-	return nil, nil
+	return nil, err
 }
 
 func parseCatalogue(text []byte) ([]Entry, error) {

@@ -1,6 +1,7 @@
 package backbone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,12 +55,7 @@ func (d *transfer) attempt(ctx context.Context, address string) (resumed bool, e
 }
 
 // limit returns the maximum size of the file.
-func (d *transfer) limit() int64 {
-	if d.entry.Bytes > 0 {
-		return d.entry.Bytes
-	}
-	return maxFileBytes
-}
+func (d *transfer) limit() int64 { return cmp.Or(d.entry.Bytes, maxFileBytes) }
 
 func (d *transfer) request(ctx context.Context, address string, file *os.File, have int64) (resumed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -146,31 +142,18 @@ func (d *transfer) copy(ctx context.Context, cancel context.CancelCauseFunc, fil
 	}}
 	written, err := io.Copy(file, io.LimitReader(body, d.limit()-start+1))
 	if body.err != nil {
-		err = &brokenError{cause(ctx, body.err)}
+		err = &brokenError{cmp.Or(context.Cause(ctx), body.err)} // why the context was cancelled says more
 	}
 	if err := errors.Join(err, file.Sync()); err != nil {
 		return download.Full(err, filepath.Dir(d.part), total-start-written)
 	}
-	return d.checkLength(body.done)
-}
-
-// checkLength compares the number of bytes received with the catalogue's.
-func (d *transfer) checkLength(done int64) error {
-	if d.entry.Bytes > 0 && done < d.entry.Bytes {
-		return &brokenError{fmt.Errorf("received %d of %d bytes", done, d.entry.Bytes)}
-	}
-	if done > d.limit() {
+	switch {
+	case d.entry.Bytes > 0 && body.done < d.entry.Bytes:
+		return &brokenError{fmt.Errorf("received %d of %d bytes", body.done, d.entry.Bytes)}
+	case body.done > d.limit():
 		return errors.Join(fmt.Errorf("the file is longer than the expected %d bytes: refused and removed", d.limit()), os.Remove(d.part))
 	}
 	return nil
-}
-
-// cause prefers the cause of a cancelled context over the plain error.
-func cause(ctx context.Context, err error) error {
-	if why := context.Cause(ctx); why != nil {
-		return why
-	}
-	return err
 }
 
 // watched counts the bytes read and records a read error, to distinguish it

@@ -1,6 +1,7 @@
 package backbone
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,17 +14,13 @@ var ErrNotPulled = errors.New("not pulled yet")
 
 // An UnknownNameError is a --backbone that is neither a file nor a name.
 type UnknownNameError struct {
-	Name    string
-	Nearest string // "" where no name is close
-	Names   []string
+	Name  string
+	Names []string
 }
 
 func (e *UnknownNameError) Error() string {
-	text := fmt.Sprintf("backbone %q: no such file and not in the catalogue", e.Name)
-	if e.Nearest != "" {
-		text += fmt.Sprintf("; did you mean %q?", e.Nearest)
-	}
-	return text + "; names are " + strings.Join(e.Names, ", ")
+	return fmt.Sprintf("backbone %q: no such file and not in the catalogue%s; names are %s",
+		e.Name, suggest.Hint(e.Name, e.Names), strings.Join(e.Names, ", "))
 }
 
 // A HashError is a file whose SHA-256 differs from the expected one.
@@ -33,11 +30,7 @@ type HashError struct {
 }
 
 func (e *HashError) Error() string {
-	name := e.Path
-	if name == "" {
-		name = "the built-in backbone"
-	}
-	return fmt.Sprintf("%s has SHA-256 %s, not %s", name, e.Got, e.Want)
+	return fmt.Sprintf("%s has SHA-256 %s, not %s", cmp.Or(e.Path, "the built-in backbone"), e.Got, e.Want)
 }
 
 func unknownName(name string, entries []Entry) error {
@@ -45,6 +38,5 @@ func unknownName(name string, entries []Entry) error {
 	for _, entry := range entries {
 		e.Names = append(e.Names, entry.Name)
 	}
-	e.Nearest = suggest.Nearest(name, e.Names)
 	return e
 }

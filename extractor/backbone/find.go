@@ -92,8 +92,9 @@ func notFound(sha256Hex string, wrong error) error {
 		remedy = "run: pipeline backbones pull " + e.Name
 	}
 	const where = "not the built-in one, not in the cache, not at the path that the model recorded"
+	none := fmt.Errorf("no backbone with SHA-256 %s here (%s)", sha256Hex, where)
 	if wrong != nil {
-		return fmt.Errorf("no backbone with SHA-256 %s here (%s): %w; %s", sha256Hex, where, wrong, remedy)
+		none = fmt.Errorf("%w: %w", none, wrong)
 	}
-	return fmt.Errorf("no backbone with SHA-256 %s here (%s); %s", sha256Hex, where, remedy)
+	return fmt.Errorf("%w; %s", none, remedy)
 }

@@ -24,17 +24,11 @@ func abandoned(f *os.File) bool {
 }
 
 func flock(f *os.File, how int) error {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var lockErr error
-	err = raw.Control(func(fd uintptr) {
-		for lockErr = unix.EINTR; lockErr == unix.EINTR; {
-			lockErr = unix.Flock(int(fd), how)
+	for {
+		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {
+			return err
 		}
-	})
-	return errors.Join(err, lockErr)
+	}
 }
 
 // cannotSync marks file systems that refuse fsync on directories.

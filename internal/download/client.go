@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -59,20 +60,11 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 func isLocal(ctx context.Context, u *url.URL) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookupLimit)
 	defer cancel()
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
-	if err != nil {
-		return false
-	}
-	for _, a := range found {
-		if local(a.Unmap()) {
-			return true
-		}
-	}
-	return false
-}
-
-func local(a netip.Addr) bool {
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified()
+	found, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	return slices.ContainsFunc(found, func(a netip.Addr) bool {
+		a = a.Unmap()
+		return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified()
+	})
 }
 
 // Full adds what to do to an error of a write into dir, where bytes more were to

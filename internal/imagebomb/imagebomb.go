@@ -27,7 +27,9 @@ func Progressive(width, height, channels, scans int) []byte {
 	j := newJPEG(sof2, width, height, channels)
 	j.scan(0, 0, all(channels)...)
 	blocks := (width + 7) / 8 * ((height + 7) / 8)
-	j.bits(channels*blocks, 0) // a DC difference of zero: one bit
+	for range channels * blocks {
+		j.value(0, 1) // a DC difference of zero: one bit
+	}
 	for i := range scans - 1 {
 		j.scan(1, 63, i%channels)
 		for left := blocks; left > 0; left -= min(left, 1<<15-1) {
@@ -109,12 +111,6 @@ func (j *jpegWriter) scan(from, to byte, channels ...int) {
 }
 
 func (j *jpegWriter) code(symbol int) { j.value(symbol, 4) }
-
-func (j *jpegWriter) bits(n, bit int) {
-	for range n {
-		j.value(bit, 1)
-	}
-}
 
 func (j *jpegWriter) value(v, bits int) {
 	j.pending = j.pending<<bits | uint32(v)

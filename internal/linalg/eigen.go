@@ -3,10 +3,10 @@ package linalg
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -74,16 +74,11 @@ func (s Solver) ThinEigen(x blas64.General, q int, divisor float64) (Eigen, erro
 	if err != nil {
 		return Eigen{}, err
 	}
-	rank := 0
-	for rank < len(e.Values) && e.Values[rank] > max(0, rankTolerance*e.Values[0]) {
-		rank++
-	}
-	v, values := dense.New(rank, x.Cols), slices.Clone(e.Values[:rank])
-	for i := range values {
-		values[i] *= 1 / divisor
-	}
-	if rank > 0 {
-		if err := s.combine(v, dense.Rows(e.Vectors, 0, rank), x); err != nil {
+	e = e.Positive(rankTolerance)
+	v, values := dense.New(len(e.Values), x.Cols), slices.Clone(e.Values)
+	floats.Scale(1/divisor, values)
+	if len(values) > 0 {
+		if err := s.combine(v, e.Vectors, x); err != nil {
 			return Eigen{}, err
 		}
 	}
@@ -124,9 +119,7 @@ func (s Solver) combine(dst, w, x blas64.General) error {
 		return s.backend().Raw().MulPlain64(parts[p], dense.View(w, 0, from, w.Rows, n), dense.Rows(x, from, from+n))
 	})
 	for _, part := range parts {
-		for i := range dst.Rows {
-			blas64.Axpy(1, dense.Vector(dense.Row(part, i)), dense.Vector(dense.Row(dst, i)))
-		}
+		dense.Add(dst, 1, part)
 	}
 	return err
 }
@@ -176,13 +169,7 @@ func fullEigen(a blas64.General, q int) (Eigen, error) {
 func fixSigns(v blas64.General) {
 	for i := range v.Rows {
 		row := dense.Row(v, i)
-		var largest float64
-		for _, x := range row {
-			if math.Abs(x) > math.Abs(largest) {
-				largest = x
-			}
-		}
-		if largest < 0 {
+		if len(row) > 0 && row[blas64.Iamax(dense.Vector(row))] < 0 {
 			blas64.Scal(-1, dense.Vector(row))
 		}
 	}

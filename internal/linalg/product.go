@@ -1,6 +1,8 @@
 package linalg
 
 import (
+	"cmp"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -54,12 +56,7 @@ type Gonum struct{}
 func Default() Backend { return Gonum{} }
 
 // OrDefault returns m, or Default if m is nil.
-func OrDefault(m Backend) Backend {
-	if m == nil {
-		return Default()
-	}
-	return m
-}
+func OrDefault(m Backend) Backend { return cmp.Or(m, Default()) }
 
 // MulTrans implements Backend.
 func (Gonum) MulTrans(dst, a, b blas32.General) error {

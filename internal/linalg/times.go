@@ -1,10 +1,12 @@
 package linalg
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -113,16 +115,7 @@ func narrow(m blas64.General) blas32.General {
 func largest(m blas64.General) float64 {
 	rows := make([]float64, m.Rows)
 	dense.Parallel(m.Rows, func(i int) {
-		var most float64
-		for _, x := range dense.Row(m, i) {
-			switch {
-			case x > most:
-				most = x
-			case -x > most:
-				most = -x
-			}
-		}
-		rows[i] = most
+		rows[i] = floats.Norm(dense.Row(m, i), math.Inf(1))
 	})
 	if most := slices.Max(rows); most > 0 {
 		return most

@@ -16,35 +16,31 @@ func Until(ctx context.Context, m Backend) Backend {
 	if !ok {
 		return m
 	}
-	b.kernel, b.raw = untilKernel{b.kernel, ctx}, untilRaw{untilKernel{b.raw, ctx}, b.raw}
+	b.kernel, b.raw = until{ctx, b.kernel, nil}, until{ctx, b.raw, b.raw}
 	return b
 }
 
-type untilKernel struct {
-	Kernel
-	ctx context.Context
+type until struct {
+	ctx    context.Context
+	kernel Kernel
+	raw    Raw // nil for a Kernel that is no Raw
 }
 
-func (k untilKernel) Mul32(dst, a, b blas32.General) error {
+func (k until) Mul32(dst, a, b blas32.General) error {
 	if err := k.ctx.Err(); err != nil {
 		return err
 	}
-	return k.Kernel.Mul32(dst, a, b)
+	return k.kernel.Mul32(dst, a, b)
 }
 
-func (k untilKernel) Mul64(dst, a, b blas64.General) error {
+func (k until) Mul64(dst, a, b blas64.General) error {
 	if err := k.ctx.Err(); err != nil {
 		return err
 	}
-	return k.Kernel.Mul64(dst, a, b)
+	return k.kernel.Mul64(dst, a, b)
 }
 
-type untilRaw struct {
-	untilKernel
-	raw Raw
-}
-
-func (k untilRaw) MulPlain64(dst, a, b blas64.General) error {
+func (k until) MulPlain64(dst, a, b blas64.General) error {
 	if err := k.ctx.Err(); err != nil {
 		return err
 	}

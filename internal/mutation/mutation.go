@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // EnvCount is the environment variable with the number of files per test.
@@ -36,19 +35,12 @@ func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 			t.Fatalf("%s=%q is not a number of files", EnvCount, text)
 		}
 	}
-	var next, failed atomic.Int64
-	var group errgroup.Group
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() error {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				if err := guarded(i, try); err != nil && failed.Add(1) <= mostFailures {
-					t.Errorf("file %d: %v", i, err)
-				}
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // failures are in t
+	var failed atomic.Int64
+	dense.Parallel(n, func(i int) {
+		if err := guarded(i, try); err != nil && failed.Add(1) <= mostFailures {
+			t.Errorf("file %d: %v", i, err)
+		}
+	})
 	t.Logf("%d damaged files, %d failures", n, failed.Load())
 }
 

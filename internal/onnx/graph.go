@@ -103,35 +103,22 @@ func (g *Graph) fresh(what string) string {
 
 // Float32s adds a constant (row-major).
 func (g *Graph) Float32s(data []float32, shape ...int) string {
-	raw := make([]byte, 0, 4*len(data))
-	for _, v := range data {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
-	return g.constant(Float32, raw, shape)
+	return g.constant(Float32, data, shape)
 }
 
 // Float64s adds a constant (row-major).
 func (g *Graph) Float64s(data []float64, shape ...int) string {
-	raw := make([]byte, 0, 8*len(data))
-	for _, v := range data {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
-	}
-	return g.constant(Float64, raw, shape)
+	return g.constant(Float64, data, shape)
 }
 
 // Scalar adds a float64 constant without axes.
 func (g *Graph) Scalar(v float64) string { return g.Float64s([]float64{v}) }
 
 // Int64s adds a constant vector, such as a shape or a list of axes.
-func (g *Graph) Int64s(v ...int64) string {
-	raw := make([]byte, 0, 8*len(v))
-	for _, n := range v {
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(n))
-	}
-	return g.constant(Int64, raw, []int{len(v)})
-}
+func (g *Graph) Int64s(v ...int64) string { return g.constant(Int64, v, []int{len(v)}) }
 
-func (g *Graph) constant(elem ElemType, raw []byte, shape []int) string {
+// constant adds a slice of numbers.
+func (g *Graph) constant(elem ElemType, data any, shape []int) string {
 	const tensorDims, tensorType, tensorRaw = 1, 2, 9
 	name := g.fresh("constant")
 	var t []byte
@@ -140,6 +127,7 @@ func (g *Graph) constant(elem ElemType, raw []byte, shape []int) string {
 	}
 	t = appendNumber(t, tensorType, uint64(elem))
 	t = appendMessage(t, tensorName, []byte(name))
+	raw, _ := binary.Append(nil, binary.LittleEndian, data) // slices of numbers always encode
 	g.body = appendMessage(g.body, graphInitializer, appendMessage(t, tensorRaw, raw))
 	return name
 }
@@ -168,8 +156,8 @@ func wrap(graph []byte, ir int64, opsets []byte, producer string, metadata map[s
 	return appendMessage(m, modelGraph, graph), nil
 }
 
-// valueInfo returns the ValueInfoProto of a tensor. A free first axis is called
-// batch.
+// valueInfo returns the ValueInfoProto of a tensor of a shape, or of any shape if
+// it is nil. A free first axis is called batch.
 func valueInfo(name string, elem ElemType, shape []int64) []byte {
 	const valueName, valueType, typeTensor, tensorElem, tensorShape, shapeDim, dimValue, dimParam = 1, 2, 1, 1, 2, 1, 1, 2
 	var dims []byte
@@ -184,7 +172,9 @@ func valueInfo(name string, elem ElemType, shape []int64) []byte {
 		dims = appendMessage(dims, shapeDim, dim)
 	}
 	tensor := appendNumber(nil, tensorElem, uint64(elem))
-	tensor = appendMessage(tensor, tensorShape, dims)
+	if shape != nil {
+		tensor = appendMessage(tensor, tensorShape, dims)
+	}
 	value := appendMessage(nil, valueName, []byte(name))
 	return appendMessage(value, valueType, appendMessage(nil, typeTensor, tensor))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -211,11 +212,5 @@ func (m *Model) readInitializer(b []byte) error {
 // dropInitialisedInputs removes the weights that files before IR version 4 list
 // as inputs.
 func (m *Model) dropInitialisedInputs() {
-	kept := m.Inputs[:0]
-	for _, v := range m.Inputs {
-		if !m.constants[v.Name] {
-			kept = append(kept, v)
-		}
-	}
-	m.Inputs = kept
+	m.Inputs = slices.DeleteFunc(m.Inputs, func(v Value) bool { return m.constants[v.Name] })
 }

@@ -31,20 +31,16 @@ func (v *Value) readType(b []byte) error {
 		if id != 1 {
 			return nil
 		}
-		return v.readTensorType(tensor)
-	})
-}
-
-func (v *Value) readTensorType(b []byte) error {
-	return eachField(b, func(f field) error {
-		switch {
-		case f.id == 1 && f.isVarint():
-			v.Elem = ElemType(int32(f.number))
-		case f.id == 2 && f.isBytes():
-			v.HasShape = true
-			return v.readShape(f.bytes)
-		}
-		return nil
+		return eachField(tensor, func(f field) error {
+			switch {
+			case f.id == 1 && f.isVarint():
+				v.Elem = ElemType(int32(f.number))
+			case f.id == 2 && f.isBytes():
+				v.HasShape = true
+				return v.readShape(f.bytes)
+			}
+			return nil
+		})
 	})
 }
 

@@ -34,9 +34,9 @@ func (b *BLAS) load() error {
 	lookup(&config, "openblas_get_config")
 	lookup(&threads, setThreads)
 	if b.library.naming.wide() {
-		b.lookupWide(lookup)
+		lookupGemm[int64](b, lookup)
 	} else {
-		b.lookupNarrow(lookup)
+		lookupGemm[int32](b, lookup)
 	}
 	if err != nil {
 		return err
@@ -62,27 +62,11 @@ func dlopen(path string) (uintptr, error) {
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-// gemm is cblas_sgemm or cblas_dgemm with 32- or 64-bit integers.
-type gemm[I int32 | int64, F float32 | float64] func(order, transA, transB int32, m, n, k I, alpha F, a *F, lda I, b *F, ldb I, beta F, c *F, ldc I)
-
-func plain[I int32 | int64, F float32 | float64](f gemm[I, F]) func(transB int32, m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {
-	return func(transB int32, m, n, k int, a []F, lda int, b []F, ldb int, c []F, ldc int) {
+// lookupGemm resolves cblas_dgemm with 32- or 64-bit integers.
+func lookupGemm[I int32 | int64](b *BLAS, lookup func(any, string)) {
+	var f func(order, transA, transB int32, m, n, k I, alpha float64, a *float64, lda I, b *float64, ldb I, beta float64, c *float64, ldc I)
+	lookup(&f, "cblas_dgemm")
+	b.dgemm = func(transB int32, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 		f(rowMajor, noTrans, transB, I(m), I(n), I(k), 1, &a[0], I(lda), &b[0], I(ldb), 0, &c[0], I(ldc))
 	}
-}
-
-func (b *BLAS) lookupNarrow(lookup func(any, string)) {
-	var s gemm[int32, float32]
-	var d gemm[int32, float64]
-	lookup(&s, "cblas_sgemm")
-	lookup(&d, "cblas_dgemm")
-	b.sgemm, b.dgemm = plain(s), plain(d)
-}
-
-func (b *BLAS) lookupWide(lookup func(any, string)) {
-	var s gemm[int64, float32]
-	var d gemm[int64, float64]
-	lookup(&s, "cblas_sgemm")
-	lookup(&d, "cblas_dgemm")
-	b.sgemm, b.dgemm = plain(s), plain(d)
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -15,7 +15,6 @@ import (
 type BLAS struct {
 	library Library
 	version string
-	sgemm   func(transB int32, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int)
 	// dgemm multiplies by b or its transpose.
 	dgemm func(transB int32, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
 }
@@ -33,15 +32,15 @@ const threadsPosix = 1
 
 // Open loads the library, limits it to one thread per call, and tests it.
 func Open(lib Library) (*BLAS, error) {
-	lib, err := ordered(lib.Path, lib.Source) // the file may have changed since
-	if err != nil {
-		return nil, err
-	}
+	lib, err := libraryOf(search().Inspect(lib.Path)) // the file may have changed since
 	b := &BLAS{library: lib}
-	if err := b.load(); err != nil {
-		return nil, fmt.Errorf("OpenBLAS library %s: %w", lib.Path, err)
+	if err == nil {
+		err = b.load()
 	}
-	if err := b.tryOut(); err != nil {
+	if err == nil {
+		err = b.tryOut()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("OpenBLAS library %s: %w", lib.Path, err)
 	}
 	return b, nil
@@ -55,30 +54,16 @@ func (b *BLAS) Version() string { return b.version }
 
 // Mul64 writes a·bᵀ into dst on the calling goroutine: a is n×d, b is K×d,
 // dst is n×K, none of them empty. Shapes must fit.
-func (b *BLAS) Mul64(dst, x, y blas64.General) error {
-	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
-		return err
-	}
-	b.dgemm(trans, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
-	return nil
-}
+func (b *BLAS) Mul64(dst, x, y blas64.General) error { return b.double(trans, dst, x, y) }
 
 // MulPlain64 writes a·b into dst: a is n×k, b is k×m.
-func (b *BLAS) MulPlain64(dst, x, y blas64.General) error {
-	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
-		return err
-	}
-	b.dgemm(noTrans, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
-	return nil
-}
+func (b *BLAS) MulPlain64(dst, x, y blas64.General) error { return b.double(noTrans, dst, x, y) }
 
-// Mul32 is Mul64 in float32. The last bits of a row's result depend on the
-// row's position.
-func (b *BLAS) Mul32(dst, x, y blas32.General) error {
+func (b *BLAS) double(transB int32, dst, x, y blas64.General) error {
 	if err := small(dst.Rows, dst.Cols, x.Cols, dst.Stride, x.Stride, y.Stride); err != nil {
 		return err
 	}
-	b.sgemm(trans, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
+	b.dgemm(transB, dst.Rows, dst.Cols, x.Cols, x.Data, x.Stride, y.Data, y.Stride, dst.Data, dst.Stride)
 	return nil
 }
 
@@ -92,16 +77,12 @@ func small(sizes ...int) error {
 	return nil
 }
 
-// tryOut checks that the functions compute what their names say.
+// tryOut checks that the function computes what its name says.
 func (b *BLAS) tryOut() error {
-	x32, y32, out32 := []float32{1, 2, 3, 4}, []float32{5, 6, 7, 8}, make([]float32, 4)
-	b.sgemm(trans, 2, 2, 2, x32, 2, y32, 2, out32, 2)
-	x64, y64, out64 := []float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}, make([]float64, 4)
-	b.dgemm(trans, 2, 2, 2, x64, 2, y64, 2, out64, 2)
-	for i, want := range []float64{17, 23, 39, 53} {
-		if float64(out32[i]) != want || out64[i] != want {
-			return errors.New("computes wrong products")
-		}
+	x, y, out := []float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}, make([]float64, 4)
+	b.dgemm(trans, 2, 2, 2, x, 2, y, 2, out, 2)
+	if !slices.Equal(out, []float64{17, 23, 39, 53}) {
+		return errors.New("computes wrong products")
 	}
 	return nil
 }

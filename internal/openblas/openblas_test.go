@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -30,7 +29,7 @@ func TestLocateRefuses(t *testing.T) {
 		}
 	}
 	for path, says := range map[string]string{
-		text: "not a shared library", empty: "content", dir: "folder", filepath.Join(dir, "none"): "no such file",
+		text: "not a shared library", empty: "empty file", dir: "folder", filepath.Join(dir, "none"): "no such file",
 	} {
 		_, err := Locate(path)
 		if !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
@@ -49,18 +48,18 @@ func TestLocateRefuses(t *testing.T) {
 func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	none := filepath.Join(dir, "none.so")
-	if _, err := search([]string{none}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), Remedy) || strings.Contains(err.Error(), none) {
+	if _, err := locate("", []string{none}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), Remedy) || strings.Contains(err.Error(), none) {
 		t.Errorf("nothing there: %v", err)
 	}
 	broken := filepath.Join(dir, "broken.so")
 	if err := os.WriteFile(broken, []byte("\x7fELF"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := search([]string{none, broken}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), broken) {
+	if _, err := locate("", []string{none, broken}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), broken) {
 		t.Errorf("a broken one: %v", err)
 	}
 	lib := here(t)
-	if found, err := search([]string{none, broken, lib.Path}); err != nil || found.Path != lib.Path {
+	if found, err := locate("", []string{none, broken, lib.Path}); err != nil || found.Path != lib.Path {
 		t.Errorf("%v, %v", found, err)
 	}
 }
@@ -102,7 +101,7 @@ func TestOpen(t *testing.T) {
 	if err := b.MulPlain64(out, x, blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: x.Data}); err != nil || out.Data[0] != 25 {
 		t.Errorf("plain: %v, %v", out.Data, err)
 	}
-	if err := b.Mul32(blas32.General{}, blas32.General{}, blas32.General{}); err == nil {
+	if err := b.Mul64(blas64.General{}, blas64.General{}, blas64.General{}); err == nil {
 		t.Error("a product of nothing is computed")
 	}
 }

@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -54,17 +55,12 @@ func checkVersion(version string) error {
 }
 
 func majorMinor(version string) (major, minor int, err error) {
-	parts := strings.SplitN(version, ".", 3)
-	if len(parts) < 2 {
-		return 0, 0, fmt.Errorf("version %q: not major.minor.patch", version)
-	}
-	major, err = strconv.Atoi(parts[0])
-	if err != nil {
-		return 0, 0, fmt.Errorf("version %q: %w", version, err)
-	}
-	minor, err = strconv.Atoi(parts[1])
-	if err != nil {
-		return 0, 0, fmt.Errorf("version %q: %w", version, err)
+	first, rest, _ := strings.Cut(version, ".")
+	second, _, _ := strings.Cut(rest, ".")
+	major, err1 := strconv.Atoi(first)
+	minor, err2 := strconv.Atoi(second)
+	if err := cmp.Or(err1, err2); err != nil {
+		return 0, 0, fmt.Errorf("version %q: not major.minor.patch: %w", version, err)
 	}
 	return major, minor, nil
 }

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
 
 // CachedVersion is the release that `make setup` installs in the user's cache.
@@ -54,14 +57,17 @@ func (m machine) locate(explicit string) (Library, []Attempt, error) {
 	}
 	var attempts []Attempt
 	for _, p := range m.places() {
-		for _, path := range p.candidates(m.patterns()) {
+		candidates := p.candidates(m.patterns())
+		for _, path := range candidates {
 			version, err := inspect(path, m.goos, m.goarch)
 			if err == nil {
 				return Library{Path: path, Version: version, Source: p.source}, attempts, nil
 			}
 			attempts = append(attempts, Attempt{Path: path, Source: p.source, Err: err})
 		}
-		attempts = append(attempts, p.nothing(m.patterns())...)
+		if len(candidates) == 0 { // for doctor's list
+			attempts = append(attempts, Attempt{Path: p.dir, Source: p.source, Err: fmt.Errorf("no %s here", m.patterns()[0])})
+		}
 	}
 	return Library{}, attempts, fmt.Errorf("%w: %s", ErrNoLibrary, Remedy)
 }
@@ -132,12 +138,7 @@ func (m machine) systemDirs() []string {
 	case "darwin":
 		return []string{"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib", "/usr/local/lib", "/usr/local/opt/onnxruntime/lib", "/opt/onnxruntime/lib"}
 	}
-	triplet := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[m.goarch]
-	dirs := []string{"/usr/local/lib", "/opt/onnxruntime/lib", "/usr/lib", "/usr/lib64"}
-	if triplet != "" {
-		dirs = append(dirs, "/usr/lib/"+triplet)
-	}
-	return dirs
+	return append([]string{"/usr/local/lib", "/opt/onnxruntime/lib", "/usr/lib", "/usr/lib64"}, sharedlib.Multiarch(m.goarch)...)
 }
 
 // patterns returns the names of the library, best first.
@@ -173,26 +174,10 @@ func (p place) candidates(patterns []string) []string {
 	return found
 }
 
-// nothing returns an attempt for a folder without candidates, for doctor's
-// list.
-func (p place) nothing(patterns []string) []Attempt {
-	if len(p.candidates(patterns)) > 0 {
-		return nil
-	}
-	return []Attempt{{Path: p.dir, Source: p.source, Err: fmt.Errorf("no %s here", patterns[0])}}
-}
-
 // escapeGlob escapes a folder's name so that it matches only itself.
 func escapeGlob(dir string) string {
 	if runtime.GOOS == "windows" { // Glob has no escapes there
 		return dir
 	}
-	escaped := make([]rune, 0, len(dir))
-	for _, r := range dir {
-		if r == '*' || r == '?' || r == '[' || r == '\\' {
-			escaped = append(escaped, '\\')
-		}
-		escaped = append(escaped, r)
-	}
-	return string(escaped)
+	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(dir)
 }

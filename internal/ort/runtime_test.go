@@ -69,9 +69,9 @@ func TestSessionRuns(t *testing.T) {
 	for i := range in.Data() {
 		in.Data()[i] = float32(i / 16) // planes 0…5
 	}
-	shapes, err := s.Shapes([]*ort.Tensor{in}, 1)
-	if err != nil || fmt.Sprint(shapes) != "[[2 4]]" {
-		t.Fatalf("shapes %v, %v", shapes, err)
+	shape, err := s.Shape(in)
+	if err != nil || fmt.Sprint(shape) != "[2 4]" {
+		t.Fatalf("shape %v, %v", shape, err)
 	}
 	out := newTensor(t, rt, 2, 4)
 	if err := s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}); err != nil {

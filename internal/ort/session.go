@@ -84,28 +84,20 @@ func firstLine(err error) error {
 // Run computes outputs from inputs, in the order given to NewSession. Their
 // shapes must match the model's.
 func (s *Session) Run(inputs, outputs []*Tensor) error {
-	in, out := values(inputs), values(outputs)
-	if err := s.session.Run(in, out); err != nil {
+	if err := s.session.Run(values(inputs), values(outputs)); err != nil {
 		return firstLine(err)
 	}
 	return nil
 }
 
-// Shapes runs the session once and returns the shapes of its outputs, which
-// must be float32.
-func (s *Session) Shapes(inputs []*Tensor, outputs int) ([][]int64, error) {
-	out := make([]onnxruntime.Value, outputs)
-	if err := s.session.Run(values(inputs), out); err != nil {
+// Shape runs a session with one input and one output, which must be float32, and
+// returns the shape of the output.
+func (s *Session) Shape(input *Tensor) ([]int64, error) {
+	out := make([]onnxruntime.Value, 1)
+	if err := s.session.Run([]onnxruntime.Value{input.value}, out); err != nil {
 		return nil, firstLine(err)
 	}
-	shapes := make([][]int64, outputs)
-	for i, v := range out {
-		shapes[i] = v.GetShape()
-		if err := v.Destroy(); err != nil {
-			return nil, err
-		}
-	}
-	return shapes, nil
+	return out[0].GetShape(), out[0].Destroy()
 }
 
 // Close frees the model; the session must not be running or be used again.

@@ -13,7 +13,6 @@ import (
 type Tensor struct {
 	value  onnxruntime.Value
 	f32    []float32
-	f64    []float64
 	f16    []uint16
 	pinner runtime.Pinner
 }
@@ -24,14 +23,7 @@ func (rt *Runtime) NewTensor(shape ...int64) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tensor{f32: make([]float32, n)}
-	t.pinner.Pin(&t.f32[0]) // the library holds the address between calls
-	t.value, err = onnxruntime.NewTensor(shape, t.f32)
-	if err != nil {
-		t.pinner.Unpin()
-		return nil, fmt.Errorf("tensor %v: %w", shape, err)
-	}
-	return t, nil
+	return rt.WrapTensor(make([]float32, n), shape...)
 }
 
 // NewHalfTensor returns a float16 tensor of zeros, to be filled through Half.
@@ -60,7 +52,7 @@ func (rt *Runtime) WrapTensor(data []float32, shape ...int64) (*Tensor, error) {
 
 // WrapTensor64 is WrapTensor for float64.
 func (rt *Runtime) WrapTensor64(data []float64, shape ...int64) (*Tensor, error) {
-	t := &Tensor{f64: data}
+	t := &Tensor{}
 	return t, wrapInto(t, data, shape)
 }
 
@@ -72,7 +64,7 @@ func wrapInto[F float32 | float64](t *Tensor, data []F, shape []int64) error {
 	if n > len(data) {
 		return fmt.Errorf("tensor %v: only %d values", shape, len(data))
 	}
-	t.pinner.Pin(&data[0])
+	t.pinner.Pin(&data[0]) // the library holds the address between calls
 	value, err := onnxruntime.NewTensor(shape, data)
 	if err != nil {
 		t.pinner.Unpin()
@@ -101,10 +93,6 @@ func elements(shape []int64) (int, error) {
 
 // Data returns the memory of a float32 tensor, row-major; nil for other types.
 func (t *Tensor) Data() []float32 { return t.f32 }
-
-// Data64 returns the memory of a float64 tensor, row-major; nil for other
-// types.
-func (t *Tensor) Data64() []float64 { return t.f64 }
 
 // Half returns the memory of a float16 tensor as IEEE 754 binary16 bits,
 // row-major; nil for other types.

@@ -54,3 +54,12 @@ func Read(path string, maxBytes int64) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// Cause strips the path from an error, for a message that names the file already.
+func Cause(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}

@@ -48,15 +48,22 @@ func (f *File) parseMetadata(d decoder) error {
 
 type decoder struct{ json *json.Decoder }
 
-func (d decoder) delim(want json.Delim) error {
+// token returns the next token, which must be a T.
+func token[T json.Delim | json.Number | string](d decoder, what string) (T, error) {
 	t, err := d.json.Token()
-	if err != nil {
-		return err
+	v, ok := t.(T)
+	if err == nil && !ok {
+		err = fmt.Errorf("%v where %s was expected", t, what)
 	}
-	if t != want {
-		return fmt.Errorf("%v where %v was expected", t, want)
+	return v, err
+}
+
+func (d decoder) delim(want json.Delim) error {
+	t, err := token[json.Delim](d, want.String())
+	if err == nil && t != want {
+		err = fmt.Errorf("%v where %v was expected", t, want)
 	}
-	return nil
+	return err
 }
 
 // object calls field for each key of the next object; field must consume the
@@ -82,26 +89,12 @@ func (d decoder) object(field func(key string) error) error {
 	return d.delim('}')
 }
 
-func (d decoder) text() (string, error) {
-	t, err := d.json.Token()
-	if err != nil {
-		return "", err
-	}
-	s, ok := t.(string)
-	if !ok {
-		return "", fmt.Errorf("%v where a string was expected", t)
-	}
-	return s, nil
-}
+func (d decoder) text() (string, error) { return token[string](d, "a string") }
 
 func (d decoder) number() (int64, error) {
-	t, err := d.json.Token()
+	n, err := token[json.Number](d, "a number")
 	if err != nil {
 		return 0, err
-	}
-	n, ok := t.(json.Number)
-	if !ok {
-		return 0, fmt.Errorf("%v where a number was expected", t)
 	}
 	v, err := strconv.ParseInt(n.String(), 10, 64)
 	if err != nil || v < 0 {

@@ -2,12 +2,12 @@ package safetensors
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 )
 
@@ -108,10 +108,7 @@ func readFull(r io.ReaderAt, dst []byte, at int64) error {
 // extra bytes before or after them.
 func (f *File) checkCoverage() error {
 	slices.SortStableFunc(f.tensors, func(a, b Info) int {
-		if a.Begin != b.Begin {
-			return int(min(max(a.Begin-b.Begin, -1), 1))
-		}
-		return int(min(max(a.End-b.End, -1), 1))
+		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End))
 	})
 	var at int64
 	for i, t := range f.tensors {
@@ -176,44 +173,36 @@ func (f *File) Read(name string) (Tensor, error) {
 
 func (f *File) read(info Info) (Tensor, error) {
 	t := Tensor{Shape: slices.Clone(info.Shape)}
-	n := (info.End - info.Begin) / info.DType.Size()
-	at := f.data + info.Begin
+	var err error
 	switch info.DType {
 	case U8:
-		t.U8 = make([]byte, n)
-		return t, readFull(f.r, t.U8, at)
+		t.U8 = make([]byte, info.End-info.Begin)
+		err = readFull(f.r, t.U8, f.data+info.Begin)
 	case F32:
-		t.F32 = make([]float32, n)
-		return t, f.chunks(info, func(i int, b []byte) {
-			t.F32[i] = math.Float32frombits(binary.LittleEndian.Uint32(b))
-		})
+		t.F32, err = readValues[float32](f, info)
 	case F64:
-		t.F64 = make([]float64, n)
-		return t, f.chunks(info, func(i int, b []byte) {
-			t.F64[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
-		})
+		t.F64, err = readValues[float64](f, info)
 	default:
-		t.I64 = make([]int64, n)
-		return t, f.chunks(info, func(i int, b []byte) {
-			t.I64[i] = int64(binary.LittleEndian.Uint64(b))
-		})
+		t.I64, err = readValues[int64](f, info)
 	}
+	return t, err
 }
 
-// chunks passes the elements of a tensor to set, one by one.
-func (f *File) chunks(info Info, set func(i int, element []byte)) error {
-	width := int(info.DType.Size())
+// readValues reads a tensor in chunks.
+func readValues[T float32 | float64 | int64](f *File, info Info) ([]T, error) {
+	width := info.DType.Size()
+	out := make([]T, 0, (info.End-info.Begin)/width)
 	buf := make([]byte, min(chunkBytes, info.End-info.Begin))
-	i := 0
 	for at := info.Begin; at < info.End; at += int64(len(buf)) {
 		buf = buf[:min(int64(len(buf)), info.End-at)]
 		if err := readFull(f.r, buf, f.data+at); err != nil {
-			return err
+			return out, err
 		}
-		for o := 0; o < len(buf); o += width {
-			set(i, buf[o:o+width])
-			i++
+		n := len(out)
+		out = out[:n+len(buf)/int(width)]
+		if _, err := binary.Decode(buf, binary.LittleEndian, out[n:]); err != nil {
+			return out, err
 		}
 	}
-	return nil
+	return out, nil
 }

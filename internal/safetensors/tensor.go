@@ -45,23 +45,16 @@ type Tensor struct {
 
 // DType returns the element type, or "" unless exactly one slice is set.
 func (t Tensor) DType() DType {
-	var found []DType
-	if t.F32 != nil {
-		found = append(found, F32)
+	found := DType("")
+	for dtype, set := range map[DType]bool{F32: t.F32 != nil, F64: t.F64 != nil, I64: t.I64 != nil, U8: t.U8 != nil} {
+		switch {
+		case set && found != "":
+			return ""
+		case set:
+			found = dtype
+		}
 	}
-	if t.F64 != nil {
-		found = append(found, F64)
-	}
-	if t.I64 != nil {
-		found = append(found, I64)
-	}
-	if t.U8 != nil {
-		found = append(found, U8)
-	}
-	if len(found) != 1 {
-		return ""
-	}
-	return found[0]
+	return found
 }
 
 // count returns the number of elements.

@@ -6,11 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"unicode/utf8"
 )
@@ -84,24 +84,45 @@ type entry struct {
 // header returns the length prefix and the JSON, padded with spaces so that the
 // data starts on a multiple of eight bytes.
 func header(names []string, tensors map[string]Tensor, metadata map[string]string) ([]byte, error) {
-	var b headerBuilder
-	b.json.WriteString("{")
+	var b bytes.Buffer
+	var err error
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	field := func(before, name string, value any) {
+		b.WriteString(before)
+		err = errors.Join(err, enc.Encode(name))
+		b.Truncate(b.Len() - 1) // the end of the line
+		b.WriteString(":")
+		err = errors.Join(err, enc.Encode(value))
+		b.Truncate(b.Len() - 1)
+	}
+	before := "{"
 	if len(metadata) > 0 {
 		if err := validMetadata(metadata); err != nil {
 			return nil, err
 		}
-		b.field(metadataKey, metadata)
+		field(before, metadataKey, metadata)
+		before = ","
 	}
 	var at int64
 	for _, name := range names {
 		t := tensors[name]
 		end := at + t.count()*t.DType().Size()
-		b.field(name, entry{t.DType(), append([]int{}, t.Shape...), [2]int64{at, end}})
-		at = end
+		field(before, name, entry{t.DType(), append([]int{}, t.Shape...), [2]int64{at, end}})
+		at, before = end, ","
 	}
-	b.field(DigestName, entry{U8, []int{digestBytes}, [2]int64{at, at + digestBytes}})
-	b.json.WriteString("}")
-	return b.finish()
+	field(before, DigestName, entry{U8, []int{digestBytes}, [2]int64{at, at + digestBytes}})
+	b.WriteString("}")
+	if err != nil {
+		return nil, fmt.Errorf("write safetensors: header: %w", err)
+	}
+	for b.Len()%8 != 0 {
+		b.WriteByte(' ')
+	}
+	if b.Len() > maxHeader {
+		return nil, fmt.Errorf("write safetensors: the header has %d bytes, at most %d are allowed", b.Len(), maxHeader)
+	}
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(b.Len())), b.Bytes()...), nil
 }
 
 func validMetadata(metadata map[string]string) error {
@@ -111,42 +132,6 @@ func validMetadata(metadata map[string]string) error {
 		}
 	}
 	return nil
-}
-
-type headerBuilder struct {
-	json bytes.Buffer
-	err  error
-}
-
-func (b *headerBuilder) field(name string, value any) {
-	if b.json.Len() > 1 {
-		b.json.WriteString(",")
-	}
-	b.value(name)
-	b.json.WriteString(":")
-	b.value(value)
-}
-
-func (b *headerBuilder) value(v any) {
-	enc := json.NewEncoder(&b.json)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil && b.err == nil {
-		b.err = fmt.Errorf("write safetensors: header: %w", err)
-	}
-	b.json.Truncate(len(bytes.TrimRight(b.json.Bytes(), "\n")))
-}
-
-func (b *headerBuilder) finish() ([]byte, error) {
-	if b.err != nil {
-		return nil, b.err
-	}
-	for b.json.Len()%8 != 0 {
-		b.json.WriteByte(' ')
-	}
-	if b.json.Len() > maxHeader {
-		return nil, fmt.Errorf("write safetensors: the header has %d bytes, at most %d are allowed", b.json.Len(), maxHeader)
-	}
-	return append(binary.LittleEndian.AppendUint64(nil, uint64(b.json.Len())), b.json.Bytes()...), nil
 }
 
 // hashingWriter writes and hashes in chunks; it keeps returning its first
@@ -169,31 +154,17 @@ func (o *hashingWriter) bytes(b []byte) {
 	o.err = err
 }
 
-func (o *hashingWriter) flush() {
-	o.bytes(o.buf)
-	o.buf = o.buf[:0]
-}
-
 func (o *hashingWriter) tensor(t Tensor) {
 	o.bytes(t.U8)
-	for _, v := range t.F32 {
-		o.buf = binary.LittleEndian.AppendUint32(o.buf, math.Float32bits(v))
-		o.flushFull()
-	}
-	for _, v := range t.F64 {
-		o.buf = binary.LittleEndian.AppendUint64(o.buf, math.Float64bits(v))
-		o.flushFull()
-	}
-	for _, v := range t.I64 {
-		o.buf = binary.LittleEndian.AppendUint64(o.buf, uint64(v))
-		o.flushFull()
-	}
-	o.flush()
+	values(o, t.F32)
+	values(o, t.F64)
+	values(o, t.I64)
 }
 
-func (o *hashingWriter) flushFull() {
-	if len(o.buf) > chunkBytes-8 {
-		o.flush()
+func values[T float32 | float64 | int64](o *hashingWriter, v []T) {
+	for part := range slices.Chunk(v, chunkBytes/8) {
+		o.buf, _ = binary.Append(o.buf[:0], binary.LittleEndian, part) // slices of numbers always encode
+		o.bytes(o.buf)
 	}
 }
 

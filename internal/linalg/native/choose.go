@@ -3,10 +3,10 @@ package native
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/openblas"
@@ -37,10 +37,8 @@ func Names() []string { return []string{Auto, Gonum, ONNXRuntime, OpenBLAS} }
 
 // Validate names the field that is invalid.
 func (c Config) Validate() error {
-	for _, name := range Names() {
-		if c.Backend == name {
-			return nil
-		}
+	if slices.Contains(Names(), c.Backend) {
+		return nil
 	}
 	return fmt.Errorf("backend: %q is not one of %s", c.Backend, strings.Join(Names(), ", "))
 }
@@ -154,12 +152,10 @@ func (b *selection) takeOpenBLAS(path string) error {
 // pair computes float32 products with one library and float64 products with
 // another.
 type pair struct {
-	single linalg.Kernel
-	double *openblas.BLAS
+	mul32
+	*openblas.BLAS
 }
 
-func (p pair) Mul32(dst, a, b blas32.General) error { return p.single.Mul32(dst, a, b) }
-func (p pair) Mul64(dst, a, b blas64.General) error { return p.double.Mul64(dst, a, b) }
-func (p pair) MulPlain64(dst, a, b blas64.General) error {
-	return p.double.MulPlain64(dst, a, b)
+type mul32 interface {
+	Mul32(dst, a, b blas32.General) error
 }

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 )
@@ -48,77 +47,66 @@ func productSession(rt *ort.Runtime, elem onnx.ElemType, trans int64) (*ort.Sess
 
 // Mul32 implements linalg.Kernel.
 func (k runtimeKernel) Mul32(dst, a, b blas32.General) error {
-	out := dst
-	if dst.Stride != dst.Cols {
-		out = dense.New32(dst.Rows, dst.Cols)
-	}
-	err := product(k.f32, k.rt.WrapTensor, []gapless[float32]{gapless32(a), gapless32(b), gapless32(out)})
-	if err == nil && dst.Stride != dst.Cols {
-		for i := range dst.Rows {
-			copy(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], out.Data[i*out.Cols:])
-		}
-	}
-	return err
+	return product(k.f32, k.rt.WrapTensor, single(dst), single(a), single(b))
 }
 
 // Mul64 implements linalg.Kernel.
-func (k runtimeKernel) Mul64(dst, a, b blas64.General) error { return k.double(k.f64, dst, a, b) }
+func (k runtimeKernel) Mul64(dst, a, b blas64.General) error {
+	return product(k.f64, k.rt.WrapTensor64, double(dst), double(a), double(b))
+}
 
 // MulPlain64 implements linalg.Raw.
 func (k runtimeKernel) MulPlain64(dst, a, b blas64.General) error {
-	return k.double(k.plain, dst, a, b)
+	return product(k.plain, k.rt.WrapTensor64, double(dst), double(a), double(b))
 }
 
-func (k runtimeKernel) double(s *ort.Session, dst, a, b blas64.General) error {
-	out := dst
-	if dst.Stride != dst.Cols {
-		out = dense.New(dst.Rows, dst.Cols)
-	}
-	err := product(s, k.rt.WrapTensor64, []gapless[float64]{gapless64(a), gapless64(b), gapless64(out)})
-	if err == nil && dst.Stride != dst.Cols {
-		for i := range dst.Rows {
-			copy(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], out.Data[i*out.Cols:])
-		}
-	}
-	return err
+// A matrix is a blas32.General or a blas64.General.
+type matrix[F float32 | float64] struct {
+	data               []F
+	rows, cols, stride int
 }
 
-// gapless is a matrix without gaps between rows.
-type gapless[F float32 | float64] struct {
-	data       []F
-	rows, cols int
+func single(m blas32.General) matrix[float32] {
+	return matrix[float32]{m.Data, m.Rows, m.Cols, m.Stride}
 }
 
-func gapless32(m blas32.General) gapless[float32] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
-
-func gapless64(m blas64.General) gapless[float64] { return packed(m.Data, m.Rows, m.Cols, m.Stride) }
-
-// packed returns a matrix without gaps, copying it if it has any.
-func packed[F float32 | float64](data []F, rows, cols, stride int) gapless[F] {
-	if stride == cols {
-		return gapless[F]{data[:rows*cols], rows, cols}
-	}
-	p := make([]F, 0, rows*cols)
-	for i := range rows {
-		p = append(p, data[i*stride:i*stride+cols]...)
-	}
-	return gapless[F]{p, rows, cols}
+func double(m blas64.General) matrix[float64] {
+	return matrix[float64]{m.Data, m.Rows, m.Cols, m.Stride}
 }
 
-// product runs the session on the first two matrices and writes the last.
-func product[F float32 | float64](s *ort.Session, wrap func([]F, ...int64) (*ort.Tensor, error), matrices []gapless[F]) (err error) {
+// packed returns a matrix without gaps between rows, copied if it has any.
+func (m matrix[F]) packed() matrix[F] {
+	if m.stride == m.cols {
+		return m
+	}
+	p := matrix[F]{make([]F, 0, m.rows*m.cols), m.rows, m.cols, m.cols}
+	for i := range m.rows {
+		p.data = append(p.data, m.data[i*m.stride:i*m.stride+m.cols]...)
+	}
+	return p
+}
+
+// product runs the session on two matrices and writes the result to dst.
+func product[F float32 | float64](s *ort.Session, wrap func([]F, ...int64) (*ort.Tensor, error), dst, a, b matrix[F]) (err error) {
+	out := dst.packed()
 	var tensors []*ort.Tensor
 	defer func() {
 		for _, t := range tensors {
 			err = errors.Join(err, t.Close())
 		}
 	}()
-	for _, m := range matrices {
+	for _, m := range []matrix[F]{a.packed(), b.packed(), out} {
 		t, err := wrap(m.data, int64(m.rows), int64(m.cols))
 		if err != nil {
 			return fmt.Errorf("product: %w", err)
 		}
 		tensors = append(tensors, t)
 	}
-	return s.Run(tensors[:2], tensors[2:])
+	err = s.Run(tensors[:2], tensors[2:])
+	if err == nil && dst.stride != dst.cols {
+		for i := range dst.rows {
+			copy(dst.data[i*dst.stride:], out.data[i*out.cols:(i+1)*out.cols])
+		}
+	}
+	return err
 }

@@ -1,0 +1,97 @@
+package sharedlib
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// A Search describes an optional library and where it may be.
+type Search struct {
+	// Name is for messages, Functions are names of the function that
+	// distinguishes the library from others.
+	Name      string
+	Functions []string
+	// Env is the environment variable that names the file.
+	Env string
+	// NotFound is wrapped by all errors, Remedy tells users without a library
+	// what to do.
+	NotFound error
+	Remedy   string
+}
+
+// Locate returns the absolute path of the library and its function: explicit,
+// the file named by s.Env, or the first usable one of places. The first two are
+// binding: if one is set but unusable, Locate fails. Nothing is loaded.
+func (s Search) Locate(explicit string, places []string) (path, function string, err error) {
+	source := "the configuration"
+	if explicit == "" {
+		explicit, source = os.Getenv(s.Env), "$"+s.Env
+	}
+	if explicit != "" {
+		if path, function, err = s.Inspect(explicit); err != nil {
+			err = fmt.Errorf("%w: %s, named by %s: %w; correct it or remove the setting", s.NotFound, explicit, source, err)
+		}
+		return path, function, err
+	}
+	wrong := s.NotFound // and the problems of the others
+	for _, place := range places {
+		path, function, err := s.Inspect(place)
+		switch {
+		case err == nil:
+			return path, function, nil
+		case !errors.Is(err, os.ErrNotExist):
+			wrong = fmt.Errorf("%w: %s: %w", wrong, place, err)
+		}
+	}
+	return "", "", fmt.Errorf("%w: %s", wrong, s.Remedy)
+}
+
+// Inspect returns the absolute path of a library and its function.
+func (s Search) Inspect(file string) (path, function string, err error) {
+	path, err = filepath.Abs(file)
+	if err != nil {
+		return "", "", err
+	}
+	found, err := Inspect(path, runtime.GOOS, runtime.GOARCH, s.Functions...)
+	if errors.Is(err, ErrNoFunction) {
+		err = fmt.Errorf("a shared library, but not %s (no %s in it)", s.Name, s.Functions[0])
+	}
+	return path, found.Function, err
+}
+
+// Multiarch returns the folder of libraries for a processor on Debian, if any.
+func Multiarch(goarch string) []string {
+	switch goarch {
+	case "amd64":
+		return []string{"/usr/lib/x86_64-linux-gnu"}
+	case "arm64":
+		return []string{"/usr/lib/aarch64-linux-gnu"}
+	}
+	return nil
+}
+
+// Places returns the files to look at, best first: in the executable's folder and
+// in this system's usual ones, which include opt, or Homebrew's folder of the
+// formula. Only macOS has names without a version.
+func Places(formula, opt, dylib string, names ...string) (files []string) {
+	var folders []string
+	if exe, err := os.Executable(); err == nil {
+		folders = append(folders, filepath.Dir(exe))
+	}
+	if runtime.GOOS == "darwin" {
+		names = []string{dylib}
+		folders = append(folders, "/opt/homebrew/opt/"+formula+"/lib", "/usr/local/opt/"+formula+"/lib", "/opt/homebrew/lib", "/usr/local/lib")
+	} else {
+		folders = append(append(folders, "/usr/local/lib", opt), Multiarch(runtime.GOARCH)...)
+		folders = append(folders, "/usr/lib64", "/usr/lib")
+	}
+	for _, folder := range folders {
+		for _, name := range names {
+			files = append(files, filepath.Join(folder, name))
+		}
+	}
+	return files
+}
