@@ -28,7 +28,7 @@ demo: setup build ## draw images, learn, label and write a report; offline after
 
 .PHONY: test
 test: setup test-setup ## run the tests
-	$(GOTEST) ./...
+	$(GOTEST) -timeout 20m ./...
 
 .PHONY: check
 check: setup test-setup format vet lint race docs ## run everything that CI runs besides the tests

@@ -141,11 +141,20 @@ func small(c method.Config) method.Config {
 	})
 }
 
+// skipSlow leaves methods that train for long out of short runs.
+func skipSlow(t *testing.T, method string) {
+	t.Helper()
+	if testing.Short() && slices.Contains([]string{"vargp", "ove", "lsm"}, method) {
+		t.Skip("trains for long")
+	}
+}
+
 // Every method forgets exactly: the files are those of a model that never saw
 // what is forgotten, and stay so when learning goes on.
 func TestForgettingIsNeverHavingSeen(t *testing.T) {
 	for _, method := range method.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
+			skipSlow(t, method.Name)
 			s, p := settings(method.Name), history(6)
 			s.Heads = small(s.Heads)
 			path := p.learned(t, s)

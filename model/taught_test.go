@@ -17,9 +17,7 @@ import (
 func TestTaughtIsKnown(t *testing.T) {
 	for _, known := range method.Methods() {
 		t.Run(known.Name, func(t *testing.T) {
-			if testing.Short() && known.Name == "vargp" {
-				t.Skip("trains eight times")
-			}
+			skipSlow(t, known.Name)
 			m, _, err := Train(context.Background(), settings(known.Name), noisy(0, 6, strings.Fields("ant bee cat dog eel fox")...))
 			if err != nil {
 				t.Fatal(err)
