@@ -36,7 +36,9 @@ func (l Listing) Source() *Source {
 
 // outcome returns a copy of the listing without its samples.
 func (l Listing) outcome() Listing {
-	return Listing{Root: l.Root, Problems: slices.Clone(l.Problems), Skipped: maps.Clone(l.Skipped)}
+	out := Listing{Root: l.Root, Problems: slices.Clone(l.Problems), Skipped: map[string]int{}}
+	maps.Copy(out.Skipped, l.Skipped)
+	return out
 }
 
 // Root returns the folder that paths are relative to.

@@ -45,9 +45,8 @@ what all classes share: settings, covariances, the temperature and thresholds.
 
 The previous version of the file and its statistics are removed, because they still
 hold what was forgotten. The images and their embeddings in the cache stay.`,
-		Example: `  pipeline forget photos.model --class dalmatian
-  pipeline forget photos.model --samples withdrawn.txt --images photos`,
-		Args: exactly(1),
+		Example: "  pipeline forget photos.model --class dalmatian",
+		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if (f.class == "") == (f.samples == "") {
 				return usagef("give either --class or --samples")
