@@ -76,6 +76,9 @@ func (l *testbed) sameResults(what, a, b string) {
 // TestExperimentsByName: every built-in experiment, at reduced size, writes the
 // documented files; config.yaml repeats it; threads do not matter.
 func TestExperimentsByName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every kind of experiment")
+	}
 	l := &testbed{TB: t, dir: t.TempDir()}
 	features, other := l.pool(l.path("small")), l.pool(l.path("larger"))
 	small := []string{"--set", "experiment.ablation.q=0,2,20", "--features", features}

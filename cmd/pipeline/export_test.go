@@ -146,6 +146,9 @@ func contiguous(x blas32.General) []float32 {
 }
 
 func TestExport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("exports every method with a backbone")
+	}
 	for _, method := range methodsWith[classifier.Exporter]() {
 		t.Run(method, func(t *testing.T) {
 			l := newTestbed(t)

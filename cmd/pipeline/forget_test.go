@@ -57,6 +57,9 @@ func TestForgetBaseImages(t *testing.T) {
 // TestForgetFromALargeModel: the embeddings come from the cache, even when the
 // images are gone, or from --images; without them the command refuses.
 func TestForgetFromALargeModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains seven models")
+	}
 	l := newTestbed(t)
 	images := l.photos(l.path("base"), smallSide, 22, "ant", "bee", "cat", "dog")
 	model, never := l.path("a.model"), l.path("never.model")

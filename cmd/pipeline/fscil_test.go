@@ -205,6 +205,9 @@ func TestFSCILOnFolder(t *testing.T) {
 // as the official lists: 200 classes, of which two training images of a base
 // class, one of a novel one, and one test image are kept.
 func TestFSCILOnCUBNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("embeds reduced sessions of CUB-200")
+	}
 	official := shared.Path(t, "data", "fscil_index_lists", "cub200")
 	l := newTestbed(t)
 	for _, image := range l.reducedLists(official, 11) {
@@ -298,6 +301,9 @@ func TestFSCILOnMiniImageNet(t *testing.T) {
 
 // TestWangsSteps runs the class-incremental protocols by their names.
 func TestWangsSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a tree per step")
+	}
 	l := newTestbed(t)
 	var classes []string
 	for i := range 20 {
