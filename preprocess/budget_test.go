@@ -64,6 +64,9 @@ func allocated(f func()) int64 {
 // TestEstimateCoversTheDecoders: never less than is allocated, and for usual
 // files not much more. The decoder of compressed TIFF collects its garbage.
 func TestEstimateCoversTheDecoders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes large pictures")
+	}
 	files := matrix(t)
 	for name, file := range seedImages(t) {
 		files[name] = file
@@ -98,6 +101,9 @@ func TestEstimateCoversTheDecoders(t *testing.T) {
 
 // TestEstimateCoversTensor adds the rotation and the resize.
 func TestEstimateCoversTensor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes large pictures")
+	}
 	dst := make([]float32, 3*224*224)
 	for _, resize := range []string{ResizeShorter, ResizeExact} {
 		s := imagenet(t)

@@ -24,11 +24,14 @@ const EnvCount = "PIPELINE_MUTATIONS"
 const mostFailures = 20
 
 // Each calls try for 0, 1, … in parallel, EnvCount times or, if that is not set,
-// usual times. rng depends on i alone. An error or a panic fails the test, which
+// usual times, a tenth of it in short runs. rng depends on i alone. An error or a panic fails the test, which
 // names i; try must not use t.
 func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 	t.Helper()
 	n := usual
+	if testing.Short() {
+		n = usual / 10
+	}
 	if text := os.Getenv(EnvCount); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil || n < 0 {
