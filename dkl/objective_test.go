@@ -149,7 +149,7 @@ func TestBoundAgainstCentralDifferences(t *testing.T) {
 }
 
 // slope extrapolates two central differences to step 0. One alone is not enough
-// where a head of few hidden units makes K_mm singular but for its jitter: the
+// where a head of few hidden units makes K_mm singular except for its jitter: the
 // third derivative is then so large that at 1e-5 the difference is off by 1e-3.
 func (b *bench) slope(t *testing.T, i int) float64 {
 	t.Helper()

@@ -3,7 +3,6 @@ package embed
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -33,10 +32,7 @@ type Outcome struct {
 
 // HashRow returns the content hash of an embedding that has no file: the
 // SHA-256 of its little-endian float32 bytes.
-func HashRow(row []float32) [sha256.Size]byte {
-	raw, _ := binary.Append(nil, binary.LittleEndian, row) // a slice of numbers always encodes
-	return sha256.Sum256(raw)
-}
+func HashRow(row []float32) [sha256.Size]byte { return dense.Hash32(row) }
 
 // HashRows returns HashRow of each row of x.
 func HashRows(x blas32.General) [][sha256.Size]byte {

@@ -27,9 +27,9 @@ import (
 //	log p(c|x) = log-softmax_c  log p_head(c|g_θ(x))/T
 //
 // The base session trains g_θ and the head; later sessions only train the head.
-// Calibration fits T and the novelty thresholds, from the base session if it is
-// large, and otherwise anew whenever something is learned or forgotten, for
-// which the Predictor keeps embeddings. Beyond classifier.Learner, a Predictor can do what its head
+// T and the novelty thresholds are fitted to a large base session once. With a
+// smaller one the Predictor keeps embeddings, and fits them again whenever
+// something is learned or forgotten. Beyond classifier.Learner, a Predictor can do what its head
 // can: check Head with a type assertion, then call the method here. Methods
 // that the head lacks return an error that wraps classifier.ErrUnsupported.
 type Predictor struct {

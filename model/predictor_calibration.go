@@ -47,7 +47,7 @@ func (p *Predictor) calibrateBase(ctx context.Context, x blas32.General, y []str
 		return err
 	}
 	err = p.fit(ctx, calibration.Task{
-		Sessions: []episodes.Session{{X: z, Y: y}}, Embeddings: episodes.Session{X: x, Y: y},
+		Sessions: []episodes.Session{{X: z, Y: y}}, Embeddings: x,
 	})
 	if p.Calibration.Source == calibration.PseudoSessions {
 		p.kept = nil

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
@@ -65,7 +67,7 @@ type Task struct {
 	// Embeddings are those that the first session was projected from; pseudo-
 	// sessions are drawn from them, so that a projection does not change the
 	// draw. An empty matrix stands for the first session itself.
-	Embeddings episodes.Session
+	Embeddings blas32.General
 	// Fresh returns unfitted heads with the settings of the calibrated one.
 	Fresh func() (classifier.Learner, error)
 	// Seed is the seed of pseudo-sessions.

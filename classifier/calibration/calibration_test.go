@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
@@ -82,7 +83,7 @@ func test(t *testing.T, head classifier.Head, s episodes.Session, T, threshold f
 		}
 		classifier.LogSoftmax(row)
 		nll -= row[a.Own] / n
-		if argmax(row) == a.Own {
+		if floats.MaxIdx(row) == a.Own {
 			accuracy += 1 / n
 		}
 		if a.Novelty > threshold {

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
@@ -37,8 +38,7 @@ const maxScores = 4 << 20
 // sessions add them one by one, so that on average their share is half of what
 // it is at the end.
 func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
-	z := t.Sessions[0]
-	drawn := t.Embeddings.X
+	z, drawn := t.Sessions[0], t.Embeddings
 	if drawn.Rows == 0 {
 		drawn = z.X
 	}
@@ -62,7 +62,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 			k = &bySplit[split][1]
 		}
 		k.likelihood.Add(a.LogProb, a.Own)
-		if argmax(a.LogProb) == a.Own {
+		if floats.MaxIdx(a.LogProb) == a.Own {
 			k.right++
 		}
 		k.novelty = append(k.novelty, a.Novelty)
@@ -153,7 +153,7 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err err
 	if err != nil {
 		return out, err
 	}
-	test := episodes.Session{X: blas32.General{Cols: t.Sessions[0].X.Cols}}
+	var tests []episodes.Session
 	for s, session := range t.Sessions {
 		var kept, left []int
 		for i, at := range held[s] {
@@ -163,7 +163,7 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err err
 				kept = append(kept, i)
 			}
 		}
-		test = joined(test, session.Pick(left))
+		tests = append(tests, session.Pick(left))
 		if len(kept) == 0 {
 			continue
 		}
@@ -176,13 +176,14 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err err
 		}
 	}
 	out.wrong = map[[2]string]int{}
+	test := joined(tests)
 	if len(test.Y) == 0 {
 		return out, nil
 	}
 	err = episodes.Answers(head, test, func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
 		out.novelty = append(out.novelty, a.Novelty)
-		if best := argmax(a.LogProb); best == a.Own {
+		if best := floats.MaxIdx(a.LogProb); best == a.Own {
 			out.right++
 		} else {
 			out.wrong[[2]string{test.Y[i], head.Classes()[best]}]++
@@ -191,20 +192,18 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err err
 	return out, err
 }
 
-// joined appends the rows of b to a.
-func joined(a, b episodes.Session) episodes.Session {
-	x := blas32.General{Rows: a.X.Rows + b.X.Rows, Cols: a.X.Cols, Stride: a.X.Cols, Data: slices.Concat(a.X.Data, b.X.Data)}
-	return episodes.Session{X: x, Y: append(a.Y, b.Y...)}
-}
-
-func argmax(v []float64) int {
-	best := 0
-	for i := range v {
-		if v[i] > v[best] {
-			best = i
+// joined returns the rows of all sessions, one session after another.
+func joined(sessions []episodes.Session) episodes.Session {
+	d := sessions[0].X.Cols
+	out := episodes.Session{X: blas32.General{Cols: d, Stride: d}}
+	for _, s := range sessions {
+		for i := range s.Y {
+			out.X.Data = append(out.X.Data, dense.Row32(s.X, i)...)
 		}
+		out.Y = append(out.Y, s.Y...)
 	}
-	return best
+	out.X.Rows = len(out.Y)
+	return out
 }
 
 // assign returns the fold that holds out each example of each session, or −1
@@ -221,17 +220,12 @@ func assign(sessions []episodes.Session, folds int) (held [][]int, sizes map[str
 	for s, session := range sessions {
 		held[s] = make([]int, len(session.Y))
 		for i, y := range session.Y {
-			byClass[y] = append(byClass[y], example{s, i, content(dense.Row32(session.X, i))})
+			byClass[y] = append(byClass[y], example{s, i, dense.Hash32(dense.Row32(session.X, i))})
 		}
 	}
-	names := make([]string, 0, len(byClass))
-	for name := range byClass {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	sizes = make(map[string]int, len(names))
+	sizes = make(map[string]int, len(byClass))
 	next := 0
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(byClass)) {
 		examples := byClass[name]
 		sizes[name] = len(examples)
 		slices.SortStableFunc(examples, func(a, b example) int { return bytes.Compare(a.hash[:], b.hash[:]) })
@@ -247,15 +241,6 @@ func assign(sessions []episodes.Session, folds int) (held [][]int, sizes map[str
 	return held, sizes
 }
 
-// content is the SHA-256 of the little-endian bytes of a row.
-func content(row []float32) [sha256.Size]byte {
-	raw := make([]byte, 0, 4*len(row))
-	for _, v := range row {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
-	return sha256.Sum256(raw)
-}
-
 // Simulated second examples.
 const (
 	correlation = 1.0 / 3 // ρ of two photos of a class
@@ -269,15 +254,13 @@ func simulated(ctx context.Context, t Task) (*temperature.Value, Calibration, er
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	all := episodes.Session{X: blas32.General{Cols: t.Sessions[0].X.Cols}}
 	for _, s := range t.Sessions {
 		if err := head.Learn(ctx, s.X, s.Y); err != nil {
 			return nil, Calibration{}, err
 		}
-		all = joined(all, s)
 	}
 	var l temperature.Likelihood
-	err = episodes.Answers(head, second(all), func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
+	err = episodes.Answers(head, second(joined(t.Sessions)), func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
 	if err != nil {
 		return nil, Calibration{}, err
 	}
@@ -308,9 +291,7 @@ func second(s episodes.Session) episodes.Session {
 		clear(noise)
 		for range combined {
 			weight, row := rng.NormFloat64()/math.Sqrt(combined), dense.Row(centred, rng.IntN(n))
-			for j, v := range row {
-				noise[j] += weight * v
-			}
+			floats.AddScaled(noise, weight, row)
 		}
 		own, row := dense.Row(centred, i%n), dense.Row32(out.X, i)
 		for j := range row {

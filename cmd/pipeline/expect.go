@@ -43,7 +43,7 @@ func (a *app) sayExpected(m *model.Model) {
 	}
 	a.say("expect about %.0f %% of photos of these classes to be named correctly (from %s%s)", 100*c.Accuracy, on, rough)
 	if t := m.Predictor.Temperature; t != nil && t.ECE > 0 && c.Samples >= binned {
-		a.say("probabilities differ from the share that is right by %.0f points on average (ECE %.3f)", 100*t.ECE, t.ECE)
+		a.say("probabilities are off by %.0f points on average (ECE %.3f)", 100*t.ECE, t.ECE)
 	}
 	var pairs []string
 	for _, p := range c.Confusions[:min(3, len(c.Confusions))] {

@@ -1,6 +1,8 @@
 package dense
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -81,4 +83,10 @@ func Gather32(m blas32.General, rows []int) blas32.General {
 		copy(Row32(out, i), Row32(m, r))
 	}
 	return out
+}
+
+// Hash32 returns the SHA-256 of the little-endian bytes of a row.
+func Hash32(row []float32) [sha256.Size]byte {
+	raw, _ := binary.Append(nil, binary.LittleEndian, row) // a slice of numbers always encodes
+	return sha256.Sum256(raw)
 }
