@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -134,29 +133,22 @@ func checkNeverSeen(t *testing.T, f forgettable, s Settings, p past, path string
 	}
 }
 
-// small returns settings with which vargp trains for a moment.
-func small(c method.Config) method.Config {
-	return method.Change(c, "vargp", func(v *vargp.Config) {
-		v.Epochs, v.Inducing, v.PredictHypers, v.PredictFunctions = 2, 4, 2, 2
-	})
-}
-
-// skipSlow leaves methods that train for long out of short runs.
-func skipSlow(t *testing.T, method string) {
+// notForRaces leaves a test out of the race run: it trains many models, one after
+// another, and the packages of the heads test the goroutines in each.
+func notForRaces(t *testing.T) {
 	t.Helper()
-	if testing.Short() && slices.Contains([]string{"vargp", "ove", "lsm"}, method) {
-		t.Skip("trains for long")
+	if testing.Short() {
+		t.Skip("trains many models, one after another")
 	}
 }
 
 // Every method forgets exactly: the files are those of a model that never saw
 // what is forgotten, and stay so when learning goes on.
 func TestForgettingIsNeverHavingSeen(t *testing.T) {
+	notForRaces(t)
 	for _, method := range method.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
-			skipSlow(t, method.Name)
 			s, p := settings(method.Name), history(6)
-			s.Heads = small(s.Heads)
 			path := p.learned(t, s)
 			for _, f := range forgettables() {
 				checkNeverSeen(t, f, s, p, path, Forgetting{})
@@ -168,6 +160,7 @@ func TestForgettingIsNeverHavingSeen(t *testing.T) {
 // TestForgettingWithAProjection: only the base session trains the projection,
 // which is therefore kept when later samples are forgotten.
 func TestForgettingWithAProjection(t *testing.T) {
+	notForRaces(t)
 	for _, handOver := range []bool{false, true} {
 		name := map[bool]string{false: "plda", true: "gptree"}[handOver]
 		t.Run(name, func(t *testing.T) {
@@ -214,6 +207,7 @@ func TestForgettingAndLearningGoOn(t *testing.T) {
 // TestForgettingRepeatsTheHistory: sessions of statistics, super-classes that were
 // rebuilt, and base sessions that are calibrated on a part of their images.
 func TestForgettingRepeatsTheHistory(t *testing.T) {
+	notForRaces(t)
 	pasts := map[string]past{
 		"two large classes": {noisy(0, 24, "ant", "cat"), noisy(1, 3, "elk", "bee"), noisy(2, 22, "fox", "elk", "dog")},
 		"small":             history(6),
@@ -319,6 +313,7 @@ func TestForgettingWhatTheCalibrationSaw(t *testing.T) {
 
 // Of a large base session nothing is kept: it takes the embeddings.
 func TestForgettingFromALargeBaseSession(t *testing.T) {
+	notForRaces(t)
 	for _, name := range []string{"plda", "ppca", "gpr", "hppca"} {
 		t.Run(name, func(t *testing.T) {
 			s := settings(name)
@@ -371,10 +366,10 @@ func checkRefused(t *testing.T, f forgettable, m *Model, err error) {
 // the model that never saw it. vargp cannot do that, and ppca-online not for single
 // images.
 func TestSubtractionIsExact(t *testing.T) {
+	notForRaces(t)
 	for _, method := range method.Methods() {
 		name := method.Name
 		s := settings(name)
-		s.Heads = small(s.Heads)
 		p := past{noisy(0, 21, "ant", "bee", "cat", "dog"), noisy(1, 4, "elk", "bee"), noisy(2, 3, "fox")}
 		path := p.learned(t, s)
 		for _, f := range forgettables() {
@@ -427,6 +422,7 @@ func apart(t *testing.T, a, b *Model, x Batch) float64 {
 // Models of statistics forget by subtraction from these or, where the head keeps
 // none, from the statistics that are given.
 func TestForgettingFromStatistics(t *testing.T) {
+	notForRaces(t)
 	for name, keeps := range map[string]bool{"ncm": false, "lda": false, "plda": false, "ppca": true, "ppca-eb": true, "plda+": true} {
 		t.Run(name, func(t *testing.T) {
 			p := past{noisy(0, 9, "ant", "bee", "cat", "dog"), noisy(1, 5, "elk", "fox")}

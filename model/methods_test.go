@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gpc"
+	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -37,10 +39,23 @@ func noisy(session, n int, classes ...string) Batch {
 	return b
 }
 
-func settings(name string) Settings {
+func defaultSettings(name string) Settings {
 	c := method.DefaultConfig()
 	c = method.Change(c, "gptree", func(g *gptree.Config) { g.Base = gptree.BaseGibbs }) // old classes take and lose examples
 	return Settings{Method: name, Heads: c, Provenance: embed.Provenance{Preprocess: spec(), PreprocessFingerprint: spec().Fingerprint()}, Seed: 3, ToolVersion: "test"}
+}
+
+// settings are the default ones, except that methods that draw samples draw few,
+// and vargp trains for a moment.
+func settings(name string) Settings {
+	s := defaultSettings(name)
+	s.Heads = method.Change(s.Heads, "vargp", func(v *vargp.Config) {
+		v.Epochs, v.Inducing, v.PredictHypers, v.PredictFunctions = 2, 4, 2, 2
+	})
+	for _, sampled := range []string{"lsm", "ove"} {
+		s.Heads = method.Change(s.Heads, sampled, func(g *gpc.Config) { g.Chains, g.Steps, g.Draws = 2, 2, 2 })
+	}
+	return s
 }
 
 func logProb(t *testing.T, m *Model, b Batch) []float64 {
@@ -56,6 +71,7 @@ func logProb(t *testing.T, m *Model, b Batch) []float64 {
 // Every method: train, save, load, learn new and old classes, forget. The
 // loaded model predicts the same bits, and repeating a session changes no byte.
 func TestEveryMethod(t *testing.T) {
+	notForRaces(t)
 	for _, method := range method.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
 			m, o, err := Train(context.Background(), settings(method.Name), noisy(0, 12, "ant", "bee", "cat"))

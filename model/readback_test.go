@@ -85,6 +85,7 @@ func TestSaveReadsBack(t *testing.T) {
 // TestSaveReadsBackOnEachBackend: the copy computes on the model's backend, whose
 // last bits are not gonum's.
 func TestSaveReadsBackOnEachBackend(t *testing.T) {
+	notForRaces(t)
 	nativetest.Each(t, func(t *testing.T, backend linalg.Backend) {
 		for _, m := range method.Methods() {
 			s := settings(m.Name)
@@ -103,6 +104,7 @@ func TestSaveReadsBackOnEachBackend(t *testing.T) {
 // TestExtremeModelsCanBeSaved: Load's check for overflow refuses no model that was
 // honestly made, however large or small the embeddings.
 func TestExtremeModelsCanBeSaved(t *testing.T) {
+	notForRaces(t)
 	for _, m := range method.Methods() {
 		for _, scale := range []float32{0, 1e-30, 1e-4, 1e4, 1e18, 1e30, 1e37} {
 			b := noisy(0, 6, "ant", "bee", "cat")

@@ -15,10 +15,10 @@ import (
 // A photo that was just taught, the only one of its class, is not unknown by the
 // threshold.
 func TestTaughtIsKnown(t *testing.T) {
+	notForRaces(t)
 	for _, known := range method.Methods() {
 		t.Run(known.Name, func(t *testing.T) {
-			skipSlow(t, known.Name)
-			m, _, err := Train(context.Background(), settings(known.Name), noisy(0, 6, strings.Fields("ant bee cat dog eel fox")...))
+			m, _, err := Train(context.Background(), defaultSettings(known.Name), noisy(0, 6, strings.Fields("ant bee cat dog eel fox")...))
 			if err != nil {
 				t.Fatal(err)
 			}

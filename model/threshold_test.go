@@ -85,6 +85,7 @@ func TestShareOfFewShotClasses(t *testing.T) {
 
 // Every method gets a threshold for few-shot classes.
 func TestEveryMethodIsCalibrated(t *testing.T) {
+	notForRaces(t)
 	for _, method := range method.Methods() {
 		m, _, err := Train(context.Background(), settings(method.Name), noisy(0, 24, strings.Fields("ant bee cat dog eel")...))
 		if err != nil || len(m.Predictor.Calibration.Few) == 0 {

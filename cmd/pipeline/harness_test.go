@@ -88,6 +88,13 @@ func newTestbed(t *testing.T) *testbed {
 	return l
 }
 
+// with returns the testbed for a subtest.
+func (l *testbed) with(t *testing.T) *testbed {
+	sub := *l
+	sub.TB = t
+	return &sub
+}
+
 func (l *testbed) path(elem ...string) string {
 	return filepath.Join(append([]string{l.dir}, elem...)...)
 }

@@ -34,7 +34,7 @@ func killPhotos() int {
 	if wanted.long {
 		return 1000
 	}
-	return 150
+	return 75
 }
 
 // cachedRows counts the embeddings of all backbones in a cache.

@@ -10,22 +10,15 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
-	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
 // unknownDraws is the number of draws of 20 classes.
 const unknownDraws = 5
 
-// TestUnknownClasses measures on Caltech-101, photos through ViT-Tiny, how well
-// each head tells 20 unknown classes from the others: of those the first five
-// photos of each class train, and the last five of every class are tested.
-func TestUnknownClasses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("embeds 1000 photos with ViT-Tiny")
-	}
-	photos := shared.Path(t, "data", "caltech101_10")
-	vit := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
-	l := newTestbed(t)
+// unknownClasses measures how well each head tells 20 unknown classes from the
+// others: of those the first five photos of each class train, and the last five of
+// every class are tested.
+func (l *testbed) unknownClasses(t *testing.T, photos, vit string) {
 	l.must("embed", "--images", photos, "--backbone", vit, "--out", l.path("features"))
 	f, err := featdir.Read(l.path("features"))
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
-// TestCaltech reproduces the reference figures for Caltech-101 with ViT-Tiny:
-// the first five photos of each class train, the last five test. The backbone
+// TestCaltech embeds Caltech-101 with ViT-Tiny once, and measures on it. The backbone
 // is recognised by its hash, so nothing says how photos are prepared.
 func TestCaltech(t *testing.T) {
 	if testing.Short() {
@@ -20,6 +19,13 @@ func TestCaltech(t *testing.T) {
 	photos := shared.Path(t, "data", "caltech101_10")
 	vit := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
 	l := newTestbed(t)
+	t.Run("reference figures", func(t *testing.T) { l.with(t).referenceFigures(t, photos, vit) })
+	t.Run("unknown classes", func(t *testing.T) { l.with(t).unknownClasses(t, photos, vit) })
+}
+
+// referenceFigures trains on the first five photos of each class and tests on the
+// last five.
+func (l *testbed) referenceFigures(t *testing.T, photos, vit string) {
 	train, test := l.firstAndLast(photos, 5)
 	for _, c := range []struct {
 		name     string
