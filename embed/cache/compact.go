@@ -52,7 +52,7 @@ func (x *Index) compact() error {
 		return err
 	}
 	for _, slot := range found { // what others have written since Open
-		if _, err := x.read(slot); errors.Is(err, errNewer) {
+		if _, err := x.read(slot); errors.Is(err, errVersion) {
 			return nil
 		}
 	}
