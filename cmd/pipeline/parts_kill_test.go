@@ -3,7 +3,6 @@
 package main
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,13 +44,8 @@ func TestKilledBenchmarks(t *testing.T) {
 			if code == wasKilled {
 				caught++
 			}
-			after := l.finished(parts)
-			t.Logf("%s: killed: %t, %d parts", name, code == wasKilled, len(after))
-			for file, at := range before {
-				if !after[file].Equal(at) {
-					t.Errorf("%s: %s was finished, and was written again", name, file)
-				}
-			}
+			l.untouched(parts, before)
+			t.Logf("%s: killed: %t, %d parts", name, code == wasKilled, len(l.finished(parts)))
 			clock := time.Unix(0, 0)
 			if i%2 == 0 {
 				clock = time.Now().AddDate(50, 0, 0)
@@ -66,12 +60,7 @@ func TestKilledBenchmarks(t *testing.T) {
 		}
 		before := l.finished(parts)
 		l.must(append(args, "--out", cut)...)
-		after := l.finished(parts)
-		for file, at := range before {
-			if !after[file].Equal(at) {
-				t.Errorf("%s: %s was finished, and was written again", name, file)
-			}
-		}
+		l.untouched(parts, before)
 		l.sameTrees(whole, cut)
 	}
 }
@@ -90,6 +79,17 @@ func (l *testbed) finished(parts string) map[string]time.Time {
 		}
 	}
 	return found
+}
+
+// untouched fails if a part that was finished before has been written again.
+func (l *testbed) untouched(parts string, before map[string]time.Time) {
+	l.Helper()
+	after := l.finished(parts)
+	for file, at := range before {
+		if !after[file].Equal(at) {
+			l.Errorf("%s was finished in %s, and was written again", file, parts)
+		}
+	}
 }
 
 // setTimes sets the times of all files below a folder.
@@ -125,7 +125,7 @@ func (l *testbed) sameTrees(want, got string) {
 	for _, files := range []map[string]string{a, b} {
 		delete(files, "/config.yaml")
 	}
-	for name := range maps.Keys(a) {
+	for name := range a {
 		if a[name] != b[name] {
 			l.Errorf("%s: %s differs from that of the uninterrupted run", got, name)
 		}
