@@ -149,15 +149,10 @@ func copyFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := atomicfile.Create(to)
-	if err != nil {
+	return atomicfile.Write(to, func(out *atomicfile.File) error {
+		_, err := io.Copy(out, in)
 		return err
-	}
-	defer out.Abort()
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.Commit()
+	})
 }
 
 // encode returns the model as a file.

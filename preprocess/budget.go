@@ -92,6 +92,9 @@ func (b *Budget) ReadFile(ctx context.Context, path string, use func(file []byte
 // picture calls decode when the memory that p takes is free.
 func (b *Budget) picture(ctx context.Context, p plan, file []byte, decode func() error) error {
 	n := p.bytes + max(0, int64(len(file))-b.files.size) // what File did not count
+	if n > b.pictures.size && p.less != nil {
+		n -= p.less()
+	}
 	if n > b.pictures.size {
 		return b.tooLarge(p.format, p.width, p.height, n)
 	}

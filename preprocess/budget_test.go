@@ -163,6 +163,30 @@ func TestBudgetRefuses(t *testing.T) {
 	}
 }
 
+// TestOneStrip: a TIFF that compresses all its pixels in one strip counts what the
+// strip holds, unless that is too much, and takes no more.
+func TestOneStrip(t *testing.T) {
+	const w, h, budget = 1000, 800, 22 << 20
+	b, err := NewBudget(budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		file []byte
+		fits bool
+	}{
+		"its pixels":     {imagebomb.TIFF(w, h, h, 3*w*h), true},
+		"too much":       {imagebomb.TIFF(w, h, h, 8*w*h), false},
+		"far too much":   {imagebomb.TIFF(w, h, h, 20*w*h), false},
+		"several strips": {imagebomb.TIFF(w, h, h/4, w*h), true},
+	} {
+		got := allocated(func() { _, err = Decode(t.Context(), c.file, b, true) })
+		if c.fits && (err != nil || got > budget) || !c.fits && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v, %d bytes", name, err, got)
+		}
+	}
+}
+
 // TestBudgetIsShared: pictures decoded at the same time stay within it, and all
 // are decoded.
 func TestBudgetIsShared(t *testing.T) {

@@ -20,7 +20,10 @@ type plan struct {
 	by            int // decoded at 1/by of its size; 0 means 1
 	// bytes is at least what open and the raster allocate, garbage included.
 	bytes int64
-	open  func() (raster, error)
+	// less returns how many of these bytes a closer look at the data saves, which
+	// takes time; nil means none.
+	less func() int64
+	open func() (raster, error)
 }
 
 // fixedBytes covers what decoders allocate for any file: windows, tables,

@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"image"
@@ -10,23 +11,29 @@ import (
 	"runtime"
 
 	"golang.org/x/image/tiff"
+	"golang.org/x/image/tiff/lzw"
 )
 
 // TIFF tags that x/image/tiff gets wrong or overlooks.
 const (
-	tagCompression  = 259
-	tagPhotometric  = 262
-	tagRowsPerStrip = 278
-	tagPlanar       = 284
-	tagTileWidth    = 322
-	tagTileLength   = 323
+	tagCompression     = 259
+	tagPhotometric     = 262
+	tagStripOffsets    = 273
+	tagRowsPerStrip    = 278
+	tagStripByteCounts = 279
+	tagPlanar          = 284
+	tagTileWidth       = 322
+	tagTileLength      = 323
 
 	uncompressed = 1
 
-	compressionGroup3 = 3
-	compressionGroup4 = 4
-	blackIsZero       = 1
-	separatePlanes    = 2
+	compressionGroup3     = 3
+	compressionGroup4     = 4
+	compressionLZW        = 5
+	compressionDeflate    = 8
+	compressionDeflateOld = 32946
+	blackIsZero           = 1
+	separatePlanes        = 2
 )
 
 // planTIFF decodes the first page. It works around two faults of x/image/tiff,
@@ -39,8 +46,34 @@ func planTIFF(file []byte, c image.Config) (p plan, err error) {
 	}
 	return plan{
 		bytes: tiffBytes(c, tags, int64(len(file))),
+		less:  func() int64 { return unusedBytes(file, tags, c) },
 		open:  func() (raster, error) { return openTIFF(file, tags) },
 	}, nil
+}
+
+// unusedBytes returns by how much tiffBytes overestimates a picture in a single
+// compressed strip: it decompresses the strip without storing it.
+func unusedBytes(file []byte, tags map[int]int, c image.Config) int64 {
+	from, n := tags[tagStripOffsets], tags[tagStripByteCounts]
+	rows := tags[tagRowsPerStrip]
+	if from < 0 || n <= 0 || from > len(file) || rows > 0 && rows < c.Height || tags[tagTileWidth] != 0 {
+		return 0
+	}
+	area := pixels(c.Width, c.Height)
+	var r io.Reader = bytes.NewReader(file[from:min(len(file), from+n)])
+	switch tags[tagCompression] {
+	case compressionLZW:
+		r = lzw.NewReader(r, lzw.MSB, 8)
+	case compressionDeflate, compressionDeflateOld:
+		var err error
+		if r, err = zlib.NewReader(r); err != nil {
+			return 0
+		}
+	default:
+		return 0
+	}
+	used, _ := io.Copy(io.Discard, io.LimitReader(r, 8*area)) // decoding ends at the same error
+	return 4 * (8*area - used)
 }
 
 func openTIFF(file []byte, tags map[int]int) (raster, error) {
@@ -127,7 +160,8 @@ func isBlackZeroFax(tags map[int]int) bool {
 }
 
 // tiffTags returns the first value of each 16-bit entry of the first directory,
-// such as the tags above, and the value of each 32-bit entry that has one.
+// such as the tags above, and the value of each 32-bit entry that has one; −1 for
+// values stored elsewhere.
 func tiffTags(file []byte) map[int]int {
 	const entryBytes, short, long = 12, 3, 4
 	if len(file) < 8 {
@@ -150,10 +184,12 @@ func tiffTags(file []byte) map[int]int {
 		switch {
 		case count != 1 && (tag == tagTileWidth || tag == tagTileLength):
 			tags[tag] = 1 << 30 // more than one size: nobody writes that
-		case kind == short:
+		case kind == short && count <= 2:
 			tags[tag] = int(order.Uint16(entries[8:]))
 		case kind == long && count == 1:
 			tags[tag] = int(order.Uint32(entries[8:]))
+		default:
+			tags[tag] = -1
 		}
 		entries = entries[entryBytes:]
 	}

@@ -33,19 +33,13 @@ func write(file, key string, s classifier.State) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	out, err := atomicfile.Create(file)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	w := bufio.NewWriterSize(out, 1<<20)
-	if _, err := safetensors.Write(w, tensors, map[string]string{formatKey: format, partKey: key}); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return out.Commit()
+	return atomicfile.Write(file, func(out *atomicfile.File) error {
+		w := bufio.NewWriterSize(out, 1<<20)
+		if _, err := safetensors.Write(w, tensors, map[string]string{formatKey: format, partKey: key}); err != nil {
+			return err
+		}
+		return w.Flush()
+	})
 }
 
 // read reads what write wrote. A damaged file, or one with another format or

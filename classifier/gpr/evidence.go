@@ -66,7 +66,7 @@ func choose(ctx context.Context, cfg Config, products linalg.Backend, x blas32.G
 			if err := ctx.Err(); err != nil {
 				return c, err
 			}
-			e, err := evidence(chosen{lengthscale: l, noise: noise}, cfg, products, z, t)
+			e, err := evidence(ctx, chosen{lengthscale: l, noise: noise}, cfg, products, z, t)
 			var singular *engine.NotPSDError
 			if errors.As(err, &singular) {
 				continue
@@ -123,12 +123,12 @@ func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t
 
 // evidence returns the log marginal likelihood per label of s·(κ+σ²) at the
 // best s, which is the mean of tᵀ(K+σ²I)⁻¹t over all labels; s changes no mean.
-func evidence(c chosen, cfg Config, products linalg.Backend, z, t blas64.General) (float64, error) {
+func evidence(ctx context.Context, c chosen, cfg Config, products linalg.Backend, z, t blas64.General) (float64, error) {
 	r, err := c.unfitted(cfg, products)
 	if err != nil {
 		return 0, err
 	}
-	if err := r.Add(z, t); err != nil {
+	if err := r.Add(ctx, z, t); err != nil {
 		return 0, err
 	}
 	n, alpha := float64(t.Rows), r.Alpha()

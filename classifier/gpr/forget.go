@@ -25,13 +25,14 @@ func (h *GPR) drop(rows []int) error {
 		h.model = model{}
 		return nil
 	}
-	if err := next.reg.Remove(rows); err != nil {
+	ctx := context.Background()
+	if err := next.reg.Remove(ctx, rows); err != nil {
 		return err
 	}
 	if err := next.reg.RemoveOutputs(gone); err != nil {
 		return err
 	}
-	if err := next.settle(context.Background()); err != nil {
+	if err := next.settle(ctx); err != nil {
 		return err
 	}
 	h.model = *next

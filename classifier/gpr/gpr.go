@@ -106,7 +106,7 @@ func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model
 			return nil, err
 		}
 	}
-	if err := next.add(h.cfg, x, groups); err != nil {
+	if err := next.add(ctx, h.cfg, x, groups); err != nil {
 		return nil, err
 	}
 	return next, next.settle(ctx)
@@ -135,16 +135,16 @@ func (c chosen) unfitted(cfg Config, products linalg.Backend) (*engine.Regressio
 }
 
 // add adds the examples of a session.
-func (m *model) add(cfg Config, x blas32.General, groups []classifier.Group) error {
+func (m *model) add(ctx context.Context, cfg Config, x blas32.General, groups []classifier.Group) error {
 	n, C := len(m.all.Own), len(m.all.Classes)
 	m.all = m.all.With(x, groups)
 	if more := len(m.all.Classes) - C; more > 0 && n > 0 {
-		if err := m.reg.AddOutputs(labels(make([]int, n), -1, more)); err != nil {
+		if err := m.reg.AddOutputs(ctx, labels(make([]int, n), -1, more)); err != nil {
 			return err
 		}
 	}
 	z := classifier.Placed(m.all.X, dense.Range(n, len(m.all.Own)), cfg.Normalize)
-	return m.reg.Add(z, labels(m.all.Own[n:], 0, len(m.all.Classes)))
+	return m.reg.Add(ctx, z, labels(m.all.Own[n:], 0, len(m.all.Classes)))
 }
 
 // labels returns targets (n×C): 1 in the column of each example, shifted by
@@ -170,8 +170,10 @@ func (m *model) settle(ctx context.Context) error {
 			rows, own = append(rows, i), append(own, c)
 		}
 	}
-	var err error
-	m.tau, err = fitTemperature(ctx, dense.Gather(m.reg.LeaveOneOut(), rows), own)
+	loo, err := m.reg.LeaveOneOut(ctx)
+	if err == nil {
+		m.tau, err = fitTemperature(ctx, dense.Gather(loo, rows), own)
+	}
 	return err
 }
 

@@ -41,10 +41,7 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 	}
 	var seen [][]int
 	for range c.MaxIter {
-		if err := ctx.Err(); err != nil {
-			return clusters{}, err
-		}
-		of, err := k.assign(changed)
+		of, err := k.assign(ctx, changed)
 		if err != nil {
 			return clusters{}, err
 		}
@@ -57,7 +54,7 @@ func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Ga
 		}
 		again := slices.ContainsFunc(seen, func(s []int) bool { return slices.Equal(s, of) })
 		seen = append(seen, of)
-		if err := k.update(of, changed); err != nil {
+		if err := k.update(ctx, of, changed); err != nil {
 			return clusters{}, err
 		}
 		if again {
@@ -119,7 +116,10 @@ type means struct {
 // every Gaussian. For super-classes that changed it first computes lower bounds
 // only. A super-class that would be empty gets the Gaussian that is farthest
 // from its own.
-func (k *means) assign(changed []int) ([]int, error) {
+func (k *means) assign(ctx context.Context, changed []int) ([]int, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	bounds := dense.New(len(k.gs), len(changed))
 	if err := k.set.KLBound(bounds, k.some(changed)); err != nil {
 		return nil, err
@@ -138,6 +138,9 @@ func (k *means) assign(changed []int) ([]int, error) {
 		k.sort(of)
 	}
 	for first := 0; first < len(k.order); first += assignChunk {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := k.settle(k.order[first:min(first+assignChunk, len(k.order))]); err != nil {
 			return nil, err
 		}
@@ -217,8 +220,11 @@ func fillEmpty(of []int, distance []float64, size int) {
 }
 
 // update computes the super-classes that changed (eq. 4.13, 4.14).
-func (k *means) update(of []int, changed []int) error {
+func (k *means) update(ctx context.Context, of []int, changed []int) error {
 	return dense.ParallelErr(len(changed), func(c int) (err error) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		var members []lowrank.Gaussian
 		var weights []float64
 		for i, s := range of {

@@ -69,7 +69,7 @@ func TestClustersAreAFixedPoint(t *testing.T) {
 				}
 			}
 			k := means{cfg: cfg, mul: h.Model().Backend, gs: below, weights: weights, supers: make([]lowrank.Gaussian, len(nodes))}
-			if err := k.update(parent, dense.Range(0, len(nodes))); err != nil {
+			if err := k.update(context.Background(), parent, dense.Range(0, len(nodes))); err != nil {
 				t.Fatal(err)
 			}
 			for s := range nodes {

@@ -66,7 +66,7 @@ func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lo
 		weights[i] = 1
 	}
 	k := means{cfg: c, mul: backend, gs: gs, weights: weights, supers: make([]lowrank.Gaussian, len(used))}
-	if err := k.update(of, dense.Range(0, len(used))); err != nil {
+	if err := k.update(ctx, of, dense.Range(0, len(used))); err != nil {
 		return clusters{}, err
 	}
 	return clusters{of: of, supers: k.supers, weights: weightsOf(of, weights, len(used))}, nil

@@ -87,10 +87,10 @@ func (c Config) try(ctx context.Context, backend linalg.Backend, d episodes.Draw
 			return nil, err
 		}
 		f.scorer.stack = f.space.Stack(densities)
-		if err := f.score(t, p.Nu, 0, d.BaseTest); err != nil {
+		if err := f.score(ctx, t, p.Nu, 0, d.BaseTest); err != nil {
 			return nil, err
 		}
-		if err := f.score(t, p.Nu, t.base, d.NovelTest); err != nil {
+		if err := f.score(ctx, t, p.Nu, t.base, d.NovelTest); err != nil {
 			return nil, err
 		}
 	}
@@ -145,13 +145,16 @@ func (c Config) fitTrial(ctx context.Context, backend linalg.Backend, d episodes
 
 // score fills in the outcomes of one kind of examples for one ν, in the rows
 // from first on.
-func (f *fittedTrial) score(t *trial, nu float64, first int, test episodes.Session) error {
+func (f *fittedTrial) score(ctx context.Context, t *trial, nu float64, first int, test episodes.Session) error {
 	truth := make([]int, len(test.Y))
 	for i, y := range test.Y {
 		truth[i] = slices.Index(f.names, y)
 	}
 	size := f.scorer.stack.Batch()
 	for start := 0; start < test.X.Rows; start += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		rows := dense.Rows32(test.X, start, min(start+size, test.X.Rows))
 		v, err := f.scorer.values(rows)
 		if err != nil {

@@ -107,6 +107,26 @@ func TestViewsOfPhotos(t *testing.T) {
 	l.same("model", first, l.path("a.model"))
 }
 
+// TestForgetBehindViews: without the images it says that they are needed; with
+// them the model is the one that never saw what was forgotten.
+func TestForgetBehindViews(t *testing.T) {
+	l := newTestbed(t)
+	photos := l.photos(l.path("photos"), 40, 6, "cat", "dog", "owl")
+	train := func(out string) []string {
+		return quickly("train", "--images", photos, "--out", l.path(out), "--set", "classifier.dkl.views=2")
+	}
+	l.must(train("a.model")...)
+	before := l.read(l.path("a.model"))
+	l.refused(exitFailed, []string{"2 augmented views", "--images"}, "forget", l.path("a.model"), "--class", "owl")
+	l.same("a refused forget", before, l.path("a.model"))
+	l.must("forget", l.path("a.model"), "--class", "owl", "--images", photos)
+	if err := os.RemoveAll(l.path("photos", "owl")); err != nil {
+		t.Fatal(err)
+	}
+	l.must(train("never.model")...)
+	l.same("forget", l.read(l.path("never.model")), l.path("a.model"))
+}
+
 func TestDKLUsage(t *testing.T) {
 	l := newTestbed(t)
 	features := l.clouds(l.path("features"))

@@ -52,7 +52,7 @@ func (x *Index) compact() error {
 		return err
 	}
 	for _, slot := range found { // what others have written since Open
-		if _, err := x.read(slot); errors.Is(err, errNewer) {
+		if _, err := x.read(slot); errors.Is(err, errVersion) {
 			return nil
 		}
 	}
@@ -97,23 +97,17 @@ func nextSlot(slot string) (string, error) {
 }
 
 func (x *Index) writeAll(slot string) error {
-	f, err := atomicfile.Create(x.path(slot))
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	out := bufio.NewWriterSize(f, 1<<18)
-	if _, err := out.Write(indexFormat().header(0)); err != nil {
-		return err
-	}
-	for d, e := range x.entries {
-		payload := e.payload(d)
-		if _, err := out.Write(binary.LittleEndian.AppendUint32(payload, checksum(payload))); err != nil {
+	return atomicfile.Write(x.path(slot), func(f *atomicfile.File) error {
+		out := bufio.NewWriterSize(f, 1<<18)
+		if _, err := out.Write(indexFormat().header(0)); err != nil {
 			return err
 		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return f.Commit()
+		for d, e := range x.entries {
+			payload := e.payload(d)
+			if _, err := out.Write(binary.LittleEndian.AppendUint32(payload, checksum(payload))); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
+	})
 }

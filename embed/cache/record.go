@@ -25,8 +25,8 @@ const (
 )
 
 var (
-	errHeader = errors.New("damaged header")
-	errNewer  = errors.New("written by a newer version")
+	errHeader  = errors.New("damaged header")
+	errVersion = errors.New("written by another version")
 )
 
 // checksum returns the CRC-32C, which the CPU computes at memory speed.
@@ -55,8 +55,8 @@ func (f recordFormat) parseHeader(b []byte) (dim int, err error) {
 	if !bytes.HasPrefix(body, []byte(f.magic)) || checksum(body) != binary.LittleEndian.Uint32(b[len(body):]) {
 		return 0, errHeader
 	}
-	if binary.LittleEndian.Uint32(b[8:]) > recordVersion {
-		return 0, errNewer
+	if binary.LittleEndian.Uint32(b[8:]) != recordVersion {
+		return 0, errVersion
 	}
 	if int(binary.LittleEndian.Uint32(b[12:])) != f.payload {
 		return 0, errHeader
@@ -116,7 +116,7 @@ type recordWriter struct {
 
 // openRecords opens path for appending after its complete records (at most
 // limit of them) and truncates the rest. A file with a damaged header is
-// started over; one of another dimension or a newer version is left alone.
+// started over; one of another dimension or version is left alone.
 func openRecords(path string, format recordFormat, dim, limit int) (*recordWriter, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

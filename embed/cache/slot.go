@@ -31,7 +31,7 @@ func lockSlot(dir, slot string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// errOtherSlot, like errNewer, means that a writer must use another slot.
+// errOtherSlot, like errVersion, means that a writer must use another slot.
 var errOtherSlot = errors.New("file of another kind")
 
 // firstSlot locks the first slot that no other writer has and that open accepts.
@@ -50,7 +50,7 @@ func firstSlot(dir string, open func(slot string, lock *flock.Flock) error) erro
 		if err = open(slotName(n), lock); err == nil {
 			return nil
 		}
-		if closeErr := lock.Close(); closeErr != nil || !errors.Is(err, errOtherSlot) && !errors.Is(err, errNewer) {
+		if closeErr := lock.Close(); closeErr != nil || !errors.Is(err, errOtherSlot) && !errors.Is(err, errVersion) {
 			return errors.Join(err, closeErr)
 		}
 	}

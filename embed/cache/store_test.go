@@ -274,28 +274,30 @@ func TestStoreCountsAndLogsDamage(t *testing.T) {
 	}
 }
 
-func TestStoreKeepsNewerVersions(t *testing.T) {
-	dir := t.TempDir()
-	fill(t, dir, 0, 2)
-	path := filepath.Join(dir, "000001.key")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head := keyFormat().header(fakeDim)
-	head[8] = recordVersion + 1
-	sum := checksum(head[:recordHeaderBytes-checksumBytes])
-	head[28], head[29], head[30], head[31] = byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)
-	newer := append(head, b[recordHeaderBytes:]...)
-	if err := os.WriteFile(path, newer, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	fill(t, dir, 0, 2)
-	if got, _ := os.ReadFile(path); !bytes.Equal(got, newer) {
-		t.Fatal("a file of a newer version was changed")
-	}
-	if s := mustStore(t, dir); hits(t, s, 2) != 2 {
-		t.Fatal("not stored next to it")
+func TestStoreKeepsOtherVersions(t *testing.T) {
+	for _, version := range []byte{recordVersion - 1, recordVersion + 1} {
+		dir := t.TempDir()
+		fill(t, dir, 0, 2)
+		path := filepath.Join(dir, "000001.key")
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := keyFormat().header(fakeDim)
+		head[8] = version
+		sum := checksum(head[:recordHeaderBytes-checksumBytes])
+		head[28], head[29], head[30], head[31] = byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)
+		other := append(head, b[recordHeaderBytes:]...)
+		if err := os.WriteFile(path, other, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, dir, 0, 2)
+		if got, _ := os.ReadFile(path); !bytes.Equal(got, other) {
+			t.Fatalf("a file of version %d was changed", version)
+		}
+		if s := mustStore(t, dir); hits(t, s, 2) != 2 {
+			t.Fatalf("not stored next to version %d", version)
+		}
 	}
 }
 

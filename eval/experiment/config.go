@@ -5,14 +5,6 @@ import (
 	"slices"
 )
 
-// Within returns an error that names a setting outside its range.
-func Within(name string, value, least, most int) error {
-	if value < least || value > most {
-		return fmt.Errorf("%s: %d is outside %d … %d", name, value, least, most)
-	}
-	return nil
-}
-
 // Each checks the values of a list: each must be allowed, none may occur twice.
 // what describes the allowed values.
 func Each[T comparable](name string, values []T, what string, allowed func(T) bool) error {

@@ -62,10 +62,13 @@ func (e Env) Material() (Material, error) {
 // An Inputs is what a part depends on: anything that marshals to JSON.
 type Inputs any
 
+// partsFolder is the folder of finished parts, below that of the results.
+const partsFolder = "parts"
+
 // Folder returns a checkpoint folder below the parts folder; "" is the parts
 // folder itself.
 func (e Env) Folder(name string) *checkpoint.Folder {
-	return &checkpoint.Folder{Dir: filepath.Join(e.Dir, "parts", name), Restart: e.Restart, Say: e.Note}
+	return &checkpoint.Folder{Dir: filepath.Join(e.Dir, partsFolder, name), Restart: e.Restart, Say: e.Note}
 }
 
 // Draft returns the intermediate state of a part with those inputs: a value

@@ -63,6 +63,9 @@ func (o Outcome) Write(dir string, settings []byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	for _, folder := range []string{dir, filepath.Join(dir, partsFolder)} {
+		_, _ = atomicfile.RemoveStale(folder) // leftovers of killed runs are harmless
+	}
 	for name, text := range files {
 		if err := atomicfile.WriteFile(filepath.Join(dir, name), text); err != nil {
 			return err

@@ -3,8 +3,8 @@ package fscil
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -79,10 +79,10 @@ func (c Config) Validate() error {
 	if c.Dataset == "" {
 		return fmt.Errorf("dataset: is empty; it is the name in the results")
 	}
-	if err := oneOf("protocol", c.Protocol, Official, FewShotDrawn, Incremental); err != nil {
+	if err := setting.OneOf("protocol", c.Protocol, Official, FewShotDrawn, Incremental); err != nil {
 		return err
 	}
-	if err := oneOf("track", c.Track, TrackAuto, BaseOnly, PretrainedDisjoint, Foundation); err != nil {
+	if err := setting.OneOf("track", c.Track, TrackAuto, BaseOnly, PretrainedDisjoint, Foundation); err != nil {
 		return err
 	}
 	for _, f := range []struct {
@@ -127,11 +127,4 @@ func (c Config) validateTogether() error {
 		}
 	}
 	return nil
-}
-
-func oneOf(field, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return fmt.Errorf("%s: %q is none of %s", field, value, strings.Join(allowed, ", "))
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/eval/table"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // NewTable compares results with the published rows of their data set and
@@ -160,7 +161,7 @@ func parsePublished(text []byte) ([]PublishedRow, error) {
 }
 
 func (r PublishedRow) check() error {
-	if err := oneOf("track", r.Track, BaseOnly, PretrainedDisjoint, Foundation); err != nil {
+	if err := setting.OneOf("track", r.Track, BaseOnly, PretrainedDisjoint, Foundation); err != nil {
 		return err
 	}
 	if r.Dataset == "" || r.Method == "" || r.Backbone == "" || r.Source == "" {

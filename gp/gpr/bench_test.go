@@ -1,6 +1,7 @@
 package gpr_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -49,7 +50,7 @@ func benchNew(b *testing.B, method gpr.Method) *gpr.Regression {
 func benchFit(b *testing.B, method gpr.Method, x, t blas64.General) *gpr.Regression {
 	b.Helper()
 	r := benchNew(b, method)
-	if err := r.Add(x, t); err != nil {
+	if err := r.Add(context.Background(), x, t); err != nil {
 		b.Fatal(err)
 	}
 	return r
@@ -66,7 +67,7 @@ func BenchmarkBatch(b *testing.B) {
 					for b.Loop() {
 						r := benchNew(b, gpr.Cholesky)
 						r.UseBackend(products)
-						if err := r.Add(x, t); err != nil {
+						if err := r.Add(context.Background(), x, t); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -92,7 +93,7 @@ func BenchmarkAdd(b *testing.B) {
 							r = base.Clone()
 							b.StartTimer()
 						}
-						if err := r.Add(part(x, r.Len(), k), part(t, r.Len(), k)); err != nil {
+						if err := r.Add(context.Background(), part(x, r.Len(), k), part(t, r.Len(), k)); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -119,7 +120,7 @@ func BenchmarkAddByClasses(b *testing.B) {
 							r = base.Clone()
 							b.StartTimer()
 						}
-						if err := r.Add(part(x, r.Len(), k), part(t, r.Len(), k)); err != nil {
+						if err := r.Add(context.Background(), part(x, r.Len(), k), part(t, r.Len(), k)); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -139,14 +140,14 @@ func BenchmarkChange(b *testing.B) {
 			next := func() int { i = (i + 37) % n; return i }
 			b.Run(fmt.Sprintf("%s/n=%d/input", method, n), func(b *testing.B) {
 				for b.Loop() {
-					if err := r.SetInputs([]int{next()}, part(x, n+i%100, 1)); err != nil {
+					if err := r.SetInputs(context.Background(), []int{next()}, part(x, n+i%100, 1)); err != nil {
 						b.Fatal(err)
 					}
 				}
 			})
 			b.Run(fmt.Sprintf("%s/n=%d/label", method, n), func(b *testing.B) {
 				for b.Loop() {
-					if err := r.SetTargets([]int{next()}, part(t, n+i%100, 1)); err != nil {
+					if err := r.SetTargets(context.Background(), []int{next()}, part(t, n+i%100, 1)); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -158,7 +159,7 @@ func BenchmarkChange(b *testing.B) {
 						r = benchFit(b, method, part(x, 0, n), part(t, 0, n))
 						b.StartTimer()
 					}
-					if err := r.Remove([]int{next() % r.Len()}); err != nil {
+					if err := r.Remove(context.Background(), []int{next() % r.Len()}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -35,24 +36,23 @@ func byLibrary(raw linalg.Raw, n int) bool {
 }
 
 // factorOn is factor with products by raw if that is faster.
-func factorOn(raw linalg.Raw, t *triangle) error {
+func factorOn(ctx context.Context, raw linalg.Raw, t *triangle) error {
 	if !byLibrary(raw, t.n) {
-		return factor(t)
+		return factor(ctx, t)
 	}
 	b := blocked{triangle: t, raw: raw}
-	return b.factor()
+	return b.factor(ctx)
 }
 
 // solveOn is solve with products by raw if that is faster, for a solver fresh
 // from newSolver.
-func solveOn(raw linalg.Raw, s solver, z blas64.General) error {
+func solveOn(ctx context.Context, raw linalg.Raw, s solver, z blas64.General) error {
 	c, ok := s.(*cholesky)
 	if !ok || !byLibrary(raw, s.size()) {
-		s.solve(z)
-		return nil
+		return s.solve(ctx, z)
 	}
 	b := blocked{triangle: c.l, raw: raw}
-	return b.solve(z)
+	return b.solve(ctx, z)
 }
 
 // cut takes a matrix off the front of a buffer.
@@ -70,21 +70,21 @@ func (b *blocked) columnOf(p int) (last, at, w int) {
 }
 
 // factor is the package's factor on block columns, left-looking.
-func (b *blocked) factor() error {
+func (b *blocked) factor(ctx context.Context) error {
 	for p := 0; p < len(b.panels); p += blockPanels {
 		last, at, w := b.columnOf(p)
 		diagonal := make([]float64, w)
 		for i := range diagonal {
 			diagonal[i] = b.row(at + i)[at+i]
 		}
-		if err := b.subtractDone(p, at, w); err != nil {
+		if err := b.subtractDone(ctx, p, at, w); err != nil {
 			return err
 		}
 		inverse, err := b.factorDiagonal(p, last, at, diagonal)
 		if err != nil {
 			return err
 		}
-		if err := b.solveBelow(last, at, w, inverse); err != nil {
+		if err := b.solveBelow(ctx, last, at, w, inverse); err != nil {
 			return err
 		}
 	}
@@ -92,12 +92,12 @@ func (b *blocked) factor() error {
 }
 
 // subtractDone subtracts the finished columns before at from those of the block.
-func (b *blocked) subtractDone(p, at, w int) error {
+func (b *blocked) subtractDone(ctx context.Context, p, at, w int) error {
 	if at == 0 {
 		return nil
 	}
 	done := b.above(at, w)
-	return b.each(p, func(q int) error {
+	return b.each(ctx, p, func(q int) error {
 		rows, width := b.rowsIn(q), min(w, (q+1)*side-at)
 		r := dense.Borrowed[float64](&b.buffers, rows*(at+w))
 		defer b.buffers.Put(r)
@@ -112,9 +112,14 @@ func (b *blocked) subtractDone(p, at, w int) error {
 	})
 }
 
-// each calls do for the panels from p on, on all cores.
-func (b *blocked) each(p int, do func(q int) error) error {
-	return dense.ParallelErr(len(b.panels)-p, func(task int) error { return do(p + task) })
+// each calls do for the panels from p on, on all cores, until ctx is cancelled.
+func (b *blocked) each(ctx context.Context, p int, do func(q int) error) error {
+	return dense.ParallelErr(len(b.panels)-p, func(task int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return do(p + task)
+	})
 }
 
 // factorDiagonal factors the diagonal block of panels p … last−1 and returns the
@@ -145,8 +150,8 @@ func (b *blocked) inverseAt(at, w int) (blas64.General, error) {
 }
 
 // solveBelow divides the part below the diagonal block by its factor.
-func (b *blocked) solveBelow(last, at, w int, inverse blas64.General) error {
-	return b.each(last, func(q int) error {
+func (b *blocked) solveBelow(ctx context.Context, last, at, w int, inverse blas64.General) error {
+	return b.each(ctx, last, func(q int) error {
 		rows := b.rowsIn(q)
 		r := dense.Borrowed[float64](&b.buffers, 2*rows*w)
 		defer b.buffers.Put(r)
@@ -170,7 +175,7 @@ func subtractFrom(dst, product blas64.General) {
 }
 
 // solve replaces every row t of z (C×n) by (L·Lᵀ)⁻¹t, after factor.
-func (b *blocked) solve(z blas64.General) error {
+func (b *blocked) solve(ctx context.Context, z blas64.General) error {
 	inverses := make([]blas64.General, (len(b.panels)+blockPanels-1)/blockPanels)
 	err := dense.ParallelErr(len(inverses), func(i int) (err error) {
 		_, at, w := b.columnOf(i * blockPanels)
@@ -181,12 +186,12 @@ func (b *blocked) solve(z blas64.General) error {
 		return err
 	}
 	for i, inverse := range inverses {
-		if err := b.solveBlock(z, i, inverse, b.forwardBlock); err != nil {
+		if err := b.solveBlock(ctx, z, i, inverse, b.forwardBlock); err != nil {
 			return err
 		}
 	}
 	for i, inverse := range slices.Backward(inverses) {
-		if err := b.solveBlock(z, i, inverse, b.backwardBlock); err != nil {
+		if err := b.solveBlock(ctx, z, i, inverse, b.backwardBlock); err != nil {
 			return err
 		}
 	}
@@ -195,10 +200,13 @@ func (b *blocked) solve(z blas64.General) error {
 
 // solveBlock does one step of a solve, for the columns of block i, with the rows
 // of z divided among the cores.
-func (b *blocked) solveBlock(z blas64.General, i int, inverse blas64.General, step func(z blas64.General, at int, above, inverse blas64.General) error) error {
+func (b *blocked) solveBlock(ctx context.Context, z blas64.General, i int, inverse blas64.General, step func(z blas64.General, at int, above, inverse blas64.General) error) error {
 	_, at, w := b.columnOf(i * blockPanels)
 	above := b.above(at, w)
 	return dense.ParallelErr((z.Rows+chunk-1)/chunk, func(task int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return step(rowsOf(z, task*chunk, min(chunk, z.Rows-task*chunk)), at, above, inverse)
 	})
 }

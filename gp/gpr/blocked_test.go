@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -18,12 +19,12 @@ import (
 func TestFactorOnEveryBackend(t *testing.T) {
 	for _, n := range []int{leastBlocked, leastBlocked + 1, leastBlocked + side - 1, leastBlocked + side, leastBlocked + side + 7, 6 * block} {
 		want := drawnGram(t, linalg.Default(), n, 0.03)
-		if err := factor(want); err != nil {
+		if err := factor(context.Background(), want); err != nil {
 			t.Fatal(err)
 		}
 		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 			got := drawnGram(t, m, n, 0.03)
-			if err := factorOn(m.Raw(), got); err != nil {
+			if err := factorOn(context.Background(), m.Raw(), got); err != nil {
 				t.Fatal(err)
 			}
 			for i := range n {
@@ -50,7 +51,7 @@ func TestFactorOnRefuses(t *testing.T) {
 				singular.row(i)[second] = at(singular, 0, i)
 			}
 			var bad *NotPSDError
-			if err := factorOn(m.Raw(), singular); !errors.As(err, &bad) {
+			if err := factorOn(context.Background(), m.Raw(), singular); !errors.As(err, &bad) {
 				t.Errorf("example 0 again as %d: %v", second, err)
 			}
 		}
@@ -70,10 +71,10 @@ func TestFitOnEveryBackend(t *testing.T) {
 				t.Fatalf("weight %d is %.17g, want %.17g", i, v, w)
 			}
 		}
-		if err := got.Add(rowsOf(x, n, 5), rowsOf(y, n, 5)); err != nil {
+		if err := got.Add(context.Background(), rowsOf(x, n, 5), rowsOf(y, n, 5)); err != nil {
 			t.Fatal(err)
 		}
-		if drift, err := got.Drift(); err != nil || drift > 1e-9 {
+		if drift, err := got.Drift(context.Background()); err != nil || drift > 1e-9 {
 			t.Errorf("drift %g, %v", drift, err)
 		}
 	})
@@ -87,7 +88,7 @@ func TestAddManyBeginsAnew(t *testing.T) {
 	want := fittedOn(t, linalg.Default(), x, y, n+k)
 	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		got := fittedOn(t, m, x, y, n)
-		if err := got.Add(rowsOf(x, n, k), rowsOf(y, n, k)); err != nil {
+		if err := got.Add(context.Background(), rowsOf(x, n, k), rowsOf(y, n, k)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range C {
@@ -97,7 +98,7 @@ func TestAddManyBeginsAnew(t *testing.T) {
 				}
 			}
 		}
-		if drift, err := got.Drift(); err != nil || drift > 1e-9 {
+		if drift, err := got.Drift(context.Background()); err != nil || drift > 1e-9 {
 			t.Errorf("drift %g, %v", drift, err)
 		}
 	})
@@ -112,17 +113,17 @@ func TestUpdatesOnEveryBackend(t *testing.T) {
 		for _, method := range []Method{Iterative, Direct, Cholesky} {
 			r := fittedBy(t, method, m, x, y, n)
 			for i := range more {
-				if err := r.Add(rowsOf(x, n+i, 1), rowsOf(y, n+i, 1)); err != nil {
+				if err := r.Add(context.Background(), rowsOf(x, n+i, 1), rowsOf(y, n+i, 1)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := r.SetInputs([]int{3, n, 90}, halved(rowsOf(x, 5, 3))); err != nil {
+			if err := r.SetInputs(context.Background(), []int{3, n, 90}, halved(rowsOf(x, 5, 3))); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Remove([]int{0, 64, n + 1}); err != nil {
+			if err := r.Remove(context.Background(), []int{0, 64, n + 1}); err != nil {
 				t.Fatal(err)
 			}
-			if drift, err := r.Drift(); err != nil || drift > 1e-8 {
+			if drift, err := r.Drift(context.Background()); err != nil || drift > 1e-8 {
 				t.Errorf("%s: drift %g, %v", method, drift, err)
 			}
 		}
@@ -141,7 +142,7 @@ func fittedBy(t *testing.T, method Method, m linalg.Backend, x, y blas64.General
 		t.Fatal(err)
 	}
 	r.UseBackend(m)
-	if err := r.Add(rowsOf(x, 0, n), rowsOf(y, 0, n)); err != nil {
+	if err := r.Add(context.Background(), rowsOf(x, 0, n), rowsOf(y, 0, n)); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -173,7 +174,7 @@ func drawnGram(t *testing.T, m linalg.Backend, n int, noise float64) *triangle {
 	t.Helper()
 	x, _ := drawnExamples(n, 24, 1)
 	g := newTriangle(n)
-	if err := gram(m, g, RBF{Lengthscale: 2, Outputscale: 1}, measured(x), noise); err != nil {
+	if err := gram(context.Background(), m, g, RBF{Lengthscale: 2, Outputscale: 1}, measured(x), noise); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -70,7 +71,7 @@ type watch struct {
 
 // look bounds the drift: every lookEvery changes it checks some examples and
 // recomputes the state if they are off. If that fails, the present state stays.
-func (r *Regression) look() {
+func (r *Regression) look(ctx context.Context) {
 	r.changes++
 	if r.changes%lookEvery != 0 || r.Len() == 0 {
 		return
@@ -79,11 +80,11 @@ func (r *Regression) look() {
 	for i := range rows {
 		rows[i] = (r.changes/lookEvery + i*r.Len()/len(rows)) % r.Len()
 	}
-	drift, err := r.drift(rows)
-	if err != nil || drift <= max(tolerance, slack*r.fresh) || r.Refresh() != nil {
+	drift, err := r.drift(ctx, rows)
+	if err != nil || drift <= max(tolerance, slack*r.fresh) || r.Refresh(ctx) != nil {
 		return
 	}
-	if drift, err = r.drift(rows); err == nil {
+	if drift, err = r.drift(ctx, rows); err == nil {
 		r.fresh = drift
 	}
 }
@@ -91,10 +92,10 @@ func (r *Regression) look() {
 // Drift returns how far the state is from solving its equations: the largest
 // element of |(K+σ²I)α − t| and |(K+σ²I)⁻¹(K+σ²I) − I|, with the kernel computed
 // from the inputs: O(n²(d+C) + n³).
-func (r *Regression) Drift() (float64, error) {
+func (r *Regression) Drift(ctx context.Context) (float64, error) {
 	var worst float64
 	for first := 0; first < r.Len(); first += lookAt {
-		d, err := r.drift(dense.Range(first, min(first+lookAt, r.Len())))
+		d, err := r.drift(ctx, dense.Range(first, min(first+lookAt, r.Len())))
 		if err != nil {
 			return 0, fmt.Errorf("drift: %w", err)
 		}
@@ -104,8 +105,8 @@ func (r *Regression) Drift() (float64, error) {
 }
 
 // drift is Drift for some examples.
-func (r *Regression) drift(examples []int) (float64, error) {
-	b, err := r.kernelRows(r.x, examples)
+func (r *Regression) drift(ctx context.Context, examples []int) (float64, error) {
+	b, err := r.kernelRows(ctx, r.x, examples)
 	if err != nil {
 		return 0, err
 	}
@@ -117,7 +118,9 @@ func (r *Regression) drift(examples []int) (float64, error) {
 			worst = max(worst, math.Abs(v+r.t.Data[c*r.t.Stride+e]))
 		}
 	}
-	r.solver.solve(b)
+	if err := r.solver.solve(ctx, b); err != nil {
+		return 0, err
+	}
 	for i, e := range examples {
 		row := dense.Row(b, i)
 		row[e]--
@@ -129,9 +132,9 @@ func (r *Regression) drift(examples []int) (float64, error) {
 }
 
 // Refresh recomputes the state from inputs and targets: O(n²d + n³).
-func (r *Regression) Refresh() error {
+func (r *Regression) Refresh(ctx context.Context) error {
 	count, changes := r.refreshes, r.changes
-	if err := r.fit(r.x, r.t); err != nil {
+	if err := r.fit(ctx, r.x, r.t); err != nil {
 		return wrap("refresh", err)
 	}
 	r.refreshes, r.changes = count+1, changes

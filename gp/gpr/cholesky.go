@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -19,25 +20,27 @@ type cholesky struct {
 
 func (s *cholesky) size() int { return s.l.n }
 
-func (s *cholesky) add(b blas64.General) (update, error) {
-	return s.attach(dense.Range(s.l.n, s.l.n+b.Rows), b)
+func (s *cholesky) add(ctx context.Context, b blas64.General) (update, error) {
+	return s.attach(ctx, dense.Range(s.l.n, s.l.n+b.Rows), b)
 }
 
 // attach appends rows of L for the given examples; b has a column for each
 // example, old and new.
-func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
+func (s *cholesky) attach(ctx context.Context, examples []int, b blas64.General) (update, error) {
 	z, own := picked(b, s.order), picked(b, examples)
 	diagonal := dense.Diagonal(own)
-	s.l.forwardFew(z)
+	s.l.forwardFew(ctx, z)
 	subtract(own, z, z)
-	small, err := smallFactor(own, diagonal)
+	small, err := smallFactor(ctx, own, diagonal)
 	if err != nil {
 		return update{}, err
 	}
 	v := dense.Clone(z)
-	s.l.backwardFew(v)
+	s.l.backwardFew(ctx, v)
 	plus := s.scatter(v, b.Cols)
-	border(plus, small, examples)
+	if err := border(ctx, plus, small, examples); err != nil {
+		return update{}, err
+	}
 	n := s.l.n
 	s.l.grow(b.Rows)
 	for i := range b.Rows {
@@ -51,12 +54,13 @@ func (s *cholesky) attach(examples []int, b blas64.General) (update, error) {
 
 // border turns the columns V = K⁻¹B of existing examples into those of the
 // update: (V above −I)·L⁻ᵀ for the factor L of their Schur complement.
-func border(v blas64.General, l *triangle, examples []int) {
+func border(ctx context.Context, v blas64.General, l *triangle, examples []int) error {
 	for i, e := range examples {
 		clear(dense.Row(v, e))
 		v.Data[e*v.Stride+i] = -1
 	}
-	l.forward(v)
+	l.forward(ctx, v)
+	return ctx.Err()
 }
 
 // scatter turns columns ordered by row of L (k×n) into rows ordered by example
@@ -71,8 +75,8 @@ func (s *cholesky) scatter(m blas64.General, size int) blas64.General {
 	return out
 }
 
-func (s *cholesky) remove(rows []int) (update, error) {
-	u, err := s.detach(rows)
+func (s *cholesky) remove(ctx context.Context, rows []int) (update, error) {
+	u, err := s.detach(ctx, rows)
 	if err != nil {
 		return u, err
 	}
@@ -84,7 +88,7 @@ func (s *cholesky) remove(rows []int) (update, error) {
 }
 
 // detach deletes the rows of examples without renumbering the others.
-func (s *cholesky) detach(rows []int) (update, error) {
+func (s *cholesky) detach(ctx context.Context, rows []int) (update, error) {
 	places := make([]int, 0, len(rows))
 	units := dense.New(len(rows), s.l.n)
 	for at, e := range s.order {
@@ -93,14 +97,17 @@ func (s *cholesky) detach(rows []int) (update, error) {
 			units.Data[i*units.Stride+at] = 1
 		}
 	}
-	s.l.forwardFew(units)
-	s.l.backwardFew(units)
+	s.l.forwardFew(ctx, units)
+	s.l.backwardFew(ctx, units)
 	minus := s.scatter(units, len(s.order))
-	small, err := smallFactor(dense.Transposed(dense.Gather(minus, rows)), nil)
+	small, err := smallFactor(ctx, dense.Transposed(dense.Gather(minus, rows)), nil)
 	if err != nil {
 		return update{}, err
 	}
-	small.forward(minus)
+	small.forward(ctx, minus)
+	if err := ctx.Err(); err != nil {
+		return update{}, err
+	}
 	for i := len(places) - 1; i >= 0; i-- {
 		s.l.rotateOut(places[i], places[i+1:])
 	}
@@ -109,12 +116,12 @@ func (s *cholesky) detach(rows []int) (update, error) {
 	return update{minus: minus, logDet: small.logDet()}, nil
 }
 
-func (s *cholesky) replace(rows []int, b blas64.General) (update, error) {
+func (s *cholesky) replace(ctx context.Context, rows []int, b blas64.General) (update, error) {
 	before := s.clone().(*cholesky)
-	u, err := s.detach(rows)
+	u, err := s.detach(ctx, rows)
 	if err == nil {
 		var step update
-		step, err = s.attach(rows, b)
+		step, err = s.attach(ctx, rows, b)
 		u.merge(step)
 	}
 	if err != nil {
@@ -176,28 +183,35 @@ func rotate(row []float64, x float64, rotations []rotation) float64 {
 	return x
 }
 
-func (s *cholesky) solve(b blas64.General) {
+func (s *cholesky) solve(ctx context.Context, b blas64.General) error {
 	z := picked(b, s.order)
-	s.l.forward(z)
-	s.l.backward(z)
+	s.l.forward(ctx, z)
+	s.l.backward(ctx, z)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	for i := range b.Rows {
 		row := dense.Row(b, i)
 		for j, v := range dense.Row(z, i) {
 			row[s.order[j]] = v
 		}
 	}
+	return nil
 }
 
 func (s *cholesky) quad(dst []float64, b blas64.General) {
 	z := picked(b, s.order)
-	s.l.forward(z)
+	s.l.forward(context.Background(), z) // for one batch of predictions
 	copy(dst, squares(z))
 }
 
-func (s *cholesky) diagonal() []float64 {
+func (s *cholesky) diagonal(ctx context.Context) ([]float64, error) {
 	inverse := s.l.clone()
 	for p := range inverse.panels {
-		inverse.invertPanel(p)
+		inverse.invertPanel(ctx, p)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	sums := make([]float64, s.l.n)
 	for i := range s.l.n {
@@ -209,7 +223,7 @@ func (s *cholesky) diagonal() []float64 {
 	for i, e := range s.order {
 		out[e] = sums[i]
 	}
-	return out
+	return out, nil
 }
 
 // refit compares k passes of rotations with n³/3.

@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -23,21 +24,21 @@ func TestDriftIsFoundAndEnds(t *testing.T) {
 				m[i] = rng.NormFloat64()
 			}
 		}
-		if err := r.Add(x, y); err != nil {
+		if err := r.Add(context.Background(), x, y); err != nil {
 			t.Fatal(err)
 		}
 		for _, part := range []func(){func() { damage(r.solver) }, func() { r.alpha.Data[0] += 1e-6 }} {
 			part()
 			before := r.Refreshes()
-			if d, err := r.Drift(); err != nil || d < 1e-8 {
+			if d, err := r.Drift(context.Background()); err != nil || d < 1e-8 {
 				t.Fatalf("%s: drift %g, %v", method, d, err)
 			}
 			for range 90 * lookEvery { // at least every example is looked at
-				if err := r.SetTargets([]int{3}, rowsOf(y, 3, 1)); err != nil {
+				if err := r.SetTargets(context.Background(), []int{3}, rowsOf(y, 3, 1)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if d, err := r.Drift(); err != nil || d > 1e-12 || r.Refreshes() != before+1 {
+			if d, err := r.Drift(context.Background()); err != nil || d > 1e-12 || r.Refreshes() != before+1 {
 				t.Errorf("%s: drift %g after %d refreshes, %v", method, d, r.Refreshes(), err)
 			}
 		}
@@ -66,11 +67,11 @@ func TestNoEndlessRefreshing(t *testing.T) {
 	for i := range y.Data {
 		y.Data[i] = 1e6 * float64(i%3)
 	}
-	if err := r.Add(x, y); err != nil {
+	if err := r.Add(context.Background(), x, y); err != nil {
 		t.Fatal(err)
 	}
 	for range 10 * lookEvery {
-		if err := r.SetTargets([]int{3}, rowsOf(y, 3, 1)); err != nil {
+		if err := r.SetTargets(context.Background(), []int{3}, rowsOf(y, 3, 1)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -29,16 +30,16 @@ func TestSquaredLengthsFollowTheInputs(t *testing.T) {
 			at = (at + k) % (x.Rows - 3)
 			switch op := rng.IntN(8); {
 			case op < 3 && r.Len() < 90 || r.Len() < 10:
-				err = r.Add(rowsOf(x, at, k), rowsOf(y, at, k))
+				err = r.Add(context.Background(), rowsOf(x, at, k), rowsOf(y, at, k))
 			case op < 5:
-				err = r.Remove(rng.Perm(r.Len())[:k])
+				err = r.Remove(context.Background(), rng.Perm(r.Len())[:k])
 			case op == 5:
-				err = r.SetInputs(rng.Perm(r.Len())[:k], rowsOf(x, at, k))
+				err = r.SetInputs(context.Background(), rng.Perm(r.Len())[:k], rowsOf(x, at, k))
 			case op == 6:
 				refusedChange(t, r, x, y)
 			default:
 				other := r.Clone()
-				if err = other.Add(rowsOf(x, at, k), rowsOf(y, at, k)); err == nil && step%2 == 0 {
+				if err = other.Add(context.Background(), rowsOf(x, at, k), rowsOf(y, at, k)); err == nil && step%2 == 0 {
 					r = other
 				}
 			}
@@ -63,10 +64,10 @@ func refusedChange(t *testing.T, r *Regression, x, y blas64.General) {
 	defer func() { r.cfg.Noise = noise }()
 	r.cfg.Noise = 1e-300
 	twice := stacked(dense.Clone(rowsOf(x, 7, 1)), rowsOf(x, 7, 1))
-	if r.Add(twice, rowsOf(y, 0, 2)) == nil {
+	if r.Add(context.Background(), twice, rowsOf(y, 0, 2)) == nil {
 		t.Fatal("the same example twice was added")
 	}
-	if r.Len() > 30 && r.SetInputs([]int{1, 4}, twice) == nil {
+	if r.Len() > 30 && r.SetInputs(context.Background(), []int{1, 4}, twice) == nil {
 		t.Fatal("two examples were made the same")
 	}
 }
@@ -81,11 +82,11 @@ func TestKernelRowsAreThoseOfBlock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Add(x, y); err != nil {
+		if err := r.Add(context.Background(), x, y); err != nil {
 			t.Fatal(err)
 		}
 		examples := []int{0, 3, 1023, 1024, n - 1}
-		got, err := r.kernelRows(r.x, examples)
+		got, err := r.kernelRows(context.Background(), r.x, examples)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -92,8 +93,11 @@ func squares(a blas64.General) []float64 {
 
 // gram writes K+σ²I of the rows of x into the triangle t, which has as many rows.
 // Inner products are computed on m.
-func gram(m linalg.Backend, t *triangle, kernel Kernel, x inputs, noise float64) error {
+func gram(ctx context.Context, m linalg.Backend, t *triangle, kernel Kernel, x inputs, noise float64) error {
 	for p := range t.panels {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		first, rows := p*side, t.rowsIn(p)
 		view := t.view(p, 0, first+rows)
 		if err := kernel.block(m, view, x.rows(first, rows), x.rows(0, first+rows)); err != nil {

@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -70,9 +71,9 @@ func (r *Regression) checkQuery(x blas64.General, results int) error {
 // LeaveOneOut returns the mean (n×C) predicted for each example by a regression
 // on all others: t − α/diag((K+σ²I)⁻¹). It takes O(nC), and O(n³/3) the first
 // time. It must not run concurrently with other methods.
-func (r *Regression) LeaveOneOut() blas64.General {
-	if r.diag == nil {
-		r.diag = r.solver.diagonal()
+func (r *Regression) LeaveOneOut(ctx context.Context) (blas64.General, error) {
+	if err := r.invertDiagonal(ctx); err != nil {
+		return blas64.General{}, fmt.Errorf("leave one out: %w", err)
 	}
 	out := dense.New(r.Len(), r.Outputs())
 	for c := range out.Cols {
@@ -81,7 +82,19 @@ func (r *Regression) LeaveOneOut() blas64.General {
 			out.Data[i*out.Stride+c] = t[i] - alpha[i]/d
 		}
 	}
-	return out
+	return out, nil
+}
+
+// invertDiagonal computes the diagonal of the inverse unless it is known.
+func (r *Regression) invertDiagonal(ctx context.Context) error {
+	if r.diag != nil {
+		return nil
+	}
+	diag, err := r.solver.diagonal(ctx)
+	if err == nil {
+		r.diag = diag
+	}
+	return err
 }
 
 // LogMarginalLikelihood returns Σ_c log N(t_c | 0, K+σ²I) in nats: O(nC).

@@ -1,6 +1,8 @@
 package gpr
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +15,8 @@ import (
 // A Regression is a set of Gaussian process regressions on the same n inputs,
 // one for each of C outputs. Methods that only read it are safe for concurrent
 // use while nothing changes it. A method that returns an error leaves it
-// unchanged.
+// unchanged, also the error of a context that is cancelled: all work on n² numbers
+// looks at it.
 type Regression struct {
 	cfg      Config
 	kernel   Kernel
@@ -76,7 +79,7 @@ func (r *Regression) Clone() *Regression {
 // another batch fit if there are so many that it is faster. The error wraps a
 // *NotPSDError if an example adds nothing new and σ² is too small to separate it
 // from the others.
-func (r *Regression) Add(x, t blas64.General) error {
+func (r *Regression) Add(ctx context.Context, x, t blas64.General) error {
 	if err := r.checkExamples(x, t); err != nil {
 		return fmt.Errorf("add: %w", err)
 	}
@@ -84,19 +87,19 @@ func (r *Regression) Add(x, t blas64.General) error {
 		return nil
 	}
 	if r.Len() == 0 {
-		return wrap("add", r.fit(measured(dense.Clone(x)), dense.Transposed(t)))
+		return wrap("add", r.fit(ctx, measured(dense.Clone(x)), dense.Transposed(t)))
 	}
 	all := r.x.with(x) // appends beyond the rows of r.x, which stay valid on error
 	if r.solver.outgrown(x.Rows, r.products.Raw()) {
 		targets := withColumns(r.t, x.Rows) // r.t stays valid on error too
 		setColumns(targets, dense.Range(r.Len(), all.Rows), t)
-		return wrap("add", r.fit(all, targets))
+		return wrap("add", r.fit(ctx, all, targets))
 	}
-	b, err := r.kernelRows(all, dense.Range(r.Len(), all.Rows))
+	b, err := r.kernelRows(ctx, all, dense.Range(r.Len(), all.Rows))
 	if err != nil {
 		return fmt.Errorf("add: %w", err)
 	}
-	u, err := r.solver.add(b)
+	u, err := r.solver.add(ctx, b)
 	if err != nil {
 		return wrap("add", err)
 	}
@@ -108,7 +111,7 @@ func (r *Regression) Add(x, t blas64.General) error {
 	}
 	setColumns(r.t, dense.Range(n, all.Rows), t)
 	r.apply(u)
-	r.look()
+	r.look(ctx)
 	return nil
 }
 
@@ -120,7 +123,7 @@ func clipped(m blas64.General) blas64.General {
 }
 
 // AddOutputs appends outputs with targets t (n×c): O(cn²).
-func (r *Regression) AddOutputs(t blas64.General) error {
+func (r *Regression) AddOutputs(ctx context.Context, t blas64.General) error {
 	if t.Rows != r.Len() || t.Rows == 0 {
 		return fmt.Errorf("add outputs: targets of %d examples, there are %d", t.Rows, r.Len())
 	}
@@ -129,7 +132,9 @@ func (r *Regression) AddOutputs(t blas64.General) error {
 	}
 	targets := dense.Transposed(t)
 	alpha := dense.Clone(targets)
-	r.solver.solve(alpha)
+	if err := r.solver.solve(ctx, alpha); err != nil {
+		return fmt.Errorf("add outputs: %w", err)
+	}
 	r.t, r.alpha = stacked(r.t, targets), stacked(r.alpha, alpha)
 	return nil
 }
@@ -154,7 +159,7 @@ func (r *Regression) RemoveOutputs(outputs []int) error {
 
 // SetTargets replaces the targets of examples by t (k×C), which does not affect
 // the inverse: O(kn²).
-func (r *Regression) SetTargets(examples []int, t blas64.General) error {
+func (r *Regression) SetTargets(ctx context.Context, examples []int, t blas64.General) error {
 	_, err := indices("example", examples, r.Len())
 	if err == nil && (t.Rows != len(examples) || t.Cols != r.Outputs()) {
 		err = fmt.Errorf("targets of %d×%d for %d examples and %d outputs", t.Rows, t.Cols, len(examples), r.Outputs())
@@ -172,17 +177,19 @@ func (r *Regression) SetTargets(examples []int, t blas64.General) error {
 			change.Data[c*change.Stride+e] -= r.t.Data[c*r.t.Stride+e]
 		}
 	}
-	r.solver.solve(change)
+	if err := r.solver.solve(ctx, change); err != nil {
+		return fmt.Errorf("set targets: %w", err)
+	}
 	setColumns(r.t, examples, t)
 	for c := range change.Rows {
 		axpy(1, dense.Row(change, c), dense.Row(r.alpha, c))
 	}
-	r.look()
+	r.look(ctx)
 	return nil
 }
 
 // SetInputs replaces the inputs of examples by x (k×d): O(knd + kn² + k³).
-func (r *Regression) SetInputs(examples []int, x blas64.General) error {
+func (r *Regression) SetInputs(ctx context.Context, examples []int, x blas64.General) error {
 	rows, err := indices("example", examples, r.Len())
 	if err == nil && (x.Rows != len(examples) || x.Cols != r.Dim()) {
 		err = fmt.Errorf("inputs of %d×%d for %d examples of %d values", x.Rows, x.Cols, len(examples), r.Dim())
@@ -200,27 +207,27 @@ func (r *Regression) SetInputs(examples []int, x blas64.General) error {
 	for i, e := range examples {
 		r.x.set(e, dense.Row(x, i))
 	}
-	if err := r.refresh(rows); err != nil {
+	if err := r.refresh(ctx, rows); err != nil {
 		for i, e := range examples {
 			r.x.set(e, dense.Row(old, i))
 		}
 		return wrap("set inputs", err)
 	}
-	r.look()
+	r.look(ctx)
 	return nil
 }
 
 // refresh updates the state after the inputs of examples have changed.
-func (r *Regression) refresh(rows []int) error {
+func (r *Regression) refresh(ctx context.Context, rows []int) error {
 	if r.solver.refit(len(rows)) {
-		return r.fit(r.x, r.t)
+		return r.fit(ctx, r.x, r.t)
 	}
 	// For pairs of changed examples both inputs are new, unlike in eqs. 8 and 9.
-	b, err := r.kernelRows(r.x, rows)
+	b, err := r.kernelRows(ctx, r.x, rows)
 	if err != nil {
 		return err
 	}
-	u, err := r.solver.replace(rows, b)
+	u, err := r.solver.replace(ctx, rows, b)
 	if err != nil {
 		return err
 	}
@@ -229,7 +236,7 @@ func (r *Regression) refresh(rows []int) error {
 }
 
 // Remove drops examples; those after them move up: O(kn² + k³).
-func (r *Regression) Remove(examples []int) error {
+func (r *Regression) Remove(ctx context.Context, examples []int) error {
 	rows, err := indices("example", examples, r.Len())
 	if err != nil {
 		return fmt.Errorf("remove: %w", err)
@@ -239,9 +246,9 @@ func (r *Regression) Remove(examples []int) error {
 	}
 	if len(rows) == r.Len() || r.solver.refit(len(rows)) {
 		x, t := r.x.clone().without(rows), withoutColumns(dense.Clone(r.t), rows)
-		return wrap("remove", r.fit(x, t))
+		return wrap("remove", r.fit(ctx, x, t))
 	}
-	u, err := r.solver.remove(rows)
+	u, err := r.solver.remove(ctx, rows)
 	if err != nil {
 		return wrap("remove", err)
 	}
@@ -251,7 +258,7 @@ func (r *Regression) Remove(examples []int) error {
 	if r.diag != nil {
 		r.diag = without(r.diag[:0], r.diag, rows)
 	}
-	r.look()
+	r.look(ctx)
 	return nil
 }
 
@@ -287,22 +294,22 @@ func (r *Regression) correctAlpha(c correction) {
 }
 
 // fit replaces the whole state by a batch fit. It retains x and t.
-func (r *Regression) fit(x inputs, t blas64.General) error {
+func (r *Regression) fit(ctx context.Context, x inputs, t blas64.General) error {
 	s, logDet := solverOf(r.cfg.Method, &triangle{}, nil, linalg.Gonum{}), 0.0
 	if x.Rows == 0 {
 		x, t = inputs{}, blas64.General{}
 	} else {
 		tr := newTriangle(x.Rows)
-		err := gram(r.products, tr, r.kernel, x, r.cfg.Noise)
+		err := gram(ctx, r.products, tr, r.kernel, x, r.cfg.Noise)
 		if err == nil {
-			s, logDet, err = newSolver(r.cfg.Method, tr, r.products.Raw())
+			s, logDet, err = newSolver(ctx, r.cfg.Method, tr, r.products.Raw())
 		}
 		if err != nil {
 			return err
 		}
 	}
 	alpha := dense.Clone(t)
-	if err := solveOn(r.products.Raw(), s, alpha); err != nil {
+	if err := solveOn(ctx, r.products.Raw(), s, alpha); err != nil {
 		return err
 	}
 	r.x, r.t, r.alpha, r.solver, r.logDet, r.diag = x, t, alpha, s, logDet, nil
@@ -311,10 +318,16 @@ func (r *Regression) fit(x inputs, t blas64.General) error {
 }
 
 // kernelRows returns K+σ²I between examples of all inputs and all of them.
-func (r *Regression) kernelRows(all inputs, examples []int) (blas64.General, error) {
+func (r *Regression) kernelRows(ctx context.Context, all inputs, examples []int) (blas64.General, error) {
 	b := dense.New(len(examples), all.Rows)
-	if err := r.kernel.block(linalg.Default(), b, all.pick(examples), all); err != nil {
-		return b, err
+	for first := 0; first < b.Rows; first += side {
+		if err := ctx.Err(); err != nil {
+			return b, err
+		}
+		part := rowsOf(b, first, min(side, b.Rows-first))
+		if err := r.kernel.block(linalg.Default(), part, all.pick(examples[first:][:part.Rows]), all); err != nil {
+			return b, err
+		}
 	}
 	for i, e := range examples {
 		row := dense.Row(b, i)
@@ -336,8 +349,12 @@ func setColumns(m blas64.General, columns []int, t blas64.General) {
 }
 
 func wrap(operation string, err error) error {
-	if err == nil {
+	var singular *NotPSDError
+	switch {
+	case err == nil:
 		return nil
+	case errors.As(err, &singular):
+		return fmt.Errorf("%s: K+σ²I: %w; raise the noise σ²", operation, err)
 	}
-	return fmt.Errorf("%s: K+σ²I: %w; raise the noise σ²", operation, err)
+	return fmt.Errorf("%s: %w", operation, err)
 }

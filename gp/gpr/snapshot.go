@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -27,9 +28,7 @@ type Snapshot struct {
 // Snapshot folds Woodbury corrections (see Fold) and copies the state. It must
 // not run concurrently with other methods.
 func (r *Regression) Snapshot() Snapshot {
-	if r.diag == nil {
-		r.diag = r.solver.diagonal()
-	}
+	_ = r.invertDiagonal(context.Background()) // only a cancelled context makes it fail
 	s := r.solver
 	if w, ok := s.(*woodbury); ok && len(w.pending) > 0 {
 		w = w.clone().(*woodbury)
@@ -84,7 +83,7 @@ func restore(kernel Kernel, cfg Config, x, t blas64.General, s Snapshot) (*Regre
 	for i := range some {
 		some[i] = i * n / len(some)
 	}
-	drift, err := r.drift(some)
+	drift, err := r.drift(context.Background(), some)
 	if err == nil && !(drift <= restoreDrift) {
 		err = fmt.Errorf("the factor does not belong to the examples: off by %g", drift)
 	}

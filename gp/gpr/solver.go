@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,23 +12,24 @@ import (
 
 // A solver holds the inverse of K+σ²I of n examples in some form. Blocks of
 // kernel values b are k×n: one row for each example concerned, with σ² added to
-// the kernel of an example with itself. An error changes nothing.
+// the kernel of an example with itself. An error changes nothing, also that of a
+// cancelled context.
 type solver interface {
 	// size returns n.
 	size() int
 	// add appends k examples; b is k×(n+k).
-	add(b blas64.General) (update, error)
+	add(ctx context.Context, b blas64.General) (update, error)
 	// replace gives the examples at rows (ascending) new kernel values.
-	replace(rows []int, b blas64.General) (update, error)
+	replace(ctx context.Context, rows []int, b blas64.General) (update, error)
 	// remove drops the examples at rows (ascending).
-	remove(rows []int) (update, error)
+	remove(ctx context.Context, rows []int) (update, error)
 	// solve replaces every row of b (k×n) by its product with the inverse.
-	solve(b blas64.General)
+	solve(ctx context.Context, b blas64.General) error
 	// quad writes bᵢᵀ(K+σ²I)⁻¹bᵢ for the rows of b, which it may overwrite. Each
 	// value is independent of the other rows.
 	quad(dst []float64, b blas64.General)
 	// diagonal returns the diagonal of the inverse (n).
-	diagonal() []float64
+	diagonal(ctx context.Context) ([]float64, error)
 	// refit reports whether removing k costs more than a batch fit of the rest.
 	refit(k int) bool
 	// outgrown reports whether adding k costs more than a batch fit of all with
@@ -72,7 +74,10 @@ func sideBySide(a, b blas64.General) blas64.General {
 
 // smallFactor returns the Cholesky factor of a symmetric k×k matrix. Pivots are
 // compared with the given diagonal; nil means that of the matrix.
-func smallFactor(m blas64.General, diagonal []float64) (*triangle, error) {
+func smallFactor(ctx context.Context, m blas64.General, diagonal []float64) (*triangle, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err // m may be unfinished
+	}
 	t := newTriangle(m.Rows)
 	for i := range m.Rows {
 		copy(t.row(i), dense.Row(m, i)[:i+1])
@@ -80,17 +85,19 @@ func smallFactor(m blas64.General, diagonal []float64) (*triangle, error) {
 			return nil, &NotPSDError{Order: m.Rows}
 		}
 	}
-	return t, factor(t)
+	return t, factor(ctx, t)
 }
 
 // newSolver factorises the matrix in t, which it retains, with products by raw.
-func newSolver(method Method, t *triangle, raw linalg.Raw) (solver, float64, error) {
-	if err := factorOn(raw, t); err != nil {
+func newSolver(ctx context.Context, method Method, t *triangle, raw linalg.Raw) (solver, float64, error) {
+	if err := factorOn(ctx, raw, t); err != nil {
 		return nil, 0, err
 	}
 	logDet := t.logDet()
 	if method != Cholesky {
-		invert(t)
+		if err := invert(ctx, t); err != nil {
+			return nil, 0, err
+		}
 	}
 	return solverOf(method, t, dense.Range(0, t.n), raw), logDet, nil
 }

@@ -1,6 +1,8 @@
 package gpr
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -13,9 +15,10 @@ const gemvRows = 16
 
 // multiply writes the products of the symmetric matrix with the rows of b (k×n)
 // into the rows of dst, in one pass over the triangle per chunk of rows: O(kn²).
-// Each result is independent of the other rows.
-func (t *triangle) multiply(dst, b blas64.General) {
-	for i := 0; i < b.Rows; i += chunk {
+// Each result is independent of the other rows. Like each, it leaves the rest
+// undone once ctx is cancelled.
+func (t *triangle) multiply(ctx context.Context, dst, b blas64.General) {
+	for i := 0; i < b.Rows && ctx.Err() == nil; i += chunk {
 		rows := min(chunk, b.Rows-i)
 		t.multiplyChunk(rowsOf(dst, i, rows), rowsOf(b, i, rows))
 	}

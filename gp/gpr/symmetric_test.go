@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -26,11 +27,11 @@ func TestProductsWithTheTriangle(t *testing.T) {
 			b.Data[i] = rng.NormFloat64()
 		}
 		got := dense.New(k, n)
-		a.multiply(got, b)
+		a.multiply(context.Background(), got, b)
 		cores := runtime.GOMAXPROCS(1)
 		for r := range b.Rows {
 			alone := dense.New(1, n)
-			a.multiply(alone, rowsOf(b, r, 1))
+			a.multiply(context.Background(), alone, rowsOf(b, r, 1))
 			sameBits(t, dense.Row(got, r), alone.Data)
 			for i, v := range dense.Row(got, r) {
 				var want float64

@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -38,12 +39,12 @@ type correction struct {
 
 func (s *woodbury) size() int { return s.a.n }
 
-func (s *woodbury) add(b blas64.General) (update, error) {
+func (s *woodbury) add(ctx context.Context, b blas64.General) (update, error) {
 	before := s.checkpoint(b.Rows)
 	n := s.a.n
 	s.a.grow(b.Rows)
 	s.off = dense.Range(n, n+b.Rows)
-	u, err := s.each(s.off, func(rows []int, i int) (update, error) { return s.attach(rows, rowsOf(b, i, len(rows))) })
+	u, err := s.each(s.off, func(rows []int, i int) (update, error) { return s.attach(ctx, rows, rowsOf(b, i, len(rows))) })
 	if err != nil {
 		s.restore(before)
 		return u, err
@@ -52,12 +53,12 @@ func (s *woodbury) add(b blas64.General) (update, error) {
 	return u, nil
 }
 
-func (s *woodbury) replace(rows []int, b blas64.General) (update, error) {
+func (s *woodbury) replace(ctx context.Context, rows []int, b blas64.General) (update, error) {
 	before := s.checkpoint(2 * len(rows))
-	u, err := s.each(rows, func(rows []int, _ int) (update, error) { return s.detach(rows) })
+	u, err := s.each(rows, func(rows []int, _ int) (update, error) { return s.detach(ctx, rows) })
 	if err == nil {
 		var step update
-		step, err = s.each(rows, func(rows []int, i int) (update, error) { return s.attach(rows, rowsOf(b, i, len(rows))) })
+		step, err = s.each(rows, func(rows []int, i int) (update, error) { return s.attach(ctx, rows, rowsOf(b, i, len(rows))) })
 		u.merge(step)
 	}
 	if err != nil {
@@ -68,9 +69,9 @@ func (s *woodbury) replace(rows []int, b blas64.General) (update, error) {
 	return u, nil
 }
 
-func (s *woodbury) remove(rows []int) (update, error) {
+func (s *woodbury) remove(ctx context.Context, rows []int) (update, error) {
 	before := s.checkpoint(len(rows))
-	u, err := s.each(rows, func(rows []int, _ int) (update, error) { return s.detach(rows) })
+	u, err := s.each(rows, func(rows []int, _ int) (update, error) { return s.detach(ctx, rows) })
 	if err != nil {
 		s.restore(before)
 		return u, err
@@ -103,21 +104,25 @@ func (s *woodbury) each(rows []int, step func(rows []int, first int) (update, er
 
 // attach sets the kernel values (k×n) of rows that are off: eq. 6 with K⁻¹ of
 // the others, in the form derived in the package comment.
-func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
+func (s *woodbury) attach(ctx context.Context, rows []int, b blas64.General) (update, error) {
 	own := picked(b, rows)
 	diagonal := dense.Diagonal(own)
 	v := dense.Clone(b)
 	s.mask(v)
 	b = dense.Clone(v)
-	s.multiply(v)
+	if err := s.multiply(ctx, v); err != nil {
+		return update{}, err
+	}
 	s.mask(v)
 	subtract(own, v, b)
-	small, err := smallFactor(own, diagonal)
+	small, err := smallFactor(ctx, own, diagonal)
 	if err != nil {
 		return update{}, err
 	}
 	y := transposed(v)
-	border(y, small, rows)
+	if err := border(ctx, y, small, rows); err != nil {
+		return update{}, err
+	}
 	s.pending = append(s.pending, correction{y, 1})
 	s.off = slices.DeleteFunc(s.off, func(e int) bool { return slices.Contains(rows, e) })
 	return update{plus: y, logDet: small.logDet()}, nil
@@ -125,15 +130,18 @@ func (s *woodbury) attach(rows []int, b blas64.General) (update, error) {
 
 // detach sets rows and columns of the inverse to zero, which gives the inverse
 // without those examples.
-func (s *woodbury) detach(rows []int) (update, error) {
+func (s *woodbury) detach(ctx context.Context, rows []int) (update, error) {
 	g := s.columns(rows)
 	own := picked(g, rows)
-	small, err := smallFactor(own, nil)
+	small, err := smallFactor(ctx, own, nil)
 	if err != nil {
 		return update{}, err
 	}
 	y := transposed(g)
-	small.forward(y)
+	small.forward(ctx, y)
+	if err := ctx.Err(); err != nil {
+		return update{}, err
+	}
 	s.pending = append(s.pending, correction{y, -1})
 	s.off = append(s.off, rows...)
 	slices.Sort(s.off)
@@ -177,14 +185,17 @@ func addTo(dst []float64, c correction, weights []float64) {
 }
 
 // multiply replaces every row of b (k×n) by its product with the inverse.
-func (s *woodbury) multiply(b blas64.General) {
+func (s *woodbury) multiply(ctx context.Context, b blas64.General) error {
 	product := dense.New(b.Rows, b.Cols)
-	s.a.multiply(product, b)
+	if s.a.multiply(ctx, product, b); ctx.Err() != nil {
+		return ctx.Err()
+	}
 	for _, c := range s.pending {
 		weights := c.weights(b)
 		dense.Parallel(b.Rows, func(i int) { addTo(dense.Row(product, i), c, dense.Row(weights, i)) })
 	}
 	dense.Copy(b, product)
+	return nil
 }
 
 // weights returns b·y (rows of b × k). Each value is independent of the other
@@ -206,7 +217,7 @@ func (c correction) weights(b blas64.General) blas64.General {
 	return out
 }
 
-func (s *woodbury) solve(b blas64.General) { s.multiply(b) }
+func (s *woodbury) solve(ctx context.Context, b blas64.General) error { return s.multiply(ctx, b) }
 
 // quad needs one triangle only: bᵀAb = Σ b_i(2 Σ_{j<i} A_ij b_j + A_ii b_i).
 func (s *woodbury) quad(dst []float64, b blas64.General) {
@@ -233,7 +244,7 @@ func (s *woodbury) quad(dst []float64, b blas64.General) {
 	}
 }
 
-func (s *woodbury) diagonal() []float64 {
+func (s *woodbury) diagonal(context.Context) ([]float64, error) {
 	out := make([]float64, s.a.n)
 	for i := range out {
 		out[i] = s.a.row(i)[i]
@@ -243,7 +254,7 @@ func (s *woodbury) diagonal() []float64 {
 			out[i] += c.sign * sq
 		}
 	}
-	return out
+	return out, nil
 }
 
 func (s *woodbury) rank() int {

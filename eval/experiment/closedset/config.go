@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -53,11 +54,11 @@ func (c Config) Validate() error {
 		return fmt.Errorf("classes: is empty; give at least one number of classes")
 	}
 	err := cmp.Or(
-		experiment.Within("per_class", c.PerClass, 1, 1<<20),
-		experiment.Within("held_out", c.HeldOut, 2, 1<<20),
-		experiment.Within("runs", c.Runs, 1, 1000),
-		experiment.Within("grid_runs", c.GridRuns, 1, 1000),
-		experiment.Within("grid_most", c.GridMost, c.Classes[0], 100_000),
+		setting.Int("per_class", c.PerClass, 1, 1<<20),
+		setting.Int("held_out", c.HeldOut, 2, 1<<20),
+		setting.Int("runs", c.Runs, 1, 1000),
+		setting.Int("grid_runs", c.GridRuns, 1, 1000),
+		setting.Int("grid_most", c.GridMost, c.Classes[0], 100_000),
 	)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -63,9 +63,9 @@ func (c Config) Validate() error {
 		}
 	}
 	return cmp.Or(
-		experiment.Within("splits", c.Splits, 1, 1000),
-		experiment.Within("held_out", c.HeldOut, 1, 1000),
-		experiment.Within("seeds", c.Seeds, 1, 1000),
+		setting.Int("splits", c.Splits, 1, 1000),
+		setting.Int("held_out", c.HeldOut, 1, 1000),
+		setting.Int("seeds", c.Seeds, 1, 1000),
 	)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Config holds the sizes of the figures.
@@ -42,14 +43,14 @@ func (c Config) Validate() error {
 	err := cmp.Or(
 		experiment.EachWithin("n", c.N, 1, 20_000),
 		experiment.EachWithin("k", c.K, 1, 20_000),
-		experiment.Within("repeats", c.Repeats, 1, 1000),
-		experiment.Within("classes", c.Classes, 0, 1000),
-		experiment.Within("test_per_class", c.TestPerClass, 1, 1<<20),
-		experiment.Within("runs", c.Runs, 1, 1000),
-		experiment.Within("examples", c.Examples, 1, 1000),
-		experiment.Within("start", c.Start, 1, 1000),
-		experiment.Within("step", c.Step, 1, 1000),
-		experiment.Within("steps", c.Steps, 0, 1000),
+		setting.Int("repeats", c.Repeats, 1, 1000),
+		setting.Int("classes", c.Classes, 0, 1000),
+		setting.Int("test_per_class", c.TestPerClass, 1, 1<<20),
+		setting.Int("runs", c.Runs, 1, 1000),
+		setting.Int("examples", c.Examples, 1, 1000),
+		setting.Int("start", c.Start, 1, 1000),
+		setting.Int("step", c.Step, 1, 1000),
+		setting.Int("steps", c.Steps, 0, 1000),
 	)
 	if err != nil {
 		return err

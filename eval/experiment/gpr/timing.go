@@ -51,7 +51,7 @@ func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
 		out[i] = Timing{N: n, K: k}
 		out[i].Batch, err = r.median(ctx, func() (time.Duration, error) {
 			start := time.Now()
-			_, err := w.fit(engine.Cholesky, n+k)
+			_, err := w.fit(ctx, engine.Cholesky, n+k)
 			return time.Since(start), err
 		})
 		if err != nil {
@@ -66,12 +66,12 @@ func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
 		{engine.Direct, func(t *Timing) *float64 { return &t.Direct }},
 		{engine.Cholesky, func(t *Timing) *float64 { return &t.Cholesky }},
 	} {
-		base, err := w.fit(m.method, n)
+		base, err := w.fit(ctx, m.method, n)
 		if err != nil {
 			return nil, err
 		}
 		for i, k := range r.K {
-			if *m.result(&out[i]), err = r.median(ctx, func() (time.Duration, error) { return w.add(base.Clone(), k) }); err != nil {
+			if *m.result(&out[i]), err = r.median(ctx, func() (time.Duration, error) { return w.add(ctx, base.Clone(), k) }); err != nil {
 				return nil, err
 			}
 		}
@@ -103,7 +103,7 @@ func (r runner) newTask(count int) (task, error) {
 }
 
 // fit fits the first n examples: kernel matrix, factor, weights.
-func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
+func (w task) fit(ctx context.Context, m engine.Method, n int) (*engine.Regression, error) {
 	settings := method.Get[gpr.Config](w.env.Heads, "gpr")
 	var kernel engine.Kernel = engine.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
 	if settings.Kernel == gpr.Linear {
@@ -116,12 +116,12 @@ func (w task) fit(m engine.Method, n int) (*engine.Regression, error) {
 	if w.env.Backend != nil {
 		r.UseBackend(w.env.Backend)
 	}
-	return r, r.Add(dense.Rows(w.x, 0, n), dense.Rows(w.t, 0, n))
+	return r, r.Add(ctx, dense.Rows(w.x, 0, n), dense.Rows(w.t, 0, n))
 }
 
 // add times adding k more examples. If k is small, it returns the mean of
 // several consecutive additions.
-func (w task) add(r *engine.Regression, k int) (time.Duration, error) {
+func (w task) add(ctx context.Context, r *engine.Regression, k int) (time.Duration, error) {
 	times := (inARow + k - 1) / k
 	if n := r.Len(); n+times*k > w.x.Rows {
 		times = (w.x.Rows - n) / k
@@ -129,7 +129,7 @@ func (w task) add(r *engine.Regression, k int) (time.Duration, error) {
 	start := time.Now()
 	for range times {
 		n := r.Len()
-		if err := r.Add(dense.Rows(w.x, n, n+k), dense.Rows(w.t, n, n+k)); err != nil {
+		if err := r.Add(ctx, dense.Rows(w.x, n, n+k), dense.Rows(w.t, n, n+k)); err != nil {
 			return 0, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Config holds what is varied; all other settings are those of
@@ -68,8 +69,8 @@ func (c Config) Validate() error {
 	}
 	known := []string{Gaussians, MeanSeeds, Raw}
 	return cmp.Or(
-		experiment.Within("min_train", c.MinTrain, 1, 1<<20),
-		experiment.Within("runs", c.Runs, 1, 1000),
+		setting.Int("min_train", c.MinTrain, 1, 1<<20),
+		setting.Int("runs", c.Runs, 1, 1000),
 		experiment.EachWithin("s", c.S, 1, 1<<24),
 		experiment.EachWithin("t", c.T, 1, 1<<24),
 		experiment.EachWithin("q", c.Q, 0, 1<<16),

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // data holds the examples that both heads learn and are tested on.
@@ -115,11 +116,11 @@ const (
 
 func (s Synthetic) validate() error {
 	return cmp.Or(
-		experiment.Within("k", s.K, 1, 1<<20),
-		experiment.Within("groups", s.Groups, 0, 1<<20),
-		experiment.Within("dim", s.Dim, 1, 1<<16),
-		experiment.Within("train", s.Train, 1, 1<<16),
-		experiment.Within("test", s.Test, 1, 1<<16),
+		setting.Int("k", s.K, 1, 1<<20),
+		setting.Int("groups", s.Groups, 0, 1<<20),
+		setting.Int("dim", s.Dim, 1, 1<<16),
+		setting.Int("train", s.Train, 1, 1<<16),
+		setting.Int("test", s.Test, 1, 1<<16),
 	)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Config describes the data, the grid and the figure.
@@ -52,14 +53,14 @@ func DefaultConfig() Config {
 // Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
 	err := cmp.Or(
-		experiment.Within("figure", c.Figure, 1, 4),
-		experiment.Within("d", c.D, 2, 1024),
-		experiment.Within("q", c.Q, 1, min(64, c.D-1)),
-		experiment.Within("classes", c.Classes, 2, 26),
-		experiment.Within("train", c.Train, 2*c.Classes, 1e6),
-		experiment.Within("test", c.Test, c.Classes, 1e6),
-		experiment.Within("seeds", c.Seeds, 1, 1000),
-		experiment.Within("every", c.Every, 1, 1e6),
+		setting.Int("figure", c.Figure, 1, 4),
+		setting.Int("d", c.D, 2, 1024),
+		setting.Int("q", c.Q, 1, min(64, c.D-1)),
+		setting.Int("classes", c.Classes, 2, 26),
+		setting.Int("train", c.Train, 2*c.Classes, 1e6),
+		setting.Int("test", c.Test, c.Classes, 1e6),
+		setting.Int("seeds", c.Seeds, 1, 1000),
+		setting.Int("every", c.Every, 1, 1e6),
 		oneOf("fisher", c.Fisher, engine.Exact, engine.Paper),
 		oneOf("rstep", c.RStep, engine.Paper, engine.ByFisher, engine.Identity),
 	)
@@ -88,8 +89,8 @@ func oneOf(name string, values []string, allowed ...string) error {
 	return experiment.Each(name, values, "one of "+what, func(v string) bool { return slices.Contains(allowed, v) })
 }
 
-// A setting is one way to learn.
-type setting struct {
+// A variant is one way to learn.
+type variant struct {
 	Policy string  `json:"policy"`
 	Fisher string  `json:"fisher,omitempty"`
 	RStep  string  `json:"rstep,omitempty"`
@@ -97,7 +98,7 @@ type setting struct {
 	Beta   float64 `json:"beta"`
 }
 
-func (s setting) config(exponent float64) engine.Config {
+func (s variant) config(exponent float64) engine.Config {
 	c := engine.DefaultConfig()
 	c.Policy, c.Gamma, c.Beta = s.Policy, s.Gamma, s.Beta
 	c.GammaExponent, c.BetaExponent = exponent, exponent
@@ -106,25 +107,25 @@ func (s setting) config(exponent float64) engine.Config {
 }
 
 // form returns the setting without its β.
-func (s setting) form() setting {
+func (s variant) form() variant {
 	s.Beta = 0
 	return s
 }
 
 // forms returns all settings without their β; for every γ, plain online EM
 // comes first. With identity the Fisher information is not used.
-func (c Config) forms() []setting {
-	var forms []setting
+func (c Config) forms() []variant {
+	var forms []variant
 	for _, gamma := range c.Gamma {
-		forms = append(forms, setting{Policy: engine.None, Gamma: gamma})
+		forms = append(forms, variant{Policy: engine.None, Gamma: gamma})
 		for _, policy := range c.policies() {
 			for _, rstep := range c.RStep {
 				if rstep == engine.Identity {
-					forms = append(forms, setting{Policy: policy, RStep: rstep, Gamma: gamma})
+					forms = append(forms, variant{Policy: policy, RStep: rstep, Gamma: gamma})
 					continue
 				}
 				for _, fisher := range c.Fisher {
-					forms = append(forms, setting{Policy: policy, Fisher: fisher, RStep: rstep, Gamma: gamma})
+					forms = append(forms, variant{Policy: policy, Fisher: fisher, RStep: rstep, Gamma: gamma})
 				}
 			}
 		}
@@ -141,8 +142,8 @@ func (c Config) policies() []string {
 }
 
 // grid returns all settings with every β.
-func (c Config) grid() []setting {
-	var grid []setting
+func (c Config) grid() []variant {
+	var grid []variant
 	for _, f := range c.forms() {
 		if f.Policy == engine.None {
 			grid = append(grid, f)

@@ -56,7 +56,7 @@ func (c Config) differences(seeds [][]trial, chosen []Row) chart.Figure {
 		if r.Policy == engine.None || r.Gamma != c.Gamma[0] {
 			continue
 		}
-		s := chart.Series{Label: short(r.setting), X: c.steps(), Colour: chart.Palette(len(lines) % 5), Bare: true, Dashed: r.Policy == engine.Class}
+		s := chart.Series{Label: short(r.variant), X: c.steps(), Colour: chart.Palette(len(lines) % 5), Bare: true, Dashed: r.Policy == engine.Class}
 		for point := range s.X {
 			d := c.each(seeds, r.index, none, func(t trial) float64 {
 				return stat.Mean(table.Collect(t.Test, func(row []float64) float64 { return row[point] }), nil)
@@ -76,7 +76,7 @@ func (c Config) differences(seeds [][]trial, chosen []Row) chart.Figure {
 }
 
 // short names a form within a figure.
-func short(s setting) string {
+func short(s variant) string {
 	text := s.Policy + ", " + s.RStep
 	if s.Fisher != "" {
 		text += "/" + s.Fisher

@@ -36,7 +36,7 @@ type Results struct {
 
 // A Curve is a setting with its test log-likelihood, in nats per example.
 type Curve struct {
-	setting
+	variant
 	Test [][]float64 `json:"test"`
 }
 
@@ -49,7 +49,7 @@ func (c Config) outcome(seeds [][]trial) experiment.Outcome {
 	}
 	drawn := c.drawn(chosen)
 	for _, d := range drawn {
-		r.Curves = append(r.Curves, Curve{d.setting, meanTest(seeds, d.index)})
+		r.Curves = append(r.Curves, Curve{d.variant, meanTest(seeds, d.index)})
 	}
 	r.Findings = c.findings(chosen, drawn)
 	return experiment.Outcome{
@@ -77,8 +77,8 @@ func (c Config) names() []string {
 // step policy with the first γ, and the class policy with the last γ and with
 // the first. The R-step is the first of the configuration.
 func (c Config) drawn(chosen []Row) []Row {
-	wanted := []setting{{Policy: engine.None, Gamma: c.Gamma[0]}}
-	form := setting{RStep: c.RStep[0], Fisher: c.Fisher[0]}
+	wanted := []variant{{Policy: engine.None, Gamma: c.Gamma[0]}}
+	form := variant{RStep: c.RStep[0], Fisher: c.Fisher[0]}
 	if form.RStep == engine.Identity {
 		form.Fisher = ""
 	}
@@ -115,7 +115,7 @@ func meanTest(seeds [][]trial, i int) [][]float64 {
 
 // text names a setting, with its R-step and Fisher information only if form is
 // set.
-func (s setting) text(form bool) string {
+func (s variant) text(form bool) string {
 	text := s.Policy
 	if form && s.RStep != "" {
 		text += ", R-step " + s.RStep
@@ -130,7 +130,7 @@ func (s setting) text(form bool) string {
 	return text
 }
 
-func (s setting) String() string { return s.text(true) }
+func (s variant) String() string { return s.text(true) }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
@@ -190,7 +190,7 @@ func (c Config) table(name, title, note string, rows []Row) table.Table {
 }
 
 // cells returns the cells that name the setting.
-func (s setting) cells() []string {
+func (s variant) cells() []string {
 	cells := []string{s.Policy, cmp.Or(s.RStep, table.None), cmp.Or(s.Fisher, table.None), number(s.Gamma), table.None}
 	if s.Policy != engine.None {
 		cells[4] = number(s.Beta)

@@ -146,7 +146,7 @@ func TestInterferenceOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.interference(w, setting{Policy: engine.Step, RStep: engine.Identity, Gamma: 0.9, Beta: 1e9})
+	got, err := c.interference(w, variant{Policy: engine.Step, RStep: engine.Identity, Gamma: 0.9, Beta: 1e9})
 	if err != nil {
 		t.Fatal(err)
 	}

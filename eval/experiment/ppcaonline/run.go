@@ -11,7 +11,7 @@ import (
 
 // A trial is the result of one setting on one seed.
 type trial struct {
-	Setting setting `json:"setting"`
+	Setting variant `json:"setting"`
 	// Validation is the criterion for choosing β, in nats per example: the mean
 	// over the curve of all classes, in Figure 4 over all pairs.
 	Validation float64 `json:"validation"`
@@ -68,7 +68,7 @@ func (c Config) trials(ctx context.Context, seed uint64, run int) ([]trial, erro
 }
 
 // curve measures Figures 1 to 3: learning all training examples.
-func (c Config) curve(w *world, s setting) (trial, error) {
+func (c Config) curve(w *world, s variant) (trial, error) {
 	m, err := engine.New(s.config(c.Exponent), w.start)
 	if err != nil {
 		return trial{}, err
@@ -114,7 +114,7 @@ func (c Config) steps() []float64 {
 
 // interference measures Figure 4: the log-likelihood of class j learned after
 // class i, minus that of j learned alone.
-func (c Config) interference(w *world, s setting) (trial, error) {
+func (c Config) interference(w *world, s variant) (trial, error) {
 	t := trial{Setting: s, Test: make([][]float64, c.Classes)}
 	first := make([]*engine.Model, c.Classes)
 	for i := range first {

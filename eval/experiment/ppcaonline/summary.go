@@ -46,7 +46,7 @@ func (s Spread) Sign() int {
 
 // A Row is one setting in the results, with the chosen β or one of the grid.
 type Row struct {
-	setting
+	variant
 	// Validation is the mean over seeds of the criterion for choosing β.
 	Validation float64 `json:"validation"`
 	// OverRun is the mean over the curve, End its last point; in Figure 4 both
@@ -76,7 +76,7 @@ func (c Config) rows(seeds [][]trial) []Row {
 	grid := c.grid()
 	rows := make([]Row, len(grid))
 	for i, s := range grid {
-		r := Row{setting: s, index: i}
+		r := Row{variant: s, index: i}
 		pulled, clamped := 0, 0
 		for _, trials := range seeds {
 			r.Validation += trials[i].Validation / float64(len(seeds))
@@ -101,7 +101,7 @@ func (c Config) rows(seeds [][]trial) []Row {
 
 // plain returns the grid position of plain online EM with that γ.
 func (c Config) plain(gamma float64) int {
-	return slices.Index(c.grid(), setting{Policy: engine.None, Gamma: gamma})
+	return slices.Index(c.grid(), variant{Policy: engine.None, Gamma: gamma})
 }
 
 // each returns a value of setting i on every seed, minus that of setting minus
@@ -189,12 +189,12 @@ func (c Config) findings(chosen, drawn []Row) []string {
 func (c Config) finding(r Row) string {
 	switch c.Figure {
 	case 3:
-		return fmt.Sprintf("%s: loses %s nats less than none with the same γ (%s).", r.setting, r.ForgottenGain.gain(), r.ForgottenGain.conclusion())
+		return fmt.Sprintf("%s: loses %s nats less than none with the same γ (%s).", r.variant, r.ForgottenGain.gain(), r.ForgottenGain.conclusion())
 	case 4:
-		return fmt.Sprintf("%s: interference %s, against none with the same γ %s (%s).", r.setting, r.End.gain(), r.EndGain.gain(), r.EndGain.conclusion())
+		return fmt.Sprintf("%s: interference %s, against none with the same γ %s (%s).", r.variant, r.End.gain(), r.EndGain.gain(), r.EndGain.conclusion())
 	}
 	return fmt.Sprintf("%s: over the run %s nats against none with the same γ (%s), at the end %s (%s); at the end against none with γ %s %s (%s).",
-		r.setting, r.OverRunGain.gain(), r.OverRunGain.conclusion(), r.EndGain.gain(), r.EndGain.conclusion(),
+		r.variant, r.OverRunGain.gain(), r.OverRunGain.conclusion(), r.EndGain.gain(), r.EndGain.conclusion(),
 		number(c.Gamma[0]), r.EndGainPaper.gain(), r.EndGainPaper.conclusion())
 }
 

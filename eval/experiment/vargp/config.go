@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/eval/experiment"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Sources of the tasks' data.
@@ -73,31 +74,25 @@ func DefaultConfig() Config {
 
 // Validate returns an error that names the first field out of range.
 func (c Config) Validate() error {
-	if !slices.Contains([]string{Toy, Features, Split, Permuted}, c.Data) {
-		return fmt.Errorf("data: %q is none of %s, %s, %s and %s", c.Data, Toy, Features, Split, Permuted)
-	}
-	if c.Protocol != Own && c.Protocol != Paper {
-		return fmt.Errorf("protocol: %q is neither %s nor %s", c.Protocol, Own, Paper)
-	}
 	err := cmp.Or(
-		experiment.Within("tasks", c.Tasks, 1, 1000),
-		experiment.Within("classes", c.Classes, 1, 1000),
-		experiment.Within("train", c.Train, 0, 1<<24),
-		experiment.Within("test", c.Test, 0, 1<<24),
-		experiment.Within("seeds", c.Seeds, 1, 1000),
-		experiment.Within("inducing", c.Inducing, 1, 1<<12),
-		experiment.Within("grid", c.Grid, 2, 1000),
-		experiment.Within("checkpoint", c.Checkpoint, 1, 1e6),
+		setting.OneOf("data", c.Data, Toy, Features, Split, Permuted),
+		setting.OneOf("protocol", c.Protocol, Own, Paper),
+		setting.Int("tasks", c.Tasks, 1, 1000),
+		setting.Int("classes", c.Classes, 1, 1000),
+		setting.Int("train", c.Train, 0, 1<<24),
+		setting.Int("test", c.Test, 0, 1<<24),
+		setting.Int("seeds", c.Seeds, 1, 1000),
+		setting.Int("inducing", c.Inducing, 1, 1<<12),
+		setting.Int("grid", c.Grid, 2, 1000),
+		setting.Int("checkpoint", c.Checkpoint, 1, 1e6),
 		experiment.EachWithin("sweep", c.Sweep, 1, 1<<12),
+		setting.Float("validation", c.Validation, 0, 0.9),
 	)
 	if err != nil {
 		return err
 	}
 	if c.Data == Toy && c.Tasks*c.Classes > len(clouds) {
 		return fmt.Errorf("classes: the toy has at most %d in all, not %d", len(clouds), c.Tasks*c.Classes)
-	}
-	if !(c.Validation >= 0 && c.Validation <= 0.9) {
-		return fmt.Errorf("validation: %g is outside 0 … 0.9", c.Validation)
 	}
 	if c.Lengthscale != 0 && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
 		return fmt.Errorf("lengthscale: %g is neither 0 (from the data) nor within 1e-6 … 1e6", c.Lengthscale)
