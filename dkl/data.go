@@ -28,7 +28,8 @@ type Examples struct {
 // data holds examples prepared for training. The order of the examples does not
 // matter: those of a class are sorted.
 type data struct {
-	examples Examples
+	frame    classifier.Frame
+	examples Examples // in the frame
 	classes  []string
 	// class is the class of every row.
 	class []int
@@ -51,7 +52,11 @@ func newData(e Examples, t Training) (*data, error) {
 			return nil, fmt.Errorf("view %d: %w", k+1, err)
 		}
 	}
-	d := &data{examples: e, class: make([]int, e.X.Rows)}
+	d := &data{frame: classifier.FrameOf(e.X, e.Y, 0), examples: e, class: make([]int, e.X.Rows)}
+	d.examples.X, d.examples.Views = d.frame.Of(e.X), slices.Clone(e.Views)
+	for k, v := range e.Views {
+		d.examples.Views[k] = d.frame.Of(v)
+	}
 	for c, g := range classifier.GroupByClass(e.Y) {
 		d.classes = append(d.classes, g.Class)
 		for _, r := range g.Rows {

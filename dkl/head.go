@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -13,6 +14,7 @@ import (
 // use as long as nothing changes Theta.
 type Head struct {
 	cfg   Config
+	frame classifier.Frame // of the embeddings, before they are scaled
 	shape shape
 	theta []float64
 	w     weights // views of theta

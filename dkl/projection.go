@@ -30,7 +30,7 @@ func (t *Trainer) Projection() Projection {
 	}
 	n := len(t.initial.theta)
 	p.Head = newHead(t.initial.cfg, t.initial.shape, slices.Clone(t.best.vector[:n]))
-	p.Head.products = t.products
+	p.Head.frame, p.Head.products = t.initial.frame, t.products
 	if t.two != nil {
 		o := *t.two
 		o.lay(t.initial, t.two.inducing.Rows)
@@ -86,15 +86,17 @@ func (c softmaxed) Score(dst blas64.General, novelty []float64, x blas32.General
 // projectRows is the number of embeddings that Project processes at a time.
 const projectRows = 1024
 
-// Project returns g_θ of the rows of x (n×d), each scaled to length √d first, as
-// new embeddings (n×D). A zero vector is not scaled.
+// Project returns g_θ of the rows of x (n×d), each moved to the frame of the base
+// session and scaled to length √d first, as new embeddings (n×D). A zero vector is
+// not scaled.
 func (h *Head) Project(x blas32.General) (blas32.General, error) {
 	out := dense.New32(x.Rows, h.Dim())
 	for first := 0; first < x.Rows; first += projectRows {
 		last := min(first+projectRows, x.Rows)
+		from := h.frame.Of(dense.Rows32(x, first, last))
 		z, in := dense.New(last-first, h.Dim()), dense.New(last-first, x.Cols)
 		for i := range in.Rows {
-			rescale(dense.Row(in, i), dense.Row32(x, first+i))
+			rescale(dense.Row(in, i), dense.Row32(from, i))
 		}
 		if err := h.Forward(z, in); err != nil {
 			return out, err

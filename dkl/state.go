@@ -8,8 +8,9 @@ import (
 )
 
 type headSettings struct {
-	Config Config `json:"config"`
-	In     int    `json:"in"`
+	Config Config           `json:"config"`
+	In     int              `json:"in"`
+	Frame  classifier.Frame `json:"frame,omitzero"`
 }
 
 // Save returns the settings and the tensors "out.weight" (D×H, or D×d in a linear
@@ -22,7 +23,7 @@ func (h *Head) Save() (classifier.State, error) {
 		tensors[t.name] = classifier.Tensor{Shape: t.shape, F64: flat[:n:n]}
 		flat = flat[n:]
 	}
-	return classifier.NewState(headSettings{h.cfg, h.shape.in}, tensors)
+	return classifier.NewState(headSettings{h.cfg, h.shape.in, h.frame}, tensors)
 }
 
 // Load returns the head that Save described.
@@ -37,6 +38,9 @@ func Load(state classifier.State) (*Head, error) {
 	if err == nil {
 		s, err = newShape(set.In, set.Config)
 	}
+	if err == nil {
+		err = set.Frame.Check(set.In)
+	}
 	for _, t := range s.tensors() { // no more memory than the state holds
 		var values []float64
 		if err == nil {
@@ -47,5 +51,7 @@ func Load(state classifier.State) (*Head, error) {
 	if err != nil {
 		return nil, fmt.Errorf("projection head: load: %w", err)
 	}
-	return newHead(set.Config, s, theta), nil
+	h := newHead(set.Config, s, theta)
+	h.frame = set.Frame
+	return h, nil
 }

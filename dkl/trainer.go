@@ -81,6 +81,7 @@ func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*T
 	if err != nil {
 		return nil, fmt.Errorf("dkl: %w", err)
 	}
+	head.frame = d.frame
 	if t.Resolved().Whiten {
 		if err := head.whiten(d); err != nil {
 			return nil, fmt.Errorf("dkl: %w", err)

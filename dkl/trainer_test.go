@@ -347,3 +347,40 @@ func TestSoftmaxOfTheBestEpoch(t *testing.T) {
 		t.Error("a softmax in phase 2")
 	}
 }
+
+// TestOffset: a projection trained on embeddings with a large common offset tells
+// classes apart as well as one trained without, and so does its saved copy.
+func TestOffset(t *testing.T) {
+	var accuracy []float64
+	for _, offset := range []float32{0, 1e4} {
+		e := blobs(4, 20, 6, 0, 0.3)
+		for i := range e.X.Data {
+			e.X.Data[i] += offset
+		}
+		tr := newTestTrainer(t, small(), e)
+		if err := runEpochs(t.Context(), tr); err != nil {
+			t.Fatal(err)
+		}
+		h := tr.Projection().Head
+		z, err := h.Project(e.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := h.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Load(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := back.Project(e.X); err != nil || !slices.Equal(again.Data, z.Data) {
+			t.Errorf("offset %g: the saved projection differs, %v", offset, err)
+		}
+		last := tr.History()[len(tr.History())-1]
+		accuracy = append(accuracy, *last.Accuracy)
+	}
+	if accuracy[1] < accuracy[0]-0.05 {
+		t.Errorf("held-out accuracy %.2f with an offset, %.2f without", accuracy[1], accuracy[0])
+	}
+}

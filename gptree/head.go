@@ -18,10 +18,11 @@ import (
 // the classes.
 type GPTree struct {
 	cfg    Config
-	all    exemplars.Table // embeddings or inducing inputs
-	fitted variational     // none under Gibbs
-	choice *Choice         // of the root; nil without calibration
-	model  *model          // nil before the base session
+	frame  classifier.Frame // of all embeddings that come in
+	all    exemplars.Table  // embeddings or inducing inputs
+	fitted variational      // none under Gibbs
+	choice *Choice          // of the root; nil without calibration
+	model  *model           // nil before the base session
 	mul    linalg.Backend
 }
 
@@ -83,6 +84,10 @@ func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error 
 		return fmt.Errorf("gptree: learn: %w", err)
 	}
 	next := *h
+	if h.model == nil {
+		next.frame = classifier.FrameOf(x, y, h.cfg.scale())
+	}
+	x = next.frame.Of(x)
 	err := next.take(ctx, x, classifier.GroupByClass(y))
 	if err == nil {
 		err = h.finish(ctx, &next, x, y)
@@ -200,7 +205,7 @@ func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
 	if err := h.stored(y...); err != nil {
 		return fmt.Errorf("gptree: forget samples: %w", err)
 	}
-	return exemplars.ForgetSamples("gptree", h.all, x, y, h.drop)
+	return exemplars.ForgetSamples("gptree", h.all, h.frame.Of(x), y, h.drop)
 }
 
 // stored returns an error if the examples of a class are not stored.
@@ -233,7 +238,8 @@ func (h *GPTree) drop(rows []int) error {
 // the novelty is 0.
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	return classifier.Scoring{
-		Method: "gptree", Head: h, Scores: h.model.predict,
+		Method: "gptree", Head: h,
+		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(h.frame.Of(x)) },
 		LogProb: func(dst, scores []float64) { copy(dst, scores) },
 		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
 	}.Score(dst, novelty, x)

@@ -15,6 +15,7 @@ import (
 type settings struct {
 	Config Config `json:"config"`
 	classifier.Learned
+	Frame classifier.Frame `json:"frame,omitzero"`
 	// Fitted are the sessions that were fitted by VI.
 	Fitted []fittedSession `json:"fitted,omitempty"`
 	// Trees are the trees of the other parts, in order.
@@ -36,7 +37,7 @@ func (h *GPTree) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
-	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Choice: h.choice}
+	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Frame: h.frame, Choice: h.choice}
 	tensors := h.all.Tensors()
 	tensors["session"] = classifier.CountTensor(h.all.Sessions)
 	for i, p := range h.model.parts {
@@ -82,7 +83,10 @@ func (h *GPTree) restore(s classifier.State, set settings) error {
 	if err := episodes.CheckSaved("the root", set.Config.Calibrate, set.Choice, valid); err != nil {
 		return err
 	}
-	h.choice = set.Choice
+	if err := set.Frame.Check(set.Dim); err != nil {
+		return err
+	}
+	h.choice, h.frame = set.Choice, set.Frame
 	sessions, err := s.Counts("session", len(set.Classes), baseSession, maxSession)
 	if err != nil {
 		return err

@@ -22,6 +22,9 @@ type Factory struct {
 	// FixedBase means that classes of the base session accept no more examples
 	// and cannot be forgotten: both are errors that wrap ErrUnsupported.
 	FixedBase bool
+	// Absolute means that a setting, such as a variance, has the unit of the
+	// embeddings.
+	Absolute bool
 	// Tolerance bounds the difference in log-probability (nats) of heads that are
 	// equal except for rounding; 0 means 1e-8.
 	Tolerance float64
@@ -62,6 +65,7 @@ func Run(t *testing.T, f Factory) {
 		{"damaged state", checkDamagedState},
 		{"concurrency", checkConcurrency},
 		{"novelty", checkNovelty},
+		{"frame", checkFrame},
 		{"number of cores", checkCores},
 		{"export", checkExport},
 	} {

@@ -15,6 +15,7 @@ import (
 type Head struct {
 	method string
 	cfg    Config
+	frame  classifier.Frame
 	all    exemplars.Table
 	model  *model // nil before the base session
 }
@@ -49,7 +50,13 @@ func (h *Head) Dim() int { return h.all.X.Cols }
 func (h *Head) Learn(ctx context.Context, x blas32.General, y []string) error {
 	err := classifier.CheckExamples(x, y, h.Dim())
 	if err == nil {
-		err = h.fit(ctx, h.all.With(x, classifier.GroupByClass(y)))
+		frame := h.frame
+		if h.model == nil {
+			frame = classifier.FrameOf(x, y, h.cfg.scale())
+		}
+		if err = h.fit(ctx, h.all.With(frame.Of(x), classifier.GroupByClass(y))); err == nil {
+			h.frame = frame
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: learn: %w", h.method, err)
@@ -84,7 +91,7 @@ func (h *Head) Forget(name string) error {
 
 // ForgetSamples implements classifier.SampleForgetter in the same way.
 func (h *Head) ForgetSamples(x blas32.General, y []string) error {
-	return exemplars.ForgetSamples(h.method, h.all, x, y, h.drop)
+	return exemplars.ForgetSamples(h.method, h.all, h.frame.Of(x), y, h.drop)
 }
 
 func (h *Head) drop(rows []int) error {
@@ -102,7 +109,7 @@ func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) er
 	perRow := max(1, h.cfg.Chains*h.cfg.Draws*len(h.all.Classes))
 	return classifier.Scoring{
 		Method: h.method, Head: h, Batch: max(1, min(256, batchValues/perRow)),
-		Scores:  h.model.predict,
+		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(h.frame.Of(x)) },
 		LogProb: func(dst, scores []float64) { copy(dst, scores) },
 		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
 	}.Score(dst, novelty, x)

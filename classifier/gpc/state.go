@@ -14,13 +14,14 @@ type settings struct {
 	Method string `json:"method"`
 	Config Config `json:"config"`
 	classifier.Learned
+	Frame classifier.Frame `json:"frame,omitzero"`
 }
 
 // Save implements classifier.Saver: tensors "count" (C) and "points" (n×d), the
 // embeddings themselves, by class, and "draws" (D×C×r), the draws of the
 // chains, with classes sorted by name.
 func (h *Head) Save() (classifier.State, error) {
-	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}}
+	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Frame: h.frame}
 	if h.model == nil {
 		return classifier.NewState(set, nil)
 	}
@@ -43,6 +44,10 @@ func Load(method string, s classifier.State) (*Head, error) {
 }
 
 func (h *Head) restore(s classifier.State, set settings) error {
+	if err := set.Frame.Check(set.Dim); err != nil {
+		return err
+	}
+	h.frame = set.Frame
 	var err error
 	if h.all, err = exemplars.Load(s, set.Learned, make([]int, len(set.Classes)), h.cfg.MaxPerClass); err != nil {
 		return err

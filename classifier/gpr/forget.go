@@ -14,7 +14,7 @@ func (h *GPR) Forget(name string) error { return exemplars.Forget("gpr", h.all, 
 // ForgetSamples implements classifier.SampleForgetter, exactly. Examples that
 // over_cap left out cannot be forgotten: they were not stored.
 func (h *GPR) ForgetSamples(x blas32.General, y []string) error {
-	return exemplars.ForgetSamples("gpr", h.all, x, y, h.drop)
+	return exemplars.ForgetSamples("gpr", h.all, h.frame.Of(x), y, h.drop)
 }
 
 // drop removes examples, and the classes that lose their last one.

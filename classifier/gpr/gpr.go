@@ -24,9 +24,10 @@ type GPR struct {
 
 // model is the fitted part; every change creates a new one.
 type model struct {
-	reg *engine.Regression // nil before the base session
-	all exemplars.Table    // the examples as given
-	tau float64
+	reg   *engine.Regression // nil before the base session
+	frame classifier.Frame
+	all   exemplars.Table // the examples, in the frame
+	tau   float64
 	chosen
 }
 
@@ -90,6 +91,11 @@ func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model
 	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
 		return nil, err
 	}
+	next := h.clone()
+	if next.reg == nil {
+		next.frame = classifier.FrameOf(x, y, h.cfg.scale())
+	}
+	x = next.frame.Of(x)
 	groups, err := h.limit(h.cfg, x, classifier.GroupByClass(y))
 	if err != nil {
 		return nil, err
@@ -97,7 +103,6 @@ func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	next := h.clone()
 	if next.reg == nil {
 		if next.chosen, err = choose(ctx, h.cfg, h.products, x, groups); err != nil {
 			return nil, err

@@ -16,12 +16,13 @@ import (
 type settings struct {
 	Config Config `json:"config"`
 	classifier.Learned
-	Temperature float64 `json:"temperature"`
-	Lengthscale float64 `json:"lengthscale"`
-	Noise       float64 `json:"noise"`
-	Choice      *Choice `json:"choice,omitempty"`
-	LogDet      float64 `json:"log_det"`
-	Changes     int     `json:"changes"`
+	Frame       classifier.Frame `json:"frame,omitzero"`
+	Temperature float64          `json:"temperature"`
+	Lengthscale float64          `json:"lengthscale"`
+	Noise       float64          `json:"noise"`
+	Choice      *Choice          `json:"choice,omitempty"`
+	LogDet      float64          `json:"log_det"`
+	Changes     int              `json:"changes"`
 }
 
 // Save implements classifier.Saver: tensors "x" (n×d, the embeddings
@@ -33,7 +34,7 @@ func (h *GPR) Save() (classifier.State, error) {
 	}
 	s := h.reg.Snapshot()
 	n := len(h.all.Own)
-	set := settings{h.cfg, classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, h.tau, h.lengthscale, h.noise, h.choice, s.LogDet, s.Changes}
+	set := settings{h.cfg, classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, h.frame, h.tau, h.lengthscale, h.noise, h.choice, s.LogDet, s.Changes}
 	return classifier.NewState(set, map[string]classifier.Tensor{
 		"x":        {Shape: []int{n, h.Dim()}, F32: slices.Clone(h.all.X.Data)},
 		"class":    classifier.CountTensor(h.all.Own),
@@ -53,6 +54,10 @@ func (h *GPR) restore(s classifier.State, set settings) error {
 	if err := set.check(); err != nil {
 		return err
 	}
+	if err := set.Frame.Check(set.Dim); err != nil {
+		return err
+	}
+	h.frame = set.Frame
 	h.tau, h.chosen = set.Temperature, chosen{set.Lengthscale, set.Noise, set.Choice}
 	if err := h.loadExamples(s, set); err != nil {
 		return err

@@ -29,7 +29,7 @@ func TestContract(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{
 				New:     func() (classifier.Learner, error) { return ppcaonline.New(cfg) },
 				Load:    func(s classifier.State) (classifier.Learner, error) { return ppcaonline.Load(s) },
-				Ordered: true,
+				Ordered: true, Absolute: cfg.Sigma2 != 0,
 			})
 		})
 	}

@@ -11,7 +11,8 @@ import (
 type settings struct {
 	Config Config `json:"config"`
 	classifier.Learned
-	Tasks int `json:"tasks"`
+	Frame classifier.Frame `json:"frame,omitzero"`
+	Tasks int              `json:"tasks"`
 	// Richest is the largest mean of Counts over a session's classes, after that
 	// session.
 	Richest float64 `json:"richest"`
@@ -50,7 +51,7 @@ func (h *VARGP) Save() (classifier.State, error) {
 	if n := len(s.Network); n > 0 {
 		tensors["network"] = classifier.Tensor{Shape: []int{n}, F64: s.Network}
 	}
-	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.classes}, s.Tasks, h.richest}, tensors)
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.classes}, h.frame, s.Tasks, h.richest}, tensors)
 }
 
 // Load returns the head that Save described.
@@ -69,7 +70,10 @@ func (h *VARGP) restore(s classifier.State, set settings) error {
 	if !(set.Richest >= 1 && set.Richest <= math.MaxInt32) {
 		return fmt.Errorf("richest: %g examples per class", set.Richest)
 	}
-	h.classes, h.richest = set.Classes, set.Richest
+	if err := set.Frame.Check(set.Dim); err != nil {
+		return err
+	}
+	h.frame, h.classes, h.richest = set.Frame, set.Classes, set.Richest
 	if h.model, err = vargp.Restore(h.cfg.model(), set.Dim, snap); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type VARGP struct {
 
 // fitted holds what sessions change: every session creates a new one.
 type fitted struct {
+	frame   classifier.Frame
 	classes []string // of heads 1, 2, …
 	counts  []int    // examples of each class so far
 	richest float64  // the largest mean of counts over a session's classes, after that session
@@ -106,9 +107,12 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
 		return nil, err
 	}
+	next := &fitted{frame: h.frame, classes: slices.Clone(h.classes), counts: slices.Clone(h.counts), richest: h.richest}
+	if h.model == nil {
+		next.frame = classifier.FrameOf(x, y, h.cfg.scale())
+	}
 	groups := classifier.GroupByClass(y)
-	s := h.session(x, groups)
-	next := &fitted{classes: slices.Clone(h.classes), counts: slices.Clone(h.counts), richest: h.richest}
+	s := h.session(next.frame.Of(x), groups)
 	if h.model == nil {
 		var err error
 		if next.model, err = h.begin(s); err != nil {
@@ -256,7 +260,7 @@ func (h *VARGP) Score(dst blas64.General, novelty []float64, x blas32.General) e
 		},
 		Scores: func(x blas32.General) (blas64.General, error) {
 			out := dense.New(x.Rows, 1+len(h.classes))
-			return out, h.answer.LogProb(out, classifier.Placed(x, dense.Range(0, x.Rows), h.cfg.Normalize))
+			return out, h.answer.LogProb(out, classifier.Placed(h.frame.Of(x), dense.Range(0, x.Rows), h.cfg.Normalize))
 		},
 	}.Score(dst, novelty, x)
 }
