@@ -50,7 +50,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err := errors.Join(writable(jsonFile), writableFolder(reportDir)); err != nil {
 		return err
 	}
-	in, err := a.input(ctx, m)
+	in, err := a.input(ctx, m, classes)
 	if err != nil {
 		return err
 	}

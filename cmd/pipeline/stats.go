@@ -135,7 +135,7 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 		}
 		t.except = append(t.except, s)
 	}
-	in, err := a.input(ctx, nil)
+	in, err := a.input(ctx, nil, classes)
 	if err != nil {
 		return err
 	}
@@ -151,6 +151,9 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	})
 	if err != nil {
 		return err
+	}
+	if t.unlabelled > 0 && len(t.stats.Classes()) == 0 && t.known == 0 {
+		return embed.ErrNoLabels
 	}
 	a.warnUnlabelled(t.unlabelled)
 	if err := t.stats.Save(a.config.Out); err != nil {
