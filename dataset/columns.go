@@ -89,10 +89,17 @@ func (g guesser) dialect(lines []string) dialect {
 		}
 	}
 	words := dialect{separator: ' ', fields: g.numbered()}
-	if !slices.ContainsFunc(lines, func(line string) bool { return len(words.words(line)) < 2 }) {
-		return words
+	if slices.ContainsFunc(lines, func(line string) bool { return len(words.words(line)) < 2 }) {
+		words = dialect{}
 	}
-	return dialect{}
+	// Nothing in an even table names a file: it has a header rather than none,
+	// so that the user is asked for the column of paths.
+	for _, separator := range ",;|\t" {
+		if rows := tables[separator]; words.separator == 0 && len(rows) > 1 && (separator != '\t' || len(rows[0]) > 2) {
+			return dialect{separator: separator, header: true}
+		}
+	}
+	return words
 }
 
 // cells splits the first lines, and reports whether all have equally many cells.

@@ -166,6 +166,7 @@ func TestAmbiguousTables(t *testing.T) {
 		opts ListOptions
 		want string
 	}{
+		"Nr;Datei;Art\n7;x;cat\n8;y;dog\n":          {ListOptions{}, `paths? Name one of "Nr", "Datei", "Art" with --path-column`},
 		"left,right,label\n1.jpg,2.jpg,cat\n":       {ListOptions{}, `paths? Name one of "left", "right", "label" with --path-column`},
 		"path,colour,size\n1.jpg,red,big\n":         {ListOptions{}, `labels? Name one of "path", "colour", "size" with --label-column`},
 		"path,species,class\n1.jpg,canis,dog\n":     {ListOptions{}, "--label-column"},
@@ -275,6 +276,35 @@ func parseText(text []byte, opts ListOptions) (rows []listRow, err error) {
 		return nil
 	})
 	return rows, err
+}
+
+// TestParquetFooter: a list that claims to have 2³¹ elements is refused before
+// the library makes room for them.
+func TestParquetFooter(t *testing.T) {
+	good := parquetFile(t, 2, parquetRow{File: "a.jpg"})
+	if err := checkFooter(bytes.NewReader(good), int64(len(good))); err != nil {
+		t.Error(err)
+	}
+	for name, footer := range map[string]string{
+		"list":    "\x29\xfc\xff\xff\xff\xff\x07\x00",
+		"map":     "\x2b\xff\xff\xff\xff\x07\x88\x00",
+		"binary":  "\x28\xff\xff\xff\xff\x07\x00",
+		"nested":  strings.Repeat("\x1c", 1000),
+		"no stop": "\x15\x02",
+		"kind":    "\x1f\x00",
+	} {
+		file := fmt.Sprintf("PAR1%s%c\x00\x00\x00PAR1", footer, len(footer)%128)
+		if len(footer) >= 128 {
+			file = fmt.Sprintf("PAR1%s\xe8\x03\x00\x00PAR1", footer)
+		}
+		if err := checkFooter(strings.NewReader(file), int64(len(file))); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	whole := "PAR1\x15\x02\x19\x18\x01x\x1c\x12\x00\x1b\x01\x83\x01a\x01\x00\x10\x00\x00\x00PAR1"
+	if err := checkFooter(strings.NewReader(whole), int64(len(whole))); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestMutatedParquet: a damaged file is refused or read, but never a panic.

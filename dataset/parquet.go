@@ -28,9 +28,8 @@ func isParquet(file io.ReaderAt) bool {
 // The library panics at some damaged files.
 func openParquet(file io.ReaderAt, size int64) (r records, err error) {
 	defer recoverParquet(&err)
-	var foot [8]byte
-	if _, err := file.ReadAt(foot[:], size-int64(len(foot))); err != nil || int64(binary.LittleEndian.Uint32(foot[:])) > size {
-		return r, errors.New("damaged Parquet file: its end is missing")
+	if err := checkFooter(file, size); err != nil {
+		return r, err
 	}
 	f, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
 	if err != nil {
@@ -73,6 +72,28 @@ func openParquet(file io.ReaderAt, size int64) (r records, err error) {
 		return nil
 	}
 	return r, nil
+}
+
+// checkFooter returns an error if the metadata at the end of a Parquet file is not
+// complete.
+func checkFooter(file io.ReaderAt, size int64) error {
+	damaged := errors.New("damaged Parquet file: its end is missing or damaged")
+	var end [8]byte // the length of the metadata, and the magic
+	if _, err := file.ReadAt(end[:], size-int64(len(end))); err != nil || string(end[4:]) != parquetMagic {
+		return damaged
+	}
+	length := int64(binary.LittleEndian.Uint32(end[:]))
+	if length > size-int64(len(end)) {
+		return damaged
+	}
+	footer := make([]byte, length)
+	if _, err := file.ReadAt(footer, size-int64(len(end))-length); err != nil {
+		return damaged
+	}
+	if r := (thriftReader{footer}); !r.structure(0) {
+		return damaged
+	}
+	return nil
 }
 
 func recoverParquet(err *error) {

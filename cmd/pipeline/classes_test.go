@@ -40,6 +40,9 @@ func TestClassesFromFolders(t *testing.T) {
 	if shown := l.must("inspect", model).stdout; !strings.Contains(shown, "2 classes from 4") {
 		t.Error(shown)
 	}
+	if said := l.must("eval", model, "--images", images, "--class-from", "path", "--drop-label", "Unsure"); !strings.Contains(said.stderr, "no image has a class that --drop-label") {
+		t.Error(said.stderr)
+	}
 	if said := l.must("label", model, "--images", images, "--out", l.path("out")); strings.Contains(said.stderr, "merged_classes") {
 		t.Errorf("label needs no classes: %s", said.stderr)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -216,13 +217,22 @@ func (a *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings,
 	defer closeInto(in, &err)
 	rows := &embed.Labelled{Rows: in}
 	e, err = embed.Collect(ctx, rows)
-	a.warnUnlabelled(rows.Dropped)
+	a.noteLeftOut(rows.Dropped, e.Outcome.Skipped)
 	return e, err
 }
 
-func (a *app) warnUnlabelled(images int) {
-	if images > 0 {
-		a.log.Warn("images without a class are left out; put each into a folder named after its class, or give it a label", "images", images)
+// noteLeftOut says how many images have no class, and how many one to drop. That
+// may be misspelt.
+func (a *app) noteLeftOut(unlabelled int, skipped map[string]int) {
+	switch drop := a.config.Scan.DropLabel; {
+	case len(drop) == 0:
+	case skipped["dropped"] == 0:
+		a.log.Warn("no image has a class that --drop-label leaves out", "drop_label", strings.Join(drop, ", "))
+	default:
+		a.log.Info("images of the classes of --drop-label are left out", "images", skipped["dropped"])
+	}
+	if unlabelled > 0 {
+		a.log.Warn("images without a class are left out; put each into a folder named after its class, or give it a label", "images", unlabelled)
 	}
 }
 

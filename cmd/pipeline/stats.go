@@ -155,7 +155,7 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	if t.unlabelled > 0 && len(t.stats.Classes()) == 0 && t.known == 0 {
 		return embed.ErrNoLabels
 	}
-	a.warnUnlabelled(t.unlabelled)
+	a.noteLeftOut(t.unlabelled, outcome.Skipped)
 	if err := t.stats.Save(a.config.Out); err != nil {
 		return err
 	}
