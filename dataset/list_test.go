@@ -127,6 +127,7 @@ func TestTables(t *testing.T) {
 		"suffix":            {"path,label\na/1,cat\nb/2.jpg,dog\n", ListOptions{PathSuffix: ".jpg"}, both, ""},
 		"pandas":            {",file,kind\n0,a/1.jpg,cat\n1,b/2.jpg,dog\n", ListOptions{}, both, `paths in column "file", labels in column "kind"`},
 		"image and mask":    {"mask,image,class\nmasks/1.jpg,a/1.jpg,cat\nmasks/2.jpg,b/2.jpg,dog\n", ListOptions{}, both, `paths in column "image", labels in column "class"`},
+		"photographer":      {"mask,image,photo,class\nmasks/1.jpg,a/1.jpg,by Ann,cat\nmasks/2.jpg,b/2.jpg,by Ann,dog\n", ListOptions{}, both, `paths in column "image", labels in column "class"`},
 		"named":             {"x,y,Z\ndog,cat,a/1.jpg\ncat,dog,b/2.jpg\n", ListOptions{PathColumn: "z", LabelColumn: "y"}, both, ""},
 		"other columns":     {"path,width,height\na/1.jpg,9,9\n", ListOptions{ClassFrom: ClassFromTop}, []string{"a/1.jpg=a"}, "no column of labels: classes are folders"},
 		"JSON lines":        {`{"file": "a/1.jpg", "class": "cat", "box": [1]}` + "\n" + `{"class": "dog", "file": "b/2.jpg"}`, ListOptions{}, both, `paths in column "file", labels in column "class"`},
