@@ -89,7 +89,7 @@ const maxThreads = 1024
 func Default() Config {
 	return Config{
 		Log:        "text",
-		Scan:       Scan{Include: []string{}, Exclude: []string{}, Symlinks: string(dataset.FollowLinks)},
+		Scan:       Scan{Include: []string{}, Exclude: []string{}, DropLabel: []string{}, Symlinks: string(dataset.FollowLinks)},
 		Linalg:     native.DefaultConfig(),
 		Preprocess: embed.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),

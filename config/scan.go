@@ -6,7 +6,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
-// Scan selects the files of the image folder or list.
+// Scan selects the files of the image folder or list, and says what names their
+// classes.
 type Scan struct {
 	// Include and Exclude are glob patterns; see dataset.Filter.
 	Include []string `mapstructure:"include" json:"include"`
@@ -15,11 +16,26 @@ type Scan struct {
 	Symlinks string `mapstructure:"symlinks" json:"symlinks"`
 	// Shard is "i/n", or "" for all files.
 	Shard string `mapstructure:"shard" json:"shard"`
+	// ClassFrom is a dataset.ClassFrom.
+	ClassFrom string `mapstructure:"class_from" json:"class_from"`
+	// DropLabel lists classes to leave out.
+	DropLabel []string `mapstructure:"drop_label" json:"drop_label"`
+	// PathColumn, LabelColumn and PathSuffix are as in dataset.ListOptions.
+	PathColumn  string `mapstructure:"path_column" json:"path_column"`
+	LabelColumn string `mapstructure:"label_column" json:"label_column"`
+	PathSuffix  string `mapstructure:"path_suffix" json:"path_suffix"`
 }
 
 // Filter returns the filter that the settings describe. It validates them.
 func (s Scan) Filter() (dataset.Filter, error) {
 	shard, err := dataset.ParseShard(s.Shard)
-	f := dataset.Filter{Include: s.Include, Exclude: s.Exclude, Shard: shard}
-	return f, errors.Join(err, f.Validate(), dataset.Symlinks(s.Symlinks).Validate())
+	f := dataset.Filter{Include: s.Include, Exclude: s.Exclude, DropLabels: s.DropLabel, Shard: shard}
+	return f, errors.Join(err, f.Validate(), dataset.Symlinks(s.Symlinks).Validate(), dataset.ClassFrom(s.ClassFrom).Validate())
+}
+
+// List returns how to read a list.
+func (s Scan) List() dataset.ListOptions {
+	return dataset.ListOptions{
+		PathColumn: s.PathColumn, LabelColumn: s.LabelColumn, PathSuffix: s.PathSuffix, ClassFrom: dataset.ClassFrom(s.ClassFrom),
+	}
 }

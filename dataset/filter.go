@@ -20,6 +20,8 @@ type Filter struct {
 	// "2024/**", "thumbnails". A file is taken when Include is empty or
 	// matches, and Exclude does not match it.
 	Include, Exclude []string
+	// DropLabels are classes whose images are left out.
+	DropLabels []string
 	// Shard selects one part of the files.
 	Shard Shard
 }
@@ -107,19 +109,32 @@ func (s Shard) Holds(rel string) bool {
 }
 
 // Keep applies the filter to a listing that was read from a list: samples that
-// do not match count as skipped "filtered"; those of other shards are dropped
-// silently.
+// do not match count as skipped "filtered" or "dropped"; those of other shards
+// are dropped silently.
 func (l *Listing) Keep(f Filter) error {
 	if err := f.Validate(); err != nil {
 		return err
 	}
-	l.Samples = slices.DeleteFunc(l.Samples, func(s Sample) bool {
-		held, wanted := f.Shard.Holds(s.Path), f.wanted(s.Path)
-		if held && !wanted {
-			l.Skipped["filtered"]++
-		}
-		return !held || !wanted
-	})
+	l.Samples = slices.DeleteFunc(l.Samples, func(s Sample) bool { return !f.Takes(s, l.Skipped) })
 	l.Problems = slices.DeleteFunc(l.Problems, func(p Problem) bool { return !f.Shard.Holds(p.Path) })
 	return nil
+}
+
+// Takes reports whether a sample passes the filter, and otherwise counts it by
+// the reason in skipped, unless it belongs to another shard.
+func (f Filter) Takes(s Sample, skipped map[string]int) bool {
+	switch {
+	case !f.Shard.Holds(s.Path):
+	case !f.wanted(s.Path):
+		skipped["filtered"]++
+	case f.drops(s):
+		skipped["dropped"]++
+	default:
+		return true
+	}
+	return false
+}
+
+func (f Filter) drops(s Sample) bool {
+	return s.Label != "" && slices.Contains(f.DropLabels, s.Label)
 }

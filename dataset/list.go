@@ -1,38 +1,55 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
-// ReadList reads a list of images that lie under root. The file is one of
-//
-//   - CSV with a header line that has a column "path" and, in any order,
-//     optionally "label", "split", "session" (other columns are ignored),
-//   - plain lines, each a path, or a path, a tab and a label.
+// ListOptions say how a list is read. The zero value guesses.
+type ListOptions struct {
+	// PathColumn and LabelColumn name columns of a table, or number them from 1.
+	// "" takes the columns "path" and "label", else guesses.
+	PathColumn, LabelColumn string
+	// PathSuffix is appended to paths that do not end in it; "" guesses.
+	PathSuffix string
+	// ClassFrom names the classes of images without a label; "" means
+	// ClassFromLeaf, whatever the columns.
+	ClassFrom ClassFrom
+	// LabelsOptional ignores columns of which any could be the labels, rather
+	// than refuse the list.
+	LabelsOptional bool
+}
+
+// ReadList reads a list of images that lie under root: plain lines, each a path,
+// or a path, a tab and a label; or a table, as CSV (separated by commas, semicolons,
+// tabs or bars), JSON lines or Parquet. docs/formats.md describes how the columns
+// of a table are found; a *ColumnError says that they cannot be.
 //
 // Blank lines and lines that start with "#" are ignored; a byte order mark and
 // CR LF line endings are accepted. Paths are relative to root or absolute; only
-// an absolute one may lead outside root, and is then absolute in Sample.Path.
-// Without a label column or tab the label is the name of the folder that
-// contains the file. In CSV, a path that does not exist as written is tried
-// unescaped (UnescapePath) and without a leading apostrophe, so that labels.csv
-// can serve as a list.
+// an absolute one may lead outside root, and is then absolute in Sample.Path. A
+// path that does not exist as written is tried with slashes for backslashes and,
+// in a table, unescaped (UnescapePath) and without a leading apostrophe, so that
+// labels.csv can serve as a list.
 //
 // A path that is missing, not a regular file, escapes root by "..", or is
 // repeated with another label is a Problem that names the line; a path with two
-// labels is left out. A plain repetition counts as skipped "repeated". When no line is usable the error
-// wraps ErrNoImages and the Listing still has the Problems.
-func ReadList(file, root string) (Listing, error) {
-	f, _, err := regularfile.Open(file)
+// labels is left out. A plain repetition counts as skipped "repeated". A list of
+// which no path exists is an error. When no line is usable for another reason the
+// error wraps ErrNoImages and the Listing still has the Problems.
+func ReadList(file, root string, opts ListOptions) (Listing, error) {
+	f, size, err := regularfile.Open(file)
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list: %w", err)
 	}
@@ -42,73 +59,147 @@ func ReadList(file, root string) (Listing, error) {
 	} else if !info.IsDir() {
 		return Listing{}, fmt.Errorf("read list %s: root %s: %w", file, root, ErrNotFolder)
 	}
-	rows, err := parseList(f)
-	if err != nil {
-		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
-	}
 	absRoot, err := filepath.Abs(root)
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
-	r := listReader{name: filepath.Base(file), root: absRoot, listing: newListing(root), seen: map[string]listed{}, refused: map[string]bool{}}
-	for _, row := range rows {
-		r.add(row)
+	r := listReader{name: filepath.Base(file), root: absRoot, opts: opts, listing: newListing(root), seen: map[string]listed{}, refused: map[string]bool{}}
+	if err := r.read(f, size); err != nil {
+		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
 	r.listing.Samples = slices.DeleteFunc(r.listing.Samples, func(s Sample) bool { return r.refused[s.Path] })
 	r.listing.sort()
-	if len(r.listing.Samples) == 0 {
-		return r.listing, fmt.Errorf("read list %s: %w in it that can be used (%d lines have problems)",
-			file, ErrNoImages, len(r.listing.Problems))
+	switch n := len(r.listing.Problems); {
+	case len(r.listing.Samples) > 0:
+	case n > 0 && n == r.missing:
+		err = fmt.Errorf("read list %s: %s", file, r.noneExists())
+	default:
+		err = fmt.Errorf("read list %s: %w in it that can be used (%d lines have problems)", file, ErrNoImages, n)
 	}
-	return r.listing, nil
+	return r.listing, err
 }
 
 // ReadPaths returns the paths of a list as they are written, without their labels.
 // The files need not exist.
-func ReadPaths(file string) ([]string, error) {
-	f, err := os.Open(file)
+func ReadPaths(file string, opts ListOptions) (paths []string, err error) {
+	f, size, err := regularfile.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("read list: %w", err)
 	}
 	defer f.Close()
-	rows, err := parseList(f)
+	opts.LabelsOptional = true
+	g := guesser{opts, func(string, string) bool { return false }}
+	err = eachListed(f, size, g, func(row listRow) error {
+		paths = append(paths, row.sample.Path)
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read list %s: %w", file, err)
-	}
-	paths := make([]string, len(rows))
-	for i, row := range rows {
-		paths[i] = row.sample.Path
 	}
 	return paths, nil
 }
 
+// A listRow is one record of a list, not yet checked against the disk.
+type listRow struct {
+	columns
+	sample   Sample
+	labelled bool // the label was given, even if empty
+	literal  bool
+	number   int
+	unit     string
+}
+
+// eachListed calls use with every record that has a path.
+func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error) error {
+	records, err := openRecords(file, size, g)
+	if err != nil {
+		return err
+	}
+	c, err := g.columns(records)
+	if err != nil {
+		return err
+	}
+	wanted := slices.DeleteFunc([]int{c.path, c.label, c.split, c.session}, func(i int) bool { return i < 0 })
+	var failed error
+	err = records.each(wanted, func(number int, cells []string) bool {
+		row := listRow{columns: c, literal: records.literal, number: number, unit: records.unit, labelled: c.label >= 0 && c.label < len(cells)}
+		row.sample = Sample{Path: field(cells, c.path), Label: field(cells, c.label), Split: field(cells, c.split), Session: field(cells, c.session)}
+		switch {
+		case row.sample.Path == "":
+			return true
+		case !row.literal && !utf8.ValidString(row.sample.Label):
+			failed = fmt.Errorf("%s %d: the label %q is not UTF-8; save the list as UTF-8 (in Excel: CSV UTF-8)", row.unit, number, row.sample.Label)
+		default:
+			failed = use(row)
+		}
+		return failed == nil
+	})
+	return errors.Join(failed, err)
+}
+
 type listReader struct {
 	name, root string
+	opts       ListOptions
 	listing    Listing
 	seen       map[string]listed // by path
 	refused    map[string]bool   // paths with several labels
+	missing    int
+	first      string // path that is missing
 }
 
-// listed is where a path was listed first: its line and its index in
+func (r *listReader) read(file io.ReaderAt, size int64) error {
+	g := guesser{r.opts, func(cell, suffix string) bool {
+		_, err := r.find(cell, suffix, false)
+		return err == nil
+	}}
+	return eachListed(file, size, g, func(row listRow) error {
+		r.listing.Guessed = row.guessed
+		r.add(row)
+		return nil
+	})
+}
+
+// noneExists describes a list of which no path exists.
+func (r *listReader) noneExists() string {
+	text := fmt.Sprintf("none of its %d paths exists", r.missing)
+	if r.missing == 1 {
+		text = "its only path does not exist"
+	}
+	text += fmt.Sprintf("; the first is looked for at %s", FullPath(r.root, r.first))
+	switch file, folder := nearestFile(r.root, r.first); {
+	case folder != "":
+		text += fmt.Sprintf(", but it is %s: give --images %s", file, folder)
+	case file != "":
+		text += fmt.Sprintf("; the nearest file is %s. Check --images, --path-column and --path-suffix", file)
+	default:
+		text += fmt.Sprintf("; there are no images in %s: check --images", r.root)
+	}
+	return text
+}
+
+// listed is where a path was listed first: its line or row, and its index in
 // listing.Samples.
-type listed struct{ line, index int }
+type listed struct{ number, index int }
 
 func (r *listReader) add(row listRow) {
 	sample, err := r.sample(row)
 	if err != nil {
-		r.listing.problem(row.sample.Path, fmt.Errorf("line %d of %s: %w", row.line, r.name, err))
+		if errors.Is(err, fs.ErrNotExist) {
+			r.missing++
+		}
+		r.listing.problem(row.sample.Path, fmt.Errorf("%s %d of %s: %w", row.unit, row.number, r.name, err))
 		return
 	}
 	first, repeated := r.seen[sample.Path]
 	if !repeated {
-		r.seen[sample.Path] = listed{row.line, len(r.listing.Samples)}
+		r.seen[sample.Path] = listed{row.number, len(r.listing.Samples)}
 		r.listing.Samples = append(r.listing.Samples, sample)
 		return
 	}
 	if before := r.listing.Samples[first.index]; before != sample {
 		r.refused[sample.Path] = true
-		r.listing.problem(sample.Path, fmt.Errorf("lines %d and %d of %s: listed as %q and as %q; left out, give it one label",
-			first.line, row.line, r.name, before.Label, sample.Label))
+		r.listing.problem(sample.Path, fmt.Errorf("%ss %d and %d of %s: listed as %q and as %q; left out, give it one label",
+			row.unit, first.number, row.number, r.name, before.Label, sample.Label))
 		return
 	}
 	r.listing.Skipped["repeated"]++
@@ -117,27 +208,48 @@ func (r *listReader) add(row listRow) {
 // sample checks one row and resolves its path and label.
 func (r *listReader) sample(row listRow) (Sample, error) {
 	s := row.sample
-	rel, err := r.locate(s.Path)
-	if row.csv && errors.Is(err, fs.ErrNotExist) {
-		rel, err = r.locateAsWritten(s.Path, err)
+	rel, err := r.find(s.Path, row.suffix, row.literal)
+	if errors.Is(err, fs.ErrNotExist) && r.first == "" {
+		r.first = filepath.ToSlash(strings.ReplaceAll(withSuffix(s.Path, row.suffix), `\`, "/"))
 	}
 	if err != nil {
 		return Sample{}, err
 	}
 	s.Path = rel
 	if !row.labelled {
-		s.Label = parentName(rel)
+		s.Label = cmp.Or(r.opts.ClassFrom, ClassFromLeaf).class(rel)
 	}
 	return s, nil
 }
 
-// locateAsWritten undoes what labels.csv does to a path: escaping, and the
-// apostrophe that protects spreadsheets. If that path does not exist either, it
-// returns err.
-func (r *listReader) locateAsWritten(cell string, err error) (string, error) {
-	bare := PlainCell(cell)
-	for _, name := range []string{UnescapePath(cell), bare, UnescapePath(bare)} {
-		if rel, errName := r.locate(name); !errors.Is(errName, fs.ErrNotExist) {
+func withSuffix(name, suffix string) string {
+	if strings.HasSuffix(name, suffix) {
+		return name
+	}
+	return name + suffix
+}
+
+// find returns the Sample.Path that a cell means: as written or, if that does not
+// exist, with slashes for backslashes and, unless it is literal, without what
+// labels.csv does to a path: escaping, and the apostrophe that protects
+// spreadsheets.
+func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
+	rel, err := r.locate(withSuffix(cell, suffix))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return rel, err
+	}
+	var others []string
+	if strings.Contains(cell, `\`) {
+		others = append(others, strings.ReplaceAll(cell, `\`, "/"))
+	}
+	if bare := PlainCell(cell); !literal {
+		others = append(others, UnescapePath(cell), bare, UnescapePath(bare), strings.TrimSpace(cell))
+	}
+	for _, name := range others {
+		if name == cell {
+			continue
+		}
+		if rel, errName := r.locate(withSuffix(name, suffix)); !errors.Is(errName, fs.ErrNotExist) {
 			return rel, errName
 		}
 	}
@@ -187,12 +299,4 @@ func FullPath(root, samplePath string) string {
 		return local
 	}
 	return filepath.Join(root, local)
-}
-
-func parentName(rel string) string {
-	dir := path.Base(path.Dir(rel))
-	if dir == "." || dir == "/" {
-		return ""
-	}
-	return dir
 }

@@ -27,9 +27,14 @@ type Listing struct {
 	// folders, missing list entries.
 	Problems []Problem
 	// Skipped counts, by kind, the entries that are not images: "archive",
-	// "audio", "filtered", "hidden", "link", "linked twice",
+	// "audio", "dropped", "filtered", "hidden", "link", "linked twice",
 	// "other", "raw", "repeated", "sidecar", "special", "system", "video".
 	Skipped map[string]int
+	// Merged are the classes that a scan read from several folders, by name.
+	Merged []Merged
+	// Guessed says, for the user, what ReadList guessed about a table; "" when
+	// it did not have to.
+	Guessed string
 }
 
 // A Problem is one entry that could not be used.

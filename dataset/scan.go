@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
@@ -25,10 +24,12 @@ type ScanOptions struct {
 	Filter Filter
 	// Symlinks is the policy for symbolic links; "" means FollowLinks.
 	Symlinks Symlinks
+	// ClassFrom names the classes; "" means ClassFromTop.
+	ClassFrom ClassFrom
 }
 
-// Scan finds the images under root. The class of an image is its first-level
-// sub-folder, "" directly under the root.
+// Scan finds the images under root. The folders of an image name its class;
+// directly under the root it has none.
 //
 // Symbolic links to files count as files. A linked folder is entered once,
 // after all real folders; a loop is a Problem. Pipes, sockets and devices are
@@ -45,11 +46,14 @@ func Scan(ctx context.Context, root string, opts ScanOptions) (Listing, error) {
 		return Listing{}, err
 	}
 	var samples []Sample
-	s.emit = func(sample Sample) { samples = append(samples, sample) }
+	s.emit = func(sample Sample) {
+		samples = append(samples, sample)
+		s.folders.add(sample)
+	}
 	if err := s.run(); err != nil {
 		return Listing{}, err
 	}
-	s.listing.Samples = samples
+	s.listing.Samples, s.listing.Merged = samples, s.folders.merged()
 	s.listing.sort()
 	return s.listing, s.empty(len(samples))
 }
@@ -97,10 +101,11 @@ type scanner struct {
 	visited map[fileID]bool
 	pending []folder           // linked folders, in the order found
 	refused map[string]refusal // folders not entered
+	folders classFolders
 }
 
 func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, error) {
-	if err := errors.Join(opts.Filter.Validate(), opts.Symlinks.Validate()); err != nil {
+	if err := errors.Join(opts.Filter.Validate(), opts.Symlinks.Validate(), opts.ClassFrom.Validate()); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(root)
@@ -111,7 +116,7 @@ func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, e
 		return nil, fmt.Errorf("scan %s: %w (to label single files, name them in a --list file)", root, ErrNotFolder)
 	}
 	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), top: folder{id: idOf(root, info)}}
-	s.visited, s.refused = map[fileID]bool{}, map[string]refusal{}
+	s.visited, s.refused, s.folders = map[fileID]bool{}, map[string]refusal{}, classFolders{}
 	return s, s.avoid(opts.Avoid)
 }
 
@@ -329,14 +334,10 @@ func (s *scanner) file(rel string) {
 		}
 		return
 	}
-	s.emit(Sample{Path: rel, Label: firstFolder(rel)})
-}
-
-// firstFolder is the class by folder: "cat" of "cat/a/b.jpg", "" of "b.jpg".
-func firstFolder(rel string) string {
-	class, _, nested := strings.Cut(rel, "/")
-	if !nested {
-		return ""
+	sample := Sample{Path: rel, Label: s.opts.ClassFrom.class(rel)}
+	if s.opts.Filter.drops(sample) {
+		s.skip(rel, "dropped")
+		return
 	}
-	return class
+	s.emit(sample)
 }

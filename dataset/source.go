@@ -36,7 +36,7 @@ func (l Listing) Source() *Source {
 
 // outcome returns a copy of the listing without its samples.
 func (l Listing) outcome() Listing {
-	out := Listing{Root: l.Root, Problems: slices.Clone(l.Problems), Skipped: map[string]int{}}
+	out := Listing{Root: l.Root, Problems: slices.Clone(l.Problems), Skipped: map[string]int{}, Merged: l.Merged, Guessed: l.Guessed}
 	maps.Copy(out.Skipped, l.Skipped)
 	return out
 }
@@ -58,5 +58,6 @@ func (s *Source) Samples(ctx context.Context) iter.Seq[Sample] {
 }
 
 // Outcome returns, after Samples has ended, the problems, what was skipped, and
-// the error that stopped it. Before that it returns what the first pass found.
+// the error that stopped it. Before that it returns what the first pass found,
+// with the classes that it merged.
 func (s *Source) Outcome() (Listing, error) { return s.found, s.err }

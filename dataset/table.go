@@ -10,18 +10,15 @@ import (
 	"strings"
 )
 
-// A table reads samples.csv and CSV lists: columns by name, in any order, the
-// others ignored.
+// A table reads samples.csv: columns by name, in any order, the others ignored.
 type table struct {
 	csv                         *csv.Reader
 	path, label, split, session int // column numbers, -1 when absent
 }
 
-// newTable reads the header line. Lines that start with comment (0: none) are
-// ignored.
-func newTable(r io.Reader, comment rune) (*table, error) {
+// newTable reads the header line.
+func newTable(r io.Reader) (*table, error) {
 	reader := csv.NewReader(newLineLimiter(r))
-	reader.Comment = comment
 	reader.ReuseRecord = true
 	header, err := reader.Read()
 	if err == io.EOF {
@@ -43,8 +40,8 @@ func newTable(r io.Reader, comment rune) (*table, error) {
 	return t, nil
 }
 
-// each calls use with every row and its first line number.
-func (t *table) each(use func(s Sample, line int)) error {
+// each calls use with every row.
+func (t *table) each(use func(s Sample)) error {
 	for {
 		record, err := t.csv.Read()
 		if err == io.EOF {
@@ -53,13 +50,12 @@ func (t *table) each(use func(s Sample, line int)) error {
 		if err != nil {
 			return err
 		}
-		line, _ := t.csv.FieldPos(0)
 		use(Sample{
 			Path:    field(record, t.path),
 			Label:   field(record, t.label),
 			Split:   field(record, t.split),
 			Session: field(record, t.session),
-		}, line)
+		})
 	}
 }
 
@@ -94,22 +90,19 @@ func (l *lineLimiter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadSamples reads the samples.csv of a feature folder: columns path and
-// label, and perhaps split and session, in any order. If escaped, paths and
-// labels are decoded with UnescapePath.
+// ReadSamples reads the samples.csv of a feature folder: a column path, and
+// perhaps label, split and session, in any order. If escaped, paths and labels
+// are decoded with UnescapePath.
 func ReadSamples(r io.Reader, escaped bool) (samples []Sample, err error) {
 	text, err := skipBOM(r)
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTable(text, 0)
+	t, err := newTable(text)
 	if err != nil {
 		return nil, err
 	}
-	if t.label < 0 {
-		return nil, errors.New("no column \"label\" in the header; the first line must name the columns: path,label")
-	}
-	err = t.each(func(s Sample, _ int) {
+	err = t.each(func(s Sample) {
 		if escaped {
 			s.Path, s.Label = UnescapePath(s.Path), UnescapePath(s.Label)
 		}

@@ -12,18 +12,23 @@ import (
 // second, in Source.Samples, yields the images in order. What has become
 // unreadable by the second pass is a Problem. When the first pass finds nothing
 // the error wraps ErrNoImages and the Source still reports what was skipped.
-// Memory is the names of one folder chain, and a few words per folder.
+// Memory is the names of one folder chain and of the classes, and a few words per
+// folder.
 func Walk(ctx context.Context, root string, opts ScanOptions) (*Source, error) {
 	s, err := newScanner(ctx, root, opts)
 	if err != nil {
 		return nil, err
 	}
 	n := 0
-	s.emit = func(Sample) { n++ }
+	s.emit = func(sample Sample) {
+		n++
+		s.folders.add(sample)
+	}
 	if err := s.run(); err != nil {
 		return nil, err
 	}
 	s.listing.sort()
+	s.listing.Merged = s.folders.merged()
 	return &Source{root: root, n: n, found: s.listing, pass: s.inOrder}, s.empty(n)
 }
 

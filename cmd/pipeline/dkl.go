@@ -38,7 +38,7 @@ func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 	if t.Views == 0 || a.config.Features != "" {
 		return nil
 	}
-	images, err := a.source(ctx)
+	images, err := a.source(ctx, classes)
 	if err != nil {
 		return err
 	}

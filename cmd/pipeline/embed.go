@@ -16,7 +16,8 @@ func newEmbed() *cobra.Command {
 		Use:   "embed --images DIR | --list FILE --out FEATDIR | --stdin",
 		Short: "Compute the embeddings of a folder of images",
 		Long: `Writes embeddings.npy (float32, n×d), samples.csv, meta.json and errors.csv into
-FEATDIR. The class of an image is the name of its first-level sub-folder.`,
+FEATDIR. The class of an image is the name of its first-level sub-folder, unless
+--class-from or the labels of a list say otherwise.`,
 		Example: "  pipeline embed --images photos --backbone resnet50.onnx --out features",
 		Args:    noArguments,
 		RunE: either(
@@ -39,7 +40,7 @@ func (a *app) embedFolder(ctx context.Context) (err error) {
 	if err := a.shardOut(); err != nil {
 		return err
 	}
-	in, err := a.images(ctx, nil)
+	in, err := a.images(ctx, nil, classes)
 	if err != nil {
 		return err
 	}

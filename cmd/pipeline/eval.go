@@ -50,7 +50,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err := errors.Join(writable(jsonFile), writableFolder(reportDir)); err != nil {
 		return err
 	}
-	in, err := a.input(ctx, m)
+	in, err := a.input(ctx, m, classes)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, reportDir))
 	}
 	outcome, err := pass.Run(ctx)
-	a.warnUnlabelled(rows.Dropped)
+	a.noteLeftOut(rows.Dropped, outcome.Skipped)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,11 +57,12 @@ hold what was forgotten. The images and their embeddings in the cache stay.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.class, "class", "", "`name` of the class")
-	flags.StringVar(&f.samples, "samples", "", "`file` that lists the images (paths, or CSV with the header path,label)")
+	flags.StringVar(&f.samples, "samples", "", "`file` that lists the images (paths, or a table as of --list)")
 	flags.StringArrayVar(&f.stats, "stats", nil, "`file` of statistics that the model was trained on; may be repeated")
 	flags.BoolVar(&f.approximate, "approximate", false, "leave traces in what all classes share, rather than learn again")
 	flags.BoolVar(&f.keepPrevious, "keep-previous", false, "keep the previous version and its statistics")
 	inputFlags(cmd, "images", "features")
+	columnFlags(cmd)
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
 	backboneFlag(cmd)
 	return cmd
@@ -123,15 +125,18 @@ func (a *app) forgetFrom(ctx context.Context, m *model.Model, f forgetting, how 
 // --features.
 func (a *app) listed(ctx context.Context, m *model.Model, list string) (b model.Batch, err error) {
 	images := *a
+	s := &a.config.Scan // the columns are those of the list alone
+	s.PathColumn, s.LabelColumn, s.PathSuffix = "", "", ""
 	var wanted []string
 	if a.config.Features != "" {
-		if wanted, err = dataset.ReadPaths(list); err != nil {
+		if wanted, err = dataset.ReadPaths(list, images.config.Scan.List()); err != nil {
 			return b, err
 		}
-	} else if images.config.List = list; images.config.Images == "" {
-		images.config.Images = "."
+		images.config.Scan = *s
+	} else {
+		images.config.List, images.config.Images = list, cmp.Or(a.config.Images, ".")
 	}
-	in, err := images.input(ctx, m)
+	in, err := images.input(ctx, m, anyImages)
 	if err != nil {
 		return b, err
 	}
@@ -192,7 +197,7 @@ func (a *app) learned(m *model.Model) func(context.Context, map[model.Hash]bool)
 		if len(found) == len(wanted) || a.config.Images == "" && a.config.Features == "" {
 			return found, nil
 		}
-		in, err := a.input(ctx, m)
+		in, err := a.input(ctx, m, anyImages)
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +218,7 @@ func (a *app) viewsOf(ctx context.Context, m *model.Model) (func(blas32.General)
 	if m.Predictor.Views() == 0 || a.config.Images == "" {
 		return nil, nil
 	}
-	in, err := a.input(ctx, m)
+	in, err := a.input(ctx, m, anyImages)
 	if err != nil {
 		return nil, err
 	}

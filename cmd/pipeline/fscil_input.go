@@ -42,6 +42,9 @@ type samples struct {
 }
 
 func (a *app) samples(ctx context.Context) (*samples, error) {
+	if s := a.config.Scan; (s.ClassFrom != "" || len(s.DropLabel) > 0) && (a.config.Features != "" || a.config.FSCIL.Protocol == fscil.Official) {
+		return nil, usagef("--class-from and --drop-label are about folders of classes; features and official lists name the classes themselves")
+	}
 	if a.config.Features != "" {
 		return a.samplesOfFeatures()
 	}

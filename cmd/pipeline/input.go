@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -27,7 +28,8 @@ func (a *app) ownDirs() []string {
 
 func (a *app) scanOptions() (dataset.ScanOptions, error) {
 	filter, err := a.config.Scan.Filter()
-	return dataset.ScanOptions{Avoid: a.ownDirs(), Filter: filter, Symlinks: dataset.Symlinks(a.config.Scan.Symlinks)}, err
+	return dataset.ScanOptions{Avoid: a.ownDirs(), Filter: filter, Symlinks: dataset.Symlinks(a.config.Scan.Symlinks),
+		ClassFrom: dataset.ClassFrom(a.config.Scan.ClassFrom)}, err
 }
 
 func (a *app) scan(ctx context.Context) (dataset.Listing, error) {
@@ -38,8 +40,18 @@ func (a *app) scan(ctx context.Context) (dataset.Listing, error) {
 	return dataset.Scan(ctx, a.config.Images, opts)
 }
 
-func (a *app) readList() (*dataset.Source, error) {
-	images, err := dataset.ReadList(a.config.List, a.config.Images)
+// readList reads --list. Its paths are relative to --images, by default its own
+// folder.
+func (a *app) readList(need need) (*dataset.Source, error) {
+	if a.config.Images == "" {
+		a.config.Images = filepath.Dir(a.config.List)
+	}
+	opts := a.config.Scan.List()
+	opts.LabelsOptional = need != classes
+	images, err := dataset.ReadList(a.config.List, a.config.Images, opts)
+	if column := (*dataset.ColumnError)(nil); errors.As(err, &column) {
+		return nil, usageError{err}
+	}
 	if err != nil && !errors.Is(err, dataset.ErrNoImages) {
 		return nil, err
 	}
@@ -65,15 +77,25 @@ func (a *app) shardOut() error {
 	return nil
 }
 
+// need is what a command needs of its input.
+type need int
+
+const (
+	anyImages need = iota
+	classes        // of the images, too
+)
+
 // source returns the images that the settings name. It walks a folder instead of
 // listing it, so folders can be of any size. A folder without any image is an
 // error; one whose images cannot be read is not.
-func (a *app) source(ctx context.Context) (*dataset.Source, error) {
+func (a *app) source(ctx context.Context, need need) (*dataset.Source, error) {
 	switch {
 	case a.config.List != "":
-		return a.readList()
+		return a.readList(need)
 	case a.config.Images == "":
 		return nil, usagef("--images is missing: give the folder to read")
+	case a.config.Scan.PathColumn != "" || a.config.Scan.LabelColumn != "" || a.config.Scan.PathSuffix != "":
+		return nil, usagef("--path-column, --label-column and --path-suffix say how to read a list: give it with --list")
 	}
 	opts, err := a.scanOptions()
 	if err != nil {
@@ -100,10 +122,17 @@ type input struct {
 
 // images opens the images that --images or --list name, with the backbone of the
 // model if there is one.
-func (a *app) images(ctx context.Context, m *model.Model) (input, error) {
-	images, err := a.source(ctx)
+func (a *app) images(ctx context.Context, m *model.Model, need need) (input, error) {
+	images, err := a.source(ctx, need)
 	if err != nil {
 		return input{}, err
+	}
+	found, _ := images.Outcome()
+	if found.Guessed != "" {
+		a.log.Info("guessed how to read the list; --path-column, --label-column and --path-suffix say it", "list", a.config.List, "guessed", found.Guessed)
+	}
+	if need == classes {
+		a.noteMerged(found.Merged)
 	}
 	var e *embed.Embedder
 	if m == nil {
@@ -117,14 +146,35 @@ func (a *app) images(ctx context.Context, m *model.Model) (input, error) {
 	return input{e.Embed(images), e, e, images.Root()}, nil
 }
 
+// noteMerged says which classes are merged from several folders, and how to keep
+// them apart. A user who asks for the first-level folders knows.
+func (a *app) noteMerged(merged []dataset.Merged) {
+	if len(merged) == 0 || a.config.Scan.ClassFrom == string(dataset.ClassFromTop) {
+		return
+	}
+	advice := "each first-level folder is one class, with the folders inside it; --class-from leaf or path makes these the classes, --class-from top confirms"
+	if a.config.Scan.ClassFrom == string(dataset.ClassFromLeaf) {
+		advice = "folders of the same name are one class; --class-from path keeps them apart"
+	}
+	first := merged[0]
+	a.log.Info(advice, "merged_classes", len(merged), "first", fmt.Sprintf("%q from %s and %s", first.Class, first.Folders[0], first.Folders[1]))
+}
+
 // input opens the embeddings that --images, --list or --features name. If there is
 // a model, they must be of its backbone.
-func (a *app) input(ctx context.Context, m *model.Model) (input, error) {
+func (a *app) input(ctx context.Context, m *model.Model, need need) (input, error) {
 	if a.config.Features == "" {
-		return a.images(ctx, m)
+		return a.images(ctx, m, need)
 	}
 	if a.config.Images != "" || a.config.List != "" {
 		return input{}, usagef("--features and --images are two different inputs: give only one")
+	}
+	if s := a.config.Scan; s.List() != (dataset.ListOptions{}) || s.Symlinks != string(dataset.FollowLinks) {
+		return input{}, usagef("--class-from, --path-column, --label-column, --path-suffix and --symlinks say how to read images; features have paths and labels of their own")
+	}
+	filter, err := a.config.Scan.Filter()
+	if err != nil {
+		return input{}, err
 	}
 	r, err := featdir.Open(a.config.Features)
 	if err == nil && m != nil {
@@ -136,25 +186,53 @@ func (a *app) input(ctx context.Context, m *model.Model) (input, error) {
 				"features", a.config.Features, "backbone", own.Name)
 		}
 	}
-	return input{Rows: r, Closer: r}, err
+	return input{Rows: filtered{r, filter}, Closer: r}, err
+}
+
+// filtered are the rows that a filter takes.
+type filtered struct {
+	embed.Rows
+	filter dataset.Filter
+}
+
+// Each implements embed.Rows.
+func (f filtered) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	skipped := map[string]int{}
+	outcome, err := f.Rows.Each(ctx, func(item embed.Item) error {
+		if !f.filter.Takes(item.Sample, skipped) {
+			return nil
+		}
+		return emit(item)
+	})
+	outcome.Skipped = skipped // features have no files to skip
+	return outcome, err
 }
 
 // labelled reads the rows of an input that have a class.
 func (a *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, err error) {
-	in, err := a.input(ctx, m)
+	in, err := a.input(ctx, m, classes)
 	if err != nil {
 		return e, err
 	}
 	defer closeInto(in, &err)
 	rows := &embed.Labelled{Rows: in}
 	e, err = embed.Collect(ctx, rows)
-	a.warnUnlabelled(rows.Dropped)
+	a.noteLeftOut(rows.Dropped, e.Outcome.Skipped)
 	return e, err
 }
 
-func (a *app) warnUnlabelled(images int) {
-	if images > 0 {
-		a.log.Warn("images without a class are left out; put each into a folder named after its class", "images", images)
+// noteLeftOut says how many images have no class, and how many one to drop. That
+// may be misspelt.
+func (a *app) noteLeftOut(unlabelled int, skipped map[string]int) {
+	switch drop := a.config.Scan.DropLabel; {
+	case len(drop) == 0:
+	case skipped["dropped"] == 0:
+		a.log.Warn("no image has a class that --drop-label leaves out", "drop_label", strings.Join(drop, ", "))
+	default:
+		a.log.Info("images of the classes of --drop-label are left out", "images", skipped["dropped"])
+	}
+	if unlabelled > 0 {
+		a.log.Warn("images without a class are left out; put each into a folder named after its class, or give it a label", "images", unlabelled)
 	}
 }
 

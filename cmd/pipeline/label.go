@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,11 +17,14 @@ import (
 
 func newLabel() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "label MODEL --images DIR --out OUTDIR | --stdin",
-		Short: "Label a folder of images",
+		Use:   "label MODEL --images DIR | --features FEATDIR --out OUTDIR | --stdin",
+		Short: "Label a folder of images, or embeddings",
 		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. Run
 the same command again to resume a run that was stopped: embeddings are cached.
-Exit code 3 means that some images could not be read; errors.csv says why.`,
+Exit code 3 means that some images could not be read; errors.csv says why.
+
+With --features, rows have the paths in samples.csv or, without that file, their
+numbers in embeddings.npy, counted from 0.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    exactly(1),
 		RunE: either(
@@ -28,7 +32,7 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 			func(ctx context.Context, a *app, args []string) error { return a.labelStdin(ctx, args) },
 		),
 	}
-	inputFlags(cmd, "images", "list")
+	inputFlags(cmd, "images", "list", "features")
 	scanFlags(cmd)
 	outFlag(cmd, "`folder` for the results")
 	backboneFlag(cmd)
@@ -45,8 +49,11 @@ Exit code 3 means that some images could not be read; errors.csv says why.`,
 }
 
 func (a *app) label(ctx context.Context, file string) (err error) {
-	if err := require([2]string{"images", a.config.Images}, [2]string{"out", a.config.Out}); err != nil {
+	if err := a.requireInput(); err != nil {
 		return err
+	}
+	if c := a.config.Label; a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
+		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
 	}
 	m, err := a.loadModel(file)
 	if err != nil {
@@ -55,7 +62,7 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 	if err := a.shardOut(); err != nil {
 		return err
 	}
-	in, err := a.images(ctx, m)
+	in, err := a.input(ctx, m, anyImages)
 	if err != nil {
 		return err
 	}
@@ -82,6 +89,11 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 	}
 	a.say("labelled %d images (%d rejected, %d failed) into %s", summary.Labelled, summary.Rejected, summary.Failed, a.config.Out)
 	return partial(summary.Failed, filepath.Join(a.config.Out, "errors.csv"))
+}
+
+// requireInput returns a usage error unless there is an input and --out.
+func (a *app) requireInput() error {
+	return require([2]string{"images", cmp.Or(a.config.Images, a.config.List, a.config.Features)}, [2]string{"out", a.config.Out})
 }
 
 // thumbnailSide is the longer side of a picture on a page.

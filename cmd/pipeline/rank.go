@@ -21,7 +21,7 @@ const novelShare = 0.05
 func newRank() *cobra.Command {
 	var groups string
 	cmd := &cobra.Command{
-		Use:   "rank MODEL --images DIR --by entropy|margin|variance|novelty|label-error --out FILE",
+		Use:   "rank MODEL --images DIR | --features FEATDIR --by entropy|margin|variance|novelty|label-error --out FILE",
 		Short: "Find images worth a look: uncertain, unknown or mislabelled",
 		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
 which these are: with entropy, margin or variance, images whose label would teach
@@ -37,7 +37,7 @@ to a group, rename its folder to the class it shows, and pass it to pipeline lea
 			return a.rank(ctx, args[0], groups)
 		}),
 	}
-	inputFlags(cmd, "images", "list")
+	inputFlags(cmd, "images", "list", "features")
 	scanFlags(cmd)
 	outFlag(cmd, "CSV `file` to write")
 	backboneFlag(cmd)
@@ -52,8 +52,11 @@ to a group, rename its folder to the class it shows, and pass it to pipeline lea
 }
 
 func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
-	if err := require([2]string{"images", a.config.Images}, [2]string{"out", a.config.Out}); err != nil {
+	if err := a.requireInput(); err != nil {
 		return err
+	}
+	if groupDir != "" && a.config.Features != "" {
+		return usagef("--cluster-unknown links the photos, and features have none: give --images")
 	}
 	if a.config.Scan.Shard != "" {
 		return usagef("rank compares all images with each other, so it cannot use --shard")
@@ -86,7 +89,11 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	if err != nil {
 		return err
 	}
-	in, err := a.images(ctx, m)
+	need := anyImages
+	if a.config.Rank.By == rank.LabelError {
+		need = classes
+	}
+	in, err := a.input(ctx, m, need)
 	if err != nil {
 		return err
 	}

@@ -93,14 +93,31 @@ func bind(flags *pflag.FlagSet, section string, names ...string) {
 // inputFlags adds the named flags for images or features.
 func inputFlags(cmd *cobra.Command, names ...string) {
 	usage := map[string]string{
-		"images":   "`folder` of images; each first-level sub-folder is a class",
-		"list":     "`file` that lists images (paths, or CSV with the header path,label), relative to --images",
-		"features": "`folder` of embeddings made by pipeline embed, or of embeddings.npy and samples.csv",
+		"images":   "`folder` of images, whose folders are classes",
+		"list":     "`file` that lists images: paths, or a table (CSV, JSON lines, Parquet), relative to --images or by default to its own folder",
+		"features": "`folder` of embeddings made by pipeline embed, or of embeddings.npy and perhaps samples.csv",
 	}
 	for _, name := range names {
 		cmd.Flags().String(name, "", usage[name])
+		switch name {
+		case "images":
+			cmd.Flags().String("class-from", "", "folder that names the class: top (first-level folder), leaf (the folder of the image) or path, such as fruit/apple (default: top; leaf in a list without labels)")
+			cmd.Flags().StringArray("drop-label", nil, "leave out the images of a `class` such as \"Not sure\"; may be repeated")
+			bind(cmd.Flags(), "scan.", "class-from", "drop-label")
+		case "list":
+			columnFlags(cmd)
+		}
 	}
 	bind(cmd.Flags(), "", names...)
+}
+
+// columnFlags adds the flags that say how to read a list.
+func columnFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.String("path-column", "", "`column` of a list with the paths: a name, or a number counted from 1 (default: path, or guess)")
+	f.String("label-column", "", "`column` of a list with the classes (default: label, or guess)")
+	f.String("path-suffix", "", "`suffix` that the paths in a list lack, such as .jpg (default: guess)")
+	bind(f, "scan.", "path-column", "label-column", "path-suffix")
 }
 
 // scanFlags adds the flags that select files of a folder or list.

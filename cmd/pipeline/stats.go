@@ -135,7 +135,7 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 		}
 		t.except = append(t.except, s)
 	}
-	in, err := a.input(ctx, nil)
+	in, err := a.input(ctx, nil, classes)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,10 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 	if err != nil {
 		return err
 	}
-	a.warnUnlabelled(t.unlabelled)
+	if t.unlabelled > 0 && len(t.stats.Classes()) == 0 && t.known == 0 {
+		return embed.ErrNoLabels
+	}
+	a.noteLeftOut(t.unlabelled, outcome.Skipped)
 	if err := t.stats.Save(a.config.Out); err != nil {
 		return err
 	}

@@ -41,14 +41,14 @@ func either(work, stdin func(context.Context, *app, []string) error) func(*cobra
 // would ignore because it neither scans a folder nor writes to one.
 func refuseFolderSettings(cmd *cobra.Command, a *app) error {
 	given := []string{}
-	for _, name := range []string{"out", "list", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report"} {
+	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-column", "path-suffix", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			given = append(given, "--"+name)
 		}
 	}
 	c := a.config
-	if len(given) == 0 && (c.Out != "" || c.List != "" || c.Scan.Shard != "" || c.Label.Organise != "" || c.Label.XMP || c.Label.Report) {
-		given = append(given, "out, list, scan.shard, label.organise, label.xmp and label.report in the settings")
+	if len(given) == 0 && (c.Out != "" || c.List != "" || c.Features != "" || c.Scan.Shard != "" || c.Label.Organise != "" || c.Label.XMP || c.Label.Report) {
+		given = append(given, "out, list, features, scan.shard, label.organise, label.xmp and label.report in the settings")
 	}
 	if len(given) > 0 {
 		return usagef("--stdin reads images from stdin and answers on stdout: leave out %s", strings.Join(given, ", "))

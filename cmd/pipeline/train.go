@@ -3,16 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -92,6 +95,7 @@ func (a *app) train(ctx context.Context) error {
 		return err
 	}
 	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
+	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
 	a.sayExpected(m)
 	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
 }
@@ -167,6 +171,7 @@ func (a *app) learn(ctx context.Context, file string) error {
 		return err
 	}
 	a.sayOutcome("learned", m.Classes(), outcome)
+	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
 	a.sayExpected(m)
 	return writeProblems(e.Outcome.Problems, a.destination(file)+".errors.csv")
 }
@@ -233,13 +238,13 @@ func (a *app) warnAboutClasses(classes, fresh []string) {
 }
 
 // misspelt describes the new classes whose name differs from that of an earlier
-// class only by case or spaces or, from five letters on, by about one edit.
-// Numbers are never typos of each other.
+// class only by case, spaces or Unicode form or, from five letters on, by about one
+// edit. Numbers are never typos of each other.
 func misspelt(classes, fresh []string) []string {
 	var alike []string
 	first := make(map[string]string) // by a name without case, spaces and at most one letter
 	for _, name := range classes {
-		letters := []rune(strings.ToLower(strings.Join(strings.Fields(name), "")))
+		letters := []rune(norm.NFC.String(strings.ToLower(strings.Join(strings.Fields(name), ""))))
 		forms := []string{string(letters)}
 		for i := 0; i < len(letters) && len(letters) >= 5; i++ {
 			if !unicode.IsDigit(letters[i]) {
@@ -254,9 +259,68 @@ func misspelt(classes, fresh []string) []string {
 				other = first[form]
 			}
 		}
-		if other != "" && slices.Contains(fresh, name) {
+		switch {
+		case other == "" || !slices.Contains(fresh, name):
+		case norm.NFC.String(name) == norm.NFC.String(other): // they look the same
+			alike = append(alike, fmt.Sprintf("%+q beside %+q, the same text in another Unicode form", name, other))
+		default:
 			alike = append(alike, fmt.Sprintf("%q beside %q", name, other))
 		}
 	}
 	return alike
+}
+
+// warnNested warns if new classes nest inside others, as they do when folders of
+// different levels are learned as classes of one model.
+func (a *app) warnNested(classes, fresh []string, samples []dataset.Sample) {
+	if a.config.List != "" || a.config.Features != "" {
+		samples = nil // their labels need not be folders
+	}
+	if all := nested(classes, fresh, samples); len(all) > 0 {
+		a.log.Warn("new classes nest inside others. If one thing now has two classes, remove the new ones with pipeline forget MODEL --class NAME, and learn them again with the --class-from of the others",
+			"classes", len(all), "first", strings.Join(all[:min(shownInWarning, len(all))], "; "))
+	}
+}
+
+// nested describes the new classes of which the name, as a path, begins or ends
+// with another class or the other way round, or of which an image lies in a folder
+// named after another class.
+func nested(classes, fresh []string, samples []dataset.Sample) (all []string) {
+	known, told := map[string]bool{}, map[string]bool{}
+	for _, name := range classes {
+		known[name], told[name] = true, true
+	}
+	for _, name := range fresh {
+		told[name] = false
+	}
+	tell := func(name, what string) {
+		if !told[name] {
+			told[name], all = true, append(all, what)
+		}
+	}
+	for _, name := range classes {
+		for i, r := range name {
+			if r != '/' {
+				continue
+			}
+			for _, part := range []string{name[:i], name[i+1:]} {
+				if known[part] {
+					tell(name, fmt.Sprintf("%q beside %q", name, part))
+					tell(part, fmt.Sprintf("%q beside %q", part, name))
+				}
+			}
+		}
+	}
+	for _, s := range samples {
+		name := dataset.EscapePath(s.Label)
+		if told[name] || !known[name] {
+			continue
+		}
+		for folder := range strings.SplitSeq(path.Dir(s.Path), "/") {
+			if other := dataset.EscapePath(folder); other != name && known[other] {
+				tell(name, fmt.Sprintf("%q has images in a folder %q, another class", name, folder))
+			}
+		}
+	}
+	return all
 }

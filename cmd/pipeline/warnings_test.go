@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
 // TestClassNames: training with one class, and a class whose name is almost
@@ -35,6 +37,27 @@ func TestMisspelt(t *testing.T) {
 	want := []string{`"Bananna" beside "Banana"`, `"goldengate" beside "golden gate"`, `"baanna" beside "Bananna"`, `"Cat" beside "cat"`}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestMisspeltUnicode(t *testing.T) {
+	got := misspelt([]string{"caf\u00e9", "cafe\u0301", "CAFE\u0301"}, []string{"cafe\u0301", "CAFE\u0301"})
+	want := []string{`"cafe\u0301" beside "caf\u00e9", the same text in another Unicode form`, "\"CAFE\u0301\" beside \"caf\u00e9\""}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestNested(t *testing.T) {
+	classes := []string{"Fruit", "Fruit/Apple", "Pear", "Trees/Old/Pear", "Kiwi", "Lime"}
+	samples := []dataset.Sample{{Path: "Fruit/Kiwi/1.jpg", Label: "Kiwi"}, {Path: "Fruit/Kiwi/2.jpg", Label: "Kiwi"}, {Path: "Lime/1.jpg", Label: "Lime"}}
+	got := nested(classes, classes[1:], samples)
+	want := []string{`"Fruit/Apple" beside "Fruit"`, `"Trees/Old/Pear" beside "Pear"`, `"Pear" beside "Trees/Old/Pear"`, `"Kiwi" has images in a folder "Fruit", another class`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := nested(classes, []string{"Lime"}, samples); got != nil {
+		t.Errorf("%q", got)
 	}
 }
 

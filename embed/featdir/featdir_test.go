@@ -78,6 +78,20 @@ func TestFloat16(t *testing.T) {
 	}
 }
 
+// TestReadWithoutLabels: rows need no labels, nor even paths.
+func TestReadWithoutLabels(t *testing.T) {
+	dir := foreign(t, golden(t, "f4.npy"), "path\na\nb\n")
+	for _, want := range [][]dataset.Sample{{{Path: "a"}, {Path: "b"}}, {{Path: "0"}, {Path: "1"}}} {
+		f, err := Read(dir)
+		if err != nil || !slices.Equal(f.Samples, want) || f.X.Rows != 2 {
+			t.Errorf("%v, %v; want %v", f.Samples, err, want)
+		}
+		if err := os.Remove(filepath.Join(dir, samplesName)); err != nil && f.Samples[0].Path == "a" {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	good := golden(t, "f4.npy")
 	two := "path,label\na,k\nb,k\n"
@@ -99,7 +113,6 @@ func TestReadErrors(t *testing.T) {
 		"negative":    {strings.Replace(good, "(2, 3)", "(-2, -3)", 1), two, "impossible shape"},
 		"rows":        {good, "path,label\na,k\n", "2 rows, but samples.csv has 1"},
 		"NaN":         {string(nan), two, "row 2 of 2 (b), value 2 is NaN"},
-		"no label":    {good, "path\na\nb\n", `no column "label"`},
 		"no path":     {good, "label\na\nb\n", `no column "path"`},
 		"no header":   {good, "", "first line must name the columns"},
 		"ragged":      {good, "path,label\na\n", "wrong number of fields"},
@@ -279,11 +292,11 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			samples = make([]dataset.Sample, 2)
 		}
-		h, err := embeddingsHeader(bytes.NewReader(npy), int64(len(npy)), samples)
-		if err != nil {
+		h, err := readNpyHeader(bytes.NewReader(npy), int64(len(npy)))
+		if err != nil || h.n != len(samples) {
 			return
 		}
-		if h.n != len(samples) || h.n*h.d > len(npy) {
+		if h.n*h.d > len(npy) {
 			t.Fatalf("%d×%d values from %d bytes", h.n, h.d, len(npy))
 		}
 		data := make([]float32, h.n*h.d)

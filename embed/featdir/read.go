@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -47,8 +48,9 @@ type Reader struct {
 }
 
 // Open opens a feature folder: embeddings.npy (float32 or float16, n×d, C
-// order), samples.csv (header with path and label, optionally split and
-// session) and, if present, meta.json. Nothing is trusted: Open verifies sizes
+// order) and, if present, samples.csv (header with path, optionally label, split
+// and session) and meta.json. Without samples.csv the path of a row is its
+// number, counted from 0 as NumPy does. Nothing is trusted: Open verifies sizes
 // and row counts, reading rows verifies that they are finite, and memory is
 // bounded by the size of samples.csv. Close the Reader after use.
 func Open(dir string) (*Reader, error) {
@@ -68,16 +70,30 @@ func (r *Reader) open() error {
 		return fmt.Errorf("%s: %w", metaName, err)
 	}
 	samples, _, err := openFile(filepath.Join(r.dir, samplesName))
+	numbered := errors.Is(err, fs.ErrNotExist)
 	if err == nil {
 		defer samples.Close()
 		r.Samples, err = dataset.ReadSamples(samples, r.meta.Format >= 1)
 	}
-	if err != nil {
+	if err != nil && !numbered {
 		return fmt.Errorf("%s: %w", samplesName, err)
 	}
 	var size int64
 	if r.file, size, err = openFile(filepath.Join(r.dir, embeddingsName)); err == nil {
-		r.header, err = embeddingsHeader(r.file, size, r.Samples)
+		r.header, err = readNpyHeader(r.file, size)
+	}
+	if err == nil && numbered {
+		r.Samples = make([]dataset.Sample, r.header.n)
+		for i := range r.Samples {
+			r.Samples[i].Path = strconv.Itoa(i)
+		}
+	}
+	switch n := r.header.n; {
+	case err != nil:
+	case n != len(r.Samples):
+		err = fmt.Errorf("%d rows, but %s has %d", n, samplesName, len(r.Samples))
+	case n == 0:
+		err = errors.New("no rows: the feature folder is empty")
 	}
 	if d := r.meta.Dim; err == nil && d != 0 && d != r.header.d {
 		err = fmt.Errorf("dimension %d, %s says dimension %d", r.header.d, metaName, d)
@@ -163,10 +179,8 @@ func checkDir(dir string) error {
 	if !info.IsDir() {
 		return dataset.ErrNotFolder
 	}
-	for _, name := range []string{embeddingsName, samplesName} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("%s: %w; a feature folder holds %s and %s", name, regularfile.Cause(err), embeddingsName, samplesName)
-		}
+	if _, err := os.Stat(filepath.Join(dir, embeddingsName)); err != nil {
+		return fmt.Errorf("%s: %w; a feature folder holds %s and, for paths and labels, %s", embeddingsName, regularfile.Cause(err), embeddingsName, samplesName)
 	}
 	return nil
 }
@@ -207,20 +221,6 @@ func parseMeta(r io.Reader, size int64) (meta, error) {
 		m.PreprocessFingerprint = m.Preprocess.Fingerprint()
 	}
 	return m, m.Validate()
-}
-
-// embeddingsHeader reads the header and checks the number of rows.
-func embeddingsHeader(r io.Reader, size int64, samples []dataset.Sample) (npyHeader, error) {
-	h, err := readNpyHeader(r, size)
-	switch {
-	case err != nil:
-		return h, err
-	case h.n != len(samples):
-		return h, fmt.Errorf("%d rows, but %s has %d", h.n, samplesName, len(samples))
-	case h.n == 0:
-		return h, errors.New("no rows: the feature folder is empty")
-	}
-	return h, nil
 }
 
 // read fills dst with rows; samples[0] is the sample of the first.

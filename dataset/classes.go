@@ -1,0 +1,76 @@
+package dataset
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// ClassFrom is the rule by which the folders of an image name its class.
+type ClassFrom string
+
+// The rules, and the class of Fruit/Apple/Gala/1.jpg by each. An image that lies
+// directly under the root has no class.
+const (
+	ClassFromTop  ClassFrom = "top"  // Fruit
+	ClassFromLeaf ClassFrom = "leaf" // Gala
+	ClassFromPath ClassFrom = "path" // Fruit/Apple/Gala
+)
+
+// Validate rejects unknown rules and lists the valid ones; "" is the default of
+// whoever applies the rule.
+func (c ClassFrom) Validate() error {
+	all := []string{string(ClassFromTop), string(ClassFromLeaf), string(ClassFromPath)}
+	if c != "" && !slices.Contains(all, string(c)) {
+		return fmt.Errorf("class_from: %q is not one of %s", string(c), strings.Join(all, ", "))
+	}
+	return nil
+}
+
+// class returns the class of a Sample.Path. A path outside the root, which only
+// a list can have, has no folders that count from the root: only ClassFromLeaf
+// gives it a class.
+func (c ClassFrom) class(rel string) string {
+	dir := path.Dir(rel)
+	switch {
+	case dir == "." || dir == "/":
+		return ""
+	case c == ClassFromLeaf:
+		return path.Base(dir)
+	case path.IsAbs(dir):
+		return ""
+	case c == ClassFromPath:
+		return dir
+	}
+	top, _, _ := strings.Cut(dir, "/")
+	return top
+}
+
+// A Merged is a class whose images come from several folders.
+type Merged struct {
+	Class string
+	// Folders are two of them.
+	Folders [2]string
+}
+
+// classFolders holds up to two folders of every class.
+type classFolders map[string][]string
+
+func (f classFolders) add(s Sample) {
+	dir := path.Dir(s.Path)
+	if known := f[s.Label]; s.Label != "" && len(known) < 2 && !slices.Contains(known, dir) {
+		f[s.Label] = append(known, dir)
+	}
+}
+
+// merged returns the classes with several folders, by name.
+func (f classFolders) merged() (merged []Merged) {
+	for _, class := range slices.Sorted(maps.Keys(f)) {
+		if dirs := f[class]; len(dirs) == 2 {
+			merged = append(merged, Merged{class, [2]string{dirs[0], dirs[1]}})
+		}
+	}
+	return merged
+}

@@ -1,0 +1,40 @@
+package dataset
+
+import "testing"
+
+func TestClassFrom(t *testing.T) {
+	for _, c := range []struct{ path, top, leaf, whole string }{
+		{"1.jpg", "", "", ""},
+		{"Fruit/1.jpg", "Fruit", "Fruit", "Fruit"},
+		{"Fruit/Apple/Gala/1.jpg", "Fruit", "Gala", "Fruit/Apple/Gala"},
+		{"/far/Kiwi/1.jpg", "", "Kiwi", ""},
+		{"/1.jpg", "", "", ""},
+	} {
+		for rule, want := range map[ClassFrom]string{"": c.top, ClassFromTop: c.top, ClassFromLeaf: c.leaf, ClassFromPath: c.whole} {
+			if got := rule.class(c.path); got != want {
+				t.Errorf("%q of %s: %q, want %q", rule, c.path, got, want)
+			}
+		}
+	}
+}
+
+// TestMerged: both ways of finding images report the classes with several
+// folders, and leave out the dropped ones.
+func TestMerged(t *testing.T) {
+	root := tree(t, map[string]string{"a/x/1.jpg": "", "a/y/2.jpg": "", "a/3.jpg": "", "b/x/4.jpg": "", "c/z/5.jpg": "", "c/6.jpg": ""})
+	opts := ScanOptions{Filter: Filter{DropLabels: []string{"c"}}}
+	want := []Merged{{"a", [2]string{"a", "a/x"}}}
+	l := mustScan(t, root, opts)
+	wantEqual(t, "Scan", l.Merged, want)
+	if l.Skipped["dropped"] != 2 || len(l.Samples) != 4 {
+		t.Errorf("%+v", l)
+	}
+	source, err := Walk(t.Context(), root, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, _ := source.Outcome()
+	wantEqual(t, "Walk", found.Merged, want)
+	opts.ClassFrom = ClassFromLeaf
+	wantEqual(t, "leaf", mustScan(t, root, opts).Merged, []Merged{{"x", [2]string{"a/x", "b/x"}}})
+}

@@ -1,0 +1,71 @@
+package dataset
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
+)
+
+// mostLooked bounds the files among which nearestFile looks for a similar name.
+const mostLooked = 10_000
+
+// nearestFile looks for the file that a path, which does not exist under root,
+// may mean. folder is the root under which the path exists; "" if there is none.
+func nearestFile(root, rel string) (file, folder string) {
+	isFile := func(file string) bool {
+		info, err := os.Stat(file)
+		return err == nil && info.Mode().IsRegular()
+	}
+	rel = strings.TrimPrefix(rel, "/")
+	for up := filepath.Dir(root); ; up = filepath.Dir(up) {
+		if file := filepath.Join(up, rel); isFile(file) {
+			return file, up
+		}
+		if up == filepath.Dir(up) {
+			break
+		}
+	}
+	for rest, more := rel, true; more; _, rest, more = strings.Cut(rest, "/") {
+		if file := filepath.Join(root, rest); isFile(file) {
+			return file, ""
+		}
+	}
+	return similarFile(root, rel)
+}
+
+// similarFile returns the file under root with the most similar name, else the
+// first one.
+func similarFile(root, rel string) (file, folder string) {
+	byName := map[string]string{}
+	var names []string
+	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || e.IsDir() && file != root && hiddenName(e.Name()):
+			return fs.SkipDir
+		case !e.Type().IsRegular() || kindByName(e.Name()) != kindImage:
+			return nil
+		case len(names) == mostLooked:
+			return fs.SkipAll
+		}
+		if byName[e.Name()] == "" {
+			byName[e.Name()], names = file, append(names, e.Name())
+		}
+		return nil
+	})
+	if err != nil || len(names) == 0 {
+		return "", ""
+	}
+	file = byName[suggest.Nearest(path.Base(rel), names)]
+	if file == "" {
+		return byName[names[0]], ""
+	}
+	// The same path under a folder of root.
+	if up, ok := strings.CutSuffix(file, string(filepath.Separator)+filepath.FromSlash(rel)); ok {
+		return file, up
+	}
+	return file, ""
+}
