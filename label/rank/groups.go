@@ -160,13 +160,10 @@ func (m *merging) merge(a, b int) {
 			}
 		}
 	})
+	// Of a pair, the cluster that was updated last knows the gain.
 	for j, members := range m.members {
-		switch {
-		case members == nil:
-		case j == a || m.best[j] == a || m.best[j] == b:
+		if members != nil && (j == a || m.best[j] == a || m.best[j] == b) {
 			m.best[j] = m.nearest(j)
-		case m.at(j, a) > m.at(j, m.best[j]):
-			m.best[j] = a
 		}
 	}
 }
