@@ -13,7 +13,7 @@ import (
 
 // discount is the part of an independent observation that every image counts
 // as. Images of a class come in kinds, and are not independent as the model
-// assumes; with 1 the groups would be kinds. Speaker diarisation does the same
+// assumes; with 1 the groups would be kinds (docs/results compares). Speaker diarisation does the same
 // (F_A of VBx, Landini et al. 2022).
 const discount = 0.5
 
@@ -162,7 +162,7 @@ func (m *merging) merge(a, b int) {
 	})
 	// Of a pair, the cluster that was updated last knows the gain.
 	for j, members := range m.members {
-		if members != nil && (j == a || m.best[j] == a || m.best[j] == b) {
+		if members != nil && (m.best[j] == a || m.best[j] == b) {
 			m.best[j] = m.nearest(j)
 		}
 	}

@@ -101,8 +101,8 @@ func slowGroups(sp *gauss.Space, z blas64.General) [][]int {
 }
 
 func TestGroupsAreTheDefinition(t *testing.T) {
-	for seed := range uint64(12) {
-		sp, z := blobs(t, seed, 40, 8, 6, 0.9)
+	for seed := range uint64(60) {
+		sp, z := blobs(t, seed, 24, 5, 6, 0.8)
 		got, err := Groups(context.Background(), sp, z)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestGroupsAreTheDefinition(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: %v\nwant %v", seed, got, want)
 		}
-		if len(got) < 3 || len(got) > 25 {
+		if len(got) < 2 || len(got) > 20 {
 			t.Errorf("seed %d: %d groups test little", seed, len(got))
 		}
 	}
