@@ -45,6 +45,7 @@ var (
 	_ classifier.Exporter = (*PLDA)(nil)
 	_ moments.Learner     = (*PLDA)(nil)
 	_ episodes.Unfitter   = (*PLDA)(nil)
+	_ gauss.Spacer        = (*PLDA)(nil)
 )
 
 // New returns an unfitted head.
@@ -158,6 +159,9 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	}
 	return next, err
 }
+
+// Space implements gauss.Spacer.
+func (h *PLDA) Space() *gauss.Space { return h.Model().Shared.space }
 
 // Export implements classifier.Exporter.
 func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {

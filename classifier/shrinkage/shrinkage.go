@@ -46,6 +46,7 @@ var (
 	_ classifier.Exporter = (*Head)(nil)
 	_ moments.Learner     = (*Head)(nil)
 	_ episodes.Unfitter   = (*Head)(nil)
+	_ gauss.Spacer        = (*Head)(nil)
 )
 
 // New returns an unfitted head of the method PLDAPlus or PPCAEB. The first
@@ -179,6 +180,9 @@ func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
 // choose are, after LearnMoments, those of a base session that is too small for
 // them: no calibration, and ν infinite if it was not given.
 func (h *Head) TakesUnit() bool { return true }
+
+// Space implements gauss.Spacer.
+func (h *Head) Space() *gauss.Space { return h.Model().Shared.space }
 
 // Unfitted implements episodes.Unfitter: the setting is fixed to the one that
 // this head chose.

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // novelShare is the default --reject of rank --cluster-unknown.
@@ -29,8 +30,10 @@ the model most; with novelty, images unlike any known class; with label-error,
 images that probably lie in the wrong class folder.
 
 --cluster-unknown groups the images of no known class by similarity and links them
-into folders group-001, group-002 and so on. Delete the images that do not belong
-to a group, rename its folder to the class it shows, and pass it to pipeline learn.`,
+into folders group-001, group-002 and so on; their number follows from the images.
+Near-duplicates lie side by side, as in 0003-a.jpg and 0003.1-b.jpg. Delete the
+images that do not belong to a group, rename its folder to the class it shows, and
+pass it to pipeline learn.`,
 		Example: `  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -102,38 +105,55 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.writeRanking(ranking, in.root, groupDir); err != nil {
+	if ranking.Unlabelled > 0 && len(ranking.Entries) == 0 {
+		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; use one folder per class, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
+	}
+	if err := a.writeRanking(ctx, ranking, m.Predictor, in.root, groupDir); err != nil {
 		return err
 	}
 	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
 }
 
-func (a *app) writeRanking(ranking *rank.Ranking, root, groupDir string) error {
-	entries, groups := ranking.Entries, ranking.Groups
-	if ranking.Unlabelled > 0 && len(entries) == 0 {
-		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; use one folder per class, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
-	}
+func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.Predictor, root, groupDir string) error {
+	var groups [][]rank.Member
 	if groupDir != "" {
+		var err error
+		if groups, err = ranking.Group(ctx, p); err != nil {
+			return err
+		}
 		if err := rank.LinkGroups(groups, root, groupDir); err != nil {
 			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
 	}
-	err := atomicfile.Write(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, entries) })
+	err := atomicfile.Write(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, ranking.Entries) })
 	if err != nil {
 		return err
 	}
-	a.say("ranked %d images by %s into %s", len(entries), a.config.Rank.By, a.config.Out)
+	a.say("ranked %d images by %s into %s", len(ranking.Entries), a.config.Rank.By, a.config.Out)
 	if ranking.Unlabelled > 0 {
 		a.say("left out %d images whose folder is not a class of the model", ranking.Unlabelled)
 	}
 	if groupDir != "" {
-		n := 0
-		for _, g := range groups {
-			n += len(g)
-		}
-		a.say("%d groups of %d unknown images in %s: rename each group to the class it shows, delete the others, then run pipeline learn MODEL --images %s", len(groups), n, groupDir, groupDir)
+		a.sayGroups(groups, ranking.Novel, groupDir)
 	}
 	return nil
+}
+
+// sayGroups reports the groups of the unknown images.
+func (a *app) sayGroups(groups [][]rank.Member, unknown int, dir string) {
+	grouped, duplicates := 0, 0
+	for _, members := range groups {
+		grouped += len(members)
+		for _, m := range members {
+			if m.DuplicateOf != "" {
+				duplicates++
+			}
+		}
+	}
+	a.say("%d groups of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it shows, delete the others, then run pipeline learn MODEL --images %s", len(groups), grouped, unknown, dir, duplicates, dir)
+	if most := a.config.Rank.ClusterImages; unknown > most {
+		a.say("only %d unknown images, drawn at random, were grouped (rank.cluster_images): learn the groups and run this again for the rest", most)
+	}
 }
 
 // emptyFolder returns a usage error if a folder contains anything, with which groups

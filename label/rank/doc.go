@@ -18,7 +18,14 @@
 //
 // # Groups
 //
-// [Groups] is average linkage on cosine distances, cut where the mean
-// silhouette (Rousseeuw 1987) is largest. It costs O(n²) time and memory, with
-// n bounded by Config.ClusterImages.
+// [Groups] is agglomerative clustering by the likelihood ratio of the
+// two-covariance model, exact for clusters of any size: the pair that is most
+// probably one class is merged, until every pair is more probably two, so that
+// the number of groups follows from the data (speaker diarisation: Sell and
+// Garcia-Romero 2014, who average over pairs and calibrate a threshold instead;
+// Bayesian hierarchical clustering: Heller and Ghahramani 2005). The covariances
+// are those of the head, of the embeddings that the model keeps, or multiples of
+// I ([model.Predictor.Compare]). Near-duplicates, by the cosine of embeddings,
+// are one row. Cost: O(n²d) time and 4n² bytes, with n bounded by
+// Config.ClusterImages.
 package rank

@@ -1,239 +1,200 @@
 package rank
 
 import (
-	"cmp"
-	"fmt"
-	"math"
+	"context"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// minSilhouette is the smallest mean silhouette of a useful division; below it
-// all rows form one group.
-const minSilhouette = 0.1
+// discount is the part of an independent observation that every image counts
+// as. Images of a class come in kinds, and are not independent as the model
+// assumes; with 1 the groups would be kinds (docs/results compares). Speaker diarisation does the same
+// (F_A of VBx, Landini et al. 2022).
+const discount = 0.5
 
-// Groups divides the rows of x (n×d) into at most most groups of at least least
-// rows each, and returns the rows of each, the largest group first. Rows of
-// smaller clusters are in no group. Cost: O(n²d) for the distances, O(n²)
-// memory.
-func Groups(x blas32.General, most, least int) ([][]int, error) {
-	for i := range x.Rows {
-		for _, v := range dense.Row32(x, i) {
-			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-				return nil, fmt.Errorf("group images: row %d has the value %v", i, v)
-			}
+// Groups divides rows into classes that nobody has named, and returns the rows
+// of each class, in the order of their first rows. Rows z (n×d) are whitened in
+// sp. The pair of clusters that are most probably one class is merged, until all
+// are more probably two. It stops with an error when ctx is cancelled. Cost:
+// O(n²(r+d)) time, 4n² bytes.
+func Groups(ctx context.Context, sp *gauss.Space, z blas64.General) ([][]int, error) {
+	m, err := newMerging(sp, z)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
+		a := m.next()
+		if a < 0 || m.at(a, m.best[a]) <= 0 {
+			break
+		}
+		m.merge(a, m.best[a])
 	}
-	if x.Rows == 0 {
-		return nil, nil
+	groups := slices.DeleteFunc(m.members, func(g []int) bool { return g == nil })
+	for _, g := range groups {
+		slices.Sort(g)
 	}
-	distance := cosineDistances(x)
-	merges := averageLinkage(distance)
-	best, bestValue := make([]int, x.Rows), minSilhouette
-	cuts(x.Rows, merges, most, least, func(label []int) {
-		if s := silhouette(distance, label); s > bestValue {
-			best, bestValue = slices.Clone(label), s
+	slices.SortFunc(groups, slices.Compare)
+	return groups, nil
+}
+
+// A merging is the state of agglomerative clustering.
+type merging struct {
+	sp      *gauss.Space
+	members [][]int        // nil for clusters that were merged into another
+	sums    blas64.General // discounted coordinates of the members
+	own     []float64      // evidence that a cluster is one class
+	gain    []float32      // n×n: evidence that two clusters are one class, not two
+	best    []int          // the cluster of the largest gain, −1 for none
+	bySize  []evidence
+}
+
+// evidence is that of clusters of one size.
+type evidence struct {
+	weights  []float64
+	constant float64
+}
+
+func newMerging(sp *gauss.Space, z blas64.General) (*merging, error) {
+	n := z.Rows
+	m := &merging{sp: sp, members: make([][]int, n), own: make([]float64, n), gain: make([]float32, n*n), best: make([]int, n), bySize: make([]evidence, n+1)}
+	var err error
+	if m.sums, err = sp.Coordinates(z); err != nil || n == 0 {
+		return m, err
+	}
+	for i := range m.sums.Data {
+		m.sums.Data[i] *= discount
+	}
+	m.prepare(1)
+	m.prepare(min(2, n))
+	for i := range m.members {
+		m.members[i] = []int{i}
+		m.own[i] = m.alone(i)
+	}
+	dense.Parallel(n, func(i int) {
+		for j := range i {
+			m.compare(i, j)
 		}
 	})
-	return collect(best, least), nil
+	dense.Parallel(n, func(i int) { m.best[i] = m.nearest(i) })
+	return m, nil
 }
 
-// collect turns labels into groups; equal sizes keep the order of their first
-// rows.
-func collect(label []int, least int) [][]int {
-	column, size := numbered(label)
-	groups := make([][]int, len(size))
-	for i, c := range column {
-		groups[c] = append(groups[c], i)
+func (m *merging) at(a, b int) float32 { return m.gain[a*len(m.members)+b] }
+
+// prepare computes the evidence of clusters of n rows.
+func (m *merging) prepare(n int) {
+	if m.bySize[n].weights == nil {
+		w, c := m.sp.Evidence(discount * float64(n))
+		m.bySize[n] = evidence{w, c}
 	}
-	groups = slices.DeleteFunc(groups, func(g []int) bool { return len(g) < least })
-	slices.SortStableFunc(groups, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	return groups
 }
 
-// numbered numbers the labels in the order in which they occur, and counts each.
-func numbered(label []int) (column, size []int) {
-	index := map[int]int{}
-	for _, l := range label {
-		c, known := index[l]
-		if !known {
-			c = len(size)
-			index[l] = c
-			size = append(size, 0)
+// alone returns the evidence that cluster a is one class.
+func (m *merging) alone(a int) float64 {
+	e := m.bySize[len(m.members[a])]
+	total := -e.constant
+	for j, s := range dense.Row(m.sums, a) {
+		total += e.weights[j] * s * s
+	}
+	return total
+}
+
+// compare computes the gain of merging a and b.
+func (m *merging) compare(a, b int) {
+	e, other := m.bySize[len(m.members[a])+len(m.members[b])], dense.Row(m.sums, b)
+	total := -e.constant - m.own[a] - m.own[b]
+	for j, s := range dense.Row(m.sums, a) {
+		s += other[j]
+		total += e.weights[j] * s * s
+	}
+	n := len(m.members)
+	m.gain[a*n+b], m.gain[b*n+a] = float32(total), float32(total)
+}
+
+// nearest returns the cluster whose merging with a gains most.
+func (m *merging) nearest(a int) int {
+	best := -1
+	for j, members := range m.members {
+		if j != a && members != nil && (best < 0 || m.at(a, j) > m.at(a, best)) {
+			best = j
 		}
-		column = append(column, c)
-		size[c]++
 	}
-	return column, size
+	return best
 }
 
-// A square is an n×n matrix of distances.
-type square struct {
-	n int
-	v []float32
+// next returns the cluster to merge with its best, −1 if one is left.
+func (m *merging) next() int {
+	next := -1
+	for a, b := range m.best {
+		if m.members[a] != nil && b >= 0 && (next < 0 || m.at(a, b) > m.at(next, m.best[next])) {
+			next = a
+		}
+	}
+	return next
 }
 
-func (s square) at(i, j int) float64 { return float64(s.v[i*s.n+j]) }
-
-// cosineDistances returns 1 − cosine for all pairs; a zero row is at distance 1
-// from every other.
-func cosineDistances(x blas32.General) square {
-	n := x.Rows
-	unit := dense.New32(n, x.Cols)
-	for i := range n {
-		row := dense.Row32(x, i)
-		norm := blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: row})
-		for j, v := range row {
-			if norm > 0 {
-				unit.Data[i*x.Cols+j] = v / norm
+// merge replaces a by the union of a and b.
+func (m *merging) merge(a, b int) {
+	blas64.Axpy(1, dense.Vector(dense.Row(m.sums, b)), dense.Vector(dense.Row(m.sums, a)))
+	m.members[a], m.members[b] = append(m.members[a], m.members[b]...), nil
+	m.own[a] = m.alone(a)
+	for j, members := range m.members {
+		if members != nil && j != a {
+			m.prepare(len(m.members[a]) + len(members))
+		}
+	}
+	const block = 64
+	n := len(m.members)
+	dense.Parallel((n+block-1)/block, func(k int) {
+		for j := k * block; j < min(n, (k+1)*block); j++ {
+			if j != a && m.members[j] != nil {
+				m.compare(a, j)
 			}
 		}
-	}
-	s := square{n, make([]float32, n*n)}
-	blas32.Gemm(blas.NoTrans, blas.Trans, -1, unit, unit, 0, blas32.General{Rows: n, Cols: n, Stride: n, Data: s.v})
-	for i := range n {
-		for j := range n {
-			s.v[i*n+j] = max(0, 1+s.v[i*n+j])
+	})
+	// Of a pair, the cluster that was updated last knows the gain.
+	for j, members := range m.members {
+		if members != nil && (m.best[j] == a || m.best[j] == b) {
+			m.best[j] = m.nearest(j)
 		}
-		s.v[i*n+i] = 0
-	}
-	return s
-}
-
-// A merge joins two clusters, each named by its lowest row.
-type merge struct {
-	a, b     int // a < b; the result is a
-	distance float64
-}
-
-// averageLinkage returns the n−1 merges of the hierarchy, nearest first, using
-// nearest-neighbour chains (Murtagh 1983). The distance between clusters is the
-// mean over pairs (Lance and Williams).
-func averageLinkage(distance square) []merge {
-	n := distance.n
-	d := square{n, slices.Clone(distance.v)}
-	size := make([]int, n)
-	for i := range size {
-		size[i] = 1
-	}
-	var chain []int
-	var merges []merge
-	for len(merges) < n-1 {
-		if len(chain) == 0 {
-			chain = append(chain, slices.IndexFunc(size, func(s int) bool { return s > 0 }))
-		}
-		last := chain[len(chain)-1]
-		near := nearest(d, size, chain)
-		if len(chain) < 2 || near != chain[len(chain)-2] {
-			chain = append(chain, near)
-			continue
-		}
-		chain = chain[:len(chain)-2]
-		a, b := min(last, near), max(last, near)
-		merges = append(merges, merge{a, b, d.at(a, b)})
-		join(d, size, a, b)
-	}
-	slices.SortStableFunc(merges, func(p, q merge) int { return cmp.Compare(p.distance, q.distance) })
-	return merges
-}
-
-// nearest returns the live cluster closest to the end of the chain. Ties go to
-// the chain's previous cluster, so that the chain ends.
-func nearest(d square, size, chain []int) int {
-	last := chain[len(chain)-1]
-	best, at := math.Inf(1), -1
-	if len(chain) > 1 {
-		at = chain[len(chain)-2]
-		best = d.at(last, at)
-	}
-	for j, s := range size {
-		if s > 0 && j != last && (at < 0 || d.at(last, j) < best) {
-			best, at = d.at(last, j), j
-		}
-	}
-	return at
-}
-
-// join replaces a by the union of a and b.
-func join(d square, size []int, a, b int) {
-	na, nb := float64(size[a]), float64(size[b])
-	for j, s := range size {
-		if s > 0 && j != a && j != b {
-			v := float32((na*d.at(a, j) + nb*d.at(b, j)) / (na + nb))
-			d.v[a*d.n+j], d.v[j*d.n+a] = v, v
-		}
-	}
-	size[a] += size[b]
-	size[b] = 0
-}
-
-// cuts calls try with the labels of divisions that have two to most groups of
-// at least least rows; smaller clusters do not count as groups. Of successive
-// divisions into the same number of groups it takes the last, which leaves out
-// the fewest rows.
-func cuts(n int, merges []merge, most, least int, try func(label []int)) {
-	label, size := make([]int, n), make([]int, n)
-	members := make([][]int, n)
-	for i := range label {
-		label[i], size[i], members[i] = i, 1, []int{i}
-	}
-	groups := 0
-	if least == 1 {
-		groups = n
-	}
-	for _, m := range merges {
-		a, b := label[m.a], label[m.b]
-		next := groups
-		for _, s := range []int{size[a], size[b]} {
-			if s >= least {
-				next--
-			}
-		}
-		if size[a]+size[b] >= least {
-			next++
-		}
-		if next != groups && groups >= 2 && groups <= most {
-			try(label)
-		}
-		groups = next
-		for _, i := range members[b] {
-			label[i] = a
-		}
-		members[a], members[b] = append(members[a], members[b]...), nil
-		size[a] += size[b]
 	}
 }
 
-// silhouette returns the mean over rows of (b − a)/max(a, b), a being the mean
-// distance to the row's own cluster and b that to the nearest other one; a row
-// alone in its cluster counts 0.
-func silhouette(distance square, label []int) float64 {
-	n := distance.n
-	column, size := numbered(label)
-	total, sums := 0.0, make([]float64, len(size))
-	for i := range n {
-		if size[column[i]] == 1 {
-			continue
+// sameShot is the cosine from which two images count as near-duplicates. On
+// Caltech-101 (built-in backbone, ViT-Tiny), 71 to 100 per cent of copies that
+// were saved again as JPEG, scaled to 70 per cent or brightened reach it, and of
+// 499 500 pairs of photos one and five: a picture that is there twice, and
+// Leopards, some of which are there mirrored.
+const sameShot = 0.97
+
+// duplicates finds near-duplicates among the rows of x (n×d): firsts are the rows
+// that are none of an earlier row, copies the near-duplicates of each of these.
+// O(n²d).
+func duplicates(ctx context.Context, x blas32.General) (copies map[int][]int, firsts []int, err error) {
+	copies = map[int][]int{}
+	norm := make([]float32, x.Rows)
+	vector := func(i int) blas32.Vector { return blas32.Vector{N: x.Cols, Inc: 1, Data: dense.Row32(x, i)} }
+	for i := range x.Rows {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
 		}
-		clear(sums)
-		for j := range n {
-			sums[column[j]] += distance.at(i, j)
-		}
-		own, other := 0.0, math.Inf(1)
-		for c, s := range sums {
-			if c == column[i] {
-				own = s / float64(size[c]-1)
-			} else {
-				other = min(other, s/float64(size[c]))
-			}
-		}
-		if m := max(own, other); m > 0 && !math.IsInf(other, 1) {
-			total += (other - own) / m
+		norm[i] = blas32.Nrm2(vector(i))
+		at := slices.IndexFunc(firsts, func(j int) bool {
+			return norm[i] > 0 && blas32.Dot(vector(i), vector(j)) >= sameShot*norm[i]*norm[j]
+		})
+		if at < 0 {
+			firsts = append(firsts, i)
+		} else {
+			copies[firsts[at]] = append(copies[firsts[at]], i)
 		}
 	}
-	return total / float64(n)
+	return copies, firsts, nil
 }

@@ -1,24 +1,21 @@
 package rank
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -30,37 +27,37 @@ type Entry struct {
 	Label, Given string
 	Probability  float64
 	Score        float64
-	// Novel reports that the image looks like no known class; Group is the
-	// number of its group of such images, from 1, or 0 for none.
-	Novel bool
-	Group int
+	// Novel reports that the image looks like no known class. Group and
+	// DuplicateOf are set by Ranking.Group: the number of its group of such
+	// images, from 1, or 0 for none, and the path of the first near-duplicate.
+	Novel       bool
+	Group       int
+	DuplicateOf string
 }
 
 // A Ranking is a label.Sink that ranks images. Its memory is bounded by
 // Config.Top (if 0, it grows by one Entry per image) and Config.ClusterImages.
 type Ranking struct {
-	// Entries are the images, highest score first, ties by path. Groups holds
-	// the paths of each group of novel images, the largest group first, whether
-	// or not they are among the entries. Both are complete after Commit.
+	// Entries are the images, highest score first, ties by path; complete after
+	// Commit.
 	Entries []Entry
-	Groups  [][]string
+	// Unlabelled counts images without a known class, which label-error leaves
+	// out, Novel those that look like no known class.
+	Unlabelled, Novel int
 
 	config Config
 	known  map[string]int // class → column
 	novel  []novel
-	// Unlabelled counts images without a known class, which label-error leaves
-	// out.
-	Unlabelled int
 }
 
 type novel struct {
 	path    string
-	novelty float64
+	content [sha256.Size]byte
 	vector  []float32
 }
 
 // New returns a Ranking for the rows of a Scorer with the same Config; classes
-// are in column order. Rejected images are grouped.
+// are in column order.
 func New(c Config, classes []string) (*Ranking, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("rank: %w", err)
@@ -113,7 +110,8 @@ func (r *Ranking) Put(row label.Scored) error {
 	}
 	r.Entries = append(r.Entries, e)
 	if e.Novel {
-		r.novel = append(r.novel, novel{e.Path, p.Novelty, row.Embedding})
+		r.Novel++
+		r.novel = append(r.novel, novel{e.Path, row.Content, row.Embedding})
 	}
 	r.cut(2)
 	return nil
@@ -132,7 +130,8 @@ func doubt(logProb []float64, given int) float64 {
 }
 
 // cut drops entries that cannot be in the result, once there are slack times as
-// many as needed.
+// many as needed. Of the novel images a random sample remains, the same in every
+// run: those with the smallest hashes.
 func (r *Ranking) cut(slack int) {
 	if r.config.Top > 0 && len(r.Entries) >= slack*r.config.Top {
 		sortEntries(r.Entries)
@@ -140,7 +139,7 @@ func (r *Ranking) cut(slack int) {
 	}
 	if len(r.novel) >= slack*r.config.ClusterImages {
 		slices.SortFunc(r.novel, func(a, b novel) int {
-			return cmp.Or(cmp.Compare(b.novelty, a.novelty), cmp.Compare(a.path, b.path))
+			return cmp.Or(bytes.Compare(a.content[:], b.content[:]), cmp.Compare(a.path, b.path))
 		})
 		r.novel = shorten(r.novel, r.config.ClusterImages)
 	}
@@ -158,60 +157,23 @@ func sortEntries(entries []Entry) {
 	})
 }
 
-// Commit implements label.Sink: it sorts the entries and groups the novel ones.
+// Commit implements label.Sink: it sorts the entries.
 func (r *Ranking) Commit(embed.Outcome) error {
 	sortEntries(r.Entries)
 	r.cut(1)
 	slices.SortFunc(r.novel, func(a, b novel) int { return cmp.Compare(a.path, b.path) })
-	var err error
-	if r.Groups, err = r.groups(); err != nil {
-		return err
-	}
-	at := map[string]int{}
-	for g, paths := range r.Groups {
-		for _, path := range paths {
-			at[path] = g + 1
-		}
-	}
-	for i := range r.Entries {
-		r.Entries[i].Group = at[r.Entries[i].Path]
-	}
 	return nil
 }
 
 // Abort implements label.Sink.
 func (r *Ranking) Abort() {}
 
-func (r *Ranking) groups() ([][]string, error) {
-	var x blas32.General
-	if x.Rows = len(r.novel); x.Rows > 0 {
-		x.Cols = len(r.novel[0].vector)
-		x.Stride = x.Cols
-	}
-	for _, v := range r.novel {
-		x.Data = append(x.Data, v.vector...)
-	}
-	groups, err := Groups(x, r.config.MaxGroups, r.config.MinGroup)
-	if err != nil {
-		return nil, err
-	}
-	var paths [][]string
-	for _, members := range groups {
-		var of []string
-		for _, i := range members {
-			of = append(of, r.novel[i].path)
-		}
-		paths = append(paths, of)
-	}
-	return paths, nil
-}
-
 // Write writes entries as CSV: path, label, probability, given, score, novel,
-// group (empty for none). The file can serve as a list of images: correct its
+// group, duplicate_of (empty for none). The file can serve as a list of images: correct its
 // label column and let the model learn it.
 func Write(w io.Writer, entries []Entry) error {
 	out := csv.NewWriter(w)
-	err := out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group"})
+	err := out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group", "duplicate_of"})
 	for _, e := range entries {
 		group := ""
 		if e.Group > 0 {
@@ -223,6 +185,7 @@ func Write(w io.Writer, entries []Entry) error {
 		err = out.Write([]string{
 			dataset.SafeCell(dataset.EscapePath(e.Path)), dataset.SafeCell(e.Label), digits(e.Probability),
 			dataset.SafeCell(e.Given), digits(e.Score), strconv.FormatBool(e.Novel), group,
+			dataset.SafeCell(dataset.EscapePath(e.DuplicateOf)),
 		})
 	}
 	out.Flush()
@@ -230,35 +193,6 @@ func Write(w io.Writer, entries []Entry) error {
 }
 
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', 7, 64) }
-
-// LinkGroups creates dir with one folder per group (group-001, group-002, …) of
-// links to its images below root: all or none.
-func LinkGroups(groups [][]string, root, dir string) error {
-	root, err := filepath.Abs(root)
-	if err != nil {
-		return err
-	}
-	d, err := atomicfile.CreateDir(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Abort()
-	for g, paths := range groups {
-		group := filepath.Join(d.Path(), fmt.Sprintf("group-%03d", g+1))
-		if err := os.Mkdir(group, 0o755); err != nil {
-			return err
-		}
-		for i, path := range paths {
-			// Numbered, so that equal names from different folders do not
-			// collide.
-			name := fmt.Sprintf("%04d-%s", i+1, filepath.Base(filepath.FromSlash(path)))
-			if err := os.Symlink(dataset.FullPath(root, path), filepath.Join(group, name)); err != nil {
-				return err
-			}
-		}
-	}
-	return d.Commit()
-}
 
 // By is a ranking criterion.
 type By string
@@ -285,18 +219,17 @@ type Config struct {
 	By By `mapstructure:"by" json:"by"`
 	// Top is the maximum number of entries, 0 for all.
 	Top int `mapstructure:"top" json:"top"`
-	// ClusterImages is the maximum number of images to group; the most novel
-	// are chosen.
+	// ClusterImages is the maximum number of images to group, of more a random
+	// sample.
 	ClusterImages int `mapstructure:"cluster_images" json:"cluster_images"`
-	// MaxGroups is the maximum number of groups, MinGroup the minimum size of
-	// one; the remaining images stay ungrouped.
-	MaxGroups int `mapstructure:"max_groups" json:"max_groups"`
-	MinGroup  int `mapstructure:"min_group" json:"min_group"`
+	// MinGroup is the minimum number of images in a group; those of smaller ones
+	// stay ungrouped.
+	MinGroup int `mapstructure:"min_group" json:"min_group"`
 }
 
 // DefaultConfig returns the configuration that ranks all images by entropy.
 func DefaultConfig() Config {
-	return Config{By: Entropy, ClusterImages: 2000, MaxGroups: 30, MinGroup: 3}
+	return Config{By: Entropy, ClusterImages: 5000, MinGroup: 3}
 }
 
 // Validate returns an error that names the field, its value and what is
@@ -309,8 +242,6 @@ func (c Config) Validate() error {
 		return fmt.Errorf("top: %d is negative; use 0 for all", c.Top)
 	case c.ClusterImages < 1 || c.ClusterImages > 20000:
 		return fmt.Errorf("cluster_images: %d is not from 1 to 20000 (memory grows with the square)", c.ClusterImages)
-	case c.MaxGroups < 1:
-		return fmt.Errorf("max_groups: %d is not positive", c.MaxGroups)
 	case c.MinGroup < 1:
 		return fmt.Errorf("min_group: %d is not positive", c.MinGroup)
 	}

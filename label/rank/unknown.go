@@ -1,0 +1,124 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// A Member is an image of a group.
+type Member struct {
+	Path string
+	// DuplicateOf is the path of the member that this one is a near-duplicate
+	// of, "" for none.
+	DuplicateOf string
+}
+
+// Group groups the novel images by class, as the model compares classes, and
+// returns the groups, the largest first. Near-duplicates follow their first, whose
+// group is theirs. It sets Group and DuplicateOf of the entries. Call it after
+// Commit; see Groups for the cost.
+func (r *Ranking) Group(ctx context.Context, p *model.Predictor) ([][]Member, error) {
+	if len(r.novel) == 0 {
+		return nil, nil
+	}
+	d := len(r.novel[0].vector)
+	x := blas32.General{Rows: len(r.novel), Cols: d, Stride: d}
+	for _, v := range r.novel {
+		x.Data = append(x.Data, v.vector...)
+	}
+	copies, firsts, err := duplicates(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	space, white, err := p.Compare(ctx, dense.Gather32(x, firsts))
+	if err != nil {
+		return nil, fmt.Errorf("group images: %w", err)
+	}
+	groups, err := Groups(ctx, space, white)
+	if err != nil {
+		return nil, fmt.Errorf("group images: %w", err)
+	}
+	var out [][]Member
+	for _, rows := range groups {
+		var members []Member
+		for _, row := range rows {
+			first := firsts[row]
+			members = append(members, Member{Path: r.novel[first].path})
+			for _, i := range copies[first] {
+				members = append(members, Member{r.novel[i].path, r.novel[first].path})
+			}
+		}
+		if len(members) >= r.config.MinGroup {
+			out = append(out, members)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b []Member) int { return cmp.Compare(len(b), len(a)) })
+	r.mark(out, copies)
+	return out, nil
+}
+
+// mark sets Group and DuplicateOf of the entries.
+func (r *Ranking) mark(groups [][]Member, copies map[int][]int) {
+	group, duplicateOf := map[string]int{}, map[string]string{}
+	for g, members := range groups {
+		for _, m := range members {
+			group[m.Path] = g + 1
+		}
+	}
+	for first, rows := range copies {
+		for _, i := range rows {
+			duplicateOf[r.novel[i].path] = r.novel[first].path
+		}
+	}
+	for i, e := range r.Entries {
+		r.Entries[i].Group, r.Entries[i].DuplicateOf = group[e.Path], duplicateOf[e.Path]
+	}
+}
+
+// LinkGroups creates dir with one folder per group (group-001, group-002, …) of
+// links to its images below root: all or none. Links of near-duplicates have
+// one number, as in 0003-a.jpg and 0003.1-b.jpg.
+func LinkGroups(groups [][]Member, root, dir string) error {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
+	d, err := atomicfile.CreateDir(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	for g, members := range groups {
+		group := filepath.Join(d.Path(), fmt.Sprintf("group-%03d", g+1))
+		if err := os.Mkdir(group, 0o755); err != nil {
+			return err
+		}
+		// Numbered, so that equal names from different folders do not collide.
+		number, copies := 0, 0
+		for _, m := range members {
+			name := filepath.Base(filepath.FromSlash(m.Path))
+			if m.DuplicateOf == "" {
+				number, copies = number+1, 0
+				name = fmt.Sprintf("%04d-%s", number, name)
+			} else {
+				copies++
+				name = fmt.Sprintf("%04d.%d-%s", number, copies, name)
+			}
+			if err := os.Symlink(dataset.FullPath(root, m.Path), filepath.Join(group, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return d.Commit()
+}

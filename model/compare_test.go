@@ -1,0 +1,57 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// TestCompare: a head without a space compares like plda, as long as embeddings
+// are kept, and by the variance of the rows otherwise.
+func TestCompare(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := dense.New32(40, 6), make([]string, 40)
+	for i := range y {
+		y[i] = fmt.Sprint(i % 5)
+		for j := range 6 {
+			x.Data[6*i+j] = float32(rng.NormFloat64())
+		}
+	}
+	compared := func(p *Predictor) []float64 {
+		t.Helper()
+		_, white, err := p.Compare(context.Background(), dense.Rows32(x, 0, 9))
+		if err != nil || white.Rows != 9 {
+			t.Fatal(err)
+		}
+		return white.Data
+	}
+	head, err := plda.New(plda.DefaultConfig())
+	if err == nil {
+		err = head.Learn(context.Background(), x, y)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := ncm.New(ncm.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := compared(&Predictor{Head: head})
+	split := blas32.General{Rows: 20, Cols: 6, Stride: 6, Data: x.Data[120:]} // a second session
+	keeping := &Predictor{Head: near, kept: newKept(dense.Rows32(x, 0, 20), y[:20]).with(split, y[20:])}
+	if got := compared(keeping); !slices.Equal(got, want) {
+		t.Errorf("with kept embeddings %v, want %v", got[:6], want[:6])
+	}
+	rows := compared(&Predictor{Head: near})
+	if total := dense.SumSquares(rows) / float64(len(rows)); total < 1 || total > 3 || slices.Equal(rows, want) {
+		t.Errorf("without embeddings the variance is %v", total)
+	}
+}
