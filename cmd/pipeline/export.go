@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -116,7 +115,7 @@ func exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 
 // exportWhole joins the model's head to the backbone that it was trained with.
 func (a *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
-	e, err := embed.OpenFor(m.Provenance, a.options())
+	e, _, err := a.openFor(m)
 	if err != nil {
 		return nil, err
 	}
