@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,7 +125,7 @@ func (a *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte,
 	if err != nil {
 		return nil, err
 	}
-	spec, err := json.Marshal(e.Provenance().Preprocess)
+	spec, err := json.Marshal(cmp.Or(m.Provenance.Preprocess, e.Provenance().Preprocess))
 	if err != nil {
 		return nil, err
 	}
