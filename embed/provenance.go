@@ -105,8 +105,8 @@ func (p Provenance) comparePixels(other Provenance, where string) error {
 	cosine, known := p.Probes.cosine(other.Probes)
 	switch {
 	case !known:
-		return fmt.Errorf("%w: %s (fingerprints %.12s… here, %.12s… %s), and without the features of the probe pictures on both sides they cannot be compared: "+
-			"use the same decoder everywhere, or train again", ErrOtherPreprocessing, p.decoders(other, where), here, there, where)
+		return fmt.Errorf("%w: fingerprints %.12s… here, %.12s… %s: the settings are the same, but the decoders are not (%s), and cannot be compared without the features of the probe pictures on both sides: "+
+			"use the same decoder everywhere, or train again", ErrOtherPreprocessing, here, there, where, p.decoders(other, where))
 	case !(cosine >= leastProbeCosine):
 		return fmt.Errorf("%w: %s, and gives other features: mean cosine %.5f on the probe pictures, at least %.3f is needed: "+
 			"use the same decoder (preprocess.jpeg, %s), or train again", ErrOtherPreprocessing, p.decoders(other, where), cosine, leastProbeCosine, turbojpeg.EnvLibrary)
