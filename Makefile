@@ -11,8 +11,8 @@ help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: setup
-setup: ## find or download the ONNX Runtime library
-	@scripts/setup/onnxruntime.sh
+setup: ## find or download ONNX Runtime and libjpeg-turbo
+	@scripts/setup/libraries.sh
 
 .PHONY: test-setup
 test-setup: ## install a Python environment and a browser for the tests into .testenv

@@ -36,7 +36,20 @@ func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 	return nil
 }
 
+// requiredJPEG returns the decoder that a model requires: its own, unless the
+// features of the probe pictures show whether another one does.
+func requiredJPEG(p Provenance) string {
+	switch {
+	case len(p.Probes) > 0:
+		return ""
+	case p.Preprocess != nil && p.Preprocess.JPEG != "":
+		return p.Preprocess.JPEG
+	}
+	return JPEGGo
+}
+
 // chooseJPEG records the JPEG decoder in the spec and returns it; nil is Go's.
+// model is the decoder that a model requires.
 func (e *Embedder) chooseJPEG(model string) (preprocess.JPEGDecoder, error) {
 	e.spec.JPEG = ""
 	chosen := e.options.Preprocess.JPEG

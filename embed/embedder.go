@@ -88,6 +88,8 @@ type Embedder struct {
 	file      backbone.File
 	settings  extractor.Config
 	spec      preprocess.Spec
+	jpeg      preprocess.JPEGDecoder // nil for Go's
+	probes    Probes
 	budget    *preprocess.Budget
 	pre       *preprocess.Preprocessor
 	extractor *extractor.Extractor
@@ -96,8 +98,19 @@ type Embedder struct {
 }
 
 // Open returns an Embedder for the backbone that the options name. Close it
-// after use.
+// after use. It embeds the probe pictures unless the cache has them.
 func Open(o Options) (*Embedder, error) {
+	e, err := o.openNamed()
+	if err != nil {
+		return nil, err
+	}
+	if e.probes, err = e.probe(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (o Options) openNamed() (*Embedder, error) {
 	dirs, err := o.BackboneDirs()
 	if err != nil {
 		return nil, err
@@ -112,16 +125,28 @@ func Open(o Options) (*Embedder, error) {
 // OpenFor returns an Embedder that reproduces the embeddings of a model or
 // feature folder. It finds the backbone by its hash: built in, in the cache, at
 // the recorded path, or named by the options. The error wraps ErrOtherBackbone
-// or ErrOtherPreprocessing if the options ask for something else.
+// or ErrOtherPreprocessing if the options ask for something else, or the decoder
+// at hand gives other features; Provenance.Note tells of a smaller difference.
 func OpenFor(p Provenance, o Options) (*Embedder, error) {
 	e, err := o.openFor(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Provenance().Compatible(p, "in the model"); err != nil {
+	if err := e.compare(p); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
+}
+
+// compare sets the features of the probe pictures, which need no computing if the
+// pixels are the same, and returns the error of Provenance.Compatible.
+func (e *Embedder) compare(p Provenance) (err error) {
+	if e.probes = p.Probes; differ(e.spec.Fingerprint(), p.PreprocessFingerprint) {
+		if e.probes, err = e.probe(); err != nil {
+			return err
+		}
+	}
+	return e.Provenance().Compatible(p, "in the model")
 }
 
 func (o Options) openFor(p Provenance) (*Embedder, error) {
@@ -129,7 +154,7 @@ func (o Options) openFor(p Provenance) (*Embedder, error) {
 		if o.Backbone == "" {
 			return nil, &SettingsError{errors.New("the model was trained on features of an unknown backbone: name the one that computed them with --backbone")}
 		}
-		return Open(o)
+		return o.openNamed()
 	}
 	dirs, err := o.BackboneDirs()
 	if err != nil {
@@ -143,11 +168,7 @@ func (o Options) openFor(p Provenance) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	jpeg := JPEGGo
-	if p.Preprocess != nil && p.Preprocess.JPEG != "" {
-		jpeg = p.Preprocess.JPEG
-	}
-	return o.open(file, p.Preprocess, settings, jpeg)
+	return o.open(file, p.Preprocess, settings, requiredJPEG(p))
 }
 
 // recordedExtractor returns the recorded settings. The options may choose other
@@ -176,8 +197,8 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	return settings, nil
 }
 
-// open returns an Embedder for a backbone. jpeg is the decoder that a model was
-// trained with; "" leaves the choice to the options.
+// open returns an Embedder for a backbone. jpeg is the decoder that a model
+// requires; "" leaves the choice to the options.
 func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config, jpeg string) (*Embedder, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -204,14 +225,14 @@ func (e *Embedder) prepare(wanted *preprocess.Spec, jpeg string) error {
 	if err := e.chooseSpec(wanted); err != nil {
 		return err
 	}
-	decoder, err := e.chooseJPEG(jpeg)
-	if err != nil {
+	var err error
+	if e.jpeg, err = e.chooseJPEG(jpeg); err != nil {
 		return err
 	}
 	if e.budget, err = e.options.Preprocess.Budget(); err != nil {
 		return &SettingsError{fmt.Errorf("preprocess.%w", err)}
 	}
-	if e.pre, err = preprocess.NewNative(e.spec, e.budget, decoder); err != nil {
+	if e.pre, err = preprocess.NewNative(e.spec, e.budget, e.jpeg); err != nil {
 		return &SettingsError{err}
 	}
 	e.cache, err = e.openCache(e.spec.Fingerprint())
@@ -270,7 +291,8 @@ func (e *Embedder) Provenance() Provenance {
 		ToolVersion: e.options.ToolVersion,
 		Backbone:    Backbone{Name: e.file.Name, SHA256: e.file.SHA256, Path: path},
 		Extractor:   settings, ExtractorFingerprint: e.extractor.Fingerprint(),
-		Preprocess: &spec, PreprocessFingerprint: spec.Fingerprint(), Dim: e.Dim(),
+		Preprocess: &spec, PreprocessFingerprint: spec.Fingerprint(), GeometryFingerprint: spec.Geometry(),
+		Probes: e.probes, Dim: e.Dim(),
 	}
 }
 

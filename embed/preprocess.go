@@ -40,7 +40,8 @@ type Preprocess struct {
 	// Orientation applies the EXIF orientation of photos.
 	Orientation bool `mapstructure:"orientation" json:"orientation"`
 	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
-	// model always uses the decoder that it was trained with.
+	// model may use another decoder than the one that it was trained with, see
+	// Provenance.Compatible; without Probes it needs its own.
 	JPEG string `mapstructure:"jpeg" json:"jpeg"`
 	// Memory is what all images that are decoded at the same time may take, such
 	// as "512MiB" or "2GiB", or MemoryAuto. An image that exceeds it by itself is

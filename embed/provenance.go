@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -32,9 +33,13 @@ type Provenance struct {
 	ExtractorFingerprint string          `json:"extractor_fingerprint"`
 	Extractor            json.RawMessage `json:"extractor,omitempty"`
 	// Preprocess produced the pixels; PreprocessFingerprint is its fingerprint
-	// on the machine where it ran.
+	// on the machine where it ran, and GeometryFingerprint the part of it that does
+	// not depend on decoders.
 	Preprocess            *preprocess.Spec `json:"preprocess,omitempty"`
 	PreprocessFingerprint string           `json:"preprocess_fingerprint"`
+	GeometryFingerprint   string           `json:"geometry_fingerprint,omitempty"`
+	// Probes are the features of the probe pictures, computed likewise.
+	Probes Probes `json:"probes,omitempty"`
 	// Dim is the number of values in an embedding.
 	Dim int `json:"dimension"`
 }
@@ -52,6 +57,9 @@ func (p Provenance) Validate() error {
 	if p.Dim < 0 {
 		return fmt.Errorf("the dimension is %d", p.Dim)
 	}
+	if err := p.Probes.validate(p.Dim); err != nil {
+		return err
+	}
 	if p.Preprocess != nil {
 		return p.Preprocess.Validate()
 	}
@@ -61,7 +69,8 @@ func (p Provenance) Validate() error {
 // Compatible returns nil if embeddings of p may be mixed with those of other.
 // Otherwise the error wraps ErrOtherBackbone or ErrOtherPreprocessing and names
 // the difference; where describes other in messages ("in the model"). Settings
-// that only choose hardware are ignored.
+// that only choose hardware are ignored. Decoders may differ if the features of
+// the probe pictures hardly do, see Note.
 func (p Provenance) Compatible(other Provenance, where string) error {
 	a, b := p.Backbone, other.Backbone
 	switch {
@@ -75,15 +84,56 @@ func (p Provenance) Compatible(other Provenance, where string) error {
 	case !differ(p.PreprocessFingerprint, other.PreprocessFingerprint):
 		return nil
 	}
+	return p.comparePixels(other, where)
+}
+
+// comparePixels compares preprocessings whose fingerprints differ.
+func (p Provenance) comparePixels(other Provenance, where string) error {
 	here, there := p.PreprocessFingerprint, other.PreprocessFingerprint
 	if p.Preprocess == nil || other.Preprocess == nil {
 		return fmt.Errorf("%w: fingerprints %.12s… here, %.12s… %s", ErrOtherPreprocessing, here, there, where)
 	}
-	if fields := differences(*p.Preprocess, *other.Preprocess, where); len(fields) > 0 {
+	a, b := *p.Preprocess, *other.Preprocess
+	a.JPEG, b.JPEG = "", ""
+	if fields := differences(a, b, where); len(fields) > 0 {
 		return fmt.Errorf("%w: %s", ErrOtherPreprocessing, strings.Join(fields, ", "))
 	}
-	return fmt.Errorf("%w: fingerprints %.12s… here, %.12s… %s: the settings are the same, but the decoders are not: "+
-		"use the same build of pipeline everywhere, or train again", ErrOtherPreprocessing, here, there, where)
+	if differ(p.GeometryFingerprint, other.GeometryFingerprint) {
+		return fmt.Errorf("%w: the settings are the same, but this version of pipeline resizes or converts pictures differently: "+
+			"use the same version everywhere, or train again", ErrOtherPreprocessing)
+	}
+	cosine, known := p.Probes.cosine(other.Probes)
+	switch {
+	case !known:
+		return fmt.Errorf("%w: fingerprints %.12s… here, %.12s… %s: the settings are the same, but the decoders are not (%s), and cannot be compared without the features of the probe pictures on both sides: "+
+			"use the same decoder everywhere, or train again", ErrOtherPreprocessing, here, there, where, p.decoders(other, where))
+	case !(cosine >= leastProbeCosine):
+		return fmt.Errorf("%w: %s, and gives other features: mean cosine %.5f on the probe pictures, at least %.3f is needed: "+
+			"use the same decoder (preprocess.jpeg, %s), or train again", ErrOtherPreprocessing, p.decoders(other, where), cosine, leastProbeCosine, turbojpeg.EnvLibrary)
+	}
+	return nil
+}
+
+// Note describes how decoders differ if p is Compatible with other all the same;
+// "" if nothing is known to differ.
+func (p Provenance) Note(other Provenance, where string) string {
+	if p.Preprocess == nil || other.Preprocess == nil || !differ(p.PreprocessFingerprint, other.PreprocessFingerprint) {
+		return ""
+	}
+	cosine, known := p.Probes.cosine(other.Probes)
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf("%s; features agree: mean cosine %.5f on the probe pictures", p.decoders(other, where), cosine)
+}
+
+// decoders describes the difference of the decoders.
+func (p Provenance) decoders(other Provenance, where string) string {
+	here, there := p.Preprocess.Decoder(), other.Preprocess.Decoder()
+	if here == there {
+		return fmt.Sprintf("the decoder of photos is %s in another version than %s", here, where)
+	}
+	return fmt.Sprintf("the decoder of photos is %s here, %s %s", here, there, where)
 }
 
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
@@ -97,7 +147,7 @@ func (p Provenance) Adopt(other Provenance) Provenance {
 		p.Preprocess = other.Preprocess
 	}
 	if p.PreprocessFingerprint == "" {
-		p.PreprocessFingerprint = other.PreprocessFingerprint
+		p.PreprocessFingerprint, p.GeometryFingerprint, p.Probes = other.PreprocessFingerprint, other.GeometryFingerprint, other.Probes
 	}
 	return p
 }
@@ -132,9 +182,6 @@ func fields(s preprocess.Spec) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	if raw, err := json.Marshal(s); err == nil {
 		_ = json.Unmarshal(raw, &out) // what Marshal wrote is JSON
-	}
-	if s.JPEG == "" { // left out of the JSON
-		out["jpeg"] = json.RawMessage(`"go"`)
 	}
 	return out
 }

@@ -35,6 +35,8 @@ type Job struct {
 	// Method, and Model (the SHA-256 of the MODEL file), go into summary.json
 	// with Config and the provenance of the embeddings.
 	Method, Model string
+	// Notes go into summary.json too.
+	Notes []string
 }
 
 // Run labels every image, writes the result files and returns their summary.
@@ -64,6 +66,7 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 func (j Job) summary() Summary {
 	from := j.Images.Provenance()
 	return Summary{
+		Notes:    j.Notes,
 		Settings: map[string]any{"classifier": j.Method, "label": j.Config, "preprocess": from.Preprocess, "backbone": from.Backbone.Name},
 		Hashes: map[string]string{
 			"model": j.Model, "backbone": from.Backbone.SHA256,
@@ -144,6 +147,9 @@ type Summary struct {
 	Rejected int `json:"rejected"`
 	// Skipped counts the files that are not images, by kind.
 	Skipped map[string]int `json:"skipped"`
+	// Notes say what to know about the labels, such as another decoder of photos
+	// than the model's.
+	Notes []string `json:"notes,omitempty"`
 	// Files are the result files, in order.
 	Files []string `json:"files"`
 	// Settings and Hashes identify what computed the labels.

@@ -63,10 +63,14 @@ func (t *taps) of(i int) (start int, weight []int64) {
 }
 
 // compute fills t for output samples lo ≤ i < lo+n of an axis that is resized
-// from in to out samples: precompute_coeffs and normalize_coeffs_8bpc of
-// Pillow's Resample.c, which treat every output sample independently.
-func (t *taps) compute(f filter, in, out, lo, n int) {
-	scale := float64(in) / float64(out)
+// from a part of in samples to out samples: precompute_coeffs and
+// normalize_coeffs_8bpc of Pillow's Resample.c, which treat every output sample
+// independently.
+func (t *taps) compute(f filter, in int, part extent, out, lo, n int) {
+	if part.length == 0 {
+		part.length = float64(in)
+	}
+	scale := part.length / float64(out)
 	filterScale := math.Max(scale, 1)
 	inverse := 1 / filterScale
 	support := f.support * filterScale
@@ -74,7 +78,7 @@ func (t *taps) compute(f filter, in, out, lo, n int) {
 	t.start, t.count = grow(t.start, n), grow(t.count, n)
 	t.weight, t.real = grow(t.weight, n*t.size), grow(t.real, t.size)
 	for i := range n {
-		center := float64((float64(lo+i) + 0.5) * scale)
+		center := part.start + float64((float64(lo+i)+0.5)*scale)
 		first := max(0, int(center-support+0.5))
 		count := min(in, int(center+support+0.5)) - first
 		t.start[i], t.count[i] = first, count

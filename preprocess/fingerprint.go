@@ -23,7 +23,7 @@ const (
 	resizerVersion = 1
 	// scaledVersion covers when, and by how much, photos are decoded at reduced
 	// size.
-	scaledVersion = 1
+	scaledVersion = 2
 	// xImageVersion is the golang.org/x/image that go.mod pins (BMP, TIFF,
 	// WebP); a test compares the two.
 	xImageVersion = "v0.47.0"
@@ -38,17 +38,30 @@ func (s Spec) Fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Geometry returns the hex SHA-256 of the part of the fingerprint that does not
+// depend on decoders: size, resize, crop, orientation and normalisation, the
+// rules for colours and alpha, and that for scaled decoding.
+func (s Spec) Geometry() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "pipeline geometry 1\nrules %d\nresizer %d\nscaled %d\n%s", decoderVersion, resizerVersion, scaledVersion, s.settings()))
+	return hex.EncodeToString(sum[:])
+}
+
 func (s Spec) canonical(goVersion string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pipeline preprocess %d\n", fingerprintVersion)
 	fmt.Fprintf(&b, "decoder %d go %s x/image %s\n", decoderVersion, goRelease(goVersion), xImageVersion)
 	fmt.Fprintf(&b, "chroma %d\nresizer %d\n", chromaVersion, resizerVersion)
-	fmt.Fprintf(&b, "resize %q\nsize %d\ncrop %d\ninterpolation %q\n", s.Resize, s.Size, s.Crop, s.Interpolation)
-	fmt.Fprintf(&b, "mean %s\nstd %s\norientation %t\n", exactFloats(s.Mean), exactFloats(s.Std), s.Orientation)
+	b.WriteString(s.settings())
 	if s.JPEG != "" {
 		fmt.Fprintf(&b, "jpeg %q scaled %d\n", s.JPEG, scaledVersion)
 	}
 	return b.String()
+}
+
+// settings returns the canonical text of all fields but the decoder.
+func (s Spec) settings() string {
+	return fmt.Sprintf("resize %q\nsize %d\ncrop %d\ninterpolation %q\nmean %s\nstd %s\norientation %t\n",
+		s.Resize, s.Size, s.Crop, s.Interpolation, exactFloats(s.Mean), exactFloats(s.Std), s.Orientation)
 }
 
 // goRelease shortens "go1.26.8" to "1.26": patch releases do not change

@@ -30,6 +30,14 @@ const turboPrefix = "turbo:"
 // TurboJPEG returns the Spec.JPEG of a decoder.
 func TurboJPEG(d JPEGDecoder) string { return turboPrefix + d.ID() }
 
+// Decoder names the JPEG decoder for messages.
+func (s Spec) Decoder() string {
+	if id, ok := strings.CutPrefix(s.JPEG, turboPrefix); ok {
+		return "libjpeg-turbo (" + id + ")"
+	}
+	return "Go's"
+}
+
 func (s Spec) checkJPEG() error {
 	id, prefixed := strings.CutPrefix(s.JPEG, turboPrefix)
 	if _, err := hex.DecodeString(id); s.JPEG != "" && (!prefixed || len(id) != 8 || err != nil) {

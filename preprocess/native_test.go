@@ -152,6 +152,37 @@ func turbo(tb testing.TB) *turbojpeg.Decoder {
 	return d
 }
 
+// TestReducedGeometry: a picture decoded at reduced size is resized to the same
+// pixels as the whole one, also where its sides are no multiples, in every
+// orientation.
+func TestReducedGeometry(t *testing.T) {
+	const width, height, by = 1003, 917, 4
+	full := &Image{Width: width, Height: height, Pix: make([]byte, 3*width*height)}
+	for i := range full.Pix {
+		x, y := i/3%width, i/3/width
+		full.Pix[i] = byte(128 + 60*math.Sin(float64(x)/40) + 60*math.Cos(float64(y)/30))
+	}
+	small := average(full, by)
+	spec := imagenet(t)
+	for o := 1; o <= 8; o++ {
+		n := plan{width: width, height: height, by: by}
+		pictures := [2][]byte{}
+		whole, reduced := upright(full, o), upright(small, o)
+		resize := func(r raster, g geometry) (out []byte) {
+			new(resampler).run(r, filterOf(spec.Interpolation), g, func(_ int, rgb []byte) { out = append(out, rgb...) })
+			return out
+		}
+		pictures[0], pictures[1] = resize(whole, spec.geometry(whole.size())), resize(reduced, spec.geometryIn(reduced, n, o))
+		worst := 0
+		for i, v := range pictures[0] {
+			worst = max(worst, int(v)-int(pictures[1][i]), int(pictures[1][i])-int(v))
+		}
+		if worst > 2 {
+			t.Errorf("orientation %d: %d levels", o, worst)
+		}
+	}
+}
+
 // TestTurboPixels: at full size within the 3 levels of the inverse DCT of Go's
 // decoder; scaled decoding moves the resized picture little.
 func TestTurboPixels(t *testing.T) {

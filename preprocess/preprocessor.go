@@ -68,8 +68,8 @@ func (p *Preprocessor) Tensor(ctx context.Context, dst []float32, file []byte) e
 	}
 	return p.decode(ctx, file, p.spec.Size, p.upright(file, func(w, h int) int64 {
 		return p.spec.geometry(w, h).bytes(p.filter, w, h)
-	}, func(r raster, s *resampler) {
-		p.resampleTo(dst, r, p.spec.geometry(r.size()), s)
+	}, func(r raster, n plan, orientation int, s *resampler) {
+		p.resampleTo(dst, r, p.spec.geometryIn(r, n, orientation), s)
 	}))
 }
 
@@ -103,12 +103,14 @@ func (p *Preprocessor) decode(ctx context.Context, file []byte, size int, c cons
 }
 
 // upright returns a consumer that applies the orientation of a file before it
-// uses the picture. Only a rotation needs the full picture: Pillow's two passes
+// uses the picture, as planned. Only a rotation needs the full picture: Pillow's two passes
 // do not commute with it to the last bit.
-func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64, use func(r raster, s *resampler)) consumer {
+func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64, use func(r raster, n plan, orientation int, s *resampler)) consumer {
 	o, need := 1, int64(0)
+	var planned plan
 	return consumer{
 		bytes: func(n plan) int64 {
+			planned = n
 			w, h := n.size()
 			need = bytes(w, h)
 			turned := int64(0)
@@ -126,7 +128,7 @@ func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64,
 				r = upright(r, o)
 			}
 			s := p.scratch.Get().(*resampler)
-			use(r, s)
+			use(r, planned, o, s)
 			if need <= keepBytes {
 				p.scratch.Put(s)
 			}

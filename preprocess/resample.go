@@ -38,8 +38,8 @@ type resampler struct {
 // RGB, of the window that g keeps.
 func (r *resampler) run(src raster, f filter, g geometry, emit func(y int, rgb []byte)) {
 	w, h := src.size()
-	r.across.compute(f, w, g.width, g.left, g.side)
-	r.down.compute(f, h, g.height, g.top, g.side)
+	r.across.compute(f, w, g.across, g.width, g.left, g.side)
+	r.down.compute(f, h, g.down, g.height, g.top, g.side)
 	if g.verticalFirst(w, h) {
 		r.verticalFirst(src, g.side, emit)
 	} else {

@@ -37,8 +37,8 @@ func plainPass(t *taps, n int, at func(i int) byte, put func(i int, v byte)) {
 // plainResize runs the passes one after the other over whole pictures.
 func plainResize(m *Image, f filter, side int) []byte {
 	var across, down taps
-	across.compute(f, m.Width, side, 0, side)
-	down.compute(f, m.Height, side, 0, side)
+	across.compute(f, m.Width, extent{}, side, 0, side)
+	down.compute(f, m.Height, extent{}, side, 0, side)
 	wide := make([]byte, 3*side*m.Height)
 	for y := range m.Height {
 		for c := range 3 {

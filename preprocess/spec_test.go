@@ -154,11 +154,11 @@ func TestGeometryFollowsTorchvision(t *testing.T) {
 		size, crop, w, h int
 		want             geometry
 	}{
-		{224, 224, 500, 375, geometry{298, 224, 37, 0, 224}},
-		{256, 224, 500, 375, geometry{341, 256, 58, 16, 224}}, // 58.5 to even
-		{256, 225, 256, 256, geometry{256, 256, 16, 16, 225}}, // 15.5 to even
-		{224, 224, 1, 65535, geometry{224, 224 * 65535, 0, 112 * 65534, 224}},
-		{224, 224, 224, 224, geometry{224, 224, 0, 0, 224}},
+		{224, 224, 500, 375, geometry{width: 298, height: 224, left: 37, top: 0, side: 224}},
+		{256, 224, 500, 375, geometry{width: 341, height: 256, left: 58, top: 16, side: 224}}, // 58.5 to even
+		{256, 225, 256, 256, geometry{width: 256, height: 256, left: 16, top: 16, side: 225}}, // 15.5 to even
+		{224, 224, 1, 65535, geometry{width: 224, height: 224 * 65535, top: 112 * 65534, side: 224}},
+		{224, 224, 224, 224, geometry{width: 224, height: 224, left: 0, top: 0, side: 224}},
 	} {
 		s := Spec{Resize: ResizeShorter, Size: c.size, Crop: c.crop}
 		if got := s.geometry(c.w, c.h); got != c.want {

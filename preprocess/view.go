@@ -51,7 +51,7 @@ func (v View) Tensor(ctx context.Context, dst []float32, file []byte) error {
 	g := geometry{width: side, height: side, side: side}
 	return decode(ctx, file, p.budget, p.upright(file, func(w, h int) int64 {
 		return g.bytes(p.filter, w, h)
-	}, func(r raster, s *resampler) {
+	}, func(r raster, _ plan, _ int, s *resampler) {
 		p.resampleTo(dst, v.window(r, file), g, s)
 	}))
 }

@@ -34,6 +34,8 @@ type app struct {
 	stderr io.Writer
 	// output is the parent of config.Out when that is the folder of a shard.
 	output string
+	// noted are the notes that sayNote has printed.
+	noted map[string]bool
 	// products returns the backend of large matrix products, chosen on first use.
 	products func() (native.Choice, error)
 }
@@ -56,7 +58,7 @@ func open(cmd *cobra.Command) (*app, error) {
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}
-	a := &app{config: c, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	a := &app{config: c, noted: map[string]bool{}, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
 	a.products = sync.OnceValues(func() (native.Choice, error) {
 		choice, err := native.Choose(c.Linalg, a.options().Runtime)
 		choice.Backend = linalg.Until(cmd.Context(), choice.Backend)

@@ -134,7 +134,7 @@ func (a *app) checkJPEG() (string, error) {
 	case a.config.Preprocess.JPEG == embed.JPEGGo:
 		return "Go's, as set by preprocess.jpeg", nil
 	case err == nil:
-		return fmt.Sprintf("libjpeg-turbo %s (pixels %s), scaled decoding of large photos", d.Path(), d.ID()), nil
+		return fmt.Sprintf("libjpeg-turbo %s (%s; pixels %s), with scaled decoding of large photos", d.Path(), turbojpeg.Source(d.Path()), d.ID()), nil
 	case a.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -116,7 +116,7 @@ func exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 
 // exportWhole joins the model's head to the backbone that it was trained with.
 func (a *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
-	e, err := embed.OpenFor(m.Provenance, a.options())
+	e, _, err := a.openFor(m)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (a *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte,
 	if err != nil {
 		return nil, err
 	}
-	spec, err := json.Marshal(e.Provenance().Preprocess)
+	spec, err := json.Marshal(cmp.Or(m.Provenance.Preprocess, e.Provenance().Preprocess))
 	if err != nil {
 		return nil, err
 	}

@@ -113,11 +113,13 @@ func (a *app) source(ctx context.Context, need need) (*dataset.Source, error) {
 
 // An input is a source of embeddings that must be closed. If they are computed from
 // images, embedder computes them and root is the folder that paths are relative to.
+// Notes say how they differ from the model's.
 type input struct {
 	embed.Rows
 	io.Closer
 	embedder *embed.Embedder
 	root     string
+	notes    []string
 }
 
 // images opens the images that --images or --list name, with the backbone of the
@@ -134,16 +136,41 @@ func (a *app) images(ctx context.Context, m *model.Model, need need) (input, err
 	if need == classes {
 		a.noteMerged(found.Merged)
 	}
-	var e *embed.Embedder
 	if m == nil {
-		e, err = embed.Open(a.options())
-	} else {
-		e, err = embed.OpenFor(m.Provenance, a.options())
+		e, err := embed.Open(a.options())
+		if err != nil {
+			return input{}, err
+		}
+		return input{Rows: e.Embed(images), Closer: e, embedder: e, root: images.Root()}, nil
 	}
+	e, notes, err := a.openFor(m)
 	if err != nil {
 		return input{}, err
 	}
-	return input{e.Embed(images), e, e, images.Root()}, nil
+	return input{e.Embed(images), e, e, images.Root(), notes}, nil
+}
+
+// openFor opens the backbone of a model.
+func (a *app) openFor(m *model.Model) (*embed.Embedder, []string, error) {
+	e, err := embed.OpenFor(m.Provenance, a.options())
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, a.sayNote(e.Provenance(), m.Provenance, "in the model"), nil
+}
+
+// sayNote prints, once, and returns how embeddings differ from others that they
+// may be mixed with.
+func (a *app) sayNote(here, other embed.Provenance, where string) []string {
+	note := here.Note(other, where)
+	if note == "" {
+		return nil
+	}
+	if !a.noted[note] {
+		a.noted[note] = true
+		a.log.Warn(note)
+	}
+	return []string{note}
 }
 
 // noteMerged says which classes are merged from several folders, and how to keep
@@ -177,16 +204,19 @@ func (a *app) input(ctx context.Context, m *model.Model, need need) (input, erro
 		return input{}, err
 	}
 	r, err := featdir.Open(a.config.Features)
+	var notes []string
 	if err == nil && m != nil {
 		if err = m.Accepts(r.Provenance()); err != nil {
 			err = errors.Join(err, r.Close())
+		} else {
+			notes = a.sayNote(r.Provenance(), m.Provenance, "in the model")
 		}
 		if own := m.Provenance.Backbone; own.SHA256 != "" && r.Provenance().Backbone.SHA256 == "" {
 			a.log.Warn("these features do not say which backbone computed them; results are right only if it is the model's",
 				"features", a.config.Features, "backbone", own.Name)
 		}
 	}
-	return input{Rows: filtered{r, filter}, Closer: r}, err
+	return input{Rows: filtered{r, filter}, Closer: r, notes: notes}, err
 }
 
 // filtered are the rows that a filter takes.

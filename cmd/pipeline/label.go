@@ -67,7 +67,7 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer closeInto(in, &err)
-	job := label.Job{Config: a.config.Label, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256()}
+	job := label.Job{Config: a.config.Label, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256(), Notes: in.notes}
 	if job.Threshold, err = m.Threshold(a.config.Label.Reject); err != nil {
 		return err
 	}

@@ -68,7 +68,8 @@ func newStatsMerge() *cobra.Command {
 		Long: `Merges files written by pipeline stats collect or merge into the statistics of all
 their images. The result is exact: except for rounding (1e-12 of the squared length
 of the data) it does not depend on order and grouping. All files must have the same
-backbone, preprocessing and dimension, and all or none of them must have embeddings
+backbone, preprocessing (except for decoders whose features hardly differ) and
+dimension, and all or none of them must have embeddings
 scaled to length 1. Memory holds the result and one input at a time.`,
 		Example: "  pipeline stats merge 1.stats 2.stats 3.stats --out all.stats",
 		Args:    arguments(cobra.MinimumNArgs(1)),
@@ -101,6 +102,7 @@ func (a *app) mergeStats(ctx context.Context, files []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
+		a.sayNote(s.Source(), sum.Source(), "in "+files[0])
 		shared += n
 	}
 	sum.ToolVersion = version
@@ -236,6 +238,7 @@ func (a *app) learnStats(ctx context.Context, file, stats string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", stats, err)
 	}
+	a.sayNote(s.Source(), m.Provenance, "in the model")
 	if outcome.Changed() {
 		m.ToolVersion = version
 	}

@@ -72,7 +72,7 @@ func (a *app) labelStdin(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	e, err := embed.OpenFor(m.Provenance, a.options())
+	e, _, err := a.openFor(m)
 	if err != nil {
 		return err
 	}

@@ -89,17 +89,8 @@ func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 	return Library{Path: abs, Version: version, Source: source}, nil, nil
 }
 
-// cacheDir returns the folder that `make setup` fills, "" without a home folder;
-// scripts/setup/onnxruntime.sh computes the same path.
 func (m machine) cacheDir() string {
-	base := m.env("XDG_CACHE_HOME")
-	if !filepath.IsAbs(base) { // as the XDG specification requires
-		if m.home == "" {
-			return ""
-		}
-		base = filepath.Join(m.home, ".cache")
-	}
-	return filepath.Join(base, "pipeline", "onnxruntime", CachedVersion)
+	return sharedlib.SetupDir(m.env, m.home, "onnxruntime", CachedVersion)
 }
 
 // A place is a folder that may hold the library.

@@ -62,6 +62,20 @@ func (s Search) Inspect(file string) (path, function string, err error) {
 	return path, found.Function, err
 }
 
+// SetupDir returns the folder that `make setup` fills with a release of a library,
+// in the user's cache; "" if there is no home folder. scripts/setup/libraries.sh
+// computes the same path.
+func SetupDir(env func(string) string, home, library, version string) string {
+	base := env("XDG_CACHE_HOME")
+	if !filepath.IsAbs(base) { // as the XDG specification requires
+		if home == "" {
+			return ""
+		}
+		base = filepath.Join(home, ".cache")
+	}
+	return filepath.Join(base, "pipeline", library, version)
+}
+
 // Multiarch returns the folder of libraries for a processor on Debian, if any.
 func Multiarch(goarch string) []string {
 	switch goarch {

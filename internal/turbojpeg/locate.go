@@ -2,9 +2,16 @@ package turbojpeg
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
+
+// CachedVersion is the release of the npm package @julusian/jpeg-turbo whose
+// library `make setup` installs in the user's cache; it contains libjpeg-turbo
+// 3.1.2.
+const CachedVersion = "2.3.0"
 
 // EnvLibrary is the environment variable that names the library file.
 const EnvLibrary = "TURBOJPEG_LIB"
@@ -13,7 +20,7 @@ const EnvLibrary = "TURBOJPEG_LIB"
 var ErrNoLibrary = errors.New("no usable TurboJPEG library")
 
 // Remedy tells users without a library what to do.
-const Remedy = "install one (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew install jpeg-turbo), or set " + EnvLibrary + " to its library file"
+const Remedy = "run `make setup`, or install it (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew install jpeg-turbo), or set " + EnvLibrary + " to its library file"
 
 // Find locates the library and opens it.
 func Find() (*Decoder, error) {
@@ -24,11 +31,37 @@ func Find() (*Decoder, error) {
 	return Open(path)
 }
 
-// Locate returns the path of the library to use: $TURBOJPEG_LIB, the
-// executable's folder, the system's usual folders. If the variable is set but
-// names no library, Locate fails. Nothing is loaded. Errors wrap ErrNoLibrary.
+// Locate returns the path of the library to use: $TURBOJPEG_LIB, the user's cache
+// filled by `make setup`, the executable's folder, the system's usual folders. If
+// the variable is set but names no library, Locate fails. Nothing is loaded.
+// Errors wrap ErrNoLibrary.
 func Locate() (string, error) {
 	s := sharedlib.Search{Name: "TurboJPEG", Functions: []string{decompress}, Env: EnvLibrary, NotFound: ErrNoLibrary, Remedy: Remedy}
-	path, _, err := s.Locate("", sharedlib.Places("jpeg-turbo", "/opt/libjpeg-turbo/lib64", "libturbojpeg.dylib", "libturbojpeg.so.0"))
+	places := sharedlib.Places("jpeg-turbo", "/opt/libjpeg-turbo/lib64", "libturbojpeg.dylib", "libturbojpeg.so.0")
+	if file := cached(); file != "" {
+		places = append([]string{file}, places...)
+	}
+	path, _, err := s.Locate("", places)
 	return path, err
+}
+
+// Source says why Locate chose a library.
+func Source(path string) string {
+	switch {
+	case os.Getenv(EnvLibrary) != "":
+		return "named by " + EnvLibrary
+	case path == cached():
+		return "the user's cache (make setup)"
+	}
+	return "found in a usual place"
+}
+
+// cached returns the file that `make setup` installs, "" without a home folder.
+func cached() string {
+	home, _ := os.UserHomeDir() // "" if it is unknown
+	dir := sharedlib.SetupDir(os.Getenv, home, "jpeg-turbo", CachedVersion)
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "libturbojpeg.so.0")
 }

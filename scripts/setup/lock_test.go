@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
 func read(t *testing.T, name string) string {
@@ -22,16 +23,31 @@ func read(t *testing.T, name string) string {
 }
 
 func TestOneVersionEverywhere(t *testing.T) {
-	for name, line := range map[string]string{
-		"package.json":   `"onnxruntime-node": "` + ort.CachedVersion + `"`,
-		"onnxruntime.sh": "version=" + ort.CachedVersion + " ",
+	for _, p := range []struct{ name, variable, version string }{
+		{"onnxruntime-node", "onnxruntime", ort.CachedVersion},
+		{"@julusian/jpeg-turbo", "turbojpeg", turbojpeg.CachedVersion},
 	} {
-		if !strings.Contains(read(t, name), line) {
-			t.Errorf("%s: no %s", name, line)
+		for file, line := range map[string]string{
+			"package.json": `"` + p.name + `": "` + p.version + `"`,
+			"libraries.sh": "\n" + p.variable + "=" + p.version + " ",
+		} {
+			if !strings.Contains(read(t, file), line) {
+				t.Errorf("%s: no %s", file, line)
+			}
+		}
+		if got := locked(t, "package-lock.json")["node_modules/"+p.name].Version; got != p.version {
+			t.Errorf("locked %s %q", p.name, got)
 		}
 	}
-	if got := locked(t, "package-lock.json")["node_modules/onnxruntime-node"].Version; got != ort.CachedVersion {
-		t.Errorf("locked onnxruntime-node %q", got)
+}
+
+// TestOptionalIsOnePackage: npm can leave out ONNX Runtime or libjpeg-turbo, and
+// what would compile the latter is not fetched.
+func TestOptionalIsOnePackage(t *testing.T) {
+	for name, p := range locked(t, "package-lock.json") {
+		if name != "" && p.Optional != strings.Contains(name, "jpeg-turbo") || p.Optional == p.Dev && name != "" || p.Optional && len(p.Dependencies) > 0 {
+			t.Errorf("%s: optional %t, dev %t, dependencies %v", name, p.Optional, p.Dev, p.Dependencies)
+		}
 	}
 }
 
@@ -47,7 +63,11 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-type npmPackage struct{ Version, Integrity string }
+type npmPackage struct {
+	Version, Integrity string
+	Optional, Dev      bool
+	Dependencies       map[string]string
+}
 
 func locked(t *testing.T, file string) map[string]npmPackage {
 	t.Helper()
