@@ -279,7 +279,7 @@ func TestRefusals(t *testing.T) {
 func TestWrite(t *testing.T) {
 	var out bytes.Buffer
 	err := Write(&out, []Entry{{Path: "=a\xe9.jpg", Label: "cat", Given: "dog", Probability: 0.5, Score: 1. / 3, Novel: true, Group: 2}, {Path: "b.jpg"}})
-	want := "path,label,probability,given,score,novel,group\n'=a%E9.jpg,cat,0.5,dog,0.3333333,true,2\nb.jpg,,0,,0,false,\n"
+	want := "path,label,probability,given,score,novel,group\n'=a%E9.jpg,cat,,dog,0.3333333,true,2\nb.jpg,,0,,0,false,\n"
 	if err != nil || out.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, &out, want)
 	}
