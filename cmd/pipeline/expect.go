@@ -37,7 +37,7 @@ func (a *app) sayExpected(m *model.Model) {
 	rough := ""
 	switch {
 	case m.SampleCount() < 3*len(m.Classes()):
-		rough = "; likely more, since leaving one out takes half of what is known of a class"
+		rough = ", a rough estimate, since leaving one out takes half of what is known of a class"
 	case c.Samples < fewHeldOut:
 		rough = ", a rough estimate"
 	}
