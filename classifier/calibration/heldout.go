@@ -51,12 +51,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	type kind struct {
-		likelihood temperature.Likelihood
-		novelty    []float64
-		right      int
-	}
-	bySplit := make([][2]kind, cfg.Splits)
+	bySplit := make([][2]tally, cfg.Splits)
 	err = episodes.HeldOut(ctx, plan, z.X, z.Y, t.Fresh, func(split int, a episodes.Answer) {
 		k := &bySplit[split][0]
 		if a.Novel {
@@ -71,12 +66,10 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	var many, few kind
+	var many, few tally
 	for _, split := range bySplit {
-		many.likelihood.Merge(&split[0].likelihood)
-		few.likelihood.Merge(&split[1].likelihood)
-		many.right += split[0].right
-		many.novelty, few.novelty = append(many.novelty, split[0].novelty...), append(few.novelty, split[1].novelty...)
+		many.merge(split[0])
+		few.merge(split[1])
 	}
 	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare/2)
 	v := both.Minimum()
@@ -88,12 +81,20 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	return v, c, nil
 }
 
-// fold is what the left-out examples of one fold tell.
-type fold struct {
+// A tally is what some held-out examples tell.
+type tally struct {
 	likelihood temperature.Likelihood
 	novelty    []float64
 	right      int
 	wrong      map[[2]string]int
+}
+
+func (t *tally) merge(other tally) {
+	t.likelihood.Merge(&other.likelihood)
+	t.novelty, t.right = append(t.novelty, other.novelty...), t.right+other.right
+	for pair, n := range other.wrong {
+		t.wrong[pair] += n
+	}
 }
 
 // leftOut calibrates by folds over all sessions.
@@ -107,7 +108,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		parts = slowFolds
 	}
 	held := assign(t.Sessions, parts)
-	folds := make([]fold, parts)
+	folds := make([]tally, parts)
 	err = dense.ParallelErr(parts, func(f int) error {
 		var err error
 		if folds[f], err = t.leave(ctx, held, f); err != nil {
@@ -118,14 +119,9 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	var all fold
-	of, wrong := map[string]int{}, map[[2]string]int{}
+	all, of := tally{wrong: map[[2]string]int{}}, map[string]int{}
 	for _, f := range folds {
-		all.likelihood.Merge(&f.likelihood)
-		all.novelty, all.right = append(all.novelty, f.novelty...), all.right+f.right
-		for pair, n := range f.wrong {
-			wrong[pair] += n
-		}
+		all.merge(f)
 	}
 	for s, session := range t.Sessions {
 		for i, y := range session.Y {
@@ -136,12 +132,12 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	}
 	return all.likelihood.Minimum(), Calibration{
 		Source: LeftOut, Samples: len(all.novelty), Accuracy: float64(all.right) / float64(len(all.novelty)),
-		Confusions: confusions(wrong, of), Weak: weak(wrong, of), Novelty: noveltyOf(all.novelty),
+		Confusions: confusions(all.wrong, of), Weak: weak(all.wrong, of), Novelty: noveltyOf(all.novelty),
 	}, nil
 }
 
 // leave teaches a fresh head everything but one fold, and asks it about that.
-func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err error) {
+func (t Task) leave(ctx context.Context, held [][]int, f int) (out tally, err error) {
 	head, err := t.Fresh()
 	if err != nil {
 		return out, err
