@@ -147,7 +147,7 @@ func (t csvTable) write(r Row) error {
 	}
 	return t.w.Write([]string{
 		dataset.SafeCell(r.Path), dataset.SafeCell(r.Label),
-		r.Probability.String(), r.Margin.String(), r.Entropy.String(), r.Novelty.String(),
+		r.Probability.cell(), r.Margin.cell(), r.Entropy.cell(), r.Novelty.String(),
 		strconv.FormatBool(r.Rejected), string(topK),
 	})
 }
@@ -220,22 +220,29 @@ type Row struct {
 	// Label is the most probable class, even if the image is rejected.
 	Label string `json:"label" parquet:"label,dict"`
 	// Probability is that of Label; Margin is its lead over the second class.
-	Probability number `json:"probability" parquet:"probability"`
-	Margin      number `json:"margin" parquet:"margin"`
+	// They and Entropy compare the known classes with each other, which says
+	// nothing about an image of none of them: nil if the image is rejected.
+	Probability *number `json:"probability" parquet:"probability,optional"`
+	Margin      *number `json:"margin" parquet:"margin,optional"`
 	// Entropy is that of the distribution over all classes, in nats.
-	Entropy number `json:"entropy" parquet:"entropy"`
+	Entropy *number `json:"entropy" parquet:"entropy,optional"`
 	// Novelty is the head's open-set score; higher means less known.
 	Novelty number `json:"novelty" parquet:"novelty"`
 	// Rejected reports that the image looks like no known class.
-	Rejected bool   `json:"rejected" parquet:"rejected"`
-	TopK     []pair `json:"top_k" parquet:"top_k,list"`
+	Rejected bool `json:"rejected" parquet:"rejected"`
+	// TopK lists the nearest classes even if the image is rejected.
+	TopK []pair `json:"top_k" parquet:"top_k,list"`
 }
 
 func newRow(s Scored) Row {
 	p := s.Prediction
 	r := Row{
-		Path: dataset.EscapePath(s.Sample.Path), Label: p.Label, Probability: rounded(p.Probability), Margin: rounded(p.Margin),
-		Entropy: rounded(p.Entropy), Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make([]pair, len(p.TopK)),
+		Path: dataset.EscapePath(s.Sample.Path), Label: p.Label,
+		Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make([]pair, len(p.TopK)),
+	}
+	if !s.Rejected {
+		probability, margin, entropy := rounded(p.Probability), rounded(p.Margin), rounded(p.Entropy)
+		r.Probability, r.Margin, r.Entropy = &probability, &margin, &entropy
 	}
 	for i, t := range p.TopK {
 		r.TopK[i] = pair{t.Label, rounded(t.Probability)}
@@ -254,6 +261,14 @@ func rounded(x float64) number {
 }
 
 func (x number) String() string { return strconv.FormatFloat(float64(x), 'g', 7, 64) }
+
+// cell is String, or empty without a number.
+func (x *number) cell() string {
+	if x == nil {
+		return ""
+	}
+	return x.String()
+}
 
 // MarshalJSON writes the same digits as String.
 func (x number) MarshalJSON() ([]byte, error) { return []byte(x.String()), nil }

@@ -56,25 +56,29 @@ func finish(o *output) error {
 }
 
 // oddRow has every character that a format must take care of.
-func oddRow() Row {
-	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: true, Prediction: classifier.Prediction{
+func oddRow(rejected bool) Row {
+	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected, Prediction: classifier.Prediction{
 		Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351446, Novelty: -1.5,
 		TopK: []classifier.Ranked{{Label: "cat, \"big\"", Probability: 0.75}, {Label: "dog", Probability: 0.25}},
 	}})
 }
 
+// A rejected row has no probability of a class; it keeps its novelty, and the
+// nearest classes.
 func TestFormatsOfARow(t *testing.T) {
 	dir := t.TempDir()
 	for format, want := range map[string]string{
 		"csv": "path,label,probability,margin,entropy,novelty,rejected,top_k\n" +
-			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",0.75,0.5,0.5623351,-1.5,true,\"[[\"\"cat, \\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n",
-		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,"entropy":0.5623351,"novelty":-1.5,"rejected":true,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n",
+			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",0.75,0.5,0.5623351,-1.5,false,\"[[\"\"cat, \\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n" +
+			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",,,,-1.5,true,\"[[\"\"cat, \\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n",
+		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,"entropy":0.5623351,"novelty":-1.5,"rejected":false,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n" +
+			`{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":null,"margin":null,"entropy":null,"novelty":-1.5,"rejected":true,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n",
 	} {
 		o, err := createOutput(dir, format, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(o.write(oddRow()), finish(o)); err != nil {
+		if err := errors.Join(o.write(oddRow(false)), o.write(oddRow(true)), finish(o)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(filepath.Join(dir, "labels."+format))
@@ -93,8 +97,8 @@ func TestParquetReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2*batchRows + 1 {
-		if err := o.write(oddRow()); err != nil {
+	for i := range 2*batchRows + 1 {
+		if err := o.write(oddRow(i%2 == 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,10 +109,15 @@ func TestParquetReadsBack(t *testing.T) {
 	if err != nil || len(rows) != 2*batchRows+1 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
+	probability, margin, entropy := number(0.75), number(0.5), number(0.5623351)
 	want := parquetRow{
-		Path: "=a,\"b\"\n%E9<&.jpg", Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351, Novelty: -1.5, Rejected: true,
+		Path: "=a,\"b\"\n%E9<&.jpg", Label: "cat, \"big\"", Novelty: -1.5, Rejected: true,
 		TopK: []pair{{"cat, \"big\"", 0.75}, {"dog", 0.25}},
 	}
+	if got := rows[1]; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	want.Probability, want.Margin, want.Entropy, want.Rejected = &probability, &margin, &entropy, false
 	if got := rows[2*batchRows]; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -132,7 +141,7 @@ func TestParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range c.rows {
-			if err := o.write(oddRow()); err != nil {
+			if err := o.write(oddRow(true)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -153,7 +162,7 @@ func TestCSVCellsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(o.write(oddRow()), finish(o)); err != nil {
+	if err := errors.Join(o.write(oddRow(true)), finish(o)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "labels.csv"))
@@ -185,7 +194,7 @@ func TestWriteErrorsSurface(t *testing.T) {
 		if err := o.parts[0].file.Close(); err != nil { // as if the disk were gone
 			t.Fatal(err)
 		}
-		if err := errors.Join(o.write(oddRow()), finish(o)); err == nil {
+		if err := errors.Join(o.write(oddRow(true)), finish(o)); err == nil {
 			t.Errorf("%s: no error", format)
 		}
 		o.abort()

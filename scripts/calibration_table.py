@@ -70,8 +70,8 @@ def load(folder, k, seed):
 
 
 class Measure:
-    def __init__(self, pipeline, work, method):
-        self.pipeline, self.work, self.method = pipeline, work, method
+    def __init__(self, pipeline, work, method, wanted):
+        self.pipeline, self.work, self.method, self.wanted = pipeline, work, method, wanted
 
     def run(self, *args):
         done = subprocess.run([self.pipeline, *map(str, args)], capture_output=True, text=True, check=False)
@@ -100,18 +100,20 @@ class Measure:
         write(self.work / "test", tx, ty)
         write(self.work / "test-kept", tx[np.isin(ty, kept)], ty[np.isin(ty, kept)])
         result = {}
-        model, _ = self.train(self.work / "all", "--set", "classifier.temperature=1")
-        result["before"] = self.evaluate(model, self.work / "test")
+        if "before" in self.wanted:
+            model, _ = self.train(self.work / "all", "--set", "classifier.temperature=1")
+            result["before"] = self.evaluate(model, self.work / "test")
         model, said = self.train(self.work / "all")
         result["after"] = self.evaluate(model, self.work / "test")
-        if self.method != "vargp":
+        if "forget" in self.wanted and self.method != "vargp":
             for name in names:
                 if name not in kept:
                     self.run("forget", model, "--class", name)
             result["forget"] = self.evaluate(model, self.work / "test-kept")
-        model, _ = self.train(self.work / "base")
-        self.run("learn", model, "--features", self.work / "later")
-        result["learn"] = self.evaluate(model, self.work / "test")
+        if "learn" in self.wanted:
+            model, _ = self.train(self.work / "base")
+            self.run("learn", model, "--features", self.work / "later")
+            result["learn"] = self.evaluate(model, self.work / "test")
         found = re.search(r"expect about (\d+) %", said)
         return result, int(found[1]) / 100 if found else None
 
@@ -122,6 +124,7 @@ def main():
     parser.add_argument("--sets", nargs="+", type=pathlib.Path, required=True)
     parser.add_argument("--methods", nargs="+", default=["plda"])
     parser.add_argument("--shots", nargs="+", type=int, default=[1, 2, 4, 8, 16])
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES, help="what to measure besides after")
     parser.add_argument("--tests", type=int, default=4000, help="test rows at most, drawn with the seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=pathlib.Path)
@@ -138,7 +141,7 @@ def main():
                 train, (tx, ty) = data
                 some = np.random.default_rng(args.seed).permutation(len(ty))[: args.tests]
                 with tempfile.TemporaryDirectory() as work:
-                    result, announced = Measure(args.pipeline, pathlib.Path(work), method).stages(train, (tx[some], ty[some]))
+                    result, announced = Measure(args.pipeline, pathlib.Path(work), method, args.stages).stages(train, (tx[some], ty[some]))
                 accuracy = result["after"]["accuracy"]
                 if announced is not None:
                     gaps.append(announced - accuracy)

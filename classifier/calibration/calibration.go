@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -140,14 +139,4 @@ func confusions(wrong map[[2]string]int, of map[string]int) []Confusion {
 		return cmp.Or(cmp.Compare(b.Count*a.Of, a.Count*b.Of), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.As, b.As))
 	})
 	return out[:min(len(out), maxConfusions)]
-}
-
-// learningCurve is the exponent with which the error falls as examples are
-// added.
-const learningCurve = 0.2
-
-// carried returns the expected accuracy of a head, given that of left-out
-// examples whose classes have n examples on average.
-func carried(accuracy, n float64) float64 {
-	return 1 - (1-accuracy)*math.Pow((n-1)/n, learningCurve)
 }

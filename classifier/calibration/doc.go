@@ -15,13 +15,18 @@
 //	                 left out. The temperature is fitted to simulated second
 //	                 examples; there is no threshold and no expected accuracy.
 //
-// Leaving out. A left-out example competes with rivals that have all of their n
-// examples, while its own class has n−1. For a class mean of n examples, the
-// variance of the difference between an example and the mean is σ²(1+1/n), so
-// the temperature of left-out examples is too high by (1+1/(n−1))/(1+1/n) =
-// n²/(n²−1), and is divided by that, averaged over the examples.
-// The expected accuracy is that of left-out examples carried from n−1 to n
-// examples along a learning curve: the error falls as n^−0.2.
+// Leaving out. A left-out example x is compared with the mean μ of the m examples
+// that are left of its class; a new one will be with the mean of all n > m, and
+// is closer to it. The covariance of the difference between an example and the
+// mean of m others is (1+1/m)Σ. The head is therefore asked about
+//
+//	x' = μ + s(x−μ),  s² = (1+1/n)/(1+1/m),
+//
+// whose difference from μ has the covariance that a new example's has from the
+// mean of n; for n = 2, s² = 3/4. This serves every head, whatever its scores
+// are. Temperature and expected accuracy are those of x'. So is the novelty if x'
+// is named correctly; otherwise another class is nearest, which has all of its
+// examples, and the novelty is that of x.
 //
 // Simulated examples. x' = m + ρ(x−m) + √(1−ρ²) e, where x is the only example
 // of a class, m the mean of all examples and e a random combination of the

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -50,12 +51,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	type kind struct {
-		likelihood temperature.Likelihood
-		novelty    []float64
-		right      int
-	}
-	bySplit := make([][2]kind, cfg.Splits)
+	bySplit := make([][2]tally, cfg.Splits)
 	err = episodes.HeldOut(ctx, plan, z.X, z.Y, t.Fresh, func(split int, a episodes.Answer) {
 		k := &bySplit[split][0]
 		if a.Novel {
@@ -70,12 +66,10 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	var many, few kind
+	var many, few tally
 	for _, split := range bySplit {
-		many.likelihood.Merge(&split[0].likelihood)
-		few.likelihood.Merge(&split[1].likelihood)
-		many.right += split[0].right
-		many.novelty, few.novelty = append(many.novelty, split[0].novelty...), append(few.novelty, split[1].novelty...)
+		many.merge(split[0])
+		few.merge(split[1])
 	}
 	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare/2)
 	v := both.Minimum()
@@ -87,12 +81,20 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	return v, c, nil
 }
 
-// fold is what the left-out examples of one fold tell.
-type fold struct {
+// A tally is what some held-out examples tell.
+type tally struct {
 	likelihood temperature.Likelihood
 	novelty    []float64
 	right      int
 	wrong      map[[2]string]int
+}
+
+func (t *tally) merge(other tally) {
+	t.likelihood.Merge(&other.likelihood)
+	t.novelty, t.right = append(t.novelty, other.novelty...), t.right+other.right
+	for pair, n := range other.wrong {
+		t.wrong[pair] += n
+	}
 }
 
 // leftOut calibrates by folds over all sessions.
@@ -105,8 +107,8 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if _, slow := head.(Slow); slow {
 		parts = slowFolds
 	}
-	held, sizes := assign(t.Sessions, parts)
-	folds := make([]fold, parts)
+	held := assign(t.Sessions, parts)
+	folds := make([]tally, parts)
 	err = dense.ParallelErr(parts, func(f int) error {
 		var err error
 		if folds[f], err = t.leave(ctx, held, f); err != nil {
@@ -117,43 +119,30 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	var all fold
-	of, wrong := map[string]int{}, map[[2]string]int{}
+	all, of := tally{wrong: map[[2]string]int{}}, map[string]int{}
 	for _, f := range folds {
-		all.likelihood.Merge(&f.likelihood)
-		all.novelty, all.right = append(all.novelty, f.novelty...), all.right+f.right
-		for pair, n := range f.wrong {
-			wrong[pair] += n
-		}
+		all.merge(f)
 	}
-	var shrink, size float64
 	for s, session := range t.Sessions {
 		for i, y := range session.Y {
 			if held[s][i] >= 0 {
-				n := float64(sizes[y])
 				of[y]++
-				shrink, size = shrink+1-1/(n*n), size+n
 			}
 		}
 	}
-	n := float64(len(all.novelty))
-	v := all.likelihood.Minimum()
-	if v.Fallback == "" {
-		v.T *= shrink / n
-	}
-	return v, Calibration{
-		Source: LeftOut, Samples: len(all.novelty), Accuracy: carried(float64(all.right)/n, size/n),
-		Confusions: confusions(wrong, of), Weak: weak(wrong, of), Novelty: noveltyOf(all.novelty),
+	return all.likelihood.Minimum(), Calibration{
+		Source: LeftOut, Samples: len(all.novelty), Accuracy: float64(all.right) / float64(len(all.novelty)),
+		Confusions: confusions(all.wrong, of), Weak: weak(all.wrong, of), Novelty: noveltyOf(all.novelty),
 	}, nil
 }
 
 // leave teaches a fresh head everything but one fold, and asks it about that.
-func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err error) {
+func (t Task) leave(ctx context.Context, held [][]int, f int) (out tally, err error) {
 	head, err := t.Fresh()
 	if err != nil {
 		return out, err
 	}
-	var tests []episodes.Session
+	var tests, rests []episodes.Session
 	for s, session := range t.Sessions {
 		var kept, left []int
 		for i, at := range held[s] {
@@ -171,6 +160,7 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err err
 			return out, err
 		}
 		rest := session.Pick(kept)
+		rests = append(rests, rest)
 		if err := head.Learn(ctx, rest.X, rest.Y); err != nil {
 			return out, err
 		}
@@ -180,16 +170,49 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (out fold, err err
 	if len(test.Y) == 0 {
 		return out, nil
 	}
+	err = episodes.Answers(head, test, func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) })
+	if err != nil {
+		return out, err
+	}
+	approach(test, joined(rests))
 	err = episodes.Answers(head, test, func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
-		out.novelty = append(out.novelty, a.Novelty)
 		if best := floats.MaxIdx(a.LogProb); best == a.Own {
 			out.right++
+			out.novelty[i] = a.Novelty
 		} else {
 			out.wrong[[2]string{test.Y[i], head.Classes()[best]}]++
 		}
 	})
 	return out, err
+}
+
+// approach moves left-out examples towards the mean of what is left of their
+// classes in rest, until they are as far from it as new ones will be from the
+// mean of all (package comment).
+func approach(test, rest episodes.Session) {
+	left := map[string][]int{}
+	for _, g := range classifier.GroupByClass(rest.Y) {
+		left[g.Class] = g.Rows
+	}
+	for _, g := range classifier.GroupByClass(test.Y) {
+		own := widened(rest.Pick(left[g.Class]).X)
+		mean, m := dense.MeanRow(own), float64(own.Rows)
+		nearer := math.Sqrt((1 + 1/(m+float64(len(g.Rows)))) / (1 + 1/m))
+		for _, i := range g.Rows {
+			row := dense.Row32(test.X, i)
+			for j, v := range row {
+				row[j] = float32(mean[j] + nearer*(float64(v)-mean[j]))
+			}
+		}
+	}
+}
+
+// widened returns a copy of x, whose rows follow each other.
+func widened(x blas32.General) blas64.General {
+	out := dense.New(x.Rows, x.Cols)
+	dense.Widen(out.Data, x.Data)
+	return out
 }
 
 // joined returns the rows of all sessions, one session after another.
@@ -207,27 +230,25 @@ func joined(sessions []episodes.Session) episodes.Session {
 }
 
 // assign returns the fold that holds out each example of each session, or −1
-// for the only example of a class, and the sizes of the classes. A class of n
-// examples has at most ⌈n/folds⌉ in a fold. The folds depend on the classes and
-// on content, but not on the order of the examples.
-func assign(sessions []episodes.Session, folds int) (held [][]int, sizes map[string]int) {
+// for the only example of a class. A class of n examples has at most ⌈n/folds⌉
+// in a fold. The folds depend on the classes and on content, but not on the
+// order of the examples.
+func assign(sessions []episodes.Session, folds int) [][]int {
 	type example struct {
 		session, row int
 		hash         [sha256.Size]byte
 	}
 	byClass := map[string][]example{}
-	held = make([][]int, len(sessions))
+	held := make([][]int, len(sessions))
 	for s, session := range sessions {
 		held[s] = make([]int, len(session.Y))
 		for i, y := range session.Y {
 			byClass[y] = append(byClass[y], example{s, i, dense.Hash32(dense.Row32(session.X, i))})
 		}
 	}
-	sizes = make(map[string]int, len(byClass))
 	next := 0
 	for _, name := range slices.Sorted(maps.Keys(byClass)) {
 		examples := byClass[name]
-		sizes[name] = len(examples)
 		slices.SortStableFunc(examples, func(a, b example) int { return bytes.Compare(a.hash[:], b.hash[:]) })
 		for _, e := range examples {
 			if len(examples) == 1 {
@@ -238,7 +259,7 @@ func assign(sessions []episodes.Session, folds int) (held [][]int, sizes map[str
 			next++
 		}
 	}
-	return held, sizes
+	return held
 }
 
 // Simulated second examples.
@@ -273,17 +294,9 @@ func simulated(ctx context.Context, t Task) (*temperature.Value, Calibration, er
 // second returns simulated second examples.
 func second(s episodes.Session) episodes.Session {
 	n, d := s.X.Rows, s.X.Cols
-	centred, mean := dense.New(n, d), make([]float64, d)
-	for i := range n {
-		for j, v := range dense.Row32(s.X, i) {
-			mean[j] += float64(v) / float64(n)
-		}
-	}
-	for i := range n {
-		for j, v := range dense.Row32(s.X, i) {
-			dense.Row(centred, i)[j] = float64(v) - mean[j]
-		}
-	}
+	centred := widened(s.X)
+	mean := dense.MeanRow(centred)
+	dense.SubtractRow(centred, mean)
 	rng := random.Stream(0, "classifier/calibration/simulated", n)
 	out := episodes.Session{X: blas32.General{Rows: n * perExample, Cols: d, Stride: d, Data: make([]float32, n*perExample*d)}}
 	noise := make([]float64, d)

@@ -35,10 +35,7 @@ func (a *app) sayExpected(m *model.Model) {
 		on = fmt.Sprintf("base classes in trials on %d held-out images", c.Samples)
 	}
 	rough := ""
-	switch {
-	case m.SampleCount() < 3*len(m.Classes()):
-		rough = "; likely more, since leaving one out takes half of what is known of a class"
-	case c.Samples < fewHeldOut:
+	if c.Samples < fewHeldOut || m.SampleCount() < 3*len(m.Classes()) { // leaving one of two out takes half of what is known
 		rough = ", a rough estimate"
 	}
 	a.say("expect about %.0f %% of photos of these classes to be named correctly (from %s%s)", 100*c.Accuracy, on, rough)

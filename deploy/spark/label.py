@@ -16,10 +16,11 @@ SCHEMA = StructType(
 
 
 def row(answer):
-    """Returns an answer of label --stdin as a row of SCHEMA. JSON writes 1.0 as 1."""
+    """Returns an answer of label --stdin as a row of SCHEMA. JSON writes 1.0 as 1.
+    A rejected image has no probability, margin and entropy."""
     if "error" in answer:
         return (answer["path"], None, None, None, None, None, None, None, answer["error"])
-    numbers = [float(answer[name]) for name in ("probability", "margin", "entropy", "novelty")]
+    numbers = [None if answer[name] is None else float(answer[name]) for name in ("probability", "margin", "entropy", "novelty")]
     top_k = [(label, float(p)) for label, p in answer["top_k"]]
     return (answer["path"], answer["label"], *numbers, answer["rejected"], top_k, None)
 

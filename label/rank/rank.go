@@ -24,6 +24,7 @@ import (
 type Entry struct {
 	Path string
 	// Label is the most probable class, Given the one from the folder or list.
+	// Write leaves out the Probability of a novel image.
 	Label, Given string
 	Probability  float64
 	Score        float64
@@ -175,7 +176,10 @@ func Write(w io.Writer, entries []Entry) error {
 	out := csv.NewWriter(w)
 	err := out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group", "duplicate_of"})
 	for _, e := range entries {
-		group := ""
+		probability, group := digits(e.Probability), ""
+		if e.Novel {
+			probability = ""
+		}
 		if e.Group > 0 {
 			group = strconv.Itoa(e.Group)
 		}
@@ -183,7 +187,7 @@ func Write(w io.Writer, entries []Entry) error {
 			return err
 		}
 		err = out.Write([]string{
-			dataset.SafeCell(dataset.EscapePath(e.Path)), dataset.SafeCell(e.Label), digits(e.Probability),
+			dataset.SafeCell(dataset.EscapePath(e.Path)), dataset.SafeCell(e.Label), probability,
 			dataset.SafeCell(e.Given), digits(e.Score), strconv.FormatBool(e.Novel), group,
 			dataset.SafeCell(dataset.EscapePath(e.DuplicateOf)),
 		})

@@ -137,6 +137,9 @@ func TestRejectedCardsShowNovelty(t *testing.T) {
 	for _, p := range page.Predictions {
 		from := strings.Index(html, `data-path="`+p.Path+`"`)
 		text := html[from : from+strings.Index(html[from:], "</li>")]
+		if p.Rejected == strings.Contains(text, "margin ") {
+			t.Errorf("%s, rejected %t: %s", p.Path, p.Rejected, text)
+		}
 		text = text[strings.Index(text, "</div>"):] // after the picture
 		if p.Rejected != strings.Contains(text, "novelty "+figure(p.Novelty)) || p.Rejected == strings.Contains(text, percent(p.Probability)) {
 			t.Errorf("%s, rejected %t: %s", p.Path, p.Rejected, text)

@@ -163,7 +163,10 @@ func newCard(q Prediction, known map[string]bool, uncertain bool) card {
 		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
 		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")), Probability: percent(q.Probability), Bar: barWidth(q.Probability), Novelty: figure(q.Novelty),
 		State: correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain,
-		Details: "margin " + percent(q.Margin) + ", entropy " + figure(q.EntropyNats) + " nats, novelty " + figure(q.Novelty),
+		Details: "novelty " + figure(q.Novelty),
+	}
+	if !q.Rejected {
+		c.Details = "margin " + percent(q.Margin) + ", entropy " + figure(q.EntropyNats) + " nats, " + c.Details
 	}
 	for _, r := range q.TopK {
 		if r.Label != q.Predicted && r.Probability >= worthNaming && len(c.Runners) < 2 {
