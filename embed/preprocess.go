@@ -42,6 +42,9 @@ type Preprocess struct {
 	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
 	// model always uses the decoder that it was trained with.
 	JPEG string `mapstructure:"jpeg" json:"jpeg"`
+	// HEIFThumbnail uses the thumbnail stored in a HEIC or AVIF file where it is
+	// as large as the network's input: faster, and slightly different features.
+	HEIFThumbnail bool `mapstructure:"heif_thumbnail" json:"heif_thumbnail"`
 	// Memory is what all images that are decoded at the same time may take, such
 	// as "512MiB" or "2GiB", or MemoryAuto. An image that exceeds it by itself is
 	// refused before decoding.
@@ -136,6 +139,9 @@ func (p Preprocess) override(spec *preprocess.Spec) {
 	}
 	if !p.Orientation {
 		spec.Orientation = false
+	}
+	if p.HEIFThumbnail {
+		spec.HEIFThumbnail = true
 	}
 }
 
