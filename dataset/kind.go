@@ -14,9 +14,8 @@ import (
 // Listing.Skipped.
 const kindImage = "image"
 
-// kindByExtension maps lower-case extensions. HEIC, AVIF and JPEG XL count as
-// images although nothing here decodes them: the user gets a row that says so
-// rather than silence.
+// kindByExtension maps lower-case extensions. JPEG XL counts as an image although
+// nothing here decodes it: the user gets a row that says so rather than silence.
 func kindByExtension(ext string) string {
 	switch ext {
 	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp",

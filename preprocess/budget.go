@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/seed-90d10d51/pipeline/internal/heif"
 )
 
 // DefaultMemory is the size of a Budget on a machine with enough memory.
@@ -29,6 +31,7 @@ const leastMemory = 1 << 20
 type Budget struct {
 	bytes           int64
 	files, pictures pool
+	heif            *heif.Decoders
 }
 
 // NewBudget returns a Budget of a number of bytes, at least 1 MiB.
@@ -36,7 +39,7 @@ func NewBudget(bytes int64) (*Budget, error) {
 	if bytes < leastMemory {
 		return nil, fmt.Errorf("preprocess: a budget of %d bytes: allowed is 1MiB or more", bytes)
 	}
-	b := &Budget{bytes: bytes}
+	b := &Budget{bytes: bytes, heif: heif.NewDecoders()}
 	b.files.size = bytes / 4
 	b.pictures.size = bytes
 	for _, p := range []*pool{&b.files, &b.pictures} {

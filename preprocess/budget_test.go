@@ -72,7 +72,7 @@ func TestEstimateCoversTheDecoders(t *testing.T) {
 		files[name] = file
 	}
 	for name, file := range files {
-		p, err := planFile(file, DefaultBudget())
+		p, err := planFile(file, DefaultBudget(), 0)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -192,7 +192,7 @@ func TestOneStrip(t *testing.T) {
 func TestBudgetIsShared(t *testing.T) {
 	b, _ := NewBudget(6 << 20)
 	file := photoJPEG(t, 1000, 900)
-	p, err := planFile(file, b)
+	p, err := planFile(file, b, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestNativeFallsBackWithinTheBudget(t *testing.T) {
 		t.Fatalf("%v, scales %v", err, d.by)
 	}
 	n, _ := p.planNative(file, p.spec.Size)
-	g, err := planFile(file, p.budget)
+	g, err := planFile(file, p.budget, 0)
 	if err != nil || p.budget.pictures.garbage < n.bytes+g.bytes {
 		t.Errorf("%v: shares of %d and %d, taken %d", err, n.bytes, g.bytes, p.budget.pictures.garbage)
 	}

@@ -53,7 +53,7 @@ func decode(ctx context.Context, file []byte, b *Budget, c consumer) error {
 	if err := checkFile(file, b); err != nil {
 		return err
 	}
-	p, err := planFile(file, b)
+	p, err := planFile(file, b, c.side)
 	if err != nil {
 		return err
 	}

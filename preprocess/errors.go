@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
+
+	"github.com/seed-90d10d51/pipeline/internal/heif"
 )
 
 // Errors about an image file. Every error of Decode, Tensor and Thumbnail that
@@ -19,7 +21,7 @@ var (
 	// ErrEmpty means that the file has no bytes.
 	ErrEmpty = errors.New("empty file")
 	// ErrFormat means that the bytes are not an image, or are in an unsupported
-	// format (HEIC, AVIF, SVG, …); the message names it and says what to do.
+	// format (JPEG XL, SVG, …); the message names it and says what to do.
 	ErrFormat = errors.New("unsupported image format")
 	// ErrTooLarge means that the file or the picture exceeds the Budget.
 	ErrTooLarge = errors.New("image too large")
@@ -66,6 +68,9 @@ func isTooLarge(err error) bool {
 }
 
 func isUnsupported(err error) bool {
+	if errors.Is(err, heif.ErrUnsupported) {
+		return true
+	}
 	var j jpeg.UnsupportedError
 	var p png.UnsupportedError
 	var t tiff.UnsupportedError

@@ -13,12 +13,10 @@ func TestForeignFormatsAreNamed(t *testing.T) {
 		return "\x00\x00\x00\x20ftyp" + brand + "\x00\x00\x00\x00" + strings.Join(more, "")
 	}
 	for name, file := range map[string]string{
-		"HEIC":        box("heic", "mif1"),
-		"HEIF":        box("mif1", "abcd"),
-		"AVIF":        box("mif1", "avif"),
 		"CR3":         box("crx ", "isom"),
 		"video":       box("isom", "mp42"),
 		"JPEG XL":     "\xff\x0a\x00\x00",
+		"djxl":        "\x00\x00\x00\x0cJXL \r\n\x87\n",
 		"JPEG 2000":   "\x00\x00\x00\x0cjP  \r\n\x87\n",
 		"PSD":         "8BPS\x00\x01",
 		"SVG":         "<?xml version='1.0'?>\n<!-- x --><svg xmlns='...'>",

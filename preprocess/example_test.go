@@ -39,9 +39,9 @@ func ExamplePreprocessor() {
 	}
 	fmt.Println(side, tensor[0], tensor[side*side], tensor[2*side*side])
 
-	err = p.Tensor(context.Background(), tensor, []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"))
+	err = p.Tensor(context.Background(), tensor, []byte("\xff\x0a\x00\x00"))
 	fmt.Println(err)
 	// Output:
 	// 224 1 -1 -1
-	// read image: unsupported image format: this is HEIC; convert it to JPEG or PNG first
+	// read image: unsupported image format: this is JPEG XL; convert it to JPEG or PNG first (djxl IN.jxl OUT.png)
 }

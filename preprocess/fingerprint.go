@@ -15,7 +15,8 @@ import (
 const (
 	// fingerprintVersion is the version of the canonical text itself.
 	fingerprintVersion = 1
-	// decoderVersion covers format decisions, alpha, palettes and 16 bits.
+	// decoderVersion covers format decisions, alpha, palettes and 16 bits. A format
+	// that was refused before does not change it: no features of it are stored.
 	decoderVersion = 1
 	// chromaVersion covers chroma upsampling and YCbCr → RGB of JPEG and WebP.
 	chromaVersion = 1
@@ -24,6 +25,8 @@ const (
 	// scaledVersion covers when, and by how much, photos are decoded at reduced
 	// size.
 	scaledVersion = 2
+	// heifThumbnailVersion covers which stored thumbnail is taken.
+	heifThumbnailVersion = 1
 	// xImageVersion is the golang.org/x/image that go.mod pins (BMP, TIFF,
 	// WebP); a test compares the two.
 	xImageVersion = "v0.47.0"
@@ -54,6 +57,9 @@ func (s Spec) canonical(goVersion string) string {
 	b.WriteString(s.settings())
 	if s.JPEG != "" {
 		fmt.Fprintf(&b, "jpeg %q scaled %d\n", s.JPEG, scaledVersion)
+	}
+	if s.HEIFThumbnail {
+		fmt.Fprintf(&b, "heif thumbnail %d\n", heifThumbnailVersion)
 	}
 	return b.String()
 }

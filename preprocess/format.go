@@ -18,6 +18,8 @@ const (
 	formatBMP     format = "BMP"
 	formatTIFF    format = "TIFF"
 	formatWebP    format = "WebP"
+	formatHEIC    format = "HEIC" // and HEIF files that do not say which codec
+	formatAVIF    format = "AVIF"
 )
 
 // A signature is a prefix that identifies a format; '?' stands for any byte.
@@ -69,20 +71,32 @@ func identify(file []byte) (format, error) {
 	if f, ok := match(file, readable()); ok {
 		return f, nil
 	}
-	if f, ok := matchForeign(file); ok {
-		return formatUnknown, fmt.Errorf("read image: %w: this is %s; convert it to JPEG or PNG first", ErrFormat, f)
+	f, ok := mediaBrand(file)
+	if ok && (f == formatHEIC || f == formatAVIF) {
+		return f, nil
+	}
+	if !ok {
+		f, ok = matchForeign(file)
+	}
+	if ok {
+		return formatUnknown, fmt.Errorf("read image: %w: this is %s; convert it to JPEG or PNG first%s", ErrFormat, f, advice(f))
 	}
 	if len(bytes.Trim(file, "\x00")) == 0 {
 		return formatUnknown, fmt.Errorf("read image: %w: all %d bytes are zero; copy the file again from its source", ErrCorrupt, len(file))
 	}
-	return formatUnknown, fmt.Errorf("read image: %w: the content is not JPEG, PNG, GIF, BMP, TIFF or WebP", ErrFormat)
+	return formatUnknown, fmt.Errorf("read image: %w: the content is not JPEG, PNG, GIF, BMP, TIFF, WebP, HEIC or AVIF", ErrFormat)
+}
+
+// advice names a program that converts a format.
+func advice(f format) string {
+	if f == "JPEG XL" {
+		return " (djxl IN.jxl OUT.png)"
+	}
+	return ""
 }
 
 func matchForeign(file []byte) (format, bool) {
 	if f, ok := match(file, foreign()); ok {
-		return f, true
-	}
-	if f, ok := mediaBrand(file); ok {
 		return f, true
 	}
 	return markup(file)
@@ -127,13 +141,11 @@ func brandName(brands []string) format {
 	}
 	switch {
 	case has("avif", "avis"):
-		return "AVIF"
-	case has("heic", "heix", "heim", "heis", "hevc", "hevx"):
-		return "HEIC"
+		return formatAVIF
 	case brands[0] == "crx ":
 		return "Canon raw (CR3)"
-	case has("mif1", "msf1"):
-		return "HEIF"
+	case has("heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"):
+		return formatHEIC
 	}
 	return "a video (MP4 or MOV)"
 }

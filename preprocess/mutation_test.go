@@ -37,7 +37,7 @@ func TestMutatedImages(t *testing.T) {
 		both = append(both, p)
 	}
 	var files [][]byte
-	for _, seeds := range []map[string][]byte{seedImages(t), bombs()} {
+	for _, seeds := range []map[string][]byte{seedImages(t), bombs(), heifImages(t)} {
 		for _, file := range seeds {
 			files = append(files, file)
 		}

@@ -30,24 +30,30 @@ type plan struct {
 // readers, rows of usual length.
 const fixedBytes = 256 << 10
 
-// planFile reads a file's header.
-func planFile(file []byte, b *Budget) (p plan, err error) {
+// planFile reads a file's header. If side is not 0, a stored thumbnail will do
+// whose shorter side is at least that.
+func planFile(file []byte, b *Budget, side int) (p plan, err error) {
 	f := formatUnknown
 	defer guard(&f, &err)
 	if f, err = identify(file); err != nil {
 		return p, err
 	}
-	if p, err = planFormat(f, file, b); err != nil {
+	if p, err = planFormat(f, file, b, side); err != nil {
 		return p, decodeError(f, err)
 	}
-	p.format = f
+	if p.format == "" {
+		p.format = f
+	}
 	p.bytes += fixedBytes
 	return p, nil
 }
 
-func planFormat(f format, file []byte, b *Budget) (p plan, err error) {
-	if f == formatWebP {
+func planFormat(f format, file []byte, b *Budget, side int) (p plan, err error) {
+	switch f {
+	case formatWebP:
 		return planWebP(file, b)
+	case formatHEIC, formatAVIF:
+		return planHEIF(file, b, side)
 	}
 	header, planIt := codec(f)
 	c, err := header(bytes.NewReader(file))

@@ -75,6 +75,7 @@ func (p *Preprocessor) Tensor(ctx context.Context, dst []float32, file []byte) e
 
 // A consumer uses a decoded picture.
 type consumer struct {
+	side  int                // if not 0: a stored thumbnail will do whose shorter side is at least this
 	bytes func(p plan) int64 // what use allocates
 	use   func(r raster, f format)
 }
@@ -106,9 +107,13 @@ func (p *Preprocessor) decode(ctx context.Context, file []byte, size int, c cons
 // uses the picture, as planned. Only a rotation needs the full picture: Pillow's two passes
 // do not commute with it to the last bit.
 func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64, use func(r raster, n plan, orientation int, s *resampler)) consumer {
-	o, need := 1, int64(0)
+	o, need, side := 1, int64(0), 0
+	if p.spec.HEIFThumbnail {
+		side = p.spec.Size
+	}
 	var planned plan
 	return consumer{
+		side: side,
 		bytes: func(n plan) int64 {
 			planned = n
 			w, h := n.size()

@@ -74,7 +74,7 @@ func TestClip8(t *testing.T) {
 
 func TestPartialRowsEqualWholeRows(t *testing.T) {
 	for name, file := range seedImages(t) {
-		p, err := planFile(file, DefaultBudget())
+		p, err := planFile(file, DefaultBudget(), 0)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

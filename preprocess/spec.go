@@ -53,6 +53,9 @@ type Spec struct {
 	// JPEG is "" for Go's decoder, or TurboJPEG of a native one, which decodes
 	// large photos at reduced size.
 	JPEG string `json:"jpeg,omitempty"`
+	// HEIFThumbnail decodes, instead of a HEIC or AVIF picture, the smallest
+	// thumbnail that is stored with it and has a shorter side of at least Size.
+	HEIFThumbnail bool `json:"heif_thumbnail,omitempty"`
 }
 
 func presets() map[string]Spec {

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/heif"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
@@ -42,6 +43,7 @@ func (a *app) doctor() error {
 		{"cache folder", a.checkCache},
 		{"matrix products", a.checkProducts},
 		{"JPEG decoder", a.checkJPEG},
+		{"HEIC decoder", a.checkHEIC},
 		{"memory for images", a.checkMemory},
 	} {
 		text, err := check.run()
@@ -139,6 +141,19 @@ func (a *app) checkJPEG() (string, error) {
 		return "", err
 	}
 	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy, nil
+}
+
+// checkHEIC reports the decoder of HEIC; AVIF is always decoded by what is built
+// in. libde265 is optional, and only faster.
+func (a *app) checkHEIC() (string, error) {
+	l, err := heif.Find()
+	switch {
+	case err == nil:
+		return fmt.Sprintf("libde265 %s (%s); AVIF: libavif, built in", l.Version(), l.Path()), nil
+	case os.Getenv(heif.EnvLibrary) != "":
+		return "", err
+	}
+	return "built in (WebAssembly), with the same pixels; libde265 is several times faster: " + heif.Remedy, nil
 }
 
 // checkMemory reports the budget for decoding images.
