@@ -149,6 +149,66 @@ func TestLeaveOneOutIsARefit(t *testing.T) {
 	}
 }
 
+// TestGradientAroundAMean: the gradient is that of central differences.
+func TestGradientAroundAMean(t *testing.T) {
+	const n, h = 5, 1e-5
+	s := newSparse(t, inputs(n, 2, 3), inputs(3, 2, 4), labels(n, 4))
+	m := []float64{1, -2, 0.5, 0, 3}
+	fit, err := s.batch.Around(m)
+	if err == nil {
+		_, err = s.vi.Fit(context.Background(), fit, 2, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	gradient := func() (float64, BoundGradient) {
+		t.Helper()
+		if err := s.vi.Move(s.kmm); err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.vi.Batch(s.knm, s.knn, s.yes)
+		if err == nil {
+			b, err = b.Around(m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, g, err := s.vi.Gradient(b, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain, err := s.vi.Bound(b, 1); err != nil || math.Abs(plain-bound) > 1e-12 {
+			t.Fatalf("bound %g, %g with the gradient, %v", plain, bound, err)
+		}
+		return bound, g
+	}
+	_, g := gradient()
+	check := func(what string, got float64, values ...*float64) {
+		t.Helper()
+		var sides [2]float64
+		for k, step := range []float64{h, -h} {
+			for _, v := range values {
+				*v += step
+			}
+			sides[k], _ = gradient()
+			for _, v := range values {
+				*v -= step
+			}
+		}
+		if want := (sides[0] - sides[1]) / (2 * h); math.Abs(got-want) > 1e-5*max(1, math.Abs(want)) {
+			t.Errorf("%s: %.9g, want %.9g", what, got, want)
+		}
+	}
+	for i := range n {
+		check(fmt.Sprintf("k(x%d, x%d)", i, i), g.Knn[i], &s.knn[i])
+		for j := range 3 {
+			check(fmt.Sprintf("k(x%d, z%d)", i, j), dense.Row(g.Knm, i)[j], &dense.Row(s.knm, i)[j])
+		}
+	}
+	check("k(z0, z1)", 2*dense.Row(g.Kmm, 0)[1], &dense.Row(s.kmm, 0)[1], &dense.Row(s.kmm, 1)[0])
+	check("k(z2, z2)", dense.Row(g.Kmm, 2)[2], &dense.Row(s.kmm, 2)[2])
+}
+
 // TestMeanIsChecked refuses means of the wrong number and such that are not finite.
 func TestMeanIsChecked(t *testing.T) {
 	x := inputs(2, 2, 1)

@@ -184,7 +184,7 @@ type Batch struct {
 
 // Around returns the batch under f ~ GP(m, k), given m at its examples (n), which it
 // retains and which must not change. q and predictions are then those of f − m: the
-// caller adds m at new inputs (Latent.Shift). Gradient is for m = 0 only.
+// caller adds m at new inputs (Latent.Shift).
 func (b *Batch) Around(mean []float64) (*Batch, error) {
 	next := *b
 	next.prior = mean

@@ -3,13 +3,10 @@ package gptree
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/calibration"
@@ -17,7 +14,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
-	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -224,51 +220,6 @@ func (m *mean) ask(x blas32.General) (logProb blas64.General, novelty []float64,
 	return logProb, novelty, m.head.Score(logProb, novelty, x)
 }
 
-// A verdict compares the residual with the mean alone on left-out examples.
-type verdict struct {
-	gain []float64 // nats by example, summed over its path
-	left []bool
-}
-
-func newVerdict(left []bool) verdict { return verdict{make([]float64, len(left)), left} }
-
-// add adds a node: with is log p(y_i | the other examples) of its examples with the
-// residual, mean their m_v, yes their sides and rows their numbers, −1 for one that
-// does not count.
-func (v verdict) add(rows []int, with, mean []float64, yes []bool) {
-	for i, r := range rows {
-		if r < 0 || !v.left[r] {
-			continue
-		}
-		alone := -softplus(-mean[i])
-		if !yes[i] {
-			alone = -softplus(mean[i])
-		}
-		v.gain[r] += with[i] - alone
-	}
-}
-
-// pays reports whether the residual raises the mean log-probability of left-out
-// examples by more than its standard error.
-func (v verdict) pays() bool {
-	var gains []float64
-	for i, left := range v.left {
-		if left {
-			gains = append(gains, v.gain[i])
-		}
-	}
-	n := float64(len(gains))
-	if n < 2 {
-		return false
-	}
-	total := floats.Sum(gains)
-	var squares float64
-	for _, g := range gains {
-		squares += (g - total/n) * (g - total/n)
-	}
-	return total > math.Sqrt(squares*n/(n-1))
-}
-
 // at returns m_v at the points of a model: inducing inputs as the head sees them, and
 // examples left out.
 func (s seen) at(m *model, rows exemplars.Rows) (nodeMeans, error) {
@@ -313,128 +264,4 @@ func (s seen) rowsOf(m *model) []int {
 		}
 	}
 	return out
-}
-
-// judge leaves the parts that were not fitted by VI to the mean where the residual
-// does not pay.
-func (m *model) judge(s seen) error {
-	ids, rows := m.splitIDs(), s.rowsOf(m)
-	for part := range m.parts {
-		v := newVerdict(s.left)
-		var judged []int
-		for split, n := range m.nodes {
-			g, ok := n.latent.(*gp.Gibbs)
-			if !ok || ids[split].part != part {
-				continue
-			}
-			with, err := g.LeaveOneOut()
-			if err != nil {
-				return err
-			}
-			judged = append(judged, split)
-			v.add(rows[n.lo:n.hi], with, n.mean, g.Yes())
-		}
-		if len(judged) > 0 && !v.pays() {
-			for _, split := range judged {
-				m.nodes[split].latent, m.nodes[split].mean = nil, nil
-			}
-		}
-	}
-	return nil
-}
-
-// residual reports whether a part has Gaussian processes besides the mean.
-func (m *model) residual(part int) bool {
-	ids := m.splitIDs()
-	return slices.ContainsFunc(dense.Range(0, len(ids)), func(s int) bool { return !ids[s].root && ids[s].part == part && m.nodes[s].latent != nil })
-}
-
-// Residual returns how many of the splits have a Gaussian process besides the mean,
-// and how many there are. At the roots over sessions there is none.
-func (h *GPTree) Residual() (with, splits int) {
-	if h.model == nil {
-		return 0, 0
-	}
-	for _, n := range h.model.nodes {
-		if n.latent != nil {
-			with++
-		}
-	}
-	return with, len(h.model.nodes)
-}
-
-// meanPrefix precedes the names of the head's tensors.
-const meanPrefix = "mean."
-
-// save adds the head to the state of a tree.
-func (m *mean) save(set *settings, tensors map[string]classifier.Tensor) error {
-	saver, ok := m.head.(classifier.Saver)
-	if !ok {
-		return fmt.Errorf("the head of the mean cannot be saved")
-	}
-	s, err := saver.Save()
-	set.Mean, set.Temperature = s.Settings, m.temperature
-	for name, t := range s.Tensors {
-		tensors[meanPrefix+name] = t
-	}
-	return err
-}
-
-// loadMean restores the mean, and the head that has learned only the sessions fitted
-// by VI.
-func (h *GPTree) loadMean(s classifier.State, set settings) (*mean, error) {
-	if h.cfg.Mean == MeanZero {
-		return nil, nil
-	}
-	own := classifier.State{Settings: set.Mean, Tensors: make(map[string]classifier.Tensor)}
-	for name, t := range s.Tensors {
-		if name, ok := strings.CutPrefix(name, meanPrefix); ok {
-			own.Tensors[name] = t
-		}
-	}
-	head, err := h.cfg.Mean.method().Load(own)
-	if err != nil {
-		return nil, err
-	}
-	if head.Dim() != set.Dim || !slices.Equal(slices.Sorted(slices.Values(head.Classes())), slices.Sorted(slices.Values(set.Classes))) {
-		return nil, fmt.Errorf("the mean has %d classes of dimension %d, the tree %d of %d", len(head.Classes()), head.Dim(), len(set.Classes), set.Dim)
-	}
-	if !(set.Temperature > 0 && set.Temperature < math.MaxFloat32) {
-		return nil, fmt.Errorf("temperature %g", set.Temperature)
-	}
-	h.temperature = set.Temperature
-	if len(h.fitted) > 0 {
-		if h.base, err = h.withoutStored(head); err != nil {
-			return nil, err
-		}
-	}
-	return &mean{head, h.temperature}, nil
-}
-
-// withoutStored returns the head without the classes whose examples are stored: it
-// learns them again whenever they change.
-func (h *GPTree) withoutStored(head classifier.Learner) (classifier.Learner, error) {
-	var base classifier.Learner
-	for c, name := range h.all.Classes {
-		if h.isVariational(c) {
-			continue
-		}
-		if base == nil {
-			var err error
-			if base, err = h.cfg.Mean.copyOf(head, h.mul); err != nil {
-				return nil, err
-			}
-		}
-		f, ok := base.(classifier.Forgetter)
-		if !ok {
-			return nil, fmt.Errorf("the head of the mean cannot forget")
-		}
-		if err := f.Forget(name); err != nil {
-			return nil, err
-		}
-	}
-	if base == nil {
-		return head, nil
-	}
-	return base, nil
 }

@@ -218,73 +218,79 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 	return b, nil
 }
 
+// samples are what Gibbs nodes still to be restored were saved with.
+type samples struct {
+	chains       int
+	omega, means []float64
+}
+
+// node restores a node.
+func (s *samples) node(prior gp.Prior, left []bool, _ []string) (*gp.Gibbs, error) {
+	n := prior.Len()
+	if len(s.omega)/n < s.chains {
+		return nil, fmt.Errorf("tensor omega: too few values")
+	}
+	chains := make([][]float64, s.chains)
+	for c := range chains {
+		chains[c], s.omega = s.omega[:n:n], s.omega[n:]
+	}
+	return gp.NewGibbs(prior, left, chains)
+}
+
+// mean returns m_v at the points of the next node.
+func (s *samples) mean(_, lo, hi int) ([]float64, error) {
+	n := hi - lo
+	if len(s.means) < n {
+		return nil, fmt.Errorf("tensor means: too few values")
+	}
+	own := s.means[:n:n]
+	s.means = s.means[n:]
+	return own, nil
+}
+
 // loadModel restores the trees, and the Gibbs nodes from their ω.
 func (h *GPTree) loadModel(s classifier.State, set settings, mu *mean) error {
-	saved := set.Trees
-	omega, err := s.Float64("omega", len(s.Tensors["omega"].F64))
-	if err != nil {
+	cfg := h.effective()
+	left := samples{chains: cfg.Chains}
+	var err error
+	if left.omega, err = s.Float64("omega", len(s.Tensors["omega"].F64)); err != nil {
 		return err
 	}
-	var means []float64
 	if mu != nil {
-		if means, err = s.Float64("means", len(s.Tensors["means"].F64)); err != nil {
+		if left.means, err = s.Float64("means", len(s.Tensors["means"].F64)); err != nil {
 			return err
 		}
-		if len(set.MeanOnly) != len(saved) {
-			return fmt.Errorf("mean_only: %d values for %d trees", len(set.MeanOnly), len(saved))
+		if len(set.MeanOnly) != len(set.Trees) {
+			return fmt.Errorf("mean_only: %d values for %d trees", len(set.MeanOnly), len(set.Trees))
 		}
 	}
-	cfg := h.effective()
-	from := func(prior gp.Prior, left []bool, _ []string) (*gp.Gibbs, error) {
-		n := prior.Len()
-		if len(omega)/n < cfg.Chains {
-			return nil, fmt.Errorf("tensor omega: too few values")
-		}
-		chains := make([][]float64, cfg.Chains)
-		for c := range chains {
-			chains[c], omega = omega[:n:n], omega[n:]
-		}
-		return gp.NewGibbs(prior, left, chains)
-	}
-	trees := func(p subtree) (*Tree, error) {
-		if len(saved) == 0 || saved[0] == nil || saved[0].Classes() != len(p.classes) {
-			return nil, fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model again", len(p.classes))
-		}
-		t := saved[0]
-		saved = saved[1:]
-		return t, nil
-	}
-	src := sources{trees: trees, nodes: from}
-	src.off = func(part int) bool {
-		tree := 0
-		for _, p := range cfg.parts(h.all, h.fitted)[:part] {
-			if p.fitted == nil {
-				tree++
+	saved := set.Trees
+	from := sources{
+		trees: func(p subtree) (*Tree, error) {
+			if len(saved) == 0 || saved[0] == nil || saved[0].Classes() != len(p.classes) {
+				return nil, fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model again", len(p.classes))
 			}
-		}
-		return set.MeanOnly[tree]
-	}
-	src.means = func(*model, exemplars.Rows) (nodeMeans, error) {
-		return func(_, lo, hi int) ([]float64, error) {
-			if len(means) < hi-lo {
-				return nil, fmt.Errorf("tensor means: too few values")
+			t := saved[0]
+			saved = saved[1:]
+			return t, nil
+		},
+		nodes: left.node,
+		means: func(*model, exemplars.Rows) (nodeMeans, error) { return left.mean, nil },
+		off: func(part int) bool {
+			tree := 0 // of the parts that were not fitted by VI
+			for _, p := range cfg.parts(h.all, h.fitted)[:part] {
+				if p.fitted == nil {
+					tree++
+				}
 			}
-			own := means[: hi-lo : hi-lo]
-			means = means[hi-lo:]
-			return own, nil
-		}, nil
+			return set.MeanOnly[tree]
+		},
 	}
-	if h.model, err = assembleModel(cfg, h.all, h.fitted, mu, nil, src); err != nil {
+	if h.model, err = assembleModel(cfg, h.all, h.fitted, mu, nil, from); err != nil {
 		return err
 	}
-	if len(saved) > 0 {
-		return fmt.Errorf("%d trees too many", len(saved))
-	}
-	if len(omega) > 0 {
-		return fmt.Errorf("tensor omega: %d values too many", len(omega))
-	}
-	if len(means) > 0 {
-		return fmt.Errorf("tensor means: %d values too many", len(means))
+	if len(saved) > 0 || len(left.omega) > 0 || len(left.means) > 0 {
+		return fmt.Errorf("%d trees, %d values of tensor omega and %d of means too many", len(saved), len(left.omega), len(left.means))
 	}
 	return nil
 }
