@@ -9,6 +9,7 @@
 //	y        yes                n        whether an example goes to the left
 //	κ        kappa              n        y − ½
 //	K, Φ     Prior              n×n, n×r prior covariance, or features with K = ΦΦᵀ
+//	m        Around             n        prior mean, 0 in the paper
 //	ω        Gibbs.Omega        n        PG(1, f), one set per chain (eq. 4)
 //	B        –                  n×n      I + Ω^½KΩ^½, eigenvalues ≥ 1
 //	k*, k**  rows, prior        q×n, q   cross-covariances and prior variances
@@ -17,6 +18,13 @@
 //	m̃, S̃     VI.Inducing        m, m×m   q(f̄) at the inducing inputs
 //	c, λ     –                  n        tilt of q(ω) and its mean tanh(c/2)/(2c)
 //	η, H     VI.eta, precision  m, m×m   natural parameters, whitened (below)
+//
+// # Prior mean
+//
+// With f ~ GP(m, k) everything below holds for g = f − m if κ − Ωm (VI: κ − Λm) takes
+// the place of κ and ω | f and c² = E f² are those of f = m + g. LeaveOneOut removes
+// the factor of each example from the posterior at that example, which for Gaussian
+// factors is exact.
 //
 // # Gibbs
 //

@@ -92,9 +92,8 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	}
 	g := &Gibbs{prior: prior, yes: yes, omega: omega, given: make([]conditional, len(omega))}
 	kappa := halves(yes)
-	known := prior.timesKappa(kappa)
 	err := dense.ParallelErr(len(omega), func(c int) (err error) {
-		if g.given[c], err = condition(prior, kappa, known, omega[c]); err != nil {
+		if g.given[c], err = condition(prior, kappa, omega[c]); err != nil {
 			return fmt.Errorf("gp: gibbs: chain %d: %w", c, err)
 		}
 		return nil
@@ -129,8 +128,8 @@ func halves(yes []bool) []float64 {
 	return kappa
 }
 
-// condition returns the posterior given ω; known is Kκ (Φᵀκ).
-func condition(p Prior, kappa, known, omega []float64) (conditional, error) {
+// condition returns the posterior of f − m given ω.
+func condition(p Prior, kappa, omega []float64) (conditional, error) {
 	half, err := roots(omega, len(kappa))
 	if err != nil {
 		return conditional{}, err
@@ -139,14 +138,15 @@ func condition(p Prior, kappa, known, omega []float64) (conditional, error) {
 	if err := p.factor(a, half); err != nil {
 		return conditional{}, err
 	}
-	w := slices.Clone(known)
-	if p.weights { // A⁻¹Φᵀκ
+	t := p.target(kappa, omega)
+	w := p.timesKappa(t)
+	if p.weights { // A⁻¹Φᵀt
 		solve(a, w)
 	} else {
-		scale(w, half) // κ − Ω^½B⁻¹Ω^½Kκ = Ω^½B⁻¹Ω^−½κ without 0/0
+		scale(w, half) // t − Ω^½B⁻¹Ω^½Kt = Ω^½B⁻¹Ω^−½t without 0/0
 		solve(a, w)
 		for i := range w {
-			w[i] = kappa[i] - half[i]*w[i]
+			w[i] = t[i] - half[i]*w[i]
 		}
 	}
 	return conditional{w, sync.OnceValues(func() (blas64.General, error) {
@@ -183,10 +183,13 @@ func scale(v, by []float64) {
 	}
 }
 
+// Yes returns y of the examples. The caller must not change it.
+func (g *Gibbs) Yes() []bool { return g.yes }
+
 // Omega returns ω, n values per chain. The caller must not change it.
 func (g *Gibbs) Omega() [][]float64 { return g.omega }
 
-// Latent returns the moments of f (eq. 12) at q inputs: rows holds their
+// Latent returns the moments of f − m (eq. 12) at q inputs: rows holds their
 // covariances with the examples (q×n) and prior their prior variances (q); in
 // weight space rows holds their features (q×r) and prior is nil.
 func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
@@ -224,12 +227,15 @@ func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) er
 type sampler struct {
 	prior Prior
 	kappa []float64
-	known []float64      // Kκ, or Φᵀκ
+	known []float64      // Kκ, or Φᵀκ, if m = 0
 	root  blas64.General // R, RᵀR = K, in function space
 }
 
 func newSampler(p Prior, kappa []float64) *sampler {
-	s := &sampler{prior: p, kappa: kappa, known: p.timesKappa(kappa)}
+	s := &sampler{prior: p, kappa: kappa}
+	if p.mean == nil {
+		s.known = p.timesKappa(kappa)
+	}
 	if !p.weights {
 		s.root = p.root()
 	}
@@ -246,6 +252,7 @@ func (s *sampler) run(steps int, rng *rand.Rand) ([]float64, error) {
 				return nil, err
 			}
 		}
+		s.prior.addMean(f)
 		drawOmega(omega, f, rng)
 	}
 	return omega, nil
@@ -258,7 +265,7 @@ func drawOmega(omega, f []float64, rng *rand.Rand) {
 	}
 }
 
-// draw overwrites f with a draw from p(f | ω, y). It also overwrites system.
+// draw overwrites f with a draw from p(f − m | ω, y). It also overwrites system.
 func (s *sampler) draw(f, omega []float64, system blas64.General, rng *rand.Rand) error {
 	half, err := roots(omega, len(f))
 	if err != nil {
@@ -267,17 +274,21 @@ func (s *sampler) draw(f, omega []float64, system blas64.General, rng *rand.Rand
 	if err := s.prior.factor(system, half); err != nil {
 		return err
 	}
+	known := s.known
+	if known == nil {
+		known = s.prior.timesKappa(s.prior.target(s.kappa, omega))
+	}
 	if s.prior.weights {
-		s.weightDraw(f, linalg.LowerTriangle(system), rng)
+		s.weightDraw(f, known, linalg.LowerTriangle(system), rng)
 	} else {
-		s.matheronDraw(f, half, system, rng)
+		s.matheronDraw(f, known, half, system, rng)
 	}
 	return nil
 }
 
 // weightDraw draws w = L⁻ᵀ(L⁻¹Φᵀκ + z), z ~ N(0, I), and f = Φw.
-func (s *sampler) weightDraw(f []float64, l blas64.Triangular, rng *rand.Rand) {
-	w, z := slices.Clone(s.known), make([]float64, len(s.known))
+func (s *sampler) weightDraw(f, known []float64, l blas64.Triangular, rng *rand.Rand) {
+	w, z := slices.Clone(known), make([]float64, len(known))
 	normals(rng, z)
 	blas64.Trsv(blas.NoTrans, l, dense.Vector(w))
 	blas64.Axpy(1, dense.Vector(z), dense.Vector(w))
@@ -286,11 +297,11 @@ func (s *sampler) weightDraw(f []float64, l blas64.Triangular, rng *rand.Rand) {
 }
 
 // matheronDraw draws f = g − KΩ^½B⁻¹(Ω^½g + ε) with g = f₀ + Kκ.
-func (s *sampler) matheronDraw(f, half []float64, l blas64.General, rng *rand.Rand) {
+func (s *sampler) matheronDraw(f, known, half []float64, l blas64.General, rng *rand.Rand) {
 	z, v := make([]float64, s.root.Rows), make([]float64, len(f))
 	normals(rng, z)
 	normals(rng, v)
-	copy(f, s.known)
+	copy(f, known)
 	if len(z) > 0 {
 		blas64.Gemv(blas.Trans, 1, s.root, dense.Vector(z), 1, dense.Vector(f))
 	}

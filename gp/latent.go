@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -49,6 +50,13 @@ func (l Latent) LogProbs(yes, no []float64, by Prediction) {
 			}
 		}
 		yes[i], no[i] = logMean(each[:chains]), logMean(each[chains:])
+	}
+}
+
+// Shift adds m (q) to the mean of f in every chain.
+func (l Latent) Shift(m []float64) {
+	for i, v := range m {
+		floats.AddConst(v, dense.Row(l.Mean, i))
 	}
 }
 

@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,7 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Prior is f ~ N(0, K) at n inputs, given as a kernel matrix or as features.
+// A Prior is f ~ N(m, K) at n inputs, given as a kernel matrix or as features; m is
+// 0 unless Around sets it.
 // It is immutable and safe for concurrent use.
 type Prior struct {
 	// k is K (n×n) in function space.
@@ -19,7 +21,26 @@ type Prior struct {
 	// phi is Φ (n×r) in weight space, where f = Φw and w ~ N(0, I).
 	phi     blas64.General
 	weights bool
+	mean    []float64 // m, nil for 0
 	backend linalg.Backend
+}
+
+// Around returns a copy of the prior with the mean m (n), which it retains and which
+// must not change. Predictions are those of f − m: the caller adds m at the new
+// inputs (Latent.Shift).
+func (p Prior) Around(mean []float64) (Prior, error) {
+	p.mean = mean
+	return p, checkMean(mean, p.Len())
+}
+
+func checkMean(mean []float64, n int) error {
+	if len(mean) != n {
+		return fmt.Errorf("gp: prior: %d means of %d inputs", len(mean), n)
+	}
+	if i := slices.IndexFunc(mean, func(m float64) bool { return m-m != 0 }); i >= 0 {
+		return fmt.Errorf("gp: prior: the mean of input %d is %g", i, mean[i])
+	}
+	return nil
 }
 
 // On returns a copy of the prior whose fits and predictions use m instead of
@@ -94,6 +115,25 @@ func (p Prior) root() blas64.General {
 		return r
 	}
 	return dense.Transposed(l)
+}
+
+// target returns κ − Ωm, the natural mean that an example gives to f − m.
+func (p Prior) target(kappa, omega []float64) []float64 {
+	if p.mean == nil {
+		return kappa
+	}
+	t := slices.Clone(kappa)
+	for i, w := range omega {
+		t[i] -= w * p.mean[i]
+	}
+	return t
+}
+
+// addMean adds m to f.
+func (p Prior) addMean(f []float64) {
+	for i, m := range p.mean {
+		f[i] += m
+	}
 }
 
 // timesKappa returns Kκ, or Φᵀκ in weight space.

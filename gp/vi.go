@@ -179,6 +179,16 @@ type Batch struct {
 	a     blas64.General // K_nm·L⁻ᵀ (n×m)
 	rest  []float64      // Q_ii
 	kappa []float64
+	prior []float64 // m, nil for 0
+}
+
+// Around returns the batch under f ~ GP(m, k), given m at its examples (n), which it
+// retains and which must not change. q and predictions are then those of f − m: the
+// caller adds m at new inputs (Latent.Shift).
+func (b *Batch) Around(mean []float64) (*Batch, error) {
+	next := *b
+	next.prior = mean
+	return &next, checkMean(mean, len(b.kappa))
 }
 
 // Batch prepares examples from their covariances with the inducing inputs knm
@@ -210,6 +220,9 @@ func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
 		return nil, nil, err
 	}
 	c = l.Var.Data
+	for i, m := range b.prior {
+		l.Mean.Data[i] += m
+	}
 	for i, m := range l.Mean.Data {
 		c[i] = math.Sqrt(c[i] + m*m)
 	}
@@ -283,7 +296,7 @@ func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
 		return fmt.Errorf("gp: vi: %w", err)
 	}
 	h := make([]float64, v.Len())
-	blas64.Gemv(blas.Trans, rate*scale, b.a, dense.Vector(b.kappa), 0, dense.Vector(h))
+	blas64.Gemv(blas.Trans, rate*scale, b.a, dense.Vector(b.target(c)), 0, dense.Vector(h))
 	for i := range h {
 		h[i] += (1 - rate) * v.eta[i]
 		old, fresh := dense.Row(v.precision, i), dense.Row(p, i)
@@ -293,6 +306,18 @@ func (v *VI) step(b *Batch, c []float64, scale, rate float64) error {
 		fresh[i] += rate
 	}
 	return v.set(h, p)
+}
+
+// target returns κ − Λm, the natural mean that an example gives to f − m.
+func (b *Batch) target(c []float64) []float64 {
+	if b.prior == nil {
+		return b.kappa
+	}
+	t := slices.Clone(b.kappa)
+	for i, m := range b.prior {
+		t[i] -= polyagamma.Mean(1, c[i]) * m
+	}
+	return t
 }
 
 const (
@@ -330,7 +355,7 @@ func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
 	return sum, nil
 }
 
-// Latent returns the moments of f (the corrected eq. 14) at q inputs from
+// Latent returns the moments of f − m (the corrected eq. 14) at q inputs from
 // their covariances with the inducing inputs (q×m) and prior variances (q).
 func (v *VI) Latent(rows blas64.General, prior []float64) (Latent, error) {
 	l, err := newLatent(rows, slices.Clone(prior), v.Len(), 1)

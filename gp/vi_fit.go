@@ -57,6 +57,9 @@ func (b *Batch) every(stride int) *Batch {
 	out := &Batch{}
 	for i := 0; i < len(b.kappa); i += stride {
 		rows, out.rest, out.kappa = append(rows, i), append(out.rest, b.rest[i]), append(out.kappa, b.kappa[i])
+		if b.prior != nil {
+			out.prior = append(out.prior, b.prior[i])
+		}
 	}
 	out.a = dense.Gather(b.a, rows)
 	return out

@@ -18,8 +18,9 @@ type BoundGradient struct {
 	Knn      []float64
 }
 
-// Gradient returns the bound, as Bound does, and its gradient with h and P held
-// fixed, so that the divergence does not depend on the kernel. With Ā = ∂bound/∂A,
+// Gradient returns the bound, as Bound does, and its gradient with h, P
+// and m held fixed, so that the divergence does not depend on the kernel. With Ā =
+// ∂bound/∂A and μ = E f,
 //
 //	Āᵢ = n/|B|·[(κᵢ − λᵢμᵢ)·Eu + λᵢ(aᵢ − S aᵢ)],   ∂bound/∂K_ii = −n/|B|·λᵢ/2
 //	∂bound/∂K_nm = ĀL⁻¹
@@ -42,6 +43,9 @@ func (v *VI) Gradient(b *Batch, scale float64) (float64, BoundGradient, error) {
 	for i := range c {
 		a, sa, to := dense.Row(b.a, i), dense.Row(g.Knm, i), dense.Row(t, i)
 		mean[i] = dense.Dot(a, v.q.mean)
+		if b.prior != nil {
+			mean[i] += b.prior[i]
+		}
 		c[i] = math.Sqrt(b.rest[i] + dense.Dot(to, to) + mean[i]*mean[i])
 		lambda := polyagamma.Mean(1, c[i])
 		slope := b.kappa[i] - lambda*mean[i]

@@ -27,8 +27,8 @@ type Choice = episodes.Choice[Root]
 // lengthscale.
 func (c Config) candidates() []Root {
 	shares := []float64{1, 0.7, 0.5}
-	if c.Kernel == kernel.Linear {
-		shares = []float64{0} // it has only an outputscale
+	if c.Kernel == kernel.Linear || c.Mean != MeanZero {
+		shares = []float64{0} // only an outputscale, or no kernel at all
 	}
 	var all []Root
 	for _, share := range shares {

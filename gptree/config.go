@@ -64,6 +64,8 @@ type Config struct {
 	// Outputscale is for VI nodes, GibbsOutputscale for Gibbs nodes.
 	Outputscale      float64 `json:"outputscale" mapstructure:"outputscale"`
 	GibbsOutputscale float64 `json:"gibbs_outputscale" mapstructure:"gibbs_outputscale"`
+	// Mean is the prior mean of every node; MeanZero is the paper's.
+	Mean Mean `json:"mean" mapstructure:"mean"`
 	// Base is how the base session is fitted.
 	Base Base `json:"base" mapstructure:"base"`
 	// Inducing is the number of inducing inputs per base class; Iterations bounds
@@ -95,12 +97,12 @@ type Config struct {
 }
 
 // DefaultConfig returns the few-shot settings of the paper (§C.3), with its
-// ten chains of one step.
+// ten chains of one step, around the mean of plda.
 func DefaultConfig() Config {
 	s := gp.PaperSchedule()
 	return Config{
 		Tree: BuildKMeans, Kernel: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 4, GibbsOutputscale: 8,
-		Base: BaseVI, Inducing: 5, Iterations: 30, Chains: s.Chains, Steps: s.Steps,
+		Mean: MeanPLDA, Base: BaseVI, Inducing: 5, Iterations: 30, Chains: s.Chains, Steps: s.Steps,
 		Prediction: gp.Quadrature, Growth: GrowShared, MaxPerClass: 30,
 	}
 }
@@ -108,7 +110,7 @@ func DefaultConfig() Config {
 // Validate names the field that is out of range.
 func (c Config) Validate() error {
 	if err := cmp.Or(
-		setting.OneOf("tree", c.Tree, BuildKMeans, BuildRandom, BuildStickBreaking), setting.OneOf("base", c.Base, BaseVI, BaseGibbs),
+		setting.OneOf("tree", c.Tree, BuildKMeans, BuildRandom, BuildStickBreaking), setting.OneOf("base", c.Base, BaseVI, BaseGibbs), setting.OneOf("mean", c.Mean, MeanZero, MeanPLDA, MeanPLDAPlus),
 		setting.OneOf("growth", c.Growth, GrowShared, GrowSession, GrowRebuild), setting.OneOf("kernel", c.Kernel, kernel.Kinds()...),
 		c.kernel(c.Outputscale).Validate(),
 	); err != nil {
@@ -133,6 +135,9 @@ func (c Config) validateRoot() error {
 	if c.RootLengthscale != 0 {
 		if err := c.rootKernel().Validate(); err != nil {
 			return fmt.Errorf("root_%w", err)
+		}
+		if c.Mean != MeanZero {
+			return fmt.Errorf("root_lengthscale: with mean %s there is no kernel at the root; set 0, or mean to %s", c.Mean, MeanZero)
 		}
 		if c.Kernel == kernel.Linear {
 			return fmt.Errorf("root_lengthscale: a linear kernel has no lengthscale besides its outputscale; set 0")

@@ -16,19 +16,31 @@ func config(change func(*gptree.Config)) gptree.Config {
 	return c
 }
 
+// paper is config with the paper's mean.
+func paper(change func(*gptree.Config)) gptree.Config {
+	return config(func(c *gptree.Config) { c.Mean = gptree.MeanZero; change(c) })
+}
+
 func gibbs(c *gptree.Config) { c.Base = gptree.BaseGibbs }
 
 func TestContract(t *testing.T) {
 	for name, cfg := range map[string]gptree.Config{
-		"default":     gptree.DefaultConfig(),
-		"calibrated":  config(func(c *gptree.Config) { c.Calibrate = true }),
-		"gibbs":       config(gibbs),
-		"sbm":         config(func(c *gptree.Config) { gibbs(c); c.Tree = gptree.BuildStickBreaking }),
-		"random":      config(func(c *gptree.Config) { gibbs(c); c.Tree = gptree.BuildRandom }),
-		"rebuild":     config(func(c *gptree.Config) { gibbs(c); c.Growth = gptree.GrowRebuild }),
-		"matérn, raw": config(func(c *gptree.Config) { gibbs(c); c.Kernel, c.Normalize, c.Lengthscale = kernel.Matern52, false, 4 }),
-		"root":        config(func(c *gptree.Config) { c.RootBias, c.RootLengthscale = -1, 0.5 }),
-		"plug-in":     config(func(c *gptree.Config) { c.Prediction, c.RootBias = gp.PlugIn, 1 }),
+		"default":             gptree.DefaultConfig(),
+		"mean, calibrated":    config(func(c *gptree.Config) { c.Calibrate = true }),
+		"mean, gibbs":         config(gibbs),
+		"mean, session trees": config(func(c *gptree.Config) { c.Growth = gptree.GrowSession }),
+		"mean, rebuild":       config(func(c *gptree.Config) { c.Growth = gptree.GrowRebuild }),
+		"mean, linear":        config(func(c *gptree.Config) { gibbs(c); c.Kernel = kernel.Linear }),
+		"mean of plda+":       config(func(c *gptree.Config) { c.Mean = gptree.MeanPLDAPlus }),
+		"zero":                paper(func(*gptree.Config) {}),
+		"calibrated":          paper(func(c *gptree.Config) { c.Calibrate = true }),
+		"gibbs":               paper(gibbs),
+		"sbm":                 paper(func(c *gptree.Config) { gibbs(c); c.Tree = gptree.BuildStickBreaking }),
+		"random":              paper(func(c *gptree.Config) { gibbs(c); c.Tree = gptree.BuildRandom }),
+		"rebuild":             paper(func(c *gptree.Config) { gibbs(c); c.Growth = gptree.GrowRebuild }),
+		"matérn, raw":         paper(func(c *gptree.Config) { gibbs(c); c.Kernel, c.Normalize, c.Lengthscale = kernel.Matern52, false, 4 }),
+		"root":                paper(func(c *gptree.Config) { c.RootBias, c.RootLengthscale = -1, 0.5 }),
+		"plug-in":             paper(func(c *gptree.Config) { c.Prediction, c.RootBias = gp.PlugIn, 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			classifiertest.Run(t, factory(cfg))

@@ -21,9 +21,13 @@ type GPTree struct {
 	frame  classifier.Frame // of all embeddings that come in
 	all    exemplars.Table  // embeddings or inducing inputs
 	fitted variational      // none under Gibbs
-	choice *Choice          // of the root; nil without calibration
-	model  *model           // nil before the base session
-	mul    linalg.Backend
+	// base is the head of the mean after the sessions fitted by VI, nil if there are
+	// none or the mean is zero, and temperature is its T.
+	base        classifier.Learner
+	temperature float64
+	choice      *Choice // of the root; nil without calibration
+	model       *model  // nil before the base session
+	mul         linalg.Backend
 }
 
 var (
@@ -49,6 +53,12 @@ func (h *GPTree) UseBackend(m linalg.Backend) {
 	h.mul = m
 	if h.model == nil {
 		return
+	}
+	if h.model.mean != nil {
+		classifier.UseBackend(h.model.mean.head, m)
+		if h.base != nil && h.base != h.model.mean.head {
+			classifier.UseBackend(h.base, m)
+		}
 	}
 	if on, err := h.model.on(m); err == nil { // it was fitted before, so this cannot fail
 		h.model = on
@@ -154,19 +164,40 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 // takeVI fits a session by VI to the given examples, and adds its inducing inputs
 // to the table.
 func (h *GPTree) takeVI(ctx context.Context, b *vi, dim int, rows, points map[string]exemplars.Rows) error {
-	if err := b.fit(ctx, h.cfg, dim, rows, points, h.mul); err != nil {
+	var mu *mean
+	var s seen
+	if h.cfg.Mean != MeanZero {
+		x, y := stacked(b.classes, rows, dim)
+		base, err := h.cfg.Mean.learned(ctx, h.base, h.mul, x, y)
+		if err == nil {
+			s, err = h.cfg.Mean.leaveOut(ctx, h.base, base, h.mul, x, y)
+		}
+		if err != nil {
+			return err
+		}
+		if h.base == nil {
+			h.temperature = s.temperature()
+		}
+		h.base = base
+		mu = &mean{base, h.temperature}
+	}
+	if err := b.fit(ctx, h.cfg, dim, rows, points, h.mul, mu, s); err != nil {
 		return err
 	}
-	x := blas32.General{Cols: dim, Stride: dim}
-	var groups []classifier.Group
-	for _, name := range b.classes {
-		first := x.Rows
-		x.Rows += len(points[name])
-		x.Data = append(x.Data, slices.Concat(points[name]...)...)
-		groups = append(groups, classifier.Group{Class: name, Rows: dense.Range(first, x.Rows)})
-	}
-	h.all, h.fitted = h.all.With(x, groups), append(slices.Clone(h.fitted), b)
+	x, y := stacked(b.classes, points, dim)
+	h.all, h.fitted = h.all.With(x, classifier.GroupByClass(y)), append(slices.Clone(h.fitted), b)
 	return nil
+}
+
+// stacked returns the rows of some classes, class after class, and their classes.
+func stacked(classes []string, rows map[string]exemplars.Rows, dim int) (x blas32.General, y []string) {
+	x = blas32.General{Cols: dim, Stride: dim}
+	for _, name := range classes {
+		x.Data = append(x.Data, slices.Concat(rows[name]...)...)
+		y = append(y, slices.Repeat([]string{name}, len(rows[name]))...)
+	}
+	x.Rows = len(y)
+	return x, y
 }
 
 // fits returns an error if a class would have too many examples.
@@ -186,9 +217,46 @@ func (h *GPTree) refit(ctx context.Context) error {
 		return err
 	}
 	cfg := h.effective()
-	var err error
-	h.model, err = assembleModel(cfg, h.all, h.fitted, h.mul, built(ctx, cfg, h.all), sampled(ctx, cfg, h.mul))
-	return err
+	from := sources{trees: built(ctx, cfg, h.all), nodes: sampled(ctx, cfg, h.mul)}
+	if cfg.Mean == MeanZero {
+		var err error
+		h.model, err = assembleModel(cfg, h.all, h.fitted, nil, h.mul, from)
+		return err
+	}
+	mu, s, err := h.around(ctx)
+	if err != nil {
+		return err
+	}
+	from.off = func(int) bool { return !slices.Contains(s.left, true) }
+	from.means = s.at
+	if h.model, err = assembleModel(cfg, h.all, h.fitted, mu, h.mul, from); err != nil {
+		return err
+	}
+	return h.model.judge(s)
+}
+
+// around returns the mean of all classes, and the stored examples that it has seen.
+func (h *GPTree) around(ctx context.Context) (*mean, seen, error) {
+	var stored []string
+	for c, name := range h.all.Classes {
+		if !h.isVariational(c) {
+			stored = append(stored, name)
+		}
+	}
+	slices.Sort(stored)
+	if len(stored) == 0 {
+		return &mean{h.base, h.temperature}, seen{}, nil
+	}
+	x, y := stacked(stored, h.all.ByClass(), h.Dim())
+	full, err := h.cfg.Mean.learned(ctx, h.base, h.mul, x, y)
+	if err != nil {
+		return nil, seen{}, err
+	}
+	s, err := h.cfg.Mean.leaveOut(ctx, h.base, full, h.mul, x, y)
+	if err == nil && h.base == nil {
+		h.temperature = s.temperature()
+	}
+	return &mean{full, h.temperature}, s, err
 }
 
 // Forget implements classifier.Forgetter. A class of a session fitted by VI
@@ -232,10 +300,10 @@ func (h *GPTree) drop(rows []int) error {
 	return nil
 }
 
-// Score implements classifier.Head (eq. 9). The novelty is the variance of the
-// latent function relative to its prior variance, averaged over the path to the
-// most probable class, root included. With a single class there is no path and
-// the novelty is 0.
+// Score implements classifier.Head (eq. 9). The novelty is that of the head of the
+// mean; if the mean is zero, it is the variance of the latent function relative to
+// its prior variance, averaged over the path to the most probable class, root
+// included, and 0 with a single class.
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	return classifier.Scoring{
 		Method: "gptree", Head: h,
@@ -246,8 +314,8 @@ func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) 
 }
 
 // Variance implements classifier.Varier. It is the novelty: the tree has no
-// variance over all classes, only one per node, of which it averages those that
-// decide the prediction. Values are shares of the prior variance, 0 to 1.
+// variance over all classes, only one per node. If the mean is zero, values are
+// shares of the prior variance, 0 to 1.
 func (h *GPTree) Variance(dst []float64, x blas32.General) error {
 	classes := max(1, len(h.Classes()))
 	return h.Score(dense.New(x.Rows, classes), dst, x)

@@ -83,7 +83,7 @@ func TestProbabilitiesAreTheProductOfTheNodes(t *testing.T) {
 	x, y := cloud(0, 2, 4, 3, 7)
 	more, moreY := cloud(2, 3, 5, 3, 7)
 	test, _ := cloud(0, 3, 6, 3, 8)
-	cfg := config(func(c *gptree.Config) { c.RootBias = 0.7 })
+	cfg := paper(func(c *gptree.Config) { c.RootBias = 0.7 })
 	cfg.Inducing = 4 // all examples: inducing inputs are exactly these
 	h := newHead(t, cfg)
 	learn(t, h, x, y)
@@ -218,7 +218,7 @@ func TestEveryKernelAndTreeClassifies(t *testing.T) {
 		{kernel.Matern52, gptree.BuildKMeans, gptree.BaseVI}, {kernel.Linear, gptree.BuildKMeans, gptree.BaseVI},
 		{kernel.Linear, gptree.BuildStickBreaking, gptree.BaseGibbs}, {kernel.RBF, gptree.BuildRandom, gptree.BaseVI},
 	} {
-		h := newHead(t, config(func(cfg *gptree.Config) { cfg.Kernel, cfg.Tree, cfg.Base = c.kernel, c.tree, c.base }))
+		h := newHead(t, paper(func(cfg *gptree.Config) { cfg.Kernel, cfg.Tree, cfg.Base = c.kernel, c.tree, c.base }))
 		x, y := cloud(0, 5, 10, 16, 1)
 		learn(t, h, x, y)
 		for s := range 2 {
@@ -242,7 +242,7 @@ func TestEveryKernelAndTreeClassifies(t *testing.T) {
 // TestLoadTakesTheSavedTree: a file means the same even if a program would build
 // another tree.
 func TestLoadTakesTheSavedTree(t *testing.T) {
-	h := newHead(t, config(func(c *gptree.Config) { c.Tree, c.Base, c.Seed = gptree.BuildRandom, gptree.BaseGibbs, 1 }))
+	h := newHead(t, paper(func(c *gptree.Config) { c.Tree, c.Base, c.Seed = gptree.BuildRandom, gptree.BaseGibbs, 1 }))
 	x, y := cloud(0, 9, 5, 16, 1)
 	learn(t, h, x, y)
 	state, err := h.Save()
@@ -407,10 +407,14 @@ func TestConfigNamesTheField(t *testing.T) {
 		"steps": func(c *gptree.Config) { c.Steps = 0 }, "prediction": func(c *gptree.Config) { c.Prediction = "mode" },
 		"inducing": func(c *gptree.Config) { c.Inducing = 0 }, "iterations": func(c *gptree.Config) { c.Iterations = -1 },
 		"max_per_class": func(c *gptree.Config) { c.MaxPerClass = 0 }, "root_bias": func(c *gptree.Config) { c.RootBias, c.Calibrate = 1, true },
-		"root_lengthscale: a linear": func(c *gptree.Config) { c.RootLengthscale, c.Kernel = 1, kernel.Linear },
-		"root_lengthscale: -1":       func(c *gptree.Config) { c.RootLengthscale = -1 },
-		"calibrate: growth":          func(c *gptree.Config) { c.Calibrate, c.Growth = true, gptree.GrowSession },
-		"root_bias: growth":          func(c *gptree.Config) { c.RootBias, c.Growth = 1, gptree.GrowRebuild },
+		"root_lengthscale: a linear": func(c *gptree.Config) {
+			c.Mean, c.RootLengthscale, c.Kernel = gptree.MeanZero, 1, kernel.Linear
+		},
+		"root_lengthscale: with mean": func(c *gptree.Config) { c.RootLengthscale = 1 },
+		"mean":                        func(c *gptree.Config) { c.Mean = "" },
+		"root_lengthscale: -1":        func(c *gptree.Config) { c.RootLengthscale = -1 },
+		"calibrate: growth":           func(c *gptree.Config) { c.Calibrate, c.Growth = true, gptree.GrowSession },
+		"root_bias: growth":           func(c *gptree.Config) { c.RootBias, c.Growth = 1, gptree.GrowRebuild },
 	} {
 		if _, err := gptree.New(config(change)); err == nil || !strings.HasPrefix(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
@@ -424,7 +428,7 @@ func BenchmarkLearnGibbs(b *testing.B) {
 		for _, k := range []kernel.Kind{kernel.RBF, kernel.Linear} {
 			b.Run(fmt.Sprintf("%s/classes=%d/n=%d/d=%d/chains=10/steps=1", k, c.classes, c.n, c.d), func(b *testing.B) {
 				for b.Loop() {
-					learn(b, newHead(b, config(func(cfg *gptree.Config) { gibbs(cfg); cfg.Kernel = k })), x, y)
+					learn(b, newHead(b, paper(func(cfg *gptree.Config) { gibbs(cfg); cfg.Kernel = k })), x, y)
 				}
 			})
 		}

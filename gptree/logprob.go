@@ -40,6 +40,31 @@ func (t *Tree) logProb(dst, at, logOdds []float64) {
 	}
 }
 
+// LogOdds writes the log-odds log Σ_left e^s − log Σ_right e^s of every split into dst
+// (n×(C−1)) from scores s of the classes (n×C): with them, LogProb gives the
+// log-softmax of the scores. The scores must be finite; dst and scores must not
+// overlap.
+func (t *Tree) LogOdds(dst, scores blas64.General) error {
+	if err := t.checkLogProb(scores, dst); err != nil {
+		return fmt.Errorf("tree of %d classes: log-odds: %w", t.Classes(), err)
+	}
+	at := make([]float64, len(t.nodes))
+	for i := range dst.Rows {
+		from, to := dense.Row(scores, i), dense.Row(dst, i)
+		for k := len(t.nodes) - 1; k >= 0; k-- { // children first
+			n := t.nodes[k]
+			if n.Class >= 0 {
+				at[k] = from[n.Class]
+				continue
+			}
+			l, r := at[n.Left], at[n.Right]
+			to[n.Split] = l - r
+			at[k] = max(l, r) + math.Log1p(math.Exp(-math.Abs(l-r)))
+		}
+	}
+	return nil
+}
+
 // softplus returns log(1 + eᶠ) = −log σ(−f).
 func softplus(f float64) float64 { return max(f, 0) + math.Log1p(math.Exp(-math.Abs(f))) }
 

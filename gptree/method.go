@@ -1,8 +1,6 @@
 package gptree
 
 import (
-	"cmp"
-
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
@@ -20,11 +18,16 @@ func Methods() []classifier.Method {
 func define(name string, tree Builder, summary string) classifier.Method {
 	return classifier.Define(classifier.Method{
 		Name: name, Key: "gptree", Summary: summary,
-		Novelty: "latent variance along the path, compared with the prior's",
+		Novelty: "that of the mean; with mean zero, the latent variance along the path, compared with the prior's",
 		Extend:  "novel classes, refitted; base classes with base gibbs",
 		Forget:  "novel classes and examples, refitted; base ones with base gibbs",
 	}, classifier.Definition[Config, *GPTree]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c *Config, r classifier.Run) { c.Tree, c.Seed = cmp.Or(tree, c.Tree), r.Seed },
+		Resolve: func(c *Config, r classifier.Run) {
+			c.Seed = r.Seed
+			if tree != "" { // a baseline of the paper
+				c.Tree, c.Mean = tree, MeanZero
+			}
+		},
 	})
 }

@@ -36,10 +36,13 @@ func (c Config) kernels() [nodeKinds]kernel.Kernel {
 // A node is the classifier at one split. Its points are lo … hi−1 among all
 // points in leaf order: the points of a split are contiguous.
 type node struct {
+	// latent is nil where the mean alone decides.
 	latent interface {
 		Latent(rows blas64.General, prior []float64) (gp.Latent, error)
 	}
 	lo, hi int
+	// mean is m_v at its points, nil if that is zero or latent is nil.
+	mean []float64
 	// kind selects the kernel.
 	kind nodeKind
 	// weights reports whether it takes features instead of covariances.
@@ -51,11 +54,12 @@ type node struct {
 // A model makes predictions. It is immutable.
 type model struct {
 	cfg   Config
+	mean  *mean // nil for zero
 	tree  *Tree
 	nodes []node
-	// column is the column of every leaf.
-	column []int
-	points kernel.Points
+	// column is the column of every leaf, meanColumn that in the head of the mean.
+	column, meanColumn []int
+	points             kernel.Points
 	// first is the first point of every leaf, followed by the number of points.
 	first []int
 	// parts are the joined parts, and trees their trees.
@@ -101,10 +105,24 @@ func (m *model) on(mul linalg.Backend) (*model, error) {
 	return &out, nil
 }
 
+// nodeMeans returns m_v at the points lo … hi−1 of a split.
+type nodeMeans func(split, lo, hi int) ([]float64, error)
+
+// sources are where a model takes what it does not find in the sessions fitted by
+// VI.
+type sources struct {
+	trees treeSource
+	nodes omegaSource
+	// means and off are used if there is a mean: off reports whether the mean alone
+	// decides in a part that was not fitted by VI.
+	means func(m *model, rows exemplars.Rows) (nodeMeans, error)
+	off   func(part int) bool
+}
+
 // assembleModel joins the trees of all parts, and fits the nodes that are not
 // fitted by VI, on a backend (nil for gonum).
-func assembleModel(cfg Config, all exemplars.Table, fitted variational, mul linalg.Backend, trees treeSource, from omegaSource) (*model, error) {
-	m := &model{cfg: cfg, mul: mul, parts: cfg.parts(all, fitted)}
+func assembleModel(cfg Config, all exemplars.Table, fitted variational, mu *mean, mul linalg.Backend, from sources) (*model, error) {
+	m := &model{cfg: cfg, mean: mu, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
 	own, dim := all.ByClass(), all.X.Cols
 	for _, p := range m.parts {
@@ -112,7 +130,7 @@ func assembleModel(cfg Config, all exemplars.Table, fitted variational, mul lina
 		var err error
 		if p.fitted != nil {
 			t = p.fitted.tree
-		} else if t, err = trees(p); err != nil {
+		} else if t, err = from.trees(p); err != nil {
 			return nil, err
 		}
 		if m.tree == nil {
@@ -127,7 +145,14 @@ func assembleModel(cfg Config, all exemplars.Table, fitted variational, mul lina
 	if m.points, err = cfg.kernel(1).Points(rows.Matrix(dim, false)); err != nil {
 		return nil, err
 	}
-	return m, m.fill(leaves, from)
+	means := nodeMeans(func(int, int, int) ([]float64, error) { return nil, nil })
+	if mu != nil {
+		m.meanColumn = mu.columns(leaves)
+		if means, err = from.means(m, rows); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.fill(leaves, from, means)
 }
 
 // place returns the points of the classes in the order of their leaves.
@@ -175,7 +200,7 @@ func (c Config) build(ctx context.Context, classes branch, dim int, own map[stri
 }
 
 // fill makes the nodes of all splits.
-func (m *model) fill(leaves []string, from omegaSource) error {
+func (m *model) fill(leaves []string, from sources, means nodeMeans) error {
 	var grams [nodeKinds]func() (blas64.General, error)
 	for kind, k := range m.cfg.kernels() {
 		grams[kind] = sync.OnceValues(func() (blas64.General, error) { return k.Gram(m.points) })
@@ -195,12 +220,24 @@ func (m *model) fill(leaves []string, from omegaSource) error {
 		n.lo, n.hi = m.first[span.Lo], m.first[span.Hi]
 		if ids[s].root {
 			n.kind, n.bias = rootNode, -m.cfg.RootBias
+			if m.mean != nil { // package comment
+				continue
+			}
 		}
 		if b := m.parts[ids[s].part].fitted; b != nil && !ids[s].root {
-			n.latent, n.kind = b.nodes[ids[s].split].On(m.mul), variationalNode
+			if n.kind = variationalNode; b.nodes != nil {
+				n.latent = b.nodes[ids[s].split].On(m.mul)
+			}
 			continue
 		}
-		if err := m.fillGibbs(n, m.first[span.Mid], names[span.Lo:span.Hi], grams[n.kind], from); err != nil {
+		if m.mean != nil && from.off(ids[s].part) {
+			continue
+		}
+		var err error
+		if n.mean, err = means(s, n.lo, n.hi); err == nil {
+			err = m.fillGibbs(n, m.first[span.Mid], names[span.Lo:span.Hi], grams[n.kind], from.nodes)
+		}
+		if err != nil {
 			return fmt.Errorf("split %d: %w", s, err)
 		}
 	}
@@ -218,6 +255,9 @@ func (m *model) fillGibbs(n *node, middle int, classes []string, gram func() (bl
 		if k, err = gram(); err == nil {
 			prior, err = gp.FunctionSpace(dense.View(k, n.lo, n.lo, n.hi-n.lo, n.hi-n.lo))
 		}
+	}
+	if err == nil && n.mean != nil {
+		prior, err = prior.Around(n.mean)
 	}
 	if err != nil {
 		return err

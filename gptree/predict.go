@@ -1,6 +1,8 @@
 package gptree
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -18,6 +20,8 @@ type query struct {
 	prior            [nodeKinds][]float64      // variances
 	phi              blas64.General            // features, if a node needs them
 	logOdds, unknown blas64.General            // by split
+	mean             blas64.General            // m_v by split, if there is a mean
+	novelty          []float64                 // of the head of the mean
 }
 
 // predict returns the log-probabilities (n×C) of a few rows and, in column C,
@@ -39,6 +43,10 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 		to, from := dense.Row(out, i), dense.Row(leaves, i)
 		for leaf, l := range from {
 			to[m.column[leaf]] = l
+		}
+		if m.mean != nil {
+			to[len(to)-1] = q.novelty[i]
+			continue
 		}
 		to[len(to)-1] = m.novelty(dense.Row(q.unknown, i), floats.MaxIdx(from))
 	}
@@ -62,13 +70,26 @@ func (m *model) novelty(unknown []float64, leaf int) float64 {
 
 // query computes the quantities that the nodes share.
 func (m *model) query(x blas32.General) (*query, error) {
+	splits := m.tree.Splits()
+	q := &query{rows: x.Rows, logOdds: dense.New(x.Rows, splits), unknown: dense.New(x.Rows, splits)}
+	if m.mean != nil {
+		logProb, novelty, err := m.mean.ask(x)
+		if err != nil {
+			return nil, err
+		}
+		q.novelty = novelty
+		if q.mean, err = m.mean.logOdds(m.tree, m.meanColumn, logProb); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(m.nodes, func(n node) bool { return n.latent != nil }) {
+			return q, nil
+		}
+	}
 	k := m.cfg.kernel(1)
 	z, err := k.Points(classifier.Placed(x, dense.Range(0, x.Rows), false))
 	if err != nil {
 		return nil, err
 	}
-	splits := m.tree.Splits()
-	q := &query{rows: x.Rows, logOdds: dense.New(x.Rows, splits), unknown: dense.New(x.Rows, splits)}
 	pair, err := kernel.NewPair(linalg.OrDefault(m.mul), z, m.points)
 	if err != nil {
 		return nil, err
@@ -93,6 +114,12 @@ func (m *model) query(x blas32.General) (*query, error) {
 // ask fills the columns of split s.
 func (m *model) ask(q *query, s int) error {
 	n := m.nodes[s]
+	if n.latent == nil {
+		for i := range q.rows {
+			dense.Row(q.logOdds, i)[s] = dense.Row(q.mean, i)[s] + n.bias
+		}
+		return nil
+	}
 	rows, prior := dense.View(q.cross[n.kind], 0, n.lo, q.rows, n.hi-n.lo), q.prior[n.kind]
 	if n.weights {
 		rows, prior = q.phi, nil
@@ -100,6 +127,13 @@ func (m *model) ask(q *query, s int) error {
 	latent, err := n.latent.Latent(rows, prior)
 	if err != nil {
 		return err
+	}
+	if m.mean != nil {
+		around := make([]float64, q.rows)
+		for i := range around {
+			around[i] = dense.Row(q.mean, i)[s]
+		}
+		latent.Shift(around)
 	}
 	left, right, variance := make([]float64, q.rows), make([]float64, q.rows), make([]float64, q.rows)
 	latent.LogProbs(left, right, m.cfg.Prediction)

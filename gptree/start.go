@@ -44,7 +44,7 @@ func (c Config) Start(ctx context.Context, x blas32.General, y []string) (Start,
 }
 
 // LearnFrom is Learn for the base session under VI, with the tree, the inducing
-// inputs and the kernel given.
+// inputs and the kernel given. The mean is then zero.
 func (h *GPTree) LearnFrom(ctx context.Context, s Start, x blas32.General, y []string) error {
 	next, err := h.from(s, x, y)
 	if err != nil {
@@ -85,6 +85,7 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 	}
 	next := &GPTree{cfg: h.cfg, mul: h.mul}
 	next.cfg.Lengthscale, next.cfg.Outputscale = s.Lengthscale, s.Outputscale
+	next.cfg.Mean = MeanZero // under which they were trained
 	return next, next.cfg.Validate()
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// TestVariance: a share of the prior variance, larger far from all examples.
+// TestVariance: with mean zero, a share of the prior variance, larger far from all examples.
 func TestVariance(t *testing.T) {
-	h := newHead(t, gptree.DefaultConfig())
+	h := newHead(t, paper(func(*gptree.Config) {}))
 	x, y := cloud(0, 4, 10, 5, 2)
 	learn(t, h, x, y)
 	for j := range x.Cols {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
@@ -22,7 +24,7 @@ type vi struct {
 	session int
 	classes branch
 	tree    *Tree
-	nodes   []*gp.VI
+	nodes   []*gp.VI // none if the mean alone decides
 }
 
 // variational holds all sessions fitted by VI, in order. It is immutable.
@@ -58,21 +60,58 @@ func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]
 	return b, byName, nil
 }
 
-// fit fits the nodes one after the other; each is parallel in itself.
-func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[string]exemplars.Rows, m linalg.Backend) error {
+// fit fits the nodes one after the other; each is parallel in itself. With a mean,
+// which has seen the examples class after class, they stay only if they pay.
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[string]exemplars.Rows, m linalg.Backend, mu *mean, s seen) error {
 	m = linalg.OrDefault(m)
-	b.nodes = make([]*gp.VI, b.tree.Splits())
+	means, v := blas64.General{}, newVerdict(s.left)
+	if mu != nil {
+		if !slices.Contains(s.left, true) { // nothing to judge by
+			return nil
+		}
+		var err error
+		if means, err = mu.logOdds(b.tree, mu.columns(b.classes), s.logProb); err != nil {
+			return err
+		}
+	}
+	nodes := make([]*gp.VI, b.tree.Splits())
+	first := b.firstRows(rows)
 	spans, class := b.tree.Spans()
-	for s, span := range spans {
+	for split, span := range spans {
 		x, z, left, err := b.gather(cfg, dim, span, class, rows, points)
 		if err != nil {
 			return err
 		}
-		if b.nodes[s], err = fitNode(ctx, cfg, x, z, left, m); err != nil {
-			return fmt.Errorf("split %d: %w", s, err)
+		var own []int
+		var around []float64
+		if mu != nil {
+			for leaf := span.Lo; leaf < span.Hi; leaf++ {
+				own = append(own, dense.Range(first[class[leaf]], first[class[leaf]+1])...)
+			}
+			for _, r := range own {
+				around = append(around, dense.Row(means, r)[split])
+			}
 		}
+		var leftOut []float64
+		if nodes[split], leftOut, err = fitNode(ctx, cfg, x, z, left, m, around); err != nil {
+			return fmt.Errorf("split %d: %w", split, err)
+		}
+		v.add(own, leftOut, around, left)
+	}
+	if mu == nil || v.pays() {
+		b.nodes = nodes
 	}
 	return nil
+}
+
+// firstRows returns the number of the first example of every class, followed by the
+// number of examples.
+func (b *vi) firstRows(rows map[string]exemplars.Rows) []int {
+	first := make([]int, 1, len(b.classes)+1)
+	for _, name := range b.classes {
+		first = append(first, first[len(first)-1]+len(rows[name]))
+	}
+	return first
 }
 
 // gather returns the examples and inducing inputs below a split, in leaf order,
@@ -93,35 +132,42 @@ func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows, points ma
 	return x, z, left, err
 }
 
-// fitNode fits one node by full-batch coordinate ascent.
-func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m linalg.Backend) (*gp.VI, error) {
+// fitNode fits one node by full-batch coordinate ascent. Around a mean, it also
+// returns the log-probabilities of left-out examples.
+func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m linalg.Backend, around []float64) (*gp.VI, []float64, error) {
 	k := cfg.kernel(cfg.Outputscale)
 	kmm, err := k.Gram(z)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v, err := gp.NewVI(kmm)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v = v.On(m)
 	pair, err := kernel.NewPair(m, x, z)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	knn := make([]float64, x.Len())
 	k.Diagonal(knn, x)
 	batch, err := v.Batch(k.Values(pair), knn, left)
+	if err == nil && around != nil {
+		batch, err = batch.Around(around)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if stride := x.Len() / (perInducing * z.Len()); stride > 1 {
 		if err := v.Warm(ctx, batch, warmSteps, stride); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	_, err = v.Fit(ctx, batch, cfg.Iterations, tolerance)
-	return v, err
+	if _, err = v.Fit(ctx, batch, cfg.Iterations, tolerance); err != nil || around == nil {
+		return v, nil, err
+	}
+	leftOut, err := v.LeaveOneOut(batch)
+	return v, leftOut, err
 }
 
 // If there are more than perInducing examples per inducing input, warmSteps steps

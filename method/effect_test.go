@@ -21,7 +21,7 @@ import (
 var words = map[string][]any{
 	"gpr.kernel": {"linear"}, "gpr.update": {"direct", "iterative"}, "gpr.over_cap": {"herd", "first"},
 	"ncm.metric": {"euclidean"}, "ppca.preset": {"paper"},
-	"gptree.tree": {"random-balanced"}, "gptree.kernel": {"linear"}, "gptree.base": {"gibbs"}, "gptree.prediction": {"plug-in"}, "gptree.growth": {"session-tree", "rebuild-tree"},
+	"gptree.tree": {"random-balanced"}, "gptree.kernel": {"linear"}, "gptree.base": {"gibbs"}, "gptree.mean": {"plda+"}, "gptree.prediction": {"plug-in"}, "gptree.growth": {"session-tree", "rebuild-tree"},
 	"vargp.variant": {"block-diagonal", "global"}, "lsm.kernel": {"linear"}, "ove.kernel": {"linear"},
 	"hppca.cluster": {"raw"}, "hppca.seed_distance": {"mean"},
 	"ppca_online.policy": {"none", "class"}, "ppca_online.fisher": {"paper"}, "ppca_online.rstep": {"fisher", "identity"},
@@ -32,7 +32,7 @@ var quick = map[string][]any{
 	"vargp":  {"vargp.steps", 20, "vargp.epochs", 8, "vargp.network", []int{4}},
 	"lsm":    {"lsm.chains", 2, "lsm.steps", 2, "lsm.draws", 2},
 	"ove":    {"ove.chains", 2, "ove.steps", 2, "ove.draws", 2},
-	"gptree": {"gptree.chains", 2},
+	"gptree": {"gptree.chains", 2, "gptree.mean", "zero"}, // the mean alone may decide
 	"hppca":  {"hppca.s", 4, "hppca.t", 1},
 }
 

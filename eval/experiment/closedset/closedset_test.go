@@ -31,7 +31,7 @@ func small() closedset.Config {
 	return closedset.Config{
 		Classes: []int{3, 5, 8}, PerClass: 6, HeldOut: 8, Runs: 3, GridRuns: 2, GridMost: 5, Published: "achituve_table1",
 		Rows: []closedset.Row{
-			{Name: "tree", Classifier: "gptree", Set: map[string]any{"base": "gibbs", "chains": 2}, Grid: map[string][]any{"kernel": {"linear", "rbf"}, "gibbs_outputscale": {1e-6, 4}}},
+			{Name: "tree", Classifier: "gptree", Set: map[string]any{"mean": "zero", "base": "gibbs", "chains": 2}, Grid: map[string][]any{"kernel": {"linear", "rbf"}, "gibbs_outputscale": {1e-6, 4}}},
 			{Name: "means", Classifier: "ncm"},
 			{Name: "few", Classifier: "ove", Set: map[string]any{"max_system": 6 * 3 * 2, "chains": 2, "steps": 1, "draws": 2}},
 		},

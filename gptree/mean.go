@@ -1,0 +1,267 @@
+package gptree
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+)
+
+// A Mean names the prior mean of the latent functions: zero, or the log-odds of a
+// generative head.
+type Mean string
+
+// The means.
+const (
+	MeanZero     Mean = "zero"
+	MeanPLDA     Mean = "plda"
+	MeanPLDAPlus Mean = shrinkage.PLDAPlus
+)
+
+// A mean is the prior mean m_v of all nodes,
+//
+//	m_v(x) = log Σ_{c left} p(c|x)^{1/T} − log Σ_{c right} p(c|x)^{1/T}
+//
+// with p(c|x) of a head that has learned the same classes. It is immutable.
+type mean struct {
+	head        classifier.Learner
+	temperature float64
+}
+
+// method returns the registry's row of the head; MeanZero has none.
+func (m Mean) method() classifier.Method {
+	for _, row := range append(plda.Methods(), shrinkage.Methods()...) {
+		if row.Name == string(m) {
+			return row
+		}
+	}
+	return classifier.Method{}
+}
+
+// unfitted returns a new head.
+func (m Mean) unfitted(on linalg.Backend) (classifier.Learner, error) {
+	row := m.method()
+	head, err := row.New(row.Resolve(row.Default(), classifier.Run{WithoutStatistics: true}))
+	if err == nil {
+		classifier.UseBackend(head, on)
+	}
+	return head, err
+}
+
+// copyOf returns a head that can learn without changing head, which may be nil for
+// one that has learned nothing.
+func (m Mean) copyOf(head classifier.Learner, on linalg.Backend) (classifier.Learner, error) {
+	saver, ok := head.(classifier.Saver)
+	if !ok {
+		return m.unfitted(on)
+	}
+	s, err := saver.Save()
+	if err != nil {
+		return nil, err
+	}
+	next, err := m.method().Load(s)
+	if err == nil {
+		classifier.UseBackend(next, on)
+	}
+	return next, err
+}
+
+// learned returns a copy of head that has learned a session.
+func (m Mean) learned(ctx context.Context, head classifier.Learner, on linalg.Backend, x blas32.General, y []string) (classifier.Learner, error) {
+	next, err := m.copyOf(head, on)
+	if err == nil {
+		err = next.Learn(ctx, x, y)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mean %s: %w", m, err)
+	}
+	return next, nil
+}
+
+// manyFolds is the number of folds for sessions in which no class has more than
+// calibration.MaxPerClass examples, fewFolds that for others.
+const (
+	manyFolds = calibration.Folds
+	fewFolds  = 3
+)
+
+// A seen session holds examples, with the log-probabilities that heads give which
+// have not seen them.
+type seen struct {
+	x blas32.General
+	// logProb has the columns of the head that has seen them.
+	logProb blas64.General
+	// left reports which examples were left out: an example that is alone in its class
+	// cannot be, and has the log-probabilities of the head that has seen it.
+	left []bool
+	own  []int // column
+}
+
+// leaveOut teaches copies of base the session without a fold, and asks them about
+// that; full has learned the whole session.
+func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on linalg.Backend, x blas32.General, y []string) (seen, error) {
+	s := seen{x: x, logProb: dense.New(x.Rows, len(full.Classes())), left: make([]bool, x.Rows), own: make([]int, x.Rows)}
+	column := make(map[string]int)
+	for c, name := range full.Classes() {
+		column[name] = c
+	}
+	for i, name := range y {
+		s.own[i] = column[name]
+	}
+	if err := full.Score(s.logProb, nil, x); err != nil {
+		return s, err
+	}
+	fold, folds := foldsOf(x, y)
+	for f := range folds {
+		var kept, out []int
+		for i := range fold {
+			if fold[i] == f {
+				out = append(out, i)
+			} else {
+				kept = append(kept, i)
+			}
+		}
+		if len(out) == 0 {
+			continue
+		}
+		rest := make([]string, len(kept))
+		for i, r := range kept {
+			rest[i] = y[r]
+		}
+		head, err := m.learned(ctx, base, on, dense.Gather32(x, kept), rest)
+		if err != nil {
+			return s, err
+		}
+		answers := dense.New(len(out), len(head.Classes()))
+		if err := head.Score(answers, nil, dense.Gather32(x, out)); err != nil {
+			return s, err
+		}
+		for i, r := range out {
+			s.left[r] = true
+			for c, name := range head.Classes() {
+				dense.Row(s.logProb, r)[column[name]] = dense.Row(answers, i)[c]
+			}
+		}
+	}
+	return s, nil
+}
+
+// foldsOf returns the fold that leaves out each example, −1 for the only one of a
+// class, and the number of folds. Folds depend on content, not on order.
+func foldsOf(x blas32.General, y []string) (fold []int, folds int) {
+	fold, folds = make([]int, x.Rows), manyFolds
+	next := 0
+	for _, g := range classifier.GroupByClass(y) {
+		if len(g.Rows) > calibration.MaxPerClass {
+			folds = fewFolds
+		}
+	}
+	for _, g := range classifier.GroupByClass(y) {
+		for _, r := range exemplars.Sorted(x, g.Rows) {
+			if fold[r] = -1; len(g.Rows) > 1 {
+				fold[r] = next % folds
+				next++
+			}
+		}
+	}
+	return fold, folds
+}
+
+// temperature returns the T under which the left-out examples are most probable.
+func (s seen) temperature() float64 {
+	var l temperature.Likelihood
+	for i, left := range s.left {
+		if left {
+			l.Add(dense.Row(s.logProb, i), s.own[i])
+		}
+	}
+	if l.Len() == 0 {
+		return 1
+	}
+	return l.Minimum().T
+}
+
+// logOdds returns m_v at the splits of a tree (n×splits) from the log-probabilities
+// of the head; column is the column of every leaf.
+func (m *mean) logOdds(t *Tree, column []int, logProb blas64.General) (blas64.General, error) {
+	scores, out := dense.New(logProb.Rows, len(column)), dense.New(logProb.Rows, t.Splits())
+	for i := range scores.Rows {
+		from, to := dense.Row(logProb, i), dense.Row(scores, i)
+		for leaf, c := range column {
+			to[leaf] = from[c] / m.temperature
+		}
+	}
+	return out, t.LogOdds(out, scores)
+}
+
+// columns returns the columns of the head that belong to the given classes.
+func (m *mean) columns(classes []string) []int {
+	column := make([]int, len(classes))
+	for i, name := range classes {
+		column[i] = slices.Index(m.head.Classes(), name)
+	}
+	return column
+}
+
+// ask returns the log-probabilities of the head at a few rows, and their novelty.
+func (m *mean) ask(x blas32.General) (logProb blas64.General, novelty []float64, err error) {
+	logProb, novelty = dense.New(x.Rows, len(m.head.Classes())), make([]float64, x.Rows)
+	return logProb, novelty, m.head.Score(logProb, novelty, x)
+}
+
+// at returns m_v at the points of a model: inducing inputs as the head sees them, and
+// examples left out.
+func (s seen) at(m *model, rows exemplars.Rows) (nodeMeans, error) {
+	x := blas32.General{Rows: len(rows), Cols: m.points.X.Cols, Stride: m.points.X.Cols, Data: slices.Concat(rows...)}
+	logProb, _, err := m.mean.ask(x)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range s.rowsOf(m) {
+		if r >= 0 {
+			copy(dense.Row(logProb, i), dense.Row(s.logProb, r))
+		}
+	}
+	means, err := m.mean.logOdds(m.tree, m.meanColumn, logProb)
+	if err != nil {
+		return nil, err
+	}
+	return func(split, lo, hi int) ([]float64, error) {
+		out := make([]float64, hi-lo)
+		for i := range out {
+			out[i] = dense.Row(means, lo+i)[split]
+		}
+		return out, nil
+	}, nil
+}
+
+// rowsOf returns the example at every point of a model, −1 for an inducing input.
+func (s seen) rowsOf(m *model) []int {
+	out := slices.Repeat([]int{-1}, m.points.Len())
+	first := make(map[int]int) // of every column
+	for i, c := range s.own {
+		if _, ok := first[c]; !ok {
+			first[c] = i
+		}
+	}
+	_, class := m.tree.Spans()
+	for k, leaf := range class {
+		if row, ok := first[m.meanColumn[leaf]]; ok {
+			for i := m.first[k]; i < m.first[k+1]; i++ {
+				out[i] = row + i - m.first[k]
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package gptree
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// TestLogOddsTelescope: without residual and bias the product over the path is the
+// softmax of the scores.
+func TestLogOddsTelescope(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, classes := range []int{1, 2, 7, 60} {
+		balanced, err := RandomBalanced(classes, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain, err := StickBreaking(classes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tree := range []*Tree{balanced, chain} {
+			scores := dense.New(20, classes)
+			for i := range scores.Data {
+				scores.Data[i] = 100 * rng.NormFloat64()
+			}
+			f, got := dense.New(20, tree.Splits()), dense.New(20, classes)
+			if err := tree.LogOdds(f, scores); err != nil {
+				t.Fatal(err)
+			}
+			if err := tree.LogProb(got, f); err != nil {
+				t.Fatal(err)
+			}
+			near(t, got, tempered(scores, 1), 1e-12)
+		}
+	}
+}
+
+// tempered returns the log-softmax of scores over T.
+func tempered(scores blas64.General, temperature float64) blas64.General {
+	out := dense.Clone(scores)
+	for i := range out.Rows {
+		row := dense.Row(out, i)
+		for j := range row {
+			row[j] /= temperature
+		}
+		classifier.LogSoftmax(row)
+	}
+	return out
+}
+
+// near compares log-probabilities, relative to those below −1.
+func near(t *testing.T, got, want blas64.General, tolerance float64) {
+	t.Helper()
+	for i := range got.Rows {
+		for j, w := range dense.Row(want, i) {
+			if g := dense.Row(got, i)[j]; !(math.Abs(g-w) <= tolerance*max(1, math.Abs(w))) {
+				t.Fatalf("row %d, class %d: %.15g, want %.15g", i, j, g, w)
+			}
+		}
+	}
+}
+
+// blobs returns n examples of each class around a centre that depends on its name.
+func blobs(seed uint64, n int, classes ...string) (blas32.General, []string) {
+	const d = 6
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x, y := blas32.General{Cols: d, Stride: d}, []string(nil)
+	for _, c := range classes {
+		own := rand.New(rand.NewPCG(uint64(c[0]), 2))
+		var centre [d]float64
+		for j := range centre {
+			centre[j] = own.NormFloat64()
+		}
+		for range n {
+			for _, m := range centre {
+				x.Data = append(x.Data, float32(m+0.6*rng.NormFloat64()))
+			}
+			y = append(y, c)
+		}
+	}
+	x.Rows = len(y)
+	return x, y
+}
+
+// rings returns n examples of each of two classes: one lies in the middle of the
+// other, which is a ring. A shared covariance cannot separate them.
+func rings(seed uint64, n int) (blas32.General, []string) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	x, y := blas32.General{Rows: 2 * n, Cols: 3, Stride: 3}, []string(nil)
+	for i := range 2 * n {
+		radius, class := 0.1*rng.NormFloat64(), "centre"
+		if i%2 == 1 {
+			radius, class = 0.6+radius, "ring"
+		}
+		s, c := math.Sincos(2 * math.Pi * rng.Float64())
+		x.Data, y = append(x.Data, 1, float32(radius*c), float32(radius*s)), append(y, class)
+	}
+	return x, y
+}
+
+func fitted(t *testing.T, cfg Config, x blas32.General, y []string) *GPTree {
+	t.Helper()
+	h, err := New(cfg)
+	if err == nil {
+		err = h.Learn(context.Background(), x, y)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func scored(t *testing.T, h classifier.Head, x blas32.General) blas64.General {
+	t.Helper()
+	out := dense.New(x.Rows, len(h.Classes()))
+	if err := h.Score(out, nil, x); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestMeanAloneIsTheTemperedHead: where no residual pays, the tree is plda at one
+// temperature, after a base session and after another.
+func TestMeanAloneIsTheTemperedHead(t *testing.T) {
+	for _, base := range []Base{BaseVI, BaseGibbs} {
+		cfg := DefaultConfig()
+		cfg.Base = base
+		x, y := blobs(1, 3, "ant", "bee", "cat", "dog")
+		h := fitted(t, cfg, x, y)
+		head, err := plda.New(plda.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, _ := blobs(9, 10, "ant", "bee", "cat", "dog", "eel", "fox")
+		for session := range 2 {
+			if err := head.Learn(context.Background(), x, y); err != nil {
+				t.Fatal(err)
+			}
+			if session == 1 {
+				if err := h.Learn(context.Background(), x, y); err != nil {
+					t.Fatal(err)
+				}
+				if base == BaseGibbs {
+					break // its plda has learned both sessions at once
+				}
+			}
+			if with, splits := h.Residual(); with > 0 || splits != len(h.Classes())-1 {
+				t.Fatalf("session %d: %d of %d splits have a residual", session+1, with, splits)
+			}
+			near(t, scored(t, h, asked), tempered(scored(t, head, asked), h.temperature), 1e-12)
+			x, y = blobs(2, 3, "eel", "fox")
+		}
+	}
+}
+
+// TestResidualPays where the mean is wrong: it is switched on, and recognises what
+// the mean alone does not, also after saving.
+func TestResidualPays(t *testing.T) {
+	for _, base := range []Base{BaseVI, BaseGibbs} {
+		cfg := DefaultConfig()
+		cfg.Base, cfg.Lengthscale, cfg.Inducing = base, 0.3, 10
+		x, y := rings(1, 30)
+		h := fitted(t, cfg, x, y)
+		if with, _ := h.Residual(); with != 1 {
+			t.Errorf("base %s: the residual is off", base)
+		}
+		asked, truth := rings(2, 100)
+		head, err := plda.New(plda.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := head.Learn(context.Background(), x, y); err != nil {
+			t.Fatal(err)
+		}
+		if own, mean := right(t, h, asked, truth), right(t, head, asked, truth); own < 195 || mean > 180 {
+			t.Errorf("base %s: %d of %d with the residual, %d by the mean", base, own, len(truth), mean)
+		}
+		s, err := h.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Load(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(scored(t, back, asked).Data, scored(t, h, asked).Data) {
+			t.Errorf("base %s: another result after loading", base)
+		}
+	}
+}
+
+func right(t *testing.T, h classifier.Head, x blas32.General, y []string) int {
+	t.Helper()
+	labels, err := classifier.Predict(h, x, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i, p := range labels {
+		if p.Label == y[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// TestLeftOutExamplesAreUnknown to the head that is asked about them, and the only
+// example of a class stays.
+func TestLeftOutExamplesAreUnknown(t *testing.T) {
+	x, y := blobs(1, 4, "ant", "bee", "cat")
+	single, name := blobs(1, 1, "dog")
+	x.Data, y = append(x.Data, single.Data...), append(y, name...)
+	x.Rows++
+	full, err := MeanPLDA.learned(context.Background(), nil, nil, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := MeanPLDA.leaveOut(context.Background(), nil, full, nil, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fold, _ := foldsOf(x, y)
+	for i := range y {
+		if s.left[i] != (y[i] != "dog") {
+			t.Errorf("example %d of %s: left out %t", i, y[i], s.left[i])
+		}
+		var kept []int
+		var rest []string
+		for r := range y {
+			if fold[r] != fold[i] || fold[i] < 0 {
+				kept, rest = append(kept, r), append(rest, y[r])
+			}
+		}
+		head, err := MeanPLDA.learned(context.Background(), nil, nil, dense.Gather32(x, kept), rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := scored(t, head, dense.Rows32(x, i, i+1))
+		if !slices.Equal(dense.Row(s.logProb, i), want.Data) {
+			t.Errorf("example %d: %v, want %v", i, dense.Row(s.logProb, i), want.Data)
+		}
+	}
+}
+
+// TestModelsWithoutAMeanLoad: models written before there was one have the mean zero.
+func TestModelsWithoutAMeanLoad(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.Mean = MeanZero
+	x, y := blobs(1, 3, "ant", "bee")
+	h := fitted(t, cfg, x, y)
+	s, err := h.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Settings = []byte(strings.Replace(string(s.Settings), `"mean":"zero",`, "", 1))
+	back, err := Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Settings().Mean != MeanZero || !slices.Equal(scored(t, back, x).Data, scored(t, h, x).Data) {
+		t.Errorf("mean %q", back.Settings().Mean)
+	}
+}
