@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -67,6 +68,11 @@ func (h *GPTree) UseBackend(m linalg.Backend) {
 
 // Classes implements classifier.Head.
 func (h *GPTree) Classes() []string { return h.all.Classes }
+
+var _ calibration.Counting = (*GPTree)(nil)
+
+// Counting implements calibration.Counting.
+func (h *GPTree) Counting() {}
 
 // Dim implements classifier.Head.
 func (h *GPTree) Dim() int { return h.all.X.Cols }

@@ -189,7 +189,7 @@ func TestApproach(t *testing.T) {
 func TestLeavesEverythingOut(t *testing.T) {
 	w := newWorld(1, 4, 1)
 	sessions := []episodes.Session{w.session(0, 3, 7), w.session(2, 5, 2), w.session(5, 6, 1)}
-	held := assign(sessions, Folds)
+	held := assign(sessions, Folds, false)
 	if held[2][0] != -1 {
 		t.Errorf("a single example in fold %d", held[2][0])
 	}
@@ -204,12 +204,47 @@ func TestLeavesEverythingOut(t *testing.T) {
 		}
 	}
 	order := w.rng.Perm(21)
-	mixed := assign([]episodes.Session{sessions[0].Pick(order), sessions[1], sessions[2]}, Folds)
+	mixed := assign([]episodes.Session{sessions[0].Pick(order), sessions[1], sessions[2]}, Folds, false)
 	for i, j := range order {
 		if mixed[0][i] != held[0][j] {
 			t.Fatal("the folds depend on the order of the examples")
 		}
 	}
+}
+
+// A fold of a Counting head has one example of every class, and no more folds than
+// that takes.
+func TestFoldsOfACountingHead(t *testing.T) {
+	w := newWorld(8, 4, 1)
+	s := w.session(0, 5, 3)
+	asked := make(chan []string, Folds)
+	_, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{s}, Fresh: func() (classifier.Learner, error) {
+		head, err := fresh()
+		return balanced{head, asked}, err
+	}})
+	if err != nil || c.Samples != 15 || len(asked) != 3 {
+		t.Fatalf("%d samples in %d fits, %v", c.Samples, len(asked), err)
+	}
+	for range 3 {
+		for _, g := range classifier.GroupByClass(<-asked) {
+			if len(g.Rows) != 2 {
+				t.Errorf("a fold leaves %d examples of %s", len(g.Rows), g.Class)
+			}
+		}
+	}
+}
+
+// balanced is Counting, and reports what it learns.
+type balanced struct {
+	classifier.Learner
+	learned chan []string
+}
+
+func (b balanced) Counting() {}
+
+func (b balanced) Learn(ctx context.Context, x blas32.General, y []string) error {
+	b.learned <- y
+	return b.Learner.Learn(ctx, x, y)
 }
 
 // counting counts the examples that a head learns.

@@ -28,6 +28,10 @@
 // is named correctly; otherwise another class is nearest, which has all of its
 // examples, and the novelty is that of x.
 //
+// The classes of a Counting head should be equally large: its prior for a class
+// grows with its examples, so that a left-out example loses to rivals that have
+// all of theirs. One example of every class is left out at a time.
+//
 // Simulated examples. x' = m + ρ(x−m) + √(1−ρ²) e, where x is the only example
 // of a class, m the mean of all examples and e a random combination of the
 // others, with their covariance: two photos of a class are taken to be

@@ -30,6 +30,10 @@ const (
 // A Slow head takes minutes to fit. It is calibrated in fewer folds.
 type Slow interface{ Slow() }
 
+// A Counting head prefers classes of more examples. A fold of its calibration has
+// one of every class, so that a left-out example has no larger rivals.
+type Counting interface{ Counting() }
+
 // maxScores bounds the scores of the held-out examples of a pseudo-session:
 // examples × classes.
 const maxScores = 4 << 20
@@ -107,7 +111,12 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if _, slow := head.(Slow); slow {
 		parts = slowFolds
 	}
-	held := assign(t.Sessions, parts)
+	_, counting := head.(Counting)
+	if counting {
+		most, _, _ := t.sizes()
+		parts = min(parts, most)
+	}
+	held := assign(t.Sessions, parts, counting)
 	folds := make([]tally, parts)
 	err = dense.ParallelErr(parts, func(f int) error {
 		var err error
@@ -231,9 +240,9 @@ func joined(sessions []episodes.Session) episodes.Session {
 
 // assign returns the fold that holds out each example of each session, or −1
 // for the only example of a class. A class of n examples has at most ⌈n/folds⌉
-// in a fold. The folds depend on the classes and on content, but not on the
-// order of the examples.
-func assign(sessions []episodes.Session, folds int) [][]int {
+// in a fold; if together, all classes start with fold 0. The folds depend on the
+// classes and on content, but not on the order of the examples.
+func assign(sessions []episodes.Session, folds int, together bool) [][]int {
 	type example struct {
 		session, row int
 		hash         [sha256.Size]byte
@@ -249,6 +258,9 @@ func assign(sessions []episodes.Session, folds int) [][]int {
 	next := 0
 	for _, name := range slices.Sorted(maps.Keys(byClass)) {
 		examples := byClass[name]
+		if together {
+			next = 0
+		}
 		slices.SortStableFunc(examples, func(a, b example) int { return bytes.Compare(a.hash[:], b.hash[:]) })
 		for _, e := range examples {
 			if len(examples) == 1 {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 )
 
@@ -25,6 +26,7 @@ var (
 	_ classifier.Forgetter       = (*Head)(nil)
 	_ classifier.SampleForgetter = (*Head)(nil)
 	_ classifier.Saver           = (*Head)(nil)
+	_ calibration.Counting       = (*Head)(nil)
 )
 
 // New returns an unfitted head of a method, LSM or OVE.
@@ -40,6 +42,9 @@ func New(method string, cfg Config) (*Head, error) {
 
 // Classes implements classifier.Head.
 func (h *Head) Classes() []string { return h.all.Classes }
+
+// Counting implements calibration.Counting.
+func (h *Head) Counting() {}
 
 // Dim implements classifier.Head.
 func (h *Head) Dim() int { return h.all.X.Cols }
