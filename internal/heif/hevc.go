@@ -124,7 +124,7 @@ func (r *bitReader) colour(layers int) (c Colour) {
 		r.golombs(3)
 	}
 	r.golombs(6) // sizes of blocks
-	if r.flag() && r.flag() {
+	if scaled := r.flag(); scaled && r.flag() {
 		r.skipScalingLists()
 	}
 	r.skip(2)
