@@ -31,7 +31,7 @@ func (j gpTreeJob) fit(b *testing.B, c native.Choice) func() error {
 	x, y := spectrum(j.classes*j.n, j.d, j.classes)
 	cfg := method.DefaultConfig()
 	cfg = method.Change(cfg, "gptree", func(c *gptree.Config) {
-		c.Base, c.Calibrate = gptree.BaseGibbs, false
+		c.Mean, c.Base, c.Calibrate = gptree.MeanZero, gptree.BaseGibbs, false // as theirs
 		c.Chains, c.Steps, c.MaxPerClass = j.chains, j.steps, max(c.MaxPerClass, j.n)
 	})
 	return func() error {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
 	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -79,13 +80,17 @@ func (a *app) inspectRejection(m *model.Model) {
 }
 
 // inspectChoice prints the setting that a head chose by pseudo-sessions, if it was
-// left to the head.
+// left to the head, and where a tree chose to have a residual.
 func (a *app) inspectChoice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
 		a.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
 	if head, ok := m.Predictor.Head.(chooser[shrinkage.Setting]); ok && head.Choice() != nil {
 		a.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
+	}
+	if tree, ok := m.Predictor.Head.(*gptree.GPTree); ok && tree.Settings().Mean != gptree.MeanZero {
+		with, splits := tree.Residual()
+		a.say("residual   at %d of %d splits; elsewhere the mean (%s) alone decides", with, splits, tree.Settings().Mean)
 	}
 }
 

@@ -40,3 +40,11 @@ func TestInspectTreeRefuses(t *testing.T) {
 	modelFile, _ = l.trained("--classifier", "gptree", "--set", "classifier.temperature=1")
 	l.refused(exitFailed, []string{"nowhere"}, "inspect", modelFile, "--tree", l.path("x.svg"), "--images", l.path("nowhere"))
 }
+
+func TestInspectTellsTheResidual(t *testing.T) {
+	l := newTestbed(t)
+	modelFile, _ := l.trained("--classifier", "gptree", "--set", "classifier.temperature=1")
+	if r := l.must("inspect", modelFile); !strings.Contains(r.stdout, "splits; elsewhere the mean (plda) alone decides") {
+		t.Error(r.stdout)
+	}
+}
