@@ -142,6 +142,25 @@ func photos(n int) []float32 {
 	return pixels
 }
 
+// TestEightBits: a quantized model (QuantizeLinear and DequantizeLinear) gives
+// the values of the float32 one, exactly for colours that are whole steps.
+func TestEightBits(t *testing.T) {
+	dst, pixels := newMatrix(2, 4), make([]float32, 2*3*4*4)
+	for i := range pixels {
+		pixels[i] = float32(i%11) / 8
+	}
+	want := newMatrix(2, 4)
+	if err := openTiny(t, "nchw", batch(2)).Extract(want, pixels); err != nil {
+		t.Fatal(err)
+	}
+	if err := openTiny(t, "int8", batch(2)).Extract(dst, pixels); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(dst.Data, want.Data) {
+		t.Errorf("%v, want %v", dst.Data, want.Data)
+	}
+}
+
 // TestBatches: fixed and chosen batch sizes, full and padded, give each photo
 // its own row.
 func TestBatches(t *testing.T) {

@@ -5,10 +5,8 @@ input `input` float32 [N, 3, S, S], output `features` float32 [N, d], N free;
 weights inside the file; preprocessing in the metadata key `pipeline.preprocess`.
 """
 
-import argparse
 import contextlib
 import dataclasses
-import hashlib
 import json
 import logging
 import os
@@ -19,14 +17,10 @@ import numpy as np
 import onnx
 import torch
 
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime loads
-import onnxruntime
+from onnx_file import INPUT_NAME, OUTPUT_NAME, PREPROCESS_KEY, SOURCE_KEY, new_parser, report, save  # noqa: F401
 
-INPUT_NAME = "input"
-OUTPUT_NAME = "features"
-PREPROCESS_KEY = "pipeline.preprocess"
-SOURCE_KEY = "pipeline.source"
-MAX_FILE_BYTES = 2**31 - 1  # protobuf's own limit for one message
+import onnxruntime  # after onnx_file, which sets an environment variable that it reads
+
 FP16_MIN_ELEMENTS = 256  # biases and scalars stay float32: nothing to gain
 VERIFY_BATCHES = (1, 3)
 # Largest |difference| to PyTorch, as a share of the largest |feature|.
@@ -179,14 +173,6 @@ def _fits_fp16(values):
     return bool(np.all(np.abs(values) <= np.finfo(np.float16).max))
 
 
-def save(model, path):
-    size = model.ByteSize()
-    if size > MAX_FILE_BYTES:
-        raise SystemExit(f"{path}: {size} bytes do not fit one ONNX file (limit 2 GiB); try --fp16-weights")
-    onnx.checker.check_model(model)
-    onnx.save_model(model, path, save_as_external_data=False)
-
-
 def _verify(module, side, path, options):
     """Run ONNX Runtime and PyTorch on the same noise; a difference above the tolerance is an error."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
@@ -208,18 +194,3 @@ def _compare(features, expected, batch, options):
     print(f"batch {batch}: max |delta| {difference:.3g} (largest |feature| {scale:.3g})")
     if not difference <= tolerance * scale:
         raise SystemExit(f"batch {batch}: ONNX and PyTorch differ by more than {tolerance:g} of the largest feature")
-
-
-def report(path, preprocess, source):
-    data = path.read_bytes()
-    print(f"source: {source}")
-    print(f"preprocess: {preprocess}")
-    print(f"bytes: {len(data)}")
-    print(f"sha256: {hashlib.sha256(data).hexdigest()}")
-    print(f"written: {path}")
-
-
-
-def new_parser(description):
-    return argparse.ArgumentParser(description=description,
-                                   formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Check that the export scripts work: export three networks with random weights into a folder, and join our two networks.
+# Check that the export scripts work: export three networks with random weights into a folder, join our two networks, and
+# quantize the built-in one.
 #
 #   models/verify_exports.sh FOLDER
 #
@@ -61,6 +62,18 @@ export_one() { # script, file name, arguments…
 	echo "$file"
 }
 
+draw_photos() { # folder: 15 smooth random pictures
+	mkdir -p "$1"
+	"$venv/bin/python" - "$1" <<-'EOF'
+		import sys
+		import numpy as np
+		from PIL import Image
+		for i in range(15):
+		    noise = np.random.default_rng(i).integers(0, 256, (8, 8, 3), np.uint8)
+		    Image.fromarray(noise).resize((120, 96)).save(f"{sys.argv[1]}/{i}.png")
+	EOF
+}
+
 [ $# -eq 1 ] || { echo "usage: models/verify_exports.sh FOLDER" >&2; exit 2; }
 mkdir -p "$1" "$cache"
 folder=$(cd "$1" && pwd)
@@ -78,3 +91,7 @@ export_one export_dinov2.py dinov2-vits14-random.onnx --model vits14
 say "join_backbones.py default.onnx resnet18.onnx --mirror"
 "$venv/bin/python" "$here/join_backbones.py" "$here/default.onnx" "$here/resnet18.onnx" --mirror --out "$folder/joined.onnx" >&2
 echo "$folder/joined.onnx"
+say "quantize.py default.onnx"
+draw_photos "$folder/photos"
+"$venv/bin/python" "$here/quantize.py" "$here/default.onnx" --images "$folder/photos" --count 10 --out "$folder/default-int8.onnx" >&2
+echo "$folder/default-int8.onnx"

@@ -66,6 +66,15 @@ save("nhwc", nhwc, [image(["n", 4, 4, 3])], [out("features", ["n", 4]), out("map
 save("half", [conv()] + POOL, [image(["n", 3, 4, 4], T.FLOAT16)], [out("features", ["n", 4], T.FLOAT16)],
      [const("k", KERNEL, np.float16)])
 
+# 8 bits, as onnxruntime's quantization writes them: weights per channel, colours in steps of 1/8 from 0.
+QDQ = [h.make_node("QuantizeLinear", ["input", "step", "zero"], ["colours8"]),
+       h.make_node("DequantizeLinear", ["colours8", "step", "zero"], ["colours"]),
+       h.make_node("DequantizeLinear", ["k8", "k_steps", "k_zeros"], ["k"], axis=0),
+       h.make_node("Conv", ["colours", "k"], ["map"])]
+save("int8", QDQ + POOL, [image(["n", 3, 4, 4])], [out("features", ["n", 4])],
+     [const("step", 1 / 8), const("zero", 0, np.uint8), const("k8", KERNEL * [[[[4]]], [[[2]]], [[[1]]], [[[1]]]], np.int8),
+      const("k_steps", [1 / 4, 1 / 2, 1, 1]), const("k_zeros", [0, 0, 0, 0], np.int8)])
+
 # Fixed batch of 4.
 save("batch4", [conv()] + POOL, [image([4, 3, 4, 4])], [out("features", [4, 4])], [const("k", KERNEL)])
 
