@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
@@ -135,11 +136,8 @@ func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on li
 		if len(out) == 0 {
 			continue
 		}
-		rest := make([]string, len(kept))
-		for i, r := range kept {
-			rest[i] = y[r]
-		}
-		head, err := m.learned(ctx, base, on, dense.Gather32(x, kept), rest)
+		rest := episodes.Session{X: x, Y: y}.Pick(kept)
+		head, err := m.learned(ctx, base, on, rest.X, rest.Y)
 		if err != nil {
 			return s, err
 		}
@@ -161,13 +159,12 @@ func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on li
 // class, and the number of folds. Folds depend on content, not on order.
 func foldsOf(x blas32.General, y []string) (fold []int, folds int) {
 	fold, folds = make([]int, x.Rows), manyFolds
-	next := 0
-	for _, g := range classifier.GroupByClass(y) {
-		if len(g.Rows) > calibration.MaxPerClass {
-			folds = fewFolds
-		}
+	classes := classifier.GroupByClass(y)
+	if slices.ContainsFunc(classes, func(g classifier.Group) bool { return len(g.Rows) > calibration.MaxPerClass }) {
+		folds = fewFolds
 	}
-	for _, g := range classifier.GroupByClass(y) {
+	next := 0
+	for _, g := range classes {
 		for _, r := range exemplars.Sorted(x, g.Rows) {
 			if fold[r] = -1; len(g.Rows) > 1 {
 				fold[r] = next % folds

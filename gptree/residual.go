@@ -1,10 +1,9 @@
 package gptree
 
 import (
-	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -43,16 +42,11 @@ func (v verdict) pays() bool {
 			gains = append(gains, v.gain[i])
 		}
 	}
-	n := float64(len(gains))
-	if n < 2 {
+	if len(gains) < 2 {
 		return false
 	}
-	total := floats.Sum(gains)
-	var squares float64
-	for _, g := range gains {
-		squares += (g - total/n) * (g - total/n)
-	}
-	return total > math.Sqrt(squares*n/(n-1))
+	gain, deviation := stat.MeanStdDev(gains, nil)
+	return gain > stat.StdErr(deviation, float64(len(gains)))
 }
 
 // judge leaves the parts that were not fitted by VI to the mean where the residual

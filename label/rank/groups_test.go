@@ -64,7 +64,8 @@ func TestGroupsAreFound(t *testing.T) {
 	}
 }
 
-// slowGroups merges by definition: every likelihood ratio anew.
+// slowGroups follows the definition: it computes every likelihood ratio again
+// before each merge.
 func slowGroups(sp *gauss.Space, z blas64.General) [][]int {
 	x, _ := sp.Coordinates(z)
 	evidence := func(rows ...int) float64 {
