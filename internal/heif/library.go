@@ -75,6 +75,26 @@ func Open(path string) (*Library, error) {
 	return l, nil
 }
 
+// load resolves the functions.
+func (l *Library) load() error {
+	return sharedlib.Load(l.path, map[string]any{
+		"de265_get_version":        &l.getVersion,
+		"de265_get_version_number": &l.getNumber,
+		newDecoder:                 &l.newDecoder,
+		"de265_free_decoder":       &l.freeDecoder,
+		"de265_push_NAL":           &l.push,
+		"de265_flush_data":         &l.flush,
+		"de265_decode":             &l.decode,
+		"de265_get_next_picture":   &l.next,
+		"de265_get_error_text":     &l.errorText,
+		"de265_get_chroma_format":  &l.chroma,
+		"de265_get_image_width":    &l.width,
+		"de265_get_image_height":   &l.height,
+		"de265_get_bits_per_pixel": &l.depth,
+		"de265_get_image_plane":    &l.plane,
+	}, nil)
+}
+
 // Path returns the path of the library.
 func (l *Library) Path() string { return l.path }
 

@@ -10,6 +10,8 @@ import (
 	"image/color"
 	"image/jpeg"
 	"math"
+
+	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
 
 // decompress is a function that distinguishes TurboJPEG from other libraries.
@@ -42,7 +44,8 @@ type Decoder struct {
 // Open loads the library and tests it.
 func Open(path string) (*Decoder, error) {
 	d := &Decoder{path: path}
-	if err := d.load(); err != nil {
+	functions := map[string]any{"tjInitDecompress": &d.open, "tjDestroy": &d.destroy, decompress: &d.decode}
+	if err := sharedlib.Load(path, functions, map[string]any{"tj3Set": &d.set}); err != nil {
 		return nil, fmt.Errorf("TurboJPEG library %s: %w", path, err)
 	}
 	var err error
