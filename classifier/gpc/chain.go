@@ -31,8 +31,9 @@ type likelihood interface {
 
 // A posterior is p(t | y) of all classes given auxiliary variables.
 type posterior interface {
-	// draw fills every matrix of dst (C×r) with a draw.
-	draw(dst []blas64.General, rng *rand.Rand) error
+	// draw fills every matrix of dst (C×r) with a draw. It looks at ctx before each
+	// decomposition.
+	draw(ctx context.Context, dst []blas64.General, rng *rand.Rand) error
 }
 
 func likelihoodOf(method string) likelihood {
@@ -47,32 +48,29 @@ func sample(ctx context.Context, cfg Config, l likelihood, d data) (blas64.Gener
 	C := d.classes
 	draws := dense.New(cfg.Chains*cfg.Draws*C, d.phi.Cols)
 	return draws, dense.ParallelErr(cfg.Chains, func(c int) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		var own []blas64.General
 		for s := range cfg.Draws {
 			own = append(own, dense.Rows(draws, (c*cfg.Draws+s)*C, (c*cfg.Draws+s+1)*C))
 		}
-		return run(l, d, cfg.Steps, own, random.Stream(cfg.Seed, "classifier/gpc/chain", c))
+		return run(ctx, l, d, cfg.Steps, own, random.Stream(cfg.Seed, "classifier/gpc/chain", c))
 	})
 }
 
 // run runs one chain: it starts at f = 0, and its last auxiliary variables give
 // all its draws.
-func run(l likelihood, d data, steps int, draws []blas64.General, rng *rand.Rand) error {
+func run(ctx context.Context, l likelihood, d data, steps int, draws []blas64.General, rng *rand.Rand) error {
 	f, t := dense.New(d.classes, len(d.own)), dense.New(d.classes, d.phi.Cols)
 	for range steps {
-		if err := step(l, d, f, t, rng); err != nil {
+		if err := step(ctx, l, d, f, t, rng); err != nil {
 			return err
 		}
 	}
-	return l.augment(d, f, rng).draw(draws, rng)
+	return l.augment(d, f, rng).draw(ctx, draws, rng)
 }
 
 // step draws the auxiliary variables given f, and then t and f = Φt.
-func step(l likelihood, d data, f, t blas64.General, rng *rand.Rand) error {
-	if err := l.augment(d, f, rng).draw([]blas64.General{t}, rng); err != nil {
+func step(ctx context.Context, l likelihood, d data, f, t blas64.General, rng *rand.Rand) error {
+	if err := l.augment(d, f, rng).draw(ctx, []blas64.General{t}, rng); err != nil {
 		return err
 	}
 	return linalg.MulTrans64(f, t, d.phi)

@@ -113,7 +113,7 @@ func count(digits []int, base int) bool {
 func sampled(t testing.TB, d data, l likelihood, steps int) (m, errors moments) {
 	t.Helper()
 	return averaged(t, d, l, steps, func(f, u blas64.General, rng *rand.Rand) {
-		if err := step(l, d, f, u, rng); err != nil {
+		if err := step(t.Context(), l, d, f, u, rng); err != nil {
 			t.Fatal(err)
 		}
 	})

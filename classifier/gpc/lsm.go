@@ -1,6 +1,7 @@
 package gpc
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -65,8 +66,11 @@ func (logisticSoftmax) augment(d data, f blas64.General, rng *rand.Rand) posteri
 	return p
 }
 
-func (p independent) draw(dst []blas64.General, rng *rand.Rand) error {
+func (p independent) draw(ctx context.Context, dst []blas64.General, rng *rand.Rand) error {
 	for c := range p.omega.Rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		g, err := p.d.given(dense.Row(p.omega, c), dense.Row(p.kappa, c))
 		if err != nil {
 			return err

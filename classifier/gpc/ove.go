@@ -1,6 +1,7 @@
 package gpc
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -93,7 +94,10 @@ func overlap(y, c, z, d int) float64 {
 
 // draw is Matheron's rule on all functions at once:
 // t = z − ΦᵀAᵀΩ^½B⁻¹(Ω^½AΦz + ε) with z ~ N(ΦᵀAᵀκ, I), κ = ½ for every pair.
-func (p joint) draw(dst []blas64.General, rng *rand.Rand) error {
+func (p joint) draw(ctx context.Context, dst []blas64.General, rng *rand.Rand) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	l, err := factorized(p.system())
 	if err != nil {
 		return err
