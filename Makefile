@@ -71,6 +71,14 @@ docs: ## fail if docs/cli is out of date (make docs-update writes it)
 docs-update: ## write docs/cli from the commands' help
 	$(GO) test -run TestCommandDocs ./cmd/pipeline -update
 
+.PHONY: dist
+dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.gz, which runs anywhere (ARCH=arm64: cross-built)
+	@scripts/dist/dist.sh $(or $(ARCH),amd64)
+
+.PHONY: dist-test
+dist-test: ## build the archive twice, compare, check what it needs, and run its demo with an empty environment
+	@scripts/dist/test.sh
+
 .PHONY: spark-test
 spark-test: setup build ## test the Spark jobs in deploy/spark (skipped without Java, or pyspark and pyarrow in $PYTHON)
 	$${PYTHON:-python3} -m unittest -v deploy/spark/test_spark.py

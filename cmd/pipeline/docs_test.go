@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -78,6 +80,29 @@ func commandDocs(t *testing.T) map[string]string {
 	})
 	pages["README.md"] = contents
 	return pages
+}
+
+// TestManual makes a manual page for every command; with -manual it writes them
+// into that folder, dated by $SOURCE_DATE_EPOCH.
+func TestManual(t *testing.T) {
+	seconds, _ := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
+	date := time.Unix(seconds, 0).UTC()
+	everyCommand(newRoot(), func(cmd *cobra.Command) {
+		cmd.DisableAutoGenTag = true
+		var page bytes.Buffer
+		if err := doc.GenMan(cmd, &doc.GenManHeader{Section: "1", Date: &date, Source: "pipeline " + version}, &page); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
+		if !strings.Contains(page.String(), ".SH SYNOPSIS") {
+			t.Errorf("%s has no synopsis", name)
+		}
+		if *manual != "" {
+			if err := os.WriteFile(filepath.Join(*manual, name), page.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 // everyCommand visits a command and all its sub-commands that help shows.

@@ -23,7 +23,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 )
 
-var update = flag.Bool("update", false, "write docs/cli instead of comparing with it")
+var (
+	update = flag.Bool("update", false, "write docs/cli instead of comparing with it")
+	manual = flag.String("manual", "", "write manual pages into this folder")
+)
 
 const (
 	// actAsPipeline makes the test binary the real command. Its name does not

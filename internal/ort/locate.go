@@ -19,8 +19,8 @@ const CachedVersion = "1.30.0"
 const EnvLibrary = "ONNXRUNTIME_LIB"
 
 // Locate finds the library to use, in this order: explicit (from the
-// configuration), $ONNXRUNTIME_LIB, the user's cache filled by `make setup`,
-// the executable's folder, the system's usual folders. The first two are
+// configuration), $ONNXRUNTIME_LIB, the one that came with the program, the user's
+// cache filled by `make setup`, the system's usual folders. The first two are
 // binding: if one is set but unusable, Locate fails without trying anything
 // else. The attempts list what was rejected and why, even on success. No
 // candidate is loaded. Errors wrap ErrNoLibrary.
@@ -38,12 +38,9 @@ type machine struct {
 }
 
 func thisMachine() machine {
-	m := machine{env: os.Getenv, goos: runtime.GOOS, goarch: runtime.GOARCH}
+	m := machine{env: os.Getenv, executable: sharedlib.ProgramDir(), goos: runtime.GOOS, goarch: runtime.GOARCH}
 	if home, err := os.UserHomeDir(); err == nil {
 		m.home = home
-	}
-	if exe, err := os.Executable(); err == nil {
-		m.executable = filepath.Dir(exe)
 	}
 	return m
 }
@@ -108,8 +105,8 @@ func (m machine) places() []place {
 			}
 		}
 	}
+	add("beside the program", sharedlib.Beside(m.executable)...)
 	add("the user's cache (make setup)", m.cacheDir())
-	add("beside the program", m.executable)
 	for _, d := range m.systemDirs() {
 		add("a usual place", filepath.Join(m.root, d))
 	}

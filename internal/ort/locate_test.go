@@ -63,8 +63,10 @@ func TestLocateOrder(t *testing.T) {
 		{filepath.Join(m.home, ".local/lib/libonnxruntime.so.1"), "1.24.3"},
 		{filepath.Join(m.root, "usr/lib/libonnxruntime.so.1.25.0"), "1.25.0"},
 		{filepath.Join(m.root, "usr/local/lib/libonnxruntime.so"), "1.26.0"},
-		{filepath.Join(m.executable, "libonnxruntime.so"), "1.27.0"},
 		{filepath.Join(m.home, ".cache/pipeline/onnxruntime/1.30.0/libonnxruntime.so.1"), "1.30.0"},
+		{filepath.Join(m.root, "lib/pipeline/libonnxruntime.so"), "1.26.1"},
+		{filepath.Join(m.executable, "lib/libonnxruntime.so"), "1.26.2"},
+		{filepath.Join(m.executable, "libonnxruntime.so"), "1.27.0"},
 	}
 	for _, s := range steps {
 		fakeLibrary(t, s.path, s.version)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 )
@@ -87,13 +88,42 @@ func Multiarch(goarch string) []string {
 	return nil
 }
 
-// Places returns the files to look at, best first: in the executable's folder and
-// in this system's usual ones, which include opt, or Homebrew's folder of the
-// formula. Only macOS has names without a version.
-func Places(formula, opt, dylib string, names ...string) (files []string) {
-	var folders []string
-	if exe, err := os.Executable(); err == nil {
-		folders = append(folders, filepath.Dir(exe))
+// Beside returns the folders with the libraries that come with a program in dir:
+// the program's own, and those of the archive and of the Debian package; none if dir
+// is "".
+func Beside(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	return []string{dir, filepath.Join(dir, "lib"), filepath.Join(filepath.Dir(dir), "lib", "pipeline")}
+}
+
+// ProgramDir returns the folder of this program, "" if it is unknown. Where /proc is
+// not mounted, the command that started it says where it is.
+func ProgramDir() string {
+	path, err := os.Executable()
+	if err != nil {
+		if path, err = exec.LookPath(os.Args[0]); err != nil {
+			return ""
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return ""
+		}
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return filepath.Dir(path)
+}
+
+// Places returns the files to look at, best first: beside the program, in the
+// folder that `make setup` fills ("" for none) and in this system's usual ones, which
+// include opt, or Homebrew's folder of the formula. Only macOS has names without a
+// version.
+func Places(setup, formula, opt, dylib string, names ...string) (files []string) {
+	folders := Beside(ProgramDir())
+	if setup != "" {
+		folders = append(folders, setup)
 	}
 	if runtime.GOOS == "darwin" {
 		names = []string{dylib}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
@@ -31,17 +32,13 @@ func Find() (*Decoder, error) {
 	return Open(path)
 }
 
-// Locate returns the path of the library to use: $TURBOJPEG_LIB, the user's cache
-// filled by `make setup`, the executable's folder, the system's usual folders. If
+// Locate returns the path of the library to use: $TURBOJPEG_LIB, the one that came
+// with the program, the user's cache filled by `make setup`, the system's usual folders. If
 // the variable is set but names no library, Locate fails. Nothing is loaded.
 // Errors wrap ErrNoLibrary.
 func Locate() (string, error) {
 	s := sharedlib.Search{Name: "TurboJPEG", Functions: []string{decompress}, Env: EnvLibrary, NotFound: ErrNoLibrary, Remedy: Remedy}
-	places := sharedlib.Places("jpeg-turbo", "/opt/libjpeg-turbo/lib64", "libturbojpeg.dylib", "libturbojpeg.so.0")
-	if file := cached(); file != "" {
-		places = append([]string{file}, places...)
-	}
-	path, _, err := s.Locate("", places)
+	path, _, err := s.Locate("", sharedlib.Places(setupDir(), "jpeg-turbo", "/opt/libjpeg-turbo/lib64", "libturbojpeg.dylib", "libturbojpeg.so.0"))
 	return path, err
 }
 
@@ -50,18 +47,16 @@ func Source(path string) string {
 	switch {
 	case os.Getenv(EnvLibrary) != "":
 		return "named by " + EnvLibrary
-	case path == cached():
+	case filepath.Dir(path) == setupDir():
 		return "the user's cache (make setup)"
+	case slices.Contains(sharedlib.Beside(sharedlib.ProgramDir()), filepath.Dir(path)):
+		return "beside the program"
 	}
 	return "found in a usual place"
 }
 
-// cached returns the file that `make setup` installs, "" without a home folder.
-func cached() string {
+// setupDir returns the folder that `make setup` fills, "" without a home folder.
+func setupDir() string {
 	home, _ := os.UserHomeDir() // "" if it is unknown
-	dir := sharedlib.SetupDir(os.Getenv, home, "jpeg-turbo", CachedVersion)
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, "libturbojpeg.so.0")
+	return sharedlib.SetupDir(os.Getenv, home, "jpeg-turbo", CachedVersion)
 }

@@ -1,0 +1,155 @@
+// Package dist_test checks the archive that `make dist` writes: `make dist-test`
+// runs it with the archive's path in PIPELINE_ARCHIVE.
+package dist_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// oldest is the glibc that everything in the archive runs on, and largest its size
+// in bytes.
+const (
+	oldest  = "2.28"
+	largest = 45_000_000
+)
+
+// fromGlibc are the libraries that the archive may expect on a machine.
+var fromGlibc = []string{
+	"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libresolv.so.2",
+	"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
+}
+
+func archive(t *testing.T) (path string, files map[string][]byte) {
+	t.Helper()
+	path = os.Getenv("PIPELINE_ARCHIVE")
+	if path == "" {
+		t.Skip("make dist-test sets PIPELINE_ARCHIVE")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = map[string][]byte{}
+	root := strings.TrimSuffix(filepath.Base(path), ".tar.gz") + "/"
+	for r := tar.NewReader(unzipped); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return path, files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, inside := strings.CutPrefix(h.Name, root)
+		if !inside || h.Uid != 0 || h.Gid != 0 || h.Mode&0o022 != 0 {
+			t.Errorf("%s: mode %o, owner %d:%d", h.Name, h.Mode, h.Uid, h.Gid)
+		}
+		if h.Typeflag == tar.TypeReg {
+			if files[name], err = io.ReadAll(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestArchive(t *testing.T) {
+	path, files := archive(t)
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > largest {
+		t.Errorf("%d bytes, %v", info.Size(), err)
+	}
+	for _, name := range []string{
+		"pipeline", "README.txt", "LICENSE", "lib/libonnxruntime.so.1", "lib/libturbojpeg.so.0",
+		"licences/onnxruntime.txt", "licences/onnxruntime-third-party.txt", "licences/libjpeg-turbo.txt", "licences/libstdc++-libgcc.txt",
+		"licences/go/go.txt", "licences/go/gonum.org_v1_gonum@v0.17.0.txt",
+		"completions/pipeline.bash", "completions/pipeline.zsh", "completions/pipeline.fish", "man/man1/pipeline-train.1",
+	} {
+		if len(files[name]) == 0 {
+			t.Errorf("no %s", name)
+		}
+	}
+}
+
+// TestSymbolVersions: every program and library in the archive needs nothing but what
+// is in it and a glibc no newer than oldest, and names no path of the build.
+func TestSymbolVersions(t *testing.T) {
+	_, files := archive(t)
+	found := 0
+	for name, file := range files {
+		if !bytes.HasPrefix(file, []byte(elf.ELFMAG)) {
+			continue
+		}
+		found++
+		if err := runsAnywhere(file, files); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if home, err := os.UserHomeDir(); err == nil && name == "pipeline" && bytes.Contains(file, []byte(home+"/")) {
+			t.Errorf("%s names %s", name, home)
+		}
+	}
+	if found != 5 {
+		t.Errorf("%d programs and libraries", found)
+	}
+}
+
+func runsAnywhere(file []byte, files map[string][]byte) error {
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		return err
+	}
+	needed, err := f.ImportedLibraries()
+	if err != nil {
+		return err
+	}
+	for _, library := range needed {
+		if files["lib/"+library] == nil && !slices.Contains(fromGlibc, library) {
+			return fmt.Errorf("needs %s", library)
+		}
+	}
+	symbols, err := f.ImportedSymbols()
+	if err != nil {
+		return err
+	}
+	for _, s := range symbols {
+		if version, glibc := strings.CutPrefix(s.Version, "GLIBC_"); glibc && newer(version, oldest) {
+			return fmt.Errorf("%s needs glibc %s", s.Name, version)
+		}
+	}
+	return nil
+}
+
+// newer compares versions such as 2.3.4 and 2.28.
+func newer(a, b string) bool {
+	number := func(version string) (n [3]int) {
+		fmt.Sscanf(strings.ReplaceAll(version, ".", " "), "%d%d%d", &n[0], &n[1], &n[2])
+		return n
+	}
+	x, y := number(a), number(b)
+	return slices.Compare(x[:], y[:]) > 0
+}
+
+func TestNewer(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"2.34", "2.28", true}, {"2.28", "2.28", false}, {"2.2.5", "2.28", false}, {"2.3.4", "2.3", true}, {"3", "2.28", true}} {
+		if newer(c.a, c.b) != c.want {
+			t.Errorf("%s newer than %s: not %t", c.a, c.b, c.want)
+		}
+	}
+}

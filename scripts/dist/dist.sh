@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.gz: the program, the libraries that it
+# loads, licences, completions and manual pages. Unpacked anywhere, it runs without
+# network on Linux with glibc 2.28 or newer and nothing else. The same files go into
+# pipeline_VERSION_ARCH.deb, where dpkg-deb is installed. The same tree gives the same
+# bytes.
+#
+# Only on Linux; arm64 is cross-built and has never been run. The libraries come as
+# they are from the npm packages of scripts/setup, and libstdc++ and libgcc_s, which
+# ONNX Runtime needs, from Debian 11, whose builds run on glibc 2.18. Everything
+# is checked against hashes in the project. Downloads are kept in .dist.
+#
+# usage: dist.sh [amd64|arm64]      VERSION and SOURCE_DATE_EPOCH may be set
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+here=scripts/dist
+arch=${1:-amd64}
+downloads=$PWD/.dist
+version=${VERSION:-$(sed -n 's/^var version = "\(.*\)"$/\1/p' cmd/pipeline/root.go)}
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} LC_ALL=C TZ=UTC
+
+say() { echo "dist: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+case $arch in
+amd64) zig=x86_64-linux-gnu.2.28 node=x64 multiarch=x86_64-linux-gnu ;;
+arm64) zig=aarch64-linux-gnu.2.28 node=arm64 multiarch=aarch64-linux-gnu ;;
+*) die "no archive is made for $arch: amd64 or arm64" ;;
+esac
+[ "$(uname -s)" = Linux ] || die "needs Linux"
+
+mkdir -p "$downloads" out/dist
+work=$(mktemp -d "$downloads/work.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# Zig, as a C compiler that links against an old glibc.
+compiler() {
+	local venv=$downloads/zig
+	cmp -s $here/compiler.txt "$venv/compiler.txt" && return
+	say "installing the C compiler into .dist/zig (once)"
+	rm -rf "$venv"
+	python3 -m venv "$venv"
+	"$venv/bin/pip" install --quiet --require-hashes --only-binary :all: -r $here/compiler.txt
+	cp $here/compiler.txt "$venv/compiler.txt"
+}
+
+# Packages of npm, with the lock file and the checks of make setup.
+npm_packages() {
+	local into=$downloads/npm
+	cmp -s scripts/setup/package-lock.json "$into/package-lock.json" && return
+	say "fetching ONNX Runtime and libjpeg-turbo (once)"
+	rm -rf "$into"
+	mkdir "$work/npm"
+	cp scripts/setup/package.json scripts/setup/.npmrc "$work/npm/"
+	cp scripts/setup/package-lock.json "$work/npm/"
+	(cd "$work/npm" && npm ci --include=dev --include=optional --ignore-scripts --loglevel=error >&2)
+	mv "$work/npm" "$into"
+}
+
+# The licences of ONNX Runtime: they are only in its Python package.
+notices() {
+	local into=$downloads/notices
+	cmp -s $here/notices.txt "$into/notices.txt" && return
+	rm -rf "$into"
+	mkdir "$into"
+	python3 -m pip download --quiet --no-deps --require-hashes --only-binary :all: \
+		--platform manylinux_2_28_x86_64 --python-version 3.11 -d "$work/wheel" -r $here/notices.txt
+	python3 -m zipfile -e "$work"/wheel/*.whl "$work/wheel"
+	cp "$work/wheel/onnxruntime/LICENSE" "$work/wheel/onnxruntime/ThirdPartyNotices.txt" $here/notices.txt "$into/"
+}
+
+# libstdc++ and libgcc_s of Debian 11, from the mirror that this machine uses for its
+# own packages, or from files that were put into .dist/debian.
+debian() {
+	local into=$downloads/debian apt
+	mkdir -p "$into"
+	grep "_$arch.deb" $here/debian.sha256 >"$work/wanted" || die "no packages are pinned for $arch in $here/debian.sha256"
+	if ! (cd "$into" && sha256sum --status --check "$work/wanted" 2>/dev/null); then
+		command -v apt-get >/dev/null || die "put the files of $here/debian.sha256, from Debian 11, into .dist/debian"
+		say "fetching libstdc++ of Debian 11 (once)"
+		mkdir -p "$work"/apt/{lists/partial,cache/archives/partial}
+		mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } | sed -nE 's/^(URIs:|deb( \[[^]]*\])?) *(http[^ ]*\/debian)\/?( .*)?$/\3/p' | head -1)
+		[ -n "$mirror" ] || die "this machine's apt has no Debian mirror: put the files of $here/debian.sha256, from Debian 11, into .dist/debian"
+		echo "deb [arch=$arch] $mirror bullseye main" >"$work/apt/sources.list"
+		apt=(apt-get -qq -o "Dir::Etc::SourceList=$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+			-o "Dir::State::Lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache" -o "APT::Architecture=$arch" -o APT::Sandbox::User=root)
+		"${apt[@]}" update
+		(cd "$into" && "${apt[@]}" download gcc-10-base/bullseye libgcc-s1/bullseye libstdc++6/bullseye)
+		(cd "$into" && sha256sum --quiet --check "$work/wanted") || die "Debian's files are not those of $here/debian.sha256"
+	fi
+	while read -r _ file; do dpkg-deb -x "$into/$file" "$work/debian"; done <"$work/wanted"
+}
+
+program() {
+	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s "$@"\n' "$downloads/zig/bin/python" "$zig" >"$work/cc"
+	chmod +x "$work/cc"
+	CGO_ENABLED=1 GOOS=linux GOARCH=$arch CC=$work/cc GOFLAGS=-buildvcs=false \
+		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X main.version=$version" -o "$1" ./cmd/pipeline
+}
+
+compiler
+npm_packages
+notices
+debian
+name=pipeline-$version-linux-$arch
+root=$work/$name
+mkdir -p "$root"/{lib,licences,completions,man/man1}
+say "building $name"
+program "$root/pipeline"
+
+install -m 644 "$downloads/npm/node_modules/onnxruntime-node/bin/napi-v6/linux/$node/libonnxruntime.so.1" "$root/lib/"
+install -m 644 "$downloads/npm/node_modules/@julusian/jpeg-turbo/prebuilds/jpeg-turbo-linux-$node/libturbojpeg.so.0" "$root/lib/"
+install -m 644 "$work/debian/usr/lib/$multiarch/libstdc++.so.6" "$work/debian/lib/$multiarch/libgcc_s.so.1" "$root/lib/"
+
+install -m 644 LICENSE CHANGELOG.md "$root/"
+install -m 644 $here/README.txt "$root/README.txt"
+install -m 644 "$downloads/notices/LICENSE" "$root/licences/onnxruntime.txt"
+install -m 644 "$downloads/notices/ThirdPartyNotices.txt" "$root/licences/onnxruntime-third-party.txt"
+install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
+install -m 644 "$work/debian/usr/share/doc/gcc-10-base/copyright" "$root/licences/libstdc++-libgcc.txt"
+go run ./$here/notices ./cmd/pipeline "$root/licences/go"
+
+go build -o "$work/native" ./cmd/pipeline # for this machine, whatever $arch is
+for shell in bash zsh fish; do "$work/native" completion $shell >"$root/completions/pipeline.$shell"; done
+go test -count=1 ./cmd/pipeline -run '^TestManual$' -manual "$root/man/man1" >/dev/null
+
+find "$root" -type d -exec chmod 755 {} +
+tar --create --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" "$name" |
+	gzip --no-name -9 >"$work/archive"
+mv "$work/archive" "out/dist/$name.tar.gz"
+# debian_package moves the same files to Debian's places.
+debian_package() {
+	local root=$1 deb=$work/deb file=pipeline_${version//-/\~}_$arch.deb # 1.0~dev is older than 1.0
+	mkdir -p "$deb"/{DEBIAN,usr/bin,usr/lib/pipeline,usr/share/{man/man1,doc/pipeline,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}}
+	cp "$root/pipeline" "$deb/usr/bin/"
+	cp "$root"/lib/* "$deb/usr/lib/pipeline/"
+	cp "$root"/man/man1/* "$deb/usr/share/man/man1/"
+	gzip --no-name -9 "$deb"/usr/share/man/man1/*
+	cp -r "$root/licences" "$root/README.txt" "$root/CHANGELOG.md" "$deb/usr/share/doc/pipeline/"
+	cp LICENSE "$deb/usr/share/doc/pipeline/copyright"
+	cp "$root/completions/pipeline.bash" "$deb/usr/share/bash-completion/completions/pipeline"
+	cp "$root/completions/pipeline.zsh" "$deb/usr/share/zsh/vendor-completions/_pipeline"
+	cp "$root/completions/pipeline.fish" "$deb/usr/share/fish/vendor_completions.d/pipeline.fish"
+	cat >"$deb/DEBIAN/control" <<-CONTROL
+		Package: pipeline
+		Version: ${version//-/\~}
+		Architecture: $arch
+		Maintainer: pipeline maintainers <pipeline@example.org>
+		Installed-Size: $(du -sk "$deb/usr" | cut -f1)
+		Depends: libc6 (>= 2.28)
+		Section: graphics
+		Priority: optional
+		Description: label folders of photos
+		 Learns classes from a few photos each and labels folders with probabilities.
+		 Later classes are learned without forgetting the earlier ones.
+	CONTROL
+	find "$deb" -type d -exec chmod 755 {} +
+	find "$deb" -type f ! -path '*/bin/*' -exec chmod 644 {} +
+	dpkg-deb --root-owner-group -Zxz --build "$deb" "$work/package.deb" >/dev/null
+	mv "$work/package.deb" "out/dist/$file"
+	(cd out/dist && sha256sum "$file" >"$file.sha256")
+	say "out/dist/$file"
+}
+! command -v dpkg-deb >/dev/null || debian_package "$root"
+(cd out/dist && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
+say "out/dist/$name.tar.gz, $(($(stat -c %s "out/dist/$name.tar.gz") / 1000000)) MB"
