@@ -45,10 +45,11 @@
 // of a forgotten base class on them stays until the last class is forgotten,
 // which makes the head unfitted.
 //
-// Small data is well defined: if no base class has two different examples, W is
-// a multiple of I with the spread of the class means; with one base class
-// nothing is known about B and β = 1, as much variance between classes as
-// within. The shrinkage (ε > 0) handles d > n.
+// Small data is well defined: where too few base classes have two different
+// examples, part of W and β is guessed from the total covariance (package gauss),
+// all of it with one example per class; with one base class nothing is known
+// about B and β = 1, as much variance between classes as within. The shrinkage
+// (ε > 0) handles d > n.
 //
 // Cost: base session O(nd² + d³), later O(d²) per class; scoring O(d²) per
 // example for the whitening and O(d) per class. Everything is float64.
