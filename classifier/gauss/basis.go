@@ -97,6 +97,14 @@ func (b *Basis) Degrees() int {
 	return degrees
 }
 
+// MostExamples returns the size of the largest class.
+func (b *Basis) MostExamples() (n int) {
+	for _, t := range b.totals {
+		n = max(n, t.N)
+	}
+	return n
+}
+
 // Examples returns the number of rows of the base session.
 func (b *Basis) Examples() int { return b.Degrees() + len(b.totals) }
 
