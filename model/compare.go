@@ -13,8 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// keptEpsilon is the shrinkage of a covariance of kept embeddings, the default
-// of plda.
+// keptEpsilon is the shrinkage of a covariance of kept embeddings, that of
+// plda for a large session.
 const keptEpsilon = 0.3
 
 // Compare returns the space in which embeddings of unknown classes are

@@ -24,6 +24,9 @@ type Choice[T any] struct {
 	Config Config `json:"pseudo_sessions"`
 	// Scores holds the scores of the candidates, in their order.
 	Scores []Score[T] `json:"scores,omitempty"`
+	// LeftOut is the number of examples that were left out, if they were instead
+	// of drawing pseudo-sessions; Config is then unused.
+	LeftOut int `json:"left_out,omitempty"`
 	// Fallback says why Value is the default and there are no scores.
 	Fallback string `json:"fallback,omitempty"`
 }

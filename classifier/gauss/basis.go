@@ -17,6 +17,12 @@ const (
 	floor = 1e-6
 	// betaAlone is β when a single base class says nothing about it.
 	betaAlone = 1
+	// noSpread is the trace below which a covariance of rows of length 1 is zero.
+	noSpread = 1e-12
+	// correlation is ρ, that of two images of a class where no class has two.
+	correlation = 1.0 / 3
+	// roundTotal is the ε of the total covariance: few images tell little of it.
+	roundTotal = 0.9
 )
 
 // A Basis holds what the base session determines before ε is chosen.
@@ -91,6 +97,14 @@ func (b *Basis) Degrees() int {
 	return degrees
 }
 
+// MostExamples returns the size of the largest class.
+func (b *Basis) MostExamples() (n int) {
+	for _, t := range b.totals {
+		n = max(n, t.N)
+	}
+	return n
+}
+
 // Examples returns the number of rows of the base session.
 func (b *Basis) Examples() int { return b.Degrees() + len(b.totals) }
 
@@ -101,63 +115,87 @@ func (b *Basis) Dim() int { return b.means.Cols }
 func (b *Basis) Space(epsilon float64) (*Space, error) {
 	means, W := dense.Clone(b.means), dense.Clone(b.within)
 	sp := &Space{Origin: dense.MeanRow(means), mul: b.solver.Backend}
-	shrink(W, epsilon, spread(means, sp.Origin))
+	dense.SubtractRow(means, sp.Origin)
+	shrink(W, epsilon)
+	guessed := b.guessed()
+	if guessed > 0 {
+		total, err := b.total(means)
+		if err != nil {
+			return nil, err
+		}
+		blas64.Scal(1-guessed, dense.Vector(W.Data))
+		blas64.Axpy(guessed*(1-correlation), dense.Vector(total.Data), dense.Vector(W.Data))
+	}
 	var err error
 	if sp.Whiten, err = linalg.InverseCholesky(W); err != nil {
 		return nil, err
 	}
-	return sp, sp.fitBetween(b.solver, means, b.totals)
+	if means, err = sp.Turned(means); err != nil {
+		return nil, err
+	}
+	return sp, sp.fitBetween(b.solver, means, b.noise(), guessed)
 }
 
-// spread returns the mean variance per coordinate of the class means, or 1/d
-// (from embeddings of length 1) if they are all the same.
-func spread(means blas64.General, origin []float64) float64 {
-	var sq float64
-	for i := range means.Rows {
-		for j, v := range dense.Row(means, i) {
-			sq += (v - origin[j]) * (v - origin[j])
-		}
+// guessed returns the share of W, 0 to 1, that comes from the total covariance:
+// 1 if no class has two different examples, 0 as soon as there are as many
+// degrees of freedom within classes as classes, linear between. O(d).
+func (b *Basis) guessed() float64 {
+	if dense.Trace(b.within) < noSpread {
+		return 1
 	}
-	if d := float64(means.Cols); sq > 1e-12 {
-		return sq / float64(means.Rows) / d
-	}
-	return 1 / float64(means.Cols)
+	return max(0, 1-float64(b.Degrees())/float64(len(b.totals)))
 }
 
-// shrink turns S into W = (1−ε)S + ε·tr(S)/d·I; if S is zero to working
-// precision, W = otherwise·I.
-func shrink(S blas64.General, epsilon, otherwise float64) {
-	d := S.Rows
-	trace := dense.Trace(S)
-	add := epsilon * trace / float64(d)
-	if trace < 1e-12 {
-		clear(S.Data)
-		add = otherwise
+// noise returns mean(1/n), how much of the covariance of whitened class means
+// is due to the examples.
+func (b *Basis) noise() float64 {
+	var sum float64
+	for _, t := range b.totals {
+		sum += 1 / float64(t.N)
 	}
-	for i := range S.Data {
-		S.Data[i] *= 1 - epsilon
+	return sum / float64(len(b.totals))
+}
+
+// total returns the covariance T of an image of any class, all being equally
+// probable, as (1−ε)T + ε·tr(T)/d·I with ε = roundTotal, from the centred class
+// means; I/d if there is none, as of rows of length 1. O(Cd²).
+func (b *Basis) total(means blas64.General) (blas64.General, error) {
+	T, err := b.solver.Scatter(means)
+	if err != nil {
+		return T, err
 	}
-	for i := range d {
+	blas64.Scal(1/float64(means.Rows), dense.Vector(T.Data))
+	blas64.Axpy(1-b.noise(), dense.Vector(b.within.Data), dense.Vector(T.Data))
+	if dense.Trace(T) < noSpread {
+		T = dense.Identity(T.Rows)
+		blas64.Scal(1/float64(T.Rows), dense.Vector(T.Data))
+		return T, nil
+	}
+	shrink(T, roundTotal)
+	return T, nil
+}
+
+// shrink turns S into (1−ε)S + ε·tr(S)/d·I.
+func shrink(S blas64.General, epsilon float64) {
+	add := epsilon * dense.Trace(S) / float64(S.Rows)
+	blas64.Scal(1-epsilon, dense.Vector(S.Data))
+	for i := range S.Rows {
 		S.Data[i*S.Stride+i] += add
 	}
 }
 
-// fitBetween computes V and β from the base class means.
-func (sp *Space) fitBetween(solver linalg.Solver, means blas64.General, totals []moments.Total) error {
-	C, d := means.Rows, means.Cols
-	white, err := sp.Whitened(means)
-	if err != nil {
-		return err
-	}
-	e := linalg.Eigen{Vectors: dense.New(0, d)}
-	if C > 1 {
+// fitBetween computes V and β from the whitened means of the base classes.
+func (sp *Space) fitBetween(solver linalg.Solver, white blas64.General, noise, guessed float64) error {
+	e := linalg.Eigen{Vectors: dense.New(0, white.Cols)}
+	if white.Rows > 1 {
+		var err error
 		if e, err = betweenPairs(solver, white); err != nil {
 			return err
 		}
 	}
 	sp.Directions, sp.Rest = e.Vectors, betaAlone
-	if C > 1 {
-		sp.setBeta(e.Values, totals)
+	if white.Rows > 1 {
+		sp.setBeta(e.Values, noise, guessed)
 	}
 	return nil
 }
@@ -181,12 +219,9 @@ func betweenPairs(solver linalg.Solver, white blas64.General) (linalg.Eigen, err
 }
 
 // setBeta turns eigenvalues b, zero in the directions without one, into β =
-// max(b − mean(1/n), floor), averaged with its mean.
-func (sp *Space) setBeta(b []float64, totals []moments.Total) {
-	var noise float64
-	for _, t := range totals {
-		noise += 1 / float64(t.N) / float64(len(totals))
-	}
+// max(b − noise, floor), averaged with its mean. The guessed share of β is that
+// of images of a class that are correlated by ρ, ρ/(1−ρ) in every direction.
+func (sp *Space) setBeta(b []float64, noise, guessed float64) {
 	d := float64(len(sp.Origin))
 	sp.Beta = make([]float64, len(b))
 	mean := floor * (d - float64(len(b))) / d
@@ -194,8 +229,11 @@ func (sp *Space) setBeta(b []float64, totals []moments.Total) {
 		sp.Beta[i] = max(v-noise, floor)
 		mean += sp.Beta[i] / d
 	}
-	for i := range sp.Beta {
-		sp.Beta[i] = (sp.Beta[i] + mean) / 2
+	shrunk := func(beta float64) float64 {
+		return (1-guessed)*(beta+mean)/2 + guessed*correlation/(1-correlation)
 	}
-	sp.Rest = (floor + mean) / 2
+	for i, beta := range sp.Beta {
+		sp.Beta[i] = shrunk(beta)
+	}
+	sp.Rest = shrunk(floor)
 }

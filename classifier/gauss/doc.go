@@ -28,6 +28,18 @@
 //	a       Class.Noise    1      1−ρ+ρr
 //	F       Density.factor k×d    C⁻¹ = D⁻¹ − FᵀF, D = diag(a+v), by Woodbury
 //
+// Where few classes of the base session have two different images, S says
+// little. With D = Σ(n−1) and T the covariance of an image of any class, all C
+// classes being equally probable, the share w = 1−D/C (0 if D ≥ C, 1 if no class
+// has two different images) of W and β is guessed:
+//
+//	W = (1−w)·((1−ε)·S + ε·tr(S)/d·I) + w·(1−ρ)·(0.1·T + 0.9·tr(T)/d·I)
+//	β = (1−w)·β + w·ρ/(1−ρ)
+//
+// so that two images of a class are correlated by ρ = 1/3, as package calibration
+// simulates them. One image per class then classifies as accurately as ridge
+// regression. With two of every class T has no share: it makes them worse.
+//
 // Cost: Fit O(nd²), Space O(d³), a density O(d(r+k)+k²d), scoring a row
 // O(d(Σk+C+r)+Cr) with one product for each kind of term. The low-rank product
 // is in float32; where the squared distance is the small difference of large

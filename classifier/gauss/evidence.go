@@ -69,3 +69,18 @@ func Isotropic(x blas64.General) *Space {
 	blas64.Scal(1/math.Sqrt(withinShare*spread(x, sp.Origin)), dense.Vector(sp.Whiten.Data))
 	return sp
 }
+
+// spread returns the mean variance per coordinate of rows around their origin,
+// or 1/d (from embeddings of length 1) if they are all the same.
+func spread(x blas64.General, origin []float64) float64 {
+	var sq float64
+	for i := range x.Rows {
+		for j, v := range dense.Row(x, i) {
+			sq += (v - origin[j]) * (v - origin[j])
+		}
+	}
+	if d := float64(x.Cols); sq > noSpread {
+		return sq / float64(x.Rows) / d
+	}
+	return 1 / float64(x.Cols)
+}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -164,4 +165,116 @@ func TestLoadSpaceRefuses(t *testing.T) {
 	if _, err := LoadSpace(s, 5, len(sp.Beta), sp.Rest); err == nil {
 		t.Error("a negative variance was loaded")
 	}
+}
+
+// TestGuessedSpread checks W and β of base sessions that say little about the
+// spread within classes, against the formula of the package comment: nothing if
+// no class has two different images, part of it if a quarter of them have.
+func TestGuessedSpread(t *testing.T) {
+	const C, d, epsilon = 8, 5, 0.4
+	for name, c := range map[string]struct {
+		second  int     // classes with a second image
+		same    bool    // the second is the first again
+		guessed float64 // share
+	}{
+		"one image each":       {0, false, 1},
+		"one image each twice": {C, true, 1},
+		"two of eight":         {2, false, 0.75},
+		"two images each":      {C, false, 0},
+	} {
+		rng := rand.New(rand.NewPCG(7, 8))
+		var rows [][]float64
+		var y []string
+		classes := make([][][]float64, C)
+		for k := range C {
+			for i := range 2 {
+				row := make([]float64, d)
+				for j := range row {
+					row[j] = float64(float32(rng.NormFloat64() / float64(j+1)))
+				}
+				blas64.Scal(1/blas64.Nrm2(dense.Vector(row)), dense.Vector(row))
+				if i == 1 && c.same {
+					row = rows[len(rows)-1]
+				}
+				if i == 0 || k < c.second {
+					rows, y = append(rows, row), append(y, string(rune('a'+k)))
+					classes[k] = append(classes[k], row)
+				}
+			}
+		}
+		x := dense.New32(len(rows), d)
+		for i, row := range rows {
+			for j, v := range row {
+				x.Data[i*d+j] = float32(v)
+			}
+		}
+		b, err := basisOf(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sp, err := b.Space(epsilon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		S, T := spreads(classes)
+		want := dense.New(d, d)
+		for i := range d {
+			for j := range d {
+				round := func(m blas64.General, e float64) float64 {
+					v := (1 - e) * m.Data[i*d+j]
+					if i == j {
+						v += e * dense.Trace(m) / d
+					}
+					return v
+				}
+				want.Data[i*d+j] = (1-c.guessed)*round(S, epsilon) + c.guessed*2/3*round(T, 0.9)
+			}
+		}
+		// L⁻¹·W·L⁻ᵀ = I.
+		half, eye := dense.New(d, d), dense.New(d, d)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, sp.Whiten, want, 0, half)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, half, sp.Whiten, 0, eye)
+		for i, v := range dense.Identity(d).Data {
+			if math.Abs(eye.Data[i]-v) > 1e-5 {
+				t.Fatalf("%s: L⁻¹WL⁻ᵀ is %g at (%d,%d)", name, eye.Data[i], i/d, i%d)
+			}
+		}
+		if least := c.guessed / 2; sp.Rest < least || (c.guessed == 1) != (math.Abs(sp.Rest-0.5) < 1e-12) || (c.guessed == 1) != (math.Abs(sp.Beta[0]-0.5) < 1e-12) {
+			t.Errorf("%s: β is %g, and %g elsewhere", name, sp.Beta, sp.Rest)
+		}
+	}
+}
+
+// spreads returns the covariance within classes (divisor Σ(n−1)) and that of an
+// image of a random class.
+func spreads(classes [][][]float64) (S, T blas64.General) {
+	d, C := len(classes[0][0]), float64(len(classes))
+	S, T = dense.New(d, d), dense.New(d, d)
+	origin := make([]float64, d)
+	means := make([][]float64, len(classes))
+	degrees, noise := 0.0, 0.0
+	for k, class := range classes {
+		means[k] = make([]float64, d)
+		for _, row := range class {
+			blas64.Axpy(1/float64(len(class)), dense.Vector(row), dense.Vector(means[k]))
+		}
+		blas64.Axpy(1/C, dense.Vector(means[k]), dense.Vector(origin))
+		degrees += float64(len(class) - 1)
+		noise += 1 / float64(len(class)) / C
+	}
+	outer := func(m blas64.General, weight float64, a, b []float64) {
+		for i := range d {
+			for j := range d {
+				m.Data[i*d+j] += weight * (a[i] - b[i]) * (a[j] - b[j])
+			}
+		}
+	}
+	for k, class := range classes {
+		for _, row := range class {
+			outer(S, 1/max(degrees, 1), row, means[k])
+		}
+		outer(T, 1/C, means[k], origin)
+	}
+	blas64.Axpy(1-noise, dense.Vector(S.Data), dense.Vector(T.Data))
+	return S, T
 }

@@ -92,6 +92,18 @@ func (s *Session) Totals() []Total {
 // are available.
 func (e Examples) Stats() *Moments { return e.stats }
 
+// Stored returns the embeddings as Float32 does; false if all that there is are
+// statistics in the full form.
+func (e Examples) Stored() (blas32.General, bool) {
+	switch {
+	case e.stats == nil:
+		return e.Float32(), true
+	case e.stats.Thin():
+		return e.stats.matrix(), true
+	}
+	return blas32.General{}, false
+}
+
 // Float32 copies the embeddings, scaled to length 1 if the session asks for it.
 func (e Examples) Float32() blas32.General {
 	if e.unit {

@@ -2,6 +2,7 @@ package plda
 
 import (
 	"context"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -12,11 +13,62 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
-// A Choice is the ε chosen by pseudo-sessions, with the scores of all
-// candidates.
+// A Choice is the chosen ε, with the scores of the candidates.
 type Choice = episodes.Choice[float64]
 
-// candidates returns the values of ε that Auto chooses from.
+const (
+	// fewPerClass is the largest number of examples of a class from which ε is
+	// chosen by leaving them out.
+	fewPerClass = 20
+	// largest is the ε of a session with fewer pairs of examples than classes.
+	largest = 0.7
+	// tolerance is the share by which the likelihood may get worse as ε falls.
+	tolerance = 0.005
+)
+
+// choose chooses ε for a base session (package comment).
+func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session, basis *gauss.Basis) (Choice, error) {
+	switch {
+	case c.LeaveOut && basis.MostExamples() <= fewPerClass:
+		return leaveOut(ctx, s, basis)
+	case c.Epsilon != Auto:
+		return Choice{Value: c.Epsilon, Fallback: "images are left out only if no class has more than 20"}, nil
+	}
+	return episodes.ChooseOr(ctx, s.X, s.Y, episodes.DefaultConfig(), candidates(), defaultEpsilon, fitShared(backend))
+}
+
+// leaveOut chooses ε by leaving single examples out of a small base session: it
+// falls from the largest value for as long as the likelihood is hardly worse
+// than the best so far. The likelihood is flat there, and has a slight
+// preference for large ε where accuracy has none.
+func leaveOut(ctx context.Context, s *moments.Session, basis *gauss.Basis) (Choice, error) {
+	left := basis.LeaveOut(s)
+	if left == nil {
+		return Choice{Value: largest, Fallback: "fewer than two images per class"}, nil
+	}
+	c, best := Choice{LeftOut: left.Len()}, math.Inf(1)
+	for _, epsilon := range descending() {
+		if err := ctx.Err(); err != nil {
+			return c, err
+		}
+		nll, accuracy, err := left.Score(epsilon)
+		if err != nil {
+			return c, err
+		}
+		c.Scores = append(c.Scores, episodes.Score[float64]{Candidate: epsilon, Mean: accuracy, NLL: nll})
+		if nll > best*(1+tolerance) {
+			break
+		}
+		c.Value, best = epsilon, min(best, nll)
+	}
+	return c, nil
+}
+
+// descending returns the values of ε to try by leaving out. Below 0.3 the gain is
+// small, and the likelihood of base classes is the wrong guide to later ones.
+func descending() []float64 { return []float64{largest, 0.5, defaultEpsilon} }
+
+// candidates returns the values of ε that pseudo-sessions choose from.
 func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02} }
 
 // Choice returns what Auto chose, nil before the base session and if ε was

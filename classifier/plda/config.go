@@ -12,18 +12,22 @@ type Config struct {
 	// by a multiple of I with the same trace; 0 (Auto) means choose it on the
 	// base session.
 	Epsilon float64 `json:"epsilon" mapstructure:"epsilon"`
+	// LeaveOut chooses ε by leaving examples out if no class of the base session
+	// has more than 20; Epsilon is for larger sessions.
+	LeaveOut bool `json:"leave_out,omitempty" mapstructure:"leave_out"`
 	// Certain makes it linear discriminant analysis, the limit in which class
 	// means are known: μ is the mean of the examples and v = 0. ε is then that of
-	// LDA, and Epsilon must be 0. It is not a key of the configuration file.
+	// LDA, and Epsilon and LeaveOut must not be set. It is not a key of the
+	// configuration file.
 	Certain bool `json:"certain,omitempty" mapstructure:"-"`
 }
 
-// defaultEpsilon suits many backbones; it is also used if Auto has too little
-// data to choose from.
+// defaultEpsilon suits large base sessions on many backbones; it is also used if
+// Auto has too little data to choose from.
 const defaultEpsilon = 0.3
 
-// DefaultConfig returns ε = 0.3.
-func DefaultConfig() Config { return Config{Epsilon: defaultEpsilon} }
+// DefaultConfig leaves out, and has ε = 0.3 for large base sessions.
+func DefaultConfig() Config { return Config{Epsilon: defaultEpsilon, LeaveOut: true} }
 
 // LDA returns the settings of linear discriminant analysis with the shrinkage
 // Σ' = ((N−1)S + tr(S)·I)/(N−1+d), N being the number of examples of the base
@@ -31,8 +35,8 @@ func DefaultConfig() Config { return Config{Epsilon: defaultEpsilon} }
 // and a new class only adds its mean.
 func LDA() Config { return Config{Certain: true} }
 
-// auto reports whether pseudo-sessions choose ε.
-func (c Config) auto() bool { return c.Epsilon == Auto && !c.Certain }
+// auto reports whether the base session chooses ε.
+func (c Config) auto() bool { return (c.Epsilon == Auto || c.LeaveOut) && !c.Certain }
 
 // method returns the name of the head.
 func (c Config) method() string {
@@ -44,11 +48,11 @@ func (c Config) method() string {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
+	if c.Certain && (c.Epsilon != 0 || c.LeaveOut) {
+		return fmt.Errorf("epsilon: %g was given or to be chosen by leaving out, but LDA has its own", c.Epsilon)
+	}
 	if c.Epsilon == Auto {
 		return nil
-	}
-	if c.Certain {
-		return fmt.Errorf("epsilon: %g was given, but LDA has its own", c.Epsilon)
 	}
 	return checkEpsilon(c.Epsilon)
 }

@@ -9,10 +9,10 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	for name, epsilon := range map[string]float64{"default": 0.3, "pooled": 1e-3, "round": 1, "auto": plda.Auto} {
+	for name, cfg := range map[string]plda.Config{"default": plda.DefaultConfig(), "fixed": {Epsilon: 0.3}, "pooled": {Epsilon: 1e-3}, "round": {Epsilon: 1}, "auto": {Epsilon: plda.Auto}} {
 		t.Run(name, func(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{
-				New:  func() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: epsilon}) },
+				New:  func() (classifier.Learner, error) { return plda.New(cfg) },
 				Load: func(s classifier.State) (classifier.Learner, error) { return plda.Load(s) },
 			})
 		})

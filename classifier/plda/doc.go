@@ -30,10 +30,19 @@
 // share one β₀ and one v₀, and need only the length of the part of z outside V
 // and one dot product: exact, with no d×d eigenvectors.
 //
-// ε may be chosen by pseudo-sessions inside the base session (Config.Epsilon 0,
+// With Config.LeaveOut, the default, a base session of few examples chooses ε. If
+// no class has more than 20, some 200 of them are left out, one at a time, of S
+// and of the mean of their class, in closed form (gauss.LeaveOut): ε falls from 0.7
+// to 0.5 and 0.3 while their likelihood, at its best temperature, gets worse by no
+// more than 0.5 %. Where Σ(n−1) is less than the number of classes, it is 0.7; with
+// larger classes Config.Epsilon holds, 0.3 by default.
+//
+// Otherwise pseudo-sessions inside the base session may choose (Config.Epsilon 0,
 // package episodes): the best of seven values from 0.02 to 0.7, or 0.3 if the
-// session is too small to tell. The choice and the scores are saved with the
-// head (setting epsilon_choice) and stay until the last class is forgotten.
+// session is too small to tell.
+//
+// The choice and the scores are saved with the head (setting epsilon_choice) and
+// stay until the last class is forgotten.
 //
 // Config.Certain makes it linear discriminant analysis (LDA), the limit of
 // known class means: μ = L⁻¹(m̄−m₀), v = 0, and ε = d/(N−1+d) for the N
@@ -45,10 +54,11 @@
 // of a forgotten base class on them stays until the last class is forgotten,
 // which makes the head unfitted.
 //
-// Small data is well defined: if no base class has two different examples, W is
-// a multiple of I with the spread of the class means; with one base class
-// nothing is known about B and β = 1, as much variance between classes as
-// within. The shrinkage (ε > 0) handles d > n.
+// Small data is well defined: where too few base classes have two different
+// examples, part of W and β is guessed from the total covariance (package gauss),
+// all of it with one example per class; with one base class nothing is known
+// about B and β = 1, as much variance between classes as within. The shrinkage
+// (ε > 0) handles d > n.
 //
 // Cost: base session O(nd² + d³), later O(d²) per class; scoring O(d²) per
 // example for the whitening and O(d) per class. Everything is float64.

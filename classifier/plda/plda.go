@@ -81,7 +81,7 @@ func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known 
 	}
 	epsilon := c.Epsilon
 	if c.auto() {
-		choice, err := episodes.ChooseOr(ctx, s.X, s.Y, episodes.DefaultConfig(), candidates(), defaultEpsilon, fitShared(m.Backend))
+		choice, err := c.choose(ctx, m.Backend, s, basis)
 		if err != nil {
 			return fmt.Errorf("choose epsilon: %w", err)
 		}
@@ -141,8 +141,8 @@ func (sh *shared) logDensities(x blas32.General) (blas64.General, error) {
 }
 
 // TakesUnit implements moments.Learner; LearnMoments takes O(Cd² + d³) for the
-// base session, O(d²) per class afterwards. If ε was to be chosen by
-// pseudo-sessions it is 0.3. The only other difference from learning the examples
+// base session, O(d²) per class afterwards. Where pseudo-sessions would choose ε
+// it is 0.3. The only other difference from learning the examples
 // is that those were rounded to float32 after scaling to length 1.
 func (h *PLDA) TakesUnit() bool { return true }
 
@@ -151,7 +151,7 @@ func (h *PLDA) TakesUnit() bool { return true }
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
 	if c := h.Choice(); c != nil {
-		cfg.Epsilon = c.Value
+		cfg.Epsilon, cfg.LeaveOut = c.Value, false
 	}
 	next, err := New(cfg)
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -365,4 +366,70 @@ func BenchmarkPLDAScore(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestLeavesOut checks that a small base session chooses ε, the same from
+// statistics and in any order, and that the others have a constant.
+func TestLeavesOut(t *testing.T) {
+	for _, c := range []struct {
+		C, n, d int
+		chosen  bool
+		want    float64
+	}{{20, 6, 30, true, 0}, {400, 2, 12, true, 0}, {20, 1, 30, false, 0.7}, {4, 21, 8, false, 0.3}} {
+		x, y := data(c.C, c.n, c.d, 1)
+		h := chooses(t, x, y)
+		choice := h.Choice()
+		if choice == nil || (choice.LeftOut > 0) != c.chosen || (len(choice.Scores) > 0) != c.chosen || (choice.Fallback == "") != c.chosen {
+			t.Fatalf("%+v: %+v", c, choice)
+		}
+		if !c.chosen {
+			if choice.Value != c.want {
+				t.Errorf("%+v: ε is %g", c, choice.Value)
+			}
+			continue
+		}
+		classes, stats := statistics(t, x, y)
+		from, err := plda.New(plda.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := from.LearnMoments(context.Background(), classes, stats); err != nil {
+			t.Fatal(err)
+		}
+		order := rand.New(rand.NewPCG(1, 1)).Perm(len(y))
+		labels := make([]string, len(y))
+		for i, row := range order {
+			labels[i] = y[row]
+		}
+		for name, other := range map[string]*plda.PLDA{"statistics": from, "another order": chooses(t, dense.Gather32(x, order), labels)} {
+			o := other.Choice()
+			if o.Value != choice.Value || o.LeftOut != choice.LeftOut || math.Abs(o.Scores[0].NLL-choice.Scores[0].NLL) > 1e-5 {
+				t.Errorf("%+v, %s: %+v, want %+v", c, name, *o, *choice)
+			}
+		}
+	}
+}
+
+// statistics returns the moments of the classes, of rows of length 1.
+func statistics(t *testing.T, x blas32.General, y []string) (classes []string, stats []*moments.Moments) {
+	t.Helper()
+	for _, g := range classifier.GroupByClass(y) {
+		m := moments.New(x.Cols)
+		if err := m.Add(classifier.UnitRows(x, g.Rows)); err != nil {
+			t.Fatal(err)
+		}
+		classes, stats = append(classes, g.Class), append(stats, m)
+	}
+	return classes, stats
+}
+
+// chooses returns a head of the default configuration that learned the examples.
+func chooses(t *testing.T, x blas32.General, y []string) *plda.PLDA {
+	t.Helper()
+	h, err := plda.New(plda.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, h, x, y)
+	return h
 }

@@ -79,8 +79,8 @@ func (a *app) inspectRejection(m *model.Model) {
 	}
 }
 
-// inspectChoice prints the setting that a head chose by pseudo-sessions, if it was
-// left to the head, and where a tree chose to have a residual.
+// inspectChoice prints the setting that a head chose on its base session, if it
+// was left to the head, and where a tree chose to have a residual.
 func (a *app) inspectChoice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
 		a.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
@@ -99,8 +99,11 @@ type chooser[T any] interface{ Choice() *episodes.Choice[T] }
 
 // how describes how a choice was made.
 func how[T any](c *episodes.Choice[T]) string {
-	if c.Fallback != "" {
+	switch {
+	case c.Fallback != "":
 		return "the default: " + c.Fallback
+	case c.LeftOut > 0:
+		return fmt.Sprintf("by leaving out %d base images, one at a time", c.LeftOut)
 	}
 	return fmt.Sprintf("by %d pseudo-sessions on the base images", c.Config.Splits)
 }
