@@ -24,7 +24,7 @@ func BenchmarkHPPCA(b *testing.B) {
 	products := nativetest.Open(b, native.Auto)
 	for _, K := range []int{100, 300, 1000, 3000, 10450} {
 		b.Run(fmt.Sprintf("K=%d_d=640_q=20", K), func(b *testing.B) {
-			s := hierarchy.Synthetic{K: K, Dim: 640, Train: 22, Test: max(1, 4096/K)}
+			s := hierarchy.Synthetic{K: K, Dim: 640, Train: 22, Test: max(1, 4096/K), Noise: 0.4}
 			train, test := s.Draw(1)
 			flat, tall := newPPCA(b, products, 20), newHPPCA(b, products)
 			for _, head := range []classifier.Learner{flat, tall} {

@@ -143,7 +143,7 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = float32(i%7) - 3
 	}
-	q := lowrank.NewQueries(lowrank.Placed(x, h.cfg.Normalize), h.Model().Shared.scorer.centre)
+	q := lowrank.NewQueries(lowrank.Placed(x, *h.cfg.Normalize), h.Model().Shared.scorer.centre)
 	dst := dense.New(5, 30)
 	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)

@@ -24,11 +24,20 @@ const (
 	SeedMean = "mean" // its mean term only
 )
 
+// The presets.
+const (
+	PresetDefault = "default"
+	PresetPaper   = "paper"
+)
+
 // maxCount bounds the settings that are counts.
 const maxCount = 1 << 16
 
 // Config holds the settings of hierarchical PPCA.
 type Config struct {
+	// Preset is "default" or "paper": it sets Normalize and LogDet if they are
+	// nil.
+	Preset string `json:"preset" mapstructure:"preset"`
 	// Q and R are the maximum numbers of principal components of a class and of a
 	// super-class.
 	Q int `json:"q" mapstructure:"q"`
@@ -55,10 +64,11 @@ type Config struct {
 	// Refresh rebuilds the super-classes whenever the head changes; otherwise new
 	// classes join those of the base session.
 	Refresh bool `json:"refresh" mapstructure:"refresh"`
-	// Normalize scales embeddings to length 1.
-	Normalize bool `json:"normalize" mapstructure:"normalize"`
-	// LogDet uses the log-determinant, making the scores log-densities.
-	LogDet bool `json:"logdet" mapstructure:"logdet"`
+	// Normalize scales embeddings to length 1; nil means as in the preset.
+	Normalize *bool `json:"normalize" mapstructure:"normalize"`
+	// LogDet uses the log-determinant, making the scores log-densities; nil means
+	// as in the preset.
+	LogDet *bool `json:"logdet" mapstructure:"logdet"`
 	// Seed draws the initial super-classes. It is the seed of the run, not a key
 	// of the section.
 	Seed uint64 `json:"seed" mapstructure:"-"`
@@ -72,14 +82,15 @@ type Config struct {
 // embeddings of length 1, with log-determinant and statistics.
 func DefaultConfig() Config {
 	return Config{
-		Q: 20, R: 20, Lambda: 0.01, T: 4, Levels: 2, Cluster: ClusterGaussians, SeedDistance: SeedFull,
-		MaxIter: 50, Normalize: true, LogDet: true, Statistics: true,
+		Preset: PresetDefault, Q: 20, R: 20, Lambda: 0.01, T: 4, Levels: 2, Cluster: ClusterGaussians, SeedDistance: SeedFull,
+		MaxIter: 50, Statistics: true,
 	}
 }
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if err := cmp.Or(
+		setting.OneOf("preset", c.Preset, PresetDefault, PresetPaper),
 		setting.Int("q", c.Q, 0, maxCount), setting.Int("r", c.R, 0, maxCount), setting.Int("s", c.S, 0, 1<<24), setting.Int("t", c.T, 1, 1<<24),
 		setting.Int("levels", c.Levels, 2, 8), setting.Int("max_iter", c.MaxIter, 1, maxCount),
 		setting.OneOf("cluster", c.Cluster, ClusterGaussians, ClusterRaw), setting.OneOf("seed_distance", c.SeedDistance, SeedFull, SeedMean),
@@ -96,6 +107,17 @@ func (c Config) Validate() error {
 		return fmt.Errorf("refresh: with cluster %s it needs all examples again, which are not stored; use %s", ClusterRaw, ClusterGaussians)
 	}
 	return nil
+}
+
+// Resolve returns the configuration with Normalize and LogDet set.
+func (c Config) Resolve() Config {
+	if c.Normalize == nil {
+		c.Normalize = new(c.Preset == PresetDefault)
+	}
+	if c.LogDet == nil {
+		c.LogDet = new(c.Preset == PresetDefault)
+	}
+	return c
 }
 
 // sizes returns the number of nodes of each level above k classes, lowest

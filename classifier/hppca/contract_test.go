@@ -21,7 +21,7 @@ func TestContract(t *testing.T) {
 		"refresh":      config(func(c *hppca.Config) { c.S, c.T, c.Refresh, c.SeedDistance = 2, 1, true, hppca.SeedMean }),
 		"raw":          config(func(c *hppca.Config) { c.S, c.T, c.Cluster = 2, 1, hppca.ClusterRaw }),
 		"three levels": config(func(c *hppca.Config) { c.S, c.T, c.Levels, c.Gap = 3, 1, 3, 5 }),
-		"paper":        config(func(c *hppca.Config) { c.Q, c.R, c.LogDet, c.Normalize, c.T = 3, 0, false, false, 1 }),
+		"paper":        config(func(c *hppca.Config) { c.Preset, c.Q, c.R, c.T = hppca.PresetPaper, 3, 0, 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{

@@ -39,6 +39,10 @@
 // with all classes would have produced. Forgetting the last class of a
 // super-class removes the super-class.
 //
+// Presets: "default" scales embeddings to length 1 and uses the
+// log-determinant; "paper" does neither. Normalize and LogDet, when set,
+// override the preset.
+//
 // Extensions of the paper: Config.Levels adds super-classes of super-classes
 // above, clustered in the same way, T visited at each level; Config.Gap visits
 // fewer than T if the best are clear.

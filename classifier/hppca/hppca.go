@@ -47,8 +47,9 @@ func New(cfg Config) (*HPPCA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	cfg = cfg.Resolve()
 	return &HPPCA{cfg: cfg, Kept: classtable.NewKept(classtable.Method[shared, class]{
-		Name: "hppca", Config: cfg, Unit: cfg.Normalize,
+		Name: "hppca", Config: cfg, Unit: *cfg.Normalize,
 		Fit: func(_ *model, old class, change classtable.Change) (class, error) {
 			g, err := lowrank.Fit(change.Stats, cfg.Q, cfg.Lambda)
 			return class{g, old.super}, err
@@ -128,14 +129,16 @@ func (h *HPPCA) Regroup(ctx context.Context, cfg Config) (*HPPCA, error) {
 	if err == nil {
 		err = h.CheckFitted("regroup")
 	}
-	if err == nil && (cfg.Q != h.cfg.Q || cfg.Lambda != h.cfg.Lambda || cfg.Normalize != h.cfg.Normalize) {
+	cfg = cfg.Resolve()
+	if err == nil && (cfg.Q != h.cfg.Q || cfg.Lambda != h.cfg.Lambda || *cfg.Normalize != *h.cfg.Normalize) {
 		err = fmt.Errorf("q, lambda or normalize differ, which the class models depend on: %w", classifier.ErrUnsupported)
 	}
 	if err == nil {
 		err = next.Update(func(m *model) error {
 			*m = *h.Model().Clone()
 			same := h.cfg
-			same.T, same.Gap, same.LogDet, same.Refresh, same.Statistics = cfg.T, cfg.Gap, cfg.LogDet, cfg.Refresh, cfg.Statistics
+			same.T, same.Gap, same.Refresh, same.Statistics = cfg.T, cfg.Gap, cfg.Refresh, cfg.Statistics
+			same.Preset, same.Normalize, same.LogDet = cfg.Preset, cfg.Normalize, cfg.LogDet
 			if same == cfg {
 				return nil
 			}

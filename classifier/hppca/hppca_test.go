@@ -73,7 +73,7 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 					t.Fatal(err)
 				}
 				learn(t, flat, x, y)
-				h := learned(t, config(func(c *hppca.Config) { c.Q, c.S, c.T, c.Levels, c.LogDet = 5, 6, 6, levels, logDet }), x, y)
+				h := learned(t, config(func(c *hppca.Config) { c.Q, c.S, c.T, c.Levels, c.LogDet = 5, 6, 6, levels, &logDet }), x, y)
 				got, want := classifiertest.LogProb(t, h, queries), classifiertest.LogProb(t, flat, queries)
 				for i, v := range want.Data {
 					if math.Abs(got.Data[i]-v) > tolerance*(1+math.Abs(v)) {
@@ -108,7 +108,7 @@ func TestTheDecisionIsThatOfTheVisits(t *testing.T) {
 	for _, cfg := range []hppca.Config{
 		config(func(c *hppca.Config) { c.S, c.T = 6, 1 }),
 		config(func(c *hppca.Config) { c.S, c.T = 30, 1 }),
-		config(func(c *hppca.Config) { c.S, c.T, c.LogDet = 6, 2, false }),
+		config(func(c *hppca.Config) { c.S, c.T, c.LogDet = 6, 2, new(false) }),
 		config(func(c *hppca.Config) { c.S, c.T, c.Levels = 9, 2, 3 }),
 	} {
 		h := learned(t, cfg, x, y)
@@ -227,9 +227,10 @@ func TestRegroup(t *testing.T) {
 	cfg := config(func(c *hppca.Config) { c.S, c.T = 4, 1 })
 	h := learned(t, cfg, x, y)
 	for name, change := range map[string]func(*hppca.Config){
-		"visits": func(c *hppca.Config) { c.T, c.LogDet = 3, false },
+		"visits": func(c *hppca.Config) { c.T, c.LogDet = 3, new(false) },
 		"supers": func(c *hppca.Config) { c.S, c.R, c.SeedDistance, c.Seed = 6, 2, hppca.SeedMean, 5 },
 		"levels": func(c *hppca.Config) { c.S, c.Levels = 9, 3 },
+		"preset": func(c *hppca.Config) { c.Preset, c.Normalize = hppca.PresetPaper, new(true) },
 	} {
 		other := cfg
 		change(&other)
@@ -245,7 +246,7 @@ func TestRegroup(t *testing.T) {
 		t.Error("regrouping changed the head")
 	}
 	for name, change := range map[string]func(*hppca.Config){
-		"q": func(c *hppca.Config) { c.Q = 3 }, "lambda": func(c *hppca.Config) { c.Lambda = 1 }, "normalize": func(c *hppca.Config) { c.Normalize = false },
+		"q": func(c *hppca.Config) { c.Q = 3 }, "lambda": func(c *hppca.Config) { c.Lambda = 1 }, "normalize": func(c *hppca.Config) { c.Normalize = new(false) },
 	} {
 		other := cfg
 		change(&other)

@@ -33,7 +33,7 @@ func TestScale(t *testing.T) {
 		t.Skip("minutes and gigabytes; set PIPELINE_LONG=1 to run it")
 	}
 	const limit = 6 << 30
-	s := hierarchy.Synthetic{K: 10450, Dim: 640, Train: 22, Test: 1}
+	s := hierarchy.Synthetic{K: 10450, Dim: 640, Train: 22, Test: 1, Noise: 0.4}
 	train, test := s.Draw(1)
 	note(t, "drawn", time.Now())
 	path := filepath.Join(t.TempDir(), "large.model")

@@ -104,7 +104,7 @@ type step struct {
 // newScorer stacks all levels; the components of gs move (lowrank.NewStack).
 func newScorer(mul linalg.Backend, cfg Config, t tree, gs []lowrank.Gaussian, supers []int) *scorer {
 	s := &scorer{
-		mul: mul, normalize: cfg.Normalize, logDet: cfg.LogDet, t: cfg.T, gap: cfg.Gap,
+		mul: mul, normalize: *cfg.Normalize, logDet: *cfg.LogDet, t: cfg.T, gap: cfg.Gap,
 		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1), supers: supers,
 	}
 	parents := 1

@@ -1,6 +1,7 @@
 package hppca
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,7 +11,12 @@ import (
 )
 
 // Load returns the head that Save described, without statistics.
-func Load(s classifier.State) (*HPPCA, error) { return classtable.Load("hppca", s, New) }
+func Load(s classifier.State) (*HPPCA, error) {
+	return classtable.Load("hppca", s, func(cfg Config) (*HPPCA, error) {
+		cfg.Preset = cmp.Or(cfg.Preset, PresetDefault) // heads saved before there were presets
+		return New(cfg)
+	})
+}
 
 // fields describes the tensors of a class: those of its Gaussian, and "super".
 func (cfg Config) fields(c *classifier.Codec, m *model, class *class) {

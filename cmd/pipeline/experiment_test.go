@@ -90,6 +90,7 @@ func TestExperimentsByName(t *testing.T) {
 		"ablation_input":  {"--set", "experiment.ablation.q=0,2", "--set", "experiment.ablation.inputs=small=" + features + "," + other},
 		"gpr_incremental": {"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.gpr.n=", "--set", "experiment.gpr.classes=2", "--set", "experiment.gpr.examples=2",
 			"--set", "experiment.gpr.start=1", "--set", "experiment.gpr.step=1", "--set", "experiment.gpr.steps=1", "--set", "experiment.gpr.runs=2"},
+		"gpr_toy":          {"--set", "experiment.gpr.grid=5"},
 		"vargp_features":   append([]string{"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.vargp.tasks=2", "--set", "experiment.vargp.classes=1", "--set", "experiment.vargp.sweep=3,4"}, tiny...),
 		"vargp_toy":        append([]string{"--set", "experiment.vargp.grid=5", "--set", "experiment.vargp.train=10"}, tiny...),
 		"ppca_online_fig1": synthetic,

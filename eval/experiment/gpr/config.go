@@ -10,6 +10,9 @@ import (
 
 // Config holds the sizes of the figures.
 type Config struct {
+	// Grid is the number of points per side of the pictures of Fig. 1; 0 omits
+	// it.
+	Grid int `mapstructure:"grid" json:"grid"`
 	// N are numbers of examples, K numbers added to them; an empty N omits Fig.
 	// 2.
 	N []int `mapstructure:"n" json:"n"`
@@ -33,7 +36,7 @@ type Config struct {
 // DefaultConfig returns the sizes of the paper where it gives them.
 func DefaultConfig() Config {
 	return Config{
-		N: []int{500, 1000, 2000, 4000}, K: []int{1, 3, 10, 30, 100, 300, 1000}, Repeats: 3,
+		Grid: 60, N: []int{500, 1000, 2000, 4000}, K: []int{1, 3, 10, 30, 100, 300, 1000}, Repeats: 3,
 		Classes: 15, TestPerClass: 100, Runs: 10, Examples: 25, Start: 5, Step: 10, Steps: 5,
 	}
 }
@@ -54,6 +57,9 @@ func (c Config) Validate() error {
 	)
 	if err != nil {
 		return err
+	}
+	if c.Grid < 0 || c.Grid == 1 || c.Grid > 1000 {
+		return fmt.Errorf("grid: %d is not in 2 … 1000, or 0", c.Grid)
 	}
 	if len(c.N) > 0 && len(c.K) == 0 {
 		return fmt.Errorf("k: is empty; give at least one number of examples to add, or no n")

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/eval/experiment/gpr"
 	"github.com/seed-90d10d51/pipeline/eval/fscil"
+	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -29,7 +30,7 @@ func env(t *testing.T) experiment.Env { return experimenttest.Env(t, bench(t)) }
 
 func small() gpr.Config {
 	return gpr.Config{
-		N: []int{20, 70}, K: []int{1, 40}, Repeats: 1, Classes: 5, TestPerClass: 8, Runs: 2,
+		Grid: 9, N: []int{20, 70}, K: []int{1, 40}, Repeats: 1, Classes: 5, TestPerClass: 8, Runs: 2,
 		Examples: 6, Start: 2, Step: 5, Steps: 3,
 	}
 }
@@ -41,7 +42,7 @@ func TestFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := o.Results.(gpr.Results)
-	if len(r.Timings) != 4 || len(o.Tables) != 3 || len(o.Figures) != 4 || len(o.Tables[0].Rows) != 4 {
+	if len(r.Timings) != 4 || len(o.Tables) != 4 || len(o.Figures) != 5 || len(o.Tables[1].Rows) != 4 {
 		t.Fatalf("%d timings, %d tables, %d figures", len(r.Timings), len(o.Tables), len(o.Figures))
 	}
 	for _, m := range r.Timings {
@@ -85,14 +86,46 @@ func TestParts(t *testing.T) {
 	c := small()
 	c.N = nil
 	o, err := gpr.Run(context.Background(), c, env(t))
-	if err != nil || len(o.Figures) != 2 {
+	if err != nil || len(o.Figures) != 3 {
 		t.Errorf("%d figures, %v", len(o.Figures), err)
 	}
 	c = small()
 	c.Classes = 0
 	o, err = gpr.Run(context.Background(), c, env(t))
-	if err != nil || len(o.Figures) != 2 || o.Results.(gpr.Results).Classes != nil {
+	if err != nil || len(o.Figures) != 3 || o.Results.(gpr.Results).Classes != nil {
 		t.Errorf("%d figures, %v", len(o.Figures), err)
+	}
+}
+
+// TestToy: Fig. 1 needs no features; what an old class and a new one gain shows
+// in the scores at their clusters, and the updates equal a batch fit.
+func TestToy(t *testing.T) {
+	for _, update := range []engine.Method{engine.Cholesky, engine.Direct} {
+		c, s := small(), env(t)
+		c.N, c.Classes, s.Features = nil, 0, ""
+		s.Heads = method.Change(s.Heads, "gpr", func(c *head.Config) { c.Update = update })
+		o, err := gpr.Run(context.Background(), c, s)
+		if err != nil || len(o.Figures) != 1 {
+			t.Fatalf("%d figures, %v", len(o.Figures), err)
+		}
+		steps := o.Results.(gpr.Results).Toy.Steps
+		const left, right = 2*9 + 2, 2*9 + 6 // (−1, −1) and (1, −1) on the grid of 9×9
+		switch s := steps; {
+		case len(s) != 3 || len(s[1].Scores) != 2 || len(s[2].Scores) != 3:
+			t.Errorf("%d steps", len(s))
+		case s[0].Scores[0][left] > 0.1 || s[1].Scores[0][left] < 0.8 || s[1].Var[left] > 0.1*s[0].Var[left]:
+			t.Errorf("class 1 at its second cluster: %g, then %g", s[0].Scores[0][left], s[1].Scores[0][left])
+		case s[2].Scores[2][right] < 0.8 || s[2].Scores[2][left] > -0.8:
+			t.Errorf("class 3: %g, elsewhere %g", s[2].Scores[2][right], s[2].Scores[2][left])
+		}
+		for i, step := range steps {
+			if step.Off > 1e-8 || len(step.Examples) != len(step.Classes) {
+				t.Errorf("step %d: differs by %g from a batch fit", i+1, step.Off)
+			}
+		}
+		if err := o.Write(t.TempDir(), nil); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -114,6 +147,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		}
 	}
 	for field, change := range map[string]func(*gpr.Config){
+		"grid":    func(c *gpr.Config) { c.Grid = 1 },
 		"n":       func(c *gpr.Config) { c.N = []int{0} },
 		"k":       func(c *gpr.Config) { c.K = nil },
 		"repeats": func(c *gpr.Config) { c.Repeats = 0 },

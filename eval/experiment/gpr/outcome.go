@@ -13,6 +13,9 @@ import (
 
 func (c Config) outcome(r Results) experiment.Outcome {
 	o := experiment.Outcome{Title: "Incremental Gaussian process regression", Results: r}
+	if r.Toy != nil {
+		c.addToy(&o, *r.Toy)
+	}
 	if len(r.Timings) > 0 {
 		c.addTimings(&o, r.Timings)
 	}

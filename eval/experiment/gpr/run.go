@@ -21,6 +21,7 @@ import (
 // Results is the content of results.json.
 type Results struct {
 	Kind    string   `json:"kind"`
+	Toy     *Toy     `json:"toy"`     // Fig. 1
 	Timings []Timing `json:"timings"` // Fig. 2
 	// Accuracies are fractions, one row per run; Fig. 3 after every class, Fig.
 	// 4 after every step.
@@ -48,13 +49,22 @@ type runner struct {
 
 // Run measures all figures.
 func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+	out := Results{Kind: "gpr"}
+	var err error
+	if c.Grid > 0 {
+		if out.Toy, err = c.toy(ctx, env); err != nil {
+			return experiment.Outcome{}, err
+		}
+	}
+	if len(c.N) == 0 && c.Classes == 0 {
+		return c.outcome(out), nil
+	}
 	m, err := env.Material()
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
 	r := runner{Config: c, env: env, fingerprint: m.Fingerprint}
 	r.train, r.test = experiment.All(m.Benches[0])
-	out := Results{Kind: "gpr"}
 	for _, n := range c.N {
 		t, err := experiment.Part(ctx, env, fmt.Sprintf("timing_n%d", n), []any{m.Fingerprint, method.Get[gpr.Config](env.Heads, "gpr"), n, c.K, c.Repeats}, func() ([]Timing, error) {
 			return r.timings(ctx, n)

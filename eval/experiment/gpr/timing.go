@@ -82,9 +82,6 @@ func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
 // newTask draws examples of all classes, with labels of ±1 for each.
 func (r runner) newTask(count int) (task, error) {
 	settings := method.Get[gpr.Config](r.env.Heads, "gpr")
-	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
-		return task{}, experiment.Inputf("set classifier.gpr.lengthscale and noise, so that all sizes are timed with the same values")
-	}
 	if r.train.X.Rows < count {
 		return task{}, experiment.Inputf("%d training images, %d are needed: lower experiment.gpr.n or k", r.train.X.Rows, count)
 	}
@@ -104,19 +101,28 @@ func (r runner) newTask(count int) (task, error) {
 
 // fit fits the first n examples: kernel matrix, factor, weights.
 func (w task) fit(ctx context.Context, m engine.Method, n int) (*engine.Regression, error) {
-	settings := method.Get[gpr.Config](w.env.Heads, "gpr")
+	r, err := unfitted(w.env, m)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Add(ctx, dense.Rows(w.x, 0, n), dense.Rows(w.t, 0, n))
+}
+
+// unfitted returns a regression with the kernel and noise of classifier.gpr.
+func unfitted(env experiment.Env, m engine.Method) (*engine.Regression, error) {
+	settings := method.Get[gpr.Config](env.Heads, "gpr")
+	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
+		return nil, experiment.Inputf("set classifier.gpr.lengthscale and noise, so that everything is measured with the same values")
+	}
 	var kernel engine.Kernel = engine.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
 	if settings.Kernel == gpr.Linear {
 		kernel = engine.Linear{Outputscale: 0.5, Bias: 0.5}
 	}
 	r, err := engine.New(kernel, engine.Config{Method: m, Noise: settings.Noise})
-	if err != nil {
-		return nil, err
+	if err == nil && env.Backend != nil {
+		r.UseBackend(env.Backend)
 	}
-	if w.env.Backend != nil {
-		r.UseBackend(w.env.Backend)
-	}
-	return r, r.Add(ctx, dense.Rows(w.x, 0, n), dense.Rows(w.t, 0, n))
+	return r, err
 }
 
 // add times adding k more examples. If k is small, it returns the mean of

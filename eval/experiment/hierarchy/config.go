@@ -48,7 +48,7 @@ const (
 // DefaultConfig returns the paper's numbers of visits and all variants.
 func DefaultConfig() Config {
 	return Config{
-		Synthetic: Synthetic{Dim: 640, Train: 25, Test: 2},
+		Synthetic: Synthetic{Dim: 640, Train: 25, Test: 2, Noise: 0.4},
 		MinTrain:  20, MaxTest: 4000, Runs: 1, S: []int{}, T: []int{1, 2, 3, 4}, Q: []int{}, R: []int{}, Levels: []int{},
 		Variants: []string{Gaussians, MeanSeeds, Raw},
 	}

@@ -98,12 +98,17 @@ type Synthetic struct {
 	Dim   int `mapstructure:"dim" json:"dim"`
 	Train int `mapstructure:"train" json:"train"`
 	Test  int `mapstructure:"test" json:"test"`
+	// Noise is the root mean squared length of an example's noise. Uneven is the
+	// standard deviation of the logarithm of a factor, drawn for each class, of
+	// the noise and of the spread within the class.
+	Noise  float64 `mapstructure:"noise" json:"noise"`
+	Uneven float64 `mapstructure:"uneven" json:"uneven"`
 }
 
 // The shape of the data: dimensions of the subspace, components of a class, and
 // root mean squared lengths of a group's centre, of a class's offset within its
 // group, and of an example's spread within its class along the first component
-// (each further one is a tenth less) and outside the subspace.
+// (each further one is a tenth less).
 const (
 	latent     = 32
 	components = 20
@@ -111,7 +116,6 @@ const (
 	classSpan  = 0.5
 	firstSpan  = 0.35
 	decay      = 0.9
-	noiseSpan  = 0.4
 )
 
 func (s Synthetic) validate() error {
@@ -121,6 +125,8 @@ func (s Synthetic) validate() error {
 		setting.Int("dim", s.Dim, 1, 1<<16),
 		setting.Int("train", s.Train, 1, 1<<16),
 		setting.Int("test", s.Test, 1, 1<<16),
+		setting.Float("noise", s.Noise, 0, 100),
+		setting.Float("uneven", s.Uneven, 0, 3),
 	)
 }
 
@@ -142,7 +148,11 @@ func (s Synthetic) Draw(seed uint64) (train, test experiment.Labelled) {
 		for j, v := range normals(rng, latent, classSpan/math.Sqrt(latent)) {
 			mean[j] += v
 		}
-		c := cluster{mean: mean, axes: normals(rng, components*latent, 1/math.Sqrt(latent)), frame: frame, dim: s.Dim}
+		c := cluster{mean: mean, axes: normals(rng, components*latent, 1/math.Sqrt(latent)), frame: frame, dim: s.Dim, spread: firstSpan, noise: s.Noise}
+		if s.Uneven > 0 { // no draw otherwise: the examples stay those of equal classes
+			factor := math.Exp(s.Uneven * rng.NormFloat64())
+			c.spread, c.noise = c.spread*factor, c.noise*factor
+		}
 		name := fmt.Sprintf("class%05d", k)
 		for _, l := range []experiment.Labelled{train, test} {
 			n := len(l.Y) / s.K
@@ -159,11 +169,12 @@ func (s Synthetic) Draw(seed uint64) (train, test experiment.Labelled) {
 type cluster struct {
 	mean, axes, frame []float64
 	dim               int
+	spread, noise     float64
 }
 
 func (c *cluster) draw(dst []float32, rng *rand.Rand) {
 	z := append([]float64(nil), c.mean...)
-	span := firstSpan
+	span := c.spread
 	for b := range components {
 		t := span * rng.NormFloat64()
 		for j, a := range c.axes[b*latent : (b+1)*latent] {
@@ -171,7 +182,7 @@ func (c *cluster) draw(dst []float32, rng *rand.Rand) {
 		}
 		span *= decay
 	}
-	x := normals(rng, c.dim, noiseSpan/math.Sqrt(float64(c.dim)))
+	x := normals(rng, c.dim, c.noise/math.Sqrt(float64(c.dim)))
 	for i, v := range z {
 		for j, f := range c.frame[i*c.dim : (i+1)*c.dim] {
 			x[j] += v * f

@@ -22,7 +22,7 @@ import (
 
 func small() hierarchy.Config {
 	c := hierarchy.DefaultConfig()
-	c.Synthetic = hierarchy.Synthetic{K: 30, Groups: 5, Dim: 24, Train: 8, Test: 4}
+	c.Synthetic = hierarchy.Synthetic{K: 30, Groups: 5, Dim: 24, Train: 8, Test: 4, Noise: 0.4}
 	c.Runs, c.T, c.S, c.R, c.Q, c.Levels = 1, []int{1, 5}, []int{3, 5}, []int{0, 2}, []int{0, 3}, []int{3}
 	return c
 }
@@ -93,7 +93,7 @@ func TestRunOnFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	train, test := hierarchy.Synthetic{K: 9, Groups: 3, Dim: 12, Train: 6, Test: 3}.Draw(1)
+	train, test := hierarchy.Synthetic{K: 9, Groups: 3, Dim: 12, Train: 6, Test: 3, Noise: 0.4}.Draw(1)
 	for part, s := range map[string]experiment.Labelled{"train": train, "test": test} {
 		for i, y := range s.Y {
 			if part == "train" && y == "class00008" && i%2 == 0 {

@@ -106,7 +106,7 @@ func (r *runner) prepare(ctx context.Context, q int) error {
 	}
 	r.flat, r.classes, r.made, r.q = nil, nil, nil, -1 // free the old ones first
 	h := method.Get[hppca.Config](r.env.Heads, "hppca")
-	flat, err := ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: q, Lambda: h.Lambda, Normalize: &h.Normalize, LogDet: &h.LogDet})
+	flat, err := ppca.New(ppca.Config{Preset: h.Preset, Q: q, Lambda: h.Lambda, Normalize: h.Normalize, LogDet: h.LogDet})
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (r *runner) prepare(ctx context.Context, q int) error {
 // measureFlat tests the flat head with q components.
 func (r *runner) measureFlat(ctx context.Context, q int) (Flat, error) {
 	h := method.Get[hppca.Config](r.env.Heads, "hppca")
-	of := []any{r.data.fingerprint, "flat", q, h.Lambda, h.Normalize, h.LogDet}
+	of := []any{r.data.fingerprint, "flat", q, h.Lambda, h.Preset, h.Normalize, h.LogDet}
 	return experiment.Part(ctx, r.env, fmt.Sprintf("flat_q%d", q), of, func() (Flat, error) {
 		if err := r.prepare(ctx, q); err != nil {
 			return Flat{}, err

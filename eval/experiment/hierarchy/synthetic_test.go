@@ -12,7 +12,7 @@ import (
 // TestDrawRepeats: one core gives the same data, another seed different data,
 // and adding classes does not change the first ones.
 func TestDrawRepeats(t *testing.T) {
-	s := hierarchy.Synthetic{K: 5, Groups: 2, Dim: 6, Train: 3, Test: 2}
+	s := hierarchy.Synthetic{K: 5, Groups: 2, Dim: 6, Train: 3, Test: 2, Noise: 0.4}
 	train, test := s.Draw(1)
 	if train.X.Rows != 15 || test.X.Rows != 10 || train.Y[3] != "class00001" || len(test.Y) != 10 {
 		t.Errorf("%d and %d examples, %v", train.X.Rows, test.X.Rows, train.Y)

@@ -58,7 +58,7 @@ func Kinds() []Kind {
 			func(c Config) closedset.Config { return c.ClosedSet }, closedset.Run),
 		kind("dkl", "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
 			func(c Config) dkl.Config { return c.DKL }, dkl.Run),
-		kind("gpr", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 2–4)",
+		kind("gpr", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 1–4)",
 			func(c Config) gpr.Config { return c.GPR }, gpr.Run),
 		kind("hierarchy", "hppca against ppca, speed-up in neurons and by the clock (Wang 2023, Tables 5.1–5.7)",
 			func(c Config) hierarchy.Config { return c.Hierarchy }, hierarchy.Run),

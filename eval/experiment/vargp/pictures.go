@@ -52,30 +52,13 @@ func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
 // onGrid returns log-probabilities at the points of the square, lowest row
 // first.
 func (c Config) onGrid(m *vargp.Model) (blas64.General, error) {
-	x := dense.New(c.Grid*c.Grid, 2)
-	for i := range c.Grid {
-		for j := range c.Grid {
-			x.Data[2*(i*c.Grid+j)] = -reach + 2*reach*float64(j)/float64(c.Grid-1)
-			x.Data[2*(i*c.Grid+j)+1] = -reach + 2*reach*float64(i)/float64(c.Grid-1)
-		}
-	}
+	x := experiment.Grid(c.Grid, reach)
 	lp := dense.New(x.Rows, m.Heads())
 	q, err := m.Predictor()
 	if err != nil {
 		return lp, err
 	}
 	return lp, q.LogProb(lp, x)
-}
-
-// field returns a grid of values.
-func (c Config) field(value func(at int) float64) [][]float64 {
-	z := make([][]float64, c.Grid)
-	for i := range z {
-		for j := range c.Grid {
-			z[i] = append(z[i], value(i*c.Grid+j))
-		}
-	}
-	return z
 }
 
 // densities returns the panels after a task. Unseen classes show the
@@ -87,7 +70,7 @@ func (r runner) densities(lp blas64.General, now step, task int) ([]chart.Panel,
 		if h < 0 {
 			h, title = 0, title+" (unseen)"
 		}
-		p := chart.Panel{Title: title, Z: r.field(func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
+		p := chart.Panel{Title: title, Z: experiment.Field(r.Grid, func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
 		if class/r.Classes <= task {
 			l, err := r.src.at(0, class/r.Classes)
 			if err != nil {
@@ -111,7 +94,7 @@ func (c Config) places(lp blas64.General, m *vargp.Model, task int) chart.Panel 
 	most := math.Log(float64(m.Heads()))
 	p := chart.Panel{
 		Title: fmt.Sprintf("after task %d", task+1),
-		Z:     c.field(func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most }),
+		Z:     experiment.Field(c.Grid, func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most }),
 	}
 	blocks := m.Inputs(0)
 	for t, z := range blocks {
