@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
@@ -47,19 +44,18 @@ type Gibbs struct {
 	prior Prior
 	yes   []bool
 	omega [][]float64
-	given []conditional // by chain
+	// given returns the posterior by chain. Only predictions need it, so the first
+	// one computes it.
+	given []func() (conditional, error)
 }
 
 // conditional is the posterior given ω. At a row k* of covariances (features in
 // weight space),
 //
 //	μ* = weights·k*,  Σ* = k** − ‖factor·k*‖²  (‖factor·k*‖² in weight space)
-//
-// The factor is half the work of a fit and only predictions need it, so the
-// first prediction computes it.
 type conditional struct {
 	weights []float64
-	factor  func() (blas64.General, error)
+	factor  blas64.General
 }
 
 // FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i, and
@@ -69,12 +65,7 @@ func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream f
 	if err := cmp.Or(s.Validate(), checkYes(prior.Len(), yes), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}
-	sampler := newSampler(prior, halves(yes))
-	omega := make([][]float64, s.Chains)
-	err := dense.ParallelErr(s.Chains, func(c int) (err error) {
-		omega[c], err = sampler.run(s.Steps, stream(c))
-		return err
-	})
+	omega, err := newSampler(prior, halves(yes)).run(s, stream)
 	if err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}
@@ -90,16 +81,14 @@ func NewGibbs(prior Prior, yes []bool, omega [][]float64) (*Gibbs, error) {
 	if len(omega) == 0 {
 		return nil, fmt.Errorf("gp: gibbs: no chains")
 	}
-	g := &Gibbs{prior: prior, yes: yes, omega: omega, given: make([]conditional, len(omega))}
+	g := &Gibbs{prior: prior, yes: yes, omega: omega, given: make([]func() (conditional, error), len(omega))}
 	kappa := halves(yes)
-	err := dense.ParallelErr(len(omega), func(c int) (err error) {
-		if g.given[c], err = condition(prior, kappa, omega[c]); err != nil {
-			return fmt.Errorf("gp: gibbs: chain %d: %w", c, err)
+	for c := range omega {
+		half, err := roots(omega[c], len(kappa))
+		if err != nil {
+			return nil, fmt.Errorf("gp: gibbs: chain %d: %w", c, err)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		g.given[c] = sync.OnceValues(func() (conditional, error) { return condition(prior, kappa, omega[c], half) })
 	}
 	return g, nil
 }
@@ -128,15 +117,11 @@ func halves(yes []bool) []float64 {
 	return kappa
 }
 
-// condition returns the posterior of f − m given ω.
-func condition(p Prior, kappa, omega []float64) (conditional, error) {
-	half, err := roots(omega, len(kappa))
-	if err != nil {
-		return conditional{}, err
-	}
+// condition returns the posterior of f − m given ω, whose square roots are half.
+func condition(p Prior, kappa, omega, half []float64) (conditional, error) {
 	a := dense.New(p.Width(), p.Width())
 	if err := p.factor(a, half); err != nil {
-		return conditional{}, err
+		return conditional{}, fmt.Errorf("gp: predict: %w", err)
 	}
 	t := p.target(kappa, omega)
 	w := p.timesKappa(t)
@@ -149,17 +134,15 @@ func condition(p Prior, kappa, omega []float64) (conditional, error) {
 			w[i] = t[i] - half[i]*w[i]
 		}
 	}
-	return conditional{w, sync.OnceValues(func() (blas64.General, error) {
-		if err := linalg.InvertLower(p.backend.Raw(), a); err != nil {
-			return a, fmt.Errorf("gp: predict: %w", err)
+	if err := linalg.InvertLower(p.backend.Raw(), a); err != nil {
+		return conditional{}, fmt.Errorf("gp: predict: %w", err)
+	}
+	if !p.weights {
+		for i := range a.Rows {
+			scale(dense.Row(a, i), half)
 		}
-		if !p.weights {
-			for i := range a.Rows {
-				scale(dense.Row(a, i), half)
-			}
-		}
-		return a, nil
-	})}, nil
+	}
+	return conditional{w, a}, nil
 }
 
 // roots returns Ω^½ of n values ≥ 0.
@@ -205,110 +188,20 @@ func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 
 // latent fills the column of chain c.
 func (g *Gibbs) latent(l Latent, c int, rows blas64.General, prior []float64) error {
-	project(l.Mean, c, rows, g.given[c].weights)
-	factor, err := g.given[c].factor()
+	given, err := g.given[c]()
 	if err != nil {
 		return err
 	}
+	project(l.Mean, c, rows, given.weights)
 	if g.prior.weights {
-		return addSquares(g.prior.backend, l.Var, c, 1, rows, factor)
+		return addSquares(g.prior.backend, l.Var, c, 1, rows, given.factor)
 	}
 	for i, v := range prior {
 		dense.Row(l.Var, i)[c] = v
 	}
-	err = addSquares(g.prior.backend, l.Var, c, -1, rows, factor)
+	err = addSquares(g.prior.backend, l.Var, c, -1, rows, given.factor)
 	for i := range prior {
 		dense.Row(l.Var, i)[c] = max(dense.Row(l.Var, i)[c], 0)
 	}
 	return err
-}
-
-// A sampler holds the state that the chains of a node share.
-type sampler struct {
-	prior Prior
-	kappa []float64
-	known []float64      // Kκ, or Φᵀκ, if m = 0
-	root  blas64.General // R, RᵀR = K, in function space
-}
-
-func newSampler(p Prior, kappa []float64) *sampler {
-	s := &sampler{prior: p, kappa: kappa}
-	if p.mean == nil {
-		s.known = p.timesKappa(kappa)
-	}
-	if !p.weights {
-		s.root = p.root()
-	}
-	return s
-}
-
-// run returns the last ω of a chain.
-func (s *sampler) run(steps int, rng *rand.Rand) ([]float64, error) {
-	omega, f := make([]float64, len(s.kappa)), make([]float64, len(s.kappa))
-	system := dense.New(s.prior.Width(), s.prior.Width())
-	for step := range steps + 1 {
-		if step > 0 {
-			if err := s.draw(f, omega, system, rng); err != nil {
-				return nil, err
-			}
-		}
-		s.prior.addMean(f)
-		drawOmega(omega, f, rng)
-	}
-	return omega, nil
-}
-
-// drawOmega draws ω | f ~ PG(1, f).
-func drawOmega(omega, f []float64, rng *rand.Rand) {
-	for i := range omega {
-		omega[i] = polyagamma.Draw(rng, f[i])
-	}
-}
-
-// draw overwrites f with a draw from p(f − m | ω, y). It also overwrites system.
-func (s *sampler) draw(f, omega []float64, system blas64.General, rng *rand.Rand) error {
-	half, err := roots(omega, len(f))
-	if err != nil {
-		return err
-	}
-	if err := s.prior.factor(system, half); err != nil {
-		return err
-	}
-	known := s.known
-	if known == nil {
-		known = s.prior.timesKappa(s.prior.target(s.kappa, omega))
-	}
-	if s.prior.weights {
-		s.weightDraw(f, known, linalg.LowerTriangle(system), rng)
-	} else {
-		s.matheronDraw(f, known, half, system, rng)
-	}
-	return nil
-}
-
-// weightDraw draws w = L⁻ᵀ(L⁻¹Φᵀκ + z), z ~ N(0, I), and f = Φw.
-func (s *sampler) weightDraw(f, known []float64, l blas64.Triangular, rng *rand.Rand) {
-	w, z := slices.Clone(known), make([]float64, len(known))
-	normals(rng, z)
-	blas64.Trsv(blas.NoTrans, l, dense.Vector(w))
-	blas64.Axpy(1, dense.Vector(z), dense.Vector(w))
-	blas64.Trsv(blas.Trans, l, dense.Vector(w))
-	blas64.Gemv(blas.NoTrans, 1, s.prior.phi, dense.Vector(w), 0, dense.Vector(f))
-}
-
-// matheronDraw draws f = g − KΩ^½B⁻¹(Ω^½g + ε) with g = f₀ + Kκ.
-func (s *sampler) matheronDraw(f, known, half []float64, l blas64.General, rng *rand.Rand) {
-	z, v := make([]float64, s.root.Rows), make([]float64, len(f))
-	normals(rng, z)
-	normals(rng, v)
-	copy(f, known)
-	if len(z) > 0 {
-		blas64.Gemv(blas.Trans, 1, s.root, dense.Vector(z), 1, dense.Vector(f))
-	}
-	for i := range v {
-		v[i] += half[i] * f[i]
-	}
-	solve(l, v)
-	scale(v, half)
-	blas64.Gemv(blas.NoTrans, -1, s.prior.k, dense.Vector(v), 1, dense.Vector(f))
 }

@@ -131,7 +131,7 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 	w := newWorld(t, rbf(), x, z)
 	kappa, omega := halves(labels(6, 1)), []float64{0.2, 0, 0.1, 0.3, 0, 0.2}
 	kappa[1], kappa[4] = 0, 0
-	all, err := condition(w.prior, kappa, omega)
+	all, err := conditionOn(w.prior, kappa, omega)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,14 +143,14 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 		k, o = append(k, kappa[r]), append(o, omega[r])
 	}
 	v := newWorld(t, rbf(), few, z)
-	some, err := condition(v.prior, k, o)
+	some, err := conditionOn(v.prior, k, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, b := Latent{dense.New(4, 1), dense.New(4, 1)}, Latent{dense.New(4, 1), dense.New(4, 1)}
 	project(a.Mean, 0, w.rows, all.weights)
 	project(b.Mean, 0, v.rows, some.weights)
-	for _, err := range []error{addSquares(nil, a.Var, 0, 1, w.rows, factorOf(t, all)), addSquares(nil, b.Var, 0, 1, v.rows, factorOf(t, some))} {
+	for _, err := range []error{addSquares(nil, a.Var, 0, 1, w.rows, all.factor), addSquares(nil, b.Var, 0, 1, v.rows, some.factor)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,6 +158,58 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 	for i := range 4 {
 		if math.Abs(a.Mean.Data[i]-b.Mean.Data[i]) > 1e-13 || math.Abs(a.Var.Data[i]-b.Var.Data[i]) > 1e-13 {
 			t.Errorf("input %d: %g, %g and %g, %g", i, a.Mean.Data[i], a.Var.Data[i], b.Mean.Data[i], b.Var.Data[i])
+		}
+	}
+}
+
+// conditionOn returns the posterior given ω.
+func conditionOn(p Prior, kappa, omega []float64) (conditional, error) {
+	half, err := roots(omega, len(kappa))
+	if err != nil {
+		return conditional{}, err
+	}
+	return condition(p, kappa, omega, half)
+}
+
+// TestTogetherIsAlone: chains that run together, with conjugate gradients, draw what
+// each draws alone with a factor, from the same random numbers; also when K is singular,
+// and when the gradients have to give up.
+func TestTogetherIsAlone(t *testing.T) {
+	const n, chains, steps = 90, 3, 3
+	x := inputs(n, 4, 1)
+	copy(x.Data[4*(n-10):], x.Data[:40]) // duplicates
+	mean := make([]float64, n)
+	normals(random.Stream(3, "test"), mean)
+	for name, k := range map[string]kernel.Kernel{
+		"rbf":      rbf(),
+		"wide":     {Kind: kernel.RBF, Lengthscale: 3, Outputscale: 1e5},
+		"linear":   {Kind: kernel.Linear, Lengthscale: 1, Outputscale: 2},
+		"near one": {Kind: kernel.RBF, Lengthscale: 1e-3, Outputscale: 1},
+	} {
+		w := newWorld(t, k, x, inputs(1, 4, 2))
+		around, err := w.prior.Around(mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for about, p := range map[string]Prior{"zero": w.prior, "a mean": around} {
+			nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
+				s := newSampler(p.On(m), halves(labels(n, 1)))
+				together := make([][]float64, chains)
+				if err := s.runTogether(together, steps, streams(1)); err != nil {
+					t.Fatal(err)
+				}
+				for c, omega := range together {
+					alone := make([]float64, n)
+					if err := s.runAlone(alone, steps, streams(1)(c)); err != nil {
+						t.Fatal(err)
+					}
+					for i := range alone {
+						if math.Abs(omega[i]-alone[i]) > 1e-7 {
+							t.Fatalf("%s around %s: ω of example %d in chain %d is %g together, %g alone", name, about, i, c, omega[i], alone[i])
+						}
+					}
+				}
+			})
 		}
 	}
 }
@@ -563,24 +615,22 @@ func TestGibbsOnEveryBackend(t *testing.T) {
 						t.Fatalf("%s: ω of example %d in chain %d is %g, want %g", name, i, c, v, want.Omega()[c][i])
 					}
 				}
-				mine, theirs := factorOf(t, got.given[c]), factorOf(t, want.given[c])
-				for i, v := range mine.Data {
-					if math.Abs(v-theirs.Data[i]) > 1e-9 {
-						t.Fatalf("%s: factor %d of chain %d is %g, want %g", name, i, c, v, theirs.Data[i])
+				mine, err := got.given[c]()
+				if err != nil {
+					t.Fatal(err)
+				}
+				theirs, err := want.given[c]()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range mine.factor.Data {
+					if math.Abs(v-theirs.factor.Data[i]) > 1e-9 {
+						t.Fatalf("%s: factor %d of chain %d is %g, want %g", name, i, c, v, theirs.factor.Data[i])
 					}
 				}
 			}
 		})
 	}
-}
-
-func factorOf(t *testing.T, c conditional) blas64.General {
-	t.Helper()
-	factor, err := c.factor()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return factor
 }
 
 func BenchmarkFitGibbs(b *testing.B) {

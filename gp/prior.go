@@ -107,14 +107,14 @@ func (p Prior) Width() int {
 	return p.k.Cols
 }
 
-// root returns R (r×n) with RᵀR = K in function space.
+// root returns R (n×r) with RRᵀ = K in function space.
 func (p Prior) root() blas64.General {
 	l, err := linalg.Cholesky(p.backend.Raw(), p.k, 0)
 	if err != nil {
 		r, _ := pivotedRoot(p.k)
-		return r
+		return dense.Transposed(r)
 	}
-	return dense.Transposed(l)
+	return l
 }
 
 // target returns κ − Ωm, the natural mean that an example gives to f − m.

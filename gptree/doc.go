@@ -111,7 +111,8 @@
 //
 // With M inducing inputs and n examples in total, a base session by VI takes
 // about 2·nM² multiplications per step (4/3 of the root's share if the tree is
-// balanced) and 8·nM·2 bytes; Gibbs nodes take chains·(steps+1)·n³/3 at the root.
+// balanced) and 8·nM·2 bytes; Gibbs nodes take n³/6 + 60·chains·steps·n² at the root
+// and, before the first prediction or if there is a mean, chains·n³/3.
 // A prediction takes 2M² and chains·n² multiplications per row at the root.
 // The mean adds eleven fits of its head (four in large sessions) and, per row, one
 // of its predictions.

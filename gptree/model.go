@@ -203,7 +203,13 @@ func (c Config) build(ctx context.Context, classes branch, dim int, own map[stri
 func (m *model) fill(leaves []string, from sources, means nodeMeans) error {
 	var grams [nodeKinds]func() (blas64.General, error)
 	for kind, k := range m.cfg.kernels() {
-		grams[kind] = sync.OnceValues(func() (blas64.General, error) { return k.Gram(m.points) })
+		grams[kind] = sync.OnceValues(func() (blas64.General, error) {
+			pair, err := kernel.NewSelfPair(linalg.OrDefault(m.mul), m.points)
+			if err != nil {
+				return blas64.General{}, err
+			}
+			return k.Values(pair), nil
+		})
 	}
 	if m.cfg.rootKernel() == m.cfg.gibbsKernel() {
 		grams[rootNode] = grams[gibbsNode]

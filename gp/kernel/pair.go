@@ -51,12 +51,25 @@ func (k Kernel) Values(p Pair) blas64.General {
 	if p.same {
 		for i := range out.Rows {
 			dense.Row(out, i)[i] = k.value(p.x.sq[i], p.x.sq[i], p.x.sq[i])
-			for j, v := range dense.Row(out, i)[:i] {
-				dense.Row(out, j)[i] = v
-			}
 		}
+		mirror(out)
 	}
 	return out
+}
+
+// mirror copies the lower triangle of a (n×n) to the upper one, in blocks of columns
+// that fit into the cache.
+func mirror(a blas64.General) {
+	const width = 64
+	dense.Parallel((a.Cols+width-1)/width, func(t int) {
+		last := min((t+1)*width, a.Cols)
+		for i := range last {
+			to := dense.Row(a, i)
+			for j := max(t*width, i+1); j < last; j++ {
+				to[j] = a.Data[j*a.Stride+i]
+			}
+		}
+	})
 }
 
 // values writes the kernel of one input, of squared length xx, with others into

@@ -23,11 +23,12 @@ type times func(dst, v blas64.General) error
 // times64 multiplies by a (m×m) on all cores.
 func (s Solver) times64(a blas64.General) times {
 	kernel := s.backend().Raw()
-	return func(dst, v blas64.General) error { return timesRows64(kernel, dst, v, a) }
+	return func(dst, v blas64.General) error { return MulFew64(kernel, dst, v, a) }
 }
 
-// timesRows64 writes v·aᵀ (b×m) into dst.
-func timesRows64(kernel Raw, dst, v, a blas64.General) error {
+// MulFew64 writes v·aᵀ (b×m) into dst on all cores: v has few rows (b×d) and a
+// many (m×d). Like Raw, it is for products within a fit.
+func MulFew64(kernel Raw, dst, v, a blas64.General) error {
 	product := dense.New(a.Rows, v.Rows)
 	return EachPart(a.Rows, func(from, n int) error {
 		err := kernel.Mul64(dense.View(product, from, 0, n, v.Rows), dense.View(a, from, 0, n, a.Cols), v)
@@ -71,7 +72,7 @@ func (s Solver) timesThin(x blas64.General) times {
 		if err := s.combine(vx, v, x); err != nil {
 			return err
 		}
-		return timesRows64(kernel, dst, vx, x)
+		return MulFew64(kernel, dst, vx, x)
 	}
 }
 
