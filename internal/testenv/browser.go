@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// browserTime is how long a page may take to load.
-const browserTime = 2 * time.Minute
+// browserTime is how long a test may use a browser.
+const browserTime = 5 * time.Minute
 
 // waitTime is how long Wait waits.
-const waitTime = 30 * time.Second
+const waitTime = time.Minute
 
 // Visit opens a page in a headless Chromium and returns the HTML of its
 // document once the page and all its frames have loaded.

@@ -22,7 +22,7 @@ func TestInBrowser(t *testing.T) {
 		"start": "5", "wrong": "3", "rejected": "2", "groups": "1", "no choice of that name": "true", "emu": "1", "path": "1",
 		"shown": "1 of 5 shown", "pages": "none", "controls without a name": "0", "overflow": "0", "injected script ran": "false", "links that miss": "0",
 		"worst first": "emu cat dog", "by name": "cat dog emu", "by images": "dog emu cat", "by images, reversed": "cat emu dog",
-		"confused": "1 emu labelled dog ✕", "all again": "5", "of a class": "2",
+		"confused": "1 emu labelled dog ×", "all again": "5", "of a class": "2",
 		"large": "true e.jpg", "next photo": "d.jpg", "before the first": "e.jpg",
 	} {
 		if seen[name] != want {

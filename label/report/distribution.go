@@ -192,8 +192,9 @@ func (p *confidencePlot) drawCoverage(rows []counted) {
 			}
 		}
 	}
-	for _, c := range reached {
-		if c.Accuracy != "" {
+	for i, c := range reached {
+		better := i+1 < len(reached) && reached[i+1].Coverage == c.Coverage
+		if c.Accuracy != "" && !better {
 			p.Choices = append(p.Choices, c)
 		}
 	}

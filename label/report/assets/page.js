@@ -59,7 +59,7 @@
     byId("previous").disabled = page === 0;
     byId("next").disabled = page === pages - 1;
     byId("only").hidden = !only;
-    byId("only").textContent = only ? only.text + " ✕" : "";
+    byId("only").textContent = only ? only.text + " ×" : "";
     byId("only").setAttribute("aria-label", only ? "Show all photos again, not only: " + only.text : "Show all photos");
     byId("shown").textContent = matching.length + " of " + cards.length + (pages === 1 ? " shown" : " match");
   }
