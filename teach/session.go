@@ -764,3 +764,12 @@ func (s *Session) FileOf(id ID) (string, bool) {
 	}
 	return dataset.UnescapePath(s.photos[at].Path), true
 }
+
+// StartFile returns the file of the model that a session of MODEL starts from: its
+// base if there is a journal, otherwise MODEL itself.
+func StartFile(file string) string {
+	if _, err := os.Stat(file + baseSuffix); err == nil {
+		return file + baseSuffix
+	}
+	return file
+}
