@@ -50,20 +50,22 @@ type sent struct {
 func (s *Server) photos(w http.ResponseWriter, r *http.Request) (out []sent, release func(), err error) {
 	select {
 	case s.uploads <- struct{}{}:
-		release = func() { <-s.uploads }
 	case <-r.Context().Done():
 		return nil, nil, r.Context().Err()
 	}
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
+	release = func() { <-s.uploads }
+	if out, err = readPhotos(w, r); err != nil {
+		release()
+	}
+	return out, release, err
+}
+
+func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) {
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	body := http.MaxBytesReader(w, r.Body, maxBody)
 	switch {
 	case err != nil:
-		return nil, nil, fail(http.StatusUnsupportedMediaType, "send a photo with Content-Type: image/jpeg or application/octet-stream, or several as multipart/form-data")
+		return nil, fail(http.StatusUnsupportedMediaType, "send a photo with Content-Type: image/jpeg or application/octet-stream, or several as multipart/form-data")
 	case kind == "multipart/form-data":
 		out, err = parts(multipart.NewReader(body, parameters["boundary"]))
 	case strings.HasPrefix(kind, "image/") || kind == "application/octet-stream":
@@ -71,12 +73,12 @@ func (s *Server) photos(w http.ResponseWriter, r *http.Request) (out []sent, rel
 		data, err = io.ReadAll(body)
 		out = []sent{{data: data}}
 	default:
-		return nil, nil, fail(http.StatusUnsupportedMediaType, "%s is not a photo: send image/…, application/octet-stream or multipart/form-data", kind)
+		return nil, fail(http.StatusUnsupportedMediaType, "%s is not a photo: send image/…, application/octet-stream or multipart/form-data", kind)
 	}
 	if err == nil && (len(out) == 0 || len(out[0].data) == 0) {
 		err = fail(http.StatusBadRequest, "the body has no photo")
 	}
-	return out, release, err
+	return out, err
 }
 
 func parts(form *multipart.Reader) (out []sent, err error) {
