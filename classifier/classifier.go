@@ -92,6 +92,18 @@ func UseBackend(head Head, m linalg.Backend) {
 	}
 }
 
+// A Linear head's scores are linear in features of an embedding that only the base
+// session sets. So a caller that stores the features of many rows scores a class
+// that has changed by one product, instead of all rows from the start.
+type Linear interface {
+	// Features returns φ(x) of the rows of x (n×d → n×p).
+	Features(x blas32.General) (blas64.General, error)
+	// Weights returns w (one row of p per column) and b: the score of a class is
+	// b + w·φ(x). Score gives the log-softmax of the scores of all classes, and as
+	// novelty the negative of the largest.
+	Weights(columns []int) (w blas64.General, b []float64, err error)
+}
+
 // An Exporter exports what it computes as an ONNX graph.
 type Exporter interface {
 	// Export adds to g the nodes that turn the tensor x, embeddings (n×d float32,

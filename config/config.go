@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/serve"
 )
 
 // Config holds the settings of all commands. The resolved settings of a run are
@@ -46,6 +47,7 @@ type Config struct {
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
 	Label      label.Config     `mapstructure:"label" json:"label"`
 	Rank       rank.Config      `mapstructure:"rank" json:"rank"`
+	Serve      serve.Config     `mapstructure:"serve" json:"serve"`
 	FSCIL      fscil.Config     `mapstructure:"fscil" json:"fscil"`
 	Experiment kind.Config      `mapstructure:"experiment" json:"experiment"`
 }
@@ -96,6 +98,7 @@ func Default() Config {
 		Classifier: Classifier{Name: method.Default, Statistics: true, Temperature: temperature.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
 		Label:      label.DefaultConfig(),
 		Rank:       rank.DefaultConfig(),
+		Serve:      serve.DefaultConfig(),
 		FSCIL:      fscil.DefaultConfig(),
 		Experiment: kind.DefaultConfig(),
 	}
@@ -120,6 +123,7 @@ func (c Config) Validate() error {
 		{"", c.Extractor.Validate()},
 		{"label.", c.Label.Validate()},
 		{"rank.", c.Rank.Validate()},
+		{"serve.", c.Serve.Validate()},
 		{"fscil.", c.FSCIL.Validate()},
 		{"fscil.methods: ", known(c.FSCIL.Methods...)},
 		{"fscil.variants: ", method.ValidateVariants(c.FSCIL.Variants, c.Classifier.Methods)},

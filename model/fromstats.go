@@ -24,7 +24,7 @@ const noHeldOut = "the model was trained from statistics, which have no examples
 // cannot learn from statistics.
 func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*Model, Outcome, error) {
 	settings.Provenance = s.Source()
-	m, err := newModel(settings)
+	m, err := New(settings)
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train from statistics: %w", err)
 	}

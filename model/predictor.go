@@ -355,6 +355,19 @@ func (p *Predictor) Variance(dst []float64, x blas32.General) error {
 	return v.Variance(dst, z)
 }
 
+// Features returns the features of embeddings; see classifier.Linear.
+func (p *Predictor) Features(x blas32.General) (blas64.General, error) {
+	l, ok := p.Head.(classifier.Linear)
+	if !ok {
+		return blas64.General{}, classifier.ErrUnsupported
+	}
+	z, err := p.project(x)
+	if err != nil {
+		return blas64.General{}, err
+	}
+	return l.Features(z)
+}
+
 // Export adds the Predictor to an ONNX graph; see classifier.Exporter.
 func (p *Predictor) Export(g *onnx.Graph, x string) (string, error) {
 	e, ok := p.Head.(classifier.Exporter)

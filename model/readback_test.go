@@ -138,7 +138,7 @@ func BenchmarkReadBack(b *testing.B) {
 			}
 			s := settings(name)
 			s.Temperature.Temperature, s.WithoutCalibration = 1, true
-			m, err := newModel(s)
+			m, err := New(s)
 			if err == nil {
 				err = m.Predictor.Learn(b.Context(), x, y)
 			}

@@ -44,7 +44,7 @@ type Settings struct {
 // for a large base session); a method that chooses settings on the base session
 // does so only once.
 func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
-	m, err := newModel(s)
+	m, err := New(s)
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
 	}
@@ -55,8 +55,8 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	return m, o, nil
 }
 
-// newModel returns a model that has learned nothing.
-func newModel(s Settings) (*Model, error) {
+// New returns a model that has learned nothing.
+func New(s Settings) (*Model, error) {
 	kind, err := method.Find(s.Method)
 	if err != nil {
 		return nil, err

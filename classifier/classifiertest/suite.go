@@ -67,6 +67,7 @@ func Run(t *testing.T, f Factory) {
 		{"novelty", checkNovelty},
 		{"frame", checkFrame},
 		{"number of cores", checkCores},
+		{"linear", checkLinear},
 		{"export", checkExport},
 	} {
 		if !testing.Short() || slices.Contains(short, c.name) {

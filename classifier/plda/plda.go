@@ -43,6 +43,7 @@ type class struct {
 
 var (
 	_ classifier.Exporter = (*PLDA)(nil)
+	_ classifier.Linear   = (*PLDA)(nil)
 	_ moments.Learner     = (*PLDA)(nil)
 	_ episodes.Unfitter   = (*PLDA)(nil)
 	_ gauss.Spacer        = (*PLDA)(nil)
@@ -133,11 +134,36 @@ func rescore(m *model, changed []int) error {
 // logDensities returns the log-densities of a few rows (n×C), up to a constant
 // that all classes share, in O(d² + Cd) per row.
 func (sh *shared) logDensities(x blas32.General) (blas64.General, error) {
-	white, err := sh.space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
+	white, err := sh.whitened(x)
 	if err != nil {
 		return white, err
 	}
 	return sh.stack.LogDensities(white)
+}
+
+func (sh *shared) whitened(x blas32.General) (blas64.General, error) {
+	return sh.space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
+}
+
+// Features implements classifier.Linear in O(d² + dr) per row.
+func (h *PLDA) Features(x blas32.General) (blas64.General, error) {
+	if err := h.CheckFitted("features"); err != nil {
+		return blas64.General{}, err
+	}
+	sh := h.Model().Shared
+	white, err := sh.whitened(x)
+	if err != nil {
+		return white, err
+	}
+	return sh.space.Features(white)
+}
+
+// Weights implements classifier.Linear.
+func (h *PLDA) Weights(columns []int) (blas64.General, []float64, error) {
+	if err := h.CheckFitted("weights"); err != nil {
+		return blas64.General{}, nil, err
+	}
+	return h.Model().Shared.stack.Weights(columns)
 }
 
 // TakesUnit implements moments.Learner; LearnMoments takes O(Cd² + d³) for the

@@ -67,8 +67,9 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	pass := label.Pass{Scorer: label.Scorer{Head: m.Predictor, TopK: 3, Threshold: threshold}, Rows: rows, Sinks: []label.Sink{evaluation}}
 	if reportDir != "" {
 		page := report.PageOf(m, version)
-		page.Title = "Evaluation"
-		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, reportDir))
+		page.Title = a.pageTitle(file)
+		page.Subtitle = "Evaluation; " + page.Subtitle
+		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, threshold, reportDir))
 	}
 	outcome, err := pass.Run(ctx)
 	a.noteLeftOut(rows.Dropped, outcome.Skipped)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -80,8 +82,9 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 			return err
 		}
 		page := report.PageOf(m, version)
-		page.Title, page.MaxThumbnails = "Labels", a.config.Label.Thumbnails
-		job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, a.config.Out))
+		page.Title, page.MaxThumbnails = a.pageTitle(file), a.config.Label.Thumbnails
+		page.Subtitle = "Labels; " + page.Subtitle
+		job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold, a.config.Out))
 	}
 	summary, err := job.Run(ctx)
 	if err != nil {
@@ -99,9 +102,22 @@ func (a *app) requireInput() error {
 // thumbnailSide is the longer side of a picture on a page.
 const thumbnailSide = 160
 
+// pageTitle names a page after its model and its photos.
+func (a *app) pageTitle(model string) string {
+	photos := cmp.Or(a.config.Images, a.config.List)
+	if full, err := filepath.Abs(photos); err == nil { // "." has no name
+		photos = full
+	}
+	return strings.TrimSuffix(filepath.Base(model), ".model") + ": " + filepath.Base(photos)
+}
+
 // page returns a sink that writes report.html into a folder.
-func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, dir string) *report.Sink {
+func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, threshold float64, dir string) *report.Sink {
+	if !math.IsInf(threshold, 1) {
+		p.Threshold = &threshold
+	}
 	page := report.NewSink(ctx, p)
+	page.Root = in.root
 	page.File, page.Evaluation, page.Threads = filepath.Join(dir, "report.html"), truth, a.config.Workers()
 	page.Picture = func(path string) ([]byte, error) {
 		return in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)

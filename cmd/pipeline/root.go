@@ -34,7 +34,7 @@ few images without forgetting the old ones.`,
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newDemo(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
+		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
 	)
 	return root
 }

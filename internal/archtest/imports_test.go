@@ -27,6 +27,8 @@ var layers = [][]string{
 	{"model"},
 	{"eval"},
 	{"label"},
+	{"teach"},
+	{"serve"},
 	{"config"},
 	{"cmd", "scripts"},
 }

@@ -4,19 +4,40 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 )
 
-// browserTime is how long a page may take to load.
-const browserTime = 2 * time.Minute
+// browserTime is how long a test may use a browser.
+const browserTime = 5 * time.Minute
+
+// waitTime is how long Wait waits.
+const waitTime = time.Minute
 
 // Visit opens a page in a headless Chromium and returns the HTML of its
 // document once the page and all its frames have loaded.
 func Visit(tb testing.TB, url string) string {
+	tb.Helper()
+	var document string
+	Open(tb, url).Eval("document.documentElement.outerHTML", &document)
+	return document
+}
+
+// A Page is a page open in a headless Chromium. An error of its methods ends
+// the test.
+type Page struct {
+	tb testing.TB
+	b  *session
+}
+
+// Open opens a page in a headless Chromium and waits until it and all its
+// frames have loaded.
+func Open(tb testing.TB, url string) *Page {
 	tb.Helper()
 	b := startBrowser(tb)
 	var target struct{ TargetID string }
@@ -25,11 +46,110 @@ func Visit(tb testing.TB, url string) string {
 	b.call(tb, "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
 	b.call(tb, "Page.enable", nil, nil)
-	b.call(tb, "Page.navigate", map[string]any{"url": url}, nil)
-	b.await(tb, "Page.loadEventFired")
-	var document struct{ Result struct{ Value string } }
-	b.call(tb, "Runtime.evaluate", map[string]any{"expression": "document.documentElement.outerHTML"}, &document)
-	return document.Result.Value
+	p := &Page{tb, b}
+	p.Go(url)
+	return p
+}
+
+// Go opens another address in the same page and waits until it has loaded.
+func (p *Page) Go(url string) {
+	p.tb.Helper()
+	p.b.call(p.tb, "Page.navigate", map[string]any{"url": url}, nil)
+	p.b.await(p.tb, "Page.loadEventFired")
+}
+
+// Eval evaluates a JavaScript expression, waits for it if it is a promise, and
+// stores its value, by way of JSON, in result unless that is nil.
+func (p *Page) Eval(expression string, result any) {
+	p.tb.Helper()
+	var answer struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails json.RawMessage
+	}
+	p.b.call(p.tb, "Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	if answer.ExceptionDetails != nil {
+		p.tb.Fatalf("browser: %s: %s", expression, answer.ExceptionDetails)
+	}
+	if result == nil {
+		return
+	}
+	if err := json.Unmarshal(answer.Result.Value, result); err != nil {
+		p.tb.Fatalf("browser: %s: %v", expression, err)
+	}
+}
+
+// Wait waits until a JavaScript expression is true.
+func (p *Page) Wait(expression string) {
+	p.tb.Helper()
+	var held bool
+	p.Eval(fmt.Sprintf(`new Promise(function (done) {
+		var end = Date.now() + %d;
+		(function look() {
+			if (%s) { done(true); } else if (Date.now() > end) { done(false); } else { setTimeout(look, 20); }
+		}());
+	})`, waitTime.Milliseconds(), expression), &held)
+	if !held {
+		p.tb.Fatalf("browser: waited %v in vain for %s", waitTime, expression)
+	}
+}
+
+// View sets the size of the window in CSS pixels and the colour scheme.
+func (p *Page) View(width, height int, dark bool) {
+	p.tb.Helper()
+	p.b.call(p.tb, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	p.b.call(p.tb, "Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
+// Click clicks the middle of the first element that matches a CSS selector.
+func (p *Page) Click(selector string) {
+	p.tb.Helper()
+	var at struct{ X, Y float64 }
+	p.Eval(fmt.Sprintf(`(function () {
+		var e = document.querySelector(%q);
+		e.scrollIntoView({block: "nearest", behavior: "instant"});
+		var r = e.getBoundingClientRect();
+		return {x: r.left + r.width / 2, y: r.top + r.height / 2};
+	}())`, selector), &at)
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		p.b.call(p.tb, "Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	}
+}
+
+// Press presses keys one after the other: single characters, or names as in
+// KeyboardEvent.key, such as "Enter" and "ArrowDown"; "Shift+" before a name
+// holds that key.
+func (p *Page) Press(keys ...string) {
+	p.tb.Helper()
+	codes := map[string]int{"Enter": 13, "Escape": 27, " ": 32, "Tab": 9, "Backspace": 8,
+		"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34}
+	for _, key := range keys {
+		key, shift := strings.CutPrefix(key, "Shift+")
+		event := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": codes[key]}
+		if shift {
+			event["modifiers"] = 8
+		}
+		if len([]rune(key)) == 1 {
+			event["text"] = key
+		} else if key == "Enter" {
+			event["text"] = "\r"
+		}
+		p.b.call(p.tb, "Input.dispatchKeyEvent", event, nil)
+		event["type"] = "keyUp"
+		delete(event, "text")
+		p.b.call(p.tb, "Input.dispatchKeyEvent", event, nil)
+	}
+}
+
+// Screenshot returns the window as a PNG.
+func (p *Page) Screenshot() []byte {
+	p.tb.Helper()
+	var shot struct{ Data []byte }
+	p.b.call(p.tb, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+	return shot.Data
 }
 
 // A session is a connection to Chromium through the DevTools protocol: JSON

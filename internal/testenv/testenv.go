@@ -86,3 +86,14 @@ func ModuleRoot(tb testing.TB) string {
 		dir = parent
 	}
 }
+
+// Axe returns the script of axe-core, which checks a page for accessibility:
+// the one that `make test-setup` installs.
+func Axe(tb testing.TB) string {
+	tb.Helper()
+	script, err := os.ReadFile(filepath.Join(installed(tb), "browser", "axe.min.js"))
+	if err != nil {
+		Missing(tb, "needs axe-core: run make test-setup: %v", err)
+	}
+	return string(script)
+}

@@ -37,23 +37,14 @@ func (r *Ranking) Group(ctx context.Context, p *model.Predictor) ([][]Member, er
 	for _, v := range r.novel {
 		x.Data = append(x.Data, v.vector...)
 	}
-	copies, firsts, err := duplicates(ctx, x)
+	groups, copies, err := cluster(ctx, p, x)
 	if err != nil {
 		return nil, err
-	}
-	space, white, err := p.Compare(ctx, dense.Gather32(x, firsts))
-	if err != nil {
-		return nil, fmt.Errorf("group images: %w", err)
-	}
-	groups, err := Groups(ctx, space, white)
-	if err != nil {
-		return nil, fmt.Errorf("group images: %w", err)
 	}
 	var out [][]Member
 	for _, rows := range groups {
 		var members []Member
-		for _, row := range rows {
-			first := firsts[row]
+		for _, first := range rows {
 			members = append(members, Member{Path: r.novel[first].path})
 			for _, i := range copies[first] {
 				members = append(members, Member{r.novel[i].path, r.novel[first].path})
@@ -66,6 +57,42 @@ func (r *Ranking) Group(ctx context.Context, p *model.Predictor) ([][]Member, er
 	slices.SortStableFunc(out, func(a, b []Member) int { return cmp.Compare(len(b), len(a)) })
 	r.mark(out, copies)
 	return out, nil
+}
+
+// Cluster groups embeddings of unknown classes (n×d) as Ranking.Group does, and
+// returns the rows of each group. Near-duplicates follow their first.
+func Cluster(ctx context.Context, p *model.Predictor, x blas32.General) ([][]int, error) {
+	groups, copies, err := cluster(ctx, p, x)
+	for g, rows := range groups {
+		var members []int
+		for _, first := range rows {
+			members = append(append(members, first), copies[first]...)
+		}
+		groups[g] = members
+	}
+	return groups, err
+}
+
+// cluster returns groups of the rows that are no near-duplicates of an earlier one,
+// and the near-duplicates of each of these.
+func cluster(ctx context.Context, p *model.Predictor, x blas32.General) (groups [][]int, copies map[int][]int, err error) {
+	copies, firsts, err := duplicates(ctx, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	space, white, err := p.Compare(ctx, dense.Gather32(x, firsts))
+	if err == nil {
+		groups, err = Groups(ctx, space, white)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("group images: %w", err)
+	}
+	for _, rows := range groups {
+		for k, row := range rows {
+			rows[k] = firsts[row]
+		}
+	}
+	return groups, copies, nil
 }
 
 // mark sets Group and DuplicateOf of the entries.

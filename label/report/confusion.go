@@ -19,6 +19,8 @@ type confusion struct {
 	Columns []classHead
 	Rows    []confusionRow // nil if there are too many classes
 	Pairs   []pair
+	// Linked is true if the page has pictures to show for a count.
+	Linked bool
 }
 
 type classHead struct {
@@ -33,7 +35,9 @@ type confusionRow struct {
 }
 
 // confusionCell has a heat class: d1–d5 on the diagonal, e1–e5 elsewhere.
-type confusionCell struct{ Count, Heat string }
+type confusionCell struct {
+	Count, Heat, Truth, Predicted string
+}
 
 // pair is a mistake and how often it happened.
 type pair struct {
@@ -52,18 +56,19 @@ func newConfusion(e *metrics.Report, classes []Class) confusion {
 	for i, name := range e.Classes {
 		head := classHead{showName(name), isNew[name]}
 		c.Columns = append(c.Columns, head)
-		c.Rows = append(c.Rows, newConfusionRow(head, i, e.Confusion[i]))
+		c.Rows = append(c.Rows, newConfusionRow(e, head, i))
 	}
 	return c
 }
 
-func newConfusionRow(head classHead, diagonal int, counts []int) confusionRow {
+func newConfusionRow(e *metrics.Report, head classHead, i int) confusionRow {
+	counts := e.Confusion[i]
 	total := sum(slices.Values(counts))
 	row := confusionRow{Head: head, N: count(total)}
 	for j, n := range counts {
 		cell := confusionCell{}
 		if n > 0 {
-			cell = confusionCell{Count: count(n), Heat: heat(float64(n)/float64(total), j == diagonal)}
+			cell = confusionCell{Count: count(n), Heat: heat(float64(n)/float64(total), j == i), Truth: head.Name, Predicted: showName(e.Classes[j])}
 		}
 		row.Cells = append(row.Cells, cell)
 	}
@@ -110,18 +115,24 @@ type classBar struct {
 	N              string
 	Accuracy, Wide string
 	Known          bool // false if the class has no images
+	n              int
+	share          float64
 }
 
+// newClassBars returns the classes with the worst first; of equal ones, those
+// with more images, and at the end those without.
 func newClassBars(e *metrics.Report, classes []Class) []classBar {
 	isNew := newNames(classes)
 	var bars []classBar
 	for _, c := range e.PerClass {
-		b := classBar{Head: classHead{showName(c.Name), isNew[c.Name]}, N: count(c.N), Known: c.Accuracy != nil}
+		b := classBar{Head: classHead{showName(c.Name), isNew[c.Name]}, N: count(c.N), Known: c.Accuracy != nil, n: c.N, share: 2}
 		if b.Known {
-			b.Accuracy, b.Wide = percent(*c.Accuracy), barWidth(*c.Accuracy)
+			b.share = *c.Accuracy
+			b.Accuracy, b.Wide = percent(b.share), barWidth(b.share)
 		}
 		bars = append(bars, b)
 	}
+	slices.SortStableFunc(bars, func(a, b classBar) int { return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(b.n, a.n)) })
 	return bars
 }
 

@@ -5,14 +5,17 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
@@ -50,25 +53,31 @@ type Page struct {
 	// MaxThumbnails limits the number of cards; 0 means DefaultMaxThumbnails.
 	// The page says how many were left out.
 	MaxThumbnails int
+	// Threshold is the novelty above which a prediction is rejected, nil if none
+	// is.
+	Threshold *float64
 	// UncertainMargin is the margin below which a prediction is uncertain and
 	// shown early; 0 means DefaultUncertainMargin.
 	UncertainMargin float64
-	// totals are the group sizes if Predictions is a Selection.
-	totals map[string]int
+	// seen counts all predictions if Predictions is a Selection.
+	seen *census
 }
 
-// sizes returns the number of predictions in every group, including those that
-// a Selection dropped.
-func (p Page) sizes() map[string]int {
-	if p.totals != nil {
-		return p.totals
+// census returns the counts of all predictions, including those that a
+// Selection dropped.
+func (p Page) census() *census {
+	if p.seen != nil {
+		return p.seen
 	}
-	sizes := map[string]int{}
+	c := newCensus(p.Classes)
 	for _, q := range p.Predictions {
-		sizes[p.groupOf(q)]++
+		c.add(p.groupOf(q), q)
 	}
-	return sizes
+	return c
 }
+
+// sizes returns the number of predictions in every group.
+func (p Page) sizes() map[string]int { return p.census().groups }
 
 // total returns the number of all these predictions.
 func (p Page) total() int { return sum(maps.Values(p.sizes())) }
@@ -113,6 +122,9 @@ type Class struct {
 // Prediction is one labelled image.
 type Prediction struct {
 	Path string
+	// Original is the address of the photo relative to the page, "" if it has
+	// none.
+	Original string
 	// Thumbnail is a small JPEG; without one the card shows NoPicture, the
 	// reason, instead.
 	Thumbnail []byte
@@ -180,6 +192,9 @@ func (p Page) uncertainMargin() float64 { return cmp.Or(p.UncertainMargin, Defau
 type Sink struct {
 	// File is where the page is written.
 	File string
+	// Root is the folder that the paths of the images are relative to; messages
+	// on the page do not show it.
+	Root string
 	// Evaluation gives the true classes; it must come before this Sink among
 	// the sinks.
 	Evaluation *label.Evaluation
@@ -202,7 +217,7 @@ func NewSink(ctx context.Context, p Page) *Sink {
 func (s *Sink) Put(row label.Scored) error {
 	p := row.Prediction
 	q := Prediction{
-		Path: row.Sample.Path, Predicted: p.Label, Truth: s.Evaluation.Truth(row.Sample), Rejected: row.Rejected,
+		Path: row.Sample.Path, Original: s.address(row.Sample.Path), Predicted: p.Label, Truth: s.Evaluation.Truth(row.Sample), Rejected: row.Rejected,
 		Probability: p.Probability, Margin: p.Margin, EntropyNats: p.Entropy, Novelty: p.Novelty, TopK: p.TopK,
 	}
 	s.page.Summary.Labelled++
@@ -220,7 +235,7 @@ func (s *Sink) Commit(o embed.Outcome) error {
 		return err
 	}
 	for _, problem := range o.Problems {
-		s.page.Errors = append(s.page.Errors, Failure{Path: problem.Path, Reason: problem.Err.Error()})
+		s.page.Errors = append(s.page.Errors, Failure{Path: problem.Path, Reason: s.withoutRoot(problem.Err.Error())})
 	}
 	for kind, n := range o.Skipped {
 		s.page.Skipped = append(s.page.Skipped, Skip{Kind: kind, N: n})
@@ -236,6 +251,33 @@ func (s *Sink) Commit(o embed.Outcome) error {
 // Abort implements label.Sink.
 func (s *Sink) Abort() {}
 
+// address returns where the photo is, seen from the page, as a relative URL; ""
+// if there is no such way, as between two drives of Windows.
+func (s *Sink) address(path string) string {
+	from, err := filepath.Abs(filepath.Dir(s.File))
+	if err != nil {
+		return ""
+	}
+	to, err := filepath.Abs(dataset.FullPath(s.Root, path))
+	if err != nil {
+		return ""
+	}
+	relative, err := filepath.Rel(from, to)
+	if err != nil {
+		return ""
+	}
+	return "./" + (&url.URL{Path: filepath.ToSlash(relative)}).EscapedPath()
+}
+
+// withoutRoot takes the folder of the photos out of a message: a page is sent
+// to others, whom the owner's folders do not concern.
+func (s *Sink) withoutRoot(message string) string {
+	if s.Root == "" {
+		return message
+	}
+	return strings.ReplaceAll(message, filepath.Clean(s.Root)+string(filepath.Separator), "")
+}
+
 // pictures adds thumbnails.
 func (s *Sink) pictures(predictions []Prediction) error {
 	group, ctx := errgroup.WithContext(s.ctx)
@@ -245,7 +287,7 @@ func (s *Sink) pictures(predictions []Prediction) error {
 			q := &predictions[i]
 			picture, err := s.Picture(q.Path)
 			if err != nil {
-				q.NoPicture = err.Error()
+				q.NoPicture = s.withoutRoot(err.Error())
 			}
 			q.Thumbnail = picture
 			return ctx.Err()

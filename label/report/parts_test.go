@@ -75,7 +75,7 @@ func TestVerdict(t *testing.T) {
 func TestConfusion(t *testing.T) {
 	p := samplePage()
 	c := newConfusion(p.Evaluation, p.Classes)
-	if got := c.Rows[0].Cells; got[0] != (confusionCell{"2", "d4"}) || got[1] != (confusionCell{"1", "e2"}) || got[2] != (confusionCell{}) {
+	if got := c.Rows[0].Cells; got[0] != (confusionCell{"2", "d4", "cat", "cat"}) || got[1] != (confusionCell{"1", "e2", "cat", "dog"}) || got[2] != (confusionCell{}) {
 		t.Errorf("first row %v", got)
 	}
 	if got := c.Rows[1].Cells[1].Heat; got != "d5" {

@@ -31,6 +31,7 @@ type group struct {
 type card struct {
 	Path, Predicted, Truth string
 	Source                 template.URL
+	Original               string
 	NoPicture              string // why Source is empty
 	Probability, Bar       string
 	Novelty                string // shown instead of the probability if the picture is rejected
@@ -48,11 +49,8 @@ type runner struct{ Label, Probability string }
 func newPictures(p Page) pictures {
 	groups := groupPredictions(p)
 	shares := allot(groups, p.maxThumbnails())
-	known := map[string]bool{}
-	for _, c := range p.Classes {
-		known[c.Name] = true
-	}
-	sizes := p.sizes()
+	seen := p.census()
+	known, sizes, novelty := seen.known, seen.groups, seen.noveltyScale(p.Threshold)
 	g := pictures{HasTruth: slices.ContainsFunc(p.Predictions, func(q Prediction) bool { return q.Truth != "" })}
 	for i, members := range groups {
 		if len(members.predictions) == 0 {
@@ -61,7 +59,7 @@ func newPictures(p Page) pictures {
 		out := members.group
 		out.Left = sizes[members.name] - shares[i]
 		for _, q := range members.predictions[:shares[i]] {
-			out.Cards = append(out.Cards, newCard(q, known, members.name == uncertain))
+			out.Cards = append(out.Cards, newCard(q, known, novelty, members.name == uncertain))
 		}
 		g.Shown, g.Left = g.Shown+shares[i], g.Left+out.Left
 		g.Groups = append(g.Groups, out)
@@ -105,10 +103,10 @@ func groupPredictions(p Page) []members {
 }
 
 // sortGroup sorts a group for viewing: rejected pictures by novelty, uncertain
-// ones by smallest margin, classes by confidence.
+// ones by smallest margin, classes by confidence with the mistakes first.
 func sortGroup(name string, predictions []Prediction) {
 	slices.SortStableFunc(predictions, func(a, b Prediction) int {
-		order := cmp.Compare(b.Probability, a.Probability)
+		order := cmp.Or(mistaken(b)-mistaken(a), cmp.Compare(b.Probability, a.Probability))
 		switch name {
 		case rejected:
 			order = cmp.Compare(b.Novelty, a.Novelty)
@@ -117,6 +115,14 @@ func sortGroup(name string, predictions []Prediction) {
 		}
 		return cmp.Or(order, cmp.Compare(a.Path, b.Path))
 	})
+}
+
+// mistaken returns 1 if a prediction is known to be wrong, otherwise 0.
+func mistaken(q Prediction) int {
+	if q.Truth != "" && q.Truth != q.Predicted {
+		return 1
+	}
+	return 0
 }
 
 // allot divides the limit on cards among the groups: up to half goes to
@@ -158,12 +164,16 @@ func fairShares(sizes []int, capacity int) []int {
 	return out
 }
 
-func newCard(q Prediction, known map[string]bool, uncertain bool) card {
+func newCard(q Prediction, known map[string]bool, novelty scale, uncertain bool) card {
 	c := card{
 		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
 		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")), Probability: percent(q.Probability), Bar: barWidth(q.Probability), Novelty: figure(q.Novelty),
-		State: correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain,
+		Original: showName(q.Original),
+		State:    correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain,
 		Details: "novelty " + figure(q.Novelty),
+	}
+	if q.Rejected && isNumber(q.Novelty) {
+		c.Bar = barWidth(novelty.share(q.Novelty))
 	}
 	if !q.Rejected {
 		c.Details = "margin " + percent(q.Margin) + ", entropy " + figure(q.EntropyNats) + " nats, " + c.Details
@@ -206,24 +216,24 @@ func dataURI(jpeg []byte) template.URL {
 func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // A Selection takes the predictions of a run one by one and retains those that
-// the page can show, plus the group sizes. Memory is bounded by the page's
-// limit and the number of classes.
+// the page can show, and counts all. Memory is bounded by the page's limit and
+// the number of classes, plus 12 bytes for each prediction.
 type Selection struct {
 	page   Page
 	groups map[string][]Prediction // by groupOf
-	totals map[string]int
+	seen   *census
 }
 
 // NewSelection returns a Selection for a page with p's classes and limits.
 func NewSelection(p Page) *Selection {
 	p.Predictions = nil
-	return &Selection{page: p, groups: map[string][]Prediction{}, totals: map[string]int{}}
+	return &Selection{page: p, groups: map[string][]Prediction{}, seen: newCensus(p.Classes)}
 }
 
 // Add takes one prediction.
 func (s *Selection) Add(q Prediction) {
 	name := s.page.groupOf(q)
-	s.totals[name]++
+	s.seen.add(name, q)
 	s.groups[name] = append(s.groups[name], q)
 	if all, most := s.groups[name], s.most(name); len(all) >= 2*most {
 		sortGroup(name, all)
@@ -253,7 +263,7 @@ func (s *Selection) Fill(p *Page, load func([]Prediction) error) error {
 	}
 	groups := groupPredictions(all)
 	shares := allot(groups, all.maxThumbnails())
-	p.Predictions, p.totals = nil, s.totals
+	p.Predictions, p.seen = nil, s.seen
 	for i, m := range groups {
 		var shown, blank []Prediction
 		for rest := m.predictions; len(shown) < shares[i] && len(rest) > 0; {

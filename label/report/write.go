@@ -55,6 +55,8 @@ type view struct {
 	Confusion   *confusion
 	Bars        []classBar
 	Calibration *calibration
+	Confidence  *confidencePlot
+	Novelty     *histogram
 }
 
 func newView(p Page) (view, error) {
@@ -63,7 +65,7 @@ func newView(p Page) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	script, err := assets.ReadFile("assets/filter.js")
+	script, err := assets.ReadFile("assets/page.js")
 	if err != nil {
 		return view{}, err
 	}
@@ -75,8 +77,11 @@ func newView(p Page) (view, error) {
 	}
 	if e := p.Evaluation; e != nil {
 		confusion, calibration := newConfusion(e, p.Classes), newCalibration(e)
+		confusion.Linked = len(v.Pictures.Groups) > 0
 		v.Confusion, v.Calibration, v.Bars = &confusion, &calibration, newClassBars(e, p.Classes)
 	}
+	seen := p.census()
+	v.Confidence, v.Novelty = newConfidencePlot(seen), newNoveltyPlot(seen, p.Threshold)
 	return v, nil
 }
 

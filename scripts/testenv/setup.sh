@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what only the tests need into .testenv: a Python environment with the
-# packages of requirements.txt, and a headless Chromium. Both are downloaded with
+# packages of requirements.txt, and a headless Chromium with axe-core, which
+# checks pages for accessibility. Both are downloaded with
 # pip and npm as configured on this machine, and verified by their hashes.
 #
 # Set PIPELINE_PYTHON or PIPELINE_BROWSER to use another one instead.
@@ -46,7 +47,7 @@ unpack_browser() {
 		node "$here/unbrotli.js" "$bin/fonts.tar.br" | tar -xf - -C "$out" --no-same-owner &&
 		chmod 755 "$out/headless_shell" &&
 		cp "$here/chromium.sh" "$out/chromium" &&
-		cp "$here/fonts.conf" "$here/package-lock.json" "$out/" &&
+		cp "$here/fonts.conf" "$here/package-lock.json" "$1/node_modules/axe-core/axe.min.js" "$out/" &&
 		"$out/chromium" --version >&2
 }
 

@@ -1,0 +1,178 @@
+package serve
+
+import (
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// The types of this file are the schemas of openapi.yaml.
+
+type ranked struct {
+	Class       string  `json:"class"`
+	Probability float64 `json:"probability"`
+}
+
+func ranking(top []classifier.Ranked) []ranked {
+	out := make([]ranked, len(top))
+	for i, r := range top {
+		out[i] = ranked{r.Label, min(r.Probability, 1)}
+	}
+	return out
+}
+
+type labelled struct {
+	ID          teach.ID `json:"id"`
+	Name        string   `json:"name"`
+	Label       string   `json:"label"`
+	Probability float64  `json:"probability"`
+	Top         []ranked `json:"top"`
+	Novelty     float64  `json:"novelty"`
+	Unknown     bool     `json:"unknown"`
+}
+
+type image struct {
+	ID         teach.ID  `json:"id"`
+	Name       string    `json:"name"`
+	Folder     string    `json:"folder"`
+	Changed    time.Time `json:"changed"`
+	Label      *string   `json:"label"`
+	By         *teach.By `json:"by"`
+	Prediction []ranked  `json:"prediction"`
+	Novelty    *float64  `json:"novelty"`
+	Unknown    bool      `json:"unknown"`
+	Group      *int      `json:"group"`
+	Copies     int       `json:"copies"`
+}
+
+func newImage(it teach.Item) image {
+	out := image{
+		ID: it.ID, Name: it.Path, Changed: it.Changed.UTC(), Prediction: ranking(it.Top), Unknown: it.Unknown, Copies: it.Copies,
+		Label: unlessZero(it.Label), By: unlessZero(it.By), Group: unlessZero(it.Group),
+	}
+	if i := strings.LastIndexByte(it.Path, '/'); i >= 0 {
+		out.Folder, out.Name = it.Path[:i], it.Path[i+1:]
+	}
+	if it.Top != nil {
+		out.Novelty = &it.Novelty
+	}
+	return out
+}
+
+// unlessZero returns nil, JSON's null, for the zero value.
+func unlessZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func newImages(items []teach.Item) []image {
+	out := make([]image, len(items))
+	for i, it := range items {
+		out[i] = newImage(it)
+	}
+	return out
+}
+
+func writeNear(w http.ResponseWriter, near []teach.Neighbour) error {
+	type neighbour struct {
+		Image      image   `json:"image"`
+		Similarity float64 `json:"similarity"`
+	}
+	out := make([]neighbour, len(near))
+	for i, n := range near {
+		out[i] = neighbour{newImage(n.Item), n.Similarity}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"images": out})
+	return nil
+}
+
+type step struct {
+	Seq    int       `json:"seq"`
+	Time   time.Time `json:"time"`
+	Do     teach.Do  `json:"do"`
+	Images int       `json:"images"`
+	Class  *string   `json:"class"`
+	To     *string   `json:"to"`
+	Of     *int      `json:"of"`
+	Undone bool      `json:"undone"`
+	Text   string    `json:"text"`
+}
+
+func newStep(st teach.Step) step {
+	return step{
+		st.Seq, st.Time, st.Do, len(st.Images), unlessZero(st.Class), unlessZero(st.To), unlessZero(st.Of), st.Undone, teach.Describe(st.Line),
+	}
+}
+
+type share struct {
+	N        int     `json:"n"`
+	Accuracy float64 `json:"accuracy"`
+}
+
+type statusAnswer struct {
+	Revision int    `json:"revision"`
+	Seq      int    `json:"seq"`
+	Title    string `json:"title"`
+	Model    struct {
+		Name    string `json:"name"`
+		Method  string `json:"method"`
+		Ready   bool   `json:"ready"`
+		Unsaved int    `json:"unsaved"`
+		Instant bool   `json:"instant"`
+	} `json:"model"`
+	Images struct {
+		Found    int  `json:"found"`
+		Embedded int  `json:"embedded"`
+		Failed   int  `json:"failed"`
+		Scanning bool `json:"scanning"`
+	} `json:"images"`
+	Classes int `json:"classes"`
+	Labels  struct {
+		Person int `json:"person"`
+		Bulk   int `json:"bulk"`
+	} `json:"labels"`
+	Checked struct {
+		N       int      `json:"n"`
+		Correct int      `json:"correct"`
+		Recent  *float64 `json:"recent"`
+	} `json:"checked"`
+	LeftOut *share `json:"left_out"`
+	Refit   struct {
+		Running bool     `json:"running"`
+		Seq     int      `json:"seq"`
+		Seconds *float64 `json:"seconds"`
+	} `json:"refit"`
+	Advice struct {
+		Do    string  `json:"do"`
+		Class *string `json:"class"`
+		Text  string  `json:"text"`
+	} `json:"advice"`
+	Undo *string `json:"undo"`
+	Redo *string `json:"redo"`
+}
+
+func (s *Server) newStatus() (a statusAnswer) {
+	st := s.Session.Status()
+	a.Revision, a.Seq, a.Title, a.Classes = st.Revision, st.Seq, s.Title, st.Classes
+	a.Model.Name, a.Model.Method, a.Model.Ready, a.Model.Unsaved, a.Model.Instant = s.Name, st.Method, st.Ready, st.Unsaved, st.Instant
+	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded, st.Photos.Failed, st.Photos.Scanning
+	a.Labels.Person, a.Labels.Bulk = st.Person, st.Bulk
+	a.Checked.N, a.Checked.Correct = st.Checked, st.Right
+	if !math.IsNaN(st.Recent) {
+		a.Checked.Recent = &st.Recent
+	}
+	if st.LeftOut > 0 {
+		a.LeftOut = &share{st.LeftOut, float64(st.LeftOutRight) / float64(st.LeftOut)}
+	}
+	a.Refit.Running, a.Refit.Seq, a.Refit.Seconds = st.Refitting, st.RefitSeq, unlessZero(st.RefitSeconds)
+	a.Advice.Do, a.Advice.Class, a.Advice.Text = st.Advice.Do, unlessZero(st.Advice.Class), st.Advice.Text
+	a.Undo, a.Redo = unlessZero(st.Undo), unlessZero(st.Redo)
+	return a
+}

@@ -1,0 +1,144 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// writeJSON answers with JSON; v always marshals.
+func writeJSON(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(v) // a client that is gone needs no answer
+}
+
+// readJSON reads a body of JSON into v, which has to have all of its fields.
+func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return fail(http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json")
+	}
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxJSON))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil && d.More() {
+		err = errors.New("there is more than one value")
+	}
+	var large *http.MaxBytesError
+	if err != nil && !errors.As(err, &large) {
+		return fail(http.StatusBadRequest, "the body is not the JSON that openapi.yaml describes: %v", err)
+	}
+	return err
+}
+
+// A sent photo.
+type sent struct {
+	name string
+	data []byte
+}
+
+// photos reads the photos of a request: its body, or the parts "image" of a form.
+// release frees their share of the server's memory.
+func (s *Server) photos(w http.ResponseWriter, r *http.Request) (out []sent, release func(), err error) {
+	select {
+	case s.uploads <- struct{}{}:
+	case <-r.Context().Done():
+		return nil, nil, r.Context().Err()
+	}
+	release = func() { <-s.uploads }
+	if out, err = readPhotos(w, r); err != nil {
+		release()
+	}
+	return out, release, err
+}
+
+func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) {
+	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	body := http.MaxBytesReader(w, r.Body, maxBody)
+	switch {
+	case err != nil:
+		return nil, fail(http.StatusUnsupportedMediaType, "send a photo with Content-Type: image/jpeg or application/octet-stream, or several as multipart/form-data")
+	case kind == "multipart/form-data":
+		out, err = parts(multipart.NewReader(body, parameters["boundary"]))
+	case strings.HasPrefix(kind, "image/") || kind == "application/octet-stream":
+		var data []byte
+		data, err = io.ReadAll(body)
+		out = []sent{{data: data}}
+	default:
+		return nil, fail(http.StatusUnsupportedMediaType, "%s is not a photo: send image/…, application/octet-stream or multipart/form-data", kind)
+	}
+	if err == nil && (len(out) == 0 || len(out[0].data) == 0) {
+		err = fail(http.StatusBadRequest, "the body has no photo")
+	}
+	return out, err
+}
+
+func parts(form *multipart.Reader) (out []sent, err error) {
+	for {
+		part, err := form.NextPart()
+		if err == io.EOF {
+			return out, nil
+		}
+		var large *http.MaxBytesError
+		switch {
+		case errors.As(err, &large):
+			return nil, err
+		case err != nil:
+			return nil, fail(http.StatusBadRequest, "the form cannot be read: %v", err)
+		case part.FormName() != "image":
+			return nil, fail(http.StatusBadRequest, "the form has a part %q: photos are parts called image", part.FormName())
+		case len(out) == maxPhotos:
+			return nil, fail(http.StatusRequestEntityTooLarge, "more than %d photos: send them in several requests", maxPhotos)
+		}
+		data, err := io.ReadAll(part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sent{strings.ToValidUTF8(part.FileName(), "�"), data})
+	}
+}
+
+// number reads a parameter between two bounds.
+func number(r *http.Request, name string, least, most, standard int) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return standard, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, fail(http.StatusBadRequest, "%s is %q: it is a number from %d to %d", name, text, least, most)
+	}
+	return n, nil
+}
+
+// limit reads the parameter limit.
+func limit(r *http.Request) (int, error) { return number(r, "limit", 1, 500, 60) }
+
+// choice reads a parameter that is true, false or missing.
+func choice(r *http.Request, name string) (*bool, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return nil, nil
+	}
+	if text != "true" && text != "false" {
+		return nil, fail(http.StatusBadRequest, "%s is %q: it is true or false", name, text)
+	}
+	yes := text == "true"
+	return &yes, nil
+}
+
+func pathID(r *http.Request) (teach.ID, error) {
+	id, err := teach.ParseID(r.PathValue("id"))
+	if err != nil {
+		return id, fail(http.StatusBadRequest, "the id of a photo: %v", err)
+	}
+	return id, nil
+}

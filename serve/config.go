@@ -1,0 +1,35 @@
+package serve
+
+import (
+	"fmt"
+	"net"
+)
+
+// Config holds the settings of the command.
+type Config struct {
+	// Addr is the address to serve at, host:port; port 0 is any that is free.
+	Addr string `mapstructure:"addr" json:"addr"`
+	// Token is asked for by every request; "" means one that is drawn, or none on
+	// the loopback interface. It is not written anywhere.
+	Token string `mapstructure:"token" json:"-"`
+}
+
+// DefaultConfig returns an address that only this machine reaches.
+func DefaultConfig() Config { return Config{Addr: "127.0.0.1:8080"} }
+
+// minToken is the fewest bytes of a token that is set.
+const minToken = 16
+
+// Validate returns an error that names the field, its value and what is allowed.
+func (c Config) Validate() error {
+	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
+		return fmt.Errorf("addr: %q is not host:port, such as 127.0.0.1:8080", c.Addr)
+	}
+	if c.Token != "" && len(c.Token) < minToken {
+		return fmt.Errorf("token: it has %d bytes, and needs at least %d", len(c.Token), minToken)
+	}
+	return nil
+}
+
+// Local reports whether the address is of the loopback interface.
+func (c Config) Local() bool { return isLoopback(c.Addr) }

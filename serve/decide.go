@@ -1,0 +1,124 @@
+package serve
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"strconv"
+
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// done answers a decision.
+func (s *Server) done(w http.ResponseWriter, l teach.Line, err error) error {
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"step": newStep(teach.Step{Line: l}), "status": s.newStatus()})
+	return nil
+}
+
+func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Do     teach.Do   `json:"do"`
+		Images []teach.ID `json:"images"`
+		Class  string     `json:"class"`
+		To     string     `json:"to"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	line, err := s.Session.Do(teach.Decision{Do: body.Do, Images: body.Images, Class: body.Class, To: body.To})
+	return s.done(w, line, err)
+}
+
+func (s *Server) acceptable(w http.ResponseWriter, r *http.Request) error {
+	above, err := strconv.ParseFloat(r.URL.Query().Get("above"), 64)
+	if err != nil || !(above >= 0 && above <= 1) {
+		return fail(http.StatusBadRequest, "above is %q: it is a probability from 0 to 1", r.URL.Query().Get("above"))
+	}
+	a := s.Session.Acceptable(above, r.URL.Query().Get("class"))
+	out := map[string]any{"images": a.Images, "precision": nil, "checked": map[string]int{"n": a.Checked, "correct": a.Correct}}
+	if a.Images > 0 {
+		out["precision"] = a.Precision
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+func (s *Server) accept(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Above *float64 `json:"above"`
+		Class string   `json:"class"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if body.Above == nil {
+		return fail(http.StatusBadRequest, "above is missing: the least probability")
+	}
+	line, err := s.Session.Accept(*body.Above, body.Class)
+	return s.done(w, line, err)
+}
+
+func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
+	line, err := s.Session.Undo()
+	return s.done(w, line, err)
+}
+
+func (s *Server) redo(w http.ResponseWriter, _ *http.Request) error {
+	line, err := s.Session.Redo()
+	return s.done(w, line, err)
+}
+
+func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Images []teach.ID `json:"images"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if len(body.Images) == 0 {
+		return fail(http.StatusBadRequest, "images is missing: the ids of the photos")
+	}
+	removed, left, err := s.Session.Forget(body.Images)
+	for _, id := range body.Images {
+		if e := os.Remove(s.thumbnailFile(id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"removed": removed, "left": append([]string{}, left...), "status": s.newStatus()})
+	return nil
+}
+
+func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
+	n, err := limit(r)
+	if err != nil {
+		return err
+	}
+	before, err := number(r, "before", 1, 1<<40, 0)
+	if err != nil {
+		return err
+	}
+	out := []step{}
+	for _, st := range s.Session.History(before, n) {
+		out = append(out, newStep(st))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"history": out})
+	return nil
+}
+
+// save may take longer than other answers.
+func (s *Server) save(w http.ResponseWriter, r *http.Request) error {
+	_ = http.NewResponseController(w).SetWriteDeadline(noDeadline)
+	hash, err := s.Session.Save(r.Context())
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"sha256": hash, "status": s.newStatus()})
+	return nil
+}

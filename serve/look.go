@@ -1,0 +1,248 @@
+package serve
+
+import (
+	"encoding/csv"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// Sides of pictures, in pixels.
+const (
+	thumbSide = 384
+	photoSide = 2048
+)
+
+// shownOfGroup is the number of photos that the list of groups shows of each.
+const shownOfGroup = 12
+
+func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
+	values := r.URL.Query()
+	q := teach.Query{View: teach.View(values.Get("view")), Class: values.Get("class"), Text: values.Get("q"), Folder: values.Get("folder"), After: values.Get("cursor")}
+	switch q.View {
+	case "":
+		q.View = teach.All
+	case teach.All, teach.Check, teach.Novel, teach.Suspicious, teach.OfClass, teach.Typical:
+	default:
+		return fail(http.StatusBadRequest, "view is %q: choose all, check, unknown, suspicious, class or start", q.View)
+	}
+	if q.Limit, err = limit(r); err != nil {
+		return err
+	}
+	if q.Group, err = number(r, "group", 1, 1<<30, 0); err != nil {
+		return err
+	}
+	if q.Decided, err = choice(r, "decided"); err != nil {
+		return err
+	}
+	for name, at := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
+		if text := values.Get(name); text != "" {
+			if *at, err = time.ParseInLocation(time.DateOnly, text, time.Local); err != nil {
+				return fail(http.StatusBadRequest, "%s is %q: it is a date such as 2026-05-31", name, text)
+			}
+		}
+	}
+	if !q.Until.IsZero() {
+		q.Until = q.Until.AddDate(0, 0, 1)
+	}
+	p, err := s.Session.List(q)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"images": newImages(p.Items), "total": p.Total, "next": unlessZero(p.Next), "revision": p.Revision,
+	})
+	return nil
+}
+
+func (s *Server) image(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	it, ok := s.Session.Get(id)
+	if !ok {
+		return noPhoto(id)
+	}
+	writeJSON(w, http.StatusOK, newImage(it))
+	return nil
+}
+
+func noPhoto(id teach.ID) error { return fail(http.StatusNotFound, "there is no photo %s", id) }
+
+func (s *Server) similar(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	n, err := limit(r)
+	if err != nil {
+		return err
+	}
+	decided, err := choice(r, "decided")
+	if err != nil {
+		return err
+	}
+	near, err := s.Session.Near(r.Context(), id, decided, n)
+	if err != nil {
+		return err
+	}
+	return writeNear(w, near)
+}
+
+func (s *Server) groups(w http.ResponseWriter, r *http.Request) error {
+	n, err := limit(r)
+	if err != nil {
+		return err
+	}
+	type group struct {
+		ID     int     `json:"id"`
+		Size   int     `json:"size"`
+		Images []image `json:"images"`
+	}
+	found, computing := s.Session.Groups(n, shownOfGroup)
+	out := make([]group, len(found))
+	for i, g := range found {
+		out[i] = group{g.ID, g.Size, newImages(g.Items)}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"groups": out, "computing": computing, "revision": s.Session.Status().Revision})
+	return nil
+}
+
+func (s *Server) classes(w http.ResponseWriter, _ *http.Request) error {
+	type class struct {
+		Name      string `json:"name"`
+		Learned   int    `json:"learned"`
+		Labelled  int    `json:"labelled"`
+		Accepted  int    `json:"accepted"`
+		Predicted int    `json:"predicted"`
+	}
+	out := []class{}
+	for _, c := range s.Session.Classes() {
+		out = append(out, class(c))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"classes": out, "revision": s.Session.Status().Revision})
+	return nil
+}
+
+func (s *Server) status(w http.ResponseWriter, _ *http.Request) error {
+	writeJSON(w, http.StatusOK, s.newStatus())
+	return nil
+}
+
+func (s *Server) labels(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="labels.csv"`)
+	out := csv.NewWriter(w)
+	err := out.Write([]string{"path", "label", "by"})
+	if err == nil {
+		err = s.Session.Labels(func(path, label string, by teach.By) error {
+			return out.Write([]string{dataset.SafeCell(path), dataset.SafeCell(label), string(by)})
+		})
+	}
+	if out.Flush(); err == nil {
+		err = out.Error()
+	}
+	return err
+}
+
+func (s *Server) thumb(w http.ResponseWriter, r *http.Request) error {
+	return s.picture(w, r, thumbSide)
+}
+
+func (s *Server) photo(w http.ResponseWriter, r *http.Request) error {
+	return s.picture(w, r, photoSide)
+}
+
+// picture answers with a JPEG of a photo. Thumbnails are kept.
+func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	file, ok := s.Session.FileOf(id)
+	if !ok {
+		return noPhoto(id)
+	}
+	w.Header().Set("ETag", `"`+id.String()[:16]+`"`)
+	w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	if r.Header.Get("If-None-Match") == w.Header().Get("ETag") {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	kept := s.thumbnailFile(id)
+	jpeg, err := []byte(nil), fs.ErrNotExist
+	if side == thumbSide {
+		jpeg, err = os.ReadFile(kept)
+	}
+	if err != nil {
+		if jpeg, err = s.draw(r, file, side); err != nil {
+			w.Header().Del("ETag")
+			return err
+		}
+		if side == thumbSide {
+			s.keep(kept, jpeg)
+		}
+	}
+	w.Header().Set("Content-Type", "image/jpeg")
+	_, _ = w.Write(jpeg) // a client that is gone needs no answer
+	return nil
+}
+
+func (s *Server) thumbnailFile(id teach.ID) string {
+	name := id.String()
+	return filepath.Join(s.Thumbnails, name[:2], name+".jpg")
+}
+
+// draw makes a picture of a file, a few at a time.
+func (s *Server) draw(r *http.Request, file string, side int) ([]byte, error) {
+	select {
+	case s.pictures <- struct{}{}:
+		defer func() { <-s.pictures }()
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	jpeg, err := s.Embedder.Thumbnail(r.Context(), dataset.FullPath(s.Root, file), side)
+	if err != nil && r.Context().Err() == nil {
+		return nil, fail(http.StatusGone, "the photo cannot be read any more: %v", withoutPath(err))
+	}
+	return jpeg, err
+}
+
+// withoutPath removes the path from an error: clients see no paths of this machine.
+func withoutPath(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// keep stores a thumbnail; if that fails, it is made again.
+func (s *Server) keep(file string, jpeg []byte) {
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = atomicfile.WriteFile(file, jpeg)
+	}
+	if err != nil {
+		s.Log.Debug("a thumbnail was not kept", "reason", err)
+	}
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	return nil
+}
+
+func (s *Server) describe(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(description)
+	return nil
+}

@@ -1,0 +1,54 @@
+// The HTTP API that openapi.yaml describes. Every function returns a promise of
+// the answer, and fails with an Error whose message is meant for people.
+
+async function ask(method, path, { query = {}, json, body } = {}) {
+  const url = new URL("v1/" + path, document.baseURI);
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== "") {
+      url.searchParams.set(key, value);
+    }
+  }
+  const init = { method, body };
+  if (json) {
+    init.body = JSON.stringify(json);
+    init.headers = { "Content-Type": "application/json" };
+  }
+  let answer;
+  try {
+    answer = await fetch(url, init);
+  } catch {
+    throw new Error("The server does not answer. Is it still running?");
+  }
+  const result = await answer.json().catch(() => ({ error: answer.status + " " + answer.statusText }));
+  if (!answer.ok) {
+    throw new Error(result.error);
+  }
+  return result;
+}
+
+export const images = (query) => ask("GET", "images", { query });
+export const image = (id) => ask("GET", "images/" + id);
+export const similar = (id, query) => ask("GET", `images/${id}/similar`, { query });
+export const similarTo = (file, limit) => ask("POST", "similar", { query: { limit }, body: file });
+export const groups = () => ask("GET", "groups");
+export const classes = () => ask("GET", "classes");
+export const status = () => ask("GET", "status");
+export const decide = (decision) => ask("POST", "decisions", { json: decision });
+export const undo = () => ask("POST", "undo");
+export const redo = () => ask("POST", "redo");
+export const save = () => ask("POST", "save");
+export const previewAccept = (above, name) => ask("GET", "accept", { query: { above, class: name } });
+export const accept = (above, name) => ask("POST", "accept", { json: name ? { above, class: name } : { above } });
+
+export const thumb = (id) => `v1/images/${id}/thumb`;
+export const photo = (id) => `v1/images/${id}/photo`;
+
+// listen calls back with the status of every event, and with null while there
+// is no connection. The browser connects again by itself.
+export function listen(heard) {
+  const events = new EventSource("v1/events");
+  for (const name of ["status", "change", "refit", "groups"]) {
+    events.addEventListener(name, (event) => heard(JSON.parse(event.data), name));
+  }
+  events.onerror = () => heard(null, "lost");
+}

@@ -1,0 +1,428 @@
+// The page: which view is shown, what a decision is about, and what follows it.
+import * as api from "./api.js";
+import { askBulk } from "./bulk.js";
+import { Classes } from "./classes.js";
+import { byId, element, photos, say } from "./dom.js";
+import { Grid } from "./grid.js";
+import { showGroups } from "./groups.js";
+import { listenToKeys, writeHelp } from "./keys.js";
+import { fixed, PhotoList } from "./list.js";
+import { Naming } from "./naming.js";
+import * as large from "./photo.js";
+import { Selection } from "./selection.js";
+import { disconnected, showStatus } from "./status.js";
+
+const titles = {
+  check: ["To check", "The most uncertain first: a label here teaches the model most."],
+  start: ["First photos", "Typical photos to begin with. Name a few of at least two classes, and the model can begin."],
+  unknown: ["Unknown", "Photos like none of the classes, in groups. Leave out what does not belong, and name the rest as one."],
+  group: ["A group of unknown photos", "Select what belongs together and type its name. Esc goes back."],
+  suspicious: ["Maybe mislabelled", "The label and the model disagree here. Enter: the label is right. 1: take the first suggestion."],
+  class: ["By class", "The least certain first."],
+  similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
+};
+
+const selection = new Selection();
+const grid = new Grid(byId("grid"), byId("scroller"), selection);
+const classes = new Classes();
+let recent = []; // classes used last, first; a new one is here before the server lists it
+let view = "check";
+let group = null; // the one that is shown photo by photo
+let list = null;
+let status = null;
+let searching = {};
+
+const names = () => [...recent, ...classes.names.filter((name) => !recent.includes(name))];
+const naming = new Naming(byId("naming"), names);
+const photoNaming = new Naming(byId("photo-naming"), names);
+
+// --- views
+
+function source(cursor, limit) {
+  const shown = view === "check" && status && !status.model.ready ? "start" : view;
+  const query = { ...searching, cursor, limit };
+  if (group) {
+    return api.images({ ...query, group: group.id });
+  }
+  return api.images({ ...query, view: shown, class: view === "class" ? classes.current : undefined });
+}
+
+async function show(next, { of = null, photosOf = null } = {}) {
+  view = next;
+  group = of;
+  selection.clear();
+  for (const button of byId("views").children) {
+    button.setAttribute("aria-current", button.dataset.view === view || (button.dataset.view === "unknown" && view === "group") ? "page" : "false");
+  }
+  byId("classes").hidden = view !== "class";
+  if (view === "class") {
+    await classes.load();
+  }
+  const inGroups = view === "unknown" && Object.keys(searching).length === 0;
+  byId("groups").hidden = !inGroups;
+  byId("grid").hidden = inGroups;
+  list = new PhotoList(photosOf ? fixed(photosOf) : source);
+  list.addEventListener("change", update);
+  lead();
+  if (!inGroups) {
+    grid.show(list);
+    await list.reach(0);
+  }
+  await update();
+}
+
+function lead() {
+  const key = view === "check" && status && !status.model.ready ? "start" : view;
+  byId("heading").textContent = view === "class" && classes.current ? classes.current : titles[key][0];
+  byId("hint").textContent = titles[key][1];
+  const tools = view !== "class" || !classes.current ? [] : [
+    tool("Rename…", async () => decideOn(await classes.rename())), tool("Merge…", async () => decideOn(await classes.merge())),
+    tool("Accept many…", () => bulk(classes.current)),
+  ];
+  if (view === "similar" || view === "group") {
+    tools.push(tool("Back", leave));
+  }
+  byId("lead-tools").replaceChildren(...tools);
+}
+
+function tool(text, run) {
+  const button = element("button", { type: "button" }, text);
+  button.addEventListener("click", guard(run));
+  return button;
+}
+
+let groupsShown = 0;
+
+async function update() {
+  const inGroups = !byId("groups").hidden;
+  let empty = "";
+  if (inGroups) {
+    const turn = ++groupsShown;
+    const { n, computing } = await showGroups({ names, name: (ids, name) => guard(label)(ids, name), single: guard((of) => show("group", { of })) });
+    if (turn !== groupsShown) {
+      return;
+    }
+    empty = n > 0 ? "" : computing ? "Looking for groups…" : "No photo looks unknown.";
+  } else if (list.loaded && list.total === 0) {
+    empty = nothingHere();
+  }
+  byId("grid").hidden = inGroups || empty !== "";
+  byId("empty").hidden = empty === "";
+  byId("empty").textContent = empty;
+  choose();
+}
+
+function nothingHere() {
+  if (Object.keys(searching).length > 0) {
+    return "No photo matches.";
+  }
+  if (status?.images.scanning) {
+    return "The photos are being read…";
+  }
+  return { check: "Nothing is left to check.", suspicious: "No label looks wrong.", class: "No photos." }[view] ?? "Nothing here.";
+}
+
+// choose writes what the next decision is about.
+function choose() {
+  const one = grid.photo;
+  byId("act").hidden = byId("grid").hidden || !one;
+  byId("nothing").hidden = selection.size === 0;
+  byId("everything").hidden = selection.size > 0;
+  byId("chosen").textContent = selection.size > 0 ? photos(selection.size) + " selected" : one?.name ?? "";
+  byId("accept").textContent = one && selection.size === 0 && right(one) ? "Accept " + right(one) : "Accept";
+  byId("accept").disabled = !targets().some(right);
+  if (large.isOpen() && one) {
+    large.open(one, (name) => guard(label)([one.id], name));
+  }
+}
+
+// --- decisions
+
+// targets are the photos that a decision is about: in the large view the one
+// that is seen, otherwise the selected ones, or the current one.
+function targets() {
+  if (selection.size > 0 && !large.isOpen()) {
+    return list.items.filter((item) => selection.has(item.id));
+  }
+  return grid.photo ? [grid.photo] : [];
+}
+
+// right is the class that "accept" gives a photo.
+function right(photo) {
+  return photo.label ?? photo.prediction[0]?.class;
+}
+
+async function label(ids, name) {
+  if (ids.length === 0) {
+    return;
+  }
+  await decideOn({ do: "label", images: ids, class: name });
+  recent = [name, ...recent.filter((other) => other !== name)];
+}
+
+async function decideOn(decision) {
+  if (!decision) {
+    return;
+  }
+  const answer = await api.decide(decision);
+  say(answer.step.text);
+  done(answer, decision.images ?? [], decision);
+}
+
+// done takes in the answer to a change: the photos decided on leave a view of
+// open questions, and what is out of sight is put in the new order.
+function done(answer, ids, decision) {
+  selection.drop(ids);
+  const leaves = view === "class" ? decision?.class !== classes.current : ["check", "unknown", "group", "suspicious", "similar"].includes(view);
+  if (leaves && decision?.do === "label") {
+    list.remove(ids);
+  }
+  heard(answer.status);
+  if (view === "similar" && list.total === 0) {
+    leave();
+  } else {
+    byId("grid").focus({ preventScroll: true });
+  }
+}
+
+async function accept() {
+  const by = new Map();
+  for (const photo of targets()) {
+    const name = right(photo);
+    if (name) {
+      by.set(name, [...(by.get(name) ?? []), photo.id]);
+    }
+  }
+  if (by.size === 0) {
+    say("There is no suggestion to accept. Type a class.");
+  }
+  for (const [name, ids] of by) {
+    await label(ids, name);
+  }
+}
+
+async function suggestion(n) {
+  const name = grid.photo?.prediction[n]?.class;
+  if (!name) {
+    say(`There is no suggestion ${n + 1}.`);
+    return;
+  }
+  await label(targets().map((photo) => photo.id), name);
+}
+
+async function unlabel() {
+  const ids = targets().filter((photo) => photo.label).map((photo) => photo.id);
+  if (ids.length > 0) {
+    await decideOn({ do: "unlabel", images: ids });
+  }
+}
+
+async function bulk(name) {
+  const answer = await askBulk(name);
+  if (answer) {
+    const result = await api.accept(answer.above, answer.class);
+    say(result.step.text);
+    done(result, []);
+  }
+}
+
+async function step(which) {
+  const answer = await api[which]();
+  say((which === "undo" ? "Undone: " : "Redone: ") + answer.step.text.replace(/^(undo|redo):? /, ""));
+  done(answer, []);
+}
+
+// --- similar photos
+
+async function like() {
+  const one = grid.photo;
+  if (!one) {
+    return;
+  }
+  large.close();
+  const answer = await api.similar(one.id, { decided: false, limit: 60 });
+  const close = answer.images.filter(({ image, similarity }) => similarity >= alike(answer.images) && image.id !== one.id);
+  await showSimilar([one, ...answer.images.map(({ image }) => image).filter((image) => image.id !== one.id)], [one.id, ...close.map(({ image }) => image.id)]);
+}
+
+// alike is the similarity above which photos are selected: where it falls most
+// from one photo to the next, within the first thirty.
+function alike(found) {
+  let widest = 0;
+  let at = 1;
+  for (let i = 1; i < Math.min(30, found.length); i++) {
+    const fall = found[i - 1].similarity - found[i].similarity;
+    if (fall > widest) {
+      [widest, at] = [fall, found[i - 1].similarity];
+    }
+  }
+  return at;
+}
+
+async function findLike(file) {
+  const answer = await api.similarTo(file, 60);
+  await showSimilar(answer.images.map(({ image }) => image), []);
+  byId("heading").textContent = "Similar to " + file.name;
+}
+
+let back = "check";
+
+async function showSimilar(found, selected) {
+  back = view === "similar" ? back : view === "group" ? "unknown" : view;
+  await show("similar", { photosOf: found });
+  selection.set(selected);
+}
+
+function leave() {
+  if (large.isOpen()) {
+    large.close();
+  } else if (view === "similar") {
+    show(back);
+  } else if (selection.size > 0) {
+    selection.clear();
+  } else if (view === "group") {
+    show("unknown");
+  }
+}
+
+// --- the server's news
+
+let later = 0;
+
+function heard(next) {
+  if (!next) {
+    disconnected();
+    return;
+  }
+  const ready = status?.model.ready;
+  const changed = status && next.revision !== status.revision;
+  status = next;
+  showStatus(status);
+  if (ready !== status.model.ready && list) {
+    lead();
+  }
+  if (changed && later === 0) {
+    later = setTimeout(() => { later = 0; guard(reload)(); }, 120); // several changes in a row need one reload
+  }
+}
+
+async function reload() {
+  await classes.load();
+  recent = recent.filter((name) => classes.names.includes(name));
+  if (!byId("groups").hidden) {
+    await update();
+  } else if (view === "similar") {
+    await Promise.all(list.items.slice(0, grid.seen).map(async ({ id }) => list.renew(await api.image(id))));
+  } else {
+    await list.reload(Math.min(grid.seen, list.items.length));
+  }
+}
+
+// guard makes a function whose failure is shown.
+function guard(run) {
+  return async (...values) => {
+    try {
+      await run(...values);
+    } catch (error) {
+      say(error.message, true);
+    }
+  };
+}
+
+// --- events
+
+byId("views").addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button) {
+    guard(show)(button.dataset.view);
+  }
+});
+classes.addEventListener("choose", guard(() => show("class")));
+grid.addEventListener("current", choose);
+grid.addEventListener("fail", (event) => say(event.detail.message, true));
+selection.addEventListener("change", choose);
+
+const open = () => grid.photo && large.open(grid.photo, (name) => guard(label)([grid.photo.id], name));
+grid.addEventListener("open", open);
+for (const field of [naming, photoNaming]) {
+  field.addEventListener("name", (event) => guard(label)(targets().map((photo) => photo.id), event.detail));
+  field.addEventListener("leave", () => (large.isOpen() ? byId("photo-close") : byId("grid")).focus());
+}
+const commands = {
+  accept: guard(accept), suggestion: guard(suggestion), unlabel: guard(unlabel), like: guard(like), open, leave: guard(leave),
+  undo: guard(() => step("undo")), redo: guard(() => step("redo")),
+  move: (columns, rows, range) => grid.move(columns, rows, range),
+  page: (pages, range) => grid.move(0, pages * grid.pageRows, range),
+  end: (way, range) => grid.go(way < 0 ? 0 : Infinity, range),
+  toggle: () => grid.photo && selection.toggle(grid.photo.id),
+  selectAll: () => selection.add(list.items.map((item) => item.id)),
+  type: (text) => (large.isOpen() ? photoNaming : naming).start(text),
+  help: () => byId("keys").showModal(),
+};
+for (const [id, run] of Object.entries({
+  accept: commands.accept, like: commands.like, everything: commands.selectAll, nothing: () => selection.clear(),
+  undo: commands.undo, redo: commands.redo, bulk: guard(() => bulk()), help: commands.help,
+  save: guard(async () => { const { status: now } = await api.save(); say("The model is saved."); heard(now); }),
+  follow: guard(() => follow()), "keys-close": () => byId("keys").close(),
+  "photo-accept": commands.accept, "photo-like": commands.like, "photo-unlabel": commands.unlabel,
+  "photo-previous": () => commands.move(-1, 0), "photo-next": () => commands.move(1, 0),
+})) {
+  byId(id).addEventListener("click", run);
+}
+
+function follow() {
+  const { do: what, class: name } = status.advice;
+  if (what === "more" && name) {
+    classes.current = name;
+    return show("class");
+  }
+  return what === "accept" ? bulk() : show(what);
+}
+
+// search looks again a moment after the last key.
+let typed;
+byId("search").addEventListener("input", (event) => {
+  if (event.target.type === "file") {
+    return;
+  }
+  clearTimeout(typed);
+  typed = setTimeout(guard(() => {
+    searching = Object.fromEntries([...new FormData(byId("search"))].filter(([, value]) => typeof value === "string" && value !== ""));
+    return show(view === "similar" ? back : view);
+  }), 200);
+});
+byId("search").addEventListener("submit", (event) => event.preventDefault());
+byId("example").addEventListener("change", guard(async (event) => {
+  const [file] = event.target.files;
+  event.target.value = "";
+  if (file) {
+    await findLike(file);
+  }
+}));
+document.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  document.body.classList.add("dropping");
+});
+document.addEventListener("dragleave", (event) => {
+  if (!event.relatedTarget) {
+    document.body.classList.remove("dropping");
+  }
+});
+document.addEventListener("drop", guard(async (event) => {
+  event.preventDefault();
+  document.body.classList.remove("dropping");
+  const [file] = event.dataTransfer.files;
+  if (file) {
+    await findLike(file);
+  }
+}));
+
+writeHelp();
+listenToKeys(commands);
+guard(async () => {
+  heard(await api.status());
+  await classes.load();
+  await show("check");
+  byId("grid").focus({ preventScroll: true });
+  api.listen(heard);
+})();

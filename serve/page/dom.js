@@ -1,0 +1,42 @@
+// Elements and texts. Names of files and classes only ever become text nodes
+// and attribute values, never markup.
+
+export const byId = (id) => document.getElementById(id);
+
+// element makes an element; properties whose name has a dash, and role, are
+// attributes, and children may be strings.
+export function element(name, properties = {}, ...children) {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key.includes("-") || key === "role" || key === "for") {
+      e.setAttribute(key, value);
+    } else {
+      e[key] = value;
+    }
+  }
+  e.append(...children);
+  return e;
+}
+
+const whole = new Intl.NumberFormat("en");
+
+export const count = (n) => whole.format(n);
+export const photos = (n) => (n === 1 ? "1 photo" : count(n) + " photos");
+
+// percent never rounds up to certainty.
+export function percent(share) {
+  if (share > 0.99 && share < 1) {
+    return (Math.floor(share * 1000) / 10).toFixed(1) + " %";
+  }
+  return Math.round(share * 100) + " %";
+}
+
+let until;
+
+// say shows a message for a few seconds; screen readers read it out.
+export function say(text, bad = false) {
+  const box = byId("said");
+  box.replaceChildren(element("p", { className: bad ? "bad" : "" }, text));
+  clearTimeout(until);
+  until = setTimeout(() => box.replaceChildren(), bad ? 9000 : 4000);
+}

@@ -1,0 +1,93 @@
+// A PhotoList is a view of up to 100 000 photos, fetched page by page as far as
+// somebody looks. It sends "change" when its items change.
+
+const pageSize = 200;
+const largest = 500; // that the server sends at once
+
+export class PhotoList extends EventTarget {
+  #fetch;
+  #next = null;
+  #ended = false;
+  #turn = 0; // grows with every reload; answers to earlier requests are dropped
+  #loading = null;
+
+  items = [];
+  total = 0;
+  revision = 0;
+  loaded = false;
+
+  // fetch(cursor, limit) answers {images, total, next, revision}.
+  constructor(fetch) {
+    super();
+    this.#fetch = fetch;
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
+
+  // reach fetches pages until there is an item of this index, or no more.
+  async reach(index) {
+    while (index >= this.items.length && !this.#ended) {
+      this.#loading ??= this.#more(this.#turn, index - this.items.length > pageSize ? largest : pageSize).finally(() => { this.#loading = null; });
+      await this.#loading;
+    }
+  }
+
+  async #more(turn, limit) {
+    const page = await this.#fetch(this.#next, limit);
+    if (turn !== this.#turn) {
+      return;
+    }
+    const have = new Set(this.items.map((item) => item.id));
+    this.items.push(...page.images.filter((item) => !have.has(item.id)));
+    this.#take(page);
+    this.#changed();
+  }
+
+  #take(page) {
+    this.#next = page.next;
+    this.#ended = !page.next;
+    this.revision = page.revision;
+    this.loaded = true;
+    this.total = this.#ended ? this.items.length : Math.max(page.total, this.items.length);
+  }
+
+  // reload fetches the view again. The first `stay` items keep their place, so
+  // that nothing moves under the eyes of a person; what follows them is in the
+  // new order.
+  async reload(stay = 0) {
+    const turn = ++this.#turn;
+    this.#loading = null;
+    const page = await this.#fetch(null, pageSize);
+    if (turn !== this.#turn) {
+      return;
+    }
+    const fresh = new Map(page.images.map((item) => [item.id, item]));
+    const kept = this.items.slice(0, stay).map((item) => fresh.get(item.id) ?? item);
+    const ids = new Set(kept.map((item) => item.id));
+    this.items = kept.concat(page.images.filter((item) => !ids.has(item.id)));
+    this.#take(page);
+    this.#changed();
+  }
+
+  remove(ids) {
+    const gone = new Set(ids);
+    const before = this.items.length;
+    this.items = this.items.filter((item) => !gone.has(item.id));
+    this.total -= before - this.items.length;
+    this.#changed();
+  }
+
+  // renew replaces an item by a newer version of it.
+  renew(image) {
+    const at = this.items.findIndex((item) => item.id === image.id);
+    if (at >= 0) {
+      this.items[at] = image;
+      this.#changed();
+    }
+  }
+}
+
+// fixed is the source of a list that is known as a whole.
+export const fixed = (images) => async () => ({ images, total: images.length, next: null, revision: 0 });

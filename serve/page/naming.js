@@ -1,0 +1,119 @@
+// Naming is a field for a class name with completion: a combobox as the ARIA
+// practices describe it. It sends "name" with the chosen class.
+import { element, say } from "./dom.js";
+
+export class Naming extends EventTarget {
+  #input;
+  #list;
+  #names = () => [];
+  #options = [];
+  #active = -1;
+
+  // names returns the classes, those used last first.
+  constructor(form, names) {
+    super();
+    this.#names = names;
+    const id = form.id + "-names";
+    this.#input = element("input", {
+      type: "text", placeholder: "Type a class", maxLength: 200, role: "combobox", spellcheck: false, autocomplete: "off",
+      "aria-label": "Class", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
+    });
+    this.#list = element("ul", { id, role: "listbox", "aria-label": "Classes", hidden: true });
+    form.append(this.#input, this.#list);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    this.#input.addEventListener("input", () => this.#complete());
+    this.#input.addEventListener("blur", () => this.#close());
+    this.#input.addEventListener("keydown", (event) => this.#key(event));
+    this.#list.addEventListener("pointerdown", (event) => {
+      event.preventDefault(); // the field keeps the focus
+      const option = event.target.closest("li");
+      if (option) {
+        this.#choose(option.dataset.name);
+      }
+    });
+  }
+
+  // start puts text into the field and the cursor behind it.
+  start(text = "") {
+    this.#input.focus();
+    this.#input.value = text;
+    this.#complete();
+  }
+
+  #close() {
+    this.#list.hidden = true;
+    this.#input.setAttribute("aria-expanded", "false");
+    this.#input.removeAttribute("aria-activedescendant");
+  }
+
+  // complete lists the classes that begin with the text, then those that
+  // contain it, and at the end the text itself as a new class.
+  #complete() {
+    const text = this.#input.value.trim();
+    const low = text.toLowerCase();
+    const names = this.#names();
+    const rank = (name) => {
+      const at = name.toLowerCase().indexOf(low);
+      return name === text ? 0 : at === 0 ? 1 : at > 0 ? 2 : 3;
+    };
+    this.#options = names.filter((name) => rank(name) < 3).sort((a, b) => rank(a) - rank(b)).slice(0, 7);
+    const isNew = text !== "" && !names.includes(text);
+    if (isNew) {
+      this.#options.push(text);
+    }
+    this.#list.replaceChildren(...this.#options.map((name, i) => {
+      const option = element("li", { id: this.#list.id + i, role: "option", "aria-selected": "false" },
+        isNew && i === this.#options.length - 1 ? `New class “${name}”` : name);
+      option.dataset.name = name;
+      return option;
+    }));
+    this.#list.hidden = this.#options.length === 0;
+    this.#input.setAttribute("aria-expanded", String(!this.#list.hidden));
+    this.#mark(text && rank(this.#options[0] ?? "") < 2 ? 0 : isNew ? this.#options.length - 1 : -1);
+  }
+
+  #mark(i) {
+    this.#active = i;
+    Array.from(this.#list.children).forEach((option, at) => option.setAttribute("aria-selected", String(at === i)));
+    if (i >= 0) {
+      this.#input.setAttribute("aria-activedescendant", this.#list.id + i);
+      this.#list.children[i].scrollIntoView({ block: "nearest" });
+    } else {
+      this.#input.removeAttribute("aria-activedescendant");
+    }
+  }
+
+  #key(event) {
+    const n = this.#options.length;
+    if (event.key === "Enter" && event.shiftKey) {
+      this.#choose(this.#input.value.trim()); // exactly what was typed
+    } else if (event.key === "Enter") {
+      this.#choose(this.#options[this.#active] ?? this.#input.value.trim());
+    } else if (event.key === "ArrowDown" && n > 0) {
+      this.#mark((this.#active + 1) % n);
+    } else if (event.key === "ArrowUp" && n > 0) {
+      this.#mark((this.#active + n - 1) % n);
+    } else if (event.key === "Tab" && this.#active >= 0 && !event.shiftKey && this.#input.value.trim() && this.#input.value !== this.#options[this.#active]) {
+      this.#input.value = this.#options[this.#active];
+      this.#complete();
+    } else if (event.key === "Escape") {
+      this.#input.value = "";
+      this.#close();
+      this.dispatchEvent(new Event("leave"));
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #choose(name) {
+    if (!name) {
+      say("Type the name of a class first.");
+      return;
+    }
+    this.#input.value = "";
+    this.#close();
+    this.dispatchEvent(new CustomEvent("name", { detail: name }));
+  }
+}

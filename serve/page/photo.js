@@ -1,0 +1,78 @@
+// The dialog of one photo, large, with what it might be and the learned photos
+// most like it.
+import * as api from "./api.js";
+import { byId, element, percent } from "./dom.js";
+
+const dialog = byId("photo");
+let shown = null;
+
+// open shows a photo, or another one if the dialog is open. take is called with
+// the name of a suggestion.
+export function open(photo, take) {
+  const other = shown?.id !== photo.id;
+  shown = photo;
+  byId("photo-name").textContent = (photo.folder ? photo.folder + "/" : "") + photo.name;
+  byId("photo-label").replaceChildren(...verdict(photo));
+  byId("photo-unlabel").disabled = !photo.label;
+  byId("photo-accept").disabled = !photo.label && photo.prediction.length === 0;
+  byId("photo-top").replaceChildren(...photo.prediction.map(({ class: name, probability }) => {
+    const bar = element("i", { "aria-hidden": "true" });
+    bar.style.width = 100 * probability + "%";
+    const button = element("button", { type: "button" }, element("span", {}, name), element("span", { className: "p" }, percent(probability)), bar);
+    button.addEventListener("click", () => take(name));
+    return element("li", {}, button);
+  }));
+  if (other) {
+    const picture = byId("photo-picture");
+    picture.src = api.thumb(photo.id); // at hand already; the large one follows
+    picture.alt = photo.name;
+    const large = new Image();
+    large.onload = () => {
+      if (shown?.id === photo.id) {
+        picture.src = large.src;
+      }
+    };
+    large.src = api.photo(photo.id);
+    showSimilar(photo);
+  }
+  if (!dialog.open) {
+    dialog.showModal();
+  }
+}
+
+export const isOpen = () => dialog.open;
+
+export function close() {
+  dialog.close();
+}
+
+dialog.addEventListener("close", () => { shown = null; });
+byId("photo-close").addEventListener("click", close);
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) {
+    close();
+  }
+});
+
+function verdict(photo) {
+  if (!photo.label) {
+    return photo.unknown ? [element("strong", {}, "Perhaps none of the classes")] : ["Not decided"];
+  }
+  const by = { person: "decided by you", bulk: "accepted with others", folder: "from its folder" }[photo.by];
+  return [element("strong", {}, photo.label), " ", by];
+}
+
+async function showSimilar(photo) {
+  const strip = byId("photo-similar");
+  strip.replaceChildren();
+  const answer = await api.similar(photo.id, { decided: true, limit: 6 }).catch(() => ({ images: [] }));
+  if (shown?.id !== photo.id) {
+    return;
+  }
+  strip.replaceChildren(...answer.images.map(({ image, similarity }) => element("li", {},
+    element("img", { src: api.thumb(image.id), alt: image.name, loading: "lazy", width: 84, height: 84 }),
+    element("span", {}, image.label ?? ""), element("small", {}, percent(Math.max(0, similarity))))));
+  if (answer.images.length === 0) {
+    strip.append(element("li", { className: "none" }, "None yet"));
+  }
+}

@@ -1,0 +1,49 @@
+// The status bar: how good the model is, what to do next, whether to go on.
+import { byId, count, percent, photos } from "./dom.js";
+
+export function showStatus(status) {
+  byId("title").textContent = status.title;
+  document.title = status.title;
+  const { found, embedded, failed, scanning } = status.images;
+  const bar = byId("progress");
+  bar.hidden = !scanning && embedded + failed >= found;
+  bar.max = Math.max(1, found);
+  bar.value = embedded + failed;
+  byId("quality").textContent = quality(status, bar.hidden);
+  byId("advice").textContent = status.refit.running ? status.advice.text + " The model is being refitted." : status.advice.text;
+  byId("follow").hidden = !["check", "unknown", "suspicious", "more", "accept"].includes(status.advice.do);
+  write("undo", status.undo, "Undo", "Nothing to undo");
+  write("redo", status.redo, "Redo", "Nothing to redo");
+  byId("save").disabled = status.model.unsaved === 0;
+  byId("save").textContent = status.model.unsaved ? `Save (${count(status.model.unsaved)})` : "Saved";
+  byId("bulk").disabled = !status.model.ready;
+}
+
+function write(id, what, verb, none) {
+  const button = byId(id);
+  button.disabled = !what;
+  button.title = what ? `${verb}: ${what}` : none;
+}
+
+function quality({ images, labels, checked, left_out: leftOut }, complete) {
+  const parts = [];
+  if (!complete) {
+    parts.push(`${count(images.embedded)} of ${count(images.found)} photos read`);
+  }
+  parts.push(`${count(labels.person)} decided by you` + (labels.bulk ? `, ${count(labels.bulk)} accepted` : ""));
+  if (checked.recent !== null) {
+    parts.push(`${percent(checked.recent)} of your last ${Math.min(50, checked.n)} were predicted right`);
+  } else if (checked.n > 0) {
+    parts.push(`${count(checked.correct)} of ${photos(checked.n)} predicted right`);
+  }
+  if (leftOut) {
+    parts.push(`${percent(leftOut.accuracy)} right on learned photos left out in turn`);
+  }
+  return parts.join(" · ");
+}
+
+// disconnected says that the server has gone.
+export function disconnected() {
+  byId("advice").textContent = "The server does not answer; trying again. What you decided is on its disk.";
+  byId("follow").hidden = true;
+}

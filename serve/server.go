@@ -1,0 +1,231 @@
+package serve
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	pixels "github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+//go:embed page
+var page embed.FS
+
+//go:embed openapi.yaml
+var description []byte
+
+// An Embedder is what the server needs of an embed.Embedder.
+type Embedder interface {
+	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(pixels.Item) error) (pixels.Counts, error)
+	EmbedContents(ctx context.Context, files [][]byte) ([]pixels.Item, error)
+	Thumbnail(ctx context.Context, file string, side int) ([]byte, error)
+}
+
+// Options configure a Server.
+type Options struct {
+	// Session may be set later, before Serve.
+	Session  *teach.Session
+	Embedder Embedder
+	// Root is the folder of photos, and Scan lists what is in it.
+	Root string
+	Scan func(ctx context.Context) ([]dataset.Sample, error)
+	// Rescan is the least time between two scans; 0 means five seconds.
+	Rescan time.Duration
+	// Title and Name are those of the page and of the MODEL file.
+	Title, Name string
+	// Thumbnails is the folder in which thumbnails are kept.
+	Thumbnails string
+	// Token is asked for, unless it is "". Without one, only the loopback names are
+	// accepted as hosts.
+	Token string
+	Log   *slog.Logger
+}
+
+// A Server serves a session.
+type Server struct {
+	Options
+	hub      hub
+	batches  chan *request
+	metrics  metrics
+	uploads  chan struct{}
+	pictures chan struct{}
+}
+
+// Bounds of what clients may ask for.
+const (
+	maxBody      = 64 << 20 // of photos
+	maxJSON      = 8 << 20
+	maxPhotos    = 64 // in one request
+	maxUploads   = 8  // requests with photos at a time
+	maxPictures  = 4  // thumbnails made at a time
+	headerTime   = 5 * time.Second
+	requestTime  = time.Minute
+	idleTime     = 2 * time.Minute
+	shutdownTime = 800 * time.Millisecond
+)
+
+// New returns a server.
+func New(o Options) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Rescan == 0 {
+		o.Rescan = 5 * time.Second
+	}
+	return &Server{
+		Options: o, hub: hub{clients: map[chan string]bool{}}, batches: make(chan *request),
+		uploads: make(chan struct{}, maxUploads), pictures: make(chan struct{}, maxPictures),
+		metrics: metrics{requests: map[string]int{}, buckets: make([]int, len(bounds()))},
+	}
+}
+
+// Changed tells the pages of an event; it is for teach.Options.
+func (s *Server) Changed(event string) { s.hub.send(event) }
+
+// Serve serves on l until ctx ends, then answers what it has begun for less than a
+// second.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	own, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{
+		Handler: s.Handler(), BaseContext: func(net.Listener) context.Context { return own },
+		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+	}
+	watching := make(chan error, 1)
+	go func() { watching <- s.watch(own) }()
+	go s.compute(own)
+	serving := make(chan error, 1)
+	go func() { serving <- server.Serve(l) }()
+	var err error
+	select {
+	case err = <-serving:
+	case <-ctx.Done():
+		stop, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+		defer done()
+		if server.Shutdown(stop) != nil {
+			err = server.Close()
+		}
+	}
+	cancel()
+	<-watching
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// Handler returns the handler of all routes.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, handle := range map[string]handler{
+		"POST /v1/label":              s.label,
+		"POST /v1/learn":              s.learn,
+		"GET /v1/images":              s.images,
+		"GET /v1/images/{id}":         s.image,
+		"GET /v1/images/{id}/thumb":   s.thumb,
+		"GET /v1/images/{id}/photo":   s.photo,
+		"GET /v1/images/{id}/similar": s.similar,
+		"POST /v1/similar":            s.similarTo,
+		"GET /v1/groups":              s.groups,
+		"GET /v1/classes":             s.classes,
+		"POST /v1/decisions":          s.decide,
+		"GET /v1/accept":              s.acceptable,
+		"POST /v1/accept":             s.accept,
+		"POST /v1/undo":               s.undo,
+		"POST /v1/redo":               s.redo,
+		"POST /v1/forget":             s.forget,
+		"GET /v1/history":             s.history,
+		"POST /v1/save":               s.save,
+		"GET /v1/labels.csv":          s.labels,
+		"GET /v1/status":              s.status,
+		"GET /v1/events":              s.events,
+		"GET /healthz":                s.health,
+		"GET /metrics":                s.writeMetrics,
+		"GET /openapi.yaml":           s.describe,
+	} {
+		mux.Handle(pattern, s.answering(pattern, handle))
+	}
+	files, err := fs.Sub(page, "page")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	mux.Handle("GET /", http.FileServerFS(files))
+	return s.guarded(mux)
+}
+
+// A handler answers a request, or returns why it does not.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// answering turns errors into answers, and counts.
+func (s *Server) answering(pattern string, handle handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun := time.Now()
+		// A client that does not read is cut; events set their own time.
+		_ = http.NewResponseController(w).SetWriteDeadline(begun.Add(requestTime))
+		code := http.StatusOK
+		if err := handle(w, r); err != nil {
+			code = codeOf(err)
+			if code >= http.StatusInternalServerError && r.Context().Err() == nil {
+				s.Log.Error("a request failed", "route", pattern, "reason", err)
+			}
+			writeJSON(w, code, map[string]string{"error": textOf(err, code)})
+		}
+		s.metrics.count(pattern, code, time.Since(begun))
+	})
+}
+
+// A failure is an error with a status code.
+type failure struct {
+	code int
+	text string
+}
+
+func (f *failure) Error() string { return f.text }
+
+func fail(code int, format string, args ...any) error {
+	return &failure{code, fmt.Sprintf(format, args...)}
+}
+
+func codeOf(err error) int {
+	var f *failure
+	var refused *teach.Refusal
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &f):
+		return f.code
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge
+	case errors.As(err, &refused):
+		return map[teach.Reason]int{
+			teach.Invalid: http.StatusBadRequest, teach.Unknown: http.StatusNotFound, teach.Conflict: http.StatusConflict,
+		}[refused.Reason]
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, io.ErrUnexpectedEOF):
+		return http.StatusBadRequest
+	}
+	return http.StatusInternalServerError
+}
+
+func textOf(err error, code int) string {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return fmt.Sprintf("the body is larger than %d bytes: send fewer or smaller photos at a time", large.Limit)
+	case code == http.StatusServiceUnavailable && errors.Is(err, context.Canceled):
+		return "the server is stopping"
+	}
+	return err.Error()
+}

@@ -1,0 +1,403 @@
+package serve_test
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/demo"
+)
+
+// A standIn answers the part of the API that the page uses, with made-up
+// predictions for the demo's pictures: what the page shows then depends on
+// nothing but the page.
+type standIn struct {
+	mu       sync.Mutex
+	photos   []*shot
+	classes  []string
+	seq      int
+	undo     []snapshot
+	redo     []snapshot
+	news     chan struct{} // closed and replaced at every change
+	requests []string      // of changes, for the tests to look at
+}
+
+type shot struct {
+	id, file, name, truth, label, by string
+	random                           int
+	sure                             float64 // the highest probability
+}
+
+type snapshot struct {
+	text    string
+	classes []string
+	labels  map[string][2]string
+}
+
+// newStandIn serves the page with n photos, which are the demo's pictures again
+// and again; without classes there is no model yet.
+func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
+	t.Helper()
+	set, err := demo.Generate(context.Background(), t.TempDir(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &standIn{news: make(chan struct{})}
+	for i := range n {
+		p := set.Shown[i%len(set.Shown)]
+		sum := sha256.Sum256([]byte(strconv.Itoa(i) + p.Path))
+		one := &shot{id: hex.EncodeToString(sum[:]), file: filepath.Join(set.Photos, p.Path), name: fmt.Sprintf("%05d %s", i, p.Path), truth: p.Class}
+		one.random = int(binary.BigEndian.Uint16(sum[:]))
+		one.sure = 1 - math.Pow(float64(one.random%1000)/1000, 4)*0.7 - 0.001
+		if trained && p.Known && !slices.Contains(s.classes, p.Class) {
+			s.classes = append(s.classes, p.Class)
+		}
+		s.photos = append(s.photos, one)
+	}
+	slices.Sort(s.classes)
+	if trained {
+		for i := 0; i < n; i += 9 {
+			s.photos[i].label, s.photos[i].by = s.classes[i%len(s.classes)], "folder"
+		}
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir("page")))
+	mux.HandleFunc("GET /v1/images", s.images)
+	mux.HandleFunc("GET /v1/images/{id}", func(w http.ResponseWriter, r *http.Request) { answer(w, s.image(s.find(r.PathValue("id")))) })
+	mux.HandleFunc("GET /v1/images/{id}/{kind}", s.picture)
+	mux.HandleFunc("GET /v1/images/{id}/similar", s.similar)
+	mux.HandleFunc("POST /v1/similar", s.similar)
+	mux.HandleFunc("GET /v1/groups", s.groups)
+	mux.HandleFunc("GET /v1/classes", s.listClasses)
+	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.status()) })
+	mux.HandleFunc("GET /v1/accept", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, s.outlook(r.FormValue("above"), r.FormValue("class")))
+	})
+	mux.HandleFunc("POST /v1/accept", s.change)
+	mux.HandleFunc("POST /v1/decisions", s.change)
+	mux.HandleFunc("POST /v1/{back}", s.change)
+	mux.HandleFunc("GET /v1/events", s.events)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'self'")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return s, server.URL
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // a browser that has gone is no error of the page
+}
+
+func (s *standIn) find(id string) *shot {
+	return s.photos[slices.IndexFunc(s.photos, func(p *shot) bool { return p.id == id })]
+}
+
+// best returns the column of the likeliest class: mostly that of the truth.
+func (s *standIn) best(p *shot) int {
+	at := slices.Index(s.classes, p.truth)
+	if at < 0 || p.random%13 == 0 {
+		at = p.random % len(s.classes)
+	}
+	return at
+}
+
+// predicted returns the likeliest class, "" without a model.
+func (s *standIn) predicted(p *shot) string {
+	if len(s.classes) < 2 {
+		return ""
+	}
+	return s.classes[s.best(p)]
+}
+
+func (s *standIn) prediction(p *shot) []map[string]any {
+	top := []map[string]any{}
+	if len(s.classes) < 2 {
+		return top
+	}
+	first, share, rest := s.best(p), p.sure, 1-p.sure
+	for i := range min(5, len(s.classes)) {
+		top = append(top, map[string]any{"class": s.classes[(first+i)%len(s.classes)], "probability": share})
+		share, rest = rest*0.6, rest*0.4
+	}
+	return top
+}
+
+func (s *standIn) unknown(p *shot) bool { return p.label == "" && !slices.Contains(s.classes, p.truth) }
+
+func (s *standIn) image(p *shot) map[string]any {
+	text := func(v string) any {
+		if v == "" {
+			return nil
+		}
+		return v
+	}
+	return map[string]any{"id": p.id, "name": p.name, "folder": "", "changed": "2026-05-01T10:00:00Z", "label": text(p.label), "by": text(p.by),
+		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil, "copies": len(p.name) % 2 * (len(p.truth) % 3)}
+}
+
+func (s *standIn) all(ps []*shot) []map[string]any {
+	out := []map[string]any{}
+	for _, p := range ps {
+		out = append(out, s.image(p))
+	}
+	return out
+}
+
+func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
+	view, group := r.FormValue("view"), r.FormValue("group")
+	var found []*shot
+	for _, p := range s.photos {
+		class := cmp.Or(p.label, s.predicted(p))
+		in := map[string]bool{
+			"check": p.label == "" && !s.unknown(p), "start": p.label == "", "unknown": s.unknown(p), "suspicious": p.by == "folder",
+			"class": class == r.FormValue("class"), "": true, "all": true,
+		}[view]
+		if group != "" {
+			in = s.unknown(p) && s.groupID(p) == group
+		}
+		if in && strings.Contains(strings.ToLower(p.name), strings.ToLower(r.FormValue("q"))) {
+			found = append(found, p)
+		}
+	}
+	if view == "check" || view == "class" {
+		slices.SortStableFunc(found, func(a, b *shot) int { return cmp.Compare(a.sure, b.sure) })
+	}
+	limit, _ := strconv.Atoi(r.FormValue("limit"))
+	from, _ := strconv.Atoi(r.FormValue("cursor"))
+	to := min(len(found), from+limit)
+	var next any
+	if to < len(found) {
+		next = strconv.Itoa(to)
+	}
+	answer(w, map[string]any{"images": s.all(found[min(from, to):to]), "total": len(found), "next": next, "revision": s.seq})
+}
+
+func (s *standIn) groupID(p *shot) string { return strconv.Itoa(1 + len(p.truth)) }
+
+func (s *standIn) picture(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "max-age=3600")
+	http.ServeFile(w, r, s.find(r.PathValue("id")).file)
+}
+
+func (s *standIn) similar(w http.ResponseWriter, r *http.Request) {
+	truth, out := "fig", []map[string]any{}
+	if id := r.PathValue("id"); id != "" {
+		truth = s.find(id).truth
+	}
+	for _, same := range []bool{true, false} {
+		for _, p := range s.photos {
+			if (p.truth == truth) == same && len(out) < 40 && (r.FormValue("decided") == "" || (p.label != "") == (r.FormValue("decided") == "true")) {
+				similarity := 0.4
+				if same {
+					similarity = 0.9
+				}
+				out = append(out, map[string]any{"image": s.image(p), "similarity": similarity})
+			}
+		}
+	}
+	limit, _ := strconv.Atoi(r.FormValue("limit"))
+	answer(w, map[string]any{"images": out[:min(limit, len(out))]})
+}
+
+func (s *standIn) groups(w http.ResponseWriter, _ *http.Request) {
+	members := map[string][]*shot{}
+	for _, p := range s.photos {
+		if s.unknown(p) && len(s.classes) > 1 {
+			members[s.groupID(p)] = append(members[s.groupID(p)], p)
+		}
+	}
+	out := []map[string]any{}
+	for id, m := range members {
+		n, _ := strconv.Atoi(id)
+		out = append(out, map[string]any{"id": n, "size": len(m), "images": s.all(m[:min(12, len(m))])})
+	}
+	slices.SortFunc(out, func(a, b map[string]any) int {
+		return cmp.Or(b["size"].(int)-a["size"].(int), a["id"].(int)-b["id"].(int))
+	})
+	answer(w, map[string]any{"groups": out, "revision": s.seq, "computing": false})
+}
+
+func (s *standIn) listClasses(w http.ResponseWriter, _ *http.Request) {
+	out := []map[string]any{}
+	for _, name := range s.classes {
+		labelled, predicted := 0, 0
+		for _, p := range s.photos {
+			if p.label == name {
+				labelled++
+			} else if p.label == "" && s.predicted(p) == name {
+				predicted++
+			}
+		}
+		out = append(out, map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "predicted": predicted})
+	}
+	answer(w, map[string]any{"classes": out, "revision": s.seq})
+}
+
+func (s *standIn) outlook(above, class string) map[string]any {
+	least, _ := strconv.ParseFloat(above, 64)
+	n := 0
+	for _, p := range s.photos {
+		if p.label == "" && p.sure >= least && (class == "" || s.predicted(p) == class) {
+			n++
+		}
+	}
+	return map[string]any{"images": n, "precision": 0.97, "checked": map[string]any{"n": 20, "correct": 19}}
+}
+
+func (s *standIn) labelled(by string) (n int) {
+	for _, p := range s.photos {
+		if p.by == by {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *standIn) status() map[string]any {
+	last := func(steps []snapshot) any {
+		if len(steps) == 0 {
+			return nil
+		}
+		return steps[len(steps)-1].text
+	}
+	return map[string]any{
+		"revision": s.seq, "seq": s.seq, "title": "demo: photos", "classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
+		"model":   map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1, "unsaved": len(s.undo), "instant": true},
+		"images":  map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
+		"labels":  map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk")},
+		"checked": map[string]any{"n": 124, "correct": 110, "recent": 0.92}, "left_out": map[string]any{"n": 80, "accuracy": 0.946},
+		"refit":  map[string]any{"running": false, "seq": 0, "seconds": 0.4},
+		"advice": map[string]any{"do": "unknown", "class": nil, "text": "30 photos look like none of the classes: name their groups."},
+	}
+}
+
+func (s *standIn) state(text string) snapshot {
+	out := snapshot{text, slices.Clone(s.classes), map[string][2]string{}}
+	for _, p := range s.photos {
+		out.labels[p.id] = [2]string{p.label, p.by}
+	}
+	return out
+}
+
+func (s *standIn) restore(to snapshot) {
+	s.classes = to.classes
+	for _, p := range s.photos {
+		p.label, p.by = to.labels[p.id][0], to.labels[p.id][1]
+	}
+}
+
+func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
+	var d struct {
+		Do, Class, To string
+		Images        []string
+		Above         float64
+	}
+	if err := json.NewDecoder(r.Body).Decode(&d); err != nil && r.Header.Get("Content-Type") != "" {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	what := cmp.Or(d.Do, strings.TrimPrefix(r.URL.Path, "/v1/"))
+	text := strings.TrimSpace(fmt.Sprintf("%s %d %s %s", what, len(d.Images), d.Class, d.To))
+	switch what {
+	case "undo":
+		to := s.undo[len(s.undo)-1]
+		s.undo, s.redo = s.undo[:len(s.undo)-1], append(s.redo, s.state(to.text))
+		s.restore(to)
+	case "redo":
+		to := s.redo[len(s.redo)-1]
+		s.redo, s.undo = s.redo[:len(s.redo)-1], append(s.undo, s.state(to.text))
+		s.restore(to)
+	case "save":
+		s.undo = nil
+	default:
+		s.undo, s.redo = append(s.undo, s.state(text)), nil
+		s.decide(what, d.Class, d.To, d.Images, d.Above)
+	}
+	s.seq++
+	s.requests = append(s.requests, text)
+	close(s.news)
+	s.news = make(chan struct{})
+	answer(w, map[string]any{"step": map[string]any{"text": text, "seq": s.seq}, "status": s.status()})
+}
+
+func (s *standIn) decide(what, class, to string, ids []string, above float64) {
+	for _, p := range s.photos {
+		switch {
+		case what == "label" && slices.Contains(ids, p.id):
+			p.label, p.by = class, "person"
+		case what == "unlabel" && slices.Contains(ids, p.id):
+			p.label, p.by = "", ""
+		case (what == "merge" || what == "rename") && p.label == class:
+			p.label = to
+		case what == "accept" && p.label == "" && p.sure >= above && (class == "" || s.predicted(p) == class):
+			p.label, p.by = s.predicted(p), "bulk"
+		}
+	}
+	switch at := slices.Index(s.classes, cmp.Or(class, " ")); {
+	case what == "label" && at < 0:
+		s.classes = append(s.classes, class)
+	case what == "rename":
+		s.classes[at] = to
+	case what == "merge":
+		s.classes = slices.Delete(slices.Clone(s.classes), at, at+1)
+	}
+}
+
+func (s *standIn) events(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for {
+		data, err := json.Marshal(s.status())
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(w, "event: change\ndata: %s\n\n", data)
+		w.(http.Flusher).Flush()
+		news := s.news
+		s.mu.Unlock()
+		select {
+		case <-news:
+		case <-r.Context().Done():
+		}
+		s.mu.Lock()
+		if r.Context().Err() != nil {
+			return
+		}
+	}
+}
+
+// changed returns the changes that the page asked for since the last call.
+func (s *standIn) changed() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.requests
+	s.requests = nil
+	return out
+}
+
+func write(t *testing.T, file string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

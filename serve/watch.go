@@ -1,0 +1,135 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	pixels "github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// Photos are given to the session in parts; the first is small, so that there is
+// something to see at once.
+const (
+	firstPart = 16
+	part      = 64
+)
+
+// patience is how much longer than a scan the server waits for the next one.
+const patience = 20
+
+// watch reads the folder, and again and again what has changed in it.
+func (s *Server) watch(ctx context.Context) error {
+	f := folder{Server: s, known: map[string]cache.FileState{}, failed: map[string]bool{}}
+	for {
+		begun := time.Now()
+		err := f.scan(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			s.Log.Error("the folder of photos could not be read; it is read again soon", "reason", err)
+		}
+		select {
+		case <-time.After(max(s.Rescan, patience*time.Since(begun))):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// A folder is what the server knows of its files.
+type folder struct {
+	*Server
+	known  map[string]cache.FileState // by path
+	failed map[string]bool
+}
+
+// scan reads what is new in the folder.
+func (f *folder) scan(ctx context.Context) error {
+	samples, err := f.Scan(ctx)
+	if err != nil && !errors.Is(err, dataset.ErrNoImages) {
+		return err
+	}
+	there := make(map[string]bool, len(samples))
+	states := map[string]cache.FileState{}
+	var fresh []dataset.Sample
+	for _, sample := range samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		there[sample.Path] = true
+		state, err := cache.Stat(dataset.FullPath(f.Root, sample.Path))
+		if err != nil {
+			continue // it vanished, or the next scan finds it
+		}
+		if old, ok := f.known[sample.Path]; !ok || old != state {
+			fresh, states[sample.Path] = append(fresh, sample), state
+		}
+	}
+	f.drop(there)
+	if len(fresh) == 0 {
+		f.say(len(there), false)
+		return nil
+	}
+	f.say(len(there), true)
+	for size := firstPart; len(fresh) > 0; size = part {
+		size = min(size, len(fresh))
+		if err := f.add(ctx, fresh[:size], states); err != nil {
+			return err
+		}
+		fresh = fresh[size:]
+		f.say(len(there), len(fresh) > 0)
+	}
+	return nil
+}
+
+func (f *folder) say(found int, scanning bool) {
+	f.Session.Found(teach.PhotoCounts{Found: found, Failed: len(f.failed), Scanning: scanning})
+}
+
+// drop forgets files that are gone.
+func (f *folder) drop(there map[string]bool) {
+	var gone []string
+	for path := range f.known {
+		if !there[path] {
+			gone = append(gone, dataset.EscapePath(path))
+			delete(f.known, path)
+			delete(f.failed, path)
+		}
+	}
+	if len(gone) > 0 {
+		slices.Sort(gone)
+		f.Session.Remove(gone)
+	}
+}
+
+// add embeds files and gives them to the session.
+func (f *folder) add(ctx context.Context, samples []dataset.Sample, states map[string]cache.FileState) error {
+	var photos []teach.Photo
+	var vectors [][]float32
+	_, err := f.Embedder.EmbedSeq(ctx, f.Root, slices.Values(samples), func(item pixels.Item) error {
+		path := item.Sample.Path
+		state := states[path]
+		f.known[path] = state
+		if item.Err != nil {
+			f.failed[path] = true
+			f.Log.Warn("a file could not be read as a photo", "file", dataset.EscapePath(path), "reason", item.Err)
+			return nil
+		}
+		delete(f.failed, path)
+		photos = append(photos, teach.Photo{
+			ID: teach.ID(item.Hash), Path: dataset.EscapePath(path), Class: dataset.EscapePath(item.Sample.Label), Changed: time.Unix(0, state.MtimeNs),
+		})
+		vectors = append(vectors, item.Vector)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.Session.Add(photos, vectors)
+}

@@ -1,0 +1,32 @@
+// Package teach holds a session in which people teach a model with photos: their
+// decisions, the model that follows from them, and what it says about a folder.
+//
+//	base model + journal ──replay──▶ examples ──fit──▶ model ──score──▶ photos in order
+//
+// # Journal
+//
+// Every decision is one line of a file that only grows, MODEL.journal, and is on
+// disk before Session.Do returns. Undo and redo are lines too. MODEL.base is the
+// model that the journal starts from, perhaps one that has learned nothing. The
+// model is a function of these two files, and needs no photo: a line holds the
+// embeddings that it teaches.
+//
+// # Learning
+//
+// The examples in force are those of the base model, corrected by the decisions,
+// and then the photos that a person labelled, in the order of the decisions. Labels
+// that were accepted in bulk are not learned, because the model made them.
+//
+// A fit trains on all examples, as `pipeline train` does; if the base model does
+// not keep its embeddings, it forgets and learns what changed. Fits run in the
+// background, when the examples have grown by half since the last, at points that
+// the journal records. Between them a head whose scores are linear in features
+// (classifier.Linear) follows every decision: only the classes that it touches are
+// fitted and scored again. For other heads every decision is followed by a fit.
+//
+// # Cost
+//
+// n photos, C classes and p features take 4·n·C bytes of memory, and 4·n·(d+p) bytes
+// of a temporary file. A decision takes O(np) for each class that it touches, and
+// O(nC) for the order; a fit O(nd² + npC) besides that of training.
+package teach

@@ -1,0 +1,207 @@
+package teach
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// novelShare is the share of photos of known classes that may count as unknown.
+const novelShare = 0.05
+
+// leastClasses is the number of classes from which there is a model.
+const leastClasses = 2
+
+// A base is the model that a journal starts from.
+type base struct {
+	file    string
+	backend linalg.Backend
+	model   *model.Model
+	samples []model.SampleID
+	classes map[string]bool
+	// rows has the embeddings of the samples if complete.
+	rows     map[ID][]float32
+	complete bool
+}
+
+func openBase(file string, backend linalg.Backend) (*base, error) {
+	b := &base{file: file, backend: backend, classes: map[string]bool{}, rows: map[ID][]float32{}}
+	var err error
+	if b.model, err = b.load(); err != nil {
+		return nil, err
+	}
+	for _, c := range b.model.Classes() {
+		b.classes[c] = true
+	}
+	for _, s := range b.model.Sessions {
+		b.samples = append(b.samples, s.Samples...)
+	}
+	examples, complete := b.model.Examples()
+	b.complete = complete
+	for i, h := range examples.Content {
+		b.rows[ID(h)] = dense.Row32(examples.X, i)
+	}
+	return b, nil
+}
+
+func (b *base) load() (*model.Model, error) {
+	m, err := model.Load(b.file)
+	if err == nil {
+		m.Predictor.UseBackend(b.backend)
+	}
+	return m, err
+}
+
+// batch returns samples with their embeddings.
+func batch(samples []model.SampleID, d int, row func(ID) []float32) (model.Batch, error) {
+	out := model.Batch{X: blas32.General{Cols: d, Stride: d}}
+	for _, s := range samples {
+		x := row(ID(s.Content))
+		if x == nil {
+			return out, fmt.Errorf("the embedding of photo %x is missing", s.Content)
+		}
+		if out.X.Cols == 0 {
+			out.X.Cols, out.X.Stride = len(x), len(x)
+		}
+		if len(x) != out.X.Cols {
+			return out, fmt.Errorf("the embedding of photo %x has %d values, not %d: it is of another backbone", s.Content, len(x), out.X.Cols)
+		}
+		out.X.Rows, out.X.Data = out.X.Rows+1, append(out.X.Data, x...)
+		out.Labels, out.Content = append(out.Labels, s.Class), append(out.Content, s.Content)
+	}
+	return out, nil
+}
+
+// fit returns a model of exactly the given examples; nil if these have fewer than
+// two classes. It depends on nothing else.
+func (b *base) fit(ctx context.Context, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
+	classes := map[string]bool{}
+	for _, s := range want {
+		classes[s.Class] = true
+	}
+	if len(classes) < leastClasses {
+		return nil, nil
+	}
+	if slices.Equal(want, b.samples) {
+		return b.load()
+	}
+	if b.complete {
+		all, err := batch(want, b.model.Dim(), func(id ID) []float32 {
+			if x := b.rows[id]; x != nil {
+				return x
+			}
+			return row(id)
+		})
+		if err != nil {
+			return nil, err
+		}
+		m, _, err := b.model.Retrained(ctx, all)
+		return m, err
+	}
+	return b.extend(ctx, want, row)
+}
+
+// extend lets the base model forget and learn what changed.
+func (b *base) extend(ctx context.Context, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
+	m, err := b.load()
+	if err != nil {
+		return nil, err
+	}
+	gone, learned, err := difference(b.samples, want, m.Dim(), row)
+	if err != nil {
+		return nil, err
+	}
+	if len(gone.Labels) > 0 {
+		if _, err := m.ForgetSamples(ctx, gone, model.Forgetting{Approximate: true}); err != nil {
+			return nil, err
+		}
+	}
+	if len(learned.Labels) > 0 {
+		_, err = m.Learn(ctx, learned)
+	}
+	return m, err
+}
+
+// difference returns what to forget and what to learn to get from some examples to
+// others.
+func difference(have, want []model.SampleID, d int, row func(ID) []float32) (gone, learned model.Batch, err error) {
+	less := func(all, without []model.SampleID) (model.Batch, error) {
+		there := make(map[model.SampleID]bool, len(without))
+		for _, s := range without {
+			there[s] = true
+		}
+		rest := slices.DeleteFunc(slices.Clone(all), func(s model.SampleID) bool { return there[s] })
+		return batch(rest, d, row)
+	}
+	if gone, err = less(have, want); err == nil {
+		learned, err = less(want, have)
+	}
+	return gone, learned, err
+}
+
+// A live model scores photos, and follows decisions between fits.
+type live struct {
+	*model.Model
+	// have are the examples that it has learned.
+	have []model.SampleID
+	// threshold is the novelty from which a photo is unknown, +Inf if not known.
+	threshold float64
+	// linear is the head if it can follow.
+	linear classifier.Linear
+	// stale reports that it has not followed the last decisions.
+	stale bool
+}
+
+func newLive(m *model.Model, have []model.SampleID) *live {
+	l := &live{Model: m, have: have}
+	var err error
+	if l.threshold, err = m.Threshold(novelShare); err != nil {
+		l.threshold, _ = m.Threshold(0)
+	}
+	linear, ok := m.Predictor.Head.(classifier.Linear)
+	if _, forgets := m.Predictor.Head.(classifier.SampleForgetter); ok && forgets {
+		l.linear = linear
+	}
+	return l
+}
+
+// follow changes what the head has learned, and returns the classes whose scores
+// changed. A model that cannot follow becomes stale.
+func (l *live) follow(want []model.SampleID, row func(ID) []float32) map[string]bool {
+	if l.stale || l.linear == nil {
+		l.stale = l.stale || !slices.Equal(l.have, want)
+		return nil
+	}
+	gone, learned, err := difference(l.have, want, l.Dim(), row)
+	if err == nil {
+		err = l.Amend(context.Background(), gone, learned)
+	}
+	l.have, l.stale = want, err != nil || len(l.Classes()) < leastClasses
+	changed := map[string]bool{}
+	for _, c := range slices.Concat(gone.Labels, learned.Labels) {
+		changed[c] = true
+	}
+	return changed
+}
+
+// temperature returns T.
+func (l *live) temperature() float64 {
+	if t := l.Predictor.Temperature; t != nil {
+		return t.T
+	}
+	return 1
+}
+
+// forgets reports whether the base model can forget single samples without their
+// embeddings.
+func (b *base) forgets() bool {
+	_, ok := b.model.Predictor.Head.(classifier.SampleForgetter)
+	return ok
+}

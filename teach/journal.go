@@ -1,0 +1,345 @@
+package teach
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+)
+
+// An ID names a photo: the SHA-256 of its file.
+type ID [32]byte
+
+// ParseID reads an ID from 64 hexadecimal digits.
+func ParseID(text string) (id ID, err error) { return id, id.UnmarshalText([]byte(text)) }
+
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (id *ID) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(id) {
+		return fmt.Errorf("an id has %d hexadecimal digits, not %d", 2*len(id), len(text))
+	}
+	_, err := hex.Decode(id[:], text)
+	return err
+}
+
+// Do says what a line of the journal does.
+type Do string
+
+// The kinds of lines. Those from Label to Learn are decisions.
+const (
+	Start   Do = "start"   // the first line: Model is the SHA-256 of the base model
+	Label   Do = "label"   // Images are of Class
+	Unlabel Do = "unlabel" // Images have no label
+	Rename  Do = "rename"  // Class is called To
+	Merge   Do = "merge"   // Class is part of To
+	Accept  Do = "accept"  // Images are of Classes, as predicted
+	Learn   Do = "learn"   // as Label, for photos that need not lie in the folder
+	Undo    Do = "undo"    // the line Of does not count
+	Redo    Do = "redo"    // the line Of counts again
+	Refit   Do = "refit"   // the model is fitted to all lines before
+	Save    Do = "save"    // as Refit, for the file of the model
+	Saved   Do = "saved"   // Model is the SHA-256 of the file that the line Of wrote
+)
+
+// A Line is one line of a journal.
+type Line struct {
+	Seq    int       `json:"seq"` // 1, 2, …
+	Time   time.Time `json:"time"`
+	Do     Do        `json:"do"`
+	Images []ID      `json:"images,omitempty"`
+	Class  string    `json:"class,omitempty"`
+	To     string    `json:"to,omitempty"`
+	// Classes are those of Images in Accept.
+	Classes []string `json:"classes,omitempty"`
+	Of      int      `json:"of,omitempty"`
+	// Was is the class that was predicted for the only photo of a Label, with
+	// probability P; "" for none.
+	Was   string  `json:"was,omitempty"`
+	P     float64 `json:"p,omitempty"`
+	Model string  `json:"model,omitempty"`
+	// Embeddings are those of Images that no earlier line has, as little-endian
+	// float32.
+	Embeddings map[ID][]byte `json:"embeddings,omitempty"`
+}
+
+// decides reports whether a line is a decision, which can be undone.
+func (l Line) decides() bool {
+	switch l.Do {
+	case Label, Unlabel, Rename, Merge, Accept, Learn:
+		return true
+	}
+	return false
+}
+
+// ErrInUse means that another process has the journal.
+var ErrInUse = errors.New("another server is using this journal: stop it, or choose another model")
+
+// A Journal is an append-only file of lines. One process has it at a time.
+type Journal struct {
+	// Dropped says what was missing at the end of the file; "" for nothing.
+	Dropped string
+
+	path       string
+	file       *os.File
+	lock       *flock.Flock
+	size       int64
+	lines      []Line
+	embeddings map[ID][]float32
+	broken     error
+}
+
+// OpenJournal opens a journal, or begins one. A last line without its end, which was
+// never acknowledged, is dropped; any other damage is an error that names the line.
+// ErrInUse reports that another process has it.
+func OpenJournal(path string) (*Journal, error) {
+	j := &Journal{path: path, lock: flock.New(path + ".lock"), embeddings: map[ID][]float32{}}
+	held, err := j.lock.TryLock()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("journal %s: %w", path, err)
+	case !held:
+		return nil, fmt.Errorf("journal %s: %w", path, ErrInUse)
+	}
+	if err := j.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("journal %s: %w", path, err), j.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) open() error {
+	_, created := os.Stat(j.path)
+	var err error
+	if j.file, err = os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return err
+	}
+	if errors.Is(created, fs.ErrNotExist) {
+		if err := atomicfile.SyncDir(filepath.Dir(j.path)); err != nil {
+			return err
+		}
+	}
+	if err := j.read(); err != nil {
+		return err
+	}
+	return j.cut()
+}
+
+// read reads all lines, and sets size to the end of the last complete one.
+func (j *Journal) read() error {
+	r := bufio.NewReaderSize(j.file, 1<<20)
+	for {
+		text, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			if len(text) > 0 {
+				j.Dropped = fmt.Sprintf("the last %d bytes, a line that was never finished", len(text))
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var l Line
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&l); err != nil {
+			return fmt.Errorf("line %d is damaged, restore the file from a copy: %w", len(j.lines)+1, err)
+		}
+		if err := j.check(l); err != nil {
+			return fmt.Errorf("line %d is damaged, restore the file from a copy: %w", len(j.lines)+1, err)
+		}
+		if err := j.take(l); err != nil {
+			return fmt.Errorf("line %d is damaged, restore the file from a copy: %w", len(j.lines)+1, err)
+		}
+		j.size += int64(len(text))
+	}
+}
+
+// check returns an error for a line that no program wrote in this place.
+func (j *Journal) check(l Line) error {
+	known := l.Of >= 1 && l.Of <= len(j.lines)
+	switch {
+	case l.Seq != len(j.lines)+1:
+		return fmt.Errorf("its number is %d", l.Seq)
+	case (l.Do == Start) != (l.Seq == 1):
+		return fmt.Errorf("%q is only the first line", Start)
+	case l.Do == Accept && len(l.Classes) != len(l.Images):
+		return fmt.Errorf("it has %d classes of %d photos", len(l.Classes), len(l.Images))
+	case l.Do == Undo || l.Do == Redo:
+		if !known || !j.lines[l.Of-1].decides() {
+			return fmt.Errorf("it refers to line %d, which is no decision", l.Of)
+		}
+	case l.Do == Saved && !known:
+		return fmt.Errorf("it refers to line %d", l.Of)
+	case !l.decides() && !slices.Contains([]Do{Start, Refit, Save, Saved}, l.Do):
+		return fmt.Errorf("%q is unknown: a newer program wrote it", l.Do)
+	}
+	return nil
+}
+
+// take adds a line, and moves its embeddings.
+func (j *Journal) take(l Line) error {
+	for id, b := range l.Embeddings {
+		if len(b)%4 != 0 {
+			return fmt.Errorf("the embedding of %s has %d bytes", id, len(b))
+		}
+		row := make([]float32, len(b)/4)
+		for i := range row {
+			row[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		j.embeddings[id] = row
+	}
+	l.Embeddings = nil
+	j.lines = append(j.lines, l)
+	return nil
+}
+
+// cut makes the file end after the last complete line, and writing continue there.
+func (j *Journal) cut() error {
+	if err := j.file.Truncate(j.size); err != nil {
+		return err
+	}
+	_, err := j.file.Seek(j.size, io.SeekStart)
+	return err
+}
+
+// Lines returns all lines, without their embeddings; the caller must not change
+// them.
+func (j *Journal) Lines() []Line { return j.lines }
+
+// Append numbers a line, writes it, and returns it once it is on disk. After an
+// error the journal is as before.
+func (j *Journal) Append(l Line) (Line, error) {
+	if j.broken != nil {
+		return l, j.broken
+	}
+	l.Seq, l.Time = len(j.lines)+1, l.Time.UTC()
+	text, err := json.Marshal(l)
+	if err == nil {
+		err = j.check(l)
+	}
+	if err != nil {
+		return l, fmt.Errorf("journal %s: %w", j.path, err)
+	}
+	text = append(text, '\n')
+	_, err = j.file.Write(text)
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		// What a failed sync has left on disk is unknown: nothing may follow it.
+		if again := errors.Join(j.cut(), j.file.Sync()); again != nil {
+			j.broken = fmt.Errorf("journal %s cannot be written any more, restart the server: %w", j.path, again)
+		}
+		return l, fmt.Errorf("journal %s: nothing was changed: %w", j.path, err)
+	}
+	j.size += int64(len(text))
+	return l, j.take(l)
+}
+
+// Embedding returns the embedding that a line has of a photo; nil for none.
+func (j *Journal) Embedding(id ID) []float32 { return j.embeddings[id] }
+
+// Forget removes photos from all lines, which keep their numbers, and their
+// embeddings. It returns how many of the photos the journal named.
+func (j *Journal) Forget(gone map[ID]bool) (removed int, err error) {
+	named := map[ID]bool{}
+	lines := slices.Clone(j.lines)
+	for i, l := range lines {
+		kept, classes := []ID(nil), []string(nil)
+		for k, id := range l.Images {
+			if gone[id] {
+				named[id] = true
+				continue
+			}
+			kept = append(kept, id)
+			if l.Do == Accept {
+				classes = append(classes, l.Classes[k])
+			}
+		}
+		if len(kept) < len(l.Images) {
+			lines[i].Images, lines[i].Classes, lines[i].Was, lines[i].P = kept, classes, "", 0
+		}
+	}
+	if len(named) == 0 {
+		return 0, nil
+	}
+	if err := j.rewrite(lines, gone); err != nil {
+		return 0, fmt.Errorf("journal %s: %w", j.path, err)
+	}
+	return len(named), nil
+}
+
+// rewrite replaces the file by one of the given lines.
+func (j *Journal) rewrite(lines []Line, gone map[ID]bool) error {
+	embeddings := map[ID][]float32{}
+	err := atomicfile.Write(j.path, func(f *atomicfile.File) error {
+		w := bufio.NewWriter(f)
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(true)
+		for _, l := range lines {
+			for _, id := range l.Images {
+				if row, ok := j.embeddings[id]; ok && embeddings[id] == nil && !gone[id] {
+					embeddings[id] = row
+					l.embed(id, row)
+				}
+			}
+			if err := encoder.Encode(l); err != nil {
+				return err
+			}
+		}
+		return w.Flush()
+	})
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(j.path, os.O_RDWR, 0)
+	if err != nil {
+		j.broken = fmt.Errorf("restart the server: %w", err)
+		return j.broken
+	}
+	old := j.file
+	j.file, j.lines, j.embeddings = file, lines, embeddings
+	if j.size, err = file.Seek(0, io.SeekEnd); err != nil {
+		j.broken = fmt.Errorf("restart the server: %w", err)
+	}
+	return errors.Join(err, old.Close())
+}
+
+// embed adds the embedding of a photo to a line.
+func (l *Line) embed(id ID, row []float32) {
+	b := make([]byte, 0, 4*len(row))
+	for _, v := range row {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	if l.Embeddings == nil {
+		l.Embeddings = map[ID][]byte{}
+	}
+	l.Embeddings[id] = b
+}
+
+// Close frees the journal for other processes.
+func (j *Journal) Close() error {
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+	}
+	return errors.Join(err, j.lock.Unlock())
+}

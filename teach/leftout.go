@@ -1,0 +1,114 @@
+package teach
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// A leftOut is the accuracy of a model on its own examples, each scored by a model
+// that did not learn it.
+type leftOut struct {
+	n, correct int
+	// prob has the probability of its class for each photo, and first the most
+	// probable class.
+	prob  map[ID]float64
+	first map[ID]string
+}
+
+// leftOutWork bounds how many examples are left out: those for which d² operations
+// each come to this.
+const leftOutWork = 1e10
+
+// twin returns a copy of a live model with a head of its own.
+func twin(l *live) (*live, error) {
+	saver, ok := l.Predictor.Head.(classifier.Saver)
+	if !ok || l.linear == nil {
+		return nil, nil
+	}
+	state, err := saver.Save()
+	if err != nil {
+		return nil, err
+	}
+	head, err := method.Load(l.Method, state)
+	if err != nil {
+		return nil, err
+	}
+	p, m, out := *l.Predictor, *l.Model, *l
+	p.Head, m.Predictor, out.Model, out.linear = head, &p, &m, head.(classifier.Linear)
+	return &out, nil
+}
+
+// leaveOut scores every example without it, with the shared parameters of all. The
+// only example of a class is not scored; of very many examples an even selection
+// is. The head ends as it was up to rounding.
+func (l *live) leaveOut(ctx context.Context, row func(ID) []float32) (leftOut, error) {
+	out := leftOut{prob: map[ID]float64{}, first: map[ID]string{}}
+	classes, size, column := l.Classes(), map[string]int{}, map[string]int{}
+	for c, name := range classes {
+		column[name] = c
+	}
+	for _, s := range l.have {
+		size[s.Class]++
+	}
+	w, b, err := l.linear.Weights(dense.Range(0, len(classes)))
+	if err != nil {
+		return out, err
+	}
+	most := max(500, int(leftOutWork/float64(l.Dim()*l.Dim())))
+	step := (len(l.have) + most - 1) / most
+	for i := 0; i < len(l.have); i += step {
+		s := l.have[i]
+		x := row(ID(s.Content))
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		if x == nil || size[s.Class] < 2 {
+			continue
+		}
+		one := model.Batch{X: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}, Labels: []string{s.Class}}
+		phi, err := l.Predictor.Features(one.X)
+		if err != nil {
+			return out, err
+		}
+		scores := make([]float64, len(classes))
+		for c := range scores {
+			scores[c] = b[c] + dense.Dot(dense.Row(w, c), dense.Row(phi, 0))
+		}
+		own := column[s.Class]
+		if scores[own], err = l.without(ctx, one, own, dense.Row(phi, 0)); err != nil {
+			return out, fmt.Errorf("left-out accuracy: %w", err)
+		}
+		for c := range scores {
+			scores[c] /= l.temperature()
+		}
+		classifier.LogSoftmax(scores)
+		first := classifier.FromLogProb(classes, scores, 1).Label
+		out.prob[ID(s.Content)], out.first[ID(s.Content)] = math.Exp(scores[own]), first
+		out.n++
+		if first == s.Class {
+			out.correct++
+		}
+	}
+	return out, nil
+}
+
+// without returns the score of an example, with features phi, for its class without
+// it.
+func (l *live) without(ctx context.Context, one model.Batch, column int, phi []float64) (float64, error) {
+	if err := l.Amend(ctx, one, model.Batch{}); err != nil {
+		return 0, err
+	}
+	w, b, err := l.linear.Weights([]int{column})
+	if err != nil {
+		return 0, err
+	}
+	return b[0] + dense.Dot(dense.Row(w, 0), phi), l.Amend(ctx, model.Batch{}, one)
+}

@@ -1,0 +1,146 @@
+package teach
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// By says who labelled a photo.
+type By string
+
+// Who labels.
+const (
+	Person By = "person" // somebody who looked at it
+	Bulk   By = "bulk"   // an accepted prediction
+	Folder By = "folder" // the name of its folder
+)
+
+// A mark is the label of a photo by a decision; seq and at are the place of the
+// decision.
+type mark struct {
+	class   string
+	by      By
+	seq, at int
+}
+
+// A state is what the lines of a journal amount to.
+type state struct {
+	marks map[ID]mark
+	// names has the present names of classes of the base model that were renamed or
+	// merged.
+	names map[string]string
+	// done are the decisions in force, undone those that Redo can restore, each the
+	// last one last.
+	done, undone []Line
+}
+
+// fold returns the state after some lines.
+func fold(lines []Line) *state {
+	s := &state{}
+	for _, l := range lines {
+		s.arrange(l)
+	}
+	s.rebuild()
+	return s
+}
+
+// take adds a line.
+func (s *state) take(l Line) {
+	s.arrange(l)
+	switch {
+	case l.decides():
+		s.apply(l)
+	case l.Do == Undo || l.Do == Redo:
+		s.rebuild()
+	}
+}
+
+// arrange keeps done and undone.
+func (s *state) arrange(l Line) {
+	switch {
+	case l.decides():
+		s.done, s.undone = append(s.done, l), nil
+	case l.Do == Undo && len(s.done) > 0:
+		last := len(s.done) - 1
+		s.undone, s.done = append(s.undone, s.done[last]), s.done[:last:last]
+	case l.Do == Redo && len(s.undone) > 0:
+		last := len(s.undone) - 1
+		s.done, s.undone = append(s.done, s.undone[last]), s.undone[:last:last]
+	}
+}
+
+func (s *state) rebuild() {
+	s.marks, s.names = map[ID]mark{}, map[string]string{}
+	for _, l := range s.done {
+		s.apply(l)
+	}
+}
+
+func (s *state) apply(l Line) {
+	switch l.Do {
+	case Label, Learn:
+		for i, id := range l.Images {
+			s.marks[id] = mark{l.Class, Person, l.Seq, i}
+		}
+	case Unlabel:
+		for _, id := range l.Images {
+			delete(s.marks, id)
+		}
+	case Accept:
+		for i, id := range l.Images {
+			s.marks[id] = mark{l.Classes[i], Bulk, l.Seq, i}
+		}
+	case Rename, Merge:
+		for id, m := range s.marks {
+			if m.class == l.Class {
+				m.class = l.To
+				s.marks[id] = m
+			}
+		}
+		for from, to := range s.names {
+			if to == l.Class {
+				s.names[from] = l.To
+			}
+		}
+		if _, ok := s.names[l.Class]; !ok {
+			s.names[l.Class] = l.To
+		}
+	}
+}
+
+// name returns the present name of a class of the base model.
+func (s *state) name(class string) string {
+	if now, ok := s.names[class]; ok {
+		return now
+	}
+	return class
+}
+
+// examples returns what the model has learned, given what the base model had.
+func (s *state) examples(base []model.SampleID) []model.SampleID {
+	out := make([]model.SampleID, 0, len(base)+len(s.marks))
+	confirmed, there := map[ID]bool{}, make(map[model.SampleID]bool, len(base))
+	for _, sample := range base {
+		sample.Class = s.name(sample.Class)
+		m, ok := s.marks[ID(sample.Content)]
+		corrected := ok && m.by == Person && m.class != sample.Class
+		if corrected || there[sample] {
+			continue
+		}
+		confirmed[ID(sample.Content)], there[sample] = ok, true
+		out = append(out, sample)
+	}
+	taught := slices.DeleteFunc(slices.Collect(maps.Keys(s.marks)), func(id ID) bool {
+		return confirmed[id] || s.marks[id].by != Person
+	})
+	slices.SortFunc(taught, func(a, b ID) int {
+		return cmp.Or(cmp.Compare(s.marks[a].seq, s.marks[b].seq), cmp.Compare(s.marks[a].at, s.marks[b].at))
+	})
+	for _, id := range taught {
+		out = append(out, model.SampleID{Content: model.Hash(id), Class: s.marks[id].class})
+	}
+	return out
+}

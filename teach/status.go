@@ -1,0 +1,279 @@
+package teach
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Status tells how far everything is.
+type Status struct {
+	Revision, Seq int
+	Method        string
+	// Ready reports that photos are scored; Instant that a decision changes scores at
+	// once.
+	Ready, Instant bool
+	// Unsaved counts decisions since the file of the model was written.
+	Unsaved int
+	Photos  PhotoCounts
+	// Embedded counts the photos of the session.
+	Embedded int
+	Classes  int
+	// Person and Bulk count labels.
+	Person, Bulk int
+	// Checked photos had a prediction when a person labelled them alone; Right were
+	// predicted right. Recent is the share of the last 50, NaN below ten.
+	Checked, Right int
+	Recent         float64
+	// LeftOut examples were scored by a model that had not learned them.
+	LeftOut, LeftOutRight int
+	Refitting             bool
+	RefitSeq              int
+	RefitSeconds          float64 // 0 before the first
+	Problem               error   // of the last fit
+	Advice                Advice
+	// Undo and Redo say what they would do, "" for nothing.
+	Undo, Redo string
+}
+
+// An Advice says what to do next.
+type Advice struct {
+	Do          string // wait, start, check, unknown, suspicious, more, accept or stop
+	Class, Text string
+}
+
+// Sizes of Status.Recent.
+const (
+	recent      = 50
+	leastRecent = 10
+)
+
+// Status returns the status.
+func (s *Session) Status() Status {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	lines := s.journal.Lines()
+	st := Status{
+		Revision: s.revision, Seq: len(lines), Method: s.base.model.Method,
+		Ready: s.live != nil, Instant: s.live != nil && s.live.linear != nil, Unsaved: s.unsaved(),
+		Photos: s.photo, Classes: len(s.names()), Recent: math.NaN(),
+		LeftOut: s.left.n, LeftOutRight: s.left.correct,
+		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(), Problem: s.refit.err,
+	}
+	for _, p := range s.photos {
+		if p.Path != "" {
+			st.Embedded++
+		}
+	}
+	st.Photos.Found = max(st.Photos.Found, st.Embedded)
+	for _, m := range s.state.marks {
+		if m.by == Person {
+			st.Person++
+		} else {
+			st.Bulk++
+		}
+	}
+	var right []bool
+	for _, l := range s.state.done {
+		if l.Was == "" {
+			continue
+		}
+		right = append(right, l.Was == l.Class)
+		if l.Was == l.Class {
+			st.Right++
+		}
+	}
+	st.Checked = len(right)
+	if st.Checked >= leastRecent {
+		right = right[max(0, len(right)-recent):]
+		st.Recent = float64(len(slices.DeleteFunc(slices.Clone(right), func(ok bool) bool { return !ok }))) / float64(len(right))
+	}
+	if n := len(s.state.done); n > 0 {
+		st.Undo = Describe(s.state.done[n-1])
+	}
+	if n := len(s.state.undone); n > 0 {
+		st.Redo = Describe(s.state.undone[n-1])
+	}
+	st.Advice = s.advise(st)
+	return st
+}
+
+// Counts for advise.
+const (
+	fewPhotos  = 3    // of a class
+	goodEnough = 0.97 // accuracy of checked photos
+	sureEnough = 0.95 // probability of predictions to accept
+)
+
+func (s *Session) advise(st Status) Advice {
+	if st.Embedded == 0 {
+		return Advice{Do: "wait", Text: "The photos are being read."}
+	}
+	if st.Problem != nil {
+		return Advice{Do: "wait", Text: "The model could not be fitted: " + st.Problem.Error()}
+	}
+	if s.live == nil {
+		return Advice{Do: "start", Text: "Name a photo of each of two classes or more."}
+	}
+	size := map[string]int{}
+	for _, e := range s.live.have {
+		size[e.Class]++
+	}
+	for _, class := range s.live.Classes() {
+		if size[class] < fewPhotos {
+			return Advice{"more", class, fmt.Sprintf("Name a few more photos of %s: the model knows %d.", class, size[class])}
+		}
+	}
+	open, unknown, doubtful, sure := 0, 0, 0, 0
+	for i, p := range s.photos {
+		if p.Path == "" || !s.scored(i) {
+			continue
+		}
+		label, by := s.label(i)
+		if label != "" {
+			if _, wrong := s.doubt(i, label, by); wrong {
+				doubtful++
+			}
+			continue
+		}
+		open++
+		if float64(s.scores.novelty[i]) > s.live.threshold {
+			unknown++
+		}
+		if s.scores.prob[i] >= sureEnough {
+			sure++
+		}
+	}
+	switch {
+	case unknown > 0 && 10*unknown > open:
+		return Advice{Do: "unknown", Text: fmt.Sprintf("%d photos are like no class: name a group of them.", unknown)}
+	case doubtful > 0 && open == 0:
+		return Advice{Do: "suspicious", Text: fmt.Sprintf("%d labels are probably wrong: look at the first ones.", doubtful)}
+	case open == 0:
+		return Advice{Do: "stop", Text: "Every photo has a label: save the model."}
+	case st.Recent >= goodEnough && sure > 0:
+		return Advice{Do: "accept", Text: fmt.Sprintf("The last checked photos were predicted right: accept the %d photos above %.0f %%.", sure, 100*sureEnough)}
+	case st.Recent >= goodEnough:
+		return Advice{Do: "stop", Text: "The last checked photos were predicted right: more labels change little."}
+	}
+	return Advice{Do: "check", Text: "Check the least certain photos: they teach the model most."}
+}
+
+// Describe says in words what a line does.
+func Describe(l Line) string {
+	photos := fmt.Sprintf("%d photos", len(l.Images))
+	if len(l.Images) == 1 {
+		photos = "a photo"
+	}
+	switch l.Do {
+	case Label:
+		return fmt.Sprintf("label %s %s", photos, l.Class)
+	case Learn:
+		return fmt.Sprintf("learn %s as %s", photos, l.Class)
+	case Unlabel:
+		return "remove the label of " + photos
+	case Accept:
+		return strings.TrimSpace("accept the labels of " + photos + " " + l.Class)
+	case Rename:
+		return fmt.Sprintf("rename %s to %s", l.Class, l.To)
+	case Merge:
+		return fmt.Sprintf("merge %s into %s", l.Class, l.To)
+	case Undo, Redo:
+		return fmt.Sprintf("%s line %d", l.Do, l.Of)
+	case Refit:
+		return "fit the model to all decisions"
+	case Save, Saved:
+		return "save the model"
+	}
+	return "begin the journal"
+}
+
+// A Step is a line of the journal and whether it is undone now.
+type Step struct {
+	Line
+	Undone bool
+}
+
+// History returns at most limit lines before seq, 0 for the end, the last one first,
+// without the first line and the Saved ones.
+func (s *Session) History(before, limit int) []Step {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	lines := s.journal.Lines()
+	if before <= 0 || before > len(lines)+1 {
+		before = len(lines) + 1
+	}
+	inForce := map[int]bool{}
+	for _, l := range s.state.done {
+		inForce[l.Seq] = true
+	}
+	out := []Step{}
+	for i := before - 2; i >= 0 && len(out) < limit; i-- {
+		if l := lines[i]; l.Do != Start && l.Do != Saved {
+			out = append(out, Step{l, l.decides() && !inForce[l.Seq]})
+		}
+	}
+	return out
+}
+
+// A ClassCount counts the photos of a class.
+type ClassCount struct {
+	Name string
+	// Learned examples; Labelled by a person, Accepted in bulk and Predicted photos of
+	// the folder.
+	Learned, Labelled, Accepted, Predicted int
+}
+
+// Classes returns the classes of the model in its order, then others that photos
+// have.
+func (s *Session) Classes() []ClassCount {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := []ClassCount{}
+	at := map[string]int{}
+	add := func(name string) *ClassCount {
+		if _, ok := at[name]; !ok {
+			at[name] = len(out)
+			out = append(out, ClassCount{Name: name})
+		}
+		return &out[at[name]]
+	}
+	if s.live != nil && !s.live.stale {
+		for _, name := range s.live.Classes() {
+			add(name)
+		}
+	}
+	for _, e := range s.state.examples(s.base.samples) {
+		add(e.Class).Learned++
+	}
+	for i, p := range s.photos {
+		if p.Path == "" {
+			continue
+		}
+		switch label, by := s.label(i); {
+		case by == Person:
+			add(label).Labelled++
+		case by == Bulk:
+			add(label).Accepted++
+		case label == "" && s.scored(i):
+			add(s.predicted(i)).Predicted++
+		}
+	}
+	return out
+}
+
+// Labels calls do with every decided label of a photo of the folder, by path.
+func (s *Session) Labels(do func(path, label string, by By) error) error {
+	rows := s.order(Query{View: All}).rows
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, i := range rows {
+		if m, ok := s.state.marks[s.photos[i].ID]; ok {
+			if err := do(s.photos[i].Path, m.class, m.by); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
