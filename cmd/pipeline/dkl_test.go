@@ -10,7 +10,7 @@ import (
 // quickly adds settings that train a projection in no time.
 func quickly(args ...string) []string {
 	return append(args, "--dkl", "--set", "classifier.dkl.dim=10", "--set", "classifier.dkl.epochs=4", "--set", "classifier.dkl.pretrain=2",
-		"--set", "classifier.dkl.batch=16", "--set", "classifier.dkl.inducing=2", "--set", "classifier.temperature=1")
+		"--set", "classifier.dkl.keep=always", "--set", "classifier.dkl.steps=0", "--set", "classifier.dkl.batch=16", "--set", "classifier.dkl.inducing=2", "--set", "classifier.temperature=1")
 }
 
 // Every method learns behind a projection: the same bytes at any number of
