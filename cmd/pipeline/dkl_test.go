@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -88,6 +89,28 @@ func TestTrainingGoesOn(t *testing.T) {
 	l.same("model", l.read(l.path("whole.model")), l.path("cut.model"))
 	if r := l.must(args("cut.model", "3")...); !strings.Contains(r.stderr, "other settings") {
 		t.Errorf("it does not say that the settings are others: %s", r.stderr)
+	}
+}
+
+// By default the projection is compared with none: the model says how, and a run
+// resumes the trainings of the comparison.
+func TestComparedTrainings(t *testing.T) {
+	l := newTestbed(t)
+	features := l.clouds(l.path("features"))
+	args := append(quickly("train", "--features", features, "--classifier", "ncm", "--out", l.path("a.model")), "--set", "classifier.dkl.keep=evidence")
+	if r := l.must(args...); !strings.Contains(r.stderr, "held-out images") {
+		t.Errorf("it does not say why the projection stays or not: %s", r.stderr)
+	}
+	first := l.read(l.path("a.model"))
+	tried, err := filepath.Glob(l.path("a.model.dkl", "compared", "*", "checkpoint.safetensors"))
+	if err != nil || len(tried) == 0 {
+		t.Fatalf("trainings %v, %v", tried, err)
+	}
+	l.write(tried[0], []byte("half"))
+	l.must(args...)
+	l.same("model", first, l.path("a.model"))
+	if r := l.must("inspect", l.path("a.model")); !strings.Contains(r.stdout, "held-out images") {
+		t.Errorf("inspect says %s", r.stdout)
 	}
 }
 

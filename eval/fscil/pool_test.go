@@ -155,7 +155,7 @@ func TestConfigNamesTheField(t *testing.T) {
 		"track:": func(c *Config) { c.Track = "imagenet" }, "strip:": func(c *Config) { c.Strip = -2 },
 		"ways:": func(c *Config) { c.Ways = 0 }, "runs: 0": func(c *Config) { c.Runs = 0 },
 		"methods:": func(c *Config) { c.Methods = []string{"a", "a"} },
-		"lists:": func(c *Config) { c.Protocol, c.Lists = FewShotDrawn, "x" },
+		"lists:":   func(c *Config) { c.Protocol, c.Lists = FewShotDrawn, "x" },
 	} {
 		c := DefaultConfig()
 		change(&c)
