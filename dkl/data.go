@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -101,9 +102,8 @@ func (d *data) sizes() []int {
 // itself.
 type pick struct{ row, view int }
 
-// epoch returns all training examples in the order of an epoch.
-func (d *data) epoch(seed uint64, epoch int) []pick {
-	rng := random.Stream(seed, "dkl/order", epoch)
+// shuffled returns all training examples in random order.
+func (d *data) shuffled(rng *rand.Rand) []pick {
 	order := make([]pick, len(d.train))
 	for i, p := range rng.Perm(len(d.train)) {
 		order[i] = pick{row: d.train[p], view: rng.IntN(1 + len(d.examples.Views))}

@@ -44,7 +44,9 @@
 // to θ in Backward.
 //
 // In a model (model.Predictor) the base session trains g_θ and then the head
-// behind it, held-out examples included; later sessions train nothing. With
+// behind it, held-out examples included; later sessions train nothing. Unless Keep
+// is KeepAlways, it first trains on parts of the session, and leaves the projection
+// out if the head behind it is not more accurate on the rest than the head alone. With
 // Training.HandOver a gptree whose tree is built in the same way takes over the
 // trained inducing inputs and kernel, as in the paper, and fits its posteriors to
 // them; without it, gptree chooses its own. Whatever episodes choose inside the
@@ -64,7 +66,10 @@
 // preset whiten does that and no training.
 //
 // Presets (Training): the paper's schedules for CUB, mini-ImageNet and CIFAR, and
-// one with fewer epochs for frozen backbones, whose features are already good.
+// one with fewer epochs for frozen backbones, whose features are already good. An
+// epoch of the latter has at least 20 steps, so that a few images are enough for
+// the nodes' posteriors to leave their prior; a session of one batch passes over
+// its images 20 times.
 // Anchor pulls θ to its initial value; for a residual head, which starts as its
 // skip, that is the identity.
 //

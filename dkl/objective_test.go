@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // blobs draws n examples of each class around a separate point per class, and
@@ -83,7 +84,7 @@ func newBench(t testing.TB, cfg Config, k kernel.Kernel, e Examples, inducing in
 		t.Fatal(err)
 	}
 	b := &bench{objective: o}
-	picks := d.epoch(1, 1)
+	picks := d.shuffled(random.Stream(1, "dkl/order", 1))
 	slices.SortStableFunc(picks, func(a, b pick) int { return o.leaf[d.class[a.row]] - o.leaf[d.class[b.row]] })
 	for _, p := range picks {
 		b.leaf = append(b.leaf, o.leaf[d.class[p.row]])
@@ -239,7 +240,7 @@ func BenchmarkStep(b *testing.B) {
 			if err := tr.grow(context.Background()); err != nil {
 				b.Fatal(err)
 			}
-			batch := tr.data.epoch(0, 0)[:s.batch]
+			batch := tr.data.shuffled(random.Stream(0, "dkl/order", 0))[:s.batch]
 			for b.Loop() {
 				if _, err := tr.step(batch); err != nil {
 					b.Fatal(err)

@@ -15,6 +15,11 @@ import (
 type TrainEnv struct {
 	// Train runs a trainer to its end; nil runs its epochs.
 	Train func(context.Context, *Trainer) error
+	// Try is Train for trainings on parts of the examples, several concurrently,
+	// that only serve a comparison; nil runs their epochs.
+	Try func(context.Context, *Trainer) error
+	// Say tells the user what was decided; nil means silence.
+	Say func(message string, args ...any)
 	// Views returns the augmented views of the rows of x; nil if there are none.
 	Views func(x blas32.General) ([]blas32.General, error)
 	// Backend computes large products; nil is gonum.

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // The phases, as named in an Epoch.
@@ -89,7 +90,7 @@ func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*T
 	}
 	cfg.Calibrate, cfg.Seed, cfg.Inducing = false, t.Seed, t.Resolved().Inducing
 	resolved := t.Resolved()
-	resolved.HandOver = false // does not affect training
+	resolved.HandOver, resolved.Keep = false, "" // do not affect training
 	tr := &Trainer{cfg: resolved, tree: cfg, data: d, fingerprint: d.fingerprint(), initial: head, products: m}
 	if tr.one, err = newEntropy(head, len(d.classes), m); err != nil {
 		return nil, fmt.Errorf("dkl: %w", err)
@@ -170,20 +171,23 @@ func (t *Trainer) kernel() kernel.Kernel {
 	return kernel.Kernel{Kind: t.tree.Kernel, Normalize: t.tree.Normalize}
 }
 
-// pass runs the steps of an epoch and returns their mean loss.
+// pass runs the steps of an epoch, which are whole passes over the examples, and
+// returns their mean loss.
 func (t *Trainer) pass(ctx context.Context) (float64, error) {
-	order := t.data.epoch(t.cfg.Seed, len(t.history))
+	rng := random.Stream(t.cfg.Seed, "dkl/order", len(t.history))
 	var sum float64
 	steps := 0
-	for batch := range slices.Chunk(order, t.cfg.Batch) {
-		if err := ctx.Err(); err != nil {
-			return 0, err
+	for steps == 0 || steps < t.cfg.Steps {
+		for batch := range slices.Chunk(t.data.shuffled(rng), t.cfg.Batch) {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			loss, err := t.step(batch)
+			if err != nil {
+				return 0, err
+			}
+			sum, steps = sum+loss, steps+1
 		}
-		loss, err := t.step(batch)
-		if err != nil {
-			return 0, err
-		}
-		sum, steps = sum+loss, steps+1
 	}
 	return sum / float64(steps), nil
 }

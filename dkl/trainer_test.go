@@ -18,7 +18,7 @@ import (
 
 func small() Training {
 	t := DefaultTraining()
-	t.Dim, t.Epochs, t.Pretrain, t.Batch, t.Rate, t.Inducing, t.Validation, t.Seed = 12, 6, 2, 16, 0.02, 2, 0.2, 7
+	t.Dim, t.Epochs, t.Pretrain, t.Steps, t.Batch, t.Rate, t.Inducing, t.Validation, t.Seed = 12, 6, 2, 0, 16, 0.02, 2, 0.2, 7
 	return t
 }
 
@@ -268,7 +268,7 @@ func TestPresets(t *testing.T) {
 			t.Error(err)
 		}
 		got := cfg.Resolved()
-		want.Preset, want.Validation, want.Patience = name, got.Validation, got.Patience
+		want.Preset, want.Validation, want.Patience, want.Keep = name, got.Validation, got.Patience, KeepEvidence
 		if got != want {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -382,5 +382,20 @@ func TestOffset(t *testing.T) {
 	}
 	if accuracy[1] < accuracy[0]-0.05 {
 		t.Errorf("held-out accuracy %.2f with an offset, %.2f without", accuracy[1], accuracy[0])
+	}
+}
+
+// With few examples an epoch passes over them several times: a single pass is a
+// single step, after six of which the tree knows less than the embeddings did.
+func TestStepsOfAnEpoch(t *testing.T) {
+	after := func(steps int) float64 {
+		cfg := DefaultTraining()
+		cfg.Steps = steps
+		tr := newTestTrainer(t, cfg, blobs(12, 5, 64, 0, 1))
+		finish(t, tr)
+		return *tr.History()[cfg.Resolved().Epochs-1].Accuracy
+	}
+	if single, many := after(0), after(FromPreset); single > 0.8 || many < 0.9 {
+		t.Errorf("held-out accuracy %g with a step per epoch, %g with those of the preset", single, many)
 	}
 }

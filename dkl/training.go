@@ -19,6 +19,15 @@ const (
 	PresetWhiten = "whiten"
 )
 
+// What decides whether a trained projection is used.
+const (
+	// KeepEvidence compares the head behind it with the head without it, on
+	// examples of the base session that neither has learned.
+	KeepEvidence = "evidence"
+	// KeepAlways uses it, as the paper does.
+	KeepAlways = "always"
+)
+
 // FromPreset selects the preset's value for settings where 0 has a meaning.
 const FromPreset = -1
 
@@ -40,6 +49,9 @@ type Training struct {
 	// cross-entropy.
 	Epochs   int `json:"epochs" mapstructure:"epochs"`
 	Pretrain int `json:"pretrain" mapstructure:"pretrain"`
+	// Steps is the least number of steps in an epoch: it passes over the examples
+	// as often as that takes, with few examples more than once.
+	Steps int `json:"steps" mapstructure:"steps"`
 	// Batch is the number of examples in a step; Rate is the initial learning
 	// rate.
 	Batch int     `json:"batch" mapstructure:"batch"`
@@ -62,13 +74,16 @@ type Training struct {
 	// HandOver lets a gptree behind the projection take over the trained inducing
 	// inputs and kernel instead of choosing its own. Training is the same.
 	HandOver bool `json:"hand_over" mapstructure:"hand_over"`
+	// Keep is KeepEvidence or KeepAlways; empty is KeepAlways. Training is the
+	// same.
+	Keep string `json:"keep" mapstructure:"keep"`
 	// Seed determines every draw. It is the seed of the run, not a separate key.
 	Seed uint64 `json:"seed" mapstructure:"-"`
 }
 
 // DefaultTraining returns the preset for frozen backbones.
 func DefaultTraining() Training {
-	return Training{Preset: PresetFrozen, Pretrain: FromPreset, WeightDecay: FromPreset, Anchor: FromPreset, Validation: 0.05, Patience: 10}
+	return Training{Preset: PresetFrozen, Keep: KeepEvidence, Pretrain: FromPreset, Steps: FromPreset, WeightDecay: FromPreset, Anchor: FromPreset, Validation: 0.05, Patience: 10}
 }
 
 // Presets lists the names.
@@ -85,7 +100,7 @@ func preset(name string) Training {
 	case PresetCIFAR:
 		t.Dim, t.Epochs, t.Pretrain, t.Batch, t.Inducing = 1024, 200, 80, 256, 40
 	case PresetFrozen:
-		t.Epochs, t.Pretrain, t.Anchor = 12, 6, 0.1
+		t.Epochs, t.Pretrain, t.Steps, t.Anchor = 12, 6, 20, 0.1
 	case PresetWhiten:
 		t.Epochs, t.Pretrain, t.Whiten = 0, 0, true
 	}
@@ -111,6 +126,9 @@ func (t Training) Resolved() Training {
 	t.Rate, t.NaturalRate = cmp.Or(t.Rate, p.Rate), cmp.Or(t.NaturalRate, p.NaturalRate)
 	if t.Pretrain == FromPreset {
 		t.Pretrain = min(p.Pretrain, t.Epochs)
+	}
+	if t.Steps == FromPreset {
+		t.Steps = p.Steps
 	}
 	if t.WeightDecay == FromPreset {
 		t.WeightDecay = p.WeightDecay
@@ -144,6 +162,7 @@ func (t Training) sgd() SGDConfig {
 const (
 	maxEpochs   = 1 << 14
 	maxBatch    = 1 << 16
+	maxSteps    = 1 << 16
 	maxInducing = 1 << 12
 	maxViews    = 64
 )
@@ -153,8 +172,8 @@ func (t Training) Validate() error {
 	r := t.Resolved()
 	least := min(1, preset(t.Preset).Epochs) // 0 for a preset that trains nothing
 	if err := cmp.Or(
-		setting.OneOf("preset", t.Preset, Presets()...),
-		setting.Int("epochs", r.Epochs, least, maxEpochs), setting.Int("pretrain", r.Pretrain, 0, r.Epochs), setting.Int("batch", r.Batch, 1, maxBatch),
+		setting.OneOf("preset", t.Preset, Presets()...), setting.OneOf("keep", cmp.Or(t.Keep, KeepAlways), KeepEvidence, KeepAlways),
+		setting.Int("epochs", r.Epochs, least, maxEpochs), setting.Int("pretrain", r.Pretrain, 0, r.Epochs), setting.Int("steps", r.Steps, 0, maxSteps), setting.Int("batch", r.Batch, 1, maxBatch),
 		setting.Int("inducing", r.Inducing, 1, maxInducing), setting.Int("patience", r.Patience, 0, maxEpochs), setting.Int("views", r.Views, 0, maxViews),
 	); err != nil {
 		return err

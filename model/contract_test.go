@@ -71,7 +71,7 @@ func TestContractWithTemperature(t *testing.T) {
 
 func training() dkl.Training {
 	t := dkl.DefaultTraining()
-	t.Dim, t.Epochs, t.Pretrain, t.Batch, t.Inducing, t.Validation = 5, 2, 1, 8, 2, 0
+	t.Dim, t.Epochs, t.Pretrain, t.Steps, t.Batch, t.Inducing, t.Validation, t.Keep = 5, 2, 1, 0, 8, 2, 0, dkl.KeepAlways
 	return t
 }
 

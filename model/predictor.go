@@ -35,6 +35,9 @@ import (
 type Predictor struct {
 	// Projection is nil without one, and before the base session.
 	Projection *dkl.Head
+	// Comparison is why there is a projection or none; nil if none was asked for,
+	// if nothing was compared, and before the base session.
+	Comparison *Comparison
 	Head       classifier.Learner
 	// Temperature is nil if T is set to 1, and before the base session.
 	Temperature *temperature.Value
@@ -215,46 +218,6 @@ func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string,
 	return nil
 }
 
-// teachBase trains the projection, unless there is one, and the head on the base
-// session.
-func (p *Predictor) teachBase(ctx context.Context, x blas32.General, y []string) error {
-	if p.dkl == nil || p.Projection != nil {
-		z, err := p.project(x)
-		if err != nil {
-			return err
-		}
-		return p.teach(ctx, nil, z, y)
-	}
-	if err := classifier.CheckExamples(x, y, 0); err != nil {
-		return fmt.Errorf("dkl: learn: %w", err)
-	}
-	trained, err := dkl.Train(ctx, p.dkl.Training, p.dkl.GPTree, p.env, x, y)
-	if err != nil {
-		return err
-	}
-	z, err := trained.Head.Project(x)
-	if err != nil {
-		return fmt.Errorf("dkl: learn: %w", err)
-	}
-	p.Projection = trained.Head
-	return p.teach(ctx, trained.Start, z, y)
-}
-
-// teach trains the head on the base session. A gptree starts from the inducing
-// inputs and the kernel that the projection was trained with, if configured and
-// if its tree is built in the same way.
-func (p *Predictor) teach(ctx context.Context, start *gptree.Start, z blas32.General, y []string) error {
-	tree, ok := p.Head.(*gptree.GPTree)
-	if !ok || start == nil || !p.dkl.Training.HandOver {
-		return p.Head.Learn(ctx, z, y)
-	}
-	own, trained := tree.Settings(), p.dkl.GPTree
-	if own.Base != gptree.BaseVI || own.Tree != trained.Tree || own.Kernel != trained.Kernel || own.Normalize != trained.Normalize {
-		return tree.Learn(ctx, z, y)
-	}
-	return tree.LearnFrom(ctx, *start, z, y)
-}
-
 // unfitted returns a head for episodes, with the settings that the Predictor's
 // own head has already chosen.
 func (p *Predictor) unfitted() (classifier.Learner, error) {
@@ -331,7 +294,7 @@ func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
 // last class is gone it drops the projection and all that was calibrated.
 func (p *Predictor) forgotten(ctx context.Context, rest *kept) error {
 	if len(p.Classes()) == 0 {
-		p.Projection, p.Temperature, p.Calibration, p.kept = nil, nil, calibration.Calibration{}, nil
+		p.Projection, p.Comparison, p.Temperature, p.Calibration, p.kept = nil, nil, nil, calibration.Calibration{}, nil
 		return nil
 	}
 	next := p.calibratedOn(rest)

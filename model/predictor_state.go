@@ -39,6 +39,8 @@ type predictorState struct {
 	// Seed is that of the pseudo-sessions.
 	Seed uint64     `json:"seed"`
 	DKL  *dklConfig `json:"dkl,omitempty"`
+	// Comparison is why there is a projection or none.
+	Comparison *Comparison `json:"comparison,omitempty"`
 	// Projection and Head are their settings.
 	Projection json.RawMessage `json:"projection,omitempty"`
 	Head       json.RawMessage `json:"head"`
@@ -62,7 +64,7 @@ func (p *Predictor) Save() (classifier.State, error) {
 	}
 	set := predictorState{
 		Temperature: p.temperature.Temperature, Fit: p.Temperature, Calibration: p.Calibration, Uncalibrated: p.uncalibrated,
-		KeepsAll: p.kept.complete(), Seed: p.seed, DKL: p.dkl, Head: head.Settings,
+		KeepsAll: p.kept.complete(), Seed: p.seed, DKL: p.dkl, Comparison: p.Comparison, Head: head.Settings,
 	}
 	tensors, err := p.kept.tensors(p.Classes())
 	if err != nil {
@@ -110,7 +112,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 	}
 	p := &Predictor{
 		temperature: temperature.Config{Temperature: set.Temperature}, Temperature: set.Fit, Calibration: set.Calibration,
-		uncalibrated: set.Uncalibrated, seed: set.Seed, dkl: set.DKL, fresh: fresh,
+		uncalibrated: set.Uncalibrated, seed: set.Seed, dkl: set.DKL, Comparison: set.Comparison, fresh: fresh,
 	}
 	var err error
 	if p.Head, err = loadHead(head); err != nil {
@@ -129,7 +131,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		}
 	}
 	switch there := len(set.Projection) > 0; {
-	case there != (fitted && p.dkl != nil):
+	case there != (fitted && p.dkl != nil && (p.Comparison == nil || p.Comparison.Pays())), p.Comparison != nil && !(fitted && p.dkl != nil):
 		return nil, fmt.Errorf("dkl: the projection is missing or not expected")
 	case !there:
 		if err := own.CheckUnfitted(); err != nil {

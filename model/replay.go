@@ -56,11 +56,13 @@ func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, h
 	if err != nil {
 		return Forgotten{}, err
 	}
-	next.env.Train, next.env.Views = how.Env.Train, how.Env.Views
+	products := next.env.Backend
+	next.env = how.Env
+	next.env.Backend = products
 	switch {
 	case len(lessons) == 0:
 	case m.keepsProjection(lessons[0]):
-		next.Projection = m.Predictor.Projection
+		next.Projection, next.Comparison = m.Predictor.Projection, m.Predictor.Comparison
 	case next.Views() > 0 && next.env.Views == nil:
 		return Forgotten{}, fmt.Errorf("the projection has to be trained again, on %d augmented views of every image: give the images with --images", next.Views())
 	}
@@ -95,10 +97,11 @@ func (m *Model) without(gone map[SampleID][]float32) []lesson {
 }
 
 // keepsProjection reports whether training on the base session would give the
-// projection that there is.
+// projection that there is, or again decide against one.
 func (m *Model) keepsProjection(base lesson) bool {
 	tree, ok := m.Predictor.Head.(*gptree.GPTree)
-	if m.Predictor.Projection == nil || m.Traces || ok && tree != nil && m.Predictor.dkl.Training.HandOver {
+	p := m.Predictor
+	if p.Projection == nil && p.Comparison == nil || m.Traces || p.Projection != nil && ok && tree != nil && p.dkl.Training.HandOver {
 		return false
 	}
 	first := slices.IndexFunc(m.Sessions, func(s Session) bool { return s.Count() > 0 })

@@ -42,7 +42,7 @@ func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fres
 	_, err := each(ctx, plan, Session{x, y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
 		head, err := fresh()
 		for _, part := range []Session{d.Base, d.Shots} {
-			if err == nil {
+			if err == nil && len(part.Y) > 0 {
 				err = head.Learn(ctx, part.X, part.Y)
 			}
 		}

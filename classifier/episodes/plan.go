@@ -51,16 +51,48 @@ func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
 	if len(usable) < minClasses {
 		return nil, &TooLittleError{Classes: len(groups), Usable: len(usable), Shots: cfg.Shots}
 	}
-	for _, g := range groups {
-		slices.SortFunc(g.Rows, func(a, b int) int { // equal examples are interchangeable
-			return slices.Compare(dense.Row32(x, a), dense.Row32(x, b))
-		})
-	}
+	byContent(groups, x)
 	p := &Plan{}
 	for s := range cfg.Splits {
 		p.Splits = append(p.Splits, draw(groups, usable, cfg, s))
 	}
 	return p, nil
+}
+
+// NewFolds divides a base session that is too small for pseudo-sessions: every
+// split holds out up to ⌈n/folds⌉ of the n examples of each class, as BaseTest,
+// and learns the others, as Base. Every example is held out once, except the only
+// one of a class, which is always learned. No split holds out nothing.
+func NewFolds(x blas32.General, y []string, folds int) *Plan {
+	groups := classifier.GroupByClass(y)
+	byContent(groups, x)
+	splits, next := make([]Split, folds), 0
+	for _, g := range groups {
+		rows := slices.Clone(g.Rows)
+		shuffle(rows, random.StreamOf(0, "classifier/episodes/folds", []string{g.Class}))
+		for _, r := range rows {
+			for f := range splits {
+				if s := &splits[f]; f == next%folds && len(rows) > 1 {
+					s.BaseTest = append(s.BaseTest, r)
+				} else {
+					s.Base = append(s.Base, r)
+				}
+			}
+			if len(rows) > 1 {
+				next++
+			}
+		}
+	}
+	return &Plan{slices.DeleteFunc(splits, func(s Split) bool { return len(s.BaseTest) == 0 })}
+}
+
+// byContent sorts the rows of every group; equal examples are interchangeable.
+func byContent(groups []classifier.Group, x blas32.General) {
+	for _, g := range groups {
+		slices.SortFunc(g.Rows, func(a, b int) int {
+			return slices.Compare(dense.Row32(x, a), dense.Row32(x, b))
+		})
+	}
 }
 
 // draw draws one split.

@@ -174,3 +174,35 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
+
+// Every example is held out once, but the only one of a class is always learned;
+// the order of the rows makes no difference.
+func TestFolds(t *testing.T) {
+	x, y := classes(1, 2, 5, 7)
+	p := episodes.NewFolds(x, y, 5)
+	held := make([]int, len(y))
+	for _, s := range p.Splits {
+		if len(s.Base)+len(s.BaseTest) != len(y) || len(s.BaseTest) == 0 || len(s.Shots)+len(s.NovelTest) > 0 {
+			t.Errorf("%+v", s)
+		}
+		for class, n := range count(y, s.BaseTest) {
+			if most := map[string]int{"c01": 1, "c02": 1, "c03": 2}[class]; n > most {
+				t.Errorf("%d of %s held out together", n, class)
+			}
+		}
+		for _, r := range s.BaseTest {
+			held[r]++
+		}
+	}
+	if len(p.Splits) != 5 || held[0] != 0 || slices.Min(held[1:]) != 1 || slices.Max(held) != 1 {
+		t.Errorf("%d splits hold out %v", len(p.Splits), held)
+	}
+	if n := len(episodes.NewFolds(dense.Rows32(x, 0, 1), y[:1], 5).Splits); n != 0 {
+		t.Errorf("%d splits of a single example", n)
+	}
+	slices.Reverse(y)
+	back := dense.Gather32(x, []int{14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0})
+	if again := episodes.NewFolds(back, y, 5); !reflect.DeepEqual(examples(back, again), examples(x, p)) {
+		t.Error("another order of rows, other folds")
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 		return nil
 	}
 	t := a.config.Classifier.Training(a.config.Seed)
-	s.DKL, s.Env.Train = &t, a.training(a.config.Out+".dkl", false)
+	s.DKL, s.Env = &t, a.trainings(a.config.Out+".dkl", false)
 	if t.Views == 0 || a.config.Features != "" {
 		return nil
 	}
@@ -46,21 +47,31 @@ func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 	return nil
 }
 
-// training returns a function that trains a projection and saves its state in a
-// folder, so that the training can be resumed.
-func (a *app) training(dir string, keyed bool) func(context.Context, *dkl.Trainer) error {
-	folder := &checkpoint.Folder{Dir: dir, Restart: !a.config.Classifier.DKL.Resume, Say: a.log.Info}
-	return training.Job{Folder: folder, Keyed: keyed}.Train
+// trainings returns functions that train projections and save their states in a
+// folder, so that trainings can be resumed. Those that serve a comparison have
+// sub-folders, and so have all if keyed.
+func (a *app) trainings(dir string, keyed bool) dkl.TrainEnv {
+	restart := !a.config.Classifier.DKL.Resume
+	job := training.Job{Folder: &checkpoint.Folder{Dir: dir, Restart: restart, Say: a.log.Info}, Keyed: keyed}
+	tries := training.Job{Folder: &checkpoint.Folder{Dir: filepath.Join(dir, "compared"), Restart: restart}, Keyed: true}
+	return dkl.TrainEnv{Train: job.Train, Say: a.log.Info, Try: func(ctx context.Context, t *dkl.Trainer) error {
+		err := tries.Train(ctx, t)
+		if err == nil {
+			a.log.Info("trained a projection on part of the images, to compare", "epochs", len(t.History()))
+		}
+		return err
+	}}
 }
 
 // fresh returns an unfitted predictor for a benchmark. Methods share the
 // projection when its base session and its settings are the same.
-func (a *app) fresh(name string, settings method.Config, products linalg.Backend, data *samples) (*model.Predictor, error) {
+func (a *app) fresh(name string, settings method.Config, seed uint64, products linalg.Backend, data *samples) (*model.Predictor, error) {
 	c := a.config.Classifier
 	s := model.Settings{Method: name, Heads: settings, Temperature: c.Tempered(), Backend: products}
 	if c.DKL.Enabled {
-		t := c.Training(a.config.Seed)
-		s.DKL, s.Env = &t, dkl.TrainEnv{Train: data.train, Views: data.views}
+		t := c.Training(seed)
+		s.DKL, s.Env = &t, data.trainings
+		s.Env.Views = data.views
 	}
 	return model.NewPredictor(s)
 }
@@ -73,18 +84,24 @@ func (a *app) methodName(method string) string {
 	return method
 }
 
-// inspectProjection describes the projection in front of a head, if there is one.
+// inspectProjection describes the projection in front of a head, if one was asked
+// for.
 func (a *app) inspectProjection(m *model.Model) {
-	p := m.Predictor.Projection
-	if p == nil {
-		return
+	c, p := m.Predictor.Comparison, m.Predictor.Projection
+	switch {
+	case p != nil:
+		kind := "linear"
+		if h := p.Config().Hidden; h > 0 {
+			kind = "with a hidden layer"
+		}
+		if p.Config().Residual {
+			kind += ", residual"
+		}
+		a.say("projection %d values to %d, %s, trained on the base session (deep kernel learning)", p.In(), p.Dim(), kind)
+	case c != nil:
+		a.say("projection none: the one that was trained (deep kernel learning) did not pay")
 	}
-	kind := "linear"
-	if h := p.Config().Hidden; h > 0 {
-		kind = "with a hidden layer"
+	if c != nil {
+		a.say("           %s", c)
 	}
-	if p.Config().Residual {
-		kind += ", residual"
-	}
-	a.say("projection %d values to %d, %s, trained on the base session (deep kernel learning)", p.In(), p.Dim(), kind)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,7 @@ import (
 // quickly adds settings that train a projection in no time.
 func quickly(args ...string) []string {
 	return append(args, "--dkl", "--set", "classifier.dkl.dim=10", "--set", "classifier.dkl.epochs=4", "--set", "classifier.dkl.pretrain=2",
-		"--set", "classifier.dkl.batch=16", "--set", "classifier.dkl.inducing=2", "--set", "classifier.temperature=1")
+		"--set", "classifier.dkl.keep=always", "--set", "classifier.dkl.steps=0", "--set", "classifier.dkl.batch=16", "--set", "classifier.dkl.inducing=2", "--set", "classifier.temperature=1")
 }
 
 // Every method learns behind a projection: the same bytes at any number of
@@ -88,6 +89,28 @@ func TestTrainingGoesOn(t *testing.T) {
 	l.same("model", l.read(l.path("whole.model")), l.path("cut.model"))
 	if r := l.must(args("cut.model", "3")...); !strings.Contains(r.stderr, "other settings") {
 		t.Errorf("it does not say that the settings are others: %s", r.stderr)
+	}
+}
+
+// By default the projection is compared with none: the model says how, and a run
+// resumes the trainings of the comparison.
+func TestComparedTrainings(t *testing.T) {
+	l := newTestbed(t)
+	features := l.clouds(l.path("features"))
+	args := append(quickly("train", "--features", features, "--classifier", "ncm", "--out", l.path("a.model")), "--set", "classifier.dkl.keep=evidence")
+	if r := l.must(args...); !strings.Contains(r.stderr, "held-out images") {
+		t.Errorf("it does not say why the projection stays or not: %s", r.stderr)
+	}
+	first := l.read(l.path("a.model"))
+	tried, err := filepath.Glob(l.path("a.model.dkl", "compared", "*", "checkpoint.safetensors"))
+	if err != nil || len(tried) == 0 {
+		t.Fatalf("trainings %v, %v", tried, err)
+	}
+	l.write(tried[0], []byte("half"))
+	l.must(args...)
+	l.same("model", first, l.path("a.model"))
+	if r := l.must("inspect", l.path("a.model")); !strings.Contains(r.stdout, "held-out images") {
+		t.Errorf("inspect says %s", r.stdout)
 	}
 }
 

@@ -81,7 +81,7 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 	}
 	trainings := a.checkpoint(a.destination(file))
 	how := model.Forgetting{Rows: a.learned(m), Approximate: f.approximate, Checkpoint: trainings}
-	how.Env.Train = a.training(a.destination(file)+".dkl", false)
+	how.Env = a.trainings(a.destination(file)+".dkl", false)
 	if how.Env.Views, err = a.viewsOf(ctx, m); err != nil {
 		return err
 	}

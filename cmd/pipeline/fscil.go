@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,8 +34,9 @@ Sessions come from the official lists (--lists, or pipeline datasets pull) or fr
 the columns split and session of --features, or are drawn at random
 (fscil.protocol). No session returns to a class, so no statistics are stored.
 Published results are shown only next to results on the same data set and track.
+On official sessions fscil.runs repeats only the methods that draw random numbers.
 The benchmarks are built-in configurations: miniimagenet_fscil, cub200_fscil,
-cifar100_fscil, wang_5steps, wang_10steps. Finished runs are saved: run the same
+cub200_table3, cifar100_fscil, wang_5steps, wang_10steps. Finished runs are saved: run the same
 command again to resume.`,
 		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
 		Args:    noArguments,
@@ -61,7 +64,7 @@ func (a *app) fscil(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	images.train = a.training(filepath.Join(a.config.Out, "dkl"), true)
+	images.trainings = a.trainings(filepath.Join(a.config.Out, "dkl"), true)
 	benches, err := a.benches(images)
 	if err != nil {
 		return err
@@ -119,7 +122,11 @@ func (a *app) variants() []method.Variant {
 // benches returns the protocol of each run, bound to the embeddings.
 func (a *app) benches(s *samples) ([]*fscil.Bench, error) {
 	var benches []*fscil.Bench
-	for run := range a.config.FSCIL.Runs {
+	runs := a.config.FSCIL.Runs
+	if a.config.FSCIL.Protocol == fscil.Official {
+		runs = 1
+	}
+	for run := range runs {
 		p, err := a.protocol(s, run)
 		if err != nil {
 			return nil, err
@@ -130,6 +137,7 @@ func (a *app) benches(s *samples) ([]*fscil.Bench, error) {
 		}
 		benches = append(benches, b)
 	}
+	benches = slices.Repeat(benches, a.config.FSCIL.Runs/runs)
 	a.warnOfOtherLists()
 	if d := benches[0].Duplicates(); d.Any() {
 		a.log.Warn("the published lists contain some images twice; the results are for the lists as published",
@@ -156,9 +164,10 @@ type outcome struct {
 }
 
 // measure evaluates one head in all runs. Every run starts with a fresh head and
-// is saved, so that it need not be repeated.
+// is saved, so that it need not be repeated. On official sessions, runs differ by
+// the seed of the head; one that draws nothing runs once.
 func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
-	settings, err := v.Settings(a.config.Classifier.Heads(a.config.Seed))
+	kind, err := method.Find(v.Classifier)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -167,13 +176,28 @@ func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 		return outcome{}, err
 	}
 	c := a.config.Classifier
-	of := []any{s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(a.config.Seed)}
 	var runs []fscil.Run
+	var first classifier.Settings
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
+		seed := a.config.Seed
+		if a.config.FSCIL.Protocol == fscil.Official {
+			seed += uint64(i)
+		}
+		settings, err := v.Settings(c.Heads(seed))
+		if err != nil {
+			return o, err
+		}
+		switch own := settings.Settings(kind); {
+		case i == 0:
+			first = own
+		case seed != a.config.Seed && !c.DKL.Enabled && reflect.DeepEqual(own, first):
+			continue
+		}
+		of := []any{s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(seed)}
 		part := fmt.Sprintf("%s_run%d", a.methodName(v.Name), i+1)
 		run, err := experiment.Part(ctx, env, part, append(of, b.Protocol()), func() (fscil.Run, error) {
-			return b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(v.Classifier, settings, env.Backend, s) }, func(m fscil.Measures) {
+			return b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(v.Classifier, settings, seed, env.Backend, s) }, func(m fscil.Measures) {
 				a.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 			})
 		})
@@ -183,25 +207,24 @@ func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 		runs = append(runs, run)
 		o.details.Runs = append(o.details.Runs, b.Detail(run))
 	}
-	kind, err := method.Find(v.Classifier)
-	if err != nil {
-		return o, err
-	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: a.config.FSCIL.Benchmark(), Method: a.methodName(v.Name), Backbone: s.backbone, Track: a.track(s), MaxPerClass: kind.MaxPerClass(settings.Settings(kind)),
+		Dataset: a.config.FSCIL.Benchmark(), Method: a.methodName(v.Name), Backbone: s.backbone, Track: a.track(s), MaxPerClass: kind.MaxPerClass(first),
 	}, runs)
 	return o, err
 }
 
-// track returns the track that the user sets. By default it is the one that claims
-// least, except for the built-in backbone, which was trained on the base classes
-// of mini-ImageNet.
+// track returns the track that the user sets, or what is known of the backbone: the
+// built-in one was trained on the base classes of mini-ImageNet, some of the
+// catalogue on ImageNet, like those of the published rows on CUB-200. Of others it
+// claims least.
 func (a *app) track(s *samples) string {
 	switch c := a.config.FSCIL; {
 	case c.Track != fscil.TrackAuto:
 		return c.Track
 	case s.builtIn && c.Benchmark() == "mini_imagenet":
 		return fscil.BaseOnly
+	case (s.builtIn || s.imageNet) && c.Dataset == "cub200":
+		return fscil.PretrainedDisjoint
 	}
 	return fscil.Foundation
 }

@@ -35,8 +35,11 @@ type samples struct {
 	// backbone is the name of the backbone in tables, without folders.
 	backbone string
 	builtIn  bool
-	// train trains a projection, or loads one that another method trained.
-	train func(context.Context, *dkl.Trainer) error
+	// imageNet reports whether the backbone is known to have been trained on
+	// ImageNet and nothing else.
+	imageNet bool
+	// trainings trains projections, or loads those that another method trained.
+	trainings dkl.TrainEnv
 	// views embeds augmented views of images; nil if there are none.
 	views func(blas32.General) ([]blas32.General, error)
 }
@@ -103,6 +106,9 @@ func (s *samples) fill(e embed.Embeddings) error {
 	}
 	s.list, s.content = e.Samples, e.Content
 	var err error
+	if s.imageNet, err = backbone.OnlyImageNet(e.Provenance.Backbone.SHA256); err != nil {
+		return err
+	}
 	if s.fingerprint, err = checkpoint.Key(e.Samples, e.Content, embed.HashRows(e.X)); err != nil {
 		return err
 	}

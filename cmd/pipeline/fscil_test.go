@@ -139,6 +139,25 @@ func TestFSCILVariants(t *testing.T) {
 	l.refused(exitUsage, []string{"fscil.variants", "metrik"}, "fscil", "--config", l.path("bad.yaml"), "--features", features, "--out", l.path("bad"))
 }
 
+// TestFSCILSeeds: on official sessions, runs differ by the seed of methods that draw,
+// and the first is the only one of a single run. Other methods run once.
+func TestFSCILSeeds(t *testing.T) {
+	l := &testbed{TB: t, dir: t.TempDir()}
+	features := l.clouds(l.path("features"))
+	args := []string{"fscil", "--features", features, "--classifier", "ncm,gptree", "--set", "classifier.gptree.mean=zero", "--out"}
+	l.must(append(args, l.path("one"))...)
+	l.must(append(args, l.path("three"), "--set", "fscil.runs=3")...)
+	for method, runs := range map[string]int{"ncm": 1, "gptree": 3} {
+		r, details := l.object(l.path("three", method), "results.json"), l.object(l.path("three", method), "details.json")
+		last := r["sessions"].([]any)[2].(map[string]any)
+		if all := details["runs"].([]any); r["runs"] != float64(runs) || len(all) != runs || (last["accuracy_sem"] != nil) != (runs > 1) {
+			t.Errorf("%s: %d runs, %v", method, len(all), r)
+		} else if one := l.object(l.path("one", method), "details.json"); !reflect.DeepEqual(all[0], one["runs"].([]any)[0]) || runs > 1 && reflect.DeepEqual(all[0], all[1]) {
+			t.Errorf("%s: the runs are %v", method, all)
+		}
+	}
+}
+
 // TestFSCILLeak: a list that tests on a training image is refused.
 func TestFSCILLeak(t *testing.T) {
 	l := &testbed{TB: t, dir: t.TempDir()}
@@ -219,9 +238,12 @@ func TestFSCILOnCUBNames(t *testing.T) {
 	for _, method := range []string{"ncm", "ppca", "plda"} {
 		r := l.object(l.path("out", method), "results.json")
 		sessions := r["sessions"].([]any)
-		if last := sessions[len(sessions)-1].(map[string]any); len(sessions) != 11 || last["classes"] != 200.0 || r["dataset"] != "cub200" {
+		if last := sessions[len(sessions)-1].(map[string]any); len(sessions) != 11 || last["classes"] != 200.0 || r["dataset"] != "cub200" || r["track"] != "pretrained-disjoint" {
 			t.Errorf("%s: %v", method, r)
 		}
+	}
+	if methods := column(t, l.table(l.path("out", "table.csv")), "method"); !slices.Contains(methods, "GP-Tree, Rebuild Tree") {
+		t.Errorf("no published rows: %v", methods)
 	}
 	l.missingCUBImage(args)
 	l.pulledCUBLists(official)

@@ -30,11 +30,14 @@ on statistics collected with pipeline stats, possibly on other machines. Add mor
 classes later with pipeline learn.
 
 --dkl trains a projection of the embeddings on the base classes first
-(classifier.dkl.…), for any method. This takes long: every epoch is saved in OUT.dkl,
-and the same command resumes a run that was stopped. The same holds for --classifier
+(classifier.dkl.…), for any method, and keeps it only if the method names more
+held-out images correctly behind it; --set classifier.dkl.keep=always skips that. This
+takes long: every epoch is saved in OUT.dkl, and the same command resumes a run that
+was stopped. The same holds for --classifier
 vargp, which saves its trainings in OUT.training until the model is written.`,
-		Example: "  pipeline train --images photos --classifier ncm --out photos.model",
-		Args:    noArguments,
+		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
+			"  pipeline train --images photos --classifier gptree --dkl --out photos.model",
+		Args: noArguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if stats != "" {
 				return a.trainStats(ctx, stats)

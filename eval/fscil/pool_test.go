@@ -154,8 +154,8 @@ func TestConfigNamesTheField(t *testing.T) {
 		"dataset:": func(c *Config) { c.Dataset = "" }, "protocol:": func(c *Config) { c.Protocol = "fewshot" },
 		"track:": func(c *Config) { c.Track = "imagenet" }, "strip:": func(c *Config) { c.Strip = -2 },
 		"ways:": func(c *Config) { c.Ways = 0 }, "runs: 0": func(c *Config) { c.Runs = 0 },
-		"runs: the official": func(c *Config) { c.Runs = 2 }, "methods:": func(c *Config) { c.Methods = []string{"a", "a"} },
-		"lists:": func(c *Config) { c.Protocol, c.Lists = FewShotDrawn, "x" },
+		"methods:": func(c *Config) { c.Methods = []string{"a", "a"} },
+		"lists:":   func(c *Config) { c.Protocol, c.Lists = FewShotDrawn, "x" },
 	} {
 		c := DefaultConfig()
 		change(&c)

@@ -30,7 +30,7 @@ func trainer(t testing.TB, seed uint64) *dkl.Trainer {
 		e.X.Data[i*5+i%4] += 3
 	}
 	cfg := dkl.DefaultTraining()
-	cfg.Dim, cfg.Epochs, cfg.Pretrain, cfg.Batch, cfg.Inducing, cfg.Seed = 6, 5, 2, 16, 2, seed
+	cfg.Dim, cfg.Epochs, cfg.Pretrain, cfg.Steps, cfg.Batch, cfg.Inducing, cfg.Seed = 6, 5, 2, 0, 16, 2, seed
 	tr, err := dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default())
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,9 @@ type Entry struct {
 	// StatedAt is where the hash was published.
 	StatedAt string `yaml:"stated_at"`
 	Licence  string `yaml:"licence"`
+	// TrainedOn is ImageNet1k if the network has seen nothing else, "" otherwise or
+	// if unknown.
+	TrainedOn string `yaml:"trained_on"`
 	// Output is the tensor to read: a name, "penultimate" (the input of the
 	// last linear layer), or "" for the only output.
 	Output string `yaml:"output"`
@@ -44,6 +47,16 @@ func (e Entry) Pullable() bool { return len(e.URLs) > 0 }
 // Catalogue returns the built-in entries, in the order of the file. An error
 // means a broken build.
 func Catalogue() ([]Entry, error) { return parseCatalogue(models.Catalogue()) }
+
+// ImageNet1k stands for the 1000 classes of the ImageNet challenge.
+const ImageNet1k = "imagenet-1k"
+
+// OnlyImageNet reports whether the catalogue says that the file of a hash was
+// trained on ImageNet1k alone.
+func OnlyImageNet(sha256Hex string) (bool, error) {
+	e, err := entryOf(sha256Hex)
+	return e != nil && e.TrainedOn == ImageNet1k, err
+}
 
 // Lookup returns the catalogue's entry of that name, or an *UnknownNameError.
 func Lookup(name string) (Entry, error) {
@@ -95,6 +108,9 @@ func (e Entry) validate() error {
 	}
 	if e.Bytes < 0 || e.Dimension < 1 {
 		return fmt.Errorf("bytes %d, dimension %d: out of range", e.Bytes, e.Dimension)
+	}
+	if e.TrainedOn != "" && e.TrainedOn != ImageNet1k {
+		return fmt.Errorf("trained_on: %q is not %s; leave it out", e.TrainedOn, ImageNet1k)
 	}
 	if e.Licence == "" || e.StatedAt == "" {
 		return errors.New("licence and stated_at are required")

@@ -33,6 +33,9 @@ func TestCatalogueKnowsTheDevelopmentBackbones(t *testing.T) {
 		"004614d585a2e57f33333e75d3982301c0b2e731f12ecb8dfcf6ec62849f55f9": 192,
 		"94bc2b0b3d24eb4c735c17b5ace56e74942ed8365605b60b015cc920be0b205c": 1280,
 	} {
+		if only, err := OnlyImageNet(hash); err != nil || only != (want == 1280) {
+			t.Errorf("%s: trained on ImageNet alone: %v, %v", hash, only, err)
+		}
 		e, err := entryOf(hash)
 		if err != nil || e == nil || e.Dimension != want || e.Pullable() {
 			t.Errorf("%s: %+v, %v", hash, e, err)
@@ -54,6 +57,7 @@ func TestParseCatalogueRefuses(t *testing.T) {
 		"no dimension":  {"dimension: 512", "dimension: 0"},
 		"negative size": {"bytes: 46820737", "bytes: -1"},
 		"not a list":    {good, "a: b"},
+		"training set":  {"trained_on: imagenet-1k", "trained_on: imagenet"},
 	} {
 		if _, err := parseCatalogue([]byte(strings.Replace(good, change[0], change[1], 1))); err == nil {
 			t.Errorf("%s: accepted", name)

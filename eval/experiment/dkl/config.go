@@ -72,6 +72,7 @@ func (c Config) Validate() error {
 // parse reads a candidate.
 func parse(text string) (dkl.Training, error) {
 	t := dkl.DefaultTraining()
+	t.Keep = dkl.KeepAlways // what is measured is the projection
 	settings := map[string]any{}
 	for _, field := range strings.Fields(text) {
 		key, value, ok := strings.Cut(field, "=")

@@ -32,7 +32,7 @@ func bench(t *testing.T) *fscil.Bench {
 
 func small() dkl.Config {
 	c := dkl.DefaultConfig()
-	c.Candidates = []string{"epochs=3 pretrain=1 batch=32 inducing=2", "epochs=2 pretrain=2 batch=32"}
+	c.Candidates = []string{"epochs=3 pretrain=1 steps=0 batch=32 inducing=2", "epochs=2 pretrain=2 steps=0 batch=32"}
 	c.Methods, c.HeldOut, c.Seeds, c.Splits = []string{"gptree", "ncm"}, 6, 1, 1
 	return c
 }

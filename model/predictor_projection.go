@@ -1,0 +1,208 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/gptree"
+)
+
+// A Comparison tells how the head behind a projection and the head alone did on
+// examples of the base session that neither had learned.
+type Comparison struct {
+	// Samples is the number of held-out examples; 0 if there were too few to hold
+	// any out.
+	Samples int `json:"samples"`
+	// With and Without are the accuracies with and without the projection, from 0
+	// to 1: with a large base session the mean of those of base and of later
+	// classes. Error is the standard error of their difference.
+	With    float64 `json:"with"`
+	Without float64 `json:"without"`
+	Error   float64 `json:"standard_error"`
+}
+
+// Pays reports whether the projection gains more than the standard error.
+func (c Comparison) Pays() bool { return c.With-c.Without > c.Error }
+
+func (c Comparison) String() string {
+	if c.Samples == 0 {
+		return "too few images to hold any out and compare"
+	}
+	return fmt.Sprintf("accuracy on %d held-out images: %.1f %% with the projection, %.1f %% without, standard error of the difference %.1f", c.Samples, 100*c.With, 100*c.Without, 100*c.Error)
+}
+
+// teachBase trains the projection, unless that is decided, and the head on the
+// base session.
+func (p *Predictor) teachBase(ctx context.Context, x blas32.General, y []string) error {
+	start, err := p.trainProjection(ctx, x, y)
+	if err != nil {
+		return err
+	}
+	z, err := p.project(x)
+	if err != nil {
+		return err
+	}
+	return p.teach(ctx, start, z, y)
+}
+
+// trainProjection trains the projection and returns the tree that it was trained
+// with, unless there is none to train or it does not pay.
+func (p *Predictor) trainProjection(ctx context.Context, x blas32.General, y []string) (*gptree.Start, error) {
+	if p.dkl == nil || p.Projection != nil || p.Comparison != nil {
+		return nil, nil
+	}
+	if err := classifier.CheckExamples(x, y, 0); err != nil {
+		return nil, fmt.Errorf("dkl: learn: %w", err)
+	}
+	if p.dkl.Training.Keep == dkl.KeepEvidence {
+		c, err := p.compare(ctx, x, y)
+		if err != nil {
+			return nil, fmt.Errorf("compare with and without the projection: %w", err)
+		}
+		p.Comparison = &c
+		if !c.Pays() {
+			p.say("the projection does not pay and is left out", c)
+			return nil, nil
+		}
+		p.say("the projection pays and is kept", c)
+	}
+	trained, err := dkl.Train(ctx, p.dkl.Training, p.dkl.GPTree, p.env, x, y)
+	if err != nil {
+		return nil, err
+	}
+	p.Projection = trained.Head
+	return trained.Start, nil
+}
+
+func (p *Predictor) say(message string, c Comparison) {
+	if p.env.Say != nil {
+		p.env.Say(message, "why", c.String())
+	}
+}
+
+// teach trains the head on the base session. A gptree starts from the inducing
+// inputs and the kernel that the projection was trained with, if configured and
+// if its tree is built in the same way.
+func (p *Predictor) teach(ctx context.Context, start *gptree.Start, z blas32.General, y []string) error {
+	tree, ok := p.Head.(*gptree.GPTree)
+	if !ok || start == nil || !p.dkl.Training.HandOver {
+		return p.Head.Learn(ctx, z, y)
+	}
+	own, trained := tree.Settings(), p.dkl.GPTree
+	if own.Base != gptree.BaseVI || own.Tree != trained.Tree || own.Kernel != trained.Kernel || own.Normalize != trained.Normalize {
+		return tree.Learn(ctx, z, y)
+	}
+	return tree.LearnFrom(ctx, *start, z, y)
+}
+
+// The parts of the base session that a comparison holds out.
+const (
+	comparedFolds    = 3  // with few examples per class, every one is held out once
+	comparedSessions = 2  // with many, in pseudo-sessions
+	comparedPerClass = 50 // most held-out examples of a class of those
+)
+
+// compare teaches heads parts of the base session, behind a projection trained on
+// the same part and without, and asks both about the rest. Cost: a training and
+// two fits per part.
+func (p *Predictor) compare(ctx context.Context, x blas32.General, y []string) (Comparison, error) {
+	plan, err := p.parts(x, y)
+	if err != nil {
+		return Comparison{}, err
+	}
+	set := *p.dkl
+	set.Training.Keep = dkl.KeepAlways
+	env := p.env
+	env.Train = env.Try
+	with, err := answers(ctx, plan, x, y, func() (classifier.Learner, error) {
+		next := &Predictor{temperature: temperature.Config{Temperature: 1}, dkl: &set, env: env, seed: p.seed, uncalibrated: true, fresh: p.fresh}
+		head, err := next.newHead()
+		next.Head = head
+		return next, err
+	})
+	if err != nil {
+		return Comparison{}, err
+	}
+	without, err := answers(ctx, plan, x, y, p.newHead)
+	if err != nil {
+		return Comparison{}, err
+	}
+	return compared(with, without), nil
+}
+
+// parts divides the base session into what is learned and what is held out:
+// pseudo-sessions, which also show what the projection does to later classes, or
+// folds where classes are too small for those, as in package calibration.
+func (p *Predictor) parts(x blas32.General, y []string) (*episodes.Plan, error) {
+	most := 0
+	for _, g := range classifier.GroupByClass(y) {
+		most = max(most, len(g.Rows))
+	}
+	if most > calibration.MaxPerClass {
+		cfg := episodes.DefaultConfig()
+		cfg.Splits, cfg.TestPerClass, cfg.Seed = comparedSessions, comparedPerClass, cfg.Seed+p.seed
+		plan, err := episodes.NewPlan(x, y, cfg)
+		if little := (*episodes.TooLittleError)(nil); !errors.As(err, &little) {
+			return plan, err
+		}
+	}
+	return episodes.NewFolds(x, y, comparedFolds), nil
+}
+
+// answers reports for each split which of its held-out examples a head made by
+// fresh names correctly: those of base classes, and those of later ones.
+func answers(ctx context.Context, plan *episodes.Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error)) ([][2][]bool, error) {
+	right := make([][2][]bool, len(plan.Splits))
+	err := episodes.HeldOut(ctx, plan, x, y, fresh, func(split int, a episodes.Answer) {
+		kind := 0
+		if a.Novel {
+			kind = 1
+		}
+		right[split][kind] = append(right[split][kind], floats.MaxIdx(a.LogProb) == a.Own)
+	})
+	return right, err
+}
+
+// compared compares answers about the same examples. Base and later classes count
+// equally; the standard error is that of paired examples.
+func compared(with, without [][2][]bool) Comparison {
+	var c Comparison
+	var kinds, variance float64
+	for kind := range 2 {
+		var n, a, b, differ int
+		for s := range with {
+			for i, right := range with[s][kind] {
+				other := without[s][kind][i]
+				n, a, b, differ = n+1, a+count(right), b+count(other), differ+count(right != other)
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		kinds++
+		c.Samples += n
+		c.With, c.Without = c.With+float64(a)/float64(n), c.Without+float64(b)/float64(n)
+		variance += float64(differ) / float64(n*n)
+	}
+	if kinds > 0 {
+		c.With, c.Without, c.Error = c.With/kinds, c.Without/kinds, math.Sqrt(variance)/kinds
+	}
+	return c
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
