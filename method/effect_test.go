@@ -68,6 +68,7 @@ var (
 	plain   = drawing{8, 0.3, 0}
 	special = map[string]drawing{
 		"hppca.cluster": {8, 2, 0}, "hppca.max_iter": {60, 1, 0}, "hppca.seed_distance": {8, 2, 0}, "ppca_eb.calibrate": {8, 2, 0}, "plda_plus.calibrate": {30, 1.5, 0}, "vargp.patience": {4, 1, 0},
+		"plda.leave_out": {2, 0.3, 0},
 	}
 )
 

@@ -29,7 +29,7 @@ const (
 // choose chooses ε for a base session (package comment).
 func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session, basis *gauss.Basis) (Choice, error) {
 	switch {
-	case c.LeaveOut && basis.MostExamples() <= fewPerClass:
+	case c.leavesOut() && basis.MostExamples() <= fewPerClass:
 		return leaveOut(ctx, s, basis)
 	case c.Epsilon != Auto:
 		return Choice{Value: c.Epsilon, Fallback: "images are left out only if no class has more than 20"}, nil

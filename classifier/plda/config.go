@@ -12,8 +12,9 @@ type Config struct {
 	// by a multiple of I with the same trace; 0 (Auto) means choose it on the
 	// base session.
 	Epsilon float64 `json:"epsilon" mapstructure:"epsilon"`
-	// LeaveOut chooses ε by leaving examples out if no class of the base session
-	// has more than 20; Epsilon is for larger sessions.
+	// LeaveOut replaces the default ε, 0.3, by one that is chosen by leaving
+	// examples out if no class of the base session has more than 20. An Epsilon
+	// other than 0.3 is used as it is.
 	LeaveOut bool `json:"leave_out,omitempty" mapstructure:"leave_out"`
 	// Certain makes it linear discriminant analysis, the limit in which class
 	// means are known: μ is the mean of the examples and v = 0. ε is then that of
@@ -36,7 +37,10 @@ func DefaultConfig() Config { return Config{Epsilon: defaultEpsilon, LeaveOut: t
 func LDA() Config { return Config{Certain: true} }
 
 // auto reports whether the base session chooses ε.
-func (c Config) auto() bool { return (c.Epsilon == Auto || c.LeaveOut) && !c.Certain }
+func (c Config) auto() bool { return !c.Certain && (c.Epsilon == Auto || c.leavesOut()) }
+
+// leavesOut reports whether ε is chosen by leaving out in a small base session.
+func (c Config) leavesOut() bool { return c.LeaveOut && c.Epsilon == defaultEpsilon }
 
 // method returns the name of the head.
 func (c Config) method() string {

@@ -30,12 +30,12 @@
 // share one β₀ and one v₀, and need only the length of the part of z outside V
 // and one dot product: exact, with no d×d eigenvectors.
 //
-// With Config.LeaveOut, the default, a base session of few examples chooses ε. If
-// no class has more than 20, some 200 of them are left out, one at a time, of S
+// With Config.LeaveOut and ε = 0.3, the defaults, a base session of few examples
+// chooses ε. If no class has more than 20, some 200 of them are left out, one at a time, of S
 // and of the mean of their class, in closed form (gauss.LeaveOut): ε falls from 0.7
 // to 0.5 and 0.3 while their likelihood, at its best temperature, gets worse by no
 // more than 0.5 %. Where Σ(n−1) is less than the number of classes, it is 0.7; with
-// larger classes Config.Epsilon holds, 0.3 by default.
+// larger classes it stays 0.3.
 //
 // Otherwise pseudo-sessions inside the base session may choose (Config.Epsilon 0,
 // package episodes): the best of seven values from 0.02 to 0.7, or 0.3 if the
