@@ -316,7 +316,7 @@ func TestWangsSteps(t *testing.T) {
 	for steps, name := range map[int]string{5: "wang_5steps", 10: "wang_10steps"} {
 		l.must("fscil", "--config", name, "--images", l.path("images"), "--out", l.path(name))
 		r := l.object(l.path(name, "ppca"), "results.json")
-		if sessions := r["sessions"].([]any); len(sessions) != steps+1 || sessions[0].(map[string]any)["classes"] != 10.0 || r["runs"] != 3.0 {
+		if sessions := r["sessions"].([]any); len(sessions) != steps+1 || sessions[0].(map[string]any)["classes"] != 10.0 || r["runs"] != 5.0 {
 			t.Errorf("%s: %v", name, r)
 		}
 	}
