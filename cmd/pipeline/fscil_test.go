@@ -322,6 +322,43 @@ func TestWangsSteps(t *testing.T) {
 	}
 }
 
+// TestFSCILOnCIFAR10: the batches of CIFAR-10, all classes in one session, next to
+// the published rows. (Without --dkl, which takes minutes.)
+func TestFSCILOnCIFAR10(t *testing.T) {
+	l := newTestbed(t)
+	rng := rand.New(rand.NewPCG(1, 1))
+	records := func(count int) []byte {
+		var file []byte
+		for i := range count {
+			file = append(file, byte(i%10))
+			for range 3 * 32 * 32 {
+				file = append(file, byte(24*(i%10)+rng.IntN(20)))
+			}
+		}
+		return file
+	}
+	for i := range 5 {
+		l.write(l.path("bin", fmt.Sprintf("data_batch_%d.bin", i+1)), records(20))
+	}
+	l.write(l.path("bin", "test_batch.bin"), records(10))
+	l.write(l.path("bin", "batches.meta.txt"), []byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n\n"))
+	lines := func(n int) (text []byte) {
+		for i := range n {
+			text = fmt.Appendln(text, i)
+		}
+		return text
+	}
+	l.write(l.path("lists", "session_1.txt"), lines(100))
+	l.write(l.path("lists", "test_1.txt"), lines(10))
+	l.must("fscil", "--config", "cifar10_table2", "--images", l.path("bin"), "--lists", l.path("lists"), "--out", l.path("out"), "--set", "fscil.track=base-only")
+	text := string(l.read(l.path("out"), "table.md"))
+	for _, want := range []string{"GP-Tree around plda", "SV-DKL", "93.25"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("table.md has no %q:\n%s", want, text)
+		}
+	}
+}
+
 // TestFSCILOnCIFARFiles: the lists contain indices into the files of the data set.
 func TestFSCILOnCIFARFiles(t *testing.T) {
 	l := newTestbed(t)
