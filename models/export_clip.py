@@ -10,6 +10,13 @@ import torch
 import onnx_export
 
 
+class AveragePool(torch.nn.Module):
+    """The mean over the picture, in place of a ResNet's attention pooling and projection."""
+
+    def forward(self, features):
+        return features.mean(dim=(2, 3))
+
+
 class ImageEncoder(torch.nn.Module):
     """The image encoder of CLIP: pixels in, projected embedding out."""
 
@@ -30,8 +37,13 @@ def parse_arguments():
                         help="open_clip's tag for the weights, e.g. openai or laion2b_s34b_b79k")
     parser.add_argument("--normalise", action="store_true",
                         help="scale each feature vector to length 1 (default: as the network gives it)")
+    parser.add_argument("--average-pool", action="store_true",
+                        help="ResNets: average the last features instead of attention pooling, for any --size")
     onnx_export.add_common_arguments(parser)
-    return onnx_export.parse(parser)
+    arguments = onnx_export.parse(parser)
+    if arguments.average_pool and not arguments.model.startswith("RN"):
+        parser.error(f"--average-pool: {arguments.model} is not a ResNet")
+    return arguments
 
 
 def model_name(arguments):
@@ -50,9 +62,13 @@ def build(arguments):
     if arguments.pretrained not in tags:
         raise SystemExit(f"--pretrained {arguments.pretrained}: {name} has {', '.join(tags)}")
     torch.manual_seed(arguments.seed)
-    return open_clip.create_model(
+    clip = open_clip.create_model(
         name, pretrained=None if arguments.random_weights else arguments.pretrained,
-        pretrained_image=False, force_image_size=arguments.size, device="cpu")
+        # the weights of attention pooling fit one size only
+        pretrained_image=False, force_image_size=None if arguments.average_pool else arguments.size, device="cpu")
+    if arguments.average_pool:
+        clip.visual.attnpool = AveragePool()
+    return clip
 
 
 def spec_of(arguments, side):
@@ -69,7 +85,7 @@ def spec_of(arguments, side):
 def main():
     arguments = parse_arguments()
     clip = build(arguments)
-    side = clip.visual.image_size
+    side = arguments.size or clip.visual.image_size
     side = side[0] if isinstance(side, (tuple, list)) else side
     label = "random weights" if arguments.random_weights else arguments.pretrained
     source = f"open_clip {open_clip.__version__} {model_name(arguments)} {label}"

@@ -202,11 +202,11 @@ func isFile(root, path string) bool {
 // extractCIFAR writes the listed records as image files into the cache folder,
 // once per data set.
 func (a *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
-	data, err := fscil.ReadCIFAR100(a.config.Images)
+	data, err := fscil.ReadCIFAR(a.config.Images)
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := lists.Protocol(data.Name)
+	p, err := lists.Protocol(data.Locate)
 	if err != nil {
 		return nil, "", err
 	}
@@ -215,6 +215,6 @@ func (a *app) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) 
 		return nil, "", err
 	}
 	sum := data.Sum()
-	root := filepath.Join(cache, "datasets", "cifar100-"+hex.EncodeToString(sum[:8]))
+	root := filepath.Join(cache, "datasets", data.Name+"-"+hex.EncodeToString(sum[:8]))
 	return p, root, data.Extract(root, p.Samples())
 }

@@ -338,8 +338,45 @@ func TestWangsSteps(t *testing.T) {
 	for steps, name := range map[int]string{5: "wang_5steps", 10: "wang_10steps"} {
 		l.must("fscil", "--config", name, "--images", l.path("images"), "--out", l.path(name))
 		r := l.object(l.path(name, "ppca"), "results.json")
-		if sessions := r["sessions"].([]any); len(sessions) != steps+1 || sessions[0].(map[string]any)["classes"] != 10.0 || r["runs"] != 3.0 {
+		if sessions := r["sessions"].([]any); len(sessions) != steps+1 || sessions[0].(map[string]any)["classes"] != 10.0 || r["runs"] != 5.0 {
 			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
+
+// TestFSCILOnCIFAR10: the batches of CIFAR-10, all classes in one session, next to
+// the published rows. (Without --dkl, which takes minutes.)
+func TestFSCILOnCIFAR10(t *testing.T) {
+	l := newTestbed(t)
+	rng := rand.New(rand.NewPCG(1, 1))
+	records := func(count int) []byte {
+		var file []byte
+		for i := range count {
+			file = append(file, byte(i%10))
+			for range 3 * 32 * 32 {
+				file = append(file, byte(24*(i%10)+rng.IntN(20)))
+			}
+		}
+		return file
+	}
+	for i := range 5 {
+		l.write(l.path("bin", fmt.Sprintf("data_batch_%d.bin", i+1)), records(20))
+	}
+	l.write(l.path("bin", "test_batch.bin"), records(10))
+	l.write(l.path("bin", "batches.meta.txt"), []byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n\n"))
+	lines := func(n int) (text []byte) {
+		for i := range n {
+			text = fmt.Appendln(text, i)
+		}
+		return text
+	}
+	l.write(l.path("lists", "session_1.txt"), lines(100))
+	l.write(l.path("lists", "test_1.txt"), lines(10))
+	l.must("fscil", "--config", "cifar10_table2", "--images", l.path("bin"), "--lists", l.path("lists"), "--out", l.path("out"), "--set", "fscil.track=base-only")
+	text := string(l.read(l.path("out"), "table.md"))
+	for _, want := range []string{"GP-Tree around plda", "SV-DKL", "93.25"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("table.md has no %q:\n%s", want, text)
 		}
 	}
 }

@@ -16,60 +16,112 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
-// The binary version of CIFAR-100: records of a coarse label, a fine label and
-// a 32×32 picture in three planes.
 const (
 	cifarSide    = 32
-	cifarRecord  = 2 + 3*cifarSide*cifarSide
-	cifarClasses = 100
+	cifarPicture = 3 * cifarSide * cifarSide
 	// maxCIFARBytes bounds a file; the longest one has 154 MB.
 	maxCIFARBytes = 1 << 30
 )
 
-// CIFAR100 is the binary version of the data set; the official lists hold
-// indices into its two files.
-type CIFAR100 struct {
+// CIFAR is the binary version of CIFAR-10 or CIFAR-100: records of labels and a
+// 32×32 picture in three planes. Lists hold indices into the training and the
+// test pictures.
+type CIFAR struct {
+	// Name is cifar10 or cifar100.
+	Name        string
 	train, test []byte
 	names       []string
+	labels      int // bytes before a picture, of which the last is the class
 }
 
-// ReadCIFAR100 reads train.bin, test.bin and fine_label_names.txt in a folder.
-func ReadCIFAR100(dir string) (*CIFAR100, error) {
-	c := &CIFAR100{}
-	text, err := regularfile.Read(filepath.Join(dir, "fine_label_names.txt"), maxCIFARBytes)
-	if c.names = strings.Fields(string(text)); err == nil && len(c.names) != cifarClasses {
-		err = fmt.Errorf("fine_label_names.txt has %d names, not %d", len(c.names), cifarClasses)
+// A cifarLayout is what the two data sets differ in.
+type cifarLayout struct {
+	name, title     string
+	labels, classes int
+	train           []string
+	test, names     string
+}
+
+func cifarLayouts() []cifarLayout {
+	return []cifarLayout{
+		{"cifar10", "CIFAR-10", 1, 10, []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}, "test_batch.bin", "batches.meta.txt"},
+		{"cifar100", "CIFAR-100", 2, 100, []string{"train.bin"}, "test.bin", "fine_label_names.txt"}, // the first label is the coarse one
 	}
-	if err == nil {
-		c.train, err = readRecords(filepath.Join(dir, "train.bin"))
+}
+
+// ReadCIFAR reads a folder with the files of CIFAR-10 (data_batch_1.bin to
+// data_batch_5.bin, test_batch.bin, batches.meta.txt) or CIFAR-100 (train.bin,
+// test.bin, fine_label_names.txt). The training batches count as one.
+func ReadCIFAR(dir string) (*CIFAR, error) {
+	layouts := cifarLayouts()
+	l := layouts[1]
+	if _, err := os.Stat(filepath.Join(dir, layouts[0].names)); err == nil {
+		l = layouts[0]
 	}
-	if err == nil {
-		c.test, err = readRecords(filepath.Join(dir, "test.bin"))
-	}
+	c, err := l.read(dir)
 	if err != nil {
-		return nil, fmt.Errorf("CIFAR-100: %w; the image folder must hold train.bin, test.bin and fine_label_names.txt of the binary version", err)
+		return nil, fmt.Errorf("%s: %w; the image folder must hold the files of the binary version: train.bin, test.bin and fine_label_names.txt of CIFAR-100, or "+
+			"data_batch_1.bin to data_batch_5.bin, test_batch.bin and batches.meta.txt of CIFAR-10", l.title, err)
 	}
 	return c, nil
 }
 
-func readRecords(file string) ([]byte, error) {
-	data, err := regularfile.Read(file, maxCIFARBytes)
+func (l cifarLayout) read(dir string) (*CIFAR, error) {
+	text, err := regularfile.Read(filepath.Join(dir, l.names), maxCIFARBytes)
 	if err != nil {
 		return nil, err
 	}
-	if len(data) == 0 || len(data)%cifarRecord != 0 {
-		return nil, fmt.Errorf("%s has %d bytes, which are not records of %d", file, len(data), cifarRecord)
+	c := &CIFAR{Name: l.name, names: strings.Fields(string(text)), labels: l.labels}
+	if len(c.names) != l.classes {
+		return nil, fmt.Errorf("%s has %d names, not %d", l.names, len(c.names), l.classes)
 	}
-	for at := 1; at < len(data); at += cifarRecord {
-		if data[at] >= cifarClasses {
-			return nil, fmt.Errorf("%s: record %d has the label %d", file, at/cifarRecord, data[at])
+	for _, file := range l.train {
+		batch, err := l.records(filepath.Join(dir, file))
+		if err != nil {
+			return nil, err
 		}
+		c.train = append(c.train, batch...)
+	}
+	c.test, err = l.records(filepath.Join(dir, l.test))
+	return c, err
+}
+
+func (l cifarLayout) records(file string) ([]byte, error) {
+	data, err := regularfile.Read(file, maxCIFARBytes)
+	if err == nil {
+		err = l.check(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return data, nil
 }
 
+// check returns an error unless data are records with labels of known classes.
+func (l cifarLayout) check(data []byte) error {
+	record := l.labels + cifarPicture
+	if len(data) == 0 || len(data)%record != 0 {
+		return fmt.Errorf("%d bytes, which are not records of %d", len(data), record)
+	}
+	for at := l.labels - 1; at < len(data); at += record {
+		if int(data[at]) >= l.classes {
+			return fmt.Errorf("record %d has the label %d", at/record, data[at])
+		}
+	}
+	return nil
+}
+
+// record returns the labels and the picture of record i of data.
+func (c *CIFAR) record(data []byte, i int) []byte {
+	n := c.labels + cifarPicture
+	return data[i*n : (i+1)*n]
+}
+
+// count returns the number of records in data.
+func (c *CIFAR) count(data []byte) int { return len(data) / (c.labels + cifarPicture) }
+
 // Sum returns the SHA-256 of the images and labels.
-func (c *CIFAR100) Sum() [sha256.Size]byte {
+func (c *CIFAR) Sum() [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(c.train)
 	h.Write(c.test)
@@ -77,25 +129,25 @@ func (c *CIFAR100) Sum() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Name is a [Namer] for lines that are indices: it returns
+// Locate is a [Namer] for lines that are indices: it returns
 // train/CLASS/INDEX.png.
-func (c *CIFAR100) Name(line string, test bool) (Sample, error) {
+func (c *CIFAR) Locate(line string, test bool) (Sample, error) {
 	split, data := splitTrain, c.train
 	if test {
 		split, data = splitTest, c.test
 	}
-	n := len(data) / cifarRecord
+	n := c.count(data)
 	i, err := strconv.ParseUint(line, 10, 32)
 	if err != nil || i >= uint64(n) {
 		return Sample{}, fmt.Errorf("%q is not an index into the %d %s images", line, n, split)
 	}
-	class := c.names[data[int(i)*cifarRecord+1]]
+	class := c.names[c.record(data, int(i))[c.labels-1]]
 	return Sample{Path: fmt.Sprintf("%s/%s/%05d.png", split, class, i), Class: class}, nil
 }
 
-// Extract writes the images of samples made by Name as PNG files under dir.
+// Extract writes the images of samples made by Locate as PNG files under dir.
 // Existing files are left alone.
-func (c *CIFAR100) Extract(dir string, samples []Sample) error {
+func (c *CIFAR) Extract(dir string, samples []Sample) error {
 	for _, s := range samples {
 		file := filepath.Join(dir, filepath.FromSlash(s.Path))
 		if _, err := os.Stat(file); err == nil {
@@ -108,21 +160,21 @@ func (c *CIFAR100) Extract(dir string, samples []Sample) error {
 	return nil
 }
 
-func (c *CIFAR100) extract(file, path string) error {
+func (c *CIFAR) extract(file, path string) error {
 	split, _, _ := strings.Cut(path, "/")
 	data := c.train
 	if split == splitTest {
 		data = c.test
 	}
 	i, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(path), ".png"))
-	if err != nil || i < 0 || i >= len(data)/cifarRecord {
+	if err != nil || i < 0 || i >= c.count(data) {
 		return fmt.Errorf("no such record")
 	}
 	const plane = cifarSide * cifarSide
+	planes := c.record(data, i)[c.labels:]
 	picture := image.NewNRGBA(image.Rect(0, 0, cifarSide, cifarSide))
 	for k := range plane {
-		colours := data[i*cifarRecord+2+k:]
-		picture.SetNRGBA(k%cifarSide, k/cifarSide, color.NRGBA{colours[0], colours[plane], colours[2*plane], 255})
+		picture.SetNRGBA(k%cifarSide, k/cifarSide, color.NRGBA{planes[k], planes[plane+k], planes[2*plane+k], 255})
 	}
 	var buf bytes.Buffer
 	if err := png.Encode(&buf, picture); err != nil {

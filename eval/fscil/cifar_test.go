@@ -6,19 +6,41 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// cifar writes a data set with one record per label.
-func cifar(t *testing.T, train, test []byte) string {
-	t.Helper()
-	dir := t.TempDir()
+// names returns class0 to class(n−1), one a line.
+func names(n int) []byte {
 	var names bytes.Buffer
-	for i := range cifarClasses {
+	for i := range n {
 		fmt.Fprintf(&names, "class%d\n", i)
 	}
-	for name, data := range map[string][]byte{"train.bin": records(train), "test.bin": records(test), "fine_label_names.txt": names.Bytes()} {
+	return names.Bytes()
+}
+
+// cifar writes CIFAR-100 with one record per label.
+func cifar(t *testing.T, train, test []byte) string {
+	t.Helper()
+	return files(t, map[string][]byte{"train.bin": records(2, train), "test.bin": records(2, test), "fine_label_names.txt": names(100)})
+}
+
+// cifar10 writes CIFAR-10 with one record per label, the training records spread
+// over the five batches.
+func cifar10(t *testing.T, train, test []byte) string {
+	t.Helper()
+	of := map[string][]byte{"test_batch.bin": records(1, test), "batches.meta.txt": names(10)}
+	for i := range 5 {
+		of[fmt.Sprintf("data_batch_%d.bin", i+1)] = records(1, train[i*len(train)/5:(i+1)*len(train)/5])
+	}
+	return files(t, of)
+}
+
+func files(t *testing.T, of map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range of {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -27,11 +49,11 @@ func cifar(t *testing.T, train, test []byte) string {
 }
 
 // records returns pictures whose red is the label, green the row and blue the
-// column.
-func records(labels []byte) []byte {
+// column, after so many labels each.
+func records(count int, labels []byte) []byte {
 	var data []byte
 	for _, label := range labels {
-		data = append(data, 0, label)
+		data = append(data, append(make([]byte, count-1), label)...)
 		for plane := range 3 {
 			for i := range cifarSide * cifarSide {
 				data = append(data, [3]byte{label, byte(i / cifarSide), byte(i % cifarSide)}[plane])
@@ -41,13 +63,22 @@ func records(labels []byte) []byte {
 	return data
 }
 
-func TestCIFAR100(t *testing.T) {
-	c, err := ReadCIFAR100(cifar(t, []byte{7, 9, 7}, []byte{9, 7}))
+func TestCIFAR(t *testing.T) {
+	for name, dir := range map[string]string{"cifar100": cifar(t, []byte{7, 9, 7, 1, 1}, []byte{9, 7}), "cifar10": cifar10(t, []byte{7, 9, 7, 1, 1}, []byte{9, 7})} {
+		t.Run(name, func(t *testing.T) { testCIFAR(t, name, dir) })
+	}
+}
+
+func testCIFAR(t *testing.T, name, from string) {
+	c, err := ReadCIFAR(from)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c.Name != name {
+		t.Errorf("it is %s", c.Name)
+	}
 	l := &Lists{sessions: []listed{{[]string{"0", "2"}, []string{"1"}}, {[]string{"1"}, []string{"0"}}}}
-	p, err := l.Protocol(c.Name)
+	p, err := l.Protocol(c.Locate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,25 +100,58 @@ func TestCIFAR100(t *testing.T) {
 	if r, g, b, _ := img.At(5, 3).RGBA(); r>>8 != 9 || g>>8 != 3 || b>>8 != 5 {
 		t.Errorf("pixel (5, 3) is %d %d %d", r>>8, g>>8, b>>8)
 	}
-	for _, line := range []string{"3", "-1", "x", ""} {
-		if s, err := c.Name(line, false); err == nil {
+	for _, line := range []string{"5", "-1", "x", ""} {
+		if s, err := c.Locate(line, false); err == nil {
 			t.Errorf("index %q became %v", line, s)
 		}
 	}
 }
 
 func TestCIFARMistakes(t *testing.T) {
-	if _, err := ReadCIFAR100(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train.bin") {
+	if _, err := ReadCIFAR(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train.bin") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := ReadCIFAR100(cifar(t, []byte{100}, []byte{0})); err == nil || !strings.Contains(err.Error(), "label 100") {
+	if _, err := ReadCIFAR(cifar(t, []byte{100}, []byte{0})); err == nil || !strings.Contains(err.Error(), "label 100") {
 		t.Errorf("error %v", err)
 	}
 	dir := cifar(t, []byte{1}, []byte{2})
-	if err := os.WriteFile(filepath.Join(dir, "test.bin"), make([]byte, cifarRecord-1), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "test.bin"), make([]byte, cifarPicture+1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadCIFAR100(dir); err == nil || !strings.Contains(err.Error(), "test.bin") {
+	if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "test.bin") {
 		t.Errorf("error %v", err)
 	}
+	if _, err := ReadCIFAR(cifar10(t, []byte{1, 2, 3, 10, 5}, []byte{0})); err == nil || !strings.Contains(err.Error(), "data_batch_4.bin: record 0 has the label 10") {
+		t.Errorf("error %v", err)
+	}
+	dir = cifar10(t, []byte{1, 2, 3, 4, 5}, []byte{0})
+	if err := os.Remove(filepath.Join(dir, "data_batch_3.bin")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "data_batch_3.bin") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzCIFAR: any bytes are refused, or every record can be located and drawn.
+func FuzzCIFAR(f *testing.F) {
+	f.Add(records(1, []byte{3, 9}), byte(0))
+	f.Add(records(2, []byte{99}), byte(1))
+	f.Add([]byte{1}, byte(0))
+	f.Fuzz(func(t *testing.T, data []byte, which byte) {
+		l := cifarLayouts()[which%2]
+		if l.check(data) != nil {
+			return
+		}
+		c := &CIFAR{train: data, names: strings.Fields(string(names(l.classes))), labels: l.labels}
+		for i := range c.count(data) {
+			s, err := c.Locate(strconv.Itoa(i), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.extract(filepath.Join(t.TempDir(), "x.png"), s.Path); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

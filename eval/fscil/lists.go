@@ -29,7 +29,7 @@ type Namer func(line string, test bool) (Sample, error)
 // ReadLists reads a folder of official lists: session_1.txt … session_S.txt
 // with the training images of each session, and test_1.txt … test_S.txt with
 // the test images of the classes it brings. A line is a path with forward
-// slashes, or a number (CIFAR-100). Blank lines are ignored.
+// slashes, or a number (CIFAR). Blank lines are ignored.
 func ReadLists(dir string) (*Lists, error) {
 	l := &Lists{}
 	for n := 1; ; n++ {
@@ -87,7 +87,7 @@ func parseLines(text []byte) ([]string, error) {
 	return lines, nil
 }
 
-// Numbered reports whether the lines are numbers, as CIFAR-100's are.
+// Numbered reports whether the lines are numbers, as those of CIFAR are.
 func (l *Lists) Numbered() bool {
 	_, err := strconv.ParseUint(l.sessions[0].train[0], 10, 32)
 	return err == nil
