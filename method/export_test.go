@@ -27,7 +27,6 @@ func exportCases() map[string]struct {
 		change func(*method.Config)
 	}{
 		"lda":                {"lda", func(*method.Config) {}},
-		"aligned":            {"aligned", func(*method.Config) {}},
 		"plda":               {"plda", func(*method.Config) {}},
 		"plda+":              {"plda+", func(*method.Config) {}},
 		"plda+, nu=3":        {"plda+", setting("plda_plus.nu", 3)},
@@ -85,7 +84,7 @@ func TestExportEqualsLogProb(t *testing.T) {
 
 // TestExportOfOneClass exports a head with one class and one example.
 func TestExportOfOneClass(t *testing.T) {
-	for _, m := range []string{"aligned", "lda", "ncm", "plda", "plda+", "ppca", "ppca-eb"} {
+	for _, m := range []string{"lda", "ncm", "plda", "plda+", "ppca", "ppca-eb"} {
 		x, y := crowd(1, 5, 1, 1)
 		q, _ := crowd(7, 5, 1, 2)
 		compareExport(t, m, func(*method.Config) {}, x, y, q)

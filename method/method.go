@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/aligned"
 	"github.com/seed-90d10d51/pipeline/classifier/gpc"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
@@ -29,7 +28,7 @@ const Default = "plda"
 // describes itself, and a row here.
 func Methods() []classifier.Method {
 	methods := slices.Concat(
-		[]classifier.Method{aligned.Method(), gpr.Method(), hppca.Method(), ncm.Method(), ppca.Method(), ppcaonline.Method(), vargp.Method()},
+		[]classifier.Method{gpr.Method(), hppca.Method(), ncm.Method(), ppca.Method(), ppcaonline.Method(), vargp.Method()},
 		gpc.Methods(), gptree.Methods(), plda.Methods(), shrinkage.Methods(),
 	)
 	slices.SortFunc(methods, func(a, b classifier.Method) int { return strings.Compare(a.Name, b.Name) })

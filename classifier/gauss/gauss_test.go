@@ -278,30 +278,3 @@ func spreads(classes [][][]float64) (S, T blas64.General) {
 	blas64.Axpy(1-noise, dense.Vector(S.Data), dense.Vector(T.Data))
 	return S, T
 }
-
-// TestDeviations: rows with covariance I become rows with covariance I+v, whose
-// inverse divide multiplies with.
-func TestDeviations(t *testing.T) {
-	_, sp := fitted(t, 4, 6, 9)
-	turned, err := sp.Deviations(dense.Identity(9), 5) // (I+v)^½
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &Density{n: 5, noise: 1}
-	once, twice := make([]float64, 9), make([]float64, 9)
-	for i := range 9 {
-		for j := range 9 {
-			once[j] = dense.Dot(dense.Row(turned, j), dense.Row(turned, i))
-		}
-		sp.divide(twice, once, p)
-		for j, v := range twice {
-			want := 0.0
-			if i == j {
-				want = 1
-			}
-			if math.Abs(v-want) > 1e-12 {
-				t.Errorf("row %d, column %d: %g, want %g", i, j, v, want)
-			}
-		}
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/logistic"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -73,7 +72,7 @@ func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.S
 	if !s.HasExamples() {
 		return c.fallback(episodes.NoExamples), nil
 	}
-	rerank := c.Calibrate && logistic.Fits(s.X.Rows, s.Dim, len(s.Classes))
+	rerank := c.Calibrate && logisticFits(s.X.Rows, s.Dim, len(s.Classes))
 	trials, err := episodes.Each(ctx, s.X, s.Y, c.drawn(), func(ctx context.Context, d episodes.Draw) (*trial, error) {
 		return c.try(ctx, backend, d, rerank)
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
-	"github.com/seed-90d10d51/pipeline/classifier/logistic"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
@@ -135,13 +134,6 @@ func settle(ctx context.Context, m *model, s *moments.Session, known int) error 
 	return nil
 }
 
-const (
-	// logisticSteps stops the regression early, which is half of its
-	// regularisation.
-	logisticSteps = 12
-	logisticDecay = 1e-2 // weight of ½·|w|², relative to the mean loss in nats
-)
-
 // regress fits the regression of a base session, with the classes in order of
 // name.
 func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.General, error) {
@@ -155,9 +147,7 @@ func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.G
 	if err != nil {
 		return white, err
 	}
-	rows, C, d := logistic.NewRows(sp.Backend(), white, column, len(s.Classes)), len(s.Classes), sp.Dim()
-	w, err := logistic.Loss(rows.Loss).Decayed(logisticDecay, d).Minimize(ctx, C*(d+1), logisticSteps)
-	return blas64.General{Rows: C, Cols: d + 1, Stride: d + 1, Data: w}, err
+	return newLogistic(sp.Backend(), white, column, len(s.Classes)).fit(ctx)
 }
 
 // rescore computes the densities of changed classes and stacks all classes.

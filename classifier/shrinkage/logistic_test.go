@@ -1,4 +1,4 @@
-package logistic
+package shrinkage
 
 import (
 	"context"
@@ -31,15 +31,15 @@ func clouds(C, n, d int) (blas64.General, []int) {
 	return x, y
 }
 
-func TestGradient(t *testing.T) {
+func TestLogisticGradient(t *testing.T) {
 	x, y := clouds(3, 40, 4)
-	loss := Loss(NewRows(linalg.Default(), x, y, 3).Loss).Decayed(1e-2, 4)
+	l := newLogistic(linalg.Default(), x, y, 3)
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := make([]float64, 3*5)
 	for i := range w {
 		w[i] = rng.NormFloat64() / 2
 	}
-	_, gradient, err := loss(context.Background(), w)
+	_, gradient, err := l.loss(context.Background(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestGradient(t *testing.T) {
 		at := func(by float64) float64 {
 			moved := append([]float64(nil), w...)
 			moved[i] += by
-			loss, _, err := loss(context.Background(), moved)
+			loss, _, err := l.loss(context.Background(), moved)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,15 +60,11 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-func fit(ctx context.Context, x blas64.General, y []int) ([]float64, error) {
-	return Loss(NewRows(linalg.Default(), x, y, 4).Loss).Decayed(1e-2, x.Cols).Minimize(ctx, 4*(x.Cols+1), 12)
-}
-
-// TestLearns from more than one chunk of examples, also if all are
+// TestLogisticLearns from more than one chunk of examples, also if all are
 // equal.
-func TestLearns(t *testing.T) {
+func TestLogisticLearns(t *testing.T) {
 	x, y := clouds(4, 700, 6)
-	w, err := fit(context.Background(), x, y)
+	w, err := newLogistic(linalg.Default(), x, y, 4).fit(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +72,7 @@ func TestLearns(t *testing.T) {
 	for i := range x.Rows {
 		scores := make([]float64, 4)
 		for c := range scores {
-			scores[c] = w[c*7+6] + dense.Dot(w[c*7:c*7+6], x.Data[i*6:(i+1)*6])
+			scores[c] = w.Data[c*7+6] + dense.Dot(w.Data[c*7:c*7+6], x.Data[i*6:(i+1)*6])
 		}
 		if floats.MaxIdx(scores) == y[i] {
 			right++
@@ -86,12 +82,12 @@ func TestLearns(t *testing.T) {
 		t.Errorf("%d of 2800 are right", right)
 	}
 	clear(x.Data)
-	if w, err = fit(context.Background(), x, y); err != nil || math.IsNaN(w[0]) {
-		t.Errorf("equal examples: %g, %v", w[0], err)
+	if w, err = newLogistic(linalg.Default(), x, y, 4).fit(context.Background()); err != nil || math.IsNaN(w.Data[0]) {
+		t.Errorf("equal examples: %g, %v", w.Data[0], err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := fit(ctx, x, y); !errors.Is(err, context.Canceled) {
+	if _, err := newLogistic(linalg.Default(), x, y, 4).fit(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
