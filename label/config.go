@@ -15,6 +15,9 @@ type Config struct {
 	// Reject is the share of known-class images that may be rejected as
 	// unknown; 0 rejects nothing.
 	Reject float64 `mapstructure:"reject" json:"reject"`
+	// Adapt moves the means of classes of few images towards the photos first
+	// (package adapt).
+	Adapt bool `mapstructure:"adapt" json:"adapt"`
 	// Organise is "link" or "copy" for a tree of class folders, "" for none.
 	Organise string `mapstructure:"organise" json:"organise"`
 	// XMP writes sidecar files next to the photos.

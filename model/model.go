@@ -111,10 +111,10 @@ func (m *Model) Classes() []string { return m.Predictor.Classes() }
 
 // A ClassInfo describes one class for `inspect`.
 type ClassInfo struct {
-	Name    string
-	Samples int
+	Name    string `json:"class"`
+	Samples int    `json:"samples"`
 	// Session is the index of the session that added the class.
-	Session int
+	Session int `json:"session"`
 }
 
 // ClassSizes lists the classes in column order. Cost: one pass over the

@@ -18,26 +18,41 @@ import (
 
 func newInspect() *cobra.Command {
 	var tree string
+	var advise, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
 		Short: "Show what a model has learned and how",
 		Long: `Shows a model's method, its settings (given and chosen automatically), its backbone,
 sessions and classes. --tree draws the tree of classes, for methods that build one
-(gptree, hppca); with --images each class is shown with its first picture.`,
-		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
+(gptree, hppca); with --images each class is shown with its first picture.
+
+--advice says what would improve the model: which classes need photos, and which two
+may be one. It rests on the images that were left out while the model was trained.
+--json prints settings, classes and the advice as JSON.`,
+		Example: "  pipeline inspect photos.model --advice\n  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			m, err := model.Load(args[0])
 			if err != nil {
 				return err
 			}
-			if tree != "" {
+			switch {
+			case tree != "" && (advise || asJSON):
+				return usagef("--tree draws a picture: give it without --advice and --json")
+			case tree != "":
 				return a.drawTree(ctx, m, args[0], tree)
+			case asJSON:
+				return a.inspectJSON(m)
+			case advise:
+				a.sayAdvice(m)
+				return nil
 			}
 			return a.inspect(m, args[0])
 		}),
 	}
 	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
+	cmd.Flags().BoolVar(&advise, "advice", false, "say which classes need photos and which two may be one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print settings, classes and advice as JSON")
 	cmd.Flags().String("images", "", "`folder` of images for --tree; each first-level sub-folder is a class")
 	config.Bind(cmd.Flags(), "images", "images")
 	return cmd

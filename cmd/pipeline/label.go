@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/report"
 )
@@ -24,6 +25,10 @@ func newLabel() *cobra.Command {
 		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. Run
 the same command again to resume a run that was stopped: embeddings are cached.
 Exit code 3 means that some images could not be read; errors.csv says why.
+
+--adapt moves the means of classes that were learned from four images or fewer towards
+the photos of the folder before these are labelled, which needs no labels. It helps
+most with one image per class; with more than four it changes nothing.
 
 With --features, rows have the paths in samples.csv or, without that file, their
 numbers in embeddings.npy, counted from 0.`,
@@ -43,10 +48,11 @@ numbers in embeddings.npy, counted from 0.`,
 	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl, parquet")
 	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
 	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
 	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
-	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "organise", "xmp", "report")
+	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "organise", "xmp", "report")
 	return cmd
 }
 
@@ -56,6 +62,9 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 	}
 	if c := a.config.Label; a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
 		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
+	}
+	if a.config.Label.Adapt && a.config.Scan.Shard != "" {
+		return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
 	}
 	m, err := a.loadModel(file)
 	if err != nil {
@@ -72,6 +81,14 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 	job := label.Job{Config: a.config.Label, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256(), Notes: in.notes}
 	if job.Threshold, err = m.Threshold(a.config.Label.Reject); err != nil {
 		return err
+	}
+	if a.config.Label.Adapt {
+		head, err := adapt.Fit(ctx, m, in)
+		if err != nil {
+			return err
+		}
+		a.say("%s", head.Note())
+		job.Head, job.Notes = head, append(job.Notes, head.Note())
 	}
 	if job.Sinks, err = a.sinks(); err != nil {
 		return err

@@ -68,6 +68,9 @@ func (a *app) serve(ctx context.Context, e *embed.Embedder, answer func([]embed.
 }
 
 func (a *app) labelStdin(ctx context.Context, args []string) (err error) {
+	if a.config.Label.Adapt {
+		return usagef("--adapt looks at all photos first, and --stdin answers one by one: give --images")
+	}
 	m, err := a.loadModel(args[0])
 	if err != nil {
 		return err

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
+)
+
+// TestAdvice: two folders of one kind of animal may be one class, well separated
+// classes may not, and a single photo cannot be checked.
+func TestAdvice(t *testing.T) {
+	l := newTestbed(t)
+	model := l.path("m.model")
+	l.must("train", "--features", l.animals(), "--out", model)
+	said := l.must("inspect", model, "--advice").stdout
+	for _, words := range []string{"may be one   hare and rabbit: of their left-out photos", "more photos  owl: nothing can be checked with a single photo (1 classes)"} {
+		if !strings.Contains(said, words) {
+			t.Errorf("no %q in:\n%s", words, said)
+		}
+	}
+	if strings.Contains(said, "dog") || strings.Count(said, "may be one") != 1 {
+		t.Errorf("advice on a class that has no need of it:\n%s", said)
+	}
+	var got struct {
+		Classes []struct {
+			Class   string
+			Samples int
+		}
+		Advice advice
+	}
+	if err := json.Unmarshal([]byte(l.must("inspect", model, "--json").stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Classes) != 5 || got.Classes[0].Class == "" || got.Classes[0].Samples == 0 {
+		t.Errorf("classes: %+v", got.Classes)
+	}
+	if a := got.Advice; len(a.MayBeOne) != 1 || len(a.Single) != 1 || a.LeftOut == 0 || a.Accuracy <= 0.5 {
+		t.Errorf("advice: %+v", a)
+	}
+	l.refused(exitUsage, []string{"--tree", "--advice"}, "inspect", model, "--tree", l.path("t.svg"), "--advice")
+}
+
+// animals writes a feature folder: hares and rabbits around one centre, dogs and
+// foxes far away, one owl.
+func (l *testbed) animals() string {
+	l.Helper()
+	out, err := featdir.NewWriter(l.path("animals"), embed.Provenance{Dim: 8})
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer out.Abort()
+	rng := rand.New(rand.NewPCG(3, 1))
+	var centre []float32
+	for _, c := range []struct {
+		class string
+		n     int
+	}{{"hare", 10}, {"rabbit", 10}, {"dog", 10}, {"fox", 10}, {"owl", 1}} {
+		if c.class != "rabbit" {
+			centre = cloud(rng, make([]float32, 8), 1)
+		}
+		for i := range c.n {
+			if err := out.Write(dataset.Sample{Path: fmt.Sprintf("%s/%d.jpg", c.class, i), Label: c.class}, cloud(rng, centre, 0.1)); err != nil {
+				l.Fatal(err)
+			}
+		}
+	}
+	if err := out.Close(); err != nil {
+		l.Fatal(err)
+	}
+	return l.path("animals")
+}
