@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -103,9 +104,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
-	watching := make(chan error, 1)
-	go func() { watching <- s.watch(own) }()
-	go s.compute(own)
+	var working sync.WaitGroup // with the embedder, which the caller closes
+	working.Go(func() { s.watch(own) })
+	working.Go(func() { s.compute(own) })
 	serving := make(chan error, 1)
 	go func() { serving <- server.Serve(l) }()
 	var err error
@@ -119,7 +120,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 	}
 	cancel()
-	<-watching
+	working.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}

@@ -22,14 +22,14 @@ const (
 // patience is how much longer than a scan the server waits for the next one.
 const patience = 20
 
-// watch reads the folder, and again and again what has changed in it.
-func (s *Server) watch(ctx context.Context) error {
+// watch reads the folder, and again and again what has changed in it, until ctx ends.
+func (s *Server) watch(ctx context.Context) {
 	f := folder{Server: s, known: map[string]cache.FileState{}, failed: map[string]bool{}}
 	for {
 		begun := time.Now()
 		err := f.scan(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return
 		}
 		if err != nil {
 			s.Log.Error("the folder of photos could not be read; it is read again soon", "reason", err)
@@ -37,7 +37,7 @@ func (s *Server) watch(ctx context.Context) error {
 		select {
 		case <-time.After(max(s.Rescan, patience*time.Since(begun))):
 		case <-ctx.Done():
-			return nil
+			return
 		}
 	}
 }
