@@ -3,6 +3,8 @@ package gp
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -27,14 +29,7 @@ const leastRest = 1e-9
 
 // LeaveOneOut returns log p(y_i | all other examples) of every example (n, nats).
 func (g *Gibbs) LeaveOneOut() ([]float64, error) {
-	rows, variances := g.prior.phi, []float64(nil)
-	if !g.prior.weights {
-		rows, variances = g.prior.k, make([]float64, g.prior.Len())
-		for i := range variances {
-			variances[i] = dense.Row(rows, i)[i]
-		}
-	}
-	l, err := g.Latent(rows, variances)
+	l, err := g.own()
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +42,53 @@ func (g *Gibbs) LeaveOneOut() ([]float64, error) {
 		}
 	}
 	l.Shift(g.prior.mean)
-	return l.own(g.yes), nil
+	return l.ofSides(g.yes), nil
+}
+
+// own returns the moments of f − m at the examples.
+func (g *Gibbs) own() (Latent, error) {
+	if g.prior.weights {
+		return g.Latent(g.prior.phi, nil)
+	}
+	n := g.prior.Len()
+	l := Latent{Mean: dense.New(n, len(g.omega)), Var: dense.New(n, len(g.omega))}
+	return l, dense.ParallelErr(len(g.omega), func(c int) error {
+		given, err := g.given[c]()
+		if err != nil {
+			return err
+		}
+		project(l.Mean, c, g.prior.k, given.weights)
+		g.ownVariances(l.Var, c, given.factor)
+		return nil
+	})
+}
+
+// enough is the least share ωk_ii for which ownVariances takes the inverse of B.
+const enough = 1e-4
+
+// ownVariances writes the variances of f at the examples into column c of dst. From
+// Ω^½ΣΩ^½ = I − B⁻¹ they are (1 − (B⁻¹)_ii)/ω_i, and (B⁻¹)_ii is a column's sum of
+// squares of the factor, over ω_i: n² multiplications instead of the n³ of a
+// prediction. Where ω_i is so small that this would cancel, it predicts.
+func (g *Gibbs) ownVariances(dst blas64.General, c int, factor blas64.General) {
+	squares := make([]float64, factor.Cols)
+	for r := range factor.Rows {
+		for i, x := range dense.Row(factor, r)[:r+1] {
+			squares[i] += x * x
+		}
+	}
+	for i, w := range g.omega[c] {
+		k := dense.Row(g.prior.k, i)
+		v := (1 - squares[i]/w) / w
+		if !(w*k[i] > enough) {
+			v = k[i]
+			for r := range factor.Rows {
+				x := dense.Dot(dense.Row(factor, r)[:r+1], k[:r+1])
+				v -= x * x
+			}
+		}
+		dense.Row(dst, i)[c] = max(v, 0)
+	}
 }
 
 // LeaveOneOut returns log p(y_i | all other examples) of every example of a batch
@@ -71,11 +112,11 @@ func (v *VI) LeaveOneOut(b *Batch) ([]float64, error) {
 		yes[i] = b.kappa[i] > 0
 	}
 	l.Shift(b.prior)
-	return l.own(yes), nil
+	return l.ofSides(yes), nil
 }
 
-// own returns the log-probability of the side that every example is on.
-func (l Latent) own(yes []bool) []float64 {
+// ofSides returns the log-probability of the side that every example is on.
+func (l Latent) ofSides(yes []bool) []float64 {
 	left, right := make([]float64, len(yes)), make([]float64, len(yes))
 	l.LogProbs(left, right, Quadrature)
 	for i, y := range yes {

@@ -143,7 +143,7 @@ func TestLeaveOneOutIsARefit(t *testing.T) {
 		if !yes[i] {
 			left = right
 		}
-		if math.Abs(got[i]-left) > 1e-9 {
+		if !(math.Abs(got[i]-left) <= 1e-9) {
 			t.Errorf("example %d: %.12g, want %.12g", i, got[i], left)
 		}
 	}
