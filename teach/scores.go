@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -19,6 +20,10 @@ const block = 256
 // few is the number of classes up to which one row after another is faster than a
 // product.
 const few = 4
+
+// negligible is how many nats a class lies below the first one not to count: e⁻²⁵ is
+// 10⁻¹¹.
+const negligible = 25
 
 // scores are those of n photos for the classes of a live model.
 type scores struct {
@@ -111,8 +116,11 @@ func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, c
 	if err != nil {
 		return err
 	}
+	buffers := sync.Pool{}
 	return blocks(ctx, first, last, func(first, last int) error {
-		phi, err := s.phi.read(first, last, nil)
+		values := dense.Borrowed[float32](&buffers, (last-first)*s.phi.cols)
+		defer buffers.Put(values)
+		phi, err := s.phi.read(first, last, *values)
 		if err != nil {
 			return err
 		}
@@ -132,17 +140,34 @@ func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, c
 // products returns φ·wᵀ.
 func products(phi blas32.General, w blas64.General) (blas64.General, error) {
 	out := dense.New(phi.Rows, w.Rows)
+	if w.Rows <= few {
+		for i := range phi.Rows {
+			for k := range w.Rows {
+				out.Data[i*out.Stride+k] = mixedDot(dense.Row32(phi, i), dense.Row(w, k))
+			}
+		}
+		return out, nil
+	}
 	wide := blas64.General{Rows: phi.Rows, Cols: phi.Cols, Stride: phi.Cols, Data: make([]float64, len(phi.Data))}
 	dense.Widen(wide.Data, phi.Data)
-	if w.Rows > few {
-		return out, linalg.Default().MulTrans64(out, wide, w)
+	return out, linalg.Default().MulTrans64(out, wide, w)
+}
+
+// mixedDot returns the product of a float32 and a float64 vector, summed in float64.
+func mixedDot(x []float32, w []float64) float64 {
+	var a, b, c, d float64 // sums that do not wait for each other
+	w = w[:len(x)]
+	for len(x) >= 4 {
+		a += float64(x[0]) * w[0]
+		b += float64(x[1]) * w[1]
+		c += float64(x[2]) * w[2]
+		d += float64(x[3]) * w[3]
+		x, w = x[4:], w[4:]
 	}
-	for i := range phi.Rows {
-		for k := range w.Rows {
-			out.Data[i*out.Stride+k] = dense.Dot(dense.Row(wide, i), dense.Row(w, k))
-		}
+	for i, v := range x {
+		a += float64(v) * w[i]
 	}
-	return out, nil
+	return a + b + (c + d)
 }
 
 func (s *scores) scoreAll(ctx context.Context, l *live, x *rows, first, last int) error {
@@ -184,7 +209,7 @@ func (s *scores) summarise(first, last int) {
 			}
 			var sum float64
 			for _, column := range s.columns {
-				if v := (float64(column[i]) - best) / s.t; v > -40 {
+				if v := (float64(column[i]) - best) / s.t; v > -negligible {
 					sum += math.Exp(v)
 				}
 			}

@@ -153,15 +153,16 @@ func (a *app) sayAddress(address net.Addr, token string) {
 	a.say("open %s (Ctrl-C ends)", page)
 }
 
-// leave writes the model if it is behind the journal.
+// leave writes the model if it is behind the journal and there are two classes.
 func (a *app) leave(ctx context.Context, session *teach.Session, file string) error {
-	if st := session.Status(); st.Unsaved == 0 || !st.Ready {
+	if session.Status().Unsaved == 0 {
 		return nil
 	}
 	a.say("writing %s; every decision is in its journal already", file)
-	if _, err := session.Save(ctx); err != nil {
-		return err
+	_, err := session.Save(ctx)
+	if refused := (*teach.Refusal)(nil); errors.As(err, &refused) {
+		a.say("%s was not written: %v", file, err)
+		return nil
 	}
-	a.say("saved %s", file)
-	return nil
+	return err
 }

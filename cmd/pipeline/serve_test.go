@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// A served is `pipeline serve` in a process of its own.
+type served struct {
+	*testbed
+	cmd    *exec.Cmd
+	stderr *bytes.Buffer
+	url    string
+}
+
+// serve starts the server of a model, and returns when its n photos are there.
+func (l *testbed) serve(n int, args ...string) *served {
+	l.Helper()
+	cmd, stderr := l.process(l.path("cache"), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	s := &served{l, cmd, stderr, ""}
+	l.Cleanup(func() { _ = cmd.Process.Kill() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		_ = cmd.Wait()
+		l.Fatalf("the server says nothing: %s", stderr)
+	}
+	s.url = strings.TrimSuffix(strings.Fields(line)[1], "/")
+	events, err := http.Get(s.url + "/v1/events")
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer events.Body.Close()
+	for lines := bufio.NewScanner(events.Body); lines.Scan(); {
+		var status struct {
+			Images struct {
+				Embedded int
+				Scanning bool
+			}
+		}
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal([]byte(data), &status); err != nil {
+			l.Fatal(err)
+		}
+		if status.Images.Embedded == n && !status.Images.Scanning {
+			return s
+		}
+	}
+	l.Fatalf("the photos do not come: %s", stderr)
+	return nil
+}
+
+// photoIDs returns the ids of all photos, and their folders.
+func (s *served) photoIDs() (ids, folders []string) {
+	s.Helper()
+	answer, err := http.Get(s.url + "/v1/images?limit=500")
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var list struct {
+		Images []struct{ ID, Folder string }
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil {
+		s.Fatal(err)
+	}
+	for _, p := range list.Images {
+		ids, folders = append(ids, p.ID), append(folders, p.Folder)
+	}
+	return ids, folders
+}
+
+// decide labels a photo, and returns the line of the journal; 0 if the server does
+// not answer.
+func (s *served) decide(id, class string) (seq int) {
+	s.Helper()
+	body := fmt.Sprintf(`{"do":"label","images":[%q],"class":%q}`, id, class)
+	answer, err := http.Post(s.url+"/v1/decisions", "application/json", strings.NewReader(body))
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	var done struct {
+		Step  struct{ Seq int }
+		Error string
+	}
+	if json.NewDecoder(answer.Body).Decode(&done) != nil {
+		return 0
+	}
+	if done.Error != "" {
+		s.Errorf("label %s %s: %s", id, class, done.Error)
+	}
+	return done.Step.Seq
+}
+
+// TestServeIsKilled: a server is killed at random moments while a script teaches;
+// every decision that was acknowledged is in the journal, once, and the last server
+// saves the model of all of them.
+func TestServeIsKilled(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("photos"), 32, 12, "a", "b", "c")
+	kills := 5
+	if wanted.long {
+		kills = 20
+	}
+	model := l.path("m.model")
+	args := []string{model, "--images", images}
+	rng := rand.New(rand.NewPCG(killSeed, 2))
+	acknowledged := map[int]string{}
+	sent := 0
+	for range kills {
+		s := l.serve(36, args...)
+		ids, folders := s.photoIDs()
+		moment, reached := 1+rng.IntN(12), make(chan struct{})
+		go func() {
+			<-reached
+			_ = s.cmd.Process.Kill()
+		}()
+		for n := 0; ; n++ {
+			if n == moment {
+				close(reached) // the next request is on its way meanwhile
+			}
+			i := sent % len(ids)
+			class := fmt.Sprintf("%s %d", folders[i], sent/len(ids))
+			seq := s.decide(ids[i], class)
+			if seq == 0 {
+				break
+			}
+			if acknowledged[seq] != "" {
+				t.Errorf("line %d was acknowledged twice", seq)
+			}
+			acknowledged[seq] = ids[i] + " " + class
+			sent++
+		}
+		_ = s.cmd.Wait()
+	}
+	s := l.serve(36, args...)
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, s.stderr)
+	}
+	seen := map[int]string{}
+	text := bytes.TrimSpace(l.read(l.path("m.model.journal")))
+	for i, row := range bytes.Split(text, []byte("\n")) {
+		var line teach.Line
+		if err := json.Unmarshal(row, &line); err != nil {
+			t.Fatalf("line %d: %v", i+1, err)
+		}
+		if line.Do == teach.Label {
+			seen[line.Seq] = line.Images[0].String() + " " + line.Class
+		}
+	}
+	for seq, want := range acknowledged {
+		if seen[seq] != want {
+			t.Errorf("line %d is %q, acknowledged was %q", seq, seen[seq], want)
+		}
+	}
+	t.Logf("%d acknowledged, %d in the journal", len(acknowledged), len(seen))
+	if len(seen) > len(acknowledged)+kills { // the one that was on its way may count
+		t.Errorf("%d decisions in the journal, %d acknowledged", len(seen), len(acknowledged))
+	}
+	if !l.exists(l.path("m.model")) {
+		t.Error("the model was not written at the end")
+	}
+}
+
+// TestServeEnds: a second server of a model is refused, and an interrupted one ends
+// with the model written.
+func TestServeEnds(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("photos"), 32, 3, "a", "b")
+	s := l.serve(6, l.path("m.model"), "--images", images)
+	l.refused(exitFailed, []string{"another server"}, "serve", l.path("m.model"), "--images", images, "--addr", "127.0.0.1:0")
+	ids, folders := s.photoIDs()
+	for i, id := range ids {
+		s.decide(id, folders[i])
+	}
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Wait()
+	r := l.must("inspect", l.path("m.model"))
+	if !strings.Contains(r.stdout, "a") || !strings.Contains(r.stdout, "b") {
+		t.Errorf("inspect: %s", r.stdout)
+	}
+}
+
+// TestServeDocs runs the clients of docs/serve.md against a server.
+func TestServeDocs(t *testing.T) {
+	python := testenv.Python(t)
+	if _, err := exec.LookPath("curl"); err != nil {
+		testenv.Missing(t, "curl: %v", err)
+	}
+	text, err := os.ReadFile("../../docs/serve.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newTestbed(t)
+	images := l.photos(l.path("photos"), 32, 6, "a", "b")
+	s := l.serve(12, l.path("m.model"), "--images", images)
+	ids, folders := s.photoIDs()
+	for i := range 6 {
+		s.decide(ids[i], folders[i])
+		s.decide(ids[6+i], folders[6+i])
+	}
+	for _, name := range []string{"photo.jpg", "a.jpg", "b.jpg"} {
+		l.write(l.path(name), photo(name[:1], 40, 32))
+	}
+	blocks := regexp.MustCompile("(?s)```(sh|python)\n(.*?)```").FindAllSubmatch(text, -1)
+	ran := map[string]int{}
+	for _, b := range blocks[1:] { // the first is the server itself
+		code := strings.ReplaceAll(string(b[2]), "http://127.0.0.1:8080", s.url)
+		command := exec.Command("sh", "-e", "-c", strings.ReplaceAll(code, "curl -s", "curl -sSf"))
+		if string(b[1]) == "python" {
+			command = exec.Command(python, "-c", code, s.url, "a.jpg")
+		}
+		command.Dir = l.dir
+		out, err := command.CombinedOutput()
+		if err != nil || len(out) == 0 {
+			t.Errorf("%s: %v\n%s", code, err, out)
+		}
+		ran[string(b[1])]++
+	}
+	if ran["sh"] != 1 || ran["python"] != 1 {
+		t.Errorf("ran %v", ran)
+	}
+	if !bytes.Contains(l.read(l.path("m.model.journal")), []byte("Roe deer")) {
+		t.Error("curl taught nothing")
+	}
+}

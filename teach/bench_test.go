@@ -1,0 +1,132 @@
+package teach
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// BenchmarkDecision is one decision among 100 000 photos and 100 classes of 20
+// examples, until the order of what to check is known. PIPELINE_LONG is needed: it
+// takes minutes.
+func BenchmarkDecision(b *testing.B) {
+	if os.Getenv("PIPELINE_LONG") == "" {
+		b.Skip("set PIPELINE_LONG")
+	}
+	for _, d := range []int{512, 1280} {
+		b.Run(fmt.Sprintf("n=100000/C=100/d=%d", d), func(b *testing.B) { benchmarkDecision(b, 100_000, 100, d) })
+	}
+}
+
+func benchmarkDecision(b *testing.B, n, classes, d int) {
+	dir := b.TempDir()
+	rng := random.Stream(1, "bench")
+	means := make([][]float32, classes)
+	for c := range means {
+		for range d {
+			means[c] = append(means[c], float32(rng.NormFloat64()))
+		}
+	}
+	draw := func(i int) (Photo, []float32) {
+		v := make([]float32, d)
+		for j := range v {
+			v[j] = means[i%classes][j] + float32(2*rng.NormFloat64())
+		}
+		return Photo{ID: ID{byte(i), byte(i >> 8), byte(i >> 16), 1}, Path: fmt.Sprintf("%06d.jpg", i)}, v
+	}
+	const shots = 20
+	train := model.Batch{X: blas32.General{Cols: d, Stride: d}}
+	for i := range classes * shots {
+		p, v := draw(i)
+		train.X.Rows, train.X.Data = train.X.Rows+1, append(train.X.Data, v...)
+		train.Labels, train.Content = append(train.Labels, fmt.Sprintf("class %d", i%classes)), append(train.Content, model.Hash{p.ID[0], p.ID[1], 99})
+	}
+	begun := time.Now()
+	m, _, err := model.Train(b.Context(), settings("plda"), train)
+	if err != nil {
+		b.Fatal(err)
+	}
+	trained := time.Since(begun)
+	if err := m.Save(dir + "/m.model"); err != nil {
+		b.Fatal(err)
+	}
+	begun = time.Now()
+	s, err := Open(Options{Model: dir + "/m.model", Dim: d, Temp: dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	var first time.Duration
+	for at := 0; at < n; at += 500 {
+		var photos []Photo
+		var vectors [][]float32
+		for i := range 500 {
+			p, v := draw(at + i)
+			photos, vectors = append(photos, p), append(vectors, v)
+		}
+		if err := s.Add(photos, vectors); err != nil {
+			b.Fatal(err)
+		}
+		if first == 0 {
+			if _, err := s.List(Query{View: All, Limit: 60}); err != nil {
+				b.Fatal(err)
+			}
+			first = time.Since(begun)
+		}
+	}
+	s.Wait()
+	loaded := time.Since(begun)
+	var took []float64
+	used := cpu(b)
+	for b.Loop() {
+		i := len(took) % (n / 2)
+		begun := time.Now()
+		do(b, s, Decision{Do: Label, Images: []ID{s.photos[i].ID}, Class: fmt.Sprintf("class %d", i%classes)})
+		if _, err := s.List(Query{View: Check, Limit: 60}); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(begun).Seconds())
+	}
+	used = cpu(b) - used
+	slices.Sort(took)
+	b.ReportMetric(used.Seconds()/float64(len(took)), "s-of-CPU/decision")
+	b.ReportMetric(took[len(took)/2], "s/decision-p50")
+	b.ReportMetric(took[len(took)*95/100], "s/decision-p95")
+	b.ReportMetric(trained.Seconds(), "s/train")
+	b.ReportMetric(first.Seconds(), "s/first-photos")
+	b.ReportMetric(loaded.Seconds(), "s/loaded")
+	b.ReportMetric(peak(b), "MiB-peak")
+}
+
+// peak returns the most memory that the process has had, in MiB.
+func peak(b *testing.B) float64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Skip(err)
+	}
+	var kB float64
+	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	if _, err := fmt.Sscan(after, &kB); err != nil {
+		b.Fatal(err)
+	}
+	return kB / 1024
+}
+
+// cpu returns the processor time that the process has used, which a busy machine does
+// not change.
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,200 @@
+package teach
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Decision is what a person decides.
+type Decision struct {
+	Do        Do // Label, Unlabel, Rename or Merge
+	Images    []ID
+	Class, To string
+}
+
+// Do makes a decision. When it returns, the decision is on disk, and a model that
+// can follow has learned it. A *Refusal says why it was not made.
+func (s *Session) Do(d Decision) (Line, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := Line{Do: d.Do, Images: unique(d.Images), Class: strings.TrimSpace(d.Class), To: strings.TrimSpace(d.To)}
+	if err := s.check(l); err != nil {
+		return Line{}, err
+	}
+	if l.Do == Label && len(l.Images) == 1 && s.scores != nil {
+		if at, ok := s.index[l.Images[0]]; ok && at < s.scores.len() && !s.knows(l.Images[0]) {
+			l.Was, l.P = s.scores.classes[s.scores.first[at]], float64(s.scores.prob[at])
+		}
+	}
+	return s.commit(l)
+}
+
+// Teach learns photos that need not lie in the folder, given their embeddings.
+func (s *Session) Teach(images []ID, vectors [][]float32, class string) (Line, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := Line{Do: Learn, Class: strings.TrimSpace(class)}
+	if err := checkName(l.Class); err != nil {
+		return Line{}, err
+	}
+	for i, id := range images {
+		if slices.Contains(l.Images, id) {
+			continue
+		}
+		if len(vectors[i]) != s.options.Dim {
+			return Line{}, fmt.Errorf("learn %s: its embedding has %d values, not %d", id, len(vectors[i]), s.options.Dim)
+		}
+		l.Images = append(l.Images, id)
+		if s.row(id) == nil {
+			l.embed(id, vectors[i])
+		}
+	}
+	if err := s.checkForgets(l); err != nil {
+		return Line{}, err
+	}
+	return s.commit(l)
+}
+
+// row returns the stored embedding of a photo; nil for none.
+func (s *Session) row(id ID) []float32 {
+	if x := s.base.rows[id]; x != nil {
+		return x
+	}
+	return s.journal.Embedding(id)
+}
+
+// commit writes a line, and brings the model up to date; the caller holds mu.
+func (s *Session) commit(l Line) (Line, error) {
+	if l.Do == Label {
+		for _, id := range l.Images {
+			at, ok := s.index[id]
+			if !ok || s.row(id) != nil {
+				continue
+			}
+			x, err := s.x.read(at, at+1, nil)
+			if err != nil {
+				return l, err
+			}
+			l.embed(id, x.Data)
+		}
+	}
+	l.Time = s.options.Now()
+	l, err := s.journal.Append(l)
+	if err != nil {
+		return l, err
+	}
+	s.state.take(l)
+	s.touch()
+	s.follow()
+	s.refitIfDue()
+	go s.options.Changed("change")
+	return l, nil
+}
+
+// follow brings the live model and the scores up to date with the state.
+func (s *Session) follow() {
+	if s.live == nil {
+		return
+	}
+	want := s.state.examples(s.base.samples)
+	s.rescore(s.live, s.scores, s.live.follow(want, s.row))
+}
+
+// rescore scores the changed classes anew.
+func (s *Session) rescore(l *live, sc *scores, changed map[string]bool) {
+	if l.stale || len(changed) == 0 {
+		return
+	}
+	sc.arrange(l.Classes())
+	var columns []int
+	for c, name := range sc.classes {
+		if changed[name] {
+			columns = append(columns, c)
+		}
+	}
+	if err := sc.score(s.ctx, l, s.x, 0, sc.len(), columns); err != nil {
+		l.stale = true
+	}
+	sc.summarise(0, sc.len())
+}
+
+// Undo takes back the last decision that is in force.
+func (s *Session) Undo() (Line, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.state.done) == 0 {
+		return Line{}, refuse(Conflict, "there is nothing to undo")
+	}
+	return s.commit(Line{Do: Undo, Of: s.state.done[len(s.state.done)-1].Seq})
+}
+
+// Redo takes back the last Undo.
+func (s *Session) Redo() (Line, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.state.undone) == 0 {
+		return Line{}, refuse(Conflict, "there is nothing to redo")
+	}
+	return s.commit(Line{Do: Redo, Of: s.state.undone[len(s.state.undone)-1].Seq})
+}
+
+// An Acceptance is what accepting predictions does.
+type Acceptance struct {
+	Images int
+	// Precision is the mean of the probabilities.
+	Precision float64
+	// Checked predictions of at least that probability were looked at by a person,
+	// who found Correct of them right.
+	Checked, Correct int
+}
+
+// acceptable returns the photos without a label that are predicted with at least a
+// probability, of a class unless that is "".
+func (s *Session) acceptable(above float64, class string) (images []ID, classes []string, precision float64) {
+	if s.scores == nil {
+		return nil, nil, 0
+	}
+	for i, p := range s.photos[:s.scores.len()] {
+		predicted, prob := s.scores.classes[s.scores.first[i]], float64(s.scores.prob[i])
+		if label, _ := s.label(i); p.Path == "" || label != "" || prob < above || class != "" && predicted != class {
+			continue
+		}
+		images, classes, precision = append(images, p.ID), append(classes, predicted), precision+prob
+	}
+	return images, classes, precision / math.Max(1, float64(len(images)))
+}
+
+// Acceptable tells what Accept would do.
+func (s *Session) Acceptable(above float64, class string) Acceptance {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var a Acceptance
+	images, _, precision := s.acceptable(above, class)
+	a.Images, a.Precision = len(images), precision
+	for _, l := range s.state.done {
+		if l.Was != "" && l.P >= above && (class == "" || l.Was == class) {
+			a.Checked++
+			if l.Was == l.Class {
+				a.Correct++
+			}
+		}
+	}
+	return a
+}
+
+// Accept labels every photo without a label whose most probable class has at least a
+// probability; class "" is any.
+func (s *Session) Accept(above float64, class string) (Line, error) {
+	if !(above >= 0 && above <= 1) {
+		return Line{}, refuse(Invalid, "above is %v: it is a probability from 0 to 1", above)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	images, classes, _ := s.acceptable(above, class)
+	if len(images) == 0 {
+		return Line{}, refuse(Conflict, "no photo without a label is predicted with that probability")
+	}
+	return s.commit(Line{Do: Accept, Images: images, Classes: classes, Class: class})
+}
