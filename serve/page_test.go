@@ -24,7 +24,19 @@ func browse(t *testing.T, url string) *testenv.Page {
 	p := testenv.Open(t, url)
 	p.View(1280, 800, false)
 	p.Wait("document.querySelectorAll('.tile').length > 0")
+	p.Eval("window.said = ''; new MutationObserver(() => { window.said += document.getElementById('said').textContent; }).observe(document.getElementById('said'), {childList: true})", nil)
 	return p
+}
+
+// expectChange waits until the page says something, and compares what the server
+// was asked for.
+func expectChange(t *testing.T, p *testenv.Page, s *standIn, what, want string) {
+	t.Helper()
+	p.Wait("window.said !== ''")
+	if got := strings.Join(s.changed(), "; "); got != want {
+		t.Errorf("%s: the server was asked for %q, want %q", what, got, want)
+	}
+	p.Eval("window.said = ''", nil)
 }
 
 func evaluate[T any](p *testenv.Page, expression string) (out T) {
@@ -84,13 +96,9 @@ func TestKeys(t *testing.T) {
 	s, url := newStandIn(t, 158, true)
 	p := browse(t, url)
 	first := func() string { return evaluate[string](p, "document.querySelector('.tile.current').id") }
-	expect := func(what string, want ...string) {
+	expect := func(what, want string) {
 		t.Helper()
-		p.Wait("document.getElementById('said').textContent !== ''")
-		if got := s.changed(); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: the server was asked for %q, want %q", what, got, want)
-		}
-		p.Eval("document.getElementById('said').replaceChildren()", nil)
+		expectChange(t, p, s, what, want)
 	}
 	before := first()
 	suggestion := evaluate[string](p, "document.querySelector('.tile.current').photo.prediction[0].class")
@@ -129,10 +137,7 @@ func TestUnknownGroupIsNamedAsOne(t *testing.T) {
 	p.Click(".group .member")
 	p.Click(".group input")
 	p.Press("k", "i", "w", "i", "Enter")
-	p.Wait("document.getElementById('said').textContent !== ''")
-	if got, want := fmt.Sprint(s.changed()), fmt.Sprintf("[label %d kiwi]", size-1); got != want {
-		t.Errorf("the server was asked for %s, want %s", got, want)
-	}
+	expectChange(t, p, s, "a group without one photo", fmt.Sprintf("label %d kiwi", size-1))
 }
 
 // TestManyPhotos: of 20 000 photos only those in sight are in the document, and
@@ -148,4 +153,74 @@ func TestManyPhotos(t *testing.T) {
 	if n := evaluate[int](p, "document.querySelectorAll('.tile').length"); n > 100 {
 		t.Errorf("%d tiles are in the document", n)
 	}
+}
+
+// TestClassesAndSearch: a class is renamed and merged, a name is looked for, the
+// most similar photos come selected, and a label is confirmed where the model
+// doubts it.
+func TestClassesAndSearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	s, url := newStandIn(t, 158, true)
+	p := browse(t, url)
+	expect := func(what, want string) {
+		t.Helper()
+		expectChange(t, p, s, what, want)
+	}
+	p.Click("[data-view=class]")
+	p.Wait(views[3].there)
+	class := evaluate[string](p, "document.getElementById('heading').textContent")
+	p.Click("#lead-tools button")
+	p.Wait("document.getElementById('ask').open")
+	p.Eval("document.getElementById('new-name').value = 'wall'", nil)
+	p.Click("#ask-yes")
+	expect("rename", "rename 0 "+class+" wall")
+	p.Wait("document.querySelector('#class-list [aria-current=true]').dataset.name === 'wall'")
+	p.Click("#lead-tools button:nth-child(2)")
+	p.Wait("document.getElementById('ask').open")
+	into := evaluate[string](p, "document.getElementById('into').value")
+	p.Click("#ask-yes")
+	expect("merge", "merge 0 wall "+into)
+
+	p.Click("[data-view=suspicious]")
+	p.Wait(views[2].there)
+	p.Wait("document.activeElement.id === 'grid'")
+	label := evaluate[string](p, "document.querySelector('.tile.current').photo.label")
+	p.Press("Enter")
+	expect("confirm", "label 1 "+label)
+
+	p.Click("[data-view=check]")
+	p.Wait("document.getElementById('heading').textContent === 'To check' && document.querySelectorAll('.tile').length > 5 && document.activeElement.id === 'grid'")
+	p.Press("+")
+	p.Wait("document.getElementById('heading').textContent === 'Similar photos' && document.querySelectorAll('[aria-selected=true]').length > 1")
+	n := evaluate[int](p, "document.querySelectorAll('.tile[aria-selected=true]').length")
+	p.Press("z", "o", "o", "Enter")
+	expect("all like this", fmt.Sprintf("label %d zoo", n))
+
+	p.Press("Escape")
+	p.Wait("document.getElementById('heading').textContent === 'To check'")
+	p.Click("#search input")
+	p.Press("0", "0", "1", "0", "1")
+	p.Wait("document.getElementById('empty').hidden === false || document.querySelectorAll('.tile').length === 1")
+
+	p.Eval("document.querySelector('#search input').value = ''; document.querySelector('#search input').dispatchEvent(new Event('input', {bubbles: true}))", nil)
+	p.Wait("document.querySelectorAll('.tile').length > 5")
+	p.Click("#bulk")
+	p.Wait("document.getElementById('outlook') && document.getElementById('outlook').textContent.includes('97 %')")
+	p.Click("#ask-yes")
+	expect("accept many", "accept 0")
+}
+
+// TestTwoBrowsers: what one does the other shows.
+func TestTwoBrowsers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts two browsers")
+	}
+	_, url := newStandIn(t, 158, true)
+	one, other := browse(t, url), browse(t, url)
+	one.Press("Enter")
+	other.Wait("document.getElementById('quality').textContent.startsWith('1 decided')")
+	other.Press("u")
+	one.Wait("document.getElementById('quality').textContent.startsWith('0 decided')")
 }

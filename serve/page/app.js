@@ -71,6 +71,13 @@ async function show(next, { of = null, photosOf = null } = {}) {
   await update();
 }
 
+// work shows a view and gives the keys to its photos: Enter on them accepts,
+// and does not press the button of the view again.
+async function work(next) {
+  await show(next);
+  byId("grid").focus({ preventScroll: true });
+}
+
 function lead() {
   const key = view === "check" && status && !status.model.ready ? "start" : view;
   byId("heading").textContent = view === "class" && classes.current ? classes.current : titles[key][0];
@@ -227,8 +234,9 @@ async function bulk(name) {
 }
 
 async function step(which) {
+  const what = status[which];
   const answer = await api[which]();
-  say((which === "undo" ? "Undone: " : "Redone: ") + answer.step.text.replace(/^(undo|redo):? /, ""));
+  say((which === "undo" ? "Undone: " : "Redone: ") + what);
   done(answer, []);
 }
 
@@ -334,10 +342,10 @@ function guard(run) {
 byId("views").addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button) {
-    guard(show)(button.dataset.view);
+    guard(work)(button.dataset.view);
   }
 });
-classes.addEventListener("choose", guard(() => show("class")));
+classes.addEventListener("choose", guard(() => work("class")));
 grid.addEventListener("current", choose);
 grid.addEventListener("fail", (event) => say(event.detail.message, true));
 selection.addEventListener("change", choose);
@@ -374,9 +382,9 @@ function follow() {
   const { do: what, class: name } = status.advice;
   if (what === "more" && name) {
     classes.current = name;
-    return show("class");
+    return work("class");
   }
-  return what === "accept" ? bulk() : show(what);
+  return what === "accept" ? bulk() : work(what);
 }
 
 // search looks again a moment after the last key.

@@ -138,7 +138,7 @@ export class Grid extends EventTarget {
       tile.photo = photo;
       const [, , what, sure, badge] = tile.children;
       const best = photo.prediction[0];
-      what.textContent = photo.label ?? best?.class ?? photo.name;
+      what.textContent = photo.label ?? (photo.unknown ? "new?" : best?.class) ?? photo.name;
       what.className = photo.label ? "what " + photo.by : "what";
       sure.textContent = doubt(photo);
       badge.textContent = photo.copies ? "+" + photo.copies : "";
@@ -233,5 +233,8 @@ function doubt(photo) {
   if (!best) {
     return "not labelled";
   }
-  return (photo.unknown ? "new? " : "") + percent(best.probability) + (second && best.probability < 0.9 ? `, or ${second.class}` : "");
+  if (photo.unknown) {
+    return `rather ${best.class}, ${percent(best.probability)}`;
+  }
+  return percent(best.probability) + (second && best.probability < 0.9 ? `, or ${second.class}` : "");
 }
