@@ -23,7 +23,7 @@ var words = map[string][]any{
 	"ncm.metric": {"euclidean"}, "ppca.preset": {"paper"},
 	"gptree.tree": {"random-balanced"}, "gptree.kernel": {"linear"}, "gptree.base": {"gibbs"}, "gptree.mean": {"plda+"}, "gptree.prediction": {"plug-in"}, "gptree.growth": {"session-tree", "rebuild-tree"},
 	"vargp.variant": {"block-diagonal", "global"}, "lsm.kernel": {"linear"}, "ove.kernel": {"linear"},
-	"hppca.cluster": {"raw"}, "hppca.seed_distance": {"mean"},
+	"hppca.preset": {"paper"}, "hppca.cluster": {"raw"}, "hppca.seed_distance": {"mean"},
 	"ppca_online.policy": {"none", "class"}, "ppca_online.fisher": {"paper"}, "ppca_online.rstep": {"fisher", "identity"},
 }
 
