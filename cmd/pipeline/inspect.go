@@ -29,7 +29,7 @@ sessions and classes. --tree draws the tree of classes, for methods that build o
 --advice says what would improve the model: which classes need photos, and which two
 may be one. It rests on the images that were left out while the model was trained.
 --json prints settings, classes and the advice as JSON.`,
-		Example: "  pipeline inspect photos.model --advice\n  pipeline inspect photos.model --tree tree.svg --images photos",
+		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			m, err := model.Load(args[0])
