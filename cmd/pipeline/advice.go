@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -84,7 +85,11 @@ func (a *app) sayAdvice(m *model.Model) {
 		a.say("more photos  %s (%d so far): half or more of its left-out photos were named wrongly", c.Name, c.Samples)
 	}
 	if n := len(t.Single); n > 0 {
-		a.say("more photos  %s: nothing can be checked with a single photo (%d classes)", strings.Join(t.Single[:min(shownInAdvice, n)], ", "), n)
+		names := strings.Join(t.Single[:min(shownInAdvice, n)], ", ")
+		if n > shownInAdvice {
+			names += fmt.Sprintf(" and %d more", n-shownInAdvice)
+		}
+		a.say("more photos  %s: nothing can be checked with a single photo", names)
 	}
 	for _, p := range t.Confused {
 		a.say("look at      %s: %d of %d left-out photos were named %s", p.Class, p.Count, p.Of, p.As)

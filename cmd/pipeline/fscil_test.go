@@ -188,7 +188,6 @@ func TestFSCILUsage(t *testing.T) {
 		{"--out x --images y", []string{"--lists", "few-shot"}},
 		{"--out x --images y --config cub200_fscil", []string{"--lists", "datasets pull cub200"}},
 		{"--out x --images y --lists z --classifier nmc", []string{"fscil.methods", "ncm"}},
-		{"--out x --images y --lists z --set fscil.runs=3", []string{"fscil.runs", "one run"}},
 		{"--out x --images y --config cub200_fscl", []string{"cub200_fscil"}},
 		{"--out x --features y --set fscil.track=imagenet", []string{"fscil.track", "foundation"}},
 	} {

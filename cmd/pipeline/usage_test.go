@@ -127,10 +127,15 @@ func TestHelp(t *testing.T) {
 		if cmd.Short == "" || !strings.Contains(stdout.String(), "Usage:") {
 			t.Errorf("%q does not explain itself", words)
 		}
-		if example := strings.Fields(cmd.Example); len(example) == 0 || example[0] != "pipeline" {
-			t.Errorf("%q has no example that begins with pipeline: %q", words, cmd.Example)
-		} else {
-			examplePasses(t, example[1:])
+		for line := range strings.Lines(cmd.Example) {
+			if example := strings.Fields(line); len(example) > 0 && example[0] == "pipeline" {
+				examplePasses(t, example[1:])
+			} else {
+				t.Errorf("%q has an example that does not begin with pipeline: %q", words, line)
+			}
+		}
+		if cmd.Example == "" {
+			t.Errorf("%q has no example", words)
 		}
 	})
 }

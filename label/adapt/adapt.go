@@ -5,7 +5,7 @@
 // share π_c of the photos that show class c, and log p(x|0) the log-density of an
 // image of a class that the model has never seen (its prior for class means),
 //
-//	r_c(x) ∝ π_c·p(c|x)²        r_0(x) ∝ p(x|0)^(2/T)/(C+1), on the same scale
+//	r_c(x) ∝ π_c·p(c|x)²        r_0(x) ∝ π_0·p(x|0)^(2/T), on the same scale
 //	π_c    = (Σ_x r_c + 1)/(Σ_c Σ_x r_c + C + 1)
 //	x̄_c    = Σ_x r_c(x)²·x / Σ_x r_c(x)²
 //
@@ -13,9 +13,9 @@
 // this from harm: only classes of at most Thin images are moved, and only by one
 // example, however many photos there are; photos of unknown classes belong to class
 // 0; and r² leaves out classes that the folder does not have, which collect only
-// doubtful photos, since it moves a class only if Σ r_c² is at least 1. The
-// squares and the number of steps were chosen on folders of CLIP embeddings
-// (docs/results/labelling.md compares).
+// doubtful photos, since a class is moved only if Σ r_c² is at least leastPhotos. The
+// squares, leastPhotos and the number of steps were chosen on folders of CLIP
+// embeddings (docs/results/labelling.md compares).
 package adapt
 
 import (
@@ -47,8 +47,11 @@ const (
 	// MaxImages is the number of images that a model is adapted to, of more a random
 	// sample.
 	MaxImages = 20_000
-	steps     = 3
-	blockRows = 256
+	// leastPhotos is Σ r² from which a class is moved: fewer photos may all be of
+	// an unknown class that looks like it.
+	leastPhotos = 4
+	steps       = 3
+	blockRows   = 256
 )
 
 // ErrCannot means that the classifier's class means cannot be adapted.
@@ -105,9 +108,9 @@ func Fit(ctx context.Context, m *model.Model, rows embed.Rows) (*Head, error) {
 		return nil, err
 	}
 	out.Images = x.Rows
-	share := make([]float64, len(few)) // π
+	share := make([]float64, len(few)+1) // π, the last that of unknown classes
 	for c := range share {
-		share[c] = 1 / float64(len(few)+1)
+		share[c] = 1 / float64(len(share))
 	}
 	for range steps {
 		sums, err := out.expect(ctx, share, x)
@@ -163,8 +166,8 @@ type sums struct {
 
 // expect sums up the images by class, and updates the shares of the classes.
 func (h *Head) expect(ctx context.Context, share []float64, x blas32.General) (sums, error) {
-	classes := len(share)
-	found, mass := sums{weight: make([]float64, classes)}, make([]float64, classes+1)
+	classes := len(share) - 1
+	found, mass := sums{weight: make([]float64, classes)}, make([]float64, len(share))
 	for first := 0; first < x.Rows; first += blockRows {
 		if err := ctx.Err(); err != nil {
 			return found, err
@@ -188,7 +191,7 @@ func (h *Head) expect(ctx context.Context, share []float64, x blas32.General) (s
 		}
 	}
 	for c := range share {
-		share[c] = (mass[c] + 1) / (float64(x.Rows + classes + 1))
+		share[c] = (mass[c] + 1) / float64(x.Rows+len(share))
 	}
 	return found, nil
 }
@@ -207,7 +210,7 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General)
 	if err != nil {
 		return r, rows, err
 	}
-	classes := len(share)
+	classes := len(share) - 1
 	logProb, novelty := dense.New(x.Rows, classes), make([]float64, x.Rows)
 	if err := h.adapted.Score(logProb, novelty, x); err != nil {
 		return r, rows, err
@@ -224,7 +227,7 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General)
 			row[c] = 2*(v-best) + math.Log(share[c])
 		}
 		// The novelty is minus the largest log-density of a class.
-		row[classes] = 2*(unknown[i]+novelty[i])/t - math.Log(float64(classes+1))
+		row[classes] = 2*(unknown[i]+novelty[i])/t + math.Log(share[classes])
 		classifier.LogSoftmax(row)
 		for c := range row {
 			row[c] = math.Exp(row[c])
@@ -253,7 +256,7 @@ func (h *Head) teach(ctx context.Context, few []bool, found sums) error {
 	var names []string
 	var examples []*moments.Moments
 	for c, name := range h.Classes() {
-		if !few[c] || found.weight[c] < 1 {
+		if !few[c] || found.weight[c] < leastPhotos {
 			continue
 		}
 		mean := blas32.General{Rows: 1, Cols: found.rows.Cols, Stride: found.rows.Cols}
