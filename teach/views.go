@@ -23,7 +23,7 @@ type View string
 // The views.
 const (
 	All        View = "all"        // by name
-	Check      View = "check"      // without a label, the least certain first
+	Check      View = "check"      // without a label and not unknown, the least certain first
 	Novel      View = "unknown"    // without a label and like no class, the most novel first
 	Suspicious View = "suspicious" // with a label that is probably wrong, the least probable first
 	OfClass    View = "class"      // labelled or predicted as Class, those to look at first
@@ -214,6 +214,9 @@ func (s *Session) passes(q Query, i int, text string) bool {
 
 func (s *Session) scored(i int) bool { return s.scores != nil && i < s.scores.len() }
 
+// unknown reports whether photo i, which has scores, is like no class.
+func (s *Session) unknown(i int) bool { return float64(s.scores.novelty[i]) > s.live.threshold }
+
 func (s *Session) predicted(i int) string { return s.scores.classes[s.scores.first[i]] }
 
 // key returns by what photo i is sorted in a view, and whether it is in it.
@@ -226,13 +229,12 @@ func (s *Session) key(q Query, i int) (float64, bool) {
 		at, ok := s.typical.place[i]
 		return float64(at), ok && label == ""
 	case Check:
-		return s.margin(i), label == "" && s.scored(i)
+		return s.margin(i), label == "" && s.scored(i) && !s.unknown(i)
 	case Novel:
 		if label != "" || !s.scored(i) {
 			return 0, false
 		}
-		novelty := float64(s.scores.novelty[i])
-		return -novelty, math.IsInf(s.live.threshold, 1) || novelty > s.live.threshold
+		return -float64(s.scores.novelty[i]), math.IsInf(s.live.threshold, 1) || s.unknown(i)
 	case Suspicious:
 		return s.doubt(i, label, by)
 	}
@@ -280,7 +282,7 @@ func (s *Session) item(i int) Item {
 	if s.scored(i) {
 		it.Top = s.scores.ranked(i, topClasses)
 		it.Novelty = float64(s.scores.novelty[i])
-		it.Unknown = it.Novelty > s.live.threshold
+		it.Unknown = s.unknown(i)
 	}
 	return it
 }
