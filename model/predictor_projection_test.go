@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -75,8 +76,8 @@ func TestHowProjectionsAreCompared(t *testing.T) {
 		{30, 2 * (3*6 + 2*25)}, // three classes keep 80 %, of two all but five examples are asked about
 		{1, 0},
 	} {
-		tried := 0
-		env := dkl.TrainEnv{Try: func(context.Context, *dkl.Trainer) error { tried++; return nil }}
+		var tried atomic.Int32
+		env := dkl.TrainEnv{Try: func(context.Context, *dkl.Trainer) error { tried.Add(1); return nil }}
 		cfg := training()
 		cfg.Keep = dkl.KeepEvidence
 		p := projecting(t, "ncm", 1, cfg, env)
@@ -84,8 +85,8 @@ func TestHowProjectionsAreCompared(t *testing.T) {
 		if err := p.Learn(context.Background(), x, y); err != nil {
 			t.Fatal(err)
 		}
-		if p.Comparison.Samples != c.samples || tried > 2 {
-			t.Errorf("%d examples per class: %v, %d trainings", c.perClass, p.Comparison, tried)
+		if p.Comparison.Samples != c.samples || tried.Load() > 2 {
+			t.Errorf("%d examples per class: %v, %d trainings", c.perClass, p.Comparison, tried.Load())
 		}
 	}
 }
