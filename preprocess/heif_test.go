@@ -55,6 +55,9 @@ func nativeHEIC(tb testing.TB) {
 // TestHEIFEqualsPillow with the decoders of this machine and with those that are
 // built in.
 func TestHEIFEqualsPillow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes every picture in one goroutine")
+	}
 	for name, b := range map[string]*Budget{"machine": DefaultBudget(), "portable": portable()} {
 		for _, c := range heifCases(t) {
 			img, err := Decode(t.Context(), readFile(t, "heif", c.File), b, true)
@@ -97,6 +100,9 @@ func TestHEICDecodersAgree(t *testing.T) {
 // TestHEIFKeepsTheEstimate: the sandbox cannot take more than its share; here
 // is that the share is enough, and the rest of the estimate too.
 func TestHEIFKeepsTheEstimate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes every picture in one goroutine")
+	}
 	b := portable()
 	for _, warm := range []string{"grey.heic", "grey.avif"} { // compile
 		if _, err := Decode(t.Context(), readFile(t, "heif", warm), b, true); err != nil {
