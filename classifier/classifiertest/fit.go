@@ -158,6 +158,14 @@ func (c *fading) Err() error {
 	return nil
 }
 
+// CancelledAfter returns a context that is cancelled after it was asked a number of
+// times.
+func CancelledAfter(looks int64) context.Context {
+	c := &fading{Context: context.Background()}
+	c.left.Store(looks)
+	return c
+}
+
 // checkCancelledMidway cancels a session at each point where the head checks
 // the context.
 func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before []classifier.State) {
@@ -166,10 +174,8 @@ func checkCancelledMidway(t *testing.T, f Factory, h classifier.Learner, before 
 		return // no copies to try it on
 	}
 	for looks := int64(0); looks < 5000; looks += 1 + looks/16 {
-		ctx := &fading{Context: context.Background()}
-		ctx.left.Store(looks)
 		victim := f.reloaded(t, h)
-		err := victim.Learn(ctx, f.novel().x, f.novel().y)
+		err := victim.Learn(CancelledAfter(looks), f.novel().x, f.novel().y)
 		if err == nil {
 			return
 		}
@@ -196,10 +202,8 @@ func checkCancelledBase(t *testing.T, f Factory) {
 		t.Errorf("%d looks at the context while it learned %d classes", looks, len(h.Classes()))
 	}
 	for _, at := range []int64{1, 2, looks / 4, looks / 2, looks - 1, looks} {
-		ctx := &fading{Context: context.Background()}
-		ctx.left.Store(at - 1)
 		h := f.learned(t)
-		if err := h.Learn(ctx, base().x, base().y); !errors.Is(err, context.Canceled) || len(h.Classes()) != 0 {
+		if err := h.Learn(CancelledAfter(at-1), base().x, base().y); !errors.Is(err, context.Canceled) || len(h.Classes()) != 0 {
 			t.Errorf("cancelled at look %d of %d: %v, classes %q", at, looks, err, h.Classes())
 		}
 	}

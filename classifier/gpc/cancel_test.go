@@ -3,24 +3,11 @@ package gpc_test
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/gpc"
 )
-
-// A counted context is cancelled after a number of looks at it.
-type counted struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (c *counted) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
 
 // TestCancelled: sampling looks at its context before each decomposition, and
 // leaves the head as it was if it is cancelled at any of its looks.
@@ -32,9 +19,7 @@ func TestCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		for looks := range decompositions {
-			ctx := &counted{Context: t.Context()}
-			ctx.left.Store(looks)
-			if err := h.Learn(ctx, x, y); !errors.Is(err, context.Canceled) {
+			if err := h.Learn(classifiertest.CancelledAfter(looks), x, y); !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s, cancelled at look %d: %v", method, looks, err)
 			}
 			if len(h.Classes()) > 0 {
