@@ -19,12 +19,12 @@ import (
 // relative to Python with draft 448, which keeps twice the network's input as we
 // do; draft_224_of_python is Python's with the smallest scale possible.
 func BenchmarkPhonePhotosPython(b *testing.B) {
-	b.Run("4000x3000/n=24", func(b *testing.B) {
-		root, samples := phonePhotos(b, 24)
+	b.Run("4000x3000/n=96", func(b *testing.B) {
+		root, samples := phonePhotos(b, 96)
 		phoneBench(b, root, samples)
 	})
-	b.Run("300x240/n=200", func(b *testing.B) {
-		root, samples := photos(b, 200)
+	b.Run("300x240/n=600", func(b *testing.B) {
+		root, samples := photos(b, 600)
 		phoneBench(b, root, samples)
 	})
 }
