@@ -48,9 +48,6 @@ func evaluate[T any](p *testenv.Page, expression string) (out T) {
 // nothing serious and nothing is wider than the screen. With PAGE_SHOTS set to a
 // folder it writes screenshots.
 func TestAppearance(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
 	_, url := newStandIn(t, 158, true)
 	p := browse(t, url)
 	axe := testenv.Axe(t)
@@ -90,9 +87,6 @@ func TestAppearance(t *testing.T) {
 // TestKeys: what a person does with the keyboard alone, and what the server is
 // asked for.
 func TestKeys(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
 	s, url := newStandIn(t, 158, true)
 	p := browse(t, url)
 	first := func() string { return evaluate[string](p, "document.querySelector('.tile.current').id") }
@@ -126,9 +120,6 @@ func TestKeys(t *testing.T) {
 
 // TestUnknownGroupIsNamedAsOne: without the photo that was clicked away.
 func TestUnknownGroupIsNamedAsOne(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
 	s, url := newStandIn(t, 158, true)
 	p := browse(t, url)
 	p.Click("[data-view=unknown]")
@@ -143,9 +134,6 @@ func TestUnknownGroupIsNamedAsOne(t *testing.T) {
 // TestManyPhotos: of 20 000 photos only those in sight are in the document, and
 // the last one can be reached.
 func TestManyPhotos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
 	_, url := newStandIn(t, 20_000, true)
 	p := browse(t, url)
 	p.Press("End")
@@ -159,9 +147,6 @@ func TestManyPhotos(t *testing.T) {
 // most similar photos come selected, and a label is confirmed where the model
 // doubts it.
 func TestClassesAndSearch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
 	s, url := newStandIn(t, 158, true)
 	p := browse(t, url)
 	expect := func(what, want string) {
@@ -214,9 +199,6 @@ func TestClassesAndSearch(t *testing.T) {
 
 // TestTwoBrowsers: what one does the other shows.
 func TestTwoBrowsers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts two browsers")
-	}
 	_, url := newStandIn(t, 158, true)
 	one, other := browse(t, url), browse(t, url)
 	one.Press("Enter")

@@ -52,6 +52,9 @@ type snapshot struct {
 // and again; without classes there is no model yet.
 func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
 	set, err := demo.Generate(context.Background(), t.TempDir(), 1)
 	if err != nil {
 		t.Fatal(err)

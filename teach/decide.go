@@ -102,7 +102,7 @@ func (s *Session) follow() {
 	s.rescore(s.live, s.scores, s.live.follow(want, s.row))
 }
 
-// rescore scores the changed classes anew.
+// rescore recomputes the scores of the changed classes.
 func (s *Session) rescore(l *live, sc *scores, changed map[string]bool) {
 	if l.stale || len(changed) == 0 {
 		return

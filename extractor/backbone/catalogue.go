@@ -51,7 +51,7 @@ func Catalogue() ([]Entry, error) { return parseCatalogue(models.Catalogue()) }
 // ImageNet1k stands for the 1000 classes of the ImageNet challenge.
 const ImageNet1k = "imagenet-1k"
 
-// OnlyImageNet reports whether the catalogue says that the file of a hash was
+// OnlyImageNet reports whether the catalogue lists the file with this hash as
 // trained on ImageNet1k alone.
 func OnlyImageNet(sha256Hex string) (bool, error) {
 	e, err := entryOf(sha256Hex)

@@ -105,7 +105,7 @@ func (m machine) places() []place {
 			}
 		}
 	}
-	add("beside the program", sharedlib.Beside(m.executable)...)
+	add("shipped with the program", sharedlib.Beside(m.executable)...)
 	add("the user's cache (make setup)", m.cacheDir())
 	for _, d := range m.systemDirs() {
 		add("a usual place", filepath.Join(m.root, d))

@@ -88,9 +88,9 @@ func Multiarch(goarch string) []string {
 	return nil
 }
 
-// Beside returns the folders with the libraries that come with a program in dir:
-// the program's own, and those of the archive and of the Debian package; none if dir
-// is "".
+// Beside returns the folders that may hold libraries shipped with a program in dir:
+// dir itself, and where the archive and the Debian package put them. It returns none
+// if dir is "".
 func Beside(dir string) []string {
 	if dir == "" {
 		return nil
@@ -116,9 +116,9 @@ func ProgramDir() string {
 	return filepath.Dir(path)
 }
 
-// Places returns the files to look at, best first: beside the program, in the
-// folder that `make setup` fills ("" for none) and in this system's usual ones, which
-// include opt, or Homebrew's folder of the formula. Only macOS has names without a
+// Places returns the files to try, in order: those shipped with the program, those
+// in the folder that `make setup` fills ("" for none), and those in the usual system
+// folders, including opt or, on macOS, Homebrew's folder for the formula. Only macOS has names without a
 // version.
 func Places(setup, formula, opt, dylib string, names ...string) (files []string) {
 	folders := Beside(ProgramDir())

@@ -50,7 +50,7 @@ func Source(path string) string {
 	case filepath.Dir(path) == setupDir():
 		return "the user's cache (make setup)"
 	case slices.Contains(sharedlib.Beside(sharedlib.ProgramDir()), filepath.Dir(path)):
-		return "beside the program"
+		return "shipped with the program"
 	}
 	return "found in a usual place"
 }

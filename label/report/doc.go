@@ -1,8 +1,7 @@
 // Package report writes the results of labelling or evaluating as one
 // self-contained HTML page: pictures, styles and a small script are embedded, a
-// content security policy forbids every request but one for an original photo
-// beside the page, and all names are escaped. The page shows everything without
-// scripts.
+// content security policy forbids all requests except for original photos stored
+// next to the page, and all names are escaped. Nothing is hidden without scripts.
 //
 // Text from files and folders is readable whatever its bytes are; showName has
 // the rules.
