@@ -120,8 +120,12 @@ install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
 install -m 644 "$work/debian/usr/share/doc/gcc-10-base/copyright" "$root/licences/libstdc++-libgcc.txt"
 go run ./$here/notices ./cmd/pipeline "$root/licences/go"
 
-go build -o "$work/native" ./cmd/pipeline # for this machine, whatever $arch is
-for shell in bash zsh fish; do "$work/native" completion $shell >"$root/completions/pipeline.$shell"; done
+native=$root/pipeline
+if [ "$arch" != "$(go env GOHOSTARCH)" ]; then
+	native=$work/native
+	go build -o "$native" ./cmd/pipeline
+fi
+for shell in bash zsh fish; do "$native" completion $shell >"$root/completions/pipeline.$shell"; done
 go test -count=1 ./cmd/pipeline -run '^TestManual$' -manual "$root/man/man1" >/dev/null
 
 find "$root" -type d -exec chmod 755 {} +
