@@ -71,8 +71,10 @@ func (h *GPTree) Classes() []string { return h.all.Classes }
 
 var _ calibration.Counting = (*GPTree)(nil)
 
-// Counting implements calibration.Counting.
-func (h *GPTree) Counting() {}
+// Counting implements calibration.Counting. With a mean, the mean decides, which
+// does not count; and of classes of two, its temperature could not be fitted in folds
+// that leave one of every class.
+func (h *GPTree) Counting() bool { return h.cfg.Mean == MeanZero }
 
 // Dim implements classifier.Head.
 func (h *GPTree) Dim() int { return h.all.X.Cols }

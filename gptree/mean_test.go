@@ -2,6 +2,7 @@ package gptree
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +13,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -213,6 +217,51 @@ func right(t *testing.T, h classifier.Head, x blas32.General, y []string) int {
 		}
 	}
 	return n
+}
+
+// TestTemperatureOfPairs: with two examples of every class the mean is tempered by what
+// it says about left-out ones. A fold that leaves one of every class would have nothing
+// to temper it by, and calibration would find a temperature for another head.
+func TestTemperatureOfPairs(t *testing.T) {
+	const classes, dim = 40, 60
+	rng := rand.New(rand.NewPCG(3, 0))
+	means := make([]float64, classes*dim)
+	for i := range means {
+		means[i] = 0.4 * rng.NormFloat64()
+	}
+	draw := func(k int) (x blas32.General, y []string) {
+		x = blas32.General{Rows: k * classes, Cols: dim, Stride: dim}
+		for i := range x.Rows {
+			for _, m := range means[i/k*dim:][:dim] {
+				x.Data = append(x.Data, float32(m+rng.NormFloat64()))
+			}
+			y = append(y, fmt.Sprintf("class%02d", i/k))
+		}
+		return x, y
+	}
+	fresh := func() (classifier.Learner, error) { return New(DefaultConfig()) }
+	x, y := draw(2)
+	v, _, err := calibration.Fit(context.Background(), calibration.Task{Sessions: []episodes.Session{{X: x, Y: y}}, Fresh: fresh})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := fresh()
+	if err == nil {
+		err = h.Learn(context.Background(), x, y)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, own := draw(20)
+	var l temperature.Likelihood
+	err = episodes.Answers(h, episodes.Session{X: tests, Y: own}, func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := l.Minimum().T
+	if ratio := v.T / best; ratio < 1/1.5 || ratio > 1.5 {
+		t.Errorf("temperature %.3g; new examples want %.3g", v.T, best)
+	}
 }
 
 // TestLeftOutExamplesAreUnknown to the head that is asked about them, and the only

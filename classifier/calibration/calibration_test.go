@@ -240,7 +240,7 @@ type balanced struct {
 	learned chan []string
 }
 
-func (b balanced) Counting() {}
+func (b balanced) Counting() bool { return true }
 
 func (b balanced) Learn(ctx context.Context, x blas32.General, y []string) error {
 	b.learned <- y

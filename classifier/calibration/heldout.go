@@ -30,9 +30,10 @@ const (
 // A Slow head takes minutes to fit. It is calibrated in fewer folds.
 type Slow interface{ Slow() }
 
-// A Counting head prefers classes of more examples. A fold of its calibration has
-// one of every class, so that a left-out example has no larger rivals.
-type Counting interface{ Counting() }
+// A Counting head may prefer classes of more examples. If it does, a fold of its
+// calibration has one of every class, so that a left-out example has no larger
+// rivals.
+type Counting interface{ Counting() bool }
 
 // maxScores bounds the scores of the held-out examples of a pseudo-session:
 // examples × classes.
@@ -111,7 +112,8 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if _, slow := head.(Slow); slow {
 		parts = slowFolds
 	}
-	_, counting := head.(Counting)
+	counts, ok := head.(Counting)
+	counting := ok && counts.Counting()
 	if counting {
 		most, _, _ := t.sizes()
 		parts = min(parts, most)

@@ -44,7 +44,7 @@ func New(method string, cfg Config) (*Head, error) {
 func (h *Head) Classes() []string { return h.all.Classes }
 
 // Counting implements calibration.Counting.
-func (h *Head) Counting() {}
+func (h *Head) Counting() bool { return true }
 
 // Dim implements classifier.Head.
 func (h *Head) Dim() int { return h.all.X.Cols }
