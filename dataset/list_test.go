@@ -94,6 +94,8 @@ func TestReadListErrors(t *testing.T) {
 		"PAR1":                                "damaged Parquet file",
 		"a\x00,\x00b\x00":                     "UTF-16",
 		"\xff\xfea\x00":                       "UTF-16",
+		"PK\x03\x04\x14\x00":                  "save the sheet as CSV",
+		"\xd0\xcf\x11\xe0\xa1":                "save the sheet as CSV",
 		"path,label\na.jpg\n":                 "wrong number of fields",
 		"path,label\n\"a.jpg,x\n":             "quote",
 		strings.Repeat("x", maxLineBytes+100): "line 1",

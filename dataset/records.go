@@ -95,7 +95,8 @@ func openRecords(file io.ReaderAt, size int64, g guesser) (records, error) {
 	}
 }
 
-// skipBOM drops a UTF-8 byte order mark and refuses UTF-16.
+// skipBOM drops a UTF-8 byte order mark and refuses UTF-16, and the files of
+// spreadsheet programs: zip archives (xlsx, ods) and OLE files (xls).
 func skipBOM(r io.Reader) (*bufio.Reader, error) {
 	text := bufio.NewReaderSize(r, 64<<10)
 	head, _ := text.Peek(4)
@@ -105,6 +106,8 @@ func skipBOM(r io.Reader) (*bufio.Reader, error) {
 		return text, err
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), isUTF16(head):
 		return nil, errors.New("the text is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f UTF-16 -t UTF-8)")
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
+		return nil, errors.New("this is a workbook (Excel, LibreOffice) or an archive, not text; save the sheet as CSV UTF-8")
 	}
 	return text, nil
 }

@@ -62,6 +62,17 @@ func (t *taps) of(i int) (start int, weight []int64) {
 	return t.start[i], t.weight[i*t.size : i*t.size+t.count[i]]
 }
 
+// inOrder reports whether every output sample has taps, all of them in the span.
+func (t *taps) inOrder() bool {
+	lo, hi := t.span()
+	for i, first := range t.start {
+		if first < lo || t.count[i] < 1 || t.count[i] > t.size || first+t.count[i] > hi {
+			return false
+		}
+	}
+	return true
+}
+
 // compute fills t for output samples lo ≤ i < lo+n of an axis that is resized
 // from a part of in samples to out samples: precompute_coeffs and
 // normalize_coeffs_8bpc of Pillow's Resample.c, which treat every output sample

@@ -19,11 +19,14 @@ const groupSamples = 8
 // rounded to bytes in between. It computes only the rows and columns that the
 // crop keeps, and stores only the rows that the next output row needs.
 //
-// Two samples share one 64-bit multiplication: (a + b·2³²)·w = a·w + (b·w)·2³²,
-// and since every signed sum fits 32 bits, lanes can separate the two. The
-// horizontal pass pairs two rows, the vertical one two neighbours.
+// Both passes use vector instructions where there are any. Elsewhere two samples
+// share one 64-bit multiplication: (a + b·2³²)·w = a·w + (b·w)·2³², and since every
+// signed sum fits 32 bits, lanes can separate the two. The horizontal pass pairs two
+// rows, the vertical one two neighbours. The results are the same.
 type resampler struct {
 	across, down taps
+	portable     bool      // use no vector instructions, as on processors without them; for tests
+	vectors      bool      // use them if the processor has them
 	rgb          [2][]byte // two input rows
 	paired       []uint64  // the same, interleaved: lane 0 is the upper row
 	ring         []byte    // input of the vertical pass, wordBytes per sample
@@ -40,6 +43,7 @@ func (r *resampler) run(src raster, f filter, g geometry, emit func(y int, rgb [
 	w, h := src.size()
 	r.across.compute(f, w, g.across, g.width, g.left, g.side)
 	r.down.compute(f, h, g.down, g.height, g.top, g.side)
+	r.vectors = !r.portable && r.across.inOrder() && r.down.inOrder()
 	if g.verticalFirst(w, h) {
 		r.verticalFirst(src, g.side, emit)
 	} else {
@@ -66,7 +70,7 @@ func (r *resampler) verticalFirst(src raster, side int, emit func(y int, rgb []b
 	lo, hi := r.across.span()
 	r.prepare(3 * (hi - lo))
 	for i := range r.filtered {
-		r.filtered[i] = grow(r.filtered[i], 3*side*wordBytes)
+		r.filtered[i] = grow(r.filtered[i], (3*side+1)*wordBytes)
 	}
 	next, _ := r.down.span()
 	for y := range side {
@@ -76,9 +80,8 @@ func (r *resampler) verticalFirst(src raster, side int, emit func(y int, rgb []b
 			widen(r.ringRow(next), r.rgb[0])
 		}
 		r.combine(start, weight)
-		pair(r.paired, r.out, r.out)
-		r.filterRows(r.filtered[0], r.filtered[1], lo)
-		emit(y, narrow(r.filtered[0]))
+		r.filter(r.filtered[0], r.filtered[1], r.out, r.out)
+		emit(y, narrow(r.filtered[0][:3*side*wordBytes]))
 	}
 }
 
@@ -91,7 +94,7 @@ func (g geometry) bytes(f filter, w, h int) int64 {
 	const perTap, perSpan = 8, 2 + 8                     // weights; two rows and both in lanes
 	return int64(g.side+1)*perTap*int64(across+down+2) + // taps
 		int64(down+2)*(row*wordBytes+8) + row + // the ring and one row
-		3*perSpan*int64(spanX) + 6*wordBytes*int64(g.side)
+		3*perSpan*int64(spanX) + 2*wordBytes*int64(3*g.side+1)
 }
 
 // reach returns the taps of one output sample, and the most input samples that
@@ -103,9 +106,9 @@ func (f filter) reach(in, out, n int) (size, span int) {
 }
 
 // prepare allocates the rows between the passes, of the given number of
-// samples.
+// samples. Rows have room for another sample, because vectors handle four at once.
 func (r *resampler) prepare(samples int) {
-	samples = (samples + groupSamples - 1) / groupSamples * groupSamples
+	samples = (samples + groupSamples) / groupSamples * groupSamples
 	r.rowBytes = samples * wordBytes
 	r.ringRows = r.down.size + 2
 	r.ring = grow(r.ring, r.ringRows*r.rowBytes)
@@ -113,9 +116,8 @@ func (r *resampler) prepare(samples int) {
 	r.out = grow(r.out, samples)
 	lo, hi := r.across.span()
 	for i := range r.rgb {
-		r.rgb[i] = grow(r.rgb[i], 3*(hi-lo))
+		r.rgb[i] = grow(r.rgb[i], 3*(hi-lo)+1)[:3*(hi-lo)]
 	}
-	r.paired = grow(r.paired, 3*(hi-lo))
 }
 
 // widen turns bytes into words, narrow words into bytes, in place.
@@ -144,8 +146,7 @@ func (r *resampler) filterPair(src raster, y, rows int) {
 	} else {
 		copy(lower, upper)
 	}
-	pair(r.paired, upper, lower)
-	r.filterRows(r.ringRow(y), r.ringRow(y+1), lo)
+	r.filter(r.ringRow(y), r.ringRow(y+1), upper, lower)
 }
 
 func (r *resampler) ringRow(y int) []byte {
@@ -160,9 +161,15 @@ func pair(dst []uint64, upper, lower []byte) {
 	}
 }
 
-// filterRows writes one filtered sample per channel and output column to both
-// ring rows.
-func (r *resampler) filterRows(upper, lower []byte, lo int) {
+// filter writes one filtered sample per channel and output column of two rows of
+// pixels.
+func (r *resampler) filter(upper, lower, upperRGB, lowerRGB []byte) {
+	if r.vectors && r.across.filterVectors(upper, lower, upperRGB, lowerRGB) {
+		return
+	}
+	lo, hi := r.across.span()
+	r.paired = grow(r.paired, 3*(hi-lo))
+	pair(r.paired, upperRGB, lowerRGB)
 	for x := range r.across.start {
 		start, weight := r.across.of(x)
 		p := r.paired[3*(start-lo) : 3*(start-lo+len(weight))]
@@ -202,6 +209,9 @@ func (r *resampler) combine(start int, weight []int64) {
 	offset := r.offset[:len(weight)]
 	for i := range offset {
 		offset[i] = (start + i) % r.ringRows * r.rowBytes
+	}
+	if r.vectors && combineVectors(r.out, r.ring, offset, weight) {
+		return
 	}
 	for at := 0; at+groupSamples <= len(r.out); at += groupSamples {
 		r.combineGroup(r.out[at:at+groupSamples], at*wordBytes, offset, weight)

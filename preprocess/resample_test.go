@@ -15,8 +15,9 @@ func noise(seed uint64, w, h int) *Image {
 	return m
 }
 
-func resized(src raster, f filter, g geometry) []byte {
-	var r resampler
+func resized(src raster, f filter, g geometry) []byte { return resizedBy(new(resampler), src, f, g) }
+
+func resizedBy(r *resampler, src raster, f filter, g geometry) []byte {
 	var out []byte
 	r.run(src, f, g, func(_ int, rgb []byte) { out = append(out, rgb...) })
 	return out
@@ -54,17 +55,31 @@ func plainResize(m *Image, f filter, side int) []byte {
 	return out
 }
 
-func TestLanesEqualPlainArithmetic(t *testing.T) {
+// blackWhite is noise that resizing takes far below 0 and above 255.
+func blackWhite(seed uint64, w, h int) *Image {
+	m := noise(seed, w, h)
+	for i, v := range m.Pix {
+		m.Pix[i] = 255 * (v & 1)
+	}
+	return m
+}
+
+// TestPassesEqualPlainArithmetic, with vector instructions where the processor has
+// them and without.
+func TestPassesEqualPlainArithmetic(t *testing.T) {
 	for _, name := range []string{Bicubic, Bilinear} {
-		for i, size := range [][2]int{{1, 1}, {2, 5}, {40, 31}, {97, 20}, {33, 33}} {
-			m, f := noise(uint64(i), size[0], size[1]), filterOf(name)
-			for _, side := range []int{1, 2, 7, 33} {
-				g := geometry{width: side, height: side, side: side}
-				if g.verticalFirst(m.Width, m.Height) {
-					continue
-				}
-				if !slices.Equal(resized(m, f, g), plainResize(m, f, side)) {
-					t.Errorf("%s %v to %d differs", name, size, side)
+		for i, size := range [][2]int{{1, 1}, {2, 5}, {40, 31}, {97, 20}, {33, 33}, {9, 90}} {
+			f := filterOf(name)
+			for _, m := range []*Image{noise(uint64(i), size[0], size[1]), blackWhite(uint64(i), size[0], size[1])} {
+				for _, side := range []int{1, 2, 7, 33} {
+					g := geometry{width: side, height: side, side: side}
+					portable := resizedBy(&resampler{portable: true}, m, f, g)
+					if !slices.Equal(resized(m, f, g), portable) {
+						t.Errorf("%s %v to %d: vector instructions make a difference", name, size, side)
+					}
+					if !g.verticalFirst(m.Width, m.Height) && !slices.Equal(portable, plainResize(m, f, side)) {
+						t.Errorf("%s %v to %d differs", name, size, side)
+					}
 				}
 			}
 		}
@@ -125,9 +140,7 @@ func TestScratchIsReusableAtAnySize(t *testing.T) {
 	var used resampler
 	for i, size := range [][2]int{{200, 10}, {3, 90}, {1, 1}, {64, 64}, {7, 300}} {
 		m, g := noise(uint64(i), size[0], size[1]), geometry{width: 16, height: 16, side: 16}
-		var got []byte
-		used.run(m, filterOf(Bicubic), g, func(_ int, rgb []byte) { got = append(got, rgb...) })
-		if !slices.Equal(got, resized(m, filterOf(Bicubic), g)) {
+		if !slices.Equal(resizedBy(&used, m, filterOf(Bicubic), g), resized(m, filterOf(Bicubic), g)) {
 			t.Errorf("%v: a used resampler differs from a new one", size)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/cpu"
@@ -123,7 +124,9 @@ func (a *app) checkProducts() (string, error) {
 		return "", err
 	}
 	if products.Rejected != nil {
-		a.say("  not used: %v", products.Rejected)
+		for line := range strings.SplitSeq(products.Rejected.Error(), "\n") {
+			a.say("  not used: %s", line)
+		}
 	}
 	return products.String(), nil
 }
