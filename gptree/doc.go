@@ -34,8 +34,9 @@
 // An example that the head has learned from would look easier than it is. So examples
 // are left out, in ten folds (three if a class has more than 20 examples), and copies of
 // the head that have learned the rest give their m_v; nothing of a left-out example is
-// in its means, covariances or trace. Only an example that is alone in its class keeps
-// the m_v of the head that has seen it. T maximises the probability of the left-out
+// in its means, covariances or trace. The class of an example that is alone in it has
+// then no example (n = 0), whose density is that of any new class; such examples take
+// no part in the choices below. T maximises the probability of the left-out
 // examples of the base session (package temperature).
 //
 // The residual of a session fitted by VI stays only if it raises the log-probability

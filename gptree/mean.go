@@ -90,6 +90,15 @@ func (m Mean) learned(ctx context.Context, head classifier.Learner, on linalg.Ba
 	return next, nil
 }
 
+// expect makes the classes known to a head: those that are new have no examples.
+func (m Mean) expect(head classifier.Learner, classes []string) error {
+	h, ok := head.(interface{ Expect(classes ...string) error })
+	if !ok {
+		return fmt.Errorf("mean %s: its head has no density for a class without examples", m)
+	}
+	return h.Expect(classes...)
+}
+
 // manyFolds is the number of folds for sessions in which no class has more than
 // calibration.MaxPerClass examples, fewFolds that for others.
 const (
@@ -103,14 +112,16 @@ type seen struct {
 	x blas32.General
 	// logProb has the columns of the head that has seen them.
 	logProb blas64.General
-	// left reports which examples were left out: an example that is alone in its class
-	// cannot be, and has the log-probabilities of the head that has seen it.
+	// left reports which examples count as left out. One that is alone in its class
+	// does not: it has the log-probabilities of a head to which the class is new, and
+	// says nothing about T, nor whether the residual pays.
 	left []bool
 	own  []int // column
 }
 
 // leaveOut teaches copies of base the session without a fold, and asks them about
-// that; full has learned the whole session.
+// that; full has learned the whole session. A class with nothing left has no example
+// (n = 0). If all are alone in their classes, none is left out.
 func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on linalg.Backend, x blas32.General, y []string) (seen, error) {
 	s := seen{x: x, logProb: dense.New(x.Rows, len(full.Classes())), left: make([]bool, x.Rows), own: make([]int, x.Rows)}
 	column := make(map[string]int)
@@ -124,6 +135,11 @@ func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on li
 		return s, err
 	}
 	fold, folds := foldsOf(x, y)
+	for _, g := range classifier.GroupByClass(y) {
+		for _, r := range g.Rows {
+			s.left[r] = len(g.Rows) > 1
+		}
+	}
 	for f := range folds {
 		var kept, out []int
 		for i := range fold {
@@ -138,6 +154,9 @@ func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on li
 		}
 		rest := episodes.Session{X: x, Y: y}.Pick(kept)
 		head, err := m.learned(ctx, base, on, rest.X, rest.Y)
+		if err == nil && len(head.Classes()) < len(full.Classes()) {
+			err = m.expect(head, full.Classes())
+		}
 		if err != nil {
 			return s, err
 		}
@@ -146,7 +165,6 @@ func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on li
 			return s, err
 		}
 		for i, r := range out {
-			s.left[r] = true
 			for c, name := range head.Classes() {
 				dense.Row(s.logProb, r)[column[name]] = dense.Row(answers, i)[c]
 			}
@@ -155,21 +173,27 @@ func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on li
 	return s, nil
 }
 
-// foldsOf returns the fold that leaves out each example, −1 for the only one of a
-// class, and the number of folds. Folds depend on content, not on order.
+// foldsOf returns the fold that leaves out each example, and the number of folds, 0
+// if no class has two examples. Folds depend on content, not on order.
 func foldsOf(x blas32.General, y []string) (fold []int, folds int) {
-	fold, folds = make([]int, x.Rows), manyFolds
-	classes := classifier.GroupByClass(y)
-	if slices.ContainsFunc(classes, func(g classifier.Group) bool { return len(g.Rows) > calibration.MaxPerClass }) {
+	classes, most := classifier.GroupByClass(y), 0
+	for _, g := range classes {
+		most = max(most, len(g.Rows))
+	}
+	switch {
+	case most > calibration.MaxPerClass:
 		folds = fewFolds
+	case most > 1:
+		folds = manyFolds
+	default:
+		return nil, 0
 	}
 	next := 0
+	fold = make([]int, x.Rows)
 	for _, g := range classes {
 		for _, r := range exemplars.Sorted(x, g.Rows) {
-			if fold[r] = -1; len(g.Rows) > 1 {
-				fold[r] = next % folds
-				next++
-			}
+			fold[r] = next % folds
+			next++
 		}
 	}
 	return fold, folds

@@ -264,13 +264,13 @@ func TestTemperatureOfPairs(t *testing.T) {
 	}
 }
 
-// TestLeftOutExamplesAreUnknown to the head that is asked about them, and the only
-// example of a class stays.
+// TestLeftOutExamplesAreUnknown to the head that is asked about them: a class with
+// nothing left has no example. The only example of a class does not count.
 func TestLeftOutExamplesAreUnknown(t *testing.T) {
 	x, y := blobs(1, 4, "ant", "bee", "cat")
-	single, name := blobs(1, 1, "dog")
-	x.Data, y = append(x.Data, single.Data...), append(y, name...)
-	x.Rows++
+	singles, names := blobs(1, 1, "dog", "eel")
+	x.Data, y = append(x.Data, singles.Data...), append(y, names...)
+	x.Rows += 2
 	full, err := MeanPLDA.learned(context.Background(), nil, nil, x, y)
 	if err != nil {
 		t.Fatal(err)
@@ -281,13 +281,13 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 	}
 	fold, _ := foldsOf(x, y)
 	for i := range y {
-		if s.left[i] != (y[i] != "dog") {
+		if s.left[i] != (i < 12) {
 			t.Errorf("example %d of %s: left out %t", i, y[i], s.left[i])
 		}
 		var kept []int
 		var rest []string
 		for r := range y {
-			if fold[r] != fold[i] || fold[i] < 0 {
+			if fold[r] != fold[i] {
 				kept, rest = append(kept, r), append(rest, y[r])
 			}
 		}
@@ -295,9 +295,14 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := head.(*plda.PLDA).Expect(full.Classes()...); err != nil {
+			t.Fatal(err)
+		}
 		want := scored(t, head, dense.Rows32(x, i, i+1))
-		if !slices.Equal(dense.Row(s.logProb, i), want.Data) {
-			t.Errorf("example %d: %v, want %v", i, dense.Row(s.logProb, i), want.Data)
+		for c, name := range head.Classes() {
+			if got := dense.Row(s.logProb, i)[slices.Index(full.Classes(), name)]; got != want.Data[c] {
+				t.Errorf("example %d of %s: log p(%s) = %g, want %g", i, y[i], name, got, want.Data[c])
+			}
 		}
 	}
 }
@@ -319,5 +324,19 @@ func TestModelsWithoutAMeanLoad(t *testing.T) {
 	}
 	if back.Settings().Mean != MeanZero || !slices.Equal(scored(t, back, x).Data, scored(t, h, x).Data) {
 		t.Errorf("mean %q", back.Settings().Mean)
+	}
+}
+
+// TestLoneExamplesDoNotDecide: a session in which every class has one example is left
+// to the mean.
+func TestLoneExamplesDoNotDecide(t *testing.T) {
+	x, y := blobs(1, 1, "ant", "bee", "cat")
+	for _, mean := range []Mean{MeanPLDA, MeanPLDAPlus} {
+		cfg := DefaultConfig()
+		cfg.Mean = mean
+		h := fitted(t, cfg, x, y)
+		if with, _ := h.Residual(); with > 0 || h.temperature != 1 {
+			t.Errorf("mean %s: %d splits with a residual, temperature %g", mean, with, h.temperature)
+		}
 	}
 }

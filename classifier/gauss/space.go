@@ -16,8 +16,8 @@ type Space struct {
 	Directions blas64.General // V, r×d, orthonormal
 	Beta       []float64      // β along V
 	Rest       float64        // β₀ in the other d−r directions
-	// Certain treats class means as known: μ is the mean of the examples and v =
-	// 0.
+	// Certain treats the means of classes with examples as known: μ is the mean of
+	// the examples and v = 0.
 	Certain bool
 
 	mul linalg.Backend // nil is linalg.Default
@@ -38,7 +38,7 @@ func (sp *Space) Dim() int { return len(sp.Origin) }
 
 // variance returns v = β/(1+nβ), that of a class mean after n examples.
 func (sp *Space) variance(beta, n float64) float64 {
-	if sp.Certain {
+	if sp.Certain && n > 0 {
 		return 0
 	}
 	return beta / (1 + n*beta)
@@ -47,7 +47,7 @@ func (sp *Space) variance(beta, n float64) float64 {
 // gain returns β/(β+1/n), how far the posterior mean moves toward the mean of
 // the examples.
 func (sp *Space) gain(beta, n float64) float64 {
-	if sp.Certain {
+	if sp.Certain && n > 0 {
 		return 1
 	}
 	return n * beta / (1 + n*beta)
@@ -60,9 +60,16 @@ func (sp *Space) Whitened(z blas64.General) (blas64.General, error) {
 	return sp.Turned(z)
 }
 
-// Means returns the whitened means of the classes (C×d).
+// Means returns the whitened means of the classes (C×d), zero for a class without
+// examples.
 func (sp *Space) Means(totals []moments.Total) (blas64.General, error) {
-	return sp.Whitened(meansOf(totals, sp.Dim()))
+	white, err := sp.Whitened(meansOf(totals, sp.Dim()))
+	for i, t := range totals {
+		if err == nil && t.N == 0 {
+			clear(dense.Row(white, i))
+		}
+	}
+	return white, err
 }
 
 // Turned returns L⁻¹z for the rows of z (n×d): Whitened for rows that are

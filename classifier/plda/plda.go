@@ -186,6 +186,23 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	return next, err
 }
 
+// Expect adds classes that have no examples yet (n = 0): their density is that of
+// any new class, N(m₀, W+B). Known classes do not change. It takes as long as
+// preparing all classes for scoring.
+func (h *PLDA) Expect(classes ...string) error {
+	if err := h.CheckFitted("expect"); err != nil {
+		return err
+	}
+	return h.Update(func(m *model) error {
+		for _, name := range classes {
+			if _, ok := m.Classes.Get(name); !ok {
+				m.Classes.Put(name, class{Total: moments.Total{Sum: make([]float64, m.Dim)}})
+			}
+		}
+		return nil
+	})
+}
+
 // Space implements gauss.Spacer.
 func (h *PLDA) Space() *gauss.Space { return h.Model().Shared.space }
 

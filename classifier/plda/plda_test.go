@@ -152,8 +152,8 @@ func learn(t *testing.T, h *plda.PLDA, x blas32.General, y []string) {
 }
 
 // TestEqualsDirectFormula covers fewer and more classes than dimensions, fewer
-// examples than dimensions, new classes with one and with several examples, and
-// more examples of an old class.
+// examples than dimensions, new classes with none, one and several examples, and more
+// examples of an old class.
 func TestEqualsDirectFormula(t *testing.T) {
 	for _, c := range []struct{ C, n, d int }{{5, 20, 8}, {12, 9, 8}, {3, 4, 30}, {9, 30, 8}, {2, 2, 5}, {40, 3, 20}} {
 		x, y := data(c.C, c.n, c.d, 1)
@@ -164,6 +164,10 @@ func TestEqualsDirectFormula(t *testing.T) {
 		}
 		learn(t, h, more, labels)
 		want.add(more, labels)
+		if err := h.Expect("c000", "expected"); err != nil {
+			t.Fatal(err)
+		}
+		want.means["expected"] = want.m0
 		queries, _ := data(6, 4, c.d, 3)
 		got := blas64.General{Rows: queries.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()), Data: make([]float64, queries.Rows*len(h.Classes()))}
 		nov := make([]float64, queries.Rows)

@@ -87,13 +87,15 @@ func whitenedCovariance(sp *gauss.Space, m *moments.Moments) (blas64.General, er
 const leastNoise = 1e-9
 
 // shrunkTo returns the class model for one ν: with ρ = (n−1)/(n−1+ν),
-// C = diag(1−ρ+ρr+v) + ρ·U·diag(w−r)₊·Uᵀ and df = ν+n−1.
+// C = diag(1−ρ+ρr+v) + ρ·U·diag(w−r)₊·Uᵀ and df = ν+n−1. A class without examples
+// has the spread of one with a single example.
 func (s spread) shrunkTo(nu float64, n int, mean []float64, student bool) gauss.Class {
 	c := gauss.Class{N: n, Mean: mean, Noise: 1}
 	if nu >= Pooled {
 		return c
 	}
-	rho := float64(n-1) / (float64(n-1) + nu)
+	degrees := float64(max(n, 1) - 1)
+	rho := degrees / (degrees + nu)
 	c.Noise = max(1-rho+rho*s.residual, leastNoise)
 	d := len(mean)
 	for i, w := range s.values {
@@ -103,7 +105,7 @@ func (s spread) shrunkTo(nu float64, n int, mean []float64, student bool) gauss.
 		}
 	}
 	if student {
-		c.Degrees = nu + float64(n-1)
+		c.Degrees = nu + degrees
 	}
 	return c
 }

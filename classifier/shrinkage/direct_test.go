@@ -86,7 +86,7 @@ func newDirect(x blas32.General, y []string, cfg shrinkage.Config) *direct {
 	means := map[string]*mat.VecDense{}
 	S := mat.NewSymDense(m.d, nil)
 	for c, rows := range m.rows {
-		means[c] = meanOf(rows)
+		means[c] = m.meanOf(rows)
 		m.m0.AddScaledVec(m.m0, 1/C, means[c])
 		noise += 1 / float64(len(rows)) / C
 		for _, z := range rows {
@@ -143,8 +143,8 @@ func ones(n int) []float64 {
 	return v
 }
 
-func meanOf(rows []*mat.VecDense) *mat.VecDense {
-	mean := mat.NewVecDense(rows[0].Len(), nil)
+func (m *direct) meanOf(rows []*mat.VecDense) *mat.VecDense {
+	mean := mat.NewVecDense(m.d, nil)
 	for _, z := range rows {
 		mean.AddScaledVec(mean, 1/float64(len(rows)), z)
 	}
@@ -185,7 +185,7 @@ func (m *direct) scale(rows []*mat.VecDense, mean *mat.VecDense, nu float64) *ma
 		S.SymRankOne(S, 1/math.Max(n-1, 1), &r)
 	}
 	w, U := eigen(S)
-	q := min(m.cfg.Q, len(rows)-1, m.d)
+	q := min(m.cfg.Q, max(len(rows)-1, 0), m.d)
 	residual := 0.0
 	for i := range m.d - q {
 		residual += math.Max(w[i], 0) / float64(m.d-q)
@@ -194,12 +194,12 @@ func (m *direct) scale(rows []*mat.VecDense, mean *mat.VecDense, nu float64) *ma
 	if nu >= shrinkage.Pooled {
 		rho = 0
 	}
-	if len(rows) == 1 {
-		residual = 0
+	if len(rows) <= 1 {
+		rho, residual = 0, 0
 	}
 	for i := range m.d {
 		v := m.beta[i] / (1 + n*m.beta[i])
-		if !m.cfg.Uncertain {
+		if !m.cfg.Uncertain && n > 0 {
 			v = 0
 		}
 		C.SetSym(i, i, 1-rho+rho*residual+v)
@@ -214,12 +214,12 @@ func (m *direct) scale(rows []*mat.VecDense, mean *mat.VecDense, nu float64) *ma
 func (m *direct) logDensity(z *mat.VecDense, class string, nu float64) float64 {
 	rows := m.rows[class]
 	n, d := float64(len(rows)), float64(m.d)
-	mean := meanOf(rows)
+	mean := m.meanOf(rows)
 	C := m.scale(rows, mean, nu)
 	delta := mat.NewVecDense(m.d, nil)
 	for i, b := range m.beta {
 		gain := b * n / (1 + b*n)
-		if !m.cfg.Uncertain {
+		if !m.cfg.Uncertain && n > 0 {
 			gain = 1
 		}
 		delta.SetVec(i, z.AtVec(i)-gain*mean.AtVec(i))
@@ -233,7 +233,7 @@ func (m *direct) logDensity(z *mat.VecDense, class string, nu float64) float64 {
 		panic(err)
 	}
 	r := mat.Dot(delta, &y)
-	df := nu + n - 1
+	df := nu + math.Max(n-1, 0)
 	if !m.cfg.Student || nu >= shrinkage.Pooled {
 		return -(r + chol.LogDet()) / 2
 	}
@@ -257,8 +257,11 @@ func (m *direct) scores(t *testing.T, h *shrinkage.Head, z *mat.VecDense) []floa
 	var L mat.Dense // logits belong to L⁻¹(x−m₀), which Vᵀ turns into z
 	L.Mul(m.P.T(), mat.NewDiagDense(m.d, ones(m.d)))
 	for i, c := range h.Classes() {
-		mean := meanOf(m.rows[c])
-		cosine := mat.Dot(z, mean) / mat.Norm(z, 2) / mat.Norm(mean, 2)
+		mean := m.meanOf(m.rows[c])
+		var cosine float64
+		if length := mat.Norm(mean, 2); length > 0 {
+			cosine = mat.Dot(z, mean) / mat.Norm(z, 2) / length
+		}
 		out[i] = (m.logDensity(z, c, set.Nu) + set.Kappa*cosine) / set.Temperature
 		if base[i] == 0 {
 			out[i] += set.Later
@@ -298,8 +301,8 @@ func (m *direct) whitened(t *testing.T, s classifier.State, z *mat.VecDense) *ma
 }
 
 // TestEqualsDirectFormula covers all switches, fewer and more classes than
-// dimensions, n smaller and larger than q and d, n = 1, and more examples of an
-// old class.
+// dimensions, n smaller and larger than q and d, n = 1 and 0, and more examples of
+// an old class.
 func TestEqualsDirectFormula(t *testing.T) {
 	for _, c := range []struct{ C, n, d, q int }{{5, 20, 8, 20}, {12, 9, 8, 3}, {3, 4, 30, 20}, {4, 40, 8, 5}, {20, 3, 12, 0}, {3, 30, 6, 6}} {
 		for _, nu := range []float64{1e-3, 5, 1000, shrinkage.Pooled} {
@@ -313,6 +316,9 @@ func TestEqualsDirectFormula(t *testing.T) {
 				labels := []string{"c001", "new five", "new five", "new five", "new one", "new five", "new five"}
 				learn(t, h, more, labels)
 				want.add(more, labels)
+				if err := h.Expect("c000", "expected"); err != nil {
+					t.Fatal(err)
+				}
 				compare(t, fmt.Sprintf("%+v ν=%g student %v uncertain %v", c, nu, cfg.Student, cfg.Uncertain), h, want)
 			}
 		}
@@ -347,6 +353,9 @@ func TestCalibratedEqualsDirectFormula(t *testing.T) {
 	compare(t, "chosen", h, want)
 	for _, g := range []float64{0, 0.5, 2} {
 		forced := h.With(shrinkage.Setting{Nu: 100, Kappa: 30, Temperature: 4, Later: 1.5, Rerank: g}, x, y)
+		if err := forced.Expect("expected"); err != nil {
+			t.Fatal(err)
+		}
 		compare(t, fmt.Sprintf("g=%g", g), forced, want)
 	}
 }

@@ -181,6 +181,24 @@ func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
 // them: no calibration, and ν infinite if it was not given.
 func (h *Head) TakesUnit() bool { return true }
 
+// Expect adds classes that have no examples yet (n = 0): their density is that of
+// any new class, N(m₀, W+B), with b, as they are no base classes, and without
+// cosine. Known classes do not change. It takes as long as preparing all classes for
+// scoring.
+func (h *Head) Expect(classes ...string) error {
+	if err := h.CheckFitted("expect"); err != nil {
+		return err
+	}
+	return h.Update(func(m *model) error {
+		for _, name := range classes {
+			if _, ok := m.Classes.Get(name); !ok {
+				m.Classes.Put(name, class{Total: moments.Total{Sum: make([]float64, m.Dim)}})
+			}
+		}
+		return nil
+	})
+}
+
 // Space implements gauss.Spacer.
 func (h *Head) Space() *gauss.Space { return h.Model().Shared.space }
 

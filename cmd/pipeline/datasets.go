@@ -17,7 +17,8 @@ func newDatasets() *cobra.Command {
 		Short: "List and download the index lists of benchmarks",
 		Long: `The official lists say in which session each image is learned or tested. They are
 downloaded from their authors' repository at a pinned commit. You need to have the
-images yourself.`,
+images yourself: of CIFAR-10 and CIFAR-100 the binary version (cifar-10-binary.tar.gz,
+cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
 		Example: "  pipeline datasets list",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

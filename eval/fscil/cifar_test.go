@@ -108,6 +108,15 @@ func testCIFAR(t *testing.T, name, from string) {
 }
 
 func TestCIFARMistakes(t *testing.T) {
+	for name, archive := range map[string]string{"batches.meta": "cifar-10-binary.tar.gz", "meta": "cifar-100-binary.tar.gz"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte{0x80}, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "Python version") || !strings.Contains(err.Error(), archive) {
+			t.Errorf("pickled %s: %v, want %s", name, err, archive)
+		}
+	}
 	if _, err := ReadCIFAR(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train.bin") {
 		t.Errorf("error %v", err)
 	}

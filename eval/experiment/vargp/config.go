@@ -46,6 +46,8 @@ type Config struct {
 	// for the first variant (Fig. 9).
 	Inducing int   `mapstructure:"inducing" json:"-"`
 	Sweep    []int `mapstructure:"sweep" json:"-"`
+	// Search chooses the rate, M and β before the runs.
+	Search Search `mapstructure:"search" json:"-"`
 	// Protocol is "own" or "paper".
 	Protocol string `mapstructure:"protocol" json:"protocol"`
 	// Normalize scales inputs to length 1. Lengthscale is the initial
@@ -69,6 +71,7 @@ func DefaultConfig() Config {
 	return Config{
 		Data: Toy, Tasks: 2, Classes: 2, Train: 100, Test: 100, Validation: 0.1, Variants: vargp.Variants(), Seeds: 5,
 		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Config: d,
+		Search: Search{Rate: []float64{0.001, 0.01}, Inducing: []int{40, 200}, Beta: []float64{1, 10}},
 	}
 }
 
@@ -87,12 +90,16 @@ func (c Config) Validate() error {
 		setting.Int("checkpoint", c.Checkpoint, 1, 1e6),
 		experiment.EachWithin("sweep", c.Sweep, 1, 1<<12),
 		setting.Float("validation", c.Validation, 0, 0.9),
+		c.Search.validate(),
 	)
 	if err != nil {
 		return err
 	}
 	if c.Data == Toy && c.Tasks*c.Classes > len(clouds) {
 		return fmt.Errorf("classes: the toy has at most %d in all, not %d", len(clouds), c.Tasks*c.Classes)
+	}
+	if c.Search.Draws > 0 && c.Validation == 0 {
+		return fmt.Errorf("search: nothing is held out to choose by; set validation above 0, or search.draws to 0")
 	}
 	if c.Lengthscale != 0 && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
 		return fmt.Errorf("lengthscale: %g is neither 0 (from the data) nor within 1e-6 … 1e6", c.Lengthscale)

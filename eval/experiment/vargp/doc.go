@@ -26,6 +26,9 @@
 // the training state every few epochs. An interrupted run resumes from there
 // and gives the same bits.
 //
+// With search, random combinations of the rate, M and β are tried first (Table 2),
+// by the images held out of the training images of the first run.
+//
 // With network, the kernel acts on the output of a network that every task
 // trains (Fig. 8, appendix B.3).
 //

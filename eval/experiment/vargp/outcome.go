@@ -18,12 +18,17 @@ import (
 type Results struct {
 	Kind string   `json:"kind"`
 	Runs []Result `json:"runs"`
+	// Search lists what the search tried, if there was one.
+	Search []Trial `json:"search,omitempty"`
 }
 
-func (r runner) outcome(results []Result) (experiment.Outcome, error) {
+func (r runner) outcome(results []Result, trials []Trial) (experiment.Outcome, error) {
 	o := experiment.Outcome{
-		Title: "VAR-GP: " + r.title(), Results: Results{Kind: "vargp", Runs: results},
+		Title: "VAR-GP: " + r.title(), Results: Results{Kind: "vargp", Runs: results, Search: trials},
 		Tables: []table.Table{r.variantTable(results)}, Findings: r.findings(results),
+	}
+	if len(trials) > 0 {
+		o.Tables = append(o.Tables, r.searchTable(trials))
 	}
 	r.addCurves(&o, results)
 	r.addEntropy(&o, results)

@@ -58,37 +58,57 @@ type runner struct {
 	Config
 	env experiment.Env
 	src source
+	// prefix precedes the names of the parts.
+	prefix string
 }
 
-// Run runs everything, with as many runs at a time as there are cores.
+// Run searches for hyper-parameters, if wanted, and then runs everything, with as
+// many runs at a time as there are cores.
 func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
 	src, err := c.source(env)
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	r := runner{c, env, src}
+	r := runner{Config: c, env: env, src: src}
+	trials, err := r.search(ctx)
+	if err != nil {
+		return experiment.Outcome{}, err
+	}
 	var plans []plan
 	for _, v := range c.Variants {
-		plans = append(plans, plan{v, c.Inducing})
+		plans = append(plans, plan{v, r.Inducing})
 	}
 	for _, m := range c.Sweep {
-		if m != c.Inducing {
+		if m != r.Inducing {
 			plans = append(plans, plan{c.Variants[0], m})
 		}
 	}
 	results := make([]Result, len(plans)*c.Seeds)
+	err = parallel(ctx, len(results), func(ctx context.Context, i int) (err error) {
+		results[i], err = r.follow(ctx, plans[i/c.Seeds], i%c.Seeds)
+		return err
+	})
+	if err != nil {
+		return experiment.Outcome{}, err
+	}
+	return r.outcome(results, trials)
+}
+
+// parallel calls do for 0 … n−1. The first error stops the others and is returned.
+func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err = dense.ParallelErr(len(results), func(i int) (err error) {
-		if results[i], err = r.follow(ctx, plans[i/c.Seeds], i%c.Seeds); err != nil {
-			cancel(err) // the others
+	err := dense.ParallelErr(n, func(i int) error {
+		err := do(ctx, i)
+		if err != nil {
+			cancel(err)
 		}
 		return err
 	})
 	if err != nil {
-		return experiment.Outcome{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	return r.outcome(results)
+	return nil
 }
 
 // A plan is a variant with a number of inducing inputs.
@@ -104,7 +124,7 @@ func (r runner) follow(ctx context.Context, p plan, run int) (Result, error) {
 	out := Result{Variant: p.variant, Inducing: p.inducing, Run: run + 1}
 	var before step
 	for task := range r.Tasks {
-		name := fmt.Sprintf("%s_m%d_run%d_task%d", p.variant, p.inducing, run+1, task+1)
+		name := fmt.Sprintf("%s%s_m%d_run%d_task%d", r.prefix, p.variant, p.inducing, run+1, task+1)
 		of := []any{r.src.of, same, p.variant, p.inducing, run, task}
 		now, err := experiment.Part(ctx, r.env, name, of, func() (step, error) {
 			draft, err := experiment.Draft[vargp.Checkpoint](r.env, name, of)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -173,6 +174,49 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
+// TestSearch: the best of the drawn combinations is used, test images decide nothing,
+// and the search resumes.
+func TestSearch(t *testing.T) {
+	c := small(vargp.Toy)
+	c.Seeds, c.Validation, c.Test = 1, 0.5, 10
+	c.Search = vargp.Search{Draws: 4, Rate: []float64{0.001, 0.2}, Inducing: []int{2, 8}, Beta: []float64{1, 5}}
+	s := env(t)
+	o, r := run(t, c, s)
+	if len(r.Search) != 4 {
+		t.Fatalf("tried %+v", r.Search)
+	}
+	best, worst := r.Search[0], r.Search[0]
+	for _, x := range r.Search {
+		if x.Rate < 0.001 || x.Rate > 0.2 || x.Inducing < 2 || x.Inducing > 8 || x.Beta < 1 || x.Beta > 5 {
+			t.Errorf("%+v is out of range", x)
+		}
+		if x.Accuracy > best.Accuracy {
+			best = x
+		}
+		if x.Accuracy < worst.Accuracy {
+			worst = x
+		}
+	}
+	if best.Accuracy == worst.Accuracy || r.Runs[0].Inducing != best.Inducing {
+		t.Errorf("M = %d after %+v", r.Runs[0].Inducing, r.Search)
+	}
+	if rows := o.Tables[1].Rows; o.Tables[1].Name != "search" || len(rows) != 4 || rows[0][1] != strconv.Itoa(best.Inducing) {
+		t.Errorf("table %+v", o.Tables[1])
+	}
+	if _, again := run(t, c, s); !reflect.DeepEqual(again, r) {
+		t.Error("from its parts the results differ")
+	}
+	by := c
+	by.Search.Draws, by.Rate, by.Inducing, by.Beta = 0, best.Rate, best.Inducing, best.Beta
+	if _, alone := run(t, by, env(t)); !reflect.DeepEqual(alone.Runs, r.Runs) {
+		t.Error("the runs are not those with the best combination")
+	}
+	c.Test = 3
+	if _, other := run(t, c, env(t)); !reflect.DeepEqual(other.Search, r.Search) {
+		t.Errorf("with other test images the search finds %+v, not %+v", other.Search, r.Search)
+	}
+}
+
 func TestMistakesAreExplained(t *testing.T) {
 	for want, change := range map[string]func(*vargp.Config, *experiment.Env){
 		"--features":              func(c *vargp.Config, s *experiment.Env) { c.Data, s.Features = vargp.Features, "" },
@@ -189,15 +233,20 @@ func TestMistakesAreExplained(t *testing.T) {
 		}
 	}
 	for field, change := range map[string]func(*vargp.Config){
-		"data":        func(c *vargp.Config) { c.Data = "mnist" },
-		"protocol":    func(c *vargp.Config) { c.Protocol = "" },
-		"tasks":       func(c *vargp.Config) { c.Tasks = 0 },
-		"classes":     func(c *vargp.Config) { c.Classes = 9 },
-		"validation":  func(c *vargp.Config) { c.Validation = 1 },
-		"lengthscale": func(c *vargp.Config) { c.Lengthscale = -1 },
-		"variants":    func(c *vargp.Config) { c.Variants = nil },
-		"sweep":       func(c *vargp.Config) { c.Sweep = []int{3, 3} },
-		"rate":        func(c *vargp.Config) { c.Rate = 0 },
+		"data":            func(c *vargp.Config) { c.Data = "mnist" },
+		"protocol":        func(c *vargp.Config) { c.Protocol = "" },
+		"tasks":           func(c *vargp.Config) { c.Tasks = 0 },
+		"classes":         func(c *vargp.Config) { c.Classes = 9 },
+		"validation":      func(c *vargp.Config) { c.Validation = 1 },
+		"lengthscale":     func(c *vargp.Config) { c.Lengthscale = -1 },
+		"variants":        func(c *vargp.Config) { c.Variants = nil },
+		"sweep":           func(c *vargp.Config) { c.Sweep = []int{3, 3} },
+		"rate":            func(c *vargp.Config) { c.Rate = 0 },
+		"search.draws":    func(c *vargp.Config) { c.Search.Draws = -1 },
+		"search.rate":     func(c *vargp.Config) { c.Search.Rate = []float64{0.1} },
+		"search.inducing": func(c *vargp.Config) { c.Search.Inducing = []int{5, 4} },
+		"search.beta":     func(c *vargp.Config) { c.Search.Beta = []float64{0, 1} },
+		"search":          func(c *vargp.Config) { c.Search.Draws, c.Validation = 1, 0 },
 	} {
 		c := vargp.DefaultConfig()
 		if err := c.Validate(); err != nil {
