@@ -79,6 +79,10 @@ dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.gz, which runs anywhere
 dist-test: ## build the archive twice, compare, check what it needs, and run its demo with an empty environment
 	@scripts/dist/test.sh
 
+.PHONY: module-test
+module-test: ## go install from a local module proxy into an empty home, set up, and label
+	@scripts/dist/module.sh
+
 .PHONY: spark-test
 spark-test: setup ## test the Spark jobs in deploy/spark (skipped without Java, or pyspark and pyarrow in $PYTHON)
 	$${PYTHON:-python3} -m unittest -v deploy/spark/test_spark.py
