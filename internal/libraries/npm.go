@@ -25,10 +25,7 @@ func NPM(ctx context.Context, wanted Target) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(wanted.Dir, 0o755); err != nil {
-		return err
-	}
-	if _, err := atomicfile.RemoveStale(wanted.Dir); err != nil { // of runs that were killed
+	if err := prepare(wanted.Dir); err != nil {
 		return err
 	}
 	work, err := atomicfile.CreateDir(filepath.Join(wanted.Dir, "npm"))

@@ -200,7 +200,7 @@ func (s *search) offer(name string, size int64, content io.Reader) error {
 // store writes a file of the right size under its name if it has the right hash. One
 // with another name and hash has that size by chance and is left out.
 func store(t Target, name string, content io.Reader) (stored bool, err error) {
-	if err := os.MkdirAll(t.Dir, 0o755); err != nil {
+	if err := prepare(t.Dir); err != nil {
 		return false, err
 	}
 	f, err := atomicfile.Create(t.Path())
@@ -221,6 +221,15 @@ func store(t Target, name string, content io.Reader) (stored bool, err error) {
 		return false, fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was installed from it", filepath.Base(name), t.Release(), got, t.SHA256)
 	}
 	return true, download.Full(f.Commit(), t.Dir, t.Bytes, freeSpace)
+}
+
+// prepare makes a folder, and removes what killed runs left in it.
+func prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	_, err := atomicfile.RemoveStale(dir)
+	return err
 }
 
 const freeSpace = "free some or choose another cache folder with XDG_CACHE_HOME"

@@ -157,4 +157,5 @@ debian_package() {
 }
 ! command -v dpkg-deb >/dev/null || debian_package "$root"
 (cd out/dist && for file in "$name.tar.gz" "$name.cdx.json"; do sha256sum "$file" >"$file.sha256"; done)
+PIPELINE_ARCHIVE=$PWD/out/dist/$name.tar.gz go test -count=1 ./$here >&2
 say "out/dist/$name.tar.gz, $(($(stat -c %s "out/dist/$name.tar.gz") / 1000000)) MB"

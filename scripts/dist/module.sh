@@ -20,7 +20,7 @@ printf '{"Version":"%s","Time":"%s"}\n' "$version" "$(TZ=UTC0 git log -1 --forma
 echo "$version" >"$proxy/list"
 echo "module: the zip has $(($(stat -c %s "$proxy/$version.zip") / 1000000)) MB" >&2
 
-empty=(env -i HOME="$work/home" PATH="$PATH" GOFLAGS="-modcacherw ${GOFLAGS:-}" GONOSUMDB="$module" GOCACHE="${GOCACHE:-$work/home/.cache/go-build}"
+empty=(env -i HOME="$work/home" PATH="$PATH" NPM_CONFIG_USERCONFIG="${NPM_CONFIG_USERCONFIG:-$HOME/.npmrc}" GOFLAGS="-modcacherw ${GOFLAGS:-}" GONOSUMDB="$module" GOCACHE="${GOCACHE:-$work/home/.cache/go-build}"
 	GOPROXY="file://$work/proxy,file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)")
 step() {
 	echo "module: $*" >&2
@@ -33,5 +33,5 @@ step go install "$module/cmd/pipeline@latest"
 [ "$("${empty[@]}" go/bin/pipeline --version)" = "pipeline version ${version#v}" ]
 step go/bin/pipeline setup ${FROM:+--from "$FROM"}
 step go/bin/pipeline demo --out demo
-step go/bin/pipeline label demo/*.model --images demo/images/photos --out labels
+step go/bin/pipeline label demo/demo.model --images demo/images/new --out labels
 head -3 labels/labels.csv

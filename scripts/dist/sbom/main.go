@@ -113,10 +113,10 @@ func describe(root, version, platform string) ([]byte, error) {
 // decoders returns what internal/heif/wasm contains.
 func decoders() (all []component) {
 	for _, c := range [][2]string{
-		{"strukturag/libheif", "1.23.0"}, {"strukturag/libde265", "1.1.1"},
-		{"AOMediaCodec/libavif", "1.4.2"}, {"videolan/dav1d", "1.5.3"}, {"AOMediaCodec/libaom", "3.14.1"},
+		{"github/strukturag/libheif", "1.23.0"}, {"github/strukturag/libde265", "1.1.1"},
+		{"github/aomediacodec/libavif", "1.4.2"}, {"github/videolan/dav1d", "1.5.3"}, {"generic/aom", "3.14.1"},
 	} {
-		all = append(all, library(filepath.Base(c[0]), c[1], "pkg:github/"+strings.ToLower(c[0])+"@v"+c[1]))
+		all = append(all, library(filepath.Base(c[0]), c[1], "pkg:"+c[0]+"@"+c[1]))
 	}
 	return all
 }
