@@ -141,7 +141,7 @@ func (s *setup) check(l *setupLibrary) {
 func (s *setup) target(l libraries.Library) (libraries.Target, error) {
 	file, ok := l.For(s.platform)
 	if !ok {
-		return libraries.Target{}, fmt.Errorf("there is no prepared %s for %s; see docs/setup.md", l.Name, s.platform)
+		return libraries.Target{}, fmt.Errorf("there is no prepared one for %s; install it and set %s to its library file", s.platform, l.Env)
 	}
 	dir := cmp.Or(s.into, l.CacheDir())
 	if dir == "" {

@@ -19,6 +19,8 @@ import (
 type Library struct {
 	Name             string
 	Package, Version string
+	// Env is the environment variable that names another file to use.
+	Env string
 	// PackageBytes is the size of the compressed package.
 	PackageBytes int64
 	// files are those for each platform.
@@ -36,7 +38,7 @@ type File struct {
 // ONNXRuntime computes the embeddings.
 func ONNXRuntime() Library {
 	return Library{
-		Name: "ONNX Runtime", Package: "onnxruntime-node", Version: ort.CachedVersion, PackageBytes: 113507888, dir: "onnxruntime",
+		Name: "ONNX Runtime", Package: "onnxruntime-node", Version: ort.CachedVersion, PackageBytes: 113507888, Env: ort.EnvLibrary, dir: "onnxruntime",
 		files: map[string]File{
 			"linux/amd64":   {"libonnxruntime.so.1", "ffb75a925ba05e47b235bb66e3e3911714a80b328a9c9425539feb204aa32a23", 45828512},
 			"linux/arm64":   {"libonnxruntime.so.1", "1f549d46250b005580b597f4164984aaf75b3bcb9f3aeb07c7f8a8fe60b23c76", 25135496},
@@ -50,7 +52,7 @@ func ONNXRuntime() Library {
 // TurboJPEG decodes photos; without it the program decodes them in Go, more slowly.
 func TurboJPEG() Library {
 	return Library{
-		Name: "libjpeg-turbo", Package: "@julusian/jpeg-turbo", Version: turbojpeg.CachedVersion, PackageBytes: 2905366, dir: "jpeg-turbo",
+		Name: "libjpeg-turbo", Package: "@julusian/jpeg-turbo", Version: turbojpeg.CachedVersion, PackageBytes: 2905366, Env: turbojpeg.EnvLibrary, dir: "jpeg-turbo",
 		files: map[string]File{
 			"linux/amd64":      {"libturbojpeg.so.0", "d8a735da75b826e407dc442a8c86de5f45372fdc35e83a0bc7d9d4236c11d30e", 1046960},
 			"linux/amd64-musl": {"libturbojpeg.so.0", "c0182d4e495f5aac942cbebcc75d383b6e950ba0f69a54ac9b9d9bd6329b4d88", 1070224},
