@@ -11,8 +11,8 @@ help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: setup
-setup: ## find or download ONNX Runtime and libjpeg-turbo
-	@scripts/setup/libraries.sh
+setup: build ## find or download ONNX Runtime and libjpeg-turbo
+	@bin/pipeline setup
 
 .PHONY: test-setup
 test-setup: ## install a Python environment and a browser for the tests into .testenv
@@ -23,7 +23,7 @@ build: ## build bin/pipeline
 	$(GO) build -trimpath -o bin/pipeline ./cmd/pipeline
 
 .PHONY: demo
-demo: setup build ## draw images, learn, label and write a report; offline after the set-up
+demo: setup ## draw images, learn, label and write a report; offline after the set-up
 	bin/pipeline demo --out out/demo
 
 .PHONY: test
@@ -79,8 +79,12 @@ dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.gz, which runs anywhere
 dist-test: ## build the archive twice, compare, check what it needs, and run its demo with an empty environment
 	@scripts/dist/test.sh
 
+.PHONY: module-test
+module-test: ## go install from a local module proxy into an empty home, set up, and label
+	@scripts/dist/module.sh
+
 .PHONY: spark-test
-spark-test: setup build ## test the Spark jobs in deploy/spark (skipped without Java, or pyspark and pyarrow in $PYTHON)
+spark-test: setup ## test the Spark jobs in deploy/spark (skipped without Java, or pyspark and pyarrow in $PYTHON)
 	$${PYTHON:-python3} -m unittest -v deploy/spark/test_spark.py
 
 .PHONY: exports

@@ -71,7 +71,7 @@ func TestOpenWrongBytes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Open(nil, whole, "x.onnx", DefaultConfig()); !errors.Is(err, ort.ErrNoLibrary) || !strings.Contains(err.Error(), "make setup") {
+	if _, err := Open(nil, whole, "x.onnx", DefaultConfig()); !errors.Is(err, ort.ErrNoLibrary) || !strings.Contains(err.Error(), "pipeline setup") {
 		t.Errorf("no library: %v", err)
 	}
 }

@@ -26,6 +26,7 @@ import (
 var (
 	update = flag.Bool("update", false, "write docs/cli instead of comparing with it")
 	manual = flag.String("manual", "", "write manual pages into this folder")
+	kept   = flag.String("keep", "", "write the files of this `version` into testdata, for later versions to read")
 )
 
 const (

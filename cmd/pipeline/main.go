@@ -9,14 +9,23 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"runtime/debug"
 	"syscall"
 )
 
 func main() {
+	if info, ok := debug.ReadBuildInfo(); ok && release.MatchString(info.Main.Version) {
+		version = info.Main.Version[1:]
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
+
+// release matches the versions that go install records; a build of a commit between them
+// is a development version.
+var release = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-rc\.?[0-9]+)?$`)
 
 // endings returns the signals that end the work in good order. A SIGHUP that the
 // parent ignores stays ignored, as nohup wants.

@@ -33,7 +33,7 @@ few images without forgetting the old ones.`,
 	commonFlags(root)
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
-		newDemo(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
+		newDemo(), newSetup(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
 		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
 	)
 	return root

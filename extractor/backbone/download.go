@@ -145,7 +145,7 @@ func (d *transfer) copy(ctx context.Context, cancel context.CancelCauseFunc, fil
 		err = &brokenError{cmp.Or(context.Cause(ctx), body.err)} // why the context was cancelled says more
 	}
 	if err := errors.Join(err, file.Sync()); err != nil {
-		return download.Full(err, filepath.Dir(d.part), total-start-written)
+		return download.Full(err, filepath.Dir(d.part), total-start-written, download.OtherCache)
 	}
 	switch {
 	case d.entry.Bytes > 0 && body.done < d.entry.Bytes:

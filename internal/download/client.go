@@ -67,9 +67,13 @@ func isLocal(ctx context.Context, u *url.URL) bool {
 	})
 }
 
+// OtherCache is what to do if there is no room in the folder of --cache.
+const OtherCache = "free some or choose another folder with --cache"
+
 // Full adds what to do to an error of a write into dir, where bytes more were to
-// be stored (0 for unknown), if the reason is that there is no room.
-func Full(err error, dir string, bytes int64) error {
+// be stored (0 for unknown), if the reason is that there is no room. remedy says what
+// to do then; OtherCache is one.
+func Full(err error, dir string, bytes int64, remedy string) error {
 	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, syscall.EFBIG) {
 		return err
 	}
@@ -77,5 +81,5 @@ func Full(err error, dir string, bytes int64) error {
 	if bytes > 0 {
 		need = fmt.Sprintf("%d bytes more", bytes)
 	}
-	return fmt.Errorf("%s has no room, the download needs %s; free some or choose another folder with --cache: %w", dir, need, err)
+	return fmt.Errorf("%s has no room, the download needs %s; %s: %w", dir, need, remedy, err)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
 
-// CachedVersion is the release that `make setup` installs in the user's cache.
+// CachedVersion is the release that `pipeline setup` installs in the user's cache.
 const CachedVersion = "1.30.0"
 
 // EnvLibrary is the environment variable that names the library file.
@@ -20,7 +20,7 @@ const EnvLibrary = "ONNXRUNTIME_LIB"
 
 // Locate finds the library to use, in this order: explicit (from the
 // configuration), $ONNXRUNTIME_LIB, the one that came with the program, the user's
-// cache filled by `make setup`, the system's usual folders. The first two are
+// cache filled by `pipeline setup`, the system's usual folders. The first two are
 // binding: if one is set but unusable, Locate fails without trying anything
 // else. The attempts list what was rejected and why, even on success. No
 // candidate is loaded. Errors wrap ErrNoLibrary.
@@ -81,7 +81,7 @@ func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 			err = errors.New("no such file")
 		}
 		return Library{}, []Attempt{{Path: abs, Source: source, Err: err}},
-			fmt.Errorf("%w: %s, named by %s: %w; correct it, or remove the setting and run `make setup`", ErrNoLibrary, abs, source, err)
+			fmt.Errorf("%w: %s, named by %s: %w; correct it, or remove the setting and run `pipeline setup`", ErrNoLibrary, abs, source, err)
 	}
 	return Library{Path: abs, Version: version, Source: source}, nil, nil
 }
@@ -106,7 +106,7 @@ func (m machine) places() []place {
 		}
 	}
 	add("shipped with the program", sharedlib.Beside(m.executable)...)
-	add("the user's cache (make setup)", m.cacheDir())
+	add("the user's cache (pipeline setup)", m.cacheDir())
 	for _, d := range m.systemDirs() {
 		add("a usual place", filepath.Join(m.root, d))
 	}

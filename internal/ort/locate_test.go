@@ -87,7 +87,7 @@ func TestLocateOrder(t *testing.T) {
 func TestLocateNothing(t *testing.T) {
 	m := emptyMachine(t, nil)
 	_, attempts, err := m.locate("")
-	if !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), "make setup") {
+	if !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), "pipeline setup") {
 		t.Error(err)
 	}
 	if len(attempts) != len(m.places()) {

@@ -63,9 +63,8 @@ func (s Search) Inspect(file string) (path, function string, err error) {
 	return path, found.Function, err
 }
 
-// SetupDir returns the folder that `make setup` fills with a release of a library,
-// in the user's cache; "" if there is no home folder. scripts/setup/libraries.sh
-// computes the same path.
+// SetupDir returns the folder that `pipeline setup` fills with a release of a library,
+// in the user's cache; "" if there is no home folder.
 func SetupDir(env func(string) string, home, library, version string) string {
 	base := env("XDG_CACHE_HOME")
 	if !filepath.IsAbs(base) { // as the XDG specification requires
@@ -117,7 +116,7 @@ func ProgramDir() string {
 }
 
 // Places returns the files to try, in order: those shipped with the program, those
-// in the folder that `make setup` fills ("" for none), and those in the usual system
+// in the folder that `pipeline setup` fills ("" for none), and those in the usual system
 // folders, including opt or, on macOS, Homebrew's folder for the formula. Only macOS has names without a
 // version.
 func Places(setup, formula, opt, dylib string, names ...string) (files []string) {

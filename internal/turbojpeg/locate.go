@@ -10,7 +10,7 @@ import (
 )
 
 // CachedVersion is the release of the npm package @julusian/jpeg-turbo whose
-// library `make setup` installs in the user's cache; it contains libjpeg-turbo
+// library `pipeline setup` installs in the user's cache; it contains libjpeg-turbo
 // 3.1.2.
 const CachedVersion = "2.3.0"
 
@@ -21,7 +21,7 @@ const EnvLibrary = "TURBOJPEG_LIB"
 var ErrNoLibrary = errors.New("no usable TurboJPEG library")
 
 // Remedy tells users without a library what to do.
-const Remedy = "run `make setup`, or install it (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew install jpeg-turbo), or set " + EnvLibrary + " to its library file"
+const Remedy = "run `pipeline setup`, or install it (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew install jpeg-turbo), or set " + EnvLibrary + " to its library file"
 
 // Find locates the library and opens it.
 func Find() (*Decoder, error) {
@@ -33,7 +33,7 @@ func Find() (*Decoder, error) {
 }
 
 // Locate returns the path of the library to use: $TURBOJPEG_LIB, the one that came
-// with the program, the user's cache filled by `make setup`, the system's usual folders. If
+// with the program, the user's cache filled by `pipeline setup`, the system's usual folders. If
 // the variable is set but names no library, Locate fails. Nothing is loaded.
 // Errors wrap ErrNoLibrary.
 func Locate() (string, error) {
@@ -48,14 +48,14 @@ func Source(path string) string {
 	case os.Getenv(EnvLibrary) != "":
 		return "named by " + EnvLibrary
 	case filepath.Dir(path) == setupDir():
-		return "the user's cache (make setup)"
+		return "the user's cache (pipeline setup)"
 	case slices.Contains(sharedlib.Beside(sharedlib.ProgramDir()), filepath.Dir(path)):
 		return "shipped with the program"
 	}
 	return "found in a usual place"
 }
 
-// setupDir returns the folder that `make setup` fills, "" without a home folder.
+// setupDir returns the folder that `pipeline setup` fills, "" without a home folder.
 func setupDir() string {
 	home, _ := os.UserHomeDir() // "" if it is unknown
 	return sharedlib.SetupDir(os.Getenv, home, "jpeg-turbo", CachedVersion)

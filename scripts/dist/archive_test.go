@@ -6,7 +6,9 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"debug/elf"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +77,7 @@ func TestArchive(t *testing.T) {
 	}
 	for _, name := range []string{
 		"pipeline", "README.txt", "LICENSE", "lib/libonnxruntime.so.1", "lib/libturbojpeg.so.0",
-		"licences/onnxruntime.txt", "licences/onnxruntime-third-party.txt", "licences/libjpeg-turbo.txt", "licences/libstdc++-libgcc.txt",
+		"licences/onnxruntime.txt", "licences/onnxruntime-third-party.txt", "licences/libjpeg-turbo.txt", "licences/libstdc++-libgcc.txt", "licences/decoders/libheif.txt",
 		"licences/go/go.txt", "licences/go/gonum.org_v1_gonum@v0.17.0.txt",
 		"completions/pipeline.bash", "completions/pipeline.zsh", "completions/pipeline.fish", "man/man1/pipeline-train.1",
 	} {
@@ -88,14 +90,14 @@ func TestArchive(t *testing.T) {
 // TestSymbolVersions: every program and library in the archive needs nothing but what
 // is in it and a glibc no newer than oldest, and names no path of the build.
 func TestSymbolVersions(t *testing.T) {
-	_, files := archive(t)
+	path, files := archive(t)
 	found := 0
 	for name, file := range files {
 		if !bytes.HasPrefix(file, []byte(elf.ELFMAG)) {
 			continue
 		}
 		found++
-		if err := runsAnywhere(file, files); err != nil {
+		if err := runsAnywhere(file, files, machine(path)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if home, err := os.UserHomeDir(); err == nil && name == "pipeline" && bytes.Contains(file, []byte(home+"/")) {
@@ -107,10 +109,21 @@ func TestSymbolVersions(t *testing.T) {
 	}
 }
 
-func runsAnywhere(file []byte, files map[string][]byte) error {
+// machine returns the processor that an archive is for, by its name.
+func machine(path string) elf.Machine {
+	if strings.HasSuffix(path, "-arm64.tar.gz") {
+		return elf.EM_AARCH64
+	}
+	return elf.EM_X86_64
+}
+
+func runsAnywhere(file []byte, files map[string][]byte, processor elf.Machine) error {
 	f, err := elf.NewFile(bytes.NewReader(file))
 	if err != nil {
 		return err
+	}
+	if f.Machine != processor {
+		return fmt.Errorf("for %s, not %s", f.Machine, processor)
 	}
 	needed, err := f.ImportedLibraries()
 	if err != nil {
@@ -131,6 +144,26 @@ func runsAnywhere(file []byte, files map[string][]byte) error {
 		}
 	}
 	return nil
+}
+
+// TestSBOM: the list of contents has the hash of the program and of every library, and
+// the Go modules whose licences are in the archive.
+func TestSBOM(t *testing.T) {
+	path, files := archive(t)
+	text, err := os.ReadFile(strings.TrimSuffix(path, ".tar.gz") + ".cdx.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range files {
+		sum := sha256.Sum256(file)
+		if (name == "pipeline" || strings.HasPrefix(name, "lib/")) && !bytes.Contains(text, []byte(hex.EncodeToString(sum[:]))) {
+			t.Errorf("the SBOM has no %s", name)
+		}
+		module, version, ok := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(name, "licences/go/"), ".txt"), "@")
+		if ok && !bytes.Contains([]byte(strings.ReplaceAll(string(text), "/", "_")), []byte(module+"@"+version)) {
+			t.Errorf("the SBOM has no %s %s", module, version)
+		}
+	}
 }
 
 // newer compares versions such as 2.3.4 and 2.28.

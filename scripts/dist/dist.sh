@@ -6,9 +6,10 @@
 # bytes.
 #
 # Only on Linux; arm64 is cross-built and has never been run. The libraries come as
-# they are from the npm packages of scripts/setup, and libstdc++ and libgcc_s, which
+# they are, by pipeline setup, and libstdc++ and libgcc_s, which
 # ONNX Runtime needs, from Debian 11, whose builds run on glibc 2.18. Everything
 # is checked against hashes in the project. Downloads are kept in .dist.
+# pipeline-VERSION-linux-ARCH.cdx.json lists what the archive contains (CycloneDX).
 #
 # usage: dist.sh [amd64|arm64]      VERSION and SOURCE_DATE_EPOCH may be set
 set -euo pipefail
@@ -23,8 +24,8 @@ say() { echo "dist: $*" >&2; }
 die() { say "$*"; exit 1; }
 
 case $arch in
-amd64) zig=x86_64-linux-gnu.2.28 node=x64 multiarch=x86_64-linux-gnu ;;
-arm64) zig=aarch64-linux-gnu.2.28 node=arm64 multiarch=aarch64-linux-gnu ;;
+amd64) zig=x86_64-linux-gnu.2.28 multiarch=x86_64-linux-gnu ;;
+arm64) zig=aarch64-linux-gnu.2.28 multiarch=aarch64-linux-gnu ;;
 *) die "no archive is made for $arch: amd64 or arm64" ;;
 esac
 [ "$(uname -s)" = Linux ] || die "needs Linux"
@@ -42,19 +43,6 @@ compiler() {
 	python3 -m venv "$venv"
 	"$venv/bin/pip" install --quiet --require-hashes --only-binary :all: -r $here/compiler.txt
 	cp $here/compiler.txt "$venv/compiler.txt"
-}
-
-# Packages of npm, with the lock file and the checks of make setup.
-npm_packages() {
-	local into=$downloads/npm
-	cmp -s scripts/setup/package-lock.json "$into/package-lock.json" && return
-	say "fetching ONNX Runtime and libjpeg-turbo (once)"
-	rm -rf "$into"
-	mkdir "$work/npm"
-	cp scripts/setup/package.json scripts/setup/.npmrc "$work/npm/"
-	cp scripts/setup/package-lock.json "$work/npm/"
-	(cd "$work/npm" && npm ci --include=dev --include=optional --ignore-scripts --loglevel=error >&2)
-	mv "$work/npm" "$into"
 }
 
 # The licences of ONNX Runtime: they are only in its Python package.
@@ -99,7 +87,6 @@ program() {
 }
 
 compiler
-npm_packages
 notices
 debian
 name=pipeline-$version-linux-$arch
@@ -108,8 +95,13 @@ mkdir -p "$root"/{lib,licences,completions,man/man1}
 say "building $name"
 program "$root/pipeline"
 
-install -m 644 "$downloads/npm/node_modules/onnxruntime-node/bin/napi-v6/linux/$node/libonnxruntime.so.1" "$root/lib/"
-install -m 644 "$downloads/npm/node_modules/@julusian/jpeg-turbo/prebuilds/jpeg-turbo-linux-$node/libturbojpeg.so.0" "$root/lib/"
+native=$root/pipeline
+if [ "$arch" != "$(go env GOHOSTARCH)" ]; then
+	native=$work/native
+	go build -o "$native" ./cmd/pipeline
+fi
+"$native" setup --platform "linux/$arch" --into "$downloads/libraries-$arch" >&2
+install -m 644 "$downloads/libraries-$arch"/lib{onnxruntime.so.1,turbojpeg.so.0} "$root/lib/"
 install -m 644 "$work/debian/usr/lib/$multiarch/libstdc++.so.6" "$work/debian/lib/$multiarch/libgcc_s.so.1" "$root/lib/"
 
 install -m 644 LICENSE CHANGELOG.md "$root/"
@@ -119,12 +111,8 @@ install -m 644 "$downloads/notices/ThirdPartyNotices.txt" "$root/licences/onnxru
 install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
 install -m 644 "$work/debian/usr/share/doc/gcc-10-base/copyright" "$root/licences/libstdc++-libgcc.txt"
 go run ./$here/notices ./cmd/pipeline "$root/licences/go"
+cp -r internal/heif/wasm/licences "$root/licences/decoders"
 
-native=$root/pipeline
-if [ "$arch" != "$(go env GOHOSTARCH)" ]; then
-	native=$work/native
-	go build -o "$native" ./cmd/pipeline
-fi
 for shell in bash zsh fish; do "$native" completion $shell >"$root/completions/pipeline.$shell"; done
 go test -count=1 ./cmd/pipeline -run '^TestManual$' -manual "$root/man/man1" >/dev/null
 
@@ -132,6 +120,8 @@ find "$root" -type d -exec chmod 755 {} +
 tar --create --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" "$name" |
 	gzip --no-name -9 >"$work/archive"
 mv "$work/archive" "out/dist/$name.tar.gz"
+go run ./$here/sbom "$root" "$version" "linux/$arch" >"$work/sbom"
+mv "$work/sbom" "out/dist/$name.cdx.json"
 # debian_package moves the same files to Debian's places.
 debian_package() {
 	local root=$1 deb=$work/deb file=pipeline_${version//-/\~}_$arch.deb # 1.0~dev is older than 1.0
@@ -166,5 +156,6 @@ debian_package() {
 	say "out/dist/$file"
 }
 ! command -v dpkg-deb >/dev/null || debian_package "$root"
-(cd out/dist && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
+(cd out/dist && for file in "$name.tar.gz" "$name.cdx.json"; do sha256sum "$file" >"$file.sha256"; done)
+PIPELINE_ARCHIVE=$PWD/out/dist/$name.tar.gz go test -count=1 ./$here >&2
 say "out/dist/$name.tar.gz, $(($(stat -c %s "out/dist/$name.tar.gz") / 1000000)) MB"

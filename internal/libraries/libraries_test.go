@@ -1,0 +1,279 @@
+package libraries
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const (
+	right   = "the right library"
+	other   = "that of another processor"
+	damaged = "the r1ght library"
+)
+
+// target returns a made-up library that is missing from a new folder.
+func target(t *testing.T) Target {
+	pin := func(content string) File {
+		sum := sha256.Sum256([]byte(content))
+		return File{Name: "libthing.so.1", SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(content))}
+	}
+	l := Library{
+		Name: "Thing", Package: "@made/thing", Version: "1.2.3",
+		files: map[string]File{"linux/amd64": pin(right), "linux/arm64": pin(other)},
+	}
+	return Target{Library: l, File: l.files["linux/amd64"], Dir: filepath.Join(t.TempDir(), "thing", "1.2.3")}
+}
+
+// archive returns a compressed tar of files, given as name, content, name, content …
+func archive(t *testing.T, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zipped := gzip.NewWriter(&b)
+	w := tar.NewWriter(zipped)
+	for i := 0; i < len(files); i += 2 {
+		err := w.WriteHeader(&tar.Header{Name: files[i], Size: int64(len(files[i+1])), Mode: 0o755})
+		if err == nil {
+			_, err = w.Write([]byte(files[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func write(t *testing.T, path string, content []byte) string {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// files lists what is below a folder.
+func files(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			found = append(found, d.Name())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// expect checks that the library is installed, or that nothing is and the error has the
+// words.
+func expect(t *testing.T, want Target, found []Target, err error, words ...string) {
+	t.Helper()
+	if len(words) == 0 {
+		if content, reading := os.ReadFile(want.Path()); err != nil || reading != nil || string(content) != right || len(found) != 1 || !want.Present() {
+			t.Errorf("%v, %v, %q, %d found", err, reading, content, len(found))
+		}
+		if left := files(t, want.Dir); len(left) != 1 {
+			t.Errorf("left behind: %q", left)
+		}
+		return
+	}
+	for _, word := range words {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("no %q in: %v", word, err)
+		}
+	}
+	if left := files(t, want.Dir); len(left) > 0 || len(found) > 0 || want.Present() {
+		t.Errorf("left behind: %q, %d found", left, len(found))
+	}
+}
+
+func TestFrom(t *testing.T) {
+	whole := archive(t, "package/README.md", "hello", "package/arm64/libthing.so.1", other, "package/x64/libthing.so.1", right, "package/bulk", strings.Repeat("0123456789", 9999))
+	for name, c := range map[string]struct {
+		file  string
+		bytes []byte
+		words []string
+	}{
+		"package":          {"any.tgz", whole, nil},
+		"library":          {"renamed", []byte(right), nil},
+		"wrong platform":   {"x.tgz", archive(t, "lib/libthing.so.1", other), []string{"another platform", "linux/arm64"}},
+		"damaged":          {"x.tgz", archive(t, "lib/libthing.so.1", damaged), []string{"damaged", "@made/thing@1.2.3", target(t).SHA256}},
+		"same size":        {"x.tgz", archive(t, "LICENSE", damaged), []string{"none of the libraries", "made-thing-1.2.3.tgz"}},
+		"other release":    {"x.tgz", archive(t, "lib/libthing.so.2", right+"s"), []string{"18 bytes", "another release"}},
+		"cut":              {"x.tgz", whole[:60], []string{"ends too early"}},
+		"cut in a library": {"x.tgz", archive(t, "libthing.so.1", right)[:40], []string{"ends too early"}},
+		"not an archive":   {"x.tgz", []byte("<html>Log in</html>"), []string{"none of the libraries"}},
+		"no tar":           {"x.tgz", append([]byte("\x1f\x8b"), make([]byte, 99)...), []string{"archive"}},
+		"empty":            {"x.tgz", nil, []string{"none of the libraries"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, want := write(t, filepath.Join(t.TempDir(), c.file), c.bytes), target(t)
+			found, err := From(t.Context(), file, []Target{want}, nil)
+			expect(t, want, found, err, c.words...)
+		})
+	}
+}
+
+func TestFromFolder(t *testing.T) {
+	for name, c := range map[string]struct {
+		file  string
+		bytes []byte
+		words []string
+	}{
+		"unpacked":       {"node_modules/thing/x64/libthing.so.1", []byte(right), nil},
+		"npm package":    {"made-thing-1.2.3.tgz", archive(t, "x/libthing.so.1", right), nil},
+		"our archive":    {"pipeline-0.1.0-linux-amd64.tar.gz", archive(t, "p/lib/libthing.so.1", right), nil},
+		"other archive":  {"holiday.tgz", archive(t, "x/libthing.so.1", right), []string{"none of the libraries"}},
+		"other platform": {"lib/libthing.so.1", []byte(other), []string{"linux/arm64"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, want := t.TempDir(), target(t)
+			write(t, filepath.Join(dir, c.file), c.bytes)
+			found, err := From(t.Context(), dir, []Target{want}, nil)
+			expect(t, want, found, err, c.words...)
+		})
+	}
+	want := target(t)
+	found, err := From(t.Context(), filepath.Join(t.TempDir(), "no"), []Target{want}, nil)
+	expect(t, want, found, err, "no such file or folder")
+}
+
+func TestFromAddress(t *testing.T) {
+	whole := archive(t, "x64/libthing.so.1", right)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/whole.tgz":
+			_, _ = w.Write(whole)
+		case "/cut.tgz": // announces more than it sends
+			w.Header().Set("Content-Length", "5000")
+			_, _ = w.Write(whole[:len(whole)/2])
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	for path, words := range map[string][]string{
+		"/whole.tgz": nil, "/cut.tgz": {"ends too early", server.URL}, "/no.tgz": {"404"},
+	} {
+		want := target(t)
+		var last int64
+		found, err := From(t.Context(), server.URL+path, []Target{want}, func(done, _ int64) { last = done })
+		expect(t, want, found, err, words...)
+		if words == nil && last == 0 {
+			t.Error("no progress")
+		}
+	}
+	want := target(t)
+	server.Close()
+	found, err := From(t.Context(), strings.Replace(server.URL, "//", "//me:secret@", 1)+"/whole.tgz", []Target{want}, nil)
+	expect(t, want, found, err, "copy the file here")
+	if strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
+}
+
+func TestFromStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	big := make([]byte, 1<<16) // more than one read, even compressed
+	_, _ = rand.NewChaCha8([32]byte{}).Read(big)
+	file, want := write(t, filepath.Join(t.TempDir(), "x.tgz"), archive(t, "big", string(big), "libthing.so.1", right)), target(t)
+	found, err := From(ctx, file, []Target{want}, func(int64, int64) { cancel() })
+	expect(t, want, found, err, "cancel")
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// npm puts a program into PATH that acts as npm: a script, which finds the package
+// in $PACKAGE.
+func npm(t *testing.T, script string, pack []byte) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for npm is a shell script")
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "npm"), []byte("#!/bin/sh\n"+script))
+	t.Setenv("PACKAGE", write(t, filepath.Join(dir, "package"), pack))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func TestNPM(t *testing.T) {
+	good := archive(t, "package/x64/libthing.so.1", right)
+	const pack = `case "$*" in "pack @made/thing@1.2.3 --ignore-scripts --cache "*) cp "$PACKAGE" made-thing-1.2.3.tgz;; *) exit 9;; esac`
+	for name, c := range map[string]struct {
+		script string
+		bytes  []byte
+		words  []string
+	}{
+		"fetched":  {pack, good, nil},
+		"refused":  {"echo npm error 401 who are you >&2; exit 1", nil, []string{"npm could not fetch @made/thing@1.2.3", "who are you", "registry"}},
+		"tampered": {pack, archive(t, "package/x64/libthing.so.1", damaged), []string{"damaged"}},
+		"cut":      {pack, good[:50], []string{"ends too early"}},
+		"nothing":  {"exit 0", nil, []string{"made-thing-1.2.3.tgz", "no such file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			npm(t, c.script, c.bytes)
+			want := target(t)
+			var found []Target
+			err := NPM(t.Context(), want)
+			if err == nil {
+				found = []Target{want}
+			}
+			expect(t, want, found, err, c.words...)
+		})
+	}
+}
+
+// TestNPMCancelled: npm is told to end, and its folder is removed.
+func TestNPMCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	started := filepath.Join(t.TempDir(), "started")
+	npm(t, `trap 'exit 130' INT; mkfifo fifo; : >"$STARTED"; read x <fifo`, nil)
+	t.Setenv("STARTED", started)
+	want, ended := target(t), make(chan error)
+	go func() { ended <- NPM(ctx, want) }()
+	for !exists(started) {
+		runtime.Gosched()
+	}
+	cancel()
+	expect(t, want, nil, <-ended, "cancel")
+}
+
+// TestPins: the pins are complete, and no two files of a library have the same size,
+// by which they are recognised.
+func TestPins(t *testing.T) {
+	hash := regexp.MustCompile(`^[0-9a-f]{64}$`)
+	for _, l := range []Library{ONNXRuntime(), TurboJPEG()} {
+		sizes := map[int64]bool{}
+		for platform, f := range l.files {
+			if !hash.MatchString(f.SHA256) || f.Bytes == 0 || sizes[f.Bytes] || !l.resembles("a/"+f.Name) {
+				t.Errorf("%s for %s: %+v", l.Name, platform, f)
+			}
+			sizes[f.Bytes] = true
+		}
+	}
+	if got := TurboJPEG().Archive(); got != "julusian-jpeg-turbo-"+TurboJPEG().Version+".tgz" {
+		t.Error(got)
+	}
+	if darwin, _ := ONNXRuntime().For("darwin/arm64"); !strings.Contains(darwin.Name, ONNXRuntime().Version) {
+		t.Errorf("%s is not of release %s", darwin.Name, ONNXRuntime().Version)
+	}
+}

@@ -1,0 +1,54 @@
+// Package testenv_test checks the files that pin what `make test-setup` installs.
+package testenv_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestLock: every npm package is pinned by a strong hash and not by a URL, so
+// that any registry can serve it and none has to be trusted.
+func TestLock(t *testing.T) {
+	const file = "package-lock.json"
+	text := read(t, file)
+	if strings.Contains(text, "://") || strings.Contains(text, "resolved") {
+		t.Errorf("%s holds an address: make it again with .npmrc in place, without funding fields", file)
+	}
+	var lock struct {
+		Packages map[string]struct{ Version, Integrity string }
+	}
+	if err := json.Unmarshal([]byte(text), &lock); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range lock.Packages {
+		if name != "" && (p.Version == "" || !strings.HasPrefix(p.Integrity, "sha512-")) {
+			t.Errorf("%s: %s: version %q, integrity %q", file, name, p.Version, p.Integrity)
+		}
+	}
+}
+
+// TestRequirements is TestLock for the Python packages.
+func TestRequirements(t *testing.T) {
+	const file = "requirements.txt"
+	text := read(t, file)
+	if strings.Contains(text, "://") {
+		t.Errorf("%s holds an address", file)
+	}
+	pinned := regexp.MustCompile(`(?m)^[a-z0-9-]+==[0-9.]+( ; [^\\\n]+)? \\\n    --hash=sha256:[0-9a-f]{64}`)
+	packages := regexp.MustCompile(`(?m)^[^\s#]`)
+	if got, want := len(pinned.FindAllString(text, -1)), len(packages.FindAllString(text, -1)); got != want || got == 0 {
+		t.Errorf("%s: %d of %d packages have a version and a hash", file, got, want)
+	}
+}

@@ -1,0 +1,83 @@
+package teach
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+)
+
+var kept = flag.String("keep", "", "write the files of this `version` into testdata, for later versions to read")
+
+// keptLines are a line of each kind.
+func keptLines() []Line {
+	lines := []Line{
+		{Do: Start, Model: "0f"},
+		{Do: Label, Images: []ID{{1}, {2}}, Class: "kiwi"},
+		{Do: Label, Images: []ID{{3}}, Class: "lime", Was: "kiwi", P: 0.75},
+		{Do: Unlabel, Images: []ID{{3}}},
+		{Do: Rename, Class: "lime", To: "limes"},
+		{Do: Merge, Class: "limes", To: "kiwi"},
+		{Do: Accept, Images: []ID{{4}, {5}}, Classes: []string{"kiwi", "plum"}},
+		{Do: Learn, Images: []ID{{6}}, Class: "plum"},
+		{Do: Undo, Of: 8},
+		{Do: Redo, Of: 8},
+		{Do: Refit},
+		{Do: Save},
+		{Do: Saved, Of: 12, Model: "1f"},
+	}
+	for i := range lines {
+		lines[i].Seq, lines[i].Time = i+1, time.Unix(int64(i), 0).UTC()
+	}
+	return lines
+}
+
+// TestKeptFiles: journals of every earlier version are read, and continued.
+func TestKeptFiles(t *testing.T) {
+	if *kept != "" {
+		j := journal(t, filepath.Join("testdata", "kept", *kept+".journal"))
+		for _, l := range keptLines() {
+			if len(l.Images) > 0 && l.Do != Unlabel {
+				for i, id := range l.Images {
+					l.embed(id, []float32{float32(l.Seq), float32(i)})
+				}
+			}
+			if _, err := j.Append(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join("testdata", "kept", "*.journal"))
+	if len(files) == 0 {
+		t.Fatal("no kept files")
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := filepath.Join(t.TempDir(), "journal")
+		if err := os.WriteFile(copied, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j := journal(t, copied)
+		want := keptLines()
+		for i, l := range j.Lines() {
+			l.Time = l.Time.UTC()
+			if i >= len(want) || !reflect.DeepEqual(l, want[i]) {
+				t.Errorf("%s: line %d is %+v", file, i+1, l)
+			}
+		}
+		if len(j.Lines()) != len(want) || j.Dropped != "" || !reflect.DeepEqual(j.Embedding(ID{5}), []float32{7, 1}) {
+			t.Errorf("%s: %d lines, %v, %s", file, len(j.Lines()), j.Embedding(ID{5}), j.Dropped)
+		}
+		if _, err := j.Append(Line{Do: Unlabel, Images: []ID{{1}}}); err != nil {
+			t.Error(err)
+		}
+	}
+}
