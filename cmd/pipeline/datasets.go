@@ -34,7 +34,7 @@ images yourself.`,
 			Use:     "pull NAME",
 			Short:   "Download the lists of a benchmark and verify them",
 			Example: "  pipeline datasets pull mini_imagenet",
-			Args:    exactly(1),
+			Args:    exactly(1), ValidArgsFunction: benchmarks,
 			RunE: command(func(ctx context.Context, a *app, args []string) error {
 				return a.pullDataset(ctx, args[0])
 			}),
