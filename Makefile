@@ -71,6 +71,10 @@ docs: ## fail if docs/cli is out of date (make docs-update writes it)
 docs-update: ## write docs/cli from the commands' help
 	$(GO) test -run TestCommandDocs ./cmd/pipeline -update
 
+.PHONY: book
+book: ## turn the documentation into out/book, pages that a browser shows offline (needs Python)
+	@scripts/book/build.sh
+
 .PHONY: dist
 dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.gz, which runs anywhere (ARCH=arm64: cross-built)
 	@scripts/dist/dist.sh $(or $(ARCH),amd64)

@@ -31,6 +31,8 @@ type Config struct {
 	Cache string `mapstructure:"cache" json:"cache"`
 	// Log is the format of the log on stderr: "text" or "json".
 	Log string `mapstructure:"log" json:"log"`
+	// Quiet leaves out progress and remarks; warnings, errors and results stay.
+	Quiet bool `mapstructure:"quiet" json:"quiet"`
 	// Images, List and Features are a command's input, Out is its output.
 	Images   string `mapstructure:"images" json:"images"`
 	List     string `mapstructure:"list" json:"list"`

@@ -102,6 +102,12 @@ func withDefaults() (*viper.Viper, []string, error) {
 	return v, known, nil
 }
 
+// Keys lists the keys of all settings, sorted.
+func Keys() ([]string, error) {
+	_, known, err := withDefaults()
+	return known, err
+}
+
 type loader struct {
 	v        *viper.Viper
 	known    []string

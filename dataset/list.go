@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -54,6 +55,20 @@ func ReadList(file, root string, opts ListOptions) (Listing, error) {
 		return Listing{}, fmt.Errorf("read list: %w", err)
 	}
 	defer f.Close()
+	return listOf(f, size, file, root, opts)
+}
+
+// ReadListFrom is ReadList of a stream, such as standard input, which it reads to its
+// end first. The list is called name in errors.
+func ReadListFrom(in io.Reader, name, root string, opts ListOptions) (Listing, error) {
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return Listing{}, fmt.Errorf("read list %s: %w", name, err)
+	}
+	return listOf(bytes.NewReader(text), int64(len(text)), name, root, opts)
+}
+
+func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Listing, error) {
 	if info, err := os.Stat(root); err != nil {
 		return Listing{}, rootError(root, err)
 	} else if !info.IsDir() {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,13 +103,8 @@ const shownInAdvice = 10
 
 // inspectJSON prints what a program may want to know about a model.
 func (a *app) inspectJSON(m *model.Model) error {
-	text, err := json.MarshalIndent(map[string]any{
+	return a.sayJSON(map[string]any{
 		"method": m.Method, "settings": m.HeadConfig, "dimension": m.Dim(), "backbone": m.Provenance.Backbone,
 		"classes": m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": adviceOn(m),
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	a.say("%s", text)
-	return nil
+	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,11 +30,13 @@ import (
 type app struct {
 	config config.Config
 	log    *slog.Logger
-	stdin  io.Reader // set for workers only
+	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 	// output is the parent of config.Out when that is the folder of a shard.
 	output string
+	// quiet leaves out what say prints, because the results are in files.
+	quiet bool
 	// noted are the notes that sayNote has printed.
 	noted map[string]bool
 	// products returns the backend of large matrix products, chosen on first use.
@@ -58,7 +61,11 @@ func open(cmd *cobra.Command) (*app, error) {
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}
-	a := &app{config: c, noted: map[string]bool{}, log: newLog(cmd.ErrOrStderr(), c.Log), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	a := &app{config: c, noted: map[string]bool{}, log: newLog(cmd.ErrOrStderr(), c), stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	a.quiet = c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil)
+	if c.Out == streamed && cmd.Name() != "rank" {
+		return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
+	}
 	a.products = sync.OnceValues(func() (native.Choice, error) {
 		choice, err := native.Choose(c.Linalg, a.options().Runtime)
 		choice.Backend = linalg.Until(cmd.Context(), choice.Backend)
@@ -94,16 +101,35 @@ func (a *app) loadModel(file string) (*model.Model, error) {
 	return m, nil
 }
 
-func newLog(w io.Writer, format string) *slog.Logger {
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, nil))
+func newLog(w io.Writer, c config.Config) *slog.Logger {
+	options := &slog.HandlerOptions{}
+	if c.Quiet {
+		options.Level = slog.LevelWarn
 	}
-	return slog.New(slog.NewTextHandler(w, nil))
+	if c.Log == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// say prints a line of the command's result to stdout.
+// streamed is the name of a file that means stdin or stdout.
+const streamed = "-"
+
+// say prints a line about the command's result to stdout.
 func (a *app) say(format string, args ...any) {
+	if a.quiet {
+		return
+	}
 	fmt.Fprintf(a.stdout, format+"\n", args...)
+}
+
+// sayJSON prints a result for programs to stdout.
+func (a *app) sayJSON(result any) error {
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(a.stdout, "%s\n", text)
+	}
+	return err
 }
 
 // closeInto closes c and joins an error of Close to err.
@@ -117,7 +143,7 @@ func closeInto(c io.Closer, err *error) {
 // a command fails before its work rather than after it.
 func writable(files ...string) error {
 	for _, file := range files {
-		if file == "" {
+		if file == "" || file == streamed {
 			continue
 		}
 		f, err := atomicfile.Create(file)
@@ -150,6 +176,14 @@ func require(inputs ...[2]string) error {
 		}
 	}
 	return nil
+}
+
+// writeFile writes a result to a file, or to stdout if that is named "-".
+func (a *app) writeFile(file string, write func(io.Writer) error) error {
+	if file == streamed {
+		return write(a.stdout)
+	}
+	return atomicfile.Write(file, func(f *atomicfile.File) error { return write(f) })
 }
 
 // outFile returns an error if --out is missing or cannot be written.
@@ -188,7 +222,7 @@ func (a *app) newTransfer(total int64) progress {
 
 func (a *app) bar(total int64, options ...progressbar.Option) progress {
 	f, ok := a.stderr.(*os.File)
-	if !ok || a.config.Log != "text" || !term.IsTerminal(int(f.Fd())) {
+	if !ok || a.config.Quiet || a.config.Log != "text" || !term.IsTerminal(int(f.Fd())) {
 		return progress{}
 	}
 	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(f), progressbar.OptionClearOnFinish())...)}

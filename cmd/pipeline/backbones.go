@@ -13,6 +13,15 @@ import (
 )
 
 func newBackbones() *cobra.Command {
+	var asJSON bool
+	list := &cobra.Command{
+		Use:     "list",
+		Short:   "List the catalogue",
+		Example: "  pipeline backbones list",
+		Args:    noArguments,
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listBackbones(asJSON) }),
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
 	cmd := &cobra.Command{
 		Use:     "backbones",
 		Short:   "List, download and inspect backbones",
@@ -21,18 +30,12 @@ func newBackbones() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		&cobra.Command{
-			Use:     "list",
-			Short:   "List the catalogue",
-			Example: "  pipeline backbones list",
-			Args:    noArguments,
-			RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listBackbones() }),
-		},
+		list,
 		&cobra.Command{
 			Use:     "pull NAME",
 			Short:   "Download a backbone from the catalogue and verify it",
 			Example: "  pipeline backbones pull resnet50-v2",
-			Args:    exactly(1),
+			Args:    exactly(1), ValidArgsFunction: pullable,
 			RunE: command(func(ctx context.Context, a *app, args []string) error {
 				return a.pullBackbone(ctx, args[0])
 			}),
@@ -50,7 +53,17 @@ func newBackbones() *cobra.Command {
 	return cmd
 }
 
-func (a *app) listBackbones() error {
+// A listedBackbone is what backbones list --json prints of an entry.
+type listedBackbone struct {
+	Name        string `json:"name"`
+	Bytes       int64  `json:"bytes"`
+	Dimension   int    `json:"dimension"`
+	Licence     string `json:"licence"`
+	Where       string `json:"where"`
+	Description string `json:"description"`
+}
+
+func (a *app) listBackbones(asJSON bool) error {
 	entries, err := backbone.Catalogue()
 	if err != nil {
 		return err
@@ -58,6 +71,13 @@ func (a *app) listBackbones() error {
 	dirs, err := a.options().BackboneDirs()
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		listed := []listedBackbone{}
+		for _, e := range entries {
+			listed = append(listed, listedBackbone{e.Name, e.Bytes, e.Dimension, e.Licence, availability(e, dirs), e.Description})
+		}
+		return a.sayJSON(listed)
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")

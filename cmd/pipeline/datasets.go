@@ -35,7 +35,7 @@ cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
 			Use:     "pull NAME",
 			Short:   "Download the lists of a benchmark and verify them",
 			Example: "  pipeline datasets pull mini_imagenet",
-			Args:    exactly(1),
+			Args:    exactly(1), ValidArgsFunction: benchmarks,
 			RunE: command(func(ctx context.Context, a *app, args []string) error {
 				return a.pullDataset(ctx, args[0])
 			}),

@@ -74,7 +74,7 @@ func (a *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoSte
 		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
 		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx) }},
 		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file) }},
-		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject, run: func(s *app) error { return s.label(ctx, file) }},
+		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject, run: func(s *app) error { return s.label(ctx, file, false) }},
 		{
 			command: "eval " + file + " --report " + dir, images: set.Photos, list: set.Truth, reject: demoReject,
 			run: func(s *app) error { return s.eval(ctx, file, "", dir) },

@@ -11,7 +11,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
-	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/report"
 )
@@ -34,7 +33,7 @@ model, how well these are detected. Images without a class are left out.`,
 	backboneFlag(cmd)
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
-	cmd.Flags().StringVar(&jsonFile, "json", "", "write all results to this `file`, as fractions from 0 to 1")
+	cmd.Flags().StringVar(&jsonFile, "json", "", "write all results to this `file`, as fractions from 0 to 1; - for stdout")
 	cmd.Flags().StringVar(&reportDir, "report", "", "write report.html into this `folder`")
 	return cmd
 }
@@ -42,6 +41,9 @@ model, how well these are detected. Images without a class are left out.`,
 func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err error) {
 	if reportDir != "" && a.config.Features != "" {
 		return usagef("--report shows images, and features have none: give --images")
+	}
+	if jsonFile == streamed {
+		a.quiet = true // what say prints would mix with the results
 	}
 	m, err := a.loadModel(file)
 	if err != nil {
@@ -85,7 +87,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected, unknown.Rows)
 	}
 	if jsonFile != "" {
-		if err := atomicfile.Write(jsonFile, func(f *atomicfile.File) error { return result.WriteJSON(f) }); err != nil {
+		if err := a.writeFile(jsonFile, result.WriteJSON); err != nil {
 			return err
 		}
 	}
@@ -98,9 +100,14 @@ func (a *app) evalProblems(problems []dataset.Problem, jsonFile, reportDir strin
 	switch {
 	case reportDir != "":
 		return writeProblems(problems, filepath.Join(reportDir, "errors.csv"))
-	case jsonFile != "":
+	case jsonFile != "" && jsonFile != streamed:
 		return writeProblems(problems, jsonFile+".errors.csv")
 	}
+	return a.logProblems(problems)
+}
+
+// logProblems reports the images that failed in the log.
+func (a *app) logProblems(problems []dataset.Problem) error {
 	for _, p := range problems {
 		a.log.Warn("image left out", "path", p.Path, "error", p.Err)
 	}

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
@@ -70,6 +74,22 @@ func message(err error) string {
 		return "warning: " + err.Error()
 	}
 	return "error: " + err.Error()
+}
+
+// paint colours the first word of a message, "error:" red and "warning:" yellow, if
+// a person reads it at a terminal and does not ask for none with NO_COLOR
+// (no-color.org).
+func paint(w io.Writer, message string) string {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return message
+	}
+	for word, colour := range map[string]string{"error:": "\x1b[1;31m", "warning:": "\x1b[1;33m"} {
+		if rest, ok := strings.CutPrefix(message, word); ok {
+			return colour + word + "\x1b[0m" + rest
+		}
+	}
+	return message
 }
 
 // arguments turns cobra's error about the number of arguments into a usage error

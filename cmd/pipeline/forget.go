@@ -57,7 +57,7 @@ hold what was forgotten. The images and their embeddings in the cache stay.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.class, "class", "", "`name` of the class")
-	flags.StringVar(&f.samples, "samples", "", "`file` that lists the images (paths, or a table as of --list)")
+	flags.StringVar(&f.samples, "samples", "", "`file` that lists the images (paths, or a table as of --list); - for stdin, unless with --features")
 	flags.StringArrayVar(&f.stats, "stats", nil, "`file` of statistics that the model was trained on; may be repeated")
 	flags.BoolVar(&f.approximate, "approximate", false, "leave traces in what all classes share, rather than learn again")
 	flags.BoolVar(&f.keepPrevious, "keep-previous", false, "keep the previous version and its statistics")

@@ -48,7 +48,7 @@ func (a *app) readList(need need) (*dataset.Source, error) {
 	}
 	opts := a.config.Scan.List()
 	opts.LabelsOptional = need != classes
-	images, err := dataset.ReadList(a.config.List, a.config.Images, opts)
+	images, err := a.listing(opts)
 	if column := (*dataset.ColumnError)(nil); errors.As(err, &column) {
 		return nil, usageError{err}
 	}
@@ -61,6 +61,13 @@ func (a *app) readList(need need) (*dataset.Source, error) {
 		err = nil
 	}
 	return images.Source(), err
+}
+
+func (a *app) listing(opts dataset.ListOptions) (dataset.Listing, error) {
+	if a.config.List == streamed {
+		return dataset.ReadListFrom(a.stdin, "standard input", a.config.Images, opts)
+	}
+	return dataset.ReadList(a.config.List, a.config.Images, opts)
 }
 
 // shardOut moves the output of a shard to its own sub-folder, so that all shards

@@ -18,7 +18,7 @@ import (
 
 func newInspect() *cobra.Command {
 	var tree string
-	var advise, asJSON bool
+	var advise, asJSON, asCard bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
 		Short: "Show what a model has learned and how",
@@ -28,7 +28,9 @@ sessions and classes. --tree draws the tree of classes, for methods that build o
 
 --advice says what would improve the model: which classes need photos, and which two
 may be one. It rests on the images that were left out while the model was trained.
---json prints settings, classes and the advice as JSON.`,
+--json prints settings, classes and the advice as JSON. --card prints a model card in
+Markdown for those who are given the model: its data, how accurate and how well
+calibrated it is as far as it knows, its limits and where it comes from.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -37,10 +39,12 @@ may be one. It rests on the images that were left out while the model was traine
 				return err
 			}
 			switch {
-			case tree != "" && (advise || asJSON):
-				return usagef("--tree draws a picture: give it without --advice and --json")
+			case tree != "" && (advise || asJSON || asCard) || asCard && (advise || asJSON):
+				return usagef("--tree, --card and --advice or --json are different outputs: give only one of them")
 			case tree != "":
 				return a.drawTree(ctx, m, args[0], tree)
+			case asCard:
+				return a.printCard(m, args[0])
 			case asJSON:
 				return a.inspectJSON(m)
 			case advise:
@@ -53,6 +57,7 @@ may be one. It rests on the images that were left out while the model was traine
 	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
 	cmd.Flags().BoolVar(&advise, "advice", false, "say which classes need photos and which two may be one")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print settings, classes and advice as JSON")
+	cmd.Flags().BoolVar(&asCard, "card", false, "print a model card in Markdown")
 	cmd.Flags().String("images", "", "`folder` of images for --tree; each first-level sub-folder is a class")
 	config.Bind(cmd.Flags(), "images", "images")
 	return cmd

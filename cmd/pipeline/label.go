@@ -19,6 +19,7 @@ import (
 )
 
 func newLabel() *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "label MODEL --images DIR | --features FEATDIR --out OUTDIR | --stdin",
 		Short: "Label a folder of images, or embeddings",
@@ -35,7 +36,7 @@ numbers in embeddings.npy, counted from 0.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    exactly(1),
 		RunE: either(
-			func(ctx context.Context, a *app, args []string) error { return a.label(ctx, args[0]) },
+			func(ctx context.Context, a *app, args []string) error { return a.label(ctx, args[0], asJSON) },
 			func(ctx context.Context, a *app, args []string) error { return a.labelStdin(ctx, args) },
 		),
 	}
@@ -52,11 +53,12 @@ numbers in embeddings.npy, counted from 0.`,
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
 	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
 	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the content of summary.json instead of a line")
 	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "organise", "xmp", "report")
 	return cmd
 }
 
-func (a *app) label(ctx context.Context, file string) (err error) {
+func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	if err := a.requireInput(); err != nil {
 		return err
 	}
@@ -87,7 +89,9 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 		if err != nil {
 			return err
 		}
-		a.say("%s", head.Note())
+		if !asJSON { // which has the note
+			a.say("%s", head.Note())
+		}
 		job.Head, job.Notes = head, append(job.Notes, head.Note())
 	}
 	if job.Sinks, err = a.sinks(); err != nil {
@@ -107,7 +111,14 @@ func (a *app) label(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	a.say("labelled %d images (%d rejected, %d failed) into %s", summary.Labelled, summary.Rejected, summary.Failed, a.config.Out)
+	if asJSON {
+		err = a.sayJSON(summary)
+	} else {
+		a.say("labelled %d images (%d rejected, %d failed) into %s", summary.Labelled, summary.Rejected, summary.Failed, a.config.Out)
+	}
+	if err != nil {
+		return err
+	}
 	return partial(summary.Failed, filepath.Join(a.config.Out, "errors.csv"))
 }
 

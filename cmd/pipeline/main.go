@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = ctx.Err() // whatever else the interruption has made fail
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, message(err))
+		fmt.Fprintln(stderr, paint(stderr, message(err)))
 	}
 	return exitCode(err)
 }

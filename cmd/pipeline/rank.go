@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -42,7 +43,7 @@ pass it to pipeline learn.`,
 	}
 	inputFlags(cmd, "images", "list", "features")
 	scanFlags(cmd)
-	outFlag(cmd, "CSV `file` to write")
+	outFlag(cmd, "CSV `file` to write; - for stdout")
 	backboneFlag(cmd)
 	standard := rank.DefaultConfig()
 	cmd.Flags().String("by", string(standard.By), "`criterion` to rank by: "+strings.Join(rank.Criteria(), ", "))
@@ -63,6 +64,9 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	}
 	if a.config.Scan.Shard != "" {
 		return usagef("rank compares all images with each other, so it cannot use --shard")
+	}
+	if a.config.Out == streamed {
+		a.quiet = true // what say prints would mix with the table
 	}
 	if err := emptyFolder(groupDir); err != nil {
 		return err
@@ -111,6 +115,9 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	if err := a.writeRanking(ctx, ranking, m.Predictor, in.root, groupDir); err != nil {
 		return err
 	}
+	if a.config.Out == streamed {
+		return a.logProblems(outcome.Problems)
+	}
 	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
 }
 
@@ -125,7 +132,7 @@ func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
 	}
-	err := atomicfile.Write(a.config.Out, func(f *atomicfile.File) error { return rank.Write(f, ranking.Entries) })
+	err := a.writeFile(a.config.Out, func(w io.Writer) error { return rank.Write(w, ranking.Entries) })
 	if err != nil {
 		return err
 	}

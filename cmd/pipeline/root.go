@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,24 @@ import (
 // version is set by release builds with -ldflags "-X main.version=…".
 var version = "0.1.0-dev"
 
+// firstSteps is what the program says when it is called without a command.
+const firstSteps = `Label folders of photos and learn new classes from a few examples.
+
+See it work on drawn pictures, offline, in half a minute:
+
+  pipeline demo
+
+With your own photos, a few of each class in a folder of its own:
+
+  pipeline backbones pull dinov2-vits14
+  pipeline train --images photos/train --backbone dinov2-vits14 --out animals.model
+  pipeline label animals.model --images photos/holiday --out labels
+  pipeline serve animals.model --images photos/holiday
+
+"pipeline doctor" says what works on this machine, "pipeline --help" lists the commands,
+"pipeline completion bash --help" (zsh, fish, powershell) lets the shell complete them.
+`
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pipeline",
@@ -26,7 +45,10 @@ few images without forgetting the old ones.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), firstSteps)
+			return err
+		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(wrongFlag)
@@ -36,6 +58,7 @@ few images without forgetting the old ones.`,
 		newDemo(), newSetup(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
 		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
 	)
+	completions(root)
 	return root
 }
 
@@ -80,7 +103,8 @@ func commonFlags(root *cobra.Command) {
 	flags.Int("threads", 0, "images processed in parallel (default: all cores)")
 	flags.String("cache", "", "`folder` for embeddings and backbones (default: the user's cache folder)")
 	flags.String("log", "text", "format of the log on stderr: text or json")
-	bind(flags, "", "seed", "threads", "cache", "log")
+	flags.BoolP("quiet", "q", false, "print no progress and no remarks, only warnings, errors and results")
+	bind(flags, "", "seed", "threads", "cache", "log", "quiet")
 }
 
 // bind makes flags set the keys of a section that have their names.
@@ -94,7 +118,7 @@ func bind(flags *pflag.FlagSet, section string, names ...string) {
 func inputFlags(cmd *cobra.Command, names ...string) {
 	usage := map[string]string{
 		"images":   "`folder` of images, whose folders are classes",
-		"list":     "`file` that lists images: paths, or a table (CSV, JSON lines, Parquet), relative to --images or by default to its own folder",
+		"list":     "`file` that lists images: paths, or a table (CSV, JSON lines, Parquet), relative to --images or by default to its own folder; - for stdin",
 		"features": "`folder` of embeddings made by pipeline embed, or of embeddings.npy and perhaps samples.csv",
 	}
 	for _, name := range names {

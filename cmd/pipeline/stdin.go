@@ -28,7 +28,6 @@ func either(work, stdin func(context.Context, *app, []string) error) func(*cobra
 			return command(work)(cmd, args)
 		}
 		return command(func(ctx context.Context, a *app, args []string) error {
-			a.stdin = cmd.InOrStdin()
 			if err := refuseFolderSettings(cmd, a); err != nil {
 				return err
 			}
@@ -41,7 +40,7 @@ func either(work, stdin func(context.Context, *app, []string) error) func(*cobra
 // would ignore because it neither scans a folder nor writes to one.
 func refuseFolderSettings(cmd *cobra.Command, a *app) error {
 	given := []string{}
-	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-column", "path-suffix", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report"} {
+	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-column", "path-suffix", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report", "json"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			given = append(given, "--"+name)
 		}

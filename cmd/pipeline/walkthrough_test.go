@@ -3,9 +3,15 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // TestWalkthrough runs every command of docs/walkthrough.md as a user would type
@@ -24,13 +30,7 @@ func TestWalkthrough(t *testing.T) {
 			continue
 		}
 		for command := range strings.Lines(commands) {
-			cmd := exec.Command("bash", "-c", command)
-			cmd.Dir, cmd.Env = l.dir, env
-			out, err := cmd.CombinedOutput()
-			if err != nil && cmd.ProcessState.ExitCode() != exitPartial {
-				t.Fatalf("%s%v\n%s", command, err, out)
-			}
-			n, last = n+1, string(out)
+			n, last = n+1, l.typed(env, "bash", "-c", command)
 		}
 	}
 	if n != 13 || !strings.Contains(last, ".jpg") || !l.exists(l.path("labels", "report.html")) {
@@ -38,5 +38,67 @@ func TestWalkthrough(t *testing.T) {
 	}
 	if labelled := string(l.read(l.path("labels", "labels.csv"))); strings.Count(labelled, ",fire,") < 2 {
 		t.Errorf("the new class is not recognised:\n%s", labelled)
+	}
+}
+
+// typed runs a program in the testbed's folder and returns what it prints.
+func (l *testbed) typed(env []string, name string, args ...string) string {
+	l.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = l.dir, env
+	out, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState.ExitCode() != exitPartial {
+		l.Fatalf("%s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// TestPythonDocs runs the blocks of docs/python.md, first those of the shell, then
+// those of Python as one program.
+func TestPythonDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the demo")
+	}
+	python := testenv.Python(t, "numpy", "onnx")
+	l := newTestbed(t)
+	env := append(l.onPath(), "PIPELINE_CACHE="+l.path("cache"))
+	var program strings.Builder
+	for _, block := range regexp.MustCompile("(?s)```(sh|python)\n(.*?)```").FindAllStringSubmatch(string(l.read("../../docs/python.md")), -1) {
+		if block[1] == "python" {
+			program.WriteString(block[2])
+			continue
+		}
+		for command := range strings.Lines(block[2]) {
+			l.typed(env, "bash", "-c", command)
+		}
+	}
+	out := l.typed(env, python, "-c", program.String())
+	for _, want := range []string{"304) 12 classes", "plda 16 classes", "more than 90 %", "training photos"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("docs/python.md does not print %q:\n%s", want, out)
+		}
+	}
+	var right, of int
+	if _, err := fmt.Sscanf(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:], "%d of %d", &right, &of); err != nil || right < of*9/10 {
+		t.Errorf("the exported model names %d of %d training photos: %v", right, of, err)
+	}
+}
+
+// TestNotebook: docs/walkthrough.ipynb is made of its script, and its cells run.
+func TestNotebook(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the demo")
+	}
+	python := testenv.Python(t)
+	l := newTestbed(t)
+	program := filepath.Join(l.repository(), "scripts", "notebook", "notebook.py")
+	notebook := filepath.Join(l.repository(), "docs", "walkthrough.ipynb")
+	l.typed(l.env, python, program, "make", filepath.Join(filepath.Dir(program), "walkthrough.py"), l.path("made.ipynb"))
+	if !bytes.Equal(l.read(l.path("made.ipynb")), l.read(notebook)) {
+		t.Error("docs/walkthrough.ipynb is out of date: run scripts/notebook/notebook.py make scripts/notebook/walkthrough.py docs/walkthrough.ipynb")
+	}
+	out := l.typed(append(l.onPath(), "PIPELINE_CACHE="+l.path("cache")), python, program, "run", notebook)
+	if !strings.Contains(out, "photos of fire") || strings.Contains(out, "\n0 photos of fire") {
+		t.Errorf("the notebook prints\n%s", out)
 	}
 }

@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -8,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 const (
@@ -43,25 +46,74 @@ func TestFunctionsAndFilesStaySmall(t *testing.T) {
 	}
 }
 
-// A link is the target of [text](target), up to a fragment or a title.
-var link = regexp.MustCompile(`\]\(([^)#\s]+)`)
+// A link is the target of [text](target), up to a title.
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)`)
+	heading = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```")
+	literal = regexp.MustCompile("`[^`\n]*`")
+	html    = regexp.MustCompile(`<[a-z]+ id="([^"]+)"`)
+)
 
-func TestLinksInDocumentsExist(t *testing.T) {
+// TestLinksInDocuments: every link of a Markdown file that does not leave the
+// repository leads to a file, and to a heading in it if it names one.
+func TestLinksInDocuments(t *testing.T) {
 	for _, file := range files(t, ".md") {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			target := m[1]
+		text := document(t, filepath.Join(root, file))
+		for _, m := range link.FindAllStringSubmatch(literal.ReplaceAllString(text, ""), -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(file), target)); err != nil {
+			to := filepath.Join(root, filepath.Dir(file), target)
+			if target == "" {
+				to = filepath.Join(root, file)
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s links to %s: %v", file, target, err)
+			} else if anchor != "" && !slices.Contains(anchors(document(t, to)), anchor) {
+				t.Errorf("%s links to %s, which has no heading of that name", file, m[1])
 			}
 		}
 	}
+}
+
+// document reads a Markdown file without its fenced blocks.
+func document(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fenced.ReplaceAllString(string(text), "")
+}
+
+// anchors returns the names of the headings of a document, as GitHub and the book
+// make them: in lower case, without punctuation, with hyphens for spaces.
+func anchors(text string) (names []string) {
+	times := map[string]int{}
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		plain := regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`).ReplaceAllString(m[1], "$1")
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, plain)
+		if n := times[name]; n > 0 {
+			names = append(names, fmt.Sprintf("%s-%d", name, n))
+		} else {
+			names = append(names, name)
+		}
+		times[name]++
+	}
+	for _, m := range html.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
 }
 
 func TestOnlyOnePlaceSkipsForWantOfShared(t *testing.T) {

@@ -1,0 +1,157 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A terminal is a program that runs in a pseudo-terminal.
+type terminal struct {
+	testing.TB
+	keys   *os.File
+	chunks chan []byte
+	shown  bytes.Buffer
+}
+
+// terminal starts a program in a pseudo-terminal.
+func (l *testbed) terminal(env []string, name string, args ...string) *terminal {
+	l.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		l.Skipf("no pseudo-terminal: %v", err)
+	}
+	fd := int(master.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 250})
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		l.Fatal(err)
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = l.dir, env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		l.Fatal(err)
+	}
+	slave.Close()
+	t := &terminal{TB: l.TB, keys: master, chunks: make(chan []byte)}
+	done := make(chan struct{})
+	go func() {
+		defer close(t.chunks)
+		for {
+			buf := make([]byte, 4096)
+			n, err := master.Read(buf)
+			select {
+			case t.chunks <- buf[:n]:
+			case <-done:
+				return
+			}
+			if err != nil {
+				return // the program has ended
+			}
+		}
+	}()
+	l.Cleanup(func() {
+		close(done)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		master.Close()
+	})
+	return t
+}
+
+// press types keys, and waits until the terminal shows a text.
+func (t *terminal) press(keys, until string) {
+	t.Helper()
+	t.shown.Reset()
+	if _, err := t.keys.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+	limit := time.After(2 * time.Minute)
+	for !strings.Contains(t.shown.String(), until) {
+		select {
+		case chunk, open := <-t.chunks:
+			if t.shown.Write(chunk); !open {
+				t.Fatalf("the program has ended without showing %q:\n%q", until, t.shown.String())
+			}
+		case <-limit:
+			t.Fatalf("%q after %q was waited for in vain:\n%q", until, keys, t.shown.String())
+		}
+	}
+}
+
+// bashWords stands in for the function of the package bash-completion that the
+// completion of bash calls, where that is not installed.
+const bashWords = `[ -r /usr/share/bash-completion/bash_completion ] && . /usr/share/bash-completion/bash_completion
+declare -F _get_comp_words_by_ref >/dev/null || _get_comp_words_by_ref() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${words[cword]}; prev=${words[cword-1]}; }
+`
+
+// TestCompletionInShells: what the tab key adds is what the program is called
+// with, in each shell that is installed; bash always is.
+func TestCompletionInShells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts shells")
+	}
+	l := newTestbed(t)
+	images := l.photos(l.path("base"), smallSide, 2, "great ape", "lime")
+	l.must("train", "--images", images, "--out", l.path("my.model"))
+	env := append(l.onPath(), "HOME="+l.dir, "TERM=xterm", "PS1=$ ", "LC_ALL=C.UTF-8", "HISTFILE=/dev/null")
+	l.write(l.path("rc.bash"), []byte(bashWords+"source <(pipeline completion bash)\necho rea''dy\n"))
+	l.write(l.path("rc.zsh"), []byte("autoload -U compinit && compinit -u -d zcompdump\nsource <(pipeline completion zsh)\necho rea''dy\n"))
+	l.write(l.path("rc.fish"), []byte("pipeline completion fish | source\necho rea''dy\n"))
+	for shell, args := range map[string][]string{"bash": {"--norc", "--noprofile", "-i"}, "zsh": {"-f", "-i"}, "fish": {"--private", "-i"}} {
+		t.Run(shell, func(t *testing.T) {
+			if _, err := exec.LookPath(shell); err != nil && shell != "bash" {
+				t.Skipf("%s is not installed (Debian, Ubuntu: apt-get install %[1]s)", shell)
+			}
+			term := l.with(t).terminal(env, shell, args...)
+			term.press("source rc."+shell+"\r", "ready")
+			for _, c := range []struct{ typed, want string }{
+				{"pipeline train --classifier gptree-r\t", "[--classifier][gptree-random]"},
+				{"pipeline backbones pu\tdinov2-vits\t", "[backbones][pull][dinov2-vits14]"},
+				{"pipeline train --set classifier.plda.eps\t0.2", "[--set][classifier.plda.epsilon=0.2]"},
+				{"pipeline forget my.m\t--class gr\t", "[my.model][--class][great ape]"},
+			} {
+				// Ctrl-A puts a command that shows the words before what was completed.
+				term.press(c.typed+"\x01printf '[%s]' \r", c.want)
+			}
+		})
+	}
+}
+
+// TestColours: an error is red for a person at a terminal, unless NO_COLOR is set.
+func TestColours(t *testing.T) {
+	l := newTestbed(t)
+	for _, c := range []struct{ env, want string }{
+		{"TERM=xterm", "\x1b[1;31merror:\x1b[0m unknown command"},
+		{"NO_COLOR=1", "error: unknown command"},
+		{"TERM=dumb", "error: unknown command"},
+	} {
+		term := l.terminal(append(l.env, "TERM=xterm", "NO_COLOR=", c.env), os.Args[0], "lable")
+		term.press("", c.want)
+	}
+	cmd, stderr := l.process(l.path("cache"), "lable")
+	_ = cmd.Run() // it fails, as it should
+	if text := stderr.String(); !strings.HasPrefix(text, "error: unknown command") {
+		t.Errorf("without a terminal: %q", text)
+	}
+}
