@@ -70,6 +70,8 @@ type Classifier struct {
 	// Temperature divides log-probabilities; 0 means fit it by pseudo-sessions
 	// inside the base session, 1 leaves them unchanged.
 	Temperature float64 `mapstructure:"temperature" json:"temperature"`
+	// Prior is a file made by pipeline prior that training starts from.
+	Prior string `mapstructure:"prior" json:"prior"`
 	// DKL trains a projection in front of the method.
 	DKL DKL `mapstructure:"dkl" json:"dkl"`
 	// Methods holds the settings of all methods, which Load decodes from

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
+	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
 // The files of a model. MODEL version 2 introduced Predictor and
@@ -25,6 +26,7 @@ type document struct {
 	Dim            int                `json:"dim"`
 	Classes        []string           `json:"classes"`
 	Provenance     embed.Provenance   `json:"provenance"`
+	Prior          *prior.Description `json:"prior,omitempty"`
 	Seed           uint64             `json:"seed"`
 	ToolVersion    string             `json:"tool_version"`
 	Sessions       []sessionEntry     `json:"sessions"`

@@ -88,6 +88,9 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 			o.Conflicts = append(o.Conflicts, Conflict{fmt.Sprintf("%x", id.Content), labels})
 		}
 	}
+	if err := m.checkPrior(samples); err != nil {
+		return Outcome{}, err
+	}
 	m.restoreStatistics()
 	before := slices.Clone(m.Classes())
 	if err := m.Predictor.learnMoments(ctx, learner, names, stats); err != nil {

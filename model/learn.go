@@ -82,6 +82,9 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	if !p.Changed() {
 		return p.Outcome, nil
 	}
+	if err := m.checkPrior(p.samples); err != nil {
+		return Outcome{}, fmt.Errorf("learn: %w", err)
+	}
 	m.restoreStatistics()
 	before := slices.Clone(m.Classes())
 	if err := m.Predictor.Learn(ctx, b.rows(p.rows), p.labels); err != nil {
@@ -89,6 +92,19 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	}
 	m.record(&p.Outcome, before, p.labels, Session{Samples: p.samples})
 	return p.Outcome, nil
+}
+
+// checkPrior returns an error if samples are among those that the prior was made
+// from.
+func (m *Model) checkPrior(samples []SampleID) error {
+	if m.Prior == nil {
+		return nil
+	}
+	content := make([]Hash, len(samples))
+	for i, id := range samples {
+		content[i] = id.Content
+	}
+	return m.Prior.CheckLearned(content)
 }
 
 // record adds a session to the history and sets the class lists of o.

@@ -10,10 +10,12 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
+	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
 // previousSuffix is the file suffix of the previous version.
@@ -35,6 +37,33 @@ func Load(path string) (*Model, error) { return load(path, methods()) }
 
 // methods makes the heads of all methods.
 func methods() heads { return heads{method.Load, method.FromJSON} }
+
+// with returns h for heads with a prior.
+func (h heads) with(p *gauss.Prior) heads {
+	return heads{
+		load: func(method string, s classifier.State) (classifier.Learner, error) {
+			head, err := h.load(method, s)
+			return withPrior(head, err, p)
+		},
+		fresh: func(method string, config json.RawMessage) (classifier.Learner, error) {
+			head, err := h.fresh(method, config)
+			return withPrior(head, err, p)
+		},
+	}
+}
+
+// withPrior passes a prior to a head that was made without an error. The error
+// wraps gauss.ErrPrior if the head cannot use one.
+func withPrior(head classifier.Learner, err error, p *gauss.Prior) (classifier.Learner, error) {
+	if err != nil {
+		return nil, err
+	}
+	user, ok := head.(gauss.PriorUser)
+	if !ok {
+		return nil, fmt.Errorf("%w: the method does not start from one", gauss.ErrPrior)
+	}
+	return head, user.UsePrior(p)
+}
 
 func load(path string, makes heads) (*Model, error) {
 	path = resolve(path)
@@ -93,6 +122,12 @@ func decode(r io.ReaderAt, size int64, makes heads) (*Model, safetensors.Written
 	}
 	if m.Sessions, err = readSessions(f, d); err != nil {
 		return nil, written, fmt.Errorf("its sessions: %w", err)
+	}
+	if d.Prior != nil {
+		if m.Prior, err = prior.Decode(f, *d.Prior); err != nil {
+			return nil, written, fmt.Errorf("its prior: %w", err)
+		}
+		makes = makes.with(m.Prior.Head())
 	}
 	if err := m.loadPredictor(f, d, makes); err != nil {
 		return nil, written, err

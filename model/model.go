@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
+	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
 // Errors about a MODEL file or its use, for errors.Is.
@@ -61,7 +62,9 @@ type Model struct {
 	// Provenance records how the embeddings were computed; for a foreign
 	// FEATDIR only the dimension is known.
 	Provenance embed.Provenance
-	Seed       uint64
+	// Prior is what training started from besides its samples, nil for nothing.
+	Prior *prior.Prior
+	Seed  uint64
 	// ToolVersion is the version of the program that last changed the model;
 	// the caller sets it after a Learn that added something.
 	ToolVersion string

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
@@ -89,6 +90,9 @@ func NewPredictor(s Settings) (*Predictor, error) {
 	p := &Predictor{temperature: s.Temperature, env: s.Env, seed: s.Seed, uncalibrated: s.WithoutCalibration}
 	p.env.Backend = s.Backend
 	if s.DKL != nil {
+		if s.Prior != nil {
+			return nil, fmt.Errorf("%w with --dkl: it is one of embeddings, not of projections", gauss.ErrPrior)
+		}
 		m, err := method.Find(s.Method)
 		if err != nil {
 			return nil, err
@@ -104,6 +108,13 @@ func NewPredictor(s Settings) (*Predictor, error) {
 		}
 	}
 	p.fresh = func() (classifier.Learner, error) { return method.NewOn(s.Backend, s.Method, s.Heads) }
+	if s.Prior != nil {
+		fresh, shared := p.fresh, s.Prior.Head()
+		p.fresh = func() (classifier.Learner, error) {
+			head, err := fresh()
+			return withPrior(head, err, shared)
+		}
+	}
 	var err error
 	if p.Head, err = p.fresh(); err != nil {
 		return nil, err

@@ -169,6 +169,9 @@ func (m *Model) encode(pointer *statisticsPointer) (container.File, error) {
 	}
 	c := container.New(modelFormat, string(text))
 	c.Add("", state.Tensors)
+	if m.Prior != nil {
+		m.Prior.Encode(c)
+	}
 	return c, m.addSamples(c)
 }
 
@@ -178,6 +181,9 @@ func (m *Model) document(pointer *statisticsPointer) document {
 		Provenance: m.Provenance,
 		Seed:       m.Seed, ToolVersion: m.ToolVersion,
 		KeepStatistics: m.KeepStatistics, Traces: m.Traces, Statistics: pointer,
+	}
+	if m.Prior != nil {
+		d.Prior = &m.Prior.Description
 	}
 	for _, s := range m.Sessions {
 		d.Sessions = append(d.Sessions, sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count(), s.FromStatistics, s.Refreshed})

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
 // Settings configures the training of a model.
@@ -24,6 +25,9 @@ type Settings struct {
 	Env dkl.TrainEnv
 	// Provenance records how the embeddings were computed, as far as known.
 	Provenance embed.Provenance
+	// Prior is that of the backbone, for methods that can start from one; nil means
+	// none.
+	Prior *prior.Prior
 	// Seed chooses the pseudo-sessions of the calibration.
 	Seed        uint64
 	ToolVersion string
@@ -61,6 +65,11 @@ func New(s Settings) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Prior != nil {
+		if err := s.Prior.Accepts(s.Provenance); err != nil {
+			return nil, err
+		}
+	}
 	config, err := json.Marshal(s.Heads.Settings(kind))
 	if err != nil {
 		return nil, err
@@ -71,8 +80,8 @@ func New(s Settings) (*Model, error) {
 	}
 	m := &Model{
 		Method: s.Method, Predictor: p, HeadConfig: config,
-		Provenance: s.Provenance,
-		Seed:       s.Seed, ToolVersion: s.ToolVersion, KeepStatistics: !s.WithoutStatistics,
+		Provenance: s.Provenance, Prior: s.Prior,
+		Seed: s.Seed, ToolVersion: s.ToolVersion, KeepStatistics: !s.WithoutStatistics,
 	}
 	return m, nil
 }

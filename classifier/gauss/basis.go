@@ -30,6 +30,7 @@ type Basis struct {
 	totals []moments.Total
 	means  blas64.General // C×d
 	within blas64.General // S, d×d
+	weight float64        // degrees of freedom of S that come from a prior
 	solver linalg.Solver
 }
 
@@ -118,7 +119,7 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	dense.SubtractRow(means, sp.Origin)
 	shrink(W, epsilon)
 	guessed := b.guessed()
-	if guessed > 0 {
+	if guessed > 0 && b.weight == 0 {
 		total, err := b.total(means)
 		if err != nil {
 			return nil, err
@@ -136,9 +137,10 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	return sp, sp.fitBetween(b.solver, means, b.noise(), guessed)
 }
 
-// guessed returns the share of W, 0 to 1, that comes from the total covariance:
-// 1 if no class has two different examples, 0 as soon as there are as many
-// degrees of freedom within classes as classes, linear between. O(d).
+// guessed returns the share, 0 to 1, of W that comes from the total covariance
+// unless there is a prior, and of β that comes from a rule: 1 if no class has two
+// different examples, 0 as soon as there are as many degrees of freedom within
+// classes as classes, linear between. O(d).
 func (b *Basis) guessed() float64 {
 	if dense.Trace(b.within) < noSpread {
 		return 1

@@ -77,7 +77,7 @@ func (l *LeaveOut) Len() int { return len(l.of) }
 // enough to compare values of ε.
 func (l *LeaveOut) Score(epsilon float64) (nll, accuracy float64, err error) {
 	b, d := l.basis, float64(l.basis.Dim())
-	D := float64(b.Degrees())
+	D := float64(b.Degrees()) + b.weight
 	n := make([]float64, len(b.totals))
 	for c, t := range b.totals {
 		n[c] = float64(t.N)

@@ -3,6 +3,7 @@ package gauss
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -14,7 +15,12 @@ import (
 
 // TestLeaveOutEqualsRefits computes S, its trace and the mean of the class again
 // without each example, and scores it by an inverse of that W.
-func TestLeaveOutEqualsRefits(t *testing.T) {
+func TestLeaveOutEqualsRefits(t *testing.T) { checkLeaveOut(t, 0) }
+
+func TestLeaveOutWithAPriorEqualsRefits(t *testing.T) { checkLeaveOut(t, 9) }
+
+// checkLeaveOut has a prior of the given weight.
+func checkLeaveOut(t *testing.T, weight float64) {
 	const C, d, epsilon = 4, 7, 0.3
 	rng := rand.New(rand.NewPCG(3, 9))
 	sizes := []int{2, 3, 5, 4}
@@ -41,6 +47,10 @@ func TestLeaveOutEqualsRefits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	prior := covariance(d, 2)
+	if b, err = b.With(&Prior{Within: prior}, weight); err != nil {
+		t.Fatal(err)
+	}
 	left := b.LeaveOut(s)
 	if left.Len() != len(y) {
 		t.Fatalf("%d of %d left out", left.Len(), len(y))
@@ -53,9 +63,11 @@ func TestLeaveOutEqualsRefits(t *testing.T) {
 		rows[i] = mat.NewVecDense(d, v)
 		rows[i].ScaleVec(1/mat.Norm(rows[i], 2), rows[i])
 	}
-	// fit returns the class means and the scatter within classes without row skip.
+	// fit returns the class means and the scatter within classes, with that of the
+	// prior, without row skip.
 	fit := func(skip int) (means []*mat.VecDense, scatter *mat.SymDense) {
-		scatter = mat.NewSymDense(d, nil)
+		scatter = mat.NewSymDense(d, slices.Clone(prior.Data))
+		scatter.ScaleSym(weight, scatter)
 		n := make([]float64, C)
 		for range C {
 			means = append(means, mat.NewVecDense(d, nil))
@@ -85,7 +97,7 @@ func TestLeaveOutEqualsRefits(t *testing.T) {
 		origin.AddScaledVec(origin, 1.0/C, m)
 		noise += 1 / float64(sizes[c]) / C
 	}
-	D := float64(len(y) - C)
+	D := float64(len(y)-C) + weight
 	var trace float64
 	for i := range rows {
 		_, scatter := fit(i)

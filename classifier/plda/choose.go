@@ -10,7 +10,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // A Choice is the chosen ε, with the scores of the candidates.
@@ -24,17 +23,62 @@ const (
 	largest = 0.7
 	// tolerance is the share by which the likelihood may get worse as ε falls.
 	tolerance = 0.005
+	// defaultWeight is the weight of a prior where examples cannot be left out.
+	defaultWeight = 300
+	// weighing is the ε at which weights are compared.
+	weighing = 0.5
 )
 
+// weigh returns the basis with the prior, if there is one. Its weight is the one
+// under which examples that are left out are most probable, unless the base session
+// is large or has too few pairs of examples.
+func (h *PLDA) weigh(ctx context.Context, s *moments.Session, basis *gauss.Basis) (*gauss.Basis, error) {
+	switch {
+	case h.prior == nil:
+		return basis, nil
+	case h.weight > 0:
+		return basis.With(h.prior, h.weight)
+	}
+	with, err := basis.With(h.prior, defaultWeight)
+	if err != nil || basis.MostExamples() > fewPerClass {
+		return with, err
+	}
+	best := math.Inf(1)
+	for _, weight := range weights() {
+		next, err := basis.With(h.prior, weight)
+		if err != nil {
+			return nil, err
+		}
+		left := next.LeaveOut(s)
+		if left == nil {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		nll, _, err := left.Score(weighing)
+		if err != nil {
+			return nil, err
+		}
+		if nll < best {
+			with, best = next, nll
+		}
+	}
+	return with, nil
+}
+
+// weights returns the weights of a prior to try by leaving out.
+func weights() []float64 { return []float64{30, 100, 300, 1000, 3000} }
+
 // choose chooses ε for a base session (package comment).
-func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session, basis *gauss.Basis) (Choice, error) {
+func (c Config) choose(ctx context.Context, s *moments.Session, basis *gauss.Basis, fit episodes.Fit[float64]) (Choice, error) {
 	switch {
 	case c.leavesOut() && basis.MostExamples() <= fewPerClass:
 		return leaveOut(ctx, s, basis)
 	case c.Epsilon != Auto:
 		return Choice{Value: c.Epsilon, Fallback: "images are left out only if no class has more than 20"}, nil
 	}
-	return episodes.ChooseOr(ctx, s.X, s.Y, episodes.DefaultConfig(), candidates(), defaultEpsilon, fitShared(backend))
+	return episodes.ChooseOr(ctx, s.X, s.Y, episodes.DefaultConfig(), candidates(), defaultEpsilon, fit)
 }
 
 // leaveOut chooses ε by leaving single examples out of a small base session: it
@@ -44,7 +88,11 @@ func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.S
 func leaveOut(ctx context.Context, s *moments.Session, basis *gauss.Basis) (Choice, error) {
 	left := basis.LeaveOut(s)
 	if left == nil {
-		return Choice{Value: largest, Fallback: "fewer than two images per class"}, nil
+		value := largest
+		if basis.PriorWeight() > 0 {
+			value = defaultEpsilon
+		}
+		return Choice{Value: value, Fallback: "fewer than two images per class"}, nil
 	}
 	c, best := Choice{LeftOut: left.Len()}, math.Inf(1)
 	for _, epsilon := range descending() {
@@ -76,7 +124,7 @@ func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.
 func (h *PLDA) Choice() *Choice { return h.Model().Shared.Choice }
 
 // fitShared returns an episodes.Fit: S is the same for all ε.
-func fitShared(backend linalg.Backend) episodes.Fit[float64] {
+func (h *PLDA) fitShared(like *model) episodes.Fit[float64] {
 	return func(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
 		s, err := moments.NewSession(x, y, 0, true)
 		if err != nil {
@@ -87,7 +135,10 @@ func fitShared(backend linalg.Backend) episodes.Fit[float64] {
 		for i, t := range totals {
 			names[i], classes[i] = s.Classes[i].Class, class{Total: t}
 		}
-		basis, err := gauss.Fit(ctx, backend, s, totals)
+		basis, err := gauss.Fit(ctx, like.Backend, s, totals)
+		if err == nil && h.prior != nil {
+			basis, err = basis.With(h.prior, like.Shared.PriorWeight)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +149,7 @@ func fitShared(backend linalg.Backend) episodes.Fit[float64] {
 				return nil, err
 			}
 			return next, next.Update(func(m *model) error {
-				m.Backend, m.Dim, m.Classes = backend, s.Dim, classifier.NewTable(names, classes)
+				m.Backend, m.Dim, m.Classes = like.Backend, s.Dim, classifier.NewTable(names, classes)
 				return m.Shared.set(cfg, basis, epsilon)
 			})
 		}, nil

@@ -37,6 +37,11 @@
 // more than 0.5 %. Where Σ(n−1) is less than the number of classes, it is 0.7; with
 // larger classes it stays 0.3.
 //
+// A prior (UsePrior) is a covariance P within the classes of other data sets. S is
+// then (D·S + ν·P)/(D + ν) with D = Σ(n−1); of 30, 100, 300, 1000 and 3000 the ν
+// is taken under which left-out examples are most probable at ε = 0.5, and 300 where
+// none are left out. Where Σ(n−1) is less than the number of classes, ε is 0.3.
+//
 // Otherwise pseudo-sessions inside the base session may choose (Config.Epsilon 0,
 // package episodes): the best of seven values from 0.02 to 0.7, or 0.3 if the
 // session is too small to tell.

@@ -3,6 +3,7 @@ package plda
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -19,7 +20,10 @@ import (
 // PLDA is a two-covariance head.
 type PLDA struct {
 	classtable.Exact[shared, class]
-	cfg Config
+	cfg   Config
+	prior *gauss.Prior
+	// weight is that of the prior, 0 if the base session chooses it.
+	weight float64
 }
 
 type model = classtable.Model[shared, class]
@@ -28,6 +32,9 @@ type model = classtable.Model[shared, class]
 type shared struct {
 	// Choice records the choice of ε; nil if ε was given.
 	Choice *Choice `json:"epsilon_choice,omitempty"`
+	// PriorWeight is the number of degrees of freedom that the prior counts as, 0
+	// without one.
+	PriorWeight float64 `json:"prior_weight,omitempty"`
 	// Rank and Rest are those of the space.
 	Rank  int     `json:"rank"`
 	Rest  float64 `json:"beta_rest"`
@@ -47,6 +54,7 @@ var (
 	_ moments.Learner     = (*PLDA)(nil)
 	_ episodes.Unfitter   = (*PLDA)(nil)
 	_ gauss.Spacer        = (*PLDA)(nil)
+	_ gauss.PriorUser     = (*PLDA)(nil)
 )
 
 // New returns an unfitted head.
@@ -54,25 +62,27 @@ func New(cfg Config) (*PLDA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &PLDA{cfg: cfg, Exact: classtable.NewExact(classtable.Method[shared, class]{
+	h := &PLDA{cfg: cfg}
+	h.Exact = classtable.NewExact(classtable.Method[shared, class]{
 		Name: cfg.method(), Config: cfg, Unit: true,
 		Fit: func(_ *model, old class, change classtable.Change) (class, error) {
 			total, err := change.Total(old.Total)
 			return class{Total: total}, err
 		},
-		Settle:  cfg.settle,
+		Settle:  h.settle,
 		Rescore: rescore,
 		Scoring: func(m *model) classifier.Scoring { return classifier.Scoring{Scores: m.Shared.logDensities} },
 		Count:   func(c class) int { return c.N },
 		Fields:  func(c *classifier.Codec, m *model, class *class) { class.Fields(c, m.Dim) },
 		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.space.Tensors() },
 		Decode:  cfg.decode,
-	})}, nil
+	})
+	return h, nil
 }
 
 // settle computes W, B and m₀ from the base session, and chooses ε if that is
-// automatic.
-func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known int) error {
+// automatic, together with the weight of the prior if there is one.
+func (h *PLDA) settle(ctx context.Context, m *model, s *moments.Session, known int) error {
 	if known > 0 {
 		return nil
 	}
@@ -80,9 +90,14 @@ func (c Config) settle(ctx context.Context, m *model, s *moments.Session, known 
 	if err != nil {
 		return err
 	}
+	if basis, err = h.weigh(ctx, s, basis); err != nil {
+		return err
+	}
+	c := h.cfg
+	m.Shared.PriorWeight = basis.PriorWeight()
 	epsilon := c.Epsilon
 	if c.auto() {
-		choice, err := c.choose(ctx, m.Backend, s, basis)
+		choice, err := c.choose(ctx, s, basis, h.fitShared(m))
 		if err != nil {
 			return fmt.Errorf("choose epsilon: %w", err)
 		}
@@ -172,8 +187,8 @@ func (h *PLDA) Weights(columns []int) (blas64.General, []float64, error) {
 // is that those were rounded to float32 after scaling to length 1.
 func (h *PLDA) TakesUnit() bool { return true }
 
-// Unfitted implements episodes.Unfitter: ε is fixed to the value that this head
-// chose.
+// Unfitted implements episodes.Unfitter: ε and the weight of the prior are fixed
+// to the values that this head chose.
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
 	if c := h.Choice(); c != nil {
@@ -182,6 +197,7 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	next, err := New(cfg)
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
+		next.prior, next.weight = h.prior, h.PriorWeight()
 	}
 	return next, err
 }
@@ -203,6 +219,18 @@ func (h *PLDA) Expect(classes ...string) error {
 	})
 }
 
+// UsePrior implements gauss.PriorUser.
+func (h *PLDA) UsePrior(p *gauss.Prior) error {
+	if p != nil && h.cfg.Certain {
+		return fmt.Errorf("%w: lda has a shrinkage of its own; plda takes one", gauss.ErrPrior)
+	}
+	h.prior = p
+	return nil
+}
+
+// PriorWeight implements gauss.PriorUser.
+func (h *PLDA) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
+
 // Space implements gauss.Spacer.
 func (h *PLDA) Space() *gauss.Space { return h.Model().Shared.space }
 
@@ -221,6 +249,9 @@ func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {
 
 func (c Config) decode(m *model, s classifier.State, _ int) error {
 	sh := &m.Shared
+	if !(sh.PriorWeight >= 0 && sh.PriorWeight < math.MaxInt32) {
+		return fmt.Errorf("the prior counts as %g images", sh.PriorWeight)
+	}
 	if err := episodes.CheckSaved("epsilon", c.auto(), sh.Choice, checkEpsilon); err != nil {
 		return err
 	}

@@ -65,7 +65,8 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err != nil {
 		return err
 	}
-	rows := &embed.Labelled{Rows: in}
+	known := &seen{Rows: in, prior: m.Prior}
+	rows := &embed.Labelled{Rows: known}
 	pass := label.Pass{Scorer: label.Scorer{Head: m.Predictor, TopK: 3, Threshold: threshold}, Rows: rows, Sinks: []label.Sink{evaluation}}
 	if reportDir != "" {
 		page := report.PageOf(m, version)
@@ -77,6 +78,9 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	a.noteLeftOut(rows.Dropped, outcome.Skipped)
 	if err != nil {
 		return err
+	}
+	if known.n > 0 {
+		a.log.Warn("the prior of the model was made from some of these images, so that the result is too good; test on others", "images", known.n)
 	}
 	result, err := evaluation.Report()
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -87,7 +88,7 @@ func (a *app) fscil(ctx context.Context) error {
 func (a *app) readyForFSCIL() error {
 	c := &a.config
 	c.Classifier.Statistics = false // no session returns to an old class
-	if err := require([2]string{"out", c.Out}); err != nil {
+	if err := errors.Join(require([2]string{"out", c.Out}), a.withoutPrior("fscil")); err != nil {
 		return err
 	}
 	switch {

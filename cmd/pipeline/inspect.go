@@ -74,6 +74,7 @@ func (a *app) inspect(m *model.Model, file string) error {
 	a.inspectChoice(m)
 	a.inspectTemperature(m)
 	a.inspectBackbone(m)
+	a.sayPrior(m)
 	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	a.sayExpected(m)
 	a.inspectRejection(m)

@@ -56,7 +56,7 @@ few images without forgetting the old ones.`,
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newDemo(), newSetup(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newExport(),
+		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newPrior(), newExport(),
 	)
 	completions(root)
 	return root
@@ -125,14 +125,19 @@ func inputFlags(cmd *cobra.Command, names ...string) {
 		cmd.Flags().String(name, "", usage[name])
 		switch name {
 		case "images":
-			cmd.Flags().String("class-from", "", "folder that names the class: top (first-level folder), leaf (the folder of the image) or path, such as fruit/apple (default: top; leaf in a list without labels)")
-			cmd.Flags().StringArray("drop-label", nil, "leave out the images of a `class` such as \"Not sure\"; may be repeated")
-			bind(cmd.Flags(), "scan.", "class-from", "drop-label")
+			classFlags(cmd)
 		case "list":
 			columnFlags(cmd)
 		}
 	}
 	bind(cmd.Flags(), "", names...)
+}
+
+// classFlags adds the flags that say which classes images have.
+func classFlags(cmd *cobra.Command) {
+	cmd.Flags().String("class-from", "", "folder that names the class: top (first-level folder), leaf (the folder of the image) or path, such as fruit/apple (default: top; leaf in a list without labels)")
+	cmd.Flags().StringArray("drop-label", nil, "leave out the images of a `class` such as \"Not sure\"; may be repeated")
+	bind(cmd.Flags(), "scan.", "class-from", "drop-label")
 }
 
 // columnFlags adds the flags that say how to read a list.

@@ -130,7 +130,10 @@ func (a *app) startingPoint(file string) (e *embed.Embedder, fresh *model.Model,
 	}
 	settings := a.modelSettings()
 	settings.Provenance = e.Provenance()
-	if fresh, err = model.New(settings); err != nil {
+	if settings.Prior, err = a.prior(); err == nil {
+		fresh, err = model.New(settings)
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
 	return e, fresh, nil

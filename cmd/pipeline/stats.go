@@ -125,7 +125,7 @@ type tally struct {
 	known, unlabelled int
 }
 
-func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err error) {
+func (a *app) collectStats(ctx context.Context, raw bool, except []string) error {
 	if err := a.outFile(); err != nil {
 		return err
 	}
@@ -137,27 +137,10 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 		}
 		t.except = append(t.except, s)
 	}
-	in, err := a.input(ctx, nil, classes)
+	outcome, err := a.count(ctx, t, !raw)
 	if err != nil {
 		return err
 	}
-	defer closeInto(in, &err)
-	from := in.Provenance()
-	t.stats = classstats.New(from.Dim, !raw)
-	t.stats.Provenance, t.stats.ToolVersion = from, version
-	outcome, err := in.Each(ctx, func(item embed.Item) error {
-		if item.Err != nil {
-			return nil // outcome.Problems has it
-		}
-		return t.add(item.Sample.Label, model.Hash(item.Hash), item.Vector)
-	})
-	if err != nil {
-		return err
-	}
-	if t.unlabelled > 0 && len(t.stats.Classes()) == 0 && t.known == 0 {
-		return embed.ErrNoLabels
-	}
-	a.noteLeftOut(t.unlabelled, outcome.Skipped)
 	if err := t.stats.Save(a.config.Out); err != nil {
 		return err
 	}
@@ -166,6 +149,33 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) (err 
 		a.say("%d samples were counted before or occur twice; they count once", t.known)
 	}
 	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
+}
+
+// count adds the input of the run to new statistics, of embeddings scaled to length
+// 1 if unit is set.
+func (a *app) count(ctx context.Context, t *tally, unit bool) (outcome embed.Outcome, err error) {
+	in, err := a.input(ctx, nil, classes)
+	if err != nil {
+		return outcome, err
+	}
+	defer closeInto(in, &err)
+	from := in.Provenance()
+	t.stats = classstats.New(from.Dim, unit)
+	t.stats.Provenance, t.stats.ToolVersion = from, version
+	outcome, err = in.Each(ctx, func(item embed.Item) error {
+		if item.Err != nil {
+			return nil // outcome.Problems has it
+		}
+		return t.add(item.Sample.Label, model.Hash(item.Hash), item.Vector)
+	})
+	if err != nil {
+		return outcome, err
+	}
+	if t.unlabelled > 0 && len(t.stats.Classes()) == 0 && t.known == 0 {
+		return outcome, embed.ErrNoLabels
+	}
+	a.noteLeftOut(t.unlabelled, outcome.Skipped)
+	return outcome, nil
 }
 
 func (t *tally) add(class string, content model.Hash, embedding []float32) error {
@@ -207,6 +217,9 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 	if settings.Backend, err = a.products(); err != nil {
 		return err
 	}
+	if settings.Prior, err = a.prior(); err != nil {
+		return err
+	}
 	m, outcome, err := model.TrainStats(ctx, settings, s)
 	if err != nil {
 		return err
@@ -215,6 +228,7 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 		return err
 	}
 	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
+	a.sayPrior(m)
 	return nil
 }
 

@@ -34,7 +34,11 @@ classes later with pipeline learn.
 held-out images correctly behind it; --set classifier.dkl.keep=always skips that. This
 takes long: every epoch is saved in OUT.dkl, and the same command resumes a run that
 was stopped. The same holds for --classifier
-vargp, which saves its trainings in OUT.training until the model is written.`,
+vargp, which saves its trainings in OUT.training until the model is written.
+
+--prior FILE, made by pipeline prior from other labelled images, tells how images of
+one class differ under the backbone. It helps with one to eight images per class, and
+becomes part of the model.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
 			"  pipeline train --images photos --classifier gptree --dkl --out photos.model",
 		Args: noArguments,
@@ -51,6 +55,7 @@ vargp, which saves its trainings in OUT.training until the model is written.`,
 	backboneFlag(cmd)
 	cmd.Flags().String("classifier", method.Default, "method: "+strings.Join(methodsWith[classifier.Learner](), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
+	priorFlag(cmd)
 	dklFlags(cmd)
 	return cmd
 }
@@ -82,6 +87,9 @@ func (a *app) train(ctx context.Context) error {
 		return err
 	}
 	settings.Backend = products
+	if settings.Prior, err = a.prior(); err != nil {
+		return err
+	}
 	trainings := a.checkpoint(a.config.Out)
 	settings.Heads.Checkpoint = trainings
 	if err := a.trainProjection(ctx, &settings, e); err != nil {
@@ -98,6 +106,7 @@ func (a *app) train(ctx context.Context) error {
 		return err
 	}
 	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
+	a.sayPrior(m)
 	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
 	a.sayExpected(m)
 	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")

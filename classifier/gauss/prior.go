@@ -1,0 +1,52 @@
+package gauss
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// ErrPrior is wrapped by errors about a prior that a head cannot use.
+var ErrPrior = errors.New("the prior cannot be used")
+
+// A Prior is what other labelled images of the same backbone tell of the spread
+// within classes. It is immutable.
+type Prior struct {
+	// Within is P (d×d), the covariance within classes of embeddings of length 1.
+	Within blas64.General
+}
+
+// A PriorUser is a head that can start from a prior.
+type PriorUser interface {
+	// UsePrior sets the prior of the base session; nil is none. It is called before
+	// that, or on a loaded head with the prior that it was trained with, which then
+	// applies to the heads that Unfitted returns. The error wraps ErrPrior.
+	UsePrior(*Prior) error
+	// PriorWeight returns the number of degrees of freedom that the prior counts
+	// as in the head, 0 without one.
+	PriorWeight() float64
+}
+
+// With returns the basis with S replaced by (D·S + weight·P)/(D + weight), of D +
+// weight degrees of freedom. O(d²).
+func (b *Basis) With(p *Prior, weight float64) (*Basis, error) {
+	if p.Within.Rows != b.Dim() {
+		return nil, fmt.Errorf("%w: it is one of embeddings of %d values, these have %d", ErrPrior, p.Within.Rows, b.Dim())
+	}
+	out := *b
+	D := float64(b.Degrees())
+	out.within, out.weight = dense.Clone(b.within), weight
+	blas64.Scal(D/(D+weight), dense.Vector(out.within.Data))
+	blas64.Axpy(weight/(D+weight), dense.Vector(p.Within.Data), dense.Vector(out.within.Data))
+	return &out, nil
+}
+
+// PriorWeight returns the weight of the prior, 0 without one.
+func (b *Basis) PriorWeight() float64 { return b.weight }
+
+// Within returns S (d×d), which the caller must not change; zeros if every class
+// has one example.
+func (b *Basis) Within() blas64.General { return b.within }

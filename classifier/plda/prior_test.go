@@ -1,0 +1,133 @@
+package plda_test
+
+import (
+	"errors"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// narrow returns a prior of classes that spread along the first direction only.
+func narrow(d int) *gauss.Prior {
+	P := dense.Identity(d)
+	for i := 1; i < d; i++ {
+		P.Data[i*d+i] = 0.01
+	}
+	return &gauss.Prior{Within: P}
+}
+
+// withPrior returns a default head that has learned from a prior.
+func withPrior(t *testing.T, p *gauss.Prior, x blas32.General, y []string) *plda.PLDA {
+	t.Helper()
+	h, err := plda.New(plda.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.UsePrior(p); err != nil {
+		t.Fatal(err)
+	}
+	learn(t, h, x, y)
+	return h
+}
+
+// Two classes with one example each: the prior says that a difference in the first
+// direction is that of images of one class.
+func TestPriorDecidesWithOneExampleOfEachClass(t *testing.T) {
+	const d = 12
+	x, y, query := dense.New32(2, d), []string{"a", "b"}, dense.New32(1, d)
+	copy(x.Data, []float32{1, 1, 0})
+	copy(x.Data[d:], []float32{-1, 0, 1})
+	copy(query.Data, []float32{-1, 1, 0}) // nearer to b, but for the first direction
+	best := func(p *gauss.Prior) string {
+		h := withPrior(t, p, x, y)
+		dst, novelty := dense.New(1, 2), make([]float64, 1)
+		if err := h.Score(dst, novelty, query); err != nil {
+			t.Fatal(err)
+		}
+		if dst.Data[0] > dst.Data[1] {
+			return h.Classes()[0]
+		}
+		return h.Classes()[1]
+	}
+	if with, without := best(narrow(d)), best(nil); with != "a" || without != "b" {
+		t.Errorf("with the prior %s, without %s", with, without)
+	}
+}
+
+// The weight is chosen where examples can be left out, is saved, and stays in heads
+// for the calibration.
+func TestWeightOfThePrior(t *testing.T) {
+	for _, c := range []struct {
+		n      int
+		chosen bool
+	}{{1, false}, {4, true}, {25, false}} {
+		x, y := data(6, c.n, 8, 3)
+		h := withPrior(t, narrow(8), x, y)
+		const byDefault = 300
+		if w := h.PriorWeight(); w <= 0 || !c.chosen && w != byDefault {
+			t.Errorf("%d examples: weight %g", c.n, w)
+		}
+		if c.chosen && h.PriorWeight() == byDefault {
+			t.Errorf("a prior that is wrong keeps its weight %g", h.PriorWeight())
+		}
+		s, err := h.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := plda.Load(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := loaded.UsePrior(narrow(8)); err != nil {
+			t.Fatal(err)
+		}
+		next, err := loaded.Unfitted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := next.Learn(t.Context(), x, y); err != nil {
+			t.Fatal(err)
+		}
+		if got := next.(*plda.PLDA).PriorWeight(); got != h.PriorWeight() {
+			t.Errorf("%d examples: weight %g after loading, %g before", c.n, got, h.PriorWeight())
+		}
+		if a, b := h.Space().Whiten, next.(*plda.PLDA).Space().Whiten; !same(a, b) {
+			t.Errorf("%d examples: another W", c.n)
+		}
+	}
+}
+
+func same(a, b blas64.General) bool {
+	for i, v := range a.Data {
+		if b.Data[i] != v {
+			return false
+		}
+	}
+	return len(a.Data) == len(b.Data)
+}
+
+func TestPriorThatCannotBeUsed(t *testing.T) {
+	lda, err := plda.New(plda.LDA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lda.UsePrior(narrow(4)); !errors.Is(err, gauss.ErrPrior) {
+		t.Errorf("lda: %v", err)
+	}
+	h, err := plda.New(plda.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.UsePrior(narrow(5)); err != nil {
+		t.Fatal(err)
+	}
+	x, y := data(3, 2, 4, 1)
+	if err := h.Learn(t.Context(), x, y); !errors.Is(err, gauss.ErrPrior) {
+		t.Errorf("a prior of other dimensions: %v", err)
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/prior"
+)
+
+func newPrior() *cobra.Command {
+	var images, features []string
+	cmd := &cobra.Command{
+		Use:   "prior --images DIR... | --features FEATDIR... --out PRIOR",
+		Short: "Make a prior of a backbone from labelled images of other things",
+		Long: `Measures how images of one class differ from each other under a backbone, on folders
+of labelled images (DIR/CLASS/IMAGE) or of embeddings. pipeline train --prior uses it
+for models with one or a few images per class, which tell little about that
+themselves.
+
+The classes need not have anything to do with those of the later model, but the more
+alike the photos are the better: at least some hundred images, in classes of two or
+more. Each folder has its own classes, whatever their names. None of its images may
+be in the model, nor in its tests: train, learn and eval recognise them.`,
+		Example: "  pipeline prior --images flowers --images birds --out photos.prior\n" +
+			"  pipeline train --images mushrooms --prior photos.prior --out mushrooms.model",
+		Args: noArguments,
+		RunE: command(func(ctx context.Context, a *app, _ []string) error {
+			if (len(images) == 0) == (len(features) == 0) {
+				return usagef("give either --images or --features, once for each folder")
+			}
+			return a.makePrior(ctx, images, features)
+		}),
+	}
+	cmd.Flags().StringArrayVar(&images, "images", nil, "`folder` of images, whose folders are classes; may be repeated")
+	cmd.Flags().StringArrayVar(&features, "features", nil, "`folder` of embeddings made by pipeline embed, or of embeddings.npy and samples.csv; may be repeated")
+	classFlags(cmd)
+	outFlag(cmd, "`file` for the prior")
+	backboneFlag(cmd)
+	return cmd
+}
+
+func (a *app) makePrior(ctx context.Context, images, features []string) error {
+	if err := a.outFile(); err != nil {
+		return err
+	}
+	products, err := a.products()
+	if err != nil {
+		return err
+	}
+	p := &prior.Prior{}
+	p.ToolVersion = version
+	var problems []dataset.Problem
+	add := func(images, features string) error {
+		set := *a
+		set.config.Images, set.config.Features, set.config.List = images, features, ""
+		t := &tally{}
+		outcome, err := set.count(ctx, t, true)
+		if err == nil {
+			err = p.Add(ctx, products, t.stats)
+		}
+		if err != nil {
+			return fmt.Errorf("%s%s: %w", images, features, err)
+		}
+		problems = append(problems, outcome.Problems...)
+		return nil
+	}
+	for _, dir := range images {
+		if err := add(dir, ""); err != nil {
+			return err
+		}
+	}
+	for _, dir := range features {
+		if err := add("", dir); err != nil {
+			return err
+		}
+	}
+	if err := p.Save(a.config.Out); err != nil {
+		return err
+	}
+	a.say("made a prior: %d images, %d classes in %d folders", p.Samples(), p.Classes, p.Sets)
+	return writeProblems(problems, a.config.Out+".errors.csv")
+}
+
+// priorFlag adds --prior.
+func priorFlag(cmd *cobra.Command) {
+	cmd.Flags().String("prior", "", "`file` made by pipeline prior from other images, for models of few images per class (plda)")
+	config.Bind(cmd.Flags(), "prior", "classifier.prior")
+}
+
+// prior reads the prior of the settings, nil for none.
+func (a *app) prior() (*prior.Prior, error) {
+	if a.config.Classifier.Prior == "" {
+		return nil, nil
+	}
+	return prior.Load(a.config.Classifier.Prior)
+}
+
+// withoutPrior returns a usage error if a command that uses no prior is given one.
+func (a *app) withoutPrior(command string) error {
+	if a.config.Classifier.Prior != "" {
+		return usagef("classifier.prior: %s trains without a prior: leave it out", command)
+	}
+	return nil
+}
+
+// sayPrior prints what prior a model has.
+func (a *app) sayPrior(m *model.Model) {
+	if m.Prior == nil {
+		return
+	}
+	weight := ""
+	if head, ok := m.Predictor.Head.(interface{ PriorWeight() float64 }); ok {
+		weight = fmt.Sprintf("; for the spread within classes it counts as %.4g images", head.PriorWeight())
+	}
+	a.say("prior      of %d other images, %d classes in %d folders%s", m.Prior.Samples(), m.Prior.Classes, m.Prior.Sets, weight)
+}
+
+// seen counts the rows that a model's prior was made from.
+type seen struct {
+	embed.Rows
+	prior *prior.Prior
+	n     int
+}
+
+// Each is like Rows.Each.
+func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return s.Rows.Each(ctx, func(item embed.Item) error {
+		if s.prior != nil && item.Err == nil {
+			s.n += s.prior.Count([]model.Hash{model.Hash(item.Hash)})
+		}
+		return emit(item)
+	})
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A prior from two folders helps a model of another one, which keeps it; the images
+// that it was made from are neither learned nor tested.
+func TestPriorFromTrainToForget(t *testing.T) {
+	l := newTestbed(t)
+	others := l.photos(l.path("others"), 40, 4, "ant", "bee")
+	more := l.photos(l.path("more"), 40, 3, "ant", "dog")
+	mine := l.photos(l.path("mine"), 40, 1, "eel", "fox", "gnu")
+	file, model := l.path("p.prior"), l.path("m.model")
+	r := l.must("prior", "--images", others, "--images", more, "--out", file)
+	if !strings.Contains(r.stdout, "4 classes in 2 folders") {
+		t.Errorf("prior says:\n%s", r.stdout)
+	}
+	l.must("train", "--images", mine, "--prior", file, "--out", model)
+	l.must("train", "--images", mine, "--out", l.path("without.model"))
+	if r := l.must("inspect", model); !strings.Contains(r.stdout, "4 classes in 2 folders; for the spread within classes it counts as 300 images") {
+		t.Errorf("inspect says:\n%s", r.stdout)
+	}
+	label := func(model string) string {
+		l.must("label", l.path(model), "--images", mine, "--out", l.path(model+"-labels"))
+		return string(l.read(l.path(model+"-labels", "labels.csv")))
+	}
+	if label("m.model") == label("without.model") {
+		t.Error("the prior changes no probability")
+	}
+	l.must("forget", model, "--class", "gnu")
+	l.must("learn", model, "--images", l.photos(l.path("later"), 40, 2, "hen"))
+	if r := l.must("inspect", model); !strings.Contains(r.stdout, "4 classes in 2 folders") {
+		t.Errorf("learn and forget lose the prior:\n%s", r.stdout)
+	}
+
+	l.refused(exitFailed, []string{"6 of these", "prior must come from other images"}, "train", "--images", more, "--prior", file, "--out", l.path("x"))
+	l.refused(exitFailed, []string{"prior must come from other images"}, "learn", model, "--images", more)
+	tests := l.photos(l.path("tests"), 40, 4, "ant", "bee", "fox")
+	if r := l.must("eval", model, "--images", tests); !strings.Contains(r.stderr, "result is too good") || !strings.Contains(r.stderr, "images=8") {
+		t.Errorf("eval says:\n%s", r.stderr)
+	}
+}
+
+func TestPriorRefuses(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("images"), 40, 2, "ant", "bee")
+	alone := l.photos(l.path("alone"), 40, 1, "cat", "dog")
+	file := l.path("p.prior")
+	l.must("prior", "--images", images, "--out", file)
+	l.refused(exitUsage, []string{"--images or --features"}, "prior", "--out", l.path("x"))
+	l.refused(exitFailed, []string{alone, "no class has two images"}, "prior", "--images", alone, "--out", l.path("x"))
+	l.refused(exitFailed, []string{"not a prior"}, "prior", "--images", images, "--out", l.path("images", "ant", "000.jpg"))
+	l.refused(exitFailed, []string{"does not start from one"}, "train", "--images", alone, "--classifier", "ncm", "--prior", file, "--out", l.path("x"))
+	l.refused(exitUsage, []string{"classifier.prior", "fscil"}, "fscil", "--images", images, "--out", l.path("x"), "--set", "classifier.prior="+file)
+}

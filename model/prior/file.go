@@ -1,0 +1,145 @@
+package prior
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
+)
+
+// ErrNotPrior means that a file is not a PRIOR file.
+var ErrNotPrior = errors.New("not a prior")
+
+var format = container.Format{Name: "pipeline-prior", Version: 1, Foreign: ErrNotPrior, Again: "make the prior again"}
+
+// Tensors of a PRIOR file, and of a MODEL that has a prior.
+const (
+	withinTensor  = "prior.within"
+	contentTensor = "prior.content"
+)
+
+// Save writes the prior atomically. A file of another kind is never replaced.
+func (p *Prior) Save(path string) error {
+	if err := p.save(path); err != nil {
+		return fmt.Errorf("save prior %s: %w", path, err)
+	}
+	return nil
+}
+
+func (p *Prior) save(path string) error {
+	f, size, err := regularfile.Open(path)
+	switch {
+	case err == nil:
+		defer f.Close()
+		if _, err := container.OpenHeader(f, size, format); err != nil && size > 0 {
+			return fmt.Errorf("the existing file is %w and is not replaced: move it away or choose another name", ErrNotPrior)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	text, err := json.Marshal(p.Description)
+	if err != nil {
+		return err
+	}
+	c := container.New(format, string(text))
+	p.Encode(c)
+	return c.Write(path, nil)
+}
+
+// Encode adds all but the Description to a file.
+func (p *Prior) Encode(c container.File) {
+	content := make([]byte, 0, len(p.content)*len(classstats.Hash{}))
+	for _, h := range p.content {
+		content = append(content, h[:]...)
+	}
+	c.Tensors[withinTensor] = safetensors.Tensor{Shape: []int{p.Dim, p.Dim}, F32: p.within}
+	c.Tensors[contentTensor] = safetensors.Tensor{Shape: []int{len(p.content), len(classstats.Hash{})}, U8: content}
+}
+
+// Load reads a PRIOR file and checks all of it. The error wraps ErrNotPrior, or one
+// of the errors by which model.Load reports a bad file.
+func Load(path string) (*Prior, error) {
+	f, size, err := regularfile.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("load prior: %w", err)
+	}
+	defer f.Close()
+	p, err := open(f, size)
+	if err != nil {
+		return nil, fmt.Errorf("load prior %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// open reads a PRIOR. It accepts any bytes and returns a prior or an error.
+func open(r io.ReaderAt, size int64) (*Prior, error) {
+	f, _, err := container.Open(r, size, format)
+	if errors.Is(err, ErrNotPrior) {
+		return nil, fmt.Errorf("%w: make one with pipeline prior", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var d Description
+	if err := json.Unmarshal([]byte(f.Metadata()[container.DocumentKey]), &d); err != nil {
+		return nil, fmt.Errorf("its description: %w", err)
+	}
+	return Decode(f, d)
+}
+
+// Decode reads what Encode wrote, and checks it and the description.
+func Decode(f *safetensors.File, d Description) (*Prior, error) {
+	if d.Dim < 1 || d.Sets < 1 || d.Classes < 1 || d.Degrees < d.Classes {
+		return nil, fmt.Errorf("its description: %d values per embedding, %d sets, %d classes, %d degrees of freedom", d.Dim, d.Sets, d.Classes, d.Degrees)
+	}
+	if err := d.Provenance.Validate(); err != nil {
+		return nil, fmt.Errorf("its description: %w", err)
+	}
+	within, err := f.Read(withinTensor)
+	if err != nil {
+		return nil, err
+	}
+	content, err := f.Read(contentTensor)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWithin(within, d.Dim); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", withinTensor, err)
+	}
+	if len(content.Shape) != 2 || content.Shape[1] != len(classstats.Hash{}) || content.U8 == nil {
+		return nil, fmt.Errorf("content hashes of shape %v", content.Shape)
+	}
+	p := &Prior{Description: d, within: within.F32, content: make([]classstats.Hash, content.Shape[0])}
+	for i := range p.content {
+		copy(p.content[i][:], content.U8[i*len(classstats.Hash{}):])
+		if i > 0 && compare(p.content[i-1], p.content[i]) >= 0 {
+			return nil, fmt.Errorf("content hash %d is out of order", i)
+		}
+	}
+	return p, nil
+}
+
+// checkWithin returns an error unless t can be the covariance (d×d) of vectors of
+// length 1, as far as its elements tell.
+func checkWithin(t safetensors.Tensor, d int) error {
+	if len(t.Shape) != 2 || t.Shape[0] != d || t.Shape[1] != d || t.F32 == nil {
+		return fmt.Errorf("shape %v instead of [%d %d]", t.Shape, d, d)
+	}
+	const largest = 4 // squared distance of vectors of length 1
+	for i := range d {
+		for j := range i + 1 {
+			v := float64(t.F32[i*d+j])
+			if math.IsNaN(v) || math.Abs(v) > largest || i == j && v < 0 || t.F32[j*d+i] != t.F32[i*d+j] {
+				return fmt.Errorf("element %d, %d is %g", i, j, v)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package prior
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
+	"github.com/seed-90d10d51/pipeline/model/internal/container"
+)
+
+const d = 5
+
+// set returns n embeddings of each class, and one of the class "alone".
+func set(t testing.TB, name string, n int, classes ...string) *classstats.Stats {
+	t.Helper()
+	s, rng := classstats.New(d, true), random.Stream(1, "model/prior/test", len(name))
+	add := func(class string, i int) {
+		row := make([]float32, d)
+		for j := range row {
+			row[j] = float32(len(class)%3) + float32(rng.NormFloat64())/float32(1+j)
+		}
+		if _, err := s.Add(id(name, class, i), row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, class := range classes {
+		for i := range n {
+			add(class, i)
+		}
+	}
+	add("alone", 0)
+	return s
+}
+
+func id(name, class string, i int) classstats.SampleID {
+	out := classstats.SampleID{Class: class}
+	copy(out.Content[:], name+class+string(rune('a'+i)))
+	return out
+}
+
+func made(t testing.TB, sets ...*classstats.Stats) *Prior {
+	t.Helper()
+	p := &Prior{}
+	for _, s := range sets {
+		if err := p.Add(t.Context(), nil, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// P is Σ (n−1)·covariance / Σ (n−1) over the classes of all sets, although two sets
+// have a class of the same name.
+func TestPriorPoolsTheClassesOfAllSets(t *testing.T) {
+	sets := []*classstats.Stats{set(t, "one", 4, "a", "bb"), set(t, "two", 9, "a", "ccc", "d")}
+	p := made(t, sets...)
+	if p.Sets != 2 || p.Classes != 5 || p.Degrees != 2*3+3*8 || p.Samples() != 8+27+2 {
+		t.Errorf("%+v, %d samples", p.Description, p.Samples())
+	}
+	want := make([]float64, d*d)
+	for _, s := range sets {
+		classes, err := s.Except(func(classstats.SampleID) bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range classes {
+			if c.Moments.N() < 2 {
+				continue
+			}
+			cov, err := covariance(c.Moments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range cov {
+				want[i] += v * float64(c.Moments.N()-1) / float64(p.Degrees)
+			}
+		}
+	}
+	for i, v := range p.Head().Within.Data {
+		if math.Abs(v-want[i]) > 1e-6 {
+			t.Errorf("element %d is %g, want %g", i, v, want[i])
+		}
+	}
+}
+
+func covariance(m *moments.Moments) ([]float64, error) {
+	cov, err := m.Covariance()
+	return dense.Clone(cov).Data, err
+}
+
+func TestPriorKnowsItsImages(t *testing.T) {
+	p := made(t, set(t, "one", 4, "a", "bb"))
+	mine, others := id("one", "bb", 3).Content, id("two", "bb", 3).Content
+	if n := p.Count([]classstats.Hash{mine, others}); n != 1 {
+		t.Errorf("%d of one", n)
+	}
+	if err := p.CheckLearned([]classstats.Hash{others}); err != nil {
+		t.Error(err)
+	}
+	if err := p.CheckLearned([]classstats.Hash{others, mine}); !errors.Is(err, ErrLearned) || !strings.Contains(err.Error(), "1 of these 2 images") {
+		t.Error(err)
+	}
+	if n := p.Count([]classstats.Hash{id("one", "alone", 0).Content}); n != 1 {
+		t.Error("an image that is alone in its class is not recognised")
+	}
+}
+
+func TestPriorRefuses(t *testing.T) {
+	alone := set(t, "one", 1, "a", "bb")
+	if err := (&Prior{}).Add(t.Context(), nil, alone); err == nil || !strings.Contains(err.Error(), "no class has two images") {
+		t.Error(err)
+	}
+	p := made(t, set(t, "one", 4, "a"))
+	other := classstats.New(d+1, true)
+	if _, err := other.Add(id("x", "a", 0), make([]float32, d+1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Add(t.Context(), nil, other); !errors.Is(err, embed.ErrOtherBackbone) {
+		t.Error(err)
+	}
+	if err := p.Accepts(embed.Provenance{Dim: d + 1}); !errors.Is(err, embed.ErrOtherBackbone) {
+		t.Error(err)
+	}
+}
+
+func TestPriorFile(t *testing.T) {
+	p := made(t, set(t, "one", 4, "a", "bb"), set(t, "two", 3, "a"))
+	p.ToolVersion = "test"
+	file := filepath.Join(t.TempDir(), "p.prior")
+	if err := p.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Description.Degrees != p.Degrees || back.ToolVersion != "test" || back.Samples() != p.Samples() {
+		t.Errorf("%+v", back.Description)
+	}
+	again := filepath.Join(t.TempDir(), "p.prior")
+	if err := back.Save(again); err != nil {
+		t.Fatal(err)
+	}
+	a, b := read(t, file), read(t, again)
+	if !bytes.Equal(a, b) {
+		t.Error("saved again, the file differs")
+	}
+	if err := os.WriteFile(again, a[:len(a)-7], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(again); !errors.Is(err, safetensors.ErrTooShort) {
+		t.Errorf("a truncated file: %v", err)
+	}
+	stats := filepath.Join(t.TempDir(), "s.stats")
+	if err := set(t, "one", 4, "a").Save(stats); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(stats); !errors.Is(err, ErrNotPrior) || !strings.Contains(err.Error(), "class statistics") {
+		t.Errorf("statistics: %v", err)
+	}
+	if err := p.Save(stats); !errors.Is(err, ErrNotPrior) {
+		t.Errorf("statistics were replaced: %v", err)
+	}
+}
+
+func read(t testing.TB, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// FuzzLoad: for any bytes Load returns a prior that can be saved and used, or an
+// error.
+func FuzzLoad(f *testing.F) {
+	p := made(f, set(f, "one", 4, "a", "bb"))
+	file := filepath.Join(f.TempDir(), "p.prior")
+	if err := p.Save(file); err != nil {
+		f.Fatal(err)
+	}
+	raw := read(f, file)
+	original, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	document := original.Metadata()["model"]
+	f.Add(document, 0, float32(1), 0)
+	f.Add(strings.Replace(document, `"dim":5`, `"dim":2147483647`, 1), 3, float32(math.NaN()), 40)
+	f.Fuzz(func(t *testing.T, document string, at int, value float32, byteAt int) {
+		changed := *p
+		changed.within = append([]float32{}, p.within...)
+		changed.within[uint(at)%uint(len(p.within))] = value
+		changed.content = append([]classstats.Hash{}, p.content...)
+		changed.content[uint(byteAt)%uint(len(p.content))][0]++
+		data := changed.bytes(t, document)
+		back, err := open(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		if got := back.Head().Within; got.Rows != back.Dim || len(got.Data) != back.Dim*back.Dim {
+			t.Errorf("%d×%d of %d", got.Rows, got.Cols, back.Dim)
+		}
+		back.Count(p.content)
+		if err := back.Save(filepath.Join(t.TempDir(), "p.prior")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// bytes returns the file with another description.
+func (p *Prior) bytes(t testing.TB, document string) []byte {
+	t.Helper()
+	c := container.New(format, document)
+	p.Encode(c)
+	var b bytes.Buffer
+	if _, err := safetensors.Write(&b, c.Tensors, c.Metadata); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
