@@ -91,6 +91,9 @@ func (a *app) loadModel(file string) (*model.Model, error) {
 		return nil, err
 	}
 	m.Predictor.UseBackend(products)
+	if share := a.config.Classifier.OldShare; share != 0 {
+		m.Predictor.OldShare = share
+	}
 	return m, nil
 }
 
