@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/serve"
 )
 
@@ -62,7 +63,7 @@ type Runtime struct {
 
 // Classifier chooses the method and holds the settings of all of them.
 type Classifier struct {
-	// Name is one of method.Methods.
+	// Name is one of method.Methods, or method.Auto.
 	Name string `mapstructure:"name" json:"name"`
 	// Statistics stores exact training statistics in a side file, so that
 	// examples can be added to and removed from learned classes.
@@ -72,6 +73,9 @@ type Classifier struct {
 	Temperature float64 `mapstructure:"temperature" json:"temperature"`
 	// Prior is a file made by pipeline prior that training starts from.
 	Prior string `mapstructure:"prior" json:"prior"`
+	// OldShare is the share of images expected to show classes of the base session; 0
+	// leaves it as the model has it, and a new model as its method says.
+	OldShare model.OldShare `mapstructure:"old_share" json:"old_share"`
 	// DKL trains a projection in front of the method.
 	DKL DKL `mapstructure:"dkl" json:"dkl"`
 	// Methods holds the settings of all methods, which Load decodes from
@@ -132,8 +136,9 @@ func (c Config) Validate() error {
 		{"fscil.methods: ", known(c.FSCIL.Methods...)},
 		{"fscil.variants: ", method.ValidateVariants(c.FSCIL.Variants, c.Classifier.Methods)},
 		{"experiment.", c.Experiment.Validate()},
-		{"classifier.name: ", known(c.Classifier.Name)},
+		{"classifier.name: ", trainable(c.Classifier.Name)},
 		{"classifier.", c.Classifier.Tempered().Validate()},
+		{"classifier.", c.Classifier.OldShare.Validate()},
 		{"classifier.dkl.", c.Classifier.DKL.Validate()},
 		{"classifier.", c.Classifier.Methods.Validate()},
 	} {
@@ -142,6 +147,14 @@ func (c Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+// trainable returns an error unless name is a method, or auto.
+func trainable(name string) error {
+	if name == method.Auto {
+		return nil
+	}
+	return known(name)
 }
 
 // known returns an error that names the first method that does not exist.

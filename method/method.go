@@ -2,6 +2,7 @@ package method
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,10 @@ import (
 
 // Default is the default method.
 const Default = "plda"
+
+// Auto stands for the method that does best on held-out images when a model is
+// trained (model.Train).
+const Auto = "auto"
 
 // Methods returns all methods, sorted by name. A new method is a package that
 // describes itself, and a row here.
@@ -85,6 +90,9 @@ func FromJSON(name string, settings json.RawMessage) (classifier.Learner, error)
 // Find returns the method with that name; the error suggests the nearest name
 // and lists all.
 func Find(name string) (classifier.Method, error) {
+	if name == Auto {
+		return classifier.Method{}, errors.New("auto is not a method: it chooses one when a model is trained, so give it to pipeline train")
+	}
 	methods := Methods()
 	names := make([]string, len(methods))
 	for i, m := range methods {

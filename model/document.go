@@ -21,6 +21,7 @@ var (
 // document is the JSON inside a MODEL; arrays are tensors.
 type document struct {
 	Method         string             `json:"method"`
+	Choice         *Choice            `json:"choice,omitempty"`
 	HeadConfig     json.RawMessage    `json:"head_config,omitempty"`
 	Predictor      json.RawMessage    `json:"predictor"`
 	Dim            int                `json:"dim"`

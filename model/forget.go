@@ -221,6 +221,7 @@ func (m *Model) findLearned(b Batch) (rows []int, ids []SampleID, err error) {
 
 // dropSamples removes the records; sessions keep their index even if empty.
 func (m *Model) dropSamples(gone map[SampleID][]float32) {
+	m.Choice = m.choiceWithout(gone)
 	classes := set(m.Classes())
 	for i := range m.Sessions {
 		s := &m.Sessions[i]

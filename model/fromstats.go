@@ -108,6 +108,7 @@ func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, name
 	}
 	p.kept = nil // the examples are not at hand
 	if base {
+		p.startedWith(p.Classes())
 		p.Calibration = calibration.Calibration{Novelty: calibration.Novelty{Reason: noHeldOut}}
 		p.Temperature, _ = p.temperature.Value(func() (*temperature.Value, error) {
 			return &temperature.Value{T: 1, Fallback: episodes.NoExamples}, nil

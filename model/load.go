@@ -115,7 +115,7 @@ func decode(r io.ReaderAt, size int64, makes heads) (*Model, safetensors.Written
 		return nil, written, fmt.Errorf("its description: %w", err)
 	}
 	m := &Model{
-		Method: d.Method, HeadConfig: d.HeadConfig,
+		Method: d.Method, Choice: d.Choice, HeadConfig: d.HeadConfig,
 		Provenance: d.Provenance,
 		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics, Traces: d.Traces,
 		makes: makes, statistics: statistics{pointer: d.Statistics},

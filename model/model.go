@@ -54,8 +54,10 @@ func (s Session) Count() int { return len(s.Samples) }
 // A Model is a Predictor and its history. It is safe for concurrent use except
 // during Learn, a Forget method or Save.
 type Model struct {
-	// Method is the method of the Predictor's head.
+	// Method is the method of the Predictor's head; Choice is why, nil if it was
+	// given. Later sessions and forgetting do not choose again.
 	Method    string
+	Choice    *Choice
 	Predictor *Predictor
 	// HeadConfig is the resolved configuration of the head.
 	HeadConfig json.RawMessage

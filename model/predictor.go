@@ -23,9 +23,10 @@ import (
 )
 
 // A Predictor turns embeddings x into log-probabilities: the projection g_θ, the
-// head, and the temperature T, of which the first and the last are optional.
+// head, the temperature T and a prior π of the classes (OldShare); all but the head
+// are optional.
 //
-//	log p(c|x) = log-softmax_c  log p_head(c|g_θ(x))/T
+//	log p(c|x) = log-softmax_c  log p_head(c|g_θ(x))/T + log π_c
 //
 // The base session trains g_θ and the head; later sessions only train the head.
 // T and the novelty thresholds are fitted to a large base session once. With a
@@ -43,6 +44,9 @@ type Predictor struct {
 	// Temperature is nil if T is set to 1, and before the base session.
 	Temperature *temperature.Value
 
+	// OldShare may be changed at any time; it changes no parameters.
+	OldShare OldShare
+
 	// Calibration is what held-out examples told; the zero value before the base
 	// session.
 	Calibration calibration.Calibration
@@ -57,6 +61,9 @@ type Predictor struct {
 	// fresh returns unfitted heads with the settings of this one.
 	fresh func() (classifier.Learner, error)
 	kept  *kept
+	// base are the classes of the base session that are left. It is never changed,
+	// only replaced.
+	base map[string]bool
 }
 
 var (
@@ -82,12 +89,15 @@ func (c dklConfig) validate() error {
 }
 
 // NewPredictor returns an unfitted Predictor. It reads Method, Heads,
-// Temperature, DKL, Env, Seed, WithoutCalibration and Backend of the settings.
+// Temperature, OldShare, DKL, Env, Seed, WithoutCalibration and Backend of the settings.
 func NewPredictor(s Settings) (*Predictor, error) {
 	if err := s.Temperature.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Predictor{temperature: s.Temperature, env: s.Env, seed: s.Seed, uncalibrated: s.WithoutCalibration}
+	if err := s.OldShare.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Predictor{temperature: s.Temperature, OldShare: s.OldShare, env: s.Env, seed: s.Seed, uncalibrated: s.WithoutCalibration}
 	p.env.Backend = s.Backend
 	if s.DKL != nil {
 		if s.Prior != nil {
@@ -149,6 +159,7 @@ func (p *Predictor) Score(dst blas64.General, novelty []float64, x blas32.Genera
 		return err
 	}
 	p.Temperature.Apply(dst)
+	p.applyShare(dst)
 	return checkScores(dst, novelty)
 }
 
@@ -214,6 +225,7 @@ func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string,
 	err := next.teachBase(ctx, x, y)
 	if err == nil {
 		next.kept = newKept(x, y)
+		next.startedWith(next.Classes())
 		if !more || !next.kept.complete() {
 			err = next.calibrateBase(ctx, x, y)
 		}
@@ -258,7 +270,7 @@ func (p *Predictor) Views() int {
 // untrained returns a Predictor with the settings of p that has learned nothing.
 // It stores trainings in c unless that is nil.
 func (p *Predictor) untrained(c classifier.Checkpoint) (*Predictor, error) {
-	next := &Predictor{temperature: p.temperature, dkl: p.dkl, env: p.env, seed: p.seed, uncalibrated: p.uncalibrated, fresh: p.fresh}
+	next := &Predictor{temperature: p.temperature, OldShare: p.OldShare, dkl: p.dkl, env: p.env, seed: p.seed, uncalibrated: p.uncalibrated, fresh: p.fresh}
 	if c != nil {
 		next.fresh = func() (classifier.Learner, error) {
 			head, err := p.fresh()
@@ -305,10 +317,11 @@ func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
 // last class is gone it drops the projection and all that was calibrated.
 func (p *Predictor) forgotten(ctx context.Context, rest *kept) error {
 	if len(p.Classes()) == 0 {
-		p.Projection, p.Comparison, p.Temperature, p.Calibration, p.kept = nil, nil, nil, calibration.Calibration{}, nil
+		p.Projection, p.Comparison, p.Temperature, p.Calibration, p.kept, p.base = nil, nil, nil, calibration.Calibration{}, nil, nil
 		return nil
 	}
 	next := p.calibratedOn(rest)
+	next.base = onlyOf(p.base, p.Classes())
 	if err := next.calibrate(ctx); err != nil {
 		return err
 	}
@@ -355,7 +368,7 @@ func (p *Predictor) Export(g *onnx.Graph, x string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.Temperature.Graph(g, logProb), nil
+	return p.shareGraph(g, p.Temperature.Graph(g, logProb)), nil
 }
 
 // UseBackend implements classifier.BackendUser.

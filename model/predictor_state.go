@@ -31,6 +31,9 @@ type predictorState struct {
 	// Temperature is as configured: 0 if it is fitted.
 	Temperature float64            `json:"temperature"`
 	Fit         *temperature.Value `json:"temperature_fit,omitempty"`
+	OldShare    OldShare           `json:"old_share,omitempty"`
+	// BaseClasses is the number of classes of the base session, which come first.
+	BaseClasses int `json:"base_classes"`
 	// Calibration and its quantiles are as in calibration.Calibration.
 	Calibration  calibration.Calibration `json:"calibration"`
 	Uncalibrated bool                    `json:"uncalibrated,omitempty"`
@@ -63,7 +66,7 @@ func (p *Predictor) Save() (classifier.State, error) {
 		return classifier.State{}, err
 	}
 	set := predictorState{
-		Temperature: p.temperature.Temperature, Fit: p.Temperature, Calibration: p.Calibration, Uncalibrated: p.uncalibrated,
+		Temperature: p.temperature.Temperature, Fit: p.Temperature, OldShare: p.OldShare, BaseClasses: len(p.base), Calibration: p.Calibration, Uncalibrated: p.uncalibrated,
 		KeepsAll: p.kept.complete(), Seed: p.seed, DKL: p.dkl, Comparison: p.Comparison, Head: head.Settings,
 	}
 	tensors, err := p.kept.tensors(p.Classes())
@@ -111,7 +114,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		}
 	}
 	p := &Predictor{
-		temperature: temperature.Config{Temperature: set.Temperature}, Temperature: set.Fit, Calibration: set.Calibration,
+		temperature: temperature.Config{Temperature: set.Temperature}, Temperature: set.Fit, OldShare: set.OldShare, Calibration: set.Calibration,
 		uncalibrated: set.Uncalibrated, seed: set.Seed, dkl: set.DKL, Comparison: set.Comparison, fresh: fresh,
 	}
 	var err error
@@ -119,6 +122,15 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		return nil, err
 	}
 	fitted := len(p.Classes()) > 0
+	if err := set.OldShare.Validate(); err != nil {
+		return nil, err
+	}
+	if n := set.BaseClasses; n < 0 || n > len(p.Classes()) {
+		return nil, fmt.Errorf("%d of %d classes are of the base session", n, len(p.Classes()))
+	}
+	if fitted {
+		p.startedWith(p.Classes()[:set.BaseClasses])
+	}
 	if err := p.Temperature.Check(p.temperature, fitted); err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, h
 	if subtracted {
 		f.Way = Subtracted
 	}
+	m.Choice = m.choiceWithout(gone)
 	m.Predictor, m.Sessions, m.Traces, m.changed = next, sessions, false, true
 	m.statistics.tried, m.statistics.problem = true, nil // the head has all of them
 	return f, nil

@@ -177,7 +177,7 @@ func (m *Model) encode(pointer *statisticsPointer) (container.File, error) {
 
 func (m *Model) document(pointer *statisticsPointer) document {
 	d := document{
-		Method: m.Method, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
+		Method: m.Method, Choice: m.Choice, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
 		Provenance: m.Provenance,
 		Seed:       m.Seed, ToolVersion: m.ToolVersion,
 		KeepStatistics: m.KeepStatistics, Traces: m.Traces, Statistics: pointer,

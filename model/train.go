@@ -15,11 +15,14 @@ import (
 
 // Settings configures the training of a model.
 type Settings struct {
-	// Method is one of method.Methods; Heads has the settings of all of them.
+	// Method is one of method.Methods, or method.Auto; Heads has the settings of all
+	// of them.
 	Method string
 	Heads  method.Config
 	// Temperature scales the probabilities; the zero Config fits it.
 	Temperature temperature.Config
+	// OldShare is the share of images expected to show base classes.
+	OldShare OldShare
 	// DKL trains a projection in front of the head, in Env; nil means none.
 	DKL *dkl.Training
 	Env dkl.TrainEnv
@@ -46,8 +49,11 @@ type Settings struct {
 // settings and batch give the same model, byte for byte when saved. Cost: one
 // fit, and ten on most of the data for the calibration (package calibration; five
 // for a large base session); a method that chooses settings on the base session
-// does so only once.
+// does so only once. With method.Auto, the cost is that of training all Candidates.
 func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
+	if s.Method == method.Auto {
+		return trainChosen(ctx, s, b)
+	}
 	m, err := New(s)
 	if err != nil {
 		return nil, Outcome{}, fmt.Errorf("train: %w", err)
@@ -59,8 +65,14 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	return m, o, nil
 }
 
-// New returns a model that has learned nothing.
+// New returns a model that has learned nothing. For method.Auto it has the default
+// method, since there is nothing to choose by.
 func New(s Settings) (*Model, error) {
+	var choice *Choice
+	if s.Method == method.Auto {
+		s.Method = method.Default
+		choice = &Choice{Why: method.Default + ": there were no images to compare methods by when the model was started"}
+	}
 	kind, err := method.Find(s.Method)
 	if err != nil {
 		return nil, err
@@ -79,7 +91,7 @@ func New(s Settings) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		Method: s.Method, Predictor: p, HeadConfig: config,
+		Method: s.Method, Choice: choice, Predictor: p, HeadConfig: config,
 		Provenance: s.Provenance, Prior: s.Prior,
 		Seed: s.Seed, ToolVersion: s.ToolVersion, KeepStatistics: !s.WithoutStatistics,
 	}

@@ -166,6 +166,7 @@ func newLive(m *model.Model, have []model.SampleID) *live {
 		l.threshold, _ = m.Threshold(0)
 	}
 	linear, ok := m.Predictor.Head.(classifier.Linear)
+	ok = ok && m.Predictor.OldShare == 0 // which the scores of the head know nothing of
 	if _, forgets := m.Predictor.Head.(classifier.SampleForgetter); ok && forgets {
 		l.linear = linear
 	}

@@ -36,6 +36,10 @@ type Calibration struct {
 	// Accuracy is the share of examples that the head is expected to name
 	// correctly, 0 to 1. With pseudo-sessions it is that of base classes.
 	Accuracy float64 `json:"accuracy,omitempty"`
+	// Parts holds the accuracy of each fold, or of each pseudo-session: the mean of
+	// those of base and of later classes. They tell whether one head does better
+	// than another on the same examples.
+	Parts []float64 `json:"parts,omitempty"`
 	// Weak lists up to ten classes of which half or more of the left-out examples
 	// were named wrongly, worst first.
 	Weak []string `json:"weak,omitempty"`

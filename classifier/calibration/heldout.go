@@ -72,14 +72,16 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 		return nil, Calibration{}, err
 	}
 	var many, few tally
+	var parts []float64
 	for _, split := range bySplit {
+		parts = append(parts, (split[0].accuracy()+split[1].accuracy())/2)
 		many.merge(split[0])
 		few.merge(split[1])
 	}
 	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare/2)
 	v := both.Minimum()
 	v.Config = &cfg
-	c := Calibration{Source: PseudoSessions, Samples: len(many.novelty) + len(few.novelty), Accuracy: float64(many.right) / float64(max(1, len(many.novelty))), Novelty: noveltyOf(many.novelty)}
+	c := Calibration{Source: PseudoSessions, Samples: len(many.novelty) + len(few.novelty), Accuracy: many.accuracy(), Parts: parts, Novelty: noveltyOf(many.novelty)}
 	if other := noveltyOf(few.novelty); c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}
@@ -93,6 +95,8 @@ type tally struct {
 	right      int
 	wrong      map[[2]string]int
 }
+
+func (t *tally) accuracy() float64 { return float64(t.right) / float64(max(1, len(t.novelty))) }
 
 func (t *tally) merge(other tally) {
 	t.likelihood.Merge(&other.likelihood)
@@ -131,7 +135,11 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		return nil, Calibration{}, err
 	}
 	all, of := tally{wrong: map[[2]string]int{}}, map[string]int{}
+	var accuracies []float64
 	for _, f := range folds {
+		if len(f.novelty) > 0 {
+			accuracies = append(accuracies, f.accuracy())
+		}
 		all.merge(f)
 	}
 	for s, session := range t.Sessions {
@@ -142,7 +150,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		}
 	}
 	return all.likelihood.Minimum(), Calibration{
-		Source: LeftOut, Samples: len(all.novelty), Accuracy: float64(all.right) / float64(len(all.novelty)),
+		Source: LeftOut, Samples: len(all.novelty), Accuracy: all.accuracy(), Parts: accuracies,
 		Confusions: confusions(all.wrong, of), Weak: weak(all.wrong, of), Novelty: noveltyOf(all.novelty),
 	}, nil
 }

@@ -3,7 +3,6 @@ package hppca
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -84,19 +83,9 @@ func (c Config) seeds(ctx context.Context, set *lowrank.Set, gs []lowrank.Gaussi
 			nearest[i] = min(nearest[i], v)
 		}
 		nearest[last] = 0
-		seeds = append(seeds, draw(rng, nearest, seeds))
+		seeds = append(seeds, random.Another(rng, nearest, seeds))
 	}
 	return seeds, nil
-}
-
-// draw returns an index with probability proportional to its weight; if all
-// weights are 0, the first index that was not drawn before.
-func draw(rng *rand.Rand, weights []float64, before []int) int {
-	at := random.Weighted(rng, weights)
-	for at < 0 || slices.Contains(before, at) {
-		at++
-	}
-	return at
 }
 
 // means holds the state of k-means of Gaussians.

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 func drawn(t *testing.T, k int, cfg Config) *HPPCA {
@@ -194,20 +193,6 @@ func TestFillEmpty(t *testing.T) {
 	}
 }
 
-func TestDrawFollowsTheWeights(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	count := make([]int, 4)
-	for range 4000 {
-		count[draw(rng, []float64{1, 0, 3, 0}, nil)]++
-	}
-	if count[1]+count[3] > 0 || count[0] < 900 || count[0] > 1100 {
-		t.Errorf("%v", count)
-	}
-	if at := draw(rng, []float64{0, 0, 0}, []int{0, 2}); at != 1 {
-		t.Errorf("without weights: %d", at)
-	}
-}
-
 // TestEqualClasses checks that there are as many super-classes as requested and
 // that none is empty.
 func TestEqualClasses(t *testing.T) {
@@ -246,22 +231,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestKMeans finds clusters that are far apart, and terminates.
-func TestKMeans(t *testing.T) {
-	x := dense.New32(90, 3)
-	rng := rand.New(rand.NewPCG(2, 2))
-	for i := range x.Data {
-		x.Data[i] = float32(20*(i/3%3) + int(rng.NormFloat64()))
-	}
-	of, err := kMeans(context.Background(), linalg.Default(), x, 3, 50, rng)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range of {
-		if s != of[i%3] || s == of[(i+1)%3] {
-			t.Fatalf("row %d is in cluster %d of %v", i, s, of[:3])
-		}
-	}
+func TestMajority(t *testing.T) {
 	if got := majority([]int{0, 0, 0, 1, 1}, []int{2, 1, 2, 0, 1}, 2, 3); !slices.Equal(got, []int{2, 0}) {
 		t.Errorf("majority %v", got)
 	}

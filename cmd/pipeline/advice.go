@@ -104,7 +104,7 @@ const shownInAdvice = 10
 // inspectJSON prints what a program may want to know about a model.
 func (a *app) inspectJSON(m *model.Model) error {
 	return a.sayJSON(map[string]any{
-		"method": m.Method, "settings": m.HeadConfig, "dimension": m.Dim(), "backbone": m.Provenance.Backbone,
+		"method": m.Method, "choice": m.Choice, "settings": m.HeadConfig, "dimension": m.Dim(), "backbone": m.Provenance.Backbone,
 		"classes": m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": adviceOn(m),
 	})
 }

@@ -63,8 +63,11 @@ func open(cmd *cobra.Command) (*app, error) {
 	}
 	a := &app{config: c, noted: map[string]bool{}, log: newLog(cmd.ErrOrStderr(), c), stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
 	a.quiet = c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil)
-	if c.Out == streamed && cmd.Name() != "rank" {
-		return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
+	if c.Out == streamed {
+		if cmd.Name() != "rank" {
+			return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
+		}
+		a.quiet = true // what say prints would mix with the table
 	}
 	a.products = sync.OnceValues(func() (native.Choice, error) {
 		choice, err := native.Choose(c.Linalg, a.options().Runtime)
@@ -98,6 +101,9 @@ func (a *app) loadModel(file string) (*model.Model, error) {
 		return nil, err
 	}
 	m.Predictor.UseBackend(products)
+	if share := a.config.Classifier.OldShare; share != 0 {
+		m.Predictor.OldShare = share
+	}
 	return m, nil
 }
 

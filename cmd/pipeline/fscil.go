@@ -195,7 +195,7 @@ func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 		case seed != a.config.Seed && !c.DKL.Enabled && reflect.DeepEqual(own, first):
 			continue
 		}
-		of := []any{s.fingerprint, v.Classifier, settings, c.Tempered(), c.DKL.Enabled, c.Training(seed)}
+		of := []any{s.fingerprint, v.Classifier, settings, c.Tempered(), c.OldShare, c.DKL.Enabled, c.Training(seed)}
 		part := fmt.Sprintf("%s_run%d", a.methodName(v.Name), i+1)
 		run, err := experiment.Part(ctx, env, part, append(of, b.Protocol()), func() (fscil.Run, error) {
 			return b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(v.Classifier, settings, seed, env.Backend, s) }, func(m fscil.Measures) {

@@ -70,9 +70,13 @@ func (a *app) inspect(m *model.Model, file string) error {
 	}
 	a.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
 	a.say("settings   %s", m.HeadConfig)
+	a.inspectMethod(m)
 	a.inspectProjection(m)
 	a.inspectChoice(m)
 	a.inspectTemperature(m)
+	if s := m.Predictor.OldShare; s != 0 {
+		a.say("old share  %g %% of images are expected to show classes of the base session", 100*float64(s))
+	}
 	a.inspectBackbone(m)
 	a.sayPrior(m)
 	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
@@ -97,6 +101,21 @@ func (a *app) inspectRejection(m *model.Model) {
 	}
 	if m.Traces {
 		a.say("traces     of what was forgotten approximately are in what all classes share")
+	}
+}
+
+// inspectMethod prints why the method was chosen, if it was, and how each did.
+func (a *app) inspectMethod(m *model.Model) {
+	if m.Choice == nil {
+		return
+	}
+	a.say("method     chosen: %s", m.Choice.Why)
+	for _, t := range m.Choice.Trials {
+		line := fmt.Sprintf("           %-5s %.1f %% of held-out images, negative log-likelihood %.3f", t.Method, 100*t.Accuracy, t.NLL)
+		if t.Against != "" {
+			line += fmt.Sprintf("; %+.1f points to %s, standard error %.1f", 100*t.Gain, t.Against, 100*t.Error)
+		}
+		a.say("%s", line)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
@@ -22,8 +23,9 @@ const novelShare = 0.05
 
 func newRank() *cobra.Command {
 	var groups string
+	var first int
 	cmd := &cobra.Command{
-		Use:   "rank MODEL --images DIR | --features FEATDIR --by entropy|margin|variance|novelty|label-error --out FILE",
+		Use:   "rank MODEL | --first N --images DIR | --features FEATDIR [--by entropy|margin|variance|novelty|label-error] --out FILE",
 		Short: "Find images worth a look: uncertain, unknown or mislabelled",
 		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
 which these are: with entropy, margin or variance, images whose label would teach
@@ -34,10 +36,19 @@ images that probably lie in the wrong class folder.
 into folders group-001, group-002 and so on; their number follows from the images.
 Near-duplicates lie side by side, as in 0003-a.jpg and 0003.1-b.jpg. Delete the
 images that do not belong to a group, rename its folder to the class it shows, and
-pass it to pipeline learn.`,
-		Example: `  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
-		Args:    exactly(1),
+pass it to pipeline learn.
+
+--first needs no model: it chooses the images to label before there is one. They are
+typical, each of a group of similar images, and differ from each other; the score is
+the number of images in the group, the largest group first. Near-duplicates count as
+one image. Fill in the column label and pass the file to pipeline train as --list.`,
+		Example: `  pipeline rank --first 50 --images ~/Pictures --out first.csv
+  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
+		Args: modelOrFirst,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			if len(args) == 0 {
+				return a.rankFirst(ctx, first)
+			}
 			return a.rank(ctx, args[0], groups)
 		}),
 	}
@@ -49,6 +60,7 @@ pass it to pipeline learn.`,
 	cmd.Flags().String("by", string(standard.By), "`criterion` to rank by: "+strings.Join(rank.Criteria(), ", "))
 	cmd.Flags().Int("top", standard.Top, "`number` of rows to write (default: all)")
 	cmd.Flags().Float64("reject", 0, fmt.Sprintf("`share` of known-class images that may count as unknown (default with --cluster-unknown: %g)", novelShare))
+	cmd.Flags().IntVar(&first, "first", 0, "without MODEL: choose this `number` of images to label first")
 	cmd.Flags().StringVar(&groups, "cluster-unknown", "", "group the images of no known class in this `folder`, which must be new or empty")
 	bind(cmd.Flags(), "rank.", "by", "top")
 	bind(cmd.Flags(), "label.", "reject")
@@ -56,17 +68,11 @@ pass it to pipeline learn.`,
 }
 
 func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
-	if err := a.requireInput(); err != nil {
+	if err := a.requireRanking(); err != nil {
 		return err
 	}
 	if groupDir != "" && a.config.Features != "" {
 		return usagef("--cluster-unknown links the photos, and features have none: give --images")
-	}
-	if a.config.Scan.Shard != "" {
-		return usagef("rank compares all images with each other, so it cannot use --shard")
-	}
-	if a.config.Out == streamed {
-		a.quiet = true // what say prints would mix with the table
 	}
 	if err := emptyFolder(groupDir); err != nil {
 		return err
@@ -115,10 +121,15 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	if err := a.writeRanking(ctx, ranking, m.Predictor, in.root, groupDir); err != nil {
 		return err
 	}
+	return a.leftOut(outcome.Problems)
+}
+
+// leftOut names the images that could not be ranked, beside the table.
+func (a *app) leftOut(problems []dataset.Problem) error {
 	if a.config.Out == streamed {
-		return a.logProblems(outcome.Problems)
+		return a.logProblems(problems)
 	}
-	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
+	return writeProblems(problems, a.config.Out+".errors.csv")
 }
 
 func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.Predictor, root, groupDir string) error {

@@ -29,6 +29,11 @@ func newTrain() *cobra.Command {
 on statistics collected with pipeline stats, possibly on other machines. Add more
 classes later with pipeline learn.
 
+--classifier auto compares several methods (plda, ncm, lda, ppca, plda+) on images that
+it holds out, and keeps plda unless another names more of them correctly, by two
+standard errors. It takes as long as training all of them, says why it chose, and
+inspect shows the figures; later sessions do not choose again.
+
 --dkl trains a projection of the embeddings on the base classes first
 (classifier.dkl.…), for any method, and keeps it only if the method names more
 held-out images correctly behind it; --set classifier.dkl.keep=always skips that. This
@@ -53,7 +58,7 @@ becomes part of the model.`,
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
 	backboneFlag(cmd)
-	cmd.Flags().String("classifier", method.Default, "method: "+strings.Join(methodsWith[classifier.Learner](), ", "))
+	cmd.Flags().String("classifier", method.Default, "method: "+strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
 	priorFlag(cmd)
 	dklFlags(cmd)
@@ -105,6 +110,9 @@ func (a *app) train(ctx context.Context) error {
 	if err := trainings.Close(); err != nil {
 		return err
 	}
+	if m.Choice != nil {
+		a.log.Info("auto chose the method", "why", m.Choice.Why)
+	}
 	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
 	a.sayPrior(m)
 	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
@@ -115,7 +123,7 @@ func (a *app) train(ctx context.Context) error {
 func (a *app) modelSettings() model.Settings {
 	c := a.config.Classifier
 	return model.Settings{
-		Method: c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), WithoutStatistics: !c.Statistics,
+		Method: c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), OldShare: c.OldShare, WithoutStatistics: !c.Statistics,
 		Seed: a.config.Seed, ToolVersion: version,
 	}
 }

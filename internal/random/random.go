@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 )
 
 // Stream returns the stream of a purpose, the package and what the numbers are
@@ -37,6 +38,16 @@ func Weighted(rng *rand.Rand, weights []float64) int {
 				break
 			}
 		}
+	}
+	return at
+}
+
+// Another is Weighted for drawing without repetition, where the indices drawn
+// before have weight 0: if all weights are 0, it returns the first other index.
+func Another(rng *rand.Rand, weights []float64, before []int) int {
+	at := Weighted(rng, weights)
+	for at < 0 || slices.Contains(before, at) {
+		at++
 	}
 	return at
 }

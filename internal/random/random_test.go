@@ -82,3 +82,17 @@ func TestStreamsAreIndependent(t *testing.T) {
 		}
 	}
 }
+
+func TestAnotherFollowsTheWeights(t *testing.T) {
+	rng := Stream(1, "random/another")
+	count := make([]int, 4)
+	for range 4000 {
+		count[Another(rng, []float64{1, 0, 3, 0}, nil)]++
+	}
+	if count[1]+count[3] > 0 || count[0] < 900 || count[0] > 1100 {
+		t.Errorf("%v", count)
+	}
+	if at := Another(rng, []float64{0, 0, 0}, []int{0, 2}); at != 1 {
+		t.Errorf("without weights: %d", at)
+	}
+}

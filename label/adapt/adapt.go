@@ -212,7 +212,9 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General)
 	}
 	classes := len(share) - 1
 	logProb, novelty := dense.New(x.Rows, classes), make([]float64, x.Rows)
-	if err := h.adapted.Score(logProb, novelty, x); err != nil {
+	even := *h.adapted
+	even.OldShare = 0 // share has the proportions of the classes
+	if err := even.Score(logProb, novelty, x); err != nil {
 		return r, rows, err
 	}
 	t := 1.0

@@ -28,4 +28,12 @@
 // I ([model.Predictor.Compare]). Near-duplicates, by the cosine of embeddings,
 // are one row. Cost: O(n²d) time and 4n² bytes, with n bounded by
 // Config.ClusterImages.
+//
+// # First labels
+//
+// [Config.First] chooses images to label when there is no model yet: k-means with as
+// many clusters as labels, and of each cluster the image in its densest part, so
+// that the images are typical and differ from each other (TypiClust: Hacohen, Dekel
+// and Weinshall, ICML 2022). Uncertain images, which teach most later, teach less
+// than random ones while a model has a handful of labels.
 package rank

@@ -181,14 +181,13 @@ const sameShot = 0.97
 func duplicates(ctx context.Context, x blas32.General) (copies map[int][]int, firsts []int, err error) {
 	copies = map[int][]int{}
 	norm := make([]float32, x.Rows)
-	vector := func(i int) blas32.Vector { return blas32.Vector{N: x.Cols, Inc: 1, Data: dense.Row32(x, i)} }
 	for i := range x.Rows {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		norm[i] = blas32.Nrm2(vector(i))
+		norm[i] = blas32.Nrm2(vector(x, i))
 		at := slices.IndexFunc(firsts, func(j int) bool {
-			return norm[i] > 0 && blas32.Dot(vector(i), vector(j)) >= sameShot*norm[i]*norm[j]
+			return norm[i] > 0 && blas32.Dot(vector(x, i), vector(x, j)) >= sameShot*norm[i]*norm[j]
 		})
 		if at < 0 {
 			firsts = append(firsts, i)
@@ -197,4 +196,9 @@ func duplicates(ctx context.Context, x blas32.General) (copies map[int][]int, fi
 		}
 	}
 	return copies, firsts, nil
+}
+
+// vector returns row i of x as BLAS takes it, sharing memory.
+func vector(x blas32.General, i int) blas32.Vector {
+	return blas32.Vector{N: x.Cols, Inc: 1, Data: dense.Row32(x, i)}
 }

@@ -23,8 +23,9 @@ import (
 // An Entry is one image with its score.
 type Entry struct {
 	Path string
-	// Label is the most probable class, Given the one from the folder or list.
-	// Write leaves out the Probability of a novel image.
+	// Label is the most probable class, "" without a model, Given the one from the
+	// folder or list. Write leaves out the Probability of an image that is novel or
+	// has no label.
 	Label, Given string
 	Probability  float64
 	Score        float64
@@ -48,13 +49,14 @@ type Ranking struct {
 
 	config Config
 	known  map[string]int // class → column
-	novel  []novel
+	novel  []embedded
 }
 
-type novel struct {
-	path    string
-	content [sha256.Size]byte
-	vector  []float32
+// An embedded image can be compared with others.
+type embedded struct {
+	path, given string
+	content     [sha256.Size]byte
+	vector      []float32
 }
 
 // New returns a Ranking for the rows of a Scorer with the same Config; classes
@@ -112,7 +114,7 @@ func (r *Ranking) Put(row label.Scored) error {
 	r.Entries = append(r.Entries, e)
 	if e.Novel {
 		r.Novel++
-		r.novel = append(r.novel, novel{e.Path, row.Content, row.Embedding})
+		r.novel = append(r.novel, embedded{e.Path, e.Given, row.Content, row.Embedding})
 	}
 	r.cut(2)
 	return nil
@@ -131,19 +133,25 @@ func doubt(logProb []float64, given int) float64 {
 }
 
 // cut drops entries that cannot be in the result, once there are slack times as
-// many as needed. Of the novel images a random sample remains, the same in every
-// run: those with the smallest hashes.
+// many as needed. Of the novel images a random sample remains.
 func (r *Ranking) cut(slack int) {
 	if r.config.Top > 0 && len(r.Entries) >= slack*r.config.Top {
 		sortEntries(r.Entries)
 		r.Entries = shorten(r.Entries, r.config.Top)
 	}
 	if len(r.novel) >= slack*r.config.ClusterImages {
-		slices.SortFunc(r.novel, func(a, b novel) int {
-			return cmp.Or(bytes.Compare(a.content[:], b.content[:]), cmp.Compare(a.path, b.path))
-		})
-		r.novel = shorten(r.novel, r.config.ClusterImages)
+		r.novel = drawn(r.novel, r.config.ClusterImages)
 	}
+}
+
+// drawn returns n of the images, all if there are fewer: a random sample, the same
+// in every run, of those with the smallest hashes. They are in the order of their
+// content, ties by path.
+func drawn(images []embedded, n int) []embedded {
+	slices.SortFunc(images, func(a, b embedded) int {
+		return cmp.Or(bytes.Compare(a.content[:], b.content[:]), cmp.Compare(a.path, b.path))
+	})
+	return shorten(images, n)
 }
 
 func shorten[T any](s []T, n int) []T {
@@ -162,7 +170,7 @@ func sortEntries(entries []Entry) {
 func (r *Ranking) Commit(embed.Outcome) error {
 	sortEntries(r.Entries)
 	r.cut(1)
-	slices.SortFunc(r.novel, func(a, b novel) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(r.novel, func(a, b embedded) int { return cmp.Compare(a.path, b.path) })
 	return nil
 }
 
@@ -177,7 +185,7 @@ func Write(w io.Writer, entries []Entry) error {
 	err := out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group", "duplicate_of"})
 	for _, e := range entries {
 		probability, group := digits(e.Probability), ""
-		if e.Novel {
+		if e.Novel || e.Label == "" {
 			probability = ""
 		}
 		if e.Group > 0 {
@@ -223,8 +231,8 @@ type Config struct {
 	By By `mapstructure:"by" json:"by"`
 	// Top is the maximum number of entries, 0 for all.
 	Top int `mapstructure:"top" json:"top"`
-	// ClusterImages is the maximum number of images to group, of more a random
-	// sample.
+	// ClusterImages is the maximum number of images to group or to choose from, of
+	// more a random sample.
 	ClusterImages int `mapstructure:"cluster_images" json:"cluster_images"`
 	// MinGroup is the minimum number of images in a group; those of smaller ones
 	// stay ungrouped.

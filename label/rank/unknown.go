@@ -32,12 +32,7 @@ func (r *Ranking) Group(ctx context.Context, p *model.Predictor) ([][]Member, er
 	if len(r.novel) == 0 {
 		return nil, nil
 	}
-	d := len(r.novel[0].vector)
-	x := blas32.General{Rows: len(r.novel), Cols: d, Stride: d}
-	for _, v := range r.novel {
-		x.Data = append(x.Data, v.vector...)
-	}
-	groups, copies, err := cluster(ctx, p, x)
+	groups, copies, err := cluster(ctx, p, matrix(r.novel))
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +52,16 @@ func (r *Ranking) Group(ctx context.Context, p *model.Predictor) ([][]Member, er
 	slices.SortStableFunc(out, func(a, b []Member) int { return cmp.Compare(len(b), len(a)) })
 	r.mark(out, copies)
 	return out, nil
+}
+
+// matrix returns the embeddings of images, at least one, as rows.
+func matrix(images []embedded) blas32.General {
+	d := len(images[0].vector)
+	x := dense.New32(len(images), d)
+	for i, v := range images {
+		copy(dense.Row32(x, i), v.vector)
+	}
+	return x
 }
 
 // Cluster groups embeddings of unknown classes (n×d) as Ranking.Group does, and

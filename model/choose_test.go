@@ -1,0 +1,149 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/method"
+)
+
+// elongated returns n examples of each class, around means that hardly differ. Every
+// class varies along directions of its own, which only some methods see.
+func elongated(n int, classes ...string) Batch {
+	const d = 12
+	b := Batch{X: dense.New32(0, d)}
+	for c, name := range classes {
+		rng := rand.New(rand.NewPCG(5, uint64(c)))
+		for i := range n {
+			for j := range d {
+				spread := 0.1
+				if j%len(classes) == c {
+					spread = 2
+				}
+				b.X.Data = append(b.X.Data, float32(1+spread*rng.NormFloat64()))
+			}
+			b.Labels, b.Content = append(b.Labels, name), append(b.Content, Hash{byte(c), byte(i), 1})
+		}
+	}
+	b.X.Rows = len(b.Labels)
+	return b
+}
+
+func chosen(t *testing.T, b Batch) *Model {
+	t.Helper()
+	m, _, err := Train(context.Background(), settings(method.Auto), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestAutoIsTheChosenMethodGiven: auto finds a method that the data favour, and the
+// model is that of this method given; later sessions keep it.
+func TestAutoIsTheChosenMethodGiven(t *testing.T) {
+	b := elongated(15, "ant", "bee", "cat", "dog")
+	m := chosen(t, b)
+	if m.Method != "ppca" && m.Method != "plda+" {
+		t.Fatalf("chose %s", m.Choice.Why)
+	}
+	if len(m.Choice.Trials) != len(Candidates()) || !strings.HasPrefix(m.Choice.Why, m.Method+": ") {
+		t.Errorf("%+v", m.Choice)
+	}
+	path, choice := filepath.Join(t.TempDir(), "m"), m.Choice
+	save(t, m, path)
+	back := mustLoad(t, path)
+	if !reflect.DeepEqual(back.Choice, choice) || !reflect.DeepEqual(chosen(t, b).Choice, choice) {
+		t.Error("the choice differs after loading, or in a second run")
+	}
+	given, _, err := Train(context.Background(), settings(m.Method), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := elongated(2, "ewe", "fox")
+	for _, each := range []*Model{m, back, given} {
+		learn(t, each, later)
+	}
+	if m.Method != given.Method || !reflect.DeepEqual(logProb(t, m, b), logProb(t, given, b)) || !reflect.DeepEqual(logProb(t, back, b), logProb(t, m, b)) {
+		t.Error("the model is not that of the method given")
+	}
+	if !reflect.DeepEqual(m.Choice, choice) {
+		t.Error("a later session changed the choice")
+	}
+	warm := settings(method.Auto)
+	warm.Temperature.Temperature = 1
+	if m, _, err := Train(context.Background(), warm, b); err != nil || m.Method != given.Method || m.Predictor.Temperature != nil {
+		t.Errorf("with a temperature given: %v", err)
+	}
+}
+
+// TestAutoForgets: what was measured on forgotten images is forgotten, the method
+// stays.
+func TestAutoForgets(t *testing.T) {
+	b := elongated(15, "ant", "bee", "cat", "dog")
+	m := chosen(t, b)
+	kind, first := m.Method, Batch{X: dense.Rows32(b.X, 0, 1), Labels: b.Labels[:1], Content: b.Content[:1]}
+	if _, err := m.ForgetSamples(context.Background(), first, Forgetting{}); err != nil {
+		t.Fatal(err)
+	}
+	if m.Method != kind || m.Choice.Trials != nil || strings.ContainsAny(m.Choice.Why, "0123456789") {
+		t.Errorf("%s, chosen by %+v", m.Method, m.Choice)
+	}
+}
+
+// TestAutoByRule: with too little to hold out, the default is trained.
+func TestAutoByRule(t *testing.T) {
+	for want, b := range map[string]Batch{
+		"one or two images": elongated(2, "ant", "bee", "cat"),
+		"only one class":    elongated(9, "ant"),
+	} {
+		if m := chosen(t, b); m.Method != method.Default || !strings.Contains(m.Choice.Why, want) || m.Choice.Trials != nil {
+			t.Errorf("%s: %s, %+v", want, m.Method, m.Choice)
+		}
+	}
+	m, err := New(settings(method.Auto))
+	if err != nil || m.Method != method.Default || m.Choice == nil {
+		t.Errorf("before any image: %v", err)
+	}
+}
+
+func TestAutoStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Train(ctx, settings(method.Auto), elongated(5, "ant", "bee")); !errors.Is(err, context.Canceled) {
+		t.Errorf("after cancelling: %v", err)
+	}
+}
+
+// TestReplacing: a method is replaced only for two standard errors, by one that was
+// asked about as many parts.
+func TestReplacing(t *testing.T) {
+	best := contending(0.5, 0.6, 0.5, 0.6)
+	for _, c := range []struct {
+		parts []float64
+		want  bool
+	}{
+		{[]float64{0.6, 0.7, 0.6, 0.71}, true},
+		{[]float64{0.5, 0.6, 0.5, 0.6}, false},
+		{[]float64{0.9, 0.5, 0.4, 0.8}, false}, // more accurate, by chance
+		{[]float64{0.4, 0.5, 0.4, 0.5}, false},
+		{[]float64{0.9, 0.9, 0.9}, false},
+		{nil, false},
+	} {
+		if trial, sure := contending(c.parts...).against(best); sure != c.want {
+			t.Errorf("%v: %+v", c.parts, trial)
+		}
+	}
+}
+
+func contending(parts ...float64) contender {
+	p := &Predictor{}
+	p.Calibration.Parts = slices.Clone(parts)
+	return contender{model: &Model{Method: "plda", Predictor: p}}
+}
