@@ -107,17 +107,16 @@ func (s *Session) rescore(l *live, sc *scores, changed map[string]bool) {
 	if l.stale || len(changed) == 0 {
 		return
 	}
-	sc.arrange(l.Classes())
+	stay := sc.arrange(l.Classes())
 	var columns []int
 	for c, name := range sc.classes {
 		if changed[name] {
 			columns = append(columns, c)
 		}
 	}
-	if err := sc.score(s.ctx, l, s.x, 0, sc.len(), columns); err != nil {
+	if err := sc.score(s.ctx, l, s.x, 0, sc.len(), columns, !stay); err != nil {
 		l.stale = true
 	}
-	sc.summarise(0, sc.len())
 }
 
 // Undo takes back the last decision that is in force.

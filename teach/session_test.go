@@ -159,6 +159,31 @@ func TestTeachingFromNothing(t *testing.T) {
 	}
 }
 
+// A decision leaves the summary of every photo as if all had been scored again.
+func TestScoresWhatChanged(t *testing.T) {
+	w := newWorld(5, 40)
+	s := w.openAt(t, t.TempDir(), "plda")
+	w.name(t, s, upTo(0, 20)...)
+	s.Wait()
+	for i, d := range []Decision{
+		{Do: Label, Images: []ID{w.photos[20].ID}, Class: "class 0"},
+		{Do: Label, Images: []ID{w.photos[21].ID}, Class: "new"},
+		{Do: Label, Images: []ID{w.photos[21].ID}, Class: "class 1"}, // and new vanishes
+		{Do: Rename, Class: "class 3", To: "c"},
+		{Do: Label, Images: []ID{w.photos[0].ID}, Class: "class 2"},
+	} {
+		do(t, s, d)
+		sc := s.scores
+		for k := range sc.len() {
+			first, prob, runner, novelty := sc.first[k], sc.prob[k], sc.runner[k], sc.novelty[k]
+			sc.summarise(k)
+			if first != sc.first[k] || novelty != sc.novelty[k] || math.Abs(float64(prob-sc.prob[k])) > 1e-6 || math.Abs(float64(runner-sc.runner[k])) > 1e-6 {
+				t.Errorf("decision %d: photo %d has class %d, probabilities %v and %v; anew %d, %v and %v", i, k, first, prob, runner, sc.first[k], sc.prob[k], sc.runner[k])
+			}
+		}
+	}
+}
+
 // agrees checks the scores against those of the live model.
 func (w world) agrees(t *testing.T, s *Session) {
 	t.Helper()
