@@ -416,6 +416,15 @@ func TestEveryRoute(t *testing.T) {
 		t.Errorf("label of a form: %+v", answer)
 	}
 	s.post("/v1/save", nil, nil)
+	var now struct{ Points []point }
+	if s.get("/v1/points", &now); len(now.Points) < 2 || !now.Points[len(now.Points)-1].Saved {
+		t.Errorf("points: %+v", now)
+	}
+	s.post("/v1/back", map[string]any{"seq": now.Points[0].Seq}, &done)
+	if labels := s.server.newStatus().Labels; done.Step.Do != teach.Back || labels.Person != now.Points[0].Labels {
+		t.Errorf("back at line %d: %+v, %+v", now.Points[0].Seq, done, labels)
+	}
+	s.post("/v1/undo", nil, nil)
 	s.post("/v1/forget", map[string]any{"images": []string{photos[3].ID.String()}}, nil)
 	for _, path := range []string{"/healthz", "/metrics", "/openapi.yaml", "/v1/labels.csv"} {
 		if code, body := s.send(s.request("GET", path, "", "")); code != 200 || len(body) == 0 {
@@ -507,6 +516,8 @@ func TestHostileRequests(t *testing.T) {
 		"too many photos":        {s.request("POST", "/v1/label", kind, many), 413},
 		"a broken form":          {s.request("POST", "/v1/label", kind, many[:100]), 400},
 		"learn without a class":  {s.request("POST", "/v1/learn", "image/jpeg", "IMG 1"), 400},
+		"back to nowhere":        {s.request("POST", "/v1/back", "application/json", `{"seq":1000}`), 404},
+		"back to now":            {s.request("POST", "/v1/back", "application/json", fmt.Sprintf(`{"seq":%d}`, before)), 409},
 		"forget nothing":         {s.request("POST", "/v1/forget", "application/json", `{"images":[]}`), 400},
 	} {
 		if code, body := s.send(c.request); code != c.code || bytes.Contains(body, []byte(s.dir)) {

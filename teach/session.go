@@ -137,7 +137,7 @@ func Open(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, journal: j, index: map[ID]int{}, paths: map[string]int{}, learned: map[ID][]string{}}
+	s := &Session{options: o, journal: j, index: map[ID]int{}, paths: map[string]int{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, j.Close())
@@ -168,12 +168,18 @@ func (s *Session) open() (err error) {
 	if err != nil {
 		return err
 	}
-	for _, sample := range s.base.samples {
-		s.learned[ID(sample.Content)] = append(s.learned[ID(sample.Content)], sample.Class)
-	}
+	s.relearn()
 	s.state = fold(s.journal.Lines())
 	s.x, err = newRows(s.options.Temp, s.options.Dim)
 	return err
+}
+
+// relearn sets learned.
+func (s *Session) relearn() {
+	s.learned = map[ID][]string{}
+	for _, sample := range s.base.samples {
+		s.learned[ID(sample.Content)] = append(s.learned[ID(sample.Content)], sample.Class)
+	}
 }
 
 // begin writes the base model and the first line of the journal.
@@ -205,7 +211,7 @@ func (s *Session) resume(file string) (err error) {
 	if s.base, err = openBase(file, s.options.Backend); err != nil {
 		return fmt.Errorf("the journal needs the model that it starts from: %w", err)
 	}
-	if have := s.base.model.SHA256(); have != lines[0].Model {
+	if have := s.base.model.SHA256(); have != lines[0].Model && have != lines[0].To {
 		return fmt.Errorf("%s is not the model that the journal %s starts from (SHA-256 %.12s…, not %.12s…): restore it from a copy", file, s.journal.path, have, lines[0].Model)
 	}
 	known := map[string]bool{lines[0].Model: true, lines[0].Was: true}
