@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -119,17 +118,11 @@ func newSite(t *testing.T, change func(*Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.url = "http://" + l.Addr().String()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.server.Serve(ctx, l) }()
+	url, stop := listen(t, s.server)
+	s.url = url
 	t.Cleanup(func() {
-		cancel()
-		if err := errors.Join(<-ended, s.server.Session.Close()); err != nil {
+		stop()
+		if err := s.server.Session.Close(); err != nil {
 			t.Error(err)
 		}
 	})

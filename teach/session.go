@@ -19,8 +19,9 @@ const (
 	baseSuffix    = ".base"
 )
 
-// growth is how much the examples grow until the next fit.
-const growth = 1.5
+// growth is how much the examples grow until the next fit: all fits together cost
+// five times the last one.
+const growth = 1.25
 
 // maxClassName is the most bytes of a name that is typed.
 const maxClassName = 200
