@@ -139,10 +139,10 @@ func listen(tb testing.TB, server *Server) (url string, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, l) }()
-	return "http://" + l.Addr().String(), func() {
+	return "http://" + l.Addr().String(), sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			tb.Error(err)
 		}
-	}
+	})
 }

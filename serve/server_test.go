@@ -85,6 +85,7 @@ type site struct {
 	dir    string
 	server *Server
 	url    string
+	stop   func()
 	schema *jsonschema.Compiler
 	api    map[string]any
 	// seen are the routes and codes that were checked.
@@ -118,10 +119,9 @@ func newSite(t *testing.T, change func(*Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, stop := listen(t, s.server)
-	s.url = url
+	s.url, s.stop = listen(t, s.server)
 	t.Cleanup(func() {
-		stop()
+		s.stop()
 		if err := s.server.Session.Close(); err != nil {
 			t.Error(err)
 		}

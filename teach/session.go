@@ -257,6 +257,13 @@ func (s *Session) Wait() { s.working.Wait() }
 // Dropped says what was missing at the end of the journal; "" for nothing.
 func (s *Session) Dropped() string { return s.journal.Dropped }
 
+// Healthy returns an error if decisions cannot be kept any more, until a restart.
+func (s *Session) Healthy() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.journal.broken
+}
+
 // Base returns the model that the journal starts from; the caller must not change it.
 func (s *Session) Base() *model.Model { return s.base.model }
 
