@@ -111,6 +111,20 @@ func newStep(st teach.Step) step {
 	}
 }
 
+type point struct {
+	Seq       int       `json:"seq"`
+	Time      time.Time `json:"time"`
+	Saved     bool      `json:"saved"`
+	Decisions int       `json:"decisions"`
+	Labels    int       `json:"labels"`
+	New       []string  `json:"new"`
+	Gone      []string  `json:"gone"`
+}
+
+func newPoint(p teach.Point) point {
+	return point{p.Seq, p.Time, p.Do == teach.Save, p.Decisions, p.Labels, append([]string{}, p.New...), append([]string{}, p.Gone...)}
+}
+
 type share struct {
 	N        int     `json:"n"`
 	Accuracy float64 `json:"accuracy"`

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -60,9 +61,28 @@ func (s *Server) photos(w http.ResponseWriter, r *http.Request) (out []sent, rel
 	return out, release, err
 }
 
+// A paced body has to come within uploadGrace and at uploadRate, so that a slow client
+// does not keep others from sending photos.
+type paced struct {
+	io.ReadCloser
+	control *http.ResponseController
+	begun   time.Time
+	n       int // bytes
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	_ = p.control.SetReadDeadline(p.begun.Add(uploadGrace + time.Duration(p.n)*time.Second/uploadRate))
+	n, err := p.ReadCloser.Read(b)
+	p.n += n
+	return n, err
+}
+
 func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) {
+	control := http.NewResponseController(w)
+	// Computing may take longer than sending.
+	defer func() { _ = control.SetReadDeadline(noDeadline) }()
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	body := http.MaxBytesReader(w, r.Body, maxBody)
+	body := http.MaxBytesReader(w, &paced{ReadCloser: r.Body, control: control, begun: time.Now()}, maxBody)
 	switch {
 	case err != nil:
 		return nil, fail(http.StatusUnsupportedMediaType, "send a photo with Content-Type: image/jpeg or application/octet-stream, or several as multipart/form-data")
@@ -71,7 +91,7 @@ func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) 
 	case strings.HasPrefix(kind, "image/") || kind == "application/octet-stream":
 		var data []byte
 		data, err = io.ReadAll(body)
-		out = []sent{{data: data}}
+		out, err = []sent{{data: data}}, unreadable("body", err)
 	default:
 		return nil, fail(http.StatusUnsupportedMediaType, "%s is not a photo: send image/…, application/octet-stream or multipart/form-data", kind)
 	}
@@ -81,18 +101,24 @@ func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) 
 	return out, err
 }
 
+// unreadable makes an error of reading a request one of the client.
+func unreadable(what string, err error) error {
+	var large *http.MaxBytesError
+	if err == nil || errors.As(err, &large) {
+		return err
+	}
+	return fail(http.StatusBadRequest, "the %s cannot be read: %v", what, err)
+}
+
 func parts(form *multipart.Reader) (out []sent, err error) {
 	for {
 		part, err := form.NextPart()
 		if err == io.EOF {
 			return out, nil
 		}
-		var large *http.MaxBytesError
 		switch {
-		case errors.As(err, &large):
-			return nil, err
 		case err != nil:
-			return nil, fail(http.StatusBadRequest, "the form cannot be read: %v", err)
+			return nil, unreadable("form", err)
 		case part.FormName() != "image":
 			return nil, fail(http.StatusBadRequest, "the form has a part %q: photos are parts called image", part.FormName())
 		case len(out) == maxPhotos:
@@ -100,7 +126,7 @@ func parts(form *multipart.Reader) (out []sent, err error) {
 		}
 		data, err := io.ReadAll(part)
 		if err != nil {
-			return nil, err
+			return nil, unreadable("form", err)
 		}
 		out = append(out, sent{strings.ToValidUTF8(part.FileName(), "�"), data})
 	}

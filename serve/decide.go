@@ -2,9 +2,7 @@ package serve
 
 import (
 	"errors"
-	"io/fs"
 	"net/http"
-	"os"
 	"strconv"
 
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -72,6 +70,17 @@ func (s *Server) redo(w http.ResponseWriter, _ *http.Request) error {
 	return s.done(w, line, err)
 }
 
+func (s *Server) goBack(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Seq int `json:"seq"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	line, err := s.Session.GoBack(body.Seq)
+	return s.done(w, line, err)
+}
+
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Images []teach.ID `json:"images"`
@@ -82,13 +91,9 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
 	if len(body.Images) == 0 {
 		return fail(http.StatusBadRequest, "images is missing: the ids of the photos")
 	}
-	removed, left, err := s.Session.Forget(body.Images)
-	for _, id := range body.Images {
-		if e := os.Remove(s.thumbnailFile(id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	if err != nil {
+	_ = http.NewResponseController(w).SetWriteDeadline(noDeadline)
+	removed, left, err := s.Session.Forget(r.Context(), body.Images)
+	if err = errors.Join(err, RemoveThumbnails(s.Thumbnails, body.Images)); err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"removed": removed, "left": append([]string{}, left...), "status": s.newStatus()})
@@ -112,7 +117,16 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// save may take longer than other answers.
+func (s *Server) points(w http.ResponseWriter, _ *http.Request) error {
+	out := []point{}
+	for _, p := range s.Session.Points() {
+		out = append(out, newPoint(p))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"points": out})
+	return nil
+}
+
+// save may take longer than other answers, as forget may.
 func (s *Server) save(w http.ResponseWriter, r *http.Request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(noDeadline)
 	hash, err := s.Session.Save(r.Context())

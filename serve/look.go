@@ -177,7 +177,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	kept := s.thumbnailFile(id)
+	kept := thumbnailFile(s.Thumbnails, id)
 	jpeg, err := []byte(nil), fs.ErrNotExist
 	if side == thumbSide {
 		jpeg, err = os.ReadFile(kept)
@@ -196,9 +196,20 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 	return nil
 }
 
-func (s *Server) thumbnailFile(id teach.ID) string {
+func thumbnailFile(dir string, id teach.ID) string {
 	name := id.String()
-	return filepath.Join(s.Thumbnails, name[:2], name+".jpg")
+	return filepath.Join(dir, name[:2], name+".jpg")
+}
+
+// RemoveThumbnails removes the thumbnails of photos from the folder in which servers
+// keep them.
+func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
+	for _, id := range ids {
+		if e := os.Remove(thumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 // draw makes a picture of a file, a few at a time.
@@ -237,6 +248,9 @@ func (s *Server) keep(file string, jpeg []byte) {
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	if err := s.Session.Healthy(); err != nil {
+		return fail(http.StatusServiceUnavailable, "%v", err)
+	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	return nil
 }

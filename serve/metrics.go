@@ -55,7 +55,7 @@ func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) error {
 	st := s.Session.Status()
 	var out strings.Builder
 	add := func(name, kind, help string, value any) {
-		fmt.Fprintf(&out, "# HELP pipeline_%s %s\n# TYPE pipeline_%[1]s %s\npipeline_%[1]s %v\n", name, help, kind, value)
+		fmt.Fprintf(&out, "# HELP pipeline_%[1]s %[2]s\n# TYPE pipeline_%[1]s %[3]s\npipeline_%[1]s %[4]v\n", name, help, kind, value)
 	}
 	add("photos", "gauge", "Photos of the folder that are embedded.", st.Embedded)
 	add("photos_failed", "gauge", "Files of the folder that cannot be read as photos.", st.Photos.Failed)

@@ -5,13 +5,11 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -69,7 +67,9 @@ const (
 	maxJSON      = 8 << 20
 	maxPhotos    = 64 // in one request
 	maxUploads   = 8  // requests with photos at a time
-	maxPictures  = 4  // thumbnails made at a time
+	uploadGrace  = 10 * time.Second
+	uploadRate   = 256 << 10 // bytes per second
+	maxPictures  = 4         // thumbnails made at a time
 	headerTime   = 5 * time.Second
 	requestTime  = time.Minute
 	idleTime     = 2 * time.Minute
@@ -146,8 +146,10 @@ func (s *Server) Handler() http.Handler {
 		"POST /v1/accept":             s.accept,
 		"POST /v1/undo":               s.undo,
 		"POST /v1/redo":               s.redo,
+		"POST /v1/back":               s.goBack,
 		"POST /v1/forget":             s.forget,
 		"GET /v1/history":             s.history,
+		"GET /v1/points":              s.points,
 		"POST /v1/save":               s.save,
 		"GET /v1/labels.csv":          s.labels,
 		"GET /v1/status":              s.status,
@@ -214,8 +216,6 @@ func codeOf(err error) int {
 		}[refused.Reason]
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, io.ErrUnexpectedEOF):
-		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -86,6 +85,7 @@ type site struct {
 	dir    string
 	server *Server
 	url    string
+	stop   func()
 	schema *jsonschema.Compiler
 	api    map[string]any
 	// seen are the routes and codes that were checked.
@@ -119,17 +119,10 @@ func newSite(t *testing.T, change func(*Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.url = "http://" + l.Addr().String()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.server.Serve(ctx, l) }()
+	s.url, s.stop = listen(t, s.server)
 	t.Cleanup(func() {
-		cancel()
-		if err := errors.Join(<-ended, s.server.Session.Close()); err != nil {
+		s.stop()
+		if err := s.server.Session.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -416,6 +409,15 @@ func TestEveryRoute(t *testing.T) {
 		t.Errorf("label of a form: %+v", answer)
 	}
 	s.post("/v1/save", nil, nil)
+	var now struct{ Points []point }
+	if s.get("/v1/points", &now); len(now.Points) < 2 || !now.Points[len(now.Points)-1].Saved {
+		t.Errorf("points: %+v", now)
+	}
+	s.post("/v1/back", map[string]any{"seq": now.Points[0].Seq}, &done)
+	if labels := s.server.newStatus().Labels; done.Step.Do != teach.Back || labels.Person != now.Points[0].Labels {
+		t.Errorf("back at line %d: %+v, %+v", now.Points[0].Seq, done, labels)
+	}
+	s.post("/v1/undo", nil, nil)
 	s.post("/v1/forget", map[string]any{"images": []string{photos[3].ID.String()}}, nil)
 	for _, path := range []string{"/healthz", "/metrics", "/openapi.yaml", "/v1/labels.csv"} {
 		if code, body := s.send(s.request("GET", path, "", "")); code != 200 || len(body) == 0 {
@@ -507,6 +509,8 @@ func TestHostileRequests(t *testing.T) {
 		"too many photos":        {s.request("POST", "/v1/label", kind, many), 413},
 		"a broken form":          {s.request("POST", "/v1/label", kind, many[:100]), 400},
 		"learn without a class":  {s.request("POST", "/v1/learn", "image/jpeg", "IMG 1"), 400},
+		"back to nowhere":        {s.request("POST", "/v1/back", "application/json", `{"seq":1000}`), 404},
+		"back to now":            {s.request("POST", "/v1/back", "application/json", fmt.Sprintf(`{"seq":%d}`, before)), 409},
 		"forget nothing":         {s.request("POST", "/v1/forget", "application/json", `{"images":[]}`), 400},
 	} {
 		if code, body := s.send(c.request); code != c.code || bytes.Contains(body, []byte(s.dir)) {

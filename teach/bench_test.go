@@ -16,8 +16,8 @@ import (
 )
 
 // BenchmarkDecision is one decision among 100 000 photos and 100 classes of 20
-// examples, until the order of what to check is known. PIPELINE_LONG is needed: it
-// takes minutes.
+// examples, until the order of what to check is known, then its undo and its redo.
+// PIPELINE_LONG is needed: it takes minutes.
 func BenchmarkDecision(b *testing.B) {
 	if os.Getenv("PIPELINE_LONG") == "" {
 		b.Skip("set PIPELINE_LONG")
@@ -85,22 +85,32 @@ func benchmarkDecision(b *testing.B, n, classes, d int) {
 	}
 	s.Wait()
 	loaded := time.Since(begun)
-	var took []float64
-	used := cpu(b)
-	for b.Loop() {
-		i := len(took) % (n / 2)
-		begun := time.Now()
-		do(b, s, Decision{Do: Label, Images: []ID{s.photos[i].ID}, Class: fmt.Sprintf("class %d", i%classes)})
-		if _, err := s.List(Query{View: Check, Limit: 60}); err != nil {
+	took, used := map[string][]float64{}, map[string]time.Duration{}
+	measure := func(what string, change func() (Line, error)) {
+		begun, before := time.Now(), cpu(b)
+		_, err := change()
+		if err == nil {
+			_, err = s.List(Query{View: Check, Limit: 60})
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
-		took = append(took, time.Since(begun).Seconds())
+		took[what], used[what] = append(took[what], time.Since(begun).Seconds()), used[what]+cpu(b)-before
 	}
-	used = cpu(b) - used
-	slices.Sort(took)
-	b.ReportMetric(used.Seconds()/float64(len(took)), "s-of-CPU/decision")
-	b.ReportMetric(took[len(took)/2], "s/decision-p50")
-	b.ReportMetric(took[len(took)*95/100], "s/decision-p95")
+	for b.Loop() {
+		i := len(took["decision"]) % (n / 2)
+		measure("decision", func() (Line, error) {
+			return s.Do(Decision{Do: Label, Images: []ID{s.photos[i].ID}, Class: fmt.Sprintf("class %d", i%classes)})
+		})
+		measure("undo", s.Undo)
+		measure("redo", s.Redo)
+	}
+	for what, times := range took {
+		slices.Sort(times)
+		b.ReportMetric(used[what].Seconds()/float64(len(times)), "s-of-CPU/"+what)
+		b.ReportMetric(times[len(times)/2], "s/"+what+"-p50")
+		b.ReportMetric(times[len(times)*95/100], "s/"+what+"-p95")
+	}
 	b.ReportMetric(trained.Seconds(), "s/train")
 	b.ReportMetric(first.Seconds(), "s/first-photos")
 	b.ReportMetric(loaded.Seconds(), "s/loaded")

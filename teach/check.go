@@ -111,12 +111,5 @@ func (s *Session) checkRename(l Line) error {
 
 // names returns the classes that any photo or the base model has, sorted.
 func (s *Session) names() []string {
-	all := map[string]bool{}
-	for _, c := range s.base.model.Classes() {
-		all[s.state.name(c)] = true
-	}
-	for _, m := range s.state.marks {
-		all[m.class] = true
-	}
-	return sortedKeys(all)
+	return s.state.classes(s.base.model.Classes())
 }

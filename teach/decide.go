@@ -80,17 +80,25 @@ func (s *Session) commit(l Line) (Line, error) {
 			l.embed(id, x.Data)
 		}
 	}
-	l.Time = s.options.Now()
-	l, err := s.journal.Append(l)
+	l, err := s.append(l)
 	if err != nil {
 		return l, err
 	}
-	s.state.take(l)
 	s.touch()
 	s.follow()
 	s.refitIfDue()
 	go s.options.Changed("change")
 	return l, nil
+}
+
+// append writes a line; the caller holds mu.
+func (s *Session) append(l Line) (Line, error) {
+	l.Time = s.options.Now()
+	l, err := s.journal.Append(l)
+	if err == nil {
+		s.state.take(l)
+	}
+	return l, err
 }
 
 // follow brings the live model and the scores up to date with the state.
@@ -107,20 +115,37 @@ func (s *Session) rescore(l *live, sc *scores, changed map[string]bool) {
 	if l.stale || len(changed) == 0 {
 		return
 	}
-	sc.arrange(l.Classes())
+	stay := sc.arrange(l.Classes())
 	var columns []int
 	for c, name := range sc.classes {
 		if changed[name] {
 			columns = append(columns, c)
 		}
 	}
-	if err := sc.score(s.ctx, l, s.x, 0, sc.len(), columns); err != nil {
+	if err := sc.score(s.ctx, l, s.x, 0, sc.len(), columns, !stay); err != nil {
 		l.stale = true
 	}
-	sc.summarise(0, sc.len())
 }
 
-// Undo takes back the last decision that is in force.
+// GoBack makes everything as it was after a line of the journal. The lines since
+// stay, and Undo takes it back.
+func (s *Session) GoBack(seq int) (Line, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := len(s.state.after); seq < 1 || seq > last {
+		return Line{}, refuse(Unknown, "the history has no line %d: it has lines 1 to %d", seq, last)
+	}
+	if sameLines(s.state.force(s.state.after[seq-1]), s.state.inForce) {
+		return Line{}, refuse(Conflict, "everything is as after line %d already", seq)
+	}
+	return s.commit(Line{Do: Back, Of: seq})
+}
+
+func sameLines(a, b []Line) bool {
+	return slices.EqualFunc(a, b, func(a, b Line) bool { return a.Seq == b.Seq })
+}
+
+// Undo takes back the last decision, or the last GoBack, that was not taken back.
 func (s *Session) Undo() (Line, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +198,7 @@ func (s *Session) Acceptable(above float64, class string) Acceptance {
 	var a Acceptance
 	images, _, precision := s.acceptable(above, class)
 	a.Images, a.Precision = len(images), precision
-	for _, l := range s.state.done {
+	for _, l := range s.state.inForce {
 		if l.Was != "" && l.P >= above && (class == "" || l.Was == class) {
 			a.Checked++
 			if l.Was == l.Class {

@@ -19,7 +19,7 @@
 //
 // A fit trains on all examples, as `pipeline train` does; if the base model does
 // not keep its embeddings, it forgets and learns what changed. Fits run in the
-// background, when the examples have grown by half since the last, at points that
+// background, when the examples have grown by a quarter since the last, at points that
 // the journal records. Between them a head whose scores are linear in features
 // (classifier.Linear) follows every decision: only the classes that it touches are
 // fitted and scored again. For other heads every decision is followed by a fit.

@@ -44,15 +44,16 @@ func (id *ID) UnmarshalText(text []byte) error {
 // Do says what a line of the journal does.
 type Do string
 
-// The kinds of lines. Those from Label to Learn are decisions.
+// The kinds of lines. Those from Label to Back are decisions.
 const (
-	Start   Do = "start"   // the first line: Model is the SHA-256 of the base model
+	Start   Do = "start"   // the first line: the SHA-256 of the base model is Model, or To
 	Label   Do = "label"   // Images are of Class
 	Unlabel Do = "unlabel" // Images have no label
 	Rename  Do = "rename"  // Class is called To
 	Merge   Do = "merge"   // Class is part of To
 	Accept  Do = "accept"  // Images are of Classes, as predicted
 	Learn   Do = "learn"   // as Label, for photos that need not lie in the folder
+	Back    Do = "back"    // everything is as after the line Of
 	Undo    Do = "undo"    // the line Of does not count
 	Redo    Do = "redo"    // the line Of counts again
 	Refit   Do = "refit"   // the model is fitted to all lines before
@@ -84,11 +85,14 @@ type Line struct {
 // decides reports whether a line is a decision, which can be undone.
 func (l Line) decides() bool {
 	switch l.Do {
-	case Label, Unlabel, Rename, Merge, Accept, Learn:
+	case Label, Unlabel, Rename, Merge, Accept, Learn, Back:
 		return true
 	}
 	return false
 }
+
+// changes reports whether a line changes labels or classes.
+func (l Line) changes() bool { return l.decides() || l.Do == Undo || l.Do == Redo }
 
 // ErrInUse means that another process has the journal.
 var ErrInUse = errors.New("another server is using this journal: stop it, or choose another model")
@@ -115,15 +119,17 @@ func OpenJournal(path string) (*Journal, error) {
 	held, err := j.lock.TryLock()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("journal %s: %w", path, err)
+		return nil, j.named(err)
 	case !held:
-		return nil, fmt.Errorf("journal %s: %w", path, ErrInUse)
+		return nil, j.named(ErrInUse)
 	}
 	if err := j.open(); err != nil {
-		return nil, errors.Join(fmt.Errorf("journal %s: %w", path, err), j.Close())
+		return nil, errors.Join(j.named(err), j.Close())
 	}
 	return j, nil
 }
+
+func (j *Journal) named(err error) error { return fmt.Errorf("journal %s: %w", j.path, err) }
 
 func (j *Journal) open() error {
 	_, created := os.Stat(j.path)
@@ -186,7 +192,7 @@ func (j *Journal) check(l Line) error {
 		if !known || !j.lines[l.Of-1].decides() {
 			return fmt.Errorf("it refers to line %d, which is no decision", l.Of)
 		}
-	case l.Do == Saved && !known:
+	case (l.Do == Saved || l.Do == Back) && !known:
 		return fmt.Errorf("it refers to line %d", l.Of)
 	case !l.decides() && !slices.Contains([]Do{Start, Refit, Save, Saved}, l.Do):
 		return fmt.Errorf("%q is unknown: a newer program wrote it", l.Do)
@@ -236,7 +242,7 @@ func (j *Journal) Append(l Line) (Line, error) {
 		err = j.check(l)
 	}
 	if err != nil {
-		return l, fmt.Errorf("journal %s: %w", j.path, err)
+		return l, j.named(err)
 	}
 	text = append(text, '\n')
 	_, err = j.file.Write(text)
@@ -258,9 +264,9 @@ func (j *Journal) Append(l Line) (Line, error) {
 func (j *Journal) Embedding(id ID) []float32 { return j.embeddings[id] }
 
 // Forget removes photos from all lines, which keep their numbers, and their
-// embeddings. It returns how many of the photos the journal named.
-func (j *Journal) Forget(gone map[ID]bool) (removed int, err error) {
-	named := map[ID]bool{}
+// embeddings. It returns which of the photos the journal named.
+func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
+	named = map[ID]bool{}
 	lines := slices.Clone(j.lines)
 	for i, l := range lines {
 		kept, classes := []ID(nil), []string(nil)
@@ -279,12 +285,23 @@ func (j *Journal) Forget(gone map[ID]bool) (removed int, err error) {
 		}
 	}
 	if len(named) == 0 {
-		return 0, nil
+		return named, nil
 	}
 	if err := j.rewrite(lines, gone); err != nil {
-		return 0, fmt.Errorf("journal %s: %w", j.path, err)
+		return nil, j.named(err)
 	}
-	return len(named), nil
+	return named, nil
+}
+
+// rebase sets the SHA-256 of the base model, and of one that is about to replace it,
+// "" for none.
+func (j *Journal) rebase(hash, next string) error {
+	lines := slices.Clone(j.lines)
+	lines[0].Model, lines[0].To = hash, next
+	if err := j.rewrite(lines, nil); err != nil {
+		return j.named(err)
+	}
+	return nil
 }
 
 // rewrite replaces the file by one of the given lines.

@@ -102,9 +102,8 @@ func (s *Session) scoreRange(ctx context.Context, l *live, sc *scores, first, la
 	sc.resize(last)
 	err := sc.features(ctx, l, s.x, first, last)
 	if err == nil {
-		err = sc.score(ctx, l, s.x, first, last, dense.Range(0, len(sc.classes)))
+		err = sc.score(ctx, l, s.x, first, last, dense.Range(0, len(sc.classes)), true)
 	}
-	sc.summarise(first, last)
 	return err
 }
 

@@ -3,15 +3,12 @@ package teach
 import (
 	"context"
 	"maps"
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/model"
 )
-
-func sortedKeys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
 
 // refitIfDue begins a fit if there should be one; the caller holds mu.
 func (s *Session) refitIfDue() {
@@ -30,12 +27,11 @@ func (s *Session) refitIfDue() {
 	if s.live != nil && !s.live.stale && float64(len(want)) < growth*float64(s.refit.n) {
 		return
 	}
-	l, err := s.journal.Append(Line{Time: s.options.Now(), Do: Refit})
+	l, err := s.append(Line{Do: Refit})
 	if err != nil {
 		s.refit.err = err
 		return
 	}
-	s.state.take(l)
 	s.launch(l.Seq)
 }
 
@@ -137,7 +133,7 @@ func (s *Session) catchUp(l *live, sc *scores, seq int) {
 	then, changed := fold(lines[:seq]), map[string]bool{}
 	for _, line := range lines[seq:] {
 		then.take(line)
-		if line.decides() || line.Do == Undo || line.Do == Redo {
+		if line.changes() {
 			maps.Copy(changed, l.follow(then.examples(s.base.samples), s.row))
 		}
 	}
@@ -146,7 +142,9 @@ func (s *Session) catchUp(l *live, sc *scores, seq int) {
 
 // Save fits the model to all decisions and writes its file. It returns the SHA-256
 // of the file.
-func (s *Session) Save(ctx context.Context) (string, error) {
+func (s *Session) Save(ctx context.Context) (string, error) { return s.save(ctx, false) }
+
+func (s *Session) save(ctx context.Context, dropPrevious bool) (string, error) {
 	s.mu.Lock()
 	classes := map[string]bool{}
 	for _, sample := range s.state.examples(s.base.samples) {
@@ -156,14 +154,14 @@ func (s *Session) Save(ctx context.Context) (string, error) {
 		s.mu.Unlock()
 		return "", refuse(Conflict, "there is no model to save: name photos of two classes first")
 	}
-	l, err := s.journal.Append(Line{Time: s.options.Now(), Do: Save})
+	l, err := s.append(Line{Do: Save})
 	s.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
 	hash := ""
 	_, err = s.fitTo(ctx, l.Seq, func(m *model.Model) error {
-		m.ToolVersion = s.options.ToolVersion
+		m.ToolVersion, m.DropPrevious = s.options.ToolVersion, dropPrevious
 		err := m.Save(s.options.Model)
 		hash = m.SHA256()
 		return err
@@ -172,7 +170,7 @@ func (s *Session) Save(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.mu.Lock()
-	_, err = s.journal.Append(Line{Time: s.options.Now(), Do: Saved, Of: l.Seq, Model: hash})
+	_, err = s.append(Line{Do: Saved, Of: l.Seq, Model: hash})
 	s.touch()
 	s.mu.Unlock()
 	s.options.Changed("change")
@@ -183,7 +181,7 @@ func (s *Session) Save(ctx context.Context) (string, error) {
 func (s *Session) unsaved() (n int) {
 	lines := s.journal.Lines()
 	for i := len(lines) - 1; i >= 0 && lines[i].Do != Save; i-- {
-		if lines[i].decides() || lines[i].Do == Undo || lines[i].Do == Redo {
+		if lines[i].changes() {
 			n++
 		}
 	}

@@ -35,9 +35,13 @@ type scores struct {
 	// Of each photo the most probable class, its probability and that of the next.
 	first        []uint16
 	prob, runner []float32
-	t            float64
-	normalised   bool
-	phi          *rows // features; nil unless the head is linear
+	// Of each photo the second largest score, and the sum over all classes of how
+	// probable each is relative to the first.
+	next       []float32
+	sum        []float64
+	t          float64
+	normalised bool
+	phi        *rows // features; nil unless the head is linear
 }
 
 func newScores(l *live) *scores {
@@ -57,23 +61,28 @@ func (s *scores) resize(n int) {
 	for c := range s.columns {
 		s.columns[c] = append(s.columns[c], make([]float32, n-len(s.columns[c]))...)
 	}
-	s.novelty, s.prob, s.runner = append(s.novelty, make([]float32, more)...), append(s.prob, make([]float32, more)...), append(s.runner, make([]float32, more)...)
-	s.first = append(s.first, make([]uint16, more)...)
+	for _, v := range []*[]float32{&s.novelty, &s.prob, &s.runner, &s.next} {
+		*v = append(*v, make([]float32, more)...)
+	}
+	s.first, s.sum = append(s.first, make([]uint16, more)...), append(s.sum, make([]float64, more)...)
 }
 
-// arrange gives the classes the columns that the live model has; columns of new
-// classes are empty until they are scored.
-func (s *scores) arrange(classes []string) {
+// arrange gives the classes the columns that the live model has; in columns of new
+// classes every score is -Inf. It reports whether the columns that there were stay
+// where they are.
+func (s *scores) arrange(classes []string) (stay bool) {
 	old := make(map[string][]float32, len(s.classes))
 	for c, name := range s.classes {
 		old[name] = s.columns[c]
 	}
+	stay = len(classes) >= len(s.classes) && slices.Equal(classes[:len(s.classes)], s.classes)
 	s.classes, s.columns = slices.Clone(classes), make([][]float32, len(classes))
 	for c, name := range classes {
 		if s.columns[c] = old[name]; s.columns[c] == nil {
-			s.columns[c] = make([]float32, s.len())
+			s.columns[c] = slices.Repeat([]float32{float32(math.Inf(-1))}, s.len())
 		}
 	}
+	return stay
 }
 
 // blocks calls do for blocks of the rows first to last-1, in parallel.
@@ -106,9 +115,10 @@ func (s *scores) features(ctx context.Context, l *live, x *rows, first, last int
 	})
 }
 
-// score scores rows first to last-1 for the classes in the given columns; a head
-// that is not linear scores all.
-func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, columns []int) error {
+// score scores rows first to last-1 for the classes in the given columns and brings
+// the summary of the rows up to date; anew makes all summaries anew. A head that is
+// not linear scores all classes.
+func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, columns []int, anew bool) error {
 	if l.linear == nil {
 		return s.scoreAll(ctx, l, x, first, last)
 	}
@@ -128,22 +138,51 @@ func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, c
 		if err != nil {
 			return err
 		}
-		for k, c := range columns {
-			for i := range phi.Rows {
-				s.columns[c][first+i] = float32(out.Data[i*out.Stride+k] + b[k])
+		for i := range phi.Rows {
+			current := !anew
+			for k, c := range columns {
+				at := &s.columns[c][first+i]
+				was, is := *at, float32(out.Data[i*out.Stride+k]+b[k])
+				*at = is
+				current = current && s.replace(first+i, c, was, is)
+			}
+			if !current {
+				s.summarise(first + i)
 			}
 		}
 		return nil
 	})
 }
 
+// replace brings the summary of row i up to date after the score of class c changed.
+// It returns false if that takes the scores of all classes.
+func (s *scores) replace(i, c int, was, is float32) bool {
+	best := -s.novelty[i]
+	if c == int(s.first[i]) || is >= best || was == s.next[i] && is < was {
+		return false
+	}
+	s.sum[i] += s.relative(is, best) - s.relative(was, best)
+	s.next[i] = max(s.next[i], is)
+	s.prob[i], s.runner[i] = float32(1/s.sum[i]), float32(s.relative(s.next[i], best)/s.sum[i])
+	return true
+}
+
+// relative returns how probable a class is relative to the first one.
+func (s *scores) relative(score, best float32) float64 {
+	if v := (float64(score) - float64(best)) / s.t; v > -negligible {
+		return math.Exp(v)
+	}
+	return 0
+}
+
 // products returns φ·wᵀ.
 func products(phi blas32.General, w blas64.General) (blas64.General, error) {
 	out := dense.New(phi.Rows, w.Rows)
 	if w.Rows <= few {
-		for i := range phi.Rows {
-			for k := range w.Rows {
-				out.Data[i*out.Stride+k] = mixedDot(dense.Row32(phi, i), dense.Row(w, k))
+		for k := range w.Rows {
+			row := blas32.Vector{N: w.Cols, Data: dense.Narrowed(dense.Row(w, k)), Inc: 1}
+			for i := range phi.Rows {
+				out.Data[i*out.Stride+k] = blas32.DDot(blas32.Vector{N: phi.Cols, Data: dense.Row32(phi, i), Inc: 1}, row)
 			}
 		}
 		return out, nil
@@ -151,23 +190,6 @@ func products(phi blas32.General, w blas64.General) (blas64.General, error) {
 	wide := blas64.General{Rows: phi.Rows, Cols: phi.Cols, Stride: phi.Cols, Data: make([]float64, len(phi.Data))}
 	dense.Widen(wide.Data, phi.Data)
 	return out, linalg.Default().MulTrans64(out, wide, w)
-}
-
-// mixedDot returns the product of a float32 and a float64 vector, summed in float64.
-func mixedDot(x []float32, w []float64) float64 {
-	var a, b, c, d float64 // sums that do not wait for each other
-	w = w[:len(x)]
-	for len(x) >= 4 {
-		a += float64(x[0]) * w[0]
-		b += float64(x[1]) * w[1]
-		c += float64(x[2]) * w[2]
-		d += float64(x[3]) * w[3]
-		x, w = x[4:], w[4:]
-	}
-	for i, v := range x {
-		a += float64(v) * w[i]
-	}
-	return a + b + (c + d)
 }
 
 func (s *scores) scoreAll(ctx context.Context, l *live, x *rows, first, last int) error {
@@ -188,39 +210,32 @@ func (s *scores) scoreAll(ctx context.Context, l *live, x *rows, first, last int
 			for c, v := range dense.Row(logProb, i) {
 				s.columns[c][at+i] = float32(v)
 			}
+			s.summarise(at + i)
 		}
 	}
 	return nil
 }
 
-// summarise brings first, prob, runner and novelty of rows first to last-1 up to
-// date.
-func (s *scores) summarise(first, last int) {
-	_ = blocks(context.Background(), first, last, func(first, last int) error {
-		for i := first; i < last; i++ {
-			best, next, at := math.Inf(-1), math.Inf(-1), 0
-			for c, column := range s.columns {
-				switch v := float64(column[i]); {
-				case v > best:
-					best, next, at = v, best, c
-				case v > next:
-					next = v
-				}
-			}
-			var sum float64
-			for _, column := range s.columns {
-				if v := (float64(column[i]) - best) / s.t; v > -negligible {
-					sum += math.Exp(v)
-				}
-			}
-			s.first[i], s.prob[i] = uint16(at), float32(1/sum)
-			s.runner[i] = float32(math.Exp((next-best)/s.t) / sum)
-			if !s.normalised {
-				s.novelty[i] = float32(-best)
-			}
+// summarise makes the summary of row i from its scores.
+func (s *scores) summarise(i int) {
+	best, next, at := float32(math.Inf(-1)), float32(math.Inf(-1)), 0
+	for c, column := range s.columns {
+		switch v := column[i]; {
+		case v > best:
+			best, next, at = v, best, c
+		case v > next:
+			next = v
 		}
-		return nil
-	})
+	}
+	var sum float64
+	for _, column := range s.columns {
+		sum += s.relative(column[i], best)
+	}
+	s.first[i], s.next[i], s.sum[i] = uint16(at), next, sum
+	s.prob[i], s.runner[i] = float32(1/sum), float32(s.relative(next, best)/sum)
+	if !s.normalised {
+		s.novelty[i] = -best
+	}
 }
 
 // probabilities returns those of all classes for row i.

@@ -19,8 +19,9 @@ const (
 	baseSuffix    = ".base"
 )
 
-// growth is how much the examples grow until the next fit.
-const growth = 1.5
+// growth is how much the examples grow until the next fit: all fits together cost
+// five times the last one.
+const growth = 1.25
 
 // maxClassName is the most bytes of a name that is typed.
 const maxClassName = 200
@@ -137,7 +138,7 @@ func Open(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, journal: j, index: map[ID]int{}, paths: map[string]int{}, learned: map[ID][]string{}}
+	s := &Session{options: o, journal: j, index: map[ID]int{}, paths: map[string]int{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, j.Close())
@@ -168,12 +169,18 @@ func (s *Session) open() (err error) {
 	if err != nil {
 		return err
 	}
-	for _, sample := range s.base.samples {
-		s.learned[ID(sample.Content)] = append(s.learned[ID(sample.Content)], sample.Class)
-	}
+	s.relearn()
 	s.state = fold(s.journal.Lines())
 	s.x, err = newRows(s.options.Temp, s.options.Dim)
 	return err
+}
+
+// relearn sets learned.
+func (s *Session) relearn() {
+	s.learned = map[ID][]string{}
+	for _, sample := range s.base.samples {
+		s.learned[ID(sample.Content)] = append(s.learned[ID(sample.Content)], sample.Class)
+	}
 }
 
 // begin writes the base model and the first line of the journal.
@@ -205,7 +212,7 @@ func (s *Session) resume(file string) (err error) {
 	if s.base, err = openBase(file, s.options.Backend); err != nil {
 		return fmt.Errorf("the journal needs the model that it starts from: %w", err)
 	}
-	if have := s.base.model.SHA256(); have != lines[0].Model {
+	if have := s.base.model.SHA256(); have != lines[0].Model && have != lines[0].To {
 		return fmt.Errorf("%s is not the model that the journal %s starts from (SHA-256 %.12s…, not %.12s…): restore it from a copy", file, s.journal.path, have, lines[0].Model)
 	}
 	known := map[string]bool{lines[0].Model: true, lines[0].Was: true}
@@ -249,6 +256,13 @@ func (s *Session) Wait() { s.working.Wait() }
 
 // Dropped says what was missing at the end of the journal; "" for nothing.
 func (s *Session) Dropped() string { return s.journal.Dropped }
+
+// Healthy returns an error if decisions cannot be kept any more, until a restart.
+func (s *Session) Healthy() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.journal.broken
+}
 
 // Base returns the model that the journal starts from; the caller must not change it.
 func (s *Session) Base() *model.Model { return s.base.model }

@@ -159,6 +159,31 @@ func TestTeachingFromNothing(t *testing.T) {
 	}
 }
 
+// A decision leaves the summary of every photo as if all had been scored again.
+func TestScoresWhatChanged(t *testing.T) {
+	w := newWorld(5, 40)
+	s := w.openAt(t, t.TempDir(), "plda")
+	w.name(t, s, upTo(0, 20)...)
+	s.Wait()
+	for i, d := range []Decision{
+		{Do: Label, Images: []ID{w.photos[20].ID}, Class: "class 0"},
+		{Do: Label, Images: []ID{w.photos[21].ID}, Class: "new"},
+		{Do: Label, Images: []ID{w.photos[21].ID}, Class: "class 1"}, // and new vanishes
+		{Do: Rename, Class: "class 3", To: "c"},
+		{Do: Label, Images: []ID{w.photos[0].ID}, Class: "class 2"},
+	} {
+		do(t, s, d)
+		sc := s.scores
+		for k := range sc.len() {
+			first, prob, runner, novelty := sc.first[k], sc.prob[k], sc.runner[k], sc.novelty[k]
+			sc.summarise(k)
+			if first != sc.first[k] || novelty != sc.novelty[k] || math.Abs(float64(prob-sc.prob[k])) > 1e-6 || math.Abs(float64(runner-sc.runner[k])) > 1e-6 {
+				t.Errorf("decision %d: photo %d has class %d, probabilities %v and %v; anew %d, %v and %v", i, k, first, prob, runner, sc.first[k], sc.prob[k], sc.runner[k])
+			}
+		}
+	}
+}
+
 // agrees checks the scores against those of the live model.
 func (w world) agrees(t *testing.T, s *Session) {
 	t.Helper()
@@ -387,7 +412,7 @@ func TestForget(t *testing.T) {
 	w.name(t, s, upTo(0, 20)...)
 	w.name(t, never, upTo(1, 20)...)
 	gone := w.photos[0].ID
-	if n, left, err := s.Forget([]ID{gone, {77}}); n != 1 || len(left) == 0 || err != nil {
+	if n, left, err := s.Forget(t.Context(), []ID{gone, {77}}); n != 1 || len(left) == 0 || err != nil {
 		t.Errorf("forgot %d, left %v, %v", n, left, err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "m.model"+journalSuffix))
@@ -407,31 +432,72 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// trainAt trains the model in a folder on photos of w, by their Class.
+func (w world) trainAt(t *testing.T, dir string, rows ...int) {
+	t.Helper()
+	b := model.Batch{X: blas32.General{Cols: dim, Stride: dim}}
+	for _, i := range rows {
+		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, w.vectors[i]...)
+		b.Labels, b.Content = append(b.Labels, w.photos[i].Class), append(b.Content, model.Hash(w.photos[i].ID))
+	}
+	m, _, err := model.Train(t.Context(), settings("plda"), b)
+	if err == nil {
+		err = m.Save(filepath.Join(dir, "m.model"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the base model learned is forgotten there too, if it keeps its embeddings, and
+// the session can be opened when it was killed before the base was replaced.
+func TestForgetsWhatTheBaseLearned(t *testing.T) {
+	w := newWorld(3, 20)
+	for i, p := range w.photos {
+		w.photos[i].Class = w.truth[p.ID]
+	}
+	dir, other := t.TempDir(), t.TempDir()
+	w.trainAt(t, dir, upTo(0, 24)...)
+	w.trainAt(t, other, upTo(1, 24)...)
+	s, never := w.openAt(t, dir, "plda"), w.openAt(t, other, "plda")
+	for _, s := range []*Session{s, never} {
+		w.name(t, s, 30, 31)
+		save(t, s)
+	}
+	if n, _, err := s.Forget(t.Context(), []ID{w.photos[0].ID}); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	for _, suffix := range []string{"", baseSuffix} {
+		got, err := os.ReadFile(filepath.Join(dir, "m.model"+suffix))
+		want, wanted := os.ReadFile(filepath.Join(other, "m.model"+suffix))
+		if err = errors.Join(err, wanted); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("m.model%s is not that of a session that never saw the photo, %v", suffix, err)
+		}
+	}
+	if _, err := os.Stat(s.options.Model + ".prev"); err == nil {
+		t.Error("the version before is still there")
+	}
+	if err := s.journal.rebase(s.base.model.SHA256(), "of the next base"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.openAt(t, dir, "plda").Wait()
+}
+
 // A session corrects what a trained model has learned, whether or not that keeps its
 // embeddings.
 func TestCorrectsATrainedModel(t *testing.T) {
 	for _, each := range []int{6, 60} { // kept, and calibrated once for all
 		t.Run(fmt.Sprint(each), func(t *testing.T) {
 			w := newWorld(6, each)
-			var b model.Batch
-			b.X.Cols, b.X.Stride = dim, dim
 			for i, p := range w.photos {
-				label := w.truth[p.ID]
-				if i == 5 {
-					label = "class 1" // it is 5
-				}
-				b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, w.vectors[i]...)
-				b.Labels, b.Content = append(b.Labels, label), append(b.Content, model.Hash(p.ID))
-				w.photos[i].Class = label
+				w.photos[i].Class = w.truth[p.ID]
 			}
-			m, _, err := model.Train(context.Background(), settings("plda"), b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.photos[5].Class = "class 1" // it is 5
 			dir := t.TempDir()
-			if err := m.Save(filepath.Join(dir, "m.model")); err != nil {
-				t.Fatal(err)
-			}
+			w.trainAt(t, dir, upTo(0, len(w.photos))...)
 			s := w.openAt(t, dir, "plda")
 			s.Wait()
 			page, err := s.List(Query{View: Suspicious, Limit: 5})

@@ -32,14 +32,19 @@ type state struct {
 	// names has the present names of classes of the base model that were renamed or
 	// merged.
 	names map[string]string
-	// done are the decisions in force, undone those that Redo can restore, each the
-	// last one last.
+	// done are the decisions that Undo can take back, undone those that Redo can
+	// restore, each the last one last.
 	done, undone []Line
+	// inForce are the decisions that marks and names follow from: those of done, but
+	// instead of a Back and all before it, those in force after its line.
+	inForce []Line
+	// after has done after each line.
+	after [][]Line
 }
 
 // fold returns the state after some lines.
 func fold(lines []Line) *state {
-	s := &state{}
+	s := &state{after: make([][]Line, 0, len(lines))}
 	for _, l := range lines {
 		s.arrange(l)
 	}
@@ -51,14 +56,15 @@ func fold(lines []Line) *state {
 func (s *state) take(l Line) {
 	s.arrange(l)
 	switch {
-	case l.decides():
-		s.apply(l)
-	case l.Do == Undo || l.Do == Redo:
+	case l.Do == Back || l.Do == Undo || l.Do == Redo:
 		s.rebuild()
+	case l.decides():
+		s.inForce = append(s.inForce, l)
+		s.apply(l)
 	}
 }
 
-// arrange keeps done and undone.
+// arrange keeps done, undone and after.
 func (s *state) arrange(l Line) {
 	switch {
 	case l.decides():
@@ -70,13 +76,25 @@ func (s *state) arrange(l Line) {
 		last := len(s.undone) - 1
 		s.done, s.undone = append(s.done, s.undone[last]), s.undone[:last:last]
 	}
+	s.after = append(s.after, s.done)
 }
 
 func (s *state) rebuild() {
 	s.marks, s.names = map[ID]mark{}, map[string]string{}
-	for _, l := range s.done {
+	s.inForce = s.force(s.done)
+	for _, l := range s.inForce {
 		s.apply(l)
 	}
+}
+
+// force returns the decisions in force after done.
+func (s *state) force(done []Line) []Line {
+	for i, l := range slices.Backward(done) {
+		if l.Do == Back {
+			return append(s.force(s.after[l.Of-1]), done[i+1:]...)
+		}
+	}
+	return slices.Clone(done)
 }
 
 func (s *state) apply(l Line) {
@@ -117,6 +135,28 @@ func (s *state) name(class string) string {
 		return now
 	}
 	return class
+}
+
+// classes returns those that any photo has or the base model had, sorted.
+func (s *state) classes(base []string) []string {
+	all := map[string]bool{}
+	for _, c := range base {
+		all[s.name(c)] = true
+	}
+	for _, m := range s.marks {
+		all[m.class] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// count returns how many photos somebody labelled.
+func (s *state) count(by By) (n int) {
+	for _, m := range s.marks {
+		if m.by == by {
+			n++
+		}
+	}
+	return n
 }
 
 // examples returns what the model has learned, given what the base model had.

@@ -67,15 +67,9 @@ func (s *Session) Status() Status {
 		}
 	}
 	st.Photos.Found = max(st.Photos.Found, st.Embedded)
-	for _, m := range s.state.marks {
-		if m.by == Person {
-			st.Person++
-		} else {
-			st.Bulk++
-		}
-	}
+	st.Person, st.Bulk = s.state.count(Person), s.state.count(Bulk)
 	var right []bool
-	for _, l := range s.state.done {
+	for _, l := range s.state.inForce {
 		if l.Was == "" {
 			continue
 		}
@@ -179,6 +173,8 @@ func Describe(l Line) string {
 		return fmt.Sprintf("rename %s to %s", l.Class, l.To)
 	case Merge:
 		return fmt.Sprintf("merge %s into %s", l.Class, l.To)
+	case Back:
+		return fmt.Sprintf("go back to line %d", l.Of)
 	case Undo, Redo:
 		return fmt.Sprintf("%s line %d", l.Do, l.Of)
 	case Refit:
@@ -187,34 +183,6 @@ func Describe(l Line) string {
 		return "save the model"
 	}
 	return "begin the journal"
-}
-
-// A Step is a line of the journal and whether it is undone now.
-type Step struct {
-	Line
-	Undone bool
-}
-
-// History returns at most limit lines before seq, 0 for the end, the last one first,
-// without the first line and the Saved ones.
-func (s *Session) History(before, limit int) []Step {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	lines := s.journal.Lines()
-	if before <= 0 || before > len(lines)+1 {
-		before = len(lines) + 1
-	}
-	inForce := map[int]bool{}
-	for _, l := range s.state.done {
-		inForce[l.Seq] = true
-	}
-	out := []Step{}
-	for i := before - 2; i >= 0 && len(out) < limit; i-- {
-		if l := lines[i]; l.Do != Start && l.Do != Saved {
-			out = append(out, Step{l, l.decides() && !inForce[l.Seq]})
-		}
-	}
-	return out
 }
 
 // A ClassCount counts the photos of a class.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // Two classes may be one if of each at least this share of the left-out images,
@@ -102,9 +103,14 @@ func (a *app) sayAdvice(m *model.Model) {
 const shownInAdvice = 10
 
 // inspectJSON prints what a program may want to know about a model.
-func (a *app) inspectJSON(m *model.Model) error {
+func (a *app) inspectJSON(m *model.Model, file string) error {
+	history, err := teach.Points(file)
+	if err != nil {
+		return err
+	}
 	return a.sayJSON(map[string]any{
 		"method": m.Method, "choice": m.Choice, "settings": m.HeadConfig, "dimension": m.Dim(), "backbone": m.Provenance.Backbone,
 		"classes": m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": adviceOn(m),
+		"history": append([]teach.Point{}, history...),
 	})
 }

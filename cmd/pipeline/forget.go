@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // A forgetting holds the flags of pipeline forget.
@@ -45,7 +46,10 @@ is missing. --approximate removes only what is stored by class, and leaves trace
 what all classes share: settings, covariances, the temperature and thresholds.
 
 The previous version of the file and its statistics are removed, because they still
-hold what was forgotten. The images and their embeddings in the cache stay.`,
+hold what was forgotten. The images and their embeddings in the cache stay.
+
+If the model was taught with serve, --samples forgets photos in MODEL.journal, their
+thumbnails and MODEL.base too, and the command says where else traces are.`,
 		Example: "  pipeline forget photos.model --class dalmatian",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -74,6 +78,9 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 	}
 	if err := writable(a.destination(file)); err != nil {
 		return err
+	}
+	if teach.StartFile(file) != file {
+		return a.forgetTaught(ctx, file, f)
 	}
 	m, err := a.loadModel(file)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 func newInspect() *cobra.Command {
@@ -30,7 +32,9 @@ sessions and classes. --tree draws the tree of classes, for methods that build o
 may be one. It rests on the images that were left out while the model was trained.
 --json prints settings, classes and the advice as JSON. --card prints a model card in
 Markdown for those who are given the model: its data, how accurate and how well
-calibrated it is as far as it knows, its limits and where it comes from.`,
+calibrated it is as far as it knows, its limits and where it comes from.
+
+The history of a model that was taught with serve is in MODEL.journal beside it.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -46,7 +50,7 @@ calibrated it is as far as it knows, its limits and where it comes from.`,
 			case asCard:
 				return a.printCard(m, args[0])
 			case asJSON:
-				return a.inspectJSON(m)
+				return a.inspectJSON(m, args[0])
 			case advise:
 				a.sayAdvice(m)
 				return nil
@@ -82,7 +86,10 @@ func (a *app) inspect(m *model.Model, file string) error {
 	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	a.sayExpected(m)
 	a.inspectRejection(m)
-	return a.inspectSessions(m)
+	if err := a.inspectSessions(m); err != nil {
+		return err
+	}
+	return a.inspectHistory(file)
 }
 
 // inspectRejection prints what thresholds of --reject rest on.
@@ -196,6 +203,31 @@ func (a *app) inspectSessions(m *model.Model) error {
 				fmt.Fprintf(table, "  %s\t%d samples\t\n", c.Name, c.Samples)
 			}
 		}
+	}
+	return table.Flush()
+}
+
+// inspectHistory prints the points of the journal of serve, if there is one.
+func (a *app) inspectHistory(file string) error {
+	points, err := teach.Points(file)
+	if err != nil || len(points) == 0 {
+		return err
+	}
+	a.say("\nhistory; serve --at LINE goes back to a line")
+	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  line\ttime\tdecisions\tlabels\tclasses\t")
+	for _, p := range points {
+		classes := make([]string, 0, len(p.New)+len(p.Gone))
+		for _, name := range p.New {
+			classes = append(classes, "+"+name)
+		}
+		for _, name := range p.Gone {
+			classes = append(classes, "-"+name)
+		}
+		if p.Do == teach.Save {
+			classes = append(classes, "(saved)")
+		}
+		fmt.Fprintf(table, "  %d\t%s\t%d\t%d\t%s\t\n", p.Seq, p.Time.Local().Format("2006-01-02 15:04"), p.Decisions, p.Labels, strings.Join(classes, " "))
 	}
 	return table.Flush()
 }

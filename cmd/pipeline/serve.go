@@ -20,6 +20,7 @@ import (
 )
 
 func newServe() *cobra.Command {
+	var at int
 	cmd := &cobra.Command{
 		Use:   "serve MODEL --images DIR",
 		Short: "Look at photos, correct, name and teach on a page, and label over HTTP",
@@ -30,13 +31,15 @@ need not exist: naming photos of two classes makes it.
 Every decision is a line of MODEL.journal, and on disk before it is shown as done; a
 server that is killed loses nothing. MODEL.base is the model that the journal starts
 from. MODEL itself is written by "save" on the page, and when the server ends.
+--at goes back to how everything was after a line of the history, which inspect shows;
+the lines since stay, and undo takes it back.
 
 The address is 127.0.0.1:8080 unless --addr names another. On one that other machines
 reach, every request needs a token, which the server prints.`,
 		Example: "  pipeline serve photos.model --images ~/Pictures",
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
-			return a.serveHTTP(ctx, args[0])
+			return a.serveHTTP(ctx, args[0], at)
 		}),
 	}
 	inputFlags(cmd, "images")
@@ -46,11 +49,12 @@ reach, every request needs a token, which the server prints.`,
 	bind(f, "scan.", "include", "exclude")
 	f.String("addr", serve.DefaultConfig().Addr, "`address` to serve at, host:port")
 	bind(f, "serve.", "addr")
+	f.IntVar(&at, "at", 0, "go back to this `line` of the history")
 	backboneFlag(cmd)
 	return cmd
 }
 
-func (a *app) serveHTTP(ctx context.Context, file string) (err error) {
+func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err := require([2]string{"images", a.config.Images}); err != nil {
 		return err
 	}
@@ -90,6 +94,11 @@ func (a *app) serveHTTP(ctx context.Context, file string) (err error) {
 	}
 	defer closeInto(session, &err)
 	server.Session = session
+	if at != 0 {
+		if _, err := session.GoBack(at); err != nil {
+			return fmt.Errorf("--at: %w", err)
+		}
+	}
 	if dropped := session.Dropped(); dropped != "" {
 		a.log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped", "dropped", dropped)
 	}

@@ -202,9 +202,62 @@ func TestServeEnds(t *testing.T) {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	_ = s.cmd.Wait()
 	r := l.must("inspect", l.path("m.model"))
-	if !strings.Contains(r.stdout, "a") || !strings.Contains(r.stdout, "b") {
-		t.Errorf("inspect: %s", r.stdout)
+	for _, want := range []string{"+a", "+b", "(saved)"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("inspect lacks %s: %s", want, r.stdout)
+		}
 	}
+}
+
+// TestServeGoesBack: --at makes everything as after a line of the history, and forget
+// removes a photo from all that lies beside the model.
+func TestServeGoesBack(t *testing.T) {
+	l := newTestbed(t)
+	images, model := l.photos(l.path("photos"), 32, 4, "a", "b"), l.path("m.model")
+	var ids []string
+	session := func(work func(*served), args ...string) {
+		t.Helper()
+		s := l.serve(8, append([]string{model, "--images", images}, args...)...)
+		work(s)
+		_ = s.cmd.Process.Signal(syscall.SIGTERM)
+		if err := s.cmd.Wait(); err != nil {
+			t.Fatalf("%v: %s", err, s.stderr)
+		}
+	}
+	line := 0
+	session(func(s *served) {
+		var folders []string
+		ids, folders = s.photoIDs()
+		for i, id := range ids {
+			if seq := s.decide(id, folders[i]); i == 5 {
+				line = seq
+			}
+		}
+		if _, err := http.Get(s.url + "/v1/images/" + ids[0] + "/thumb"); err != nil {
+			t.Error(err)
+		}
+	})
+	session(func(*served) {}, "--at", fmt.Sprint(line))
+	if r := l.must("inspect", model); !strings.Contains(r.stdout, " from 6 samples") {
+		t.Errorf("inspect after going back: %s", r.stdout)
+	}
+	thumbnail := l.path("cache", "thumbnails", ids[0][:2], ids[0]+".jpg")
+	if !l.exists(thumbnail) {
+		t.Error("there is no thumbnail to remove")
+	}
+	l.write(l.path("gone.txt"), []byte("a/000.jpg\n"))
+	l.refused(exitUsage, []string{"--samples"}, "forget", model, "--class", "a")
+	r := l.must("forget", model, "--samples", l.path("gone.txt"), "--images", images)
+	if !strings.Contains(r.stdout, "forgot 1 of 1") || !strings.Contains(r.stdout, "not reached: ") {
+		t.Errorf("forget: %s", r.stdout)
+	}
+	if l.exists(thumbnail) || l.exists(model+".prev") || bytes.Contains(l.read(model+".journal"), []byte(ids[0])) {
+		t.Error("forget left a thumbnail, the version before or a line of the journal")
+	}
+	if r := l.must("inspect", model); !strings.Contains(r.stdout, " from 5 samples") {
+		t.Errorf("inspect after forgetting: %s", r.stdout)
+	}
+	session(func(s *served) { s.decide(ids[0], "a") })
 }
 
 // TestServeDocs runs the clients of docs/serve.md against a server.

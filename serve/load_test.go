@@ -1,0 +1,148 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	pictures "image"
+	"image/jpeg"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	pixels "github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// BenchmarkLabel is the time to label one photo of 84×84 by the built-in backbone:
+// "bare" without the server, one photo after another; "http" in requests of one
+// photo, of which 200 are sent every second, whether or not the ones before were
+// answered. Times count from when a request was due.
+func BenchmarkLabel(b *testing.B) {
+	o := pixels.DefaultOptions()
+	o.Cache = b.TempDir()
+	e, err := pixels.Open(o)
+	if err != nil {
+		b.Skip(err)
+	}
+	defer e.Close()
+	m, err := model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig(), Provenance: e.Provenance()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	session, err := teach.Open(teach.Options{Model: b.TempDir() + "/m.model", Fresh: m, Dim: e.Dim(), Temp: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer session.Close()
+	for i := range 20 {
+		items, err := e.EmbedContents(b.Context(), [][]byte{noise(b, i)})
+		if err == nil {
+			_, err = session.Teach([]teach.ID{teach.ID(items[0].Hash)}, [][]float32{items[0].Vector}, fmt.Sprint(i%5))
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	session.Wait()
+	b.Run("bare", func(b *testing.B) {
+		var took []float64
+		for b.Loop() {
+			photo, begun := noise(b, 100+len(took)), time.Now()
+			items, err := e.EmbedContents(b.Context(), [][]byte{photo})
+			if err == nil {
+				_, _, err = session.Score(matrix(items), 5)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			took = append(took, time.Since(begun).Seconds())
+		}
+		report(b, took)
+	})
+	b.Run("http", func(b *testing.B) {
+		server := New(Options{Session: session, Embedder: e, Scan: func(context.Context) ([]dataset.Sample, error) { return nil, nil }})
+		url, stop := listen(b, server)
+		defer stop()
+		const every = time.Second / 200
+		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
+		photos := make([][]byte, b.N)
+		for i := range photos {
+			photos[i] = noise(b, 100_000+i)
+		}
+		took, due := make([]float64, b.N), time.NewTicker(every)
+		defer due.Stop()
+		var sent sync.WaitGroup
+		b.ResetTimer()
+		begun := time.Now()
+		for i := range b.N {
+			<-due.C
+			sent.Go(func() {
+				if code, err := label(client, url, photos[i]); code != http.StatusOK || err != nil {
+					b.Error(code, err)
+				}
+				took[i] = (time.Since(begun) - time.Duration(i+1)*every).Seconds()
+			})
+		}
+		sent.Wait()
+		b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "photos/s")
+		report(b, took)
+	})
+}
+
+func report(b *testing.B, took []float64) {
+	slices.Sort(took)
+	b.ReportMetric(1000*took[len(took)/2], "ms-p50")
+	b.ReportMetric(1000*took[len(took)*99/100], "ms-p99")
+}
+
+// noise returns a JPEG of 84×84.
+func noise(tb testing.TB, seed int) []byte {
+	tb.Helper()
+	rng := random.Stream(uint64(seed), "noise")
+	picture := pictures.NewYCbCr(pictures.Rect(0, 0, 84, 84), pictures.YCbCrSubsampleRatio420)
+	for i := range picture.Y {
+		picture.Y[i] = byte(100 + i/84 + rng.IntN(30))
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, picture, nil); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func label(client *http.Client, url string, photo []byte) (int, error) {
+	answer, err := client.Post(url+"/v1/label", "image/jpeg", bytes.NewReader(photo))
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode, err
+}
+
+// listen serves on a free port until stop is called.
+func listen(tb testing.TB, server *Server) (url string, stop func()) {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, l) }()
+	return "http://" + l.Addr().String(), sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			tb.Error(err)
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package teach
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// A Step is a line of the journal and whether it is undone now.
+type Step struct {
+	Line
+	Undone bool
+}
+
+// History returns at most limit lines before seq, 0 for the end, the last one first,
+// without the first line and the Saved ones.
+func (s *Session) History(before, limit int) []Step {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	lines := s.journal.Lines()
+	if before <= 0 || before > len(lines)+1 {
+		before = len(lines) + 1
+	}
+	inForce := map[int]bool{}
+	for _, l := range s.state.inForce {
+		inForce[l.Seq] = true
+	}
+	for _, l := range s.state.done {
+		inForce[l.Seq] = inForce[l.Seq] || l.Do == Back
+	}
+	out := []Step{}
+	for i := before - 2; i >= 0 && len(out) < limit; i-- {
+		if l := lines[i]; l.Do != Start && l.Do != Saved {
+			out = append(out, Step{l, l.decides() && !inForce[l.Seq]})
+		}
+	}
+	return out
+}
+
+// A Point is a fit of the model, or the end of the journal.
+type Point struct {
+	Seq  int       `json:"seq"`
+	Time time.Time `json:"time"`
+	Do   Do        `json:"do"` // of line Seq
+	// Decisions counts those since the point before, Undo and Redo too; Labels the
+	// photos that have a label of a person.
+	Decisions int `json:"decisions"`
+	Labels    int `json:"labels"`
+	// New and Gone are classes since the point before.
+	New  []string `json:"new,omitempty"`
+	Gone []string `json:"gone,omitempty"`
+}
+
+// Points returns the points of the journal of a MODEL file, which may be in use;
+// none if there is no journal.
+func Points(file string) ([]Point, error) {
+	lines, err := readLines(file + journalSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	base, err := model.Load(file + baseSuffix)
+	if err != nil {
+		return nil, err
+	}
+	return points(lines, base.Classes()), nil
+}
+
+// Points returns the points of the journal.
+func (s *Session) Points() []Point {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return points(s.journal.Lines(), s.base.model.Classes())
+}
+
+func points(lines []Line, base []string) []Point {
+	out := []Point{}
+	s, p, before := fold(nil), Point{}, base
+	for i, l := range lines {
+		s.take(l)
+		if l.changes() {
+			p.Decisions++
+		}
+		if l.Do != Refit && l.Do != Save && (i < len(lines)-1 || p.Decisions == 0) {
+			continue
+		}
+		p.Seq, p.Time, p.Do, p.Labels = l.Seq, l.Time, l.Do, s.count(Person)
+		now := s.classes(base)
+		p.New, p.Gone = without(now, before), without(before, now)
+		out, p, before = append(out, p), Point{}, now
+	}
+	return out
+}
+
+// readLines reads the complete lines of a journal that another process may be
+// writing.
+func readLines(path string) (_ []Line, err error) {
+	j := &Journal{path: path, embeddings: map[ID][]float32{}}
+	if j.file, err = os.Open(path); err != nil {
+		return nil, err
+	}
+	defer j.file.Close()
+	if err := j.read(); err != nil {
+		return nil, j.named(err)
+	}
+	return j.lines, nil
+}
+
+func without(names, less []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(less, name) })
+}
