@@ -33,15 +33,17 @@ const (
 	// actAsPipeline makes the test binary the real command. Its name does not
 	// have the prefix of settings, so the command ignores it.
 	actAsPipeline = "TEST_BINARY_IS_PIPELINE"
-	// longForm and exportsDir are for the tests, not settings: the command
+	// longForm, allStories and exportsDir are for the tests, not settings: the command
 	// would refuse them, so TestMain removes them.
 	longForm   = "PIPELINE_LONG"
+	allStories = "PIPELINE_STORIES"
 	exportsDir = "PIPELINE_EXPORTS"
 )
 
 // wanted is what TestMain found in the environment.
 var wanted struct {
 	long    bool
+	stories bool
 	exports string
 }
 
@@ -51,6 +53,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	wanted.long = os.Getenv(longForm) != ""
+	wanted.stories = os.Getenv(allStories) != ""
 	wanted.exports = os.Getenv(exportsDir)
 	forgetSettings()
 	os.Exit(m.Run())

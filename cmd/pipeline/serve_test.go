@@ -24,6 +24,7 @@ type served struct {
 	cmd    *exec.Cmd
 	stderr *bytes.Buffer
 	url    string
+	model  string
 }
 
 // serve starts the server of a model, and returns when its n photos are there.
@@ -37,7 +38,7 @@ func (l *testbed) serve(n int, args ...string) *served {
 	if err != nil {
 		l.Fatal(err)
 	}
-	s := &served{l, cmd, stderr, ""}
+	s := &served{l, cmd, stderr, "", args[0]}
 	l.Cleanup(func() { _ = cmd.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {

@@ -13,8 +13,11 @@ import (
 	"time"
 )
 
-// browserTime is how long a test may use a browser.
+// browserTime is how long a browser may be silent before it is ended.
 const browserTime = 5 * time.Minute
+
+// shiftKey is the bit of the Shift key in the modifiers of an event.
+const shiftKey = 8
 
 // waitTime is how long Wait waits.
 const waitTime = time.Minute
@@ -104,19 +107,79 @@ func (p *Page) View(width, height int, dark bool) {
 	p.b.call(p.tb, "Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// Click clicks the middle of the first element that matches a CSS selector.
-func (p *Page) Click(selector string) {
+// A point is a place in the window in CSS pixels.
+type point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+// middle brings the first element that matches a CSS selector into sight and
+// returns its middle.
+func (p *Page) middle(selector string) (at point) {
 	p.tb.Helper()
-	var at struct{ X, Y float64 }
 	p.Eval(fmt.Sprintf(`(function () {
 		var e = document.querySelector(%q);
 		e.scrollIntoView({block: "nearest", behavior: "instant"});
 		var r = e.getBoundingClientRect();
 		return {x: r.left + r.width / 2, y: r.top + r.height / 2};
 	}())`, selector), &at)
-	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		p.b.call(p.tb, "Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	return at
+}
+
+func (p *Page) mouse(kind string, at point, modifiers int) {
+	p.tb.Helper()
+	event := map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1, "modifiers": modifiers}
+	if kind == "mouseMoved" {
+		event["buttons"] = 1
 	}
+	p.b.call(p.tb, "Input.dispatchMouseEvent", event, nil)
+}
+
+// Click clicks the middle of the first element that matches a CSS selector.
+func (p *Page) Click(selector string) {
+	p.tb.Helper()
+	p.click(selector, 0)
+}
+
+// ClickWithShift clicks with the Shift key held.
+func (p *Page) ClickWithShift(selector string) {
+	p.tb.Helper()
+	p.click(selector, shiftKey)
+}
+
+func (p *Page) click(selector string, modifiers int) {
+	p.tb.Helper()
+	at := p.middle(selector)
+	p.mouse("mousePressed", at, modifiers)
+	p.mouse("mouseReleased", at, modifiers)
+}
+
+// Drag presses the mouse on one element and releases it on another.
+func (p *Page) Drag(from, to string) {
+	p.tb.Helper()
+	p.mouse("mousePressed", p.middle(from), 0)
+	end := p.middle(to)
+	p.mouse("mouseMoved", end, 0)
+	p.mouse("mouseReleased", end, 0)
+}
+
+// Drop drags a file of the disk onto an element and drops it there.
+func (p *Page) Drop(selector, file string) {
+	p.tb.Helper()
+	at := p.middle(selector)
+	data := map[string]any{"items": []any{}, "files": []string{file}, "dragOperationsMask": 1}
+	for _, kind := range []string{"dragEnter", "dragOver", "drop"} {
+		p.b.call(p.tb, "Input.dispatchDragEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "data": data}, nil)
+	}
+}
+
+// Tap touches an element with a finger.
+func (p *Page) Tap(selector string) {
+	p.tb.Helper()
+	at := p.middle(selector)
+	p.b.call(p.tb, "Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true}, nil)
+	p.b.call(p.tb, "Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": []point{at}}, nil)
+	p.b.call(p.tb, "Input.dispatchTouchEvent", map[string]any{"type": "touchEnd", "touchPoints": []point{}}, nil)
 }
 
 // Press presses keys one after the other: single characters, or names as in
@@ -130,7 +193,7 @@ func (p *Page) Press(keys ...string) {
 		key, shift := strings.CutPrefix(key, "Shift+")
 		event := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": codes[key]}
 		if shift {
-			event["modifiers"] = 8
+			event["modifiers"] = shiftKey
 		}
 		if len([]rune(key)) == 1 {
 			event["text"] = key
@@ -157,6 +220,7 @@ func (p *Page) Screenshot() []byte {
 type session struct {
 	in      io.Writer
 	out     *bufio.Reader
+	silence *time.Timer
 	session string // of the page, once attached
 	id      int
 }
@@ -172,8 +236,9 @@ type message struct {
 
 func startBrowser(tb testing.TB) *session {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), browserTime) // not tb.Context, which ends before the cleanup
+	ctx, cancel := context.WithCancel(context.Background()) // not tb.Context, which ends before the cleanup
 	tb.Cleanup(cancel)
+	silence := time.AfterFunc(browserTime, cancel)
 	cmd := exec.CommandContext(ctx, browser(tb),
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--allow-file-access-from-files",
@@ -186,7 +251,7 @@ func startBrowser(tb testing.TB) *session {
 	}
 	theirIn.Close()
 	theirOut.Close()
-	b := &session{in: in, out: bufio.NewReader(out)}
+	b := &session{in: in, out: bufio.NewReader(out), silence: silence}
 	tb.Cleanup(func() {
 		b.session = ""
 		b.send(tb, "Browser.close", nil) // it writes its profile and exits
@@ -252,6 +317,7 @@ func (b *session) receive(tb testing.TB, what string, wanted func(message) bool)
 		if err != nil {
 			tb.Fatalf("browser: waiting for %s: %v", what, err)
 		}
+		b.silence.Reset(browserTime)
 		var m message
 		if err := json.Unmarshal(data[:len(data)-1], &m); err != nil {
 			tb.Fatalf("browser: %v", err)

@@ -126,6 +126,9 @@ function nothingHere() {
   if (status?.images.scanning) {
     return "The photos are being read…";
   }
+  if (status?.refit.running && !status.model.ready) {
+    return "The model is being fitted…";
+  }
   return { check: "Nothing is left to check.", suspicious: "No label looks wrong.", class: "No photos." }[view] ?? "Nothing here.";
 }
 
@@ -185,6 +188,7 @@ function done(answer, ids, decision) {
     list.remove(ids);
   }
   heard(answer.status);
+  reloadSoon();
   if (view === "similar" && list.total === 0) {
     leave();
   } else {
@@ -242,8 +246,7 @@ async function step(which) {
 
 // --- similar photos
 
-async function like() {
-  const one = grid.photo;
+async function like(one) {
   if (!one) {
     return;
   }
@@ -251,6 +254,7 @@ async function like() {
   const answer = await api.similar(one.id, { decided: false, limit: 60 });
   const close = answer.images.filter(({ image, similarity }) => similarity >= alike(answer.images) && image.id !== one.id);
   await showSimilar([one, ...answer.images.map(({ image }) => image).filter((image) => image.id !== one.id)], [one.id, ...close.map(({ image }) => image.id)]);
+  byId("grid").focus({ preventScroll: true });
 }
 
 // alike is the similarity above which photos are selected: where it falls most
@@ -295,9 +299,7 @@ function leave() {
 
 // --- the server's news
 
-let later = 0;
-
-function heard(next) {
+function heard(next, event) {
   if (!next) {
     disconnected();
     return;
@@ -309,8 +311,18 @@ function heard(next) {
   if (ready !== status.model.ready && list) {
     lead();
   }
-  if (changed && later === 0) {
-    later = setTimeout(() => { later = 0; guard(reload)(); }, 120); // several changes in a row need one reload
+  if (changed || event === "groups") {
+    reloadSoon();
+  }
+}
+
+let later = 0;
+
+// reloadSoon waits a moment: several changes in a row need one reload.
+function reloadSoon() {
+  if (later === 0) {
+    later = setTimeout(() => { later = 0; guard(reload)(); }, 120);
+    busy();
   }
 }
 
@@ -326,13 +338,25 @@ async function reload() {
   }
 }
 
+let running = 0;
+
+// busy tells those who cannot see it whether the photos are about to change.
+function busy() {
+  byId("stage").setAttribute("aria-busy", String(running > 0 || later !== 0));
+}
+
 // guard makes a function whose failure is shown.
 function guard(run) {
   return async (...values) => {
+    running++;
+    busy();
     try {
       await run(...values);
     } catch (error) {
       say(error.message, true);
+    } finally {
+      running--;
+      busy();
     }
   };
 }
@@ -357,7 +381,7 @@ for (const field of [naming, photoNaming]) {
   field.addEventListener("leave", () => (large.isOpen() ? byId("photo-close") : byId("grid")).focus());
 }
 const commands = {
-  accept: guard(accept), suggestion: guard(suggestion), unlabel: guard(unlabel), like: guard(like), open, leave: guard(leave),
+  accept: guard(accept), suggestion: guard(suggestion), unlabel: guard(unlabel), like: guard(() => like(grid.photo)), open, leave: guard(leave),
   undo: guard(() => step("undo")), redo: guard(() => step("redo")),
   move: (columns, rows, range) => grid.move(columns, rows, range),
   page: (pages, range) => grid.move(0, pages * grid.pageRows, range),
@@ -378,9 +402,15 @@ for (const [id, run] of Object.entries({
   byId(id).addEventListener("click", run);
 }
 
-function follow() {
+// follow goes where the advice leads. More photos of a class are most likely
+// those like one that is known.
+async function follow() {
   const { do: what, class: name } = status.advice;
-  if (what === "more" && name) {
+  if (what === "more") {
+    const known = await api.images({ view: "all", class: name, decided: true, limit: 1 });
+    if (known.images.length > 0) {
+      return like(known.images[0]);
+    }
     classes.current = name;
     return work("class");
   }

@@ -71,7 +71,10 @@ export class PhotoList extends EventTarget {
     this.#changed();
   }
 
+  // remove takes photos out; an answer that is on its way may still have them, and
+  // is dropped.
   remove(ids) {
+    this.#turn++;
     const gone = new Set(ids);
     const before = this.items.length;
     this.items = this.items.filter((item) => !gone.has(item.id));

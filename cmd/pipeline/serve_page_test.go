@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// drawn writes n drawn photos of each class into one folder, and returns what each
+// file shows.
+func (l *testbed) drawn(dir string, n int, classes ...string) map[string]string {
+	l.Helper()
+	truth := map[string]string{}
+	for _, class := range classes {
+		for i := range n {
+			name := fmt.Sprintf("%s-%03d.jpg", class, i)
+			truth[name] = class
+			l.write(filepath.Join(dir, name), photo(class, i, 32))
+		}
+	}
+	return truth
+}
+
+// has compares the exported labels.
+func (p *person) has(when string, want map[string]int) {
+	p.Helper()
+	got := map[string]int{}
+	for _, row := range p.exported() {
+		got[row[1]]++
+	}
+	if !maps.Equal(got, want) {
+		p.Errorf("%s the labels are %v, want %v", when, got, want)
+	}
+}
+
+// TestServePage: from a folder without a model to exported labels, by two people in
+// two browsers.
+func TestServePage(t *testing.T) {
+	l := newTestbed(t)
+	truth := l.drawn(l.path("photos"), 12, "kiwi", "lime", "plum", "fig", "pear")
+	s := l.serve(60, l.path("m.model"), "--images", l.path("photos"))
+	p, other := s.sit(truth), s.sit(truth)
+
+	if got := p.look().Heading; got != "First photos" {
+		t.Errorf("without a model the page shows %q", got)
+	}
+	named := map[string]int{}
+	for len(named) < 2 { // two classes make a model
+		one := p.current()
+		p.answer(one)
+		named[truth[one.Name]]++
+	}
+	p.page.Wait("document.getElementById('heading').textContent === 'To check'")
+	p.has("at first", named)
+	n := 0
+	for _, count := range named {
+		n += count
+	}
+	other.page.Wait(fmt.Sprintf("document.getElementById('quality').textContent.startsWith('%d decided by you')", n))
+	known := slices.Sorted(maps.Keys(named))
+
+	// A wrong label is corrected, by the other: first undone, then done again and
+	// given another name in the view of its class.
+	p.settles()
+	one := p.current()
+	p.name("mango")
+	other.page.Wait("!document.getElementById('undo').disabled && document.getElementById('undo').title.endsWith('mango')")
+	if said := other.press("u"); said != "Undone: label a photo mango" {
+		t.Errorf("undo says %q", said)
+	}
+	p.has("after undo", named)
+	other.press("r")
+	other.open("class", known[0])
+	other.page.Click("#class-list [data-name=mango]")
+	other.settles()
+	other.page.Press("End") // where those that are decided are
+	if now := other.look(); now.Heading != "mango" || !slices.ContainsFunc(now.Tiles, func(t tile) bool { return t.Name == one.Name && t.Sure == "by you" }) {
+		t.Errorf("the other browser shows %+v, not %s as mango", now, one.Name)
+	}
+	if said := other.rename("grape"); said != "rename mango to grape" {
+		t.Errorf("renaming says %q", said)
+	}
+	other.settles()
+	other.page.Click("#lead-tools button:nth-child(2)")
+	other.page.Wait("document.getElementById('ask').open")
+	other.page.Eval(fmt.Sprintf("document.getElementById('into').value = %q", known[1]), nil)
+	other.click("#ask-yes")
+	named[known[1]]++
+	p.has("after renaming and merging", named)
+
+	// A group of unknown photos, but for the first of them, is named as one.
+	now := p.open("unknown", "Unknown")
+	if len(now.Groups) == 0 {
+		t.Fatalf("no groups: %+v", now)
+	}
+	g := now.Groups[0]
+	p.page.Click(fmt.Sprintf(".group:has(%s) .member", g.Name))
+	p.page.Click(g.Name + " input")
+	said := p.name("quince")
+	if got := p.counted("quince"); got != p.number(g.Title)-1 || said != fmt.Sprintf("label %d photos quince", got) {
+		t.Errorf("of a group of %s %d are quince; the page said %q", g.Title, got, said)
+	}
+	named["quince"] = p.counted("quince")
+
+	// Many are accepted, and all of that is undone.
+	p.open("check", "To check")
+	p.acceptsMany()
+	p.press("u")
+	p.has("after accepting and undoing", named)
+	if said := p.click("#save"); said != "The model is saved." || !l.exists(l.path("m.model")) {
+		t.Errorf("saving says %q", said)
+	}
+}
+
+// TestServeHands: photos are selected with the mouse, and a photo is dropped on the
+// page; with a finger on a narrow screen one is opened and named.
+func TestServeHands(t *testing.T) {
+	l := newTestbed(t)
+	truth := l.drawn(l.path("photos"), 8, "kiwi", "lime", "plum")
+	s := l.serve(24, l.path("m.model"), "--images", l.path("photos"))
+	p := s.sit(truth)
+	selected := func(n int, by string) {
+		t.Helper()
+		if got := p.look().Chosen; got != fmt.Sprintf("%d photos selected", n) {
+			t.Errorf("after selecting %d photos %s the page says %q", n, by, got)
+		}
+	}
+	files := func() (names []string) {
+		for _, t := range p.look().Tiles {
+			names = append(names, t.Name)
+		}
+		return names
+	}
+	seen := files()
+	p.page.Drag(on(seen[1]), on(seen[4]))
+	selected(4, "by dragging")
+	p.page.Press("Escape")
+	p.page.Click(on(seen[2]))
+	p.page.ClickWithShift(on(seen[6]))
+	selected(5, "with Shift")
+	p.choose(seen[3])
+	selected(4, "and leaving one out")
+	p.name("plum")
+	p.has("of a selection", map[string]int{"plum": 4})
+	p.settles()
+
+	l.write(l.path("dropped.jpg"), photo("lime", 100, 32))
+	p.page.Drop("#scroller", l.path("dropped.jpg"))
+	p.page.Wait("document.getElementById('heading').textContent === 'Similar to dropped.jpg'")
+	p.settles()
+	if first := p.look().Tiles[0].Name; truth[first] != "lime" {
+		t.Errorf("the photo most like a lime is %s", first)
+	}
+
+	p.page.View(390, 844, false)
+	p.settles()
+	one := files()[0]
+	p.page.Tap(on(one))
+	p.page.Tap(on(one))
+	p.page.Wait(fmt.Sprintf("document.getElementById('photo').open && document.getElementById('photo-name').textContent === %q", one))
+	p.page.Tap("#photo-naming input")
+	p.hears(func() { p.page.Press("l", "i", "m", "e", "Enter") })
+	p.has("with a finger", map[string]int{"plum": 4, "lime": 1})
+	p.page.Tap("#photo-close")
+	p.page.Wait("!document.getElementById('photo').open")
+}
+
+// counted returns how many photos the exported table gives a class.
+func (p *person) counted(class string) (n int) {
+	p.Helper()
+	for _, row := range p.exported() {
+		if row[1] == class {
+			n++
+		}
+	}
+	return n
+}
+
+// number returns the number that a text begins with.
+func (p *person) number(text string) (n int) {
+	p.Helper()
+	if _, err := fmt.Sscan(text, &n); err != nil {
+		p.Fatalf("%q: %v", text, err)
+	}
+	return n
+}
