@@ -78,6 +78,17 @@ func TestLinksInDocuments(t *testing.T) {
 	}
 }
 
+// TestBookHasEveryPage: the contents of the book name every page of docs, apart from
+// those in folders, which have contents of their own.
+func TestBookHasEveryPage(t *testing.T) {
+	contents := document(t, filepath.Join(root, "docs", "README.md"))
+	for _, file := range files(t, ".md") {
+		if name := filepath.Base(file); filepath.Dir(file) == "docs" && name != "README.md" && !strings.Contains(contents, "]("+name+")") {
+			t.Errorf("docs/README.md, the contents of the book, does not name %s", name)
+		}
+	}
+}
+
 // document reads a Markdown file without its fenced blocks.
 func document(t *testing.T, file string) string {
 	t.Helper()

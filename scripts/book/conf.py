@@ -13,6 +13,7 @@ include_patterns = [
 exclude_patterns = ["**/.testenv/**", "out/**", "**/node_modules/**"]
 myst_heading_anchors = 6
 highlight_language = "none"
+smartquotes = False  # would make one dash of the two of a flag
 html_theme = "furo"
 html_copy_source = html_show_sourcelink = html_show_copyright = html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
