@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -78,6 +79,14 @@ func (c Config) try(ctx context.Context, backend linalg.Backend, d episodes.Draw
 	for k := range t.candidates {
 		t.rows[k] = make([]outcome, t.base+d.NovelTest.X.Rows)
 	}
+	base, err := f.prepare(d.BaseTest, 0)
+	if err != nil {
+		return nil, err
+	}
+	novel, err := f.prepare(d.NovelTest, t.base)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range c.plains() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -87,11 +96,10 @@ func (c Config) try(ctx context.Context, backend linalg.Backend, d episodes.Draw
 			return nil, err
 		}
 		f.scorer.stack = f.space.Stack(densities)
-		if err := f.score(ctx, t, p.Nu, 0, d.BaseTest); err != nil {
-			return nil, err
-		}
-		if err := f.score(ctx, t, p.Nu, t.base, d.NovelTest); err != nil {
-			return nil, err
+		for _, x := range []examples{base, novel} {
+			if err := f.score(ctx, t, p.Nu, x); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return t, nil
@@ -143,25 +151,41 @@ func (c Config) fitTrial(ctx context.Context, backend linalg.Backend, d episodes
 	return f, nil
 }
 
-// score fills in the outcomes of one kind of examples for one ν, in the rows
-// from first on.
-func (f *fittedTrial) score(ctx context.Context, t *trial, nu float64, first int, test episodes.Session) error {
-	truth := make([]int, len(test.Y))
+// examples are held-out examples of one kind, with what does not depend on ν.
+type examples struct {
+	first int // row of the trial
+	truth []int
+	white blas64.General
+	values
+}
+
+func (f *fittedTrial) prepare(test episodes.Session, first int) (examples, error) {
+	x := examples{first: first, truth: make([]int, len(test.Y))}
 	for i, y := range test.Y {
-		truth[i] = slices.Index(f.names, y)
+		x.truth[i] = slices.Index(f.names, y)
 	}
+	var err error
+	if x.white, err = f.space.Whitened(classifier.Placed(test.X, dense.Range(0, test.X.Rows), true)); err != nil {
+		return x, err
+	}
+	return x, f.scorer.addCalibration(&x.values, x.white)
+}
+
+// score fills in the outcomes of examples for the ν of the scorer's stack.
+func (f *fittedTrial) score(ctx context.Context, t *trial, nu float64, x examples) error {
 	size := f.scorer.stack.Batch()
-	for start := 0; start < test.X.Rows; start += size {
+	for start := 0; start < x.white.Rows; start += size {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := dense.Rows32(test.X, start, min(start+size, test.X.Rows))
-		v, err := f.scorer.values(rows)
+		end := min(start+size, x.white.Rows)
+		rows := blas64.General{Rows: end - start, Cols: x.white.Cols, Stride: x.white.Stride, Data: x.white.Data[start*x.white.Stride : end*x.white.Stride]}
+		density, err := f.scorer.stack.LogDensities(rows)
 		if err != nil {
 			return err
 		}
 		dense.Parallel(rows.Rows, func(i int) {
-			t.score(nu, first+start+i, dense.Row(v.density, i), v.row(i), f.base, truth[start+i])
+			t.score(nu, x.first+start+i, dense.Row(density, i), x.row(start+i), f.base, x.truth[start+i])
 		})
 	}
 	return nil
