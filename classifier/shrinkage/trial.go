@@ -3,6 +3,7 @@ package shrinkage
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -31,20 +32,27 @@ type outcome struct {
 	baseRight, laterIsIt bool    // the best of either is the true class
 }
 
-// accuracy returns the mean of the accuracies on base and on later classes,
-// with b added to the scores of later classes.
-func (t *trial) accuracy(k int, b float64) float64 {
-	var right [2]float64
+// accuracies returns the means of the accuracies on base and on later classes,
+// with each of some b, ascending, added to the scores of later classes.
+func (t *trial) accuracies(k int, shifts []float64) []float64 {
+	changes := make([][2]int, len(shifts)+1) // in what is right, from one b to the next
 	for i, v := range t.rows[k] {
-		ok := v.baseRight
-		if float64(v.gap)+b > 0 {
-			ok = v.laterIsIt
+		kind, at := t.kind(i), sort.Search(len(shifts), func(j int) bool { return float64(v.gap)+shifts[j] > 0 })
+		if v.baseRight {
+			changes[0][kind]++
+			changes[at][kind]--
 		}
-		if ok {
-			right[t.kind(i)]++
+		if v.laterIsIt {
+			changes[at][kind]++
 		}
 	}
-	return (right[0]/float64(t.base) + right[1]/float64(len(t.rows[k])-t.base)) / 2
+	var right [2]int
+	out := make([]float64, len(shifts))
+	for j := range shifts {
+		right[0], right[1] = right[0]+changes[j][0], right[1]+changes[j][1]
+		out[j] = (float64(right[0])/float64(t.base) + float64(right[1])/float64(len(t.rows[k])-t.base)) / 2
+	}
+	return out
 }
 
 // kind returns 0 for an example of a base class and 1 for a later one.
@@ -65,7 +73,7 @@ func (t *trial) result(k int, b float64) episodes.Result {
 		}
 		nll[t.kind(i)] += classifier.LogSumExp([]float64{float64(v.baseMass), float64(v.laterMass) + b}) - own
 	}
-	return episodes.Result{Accuracy: t.accuracy(k, b), NLL: (nll[0]/float64(t.base) + nll[1]/float64(len(t.rows[k])-t.base)) / 2}
+	return episodes.Result{Accuracy: t.accuracies(k, []float64{b})[0], NLL: (nll[0]/float64(t.base) + nll[1]/float64(len(t.rows[k])-t.base)) / 2}
 }
 
 // try learns and scores one pseudo-session for all candidates.
