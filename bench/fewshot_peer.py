@@ -38,7 +38,7 @@ from sklearn.svm import LinearSVC
 SHOTS = [1, 2, 4, 8, 16]
 TEST_ROWS = 3000  # of a set, at most: the same for every method
 
-Task = collections.namedtuple("Task", "x y test truth shots")
+Task = collections.namedtuple("Task", "set x y test truth shots")
 
 
 def read(featdir):
@@ -63,7 +63,7 @@ def task(folder, shots, draw):
             return None
         chosen = pick(y, shots, rng)
         rest = np.setdiff1d(np.arange(len(y)), chosen)
-        return finish(x[chosen], y[chosen], x[rest], y[rest], shots)
+        return finish(folder.name, x[chosen], y[chosen], x[rest], y[rest], shots)
     largest, given = max(folder.glob("shots*")), folder / f"shots{shots:02d}"
     if (folder / "val").exists():
         x, y = read(folder / "val")
@@ -76,14 +76,14 @@ def task(folder, shots, draw):
         chosen = pick(y, shots, rng)
     else:
         return None
-    return finish(x[chosen], y[chosen], *read(folder / "test"), shots)
+    return finish(folder.name, x[chosen], y[chosen], *read(folder / "test"), shots)
 
 
-def finish(x, y, test, truth, shots):
+def finish(name, x, y, test, truth, shots):
     known = np.flatnonzero(np.isin(truth, y))
     if len(known) > TEST_ROWS:
         known = np.random.default_rng(0).choice(known, TEST_ROWS, replace=False)
-    return Task(x, y, test[known], truth[known], shots)
+    return Task(name, x, y, test[known], truth[known], shots)
 
 
 def fit(model):
@@ -187,8 +187,9 @@ def ours(program, flags):
             d = pathlib.Path(d)
             write(d / "train", t.x, t.y)
             write(d / "test", t.test, t.truth)
+            more = [f.replace("{set}", t.set) for f in flags]
             start = time.perf_counter()
-            command([program, "train", "--features", d / "train", "--out", d / "m.model", *flags])
+            command([program, "train", "--features", d / "train", "--out", d / "m.model", *more])
             seconds = time.perf_counter() - start
             command([program, "eval", d / "m.model", "--features", d / "test", "--json", d / "eval.json"])
             return [json.loads((d / "eval.json").read_text())["accuracy"], seconds]
@@ -250,7 +251,7 @@ def arguments():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--pipeline", type=pathlib.Path, help="our program; without it the peers are measured alone")
     a.add_argument("--heads", default="", help="names of --classifier, with commas (default: the program's default)")
-    a.add_argument("--train", default="", help="more flags of our train, such as '--prior FILE'")
+    a.add_argument("--train", default="", help="more flags of our train, such as '--prior {set}.prior': {set} is the name of the set")
     a.add_argument("--no-peers", action="store_true", help="ours alone")
     a.add_argument("--peers", type=pathlib.Path, help="file that keeps the peers' results")
     a.add_argument("--ours", type=pathlib.Path, help="file that keeps ours")

@@ -31,6 +31,7 @@ type Basis struct {
 	means  blas64.General // C×d
 	within blas64.General // S, d×d
 	weight float64        // degrees of freedom of S that come from a prior
+	target []float64      // what S is shrunk towards, a diagonal of mean 1; nil is I
 	solver linalg.Solver
 }
 
@@ -117,7 +118,7 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	means, W := dense.Clone(b.means), dense.Clone(b.within)
 	sp := &Space{Origin: dense.MeanRow(means), mul: b.solver.Backend}
 	dense.SubtractRow(means, sp.Origin)
-	shrink(W, epsilon)
+	b.shrink(W, epsilon)
 	guessed := b.guessed()
 	if guessed > 0 && b.weight == 0 {
 		total, err := b.total(means)
@@ -173,16 +174,25 @@ func (b *Basis) total(means blas64.General) (blas64.General, error) {
 		blas64.Scal(1/float64(T.Rows), dense.Vector(T.Data))
 		return T, nil
 	}
-	shrink(T, roundTotal)
+	b.shrink(T, roundTotal)
 	return T, nil
 }
 
-// shrink turns S into (1−ε)S + ε·tr(S)/d·I.
-func shrink(S blas64.General, epsilon float64) {
+// shrink turns S into (1−ε)S + ε·tr(S)/d·t, t being the target: I without a prior.
+func (b *Basis) shrink(S blas64.General, epsilon float64) {
 	add := epsilon * dense.Trace(S) / float64(S.Rows)
 	blas64.Scal(1-epsilon, dense.Vector(S.Data))
+	b.addTarget(S, add)
+}
+
+// addTarget adds a multiple of the target to S.
+func (b *Basis) addTarget(S blas64.General, factor float64) {
 	for i := range S.Rows {
-		S.Data[i*S.Stride+i] += add
+		t := 1.0
+		if b.target != nil {
+			t = b.target[i]
+		}
+		S.Data[i*S.Stride+i] += factor * t
 	}
 }
 

@@ -99,18 +99,19 @@ func (sp *Space) precisions(p *Density) ([]float64, float64) {
 func (sp *Space) divide(dst, u []float64, p *Density) float64 {
 	precision, rest := sp.precisions(p)
 	copy(dst, u)
+	along := make([]float64, len(precision))
 	var sum float64
 	for i, w := range precision {
 		v := sp.direction(i)
 		a := dense.Dot(u, v)
+		along[i] = a
 		sum += w * a * a
 		blas64.Axpy(-a, dense.Vector(v), dense.Vector(dst)) // the remainder of u
 	}
 	sum += rest * dense.Dot(dst, dst)
 	blas64.Scal(rest, dense.Vector(dst))
 	for i, w := range precision {
-		v := sp.direction(i)
-		blas64.Axpy(w*dense.Dot(u, v), dense.Vector(v), dense.Vector(dst))
+		blas64.Axpy(w*along[i], dense.Vector(sp.direction(i)), dense.Vector(dst))
 	}
 	return sum
 }

@@ -90,10 +90,8 @@ func (l *LeaveOut) Score(epsilon float64) (nll, accuracy float64, err error) {
 	for i, c := range l.of {
 		lost += n[c] / (n[c] - 1) * dense.SquaredDistance(dense.Row(l.rows, i), dense.Row(means, c)) / float64(len(l.of))
 	}
-	shrink(G, epsilon)
-	for i := range G.Rows {
-		G.Data[i*G.Stride+i] -= epsilon * lost / D / d
-	}
+	b.shrink(G, epsilon)
+	b.addTarget(G, -epsilon*lost/D/d)
 	L, err := linalg.InverseCholesky(G)
 	if err != nil {
 		return 0, 0, err

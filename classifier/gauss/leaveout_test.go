@@ -48,8 +48,10 @@ func checkLeaveOut(t *testing.T, weight float64) {
 		t.Fatal(err)
 	}
 	prior := covariance(d, 2)
-	if b, err = b.With(&Prior{Within: prior}, weight); err != nil {
-		t.Fatal(err)
+	if weight > 0 {
+		if b, err = b.With(&Prior{Within: prior}, weight); err != nil {
+			t.Fatal(err)
+		}
 	}
 	left := b.LeaveOut(s)
 	if left.Len() != len(y) {
@@ -108,7 +110,11 @@ func checkLeaveOut(t *testing.T, weight float64) {
 		W := mat.DenseCopyOf(scatter)
 		W.Scale((1-epsilon)/(D-1), W)
 		for j := range d {
-			W.Set(j, j, W.At(j, j)+epsilon*trace/d/(D-1))
+			target := 1.0
+			if weight > 0 {
+				target = (2*prior.Data[j*d+j]*d/dense.Trace(prior) + 1) / 3
+			}
+			W.Set(j, j, W.At(j, j)+epsilon*trace/d/(D-1)*target)
 		}
 		var out mat.Dense
 		if err := out.Inverse(W); err != nil {

@@ -30,8 +30,12 @@ type PriorUser interface {
 	PriorWeight() float64
 }
 
+// diagonal is the share of the diagonal of P in the target of the shrinkage; the
+// rest is I, because P may be zero somewhere.
+const diagonal = 2.0 / 3
+
 // With returns the basis with S replaced by (D·S + weight·P)/(D + weight), of D +
-// weight degrees of freedom. O(d²).
+// weight degrees of freedom, which is shrunk towards ⅔·diag(P)·d/tr(P) + ⅓·I. O(d²).
 func (b *Basis) With(p *Prior, weight float64) (*Basis, error) {
 	if p.Within.Rows != b.Dim() {
 		return nil, fmt.Errorf("%w: it is one of embeddings of %d values, these have %d", ErrPrior, p.Within.Rows, b.Dim())
@@ -41,6 +45,11 @@ func (b *Basis) With(p *Prior, weight float64) (*Basis, error) {
 	out.within, out.weight = dense.Clone(b.within), weight
 	blas64.Scal(D/(D+weight), dense.Vector(out.within.Data))
 	blas64.Axpy(weight/(D+weight), dense.Vector(p.Within.Data), dense.Vector(out.within.Data))
+	out.target = make([]float64, b.Dim())
+	mean := max(dense.Trace(p.Within)/float64(b.Dim()), noSpread)
+	for i := range out.target {
+		out.target[i] = diagonal*p.Within.Data[i*p.Within.Stride+i]/mean + 1 - diagonal
+	}
 	return &out, nil
 }
 

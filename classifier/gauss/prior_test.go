@@ -62,8 +62,13 @@ func TestOneExampleOfEachClassTakesThePrior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	W := dense.Clone(p)
-	shrink(W, epsilon)
+	W, round := dense.Clone(p), dense.Trace(p)/d
+	for i := range W.Data {
+		W.Data[i] *= 1 - epsilon
+	}
+	for i := range d {
+		W.Data[i*d+i] += epsilon * (2*p.Data[i*d+i] + round) / 3
+	}
 	for i := range d { // L⁻¹·W·L⁻ᵀ = I
 		for j := range d {
 			var sum float64

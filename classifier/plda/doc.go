@@ -38,7 +38,8 @@
 // larger classes it stays 0.3.
 //
 // A prior (UsePrior) is a covariance P within the classes of other data sets. S is
-// then (D·S + ν·P)/(D + ν) with D = Σ(n−1); of 30, 100, 300, 1000 and 3000 the ν
+// then (D·S + ν·P)/(D + ν) with D = Σ(n−1), and is shrunk towards mostly the
+// diagonal of P (gauss.Basis.With) instead of I; of 30, 100, 300, 1000 and 3000 the ν
 // is taken under which left-out examples are most probable at ε = 0.5, and 300 where
 // none are left out. Where Σ(n−1) is less than the number of classes, ε is 0.3.
 //

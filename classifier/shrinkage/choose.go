@@ -137,10 +137,13 @@ func bestShift(trials []*trial, k int) float64 {
 		}
 	}
 	slices.Sort(gaps)
-	best, most := 0.0, accuracy(trials, k, 0)
-	for i := range shifts {
-		b := gaps[(len(gaps)-1)*(2*i+1)/(2*shifts)]
-		if a := accuracy(trials, k, b); a > most+1e-12 || a > most-1e-12 && math.Abs(b) < math.Abs(best) {
+	tried := make([]float64, shifts)
+	for i := range tried {
+		tried[i] = gaps[(len(gaps)-1)*(2*i+1)/(2*shifts)]
+	}
+	best, most := 0.0, accuracies(trials, k, []float64{0})[0]
+	for i, a := range accuracies(trials, k, tried) {
+		if b := tried[i]; a > most+1e-12 || a > most-1e-12 && math.Abs(b) < math.Abs(best) {
 			best, most = b, a
 		}
 	}
@@ -150,10 +153,13 @@ func bestShift(trials []*trial, k int) float64 {
 // shifts is the number of values of b to try.
 const shifts = 80
 
-func accuracy(trials []*trial, k int, b float64) float64 {
-	var sum float64
+// accuracies returns the mean of those of the trials.
+func accuracies(trials []*trial, k int, shifts []float64) []float64 {
+	sum := make([]float64, len(shifts))
 	for _, t := range trials {
-		sum += t.accuracy(k, b) / float64(len(trials))
+		for i, a := range t.accuracies(k, shifts) {
+			sum[i] += a / float64(len(trials))
+		}
 	}
 	return sum
 }

@@ -3,7 +3,9 @@ package shrinkage
 import (
 	"context"
 	"slices"
+	"sort"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -30,20 +32,27 @@ type outcome struct {
 	baseRight, laterIsIt bool    // the best of either is the true class
 }
 
-// accuracy returns the mean of the accuracies on base and on later classes,
-// with b added to the scores of later classes.
-func (t *trial) accuracy(k int, b float64) float64 {
-	var right [2]float64
+// accuracies returns the means of the accuracies on base and on later classes,
+// with each of some b, ascending, added to the scores of later classes.
+func (t *trial) accuracies(k int, shifts []float64) []float64 {
+	changes := make([][2]int, len(shifts)+1) // in what is right, from one b to the next
 	for i, v := range t.rows[k] {
-		ok := v.baseRight
-		if float64(v.gap)+b > 0 {
-			ok = v.laterIsIt
+		kind, at := t.kind(i), sort.Search(len(shifts), func(j int) bool { return float64(v.gap)+shifts[j] > 0 })
+		if v.baseRight {
+			changes[0][kind]++
+			changes[at][kind]--
 		}
-		if ok {
-			right[t.kind(i)]++
+		if v.laterIsIt {
+			changes[at][kind]++
 		}
 	}
-	return (right[0]/float64(t.base) + right[1]/float64(len(t.rows[k])-t.base)) / 2
+	var right [2]int
+	out := make([]float64, len(shifts))
+	for j := range shifts {
+		right[0], right[1] = right[0]+changes[j][0], right[1]+changes[j][1]
+		out[j] = (float64(right[0])/float64(t.base) + float64(right[1])/float64(len(t.rows[k])-t.base)) / 2
+	}
+	return out
 }
 
 // kind returns 0 for an example of a base class and 1 for a later one.
@@ -64,7 +73,7 @@ func (t *trial) result(k int, b float64) episodes.Result {
 		}
 		nll[t.kind(i)] += classifier.LogSumExp([]float64{float64(v.baseMass), float64(v.laterMass) + b}) - own
 	}
-	return episodes.Result{Accuracy: t.accuracy(k, b), NLL: (nll[0]/float64(t.base) + nll[1]/float64(len(t.rows[k])-t.base)) / 2}
+	return episodes.Result{Accuracy: t.accuracies(k, []float64{b})[0], NLL: (nll[0]/float64(t.base) + nll[1]/float64(len(t.rows[k])-t.base)) / 2}
 }
 
 // try learns and scores one pseudo-session for all candidates.
@@ -78,6 +87,14 @@ func (c Config) try(ctx context.Context, backend linalg.Backend, d episodes.Draw
 	for k := range t.candidates {
 		t.rows[k] = make([]outcome, t.base+d.NovelTest.X.Rows)
 	}
+	base, err := f.prepare(d.BaseTest, 0)
+	if err != nil {
+		return nil, err
+	}
+	novel, err := f.prepare(d.NovelTest, t.base)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range c.plains() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -87,11 +104,10 @@ func (c Config) try(ctx context.Context, backend linalg.Backend, d episodes.Draw
 			return nil, err
 		}
 		f.scorer.stack = f.space.Stack(densities)
-		if err := f.score(ctx, t, p.Nu, 0, d.BaseTest); err != nil {
-			return nil, err
-		}
-		if err := f.score(ctx, t, p.Nu, t.base, d.NovelTest); err != nil {
-			return nil, err
+		for _, x := range []examples{base, novel} {
+			if err := f.score(ctx, t, p.Nu, x); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return t, nil
@@ -143,25 +159,41 @@ func (c Config) fitTrial(ctx context.Context, backend linalg.Backend, d episodes
 	return f, nil
 }
 
-// score fills in the outcomes of one kind of examples for one ν, in the rows
-// from first on.
-func (f *fittedTrial) score(ctx context.Context, t *trial, nu float64, first int, test episodes.Session) error {
-	truth := make([]int, len(test.Y))
+// examples are held-out examples of one kind, with what does not depend on ν.
+type examples struct {
+	first int // row of the trial
+	truth []int
+	white blas64.General
+	values
+}
+
+func (f *fittedTrial) prepare(test episodes.Session, first int) (examples, error) {
+	x := examples{first: first, truth: make([]int, len(test.Y))}
 	for i, y := range test.Y {
-		truth[i] = slices.Index(f.names, y)
+		x.truth[i] = slices.Index(f.names, y)
 	}
+	var err error
+	if x.white, err = f.space.Whitened(classifier.Placed(test.X, dense.Range(0, test.X.Rows), true)); err != nil {
+		return x, err
+	}
+	return x, f.scorer.addCalibration(&x.values, x.white)
+}
+
+// score fills in the outcomes of examples for the ν of the scorer's stack.
+func (f *fittedTrial) score(ctx context.Context, t *trial, nu float64, x examples) error {
 	size := f.scorer.stack.Batch()
-	for start := 0; start < test.X.Rows; start += size {
+	for start := 0; start < x.white.Rows; start += size {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := dense.Rows32(test.X, start, min(start+size, test.X.Rows))
-		v, err := f.scorer.values(rows)
+		end := min(start+size, x.white.Rows)
+		rows := blas64.General{Rows: end - start, Cols: x.white.Cols, Stride: x.white.Stride, Data: x.white.Data[start*x.white.Stride : end*x.white.Stride]}
+		density, err := f.scorer.stack.LogDensities(rows)
 		if err != nil {
 			return err
 		}
 		dense.Parallel(rows.Rows, func(i int) {
-			t.score(nu, first+start+i, dense.Row(v.density, i), v.row(i), f.base, truth[start+i])
+			t.score(nu, x.first+start+i, dense.Row(density, i), x.row(start+i), f.base, x.truth[start+i])
 		})
 	}
 	return nil
