@@ -214,6 +214,7 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 	if err := a.save(m, c.Out); err != nil {
 		return err
 	}
+	a.sayChoice(m)
 	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
 	return nil
 }
