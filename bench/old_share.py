@@ -7,7 +7,8 @@ Half of the classes are learned from 16 images each (8 of a set that has no more
 others in five sessions of 5 images. SET is as in fewshot_peer.py, with shotsKK. The
 shares are set at prediction, so every model is trained once. SLDA, over all training
 rows, gets the same change of the prior. Prints base accuracy, novel accuracy and their
-harmonic mean, in per cent, the mean over sets.
+harmonic mean, in per cent, the mean over sets; and accuracy and negative log-likelihood on
+a folder of which MIXED show old classes, without that share and with it.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from fewshot_peer import command, finish, pick, read, write
 
 SHARES = [0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.99]
 SESSIONS, SHOTS = 5, 5
+MIXED = 0.9
 
 
 def task(folder):
@@ -56,16 +58,19 @@ def ours(program, head, t, sizes, base):
             else:
                 command([program, "learn", model, "--features", d / f"{i}"])
         old = np.isin(t.truth, base)
-        for kind, rows in ("old", old), ("new", ~old):
+        few = np.flatnonzero(~old)[: round(old.sum() * (1 / MIXED - 1))]
+        for kind, rows in ("old", np.flatnonzero(old)), ("new", np.flatnonzero(~old)), ("mixed", np.append(np.flatnonzero(old), few)):
             write(d / kind, t.test[rows], t.truth[rows])
 
-        def accuracy(kind, share):
+        def evaluated(kind, share):
             out = d / "eval.json"
             command([program, "eval", model, "--features", d / kind, "--json", out, "--set", f"classifier.old_share={share}"])
-            return json.loads(out.read_text())["accuracy"]
+            report = json.loads(out.read_text())
+            return report["accuracy"], report["nll"]
 
-        found = [[accuracy(kind, share) for kind in ("old", "new")] for share in SHARES]
-    return [(b, n, 2 * b * n / (b + n)) for b, n in found]
+        found = [[evaluated(kind, share)[0] for kind in ("old", "new")] for share in SHARES]
+        mixed = [evaluated("mixed", share) for share in (0, MIXED)]
+    return [(b, n, 2 * b * n / (b + n)) for b, n in found], mixed
 
 
 def slda(t, base, shrink=1e-4):
@@ -91,17 +96,22 @@ def main():
     a.add_argument("--heads", default="plda,plda+")
     a.add_argument("--sets", type=pathlib.Path, nargs="+", required=True)
     args = a.parse_args()
-    heads, results = args.heads.split(","), {}
+    heads, results, mixed = args.heads.split(","), {}, {}
     for folder in args.sets:
         t, sizes, base = task(folder)
         for h in heads:
-            results.setdefault(h, []).append(ours(args.pipeline, h, t, sizes, base))
+            curve, both = ours(args.pipeline, h, t, sizes, base)
+            results.setdefault(h, []).append(curve)
+            mixed.setdefault(h, []).append(both)
         results.setdefault("SLDA", []).append(slda(t, base))
     print("| share | " + " | ".join(f"{h}: base, novel, mean" for h in results) + " |")
     print("| --- |" + " --- |" * len(results))
     for i, share in enumerate(SHARES):
         cells = [", ".join(f"{100 * v:.1f}" for v in np.mean([one[i] for one in r], axis=0)) for r in results.values()]
         print(f"| {share or 'as the method says'} | " + " | ".join(cells) + " |")
+    for h, found in mixed.items():
+        (plain, nll), (better, lower) = np.mean(found, axis=0)
+        print(f"{h}, {100 * MIXED:.0f} % of old classes: {100 * plain:.1f} % correct, {nll:.3f} nats; with that share {100 * better:.1f} %, {lower:.3f} nats")
 
 
 if __name__ == "__main__":

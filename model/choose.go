@@ -53,8 +53,8 @@ func (c contender) parts() []float64 { return c.model.Predictor.Calibration.Part
 // trainChosen trains the method that does best on held-out examples of the base
 // session. A candidate takes the place of the one before it only if it is more
 // accurate by two standard errors of the difference, measured on the same examples
-// (those of the calibration). Cost: that of training all candidates, of which two
-// are in memory at a time.
+// (those of the calibration). A projection is trained for the chosen method alone.
+// Cost: that of training all candidates, of which two are in memory at a time.
 func trainChosen(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 	if why := nothingToCompare(b.Labels); why != "" {
 		s.Method = method.Default

@@ -83,6 +83,25 @@ func TestAutoIsTheChosenMethodGiven(t *testing.T) {
 	}
 }
 
+// TestAutoAsksOnlyAboutHeldOut: with labels that mean nothing no method does better
+// than chance. One that had learned what it is asked about would know it by heart.
+func TestAutoAsksOnlyAboutHeldOut(t *testing.T) {
+	b := elongated(10, "ant", "bee", "cat", "dog", "eel")
+	rng := rand.New(rand.NewPCG(9, 9))
+	for i := range b.X.Data {
+		b.X.Data[i] = float32(rng.NormFloat64())
+	}
+	m := chosen(t, b)
+	for _, trial := range m.Choice.Trials {
+		if trial.Accuracy > 0.4 {
+			t.Errorf("%s names %.0f %% of noise correctly, of five classes", trial.Method, 100*trial.Accuracy)
+		}
+	}
+	if m.Method != method.Default {
+		t.Errorf("on noise, %s", m.Choice.Why)
+	}
+}
+
 // TestAutoForgets: what was measured on forgotten images is forgotten, the method
 // stays.
 func TestAutoForgets(t *testing.T) {

@@ -22,6 +22,11 @@ import (
 // within either kind of classes keep their proportions.
 type OldShare float64
 
+// Note says what a share other than 0 means.
+func (s OldShare) Note() string {
+	return fmt.Sprintf("%g %% of images are expected to show classes of the base session", 100*float64(s))
+}
+
 // Validate returns an error unless the share is 0 or between 0 and 1.
 func (s OldShare) Validate() error {
 	if !(s >= 0 && s < 1) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -55,6 +56,10 @@ func TestExportOldShare(t *testing.T) {
 	l.must("learn", model, "--images", l.photos(l.path("more"), smallSide, 3, "pear"), "--set", "classifier.old_share=0.9")
 	if shown := l.must("inspect", model).stdout; !strings.Contains(shown, "old share  90 %") {
 		t.Errorf("inspect shows\n%s", shown)
+	}
+	l.must("label", model, "--images", images, "--out", l.path("labels"), "--set", "classifier.old_share=0.2")
+	if notes := l.object(l.path("labels"), "summary.json")["notes"]; !strings.Contains(fmt.Sprint(notes), "20 % of images are expected") {
+		t.Errorf("summary.json notes %v", notes)
 	}
 	l.checkExport(t, model, images)
 }

@@ -79,7 +79,7 @@ func (a *app) inspect(m *model.Model, file string) error {
 	a.inspectChoice(m)
 	a.inspectTemperature(m)
 	if s := m.Predictor.OldShare; s != 0 {
-		a.say("old share  %g %% of images are expected to show classes of the base session", 100*float64(s))
+		a.say("old share  %s", s.Note())
 	}
 	a.inspectBackbone(m)
 	a.sayPrior(m)

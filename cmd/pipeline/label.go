@@ -81,6 +81,9 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	}
 	defer closeInto(in, &err)
 	job := label.Job{Config: a.config.Label, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256(), Notes: in.notes}
+	if share := m.Predictor.OldShare; share != 0 {
+		job.Notes = append(job.Notes, share.Note())
+	}
 	if job.Threshold, err = m.Threshold(a.config.Label.Reject); err != nil {
 		return err
 	}

@@ -227,6 +227,7 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 	if err := a.save(m, c.Out); err != nil {
 		return err
 	}
+	a.sayChoice(m)
 	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
 	a.sayPrior(m)
 	return nil

@@ -110,14 +110,19 @@ func (a *app) train(ctx context.Context) error {
 	if err := trainings.Close(); err != nil {
 		return err
 	}
-	if m.Choice != nil {
-		a.log.Info("auto chose the method", "why", m.Choice.Why)
-	}
+	a.sayChoice(m)
 	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
 	a.sayPrior(m)
 	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
 	a.sayExpected(m)
 	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
+}
+
+// sayChoice says why auto chose the method, if it did.
+func (a *app) sayChoice(m *model.Model) {
+	if m.Choice != nil {
+		a.log.Info("auto chose the method", "why", m.Choice.Why)
+	}
 }
 
 func (a *app) modelSettings() model.Settings {
