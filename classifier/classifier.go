@@ -68,6 +68,18 @@ type SampleForgetter interface {
 	ForgetSamples(x blas32.General, y []string) error
 }
 
+// A Renamer can change what classes are called.
+type Renamer interface {
+	// Rename gives a class another name, and keeps its column: the result equals a
+	// learner that learned it by that name. If there is a class of that name, the two
+	// become one, in its column, exactly except for what classes share. The error
+	// wraps ErrUnknownClass if there is no such class.
+	Rename(class, to string) error
+	// Joins reports whether two classes can become one; if not, Rename refuses that
+	// with an error that wraps ErrUnsupported.
+	Joins() bool
+}
+
 // A Refresher holds something that goes out of date as classes are learned and
 // forgotten, and can rebuild it.
 type Refresher interface {

@@ -64,6 +64,14 @@ func (t *Table[T]) Drop(name string) {
 	t.index()
 }
 
+// Rename gives a class another name, which no class has.
+func (t *Table[T]) Rename(name, to string) {
+	if i, ok := t.column[name]; ok {
+		t.names[i] = to
+		t.index()
+	}
+}
+
 // Clone returns an independent table; the values are copied by assignment.
 func (t *Table[T]) Clone() Table[T] { return NewTable(t.names, t.values) }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
 // knows reports whether a photo has a decision or was learned.
@@ -46,8 +48,12 @@ func (s *Session) check(l Line) error {
 			return refuse(Invalid, "%s takes images%s", l.Do, map[Do]string{Label: " and class"}[l.Do])
 		}
 		for _, id := range l.Images {
-			if _, ok := s.index[id]; !ok && !s.knows(id) {
+			_, here := s.index[id]
+			switch {
+			case !here && !s.knows(id):
 				return refuse(Unknown, "there is no photo %s", id)
+			case !here && l.Do == Label && s.row(id) == nil:
+				return refuse(Conflict, "the model learned photo %s and does not keep its embedding: put the photo into the folder", id)
 			}
 		}
 		if l.Do == Unlabel {
@@ -99,12 +105,23 @@ func (s *Session) checkRename(l Line) error {
 	case l.Do == Merge && !there:
 		return refuse(Unknown, "there is no class %q to merge with: rename it", l.To)
 	}
-	if !s.base.complete {
-		for _, sample := range s.base.samples {
-			if now := s.state.name(sample.Class); now == l.Class {
-				return refuse(Conflict, "the model was trained on %s and does not keep the embeddings: rename its folder and train again", l.Class)
-			}
-		}
+	return s.checkRenames(l)
+}
+
+// checkRenames refuses to rename or merge what the base model cannot.
+func (s *Session) checkRenames(l Line) error {
+	trained := func(name string) bool {
+		return slices.ContainsFunc(s.base.model.Classes(), func(class string) bool { return s.state.name(class) == name })
+	}
+	if s.base.complete || !trained(l.Class) {
+		return nil
+	}
+	r, ok := s.base.model.Predictor.Head.(classifier.Renamer)
+	switch {
+	case !ok:
+		return refuse(Conflict, "the model was trained on %s, and %s models that do not keep their embeddings cannot rename a class: rename its folder and train again", l.Class, s.base.model.Method)
+	case l.Do == Merge && trained(l.To) && !r.Joins():
+		return refuse(Conflict, "the model was trained on %s and %s, and %s models that do not keep their embeddings cannot merge two classes: merge their folders and train again", l.Class, l.To, s.base.model.Method)
 	}
 	return nil
 }

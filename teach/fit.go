@@ -79,9 +79,9 @@ func batch(samples []model.SampleID, d int, row func(ID) []float32) (model.Batch
 	return out, nil
 }
 
-// fit returns a model of exactly the given examples; nil if these have fewer than
-// two classes. It depends on nothing else.
-func (b *base) fit(ctx context.Context, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
+// fit returns a model of exactly the examples of a state; nil if these have fewer
+// than two classes. It depends on nothing else.
+func (b *base) fit(ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
 	classes := map[string]bool{}
 	for _, s := range want {
 		classes[s.Class] = true
@@ -105,16 +105,23 @@ func (b *base) fit(ctx context.Context, want []model.SampleID, row func(ID) []fl
 		m, _, err := b.model.Retrained(ctx, all)
 		return m, err
 	}
-	return b.extend(ctx, want, row)
+	return b.extend(ctx, st, want, row)
 }
 
-// extend lets the base model forget and learn what changed.
-func (b *base) extend(ctx context.Context, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
+// extend lets the base model rename, forget and learn what changed.
+func (b *base) extend(ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
 	m, err := b.load()
 	if err != nil {
 		return nil, err
 	}
-	gone, learned, err := difference(b.samples, want, m.Dim(), row)
+	if err := rename(m, st.names); err != nil {
+		return nil, err
+	}
+	var have []model.SampleID
+	for _, s := range m.Sessions {
+		have = append(have, s.Samples...)
+	}
+	gone, learned, err := difference(have, want, m.Dim(), row)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +134,26 @@ func (b *base) extend(ctx context.Context, want []model.SampleID, row func(ID) [
 		_, err = m.Learn(ctx, learned)
 	}
 	return m, err
+}
+
+// rename gives the classes of a model their present names, by way of names that no
+// class has, because two may have changed them.
+func rename(m *model.Model, names map[string]string) error {
+	var passing, now []string
+	for i, class := range slices.Clone(m.Classes()) {
+		if name, ok := names[class]; ok && name != class {
+			passing, now = append(passing, fmt.Sprintf("\x00%d", i)), append(now, name)
+			if err := m.RenameClass(class, passing[len(passing)-1]); err != nil {
+				return err
+			}
+		}
+	}
+	for i, name := range now {
+		if err := m.RenameClass(passing[i], name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // difference returns what to forget and what to learn to get from some examples to

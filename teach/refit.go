@@ -73,8 +73,9 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 	s.mu.RLock()
 	lines := s.journal.Lines()[:seq:seq]
 	s.mu.RUnlock()
-	want := fold(lines).examples(s.base.samples)
-	m, err := s.base.fit(ctx, want, s.lockedRow)
+	st := fold(lines)
+	want := st.examples(s.base.samples)
+	m, err := s.base.fit(ctx, st, want, s.lockedRow)
 	if err != nil || m == nil {
 		return nil, err
 	}

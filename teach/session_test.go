@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -435,12 +436,17 @@ func TestForget(t *testing.T) {
 // trainAt trains the model in a folder on photos of w, by their Class.
 func (w world) trainAt(t *testing.T, dir string, rows ...int) {
 	t.Helper()
+	w.trainMethodAt(t, dir, "plda", rows...)
+}
+
+func (w world) trainMethodAt(t *testing.T, dir, name string, rows ...int) {
+	t.Helper()
 	b := model.Batch{X: blas32.General{Cols: dim, Stride: dim}}
 	for _, i := range rows {
 		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, w.vectors[i]...)
 		b.Labels, b.Content = append(b.Labels, w.photos[i].Class), append(b.Content, model.Hash(w.photos[i].ID))
 	}
-	m, _, err := model.Train(t.Context(), settings("plda"), b)
+	m, _, err := model.Train(t.Context(), settings(name), b)
 	if err == nil {
 		err = m.Save(filepath.Join(dir, "m.model"))
 	}
@@ -522,6 +528,80 @@ func TestCorrectsATrainedModel(t *testing.T) {
 			}
 			w.openAt(t, dir, "plda").Wait() // it accepts the model that it saved
 		})
+	}
+}
+
+// The classes of a trained model that does not keep its embeddings are renamed and
+// merged; they are split where the photos are in the folder. Every saved class has the
+// examples that it should have.
+func TestRenamesTheClassesOfATrainedModel(t *testing.T) {
+	w := newWorld(4, 60)
+	for i, p := range w.photos {
+		w.photos[i].Class = w.truth[p.ID]
+	}
+	dir := t.TempDir()
+	w.trainAt(t, dir, upTo(0, len(w.photos))...)
+	inFolder := w
+	inFolder.photos, inFolder.vectors = w.photos[:200], w.vectors[:200]
+	s := inFolder.openAt(t, dir, "plda")
+	if s.base.complete {
+		t.Fatal("the base keeps its embeddings")
+	}
+	for _, d := range []Decision{
+		{Do: Rename, Class: "class 0", To: "tmp"}, // 0 and 1 change their names
+		{Do: Rename, Class: "class 1", To: "class 0"},
+		{Do: Rename, Class: "tmp", To: "class 1"},
+		{Do: Merge, Class: "class 2", To: "class 3"},
+		{Do: Label, Images: []ID{w.photos[0].ID, w.photos[4].ID, w.photos[8].ID}, Class: "split"},
+	} {
+		do(t, s, d)
+	}
+	s.Wait()
+	if problem := s.Status().Problem; problem != nil {
+		t.Fatal(problem)
+	}
+	save(t, s)
+	m, err := model.Load(s.options.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int{}
+	for _, c := range m.ClassSizes() {
+		sizes[c.Name] = c.Samples
+	}
+	if want := map[string]int{"class 0": 60, "class 1": 57, "class 3": 120, "split": 3}; !maps.Equal(sizes, want) {
+		t.Errorf("classes %v, want %v", sizes, want)
+	}
+	for i, want := range map[int]string{12: "class 1", 13: "class 0", 14: "class 3", 15: "class 3"} {
+		if it, _ := s.Get(w.photos[i].ID); it.Label != want || it.Top[0].Label != want {
+			t.Errorf("photo %d is labelled %s and predicted %s, want %s", i, it.Label, it.Top[0].Label, want)
+		}
+	}
+	var refused *Refusal
+	if _, err := s.Do(Decision{Do: Label, Images: []ID{w.photos[220].ID}, Class: "split"}); !errors.As(err, &refused) || refused.Reason != Conflict {
+		t.Errorf("a photo without an embedding: %v", err)
+	}
+}
+
+// A method that cannot merge two classes without their embeddings says so.
+func TestRefusesToMergeWithoutEmbeddings(t *testing.T) {
+	w := newWorld(3, 60)
+	for i, p := range w.photos {
+		w.photos[i].Class = w.truth[p.ID]
+	}
+	dir := t.TempDir()
+	w.trainMethodAt(t, dir, "ppca", upTo(0, len(w.photos))...)
+	s := w.openAt(t, dir, "ppca")
+	var refused *Refusal
+	if _, err := s.Do(Decision{Do: Merge, Class: "class 0", To: "class 1"}); !errors.As(err, &refused) || refused.Reason != Conflict {
+		t.Errorf("merge: %v", err)
+	}
+	do(t, s, Decision{Do: Rename, Class: "class 0", To: "a"})
+	do(t, s, Decision{Do: Label, Images: []ID{w.photos[0].ID}, Class: "class 1"})
+	s.Wait()
+	save(t, s)
+	if st := s.Status(); st.Problem != nil || !slices.Contains(s.live.Classes(), "a") {
+		t.Errorf("rename: %v, classes %v", st.Problem, s.live.Classes())
 	}
 }
 

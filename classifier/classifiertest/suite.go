@@ -57,6 +57,7 @@ func Run(t *testing.T, f Factory) {
 		{"no reference kept", checkNoReference},
 		{"forget and relearn", checkForget},
 		{"forget samples", checkForgetSamples},
+		{"rename", checkRename},
 		{"forget the last class", checkForgetAll},
 		{"fixed base", checkFixedBase},
 		{"degenerate data", checkDegenerate},

@@ -17,6 +17,7 @@ var (
 	_ classifier.Saver            = (*Head[any, any])(nil)
 	_ classifier.BackendUser      = (*Head[any, any])(nil)
 	_ classifier.SampleForgetter  = (*Exact[any, any])(nil)
+	_ classifier.Renamer          = (*Exact[any, any])(nil)
 	_ classifier.StatisticsKeeper = (*Kept[any, any])(nil)
 )
 
@@ -33,6 +34,36 @@ func (h *Exact[S, C]) ForgetSamples(x blas32.General, y []string) error {
 		err = h.apply(context.Background(), h.model.Clone(), s, true)
 	}
 	return h.named("forget samples", err)
+}
+
+// Joins implements classifier.Renamer.
+func (h *Exact[S, C]) Joins() bool { return h.method.Join != nil }
+
+// Rename implements classifier.Renamer.
+func (h *Exact[S, C]) Rename(class, to string) error {
+	return h.named(fmt.Sprintf("rename %q", class), h.Update(func(m *Model[S, C]) error {
+		c, ok := m.Classes.Get(class)
+		other, joins := m.Classes.Get(to)
+		switch {
+		case !ok:
+			return classifier.ErrUnknownClass
+		case class == to:
+			return nil
+		case joins && !h.Joins():
+			return fmt.Errorf("there is a class %q, and two classes cannot become one: %w", to, classifier.ErrUnsupported)
+		case joins:
+			m.Classes.Put(to, h.method.Join(other, c))
+			m.Classes.Drop(class)
+		default:
+			m.Classes.Rename(class, to)
+		}
+		if stats, ok := m.stats[class]; ok {
+			m.stats = maps.Clone(m.stats)
+			delete(m.stats, class)
+			m.stats[to] = stats
+		}
+		return nil
+	}))
 }
 
 // A Kept head fits its classes from exact statistics, which it stores

@@ -39,6 +39,9 @@ type Method[S, C any] struct {
 	// Count returns the number of examples of a class, which vanishes at 0. It
 	// may be nil if classes lose no examples, or if Made is set.
 	Count func(C) int
+	// Join returns a class of the examples of two. It is nil if that takes more than
+	// the classes.
+	Join func(a, b C) C
 	// Fields describes the tensors of a class for classifier.EncodeClasses.
 	Fields func(c *classifier.Codec, m *Model[S, C], class *C)
 	// Encode returns the tensors of m.Shared; the rest of S is saved as JSON. It

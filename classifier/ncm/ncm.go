@@ -45,6 +45,7 @@ func New(cfg Config) (*NCM, error) {
 		},
 		Scoring: cfg.scoring,
 		Count:   func(t moments.Total) int { return t.N },
+		Join:    moments.Total.And,
 		Fields:  func(c *classifier.Codec, m *model, t *moments.Total) { t.Fields(c, m.Dim) },
 		Decode: func(m *model, _ classifier.State, _ int) error {
 			if tau := m.Shared.Tau; !(tau >= 1e-120 && tau <= 1e120) {

@@ -73,6 +73,7 @@ func New(cfg Config) (*PLDA, error) {
 		Rescore: rescore,
 		Scoring: func(m *model) classifier.Scoring { return classifier.Scoring{Scores: m.Shared.logDensities} },
 		Count:   func(c class) int { return c.N },
+		Join:    func(a, b class) class { return class{Total: a.And(b.Total)} },
 		Fields:  func(c *classifier.Codec, m *model, class *class) { class.Fields(c, m.Dim) },
 		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.space.Tensors() },
 		Decode:  cfg.decode,
