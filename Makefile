@@ -72,7 +72,7 @@ docs-update: ## write docs/cli from the commands' help
 	$(GO) test -run TestCommandDocs ./cmd/pipeline -update
 
 .PHONY: dist
-dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.gz, which runs anywhere (ARCH=arm64: cross-built)
+dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.gz, which runs anywhere (ARCH=arm64 or windows: cross-built)
 	@scripts/dist/dist.sh $(or $(ARCH),amd64)
 
 .PHONY: dist-test
