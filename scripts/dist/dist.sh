@@ -5,17 +5,19 @@
 # pipeline_VERSION_ARCH.deb, where dpkg-deb is installed. The same tree gives the same
 # bytes.
 #
-# Only on Linux; arm64 is cross-built and has never been run. The libraries come as
+# Only on Linux; arm64 is cross-built and has only been run under QEMU. The libraries come as
 # they are, by pipeline setup, and libstdc++ and libgcc_s, which
 # ONNX Runtime needs, from Debian 11, whose builds run on glibc 2.18. Everything
 # is checked against hashes in the project. Downloads are kept in .dist.
 # pipeline-VERSION-linux-ARCH.cdx.json lists what the archive contains (CycloneDX).
 #
-# usage: dist.sh [amd64|arm64]      VERSION and SOURCE_DATE_EPOCH may be set
+# "windows" makes pipeline-VERSION-windows-amd64.zip: cross-built, never run.
+#
+# usage: dist.sh [amd64|arm64|windows]      VERSION and SOURCE_DATE_EPOCH may be set
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=scripts/dist
-arch=${1:-amd64}
+arch=${1:-amd64} os=linux exe=
 downloads=$PWD/.dist
 version=${VERSION:-$(sed -n 's/^var version = "\(.*\)"$/\1/p' cmd/pipeline/root.go)}
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} LC_ALL=C TZ=UTC
@@ -26,7 +28,8 @@ die() { say "$*"; exit 1; }
 case $arch in
 amd64) zig=x86_64-linux-gnu.2.28 multiarch=x86_64-linux-gnu ;;
 arm64) zig=aarch64-linux-gnu.2.28 multiarch=aarch64-linux-gnu ;;
-*) die "no archive is made for $arch: amd64 or arm64" ;;
+windows) zig=x86_64-windows-gnu arch=amd64 os=windows exe=.exe ;;
+*) die "no archive is made for $arch: amd64, arm64 or windows" ;;
 esac
 [ "$(uname -s)" = Linux ] || die "needs Linux"
 
@@ -80,47 +83,59 @@ debian() {
 }
 
 program() {
-	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s "$@"\n' "$downloads/zig/bin/python" "$zig" >"$work/cc"
-	chmod +x "$work/cc"
-	CGO_ENABLED=1 GOOS=linux GOARCH=$arch CC=$work/cc GOFLAGS=-buildvcs=false \
+	local cc=$downloads/cc-$zig # not in $work: Go would compile again for every path
+	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s "$@"\n' "$downloads/zig/bin/python" "$zig" >"$cc"
+	chmod +x "$cc"
+	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$cc GOFLAGS=-buildvcs=false \
 		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X main.version=$version" -o "$1" ./cmd/pipeline
 }
 
 compiler
 notices
-debian
-name=pipeline-$version-linux-$arch
+[ $os = windows ] || debian
+name=pipeline-$version-$os-$arch
 root=$work/$name
 mkdir -p "$root"/{lib,licences,completions,man/man1}
 say "building $name"
-program "$root/pipeline"
+program "$root/pipeline$exe"
 
 native=$root/pipeline
-if [ "$arch" != "$(go env GOHOSTARCH)" ]; then
+if [ "$os/$arch" != "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then
 	native=$work/native
 	go build -o "$native" ./cmd/pipeline
 fi
-"$native" setup --platform "linux/$arch" --into "$downloads/libraries-$arch" >&2
-install -m 644 "$downloads/libraries-$arch"/lib{onnxruntime.so.1,turbojpeg.so.0} "$root/lib/"
-install -m 644 "$work/debian/usr/lib/$multiarch/libstdc++.so.6" "$work/debian/lib/$multiarch/libgcc_s.so.1" "$root/lib/"
+"$native" setup --platform "$os/$arch" --into "$downloads/libraries-$os-$arch" >&2
+install -m 644 "$downloads/libraries-$os-$arch"/*onnxruntime* "$root/lib/"
+if [ $os = linux ]; then
+	install -m 644 "$downloads/libraries-$os-$arch/libturbojpeg.so.0" "$root/lib/"
+	install -m 644 "$work/debian/usr/lib/$multiarch/libstdc++.so.6" "$work/debian/lib/$multiarch/libgcc_s.so.1" "$root/lib/"
+	install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
+	install -m 644 "$work/debian/usr/share/doc/gcc-10-base/copyright" "$root/licences/libstdc++-libgcc.txt"
+fi
 
 install -m 644 LICENSE CHANGELOG.md "$root/"
 install -m 644 $here/README.txt "$root/README.txt"
 install -m 644 "$downloads/notices/LICENSE" "$root/licences/onnxruntime.txt"
 install -m 644 "$downloads/notices/ThirdPartyNotices.txt" "$root/licences/onnxruntime-third-party.txt"
-install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
-install -m 644 "$work/debian/usr/share/doc/gcc-10-base/copyright" "$root/licences/libstdc++-libgcc.txt"
 go run ./$here/notices ./cmd/pipeline "$root/licences/go"
-cp -r internal/heif/wasm/licences "$root/licences/decoders"
-
-for shell in bash zsh fish; do "$native" completion $shell >"$root/completions/pipeline.$shell"; done
-go test -count=1 ./cmd/pipeline -run '^TestManual$' -manual "$root/man/man1" >/dev/null
+install -D -m 644 -t "$root/licences/decoders" internal/heif/wasm/licences/*
 
 find "$root" -type d -exec chmod 755 {} +
-tar --create --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" "$name" |
-	gzip --no-name -9 >"$work/archive"
-mv "$work/archive" "out/dist/$name.tar.gz"
-go run ./$here/sbom "$root" "$version" "linux/$arch" >"$work/sbom"
+if [ $os = windows ]; then
+	file=$name.zip
+	"$native" completion powershell >"$root/completions/pipeline.ps1"
+	rmdir "$root/man/man1" "$root/man"
+	find "$root" -exec touch --date="@$SOURCE_DATE_EPOCH" {} +
+	(cd "$work" && python3 -m zipfile -c archive "$name") # in the order of the names
+else
+	file=$name.tar.gz
+	for shell in bash zsh fish; do "$native" completion $shell >"$root/completions/pipeline.$shell"; done
+	go test -count=1 ./cmd/pipeline -run '^TestManual$' -manual "$root/man/man1" >/dev/null
+	tar --create --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" "$name" |
+		gzip --no-name -9 >"$work/archive"
+fi
+mv "$work/archive" "out/dist/$file"
+go run ./$here/sbom "$root" "$version" "$os/$arch" >"$work/sbom"
 mv "$work/sbom" "out/dist/$name.cdx.json"
 # debian_package moves the same files to Debian's places.
 debian_package() {
@@ -155,7 +170,7 @@ debian_package() {
 	(cd out/dist && sha256sum "$file" >"$file.sha256")
 	say "out/dist/$file"
 }
-! command -v dpkg-deb >/dev/null || debian_package "$root"
-(cd out/dist && for file in "$name.tar.gz" "$name.cdx.json"; do sha256sum "$file" >"$file.sha256"; done)
-PIPELINE_ARCHIVE=$PWD/out/dist/$name.tar.gz go test -count=1 ./$here >&2
-say "out/dist/$name.tar.gz, $(($(stat -c %s "out/dist/$name.tar.gz") / 1000000)) MB"
+[ $os = windows ] || ! command -v dpkg-deb >/dev/null || debian_package "$root"
+(cd out/dist && for each in "$file" "$name.cdx.json"; do sha256sum "$each" >"$each.sha256"; done)
+[ $os = windows ] || PIPELINE_ARCHIVE=$PWD/out/dist/$file go test -count=1 ./$here >&2
+say "out/dist/$file, $(($(stat -c %s "out/dist/$file") / 1000000)) MB"
