@@ -100,6 +100,10 @@ exports: setup ## export random-weight CLIP, ResNet-50 and DINOv2, and run the p
 bench: setup ## run the benchmarks; takes minutes
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: stories
+stories: setup test-setup ## let three people teach in a browser with CLASSES (100) of mini-ImageNet's test photos; takes minutes
+	PIPELINE_STORIES=$(or $(CLASSES),100) $(GOTEST) -count=1 -v -timeout 60m -run '^TestStories$$' ./cmd/pipeline
+
 .PHONY: fuzz
 fuzz: setup ## run each fuzz target for FUZZTIME (30s), then read MUTATIONS (100000) damaged models and feature folders, and ten times as many images
 	@scripts/fuzz.sh $(or $(FUZZTIME),30s) $(or $(MUTATIONS),100000)

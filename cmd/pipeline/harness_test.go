@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,7 +44,7 @@ const (
 // wanted is what TestMain found in the environment.
 var wanted struct {
 	long    bool
-	stories bool
+	stories int // classes
 	exports string
 }
 
@@ -53,7 +54,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	wanted.long = os.Getenv(longForm) != ""
-	wanted.stories = os.Getenv(allStories) != ""
+	wanted.stories, _ = strconv.Atoi(os.Getenv(allStories))
 	wanted.exports = os.Getenv(exportsDir)
 	forgetSettings()
 	os.Exit(m.Run())

@@ -4,7 +4,7 @@ import { askBulk } from "./bulk.js";
 import { Classes } from "./classes.js";
 import { byId, element, photos, say } from "./dom.js";
 import { Grid } from "./grid.js";
-import { showGroups } from "./groups.js";
+import { members, showGroups } from "./groups.js";
 import { listenToKeys, writeHelp } from "./keys.js";
 import { fixed, PhotoList } from "./list.js";
 import { Naming } from "./naming.js";
@@ -27,7 +27,6 @@ const grid = new Grid(byId("grid"), byId("scroller"), selection);
 const classes = new Classes();
 let recent = []; // classes used last, first; a new one is here before the server lists it
 let view = "check";
-let group = null; // the one that is shown photo by photo
 let list = null;
 let status = null;
 let searching = {};
@@ -40,16 +39,12 @@ const photoNaming = new Naming(byId("photo-naming"), names);
 
 function source(cursor, limit) {
   const shown = view === "check" && status && !status.model.ready ? "start" : view;
-  const query = { ...searching, cursor, limit };
-  if (group) {
-    return api.images({ ...query, group: group.id });
-  }
-  return api.images({ ...query, view: shown, class: view === "class" ? classes.current : undefined });
+  return api.images({ ...searching, cursor, limit, view: shown, class: view === "class" ? classes.current : undefined });
 }
 
-async function show(next, { of = null, photosOf = null } = {}) {
+// show shows a view, of given photos if there are any.
+async function show(next, photosOf) {
   view = next;
-  group = of;
   selection.clear();
   for (const button of byId("views").children) {
     button.setAttribute("aria-current", button.dataset.view === view || (button.dataset.view === "unknown" && view === "group") ? "page" : "false");
@@ -105,7 +100,7 @@ async function update() {
   let empty = "";
   if (inGroups) {
     const turn = ++groupsShown;
-    const { n, computing } = await showGroups({ names, name: (ids, name) => guard(label)(ids, name), single: guard((of) => show("group", { of })) });
+    const { n, computing } = await showGroups({ names, name: guard(nameGroup), single: guard(async (of) => show("group", await members(of))) });
     if (turn !== groupsShown) {
       return;
     }
@@ -168,6 +163,12 @@ async function label(ids, name) {
   }
   await decideOn({ do: "label", images: ids, class: name });
   recent = [name, ...recent.filter((other) => other !== name)];
+}
+
+// nameGroup names the photos of a group but for those that are left out.
+async function nameGroup(of, out, name) {
+  const all = await members(of);
+  await label(all.map(({ id }) => id).filter((id) => !out.has(id)), name);
 }
 
 async function decideOn(decision) {
@@ -281,7 +282,7 @@ let back = "check";
 
 async function showSimilar(found, selected) {
   back = view === "similar" ? back : view === "group" ? "unknown" : view;
-  await show("similar", { photosOf: found });
+  await show("similar", found);
   selection.set(selected);
 }
 
@@ -331,7 +332,7 @@ async function reload() {
   recent = recent.filter((name) => classes.names.includes(name));
   if (!byId("groups").hidden) {
     await update();
-  } else if (view === "similar") {
+  } else if (view === "similar" || view === "group") {
     await Promise.all(list.items.slice(0, grid.seen).map(async ({ id }) => list.renew(await api.image(id))));
   } else {
     await list.reload(Math.min(grid.seen, list.items.length));
@@ -426,7 +427,7 @@ byId("search").addEventListener("input", (event) => {
   clearTimeout(typed);
   typed = setTimeout(guard(() => {
     searching = Object.fromEntries([...new FormData(byId("search"))].filter(([, value]) => typeof value === "string" && value !== ""));
-    return show(view === "similar" ? back : view);
+    return show({ similar: back, group: "unknown" }[view] ?? view);
   }), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());

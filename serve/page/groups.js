@@ -3,14 +3,15 @@ import * as api from "./api.js";
 import { byId, element, photos } from "./dom.js";
 import { Naming } from "./naming.js";
 
-// showGroups fills the view. names returns the classes; name is called with the
-// ids of a group and a class; single with a group to be seen photo by photo.
+// showGroups fills the view. names returns the classes; name is called with a group,
+// the ids of photos to leave out, and a class; single with a group to be seen photo
+// by photo.
 export async function showGroups({ names, name, single }) {
   const box = byId("groups");
   const { groups, computing } = await api.groups();
   const kept = new Map(Array.from(box.querySelectorAll(".group"), (e) => [e.dataset.key, e]));
   box.replaceChildren(...groups.map((group) => {
-    const key = group.size + ":" + group.images.map((image) => image.id).join();
+    const key = group.id + ":" + group.size + ":" + group.images.map((image) => image.id).join();
     const section = kept.get(key) ?? groupOf(group, { names, name, single });
     section.dataset.key = key;
     return section;
@@ -38,25 +39,25 @@ function groupOf(group, { names, name, single }) {
   const form = element("form", { className: "naming", id: "name-group-" + group.id, autocomplete: "off", "aria-labelledby": "group-" + group.id });
   const more = element("button", { type: "button" }, group.size > group.images.length ? `See all ${group.size}` : "See large");
   more.addEventListener("click", () => single(group));
-  new Naming(form, names).addEventListener("name", async (event) => {
-    const ids = await members(group);
-    name(ids.filter((id) => !out.has(id)), event.detail);
-  });
+  new Naming(form, names).addEventListener("name", (event) => name(group, out, event.detail));
   return element("section", { className: "group", "aria-labelledby": "group-" + group.id }, element("div", { className: "row" }, title, form, more), strip);
 }
 
-// members returns the ids of all photos of a group, of which it came with the
-// first few.
-async function members(group) {
+// members returns all photos of a group, of which it came with the first few. It
+// fails if the server has formed other groups since.
+export async function members(group) {
   if (group.size <= group.images.length) {
-    return group.images.map((image) => image.id);
+    return group.images;
   }
-  const ids = [];
+  const all = new Map();
   let cursor;
   do {
-    const page = await api.images({ group: group.id, limit: 500, cursor });
-    ids.push(...page.images.map((image) => image.id));
+    const page = await api.images({ group: group.id, decided: false, limit: 500, cursor });
+    page.images.forEach((image) => all.set(image.id, image));
     cursor = page.next;
   } while (cursor);
-  return ids;
+  if (!group.images.every(({ id }) => all.has(id))) {
+    throw new Error("The groups have changed meanwhile: look again.");
+  }
+  return [...all.values()];
 }
