@@ -167,6 +167,7 @@ func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 		p.finish()
 		for _, l := range all {
 			switch {
+			case l.target.Dir == "": // none is prepared for this platform
 			case slices.ContainsFunc(found, func(t libraries.Target) bool { return t.Path() == l.target.Path() }):
 				l.State, l.err = libraryInstalled, nil
 			case l.State == libraryMissing && err == nil:
