@@ -325,8 +325,8 @@ func (p *person) groups(now screen) {
 			continue
 		}
 		if strings.HasPrefix(g.All, "See all") {
-			if p.single(g) {
-				p.together(p.look(), class, class, 12)
+			if p.single(g) && !p.together(p.look(), class, class, 5) {
+				p.answer(p.current())
 			}
 			return
 		}

@@ -43,7 +43,7 @@ function groupOf(group, { names, name, single }) {
   return element("section", { className: "group", "aria-labelledby": "group-" + group.id }, element("div", { className: "row" }, title, form, more), strip);
 }
 
-// members returns all photos of a group, of which it came with the first few. It
+// members returns all photos of a group, first the few that it came with. It
 // fails if the server has formed other groups since.
 export async function members(group) {
   if (group.size <= group.images.length) {
@@ -59,5 +59,6 @@ export async function members(group) {
   if (!group.images.every(({ id }) => all.has(id))) {
     throw new Error("The groups have changed meanwhile: look again.");
   }
-  return [...all.values()];
+  group.images.forEach(({ id }) => all.delete(id));
+  return [...group.images, ...all.values()];
 }
