@@ -238,13 +238,19 @@ func (s *Session) resume(file string) (err error) {
 	return nil
 }
 
-// Close ends background work and frees the journal. It does not save the model.
+// Close ends background work and frees the journal. It does not save the model. If
+// nothing was decided, there is nothing to keep: the journal and the base model are
+// removed, so that MODEL stands by itself again.
 func (s *Session) Close() error {
 	s.cancel()
 	s.working.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := errors.Join(s.journal.Close(), s.x.close())
+	var err error
+	if len(s.journal.Lines()) == 1 {
+		err = errors.Join(os.Remove(s.journal.path), os.Remove(s.base.file)) // while the journal is locked
+	}
+	err = errors.Join(err, s.journal.Close(), s.x.close())
 	if s.scores != nil {
 		err = errors.Join(err, s.scores.phi.close())
 	}
@@ -284,8 +290,10 @@ func (s *Session) Found(c PhotoCounts) {
 // StartFile returns the file of the model that a session of MODEL starts from: its
 // base if there is a journal, otherwise MODEL itself.
 func StartFile(file string) string {
-	if _, err := os.Stat(file + baseSuffix); err == nil {
-		return file + baseSuffix
+	for _, suffix := range []string{journalSuffix, baseSuffix} {
+		if _, err := os.Stat(file + suffix); err != nil {
+			return file
+		}
 	}
-	return file
+	return file + baseSuffix
 }

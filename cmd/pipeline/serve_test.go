@@ -46,31 +46,41 @@ func (l *testbed) serve(n int, args ...string) *served {
 		l.Fatalf("the server says nothing: %s", stderr)
 	}
 	s.url = strings.TrimSuffix(strings.Fields(line)[1], "/")
+	s.wait(func(now servedStatus) bool { return now.Images.Embedded == n && !now.Images.Scanning })
+	return s
+}
+
+// A servedStatus is a part of what the server says about itself.
+type servedStatus struct {
+	Images struct {
+		Embedded int
+		Scanning bool
+	}
+	Model struct{ Ready bool }
+}
+
+// wait follows the events of the server until its status is as wanted.
+func (s *served) wait(wanted func(servedStatus) bool) {
+	s.Helper()
 	events, err := http.Get(s.url + "/v1/events")
 	if err != nil {
-		l.Fatal(err)
+		s.Fatal(err)
 	}
 	defer events.Body.Close()
 	for lines := bufio.NewScanner(events.Body); lines.Scan(); {
-		var status struct {
-			Images struct {
-				Embedded int
-				Scanning bool
-			}
-		}
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok {
 			continue
 		}
+		var status servedStatus
 		if err := json.Unmarshal([]byte(data), &status); err != nil {
-			l.Fatal(err)
+			s.Fatal(err)
 		}
-		if status.Images.Embedded == n && !status.Images.Scanning {
-			return s
+		if wanted(status) {
+			return
 		}
 	}
-	l.Fatalf("the photos do not come: %s", stderr)
-	return nil
+	s.Fatalf("the server ends before it is ready: %s", s.stderr)
 }
 
 // photoIDs returns the ids of all photos, and their folders.
@@ -279,6 +289,7 @@ func TestServeDocs(t *testing.T) {
 		s.decide(ids[i], folders[i])
 		s.decide(ids[6+i], folders[6+i])
 	}
+	s.wait(func(now servedStatus) bool { return now.Model.Ready })
 	for _, name := range []string{"photo.jpg", "a.jpg", "b.jpg"} {
 		l.write(l.path(name), photo(name[:1], 40, 32))
 	}
