@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -247,7 +248,7 @@ func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
-	if len(s.journal.Lines()) == 1 {
+	if !slices.ContainsFunc(s.journal.Lines(), func(l Line) bool { return l.Do != Start && l.Do != Refit }) {
 		err = errors.Join(os.Remove(s.journal.path), os.Remove(s.base.file)) // while the journal is locked
 	}
 	err = errors.Join(err, s.journal.Close(), s.x.close())

@@ -102,3 +102,12 @@ func TestNotebook(t *testing.T) {
 		t.Errorf("the notebook prints\n%s", out)
 	}
 }
+
+func (l *testbed) repository() string {
+	l.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		l.Fatal(err)
+	}
+	return dir
+}
