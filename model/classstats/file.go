@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
@@ -52,14 +50,7 @@ func (s *Stats) Save(path string) error {
 }
 
 func (s *Stats) save(path string) error {
-	f, size, err := regularfile.Open(path)
-	switch {
-	case err == nil:
-		defer f.Close()
-		if _, err := container.OpenHeader(f, size, format); err != nil && size > 0 {
-			return fmt.Errorf("the existing file is %w and is not replaced: move it away or choose another name", ErrNotStats)
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	if err := container.Replaceable(path, format); err != nil {
 		return err
 	}
 	c, err := s.container()
@@ -101,18 +92,7 @@ func (s *Stats) container() (container.File, error) {
 
 // Load reads a STATS file and checks all of it. The error wraps ErrNotStats, or
 // one of the errors by which model.Load reports a bad file.
-func Load(path string) (*Stats, error) {
-	f, size, err := regularfile.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("load statistics: %w", err)
-	}
-	defer f.Close()
-	s, err := decode(f, size)
-	if err != nil {
-		return nil, fmt.Errorf("load statistics %s: %w", path, err)
-	}
-	return s, nil
-}
+func Load(path string) (*Stats, error) { return container.Load(path, "statistics", decode) }
 
 // decode reads a STATS file. It accepts any bytes and returns statistics or an
 // error.

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
@@ -34,14 +32,7 @@ func (p *Prior) Save(path string) error {
 }
 
 func (p *Prior) save(path string) error {
-	f, size, err := regularfile.Open(path)
-	switch {
-	case err == nil:
-		defer f.Close()
-		if _, err := container.OpenHeader(f, size, format); err != nil && size > 0 {
-			return fmt.Errorf("the existing file is %w and is not replaced: move it away or choose another name", ErrNotPrior)
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	if err := container.Replaceable(path, format); err != nil {
 		return err
 	}
 	text, err := json.Marshal(p.Description)
@@ -65,18 +56,7 @@ func (p *Prior) Encode(c container.File) {
 
 // Load reads a PRIOR file and checks all of it. The error wraps ErrNotPrior, or one
 // of the errors by which model.Load reports a bad file.
-func Load(path string) (*Prior, error) {
-	f, size, err := regularfile.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("load prior: %w", err)
-	}
-	defer f.Close()
-	p, err := open(f, size)
-	if err != nil {
-		return nil, fmt.Errorf("load prior %s: %w", path, err)
-	}
-	return p, nil
-}
+func Load(path string) (*Prior, error) { return container.Load(path, "prior", open) }
 
 // open reads a PRIOR. It accepts any bytes and returns a prior or an error.
 func open(r io.ReaderAt, size int64) (*Prior, error) {

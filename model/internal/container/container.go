@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -112,6 +113,39 @@ func Open(r io.ReaderAt, size int64, format Format) (*safetensors.File, safetens
 	}
 	written, err := f.VerifyDigest()
 	return f, written, err
+}
+
+// Load reads the file at path with decode, which accepts any bytes. What names the
+// kind of file in errors.
+func Load[T any](path, what string, decode func(r io.ReaderAt, size int64) (T, error)) (T, error) {
+	var none T
+	f, size, err := regularfile.Open(path)
+	if err != nil {
+		return none, fmt.Errorf("load %s: %w", what, err)
+	}
+	defer f.Close()
+	out, err := decode(f, size)
+	if err != nil {
+		return none, fmt.Errorf("load %s %s: %w", what, path, err)
+	}
+	return out, nil
+}
+
+// Replaceable returns an error if there is a file of another kind at path, which is
+// not to be lost; an empty one may be replaced.
+func Replaceable(path string, format Format) error {
+	f, size, err := regularfile.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer f.Close()
+	if _, err := OpenHeader(f, size, format); err != nil && size > 0 {
+		return fmt.Errorf("the existing file is %w and is not replaced: move it away or choose another name", format.Foreign)
+	}
+	return nil
 }
 
 // Verify checks the whole file at path.
