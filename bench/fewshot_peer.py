@@ -138,8 +138,8 @@ def ranpac(t, features=5000):
     return classes[(np.maximum(t.test @ r, 0) @ weights).argmax(1)]
 
 
-def slda(t, shrink=1e-4):
-    """Deep SLDA (Hayes & Kanan 2020): class means and one shared covariance."""
+def slda_scores(t, shrink=1e-4):
+    """Deep SLDA (Hayes & Kanan 2020): the classes, and the test rows' scores from class means and one shared covariance."""
     classes, label, n = np.unique(t.y, return_inverse=True, return_counts=True)
     x = t.x.astype(np.float64)
     means = np.zeros((len(classes), x.shape[1]))
@@ -148,7 +148,12 @@ def slda(t, shrink=1e-4):
     residual = x - means[label]
     covariance = residual.T @ residual / len(x)
     w = np.linalg.solve((1 - shrink) * covariance + shrink * np.eye(x.shape[1]), means.T)
-    return classes[(t.test @ w - (means.T * w).sum(0) / 2).argmax(1)]
+    return classes, t.test @ w - (means.T * w).sum(0) / 2
+
+
+def slda(t):
+    classes, scores = slda_scores(t)
+    return classes[scores.argmax(1)]
 
 
 PEERS = {

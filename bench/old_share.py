@@ -18,7 +18,7 @@ import tempfile
 
 import numpy as np
 
-from fewshot_peer import command, finish, pick, read, write
+from fewshot_peer import command, finish, pick, read, slda_scores, write
 
 SHARES = [0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.99]
 SESSIONS, SHOTS = 5, 5
@@ -73,15 +73,9 @@ def ours(program, head, t, sizes, base):
     return [(b, n, 2 * b * n / (b + n)) for b, n in found], mixed
 
 
-def slda(t, base, shrink=1e-4):
-    classes, label, n = np.unique(t.y, return_inverse=True, return_counts=True)
-    x = t.x.astype(np.float64)
-    means = np.zeros((len(classes), x.shape[1]))
-    np.add.at(means, label, x)
-    means /= n[:, None]
-    residual = x - means[label]
-    w = np.linalg.solve((1 - shrink) * residual.T @ residual / len(x) + shrink * np.eye(x.shape[1]), means.T)
-    scores, old = t.test @ w - (means.T * w).sum(0) / 2, np.isin(classes, base)
+def slda(t, base):
+    classes, scores = slda_scores(t)
+    old = np.isin(classes, base)
     out = []
     for share in SHARES:
         s = share or old.mean()
