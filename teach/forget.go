@@ -11,8 +11,8 @@ import (
 )
 
 // Forget removes photos from the journal with their embeddings, and from the base
-// model if that keeps its embeddings, and fits the model anew; if its file is there,
-// it is written again and its previous version removed. Forget returns how many of the
+// model if that keeps its embeddings, and refits the model; an existing model file is
+// rewritten and its previous version removed. Forget returns how many of the
 // photos it found, and says where else traces are. Cost: that of training, twice if the
 // base model learned one of the photos.
 func (s *Session) Forget(ctx context.Context, ids []ID) (removed int, left []string, err error) {

@@ -116,9 +116,9 @@ func (s *scores) features(ctx context.Context, l *live, x *rows, first, last int
 }
 
 // score scores rows first to last-1 for the classes in the given columns and brings
-// the summary of the rows up to date; anew makes all summaries anew. A head that is
+// the summary of the rows up to date; with all it recomputes every summary. A head that is
 // not linear scores all classes.
-func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, columns []int, anew bool) error {
+func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, columns []int, all bool) error {
 	if l.linear == nil {
 		return s.scoreAll(ctx, l, x, first, last)
 	}
@@ -139,7 +139,7 @@ func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, c
 			return err
 		}
 		for i := range phi.Rows {
-			current := !anew
+			current := !all
 			for k, c := range columns {
 				at := &s.columns[c][first+i]
 				was, is := *at, float32(out.Data[i*out.Stride+k]+b[k])

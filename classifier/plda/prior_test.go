@@ -42,7 +42,7 @@ func TestPriorDecidesWithOneExampleOfEachClass(t *testing.T) {
 	x, y, query := dense.New32(2, d), []string{"a", "b"}, dense.New32(1, d)
 	copy(x.Data, []float32{1, 1, 0})
 	copy(x.Data[d:], []float32{-1, 0, 1})
-	copy(query.Data, []float32{-1, 1, 0}) // nearer to b, but for the first direction
+	copy(query.Data, []float32{-1, 1, 0}) // nearer to b in all but the first direction
 	best := func(p *gauss.Prior) string {
 		h := withPrior(t, p, x, y)
 		dst, novelty := dense.New(1, 2), make([]float64, 1)

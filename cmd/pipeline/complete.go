@@ -94,7 +94,7 @@ func classesOfModel(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 	return m.Classes(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// backboneOrFile offers the catalogue beside the files of the folder.
+// backboneOrFile completes names from the catalogue and files.
 func backboneOrFile(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return backboneNames(func(backbone.Entry) bool { return true }), cobra.ShellCompDirectiveDefault
 }

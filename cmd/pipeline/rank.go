@@ -124,7 +124,8 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	return a.leftOut(outcome.Problems)
 }
 
-// leftOut names the images that could not be ranked, beside the table.
+// leftOut writes the images that could not be ranked to a file next to the table, or
+// logs them if the table went to stdout.
 func (a *app) leftOut(problems []dataset.Problem) error {
 	if a.config.Out == streamed {
 		return a.logProblems(problems)

@@ -90,7 +90,7 @@ func TestServePage(t *testing.T) {
 	named[known[1]]++
 	p.has("after renaming and merging", named)
 
-	// A group of unknown photos, but for the first of them, is named as one.
+	// A group of unknown photos, without the first, is named in one step.
 	now := p.open("unknown", "Unknown")
 	if len(now.Groups) == 0 {
 		t.Fatalf("no groups: %+v", now)

@@ -220,8 +220,8 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// TestServeGoesBack: --at makes everything as after a line of the history, and forget
-// removes a photo from all that lies beside the model.
+// TestServeGoesBack: --at restores the state after a line of the history, and forget
+// removes a photo from every file next to the model.
 func TestServeGoesBack(t *testing.T) {
 	l := newTestbed(t)
 	images, model := l.photos(l.path("photos"), 32, 4, "a", "b"), l.path("m.model")

@@ -242,8 +242,8 @@ func (s *story) curator() ending {
 	return s.leaves(server, p, p.used())
 }
 
-// follows goes where the page's advice leads, until it says that more labels change
-// little or the budget is used, but for what one more screen might take.
+// follows takes the page's advice until it says that more labels change little, or
+// until one more screen of photos could exceed the budget.
 func (p *person) follows(budget int) {
 	p.Helper()
 	const screenful = 20

@@ -121,7 +121,8 @@ func decoders() (all []component) {
 	return all
 }
 
-// shipped returns the libraries beside the program. One of unknown origin is an error.
+// shipped returns the libraries that are packed with the program. It is an error if the
+// origin of one is unknown.
 func shipped(root, platform string) (all []component, err error) {
 	files, err := filepath.Glob(filepath.Join(root, "lib", "*"))
 	if err != nil {
