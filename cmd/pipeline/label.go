@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -60,6 +62,9 @@ numbers in embeddings.npy, counted from 0.`,
 
 func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	if err := a.requireInput(); err != nil {
+		return err
+	}
+	if err := tableAsFolder(a.config.Out); err != nil {
 		return err
 	}
 	if c := a.config.Label; a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
@@ -128,6 +133,19 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 // requireInput returns a usage error unless there is an input and --out.
 func (a *app) requireInput() error {
 	return require([2]string{"images", cmp.Or(a.config.Images, a.config.List, a.config.Features)}, [2]string{"out", a.config.Out})
+}
+
+// tableAsFolder refuses an --out such as labels.csv: the folder of that name would
+// have the table inside.
+func tableAsFolder(out string) error {
+	switch kind := filepath.Ext(out); kind {
+	case ".csv", ".jsonl", ".parquet":
+		if _, err := os.Stat(out); errors.Is(err, fs.ErrNotExist) {
+			folder := strings.TrimSuffix(out, kind)
+			return usagef("--out names a folder: with --out %s the table is %s", folder, filepath.Join(folder, "labels"+kind))
+		}
+	}
+	return nil
 }
 
 // thumbnailSide is the longer side of a picture on a page.

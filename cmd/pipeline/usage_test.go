@@ -42,6 +42,7 @@ func TestUsageErrors(t *testing.T) {
 		{"label m --out x", []string{"--images"}},
 		{"label", []string{"label MODEL"}},
 		{"label m --images x --out y --format parqet", []string{"parqet", "csv", "jsonl"}},
+		{"label m --images x --out fruit.csv", []string{"--out fruit", "fruit/labels.csv"}},
 		{"label m --images x --out y --top-k 0", []string{"top_k"}},
 		{"label m --images x --out y --reject 1", []string{"reject"}},
 		{"label m --images x --out y --threads -1", []string{"threads"}},
