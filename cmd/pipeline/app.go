@@ -15,7 +15,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -108,12 +107,15 @@ func (a *app) loadModel(file string) (*model.Model, error) {
 }
 
 func newLog(w io.Writer, c config.Config) *slog.Logger {
-	options := &slog.HandlerOptions{}
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if c.Quiet {
 		options.Level = slog.LevelWarn
 	}
 	if c.Log == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	if atTerminal(w) {
+		return slog.New(remarks{out: w, level: options.Level})
 	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
@@ -227,11 +229,10 @@ func (a *app) newTransfer(total int64) progress {
 }
 
 func (a *app) bar(total int64, options ...progressbar.Option) progress {
-	f, ok := a.stderr.(*os.File)
-	if !ok || a.config.Quiet || a.config.Log != "text" || !term.IsTerminal(int(f.Fd())) {
+	if a.config.Quiet || a.config.Log != "text" || !atTerminal(a.stderr) {
 		return progress{}
 	}
-	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(f), progressbar.OptionClearOnFinish())...)}
+	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(a.stderr), progressbar.OptionClearOnFinish())...)}
 }
 
 func (p progress) add() {

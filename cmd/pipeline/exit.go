@@ -80,8 +80,7 @@ func message(err error) string {
 // a person reads it at a terminal and does not ask for none with NO_COLOR
 // (no-color.org).
 func paint(w io.Writer, message string) string {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	if !atTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return message
 	}
 	for word, colour := range map[string]string{"error:": "\x1b[1;31m", "warning:": "\x1b[1;33m"} {
@@ -90,6 +89,12 @@ func paint(w io.Writer, message string) string {
 		}
 	}
 	return message
+}
+
+// atTerminal reports whether a person reads w.
+func atTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // arguments turns cobra's error about the number of arguments into a usage error
