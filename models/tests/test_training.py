@@ -135,7 +135,7 @@ class ScheduleTest(unittest.TestCase):
 
 class ExportTest(unittest.TestCase):
     def test_onnx_equals_torch(self):
-        for arch, limit in (("compact", 6e6), ("resnet18", 25e6), ("resnet18-7x7", 25e6)):
+        for arch, limit in (("compact", 6e6), ("resnet18", 25e6), ("resnet18-7x7", 25e6), ("tiny", 1e6)):
             net = shake_batch_norm(nets.build(arch))
             model = onnx_writer.build(net, SIDE, {"pipeline.preprocess": onnx_writer.preprocess_spec(SIDE)})
             blob = model.SerializeToString()
