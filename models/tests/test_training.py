@@ -294,6 +294,13 @@ class RunTest(unittest.TestCase):
                 self.assertTrue(torch.isfinite(other).all(), extra)
                 self.assertFalse(torch.equal(plain, other), extra)
 
+    def test_recipes_are_read(self):
+        folder = os.path.join(os.path.dirname(os.path.abspath(train_backbone.__file__)), "recipes")
+        for name in sorted(os.listdir(folder)):
+            o = train_backbone.parse_arguments(["@" + os.path.join(folder, name), "--data", "x", "--out", "y", "--seed", "2"])
+            self.assertEqual((o.seed, o.data), (2, ["x"]), name)
+            self.assertIn(o.arch, nets.ARCHS)
+
     def test_teacher_is_used_and_a_recipe_file_read(self):
         with tempfile.TemporaryDirectory() as tmp:
             self.prepared(tmp)
