@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Trains a small 84-px image backbone on packed images and exports it as ONNX.
+"""Trains a small image backbone on packed images and exports it as ONNX.
 
     python3 train_backbone.py --data base.npz --arch compact --out runs/compact
+    python3 train_backbone.py @recipes/gpu.txt --data base.npz --out runs/resnet18 --resume
 
-The defaults are the recipe of the built-in backbone, explained in training.md.
+A file named with @ holds flags, one or more a line; later ones win. Defaults and
+recipes are explained in training.md.
 Images, augmentation and network are all on the device. A run can be stopped (SIGTERM,
 --stop-seconds) and continued with --resume. The output folder gets checkpoint.pt,
 log.csv, final.json and backbone.onnx.
@@ -12,6 +14,7 @@ import argparse
 import contextlib
 import json
 import os
+import shlex
 import signal
 import time
 from dataclasses import fields
@@ -20,12 +23,12 @@ import torch
 
 from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule
 
-SIDE = 84
 CLEAN_BN_IMAGES = 8192  # enough for batch-norm statistics, and fast on a CPU
 
 
 def parse_arguments(argv):
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@")
+    p.convert_arg_line_to_args = lambda line: shlex.split(line, comments=True)
     run, recipe, check = p.add_argument_group("run"), p.add_argument_group("recipe"), p.add_argument_group("validation")
     add_run_flags(run)
     add_recipe_flags(recipe)
@@ -40,11 +43,13 @@ def parse_arguments(argv):
 def add_run_flags(g):
     g.add_argument("--data", nargs="+", required=True, help="file or parts written by pack_images.py")
     g.add_argument("--arch", choices=nets.ARCHS, default="compact")
+    g.add_argument("--side", type=int, default=84, help="side of the images in pixels, in training and in use (default 84)")
     g.add_argument("--out", required=True, help="output folder")
     g.add_argument("--resume", action="store_true", help="continue from the folder's checkpoint if there is one")
     g.add_argument("--seed", type=int, default=1)
     g.add_argument("--epochs", type=float, default=200, help="length of the schedule (default 200)")
-    g.add_argument("--budget-seconds", type=float, default=0, help="length of the schedule in training seconds, over all resumed runs; replaces --epochs")
+    g.add_argument("--budget-seconds", type=float, default=0, help="length of the schedule in training seconds, over all resumed runs "
+                   "(on a CPU processor time per thread); replaces --epochs")
     g.add_argument("--stop-seconds", type=float, default=0, help="stop this process with a checkpoint after this many seconds")
     g.add_argument("--checkpoint-minutes", type=float, default=2)
     g.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -61,14 +66,20 @@ def add_recipe_flags(g):
     g.add_argument("--warmup", type=float, default=2, help="epochs of linear warm-up (default 2)")
     g.add_argument("--smoothing", type=float, default=0.05, help="label smoothing (default 0.05)")
     g.add_argument("--cosine-scale", type=float, default=16, help="scale of the cosine head (default 16)")
+    g.add_argument("--margin", type=float, default=0, help="taken off the cosine of the right class, e.g. 0.1 or -0.1 (default 0)")
+    g.add_argument("--targets", choices=("learned", "simplex"), default="learned",
+                   help="class weights: learned, or fixed at equal angles with a dot-regression loss")
+    g.add_argument("--contrast", type=float, default=0, help="weight of the supervised contrastive loss (default 0: none)")
+    g.add_argument("--small-views", type=int, default=0, help="additional small crops of each image (default 0)")
     g.add_argument("--ema", type=float, default=0.999, help="decay of the moving average per step (default 0.999)")
-    g.add_argument("--sizes", default="0:64,0.35:84", help="image side from each point of progress on (default 0:64,0.35:84)")
+    g.add_argument("--sizes", default="0:64,0.35:84", help="side of views from each point of progress on (default 0:64,0.35:84)")
     g.add_argument("--mix-until", type=float, default=0.9, help="progress after which nothing is mixed (default 0.9)")
     g.add_argument("--clean-bn", type=int, default=1, choices=(0, 1), help="re-estimate batch norm on plain images before export (default 1)")
-    g.add_argument("--teacher", default="", help="checkpoint of a network to distil from (same data and head)")
+    g.add_argument("--teacher", default="", help="checkpoint of a network to distil from (same data and classes), or `average`: this run's own moving average")
     g.add_argument("--distill", type=float, default=0.5, help="weight of the distillation loss if there is a teacher (default 0.5)")
     d = augment.Policy()
     for name, text in (("scale", "smallest share of the image that a crop keeps"),
+                       ("largest", "largest share that a crop keeps"),
                        ("native", "share of views that are only shifted, not resized"),
                        ("shift", "largest shift of those, in pixels"),
                        ("rotate", "share of views turned by 90, 180 or 270°, each turn a separate class; 0: no such classes"),
@@ -106,7 +117,7 @@ class Data:
     def __init__(self, o, device):
         begun = time.monotonic()
         pack = packed.load(o.data)
-        pixels, labels = torch.from_numpy(packed.decode(pack, SIDE, o.workers)), torch.from_numpy(pack.labels)
+        pixels, labels = torch.from_numpy(packed.decode(pack, o.side, o.workers)), torch.from_numpy(pack.labels)
         (train, held, novel), kept = split(labels, o.holdout, o.pseudo_novel, o.limit, o.seed)
         left_out = sorted(set(labels.tolist()) - set(kept))
         number = {c: i for i, c in enumerate(kept + left_out)}
@@ -150,10 +161,14 @@ def configure_torch(o):
         dynamo.config.suppress_errors = True  # a graph that does not compile runs as it is
 
 
+def make_classifier(o, classes):
+    return nets.Classifier(o.arch, classes, o.cosine_scale, o.targets, o.margin, o.contrast > 0)
+
+
 def load_teacher(o, classes, device):
     """The averaged network of another run's checkpoint, frozen."""
     state = torch.load(o.teacher, map_location=device, weights_only=True)
-    model = nets.Classifier(state["options"]["arch"], classes, state["options"]["cosine_scale"])
+    model = make_classifier(argparse.Namespace(**state["options"]), classes)
     model.load_state_dict(state["average"])
     return model.to(device, memory_format=torch.channels_last).eval().requires_grad_(False)
 
@@ -161,14 +176,14 @@ def load_teacher(o, classes, device):
 def make_trainer(o, data, device):
     policy = augment.Policy(**{f.name: getattr(o, f.name) for f in fields(augment.Policy)})
     outputs = len(data.classes) * (4 if policy.rotate else 1)
-    model = nets.Classifier(o.arch, outputs, o.cosine_scale).to(device, memory_format=torch.channels_last)
+    model = make_classifier(o, outputs).to(device, memory_format=torch.channels_last)
     per_epoch = len(data.train[1]) // o.batch
     if not per_epoch:
         raise SystemExit(f"--batch {o.batch} is more than the {len(data.train[1])} training images")
     plan = schedule.Schedule(o.epochs * per_epoch, o.warmup * per_epoch, o.lr, schedule.parse_sizes(o.sizes),
                              o.mix_until, o.budget_seconds or None)
     trainer = loop.Trainer(model, *data.train, o, plan, policy, autocast(device, o.precision), device)
-    if o.teacher:
+    if o.teacher and o.teacher != "average":
         trainer.teacher = load_teacher(o, outputs, device)
         trainer.teacher = torch.compile(trainer.teacher, dynamic=False) if o.compile else trainer.teacher
     return trainer
@@ -209,9 +224,11 @@ def final_numbers(o, data, trainer):
     backbone, out = trainer.average.model.backbone, {}
     pairs = [(evaluate.features(backbone, x, trainer.precision), y) for x, y in (data.train, data.held, data.novel) if len(y)]
     out["classifier_held"] = 100 * evaluate.classifier_accuracy(trainer.average.model, *data.held, o.rotate > 0, trainer.precision)
-    out["nearest_mean_held"] = evaluate.nearest_mean(*pairs[:2])
-    if o.pseudo_novel:
-        out["session_base"], out["session_novel"] = evaluate.pseudo_session(*pairs)
+    for name, head in evaluate.HEADS.items():
+        out[name + "_held"] = evaluate.base_accuracy(head, *pairs[:2])
+        if o.pseudo_novel:
+            for part, value in zip(("base", "novel", "harmonic"), evaluate.pseudo_session(head, *pairs)):
+                out[f"{name}_session_{part}"] = value
     return {k: round(v, 2) for k, v in out.items()}
 
 
@@ -221,8 +238,8 @@ def export(o, data, trainer, numbers):
     recipe = {k: v for k, v in vars(o).items() if k not in ("data", "out", "teacher", "device", "resume", "workers", "threads")}
     info = {"recipe": recipe, "epochs": trainer.epoch, "steps": trainer.step, "train_seconds": round(trainer.elapsed),
             "images": len(data.train[1]), "classes": data.classes, "validation": numbers}
-    model = onnx_writer.build(backbone.cpu(), SIDE, {
-        "pipeline.preprocess": onnx_writer.preprocess_spec(SIDE), "pipeline.training": info})
+    model = onnx_writer.build(backbone.cpu(), o.side, {
+        "pipeline.preprocess": onnx_writer.preprocess_spec(o.side), "pipeline.training": info})
     path = os.path.join(o.out, "backbone.onnx")
     size = onnx_writer.save(path, model)
     sample = augment.plain(data.train[0][:8].cpu()).contiguous()
@@ -247,22 +264,23 @@ def shuffled_images(images):
 
 
 def bench(o, trainer):
-    """Prints images/s at each image size and the peak memory."""
+    """Prints images/s, processor time for an epoch and the peak memory, at each image size."""
     order, sizes = trainer.order(), trainer.schedule.sizes
     for start, size in sizes:
         index = order[:o.batch]
         for _ in range(5):
             trainer.train_step(index, start)
         trainer.loss_sum.item()
-        begun, steps = time.monotonic(), 0
+        begun, worked, steps = time.monotonic(), time.process_time(), 0
         while time.monotonic() - begun < o.bench / len(sizes):
             trainer.train_step(index, start)
             steps += 1
         trainer.loss_sum.item()
-        took = time.monotonic() - begun
+        took, worked = time.monotonic() - begun, time.process_time() - worked
         peak = torch.cuda.max_memory_allocated() / 2 ** 30 if trainer.device.type == "cuda" else 0
         print(f"bench {o.arch} size {size} batch {o.batch} compile {o.compile}: {steps * o.batch / took:.0f} images/s, "
-              f"{1000 * took / steps:.1f} ms a step, peak {peak:.1f} GiB", flush=True)
+              f"{1000 * took / steps:.1f} ms a step, {worked * trainer.steps_per_epoch() / steps:.0f} s of processor time an epoch, "
+              f"peak {peak:.1f} GiB", flush=True)
 
 
 def main(argv=None):

@@ -7,13 +7,14 @@ import unittest
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from PIL import Image
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import pack_images  # noqa: E402
 import train_backbone  # noqa: E402
-from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule  # noqa: E402
+from training import augment, contrast, evaluate, loop, nets, onnx_writer, packed, schedule  # noqa: E402
 
 SIDE = 84
 
@@ -97,6 +98,18 @@ class AugmentTest(unittest.TestCase):
         self.assertTrue(torch.isfinite(v).all() and v.abs().max() < 2.7)
         self.assertTrue(((turns >= 0) & (turns < 4)).all())
 
+    def test_small_view_is_half_the_size_and_keeps_the_turn(self):
+        torch.manual_seed(0)
+        x = torch.zeros(64, 3, SIDE, SIDE, dtype=torch.uint8)
+        x[:, :, :, SIDE // 2:] = 255  # bright on the right; any crop of it is darker on its left or flat
+        policy = augment.Policy(jitter=0, grey=0)
+        for k, dim in ((0, 3), (1, 2)):
+            v = augment.small_view(x, policy, 48, torch.full((64,), k))
+            self.assertEqual(tuple(v.shape), (64, 3, 24, 24))
+            across = v.std(5 - dim).mean(), v.std(dim).mean()
+            self.assertLess(across[0], 1e-2)
+            self.assertGreater(across[1], 1e-2)
+
     def test_cutmix_share_is_the_visible_area(self):
         x = torch.stack([torch.full((3, 20, 20), float(i)) for i in range(8)])
         order = (torch.arange(8) + 1) % 8
@@ -122,7 +135,7 @@ class ScheduleTest(unittest.TestCase):
 
 class ExportTest(unittest.TestCase):
     def test_onnx_equals_torch(self):
-        for arch, limit in (("compact", 6e6), ("resnet18", 25e6)):
+        for arch, limit in (("compact", 6e6), ("resnet18", 25e6), ("resnet18-7x7", 25e6), ("tiny", 1e6)):
             net = shake_batch_norm(nets.build(arch))
             model = onnx_writer.build(net, SIDE, {"pipeline.preprocess": onnx_writer.preprocess_spec(SIDE)})
             blob = model.SerializeToString()
@@ -132,14 +145,91 @@ class ExportTest(unittest.TestCase):
             self.assertLess(single / largest, 1e-5)
 
 
+class HeadTest(unittest.TestCase):
+    def test_simplex_targets_are_unit_and_equiangular(self):
+        w = nets.simplex(7, 10)
+        want = torch.full((7, 7), -1 / 6) + (1 + 1 / 6) * torch.eye(7)
+        self.assertTrue(torch.allclose(w @ w.T, want, atol=1e-6))
+        with self.assertRaisesRegex(ValueError, "need 7 dimensions"):
+            nets.simplex(7, 6)
+
+    def test_dot_regression_loss_and_its_gradient(self):
+        torch.manual_seed(0)
+        head = nets.SimplexHead(12, 5, scale=16)
+        target = torch.tensor([0, 3])
+        logits = head(torch.randn(2, 12)).detach().requires_grad_()
+        head.loss(logits, target, 0.1).sum().backward()
+        cosine = logits.detach().gather(1, target[:, None])[:, 0] / 16
+        want = torch.zeros(2, 5).scatter(1, target[:, None], (cosine - 1)[:, None])
+        self.assertTrue(torch.allclose(logits.grad, want, atol=1e-6))
+        self.assertAlmostEqual(head.loss(16 * head.targets[target] @ head.targets.T, target, 0).sum().item(), 0, places=5)
+
+    def test_margin_is_taken_off_the_right_cosine_only(self):
+        logits, target = torch.tensor([[8.0, 4.0, 0.0]]), torch.tensor([0])
+        got = nets.CosineHead(4, 3, scale=16, margin=0.25).loss(logits, target, 0)
+        want = F.cross_entropy(torch.tensor([[4.0, 4.0, 0.0]]), target)
+        self.assertAlmostEqual(got.item(), want.item(), places=6)
+        self.assertTrue(torch.equal(nets.CosineHead(4, 3, 16).loss(logits, target, 0.1),
+                                    F.cross_entropy(logits, target, reduction="none", label_smoothing=0.1)))
+
+
+class ContrastTest(unittest.TestCase):
+    def test_one_positive_is_a_cross_entropy(self):
+        torch.manual_seed(0)
+        q, k = F.normalize(torch.randn(4, 8)), F.normalize(torch.randn(4, 8))
+        got = contrast.loss(q, torch.arange(4), k, torch.arange(4), temperature=0.5)
+        self.assertTrue(torch.allclose(got, F.cross_entropy(q @ k.T / 0.5, torch.arange(4), reduction="none"), atol=1e-6))
+
+    def test_positives_are_averaged_and_empty_places_ignored(self):
+        torch.manual_seed(0)
+        q, k = F.normalize(torch.randn(1, 8)), F.normalize(torch.randn(5, 8))
+        labels = torch.tensor([2, 2, 1, -1, -1])
+        share = (q @ k[:3].T / 0.1).softmax(1)[0]
+        got = contrast.loss(q, torch.tensor([2]), k, labels, temperature=0.1)
+        self.assertAlmostEqual(got.item(), -(share[0].log() + share[1].log()).item() / 2, places=5)
+        self.assertEqual(contrast.loss(q, torch.tensor([7]), k, labels).item(), 0)
+
+    def test_queue_forgets_the_oldest(self):
+        queue = contrast.Queue(2, "cpu", size=5)
+        for n in range(4):
+            queue.push(torch.full((2, 2), float(n)), torch.tensor([n, n]))
+        self.assertEqual(sorted(queue.labels.tolist()), [1, 2, 2, 3, 3])
+        self.assertTrue(torch.equal(queue.keys[:, 0], queue.labels.float()))
+
+
 class EvaluateTest(unittest.TestCase):
     def test_pseudo_session_separates_and_confuses(self):
         x, y = torch.eye(6).repeat_interleave(10, 0), torch.arange(6).repeat_interleave(10)
+        x = x + 0.01 * torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
         base, novel = y < 4, y >= 4
-        self.assertEqual(evaluate.pseudo_session((x[base], y[base]), (x[base], y[base]), (x[novel], y[novel])), (100, 100))
-        same = torch.zeros_like(x) + torch.eye(6)[0]
-        _, low = evaluate.pseudo_session((x[base], y[base]), (x[base], y[base]), (same[novel], y[novel]))
-        self.assertLess(low, 60)
+        for head in evaluate.HEADS.values():
+            found = evaluate.pseudo_session(head, (x[base], y[base]), (x[base], y[base]), (x[novel], y[novel]))
+            self.assertEqual(found, (100, 100, 100))
+            same = torch.zeros_like(x) + torch.eye(6)[0]
+            _, low, _ = evaluate.pseudo_session(head, (x[base], y[base]), (x[base], y[base]), (same[novel], y[novel]))
+            self.assertLess(low, 60)
+
+    def test_shared_covariance_is_the_gaussian_predictive(self):
+        """Scores against log densities of NumPy's covariances, up to a constant for each image."""
+        g = torch.Generator().manual_seed(0)
+        mix, means = torch.randn(3, 3, generator=g), torch.randn(20, 3, generator=g)
+        y = torch.arange(20).repeat_interleave(30)
+        x = F.normalize(means[y] + 0.3 * torch.randn(600, 3, generator=g) @ mix)
+        head = evaluate.SharedCovariance((x, y))
+        learned = head.learn(x[:45], y[:45], torch.tensor([0, 1]))
+        got = head.scores(x[60:70], [learned]).numpy()
+        back = np.linalg.inv(head.space.numpy())
+        within, between = back.T @ back, back.T @ np.diag(head.between.numpy()) @ back
+        want = []
+        for c, n in ((0, 30), (1, 15)):
+            own = x[:45][y[:45] == c].double().numpy()
+            self.assertEqual(len(own), n)
+            gain = between @ np.linalg.inv(between + within / n)
+            mean = head.centre.numpy() + gain @ (own.mean(0) - head.centre.numpy())
+            covariance = within + between - gain @ between
+            r = x[60:70].double().numpy() - mean
+            want.append(-0.5 * (np.einsum("ni,ij,nj->n", r, np.linalg.inv(covariance), r) + np.linalg.slogdet(covariance)[1]))
+        np.testing.assert_allclose(got[:, 0] - got[:, 1], want[0] - want[1], rtol=1e-5)
 
     def test_clean_batch_norm_is_the_average_of_batches(self):
         net = nets.build("compact")
@@ -165,31 +255,62 @@ class RunTest(unittest.TestCase):
 
     def run_once(self, tmp, out, *extra):
         train_backbone.main(["--data", os.path.join(tmp, "p.npz"), "--out", os.path.join(tmp, out), "--sizes", "0:16",
-                             "--batch", "8", "--workers", "1", "--device", "cpu", "--precision", "fp32", *extra])
+                             "--batch", "8", "--side", "24", "--workers", "1", "--threads", "1", "--device", "cpu", "--precision", "fp32", *extra])
         return torch.load(os.path.join(tmp, out, "checkpoint.pt"), weights_only=True)
 
-    def test_resume_continues_exactly_and_teacher_is_used(self):
-        with tempfile.TemporaryDirectory() as tmp:
-            make_folder(os.path.join(tmp, "photos"))
-            pack_images.main(["--folder", os.path.join(tmp, "photos"), "--out", os.path.join(tmp, "p.npz")])
-            whole = self.run_once(tmp, "whole", "--epochs", "2")
-            real_step = loop.Trainer.train_step
+    def prepared(self, tmp):
+        make_folder(os.path.join(tmp, "photos"))
+        pack_images.main(["--folder", os.path.join(tmp, "photos"), "--out", os.path.join(tmp, "p.npz")])
 
-            def interrupted(trainer, *args):
-                real_step(trainer, *args)
-                trainer.o.stop_seconds = 1e-9 if trainer.step == 4 else 0
-            loop.Trainer.train_step = interrupted
-            try:
-                half = self.run_once(tmp, "half", "--epochs", "2")
-            finally:
-                loop.Trainer.train_step = real_step
-            self.assertEqual(half["position"][:3], (4, 1, 1))
-            rest = self.run_once(tmp, "half", "--epochs", "2", "--resume")
-            for key in ("model", "average"):
-                for name, value in whole[key].items():
-                    self.assertTrue(torch.equal(value, rest[key][name]), f"{key} {name}")
-            self.assertTrue(os.path.exists(os.path.join(tmp, "half", "backbone.onnx")))
-            taught = self.run_once(tmp, "taught", "--epochs", "2", "--teacher", os.path.join(tmp, "whole", "checkpoint.pt"))
+    def resumed(self, tmp, *extra):
+        """A run in one piece and one stopped after four steps and continued: both checkpoints."""
+        whole = self.run_once(tmp, "whole", "--epochs", "2", *extra)
+        real_step = loop.Trainer.train_step
+
+        def interrupted(trainer, *args):
+            real_step(trainer, *args)
+            trainer.o.stop_seconds = 1e-9 if trainer.step == 4 else 0
+        loop.Trainer.train_step = interrupted
+        try:
+            half = self.run_once(tmp, "half", "--epochs", "2", *extra)
+        finally:
+            loop.Trainer.train_step = real_step
+        self.assertEqual(half["position"][:3], (4, 1, 1))
+        rest = self.run_once(tmp, "half", "--epochs", "2", "--resume", *extra)
+        for key in ("model", "average"):
+            for name, value in whole[key].items():
+                self.assertTrue(torch.equal(value, rest[key][name]), f"{key} {name} {extra}")
+        return whole
+
+    def test_every_part_of_the_recipe_resumes_exactly_and_counts(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            self.prepared(tmp)
+            first = "backbone.blocks.0.convs.0.conv.weight"
+            plain = self.resumed(tmp)["model"][first]
+            whole = ("--contrast", "0.5", "--small-views", "1", "--teacher", "average", "--targets", "simplex")
+            self.assertTrue(torch.isfinite(self.resumed(tmp, *whole)["model"][first]).all())
+            for extra in (("--contrast", "0.5"), ("--small-views", "1"), ("--teacher", "average"), ("--targets", "simplex"), ("--margin", "-0.1")):
+                other = self.run_once(tmp, "whole", "--epochs", "2", *extra)["model"][first]
+                self.assertTrue(torch.isfinite(other).all(), extra)
+                self.assertFalse(torch.equal(plain, other), extra)
+
+    def test_recipes_are_read(self):
+        folder = os.path.join(os.path.dirname(os.path.abspath(train_backbone.__file__)), "recipes")
+        for name in sorted(os.listdir(folder)):
+            o = train_backbone.parse_arguments(["@" + os.path.join(folder, name), "--data", "x", "--out", "y", "--seed", "2"])
+            self.assertEqual((o.seed, o.data), (2, ["x"]), name)
+            self.assertIn(o.arch, nets.ARCHS)
+
+    def test_teacher_is_used_and_a_recipe_file_read(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            self.prepared(tmp)
+            recipe = os.path.join(tmp, "recipe.txt")
+            with open(recipe, "w", encoding="utf-8") as f:
+                f.write("# short\n--epochs 2  # two\n--margin 0.1\n")
+            whole = self.run_once(tmp, "whole", "@" + recipe)
+            self.assertEqual((whole["options"]["epochs"], whole["options"]["margin"]), (2, 0.1))
+            self.assertTrue(os.path.exists(os.path.join(tmp, "whole", "backbone.onnx")))
+            taught = self.run_once(tmp, "taught", "@" + recipe, "--teacher", os.path.join(tmp, "whole", "checkpoint.pt"))
             self.assertFalse(torch.equal(taught["model"]["head.weight"], whole["model"]["head.weight"]))
 
 

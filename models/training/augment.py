@@ -6,7 +6,7 @@ torch's generators (per image) and from a NumPy generator (per batch choices).
 """
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +19,7 @@ STD = (0.229, 0.224, 0.225)
 class Policy:
     """Values of the train_backbone.py flags of the same names."""
     scale: float = 0.3
+    largest: float = 1.0
     native: float = 0.25
     shift: int = 8
     rotate: float = 0.5
@@ -55,7 +56,7 @@ def crop_boxes(n, policy, side, device):
 
     A share `native` keeps its size and is only shifted by whole pixels, so it is as sharp as test images.
     """
-    area = _uniform(n, policy.scale, 1, device)
+    area = _uniform(n, policy.scale, policy.largest, device)
     ratio = torch.exp(_uniform(n, math.log(3 / 4), math.log(4 / 3), device))
     w, h = (area * ratio).sqrt().clamp(max=1), (area / ratio).sqrt().clamp(max=1)
     cx, cy = (1 - w) * _uniform(n, -1, 1, device), (1 - h) * _uniform(n, -1, 1, device)
@@ -136,14 +137,20 @@ def mixup(x, order, rng):
     return x * s + x[order] * (1 - s), share
 
 
-def view(images, policy, size):
-    """One random view of each image: (normalised N×3×size×size, its quarter turns)."""
+def view(images, policy, size, turns=None):
+    """One random view of each image: (normalised N×3×size×size, its quarter turns); random turns unless given."""
     n, side, dev = len(images), images.shape[-1], images.device
-    turns = random_turns(n, policy.rotate, dev)
+    turns = random_turns(n, policy.rotate, dev) if turns is None else turns
     flip = (torch.rand(n, device=dev) < 0.5).float()
     theta = affine(*crop_boxes(n, policy, side, dev), flip, turns)
     x = normalise(colour(resample(images, theta, size), policy))
     return (erase(x, policy.erase) if policy.erase else x), turns
+
+
+def small_view(images, policy, size, turns):
+    """A view of 10 to 40 % of each image at half the size: one of multi-crop's cheap views (SwAV, SAVC)."""
+    part = replace(policy, scale=0.1, largest=0.4, native=0, erase=0)
+    return view(images, part, size // 2, turns)[0]
 
 
 def mix(x, policy, rng):

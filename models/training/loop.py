@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from . import augment
+from . import augment, contrast, nets
 
 COLUMNS = ("epoch", "step", "progress", "seconds", "loss", "lr", "size", "images_per_second", "train_acc", "held_acc")
 RUN_AHEAD = 8  # steps that the host may queue before it waits for the GPU
@@ -51,11 +51,9 @@ class Average:
         torch._foreach_lerp_(list(mine), [t.detach() for t in theirs], 1 - decay)
 
 
-def mixed_loss(logits, target, partner, share, smoothing):
-    """Cross-entropy with both labels of a mixed image, in their shares."""
-    own = F.cross_entropy(logits, target, reduction="none", label_smoothing=smoothing)
-    other = F.cross_entropy(logits, partner, reduction="none", label_smoothing=smoothing)
-    return (share * own + (1 - share) * other).mean()
+def mixed(loss, target, partner, share):
+    """Mean of loss(labels) with both labels of each mixed image, in their shares."""
+    return (share * loss(target) + (1 - share) * loss(partner)).mean()
 
 
 def distillation_loss(logits, teacher, temperature=2.0):
@@ -76,8 +74,10 @@ class Trainer:
         self.precision, self.device = precision, device
         self.average = Average(model, options.ema)
         self.optimizer = make_optimizer(model, options.lr, options.weight_decay, device)
-        self.forward = torch.compile(model, dynamic=False) if options.compile else model
-        self.teacher = None
+        compiled = lambda m: torch.compile(m, dynamic=False) if options.compile else m
+        self.forward, self.momentum = compiled(model), compiled(self.average.model)
+        self.teacher = self.momentum if options.teacher == "average" else None
+        self.queue = contrast.Queue(nets.PROJECTED, device) if options.contrast else None
         self.rng = np.random.default_rng(options.seed)
         self.step = self.epoch = self.position = 0
         self.elapsed = 0.0
@@ -85,6 +85,10 @@ class Trainer:
         self.loss_sum = torch.zeros((), device=device)
         self.events = deque()
         self.size = None
+
+    def clock(self):
+        """Seconds of work: wall-clock time on a GPU; on a CPU processor time per thread, whatever else the machine does."""
+        return time.monotonic() if self.device.type == "cuda" else time.process_time() / torch.get_num_threads()
 
     # ---- position ----
 
@@ -99,19 +103,21 @@ class Trainer:
     def state(self):
         cuda = torch.cuda.get_rng_state() if self.device.type == "cuda" else None
         return {"model": self.model.state_dict(), "average": self.average.model.state_dict(),
-                "optimizer": self.optimizer.state_dict(), "rng": (torch.get_rng_state(), cuda, self.rng.bit_generator.state),
+                "optimizer": self.optimizer.state_dict(), "queue": self.queue.state() if self.queue else None, "rng": (torch.get_rng_state(), cuda, self.rng.bit_generator.state),
                 "position": (self.step, self.epoch, self.position, self.elapsed), "loss_sum": self.loss_sum.item(),
                 "history": self.history, "options": vars(self.o)}
 
     def restore(self, state):
         """Continues from a saved state; the flags that determine the position must be the same."""
-        for key in ("arch", "seed", "batch", "holdout", "pseudo_novel", "rotate"):
+        for key in ("arch", "side", "seed", "batch", "holdout", "pseudo_novel", "rotate", "targets", "contrast"):
             if state["options"][key] != getattr(self.o, key):
                 raise SystemExit(f"--resume: the checkpoint has --{key.replace('_', '-')} {state['options'][key]}, "
                                  f"this run {getattr(self.o, key)}; use the same value or start a new run")
         self.model.load_state_dict(state["model"])
         self.average.model.load_state_dict(state["average"])
         self.optimizer.load_state_dict(state["optimizer"])
+        if self.queue:
+            self.queue.restore(state["queue"])
         cpu, cuda, numpy_state = state["rng"]
         torch.set_rng_state(cpu.cpu())
         if cuda is not None and self.device.type == "cuda":
@@ -124,20 +130,44 @@ class Trainer:
     # ---- one step ----
 
     def loss(self, index, progress):
+        """Mean over the views of a batch: one of full size, possibly mixed, and the small ones."""
         size = self.size = self.schedule.size(progress)
-        x, turns = augment.view(self.images[index], self.policy, size)
+        images = self.images[index]
+        x, turns = augment.view(images, self.policy, size)
         target = self.labels[index] * 4 + turns if self.policy.rotate else self.labels[index]
+        keys = self.keys(images, turns, size, target)
         if self.schedule.mixing(progress):
             x, partner, share = augment.mix(x, self.policy, self.rng)
         else:
             partner, share = torch.arange(len(x), device=self.device), torch.ones(len(x), device=self.device)
+        value = self.view_loss(x, target, target[partner], share, keys)
+        for _ in range(self.o.small_views):
+            part = augment.small_view(images, self.policy, size, turns)
+            value = value + self.view_loss(part, target, target, torch.ones_like(share), keys)
+        return value / (1 + self.o.small_views)
+
+    def keys(self, images, turns, size, target):
+        """Keys and labels to contrast with: second views of these images through the moving average, then the queue."""
+        if not self.queue:
+            return None
+        with torch.no_grad(), self.precision():
+            _, fresh = self.momentum(augment.view(images, self.policy, size, turns)[0])
+        every = torch.cat([fresh, self.queue.keys]), torch.cat([target, self.queue.labels])
+        self.queue.push(fresh, target)
+        return every
+
+    def view_loss(self, x, target, partner, share, keys):
+        """Classification, distillation and contrast of one view of each image."""
         with self.precision():
-            logits = self.forward(x)
-        value = mixed_loss(logits.float(), target, target[partner], share, self.o.smoothing)
+            logits, query = self.forward(x)
+        logits = logits.float()
+        value = mixed(lambda y: self.model.head.loss(logits, y, self.o.smoothing), target, partner, share)
         if self.teacher is not None:
             with torch.no_grad(), self.precision():
-                wanted = self.teacher(x)
-            value = (1 - self.o.distill) * value + self.o.distill * distillation_loss(logits.float(), wanted.float())
+                wanted, _ = self.teacher(x)
+            value = (1 - self.o.distill) * value + self.o.distill * distillation_loss(logits, wanted.float())
+        if keys is not None:
+            value = value + self.o.contrast * mixed(lambda y: contrast.loss(query, y, *keys), target, partner, share)
         return value
 
     def train_step(self, index, progress):
@@ -171,12 +201,12 @@ class Trainer:
 
         `on_epoch(trainer, row)` may add to each finished epoch's row before it is logged.
         """
-        begun, before, saved = time.monotonic(), self.elapsed, time.monotonic()
+        begun, before, saved = self.clock(), self.elapsed, time.monotonic()
         self.model.train()
         while True:
             order, at_step, at_time = self.order(), self.step, time.monotonic()
             while self.position < self.steps_per_epoch():
-                self.elapsed = before + time.monotonic() - begun
+                self.elapsed = before + self.clock() - begun
                 progress = self.schedule.progress(self.step, self.elapsed)
                 if progress >= 1 or stop():
                     save(self)

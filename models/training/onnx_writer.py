@@ -68,6 +68,8 @@ def build(backbone, side, metadata):
     g, x = Graph(), "input"
     if backbone.stem is not None:
         x = g.op("Relu", [g.conv_bn(x, backbone.stem, "stem")])
+    if backbone.pool:
+        x = g.op("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     for i, block in enumerate(backbone.blocks):
         x = g.residual(x, block, f"block{i}")
     x = g.op("GlobalAveragePool", [x])
