@@ -64,7 +64,7 @@ func (h *GPTree) Choice() *Choice { return h.choice }
 func (h *GPTree) calibrate(ctx context.Context, x blas32.General, y []string) error {
 	cfg := h.cfg.with(Root{})
 	fit := func(ctx context.Context, x blas32.General, y []string) (func(Root) (classifier.Learner, error), error) {
-		base := &GPTree{cfg: cfg, mul: h.mul}
+		base := &GPTree{cfg: cfg, like: h.base, mul: h.mul}
 		if err := base.Learn(ctx, x, y); err != nil {
 			return nil, err
 		}

@@ -37,7 +37,11 @@
 // in its means, covariances or trace. The class of an example that is alone in it has
 // then no example (n = 0), whose density is that of any new class; such examples take
 // no part in the choices below. T maximises the probability of the left-out
-// examples of the base session (package temperature).
+// examples of the base session (package temperature). Settings that the head chooses
+// by pseudo-sessions (ν, κ, T, b and g of plda+; ε) are chosen once, on all examples:
+// choosing them is most of the fit of plda+, and a handful of numbers chosen on
+// thousands of examples says next to nothing about one of them. The temperature that
+// the program fits to any head is fitted in the same way (episodes.Unfitter).
 //
 // The residual of a session fitted by VI stays only if it raises the log-probability
 // of left-out examples, the sum of their nodes' LeaveOneOut, by more than its standard

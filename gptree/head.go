@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -26,9 +27,12 @@ type GPTree struct {
 	// none or the mean is zero, and temperature is its T.
 	base        classifier.Learner
 	temperature float64
-	choice      *Choice // of the root; nil without calibration
-	model       *model  // nil before the base session
-	mul         linalg.Backend
+	// like is a head of the mean whose settings the base session takes, nil if that
+	// chooses them.
+	like   classifier.Learner
+	choice *Choice // of the root; nil without calibration
+	model  *model  // nil before the base session
+	mul    linalg.Backend
 }
 
 var (
@@ -39,6 +43,7 @@ var (
 	_ classifier.Varier          = (*GPTree)(nil)
 	_ classifier.Saver           = (*GPTree)(nil)
 	_ classifier.BackendUser     = (*GPTree)(nil)
+	_ episodes.Unfitter          = (*GPTree)(nil)
 )
 
 // New returns an unfitted classifier.
@@ -47,6 +52,16 @@ func New(cfg Config) (*GPTree, error) {
 		return nil, err
 	}
 	return &GPTree{cfg: cfg}, nil
+}
+
+// Unfitted implements episodes.Unfitter: the settings of the mean and the root are
+// fixed to those that this classifier chose. T and whether a residual pays are not.
+func (h *GPTree) Unfitted() (classifier.Learner, error) {
+	next := &GPTree{cfg: h.cfg, choice: h.choice, like: h.base, mul: h.mul}
+	if next.like == nil && h.model != nil && h.model.mean != nil {
+		next.like = h.model.mean.head
+	}
+	return next, nil
 }
 
 // UseBackend implements classifier.BackendUser.
@@ -119,7 +134,7 @@ func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error 
 // finish fits the model of next, which has the session (x, y), after calibrating
 // it if that is the base session, and then sets h to next.
 func (h *GPTree) finish(ctx context.Context, next *GPTree, x blas32.General, y []string) error {
-	if h.model == nil && h.cfg.Calibrate {
+	if h.model == nil && h.choice == nil && h.cfg.Calibrate {
 		if err := next.calibrate(ctx, x, y); err != nil {
 			return err
 		}
@@ -176,7 +191,7 @@ func (h *GPTree) takeVI(ctx context.Context, b *vi, dim int, rows, points map[st
 	var s seen
 	if h.cfg.Mean != MeanZero {
 		x, y := stacked(b.classes, rows, dim)
-		base, err := h.cfg.Mean.learned(ctx, h.base, h.mul, x, y)
+		base, err := h.cfg.Mean.learned(ctx, h.base, h.like, h.mul, x, y)
 		if err == nil {
 			s, err = h.cfg.Mean.leaveOut(ctx, h.base, base, h.mul, x, y)
 		}
@@ -256,7 +271,7 @@ func (h *GPTree) around(ctx context.Context) (*mean, seen, error) {
 		return &mean{h.base, h.temperature}, seen{}, nil
 	}
 	x, y := stacked(stored, h.all.ByClass(), h.Dim())
-	full, err := h.cfg.Mean.learned(ctx, h.base, h.mul, x, y)
+	full, err := h.cfg.Mean.learned(ctx, h.base, h.like, h.mul, x, y)
 	if err != nil {
 		return nil, seen{}, err
 	}

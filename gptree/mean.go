@@ -60,9 +60,12 @@ func (m Mean) unfitted(on linalg.Backend) (classifier.Learner, error) {
 	return head, err
 }
 
-// copyOf returns a head that can learn without changing head, which may be nil for
-// one that has learned nothing.
-func (m Mean) copyOf(head classifier.Learner, on linalg.Backend) (classifier.Learner, error) {
+// copyOf returns a head that can learn without changing head. If that is nil it has
+// learned nothing, and has the settings that like has chosen unless like is nil too.
+func (m Mean) copyOf(head, like classifier.Learner, on linalg.Backend) (classifier.Learner, error) {
+	if like, ok := like.(episodes.Unfitter); ok && head == nil {
+		return like.Unfitted()
+	}
 	saver, ok := head.(classifier.Saver)
 	if !ok {
 		return m.unfitted(on)
@@ -78,9 +81,9 @@ func (m Mean) copyOf(head classifier.Learner, on linalg.Backend) (classifier.Lea
 	return next, err
 }
 
-// learned returns a copy of head that has learned a session.
-func (m Mean) learned(ctx context.Context, head classifier.Learner, on linalg.Backend, x blas32.General, y []string) (classifier.Learner, error) {
-	next, err := m.copyOf(head, on)
+// learned returns a copy of head, by copyOf, that has learned a session.
+func (m Mean) learned(ctx context.Context, head, like classifier.Learner, on linalg.Backend, x blas32.General, y []string) (classifier.Learner, error) {
+	next, err := m.copyOf(head, like, on)
 	if err == nil {
 		err = next.Learn(ctx, x, y)
 	}
@@ -121,7 +124,8 @@ type seen struct {
 
 // leaveOut teaches copies of base the session without a fold, and asks them about
 // that; full has learned the whole session. A class with nothing left has no example
-// (n = 0). If all are alone in their classes, none is left out.
+// (n = 0). If all are alone in their classes, none is left out. A base session's
+// settings are those that full has chosen.
 func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on linalg.Backend, x blas32.General, y []string) (seen, error) {
 	s := seen{x: x, logProb: dense.New(x.Rows, len(full.Classes())), left: make([]bool, x.Rows), own: make([]int, x.Rows)}
 	column := make(map[string]int)
@@ -153,7 +157,7 @@ func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on li
 			continue
 		}
 		rest := episodes.Session{X: x, Y: y}.Pick(kept)
-		head, err := m.learned(ctx, base, on, rest.X, rest.Y)
+		head, err := m.learned(ctx, base, full, on, rest.X, rest.Y)
 		if err == nil && len(head.Classes()) < len(full.Classes()) {
 			err = m.expect(head, full.Classes())
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -271,7 +272,7 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 	singles, names := blobs(1, 1, "dog", "eel")
 	x.Data, y = append(x.Data, singles.Data...), append(y, names...)
 	x.Rows += 2
-	full, err := MeanPLDA.learned(context.Background(), nil, nil, x, y)
+	full, err := MeanPLDA.learned(context.Background(), nil, nil, nil, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +292,7 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 				kept, rest = append(kept, r), append(rest, y[r])
 			}
 		}
-		head, err := MeanPLDA.learned(context.Background(), nil, nil, dense.Gather32(x, kept), rest)
+		head, err := MeanPLDA.learned(context.Background(), nil, full, nil, dense.Gather32(x, kept), rest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,6 +306,79 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSettingsAreThoseOfTheWhole: neither pseudo-sessions nor folds choose the settings
+// of plda+ again. Two classes are too few to choose from.
+func TestSettingsAreThoseOfTheWhole(t *testing.T) {
+	x, y := scattered(1, 30, 5)
+	cfg := DefaultConfig()
+	cfg.Mean = MeanPLDAPlus
+	h := fitted(t, cfg, x, y)
+	chosen := h.base.(*shrinkage.Head).Setting()
+	if chosen.Nu == shrinkage.Pooled {
+		t.Fatalf("five classes chose %v", chosen)
+	}
+	learner, err := h.Unfitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, names := scattered(2, 6, 2)
+	if err := learner.Learn(context.Background(), few, names); err != nil {
+		t.Fatal(err)
+	}
+	full := learner.(*GPTree).base.(*shrinkage.Head)
+	if full.Setting() != chosen {
+		t.Errorf("two classes learned with %v, not %v", full.Setting(), chosen)
+	}
+
+	s, err := MeanPLDAPlus.leaveOut(context.Background(), nil, full, nil, few, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fold, _ := foldsOf(few, names)
+	var kept, out []int
+	var rest []string
+	for i := range names {
+		if fold[i] == 0 {
+			out = append(out, i)
+		} else {
+			kept, rest = append(kept, i), append(rest, names[i])
+		}
+	}
+	again, err := full.Unfitted()
+	if err == nil {
+		err = again.Learn(context.Background(), dense.Gather32(few, kept), rest)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := scored(t, again, dense.Gather32(few, out))
+	for i, r := range out {
+		if !slices.Equal(dense.Row(s.logProb, r), dense.Row(want, i)) {
+			t.Errorf("example %d: %g, want %g", r, dense.Row(s.logProb, r), dense.Row(want, i))
+		}
+	}
+}
+
+// scattered returns n examples of each of some classes, which differ above all in the
+// direction in which they vary.
+func scattered(seed uint64, n, classes int) (blas32.General, []string) {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, y := blas32.General{Rows: n * classes, Cols: classes, Stride: classes}, []string(nil)
+	for c := range classes {
+		for range n {
+			for j := range classes {
+				centre, deviation := 0.0, 0.1
+				if j == c {
+					centre, deviation = 0.3, 1
+				}
+				x.Data = append(x.Data, float32(centre+deviation*rng.NormFloat64()))
+			}
+			y = append(y, fmt.Sprintf("class%d", c))
+		}
+	}
+	return x, y
 }
 
 // TestModelsWithoutAMeanLoad: models written before there was one have the mean zero.
