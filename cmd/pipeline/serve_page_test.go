@@ -90,12 +90,15 @@ func TestServePage(t *testing.T) {
 	named[known[1]]++
 	p.has("after renaming and merging", named)
 
-	// A group of unknown photos, without the first, is named in one step.
+	// A group of unknown photos, without the first, is named in one step, while the
+	// other is typing the name of another group.
 	now := p.open("unknown", "Unknown")
-	if len(now.Groups) == 0 {
-		t.Fatalf("no groups: %+v", now)
+	if len(now.Groups) < 2 {
+		t.Fatalf("not two groups: %+v", now)
 	}
-	g := now.Groups[0]
+	g, late := now.Groups[0], other.open("unknown", "Unknown").Groups[1]
+	other.page.Click(late.Name + " input")
+	other.page.Press("d", "a", "t")
 	p.page.Click(fmt.Sprintf(".group:has(%s) .member", g.Name))
 	p.page.Click(g.Name + " input")
 	said := p.name("quince")
@@ -103,6 +106,15 @@ func TestServePage(t *testing.T) {
 		t.Errorf("of a group of %s %d are quince; the page said %q", g.Title, got, said)
 	}
 	named["quince"] = p.counted("quince")
+	p.settles()
+	for p.look().Groups[0].Name == late.Name { // the groups that are computed after that have other names
+		p.page.Wait(fmt.Sprintf("document.querySelector('.group') && !document.querySelector(%q)", late.Name))
+	}
+	other.press("e", "Shift+Enter")
+	named["date"] = other.number(late.Title)
+	p.has("after naming a group that has been replaced", named)
+	other.press("u")
+	delete(named, "date")
 
 	// Many are accepted, and all of that is undone.
 	p.open("check", "To check")

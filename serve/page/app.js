@@ -55,6 +55,7 @@ async function show(next, photosOf) {
   }
   const inGroups = view === "unknown" && Object.keys(searching).length === 0;
   byId("groups").hidden = !inGroups;
+  byId("groups").replaceChildren();
   byId("grid").hidden = inGroups;
   list = new PhotoList(photosOf ? fixed(photosOf) : source);
   list.addEventListener("change", update);
@@ -165,10 +166,16 @@ async function label(ids, name) {
   recent = [name, ...recent.filter((other) => other !== name)];
 }
 
-// nameGroup names the photos of a group but for those that are left out.
-async function nameGroup(of, out, name) {
-  const all = await members(of);
-  await label(all.map(({ id }) => id).filter((id) => !out.has(id)), name);
+// nameGroup names the photos of a group but for those that are left out. Then its
+// section has served, even if the name was refused: the groups come anew.
+async function nameGroup(of, out, name, section) {
+  try {
+    const all = await members(of);
+    await label(all.map(({ id }) => id).filter((id) => !out.has(id)), name);
+  } finally {
+    section.remove();
+    reloadSoon();
+  }
 }
 
 async function decideOn(decision) {
