@@ -3,8 +3,8 @@ import { byId, element } from "./dom.js";
 
 // Each row: what to press, what it does.
 const table = [
-  ["← → ↑ ↓", "go to another photo; with Shift, select up to it"],
-  ["Page ↑ ↓, Home, End", "go a screen up or down, to the first or the last photo"],
+  ["Arrow keys", "go to another photo; with Shift, select up to it"],
+  ["Page Up, Page Down, Home, End", "go a screen up or down, to the first or the last photo"],
   ["Enter", "accept: the label or the first suggestion is right"],
   ["1 … 5", "take a suggestion"],
   ["letters", "type a class: Enter takes the marked name, Shift+Enter exactly what was typed (for a name with u or r begin with a capital)"],
