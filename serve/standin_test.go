@@ -144,7 +144,7 @@ func (s *standIn) prediction(p *shot) []map[string]any {
 	first, share, rest := s.best(p), p.sure, 1-p.sure
 	for i := range min(5, len(s.classes)) {
 		top = append(top, map[string]any{"class": s.classes[(first+i)%len(s.classes)], "probability": share})
-		share, rest = rest*0.6, rest*0.4
+		share, rest = rest*0.4, rest*0.6
 	}
 	return top
 }

@@ -1,6 +1,6 @@
 // The unknown photos in groups, each to be named as one.
 import * as api from "./api.js";
-import { byId, element, photos } from "./dom.js";
+import { byId, count, element, photos } from "./dom.js";
 import { Naming } from "./naming.js";
 
 // showGroups fills the view. names returns the classes; name is called with a group,
@@ -47,7 +47,7 @@ function groupOf(group, { names, name, single }) {
     return element("li", {}, button);
   }));
   const form = element("form", { className: "naming", id: "name-group-" + group.id, autocomplete: "off", "aria-labelledby": "group-" + group.id });
-  const more = element("button", { type: "button" }, group.size > group.images.length ? `See all ${group.size}` : "See large");
+  const more = element("button", { type: "button" }, group.size > group.images.length ? `See all ${count(group.size)}` : "See large");
   more.addEventListener("click", () => single(group));
   const section = element("section", { className: "group", "aria-labelledby": "group-" + group.id }, element("div", { className: "row" }, title, form, more), strip);
   new Naming(form, names).addEventListener("name", (event) => name(group, out, event.detail, section));
