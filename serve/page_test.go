@@ -24,7 +24,7 @@ var views = []aspect{
 
 var dialogs = []aspect{
 	{"photo", "document.querySelector('.tile').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))", "document.getElementById('photo-picture').naturalWidth > 0"},
-	{"history", "document.getElementById('show-history').click()", "document.querySelectorAll('#history-list li').length > 0"},
+	{"history", "document.getElementById('show-history').click()", "document.getElementById('history').open"},
 	{"lines", "document.querySelector('#history-list > li:last-child details').open = true; document.getElementById('history').showModal()", "document.querySelectorAll('#history-list ol li').length > 4"},
 	{"forget", "document.querySelector('.tile:not([aria-selected=true]) .tick')?.click(); document.getElementById('forget').click()", "document.getElementById('ask').open"},
 	{"bulk", "document.getElementById('bulk').click()", "document.getElementById('outlook')?.textContent"},

@@ -104,7 +104,7 @@ async function update() {
   if (inGroups) {
     const turn = ++groupsShown;
     const { n, computing } = await showGroups({ names, name: guard(nameGroup), single: guard(async (of) => show("group", await members(of))) });
-    if (turn !== groupsShown) {
+    if (turn !== groupsShown || byId("groups").hidden) { // another view has been opened meanwhile
       return;
     }
     empty = n > 0 ? "" : computing ? "Looking for groups…" : "No photo looks unknown.";
