@@ -36,7 +36,7 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 	if q.Limit, err = limit(r); err != nil {
 		return err
 	}
-	if q.Group, err = number(r, "group", 1, 1<<30, 0); err != nil {
+	if q.Group, err = number(r, "group", 1, 1<<53, 0); err != nil {
 		return err
 	}
 	if q.Decided, err = choice(r, "decided"); err != nil {

@@ -4,19 +4,31 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
-// views are the selectors of the page's views and what is there when they have
-// come up.
-var views = []struct{ name, there string }{
-	{"check", "document.querySelectorAll('.tile').length > 5"},
-	{"unknown", "document.querySelectorAll('.group').length > 0"},
-	{"suspicious", "document.querySelectorAll('.tile').length > 5 && document.getElementById('heading').textContent === 'Maybe mislabelled'"},
-	{"class", "document.querySelectorAll('#class-list button').length > 5 && document.getElementById('heading').textContent === document.querySelector('.tile .what')?.textContent && document.querySelectorAll('.tile').length > 3"},
+// An aspect is a view or a dialog of the page: how it opens, and what is there when
+// it has come up.
+type aspect struct{ name, open, there string }
+
+var views = []aspect{
+	{"check", "document.querySelector('[data-view=check]').click()", "document.getElementById('heading').textContent === 'To check' && document.querySelectorAll('.tile').length > 0"},
+	{"unknown", "document.querySelector('[data-view=unknown]').click()", "document.querySelectorAll('.group').length > 0 || document.getElementById('empty').textContent === 'No photo looks unknown.'"},
+	{"suspicious", "document.querySelector('[data-view=suspicious]').click()", "document.querySelectorAll('.tile').length > 1 && document.getElementById('heading').textContent === 'Maybe mislabelled'"},
+	{"class", "document.querySelector('[data-view=class]').click()", "document.querySelectorAll('#class-list button').length > 1 && document.getElementById('heading').textContent === document.querySelector('.tile .what')?.textContent"},
+}
+
+var dialogs = []aspect{
+	{"photo", "document.querySelector('.tile').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))", "document.getElementById('photo-picture').naturalWidth > 0"},
+	{"history", "document.getElementById('show-history').click()", "document.getElementById('history').open"},
+	{"lines", "document.querySelector('#history-list > li:last-child details').open = true; document.getElementById('history').showModal()", "document.querySelectorAll('#history-list ol li').length > 4"},
+	{"forget", "document.querySelector('.tile:not([aria-selected=true]) .tick')?.click(); document.getElementById('forget').click()", "document.getElementById('ask').open"},
+	{"bulk", "document.getElementById('bulk').click()", "document.getElementById('outlook')?.textContent"},
+	{"keys", "document.getElementById('help').click()", "document.getElementById('keys').open"},
 }
 
 func browse(t *testing.T, url string) *testenv.Page {
@@ -44,43 +56,56 @@ func evaluate[T any](p *testenv.Page, expression string) (out T) {
 	return out
 }
 
-// TestAppearance: in every view, wide and narrow, light and dark, axe-core finds
-// nothing serious and nothing is wider than the screen. With PAGE_SHOTS set to a
-// folder it writes screenshots.
+// TestAppearance: in every view and dialog, wide and narrow, light and dark, axe-core
+// finds nothing serious and nothing is wider than the screen. With PAGE_SHOTS set to
+// a folder it writes screenshots instead, with ten to 100 000 photos.
 func TestAppearance(t *testing.T) {
-	_, url := newStandIn(t, 158, true)
-	p := browse(t, url)
-	axe := testenv.Axe(t)
-	shots := os.Getenv("PAGE_SHOTS")
-	for _, width := range []int{1280, 390} {
-		for _, dark := range []bool{false, true} {
-			p.View(width, 844, dark)
-			for _, view := range append(views, struct{ name, there string }{"photo", "document.getElementById('photo-picture').naturalWidth > 0"}) {
-				if view.name == "photo" {
-					p.Eval("document.querySelector('.tile').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))", nil)
-				} else {
-					p.Eval(fmt.Sprintf("document.querySelector('[data-view=%s]').click()", view.name), nil)
-				}
-				p.Wait(view.there)
-				p.Wait("Array.from(document.images).every((i) => i.complete)")
-				name := fmt.Sprintf("%s-%d-%t", view.name, width, dark)
-				if shots != "" {
-					write(t, filepath.Join(shots, name+".png"), p.Screenshot())
-				}
-				if dark == (width > 1000) { // axe takes seconds: two of the four appearances
-					continue
-				}
-				p.Eval(axe, nil)
-				found := evaluate[[]string](p, `axe.run().then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 150))))`)
-				if len(found) > 0 {
-					t.Errorf("%s:\n%s", name, strings.Join(found[:min(5, len(found))], "\n"))
-				}
-				if over := evaluate[int](p, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-					t.Errorf("%s is %d pixels too wide", name, over)
+	axe, shots := testenv.Axe(t), os.Getenv("PAGE_SHOTS")
+	sizes := []int{158}
+	if shots != "" {
+		sizes = []int{10, 158, 1000, 100_000}
+	}
+	for _, n := range sizes {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			_, url := newStandIn(t, n, true)
+			p := browse(t, url)
+			for _, width := range []int{1280, 390} {
+				for _, dark := range []bool{false, true} {
+					p.View(width, 844, dark)
+					for _, a := range slices.Concat(views, dialogs) {
+						a.show(p)
+						name := fmt.Sprintf("%d-%s-%d-%t", n, a.name, width, dark)
+						if shots != "" {
+							write(t, filepath.Join(shots, name+".png"), p.Screenshot())
+						}
+						if over := evaluate[int](p, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+							t.Errorf("%s is %d pixels too wide", name, over)
+						}
+						if shots == "" && dark != (width > 1000) { // axe takes seconds: two of the four appearances
+							accessible(t, p, name, axe)
+						}
+					}
 				}
 			}
-			p.Eval("document.getElementById('photo').close()", nil)
-		}
+		})
+	}
+}
+
+// show opens a view or dialog and waits for its pictures.
+func (a aspect) show(p *testenv.Page) {
+	p.Eval("document.querySelectorAll('dialog').forEach((d) => d.close())", nil)
+	p.Eval(a.open, nil)
+	p.Wait(a.there)
+	p.Wait("Array.from(document.images).every((i) => i.complete)")
+}
+
+// accessible reports what axe-core finds in the page as it is.
+func accessible(t *testing.T, p *testenv.Page, name, axe string) {
+	t.Helper()
+	p.Eval(axe, nil)
+	found := evaluate[[]string](p, `axe.run().then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 150))))`)
+	if len(found) > 0 {
+		t.Errorf("%s:\n%s", name, strings.Join(found[:min(5, len(found))], "\n"))
 	}
 }
 
@@ -195,6 +220,69 @@ func TestClassesAndSearch(t *testing.T) {
 	p.Wait("document.getElementById('outlook') && document.getElementById('outlook').textContent.includes('97 %')")
 	p.Click("#ask-yes")
 	expect("accept many", "accept 0")
+}
+
+// TestHistoryAndForgetting: with the keyboard, and with a finger on a narrow screen, a
+// person goes back to a point of the history and to a line, and has photos forgotten.
+func TestHistoryAndForgetting(t *testing.T) {
+	s, url := newStandIn(t, 158, true)
+	p := browse(t, url)
+	p.Press("Enter")
+	p.Wait("window.said !== ''")
+	s.changed()
+	p.Eval("window.said = ''", nil)
+
+	p.Press("<")
+	p.Wait("document.getElementById('history').open")
+	if got := evaluate[[]string](p, "Array.from(document.querySelectorAll('#history-list > li'), (e) => e.querySelector('p').textContent.split(' · ')[1])"); !slices.Equal(got, []string{"now", "saved"}) {
+		t.Errorf("the history has %q", got)
+	}
+	p.Press("Tab", "Tab", "Enter") // past the changes since
+	expectChange(t, p, s, "back to a point", "back to 7")
+	p.Wait("!document.getElementById('history').open")
+
+	p.View(390, 844, false)
+	p.Tap("#show-history")
+	p.Wait("document.getElementById('history').open")
+	p.Tap("#history-list > li:last-child summary")
+	p.Wait("document.querySelectorAll('#history-list > li:last-child ol li').length === 5")
+	if got := evaluate[string](p, "document.querySelector('#history-list .undone').textContent"); !strings.Contains(got, "taken back") {
+		t.Errorf("a line that was undone says %q", got)
+	}
+	p.Tap("#history-list > li:last-child ol li:nth-child(2) button")
+	expectChange(t, p, s, "back to a line", "back to 5")
+	p.Wait("!document.getElementById('history').open")
+
+	p.Tap(".tile .tick")
+	p.Tap(".tile:nth-child(2) .tick")
+	p.Tap("#forget")
+	p.Wait("document.getElementById('ask').open")
+	if got := evaluate[string](p, "document.getElementById('ask').textContent"); !strings.Contains(got, "Forget 2 photos?") || !strings.Contains(got, "cannot be undone") {
+		t.Errorf("the question is %q", got)
+	}
+	p.Tap("#ask-no")
+	p.Tap("#forget")
+	p.Tap("#ask-yes")
+	p.Wait("document.getElementById('ask-title').textContent === '2 photos forgotten'")
+	expectChange(t, p, s, "forget two", "forget 2")
+	if got := evaluate[string](p, "document.getElementById('ask-body').textContent"); !strings.Contains(got, "Not reached:the files themselvescopies elsewhere") {
+		t.Errorf("the answer is %q", got)
+	}
+	p.Tap("#ask-yes")
+
+	p.View(1280, 800, false)
+	p.Wait("!document.getElementById('ask').open && document.activeElement.id === 'grid'")
+	p.Eval(dialogs[0].open, nil)
+	p.Wait("document.getElementById('photo').open")
+	p.Press("Shift+Delete")
+	p.Wait("document.getElementById('ask').open && document.activeElement.id === 'ask-no'")
+	p.Press("Enter")
+	p.Wait("!document.getElementById('ask').open")
+	p.Press("Shift+Delete")
+	p.Wait("document.activeElement.id === 'ask-no'")
+	p.Press("Shift+Tab", "Enter")
+	p.Wait("document.getElementById('ask-title').textContent === '1 photo forgotten'")
+	expectChange(t, p, s, "forget one that is seen large", "forget 1")
 }
 
 // TestTwoBrowsers: what one does the other shows.

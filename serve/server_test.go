@@ -500,6 +500,7 @@ func TestHostileRequests(t *testing.T) {
 		"a limit that is large":  {s.request("GET", "/v1/images?limit=501", "", ""), 400},
 		"a cursor that is wrong": {s.request("GET", "/v1/images?cursor=AAAA", "", ""), 400},
 		"a probability of two":   {s.request("GET", "/v1/accept?above=2", "", ""), 400},
+		"a group of long ago":    {s.request("GET", "/v1/images?group=1", "", ""), 409},
 		"a date that is wrong":   {s.request("GET", "/v1/images?since=yesterday", "", ""), 400},
 		"no photo":               {s.request("POST", "/v1/label", "image/jpeg", "no photo"), 422},
 		"an empty photo":         {s.request("POST", "/v1/label", "image/jpeg", ""), 400},

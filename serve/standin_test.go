@@ -90,6 +90,9 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux.HandleFunc("GET /v1/accept", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, s.outlook(r.FormValue("above"), r.FormValue("class")))
 	})
+	mux.HandleFunc("GET /v1/points", s.points)
+	mux.HandleFunc("GET /v1/history", s.history)
+	mux.HandleFunc("POST /v1/forget", s.forget)
 	mux.HandleFunc("POST /v1/accept", s.change)
 	mux.HandleFunc("POST /v1/decisions", s.change)
 	mux.HandleFunc("POST /v1/{back}", s.change)
@@ -141,7 +144,7 @@ func (s *standIn) prediction(p *shot) []map[string]any {
 	first, share, rest := s.best(p), p.sure, 1-p.sure
 	for i := range min(5, len(s.classes)) {
 		top = append(top, map[string]any{"class": s.classes[(first+i)%len(s.classes)], "probability": share})
-		share, rest = rest*0.6, rest*0.4
+		share, rest = rest*0.4, rest*0.6
 	}
 	return top
 }
@@ -315,6 +318,7 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 		Do, Class, To string
 		Images        []string
 		Above         float64
+		Seq           int
 	}
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil && r.Header.Get("Content-Type") != "" {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -333,6 +337,9 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 		s.restore(to)
 	case "save":
 		s.undo = nil
+	case "back":
+		text = fmt.Sprintf("back to %d", d.Seq)
+		s.undo, s.redo = append(s.undo, s.state(text)), nil
 	default:
 		s.undo, s.redo = append(s.undo, s.state(text)), nil
 		s.decide(what, d.Class, d.To, d.Images, d.Above)
@@ -342,6 +349,44 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 	close(s.news)
 	s.news = make(chan struct{})
 	answer(w, map[string]any{"step": map[string]any{"text": text, "seq": s.seq}, "status": s.status()})
+}
+
+// points are made up: somebody decided five times and saved; and the page what came
+// since.
+func (s *standIn) points(w http.ResponseWriter, _ *http.Request) {
+	point := func(seq, decisions int, saved bool, classes ...string) map[string]any {
+		return map[string]any{"seq": seq, "time": "2026-05-01T10:00:00Z", "saved": saved, "decisions": decisions, "labels": seq - 1, "new": append([]string{}, classes...), "gone": []string{}}
+	}
+	out := []map[string]any{point(7, 5, true, s.classes[:2]...)}
+	if s.seq > 0 {
+		out = append(out, point(7+s.seq, s.seq, false))
+	}
+	answer(w, map[string]any{"points": out})
+}
+
+func (s *standIn) history(w http.ResponseWriter, r *http.Request) {
+	before, _ := strconv.Atoi(r.FormValue("before"))
+	out := []map[string]any{}
+	for seq := before - 1; seq > 1; seq-- {
+		step := map[string]any{"seq": seq, "do": "label", "undone": seq == 4, "text": "label a photo " + s.classes[seq%2]}
+		if seq == 7 {
+			step["do"] = "save"
+		}
+		out = append(out, step)
+	}
+	answer(w, map[string]any{"history": out})
+}
+
+func (s *standIn) forget(w http.ResponseWriter, r *http.Request) {
+	var body struct{ Images []string }
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.decide("unlabel", "", "", body.Images, 0)
+	s.seq++
+	s.requests = append(s.requests, fmt.Sprintf("forget %d", len(body.Images)))
+	answer(w, map[string]any{"removed": len(body.Images), "left": []string{"the files themselves", "copies elsewhere"}, "status": s.status()})
 }
 
 func (s *standIn) decide(what, class, to string, ids []string, above float64) {

@@ -133,5 +133,7 @@ func (s *Session) traces(gone map[ID]bool) (left []string) {
 			break
 		}
 	}
-	return append(left, "the cache of embeddings, labels that were exported, and copies of the model and its journal elsewhere")
+	return append(left,
+		"the cache of embeddings, which all models share: delete embeddings and paths in the folder that pipeline doctor names; they are made again from the files that are left",
+		"what browsers keep of the pictures, labels that were exported, and copies of the model and its journal elsewhere")
 }

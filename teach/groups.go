@@ -19,17 +19,48 @@ const (
 	typicalOf  = 60 // typical photos
 )
 
+// keptGroupings is the number of groupings whose groups can still be asked for: a
+// person names what was on the screen, though other decisions have changed the groups.
+const keptGroupings = 8
+
 // A grouping divides the unknown photos.
 type grouping struct {
-	list     [][]int // rows of each group, the largest first
-	of       map[int]int
-	revision int // when it was computed, −1 for never
+	first int     // ID of the first group; the others follow
+	list  [][]int // rows of each group, the largest first
+}
+
+func (g grouping) end() int { return g.first + len(g.list) }
+
+// A groupingState has the groupings, the last one last.
+type groupingState struct {
+	kept     []grouping
+	of       map[int]int // IDs of the last one by row
+	revision int         // when that was computed, −1 for never
 	running  bool
+}
+
+// last returns the last grouping.
+func (s *groupingState) last() (g grouping) {
+	if n := len(s.kept); n > 0 {
+		g = s.kept[n-1]
+	}
+	return g
+}
+
+// rows returns those of a group, nil if it is forgotten.
+func (s *groupingState) rows(id int) []int {
+	for _, g := range s.kept {
+		if id >= g.first && id < g.end() {
+			return g.list[id-g.first]
+		}
+	}
+	return nil
 }
 
 // A Group is a set of unknown photos that probably show one thing.
 type Group struct {
-	ID, Size int
+	ID    int // of these photos only: no other group ever has it
+	Size  int
 	Items    []Item // the first few
 }
 
@@ -42,7 +73,8 @@ func (s *Session) Groups(limit, shown int) (groups []Group, computing bool) {
 		s.groups.running = true
 		s.working.Go(s.group)
 	}
-	for g, rows := range s.groups.list {
+	last := s.groups.last()
+	for g, rows := range last.list {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
 			label, _ := s.label(i)
 			return label != "" || s.photos[i].Path == ""
@@ -50,7 +82,7 @@ func (s *Session) Groups(limit, shown int) (groups []Group, computing bool) {
 		if len(rows) == 0 {
 			continue
 		}
-		out := Group{ID: g + 1, Size: len(rows)}
+		out := Group{ID: last.first + g, Size: len(rows)}
 		for _, i := range rows[:min(shown, len(rows))] {
 			out.Items = append(out.Items, s.item(i))
 		}
@@ -70,13 +102,13 @@ func (s *Session) group() {
 	chosen := found[:min(len(found), maxGrouped)]
 	groups := s.clusters(chosen)
 	s.mu.Lock()
-	s.groups = grouping{of: map[int]int{}, revision: revision}
-	if groups != nil {
-		s.groups.list = groups
-	}
+	// The clock keeps the IDs of two servers of a model apart.
+	next := grouping{max(s.groups.last().end(), int(s.options.Now().UnixMilli())), groups}
+	kept := append(s.groups.kept[max(0, len(s.groups.kept)+1-keptGroupings):], next)
+	s.groups = groupingState{kept: kept, of: map[int]int{}, revision: revision}
 	for g, rows := range groups {
 		for _, i := range rows {
-			s.groups.of[i] = g + 1
+			s.groups.of[i] = next.first + g
 		}
 	}
 	s.mu.Unlock()

@@ -105,7 +105,7 @@ type Session struct {
 	x       *rows
 	refit   refitState
 	photo   PhotoCounts
-	groups  grouping
+	groups  groupingState
 	typical typical
 
 	revision int

@@ -693,6 +693,36 @@ func TestGroups(t *testing.T) {
 			t.Errorf("a group mixes %v", counts)
 		}
 	}
+	// A group stays what it was when the groups are computed again, until it is
+	// forgotten; its ID never names other photos.
+	old := groups[0]
+	members := func() (ids []ID, err error) {
+		p, err := s.List(Query{View: All, Group: old.ID, Limit: 500})
+		for _, it := range p.Items {
+			ids = append(ids, it.ID)
+		}
+		return ids, err
+	}
+	want, err := members()
+	if err != nil || len(want) == 0 {
+		t.Fatal(want, err)
+	}
+	for k := range keptGroupings {
+		w.name(t, s, 160+k)
+		s.Groups(10, 3)
+		s.Wait()
+		if again, _ := s.Groups(10, 3); len(again) == 0 || again[0].ID <= old.ID {
+			t.Fatalf("groups %v follow group %d", again, old.ID)
+		}
+		got, err := members()
+		var refused *Refusal
+		switch forgotten := k == keptGroupings-1; {
+		case forgotten && (!errors.As(err, &refused) || refused.Reason != Conflict):
+			t.Errorf("a forgotten group: %d photos, %v", len(got), err)
+		case !forgotten && !slices.Equal(got, want):
+			t.Errorf("after %d regroupings the group has %d photos, %v; it had %d", k+1, len(got), err, len(want))
+		}
+	}
 }
 
 // A file that changes or vanishes changes the list.

@@ -1,7 +1,9 @@
 package teach
 
 import (
+	"math"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -32,18 +34,41 @@ func TestTaughtIsAsGoodAsTrained(t *testing.T) {
 		n := 0
 		for _, part := range []string{"shots16", "test"} {
 			n = len(w.photos)
-			e, err := featdir.Read(shared.Path(t, "data", "clip_vitb32", "caltech101", part))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, sample := range e.Samples {
-				id := ID(e.Content[i])
-				w.photos, w.truth[id] = append(w.photos, Photo{ID: id, Path: part + "/" + sample.Path}), sample.Label
-				w.vectors = append(w.vectors, dense.Row32(e.X, i))
-			}
+			w.read(t, shared.Path(t, "data", "clip_vitb32", "caltech101", part), math.MaxInt)
 		}
 		w.teachAll(t, n)
 	})
+	t.Run("features", func(t *testing.T) {
+		dir := os.Getenv("PIPELINE_FEATURES")
+		if dir == "" {
+			t.Skip("set PIPELINE_FEATURES to a folder of pipeline embed: it teaches twenty photos of each class")
+		}
+		w := world{truth: map[ID]string{}}
+		w.read(t, dir, 20)
+		n := len(w.photos)
+		w.read(t, dir, math.MaxInt)
+		w.teachAll(t, n)
+	})
+}
+
+// read adds photos of a feature folder: those that it does not have, at most some of
+// each class.
+func (w *world) read(t *testing.T, dir string, most int) {
+	t.Helper()
+	e, err := featdir.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]int{}
+	for i, sample := range e.Samples {
+		id := ID(e.Content[i])
+		if w.truth[id] != "" || of[sample.Label] == most {
+			continue
+		}
+		of[sample.Label]++
+		w.photos, w.truth[id] = append(w.photos, Photo{ID: id, Path: filepath.Base(dir) + "/" + sample.Path}), sample.Label
+		w.vectors = append(w.vectors, dense.Row32(e.X, i))
+	}
 }
 
 // teachAll teaches the first n photos, and compares the accuracy on the others.
@@ -54,7 +79,7 @@ func (w world) teachAll(t *testing.T, n int) {
 		w.name(t, s, rows[taught])
 		s.Wait() // so that fits come when they are due, however busy the machine
 		switch taught + 1 {
-		case 15, 40, 100, 250, 600, n:
+		case 15, 40, 100, 250, 500, 600, 1000, n:
 		default:
 			continue
 		}

@@ -56,7 +56,7 @@ type Item struct {
 	Top     []classifier.Ranked
 	Novelty float64
 	Unknown bool
-	Group   int // from 1; 0 for none
+	Group   int // ID of its Group; 0 for none
 }
 
 // A Page is a part of a view.
@@ -73,7 +73,7 @@ type order struct {
 	keys []float64
 }
 
-// List returns a page of a view.
+// List returns a page of a view. A *Refusal reports a Query.Group that is forgotten.
 func (s *Session) List(q Query) (Page, error) {
 	after, err := parseCursor(q.After)
 	if err != nil {
@@ -88,6 +88,9 @@ func (s *Session) List(q Query) (Page, error) {
 	o := s.order(q)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if q.Group != 0 && s.groups.rows(q.Group) == nil {
+		return Page{}, refuse(Conflict, "the groups have changed meanwhile: look again")
+	}
 	first := 0
 	if after != nil {
 		first, _ = slices.BinarySearchFunc(dense.Range(0, len(o.rows)), *after, func(i int, c cursor) int {
@@ -163,8 +166,12 @@ func (s *Session) sorted(q Query) (o order) {
 		row int
 	}
 	var entries []entry
-	for i, p := range s.photos {
-		if p.Path == "" || !s.passes(q, i, text) {
+	rows := s.groups.rows(q.Group)
+	if q.Group == 0 {
+		rows = dense.Range(0, len(s.photos))
+	}
+	for _, i := range rows {
+		if s.photos[i].Path == "" || !s.passes(q, i, text) {
 			continue
 		}
 		if key, ok := s.key(q, i); ok {
@@ -196,8 +203,6 @@ func (s *Session) passes(q Query, i int, text string) bool {
 	case q.Folder != "" && folder != q.Folder && !strings.HasPrefix(folder, q.Folder+"/"):
 		return false
 	case !q.Since.IsZero() && p.Changed.Before(q.Since), !q.Until.IsZero() && !p.Changed.Before(q.Until):
-		return false
-	case q.Group > 0 && s.groups.of[i] != q.Group:
 		return false
 	}
 	if q.Decided != nil {

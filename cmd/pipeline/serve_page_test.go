@@ -1,10 +1,12 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -90,12 +92,15 @@ func TestServePage(t *testing.T) {
 	named[known[1]]++
 	p.has("after renaming and merging", named)
 
-	// A group of unknown photos, without the first, is named in one step.
+	// A group of unknown photos, without the first, is named in one step, while the
+	// other is typing the name of another group.
 	now := p.open("unknown", "Unknown")
-	if len(now.Groups) == 0 {
-		t.Fatalf("no groups: %+v", now)
+	if len(now.Groups) < 2 {
+		t.Fatalf("not two groups: %+v", now)
 	}
-	g := now.Groups[0]
+	g, late := now.Groups[0], other.open("unknown", "Unknown").Groups[1]
+	other.page.Click(late.Name + " input")
+	other.page.Press("d", "a", "t")
 	p.page.Click(fmt.Sprintf(".group:has(%s) .member", g.Name))
 	p.page.Click(g.Name + " input")
 	said := p.name("quince")
@@ -103,6 +108,15 @@ func TestServePage(t *testing.T) {
 		t.Errorf("of a group of %s %d are quince; the page said %q", g.Title, got, said)
 	}
 	named["quince"] = p.counted("quince")
+	p.settles()
+	for p.look().Groups[0].Name == late.Name { // the groups that are computed after that have other names
+		p.page.Wait(fmt.Sprintf("document.querySelector('.group') && !document.querySelector(%q)", late.Name))
+	}
+	other.press("e", "Shift+Enter")
+	named["date"] = other.number(late.Title)
+	p.has("after naming a group that has been replaced", named)
+	other.press("u")
+	delete(named, "date")
 
 	// Many are accepted, and all of that is undone.
 	p.open("check", "To check")
@@ -146,6 +160,32 @@ func TestServeHands(t *testing.T) {
 	p.has("of a selection", map[string]int{"plum": 4})
 	p.settles()
 
+	// A label that was decided is corrected by typing another.
+	p.open("class", "plum")
+	p.page.Press("End") // where those that are decided are
+	if one := p.current(); one.What != "plum" || one.Sure != "by you" {
+		t.Errorf("the last photo of a class is %+v", one)
+	}
+	if said := p.name("kiwi"); said != "label a photo kiwi" {
+		t.Errorf("typing over a label says %q", said)
+	}
+	p.has("after typing over one", map[string]int{"plum": 3, "kiwi": 1})
+	p.settles()
+
+	// All like one.
+	p.open("check", "To check")
+	p.page.Press("+")
+	p.page.Wait("document.getElementById('heading').textContent === 'Similar photos'")
+	p.settles()
+	n := p.number(p.look().Chosen)
+	if said := p.name("lime"); n < 2 || said != fmt.Sprintf("label %d photos lime", n) {
+		t.Errorf("of %d photos alike: %s", n, said)
+	}
+	p.has("all like one", map[string]int{"plum": 3, "kiwi": 1, "lime": n})
+	p.press("u")
+	p.page.Press("Escape")
+	p.settles()
+
 	l.write(l.path("dropped.jpg"), photo("lime", 100, 32))
 	p.page.Drop("#scroller", l.path("dropped.jpg"))
 	p.page.Wait("document.getElementById('heading').textContent === 'Similar to dropped.jpg'")
@@ -162,9 +202,70 @@ func TestServeHands(t *testing.T) {
 	p.page.Wait(fmt.Sprintf("document.getElementById('photo').open && document.getElementById('photo-name').textContent === %q", one))
 	p.page.Tap("#photo-naming input")
 	p.hears(func() { p.page.Press("l", "i", "m", "e", "Enter") })
-	p.has("with a finger", map[string]int{"plum": 4, "lime": 1})
+	p.has("with a finger", map[string]int{"plum": 3, "kiwi": 1, "lime": 1})
 	p.page.Tap("#photo-close")
 	p.page.Wait("!document.getElementById('photo').open")
+}
+
+// TestServeReturns: on the page a person goes back to a point of the history, which
+// another sees, undoes that, and has a photo forgotten.
+func TestServeReturns(t *testing.T) {
+	l := newTestbed(t)
+	truth := l.drawn(l.path("photos"), 8, "kiwi", "lime")
+	s := l.serve(16, l.path("m.model"), "--images", l.path("photos"))
+	p, other := s.sit(truth), s.sit(truth)
+	teach := func(n int) (now map[string]int) {
+		for range n {
+			p.settles()
+			p.name("kiwi")
+			p.settles()
+			p.name("lime")
+		}
+		now = map[string]int{}
+		for _, row := range p.exported() {
+			now[row[1]]++
+		}
+		return now
+	}
+	saved := teach(2)
+	p.click("#save")
+	now := teach(1)
+
+	p.page.Press("<")
+	p.page.Wait("document.querySelectorAll('#history-list > li').length > 1")
+	p.page.Eval("[...document.querySelectorAll('#history-list > li')].find((e) => e.textContent.includes(' · saved · ')).querySelector('button').id = 'there'", nil)
+	said := p.click("#there")
+	if !strings.HasPrefix(said, "Everything is as after line ") {
+		t.Errorf("going back says %q", said)
+	}
+	p.has("after going back", saved)
+	other.page.Wait("document.getElementById('quality').textContent.startsWith('4 decided')")
+	if said := other.press("u"); !strings.HasPrefix(said, "Undone: go back to line ") {
+		t.Errorf("undo says %q", said)
+	}
+	p.has("after undoing that", now)
+
+	p.open("class", "kiwi")
+	p.page.Press("End")
+	one := p.current()
+	p.page.Click(on(one.Name) + " .tick")
+	p.page.Click("#forget")
+	p.page.Wait("document.getElementById('ask').open")
+	p.page.Click("#ask-yes")
+	p.page.Wait("document.getElementById('ask-title').textContent === '1 photo forgotten'")
+	var answer string
+	p.page.Eval("document.getElementById('ask-body').textContent", &answer)
+	for _, left := range []string{"the files themselves", "pipeline doctor", "what browsers keep"} {
+		if !strings.Contains(answer, left) {
+			t.Errorf("forgetting says %q, nothing of %q", answer, left)
+		}
+	}
+	now["kiwi"]--
+	p.has("after forgetting one", now)
+	id := fmt.Sprintf("%x", sha256.Sum256(l.read(l.path("photos", one.Name))))
+	if strings.Contains(string(l.read(l.path("m.model.journal"))), id) {
+		t.Error("the journal still names the photo")
+	}
 }
 
 // counted returns how many photos the exported table gives a class.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -268,10 +271,26 @@ func TestServeGoesBack(t *testing.T) {
 	if r := l.must("inspect", model); !strings.Contains(r.stdout, " from 5 samples") {
 		t.Errorf("inspect after forgetting: %s", r.stdout)
 	}
+	// What it says of the embeddings that all models share can be done.
+	if !strings.Contains(r.stdout, "delete embeddings and paths in the folder that pipeline doctor names") {
+		t.Errorf("forget says nothing of the cache: %s", r.stdout)
+	}
+	if r := l.must("doctor"); !strings.Contains(r.stdout, l.path("cache")+"\n") {
+		t.Errorf("doctor does not name the cache: %s", r.stdout)
+	}
+	for _, folder := range []string{"embeddings", "paths"} {
+		if !l.exists(l.path("cache", folder)) {
+			t.Errorf("the cache has no folder %s", folder)
+		}
+		if err := os.RemoveAll(l.path("cache", folder)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	session(func(s *served) { s.decide(ids[0], "a") })
 }
 
-// TestServeDocs runs the clients of docs/serve.md against a server.
+// TestServeDocs runs the clients of docs/serve.md against a server: both use every
+// route of openapi.yaml.
 func TestServeDocs(t *testing.T) {
 	python := testenv.Python(t)
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -282,36 +301,64 @@ func TestServeDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newTestbed(t)
-	images := l.photos(l.path("photos"), 32, 6, "a", "b")
-	s := l.serve(12, l.path("m.model"), "--images", images)
-	ids, folders := s.photoIDs()
-	for i := range 6 {
-		s.decide(ids[i], folders[i])
-		s.decide(ids[6+i], folders[6+i])
-	}
-	s.wait(func(now servedStatus) bool { return now.Model.Ready })
+	images := l.photos(l.path("photos"), 32, 9, "a", "b")
 	for _, name := range []string{"photo.jpg", "a.jpg", "b.jpg"} {
 		l.write(l.path(name), photo(name[:1], 40, 32))
 	}
+	code := map[string]string{}
 	blocks := regexp.MustCompile("(?s)```(sh|python)\n(.*?)```").FindAllSubmatch(text, -1)
-	ran := map[string]int{}
 	for _, b := range blocks[1:] { // the first is the server itself
-		code := strings.ReplaceAll(string(b[2]), "http://127.0.0.1:8080", s.url)
+		code[string(b[1])] += string(b[2])
+	}
+	for kind, code := range code {
+		s := l.serve(18, l.path(kind+".model"), "--images", images)
+		ids, folders := s.photoIDs()
+		for i := range 6 {
+			s.decide(ids[i], folders[i])
+			s.decide(ids[9+i], folders[9+i])
+		}
+		s.wait(func(now servedStatus) bool { return now.Model.Ready })
+		code = strings.ReplaceAll(code, "http://127.0.0.1:8080", s.url)
 		command := exec.Command("sh", "-e", "-c", strings.ReplaceAll(code, "curl -s", "curl -sSf"))
-		if string(b[1]) == "python" {
+		if kind == "python" {
 			command = exec.Command(python, "-c", code, s.url, "a.jpg")
 		}
 		command.Dir = l.dir
-		out, err := command.CombinedOutput()
-		if err != nil || len(out) == 0 {
+		if out, err := command.CombinedOutput(); err != nil || len(out) == 0 {
 			t.Errorf("%s: %v\n%s", code, err, out)
 		}
-		ran[string(b[1])]++
+		if !bytes.Contains(l.read(l.path(kind+".model.journal")), []byte("Roe deer")) {
+			t.Errorf("%s taught nothing", kind)
+		}
+		s.used(kind, code)
 	}
-	if ran["sh"] != 1 || ran["python"] != 1 {
-		t.Errorf("ran %v", ran)
+}
+
+// used reports routes of openapi.yaml that a client has not used.
+func (s *served) used(client, code string) {
+	s.Helper()
+	answer, err := http.Get(s.url + "/metrics")
+	if err != nil {
+		s.Fatal(err)
 	}
-	if !bytes.Contains(l.read(l.path("m.model.journal")), []byte("Roe deer")) {
-		t.Error("curl taught nothing")
+	defer answer.Body.Close()
+	counts, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var api struct{ Paths map[string]map[string]any }
+	if err := yaml.Unmarshal(s.read("../../serve/openapi.yaml"), &api); err != nil || len(api.Paths) == 0 {
+		s.Fatal(len(api.Paths), err)
+	}
+	for route, methods := range api.Paths {
+		for method := range methods {
+			count := fmt.Sprintf("method=%q,route=%q,code=\"200\"", strings.ToUpper(method), route)
+			if route == "/v1/events" { // is counted when the server has noticed that the client is gone
+				count, counts = route, append(counts, code...)
+			}
+			if !bytes.Contains(counts, []byte(count)) {
+				s.Errorf("docs/serve.md has no %s of %s %s", client, method, route)
+			}
+		}
 	}
 }

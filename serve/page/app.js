@@ -3,8 +3,10 @@ import * as api from "./api.js";
 import { askBulk } from "./bulk.js";
 import { Classes } from "./classes.js";
 import { byId, element, photos, say } from "./dom.js";
+import { askForget, tellForgotten } from "./forget.js";
 import { Grid } from "./grid.js";
 import { members, showGroups } from "./groups.js";
+import * as history from "./history.js";
 import { listenToKeys, writeHelp } from "./keys.js";
 import { fixed, PhotoList } from "./list.js";
 import { Naming } from "./naming.js";
@@ -55,6 +57,7 @@ async function show(next, photosOf) {
   }
   const inGroups = view === "unknown" && Object.keys(searching).length === 0;
   byId("groups").hidden = !inGroups;
+  byId("groups").replaceChildren();
   byId("grid").hidden = inGroups;
   list = new PhotoList(photosOf ? fixed(photosOf) : source);
   list.addEventListener("change", update);
@@ -101,7 +104,7 @@ async function update() {
   if (inGroups) {
     const turn = ++groupsShown;
     const { n, computing } = await showGroups({ names, name: guard(nameGroup), single: guard(async (of) => show("group", await members(of))) });
-    if (turn !== groupsShown) {
+    if (turn !== groupsShown || byId("groups").hidden) { // another view has been opened meanwhile
       return;
     }
     empty = n > 0 ? "" : computing ? "Looking for groups…" : "No photo looks unknown.";
@@ -133,6 +136,7 @@ function choose() {
   byId("act").hidden = byId("grid").hidden || !one;
   byId("nothing").hidden = selection.size === 0;
   byId("everything").hidden = selection.size > 0;
+  byId("forget").hidden = selection.size === 0;
   byId("chosen").textContent = selection.size > 0 ? photos(selection.size) + " selected" : one?.name ?? "";
   byId("accept").textContent = one && selection.size === 0 && right(one) ? "Accept " + right(one) : "Accept";
   byId("accept").disabled = !targets().some(right);
@@ -165,10 +169,16 @@ async function label(ids, name) {
   recent = [name, ...recent.filter((other) => other !== name)];
 }
 
-// nameGroup names the photos of a group but for those that are left out.
-async function nameGroup(of, out, name) {
-  const all = await members(of);
-  await label(all.map(({ id }) => id).filter((id) => !out.has(id)), name);
+// nameGroup names the photos of a group but for those that are left out. Then its
+// section has served, even if the name was refused: the groups come anew.
+async function nameGroup(of, out, name, section) {
+  try {
+    const all = await members(of);
+    await label(all.map(({ id }) => id).filter((id) => !out.has(id)), name);
+  } finally {
+    section.remove();
+    reloadSoon();
+  }
 }
 
 async function decideOn(decision) {
@@ -226,6 +236,23 @@ async function unlabel() {
   const ids = targets().filter((photo) => photo.label).map((photo) => photo.id);
   if (ids.length > 0) {
     await decideOn({ do: "unlabel", images: ids });
+  }
+}
+
+async function goBack(seq) {
+  const answer = await api.back(seq);
+  history.close();
+  say(`Everything is as after line ${seq}; undo takes that back.`);
+  done(answer, []);
+}
+
+async function forget() {
+  const ids = targets().map((photo) => photo.id);
+  if (ids.length > 0 && await askForget(ids.length)) {
+    say("The model is trained without…");
+    const answer = await api.forget(ids);
+    done(answer, ids);
+    await tellForgotten(answer);
   }
 }
 
@@ -390,11 +417,11 @@ const commands = {
   toggle: () => grid.photo && selection.toggle(grid.photo.id),
   selectAll: () => selection.add(list.items.map((item) => item.id)),
   type: (text) => (large.isOpen() ? photoNaming : naming).start(text),
-  help: () => byId("keys").showModal(),
+  history: guard(() => history.open(guard(goBack))), forget: guard(forget), help: () => byId("keys").showModal(),
 };
 for (const [id, run] of Object.entries({
   accept: commands.accept, like: commands.like, everything: commands.selectAll, nothing: () => selection.clear(),
-  undo: commands.undo, redo: commands.redo, bulk: guard(() => bulk()), help: commands.help,
+  undo: commands.undo, redo: commands.redo, "show-history": commands.history, forget: commands.forget, "photo-forget": commands.forget, bulk: guard(() => bulk()), help: commands.help,
   save: guard(async () => { const { status: now } = await api.save(); say("The model is saved."); heard(now); }),
   follow: guard(() => follow()), "keys-close": () => byId("keys").close(),
   "photo-accept": commands.accept, "photo-like": commands.like, "photo-unlabel": commands.unlabel,

@@ -33,9 +33,14 @@ export function percent(share) {
 
 let until;
 
-// say shows a message for a few seconds; screen readers read it out.
+// say shows a message for a few seconds; screen readers read it out. A dialog that
+// is open would hide what is not in it.
 export function say(text, bad = false) {
   const box = byId("said");
+  const top = Array.from(document.querySelectorAll("dialog[open]")).at(-1) ?? document.body;
+  if (box.parentElement !== top) {
+    top.append(box);
+  }
   box.replaceChildren(element("p", { className: bad ? "bad" : "" }, text));
   clearTimeout(until);
   until = setTimeout(() => box.replaceChildren(), bad ? 9000 : 4000);

@@ -1,21 +1,31 @@
 // The unknown photos in groups, each to be named as one.
 import * as api from "./api.js";
-import { byId, element, photos } from "./dom.js";
+import { byId, count, element, photos } from "./dom.js";
 import { Naming } from "./naming.js";
 
 // showGroups fills the view. names returns the classes; name is called with a group,
 // the ids of photos to leave out, and a class; single with a group to be seen photo
-// by photo.
+// by photo. While a person is in the middle of one, typing a name or leaving photos
+// out, the groups stay as they are: the server remembers them.
 export async function showGroups({ names, name, single }) {
   const box = byId("groups");
   const { groups, computing } = await api.groups();
-  const kept = new Map(Array.from(box.querySelectorAll(".group"), (e) => [e.dataset.key, e]));
-  box.replaceChildren(...groups.map((group) => {
-    const key = group.id + ":" + group.size + ":" + group.images.map((image) => image.id).join();
-    const section = kept.get(key) ?? groupOf(group, { names, name, single });
+  if (box.querySelector("[aria-pressed=false]") || Array.from(box.querySelectorAll("input")).some((input) => input.value)) {
+    return { n: box.children.length, computing };
+  }
+  const old = new Map(Array.from(box.children, (e) => [e.dataset.key, e]));
+  const sections = groups.map((group) => {
+    const key = group.id + ":" + group.size;
+    const section = old.get(key) ?? groupOf(group, { names, name, single });
     section.dataset.key = key;
     return section;
-  }));
+  });
+  Array.from(box.children).filter((e) => !sections.includes(e)).forEach((e) => e.remove());
+  sections.forEach((section, at) => {
+    if (box.children[at] !== section) { // one that moves loses the focus
+      box.insertBefore(section, box.children[at]);
+    }
+  });
   return { n: groups.length, computing };
 }
 
@@ -37,18 +47,17 @@ function groupOf(group, { names, name, single }) {
     return element("li", {}, button);
   }));
   const form = element("form", { className: "naming", id: "name-group-" + group.id, autocomplete: "off", "aria-labelledby": "group-" + group.id });
-  const more = element("button", { type: "button" }, group.size > group.images.length ? `See all ${group.size}` : "See large");
+  const more = element("button", { type: "button" }, group.size > group.images.length ? `See all ${count(group.size)}` : "See large");
   more.addEventListener("click", () => single(group));
-  new Naming(form, names).addEventListener("name", (event) => name(group, out, event.detail));
-  return element("section", { className: "group", "aria-labelledby": "group-" + group.id }, element("div", { className: "row" }, title, form, more), strip);
+  const section = element("section", { className: "group", "aria-labelledby": "group-" + group.id }, element("div", { className: "row" }, title, form, more), strip);
+  new Naming(form, names).addEventListener("name", (event) => name(group, out, event.detail, section));
+  return section;
 }
 
 // members returns all photos of a group, first the few that it came with. It
-// fails if the server has formed other groups since.
+// fails if somebody has decided on one of these since, or the server has forgotten
+// the group.
 export async function members(group) {
-  if (group.size <= group.images.length) {
-    return group.images;
-  }
   const all = new Map();
   let cursor;
   do {
@@ -57,7 +66,7 @@ export async function members(group) {
     cursor = page.next;
   } while (cursor);
   if (!group.images.every(({ id }) => all.has(id))) {
-    throw new Error("The groups have changed meanwhile: look again.");
+    throw new Error("Some of these photos were decided meanwhile: look again.");
   }
   group.images.forEach(({ id }) => all.delete(id));
   return [...group.images, ...all.values()];

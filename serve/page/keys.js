@@ -3,8 +3,8 @@ import { byId, element } from "./dom.js";
 
 // Each row: what to press, what it does.
 const table = [
-  ["← → ↑ ↓", "go to another photo; with Shift, select up to it"],
-  ["Page ↑ ↓, Home, End", "go a screen up or down, to the first or the last photo"],
+  ["Arrow keys", "go to another photo; with Shift, select up to it"],
+  ["Page Up, Page Down, Home, End", "go a screen up or down, to the first or the last photo"],
   ["Enter", "accept: the label or the first suggestion is right"],
   ["1 … 5", "take a suggestion"],
   ["letters", "type a class: Enter takes the marked name, Shift+Enter exactly what was typed (for a name with u or r begin with a capital)"],
@@ -13,8 +13,10 @@ const table = [
   ["+", "all like this: show the most similar photos, those that probably belong together selected"],
   ["Alt+Enter", "open the photo large"],
   ["Delete", "remove the label"],
+  ["Shift+Delete", "forget the photo: remove every trace of it that the model has"],
   ["u", "undo"],
   ["r", "redo"],
+  ["<", "the history, to go back to a point of it"],
   ["Esc", "clear the selection, or go back"],
   ["?", "this help"],
 ];
@@ -29,7 +31,7 @@ export function writeHelp() {
 export function listenToKeys(commands) {
   document.addEventListener("keydown", (event) => {
     const field = event.target.closest("input, select, textarea");
-    const dialog = document.querySelector("dialog[open]");
+    const dialog = Array.from(document.querySelectorAll("dialog[open]")).at(-1);
     if (event.defaultPrevented || field || (dialog && dialog.id !== "photo")) {
       return;
     }
@@ -58,7 +60,7 @@ function command(event, control, c) {
     ArrowLeft: () => c.move(-1, 0, shift), ArrowRight: () => c.move(1, 0, shift),
     ArrowUp: () => c.move(0, -1, shift), ArrowDown: () => c.move(0, 1, shift),
     PageUp: () => c.page(-1, shift), PageDown: () => c.page(1, shift), Home: () => c.end(-1, shift), End: () => c.end(1, shift),
-    Enter: c.accept, " ": c.toggle, "+": c.like, Delete: c.unlabel, Backspace: c.unlabel, u: c.undo, r: c.redo, Escape: c.leave, "?": c.help,
+    Enter: c.accept, " ": c.toggle, "+": c.like, Delete: shift ? c.forget : c.unlabel, "<": c.history, Backspace: c.unlabel, u: c.undo, r: c.redo, Escape: c.leave, "?": c.help,
   }[key];
   if (named) {
     return named;

@@ -1,9 +1,20 @@
-// A question is a dialog with some content and two buttons.
+// A question is a dialog with some content and two buttons, a message one with one.
 import { byId } from "./dom.js";
 
 // question returns a promise of whether the answer was yes. content is an
 // element.
 export function question(title, content, yes) {
+  byId("ask-no").hidden = false;
+  return show(title, content, yes);
+}
+
+// tell returns a promise of the end of the dialog.
+export function tell(title, content) {
+  byId("ask-no").hidden = true;
+  return show(title, content, "Close");
+}
+
+function show(title, content, yes) {
   const dialog = byId("ask");
   byId("ask-title").textContent = title;
   byId("ask-body").replaceChildren(content);

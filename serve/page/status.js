@@ -1,5 +1,5 @@
 // The status bar: how good the model is, what to do next, whether to go on.
-import { byId, count, percent, photos } from "./dom.js";
+import { byId, count, element, percent, photos } from "./dom.js";
 
 export function showStatus(status) {
   byId("title").textContent = status.title;
@@ -15,7 +15,7 @@ export function showStatus(status) {
   write("undo", status.undo, "Undo", "Nothing to undo");
   write("redo", status.redo, "Redo", "Nothing to redo");
   byId("save").disabled = status.model.unsaved === 0;
-  byId("save").textContent = status.model.unsaved ? `Save (${count(status.model.unsaved)})` : "Saved";
+  byId("save").replaceChildren(...status.model.unsaved ? ["Save", element("span", { className: "word" }, ` (${count(status.model.unsaved)})`)] : ["Saved"]);
   byId("bulk").disabled = !status.model.ready;
 }
 
