@@ -115,6 +115,9 @@ func newLog(w io.Writer, c config.Config) *slog.Logger {
 	if c.Log == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
+	if coloured(w) {
+		w = warningPainter{w}
+	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
 

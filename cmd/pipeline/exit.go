@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -76,20 +77,42 @@ func message(err error) string {
 	return "error: " + err.Error()
 }
 
-// paint colours the first word of a message, "error:" red and "warning:" yellow, if
-// a person reads it at a terminal and does not ask for none with NO_COLOR
-// (no-color.org).
-func paint(w io.Writer, message string) string {
+// coloured reports whether a person reads w at a terminal and does not ask for no
+// colours with NO_COLOR (no-color.org).
+func coloured(w io.Writer) bool {
+	if c, ok := w.(*checkedWriter); ok {
+		w = c.Writer
+	}
 	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+const (
+	red    = "\x1b[1;31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[1;33m"
+	plain  = "\x1b[0m"
+)
+
+// paint colours the first word of a message for w, if that is coloured.
+func paint(w io.Writer, message string) string {
+	if !coloured(w) {
 		return message
 	}
-	for word, colour := range map[string]string{"error:": "\x1b[1;31m", "warning:": "\x1b[1;33m"} {
+	for word, colour := range map[string]string{"error:": red, "✗": red, "warning:": yellow, "✓": green} {
 		if rest, ok := strings.CutPrefix(message, word); ok {
-			return colour + word + "\x1b[0m" + rest
+			return colour + word + plain + rest
 		}
 	}
 	return message
+}
+
+// A warningPainter colours the level of the log's warnings.
+type warningPainter struct{ io.Writer }
+
+func (p warningPainter) Write(line []byte) (int, error) {
+	_, err := p.Writer.Write(bytes.Replace(line, []byte(" level=WARN "), []byte(" "+yellow+"level=WARN"+plain+" "), 1))
+	return len(line), err
 }
 
 // arguments turns cobra's error about the number of arguments into a usage error
