@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -111,6 +112,9 @@ func vectorUnits() string {
 func (a *app) checkRuntime(c *check) (string, error) {
 	library, attempts, err := ort.Locate(a.config.Runtime.Library)
 	for _, attempt := range attempts {
+		if err == nil && errors.Is(attempt.Err, fs.ErrNotExist) {
+			continue // one was found elsewhere
+		}
 		c.note("looked at %s (%s): %v", attempt.Path, attempt.Source, attempt.Err)
 	}
 	if err != nil {
