@@ -27,8 +27,8 @@ func (o Outcome) Changed() bool { return o.Added > 0 }
 
 // A Conflict is a content learned under several labels.
 type Conflict struct {
-	Path   string
-	Labels []string
+	Path   string   `json:"path"`
+	Labels []string `json:"labels"`
 }
 
 // plan is a batch reduced to what needs to be learned.

@@ -29,9 +29,9 @@ type LeaveOut struct {
 
 // LeaveOut draws about 200 examples, by content, of classes with more than one;
 // nil if there are none, because the session says nothing about the spread
-// within classes or has only statistics without examples.
+// within classes without any one of them, or has only statistics without examples.
 func (b *Basis) LeaveOut(s *moments.Session) *LeaveOut {
-	if b.guessed() > 0 {
+	if b.guessed() > 0 || float64(b.Degrees())+b.weight < 2 {
 		return nil
 	}
 	l := &LeaveOut{basis: b, rows: dense.New(0, b.Dim())}

@@ -92,7 +92,7 @@ func leaveOut(ctx context.Context, s *moments.Session, basis *gauss.Basis) (Choi
 		if basis.PriorWeight() > 0 {
 			value = defaultEpsilon
 		}
-		return Choice{Value: value, Fallback: "fewer than two images per class"}, nil
+		return Choice{Value: value, Fallback: "too few images of the same class"}, nil
 	}
 	c, best := Choice{LeftOut: left.Len()}, math.Inf(1)
 	for _, epsilon := range descending() {

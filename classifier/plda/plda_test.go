@@ -379,7 +379,7 @@ func TestLeavesOut(t *testing.T) {
 		C, n, d int
 		chosen  bool
 		want    float64
-	}{{20, 6, 30, true, 0}, {400, 2, 12, true, 0}, {20, 1, 30, false, 0.7}, {4, 21, 8, false, 0.3}} {
+	}{{20, 6, 30, true, 0}, {400, 2, 12, true, 0}, {20, 1, 30, false, 0.7}, {1, 2, 30, false, 0.7}, {4, 21, 8, false, 0.3}} {
 		x, y := data(c.C, c.n, c.d, 1)
 		h := chooses(t, x, y)
 		choice := h.Choice()

@@ -12,6 +12,15 @@ import (
 )
 
 func newDatasets() *cobra.Command {
+	var asJSON bool
+	list := &cobra.Command{
+		Use:     "list",
+		Short:   "List the benchmarks",
+		Example: "  pipeline datasets list",
+		Args:    noArguments,
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listDatasets(asJSON) }),
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
 	cmd := &cobra.Command{
 		Use:   "datasets",
 		Short: "List and download the index lists of benchmarks",
@@ -24,13 +33,7 @@ cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		&cobra.Command{
-			Use:     "list",
-			Short:   "List the benchmarks",
-			Example: "  pipeline datasets list",
-			Args:    noArguments,
-			RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listDatasets() }),
-		},
+		list,
 		&cobra.Command{
 			Use:     "pull NAME",
 			Short:   "Download the lists of a benchmark and verify them",
@@ -49,11 +52,21 @@ func (a *app) listsDir(l benchmark.Lists) (string, error) {
 	return l.Dir(filepath.Join(cache, "datasets")), err
 }
 
-func (a *app) listDatasets() error {
+// A listedDataset is what datasets list --json prints of a benchmark.
+type listedDataset struct {
+	Name        string `json:"name"`
+	Lists       int    `json:"lists"` // files
+	Licence     string `json:"licence"`
+	Where       string `json:"where"`
+	Description string `json:"description"`
+}
+
+func (a *app) listDatasets(asJSON bool) error {
 	all, err := benchmark.All()
 	if err != nil {
 		return err
 	}
+	listed := []listedDataset{}
 	t := table.Table{Header: []string{"NAME", "LISTS", "LICENCE", "WHERE", "WHAT"}}
 	for _, l := range all {
 		dir, err := a.listsDir(l)
@@ -64,7 +77,11 @@ func (a *app) listDatasets() error {
 		if l.Pulled(dir) {
 			where = "pulled"
 		}
+		listed = append(listed, listedDataset{l.Name, len(l.Files), l.Licence, where, l.Description})
 		t.Add(l.Name, strconv.Itoa(len(l.Files)), l.Licence, where, l.Description)
+	}
+	if asJSON {
+		return a.sayJSON(listed)
 	}
 	a.say("%s", t)
 	return nil

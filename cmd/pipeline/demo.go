@@ -72,8 +72,8 @@ func (a *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoSte
 	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
 	return []demoStep{
 		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
-		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx) }},
-		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file) }},
+		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx, false) }},
+		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file, false) }},
 		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject, run: func(s *app) error { return s.label(ctx, file, false) }},
 		{
 			command: "eval " + file + " --report " + dir, images: set.Photos, list: set.Truth, reject: demoReject,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,21 +24,50 @@ import (
 var errNotReady = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
 
 func newDoctor() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Check what works on this machine and how to fix what does not",
 		Example: "  pipeline doctor",
 		Args:    noArguments,
-		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor() }),
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor(asJSON) }),
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return cmd
 }
 
-func (a *app) doctor() error {
-	a.say("pipeline %s, %s, %s/%s, %d cores%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), vectorUnits())
-	ready := true
-	for _, check := range []struct {
+// A diagnosis is what doctor --json prints.
+type diagnosis struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Cores    int    `json:"cores"`
+	Vectors  string `json:"vector_units,omitempty"`
+	// Ready says that images can be labelled.
+	Ready     bool     `json:"ready"`
+	Checks    []check  `json:"checks"`
+	Backbones []string `json:"backbones"` // those that were pulled
+}
+
+// A check is one thing that works, or why it does not.
+type check struct {
+	Name  string   `json:"name"`
+	Works bool     `json:"works"`
+	Text  string   `json:"text"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+func (c *check) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+func (a *app) doctor(asJSON bool) error {
+	a.quiet = asJSON
+	d := diagnosis{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(), Vectors: vectorUnits(), Ready: true}
+	a.say("pipeline %s", strings.TrimSuffix(fmt.Sprintf("%s, %s, %s, %d cores, %s", d.Version, d.Go, d.Platform, d.Cores, d.Vectors), ", "))
+	for _, each := range []struct {
 		name string
-		run  func() (string, error)
+		run  func(*check) (string, error)
 	}{
 		{"ONNX Runtime", a.checkRuntime},
 		{"built-in backbone", a.checkBackbone},
@@ -47,34 +77,45 @@ func (a *app) doctor() error {
 		{"HEIC decoder", a.checkHEIC},
 		{"memory for images", a.checkMemory},
 	} {
-		text, err := check.run()
-		if err != nil {
-			ready = false
-			a.say("✗ %s: %v", check.name, err)
-			continue
+		c, mark := check{Name: each.name, Works: true}, "✓"
+		var err error
+		if c.Text, err = each.run(&c); err != nil {
+			c.Works, c.Text, mark = false, err.Error(), "✗"
+			d.Ready = false
 		}
-		a.say("✓ %s: %s", check.name, text)
+		for _, note := range c.Notes {
+			a.say("  %s", note)
+		}
+		a.say("%s", paint(a.stdout, fmt.Sprintf("%s %s: %s", mark, c.Name, c.Text)))
+		d.Checks = append(d.Checks, c)
 	}
-	if !ready {
-		return errNotReady
+	var err error
+	if d.Backbones, err = a.pulled(); err == nil && asJSON {
+		err = a.sayJSON(d)
 	}
-	return a.sayPulled()
+	if !d.Ready {
+		err = errors.Join(err, errNotReady)
+	}
+	return err
 }
 
 func vectorUnits() string {
 	switch {
 	case cpu.X86.HasAVX512F:
-		return ", AVX-512"
+		return "AVX-512"
 	case cpu.X86.HasAVX2:
-		return ", AVX2"
+		return "AVX2"
 	}
 	return ""
 }
 
-func (a *app) checkRuntime() (string, error) {
+func (a *app) checkRuntime(c *check) (string, error) {
 	library, attempts, err := ort.Locate(a.config.Runtime.Library)
 	for _, attempt := range attempts {
-		a.say("  looked at %s (%s): %v", attempt.Path, attempt.Source, attempt.Err)
+		if err == nil && errors.Is(attempt.Err, fs.ErrNotExist) {
+			continue // one was found elsewhere
+		}
+		c.note("looked at %s (%s): %v", attempt.Path, attempt.Source, attempt.Err)
 	}
 	if err != nil {
 		return "", err
@@ -86,7 +127,7 @@ func (a *app) checkRuntime() (string, error) {
 	return fmt.Sprintf("%s %s (%s)", rt.Version(), library.Path, library.Source), nil
 }
 
-func (a *app) checkBackbone() (string, error) {
+func (a *app) checkBackbone(_ *check) (string, error) {
 	runtime, err := a.options().Runtime()
 	if err != nil {
 		return "", errors.New("not tried: it needs ONNX Runtime")
@@ -102,7 +143,7 @@ func (a *app) checkBackbone() (string, error) {
 	return fmt.Sprintf("%d dimensions from %d px", e.Dim(), e.Side()), e.Close()
 }
 
-func (a *app) checkCache() (string, error) {
+func (a *app) checkCache(_ *check) (string, error) {
 	dir, err := a.options().CacheDir()
 	if err != nil {
 		return "", err
@@ -118,14 +159,14 @@ func (a *app) checkCache() (string, error) {
 
 // checkProducts reports the backend of matrix products, and why a faster one is
 // not used.
-func (a *app) checkProducts() (string, error) {
+func (a *app) checkProducts(c *check) (string, error) {
 	products, err := a.products()
 	if err != nil {
 		return "", err
 	}
 	if products.Rejected != nil {
 		for line := range strings.SplitSeq(products.Rejected.Error(), "\n") {
-			a.say("  not used: %s", line)
+			c.note("not used: %s", line)
 		}
 	}
 	return products.String(), nil
@@ -133,7 +174,7 @@ func (a *app) checkProducts() (string, error) {
 
 // checkJPEG reports the decoder of photos. libjpeg-turbo is optional: without it
 // decoding is slower.
-func (a *app) checkJPEG() (string, error) {
+func (a *app) checkJPEG(_ *check) (string, error) {
 	d, err := turbojpeg.Find()
 	switch {
 	case a.config.Preprocess.JPEG == embed.JPEGGo:
@@ -148,7 +189,7 @@ func (a *app) checkJPEG() (string, error) {
 
 // checkHEIC reports the decoder of HEIC; AVIF is always decoded by what is built
 // in. libde265 is optional, and only faster.
-func (a *app) checkHEIC() (string, error) {
+func (a *app) checkHEIC(_ *check) (string, error) {
 	l, err := heif.Find()
 	switch {
 	case err == nil:
@@ -160,7 +201,7 @@ func (a *app) checkHEIC() (string, error) {
 }
 
 // checkMemory reports the budget for decoding images.
-func (a *app) checkMemory() (string, error) {
+func (a *app) checkMemory(_ *check) (string, error) {
 	budget, err := a.config.Preprocess.Budget()
 	if err != nil {
 		return "", fmt.Errorf("preprocess.%w", err)
@@ -168,19 +209,19 @@ func (a *app) checkMemory() (string, error) {
 	return fmt.Sprintf("%d MiB at most (preprocess.memory: %s)", budget.Bytes()>>20, a.config.Preprocess.Memory), nil
 }
 
-func (a *app) sayPulled() error {
+// pulled prints and returns the backbones of the catalogue that are on this machine.
+func (a *app) pulled() ([]string, error) {
+	names := []string{}
 	dirs, err := a.options().BackboneDirs()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	entries, err := backbone.Catalogue()
-	if err != nil {
-		return err
-	}
 	for _, e := range entries {
 		if dirs.Pulled(e) {
-			a.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
+			names = append(names, e.Name)
+			a.say("%s", paint(a.stdout, fmt.Sprintf("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))))
 		}
 	}
-	return nil
+	return names, err
 }

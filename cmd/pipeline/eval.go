@@ -122,9 +122,9 @@ func (a *app) sayReport(r *metrics.Report) {
 	a.say("images             %d of %d classes", r.N, len(r.Classes))
 	a.say("accuracy           %.1f %%", 100*r.Accuracy)
 	a.say("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
-	a.say("log-likelihood     %.3f nats (negative, mean)", r.NLLNats)
-	a.say("calibration error  %.3f", r.ECE)
+	a.say("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)
+	a.say("calibration error  %.3f: probabilities are off by %.1f points on average", r.ECE, 100*r.ECE)
 	if r.NoveltyAUROC != nil {
-		a.say("unknown classes    AUROC %.3f over %d images", *r.NoveltyAUROC, r.NUnknown)
+		a.say("unknown classes    AUROC %.3f over %d images (1: the novelty sets all of them apart, 0.5: none)", *r.NoveltyAUROC, r.NUnknown)
 	}
 }

@@ -76,16 +76,27 @@ func message(err error) string {
 	return "error: " + err.Error()
 }
 
-// paint colours the first word of a message, "error:" red and "warning:" yellow, if
-// a person reads it at a terminal and does not ask for none with NO_COLOR
-// (no-color.org).
+// coloured reports whether a person reads w and does not ask for no colours with
+// NO_COLOR (no-color.org).
+func coloured(w io.Writer) bool {
+	return atTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+const (
+	red    = "\x1b[1;31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[1;33m"
+	plain  = "\x1b[0m"
+)
+
+// paint colours the first word of a message for w, if that is coloured.
 func paint(w io.Writer, message string) string {
-	if !atTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	if !coloured(w) {
 		return message
 	}
-	for word, colour := range map[string]string{"error:": "\x1b[1;31m", "warning:": "\x1b[1;33m"} {
+	for word, colour := range map[string]string{"error:": red, "✗": red, "warning:": yellow, "✓": green} {
 		if rest, ok := strings.CutPrefix(message, word); ok {
-			return colour + word + "\x1b[0m" + rest
+			return colour + word + plain + rest
 		}
 	}
 	return message
@@ -93,6 +104,9 @@ func paint(w io.Writer, message string) string {
 
 // atTerminal reports whether a person reads w.
 func atTerminal(w io.Writer) bool {
+	if c, ok := w.(*checkedWriter); ok {
+		w = c.Writer
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,10 @@ func TestJSON(t *testing.T) {
 	l := newTestbed(t)
 	model, images := l.trained()
 	var summary label.Summary
+	var trained, taught, ofStats learned
+	var machine diagnosis
+	more := l.photos(l.path("more"), smallSide, 2, "pear", "fig")
+	l.must("stats", "collect", "--images", images, "--out", l.path("all.stats"))
 	for what, result := range map[string]struct {
 		stdout string
 		into   any
@@ -66,7 +71,12 @@ func TestJSON(t *testing.T) {
 		"label":     {l.must("label", model, "--images", images, "--out", l.path("labels"), "--json").stdout, &summary},
 		"eval":      {l.must("eval", model, "--images", images, "--json", "-").stdout, new(map[string]any)},
 		"backbones": {l.must("backbones", "list", "--json").stdout, new([]map[string]any)},
+		"datasets":  {l.must("datasets", "list", "--json").stdout, new([]listedDataset)},
 		"inspect":   {l.must("inspect", model, "--json").stdout, new(map[string]any)},
+		"doctor":    {l.must("doctor", "--json").stdout, &machine},
+		"train":     {l.must("train", "--images", images, "--out", model, "--json").stdout, &trained},
+		"learn":     {l.must("learn", model, "--images", more, "--json").stdout, &taught},
+		"stats":     {l.must("learn", model, "--stats", l.path("all.stats"), "--out", l.path("again.model"), "--json").stdout, &ofStats},
 	} {
 		if err := json.Unmarshal([]byte(result.stdout), result.into); err != nil {
 			t.Errorf("%s: %v in %s", what, err, result.stdout)
@@ -74,6 +84,24 @@ func TestJSON(t *testing.T) {
 	}
 	if summary.Labelled != 24 {
 		t.Errorf("label --json: %+v", summary)
+	}
+	if trained.Added != 24 || trained.Method != "plda" || len(trained.NewClasses) != len(trained.Classes) || trained.Model != model || trained.Advice.LeftOut == 0 {
+		t.Errorf("train --json: %+v", trained)
+	}
+	if taught.Added != 4 || !slices.Equal(taught.NewClasses, []string{"fig", "pear"}) || taught.Samples != 28 {
+		t.Errorf("learn --json: %+v", taught)
+	}
+	if ofStats.Added != 0 || ofStats.Known != 24 || ofStats.NewClasses == nil || ofStats.Model != l.path("again.model") {
+		t.Errorf("learn --stats --json: %+v", ofStats)
+	}
+	if !machine.Ready || machine.Version != version || len(machine.Checks) < 5 || !machine.Checks[0].Works || machine.Checks[0].Name != "ONNX Runtime" {
+		t.Errorf("doctor --json: %+v", machine)
+	}
+	refused, _ := l.process(l.path("cache"), "doctor", "--json")
+	refused.Env = append(refused.Env, "ONNXRUNTIME_LIB="+l.path("none.so"))
+	out, err := refused.Output()
+	if json.Unmarshal(out, &machine) != nil || err == nil || machine.Ready || machine.Checks[0].Works || len(machine.Checks[0].Text) == 0 {
+		t.Errorf("doctor --json without ONNX Runtime: %v, %s", err, out)
 	}
 }
 

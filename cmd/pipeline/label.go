@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,6 +125,13 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 		err = a.sayJSON(summary)
 	} else {
 		a.say("labelled %d images (%d rejected, %d failed) into %s", summary.Labelled, summary.Rejected, summary.Failed, a.config.Out)
+		if len(summary.Skipped) > 0 {
+			var kinds []string
+			for _, kind := range slices.Sorted(maps.Keys(summary.Skipped)) {
+				kinds = append(kinds, fmt.Sprintf("%d %s", summary.Skipped[kind], kind))
+			}
+			a.say("skipped, as they are no images that can be read: %s", strings.Join(kinds, ", "))
+		}
 	}
 	if err != nil {
 		return err

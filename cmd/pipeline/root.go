@@ -13,7 +13,7 @@ import (
 )
 
 // version is set by release builds with -ldflags "-X main.version=…".
-var version = "0.1.0-dev"
+var version = "0.1.0"
 
 // firstSteps is what the program says when it is called without a command.
 const firstSteps = `Label folders of photos and learn new classes from a few examples.

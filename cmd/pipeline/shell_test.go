@@ -138,15 +138,25 @@ func TestCompletionInShells(t *testing.T) {
 	}
 }
 
-// TestColours: an error is red for a person at a terminal, unless NO_COLOR is set.
+// TestColours: errors, warnings and doctor's marks have colours for a person at a
+// terminal, unless NO_COLOR is set.
 func TestColours(t *testing.T) {
 	l := newTestbed(t)
-	for _, c := range []struct{ env, want string }{
-		{"TERM=xterm", "\x1b[1;31merror:\x1b[0m unknown command"},
-		{"NO_COLOR=1", "error: unknown command"},
-		{"TERM=dumb", "error: unknown command"},
+	images := l.photos(l.path("one"), smallSide, 2, "kiwi")
+	train := []string{"train", "--images", images, "--out", l.path("one.model")}
+	for _, c := range []struct {
+		env, want string
+		args      []string
+	}{
+		{"TERM=xterm", "\x1b[1;31merror:\x1b[0m unknown command", []string{"lable"}},
+		{"NO_COLOR=1", "error: unknown command", []string{"lable"}},
+		{"TERM=dumb", "error: unknown command", []string{"lable"}},
+		{"TERM=xterm", "\n\x1b[32m✓\x1b[0m ONNX Runtime", []string{"doctor"}},
+		{"NO_COLOR=1", "\n✓ ONNX Runtime", []string{"doctor"}},
+		{"TERM=xterm", "\x1b[1;33mwarning:\x1b[0m the model has only one class", train},
+		{"NO_COLOR=1", "warning: the model has only one class", train},
 	} {
-		term := l.terminal(append(l.env, "TERM=xterm", "NO_COLOR=", c.env), os.Args[0], "lable")
+		term := l.terminal(append(l.env, "TERM=xterm", "NO_COLOR=", c.env), os.Args[0], c.args...)
 		term.press("", c.want)
 	}
 	cmd, stderr := l.process(l.path("cache"), "lable")

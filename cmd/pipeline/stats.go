@@ -198,7 +198,8 @@ func (t *tally) add(class string, content model.Hash, embedding []float32) error
 }
 
 // trainStats trains on a STATS file.
-func (a *app) trainStats(ctx context.Context, file string) error {
+func (a *app) trainStats(ctx context.Context, file string, asJSON bool) error {
+	a.quiet = a.quiet || asJSON
 	c := a.config
 	if err := a.outFile(); err != nil {
 		return err
@@ -230,11 +231,15 @@ func (a *app) trainStats(ctx context.Context, file string) error {
 	a.sayChoice(m)
 	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
 	a.sayPrior(m)
+	if asJSON {
+		return a.sayLearned(m, c.Out, outcome, 0)
+	}
 	return nil
 }
 
 // learnStats adds a STATS file to a model.
-func (a *app) learnStats(ctx context.Context, file, stats string) error {
+func (a *app) learnStats(ctx context.Context, file, stats string, asJSON bool) error {
+	a.quiet = a.quiet || asJSON
 	if err := a.onlyStats(); err != nil {
 		return err
 	}
@@ -261,6 +266,9 @@ func (a *app) learnStats(ctx context.Context, file, stats string) error {
 		return err
 	}
 	a.sayOutcome("learned", m.Classes(), outcome)
+	if asJSON {
+		return a.sayLearned(m, a.destination(file), outcome, 0)
+	}
 	return nil
 }
 

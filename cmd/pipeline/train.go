@@ -22,6 +22,7 @@ import (
 
 func newTrain() *cobra.Command {
 	var stats string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "train --images DIR | --features FEATDIR | --stats STATS --out MODEL",
 		Short: "Train a model on its base classes",
@@ -49,14 +50,15 @@ becomes part of the model.`,
 		Args: noArguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if stats != "" {
-				return a.trainStats(ctx, stats)
+				return a.trainStats(ctx, stats, asJSON)
 			}
-			return a.train(ctx)
+			return a.train(ctx, asJSON)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
+	learnedFlag(cmd, &asJSON)
 	backboneFlag(cmd)
 	cmd.Flags().String("classifier", method.Default, "method: "+strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
@@ -77,7 +79,8 @@ func methodsWith[T any]() []string {
 	return names
 }
 
-func (a *app) train(ctx context.Context) error {
+func (a *app) train(ctx context.Context, asJSON bool) error {
+	a.quiet = a.quiet || asJSON
 	if err := a.outFile(); err != nil {
 		return err
 	}
@@ -115,6 +118,11 @@ func (a *app) train(ctx context.Context) error {
 	a.sayPrior(m)
 	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
 	a.sayExpected(m)
+	if asJSON {
+		if err := a.sayLearned(m, a.config.Out, outcome, len(e.Outcome.Problems)); err != nil {
+			return err
+		}
+	}
 	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
 }
 
@@ -135,6 +143,7 @@ func (a *app) modelSettings() model.Settings {
 
 func newLearn() *cobra.Command {
 	var stats string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS [--out MODEL2]",
 		Short: "Add new classes, or more images of old ones, to a model",
@@ -153,19 +162,21 @@ New classes of an hppca model join its existing super-classes;
 		Args:    exactly(1),
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if stats != "" {
-				return a.learnStats(ctx, args[0], stats)
+				return a.learnStats(ctx, args[0], stats, asJSON)
 			}
-			return a.learn(ctx, args[0])
+			return a.learn(ctx, args[0], asJSON)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
+	learnedFlag(cmd, &asJSON)
 	backboneFlag(cmd)
 	return cmd
 }
 
-func (a *app) learn(ctx context.Context, file string) error {
+func (a *app) learn(ctx context.Context, file string, asJSON bool) error {
+	a.quiet = a.quiet || asJSON
 	m, err := a.loadModel(file)
 	if err != nil {
 		return err
@@ -198,6 +209,11 @@ func (a *app) learn(ctx context.Context, file string) error {
 	a.sayOutcome("learned", m.Classes(), outcome)
 	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
 	a.sayExpected(m)
+	if asJSON {
+		if err := a.sayLearned(m, a.destination(file), outcome, len(e.Outcome.Problems)); err != nil {
+			return err
+		}
+	}
 	return writeProblems(e.Outcome.Problems, a.destination(file)+".errors.csv")
 }
 
@@ -230,6 +246,34 @@ func (a *app) save(m *model.Model, file string) error {
 
 // shownInWarning is the number of images or classes that a warning names.
 const shownInWarning = 3
+
+// A learned is what train --json and learn --json print: what this session added, and
+// the model that it made.
+type learned struct {
+	Model      string            `json:"model"`
+	Method     string            `json:"method"`
+	Added      int               `json:"added"`
+	Known      int               `json:"known"`  // learned before, or twice in this session
+	Failed     int               `json:"failed"` // rows of MODEL.errors.csv
+	NewClasses []string          `json:"new_classes"`
+	MoreOf     []string          `json:"more_of"`
+	Conflicts  []model.Conflict  `json:"conflicts"`
+	Classes    []model.ClassInfo `json:"classes"`
+	Samples    int               `json:"samples"`
+	Advice     advice            `json:"advice"`
+}
+
+func learnedFlag(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print what was learned, the classes and advice as JSON")
+}
+
+func (a *app) sayLearned(m *model.Model, file string, o model.Outcome, failed int) error {
+	return a.sayJSON(learned{
+		Model: file, Method: m.Method, Added: o.Added, Known: o.AlreadyKnown + o.Duplicates, Failed: failed,
+		NewClasses: append([]string{}, o.NewClasses...), MoreOf: append([]string{}, o.MoreOf...), Conflicts: append([]model.Conflict{}, o.Conflicts...),
+		Classes: m.ClassSizes(), Samples: m.SampleCount(), Advice: adviceOn(m),
+	})
+}
 
 // sayOutcome reports what a model with the given classes has learned.
 func (a *app) sayOutcome(what string, classes []string, o model.Outcome) {

@@ -63,11 +63,17 @@ func (m machine) locate(explicit string) (Library, []Attempt, error) {
 			attempts = append(attempts, Attempt{Path: path, Source: p.source, Err: err})
 		}
 		if len(candidates) == 0 { // for doctor's list
-			attempts = append(attempts, Attempt{Path: p.dir, Source: p.source, Err: fmt.Errorf("no %s here", m.patterns()[0])})
+			attempts = append(attempts, Attempt{Path: p.dir, Source: p.source, Err: emptyPlace(m.patterns()[0])})
 		}
 	}
 	return Library{}, attempts, fmt.Errorf("%w: %s", ErrNoLibrary, Remedy)
 }
+
+// An emptyPlace is the error of a place without a file of that name.
+type emptyPlace string
+
+func (e emptyPlace) Error() string        { return "no " + string(e) + " here" }
+func (e emptyPlace) Is(target error) bool { return target == os.ErrNotExist }
 
 // ordered checks the file that the user named.
 func (m machine) ordered(path, source string) (Library, []Attempt, error) {

@@ -4,6 +4,7 @@
 # root in a root folder that holds nothing but the archive and this machine's glibc.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+before=$(git status --porcelain)
 scripts/dist/dist.sh amd64
 deb=$(ls -t out/dist/pipeline_*_amd64.deb | head -1)
 archive=$(ls -t out/dist/pipeline-*-linux-amd64.tar.gz | head -1)
@@ -16,6 +17,7 @@ scripts/dist/dist.sh amd64
 cmp "$archive" "$work/first"
 cmp "$deb" "$work/first.deb"
 cmp "${archive%.tar.gz}.cdx.json" "$work/first.json"
+[ "$(git status --porcelain)" = "$before" ] || { git status --short; echo "dist-test: the build left files in the tree" >&2; exit 1; }
 echo "dist-test: two builds, the same bytes" >&2
 dpkg-deb -x "$deb" "$work/installed"
 env -i HOME="$work" "$work/installed/usr/bin/pipeline" doctor | grep "$work/installed/usr/lib/pipeline/libonnxruntime"
