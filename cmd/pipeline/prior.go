@@ -89,7 +89,7 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 
 // priorFlag adds --prior.
 func priorFlag(cmd *cobra.Command) {
-	cmd.Flags().String("prior", "", "`file` made by pipeline prior from other images, for models of few images per class (plda)")
+	cmd.Flags().String("prior", "", "`file` made by pipeline prior from other images, for models of few images per class (plda, plda+, ppca-eb)")
 	config.Bind(cmd.Flags(), "prior", "classifier.prior")
 }
 

@@ -52,6 +52,6 @@ func TestPriorRefuses(t *testing.T) {
 	l.refused(exitUsage, []string{"--images or --features"}, "prior", "--out", l.path("x"))
 	l.refused(exitFailed, []string{alone, "no class has two images"}, "prior", "--images", alone, "--out", l.path("x"))
 	l.refused(exitFailed, []string{"not a prior"}, "prior", "--images", images, "--out", l.path("images", "ant", "000.jpg"))
-	l.refused(exitFailed, []string{"does not start from one"}, "train", "--images", alone, "--classifier", "ncm", "--prior", file, "--out", l.path("x"))
+	l.refused(exitFailed, []string{"gptree does not start from one", "plda+"}, "train", "--images", alone, "--classifier", "gptree", "--prior", file, "--out", l.path("x"))
 	l.refused(exitUsage, []string{"classifier.prior", "fscil"}, "fscil", "--images", images, "--out", l.path("x"), "--set", "classifier.prior="+file)
 }
