@@ -215,6 +215,20 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestLabelsOfTheFolder: labels that the photos happen to have change nothing.
+func TestLabelsOfTheFolder(t *testing.T) {
+	m := train(t, "plda", draw(2, 1, 0, classes))
+	test := draw(3, 40, 0, classes)
+	want, _, _ := scores(t, fit(t, m, test), test)
+	named := slices.Clone(test)
+	for i := range named {
+		named[i].Sample.Label, named[i].Sample.Path = fmt.Sprintf("c%d", (i+1)%classes), fmt.Sprint(i)
+	}
+	if got, _, _ := scores(t, fit(t, m, named), test); !slices.Equal(got, want) {
+		t.Error("other labels of the folder, other scores")
+	}
+}
+
 // TestManyImages: classes of five images stay as they are, beside others that move.
 func TestManyImages(t *testing.T) {
 	m := train(t, "plda", draw(2, adapt.Thin+1, 0, classes))
