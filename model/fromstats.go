@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
@@ -88,7 +90,7 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 			o.Conflicts = append(o.Conflicts, Conflict{fmt.Sprintf("%x", id.Content), labels})
 		}
 	}
-	if err := m.checkPrior(samples); err != nil {
+	if err := m.checkPrior(samples, blas32.General{}); err != nil {
 		return Outcome{}, err
 	}
 	m.restoreStatistics()

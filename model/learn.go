@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 // An Outcome summarises a Learn.
@@ -82,21 +85,22 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	if !p.Changed() {
 		return p.Outcome, nil
 	}
-	if err := m.checkPrior(p.samples); err != nil {
+	x := b.rows(p.rows)
+	if err := m.checkPrior(p.samples, x); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", err)
 	}
 	m.restoreStatistics()
 	before := slices.Clone(m.Classes())
-	if err := m.Predictor.Learn(ctx, b.rows(p.rows), p.labels); err != nil {
+	if err := m.Predictor.Learn(ctx, x, p.labels); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", m.explain(err))
 	}
 	m.record(&p.Outcome, before, p.labels, Session{Samples: p.samples})
 	return p.Outcome, nil
 }
 
-// checkPrior returns an error if samples are among those that the prior was made
-// from.
-func (m *Model) checkPrior(samples []SampleID) error {
+// checkPrior returns an error if samples, of which the embeddings are the rows of x
+// if they are known, are among those that the prior was made from.
+func (m *Model) checkPrior(samples []SampleID, x blas32.General) error {
 	if m.Prior == nil {
 		return nil
 	}
@@ -104,7 +108,7 @@ func (m *Model) checkPrior(samples []SampleID) error {
 	for i, id := range samples {
 		content[i] = id.Content
 	}
-	return m.Prior.CheckLearned(content)
+	return m.Prior.CheckLearned(content, embed.HashRows(x))
 }
 
 // record adds a session to the history and sets the class lists of o.

@@ -43,24 +43,24 @@ func (h heads) with(p *gauss.Prior) heads {
 	return heads{
 		load: func(method string, s classifier.State) (classifier.Learner, error) {
 			head, err := h.load(method, s)
-			return withPrior(head, err, p)
+			return withPrior(method, head, err, p)
 		},
 		fresh: func(method string, config json.RawMessage) (classifier.Learner, error) {
 			head, err := h.fresh(method, config)
-			return withPrior(head, err, p)
+			return withPrior(method, head, err, p)
 		},
 	}
 }
 
 // withPrior passes a prior to a head that was made without an error. The error
 // wraps gauss.ErrPrior if the head cannot use one.
-func withPrior(head classifier.Learner, err error, p *gauss.Prior) (classifier.Learner, error) {
+func withPrior(method string, head classifier.Learner, err error, p *gauss.Prior) (classifier.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
 	user, ok := head.(gauss.PriorUser)
 	if !ok {
-		return nil, fmt.Errorf("%w: the method does not start from one", gauss.ErrPrior)
+		return nil, fmt.Errorf("%w: %s does not start from one; plda, plda+ and ppca-eb do", gauss.ErrPrior, method)
 	}
 	return head, user.UsePrior(p)
 }

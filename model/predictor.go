@@ -122,7 +122,7 @@ func NewPredictor(s Settings) (*Predictor, error) {
 		fresh, shared := p.fresh, s.Prior.Head()
 		p.fresh = func() (classifier.Learner, error) {
 			head, err := fresh()
-			return withPrior(head, err, shared)
+			return withPrior(s.Method, head, err, shared)
 		}
 	}
 	var err error

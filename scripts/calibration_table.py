@@ -3,8 +3,9 @@
 
 For every data set, number of images per class and method, a model is trained on K images per
 class and evaluated on the test rows, with the temperature left at 1 (before) and fitted (after);
-with half of the classes learned later (learn); and with up to five classes forgotten again
-(forget). A data set is a folder with FEATDIRs: shots01, shots02 … and test, or val and test, from
+with half of the classes learned later (learn); with up to five classes forgotten again (forget);
+with a prior made from all rows of the other sets of the same dimension (prior); and adapted to the
+test rows, without the prior (adapt) and with it (both). A data set is a folder with FEATDIRs: shots01, shots02 … and test, or val and test, from
 whose val the shots are drawn; a FEATDIR itself is split, K images of each class to learn from and
 the others to test.
 
@@ -24,7 +25,8 @@ import tempfile
 
 import numpy as np
 
-STAGES = ("before", "after", "learn", "forget")
+STAGES = ("before", "after", "learn", "forget", "prior", "adapt", "both")
+BINS = 15  # of the calibration error, as in eval
 
 
 def read(folder):
@@ -69,9 +71,23 @@ def load(folder, k, seed):
     return (read(shots), read(folder / "test")) if shots.exists() else None
 
 
+def parts(folder):
+    """Return the FEATDIRs that hold the rows of a set once."""
+    if (folder / "embeddings.npy").exists():
+        return [folder]
+    return [folder / "val" if (folder / "val").exists() else max(folder.glob("shots*")), folder / "test"]
+
+
+def others(folder, sets):
+    """Return the FEATDIRs of the other sets of the same dimension."""
+    def dim(f):
+        return np.load(parts(f)[0] / "embeddings.npy", mmap_mode="r").shape[1]
+    return [part for s in sets if s != folder and dim(s) == dim(folder) for part in parts(s)]
+
+
 class Measure:
-    def __init__(self, pipeline, work, method, wanted):
-        self.pipeline, self.work, self.method, self.wanted = pipeline, work, method, wanted
+    def __init__(self, pipeline, work, method, wanted, others):
+        self.pipeline, self.work, self.method, self.wanted, self.others = pipeline, work, method, wanted, others
 
     def run(self, *args):
         done = subprocess.run([self.pipeline, *map(str, args)], capture_output=True, text=True, check=False)
@@ -87,6 +103,18 @@ class Measure:
         out = self.work / "eval.json"
         self.run("eval", model, "--features", test, "--json", out)
         return json.loads(out.read_text())
+
+    def adapted(self, model, test):
+        """Return what evaluate does, of label --adapt."""
+        _, truth = read(test)
+        self.run("label", model, "--features", test, "--adapt", "--format", "jsonl", "--top-k", len(set(truth)), "--out", self.work / "labels")
+        rows = [json.loads(line) for line in (self.work / "labels" / "labels.jsonl").open(encoding="utf-8")]
+        right = np.array([row["label"] == c for row, c in zip(rows, truth)])
+        best = np.array([row["probability"] for row in rows])
+        own = np.array([dict(row["top_k"])[c] for row, c in zip(rows, truth)])
+        at = np.ceil(best * BINS)
+        return {"accuracy": right.mean(), "nll": -np.log(np.maximum(own, 1e-300)).mean(),
+                "ece": sum(abs((right - best)[at == b].sum()) for b in np.unique(at)) / len(rows)}
 
     def stages(self, train, test):
         """Return the evaluation at each stage, and the accuracy that train announced."""
@@ -114,6 +142,16 @@ class Measure:
             model, _ = self.train(self.work / "base")
             self.run("learn", model, "--features", self.work / "later")
             result["learn"] = self.evaluate(model, self.work / "test")
+        if "adapt" in self.wanted:
+            model, _ = self.train(self.work / "all")
+            result["adapt"] = self.adapted(model, self.work / "test")
+        if self.others and {"prior", "both"} & set(self.wanted):
+            prior = self.work / "prior"
+            self.run("prior", *(word for part in self.others for word in ("--features", part)), "--out", prior)
+            model, _ = self.train(self.work / "all", "--prior", prior)
+            result["prior"] = self.evaluate(model, self.work / "test")
+            if "both" in self.wanted:
+                result["both"] = self.adapted(model, self.work / "test")
         found = re.search(r"expect about (\d+) %", said)
         return result, int(found[1]) / 100 if found else None
 
@@ -124,13 +162,14 @@ def main():
     parser.add_argument("--sets", nargs="+", type=pathlib.Path, required=True)
     parser.add_argument("--methods", nargs="+", default=["plda"])
     parser.add_argument("--shots", nargs="+", type=int, default=[1, 2, 4, 8, 16])
-    parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES, help="what to measure besides after")
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES[:4], help="what to measure besides after")
     parser.add_argument("--tests", type=int, default=4000, help="test rows at most, drawn with the seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
-    lines = ["| method | K | sets | NLL before | after | learn | forget | ECE before | after | learn | forget | accuracy | announced, mean error |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    shown = [s for s in STAGES if s in args.stages or s == "after"]
+    heads = ["method", "K", "sets", *(f"NLL {s}" for s in shown), *(f"ECE {s}" for s in shown), "accuracy", "announced, mean error"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for method in args.methods:
         for k in args.shots:
             rows, gaps = [], []
@@ -141,7 +180,7 @@ def main():
                 train, (tx, ty) = data
                 some = np.random.default_rng(args.seed).permutation(len(ty))[: args.tests]
                 with tempfile.TemporaryDirectory() as work:
-                    result, announced = Measure(args.pipeline, pathlib.Path(work), method, args.stages).stages(train, (tx[some], ty[some]))
+                    result, announced = Measure(args.pipeline, pathlib.Path(work), method, args.stages, others(folder, args.sets)).stages(train, (tx[some], ty[some]))
                 accuracy = result["after"]["accuracy"]
                 if announced is not None:
                     gaps.append(announced - accuracy)
@@ -150,8 +189,9 @@ def main():
                       *(f"{s} {result[s]['nll']:.3f}/{result[s]['ece']:.3f}" for s in STAGES if s in result), flush=True)
             if not rows:
                 continue
-            cells = [f"{np.mean([r[s][key] for r in rows]):.{digits}f}" if all(s in r for r in rows) else "–"
-                     for key, digits in (("nll", 2), ("ece", 3)) for s in STAGES]
+            having = {s: [r[s] for r in rows if s in r] for s in shown}
+            cells = [f"{np.mean([r[key] for r in having[s]]):.{digits}f}" if having[s] else "–"
+                     for key, digits in (("nll", 2), ("ece", 3)) for s in shown]
             gap = f"{100 * np.mean(np.abs(gaps)):.1f}" if gaps else "–"
             lines.append(f"| `{method}` | {k} | {len(rows)} | {' | '.join(cells)} | {100 * np.mean([r['after']['accuracy'] for r in rows]):.1f} | {gap} |")
     table = "\n".join(lines) + "\n"

@@ -53,16 +53,17 @@ func (sp *Space) Densities(classes []Class) ([]*Density, error) {
 	if err != nil {
 		return nil, err
 	}
+	back := dense.Transposed(sp.Directions)
 	out := make([]*Density, len(classes))
 	return out, dense.ParallelErr(len(classes), func(i int) (err error) {
-		out[i], err = sp.density(classes[i], dense.Row(along, i))
+		out[i], err = sp.density(classes[i], dense.Row(along, i), back)
 		return err
 	})
 }
 
 // density computes the density of a class; along holds the coordinates of its
-// mean along V.
-func (sp *Space) density(c Class, along []float64) (*Density, error) {
+// mean along V, and back is Vᵀ.
+func (sp *Space) density(c Class, along []float64, back blas64.General) (*Density, error) {
 	n := float64(c.N)
 	p := &Density{n: n, noise: c.Noise, degrees: c.Degrees, mean: make([]float64, len(c.Mean)), weight: make([]float64, len(c.Mean))}
 	rest := sp.gain(sp.Rest, n)
@@ -80,7 +81,7 @@ func (sp *Space) density(c Class, along []float64) (*Density, error) {
 	if len(c.Values) == 0 {
 		return p, nil
 	}
-	return p, sp.addLowRank(p, c)
+	return p, sp.addLowRank(p, c, back)
 }
 
 func (sp *Space) direction(i int) []float64 { return dense.Row(sp.Directions, i) }
@@ -116,6 +117,32 @@ func (sp *Space) divide(dst, u []float64, p *Density) float64 {
 	return sum
 }
 
+// dividedRows returns U·D⁻¹ for the rows of U (k×d): D⁻¹ is 1/(a+v₀), and along V
+// 1/(a+v) instead; back is Vᵀ. Two products of matrices, O(kdr), are faster than divide
+// for each row.
+func (sp *Space) dividedRows(U blas64.General, p *Density, back blas64.General) (blas64.General, error) {
+	precision, rest := sp.precisions(p)
+	out := dense.New(U.Rows, U.Cols)
+	if len(precision) > 0 {
+		along := dense.New(U.Rows, len(precision))
+		if err := sp.Backend().Mul64(along, U, sp.Directions); err != nil {
+			return out, err
+		}
+		for i := range along.Rows {
+			for j, w := range precision {
+				along.Data[i*along.Stride+j] *= w - rest
+			}
+		}
+		if err := sp.Backend().Mul64(out, along, back); err != nil {
+			return out, err
+		}
+	}
+	for i := range U.Rows {
+		blas64.Axpy(rest, dense.Vector(dense.Row(U, i)), dense.Vector(dense.Row(out, i)))
+	}
+	return out, nil
+}
+
 // logDet returns log|D| = Σ log(a+v).
 func (sp *Space) logDet(p *Density) float64 {
 	sum := float64(sp.Dim()-len(sp.Beta)) * math.Log(p.noise+sp.variance(sp.Rest, p.n))
@@ -126,12 +153,13 @@ func (sp *Space) logDet(p *Density) float64 {
 }
 
 // addLowRank fills in the Woodbury part.
-func (sp *Space) addLowRank(p *Density, c Class) error {
+func (sp *Space) addLowRank(p *Density, c Class, back blas64.General) error {
 	d, k := sp.Dim(), len(c.Values)
-	U, G := dense.New(k, d), dense.New(k, d) // G = U·D⁻¹
+	U := dense.New(k, d)
 	dense.Widen(U.Data, c.Vectors)
-	for i := range k {
-		sp.divide(dense.Row(G, i), dense.Row(U, i), p)
+	G, err := sp.dividedRows(U, p, back)
+	if err != nil {
+		return err
 	}
 	A := mat.NewSymDense(k, nil)
 	for i := range k {

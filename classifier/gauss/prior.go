@@ -1,11 +1,14 @@
 package gauss
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -52,6 +55,57 @@ func (b *Basis) With(p *Prior, weight float64) (*Basis, error) {
 	}
 	return &out, nil
 }
+
+const (
+	// MostLeftOut is the largest number of examples of a class up to which settings
+	// are chosen by leaving single examples out.
+	MostLeftOut = 20
+	// defaultWeight is the weight of a prior where examples cannot be left out.
+	defaultWeight = 300
+	// weighing is the ε at which weights are compared.
+	weighing = 0.5
+)
+
+// Weighed is With for the given weight or, if that is 0, for the one under which
+// examples of the session that are left out are most probable; 300 if the session is
+// large or has too few pairs of examples to tell. Without a prior it returns the basis.
+func (b *Basis) Weighed(ctx context.Context, s *moments.Session, p *Prior, weight float64) (*Basis, error) {
+	switch {
+	case p == nil:
+		return b, nil
+	case weight > 0:
+		return b.With(p, weight)
+	}
+	with, err := b.With(p, defaultWeight)
+	if err != nil || b.MostExamples() > MostLeftOut {
+		return with, err
+	}
+	best := math.Inf(1)
+	for _, weight := range weights() {
+		next, err := b.With(p, weight)
+		if err != nil {
+			return nil, err
+		}
+		left := next.LeaveOut(s)
+		if left == nil {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		nll, _, err := left.Score(weighing)
+		if err != nil {
+			return nil, err
+		}
+		if nll < best {
+			with, best = next, nll
+		}
+	}
+	return with, nil
+}
+
+// weights returns the weights of a prior to try by leaving out.
+func weights() []float64 { return []float64{30, 100, 300, 1000, 3000} }
 
 // PriorWeight returns the weight of the prior, 0 without one.
 func (b *Basis) PriorWeight() float64 { return b.weight }

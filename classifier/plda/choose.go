@@ -16,64 +16,16 @@ import (
 type Choice = episodes.Choice[float64]
 
 const (
-	// fewPerClass is the largest number of examples of a class from which ε is
-	// chosen by leaving them out.
-	fewPerClass = 20
 	// largest is the ε of a session with fewer pairs of examples than classes.
 	largest = 0.7
 	// tolerance is the share by which the likelihood may get worse as ε falls.
 	tolerance = 0.005
-	// defaultWeight is the weight of a prior where examples cannot be left out.
-	defaultWeight = 300
-	// weighing is the ε at which weights are compared.
-	weighing = 0.5
 )
-
-// weigh returns the basis with the prior, if there is one. Its weight is the one
-// under which examples that are left out are most probable, unless the base session
-// is large or has too few pairs of examples.
-func (h *PLDA) weigh(ctx context.Context, s *moments.Session, basis *gauss.Basis) (*gauss.Basis, error) {
-	switch {
-	case h.prior == nil:
-		return basis, nil
-	case h.weight > 0:
-		return basis.With(h.prior, h.weight)
-	}
-	with, err := basis.With(h.prior, defaultWeight)
-	if err != nil || basis.MostExamples() > fewPerClass {
-		return with, err
-	}
-	best := math.Inf(1)
-	for _, weight := range weights() {
-		next, err := basis.With(h.prior, weight)
-		if err != nil {
-			return nil, err
-		}
-		left := next.LeaveOut(s)
-		if left == nil {
-			break
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		nll, _, err := left.Score(weighing)
-		if err != nil {
-			return nil, err
-		}
-		if nll < best {
-			with, best = next, nll
-		}
-	}
-	return with, nil
-}
-
-// weights returns the weights of a prior to try by leaving out.
-func weights() []float64 { return []float64{30, 100, 300, 1000, 3000} }
 
 // choose chooses ε for a base session (package comment).
 func (c Config) choose(ctx context.Context, s *moments.Session, basis *gauss.Basis, fit episodes.Fit[float64]) (Choice, error) {
 	switch {
-	case c.leavesOut() && basis.MostExamples() <= fewPerClass:
+	case c.leavesOut() && basis.MostExamples() <= gauss.MostLeftOut:
 		return leaveOut(ctx, s, basis)
 	case c.Epsilon != Auto:
 		return Choice{Value: c.Epsilon, Fallback: "images are left out only if no class has more than 20"}, nil

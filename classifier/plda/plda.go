@@ -91,7 +91,7 @@ func (h *PLDA) settle(ctx context.Context, m *model, s *moments.Session, known i
 	if err != nil {
 		return err
 	}
-	if basis, err = h.weigh(ctx, s, basis); err != nil {
+	if basis, err = basis.Weighed(ctx, s, h.prior, h.weight); err != nil {
 		return err
 	}
 	c := h.cfg

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -66,15 +67,23 @@ func (c Config) drawn() episodes.Config {
 	return d
 }
 
+// A chooser has what pseudo-sessions need besides their examples.
+type chooser struct {
+	Config
+	backend linalg.Backend
+	prior   *gauss.Prior
+	weight  float64
+}
+
 // choose returns the best setting for a base session: ν by the selection rule
 // of package episodes, and the calibrated setting if it gains enough.
-func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (Choice, error) {
+func (c chooser) choose(ctx context.Context, s *moments.Session) (Choice, error) {
 	if !s.HasExamples() {
 		return c.fallback(episodes.NoExamples), nil
 	}
 	rerank := c.Calibrate && logisticFits(s.X.Rows, s.Dim, len(s.Classes))
 	trials, err := episodes.Each(ctx, s.X, s.Y, c.drawn(), func(ctx context.Context, d episodes.Draw) (*trial, error) {
-		return c.try(ctx, backend, d, rerank)
+		return c.try(ctx, d, rerank)
 	})
 	var little *episodes.TooLittleError
 	if errors.As(err, &little) {

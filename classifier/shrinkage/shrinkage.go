@@ -25,6 +25,9 @@ type Head struct {
 	classtable.Kept[shared, class]
 	method string
 	cfg    Config
+	prior  *gauss.Prior
+	// weight is that of the prior, 0 if the base session chooses it.
+	weight float64
 }
 
 type model = classtable.Model[shared, class]
@@ -35,6 +38,9 @@ type shared struct {
 	Setting Setting `json:"setting"`
 	// Choice records how it was chosen; nil if everything was given.
 	Choice *Choice `json:"choice,omitempty"`
+	// PriorWeight is the number of degrees of freedom that the prior counts as, 0
+	// without one.
+	PriorWeight float64 `json:"prior_weight,omitempty"`
 	// Rank and Rest are those of the space.
 	Rank   int     `json:"rank"`
 	Rest   float64 `json:"beta_rest"`
@@ -47,6 +53,7 @@ var (
 	_ moments.Learner     = (*Head)(nil)
 	_ episodes.Unfitter   = (*Head)(nil)
 	_ gauss.Spacer        = (*Head)(nil)
+	_ gauss.PriorUser     = (*Head)(nil)
 )
 
 // New returns an unfitted head of the method PLDAPlus or PPCAEB. The first
@@ -60,11 +67,12 @@ func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
 	if err := cmp.Or(setting.OneOf("method", method, PLDAPlus, PPCAEB), cfg.Validate()); err != nil {
 		return nil, err
 	}
-	return &Head{method: method, cfg: cfg, Kept: classtable.NewKept(classtable.Method[shared, class]{
+	h := &Head{method: method, cfg: cfg}
+	h.Kept = classtable.NewKept(classtable.Method[shared, class]{
 		Name: method, Config: cfg, Unit: true,
 		Base: func(ctx context.Context, m *model, s *moments.Session) error {
 			m.Shared.Choice = choice
-			return cfg.base(ctx, m, s)
+			return h.base(ctx, m, s)
 		},
 		Fit:     cfg.fit,
 		Settle:  settle,
@@ -76,13 +84,23 @@ func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
 		Decode:  cfg.decode,
 		Made:    func(c class, stats *moments.Moments) bool { return stats.Made(c.N, c.Mean(), meanTol) },
 		Keep:    cfg.Statistics,
-	})}, nil
+	})
+	return h, nil
 }
 
 // base computes the space and the setting.
-func (c Config) base(ctx context.Context, m *model, s *moments.Session) error {
+func (h *Head) base(ctx context.Context, m *model, s *moments.Session) error {
+	c := h.cfg
+	basis, err := gauss.Fit(ctx, m.Backend, s, s.Totals())
+	if err != nil {
+		return err
+	}
+	if basis, err = basis.Weighed(ctx, s, h.prior, h.weight); err != nil {
+		return err
+	}
+	m.Shared.PriorWeight = basis.PriorWeight()
 	if c.chooses() && m.Shared.Choice == nil {
-		choice, err := c.choose(ctx, m.Backend, s)
+		choice, err := chooser{c, m.Backend, h.prior, basis.PriorWeight()}.choose(ctx, s)
 		if err != nil {
 			return fmt.Errorf("choose: %w", err)
 		}
@@ -91,10 +109,6 @@ func (c Config) base(ctx context.Context, m *model, s *moments.Session) error {
 	m.Shared.Setting = plain(c.Nu)
 	if m.Shared.Choice != nil {
 		m.Shared.Setting = m.Shared.Choice.Value
-	}
-	basis, err := gauss.Fit(ctx, m.Backend, s, s.Totals())
-	if err != nil {
-		return err
 	}
 	sp, err := basis.Space(c.Epsilon)
 	if err != nil {
@@ -199,15 +213,26 @@ func (h *Head) Expect(classes ...string) error {
 	})
 }
 
+// UsePrior implements gauss.PriorUser. Pseudo-sessions start from the prior too, with
+// the weight that the base session chose.
+func (h *Head) UsePrior(p *gauss.Prior) error {
+	h.prior = p
+	return nil
+}
+
+// PriorWeight implements gauss.PriorUser.
+func (h *Head) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
+
 // Space implements gauss.Spacer.
 func (h *Head) Space() *gauss.Space { return h.Model().Shared.space }
 
-// Unfitted implements episodes.Unfitter: the setting is fixed to the one that
-// this head chose.
+// Unfitted implements episodes.Unfitter: the setting and the weight of the prior are
+// fixed to those that this head chose.
 func (h *Head) Unfitted() (classifier.Learner, error) {
 	next, err := chosen(h.method, h.cfg, h.Choice())
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
+		next.prior, next.weight = h.prior, h.PriorWeight()
 	}
 	return next, err
 }

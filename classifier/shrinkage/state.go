@@ -58,6 +58,9 @@ func (cfg Config) decode(m *model, s classifier.State, _ int) error {
 
 // check returns an error unless the setting belongs to the configuration.
 func (sh *shared) check(c Config) error {
+	if !(sh.PriorWeight >= 0 && sh.PriorWeight < math.MaxInt32) {
+		return fmt.Errorf("the prior counts as %g images", sh.PriorWeight)
+	}
 	if err := checkSetting(sh.Setting); err != nil {
 		return err
 	}

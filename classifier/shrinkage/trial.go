@@ -13,7 +13,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // A trial is one pseudo-session: the results of every candidate for every
@@ -77,8 +76,8 @@ func (t *trial) result(k int, b float64) episodes.Result {
 }
 
 // try learns and scores one pseudo-session for all candidates.
-func (c Config) try(ctx context.Context, backend linalg.Backend, d episodes.Draw, rerank bool) (*trial, error) {
-	f, err := c.fitTrial(ctx, backend, d, rerank)
+func (c chooser) try(ctx context.Context, d episodes.Draw, rerank bool) (*trial, error) {
+	f, err := c.fitTrial(ctx, d, rerank)
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +123,14 @@ type fittedTrial struct {
 
 // fitTrial learns a pseudo-session with a head with an arbitrary ν, which does
 // not affect the parameters specific to a class.
-func (c Config) fitTrial(ctx context.Context, backend linalg.Backend, d episodes.Draw, rerank bool) (*fittedTrial, error) {
+func (c chooser) fitTrial(ctx context.Context, d episodes.Draw, rerank bool) (*fittedTrial, error) {
 	c.Nu, c.Calibrate, c.Statistics = nus()[1], false, false
-	h, err := New(PPCAEB, c)
+	h, err := New(PPCAEB, c.Config)
 	if err != nil {
 		return nil, err
 	}
-	h.UseBackend(backend)
+	h.prior, h.weight = c.prior, c.weight
+	h.UseBackend(c.backend)
 	if err := h.Learn(ctx, d.Base.X, d.Base.Y); err != nil {
 		return nil, err
 	}

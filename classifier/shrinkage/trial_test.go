@@ -70,7 +70,7 @@ func TestTrialEqualsHeads(t *testing.T) {
 	const d = 6
 	draw := episodes.Draw{Base: session(0, 5, 30, d, 1), Shots: session(5, 9, 5, d, 2), BaseTest: session(0, 5, 20, d, 3), NovelTest: session(5, 9, 15, d, 4)}
 	cfg := DefaultPLDAPlus()
-	got, err := cfg.try(context.Background(), linalg.Default(), draw, true)
+	got, err := chooser{Config: cfg, backend: linalg.Default()}.try(context.Background(), draw, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,10 +59,11 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 	add := func(images, features string) error {
 		set := *a
 		set.config.Images, set.config.Features, set.config.List = images, features, ""
-		t := &tally{}
+		t := &tally{keepRows: true}
 		outcome, err := set.count(ctx, t, true)
 		if err == nil {
 			err = p.Add(ctx, products, t.stats)
+			p.Know(t.rows)
 		}
 		if err != nil {
 			return fmt.Errorf("%s%s: %w", images, features, err)
@@ -89,7 +90,7 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 
 // priorFlag adds --prior.
 func priorFlag(cmd *cobra.Command) {
-	cmd.Flags().String("prior", "", "`file` made by pipeline prior from other images, for models of few images per class (plda)")
+	cmd.Flags().String("prior", "", "`file` made by pipeline prior from other images, for models of few images per class (plda, plda+, ppca-eb)")
 	config.Bind(cmd.Flags(), "prior", "classifier.prior")
 }
 
@@ -132,7 +133,7 @@ type seen struct {
 func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	return s.Rows.Each(ctx, func(item embed.Item) error {
 		if s.prior != nil && item.Err == nil {
-			s.n += s.prior.Count([]model.Hash{model.Hash(item.Hash)})
+			s.n += s.prior.Count([]model.Hash{item.Hash}, []model.Hash{embed.HashRow(item.Vector)})
 		}
 		return emit(item)
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,31 @@ func TestPriorRefuses(t *testing.T) {
 	l.refused(exitUsage, []string{"--images or --features"}, "prior", "--out", l.path("x"))
 	l.refused(exitFailed, []string{alone, "no class has two images"}, "prior", "--images", alone, "--out", l.path("x"))
 	l.refused(exitFailed, []string{"not a prior"}, "prior", "--images", images, "--out", l.path("images", "ant", "000.jpg"))
-	l.refused(exitFailed, []string{"does not start from one"}, "train", "--images", alone, "--classifier", "ncm", "--prior", file, "--out", l.path("x"))
+	l.refused(exitFailed, []string{"gptree does not start from one", "plda+"}, "train", "--images", alone, "--classifier", "gptree", "--prior", file, "--out", l.path("x"))
 	l.refused(exitUsage, []string{"classifier.prior", "fscil"}, "fscil", "--images", images, "--out", l.path("x"), "--set", "classifier.prior="+file)
+}
+
+// TestPriorKnowsItsRows: a prior recognises its images by content, as photos, as what
+// pipeline embed made of them, and as rows of a FEATDIR without photos, whatever their
+// names and folders.
+func TestPriorKnowsItsRows(t *testing.T) {
+	l := newTestbed(t)
+	const refusal = "prior must come from other images"
+	photos, embedded := l.photos(l.path("photos"), 40, 3, "ant", "bee"), l.path("embedded")
+	l.must("embed", "--images", photos, "--out", embedded)
+	l.must("prior", "--images", photos, "--out", l.path("photos.prior"))
+	l.must("prior", "--features", embedded, "--out", l.path("embedded.prior"))
+	for _, file := range []string{"photos.prior", "embedded.prior"} {
+		l.refused(exitFailed, []string{refusal}, "train", "--images", photos, "--prior", l.path(file), "--out", l.path("x"))
+		l.refused(exitFailed, []string{refusal}, "train", "--features", embedded, "--prior", l.path(file), "--out", l.path("x"))
+	}
+
+	rows := l.features("rows")
+	l.must("prior", "--features", rows, "--out", l.path("rows.prior"))
+	renamed := l.features("renamed")
+	table := strings.ReplaceAll(string(l.read(filepath.Join(renamed, "samples.csv"))), ".jpg", ".png")
+	l.write(filepath.Join(renamed, "samples.csv"), []byte(table))
+	for _, name := range []string{"plda", "plda+"} {
+		l.refused(exitFailed, []string{refusal}, "train", "--features", renamed, "--classifier", name, "--prior", l.path("rows.prior"), "--out", l.path("x"))
+	}
 }

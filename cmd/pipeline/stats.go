@@ -123,6 +123,9 @@ type tally struct {
 	// known is the number of samples counted before, here or in except, and
 	// unlabelled the number of samples without a class.
 	known, unlabelled int
+	// rows are the hashes of the embeddings of labelled samples, if keepRows is set.
+	rows     []model.Hash
+	keepRows bool
 }
 
 func (a *app) collectStats(ctx context.Context, raw bool, except []string) error {
@@ -182,6 +185,9 @@ func (t *tally) add(class string, content model.Hash, embedding []float32) error
 	if class == "" {
 		t.unlabelled++
 		return nil
+	}
+	if t.keepRows {
+		t.rows = append(t.rows, embed.HashRow(embedding))
 	}
 	id := model.SampleID{Content: content, Class: dataset.EscapePath(class)}
 	for _, s := range t.except {

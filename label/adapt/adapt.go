@@ -16,6 +16,15 @@
 // doubtful photos, since a class is moved only if Σ r_c² is at least leastPhotos. The
 // squares, leastPhotos and the number of steps were chosen on folders of CLIP
 // embeddings (docs/results/labelling.md compares).
+//
+// Adapting is undone if it makes photos of the same name less alike: classes that
+// were moved have then taken photos of others. With x̄_{−i} the mean of the other
+// photos that have the name of photo i, Σ x_i·x̄_{−i} must not fall, where the x are
+// centred at the mean of the folder.
+//
+// The photos that moved a class agree with it because they moved it. T is therefore
+// raised until the adapted model is on average no surer of the folder than the
+// trained one.
 package adapt
 
 import (
@@ -35,6 +44,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -52,6 +62,10 @@ const (
 	leastPhotos = 4
 	steps       = 3
 	blockRows   = 256
+	// temperRows is the number of photos that the temperature is raised on, mostRaised
+	// the factor by which it is at most.
+	temperRows = 2000
+	mostRaised = 1e3
 )
 
 // ErrCannot means that the classifier's class means cannot be adapted.
@@ -65,6 +79,8 @@ type Head struct {
 	// Moved counts the classes that were moved, Few those that had few enough
 	// images for it, Images the different images that they were adapted to.
 	Moved, Few, Images int
+	// Undone reports that photos of the same name would have been less alike.
+	Undone bool
 }
 
 // Score implements classifier.Head.
@@ -82,11 +98,14 @@ func (h *Head) Note() string {
 	if h.Few == 0 {
 		return fmt.Sprintf("not adapted: every class has more than %d images", Thin)
 	}
+	if h.Undone {
+		return fmt.Sprintf("not adapted to %d different images: those of the same label would be less alike than without", h.Images)
+	}
 	return fmt.Sprintf("adapted to %d different images: moved %d of the %d classes of at most %d images", h.Images, h.Moved, h.Few, Thin)
 }
 
 // Fit adapts a model to the rows, in any order; it reads all of them once. The
-// error wraps ErrCannot if its method is not plda. Cost: four scorings of every
+// error wraps ErrCannot if its method is not plda. Cost: six scorings of every
 // row, up to MaxImages, which are held in memory.
 func Fit(ctx context.Context, m *model.Model, rows embed.Rows) (*Head, error) {
 	p := m.Predictor
@@ -121,7 +140,10 @@ func Fit(ctx context.Context, m *model.Model, rows embed.Rows) (*Head, error) {
 			return nil, err
 		}
 	}
-	return out, nil
+	if out.Moved == 0 {
+		return out, nil
+	}
+	return out, out.check(ctx, x)
 }
 
 // collect returns different images as rows, in the order of their hashes: all, or
@@ -199,13 +221,9 @@ func (h *Head) expect(ctx context.Context, share []float64, x blas32.General) (s
 // belonging returns r (n×(C+1), the last column that of unknown classes) and the
 // head's rows for embeddings, scaled to length 1.
 func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General) (r, rows blas64.General, err error) {
-	z := x
-	if h.Projection != nil {
-		if z, err = h.Projection.Project(x); err != nil {
-			return r, rows, err
-		}
+	if rows, err = h.placed(x); err != nil {
+		return r, rows, err
 	}
-	rows = classifier.Placed(z, dense.Range(0, z.Rows), true)
 	unknown, err := h.unknown(ctx, x)
 	if err != nil {
 		return r, rows, err
@@ -236,6 +254,16 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General)
 		}
 	}
 	return r, rows, nil
+}
+
+// placed returns the head's rows for embeddings, scaled to length 1.
+func (h *Head) placed(x blas32.General) (rows blas64.General, err error) {
+	if h.Projection != nil {
+		if x, err = h.Projection.Project(x); err != nil {
+			return rows, err
+		}
+	}
+	return classifier.Placed(x, dense.Range(0, x.Rows), true), nil
 }
 
 // unknown returns log p(x|0).
@@ -290,4 +318,114 @@ func (h *Head) teach(ctx context.Context, few []bool, found sums) error {
 	next.Head = head
 	h.adapted, h.Moved = &next, len(names)
 	return nil
+}
+
+// check undoes adapting to x (n×d) if photos of the same name are less alike, and
+// otherwise tempers the adapted model.
+func (h *Head) check(ctx context.Context, x blas32.General) error {
+	before, err := h.alike(ctx, h.Predictor, x)
+	if err != nil {
+		return err
+	}
+	after, err := h.alike(ctx, h.adapted, x)
+	if err != nil {
+		return err
+	}
+	if after < before {
+		h.adapted, h.Moved, h.Undone = h.Predictor, 0, true
+		return nil
+	}
+	return h.temper(dense.Rows32(x, 0, min(x.Rows, temperRows)))
+}
+
+// alike returns Σ x_i·x̄_{−i} by the names that a model gives, 0 for a photo that
+// alone has its name.
+func (h *Head) alike(ctx context.Context, m *model.Predictor, x blas32.General) (float64, error) {
+	classes := len(h.Classes())
+	n, squares := make([]float64, classes), make([]float64, classes)
+	var sums blas64.General
+	for first := 0; first < x.Rows; first += blockRows {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		block := dense.Rows32(x, first, min(first+blockRows, x.Rows))
+		rows, err := h.placed(block)
+		if err != nil {
+			return 0, err
+		}
+		logProb := dense.New(block.Rows, classes)
+		if err := m.Score(logProb, nil, block); err != nil {
+			return 0, err
+		}
+		if first == 0 {
+			sums = dense.New(classes, rows.Cols)
+		}
+		for i := range rows.Rows {
+			c, row := floats.MaxIdx(dense.Row(logProb, i)), dense.Row(rows, i)
+			n[c]++
+			squares[c] += dense.SumSquares(row)
+			floats.Add(dense.Row(sums, c), row)
+		}
+	}
+	mean := make([]float64, sums.Cols) // of all photos
+	for c := range n {
+		floats.AddScaled(mean, 1/float64(x.Rows), dense.Row(sums, c))
+	}
+	var total float64
+	for c, n := range n {
+		if n < 2 {
+			continue
+		}
+		// Σ|x−m|² and |Σ(x−m)|² of the class, m the mean of all photos.
+		sum := dense.Row(sums, c)
+		own := squares[c] - 2*dense.Dot(sum, mean) + n*dense.SumSquares(mean)
+		floats.AddScaled(sum, -n, mean)
+		total += (dense.SumSquares(sum) - own) / (n - 1)
+	}
+	return total, nil
+}
+
+// temper raises the temperature of the adapted model until its mean largest
+// probability of the photos x (n×d) is at most that of the trained model.
+func (h *Head) temper(x blas32.General) error {
+	trained, adapted := *h.Predictor, *h.adapted
+	trained.OldShare, adapted.OldShare = 0, 0
+	logProb := dense.New(x.Rows, len(h.Classes()))
+	if err := trained.Score(logProb, nil, x); err != nil {
+		return err
+	}
+	most := sureness(logProb, 1)
+	if err := adapted.Score(logProb, nil, x); err != nil {
+		return err
+	}
+	if sureness(logProb, 1) <= most {
+		return nil
+	}
+	low, high := 1.0, mostRaised
+	for range 30 {
+		if by := math.Sqrt(low * high); sureness(logProb, by) > most {
+			low = by
+		} else {
+			high = by
+		}
+	}
+	value := temperature.Value{T: 1}
+	if h.Temperature != nil {
+		value = *h.Temperature
+	}
+	value.T *= high
+	h.adapted.Temperature = &value
+	return nil
+}
+
+// sureness returns the mean largest probability if log-probabilities are divided by
+// a temperature.
+func sureness(logProb blas64.General, by float64) float64 {
+	largest := make([]float64, logProb.Rows)
+	dense.Parallel(logProb.Rows, func(i int) {
+		row := slices.Clone(dense.Row(logProb, i))
+		floats.Scale(1/by, row)
+		largest[i] = math.Exp(floats.Max(row) - classifier.LogSumExp(row))
+	})
+	return floats.Sum(largest) / float64(len(largest))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -126,6 +127,9 @@ func TestAdapting(t *testing.T) {
 		_, novelty, right := scores(t, h, c.test)
 		_, own, without := scores(t, m.Predictor, c.test)
 		t.Logf("%s: %d of %d named correctly, %d without; %s", c.name, right, len(c.test), without, h.Note())
+		if now, own := sureness(t, h, c.other), sureness(t, m.Predictor, c.other); now > own+1e-6 {
+			t.Errorf("%s: surer than the model: %.4f, not %.4f", c.name, now, own)
+		}
 		if right < without+c.gain || h.Moved == 0 {
 			t.Errorf("%s: %d of %d named correctly, %d without adapting; moved %d classes", c.name, right, len(c.test), without, h.Moved)
 		}
@@ -136,6 +140,54 @@ func TestAdapting(t *testing.T) {
 	if _, after, again := scores(t, m.Predictor, test); again != plain || !slices.Equal(before, after) {
 		t.Error("adapting changed the model")
 	}
+}
+
+// sureness returns the mean largest probability.
+func sureness(t *testing.T, h classifier.Head, f folder) float64 {
+	t.Helper()
+	logProb, _, _ := scores(t, h, f)
+	var sum float64
+	for row := range slices.Chunk(logProb, len(h.Classes())) {
+		sum += math.Exp(slices.Max(row)) / float64(len(f))
+	}
+	return sum
+}
+
+// TestUndone: with so much noise that most labels are wrong, adapting to a folder of
+// mostly one class can make photos of the same label less alike. It is then undone, and
+// the scores are those of the model.
+func TestUndone(t *testing.T) {
+	var undone int
+	for stream := range uint64(20) {
+		m := train(t, "plda", blurred(40+stream, 1, 0, classes))
+		test := slices.Concat(blurred(70+stream, 30, 0, 1), blurred(70+stream, 3, 1, classes))
+		h := fit(t, m, test)
+		if !h.Undone {
+			continue
+		}
+		undone++
+		got, _, _ := scores(t, h, test)
+		want, _, _ := scores(t, m.Predictor, test)
+		if h.Moved != 0 || !slices.Equal(got, want) || !strings.Contains(h.Note(), "not adapted") {
+			t.Errorf("undone, but %s", h.Note())
+		}
+	}
+	if undone == 0 {
+		t.Error("never undone")
+	}
+}
+
+// blurred is draw with more noise.
+func blurred(stream uint64, n, first, last int) folder {
+	out := draw(stream, n, first, last)
+	noise := rand.New(rand.NewPCG(stream, 99))
+	for i := range out {
+		for j := range out[i].Vector {
+			out[i].Vector[j] += 1.5 * float32(noise.NormFloat64())
+		}
+		out[i].Hash = embed.HashRow(out[i].Vector)
+	}
+	return out
 }
 
 // TestUnknown: photos of nine times as many unknown classes, some of which look like
@@ -160,6 +212,20 @@ func TestOrder(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if got, _, _ := scores(t, fit(t, m, mixed), test); !slices.Equal(got, want) {
 		t.Error("another order, copies or one thread: other scores")
+	}
+}
+
+// TestLabelsOfTheFolder: labels that the photos happen to have change nothing.
+func TestLabelsOfTheFolder(t *testing.T) {
+	m := train(t, "plda", draw(2, 1, 0, classes))
+	test := draw(3, 40, 0, classes)
+	want, _, _ := scores(t, fit(t, m, test), test)
+	named := slices.Clone(test)
+	for i := range named {
+		named[i].Sample.Label, named[i].Sample.Path = fmt.Sprintf("c%d", (i+1)%classes), fmt.Sprint(i)
+	}
+	if got, _, _ := scores(t, fit(t, m, named), test); !slices.Equal(got, want) {
+		t.Error("other labels of the folder, other scores")
 	}
 }
 

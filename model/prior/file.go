@@ -96,6 +96,9 @@ func Decode(f *safetensors.File, d Description) (*Prior, error) {
 	if len(content.Shape) != 2 || content.Shape[1] != len(classstats.Hash{}) || content.U8 == nil {
 		return nil, fmt.Errorf("content hashes of shape %v", content.Shape)
 	}
+	if d.Images < 0 || d.Images > content.Shape[0] {
+		return nil, fmt.Errorf("its description: %d images with %d content hashes", d.Images, content.Shape[0])
+	}
 	p := &Prior{Description: d, within: within.F32, content: make([]classstats.Hash, content.Shape[0])}
 	for i := range p.content {
 		copy(p.content[i][:], content.U8[i*len(classstats.Hash{}):])

@@ -5,6 +5,7 @@ package prior
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Description struct {
 	Sets    int `json:"sets"`
 	Classes int `json:"classes"`
 	Degrees int `json:"degrees"`
+	// Images is the number of different images.
+	Images int `json:"images,omitempty"`
 	// Provenance records how the embeddings were computed.
 	Provenance  embed.Provenance `json:"provenance"`
 	ToolVersion string           `json:"tool_version"`
@@ -65,8 +68,9 @@ func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.S
 	}
 	var names []string
 	var stats []*moments.Moments
+	var content []classstats.Hash
 	for _, c := range classes {
-		p.content = append(p.content, c.Content...)
+		content = append(content, c.Content...)
 		if c.Moments.N() > 1 {
 			names, stats = append(names, c.Name), append(stats, c.Moments)
 		}
@@ -74,7 +78,6 @@ func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.S
 	if len(names) == 0 {
 		return errors.New("no class has two images, so that nothing is known about the spread within classes")
 	}
-	p.content = slices.Compact(sorted(p.content))
 	session, err := moments.SessionOf(names, stats, from.Dim)
 	if err != nil {
 		return err
@@ -84,6 +87,9 @@ func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.S
 		return err
 	}
 	p.pool(basis)
+	content = slices.Compact(sorted(content))
+	p.Images += len(content) - p.Count(content, nil)
+	p.Know(content)
 	p.Dim, p.Sets, p.Classes = from.Dim, p.Sets+1, p.Classes+len(names)
 	p.Provenance = p.Provenance.Adopt(from)
 	p.Provenance.Dim = from.Dim
@@ -107,8 +113,14 @@ func (p *Prior) Head() *gauss.Prior {
 	return &gauss.Prior{Within: within}
 }
 
-// Samples returns the number of distinct images that the prior has seen.
-func (p *Prior) Samples() int { return len(p.content) }
+// Know adds hashes by which images of the prior are recognised: those of their
+// embeddings (embed.HashRow) where Add had those of photos.
+func (p *Prior) Know(hashes []classstats.Hash) {
+	p.content = slices.Compact(sorted(append(p.content, hashes...)))
+}
+
+// Samples returns the number of different images that the prior has seen.
+func (p *Prior) Samples() int { return cmp.Or(p.Images, len(p.content)) }
 
 // Accepts returns nil if the prior may be used for embeddings of that provenance,
 // or the error of embed.Provenance.Compatible.
@@ -118,21 +130,27 @@ func (p *Prior) Accepts(from embed.Provenance) error {
 	return from.Compatible(own, "in the prior")
 }
 
-// Count returns how many of the contents the prior has seen.
-func (p *Prior) Count(content []classstats.Hash) (n int) {
-	for _, h := range content {
-		if _, ok := slices.BinarySearchFunc(p.content, h, compare); ok {
+// Count returns how many images the prior has seen: image i has the content hash
+// content[i] and, if there are any, the embedding with the hash rows[i].
+func (p *Prior) Count(content, rows []classstats.Hash) (n int) {
+	for i, h := range content {
+		if p.knows(h) || i < len(rows) && p.knows(rows[i]) {
 			n++
 		}
 	}
 	return n
 }
 
+func (p *Prior) knows(h classstats.Hash) bool {
+	_, ok := slices.BinarySearchFunc(p.content, h, compare)
+	return ok
+}
+
 // CheckLearned returns an error, which wraps ErrLearned, if the prior has seen some
-// of the images that a model is to learn: they would count twice, and could not be
-// forgotten.
-func (p *Prior) CheckLearned(content []classstats.Hash) error {
-	if n := p.Count(content); n > 0 {
+// of the images that a model is to learn, given as in Count: they would count twice,
+// and could not be forgotten.
+func (p *Prior) CheckLearned(content, rows []classstats.Hash) error {
+	if n := p.Count(content, rows); n > 0 {
 		return fmt.Errorf("%w: it was made from %d of these %d images too. Make one without them (pipeline prior), or train without --prior", ErrLearned, n, len(content))
 	}
 	return nil

@@ -101,17 +101,27 @@ func covariance(m *moments.Moments) ([]float64, error) {
 func TestPriorKnowsItsImages(t *testing.T) {
 	p := made(t, set(t, "one", 4, "a", "bb"))
 	mine, others := id("one", "bb", 3).Content, id("two", "bb", 3).Content
-	if n := p.Count([]classstats.Hash{mine, others}); n != 1 {
+	if n := p.Count([]classstats.Hash{mine, others}, nil); n != 1 {
 		t.Errorf("%d of one", n)
 	}
-	if err := p.CheckLearned([]classstats.Hash{others}); err != nil {
+	if err := p.CheckLearned([]classstats.Hash{others}, nil); err != nil {
 		t.Error(err)
 	}
-	if err := p.CheckLearned([]classstats.Hash{others, mine}); !errors.Is(err, ErrLearned) || !strings.Contains(err.Error(), "1 of these 2 images") {
+	if err := p.CheckLearned([]classstats.Hash{others, mine}, nil); !errors.Is(err, ErrLearned) || !strings.Contains(err.Error(), "1 of these 2 images") {
 		t.Error(err)
 	}
-	if n := p.Count([]classstats.Hash{id("one", "alone", 0).Content}); n != 1 {
+	if n := p.Count([]classstats.Hash{id("one", "alone", 0).Content}, nil); n != 1 {
 		t.Error("an image that is alone in its class is not recognised")
+	}
+}
+
+// A photo is recognised by its embedding too, and is one image all the same.
+func TestPriorKnowsEmbeddings(t *testing.T) {
+	p := made(t, set(t, "one", 4, "a"))
+	row, other := id("row", "a", 0).Content, id("photo", "a", 0).Content
+	p.Know([]classstats.Hash{row})
+	if n := p.Count([]classstats.Hash{other, row, other}, []classstats.Hash{row, other, other}); n != 2 || p.Samples() != 5 {
+		t.Errorf("%d of two, of %d images", n, p.Samples())
 	}
 }
 
@@ -212,7 +222,7 @@ func FuzzLoad(f *testing.F) {
 		if got := back.Head().Within; got.Rows != back.Dim || len(got.Data) != back.Dim*back.Dim {
 			t.Errorf("%d×%d of %d", got.Rows, got.Cols, back.Dim)
 		}
-		back.Count(p.content)
+		back.Count(p.content, nil)
 		if err := back.Save(filepath.Join(t.TempDir(), "p.prior")); err != nil {
 			t.Error(err)
 		}

@@ -1,0 +1,79 @@
+package shrinkage_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// narrow returns a prior of classes that spread along the first direction only.
+func narrow(d int) *gauss.Prior {
+	P := dense.Identity(d)
+	for i := 1; i < d; i++ {
+		P.Data[i*d+i] = 0.01
+	}
+	return &gauss.Prior{Within: P}
+}
+
+func usePrior(t *testing.T, h classifier.Learner, p *gauss.Prior) {
+	t.Helper()
+	if err := h.(gauss.PriorUser).UsePrior(p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPriorIsThatOfPLDA: where nothing is chosen by pseudo-sessions, plda+ with a prior
+// is plda with it.
+func TestPriorIsThatOfPLDA(t *testing.T) {
+	for _, n := range []int{1, 3, 5} {
+		x, y := data(0, 6, n, 8, 1)
+		queries, _ := data(0, 6, 3, 8, 3)
+		want, err := plda.New(plda.Config{Epsilon: 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := shrinkage.New(shrinkage.PLDAPlus, shrinkage.DefaultPLDAPlus())
+		if err != nil {
+			t.Fatal(err)
+		}
+		usePrior(t, want, narrow(8))
+		usePrior(t, got, narrow(8))
+		learn(t, want, x, y)
+		learn(t, got, x, y)
+		near(t, "with a prior", got, want, queries, 1e-8)
+		if got.PriorWeight() != want.PriorWeight() || got.PriorWeight() == 0 {
+			t.Errorf("%d examples: weight %g, of plda %g", n, got.PriorWeight(), want.PriorWeight())
+		}
+	}
+}
+
+// TestPriorInPseudoSessions: they start from the prior too, and a loaded head learns the
+// base session again with the weight that was chosen.
+func TestPriorInPseudoSessions(t *testing.T) {
+	without, x, y := auto(t)
+	h, err := shrinkage.New(shrinkage.PLDAPlus, fewSplits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	usePrior(t, h, narrow(6))
+	learn(t, h, x, y)
+	if reflect.DeepEqual(h.Choice().Scores, without.Choice().Scores) {
+		t.Error("pseudo-sessions do not use the prior")
+	}
+	loaded, err := shrinkage.Load(shrinkage.PLDAPlus, saved(t, h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	usePrior(t, loaded, narrow(6))
+	again, err := loaded.Unfitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, again, x, y)
+	near(t, "learned again", again, h, x, 0)
+}
