@@ -166,9 +166,6 @@ func scale(v, by []float64) {
 	}
 }
 
-// Yes returns y of the examples. The caller must not change it.
-func (g *Gibbs) Yes() []bool { return g.yes }
-
 // Omega returns ω, n values per chain. The caller must not change it.
 func (g *Gibbs) Omega() [][]float64 { return g.omega }
 

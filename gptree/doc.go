@@ -45,7 +45,10 @@
 //
 // The residual of a session fitted by VI stays only if it raises the log-probability
 // of left-out examples, the sum of their nodes' LeaveOneOut, by more than its standard
-// error; likewise that of the sampled nodes of one tree. Otherwise the mean alone
+// error; likewise that of the sampled nodes of one tree. It has to do so both against
+// the mean at its T and against the mean at the T that suits those examples best:
+// otherwise it could stay in the tree of later classes only because T, of the base
+// session, is wrong for classes of few examples. Otherwise the mean alone
 // decides in that part. One decision for all nodes of a part, because a node that is
 // softened by its residual beside others that are not shifts the balance of their
 // classes: decided node by node, accuracy was lower by up to 0.7 points on CLIP

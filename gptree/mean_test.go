@@ -361,6 +361,41 @@ func TestSettingsAreThoseOfTheWhole(t *testing.T) {
 	}
 }
 
+// TestAnotherTemperatureIsNoResidual: a residual that only makes the mean sharper, as a
+// lower T would, does not pay; one that corrects wrong labels does.
+func TestAnotherTemperatureIsNoResidual(t *testing.T) {
+	const n = 40
+	odds := func(i int) float64 { // of the own class; one in ten is named wrongly
+		if i%10 == 0 {
+			return -1 - float64(i)/n
+		}
+		return 1 + float64(i)/n
+	}
+	s := seen{logProb: dense.New(n, 3), left: slices.Repeat([]bool{true}, n), own: make([]int, n)}
+	for i := range n {
+		s.own[i] = 1 + i%2
+		dense.Row(s.logProb, i)[s.own[i]] = odds(i) / 10
+	}
+	for _, c := range []struct {
+		name string
+		with func(odds float64) float64
+		pays bool
+	}{
+		{"sharper", func(odds float64) float64 { return odds }, false},
+		{"right", func(odds float64) float64 { return math.Abs(odds) + 1 }, true},
+	} {
+		v := s.verdict([]int{2, 1}, 1)
+		rows, with := dense.Range(0, n), make([]float64, n)
+		for i := range with {
+			with[i] = -softplus(-c.with(odds(i)))
+		}
+		v.add(rows, with)
+		if got := v.pays(); got != c.pays {
+			t.Errorf("%s: pays %t", c.name, got)
+		}
+	}
+}
+
 // scattered returns n examples of each of some classes, which differ above all in the
 // direction in which they vary.
 func scattered(seed uint64, n, classes int) (blas32.General, []string) {

@@ -3,50 +3,87 @@ package gptree
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A verdict compares the residual with the mean alone on left-out examples.
+// A verdict compares the residual of a part with the mean alone on left-out examples:
+// at the mean's own T, and at the T that suits these examples best. By the first alone,
+// a residual could pay because the T of the base session is wrong for classes of few
+// examples, by making the whole part sharper or softer. That shifts the balance with
+// the other parts.
 type verdict struct {
-	gain []float64 // nats by example, summed over its path
-	left []bool
+	gains [2][]float64 // nats by example, summed over its path in the part
+	left  []bool       // which examples count
 }
 
-func newVerdict(left []bool) verdict { return verdict{make([]float64, len(left)), left} }
-
-// add adds a node: with is log p(y_i | the other examples) of its examples with the
-// residual, mean their m_v, yes their sides and rows their numbers, −1 for one that
-// does not count.
-func (v verdict) add(rows []int, with, mean []float64, yes []bool) {
-	for i, r := range rows {
-		if r < 0 || !v.left[r] {
+// verdict returns the verdict on a part before its nodes are added: minus the
+// log-probabilities of the mean alone within the part. column holds the columns of its
+// classes, and t is the mean's T.
+func (s seen) verdict(column []int, t float64) verdict {
+	n := len(s.left)
+	v := verdict{[2][]float64{make([]float64, n), make([]float64, n)}, make([]bool, n)}
+	logProb, own := dense.New(n, len(column)), make([]int, n)
+	var l temperature.Likelihood
+	for i, left := range s.left {
+		own[i] = slices.Index(column, s.own[i])
+		if v.left[i] = left && own[i] >= 0; !v.left[i] {
 			continue
 		}
-		alone := -softplus(-mean[i])
-		if !yes[i] {
-			alone = -softplus(mean[i])
+		for j, c := range column {
+			dense.Row(logProb, i)[j] = dense.Row(s.logProb, i)[c]
 		}
-		v.gain[r] += with[i] - alone
+		l.Add(dense.Row(logProb, i), own[i])
+	}
+	if l.Len() == 0 {
+		return v
+	}
+	tempered := make([]float64, len(column))
+	for k, t := range []float64{t, l.Minimum().T} {
+		for i, left := range v.left {
+			if left {
+				floats.ScaleTo(tempered, 1/t, dense.Row(logProb, i))
+				v.gains[k][i] = floats.LogSumExp(tempered) - tempered[own[i]]
+			}
+		}
+	}
+	return v
+}
+
+// add adds a node: with is log p(y_i | the other examples) of its examples with the
+// residual, and rows are their numbers, −1 for one that does not count.
+func (v verdict) add(rows []int, with []float64) {
+	for i, r := range rows {
+		if r >= 0 && v.left[r] {
+			v.gains[0][r] += with[i]
+			v.gains[1][r] += with[i]
+		}
 	}
 }
 
 // pays reports whether the residual raises the mean log-probability of left-out
-// examples by more than its standard error.
+// examples by more than its standard error, at both T.
 func (v verdict) pays() bool {
-	var gains []float64
-	for i, left := range v.left {
-		if left {
-			gains = append(gains, v.gain[i])
+	for _, all := range v.gains {
+		var gains []float64
+		for i, left := range v.left {
+			if left {
+				gains = append(gains, all[i])
+			}
+		}
+		if len(gains) < 2 {
+			return false
+		}
+		gain, deviation := stat.MeanStdDev(gains, nil)
+		if gain <= stat.StdErr(deviation, float64(len(gains))) {
+			return false
 		}
 	}
-	if len(gains) < 2 {
-		return false
-	}
-	gain, deviation := stat.MeanStdDev(gains, nil)
-	return gain > stat.StdErr(deviation, float64(len(gains)))
+	return true
 }
 
 // judge leaves the parts that were not fitted by VI to the mean where the residual
@@ -54,7 +91,7 @@ func (v verdict) pays() bool {
 func (m *model) judge(s seen) error {
 	ids, rows := m.splitIDs(), s.rowsOf(m)
 	for part := range m.parts {
-		v := newVerdict(s.left)
+		v := s.verdict(m.mean.columns(m.parts[part].classes), m.mean.temperature)
 		var judged []int
 		for split, n := range m.nodes {
 			g, ok := n.latent.(*gp.Gibbs)
@@ -66,7 +103,7 @@ func (m *model) judge(s seen) error {
 				return err
 			}
 			judged = append(judged, split)
-			v.add(rows[n.lo:n.hi], with, n.mean, g.Yes())
+			v.add(rows[n.lo:n.hi], with)
 		}
 		if len(judged) > 0 && !v.pays() {
 			for _, split := range judged {

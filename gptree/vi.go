@@ -64,13 +64,16 @@ func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]
 // which has seen the examples class after class, they stay only if they pay.
 func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[string]exemplars.Rows, m linalg.Backend, mu *mean, s seen) error {
 	m = linalg.OrDefault(m)
-	means, v := blas64.General{}, newVerdict(s.left)
+	var means blas64.General
+	var v verdict
 	if mu != nil {
 		if !slices.Contains(s.left, true) { // nothing to judge by
 			return nil
 		}
 		var err error
-		if means, err = mu.logOdds(b.tree, mu.columns(b.classes), s.logProb); err != nil {
+		columns := mu.columns(b.classes)
+		v = s.verdict(columns, mu.temperature)
+		if means, err = mu.logOdds(b.tree, columns, s.logProb); err != nil {
 			return err
 		}
 	}
@@ -96,7 +99,7 @@ func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[stri
 		if nodes[split], leftOut, err = fitNode(ctx, cfg, x, z, left, m, around); err != nil {
 			return fmt.Errorf("split %d: %w", split, err)
 		}
-		v.add(own, leftOut, around, left)
+		v.add(own, leftOut)
 	}
 	if mu == nil || v.pays() {
 		b.nodes = nodes
