@@ -14,17 +14,24 @@ export function tell(title, content) {
   return show(title, content, "Close");
 }
 
+const dialog = byId("ask");
+let answered = () => {}; // to the question that is shown
+
 function show(title, content, yes) {
-  const dialog = byId("ask");
+  answered(false); // one that was closed, whose event has not come yet
   byId("ask-title").textContent = title;
   byId("ask-body").replaceChildren(content);
   byId("ask-yes").textContent = yes;
   byId("ask-yes").disabled = false;
   dialog.returnValue = "";
   dialog.showModal();
-  return new Promise((done) => {
-    dialog.addEventListener("close", () => done(dialog.returnValue === "yes"), { once: true });
-  });
+  return new Promise((done) => { answered = done; });
 }
 
-byId("ask-no").addEventListener("click", () => byId("ask").close(""));
+dialog.addEventListener("close", () => {
+  if (!dialog.open) { // else the event is that of the question before
+    answered(dialog.returnValue === "yes");
+  }
+});
+
+byId("ask-no").addEventListener("click", () => dialog.close(""));
