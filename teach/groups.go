@@ -61,7 +61,7 @@ func (s *groupingState) rows(id int) []int {
 type Group struct {
 	ID    int // of these photos only: no other group ever has it
 	Size  int
-	Items    []Item // the first few
+	Items []Item // the first few
 }
 
 // Groups returns the groups as last computed, with some photos of each, and begins to
