@@ -34,7 +34,7 @@ type Extractor interface {
 	Dim() int
 	// Side returns the input side in pixels, 0 if the model takes any.
 	Side() int
-	// Batch returns the number of images per call.
+	// Batch returns the largest number of images per call.
 	Batch() int
 }
 

@@ -45,7 +45,8 @@ type Config struct {
 	// Token is the token that pool auto takes from [n,T,d]; 0 is CLS.
 	Token int `json:"token"`
 	// Batch is the number of photos per run of the model; 0 means the model's
-	// fixed batch size, or 1 if it has none.
+	// fixed batch size, or if it has none the fastest of 1, 2 and 4 that give the
+	// same bits.
 	Batch int `json:"batch"`
 	// Side is the input side in pixels for models that leave it open; 0 accepts
 	// the side of each call.

@@ -38,19 +38,23 @@ func (e *Extractor) Extract(dst blas32.General, pixels []float32) error {
 	if e.session == nil {
 		return fmt.Errorf("backbone %s: %w", e.name, ErrClosed)
 	}
-	s, err := e.take(side)
+	if e.plan.free {
+		return e.inRuns(side, dst, pixels)
+	}
+	return e.run(shape{e.plan.batch, side}, dst, pixels)
+}
+
+// run embeds dst.Rows photos, at most a.rows, in one run.
+func (e *Extractor) run(a shape, dst blas32.General, pixels []float32) error {
+	s, err := e.take(a)
 	if err != nil {
 		return fmt.Errorf("backbone %s: %w", e.name, err)
 	}
 	defer e.slots.put(s)
-	return e.run(s, dst, pixels)
-}
-
-func (e *Extractor) run(s *slot, dst blas32.General, pixels []float32) error {
 	if s.reduction.channels != e.dim {
 		return fmt.Errorf("backbone %s: %d numbers a photo at side %d but %d at the side it was opened with: set extractor.pool to mean, or extractor.side", e.name, s.reduction.channels, s.side, e.dim)
 	}
-	s.fill(pixels, dst.Rows, e.plan.batch, e.plan.layout)
+	s.fill(pixels, dst.Rows, e.plan.layout)
 	if err := e.session.Run([]*ort.Tensor{s.in}, []*ort.Tensor{s.out}); err != nil {
 		return fmt.Errorf("backbone %s: %w", e.name, err)
 	}
@@ -75,8 +79,8 @@ func (e *Extractor) read(s *slot, dst blas32.General) error {
 // returns the side.
 func (e *Extractor) checkShapes(dst blas32.General, values int) (int, error) {
 	n := dst.Rows
-	if n < 1 || n > e.plan.batch {
-		return 0, fmt.Errorf("%d photos in one call: not in 1…%d", n, e.plan.batch)
+	if n < 1 || n > e.Batch() {
+		return 0, fmt.Errorf("%d photos in one call: not in 1…%d", n, e.Batch())
 	}
 	if dst.Cols != e.dim || dst.Stride < dst.Cols || len(dst.Data) < (n-1)*dst.Stride+dst.Cols {
 		return 0, fmt.Errorf("destination %d×%d (stride %d, %d values): not %d×%d", dst.Rows, dst.Cols, dst.Stride, len(dst.Data), n, e.dim)

@@ -24,6 +24,7 @@ type Extractor struct {
 	sha256 string
 	dim    int
 	slots  slots
+	sizes  sizes
 
 	running sync.RWMutex // Extract reads, Close writes
 	session *ort.Session // nil after Close
@@ -62,8 +63,8 @@ func open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extract
 	}
 	p.model = nil // the session has its own copy
 	sum := sha256.Sum256(modelBytes)
-	e := &Extractor{rt: rt, name: name, cfg: cfg, plan: p, meta: m.Metadata, sha256: hex.EncodeToString(sum[:]), session: session}
-	e.slots.shapes = map[int][]int64{}
+	e := &Extractor{rt: rt, name: name, cfg: cfg, plan: p, meta: m.Metadata, sha256: hex.EncodeToString(sum[:]), session: session, sizes: newSizes()}
+	e.slots.shapes = map[shape][]int64{}
 	if err := e.probe(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -72,7 +73,7 @@ func open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extract
 
 // probe runs the model once and sets d.
 func (e *Extractor) probe() error {
-	s, err := e.take(cmp.Or(e.plan.side, defaultSide))
+	s, err := e.take(shape{e.plan.batch, cmp.Or(e.plan.side, defaultSide)})
 	if err != nil {
 		if e.plan.side == 0 {
 			return fmt.Errorf("does not run at %d pixels a side, and does not fix its side: set extractor.side: %w", defaultSide, err)
@@ -90,9 +91,14 @@ func (e *Extractor) Dim() int { return e.dim }
 // Side returns the input side in pixels, or 0 if the model takes any.
 func (e *Extractor) Side() int { return e.plan.side }
 
-// Batch returns the maximum number of photos per Extract, to which each run of
-// the model is padded.
-func (e *Extractor) Batch() int { return e.plan.batch }
+// Batch returns the maximum number of photos per Extract: the batch size, to which
+// each run of the model is padded, or 4 for a model that leaves it free.
+func (e *Extractor) Batch() int {
+	if e.plan.free {
+		return most
+	}
+	return e.plan.batch
+}
 
 // Output returns the name of the tensor that embeddings are read from.
 func (e *Extractor) Output() string { return e.plan.tensor }

@@ -10,7 +10,7 @@ import (
 // model by name and returns the embeddings (n×d float32). If the model takes
 // any side, the graph is for images of Side, or of 224 pixels.
 func (e *Extractor) Graph(g *onnx.Graph) (string, error) {
-	s, err := e.take(cmp.Or(e.plan.side, defaultSide))
+	s, err := e.take(shape{e.plan.batch, cmp.Or(e.plan.side, defaultSide)})
 	if err != nil {
 		return "", err
 	}

@@ -110,6 +110,22 @@ func TestNeighboursDoNotMatter(t *testing.T) {
 	}
 }
 
+// TestSizesOfRealModels: real models give the same bits in runs of any size.
+func TestSizesOfRealModels(t *testing.T) {
+	for _, name := range []string{"vit_tiny_patch16_224", "mobilenetv2_features"} {
+		e := openReal(t, name, DefaultConfig())
+		pixels := slices.Concat(hashedPhoto(0), hashedPhoto(1), hashedPhoto(2), hashedPhoto(3))
+		for _, rows := range []int{2, most} {
+			if err := e.compare(rows, 224, newMatrix(most, e.Dim()), pixels); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := len(e.sizes.trials); got != 3 {
+			t.Errorf("%s: %d sizes give the same bits, want 3", name, got)
+		}
+	}
+}
+
 // amongOthers embeds probe at that position between random photos.
 func amongOthers(t *testing.T, e *Extractor, probe []float32, position int, rng *rand.Rand) []float32 {
 	t.Helper()

@@ -9,9 +9,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 )
 
-// A slot is the memory of one run: the input and output tensors for one side.
+// A shape is that of a run: the number of photos and their side.
+type shape struct{ rows, side int }
+
+// A slot is the memory of one run: the input and output tensors for one shape.
 type slot struct {
-	side      int
+	shape
 	in, out   *ort.Tensor
 	reduction reduction
 }
@@ -21,30 +24,30 @@ type slot struct {
 type slots struct {
 	mu     sync.Mutex
 	free   []*slot
-	shapes map[int][]int64 // output shape by side
+	shapes map[shape][]int64 // output shape by that of the input
 }
 
-// take returns a slot for the side; the caller puts it back.
-func (e *Extractor) take(side int) (*slot, error) {
-	if free := e.slots.take(side); free != nil {
+// take returns a slot for the shape; the caller puts it back.
+func (e *Extractor) take(a shape) (*slot, error) {
+	if free := e.slots.take(a); free != nil {
 		return free, nil
 	}
-	in, err := e.newInput(side)
+	in, err := e.newInput(a)
 	if err != nil {
 		return nil, err
 	}
-	made, err := e.complete(side, in)
+	made, err := e.complete(a, in)
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	return made, nil
 }
 
-// take returns a free slot for the side, or nil.
-func (s *slots) take(side int) *slot {
+// take returns a free slot for the shape, or nil.
+func (s *slots) take(a shape) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.free, func(free *slot) bool { return free.side == side })
+	i := slices.IndexFunc(s.free, func(free *slot) bool { return free.shape == a })
 	if i < 0 {
 		return nil
 	}
@@ -59,50 +62,50 @@ func (s *slots) put(free *slot) {
 	s.free = append(s.free, free)
 }
 
-func (e *Extractor) complete(side int, in *ort.Tensor) (*slot, error) {
-	shape, err := e.outputShape(side, in)
+func (e *Extractor) complete(a shape, in *ort.Tensor) (*slot, error) {
+	dims, err := e.outputDims(a, in)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReduction(shape, e.plan.batch, e.plan.layout, e.cfg)
+	r, err := newReduction(dims, a.rows, e.plan.layout, e.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("output %q: %w", e.plan.tensor, err)
 	}
-	out, err := e.rt.NewTensor(shape...)
+	out, err := e.rt.NewTensor(dims...)
 	if err != nil {
 		return nil, fmt.Errorf("output %q: %w", e.plan.tensor, err)
 	}
-	return &slot{side: side, in: in, out: out, reduction: r}, nil
+	return &slot{shape: a, in: in, out: out, reduction: r}, nil
 }
 
-func (e *Extractor) newInput(side int) (*ort.Tensor, error) {
-	n, a := int64(e.plan.batch), int64(side)
-	shape := []int64{n, 3, a, a}
+func (e *Extractor) newInput(a shape) (*ort.Tensor, error) {
+	n, side := int64(a.rows), int64(a.side)
+	dims := []int64{n, 3, side, side}
 	if e.plan.layout == LayoutNHWC {
-		shape = []int64{n, a, a, 3}
+		dims = []int64{n, side, side, 3}
 	}
 	if e.plan.half {
-		return e.rt.NewHalfTensor(shape...)
+		return e.rt.NewHalfTensor(dims...)
 	}
-	return e.rt.NewTensor(shape...)
+	return e.rt.NewTensor(dims...)
 }
 
-// outputShape runs the model once per side.
-func (e *Extractor) outputShape(side int, in *ort.Tensor) ([]int64, error) {
+// outputDims runs the model once per shape.
+func (e *Extractor) outputDims(a shape, in *ort.Tensor) ([]int64, error) {
 	e.slots.mu.Lock()
-	shape := e.slots.shapes[side]
+	dims := e.slots.shapes[a]
 	e.slots.mu.Unlock()
-	if shape != nil {
-		return shape, nil
+	if dims != nil {
+		return dims, nil
 	}
-	shape, err := e.session.Shape(in)
+	dims, err := e.session.Shape(in)
 	if err != nil {
-		return nil, fmt.Errorf("running the model on %d×3×%d×%d: %w", e.plan.batch, side, side, err)
+		return nil, fmt.Errorf("running the model on %d×3×%d×%d: %w", a.rows, a.side, a.side, err)
 	}
 	e.slots.mu.Lock()
 	defer e.slots.mu.Unlock()
-	e.slots.shapes[side] = shape
-	return shape, nil
+	e.slots.shapes[a] = dims
+	return dims, nil
 }
 
 // close frees the slots that are not in use.
@@ -119,9 +122,9 @@ func (s *slots) close() error {
 
 // fill writes n photos (CHW) into the input, and repeats the last one up to the
 // batch size: padding with real values cannot cause NaN or slow denormals.
-func (s *slot) fill(pixels []float32, n, batch int, layout string) {
+func (s *slot) fill(pixels []float32, n int, layout string) {
 	photo := 3 * s.side * s.side
-	for i := range batch {
+	for i := range s.rows {
 		from := min(i, n-1) * photo
 		s.fillPhoto(i*photo, pixels[from:from+photo], layout)
 	}

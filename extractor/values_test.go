@@ -1,14 +1,17 @@
 package extractor
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
@@ -105,7 +108,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("metadata %q", got)
 	}
 	e = openTiny(t, "free_side", nil)
-	if e.Dim() != 4 || e.Side() != 0 || e.Batch() != 1 {
+	if e.Dim() != 4 || e.Side() != 0 || e.Batch() != 4 {
 		t.Errorf("d %d, side %d, batch %d", e.Dim(), e.Side(), e.Batch())
 	}
 	if e = openTiny(t, "free_side", side(7)); e.Side() != 7 {
@@ -176,6 +179,80 @@ func TestBatches(t *testing.T) {
 					t.Errorf("photo %d of %d: %v, want %v", i, n, got, want)
 				}
 			}
+		}
+	}
+}
+
+// TestSizes: photos share a run only of a model that gives each the embedding it has
+// alone. Others are run one by one, also those that cannot run on several.
+func TestSizes(t *testing.T) {
+	for _, c := range []struct {
+		model  string
+		sizes  int     // that may be used in the end
+		factor float32 // features by those of the model nchw
+	}{{"nchw", 3, 1}, {"nhwc", 3, 1}, {"neighbours", 1, 2}, {"one_only", 1, 1}} {
+		e := openTiny(t, c.model, nil)
+		for call := range 40 {
+			n := most - call%2
+			dst := newMatrix(n, 4)
+			if err := e.Extract(dst, photos(n)); err != nil {
+				t.Fatal(err)
+			}
+			for k, got := range dst.Data {
+				if want := c.factor * rampMeans(4, float32(k/4+1))[k%4]; got != want {
+					t.Fatalf("%s, call %d: %v, want %v at %d", c.model, call, dst.Data, want, k)
+				}
+			}
+		}
+		for _, tried := range e.sizes.trials {
+			if !tried.compared || tried.calls != trialCalls {
+				t.Errorf("%s: %+v", c.model, tried)
+			}
+		}
+		if got := len(e.sizes.trials); got != c.sizes {
+			t.Errorf("%s: %d sizes, want %d", c.model, got, c.sizes)
+		}
+	}
+}
+
+// TestFastestSize: after the first photos each size is compared and timed, and the
+// fastest stays.
+func TestFastestSize(t *testing.T) {
+	s := newSizes()
+	took := map[int]time.Duration{1: 40, 2: 30, most: 36}
+	var order []int
+	for range 60 {
+		rows, compared := s.next(most)
+		order = append(order, rows)
+		if compared {
+			s.timed(rows, took[rows]+time.Duration(len(order)%3))
+		} else {
+			s.settle(rows, true)
+		}
+	}
+	if first := order[:alone/most]; !slices.Equal(first, slices.Repeat([]int{1}, len(first))) {
+		t.Errorf("the first photos in runs of %v", first)
+	}
+	if rows, _ := s.next(most); rows != 2 {
+		t.Errorf("runs of %d in the end, want 2; %v", rows, order)
+	}
+	if rows, compared := s.next(3); rows != 2 || !compared {
+		t.Errorf("three photos in runs of %d, compared %v", rows, compared)
+	}
+}
+
+// TestBadRowsOfRuns: the row of a photo without finite features is that of the call.
+func TestBadRowsOfRuns(t *testing.T) {
+	e := openTiny(t, "log", nil)
+	pixels := slices.Concat(rampPhoto(4, 1), rampPhoto(4, 2), rampPhoto(4, -1), rampPhoto(4, -1))
+	for call := range 30 {
+		dst := newMatrix(4, 3)
+		var bad *NonFiniteError
+		if err := e.Extract(dst, pixels); !errors.As(err, &bad) || bad.Row != 2 {
+			t.Fatalf("call %d: %v, want row 2", call, err)
+		}
+		if !dense.Finite32(dense.Row32(dst, 1)) {
+			t.Fatalf("call %d: the good row is %v", call, dense.Row32(dst, 1))
 		}
 	}
 }

@@ -105,6 +105,13 @@ save("classifier_matmul",
 save("log", [h.make_node("GlobalAveragePool", ["input"], ["pooled"]), h.make_node("Log", ["pooled"], ["log"]),
              h.make_node("Flatten", ["log"], ["features"])], [image(["n", 3, 4, 4])], [out("features", ["n", 3])])
 
+# Free batch, but a photo's features depend on its neighbours; and only one photo runs.
+save("neighbours", [conv()] + POOL[:1] + [h.make_node("Flatten", ["pooled"], ["own"]), h.make_node("ReduceMax", ["own"], ["most"], axes=[0], keepdims=1),
+                                          h.make_node("Add", ["own", "most"], ["features"])],
+     [image(["n", 3, 4, 4])], [out("features", ["n", 4])], [const("k", KERNEL)])
+save("one_only", [conv()] + POOL[:1] + [h.make_node("Reshape", ["pooled", "shape"], ["features"])],
+     [image(["n", 3, 4, 4])], [out("features", ["n", 4])], [const("k", KERNEL), const("shape", [1, 4], np.int64)])
+
 # Models that are refused.
 save("two_inputs", [h.make_node("Add", ["input", "other"], ["sum"])], [image(["n", 3, 4, 4]), h.make_tensor_value_info("other", T.FLOAT, ["n", 3, 4, 4])],
      [out("sum", ["n", 3, 4, 4])])
