@@ -92,7 +92,7 @@ func (e *Extractor) Dim() int { return e.dim }
 func (e *Extractor) Side() int { return e.plan.side }
 
 // Batch returns the maximum number of photos per Extract: the batch size, to which
-// each run of the model is padded, or 4 for a model that leaves it free.
+// each run of the model is padded, or 4 for a model of one side that leaves it free.
 func (e *Extractor) Batch() int {
 	if e.plan.free {
 		return most

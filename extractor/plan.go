@@ -14,7 +14,7 @@ type plan struct {
 	layout string // LayoutNCHW or LayoutNHWC
 	side   int    // 0: any
 	batch  int    // ≥ 1
-	free   bool   // neither the model nor the configuration fixes the batch
+	free   bool   // the side is fixed, but the batch is not, by model or configuration
 
 	tensor string // what is read, by the name shown to users
 	model  []byte // the file, with that tensor as an output
@@ -77,7 +77,7 @@ func (p *plan) readInputShape(in onnx.Value, cfg Config) error {
 	if p.side, err = chooseSide(in, height, width, cfg.Side); err != nil {
 		return err
 	}
-	p.free = shape[0] == onnx.Free && cfg.Batch == 0
+	p.free = shape[0] == onnx.Free && cfg.Batch == 0 && p.side != 0
 	p.batch, err = chooseBatch(shape[0], cfg.Batch)
 	return err
 }

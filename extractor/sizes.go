@@ -24,7 +24,7 @@ const (
 // model and on the processor, by some per cent: each is tried, if its embeddings are
 // those of photos run one by one, to the last bit. Then a row does not depend on its
 // neighbours or on the choice. The shapes alone fix the order of a run's sums, so one
-// comparison decides.
+// comparison decides for one side of the photos.
 type sizes struct {
 	mu     sync.Mutex
 	photos int // embedded so far, while that is at most alone

@@ -108,11 +108,11 @@ func TestFacts(t *testing.T) {
 		t.Errorf("metadata %q", got)
 	}
 	e = openTiny(t, "free_side", nil)
-	if e.Dim() != 4 || e.Side() != 0 || e.Batch() != 4 {
+	if e.Dim() != 4 || e.Side() != 0 || e.Batch() != 1 {
 		t.Errorf("d %d, side %d, batch %d", e.Dim(), e.Side(), e.Batch())
 	}
-	if e = openTiny(t, "free_side", side(7)); e.Side() != 7 {
-		t.Errorf("side %d, configured 7", e.Side())
+	if e = openTiny(t, "free_side", side(7)); e.Side() != 7 || e.Batch() != 4 {
+		t.Errorf("side %d, configured 7; batch %d, want 4", e.Side(), e.Batch())
 	}
 }
 
