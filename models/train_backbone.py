@@ -64,6 +64,8 @@ def add_recipe_flags(g):
     g.add_argument("--lr", type=float, default=0.2, help="peak rate for the whole batch (default 0.2 at 256)")
     g.add_argument("--weight-decay", type=float, default=5e-4)
     g.add_argument("--warmup", type=float, default=2, help="epochs of linear warm-up (default 2)")
+    g.add_argument("--cooldown", type=float, default=0, help="hold the rate at its peak and let it fall only in this last share of the schedule, "
+                   "e.g. 0.2; 0: cosine decay (default)")
     g.add_argument("--smoothing", type=float, default=0.05, help="label smoothing (default 0.05)")
     g.add_argument("--cosine-scale", type=float, default=16, help="scale of the cosine head (default 16)")
     g.add_argument("--margin", type=float, default=0, help="taken off the cosine of the right class, e.g. 0.1 or -0.1 (default 0)")
@@ -181,7 +183,7 @@ def make_trainer(o, data, device):
     if not per_epoch:
         raise SystemExit(f"--batch {o.batch} is more than the {len(data.train[1])} training images")
     plan = schedule.Schedule(o.epochs * per_epoch, o.warmup * per_epoch, o.lr, schedule.parse_sizes(o.sizes),
-                             o.mix_until, o.budget_seconds or None)
+                             o.mix_until, o.budget_seconds or None, o.cooldown or None)
     trainer = loop.Trainer(model, *data.train, o, plan, policy, autocast(device, o.precision), device)
     if o.teacher and o.teacher != "average":
         trainer.teacher = load_teacher(o, outputs, device)

@@ -127,6 +127,13 @@ class ScheduleTest(unittest.TestCase):
         self.assertAlmostEqual(s.rate(99, 1.0), 0)
         self.assertFalse(s.mixing(0.9))
 
+    def test_cooldown_holds_the_rate_and_then_falls(self):
+        s = schedule.Schedule(100, 10, 1.0, schedule.parse_sizes("0:64"), 0.9, cooldown=0.2)
+        self.assertEqual([s.rate(4, 0.04), s.rate(50, 0.5)], [0.5, 1.0])
+        self.assertAlmostEqual(s.rate(80, 0.8), 1)
+        self.assertAlmostEqual(s.rate(90, 0.9), 0.5)
+        self.assertAlmostEqual(s.rate(100, 1.0), 0)
+
     def test_sizes_must_rise_from_zero(self):
         for text in ("0.1:64", "0:64,0.5:84,0.4:32"):
             with self.assertRaises(ValueError):

@@ -12,22 +12,25 @@ def parse_sizes(text):
 
 
 class Schedule:
-    """Cosine decay by progress, with a warm-up counted in steps.
+    """The peak rate decays by progress after a warm-up counted in steps: as a cosine, or,
+    with a `cooldown`, not at all until that last share of the schedule, then linearly to 0.
 
     Progress is step/total, or elapsed/budget seconds if a budget is set, which makes
     full use of a machine for a fixed time, however fast it is.
     """
 
-    def __init__(self, total_steps, warm_steps, peak, sizes, mix_until, budget=None):
+    def __init__(self, total_steps, warm_steps, peak, sizes, mix_until, budget=None, cooldown=None):
         self.total_steps, self.warm_steps, self.peak = total_steps, max(1, warm_steps), peak
-        self.sizes, self.mix_until, self.budget = sizes, mix_until, budget
+        self.sizes, self.mix_until, self.budget, self.cooldown = sizes, mix_until, budget, cooldown
 
     def progress(self, step, elapsed):
         done = elapsed / self.budget if self.budget else step / self.total_steps
         return min(1.0, done)
 
     def rate(self, step, progress):
-        return self.peak * min(1.0, (step + 1) / self.warm_steps) * 0.5 * (1 + math.cos(math.pi * progress))
+        warm = min(1.0, (step + 1) / self.warm_steps)
+        left = min(1.0, (1 - progress) / self.cooldown) if self.cooldown else 0.5 * (1 + math.cos(math.pi * progress))
+        return self.peak * warm * left
 
     def size(self, progress):
         return [s for start, s in self.sizes if start <= progress][-1]
