@@ -29,11 +29,12 @@ import (
 //	log p(c|x) = log-softmax_c  log p_head(c|g_θ(x))/T + log π_c
 //
 // The base session trains g_θ and the head; later sessions only train the head.
-// T and the novelty thresholds are fitted to a large base session once. With a
-// smaller one the Predictor keeps embeddings, and fits them again whenever
-// something is learned or forgotten. Beyond classifier.Learner, a Predictor can do what its head
-// can: check Head with a type assertion, then call the method here. Methods
-// that the head lacks return an error that wraps classifier.ErrUnsupported.
+// T and the novelty thresholds are fitted to a large base session once, after which T
+// follows the share of later classes. With a smaller one the Predictor keeps
+// embeddings, and fits them again whenever something is learned or forgotten. Beyond
+// classifier.Learner, a Predictor can do what its head can: check Head with a type
+// assertion, then call the method here. Methods that the head lacks return an error
+// that wraps classifier.ErrUnsupported.
 type Predictor struct {
 	// Projection is nil without one, and before the base session.
 	Projection *dkl.Head
@@ -216,6 +217,7 @@ func (p *Predictor) learn(ctx context.Context, x blas32.General, y []string, mor
 	if err := p.Head.Learn(ctx, z, y); err != nil {
 		return err
 	}
+	next.Temperature = next.Temperature.With(next.laterShare())
 	*p = *next
 	return nil
 }
@@ -325,6 +327,7 @@ func (p *Predictor) forgotten(ctx context.Context, rest *kept) error {
 	if err := next.calibrate(ctx); err != nil {
 		return err
 	}
+	next.Temperature = next.Temperature.With(next.laterShare())
 	*p = *next
 	return nil
 }

@@ -164,6 +164,9 @@ func (p *Predictor) parts(x blas32.General, y []string) (*episodes.Plan, error) 
 func answers(ctx context.Context, plan *episodes.Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error)) ([][2][]bool, error) {
 	right := make([][2][]bool, len(plan.Splits))
 	err := episodes.HeldOut(ctx, plan, x, y, fresh, func(split int, a episodes.Answer) {
+		if a.Alone {
+			return
+		}
 		kind := 0
 		if a.Novel {
 			kind = 1

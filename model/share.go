@@ -39,12 +39,7 @@ func (s OldShare) Validate() error {
 // classes by, nil for nothing: without a share, or unless there are base classes and
 // later ones.
 func (p *Predictor) logPrior() []float64 {
-	classes, old := p.Classes(), 0
-	for _, c := range classes {
-		if p.base[c] {
-			old++
-		}
-	}
+	classes, old := p.Classes(), p.old()
 	later := len(classes) - old
 	if p.OldShare == 0 || old == 0 || later == 0 {
 		return nil
@@ -58,6 +53,23 @@ func (p *Predictor) logPrior() []float64 {
 		}
 	}
 	return out
+}
+
+// old returns the number of classes of the base session that are left.
+func (p *Predictor) old() int {
+	n := 0
+	for _, c := range p.Classes() {
+		if p.base[c] {
+			n++
+		}
+	}
+	return n
+}
+
+// laterShare returns the share of the classes that later sessions brought.
+func (p *Predictor) laterShare() float64 {
+	n := len(p.Classes())
+	return float64(n-p.old()) / float64(n)
 }
 
 // applyShare changes log-probabilities (n×C) by the share.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -175,7 +176,8 @@ func TestGivenTemperatureIsFree(t *testing.T) {
 	}
 }
 
-// A calibration by pseudo-sessions already counts on later sessions.
+// A calibration by pseudo-sessions already counts on later sessions: only the T in use
+// follows them.
 func TestLaterSessionsKeepPseudoSessions(t *testing.T) {
 	x, y := line(50, 4)
 	h := learnedOn(t, temperature.Config{}, x, y, newSharp)
@@ -183,8 +185,24 @@ func TestLaterSessionsKeepPseudoSessions(t *testing.T) {
 	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}}, []string{"c020"}); err != nil {
 		t.Fatal(err)
 	}
-	if after := *h.Temperature; before.T != after.T || len(h.Classes()) != 9 {
+	if after := *h.Temperature; after != *before.With(1.0 / 9) || before.T != before.Alone || len(h.Classes()) != 9 {
 		t.Errorf("%+v became %+v", before, after)
+	}
+}
+
+// Once later classes are forgotten, T is again that of base classes alone.
+func TestTemperatureAfterForgetting(t *testing.T) {
+	x, y := line(50, 4)
+	h := learnedOn(t, temperature.Config{}, x, y, func() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: 0.3}) })
+	before := *h.Temperature
+	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}}, []string{"c020"}); err != nil {
+		t.Fatal(err)
+	}
+	if h.Temperature.T == before.T {
+		t.Errorf("T stays %g", before.T)
+	}
+	if err := h.Forget("c020"); err != nil || *h.Temperature != before {
+		t.Errorf("%+v became %+v, %v", before, *h.Temperature, err)
 	}
 }
 

@@ -40,7 +40,7 @@ def compare(pipeline, x, y, chosen, tested):
         write(work / "test", x[tested], y[tested])
         out = []
         for method in ("plda", "gptree"):
-            measure = Measure(pipeline, work, method, ())
+            measure = Measure(pipeline, work, method, (), [])
             model, _ = measure.train(work / "train")
             result = measure.evaluate(model, work / "test")
             out += [100 * result["accuracy"], result["nll"]]

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -245,6 +246,62 @@ func (b balanced) Counting() bool { return true }
 func (b balanced) Learn(ctx context.Context, x blas32.General, y []string) error {
 	b.learned <- y
 	return b.Learner.Learn(ctx, x, y)
+}
+
+// sharper is a head whose probabilities are too sure by a factor until it learns later
+// classes.
+type sharper struct {
+	classifier.Learner
+	sessions int
+}
+
+func (s *sharper) Learn(ctx context.Context, x blas32.General, y []string) error {
+	s.sessions++
+	return s.Learner.Learn(ctx, x, y)
+}
+
+func (s *sharper) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	err := s.Learner.Score(dst, novelty, x)
+	if s.sessions == 1 {
+		for i := range dst.Rows {
+			floats.Scale(4, dense.Row(dst, i))
+			classifier.LogSoftmax(dense.Row(dst, i))
+		}
+	}
+	return err
+}
+
+// The temperature suits base classes alone, and base classes with later ones: one T
+// for both would suit neither.
+func TestTemperatureFollowsLaterClasses(t *testing.T) {
+	w := newWorld(5, 24, 3)
+	base, later := w.session(0, 20, 40), w.session(20, 33, 5)
+	made := func() (classifier.Learner, error) {
+		head, err := fresh()
+		return &sharper{Learner: head}, err
+	}
+	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{base}, Fresh: made})
+	if err != nil || c.Source != PseudoSessions {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	head, err := made()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range []episodes.Session{base, later} {
+		if err := head.Learn(context.Background(), s.X, s.Y); err != nil {
+			t.Fatal(err)
+		}
+		queries := w.session(0, len(head.Classes()), 20)
+		var l temperature.Likelihood
+		if err := episodes.Answers(head, queries, func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) }); err != nil {
+			t.Fatal(err)
+		}
+		used, best := v.With(float64(i)*13/33), l.Minimum()
+		if _, nll, _ := test(t, head, queries, used.T, 0); nll > best.After+0.02 {
+			t.Errorf("session %d: NLL %.3f at T = %.3g, %.3f at %.3g", i+1, nll, used.T, best.After, best.T)
+		}
+	}
 }
 
 // counting counts the examples that a head learns.

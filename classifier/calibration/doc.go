@@ -10,7 +10,8 @@
 //	                 from everything that was estimated.
 //	PseudoSessions   episodes inside a large base session (package episodes),
 //	                 which tell classes learned from many examples from those
-//	                 learned from a few. Later sessions do not change them.
+//	                 learned from a few, and the temperature of base classes alone
+//	                 from that with later ones. Later sessions do not change them.
 //	Simulated        when most classes have a single example, and nothing can be
 //	                 left out. The temperature is fitted to simulated second
 //	                 examples; there is no threshold and no expected accuracy.

@@ -39,10 +39,8 @@ type Counting interface{ Counting() bool }
 // examples × classes.
 const maxScores = 4 << 20
 
-// pseudoSessions calibrates on episodes of the base session. Classes learned
-// from a few shots have half of their share of the classes as their weight:
-// sessions add them one by one, so that on average their share is half of what
-// it is at the end.
+// pseudoSessions calibrates on episodes of the base session: with base classes alone,
+// and with later ones, whose weight is their share of the classes.
 func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
 	z, drawn := t.Sessions[0], t.Embeddings
 	if drawn.Rows == 0 {
@@ -56,11 +54,14 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	bySplit := make([][2]tally, cfg.Splits)
+	bySplit := make([]struct{ alone, many, few tally }, cfg.Splits)
 	err = episodes.HeldOut(ctx, plan, z.X, z.Y, t.Fresh, func(split int, a episodes.Answer) {
-		k := &bySplit[split][0]
-		if a.Novel {
-			k = &bySplit[split][1]
+		k := &bySplit[split].many
+		switch {
+		case a.Novel:
+			k = &bySplit[split].few
+		case a.Alone:
+			k = &bySplit[split].alone
 		}
 		k.likelihood.Add(a.LogProb, a.Own)
 		if floats.MaxIdx(a.LogProb) == a.Own {
@@ -71,15 +72,16 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	var many, few tally
+	var alone, many, few tally
 	var parts []float64
 	for _, split := range bySplit {
-		parts = append(parts, (split[0].accuracy()+split[1].accuracy())/2)
-		many.merge(split[0])
-		few.merge(split[1])
+		parts = append(parts, (split.many.accuracy()+split.few.accuracy())/2)
+		alone.merge(split.alone)
+		many.merge(split.many)
+		few.merge(split.few)
 	}
-	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare/2)
-	v := both.Minimum()
+	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare)
+	v := temperature.Staged(&alone.likelihood, &both)
 	v.Config = &cfg
 	c := Calibration{Source: PseudoSessions, Samples: len(many.novelty) + len(few.novelty), Accuracy: many.accuracy(), Parts: parts, Novelty: noveltyOf(many.novelty)}
 	if other := noveltyOf(few.novelty); c.Quantiles != nil && other.Quantiles != nil {

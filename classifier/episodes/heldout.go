@@ -22,6 +22,8 @@ type Answer struct {
 	// Novel reports whether its class was learned from a few examples after the
 	// others.
 	Novel bool
+	// Alone reports that no such classes had been learned yet.
+	Alone bool
 	// LogProb holds the log-probabilities of all classes, valid until the next
 	// answer. Own is the column of the example's class.
 	LogProb []float64
@@ -32,28 +34,36 @@ type Answer struct {
 
 // HeldOut trains heads made by fresh on the episodes of a plan and calls visit
 // with their outputs for the held-out examples: those of one split in order,
-// several splits concurrently. Row i of x, which the heads learn from, is the
+// several splits concurrently. Examples of base classes come twice if there are later
+// classes, before (Alone) and after these are learned. Row i of x, which the heads learn from, is the
 // example of class y[i] in the plan; x may be a projection of the embeddings
 // that the plan was drawn from.
 //
 // Cost: for each split one fit and the scores of TestPerClass examples of every
-// class.
+// class, twice those of base classes.
 func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error), visit func(split int, a Answer)) error {
 	_, err := each(ctx, plan, Session{x, y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
 		head, err := fresh()
-		for _, part := range []Session{d.Base, d.Shots} {
-			if err == nil && len(part.Y) > 0 {
-				err = head.Learn(ctx, part.X, part.Y)
+		learn := func(s Session) {
+			if err == nil && len(s.Y) > 0 {
+				err = head.Learn(ctx, s.X, s.Y)
 			}
 		}
-		for kind, test := range []Session{d.BaseTest, d.NovelTest} {
+		ask := func(s Session, kind Answer) {
 			if err == nil {
-				err = Answers(head, test, func(_ int, a Answer) {
-					a.Novel = kind == 1
+				err = Answers(head, s, func(_ int, a Answer) {
+					a.Novel, a.Alone = kind.Novel, kind.Alone
 					visit(d.Number, a)
 				})
 			}
 		}
+		learn(d.Base)
+		if len(d.Shots.Y) > 0 {
+			ask(d.BaseTest, Answer{Alone: true})
+			learn(d.Shots)
+		}
+		ask(d.BaseTest, Answer{})
+		ask(d.NovelTest, Answer{Novel: true})
 		return none, err
 	})
 	return err

@@ -9,6 +9,8 @@
 //
 //	symbol  field         meaning
 //	T       Value.T       above 1: the head was overconfident
+//	–       Value.Alone   T while there are base classes alone (pseudo-sessions)
+//	–       Value.Later   T with as many later classes as pseudo-sessions have
 //	–       Value.Before  negative log-likelihood of the held-out examples at T = 1, in nats
 //	–       Value.After   the same at its minimum
 //	–       Value.ECE     expected calibration error there

@@ -166,6 +166,8 @@ func (a *app) inspectTemperature(m *model.Model) {
 		a.say("temperature 1: %s", t.Fallback)
 	case t.Before == 0:
 		a.say("temperature %.4g, as set", t.T)
+	case t.T != t.Alone && t.Later != 0:
+		a.say("temperature %.4g, for this share of later classes (%s: %.4g with base classes alone)", t.T, held(m.Predictor.Calibration.Source), t.Alone)
 	default:
 		a.say("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it)", t.T, held(m.Predictor.Calibration.Source), t.After, t.Before)
 	}
