@@ -149,8 +149,8 @@ func (p *Predictor) parts(x blas32.General, y []string) (*episodes.Plan, error) 
 		most = max(most, len(g.Rows))
 	}
 	if most > calibration.MaxPerClass {
-		cfg := episodes.DefaultConfig()
-		cfg.Splits, cfg.TestPerClass, cfg.Seed = comparedSessions, comparedPerClass, cfg.Seed+p.seed
+		cfg := episodes.Seeded(p.seed)
+		cfg.Splits, cfg.TestPerClass = comparedSessions, comparedPerClass
 		plan, err := episodes.NewPlan(x, y, cfg)
 		if little := (*episodes.TooLittleError)(nil); !errors.As(err, &little) {
 			return plan, err

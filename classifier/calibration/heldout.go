@@ -46,8 +46,8 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if drawn.Rows == 0 {
 		drawn = z.X
 	}
-	cfg := episodes.DefaultConfig()
-	cfg.Splits, cfg.Seed = 5, cfg.Seed+t.Seed
+	cfg := episodes.Seeded(t.Seed)
+	cfg.Splits = 5
 	classes := len(classifier.GroupByClass(z.Y))
 	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(classes*classes)))
 	plan, err := episodes.NewPlan(drawn, z.Y, cfg)

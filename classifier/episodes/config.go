@@ -38,6 +38,13 @@ func DefaultConfig() Config {
 	return Config{Splits: 9, NovelShare: 0.4, Shots: 5, KeepShare: 0.8, TestPerClass: 20, Seed: 1}
 }
 
+// Seeded returns DefaultConfig with the draws of a run with the given seed.
+func Seeded(seed uint64) Config {
+	c := DefaultConfig()
+	c.Seed += seed
+	return c
+}
+
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	return cmp.Or(

@@ -30,7 +30,7 @@ func (c Config) choose(ctx context.Context, s *moments.Session, basis *gauss.Bas
 	case c.Epsilon != Auto:
 		return Choice{Value: c.Epsilon, Fallback: "images are left out only if no class has more than 20"}, nil
 	}
-	return episodes.ChooseOr(ctx, s.X, s.Y, episodes.DefaultConfig(), candidates(), defaultEpsilon, fit)
+	return episodes.ChooseOr(ctx, s.X, s.Y, episodes.Seeded(c.Seed), candidates(), defaultEpsilon, fit)
 }
 
 // leaveOut chooses ε by leaving single examples out of a small base session: it

@@ -21,6 +21,9 @@ type Config struct {
 	// LDA, and Epsilon and LeaveOut must not be set. It is not a key of the
 	// configuration file.
 	Certain bool `json:"certain,omitempty" mapstructure:"-"`
+	// Seed decides which pseudo-sessions are drawn. It is the seed of the run, not
+	// a key of the section, and 0 unless Epsilon is Auto.
+	Seed uint64 `json:"seed,omitempty" mapstructure:"-"`
 }
 
 // defaultEpsilon suits large base sessions on many backbones; it is also used if

@@ -18,7 +18,14 @@ func Methods() []classifier.Method {
 		classifier.Define(one, classifier.Definition[noSettings, *PLDA]{
 			New: func(noSettings) (*PLDA, error) { return New(LDA()) }, Load: LoadLDA,
 		}),
-		classifier.Define(two, classifier.Definition[Config, *PLDA]{Default: DefaultConfig(), New: New, Load: Load}),
+		classifier.Define(two, classifier.Definition[Config, *PLDA]{
+			Default: DefaultConfig(), New: New, Load: Load,
+			Resolve: func(c *Config, r classifier.Run) {
+				if c.Epsilon == Auto {
+					c.Seed = r.Seed
+				}
+			},
+		}),
 	}
 }
 

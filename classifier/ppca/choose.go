@@ -35,7 +35,7 @@ func (c Config) chosen(choice *Choice) Config {
 
 // choose returns the best λ for a base session.
 func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (*Choice, error) {
-	cfg, candidates := episodes.DefaultConfig(), c.candidates(s)
+	cfg, candidates := episodes.Seeded(c.Seed), c.candidates(s)
 	if s.HasExamples() && len(candidates) == 0 {
 		return &Choice{Value: defaultLambda, Config: cfg, Fallback: "the spread within the classes of the base session is zero, or too small or too large for a lambda of 1e-12 … 1e12"}, nil
 	}

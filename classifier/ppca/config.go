@@ -43,6 +43,9 @@ type Config struct {
 	// to forget single ones: up to 4d² bytes per class. It is not a key of the
 	// section: classifier.statistics sets it.
 	Statistics bool `json:"statistics" mapstructure:"-"`
+	// Seed decides which pseudo-sessions are drawn. It is the seed of the run, not
+	// a key of the section, and 0 if λ is given.
+	Seed uint64 `json:"seed,omitempty" mapstructure:"-"`
 }
 
 // DefaultConfig returns q = 20, λ = 0.01, embeddings of length 1, with

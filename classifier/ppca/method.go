@@ -12,6 +12,11 @@ func Method() classifier.Method {
 		Statistics: true,
 	}, classifier.Definition[Config, *PPCA]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c *Config, r classifier.Run) { c.Statistics = !r.WithoutStatistics },
+		Resolve: func(c *Config, r classifier.Run) {
+			c.Statistics = !r.WithoutStatistics
+			if c.Lambda == Auto {
+				c.Seed = r.Seed
+			}
+		},
 	})
 }

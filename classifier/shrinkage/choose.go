@@ -62,7 +62,7 @@ func (c Config) calibrated(rerank bool) []Setting {
 
 // drawn returns how pseudo-sessions are drawn.
 func (c Config) drawn() episodes.Config {
-	d := episodes.DefaultConfig()
+	d := episodes.Seeded(c.Seed)
 	d.Splits = c.Splits
 	return d
 }

@@ -48,6 +48,9 @@ type Config struct {
 	// to forget single ones: up to 4d² bytes per class. It is not a key of the
 	// section: classifier.statistics sets it.
 	Statistics bool `json:"statistics" mapstructure:"-"`
+	// Seed decides which pseudo-sessions are drawn. It is the seed of the run, not
+	// a key of the section, and 0 if there is nothing to choose.
+	Seed uint64 `json:"seed,omitempty" mapstructure:"-"`
 }
 
 // DefaultPLDAPlus returns ε = ½, q = 20, and everything else chosen by nine

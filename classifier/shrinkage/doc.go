@@ -31,8 +31,8 @@
 // Classes of the first session are base classes, even if they gain more
 // examples; one that was forgotten and learned again is a later class.
 //
-// Pseudo-sessions inside the base session choose the setting (package
-// episodes): first ν among ∞, 3000, 1000, 300, 100 and 30, then, with
+// Pseudo-sessions inside the base session, drawn by Config.Seed, choose the
+// setting (package episodes): first ν among ∞, 3000, 1000, 300, 100 and 30, then, with
 // Config.Calibrate, the best of ν, κ, T, b and g together. The calibrated
 // setting is used only if it is more accurate by more than one point and by two
 // standard errors (paired); otherwise κ = b = g = 0 and T = 1. b is tried at 80

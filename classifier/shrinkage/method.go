@@ -25,6 +25,11 @@ func define(m classifier.Method, defaults Config) classifier.Method {
 		Default: defaults,
 		New:     func(c Config) (*Head, error) { return New(m.Name, c) },
 		Load:    func(s classifier.State) (*Head, error) { return Load(m.Name, s) },
-		Resolve: func(c *Config, r classifier.Run) { c.Statistics = !r.WithoutStatistics },
+		Resolve: func(c *Config, r classifier.Run) {
+			c.Statistics = !r.WithoutStatistics
+			if c.chooses() {
+				c.Seed = r.Seed
+			}
+		},
 	})
 }

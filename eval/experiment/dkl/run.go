@@ -164,7 +164,7 @@ func (r runner) choose(ctx context.Context) (Choice, error) {
 // score takes one candidate through the pseudo-sessions.
 func (r runner) score(ctx context.Context, setting string) (Score, error) {
 	score := Score{Setting: setting, Base: map[string]float64{}, Novel: map[string]float64{}}
-	cfg := episodes.DefaultConfig()
+	cfg := episodes.Seeded(r.env.Seed)
 	cfg.Splits = r.c.Splits
 	x, y := r.bench.Train(0)
 	plan, err := episodes.NewPlan(x, y, cfg)
