@@ -71,7 +71,7 @@ func (h *GPTree) calibrate(ctx context.Context, x blas32.General, y []string) er
 		learned := make(map[float64]*GPTree)
 		return func(r Root) (classifier.Learner, error) { return &trial{GPTree: base, root: r, learned: learned}, nil }, nil
 	}
-	c, err := episodes.ChooseOr(ctx, x, y, episodes.DefaultConfig(), h.cfg.candidates(), Root{}, fit)
+	c, err := episodes.ChooseOr(ctx, x, y, episodes.Seeded(h.cfg.Seed), h.cfg.candidates(), Root{}, fit)
 	if err != nil {
 		return fmt.Errorf("calibrate: %w", err)
 	}

@@ -191,9 +191,9 @@ func (h *GPTree) takeVI(ctx context.Context, b *vi, dim int, rows, points map[st
 	var s seen
 	if h.cfg.Mean != MeanZero {
 		x, y := stacked(b.classes, rows, dim)
-		base, err := h.cfg.Mean.learned(ctx, h.base, h.like, h.mul, x, y)
+		base, err := h.meanHeads().learned(ctx, h.base, h.like, x, y)
 		if err == nil {
-			s, err = h.cfg.Mean.leaveOut(ctx, h.base, base, h.mul, x, y)
+			s, err = h.meanHeads().leaveOut(ctx, h.base, base, x, y)
 		}
 		if err != nil {
 			return err
@@ -271,11 +271,11 @@ func (h *GPTree) around(ctx context.Context) (*mean, seen, error) {
 		return &mean{h.base, h.temperature}, seen{}, nil
 	}
 	x, y := stacked(stored, h.all.ByClass(), h.Dim())
-	full, err := h.cfg.Mean.learned(ctx, h.base, h.like, h.mul, x, y)
+	full, err := h.meanHeads().learned(ctx, h.base, h.like, x, y)
 	if err != nil {
 		return nil, seen{}, err
 	}
-	s, err := h.cfg.Mean.leaveOut(ctx, h.base, full, h.mul, x, y)
+	s, err := h.meanHeads().leaveOut(ctx, h.base, full, x, y)
 	if err == nil && h.base == nil {
 		h.temperature = s.temperature()
 	}

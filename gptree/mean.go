@@ -50,25 +50,34 @@ func (m Mean) method() classifier.Method {
 	return classifier.Method{}
 }
 
+// meanHeads makes the heads of a mean, with a backend and the seed of what they draw.
+type meanHeads struct {
+	Mean
+	on   linalg.Backend
+	seed uint64
+}
+
+func (h *GPTree) meanHeads() meanHeads { return meanHeads{h.cfg.Mean, h.mul, h.cfg.Seed} }
+
 // unfitted returns a new head.
-func (m Mean) unfitted(on linalg.Backend) (classifier.Learner, error) {
+func (m meanHeads) unfitted() (classifier.Learner, error) {
 	row := m.method()
-	head, err := row.New(row.Resolve(row.Default(), classifier.Run{WithoutStatistics: true}))
+	head, err := row.New(row.Resolve(row.Default(), classifier.Run{Seed: m.seed, WithoutStatistics: true}))
 	if err == nil {
-		classifier.UseBackend(head, on)
+		classifier.UseBackend(head, m.on)
 	}
 	return head, err
 }
 
 // copyOf returns a head that can learn without changing head. If that is nil it has
 // learned nothing, and has the settings that like has chosen unless like is nil too.
-func (m Mean) copyOf(head, like classifier.Learner, on linalg.Backend) (classifier.Learner, error) {
+func (m meanHeads) copyOf(head, like classifier.Learner) (classifier.Learner, error) {
 	if like, ok := like.(episodes.Unfitter); ok && head == nil {
 		return like.Unfitted()
 	}
 	saver, ok := head.(classifier.Saver)
 	if !ok {
-		return m.unfitted(on)
+		return m.unfitted()
 	}
 	s, err := saver.Save()
 	if err != nil {
@@ -76,19 +85,19 @@ func (m Mean) copyOf(head, like classifier.Learner, on linalg.Backend) (classifi
 	}
 	next, err := m.method().Load(s)
 	if err == nil {
-		classifier.UseBackend(next, on)
+		classifier.UseBackend(next, m.on)
 	}
 	return next, err
 }
 
 // learned returns a copy of head, by copyOf, that has learned a session.
-func (m Mean) learned(ctx context.Context, head, like classifier.Learner, on linalg.Backend, x blas32.General, y []string) (classifier.Learner, error) {
-	next, err := m.copyOf(head, like, on)
+func (m meanHeads) learned(ctx context.Context, head, like classifier.Learner, x blas32.General, y []string) (classifier.Learner, error) {
+	next, err := m.copyOf(head, like)
 	if err == nil {
 		err = next.Learn(ctx, x, y)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("mean %s: %w", m, err)
+		return nil, fmt.Errorf("mean %s: %w", m.Mean, err)
 	}
 	return next, nil
 }
@@ -126,7 +135,7 @@ type seen struct {
 // that; full has learned the whole session. A class with nothing left has no example
 // (n = 0). If all are alone in their classes, none is left out. A base session's
 // settings are those that full has chosen.
-func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on linalg.Backend, x blas32.General, y []string) (seen, error) {
+func (m meanHeads) leaveOut(ctx context.Context, base, full classifier.Learner, x blas32.General, y []string) (seen, error) {
 	s := seen{x: x, logProb: dense.New(x.Rows, len(full.Classes())), left: make([]bool, x.Rows), own: make([]int, x.Rows)}
 	column := make(map[string]int)
 	for c, name := range full.Classes() {
@@ -157,7 +166,7 @@ func (m Mean) leaveOut(ctx context.Context, base, full classifier.Learner, on li
 			continue
 		}
 		rest := episodes.Session{X: x, Y: y}.Pick(kept)
-		head, err := m.learned(ctx, base, full, on, rest.X, rest.Y)
+		head, err := m.learned(ctx, base, full, rest.X, rest.Y)
 		if err == nil && len(head.Classes()) < len(full.Classes()) {
 			err = m.expect(head, full.Classes())
 		}

@@ -272,11 +272,11 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 	singles, names := blobs(1, 1, "dog", "eel")
 	x.Data, y = append(x.Data, singles.Data...), append(y, names...)
 	x.Rows += 2
-	full, err := MeanPLDA.learned(context.Background(), nil, nil, nil, x, y)
+	full, err := meanHeads{Mean: MeanPLDA}.learned(context.Background(), nil, nil, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := MeanPLDA.leaveOut(context.Background(), nil, full, nil, x, y)
+	s, err := meanHeads{Mean: MeanPLDA}.leaveOut(context.Background(), nil, full, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 				kept, rest = append(kept, r), append(rest, y[r])
 			}
 		}
-		head, err := MeanPLDA.learned(context.Background(), nil, full, nil, dense.Gather32(x, kept), rest)
+		head, err := meanHeads{Mean: MeanPLDA}.learned(context.Background(), nil, full, dense.Gather32(x, kept), rest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +332,7 @@ func TestSettingsAreThoseOfTheWhole(t *testing.T) {
 		t.Errorf("two classes learned with %v, not %v", full.Setting(), chosen)
 	}
 
-	s, err := MeanPLDAPlus.leaveOut(context.Background(), nil, full, nil, few, names)
+	s, err := meanHeads{Mean: MeanPLDAPlus}.leaveOut(context.Background(), nil, full, few, names)
 	if err != nil {
 		t.Fatal(err)
 	}

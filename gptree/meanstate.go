@@ -67,7 +67,7 @@ func (h *GPTree) withoutStored(head classifier.Learner) (classifier.Learner, err
 		}
 		if base == nil {
 			var err error
-			if base, err = h.cfg.Mean.copyOf(head, nil, h.mul); err != nil {
+			if base, err = h.meanHeads().copyOf(head, nil); err != nil {
 				return nil, err
 			}
 		}
