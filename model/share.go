@@ -66,10 +66,10 @@ func (p *Predictor) old() int {
 	return n
 }
 
-// laterShare returns the share of the classes that later sessions brought.
+// laterShare returns the share of the classes that later sessions brought; 0 of none.
 func (p *Predictor) laterShare() float64 {
 	n := len(p.Classes())
-	return float64(n-p.old()) / float64(n)
+	return float64(n-p.old()) / float64(max(n, 1))
 }
 
 // applyShare changes log-probabilities (n×C) by the share.
