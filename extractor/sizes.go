@@ -36,11 +36,12 @@ type trial struct {
 	rows     int
 	compared bool
 	calls    int
-	best     time.Duration // of the timed calls
+	best     time.Duration // of the timed calls; infinite before the first
 }
 
 func newSizes() sizes {
-	return sizes{trials: []trial{{rows: 1, compared: true}, {rows: 2}, {rows: most}}}
+	const never = math.MaxInt64
+	return sizes{trials: []trial{{rows: 1, compared: true, best: never}, {rows: 2, best: never}, {rows: most, best: never}}}
 }
 
 // next returns the size of the runs of a call of n photos, and whether it has still
@@ -57,35 +58,33 @@ func (s *sizes) next(n int) (rows int, compared bool) {
 			return s.trials[i].rows, s.trials[i].compared
 		}
 	}
-	best := slices.MinFunc(s.trials, func(a, b trial) int { return cmp.Compare(a.cost(), b.cost()) })
+	best := slices.MinFunc(s.trials, func(a, b trial) int { return cmp.Compare(a.best, b.best) })
 	return best.rows, true
 }
 
-// cost is the time of a call; infinite before one was timed.
-func (t trial) cost() time.Duration {
-	if t.calls == 0 {
-		return math.MaxInt64
-	}
-	return t.best
+// find returns the index of the trial of runs of that size, −1 if it was refused.
+func (s *sizes) find(rows int) int {
+	return slices.IndexFunc(s.trials, func(t trial) bool { return t.rows == rows })
 }
 
 // timed records how long a call of the most photos took with runs of that size.
 func (s *sizes) timed(rows int, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.trials {
-		if t := &s.trials[i]; t.rows == rows && t.calls < trialCalls {
-			t.best = min(t.cost(), took)
-			t.calls++
-		}
+	i := s.find(rows)
+	if i < 0 || s.trials[i].calls == trialCalls {
+		return
 	}
+	t := &s.trials[i]
+	t.best = min(t.best, took)
+	t.calls++
 }
 
 // settle records whether runs of that size give the embeddings of runs of one.
 func (s *sizes) settle(rows int, same bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.trials, func(t trial) bool { return t.rows == rows })
+	i := s.find(rows)
 	switch {
 	case i < 0: // another call was faster to refuse it
 	case same:
