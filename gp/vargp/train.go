@@ -216,6 +216,11 @@ func (r *run) train(ctx context.Context) (Trace, error) {
 		if err := r.look(&now); err != nil {
 			return r.trace, err
 		}
+		// The products of a backend may fail once ctx is cancelled; gonum's in their
+		// place have other last bits, and a training that resumes would keep them.
+		if err := ctx.Err(); err != nil {
+			return r.trace, err
+		}
 		over = r.over()
 		last := over || now.Number == r.epochs()
 		if s := r.task; s.Save != nil && s.SaveEvery > 0 && (last || now.Number%s.SaveEvery == 0) {

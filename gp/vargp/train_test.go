@@ -10,11 +10,13 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // corners are n examples of each of some classes at the corners of a square.
@@ -411,4 +413,74 @@ func ExampleModel() {
 	err = p.LogProb(lp, blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{-1.5, -1.5, 1.5, -1.5}})
 	fmt.Println(lp.Data[0] > lp.Data[1], lp.Data[2] < lp.Data[3], err)
 	// Output: true true <nil>
+}
+
+// interrupting cancels the context of a training before one of its products, all
+// of which fail from then on.
+type interrupting struct {
+	linalg.Raw
+	left   atomic.Int64
+	cancel context.CancelFunc
+}
+
+func (i *interrupting) ready() error {
+	if i.left.Add(-1) < 0 {
+		i.cancel()
+		return context.Canceled
+	}
+	return nil
+}
+
+func (i *interrupting) Mul64(dst, a, b blas64.General) error {
+	if err := i.ready(); err != nil {
+		return err
+	}
+	return i.Raw.Mul64(dst, a, b)
+}
+
+func (i *interrupting) MulPlain64(dst, a, b blas64.General) error {
+	if err := i.ready(); err != nil {
+		return err
+	}
+	return i.Raw.MulPlain64(dst, a, b)
+}
+
+// TestInterruptedSaves: no state is saved after the context was cancelled, at
+// whatever product: gonum may have computed parts of it in place of the backend.
+func TestInterruptedSaves(t *testing.T) {
+	const many = 1 << 40
+	saved := func(products int64) (saves int, left int64, err error) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		raw := &interrupting{Raw: linalg.Gonum{}, cancel: cancel}
+		raw.left.Store(products)
+		c := quick(Full, false)
+		c.Epochs = 3
+		m, err := New(c, 2, 4, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = m.On(linalg.On(linalg.Gonum{}, raw))
+		k := task(m, 60, 60, 0, 1, 2, 3)
+		k.ValidX, k.ValidY = corners(40, 2, 0, 1, 2, 3)
+		k.SaveEvery, k.Save = 1, func(Checkpoint) error {
+			if ctx.Err() != nil {
+				t.Errorf("saved although product %d was cancelled", products)
+			}
+			saves++
+			return nil
+		}
+		_, err = m.Learn(ctx, k)
+		return saves, raw.left.Load(), err
+	}
+	saves, left, err := saved(many)
+	products := many - left
+	if err != nil || saves != 3 || products < 100 {
+		t.Fatalf("%d saves, %d products, %v", saves, products, err)
+	}
+	for at := int64(0); at < products; at += 5 {
+		if _, _, err := saved(at); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at product %d of %d: %v", at, products, err)
+		}
+	}
 }
