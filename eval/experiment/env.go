@@ -91,7 +91,8 @@ func part[T any](e Env, name string, of Inputs) (checkpoint.Part[T], error) {
 // Part returns what compute returns for the inputs. A value finished by an
 // earlier run of the same program is read from the results folder; otherwise it
 // is computed and stored there. name must be unique within the experiment and
-// is also the file's name. If ctx is cancelled, nothing is computed.
+// is also the file's name. If ctx is cancelled, nothing is computed or stored: once
+// it is, products may come from another library, with other last bits.
 func Part[T any](ctx context.Context, e Env, name string, of Inputs, compute func() (T, error)) (v T, err error) {
 	p, err := part[T](e, name, of)
 	if err != nil {
@@ -104,6 +105,9 @@ func Part[T any](ctx context.Context, e Env, name string, of Inputs, compute fun
 		return v, err
 	}
 	if v, err = compute(); err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
 		err = p.Save(v)
 	}
 	if err != nil {

@@ -82,14 +82,20 @@ func TestPartFails(t *testing.T) {
 	if _, err := c.part(t, ctx, s, 1); !errors.Is(err, context.Canceled) || c.times != 1 {
 		t.Errorf("%v, computed %d times", err, c.times)
 	}
+	ctx, cancel = context.WithCancel(context.Background())
+	if _, err := experiment.Part(ctx, s, "three", 1, func() (int, error) { cancel(); return 1, nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled while it computed: %v", err)
+	}
 	if _, err := c.part(t, context.Background(), s, math.NaN()); err == nil {
 		t.Error("inputs that are no JSON were taken")
 	}
 	if _, err := experiment.Part(context.Background(), s, "two", 1, func() (float64, error) { return math.NaN(), nil }); err == nil {
 		t.Error("a value that is not JSON was kept")
 	}
-	if _, err := os.Stat(filepath.Join(s.Dir, "parts", "two.safetensors")); err == nil {
-		t.Error("a failed part left a file")
+	for _, name := range []string{"two", "three"} {
+		if _, err := os.Stat(s.Folder("").File(name)); err == nil {
+			t.Errorf("part %s failed and left a file", name)
+		}
 	}
 }
 
