@@ -415,33 +415,26 @@ func ExampleModel() {
 	// Output: true true <nil>
 }
 
-// interrupting cancels the context of a training before one of its products, all
-// of which fail from then on.
+// interrupting cancels the context of a training at one of its products.
 type interrupting struct {
 	linalg.Raw
 	left   atomic.Int64
 	cancel context.CancelFunc
 }
 
-func (i *interrupting) ready() error {
+func (i *interrupting) count() {
 	if i.left.Add(-1) < 0 {
 		i.cancel()
-		return context.Canceled
 	}
-	return nil
 }
 
 func (i *interrupting) Mul64(dst, a, b blas64.General) error {
-	if err := i.ready(); err != nil {
-		return err
-	}
+	i.count()
 	return i.Raw.Mul64(dst, a, b)
 }
 
 func (i *interrupting) MulPlain64(dst, a, b blas64.General) error {
-	if err := i.ready(); err != nil {
-		return err
-	}
+	i.count()
 	return i.Raw.MulPlain64(dst, a, b)
 }
 
@@ -460,7 +453,7 @@ func TestInterruptedSaves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m = m.On(linalg.On(linalg.Gonum{}, raw))
+		m = m.On(linalg.Until(ctx, linalg.On(linalg.Gonum{}, raw)))
 		k := task(m, 60, 60, 0, 1, 2, 3)
 		k.ValidX, k.ValidY = corners(40, 2, 0, 1, 2, 3)
 		k.SaveEvery, k.Save = 1, func(Checkpoint) error {
