@@ -15,7 +15,7 @@ setup: build ## find or download ONNX Runtime and libjpeg-turbo
 	@bin/pipeline setup
 
 .PHONY: test-setup
-test-setup: ## install a Python environment and a browser for the tests into .testenv
+test-setup: build ## install a Python environment, a browser and libraries for the tests into .testenv
 	@scripts/testenv/setup.sh
 
 .PHONY: build

@@ -13,28 +13,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-// pinnedLibraries returns a folder with the libraries that pipeline setup installed in
-// the user's cache.
-func pinnedLibraries(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, l := range []libraries.Library{libraries.ONNXRuntime(), libraries.TurboJPEG()} {
-		file, ok := l.For(libraries.Platform())
-		target := libraries.Target{Library: l, File: file, Dir: l.CacheDir()}
-		if !ok || !target.Present() {
-			testenv.Missing(t, "needs %s %s in the user's cache: run make setup", l.Name, l.Version)
-		}
-		if err := os.Symlink(target.Path(), filepath.Join(dir, file.Name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // TestSetup: an empty home is set up from a folder, and the program then uses what was
 // installed; npm is not asked for what is there.
 func TestSetup(t *testing.T) {
-	from := pinnedLibraries(t)
+	from := testenv.Libraries(t)
 	l := newTestbed(t)
 	npm := l.path("bin", "npm")
 	l.write(npm, []byte("#!/bin/sh\necho asked >&2\nexit 1\n"))
@@ -76,7 +58,7 @@ func TestSetup(t *testing.T) {
 
 // TestSetupElsewhere: libraries for another machine go into a folder.
 func TestSetupElsewhere(t *testing.T) {
-	from := pinnedLibraries(t)
+	from := testenv.Libraries(t)
 	l := newTestbed(t)
 	l.must("setup", "--from", from, "--into", l.path("stick"))
 	if r := l.must("setup", "--from", from, "--into", l.path("stick")); strings.Count(r.stdout, "(found)") != 2 {

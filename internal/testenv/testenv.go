@@ -1,5 +1,5 @@
-// Package testenv finds the programs that only some tests need: Python and a
-// headless browser. `make test-setup` installs both.
+// Package testenv finds what only some tests need: Python, a headless browser and the
+// libraries of pipeline setup. `make test-setup` installs all three.
 package testenv
 
 import (
@@ -59,6 +59,17 @@ func browser(tb testing.TB) string {
 	}
 	Missing(tb, "needs a browser: run make test-setup, or set %s to Chromium's program", EnvBrowser)
 	return ""
+}
+
+// Libraries returns a folder with ONNX Runtime and libjpeg-turbo as pipeline setup
+// fetches them, whatever this machine has of its own.
+func Libraries(tb testing.TB) string {
+	tb.Helper()
+	dir := filepath.Join(installed(tb), "libraries")
+	if files, err := os.ReadDir(dir); err != nil || len(files) == 0 {
+		Missing(tb, "needs the libraries that pipeline setup fetches in %s: run make test-setup", dir)
+	}
+	return dir
 }
 
 // installed returns the folder filled by scripts/testenv/setup.sh.

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what only the tests need into .testenv: a Python environment with the
-# packages of requirements.txt, and a headless Chromium with axe-core, which
-# checks pages for accessibility. Both are downloaded with
-# pip and npm as configured on this machine, and verified by their hashes.
+# packages of requirements.txt, a headless Chromium with axe-core, which checks
+# pages for accessibility, and the libraries that `pipeline setup` fetches, for its
+# tests, since on a machine with its own libjpeg-turbo it fetches none. All are
+# downloaded with pip and npm as configured on this machine, and verified by their hashes.
 #
 # Set PIPELINE_PYTHON or PIPELINE_BROWSER to use another one instead.
 # PYTHON is the interpreter to create the environment with.
@@ -79,6 +80,11 @@ install_browser() {
 	rm -rf "$work"
 }
 
+install_libraries() {
+	"$here/../../bin/pipeline" --quiet setup --into "$target/libraries" >/dev/null ||
+		without libraries "bin/pipeline setup could not fetch them: see its message above, and run make test-setup again"
+}
+
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
 if command -v flock >/dev/null; then # two runs must not build the same environment
@@ -88,4 +94,5 @@ fi
 rm -rf "$target"/.work.*
 install_python
 install_browser
+install_libraries
 [ -z "${CI:-}" ] || exit "$missing"
