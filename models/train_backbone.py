@@ -21,9 +21,10 @@ from dataclasses import fields
 
 import torch
 
-from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule
+from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start
 
 CLEAN_BN_IMAGES = 8192  # enough for batch-norm statistics, and fast on a CPU
+INIT_STATISTICS, INIT_IMAGES = 256, 3000  # for the batch norm and the class weights of --init
 
 
 def parse_arguments(argv):
@@ -47,6 +48,7 @@ def add_run_flags(g):
     g.add_argument("--out", required=True, help="output folder")
     g.add_argument("--resume", action="store_true", help="continue from the folder's checkpoint if there is one")
     g.add_argument("--seed", type=int, default=1)
+    g.add_argument("--init", default="", metavar="FILE", help="start from the weights of a backbone.onnx that this program wrote, of the same --arch")
     g.add_argument("--epochs", type=float, default=200, help="length of the schedule (default 200)")
     g.add_argument("--budget-seconds", type=float, default=0, help="length of the schedule in training seconds, over all resumed runs "
                    "(on a CPU processor time per thread); replaces --epochs")
@@ -175,10 +177,20 @@ def load_teacher(o, classes, device):
     return model.to(device, memory_format=torch.channels_last).eval().requires_grad_(False)
 
 
+def start_from(o, model, data, turns):
+    """The weights of --init, and class weights from the features they give."""
+    images, labels = (t[shuffled_order(data.train[1])[:INIT_IMAGES]] for t in data.train)
+    warm_start.load(model.backbone, o.init, images[:INIT_STATISTICS])
+    if o.targets == "learned":
+        warm_start.class_weights(model, images, labels, turns, autocast(images.device, o.precision))
+
+
 def make_trainer(o, data, device):
     policy = augment.Policy(**{f.name: getattr(o, f.name) for f in fields(augment.Policy)})
     outputs = len(data.classes) * (4 if policy.rotate else 1)
     model = make_classifier(o, outputs).to(device, memory_format=torch.channels_last)
+    if o.init:
+        start_from(o, model, data, 4 if policy.rotate else 1)
     per_epoch = len(data.train[1]) // o.batch
     if not per_epoch:
         raise SystemExit(f"--batch {o.batch} is more than the {len(data.train[1])} training images")
@@ -213,8 +225,13 @@ def epoch_hook(o, data, log):
 
 def shuffled(pair):
     """The first 2000 of a fixed random order: the subset whose accuracy is logged."""
-    index = torch.randperm(len(pair[1]), generator=torch.Generator().manual_seed(0))[:2000].to(pair[1].device)
+    index = shuffled_order(pair[1])[:2000]
     return pair[0][index], pair[1][index]
+
+
+def shuffled_order(values):
+    """A fixed random order of the places in a tensor."""
+    return torch.randperm(len(values), generator=torch.Generator().manual_seed(0)).to(values.device)
 
 
 # ---- the end ----
@@ -237,7 +254,7 @@ def final_numbers(o, data, trainer):
 def export(o, data, trainer, numbers):
     """backbone.onnx from the averaged weights, checked against torch."""
     backbone = trainer.average.model.backbone.float()
-    recipe = {k: v for k, v in vars(o).items() if k not in ("data", "out", "teacher", "device", "resume", "workers", "threads")}
+    recipe = {k: v for k, v in vars(o).items() if k not in ("data", "out", "teacher", "init", "device", "resume", "workers", "threads")}
     info = {"recipe": recipe, "epochs": trainer.epoch, "steps": trainer.step, "train_seconds": round(trainer.elapsed),
             "images": len(data.train[1]), "classes": data.classes, "validation": numbers}
     model = onnx_writer.build(backbone.cpu(), o.side, {
@@ -252,17 +269,12 @@ def export(o, data, trainer, numbers):
 def finish(o, data, trainer):
     numbers = final_numbers(o, data, trainer)
     if o.clean_bn:
-        evaluate.clean_batch_norm(trainer.average.model.backbone, shuffled_images(data.train[0])[:CLEAN_BN_IMAGES], trainer.precision)
+        evaluate.clean_batch_norm(trainer.average.model.backbone, data.train[0][shuffled_order(data.train[0])[:CLEAN_BN_IMAGES]], trainer.precision)
         numbers = {"averaged": numbers, "clean": final_numbers(o, data, trainer)}
     print("final", json.dumps(numbers), flush=True)
     with open(os.path.join(o.out, "final.json"), "w", encoding="utf-8") as f:
         json.dump({"epochs": trainer.epoch, "steps": trainer.step, "seconds": trainer.elapsed, "validation": numbers}, f, indent=1)
     export(o, data, trainer, numbers)
-
-
-def shuffled_images(images):
-    order = torch.randperm(len(images), generator=torch.Generator().manual_seed(0)).to(images.device)
-    return images[order]
 
 
 def bench(o, trainer):

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import pack_images  # noqa: E402
 import train_backbone  # noqa: E402
-from training import augment, contrast, evaluate, loop, nets, onnx_writer, packed, schedule  # noqa: E402
+from training import augment, contrast, convolution, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start  # noqa: E402
 
 SIDE = 84
 
@@ -150,6 +151,71 @@ class ExportTest(unittest.TestCase):
             worst, single, largest = onnx_writer.difference(blob, net, torch.randn(3, 3, SIDE, SIDE))
             self.assertLess(worst / largest, 5e-3)
             self.assertLess(single / largest, 1e-5)
+
+
+class ConvolutionTest(unittest.TestCase):
+    """Products against torch's own convolution and its gradients."""
+
+    def gradients(self, convolve, x, weight, wanted):
+        x, weight = x.clone().requires_grad_(), weight.clone().requires_grad_()
+        out = convolve(x, weight)
+        out.backward(wanted)
+        return out.detach(), x.grad, weight.grad
+
+    def test_products_equal_the_convolution(self):
+        g = torch.Generator().manual_seed(0)
+        shapes = ((512, 512, 2, 2, 1), (256, 512, 5, 4, 2), (512, 256, 3, 5, 1), (8, 256, 6, 7, 2), (256, 8, 9, 6, 1))
+        for cin, cout, height, width, stride in shapes:
+            x = torch.randn(3, cin, height, width, generator=g, dtype=torch.float64)
+            weight = torch.randn(cout, cin, 3, 3, generator=g, dtype=torch.float64)
+            reference = lambda a, b: F.conv2d(a, b, stride=stride, padding=1)
+            wanted = torch.randn(reference(x, weight).shape, generator=g, dtype=torch.float64)
+            ours = self.gradients(lambda a, b: convolution.Products.apply(a, b, stride), x, weight, wanted)
+            theirs = self.gradients(reference, x, weight, wanted)
+            for part, a, b in zip(("output", "input's gradient", "weights' gradient"), ours, theirs):
+                self.assertLess((a - b).abs().max() / b.abs().max(), 1e-12, (part, cin, cout, height, width, stride))
+        small = [convolution.small(torch.empty(1, c, h, w), torch.empty(o, c, 3, 3), s) for c, o, h, w, s in shapes]
+        self.assertEqual(small, [True, True, True, False, False])  # both ways are tried
+
+    def test_network_trains_with_the_same_gradients_in_bfloat16(self):
+        torch.manual_seed(0)
+        net, x = nets.build("resnet18-7x7"), torch.randn(8, 3, SIDE, SIDE)
+        norms = []
+        for wins in (convolution.Conv3x3.wins, lambda conv, x: False):
+            with unittest.mock.patch.object(convolution.Conv3x3, "wins", wins), torch.autocast("cpu", torch.bfloat16):
+                net.zero_grad()
+                net(x).float().square().sum().backward()
+            norms.append([p.grad.clone() for p in net.parameters()])
+        for a, b in zip(*norms):
+            self.assertGreater(F.cosine_similarity(a.flatten(), b.flatten(), 0), 0.98)
+
+
+class WarmStartTest(unittest.TestCase):
+    def test_network_comes_back_from_its_file(self):
+        images = torch.randint(0, 256, (16, 3, SIDE, SIDE), dtype=torch.uint8)
+        for arch in ("tiny", "resnet18-7x7"):
+            net, back = shake_batch_norm(nets.build(arch)), nets.build(arch)
+            with tempfile.TemporaryDirectory() as tmp:
+                path = os.path.join(tmp, "b.onnx")
+                onnx_writer.save(path, onnx_writer.build(net, SIDE, {}))
+                warm_start.load(back, path, images)
+                with self.assertRaisesRegex(SystemExit, "no weights for stem"):
+                    warm_start.load(nets.build("resnet18"), path, images)
+            with torch.no_grad():
+                want, got = net(augment.plain(images)), back.eval()(augment.plain(images))
+                self.assertLess((got - want).abs().max() / want.abs().max(), 5e-3)  # the file's float16
+                trained = back.train()(augment.plain(images))  # the batch whose statistics were taken
+                self.assertLess((trained - got).abs().max() / want.abs().max(), 1e-3)
+
+    def test_classes_start_at_their_features(self):
+        images = torch.randint(0, 256, (12, 3, SIDE, SIDE), dtype=torch.uint8)
+        labels = torch.arange(12) % 3
+        model = nets.Classifier("tiny", 3, 16)
+        warm_start.class_weights(model, images, labels, 1, train_backbone.contextlib.nullcontext)
+        x = evaluate.features(model.backbone, images, train_backbone.contextlib.nullcontext)
+        means = torch.stack([x[labels == c].mean(0) for c in range(3)])
+        want = F.normalize(means - means.mean(0))
+        self.assertLess((model.head.weight - want).abs().max(), 1e-4)
 
 
 class HeadTest(unittest.TestCase):
@@ -300,6 +366,22 @@ class RunTest(unittest.TestCase):
                 other = self.run_once(tmp, "whole", "--epochs", "2", *extra)["model"][first]
                 self.assertTrue(torch.isfinite(other).all(), extra)
                 self.assertFalse(torch.equal(plain, other), extra)
+
+    def test_training_starts_from_a_file(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            self.prepared(tmp)
+            self.run_once(tmp, "first", "--arch", "tiny", "--epochs", "2")
+            still = ("--arch", "tiny", "--epochs", "0.4", "--lr", "1e-9")  # one step, too small to move anything
+            self.run_once(tmp, "second", *still, "--init", os.path.join(tmp, "first", "backbone.onnx"))
+            self.run_once(tmp, "unrelated", *still)
+            first, second, unrelated = (self.features_of(os.path.join(tmp, run, "backbone.onnx")) for run in ("first", "second", "unrelated"))
+            self.assertLess(np.abs(second - first).max() / np.abs(first).max(), 1e-2)
+            self.assertGreater(np.abs(unrelated - first).max() / np.abs(first).max(), 0.1)
+
+    def features_of(self, path):
+        import onnxruntime  # after onnx_writer has turned its telemetry off
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        return session.run(None, {"input": np.random.default_rng(0).normal(size=(2, 3, 24, 24)).astype(np.float32)})[0]
 
     def test_recipes_are_read(self):
         folder = os.path.join(os.path.dirname(os.path.abspath(train_backbone.__file__)), "recipes")

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from .convolution import Conv3x3
+
 ARCHS = ("compact", "resnet18", "resnet18-7x7", "tiny")
 
 
@@ -16,7 +18,7 @@ class ConvBN(nn.Module):
 
     def __init__(self, cin, cout, kernel, stride=1):
         super().__init__()
-        self.conv = nn.Conv2d(cin, cout, kernel, stride, kernel // 2, bias=False)
+        self.conv = Conv3x3(cin, cout, stride) if kernel == 3 else nn.Conv2d(cin, cout, kernel, stride, kernel // 2, bias=False)
         self.bn = nn.BatchNorm2d(cout)
         nn.init.kaiming_normal_(self.conv.weight, mode="fan_out", nonlinearity="relu")
 
