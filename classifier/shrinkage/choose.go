@@ -17,10 +17,6 @@ import (
 // plain settings and of the best calibrated one.
 type Choice = episodes.Choice[Setting]
 
-// leastGain is the accuracy (0 to 1) by which the calibrated setting must beat
-// the plain one, in addition to beating it by two standard errors.
-const leastGain = 0.01
-
 // The candidates. κ and T are in nats of the density.
 func nus() []float64          { return []float64{Pooled, 3000, 1000, 300, 100, 30} }
 func kappas() []float64       { return []float64{0, 100, 200, 400, 800} }
@@ -76,7 +72,7 @@ type chooser struct {
 }
 
 // choose returns the best setting for a base session: ν by the selection rule
-// of package episodes, and the calibrated setting if it gains enough.
+// of package episodes, and the calibrated setting if it gains more than a standard error.
 func (c chooser) choose(ctx context.Context, s *moments.Session) (Choice, error) {
 	if !s.HasExamples() {
 		return c.fallback(episodes.NoExamples), nil
@@ -129,10 +125,19 @@ func (c Config) decide(trials []*trial) Choice {
 		return choice
 	}
 	choice.Scores = append(choice.Scores, all.Scores[best])
-	if gain, sem := episodes.Gain(results, best, slices.Index(candidates, choice.Value)); gain > leastGain && gain > 2*sem {
+	if gains(results, best, slices.Index(candidates, choice.Value)) {
 		choice.Value = all.Value
 	}
 	return choice
+}
+
+// gains reports whether candidate a is more accurate than b by more than a standard
+// error. To ask for a point besides, as earlier versions did, costs more than it
+// protects: where a network has learned the images of the base session itself, few
+// errors are left to correct among them.
+func gains(results [][]episodes.Result, a, b int) bool {
+	mean, sem := episodes.Gain(results, a, b)
+	return mean > sem
 }
 
 // bestShift returns the b that is most accurate over the splits, from the

@@ -34,8 +34,8 @@
 // Pseudo-sessions inside the base session, drawn by Config.Seed, choose the
 // setting (package episodes): first ν among ∞, 3000, 1000, 300, 100 and 30, then, with
 // Config.Calibrate, the best of ν, κ, T, b and g together. The calibrated
-// setting is used only if it is more accurate by more than one point and by two
-// standard errors (paired); otherwise κ = b = g = 0 and T = 1. b is tried at 80
+// setting is used only if it is more accurate by more than a standard error
+// (paired); otherwise κ = b = g = 0 and T = 1. b is tried at 80
 // quantiles of the shifts that would bring a later class level. A base session
 // too small for pseudo-sessions (fewer than four classes of more than five
 // images) has ν = ∞: the head is then plda with this ε. The choice is saved

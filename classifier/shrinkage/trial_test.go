@@ -64,6 +64,28 @@ func measured(t *testing.T, h *Head, tests ...episodes.Session) episodes.Result 
 	return r
 }
 
+// TestGains: a small gain counts if all splits agree on it, a large one of a single
+// split does not.
+func TestGains(t *testing.T) {
+	for _, tt := range []struct {
+		gains []float64
+		want  bool
+	}{
+		{[]float64{0.004, 0.005, 0.006}, true},
+		{[]float64{0.09, -0.02, -0.01}, false},
+		{[]float64{-0.02, -0.02, -0.021}, false},
+		{[]float64{0, 0, 0}, false},
+	} {
+		var results [][]episodes.Result
+		for _, g := range tt.gains {
+			results = append(results, []episodes.Result{{Accuracy: 0.9}, {Accuracy: 0.9 + g}})
+		}
+		if got := gains(results, 1, 0); got != tt.want {
+			t.Errorf("%v: %v", tt.gains, got)
+		}
+	}
+}
+
 // TestTrialEqualsHeads checks that the reduced results shared among candidates
 // give the accuracy and the likelihood of a head with that setting.
 func TestTrialEqualsHeads(t *testing.T) {
