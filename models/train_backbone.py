@@ -185,12 +185,14 @@ def start_from(o, model, data, turns):
         warm_start.class_weights(model, images, labels, turns, autocast(images.device, o.precision))
 
 
-def make_trainer(o, data, device):
+def make_trainer(o, data, device, resumed=False):
+    """A trainer at the start of its schedule; the weights of --init would be lost on one that is `resumed`."""
     policy = augment.Policy(**{f.name: getattr(o, f.name) for f in fields(augment.Policy)})
-    outputs = len(data.classes) * (4 if policy.rotate else 1)
+    turns = 4 if policy.rotate else 1
+    outputs = len(data.classes) * turns
     model = make_classifier(o, outputs).to(device, memory_format=torch.channels_last)
-    if o.init:
-        start_from(o, model, data, 4 if policy.rotate else 1)
+    if o.init and not resumed:
+        start_from(o, model, data, turns)
     per_epoch = len(data.train[1]) // o.batch
     if not per_epoch:
         raise SystemExit(f"--batch {o.batch} is more than the {len(data.train[1])} training images")
@@ -305,11 +307,12 @@ def main(argv=None):
     device = torch.device(o.device)
     data = Data(o, device)
     torch.manual_seed(o.seed)
-    trainer = make_trainer(o, data, device)
+    checkpoint = os.path.join(o.out, "checkpoint.pt")
+    resumed = o.resume and os.path.exists(checkpoint)
+    trainer = make_trainer(o, data, device, resumed)
     if o.bench:
         return bench(o, trainer)
-    checkpoint = os.path.join(o.out, "checkpoint.pt")
-    if o.resume and os.path.exists(checkpoint):
+    if resumed:
         trainer.restore(torch.load(checkpoint, map_location=device, weights_only=True))
         print(f"resumed at epoch {trainer.epoch}, step {trainer.step}, {trainer.elapsed:.0f} s", flush=True)
     log = loop.Log(os.path.join(o.out, "log.csv"), trainer.history)

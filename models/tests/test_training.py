@@ -373,6 +373,7 @@ class RunTest(unittest.TestCase):
             self.run_once(tmp, "first", "--arch", "tiny", "--epochs", "2")
             still = ("--arch", "tiny", "--epochs", "0.4", "--lr", "1e-9")  # one step, too small to move anything
             self.run_once(tmp, "second", *still, "--init", os.path.join(tmp, "first", "backbone.onnx"))
+            self.run_once(tmp, "second", *still, "--init", os.path.join(tmp, "gone.onnx"), "--resume")  # has its weights
             self.run_once(tmp, "unrelated", *still)
             first, second, unrelated = (self.features_of(os.path.join(tmp, run, "backbone.onnx")) for run in ("first", "second", "unrelated"))
             self.assertLess(np.abs(second - first).max() / np.abs(first).max(), 1e-2)

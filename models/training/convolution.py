@@ -13,20 +13,25 @@ WIDE = 256       # channels from which the weights' gradient wins on larger maps
 DEEP = 256 * 512  # input times output channels from which the small maps win
 
 
+def output_size(height, width, stride):
+    """Height and width of the output for those of the input."""
+    return (height - 1) // stride + 1, (width - 1) // stride + 1
+
+
 def patches(x, stride):
     """The 3×3 patches of a channels-last N×C×H×W tensor, zeros around it: (N·Ho·Wo)×(9·C), rows in order (y, x, channel)."""
     n, c, h, w = x.shape
     framed = F.pad(x.permute(0, 2, 3, 1), (0, 0, 1, 1, 1, 1))
-    height, width = (h - 1) // stride + 1, (w - 1) // stride + 1
-    row, pixel = (w + 2) * c, c
-    windows = framed.as_strided((n, height, width, 3, 3 * c), ((h + 2) * row, stride * row, stride * pixel, row, 1))
+    height, width = output_size(h, w, stride)
+    row = (w + 2) * c
+    windows = framed.as_strided((n, height, width, 3, 3 * c), ((h + 2) * row, stride * row, stride * c, row, 1))
     return windows.reshape(n * height * width, 9 * c)
 
 
 def unpatch(columns, shape, stride):
     """The adjoint of patches: every patch added back to its place in an N×C×H×W tensor."""
     n, c, h, w = shape
-    height, width = (h - 1) // stride + 1, (w - 1) // stride + 1
+    height, width = output_size(h, w, stride)
     columns = columns.view(n, height, width, 3, 3, c)
     framed = columns.new_zeros(n, h + 2, w + 2, c)
     for y in range(3):
@@ -50,9 +55,8 @@ class Products(torch.autograd.Function):
         ctx.stride = stride
         if not small(x, weight, stride):
             return F.conv2d(x, weight, stride=stride, padding=1)
-        n, _, h, w = x.shape
         out = patches(x, stride) @ rows(weight).t()
-        return out.view(n, (h - 1) // stride + 1, (w - 1) // stride + 1, len(weight)).permute(0, 3, 1, 2)
+        return out.view(len(x), *output_size(*x.shape[2:], stride), len(weight)).permute(0, 3, 1, 2)
 
     @staticmethod
     def backward(ctx, grad):
@@ -73,7 +77,7 @@ class Products(torch.autograd.Function):
 
 def small(x, weight, stride):
     """Whether the map is so small, and the channels so many, that products win throughout."""
-    height, width = ((side - 1) // stride + 1 for side in x.shape[2:])
+    height, width = output_size(*x.shape[2:], stride)
     return height * width <= SMALL_MAP and weight.shape[0] * weight.shape[1] >= DEEP
 
 

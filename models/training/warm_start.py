@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from onnx import numpy_helper
 
-from . import augment, evaluate, nets
+from . import augment, evaluate
 
 
 def pairs(backbone):
