@@ -42,9 +42,10 @@
 // with the head.
 //
 // The regression (multinomial logistic, weight decay 0.01, twelve steps of
-// L-BFGS from zero: stopping early is half of its regularisation) sees only
-// base examples, is not updated later, and is left out if a step would take
-// more than 4e10 multiplications.
+// L-BFGS from zero: stopping early is half of its regularisation) treats classes
+// as equally frequent, however many examples each has. It sees only base examples,
+// is not updated later, and is left out if a step would take more than 4e10
+// multiplications.
 //
 // Learning more examples of a class and forgetting are exact given what the
 // base session set, using the statistics of the class (package moments), which

@@ -27,12 +27,16 @@ const (
 )
 
 // A logistic is a multinomial logistic regression during training: n whitened
-// examples of C classes.
+// examples of C classes. It learns for classes that are equally frequent, whatever
+// the number of examples of each: while it is trained, the logarithms of the
+// frequencies are added to the scores, and the weights need not imply them (logit
+// adjustment, Menon et al. 2021, eq. 10).
 type logistic struct {
 	mul     linalg.Backend
 	chunks  []blas32.General // of n×d
 	turned  []blas32.General // the same, transposed
 	y       []int
+	offset  []float64 // of each class: log of its examples / those of the largest
 	C, d, n int
 }
 
@@ -44,7 +48,7 @@ func logisticFits(n, d, C int) bool {
 // newLogistic takes whitened rows (n×d) and their classes, 0 … C−1; mul
 // computes the products.
 func newLogistic(mul linalg.Backend, white blas64.General, y []int, C int) *logistic {
-	l := &logistic{mul: mul, y: y, C: C, d: white.Cols, n: white.Rows}
+	l := &logistic{mul: mul, y: y, offset: logShares(y, C), C: C, d: white.Cols, n: white.Rows}
 	for first := 0; first < white.Rows; first += logisticChunk {
 		rows := min(logisticChunk, white.Rows-first)
 		chunk, turned := dense.New32(rows, l.d), dense.New32(l.d, rows)
@@ -56,6 +60,20 @@ func newLogistic(mul linalg.Backend, white blas64.General, y []int, C int) *logi
 		l.chunks, l.turned = append(l.chunks, chunk), append(l.turned, turned)
 	}
 	return l
+}
+
+// logShares returns the logarithm of the examples of each class, relative to those
+// of the largest. Every class has one or more.
+func logShares(y []int, C int) []float64 {
+	shares := make([]float64, C)
+	for _, c := range y {
+		shares[c]++
+	}
+	most := slices.Max(shares)
+	for c, n := range shares {
+		shares[c] = math.Log(n / most)
+	}
+	return shares
 }
 
 // fit returns the weights (C×(d+1), the constant last) after logisticSteps
@@ -158,7 +176,7 @@ func (l *logistic) residualRow(residual blas32.General, i int, scores []float32,
 	largest := math.Inf(-1)
 	row := make([]float64, l.C)
 	for c, v := range scores {
-		row[c] = float64(v) + w[c*(l.d+1)+l.d]
+		row[c] = float64(v) + w[c*(l.d+1)+l.d] + l.offset[c]
 		largest = max(largest, row[c])
 	}
 	var sum float64

@@ -33,6 +33,9 @@ func clouds(C, n, d int) (blas64.General, []int) {
 
 func TestLogisticGradient(t *testing.T) {
 	x, y := clouds(3, 40, 4)
+	for i := range y[:60] { // 20, 40 and 60 of a class
+		y[i] = max(y[i], 1+i%2)
+	}
 	l := newLogistic(linalg.Default(), x, y, 3)
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := make([]float64, 3*5)
@@ -89,5 +92,32 @@ func TestLogisticLearns(t *testing.T) {
 	cancel()
 	if _, err := newLogistic(linalg.Default(), x, y, 4).fit(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestLogisticOfUnevenClasses: of two classes that overlap, the one of twenty times as
+// many examples is not preferred.
+func TestLogisticOfUnevenClasses(t *testing.T) {
+	x, y := clouds(2, 4000, 3)
+	var rows, classes = dense.New(0, 3), []int(nil)
+	for i, c := range y[:4000] {
+		if c == 0 || i%20 == 1 {
+			rows.Data, rows.Rows, classes = append(rows.Data, dense.Row(x, i)...), rows.Rows+1, append(classes, c)
+		}
+	}
+	w, err := newLogistic(linalg.Default(), rows, classes, 2).fit(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var right [2]float64
+	for i := 4000; i < len(y); i++ {
+		row := dense.Row(x, i)
+		margin := w.Data[7] - w.Data[3] + dense.Dot(w.Data[4:7], row) - dense.Dot(w.Data[:3], row)
+		if (margin > 0) == (y[i] == 1) {
+			right[y[i]] += 1.0 / 2000
+		}
+	}
+	if math.Abs(right[0]-right[1]) > 0.02 {
+		t.Errorf("names %.1f and %.1f %% of the two classes correctly", 100*right[0], 100*right[1])
 	}
 }
