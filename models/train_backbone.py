@@ -79,7 +79,8 @@ def add_recipe_flags(g):
     g.add_argument("--sizes", default="0:64,0.35:84", help="side of views from each point of progress on (default 0:64,0.35:84)")
     g.add_argument("--mix-until", type=float, default=0.9, help="progress after which nothing is mixed (default 0.9)")
     g.add_argument("--clean-bn", type=int, default=1, choices=(0, 1), help="re-estimate batch norm on plain images before export (default 1)")
-    g.add_argument("--teacher", default="", help="checkpoint of a network to distil from (same data and classes), or `average`: this run's own moving average")
+    g.add_argument("--teacher", default="", help="network to distil from: checkpoint.pt of a run on the same data, a backbone.onnx that this program wrote, "
+                   "or `average`: this run's own moving average")
     g.add_argument("--distill", type=float, default=0.5, help="weight of the distillation loss if there is a teacher (default 0.5)")
     d = augment.Policy()
     for name, text in (("scale", "smallest share of the image that a crop keeps"),
@@ -169,19 +170,24 @@ def make_classifier(o, classes):
     return nets.Classifier(o.arch, classes, o.cosine_scale, o.targets, o.margin, o.contrast > 0)
 
 
-def load_teacher(o, classes, device):
-    """The averaged network of another run's checkpoint, frozen."""
-    state = torch.load(o.teacher, map_location=device, weights_only=True)
-    model = make_classifier(argparse.Namespace(**state["options"]), classes)
-    model.load_state_dict(state["average"])
-    return model.to(device, memory_format=torch.channels_last).eval().requires_grad_(False)
+def load_teacher(o, data, turns, device):
+    """The averaged network of another run's checkpoint, or that of a published file, frozen."""
+    classes = len(data.classes) * turns
+    if o.teacher.endswith(".onnx"):
+        model = nets.Classifier(onnx_writer.arch(o.teacher), classes, o.cosine_scale).to(device, memory_format=torch.channels_last)
+        start_from(o, o.teacher, model, data, turns)
+    else:
+        state = torch.load(o.teacher, map_location=device, weights_only=True)
+        model = make_classifier(argparse.Namespace(**state["options"]), classes).to(device, memory_format=torch.channels_last)
+        model.load_state_dict(state["average"])
+    return model.eval().requires_grad_(False)
 
 
-def start_from(o, model, data, turns):
-    """The weights of --init, and class weights from the features they give."""
+def start_from(o, path, model, data, turns):
+    """The weights of the file at `path`, and class weights from the features they give."""
     images, labels = (t[shuffled_order(data.train[1])[:INIT_IMAGES]] for t in data.train)
-    warm_start.load(model.backbone, o.init, images[:INIT_STATISTICS])
-    if o.targets == "learned":
+    warm_start.load(model.backbone, path, images[:INIT_STATISTICS])
+    if isinstance(model.head, nets.CosineHead):
         warm_start.class_weights(model, images, labels, turns, autocast(images.device, o.precision))
 
 
@@ -192,7 +198,7 @@ def make_trainer(o, data, device, resumed=False):
     outputs = len(data.classes) * turns
     model = make_classifier(o, outputs).to(device, memory_format=torch.channels_last)
     if o.init and not resumed:
-        start_from(o, model, data, turns)
+        start_from(o, o.init, model, data, turns)
     per_epoch = len(data.train[1]) // o.batch
     if not per_epoch:
         raise SystemExit(f"--batch {o.batch} is more than the {len(data.train[1])} training images")
@@ -200,7 +206,7 @@ def make_trainer(o, data, device, resumed=False):
                              o.mix_until, o.budget_seconds or None, o.cooldown or None)
     trainer = loop.Trainer(model, *data.train, o, plan, policy, autocast(device, o.precision), device)
     if o.teacher and o.teacher != "average":
-        trainer.teacher = load_teacher(o, outputs, device)
+        trainer.teacher = load_teacher(o, data, turns, device)
         trainer.teacher = torch.compile(trainer.teacher, dynamic=False) if o.compile else trainer.teacher
     return trainer
 

@@ -379,10 +379,10 @@ class RunTest(unittest.TestCase):
             self.assertLess(np.abs(second - first).max() / np.abs(first).max(), 1e-2)
             self.assertGreater(np.abs(unrelated - first).max() / np.abs(first).max(), 0.1)
 
-    def features_of(self, path):
+    def features_of(self, path, x=np.random.default_rng(0).normal(size=(2, 3, 24, 24)).astype(np.float32)):
         import onnxruntime  # after onnx_writer has turned its telemetry off
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        return session.run(None, {"input": np.random.default_rng(0).normal(size=(2, 3, 24, 24)).astype(np.float32)})[0]
+        return session.run(None, {"input": x})[0]
 
     def test_recipes_are_read(self):
         folder = os.path.join(os.path.dirname(os.path.abspath(train_backbone.__file__)), "recipes")
@@ -402,6 +402,28 @@ class RunTest(unittest.TestCase):
             self.assertTrue(os.path.exists(os.path.join(tmp, "whole", "backbone.onnx")))
             taught = self.run_once(tmp, "taught", "@" + recipe, "--teacher", os.path.join(tmp, "whole", "checkpoint.pt"))
             self.assertFalse(torch.equal(taught["model"]["head.weight"], whole["model"]["head.weight"]))
+            published = os.path.join(tmp, "whole", "backbone.onnx")
+            again = self.run_once(tmp, "published", "@" + recipe, "--arch", "tiny", "--teacher", published)
+            alone = self.run_once(tmp, "alone", "@" + recipe, "--arch", "tiny")
+            self.assertFalse(torch.equal(again["model"]["head.weight"], alone["model"]["head.weight"]))
+
+    def test_teacher_from_a_file_is_that_network(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            self.prepared(tmp)
+            self.run_once(tmp, "whole", "--arch", "tiny", "--epochs", "8")
+            path = os.path.join(tmp, "whole", "backbone.onnx")
+            o = train_backbone.parse_arguments(["--data", os.path.join(tmp, "p.npz"), "--out", tmp, "--side", "24", "--arch", "compact", "--teacher", path])
+            data = train_backbone.Data(o, torch.device("cpu"))
+            teacher = train_backbone.load_teacher(o, data, 4, torch.device("cpu"))
+            x = augment.plain(data.train[0][:2]).contiguous()
+            wanted = self.features_of(path, x.numpy())
+            self.assertLess(np.abs(teacher.backbone(x).numpy() - wanted).max() / np.abs(wanted).max(), 1e-2)
+            self.assertEqual(teacher(x)[0].shape, (2, 12))
+            self.assertFalse(any(p.requires_grad for p in teacher.parameters()))
+            with self.assertRaisesRegex(SystemExit, "does not say how it was trained"):
+                plain = os.path.join(tmp, "plain.onnx")
+                onnx_writer.save(plain, onnx_writer.build(teacher.backbone, 24, {}))
+                onnx_writer.arch(plain)
 
 
 if __name__ == "__main__":

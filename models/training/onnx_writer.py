@@ -84,6 +84,15 @@ def build(backbone, side, metadata):
     return model
 
 
+def arch(path):
+    """The --arch of a file that train_backbone.py wrote."""
+    properties = {p.key: p.value for p in onnx.load(path).metadata_props}
+    try:
+        return json.loads(properties["pipeline.training"])["recipe"]["arch"]
+    except KeyError:
+        raise SystemExit(f"{path} does not say how it was trained: it must be a backbone.onnx of train_backbone.py") from None
+
+
 def save(path, model):
     """Writes the file under a temporary name first; returns its size in bytes."""
     with open(path + ".partial", "wb") as f:

@@ -32,7 +32,7 @@ def load(backbone, path, images):
     for name, pair in pairs(backbone):
         weight, bias = (constants.get(f"{name}.{part}") for part in ("weight", "bias"))
         if weight is None or weight.shape != pair.conv.weight.shape:
-            raise SystemExit(f"--init: {path} has no weights for {name} of this --arch; use the architecture it was trained with")
+            raise SystemExit(f"{path} has no weights for {name} of this --arch; use the architecture it was trained with")
         norm = pair.conv.weight.norm() / weight.norm()
         pair.conv.weight.copy_(weight * norm)
         hooks.append(pair.conv.register_forward_hook(restore(pair.bn, bias, norm)))
