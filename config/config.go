@@ -63,7 +63,7 @@ type Runtime struct {
 
 // Classifier chooses the method and holds the settings of all of them.
 type Classifier struct {
-	// Name is one of method.Methods, or method.Auto.
+	// Name is one of method.Methods, or method.Auto, the default.
 	Name string `mapstructure:"name" json:"name"`
 	// Statistics stores exact training statistics in a side file, so that
 	// examples can be added to and removed from learned classes.
@@ -103,7 +103,7 @@ func Default() Config {
 		Linalg:     native.DefaultConfig(),
 		Preprocess: embed.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),
-		Classifier: Classifier{Name: method.Default, Statistics: true, Temperature: temperature.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
+		Classifier: Classifier{Name: method.Auto, Statistics: true, Temperature: temperature.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
 		Label:      label.DefaultConfig(),
 		Rank:       rank.DefaultConfig(),
 		Serve:      serve.DefaultConfig(),

@@ -22,11 +22,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
-// Default is the default method.
+// Default is the method where nothing is compared.
 const Default = "plda"
 
-// Auto stands for the method that does best on held-out images when a model is
-// trained (model.Train).
+// Auto, the default of training, stands for the method that does best on held-out
+// images, and for Default while there are few of them (model.Train).
 const Auto = "auto"
 
 // Methods returns all methods, sorted by name. A new method is a package that

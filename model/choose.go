@@ -23,8 +23,7 @@ func Candidates() []string { return []string{method.Default, "ncm", "lda", "ppca
 type Choice struct {
 	// Why is a sentence.
 	Why string `json:"why"`
-	// Trials are those of the candidates, in their order; none if nothing was held
-	// out, or once part of the base session was forgotten.
+	// Trials are those of the candidates, in their order; none if nothing was compared.
 	Trials []Trial `json:"trials,omitempty"`
 }
 
@@ -92,8 +91,9 @@ func trainChosen(ctx context.Context, s Settings, b Batch) (*Model, Outcome, err
 }
 
 // leastCompared is the number of examples of a class from which on methods are
-// compared: with two, the one that is left does not tell how a method does with two.
-const leastCompared = 3
+// compared. With fewer the trials find nothing better than the default, and cost
+// several times its training (docs/results/fewshot.md).
+const leastCompared = 12
 
 // nothingToCompare says why methods cannot be compared, "" if they can.
 func nothingToCompare(labels []string) string {
@@ -105,9 +105,9 @@ func nothingToCompare(labels []string) string {
 	}
 	switch {
 	case len(groups) < 2:
-		return method.Default + ": there is only one class"
+		return method.Default + ", the rule for a single class"
 	case 2*enough < len(groups):
-		return fmt.Sprintf("%s, the rule for one or two images per class: most classes have fewer than %d, too few to hold any out and compare methods", method.Default, leastCompared)
+		return fmt.Sprintf("%s, the rule while most classes have fewer than %d images", method.Default, leastCompared)
 	}
 	return ""
 }
@@ -159,7 +159,7 @@ func why(chosen string, trials []Trial) string {
 }
 
 // choiceWithout returns the choice once some samples are forgotten: the method
-// stays, but nothing that was measured on them.
+// stays, as if it had been given, but nothing that was measured on them.
 func (m *Model) choiceWithout(gone map[SampleID][]float32) *Choice {
 	if len(m.Sessions) == 0 || m.Sessions[0].Index != 0 {
 		return m.Choice
@@ -172,10 +172,10 @@ func (m *Model) choiceWithout(gone map[SampleID][]float32) *Choice {
 	return m.Choice
 }
 
-// withoutTrials returns the choice for a model of other examples.
+// withoutTrials returns the choice for a model of other examples: a rule, or nothing.
 func (c *Choice) withoutTrials() *Choice {
-	if c == nil || c.Trials == nil {
-		return c
+	if c == nil || c.Trials != nil {
+		return nil
 	}
-	return &Choice{Why: "auto chose it when there were other images"}
+	return c
 }

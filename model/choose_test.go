@@ -86,7 +86,7 @@ func TestAutoIsTheChosenMethodGiven(t *testing.T) {
 // TestAutoAsksOnlyAboutHeldOut: with labels that mean nothing no method does better
 // than chance. One that had learned what it is asked about would know it by heart.
 func TestAutoAsksOnlyAboutHeldOut(t *testing.T) {
-	b := elongated(10, "ant", "bee", "cat", "dog", "eel")
+	b := elongated(12, "ant", "bee", "cat", "dog", "eel")
 	rng := rand.New(rand.NewPCG(9, 9))
 	for i := range b.X.Data {
 		b.X.Data[i] = float32(rng.NormFloat64())
@@ -111,7 +111,7 @@ func TestAutoForgets(t *testing.T) {
 	if _, err := m.ForgetSamples(context.Background(), first, Forgetting{}); err != nil {
 		t.Fatal(err)
 	}
-	if m.Method != kind || m.Choice.Trials != nil || strings.ContainsAny(m.Choice.Why, "0123456789") {
+	if m.Method != kind || m.Choice != nil {
 		t.Errorf("%s, chosen by %+v", m.Method, m.Choice)
 	}
 }
@@ -119,8 +119,8 @@ func TestAutoForgets(t *testing.T) {
 // TestAutoByRule: with too little to hold out, the default is trained.
 func TestAutoByRule(t *testing.T) {
 	for want, b := range map[string]Batch{
-		"one or two images": elongated(2, "ant", "bee", "cat"),
-		"only one class":    elongated(9, "ant"),
+		"fewer than 12":  elongated(11, "ant", "bee", "cat"),
+		"a single class": elongated(15, "ant"),
 	} {
 		if m := chosen(t, b); m.Method != method.Default || !strings.Contains(m.Choice.Why, want) || m.Choice.Trials != nil {
 			t.Errorf("%s: %s, %+v", want, m.Method, m.Choice)
@@ -135,7 +135,7 @@ func TestAutoByRule(t *testing.T) {
 func TestAutoStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Train(ctx, settings(method.Auto), elongated(5, "ant", "bee")); !errors.Is(err, context.Canceled) {
+	if _, _, err := Train(ctx, settings(method.Auto), elongated(12, "ant", "bee")); !errors.Is(err, context.Canceled) {
 		t.Errorf("after cancelling: %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func New(s Settings) (*Model, error) {
 	var choice *Choice
 	if s.Method == method.Auto {
 		s.Method = method.Default
-		choice = &Choice{Why: method.Default + ": there were no images to compare methods by when the model was started"}
+		choice = &Choice{Why: method.Default + ", the rule for a model that starts without images"}
 	}
 	kind, err := method.Find(s.Method)
 	if err != nil {

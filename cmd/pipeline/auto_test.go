@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// TestAuto: train says which method it chose and why, inspect how each did, and the
-// same images give the same file.
+// TestAuto: without --classifier, train says which method it chose and why, inspect how
+// each did, and the same images give the same file. With few images there is a rule.
 func TestAuto(t *testing.T) {
 	l := newTestbed(t)
-	features, model := l.animals(), l.path("m")
-	train := []string{"train", "--features", features, "--classifier", "auto", "--out", model}
-	if said := l.must(train...).stderr; !strings.Contains(said, "auto chose the method") || !strings.Contains(said, "of held-out images correctly") {
+	features, model := l.clouds(l.path("clouds")), l.path("m")
+	train := []string{"train", "--features", features, "--out", model}
+	if said := l.must(train...).stdout; !strings.Contains(said, "method: ") || !strings.Contains(said, "of held-out images correctly") {
 		t.Errorf("train says\n%s", said)
 	}
 	shown := l.must("inspect", model).stdout
@@ -27,6 +27,9 @@ func TestAuto(t *testing.T) {
 	want := l.read(model)
 	l.must(train...)
 	l.same("the second run", want, model)
+	if said := l.must("train", "--features", l.animals(), "--out", l.path("few")).stdout; !strings.Contains(said, "method: plda, the rule while most classes have fewer than 12 images") {
+		t.Errorf("with few images train says\n%s", said)
+	}
 	l.refused(exitUsage, []string{"auto is not a method", "pipeline train"}, "fscil", "--features", features, "--classifier", "auto", "--out", l.path("f"))
 }
 

@@ -114,10 +114,13 @@ func (a *app) variants() []method.Variant {
 	for _, m := range c.Methods {
 		all = append(all, method.Plain(m))
 	}
-	if all = append(all, c.Variants...); len(all) == 0 {
-		all = append(all, method.Plain(a.config.Classifier.Name))
+	if all = append(all, c.Variants...); len(all) > 0 {
+		return all
 	}
-	return all
+	if name := a.config.Classifier.Name; name != method.Auto {
+		return []method.Variant{method.Plain(name)}
+	}
+	return []method.Variant{method.Plain(method.Default)}
 }
 
 // benches returns the protocol of each run, bound to the embeddings.

@@ -30,10 +30,11 @@ func newTrain() *cobra.Command {
 on statistics collected with pipeline stats, possibly on other machines. Add more
 classes later with pipeline learn.
 
---classifier auto compares several methods (plda, ncm, lda, ppca, plda+) on images that
-it holds out, and keeps plda unless another names more of them correctly, by two
-standard errors. It takes as long as training all of them, says why it chose, and
-inspect shows the figures; later sessions do not choose again.
+While most classes have fewer than 12 images, the method is plda. With more, several
+(plda, ncm, lda, ppca, plda+) are compared on images that are held out, and plda is kept
+unless another names more of them correctly, by two standard errors. train says why it
+chose, and inspect shows the figures; later sessions do not choose again. --classifier
+NAME trains one method, in a fraction of the time.
 
 --dkl trains a projection of the embeddings on the base classes first
 (classifier.dkl.…), for any method, and keeps it only if the method names more
@@ -60,7 +61,7 @@ becomes part of the model.`,
 	outFlag(cmd, "`file` for the model")
 	learnedFlag(cmd, &asJSON)
 	backboneFlag(cmd)
-	cmd.Flags().String("classifier", method.Default, "method: "+strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
+	cmd.Flags().String("classifier", method.Auto, "method: "+strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
 	priorFlag(cmd)
 	dklFlags(cmd)
@@ -126,10 +127,10 @@ func (a *app) train(ctx context.Context, asJSON bool) error {
 	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
 }
 
-// sayChoice says why auto chose the method, if it did.
+// sayChoice says why the method was chosen, if it was.
 func (a *app) sayChoice(m *model.Model) {
 	if m.Choice != nil {
-		a.log.Info("auto chose the method", "why", m.Choice.Why)
+		a.say("method: %s", m.Choice.Why)
 	}
 }
 
