@@ -12,7 +12,7 @@ func TestAuto(t *testing.T) {
 	l := newTestbed(t)
 	features, model := l.clouds(l.path("clouds")), l.path("m")
 	train := []string{"train", "--features", features, "--out", model}
-	if said := l.must(train...).stdout; !strings.Contains(said, "method: ") || !strings.Contains(said, "of held-out images correctly") {
+	if said := l.must(train...).stdout; !strings.Contains(said, "chose pl") || !strings.Contains(said, "of held-out images correctly") {
 		t.Errorf("train says\n%s", said)
 	}
 	shown := l.must("inspect", model).stdout
@@ -27,7 +27,7 @@ func TestAuto(t *testing.T) {
 	want := l.read(model)
 	l.must(train...)
 	l.same("the second run", want, model)
-	if said := l.must("train", "--features", l.animals(), "--out", l.path("few")).stdout; !strings.Contains(said, "method: plda, the rule while most classes have fewer than 12 images") {
+	if said := l.must("train", "--features", l.animals(), "--out", l.path("few")).stdout; !strings.Contains(said, "chose plda, the rule while most classes have fewer than 12 images") {
 		t.Errorf("with few images train says\n%s", said)
 	}
 	l.refused(exitUsage, []string{"auto is not a method", "pipeline train"}, "fscil", "--features", features, "--classifier", "auto", "--out", l.path("f"))

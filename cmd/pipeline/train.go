@@ -130,7 +130,7 @@ func (a *app) train(ctx context.Context, asJSON bool) error {
 // sayChoice says why the method was chosen, if it was.
 func (a *app) sayChoice(m *model.Model) {
 	if m.Choice != nil {
-		a.say("method: %s", m.Choice.Why)
+		a.say("chose %s", m.Choice.Why)
 	}
 }
 
