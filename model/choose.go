@@ -67,6 +67,8 @@ func trainChosen(ctx context.Context, s Settings, b Batch) (*Model, Outcome, err
 	trial.DKL, trial.Temperature, trial.WithoutCalibration = nil, temperature.Config{}, false
 	var best contender
 	var trials []Trial
+	step, finish := s.comparing(len(Candidates()))
+	defer finish()
 	for _, trial.Method = range Candidates() {
 		m, o, err := Train(ctx, trial, b)
 		if err != nil {
@@ -78,6 +80,7 @@ func trainChosen(ctx context.Context, s Settings, b Batch) (*Model, Outcome, err
 		if sure {
 			best = next
 		}
+		step()
 	}
 	if s.DKL != nil || s.Temperature != trial.Temperature || s.WithoutCalibration {
 		s.Method = best.model.Method
@@ -88,6 +91,13 @@ func trainChosen(ctx context.Context, s Settings, b Batch) (*Model, Outcome, err
 	}
 	best.model.Choice = &Choice{Why: why(best.model.Method, trials), Trials: trials}
 	return best.model, best.outcome, nil
+}
+
+func (s Settings) comparing(methods int) (step, finish func()) {
+	if s.Comparing == nil {
+		return func() {}, func() {}
+	}
+	return s.Comparing(methods)
 }
 
 // leastCompared is the number of examples of a class from which on methods are

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
@@ -49,9 +50,18 @@ func chosen(t *testing.T, b Batch) *Model {
 // model is that of this method given; later sessions keep it.
 func TestAutoIsTheChosenMethodGiven(t *testing.T) {
 	b := elongated(15, "ant", "bee", "cat", "dog")
-	m := chosen(t, b)
-	if m.Method != "ppca" && m.Method != "plda+" {
-		t.Fatalf("chose %s", m.Choice.Why)
+	var told []string
+	s := settings(method.Auto)
+	s.Comparing = func(methods int) (step, finish func()) {
+		told = append(told, fmt.Sprint(methods))
+		return func() { told = append(told, "done") }, func() { told = append(told, "end") }
+	}
+	m, _, err := Train(context.Background(), s, b)
+	if err != nil || m.Method != "ppca" && m.Method != "plda+" {
+		t.Fatalf("%v, chose %+v", err, m)
+	}
+	if !slices.Equal(told, []string{"5", "done", "done", "done", "done", "done", "end"}) {
+		t.Errorf("progress %v", told)
 	}
 	if len(m.Choice.Trials) != len(Candidates()) || !strings.HasPrefix(m.Choice.Why, m.Method+": ") {
 		t.Errorf("%+v", m.Choice)

@@ -43,6 +43,9 @@ type Settings struct {
 	// Backend computes the large products of the head and of the projection;
 	// nil is gonum.
 	Backend linalg.Backend
+	// Comparing, unless nil, is called before a number of methods are compared, and
+	// returns what to call after each, and in the end.
+	Comparing func(methods int) (step, finish func())
 }
 
 // Train learns a base session and calibrates the rejection threshold. The same

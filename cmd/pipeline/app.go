@@ -223,6 +223,14 @@ func (a *app) newProgress(total int) progress {
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
 }
 
+// comparing shows how many methods have been compared, from the start: the last takes
+// longest.
+func (a *app) comparing(methods int) (step, finish func()) {
+	p := a.bar(int64(methods), progressbar.OptionSetDescription("comparing methods"), progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetRenderBlankState(true))
+	return p.add, p.finish
+}
+
 // newTransfer returns the progress of a download, in bytes.
 func (a *app) newTransfer(total int64) progress {
 	return a.bar(total, progressbar.OptionShowBytes(true))

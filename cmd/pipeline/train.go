@@ -95,7 +95,7 @@ func (a *app) train(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	settings.Backend = products
+	settings.Backend, settings.Comparing = products, a.comparing
 	if settings.Prior, err = a.prior(); err != nil {
 		return err
 	}
