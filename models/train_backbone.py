@@ -24,7 +24,7 @@ import torch
 from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start
 
 CLEAN_BN_IMAGES = 8192  # enough for batch-norm statistics, and fast on a CPU
-INIT_STATISTICS, INIT_IMAGES = 256, 3000  # for the batch norm and the class weights of --init
+INIT_STATISTICS, INIT_IMAGES = 256, 3000  # for the batch norm and the class weights of --init and of a --teacher file
 
 
 def parse_arguments(argv):

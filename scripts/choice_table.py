@@ -12,14 +12,13 @@ processor time of train; and writes the means as a Markdown table.
 """
 
 import argparse
-import json
 import pathlib
+import re
 import resource
-import subprocess
 import tempfile
 
 import numpy as np
-from calibration_table import read, write
+from calibration_table import Measure, write
 from gptree_table import pool
 
 TESTED = 20  # images of a class, at most
@@ -41,19 +40,11 @@ def draw(y, low, high, seed):
 
 def measure(pipeline, method, work):
     """Return the method of the model, and its accuracy, NLL and seconds of training."""
-    before = seconds()
-    told = json.loads(run(pipeline, "train", "--features", work / "train", "--classifier", method, "--out", work / "m.model", "--json"))
+    measured, before = Measure(pipeline, work, method, (), []), seconds()
+    model, said = measured.train(work / "train")
     took = seconds() - before
-    run(pipeline, "eval", work / "m.model", "--features", work / "test", "--json", work / "eval.json")
-    result = json.loads((work / "eval.json").read_text())
-    return told["method"], (100 * result["accuracy"], result["nll"], took)
-
-
-def run(*words):
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, words))}\n{done.stderr}")
-    return done.stdout
+    result = measured.evaluate(model, work / "test")
+    return re.search(r"^trained (\S+):", said, re.M)[1], (100 * result["accuracy"], result["nll"], took)
 
 
 def seconds():
