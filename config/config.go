@@ -133,7 +133,7 @@ func (c Config) Validate() error {
 		{"rank.", c.Rank.Validate()},
 		{"serve.", c.Serve.Validate()},
 		{"fscil.", c.FSCIL.Validate()},
-		{"fscil.methods: ", known(c.FSCIL.Methods...)},
+		{"fscil.methods: ", trainable(c.FSCIL.Methods...)},
 		{"fscil.variants: ", method.ValidateVariants(c.FSCIL.Variants, c.Classifier.Methods)},
 		{"experiment.", c.Experiment.Validate()},
 		{"classifier.name: ", trainable(c.Classifier.Name)},
@@ -149,18 +149,13 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// trainable returns an error unless name is a method, or auto.
-func trainable(name string) error {
-	if name == method.Auto {
-		return nil
-	}
-	return known(name)
-}
-
-// known returns an error that names the first method that does not exist.
-func known(methods ...string) error {
-	for _, m := range methods {
-		if _, err := method.Find(m); err != nil {
+// trainable returns an error that names the first that is neither a method nor auto.
+func trainable(names ...string) error {
+	for _, name := range names {
+		if name == method.Auto {
+			continue
+		}
+		if _, err := method.Find(name); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,12 @@ func Plain(method string) Variant { return Variant{Name: method, Classifier: met
 
 // Settings returns c with the settings of the variant. The error names the key.
 func (v Variant) Settings(c Config) (Config, error) {
+	if v.Classifier == Auto {
+		if len(v.Set) > 0 {
+			return c, errors.New("set: auto has no settings of its own; those of the methods that it compares are under classifier")
+		}
+		return c, nil
+	}
 	m, err := Find(v.Classifier)
 	if err != nil {
 		return c, err

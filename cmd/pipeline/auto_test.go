@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -30,7 +31,36 @@ func TestAuto(t *testing.T) {
 	if said := l.must("train", "--features", l.animals(), "--out", l.path("few")).stdout; !strings.Contains(said, "chose plda, the rule while most classes have fewer than 12 images") {
 		t.Errorf("with few images train says\n%s", said)
 	}
-	l.refused(exitUsage, []string{"auto is not a method", "pipeline train"}, "fscil", "--features", features, "--classifier", "auto", "--out", l.path("f"))
+}
+
+// TestAutoInSessions: without --classifier, fscil takes the method that train chooses
+// on the base session through all sessions, and names it in every output.
+func TestAutoInSessions(t *testing.T) {
+	l := newTestbed(t)
+	features := l.clouds(l.path("clouds"))
+	first := l.must("fscil", "--features", features, "--out", l.path("auto"))
+	auto := l.object(l.path("auto"), "results.json")
+	chosen := fmt.Sprint(auto["chosen"].([]any)[0])
+	if auto["method"] != "auto" || !strings.Contains(first.stdout, "chose "+chosen) || !strings.Contains(first.stdout, "auto ("+chosen+")") {
+		t.Errorf("chosen %s, and fscil says\n%s", chosen, first.stdout)
+	}
+	if table := string(l.read(l.path("auto", "table.md"))); !strings.Contains(table, "auto ("+chosen+")") {
+		t.Errorf("no auto (%s) in\n%s", chosen, table)
+	}
+	run := l.object(l.path("auto"), "details.json")["runs"].([]any)[0].(map[string]any)
+	if run["chosen"] != chosen {
+		t.Errorf("details.json: chosen %v, want %s", run["chosen"], chosen)
+	}
+	l.must("fscil", "--features", features, "--classifier", chosen, "--out", l.path("given"))
+	given := l.object(l.path("given"), "results.json")
+	if !reflect.DeepEqual(auto["sessions"], given["sessions"]) {
+		t.Errorf("auto\n%v\n%s\n%v", auto["sessions"], chosen, given["sessions"])
+	}
+	if again := l.must("fscil", "--features", features, "--out", l.path("auto")).stdout; !strings.Contains(again, "auto ("+chosen+")") || strings.Contains(again, "chose ") {
+		t.Errorf("a finished run was not kept:\n%s", again)
+	}
+	l.write(l.path("c.yaml"), []byte("fscil: {variants: [{name: mine, classifier: auto, set: {q: 3}}]}"))
+	l.refused(exitUsage, []string{"fscil.variants", "auto has no settings of its own"}, "fscil", "--config", l.path("c.yaml"), "--features", features, "--out", l.path("f"))
 }
 
 // TestOldShare: a higher share names more images of base classes correctly and fewer

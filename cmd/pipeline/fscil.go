@@ -19,7 +19,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/fscil/figure"
 	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 func newFSCIL() *cobra.Command {
@@ -29,7 +31,8 @@ func newFSCIL() *cobra.Command {
 		Long: `Learns a base session and then sessions of new classes, tests all classes so far
 after each session, and writes results.json, details.json, table.md, table.csv,
 figures and config.yaml. With several fscil.methods, the results of each method are
-in a sub-folder, and the table and figures compare them.
+in a sub-folder, and the table and figures compare them. auto, the default, takes the
+method that train would choose on the base session through all sessions.
 
 Sessions come from the official lists (--lists, or pipeline datasets pull) or from
 the columns split and session of --features, or are drawn at random
@@ -48,7 +51,7 @@ command again to resume.`,
 	backboneFlag(cmd)
 	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
-	cmd.Flags().String("classifier", method.Default, "methods to compare, separated by commas: "+strings.Join(methodsWith[classifier.Learner](), ", "))
+	cmd.Flags().String("classifier", method.Auto, "methods to compare, separated by commas: "+strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
 	dklFlags(cmd)
 	return cmd
@@ -117,10 +120,7 @@ func (a *app) variants() []method.Variant {
 	if all = append(all, c.Variants...); len(all) > 0 {
 		return all
 	}
-	if name := a.config.Classifier.Name; name != method.Auto {
-		return []method.Variant{method.Plain(name)}
-	}
-	return []method.Variant{method.Plain(method.Default)}
+	return []method.Variant{method.Plain(a.config.Classifier.Name)}
 }
 
 // benches returns the protocol of each run, bound to the embeddings.
@@ -171,17 +171,14 @@ type outcome struct {
 // is saved, so that it need not be repeated. On official sessions, runs differ by
 // the seed of the head; one that draws nothing runs once.
 func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
-	kind, err := method.Find(v.Classifier)
-	if err != nil {
-		return outcome{}, err
-	}
 	env, err := a.env()
 	if err != nil {
 		return outcome{}, err
 	}
 	c := a.config.Classifier
 	var runs []fscil.Run
-	var first classifier.Settings
+	var first any
+	most := 0
 	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	for i, b := range benches {
 		seed := a.config.Seed
@@ -192,18 +189,31 @@ func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 		if err != nil {
 			return o, err
 		}
-		switch own := settings.Settings(kind); {
+		own, perClass, err := ownSettings(v.Classifier, settings)
+		switch {
+		case err != nil:
+			return o, err
 		case i == 0:
-			first = own
+			first, most = own, perClass
 		case seed != a.config.Seed && !c.DKL.Enabled && reflect.DeepEqual(own, first):
 			continue
 		}
 		of := []any{s.fingerprint, v.Classifier, settings, c.Tempered(), c.OldShare, c.DKL.Enabled, c.Training(seed)}
 		part := fmt.Sprintf("%s_run%d", a.methodName(v.Name), i+1)
 		run, err := experiment.Part(ctx, env, part, append(of, b.Protocol()), func() (fscil.Run, error) {
-			return b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(v.Classifier, settings, seed, env.Backend, s) }, func(m fscil.Measures) {
+			name, chosen := v.Classifier, ""
+			if name == method.Auto {
+				var err error
+				if chosen, err = a.chosen(ctx, settings, seed, env.Backend, b); err != nil {
+					return fscil.Run{}, err
+				}
+				name = chosen
+			}
+			run, err := b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(name, settings, seed, env.Backend, s) }, func(m fscil.Measures) {
 				a.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
 			})
+			run.Chosen = chosen
+			return run, err
 		})
 		if err != nil {
 			return o, err
@@ -212,9 +222,37 @@ func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches
 		o.details.Runs = append(o.details.Runs, b.Detail(run))
 	}
 	o.result, err = fscil.Summarise(fscil.Info{
-		Dataset: a.config.FSCIL.Benchmark(), Method: a.methodName(v.Name), Backbone: s.backbone, Track: a.track(s), MaxPerClass: kind.MaxPerClass(first),
+		Dataset: a.config.FSCIL.Benchmark(), Method: a.methodName(v.Name), Backbone: s.backbone, Track: a.track(s), MaxPerClass: most,
 	}, runs)
 	return o, err
+}
+
+// ownSettings returns the settings that reach a method, with its seed if it draws
+// anything, and the most examples per class that it stores. All of them reach
+// method.Auto, which compares methods that store none.
+func ownSettings(name string, c method.Config) (own any, maxPerClass int, err error) {
+	if name == method.Auto {
+		return c, 0, nil
+	}
+	kind, err := method.Find(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	s := c.Settings(kind)
+	return s, kind.MaxPerClass(s), nil
+}
+
+// chosen returns the method that train would choose on the base session.
+func (a *app) chosen(ctx context.Context, settings method.Config, seed uint64, products linalg.Backend, b *fscil.Bench) (string, error) {
+	x, y := b.Train(0)
+	m, _, err := model.Train(ctx, model.Settings{
+		Method: method.Auto, Heads: settings, Seed: seed, Backend: products, WithoutStatistics: true, Comparing: a.comparing,
+	}, model.Batch{X: x, Labels: y, Content: b.Content(0)})
+	if err != nil {
+		return "", err
+	}
+	a.say("chose %s", m.Choice.Why)
+	return m.Method, nil
 }
 
 // track returns the track that the user sets, or what is known of the backbone: the
@@ -272,7 +310,7 @@ func (a *app) sayOutcomes(outcomes []outcome) {
 	t := table.Table{Header: []string{"method", "first", "last", "average", "forgetting", "track"}}
 	for _, o := range outcomes {
 		r := o.result
-		t.Add(r.Method, table.Percent(r.Sessions[0].Accuracy), table.Percent(r.FinalAccuracy), table.Percent(r.AverageAccuracy), table.Percent(r.AverageForgetting), r.Track)
+		t.Add(r.Name(), table.Percent(r.Sessions[0].Accuracy), table.Percent(r.FinalAccuracy), table.Percent(r.AverageAccuracy), table.Percent(r.AverageForgetting), r.Track)
 	}
 	a.say("%s", t)
 	a.say("table and figures are in %s", a.config.Out)

@@ -92,6 +92,15 @@ func (b *Bench) Sessions() int { return len(b.train) }
 // their classes.
 func (b *Bench) Train(s int) (blas32.General, []string) { return b.embeddings.copied(b.train[s]) }
 
+// Content returns the content hashes of the training images of session s.
+func (b *Bench) Content(s int) [][32]byte {
+	out := make([][32]byte, len(b.train[s].rows))
+	for i, row := range b.train[s].rows {
+		out[i] = b.embeddings.content[row]
+	}
+	return out
+}
+
 // Test is Train for the test images of the classes that session s brings.
 func (b *Bench) Test(s int) (blas32.General, []string) { return b.embeddings.copied(b.test[s]) }
 
@@ -151,7 +160,7 @@ func (b *Bench) evaluate(ctx context.Context, head classifier.Head, s int) (*met
 
 // Detail returns a run of this bench in full.
 func (b *Bench) Detail(r Run) RunDetails {
-	d := RunDetails{TaskAccuracy: r.Tasks()}
+	d := RunDetails{Chosen: r.Chosen, TaskAccuracy: r.Tasks()}
 	for s, m := range r.Sessions {
 		d.Classes = append(d.Classes, b.protocol.Classes(s))
 		d.ClassAccuracy = append(d.ClassAccuracy, m.PerClass)

@@ -3,6 +3,8 @@ package fscil
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -26,6 +28,8 @@ type Info struct {
 // fractions except NLL (nats).
 type Result struct {
 	Info
+	// Chosen are the methods that method.Auto chose, in the order of the runs.
+	Chosen            []string        `json:"chosen,omitempty"`
 	Runs              int             `json:"runs"`
 	Sessions          []SessionResult `json:"sessions"`
 	AverageAccuracy   float64         `json:"average_accuracy"`
@@ -56,6 +60,11 @@ func Summarise(info Info, runs []Run) (Result, error) {
 		return Result{}, fmt.Errorf("summarise %s: nothing was run", info.Method)
 	}
 	r := Result{Info: info, Runs: len(runs)}
+	for _, run := range runs {
+		if run.Chosen != "" && !slices.Contains(r.Chosen, run.Chosen) {
+			r.Chosen = append(r.Chosen, run.Chosen)
+		}
+	}
 	for s := range runs[0].Sessions {
 		var at []Measures
 		for _, run := range runs {
@@ -72,6 +81,14 @@ func Summarise(info Info, runs []Run) (Result, error) {
 	r.PerformanceDrop = r.Sessions[0].Accuracy - last.Accuracy
 	r.AverageForgetting = last.Forgetting
 	return r, nil
+}
+
+// Name returns the method, and in brackets what it stood for if it was chosen.
+func (r Result) Name() string {
+	if len(r.Chosen) == 0 {
+		return r.Method
+	}
+	return fmt.Sprintf("%s (%s)", r.Method, strings.Join(r.Chosen, ", "))
 }
 
 // summariseSession averages the same session of several runs.
@@ -105,6 +122,9 @@ type Details struct {
 
 // RunDetails is one run in full.
 type RunDetails struct {
+	// Chosen is the method that method.Auto chose on the base session, "" if another
+	// was given.
+	Chosen string `json:"chosen,omitempty"`
 	// Classes of every session.
 	Classes [][]string `json:"classes"`
 	// TaskAccuracy has one row per session: the accuracy on the classes of
@@ -117,6 +137,8 @@ type RunDetails struct {
 
 // A Run is one head taken through one protocol.
 type Run struct {
+	// Chosen is as in RunDetails.
+	Chosen   string `json:",omitempty"`
 	Sessions []Measures
 }
 

@@ -68,7 +68,7 @@ func TrackText(track string) string {
 }
 
 func (r Result) row(sessions int) []string {
-	method, source := r.Method, "this run"
+	method, source := r.Name(), "this run"
 	if r.MaxPerClass > 0 {
 		method = fmt.Sprintf("%s (at most %d per class)", r.Method, r.MaxPerClass)
 	}

@@ -19,7 +19,7 @@ import (
 func Classes(r fscil.Result, run fscil.RunDetails) chart.Figure {
 	cells := grades{run.ClassAccuracy}
 	columns, rows := cells.Dims()
-	title := fmt.Sprintf("Accuracy of every class · %s on %s", r.Method, r.Dataset)
+	title := fmt.Sprintf("Accuracy of every class · %s on %s", r.Name(), r.Dataset)
 	height := vg.Length(min(max(120+4*rows, 300), 900))
 	f := chart.New("classes", title, "after session", "classes, by the session that brought them", 420, height)
 	if columns == 0 || rows == 0 {

@@ -46,7 +46,7 @@ func All(results []fscil.Result, published []fscil.PublishedRow) []chart.Figure 
 func curves(results []fscil.Result, value func(fscil.SessionResult) float64) []chart.Series {
 	lines := make([]chart.Series, len(results))
 	for i, r := range results {
-		lines[i] = chart.Series{Label: r.Method, Colour: chart.Palette(i), Y: each(r, value)}
+		lines[i] = chart.Series{Label: r.Name(), Colour: chart.Palette(i), Y: each(r, value)}
 	}
 	return lines
 }
@@ -85,8 +85,8 @@ func baseAgainstNovel(results []fscil.Result) []chart.Series {
 	var lines []chart.Series
 	for i, r := range results {
 		lines = append(lines,
-			chart.Series{Label: r.Method + ", base", Colour: chart.Palette(i), Y: each(r, func(s fscil.SessionResult) float64 { return s.Base })},
-			chart.Series{Label: r.Method + ", novel", Colour: chart.Palette(i), Dashed: true, Y: each(r, func(s fscil.SessionResult) float64 {
+			chart.Series{Label: r.Name() + ", base", Colour: chart.Palette(i), Y: each(r, func(s fscil.SessionResult) float64 { return s.Base })},
+			chart.Series{Label: r.Name() + ", novel", Colour: chart.Palette(i), Dashed: true, Y: each(r, func(s fscil.SessionResult) float64 {
 				if s.Novel == nil {
 					return math.NaN()
 				}
