@@ -1,5 +1,4 @@
-// Package models embeds the built-in backbone and the catalogue of other
-// backbones.
+// Package models embeds the built-in backbones and the catalogue of others.
 package models
 
 import _ "embed"
@@ -7,11 +6,17 @@ import _ "embed"
 //go:embed default.onnx
 var defaultONNX string
 
+//go:embed default-0.1.onnx
+var default01ONNX string
+
 //go:embed catalogue.yaml
 var catalogueYAML string
 
 // Default returns a copy of the built-in backbone, an ONNX file.
 func Default() []byte { return []byte(defaultONNX) }
+
+// Default01 is Default as it was in version 0.1, for models that were trained with it.
+func Default01() []byte { return []byte(default01ONNX) }
 
 // Catalogue returns catalogue.yaml; package backbone parses it.
 func Catalogue() []byte { return []byte(catalogueYAML) }

@@ -82,6 +82,7 @@ func (a *app) listBackbones(asJSON bool) error {
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
 	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out; 84 px, trained on 60 classes\n", backbone.Default)
+	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tthe default of version 0.1; models that were trained with it find it themselves\n", backbone.Default01)
 	for _, e := range entries {
 		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, availability(e, dirs), e.Description)
 	}

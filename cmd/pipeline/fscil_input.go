@@ -94,7 +94,7 @@ func (a *app) samplesOfFeatures() (*samples, error) {
 		s.backbone = "unknown (" + filepath.Base(a.config.Features) + ")"
 	}
 	if name := f.Provenance.Backbone.Name; name != "" {
-		s.backbone, s.builtIn = filepath.Base(name), name == backbone.Default
+		s.backbone, s.builtIn = filepath.Base(name), backbone.IsBuiltIn(name)
 	}
 	return s, s.fill(f)
 }

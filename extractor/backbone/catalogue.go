@@ -100,8 +100,8 @@ func parseCatalogue(text []byte) ([]Entry, error) {
 }
 
 func (e Entry) validate() error {
-	if e.Name == "" || e.Name == Default || looksLikePath(e.Name) {
-		return errors.New("name: must not be empty, \"default\" or look like a path")
+	if e.Name == "" || IsBuiltIn(e.Name) || looksLikePath(e.Name) {
+		return errors.New("name: must not be empty, that of a built-in backbone or look like a path")
 	}
 	if err := checkHash(e.SHA256); err != nil {
 		return fmt.Errorf("sha256: %w", err)

@@ -11,7 +11,7 @@ import (
 )
 
 // FindByHash returns the backbone with the SHA-256 that a model recorded. It
-// tries the built-in one, the cache, recordedPath and explicit (the path or
+// tries the built-in ones, the cache, recordedPath and explicit (the path or
 // name that the user gave as --backbone); either of the last two may be "". An
 // explicit backbone with another hash is always an error, a *HashError that
 // names both, even if the right one is available: embeddings of different
@@ -25,7 +25,8 @@ func FindByHash(sha256Hex, recordedPath, explicit string, dirs Dirs) (File, erro
 	}
 	var wrong error
 	for _, find := range []func() (File, error){
-		builtIn,
+		func() (File, error) { return builtIn(Default) },
+		func() (File, error) { return builtIn(Default01) },
 		func() (File, error) { return inCache(sha256Hex, dirs) },
 		func() (File, error) { return atRecordedPath(recordedPath) },
 	} {
@@ -91,7 +92,7 @@ func notFound(sha256Hex string, wrong error) error {
 	if e, err := entryOf(sha256Hex); err == nil && e != nil && e.Pullable() {
 		remedy = "run: pipeline backbones pull " + e.Name
 	}
-	const where = "not the built-in one, not in the cache, not at the path that the model recorded"
+	const where = "not a built-in one, not in the cache, not at the path that the model recorded"
 	none := fmt.Errorf("no backbone with SHA-256 %s here (%s)", sha256Hex, where)
 	if wrong != nil {
 		none = fmt.Errorf("%w: %w", none, wrong)

@@ -15,14 +15,16 @@ type Dirs struct {
 	Cache string
 }
 
-// Resolve returns the backbone that ref names: "" or "default" is the built-in
-// one, a catalogue name is the pulled file (ErrNotPulled if it is not in the
+// Resolve returns the backbone that ref names: "" is Default, a catalogue name is the pulled file (ErrNotPulled if it is not in the
 // cache), anything else is a path. If it is neither, the error is an
 // *UnknownNameError. A catalogue name takes precedence over a file of that
 // name; write ./name for the file.
 func Resolve(ref string, dirs Dirs) (File, error) {
-	if ref == "" || ref == Default {
-		return builtIn()
+	if ref == "" {
+		ref = Default
+	}
+	if IsBuiltIn(ref) {
+		return builtIn(ref)
 	}
 	entry, err := Lookup(ref)
 	if err == nil {

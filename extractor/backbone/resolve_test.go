@@ -111,6 +111,11 @@ func TestFindByHash(t *testing.T) {
 	if err != nil || f.Source != BuiltIn {
 		t.Errorf("built-in: %+v, %v", f, err)
 	}
+	// what models of version 0.1 recorded
+	f, err = FindByHash("d87c9dea01799ee22b2a7b91814e5cb70eee8c2ac946e75864d144f826e2d00b", "", "", dirs)
+	if err != nil || f.Source != BuiltIn || f.Name != Default01 || f.Preprocess == nil {
+		t.Errorf("built-in of 0.1: %v, %v", f.Name, err)
+	}
 	f, err = FindByHash(hashOf(a), recorded, "", dirs)
 	if err != nil || f.Path != recorded {
 		t.Errorf("recorded path: %+v, %v", f, err)
