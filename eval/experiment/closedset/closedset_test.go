@@ -124,6 +124,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		"rows: the name \"tree\" occurs twice": func(c *closedset.Config) { c.Rows[1].Name = "tree" },
 		"rows: 1 (tree): grid.kernel":          func(c *closedset.Config) { c.Rows[0].Grid["kernel"] = nil },
 		"rows: 1 (tree): grid.base":            func(c *closedset.Config) { c.Rows[0].Grid["base"] = []any{"vi"} },
+		"rows: 1 (tree): auto is not a method": func(c *closedset.Config) { c.Rows[0].Classifier = "auto" },
 		"rows: 1 (a/b): name":                  func(c *closedset.Config) { c.Rows[0].Name = "a/b" },
 	} {
 		c := small()

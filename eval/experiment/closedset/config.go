@@ -87,6 +87,9 @@ func (c Config) validateRows(settings method.Config) error {
 }
 
 func (r Row) validate(settings method.Config) error {
+	if _, err := method.Find(r.Classifier); err != nil {
+		return err
+	}
 	n := 1
 	for key, values := range r.Grid {
 		if n *= len(values); n == 0 || n > mostCombinations {
