@@ -38,7 +38,7 @@ def task(folder):
         rows = np.flatnonzero(np.isin(y, classes))
         sessions.append(rows[pick(y[rows], shots, rng)])
     every = np.concatenate(sessions)
-    return finish(x[every], y[every], *read(folder / "test"), 0), [len(s) for s in sessions], base
+    return finish(folder.name, x[every], y[every], *read(folder / "test"), 0), [len(s) for s in sessions], base
 
 
 def measured(right, truth, base):

@@ -172,7 +172,11 @@ func writableFolder(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
 		return writableFolder(filepath.Dir(dir))
 	}
-	return writable(filepath.Join(dir, "results"))
+	f, err := os.CreateTemp(dir, ".pipeline-*") // any other name may be taken by a folder
+	if err != nil {
+		return fmt.Errorf("nothing can be written into %s: %w", dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // require returns a usage error that names the first empty flag. Each input is

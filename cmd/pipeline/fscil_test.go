@@ -60,6 +60,19 @@ func cloud(rng *rand.Rand, centre []float32, width float64) []float32 {
 	return x
 }
 
+// TestFSCILBesideResults: a new folder beside one that is called results, as the
+// examples call theirs, is written, and nothing else appears there.
+func TestFSCILBesideResults(t *testing.T) {
+	l := newTestbed(t)
+	features := l.clouds(l.path("clouds"))
+	for _, name := range []string{"results", "others"} {
+		l.must("fscil", "--features", features, "--classifier", "ncm", "--out", l.path("out", name))
+	}
+	if entries, err := os.ReadDir(l.path("out")); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
 // TestFSCILFromFeatures: the documented files and keys, and the same bytes at any
 // number of threads.
 func TestFSCILFromFeatures(t *testing.T) {
