@@ -79,8 +79,8 @@ def add_recipe_flags(g):
     g.add_argument("--sizes", default="0:64,0.35:84", help="side of views from each point of progress on (default 0:64,0.35:84)")
     g.add_argument("--mix-until", type=float, default=0.9, help="progress after which nothing is mixed (default 0.9)")
     g.add_argument("--clean-bn", type=int, default=1, choices=(0, 1), help="re-estimate batch norm on plain images before export (default 1)")
-    g.add_argument("--teacher", default="", help="network to distil from: checkpoint.pt of a run on the same data, a backbone.onnx that this program wrote, "
-                   "or `average`: this run's own moving average")
+    g.add_argument("--teacher", nargs="+", default=[], help="networks to distil from, each a checkpoint.pt of a run on the same data or a backbone.onnx that "
+                   "this program wrote, whose mean logits are the teacher's; or `average`: this run's own moving average")
     g.add_argument("--distill", type=float, default=0.5, help="weight of the distillation loss if there is a teacher (default 0.5)")
     d = augment.Policy()
     for name, text in (("scale", "smallest share of the image that a crop keeps"),
@@ -170,14 +170,14 @@ def make_classifier(o, classes):
     return nets.Classifier(o.arch, classes, o.cosine_scale, o.targets, o.margin, o.contrast > 0)
 
 
-def load_teacher(o, data, turns, device):
+def load_teacher(o, path, data, turns, device):
     """The averaged network of another run's checkpoint, or that of a published file, frozen."""
     classes = len(data.classes) * turns
-    if o.teacher.endswith(".onnx"):
-        model = nets.Classifier(onnx_writer.arch(o.teacher), classes, o.cosine_scale).to(device, memory_format=torch.channels_last)
-        start_from(o, o.teacher, model, data, turns)
+    if path.endswith(".onnx"):
+        model = nets.Classifier(onnx_writer.arch(path), classes, o.cosine_scale).to(device, memory_format=torch.channels_last)
+        start_from(o, path, model, data, turns)
     else:
-        state = torch.load(o.teacher, map_location=device, weights_only=True)
+        state = torch.load(path, map_location=device, weights_only=True)
         model = make_classifier(argparse.Namespace(**state["options"]), classes).to(device, memory_format=torch.channels_last)
         model.load_state_dict(state["average"])
     return model.eval().requires_grad_(False)
@@ -205,9 +205,9 @@ def make_trainer(o, data, device, resumed=False):
     plan = schedule.Schedule(o.epochs * per_epoch, o.warmup * per_epoch, o.lr, schedule.parse_sizes(o.sizes),
                              o.mix_until, o.budget_seconds or None, o.cooldown or None)
     trainer = loop.Trainer(model, *data.train, o, plan, policy, autocast(device, o.precision), device)
-    if o.teacher and o.teacher != "average":
-        trainer.teacher = load_teacher(o, data, turns, device)
-        trainer.teacher = torch.compile(trainer.teacher, dynamic=False) if o.compile else trainer.teacher
+    if o.teacher and o.teacher != loop.OWN_AVERAGE:
+        teachers = [load_teacher(o, path, data, turns, device) for path in o.teacher]
+        trainer.teachers = [torch.compile(t, dynamic=False) for t in teachers] if o.compile else teachers
     return trainer
 
 

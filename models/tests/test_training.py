@@ -414,7 +414,7 @@ class RunTest(unittest.TestCase):
             path = os.path.join(tmp, "whole", "backbone.onnx")
             o = train_backbone.parse_arguments(["--data", os.path.join(tmp, "p.npz"), "--out", tmp, "--side", "24", "--arch", "compact", "--teacher", path])
             data = train_backbone.Data(o, torch.device("cpu"))
-            teacher = train_backbone.load_teacher(o, data, 4, torch.device("cpu"))
+            teacher = train_backbone.load_teacher(o, path, data, 4, torch.device("cpu"))
             x = augment.plain(data.train[0][:2]).contiguous()
             wanted = self.features_of(path, x.numpy())
             self.assertLess(np.abs(teacher.backbone(x).numpy() - wanted).max() / np.abs(wanted).max(), 1e-2)
@@ -424,6 +424,25 @@ class RunTest(unittest.TestCase):
                 plain = os.path.join(tmp, "plain.onnx")
                 onnx_writer.save(plain, onnx_writer.build(teacher.backbone, 24, {}))
                 onnx_writer.arch(plain)
+
+    def test_teachers_are_averaged(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            self.prepared(tmp)
+            paths = []
+            for seed in "1", "2":
+                self.run_once(tmp, seed, "--arch", "tiny", "--epochs", "4", "--seed", seed)
+                paths.append(os.path.join(tmp, seed, "backbone.onnx"))
+
+            def trainer(*teachers):
+                o = train_backbone.parse_arguments(["--data", os.path.join(tmp, "p.npz"), "--out", tmp, "--side", "24", "--arch", "tiny", "--batch", "8", "--precision", "fp32", "--teacher", *teachers])
+                data = train_backbone.Data(o, torch.device("cpu"))
+                return train_backbone.make_trainer(o, data, torch.device("cpu")), data
+
+            both, data = trainer(*paths)
+            x = augment.plain(data.train[0][:5]).contiguous()
+            one, other = (trainer(path)[0].taught(x) for path in paths)
+            self.assertFalse(torch.equal(one, other))
+            self.assertTrue(torch.allclose(both.taught(x), (one + other) / 2, atol=1e-5))
 
 
 if __name__ == "__main__":

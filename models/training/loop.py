@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from . import augment, contrast, nets
 
 COLUMNS = ("epoch", "step", "progress", "seconds", "loss", "lr", "size", "images_per_second", "train_acc", "held_acc")
+OWN_AVERAGE = ["average"]  # the --teacher that is the run's own moving average
 RUN_AHEAD = 8  # steps that the host may queue before it waits for the GPU
 
 
@@ -76,7 +77,7 @@ class Trainer:
         self.optimizer = make_optimizer(model, options.lr, options.weight_decay, device)
         compiled = lambda m: torch.compile(m, dynamic=False) if options.compile else m
         self.forward, self.momentum = compiled(model), compiled(self.average.model)
-        self.teacher = self.momentum if options.teacher == "average" else None
+        self.teachers = [self.momentum] if options.teacher == OWN_AVERAGE else []
         self.queue = contrast.Queue(nets.PROJECTED, device) if options.contrast else None
         self.rng = np.random.default_rng(options.seed)
         self.step = self.epoch = self.position = 0
@@ -162,13 +163,17 @@ class Trainer:
             logits, query = self.forward(x)
         logits = logits.float()
         value = mixed(lambda y: self.model.head.loss(logits, y, self.o.smoothing), target, partner, share)
-        if self.teacher is not None:
-            with torch.no_grad(), self.precision():
-                wanted, _ = self.teacher(x)
-            value = (1 - self.o.distill) * value + self.o.distill * distillation_loss(logits, wanted.float())
+        if self.teachers:
+            value = (1 - self.o.distill) * value + self.o.distill * distillation_loss(logits, self.taught(x))
         if keys is not None:
             value = value + self.o.contrast * mixed(lambda y: contrast.loss(query, y, *keys), target, partner, share)
         return value
+
+    @torch.no_grad()
+    def taught(self, x):
+        """The teachers' mean logits: softened, the geometric mean of their class probabilities."""
+        with self.precision():
+            return sum(teacher(x)[0].float() for teacher in self.teachers) / len(self.teachers)
 
     def train_step(self, index, progress):
         rate = self.schedule.rate(self.step, progress)
