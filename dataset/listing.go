@@ -56,15 +56,22 @@ func (l *Listing) sort() {
 	slices.SortStableFunc(l.Problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// skippedText is "2 hidden, 3 video", or "nothing at all".
-func (l *Listing) skippedText() string {
-	if len(l.Skipped) == 0 {
-		return "nothing at all"
-	}
-	var parts []string
+// besides says what there is that is not an image, as in " (skipped: 2 hidden, 3
+// video; unusable: 1, the first: read folder a: permission denied)", or "" for an empty folder.
+func (l *Listing) besides() string {
+	var skipped, parts []string
 	for kind, n := range l.Skipped {
-		parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+		skipped = append(skipped, fmt.Sprintf("%d %s", n, kind))
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
+	if len(skipped) > 0 {
+		slices.Sort(skipped)
+		parts = append(parts, "skipped: "+strings.Join(skipped, ", "))
+	}
+	if n := len(l.Problems); n > 0 {
+		parts = append(parts, fmt.Sprintf("unusable: %d, the first: %v", n, l.Problems[0].Err))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
 }

@@ -63,8 +63,7 @@ func (s *scanner) empty(images int) error {
 	if images > 0 {
 		return nil
 	}
-	return fmt.Errorf("scan %s: %w there (skipped: %s; problems: %d)",
-		s.listing.Root, ErrNoImages, s.listing.skippedText(), len(s.listing.Problems))
+	return fmt.Errorf("scan %s: %w there%s", s.listing.Root, ErrNoImages, s.listing.besides())
 }
 
 func rootError(root string, err error) error {

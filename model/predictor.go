@@ -159,9 +159,14 @@ func (p *Predictor) Score(dst blas64.General, novelty []float64, x blas32.Genera
 	if err := p.Head.Score(dst, novelty, x); err != nil {
 		return err
 	}
-	p.Temperature.Apply(dst)
-	p.applyShare(dst)
+	p.temper(dst)
 	return checkScores(dst, novelty)
+}
+
+// temper turns the log-probabilities of a head (n×C) into those of the Predictor.
+func (p *Predictor) temper(logProb blas64.General) {
+	p.Temperature.Apply(logProb)
+	p.applyShare(logProb)
 }
 
 // checkScores returns an error if a score is not a number. No head computes one

@@ -3,12 +3,12 @@ package teach
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -17,10 +17,10 @@ import (
 // that did not learn it.
 type leftOut struct {
 	n, correct int
-	// prob has the probability of its class for each photo, and first the most
-	// probable class.
-	prob  map[ID]float64
-	first map[ID]string
+	// belief has what is said of the class of each photo, and first the most probable
+	// class.
+	belief map[ID]rank.Belief
+	first  map[ID]string
 }
 
 // leftOutWork bounds how many examples are left out: those for which d² operations
@@ -50,7 +50,7 @@ func twin(l *live) (*live, error) {
 // only example of a class is not scored; of very many examples an even selection
 // is. The head ends as it was up to rounding.
 func (l *live) leaveOut(ctx context.Context, row func(ID) []float32) (leftOut, error) {
-	out := leftOut{prob: map[ID]float64{}, first: map[ID]string{}}
+	out := leftOut{belief: map[ID]rank.Belief{}, first: map[ID]string{}}
 	classes, size, column := l.Classes(), map[string]int{}, map[string]int{}
 	for c, name := range classes {
 		column[name] = c
@@ -91,7 +91,7 @@ func (l *live) leaveOut(ctx context.Context, row func(ID) []float32) (leftOut, e
 		}
 		classifier.LogSoftmax(scores)
 		first := classifier.FromLogProb(classes, scores, 1).Label
-		out.prob[ID(s.Content)], out.first[ID(s.Content)] = math.Exp(scores[own]), first
+		out.belief[ID(s.Content)], out.first[ID(s.Content)] = rank.Believed(scores, own), first
 		out.n++
 		if first == s.Class {
 			out.correct++

@@ -238,25 +238,17 @@ func (s *scores) summarise(i int) {
 	}
 }
 
-// probabilities returns those of all classes for row i.
-func (s *scores) probabilities(i int) []float64 {
+// logProb returns the log-probabilities of all classes for row i.
+func (s *scores) logProb(i int) []float64 {
 	out := make([]float64, len(s.columns))
 	for c, column := range s.columns {
 		out[c] = float64(column[i]) / s.t
 	}
 	classifier.LogSoftmax(out)
-	for c := range out {
-		out[c] = math.Exp(out[c])
-	}
 	return out
 }
 
 // ranked returns the k most probable classes of row i.
 func (s *scores) ranked(i, k int) []classifier.Ranked {
-	logProb := make([]float64, len(s.columns))
-	for c, column := range s.columns {
-		logProb[c] = float64(column[i]) / s.t
-	}
-	classifier.LogSoftmax(logProb)
-	return classifier.FromLogProb(s.classes, logProb, k).TopK
+	return classifier.FromLogProb(s.classes, s.logProb(i), k).TopK
 }

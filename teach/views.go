@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label/rank"
 )
 
 // A View is a selection of photos in an order.
@@ -25,7 +26,7 @@ const (
 	All        View = "all"        // by name
 	Check      View = "check"      // without a label and not unknown, the least certain first
 	Novel      View = "unknown"    // without a label and like no class, the most novel first
-	Suspicious View = "suspicious" // with a label that is probably wrong, the least probable first
+	Suspicious View = "suspicious" // with a label that is probably wrong, the most doubtful first
 	OfClass    View = "class"      // labelled or predicted as Class, those to look at first
 	Typical    View = "start"      // typical photos, to name the first ones
 )
@@ -241,7 +242,8 @@ func (s *Session) key(q Query, i int) (float64, bool) {
 		}
 		return -float64(s.scores.novelty[i]), math.IsInf(s.live.threshold, 1) || s.unknown(i)
 	case Suspicious:
-		return s.doubt(i, label, by)
+		doubt, wrong := s.doubt(i, label, by)
+		return -doubt, wrong
 	}
 	if !s.scored(i) {
 		return 2, label != ""
@@ -260,21 +262,22 @@ func (s *Session) margin(i int) float64 {
 	return float64(s.scores.prob[i]) - float64(s.scores.runner[i])
 }
 
-// doubt returns the probability of the label of photo i, and whether another class
-// is more probable. Of what the model learned it asks a model that did not.
+// doubt returns how much the label of photo i is doubted, −1 to 1, and whether another
+// class is more probable. Of what the model learned it asks a model that did not, too
+// (package rank).
 func (s *Session) doubt(i int, label string, by By) (float64, bool) {
 	if label == "" || by == Person || !s.scored(i) {
 		return 0, false
 	}
-	id := s.photos[i].ID
-	if p, ok := s.left.prob[id]; ok {
-		return p, s.left.first[id] != label
-	}
 	c := slices.Index(s.scores.classes, label)
 	if c < 0 {
-		return 0, true
+		return 1, true
 	}
-	return s.scores.probabilities(i)[c], s.predicted(i) != label
+	id, belief := s.photos[i].ID, rank.Believed(s.scores.logProb(i), c)
+	if without, ok := s.left.belief[id]; ok {
+		return belief.Mean(without).Doubt(), s.left.first[id] != label
+	}
+	return belief.Doubt(), s.predicted(i) != label
 }
 
 // topClasses is the number of classes of an Item.

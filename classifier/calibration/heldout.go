@@ -110,28 +110,14 @@ func (t *tally) merge(other tally) {
 
 // leftOut calibrates by folds over all sessions.
 func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
-	head, err := t.Fresh()
+	held, parts, err := t.split()
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	parts := Folds
-	if _, slow := head.(Slow); slow {
-		parts = slowFolds
-	}
-	counts, ok := head.(Counting)
-	counting := ok && counts.Counting()
-	if counting {
-		most, _, _ := t.sizes()
-		parts = min(parts, most)
-	}
-	held := assign(t.Sessions, parts, counting)
 	folds := make([]tally, parts)
-	err = dense.ParallelErr(parts, func(f int) error {
-		var err error
-		if folds[f], err = t.leave(ctx, held, f); err != nil {
-			return fmt.Errorf("leaving out examples: %w", err)
-		}
-		return nil
+	err = dense.ParallelErr(parts, func(f int) (err error) {
+		folds[f], err = t.leave(ctx, held, f)
+		return err
 	})
 	if err != nil {
 		return nil, Calibration{}, err
@@ -157,9 +143,58 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	}, nil
 }
 
-// leave teaches a fresh head everything but one fold, and asks it about that.
-func (t Task) leave(ctx context.Context, held [][]int, f int) (out tally, err error) {
+// LeaveOut calls visit with every example and the answer of a head that learned
+// everything but the example's fold. Examples are asked about as they are, not moved
+// as for a calibration; the only example of a class is not left out. Several goroutines
+// call visit at once. Cost: Folds fits.
+func LeaveOut(ctx context.Context, t Task, visit func(Place, classifier.Head, episodes.Answer)) error {
+	held, parts, err := t.split()
+	if err != nil {
+		return err
+	}
+	return dense.ParallelErr(parts, func(f int) error {
+		fold, err := t.without(ctx, held, f)
+		if err == nil {
+			err = fold.answers(func(i int, a episodes.Answer) { visit(fold.places[i], fold.head, a) })
+		}
+		return err
+	})
+}
+
+// split divides the examples into folds: held has the fold of each example of each
+// session, −1 for one that is not left out.
+func (t Task) split() (held [][]int, parts int, err error) {
 	head, err := t.Fresh()
+	if err != nil {
+		return nil, 0, err
+	}
+	parts = Folds
+	if _, slow := head.(Slow); slow {
+		parts = slowFolds
+	}
+	counts, ok := head.(Counting)
+	counting := ok && counts.Counting()
+	if counting {
+		most, _, _ := t.sizes()
+		parts = min(parts, most)
+	}
+	return assign(t.Sessions, parts, counting), parts, nil
+}
+
+// A Place is that of an example in a Task: its session and its row.
+type Place struct{ Session, Row int }
+
+// A fold is a head that has learned the rest, and what was left out, of which there
+// may be nothing.
+type fold struct {
+	head       classifier.Learner
+	test, rest episodes.Session
+	places     []Place // of test
+}
+
+// without teaches a fresh head everything but fold f.
+func (t Task) without(ctx context.Context, held [][]int, f int) (out fold, err error) {
+	out.head, err = t.Fresh()
 	if err != nil {
 		return out, err
 	}
@@ -169,40 +204,59 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (out tally, err er
 		for i, at := range held[s] {
 			if at == f {
 				left = append(left, i)
+				out.places = append(out.places, Place{s, i})
 			} else {
 				kept = append(kept, i)
 			}
 		}
-		tests = append(tests, session.Pick(left))
-		if len(kept) == 0 {
+		tests, rests = append(tests, session.Pick(left)), append(rests, session.Pick(kept))
+	}
+	if out.test, out.rest = joined(tests), joined(rests); len(out.places) == 0 {
+		return out, nil
+	}
+	for _, rest := range rests {
+		if len(rest.Y) == 0 {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		rest := session.Pick(kept)
-		rests = append(rests, rest)
-		if err := head.Learn(ctx, rest.X, rest.Y); err != nil {
-			return out, err
+		if err := out.head.Learn(ctx, rest.X, rest.Y); err != nil {
+			return out, fmt.Errorf("leaving out examples: %w", err)
 		}
 	}
-	out.wrong = map[[2]string]int{}
-	test := joined(tests)
-	if len(test.Y) == 0 {
-		return out, nil
+	return out, nil
+}
+
+// answers calls visit with the head's answer for each example that was left out.
+func (f fold) answers(visit func(i int, a episodes.Answer)) error {
+	if len(f.places) == 0 {
+		return nil
 	}
-	err = episodes.Answers(head, test, func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) })
-	if err != nil {
+	if err := episodes.Answers(f.head, f.test, visit); err != nil {
+		return fmt.Errorf("leaving out examples: %w", err)
+	}
+	return nil
+}
+
+// leave counts the answers of a head that has learned everything but fold f.
+func (t Task) leave(ctx context.Context, held [][]int, f int) (tally, error) {
+	out := tally{wrong: map[[2]string]int{}}
+	fold, err := t.without(ctx, held, f)
+	if err != nil || len(fold.places) == 0 {
 		return out, err
 	}
-	approach(test, joined(rests))
-	err = episodes.Answers(head, test, func(i int, a episodes.Answer) {
+	if err := fold.answers(func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) }); err != nil {
+		return out, err
+	}
+	approach(fold.test, fold.rest)
+	err = fold.answers(func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
 		if best := floats.MaxIdx(a.LogProb); best == a.Own {
 			out.right++
 			out.novelty[i] = a.Novelty
 		} else {
-			out.wrong[[2]string{test.Y[i], head.Classes()[best]}]++
+			out.wrong[[2]string{fold.test.Y[i], fold.head.Classes()[best]}]++
 		}
 	})
 	return out, err

@@ -132,6 +132,35 @@ func TestRank(t *testing.T) {
 	l.refused(exitFailed, []string{"DIR/<class>"}, "rank", model, "--images", l.photos(l.path("others"), smallSide, 1, "x"), "--by", "label-error", "--out", l.path("v.csv"))
 }
 
+// TestRankLearned: photos that were learned under a wrong class come first, each judged
+// without it, and with the right class, so that the table can be learned; eval says that
+// it measures on what was learned.
+func TestRankLearned(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("images"), smallSide, 6, "kiwi", "lime", "plum")
+	for _, i := range []int{3, 4} {
+		l.write(filepath.Join(images, "lime", fmt.Sprintf("wrong%d.jpg", i)), photo("plum", 100+i, smallSide))
+	}
+	model := l.path("m.model")
+	l.must("train", "--images", images, "--out", model, "--classifier", "gpr")
+	r := l.must("rank", model, "--images", images, "--by", "label-error", "--top", "2", "--out", l.path("wrong.csv"))
+	rows := l.table(l.path("wrong.csv"))
+	if got := column(t, rows, "path"); !slices.Equal(sorted(got), []string{"lime/wrong3.jpg", "lime/wrong4.jpg"}) {
+		t.Errorf("likely label errors: %q", rows)
+	}
+	if got := column(t, rows, "label"); !slices.Equal(got, []string{"plum", "plum"}) || !strings.Contains(r.stdout, "20 images learned by the model") {
+		t.Errorf("labels %q, and rank says\n%s", got, r.stdout)
+	}
+	if r := l.must("eval", model, "--images", images); !strings.Contains(r.stderr, "has learned some of these images") || !strings.Contains(r.stderr, "images=20") {
+		t.Errorf("eval of what was learned says\n%s%s", r.stdout, r.stderr)
+	}
+	large := l.photos(l.path("large"), smallSide, 24, "kiwi", "lime")
+	l.must("train", "--images", large, "--out", l.path("large.model"), "--classifier", "ncm")
+	if r := l.must("rank", l.path("large.model"), "--images", l.path("large"), "--include", "kiwi/*", "--by", "label-error", "--out", l.path("part.csv")); !strings.Contains(r.stderr, "rank all that it has learned") || !strings.Contains(r.stderr, "missing=24 of=48") {
+		t.Errorf("rank of a part of many images says\n%s%s", r.stdout, r.stderr)
+	}
+}
+
 func sorted(s []string) []string {
 	s = slices.Clone(s)
 	slices.Sort(s)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 
 	"github.com/schollz/progressbar/v3"
@@ -129,6 +130,14 @@ func (a *app) say(format string, args ...any) {
 		return
 	}
 	fmt.Fprintf(a.stdout, format+"\n", args...)
+}
+
+// plural is "1 image" or "2 images".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // sayJSON prints a result for programs to stdout.

@@ -42,7 +42,7 @@ Names what a photo shows: one of {{len .Classes}} classes, with a probability, o
 
 ## Data
 
-{{.Samples}} photos of {{len .Classes}} classes, from {{.Smallest}} to {{.Largest}} a class, learned in {{len .Sessions}} session{{if gt (len .Sessions) 1}}s{{end}}.
+{{.Samples}} photos of {{len .Classes}} classes, {{if eq .Smallest .Largest}}{{.Smallest}} of each{{else}}from {{.Smallest}} to {{.Largest}} a class{{end}}, learned in {{len .Sessions}} session{{if gt (len .Sessions) 1}}s{{end}}.
 
 | class | photos | session |
 |---|---|---|

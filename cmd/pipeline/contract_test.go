@@ -125,7 +125,7 @@ func sessions(t *testing.T, method string) {
 	if bytes.Equal(taught, base) {
 		t.Fatal("learning new classes left the model as it was")
 	}
-	if again := l.must("learn", model, "--images", more); !strings.Contains(again.stdout, "10 samples were known already") {
+	if again := l.must("learn", model, "--images", more); !strings.Contains(again.stdout, "10 samples known already") {
 		t.Errorf("learning again says %q", again.stdout)
 	}
 	l.same("learning the second session again", taught, model)

@@ -65,6 +65,6 @@ func (a *app) embedFolder(ctx context.Context) (err error) {
 	if err := out.Close(); err != nil {
 		return err
 	}
-	a.say("embedded %d images (%d from the cache, %d failed) into %s", outcome.Cached+outcome.Inferred, outcome.Cached, len(outcome.Problems), a.config.Out)
+	a.say("embedded %s (%d from the cache, %d failed) into %s", plural(outcome.Cached+outcome.Inferred, "image", "images"), outcome.Cached, len(outcome.Problems), a.config.Out)
 	return partial(len(outcome.Problems), filepath.Join(a.config.Out, "errors.csv"))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -13,6 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/eval/metrics"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/report"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
 func newEval() *cobra.Command {
@@ -65,7 +69,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err != nil {
 		return err
 	}
-	known := &seen{Rows: in, prior: m.Prior}
+	known := &seen{Rows: in, learnedAs: m.LearnedAs(), prior: m.Prior}
 	rows := &embed.Labelled{Rows: known}
 	pass := label.Pass{Scorer: label.Scorer{Head: m.Predictor, TopK: 3, Threshold: threshold}, Rows: rows, Sinks: []label.Sink{evaluation}}
 	if reportDir != "" {
@@ -79,9 +83,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err != nil {
 		return err
 	}
-	if known.n > 0 {
-		a.log.Warn("the prior of the model was made from some of these images, so that the result is too good; test on others", "images", known.n)
-	}
+	known.warn(a.log)
 	result, err := evaluation.Report()
 	if err != nil {
 		return err
@@ -96,6 +98,41 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 		}
 	}
 	return a.evalProblems(outcome.Problems, jsonFile, reportDir)
+}
+
+// seen counts the rows that a model has learned, and those that its prior was made
+// from.
+type seen struct {
+	embed.Rows
+	learnedAs func(model.Hash) []string
+	prior     *prior.Prior
+
+	learned, inPrior int
+}
+
+// Each is like Rows.Each.
+func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return s.Rows.Each(ctx, func(item embed.Item) error {
+		if item.Err != nil {
+			return emit(item)
+		}
+		if len(s.learnedAs(item.Hash)) > 0 {
+			s.learned++
+		}
+		if s.prior != nil {
+			s.inPrior += s.prior.Count([]model.Hash{item.Hash}, []model.Hash{embed.HashRow(item.Vector)})
+		}
+		return emit(item)
+	})
+}
+
+func (s *seen) warn(log *slog.Logger) {
+	if s.learned > 0 {
+		log.Warn("the model has learned some of these images, so that the result is too good; test on others", "images", s.learned)
+	}
+	if s.inPrior > 0 {
+		log.Warn("the prior of the model was made from some of these images, so that the result is too good; test on others", "images", s.inPrior)
+	}
 }
 
 // evalProblems writes the images that failed next to the results, or into the
@@ -118,8 +155,22 @@ func (a *app) logProblems(problems []dataset.Problem) error {
 	return partial(len(problems), "the log")
 }
 
+// present is "3 classes", or "3 of the 5 classes".
+func present(r *metrics.Report) string {
+	n, all := 0, len(r.Classes)
+	for _, c := range r.PerClass {
+		if c.N > 0 {
+			n++
+		}
+	}
+	if n < all {
+		return fmt.Sprintf("%d of the %d classes", n, all)
+	}
+	return plural(all, "class", "classes")
+}
+
 func (a *app) sayReport(r *metrics.Report) {
-	a.say("images             %d of %d classes", r.N, len(r.Classes))
+	a.say("images             %d of %s", r.N, present(r))
 	a.say("accuracy           %.1f %%", 100*r.Accuracy)
 	a.say("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
 	a.say("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)

@@ -81,7 +81,7 @@ func (a *app) export(modelFile, file string, withBackbone bool) error {
 	if err := atomicfile.WriteFile(file, b); err != nil {
 		return err
 	}
-	a.say("wrote %s: %s, %d classes, %.1f MB", file, m.Method, len(m.Classes()), float64(len(b))/1e6)
+	a.say("wrote %s: %s, %s, %.1f MB", file, m.Method, plural(len(m.Classes()), "class", "classes"), float64(len(b))/1e6)
 	return nil
 }
 

@@ -271,9 +271,9 @@ func (a *app) saveForgotten(m *model.Model, file string, f forgetting) error {
 
 func (a *app) sayForgotten(m *model.Model, class string, done model.Forgotten) {
 	if class != "" {
-		a.say("forgot class %s; %d classes are left", class, len(m.Classes()))
+		a.say("forgot class %s; left: %s", class, plural(len(m.Classes()), "class", "classes"))
 	} else {
-		a.say("forgot %d samples; %d are left in %d classes", done.Samples, m.SampleCount(), len(m.Classes()))
+		a.say("forgot %s; left: %d in %s", plural(done.Samples, "sample", "samples"), m.SampleCount(), plural(len(m.Classes()), "class", "classes"))
 	}
 	switch done.Way {
 	case model.Relearned:

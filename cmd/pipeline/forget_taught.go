@@ -47,7 +47,7 @@ func (a *app) forgetTaught(ctx context.Context, file string, f forgetting) (err 
 	if err = errors.Join(err, serve.RemoveThumbnails(filepath.Join(cache, "thumbnails"), ids)); err != nil {
 		return err
 	}
-	a.say("forgot %d of %d photos, in the journal and the model", removed, len(ids))
+	a.say("forgot %d of %s, in the journal and the model", removed, plural(len(ids), "photo", "photos"))
 	for _, trace := range left {
 		a.say("not reached: %s", trace)
 	}

@@ -167,64 +167,90 @@ type outcome struct {
 	details fscil.Details
 }
 
-// measure evaluates one head in all runs. Every run starts with a fresh head and
-// is saved, so that it need not be repeated. On official sessions, runs differ by
-// the seed of the head; one that draws nothing runs once.
+// measure evaluates one head in all runs.
 func (a *app) measure(ctx context.Context, v method.Variant, s *samples, benches []*fscil.Bench) (outcome, error) {
+	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	env, err := a.env()
 	if err != nil {
-		return outcome{}, err
+		return o, err
 	}
-	c := a.config.Classifier
+	trials, most, err := a.trials(v, benches)
+	if err != nil {
+		return o, err
+	}
 	var runs []fscil.Run
-	var first any
-	most := 0
-	o := outcome{details: fscil.Details{Duplicates: benches[0].Duplicates()}}
-	for i, b := range benches {
-		seed := a.config.Seed
-		if a.config.FSCIL.Protocol == fscil.Official {
-			seed += uint64(i)
-		}
-		settings, err := v.Settings(c.Heads(seed))
-		if err != nil {
-			return o, err
-		}
-		own, perClass, err := ownSettings(v.Classifier, settings)
-		switch {
-		case err != nil:
-			return o, err
-		case i == 0:
-			first, most = own, perClass
-		case seed != a.config.Seed && !c.DKL.Enabled && reflect.DeepEqual(own, first):
-			continue
-		}
-		of := []any{s.fingerprint, v.Classifier, settings, c.Tempered(), c.OldShare, c.DKL.Enabled, c.Training(seed)}
-		part := fmt.Sprintf("%s_run%d", a.methodName(v.Name), i+1)
-		run, err := experiment.Part(ctx, env, part, append(of, b.Protocol()), func() (fscil.Run, error) {
-			name, chosen := v.Classifier, ""
-			if name == method.Auto {
-				var err error
-				if chosen, err = a.chosen(ctx, settings, seed, env.Backend, b); err != nil {
-					return fscil.Run{}, err
-				}
-				name = chosen
-			}
-			run, err := b.Run(ctx, func() (classifier.Learner, error) { return a.fresh(name, settings, seed, env.Backend, s) }, func(m fscil.Measures) {
-				a.log.Info("measured", "method", v.Name, "run", i+1, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
-			})
-			run.Chosen = chosen
-			return run, err
-		})
+	for _, t := range trials {
+		run, err := a.try(ctx, env, t, s)
 		if err != nil {
 			return o, err
 		}
 		runs = append(runs, run)
-		o.details.Runs = append(o.details.Runs, b.Detail(run))
+		o.details.Runs = append(o.details.Runs, t.bench.Detail(run))
 	}
 	o.result, err = fscil.Summarise(fscil.Info{
 		Dataset: a.config.FSCIL.Benchmark(), Method: a.methodName(v.Name), Backbone: s.backbone, Track: a.track(s), MaxPerClass: most,
 	}, runs)
 	return o, err
+}
+
+// A trial is one run of a head, with a seed of its own.
+type trial struct {
+	method.Variant
+	number   int // from 1
+	seed     uint64
+	settings method.Config
+	bench    *fscil.Bench
+}
+
+// trials returns the runs of a head, and the most examples per class that it stores.
+// On official sessions, runs differ by the seed of the head; one that draws nothing
+// runs once.
+func (a *app) trials(v method.Variant, benches []*fscil.Bench) (trials []trial, maxPerClass int, err error) {
+	c := a.config.Classifier
+	var first any
+	for i, b := range benches {
+		t := trial{Variant: v, number: i + 1, seed: a.config.Seed, bench: b}
+		if a.config.FSCIL.Protocol == fscil.Official {
+			t.seed += uint64(i)
+		}
+		if t.settings, err = v.Settings(c.Heads(t.seed)); err != nil {
+			return nil, 0, err
+		}
+		own, most, err := ownSettings(v.Classifier, t.settings)
+		if err != nil {
+			return nil, 0, err
+		}
+		if i == 0 {
+			first, maxPerClass = own, most
+		} else if t.seed != a.config.Seed && !c.DKL.Enabled && reflect.DeepEqual(own, first) {
+			continue
+		}
+		trials = append(trials, t)
+	}
+	return trials, maxPerClass, nil
+}
+
+// try runs a trial with a fresh head. The run is saved, so that it need not be repeated.
+func (a *app) try(ctx context.Context, env experiment.Env, t trial, s *samples) (fscil.Run, error) {
+	c := a.config.Classifier
+	part := fmt.Sprintf("%s_run%d", a.methodName(t.Name), t.number)
+	of := []any{s.fingerprint, t.Classifier, t.settings, c.Tempered(), c.OldShare, c.DKL.Enabled, c.Training(t.seed), t.bench.Protocol()}
+	return experiment.Part(ctx, env, part, of, func() (fscil.Run, error) {
+		name, chosen := t.Classifier, ""
+		if name == method.Auto {
+			var err error
+			if chosen, err = a.chosen(ctx, t, env.Backend); err != nil {
+				return fscil.Run{}, err
+			}
+			name = chosen
+		}
+		fresh := func() (classifier.Learner, error) { return a.fresh(name, t.settings, t.seed, env.Backend, s) }
+		run, err := t.bench.Run(ctx, fresh, func(m fscil.Measures) {
+			a.log.Info("measured", "method", t.Name, "run", t.number, "session", m.Session, "classes", m.Classes, "accuracy", fmt.Sprintf("%.2f %%", 100*m.Accuracy))
+		})
+		run.Chosen = chosen
+		return run, err
+	})
 }
 
 // ownSettings returns the settings that reach a method, with its seed if it draws
@@ -243,11 +269,11 @@ func ownSettings(name string, c method.Config) (own any, maxPerClass int, err er
 }
 
 // chosen returns the method that train would choose on the base session.
-func (a *app) chosen(ctx context.Context, settings method.Config, seed uint64, products linalg.Backend, b *fscil.Bench) (string, error) {
-	x, y := b.Train(0)
+func (a *app) chosen(ctx context.Context, t trial, products linalg.Backend) (string, error) {
+	x, y := t.bench.Train(0)
 	m, _, err := model.Train(ctx, model.Settings{
-		Method: method.Auto, Heads: settings, Seed: seed, Backend: products, WithoutStatistics: true, Comparing: a.comparing,
-	}, model.Batch{X: x, Labels: y, Content: b.Content(0)})
+		Method: method.Auto, Heads: t.settings, Seed: t.seed, Backend: products, WithoutStatistics: true, Comparing: a.comparing,
+	}, model.Batch{X: x, Labels: y, Content: t.bench.Content(0)})
 	if err != nil {
 		return "", err
 	}

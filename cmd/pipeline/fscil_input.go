@@ -78,7 +78,7 @@ func (a *app) embedSamples(ctx context.Context, s *samples, images dataset.Listi
 	if err := requireAll("fscil", all.Outcome.Problems); err != nil {
 		return err
 	}
-	a.say("embedded %d images (%d from the cache)", all.Outcome.Cached+all.Outcome.Inferred, all.Outcome.Cached)
+	a.say("embedded %s (%d from the cache)", plural(all.Outcome.Cached+all.Outcome.Inferred, "image", "images"), all.Outcome.Cached)
 	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
 	s.views = a.views(ctx, images.Root, all)
 	return s.fill(all)

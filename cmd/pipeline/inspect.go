@@ -72,7 +72,7 @@ func (a *app) inspect(m *model.Model, file string) error {
 	if err != nil {
 		return err
 	}
-	a.say("%s: %s, %d classes from %d samples, %d dimensions, %.1f MB", file, m.Method, len(m.Classes()), m.SampleCount(), m.Dim(), float64(info.Size())/1e6)
+	a.say("%s: %s, %s from %s, %s, %.1f MB", file, m.Method, plural(len(m.Classes()), "class", "classes"), plural(m.SampleCount(), "sample", "samples"), plural(m.Dim(), "dimension", "dimensions"), float64(info.Size())/1e6)
 	a.say("settings   %s", m.HeadConfig)
 	a.inspectMethod(m)
 	a.inspectProjection(m)
@@ -104,7 +104,7 @@ func (a *app) inspectRejection(m *model.Model) {
 		a.say("rejection  calibrated on %d held-out images", c.Samples)
 	}
 	if n, bytes := m.Predictor.Kept(); n > 0 {
-		a.say("keeps      %d embeddings to calibrate and to forget exactly, %.1f MB; forget removes them", n, float64(bytes)/1e6)
+		a.say("keeps      %s to calibrate and to forget exactly, %.1f MB; forget removes them", plural(n, "embedding", "embeddings"), float64(bytes)/1e6)
 	}
 	if m.Traces {
 		a.say("traces     of what was forgotten approximately are in what all classes share")
@@ -130,10 +130,10 @@ func (a *app) inspectMethod(m *model.Model) {
 // was left to the head, and where a tree chose to have a residual.
 func (a *app) inspectChoice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
-		a.say("chosen     %.4g (%s)", head.Choice().Value, how(head.Choice()))
+		a.say("epsilon    %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
 	if head, ok := m.Predictor.Head.(chooser[shrinkage.Setting]); ok && head.Choice() != nil {
-		a.say("chosen     %s (%s)", head.Choice().Value, how(head.Choice()))
+		a.say("shrinkage  %s (%s)", head.Choice().Value, how(head.Choice()))
 	}
 	if tree, ok := m.Predictor.Head.(*gptree.GPTree); ok && tree.Settings().Mean != gptree.MeanZero {
 		with, splits := tree.Residual()
@@ -150,9 +150,9 @@ func how[T any](c *episodes.Choice[T]) string {
 	case c.Fallback != "":
 		return "the default: " + c.Fallback
 	case c.LeftOut > 0:
-		return fmt.Sprintf("by leaving out %d base images, one at a time", c.LeftOut)
+		return fmt.Sprintf("chosen by leaving out %d base images, one at a time", c.LeftOut)
 	}
-	return fmt.Sprintf("by %d pseudo-sessions on the base images", c.Config.Splits)
+	return fmt.Sprintf("chosen by %d pseudo-sessions on the base images", c.Config.Splits)
 }
 
 // inspectTemperature prints the number that log-probabilities are divided by, and
@@ -199,10 +199,10 @@ func (a *app) inspectSessions(m *model.Model) error {
 	sizes := m.ClassSizes()
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, s := range m.Sessions {
-		fmt.Fprintf(table, "\nsession %d\t%d samples\t\n", s.Index+1, s.Count())
+		fmt.Fprintf(table, "\nsession %d\t%s\t\n", s.Index+1, plural(s.Count(), "sample", "samples"))
 		for _, c := range sizes {
 			if c.Session == s.Index {
-				fmt.Fprintf(table, "  %s\t%d samples\t\n", c.Name, c.Samples)
+				fmt.Fprintf(table, "  %s\t%s\t\n", c.Name, plural(c.Samples, "sample", "samples"))
 			}
 		}
 	}

@@ -124,7 +124,7 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	if asJSON {
 		err = a.sayJSON(summary)
 	} else {
-		a.say("labelled %d images (%d rejected, %d failed) into %s", summary.Labelled, summary.Rejected, summary.Failed, a.config.Out)
+		a.say("labelled %s (%d rejected, %d failed) into %s", plural(summary.Labelled, "image", "images"), summary.Rejected, summary.Failed, a.config.Out)
 		if len(summary.Skipped) > 0 {
 			var kinds []string
 			for _, kind := range slices.Sorted(maps.Keys(summary.Skipped)) {

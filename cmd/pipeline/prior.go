@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
@@ -84,7 +83,7 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 	if err := p.Save(a.config.Out); err != nil {
 		return err
 	}
-	a.say("made a prior: %d images, %d classes in %d folders", p.Samples(), p.Classes, p.Sets)
+	a.say("made a prior: %s, %s in %s", plural(p.Samples(), "image", "images"), plural(p.Classes, "class", "classes"), plural(p.Sets, "folder", "folders"))
 	return writeProblems(problems, a.config.Out+".errors.csv")
 }
 
@@ -119,22 +118,5 @@ func (a *app) sayPrior(m *model.Model) {
 	if head, ok := m.Predictor.Head.(interface{ PriorWeight() float64 }); ok {
 		weight = fmt.Sprintf("; for the spread within classes it counts as %.4g images", head.PriorWeight())
 	}
-	a.say("prior      of %d other images, %d classes in %d folders%s", m.Prior.Samples(), m.Prior.Classes, m.Prior.Sets, weight)
-}
-
-// seen counts the rows that a model's prior was made from.
-type seen struct {
-	embed.Rows
-	prior *prior.Prior
-	n     int
-}
-
-// Each is like Rows.Each.
-func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
-	return s.Rows.Each(ctx, func(item embed.Item) error {
-		if s.prior != nil && item.Err == nil {
-			s.n += s.prior.Count([]model.Hash{item.Hash}, []model.Hash{embed.HashRow(item.Vector)})
-		}
-		return emit(item)
-	})
+	a.say("prior      of %s, %s in %s%s", plural(m.Prior.Samples(), "other image", "other images"), plural(m.Prior.Classes, "class", "classes"), plural(m.Prior.Sets, "folder", "folders"), weight)
 }

@@ -30,7 +30,9 @@ func newRank() *cobra.Command {
 		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
 which these are: with entropy, margin or variance, images whose label would teach
 the model most; with novelty, images unlike any known class; with label-error,
-images that probably lie in the wrong class folder.
+images that probably lie in the wrong class folder. These may be what the model was
+trained on: each is judged as if it had not been learned, too, at the cost of ten
+trainings.
 
 --cluster-unknown groups the images of no known class by similarity and links them
 into folders group-001, group-002 and so on; their number follows from the images.
@@ -105,6 +107,7 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	need := anyImages
 	if a.config.Rank.By == rank.LabelError {
 		need = classes
+		ranking.SetAside(m)
 	}
 	in, err := a.input(ctx, m, need)
 	if err != nil {
@@ -112,6 +115,9 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	}
 	defer closeInto(in, &err)
 	outcome, err := label.Pass{Scorer: scorer, Rows: in, Sinks: []label.Sink{ranking}}.Run(ctx)
+	if err == nil {
+		err = a.judgeLearned(ctx, ranking, m, threshold)
+	}
 	if err != nil {
 		return err
 	}
@@ -122,6 +128,20 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 		return err
 	}
 	return a.leftOut(outcome.Problems)
+}
+
+// judgeLearned ranks the images that were set aside because the model has learned them.
+func (a *app) judgeLearned(ctx context.Context, ranking *rank.Ranking, m *model.Model, threshold float64) error {
+	n, err := ranking.LeaveOut(ctx, m, threshold)
+	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
+		a.log.Warn("the model defends what it has learned, and judges the labels of these images too kindly: to leave each out, rank all that it has learned, in one folder or list",
+			"missing", missing.Missing, "of", missing.Of)
+		return nil
+	}
+	if n > 0 {
+		a.say("%s learned by the model: each was left out to judge it", plural(n, "image", "images"))
+	}
+	return err
 }
 
 // leftOut writes the images that could not be ranked to a file next to the table, or
@@ -148,9 +168,9 @@ func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 	if err != nil {
 		return err
 	}
-	a.say("ranked %d images by %s into %s", len(ranking.Entries), a.config.Rank.By, a.config.Out)
+	a.say("ranked %s by %s into %s", plural(len(ranking.Entries), "image", "images"), a.config.Rank.By, a.config.Out)
 	if ranking.Unlabelled > 0 {
-		a.say("left out %d images whose folder is not a class of the model", ranking.Unlabelled)
+		a.say("left out %s whose folder is not a class of the model", plural(ranking.Unlabelled, "image", "images"))
 	}
 	if groupDir != "" {
 		a.sayGroups(groups, ranking.Novel, groupDir)
@@ -169,7 +189,7 @@ func (a *app) sayGroups(groups [][]rank.Member, unknown int, dir string) {
 			}
 		}
 	}
-	a.say("%d groups of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it shows, delete the others, then run pipeline learn MODEL --images %s", len(groups), grouped, unknown, dir, duplicates, dir)
+	a.say("%s of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it shows, delete the others, then run pipeline learn MODEL --images %s", plural(len(groups), "group", "groups"), grouped, unknown, dir, duplicates, dir)
 	if most := a.config.Rank.ClusterImages; unknown > most {
 		a.say("only %d unknown images, drawn at random, were grouped (rank.cluster_images): learn the groups and run this again for the rest", most)
 	}

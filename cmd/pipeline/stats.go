@@ -109,9 +109,9 @@ func (a *app) mergeStats(ctx context.Context, files []string) error {
 	if err := sum.Save(a.config.Out); err != nil {
 		return err
 	}
-	a.say("merged %d files: %d samples of %d classes", len(files), sum.SampleCount(), len(sum.Classes()))
+	a.say("merged %s: %s of %s", plural(len(files), "file", "files"), plural(sum.SampleCount(), "sample", "samples"), plural(len(sum.Classes()), "class", "classes"))
 	if shared > 0 {
-		a.say("%d samples were in more than one file; they count once", shared)
+		a.say("%s in more than one file: counted once", plural(shared, "sample", "samples"))
 	}
 	return nil
 }
@@ -147,9 +147,9 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) error
 	if err := t.stats.Save(a.config.Out); err != nil {
 		return err
 	}
-	a.say("counted %d samples of %d classes", t.stats.SampleCount(), len(t.stats.Classes()))
+	a.say("counted %s of %s", plural(t.stats.SampleCount(), "sample", "samples"), plural(len(t.stats.Classes()), "class", "classes"))
 	if t.known > 0 {
-		a.say("%d samples were counted before or occur twice; they count once", t.known)
+		a.say("%s counted before or given twice: not counted again", plural(t.known, "sample", "samples"))
 	}
 	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
 }
@@ -235,7 +235,7 @@ func (a *app) trainStats(ctx context.Context, file string, asJSON bool) error {
 		return err
 	}
 	a.sayChoice(m)
-	a.sayOutcome("trained "+m.Method, m.Classes(), outcome)
+	a.sayOutcome("trained "+m.Method+":", m.Classes(), outcome)
 	a.sayPrior(m)
 	if asJSON {
 		return a.sayLearned(m, c.Out, outcome, 0)

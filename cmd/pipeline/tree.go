@@ -36,12 +36,12 @@ func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file stri
 	if err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s: %s, %d classes", filepath.Base(modelFile), m.Method, len(m.Classes()))
+	title := fmt.Sprintf("%s: %s, %s", filepath.Base(modelFile), m.Method, plural(len(m.Classes()), "class", "classes"))
 	err = atomicfile.Write(file, func(f *atomicfile.File) error {
 		return chart.Dendrogram(f, title, drawn(head.Hierarchy(), pictures))
 	})
 	if err == nil {
-		a.say("wrote %s: %d classes, %d with a picture", file, len(m.Classes()), len(pictures))
+		a.say("wrote %s: %s, %d with a picture", file, plural(len(m.Classes()), "class", "classes"), len(pictures))
 	}
 	return err
 }

@@ -10,11 +10,19 @@
 //	variance     predictive variance, of heads that have one: gpr; gptree, averaged
 //	             over the path to the most probable class
 //	novelty      the head's open-set score
-//	label-error  best probability of another class − that of the class given,
-//	             −1 to 1: the normalised margin of confident learning
-//	             (Northcutt, Jiang and Chuang, JAIR 2021). Images that the model
-//	             has learned under a wrong label look less wrong to it than new
-//	             ones do.
+//	label-error  log((p+δ)/(g+δ)), with the probability p of the best other class, g
+//	             of the class given, and δ = 0.01; scaled to −1 to 1
+//
+// # Wrong labels
+//
+// A model that has learned a wrong label defends it. [Ranking.LeaveOut] therefore asks
+// models that have not learned an image ([model.Model.LeaveOut]); p and g are the means
+// of what they say and of what the model itself says. Left out, a photo that is unlike
+// the others of its class looks as wrong as one with a wrong label; to the model that has
+// learned both, the first looks right. Together they find more wrong labels than either.
+// The odds tell a hopeless class from a weak one, which the difference p − g of the
+// normalised margin (Northcutt, Jiang and Chuang, JAIR 2021) does not; δ bounds them.
+// docs/results/labelling.md compares.
 //
 // # Groups
 //

@@ -38,7 +38,8 @@ type Entry struct {
 }
 
 // A Ranking is a label.Sink that ranks images. Its memory is bounded by
-// Config.Top (if 0, it grows by one Entry per image) and Config.ClusterImages.
+// Config.Top (if 0, it grows by one Entry per image), Config.ClusterImages and the
+// embeddings of what is set aside.
 type Ranking struct {
 	// Entries are the images, highest score first, ties by path; complete after
 	// Commit.
@@ -47,9 +48,11 @@ type Ranking struct {
 	// out, Novel those that look like no known class.
 	Unlabelled, Novel int
 
-	config Config
-	known  map[string]int // class → column
-	novel  []embedded
+	config  Config
+	known   map[string]int // class → column
+	novel   []embedded
+	learned func(content model.Hash) []string
+	aside   []setAside
 }
 
 // An embedded image can be compared with others.
@@ -94,6 +97,7 @@ func (r *Ranking) Put(row label.Scored) error {
 		Path: row.Sample.Path, Label: p.Label, Given: dataset.EscapePath(row.Sample.Label),
 		Probability: p.Probability, Novel: row.Rejected,
 	}
+	image := embedded{e.Path, e.Given, row.Content, row.Embedding}
 	switch r.config.By {
 	case Entropy:
 		e.Score = p.Entropy
@@ -109,27 +113,53 @@ func (r *Ranking) Put(row label.Scored) error {
 			r.Unlabelled++
 			return nil
 		}
-		e.Score = doubt(row.LogProb, given)
+		belief := Believed(row.LogProb, given)
+		e.Score = belief.Doubt()
+		if id, ok := r.learnedAs(image); ok {
+			r.aside = append(r.aside, setAside{e, image, id, belief})
+			return nil
+		}
 	}
-	r.Entries = append(r.Entries, e)
-	if e.Novel {
-		r.Novel++
-		r.novel = append(r.novel, embedded{e.Path, e.Given, row.Content, row.Embedding})
-	}
-	r.cut(2)
+	r.add(e, image)
 	return nil
 }
 
-// doubt returns the probability of the best other class minus that of the given
-// one.
-func doubt(logProb []float64, given int) float64 {
-	best := 0.0
+func (r *Ranking) add(e Entry, image embedded) {
+	r.Entries = append(r.Entries, e)
+	if e.Novel {
+		r.Novel++
+		r.novel = append(r.novel, image)
+	}
+	r.cut(2)
+}
+
+// A Belief has the probabilities of the given class of an image and of the best other.
+type Belief struct{ Given, Other float64 }
+
+// Believed returns the Belief of log-probabilities about the class of column given.
+func Believed(logProb []float64, given int) Belief {
+	b := Belief{Given: math.Exp(logProb[given])}
 	for j, v := range logProb {
 		if j != given {
-			best = max(best, math.Exp(v))
+			b.Other = max(b.Other, math.Exp(v))
 		}
 	}
-	return best - math.Exp(logProb[given])
+	return b
+}
+
+// Mean returns the mean of two beliefs about the same image.
+func (b Belief) Mean(c Belief) Belief {
+	return Belief{(b.Given + c.Given) / 2, (b.Other + c.Other) / 2}
+}
+
+// negligible is added to both probabilities of a Belief: how far below it one of them is
+// says nothing about a label, and is large by chance for an image unlike any class.
+const negligible = 0.01
+
+// Doubt returns the score of LabelError: the logarithm of the odds of the best other
+// class against the given one, scaled to −1 to 1.
+func (b Belief) Doubt() float64 {
+	return math.Log((b.Other+negligible)/(b.Given+negligible)) / math.Log((1+negligible)/negligible)
 }
 
 // cut drops entries that cannot be in the result, once there are slack times as
@@ -168,10 +198,14 @@ func sortEntries(entries []Entry) {
 
 // Commit implements label.Sink: it sorts the entries.
 func (r *Ranking) Commit(embed.Outcome) error {
+	r.finish()
+	return nil
+}
+
+func (r *Ranking) finish() {
 	sortEntries(r.Entries)
 	r.cut(1)
 	slices.SortFunc(r.novel, func(a, b embedded) int { return cmp.Compare(a.path, b.path) })
-	return nil
 }
 
 // Abort implements label.Sink.

@@ -94,7 +94,8 @@ func TestOrder(t *testing.T) {
 	c.By = LabelError
 	entries := ranked(t, line(t), c, math.NaN(), items...).Entries
 	p := 1 / (1 + math.Exp(-4))
-	if e := entries[0]; math.Abs(e.Score-(2*p-1)) > 1e-12 || e.Given != "left" || e.Label != "right" || math.Abs(e.Probability-p) > 1e-12 {
+	want := math.Log((p+0.01)/(1-p+0.01)) / math.Log(101)
+	if e := entries[0]; math.Abs(e.Score-want) > 1e-12 || e.Given != "left" || e.Label != "right" || math.Abs(e.Probability-p) > 1e-12 {
 		t.Errorf("%+v", e)
 	}
 }

@@ -1,0 +1,77 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// A setAside image was learned as id; entry and belief are what the model that learned
+// it says.
+type setAside struct {
+	entry  Entry
+	image  embedded
+	id     model.SampleID
+	belief Belief
+}
+
+// SetAside makes a ranking by LabelError put aside the images that m has learned, for
+// LeaveOut: a model that has learned a wrong label defends it. Call it before the
+// first Put.
+func (r *Ranking) SetAside(m *model.Model) { r.learned = m.LearnedAs() }
+
+// learnedAs returns as what an image was learned: its given class if it was, otherwise
+// another.
+func (r *Ranking) learnedAs(image embedded) (model.SampleID, bool) {
+	if r.learned == nil {
+		return model.SampleID{}, false
+	}
+	classes := r.learned(image.content)
+	if len(classes) == 0 {
+		return model.SampleID{}, false
+	}
+	id := model.SampleID{Content: image.content, Class: classes[0]}
+	if slices.Contains(classes, image.given) {
+		id.Class = image.given
+	}
+	return id, true
+}
+
+// LeaveOut ranks what SetAside put aside, after the last row, and returns how many images
+// it left out to do so. Label, probability and novelty (an image is novel above threshold)
+// are those of models that have not learned the image; the score is that of the mean of
+// what these and m believe. What cannot be left out, the only example of a class, is ranked
+// by m alone. So is everything if embeddings of other examples are needed that are not
+// among the rows; the error then wraps a *model.MissingRowsError. Cost: that of
+// Model.LeaveOut.
+func (r *Ranking) LeaveOut(ctx context.Context, m *model.Model, threshold float64) (int, error) {
+	if len(r.aside) == 0 {
+		return 0, nil
+	}
+	rows, places := make(map[model.Hash][]float32, len(r.aside)), map[model.SampleID][]int{}
+	for i, s := range r.aside {
+		rows[s.image.content] = s.image.vector
+		places[s.id] = append(places[s.id], i)
+	}
+	n := 0
+	err := m.LeaveOut(ctx, rows, func(id model.SampleID, logProb []float64, novelty float64) {
+		for _, i := range places[id] {
+			s, p := &r.aside[i], classifier.FromLogProb(m.Classes(), logProb, 1)
+			s.entry.Label, s.entry.Probability, s.entry.Novel = p.Label, p.Probability, novelty > threshold
+			s.entry.Score = s.belief.Mean(Believed(logProb, r.known[s.entry.Given])).Doubt()
+			n++
+		}
+	})
+	if missing := (*model.MissingRowsError)(nil); err != nil && !errors.As(err, &missing) {
+		return 0, err
+	}
+	for _, s := range r.aside {
+		r.add(s.entry, s.image)
+	}
+	r.aside = nil
+	r.finish()
+	return n, err
+}
