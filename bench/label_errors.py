@@ -19,7 +19,6 @@ import csv
 import itertools
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -30,7 +29,7 @@ from sklearn.metrics import average_precision_score, log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "scripts"))
-from calibration_table import write
+from calibration_table import Measure, write
 from gptree_table import pool
 
 STRENGTHS = (1, 10, 100, 1000)
@@ -63,25 +62,19 @@ def draw(x, y, n, kind, share, seed):
     return rows, names[given], wrong
 
 
-def run(pipeline, *args):
-    done = subprocess.run([pipeline, *map(str, args)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"pipeline {' '.join(map(str, args))}: {done.stderr}")
-
-
 def ours(pipeline, x, given, classifier, work):
     """Return the doubt in each label: the margin of the model that learned it, and what rank says."""
     write(work / "features", x, given)
-    model = work / "m.model"
-    run(pipeline, "train", "--features", work / "features", "--classifier", classifier, "--out", model)
-    run(pipeline, "label", model, "--features", work / "features", "--format", "jsonl", "--top-k", len(set(given)), "--out", work / "labels")
+    measured = Measure(pipeline, work, classifier, (), [])
+    model, _ = measured.train(work / "features")
+    measured.run("label", model, "--features", work / "features", "--format", "jsonl", "--top-k", len(set(given)), "--out", work / "labels")
     learned = []
     with open(work / "labels" / "labels.jsonl", encoding="utf-8") as file:
         for line, label in zip(file, given):
             p = dict(json.loads(line)["top_k"])
             own = p.pop(label)
             learned.append(max(p.values()) - own)
-    run(pipeline, "rank", model, "--features", work / "features", "--by", "label-error", "--out", work / "rank.csv")
+    measured.run("rank", model, "--features", work / "features", "--by", "label-error", "--out", work / "rank.csv")
     with open(work / "rank.csv", newline="", encoding="utf-8") as file:
         rank = {row["path"]: float(row["score"]) for row in csv.DictReader(file)}
     return np.array(learned), np.array([rank[f"{i:06d}.jpg"] for i in range(len(given))])

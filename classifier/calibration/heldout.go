@@ -187,9 +187,10 @@ type Place struct{ Session, Row int }
 // A fold is a head that has learned the rest, and what was left out, of which there
 // may be nothing.
 type fold struct {
-	head       classifier.Learner
-	test, rest episodes.Session
-	places     []Place // of test
+	head   classifier.Learner
+	rests  []episodes.Session
+	test   episodes.Session
+	places []Place // of test
 }
 
 // without teaches a fresh head everything but fold f.
@@ -198,7 +199,7 @@ func (t Task) without(ctx context.Context, held [][]int, f int) (out fold, err e
 	if err != nil {
 		return out, err
 	}
-	var tests, rests []episodes.Session
+	var tests []episodes.Session
 	for s, session := range t.Sessions {
 		var kept, left []int
 		for i, at := range held[s] {
@@ -209,12 +210,12 @@ func (t Task) without(ctx context.Context, held [][]int, f int) (out fold, err e
 				kept = append(kept, i)
 			}
 		}
-		tests, rests = append(tests, session.Pick(left)), append(rests, session.Pick(kept))
+		tests, out.rests = append(tests, session.Pick(left)), append(out.rests, session.Pick(kept))
 	}
-	if out.test, out.rest = joined(tests), joined(rests); len(out.places) == 0 {
+	if out.test = joined(tests); len(out.places) == 0 {
 		return out, nil
 	}
-	for _, rest := range rests {
+	for _, rest := range out.rests {
 		if len(rest.Y) == 0 {
 			continue
 		}
@@ -249,7 +250,7 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (tally, error) {
 	if err := fold.answers(func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) }); err != nil {
 		return out, err
 	}
-	approach(fold.test, fold.rest)
+	approach(fold.test, joined(fold.rests))
 	err = fold.answers(func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
 		if best := floats.MaxIdx(a.LogProb); best == a.Own {
