@@ -174,7 +174,7 @@ def load_teacher(o, path, data, turns, device):
     """The averaged network of another run's checkpoint, or that of a published file, frozen."""
     classes = len(data.classes) * turns
     if path.endswith(".onnx"):
-        model = nets.Classifier(onnx_writer.arch(path), classes, o.cosine_scale).to(device, memory_format=torch.channels_last)
+        model = nets.Classifier(onnx_writer.training(path)["recipe"]["arch"], classes, o.cosine_scale).to(device, memory_format=torch.channels_last)
         start_from(o, path, model, data, turns)
     else:
         state = torch.load(path, map_location=device, weights_only=True)

@@ -1,4 +1,5 @@
 """Tests of the training parts: python3 -m unittest discover models/tests (needs requirements.txt)."""
+import contextlib
 import io
 import os
 import sys
@@ -13,9 +14,10 @@ from PIL import Image
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
+import average_backbones  # noqa: E402
 import pack_images  # noqa: E402
 import train_backbone  # noqa: E402
-from training import augment, contrast, convolution, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start  # noqa: E402
+from training import augment, averaging, contrast, convolution, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start  # noqa: E402
 
 SIDE = 84
 
@@ -216,6 +218,66 @@ class WarmStartTest(unittest.TestCase):
         means = torch.stack([x[labels == c].mean(0) for c in range(3)])
         want = F.normalize(means - means.mean(0))
         self.assertLess((model.head.weight - want).abs().max(), 1e-4)
+
+
+class AveragingTest(unittest.TestCase):
+    def test_channels_have_the_mean_statistics(self):
+        """Two networks whose weights cancel in part: without the correction the mean's activations would shrink."""
+        images = torch.randint(0, 256, (16, 3, SIDE, SIDE), dtype=torch.uint8)
+        nets_, mean = [shake_batch_norm(nets.build("tiny")) for _ in range(2)], nets.build("tiny")
+        with tempfile.TemporaryDirectory() as tmp:
+            paths = [os.path.join(tmp, f"{i}.onnx") for i in range(2)]
+            for path, net in zip(paths, nets_):
+                onnx_writer.save(path, onnx_writer.build(net, SIDE, {}))
+            averaging.average(mean, paths, images)
+        first, second, got = (self.statistics(net, images) for net in (*nets_, mean))
+        for name in got:
+            for a, b, c in zip(first[name], second[name], got[name]):
+                self.assertLess((c - (a + b) / 2).abs().max(), 5e-3 * (a.abs() + b.abs()).max(), name)
+        for name, pair in warm_start.pairs(mean):
+            folded = [dict(warm_start.pairs(net))[name] for net in nets_]
+            want = sum(p.conv.weight * onnx_writer.gain(p.bn).view(-1, 1, 1, 1) for p in folded)
+            cosine = F.cosine_similarity(pair.conv.weight.flatten(1), want.flatten(1))
+            self.assertGreater(cosine.min(), 0.999, name)
+
+    @staticmethod
+    def statistics(net, images):
+        """Mean and standard deviation of every channel before its ReLU."""
+        found = {}
+        for name, pair in warm_start.pairs(net):
+            pair.bn.register_forward_hook(lambda bn, x, y, name=name: found.__setitem__(name, (y.mean((0, 2, 3)), y.std((0, 2, 3)))))
+        with torch.no_grad():
+            net.eval()(augment.plain(images))
+        return found
+
+    def test_mean_of_one_network_is_that_network(self):
+        images = torch.randint(0, 256, (8, 3, SIDE, SIDE), dtype=torch.uint8)
+        net = shake_batch_norm(nets.build("tiny"))
+        with tempfile.TemporaryDirectory() as tmp:
+            make_folder(os.path.join(tmp, "photos"))
+            pack_images.main(["--folder", os.path.join(tmp, "photos"), "--out", os.path.join(tmp, "photos.npz")])
+            paths = [os.path.join(tmp, f"{i}.onnx") for i in range(3)]
+            for path in paths[:2]:
+                info = {"recipe": {"arch": "tiny"}, "epochs": 3, "steps": 30, "train_seconds": 1, "classes": ["a"]}
+                onnx_writer.save(path, onnx_writer.build(net, SIDE, {"pipeline.training": info}))
+            with contextlib.redirect_stdout(io.StringIO()):
+                average_backbones.main([*paths[:2], "--data", os.path.join(tmp, "photos.npz"), "--workers", "1", "--out", paths[2]])
+            back = nets.build("tiny")
+            warm_start.load(back, paths[2], images)
+            self.assertEqual(onnx_writer.training(paths[2])["mean_of"][1]["epochs"], 3)
+        with torch.no_grad():
+            want, got = net(augment.plain(images)), back.eval()(augment.plain(images))
+        self.assertLess((got - want).abs().max() / want.abs().max(), 5e-3)  # float16, twice
+
+    def test_other_files_are_refused(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            path = os.path.join(tmp, "b.onnx")
+            onnx_writer.save(path, onnx_writer.build(nets.build("tiny"), SIDE, {}))
+            with self.assertRaisesRegex(SystemExit, "does not say how it was trained"):
+                average_backbones.main([path, path, "--data", "none.npz", "--out", os.path.join(tmp, "o.onnx")])
+            with contextlib.redirect_stderr(io.StringIO()) as err, self.assertRaises(SystemExit):
+                average_backbones.main([path, "--data", "none.npz", "--out", os.path.join(tmp, "o.onnx")])
+            self.assertIn("name two or more", err.getvalue())
 
 
 class HeadTest(unittest.TestCase):
@@ -423,7 +485,7 @@ class RunTest(unittest.TestCase):
             with self.assertRaisesRegex(SystemExit, "does not say how it was trained"):
                 plain = os.path.join(tmp, "plain.onnx")
                 onnx_writer.save(plain, onnx_writer.build(teacher.backbone, 24, {}))
-                onnx_writer.arch(plain)
+                onnx_writer.training(plain)
 
     def test_teachers_are_averaged(self):
         with tempfile.TemporaryDirectory() as tmp:

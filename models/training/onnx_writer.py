@@ -22,12 +22,16 @@ def preprocess_spec(side):
             "mean": list(augment.MEAN), "std": list(augment.STD), "orientation": True}
 
 
+def gain(bn):
+    """What batch norm multiplies each channel with, outside of training."""
+    return bn.weight / (bn.running_var + bn.eps).sqrt()
+
+
 def fold(pair):
     """A ConvBN's weight (float16) and bias (float32) as one convolution."""
-    bn = pair.bn
-    gain = (bn.weight / (bn.running_var + bn.eps).sqrt()).detach().double()
-    weight = pair.conv.weight.detach().double() * gain.view(-1, 1, 1, 1)
-    bias = bn.bias.detach().double() - bn.running_mean.double() * gain
+    scale = gain(pair.bn).detach().double()
+    weight = pair.conv.weight.detach().double() * scale.view(-1, 1, 1, 1)
+    bias = pair.bn.bias.detach().double() - pair.bn.running_mean.double() * scale
     return weight.cpu().numpy().astype(np.float16), bias.cpu().numpy().astype(np.float32)
 
 
@@ -84,13 +88,18 @@ def build(backbone, side, metadata):
     return model
 
 
-def arch(path):
-    """The --arch of a file that train_backbone.py wrote."""
+def training(path):
+    """How a file that train_backbone.py wrote was trained: the `pipeline.training` that it was built with."""
     properties = {p.key: p.value for p in onnx.load(path).metadata_props}
     try:
-        return json.loads(properties["pipeline.training"])["recipe"]["arch"]
+        return json.loads(properties["pipeline.training"])
     except KeyError:
         raise SystemExit(f"{path} does not say how it was trained: it must be a backbone.onnx of train_backbone.py") from None
+
+
+def side(path):
+    """The side in pixels of the images that a file takes."""
+    return onnx.load(path).graph.input[0].type.tensor_type.shape.dim[3].dim_value
 
 
 def save(path, model):

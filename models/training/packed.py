@@ -39,6 +39,11 @@ def from_bytes(blobs, labels, classes, names):
     return Packed(data, offsets, np.asarray(labels, np.int64), list(classes), list(names))
 
 
+def take(packed, index):
+    """The images at the places in `index`."""
+    return from_bytes([packed.jpeg(i) for i in index], packed.labels[index], packed.classes, [packed.names[i] for i in index])
+
+
 def save(path, packed):
     """Writes a part; the final name appears only once the file is whole."""
     partial = path + ".partial"
