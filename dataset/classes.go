@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -11,30 +12,33 @@ import (
 // ClassFrom is the rule by which the folders of an image name its class.
 type ClassFrom string
 
-// The rules, and the class of Fruit/Apple/Gala/1.jpg by each. An image that lies
-// directly under the root has no class.
+// The rules, and the class of Fruit/Apple/Gala/1.jpg by each, under the root Photos.
+// An image that lies directly under the root has no class, except by ClassFromRoot.
 const (
 	ClassFromTop  ClassFrom = "top"  // Fruit
 	ClassFromLeaf ClassFrom = "leaf" // Gala
 	ClassFromPath ClassFrom = "path" // Fruit/Apple/Gala
+	ClassFromRoot ClassFrom = "root" // Photos
 )
 
 // Validate rejects unknown rules and lists the valid ones; "" is the default of
 // whoever applies the rule.
 func (c ClassFrom) Validate() error {
-	all := []string{string(ClassFromTop), string(ClassFromLeaf), string(ClassFromPath)}
+	all := []string{string(ClassFromTop), string(ClassFromLeaf), string(ClassFromPath), string(ClassFromRoot)}
 	if c != "" && !slices.Contains(all, string(c)) {
 		return fmt.Errorf("class_from: %q is not one of %s", string(c), strings.Join(all, ", "))
 	}
 	return nil
 }
 
-// class returns the class of a Sample.Path. A path outside the root, which only
-// a list can have, has no folders that count from the root: only ClassFromLeaf
-// gives it a class.
-func (c ClassFrom) class(rel string) string {
+// class returns the class of a Sample.Path under a root. A path outside the root,
+// which only a list can have, has no folders that count from the root: only
+// ClassFromLeaf and ClassFromRoot give it a class.
+func (c ClassFrom) class(root, rel string) string {
 	dir := path.Dir(rel)
 	switch {
+	case c == ClassFromRoot:
+		return folderName(root)
 	case dir == "." || dir == "/":
 		return ""
 	case c == ClassFromLeaf:
@@ -46,6 +50,16 @@ func (c ClassFrom) class(rel string) string {
 	}
 	top, _, _ := strings.Cut(dir, "/")
 	return top
+}
+
+// folderName returns the name of a folder, which may be given as "." or "..", or "" if
+// it has none.
+func folderName(dir string) string {
+	whole, err := filepath.Abs(dir)
+	if err != nil || whole == filepath.Dir(whole) {
+		return ""
+	}
+	return filepath.Base(whole)
 }
 
 // A Merged is a class whose images come from several folders.

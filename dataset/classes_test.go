@@ -1,6 +1,9 @@
 package dataset
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+)
 
 func TestClassFrom(t *testing.T) {
 	for _, c := range []struct{ path, top, leaf, whole string }{
@@ -10,11 +13,27 @@ func TestClassFrom(t *testing.T) {
 		{"/far/Kiwi/1.jpg", "", "Kiwi", ""},
 		{"/1.jpg", "", "", ""},
 	} {
-		for rule, want := range map[ClassFrom]string{"": c.top, ClassFromTop: c.top, ClassFromLeaf: c.leaf, ClassFromPath: c.whole} {
-			if got := rule.class(c.path); got != want {
+		for rule, want := range map[ClassFrom]string{"": c.top, ClassFromTop: c.top, ClassFromLeaf: c.leaf, ClassFromPath: c.whole, ClassFromRoot: "Photos"} {
+			if got := rule.class("/home/Photos", c.path); got != want {
 				t.Errorf("%q of %s: %q, want %q", rule, c.path, got, want)
 			}
 		}
+	}
+}
+
+// TestClassFromRoot: the name is that of the folder, however it is given.
+func TestClassFromRoot(t *testing.T) {
+	dir := tree(t, map[string]string{"otter/1.jpg": "", "otter/young/2.jpg": ""})
+	t.Chdir(filepath.Join(dir, "otter"))
+	for _, root := range []string{".", "./", "../otter/", filepath.Join(dir, "otter")} {
+		for _, s := range mustScan(t, root, ScanOptions{ClassFrom: ClassFromRoot}).Samples {
+			if s.Label != "otter" {
+				t.Errorf("%s of %s: %q", s.Path, root, s.Label)
+			}
+		}
+	}
+	if got := ClassFromRoot.class("/", "1.jpg"); got != "" {
+		t.Errorf("the file system's root: %q", got)
 	}
 }
 

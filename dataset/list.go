@@ -232,7 +232,7 @@ func (r *listReader) sample(row listRow) (Sample, error) {
 	}
 	s.Path = rel
 	if !row.labelled {
-		s.Label = cmp.Or(r.opts.ClassFrom, ClassFromLeaf).class(rel)
+		s.Label = cmp.Or(r.opts.ClassFrom, ClassFromLeaf).class(r.root, rel)
 	}
 	return s, nil
 }

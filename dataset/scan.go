@@ -28,8 +28,8 @@ type ScanOptions struct {
 	ClassFrom ClassFrom
 }
 
-// Scan finds the images under root. The folders of an image name its class;
-// directly under the root it has none.
+// Scan finds the images under root. The folders of an image name its class, by
+// opts.ClassFrom.
 //
 // Symbolic links to files count as files. A linked folder is entered once,
 // after all real folders; a loop is a Problem. Pipes, sockets and devices are
@@ -333,7 +333,7 @@ func (s *scanner) file(rel string) {
 		}
 		return
 	}
-	sample := Sample{Path: rel, Label: s.opts.ClassFrom.class(rel)}
+	sample := Sample{Path: rel, Label: s.opts.ClassFrom.class(s.listing.Root, rel)}
 	if s.opts.Filter.drops(sample) {
 		s.skip(rel, "dropped")
 		return

@@ -18,7 +18,7 @@ func newBackbones() *cobra.Command {
 		Use:     "list",
 		Short:   "List the catalogue",
 		Example: "  pipeline backbones list",
-		Args:    noArguments,
+		Args:    arguments,
 		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listBackbones(asJSON) }),
 	}
 	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
@@ -35,7 +35,7 @@ func newBackbones() *cobra.Command {
 			Use:     "pull NAME",
 			Short:   "Download a backbone from the catalogue and verify it",
 			Example: "  pipeline backbones pull resnet50-v2",
-			Args:    exactly(1), ValidArgsFunction: pullable,
+			Args:    arguments, ValidArgsFunction: pullable,
 			RunE: command(func(ctx context.Context, a *app, args []string) error {
 				return a.pullBackbone(ctx, args[0])
 			}),
@@ -44,7 +44,7 @@ func newBackbones() *cobra.Command {
 			Use:     "inspect FILE",
 			Short:   "Show the inputs and outputs of an ONNX file",
 			Example: "  pipeline backbones inspect resnet50.onnx",
-			Args:    exactly(1),
+			Args:    arguments,
 			RunE: command(func(_ context.Context, a *app, args []string) error {
 				return a.inspectBackboneFile(args[0])
 			}),

@@ -48,6 +48,22 @@ func TestClassesFromFolders(t *testing.T) {
 	}
 }
 
+// TestLearnOneFolder: the photos of one new class need no folder around their own,
+// which the refusal says.
+func TestLearnOneFolder(t *testing.T) {
+	l := newTestbed(t)
+	model, _ := l.trained()
+	otter := filepath.Join(l.photos(l.path("new"), smallSide, 2, "otter"), "otter")
+	l.refused(exitFailed, []string{"no labelled images", "--class-from root"}, "learn", model, "--images", otter)
+	l.refused(exitFailed, []string{"no labelled images"}, "train", "--images", otter, "--out", l.path("m2"))
+	if said := l.must("learn", model, "--images", otter, "--class-from", "root"); !strings.Contains(said.stdout+said.stderr, "otter") {
+		t.Errorf("%s%s", said.stdout, said.stderr)
+	}
+	if shown := l.must("inspect", model, "--json").stdout; !strings.Contains(shown, `"otter"`) {
+		t.Error(shown)
+	}
+}
+
 // TestTablesAsTheyAre: a CSV with odd columns and a headerless list train the same
 // model as folders, missing files are counted, and a list that does not fit is an
 // error that says where its files are.

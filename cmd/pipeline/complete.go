@@ -60,7 +60,7 @@ func flagValues() map[string]cobra.CompletionFunc {
 		"by":         oneOf(rank.Criteria()...),
 		"format":     oneOf("csv", "jsonl", "parquet"),
 		"symlinks":   oneOf(string(dataset.FollowLinks), string(dataset.FollowFiles), string(dataset.SkipLinks)),
-		"class-from": oneOf(string(dataset.ClassFromTop), string(dataset.ClassFromLeaf), string(dataset.ClassFromPath)),
+		"class-from": oneOf(string(dataset.ClassFromTop), string(dataset.ClassFromLeaf), string(dataset.ClassFromPath), string(dataset.ClassFromRoot)),
 		"organise":   oneOf("link", "copy"),
 		"log":        oneOf("text", "json"),
 	}

@@ -17,7 +17,7 @@ func newDatasets() *cobra.Command {
 		Use:     "list",
 		Short:   "List the benchmarks",
 		Example: "  pipeline datasets list",
-		Args:    noArguments,
+		Args:    arguments,
 		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listDatasets(asJSON) }),
 	}
 	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
@@ -38,7 +38,7 @@ cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
 			Use:     "pull NAME",
 			Short:   "Download the lists of a benchmark and verify them",
 			Example: "  pipeline datasets pull mini_imagenet",
-			Args:    exactly(1), ValidArgsFunction: benchmarks,
+			Args:    arguments, ValidArgsFunction: benchmarks,
 			RunE: command(func(ctx context.Context, a *app, args []string) error {
 				return a.pullDataset(ctx, args[0])
 			}),

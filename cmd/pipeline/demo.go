@@ -23,7 +23,7 @@ twelve base classes, learns four new ones from five images each, labels a folder
 of photos, some of which show things that it was never taught, prints how many it
 labelled correctly and how many it rejected, and writes an HTML report.`,
 		Example: "  pipeline demo --out demo",
-		Args:    noArguments,
+		Args:    arguments,
 		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.demo(ctx) }),
 	}
 	outFlag(cmd, "`folder` for images, model, labels and report (default: pipeline-demo)")

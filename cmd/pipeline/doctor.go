@@ -29,7 +29,7 @@ func newDoctor() *cobra.Command {
 		Use:     "doctor",
 		Short:   "Check what works on this machine and how to fix what does not",
 		Example: "  pipeline doctor",
-		Args:    noArguments,
+		Args:    arguments,
 		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor(asJSON) }),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")

@@ -19,7 +19,7 @@ func newEmbed() *cobra.Command {
 FEATDIR. The class of an image is the name of its first-level sub-folder, unless
 --class-from or the labels of a list say otherwise.`,
 		Example: "  pipeline embed --images photos --backbone resnet50.onnx --out features",
-		Args:    noArguments,
+		Args:    arguments,
 		RunE: either(
 			func(ctx context.Context, a *app, _ []string) error { return a.embedFolder(ctx) },
 			func(ctx context.Context, a *app, args []string) error { return a.embedStdin(ctx, args) },

@@ -28,7 +28,7 @@ func newEval() *cobra.Command {
 log-likelihood, calibration error and, if some images belong to no class of the
 model, how well these are detected. Images without a class are left out.`,
 		Example: "  pipeline eval photos.model --images held-out --json eval.json --report report",
-		Args:    exactly(1),
+		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			return a.eval(ctx, args[0], jsonFile, reportDir)
 		}),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,45 +112,74 @@ func atTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// arguments turns cobra's error about the number of arguments into a usage error
-// that shows how to call the command.
-func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usagef("%s: %w\nusage: %s", cmd.CommandPath(), err, cmd.UseLine())
-		}
+// arguments requires those that the command's Use line names before its flags. One
+// too many is probably a folder of images whose flag is missing.
+func arguments(cmd *cobra.Command, args []string) error {
+	names := argumentNames(cmd)
+	several := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "...")
+	switch {
+	case len(args) < len(names):
+		return usagef("%s: %s is missing\nusage: %s", cmd.CommandPath(), strings.TrimSuffix(names[len(args)], "..."), cmd.UseLine())
+	case len(args) == len(names), several:
 		return nil
 	}
-}
-
-// noArguments is cobra.NoArgs for a command that is not a group: what looks like
-// a command to cobra is probably a folder whose flag is missing.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := ""
+	extra, hint := args[len(names)], ""
 	if cmd.Flags().Lookup("images") != nil {
-		hint = fmt.Sprintf("; for a folder of images, write --images %s", args[0])
+		if i := slices.IndexFunc(args, isFolder); i >= 0 {
+			extra = args[i]
+		}
+		hint = fmt.Sprintf("; for a folder of images, write --images %s", extra)
 	}
-	return usagef("%s: unexpected argument %q%s\nusage: %s", cmd.CommandPath(), args[0], hint, cmd.UseLine())
+	return usagef("%s: unexpected argument %q%s\nusage: %s", cmd.CommandPath(), extra, hint, cmd.UseLine())
 }
 
-// wrongFlag adds a hint to an error about a flag: the nearest name if the flag is
-// unknown, and how to get help. A flag after a mistyped command is not the
-// error: the command is.
+// argumentNames returns those of the Use line: MODEL, or STATS... for any number.
+func argumentNames(cmd *cobra.Command) []string {
+	words := strings.Fields(cmd.Use)[1:]
+	end := slices.IndexFunc(words, func(w string) bool { return strings.ToUpper(w) != w || strings.ContainsAny(w, "-[|") })
+	if end < 0 {
+		end = len(words)
+	}
+	return words[:end]
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// wrongFlag adds a hint to an error about a flag: that it is an argument, or the
+// nearest name, if the flag is unknown, and how to get help. A flag after a
+// mistyped command is not the error: the command is.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 		return knownCommand(cmd, cmd.Flags().Args())
 	}
 	hint := "see " + cmd.CommandPath() + " --help"
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
-		names := []string{"help"}
+	if errors.As(err, &unknown) {
+		name, names := unknown.GetSpecifiedName(), []string{"help"}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if nearest := suggest.Nearest(unknown.GetSpecifiedName(), names); nearest != "" {
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			name = initial(names, short[:1])
+		}
+		if argument := strings.ToUpper(name); slices.Contains(argumentNames(cmd), argument) {
+			return usagef("%s: %s is not a flag but an argument\nusage: %s", cmd.CommandPath(), argument, cmd.UseLine())
+		}
+		if nearest := suggest.Nearest(name, names); nearest != "" {
 			hint = fmt.Sprintf("did you mean --%s? %s", nearest, hint)
 		}
 	}
 	return usagef("%s: %w; %s", cmd.CommandPath(), err, hint)
+}
+
+// initial returns the shortest of the names that begin with a letter, or "".
+func initial(names []string, letter string) string {
+	shortest := ""
+	for _, name := range names {
+		if strings.HasPrefix(name, letter) && (shortest == "" || len(name) < len(shortest)) {
+			shortest = name
+		}
+	}
+	return shortest
 }

@@ -31,7 +31,7 @@ Few-shot class-incremental benchmarks have their own command, pipeline fscil.
 Kinds that need embeddings read --features; the fscil.… settings describe their
 sessions.`,
 		Example: "  pipeline experiment --config ablation_q --features feats --out results",
-		Args:    noArguments,
+		Args:    arguments,
 		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.experiment(ctx) }),
 	}
 	inputFlags(cmd, "features")

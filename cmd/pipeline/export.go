@@ -39,7 +39,7 @@ the whole model (pixels to log-probabilities). Class names, preprocessing and
 hashes are in the file's metadata. Decoding, resizing and normalising are not part
 of the file: prepare the pixels as the metadata say.`,
 		Example: "  pipeline export photos.model --onnx photos.onnx --with-backbone",
-		Args:    exactly(1),
+		Args:    arguments,
 		RunE: command(func(_ context.Context, a *app, args []string) error {
 			if err := require([2]string{"onnx", file}); err != nil {
 				return err

@@ -13,7 +13,7 @@ import (
 // need it.
 func modelOrFirst(cmd *cobra.Command, args []string) error {
 	if !cmd.Flags().Changed("first") {
-		return exactly(1)(cmd, args)
+		return arguments(cmd, args)
 	}
 	if len(args) > 0 {
 		return usagef("%s: --first chooses images before there is a model: leave out %q", cmd.CommandPath(), args[0])

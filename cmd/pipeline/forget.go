@@ -51,7 +51,7 @@ hold what was forgotten. The images and their embeddings in the cache stay.
 If the model was taught with serve, --samples forgets photos in MODEL.journal, their
 thumbnails and MODEL.base too, and the command says where else traces are.`,
 		Example: "  pipeline forget photos.model --class dalmatian",
-		Args:    exactly(1),
+		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if (f.class == "") == (f.samples == "") {
 				return usagef("give either --class or --samples")

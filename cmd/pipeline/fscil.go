@@ -43,7 +43,7 @@ The benchmarks are built-in configurations: miniimagenet_fscil, cub200_fscil,
 cub200_table3, cifar100_fscil, wang_5steps, wang_10steps. Finished runs are saved: run the same
 command again to resume.`,
 		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
-		Args:    noArguments,
+		Args:    arguments,
 		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.fscil(ctx) }),
 	}
 	inputFlags(cmd, "images", "features")

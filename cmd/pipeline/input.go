@@ -183,7 +183,8 @@ func (a *app) sayNote(here, other embed.Provenance, where string) []string {
 // noteMerged says which classes are merged from several folders, and how to keep
 // them apart. A user who asks for the first-level folders knows.
 func (a *app) noteMerged(merged []dataset.Merged) {
-	if len(merged) == 0 || a.config.Scan.ClassFrom == string(dataset.ClassFromTop) {
+	switch rule := dataset.ClassFrom(a.config.Scan.ClassFrom); {
+	case len(merged) == 0, rule == dataset.ClassFromTop, rule == dataset.ClassFromRoot:
 		return
 	}
 	advice := "each first-level folder is one class, with the folders inside it; --class-from leaf or path makes these the classes, --class-from top confirms"
@@ -245,7 +246,8 @@ func (f filtered) Each(ctx context.Context, emit func(embed.Item) error) (embed.
 	return outcome, err
 }
 
-// labelled reads the rows of an input that have a class.
+// labelled reads the rows of an input that have a class. Photos of one new class are
+// often given without a folder around them, which is no way to train a first model.
 func (a *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, err error) {
 	in, err := a.input(ctx, m, classes)
 	if err != nil {
@@ -255,6 +257,9 @@ func (a *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings,
 	rows := &embed.Labelled{Rows: in}
 	e, err = embed.Collect(ctx, rows)
 	a.noteLeftOut(rows.Dropped, e.Outcome.Skipped)
+	if errors.Is(err, embed.ErrNoLabels) && m != nil && in.root != "" {
+		err = fmt.Errorf("%w; or, if all of these are of one class, name it after their folder with --class-from root", err)
+	}
 	return e, err
 }
 

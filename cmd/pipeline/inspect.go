@@ -36,7 +36,7 @@ calibrated it is as far as it knows, its limits and where it comes from.
 
 The history of a model that was taught with serve is in MODEL.journal beside it.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
-		Args:    exactly(1),
+		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			m, err := model.Load(args[0])
 			if err != nil {

@@ -38,7 +38,7 @@ most with one image per class; with more than four it changes nothing.
 With --features, rows have the paths in samples.csv or, without that file, their
 numbers in embeddings.npy, counted from 0.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
-		Args:    exactly(1),
+		Args:    arguments,
 		RunE: either(
 			func(ctx context.Context, a *app, args []string) error { return a.label(ctx, args[0], asJSON) },
 			func(ctx context.Context, a *app, args []string) error { return a.labelStdin(ctx, args) },

@@ -28,7 +28,7 @@ more. Each folder has its own classes, whatever their names. None of its images 
 be in the model, nor in its tests: train, learn and eval recognise them.`,
 		Example: "  pipeline prior --images flowers --images birds --out photos.prior\n" +
 			"  pipeline train --images mushrooms --prior photos.prior --out mushrooms.model",
-		Args: noArguments,
+		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if (len(images) == 0) == (len(features) == 0) {
 				return usagef("give either --images or --features, once for each folder")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -72,7 +73,11 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return usagef("unknown command %q%s %s --help lists the commands", args[0], suggest.Sentence(args[0], names), cmd.CommandPath())
+	hint := suggest.Sentence(args[0], names)
+	if flag := cmd.Flags().Lookup(args[0]); flag != nil {
+		hint = fmt.Sprintf("; did you mean --%s?", flag.Name)
+	}
+	return usagef("unknown command %q%s %s --help lists the commands", args[0], hint, cmd.CommandPath())
 }
 
 // newHelp replaces cobra's help command, which succeeds whatever the topic.
@@ -135,7 +140,7 @@ func inputFlags(cmd *cobra.Command, names ...string) {
 
 // classFlags adds the flags that say which classes images have.
 func classFlags(cmd *cobra.Command) {
-	cmd.Flags().String("class-from", "", "folder that names the class: top (first-level folder), leaf (the folder of the image) or path, such as fruit/apple (default: top; leaf in a list without labels)")
+	cmd.Flags().String("class-from", "", "folder that names the class: top (first-level folder), leaf (the folder of the image), path, such as fruit/apple, or root (the one given: all its images are one class) (default: top; leaf in a list without labels)")
 	cmd.Flags().StringArray("drop-label", nil, "leave out the images of a `class` such as \"Not sure\"; may be repeated")
 	bind(cmd.Flags(), "scan.", "class-from", "drop-label")
 }
@@ -170,6 +175,3 @@ func backboneFlag(cmd *cobra.Command) {
 	cmd.Flags().String("backbone", "", "ONNX `file`, or a name from pipeline backbones list (default: the model's own, or the built-in one)")
 	config.Bind(cmd.Flags(), "backbone", "backbone")
 }
-
-// exactly requires n arguments.
-func exactly(n int) cobra.PositionalArgs { return arguments(cobra.ExactArgs(n)) }

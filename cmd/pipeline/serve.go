@@ -37,7 +37,7 @@ the lines since stay, and undo takes it back.
 The address is 127.0.0.1:8080 unless --addr names another. On one that other machines
 reach, every request needs a token, which the server prints.`,
 		Example: "  pipeline serve photos.model --images ~/Pictures",
-		Args:    exactly(1),
+		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			return a.serveHTTP(ctx, args[0], at)
 		}),

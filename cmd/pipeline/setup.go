@@ -38,7 +38,7 @@ are. A library is installed only if it has the SHA-256 that this program knows.`
 		Example: `  pipeline setup
   pipeline setup --from onnxruntime-node-1.30.0.tgz
   pipeline setup --platform linux/arm64 --into usb-stick`,
-		Args: noArguments,
+		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			s.app = a
 			return s.run(ctx)

@@ -48,7 +48,7 @@ count once.
 A class of at most as many images as an embedding has values is stored as its
 embeddings, a larger class as its count, mean and covariance.`,
 		Example: "  pipeline stats collect --images shard1 --out 1.stats",
-		Args:    noArguments,
+		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			return a.collectStats(ctx, raw, except)
 		}),
@@ -72,7 +72,7 @@ backbone, preprocessing (except for decoders whose features hardly differ) and
 dimension, and all or none of them must have embeddings
 scaled to length 1. Memory holds the result and one input at a time.`,
 		Example: "  pipeline stats merge 1.stats 2.stats 3.stats --out all.stats",
-		Args:    arguments(cobra.MinimumNArgs(1)),
+		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			return a.mergeStats(ctx, args)
 		}),

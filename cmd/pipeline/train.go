@@ -42,7 +42,7 @@ one class differ under the backbone. It helps with one to eight images per class
 becomes part of the model.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
 			"  pipeline train --images photos --classifier gptree --dkl --out photos.model",
-		Args: noArguments,
+		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if stats != "" {
 				return a.trainStats(ctx, stats, asJSON)
@@ -154,7 +154,7 @@ count once.
 New classes of an hppca model join its existing super-classes;
 --set classifier.hppca.refresh=true rebuilds all super-classes.`,
 		Example: "  pipeline learn photos.model --images new-classes",
-		Args:    exactly(1),
+		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if stats != "" {
 				return a.learnStats(ctx, args[0], stats, asJSON)

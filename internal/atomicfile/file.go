@@ -60,7 +60,11 @@ func target(path string) (string, error) {
 		path = resolved
 	}
 	info, err := os.Lstat(path)
-	if err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+	switch {
+	case err != nil:
+	case info.IsDir():
+		return "", fmt.Errorf("create %s: not a regular file: a folder has this name", path)
+	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
 		return "", fmt.Errorf("create %s: exists and is not a regular file (%s)", path, info.Mode().Type())
 	}
 	return path, nil
