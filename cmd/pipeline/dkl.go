@@ -67,7 +67,7 @@ func (a *app) trainings(dir string, keyed bool) dkl.TrainEnv {
 // projection when its base session and its settings are the same.
 func (a *app) fresh(name string, settings method.Config, seed uint64, products linalg.Backend, data *samples) (*model.Predictor, error) {
 	c := a.config.Classifier
-	s := model.Settings{Method: name, Heads: settings, Temperature: c.Tempered(), OldShare: c.OldShare, Backend: products}
+	s := model.Settings{Method: name, Heads: settings, Temperature: c.Tempered(), OldShare: c.OldShare, Seed: seed, Backend: products}
 	if c.DKL.Enabled {
 		t := c.Training(seed)
 		s.DKL, s.Env = &t, data.trainings

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
@@ -24,16 +25,23 @@ import (
 // classes, 20 or 3 training rows and 10 test rows each.
 func (l *testbed) clouds(dir string) string {
 	l.Helper()
+	return l.manyClouds(dir, 4, 20)
+}
+
+// manyClouds is clouds with another first session: its classes, and their training
+// rows.
+func (l *testbed) manyClouds(dir string, base, rows int) string {
+	l.Helper()
 	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 8})
 	if err != nil {
 		l.Fatal(err)
 	}
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(1, 2))
-	for class := range 8 {
-		session, shots := max(1, class/2), 20
-		if class >= 4 {
-			shots = 3
+	for class := range base + 4 {
+		session, shots := 1, rows
+		if class >= base {
+			session, shots = 2+(class-base)/2, 3
 		}
 		centre := cloud(rng, make([]float32, 8), 1)
 		for i := range shots + 10 {
@@ -168,6 +176,22 @@ func TestFSCILSeeds(t *testing.T) {
 		} else if one := l.object(l.path("one", method), "details.json"); !reflect.DeepEqual(all[0], one["runs"].([]any)[0]) || runs > 1 && reflect.DeepEqual(all[0], all[1]) {
 			t.Errorf("%s: the runs are %v", method, all)
 		}
+	}
+}
+
+// TestFSCILSeedOfCalibration: --seed draws the pseudo-sessions of the calibration, which
+// changes probabilities and no label.
+func TestFSCILSeedOfCalibration(t *testing.T) {
+	l := &testbed{TB: t, dir: t.TempDir()}
+	features := l.manyClouds(l.path("features"), 12, calibration.MaxPerClass+1)
+	var results []map[string]any
+	for _, seed := range []string{"0", "1"} {
+		out := l.path("seed" + seed)
+		l.must("fscil", "--features", features, "--classifier", "plda", "--seed", seed, "--out", out)
+		results = append(results, l.object(out, "results.json")["sessions"].([]any)[2].(map[string]any))
+	}
+	if a, b := results[0], results[1]; a["accuracy"] != b["accuracy"] || a["nll"] == b["nll"] {
+		t.Errorf("seed 0: %v\nseed 1: %v", a, b)
 	}
 }
 
