@@ -16,6 +16,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -29,6 +30,7 @@ import (
 // streams to read and write.
 type app struct {
 	config config.Config
+	flags  *pflag.FlagSet
 	log    *slog.Logger
 	stdin  io.Reader
 	stdout io.Writer
@@ -61,7 +63,7 @@ func open(cmd *cobra.Command) (*app, error) {
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}
-	a := &app{config: c, noted: map[string]bool{}, log: newLog(cmd.ErrOrStderr(), c), stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	a := &app{config: c, flags: flags, noted: map[string]bool{}, log: newLog(cmd.ErrOrStderr(), c), stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
 	a.quiet = c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil)
 	if c.Out == streamed {
 		if cmd.Name() != "rank" {
@@ -188,12 +190,13 @@ func writableFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// require returns a usage error that names the first empty flag. Each input is
-// a flag and its value.
-func require(inputs ...[2]string) error {
+// require returns a usage error that names the first empty flag and says what it is
+// for. Each input is a flag and its value.
+func (a *app) require(inputs ...[2]string) error {
 	for _, in := range inputs {
 		if in[1] == "" {
-			return usagef("--%s is missing", in[0])
+			_, usage := pflag.UnquoteUsage(a.flags.Lookup(in[0]))
+			return usagef("--%s is missing: %s", in[0], usage)
 		}
 	}
 	return nil
@@ -209,7 +212,7 @@ func (a *app) writeFile(file string, write func(io.Writer) error) error {
 
 // outFile returns an error if --out is missing or cannot be written.
 func (a *app) outFile() error {
-	if err := require([2]string{"out", a.config.Out}); err != nil {
+	if err := a.require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
 	return writable(a.config.Out)

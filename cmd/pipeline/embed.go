@@ -34,7 +34,7 @@ FEATDIR. The class of an image is the name of its first-level sub-folder, unless
 }
 
 func (a *app) embedFolder(ctx context.Context) (err error) {
-	if err := require([2]string{"out", a.config.Out}); err != nil {
+	if err := a.require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
 	if err := a.shardOut(); err != nil {

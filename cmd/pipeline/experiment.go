@@ -44,7 +44,7 @@ sessions.`,
 
 func (a *app) experiment(ctx context.Context) error {
 	c := &a.config
-	if err := errors.Join(require([2]string{"out", c.Out}), a.withoutPrior("experiment")); err != nil {
+	if err := errors.Join(a.require([2]string{"out", c.Out}), a.withoutPrior("experiment")); err != nil {
 		return err
 	}
 	if c.Experiment.Kind == "" {

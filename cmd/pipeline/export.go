@@ -41,7 +41,7 @@ of the file: prepare the pixels as the metadata say.`,
 		Example: "  pipeline export photos.model --onnx photos.onnx --with-backbone",
 		Args:    arguments,
 		RunE: command(func(_ context.Context, a *app, args []string) error {
-			if err := require([2]string{"onnx", file}); err != nil {
+			if err := a.require([2]string{"onnx", file}); err != nil {
 				return err
 			}
 			return a.export(args[0], file, withBackbone)

@@ -91,7 +91,7 @@ func (a *app) fscil(ctx context.Context) error {
 func (a *app) readyForFSCIL() error {
 	c := &a.config
 	c.Classifier.Statistics = false // no session returns to an old class
-	if err := errors.Join(require([2]string{"out", c.Out}), a.withoutPrior("fscil")); err != nil {
+	if err := errors.Join(a.require([2]string{"out", c.Out}), a.withoutPrior("fscil")); err != nil {
 		return err
 	}
 	switch {

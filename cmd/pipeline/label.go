@@ -141,7 +141,7 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 
 // requireInput returns a usage error unless there is an input and --out.
 func (a *app) requireInput() error {
-	return require([2]string{"images", cmp.Or(a.config.Images, a.config.List, a.config.Features)}, [2]string{"out", a.config.Out})
+	return a.require([2]string{"images", cmp.Or(a.config.Images, a.config.List, a.config.Features)}, [2]string{"out", a.config.Out})
 }
 
 // tableAsFolder refuses an --out such as labels.csv: the folder of that name would

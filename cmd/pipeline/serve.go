@@ -55,7 +55,7 @@ reach, every request needs a token, which the server prints.`,
 }
 
 func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
-	if err := require([2]string{"images", a.config.Images}); err != nil {
+	if err := a.require([2]string{"images", a.config.Images}); err != nil {
 		return err
 	}
 	if _, err := a.folder(ctx); err != nil {
