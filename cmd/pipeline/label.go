@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/report"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 func newLabel() *cobra.Command {
@@ -63,17 +64,9 @@ numbers in embeddings.npy, counted from 0.`,
 }
 
 func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
-	if err := a.requireInput(); err != nil {
+	a.quiet = a.quiet || asJSON // the summary has all that would be said
+	if err := a.checkLabel(); err != nil {
 		return err
-	}
-	if err := tableAsFolder(a.config.Out); err != nil {
-		return err
-	}
-	if c := a.config.Label; a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
-		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
-	}
-	if a.config.Label.Adapt && a.config.Scan.Shard != "" {
-		return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
 	}
 	m, err := a.loadModel(file)
 	if err != nil {
@@ -87,56 +80,83 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 		return err
 	}
 	defer closeInto(in, &err)
-	job := label.Job{Config: a.config.Label, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256(), Notes: in.notes}
-	if share := m.Predictor.OldShare; share != 0 {
-		job.Notes = append(job.Notes, share.Note())
-	}
-	if job.Threshold, err = m.Threshold(a.config.Label.Reject); err != nil {
+	job, err := a.labelJob(ctx, file, m, in)
+	if err != nil {
 		return err
-	}
-	if a.config.Label.Adapt {
-		head, err := adapt.Fit(ctx, m, in)
-		if err != nil {
-			return err
-		}
-		if !asJSON { // which has the note
-			a.say("%s", head.Note())
-		}
-		job.Head, job.Notes = head, append(job.Notes, head.Note())
-	}
-	if job.Sinks, err = a.sinks(); err != nil {
-		return err
-	}
-	if a.config.Label.Report {
-		truth, err := label.NewEvaluation(m.Classes(), true)
-		if err != nil {
-			return err
-		}
-		page := report.PageOf(m, version)
-		page.Title, page.MaxThumbnails = a.pageTitle(file), a.config.Label.Thumbnails
-		page.Subtitle = "Labels; " + page.Subtitle
-		job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold, a.config.Out))
 	}
 	summary, err := job.Run(ctx)
 	if err != nil {
 		return err
 	}
+	a.sayLabelled(summary)
 	if asJSON {
-		err = a.sayJSON(summary)
-	} else {
-		a.say("labelled %s (%d rejected, %d failed) into %s", plural(summary.Labelled, "image", "images"), summary.Rejected, summary.Failed, a.config.Out)
-		if len(summary.Skipped) > 0 {
-			var kinds []string
-			for _, kind := range slices.Sorted(maps.Keys(summary.Skipped)) {
-				kinds = append(kinds, fmt.Sprintf("%d %s", summary.Skipped[kind], kind))
-			}
-			a.say("skipped, as they are no images that can be read: %s", strings.Join(kinds, ", "))
+		if err := a.sayJSON(summary); err != nil {
+			return err
 		}
 	}
-	if err != nil {
+	return partial(summary.Failed, filepath.Join(a.config.Out, "errors.csv"))
+}
+
+// checkLabel returns a usage error if flags are missing or contradict each other.
+func (a *app) checkLabel() error {
+	if err := a.requireInput(); err != nil {
 		return err
 	}
-	return partial(summary.Failed, filepath.Join(a.config.Out, "errors.csv"))
+	if err := tableAsFolder(a.config.Out); err != nil {
+		return err
+	}
+	c := a.config.Label
+	if a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
+		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
+	}
+	if c.Adapt && a.config.Scan.Shard != "" {
+		return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
+	}
+	return nil
+}
+
+// labelJob returns the job of labelling in with the model of a file, which may adapt
+// to the images first.
+func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in input) (job label.Job, err error) {
+	c := a.config.Label
+	job = label.Job{Config: c, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256(), Notes: in.notes}
+	if share := m.Predictor.OldShare; share != 0 {
+		job.Notes = append(job.Notes, share.Note())
+	}
+	if job.Threshold, err = m.Threshold(c.Reject); err != nil {
+		return job, err
+	}
+	if c.Adapt {
+		head, err := adapt.Fit(ctx, m, in)
+		if err != nil {
+			return job, err
+		}
+		a.say("%s", head.Note())
+		job.Head, job.Notes = head, append(job.Notes, head.Note())
+	}
+	if job.Sinks, err = a.sinks(); err != nil || !c.Report {
+		return job, err
+	}
+	truth, err := label.NewEvaluation(m.Classes(), true)
+	if err != nil {
+		return job, err
+	}
+	page := report.PageOf(m, version)
+	page.Title, page.MaxThumbnails = a.pageTitle(file), c.Thumbnails
+	page.Subtitle = "Labels; " + page.Subtitle
+	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold, a.config.Out))
+	return job, nil
+}
+
+func (a *app) sayLabelled(s label.Summary) {
+	a.say("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed, a.config.Out)
+	if len(s.Skipped) > 0 {
+		var kinds []string
+		for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
+			kinds = append(kinds, fmt.Sprintf("%d %s", s.Skipped[kind], kind))
+		}
+		a.say("skipped, as they are no images that can be read: %s", strings.Join(kinds, ", "))
+	}
 }
 
 // requireInput returns a usage error unless there is an input and --out.
