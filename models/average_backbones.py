@@ -3,7 +3,7 @@
 
     python3 average_backbones.py first/backbone.onnx second/backbone.onnx --data base.npz --out averaged.onnx
 
-It costs no more to run than one of them, and is usually better than each. All must have the same --arch. A network
+It costs no more to run than one of them; networks of about the same quality gain by it. All must have the same --arch. A network
 that was not trained from another's weights has nothing in common with it channel by channel, and the mean is then useless.
 """
 import argparse

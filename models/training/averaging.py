@@ -1,7 +1,7 @@
 """One network from several: the mean of their weights.
 
 Networks trained one after the other, each from the weights of the one before, lie close enough together
-for their mean to be a better network than each of them (Izmailov et al. 2018; Wortsman et al. 2022). What such
+for their mean to be a good network, often a better one (Izmailov et al. 2018; Wortsman et al. 2022). What such
 a mean gets wrong is the scale of its activations, which shrink where the weights disagree; it is set right
 channel by channel (Jordan et al. 2023).
 """
