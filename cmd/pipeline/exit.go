@@ -124,7 +124,7 @@ func arguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	extra, hint := args[len(names)], ""
-	if cmd.Flags().Lookup("images") != nil {
+	if strings.Contains(cmd.Use, "--images") {
 		if i := slices.IndexFunc(args, isFolder); i >= 0 {
 			extra = args[i]
 		}

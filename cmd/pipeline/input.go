@@ -246,8 +246,8 @@ func (f filtered) Each(ctx context.Context, emit func(embed.Item) error) (embed.
 	return outcome, err
 }
 
-// labelled reads the rows of an input that have a class. Photos of one new class are
-// often given without a folder around them, which is no way to train a first model.
+// labelled reads the rows of an input that have a class. What a model is to learn is
+// often one folder of photos of a new class; a first model needs several.
 func (a *app) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, err error) {
 	in, err := a.input(ctx, m, classes)
 	if err != nil {

@@ -135,7 +135,7 @@ func TestStatsRefusals(t *testing.T) {
 		{exitFailed, []string{"another backbone", "dimensions"}, []string{"merge", good, l.path("foreign.stats")}},
 		{exitFailed, []string{"cut.stats", "too short"}, []string{"merge", cut, good}},
 		{exitFailed, []string{"not a statistics file"}, []string{"merge", good, l.path("m.model")}},
-		{exitUsage, []string{"arg"}, []string{"merge"}},
+		{exitUsage, []string{"STATS is missing"}, []string{"merge"}},
 		{exitUsage, []string{"--images"}, []string{"collect"}},
 		{exitUsage, []string{"two different inputs"}, []string{"collect", "--images", photos, "--features", foreign}},
 	} {

@@ -78,6 +78,7 @@ func TestUsageErrors(t *testing.T) {
 		{"label --images x --out o", []string{"MODEL is missing", "pipeline label MODEL --images"}},
 		{"label m photos --out o", []string{"unexpected argument \"photos\"", "--images photos"}},
 		{"label . m --out o", []string{"unexpected argument \".\"", "--images ."}},
+		{"forget m ant", []string{"unexpected argument \"ant\"\nusage: pipeline forget MODEL --class NAME"}},
 		{"stats merge --out o", []string{"STATS is missing"}},
 		{"inspect a b", []string{"unexpected argument \"b\""}},
 		{"backbones pull", []string{"NAME is missing"}},
