@@ -31,14 +31,14 @@ func (c ClassFrom) Validate() error {
 	return nil
 }
 
-// class returns the class of a Sample.Path under a root. A path outside the root,
-// which only a list can have, has no folders that count from the root: only
-// ClassFromLeaf and ClassFromRoot give it a class.
+// class returns the class of a Sample.Path under a root with the given name. A path
+// outside the root, which only a list can have, has no folders that count from the
+// root: only ClassFromLeaf and ClassFromRoot give it a class.
 func (c ClassFrom) class(root, rel string) string {
 	dir := path.Dir(rel)
 	switch {
 	case c == ClassFromRoot:
-		return folderName(root)
+		return root
 	case dir == "." || dir == "/":
 		return ""
 	case c == ClassFromLeaf:

@@ -14,7 +14,7 @@ func TestClassFrom(t *testing.T) {
 		{"/1.jpg", "", "", ""},
 	} {
 		for rule, want := range map[ClassFrom]string{"": c.top, ClassFromTop: c.top, ClassFromLeaf: c.leaf, ClassFromPath: c.whole, ClassFromRoot: "Photos"} {
-			if got := rule.class("/home/Photos", c.path); got != want {
+			if got := rule.class(folderName("/home/Photos"), c.path); got != want {
 				t.Errorf("%q of %s: %q, want %q", rule, c.path, got, want)
 			}
 		}
@@ -32,7 +32,7 @@ func TestClassFromRoot(t *testing.T) {
 			}
 		}
 	}
-	if got := ClassFromRoot.class("/", "1.jpg"); got != "" {
+	if got := ClassFromRoot.class(folderName("/"), "1.jpg"); got != "" {
 		t.Errorf("the file system's root: %q", got)
 	}
 }

@@ -78,7 +78,7 @@ func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Lis
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
-	r := listReader{name: filepath.Base(file), root: absRoot, opts: opts, listing: newListing(root), seen: map[string]listed{}, refused: map[string]bool{}}
+	r := listReader{name: filepath.Base(file), root: absRoot, rootName: folderName(absRoot), opts: opts, listing: newListing(root), seen: map[string]listed{}, refused: map[string]bool{}}
 	if err := r.read(f, size); err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
@@ -154,6 +154,7 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 
 type listReader struct {
 	name, root string
+	rootName   string
 	opts       ListOptions
 	listing    Listing
 	seen       map[string]listed // by path
@@ -232,7 +233,7 @@ func (r *listReader) sample(row listRow) (Sample, error) {
 	}
 	s.Path = rel
 	if !row.labelled {
-		s.Label = cmp.Or(r.opts.ClassFrom, ClassFromLeaf).class(r.root, rel)
+		s.Label = cmp.Or(r.opts.ClassFrom, ClassFromLeaf).class(r.rootName, rel)
 	}
 	return s, nil
 }

@@ -94,6 +94,7 @@ type scanner struct {
 	ctx     context.Context
 	opts    ScanOptions
 	listing Listing
+	name    string // of the root
 	emit    func(Sample)
 	top     folder
 	avoided map[fileID]bool
@@ -114,7 +115,7 @@ func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, e
 	if !info.IsDir() {
 		return nil, fmt.Errorf("scan %s: %w (to label single files, name them in a --list file)", root, ErrNotFolder)
 	}
-	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), top: folder{id: idOf(root, info)}}
+	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), name: folderName(root), top: folder{id: idOf(root, info)}}
 	s.visited, s.refused, s.folders = map[fileID]bool{}, map[string]refusal{}, classFolders{}
 	return s, s.avoid(opts.Avoid)
 }
@@ -333,7 +334,7 @@ func (s *scanner) file(rel string) {
 		}
 		return
 	}
-	sample := Sample{Path: rel, Label: s.opts.ClassFrom.class(s.listing.Root, rel)}
+	sample := Sample{Path: rel, Label: s.opts.ClassFrom.class(s.name, rel)}
 	if s.opts.Filter.drops(sample) {
 		s.skip(rel, "dropped")
 		return

@@ -5,9 +5,11 @@ for their mean to be a good network, often a better one (Izmailov et al. 2018; W
 a mean gets wrong is the scale of its activations, which shrink where the weights disagree; it is set right
 channel by channel (Jordan et al. 2023).
 """
+import contextlib
+
 import torch
 
-from . import augment, onnx_writer, warm_start
+from . import evaluate, onnx_writer, warm_start
 
 
 @torch.no_grad()
@@ -18,16 +20,12 @@ def average(backbone, paths, images):
     of the standard deviations, that it has in the files.
     """
     networks = [list(channels(backbone, path, images)) for path in paths]
-    hooks = []
     for (_, pair), parts in zip(warm_start.pairs(backbone), zip(*networks)):
         weight, deviation, mean = (torch.stack(x).mean(0) for x in zip(*parts))
         pair.conv.weight.copy_(weight)
         pair.bn.weight.copy_(deviation)
         pair.bn.bias.copy_(mean)
-        hooks.append(pair.conv.register_forward_hook(lambda conv, inputs, out, bn=pair.bn: warm_start.take_statistics(bn, out)))
-    backbone.eval()(augment.plain(images))
-    for hook in hooks:
-        hook.remove()
+    evaluate.clean_batch_norm(backbone, images, contextlib.nullcontext, batch=len(images))
 
 
 def channels(backbone, path, images):

@@ -44,17 +44,12 @@ def load(backbone, path, images):
 def restore(bn, bias, norm):
     """A forward hook that sets `bn`, before its turn, to give convolution / norm + bias on this batch, and normalises by this batch."""
     def hook(conv, inputs, out):
-        take_statistics(bn, out)
-        bn.weight.copy_((bn.running_var + bn.eps).sqrt() / norm)
-        bn.bias.copy_(bias + bn.running_mean / norm)
+        var, mean = torch.var_mean(out.float(), (0, 2, 3), correction=0)
+        bn.running_mean.copy_(mean)
+        bn.running_var.copy_(var)
+        bn.weight.copy_((var + bn.eps).sqrt() / norm)
+        bn.bias.copy_(bias + mean / norm)
     return hook
-
-
-def take_statistics(bn, x):
-    """Gives `bn` the mean and variance of each channel of the batch x."""
-    var, mean = torch.var_mean(x.float(), (0, 2, 3), correction=0)
-    bn.running_mean.copy_(mean)
-    bn.running_var.copy_(var)
 
 
 @torch.no_grad()
