@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -68,6 +69,7 @@ func TestTrainStatsIsTrain(t *testing.T) {
 		set := settings(name)
 		set.Temperature.Temperature = 1
 		set.Heads = method.Change(set.Heads, "ncm", func(c *ncm.Config) { c.Temperature = 0.05 })
+		set.Heads = method.Change(set.Heads, "plda", func(c *plda.Config) { c.LeaveOut = false })
 		want, _, err := Train(context.Background(), set, b)
 		if err != nil {
 			t.Fatal(err)

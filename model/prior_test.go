@@ -24,7 +24,7 @@ func priorOf(t *testing.T, b Batch, from embed.Provenance) *prior.Prior {
 		}
 	}
 	p := &prior.Prior{}
-	if err := p.Add(t.Context(), nil, s); err != nil {
+	if err := p.Add(t.Context(), nil, s, nil); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -36,12 +36,12 @@ func TestForgettingWithAPrior(t *testing.T) {
 	for name, base := range map[string]int{"one image": 1, "few images": 4} {
 		t.Run(name, func(t *testing.T) {
 			s := settings("plda")
-			s.Prior = priorOf(t, noisy(9, 5, "yak", "zebu"), s.Provenance)
+			s.Prior = priorOf(t, noisy(9, 40, "dab", "fig", "zebu"), s.Provenance)
 			p := past{noisy(0, base, "ant", "bee", "cat", "dog"), noisy(1, 3, "elk", "bee")}
 			path := p.learned(t, s)
 			m := mustLoad(t, path)
 			head := m.Predictor.Head.(gauss.PriorUser)
-			if m.Prior == nil || m.Prior.Samples() != 10 || head.PriorWeight() == 0 {
+			if m.Prior == nil || m.Prior.Samples() != 120 || head.PriorWeight() == 0 {
 				t.Fatalf("prior %+v", m.Prior)
 			}
 			without := s

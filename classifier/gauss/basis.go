@@ -30,9 +30,11 @@ type Basis struct {
 	totals []moments.Total
 	means  blas64.General // C×d
 	within blas64.General // S, d×d
-	weight float64        // degrees of freedom of S that come from a prior
-	target []float64      // what S is shrunk towards, a diagonal of mean 1; nil is I
 	solver linalg.Solver
+
+	weight  float64   // degrees of freedom of S that come from a prior
+	epsilon float64   // ε that goes with it
+	target  []float64 // what S is shrunk towards, a diagonal of mean 1; nil is I
 }
 
 // Fit computes class means and S, the covariance pooled within the classes with

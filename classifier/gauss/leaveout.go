@@ -2,6 +2,7 @@ package gauss
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"math"
 	"slices"
@@ -18,6 +19,10 @@ import (
 // leftOutRows is the number of examples of a session that are left out, about:
 // at least one of every class, of at most as many classes.
 const leftOutRows = 200
+
+// tolerance is the share by which the likelihood of examples that are left out may get
+// worse as ε falls.
+const tolerance = 0.005
 
 // LeaveOut leaves single examples of a base session out of everything that
 // Space estimates from them, for the comparison of values of ε.
@@ -65,85 +70,113 @@ func (b *Basis) LeaveOut(s *moments.Session) *LeaveOut {
 // Len returns the number of examples that are left out.
 func (l *LeaveOut) Len() int { return len(l.of) }
 
-// Score returns the mean negative log-likelihood of the examples in nats at the
-// best temperature, and the share that is named correctly, when each is left out
-// of S and of the mean of its class. O(d³ + (n+C)d² + nCd).
-//
-// x of a class of n examples with mean m̄, r = x−m̄, leaves S − αrrᵀ/D of D
-// degrees of freedom, α = n/(n−1), and the mean m̄ − r/(n−1). The inverse of W is
-// that of G = (1−ε)S + ε·tr/d·I updated by Sherman and Morrison's formula, with
-// the mean tr of the traces that are left; package calibration says why x moves
-// towards the mean. The means have one variance β in all directions: that is
-// enough to compare values of ε.
-func (l *LeaveOut) Score(epsilon float64) (nll, accuracy float64, err error) {
+// Choose chooses ε (ChooseEpsilon).
+func (l *LeaveOut) Choose(ctx context.Context) ([]Trial, float64, error) {
+	return ChooseEpsilon(ctx, tolerance, l.Try)
+}
+
+// Try scores every example after it was left out of S and of the mean of its class.
+// O(d³ + (n+C)d² + nCd).
+func (l *LeaveOut) Try(epsilon float64) (Trial, error) {
+	t := Trial{Epsilon: epsilon}
+	g, err := l.geometry(epsilon)
+	if err != nil {
+		return t, err
+	}
+	var likelihood temperature.Likelihood
+	for i, own := range l.of {
+		scores := g.scores(i, own)
+		likelihood.Add(scores, own)
+		if floats.MaxIdx(scores) == own {
+			t.Accuracy += 1 / float64(len(l.of))
+		}
+	}
+	t.NLL = likelihood.Loss()
+	return t, nil
+}
+
+// geometry holds the examples and the class means, whitened by the W of one ε, with
+// the products by which a single example is left out of it.
+type geometry struct {
+	rows, means       blas64.General // n×d, C×d
+	products, between blas64.General // of rows and means, n×C; of means, C×C
+	n                 []float64      // sizes of the classes
+	beta              float64        // of all directions: enough to compare values of ε
+	epsilon, degrees  float64        // ε, D
+}
+
+// geometry takes the mean of the traces that are left for that of S.
+func (l *LeaveOut) geometry(epsilon float64) (*geometry, error) {
 	b, d := l.basis, float64(l.basis.Dim())
-	D := float64(b.Degrees()) + b.weight
-	n := make([]float64, len(b.totals))
+	g := &geometry{epsilon: epsilon, degrees: float64(b.Degrees()) + b.weight, n: make([]float64, len(b.totals))}
 	for c, t := range b.totals {
-		n[c] = float64(t.N)
+		g.n[c] = float64(t.N)
 	}
 	means := dense.Clone(b.means)
 	dense.SubtractRow(means, dense.MeanRow(b.means))
-
-	G := dense.Clone(b.within)
 	var lost float64
 	for i, c := range l.of {
-		lost += n[c] / (n[c] - 1) * dense.SquaredDistance(dense.Row(l.rows, i), dense.Row(means, c)) / float64(len(l.of))
+		lost += g.n[c] / (g.n[c] - 1) * dense.SquaredDistance(dense.Row(l.rows, i), dense.Row(means, c)) / float64(len(l.of))
 	}
+	G := dense.Clone(b.within)
 	b.shrink(G, epsilon)
-	b.addTarget(G, -epsilon*lost/D/d)
+	b.addTarget(G, -epsilon*lost/g.degrees/d)
 	L, err := linalg.InverseCholesky(G)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	sp := &Space{Whiten: L, mul: b.solver.Backend}
-	if means, err = sp.Turned(means); err != nil {
-		return 0, 0, err
+	if g.means, err = sp.Turned(means); err != nil {
+		return nil, err
 	}
-	rows, err := sp.Turned(l.rows)
-	if err != nil {
-		return 0, 0, err
+	if g.rows, err = sp.Turned(l.rows); err != nil {
+		return nil, err
 	}
-	between, products := dense.New(means.Rows, means.Rows), dense.New(rows.Rows, means.Rows) // of means, and of rows and means
-	if err := sp.Backend().MulTrans64(between, means, means); err != nil {
-		return 0, 0, err
+	g.between, g.products = dense.New(means.Rows, means.Rows), dense.New(l.rows.Rows, means.Rows)
+	if err := sp.Backend().MulTrans64(g.between, g.means, g.means); err != nil {
+		return nil, err
 	}
-	if err := sp.Backend().MulTrans64(products, rows, means); err != nil {
-		return 0, 0, err
+	if err := sp.Backend().MulTrans64(g.products, g.rows, g.means); err != nil {
+		return nil, err
 	}
-	left := (D - 1) / D
-	beta := max(left*dense.Trace(between)/max(1, float64(means.Rows-1))/d-b.noise(), leastBeta)
+	variance := g.left() * dense.Trace(g.between) / max(1, float64(means.Rows-1)) / d
+	g.beta = max(variance-b.noise(), leastBeta)
+	return g, nil
+}
 
-	var likelihood temperature.Likelihood
-	for i, own := range l.of {
-		x, r := dense.Row(rows, i), slices.Clone(dense.Row(rows, i))
-		floats.Sub(r, dense.Row(means, own))
-		alpha := n[own] / (n[own] - 1)
-		q, moved := dense.SumSquares(r), (1-math.Sqrt((1+1/n[own])*(n[own]-1)/n[own]))*alpha
-		floats.AddScaled(x, -moved, r)
-		weight := (1 - epsilon) * alpha / D
-		kappa := weight / (1 - weight*q)
-		xr := dense.Dot(x, r)
-		xx := left * (dense.SumSquares(x) + kappa*xr*xr)
-		scores := dense.Row(products, i)
-		for c, p := range scores {
-			rm := p - between.Data[own*between.Stride+c]
-			xm := left * (p - moved*rm + kappa*xr*rm)
-			mm := left * (between.Data[c*between.Stride+c] + kappa*rm*rm)
-			if c == own {
-				k := 1 / (n[c] - 1)
-				xm -= k * left * (xr + kappa*xr*q)
-				mm += left * (k*k*(q+kappa*q*q) - 2*k*(rm+kappa*rm*q))
-			}
-			gain, v := n[c]*beta/(1+n[c]*beta), beta/(1+n[c]*beta)
-			scores[c] = -(xx-2*gain*xm+gain*gain*mm)/(1+v)/2 - d*math.Log1p(v)/2
+// left returns (D−1)/D, the share of the degrees of freedom that are left.
+func (g *geometry) left() float64 { return (g.degrees - 1) / g.degrees }
+
+// scores returns the log-densities of example i of the class own, left out.
+//
+// x of a class of n examples with mean m̄, r = x−m̄, leaves S − αrrᵀ/D of D
+// degrees of freedom, α = n/(n−1), and the mean μ = m̄ − kr, k = 1/(n−1). The inverse
+// of W is that of G = (1−ε)S + ε·tr/d·I updated by Sherman and Morrison's formula.
+// The mean of n−1 examples is noisier than that of n: by k²rᵀW⁻¹r in ‖μ‖², which is
+// subtracted, since the rivals have all of theirs.
+func (g *geometry) scores(i, own int) []float64 {
+	x, d, left := dense.Row(g.rows, i), float64(g.rows.Cols), g.left()
+	r := slices.Clone(x)
+	floats.Sub(r, dense.Row(g.means, own))
+	n := g.n[own]
+	weight := (1 - g.epsilon) * n / (n - 1) / g.degrees
+	q, xr := dense.SumSquares(r), dense.Dot(x, r)
+	kappa := weight / (1 - weight*q)
+	xx := left * (dense.SumSquares(x) + kappa*xr*xr)
+	scores := dense.Row(g.products, i)
+	for c, p := range scores {
+		rm := p - g.between.Data[own*g.between.Stride+c]
+		xm := left * (p + kappa*xr*rm)
+		mm := left * (g.between.Data[c*g.between.Stride+c] + kappa*rm*rm)
+		if c == own {
+			k := 1 / (n - 1)
+			xm -= k * left * (xr + kappa*xr*q)
+			mm -= 2 * k * left * (rm + kappa*rm*q)
 		}
-		likelihood.Add(scores, own)
-		if floats.MaxIdx(scores) == own {
-			accuracy += 1 / float64(len(l.of))
-		}
+		gain, v := g.n[c]*g.beta/(1+g.n[c]*g.beta), g.beta/(1+g.n[c]*g.beta)
+		scores[c] = -(xx-2*gain*xm+gain*gain*mm)/(1+v)/2 - d*math.Log1p(v)/2
 	}
-	return likelihood.Minimum().After, accuracy, nil
+	return scores
 }
 
 // leastBeta is the least variance of class means by which values of ε are

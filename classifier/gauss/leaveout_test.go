@@ -134,27 +134,30 @@ func checkLeaveOut(t *testing.T, weight float64) {
 	for i, row := range rows {
 		own := int(y[i][0] - 'a')
 		means, scatter := fit(i)
-		n := float64(sizes[own])
-		var r, moved mat.VecDense
-		r.SubVec(row, means[own])
-		moved.AddScaledVec(means[own], math.Sqrt((1+1/n)/(1+1/(n-1))), &r)
-		moved.SubVec(&moved, origin)
+		var x mat.VecDense
+		x.SubVec(row, origin)
 		scores, precision := make([]float64, C), inverse(scatter)
 		for c, m := range means {
 			n := float64(sizes[c])
-			var z mat.VecDense
-			z.SubVec(m, origin)
-			z.AddScaledVec(&moved, -n*beta/(1+n*beta), &z)
-			v := beta / (1 + n*beta)
-			scores[c] = -mat.Inner(&z, precision, &z)/(1+v)/2 - d*math.Log1p(v)/2
+			gain, v := n*beta/(1+n*beta), beta/(1+n*beta)
+			var mu mat.VecDense
+			mu.SubVec(m, origin)
+			length := mat.Inner(&mu, precision, &mu)
+			if c == own { // of a mean that is as noisy as that of n examples
+				var r mat.VecDense
+				r.SubVec(row, all[own])
+				length -= mat.Inner(&r, precision, &r) / (n - 1) / (n - 1)
+			}
+			distance := mat.Inner(&x, precision, &x) - 2*gain*mat.Inner(&x, precision, &mu) + gain*gain*length
+			scores[c] = -distance/(1+v)/2 - d*math.Log1p(v)/2
 		}
 		want.Add(scores, own)
 	}
-	got, _, err := left.Score(epsilon)
+	got, err := left.Try(epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := want.Minimum().After; math.Abs(got-w) > 1e-6*w {
-		t.Errorf("the likelihood is %.9g, of refits %.9g", got, w)
+	if w := want.Loss(); math.Abs(got.NLL-w) > 1e-6*w {
+		t.Errorf("the likelihood is %.9g, of refits %.9g", got.NLL, w)
 	}
 }

@@ -20,6 +20,8 @@ var ErrPrior = errors.New("the prior cannot be used")
 type Prior struct {
 	// Within is P (d×d), the covariance within classes of embeddings of length 1.
 	Within blas64.General
+	// Epsilon is the ε for sessions from which none can be chosen, 0 if unknown.
+	Epsilon float64
 }
 
 // A PriorUser is a head that can start from a prior.
@@ -29,7 +31,7 @@ type PriorUser interface {
 	// applies to the heads that Unfitted returns. The error wraps ErrPrior.
 	UsePrior(*Prior) error
 	// PriorWeight returns the number of degrees of freedom that the prior counts
-	// as in the head, 0 without one.
+	// as in the head, 0 without one or if the base session left it out.
 	PriorWeight() float64
 }
 
@@ -45,7 +47,7 @@ func (b *Basis) With(p *Prior, weight float64) (*Basis, error) {
 	}
 	out := *b
 	D := float64(b.Degrees())
-	out.within, out.weight = dense.Clone(b.within), weight
+	out.within, out.weight, out.epsilon = dense.Clone(b.within), weight, p.Epsilon
 	blas64.Scal(D/(D+weight), dense.Vector(out.within.Data))
 	blas64.Axpy(weight/(D+weight), dense.Vector(p.Within.Data), dense.Vector(out.within.Data))
 	out.target = make([]float64, b.Dim())
@@ -62,13 +64,13 @@ const (
 	MostLeftOut = 20
 	// defaultWeight is the weight of a prior where examples cannot be left out.
 	defaultWeight = 300
-	// weighing is the ε at which weights are compared.
-	weighing = 0.5
 )
 
 // Weighed is With for the given weight or, if that is 0, for the one under which
-// examples of the session that are left out are most probable; 300 if the session is
-// large or has too few pairs of examples to tell. Without a prior it returns the basis.
+// examples of the session that are left out are most probable, with an ε chosen
+// likewise (PriorEpsilon); 300 and the ε of the prior if the session is large or has
+// too few pairs of examples to tell. Without a prior, or if they are more probable
+// without it, it returns the basis.
 func (b *Basis) Weighed(ctx context.Context, s *moments.Session, p *Prior, weight float64) (*Basis, error) {
 	switch {
 	case p == nil:
@@ -80,28 +82,44 @@ func (b *Basis) Weighed(ctx context.Context, s *moments.Session, p *Prior, weigh
 	if err != nil || b.MostExamples() > MostLeftOut {
 		return with, err
 	}
-	best := math.Inf(1)
+	left := with.LeaveOut(s)
+	if left == nil {
+		return with, nil
+	}
+	_, epsilon, err := left.Choose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	with, best := b, math.Inf(1)
+	if left = b.LeaveOut(s); left != nil {
+		trials, _, err := left.Choose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range trials {
+			best = min(best, t.NLL)
+		}
+	}
 	for _, weight := range weights() {
 		next, err := b.With(p, weight)
 		if err != nil {
 			return nil, err
 		}
-		left := next.LeaveOut(s)
-		if left == nil {
-			break
-		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		nll, _, err := left.Score(weighing)
+		t, err := next.LeaveOut(s).Try(epsilon)
 		if err != nil {
 			return nil, err
 		}
-		if nll < best {
-			with, best = next, nll
+		if t.NLL < best {
+			with, best = next, t.NLL
 		}
 	}
-	return with, nil
+	if with != b {
+		_, with.epsilon, err = with.LeaveOut(s).Choose(ctx)
+	}
+	return with, err
 }
 
 // weights returns the weights of a prior to try by leaving out.
@@ -109,6 +127,11 @@ func weights() []float64 { return []float64{30, 100, 300, 1000, 3000} }
 
 // PriorWeight returns the weight of the prior, 0 without one.
 func (b *Basis) PriorWeight() float64 { return b.weight }
+
+// PriorEpsilon returns the ε that goes with the prior: the one under which examples
+// that are left out are most probable or, where none can be, that of the prior; 0
+// without a prior.
+func (b *Basis) PriorEpsilon() float64 { return b.epsilon }
 
 // Within returns S (d×d), which the caller must not change; zeros if every class
 // has one example.

@@ -1,8 +1,8 @@
 package plda
 
 import (
+	"cmp"
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -15,12 +15,8 @@ import (
 // A Choice is the chosen ε, with the scores of the candidates.
 type Choice = episodes.Choice[float64]
 
-const (
-	// largest is the ε of a session with fewer pairs of examples than classes.
-	largest = 0.7
-	// tolerance is the share by which the likelihood may get worse as ε falls.
-	tolerance = 0.005
-)
+// unpaired is the ε of a session with fewer pairs of examples than classes.
+const unpaired = 0.7
 
 // choose chooses ε for a base session (package comment).
 func (c Config) choose(ctx context.Context, s *moments.Session, basis *gauss.Basis, fit episodes.Fit[float64]) (Choice, error) {
@@ -33,40 +29,22 @@ func (c Config) choose(ctx context.Context, s *moments.Session, basis *gauss.Bas
 	return episodes.ChooseOr(ctx, s.X, s.Y, episodes.Seeded(c.Seed), candidates(), defaultEpsilon, fit)
 }
 
-// leaveOut chooses ε by leaving single examples out of a small base session: it
-// falls from the largest value for as long as the likelihood is hardly worse
-// than the best so far. The likelihood is flat there, and has a slight
-// preference for large ε where accuracy has none.
+// leaveOut chooses ε by leaving single examples out of a small base session.
 func leaveOut(ctx context.Context, s *moments.Session, basis *gauss.Basis) (Choice, error) {
 	left := basis.LeaveOut(s)
 	if left == nil {
-		value := largest
-		if basis.PriorWeight() > 0 {
-			value = defaultEpsilon
-		}
-		return Choice{Value: value, Fallback: "too few images of the same class"}, nil
+		return Choice{Value: cmp.Or(basis.PriorEpsilon(), unpaired), Fallback: "too few images of the same class"}, nil
 	}
-	c, best := Choice{LeftOut: left.Len()}, math.Inf(1)
-	for _, epsilon := range descending() {
-		if err := ctx.Err(); err != nil {
-			return c, err
-		}
-		nll, accuracy, err := left.Score(epsilon)
-		if err != nil {
-			return c, err
-		}
-		c.Scores = append(c.Scores, episodes.Score[float64]{Candidate: epsilon, Mean: accuracy, NLL: nll})
-		if nll > best*(1+tolerance) {
-			break
-		}
-		c.Value, best = epsilon, min(best, nll)
+	trials, value, err := left.Choose(ctx)
+	if err != nil {
+		return Choice{}, err
+	}
+	c := Choice{Value: value, LeftOut: left.Len()}
+	for _, t := range trials {
+		c.Scores = append(c.Scores, episodes.Score[float64]{Candidate: t.Epsilon, Mean: t.Accuracy, NLL: t.NLL})
 	}
 	return c, nil
 }
-
-// descending returns the values of ε to try by leaving out. Below 0.3 the gain is
-// small, and the likelihood of base classes is the wrong guide to later ones.
-func descending() []float64 { return []float64{largest, 0.5, defaultEpsilon} }
 
 // candidates returns the values of ε that pseudo-sessions choose from.
 func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02} }

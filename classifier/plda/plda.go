@@ -198,7 +198,9 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	next, err := New(cfg)
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
-		next.prior, next.weight = h.prior, h.PriorWeight()
+		if w := h.PriorWeight(); w > 0 {
+			next.prior, next.weight = h.prior, w
+		}
 	}
 	return next, err
 }

@@ -102,6 +102,44 @@ func TestWeightOfThePrior(t *testing.T) {
 	}
 }
 
+// With one example of each class, ε is the one of the prior.
+func TestEpsilonOfThePrior(t *testing.T) {
+	x, y := data(6, 1, 8, 3)
+	p := narrow(8)
+	p.Epsilon = 0.9
+	if c := withPrior(t, p, x, y).Choice(); c.Value != 0.9 || c.Fallback == "" {
+		t.Errorf("%+v", c)
+	}
+	if c := withPrior(t, narrow(8), x, y).Choice(); c.Value != 0.7 {
+		t.Errorf("of a prior that has none: %+v", c)
+	}
+}
+
+// A prior that says the opposite of what the examples say is not used.
+func TestPriorThatIsWrongIsLeftOut(t *testing.T) {
+	const d = 8
+	x, y := data(12, 8, d, 3) // spread in the directions 0 and 5
+	P := dense.Identity(d)
+	for _, j := range []int{0, 5} {
+		P.Data[j*d+j] = 0.001
+	}
+	h := withPrior(t, &gauss.Prior{Within: P}, x, y)
+	if h.PriorWeight() != 0 {
+		t.Errorf("it counts as %g images", h.PriorWeight())
+	}
+	if without := withPrior(t, nil, x, y); !same(h.Space().Whiten, without.Space().Whiten) {
+		t.Error("W is not that without it")
+	}
+	next, err := h.Unfitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, next.(*plda.PLDA), x, y)
+	if !same(h.Space().Whiten, next.(*plda.PLDA).Space().Whiten) {
+		t.Error("learned again, it uses the prior")
+	}
+}
+
 func same(a, b blas64.General) bool {
 	for i, v := range a.Data {
 		if b.Data[i] != v {

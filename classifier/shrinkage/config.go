@@ -19,13 +19,17 @@ const Auto = 0
 // Pooled as ν means infinity: every class has the pooled covariance.
 const Pooled = 1e12
 
+// defaultEpsilon is the default of Config.Epsilon.
+const defaultEpsilon = 0.5
+
 // maxQ bounds the components of a class.
 const maxQ = 1 << 16
 
 // Config holds the settings of a head of the family.
 type Config struct {
 	// Epsilon is ε, the share of the within-class covariance that is replaced
-	// by a multiple of I with the same trace.
+	// by a multiple of I with the same trace. With a prior, a small base session
+	// replaces the default by a value of its own (Head.UsePrior).
 	Epsilon float64 `json:"epsilon" mapstructure:"epsilon"`
 	// Q is the maximum number of directions with class-specific variance.
 	Q int `json:"q" mapstructure:"q"`
@@ -56,7 +60,7 @@ type Config struct {
 // DefaultPLDAPlus returns ε = ½, q = 20, and everything else chosen by nine
 // pseudo-sessions.
 func DefaultPLDAPlus() Config {
-	return Config{Epsilon: 0.5, Q: 20, Nu: Auto, Uncertain: true, Student: true, Calibrate: true, Splits: 9, Statistics: true}
+	return Config{Epsilon: defaultEpsilon, Q: 20, Nu: Auto, Uncertain: true, Student: true, Calibrate: true, Splits: 9, Statistics: true}
 }
 
 // DefaultPPCAEB returns ε = ½, q = 20, ν chosen by nine pseudo-sessions, the

@@ -1,6 +1,7 @@
 package shrinkage_test
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -20,6 +21,15 @@ func narrow(d int) *gauss.Prior {
 	return &gauss.Prior{Within: P}
 }
 
+// fitting returns a prior that spreads as the classes of data do, scaled to length 1.
+func fitting(d int) *gauss.Prior {
+	P := dense.Identity(d)
+	for j := range d {
+		P.Data[j*d+j] = 0.02 / float64((1+j%3)*(1+j%3))
+	}
+	return &gauss.Prior{Within: P, Epsilon: 0.6}
+}
+
 func usePrior(t *testing.T, h classifier.Learner, p *gauss.Prior) {
 	t.Helper()
 	if err := h.(gauss.PriorUser).UsePrior(p); err != nil {
@@ -31,9 +41,9 @@ func usePrior(t *testing.T, h classifier.Learner, p *gauss.Prior) {
 // is plda with it.
 func TestPriorIsThatOfPLDA(t *testing.T) {
 	for _, n := range []int{1, 3, 5} {
-		x, y := data(0, 6, n, 8, 1)
-		queries, _ := data(0, 6, 3, 8, 3)
-		want, err := plda.New(plda.Config{Epsilon: 0.5})
+		x, y := data(0, 12, n, 24, 1)
+		queries, _ := data(0, 12, 3, 24, 3)
+		want, err := plda.New(plda.DefaultConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,11 +51,11 @@ func TestPriorIsThatOfPLDA(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		usePrior(t, want, narrow(8))
-		usePrior(t, got, narrow(8))
+		usePrior(t, want, fitting(24))
+		usePrior(t, got, fitting(24))
 		learn(t, want, x, y)
 		learn(t, got, x, y)
-		near(t, "with a prior", got, want, queries, 1e-8)
+		near(t, fmt.Sprintf("%d examples with a prior", n), got, want, queries, 1e-8)
 		if got.PriorWeight() != want.PriorWeight() || got.PriorWeight() == 0 {
 			t.Errorf("%d examples: weight %g, of plda %g", n, got.PriorWeight(), want.PriorWeight())
 		}

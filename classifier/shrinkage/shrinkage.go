@@ -41,6 +41,8 @@ type shared struct {
 	// PriorWeight is the number of degrees of freedom that the prior counts as, 0
 	// without one.
 	PriorWeight float64 `json:"prior_weight,omitempty"`
+	// PriorEpsilon is the ε chosen with that weight, 0 if it is the one that was set.
+	PriorEpsilon float64 `json:"prior_epsilon,omitempty"`
 	// Rank and Rest are those of the space.
 	Rank   int     `json:"rank"`
 	Rest   float64 `json:"beta_rest"`
@@ -99,6 +101,10 @@ func (h *Head) base(ctx context.Context, m *model, s *moments.Session) error {
 		return err
 	}
 	m.Shared.PriorWeight = basis.PriorWeight()
+	if h.weight == 0 && c.Epsilon == defaultEpsilon && basis.MostExamples() <= gauss.MostLeftOut {
+		m.Shared.PriorEpsilon = basis.PriorEpsilon()
+		c.Epsilon = cmp.Or(m.Shared.PriorEpsilon, c.Epsilon)
+	}
 	if c.chooses() && m.Shared.Choice == nil {
 		choice, err := chooser{c, m.Backend, h.prior, basis.PriorWeight()}.choose(ctx, s)
 		if err != nil {
@@ -213,8 +219,10 @@ func (h *Head) Expect(classes ...string) error {
 	})
 }
 
-// UsePrior implements gauss.PriorUser. Pseudo-sessions start from the prior too, with
-// the weight that the base session chose.
+// UsePrior implements gauss.PriorUser. A base session of at most 20 examples of each
+// class chooses ε together with the weight of the prior, unless ε is set to another
+// value than its default. Pseudo-sessions start from the prior too, with the weight and
+// the ε that the base session chose.
 func (h *Head) UsePrior(p *gauss.Prior) error {
 	h.prior = p
 	return nil
@@ -226,13 +234,17 @@ func (h *Head) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
 // Space implements gauss.Spacer.
 func (h *Head) Space() *gauss.Space { return h.Model().Shared.space }
 
-// Unfitted implements episodes.Unfitter: the setting and the weight of the prior are
-// fixed to those that this head chose.
+// Unfitted implements episodes.Unfitter: the setting, the weight of the prior and the ε
+// that goes with it are fixed to those that this head chose.
 func (h *Head) Unfitted() (classifier.Learner, error) {
-	next, err := chosen(h.method, h.cfg, h.Choice())
+	cfg := h.cfg
+	cfg.Epsilon = cmp.Or(h.Model().Shared.PriorEpsilon, cfg.Epsilon)
+	next, err := chosen(h.method, cfg, h.Choice())
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
-		next.prior, next.weight = h.prior, h.PriorWeight()
+		if w := h.PriorWeight(); w > 0 {
+			next.prior, next.weight = h.prior, w
+		}
 	}
 	return next, err
 }

@@ -61,6 +61,9 @@ func (sh *shared) check(c Config) error {
 	if !(sh.PriorWeight >= 0 && sh.PriorWeight < math.MaxInt32) {
 		return fmt.Errorf("the prior counts as %g images", sh.PriorWeight)
 	}
+	if !(sh.PriorEpsilon >= 0 && sh.PriorEpsilon <= 1) {
+		return fmt.Errorf("the epsilon of the prior is %g, outside 0 … 1", sh.PriorEpsilon)
+	}
 	if err := checkSetting(sh.Setting); err != nil {
 		return err
 	}

@@ -120,27 +120,44 @@ func (l *Likelihood) scaled(by float64) Likelihood {
 // for Support Vector Machines", section 2.2). Without a finite likelihood T
 // stays 1.
 func (l *Likelihood) Minimum() *Value {
-	doubt := 1 / (l.n + 2)
-	loss := func(g int) float64 { return (l.nll[g] + doubt*l.rivals[g]) / max(l.n, 1) }
-	best := gridOne
-	for g := range l.nll {
-		if loss(g) < loss(best) {
-			best = g
-		}
-	}
+	best, shift, curve := l.lowest()
 	found := &Value{Before: l.nll[gridOne] / max(l.n, 1), After: l.nll[best] / max(l.n, 1)}
 	if math.IsNaN(found.Before+found.After) || math.IsInf(found.Before+found.After, 0) {
 		return &Value{T: 1, Fallback: "the held-out examples have no finite likelihood"}
 	}
-	at := float64(best)
-	if best > 0 && best < gridSize-1 {
-		left, right := loss(best-1)-loss(best), loss(best+1)-loss(best)
-		if curve := left + right; curve > 0 && !math.IsInf(curve, 0) {
-			shift := (left - right) / (2 * curve)
-			at += shift
-			found.After -= curve * shift * shift / 2
+	found.After -= curve * shift * shift / 2
+	found.T, found.ECE = math.Exp(gridFirst+gridStep*(float64(best)+shift)), l.ece(best)
+	return found
+}
+
+// Loss returns the lowest value of what Minimum minimises, the likelihood with labels
+// that count as right with probability 1 − 1/(n+2) only. It changes smoothly with the
+// answers even where all examples are named correctly, to compare heads by.
+func (l *Likelihood) Loss() float64 {
+	best, shift, curve := l.lowest()
+	return l.loss(best) - curve*shift*shift/2
+}
+
+// loss returns what Minimum minimises, at a point of the grid.
+func (l *Likelihood) loss(g int) float64 {
+	return (l.nll[g] + l.rivals[g]/(l.n+2)) / max(l.n, 1)
+}
+
+// lowest returns the point of the grid with the lowest loss, how far the minimum of a
+// parabola through it and its neighbours is from it, and the curvature of that.
+func (l *Likelihood) lowest() (best int, shift, curve float64) {
+	best = gridOne
+	for g := range l.nll {
+		if l.loss(g) < l.loss(best) {
+			best = g
 		}
 	}
-	found.T, found.ECE = math.Exp(gridFirst+gridStep*at), l.ece(best)
-	return found
+	if best == 0 || best == gridSize-1 {
+		return best, 0, 0
+	}
+	left, right := l.loss(best-1)-l.loss(best), l.loss(best+1)-l.loss(best)
+	if curve = left + right; !(curve > 0) || math.IsInf(curve, 0) {
+		return best, 0, 0
+	}
+	return best, (left - right) / (2 * curve), curve
 }

@@ -25,7 +25,11 @@ themselves.
 The classes need not have anything to do with those of the later model, but the more
 alike the photos are the better: at least some hundred images, in classes of two or
 more. Each folder has its own classes, whatever their names. None of its images may
-be in the model, nor in its tests: train, learn and eval recognise them.`,
+be in the model, nor in its tests: train, learn and eval recognise them.
+
+How much the prior changes is chosen from images: for models of one image per class
+from those of the prior, otherwise from those of the model, which leave it out if they
+are more probable without it.`,
 		Example: "  pipeline prior --images flowers --images birds --out photos.prior\n" +
 			"  pipeline train --images mushrooms --prior photos.prior --out mushrooms.model",
 		Args: arguments,
@@ -58,11 +62,11 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 	add := func(images, features string) error {
 		set := *a
 		set.config.Images, set.config.Features, set.config.List = images, features, ""
-		t := &tally{keepRows: true}
+		var examples prior.Examples
+		t := &tally{see: examples.See}
 		outcome, err := set.count(ctx, t, true)
 		if err == nil {
-			err = p.Add(ctx, products, t.stats)
-			p.Know(t.rows)
+			err = p.Add(ctx, products, t.stats, &examples)
 		}
 		if err != nil {
 			return fmt.Errorf("%s%s: %w", images, features, err)
@@ -79,6 +83,9 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 		if err := add("", dir); err != nil {
 			return err
 		}
+	}
+	if err := p.ChooseEpsilon(ctx, products); err != nil {
+		return err
 	}
 	if err := p.Save(a.config.Out); err != nil {
 		return err
@@ -117,6 +124,9 @@ func (a *app) sayPrior(m *model.Model) {
 	weight := ""
 	if head, ok := m.Predictor.Head.(interface{ PriorWeight() float64 }); ok {
 		weight = fmt.Sprintf("; for the spread within classes it counts as %.4g images", head.PriorWeight())
+		if head.PriorWeight() == 0 {
+			weight = "; not used: images that are left out are more probable without it"
+		}
 	}
 	a.say("prior      of %s, %s in %s%s", plural(m.Prior.Samples(), "other image", "other images"), plural(m.Prior.Classes, "class", "classes"), plural(m.Prior.Sets, "folder", "folders"), weight)
 }

@@ -123,9 +123,8 @@ type tally struct {
 	// known is the number of samples counted before, here or in except, and
 	// unlabelled the number of samples without a class.
 	known, unlabelled int
-	// rows are the hashes of the embeddings of labelled samples, if keepRows is set.
-	rows     []model.Hash
-	keepRows bool
+	// see, if it is set, is given every labelled sample.
+	see func(class string, content model.Hash, embedding []float32)
 }
 
 func (a *app) collectStats(ctx context.Context, raw bool, except []string) error {
@@ -186,10 +185,10 @@ func (t *tally) add(class string, content model.Hash, embedding []float32) error
 		t.unlabelled++
 		return nil
 	}
-	if t.keepRows {
-		t.rows = append(t.rows, embed.HashRow(embedding))
-	}
 	id := model.SampleID{Content: content, Class: dataset.EscapePath(class)}
+	if t.see != nil {
+		t.see(id.Class, id.Content, embedding)
+	}
 	for _, s := range t.except {
 		if s.Has(id) {
 			t.known++

@@ -79,6 +79,9 @@ func Decode(f *safetensors.File, d Description) (*Prior, error) {
 	if d.Dim < 1 || d.Sets < 1 || d.Classes < 1 || d.Degrees < d.Classes {
 		return nil, fmt.Errorf("its description: %d values per embedding, %d sets, %d classes, %d degrees of freedom", d.Dim, d.Sets, d.Classes, d.Degrees)
 	}
+	if !(d.Epsilon >= 0 && d.Epsilon <= 1) {
+		return nil, fmt.Errorf("its description: an epsilon of %g, outside 0 … 1", d.Epsilon)
+	}
 	if err := d.Provenance.Validate(); err != nil {
 		return nil, fmt.Errorf("its description: %w", err)
 	}

@@ -34,6 +34,9 @@ type Description struct {
 	Degrees int `json:"degrees"`
 	// Images is the number of different images.
 	Images int `json:"images,omitempty"`
+	// Epsilon is the ε for models with one image of each class, 0 if ChooseEpsilon
+	// had too few classes to choose it, or was not called.
+	Epsilon float64 `json:"epsilon,omitempty"`
 	// Provenance records how the embeddings were computed.
 	Provenance  embed.Provenance `json:"provenance"`
 	ToolVersion string           `json:"tool_version"`
@@ -46,13 +49,16 @@ type Prior struct {
 
 	within  []float32 // P (d×d)
 	content []classstats.Hash
+	// halves are those of the classes of all sets, as far as Add has seen them.
+	halves [2]half
 }
 
 // Add pools a data set with those before; its classes are its own, whatever their
 // names. The error wraps embed.ErrOtherBackbone or embed.ErrOtherPreprocessing if
 // it does not match them. Classes of one image tell nothing, but count among what the
-// prior has seen. O(nd²).
-func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.Stats) error {
+// prior has seen. Of examples, which may be nil, the prior takes what statistics do not
+// have. O(nd²).
+func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.Stats, examples *Examples) error {
 	if !s.Unit {
 		return errors.New("a prior needs embeddings scaled to length 1")
 	}
@@ -66,19 +72,45 @@ func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.S
 	if err != nil {
 		return err
 	}
-	var names []string
-	var stats []*moments.Moments
+	var known []classstats.Class
 	var content []classstats.Hash
 	for _, c := range classes {
 		content = append(content, c.Content...)
 		if c.Moments.N() > 1 {
-			names, stats = append(names, c.Name), append(stats, c.Moments)
+			known = append(known, c)
 		}
 	}
-	if len(names) == 0 {
+	if len(known) == 0 {
 		return errors.New("no class has two images, so that nothing is known about the spread within classes")
 	}
-	session, err := moments.SessionOf(names, stats, from.Dim)
+	for i, part := range halved(known) {
+		if err := p.addHalf(ctx, backend, &p.halves[i], part, examples); err != nil {
+			return err
+		}
+	}
+	content = slices.Compact(sorted(content))
+	p.Images += len(content) - p.Count(content, nil)
+	p.Know(content)
+	if examples != nil {
+		p.Know(examples.rows)
+	}
+	p.Dim, p.Sets, p.Classes = from.Dim, p.Sets+1, p.Classes+len(known)
+	p.Provenance = p.Provenance.Adopt(from)
+	p.Provenance.Dim = from.Dim
+	return nil
+}
+
+// addHalf pools a half of the classes of a data set with P, and with what the same half
+// of earlier sets gave.
+func (p *Prior) addHalf(ctx context.Context, backend linalg.Backend, h *half, classes []classstats.Class, examples *Examples) error {
+	if len(classes) == 0 {
+		return nil
+	}
+	names, stats := make([]string, len(classes)), make([]*moments.Moments, len(classes))
+	for i, c := range classes {
+		names[i], stats[i] = c.Name, c.Moments
+	}
+	session, err := moments.SessionOf(names, stats, 0)
 	if err != nil {
 		return err
 	}
@@ -86,31 +118,35 @@ func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.S
 	if err != nil {
 		return err
 	}
-	p.pool(basis)
-	content = slices.Compact(sorted(content))
-	p.Images += len(content) - p.Count(content, nil)
-	p.Know(content)
-	p.Dim, p.Sets, p.Classes = from.Dim, p.Sets+1, p.Classes+len(names)
-	p.Provenance = p.Provenance.Adopt(from)
-	p.Provenance.Dim = from.Dim
+	p.within = pooled(p.within, p.Degrees, basis)
+	h.within = pooled(h.within, h.degrees, basis)
+	p.Degrees, h.degrees = p.Degrees+basis.Degrees(), h.degrees+basis.Degrees()
+	if pairs := examples.of(names); pairs.first.Rows > 1 {
+		h.sets = append(h.sets, pairs)
+	}
 	return nil
 }
 
-// pool averages P with S of a data set, weighted by degrees of freedom.
-func (p *Prior) pool(b *gauss.Basis) {
+// pooled averages a covariance within classes, of so many degrees of freedom, with S of
+// more classes.
+func pooled(within []float32, degrees int, b *gauss.Basis) []float32 {
 	sum := blas64.General{Rows: b.Dim(), Cols: b.Dim(), Stride: b.Dim(), Data: make([]float64, b.Dim()*b.Dim())}
-	dense.Widen(sum.Data[:len(p.within)], p.within)
-	degrees := float64(p.Degrees + b.Degrees())
-	blas64.Scal(float64(p.Degrees)/degrees, dense.Vector(sum.Data))
-	blas64.Axpy(float64(b.Degrees())/degrees, dense.Vector(b.Within().Data), dense.Vector(sum.Data))
-	p.within, p.Degrees = dense.Narrowed(sum.Data), p.Degrees+b.Degrees()
+	dense.Widen(sum.Data[:len(within)], within)
+	all := float64(degrees + b.Degrees())
+	blas64.Scal(float64(degrees)/all, dense.Vector(sum.Data))
+	blas64.Axpy(float64(b.Degrees())/all, dense.Vector(b.Within().Data), dense.Vector(sum.Data))
+	return dense.Narrowed(sum.Data)
 }
 
 // Head returns the prior as a head uses it.
 func (p *Prior) Head() *gauss.Prior {
-	within := dense.New(p.Dim, p.Dim)
-	dense.Widen(within.Data, p.within)
-	return &gauss.Prior{Within: within}
+	return &gauss.Prior{Within: wide(p.within, p.Dim), Epsilon: p.Epsilon}
+}
+
+func wide(within []float32, d int) blas64.General {
+	out := dense.New(d, d)
+	dense.Widen(out.Data, within)
+	return out
 }
 
 // Know adds hashes by which images of the prior are recognised: those of their

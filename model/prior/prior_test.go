@@ -52,7 +52,7 @@ func made(t testing.TB, sets ...*classstats.Stats) *Prior {
 	t.Helper()
 	p := &Prior{}
 	for _, s := range sets {
-		if err := p.Add(t.Context(), nil, s); err != nil {
+		if err := p.Add(t.Context(), nil, s, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,7 +127,7 @@ func TestPriorKnowsEmbeddings(t *testing.T) {
 
 func TestPriorRefuses(t *testing.T) {
 	alone := set(t, "one", 1, "a", "bb")
-	if err := (&Prior{}).Add(t.Context(), nil, alone); err == nil || !strings.Contains(err.Error(), "no class has two images") {
+	if err := (&Prior{}).Add(t.Context(), nil, alone, nil); err == nil || !strings.Contains(err.Error(), "no class has two images") {
 		t.Error(err)
 	}
 	p := made(t, set(t, "one", 4, "a"))
@@ -135,7 +135,7 @@ func TestPriorRefuses(t *testing.T) {
 	if _, err := other.Add(id("x", "a", 0), make([]float32, d+1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Add(t.Context(), nil, other); !errors.Is(err, embed.ErrOtherBackbone) {
+	if err := p.Add(t.Context(), nil, other, nil); !errors.Is(err, embed.ErrOtherBackbone) {
 		t.Error(err)
 	}
 	if err := p.Accepts(embed.Provenance{Dim: d + 1}); !errors.Is(err, embed.ErrOtherBackbone) {
