@@ -87,39 +87,46 @@ func (b *Basis) Weighed(ctx context.Context, s *moments.Session, p *Prior, weigh
 		return with, nil
 	}
 	_, epsilon, err := left.Choose(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		with, err = b.mostProbable(ctx, s, p, epsilon)
 	}
-	with, best := b, math.Inf(1)
-	if left = b.LeaveOut(s); left != nil {
+	if err != nil || with == b {
+		return with, err
+	}
+	_, with.epsilon, err = with.LeaveOut(s).Choose(ctx)
+	return with, err
+}
+
+// mostProbable returns the basis with the weight of the prior under which left-out
+// examples are most probable at an ε, or b if they are more probable without it, at any.
+func (b *Basis) mostProbable(ctx context.Context, s *moments.Session, p *Prior, epsilon float64) (*Basis, error) {
+	best, least := b, math.Inf(1)
+	if left := b.LeaveOut(s); left != nil {
 		trials, _, err := left.Choose(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range trials {
-			best = min(best, t.NLL)
+			least = min(least, t.NLL)
 		}
 	}
 	for _, weight := range weights() {
-		next, err := b.With(p, weight)
-		if err != nil {
-			return nil, err
-		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t, err := next.LeaveOut(s).Try(epsilon)
+		with, err := b.With(p, weight)
 		if err != nil {
 			return nil, err
 		}
-		if t.NLL < best {
-			with, best = next, t.NLL
+		t, err := with.LeaveOut(s).Try(epsilon)
+		if err != nil {
+			return nil, err
+		}
+		if t.NLL < least {
+			best, least = with, t.NLL
 		}
 	}
-	if with != b {
-		_, with.epsilon, err = with.LeaveOut(s).Choose(ctx)
-	}
-	return with, err
+	return best, nil
 }
 
 // weights returns the weights of a prior to try by leaving out.
