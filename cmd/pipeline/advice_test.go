@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,8 +20,8 @@ func TestAdvice(t *testing.T) {
 	model := l.path("m.model")
 	l.must("train", "--features", l.animals(), "--out", model)
 	said := l.must("inspect", model, "--advice").stdout
-	for _, words := range []string{"may be one   rabbit and hare: of their left-out photos", "more photos  owl: nothing can be checked with a single photo"} {
-		if !strings.Contains(said, words) {
+	for _, words := range []string{"may be one   (hare and rabbit|rabbit and hare): of their left-out photos", "more photos  owl: nothing can be checked with a single photo"} {
+		if !regexp.MustCompile(words).MatchString(said) {
 			t.Errorf("no %q in:\n%s", words, said)
 		}
 	}
