@@ -3,6 +3,10 @@ package gauss
 import (
 	"context"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 )
 
 // A Trial says how well held-out examples are told apart with one ε.
@@ -11,6 +15,22 @@ type Trial struct {
 	// NLL is the mean negative log-likelihood in nats at the best temperature
 	// (temperature.Likelihood.Loss), and Accuracy the share that is named correctly.
 	NLL, Accuracy float64
+}
+
+// trialOf returns the trial of n held-out examples, of which scores returns the
+// log-densities and the class.
+func trialOf(epsilon float64, n int, scores func(i int) ([]float64, int)) Trial {
+	t := Trial{Epsilon: epsilon}
+	var likelihood temperature.Likelihood
+	for i := range n {
+		logDensities, own := scores(i)
+		likelihood.Add(logDensities, own)
+		if floats.MaxIdx(logDensities) == own {
+			t.Accuracy += 1 / float64(n)
+		}
+	}
+	t.NLL = likelihood.Loss()
+	return t
 }
 
 // shrinkages returns the values of ε to try. Below 0.3 the gain is small, and the

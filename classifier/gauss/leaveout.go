@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier/moments"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -36,7 +35,7 @@ type LeaveOut struct {
 // nil if there are none, because the session says nothing about the spread
 // within classes without any one of them, or has only statistics without examples.
 func (b *Basis) LeaveOut(s *moments.Session) *LeaveOut {
-	if b.guessed() > 0 || float64(b.Degrees())+b.weight < 2 {
+	if !b.leavesOut() {
 		return nil
 	}
 	l := &LeaveOut{basis: b, rows: dense.New(0, b.Dim())}
@@ -67,6 +66,10 @@ func (b *Basis) LeaveOut(s *moments.Session) *LeaveOut {
 	return l
 }
 
+// leavesOut reports whether something is known about the spread within classes without
+// any one example.
+func (b *Basis) leavesOut() bool { return b.guessed() == 0 && float64(b.Degrees())+b.weight >= 2 }
+
 // Len returns the number of examples that are left out.
 func (l *LeaveOut) Len() int { return len(l.of) }
 
@@ -78,22 +81,15 @@ func (l *LeaveOut) Choose(ctx context.Context) ([]Trial, float64, error) {
 // Try scores every example after it was left out of S and of the mean of its class.
 // O(d³ + (n+C)d² + nCd).
 func (l *LeaveOut) Try(epsilon float64) (Trial, error) {
-	t := Trial{Epsilon: epsilon}
 	g, err := l.geometry(epsilon)
 	if err != nil {
-		return t, err
+		return Trial{}, err
 	}
-	var likelihood temperature.Likelihood
-	for i, own := range l.of {
-		scores := g.scores(i, own)
-		likelihood.Add(scores, own)
-		if floats.MaxIdx(scores) == own {
-			t.Accuracy += 1 / float64(len(l.of))
-		}
-	}
-	t.NLL = likelihood.Loss()
-	return t, nil
+	return trialOf(epsilon, len(l.of), func(i int) ([]float64, int) { return g.scores(i, l.of[i]), l.of[i] }), nil
 }
+
+// on leaves the same examples out of a basis with another weight of a prior.
+func (l *LeaveOut) on(b *Basis) *LeaveOut { return &LeaveOut{basis: b, rows: l.rows, of: l.of} }
 
 // geometry holds the examples and the class means, whitened by the W of one ε, with
 // the products by which a single example is left out of it.

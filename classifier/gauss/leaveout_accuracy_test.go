@@ -55,15 +55,7 @@ func TestLeaveOutIsAsAccurateAsNewExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		white, err := sp.Means(s.Totals())
-		if err != nil {
-			t.Fatal(err)
-		}
-		classes := make([]Class, C)
-		for c := range classes {
-			classes[c] = Class{N: n, Mean: dense.Row(white, c), Noise: 1}
-		}
-		densities, err := sp.Densities(classes)
+		densities, err := sp.Pooled(s.Totals())
 		if err != nil {
 			t.Fatal(err)
 		}

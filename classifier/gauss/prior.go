@@ -88,21 +88,21 @@ func (b *Basis) Weighed(ctx context.Context, s *moments.Session, p *Prior, weigh
 	}
 	_, epsilon, err := left.Choose(ctx)
 	if err == nil {
-		with, err = b.mostProbable(ctx, s, p, epsilon)
+		with, err = left.mostProbable(ctx, b, p, epsilon)
 	}
 	if err != nil || with == b {
 		return with, err
 	}
-	_, with.epsilon, err = with.LeaveOut(s).Choose(ctx)
+	_, with.epsilon, err = left.on(with).Choose(ctx)
 	return with, err
 }
 
-// mostProbable returns the basis with the weight of the prior under which left-out
-// examples are most probable at an ε, or b if they are more probable without it, at any.
-func (b *Basis) mostProbable(ctx context.Context, s *moments.Session, p *Prior, epsilon float64) (*Basis, error) {
+// mostProbable returns b with the weight of the prior under which the examples are most
+// probable at an ε, or b itself if they are more probable without it, at any.
+func (l *LeaveOut) mostProbable(ctx context.Context, b *Basis, p *Prior, epsilon float64) (*Basis, error) {
 	best, least := b, math.Inf(1)
-	if left := b.LeaveOut(s); left != nil {
-		trials, _, err := left.Choose(ctx)
+	if b.leavesOut() {
+		trials, _, err := l.on(b).Choose(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func (b *Basis) mostProbable(ctx context.Context, s *moments.Session, p *Prior, 
 		if err != nil {
 			return nil, err
 		}
-		t, err := with.LeaveOut(s).Try(epsilon)
+		t, err := l.on(with).Try(epsilon)
 		if err != nil {
 			return nil, err
 		}

@@ -72,6 +72,19 @@ func (sp *Space) Means(totals []moments.Total) (blas64.General, error) {
 	return white, err
 }
 
+// Pooled returns the densities of classes that have the shared covariance alone.
+func (sp *Space) Pooled(totals []moments.Total) ([]*Density, error) {
+	white, err := sp.Means(totals)
+	if err != nil {
+		return nil, err
+	}
+	classes := make([]Class, len(totals))
+	for i, t := range totals {
+		classes[i] = Class{N: t.N, Mean: dense.Row(white, i), Noise: 1}
+	}
+	return sp.Densities(classes)
+}
+
 // Turned returns L⁻¹z for the rows of z (n×d): Whitened for rows that are
 // already centred.
 func (sp *Space) Turned(z blas64.General) (blas64.General, error) {

@@ -124,18 +124,11 @@ func (sh *shared) set(c Config, b *gauss.Basis, epsilon float64) error {
 // rescore computes the densities of changed classes and stacks all classes.
 func rescore(m *model, changed []int) error {
 	sp, classes := m.Shared.space.On(m.Backend), m.Classes.Values()
-	totals, models := make([]moments.Total, len(changed)), make([]gauss.Class, len(changed))
+	totals := make([]moments.Total, len(changed))
 	for i, column := range changed {
 		totals[i] = classes[column].Total
 	}
-	white, err := sp.Means(totals)
-	if err != nil {
-		return err
-	}
-	for i, t := range totals {
-		models[i] = gauss.Class{N: t.N, Mean: dense.Row(white, i), Noise: 1}
-	}
-	densities, err := sp.Densities(models)
+	densities, err := sp.Pooled(totals)
 	if err != nil {
 		return err
 	}
