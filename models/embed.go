@@ -1,4 +1,4 @@
-// Package models embeds the built-in backbones and the catalogue of others.
+// Package models embeds the built-in backbones, the prior of the default one and the catalogue of others.
 package models
 
 import _ "embed"
@@ -9,6 +9,9 @@ var defaultONNX string
 //go:embed default-0.1.onnx
 var default01ONNX string
 
+//go:embed default.prior
+var defaultPrior string
+
 //go:embed catalogue.yaml
 var catalogueYAML string
 
@@ -17,6 +20,9 @@ func Default() []byte { return []byte(defaultONNX) }
 
 // Default01 is Default as it was in version 0.1, for models that were trained with it.
 func Default01() []byte { return []byte(default01ONNX) }
+
+// DefaultPrior returns a copy of the prior of the built-in backbone, a PRIOR file.
+func DefaultPrior() []byte { return []byte(defaultPrior) }
 
 // Catalogue returns catalogue.yaml; package backbone parses it.
 func Catalogue() []byte { return []byte(catalogueYAML) }

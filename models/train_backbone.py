@@ -21,6 +21,7 @@ from dataclasses import fields
 
 import torch
 
+import power_features
 from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start
 
 CLEAN_BN_IMAGES = 8192  # enough for batch-norm statistics, and fast on a CPU
@@ -79,6 +80,7 @@ def add_recipe_flags(g):
     g.add_argument("--sizes", default="0:64,0.35:84", help="side of views from each point of progress on (default 0:64,0.35:84)")
     g.add_argument("--mix-until", type=float, default=0.9, help="progress after which nothing is mixed (default 0.9)")
     g.add_argument("--clean-bn", type=int, default=1, choices=(0, 1), help="re-estimate batch norm on plain images before export (default 1)")
+    g.add_argument("--power", type=power_features.positive, default=1, help="power to which the exported features are raised, e.g. 0.5 (default 1)")
     g.add_argument("--teacher", nargs="+", default=[], help="networks to distil from, each a checkpoint.pt of a run on the same data or a backbone.onnx that "
                    "this program wrote, whose mean logits are the teacher's; or `average`: this run's own moving average")
     g.add_argument("--distill", type=float, default=0.5, help="weight of the distillation loss if there is a teacher (default 0.5)")
@@ -249,7 +251,7 @@ def final_numbers(o, data, trainer):
     if not o.holdout:
         return {}
     backbone, out = trainer.average.model.backbone, {}
-    pairs = [(evaluate.features(backbone, x, trainer.precision), y) for x, y in (data.train, data.held, data.novel) if len(y)]
+    pairs = [(evaluate.features(backbone, x, trainer.precision) ** o.power, y) for x, y in (data.train, data.held, data.novel) if len(y)]
     out["classifier_held"] = 100 * evaluate.classifier_accuracy(trainer.average.model, *data.held, o.rotate > 0, trainer.precision)
     for name, head in evaluate.HEADS.items():
         out[name + "_held"] = evaluate.base_accuracy(head, *pairs[:2])
@@ -262,13 +264,13 @@ def final_numbers(o, data, trainer):
 def export(o, data, trainer, numbers):
     """backbone.onnx from the averaged weights, checked against torch."""
     backbone = trainer.average.model.backbone.float()
-    recipe = {k: v for k, v in vars(o).items() if k not in ("data", "out", "teacher", "init", "device", "resume", "workers", "threads")}
+    recipe = {k: v for k, v in vars(o).items() if k not in ("data", "out", "teacher", "init", "device", "resume", "workers", "threads", "power")}
     info = {"recipe": recipe, "epochs": trainer.epoch, "steps": trainer.step, "train_seconds": round(trainer.elapsed),
             "images": len(data.train[1]), "classes": data.classes, "validation": numbers}
     model = onnx_writer.build(backbone.cpu(), o.side, {
         "pipeline.preprocess": onnx_writer.preprocess_spec(o.side), "pipeline.training": info})
     path = os.path.join(o.out, "backbone.onnx")
-    size = onnx_writer.save(path, model)
+    size = onnx_writer.save(path, power_features.raised(model, o.power))
     sample = augment.plain(data.train[0][:8].cpu()).contiguous()
     worst, single, largest = onnx_writer.difference(model.SerializeToString(), backbone, sample)
     print(f"{path}: {size} bytes; max |onnx − torch| {worst:.2e}, batch 1 against 8 {single:.2e}, largest feature {largest:.2f}", flush=True)

@@ -1,7 +1,6 @@
 package plda
 
 import (
-	"cmp"
 	"context"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -33,7 +32,11 @@ func (c Config) choose(ctx context.Context, s *moments.Session, basis *gauss.Bas
 func leaveOut(ctx context.Context, s *moments.Session, basis *gauss.Basis) (Choice, error) {
 	left := basis.LeaveOut(s)
 	if left == nil {
-		return Choice{Value: cmp.Or(basis.PriorEpsilon(), unpaired), Fallback: "too few images of the same class"}, nil
+		c := Choice{Value: unpaired, Fallback: "too few images of the same class"}
+		if chosen := basis.PriorEpsilon(); chosen > 0 {
+			c.Value, c.Fallback = chosen, c.Fallback+"; the prior's"
+		}
+		return c, nil
 	}
 	trials, value, err := left.Choose(ctx)
 	if err != nil {

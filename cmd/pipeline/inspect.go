@@ -148,7 +148,7 @@ type chooser[T any] interface{ Choice() *episodes.Choice[T] }
 func how[T any](c *episodes.Choice[T]) string {
 	switch {
 	case c.Fallback != "":
-		return "the default: " + c.Fallback
+		return "not chosen: " + c.Fallback
 	case c.LeftOut > 0:
 		return fmt.Sprintf("chosen by leaving out %d base images, one at a time", c.LeftOut)
 	}

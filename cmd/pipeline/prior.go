@@ -27,6 +27,9 @@ alike the photos are the better: at least some hundred images, in classes of two
 more. Each folder has its own classes, whatever their names. None of its images may
 be in the model, nor in its tests: train, learn and eval recognise them.
 
+The built-in backbone brings a prior of its own, from the images that it was trained on:
+train --prior default.
+
 How much the prior changes is chosen from images: for models of one image per class
 from those of the prior, otherwise from those of the model, which leave it out if they
 are more probable without it.`,
@@ -96,7 +99,7 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 
 // priorFlag adds --prior.
 func priorFlag(cmd *cobra.Command) {
-	cmd.Flags().String("prior", "", "`file` made by pipeline prior from other images, for models of few images per class (plda, plda+, ppca-eb)")
+	cmd.Flags().String("prior", "", "`file` made by pipeline prior from other images, or default for the built-in backbone's own; for models of few images per class (plda, plda+, ppca-eb)")
 	config.Bind(cmd.Flags(), "prior", "classifier.prior")
 }
 
@@ -105,7 +108,7 @@ func (a *app) prior() (*prior.Prior, error) {
 	if a.config.Classifier.Prior == "" {
 		return nil, nil
 	}
-	return prior.Load(a.config.Classifier.Prior)
+	return prior.Find(a.config.Classifier.Prior)
 }
 
 // withoutPrior returns a usage error if a command that uses no prior is given one.

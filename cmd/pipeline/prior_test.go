@@ -44,6 +44,23 @@ func TestPriorFromTrainToForget(t *testing.T) {
 	}
 }
 
+// The prior of the built-in backbone is of that backbone and no other, and must be asked for.
+func TestBuiltInPrior(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("images"), 40, 1, "ant", "bee", "cat")
+	says := func(flags ...string) string {
+		l.must(append([]string{"train", "--images", images, "--out", l.path("m.model")}, flags...)...)
+		return l.must("inspect", l.path("m.model")).stdout
+	}
+	if out := says("--backbone", "default", "--prior", "default"); !strings.Contains(out, "of 29999 other images, 60 classes in 1 folder; for the spread") || !strings.Contains(out, "; the prior's)") {
+		t.Errorf("inspect says:\n%s", out)
+	}
+	if out := says("--backbone", "default"); strings.Contains(out, "prior ") {
+		t.Errorf("a prior that nobody asked for:\n%s", out)
+	}
+	l.refused(exitFailed, []string{"prior", "backbone"}, "train", "--images", images, "--backbone", "default-0.1", "--prior", "default", "--out", l.path("x"))
+}
+
 func TestPriorRefuses(t *testing.T) {
 	l := newTestbed(t)
 	images := l.photos(l.path("images"), 40, 2, "ant", "bee")

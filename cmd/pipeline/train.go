@@ -39,7 +39,7 @@ vargp, which saves its trainings in OUT.training until the model is written.
 
 --prior FILE, made by pipeline prior from other labelled images, tells how images of
 one class differ under the backbone. It helps with one to eight images per class, and
-becomes part of the model.`,
+becomes part of the model. The built-in backbone brings one: --prior default.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
 			"  pipeline train --images photos --classifier gptree --dkl --out photos.model",
 		Args: arguments,

@@ -33,7 +33,7 @@ func TestWalkthrough(t *testing.T) {
 			n, last = n+1, l.typed(env, "bash", "-c", command)
 		}
 	}
-	if n != 15 || !strings.Contains(last, "chose 20") || !l.exists(l.path("labels", "by-class", "hot-air-balloon")) || !l.exists(l.path("labels", "report.html")) {
+	if n != 16 || !strings.Contains(last, "chose 20") || !l.exists(l.path("labels", "by-class", "hot-air-balloon")) || !l.exists(l.path("labels", "report.html")) {
 		t.Errorf("%d commands were run; the last one says\n%s", n, last)
 	}
 	if labelled := string(l.read(l.path("labels", "labels.csv"))); strings.Count(labelled, ",hot-air-balloon,") < 2 || strings.Count(labelled, ",cactus,") < 2 {
@@ -98,7 +98,7 @@ func TestNotebook(t *testing.T) {
 		t.Error("docs/walkthrough.ipynb is out of date: run scripts/notebook/notebook.py make scripts/notebook/walkthrough.py docs/walkthrough.ipynb")
 	}
 	out := l.typed(append(l.onPath(), "PIPELINE_CACHE="+l.path("cache")), python, program, "run", notebook)
-	if !strings.Contains(out, "photos of fire") || strings.Contains(out, "\n0 photos of fire") {
+	if !strings.Contains(out, "photos of cacti") || strings.Contains(out, "\n0 photos of cacti") {
 		t.Errorf("the notebook prints\n%s", out)
 	}
 }

@@ -1,6 +1,7 @@
 """Tests of the training parts: python3 -m unittest discover models/tests (needs requirements.txt)."""
 import contextlib
 import io
+import json
 import os
 import sys
 import tempfile
@@ -8,6 +9,7 @@ import unittest
 import unittest.mock
 
 import numpy as np
+import onnx
 import torch
 import torch.nn.functional as F
 from PIL import Image
@@ -16,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import average_backbones  # noqa: E402
 import pack_images  # noqa: E402
+import power_features  # noqa: E402
 import train_backbone  # noqa: E402
 from training import augment, averaging, contrast, convolution, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start  # noqa: E402
 
@@ -280,6 +283,51 @@ class AveragingTest(unittest.TestCase):
             self.assertIn("name two or more", err.getvalue())
 
 
+class PowerTest(unittest.TestCase):
+    """power_features.py; features of both signs come from a network that puts x and −x side by side."""
+
+    def network(self):
+        helper = onnx.helper
+        nodes = [helper.make_node("Neg", ["input"], ["minus"]), helper.make_node("Concat", ["input", "minus"], ["features"], axis=1)]
+        value = lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", None])
+        model = helper.make_model(helper.make_graph(nodes, "both", [value("input")], [value("features")]),
+                                  opset_imports=[helper.make_opsetid("", onnx_writer.OPSET)], ir_version=onnx_writer.IR_VERSION)
+        helper.set_model_props(model, {power_features.TRAINING_KEY: '{"recipe": {"arch": "none"}}'})
+        return model
+
+    def features(self, model, x):
+        import onnxruntime  # after onnx_file has turned its telemetry off
+        return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(["features"], {"input": x})[0]
+
+    def test_values_keep_their_signs(self):
+        x = np.array([[0, 1e-30, 0.25, 4]], np.float32)
+        root = np.sqrt(x)
+        got = self.features(power_features.raised(self.network(), 0.5), x)
+        np.testing.assert_allclose(got, np.concatenate([root, -root], 1), rtol=1e-6)
+
+    def test_powers_multiply(self):
+        x = np.array([[0.3, 7]], np.float32)
+        model = power_features.raised(power_features.raised(self.network(), 0.5), 0.25)
+        np.testing.assert_allclose(self.features(model, x)[0, :2], x[0] ** 0.125, rtol=1e-6)
+        self.assertEqual(json.loads(model.metadata_props[0].value)["recipe"]["power"], 0.125)
+        self.assertIs(power_features.raised(model, 1), model)
+
+    def test_file_has_the_same_weights(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            source, out = (os.path.join(tmp, name) for name in ("b.onnx", "raised.onnx"))
+            onnx_writer.save(source, onnx_writer.build(nets.build("tiny"), SIDE, {}))
+            for power in ("0", "-1", "nan", "inf", "half"):
+                with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+                    power_features.main([source, "--power", power, "--out", out])
+            with contextlib.redirect_stdout(io.StringIO()):
+                power_features.main([source, "--power", "0.5", "--out", out])
+            self.assertEqual(sorted(os.listdir(tmp)), ["b.onnx", "raised.onnx"])
+            before, after = (onnx.load(path) for path in (source, out))
+            self.assertEqual([w.SerializeToString() for w in after.graph.initializer][:-1], [w.SerializeToString() for w in before.graph.initializer])
+            x = np.random.default_rng(0).normal(size=(4, 3, SIDE, SIDE)).astype(np.float32)
+            np.testing.assert_allclose(self.features(after, x), np.sqrt(self.features(before, x)), rtol=1e-5)
+
+
 class HeadTest(unittest.TestCase):
     def test_simplex_targets_are_unit_and_equiangular(self):
         w = nets.simplex(7, 10)
@@ -440,6 +488,20 @@ class RunTest(unittest.TestCase):
             first, second, unrelated = (self.features_of(os.path.join(tmp, run, "backbone.onnx")) for run in ("first", "second", "unrelated"))
             self.assertLess(np.abs(second - first).max() / np.abs(first).max(), 1e-2)
             self.assertGreater(np.abs(unrelated - first).max() / np.abs(first).max(), 0.1)
+
+    def test_power_is_of_the_exported_features_alone(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            self.prepared(tmp)
+            runs = {power: self.run_once(tmp, power, "--arch", "tiny", "--epochs", "2", "--power", power) for power in ("1", "0.5")}
+            first = "backbone.blocks.0.convs.0.conv.weight"
+            self.assertTrue(torch.equal(*(run["model"][first] for run in runs.values())))
+            paths = [os.path.join(tmp, power, "backbone.onnx") for power in runs]
+            plain, root = (self.features_of(path) for path in paths)
+            np.testing.assert_allclose(root, np.sqrt(plain), rtol=1e-5)
+            mean = os.path.join(tmp, "mean.onnx")
+            average_backbones.main([paths[1], paths[1], "--data", os.path.join(tmp, "p.npz"), "--images", "24", "--workers", "1", "--out", mean])
+            self.assertLess(np.abs(self.features_of(mean) ** 2 - plain).max() / plain.max(), 2e-2)  # float16, twice
+            self.assertEqual(onnx_writer.training(mean)["recipe"]["power"], 0.5)
 
     def features_of(self, path, x=np.random.default_rng(0).normal(size=(2, 3, 24, 24)).astype(np.float32)):
         import onnxruntime  # after onnx_writer has turned its telemetry off

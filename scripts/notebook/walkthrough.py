@@ -52,11 +52,11 @@ import pathlib
 
 groups = sorted(pathlib.Path("unknown").iterdir())
 print([(group.name, len(list(group.iterdir()))) for group in groups])
-fire = groups[3]
-for photo in fire.glob("*IMG_0127.jpg"):  # red leaves
+cacti = groups[0]
+for photo in cacti.glob("*IMG_0146.jpg"):  # a hot-air balloon
     photo.unlink()
 pathlib.Path("named").mkdir()
-fire.rename("named/fire")
+cacti.rename("named/cactus")
 
 # %%
 !pipeline learn my.model --images named
@@ -64,6 +64,6 @@ fire.rename("named/fire")
 
 # %%
 labels = list(csv.DictReader(open("labels/labels.csv", encoding="utf-8")))
-fires = [row["path"] for row in labels if row["label"] == "fire" and row["rejected"] == "false"]
-print(len(fires), "photos of fire")
-display(Image(filename="sample/images/photos/" + fires[0], width=160))
+found = [row["path"] for row in labels if row["label"] == "cactus" and row["rejected"] == "false"]
+print(len(found), "photos of cacti")
+display(Image(filename="sample/images/photos/" + found[0], width=160))
