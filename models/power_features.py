@@ -51,7 +51,7 @@ def raised(model, power):
 
 
 def unused(name, taken):
-    """`name`, or with a number that makes it new: a file may have been raised before."""
+    """`name`, made longer until no other has it: a file may have been raised before."""
     while name in taken:
         name += "_"
     return name

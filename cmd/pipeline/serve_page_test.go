@@ -196,7 +196,8 @@ func TestServeHands(t *testing.T) {
 
 	p.page.View(390, 844, false)
 	p.settles()
-	one := files()[0]
+	tiles := p.look().Tiles // of those like the dropped photo, some have been named plum
+	one := tiles[slices.IndexFunc(tiles, func(t tile) bool { return t.Sure != "by you" })].Name
 	p.page.Tap(on(one))
 	p.page.Tap(on(one))
 	p.page.Wait(fmt.Sprintf("document.getElementById('photo').open && document.getElementById('photo-name').textContent === %q", one))

@@ -33,7 +33,7 @@ func TestWalkthrough(t *testing.T) {
 			n, last = n+1, l.typed(env, "bash", "-c", command)
 		}
 	}
-	if n != 16 || !strings.Contains(last, "chose 20") || !l.exists(l.path("labels", "by-class", "hot-air-balloon")) || !l.exists(l.path("labels", "report.html")) {
+	if n != 14 || !strings.Contains(last, "chose 20") || !l.exists(l.path("labels", "by-class", "hot-air-balloon")) || !l.exists(l.path("labels", "report.html")) {
 		t.Errorf("%d commands were run; the last one says\n%s", n, last)
 	}
 	if labelled := string(l.read(l.path("labels", "labels.csv"))); strings.Count(labelled, ",hot-air-balloon,") < 2 || strings.Count(labelled, ",cactus,") < 2 {
