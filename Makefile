@@ -76,7 +76,7 @@ book: ## turn the documentation into out/book, pages that a browser shows offlin
 	@scripts/book/build.sh
 
 .PHONY: dist
-dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.gz, which runs anywhere (ARCH=arm64 or windows: cross-built)
+dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.xz, which runs anywhere (ARCH=arm64 or windows: cross-built)
 	@scripts/dist/dist.sh $(or $(ARCH),amd64)
 
 .PHONY: dist-test

@@ -142,7 +142,8 @@ func TestOnlyOnePlaceSkipsForWantOfShared(t *testing.T) {
 
 func goFiles(t *testing.T) []string { return files(t, ".go") }
 
-// files lists the project's files with an extension, relative to the root.
+// files lists the project's files with an extension, relative to the root; what make and
+// experiments write goes into out.
 func files(t *testing.T, ending string) []string {
 	t.Helper()
 	var found []string
@@ -151,6 +152,9 @@ func files(t *testing.T, ending string) []string {
 			return err
 		}
 		name := d.Name()
+		if d.IsDir() && path == filepath.Join(root, "out") {
+			return fs.SkipDir
+		}
 		if d.IsDir() && path != root && name != ".github" && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata") {
 			return fs.SkipDir
 		}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ulikunitz/xz"
 )
 
 const (
@@ -38,11 +41,26 @@ func target(t *testing.T) Target {
 	return Target{Library: l, File: l.files["linux/amd64"], Dir: filepath.Join(t.TempDir(), "thing", "1.2.3")}
 }
 
-// archive returns a compressed tar of files, given as name, content, name, content …
+// archive returns a tar, compressed by gzip, of files: name, content, name, content …
 func archive(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	zipped := gzip.NewWriter(&b)
+	return packed(t, &b, gzip.NewWriter(&b), files)
+}
+
+// release is an archive compressed by xz, as ours are.
+func release(t *testing.T, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := xz.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed(t, &b, z, files)
+}
+
+func packed(t *testing.T, b *bytes.Buffer, zipped io.WriteCloser, files []string) []byte {
+	t.Helper()
 	w := tar.NewWriter(zipped)
 	for i := 0; i < len(files); i += 2 {
 		err := w.WriteHeader(&tar.Header{Name: files[i], Size: int64(len(files[i+1])), Mode: 0o755})
@@ -57,6 +75,20 @@ func archive(t *testing.T, files ...string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// noise is n bytes that no compression makes fewer.
+func noise(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	return string(b)
+}
+
+// changed returns a copy with another byte at i.
+func changed(b []byte, i int) []byte {
+	b = bytes.Clone(b)
+	b[i] ^= 0x40
+	return b
 }
 
 func write(t *testing.T, path string, content []byte) string {
@@ -107,12 +139,17 @@ func expect(t *testing.T, want Target, found []Target, err error, words ...strin
 
 func TestFrom(t *testing.T) {
 	whole := archive(t, "package/README.md", "hello", "package/arm64/libthing.so.1", other, "package/x64/libthing.so.1", right, "package/bulk", strings.Repeat("0123456789", 9999))
+	inXZ := release(t, "pipeline-1/pipeline", noise(1<<16), "pipeline-1/lib/libthing.so.1", right)
 	for name, c := range map[string]struct {
 		file  string
 		bytes []byte
 		words []string
 	}{
 		"package":          {"any.tgz", whole, nil},
+		"release":          {"any", inXZ, nil},
+		"cut release":      {"any", inXZ[:len(inXZ)/2], []string{"ends too early"}},
+		"damaged release":  {"any", changed(inXZ, 24), []string{"the archive cannot be read"}},
+		"start of xz":      {"any", inXZ[:8], []string{"not a complete archive"}},
 		"library":          {"renamed", []byte(right), nil},
 		"wrong platform":   {"x.tgz", archive(t, "lib/libthing.so.1", other), []string{"another platform", "linux/arm64"}},
 		"damaged":          {"x.tgz", archive(t, "lib/libthing.so.1", damaged), []string{"damaged", "@made/thing@1.2.3", target(t).SHA256}},
@@ -140,7 +177,8 @@ func TestFromFolder(t *testing.T) {
 	}{
 		"unpacked":       {"node_modules/thing/x64/libthing.so.1", []byte(right), nil},
 		"npm package":    {"made-thing-1.2.3.tgz", archive(t, "x/libthing.so.1", right), nil},
-		"our archive":    {"pipeline-0.1.0-linux-amd64.tar.gz", archive(t, "p/lib/libthing.so.1", right), nil},
+		"our archive":    {"pipeline-0.2.0-linux-amd64.tar.xz", release(t, "p/lib/libthing.so.1", right), nil},
+		"an earlier one": {"pipeline-0.1.0-linux-amd64.tar.gz", archive(t, "p/lib/libthing.so.1", right), nil},
 		"other archive":  {"holiday.tgz", archive(t, "x/libthing.so.1", right), []string{"none of the libraries"}},
 		"other platform": {"lib/libthing.so.1", []byte(other), []string{"linux/arm64"}},
 	} {
@@ -192,9 +230,7 @@ func TestFromAddress(t *testing.T) {
 
 func TestFromStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	big := make([]byte, 1<<16) // more than one read, even compressed
-	_, _ = rand.NewChaCha8([32]byte{}).Read(big)
-	file, want := write(t, filepath.Join(t.TempDir(), "x.tgz"), archive(t, "big", string(big), "libthing.so.1", right)), target(t)
+	file, want := write(t, filepath.Join(t.TempDir(), "x.tgz"), archive(t, "big", noise(1<<16), "libthing.so.1", right)), target(t) // more than one read
 	found, err := From(ctx, file, []Target{want}, func(int64, int64) { cancel() })
 	expect(t, want, found, err, "cancel")
 	if !errors.Is(err, context.Canceled) {

@@ -3,6 +3,7 @@ package libraries
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -16,6 +17,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ulikunitz/xz"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/download"
@@ -48,7 +51,7 @@ func (t Target) Present() bool {
 type Progress func(done, total int64)
 
 // From obtains the wanted libraries from an http or https address of an archive, or from
-// an archive (tar, compressed by gzip), a folder that contains archives or libraries, or
+// an archive (tar, compressed by gzip or xz), a folder that contains archives or libraries, or
 // a library file. It returns those that it stored. It is no error if some are not there, but one if none is,
 // or if a file that should be one of them is not the pinned one.
 func From(ctx context.Context, source string, wanted []Target, progress Progress) ([]Target, error) {
@@ -123,7 +126,7 @@ func (s *search) folder() error {
 // isArchive reports whether a file of a folder is one of the archives that From reads.
 func (s *search) isArchive(name string) bool {
 	return slices.ContainsFunc(s.wanted, func(t Target) bool { return t.Archive() == name }) ||
-		strings.HasPrefix(name, "pipeline-") && strings.HasSuffix(name, ".tar.gz")
+		strings.HasPrefix(name, "pipeline-") && (strings.HasSuffix(name, ".tar.xz") || strings.HasSuffix(name, ".tar.gz")) // gzip: up to 0.1
 }
 
 // file reads a library or an archive.
@@ -139,14 +142,14 @@ func (s *search) file(name string, progress Progress) error {
 // content reads a library or an archive from a stream. The size is -1 if it is unknown.
 func (s *search) content(name string, size int64, r io.Reader) error {
 	b := bufio.NewReader(r)
-	if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" {
+	unpacked, err := decompress(b)
+	switch {
+	case err != nil:
+		return fmt.Errorf("not a complete archive: %w", err)
+	case unpacked == nil:
 		return cmp.Or(s.offer(name, size, b), s.done())
 	}
-	unzipped, err := gzip.NewReader(b)
-	if err != nil {
-		return fmt.Errorf("not a complete archive: %w", err)
-	}
-	for archive := tar.NewReader(unzipped); ; {
+	for archive := tar.NewReader(unpacked); ; {
 		entry, err := archive.Next()
 		switch {
 		case errors.Is(err, io.EOF):
@@ -162,6 +165,18 @@ func (s *search) content(name string, size int64, r io.Reader) error {
 			return err
 		}
 	}
+}
+
+// decompress returns the content of a file of gzip or xz, or nil for any other.
+func decompress(b *bufio.Reader) (io.Reader, error) {
+	magic, _ := b.Peek(6)
+	switch {
+	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
+		return gzip.NewReader(b)
+	case bytes.Equal(magic, []byte("\xfd7zXZ\x00")):
+		return xz.NewReader(b)
+	}
+	return nil, nil
 }
 
 // done returns errAllFound once nothing is missing.

@@ -5,7 +5,6 @@ package dist_test
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
@@ -17,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ulikunitz/xz"
 )
 
 // oldest is the glibc that everything in the archive runs on, and largest its size
@@ -43,13 +44,13 @@ func archive(t *testing.T) (path string, files map[string][]byte) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	unzipped, err := gzip.NewReader(f)
+	unpacked, err := xz.NewReader(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	files = map[string][]byte{}
-	root := strings.TrimSuffix(filepath.Base(path), ".tar.gz") + "/"
-	for r := tar.NewReader(unzipped); ; {
+	root := strings.TrimSuffix(filepath.Base(path), ".tar.xz") + "/"
+	for r := tar.NewReader(unpacked); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return path, files
@@ -71,6 +72,12 @@ func archive(t *testing.T) (path string, files map[string][]byte) {
 
 func TestArchive(t *testing.T) {
 	path, files := archive(t)
+	t.Run("contents", func(t *testing.T) { testContents(t, path, files) })
+	t.Run("symbol versions", func(t *testing.T) { testSymbolVersions(t, path, files) })
+	t.Run("list of contents", func(t *testing.T) { testSBOM(t, path, files) })
+}
+
+func testContents(t *testing.T, path string, files map[string][]byte) {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() > largest {
 		t.Errorf("%d bytes, %v", info.Size(), err)
@@ -87,10 +94,9 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestSymbolVersions: every program and library in the archive needs nothing but what
+// testSymbolVersions: every program and library in the archive needs nothing but what
 // is in it and a glibc no newer than oldest, and names no path of the build.
-func TestSymbolVersions(t *testing.T) {
-	path, files := archive(t)
+func testSymbolVersions(t *testing.T, path string, files map[string][]byte) {
 	found := 0
 	for name, file := range files {
 		if !bytes.HasPrefix(file, []byte(elf.ELFMAG)) {
@@ -111,7 +117,7 @@ func TestSymbolVersions(t *testing.T) {
 
 // machine returns the processor that an archive is for, by its name.
 func machine(path string) elf.Machine {
-	if strings.HasSuffix(path, "-arm64.tar.gz") {
+	if strings.HasSuffix(path, "-arm64.tar.xz") {
 		return elf.EM_AARCH64
 	}
 	return elf.EM_X86_64
@@ -146,11 +152,10 @@ func runsAnywhere(file []byte, files map[string][]byte, processor elf.Machine) e
 	return nil
 }
 
-// TestSBOM: the list of contents has the hash of the program and of every library, and
+// testSBOM: the list of contents has the hash of the program and of every library, and
 // the Go modules whose licences are in the archive.
-func TestSBOM(t *testing.T) {
-	path, files := archive(t)
-	text, err := os.ReadFile(strings.TrimSuffix(path, ".tar.gz") + ".cdx.json")
+func testSBOM(t *testing.T, path string, files map[string][]byte) {
+	text, err := os.ReadFile(strings.TrimSuffix(path, ".tar.xz") + ".cdx.json")
 	if err != nil {
 		t.Fatal(err)
 	}

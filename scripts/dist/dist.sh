@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.gz: the program, the libraries that it
+# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.xz: the program, the libraries that it
 # loads, licences, completions and manual pages. Unpacked anywhere, it runs without
 # network on Linux with glibc 2.28 or newer and nothing else. The same files go into
 # pipeline_VERSION_ARCH.deb, where dpkg-deb is installed. The same tree gives the same
@@ -128,11 +128,11 @@ if [ $os = windows ]; then
 	find "$root" -exec touch --date="@$SOURCE_DATE_EPOCH" {} +
 	(cd "$work" && python3 -m zipfile -c archive "$name") # in the order of the names
 else
-	file=$name.tar.gz
+	file=$name.tar.xz
 	for shell in bash zsh fish; do "$native" completion $shell >"$root/completions/pipeline.$shell"; done
 	go test -count=1 ./cmd/pipeline -run '^TestManual$' -manual "$root/man/man1" >/dev/null
 	tar --create --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" "$name" |
-		gzip --no-name -9 >"$work/archive"
+		xz --threads=1 -9 >"$work/archive" # by several threads, in blocks: larger
 fi
 mv "$work/archive" "out/dist/$file"
 go run ./$here/sbom "$root" "$version" "$os/$arch" >"$work/sbom"
