@@ -12,6 +12,7 @@ import os
 import numpy as np
 import torch
 
+import onnx_file
 import power_features
 from training import augment, averaging, nets, onnx_writer, packed
 
@@ -42,11 +43,9 @@ def main(argv=None):
 
     backbone = nets.build(trained[0]["recipe"]["arch"])
     averaging.average(backbone, o.backbones, images)
-    recipe = dict(trained[-1]["recipe"])
-    power = recipe.pop("power", 1)  # raising the features notes it again
-    info = trained[-1] | {"recipe": recipe, "mean_of": [{k: t[k] for k in ("recipe", "epochs", "steps", "train_seconds")} for t in trained]}
-    model = onnx_writer.build(backbone, side, {"pipeline.preprocess": onnx_writer.preprocess_spec(side), "pipeline.training": info})
-    size = onnx_writer.save(o.out, power_features.raised(model, power))
+    info = trained[-1] | {"mean_of": [{k: t[k] for k in ("recipe", "epochs", "steps", "train_seconds")} for t in trained]}
+    model = onnx_writer.build(backbone, side, {onnx_file.PREPROCESS_KEY: onnx_writer.preprocess_spec(side), onnx_file.TRAINING_KEY: info})
+    size = onnx_writer.save(o.out, power_features.raised(model, trained[-1]["recipe"].get("power", 1)))
     worst, single, largest = onnx_writer.difference(model.SerializeToString(), backbone, augment.plain(images[:8]))
     print(f"{o.out}: {size} bytes; max |onnx − torch| {worst:.2e}, batch 1 against 8 {single:.2e}, largest feature {largest:.2f}")
 

@@ -14,6 +14,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime loads
 INPUT_NAME = "input"
 OUTPUT_NAME = "features"
 PREPROCESS_KEY = "pipeline.preprocess"
+TRAINING_KEY = "pipeline.training"  # of train_backbone.py: recipe, length, classes
 SOURCE_KEY = "pipeline.source"
 MAX_FILE_BYTES = 2**31 - 1  # protobuf's own limit for one message
 

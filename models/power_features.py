@@ -20,8 +20,6 @@ from onnx import helper, numpy_helper
 
 import onnx_file
 
-TRAINING_KEY = "pipeline.training"  # of train_backbone.py, whose recipe says the power
-
 
 def positive(text):
     value = float(text)
@@ -31,7 +29,7 @@ def positive(text):
 
 
 def raised(model, power):
-    """The model with its first output raised to `power`; the output keeps its name. A power of 1 changes nothing."""
+    """The model with its first output raised to `power`; the output keeps its name. A power of 1 changes nothing. The metadata stay as they are."""
     if power == 1:
         return model
     result = onnx.ModelProto()
@@ -45,7 +43,6 @@ def raised(model, power):
     graph.initializer.append(numpy_helper.from_array(np.array(power, np.float32), exponent))
     graph.node.extend([helper.make_node("Abs", [plain], [size]), helper.make_node("Pow", [size, exponent], [grown]),
                        helper.make_node("Sign", [plain], [sign]), helper.make_node("Mul", [sign, grown], [output])])
-    record(result, power)
     onnx.checker.check_model(result)
     return result
 
@@ -58,9 +55,9 @@ def unused(name, taken):
 
 
 def record(model, power):
-    """Notes the power in the recipe of a file that train_backbone.py wrote."""
+    """Notes one more power in the recipe of a file that train_backbone.py wrote."""
     for entry in model.metadata_props:
-        if entry.key == TRAINING_KEY:
+        if entry.key == onnx_file.TRAINING_KEY:
             training = json.loads(entry.value)
             training["recipe"]["power"] = power * training["recipe"].get("power", 1)
             entry.value = json.dumps(training)
@@ -74,6 +71,7 @@ def main(argv=None):
     o = parser.parse_args(argv)
     temporary = o.out.with_suffix(".part.onnx")
     model = raised(onnx.load(o.backbone), o.power)
+    record(model, o.power)
     try:
         onnx_file.save(model, temporary)
         os.replace(temporary, o.out)

@@ -21,6 +21,7 @@ from dataclasses import fields
 
 import torch
 
+import onnx_file
 import power_features
 from training import augment, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start
 
@@ -264,11 +265,11 @@ def final_numbers(o, data, trainer):
 def export(o, data, trainer, numbers):
     """backbone.onnx from the averaged weights, checked against torch."""
     backbone = trainer.average.model.backbone.float()
-    recipe = {k: v for k, v in vars(o).items() if k not in ("data", "out", "teacher", "init", "device", "resume", "workers", "threads", "power")}
+    recipe = {k: v for k, v in vars(o).items() if k not in ("data", "out", "teacher", "init", "device", "resume", "workers", "threads")}
     info = {"recipe": recipe, "epochs": trainer.epoch, "steps": trainer.step, "train_seconds": round(trainer.elapsed),
             "images": len(data.train[1]), "classes": data.classes, "validation": numbers}
     model = onnx_writer.build(backbone.cpu(), o.side, {
-        "pipeline.preprocess": onnx_writer.preprocess_spec(o.side), "pipeline.training": info})
+        onnx_file.PREPROCESS_KEY: onnx_writer.preprocess_spec(o.side), onnx_file.TRAINING_KEY: info})
     path = os.path.join(o.out, "backbone.onnx")
     size = onnx_writer.save(path, power_features.raised(model, o.power))
     sample = augment.plain(data.train[0][:8].cpu()).contiguous()

@@ -17,6 +17,7 @@ from PIL import Image
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import average_backbones  # noqa: E402
+import onnx_file  # noqa: E402
 import pack_images  # noqa: E402
 import power_features  # noqa: E402
 import train_backbone  # noqa: E402
@@ -292,7 +293,7 @@ class PowerTest(unittest.TestCase):
         value = lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", None])
         model = helper.make_model(helper.make_graph(nodes, "both", [value("input")], [value("features")]),
                                   opset_imports=[helper.make_opsetid("", onnx_writer.OPSET)], ir_version=onnx_writer.IR_VERSION)
-        helper.set_model_props(model, {power_features.TRAINING_KEY: '{"recipe": {"arch": "none"}}'})
+        helper.set_model_props(model, {onnx_file.TRAINING_KEY: '{"recipe": {"arch": "none"}}'})
         return model
 
     def features(self, model, x):
@@ -309,8 +310,15 @@ class PowerTest(unittest.TestCase):
         x = np.array([[0.3, 7]], np.float32)
         model = power_features.raised(power_features.raised(self.network(), 0.5), 0.25)
         np.testing.assert_allclose(self.features(model, x)[0, :2], x[0] ** 0.125, rtol=1e-6)
-        self.assertEqual(json.loads(model.metadata_props[0].value)["recipe"]["power"], 0.125)
         self.assertIs(power_features.raised(model, 1), model)
+        with tempfile.TemporaryDirectory() as tmp:
+            plain, half, eighth = (os.path.join(tmp, name) for name in ("plain.onnx", "half.onnx", "eighth.onnx"))
+            onnx.save(self.network(), plain)
+            with contextlib.redirect_stdout(io.StringIO()):
+                power_features.main([plain, "--power", "0.5", "--out", half])
+                power_features.main([half, "--power", "0.25", "--out", eighth])
+            self.assertEqual(onnx_writer.training(eighth)["recipe"]["power"], 0.125)
+            np.testing.assert_allclose(self.features(onnx.load(eighth), x), self.features(model, x))
 
     def test_file_has_the_same_weights(self):
         with tempfile.TemporaryDirectory() as tmp:

@@ -11,6 +11,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import onnx_file
+
 from . import augment
 
 OPSET, IR_VERSION = 17, 8
@@ -92,7 +94,7 @@ def training(path):
     """How a file that train_backbone.py wrote was trained: the `pipeline.training` that it was built with."""
     properties = {p.key: p.value for p in onnx.load(path).metadata_props}
     try:
-        return json.loads(properties["pipeline.training"])
+        return json.loads(properties[onnx_file.TRAINING_KEY])
     except KeyError:
         raise SystemExit(f"{path} does not say how it was trained: it must be a backbone.onnx of train_backbone.py") from None
 
@@ -114,8 +116,7 @@ def save(path, model):
 
 def difference(model_bytes, backbone, x):
     """Largest |ONNX Runtime − torch| over a batch, largest difference to the same images one by one, largest feature."""
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime loads
-    import onnxruntime
+    import onnxruntime  # after onnx_file, which sets an environment variable that it reads
     import torch
     session = onnxruntime.InferenceSession(model_bytes, providers=["CPUExecutionProvider"])
     with torch.no_grad():
