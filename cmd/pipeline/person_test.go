@@ -131,6 +131,19 @@ func (p *person) open(view, heading string) screen {
 	return p.look()
 }
 
+// openClass goes to the photos of one class. Which class the view starts with depends on
+// which was named when the page first asked.
+func (p *person) openClass(name string) {
+	p.Helper()
+	p.page.Click("[data-view=class]")
+	p.settles()
+	p.page.Click(fmt.Sprintf("#class-list [data-name=%q]", name))
+	p.settles()
+	if now := p.look(); now.Heading != name {
+		p.Fatalf("the page shows %q, not %q", now.Heading, name)
+	}
+}
+
 // settles waits until the photos are those of the view that was asked for.
 func (p *person) settles() {
 	p.Helper()

@@ -74,9 +74,7 @@ func TestServePage(t *testing.T) {
 	}
 	p.has("after undo", named)
 	other.press("r")
-	other.open("class", known[0])
-	other.page.Click("#class-list [data-name=mango]")
-	other.settles()
+	other.openClass("mango")
 	other.page.Press("End") // where those that are decided are
 	if now := other.look(); now.Heading != "mango" || !slices.ContainsFunc(now.Tiles, func(t tile) bool { return t.Name == one.Name && t.Sure == "by you" }) {
 		t.Errorf("the other browser shows %+v, not %s as mango", now, one.Name)
@@ -161,7 +159,7 @@ func TestServeHands(t *testing.T) {
 	p.settles()
 
 	// A label that was decided is corrected by typing another.
-	p.open("class", "plum")
+	p.openClass("plum")
 	p.page.Press("End") // where those that are decided are
 	if one := p.current(); one.What != "plum" || one.Sure != "by you" {
 		t.Errorf("the last photo of a class is %+v", one)
@@ -246,7 +244,7 @@ func TestServeReturns(t *testing.T) {
 	}
 	p.has("after undoing that", now)
 
-	p.open("class", "kiwi")
+	p.openClass("kiwi")
 	p.page.Press("End")
 	one := p.current()
 	p.page.Click(on(one.Name) + " .tick")
