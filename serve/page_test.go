@@ -168,6 +168,24 @@ func TestManyPhotos(t *testing.T) {
 	}
 }
 
+// TestScrolledMeanwhile: somebody goes to the last photo while the page asks for a new
+// order: what is seen when the answer comes stays where it is.
+func TestScrolledMeanwhile(t *testing.T) {
+	s, url := newStandIn(t, 158, true)
+	p := browse(t, url)
+	answered := s.reorders()
+	<-answered
+	p.Press("End")
+	p.Wait("document.querySelector('.tile.current')")
+	const current = "document.querySelector('.tile.current').title"
+	before := evaluate[string](p, current)
+	<-answered
+	p.Wait("document.getElementById('stage').getAttribute('aria-busy') === 'false'")
+	if after := evaluate[string](p, current); after != before {
+		t.Errorf("the last photo was %s, and is %s", before, after)
+	}
+}
+
 // TestClassesAndSearch: a class is renamed and merged, a name is looked for, the
 // most similar photos come selected, and a label is confirmed where the model
 // doubts it.

@@ -34,6 +34,7 @@ type standIn struct {
 	redo     []snapshot
 	news     chan struct{} // closed and replaced at every change
 	requests []string      // of changes, for the tests to look at
+	held     chan struct{} // if it is not nil, the next list of photos is announced on it, and sent after a second value is taken
 }
 
 type shot struct {
@@ -171,6 +172,13 @@ func (s *standIn) all(ps []*shot) []map[string]any {
 }
 
 func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
+	if held := s.held; held != nil {
+		s.held = nil
+		s.mu.Unlock()
+		held <- struct{}{}
+		held <- struct{}{}
+		s.mu.Lock()
+	}
 	view, group := r.FormValue("view"), r.FormValue("group")
 	var found []*shot
 	for _, p := range s.photos {
@@ -432,6 +440,21 @@ func (s *standIn) events(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// reorders turns the order of the photos round, as a new model may, and returns a channel
+// on which the page's question for them is announced, and which it waits for then.
+func (s *standIn) reorders() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.photos {
+		p.sure = 1.3 - p.sure
+	}
+	s.seq++
+	s.held = make(chan struct{})
+	close(s.news)
+	s.news = make(chan struct{})
+	return s.held
 }
 
 // changed returns the changes that the page asked for since the last call.

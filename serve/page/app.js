@@ -362,7 +362,7 @@ async function reload() {
   } else if (view === "similar" || view === "group") {
     await Promise.all(list.items.slice(0, grid.seen).map(async ({ id }) => list.renew(await api.image(id))));
   } else {
-    await list.reload(Math.min(grid.seen, list.items.length));
+    await list.reload(() => grid.seen);
   }
 }
 

@@ -53,10 +53,11 @@ export class PhotoList extends EventTarget {
     this.total = this.#ended ? this.items.length : Math.max(page.total, this.items.length);
   }
 
-  // reload fetches the view again. The first `stay` items keep their place, so
+  // reload fetches the view again. The first seen() items keep their place, so
   // that nothing moves under the eyes of a person; what follows them is in the
-  // new order.
-  async reload(stay = 0) {
+  // new order. What is seen is asked when the answer is there: somebody may have
+  // scrolled since.
+  async reload(seen) {
     const turn = ++this.#turn;
     this.#loading = null;
     const page = await this.#fetch(null, pageSize);
@@ -64,7 +65,7 @@ export class PhotoList extends EventTarget {
       return;
     }
     const fresh = new Map(page.images.map((item) => [item.id, item]));
-    const kept = this.items.slice(0, stay).map((item) => fresh.get(item.id) ?? item);
+    const kept = this.items.slice(0, seen()).map((item) => fresh.get(item.id) ?? item);
     const ids = new Set(kept.map((item) => item.id));
     this.items = kept.concat(page.images.filter((item) => !ids.has(item.id)));
     this.#take(page);
