@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
@@ -66,6 +67,10 @@ type Config struct {
 	GibbsOutputscale float64 `json:"gibbs_outputscale" mapstructure:"gibbs_outputscale"`
 	// Mean is the prior mean of every node; MeanZero is the paper's.
 	Mean Mean `json:"mean" mapstructure:"mean"`
+	// MeanLength is η of the mean's head, which moves the lengths of class means
+	// (gauss.Space.Length). It is not a key of the section: models written before there
+	// was one go on without it.
+	MeanLength float64 `json:"mean_length,omitempty" mapstructure:"-"`
 	// Base is how the base session is fitted.
 	Base Base `json:"base" mapstructure:"base"`
 	// Inducing is the number of inducing inputs per base class; Iterations bounds
@@ -102,7 +107,7 @@ func DefaultConfig() Config {
 	s := gp.PaperSchedule()
 	return Config{
 		Tree: BuildKMeans, Kernel: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 4, GibbsOutputscale: 8,
-		Mean: MeanPLDA, Base: BaseVI, Inducing: 5, Iterations: 30, Chains: s.Chains, Steps: s.Steps,
+		Mean: MeanPLDA, MeanLength: gauss.DefaultLength, Base: BaseVI, Inducing: 5, Iterations: 30, Chains: s.Chains, Steps: s.Steps,
 		Prediction: gp.Quadrature, Growth: GrowShared, MaxPerClass: 30,
 	}
 }

@@ -50,19 +50,26 @@ func (m Mean) method() classifier.Method {
 	return classifier.Method{}
 }
 
-// meanHeads makes the heads of a mean, with a backend and the seed of what they draw.
+// meanHeads makes the heads of a mean, with a backend, the seed of what they draw, and η.
 type meanHeads struct {
 	Mean
-	on   linalg.Backend
-	seed uint64
+	on     linalg.Backend
+	seed   uint64
+	length float64
 }
 
-func (h *GPTree) meanHeads() meanHeads { return meanHeads{h.cfg.Mean, h.mul, h.cfg.Seed} }
+func (h *GPTree) meanHeads() meanHeads {
+	return meanHeads{h.cfg.Mean, h.mul, h.cfg.Seed, h.cfg.MeanLength}
+}
 
 // unfitted returns a new head.
 func (m meanHeads) unfitted() (classifier.Learner, error) {
 	row := m.method()
-	head, err := row.New(row.Resolve(row.Default(), classifier.Run{Seed: m.seed, WithoutStatistics: true}))
+	settings, err := row.Decode(row.Default(), map[string]any{"mean_length": m.length})
+	if err != nil {
+		return nil, err
+	}
+	head, err := row.New(row.Resolve(settings, classifier.Run{Seed: m.seed, WithoutStatistics: true}))
 	if err == nil {
 		classifier.UseBackend(head, m.on)
 	}

@@ -110,13 +110,13 @@ func TestReferenceCaltech(t *testing.T) {
 		{"vit", "ncm cosine", "ncm", method.DefaultConfig(), 86.6},
 		{"vit", "ppca", "ppca", method.DefaultConfig(), 85.6},
 		{"vit", "ppca without log-determinant", "ppca", plain, 0},
-		{"vit", "plda", "plda", changed(setting("plda.leave_out", false)), 84.8},
+		{"vit", "plda", "plda", changed(setting("plda.leave_out", false, "plda.mean_length", 0.0)), 84.8},
 		{"vit", "lda", "lda", method.DefaultConfig(), 85.2},
 		{"mnet", "lda", "lda", method.DefaultConfig(), 80.6},
 		{"mnet", "ncm cosine", "ncm", method.DefaultConfig(), 78.8},
 		{"mnet", "ppca", "ppca", method.DefaultConfig(), 78.4},
 		{"mnet", "ppca without log-determinant", "ppca", plain, 0},
-		{"mnet", "plda", "plda", changed(setting("plda.leave_out", false)), 78.8},
+		{"mnet", "plda", "plda", changed(setting("plda.leave_out", false, "plda.mean_length", 0.0)), 78.8},
 	} {
 		t.Run(c.backbone+" "+c.name, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "caltech101_10")
@@ -152,12 +152,12 @@ func TestReferenceMiniImageNet(t *testing.T) {
 		{"vit", "ppca paper", "ppca", changed(setting("ppca.preset", "paper")), [9]float64{84.07, 78.75, 74.09, 70.44, 67.01, 63.91, 61.61, 59.74, 58.30}},
 		{"vit", "ppca L2", "ppca", changed(setting("ppca.logdet", false)), [9]float64{86.58, 82.48, 78.71, 76.76, 74.66, 72.34, 70.39, 69.45, 69.17}},
 		{"vit", "ppca L2 logdet", "ppca", method.DefaultConfig(), [9]float64{86.50, 83.54, 80.34, 78.75, 77.38, 75.54, 73.92, 73.52, 73.52}},
-		{"vit", "plda", "plda", method.DefaultConfig(), [9]float64{85.18, 84.00, 81.76, 80.84, 80.12, 78.84, 77.90, 77.94, 78.26}},
+		{"vit", "plda", "plda", changed(setting("plda.mean_length", 0.0)), [9]float64{85.18, 84.00, 81.76, 80.84, 80.12, 78.84, 77.90, 77.94, 78.26}},
 		{"vit", "lda", "lda", method.DefaultConfig(), [9]float64{85.17, 82.78, 79.64, 78.57, 77.78, 76.31, 74.77, 74.56, 74.93}},
 		{"mnet", "lda", "lda", method.DefaultConfig(), [9]float64{79.58, 74.20, 69.24, 65.69, 62.16, 59.09, 56.63, 54.48, 52.40}},
 		{"mnet", "ncm cosine", "ncm", method.DefaultConfig(), [9]float64{74.97, 71.60, 68.39, 66.99, 65.44, 63.58, 62.07, 61.73, 61.63}},
 		{"mnet", "ppca L2", "ppca", changed(setting("ppca.logdet", false)), [9]float64{79.63, 74.63, 70.10, 67.35, 64.58, 61.87, 59.64, 58.04, 56.88}},
-		{"mnet", "plda 0.1", "plda", changed(setting("plda.epsilon", 0.1)), [9]float64{79.67, 76.52, 73.47, 71.85, 70.39, 68.32, 66.93, 66.39, 66.15}},
+		{"mnet", "plda 0.1", "plda", changed(setting("plda.epsilon", 0.1, "plda.mean_length", 0.0)), [9]float64{79.67, 76.52, 73.47, 71.85, 70.39, 68.32, 66.93, 66.39, 66.15}},
 	} {
 		t.Run(c.backbone+" "+c.name, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "mini_imagenet")

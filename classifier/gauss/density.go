@@ -77,11 +77,39 @@ func (sp *Space) density(c Class, along []float64, back blas64.General) (*Densit
 		}
 	}
 	p.square = sp.divide(p.weight, p.mean, p)
+	if f := sp.lengthening(c.Mean, p); f != 1 {
+		blas64.Scal(f, dense.Vector(p.mean))
+		blas64.Scal(f, dense.Vector(p.weight))
+		p.square *= f * f
+	}
 	p.logDet = sp.logDet(p)
 	if len(c.Values) == 0 {
 		return p, nil
 	}
 	return p, sp.addLowRank(p, c, back)
+}
+
+// mostLengthened bounds the change of the length of a mean, for one near the origin.
+const mostLengthened = 2.0
+
+// lengthening returns (E[t]/t)^(η/2), by which μ is multiplied, from m̄ and D⁻¹μ in p:
+// t = m̄ᵀD⁻¹μ is the square of a length and Σ β/(a+v) its expectation. Examples that are
+// by chance more typical than others, or alike, make m̄ longer than those of other
+// classes, and with it the scores of the class.
+func (sp *Space) lengthening(mean []float64, p *Density) float64 {
+	if sp.Length == 0 || sp.Certain {
+		return 1
+	}
+	measured := dense.Dot(mean, p.weight)
+	if measured <= 0 {
+		return 1
+	}
+	precision, rest := sp.precisions(p)
+	expected := float64(sp.Dim()-len(sp.Beta)) * sp.Rest * rest
+	for i, w := range precision {
+		expected += sp.Beta[i] * w
+	}
+	return min(max(math.Pow(expected/measured, sp.Length/2), 1/mostLengthened), mostLengthened)
 }
 
 func (sp *Space) direction(i int) []float64 { return dense.Row(sp.Directions, i) }

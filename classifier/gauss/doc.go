@@ -4,9 +4,16 @@
 //
 // lda, plda, ppca-eb and plda+ are one family. In whitened coordinates z =
 // L⁻¹(x−m₀), a class of n examples with mean m̄ is a Gaussian or Student's t
-// around μ = βn/(1+βn)·L⁻¹(m̄−m₀) with scale
+// around μ = f·βn/(1+βn)·L⁻¹(m̄−m₀) with scale
 //
 //	C = diag(1−ρ+ρr+v) + ρ·U·diag(w−r)₊·Uᵀ,  v = β/(1+nβ),  ρ = (n−1)/(n−1+ν)
+//
+// The factor f makes the lengths of class means more alike. With D = diag(1−ρ+ρr+v) and
+// μ₀ the mean before, t = (m̄−m₀)ᵀL⁻ᵀD⁻¹μ₀ is the square of a length, and of a class that is
+// drawn from the model Σ β/(1−ρ+ρr+v) on average; f = (Σ β/(1−ρ+ρr+v) / t)^(η/2), between ½
+// and 2. Some photos show their class more strongly than others, so that with a few of
+// each the measured length says more about the photos than about the class; left as it is, a class
+// of strong photos takes those of its neighbours. 1 where the mean is certain.
 //
 //	head     ν                 uncertainty of the mean   density
 //	lda      ∞                 off: μ = L⁻¹(m̄−m₀), v = 0  Gaussian
@@ -26,6 +33,7 @@
 //	β       Beta, Rest     r, 1   between-class variances along V, and elsewhere
 //	w, U    Class.Values   k      class-specific variances above Noise, and their directions
 //	a       Class.Noise    1      1−ρ+ρr
+//	η       Length         1      0: lengths as measured, 1: as expected
 //	F       Density.factor k×d    C⁻¹ = D⁻¹ − FᵀF, D = diag(a+v), by Woodbury
 //
 // Where few classes of the base session have two different images, S says
@@ -47,6 +55,7 @@
 // (Density.exact), which makes it accurate to 1e−4.
 //
 // Assumptions: rows have length 1, and what is shared was set by the base
-// session. Deviation from the source (Brümmer and de Villiers 2010): β is
-// shrunk half-way to its mean.
+// session. Deviations from the source (Brümmer and de Villiers 2010): β is
+// shrunk half-way to its mean, and f, of ours. Speaker recognition normalises the length of
+// every vector (Garcia-Romero and Espy-Wilson 2011); here that of images gains nothing more.
 package gauss

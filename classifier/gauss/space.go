@@ -8,6 +8,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
+// DefaultLength is the default of Space.Length: half-way, as a ratio.
+const DefaultLength = 0.5
+
 // A Space holds what all classes share: the origin, the whitening, and the
 // variance of class means in each direction. It is immutable.
 type Space struct {
@@ -19,6 +22,9 @@ type Space struct {
 	// Certain treats the means of classes with examples as known: μ is the mean of
 	// the examples and v = 0.
 	Certain bool
+	// Length is η, 0 to 1: how far the length of a class mean is moved towards the one
+	// that β lets expect. It has no effect on known means.
+	Length float64
 
 	mul linalg.Backend // nil is linalg.Default
 }

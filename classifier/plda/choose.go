@@ -76,7 +76,7 @@ func (h *PLDA) fitShared(like *model) episodes.Fit[float64] {
 			return nil, err
 		}
 		return func(epsilon float64) (classifier.Learner, error) {
-			cfg := Config{Epsilon: epsilon}
+			cfg := Config{Epsilon: epsilon, MeanLength: h.cfg.MeanLength}
 			next, err := New(cfg)
 			if err != nil {
 				return nil, err

@@ -1,6 +1,11 @@
 package plda
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
+)
 
 // Auto as Config.Epsilon means that pseudo-sessions inside the base session
 // choose.
@@ -21,6 +26,9 @@ type Config struct {
 	// LDA, and Epsilon and LeaveOut must not be set. It is not a key of the
 	// configuration file.
 	Certain bool `json:"certain,omitempty" mapstructure:"-"`
+	// MeanLength is η: how far the length of a class mean is moved towards the expected
+	// one, from 0, not at all, to 1 (gauss.Space.Length).
+	MeanLength float64 `json:"mean_length,omitempty" mapstructure:"mean_length"`
 	// Seed decides which pseudo-sessions are drawn. It is the seed of the run, not
 	// a key of the section, and 0 unless Epsilon is Auto.
 	Seed uint64 `json:"seed,omitempty" mapstructure:"-"`
@@ -31,7 +39,9 @@ type Config struct {
 const defaultEpsilon = 0.3
 
 // DefaultConfig leaves out, and has ε = 0.3 for large base sessions.
-func DefaultConfig() Config { return Config{Epsilon: defaultEpsilon, LeaveOut: true} }
+func DefaultConfig() Config {
+	return Config{Epsilon: defaultEpsilon, LeaveOut: true, MeanLength: gauss.DefaultLength}
+}
 
 // LDA returns the settings of linear discriminant analysis with the shrinkage
 // Σ' = ((N−1)S + tr(S)·I)/(N−1+d), N being the number of examples of the base
@@ -58,8 +68,8 @@ func (c Config) Validate() error {
 	if c.Certain && (c.Epsilon != 0 || c.LeaveOut) {
 		return fmt.Errorf("epsilon: %g was given or to be chosen by leaving out, but LDA has its own", c.Epsilon)
 	}
-	if c.Epsilon == Auto {
-		return nil
+	if err := setting.Float("mean_length", c.MeanLength, 0, 1); err != nil || c.Epsilon == Auto {
+		return err
 	}
 	return checkEpsilon(c.Epsilon)
 }

@@ -23,8 +23,11 @@
 // its mean over all d directions. A class of n examples with mean m̄ has, in
 // whitened coordinates z = L⁻¹(x−m₀),
 //
-//	μ = β/(β+1/n)·L⁻¹(m̄−m₀),   v = β/(1+nβ)
+//	μ = f·β/(β+1/n)·L⁻¹(m̄−m₀),   v = β/(1+nβ)
 //	log p(x|c) = −½ Σ (z−μ)²/(1+v) − ½ Σ log(1+v)   (+ a constant)
+//
+// where f, with η = ½, moves the length of the mean half-way to the expected one (package
+// gauss). With η = 0 (Config.MeanLength) f is 1: the two-covariance model itself.
 //
 // B has rank r ≤ C−1, so V comes from a C×C Gram matrix; the other directions
 // share one β₀ and one v₀, and need only the length of the part of z outside V

@@ -116,7 +116,7 @@ func (sh *shared) set(c Config, b *gauss.Basis, epsilon float64) error {
 	if err != nil {
 		return err
 	}
-	sp.Certain = c.Certain
+	sp.Certain, sp.Length = c.Certain, c.MeanLength
 	sh.space, sh.Rank, sh.Rest = sp, len(sp.Beta), sp.Rest
 	return nil
 }
@@ -253,7 +253,7 @@ func (c Config) decode(m *model, s classifier.State, _ int) error {
 	}
 	var err error
 	if sh.space, err = gauss.LoadSpace(s, m.Dim, sh.Rank, sh.Rest); err == nil {
-		sh.space.Certain = c.Certain
+		sh.space.Certain, sh.space.Length = c.Certain, c.MeanLength
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
@@ -40,6 +41,9 @@ type Config struct {
 	// Uncertain treats the mean of a class as uncertain, the more so the fewer
 	// examples it has.
 	Uncertain bool `json:"uncertain" mapstructure:"uncertain"`
+	// MeanLength is η: how far the length of a class mean is moved towards the expected
+	// one, from 0, not at all, to 1 (gauss.Space.Length). It has no effect on known means.
+	MeanLength float64 `json:"mean_length,omitempty" mapstructure:"mean_length"`
 	// Student uses the multivariate t in place of the Gaussian: the covariance
 	// is uncertain as well.
 	Student bool `json:"student" mapstructure:"student"`
@@ -60,7 +64,7 @@ type Config struct {
 // DefaultPLDAPlus returns ε = ½, q = 20, and everything else chosen by nine
 // pseudo-sessions.
 func DefaultPLDAPlus() Config {
-	return Config{Epsilon: defaultEpsilon, Q: 20, Nu: Auto, Uncertain: true, Student: true, Calibrate: true, Splits: 9, Statistics: true}
+	return Config{Epsilon: defaultEpsilon, Q: 20, Nu: Auto, Uncertain: true, MeanLength: gauss.DefaultLength, Student: true, Calibrate: true, Splits: 9, Statistics: true}
 }
 
 // DefaultPPCAEB returns ε = ½, q = 20, ν chosen by nine pseudo-sessions, the
@@ -73,7 +77,7 @@ func DefaultPPCAEB() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	err := cmp.Or(setting.Float("epsilon", c.Epsilon, 1e-6, 1), setting.Int("q", c.Q, 0, maxQ), setting.Int("splits", c.Splits, 1, 1000))
+	err := cmp.Or(setting.Float("epsilon", c.Epsilon, 1e-6, 1), setting.Float("mean_length", c.MeanLength, 0, 1), setting.Int("q", c.Q, 0, maxQ), setting.Int("splits", c.Splits, 1, 1000))
 	if err != nil || c.Nu == Auto {
 		return err
 	}

@@ -175,8 +175,8 @@ func (m *direct) add(x blas32.General, y []string) {
 	}
 }
 
-// scale returns C_c.
-func (m *direct) scale(rows []*mat.VecDense, mean *mat.VecDense, nu float64) *mat.SymDense {
+// scale returns C_c, and a.
+func (m *direct) scale(rows []*mat.VecDense, mean *mat.VecDense, nu float64) (*mat.SymDense, float64) {
 	n := float64(len(rows))
 	C, S := mat.NewSymDense(m.d, nil), mat.NewSymDense(m.d, nil)
 	for _, z := range rows {
@@ -197,17 +197,32 @@ func (m *direct) scale(rows []*mat.VecDense, mean *mat.VecDense, nu float64) *ma
 	if len(rows) <= 1 {
 		rho, residual = 0, 0
 	}
+	a := 1 - rho + rho*residual
 	for i := range m.d {
 		v := m.beta[i] / (1 + n*m.beta[i])
 		if !m.cfg.Uncertain && n > 0 {
 			v = 0
 		}
-		C.SetSym(i, i, 1-rho+rho*residual+v)
+		C.SetSym(i, i, a+v)
 	}
 	for k := range q {
 		C.SymRankOne(C, rho*math.Max(w[m.d-1-k]-residual, 0), U.ColView(m.d-1-k))
 	}
-	return C
+	return C, a
+}
+
+// lengthening returns the factor of μ, at most 2 and at least ½.
+func (m *direct) lengthening(mean *mat.VecDense, n, a float64) float64 {
+	var measured, expected float64
+	for i, b := range m.beta {
+		precision := 1 / (a + b/(1+n*b))
+		measured += precision * b * n / (1 + b*n) * mean.AtVec(i) * mean.AtVec(i)
+		expected += precision * b
+	}
+	if !m.cfg.Uncertain || measured == 0 {
+		return 1
+	}
+	return math.Min(math.Max(math.Pow(expected/measured, m.cfg.MeanLength/2), 0.5), 2)
 }
 
 // logDensity returns ℓ_c without (2π)^(−d/2).
@@ -215,14 +230,15 @@ func (m *direct) logDensity(z *mat.VecDense, class string, nu float64) float64 {
 	rows := m.rows[class]
 	n, d := float64(len(rows)), float64(m.d)
 	mean := m.meanOf(rows)
-	C := m.scale(rows, mean, nu)
+	C, a := m.scale(rows, mean, nu)
+	longer := m.lengthening(mean, n, a)
 	delta := mat.NewVecDense(m.d, nil)
 	for i, b := range m.beta {
 		gain := b * n / (1 + b*n)
 		if !m.cfg.Uncertain && n > 0 {
 			gain = 1
 		}
-		delta.SetVec(i, z.AtVec(i)-gain*mean.AtVec(i))
+		delta.SetVec(i, z.AtVec(i)-longer*gain*mean.AtVec(i))
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(C) {
@@ -237,9 +253,9 @@ func (m *direct) logDensity(z *mat.VecDense, class string, nu float64) float64 {
 	if !m.cfg.Student || nu >= shrinkage.Pooled {
 		return -(r + chol.LogDet()) / 2
 	}
-	a, _ := math.Lgamma((df + d) / 2)
-	b, _ := math.Lgamma(df / 2)
-	return a - b - d/2*math.Log(df/2) - chol.LogDet()/2 - (df+d)/2*math.Log1p(r/df)
+	above, _ := math.Lgamma((df + d) / 2)
+	below, _ := math.Lgamma(df / 2)
+	return above - below - d/2*math.Log(df/2) - chol.LogDet()/2 - (df+d)/2*math.Log1p(r/df)
 }
 
 // score returns s_c for all classes, with the saved setting and regression of

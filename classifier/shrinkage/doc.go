@@ -13,6 +13,7 @@
 //	r       spread.residual 1      its mean variance in the other directions
 //	ν       Setting.Nu      1      examples that the shared covariance counts as
 //	ρ       –               1      (n−1)/(n−1+ν)
+//	η       Config.MeanLength 1   how far the length of a class mean is moved (package gauss)
 //	κ, T    Setting         1      weight of the cosine with the class mean, temperature
 //	b       Setting.Later   1      added to the scores of classes of later sessions
 //	g       Setting.Rerank  1      weight of the regression among base classes
@@ -24,7 +25,7 @@
 //	s_c = LSE_base(s) + log-softmax(g·logit)_c    for base classes, where g > 0
 //	log p(c|x) = log-softmax(s)
 //
-// ν = ∞ (Pooled) is exactly plda; ν → 0 without uncertainty of the mean is PPCA
+// ν = ∞ (Pooled) is exactly plda with the same η; ν → 0 without uncertainty of the mean is PPCA
 // in whitened coordinates with λ = r; with q ≥ d it is the Gaussian with full
 // covariance.
 //

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
+	"github.com/seed-90d10d51/pipeline/classifier/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -34,7 +35,7 @@ func TestPooledIsPLDA(t *testing.T) {
 		more, _ := data(0, 7, 1, c.d, 2)
 		labels := []string{"c000", "new five", "new five", "new five", "new one", "new five", "new five"}
 		queries, _ := data(0, 6, 3, c.d, 3)
-		want, err := plda.New(plda.Config{Epsilon: 0.5})
+		want, err := plda.New(plda.Config{Epsilon: 0.5, MeanLength: gauss.DefaultLength})
 		if err != nil {
 			t.Fatal(err)
 		}

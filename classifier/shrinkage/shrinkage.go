@@ -120,7 +120,7 @@ func (h *Head) base(ctx context.Context, m *model, s *moments.Session) error {
 	if err != nil {
 		return err
 	}
-	sp.Certain = !c.Uncertain
+	sp.Certain, sp.Length = !c.Uncertain, c.MeanLength
 	m.Shared.space, m.Shared.Rank, m.Shared.Rest = sp, len(sp.Beta), sp.Rest
 	return nil
 }

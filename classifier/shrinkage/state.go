@@ -51,7 +51,7 @@ func (cfg Config) decode(m *model, s classifier.State, _ int) error {
 	}
 	var err error
 	if sh.space, err = gauss.LoadSpace(s, m.Dim, sh.Rank, sh.Rest); err == nil {
-		sh.space.Certain = !cfg.Uncertain
+		sh.space.Certain, sh.space.Length = !cfg.Uncertain, cfg.MeanLength
 	}
 	return err
 }

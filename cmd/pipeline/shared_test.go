@@ -37,7 +37,7 @@ func (l *testbed) referenceFigures(t *testing.T, photos, vit string) {
 		// it, as by default, the accuracy must be the same.
 		{"ppca without log-determinant", 0.856, []string{"--classifier", "ppca", "--set", "classifier.ppca.logdet=false"}},
 		{"ppca", 0.856, []string{"--classifier", "ppca"}},
-		{"plda, ε = 0.3 as in the reference", 0.848, []string{"--classifier", "plda", "--set", "classifier.plda.leave_out=false"}},
+		{"plda, ε = 0.3 and lengths of means as in the reference", 0.848, []string{"--classifier", "plda", "--set", "classifier.plda.leave_out=false", "--set", "classifier.plda.mean_length=0"}},
 	} {
 		model, file := l.path("caltech.model"), l.path("caltech.json")
 		l.must(append([]string{"train", "--images", photos, "--list", train, "--backbone", vit, "--out", model}, c.settings...)...)

@@ -73,7 +73,7 @@ func TestPythonDocs(t *testing.T) {
 		}
 	}
 	out := l.typed(env, python, "-c", program.String())
-	for _, want := range []string{"304) 12 classes", "plda+ 16 classes", "more than 90 %", "both files are the same: True", "training photos"} {
+	for _, want := range []string{"304) 12 classes", "plda 16 classes", "more than 90 %", "both files are the same: True", "training photos"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("docs/python.md does not print %q:\n%s", want, out)
 		}
