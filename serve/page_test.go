@@ -312,3 +312,32 @@ func TestTwoBrowsers(t *testing.T) {
 	other.Press("u")
 	one.Wait("document.getElementById('quality').textContent.startsWith('0 decided')")
 }
+
+// TestLateAnswer: a page that hears of another's undo before its own decision is answered
+// goes on showing what holds now.
+func TestLateAnswer(t *testing.T) {
+	s, url := newStandIn(t, 158, true)
+	one, other := browse(t, url), browse(t, url)
+	answered := s.answersLate()
+	one.Press("Enter")
+	other.Wait("document.getElementById('quality').textContent.startsWith('1 decided')")
+	other.Press("u")
+	other.Wait("document.getElementById('quality').textContent.startsWith('0 decided')")
+	one.Wait("document.getElementById('quality').textContent.startsWith('0 decided') && document.getElementById('undo').disabled")
+	<-answered
+	one.Wait("window.said !== '' && document.getElementById('stage').getAttribute('aria-busy') === 'false'")
+	if got := evaluate[string](one, "document.getElementById('quality').textContent"); !strings.HasPrefix(got, "0 decided") {
+		t.Errorf("after the late answer the page says %q", got)
+	}
+}
+
+// TestRestartedServer: a server that was started again counts its revisions from the
+// beginning; the page follows it.
+func TestRestartedServer(t *testing.T) {
+	s, url := newStandIn(t, 158, true)
+	p := browse(t, url)
+	p.Press("Enter")
+	p.Wait("document.getElementById('quality').textContent.startsWith('1 decided')")
+	s.restarts()
+	p.Wait("document.getElementById('quality').textContent.startsWith('0 decided')")
+}

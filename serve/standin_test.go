@@ -35,6 +35,8 @@ type standIn struct {
 	news     chan struct{} // closed and replaced at every change
 	requests []string      // of changes, for the tests to look at
 	held     chan struct{} // if it is not nil, the next list of photos is announced on it, and sent after a second value is taken
+	gone     bool          // the next connection for events ends, as if the server had
+	delayed  chan struct{} // if it is not nil, the next change is answered, with what held when it was made, after a value is taken from it
 }
 
 type shot struct {
@@ -356,7 +358,14 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 	s.requests = append(s.requests, text)
 	close(s.news)
 	s.news = make(chan struct{})
-	answer(w, map[string]any{"step": map[string]any{"text": text, "seq": s.seq}, "status": s.status()})
+	made := map[string]any{"step": map[string]any{"text": text, "seq": s.seq}, "status": s.status()}
+	if delayed := s.delayed; delayed != nil {
+		s.delayed = nil
+		s.mu.Unlock()
+		delayed <- struct{}{}
+		s.mu.Lock()
+	}
+	answer(w, made)
 }
 
 // points are made up: somebody decided five times and saved; and the page what came
@@ -422,6 +431,7 @@ func (s *standIn) decide(what, class, to string, ids []string, above float64) {
 
 func (s *standIn) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, "retry: 20\n\n") // milliseconds; a page asks again after three seconds otherwise
 	for {
 		data, err := json.Marshal(s.status())
 		if err != nil {
@@ -436,7 +446,8 @@ func (s *standIn) events(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 		s.mu.Lock()
-		if r.Context().Err() != nil {
+		if r.Context().Err() != nil || s.gone {
+			s.gone = false
 			return
 		}
 	}
@@ -455,6 +466,25 @@ func (s *standIn) reorders() <-chan struct{} {
 	close(s.news)
 	s.news = make(chan struct{})
 	return s.held
+}
+
+// answersLate makes the next change known to the pages before it is answered. The answer
+// is sent when a value is taken from the channel.
+func (s *standIn) answersLate() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delayed = make(chan struct{})
+	return s.delayed
+}
+
+// restarts ends the connection for events and begins with no decision and revision 0.
+func (s *standIn) restarts() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.restore(s.undo[0])
+	s.undo, s.redo, s.seq, s.gone = nil, nil, 0, true
+	close(s.news)
+	s.news = make(chan struct{})
 }
 
 // changed returns the changes that the page asked for since the last call.

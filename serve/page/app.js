@@ -327,11 +327,20 @@ function leave() {
 
 // --- the server's news
 
+let lost = false; // the connection, until the next event; a server that was started again counts revisions from 0
+
+// heard takes in a status. The answer to a change can come after the news of a later
+// one, and is then out of date.
 function heard(next, event) {
   if (!next) {
+    lost = true;
     disconnected();
     return;
   }
+  if (!lost && status && next.revision < status.revision) {
+    return;
+  }
+  lost = lost && !event;
   const ready = status?.model.ready;
   const changed = status && next.revision !== status.revision;
   status = next;
