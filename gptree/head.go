@@ -84,12 +84,25 @@ func (h *GPTree) UseBackend(m linalg.Backend) {
 // Classes implements classifier.Head.
 func (h *GPTree) Classes() []string { return h.all.Classes }
 
-var _ calibration.Counting = (*GPTree)(nil)
+var (
+	_ calibration.Counting = (*GPTree)(nil)
+	_ calibration.Doubting = (*GPTree)(nil)
+)
 
 // Counting implements calibration.Counting. With a mean, the mean decides, which
 // does not count; and of classes of two, its temperature could not be fitted in folds
 // that leave one of every class.
 func (h *GPTree) Counting() bool { return h.cfg.Mean == MeanZero }
+
+// Spread implements calibration.Doubting: it is that of the mean.
+func (h *GPTree) Spread(n int) float64 {
+	if h.model != nil && h.model.mean != nil {
+		if head, ok := h.model.mean.head.(calibration.Doubting); ok {
+			return head.Spread(n)
+		}
+	}
+	return 1
+}
 
 // Dim implements classifier.Head.
 func (h *GPTree) Dim() int { return h.all.X.Cols }

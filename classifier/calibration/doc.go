@@ -24,8 +24,12 @@
 //	x' = μ + s(x−μ),  s² = (1+1/n)/(1+1/m),
 //
 // whose difference from μ has the covariance that a new example's has from the
-// mean of n; for n = 2, s² = 3/4. This serves every head, whatever its scores
-// are. Temperature and expected accuracy are those of x'. So is the novelty if x'
+// mean of n; for n = 2, s² = 3/4. If a single example is left (m = 1), a Doubting
+// head does a part of this itself: it expects x at a distance² of 1+v(1) from the mean,
+// in units of the variance within classes, and a new example at 1+v(n), v being the
+// variance of its estimate of the mean; s² is then larger by the ratio of these. With m ≥ 2
+// the ratio is near 1, and the fewer examples in the covariance make up for it.
+// This serves every head, whatever its scores are. Temperature and expected accuracy are those of x'. So is the novelty if x'
 // is named correctly; otherwise another class is nearest, which has all of its
 // examples, and the novelty is that of x.
 //

@@ -17,7 +17,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/random"
 )
 
 // Folds is the number of parts in which examples are left out, slowFolds that for
@@ -34,6 +33,11 @@ type Slow interface{ Slow() }
 // calibration has one of every class, so that a left-out example has no larger
 // rivals.
 type Counting interface{ Counting() bool }
+
+// A Doubting head allows for what it does not know of class means. Spread returns the
+// variance that it expects between an example and its estimate of the mean from n others, in units of
+// that within classes: 1 if it takes means as certain.
+type Doubting interface{ Spread(n int) float64 }
 
 // maxScores bounds the scores of the held-out examples of a pseudo-session:
 // examples × classes.
@@ -250,7 +254,7 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (tally, error) {
 	if err := fold.answers(func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) }); err != nil {
 		return out, err
 	}
-	approach(fold.test, joined(fold.rests))
+	approach(fold.test, joined(fold.rests), fold.head)
 	err = fold.answers(func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
 		if best := floats.MaxIdx(a.LogProb); best == a.Own {
@@ -266,15 +270,22 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (tally, error) {
 // approach moves left-out examples towards the mean of what is left of their
 // classes in rest, until they are as far from it as new ones will be from the
 // mean of all (package comment).
-func approach(test, rest episodes.Session) {
+func approach(test, rest episodes.Session, head classifier.Head) {
+	ofOne := func(int) float64 { return 1 }
+	if head, ok := head.(Doubting); ok {
+		ofOne = func(n int) float64 { return head.Spread(1) / head.Spread(n) }
+	}
 	left := map[string][]int{}
 	for _, g := range classifier.GroupByClass(rest.Y) {
 		left[g.Class] = g.Rows
 	}
 	for _, g := range classifier.GroupByClass(test.Y) {
 		own := widened(rest.Pick(left[g.Class]).X)
-		mean, m := dense.MeanRow(own), float64(own.Rows)
-		nearer := math.Sqrt((1 + 1/(m+float64(len(g.Rows)))) / (1 + 1/m))
+		mean, m, n := dense.MeanRow(own), own.Rows, own.Rows+len(g.Rows)
+		nearer := math.Sqrt((1 + 1/float64(n)) / (1 + 1/float64(m)))
+		if m == 1 {
+			nearer *= math.Sqrt(ofOne(n))
+		}
 		for _, i := range g.Rows {
 			row := dense.Row32(test.X, i)
 			for j, v := range row {
@@ -339,57 +350,4 @@ func assign(sessions []episodes.Session, folds int, together bool) [][]int {
 		}
 	}
 	return held
-}
-
-// Simulated second examples.
-const (
-	correlation = 1.0 / 3 // ρ of two photos of a class
-	perExample  = 3       // simulated examples of each
-	combined    = 32      // examples in a random combination
-)
-
-// simulated fits the temperature to simulated second examples.
-func simulated(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
-	head, err := t.Fresh()
-	if err != nil {
-		return nil, Calibration{}, err
-	}
-	for _, s := range t.Sessions {
-		if err := head.Learn(ctx, s.X, s.Y); err != nil {
-			return nil, Calibration{}, err
-		}
-	}
-	var l temperature.Likelihood
-	err = episodes.Answers(head, second(joined(t.Sessions)), func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
-	if err != nil {
-		return nil, Calibration{}, err
-	}
-	return l.Minimum(), Calibration{
-		Source: Simulated, Samples: l.Len(),
-		Novelty: Novelty{Reason: "most classes have a single image, so that none can be left out: a threshold needs two or more images of most classes"},
-	}, nil
-}
-
-// second returns simulated second examples.
-func second(s episodes.Session) episodes.Session {
-	n, d := s.X.Rows, s.X.Cols
-	centred := widened(s.X)
-	mean := dense.MeanRow(centred)
-	dense.SubtractRow(centred, mean)
-	rng := random.Stream(0, "classifier/calibration/simulated", n)
-	out := episodes.Session{X: blas32.General{Rows: n * perExample, Cols: d, Stride: d, Data: make([]float32, n*perExample*d)}}
-	noise := make([]float64, d)
-	for i := range out.X.Rows {
-		clear(noise)
-		for range combined {
-			weight, row := rng.NormFloat64()/math.Sqrt(combined), dense.Row(centred, rng.IntN(n))
-			floats.AddScaled(noise, weight, row)
-		}
-		own, row := dense.Row(centred, i%n), dense.Row32(out.X, i)
-		for j := range row {
-			row[j] = float32(mean[j] + correlation*own[j] + math.Sqrt(1-correlation*correlation)*noise[j])
-		}
-		out.Y = append(out.Y, s.Y[i%n])
-	}
-	return out
 }

@@ -35,6 +35,7 @@ type Basis struct {
 	weight  float64   // degrees of freedom of S that come from a prior
 	epsilon float64   // ε that goes with it
 	target  []float64 // what S is shrunk towards, a diagonal of mean 1; nil is I
+	given   *float64  // the share that is guessed, if it is that of another session
 }
 
 // Fit computes class means and S, the covariance pooled within the classes with
@@ -121,7 +122,7 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	sp := &Space{Origin: dense.MeanRow(means), mul: b.solver.Backend}
 	dense.SubtractRow(means, sp.Origin)
 	b.shrink(W, epsilon)
-	guessed := b.guessed()
+	guessed := b.Guessed()
 	if guessed > 0 && b.weight == 0 {
 		total, err := b.total(means)
 		if err != nil {
@@ -140,16 +141,25 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	return sp, sp.fitBetween(b.solver, means, b.noise(), guessed)
 }
 
-// guessed returns the share, 0 to 1, of W that comes from the total covariance
+// Guessed returns the share, 0 to 1, of W that comes from the total covariance
 // unless there is a prior, and of β that comes from a rule: 1 if no class has two
 // different examples, 0 as soon as there are as many degrees of freedom within
-// classes as classes, linear between. O(d).
-func (b *Basis) guessed() float64 {
+// classes as classes, linear between; or what GuessAs was told. O(d).
+func (b *Basis) Guessed() float64 {
 	if dense.Trace(b.within) < noSpread {
 		return 1
 	}
+	if b.given != nil {
+		return *b.given
+	}
 	return max(0, 1-float64(b.Degrees())/float64(len(b.totals)))
 }
+
+// GuessAs sets the share that is guessed to that of the session of which this one is
+// a part; nil leaves it as it is. Without some of its examples a session would guess
+// more, and the temperature of heads that learn it would not be that of a head that
+// has learned all.
+func (b *Basis) GuessAs(share *float64) { b.given = share }
 
 // noise returns mean(1/n), how much of the covariance of whitened class means
 // is due to the examples.

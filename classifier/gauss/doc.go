@@ -45,7 +45,8 @@
 //	β = (1−w)·β + w·ρ/(1−ρ)
 //
 // so that two images of a class are correlated by ρ = 1/3, as package calibration
-// simulates them. One image per class then classifies as accurately as ridge
+// simulates them. Heads that learn a part of a session, to be calibrated, guess as
+// much as the head of all of it (Basis.GuessAs). One image per class then classifies as accurately as ridge
 // regression. With two of every class T has no share: it makes them worse.
 //
 // Cost: Fit O(nd²), Space O(d³), a density O(d(r+k)+k²d), scoring a row

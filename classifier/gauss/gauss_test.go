@@ -175,12 +175,15 @@ func TestGuessedSpread(t *testing.T) {
 	for name, c := range map[string]struct {
 		second  int     // classes with a second image
 		same    bool    // the second is the first again
+		given   float64 // the share of the session that this is a part of, −1 for none
 		guessed float64 // share
 	}{
-		"one image each":       {0, false, 1},
-		"one image each twice": {C, true, 1},
-		"two of eight":         {2, false, 0.75},
-		"two images each":      {C, false, 0},
+		"one image each":                 {0, false, -1, 1},
+		"one image each twice":           {C, true, -1, 1},
+		"two of eight":                   {2, false, -1, 0.75},
+		"two images each":                {C, false, -1, 0},
+		"part of two images each":        {6, false, 0, 0},
+		"all pairs of a session missing": {0, false, 0.75, 1},
 	} {
 		rng := rand.New(rand.NewPCG(7, 8))
 		var rows [][]float64
@@ -211,6 +214,9 @@ func TestGuessedSpread(t *testing.T) {
 		b, err := basisOf(x, y)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if c.given >= 0 {
+			b.GuessAs(&c.given)
 		}
 		sp, err := b.Space(epsilon)
 		if err != nil {

@@ -68,7 +68,7 @@ func (b *Basis) LeaveOut(s *moments.Session) *LeaveOut {
 
 // leavesOut reports whether something is known about the spread within classes without
 // any one example.
-func (b *Basis) leavesOut() bool { return b.guessed() == 0 && float64(b.Degrees())+b.weight >= 2 }
+func (b *Basis) leavesOut() bool { return b.Guessed() == 0 && float64(b.Degrees())+b.weight >= 2 }
 
 // Len returns the number of examples that are left out.
 func (l *LeaveOut) Len() int { return len(l.of) }

@@ -50,6 +50,17 @@ func (sp *Space) variance(beta, n float64) float64 {
 	return beta / (1 + n*beta)
 }
 
+// Spread returns 1+v, the mean over all directions: the variance that the space expects
+// between an example and the posterior mean of a class of n examples.
+func (sp *Space) Spread(n int) float64 {
+	d, rest := float64(sp.Dim()), float64(sp.Dim()-len(sp.Beta))
+	sum := rest * sp.variance(sp.Rest, float64(n))
+	for _, beta := range sp.Beta {
+		sum += sp.variance(beta, float64(n))
+	}
+	return 1 + sum/d
+}
+
 // gain returns β/(β+1/n), how far the posterior mean moves toward the mean of
 // the examples.
 func (sp *Space) gain(beta, n float64) float64 {

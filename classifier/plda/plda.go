@@ -1,6 +1,7 @@
 package plda
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -24,6 +25,8 @@ type PLDA struct {
 	prior *gauss.Prior
 	// weight is that of the prior, 0 if the base session chooses it.
 	weight float64
+	// guessed is the share of the space that is guessed, nil if the base session tells.
+	guessed *float64
 }
 
 type model = classtable.Model[shared, class]
@@ -35,6 +38,8 @@ type shared struct {
 	// PriorWeight is the number of degrees of freedom that the prior counts as, 0
 	// without one.
 	PriorWeight float64 `json:"prior_weight,omitempty"`
+	// Guessed is the share of the space that was guessed; nil in a model of 0.1.
+	Guessed *float64 `json:"guessed,omitempty"`
 	// Rank and Rest are those of the space.
 	Rank  int     `json:"rank"`
 	Rest  float64 `json:"beta_rest"`
@@ -91,11 +96,13 @@ func (h *PLDA) settle(ctx context.Context, m *model, s *moments.Session, known i
 	if err != nil {
 		return err
 	}
+	basis.GuessAs(h.guessed)
 	if basis, err = basis.Weighed(ctx, s, h.prior, h.weight); err != nil {
 		return err
 	}
 	c := h.cfg
-	m.Shared.PriorWeight = basis.PriorWeight()
+	guessed := basis.Guessed()
+	m.Shared.PriorWeight, m.Shared.Guessed = basis.PriorWeight(), &guessed
 	epsilon := c.Epsilon
 	if c.auto() {
 		choice, err := c.choose(ctx, s, basis, h.fitShared(m))
@@ -181,8 +188,8 @@ func (h *PLDA) Weights(columns []int) (blas64.General, []float64, error) {
 // is that those were rounded to float32 after scaling to length 1.
 func (h *PLDA) TakesUnit() bool { return true }
 
-// Unfitted implements episodes.Unfitter: ε and the weight of the prior are fixed
-// to the values that this head chose.
+// Unfitted implements episodes.Unfitter: ε, the weight of the prior and the share that
+// is guessed are fixed to the values of this head.
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
 	if c := h.Choice(); c != nil {
@@ -191,6 +198,7 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	next, err := New(cfg)
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
+		next.guessed = h.Model().Shared.Guessed
 		if w := h.PriorWeight(); w > 0 {
 			next.prior, next.weight = h.prior, w
 		}
@@ -227,6 +235,9 @@ func (h *PLDA) UsePrior(p *gauss.Prior) error {
 // PriorWeight implements gauss.PriorUser.
 func (h *PLDA) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
 
+// Spread implements calibration.Doubting.
+func (h *PLDA) Spread(n int) float64 { return h.Space().Spread(n) }
+
 // Space implements gauss.Spacer.
 func (h *PLDA) Space() *gauss.Space { return h.Model().Shared.space }
 
@@ -248,7 +259,7 @@ func (c Config) decode(m *model, s classifier.State, _ int) error {
 	if !(sh.PriorWeight >= 0 && sh.PriorWeight < math.MaxInt32) {
 		return fmt.Errorf("the prior counts as %g images", sh.PriorWeight)
 	}
-	if err := episodes.CheckSaved("epsilon", c.auto(), sh.Choice, checkEpsilon); err != nil {
+	if err := cmp.Or(gauss.CheckGuessed(sh.Guessed), episodes.CheckSaved("epsilon", c.auto(), sh.Choice, checkEpsilon)); err != nil {
 		return err
 	}
 	var err error

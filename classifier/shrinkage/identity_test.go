@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -12,10 +13,13 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -45,6 +49,68 @@ func TestPooledIsPLDA(t *testing.T) {
 			got := learned(t, shrinkage.PPCAEB, given(nu, nothing), x, y)
 			learn(t, got, more, labels)
 			near(t, fmt.Sprintf("%+v, ν = %g", c, nu), got, want, queries, tol)
+		}
+	}
+}
+
+// TestUnfittedGuessesAsTheHead checks that heads which learn a part of the images of a
+// head with two of each class guess nothing, as that did, also after it was loaded. On
+// its own the part would, and their scores would be on another scale.
+func TestUnfittedGuessesAsTheHead(t *testing.T) {
+	const C, d, epsilon = 20, 8, 0.5
+	x, y := data(0, C, 2, d, 1)
+	kept := append([]int{1, 3, 5, 7}, dense.Range(8, 2*C)...)
+	part, labels := dense.Gather32(x, kept), make([]string, len(kept))
+	for i, r := range kept {
+		labels[i] = y[r]
+	}
+	pooled := learned(t, shrinkage.PPCAEB, given(shrinkage.Pooled, nothing), x, y)
+	session, err := moments.NewSession(part, labels, 0, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	basis, err := gauss.Fit(t.Context(), nil, session, session.Totals())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := basis.Guessed(); math.Abs(got-0.2) > 1e-12 {
+		t.Fatalf("a part guesses %g on its own, want 0.2", got)
+	}
+	basis.GuessAs(new(float64))
+	want, err := basis.Space(epsilon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := plda.New(plda.Config{Epsilon: epsilon, MeanLength: gauss.DefaultLength})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, two, x, y)
+	for name, c := range map[string]struct {
+		head classifier.Saver
+		load func(classifier.State) (episodes.Unfitter, error)
+	}{
+		"plda":    {two, func(s classifier.State) (episodes.Unfitter, error) { return plda.Load(s) }},
+		"ppca-eb": {pooled, func(s classifier.State) (episodes.Unfitter, error) { return shrinkage.Load(shrinkage.PPCAEB, s) }},
+	} {
+		s, err := c.head.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := c.load(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, head := range []episodes.Unfitter{c.head.(episodes.Unfitter), loaded} {
+			fold, err := head.Unfitted()
+			if err != nil {
+				t.Fatal(err)
+			}
+			learn(t, fold, part, labels)
+			got := fold.(gauss.Spacer).Space()
+			if !floats.EqualApprox(got.Whiten.Data, want.Whiten.Data, 1e-9) || !floats.EqualApprox(got.Beta, want.Beta, 1e-9) {
+				t.Errorf("%s: a part of its images gives another space", name)
+			}
 		}
 	}
 }

@@ -28,6 +28,8 @@ type Head struct {
 	prior  *gauss.Prior
 	// weight is that of the prior, 0 if the base session chooses it.
 	weight float64
+	// guessed is the share of the space that is guessed, nil if the base session tells.
+	guessed *float64
 }
 
 type model = classtable.Model[shared, class]
@@ -43,6 +45,8 @@ type shared struct {
 	PriorWeight float64 `json:"prior_weight,omitempty"`
 	// PriorEpsilon is the ε chosen with that weight, 0 if it is the one that was set.
 	PriorEpsilon float64 `json:"prior_epsilon,omitempty"`
+	// Guessed is the share of the space that was guessed; nil in a model of 0.1.
+	Guessed *float64 `json:"guessed,omitempty"`
 	// Rank and Rest are those of the space.
 	Rank   int     `json:"rank"`
 	Rest   float64 `json:"beta_rest"`
@@ -97,10 +101,12 @@ func (h *Head) base(ctx context.Context, m *model, s *moments.Session) error {
 	if err != nil {
 		return err
 	}
+	basis.GuessAs(h.guessed)
 	if basis, err = basis.Weighed(ctx, s, h.prior, h.weight); err != nil {
 		return err
 	}
-	m.Shared.PriorWeight = basis.PriorWeight()
+	guessed := basis.Guessed()
+	m.Shared.PriorWeight, m.Shared.Guessed = basis.PriorWeight(), &guessed
 	if h.weight == 0 && c.Epsilon == defaultEpsilon && basis.MostExamples() <= gauss.MostLeftOut {
 		m.Shared.PriorEpsilon = basis.PriorEpsilon()
 		c.Epsilon = cmp.Or(m.Shared.PriorEpsilon, c.Epsilon)
@@ -231,17 +237,21 @@ func (h *Head) UsePrior(p *gauss.Prior) error {
 // PriorWeight implements gauss.PriorUser.
 func (h *Head) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
 
+// Spread implements calibration.Doubting.
+func (h *Head) Spread(n int) float64 { return h.Space().Spread(n) }
+
 // Space implements gauss.Spacer.
 func (h *Head) Space() *gauss.Space { return h.Model().Shared.space }
 
-// Unfitted implements episodes.Unfitter: the setting, the weight of the prior and the ε
-// that goes with it are fixed to those that this head chose.
+// Unfitted implements episodes.Unfitter: the setting, the weight of the prior, the ε
+// that goes with it and the share that is guessed are fixed to those of this head.
 func (h *Head) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
 	cfg.Epsilon = cmp.Or(h.Model().Shared.PriorEpsilon, cfg.Epsilon)
 	next, err := chosen(h.method, cfg, h.Choice())
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
+		next.guessed = h.Model().Shared.Guessed
 		if w := h.PriorWeight(); w > 0 {
 			next.prior, next.weight = h.prior, w
 		}

@@ -1,6 +1,7 @@
 package shrinkage
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -64,7 +65,7 @@ func (sh *shared) check(c Config) error {
 	if !(sh.PriorEpsilon >= 0 && sh.PriorEpsilon <= 1) {
 		return fmt.Errorf("the epsilon of the prior is %g, outside 0 … 1", sh.PriorEpsilon)
 	}
-	if err := checkSetting(sh.Setting); err != nil {
+	if err := cmp.Or(gauss.CheckGuessed(sh.Guessed), checkSetting(sh.Setting)); err != nil {
 		return err
 	}
 	if c.chooses() != (sh.Choice != nil) {

@@ -13,7 +13,7 @@ func TestLabelAdapt(t *testing.T) {
 	l := newTestbed(t)
 	var rest []string
 	for _, class := range []string{"a", "b", "c", "d"} {
-		for i := 2; i < 22; i++ {
+		for i := 3; i < 22; i++ {
 			rest = append(rest, fmt.Sprintf("%s/%02d.jpg", class, i))
 		}
 	}
