@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/models"
 )
 
 // A prior from two folders helps a model of another one, which keeps it; the images
@@ -41,6 +43,18 @@ func TestPriorFromTrainToForget(t *testing.T) {
 	tests := l.photos(l.path("tests"), 40, 4, "ant", "bee", "fox")
 	if r := l.must("eval", model, "--images", tests); !strings.Contains(r.stderr, "result is too good") || !strings.Contains(r.stderr, "images=8") {
 		t.Errorf("eval says:\n%s", r.stderr)
+	}
+}
+
+// A prior is handed on: it names the file of its backbone, but not the folder.
+func TestPriorDoesNotSayWhere(t *testing.T) {
+	l := newTestbed(t)
+	photos := l.photos(l.path("photos"), 40, 3, "ant", "bee")
+	backbone, file := l.path("own.onnx"), l.path("p.prior")
+	l.write(backbone, models.Default())
+	l.must("prior", "--images", photos, "--backbone", backbone, "--out", file)
+	if made := string(l.read(file)); !strings.Contains(made, "own.onnx") || strings.Contains(made, l.dir) {
+		t.Errorf("the prior of %s has %.600q", backbone, made)
 	}
 }
 

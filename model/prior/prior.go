@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -97,6 +98,10 @@ func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.S
 	p.Dim, p.Sets, p.Classes = from.Dim, p.Sets+1, p.Classes+len(known)
 	p.Provenance = p.Provenance.Adopt(from)
 	p.Provenance.Dim = from.Dim
+	b := &p.Provenance.Backbone
+	if b.Path = ""; b.Name != "" { // priors are handed on: a folder says who made them
+		b.Name = filepath.Base(b.Name)
+	}
 	return nil
 }
 
