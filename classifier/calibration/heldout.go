@@ -271,10 +271,7 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (tally, error) {
 // classes in rest, until they are as far from it as new ones will be from the
 // mean of all (package comment).
 func approach(test, rest episodes.Session, head classifier.Head) {
-	ofOne := func(int) float64 { return 1 }
-	if head, ok := head.(Doubting); ok {
-		ofOne = func(n int) float64 { return head.Spread(1) / head.Spread(n) }
-	}
+	doubting, doubts := head.(Doubting)
 	left := map[string][]int{}
 	for _, g := range classifier.GroupByClass(rest.Y) {
 		left[g.Class] = g.Rows
@@ -283,8 +280,8 @@ func approach(test, rest episodes.Session, head classifier.Head) {
 		own := widened(rest.Pick(left[g.Class]).X)
 		mean, m, n := dense.MeanRow(own), own.Rows, own.Rows+len(g.Rows)
 		nearer := math.Sqrt((1 + 1/float64(n)) / (1 + 1/float64(m)))
-		if m == 1 {
-			nearer *= math.Sqrt(ofOne(n))
+		if m == 1 && doubts {
+			nearer *= math.Sqrt(doubting.Spread(m) / doubting.Spread(n))
 		}
 		for _, i := range g.Rows {
 			row := dense.Row32(test.X, i)
