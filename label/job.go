@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // A Job labels images: a Pass whose first sinks are the result files.
@@ -169,6 +170,9 @@ type Timing struct {
 	Read     int `json:"read"`
 }
 
+// summaryName is the file that is written last.
+const summaryName = "summary.json"
+
 // A summarySink counts, and is committed last: if summary.json exists, the
 // other files are complete.
 type summarySink struct {
@@ -206,10 +210,31 @@ func (s *summarySink) Commit(o embed.Outcome) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(filepath.Join(s.dir, "summary.json"), append(text, '\n'))
+	return atomicfile.WriteFile(filepath.Join(s.dir, summaryName), append(text, '\n'))
 }
 
 func (s *summarySink) Abort() {}
+
+// Finished reports whether a job has written all its results into a folder.
+func Finished(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, summaryName))
+	return err == nil
+}
+
+// results returns the result files of the job that finished in a folder; none if that
+// cannot be read.
+func results(dir string) []string {
+	const mostBytes = 1 << 24
+	text, err := regularfile.Read(filepath.Join(dir, summaryName), mostBytes)
+	if err != nil {
+		return nil
+	}
+	var s struct{ Files []string }
+	if json.Unmarshal(text, &s) != nil {
+		return nil
+	}
+	return s.Files
+}
 
 // WriteProblems writes the failed inputs as path,error rows sorted by path. It
 // writes the file even if it is empty, to show that nothing failed.

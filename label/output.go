@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -74,7 +75,7 @@ func (o *output) write(r Row) error {
 }
 
 // commit gives all parts their final names, removes surplus parts of an
-// earlier, longer run, and returns the names.
+// earlier, longer job, and returns the names.
 func (o *output) commit() ([]string, error) {
 	if err := o.parts[len(o.parts)-1].close(); err != nil {
 		return nil, err
@@ -89,18 +90,18 @@ func (o *output) commit() ([]string, error) {
 	return names, o.removeAfter(len(o.parts))
 }
 
+// removeAfter removes what an earlier job, by its summary, wrote after the last part.
 func (o *output) removeAfter(last int) error {
-	entries, err := os.ReadDir(o.dir)
-	if err != nil {
-		return err
-	}
 	var errs []error
-	for _, e := range entries {
-		middle, isPart := strings.CutPrefix(e.Name(), "labels-")
+	for _, name := range results(o.dir) {
+		middle, isPart := strings.CutPrefix(name, "labels-")
 		number, ofFormat := strings.CutSuffix(middle, "."+o.format)
 		n, err := strconv.Atoi(number)
-		if isPart && ofFormat && err == nil && n > last && o.name(n) == e.Name() {
-			errs = append(errs, os.Remove(filepath.Join(o.dir, e.Name())))
+		if !isPart || !ofFormat || err != nil || n <= last || o.name(n) != name {
+			continue
+		}
+		if err := os.Remove(filepath.Join(o.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

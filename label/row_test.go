@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 func TestNeutral(t *testing.T) {
@@ -123,11 +124,11 @@ func TestParquetReadsBack(t *testing.T) {
 	}
 }
 
-// TestParts: rows beyond the limit go to numbered files; a shorter second run
+// TestParts: rows beyond the limit go to numbered files; a shorter second job
 // removes the files that it does not need, and nothing else.
 func TestParts(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"labels-x.csv", "labels-3.txt", "labels-03.csv"} {
+	for _, name := range []string{"labels-x.csv", "labels-3.txt", "labels-03.csv", "labels-2024.csv"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -149,8 +150,12 @@ func TestParts(t *testing.T) {
 		if err != nil || fmt.Sprint(names) != c.want {
 			t.Errorf("%d rows: %v, %v; want %s", c.rows, names, err, c.want)
 		}
-		if found, err := filepath.Glob(filepath.Join(dir, "labels*")); err != nil || len(found) != len(names)+3 {
+		if found, err := filepath.Glob(filepath.Join(dir, "labels*")); err != nil || len(found) != len(names)+4 {
 			t.Errorf("%d rows: %v, %v", c.rows, found, err)
+		}
+		summary := summarySink{dir: dir, tables: &tables{files: names}}
+		if err := summary.Commit(embed.Outcome{}); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -208,7 +208,7 @@ func emptyFolder(dir string) error {
 	if len(entries) > 0 {
 		return usagef("--cluster-unknown %s: the folder is not empty; give a new one, so that groups named earlier are not lost", dir)
 	}
-	groups, err := atomicfile.CreateDir(dir) // fails now rather than after the work
+	groups, err := atomicfile.CreateDir(dir, nil) // fails now rather than after the work
 	if err != nil {
 		return fmt.Errorf("--cluster-unknown: %w", err)
 	}

@@ -22,7 +22,8 @@ import (
 
 // A Writer writes a feature folder row by row, in constant memory. The folder
 // appears, or replaces the old one, only at Close; a run killed earlier leaves
-// the old one untouched.
+// the old one untouched. A file that somebody adds to the old one meanwhile moves
+// into the new one.
 type Writer struct {
 	dir     *atomicfile.Dir
 	path    string
@@ -50,7 +51,7 @@ func NewWriter(path string, from embed.Provenance) (*Writer, error) {
 	// Leftovers of killed runs; if they cannot be removed they only take up
 	// space.
 	_, _ = atomicfile.RemoveStale(filepath.Dir(path))
-	dir, err := atomicfile.CreateDir(path)
+	dir, err := atomicfile.CreateDir(path, isFeatures)
 	if err != nil {
 		return nil, fmt.Errorf("write features: %w", err)
 	}
@@ -167,10 +168,10 @@ func (w *Writer) failed(err error) error {
 	return fmt.Errorf("write features %s: %w", w.path, err)
 }
 
-// featureDirNames are the files that this program writes; a folder with only
-// these may be replaced.
-func featureDirNames() []string {
-	return []string{embeddingsName, samplesName, metaName, "errors.csv", "summary.json"}
+// isFeatures reports whether something in a feature folder is a file that this program
+// writes; a folder with only these may be replaced.
+func isFeatures(place, _ string, e fs.DirEntry) bool {
+	return e.Type().IsRegular() && slices.Contains([]string{embeddingsName, samplesName, metaName, "errors.csv", "summary.json"}, place)
 }
 
 // replaceable refuses everything that is not a feature folder, so that a
@@ -185,7 +186,7 @@ func replaceable(path string) error {
 	}
 	var strange []string
 	for _, e := range entries {
-		if !slices.Contains(featureDirNames(), e.Name()) {
+		if !isFeatures(e.Name(), "", e) {
 			strange = append(strange, e.Name())
 		}
 	}

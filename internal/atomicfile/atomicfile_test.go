@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,7 +121,7 @@ func TestRemoveStaleSparesTheLiving(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer alive.Abort()
-	aliveDir, err := CreateDir(filepath.Join(dir, "aliveDir"))
+	aliveDir, err := CreateDir(filepath.Join(dir, "aliveDir"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestRemoveStaleSparesTheLiving(t *testing.T) {
 		t.Fatal(err)
 	}
 	dead.File.Close() // as the system does when a process is killed
-	deadDir, err := CreateDir(filepath.Join(dir, "deadDir"))
+	deadDir, err := CreateDir(filepath.Join(dir, "deadDir"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,19 +150,24 @@ func TestRemoveStaleSparesTheLiving(t *testing.T) {
 	}
 }
 
+func all(string, string, fs.DirEntry) bool { return true }
+
 func TestDirCommitReplaces(t *testing.T) {
 	for _, swap := range []string{"exchange", "two renames"} {
 		t.Run(swap, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "feat")
 			for _, version := range []string{"one", "two"} {
-				d, err := CreateDir(path)
+				d, err := CreateDir(path, all)
 				if err != nil {
 					t.Fatal(err)
 				}
 				write(t, filepath.Join(d.Path(), version), version)
 				if swap == "two renames" && version == "two" {
-					err = d.swapByTwoRenames()
+					var aside string
+					if aside, err = d.exchangeByRenames(); err == nil {
+						err = settle(aside, path, all)
+					}
 					d.held.Close()
 				} else {
 					err = d.Commit()
@@ -183,12 +189,12 @@ func TestDirCommitReplaces(t *testing.T) {
 func TestRecoverDir(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "feat")
-	old := asideName(path)
+	old := filepath.Join(dir, ".feat.replaced-old") // as version 0.1 called it
 	if err := os.Mkdir(old, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(old, "v"), "old")
-	if err := RecoverDir(path); err != nil {
+	if err := recoverDir(path, all); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, filepath.Join(path, "v")); got != "old" {
@@ -197,7 +203,7 @@ func TestRecoverDir(t *testing.T) {
 	if err := os.Mkdir(old, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := RecoverDir(path); err != nil {
+	if err := recoverDir(path, all); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, dir); len(got) != 1 || got[0] != "feat" {

@@ -11,18 +11,20 @@ import (
 // A Dir is a directory that is filled under a temporary name until Commit.
 type Dir struct {
 	tmp, path string
+	ours      Ours
 	held      *os.File
 	done      bool
 }
 
-// CreateDir starts a new version of the directory path. Call Abort (a no-op
-// after Commit) in a defer.
-func CreateDir(path string) (*Dir, error) {
-	path = filepath.Clean(path)
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved
+// CreateDir starts a new version of the directory path; a symbolic link to a
+// directory is followed. ours knows the files of the old version that Commit may
+// remove. Call Abort (a no-op after Commit) in a defer.
+func CreateDir(path string, ours Ours) (*Dir, error) {
+	path, err := directory(path)
+	if err != nil {
+		return nil, err
 	}
-	if err := RecoverDir(path); err != nil {
+	if err := recoverDir(path, ours); err != nil {
 		return nil, err
 	}
 	for {
@@ -40,20 +42,45 @@ func CreateDir(path string) (*Dir, error) {
 		}
 		lock(held)
 		if sameFile(held, tmp) {
-			return &Dir{tmp: tmp, path: path, held: held}, nil
+			return &Dir{tmp: tmp, path: path, ours: ours, held: held}, nil
 		}
 		held.Close()
 	}
 }
 
+// directory resolves a symbolic link and refuses what is not a directory, which an
+// exchange would put out of sight.
+func directory(path string) (string, error) {
+	resolved, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		target, err := os.Readlink(path)
+		if err != nil {
+			return filepath.Clean(path), nil // there is nothing, or Mkdir says what is missing
+		}
+		return "", fmt.Errorf("create %s: it is a link to %s, which does not exist: make that folder, or remove the link", path, target)
+	}
+	if err != nil {
+		return "", fmt.Errorf("create %s: %w", path, err)
+	}
+	info, err := os.Lstat(resolved)
+	if err == nil && !info.IsDir() {
+		err = errors.New("exists and is not a folder")
+	}
+	if err != nil {
+		return "", fmt.Errorf("create %s: %w", path, err)
+	}
+	return resolved, nil
+}
+
 // Path returns the folder to write to until Commit.
 func (d *Dir) Path() string { return d.tmp }
 
-// Commit puts the directory in place of the old one, if any, and removes the
-// old one. The caller must have synced the files inside. Where the system can
-// exchange two names (Linux) one of the two always exists; elsewhere a crash
-// between two renames leaves the old directory under ".<name>.replaced-old",
-// where RecoverDir finds it.
+// Commit puts the directory in place of the old one, if any. What is ours in the
+// old one is removed; everything else moves into the new one, to the same place or,
+// if that is taken, to the same name with ".kept-2" and so on. The caller must have
+// synced the files inside. Where the system can exchange two names (Linux) one of
+// the two directories always has the name. A crash leaves the other one next to it
+// under ".<name>.replaced-<random>", which the next CreateDir completes.
 func (d *Dir) Commit() error {
 	if d.done {
 		return fmt.Errorf("commit %s: already finished", d.path)
@@ -61,36 +88,61 @@ func (d *Dir) Commit() error {
 	if err := SyncDir(d.tmp); err != nil {
 		return err
 	}
-	if err := d.swapIn(); err != nil {
+	aside, err := d.replace()
+	if err != nil {
 		return fmt.Errorf("put %s in place: %w", d.path, err)
 	}
 	d.done = true
-	return errors.Join(d.held.Close(), SyncDir(filepath.Dir(d.path)))
+	if aside != "" {
+		err = settle(aside, d.path, d.ours)
+	}
+	return errors.Join(err, d.held.Close(), SyncDir(filepath.Dir(d.path)))
 }
 
-func (d *Dir) swapIn() error {
-	if _, err := os.Lstat(d.path); errors.Is(err, fs.ErrNotExist) {
-		return os.Rename(d.tmp, d.path)
+// replace gives the new directory its name, and returns that of the old one; "" if
+// there was none.
+func (d *Dir) replace() (aside string, err error) {
+	info, err := os.Lstat(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", os.Rename(d.tmp, d.path)
 	}
-	err := exchange(d.tmp, d.path)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is not a folder any more")
+	}
 	if err == nil {
-		return os.RemoveAll(d.tmp) // now the old content
+		err = inherit(d.path, d.tmp)
 	}
-	if !errors.Is(err, errors.ErrUnsupported) {
-		return err
+	if err != nil {
+		return "", err
 	}
-	return d.swapByTwoRenames()
+	return d.exchange()
 }
 
-func (d *Dir) swapByTwoRenames() error {
-	aside := asideName(d.path)
+// exchange gives the new directory its name and returns that of the old one. It
+// first takes the new one away from RemoveStale, which must not find the old one
+// there.
+func (d *Dir) exchange() (aside string, err error) {
+	aside = asideName(d.path)
+	if err := os.Rename(d.tmp, aside); err != nil {
+		return "", err
+	}
+	d.tmp = aside
+	err = exchange(aside, d.path)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return d.exchangeByRenames()
+	}
+	return aside, err
+}
+
+func (d *Dir) exchangeByRenames() (aside string, err error) {
+	aside = asideName(d.path)
 	if err := os.Rename(d.path, aside); err != nil {
-		return err
+		return "", err
 	}
 	if err := os.Rename(d.tmp, d.path); err != nil {
-		return errors.Join(err, os.Rename(aside, d.path))
+		return "", errors.Join(err, os.Rename(aside, d.path))
 	}
-	return os.RemoveAll(aside)
+	return aside, nil
 }
 
 // Abort removes the unfinished directory. After Commit or another Abort it does
@@ -102,25 +154,4 @@ func (d *Dir) Abort() {
 	d.done = true
 	os.RemoveAll(d.tmp)
 	d.held.Close()
-}
-
-func asideName(path string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".replaced-old")
-}
-
-// RecoverDir completes an exchange interrupted by a crash: it restores the old
-// directory if the name is free, and removes it if the new one exists.
-func RecoverDir(path string) error {
-	aside := asideName(path)
-	if _, err := os.Lstat(aside); err != nil {
-		return nil
-	}
-	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return os.Rename(aside, path)
-	}
-	if err != nil {
-		return err
-	}
-	return os.RemoveAll(aside)
 }

@@ -23,6 +23,14 @@ func abandoned(f *os.File) bool {
 	return !errors.Is(err, unix.EWOULDBLOCK) && untouched(f)
 }
 
+// movable returns an error unless the files of a folder may be moved out of it.
+func movable(dir string) error {
+	if err := unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK); err != nil {
+		return &os.PathError{Op: "move", Path: dir, Err: err}
+	}
+	return nil
+}
+
 func flock(f *os.File, how int) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {

@@ -41,7 +41,8 @@ func RemoveStale(dir string) (int, error) {
 		if !IsTemp(e.Name()) || !(e.Type().IsRegular() || e.IsDir()) {
 			continue
 		}
-		gone, err := removeAbandoned(filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		gone, err := ifAbandoned(path, func() error { return os.RemoveAll(path) })
 		if gone {
 			removed++
 		}
@@ -50,7 +51,9 @@ func RemoveStale(dir string) (int, error) {
 	return removed, errors.Join(errs...)
 }
 
-func removeAbandoned(path string) (bool, error) {
+// ifAbandoned does something with a temporary file or directory whose writer is gone,
+// and reports whether that is so.
+func ifAbandoned(path string, do func() error) (bool, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -62,7 +65,7 @@ func removeAbandoned(path string) (bool, error) {
 	if !abandoned(f) || !sameFile(f, path) {
 		return false, nil
 	}
-	if err := os.RemoveAll(path); err != nil {
+	if err := do(); err != nil {
 		return false, err
 	}
 	return true, nil

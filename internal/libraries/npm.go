@@ -28,7 +28,7 @@ func NPM(ctx context.Context, wanted Target) error {
 	if err := prepare(wanted.Dir); err != nil {
 		return err
 	}
-	work, err := atomicfile.CreateDir(filepath.Join(wanted.Dir, "npm"))
+	work, err := atomicfile.CreateDir(filepath.Join(wanted.Dir, "npm"), nil)
 	if err != nil {
 		return download.Full(err, wanted.Dir, 0, freeSpace)
 	}

@@ -28,7 +28,7 @@ func labelled(path, class string, rejected bool) label.Scored {
 	return label.Scored{Sample: dataset.Sample{Path: path}, Prediction: classifier.Prediction{Label: class}, Rejected: rejected}
 }
 
-// build creates a tree of the images and commits it.
+// build creates a tree of the images and commits it, as a job that finishes.
 func build(t *testing.T, how How, root, dir string, images ...label.Scored) {
 	t.Helper()
 	tree, err := NewTree(how, root, dir)
@@ -44,6 +44,7 @@ func build(t *testing.T, how How, root, dir string, images ...label.Scored) {
 	if err := tree.Commit(embed.Outcome{}); err != nil {
 		t.Fatal(err)
 	}
+	write(t, filepath.Join(filepath.Dir(dir), "summary.json"), "{}")
 }
 
 // contents maps the files of a tree to what is read through them.
@@ -164,7 +165,7 @@ func TestAbortLeavesTheOldTree(t *testing.T) {
 	tree.Abort()
 	wantTree(t, dir, map[string]string{"cat/a.jpg": "a"})
 	entries, err := os.ReadDir(filepath.Dir(dir))
-	if err != nil || len(entries) != 1 || atomicfile.IsTemp(entries[0].Name()) {
+	if err != nil || len(entries) != 2 || atomicfile.IsTemp(entries[0].Name()) { // by-class and summary.json
 		t.Errorf("left %v, %v", entries, err)
 	}
 	if _, err := NewTree("move", root, dir); err == nil {

@@ -2,12 +2,14 @@
 // with links to the photos or copies of them, and as XMP sidecars.
 //
 // It never writes to, moves or removes a photo. A [Tree] is rebuilt next to the
-// old one and replaces it atomically; files in the old tree that this package
-// did not create, or that are the last copy of a photo, are carried over.
-// [Sidecars] never touches an .xmp file that it did not write.
+// old one and replaces it atomically; what this package did not create in the old
+// tree, or what is the last copy of a photo, moves into the new one. A tree in a
+// folder in which no job has finished is not ours: all of it stays. [Sidecars] never
+// touches an .xmp file that it did not write.
 package organise
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -22,6 +24,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -38,15 +41,16 @@ const (
 // A Tree builds the class folders. Below its class folder an image has its
 // original path, so that names never collide.
 type Tree struct {
-	how  How
-	root string // of the images, absolute
-	old  string
-	dir  *atomicfile.Dir
-	made map[string]bool // folders
+	how   How
+	root  string // of the images, absolute
+	old   string
+	again bool // a job has finished here, so that the old tree is one of ours
+	dir   *atomicfile.Dir
+	made  map[string]bool // folders
 }
 
-// NewTree begins a tree at dir for images below root. Defer Abort, which does
-// nothing after Commit.
+// NewTree begins a tree at dir, in the folder of a job, for images below root, which
+// must not be in the tree. Defer Abort, which does nothing after Commit.
 func NewTree(how How, root, dir string) (*Tree, error) {
 	if how != Links && how != Copies {
 		return nil, fmt.Errorf("organise: %q is neither link nor copy", string(how))
@@ -55,12 +59,38 @@ func NewTree(how How, root, dir string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("organise: %w", err)
 	}
-	_, _ = atomicfile.RemoveStale(filepath.Dir(dir)) // leftovers only take up space
-	d, err := atomicfile.CreateDir(dir)
-	if err != nil {
+	if err := separate(abs, dir); err != nil {
 		return nil, fmt.Errorf("organise: %w", err)
 	}
-	return &Tree{how: how, root: abs, old: dir, dir: d, made: map[string]bool{}}, nil
+	_, _ = atomicfile.RemoveStale(filepath.Dir(dir)) // leftovers only take up space
+	t := &Tree{how: how, root: abs, old: dir, again: label.Finished(filepath.Dir(dir)), made: map[string]bool{}}
+	if t.dir, err = atomicfile.CreateDir(dir, t.isOurs); err != nil {
+		return nil, fmt.Errorf("organise: %w", err)
+	}
+	return t, nil
+}
+
+// separate returns an error if a tree is not a folder of its own: a link to another
+// folder, or around the photos.
+func separate(root, tree string) error {
+	info, err := os.Lstat(tree)
+	if err != nil {
+		return nil // there is none yet, or making it says why not
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a link, but the class folders need a folder of their own: remove the link, or give another --out", tree)
+	}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	for dir := root; ; dir = filepath.Dir(dir) {
+		if above, err := os.Stat(dir); err == nil && os.SameFile(info, above) {
+			return fmt.Errorf("the photos in %s are inside %s, where the class folders go: give another --out", root, tree)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
 }
 
 // Put adds one labelled image. A problem with this image alone is a
@@ -112,10 +142,36 @@ func (t *Tree) copy(from, to, earlier string) error {
 }
 
 // sameCopy reports whether file is a regular file with the size and time of the
-// original.
+// original, and not the original itself under another name.
 func sameCopy(file string, original fs.FileInfo) bool {
 	info, err := os.Lstat(file)
-	return err == nil && info.Mode().IsRegular() && info.Size() == original.Size() && info.ModTime().Equal(original.ModTime())
+	return err == nil && info.Mode().IsRegular() && info.Size() == original.Size() && info.ModTime().Equal(original.ModTime()) &&
+		!os.SameFile(info, original)
+}
+
+// sameBytes reports whether two regular files have the same content.
+func sameBytes(a, b string) bool {
+	one, size, err := regularfile.Open(a)
+	if err != nil {
+		return false
+	}
+	defer one.Close()
+	other, size2, err := regularfile.Open(b)
+	if err != nil {
+		return false
+	}
+	defer other.Close()
+	const block = 1 << 16
+	left, right := make([]byte, block), make([]byte, block)
+	for at := int64(0); size == size2 && at < size; at += block {
+		n := int(min(block, size-at))
+		_, err := io.ReadFull(one, left[:n])
+		_, err2 := io.ReadFull(other, right[:n])
+		if err != nil || err2 != nil || !bytes.Equal(left[:n], right[:n]) {
+			return false
+		}
+	}
+	return size == size2
 }
 
 // copyFile sets the time stamp last, so that a truncated copy never looks like
@@ -142,11 +198,7 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 
 // Commit replaces the old tree with the new one.
 func (t *Tree) Commit(embed.Outcome) error {
-	err := t.takeOver()
-	if err == nil {
-		err = t.dir.Commit()
-	}
-	if err != nil {
+	if err := t.dir.Commit(); err != nil {
 		return fmt.Errorf("organise: %w", err)
 	}
 	return nil
@@ -155,68 +207,24 @@ func (t *Tree) Commit(embed.Outcome) error {
 // Abort discards the new tree; the old one stays.
 func (t *Tree) Abort() { t.dir.Abort() }
 
-// takeOver carries over everything in the old tree except our own links to, and
-// copies of, photos that still exist.
-func (t *Tree) takeOver() error {
-	if _, err := os.Lstat(t.old); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return filepath.WalkDir(t.old, func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		place, err := filepath.Rel(t.old, name)
-		if err != nil || e.IsDir() || t.isOurs(place, name, e) {
-			return err
-		}
-		to := filepath.Join(t.dir.Path(), place)
-		if err := t.folder(filepath.Dir(to)); err != nil {
-			return err
-		}
-		for n := 2; ; n++ {
-			err := linkOrCopy(name, to, e)
-			if !errors.Is(err, fs.ErrExist) {
-				return err
-			}
-			to = filepath.Join(t.dir.Path(), fmt.Sprintf("%s.kept-%d", place, n))
-		}
-	})
-}
-
-// isOurs reports whether an entry of the old tree can be dropped without loss.
+// isOurs reports whether a file of the old tree can be removed without loss: a link
+// to a photo that a run made, or a copy that is equal to a photo.
 func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
 	image, nested := imageOf(place)
-	if e.Type()&fs.ModeSymlink != 0 {
-		target, err := os.Readlink(name)
-		outside := placeOf("", filepath.ToSlash(target)) == filepath.FromSlash(image) // as placeOf names images from outside the folder
-		return err == nil && nested && (outside || target == dataset.FullPath(t.root, image))
+	if !t.again || !nested {
+		return false
 	}
-	info, err := os.Stat(dataset.FullPath(t.root, image))
-	return err == nil && nested && sameCopy(name, info)
-}
-
-// linkOrCopy hard-links the file name as to, or copies it on file systems
-// without hard links.
-func linkOrCopy(name, to string, e fs.DirEntry) error {
-	if e.Type()&fs.ModeSymlink != 0 {
-		target, err := os.Readlink(name)
-		if err != nil {
-			return err
-		}
-		return os.Symlink(target, to)
+	photo := dataset.FullPath(t.root, image)
+	info, err := os.Stat(photo)
+	if e.Type()&fs.ModeSymlink == 0 {
+		return err == nil && sameCopy(name, info) && sameBytes(name, photo)
 	}
-	err := os.Link(name, to)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
+	if err == nil && info.IsDir() {
+		return false
 	}
-	info, err := e.Info()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file; move it out of the tree", name)
-	}
-	return copyFile(name, to, info)
+	target, err := os.Readlink(name)
+	outside := placeOf("", filepath.ToSlash(target)) == filepath.FromSlash(image) // as placeOf names images from outside the folder
+	return err == nil && (outside || target == photo)
 }
 
 // unknownFolder holds the rejected images. No class folder has this name:

@@ -254,6 +254,26 @@ func TestLinkGroups(t *testing.T) {
 	}
 }
 
+// TestLinkGroupsBesideOthers: what is in the folder stays.
+func TestLinkGroupsBesideOthers(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "groups")
+	mine := filepath.Join(dir, "group-001", "mine.txt")
+	if err := os.MkdirAll(filepath.Dir(mine), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mine, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := LinkGroups([][]Member{{{"a.jpg", ""}}}, "/photos", dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{mine, filepath.Join(dir, "group-001", "0001-a.jpg")} {
+		if _, err := os.Lstat(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func BenchmarkGroups(b *testing.B) {
 	for _, n := range []int{500, 1000, 2000, 5000} {
 		sp, z := blobs(b, 1, n, 192, 40, 1)

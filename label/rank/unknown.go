@@ -119,14 +119,14 @@ func (r *Ranking) mark(groups [][]Member, copies map[int][]int) {
 }
 
 // LinkGroups creates dir with one folder per group (group-001, group-002, …) of
-// links to its images below root: all or none. Links of near-duplicates have
-// one number, as in 0003-a.jpg and 0003.1-b.jpg.
+// links to its images below root: all or none. What is in dir stays. Links of
+// near-duplicates have one number, as in 0003-a.jpg and 0003.1-b.jpg.
 func LinkGroups(groups [][]Member, root, dir string) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return err
 	}
-	d, err := atomicfile.CreateDir(dir)
+	d, err := atomicfile.CreateDir(dir, nil)
 	if err != nil {
 		return err
 	}
