@@ -149,7 +149,14 @@ func copyFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	return atomicfile.Write(to, func(out *atomicfile.File) error {
+		if err := out.Chmod(info.Mode().Perm()); err != nil {
+			return err
+		}
 		_, err := io.Copy(out, in)
 		return err
 	})

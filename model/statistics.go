@@ -127,7 +127,7 @@ func writeStatistics(path string, state classifier.State) (*statisticsPointer, e
 	if intact(side, p) {
 		return &p, nil
 	}
-	return &p, c.Write(side, nil)
+	return &p, c.WriteLike(side, path, nil)
 }
 
 // intact reports whether the side file exists unaltered.

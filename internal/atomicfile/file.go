@@ -19,15 +19,19 @@ type File struct {
 
 // Create starts a new version of path. Nothing is visible under path until
 // Commit; a symbolic link is followed, so its target is replaced and the link
-// remains. The file gets mode 0644 less the umask. Call Abort (a no-op after
-// Commit) in a defer.
-func Create(path string) (*File, error) {
+// remains. The file gets the permissions of the one that it replaces; a new one
+// gets 0644 less the umask. Call Abort (a no-op after Commit) in a defer.
+func Create(path string) (*File, error) { return CreateLike(path, path) }
+
+// CreateLike is Create for a file that belongs to another one: a new file gets the
+// permissions of that one.
+func CreateLike(path, other string) (*File, error) {
 	path, err := target(path)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		f, err := createLocked(path)
+		f, err := createLocked(path, other)
 		if err != nil || f != nil {
 			return f, err
 		}
@@ -36,12 +40,20 @@ func Create(path string) (*File, error) {
 
 // createLocked returns nil without an error if another process's RemoveStale
 // removed the new file before it was locked.
-func createLocked(path string) (*File, error) {
+func createLocked(path, other string) (*File, error) {
+	const usual = 0o644
+	mode, known := permissions(path, other)
+	if !known {
+		mode = usual
+	}
 	dir, name := filepath.Split(path)
 	tmp := filepath.Join(dir, tempName(name))
-	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil
+	}
+	if err == nil && known {
+		err = widen(f, mode)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
@@ -51,6 +63,29 @@ func createLocked(path string) (*File, error) {
 		return nil, f.Close()
 	}
 	return &File{File: f, path: path}, nil
+}
+
+// permissions returns those of the first of some files that exists.
+func permissions(names ...string) (mode fs.FileMode, known bool) {
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return info.Mode().Perm(), true
+		}
+	}
+	return 0, false
+}
+
+// widen gives a new file the permissions that the umask took away.
+func widen(f *os.File, mode fs.FileMode) error {
+	info, err := f.Stat()
+	if err == nil && info.Mode().Perm() != mode {
+		err = f.Chmod(mode)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // target resolves a symbolic link and refuses anything that is not a regular

@@ -81,7 +81,13 @@ func (c File) Digest() (safetensors.Written, error) {
 // everything is synced under a temporary name, just before the rename. If it
 // returns an error, the new file is removed.
 func (c File) Write(path string, before func(temporary string) error) error {
-	f, err := atomicfile.Create(path)
+	return c.WriteLike(path, path, before)
+}
+
+// WriteLike is Write of a file that belongs to another one: if it is new, it gets the
+// permissions of that one.
+func (c File) WriteLike(path, other string, before func(temporary string) error) error {
+	f, err := atomicfile.CreateLike(path, other)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,33 @@
+//go:build unix
+
+package teach
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The journal, which has embeddings of photos, stays private when photos are forgotten,
+// and so does a private model that is saved again.
+func TestPrivateFilesStayPrivate(t *testing.T) {
+	w := newWorld(3, 20)
+	dir := t.TempDir()
+	s := w.openAt(t, dir, "plda")
+	w.name(t, s, upTo(0, 20)...)
+	save(t, s)
+	const private fs.FileMode = 0o600
+	if err := os.Chmod(filepath.Join(dir, "m.model"), private); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Forget(t.Context(), []ID{w.photos[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"m.model", "m.model" + journalSuffix} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != private {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
