@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -68,27 +69,43 @@ func (e *NotLearnedError) Error() string {
 // class that the model does not have. Cost: that of training once. On error the
 // model is unchanged.
 func (m *Model) ForgetClass(ctx context.Context, name string, how Forgetting) (Forgotten, error) {
-	if !slices.Contains(m.Classes(), name) {
-		return Forgotten{}, fmt.Errorf("forget class %q: %w%s", name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
+	return m.ForgetClasses(ctx, []string{name}, how)
+}
+
+// ForgetClasses is ForgetClass for several classes, for the cost of one.
+func (m *Model) ForgetClasses(ctx context.Context, names []string, how Forgetting) (Forgotten, error) {
+	for _, name := range names {
+		if !slices.Contains(m.Classes(), name) {
+			return Forgotten{}, fmt.Errorf("forget class %q: %w%s", name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
+		}
 	}
+	f, err := m.forgetClasses(ctx, set(names), how)
+	if err != nil {
+		return f, fmt.Errorf("forget %s: %w", listed(names), err)
+	}
+	return f, nil
+}
+
+func (m *Model) forgetClasses(ctx context.Context, names map[string]bool, how Forgetting) (Forgotten, error) {
 	gone := map[SampleID][]float32{}
 	for _, s := range m.Sessions {
 		for _, id := range s.Samples {
-			if id.Class == name {
+			if names[id.Class] {
 				gone[id] = nil
 			}
 		}
 	}
-	f, err := m.forget(ctx, gone, how, func() error {
+	return m.forget(ctx, gone, how, func() error {
 		if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
 			return fmt.Errorf("%s has no means of its own to forget: %w", m.Method, classifier.ErrUnsupported)
 		}
-		return m.Predictor.Forget(name)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if err := m.Predictor.Forget(name); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	if err != nil {
-		return f, fmt.Errorf("forget class %q: %w", name, err)
-	}
-	return f, nil
 }
 
 // ForgetSamples removes single samples, as ForgetClass does; a class that loses

@@ -22,8 +22,8 @@ import (
 
 // A forgetting holds the flags of pipeline forget.
 type forgetting struct {
-	class, samples            string
-	stats                     []string
+	samples                   string
+	classes, stats            []string
 	approximate, keepPrevious bool
 }
 
@@ -32,7 +32,7 @@ func newForget() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget MODEL --class NAME | --samples FILE",
 		Short: "Remove a class or single images from a model",
-		Long: `Removes a class with everything learned about it, or the images in a list file
+		Long: `Removes classes with everything learned about them, or the images in a list file
 (paths relative to --images, or to the working directory). The result is the model
 that never saw them, byte for byte: it learns everything else again, session by
 session, which takes as long as training. The embeddings for that come from the model
@@ -53,14 +53,15 @@ thumbnails and MODEL.base too, and the command says where else traces are.`,
 		Example: "  pipeline forget photos.model --class dalmatian",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
-			if (f.class == "") == (f.samples == "") {
+			if (len(f.classes) == 0) == (f.samples == "") {
 				return usagef("give either --class or --samples")
 			}
+			f.classes = slices.Compact(slices.Sorted(slices.Values(f.classes)))
 			return a.forget(ctx, args[0], f)
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.class, "class", "", "`name` of the class")
+	flags.StringArrayVar(&f.classes, "class", nil, "`name` of a class; may be repeated")
 	flags.StringVar(&f.samples, "samples", "", "`file` that lists the images (paths, or a table as of --list); - for stdin, unless with --features")
 	flags.StringArrayVar(&f.stats, "stats", nil, "`file` of statistics that the model was trained on; may be repeated")
 	flags.BoolVar(&f.approximate, "approximate", false, "leave traces in what all classes share, rather than learn again")
@@ -113,13 +114,13 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 	if err := trainings.Close(); err != nil {
 		return err
 	}
-	a.sayForgotten(m, f.class, done)
+	a.sayForgotten(m, f.classes, done)
 	return nil
 }
 
 func (a *app) forgetFrom(ctx context.Context, m *model.Model, f forgetting, how model.Forgetting) (model.Forgotten, error) {
-	if f.class != "" {
-		return m.ForgetClass(ctx, f.class, how)
+	if len(f.classes) > 0 {
+		return m.ForgetClasses(ctx, f.classes, how)
 	}
 	b, err := a.listed(ctx, m, f.samples)
 	if err != nil {
@@ -269,10 +270,13 @@ func (a *app) saveForgotten(m *model.Model, file string, f forgetting) error {
 	return nil
 }
 
-func (a *app) sayForgotten(m *model.Model, class string, done model.Forgotten) {
-	if class != "" {
-		a.say("forgot class %s; left: %s", class, plural(len(m.Classes()), "class", "classes"))
-	} else {
+func (a *app) sayForgotten(m *model.Model, classes []string, done model.Forgotten) {
+	switch len(classes) {
+	case 1:
+		a.say("forgot class %s; left: %s", classes[0], plural(len(m.Classes()), "class", "classes"))
+	default:
+		a.say("forgot classes %s; left: %s", strings.Join(classes, ", "), plural(len(m.Classes()), "class", "classes"))
+	case 0:
 		a.say("forgot %s; left: %d in %s", plural(done.Samples, "sample", "samples"), m.SampleCount(), plural(len(m.Classes()), "class", "classes"))
 	}
 	switch done.Way {

@@ -60,6 +60,7 @@ few images without forgetting the old ones.`,
 		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newPrior(), newExport(),
 	)
 	completions(root)
+	giveOnce(root)
 	return root
 }
 
