@@ -254,8 +254,8 @@ func TestLinkGroups(t *testing.T) {
 	}
 }
 
-// TestLinkGroupsBesideOthers: what is in the folder stays.
-func TestLinkGroupsBesideOthers(t *testing.T) {
+// TestLinkGroupsAmongOthers: what is in the folder stays.
+func TestLinkGroupsAmongOthers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "groups")
 	mine := filepath.Join(dir, "group-001", "mine.txt")
 	if err := os.MkdirAll(filepath.Dir(mine), 0o755); err != nil {

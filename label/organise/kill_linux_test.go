@@ -1,0 +1,82 @@
+package organise
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// killedIn names the folder of the run that TestKilledAtEveryStep starts in another
+// process.
+const killedIn = "PIPELINE_TEST_ORGANISE_CHILD"
+
+// TestKilledAtEveryStep: a run that replaces a tree is killed, at every step; the next
+// one ends as if it had not been, and meanwhile all that somebody added is there.
+func TestKilledAtEveryStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	second := []label.Scored{labelled("a.jpg", "dog", false), labelled("b.jpg", "cat", false)}
+	if base := os.Getenv(killedIn); base != "" {
+		for _, how := range []How{Links, Copies} {
+			build(t, how, filepath.Join(base, "photos"), filepath.Join(base, string(how), "by-class"), second...)
+		}
+		return
+	}
+	begin := func() string {
+		base := t.TempDir()
+		for _, name := range []string{"a.jpg", "b.jpg"} {
+			write(t, filepath.Join(base, "photos", name), name)
+		}
+		for _, how := range []How{Links, Copies} {
+			tree := filepath.Join(base, string(how), "by-class")
+			write(t, filepath.Join(base, string(how), "labels.csv"), "")
+			build(t, how, filepath.Join(base, "photos"), tree, labelled("a.jpg", "cat", false), labelled("b.jpg", "cat", false))
+			for _, mine := range []string{"cat/mine.txt", "mine/folder/mine.txt", "dog"} {
+				write(t, filepath.Join(tree, mine), "mine")
+			}
+		}
+		return base
+	}
+	mine := func(files map[string]string) (n int) {
+		for _, text := range files {
+			if text == "mine" {
+				n++
+			}
+		}
+		return n
+	}
+	run := func(base string, step int) (killed bool) {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAtEveryStep$")
+		cmd.Env = append(os.Environ(), killedIn+"="+base)
+		killed, code := testenv.KillAt(t, step, cmd)
+		if !killed && code != 0 {
+			t.Fatalf("exit code %d", code)
+		}
+		return killed
+	}
+	const never = 1 << 30
+	whole := begin()
+	run(whole, never)
+	want := contents(t, whole)
+	for step := 1; ; step++ {
+		base := begin()
+		if !run(base, step) {
+			t.Logf("%d steps", step-1)
+			return
+		}
+		if got := contents(t, base); mine(got) != 6 {
+			t.Errorf("killed before step %d: %v", step, got)
+		}
+		run(base, never)
+		if got := contents(t, base); !maps.Equal(got, want) {
+			t.Errorf("killed before step %d, then: %s", step, fmt.Sprint(got))
+		}
+	}
+}
