@@ -68,6 +68,11 @@ func (m *Model) save(path string) error {
 			return err
 		}
 	}
+	if m.DropPrevious {
+		if err := dropPrevious(path); err != nil { // there may be one even if the model is the same
+			return err
+		}
+	}
 	m.statistics.saved(path, pointer)
 	m.changed, m.onDisk = false, version{path, next}
 	return removeUnreferenced(path)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -92,7 +93,8 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
 		return fail(http.StatusBadRequest, "images is missing: the ids of the photos")
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(noDeadline)
-	removed, left, err := s.Session.Forget(r.Context(), body.Images)
+	// Also for somebody who does not wait: half of it would leave traces.
+	removed, left, err := s.Session.Forget(context.WithoutCancel(r.Context()), body.Images)
 	if err = errors.Join(err, RemoveThumbnails(s.Thumbnails, body.Images)); err != nil {
 		return err
 	}

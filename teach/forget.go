@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -13,61 +14,102 @@ import (
 // Forget removes photos from the journal with their embeddings, and from the base
 // model if that keeps its embeddings, and refits the model; an existing model file is
 // rewritten and its previous version removed. Forget returns how many of the
-// photos it found, and says where else traces are. Cost: that of training, twice if the
-// base model learned one of the photos.
+// photos it found, and says where else traces are. Interrupted, it is finished by
+// doing it again. Cost: that of training, twice if the base model learned one of the
+// photos.
 func (s *Session) Forget(ctx context.Context, ids []ID) (removed int, left []string, err error) {
 	gone := map[ID]bool{}
 	for _, id := range ids {
 		gone[id] = true
 	}
-	if removed, err = s.forget(ctx, gone); err != nil {
+	found, err := s.forget(ctx, gone)
+	if err != nil {
 		return 0, nil, err
 	}
 	s.mu.RLock()
 	left = s.traces(gone)
-	s.mu.RUnlock()
-	if _, e := os.Stat(s.options.Model); e == nil && removed > 0 {
-		var refused *Refusal
-		_, err = s.save(ctx, true)
-		if errors.As(err, &refused) {
-			left, err = append(left, fmt.Sprintf("%s, with its .prev, cannot be written again without two classes: delete them", s.options.Model)), nil
-		}
+	for _, sample := range s.base.samples {
+		delete(gone, ID(sample.Content)) // what follows from the base model has it again
 	}
+	s.mu.RUnlock()
+	unwritten, err := s.forgetSaved(ctx, gone, found)
 	s.mu.Lock()
 	s.refitIfDue()
 	s.mu.Unlock()
 	s.options.Changed("change")
-	return removed, left, err
+	return len(found), append(left, unwritten...), err
 }
 
-// forget removes photos from the journal and the base model.
-func (s *Session) forget(ctx context.Context, gone map[ID]bool) (removed int, err error) {
+// forget removes photos from the journal and the base model, and returns those that it
+// found there.
+func (s *Session) forget(ctx context.Context, gone map[ID]bool) (found map[ID]bool, err error) {
 	s.fitting.Lock() // a fit reads both
 	defer s.fitting.Unlock()
 	base, err := s.base.without(ctx, gone)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	named, err := s.journal.Forget(gone)
-	if err == nil && base != nil {
+	if found, err = s.journal.Forget(gone); err != nil {
+		return nil, err
+	}
+	if base != nil {
 		for _, sample := range s.base.samples {
 			if id := ID(sample.Content); gone[id] {
-				named[id] = true
+				found[id] = true
 			}
 		}
 		err = s.rebase(base)
+	} else {
+		err = s.rebased()
 	}
-	if err != nil || len(named) == 0 {
-		return 0, err
+	if len(found) > 0 {
+		s.state = fold(s.journal.Lines())
+		if s.live != nil {
+			s.live.stale = true // the shared parameters knew them
+		}
+		s.touch()
 	}
-	s.state = fold(s.journal.Lines())
-	if s.live != nil {
-		s.live.stale = true // the shared parameters knew them
+	return found, err
+}
+
+// forgetSaved writes the model file again, and removes the files that belong to it, or
+// to the base model, and still hold the photos. It adds those that it finds to found,
+// and says what it could not write.
+func (s *Session) forgetSaved(ctx context.Context, gone, found map[ID]bool) (left []string, err error) {
+	holds := func(m *model.Model) (any bool) {
+		for _, session := range m.Sessions {
+			for _, sample := range session.Samples {
+				if id := ID(sample.Content); gone[id] {
+					found[id], any = true, true
+				}
+			}
+		}
+		return any
 	}
-	s.touch()
-	return len(named), nil
+	file := s.options.Model
+	m, err := model.Load(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case holds(m) || len(found) > 0:
+		var refused *Refusal
+		if _, err := s.save(ctx, true); errors.As(err, &refused) {
+			left = append(left, file+" cannot be written again without two classes: delete it")
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	s.fitting.Lock() // a save has files that no model refers to yet
+	defer s.fitting.Unlock()
+	for _, file := range []string{file, file + baseSuffix} {
+		if _, err := model.FinishForgetting(file, holds); err != nil {
+			return left, err
+		}
+	}
+	return left, nil
 }
 
 // without returns the base model without some photos; nil if it has none of them, or
@@ -116,7 +158,15 @@ func (s *Session) rebase(m *model.Model) error {
 		return err
 	}
 	s.relearn()
-	return s.journal.rebase(next, "")
+	return s.rebased()
+}
+
+// rebased notes in the journal that the base model has been replaced.
+func (s *Session) rebased() error {
+	if next := s.journal.Lines()[0].To; next == s.base.model.SHA256() {
+		return s.journal.rebase(next, "")
+	}
+	return nil
 }
 
 // traces says what Forget does not reach.

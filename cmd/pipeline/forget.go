@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
@@ -46,7 +47,8 @@ is missing. --approximate removes only what is stored by class, and leaves trace
 what all classes share: settings, covariances, the temperature and thresholds.
 
 The previous version of the file and its statistics are removed, because they still
-hold what was forgotten. The images and their embeddings in the cache stay.
+hold what was forgotten. The images and their embeddings in the cache stay. If it is
+interrupted, run it again: it finishes what is left.
 
 If the model was taught with serve, --samples forgets photos in MODEL.journal, their
 thumbnails and MODEL.base too, and the command says where else traces are.`,
@@ -88,19 +90,19 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 		return err
 	}
 	trainings := a.checkpoint(a.destination(file))
-	how := model.Forgetting{Rows: a.learned(m), Approximate: f.approximate, Checkpoint: trainings}
-	how.Env = a.trainings(a.destination(file)+".dkl", false)
-	if how.Env.Views, err = a.viewsOf(ctx, m); err != nil {
+	how, err := a.meansToForget(ctx, m, file, f)
+	if err != nil {
 		return err
 	}
-	for _, name := range f.stats {
-		s, err := classstats.Load(name)
-		if err != nil {
-			return err
-		}
-		how.Statistics = append(how.Statistics, s)
+	how.Checkpoint = trainings
+	what, err := a.toForget(ctx, m, f)
+	if err != nil {
+		return err
 	}
-	done, err := a.forgetFrom(ctx, m, f, how)
+	done, err := what.from(ctx, m, how)
+	if nothing := (*model.NotLearnedError)(nil); errors.Is(err, classifier.ErrUnknownClass) || errors.As(err, &nothing) {
+		return a.finishForgetting(m, file, f, what, err)
+	}
 	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
 		return fmt.Errorf("%w. They are neither in the model nor in the cache: give the images with --images, the embeddings with --features, or the statistics that the model was trained on with --stats; --approximate does without and leaves traces", err)
 	}
@@ -118,15 +120,71 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 	return nil
 }
 
-func (a *app) forgetFrom(ctx context.Context, m *model.Model, f forgetting, how model.Forgetting) (model.Forgotten, error) {
+// meansToForget returns what forgetting may need beyond what the model keeps.
+func (a *app) meansToForget(ctx context.Context, m *model.Model, file string, f forgetting) (how model.Forgetting, err error) {
+	how = model.Forgetting{Rows: a.learned(m), Approximate: f.approximate, Env: a.trainings(a.destination(file)+".dkl", false)}
+	if how.Env.Views, err = a.viewsOf(ctx, m); err != nil {
+		return how, err
+	}
+	for _, name := range f.stats {
+		s, err := classstats.Load(name)
+		if err != nil {
+			return how, err
+		}
+		how.Statistics = append(how.Statistics, s)
+	}
+	return how, nil
+}
+
+// A forgettable is what pipeline forget is asked to forget: classes, or else samples.
+type forgettable struct {
+	classes []string
+	samples model.Batch
+}
+
+func (a *app) toForget(ctx context.Context, m *model.Model, f forgetting) (what forgettable, err error) {
+	what.classes = f.classes
+	if f.samples != "" {
+		what.samples, err = a.listed(ctx, m, f.samples)
+	}
+	return what, err
+}
+
+func (f forgettable) from(ctx context.Context, m *model.Model, how model.Forgetting) (model.Forgotten, error) {
 	if len(f.classes) > 0 {
 		return m.ForgetClasses(ctx, f.classes, how)
 	}
-	b, err := a.listed(ctx, m, f.samples)
-	if err != nil {
-		return model.Forgotten{}, err
+	return m.ForgetSamples(ctx, f.samples, how)
+}
+
+// in reports whether a model has learned any of it.
+func (f forgettable) in(m *model.Model) bool {
+	learned := m.LearnedAs()
+	return slices.ContainsFunc(f.classes, func(class string) bool { return slices.Contains(m.Classes(), class) }) ||
+		slices.ContainsFunc(f.samples.Content, func(h model.Hash) bool { return len(learned(h)) > 0 })
+}
+
+// finishForgetting is for a model that has nothing of what is to be forgotten. That may
+// be because an earlier run was interrupted after it had saved the model: then it
+// removes what that run would have removed. If there is nothing of that, refused is
+// the error.
+func (a *app) finishForgetting(m *model.Model, file string, f forgetting, what forgettable, refused error) error {
+	if a.destination(file) != file || what.in(m) {
+		return refused
 	}
-	return m.ForgetSamples(ctx, b, how)
+	holds := what.in
+	if f.keepPrevious {
+		holds = nil
+	}
+	removed, err := model.FinishForgetting(file, holds)
+	if err != nil || len(removed) == 0 {
+		return errors.Join(refused, err)
+	}
+	for _, name := range removed {
+		a.say("removed %s, which held what was forgotten", name)
+	}
+	a.say("%s had forgotten it already; what was left of that is done", file)
+	return nil
 }
 
 // listed returns the samples in a list, which names images, or rows of
