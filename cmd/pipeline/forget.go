@@ -121,8 +121,10 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 }
 
 // meansToForget returns what forgetting may need beyond what the model keeps.
-func (a *app) meansToForget(ctx context.Context, m *model.Model, file string, f forgetting) (how model.Forgetting, err error) {
-	how = model.Forgetting{Rows: a.learned(m), Approximate: f.approximate, Env: a.trainings(a.destination(file)+".dkl", false)}
+func (a *app) meansToForget(ctx context.Context, m *model.Model, file string, f forgetting) (model.Forgetting, error) {
+	how := model.Forgetting{Rows: a.learned(m), Approximate: f.approximate}
+	how.Env = a.trainings(a.destination(file)+".dkl", false)
+	var err error
 	if how.Env.Views, err = a.viewsOf(ctx, m); err != nil {
 		return how, err
 	}

@@ -22,7 +22,8 @@ func TestForgetAgain(t *testing.T) {
 		t.Fatal("a refused forget has removed the previous version")
 	}
 	r := l.must("forget", model, "--class", "d", "--features", all)
-	for _, word := range []string{"removed " + model + ".prev", "removed " + model + ".stats-", "had forgotten it already"} {
+	said := []string{"removed " + model + ".prev", "removed " + model + ".stats-", "had forgotten it already"}
+	for _, word := range said {
 		if !strings.Contains(r.stdout, word) {
 			t.Errorf("it does not say %q: %s", word, r.stdout)
 		}

@@ -31,9 +31,12 @@ func TestForgetIsKilledAtEveryStep(t *testing.T) {
 	if err := os.Mkdir(start, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l.must("train", "--features", all, "--out", filepath.Join(start, "m.model"), "--classifier", "ppca", "--set", "classifier.ppca.q=3", "--drop-label", "d")
+	l.must("train", "--features", all, "--out", filepath.Join(start, "m.model"),
+		"--classifier", "ppca", "--set", "classifier.ppca.q=3", "--drop-label", "d")
 	l.must("learn", filepath.Join(start, "m.model"), "--features", all)
-	for name, what := range map[string][]string{"class": {"--class", "b", "--class", "d"}, "samples": {"--samples", l.path("gone.txt")}} {
+	for name, what := range map[string][]string{
+		"class": {"--class", "b", "--class", "d"}, "samples": {"--samples", l.path("gone.txt")},
+	} {
 		t.Run(name, func(t *testing.T) {
 			l := l.with(t)
 			forget := func(dir string) []string {
@@ -85,8 +88,10 @@ func (l *testbed) teachFeatures(file, features string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		l.Fatal(err)
 	}
-	some := l.features("some", "a/19.jpg", "a/20.jpg", "a/21.jpg", "b/19.jpg", "b/20.jpg", "b/21.jpg", "c/19.jpg", "c/20.jpg", "c/21.jpg")
-	l.must("train", "--features", some, "--out", file, "--classifier", "ppca", "--set", "classifier.ppca.q=3", "--drop-label", "d")
+	some := l.features("some", "a/19.jpg", "a/20.jpg", "a/21.jpg", "b/19.jpg", "b/20.jpg", "b/21.jpg",
+		"c/19.jpg", "c/20.jpg", "c/21.jpg")
+	l.must("train", "--features", some, "--out", file,
+		"--classifier", "ppca", "--set", "classifier.ppca.q=3", "--drop-label", "d")
 	e, err := featdir.Read(features)
 	if err != nil {
 		l.Fatal(err)

@@ -55,7 +55,8 @@ func TestForgetSeveralClasses(t *testing.T) {
 	l.must("train", "--features", all, "--out", model, "--classifier", "plda")
 	l.must("train", "--features", all, "--out", never, "--classifier", "plda", "--drop-label", "b", "--drop-label", "d")
 	before := l.read(model)
-	l.refused(exitFailed, []string{`"x"`, "unknown class"}, "forget", model, "--class", "b", "--class", "x", "--features", all)
+	l.refused(exitFailed, []string{`"x"`, "unknown class"},
+		"forget", model, "--class", "b", "--class", "x", "--features", all)
 	for _, flag := range []string{"--samples", "--features", "--images"} {
 		l.refused(exitUsage, []string{flag, "given twice"}, "forget", model, flag, all, flag, l.dir)
 	}

@@ -66,7 +66,10 @@ func TestCommitKeepsWhatIsNotOurs(t *testing.T) {
 		t.Run(swap, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "feat")
-			fill(t, path, map[string]string{"ours": "1", "mine": "1", "a/ours": "1", "a/mine": "1", "a/b/ours": "1", "c/d/mine": "1", "e": "1", "f/g/mine": "1", "taken": "1", "taken.kept-2": "1"})
+			fill(t, path, map[string]string{
+				"ours": "1", "mine": "1", "a/ours": "1", "a/mine": "1", "a/b/ours": "1", "c/d/mine": "1", "e": "1", "f/g/mine": "1",
+				"taken": "1", "taken.kept-2": "1",
+			})
 			mkdir(t, filepath.Join(path, "empty"))
 			late := false
 			d, err := CreateDir(path, func(place, name string, e fs.DirEntry) bool {
@@ -154,12 +157,14 @@ func TestRecoverKeepsWhatIsNotOurs(t *testing.T) {
 func TestCreateDirRefusesWhatIsNoFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"), "mine")
-	for name, target := range map[string]string{"to nothing": "gone", "to a file": "file", "loop": "loop", "to a folder": "real"} {
+	links := map[string]string{"to nothing": "gone", "to a file": "file", "loop": "loop", "to a folder": "real"}
+	for name, target := range links {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Skip(err)
 		}
 	}
-	for name, word := range map[string]string{"file": "not a folder", "to a file": "not a folder", "to nothing": "link to gone", "loop": "loop"} {
+	words := map[string]string{"file": "not a folder", "to a file": "not a folder", "to nothing": "link to gone", "loop": "loop"}
+	for name, word := range words {
 		d, err := CreateDir(filepath.Join(dir, name), all)
 		if err == nil {
 			d.Abort()
@@ -183,7 +188,8 @@ func TestCreateDirRefusesWhatIsNoFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Abort()
-	if err := errors.Join(os.Rename(filepath.Join(dir, "real"), filepath.Join(dir, "other")), os.Symlink("other", filepath.Join(dir, "real"))); err != nil {
+	real := filepath.Join(dir, "real")
+	if err := errors.Join(os.Rename(real, filepath.Join(dir, "other")), os.Symlink("other", real)); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Commit(); err == nil || !strings.Contains(err.Error(), "not a folder any more") {

@@ -34,7 +34,8 @@ func settle(old, new string, ours Ours) error {
 		err = s.merge("")
 	}
 	if err != nil {
-		return fmt.Errorf("%s is complete, but not everything could be moved into it from the old one, which is now %s: %w; move it by hand", new, old, err)
+		return fmt.Errorf("%s is complete, but the old one, now %s, has files that could not be moved into it: %w; move them by hand",
+			new, old, err)
 	}
 	return nil
 }

@@ -93,7 +93,8 @@ func changes(thread int, status unix.WaitStatus) bool {
 		number      uint64
 		args, spare [6]uint64
 	}
-	_, _, e := unix.Syscall6(unix.SYS_PTRACE, getInfo, uintptr(thread), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+	_, _, e := unix.Syscall6(unix.SYS_PTRACE, getInfo, uintptr(thread), unsafe.Sizeof(info),
+		uintptr(unsafe.Pointer(&info)), 0, 0)
 	return e == 0 && info.op == entry && slices.Contains([]uint64{
 		unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_MKDIRAT,
 		unix.SYS_FSYNC, unix.SYS_FTRUNCATE,

@@ -13,7 +13,9 @@ import (
 // TestLinkInPlaceOfTheTree: a link is neither followed nor replaced, whatever it
 // points to.
 func TestLinkInPlaceOfTheTree(t *testing.T) {
-	for what, target := range map[string]string{"folder": "photos", "file": "photos/mine.jpg", "nothing": "gone", "itself": "out/by-class"} {
+	for what, target := range map[string]string{
+		"folder": "photos", "file": "photos/mine.jpg", "nothing": "gone", "itself": "out/by-class",
+	} {
 		t.Run(what, func(t *testing.T) {
 			base := t.TempDir()
 			root, out := filepath.Join(base, "set"), filepath.Join(base, "out")
@@ -54,7 +56,9 @@ func TestOutputFolderIsALink(t *testing.T) {
 // TestPhotosInsideTheTree are refused: a copy of an earlier run could not be told from
 // an original.
 func TestPhotosInsideTheTree(t *testing.T) {
-	for what, photos := range map[string]string{"the tree": "out/by-class", "a class folder": "out/by-class/cat", "through a link": "elsewhere/cat"} {
+	for what, photos := range map[string]string{
+		"the tree": "out/by-class", "a class folder": "out/by-class/cat", "through a link": "elsewhere/cat",
+	} {
 		t.Run(what, func(t *testing.T) {
 			base := t.TempDir()
 			tree := filepath.Join(base, "out/by-class")
@@ -117,7 +121,9 @@ func testForgedTree(t *testing.T, finished bool) {
 		want["cat/equal.jpg"] = "photo"
 	}
 	wantTree(t, tree, want)
-	wantTree(t, root, map[string]string{"equal.jpg": "photo", "edited.jpg": "photo", "linked.jpg": "photo", "self.jpg": "photo", "2024/b.jpg": "photo"})
+	wantTree(t, root, map[string]string{
+		"equal.jpg": "photo", "edited.jpg": "photo", "linked.jpg": "photo", "self.jpg": "photo", "2024/b.jpg": "photo",
+	})
 	one, err := os.Stat(filepath.Join(root, "equal.jpg"))
 	other, err2 := os.Stat(filepath.Join(tree, "dog/equal.jpg"))
 	if err != nil || err2 != nil || os.SameFile(one, other) {

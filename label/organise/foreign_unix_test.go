@@ -16,7 +16,9 @@ func TestForeignFoldersStay(t *testing.T) {
 	root, tree := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
 	write(t, filepath.Join(root, "a.jpg"), "a")
 	build(t, Links, root, tree, labelled("a.jpg", "cat", false))
-	for dir, mode := range map[string]fs.FileMode{"": 0o750, "cat": 0o711, "cat/later": 0o700, "private/empty": 0o700, "dog": 0o710} {
+	for dir, mode := range map[string]fs.FileMode{
+		"": 0o750, "cat": 0o711, "cat/later": 0o700, "private/empty": 0o700, "dog": 0o710,
+	} {
 		if err := os.MkdirAll(filepath.Join(tree, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -33,8 +35,10 @@ func TestForeignFoldersStay(t *testing.T) {
 		build(t, Links, root, tree, labelled("a.jpg", class, false))
 	}
 	want := map[string]string{
-		".": "drwxr-x---", "cat": "drwx--x--x", "cat/later": "drwx------", "cat/pipe": "prw-r--r--", "private": "drwxr-xr-x", "private/empty": "drwx------",
-		"bird.kept-2": "-rw-r--r--", "eel": "drwxr-xr-x", "eel/a.jpg": "Lrwxrwxrwx", "eel/a.jpg.kept-2": "drwxr-xr-x", "eel/a.jpg.kept-2/mine.txt": "-rw-r--r--",
+		".": "drwxr-x---", "cat": "drwx--x--x", "cat/later": "drwx------", "cat/pipe": "prw-r--r--",
+		"private": "drwxr-xr-x", "private/empty": "drwx------", "bird.kept-2": "-rw-r--r--",
+		"eel": "drwxr-xr-x", "eel/a.jpg": "Lrwxrwxrwx",
+		"eel/a.jpg.kept-2": "drwxr-xr-x", "eel/a.jpg.kept-2/mine.txt": "-rw-r--r--",
 	}
 	err := filepath.WalkDir(tree, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {

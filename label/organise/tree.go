@@ -78,7 +78,8 @@ func separate(root, tree string) error {
 		return nil // there is none yet, or making it says why not
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link, but the class folders need a folder of their own: remove the link, or give another --out", tree)
+		return fmt.Errorf("%s is a link, but the class folders need a folder of their own: remove the link, or give another --out",
+			tree)
 	}
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
@@ -145,8 +146,8 @@ func (t *Tree) copy(from, to, earlier string) error {
 // original, and not the original itself under another name.
 func sameCopy(file string, original fs.FileInfo) bool {
 	info, err := os.Lstat(file)
-	return err == nil && info.Mode().IsRegular() && info.Size() == original.Size() && info.ModTime().Equal(original.ModTime()) &&
-		!os.SameFile(info, original)
+	return err == nil && info.Mode().IsRegular() && !os.SameFile(info, original) &&
+		info.Size() == original.Size() && info.ModTime().Equal(original.ModTime())
 }
 
 // sameBytes reports whether two regular files have the same content.
@@ -223,7 +224,8 @@ func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
 		return false
 	}
 	target, err := os.Readlink(name)
-	outside := placeOf("", filepath.ToSlash(target)) == filepath.FromSlash(image) // as placeOf names images from outside the folder
+	// As placeOf names images from outside the folder.
+	outside := placeOf("", filepath.ToSlash(target)) == filepath.FromSlash(image)
 	return err == nil && (outside || target == photo)
 }
 
