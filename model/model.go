@@ -78,6 +78,10 @@ type Model struct {
 	// DropPrevious makes Save remove the previous version of the file, and its
 	// statistics, because they hold what the model has forgotten.
 	DropPrevious bool
+	// Replacing, unless nil, is called before Save gives a new file the name of the
+	// present one, with the SHA-256 of both in hexadecimal, "" for no present one. After an
+	// error the present one stays.
+	Replacing func(present, next string) error
 
 	makes      heads // for reading back; the zero value stands for methods()
 	statistics statistics
@@ -97,7 +101,15 @@ func (m *Model) SHA256() string {
 	if m.onDisk.path == "" {
 		return ""
 	}
-	return hex.EncodeToString(m.onDisk.written.SHA256[:])
+	return sumOf(&m.onDisk.written)
+}
+
+// sumOf returns the hash of a file in hexadecimal, "" for nil.
+func sumOf(w *safetensors.Written) string {
+	if w == nil {
+		return ""
+	}
+	return hex.EncodeToString(w.SHA256[:])
 }
 
 // Dim returns the embedding dimension.

@@ -23,8 +23,8 @@ import (
 // replaces a file that is not a
 // complete model, nor one that another process saved since this model was
 // loaded from it (ErrChangedMeanwhile; the check is not a lock: of two renames
-// within milliseconds the later wins). Leftovers of killed runs next to it are
-// removed.
+// within milliseconds the later wins), nor one that Replacing keeps. Leftovers of
+// killed runs next to it are removed.
 func (m *Model) Save(path string) error {
 	if err := m.save(resolve(path)); err != nil {
 		return fmt.Errorf("save model %s: %w", path, err)
@@ -56,7 +56,11 @@ func (m *Model) save(path string) error {
 	if current == nil || *current != next {
 		before := func(temporary string) error {
 			clear(c.Tensors) // written; readBack needs the memory
-			if err := m.readBack(temporary, next, pointer); err != nil {
+			err := m.readBack(temporary, next, pointer)
+			if err == nil && m.Replacing != nil {
+				err = m.Replacing(sumOf(current), sumOf(&next))
+			}
+			if err != nil {
 				return errors.Join(err, removeUnreferenced(path))
 			}
 			if m.DropPrevious {

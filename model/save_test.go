@@ -160,6 +160,36 @@ func TestChangedMeanwhile(t *testing.T) {
 }
 
 // Operations that need statistics are refused with the reason; the rest work.
+// Who saves sees what would be replaced by what, and may keep it.
+func TestReplacingIsAsked(t *testing.T) {
+	path := saved(t)
+	before, files := contents(t, path), names(t, filepath.Dir(path))
+	m := loaded(t, path)
+	present, refused := m.SHA256(), errors.New("refused")
+	learn(t, m, batch(1, 2, 3, "elk"))
+	var asked [2]string
+	m.Replacing = func(present, next string) error { asked = [2]string{present, next}; return refused }
+	if err := m.Save(path); !errors.Is(err, refused) {
+		t.Errorf("Save: %v", err)
+	}
+	if got := names(t, filepath.Dir(path)); !bytes.Equal(contents(t, path), before) || !slices.Equal(got, files) {
+		t.Errorf("files %v after a refusal, before %v", got, files)
+	}
+	m.Replacing = func(string, string) error { return nil }
+	save(t, m, path)
+	if want := [2]string{present, m.SHA256()}; asked != want {
+		t.Errorf("asked about %v, want %v", asked, want)
+	}
+	m.Replacing = func(present, _ string) error {
+		if present != "" {
+			return refused
+		}
+		return nil
+	}
+	save(t, m, path) // it is the same, and not replaced
+	save(t, m, filepath.Join(t.TempDir(), "new"))
+}
+
 func TestWithoutStatistics(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(path string) error

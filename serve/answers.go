@@ -131,14 +131,16 @@ type share struct {
 }
 
 type statusAnswer struct {
-	Revision int    `json:"revision"`
-	Seq      int    `json:"seq"`
-	Title    string `json:"title"`
+	Revision int     `json:"revision"`
+	Seq      int     `json:"seq"`
+	Title    string  `json:"title"`
+	Problem  *string `json:"problem"`
 	Model    struct {
 		Name    string `json:"name"`
 		Method  string `json:"method"`
 		Ready   bool   `json:"ready"`
 		Unsaved int    `json:"unsaved"`
+		Saving  bool   `json:"saving"`
 		Instant bool   `json:"instant"`
 	} `json:"model"`
 	Images struct {
@@ -175,7 +177,9 @@ type statusAnswer struct {
 func (s *Server) newStatus() (a statusAnswer) {
 	st := s.Session.Status()
 	a.Revision, a.Seq, a.Title, a.Classes = st.Revision, st.Seq, s.Title, st.Classes
-	a.Model.Name, a.Model.Method, a.Model.Ready, a.Model.Unsaved, a.Model.Instant = s.Name, st.Method, st.Ready, st.Unsaved, st.Instant
+	a.Problem = problem(st)
+	a.Model.Name, a.Model.Method, a.Model.Ready, a.Model.Instant = s.Name, st.Method, st.Ready, st.Instant
+	a.Model.Unsaved, a.Model.Saving = st.Unsaved, st.Saving
 	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded, st.Photos.Failed, st.Photos.Scanning
 	a.Labels.Person, a.Labels.Bulk = st.Person, st.Bulk
 	a.Checked.N, a.Checked.Correct = st.Checked, st.Right
@@ -189,4 +193,12 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Advice.Do, a.Advice.Class, a.Advice.Text = st.Advice.Do, unlessZero(st.Advice.Class), st.Advice.Text
 	a.Undo, a.Redo = unlessZero(st.Undo), unlessZero(st.Redo)
 	return a
+}
+
+// problem says what has to be mended before everything is kept, nil for nothing.
+func problem(st teach.Status) *string {
+	if st.NotSaved == nil {
+		return nil
+	}
+	return new("the model is not saved: " + textOf(st.NotSaved, http.StatusOK))
 }

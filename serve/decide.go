@@ -128,11 +128,13 @@ func (s *Server) points(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// save may take longer than other answers, as forget may.
+// save may take longer than other answers, as forget may, and than its request: how it
+// ends is said in any case.
 func (s *Server) save(w http.ResponseWriter, r *http.Request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(noDeadline)
-	hash, err := s.Session.Save(r.Context())
+	hash, err := s.Session.Save(context.WithoutCancel(r.Context()))
 	if err != nil {
+		s.Log.Error("the model was not saved", "reason", err)
 		return err
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"sha256": hash, "status": s.newStatus()})

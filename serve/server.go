@@ -213,6 +213,7 @@ func codeOf(err error) int {
 	case errors.As(err, &refused):
 		return map[teach.Reason]int{
 			teach.Invalid: http.StatusBadRequest, teach.Unknown: http.StatusNotFound, teach.Conflict: http.StatusConflict,
+			teach.Changed: http.StatusConflict,
 		}[refused.Reason]
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable
@@ -222,7 +223,10 @@ func codeOf(err error) int {
 
 func textOf(err error, code int) string {
 	var large *http.MaxBytesError
+	var refused *teach.Refusal
 	switch {
+	case errors.As(err, &refused):
+		return refused.Text // without paths
 	case errors.As(err, &large):
 		return fmt.Sprintf("the body is larger than %d bytes: send fewer or smaller photos at a time", large.Limit)
 	case code == http.StatusServiceUnavailable && errors.Is(err, context.Canceled):

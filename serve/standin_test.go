@@ -36,6 +36,7 @@ type standIn struct {
 	requests []string      // of changes, for the tests to look at
 	held     chan struct{} // if it is not nil, the next list of photos is announced on it, and sent after a second value is taken
 	gone     bool          // the next connection for events ends, as if the server had
+	problem  any           // of the status; saving fails as long as there is one
 	delayed  chan struct{} // if it is not nil, the next change is answered, with what held when it was made, after a value is taken from it
 }
 
@@ -298,8 +299,8 @@ func (s *standIn) status() map[string]any {
 		return steps[len(steps)-1].text
 	}
 	return map[string]any{
-		"revision": s.seq, "seq": s.seq, "title": "demo: photos", "classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
-		"model":   map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1, "unsaved": len(s.undo), "instant": true},
+		"revision": s.seq, "seq": s.seq, "title": "demo: photos", "problem": s.problem, "classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
+		"model":   map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1, "unsaved": len(s.undo), "saving": false, "instant": true},
 		"images":  map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
 		"labels":  map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk")},
 		"checked": map[string]any{"n": 124, "correct": 110, "recent": 0.92}, "left_out": map[string]any{"n": 80, "accuracy": 0.946},
@@ -346,6 +347,11 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 		s.redo, s.undo = s.redo[:len(s.redo)-1], append(s.undo, s.state(to.text))
 		s.restore(to)
 	case "save":
+		if s.problem != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			answer(w, map[string]any{"error": s.problem})
+			return
+		}
 		s.undo = nil
 	case "back":
 		text = fmt.Sprintf("back to %d", d.Seq)
@@ -483,6 +489,15 @@ func (s *standIn) restarts() {
 	defer s.mu.Unlock()
 	s.restore(s.undo[0])
 	s.undo, s.redo, s.seq, s.gone = nil, nil, 0, true
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// has sets a problem, nil for none, and tells the pages.
+func (s *standIn) has(problem any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.problem = problem
 	close(s.news)
 	s.news = make(chan struct{})
 }

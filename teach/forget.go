@@ -96,7 +96,7 @@ func (s *Session) forgetSaved(ctx context.Context, gone, found map[ID]bool) (lef
 		return nil, err
 	case holds(m) || len(found) > 0:
 		var refused *Refusal
-		if _, err := s.save(ctx, true); errors.As(err, &refused) {
+		if _, err := s.save(ctx, true); errors.As(err, &refused) && refused.Reason == Conflict {
 			left = append(left, file+" cannot be written again without two classes: delete it")
 		} else if err != nil {
 			return nil, err

@@ -45,7 +45,7 @@ func (s *Session) History(before, limit int) []Step {
 type Point struct {
 	Seq  int       `json:"seq"`
 	Time time.Time `json:"time"`
-	Do   Do        `json:"do"` // of line Seq
+	Do   Do        `json:"do"` // of line Seq; Refit for a Save that did not finish
 	// Decisions counts those since the point before, Undo and Redo too; Labels the
 	// photos that have a label of a person.
 	Decisions int `json:"decisions"`
@@ -81,6 +81,12 @@ func (s *Session) Points() []Point {
 
 func points(lines []Line, base []string) []Point {
 	out := []Point{}
+	written := map[int]bool{}
+	for _, l := range lines {
+		if l.Do == Saved && l.Model != "" {
+			written[l.Of] = true
+		}
+	}
 	s, p, before := fold(nil), Point{}, base
 	for i, l := range lines {
 		s.take(l)
@@ -91,6 +97,9 @@ func points(lines []Line, base []string) []Point {
 			continue
 		}
 		p.Seq, p.Time, p.Do, p.Labels = l.Seq, l.Time, l.Do, s.count(Person)
+		if l.Do == Save && !written[l.Seq] {
+			p.Do = Refit
+		}
 		now := s.classes(base)
 		p.New, p.Gone = without(now, before), without(before, now)
 		out, p, before = append(out, p), Point{}, now

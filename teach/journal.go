@@ -46,7 +46,7 @@ type Do string
 
 // The kinds of lines. Those from Label to Back are decisions.
 const (
-	Start   Do = "start"   // the first line: the SHA-256 of the base model is Model, or To
+	Start   Do = "start"   // the first line: the SHA-256 of the base model is Model, or To; of MODEL before it Was
 	Label   Do = "label"   // Images are of Class
 	Unlabel Do = "unlabel" // Images have no label
 	Rename  Do = "rename"  // Class is called To
@@ -58,7 +58,7 @@ const (
 	Redo    Do = "redo"    // the line Of counts again
 	Refit   Do = "refit"   // the model is fitted to all lines before
 	Save    Do = "save"    // as Refit, for the file of the model
-	Saved   Do = "saved"   // Model is the SHA-256 of the file that the line Of wrote
+	Saved   Do = "saved"   // Model is the SHA-256 of the file that the line Of wrote, To of one that it is about to write
 )
 
 // A Line is one line of a journal.

@@ -42,8 +42,8 @@ type Options struct {
 	ToolVersion string
 	// Now is the clock of the journal; nil means time.Now.
 	Now func() time.Time
-	// Changed, unless nil, is called after a change: "change" for a decision,
-	// "refit" when a fit begins or ends, "status" for photos, "groups".
+	// Changed, unless nil, is called after a change: "change" for a decision or a save,
+	// "refit" when a fit begins or ends, "status" for photos and problems, "groups".
 	Changed func(event string)
 }
 
@@ -63,6 +63,7 @@ const (
 	Invalid  Reason = iota // the request itself is wrong
 	Unknown                // there is no such photo or class
 	Conflict               // it does not fit the present state
+	Changed                // another program has changed the file of the model
 )
 
 func refuse(r Reason, format string, args ...any) error {
@@ -107,6 +108,10 @@ type Session struct {
 	photo   PhotoCounts
 	groups  groupingState
 	typical typical
+	// inFile is the line up to which the file of the model has learned all decisions.
+	inFile   int
+	saving   *saving // nil if there is none
+	notSaved error   // of the last save
 
 	revision int
 	orders   map[string]order // of this revision
@@ -216,34 +221,33 @@ func (s *Session) resume(file string) (err error) {
 	if have := s.base.model.SHA256(); have != lines[0].Model && have != lines[0].To {
 		return fmt.Errorf("%s is not the model that the journal %s starts from (SHA-256 %.12s…, not %.12s…): restore it from a copy", file, s.journal.path, have, lines[0].Model)
 	}
-	known := map[string]bool{lines[0].Model: true, lines[0].Was: true}
-	saving := false // killed between writing the file and the line that says so
-	for _, l := range lines {
-		switch l.Do {
-		case Save:
-			saving = true
-		case Saved:
-			known[l.Model], saving = true, false
-		}
-	}
 	m, err := model.Load(s.options.Model)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return nil // everything is unsaved
 	case err != nil:
 		return err
-	case !known[m.SHA256()] && !saving:
-		return fmt.Errorf("another command changed %s since it was served: to teach that model, move %s and %s away; to go on with the journal, move %[1]s away",
+	}
+	seq, known := writtenAt(lines, m.SHA256())
+	if !known {
+		seq, known = s.brokenOff(lines, m)
+	}
+	if !known {
+		return fmt.Errorf("another command changed %s since it was served: "+
+			"to teach that model, move %s and %s away; to go on with the journal, move %[1]s away",
 			s.options.Model, s.journal.path, file)
 	}
+	s.inFile = seq
 	return nil
 }
 
-// Close ends background work and frees the journal. It does not save the model. If
-// nothing was decided, there is nothing to keep: the journal and the base model are
-// removed, so that MODEL stands by itself again.
+// Close ends background work, but for a save, which it waits for, and frees the
+// journal. It does not save the model. If nothing was decided, there is nothing to keep:
+// the journal and the base model are removed, so that MODEL stands by itself again.
 func (s *Session) Close() error {
+	s.mu.Lock()
 	s.cancel()
+	s.mu.Unlock()
 	s.working.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,9 +14,12 @@ type Status struct {
 	// Ready reports that photos are scored; Instant that a decision changes scores at
 	// once.
 	Ready, Instant bool
-	// Unsaved counts decisions since the file of the model was written.
-	Unsaved int
-	Photos  PhotoCounts
+	// Unsaved counts decisions that the file of the model has not learned. Saving reports
+	// that a save is running, NotSaved why the last one failed.
+	Unsaved  int
+	Saving   bool
+	NotSaved error
+	Photos   PhotoCounts
 	// Embedded counts the photos of the session.
 	Embedded int
 	Classes  int
@@ -56,7 +59,8 @@ func (s *Session) Status() Status {
 	lines := s.journal.Lines()
 	st := Status{
 		Revision: s.revision, Seq: len(lines), Method: s.base.model.Method,
-		Ready: s.live != nil, Instant: s.live != nil && s.live.linear != nil, Unsaved: s.unsaved(),
+		Ready: s.live != nil, Instant: s.live != nil && s.live.linear != nil,
+		Unsaved: s.unsaved(), Saving: s.saving != nil, NotSaved: s.notSaved,
 		Photos: s.photo, Classes: len(s.names()), Recent: math.NaN(),
 		LeftOut: s.left.n, LeftOutRight: s.left.correct,
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(), Problem: s.refit.err,

@@ -44,6 +44,18 @@ func (e partialError) Error() string {
 	return fmt.Sprintf("%d of the inputs failed; %s says why", e.failed, e.file)
 }
 
+// A finalError reports what failed when a command ended, and is not due to the
+// interruption that ended it.
+type finalError struct{ err error }
+
+func (e finalError) Error() string { return e.err.Error() }
+func (e finalError) Unwrap() error { return e.err }
+
+func isFinal(err error) bool {
+	var final finalError
+	return errors.As(err, &final)
+}
+
 func exitCode(err error) int {
 	var usage usageError
 	var settings *embed.SettingsError

@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if out.err != nil && (err == nil || isPartial(err)) {
 		err = fmt.Errorf("the output is incomplete: %w", out.err)
 	}
-	if err != nil && ctx.Err() != nil && !isPartial(err) {
+	if err != nil && ctx.Err() != nil && !isPartial(err) && !isFinal(err) {
 		err = ctx.Err() // whatever else the interruption has made fail
 	}
 	if err != nil {

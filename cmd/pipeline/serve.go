@@ -99,9 +99,7 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 			return fmt.Errorf("--at: %w", err)
 		}
 	}
-	if dropped := session.Dropped(); dropped != "" {
-		a.log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped", "dropped", dropped)
-	}
+	a.warnOpened(session, file)
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", a.config.Serve.Addr)
 	if err != nil {
@@ -112,6 +110,18 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 		return err
 	}
 	return a.leave(context.WithoutCancel(ctx), session, file)
+}
+
+// warnOpened says what a server that was killed, or failed to save, has left.
+func (a *app) warnOpened(session *teach.Session, file string) {
+	if dropped := session.Dropped(); dropped != "" {
+		a.log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped",
+			"dropped", dropped)
+	}
+	if n := session.Status().Unsaved; n > 0 {
+		a.log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which saves too",
+			"file", file, "decisions", n)
+	}
 }
 
 // folder returns the photos of the folder, which may have none yet.
@@ -165,16 +175,24 @@ func (a *app) sayAddress(address net.Addr, token string) {
 	a.say("open %s (Ctrl-C ends)", page)
 }
 
-// leave writes the model if it is behind the journal and there are two classes.
+// leave writes the model if it is behind the journal and there are two classes, and
+// waits for a save that is running.
 func (a *app) leave(ctx context.Context, session *teach.Session, file string) error {
 	if session.Status().Unsaved == 0 {
 		return nil
 	}
 	a.say("writing %s; every decision is in its journal already", file)
 	_, err := session.Save(ctx)
-	if refused := (*teach.Refusal)(nil); errors.As(err, &refused) {
+	refused := (*teach.Refusal)(nil)
+	if errors.As(err, &refused) {
+		err = refused // without what it was wrapped in
+	}
+	switch {
+	case err == nil:
+		return nil
+	case refused != nil && refused.Reason == teach.Conflict:
 		a.say("%s was not written: %v", file, err)
 		return nil
 	}
-	return err
+	return finalError{fmt.Errorf("%s was not written: %w", file, err)}
 }

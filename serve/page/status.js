@@ -14,8 +14,9 @@ export function showStatus(status) {
   byId("follow").hidden = !["check", "unknown", "suspicious", "more", "accept"].includes(status.advice.do);
   write("undo", status.undo, "Undo", "Nothing to undo");
   write("redo", status.redo, "Redo", "Nothing to redo");
-  byId("save").disabled = status.model.unsaved === 0;
-  byId("save").replaceChildren(...status.model.unsaved ? ["Save", element("span", { className: "word" }, ` (${count(status.model.unsaved)})`)] : ["Saved"]);
+  byId("problem").hidden = !status.problem;
+  byId("problem").textContent = status.problem ?? "";
+  showSave(status);
   byId("bulk").disabled = !status.model.ready;
 }
 
@@ -23,6 +24,19 @@ function write(id, what, verb, none) {
   const button = byId(id);
   button.disabled = !what;
   button.title = what ? `${verb}: ${what}` : none;
+}
+
+// showSave says whether everything is saved. What went wrong may be mended by saving.
+function showSave({ model: { unsaved, saving }, problem }) {
+  const save = byId("save");
+  save.disabled = saving || (unsaved === 0 && !problem);
+  if (saving) {
+    save.textContent = "Saving…";
+  } else if (unsaved > 0) {
+    save.replaceChildren("Save", element("span", { className: "word" }, ` (${count(unsaved)})`));
+  } else {
+    save.textContent = problem ? "Save" : "Saved";
+  }
 }
 
 function quality({ images, labels, checked, left_out: leftOut }, complete) {

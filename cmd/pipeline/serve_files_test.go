@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// end interrupts a server, and returns its exit code.
+func (s *served) end() int {
+	s.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.Fatal(err)
+	}
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// ends interrupts a server that has to end well.
+func (s *served) ends() {
+	s.Helper()
+	if code := s.end(); code != exitDone {
+		s.Fatalf("exit code %d: %s", code, s.stderr)
+	}
+}
+
+// cannotServe starts a server that has to fail with a message that contains all words.
+func (l *testbed) cannotServe(words []string, args ...string) {
+	l.Helper()
+	cmd, stderr := l.process(l.path("cache"), append([]string{"serve"}, args...)...)
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err == nil {
+		_ = cmd.Process.Kill()
+		l.Errorf("it serves: %s", line)
+	}
+	_ = cmd.Wait()
+	for _, word := range words {
+		if !strings.Contains(stderr.String(), word) {
+			l.Errorf("pipeline serve %q does not say %q:\n%s", args, word, stderr)
+		}
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
+		l.Errorf("exit code %d", code)
+	}
+}
+
+// ask sends a request, and returns the answer.
+func (s *served) ask(method, path, body string) (code int, text string) {
+	s.Helper()
+	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return answer.StatusCode, string(b)
+}
+
+// unsaved returns how many decisions the status says are unsaved, and its problem.
+func (s *served) unsaved() (n int, problem string) {
+	s.Helper()
+	_, text := s.ask("GET", "/v1/status", "")
+	var status struct {
+		Problem *string
+		Model   struct{ Unsaved int }
+	}
+	if err := json.Unmarshal([]byte(text), &status); err != nil {
+		s.Fatal(err)
+	}
+	if status.Problem != nil {
+		problem = *status.Problem
+	}
+	return status.Model.Unsaved, problem
+}
+
+// name labels all photos with the names of their folders.
+func (s *served) name() {
+	s.Helper()
+	ids, folders := s.photoIDs()
+	for i, id := range ids {
+		if s.decide(id, folders[i]) == 0 {
+			s.Fatalf("photo %d was not labelled", i)
+		}
+	}
+}
+
+// knows fails unless a model was saved with n samples.
+func (l *testbed) knows(model string, n int) {
+	l.Helper()
+	if r := l.must("inspect", model); !strings.Contains(r.stdout, fmt.Sprintf(" from %d samples", n)) {
+		l.Errorf("want a model of %d samples: %s", n, r.stdout)
+	}
+}
+
+// TestServeKeepsAModelOfAnotherProgram: a server never overwrites a model that it does
+// not know, neither when it is asked to save nor when it ends, and says what to do.
+func TestServeKeepsAModelOfAnotherProgram(t *testing.T) {
+	l := newTestbed(t)
+	theirs, images := l.trained()
+	model := l.path("m.model")
+	s := l.serve(24, model, "--images", images)
+	s.name()
+	if code, text := s.ask("POST", "/v1/save", ""); code != http.StatusOK {
+		t.Fatal(text)
+	}
+	l.write(model, l.read(theirs))
+	ids, _ := s.photoIDs()
+	s.decide(ids[0], "mine")
+	for range 2 {
+		code, text := s.ask("POST", "/v1/save", "")
+		if code != http.StatusConflict || !strings.Contains(text, "another program has changed") {
+			t.Errorf("save: %d %s", code, text)
+		}
+	}
+	if code := s.end(); code != exitFailed || !strings.Contains(s.stderr.String(), "error: "+model+" was not written") {
+		t.Errorf("exit code %d: %s", code, s.stderr)
+	}
+	l.same("the model of another program", l.read(theirs), model)
+	l.cannotServe([]string{"another command changed", "move"}, model, "--images", images, "--addr", "127.0.0.1:0")
+	if err := os.Rename(model, l.path("their.model")); err != nil {
+		t.Fatal(err)
+	}
+	s = l.serve(24, model, "--images", images)
+	s.ends()
+	if !strings.Contains(s.stderr.String(), "lacks decisions") {
+		t.Errorf("the start says nothing of unsaved decisions: %s", s.stderr)
+	}
+	l.knows(model, 24)
+	if r := l.must("inspect", model); !strings.Contains(r.stdout, "mine") {
+		t.Errorf("a decision is missing: %s", r.stdout)
+	}
+}
+
+// TestServeIsStoppedWhileSaving: a server that is interrupted in the middle of a save
+// ends with the model written; one that is killed has the decisions in its journal, says
+// so when it starts again, and writes them then.
+func TestServeIsStoppedWhileSaving(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("photos"), 32, 8, "a", "b", "c")
+	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
+		model := l.path(signal.String() + ".model")
+		s := l.serve(24, model, "--images", images)
+		s.name()
+		go func() {
+			if answer, err := http.Post(s.url+"/v1/save", "application/json", nil); err == nil {
+				answer.Body.Close()
+			}
+		}()
+		for !bytes.Contains(l.read(model+".journal"), []byte(`"do":"save"`)) {
+		}
+		_ = s.cmd.Process.Signal(signal)
+		_ = s.cmd.Wait()
+		if signal == os.Kill {
+			saved := l.exists(model)
+			s = l.serve(24, model, "--images", images)
+			if n, _ := s.unsaved(); (n == 0) != saved {
+				t.Errorf("after a kill %d decisions are unsaved; there is a model: %t", n, saved)
+			}
+			s.ends()
+		}
+		if code := s.cmd.ProcessState.ExitCode(); code != exitDone {
+			t.Errorf("%s: exit code %d: %s", signal, code, s.stderr)
+		}
+		l.knows(model, 24)
+	}
+}

@@ -1,0 +1,115 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// modelFile is where a site saves its model.
+func (s *site) modelFile() string { return filepath.Join(s.dir, "m.model") }
+
+// expect sends a request, which has to be answered with a code and some words, and
+// without a path of this machine.
+func (s *site) expect(code int, words, method, path, body string) {
+	s.t.Helper()
+	kind := ""
+	if body != "" {
+		kind = "application/json"
+	}
+	got, text := s.send(s.request(method, path, kind, body))
+	if got != code || !bytes.Contains(text, []byte(words)) || bytes.Contains(text, []byte(s.dir)) {
+		s.t.Errorf("%s %s: %d %s, want %d and %q", method, path, got, text, code, words)
+	}
+}
+
+// TestSaveOutlivesItsClient: a client that goes away does not take its save with it.
+func TestSaveOutlivesItsClient(t *testing.T) {
+	s := newSite(t, nil)
+	s.teach(s.loaded(30)[:6])
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	r := httptest.NewRequest("POST", "/v1/save", nil).WithContext(gone)
+	r.Host = "127.0.0.1"
+	s.server.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	if n := s.server.newStatus().Model.Unsaved; n != 0 {
+		t.Errorf("%d decisions are unsaved", n)
+	}
+	if _, err := os.Stat(s.modelFile()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSaveThatFails is in the answer, in the status and in the log, and may be repeated.
+func TestSaveThatFails(t *testing.T) {
+	var log lines
+	s := newSite(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	photos := s.loaded(30)
+	s.teach(photos[:6])
+	s.expect(200, "sha256", "POST", "/v1/save", "")
+	inTheWay := s.modelFile() + ".prev" // no file can have this name now
+	if err := os.Mkdir(inTheWay, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.teach(photos[6:8])
+	if code, body := s.send(s.request("POST", "/v1/save", "", "")); code < 500 {
+		t.Errorf("save: %d %s", code, body)
+	}
+	if now := s.server.newStatus(); now.Problem == nil || now.Model.Unsaved != 2 || now.Model.Saving {
+		t.Errorf("after a save that failed: problem %v, %+v", now.Problem, now.Model)
+	}
+	if !strings.Contains(log.text(), "the model was not saved") {
+		t.Errorf("the log says %q", log.text())
+	}
+	s.get("/v1/status", nil)
+	s.expect(200, "ok", "GET", "/healthz", "")
+	if err := os.Remove(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(200, "sha256", "POST", "/v1/save", "")
+	if now := s.server.newStatus(); now.Problem != nil || now.Model.Unsaved != 0 {
+		t.Errorf("after saving: problem %v, %+v", now.Problem, now.Model)
+	}
+}
+
+// TestModelOfAnotherProgram: the page, the API and the log say that it is not overwritten.
+func TestModelOfAnotherProgram(t *testing.T) {
+	var log lines
+	s := newSite(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	photos := s.loaded(30)
+	s.teach(photos[:6])
+	s.expect(200, "sha256", "POST", "/v1/save", "")
+	other := newSite(t, nil)
+	other.teach(other.loaded(30)[:9])
+	other.expect(200, "sha256", "POST", "/v1/save", "")
+	theirs, err := os.ReadFile(other.modelFile())
+	if err == nil {
+		err = os.WriteFile(s.modelFile(), theirs, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.teach(photos[6:8])
+	for range 2 {
+		s.expect(409, "another program has changed", "POST", "/v1/save", "")
+	}
+	if now, err := os.ReadFile(s.modelFile()); err != nil || !bytes.Equal(now, theirs) {
+		t.Errorf("the model was overwritten, %v", err)
+	}
+	now := s.server.newStatus()
+	if now.Problem == nil || !strings.Contains(*now.Problem, "another program") || now.Model.Unsaved != 2 {
+		t.Errorf("problem %v, %+v", now.Problem, now.Model)
+	}
+	if !strings.Contains(log.text(), "another program has changed") {
+		t.Errorf("the log says %q", log.text())
+	}
+	if err := os.Rename(s.modelFile(), s.modelFile()+".theirs"); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(200, "sha256", "POST", "/v1/save", "")
+}

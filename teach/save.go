@@ -1,0 +1,190 @@
+package teach
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// A saving writes the model of all lines up to its own. The journal has three lines of
+// it: Save when it begins, Saved with the SHA-256 of the file as To before the file is
+// replaced, and Saved with that as Model afterwards. So every file that a session
+// may have written is known, whenever it is killed.
+type saving struct {
+	seq          int // its line Save
+	dropPrevious bool
+	after        *saving // that began before and was running still
+	done         chan struct{}
+	hash         string // after done
+	err          error
+}
+
+// Save fits the model to all decisions and writes its file. It returns the SHA-256
+// of the file. A Refusal says that another program changed the file, or that there is no
+// model yet. Once begun a save goes on, also when ctx ends, and Close waits for it.
+func (s *Session) Save(ctx context.Context) (string, error) { return s.save(ctx, false) }
+
+func (s *Session) save(ctx context.Context, dropPrevious bool) (string, error) {
+	sv, err := s.beginSave(dropPrevious)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case <-sv.done:
+		return sv.hash, sv.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// beginSave begins a save in the background, or returns the one that is running if
+// that writes everything that was decided.
+func (s *Session) beginSave(dropPrevious bool) (*saving, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, errors.New("save: the session is closed")
+	}
+	if sv := s.saving; sv != nil && sv.dropPrevious == dropPrevious && s.changesSince(sv.seq) == 0 {
+		return sv, nil
+	}
+	classes := map[string]bool{}
+	for _, sample := range s.state.examples(s.base.samples) {
+		classes[sample.Class] = true
+	}
+	if len(classes) < leastClasses {
+		return nil, refuse(Conflict, "there is no model to save: name photos of two classes first")
+	}
+	l, err := s.append(Line{Do: Save})
+	if err != nil {
+		s.notSaved = err
+		return nil, err
+	}
+	sv := &saving{seq: l.Seq, dropPrevious: dropPrevious, after: s.saving, done: make(chan struct{})}
+	s.saving = sv
+	s.working.Go(func() { s.finish(sv) })
+	go s.options.Changed("status")
+	return sv, nil
+}
+
+// finish does what beginSave began.
+func (s *Session) finish(sv *saving) {
+	if sv.after != nil {
+		<-sv.after.done // or it might replace the newer file
+		sv.after = nil
+	}
+	sv.hash, sv.err = s.write(sv)
+	s.mu.Lock()
+	s.notSaved = sv.err
+	if s.saving == sv {
+		s.saving = nil
+	}
+	s.touch()
+	s.mu.Unlock()
+	close(sv.done)
+	s.options.Changed("change")
+}
+
+// write fits the model and writes its file. What fails after that is a matter of the
+// fit, not of the save.
+func (s *Session) write(sv *saving) (hash string, err error) {
+	_, err = s.fitTo(context.WithoutCancel(s.ctx), sv.seq, func(m *model.Model) error {
+		m.ToolVersion, m.DropPrevious = s.options.ToolVersion, sv.dropPrevious
+		m.Replacing = func(present, next string) error { return s.announce(sv.seq, present, next) }
+		if err := m.Save(s.options.Model); err != nil {
+			return err
+		}
+		if err := s.saved(sv.seq, m.SHA256()); err != nil {
+			return err
+		}
+		hash = m.SHA256()
+		return nil
+	})
+	if err != nil && hash != "" {
+		s.mu.Lock()
+		s.refit.err, err = err, nil
+		s.mu.Unlock()
+	}
+	return hash, err
+}
+
+// announce writes down which file is about to replace the present one, and refuses if
+// that is of another program.
+func (s *Session) announce(seq int, present, next string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := writtenAt(s.journal.Lines(), present); !known && present != "" {
+		name := filepath.Base(s.options.Model)
+		return refuse(Changed, "another program has changed %s, which stays as it is: "+
+			"to keep what was decided here, move it away and save again; "+
+			"to teach the changed model, stop the server and move %[1]s%s and %[1]s%s away",
+			name, journalSuffix, baseSuffix)
+	}
+	_, err := s.append(Line{Do: Saved, Of: seq, To: next})
+	return err
+}
+
+// saved writes down that the file was written.
+func (s *Session) saved(seq int, hash string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.append(Line{Do: Saved, Of: seq, Model: hash}); err != nil {
+		return err
+	}
+	s.inFile = seq
+	return nil
+}
+
+// writtenAt returns the line up to which a file of the model has learned all
+// decisions; ok is false for a file that no session of this journal wrote or began
+// with.
+func writtenAt(lines []Line, hash string) (seq int, ok bool) {
+	for _, l := range slices.Backward(lines) {
+		if l.Do == Saved && (l.Model == hash || l.To == hash) {
+			return l.Of, true
+		}
+	}
+	return 1, lines[0].Model == hash || lines[0].Was == hash
+}
+
+// brokenOff returns the last save if the journal has no end of it, as one of version 0.1
+// may, and the file of the model has learned what that save was to write.
+func (s *Session) brokenOff(lines []Line, file *model.Model) (seq int, ok bool) {
+	for i, l := range slices.Backward(lines) {
+		switch l.Do {
+		case Saved:
+			return 0, false
+		case Save:
+			want, have := map[model.SampleID]bool{}, map[model.SampleID]bool{}
+			for _, sample := range fold(lines[:i]).examples(s.base.samples) {
+				want[sample] = true
+			}
+			for _, session := range file.Sessions {
+				for _, sample := range session.Samples {
+					have[sample] = true
+				}
+			}
+			same := file.Method == s.base.model.Method && bytes.Equal(file.HeadConfig, s.base.model.HeadConfig)
+			return l.Seq, same && maps.Equal(want, have)
+		}
+	}
+	return 0, false
+}
+
+// unsaved counts the decisions that the file of the model has not learned.
+func (s *Session) unsaved() int { return s.changesSince(s.inFile) }
+
+// changesSince counts the changes after a line.
+func (s *Session) changesSince(seq int) (n int) {
+	for _, l := range s.journal.Lines()[seq:] {
+		if l.changes() {
+			n++
+		}
+	}
+	return n
+}
