@@ -197,8 +197,11 @@ func (s *Server) newStatus() (a statusAnswer) {
 
 // problem says what has to be mended before everything is kept, nil for nothing.
 func problem(st teach.Status) *string {
-	if st.NotSaved == nil {
-		return nil
+	switch {
+	case st.Lost != nil:
+		return new(textOf(st.Lost, http.StatusOK))
+	case st.NotSaved != nil:
+		return new("the model is not saved: " + textOf(st.NotSaved, http.StatusOK))
 	}
-	return new("the model is not saved: " + textOf(st.NotSaved, http.StatusOK))
+	return nil
 }

@@ -113,3 +113,31 @@ func TestModelOfAnotherProgram(t *testing.T) {
 	}
 	s.expect(200, "sha256", "POST", "/v1/save", "")
 }
+
+// TestJournalIsGone: every decision is refused, and the health and the status say why.
+func TestJournalIsGone(t *testing.T) {
+	s := newSite(t, nil)
+	photos := s.loaded(30)
+	s.teach(photos[:6])
+	journal := s.modelFile() + ".journal"
+	if err := os.Rename(journal, journal+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	const gone = "m.model.journal is gone"
+	label := `{"do":"label","class":"class 0","images":["` + photos[9].ID.String() + `"]}`
+	s.expect(503, gone, "POST", "/v1/decisions", label)
+	s.expect(503, gone, "POST", "/v1/undo", "")
+	s.expect(503, gone, "POST", "/v1/accept", `{"above":0.1}`)
+	s.expect(503, gone, "POST", "/v1/back", `{"seq":2}`)
+	s.expect(503, gone, "POST", "/v1/forget", `{"images":["`+photos[0].ID.String()+`"]}`)
+	s.expect(503, gone, "GET", "/healthz", "")
+	if now := s.server.newStatus(); now.Problem == nil || !strings.Contains(*now.Problem, gone) || now.Labels.Person != 6 {
+		t.Errorf("problem %v, %+v", now.Problem, now.Labels)
+	}
+	s.get("/v1/status", nil)
+	if err := os.Rename(journal+".moved", journal); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(200, "ok", "GET", "/healthz", "")
+	s.expect(200, `"problem":null`, "POST", "/v1/decisions", label)
+}

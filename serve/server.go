@@ -213,7 +213,7 @@ func codeOf(err error) int {
 	case errors.As(err, &refused):
 		return map[teach.Reason]int{
 			teach.Invalid: http.StatusBadRequest, teach.Unknown: http.StatusNotFound, teach.Conflict: http.StatusConflict,
-			teach.Changed: http.StatusConflict,
+			teach.Changed: http.StatusConflict, teach.Lost: http.StatusServiceUnavailable,
 		}[refused.Reason]
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable

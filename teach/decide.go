@@ -93,12 +93,17 @@ func (s *Session) commit(l Line) (Line, error) {
 
 // append writes a line; the caller holds mu.
 func (s *Session) append(l Line) (Line, error) {
-	l.Time = s.options.Now()
-	l, err := s.journal.Append(l)
+	err := s.base.intact()
 	if err == nil {
-		s.state.take(l)
+		l.Time = s.options.Now()
+		l, err = s.journal.Append(l)
 	}
-	return l, err
+	if err != nil {
+		go s.options.Changed("status")
+		return l, err
+	}
+	s.state.take(l)
+	return l, nil
 }
 
 // follow brings the live model and the scores up to date with the state.

@@ -2,7 +2,9 @@ package teach
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -22,6 +24,8 @@ const leastClasses = 2
 // A base is the model that a journal starts from.
 type base struct {
 	file    string
+	open    *os.File // file, and its size
+	size    int64
 	backend linalg.Backend
 	model   *model.Model
 	samples []model.SampleID
@@ -33,9 +37,15 @@ type base struct {
 
 func openBase(file string, backend linalg.Backend) (*base, error) {
 	b := &base{file: file, backend: backend, classes: map[string]bool{}, rows: map[ID][]float32{}}
-	var err error
-	if b.model, err = b.load(); err != nil {
-		return nil, err
+	err := b.hold()
+	if err == nil {
+		b.model, err = b.load()
+	}
+	if err == nil {
+		err = b.intact()
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.close())
 	}
 	for _, c := range b.model.Classes() {
 		b.classes[c] = true
@@ -51,12 +61,17 @@ func openBase(file string, backend linalg.Backend) (*base, error) {
 	return b, nil
 }
 
+// load reads the model again, which has to be the same.
 func (b *base) load() (*model.Model, error) {
 	m, err := model.Load(b.file)
-	if err == nil {
-		m.Predictor.UseBackend(b.backend)
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	if b.model != nil && m.SHA256() != b.model.SHA256() {
+		return nil, fmt.Errorf("another program has changed %s: restore it from a copy", b.file)
+	}
+	m.Predictor.UseBackend(b.backend)
+	return m, nil
 }
 
 // batch returns samples with their embeddings.

@@ -51,6 +51,9 @@ func (s *Session) forget(ctx context.Context, gone map[ID]bool) (found map[ID]bo
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.intact(); err != nil {
+		return nil, err
+	}
 	if found, err = s.journal.Forget(gone); err != nil {
 		return nil, err
 	}
@@ -154,11 +157,14 @@ func (s *Session) rebase(m *model.Model) error {
 	if err := m.Save(s.base.file); err != nil {
 		return err
 	}
-	if s.base, err = openBase(s.base.file, s.base.backend); err != nil {
+	base, err := openBase(s.base.file, s.base.backend)
+	if err != nil {
 		return err
 	}
+	old := s.base
+	s.base = base
 	s.relearn()
-	return s.rebased()
+	return errors.Join(s.rebased(), old.close())
 }
 
 // rebased notes in the journal that the base model has been replaced.

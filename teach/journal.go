@@ -115,7 +115,7 @@ type Journal struct {
 // never acknowledged, is dropped; any other damage is an error that names the line.
 // ErrInUse reports that another process has it.
 func OpenJournal(path string) (*Journal, error) {
-	j := &Journal{path: path, lock: flock.New(path + ".lock"), embeddings: map[ID][]float32{}}
+	j := &Journal{path: path, lock: flock.New(path + lockSuffix), embeddings: map[ID][]float32{}}
 	held, err := j.lock.TryLock()
 	switch {
 	case err != nil:
@@ -230,11 +230,14 @@ func (j *Journal) cut() error {
 // them.
 func (j *Journal) Lines() []Line { return j.lines }
 
-// Append numbers a line, writes it, and returns it once it is on disk. After an
-// error the journal is as before.
+// Append numbers a line, writes it, and returns it once it is on disk, in the file
+// that has the name of the journal. After an error the journal is as before.
 func (j *Journal) Append(l Line) (Line, error) {
 	if j.broken != nil {
 		return l, j.broken
+	}
+	if err := j.intact(); err != nil {
+		return l, err
 	}
 	l.Seq, l.Time = len(j.lines)+1, l.Time.UTC()
 	text, err := json.Marshal(l)
@@ -306,8 +309,24 @@ func (j *Journal) rebase(hash, next string) error {
 
 // rewrite replaces the file by one of the given lines.
 func (j *Journal) rewrite(lines []Line, gone map[ID]bool) error {
+	if err := j.intact(); err != nil {
+		return err
+	}
+	return j.write(lines, gone)
+}
+
+// write gives a file of the given lines, and the permissions of the present one, the
+// name of the journal.
+func (j *Journal) write(lines []Line, gone map[ID]bool) error {
+	info, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
 	embeddings := map[ID][]float32{}
-	err := atomicfile.Write(j.path, func(f *atomicfile.File) error {
+	err = atomicfile.Write(j.path, func(f *atomicfile.File) error {
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			return err
+		}
 		w := bufio.NewWriter(f)
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(true)

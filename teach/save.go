@@ -50,6 +50,9 @@ func (s *Session) beginSave(dropPrevious bool) (*saving, error) {
 	if s.ctx.Err() != nil {
 		return nil, errors.New("save: the session is closed")
 	}
+	if err := s.restore(); err != nil {
+		return nil, s.failed(err)
+	}
 	if sv := s.saving; sv != nil && sv.dropPrevious == dropPrevious && s.changesSince(sv.seq) == 0 {
 		return sv, nil
 	}
@@ -62,14 +65,22 @@ func (s *Session) beginSave(dropPrevious bool) (*saving, error) {
 	}
 	l, err := s.append(Line{Do: Save})
 	if err != nil {
-		s.notSaved = err
-		return nil, err
+		return nil, s.failed(err)
 	}
 	sv := &saving{seq: l.Seq, dropPrevious: dropPrevious, after: s.saving, done: make(chan struct{})}
 	s.saving = sv
 	s.working.Go(func() { s.finish(sv) })
 	go s.options.Changed("status")
 	return sv, nil
+}
+
+// failed remembers why a save failed, nil if it did not. What is Lost is known as long
+// as it is.
+func (s *Session) failed(err error) error {
+	if refused := (*Refusal)(nil); !errors.As(err, &refused) || refused.Reason != Lost {
+		s.notSaved = err
+	}
+	return err
 }
 
 // finish does what beginSave began.
@@ -80,7 +91,7 @@ func (s *Session) finish(sv *saving) {
 	}
 	sv.hash, sv.err = s.write(sv)
 	s.mu.Lock()
-	s.notSaved = sv.err
+	_ = s.failed(sv.err)
 	if s.saving == sv {
 		s.saving = nil
 	}

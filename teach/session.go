@@ -14,12 +14,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// Suffixes of the files beside MODEL.
-const (
-	journalSuffix = ".journal"
-	baseSuffix    = ".base"
-)
-
 // growth is how much the examples grow until the next fit: all fits together cost
 // five times the last one.
 const growth = 1.25
@@ -64,6 +58,7 @@ const (
 	Unknown                // there is no such photo or class
 	Conflict               // it does not fit the present state
 	Changed                // another program has changed the file of the model
+	Lost                   // a file of the session is not where it was
 )
 
 func refuse(r Reason, format string, args ...any) error {
@@ -140,6 +135,9 @@ func Open(o Options) (*Session, error) {
 	if o.Changed == nil {
 		o.Changed = func(string) {}
 	}
+	if err := ownBase(o.Model); err != nil {
+		return nil, err
+	}
 	j, err := OpenJournal(o.Model + journalSuffix)
 	if err != nil {
 		return nil, err
@@ -147,7 +145,7 @@ func Open(o Options) (*Session, error) {
 	s := &Session{options: o, journal: j, index: map[ID]int{}, paths: map[string]int{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
-		return nil, errors.Join(err, j.Close())
+		return nil, errors.Join(err, s.abandon())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +163,11 @@ func Open(o Options) (*Session, error) {
 	return s, nil
 }
 
+// open reads everything, and writes only to begin a journal, when nothing else can fail.
 func (s *Session) open() (err error) {
+	if s.x, err = newRows(s.options.Temp, s.options.Dim); err != nil {
+		return err
+	}
 	file := s.options.Model + baseSuffix
 	if len(s.journal.Lines()) == 0 {
 		err = s.begin(file)
@@ -177,8 +179,20 @@ func (s *Session) open() (err error) {
 	}
 	s.relearn()
 	s.state = fold(s.journal.Lines())
-	s.x, err = newRows(s.options.Temp, s.options.Dim)
-	return err
+	return nil
+}
+
+// abandon ends a session that could not be opened. A journal without a line is only of
+// use next to a base model.
+func (s *Session) abandon() error {
+	var err error
+	if len(s.journal.Lines()) == 0 && free(s.options.Model+baseSuffix) && s.journal.intact() == nil {
+		err = os.Remove(s.journal.path)
+	}
+	if s.base != nil {
+		err = errors.Join(err, s.base.close())
+	}
+	return errors.Join(err, s.journal.Close(), s.x.close())
 }
 
 // relearn sets learned.
@@ -189,7 +203,8 @@ func (s *Session) relearn() {
 	}
 }
 
-// begin writes the base model and the first line of the journal.
+// begin writes the base model and the first line of the journal. A base model that is
+// there is the same one, of a session that was killed here, or is kept.
 func (s *Session) begin(file string) error {
 	m, err := model.Load(s.options.Model)
 	was := ""
@@ -202,6 +217,12 @@ func (s *Session) begin(file string) error {
 		return err
 	}
 	m.DropPrevious = true
+	m.Replacing = func(present, _ string) error {
+		if present == "" {
+			return nil
+		}
+		return fmt.Errorf("there is another one, which some journal may need: move %s away to begin a new journal", file)
+	}
 	if err := m.Save(file); err != nil {
 		return err
 	}
@@ -252,10 +273,12 @@ func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
-	if !slices.ContainsFunc(s.journal.Lines(), func(l Line) bool { return l.Do != Start && l.Do != Refit }) {
-		err = errors.Join(os.Remove(s.journal.path), os.Remove(s.base.file)) // while the journal is locked
+	nothing := !slices.ContainsFunc(s.journal.Lines(), func(l Line) bool { return l.Do != Start && l.Do != Refit })
+	if nothing && s.intact() == nil {
+		// While the journal is locked, and so that a kill leaves what begin goes on from.
+		err = errors.Join(s.journal.file.Truncate(0), os.Remove(s.base.file), os.Remove(s.journal.path))
 	}
-	err = errors.Join(err, s.journal.Close(), s.x.close())
+	err = errors.Join(err, s.journal.Close(), s.base.close(), s.x.close())
 	if s.scores != nil {
 		err = errors.Join(err, s.scores.phi.close())
 	}
@@ -268,11 +291,11 @@ func (s *Session) Wait() { s.working.Wait() }
 // Dropped says what was missing at the end of the journal; "" for nothing.
 func (s *Session) Dropped() string { return s.journal.Dropped }
 
-// Healthy returns an error if decisions cannot be kept any more, until a restart.
+// Healthy returns an error if decisions cannot be kept, and says what to do.
 func (s *Session) Healthy() error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.journal.broken
+	return s.intact()
 }
 
 // Base returns the model that the journal starts from; the caller must not change it.
@@ -290,15 +313,4 @@ func (s *Session) Found(c PhotoCounts) {
 	s.photo = c
 	s.mu.Unlock()
 	s.options.Changed("status")
-}
-
-// StartFile returns the file of the model that a session of MODEL starts from: its
-// base if there is a journal, otherwise MODEL itself.
-func StartFile(file string) string {
-	for _, suffix := range []string{journalSuffix, baseSuffix} {
-		if _, err := os.Stat(file + suffix); err != nil {
-			return file
-		}
-	}
-	return file + baseSuffix
 }

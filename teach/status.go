@@ -19,7 +19,9 @@ type Status struct {
 	Unsaved  int
 	Saving   bool
 	NotSaved error
-	Photos   PhotoCounts
+	// Lost says why nothing can be decided.
+	Lost   error
+	Photos PhotoCounts
 	// Embedded counts the photos of the session.
 	Embedded int
 	Classes  int
@@ -60,7 +62,7 @@ func (s *Session) Status() Status {
 	st := Status{
 		Revision: s.revision, Seq: len(lines), Method: s.base.model.Method,
 		Ready: s.live != nil, Instant: s.live != nil && s.live.linear != nil,
-		Unsaved: s.unsaved(), Saving: s.saving != nil, NotSaved: s.notSaved,
+		Unsaved: s.unsaved(), Saving: s.saving != nil, NotSaved: s.notSaved, Lost: s.intact(),
 		Photos: s.photo, Classes: len(s.names()), Recent: math.NaN(),
 		LeftOut: s.left.n, LeftOutRight: s.left.correct,
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(), Problem: s.refit.err,

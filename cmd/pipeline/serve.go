@@ -178,7 +178,7 @@ func (a *app) sayAddress(address net.Addr, token string) {
 // leave writes the model if it is behind the journal and there are two classes, and
 // waits for a save that is running.
 func (a *app) leave(ctx context.Context, session *teach.Session, file string) error {
-	if session.Status().Unsaved == 0 {
+	if st := session.Status(); st.Unsaved == 0 && st.Lost == nil {
 		return nil
 	}
 	a.say("writing %s; every decision is in its journal already", file)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // end interrupts a server, and returns its exit code.
@@ -113,6 +115,21 @@ func (l *testbed) knows(model string, n int) {
 	}
 }
 
+// labels returns the photos that a journal labels, in order.
+func (l *testbed) labels(journal string) (ids []string) {
+	l.Helper()
+	for row := range bytes.Lines(l.read(journal)) {
+		var line teach.Line
+		if err := json.Unmarshal(row, &line); err != nil {
+			l.Fatal(err)
+		}
+		if line.Do == teach.Label {
+			ids = append(ids, line.Images[0].String())
+		}
+	}
+	return ids
+}
+
 // TestServeKeepsAModelOfAnotherProgram: a server never overwrites a model that it does
 // not know, neither when it is asked to save nor when it ends, and says what to do.
 func TestServeKeepsAModelOfAnotherProgram(t *testing.T) {
@@ -183,5 +200,53 @@ func TestServeIsStoppedWhileSaving(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", signal, code, s.stderr)
 		}
 		l.knows(model, 24)
+	}
+}
+
+// TestServeWithoutItsJournal: with the journal moved away every decision is refused, and
+// the health says so; those that were acknowledged are all in the file that was moved.
+func TestServeWithoutItsJournal(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("photos"), 32, 6, "a", "b")
+	model, moved := l.path("m.model"), l.path("moved")
+	s := l.serve(12, model, "--images", images)
+	ids, _ := s.photoIDs()
+	for i := range 5 {
+		s.decide(ids[i], []string{"a", "b"}[i%2])
+	}
+	if err := os.Rename(model+".journal", moved); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids[5:11] {
+		body := fmt.Sprintf(`{"do":"label","images":[%q],"class":"a"}`, id)
+		code, text := s.ask("POST", "/v1/decisions", body)
+		if code != http.StatusServiceUnavailable || !strings.Contains(text, "m.model.journal is gone") {
+			t.Errorf("a decision: %d %s", code, text)
+		}
+	}
+	code, text := s.ask("GET", "/healthz", "")
+	if code != http.StatusServiceUnavailable || !strings.Contains(text, "is gone") {
+		t.Errorf("healthz: %d %s", code, text)
+	}
+	if _, problem := s.unsaved(); !strings.Contains(problem, "is gone") {
+		t.Errorf("the status has the problem %q", problem)
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	if got := l.labels(moved); len(got) != 5 {
+		t.Errorf("the journal has %d labels, acknowledged were 5", len(got))
+	}
+	l.cannotServe([]string{"put", "m.model.journal back"}, model, "--images", images, "--addr", "127.0.0.1:0")
+	if err := os.Rename(moved, model+".journal"); err != nil {
+		t.Fatal(err)
+	}
+	s = l.serve(12, model, "--images", images)
+	if err := os.Remove(model + ".journal"); err != nil {
+		t.Fatal(err)
+	}
+	s.ends() // it writes the journal again
+	l.knows(model, 5)
+	if got := l.labels(model + ".journal"); len(got) != 5 {
+		t.Errorf("the journal that was removed has %d labels", len(got))
 	}
 }

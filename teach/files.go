@@ -1,0 +1,154 @@
+package teach
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+)
+
+// Suffixes of the files beside MODEL.
+const (
+	journalSuffix = ".journal"
+	baseSuffix    = ".base"
+	lockSuffix    = ".lock" // of the journal
+)
+
+// StartFile returns the file of the model that a session of MODEL starts from: its
+// base if there is a journal, otherwise MODEL itself.
+func StartFile(file string) string {
+	if _, err := os.Stat(file + baseSuffix); err == nil && begun(file+journalSuffix) {
+		return file + baseSuffix
+	}
+	return file
+}
+
+// begun reports whether a journal has a line.
+func begun(journal string) bool {
+	f, _, err := regularfile.Open(journal)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = bufio.NewReader(f).ReadSlice('\n')
+	return err == nil || errors.Is(err, bufio.ErrBufferFull)
+}
+
+// ownBase returns an error if the base model of MODEL is without its journal, which then
+// lies elsewhere and needs it: a session makes its journal before its base model.
+func ownBase(file string) error {
+	journal, base := file+journalSuffix, file+baseSuffix
+	if free(base) || !free(journal) {
+		return nil
+	}
+	return fmt.Errorf("%s belongs to a journal that is not here: "+
+		"put %s back, or move %[1]s to where that is, to begin a new journal", base, journal)
+}
+
+// displaced returns a Refusal if a file that is open is no longer the file of its
+// name, or if another program has changed its size.
+func displaced(f *os.File, path string, size int64) error {
+	open, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(path)
+	named, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse(Lost, "%s is gone, and nothing can be decided without it: "+
+			"put it back, or save, which writes it again", name)
+	case err != nil:
+		return refuse(Lost, "%s cannot be found: %v", name, errors.Unwrap(err)) // without its folder
+	case !os.SameFile(open, named):
+		return refuse(Lost, "%s is another file than before, and nothing can be decided: "+
+			"put the right one back, or move this one away and save, which writes the right one again", name)
+	case open.Size() != size:
+		return refuse(Lost, "another program has changed %s, and nothing can be decided: "+
+			"move it away and save, which writes the right one again", name)
+	}
+	return nil
+}
+
+// intact returns an error unless what was decided can be read again from the files
+// with their names.
+func (s *Session) intact() error {
+	if s.journal.broken != nil {
+		return s.journal.broken
+	}
+	if err := s.base.intact(); err != nil {
+		return err
+	}
+	return s.journal.intact()
+}
+
+// restore writes the journal and the base model again if their names are free.
+func (s *Session) restore() error {
+	if free(s.base.file) {
+		if err := s.base.restore(); err != nil {
+			return err
+		}
+	}
+	if free(s.journal.path) {
+		return s.journal.restore()
+	}
+	return nil
+}
+
+func free(name string) bool {
+	_, err := os.Lstat(name)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func (j *Journal) intact() error { return displaced(j.file, j.path, j.size) }
+
+// restore writes the journal again, with all lines.
+func (j *Journal) restore() error {
+	if err := j.write(slices.Clone(j.lines), nil); err != nil {
+		return j.named(err)
+	}
+	return nil
+}
+
+func (b *base) intact() error { return displaced(b.open, b.file, b.size) }
+
+// restore writes the base model again, from the file that has lost its name.
+func (b *base) restore() error {
+	info, err := b.open.Stat()
+	if err != nil {
+		return err
+	}
+	err = atomicfile.Write(b.file, func(f *atomicfile.File) error {
+		_, err := io.Copy(f, io.NewSectionReader(b.open, 0, b.size))
+		return errors.Join(err, f.Chmod(info.Mode().Perm()))
+	})
+	if err != nil {
+		return err
+	}
+	return b.hold()
+}
+
+// hold opens the file of the base model, to notice when its name means another.
+func (b *base) hold() error {
+	f, size, err := regularfile.Open(b.file)
+	if err != nil {
+		return err
+	}
+	err = b.close()
+	b.open, b.size = f, size
+	return err
+}
+
+func (b *base) close() error {
+	if b.open == nil {
+		return nil
+	}
+	return b.open.Close()
+}
