@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gofrs/flock"
+
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
@@ -50,6 +52,37 @@ func ownBase(file string) error {
 	}
 	return fmt.Errorf("%s belongs to a journal that is not here: "+
 		"put %s back, or move %[1]s to where that is, to begin a new journal", base, journal)
+}
+
+// Free returns an error that wraps ErrInUse if a session of a MODEL file is open, in
+// this process or in another.
+func Free(file string) error {
+	names := []string{file}
+	if target, err := filepath.EvalSymlinks(file); err == nil && target != file {
+		names = append(names, target)
+	}
+	for _, name := range names {
+		if err := unlocked(name + journalSuffix + lockSuffix); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+// unlocked returns ErrInUse if somebody holds a lock. It does not make the file.
+func unlocked(file string) error {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock := flock.New(file)
+	free, err := lock.TryRLock()
+	switch {
+	case err != nil:
+		return err
+	case !free:
+		return ErrInUse
+	}
+	return lock.Unlock()
 }
 
 // displaced returns a Refusal if a file that is open is no longer the file of its

@@ -204,3 +204,34 @@ func TestKilledAtTheBeginning(t *testing.T) {
 		}
 	}
 }
+
+// A model is free unless a session of it is open, also under the name of a link. Asking
+// leaves no file behind.
+func TestFree(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "m.model"), filepath.Join(dir, "link.model")
+	if err := errors.Join(fresh(t, "plda").Save(file), os.Symlink("m.model", link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(Free(file), Free(link)); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	s, err := Open(Options{Model: file, Dim: dim, Temp: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{file, link} {
+		if err := Free(name); !errors.Is(err, ErrInUse) {
+			t.Errorf("%s: %v", filepath.Base(name), err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(Free(file), Free(link)); err != nil {
+		t.Error(err)
+	}
+}

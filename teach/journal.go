@@ -95,7 +95,7 @@ func (l Line) decides() bool {
 func (l Line) changes() bool { return l.decides() || l.Do == Undo || l.Do == Redo }
 
 // ErrInUse means that another process has the journal.
-var ErrInUse = errors.New("another server is using this journal: stop it, or choose another model")
+var ErrInUse = errors.New("in use by another server or command: stop it, or choose another model")
 
 // A Journal is an append-only file of lines. One process has it at a time.
 type Journal struct {

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // An app is what every command starts from: the resolved settings and the
@@ -158,8 +159,9 @@ func closeInto(c io.Closer, err *error) {
 	}
 }
 
-// writable returns an error if one of the named files cannot be written, so that
-// a command fails before its work rather than after it.
+// writable returns an error if one of the named files cannot be written, or is a
+// model that is being served, so that a command fails before its work rather than after
+// it.
 func writable(files ...string) error {
 	for _, file := range files {
 		if file == "" || file == streamed {
@@ -170,6 +172,9 @@ func writable(files ...string) error {
 			return err
 		}
 		f.Abort()
+		if err := teach.Free(file); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -130,6 +130,43 @@ func (l *testbed) labels(journal string) (ids []string) {
 	return ids
 }
 
+// TestCommandsLeaveAServedModel: while a server has a model, no command writes its
+// file, and each says so before its work; later they do.
+func TestCommandsLeaveAServedModel(t *testing.T) {
+	l := newTestbed(t)
+	model, images := l.trained()
+	more := l.photos(l.path("more"), smallSide, 2, "fig", "pear")
+	l.must("stats", "collect", "--images", images, "--out", l.path("s.stats"))
+	s := l.serve(24, model, "--images", images)
+	before, cached := l.read(model), l.cachedRows(l.path("cache"))
+	for _, args := range [][]string{
+		{"learn", model, "--images", more},
+		{"learn", model, "--stats", l.path("s.stats")},
+		{"learn", l.path("other.model"), "--images", more, "--out", model},
+		{"train", "--images", more, "--out", model},
+		{"train", "--stats", l.path("s.stats"), "--classifier", "ppca", "--out", model},
+		{"forget", model, "--class", "kiwi"},
+		{"export", model, "--onnx", model},
+		{"stats", "collect", "--images", more, "--out", model},
+		{"stats", "merge", l.path("s.stats"), "--out", model},
+		{"prior", "--images", more, "--out", model},
+		{"rank", l.path("other.model"), "--images", more, "--out", model},
+	} {
+		if args[1] == l.path("other.model") {
+			l.write(args[1], before)
+		}
+		l.refused(exitFailed, []string{"in use by another server", "stop it"}, args...)
+		if !bytes.Equal(l.read(model), before) {
+			t.Fatalf("%s wrote the model of a server", args[0])
+		}
+	}
+	if n := l.cachedRows(l.path("cache")); n != cached {
+		t.Errorf("%d photos were embedded before the commands were refused", n-cached)
+	}
+	s.ends()
+	l.must("learn", model, "--images", more)
+}
+
 // TestServeKeepsAModelOfAnotherProgram: a server never overwrites a model that it does
 // not know, neither when it is asked to save nor when it ends, and says what to do.
 func TestServeKeepsAModelOfAnotherProgram(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 func newTrain() *cobra.Command {
@@ -235,6 +236,10 @@ func (a *app) destination(file string) string {
 	return file
 }
 
+// save writes a model, unless a server was started on it since the command began.
 func (a *app) save(m *model.Model, file string) error {
+	if err := teach.Free(a.destination(file)); err != nil {
+		return err
+	}
 	return m.Save(a.destination(file))
 }
